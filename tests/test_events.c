@@ -1,0 +1,1192 @@
+/* tests/test_events.c - every row of the table "what events may do to us", and every full table.
+ * Each case drives the gate with explicit times, checks the laws after each event (at) and reads
+ * back which oddities were counted, and that no others were (only, orderly). */
+#include "harness.h"
+
+static const chroprof_site A = { "a", "host.c", 1 };
+static const chroprof_site B = { "b", "host.c", 2 };
+static const chroprof_site C = { "c", "host.c", 3 };
+
+/* ---- finish while running on top ---- */
+
+TEST(finish_on_top_pauses_first)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_rank a;
+    at(p, 0, PENDING, 1, &A);
+    at(p, 5, RUNNING, 1, NULL);
+    at(p, 15, COMPLETED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    at(p, 20, TICK, 0, NULL);
+    a = rank_of(p, "a");
+    CHECK_EQ(a.completed, 1);
+    CHECK_EQ(a.calls, 1);
+    CHECK_EQ(a.exec_ns, 10);
+    CHECK_EQ(a.slices, 1);
+    CHECK_EQ(a.wall_ns, 15);
+    CHECK_EQ(a.live, 0);
+    CHECK_EQ(totals_of(p).loop_ns, 10);
+    orderly(p);
+}
+
+TEST(finish_on_top_knows_its_kind)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_rank a;
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 1, FAILED, 1, NULL);
+    at(p, 1, PENDING, 2, &A);
+    at(p, 1, RUNNING, 2, NULL);
+    at(p, 3, CANCELLED, 2, NULL);
+    a = rank_of(p, "a");
+    CHECK_EQ(a.completed, 0);
+    CHECK_EQ(a.failed, 1);
+    CHECK_EQ(a.cancelled, 1);
+    CHECK_EQ(a.calls, 2);
+    CHECK_EQ(a.exec_max_ns, 2);
+    orderly(p);
+}
+
+TEST(finish_off_the_stack)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 30, COMPLETED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 30);
+    CHECK_EQ(rank_of(p, "a").slices, 0);
+    orderly(p);
+}
+
+/* ---- finish in the middle of the stack ---- */
+
+static chroprof *buried(void)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, PENDING, 2, &B);
+    at(p, 10, RUNNING, 2, NULL);
+    at(p, 20, COMPLETED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 2);
+    CHECK_EQ(totals_of(p).live, 1);
+    CHECK_EQ(rank_of(p, "a").completed, 1);
+    only(p, BURIED_FINISH, 1);
+    return p;
+}
+
+TEST(finish_in_the_middle_keeps_the_frame)
+{
+    chroprof *p = buried();
+    at(p, 30, COMPLETED, 2, NULL);
+    at(p, 45, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 25);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 25);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 20);
+    CHECK_EQ(rank_of(p, "a").waiting_ns, 0);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 20);
+    only(p, BURIED_FINISH, 1);
+}
+
+TEST(finish_in_the_middle_then_idle)
+{
+    chroprof *p = buried();
+    at(p, 30, COMPLETED, 2, NULL);
+    at(p, 40, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 20);
+    CHECK_ANOMALY(p, BURIED_FINISH, 1);
+    CHECK_ANOMALY(p, UNWOUND_BY_IDLE, 1);
+    CHECK_EQ(totals_of(p).anomalies, 2);
+}
+
+TEST(finish_in_the_middle_then_unwound)
+{
+    chroprof *p = buried();
+    at(p, 35, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 25);
+    CHECK_EQ(future_of(p, 2).state, CHROPROF_PAUSED);
+    CHECK_ANOMALY(p, BURIED_FINISH, 1);
+    CHECK_ANOMALY(p, UNWOUND_BY_PAUSE, 1);
+    CHECK_EQ(totals_of(p).anomalies, 2);
+}
+
+TEST(finish_in_the_middle_twice)
+{
+    chroprof *p = buried();
+    at(p, 25, FAILED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 2);
+    CHECK_ANOMALY(p, UNKNOWN_FINISH, 1);
+    at(p, 30, COMPLETED, 2, NULL);
+    at(p, 40, FAILED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").failed, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 20);
+    CHECK_ANOMALY(p, BURIED_FINISH, 1);
+    CHECK_ANOMALY(p, UNKNOWN_FINISH, 2);
+}
+
+/* ---- paused, not on top but on the stack ---- */
+
+TEST(pause_unwinds_what_is_above)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, PENDING, 2, &B);
+    at(p, 10, RUNNING, 2, NULL);
+    at(p, 20, ENTER, 0, &C);
+    at(p, 30, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PAUSED);
+    CHECK_EQ(future_of(p, 2).state, CHROPROF_PAUSED);
+    CHECK_EQ(rank_of(p, "c").completed, 1);
+    CHECK_EQ(rank_of(p, "c").exec_ns, 10);
+    only(p, UNWOUND_BY_PAUSE, 2);
+}
+
+TEST(pause_means_the_topmost_frame_of_any_generation)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, PENDING, 1, &B);
+    at(p, 10, RUNNING, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 2);
+    at(p, 20, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PAUSED);
+    at(p, 30, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 20);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 10);
+    orderly(p);
+    at(p, 40, PAUSED, 1, NULL);
+    only(p, NOT_RUNNING, 1);
+}
+
+TEST(pause_crosses_a_barrier)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 20, ENTER, 0, &B);
+    at(p, 30, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_ANOMALY(p, BARRIER_CROSSED, 1);
+    CHECK_ANOMALY(p, UNWOUND_BY_PAUSE, 1);
+    CHECK_EQ(totals_of(p).anomalies, 2);
+}
+
+TEST(pause_of_a_future_that_is_not_on_the_stack)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 10, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PENDING);
+    only(p, NOT_RUNNING, 1);
+}
+
+/* ---- paused or finish of an unknown id ---- */
+
+TEST(pause_of_an_unknown_id)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, PAUSED, 7, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 10);
+    only(p, UNKNOWN_PAUSED, 1);
+}
+
+TEST(finish_of_an_unknown_id)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, COMPLETED, 7, NULL);
+    at(p, 1, FAILED, 7, NULL);
+    at(p, 2, CANCELLED, 7, NULL);
+    CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 0);
+    only(p, UNKNOWN_FINISH, 3);
+}
+
+TEST(finish_of_an_unknown_id_with_a_site_is_stillborn)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, COMPLETED, 7, &B);
+    CHECK_EQ(rank_of(p, "b").stillborn, 1);
+    CHECK_EQ(rank_of(p, "b").calls, 0);
+    CHECK_EQ(path_of(p, "a;b").stillborn, 1);
+    orderly(p);
+}
+
+TEST(finish_with_a_site_after_a_drop_is_no_stillborn)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_futures = 1;
+    p = fresh(&options);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 1, PENDING, 2, &B);
+    at(p, 2, COMPLETED, 2, &B);
+    CHECK_EQ(rank_of(p, "b").stillborn, 0);
+    CHECK_EQ(rank_of(p, "b").calls, 1);
+    CHECK_EQ(rank_of(p, "b").abandoned, 1);
+    only(p, UNKNOWN_FINISH, 1);
+}
+
+/* ---- running of an unknown id ---- */
+
+TEST(running_of_an_unknown_id_with_a_site_is_adopted)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, RUNNING, 9, &B);
+    at(p, 30, PAUSED, 9, NULL);
+    CHECK_EQ(path_of(p, "b").parent, 0);
+    CHECK_EQ(path_of(p, "b").exec_ns, 20);
+    CHECK_EQ(rank_of(p, "b").calls, 1);
+    CHECK_EQ(rank_of(p, "b").live, 1);
+    CHECK_EQ(rank_of(p, "b").wall_ns, 20);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 10);
+    CHECK_EQ(rank_of(p, "a").children_ns, 0);
+    only(p, ADOPTED, 1);
+}
+
+TEST(running_of_an_unknown_id_without_a_site_is_untracked)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, RUNNING, 9, NULL);
+    at(p, 20, PAUSED, 9, NULL);
+    at(p, 25, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 20);
+    CHECK_EQ(totals_of(p).busy_ns, 20);
+    CHECK_EQ(totals_of(p).loop_ns, 5);
+    CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 0);
+    only(p, UNKNOWN_RUNNING, 1);
+}
+
+TEST(finish_pops_an_untracked_frame)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, RUNNING, 9, NULL);
+    at(p, 20, COMPLETED, 9, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_ANOMALY(p, UNKNOWN_RUNNING, 1);
+    CHECK_ANOMALY(p, UNKNOWN_FINISH, 1);
+    at(p, 30, RUNNING, 8, NULL);
+    at(p, 40, FAILED, 8, &A);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").stillborn, 1);
+    CHECK_ANOMALY(p, UNKNOWN_RUNNING, 2);
+    CHECK_EQ(totals_of(p).anomalies, 3);
+}
+
+/* ---- running of the id already on top ---- */
+
+TEST(running_twice_is_a_lost_pause)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, RUNNING, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    at(p, 25, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").slices, 2);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 15);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 25);
+    CHECK_EQ(totals_of(p).turns, 2);
+    CHECK_EQ(totals_of(p).turn_max_ns, 15);
+    only(p, LOST_PAUSE, 1);
+}
+
+TEST(running_twice_of_an_unknown_id)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, RUNNING, 9, NULL);
+    at(p, 10, RUNNING, 9, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    at(p, 20, PAUSED, 9, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(totals_of(p).untracked_ns, 20);
+    CHECK_ANOMALY(p, LOST_PAUSE, 1);
+    CHECK_ANOMALY(p, UNKNOWN_RUNNING, 2);
+    CHECK_EQ(totals_of(p).anomalies, 3);
+}
+
+/* ---- the same future deeper on the stack ---- */
+
+TEST(the_same_future_deeper_is_allowed)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 15, RUNNING, 1, NULL);
+    at(p, 35, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_RUNNING);
+    at(p, 40, LOOP_LEAVE, 0, NULL);
+    at(p, 50, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PAUSED);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 40);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 40);
+    CHECK_EQ(rank_of(p, "a").slices, 2);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 20);
+    CHECK_EQ(totals_of(p).loop_ns, 10);
+    orderly(p);
+}
+
+TEST(the_same_future_deeper_under_another)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, ENTER, 0, &B);
+    at(p, 20, RUNNING, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 3);
+    at(p, 30, PAUSED, 1, NULL);
+    at(p, 40, LEAVE, 0, NULL);
+    at(p, 50, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 20);
+    orderly(p);
+}
+
+TEST(the_same_future_deeper_finishes_on_top)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 10, RUNNING, 1, NULL);
+    at(p, 20, COMPLETED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 2);
+    at(p, 20, LOOP_LEAVE, 0, NULL);
+    at(p, 35, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 35);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 35);
+    CHECK_EQ(rank_of(p, "a").completed, 1);
+    orderly(p);
+}
+
+/* ---- pending of a live id ---- */
+
+TEST(pending_of_a_live_id_abandons_the_old_one)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 4, READY, 1, NULL);
+    at(p, 10, PENDING, 1, &B);
+    CHECK_EQ(rank_of(p, "a").abandoned, 1);
+    CHECK_EQ(rank_of(p, "a").live, 0);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 10);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 6);
+    at(p, 30, COMPLETED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 10);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 6);
+    CHECK_EQ(rank_of(p, "b").completed, 1);
+    CHECK_EQ(rank_of(p, "b").wall_ns, 20);
+    orderly(p);
+}
+
+TEST(pending_of_a_running_id_keeps_its_frame)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, PENDING, 1, &B);
+    CHECK_EQ(path_of(p, "a;b").live, 1);
+    at(p, 30, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 30);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 10);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PENDING);
+    orderly(p);
+}
+
+/* ---- ready while running ---- */
+
+TEST(ready_while_running_begins_at_the_pause)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 5, READY, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_RUNNING);
+    at(p, 10, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_READY);
+    at(p, 25, RUNNING, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 15);
+    at(p, 30, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PAUSED);
+    CHECK_EQ(totals_of(p).delay_ns, 15);
+    orderly(p);
+}
+
+TEST(ready_while_running_deeper_waits_for_the_last_frame)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 10, RUNNING, 1, NULL);
+    at(p, 12, READY, 1, NULL);
+    at(p, 20, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_RUNNING);
+    at(p, 30, LOOP_LEAVE, 0, NULL);
+    at(p, 40, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_READY);
+    at(p, 47, RUNNING, 1, NULL);
+    CHECK_EQ(totals_of(p).delay_ns, 7);
+    orderly(p);
+}
+
+TEST(finish_ends_a_delay)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 5, READY, 1, NULL);
+    at(p, 8, READY, 1, NULL);
+    at(p, 25, CANCELLED, 1, NULL);
+    at(p, 40, TICK, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 20);
+    CHECK_EQ(totals_of(p).loop_blame_ns, 20);
+    orderly(p);
+}
+
+TEST(ready_of_an_unknown_id)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, READY, 7, NULL);
+    chroprof_ready_since(p, 7, 0);
+    laws(p);
+    only(p, UNKNOWN_READY, 2);
+}
+
+/* ---- leave ---- */
+
+TEST(leave_pops_an_enter_frame)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 10);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 10);
+    CHECK_EQ(rank_of(p, "a").completed, 1);
+    orderly(p);
+}
+
+TEST(leave_never_pops_a_future)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, LEAVE, 0, NULL);
+    at(p, 0, ENTER, 0, &B);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 2);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 20, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 3);
+    only(p, LEAVE_WITHOUT_ENTER, 3);
+}
+
+/* ---- switch ---- */
+
+TEST(switch_pauses_one_and_runs_another)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 0, SWITCH, 1, NULL);
+    at(p, 10, SWITCH, 2, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PAUSED);
+    CHECK_EQ(future_of(p, 2).state, CHROPROF_RUNNING);
+    at(p, 30, SWITCH, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    at(p, 35, SWITCH, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 10);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 20);
+    CHECK_EQ(totals_of(p).loop_ns, 5);
+    orderly(p);
+}
+
+TEST(switch_unwinds_enter_frames)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, ENTER, 0, &C);
+    at(p, 20, ENTER, 0, &C);
+    at(p, 30, SWITCH, 2, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    CHECK_EQ(rank_of(p, "c").completed, 2);
+    CHECK_EQ(rank_of(p, "c").exec_ns, 20);
+    only(p, UNWOUND_BY_SWITCH, 2);
+}
+
+TEST(switch_stops_at_the_barrier)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 20, ENTER, 0, &C);
+    at(p, 30, SWITCH, 2, NULL);
+    CHECK_EQ(totals_of(p).depth, 4);
+    at(p, 40, SWITCH, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 3);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_RUNNING);
+    orderly(p);
+}
+
+TEST(switch_to_what_runs_begins_a_new_slice)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, SWITCH, 1, NULL);
+    at(p, 30, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").slices, 2);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 20);
+    orderly(p);
+}
+
+TEST(switch_pauses_an_untracked_frame)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 9, NULL);
+    at(p, 10, SWITCH, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    at(p, 20, SWITCH, 8, NULL);
+    at(p, 30, SWITCH, 0, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 20);
+    only(p, UNKNOWN_RUNNING, 2);
+}
+
+/* ---- loop_enter, loop_leave ---- */
+
+TEST(a_barrier_makes_roots_and_loop_time)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 15, PENDING, 2, &B);
+    at(p, 15, RUNNING, 2, NULL);
+    at(p, 25, PENDING, 3, &C);
+    at(p, 25, COMPLETED, 2, NULL);
+    at(p, 30, LOOP_LEAVE, 0, NULL);
+    at(p, 40, LEAVE, 0, NULL);
+    CHECK_EQ(path_of(p, "b").parent, 0);
+    CHECK_EQ(path_of(p, "b").exec_ns, 10);
+    CHECK_EQ(path_of(p, "b;c").live, 1);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 20);
+    CHECK_EQ(totals_of(p).loop_ns, 10);
+    orderly(p);
+}
+
+TEST(loop_leave_unwinds_to_its_barrier)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 0, LOOP_ENTER, 0, NULL);
+    at(p, 0, PENDING, 1, &B);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, ENTER, 0, &C);
+    at(p, 20, LOOP_LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PAUSED);
+    CHECK_EQ(rank_of(p, "c").completed, 1);
+    only(p, UNWOUND_BY_LOOP, 2);
+}
+
+TEST(loop_leave_without_a_barrier)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, LOOP_LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    only(p, LOOP_LEAVE_WITHOUT_ENTER, 1);
+}
+
+/* ---- idle_enter ---- */
+
+TEST(idle_unwinds_to_the_barrier)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 0, LOOP_ENTER, 0, NULL);
+    at(p, 0, PENDING, 1, &B);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, ENTER, 0, &C);
+    at(p, 20, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 2);
+    CHECK(totals_of(p).idle);
+    only(p, UNWOUND_BY_IDLE, 2);
+    at(p, 50, IDLE_LEAVE, 0, NULL);
+    at(p, 60, LOOP_LEAVE, 0, NULL);
+    at(p, 70, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).idle_ns, 30);
+    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 10);
+    only(p, UNWOUND_BY_IDLE, 2);
+}
+
+TEST(any_event_but_tick_ends_the_idle)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 10, TICK, 0, NULL);
+    CHECK(totals_of(p).idle);
+    at(p, 20, PENDING, 1, &A);
+    CHECK(!totals_of(p).idle);
+    at(p, 25, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).idle_ns, 20);
+    CHECK_EQ(totals_of(p).loop_ns, 5);
+    orderly(p);
+    at(p, 30, IDLE_ENTER, 0, NULL);
+    at(p, 40, PAUSED, 77, NULL);
+    CHECK(!totals_of(p).idle);
+    at(p, 45, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).idle_ns, 30);
+    only(p, UNKNOWN_PAUSED, 1);
+}
+
+TEST(idle_enter_in_idle_is_a_pass_of_length_0)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 10, IDLE_ENTER, 0, NULL);
+    CHECK(totals_of(p).idle);
+    at(p, 20, IDLE_LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).passes, 1);
+    CHECK_EQ(totals_of(p).pass_max_ns, 0);
+    CHECK_EQ(totals_of(p).idle_ns, 20);
+    orderly(p);
+}
+
+TEST(idle_leave_without_idle)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, IDLE_LEAVE, 0, NULL);
+    at(p, 5, IDLE_ENTER, 0, NULL);
+    at(p, 10, IDLE_LEAVE, 0, NULL);
+    at(p, 15, IDLE_LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).idle_ns, 5);
+    CHECK_EQ(totals_of(p).loop_ns, 10);
+    only(p, IDLE_LEAVE_WITHOUT_ENTER, 2);
+}
+
+/* ---- time ---- */
+
+TEST(time_going_back_rebases_the_clock)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 1000, ENTER, 0, &A);
+    at(p, 1010, TICK, 0, NULL);
+    at(p, 400, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).elapsed_ns, 10);
+    at(p, 403, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).elapsed_ns, 13);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 13);
+    only(p, TIME_BACK, 1);
+}
+
+TEST(time_may_wrap_around)
+{
+    chroprof *p = fresh(NULL);
+    at(p, UINT64_MAX - 4, ENTER, 0, &A);
+    at(p, 5, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 10);
+    orderly(p);
+}
+
+TEST(a_long_step_is_untracked)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_step_ns = 100;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 100, TICK, 0, NULL);
+    orderly(p);
+    at(p, 201, TICK, 0, NULL);
+    at(p, 211, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 110);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 110);
+    CHECK_EQ(totals_of(p).untracked_ns, 101);
+    CHECK_EQ(totals_of(p).elapsed_ns, 211);
+    CHECK_EQ(totals_of(p).turn_max_ns, 211);
+    only(p, LONG_STEP, 1);
+}
+
+TEST(a_long_step_in_idle_is_idle)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_step_ns = 100;
+    p = fresh(&options);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 100000, IDLE_LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).idle_ns, 100000);
+    orderly(p);
+}
+
+TEST(a_long_step_is_above_an_hour_by_default)
+{
+    const uint64_t hour = UINT64_C(3600000000000);
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, hour, TICK, 0, NULL);
+    orderly(p);
+    at(p, 2 * hour + 1, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, hour);
+    CHECK_EQ(totals_of(p).untracked_ns, hour + 1);
+    only(p, LONG_STEP, 1);
+}
+
+/* ---- enabled again after off ---- */
+
+static uint64_t host_clock(void *user)
+{
+    return *(uint64_t *)user;
+}
+
+static uint64_t host_time;
+
+static chroprof *clocked(void)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    host_time = 1000;
+    options.clock = host_clock;
+    options.clock_user = &host_time;
+    p = fresh(&options);
+    chroprof_pending(p, 1, &A);
+    chroprof_pending(p, 2, &B);
+    chroprof_running(p, 1);
+    chroprof_ready(p, 2);
+    chroprof_enter(p, &C);
+    host_time = 1010;
+    chroprof_set_enabled(p, false);
+    laws(p);
+    return p;
+}
+
+TEST(off_empties_the_stack)
+{
+    chroprof *p = clocked();
+    CHECK(!totals_of(p).enabled);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(totals_of(p).elapsed_ns, 10);
+    CHECK_EQ(rank_of(p, "c").exec_ns, 10);
+    CHECK_EQ(rank_of(p, "c").completed, 1);
+    CHECK_EQ(rank_of(p, "b").delay_ns, 10);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PAUSED);
+    CHECK_EQ(future_of(p, 2).state, CHROPROF_PENDING);
+    orderly(p);
+}
+
+TEST(off_time_is_no_profile_time)
+{
+    chroprof *p = clocked();
+    uint64_t events = totals_of(p).events;
+    host_time = 5000;
+    chroprof_completed(p, 1);
+    chroprof_idle_enter(p);
+    laws(p);
+    CHECK_EQ(totals_of(p).events, events);
+    CHECK_EQ(totals_of(p).live, 2);
+    chroprof_set_enabled(p, true);
+    CHECK(totals_of(p).enabled);
+    CHECK_EQ(totals_of(p).elapsed_ns, 10);
+    host_time = 5020;
+    chroprof_running(p, 1);
+    laws(p);
+    host_time = 5030;
+    chroprof_completed(p, 1);
+    laws(p);
+    CHECK_EQ(totals_of(p).elapsed_ns, 40);
+    CHECK_EQ(totals_of(p).loop_ns, 20);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 10);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 40);
+    CHECK_EQ(rank_of(p, "b").delay_ns, 10);
+    orderly(p);
+}
+
+/* ---- id 0, NULL site, no such state ---- */
+
+TEST(id_0_has_no_effect)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, PENDING, 0, &B);
+    at(p, 20, READY, 0, NULL);
+    at(p, 30, RUNNING, 0, &B);
+    at(p, 40, PAUSED, 0, NULL);
+    at(p, 50, COMPLETED, 0, NULL);
+    at(p, 60, FAILED, 0, NULL);
+    at(p, 70, CANCELLED, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 70);
+    CHECK(find_rank(p, "b") == NULL);
+    only(p, ID_ZERO, 7);
+}
+
+TEST(id_0_with_a_site_is_stillborn)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, COMPLETED, 0, &A);
+    at(p, 0, FAILED, 0, &A);
+    chroprof_stillborn(p, &A, CHROPROF_CANCELLED);
+    laws(p);
+    CHECK_EQ(rank_of(p, "a").stillborn, 3);
+    CHECK_EQ(rank_of(p, "a").calls, 0);
+    CHECK_EQ(rank_of(p, "a").completed, 0);
+    CHECK_EQ(rank_of(p, "a").slices, 0);
+    orderly(p);
+}
+
+TEST(a_null_site)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, NULL);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, COMPLETED, 1, NULL);
+    CHECK_EQ(rank_of(p, "(unnamed)").calls, 1);
+    CHECK_EQ(rank_of(p, "(unnamed)").exec_ns, 10);
+    CHECK_STR(rank_of(p, "(unnamed)").file, "");
+    CHECK_EQ(rank_of(p, "(unnamed)").line, 0);
+    only(p, SITE_NULL, 1);
+    at(p, 10, ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    chroprof_stillborn(p, NULL, CHROPROF_COMPLETED);
+    laws(p);
+    CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 1);
+    only(p, SITE_NULL, 3);
+}
+
+TEST(a_state_that_does_not_exist)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    chroprof_event(p, (chroprof_state)(CHROPROF_SWITCH + 1), 1, &B, 10);
+    laws(p);
+    chroprof_event(p, (chroprof_state)0x7fffffff, 1, &B, 20);
+    laws(p);
+    chroprof_stillborn(p, &B, CHROPROF_RUNNING);
+    laws(p);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 20);
+    CHECK(find_rank(p, "b") == NULL);
+    only(p, BAD_STATE, 3);
+}
+
+/* ---- full tables ---- */
+
+static bool report_says(chroprof *p, const char *words)
+{
+    return strstr(written(p, CHROPROF_TEXT)->bytes, words) != NULL;
+}
+
+TEST(full_futures)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_futures = 2;
+    p = fresh(&options);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &A);
+    CHECK(!report_says(p, "max_futures"));
+    at(p, 0, PENDING, 3, &B);
+    CHECK_EQ(rank_of(p, "b").calls, 1);
+    CHECK_EQ(rank_of(p, "b").abandoned, 1);
+    CHECK_EQ(totals_of(p).live, 2);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).capacity, 2);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).used, 2);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).dropped, 1);
+    CHECK_IN(table_of(p, CHROPROF_TABLE_FUTURES).advice, 3, 64);
+    CHECK_EQ(totals_of(p).dropped, 1);
+    at(p, 0, RUNNING, 3, NULL);
+    at(p, 10, COMPLETED, 3, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 10);
+    CHECK(report_says(p, "max_futures"));
+    at(p, 10, COMPLETED, 1, NULL);
+    at(p, 10, PENDING, 4, &B);
+    CHECK_EQ(rank_of(p, "b").live, 1);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).dropped, 1);
+}
+
+TEST(full_futures_adoption)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_futures = 1;
+    p = fresh(&options);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 2, &B);
+    at(p, 10, PAUSED, 2, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(totals_of(p).untracked_ns, 10);
+    CHECK_EQ(rank_of(p, "b").abandoned, 1);
+    CHECK_EQ(rank_of(p, "b").calls, 1);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).dropped, 1);
+}
+
+TEST(full_depth_hides_frames)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_depth = 1;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, ENTER, 0, &B);
+    at(p, 20, ENTER, 0, &B);
+    CHECK_EQ(totals_of(p).depth, 3);
+    at(p, 30, LEAVE, 0, NULL);
+    at(p, 40, LEAVE, 0, NULL);
+    at(p, 50, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 20);
+    CHECK_EQ(totals_of(p).untracked_ns, 30);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_DEPTH).capacity, 1);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_DEPTH).dropped, 2);
+    CHECK_IN(table_of(p, CHROPROF_TABLE_DEPTH).advice, 3, 64);
+    CHECK(report_says(p, "max_depth"));
+    orderly(p);
+}
+
+TEST(full_depth_matches_pauses)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_depth = 1;
+    p = fresh(&options);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, RUNNING, 2, NULL);
+    CHECK_EQ(future_of(p, 2).state, CHROPROF_RUNNING);
+    at(p, 30, PAUSED, 2, NULL);
+    CHECK_EQ(future_of(p, 2).state, CHROPROF_PAUSED);
+    at(p, 40, RUNNING, 2, NULL);
+    at(p, 50, COMPLETED, 2, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    at(p, 60, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "b").completed, 1);
+    CHECK_EQ(totals_of(p).untracked_ns, 30);
+    orderly(p);
+}
+
+TEST(full_depth_and_idle)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_depth = 1;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 0, ENTER, 0, &B);
+    at(p, 10, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    only(p, UNWOUND_BY_IDLE, 2);
+}
+
+TEST(full_paths)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_paths = 1;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, ENTER, 0, &B);
+    at(p, 30, LEAVE, 0, NULL);
+    at(p, 30, LEAVE, 0, NULL);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_PATHS).capacity, 1);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "a").calls, 2);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_PATHS).dropped, 1);
+    at(p, 30, ENTER, 0, &C);
+    at(p, 35, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 5);
+    CHECK(find_rank(p, "c") == NULL);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_PATHS).dropped, 2);
+    CHECK_IN(table_of(p, CHROPROF_TABLE_PATHS).advice, 2, 64);
+    CHECK(report_says(p, "max_paths"));
+    orderly(p);
+}
+
+TEST(full_edges)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_edges = 1;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, ENTER, 0, &B);
+    at(p, 30, LEAVE, 0, NULL);
+    at(p, 30, LEAVE, 0, NULL);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_EDGES).capacity, 1);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "a").calls, 2);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_EDGES).dropped, 1);
+    at(p, 30, ENTER, 0, &C);
+    at(p, 35, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 5);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_EDGES).dropped, 2);
+    CHECK_IN(table_of(p, CHROPROF_TABLE_EDGES).advice, 2, 64);
+    CHECK(report_says(p, "max_edges"));
+    orderly(p);
+}
+
+TEST(full_sites)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_sites = 1;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, LEAVE, 0, NULL);
+    CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 1);
+    at(p, 10, ENTER, 0, &B);
+    at(p, 30, LEAVE, 0, NULL);
+    at(p, 30, ENTER, 0, &C);
+    at(p, 35, LEAVE, 0, NULL);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_SITES).capacity, 1);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 10);
+    CHECK_EQ(rank_of(p, "(other)").exec_ns, 25);
+    CHECK_EQ(rank_of(p, "(other)").calls, 2);
+    CHECK_STR(rank_of(p, "(other)").file, "");
+    CHECK_EQ(rank_of(p, "(other)").line, 0);
+    CHECK_IN(table_of(p, CHROPROF_TABLE_SITES).dropped, 1, 2);
+    CHECK_IN(table_of(p, CHROPROF_TABLE_SITES).advice, 2, 64);
+    CHECK(report_says(p, "max_sites"));
+    orderly(p);
+}
+
+TEST(full_strings_cut_names)
+{
+    static const chroprof_site first = { "the same long name in front 1", "f.c", 1 };
+    static const chroprof_site second = { "the same long name in front 2", "f.c", 1 };
+    chroprof_options options = { 0 };
+    chroprof_rank rows[4];
+    chroprof *p;
+    options.string_bytes = 16;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &first);
+    at(p, 10, LEAVE, 0, NULL);
+    at(p, 10, ENTER, 0, &second);
+    at(p, 30, LEAVE, 0, NULL);
+    at(p, 30, ENTER, 0, &first);
+    at(p, 35, LEAVE, 0, NULL);
+    CHECK_EQ(chroprof_ranks(p, rows, 4, CHROPROF_BY_EXEC), 2);
+    CHECK_EQ(rows[0].exec_ns, 20);
+    CHECK_EQ(rows[1].exec_ns, 15);
+    CHECK_EQ(rows[1].calls, 2);
+    CHECK(strstr(rows[1].name, "...") != NULL || strstr(rows[1].file, "...") != NULL);
+    CHECK(strlen(rows[1].name) < strlen(first.name));
+    CHECK_IN(table_of(p, CHROPROF_TABLE_STRINGS).dropped, 1, 4);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_STRINGS).capacity, 16);
+    CHECK(table_of(p, CHROPROF_TABLE_STRINGS).used <= 16);
+    CHECK(table_of(p, CHROPROF_TABLE_STRINGS).advice > 16);
+    CHECK(report_says(p, "string_bytes"));
+    orderly(p);
+}
+
+TEST(full_histograms)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_histograms = 1;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 1000, LEAVE, 0, NULL);
+    at(p, 1000, ENTER, 0, &B);
+    at(p, 2000, LEAVE, 0, NULL);
+    CHECK(rank_of(p, "a").has_percentiles);
+    CHECK(rank_of(p, "a").slice_p50_ns > 0);
+    CHECK(!rank_of(p, "b").has_percentiles);
+    CHECK_EQ(rank_of(p, "b").slice_max_ns, 1000);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_HISTOGRAMS).capacity, 1);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_HISTOGRAMS).dropped, 1);
+    CHECK_IN(table_of(p, CHROPROF_TABLE_HISTOGRAMS).advice, 2, 64);
+    CHECK(report_says(p, "max_histograms"));
+    orderly(p);
+}
+
+static const test_case cases[] = {
+    CASE(finish_on_top_pauses_first),
+    CASE(finish_on_top_knows_its_kind),
+    CASE(finish_off_the_stack),
+    CASE(finish_in_the_middle_keeps_the_frame),
+    CASE(finish_in_the_middle_then_idle),
+    CASE(finish_in_the_middle_then_unwound),
+    CASE(finish_in_the_middle_twice),
+    CASE(pause_unwinds_what_is_above),
+    CASE(pause_means_the_topmost_frame_of_any_generation),
+    CASE(pause_crosses_a_barrier),
+    CASE(pause_of_a_future_that_is_not_on_the_stack),
+    CASE(pause_of_an_unknown_id),
+    CASE(finish_of_an_unknown_id),
+    CASE(finish_of_an_unknown_id_with_a_site_is_stillborn),
+    CASE(finish_with_a_site_after_a_drop_is_no_stillborn),
+    CASE(running_of_an_unknown_id_with_a_site_is_adopted),
+    CASE(running_of_an_unknown_id_without_a_site_is_untracked),
+    CASE(finish_pops_an_untracked_frame),
+    CASE(running_twice_is_a_lost_pause),
+    CASE(running_twice_of_an_unknown_id),
+    CASE(the_same_future_deeper_is_allowed),
+    CASE(the_same_future_deeper_under_another),
+    CASE(the_same_future_deeper_finishes_on_top),
+    CASE(pending_of_a_live_id_abandons_the_old_one),
+    CASE(pending_of_a_running_id_keeps_its_frame),
+    CASE(ready_while_running_begins_at_the_pause),
+    CASE(ready_while_running_deeper_waits_for_the_last_frame),
+    CASE(finish_ends_a_delay),
+    CASE(ready_of_an_unknown_id),
+    CASE(leave_pops_an_enter_frame),
+    CASE(leave_never_pops_a_future),
+    CASE(switch_pauses_one_and_runs_another),
+    CASE(switch_unwinds_enter_frames),
+    CASE(switch_stops_at_the_barrier),
+    CASE(switch_to_what_runs_begins_a_new_slice),
+    CASE(switch_pauses_an_untracked_frame),
+    CASE(a_barrier_makes_roots_and_loop_time),
+    CASE(loop_leave_unwinds_to_its_barrier),
+    CASE(loop_leave_without_a_barrier),
+    CASE(idle_unwinds_to_the_barrier),
+    CASE(any_event_but_tick_ends_the_idle),
+    CASE(idle_enter_in_idle_is_a_pass_of_length_0),
+    CASE(idle_leave_without_idle),
+    CASE(time_going_back_rebases_the_clock),
+    CASE(time_may_wrap_around),
+    CASE(a_long_step_is_untracked),
+    CASE(a_long_step_in_idle_is_idle),
+    CASE(a_long_step_is_above_an_hour_by_default),
+    CASE(off_empties_the_stack),
+    CASE(off_time_is_no_profile_time),
+    CASE(id_0_has_no_effect),
+    CASE(id_0_with_a_site_is_stillborn),
+    CASE(a_null_site),
+    CASE(a_state_that_does_not_exist),
+    CASE(full_futures),
+    CASE(full_futures_adoption),
+    CASE(full_depth_hides_frames),
+    CASE(full_depth_matches_pauses),
+    CASE(full_depth_and_idle),
+    CASE(full_paths),
+    CASE(full_edges),
+    CASE(full_sites),
+    CASE(full_strings_cut_names),
+    CASE(full_histograms),
+};
+
+TEST_MAIN(cases)
