@@ -1,0 +1,311 @@
+#!/bin/sh
+# The chroprof command, the quick start of the README and the demonstration, as a user runs them.
+#   sh tests/command.sh [COMMAND]      default build/chroprof, built into a scratch directory if absent
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if anything failed.
+
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+command=${1:-build/chroprof}
+if [ ! -x "$command" ]; then
+    command=$scratch/chroprof
+    if ! $CC -O1 -o "$command" examples/chroprof.c 2>"$scratch/log"; then
+        fail build "$(head -n 1 "$scratch/log")"
+        echo "$passed passed, $failed failed, $skipped skipped"
+        exit 1
+    fi
+fi
+case $command in /*) ;; *) command=$PWD/$command ;; esac
+
+# run ARGUMENTS...: standard output and error into files, the exit code into $code
+run() { "$command" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?; }
+
+# expect NAME CODE [TEXT]: the last run's exit code, and a text that its output or messages hold
+expect() {
+    if [ "$code" != "$2" ]; then
+        fail "$1" "exit code $code, expected $2: $(head -n 1 "$scratch/err")"
+    elif [ -n "${3-}" ] && ! grep -qF -e "$3" "$scratch/out" "$scratch/err"; then
+        fail "$1" "'$3' not found in: $(head -n 3 "$scratch/err" "$scratch/out" | tr '\n' '|')"
+    else
+        ok "$1"
+    fi
+}
+
+# same NAME FILE FILE
+same() {
+    if cmp -s "$2" "$3"; then ok "$1"; else
+        fail "$1" "$(diff "$2" "$3" 2>&1 | head -n 4 | tr '\n' '|')"
+    fi
+}
+
+# --- help, version, usage
+version=$(sed -n 's/^#define CHROPROF_VERSION "\(.*\)"/\1/p' chroprof.h)
+run --version; expect version 0 "chroprof $version"
+run --help; expect help 0 "replay"
+run help replay; expect help_of_a_command 0 "usage: chroprof replay FILE"
+run replay --help; expect command_help 0 "exit codes"
+if awk 'length > 80 { exit 1 }' "$scratch/out"; then ok help_fits_80_columns; else
+    fail help_fits_80_columns "$(awk 'length > 80' "$scratch/out" | head -n 1)"
+fi
+missing=
+for option in format out by top columns ascii color strict memory set window stall name repeat stats
+do
+    grep -q -e "--$option" "$scratch/out" || missing="$missing --$option"
+done
+if [ -z "$missing" ]; then ok help_names_all_options; else
+    fail help_names_all_options "missing:$missing"
+fi
+run; expect no_arguments 2 "usage: chroprof"
+run repaly; expect unknown_command 2 "did you mean replay?"
+run zzzzzzz; expect unknown_command_far 2 "unknown command zzzzzzz (see"
+run replay x --fromat json; expect unknown_option 2 "did you mean --format"
+run replay x --win 1s; expect option_beginning 2 "did you mean --window"
+run replay x -q; expect unknown_letter 2 "unknown option -q"
+run replay; expect missing_operand 2 "FILE"
+run replay a b; expect operand_too_many 2 "one operand too many: b"
+run replay x --top; expect missing_value 2 "a value is missing after --top"
+run replay x --strict=1; expect value_not_taken 2 "no value is taken"
+for bad in --format=xml --by=size --top=0 --top=x --columns=59 --columns=201 --memory=12Q \
+    --memory=99999999999999999999 --repeat=0 --set=max_path=3 --set=max_paths --set=max_paths=0 \
+    --color=maybe --window=5 --window=5parsecs --stall=x
+do
+    run replay x "$bad"; expect "bad_value$bad" 2 "expected"
+done
+
+# --- a small stream whose figures are known: a runs 5 ms, its child b 3 ms, 4 ms loop, 2 ms idle
+cat >"$scratch/small.events" <<'END'
+# a comment
+1000000 pending 1 a a.c 1
+1000000 running 1 a a.c 1
+4000000 pending 2 b b.c 2
+4000000 running 2 b b.c 2
+7000000 completed 2 b b.c 2
+9000000 paused 1 a a.c 1
+13000000 idle_enter 0
+15000000 idle_leave 0
+15000000 completed 1 a a.c 1
+END
+small=$scratch/small.events
+run replay "$small" --format folded; expect folded 0 "a;b 3000"
+for line in "a 5000" "a;b 3000"; do
+    if grep -q "$line\$" "$scratch/out"; then ok "folded_$line"; else
+        fail "folded_$line" "$(tr '\n' '|' <"$scratch/out")"
+    fi
+done
+cp "$scratch/out" "$scratch/small.folded"
+run replay "$small"; expect text 0 "a.c:1"
+cp "$scratch/out" "$scratch/small.text"
+run replay "$small" --format=json; expect json 0 '"sites"'
+cp "$scratch/out" "$scratch/small.json"
+
+cat >"$scratch/sums.py" <<'END'
+import json, sys
+d = json.load(open(sys.argv[1], encoding="utf-8"))
+t = d["totals"]
+assert t["elapsed_ns"] == t["busy_ns"] + t["idle_ns"] + t["loop_ns"], "elapsed"
+sites = sum(s["exec_ns"] for s in d["sites"])
+assert t["busy_ns"] == sites + t["untracked_ns"], "busy"
+assert t["delay_ns"] == t["blame_ns"], "blame"
+if len(sys.argv) > 2:
+    assert t["elapsed_ns"] == 14000000 and t["idle_ns"] == 2000000 and t["loop_ns"] == 4000000, t
+    assert t["events"] == 9 and t["anomalies"] == 0, t
+    exec_ns = {s["name"]: s["exec_ns"] for s in d["sites"]}
+    assert exec_ns == {"a": 5000000, "b": 3000000}, exec_ns
+END
+if command -v python3 >/dev/null 2>&1; then
+    if python3 "$scratch/sums.py" "$scratch/small.json" exact 2>"$scratch/err"; then
+        ok json_figures
+    else
+        fail json_figures "$(tail -n 1 "$scratch/err")"
+    fi
+else
+    skip json_figures "no python3"
+fi
+
+# --- where the stream comes from
+"$command" replay - --name small <"$small" >"$scratch/out" 2>"$scratch/err"; code=$?
+expect standard_input 0 "a.c:1"
+cat "$small" | "$command" replay - --format folded >"$scratch/out" 2>"$scratch/err"
+same from_a_pipe "$scratch/out" "$scratch/small.folded"
+printf '%s' "$(cat "$small")" >"$scratch/cut.events"
+run replay "$scratch/cut.events" --format folded
+same last_line_without_newline "$scratch/out" "$scratch/small.folded"
+sed 's/$/\r/' "$small" >"$scratch/crlf.events"
+run replay "$scratch/crlf.events" --format folded
+same carriage_returns "$scratch/out" "$scratch/small.folded"
+: >"$scratch/empty.events"
+run replay "$scratch/empty.events"; expect empty_stream 0
+run replay "$scratch/absent.events"; expect absent_file 1 "absent.events: "
+run replay "$scratch"; expect directory 1 "$scratch: "
+for packer in xz gzip; do
+    case $packer in xz) ending=xz ;; *) ending=gz ;; esac
+    if ! command -v $packer >/dev/null 2>&1; then
+        skip "packed_$ending" "no $packer"
+        continue
+    fi
+    packed=$scratch/-odd' 'name\'.$ending
+    $packer -c <"$small" >"$packed"
+    run replay -f folded "$packed"
+    same "packed_$ending" "$scratch/out" "$scratch/small.folded"
+    PATH=/nonexistent "$command" replay "$packed" >"$scratch/out" 2>"$scratch/err"; code=$?
+    expect "packed_${ending}_without_its_tool" 1 "needs the program $packer"
+    head -c 60 "$packed" >"$scratch/torn.$ending"
+    run replay "$scratch/torn.$ending"; expect "packed_${ending}_torn" 1 "could not unpack"
+    cp "$packed" "$scratch/plain.events"
+    run replay "$scratch/plain.events"; expect "packed_${ending}_misnamed" 1 "ends in .$ending"
+done
+
+# --- malformed lines: each with its place and what was expected
+cat >"$scratch/bad.events" <<'END'
+1 pending 1 a a.c 1
+x running 1 a a.c 1
+2 sprinting 1 a a.c 1
+3 running -1 a a.c 1
+4 running 18446744073709551616 a a.c 1
+5 pending 2 b
+6 pending 2 b b.c 4294967296
+7 pending 2 b b.c 2 more
+8 pending 2 b\x b.c 2
+9
+10 pending 3
+11 pending 3  c.c 3
+12running 1
+13 running 1 a a.c 1
+23 completed 1 a a.c 1
+END
+run replay "$scratch/bad.events"; expect malformed_goes_on 0 "12 malformed lines left out, 3 events"
+sed "s|^$scratch/||" "$scratch/err" >"$scratch/got"
+while read -r place; do
+    if grep -q "^bad.events:$place: .*expected" "$scratch/got"; then ok "malformed_at_$place"; else
+        fail "malformed_at_$place" "$(grep "^bad.events:${place%:*}:" "$scratch/got")"
+    fi
+done <<'END'
+2:1
+3:3
+4:11
+5:11
+6:14
+7:19
+8:21
+9:14
+10:2
+11:13
+12:14
+13:1
+END
+run replay --strict "$scratch/bad.events"; expect strict_stops 1 "bad.events:2:1: "
+if [ -s "$scratch/out" ] || grep -q "events:3:" "$scratch/err"; then
+    fail strict_stops_at_once "went on"
+else
+    ok strict_stops_at_once
+fi
+run replay --strict "$small"; expect strict_accepts 0 "a.c:1"
+awk 'BEGIN { for (i = 0; i < 100; i++) print "bad" }' >"$scratch/many.events"
+run replay "$scratch/many.events"; expect many_malformed 0 "100 malformed lines"
+if [ "$(wc -l <"$scratch/err")" -le 25 ]; then ok many_malformed_short; else
+    fail many_malformed_short "$(wc -l <"$scratch/err") lines of messages"
+fi
+printf '1 pending 1 a\000b f.c 1\n' >"$scratch/zero.events"
+run replay "$scratch/zero.events"; expect zero_byte 0 "text without zero bytes"
+printf '\033[31mred\n' >"$scratch/escape.events"
+run replay "$scratch/escape.events"
+if grep -q "$(printf '\033')" "$scratch/err"; then fail message_is_harmless "escape byte passed on"
+else ok message_is_harmless; fi
+
+# --- names
+printf '%s\n' '0 pending 1 two\swords\\x \e 1' '0 running 1' '7000 completed 1' \
+    >"$scratch/names.events"
+run replay "$scratch/names.events" --format folded; expect escapes 0 'two words\x 7'
+awk 'BEGIN { n = "n"; while (length(n) < 300000) n = n n; print "0 pending 1 " n " f.c 1";
+             print "0 running 1"; print "5000 completed 1" }' >"$scratch/long.events"
+run replay --strict "$scratch/long.events"; expect long_name 0 "nnnn"
+awk 'BEGIN { n = "n"; while (length(n) < 17000000) n = n n; print n }' >"$scratch/huge.events"
+run replay "$scratch/huge.events"; expect line_too_long 1 "longer than 16 MiB"
+awk 'BEGIN { for (i = 1; i <= 70000; i++) print i, "pending", i, "s" i, "f.c", i
+             for (i = 1; i <= 70000; i++) print 70000 + i, "completed", i, "s" i, "f.c", i }' \
+    >"$scratch/sites.events"
+run replay --strict "$scratch/sites.events"; expect more_sites_than_the_cache 0 "max_sites"
+
+# --- where the report goes, and how it looks
+run replay "$small" -f folded -o "$scratch/written"; expect out 0
+same out_is_the_report "$scratch/written" "$scratch/small.folded"
+run replay "$small" -o "$scratch/no/such/place"; expect out_unwritable 1 "no/such/place: "
+cp "$small" "$scratch/both.events"
+run replay "$scratch/both.events" -o "$scratch/both.events"; expect out_is_the_input 2 "both"
+same out_is_the_input_unharmed "$scratch/both.events" "$small"
+if [ -w /dev/full ]; then
+    run replay "$small" -o /dev/full; expect out_full 1 "/dev/full: "
+    "$command" replay "$small" >/dev/full 2>"$scratch/err"; code=$?
+    expect standard_output_full 1 "(standard output): "
+else
+    skip out_full "no /dev/full"
+fi
+for width in 60 80 120 200; do
+    run replay "$small" --ascii --columns "$width"
+    if [ "$code" = 0 ] && LC_ALL=C awk -v w="$width" 'length > w { exit 1 }' "$scratch/out" &&
+        ! LC_ALL=C grep -q '[^ -~]' "$scratch/out"; then ok "ascii_columns_$width"; else
+        fail "ascii_columns_$width" "$(LC_ALL=C awk -v w="$width" 'length > w' "$scratch/out" |
+            head -n 1)"
+    fi
+done
+run replay "$small" --color always; expect color_always 0 "$(printf '\033[')"
+run replay "$small" --color auto
+if grep -q "$(printf '\033')" "$scratch/out"; then fail color_auto "coloured into a file"; else
+    ok color_auto
+fi
+run replay "$small" --by calls --top 1; expect by_and_top 0 "a.c:1"
+run replay "$small" --memory 100; expect memory_too_small 2 "too small"
+run replay "$small" --memory 8K --set max_sites=1; expect set_capacity 0 "max_sites"
+run replay "$small" --repeat 3 --stats; expect repeat 0 "27 events in "
+run replay "$small" --repeat 3 --format folded; expect repeat_figures 0 "a 15000"
+
+# --- recorded streams
+traces=
+for trace in tests/traces/*.events.xz; do
+    [ -e "$trace" ] && traces="$traces $trace"
+done
+if [ -z "$traces" ] || ! command -v xz >/dev/null 2>&1 || ! command -v python3 >/dev/null 2>&1; then
+    skip traces "needs tests/traces, xz and python3"
+    traces=
+fi
+for trace in $traces; do
+    name=$(basename "$trace" .events.xz)
+    run replay --strict "$trace" --format json
+    if [ "$code" != 0 ]; then fail "trace_$name" "exit code $code: $(head -n 1 "$scratch/err")"
+    elif python3 "$scratch/sums.py" "$scratch/out" 2>"$scratch/err"; then ok "trace_$name"
+    else fail "trace_$name" "$(tail -n 1 "$scratch/err")"; fi
+done
+
+# --- the quick start of the README compiles and runs as it stands
+awk '/^```c$/ { getline; on = /quick start/ } /^```$/ { on = 0 } on' README.md >"$scratch/quick.c"
+if [ ! -s "$scratch/quick.c" ]; then fail quick_start "not found in README.md"
+elif ! $CC -Wall -Wextra -Werror -I. -o "$scratch/quick" "$scratch/quick.c" 2>"$scratch/err"; then
+    fail quick_start_builds "$(head -n 1 "$scratch/err")"
+else
+    ok quick_start_builds
+    "$scratch/quick" >"$scratch/out" 2>"$scratch/err"; code=$?
+    expect quick_start_runs 0 "count_primes"
+fi
+
+# --- the demonstration, a short run of it
+if $CC -O2 -o "$scratch/demo" examples/demo.c 2>"$scratch/err"; then
+    (cd "$scratch" && ./demo 3) >"$scratch/out" 2>"$scratch/err"; code=$?
+    expect demo_runs 0 "task_handler"
+    if [ -s "$scratch/demo.json" ] && grep -q "task_handler;find_task" "$scratch/demo.folded"
+    then ok demo_writes_files; else fail demo_writes_files "demo.json or demo.folded"; fi
+    (cd "$scratch" && ./demo 1 fixed) >"$scratch/out" 2>"$scratch/err"; code=$?
+    expect demo_fixed_runs 0 "task_handler"
+else
+    fail demo_builds "$(head -n 1 "$scratch/err")"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
