@@ -1,0 +1,1099 @@
+/* tests/test_words.c - each word of the concepts as a case of its own: turn, pass, slice, waiting,
+ * delay, blame, path, stall, windows, percentiles, reset, on and off. Manual clock, 1 tick = 1 ns. */
+#include "harness.h"
+
+static const chroprof_site A = { "a", "host.c", 1 };
+static const chroprof_site B = { "b", "host.c", 2 };
+static const chroprof_site C = { "c", "host.c", 3 };
+static const chroprof_site D = { "d", "host.c", 4 };
+
+/* A stay of a callback on an empty stack: one slice, one turn. */
+static void call(chroprof *p, const chroprof_site *site, uint64_t from, uint64_t to)
+{
+    at(p, from, ENTER, 0, site);
+    at(p, to, LEAVE, 0, NULL);
+}
+
+/* ---- profile time, idle, loop ---- */
+
+TEST(the_profile_starts_at_its_first_event)
+{
+    chroprof *p = fresh(NULL);
+    CHECK_EQ(totals_of(p).elapsed_ns, 0);
+    at(p, 123456, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).elapsed_ns, 0);
+    at(p, 123466, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).elapsed_ns, 10);
+    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(chroprof_now(p), 123466);
+    CHECK_EQ(totals_of(p).events, 2);
+}
+
+TEST(idle_and_loop_and_busy)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 100, IDLE_LEAVE, 0, NULL);
+    call(p, &A, 107, 147);
+    at(p, 150, IDLE_ENTER, 0, NULL);
+    at(p, 180, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).idle_ns, 130);
+    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(totals_of(p).busy_ns, 40);
+    CHECK_EQ(totals_of(p).elapsed_ns, 180);
+    CHECK(totals_of(p).idle);
+    orderly(p);
+}
+
+TEST(reads_are_pure)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_totals before, after;
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, TICK, 0, NULL);
+    before = totals_of(p);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 10);
+    CHECK_EQ(chroprof_paths(p, NULL, 0), 1);
+    CHECK_EQ(chroprof_futures(p, NULL, 0), 1);
+    CHECK_EQ(chroprof_windows(p, NULL, 0), 1);
+    CHECK_EQ(chroprof_stalls(p, NULL, 0), 0);
+    CHECK_EQ(chroprof_tables(p, NULL, 0), CHROPROF_TABLE_COUNT);
+    CHECK_EQ(chroprof_anomalies(p, NULL, 0), CHROPROF_ANOMALY_COUNT);
+    after = totals_of(p);
+    CHECK(memcmp(&before, &after, sizeof before) == 0);
+}
+
+/* ---- exec, slice ---- */
+
+TEST(overlap_is_not_billed_below)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, PENDING, 2, &B);
+    at(p, 10, RUNNING, 2, NULL);
+    at(p, 40, PAUSED, 2, NULL);
+    at(p, 45, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 15);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "a").with_children_ns, 45);
+    CHECK_EQ(rank_of(p, "a").slices, 1);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 15);
+    CHECK_EQ(totals_of(p).turns, 1);
+    CHECK_EQ(totals_of(p).turn_max_ns, 45);
+    orderly(p);
+}
+
+TEST(the_slice_under_way_counts)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 30, TICK, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").slices, 1);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 30);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 30);
+    CHECK_EQ(path_of(p, "a").slice_max_ns, 30);
+    CHECK_EQ(path_of(p, "a").exec_max_ns, 30);
+    CHECK_EQ(rank_of(p, "a").slice_p50_ns, 0);
+    CHECK_EQ(future_of(p, 1).exec_ns, 30);
+}
+
+TEST(exec_max_is_of_a_single_future)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 20, PAUSED, 1, NULL);
+    at(p, 20, RUNNING, 2, NULL);
+    at(p, 50, COMPLETED, 2, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 30);
+    at(p, 50, RUNNING, 1, NULL);
+    at(p, 65, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 35);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 30);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 65);
+}
+
+/* ---- turn ---- */
+
+TEST(turn_is_an_outermost_stay)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, ENTER, 0, &B);
+    at(p, 30, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).turns, 0);
+    at(p, 40, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).turns, 1);
+    CHECK_EQ(totals_of(p).turn_max_ns, 40);
+    call(p, &A, 50, 55);
+    CHECK_EQ(totals_of(p).turns, 2);
+    CHECK_EQ(totals_of(p).turn_max_ns, 40);
+}
+
+TEST(turn_ends_by_a_switch_at_the_base)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 0, SWITCH, 1, NULL);
+    at(p, 30, SWITCH, 2, NULL);
+    CHECK_EQ(totals_of(p).turns, 1);
+    at(p, 50, SWITCH, 0, NULL);
+    CHECK_EQ(totals_of(p).turns, 2);
+    CHECK_EQ(totals_of(p).turn_max_ns, 30);
+}
+
+TEST(turn_goes_on_over_a_switch_above_the_base)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 0, ENTER, 0, &C);
+    at(p, 10, SWITCH, 1, NULL);
+    at(p, 30, SWITCH, 2, NULL);
+    at(p, 50, SWITCH, 0, NULL);
+    CHECK_EQ(totals_of(p).turns, 0);
+    at(p, 60, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).turns, 1);
+    CHECK_EQ(totals_of(p).turn_max_ns, 60);
+}
+
+TEST(turn_leaves_out_a_nested_loop)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 20, IDLE_ENTER, 0, NULL);
+    at(p, 520, IDLE_LEAVE, 0, NULL);
+    call(p, &B, 530, 537);
+    CHECK_EQ(totals_of(p).turns, 1);
+    CHECK_EQ(totals_of(p).turn_max_ns, 7);
+    at(p, 540, LOOP_LEAVE, 0, NULL);
+    at(p, 555, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).turns, 2);
+    CHECK_EQ(totals_of(p).turn_max_ns, 25);
+}
+
+TEST(turn_percentiles)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t t = 0;
+    int i;
+    for (i = 0; i < 100; i++, t += 20000)
+        call(p, &A, t, t + (i < 90 ? 1000 : 16000));
+    CHECK_EQ(totals_of(p).turns, 100);
+    CHECK_IN(totals_of(p).turn_p50_ns, 938, 1062);
+    CHECK_IN(totals_of(p).turn_p99_ns, 15000, 16000);
+    CHECK_EQ(totals_of(p).turn_max_ns, 16000);
+}
+
+/* ---- pass ---- */
+
+TEST(pass_is_between_two_idles)
+{
+    chroprof *p = fresh(NULL);
+    call(p, &A, 0, 1000);
+    at(p, 1000, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).passes, 0);
+    at(p, 1500, IDLE_LEAVE, 0, NULL);
+    call(p, &A, 1510, 1530);
+    CHECK_EQ(totals_of(p).passes, 0);
+    at(p, 1540, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).passes, 1);
+    CHECK_EQ(totals_of(p).pass_max_ns, 40);
+    at(p, 1600, ENTER, 0, &B);
+    at(p, 1610, LEAVE, 0, NULL);
+    at(p, 1625, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).passes, 2);
+    CHECK_EQ(totals_of(p).pass_max_ns, 40);
+    orderly(p);
+}
+
+TEST(pass_percentiles)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t t = 0;
+    int i;
+    for (i = 0; i <= 100; i++) {
+        at(p, t, IDLE_ENTER, 0, NULL);
+        at(p, t + 500, IDLE_LEAVE, 0, NULL);
+        t += i < 60 ? 1500 : 8500;
+    }
+    CHECK_EQ(totals_of(p).passes, 100);
+    CHECK_IN(totals_of(p).pass_p50_ns, 938, 1062);
+    CHECK_IN(totals_of(p).pass_p99_ns, 7500, 8000);
+    CHECK_EQ(totals_of(p).pass_max_ns, 8000);
+}
+
+/* ---- wall, waiting, delay, blame ---- */
+
+TEST(wall_runs_until_now_while_live)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 70, TICK, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 70);
+    at(p, 90, PENDING, 2, &A);
+    at(p, 100, COMPLETED, 1, NULL);
+    at(p, 120, TICK, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 130);
+    CHECK_EQ(future_of(p, 2).since_ns, 90);
+}
+
+TEST(waiting_is_wall_without_exec_and_delay)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 10, READY, 1, NULL);
+    at(p, 25, RUNNING, 1, NULL);
+    at(p, 45, PAUSED, 1, NULL);
+    at(p, 75, READY, 1, NULL);
+    at(p, 80, RUNNING, 1, NULL);
+    at(p, 100, COMPLETED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 100);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 40);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 20);
+    CHECK_EQ(rank_of(p, "a").waiting_ns, 40);
+    orderly(p);
+}
+
+TEST(blame_is_what_it_cost_the_others)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 0, PENDING, 3, &B);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, READY, 2, NULL);
+    at(p, 20, READY, 3, NULL);
+    at(p, 30, PAUSED, 1, NULL);
+    at(p, 35, IDLE_ENTER, 0, NULL);
+    at(p, 41, IDLE_LEAVE, 0, NULL);
+    at(p, 43, RUNNING, 9, NULL);
+    at(p, 47, PAUSED, 9, NULL);
+    at(p, 48, RUNNING, 2, NULL);
+    at(p, 58, RUNNING, 3, NULL);
+    CHECK_EQ(rank_of(p, "a").blame_ns, 10 * 1 + 10 * 2);
+    CHECK_EQ(totals_of(p).loop_blame_ns, 2 * (5 + 2 + 1));
+    CHECK_EQ(totals_of(p).idle_blame_ns, 2 * 6);
+    CHECK_EQ(totals_of(p).untracked_blame_ns, 2 * 4);
+    CHECK_EQ(rank_of(p, "b").blame_ns, 10);
+    CHECK_EQ(rank_of(p, "b").delay_ns, 38 + 38);
+    CHECK_EQ(totals_of(p).blame_ns, 76);
+    only(p, UNKNOWN_RUNNING, 1);
+}
+
+TEST(delay_percentiles)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t t = 0;
+    int i;
+    at(p, 0, PENDING, 1, &A);
+    for (i = 0; i < 200; i++, t += 100000) {
+        at(p, t, READY, 1, NULL);
+        at(p, t + (i < 150 ? 1000 : 64000), RUNNING, 1, NULL);
+        at(p, t + 70000, PAUSED, 1, NULL);
+    }
+    CHECK_EQ(rank_of(p, "a").delay_ns, 150 * 1000 + 50 * 64000);
+    CHECK_IN(rank_of(p, "a").delay_p99_ns, 60000, 64000);
+}
+
+static void since(chroprof *p, uint64_t id, uint64_t when)
+{
+    chroprof_ready_since(p, id, when);
+    laws(p);
+}
+
+TEST(ready_since_blames_the_past)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 30, PAUSED, 1, NULL);
+    at(p, 40, ENTER, 0, &C);
+    at(p, 60, TICK, 0, NULL);
+    since(p, 2, 25);
+    CHECK_EQ(future_of(p, 2).state, CHROPROF_READY);
+    CHECK_EQ(rank_of(p, "a").blame_ns, 5);
+    CHECK_EQ(rank_of(p, "c").blame_ns, 20);
+    CHECK_EQ(totals_of(p).loop_blame_ns, 10);
+    CHECK_EQ(rank_of(p, "b").delay_ns, 35);
+    at(p, 70, LEAVE, 0, NULL);
+    at(p, 70, RUNNING, 2, NULL);
+    CHECK_EQ(rank_of(p, "c").blame_ns, 30);
+    CHECK_EQ(rank_of(p, "b").delay_ns, 45);
+    orderly(p);
+}
+
+TEST(ready_since_is_clamped_to_the_state)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &C);
+    at(p, 10, PENDING, 1, &A);
+    at(p, 20, TICK, 0, NULL);
+    since(p, 1, 3);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 10);
+    at(p, 30, RUNNING, 1, NULL);
+    at(p, 40, PAUSED, 1, NULL);
+    at(p, 55, TICK, 0, NULL);
+    since(p, 1, 35);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 20 + 15);
+    orderly(p);
+}
+
+TEST(ready_since_ahead_of_now)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 10, TICK, 0, NULL);
+    since(p, 1, 11);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 0);
+    at(p, 15, RUNNING, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 5);
+    only(p, READY_AHEAD, 1);
+}
+
+TEST(ready_since_while_running_is_remembered)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, TICK, 0, NULL);
+    since(p, 1, 5);
+    at(p, 20, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_READY);
+    at(p, 28, RUNNING, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 8);
+    orderly(p);
+}
+
+/* 200 intervals of 10 ns for c; the ring holds the last 63, the oldest part is the loop's. */
+TEST(ready_since_beyond_the_ring)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t t = 0;
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, ENTER, 0, &C);
+    while (t < 2000)
+        at(p, t += 10, TICK, 0, NULL);
+    since(p, 1, 1500);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 500);
+    CHECK_EQ(rank_of(p, "c").blame_ns, 500);
+    at(p, 2000, CANCELLED, 1, NULL);
+    at(p, 2000, PENDING, 2, &B);
+    at(p, 2000, LEAVE, 0, NULL);
+    at(p, 2000, IDLE_ENTER, 0, NULL);
+    while (t < 3000)
+        at(p, t += 10, TICK, 0, NULL);
+    since(p, 2, 2000);
+    CHECK_EQ(rank_of(p, "b").delay_ns, 1000);
+    CHECK_EQ(totals_of(p).idle_blame_ns + totals_of(p).loop_blame_ns, 1000);
+    CHECK_IN(totals_of(p).idle_blame_ns, 620, 630);
+    CHECK_EQ(totals_of(p).blame_ns, 1500);
+    orderly(p);
+}
+
+/* ---- path, parent, fold ---- */
+
+TEST(parent_is_the_creator)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 0, PENDING, 1, &B);
+    at(p, 0, LEAVE, 0, NULL);
+    at(p, 5, ENTER, 0, &C);
+    at(p, 5, RUNNING, 1, NULL);
+    at(p, 10, PENDING, 2, &D);
+    at(p, 20, COMPLETED, 1, NULL);
+    at(p, 20, LEAVE, 0, NULL);
+    CHECK_EQ(path_of(p, "a;b").exec_ns, 15);
+    CHECK_EQ(path_of(p, "a;b;d").live, 1);
+    CHECK_EQ(path_of(p, "c").with_children_ns, 0);
+    CHECK_EQ(path_of(p, "a").with_children_ns, 15);
+    CHECK_EQ(rank_of(p, "a").children_ns, 15);
+    CHECK_EQ(path_of(p, "a").parent, 0);
+    CHECK_EQ(path_of(p, "a;b").parent, path_of(p, "a").id);
+    CHECK(path_of(p, "a").id > 2);
+}
+
+TEST(a_site_stands_once_on_a_path)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, ENTER, 0, &B);
+    at(p, 20, ENTER, 0, &A);
+    at(p, 30, ENTER, 0, &B);
+    at(p, 40, ENTER, 0, &C);
+    at(p, 50, ENTER, 0, &A);
+    at(p, 60, TICK, 0, NULL);
+    CHECK_EQ(chroprof_paths(p, NULL, 0), 3);
+    CHECK_EQ(path_of(p, "a").exec_ns, 30);
+    CHECK_EQ(path_of(p, "a").calls, 3);
+    CHECK_EQ(path_of(p, "a;b").exec_ns, 20);
+    CHECK_EQ(path_of(p, "a;b;c").exec_ns, 10);
+    CHECK_EQ(rank_of(p, "a").with_children_ns, 60);
+    CHECK_EQ(rank_of(p, "b").with_children_ns, 30);
+    orderly(p);
+}
+
+TEST(the_same_content_is_one_site)
+{
+    static const char name[] = "twin";
+    static const char file[] = "x.c";
+    static const char other_name[] = "twin";
+    static const char other_file[] = "x.c";
+    const chroprof_site one = { name, file, 7 };
+    const chroprof_site two = { other_name, other_file, 7 };
+    const chroprof_site line = { name, file, 8 };
+    const chroprof_site bare = { name, NULL, 7 };
+    chroprof *p = fresh(NULL);
+    const chroprof_site *made = chroprof_site_make(p, "twin", "x.c", 7);
+    CHECK(made != NULL && made == chroprof_site_make(p, other_name, other_file, 7));
+    CHECK(chroprof_site_make(p, NULL, "x.c", 7) == NULL);
+    CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 0);
+    call(p, &one, 0, 10);
+    call(p, &two, 10, 30);
+    call(p, made, 30, 60);
+    CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 1);
+    CHECK_EQ(rank_of(p, "twin").exec_ns, 60);
+    call(p, &line, 60, 61);
+    call(p, &bare, 61, 62);
+    CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 3);
+}
+
+TEST(with_children_counts_a_site_under_two_parents)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, ENTER, 0, &C);
+    at(p, 20, LEAVE, 0, NULL);
+    at(p, 20, LEAVE, 0, NULL);
+    at(p, 20, ENTER, 0, &B);
+    at(p, 25, ENTER, 0, &C);
+    at(p, 45, LEAVE, 0, NULL);
+    at(p, 45, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "c").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "c").calls, 2);
+    CHECK_EQ(rank_of(p, "a").children_ns, 10);
+    CHECK_EQ(rank_of(p, "b").children_ns, 20);
+    CHECK_EQ(chroprof_paths(p, NULL, 0), 4);
+}
+
+/* A child of a parent twice on one chain of sites must not be counted twice with a. */
+TEST(with_children_is_not_counted_twice)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 0, ENTER, 0, &B);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 0, ENTER, 0, &C);
+    at(p, 50, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "c").exec_ns, 50);
+    CHECK_EQ(rank_of(p, "a").with_children_ns, 50);
+    CHECK_EQ(rank_of(p, "b").with_children_ns, 0);
+    CHECK_EQ(path_of(p, "a;c").exec_ns, 50);
+}
+
+TEST(ranks_are_sorted)
+{
+    chroprof_rank rows[3];
+    chroprof *p = fresh(NULL);
+    call(p, &A, 0, 10);
+    call(p, &A, 10, 20);
+    call(p, &B, 20, 80);
+    call(p, &C, 80, 110);
+    call(p, &C, 110, 140);
+    call(p, &C, 140, 141);
+    CHECK_EQ(chroprof_ranks(p, rows, 3, CHROPROF_BY_EXEC), 3);
+    CHECK_STR(rows[0].name, "c");
+    CHECK_STR(rows[1].name, "b");
+    CHECK_STR(rows[2].name, "a");
+    chroprof_ranks(p, rows, 3, CHROPROF_BY_SLICE_MAX);
+    CHECK_STR(rows[0].name, "b");
+    chroprof_ranks(p, rows, 3, CHROPROF_BY_CALLS);
+    CHECK_STR(rows[0].name, "c");
+    CHECK_STR(rows[1].name, "a");
+    CHECK_EQ(chroprof_ranks(p, rows, 1, CHROPROF_BY_BLAME), 3);
+    CHECK_STR(rows[0].name, "a");
+    chroprof_ranks(p, rows, 3, CHROPROF_BY_DELAY);
+    CHECK_STR(rows[1].name, "b");
+    chroprof_ranks(p, rows, 3, CHROPROF_BY_WITH_CHILDREN);
+    CHECK_STR(rows[0].name, "c");
+}
+
+TEST(stillborn_is_apart_from_calls)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    chroprof_stillborn(p, &B, CHROPROF_FAILED);
+    laws(p);
+    at(p, 10, LEAVE, 0, NULL);
+    CHECK_EQ(path_of(p, "a;b").stillborn, 1);
+    CHECK_EQ(rank_of(p, "b").stillborn, 1);
+    CHECK_EQ(rank_of(p, "b").calls, 0);
+    CHECK_EQ(rank_of(p, "b").failed, 0);
+    CHECK_EQ(rank_of(p, "b").wall_ns, 0);
+    CHECK_EQ(rank_of(p, "b").slices, 0);
+    orderly(p);
+}
+
+/* ---- live futures ---- */
+
+TEST(live_futures_with_path_and_since)
+{
+    chroprof_future rows[4];
+    chroprof *p = fresh(NULL);
+    at(p, 5, PENDING, 1, &A);
+    at(p, 15, RUNNING, 1, NULL);
+    at(p, 25, PENDING, 2, &B);
+    at(p, 35, READY, 2, NULL);
+    at(p, 45, ENTER, 0, &C);
+    at(p, 55, TICK, 0, NULL);
+    CHECK_EQ(chroprof_futures(p, rows, 4), 3);
+    CHECK_EQ(rows[2].id, 0);
+    CHECK_STR(rows[2].name, "c");
+    CHECK_EQ(rows[2].state, CHROPROF_RUNNING);
+    CHECK_EQ(rows[2].exec_ns, 10);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_RUNNING);
+    CHECK_EQ(future_of(p, 1).since_ns, 10);
+    CHECK_EQ(future_of(p, 1).exec_ns, 30);
+    CHECK_EQ(future_of(p, 2).state, CHROPROF_READY);
+    CHECK_EQ(future_of(p, 2).since_ns, 30);
+    CHECK_EQ(future_of(p, 2).path, path_of(p, "a;b").id);
+    CHECK_STR(future_of(p, 2).name, "b");
+    CHECK_EQ(future_of(p, 2).line, 2);
+}
+
+/* ---- stall ---- */
+
+typedef struct witness {
+    chroprof *p;
+    unsigned calls;
+    size_t text_bytes;
+    chroprof_stall last;
+    const char *broken;
+} witness;
+
+static void note(void *user, const chroprof_stall *stall)
+{
+    witness *w = (witness *)user;
+    w->calls++;
+    w->last = *stall;
+}
+
+static chroprof *stalling(witness *w, void (*on_stall)(void *, const chroprof_stall *))
+{
+    chroprof_options options = { 0 };
+    memset(w, 0, sizeof *w);
+    options.stall_ns = 100;
+    options.on_stall = on_stall;
+    options.on_stall_user = w;
+    w->p = fresh(&options);
+    return w->p;
+}
+
+TEST(stall_of_a_turn)
+{
+    witness w;
+    chroprof_stall kept[2];
+    chroprof *p = stalling(&w, note);
+    call(p, &A, 0, 100);
+    CHECK_EQ(w.calls, 0);
+    at(p, 200, PENDING, 7, &A);
+    at(p, 200, RUNNING, 7, NULL);
+    at(p, 230, ENTER, 0, &B);
+    at(p, 290, LEAVE, 0, NULL);
+    CHECK_EQ(w.calls, 0);
+    at(p, 301, PAUSED, 7, NULL);
+    CHECK_EQ(w.calls, 1);
+    CHECK_EQ(w.last.kind, CHROPROF_STALL_TURN);
+    CHECK_EQ(w.last.start_ns, 200);
+    CHECK_EQ(w.last.length_ns, 101);
+    CHECK_EQ(w.last.slice_count, 2);
+    CHECK_EQ(w.last.slices[0].exec_ns, 60);
+    CHECK_EQ(w.last.slices[0].id, 0);
+    CHECK_STR(w.last.slices[0].name, "b");
+    CHECK_EQ(w.last.slices[0].path, path_of(p, "a;b").id);
+    CHECK_EQ(w.last.slices[1].exec_ns, 41);
+    CHECK_EQ(w.last.slices[1].id, 7);
+    CHECK_STR(w.last.slices[1].name, "a");
+    CHECK_EQ(totals_of(p).stalls, 1);
+    CHECK_EQ(chroprof_stalls(p, kept, 2), 1);
+    CHECK_EQ(kept[0].length_ns, 101);
+    CHECK_EQ(kept[0].slice_count, 2);
+    CHECK_EQ(kept[0].slices[1].id, 7);
+}
+
+TEST(stall_of_a_pass_of_many_small_slices)
+{
+    witness w;
+    uint64_t t = 20;
+    int i;
+    chroprof *p = stalling(&w, note);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 20, IDLE_LEAVE, 0, NULL);
+    for (i = 0; i < 10; i++, t += 12)
+        call(p, i == 4 ? &B : &A, t, t + 10 + (uint64_t)(i == 4));
+    CHECK_EQ(w.calls, 0);
+    at(p, t, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(w.calls, 1);
+    CHECK_EQ(w.last.kind, CHROPROF_STALL_PASS);
+    CHECK_EQ(w.last.start_ns, 20);
+    CHECK_EQ(w.last.length_ns, 120);
+    CHECK_EQ(w.last.slice_count, CHROPROF_STALL_SLICES);
+    CHECK_STR(w.last.slices[0].name, "b");
+    CHECK_EQ(w.last.slices[0].exec_ns, 11);
+    CHECK_EQ(w.last.slices[3].exec_ns, 10);
+    CHECK_EQ(totals_of(p).stalls, 1);
+}
+
+TEST(stall_is_the_turn_without_the_nested_loop)
+{
+    witness w;
+    chroprof *p = stalling(&w, note);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 40, LOOP_ENTER, 0, NULL);
+    at(p, 540, LOOP_LEAVE, 0, NULL);
+    at(p, 580, LEAVE, 0, NULL);
+    CHECK_EQ(w.calls, 0);
+    CHECK_EQ(totals_of(p).stalls, 0);
+    CHECK_EQ(totals_of(p).turn_max_ns, 80);
+}
+
+static int measure(void *user, const void *bytes, size_t count)
+{
+    (void)bytes;
+    ((witness *)user)->text_bytes += count;
+    return 0;
+}
+
+/* What on_stall may do: read and dump. What it may not: events; they are ignored whole, counted. */
+static void meddle(void *user, const chroprof_stall *stall)
+{
+    witness *w = (witness *)user;
+    uint64_t events = totals_of(w->p).events;
+    note(user, stall);
+    w->broken = chroprof_check(w->p);
+    if (chroprof_ranks(w->p, NULL, 0, CHROPROF_BY_EXEC) != 1)
+        w->broken = "ranks";
+    if (chroprof_write(w->p, CHROPROF_TEXT, measure, w) != 0)
+        w->broken = "text";
+    if (chroprof_write(w->p, CHROPROF_JSON, measure, w) != 0)
+        w->broken = "json";
+    chroprof_event(w->p, CHROPROF_PENDING, 99, &C, 123456);
+    chroprof_tick(w->p);
+    if (totals_of(w->p).events != events)
+        w->broken = "an event was taken";
+}
+
+TEST(on_stall_may_read_and_dump_but_not_send_events)
+{
+    witness w;
+    chroprof *p = stalling(&w, meddle);
+    call(p, &A, 0, 150);
+    CHECK_EQ(w.calls, 1);
+    if (w.broken != NULL)
+        harness_fail(__FILE__, __LINE__, "%s", w.broken);
+    CHECK(w.text_bytes > 400);
+    CHECK(find_rank(p, "c") == NULL);
+    CHECK_EQ(totals_of(p).elapsed_ns, 150);
+    CHECK_EQ(totals_of(p).live, 0);
+    only(p, EVENT_IN_CALLBACK, 2);
+    call(p, &A, 200, 310);
+    CHECK_EQ(w.calls, 2);
+}
+
+static uint64_t stall_clock_now;
+
+static uint64_t stall_clock(void *user)
+{
+    (void)user;
+    return stall_clock_now;
+}
+
+static void dawdle(void *user, const chroprof_stall *stall)
+{
+    note(user, stall);
+    stall_clock_now += 40;
+}
+
+TEST(the_time_of_on_stall_is_loop)
+{
+    witness w;
+    chroprof_options options = { 0 };
+    chroprof *p;
+    memset(&w, 0, sizeof w);
+    stall_clock_now = 0;
+    options.clock = stall_clock;
+    options.stall_ns = 100;
+    options.on_stall = dawdle;
+    options.on_stall_user = &w;
+    p = fresh(&options);
+    chroprof_enter(p, &A);
+    stall_clock_now = 150;
+    chroprof_leave(p);
+    laws(p);
+    chroprof_enter(p, &B);
+    laws(p);
+    CHECK_EQ(w.calls, 1);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 150);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 0);
+    CHECK_EQ(totals_of(p).loop_ns, 40);
+}
+
+/* One turn of i ns for each i in a shuffled order: the longest and the most recent are kept. */
+TEST(stalls_keep_the_longest_and_the_most_recent)
+{
+    static chroprof_stall kept[64];
+    chroprof_options options = { 0 };
+    chroprof *p;
+    size_t count, i;
+    uint64_t t = 0;
+    bool longest = false;
+    bool recent = false;
+    options.stall_ns = 100;
+    options.max_stalls = 8;
+    p = fresh(&options);
+    for (i = 0; i < 97; i++, t += 10000)
+        call(p, &A, t, t + 200 + i * 35 % 97);
+    CHECK_EQ(totals_of(p).stalls, 97);
+    count = chroprof_stalls(p, kept, 64);
+    CHECK_IN(count, 4, 8);
+    for (i = 0; i < count; i++) {
+        longest = longest || kept[i].length_ns == 296;
+        recent = recent || kept[i].start_ns == 960000;
+        CHECK(i == 0 || kept[i - 1].start_ns < kept[i].start_ns);
+    }
+    CHECK(longest);
+    CHECK(recent);
+}
+
+/* ---- windows ---- */
+
+static size_t sum_windows(const chroprof *p, uint64_t *busy, uint64_t *idle, uint64_t *whole)
+{
+    static chroprof_window rows[HARNESS_ROWS];
+    size_t count = chroprof_windows(p, rows, HARNESS_ROWS);
+    size_t i;
+    *busy = *idle = *whole = 0;
+    for (i = 0; i < count; i++) {
+        CHECK_EQ(rows[i].start_ns, i == 0 ? 0 : rows[i - 1].end_ns);
+        CHECK_EQ(rows[i].busy_ns + rows[i].idle_ns + rows[i].loop_ns,
+                 rows[i].end_ns - rows[i].start_ns);
+        *busy += rows[i].busy_ns;
+        *idle += rows[i].idle_ns;
+        *whole += rows[i].end_ns - rows[i].start_ns;
+    }
+    return count;
+}
+
+static void check_windows(const chroprof *p)
+{
+    uint64_t busy, idle, whole;
+    sum_windows(p, &busy, &idle, &whole);
+    CHECK_EQ(busy, totals_of(p).busy_ns);
+    CHECK_EQ(idle, totals_of(p).idle_ns);
+    CHECK_EQ(whole, totals_of(p).elapsed_ns);
+}
+
+static chroprof *windowed(uint32_t count, uint64_t width)
+{
+    chroprof_options options = { 0 };
+    options.max_windows = count;
+    options.window_ns = width;
+    return fresh(&options);
+}
+
+TEST(windows_split_an_interval)
+{
+    uint64_t exec[8];
+    chroprof *p = windowed(8, 100);
+    call(p, &A, 0, 50);
+    call(p, &B, 80, 330);
+    at(p, 380, IDLE_ENTER, 0, NULL);
+    at(p, 390, IDLE_LEAVE, 0, NULL);
+    CHECK_EQ(chroprof_windows(p, NULL, 0), 4);
+    check_windows(p);
+    CHECK_EQ(chroprof_site_windows(p, rank_of(p, "b").id, exec, 8), 4);
+    CHECK_EQ(exec[0], 20);
+    CHECK_EQ(exec[1], 100);
+    CHECK_EQ(exec[2], 100);
+    CHECK_EQ(exec[3], 30);
+    CHECK_EQ(chroprof_site_windows(p, rank_of(p, "a").id, exec, 8), 4);
+    CHECK_EQ(exec[0], 50);
+    CHECK_EQ(exec[1], 0);
+    CHECK_EQ(chroprof_site_windows(p, UINT32_MAX, exec, 8), 0);
+}
+
+TEST(windows_merge_when_full)
+{
+    static const chroprof_site *const sites[3] = { &A, &B, &C };
+    uint64_t exec[8];
+    uint64_t t = 0;
+    uint64_t sum = 0;
+    size_t i, count;
+    chroprof *p = windowed(8, 100);
+    for (i = 0; i < 3000; i++, t += 37) {
+        call(p, sites[i % 3], t, t + 5 + i % 7);
+        check_windows(p);
+    }
+    count = chroprof_windows(p, NULL, 0);
+    CHECK_IN(count, 4, 8);
+    CHECK_EQ(chroprof_site_windows(p, rank_of(p, "b").id, exec, 8), count);
+    for (i = 0; i < count; i++)
+        sum += exec[i];
+    CHECK_EQ(sum, rank_of(p, "b").exec_ns);
+}
+
+TEST(windows_jump_an_hour_of_idle)
+{
+    const uint64_t hour = UINT64_C(3600000000000);
+    uint64_t exec[64];
+    chroprof *p = windowed(64, 100);
+    call(p, &A, 0, 50);
+    at(p, 60, IDLE_ENTER, 0, NULL);
+    at(p, 60 + hour, IDLE_LEAVE, 0, NULL);
+    check_windows(p);
+    call(p, &B, 70 + hour, 100 + hour);
+    check_windows(p);
+    CHECK_EQ(totals_of(p).idle_ns, hour);
+    CHECK_IN(chroprof_windows(p, NULL, 0), 32, 64);
+    CHECK_EQ(chroprof_site_windows(p, rank_of(p, "a").id, exec, 64),
+             chroprof_windows(p, NULL, 0));
+    CHECK_EQ(exec[0], 50);
+    orderly(p);
+}
+
+TEST(windows_of_untracked_time)
+{
+    chroprof_window row;
+    chroprof *p = windowed(8, 100);
+    at(p, 0, RUNNING, 9, NULL);
+    at(p, 40, PAUSED, 9, NULL);
+    at(p, 50, TICK, 0, NULL);
+    CHECK_EQ(chroprof_windows(p, &row, 1), 1);
+    CHECK_EQ(row.untracked_ns, 40);
+    CHECK_EQ(row.busy_ns, 40);
+    CHECK_EQ(row.loop_ns, 10);
+    CHECK_EQ(row.end_ns, 50);
+}
+
+/* ---- percentiles ---- */
+
+TEST(percentiles_within_a_sixteenth)
+{
+    static const uint64_t unit[3] = { 40, 9973, UINT64_C(1) << 33 };
+    chroprof_options options = { 0 };
+    size_t u;
+    options.max_step_ns = UINT64_MAX;
+    for (u = 0; u < 3; u++) {
+        const uint64_t k = unit[u];
+        chroprof *p = fresh(&options);
+        chroprof_rank a;
+        uint64_t t = 0;
+        uint64_t i;
+        for (i = 1; i <= 1000; i++, t += i * k) {
+            chroprof_event(p, CHROPROF_ENTER, 0, &A, t);
+            chroprof_event(p, CHROPROF_LEAVE, 0, NULL, t + i * k);
+        }
+        laws(p);
+        a = rank_of(p, "a");
+        CHECK_IN(a.slice_p50_ns, 499 * k - 499 * k / 16, 501 * k + 501 * k / 16);
+        CHECK_IN(a.slice_p90_ns, 899 * k - 899 * k / 16, 901 * k + 901 * k / 16);
+        CHECK_IN(a.slice_p99_ns, 989 * k - 989 * k / 16, 1000 * k);
+        CHECK_IN(a.slice_p999_ns, 998 * k - 998 * k / 16, 1000 * k);
+        CHECK_EQ(a.slice_max_ns, 1000 * k);
+        CHECK(a.slice_p999_ns <= a.slice_max_ns);
+    }
+}
+
+TEST(percentiles_of_equal_slices)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t t = 0;
+    int i;
+    for (i = 0; i < 100; i++, t += 2000000)
+        call(p, &A, t, t + 1000003);
+    CHECK_EQ(rank_of(p, "a").slice_p50_ns, 1000003);
+    CHECK_EQ(rank_of(p, "a").slice_p999_ns, 1000003);
+}
+
+TEST(percentiles_below_and_above_the_range)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_step_ns = UINT64_MAX;
+    p = fresh(&options);
+    call(p, &A, 0, 0);
+    call(p, &B, 0, UINT64_C(1) << 50);
+    CHECK_EQ(rank_of(p, "a").slice_p50_ns, 0);
+    CHECK_EQ(rank_of(p, "b").slice_p50_ns, UINT64_C(1) << 50);
+}
+
+/* ---- reset, on and off ---- */
+
+TEST(reset_keeps_what_is_live)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, READY, 2, NULL);
+    at(p, 30, PAUSED, 77, NULL);
+    chroprof_reset(p);
+    laws(p);
+    CHECK_EQ(totals_of(p).elapsed_ns, 0);
+    CHECK_EQ(totals_of(p).events, 0);
+    CHECK_EQ(totals_of(p).live, 2);
+    CHECK_EQ(totals_of(p).depth, 1);
+    CHECK_EQ(rank_of(p, "a").calls, 1);
+    CHECK_EQ(rank_of(p, "a").slices, 1);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 0);
+    orderly(p);
+    at(p, 50, PAUSED, 1, NULL);
+    at(p, 60, RUNNING, 2, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 20);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 20);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 20);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 30);
+    CHECK_EQ(rank_of(p, "b").delay_ns, 30);
+    CHECK_EQ(rank_of(p, "a").blame_ns, 20);
+    CHECK_EQ(totals_of(p).elapsed_ns, 30);
+    CHECK_EQ(totals_of(p).events, 2);
+    check_windows(p);
+    orderly(p);
+}
+
+TEST(reset_forgets_what_is_over)
+{
+    witness w;
+    chroprof *p = stalling(&w, note);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 0, IDLE_LEAVE, 0, NULL);
+    call(p, &A, 0, 5000);
+    at(p, 5000, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).stalls, 2);
+    chroprof_reset(p);
+    laws(p);
+    CHECK_EQ(totals_of(p).stalls, 0);
+    CHECK_EQ(totals_of(p).turns, 0);
+    CHECK_EQ(totals_of(p).passes, 0);
+    CHECK_EQ(totals_of(p).turn_max_ns, 0);
+    CHECK_EQ(chroprof_stalls(p, NULL, 0), 0);
+    at(p, 5010, IDLE_LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).idle_ns, 10);
+    call(p, &A, 5010, 5011);
+    CHECK_EQ(rank_of(p, "a").slice_p50_ns, 1);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 1);
+    CHECK_EQ(rank_of(p, "a").calls, 1);
+}
+
+TEST(off_and_on_ends_idle_and_the_pass)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 10, IDLE_LEAVE, 0, NULL);
+    chroprof_set_enabled(p, false);
+    laws(p);
+    chroprof_set_enabled(p, false);
+    chroprof_set_enabled(p, true);
+    chroprof_set_enabled(p, true);
+    laws(p);
+    at(p, 30, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).passes, 0);
+    chroprof_set_enabled(p, false);
+    chroprof_set_enabled(p, true);
+    CHECK(!totals_of(p).idle);
+    orderly(p);
+}
+
+static uint64_t attach_now;
+
+static uint64_t attach_clock(void *user)
+{
+    (void)user;
+    return attach_now;
+}
+
+TEST(off_and_on_keeps_what_is_known)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    attach_now = 0;
+    options.clock = attach_clock;
+    p = fresh(&options);
+    chroprof_pending(p, 1, &A);
+    attach_now = 10;
+    chroprof_set_enabled(p, false);
+    attach_now = 1000;
+    chroprof_pending(p, 2, &B);
+    chroprof_set_enabled(p, true);
+    attach_now = 1005;
+    chroprof_running(p, 1);
+    attach_now = 1012;
+    chroprof_paused(p, 1);
+    chroprof_event(p, CHROPROF_RUNNING, 2, &B, 1012);
+    chroprof_event(p, CHROPROF_PAUSED, 2, NULL, 1020);
+    laws(p);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 7);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 30);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 8);
+    CHECK_EQ(totals_of(p).elapsed_ns, 30);
+    only(p, ADOPTED, 1);
+}
+
+static const test_case cases[] = {
+    CASE(the_profile_starts_at_its_first_event),
+    CASE(idle_and_loop_and_busy),
+    CASE(reads_are_pure),
+    CASE(overlap_is_not_billed_below),
+    CASE(the_slice_under_way_counts),
+    CASE(exec_max_is_of_a_single_future),
+    CASE(turn_is_an_outermost_stay),
+    CASE(turn_ends_by_a_switch_at_the_base),
+    CASE(turn_goes_on_over_a_switch_above_the_base),
+    CASE(turn_leaves_out_a_nested_loop),
+    CASE(turn_percentiles),
+    CASE(pass_is_between_two_idles),
+    CASE(pass_percentiles),
+    CASE(wall_runs_until_now_while_live),
+    CASE(waiting_is_wall_without_exec_and_delay),
+    CASE(blame_is_what_it_cost_the_others),
+    CASE(delay_percentiles),
+    CASE(ready_since_blames_the_past),
+    CASE(ready_since_is_clamped_to_the_state),
+    CASE(ready_since_ahead_of_now),
+    CASE(ready_since_while_running_is_remembered),
+    CASE(ready_since_beyond_the_ring),
+    CASE(parent_is_the_creator),
+    CASE(a_site_stands_once_on_a_path),
+    CASE(the_same_content_is_one_site),
+    CASE(with_children_counts_a_site_under_two_parents),
+    CASE(with_children_is_not_counted_twice),
+    CASE(ranks_are_sorted),
+    CASE(stillborn_is_apart_from_calls),
+    CASE(live_futures_with_path_and_since),
+    CASE(stall_of_a_turn),
+    CASE(stall_of_a_pass_of_many_small_slices),
+    CASE(stall_is_the_turn_without_the_nested_loop),
+    CASE(on_stall_may_read_and_dump_but_not_send_events),
+    CASE(the_time_of_on_stall_is_loop),
+    CASE(stalls_keep_the_longest_and_the_most_recent),
+    CASE(windows_split_an_interval),
+    CASE(windows_merge_when_full),
+    CASE(windows_jump_an_hour_of_idle),
+    CASE(windows_of_untracked_time),
+    CASE(percentiles_within_a_sixteenth),
+    CASE(percentiles_of_equal_slices),
+    CASE(percentiles_below_and_above_the_range),
+    CASE(reset_keeps_what_is_live),
+    CASE(reset_forgets_what_is_over),
+    CASE(off_and_on_ends_idle_and_the_pass),
+    CASE(off_and_on_keeps_what_is_known),
+};
+
+TEST_MAIN(cases)
