@@ -543,3 +543,3393 @@ private:
 
 /* A reader of the interface may stop here. */
 #endif /* CHROPROF_H */
+
+#if defined(CHROPROF_IMPLEMENTATION) && !defined(CHROPROF_IMPLEMENTATION_DONE)
+#define CHROPROF_IMPLEMENTATION_DONE
+
+/* >>platform: what differs between compilers, systems and processors, and nothing else. */
+
+#include <string.h>
+#ifndef CHROPROF_NO_CLOCK
+#include <time.h>
+#if defined(_WIN32)
+#include <windows.h>
+#elif !defined(CLOCK_MONOTONIC)
+#error "chroprof: clock_gettime is hidden. Define _POSIX_C_SOURCE=200809L before the first #include \
+(or compile as gnu99), or define CHROPROF_NO_CLOCK and give options.clock."
+#endif
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+
+#if defined(__GNUC__)
+#define CHROPROF__LIKELY(x) __builtin_expect(!!(x), 1)
+#define CHROPROF__RARELY(x) __builtin_expect(!!(x), 0)
+#define CHROPROF__INLINE static inline __attribute__((always_inline, unused))
+#define CHROPROF__COLD static __attribute__((noinline, cold, unused))
+#define CHROPROF__UNUSED __attribute__((unused))
+#else
+#define CHROPROF__LIKELY(x) (x)
+#define CHROPROF__RARELY(x) (x)
+#define CHROPROF__INLINE static inline
+#define CHROPROF__COLD static
+#define CHROPROF__UNUSED
+#endif
+
+/* Stores before it are seen before stores after it, by a signal handler, a reader of the mapped block
+ * in another process, and whoever opens the block after a crash. */
+#if defined(__x86_64__) || defined(__i386__)
+#define CHROPROF__STORE_FENCE() __asm__ __volatile__("" ::: "memory")
+#elif defined(__GNUC__) && defined(__ATOMIC_RELEASE)
+#define CHROPROF__STORE_FENCE() __atomic_thread_fence(__ATOMIC_RELEASE)
+#elif defined(_MSC_VER)
+#define CHROPROF__STORE_FENCE() MemoryBarrier()
+#else
+#define CHROPROF__STORE_FENCE() ((void)0)
+#endif
+
+#ifndef CHROPROF_ASSERT
+#define CHROPROF_ASSERT(x) ((void)0)
+#endif
+
+#if !defined(CHROPROF_NO_CLOCK) && !defined(CHROPROF_NO_TSC) && defined(__GNUC__) && \
+    (defined(__x86_64__) || defined(__aarch64__))
+#define CHROPROF__HAS_COUNTER 1
+#else
+#define CHROPROF__HAS_COUNTER 0
+#endif
+
+#if CHROPROF__HAS_COUNTER && defined(__x86_64__)
+CHROPROF__INLINE uint64_t chroprof__counter(void)
+{
+    uint32_t low, high;
+    __asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t)high << 32 | low;
+}
+
+/* CPUID leaf 0x80000007, EDX bit 8: the counter's rate does not follow the core's frequency
+ * (AMD64 Architecture Programmer's Manual, volume 3, appendix E). */
+static bool chroprof__counter_is_invariant(void)
+{
+    uint32_t a = 0x80000000u, b, c, d;
+    __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+    if (a < 0x80000007u)
+        return false;
+    a = 0x80000007u;
+    __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+    return (d >> 8 & 1) != 0;
+}
+
+static uint64_t chroprof__counter_hz(void)
+{
+    return 0;                               /* unknown: calibrate */
+}
+#elif CHROPROF__HAS_COUNTER
+CHROPROF__INLINE uint64_t chroprof__counter(void)
+{
+    uint64_t ticks;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+}
+
+static bool chroprof__counter_is_invariant(void)
+{
+    return true;                            /* by architecture: Arm ARM, the Generic Timer */
+}
+
+static uint64_t chroprof__counter_hz(void)
+{
+    uint64_t hz;
+    __asm__ __volatile__("mrs %0, cntfrq_el0" : "=r"(hz));
+    return hz;
+}
+#endif
+
+#ifndef CHROPROF_NO_CLOCK
+#if defined(_WIN32)
+static uint64_t chroprof__monotonic_ns(void *user)
+{
+    LARGE_INTEGER count, hz;
+    (void)user;
+    QueryPerformanceCounter(&count);
+    QueryPerformanceFrequency(&hz);
+    uint64_t c = (uint64_t)count.QuadPart, f = (uint64_t)hz.QuadPart;
+    return c / f * 1000000000u + c % f * 1000000000u / f;
+}
+
+static uint64_t chroprof__calendar_ns(void)
+{
+    FILETIME t;
+    GetSystemTimeAsFileTime(&t);            /* 100 ns since 1601 */
+    return (((uint64_t)t.dwHighDateTime << 32 | t.dwLowDateTime) - 116444736000000000u) * 100u;
+}
+#else
+static uint64_t chroprof__posix_ns(clockid_t which)
+{
+    struct timespec t;
+    if (clock_gettime(which, &t) != 0)
+        return 0;
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t chroprof__monotonic_ns(void *user)
+{
+    (void)user;
+    return chroprof__posix_ns(CLOCK_MONOTONIC);
+}
+
+static uint64_t chroprof__calendar_ns(void)
+{
+    return chroprof__posix_ns(CLOCK_REALTIME);
+}
+#endif
+#endif
+
+/* >>util */
+
+/* An index below n that any 64-bit key is spread over evenly: Fibonacci hashing (Knuth, TAOCP 3, 6.4)
+ * keeps counters and pointers of one stride apart; the multiplication replaces a modulo (Lemire, "Fast
+ * random integer generation in an interval", 2019), so n need not be a power of two. */
+CHROPROF__INLINE uint32_t chroprof__hash_index(uint64_t key, uint32_t n)
+{
+    uint64_t h = key * UINT64_C(0x9E3779B97F4A7C15);
+    return (uint32_t)(((h >> 32) * n) >> 32);
+}
+
+static uint64_t chroprof__minus(uint64_t a, uint64_t b)      /* never below 0 */
+{
+    return a > b ? a - b : 0;
+}
+
+/* floor(value * factor / 2^32). */
+CHROPROF__INLINE uint64_t chroprof__scale(uint64_t value, uint64_t factor)
+{
+    uint64_t whole = factor >> 32, part = factor & UINT32_MAX;
+    return value * whole + (value >> 32) * part + ((value & UINT32_MAX) * part >> 32);
+}
+
+/* floor(value * 2^32 / factor), saturating. */
+static uint64_t chroprof__unscale(uint64_t value, uint64_t factor)
+{
+    uint64_t quotient = value / factor, rest = value % factor;
+    if (quotient >> 31)
+        return UINT64_MAX >> 1;
+    for (int bit = 0; bit < 32; bit++) {
+        rest <<= 1;
+        quotient = quotient << 1 | (rest >= factor);
+        rest -= rest >= factor ? factor : 0;
+    }
+    return quotient;
+}
+
+CHROPROF__INLINE uint32_t chroprof__log2(uint64_t value)     /* value > 0 */
+{
+#if defined(__GNUC__)
+    return 63u - (uint32_t)__builtin_clzll(value);
+#else
+    uint32_t result = 0;
+    while (value >>= 1)
+        result++;
+    return result;
+#endif
+}
+
+static void chroprof__copy_text(char *to, size_t size, const char *from)
+{
+    size_t n = 0;
+    if (from)
+        for (; from[n] && n + 1 < size; n++)
+            to[n] = from[n];
+    memset(to + n, 0, size - n);
+}
+
+/* >>block: everything that lies in the caller's memory. Fixed-width fields, offsets and indices only. */
+
+#define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
+#define CHROPROF__LAYOUT 1u
+#define CHROPROF__ALIGN 64u
+
+/* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
+enum {
+    CHROPROF__LOOP = 0, CHROPROF__IDLE = 1, CHROPROF__UNTRACKED = 2, CHROPROF__FIRST_PATH = 3,
+    CHROPROF__OTHER = 3, CHROPROF__FIRST_SITE = 4
+};
+
+/* A live future, or an id that only has frames left (GONE). 32 bytes: two a cache line. */
+typedef struct chroprof__future {
+    uint64_t id;               /* 0: the slot is empty */
+    uint64_t since;            /* of the state */
+    uint64_t exec;             /* slices that ended */
+    uint32_t path;
+    uint16_t frame;            /* 1 + index of the topmost frame of this id, 0: none */
+    uint8_t state;             /* chroprof_state, or CHROPROF__GONE */
+    uint8_t flags;
+} chroprof__future;
+
+enum { CHROPROF__GONE = 255 };
+enum { CHROPROF__REMEMBERED = 1, CHROPROF__STARTED = 2 };   /* ready while running; ran at least once */
+
+/* A frame of the running stack. */
+typedef struct chroprof__frame {
+    uint64_t id;               /* 0: an enter-frame or a barrier */
+    uint64_t pushed;
+    uint64_t start;            /* pushed, moved on by what was not on top: t - start = the slice so far */
+    uint64_t excluded;         /* of a base frame: time that is not of its turn */
+    uint64_t carried;          /* of an orphan: exec of its future when it lost its record */
+    uint32_t path;
+    uint32_t slot;             /* index of the future's slot, for frames with an id */
+    uint32_t same;             /* 1 + index of the next deeper frame of the same id */
+    uint32_t future;           /* 1 + index of the innermost frame with an id above the barrier */
+    uint32_t outer;            /* of a barrier: the floor below it */
+    uint32_t kind;
+} chroprof__frame;
+
+enum {
+    CHROPROF__FUTURE_FRAME = 1, CHROPROF__ENTER_FRAME = 2, CHROPROF__BARRIER = 4,
+    CHROPROF__ORPHAN = 8,      /* its future has finished or was abandoned */
+    CHROPROF__NEWEST = 16,     /* the topmost orphan frame of its future */
+    CHROPROF__OLDEST = 32,     /* the deepest one */
+    CHROPROF__UNKNOWN = 64     /* of an id that was never known: its time is untracked */
+};
+
+/* A node of the performance tree. The first line is all that a slice touches. */
+typedef struct chroprof__path {
+    uint64_t exec;
+    uint64_t blame;
+    uint64_t slices;
+    uint64_t slice_max;
+    uint64_t exec_max;
+    uint64_t mark;             /* exec that the windows already hold */
+    uint32_t window;           /* tag of the window that exec - mark belongs to */
+    uint32_t histogram;        /* row, 0: none */
+    uint32_t site;
+    uint32_t ready;            /* futures ready just now */
+    /* second line: the life of futures; wall and delay are kept as sums of ends minus beginnings */
+    uint64_t wall;             /* + live * now */
+    uint64_t delay;            /* + ready * now */
+    uint64_t calls, completed, failed, cancelled, abandoned, stillborn;
+    /* third line: the tree */
+    uint64_t live;
+    uint32_t parent;
+    uint32_t next;             /* preorder successor, 0: the end */
+    uint32_t same_site;        /* next path of the same site, 0: the end */
+    uint32_t level;            /* distance from the root */
+    uint64_t reserved[5];
+} chroprof__path;
+
+typedef struct chroprof__site {
+    uint64_t handle[3];        /* a chroprof_site of this process, for chroprof_site_make */
+    uint64_t hash;             /* of the full content */
+    uint32_t name, file;       /* offsets in the strings */
+    uint32_t line;
+    uint32_t first_path;
+    uint32_t next;             /* in its bucket by content */
+    uint32_t next_file;        /* in its bucket by file; only the first site of a file is in one */
+    uint32_t cut;              /* a string did not fit */
+    uint32_t reserved;
+} chroprof__site;
+
+/* Where a chroprof_site was seen in this process: a cache before the comparison of contents. */
+typedef struct chroprof__alias {
+    uint64_t address, name, file;
+    uint32_t line;
+    uint32_t site;             /* 0: empty */
+} chroprof__alias;
+
+/* (path, site) -> path: a creation or a fold that was seen before. */
+typedef struct chroprof__edge {
+    uint32_t path, site;       /* site 0: empty */
+    uint32_t target;
+    uint32_t reserved;
+} chroprof__edge;
+
+/* Log-linear: 8 buckets an octave (Gil Tene's HdrHistogram, with 3 bits), so the middle of a bucket is
+ * within 1/16 of all it holds. */
+enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1 };
+typedef struct chroprof__histogram {
+    uint64_t min, max;
+    uint64_t count[CHROPROF__BUCKETS];
+} chroprof__histogram;
+
+/* Of a site: its slices and its delays. Row 0 is the loop's: its turns and its passes. */
+typedef struct chroprof__histograms {
+    chroprof__histogram slice;
+    chroprof__histogram delay;
+} chroprof__histograms;
+
+typedef struct chroprof__slice {
+    uint64_t exec;
+    uint64_t id;
+    uint32_t path;
+    uint32_t reserved;
+} chroprof__slice;
+
+typedef struct chroprof__stall {
+    uint64_t serial;           /* from 1; 0: the row is empty */
+    uint64_t start, length;
+    uint64_t events;
+    uint32_t kind;
+    uint32_t slice_count;
+    chroprof__slice slices[CHROPROF_STALL_SLICES];
+} chroprof__stall;
+
+/* The biggest slices of a turn or pass under way. A slice no longer than floor has no chance. */
+typedef struct chroprof__biggest {
+    uint64_t floor;
+    uint64_t start;
+    uint64_t first_event;
+    uint32_t count;
+    uint32_t reserved;
+    chroprof__slice slices[CHROPROF_STALL_SLICES];
+} chroprof__biggest;
+
+/* One interval that was billed; it began where the one before it ended. */
+typedef struct chroprof__interval {
+    uint64_t end;
+    uint64_t account;
+} chroprof__interval;
+
+enum { CHROPROF__INTERVALS = 64, CHROPROF__LEVELS = 4, CHROPROF__NAME_BYTES = 64 };
+enum { CHROPROF__HELD_SLICE = 1, CHROPROF__HELD_TURN = 2, CHROPROF__HELD_DELAY = 4 };
+
+/* Tables beyond those that are public. */
+enum {
+    CHROPROF__ALIASES = CHROPROF_TABLE_COUNT,
+    CHROPROF__HEADS,           /* buckets of the sites: by content, then by file */
+    CHROPROF__TABLES
+};
+
+typedef struct chroprof__table {
+    uint64_t offset;           /* from the core */
+    uint64_t bytes;
+    uint64_t used, peak;
+    uint64_t dropped;
+    uint64_t wanted;           /* depth: most hidden frames; strings: bytes cut off; sites, paths,
+                                  edges: a bitmap of what was dropped, to tell how many were different */
+    uint32_t capacity;         /* what the option says */
+    uint32_t rows;             /* what that takes */
+} chroprof__table;
+
+/* The start of the block. Each comment opens a cache line. */
+typedef struct chroprof__core {
+    /* what it is */
+    uint64_t magic;
+    uint32_t layout;
+    uint32_t order;            /* 0x01020304 as the writer has it */
+    uint64_t block_bytes;
+    uint32_t core_bytes;
+    uint32_t pointer_bytes;
+    uint64_t pid, boot_ns;     /* calendar time of the monotonic clock's 0 */
+    uint64_t start_unix_ns;    /* calendar time of profile time 0 */
+    uint64_t start_clock;
+    /* the event in progress: seq is odd inside an event, and two events further after it */
+    uint64_t seq;
+    uint64_t event_id;
+    uint64_t event_now;
+    uint32_t event_state;
+    uint32_t event_account;    /* whom its interval is billed to */
+    uint64_t seq_base;         /* seq at the last reset */
+    uint64_t event_reserved[3];
+    /* what an event touches */
+    uint64_t epoch;            /* clock - epoch = profile time */
+    uint64_t last;             /* profile time of the last event = elapsed */
+    uint64_t horizon;          /* at or beyond it the slow way is taken */
+    uint32_t account;          /* path on top, or loop, idle, untracked */
+    uint32_t depth;
+    uint32_t floor;            /* 1 + index of the innermost barrier, 0: none */
+    uint32_t level;            /* barriers on the stack */
+    uint64_t ready;            /* futures ready just now */
+    uint32_t window;           /* tag: level << 16 | index */
+    uint32_t held;             /* what the next event adds to the histograms */
+    uint64_t held_slice;
+    /* more of it */
+    uint64_t held_turn;
+    uint64_t held_delay;
+    uint32_t held_slice_row, held_delay_row;
+    uint64_t stall_ticks;
+    uint64_t turns, turn_max;
+    uint64_t hidden_since;
+    uint32_t hidden;           /* frames beyond max_depth */
+    uint32_t depth_peak;
+    /* rare */
+    uint64_t window_end, window_ticks;     /* the current width */
+    uint64_t max_step_ticks;
+    uint64_t passes, pass_max;
+    uint64_t stalls;
+    uint64_t started;          /* the epoch is known */
+    uint64_t pass_active;
+    uint64_t ever_dropped;     /* a future did not fit, once */
+    uint64_t enabled;
+    /* time */
+    uint64_t factor;           /* ns a tick, 32 bits of fraction */
+    uint64_t calibrated;
+    uint64_t calibrate_at;     /* profile time */
+    uint64_t calibrate_counter, calibrate_ns;
+    uint64_t error_ppb;
+    uint64_t manual;
+    uint64_t window_ns, stall_ns, max_step_ns;
+    /* who */
+    char name[CHROPROF__NAME_BYTES];
+    char host[CHROPROF__NAME_BYTES];
+    char program[CHROPROF__NAME_BYTES];
+    uint64_t anomalies[32];
+    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__biggest pass;
+    chroprof__biggest turn[CHROPROF__LEVELS];
+    chroprof__stall due[2];    /* stalls that the event under way ended: a turn, a pass */
+    chroprof__interval intervals[CHROPROF__INTERVALS];
+} chroprof__core;
+
+#define CHROPROF__STATIC_ASSERT(name, condition) \
+    typedef char chroprof__assert_##name[(condition) ? 1 : -1] CHROPROF__UNUSED
+CHROPROF__STATIC_ASSERT(future, sizeof(chroprof__future) == 32);
+CHROPROF__STATIC_ASSERT(frame, sizeof(chroprof__frame) == 64);
+CHROPROF__STATIC_ASSERT(path, sizeof(chroprof__path) == 192);
+CHROPROF__STATIC_ASSERT(path_line, offsetof(chroprof__path, wall) == 64);
+CHROPROF__STATIC_ASSERT(path_tree, offsetof(chroprof__path, live) == 128);
+CHROPROF__STATIC_ASSERT(site, sizeof(chroprof__site) == 64);
+CHROPROF__STATIC_ASSERT(alias, sizeof(chroprof__alias) == 32);
+CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
+CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 2 * 8 * (2 + 329));
+CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall) == 40 + 24 * CHROPROF_STALL_SLICES);
+CHROPROF__STATIC_ASSERT(event_line, offsetof(chroprof__core, seq) == 64);
+CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, epoch) == 128);
+CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, held_turn) == 192);
+CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= 32);
+CHROPROF__STATIC_ASSERT(handle, sizeof(chroprof_site) <= 24);
+
+CHROPROF__INLINE void *chroprof__rows(const chroprof__core *c, uint32_t table)
+{
+    return (char *)(uintptr_t)c + c->tables[table].offset;
+}
+
+CHROPROF__INLINE chroprof__site *chroprof__sites(const chroprof__core *c)
+{
+    return (chroprof__site *)chroprof__rows(c, CHROPROF_TABLE_SITES);
+}
+
+CHROPROF__INLINE chroprof__histograms *chroprof__histogram_rows(const chroprof__core *c)
+{
+    return (chroprof__histograms *)chroprof__rows(c, CHROPROF_TABLE_HISTOGRAMS);
+}
+
+CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t offset)
+{
+    return (const char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + offset;
+}
+
+/* >>layout: from options to capacities, from capacities to offsets. */
+
+static const uint32_t chroprof__default_capacity[CHROPROF_TABLE_COUNT] = {
+    1024, 64, 256, 512, 64, 32, 0, 120, 32, 4096
+};
+
+/* Of a block that is shared out: how many thousandths each table gets, and what it can't use more of. */
+static const uint32_t chroprof__share[CHROPROF_TABLE_COUNT] = {
+    320, 30, 200, 60, 20, 200, 0, 120, 15, 35
+};
+static const uint32_t chroprof__share_limit[CHROPROF_TABLE_COUNT] = {
+    1u << 28, 1u << 20, 1u << 24, 1u << 25, 1024, 4096, 0, 240, 64, 1u << 24
+};
+
+static const uint32_t chroprof__row_bytes[CHROPROF__TABLES] = {
+    sizeof(chroprof__future), sizeof(chroprof__site), sizeof(chroprof__path), sizeof(chroprof__edge),
+    sizeof(chroprof__frame), sizeof(chroprof__histograms), 64, 8, sizeof(chroprof__stall), 1,
+    sizeof(chroprof__alias), 4
+};
+
+static void chroprof__capacities(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT])
+{
+    capacity[CHROPROF_TABLE_FUTURES] = o->max_futures;
+    capacity[CHROPROF_TABLE_SITES] = o->max_sites;
+    capacity[CHROPROF_TABLE_PATHS] = o->max_paths;
+    capacity[CHROPROF_TABLE_EDGES] = o->max_edges;
+    capacity[CHROPROF_TABLE_DEPTH] = o->max_depth;
+    capacity[CHROPROF_TABLE_HISTOGRAMS] = o->max_histograms;
+    capacity[CHROPROF_TABLE_SAMPLES] = o->max_samples;
+    capacity[CHROPROF_TABLE_WINDOWS] = o->max_windows;
+    capacity[CHROPROF_TABLE_STALLS] = o->max_stalls;
+    capacity[CHROPROF_TABLE_STRINGS] = o->string_bytes;
+}
+
+static bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TABLE_COUNT])
+{
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+        bool narrow = k == CHROPROF_TABLE_DEPTH || k == CHROPROF_TABLE_WINDOWS;
+        if (capacity[k] > (narrow ? 65000u : 1u << 28))
+            return false;
+    }
+    return true;
+}
+
+/* Rows that a table takes for these capacities. The futures' slots are half empty, leave room for ids
+ * that only have frames, and never fill up, so a probe always ends. */
+static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
+{
+    uint64_t n = table < CHROPROF_TABLE_COUNT ? capacity[table] : 0;
+    uint64_t sites = (uint64_t)capacity[CHROPROF_TABLE_SITES] + CHROPROF__FIRST_SITE;
+    switch (table) {
+    case CHROPROF_TABLE_FUTURES: return 2 * n + capacity[CHROPROF_TABLE_DEPTH] + 2;
+    case CHROPROF_TABLE_SITES: return sites;
+    case CHROPROF_TABLE_PATHS: return n + CHROPROF__FIRST_PATH;
+    case CHROPROF_TABLE_EDGES: return 2 * n + 2;
+    case CHROPROF_TABLE_HISTOGRAMS: return n ? n + 1 : 0;
+    case CHROPROF_TABLE_WINDOWS: return (n + 1) * sites;
+    case CHROPROF_TABLE_STRINGS: return n + 64;
+    case CHROPROF__ALIASES: return 2 * sites;
+    case CHROPROF__HEADS: return 2 * sites;
+    default: return n;
+    }
+}
+
+/* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number overflows. */
+static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
+                                 chroprof__table tables[CHROPROF__TABLES])
+{
+    uint64_t at = (sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+    for (uint32_t k = 0; k < CHROPROF__TABLES; k++) {
+        uint64_t rows = chroprof__table_rows(k, capacity);
+        if (rows > UINT32_MAX)
+            return UINT64_MAX;
+        tables[k].offset = at;
+        tables[k].bytes = rows * chroprof__row_bytes[k];
+        tables[k].rows = (uint32_t)rows;
+        tables[k].capacity = k < CHROPROF_TABLE_COUNT ? capacity[k] : (uint32_t)rows;
+        at += (tables[k].bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+    }
+    return at;
+}
+
+/* What one more row of a table costs. */
+static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
+{
+    uint32_t more[CHROPROF_TABLE_COUNT];
+    uint64_t bytes = 0;
+    memcpy(more, capacity, sizeof(more));
+    more[table]++;
+    for (uint32_t k = 0; k < CHROPROF__TABLES; k++)
+        bytes += (chroprof__table_rows(k, more) - chroprof__table_rows(k, capacity))
+                 * chroprof__row_bytes[k];
+    return bytes;
+}
+
+/* What even a small block should hold of each, before the rest is shared out. */
+static const uint32_t chroprof__first_need[CHROPROF_TABLE_COUNT] = {
+    8, 8, 12, 16, 8, 0, 0, 4, 2, 160
+};
+
+/* Raises the open capacities to that, or to as many sixteenths of it as fit. */
+static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
+                                const bool open[CHROPROF_TABLE_COUNT], uint64_t size)
+{
+    chroprof__table tables[CHROPROF__TABLES];
+    for (uint32_t part = 16; part > 0; part--) {
+        uint32_t more[CHROPROF_TABLE_COUNT];
+        for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+            uint32_t need = chroprof__first_need[k] * part / 16;
+            more[k] = open[k] && need > capacity[k] ? need : capacity[k];
+        }
+        if (chroprof__layout(more, tables) > size)
+            continue;
+        memcpy(capacity, more, sizeof(more));
+        return;
+    }
+}
+
+/* Gives each open capacity its share of the bytes that are left. */
+static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
+                                 const bool open[CHROPROF_TABLE_COUNT], uint64_t size)
+{
+    chroprof__table tables[CHROPROF__TABLES];
+    uint64_t least = chroprof__layout(capacity, tables) + CHROPROF__TABLES * CHROPROF__ALIGN;
+    uint64_t budget = size > least ? size - least : 0;
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+        bool rows = k == CHROPROF_TABLE_HISTOGRAMS;
+        uint64_t unit = rows ? sizeof(chroprof__histograms) : chroprof__unit_bytes(k, capacity);
+        uint64_t more = budget / 1000 * chroprof__share[k] / unit;
+        if (rows && more > 0)
+            more--;                         /* the loop's own row */
+        uint64_t room = chroprof__minus(chroprof__share_limit[k], capacity[k]);
+        if (open[k])
+            capacity[k] += (uint32_t)(more < room ? more : room);
+    }
+}
+
+/* Shares a block out over the capacities that are 0; what their limits leave over goes to the futures.
+ * False: the block is too small. */
+static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_t size)
+{
+    chroprof__table tables[CHROPROF__TABLES];
+    bool open[CHROPROF_TABLE_COUNT];
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+        open[k] = capacity[k] == 0;
+        if (open[k] && k != CHROPROF_TABLE_HISTOGRAMS && k != CHROPROF_TABLE_SAMPLES)
+            capacity[k] = 1;
+    }
+    chroprof__meet_need(capacity, open, size);
+    chroprof__share_rest(capacity, open, size);
+    uint64_t left = chroprof__minus(size, chroprof__layout(capacity, tables) + CHROPROF__ALIGN);
+    uint64_t more = left / (2 * sizeof(chroprof__future));
+    uint64_t room = chroprof__minus(chroprof__share_limit[CHROPROF_TABLE_FUTURES],
+                                    capacity[CHROPROF_TABLE_FUTURES]);
+    if (open[CHROPROF_TABLE_FUTURES])
+        capacity[CHROPROF_TABLE_FUTURES] += (uint32_t)(more < room ? more : room);
+    return chroprof__layout(capacity, tables) <= size;
+}
+
+/* >>tables: strings, sites, futures, edges and paths. */
+
+CHROPROF__INLINE void chroprof__count(chroprof__core *c, chroprof_anomaly_kind kind)
+{
+    c->anomalies[kind]++;
+}
+
+/* Something with this key did not fit. */
+static void chroprof__lose(chroprof__table *table, uint64_t key)
+{
+    table->dropped++;
+    table->wanted |= UINT64_C(1) << chroprof__hash_index(key ^ key >> 32, 64);
+}
+
+static uint64_t chroprof__hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);    /* FNV-1a */
+    return (hash ^ 0xFF) * UINT64_C(0x100000001B3);
+}
+
+/* The most bytes of text, no more than room, that do not end inside a UTF-8 sequence. */
+static size_t chroprof__whole_characters(const char *text, size_t room)
+{
+    while (room > 0 && ((unsigned char)text[room] & 0xC0) == 0x80)
+        room--;
+    return room;
+}
+
+/* Copies a string in; one that does not fit is cut and ends in "...". Offset 0 is "", 1 is "...". */
+static uint32_t chroprof__add_string(chroprof__core *c, const char *text, bool *cut)
+{
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_STRINGS];
+    size_t length = strlen(text), room = (size_t)(table->bytes - table->used);
+    char *to = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + table->used;
+    if (length == 0)
+        return 0;
+    *cut = length + 1 > room;
+    if (*cut) {
+        table->dropped++;
+        table->wanted += length + 1;
+        if (room < 5)
+            return 1;
+        length = chroprof__whole_characters(text, room - 4);
+        memcpy(to + length, "...", 4);
+    }
+    memcpy(to, text, length);
+    uint32_t offset = (uint32_t)table->used;
+    table->used += *cut ? length + 4 : length + 1;
+    table->peak = table->used;
+    to[length] = *cut ? '.' : '\0';
+    return offset;
+}
+
+/* The offset of a file name, shared by the sites of one file. */
+static uint32_t chroprof__add_file(chroprof__core *c, chroprof__site *site, const char *file)
+{
+    chroprof__site *sites = chroprof__sites(c);
+    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS), half = c->tables[CHROPROF__HEADS].rows / 2;
+    uint32_t *head = heads + half + chroprof__hash_index(chroprof__hash_text(0, file), half);
+    bool cut = false;
+    for (uint32_t k = *head; k; k = sites[k].next_file)
+        if (strcmp(chroprof__string(c, sites[k].file), file) == 0)
+            return sites[k].file;
+    uint32_t offset = chroprof__add_string(c, file, &cut);
+    site->cut |= cut;
+    site->next_file = *head;
+    *head = (uint32_t)(site - sites);
+    return offset;
+}
+
+static bool chroprof__same_site(const chroprof__core *c, const chroprof__site *row, uint64_t hash,
+                                const char *name, const char *file, uint32_t line)
+{
+    if (row->hash != hash || row->line != line)
+        return false;
+    return row->cut || (strcmp(chroprof__string(c, row->name), name) == 0 &&
+                        strcmp(chroprof__string(c, row->file), file) == 0);
+}
+
+/* Makes row number k of the sites; the caller has checked that there is room. */
+static void chroprof__new_site(chroprof__core *c, uint32_t k, uint64_t hash, const char *name,
+                               const char *file, uint32_t line)
+{
+    chroprof__site *row = chroprof__sites(c) + k;
+    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS);
+    uint32_t *head = heads + chroprof__hash_index(hash, c->tables[CHROPROF__HEADS].rows / 2);
+    bool cut = false;
+    memset(row, 0, sizeof(*row));
+    row->hash = hash;
+    row->line = line;
+    row->name = chroprof__add_string(c, name, &cut);
+    row->cut = cut;
+    row->file = chroprof__add_file(c, row, file);
+    row->next = *head;
+    *head = k;
+    chroprof_site handle;
+    handle.name = chroprof__string(c, row->name);
+    handle.file = chroprof__string(c, row->file);
+    handle.line = line;
+    memcpy(row->handle, &handle, sizeof(handle));
+}
+
+/* The row of a site by its content, new if need be; "(other)" when the table is full. */
+CHROPROF__COLD uint32_t chroprof__intern_site(chroprof__core *c, const char *name, const char *file,
+                                              uint32_t line)
+{
+    chroprof__site *sites = chroprof__sites(c);
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_SITES];
+    uint64_t hash = chroprof__hash_text(chroprof__hash_text(line, name), file);
+    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS);
+    uint32_t k = heads[chroprof__hash_index(hash, c->tables[CHROPROF__HEADS].rows / 2)];
+    for (; k; k = sites[k].next)
+        if (chroprof__same_site(c, sites + k, hash, name, file, line))
+            return k;
+    if (table->used == table->capacity) {
+        chroprof__lose(table, hash);
+        return CHROPROF__OTHER;
+    }
+    table->used++;
+    table->peak = table->used;
+    k = (uint32_t)table->used + CHROPROF__FIRST_SITE - 1;
+    chroprof__new_site(c, k, hash, name, file, line);
+    return k;
+}
+
+CHROPROF__INLINE bool chroprof__is_alias(const chroprof__alias *a, const chroprof_site *site)
+{
+    return a->address == (uint64_t)(uintptr_t)site && a->name == (uint64_t)(uintptr_t)site->name &&
+           a->file == (uint64_t)(uintptr_t)site->file && a->line == site->line && a->site != 0;
+}
+
+CHROPROF__COLD uint32_t chroprof__site_miss(chroprof__core *c, const chroprof_site *site)
+{
+    static const char unnamed[] = "(unnamed)";
+    chroprof__alias *aliases = (chroprof__alias *)chroprof__rows(c, CHROPROF__ALIASES);
+    uint32_t rows = c->tables[CHROPROF__ALIASES].rows;
+    uint32_t home = chroprof__hash_index((uintptr_t)site, rows), second = home + 1 < rows ? home + 1 : 0;
+    if (chroprof__is_alias(aliases + second, site))
+        return aliases[second].site;
+    uint32_t k = chroprof__intern_site(c, site->name ? site->name : unnamed,
+                                       site->file ? site->file : "", site->line);
+    if (k == CHROPROF__OTHER)
+        return k;                           /* not remembered, so that each miss is counted */
+    aliases[second] = aliases[home];
+    aliases[home].address = (uint64_t)(uintptr_t)site;
+    aliases[home].name = (uint64_t)(uintptr_t)site->name;
+    aliases[home].file = (uint64_t)(uintptr_t)site->file;
+    aliases[home].line = site->line;
+    aliases[home].site = k;
+    return k;
+}
+
+CHROPROF__INLINE uint32_t chroprof__site_index(chroprof__core *c, const chroprof_site *site)
+{
+    const chroprof__alias *aliases = (const chroprof__alias *)chroprof__rows(c, CHROPROF__ALIASES);
+    uint32_t home = chroprof__hash_index((uintptr_t)site, c->tables[CHROPROF__ALIASES].rows);
+    if (CHROPROF__LIKELY(chroprof__is_alias(aliases + home, site)))
+        return aliases[home].site;
+    return chroprof__site_miss(c, site);
+}
+
+/* The slot of an id, or the empty slot where it would be. */
+CHROPROF__INLINE chroprof__future *chroprof__find(const chroprof *p, uint64_t id)
+{
+    uint32_t rows = p->core->tables[CHROPROF_TABLE_FUTURES].rows;
+    uint32_t k = chroprof__hash_index(id, rows);
+    while (p->futures[k].id != id && p->futures[k].id != 0)
+        k = k + 1 < rows ? k + 1 : 0;
+    return p->futures + k;
+}
+
+/* Tells the frames of a slot where it lies. */
+static void chroprof__moved(const chroprof *p, uint32_t slot)
+{
+    for (uint32_t k = p->futures[slot].frame; k; k = p->frames[k - 1].same)
+        p->frames[k - 1].slot = slot;
+}
+
+/* Frees a slot; later ones of its cluster move back, so that no tombstone is left (Knuth, TAOCP 3,
+ * 6.4, algorithm R). */
+CHROPROF__INLINE void chroprof__free_slot(const chroprof *p, chroprof__future *slot)
+{
+    uint32_t rows = p->core->tables[CHROPROF_TABLE_FUTURES].rows;
+    uint32_t hole = (uint32_t)(slot - p->futures), k = hole;
+    for (;;) {
+        k = k + 1 < rows ? k + 1 : 0;
+        if (CHROPROF__LIKELY(p->futures[k].id == 0))
+            break;
+        uint32_t home = chroprof__hash_index(p->futures[k].id, rows);
+        uint32_t from_home = k >= home ? k - home : k + rows - home;
+        uint32_t from_hole = k >= hole ? k - hole : k + rows - hole;
+        if (from_home < from_hole)
+            continue;
+        p->futures[hole] = p->futures[k];
+        chroprof__moved(p, hole);
+        hole = k;
+    }
+    memset(p->futures + hole, 0, sizeof(chroprof__future));
+}
+
+CHROPROF__INLINE chroprof__edge *chroprof__find_edge(const chroprof__core *c, uint32_t path,
+                                                     uint32_t site)
+{
+    chroprof__edge *edges = (chroprof__edge *)chroprof__rows(c, CHROPROF_TABLE_EDGES);
+    uint32_t rows = c->tables[CHROPROF_TABLE_EDGES].rows;
+    uint32_t k = chroprof__hash_index((uint64_t)path << 32 ^ site, rows);
+    while (edges[k].site != 0 && (edges[k].site != site || edges[k].path != path))
+        k = k + 1 < rows ? k + 1 : 0;
+    return edges + k;
+}
+
+/* Puts path number k into the tree, right after its parent in preorder. */
+static void chroprof__new_path(chroprof *p, uint32_t k, uint32_t parent, uint32_t site)
+{
+    chroprof__core *c = p->core;
+    chroprof__path *row = p->paths + k;
+    memset(row, 0, sizeof(*row));
+    row->site = site;
+    row->parent = parent;
+    row->level = p->paths[parent].level + 1;
+    row->window = c->window;
+    if (site >= CHROPROF__FIRST_SITE &&
+        site - CHROPROF__FIRST_SITE < c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity)
+        row->histogram = site - CHROPROF__FIRST_SITE + 1;
+    row->same_site = chroprof__sites(c)[site].first_path;
+    chroprof__sites(c)[site].first_path = k;
+    row->next = p->paths[parent].next;
+    p->paths[parent].next = k;
+}
+
+/* The ancestor of a path, itself included, that has this site; 0: none. */
+static uint32_t chroprof__fold(const chroprof *p, uint32_t path, uint32_t site)
+{
+    while (path != CHROPROF__LOOP && p->paths[path].site != site)
+        path = p->paths[path].parent;
+    return path;
+}
+
+CHROPROF__COLD uint32_t chroprof__edge_miss(chroprof *p, uint32_t parent, uint32_t site,
+                                            chroprof__edge *edge)
+{
+    chroprof__table *edges = &p->core->tables[CHROPROF_TABLE_EDGES];
+    chroprof__table *paths = &p->core->tables[CHROPROF_TABLE_PATHS];
+    uint32_t without = parent == CHROPROF__LOOP ? (uint32_t)CHROPROF__UNTRACKED : parent;
+    if (edges->used == edges->capacity) {
+        chroprof__lose(edges, (uint64_t)parent << 32 | site);
+        return without;
+    }
+    uint32_t target = chroprof__fold(p, parent, site);
+    if (target == CHROPROF__LOOP) {
+        if (paths->used == paths->capacity) {
+            chroprof__lose(paths, (uint64_t)parent << 32 | site);
+            return without;
+        }
+        target = CHROPROF__FIRST_PATH + (uint32_t)paths->used;
+        chroprof__new_path(p, target, parent, site);
+        paths->peak = ++paths->used;
+    }
+    edge->target = target;
+    edge->path = parent;
+    edge->site = site;
+    edges->peak = ++edges->used;
+    return target;
+}
+
+/* The path of a future of this site created under parent (LOOP: a root). */
+CHROPROF__INLINE uint32_t chroprof__child(chroprof *p, uint32_t parent, uint32_t site)
+{
+    chroprof__edge *edge = chroprof__find_edge(p->core, parent, site);
+    if (CHROPROF__LIKELY(edge->site != 0))
+        return edge->target;
+    return chroprof__edge_miss(p, parent, site, edge);
+}
+
+/* >>histogram */
+
+CHROPROF__INLINE uint32_t chroprof__bucket(uint64_t ticks)
+{
+    const uint64_t end = UINT64_C(1) << 45;
+    uint64_t value = ticks < end ? ticks : end;
+    uint32_t octave = chroprof__log2(value | 32) - 5;
+    return octave * 8 + (uint32_t)(value >> (octave + 2));
+}
+
+/* The middle of a bucket. */
+static uint64_t chroprof__bucket_value(uint32_t bucket)
+{
+    uint32_t octave = bucket < 8 ? 0 : bucket / 8 - 1;
+    uint64_t width = UINT64_C(1) << (octave + 2);
+    return (uint64_t)(bucket - octave * 8) * width + width / 2;
+}
+
+CHROPROF__INLINE void chroprof__histogram_add(chroprof__histogram *h, uint64_t ticks)
+{
+    h->count[chroprof__bucket(ticks)]++;
+    if (ticks > h->max)
+        h->max = ticks;
+    if (ticks < h->min)
+        h->min = ticks;
+}
+
+static void chroprof__histogram_clear(chroprof__histogram *h)
+{
+    memset(h, 0, sizeof(*h));
+    h->min = UINT64_MAX;
+}
+
+/* Adds what the event before kept back. The length of a slice hangs on the clock value just read; one
+ * event later it does not, and its bucket is found while the next clock read is under way. */
+CHROPROF__INLINE void chroprof__add_held(chroprof__core *c)
+{
+    chroprof__histograms *rows = chroprof__histogram_rows(c);
+    if (c->held & CHROPROF__HELD_SLICE)
+        chroprof__histogram_add(&rows[c->held_slice_row].slice, c->held_slice);
+    if (c->held & CHROPROF__HELD_TURN)
+        chroprof__histogram_add(&rows[0].slice, c->held_turn);
+    if (c->held & CHROPROF__HELD_DELAY)
+        chroprof__histogram_add(&rows[c->held_delay_row].delay, c->held_delay);
+    c->held = 0;
+}
+
+/* >>windows: exec per site and window. A path's exec beyond its mark belongs to the window of its tag
+ * and is put into its cell when the path is next billed in another window. */
+
+CHROPROF__INLINE uint64_t *chroprof__cells(const chroprof__core *c, uint32_t site)
+{
+    uint64_t *cells = (uint64_t *)chroprof__rows(c, CHROPROF_TABLE_WINDOWS);
+    return cells + (uint64_t)site * (c->tables[CHROPROF_TABLE_WINDOWS].capacity + 1u);
+}
+
+CHROPROF__INLINE uint32_t chroprof__tag_level(uint32_t tag)
+{
+    return tag >> 16;
+}
+
+/* The index that a tag's window has at the present level. */
+CHROPROF__INLINE uint32_t chroprof__tag_index(const chroprof__core *c, uint32_t tag)
+{
+    uint32_t shift = chroprof__tag_level(c->window) - chroprof__tag_level(tag);
+    return shift < 16 ? (tag & 0xFFFF) >> shift : 0;
+}
+
+/* Brings a site's cells to the present level. Cells[0] is their level. Each site does that when it is
+ * next touched, so no event merges more than one or two rows. */
+static void chroprof__merge_cells(const chroprof__core *c, uint64_t *cells)
+{
+    uint32_t shift = chroprof__tag_level(c->window) - (uint32_t)cells[0];
+    uint32_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
+    cells[0] = chroprof__tag_level(c->window);
+    for (uint32_t k = 0; k < capacity && shift; k++) {
+        uint64_t exec = cells[1 + k];
+        cells[1 + k] = 0;
+        cells[1 + (shift < 16 ? k >> shift : 0)] += exec;
+    }
+}
+
+CHROPROF__COLD void chroprof__close_window(chroprof__core *c, chroprof__path *row)
+{
+    uint64_t *cells = chroprof__cells(c, row->site);
+    if (cells[0] != chroprof__tag_level(c->window))
+        chroprof__merge_cells(c, cells);
+    cells[1 + chroprof__tag_index(c, row->window)] += row->exec - row->mark;
+    row->mark = row->exec;
+    row->window = c->window;
+}
+
+/* Doubles the width until profile time t has a window. */
+static void chroprof__widen_windows(chroprof__core *c, uint64_t t)
+{
+    uint32_t level = chroprof__tag_level(c->window), index = c->window & 0xFFFF;
+    uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
+    while (c->window_ticks >> 62 == 0 && t / c->window_ticks >= capacity) {
+        c->window_ticks *= 2;
+        index /= 2;
+        level++;
+    }
+    c->window = level << 16 | index;
+    c->window_end = (index + 1) * c->window_ticks;
+}
+
+/* >>clock */
+
+/* When the next event has to take the slow way at the latest. */
+static void chroprof__set_horizon(chroprof__core *c)
+{
+    uint64_t step = c->max_step_ticks < UINT64_MAX - c->last ? c->last + c->max_step_ticks : UINT64_MAX;
+    uint64_t horizon = c->window_end < step ? c->window_end : step;
+    if (!c->calibrated && c->calibrate_at < horizon)
+        horizon = c->calibrate_at;
+    c->horizon = horizon > c->last ? horizon : c->last + 1;
+}
+
+/* Options in ns become ticks. The width of the windows can only change before the first one is full. */
+static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
+{
+    c->factor = factor;
+    c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
+    c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
+    uint64_t width = chroprof__unscale(c->window_ns, factor);
+    if (c->window == 0 && c->last < width) {
+        c->window_ticks = width ? width : 1;
+        c->window_end = c->window_ticks;
+    }
+}
+
+#if CHROPROF__HAS_COUNTER
+/* One reading of both clocks; of several tries the one that took least. Returns its ticks. */
+static uint64_t chroprof__read_both(uint64_t *counter, uint64_t *ns)
+{
+    uint64_t best = UINT64_MAX;
+    for (int k = 0; k < 4; k++) {
+        uint64_t before = chroprof__counter(), now_ns = chroprof__monotonic_ns(NULL);
+        uint64_t width = chroprof__counter() - before;
+        if (width >= best)
+            continue;
+        best = width;
+        *counter = before + width / 2;
+        *ns = now_ns;
+    }
+    return best;
+}
+
+/* The factor from the readings at init and now: better the later, fixed once and for all after 100 ms. */
+static void chroprof__calibrate(chroprof__core *c)
+{
+    uint64_t counter = 0, ns = 0, spread = chroprof__read_both(&counter, &ns);
+    uint64_t ticks = counter - c->calibrate_counter, passed = ns - c->calibrate_ns;
+    if (ticks == 0 || passed == 0 || passed >> 62 || ticks >> 62)
+        return;
+    c->error_ppb = 2 * spread * 1000000u / (ticks / 1000u + 1) + 1;
+    c->calibrated = passed >= 100000000u;
+    while (passed >> 32) {                  /* keep 32 bits for the fraction */
+        passed >>= 1;
+        ticks >>= 1;
+    }
+    chroprof__set_factor(c, ticks ? (passed << 32) / ticks : c->factor);
+}
+
+static void chroprof__start_counter(chroprof__core *c)
+{
+    uint64_t hz = chroprof__counter_hz(), counter, ns;
+    chroprof__read_both(&c->calibrate_counter, &c->calibrate_ns);
+    if (hz) {
+        chroprof__set_factor(c, (UINT64_C(1000000000) << 32) / hz);
+        c->calibrated = 1;
+        return;
+    }
+    do {                                    /* 20 us give a first factor good to some thousandths */
+        counter = chroprof__counter();
+        ns = chroprof__monotonic_ns(NULL);
+    } while (ns - c->calibrate_ns < 20000 && ns >= c->calibrate_ns);
+    c->calibrate_at = 0;
+    c->calibrated = 0;
+    chroprof__set_factor(c, UINT64_C(1) << 32);
+    if (counter > c->calibrate_counter)
+        chroprof__calibrate(c);
+    c->calibrate_at = chroprof__unscale(100000000u, c->factor) + 1;
+}
+#endif
+
+CHROPROF__INLINE uint64_t chroprof__read_clock(const chroprof *p)
+{
+#if CHROPROF__HAS_COUNTER
+    if (CHROPROF__LIKELY(p->clock == NULL))
+        return chroprof__counter();
+#endif
+    if (p->clock == chroprof_clock_manual)
+        return p->core->epoch + p->core->last;
+    return p->clock(p->clock_user);
+}
+
+/* >>bill: the one place where time goes. */
+
+CHROPROF__INLINE void chroprof__bill(chroprof__core *c, chroprof__path *row, uint64_t dt)
+{
+    if (CHROPROF__RARELY(row->window != c->window))
+        chroprof__close_window(c, row);
+    row->exec += dt;
+    row->blame += dt * c->ready;
+}
+
+/* Bills up to t across the borders of windows. */
+static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    chroprof__widen_windows(c, t);
+    while (t >= c->window_end) {
+        if (c->window_end > c->last)
+            chroprof__bill(c, p->paths + account, c->window_end - c->last);
+        c->last = c->window_end > c->last ? c->window_end : c->last;
+        c->window++;
+        c->window_end += c->window_ticks;
+    }
+    chroprof__bill(c, p->paths + account, t - c->last);
+    c->last = t;
+}
+
+/* The profile begins at the first event where nothing else says when. */
+static void chroprof__start_at(chroprof__core *c, uint64_t now)
+{
+    c->started = 1;
+    c->start_clock = now;
+    c->epoch = now - c->last;
+}
+
+/* The slow way of an interval: the clock went back, the step is too long, a window ends, the clock wants
+ * calibration. Returns the account billed. */
+CHROPROF__COLD uint32_t chroprof__advance_slow(chroprof *p, uint64_t now)
+{
+    chroprof__core *c = p->core;
+    if (!c->started)
+        chroprof__start_at(c, now);
+    uint64_t t = now - c->epoch, dt = t - c->last;
+    uint32_t account = c->account;
+    if (dt >> 63) {
+        chroprof__count(c, CHROPROF_ANOMALY_TIME_BACK);
+        c->epoch = now - c->last;
+        t = c->last;
+    } else if (dt > c->max_step_ticks && account != CHROPROF__IDLE) {
+        chroprof__count(c, CHROPROF_ANOMALY_LONG_STEP);
+        account = CHROPROF__UNTRACKED;
+        if (c->depth && !c->hidden)
+            p->frames[c->depth - 1].start += dt;
+    }
+    chroprof__bill_across(p, account, t);
+#if CHROPROF__HAS_COUNTER
+    if (!c->calibrated && t >= c->calibrate_at)
+        chroprof__calibrate(c);
+#endif
+    chroprof__set_horizon(c);
+    return account;
+}
+
+/* Closes the interval since the last event; returns profile time. */
+CHROPROF__INLINE uint64_t chroprof__advance(chroprof *p, chroprof__core *c, uint64_t now)
+{
+    uint64_t t = now - c->epoch, dt = t - c->last;
+    uint32_t account = c->account;
+    if (CHROPROF__LIKELY(dt < c->horizon - c->last)) {
+        chroprof__bill(c, p->paths + account, dt);
+        c->last = t;
+    } else {
+        account = chroprof__advance_slow(p, now);
+        t = c->last;
+    }
+    chroprof__interval *interval = &c->intervals[(c->seq >> 1) % CHROPROF__INTERVALS];
+    interval->end = t;
+    interval->account = account;
+    return t;
+}
+
+/* What the ring of intervals holds of [from, c->last) is blamed on those who were on top; what it does
+ * not reach is the loop's. */
+static void chroprof__blame_past(chroprof *p, uint64_t from)
+{
+    chroprof__core *c = p->core;
+    uint64_t end = c->last, newest = c->seq >> 1;
+    for (uint64_t k = 0; k < CHROPROF__INTERVALS - 1 && end > from; k++) {
+        const chroprof__interval *interval = &c->intervals[(newest - k) % CHROPROF__INTERVALS];
+        uint64_t begin = c->intervals[(newest - k - 1) % CHROPROF__INTERVALS].end;
+        uint64_t start = begin > from ? begin : from;
+        if (start < end)
+            p->paths[interval->account].blame += end - start;
+        end = start < end ? start : end;
+    }
+    if (end > from)
+        p->paths[CHROPROF__LOOP].blame += end - from;
+}
+
+/* >>stalls */
+
+CHROPROF__INLINE chroprof__biggest *chroprof__turn(chroprof__core *c)
+{
+    return &c->turn[c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1];
+}
+
+static void chroprof__note_slice(chroprof__biggest *b, uint64_t exec, uint64_t id, uint32_t path)
+{
+    uint32_t k = b->count < CHROPROF_STALL_SLICES ? b->count++ : CHROPROF_STALL_SLICES - 1;
+    for (; k > 0 && b->slices[k - 1].exec < exec; k--)
+        b->slices[k] = b->slices[k - 1];
+    b->slices[k].exec = exec;
+    b->slices[k].id = id;
+    b->slices[k].path = path;
+    if (b->count == CHROPROF_STALL_SLICES)
+        b->floor = b->slices[CHROPROF_STALL_SLICES - 1].exec;
+}
+
+CHROPROF__INLINE void chroprof__clear_biggest(chroprof__core *c, chroprof__biggest *b, uint64_t t)
+{
+    b->floor = 0;
+    b->count = 0;
+    b->start = t;
+    b->first_event = c->seq;
+}
+
+/* The first half of the rows is a heap of the longest, the shortest of them at its root; the rest is a
+ * ring of the most recent. */
+static void chroprof__keep_longest(chroprof__stall *heap, uint32_t rows, const chroprof__stall *stall)
+{
+    uint32_t k = 0;
+    if (heap[0].length >= stall->length)
+        return;
+    for (;;) {
+        uint32_t child = 2 * k + 1;
+        if (child + 1 < rows && heap[child + 1].length < heap[child].length)
+            child++;
+        if (child >= rows || heap[child].length >= stall->length)
+            break;
+        heap[k] = heap[child];
+        k = child;
+    }
+    heap[k] = *stall;
+}
+
+CHROPROF__COLD void chroprof__stalled(chroprof *p, chroprof_stall_kind kind, uint64_t length,
+                                      const chroprof__biggest *b)
+{
+    chroprof__core *c = p->core;
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
+    chroprof__stall *rows = (chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
+    chroprof__stall *stall = &c->due[kind];
+    uint32_t longest = (table->capacity + 1) / 2, recent = table->capacity - longest;
+    memset(stall, 0, sizeof(*stall));
+    stall->serial = ++c->stalls;
+    stall->start = b->start;
+    stall->length = length;
+    stall->events = (c->seq - b->first_event) / 2;
+    stall->kind = kind;
+    stall->slice_count = b->count;
+    memcpy(stall->slices, b->slices, sizeof(stall->slices));
+    chroprof__keep_longest(rows, longest, stall);
+    if (recent)
+        rows[longest + (c->stalls - 1) % recent] = *stall;
+    table->used = c->stalls < table->capacity ? c->stalls : table->capacity;
+    table->peak = table->used;
+    p->stall_due = p->on_stall != NULL;
+}
+
+/* >>stack: frames come and go, slices and turns end. */
+
+/* The account of a frame: its path, or loop for a barrier. */
+CHROPROF__INLINE void chroprof__set_account(const chroprof *p, chroprof__core *c)
+{
+    c->account = c->depth ? p->frames[c->depth - 1].path : (uint32_t)CHROPROF__LOOP;
+}
+
+/* A frame beyond max_depth: only counted, and time is untracked until the last of them is gone. */
+CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
+{
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_DEPTH];
+    table->dropped++;
+    if (c->hidden++ == 0)
+        c->hidden_since = t;
+    if (c->hidden > table->wanted)
+        table->wanted = c->hidden;
+    c->account = CHROPROF__UNTRACKED;
+}
+
+CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    c->hidden -= frames;
+    if (c->hidden)
+        return;
+    p->frames[c->depth - 1].start += t - c->hidden_since;
+    chroprof__set_account(p, c);
+}
+
+/* Puts a frame on the stack; the caller has checked that there is room. */
+CHROPROF__INLINE chroprof__frame *chroprof__push(chroprof *p, chroprof__core *c, uint32_t path,
+                                                 uint32_t kind, uint64_t t)
+{
+    chroprof__frame *frame = p->frames + c->depth;
+    if (c->depth == c->floor)
+        chroprof__clear_biggest(c, chroprof__turn(c), t);
+    frame->pushed = t;
+    frame->start = t;
+    frame->excluded = 0;
+    frame->path = path;
+    frame->kind = kind;
+    frame->same = 0;
+    frame->future = c->depth == c->floor ? 0 : p->frames[c->depth - 1].future;
+    c->account = path;
+    if (++c->depth > c->depth_peak)
+        c->depth_peak = c->depth;
+    return frame;
+}
+
+CHROPROF__INLINE bool chroprof__no_room(const chroprof__core *c)
+{
+    return c->depth == c->tables[CHROPROF_TABLE_DEPTH].capacity;
+}
+
+/* A future became ready at profile time `at`, not later than now. */
+CHROPROF__INLINE void chroprof__begin_ready(chroprof *p, chroprof__future *slot, uint64_t at)
+{
+    chroprof__path *row = p->paths + slot->path;
+    p->core->ready++;
+    row->ready++;
+    row->delay -= at;
+    slot->since = at;
+    slot->state = CHROPROF_READY;
+}
+
+CHROPROF__INLINE void chroprof__end_ready(chroprof *p, const chroprof__future *slot, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    chroprof__path *row = p->paths + slot->path;
+    c->ready--;
+    row->ready--;
+    row->delay += t;
+    if (row->histogram == 0)
+        return;
+    if (c->held & CHROPROF__HELD_DELAY)
+        chroprof__add_held(c);
+    c->held |= CHROPROF__HELD_DELAY;
+    c->held_delay = t - slot->since;
+    c->held_delay_row = row->histogram;
+}
+
+/* A stay ends: the slice is measured, its longest kept, its histogram entry left to the next event. */
+CHROPROF__INLINE void chroprof__end_slice(chroprof__core *c, chroprof__path *row, uint64_t slice,
+                                          uint64_t exec)
+{
+    if (slice > row->slice_max)
+        row->slice_max = slice;
+    if (exec > row->exec_max)
+        row->exec_max = exec;
+    if (row->histogram == 0)
+        return;
+    if (c->held & CHROPROF__HELD_SLICE)
+        chroprof__add_held(c);
+    c->held |= CHROPROF__HELD_SLICE;
+    c->held_slice = slice;
+    c->held_slice_row = row->histogram;
+}
+
+/* The last frame of a live future is gone. */
+CHROPROF__INLINE void chroprof__rest(chroprof *p, chroprof__future *slot, uint64_t t)
+{
+    if (CHROPROF__RARELY(slot->flags & CHROPROF__REMEMBERED)) {
+        slot->flags = (uint8_t)(slot->flags & ~CHROPROF__REMEMBERED);
+        chroprof__begin_ready(p, slot, t);
+        return;
+    }
+    slot->state = CHROPROF_PAUSED;
+    slot->since = t;
+}
+
+/* An orphan's time still belongs to the future that lost its record: it is handed down its frames. */
+CHROPROF__COLD uint64_t chroprof__orphan_exec(chroprof *p, const chroprof__frame *frame, uint64_t slice)
+{
+    uint64_t exec = frame->carried + slice;
+    if (frame->same && !(frame->kind & CHROPROF__OLDEST)) {
+        p->frames[frame->same - 1].carried += exec;
+        p->frames[frame->same - 1].kind |= CHROPROF__NEWEST;
+    }
+    return exec;
+}
+
+/* What popping a frame with an id does to its future's slot. Returns the exec of the future so far. */
+CHROPROF__INLINE uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame *frame,
+                                               uint64_t slice, uint64_t t)
+{
+    chroprof__future *slot = p->futures + frame->slot;
+    slot->frame = (uint16_t)frame->same;
+    if (CHROPROF__RARELY(frame->kind & CHROPROF__ORPHAN)) {
+        uint64_t exec = chroprof__orphan_exec(p, frame, slice);
+        if (slot->frame == 0 && slot->state == CHROPROF__GONE)
+            chroprof__free_slot(p, slot);
+        return exec;
+    }
+    slot->exec += slice;
+    if (slot->frame == 0 || p->frames[slot->frame - 1].kind & CHROPROF__ORPHAN)
+        chroprof__rest(p, slot, t);
+    return slot->exec;
+}
+
+/* A turn has ended at the pop of its base frame. */
+CHROPROF__INLINE void chroprof__end_turn(chroprof *p, chroprof__core *c, const chroprof__frame *base,
+                                         uint64_t slice, uint64_t t)
+{
+    uint64_t length = t - base->pushed - base->excluded;
+    c->turns++;
+    if (length > c->turn_max)
+        c->turn_max = length;
+    if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows) {
+        if (c->held & CHROPROF__HELD_TURN)
+            chroprof__add_held(c);
+        c->held |= CHROPROF__HELD_TURN;
+        c->held_turn = length;
+    }
+    if (CHROPROF__RARELY(length > c->stall_ticks)) {
+        chroprof__note_slice(chroprof__turn(c), slice, base->id, base->path);
+        chroprof__stalled(p, CHROPROF_STALL_TURN, length, chroprof__turn(c));
+    }
+}
+
+/* The nested loop's time is not of the turn below it. */
+CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame *barrier, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    c->floor = barrier->outer;
+    c->level--;
+    if (c->depth > c->floor)
+        p->frames[c->floor].excluded += t - barrier->pushed;
+}
+
+/* Takes the topmost visible frame off the stack. */
+CHROPROF__INLINE void chroprof__pop(chroprof *p, chroprof__core *c, uint64_t t)
+{
+    const chroprof__frame *frame = p->frames + --c->depth;
+    if (CHROPROF__RARELY(frame->kind == CHROPROF__BARRIER)) {
+        chroprof__pop_barrier(p, frame, t);
+    } else {
+        uint64_t slice = t - frame->start, exec = slice;
+        chroprof__path *row = p->paths + frame->path;
+        if (frame->kind & CHROPROF__FUTURE_FRAME) {
+            exec = chroprof__leave_slot(p, frame, slice, t);
+        } else {
+            row->live--;
+            row->wall += t;
+            row->completed++;
+        }
+        chroprof__end_slice(c, row, slice, exec);
+        if (slice > c->pass.floor)
+            chroprof__note_slice(&c->pass, slice, frame->id, frame->path);
+        if (c->depth == c->floor)
+            chroprof__end_turn(p, c, frame, slice, t);
+        else if (slice > chroprof__turn(c)->floor)
+            chroprof__note_slice(chroprof__turn(c), slice, frame->id, frame->path);
+    }
+    if (c->depth)
+        p->frames[c->depth - 1].start += t - frame->pushed;
+    chroprof__set_account(p, c);
+}
+
+CHROPROF__COLD void chroprof__pop_outlined(chroprof *p, chroprof__core *c, uint64_t t)
+{
+    chroprof__pop(p, c, t);
+}
+
+/* Takes frames off until depth is reached, hidden ones first; each is counted as kind. */
+CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anomaly_kind kind, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    if (c->hidden) {
+        c->anomalies[kind] += c->hidden;
+        chroprof__unhide(p, c->hidden, t);
+    }
+    while (c->depth > depth) {
+        bool barrier = p->frames[c->depth - 1].kind == CHROPROF__BARRIER;
+        chroprof__count(c, barrier ? CHROPROF_ANOMALY_BARRIER_CROSSED : kind);
+        chroprof__pop_outlined(p, c, t);
+    }
+}
+
+/* >>events: one function a kind of event. Each gets profile time t, with the interval up to it billed. */
+
+/* The parent of what is created now. */
+CHROPROF__INLINE uint32_t chroprof__parent(const chroprof__core *c)
+{
+    return c->account < CHROPROF__FIRST_PATH ? (uint32_t)CHROPROF__LOOP : c->account;
+}
+
+/* A future's record is about to go while it has frames: they lose it. */
+static void chroprof__orphan_frames(chroprof *p, const chroprof__future *slot)
+{
+    uint32_t k = slot->frame, last = 0;
+    if (k == 0 || p->frames[k - 1].kind & CHROPROF__ORPHAN)
+        return;
+    p->frames[k - 1].kind |= CHROPROF__NEWEST;
+    for (; k && !(p->frames[k - 1].kind & CHROPROF__ORPHAN); k = p->frames[k - 1].same) {
+        p->frames[k - 1].carried = last ? 0 : slot->exec;
+        p->frames[k - 1].kind |= CHROPROF__ORPHAN;
+        last = k;
+    }
+    p->frames[last - 1].kind |= CHROPROF__OLDEST;
+}
+
+/* A live future's life ends; its slot stays only as long as it has frames. */
+CHROPROF__INLINE void chroprof__end_life(chroprof *p, chroprof__core *c, chroprof__future *slot,
+                                         uint64_t t)
+{
+    chroprof__path *row = p->paths + slot->path;
+    if (slot->state == CHROPROF_READY)
+        chroprof__end_ready(p, slot, t);
+    row->live--;
+    row->wall += t;
+    c->tables[CHROPROF_TABLE_FUTURES].used--;
+    if (CHROPROF__LIKELY(slot->frame == 0)) {
+        chroprof__free_slot(p, slot);
+        return;
+    }
+    chroprof__orphan_frames(p, slot);
+    slot->state = CHROPROF__GONE;
+    slot->flags = 0;
+}
+
+/* A call begins on a path. */
+CHROPROF__INLINE void chroprof__begin_call(chroprof__path *row, uint64_t t)
+{
+    row->calls++;
+    row->live++;
+    row->wall -= t;
+}
+
+/* A new live future on a path. NULL: the table is full, it is a call that nobody sees again. */
+CHROPROF__INLINE chroprof__future *chroprof__create(chroprof *p, chroprof__core *c, uint64_t id,
+                                                    uint32_t path, uint64_t t)
+{
+    chroprof__path *row = p->paths + path;
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_FUTURES];
+    chroprof__future *slot = chroprof__find(p, id);
+    if (CHROPROF__RARELY(slot->id == id && slot->state != CHROPROF__GONE)) {
+        p->paths[slot->path].abandoned++;
+        chroprof__end_life(p, c, slot, t);
+        slot = chroprof__find(p, id);
+    }
+    if (CHROPROF__RARELY(table->used == table->capacity)) {
+        table->dropped++;
+        c->ever_dropped = 1;
+        row->calls++;
+        row->abandoned++;
+        return NULL;
+    }
+    chroprof__begin_call(row, t);
+    if (++table->used > table->peak)
+        table->peak = table->used;
+    slot->id = id;
+    slot->since = t;
+    slot->exec = 0;
+    slot->path = path;
+    slot->state = CHROPROF_PENDING;
+    slot->flags = 0;
+    return slot;
+}
+
+static void chroprof__on_pending(chroprof *p, chroprof__core *c, uint64_t id,
+                                 const chroprof_site *site, uint64_t t)
+{
+    static const chroprof_site unnamed = { NULL, NULL, 0 };
+    if (CHROPROF__RARELY(site == NULL))
+        chroprof__count(c, CHROPROF_ANOMALY_SITE_NULL);
+    uint32_t k = chroprof__site_index(c, site ? site : &unnamed);
+    chroprof__create(p, c, id, chroprof__child(p, chroprof__parent(c), k), t);
+}
+
+static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint64_t at)
+{
+    chroprof__future *slot = chroprof__find(p, id);
+    if (slot->id != id || slot->state == CHROPROF__GONE) {
+        chroprof__count(c, CHROPROF_ANOMALY_UNKNOWN_READY);
+    } else if (slot->state == CHROPROF_RUNNING) {
+        slot->flags |= CHROPROF__REMEMBERED;
+    } else if (slot->state != CHROPROF_READY) {
+        chroprof__begin_ready(p, slot, at > slot->since ? at : slot->since);
+        if (CHROPROF__RARELY(slot->since < c->last))
+            chroprof__blame_past(p, slot->since);
+    }
+}
+
+/* Pushes a frame for an id that has a slot. */
+CHROPROF__INLINE void chroprof__push_future(chroprof *p, chroprof__core *c, chroprof__future *slot,
+                                            uint32_t path, uint32_t kind, uint64_t t)
+{
+    if (CHROPROF__RARELY(chroprof__no_room(c))) {
+        chroprof__hide(c, t);
+        return;
+    }
+    p->paths[path].slices++;
+    chroprof__frame *frame = chroprof__push(p, c, path, kind | CHROPROF__FUTURE_FRAME, t);
+    frame->id = slot->id;
+    frame->slot = (uint32_t)(slot - p->futures);
+    frame->same = slot->frame;
+    frame->future = c->depth;
+    slot->frame = (uint16_t)c->depth;
+}
+
+/* The stay of a live future begins. */
+CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future *slot, uint64_t t)
+{
+    if (slot->state == CHROPROF_READY)
+        chroprof__end_ready(p, slot, t);
+    if (CHROPROF__LIKELY(slot->state != CHROPROF_RUNNING))
+        slot->since = t;
+    slot->state = CHROPROF_RUNNING;
+    slot->flags |= CHROPROF__STARTED;
+    chroprof__push_future(p, c, slot, slot->path, 0, t);
+}
+
+/* Attached to a program under way: with a site the future is adopted, without it only has a frame. */
+CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chroprof_site *site, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    if (site) {
+        chroprof__count(c, CHROPROF_ANOMALY_ADOPTED);
+        uint32_t k = chroprof__site_index(c, site);
+        chroprof__future *adopted = chroprof__create(p, c, id, chroprof__child(p, 0, k), t);
+        if (adopted) {
+            chroprof__run(p, c, adopted, t);
+            return;
+        }
+    } else {
+        chroprof__count(c, CHROPROF_ANOMALY_UNKNOWN_RUNNING);
+    }
+    const chroprof__frame *top = p->frames + c->depth - 1;
+    if (c->depth && !c->hidden && top->id == id && top->kind & CHROPROF__UNKNOWN) {
+        chroprof__count(c, CHROPROF_ANOMALY_LOST_PAUSE);
+        chroprof__pop_outlined(p, c, t);
+    }
+    if (chroprof__no_room(c)) {
+        chroprof__hide(c, t);
+        return;
+    }
+    chroprof__future *slot = chroprof__find(p, id);
+    slot->id = id;
+    slot->state = CHROPROF__GONE;
+    chroprof__push_future(p, c, slot, CHROPROF__UNTRACKED, CHROPROF__ORPHAN | CHROPROF__NEWEST |
+                          CHROPROF__OLDEST | CHROPROF__UNKNOWN, t);
+    p->frames[c->depth - 1].carried = 0;
+}
+
+/* Is the topmost frame one of this id? */
+CHROPROF__INLINE bool chroprof__on_top(const chroprof *p, const chroprof__core *c, uint64_t id)
+{
+    return c->depth != 0 && p->frames[c->depth - 1].id == id && c->hidden == 0;
+}
+
+CHROPROF__INLINE void chroprof__on_running(chroprof *p, chroprof__core *c, uint64_t id,
+                                           const chroprof_site *site, uint64_t t)
+{
+    chroprof__future *slot = chroprof__find(p, id);
+    if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF__GONE)) {
+        chroprof__run_unknown(p, id, site, t);
+        return;
+    }
+    if (CHROPROF__RARELY(slot->state == CHROPROF_RUNNING) && chroprof__on_top(p, c, id) &&
+        !(p->frames[c->depth - 1].kind & CHROPROF__ORPHAN)) {
+        chroprof__count(c, CHROPROF_ANOMALY_LOST_PAUSE);
+        chroprof__pop_outlined(p, c, t);
+    }
+    chroprof__run(p, c, slot, t);
+}
+
+/* A pause of what is not on top. */
+CHROPROF__COLD void chroprof__pause_buried(chroprof *p, uint64_t id, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    chroprof__future *slot = chroprof__find(p, id);
+    if (slot->id != id) {
+        chroprof__count(c, CHROPROF_ANOMALY_UNKNOWN_PAUSED);
+    } else if (slot->frame) {
+        chroprof__unwind(p, slot->frame, CHROPROF_ANOMALY_UNWOUND_BY_PAUSE, t);
+        chroprof__pop_outlined(p, c, t);
+    } else if (slot->state == CHROPROF_RUNNING) {
+        if (c->hidden)
+            chroprof__unhide(p, 1, t);
+        chroprof__rest(p, slot, t);
+    } else {
+        chroprof__count(c, CHROPROF_ANOMALY_NOT_RUNNING);
+    }
+}
+
+CHROPROF__INLINE void chroprof__on_paused(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
+{
+    if (CHROPROF__LIKELY(chroprof__on_top(p, c, id)))
+        chroprof__pop(p, c, t);
+    else
+        chroprof__pause_buried(p, id, t);
+}
+
+static void chroprof__on_stillborn(chroprof *p, const chroprof_site *site)
+{
+    uint32_t k = chroprof__site_index(p->core, site);
+    p->paths[chroprof__child(p, chroprof__parent(p->core), k)].stillborn++;
+}
+
+/* A finish of an id that is no live future. */
+CHROPROF__COLD void chroprof__finish_unknown(chroprof *p, uint64_t id, const chroprof_site *site)
+{
+    if (site && !(id && p->core->ever_dropped))
+        chroprof__on_stillborn(p, site);
+    else
+        chroprof__count(p->core, id ? CHROPROF_ANOMALY_UNKNOWN_FINISH : CHROPROF_ANOMALY_ID_ZERO);
+}
+
+CHROPROF__INLINE void chroprof__count_finish(chroprof__path *row, chroprof_state state)
+{
+    if (state == CHROPROF_COMPLETED)
+        row->completed++;
+    else if (state == CHROPROF_FAILED)
+        row->failed++;
+    else
+        row->cancelled++;
+}
+
+/* A finish of a running future that was not on top. */
+CHROPROF__COLD void chroprof__finish_buried(chroprof *p, const chroprof__future *slot, uint64_t t)
+{
+    if (slot->frame)
+        chroprof__count(p->core, CHROPROF_ANOMALY_BURIED_FINISH);
+    else if (p->core->hidden)
+        chroprof__unhide(p, 1, t);
+}
+
+CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chroprof_state state,
+                                          uint64_t id, const chroprof_site *site, uint64_t t)
+{
+    bool on_top = chroprof__on_top(p, c, id);
+    if (on_top)
+        chroprof__pop(p, c, t);
+    chroprof__future *slot = chroprof__find(p, id);
+    if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF__GONE)) {
+        chroprof__finish_unknown(p, id, site);
+        return;
+    }
+    if (CHROPROF__RARELY(slot->state == CHROPROF_RUNNING) && !on_top)
+        chroprof__finish_buried(p, slot, t);
+    chroprof__count_finish(p->paths + slot->path, state);
+    chroprof__end_life(p, c, slot, t);
+}
+
+/* Pauses the innermost future above the barrier; enter-frames above it are unwound. */
+CHROPROF__INLINE void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
+{
+    uint32_t future = c->depth == c->floor ? 0 : p->frames[c->depth - 1].future;
+    if (CHROPROF__RARELY(c->hidden)) {
+        chroprof__unhide(p, 1, t);
+    } else if (CHROPROF__LIKELY(future)) {
+        if (CHROPROF__RARELY(future < c->depth))
+            chroprof__unwind(p, future, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH, t);
+        chroprof__pop(p, c, t);
+    }
+    if (CHROPROF__LIKELY(id))
+        chroprof__on_running(p, c, id, NULL, t);
+}
+
+CHROPROF__INLINE void chroprof__on_enter(chroprof *p, chroprof__core *c, const chroprof_site *site,
+                                         uint64_t t)
+{
+    if (CHROPROF__RARELY(site == NULL)) {
+        chroprof__count(c, CHROPROF_ANOMALY_SITE_NULL);
+        return;
+    }
+    if (CHROPROF__RARELY(chroprof__no_room(c))) {
+        chroprof__hide(c, t);
+        return;
+    }
+    uint32_t path = chroprof__child(p, chroprof__parent(c), chroprof__site_index(c, site));
+    chroprof__begin_call(p->paths + path, t);
+    p->paths[path].slices++;
+    chroprof__push(p, c, path, CHROPROF__ENTER_FRAME, t)->id = 0;
+}
+
+CHROPROF__INLINE void chroprof__on_leave(chroprof *p, chroprof__core *c, uint64_t t)
+{
+    if (CHROPROF__RARELY(c->hidden))
+        chroprof__unhide(p, 1, t);
+    else if (CHROPROF__LIKELY(c->depth && p->frames[c->depth - 1].kind == CHROPROF__ENTER_FRAME))
+        chroprof__pop(p, c, t);
+    else
+        chroprof__count(c, CHROPROF_ANOMALY_LEAVE_WITHOUT_ENTER);
+}
+
+static void chroprof__on_loop_enter(chroprof *p, chroprof__core *c, uint64_t t)
+{
+    if (chroprof__no_room(c)) {
+        chroprof__hide(c, t);
+        return;
+    }
+    uint32_t outer = c->floor;
+    chroprof__frame *frame = chroprof__push(p, c, CHROPROF__LOOP, CHROPROF__BARRIER, t);
+    frame->id = 0;
+    frame->future = 0;
+    frame->outer = outer;
+    c->floor = c->depth;
+    c->level++;
+}
+
+static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
+{
+    if (c->hidden) {
+        chroprof__unhide(p, 1, t);
+    } else if (c->floor) {
+        chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_LOOP, t);
+        chroprof__pop_outlined(p, c, t);
+    } else {
+        chroprof__count(c, CHROPROF_ANOMALY_LOOP_LEAVE_WITHOUT_ENTER);
+    }
+}
+
+/* The pass ends that the last end of an idle began. */
+static void chroprof__end_pass(chroprof *p, chroprof__core *c, uint64_t t)
+{
+    uint64_t length = t - c->pass.start;
+    c->passes++;
+    if (length > c->pass_max)
+        c->pass_max = length;
+    if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows)
+        chroprof__histogram_add(&chroprof__histogram_rows(c)[0].delay, length);
+    if (length > c->stall_ticks)
+        chroprof__stalled(p, CHROPROF_STALL_PASS, length, &c->pass);
+}
+
+static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
+{
+    chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
+    if (c->pass_active)
+        chroprof__end_pass(p, c, t);
+    c->account = CHROPROF__IDLE;
+}
+
+CHROPROF__COLD void chroprof__end_idle(chroprof__core *c, uint64_t t)
+{
+    c->account = CHROPROF__LOOP;
+    c->pass_active = 1;
+    chroprof__clear_biggest(c, &c->pass, t);
+}
+
+/* >>gate: every event goes through here. */
+
+CHROPROF__INLINE void chroprof__dispatch(chroprof *p, chroprof__core *c, chroprof_state state,
+                                         uint64_t id, const chroprof_site *site, uint64_t t)
+{
+    switch (state) {
+    case CHROPROF_PENDING: chroprof__on_pending(p, c, id, site, t); break;
+    case CHROPROF_READY: chroprof__on_ready(p, c, id, t); break;
+    case CHROPROF_RUNNING: chroprof__on_running(p, c, id, site, t); break;
+    case CHROPROF_PAUSED: chroprof__on_paused(p, c, id, t); break;
+    case CHROPROF_COMPLETED:
+    case CHROPROF_FAILED:
+    case CHROPROF_CANCELLED: chroprof__on_finish(p, c, state, id, site, t); break;
+    case CHROPROF_IDLE_ENTER: chroprof__on_idle_enter(p, c, t); break;
+    case CHROPROF_IDLE_LEAVE: break;
+    case CHROPROF_LOOP_ENTER: chroprof__on_loop_enter(p, c, t); break;
+    case CHROPROF_LOOP_LEAVE: chroprof__on_loop_leave(p, c, t); break;
+    case CHROPROF_ENTER: chroprof__on_enter(p, c, site, t); break;
+    case CHROPROF_LEAVE: chroprof__on_leave(p, c, t); break;
+    case CHROPROF_TICK: break;
+    case CHROPROF_SWITCH: chroprof__on_switch(p, c, id, t); break;
+    default: chroprof__count(c, CHROPROF_ANOMALY_BAD_STATE); break;
+    }
+}
+
+/* The states that mean a future: id 0 is none. A finish without an id can be a stillborn. */
+CHROPROF__INLINE bool chroprof__needs_id(chroprof_state state)
+{
+    return state <= CHROPROF_CANCELLED;
+}
+
+CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state, const chroprof_site *site)
+{
+    if (state >= CHROPROF_COMPLETED)
+        chroprof__finish_unknown(p, 0, site);
+    else
+        chroprof__count(p->core, CHROPROF_ANOMALY_ID_ZERO);
+}
+
+/* Opens an event: its line is written before anything changes, so that a reader of a killed program
+ * knows what was under way. Returns profile time, with the interval billed. */
+CHROPROF__INLINE uint64_t chroprof__begin_event(chroprof *p, chroprof__core *c, chroprof_state state,
+                                                uint64_t id, uint64_t now)
+{
+    c->event_state = (uint32_t)state;
+    c->event_id = id;
+    c->event_now = now;
+    c->event_account = c->account;
+    CHROPROF__STORE_FENCE();
+    c->seq++;
+    CHROPROF__STORE_FENCE();
+    if (c->held)
+        chroprof__add_held(c);
+    return chroprof__advance(p, c, now);
+}
+
+CHROPROF__INLINE void chroprof__end_event(chroprof__core *c)
+{
+    CHROPROF__STORE_FENCE();
+    c->seq++;
+}
+
+CHROPROF__INLINE void chroprof__gate(chroprof *p, chroprof_state state, uint64_t id,
+                                     const chroprof_site *site, uint64_t now)
+{
+    chroprof__core *c = p->core;
+    uint64_t t = chroprof__begin_event(p, c, state, id, now);
+    if (CHROPROF__RARELY(c->account == CHROPROF__IDLE)) {
+        if (state != CHROPROF_TICK)
+            chroprof__end_idle(c, t);
+    } else if (state == CHROPROF_IDLE_LEAVE) {
+        chroprof__count(c, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
+    }
+    if (chroprof__needs_id(state) && CHROPROF__RARELY(id == 0))
+        chroprof__without_id(p, state, site);
+    else
+        chroprof__dispatch(p, c, state, id, site, t);
+    chroprof__end_event(c);
+}
+
+/* >>reading: everything from here on only looks, as of the last event. */
+
+CHROPROF__INLINE uint64_t chroprof__ns(const chroprof__core *c, uint64_t ticks)
+{
+    return chroprof__scale(ticks, c->factor);
+}
+
+static uint32_t chroprof__path_count(const chroprof *p)
+{
+    return CHROPROF__FIRST_PATH + (uint32_t)p->core->tables[CHROPROF_TABLE_PATHS].used;
+}
+
+static uint32_t chroprof__site_count(const chroprof *p)
+{
+    return CHROPROF__FIRST_SITE + (uint32_t)p->core->tables[CHROPROF_TABLE_SITES].used;
+}
+
+static bool chroprof__site_used(const chroprof *p, uint32_t site)
+{
+    return site >= CHROPROF__OTHER && chroprof__sites(p->core)[site].first_path != 0;
+}
+
+static uint32_t chroprof__path_next(const chroprof *p, uint32_t path)
+{
+    return p->paths[path].next;
+}
+
+static const char *chroprof__name(const chroprof *p)
+{
+    return p->core->name;
+}
+
+/* Ticks of the slice under way that frame k has so far. */
+static uint64_t chroprof__frame_slice(const chroprof *p, uint32_t k)
+{
+    const chroprof__core *c = p->core;
+    uint64_t end = c->hidden ? c->hidden_since : c->last;
+    if (k + 1 < c->depth)
+        end = p->frames[k + 1].pushed;
+    return end - p->frames[k].start;
+}
+
+/* Exec of the future whose newest frame is k, slices under way included. */
+static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
+{
+    const chroprof__frame *frame = p->frames + k;
+    uint64_t exec = chroprof__frame_slice(p, k);
+    if (frame->id == 0)
+        return exec;
+    bool orphan = (frame->kind & CHROPROF__ORPHAN) != 0;
+    exec += orphan ? frame->carried : p->futures[frame->slot].exec;
+    while (frame->same && !(frame->kind & CHROPROF__OLDEST)) {
+        k = frame->same - 1;
+        frame = p->frames + k;
+        if (!orphan && frame->kind & CHROPROF__ORPHAN)
+            break;
+        exec += chroprof__frame_slice(p, k) + (orphan ? frame->carried : 0);
+    }
+    return exec;
+}
+
+/* The newest frame of its future? Only that one tells the future's exec. */
+static bool chroprof__is_newest(const chroprof *p, uint32_t k)
+{
+    const chroprof__frame *frame = p->frames + k;
+    if (frame->id == 0)
+        return frame->kind == CHROPROF__ENTER_FRAME;
+    if (frame->kind & CHROPROF__ORPHAN)
+        return (frame->kind & CHROPROF__NEWEST) != 0;
+    return p->futures[frame->slot].frame == k + 1;
+}
+
+/* The maxima of a path with the stays under way. */
+static void chroprof__path_maxima(const chroprof *p, uint32_t path, uint64_t *slice, uint64_t *exec)
+{
+    *slice = p->paths[path].slice_max;
+    *exec = p->paths[path].exec_max;
+    for (uint32_t k = 0; k < p->core->depth; k++) {
+        if (p->frames[k].path != path || p->frames[k].kind == CHROPROF__BARRIER)
+            continue;
+        uint64_t now = chroprof__frame_slice(p, k), all = chroprof__frame_exec(p, k);
+        *slice = now > *slice ? now : *slice;
+        *exec = chroprof__is_newest(p, k) && all > *exec ? all : *exec;
+    }
+}
+
+/* Exec of everything below a path: its subtree follows it in preorder. */
+static uint64_t chroprof__children_ns(const chroprof *p, uint32_t path)
+{
+    uint64_t ns = 0;
+    uint32_t level = p->paths[path].level;
+    for (uint32_t k = p->paths[path].next; k && p->paths[k].level > level; k = p->paths[k].next)
+        ns += chroprof__ns(p->core, p->paths[k].exec);
+    return ns;
+}
+
+static uint64_t chroprof__wall_ns(const chroprof *p, const chroprof__path *row)
+{
+    return chroprof__ns(p->core, row->wall + row->live * p->core->last);
+}
+
+static uint64_t chroprof__delay_ticks(const chroprof *p, const chroprof__path *row)
+{
+    return row->delay + row->ready * p->core->last;
+}
+
+static void chroprof__read_site_name(const chroprof *p, uint32_t site, const char **name,
+                                     const char **file, uint32_t *line)
+{
+    const chroprof__site *row = chroprof__sites(p->core) + site;
+    *name = chroprof__string(p->core, row->name);
+    *file = chroprof__string(p->core, row->file);
+    *line = row->line;
+}
+
+static void chroprof__read_path(const chroprof *p, uint32_t path, chroprof_path *out)
+{
+    const chroprof__path *row = p->paths + path;
+    uint64_t slice_max, exec_max;
+    chroprof__path_maxima(p, path, &slice_max, &exec_max);
+    memset(out, 0, sizeof(*out));
+    out->id = path;
+    out->parent = row->parent;
+    out->site = row->site;
+    chroprof__read_site_name(p, row->site, &out->name, &out->file, &out->line);
+    out->exec_ns = chroprof__ns(p->core, row->exec);
+    out->with_children_ns = out->exec_ns + chroprof__children_ns(p, path);
+    out->exec_max_ns = chroprof__ns(p->core, exec_max);
+    out->slice_max_ns = chroprof__ns(p->core, slice_max);
+    out->slices = row->slices;
+    out->wall_ns = chroprof__wall_ns(p, row);
+    out->delay_ns = chroprof__ns(p->core, chroprof__delay_ticks(p, row));
+    out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
+    out->blame_ns = chroprof__ns(p->core, row->blame);
+    out->calls = row->calls;
+    out->completed = row->completed;
+    out->failed = row->failed;
+    out->cancelled = row->cancelled;
+    out->abandoned = row->abandoned;
+    out->live = row->live;
+    out->stillborn = row->stillborn;
+}
+
+/* The value below which permille of the entries lie (nearest rank); held is an entry not yet added, 0
+ * times or once. */
+static uint64_t chroprof__percentile(const chroprof__histogram *h, uint64_t permille, bool held,
+                                     uint64_t held_ticks)
+{
+    uint64_t total = held, seen = 0;
+    uint64_t min = held && held_ticks < h->min ? held_ticks : h->min;
+    uint64_t max = held && held_ticks > h->max ? held_ticks : h->max;
+    uint32_t held_bucket = held ? chroprof__bucket(held_ticks) : (uint32_t)CHROPROF__BUCKETS, k = 0;
+    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++)
+        total += h->count[b];
+    if (total == 0)
+        return 0;
+    uint64_t rank = total / 1000 * permille + (total % 1000 * permille + 999) / 1000;
+    for (; k < CHROPROF__BUCKETS; k++) {
+        seen += h->count[k] + (k == held_bucket);
+        if (seen >= rank)
+            break;
+    }
+    uint64_t value = chroprof__bucket_value(k);
+    if (k == CHROPROF__BUCKETS - 1)
+        value = max;
+    return value < min ? min : value > max ? max : value;
+}
+
+static uint64_t chroprof__slice_percentile_ns(const chroprof *p, uint32_t row, uint64_t permille)
+{
+    const chroprof__core *c = p->core;
+    bool held = c->held & CHROPROF__HELD_SLICE && c->held_slice_row == row;
+    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[row].slice, permille, held,
+                                                c->held_slice));
+}
+
+static uint64_t chroprof__delay_percentile_ns(const chroprof *p, uint32_t row, uint64_t permille)
+{
+    const chroprof__core *c = p->core;
+    bool held = c->held & CHROPROF__HELD_DELAY && c->held_delay_row == row;
+    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[row].delay, permille, held,
+                                                c->held_delay));
+}
+
+/* Row 0 is the loop's own: 0 where there are no histograms at all. */
+static uint64_t chroprof__turn_percentile_ns(const chroprof *p, uint64_t permille)
+{
+    const chroprof__core *c = p->core;
+    if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows == 0)
+        return 0;
+    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[0].slice, permille,
+                                                (c->held & CHROPROF__HELD_TURN) != 0, c->held_turn));
+}
+
+static uint64_t chroprof__pass_percentile_ns(const chroprof *p, uint64_t permille)
+{
+    const chroprof__core *c = p->core;
+    if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows == 0)
+        return 0;
+    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[0].delay, permille,
+                                                false, 0));
+}
+
+/* Adds one path's figures to its site's. */
+static void chroprof__add_path(chroprof_rank *out, const chroprof_path *path)
+{
+    out->exec_ns += path->exec_ns;
+    out->with_children_ns += path->with_children_ns;
+    if (path->exec_max_ns > out->exec_max_ns)
+        out->exec_max_ns = path->exec_max_ns;
+    if (path->slice_max_ns > out->slice_max_ns)
+        out->slice_max_ns = path->slice_max_ns;
+    out->slices += path->slices;
+    out->wall_ns += path->wall_ns;
+    out->delay_ns += path->delay_ns;
+    out->blame_ns += path->blame_ns;
+    out->calls += path->calls;
+    out->completed += path->completed;
+    out->failed += path->failed;
+    out->cancelled += path->cancelled;
+    out->abandoned += path->abandoned;
+    out->live += path->live;
+    out->stillborn += path->stillborn;
+}
+
+static void chroprof__read_percentiles(const chroprof *p, uint32_t row, chroprof_rank *out)
+{
+    out->has_percentiles = true;
+    out->slice_p50_ns = chroprof__slice_percentile_ns(p, row, 500);
+    out->slice_p90_ns = chroprof__slice_percentile_ns(p, row, 900);
+    out->slice_p99_ns = chroprof__slice_percentile_ns(p, row, 990);
+    out->slice_p999_ns = chroprof__slice_percentile_ns(p, row, 999);
+    out->delay_p99_ns = chroprof__delay_percentile_ns(p, row, 990);
+}
+
+static void chroprof__read_site(const chroprof *p, uint32_t site, chroprof_rank *out)
+{
+    chroprof_path path;
+    uint32_t k = chroprof__sites(p->core)[site].first_path;
+    memset(out, 0, sizeof(*out));
+    chroprof__read_site_name(p, site, &out->name, &out->file, &out->line);
+    out->id = site;
+    if (k && p->paths[k].histogram)
+        chroprof__read_percentiles(p, p->paths[k].histogram, out);
+    for (; k; k = p->paths[k].same_site) {
+        chroprof__read_path(p, k, &path);
+        chroprof__add_path(out, &path);
+    }
+    out->children_ns = out->with_children_ns - out->exec_ns;
+    out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
+}
+
+static uint64_t chroprof__order_key(const chroprof_rank *rank, chroprof_order by)
+{
+    switch (by) {
+    case CHROPROF_BY_WITH_CHILDREN: return rank->with_children_ns;
+    case CHROPROF_BY_SLICE_MAX: return rank->slice_max_ns;
+    case CHROPROF_BY_BLAME: return rank->blame_ns;
+    case CHROPROF_BY_DELAY: return rank->delay_ns;
+    case CHROPROF_BY_CALLS: return rank->calls;
+    case CHROPROF_BY_EXEC:
+    default: return rank->exec_ns;
+    }
+}
+
+/* Does a come before b? A total order: no two sites have the same content, but for cut names. */
+static bool chroprof__before(const chroprof_rank *a, const chroprof_rank *b, chroprof_order by)
+{
+    uint64_t key_a = chroprof__order_key(a, by), key_b = chroprof__order_key(b, by);
+    int name = strcmp(a->name, b->name), file = strcmp(a->file, b->file);
+    if (key_a != key_b)
+        return key_a > key_b;
+    if (name != 0)
+        return name < 0;
+    if (file != 0)
+        return file < 0;
+    return a->line != b->line ? a->line < b->line : a->id < b->id;
+}
+
+/* Lets the row at k sink in a heap that has the last in order at its root. */
+static void chroprof__sift(chroprof_rank *heap, size_t count, size_t k, chroprof_order by)
+{
+    chroprof_rank row = heap[k];
+    for (;;) {
+        size_t child = 2 * k + 1;
+        if (child + 1 < count && chroprof__before(heap + child, heap + child + 1, by))
+            child++;
+        if (child >= count || !chroprof__before(&row, heap + child, by))
+            break;
+        heap[k] = heap[child];
+        k = child;
+    }
+    heap[k] = row;
+}
+
+/* The sites that come first, in a heap. Returns how many sites there are. */
+static size_t chroprof__collect(const chroprof *p, chroprof_rank *out, size_t capacity, chroprof_order by)
+{
+    size_t count = 0;
+    for (uint32_t site = CHROPROF__OTHER; site < chroprof__site_count(p); site++) {
+        chroprof_rank rank;
+        if (!chroprof__site_used(p, site))
+            continue;
+        count++;
+        if (capacity == 0)
+            continue;
+        chroprof__read_site(p, site, &rank);
+        if (count <= capacity)
+            out[count - 1] = rank;
+        if (count == capacity)
+            for (size_t k = capacity / 2; k-- > 0;)
+                chroprof__sift(out, capacity, k, by);
+        if (count > capacity && chroprof__before(&rank, out, by)) {
+            out[0] = rank;
+            chroprof__sift(out, capacity, 0, by);
+        }
+    }
+    return count;
+}
+
+CHROPROF_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t capacity,
+                                   chroprof_order by)
+{
+    if (!p || !p->core)
+        return 0;
+    size_t count = chroprof__collect(p, out, out ? capacity : 0, by);
+    size_t rows = out ? count < capacity ? count : capacity : 0;
+    if (rows < capacity)
+        for (size_t k = rows / 2; k-- > 0;)
+            chroprof__sift(out, rows, k, by);
+    for (size_t end = rows; end > 1; end--) {       /* heapsort (Williams 1964) */
+        chroprof_rank last = out[0];
+        out[0] = out[end - 1];
+        out[end - 1] = last;
+        chroprof__sift(out, end - 1, 0, by);
+    }
+    return count;
+}
+
+CHROPROF_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t capacity)
+{
+    size_t count = 0;
+    if (!p || !p->core)
+        return 0;
+    for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next, count++)
+        if (out && count < capacity)
+            chroprof__read_path(p, k, out + count);
+    return count;
+}
+
+/* The next live future at or after a cursor that starts at 0: the slots, then the enter-frames. */
+static bool chroprof__read_future(const chroprof *p, uint32_t *cursor, chroprof_future *out)
+{
+    const chroprof__core *c = p->core;
+    uint32_t rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
+    memset(out, 0, sizeof(*out));
+    for (; *cursor < rows + c->depth; ++*cursor) {
+        uint32_t k = *cursor < rows ? 0 : *cursor - rows;
+        const chroprof__future *slot = p->futures + (*cursor < rows ? *cursor : 0);
+        const chroprof__frame *frame = p->frames + k;
+        if (*cursor < rows ? slot->id == 0 || slot->state == CHROPROF__GONE
+                           : frame->kind != CHROPROF__ENTER_FRAME)
+            continue;
+        bool in_slot = *cursor < rows, on_stack = !in_slot;
+        if (in_slot && slot->frame && !(p->frames[slot->frame - 1].kind & CHROPROF__ORPHAN)) {
+            k = slot->frame - 1u;
+            on_stack = true;
+        }
+        out->id = in_slot ? slot->id : 0;
+        out->path = in_slot ? slot->path : frame->path;
+        out->state = in_slot ? (chroprof_state)slot->state : CHROPROF_RUNNING;
+        out->since_ns = chroprof__ns(c, in_slot ? slot->since : frame->pushed);
+        out->exec_ns = chroprof__ns(c, on_stack ? chroprof__frame_exec(p, k) : slot->exec);
+        chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &out->file, &out->line);
+        ++*cursor;
+        return true;
+    }
+    return false;
+}
+
+CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, size_t capacity)
+{
+    size_t count = 0;
+    uint32_t cursor = 0;
+    chroprof_future future;
+    if (!p || !p->core)
+        return 0;
+    for (; chroprof__read_future(p, &cursor, &future); count++)
+        if (out && count < capacity)
+            out[count] = future;
+    return count;
+}
+
+static uint32_t chroprof__window_count(const chroprof *p)
+{
+    return (p->core->window & 0xFFFF) + 1;
+}
+
+/* Ticks that the paths of a site, or loop, idle, untracked, still hold back from the windows 0..index. */
+static uint64_t chroprof__unclosed_until(const chroprof *p, uint32_t site, uint32_t index)
+{
+    const chroprof__path *row = p->paths + site;
+    uint64_t ticks = 0;
+    if (site < CHROPROF__OTHER)
+        return chroprof__tag_index(p->core, row->window) <= index ? row->exec - row->mark : 0;
+    for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
+        if (chroprof__tag_index(p->core, p->paths[k].window) <= index)
+            ticks += p->paths[k].exec - p->paths[k].mark;
+    return ticks;
+}
+
+/* Ticks of a site in the windows 0..index. */
+static uint64_t chroprof__exec_until(const chroprof *p, uint32_t site, uint32_t index)
+{
+    const chroprof__core *c = p->core;
+    const uint64_t *cells = chroprof__cells(c, site);
+    uint32_t shift = chroprof__tag_level(c->window) - (uint32_t)cells[0];
+    uint64_t end = shift < 16 ? (uint64_t)(index + 1) << shift : UINT64_MAX;
+    uint64_t ticks = chroprof__unclosed_until(p, site, index);
+    for (uint64_t k = 0; k < c->tables[CHROPROF_TABLE_WINDOWS].capacity && k < end; k++)
+        ticks += cells[1 + k];
+    return ticks;
+}
+
+/* Floors the running sum, so that nothing is lost from window to window. */
+static uint64_t chroprof__site_window_ns(const chroprof *p, uint32_t site, uint32_t index)
+{
+    uint64_t before = index ? chroprof__exec_until(p, site, index - 1) : 0;
+    return chroprof__ns(p->core, chroprof__exec_until(p, site, index)) - chroprof__ns(p->core, before);
+}
+
+static void chroprof__read_window(const chroprof *p, uint32_t index, chroprof_window *out)
+{
+    const chroprof__core *c = p->core;
+    memset(out, 0, sizeof(*out));
+    out->start_ns = chroprof__ns(c, index * c->window_ticks);
+    out->end_ns = chroprof__ns(c, index == (c->window & 0xFFFF) ? c->last : (index + 1) * c->window_ticks);
+    out->loop_ns = chroprof__site_window_ns(p, CHROPROF__LOOP, index);
+    out->idle_ns = chroprof__site_window_ns(p, CHROPROF__IDLE, index);
+    out->untracked_ns = chroprof__site_window_ns(p, CHROPROF__UNTRACKED, index);
+    out->busy_ns = out->untracked_ns;
+    for (uint32_t site = CHROPROF__OTHER; site < chroprof__site_count(p); site++)
+        if (chroprof__site_used(p, site))
+            out->busy_ns += chroprof__site_window_ns(p, site, index);
+}
+
+CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity)
+{
+    if (!p || !p->core)
+        return 0;
+    uint32_t count = chroprof__window_count(p);
+    for (uint32_t k = 0; out && k < count && k < capacity; k++)
+        chroprof__read_window(p, k, out + k);
+    return count;
+}
+
+CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
+                                          size_t capacity)
+{
+    if (!p || !p->core || site >= chroprof__site_count(p))
+        return 0;
+    uint32_t count = chroprof__window_count(p);
+    for (uint32_t k = 0; exec_ns && k < count && k < capacity; k++)
+        exec_ns[k] = chroprof__site_window_ns(p, site, k);
+    return count;
+}
+
+/* The first stall after a serial number; NULL: none. Many lie in both halves of the table. */
+static const chroprof__stall *chroprof__next_stall(const chroprof *p, uint64_t serial)
+{
+    const chroprof__stall *rows = (const chroprof__stall *)chroprof__rows(p->core, CHROPROF_TABLE_STALLS);
+    const chroprof__stall *next = NULL;
+    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_STALLS].rows; k++)
+        if (rows[k].serial > serial && (!next || rows[k].serial < next->serial))
+            next = rows + k;
+    return next;
+}
+
+static void chroprof__read_stall_row(const chroprof *p, const chroprof__stall *row, chroprof_stall *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->kind = row->kind == CHROPROF_STALL_PASS ? CHROPROF_STALL_PASS : CHROPROF_STALL_TURN;
+    out->start_ns = chroprof__ns(p->core, row->start);
+    out->length_ns = chroprof__ns(p->core, row->length);
+    out->events = row->events;
+    out->slice_count = row->slice_count;
+    for (uint32_t k = 0; k < row->slice_count; k++) {
+        chroprof_stall_slice *slice = out->slices + k;
+        slice->id = row->slices[k].id;
+        slice->exec_ns = chroprof__ns(p->core, row->slices[k].exec);
+        slice->path = row->slices[k].path;
+        chroprof__read_site_name(p, p->paths[slice->path].site, &slice->name, &slice->file, &slice->line);
+    }
+}
+
+CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity)
+{
+    size_t count = 0;
+    const chroprof__stall *row;
+    if (!p || !p->core)
+        return 0;
+    for (uint64_t serial = 0; (row = chroprof__next_stall(p, serial)) != NULL; serial = row->serial) {
+        if (out && count < capacity)
+            chroprof__read_stall_row(p, row, out + count);
+        count++;
+    }
+    return count;
+}
+
+/* How many different keys left this bitmap behind, by linear counting (Whang and others, 1990) with half
+ * as many again for safety; never more than were dropped. */
+static uint64_t chroprof__distinct(const chroprof__table *table)
+{
+    uint64_t keys = 2, open = 64;
+    for (uint64_t bits = table->wanted; bits && open > 1; bits &= bits - 1, open--)
+        keys += 96 / open + 1;
+    return open == 1 || keys > table->dropped ? table->dropped : keys;
+}
+
+/* A capacity that would have done. */
+static uint64_t chroprof__advice(const chroprof *p, uint32_t kind)
+{
+    const chroprof__table *table = &p->core->tables[kind];
+    switch (kind) {
+    case CHROPROF_TABLE_FUTURES: return table->capacity + table->dropped;
+    case CHROPROF_TABLE_HISTOGRAMS: return p->core->tables[CHROPROF_TABLE_SITES].used;
+    case CHROPROF_TABLE_DEPTH:
+    case CHROPROF_TABLE_STRINGS: return table->capacity + table->wanted;
+    default: return table->capacity + chroprof__distinct(table);
+    }
+}
+
+/* Use, peak and drops of the tables that do not count them themselves. */
+static void chroprof__read_use(const chroprof *p, chroprof_table *out)
+{
+    const chroprof__core *c = p->core;
+    uint64_t sites = c->tables[CHROPROF_TABLE_SITES].used;
+    switch (out->kind) {
+    case CHROPROF_TABLE_DEPTH:
+        out->used = c->depth;
+        out->peak = c->depth_peak;
+        break;
+    case CHROPROF_TABLE_HISTOGRAMS:
+        out->used = out->peak = sites < out->capacity ? sites : out->capacity;
+        out->dropped = sites - out->used;
+        break;
+    case CHROPROF_TABLE_WINDOWS:
+        out->used = chroprof__window_count(p);
+        out->peak = c->window >> 16 ? out->capacity : out->used;
+        break;
+    default: break;
+    }
+}
+
+CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity)
+{
+    static const char *const names[][2] = {
+#define CHROPROF__TABLE_TEXT(name, text, option) { text, option },
+        CHROPROF_TABLES(CHROPROF__TABLE_TEXT)
+#undef CHROPROF__TABLE_TEXT
+    };
+    if (!p || !p->core)
+        return 0;
+    for (uint32_t k = 0; out && k < CHROPROF_TABLE_COUNT && k < capacity; k++) {
+        const chroprof__table *table = &p->core->tables[k];
+        out[k].kind = (chroprof_table_kind)k;
+        out[k].name = names[k][0];
+        out[k].option = names[k][1];
+        out[k].capacity = table->capacity;
+        out[k].used = table->used;
+        out[k].peak = table->peak;
+        out[k].dropped = table->dropped;
+        out[k].bytes = table->bytes;
+        chroprof__read_use(p, out + k);
+        out[k].advice = out[k].dropped ? chroprof__advice(p, k) : 0;
+    }
+    return CHROPROF_TABLE_COUNT;
+}
+
+CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out, size_t capacity)
+{
+    static const char *const texts[] = {
+#define CHROPROF__ANOMALY_TEXT(name, text) text,
+        CHROPROF_ANOMALIES(CHROPROF__ANOMALY_TEXT)
+#undef CHROPROF__ANOMALY_TEXT
+    };
+    if (!p || !p->core)
+        return 0;
+    for (uint32_t k = 0; out && k < CHROPROF_ANOMALY_COUNT && k < capacity; k++) {
+        out[k].kind = (chroprof_anomaly_kind)k;
+        out[k].text = texts[k];
+        out[k].count = p->core->anomalies[k];
+    }
+    return CHROPROF_ANOMALY_COUNT;
+}
+
+/* The sums over all paths. */
+static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
+{
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
+        const chroprof__path *row = p->paths + k;
+        if (k >= CHROPROF__UNTRACKED)
+            out->busy_ns += chroprof__ns(p->core, row->exec);
+        out->live += row->live;
+        out->delay_ticks += chroprof__delay_ticks(p, row);
+        out->delay_ns += chroprof__ns(p->core, chroprof__delay_ticks(p, row));
+        out->blame_ticks += row->blame;
+        out->blame_ns += chroprof__ns(p->core, row->blame);
+    }
+}
+
+static void chroprof__sum_counts(const chroprof *p, chroprof_totals *out)
+{
+    chroprof_table tables[CHROPROF_TABLE_COUNT];
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
+        out->anomalies += p->core->anomalies[k];
+    chroprof_tables(p, tables, CHROPROF_TABLE_COUNT);
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        out->dropped += tables[k].dropped;
+}
+
+CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (!p || !p->core)
+        return;
+    const chroprof__core *c = p->core;
+    chroprof__sum_paths(p, out);
+    chroprof__sum_counts(p, out);
+    out->untracked_ns = chroprof__ns(c, p->paths[CHROPROF__UNTRACKED].exec);
+    out->idle_ns = chroprof__ns(c, p->paths[CHROPROF__IDLE].exec);
+    out->loop_ns = chroprof__ns(c, p->paths[CHROPROF__LOOP].exec);
+    out->elapsed_ns = out->busy_ns + out->idle_ns + out->loop_ns;
+    out->idle_blame_ns = chroprof__ns(c, p->paths[CHROPROF__IDLE].blame);
+    out->loop_blame_ns = chroprof__ns(c, p->paths[CHROPROF__LOOP].blame);
+    out->untracked_blame_ns = chroprof__ns(c, p->paths[CHROPROF__UNTRACKED].blame);
+    out->events = (c->seq - c->seq_base) / 2;
+    out->passes = c->passes;
+    out->pass_p50_ns = chroprof__pass_percentile_ns(p, 500);
+    out->pass_p99_ns = chroprof__pass_percentile_ns(p, 990);
+    out->pass_max_ns = chroprof__ns(c, c->pass_max);
+    out->turns = c->turns;
+    out->turn_p50_ns = chroprof__turn_percentile_ns(p, 500);
+    out->turn_p99_ns = chroprof__turn_percentile_ns(p, 990);
+    out->turn_max_ns = chroprof__ns(c, c->turn_max);
+    out->stalls = c->stalls;
+    out->elapsed_ticks = c->last;
+    out->start_unix_ns = c->start_unix_ns;
+    out->tick_error_ppb = c->error_ppb;
+    out->provisional = !c->calibrated;
+    out->enabled = c->enabled != 0;
+    out->idle = c->account == CHROPROF__IDLE;
+    out->depth = c->depth + c->hidden;
+}
+
+/* >>check: every invariant of the block, each with a name. */
+
+static const char *chroprof__check_sums(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    uint64_t exec = 0, blame = 0, delay = 0, ready = 0, live = 0;
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
+        const chroprof__path *row = p->paths + k;
+        exec += row->exec;
+        blame += row->blame;
+        delay += chroprof__delay_ticks(p, row);
+        ready += row->ready;
+        live += row->live;
+        if (row->calls != row->completed + row->failed + row->cancelled + row->abandoned + row->live)
+            return "calls = completed + failed + cancelled + abandoned + live on every path";
+    }
+    for (uint32_t k = 0; k < c->depth; k++)
+        live -= p->frames[k].kind == CHROPROF__ENTER_FRAME;
+    if (exec != c->last)
+        return "elapsed = the sum of all paths' exec + untracked + idle + loop";
+    if (blame != delay)
+        return "the sum of blame = the sum of delay";
+    if (ready != c->ready)
+        return "the paths' ready futures add up";
+    if (live != c->tables[CHROPROF_TABLE_FUTURES].used)
+        return "the paths' live futures add up";
+    return NULL;
+}
+
+static const char *chroprof__check_paths(const chroprof *p)
+{
+    uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH, level = 0;
+    for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next, seen++) {
+        const chroprof__path *row = p->paths + k;
+        if (k < CHROPROF__FIRST_PATH || k >= count || seen >= count)
+            return "the preorder of the paths stays in the table and has no cycle";
+        if (row->parent >= k || row->parent == CHROPROF__IDLE || row->parent == CHROPROF__UNTRACKED)
+            return "a path is younger than its parent";
+        if (row->level != p->paths[row->parent].level + 1 || row->level > level + 1)
+            return "a path stands one level below its parent, in preorder";
+        if (row->site < CHROPROF__OTHER || row->site >= chroprof__site_count(p))
+            return "a path has a site";
+        if (chroprof__fold(p, row->parent, row->site) != CHROPROF__LOOP)
+            return "a site stands at most once on a path";
+        level = row->level;
+    }
+    return seen == count ? NULL : "every path is in the preorder once";
+}
+
+static const char *chroprof__check_future(const chroprof *p, const chroprof__future *slot)
+{
+    const chroprof__core *c = p->core;
+    if (chroprof__find(p, slot->id) != slot)
+        return "every future is found by its id";
+    if (slot->path >= chroprof__path_count(p))
+        return "every future has a path";
+    if (slot->frame > c->depth || (slot->frame && p->frames[slot->frame - 1].id != slot->id))
+        return "a future's topmost frame is one of its id";
+    if (slot->state == CHROPROF__GONE)
+        return slot->frame ? NULL : "a finished future keeps its slot only for its frames";
+    if (slot->state > CHROPROF_PAUSED)
+        return "a live future is pending, ready, running or paused";
+    bool own = slot->frame && !(p->frames[slot->frame - 1].kind & CHROPROF__ORPHAN);
+    if (own && slot->state != CHROPROF_RUNNING)
+        return "a future with a frame is running";
+    return slot->since <= c->last ? NULL : "no future is in a state since later than now";
+}
+
+static const char *chroprof__check_futures(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    uint64_t live = 0, ready = 0;
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
+        const chroprof__future *slot = p->futures + k;
+        const char *broken = slot->id ? chroprof__check_future(p, slot) : NULL;
+        if (broken)
+            return broken;
+        live += slot->id != 0 && slot->state != CHROPROF__GONE;
+        ready += slot->id != 0 && slot->state == CHROPROF_READY;
+    }
+    if (live != c->tables[CHROPROF_TABLE_FUTURES].used || live > c->tables[CHROPROF_TABLE_FUTURES].capacity)
+        return "the count of live futures is that of their slots";
+    return ready == c->ready ? NULL : "the count of ready futures is that of their slots";
+}
+
+static const char *chroprof__check_frame(const chroprof *p, uint32_t k)
+{
+    const chroprof__frame *frame = p->frames + k;
+    if (frame->pushed > p->core->last || frame->start < frame->pushed)
+        return "a frame was pushed before now and its slice began not before that";
+    if (chroprof__frame_slice(p, k) > p->core->last - frame->pushed)
+        return "a slice is no longer than its stay";
+    if (frame->path >= chroprof__path_count(p))
+        return "every frame has a path";
+    if (frame->id == 0)
+        return NULL;
+    if (frame->slot >= p->core->tables[CHROPROF_TABLE_FUTURES].rows ||
+        p->futures[frame->slot].id != frame->id)
+        return "a frame knows the slot of its id";
+    if (frame->same > k || (frame->same && p->frames[frame->same - 1].id != frame->id))
+        return "the next frame of the same id is deeper";
+    return frame->future == k + 1 ? NULL : "a future's frame is the innermost future's";
+}
+
+static const char *chroprof__check_stack(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    uint32_t floor = 0, level = 0;
+    for (uint32_t k = 0; k < c->depth; k++) {
+        const char *broken = chroprof__check_frame(p, k);
+        if (broken)
+            return broken;
+        if (p->frames[k].kind != CHROPROF__BARRIER)
+            continue;
+        if (p->frames[k].outer != floor)
+            return "a barrier knows the one below it";
+        floor = k + 1;
+        level++;
+    }
+    if (floor != c->floor || level != c->level)
+        return "the innermost barrier is the floor";
+    uint32_t top = c->depth ? p->frames[c->depth - 1].path : (uint32_t)CHROPROF__LOOP;
+    if (c->hidden ? c->account != CHROPROF__UNTRACKED
+                  : c->account != top && !(c->account == CHROPROF__IDLE && c->depth == c->floor))
+        return "time goes to what is on top";
+    return NULL;
+}
+
+static const char *chroprof__check_edges(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__edge *edges = (const chroprof__edge *)chroprof__rows(c, CHROPROF_TABLE_EDGES);
+    uint64_t used = 0;
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_EDGES].rows; k++) {
+        if (edges[k].site == 0)
+            continue;
+        used++;
+        if (edges[k].path >= chroprof__path_count(p) || edges[k].target >= chroprof__path_count(p))
+            return "an edge joins two paths";
+        if (p->paths[edges[k].target].site != edges[k].site)
+            return "an edge leads to a path of its site";
+        if (chroprof__find_edge(c, edges[k].path, edges[k].site) != edges + k)
+            return "every edge is found by its path and site";
+    }
+    return used == c->tables[CHROPROF_TABLE_EDGES].used ? NULL : "the count of edges is that of their rows";
+}
+
+static uint64_t chroprof__histogram_total(const chroprof__histogram *h)
+{
+    uint64_t total = 0;
+    for (uint32_t k = 0; k < CHROPROF__BUCKETS; k++)
+        total += h->count[k];
+    return total;
+}
+
+/* Slices of a site that ended: begun, less those on the stack. */
+static uint64_t chroprof__slices_ended(const chroprof *p, uint32_t site)
+{
+    uint64_t slices = 0;
+    for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
+        slices += p->paths[k].slices;
+    for (uint32_t k = 0; k < p->core->depth; k++)
+        slices -= p->paths[p->frames[k].path].site == site && p->frames[k].kind != CHROPROF__BARRIER;
+    return slices;
+}
+
+static const char *chroprof__check_site(const chroprof *p, uint32_t site)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__site *row = chroprof__sites(c) + site;
+    uint64_t strings = c->tables[CHROPROF_TABLE_STRINGS].used, exec = 0;
+    if (row->name >= strings || row->file >= strings)
+        return "a site's strings lie in the table";
+    for (uint32_t k = row->first_path; k; k = p->paths[k].same_site) {
+        if (p->paths[k].site != site || (p->paths[k].same_site >= k))
+            return "the paths of a site are linked, younger to older";
+        exec += p->paths[k].exec;
+    }
+    if (exec != chroprof__exec_until(p, site, 0xFFFF))
+        return "the windows of a site hold its exec";
+    uint32_t h = row->first_path ? p->paths[row->first_path].histogram : 0;
+    if (h && chroprof__histogram_total(&chroprof__histogram_rows(c)[h].slice) +
+             (c->held & CHROPROF__HELD_SLICE && c->held_slice_row == h) != chroprof__slices_ended(p, site))
+        return "a site's histogram has an entry for each slice that ended";
+    return NULL;
+}
+
+static const char *chroprof__check_sites(const chroprof *p)
+{
+    for (uint32_t site = CHROPROF__OTHER; site < chroprof__site_count(p); site++) {
+        const char *broken = chroprof__check_site(p, site);
+        if (broken)
+            return broken;
+    }
+    for (uint32_t k = 0; k < CHROPROF__OTHER; k++)
+        if (p->paths[k].exec != chroprof__exec_until(p, k, 0xFFFF))
+            return "the windows hold loop, idle and untracked";
+    return NULL;
+}
+
+CHROPROF_API const char *chroprof_check(const chroprof *p)
+{
+    static const char *(*const checks[])(const chroprof *) = {
+        chroprof__check_sums, chroprof__check_paths, chroprof__check_futures, chroprof__check_stack,
+        chroprof__check_edges, chroprof__check_sites
+    };
+    if (!p || !p->core)
+        return NULL;
+    if (p->core->magic != CHROPROF__MAGIC || p->core->seq % 2 != 0)
+        return "the block begins with the magic number and no event is under way";
+    for (size_t k = 0; k < sizeof(checks) / sizeof(checks[0]); k++) {
+        const char *broken = checks[k](p);
+        if (broken)
+            return broken;
+    }
+    return NULL;
+}
+
+/* >>public: life and events. */
+
+CHROPROF_API const char *chroprof_result_text(chroprof_result r)
+{
+    static const char *const texts[] = {
+#define CHROPROF__RESULT_TEXT(name, text) text,
+        CHROPROF_RESULTS(CHROPROF__RESULT_TEXT)
+#undef CHROPROF__RESULT_TEXT
+    };
+    uint32_t k = (uint32_t)r;
+    return k < CHROPROF_RESULT_COUNT ? texts[k] : "not a result code of this version";
+}
+
+CHROPROF_API uint64_t chroprof_clock_manual(void *user)
+{
+    (void)user;
+    return 0;
+}
+
+/* Makes the handle point into a block. */
+static void chroprof__attach(chroprof *p, chroprof__core *c)
+{
+    p->core = c;
+    p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
+    p->frames = (chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
+    p->paths = (chroprof__path *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
+}
+
+CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options)
+{
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    chroprof__table tables[CHROPROF__TABLES];
+    chroprof_options defaults;
+    memset(&defaults, 0, sizeof(defaults));
+    chroprof__capacities(options ? options : &defaults, capacity);
+    if (!chroprof__within_limits(capacity))
+        return 0;
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        capacity[k] = capacity[k] ? capacity[k] : chroprof__default_capacity[k];
+    uint64_t bytes = chroprof__layout(capacity, tables);
+    return bytes < SIZE_MAX - CHROPROF__ALIGN ? (size_t)bytes + CHROPROF__ALIGN - 1 : 0;
+}
+
+/* The capacities for a block of this size; false: too small. */
+static bool chroprof__resolve(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT],
+                              uint64_t size)
+{
+    chroprof__table tables[CHROPROF__TABLES];
+    bool all = true;
+    chroprof__capacities(o, capacity);
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        all = all && (capacity[k] != 0 || k == CHROPROF_TABLE_SAMPLES);
+    if (size < CHROPROF__ALIGN)
+        return false;
+    size -= CHROPROF__ALIGN - 1;
+    return all ? chroprof__layout(capacity, tables) <= size : chroprof__share_out(capacity, size);
+}
+
+static void chroprof__describe_process(chroprof__core *c, const char *name)
+{
+    chroprof__copy_text(c->name, sizeof(c->name), name);
+    c->pointer_bytes = (uint32_t)sizeof(void *);
+#ifndef CHROPROF_NO_CLOCK
+    c->start_unix_ns = chroprof__calendar_ns();
+    c->boot_ns = c->start_unix_ns - chroprof__monotonic_ns(NULL);
+#endif
+#if (defined(__unix__) || defined(__APPLE__)) && defined(_POSIX_VERSION)
+    c->pid = (uint64_t)getpid();
+#if defined(_POSIX_C_SOURCE) && _POSIX_C_SOURCE >= 200112L
+    if (gethostname(c->host, sizeof(c->host) - 1) != 0)
+        c->host[0] = '\0';
+#endif
+#endif
+}
+
+/* The rows that are there from the start: loop, idle, untracked and "(other)". */
+static void chroprof__first_rows(chroprof *p)
+{
+    static const char *const names[] = { "(loop)", "(idle)", "(untracked)", "(other)" };
+    chroprof__core *c = p->core;
+    chroprof__histograms *rows = chroprof__histogram_rows(c);
+    memcpy((char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + 1, "...", 4);
+    c->tables[CHROPROF_TABLE_STRINGS].used = 5;
+    for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
+        chroprof__new_site(c, k, k, names[k], "", 0);
+    for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
+        p->paths[k].site = k;
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++) {
+        chroprof__histogram_clear(&rows[k].slice);
+        chroprof__histogram_clear(&rows[k].delay);
+    }
+}
+
+static uint64_t chroprof__or(uint64_t value, uint64_t otherwise)
+{
+    return value ? value : otherwise;
+}
+
+/* Chooses the clock and fixes, or begins to measure, its rate. */
+static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options *o)
+{
+    chroprof__core *c = p->core;
+    c->window_ns = chroprof__or(o->window_ns, 100000000u);
+    c->stall_ns = chroprof__or(o->stall_ns, 20000000u);
+    c->max_step_ns = chroprof__or(o->max_step_ns, UINT64_C(3600000000000));
+    p->clock = o->clock;
+    p->clock_user = o->clock_user;
+    c->manual = o->clock == chroprof_clock_manual;
+    c->calibrated = 1;
+    chroprof__set_factor(c, UINT64_C(1) << 32);
+#ifndef CHROPROF_NO_CLOCK
+#if CHROPROF__HAS_COUNTER
+    if (!p->clock && chroprof__counter_is_invariant())
+        chroprof__start_counter(c);
+    else
+#endif
+    if (!p->clock)
+        p->clock = chroprof__monotonic_ns;
+#else
+    if (!p->clock)
+        return CHROPROF_ERR_CLOCK;
+#endif
+    if (!c->manual)
+        chroprof__start_at(c, chroprof__read_clock(p));
+    return CHROPROF_OK;
+}
+
+CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t size,
+                                           const chroprof_options *options)
+{
+    chroprof_options o;
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    memset(&o, 0, sizeof(o));
+    if (!p)
+        return CHROPROF_ERR_ARGUMENT;
+    memset(p, 0, sizeof(*p));
+    if (!memory)
+        return CHROPROF_ERR_ARGUMENT;
+    if (options)
+        o = *options;
+    chroprof__capacities(&o, capacity);
+    if (!chroprof__within_limits(capacity))
+        return CHROPROF_ERR_LIMIT;
+    if (!chroprof__resolve(&o, capacity, size))
+        return CHROPROF_ERR_MEMORY;
+    uintptr_t skip = (CHROPROF__ALIGN - (uintptr_t)memory % CHROPROF__ALIGN) % CHROPROF__ALIGN;
+    chroprof__core *c = (chroprof__core *)(void *)((char *)memory + skip);
+    memset(c, 0, sizeof(*c));
+    uint64_t bytes = chroprof__layout(capacity, c->tables);
+    memset((char *)c + sizeof(*c), 0, (size_t)bytes - sizeof(*c));
+    c->layout = CHROPROF__LAYOUT;
+    c->order = 0x01020304u;
+    c->block_bytes = bytes;
+    c->core_bytes = (uint32_t)sizeof(*c);
+    chroprof__describe_process(c, o.name);
+    chroprof__attach(p, c);
+    chroprof__first_rows(p);
+    p->on_stall = o.on_stall;
+    p->on_stall_user = o.on_stall_user;
+    chroprof_result result = chroprof__start_clock(p, &o);
+    if (result != CHROPROF_OK) {
+        memset(p, 0, sizeof(*p));
+        return result;
+    }
+    CHROPROF__STORE_FENCE();
+    c->magic = CHROPROF__MAGIC;             /* last: from here on it is a block */
+    c->enabled = 1;
+    p->on = true;
+    return CHROPROF_OK;
+}
+
+CHROPROF_API uint64_t chroprof_now(const chroprof *p)
+{
+    return p && p->core && !p->view ? chroprof__read_clock(p) : 0;
+}
+
+/* What was spent in on_stall is loop, whoever is on top by now, and not part of slice or turn. */
+static void chroprof__bill_callback(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    uint32_t account = c->account;
+    uint64_t before = c->last;
+    c->account = CHROPROF__LOOP;
+    uint64_t t = chroprof__begin_event(p, c, CHROPROF_TICK, 0, chroprof__read_clock(p));
+    c->account = account;
+    if (c->depth && !c->hidden)
+        p->frames[c->depth - 1].start += t - before;
+    if (c->depth > c->floor)
+        p->frames[c->floor].excluded += t - before;
+    chroprof__end_event(c);
+}
+
+/* Tells the host of the stalls that the event just ended; live: its time came from the clock. */
+CHROPROF__COLD void chroprof__call_on_stall(chroprof *p, bool live)
+{
+    chroprof__core *c = p->core;
+    chroprof_stall stall;
+    p->stall_due = false;
+    p->on = false;
+    p->in_callback = true;
+    for (int k = 0; k < 2; k++) {
+        if (c->due[k].serial == 0)
+            continue;
+        chroprof__read_stall_row(p, &c->due[k], &stall);
+        c->due[k].serial = 0;
+        p->on_stall(p->on_stall_user, &stall);
+    }
+    p->in_callback = false;
+    p->on = true;
+    if (live)
+        chroprof__bill_callback(p);
+}
+
+/* An event while the profile is off, or from inside on_stall. */
+CHROPROF__COLD void chroprof__refuse(const chroprof *p)
+{
+    if (p && p->in_callback)
+        chroprof__count(p->core, CHROPROF_ANOMALY_EVENT_IN_CALLBACK);
+}
+
+/* An event of now. */
+CHROPROF__INLINE void chroprof__live_event(chroprof *p, chroprof_state state, uint64_t id,
+                                           const chroprof_site *site)
+{
+    if (CHROPROF__RARELY(!p || !p->on)) {
+        chroprof__refuse(p);
+        return;
+    }
+    chroprof__gate(p, state, id, site, chroprof__read_clock(p));
+    if (CHROPROF__RARELY(p->stall_due))
+        chroprof__call_on_stall(p, true);
+}
+
+/* The same for the kinds that are not worth a copy of the gate of their own. */
+CHROPROF__COLD void chroprof__any_live_event(chroprof *p, chroprof_state state, uint64_t id,
+                                             const chroprof_site *site)
+{
+    chroprof__live_event(p, state, id, site);
+}
+
+#ifndef CHROPROF_DISABLE
+
+CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
+                                 const chroprof_site *site, uint64_t now)
+{
+    if (!p || !p->on) {
+        chroprof__refuse(p);
+        return;
+    }
+    chroprof__gate(p, state, id, site, now);
+    if (p->stall_due)
+        chroprof__call_on_stall(p, false);
+}
+
+CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name, const char *file,
+                                                     uint32_t line)
+{
+    if (!p || !p->core || p->view || !name)
+        return NULL;
+    uint32_t k = chroprof__intern_site(p->core, name, file ? file : "", line);
+    return (const chroprof_site *)(const void *)chroprof__sites(p->core)[k].handle;
+}
+
+CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site)
+{
+    chroprof__live_event(p, CHROPROF_PENDING, id, site);
+}
+
+CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id)
+{
+    chroprof__any_live_event(p, CHROPROF_READY, id, NULL);
+}
+
+CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
+{
+    if (!p || !p->on) {
+        chroprof__refuse(p);
+        return;
+    }
+    chroprof__core *c = p->core;
+    uint64_t now = chroprof__read_clock(p);
+    uint64_t t = chroprof__begin_event(p, c, CHROPROF_READY, id, now), ago = now - when;
+    if (c->account == CHROPROF__IDLE)
+        chroprof__end_idle(c, t);
+    if (ago >> 63) {
+        chroprof__count(c, CHROPROF_ANOMALY_READY_AHEAD);
+        ago = 0;
+    }
+    if (id == 0)
+        chroprof__count(c, CHROPROF_ANOMALY_ID_ZERO);
+    else
+        chroprof__on_ready(p, c, id, chroprof__minus(t, ago));
+    chroprof__end_event(c);
+}
+
+CHROPROF_API void chroprof_running(chroprof *p, uint64_t id)
+{
+    chroprof__live_event(p, CHROPROF_RUNNING, id, NULL);
+}
+
+CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id)
+{
+    chroprof__live_event(p, CHROPROF_PAUSED, id, NULL);
+}
+
+CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id)
+{
+    chroprof__live_event(p, CHROPROF_SWITCH, id, NULL);
+}
+
+CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
+{
+    chroprof__live_event(p, CHROPROF_COMPLETED, id, NULL);
+}
+
+CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id)
+{
+    chroprof__any_live_event(p, CHROPROF_FAILED, id, NULL);
+}
+
+CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id)
+{
+    chroprof__any_live_event(p, CHROPROF_CANCELLED, id, NULL);
+}
+
+CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
+{
+    if (p && p->on && !site)
+        chroprof__count(p->core, CHROPROF_ANOMALY_SITE_NULL);
+    bool good = finish >= CHROPROF_COMPLETED && finish <= CHROPROF_CANCELLED;
+    if (p && p->on && !good)
+        chroprof__count(p->core, CHROPROF_ANOMALY_BAD_STATE);
+    chroprof__any_live_event(p, good && site ? finish : CHROPROF_TICK, 0, site);
+}
+
+CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site)
+{
+    chroprof__live_event(p, CHROPROF_ENTER, 0, site);
+}
+
+CHROPROF_API void chroprof_leave(chroprof *p)
+{
+    chroprof__live_event(p, CHROPROF_LEAVE, 0, NULL);
+}
+
+CHROPROF_API void chroprof_loop_enter(chroprof *p)
+{
+    chroprof__any_live_event(p, CHROPROF_LOOP_ENTER, 0, NULL);
+}
+
+CHROPROF_API void chroprof_loop_leave(chroprof *p)
+{
+    chroprof__any_live_event(p, CHROPROF_LOOP_LEAVE, 0, NULL);
+}
+
+CHROPROF_API void chroprof_idle_enter(chroprof *p)
+{
+    chroprof__any_live_event(p, CHROPROF_IDLE_ENTER, 0, NULL);
+}
+
+CHROPROF_API void chroprof_idle_leave(chroprof *p)
+{
+    chroprof__any_live_event(p, CHROPROF_IDLE_LEAVE, 0, NULL);
+}
+
+CHROPROF_API void chroprof_tick(chroprof *p)
+{
+    chroprof__any_live_event(p, CHROPROF_TICK, 0, NULL);
+}
+
+#endif /* CHROPROF_DISABLE */
+
+/* A future that was ready is not any more, without having run. */
+static void chroprof__forget_ready(chroprof *p, chroprof__future *slot, uint64_t t)
+{
+    chroprof__end_ready(p, slot, t);
+    slot->state = slot->flags & CHROPROF__STARTED ? CHROPROF_PAUSED : CHROPROF_PENDING;
+    slot->since = t;
+}
+
+static void chroprof__switch_off(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    uint64_t t = chroprof__begin_event(p, c, CHROPROF_TICK, 0, chroprof__read_clock(p));
+    c->account = c->account == CHROPROF__IDLE ? (uint32_t)CHROPROF__LOOP : c->account;
+    if (c->hidden)
+        chroprof__unhide(p, c->hidden, t);
+    while (c->depth)
+        chroprof__pop_outlined(p, c, t);
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
+        chroprof__future *slot = p->futures + k;
+        if (slot->id && slot->state == CHROPROF_READY)
+            chroprof__forget_ready(p, slot, t);
+    }
+    c->pass_active = 0;
+    c->enabled = 0;
+    chroprof__end_event(c);
+    p->on = false;
+    p->stall_due = false;
+}
+
+CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
+{
+    if (!p || !p->core || p->view || p->in_callback || p->on == on)
+        return;
+    if (!on) {
+        chroprof__switch_off(p);
+        return;
+    }
+    p->core->enabled = 1;
+    p->on = true;
+    if (p->core->manual) {                  /* the next event says when */
+        p->core->started = 0;
+        p->core->horizon = p->core->last;
+    } else {
+        chroprof__start_at(p->core, chroprof__read_clock(p));
+    }
+}
+
+/* A path's figures begin anew; its place in the tree stays. Futures and frames are counted in later. */
+static void chroprof__reset_path(chroprof__path *row)
+{
+    chroprof__path fresh;
+    memset(&fresh, 0, sizeof(fresh));
+    fresh.histogram = row->histogram;
+    fresh.site = row->site;
+    fresh.parent = row->parent;
+    fresh.next = row->next;
+    fresh.same_site = row->same_site;
+    fresh.level = row->level;
+    *row = fresh;
+}
+
+static void chroprof__reset_futures(chroprof *p)
+{
+    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
+        chroprof__future *slot = p->futures + k;
+        slot->since = 0;
+        slot->exec = 0;
+        if (slot->id == 0 || slot->state == CHROPROF__GONE)
+            continue;
+        p->paths[slot->path].calls++;
+        p->paths[slot->path].live++;
+        p->paths[slot->path].ready += slot->state == CHROPROF_READY;
+    }
+}
+
+static void chroprof__reset_frames(chroprof *p)
+{
+    for (uint32_t k = 0; k < p->core->depth; k++) {
+        chroprof__frame *frame = p->frames + k;
+        frame->pushed = frame->start = frame->excluded = frame->carried = 0;
+        if (frame->kind == CHROPROF__BARRIER)
+            continue;
+        p->paths[frame->path].slices++;
+        p->paths[frame->path].calls += frame->kind == CHROPROF__ENTER_FRAME;
+        p->paths[frame->path].live += frame->kind == CHROPROF__ENTER_FRAME;
+    }
+}
+
+static void chroprof__reset_tables(chroprof__core *c)
+{
+    chroprof__histograms *rows = chroprof__histogram_rows(c);
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++) {
+        chroprof__histogram_clear(&rows[k].slice);
+        chroprof__histogram_clear(&rows[k].delay);
+    }
+    memset(chroprof__rows(c, CHROPROF_TABLE_WINDOWS), 0, (size_t)c->tables[CHROPROF_TABLE_WINDOWS].bytes);
+    memset(chroprof__rows(c, CHROPROF_TABLE_STALLS), 0, (size_t)c->tables[CHROPROF_TABLE_STALLS].bytes);
+    c->tables[CHROPROF_TABLE_STALLS].used = 0;
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+        c->tables[k].peak = c->tables[k].used;
+        c->tables[k].dropped = 0;
+        c->tables[k].wanted = 0;
+    }
+}
+
+/* Profile time 0 is now. */
+static void chroprof__reset_core(chroprof__core *c)
+{
+    c->epoch += c->last;
+    c->calibrate_at = c->calibrate_at > c->last ? c->calibrate_at - c->last : 1;
+    c->start_clock = c->epoch;
+    c->start_unix_ns += chroprof__ns(c, c->last);
+    c->last = 0;
+    c->window = 0;
+    c->held = 0;
+    c->turns = c->turn_max = c->passes = c->pass_max = c->stalls = 0;
+    c->hidden_since = 0;
+    c->depth_peak = c->depth;
+    c->seq_base = c->seq;
+    memset(c->anomalies, 0, sizeof(c->anomalies));
+    memset(c->intervals, 0, sizeof(c->intervals));
+    chroprof__clear_biggest(c, &c->pass, 0);
+    for (int k = 0; k < CHROPROF__LEVELS; k++)
+        chroprof__clear_biggest(c, &c->turn[k], 0);
+    chroprof__set_factor(c, c->factor);
+    c->horizon = 0;
+}
+
+CHROPROF_API void chroprof_reset(chroprof *p)
+{
+    if (!p || !p->core || p->view || p->in_callback)
+        return;
+    chroprof__core *c = p->core;
+    CHROPROF__STORE_FENCE();
+    c->event_state = CHROPROF_TICK;
+    c->seq++;
+    CHROPROF__STORE_FENCE();
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
+        chroprof__reset_path(p->paths + k);
+    chroprof__reset_futures(p);
+    chroprof__reset_frames(p);
+    chroprof__reset_tables(c);
+    c->seq++;
+    chroprof__reset_core(c);
+    CHROPROF__STORE_FENCE();
+}
+
+/* >>output: what the formats share. */
+
+/* Ticks a live profile, so that a dump shows it as of now. */
+static void chroprof__tick_live(chroprof *p)
+{
+    chroprof__any_live_event(p, CHROPROF_TICK, 0, NULL);
+#if CHROPROF__HAS_COUNTER
+    if (p->on && !p->core->calibrated)
+        chroprof__calibrate(p->core);
+#endif
+}
+
+#if CHROPROF__HAS_COUNTER
+/* Events of a slice on a small profile of its own; the least of several rounds, in ticks. */
+static uint64_t chroprof__time_slices(chroprof *scratch, uint32_t slices)
+{
+    uint64_t best = UINT64_MAX;
+    for (int round = 0; round < 5; round++) {
+        uint64_t before = chroprof__counter();
+        for (uint32_t k = 0; k < slices; k++) {
+            chroprof__live_event(scratch, CHROPROF_RUNNING, 1, NULL);
+            chroprof__live_event(scratch, CHROPROF_PAUSED, 1, NULL);
+        }
+        uint64_t ticks = chroprof__counter() - before;
+        best = ticks < best ? ticks : best;
+    }
+    return best;
+}
+#endif
+
+/* What an event costs here, clock read included, measured now with warm caches, in picoseconds; 0: the
+ * clock is not ours. */
+static uint64_t chroprof__event_cost_ps(const chroprof *p)
+{
+#if CHROPROF__HAS_COUNTER
+    static const chroprof_site site = { "cost", "", 0 };
+    uint64_t memory[CHROPROF_MEMORY_MIN / 8];
+    const uint32_t slices = 64;
+    chroprof scratch;
+    if (p->clock || p->view || !p->core->factor)
+        return 0;
+    if (chroprof_init(&scratch, memory, sizeof(memory), NULL) != CHROPROF_OK)
+        return 0;
+    chroprof__any_live_event(&scratch, CHROPROF_PENDING, 1, &site);
+    return chroprof__scale(chroprof__time_slices(&scratch, slices) * 1000u, p->core->factor) / (2u * slices);
+#else
+    (void)p;
+    return 0;
+#endif
+}
+CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_writer write, void *user) { (void)p;(void)format;(void)write;(void)user; return -1; }
+#ifndef CHROPROF_NO_STDIO
+CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out) { (void)p;(void)format;(void)out; return -1; }
+#endif
+CHROPROF_API int chroprof_write_text(chroprof *p, const chroprof_text_options *o, chroprof_writer write, void *user) { (void)p;(void)o;(void)write;(void)user; return -1; }
+
+#endif /* CHROPROF_IMPLEMENTATION */
+
+/*
+ Licence: to be written.
+*/
