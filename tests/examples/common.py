@@ -1,0 +1,87 @@
+"""What the example tests share: reading a profile's JSON and checking its laws.
+
+A test is called as  NAME.py JSON STDERRFILE  and fails by an AssertionError (a message, exit code 1).
+"""
+import json
+import re
+
+
+def load(path):
+    """The profile in a JSON file; fails if it is not of the schema that the tests know."""
+    with open(path, encoding="utf-8") as file:
+        profile = json.load(file)
+    assert profile.get("chroprof") == 1, f"{path}: not a chroprof profile of schema 1"
+    return profile
+
+
+def laws(profile):
+    """Both conservation laws, and what follows from them for sites, paths and calls."""
+    totals, sites, paths = profile["totals"], profile["sites"], profile["paths"]
+    same("elapsed = busy + idle + loop", totals["elapsed_ns"],
+         totals["busy_ns"] + totals["idle_ns"] + totals["loop_ns"])
+    same("busy = exec of all sites + untracked", totals["busy_ns"],
+         sum(site["exec_ns"] for site in sites) + totals["untracked_ns"])
+    same("exec of all sites = exec of all paths", sum(site["exec_ns"] for site in sites),
+         sum(path["exec_ns"] for path in paths))
+    same("blame = delay, in ticks", totals["blame_ticks"], totals["delay_ticks"])
+    near("blame = delay, in ns", totals["blame_ns"], totals["delay_ns"], len(paths) + 3)
+    near("blame = sum of its parts", totals["blame_ns"],
+         sum(site["blame_ns"] for site in sites) + totals["idle_blame_ns"]
+         + totals["loop_blame_ns"] + totals["untracked_blame_ns"], len(paths) + 3)
+    same("anomalies = sum of their kinds", totals["anomalies"],
+         sum(row["count"] for row in profile["anomalies"]))
+    for row in sites + paths:
+        same(f"calls of {row['name']!r} = finished + abandoned + live", row["calls"],
+             row["completed"] + row["failed"] + row["cancelled"] + row["abandoned"] + row["live"])
+
+
+def first_by(profile, key):
+    """The name of the site with the largest `key`; there must be one, and it must be above 0."""
+    assert profile["sites"], "the profile has no sites"
+    best = max(profile["sites"], key=lambda site: site[key])
+    assert best[key] > 0, f"no site has any {key}"
+    return best["name"]
+
+
+def anomalies(profile):
+    """The kinds of anomaly that were seen, with their counts."""
+    return {row["kind"]: row["count"] for row in profile["anomalies"] if row["count"] > 0}
+
+
+def idle_close(profile, stderr_path, tolerance=0.05):
+    """The profile's idle lies within `tolerance` of the line `independent idle: NS` of stderr."""
+    with open(stderr_path, encoding="utf-8", errors="replace") as file:
+        found = re.findall(r"^independent idle: (\d+)$", file.read(), re.M)
+    assert len(found) == 1, f"{len(found)} lines `independent idle: NS` in {stderr_path}, not one"
+    measured, idle = int(found[0]), profile["totals"]["idle_ns"]
+    assert measured > 0, "the independent measure saw no idle"
+    assert abs(idle - measured) <= tolerance * measured, \
+        f"idle is {idle} ns, measured independently {measured} ns: more than {tolerance:.0%} apart"
+
+
+def site(profile, name):
+    """The one site of this name."""
+    found = [row for row in profile["sites"] if row["name"] == name]
+    assert len(found) == 1, f"{len(found)} sites are called {name!r}, not one"
+    return found[0]
+
+
+def path(profile, *names):
+    """The one path whose chain of site names from the root is `names`."""
+    chains, found = {}, []
+    for row in profile["paths"]:
+        chains[row["id"]] = chains.get(row["parent"], ()) + (row["name"],)
+        if chains[row["id"]] == names:
+            found.append(row)
+    assert len(found) == 1, f"{len(found)} paths {' > '.join(names)}, not one"
+    return found[0]
+
+
+def same(what, left, right):
+    """Two figures are equal."""
+    assert left == right, f"{what}: {left} is not {right}"
+
+
+def near(what, left, right, slack):
+    """Two figures are at most `slack` apart."""
+    assert abs(left - right) <= slack, f"{what}: {left} and {right} are more than {slack} apart"
