@@ -9,7 +9,6 @@
 
 #define _POSIX_C_SOURCE 200809L
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -53,51 +52,68 @@ static void give_up(const char *what)
 /* >>task handler: keeps the timeouts of requests. Here is the fault. */
 
 typedef struct task {
+    struct task *next;
     uint64_t id, due;
     bool cancelled;
-    char note[104];
+    char note[100];
 } task;
 
-static task tasks[1 << 18];
-static size_t task_count;
+static task *tasks;
 static uint64_t handler_id;
+
+static void remove_task(task **link)
+{
+    task *gone = *link;
+    *link = gone->next;
+    free(gone);
+}
 
 static void expire_tasks(uint64_t now)
 {
-    for (size_t i = task_count; i-- > 0;) {
-        if (tasks[i].due <= now) {
-            chroprof_failed(&prof, tasks[i].id);
-            tasks[i] = tasks[--task_count];
+    for (task **link = &tasks; *link != NULL;) {
+        if ((*link)->due > now) {
+            link = &(*link)->next;
+        } else {
+            chroprof_failed(&prof, (*link)->id);
+            remove_task(link);
         }
     }
 }
 
-static task *find_task(uint64_t id)
+static task **find_task(uint64_t id)
 {
     CHROPROF_SITE(site, "find_task");
-    task *found = tasks;
+    task **link = &tasks;
     chroprof_enter(&prof, &site);
-    while (found->id != id) {
-        found++;
+    while (*link != NULL && (*link)->id != id) {
+        link = &(*link)->next;
     }
     chroprof_leave(&prof);
-    return found;
+    return link;
+}
+
+static task **end_of_tasks(void)
+{
+    task **link = &tasks;
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    return link;
 }
 
 static uint64_t add_task(uint64_t now, int page)
 {
     CHROPROF_SITE(site, "request_timeout");
-    task *added;
+    task *added = (task *)calloc(1, sizeof *added);
+    if (added == NULL) {
+        give_up("calloc");
+    }
     chroprof_running(&prof, handler_id);
     expire_tasks(now);
-    if (task_count == sizeof tasks / sizeof tasks[0]) {
-        give_up("too many tasks");
-    }
-    added = &tasks[task_count++];
     added->id = new_id();
     added->due = now + 60 * SECOND;
-    added->cancelled = false;
     (void)snprintf(added->note, sizeof added->note, "page %d", page);
+    *end_of_tasks() = added;
     chroprof_pending(&prof, added->id, &site);
     chroprof_paused(&prof, handler_id);
     return added->id;
@@ -105,14 +121,14 @@ static uint64_t add_task(uint64_t now, int page)
 
 static void cancel_task(uint64_t now, uint64_t id)
 {
-    task *found;
+    task **link;
     chroprof_running(&prof, handler_id);
     expire_tasks(now);
-    found = find_task(id);
-    found->cancelled = true;
+    link = find_task(id);
+    (*link)->cancelled = true;
     if (fixed) {                     /* the fault: nobody takes it off the list */
         chroprof_cancelled(&prof, id);
-        *found = tasks[--task_count];
+        remove_task(link);
     }
     chroprof_paused(&prof, handler_id);
 }
@@ -359,7 +375,7 @@ static void serve(uint64_t until)
 
 static void ask_for_pages(int fd, unsigned seed)
 {
-    const struct timespec pause = { 0, 3 * (long)MILLISECOND };
+    const struct timespec pause = { 0, (long)MILLISECOND };
     char text[PAGE_SIZE];
     for (unsigned i = 0; i < REQUESTS_A_CONNECTION; i++) {
         int length = snprintf(text, sizeof text, "GET /page/%u\n", (seed * 7 + i) % PAGES);
@@ -448,14 +464,17 @@ int main(int count, char **words)
 {
     static unsigned char memory[16 << 20];
     chroprof_options options = { 0 };
+    chroprof_result result;
     int seconds = count > 1 ? atoi(words[1]) : 7;
     fixed = count > 2 && strcmp(words[2], "fixed") == 0;
     options.name = "demo";
     options.window_ns = 250 * MILLISECOND;
     options.stall_ns = 5 * MILLISECOND;
     (void)signal(SIGPIPE, SIG_IGN);
-    if (chroprof_init(&prof, memory, sizeof memory, &options) != CHROPROF_OK) {
-        give_up("chroprof_init");
+    result = chroprof_init(&prof, memory, sizeof memory, &options);
+    if (result != CHROPROF_OK) {
+        (void)fprintf(stderr, "chroprof_init: %s\n", chroprof_result_text(result));
+        return 1;
     }
     start_clients();
     (void)printf("Serving %d clients for %d seconds ...\n\n", CLIENTS, seconds);

@@ -484,14 +484,16 @@ static int write_report(replay *run)
 
 static int replay_output(replay *run)
 {
-    int failed = write_report(run) != 0;
+    int failed;
+    errno = 0;
+    failed = write_report(run) != 0;
     failed = fflush(run->out) != 0 || failed;
     if (run->out != stdout) {
         failed = fclose(run->out) != 0 || failed;
     }
     if (failed) {
         tool_message("%s: %s", output_is_stdout(run) ? "(standard output)" : run->out_name,
-                     strerror(errno));
+                     errno != 0 ? strerror(errno) : "this build writes no such format");
     }
     return failed ? TOOL_INPUT : TOOL_OK;
 }
