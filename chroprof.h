@@ -290,7 +290,7 @@ typedef struct chroprof_anomaly {
 } chroprof_anomaly;
 
 /* The handle: small, transparent, caller-owned. A zeroed one is valid: every call does nothing.
- * It holds addresses resolved from the block and this process's hooks; copy it freely. */
+ * It holds addresses resolved from the block and this process's hooks. */
 typedef struct chroprof {
     struct chroprof__core *core;
     struct chroprof__future *futures;
@@ -473,7 +473,7 @@ CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 /* How the text report looks. Zeroed: 80 columns, UTF-8, no colour, 20 sites, by exec. */
 typedef struct chroprof_text_options {
     uint32_t columns;          /* 60 to 200 */
-    uint32_t top;              /* rows of the ranked table */
+    uint32_t top;              /* rows of the ranked table, at most 40 */
     chroprof_order by;
     bool ascii;                /* plain ASCII bars */
     bool color;                /* ANSI colours */
@@ -561,6 +561,17 @@ private:
 #endif
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
+#endif
+#ifndef CHROPROF_NO_STDIO
+#include <errno.h>
+#include <stdlib.h>
+/* Asking a stream for its terminal needs more than standard C; a strict build does without. */
+#if (defined(__unix__) || defined(__APPLE__)) \
+    && (!defined(__STRICT_ANSI__) || defined(_POSIX_C_SOURCE) || defined(_GNU_SOURCE))
+#define CHROPROF__TERMINAL 1
+#include <sys/ioctl.h>
+#include <unistd.h>
+#endif
 #endif
 
 #if defined(__GNUC__)
@@ -726,7 +737,7 @@ static uint64_t chroprof__unscale(uint64_t value, uint64_t factor)
 CHROPROF__INLINE uint32_t chroprof__log2(uint64_t value)     /* value > 0 */
 {
 #if defined(__GNUC__)
-    return 63u - (uint32_t)__builtin_clzll(value);
+    return 63u ^ (uint32_t)__builtin_clzll(value);
 #else
     uint32_t result = 0;
     while (value >>= 1)
@@ -768,7 +779,7 @@ typedef struct chroprof__future {
 } chroprof__future;
 
 enum { CHROPROF__GONE = 255 };
-enum { CHROPROF__REMEMBERED = 1, CHROPROF__STARTED = 2 };   /* ready while running; ran at least once */
+enum { CHROPROF__REMEMBERED = 1, CHROPROF__STARTED = 2 };   /* ready while running; ready, and has run before */
 
 /* A frame of the running stack. */
 typedef struct chroprof__frame {
@@ -778,10 +789,10 @@ typedef struct chroprof__frame {
     uint64_t excluded;         /* of a base frame: time that is not of its turn */
     uint64_t carried;          /* of an orphan: exec of its future when it lost its record */
     uint32_t path;
-    uint32_t slot;             /* index of the future's slot, for frames with an id */
+    uint32_t slot;             /* index of its id's slot; of a barrier: the floor below it */
     uint32_t same;             /* 1 + index of the next deeper frame of the same id */
     uint32_t future;           /* 1 + index of the innermost frame with an id above the barrier */
-    uint32_t outer;            /* of a barrier: the floor below it */
+    uint32_t event;            /* the number of the event that pushed it, modulo 2^32 */
     uint32_t kind;
 } chroprof__frame;
 
@@ -796,9 +807,9 @@ enum {
 /* A node of the performance tree. The first line is all that a slice touches. */
 typedef struct chroprof__path {
     uint64_t exec;
-    uint64_t blame;
     uint64_t slices;
     uint64_t slice_max;
+    uint64_t blame;
     uint64_t exec_max;
     uint64_t mark;             /* exec that the windows already hold */
     uint32_t window;           /* tag of the window that exec - mark belongs to */
@@ -815,7 +826,8 @@ typedef struct chroprof__path {
     uint32_t next;             /* preorder successor, 0: the end */
     uint32_t same_site;        /* next path of the same site, 0: the end */
     uint32_t level;            /* distance from the root */
-    uint64_t reserved[5];
+    uint64_t delay_max;
+    uint64_t reserved[4];
 } chroprof__path;
 
 typedef struct chroprof__site {
@@ -848,7 +860,7 @@ typedef struct chroprof__edge {
  * within 1/16 of all it holds. */
 enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1 };
 typedef struct chroprof__histogram {
-    uint64_t min, max;
+    uint64_t min;              /* the maximum is kept with the figures it belongs to */
     uint64_t count[CHROPROF__BUCKETS];
 } chroprof__histogram;
 
@@ -877,8 +889,6 @@ typedef struct chroprof__stall {
 /* The biggest slices of a turn or pass under way. A slice no longer than floor has no chance. */
 typedef struct chroprof__biggest {
     uint64_t floor;
-    uint64_t start;
-    uint64_t first_event;
     uint32_t count;
     uint32_t reserved;
     chroprof__slice slices[CHROPROF_STALL_SLICES];
@@ -951,14 +961,15 @@ typedef struct chroprof__core {
     uint64_t turns, turn_max;
     uint64_t hidden_since;
     uint32_t hidden;           /* frames beyond max_depth */
-    uint32_t depth_peak;
+    uint32_t unused;
     /* rare */
     uint64_t window_end, window_ticks;     /* the current width */
     uint64_t max_step_ticks;
     uint64_t passes, pass_max;
     uint64_t stalls;
     uint64_t started;          /* the epoch is known */
-    uint64_t pass_active;
+    uint64_t pass_active, pass_start;
+    uint64_t pass_event;       /* the number of the event that began it */
     uint64_t ever_dropped;     /* a future did not fit, once */
     uint64_t enabled;
     /* time */
@@ -991,7 +1002,7 @@ CHROPROF__STATIC_ASSERT(path_tree, offsetof(chroprof__path, live) == 128);
 CHROPROF__STATIC_ASSERT(site, sizeof(chroprof__site) == 64);
 CHROPROF__STATIC_ASSERT(alias, sizeof(chroprof__alias) == 32);
 CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
-CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 2 * 8 * (2 + 329));
+CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 2 * 8 * (1 + 329));
 CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall) == 40 + 24 * CHROPROF_STALL_SLICES);
 CHROPROF__STATIC_ASSERT(event_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, epoch) == 128);
@@ -1471,12 +1482,10 @@ static uint64_t chroprof__bucket_value(uint32_t bucket)
     return (uint64_t)(bucket - octave * 8) * width + width / 2;
 }
 
-CHROPROF__INLINE void chroprof__histogram_add(chroprof__histogram *h, uint64_t ticks)
+CHROPROF__INLINE void chroprof__histogram_add(chroprof__histogram *h, uint32_t bucket, uint64_t ticks)
 {
-    h->count[chroprof__bucket(ticks)]++;
-    if (ticks > h->max)
-        h->max = ticks;
-    if (ticks < h->min)
+    h->count[bucket]++;
+    if (CHROPROF__RARELY(ticks < h->min))
         h->min = ticks;
 }
 
@@ -1491,13 +1500,24 @@ static void chroprof__histogram_clear(chroprof__histogram *h)
 CHROPROF__INLINE void chroprof__add_held(chroprof__core *c)
 {
     chroprof__histograms *rows = chroprof__histogram_rows(c);
-    if (c->held & CHROPROF__HELD_SLICE)
-        chroprof__histogram_add(&rows[c->held_slice_row].slice, c->held_slice);
-    if (c->held & CHROPROF__HELD_TURN)
-        chroprof__histogram_add(&rows[0].slice, c->held_turn);
-    if (c->held & CHROPROF__HELD_DELAY)
-        chroprof__histogram_add(&rows[c->held_delay_row].delay, c->held_delay);
+    uint64_t slice = c->held_slice, turn = c->held_turn, delay = c->held_delay;
+    uint32_t held = c->held, bucket = chroprof__bucket(slice);
     c->held = 0;
+    if (held & CHROPROF__HELD_SLICE)
+        chroprof__histogram_add(&rows[c->held_slice_row].slice, bucket, slice);
+    if (held & CHROPROF__HELD_TURN) {
+        if (turn != slice)                  /* most turns are one slice */
+            bucket = chroprof__bucket(turn);
+        chroprof__histogram_add(&rows[0].slice, bucket, turn);
+    }
+    if (held & CHROPROF__HELD_DELAY)
+        chroprof__histogram_add(&rows[c->held_delay_row].delay, chroprof__bucket(delay), delay);
+}
+
+/* The same where one event ends several. */
+CHROPROF__COLD void chroprof__add_held_outlined(chroprof__core *c)
+{
+    chroprof__add_held(c);
 }
 
 /* >>windows: exec per site and window. A path's exec beyond its mark belongs to the window of its tag
@@ -1767,12 +1787,10 @@ static void chroprof__note_slice(chroprof__biggest *b, uint64_t exec, uint64_t i
         b->floor = b->slices[CHROPROF_STALL_SLICES - 1].exec;
 }
 
-CHROPROF__INLINE void chroprof__clear_biggest(chroprof__core *c, chroprof__biggest *b, uint64_t t)
+static void chroprof__clear_biggest(chroprof__biggest *b)
 {
     b->floor = 0;
     b->count = 0;
-    b->start = t;
-    b->first_event = c->seq;
 }
 
 /* The first half of the rows is a heap of the longest, the shortest of them at its root; the rest is a
@@ -1794,8 +1812,8 @@ static void chroprof__keep_longest(chroprof__stall *heap, uint32_t rows, const c
     heap[k] = *stall;
 }
 
-CHROPROF__COLD void chroprof__stalled(chroprof *p, chroprof_stall_kind kind, uint64_t length,
-                                      const chroprof__biggest *b)
+CHROPROF__COLD void chroprof__stalled(chroprof *p, chroprof_stall_kind kind, uint64_t start,
+                                      uint64_t length, uint64_t events, const chroprof__biggest *b)
 {
     chroprof__core *c = p->core;
     chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
@@ -1804,9 +1822,9 @@ CHROPROF__COLD void chroprof__stalled(chroprof *p, chroprof_stall_kind kind, uin
     uint32_t longest = (table->capacity + 1) / 2, recent = table->capacity - longest;
     memset(stall, 0, sizeof(*stall));
     stall->serial = ++c->stalls;
-    stall->start = b->start;
+    stall->start = start;
     stall->length = length;
-    stall->events = (c->seq - b->first_event) / 2;
+    stall->events = events;
     stall->kind = kind;
     stall->slice_count = b->count;
     memcpy(stall->slices, b->slices, sizeof(stall->slices));
@@ -1853,18 +1871,14 @@ CHROPROF__INLINE chroprof__frame *chroprof__push(chroprof *p, chroprof__core *c,
                                                  uint32_t kind, uint64_t t)
 {
     chroprof__frame *frame = p->frames + c->depth;
-    if (c->depth == c->floor)
-        chroprof__clear_biggest(c, chroprof__turn(c), t);
     frame->pushed = t;
     frame->start = t;
     frame->excluded = 0;
     frame->path = path;
     frame->kind = kind;
-    frame->same = 0;
-    frame->future = c->depth == c->floor ? 0 : p->frames[c->depth - 1].future;
+    frame->event = (uint32_t)(c->seq / 2);
     c->account = path;
-    if (++c->depth > c->depth_peak)
-        c->depth_peak = c->depth;
+    c->depth++;
     return frame;
 }
 
@@ -1881,6 +1895,7 @@ CHROPROF__INLINE void chroprof__begin_ready(chroprof *p, chroprof__future *slot,
     row->ready++;
     row->delay -= at;
     slot->since = at;
+    slot->flags = slot->state == CHROPROF_PENDING ? 0 : CHROPROF__STARTED;
     slot->state = CHROPROF_READY;
 }
 
@@ -1891,10 +1906,12 @@ CHROPROF__INLINE void chroprof__end_ready(chroprof *p, const chroprof__future *s
     c->ready--;
     row->ready--;
     row->delay += t;
+    if (t - slot->since > row->delay_max)
+        row->delay_max = t - slot->since;
     if (row->histogram == 0)
         return;
-    if (c->held & CHROPROF__HELD_DELAY)
-        chroprof__add_held(c);
+    if (CHROPROF__RARELY(c->held & CHROPROF__HELD_DELAY))
+        chroprof__add_held_outlined(c);
     c->held |= CHROPROF__HELD_DELAY;
     c->held_delay = t - slot->since;
     c->held_delay_row = row->histogram;
@@ -1910,8 +1927,8 @@ CHROPROF__INLINE void chroprof__end_slice(chroprof__core *c, chroprof__path *row
         row->exec_max = exec;
     if (row->histogram == 0)
         return;
-    if (c->held & CHROPROF__HELD_SLICE)
-        chroprof__add_held(c);
+    if (CHROPROF__RARELY(c->held & CHROPROF__HELD_SLICE))
+        chroprof__add_held_outlined(c);
     c->held |= CHROPROF__HELD_SLICE;
     c->held_slice = slice;
     c->held_slice_row = row->histogram;
@@ -1921,7 +1938,7 @@ CHROPROF__INLINE void chroprof__end_slice(chroprof__core *c, chroprof__path *row
 CHROPROF__INLINE void chroprof__rest(chroprof *p, chroprof__future *slot, uint64_t t)
 {
     if (CHROPROF__RARELY(slot->flags & CHROPROF__REMEMBERED)) {
-        slot->flags = (uint8_t)(slot->flags & ~CHROPROF__REMEMBERED);
+        slot->flags = 0;
         chroprof__begin_ready(p, slot, t);
         return;
     }
@@ -1958,6 +1975,16 @@ CHROPROF__INLINE uint64_t chroprof__leave_slot(chroprof *p, const chroprof__fram
     return slot->exec;
 }
 
+CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *base, uint64_t slice,
+                                           uint64_t length)
+{
+    chroprof__core *c = p->core;
+    chroprof__biggest *b = chroprof__turn(c);
+    uint32_t events = (uint32_t)(c->seq / 2) - base->event;
+    chroprof__note_slice(b, slice, base->id, base->path);
+    chroprof__stalled(p, CHROPROF_STALL_TURN, base->pushed, length, events, b);
+}
+
 /* A turn has ended at the pop of its base frame. */
 CHROPROF__INLINE void chroprof__end_turn(chroprof *p, chroprof__core *c, const chroprof__frame *base,
                                          uint64_t slice, uint64_t t)
@@ -1967,22 +1994,22 @@ CHROPROF__INLINE void chroprof__end_turn(chroprof *p, chroprof__core *c, const c
     if (length > c->turn_max)
         c->turn_max = length;
     if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows) {
-        if (c->held & CHROPROF__HELD_TURN)
-            chroprof__add_held(c);
+        if (CHROPROF__RARELY(c->held & CHROPROF__HELD_TURN))
+            chroprof__add_held_outlined(c);
         c->held |= CHROPROF__HELD_TURN;
         c->held_turn = length;
     }
-    if (CHROPROF__RARELY(length > c->stall_ticks)) {
-        chroprof__note_slice(chroprof__turn(c), slice, base->id, base->path);
-        chroprof__stalled(p, CHROPROF_STALL_TURN, length, chroprof__turn(c));
-    }
+    if (CHROPROF__RARELY(length > c->stall_ticks))
+        chroprof__turn_stalled(p, base, slice, length);
+    if (CHROPROF__RARELY(chroprof__turn(c)->count))
+        chroprof__clear_biggest(chroprof__turn(c));
 }
 
 /* The nested loop's time is not of the turn below it. */
 CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame *barrier, uint64_t t)
 {
     chroprof__core *c = p->core;
-    c->floor = barrier->outer;
+    c->floor = barrier->slot;
     c->level--;
     if (c->depth > c->floor)
         p->frames[c->floor].excluded += t - barrier->pushed;
@@ -2167,7 +2194,6 @@ CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__fu
     if (CHROPROF__LIKELY(slot->state != CHROPROF_RUNNING))
         slot->since = t;
     slot->state = CHROPROF_RUNNING;
-    slot->flags |= CHROPROF__STARTED;
     chroprof__push_future(p, c, slot, slot->path, 0, t);
 }
 
@@ -2332,7 +2358,11 @@ CHROPROF__INLINE void chroprof__on_enter(chroprof *p, chroprof__core *c, const c
     uint32_t path = chroprof__child(p, chroprof__parent(c), chroprof__site_index(c, site));
     chroprof__begin_call(p->paths + path, t);
     p->paths[path].slices++;
-    chroprof__push(p, c, path, CHROPROF__ENTER_FRAME, t)->id = 0;
+    uint32_t future = c->depth == c->floor ? 0 : p->frames[c->depth - 1].future;
+    chroprof__frame *frame = chroprof__push(p, c, path, CHROPROF__ENTER_FRAME, t);
+    frame->id = 0;
+    frame->same = 0;
+    frame->future = future;
 }
 
 CHROPROF__INLINE void chroprof__on_leave(chroprof *p, chroprof__core *c, uint64_t t)
@@ -2354,8 +2384,9 @@ static void chroprof__on_loop_enter(chroprof *p, chroprof__core *c, uint64_t t)
     uint32_t outer = c->floor;
     chroprof__frame *frame = chroprof__push(p, c, CHROPROF__LOOP, CHROPROF__BARRIER, t);
     frame->id = 0;
+    frame->same = 0;
     frame->future = 0;
-    frame->outer = outer;
+    frame->slot = outer;
     c->floor = c->depth;
     c->level++;
 }
@@ -2375,14 +2406,15 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 /* The pass ends that the last end of an idle began. */
 static void chroprof__end_pass(chroprof *p, chroprof__core *c, uint64_t t)
 {
-    uint64_t length = t - c->pass.start;
+    uint64_t length = t - c->pass_start;
     c->passes++;
     if (length > c->pass_max)
         c->pass_max = length;
     if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows)
-        chroprof__histogram_add(&chroprof__histogram_rows(c)[0].delay, length);
+        chroprof__histogram_add(&chroprof__histogram_rows(c)[0].delay, chroprof__bucket(length), length);
     if (length > c->stall_ticks)
-        chroprof__stalled(p, CHROPROF_STALL_PASS, length, &c->pass);
+        chroprof__stalled(p, CHROPROF_STALL_PASS, c->pass_start, length, c->seq / 2 - c->pass_event,
+                          &c->pass);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
@@ -2397,7 +2429,9 @@ CHROPROF__COLD void chroprof__end_idle(chroprof__core *c, uint64_t t)
 {
     c->account = CHROPROF__LOOP;
     c->pass_active = 1;
-    chroprof__clear_biggest(c, &c->pass, t);
+    c->pass_start = t;
+    c->pass_event = c->seq / 2;
+    chroprof__clear_biggest(&c->pass);
 }
 
 /* >>gate: every event goes through here. */
@@ -2502,12 +2536,12 @@ static bool chroprof__site_used(const chroprof *p, uint32_t site)
     return site >= CHROPROF__OTHER && chroprof__sites(p->core)[site].first_path != 0;
 }
 
-static uint32_t chroprof__path_next(const chroprof *p, uint32_t path)
+CHROPROF__UNUSED static uint32_t chroprof__path_next(const chroprof *p, uint32_t path)
 {
     return p->paths[path].next;
 }
 
-static const char *chroprof__name(const chroprof *p)
+CHROPROF__UNUSED static const char *chroprof__name(const chroprof *p)
 {
     return p->core->name;
 }
@@ -2623,14 +2657,13 @@ static void chroprof__read_path(const chroprof *p, uint32_t path, chroprof_path 
     out->stillborn = row->stillborn;
 }
 
-/* The value below which permille of the entries lie (nearest rank); held is an entry not yet added, 0
- * times or once. */
-static uint64_t chroprof__percentile(const chroprof__histogram *h, uint64_t permille, bool held,
-                                     uint64_t held_ticks)
+/* The value below which permille of the entries lie (nearest rank); max is the largest of them, held an
+ * entry not yet added, 0 times or once. */
+static uint64_t chroprof__percentile(const chroprof__histogram *h, uint64_t max, uint64_t permille,
+                                     bool held, uint64_t held_ticks)
 {
     uint64_t total = held, seen = 0;
     uint64_t min = held && held_ticks < h->min ? held_ticks : h->min;
-    uint64_t max = held && held_ticks > h->max ? held_ticks : h->max;
     uint32_t held_bucket = held ? chroprof__bucket(held_ticks) : (uint32_t)CHROPROF__BUCKETS, k = 0;
     for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++)
         total += h->count[b];
@@ -2648,20 +2681,22 @@ static uint64_t chroprof__percentile(const chroprof__histogram *h, uint64_t perm
     return value < min ? min : value > max ? max : value;
 }
 
-static uint64_t chroprof__slice_percentile_ns(const chroprof *p, uint32_t row, uint64_t permille)
+static uint64_t chroprof__slice_percentile_ns(const chroprof *p, uint32_t row, uint64_t max,
+                                              uint64_t permille)
 {
     const chroprof__core *c = p->core;
     bool held = c->held & CHROPROF__HELD_SLICE && c->held_slice_row == row;
-    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[row].slice, permille, held,
-                                                c->held_slice));
+    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[row].slice, max, permille,
+                                                held, c->held_slice));
 }
 
-static uint64_t chroprof__delay_percentile_ns(const chroprof *p, uint32_t row, uint64_t permille)
+static uint64_t chroprof__delay_percentile_ns(const chroprof *p, uint32_t row, uint64_t max,
+                                              uint64_t permille)
 {
     const chroprof__core *c = p->core;
     bool held = c->held & CHROPROF__HELD_DELAY && c->held_delay_row == row;
-    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[row].delay, permille, held,
-                                                c->held_delay));
+    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[row].delay, max, permille,
+                                                held, c->held_delay));
 }
 
 /* Row 0 is the loop's own: 0 where there are no histograms at all. */
@@ -2670,8 +2705,9 @@ static uint64_t chroprof__turn_percentile_ns(const chroprof *p, uint64_t permill
     const chroprof__core *c = p->core;
     if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows == 0)
         return 0;
-    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[0].slice, permille,
-                                                (c->held & CHROPROF__HELD_TURN) != 0, c->held_turn));
+    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[0].slice, c->turn_max,
+                                                permille, (c->held & CHROPROF__HELD_TURN) != 0,
+                                                c->held_turn));
 }
 
 static uint64_t chroprof__pass_percentile_ns(const chroprof *p, uint64_t permille)
@@ -2679,8 +2715,8 @@ static uint64_t chroprof__pass_percentile_ns(const chroprof *p, uint64_t permill
     const chroprof__core *c = p->core;
     if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows == 0)
         return 0;
-    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[0].delay, permille,
-                                                false, 0));
+    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[0].delay, c->pass_max,
+                                                permille, false, 0));
 }
 
 /* Adds one path's figures to its site's. */
@@ -2705,14 +2741,20 @@ static void chroprof__add_path(chroprof_rank *out, const chroprof_path *path)
     out->stillborn += path->stillborn;
 }
 
-static void chroprof__read_percentiles(const chroprof *p, uint32_t row, chroprof_rank *out)
+static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chroprof_rank *out)
 {
+    uint32_t row = p->paths[first].histogram;
+    uint64_t slice = 0, delay = 0;
+    for (uint32_t k = first; k; k = p->paths[k].same_site) {
+        slice = p->paths[k].slice_max > slice ? p->paths[k].slice_max : slice;
+        delay = p->paths[k].delay_max > delay ? p->paths[k].delay_max : delay;
+    }
     out->has_percentiles = true;
-    out->slice_p50_ns = chroprof__slice_percentile_ns(p, row, 500);
-    out->slice_p90_ns = chroprof__slice_percentile_ns(p, row, 900);
-    out->slice_p99_ns = chroprof__slice_percentile_ns(p, row, 990);
-    out->slice_p999_ns = chroprof__slice_percentile_ns(p, row, 999);
-    out->delay_p99_ns = chroprof__delay_percentile_ns(p, row, 990);
+    out->slice_p50_ns = chroprof__slice_percentile_ns(p, row, slice, 500);
+    out->slice_p90_ns = chroprof__slice_percentile_ns(p, row, slice, 900);
+    out->slice_p99_ns = chroprof__slice_percentile_ns(p, row, slice, 990);
+    out->slice_p999_ns = chroprof__slice_percentile_ns(p, row, slice, 999);
+    out->delay_p99_ns = chroprof__delay_percentile_ns(p, row, delay, 990);
 }
 
 static void chroprof__read_site(const chroprof *p, uint32_t site, chroprof_rank *out)
@@ -2723,7 +2765,7 @@ static void chroprof__read_site(const chroprof *p, uint32_t site, chroprof_rank 
     chroprof__read_site_name(p, site, &out->name, &out->file, &out->line);
     out->id = site;
     if (k && p->paths[k].histogram)
-        chroprof__read_percentiles(p, p->paths[k].histogram, out);
+        chroprof__read_percentiles(p, k, out);
     for (; k; k = p->paths[k].same_site) {
         chroprof__read_path(p, k, &path);
         chroprof__add_path(out, &path);
@@ -3020,7 +3062,8 @@ static void chroprof__read_use(const chroprof *p, chroprof_table *out)
     switch (out->kind) {
     case CHROPROF_TABLE_DEPTH:
         out->used = c->depth;
-        out->peak = c->depth_peak;
+        while (out->peak < out->capacity && p->frames[out->peak].kind != 0)
+            out->peak++;                    /* a frame once used keeps its kind */
         break;
     case CHROPROF_TABLE_HISTOGRAMS:
         out->used = out->peak = sites < out->capacity ? sites : out->capacity;
@@ -3034,20 +3077,26 @@ static void chroprof__read_use(const chroprof *p, chroprof_table *out)
     }
 }
 
-CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity)
+/* Names are looked up by a switch: a table of pointers would be data that the loader has to write. */
+static void chroprof__name_table(uint32_t kind, const char **name, const char **option)
 {
-    static const char *const names[][2] = {
-#define CHROPROF__TABLE_TEXT(name, text, option) { text, option },
+    switch (kind) {
+#define CHROPROF__TABLE_TEXT(id, text, field) \
+    case CHROPROF_TABLE_##id: *name = text; *option = field; break;
         CHROPROF_TABLES(CHROPROF__TABLE_TEXT)
 #undef CHROPROF__TABLE_TEXT
-    };
+    default: *name = *option = ""; break;
+    }
+}
+
+CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity)
+{
     if (!p || !p->core)
         return 0;
     for (uint32_t k = 0; out && k < CHROPROF_TABLE_COUNT && k < capacity; k++) {
         const chroprof__table *table = &p->core->tables[k];
         out[k].kind = (chroprof_table_kind)k;
-        out[k].name = names[k][0];
-        out[k].option = names[k][1];
+        chroprof__name_table(k, &out[k].name, &out[k].option);
         out[k].capacity = table->capacity;
         out[k].used = table->used;
         out[k].peak = table->peak;
@@ -3059,18 +3108,23 @@ CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size
     return CHROPROF_TABLE_COUNT;
 }
 
-CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out, size_t capacity)
+static const char *chroprof__anomaly_text(uint32_t kind)
 {
-    static const char *const texts[] = {
-#define CHROPROF__ANOMALY_TEXT(name, text) text,
+    switch (kind) {
+#define CHROPROF__ANOMALY_TEXT(name, text) case CHROPROF_ANOMALY_##name: return text;
         CHROPROF_ANOMALIES(CHROPROF__ANOMALY_TEXT)
 #undef CHROPROF__ANOMALY_TEXT
-    };
+    default: return "";
+    }
+}
+
+CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out, size_t capacity)
+{
     if (!p || !p->core)
         return 0;
     for (uint32_t k = 0; out && k < CHROPROF_ANOMALY_COUNT && k < capacity; k++) {
         out[k].kind = (chroprof_anomaly_kind)k;
-        out[k].text = texts[k];
+        out[k].text = chroprof__anomaly_text(k);
         out[k].count = p->core->anomalies[k];
     }
     return CHROPROF_ANOMALY_COUNT;
@@ -3249,7 +3303,7 @@ static const char *chroprof__check_stack(const chroprof *p)
             return broken;
         if (p->frames[k].kind != CHROPROF__BARRIER)
             continue;
-        if (p->frames[k].outer != floor)
+        if (p->frames[k].slot != floor)
             return "a barrier knows the one below it";
         floor = k + 1;
         level++;
@@ -3337,33 +3391,29 @@ static const char *chroprof__check_sites(const chroprof *p)
 
 CHROPROF_API const char *chroprof_check(const chroprof *p)
 {
-    static const char *(*const checks[])(const chroprof *) = {
-        chroprof__check_sums, chroprof__check_paths, chroprof__check_futures, chroprof__check_stack,
-        chroprof__check_edges, chroprof__check_sites
-    };
+    const char *broken = NULL;
     if (!p || !p->core)
         return NULL;
     if (p->core->magic != CHROPROF__MAGIC || p->core->seq % 2 != 0)
         return "the block begins with the magic number and no event is under way";
-    for (size_t k = 0; k < sizeof(checks) / sizeof(checks[0]); k++) {
-        const char *broken = checks[k](p);
-        if (broken)
-            return broken;
-    }
-    return NULL;
+    broken = chroprof__check_sums(p);
+    broken = broken ? broken : chroprof__check_paths(p);
+    broken = broken ? broken : chroprof__check_futures(p);
+    broken = broken ? broken : chroprof__check_stack(p);
+    broken = broken ? broken : chroprof__check_edges(p);
+    return broken ? broken : chroprof__check_sites(p);
 }
 
 /* >>public: life and events. */
 
 CHROPROF_API const char *chroprof_result_text(chroprof_result r)
 {
-    static const char *const texts[] = {
-#define CHROPROF__RESULT_TEXT(name, text) text,
+    switch ((int)r) {
+#define CHROPROF__RESULT_TEXT(name, text) case CHROPROF_##name: return text;
         CHROPROF_RESULTS(CHROPROF__RESULT_TEXT)
 #undef CHROPROF__RESULT_TEXT
-    };
-    uint32_t k = (uint32_t)r;
-    return k < CHROPROF_RESULT_COUNT ? texts[k] : "not a result code of this version";
+    default: return "not a result code of this version";
+    }
 }
 
 CHROPROF_API uint64_t chroprof_clock_manual(void *user)
@@ -3431,7 +3481,7 @@ static void chroprof__describe_process(chroprof__core *c, const char *name)
 /* The rows that are there from the start: loop, idle, untracked and "(other)". */
 static void chroprof__first_rows(chroprof *p)
 {
-    static const char *const names[] = { "(loop)", "(idle)", "(untracked)", "(other)" };
+    static const char names[][12] = { "(loop)", "(idle)", "(untracked)", "(other)" };
     chroprof__core *c = p->core;
     chroprof__histograms *rows = chroprof__histogram_rows(c);
     memcpy((char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + 1, "...", 4);
@@ -3802,6 +3852,9 @@ static void chroprof__reset_futures(chroprof *p)
 
 static void chroprof__reset_frames(chroprof *p)
 {
+    uint32_t capacity = p->core->tables[CHROPROF_TABLE_DEPTH].capacity;
+    for (uint32_t k = p->core->depth; k < capacity; k++)
+        p->frames[k].kind = 0;
     for (uint32_t k = 0; k < p->core->depth; k++) {
         chroprof__frame *frame = p->frames + k;
         frame->pushed = frame->start = frame->excluded = frame->carried = 0;
@@ -3842,13 +3895,14 @@ static void chroprof__reset_core(chroprof__core *c)
     c->held = 0;
     c->turns = c->turn_max = c->passes = c->pass_max = c->stalls = 0;
     c->hidden_since = 0;
-    c->depth_peak = c->depth;
     c->seq_base = c->seq;
     memset(c->anomalies, 0, sizeof(c->anomalies));
     memset(c->intervals, 0, sizeof(c->intervals));
-    chroprof__clear_biggest(c, &c->pass, 0);
+    c->pass_start = 0;
+    c->pass_event = c->seq / 2;
+    chroprof__clear_biggest(&c->pass);
     for (int k = 0; k < CHROPROF__LEVELS; k++)
-        chroprof__clear_biggest(c, &c->turn[k], 0);
+        chroprof__clear_biggest(&c->turn[k]);
     chroprof__set_factor(c, c->factor);
     c->horizon = 0;
 }
@@ -3875,7 +3929,7 @@ CHROPROF_API void chroprof_reset(chroprof *p)
 /* >>output: what the formats share. */
 
 /* Ticks a live profile, so that a dump shows it as of now. */
-static void chroprof__tick_live(chroprof *p)
+CHROPROF__UNUSED static void chroprof__tick_live(chroprof *p)
 {
     chroprof__any_live_event(p, CHROPROF_TICK, 0, NULL);
 #if CHROPROF__HAS_COUNTER
@@ -3904,10 +3958,10 @@ static uint64_t chroprof__time_slices(chroprof *scratch, uint32_t slices)
 
 /* What an event costs here, clock read included, measured now with warm caches, in picoseconds; 0: the
  * clock is not ours. */
-static uint64_t chroprof__event_cost_ps(const chroprof *p)
+CHROPROF__UNUSED static uint64_t chroprof__event_cost_ps(const chroprof *p)
 {
 #if CHROPROF__HAS_COUNTER
-    static const chroprof_site site = { "cost", "", 0 };
+    chroprof_site site;
     uint64_t memory[CHROPROF_MEMORY_MIN / 8];
     const uint32_t slices = 64;
     chroprof scratch;
@@ -3915,6 +3969,9 @@ static uint64_t chroprof__event_cost_ps(const chroprof *p)
         return 0;
     if (chroprof_init(&scratch, memory, sizeof(memory), NULL) != CHROPROF_OK)
         return 0;
+    site.name = "cost";
+    site.file = "";
+    site.line = 0;
     chroprof__any_live_event(&scratch, CHROPROF_PENDING, 1, &site);
     return chroprof__scale(chroprof__time_slices(&scratch, slices) * 1000u, p->core->factor) / (2u * slices);
 #else
@@ -3922,11 +3979,2214 @@ static uint64_t chroprof__event_cost_ps(const chroprof *p)
     return 0;
 #endif
 }
-CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_writer write, void *user) { (void)p;(void)format;(void)write;(void)user; return -1; }
-#ifndef CHROPROF_NO_STDIO
-CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out) { (void)p;(void)format;(void)out; return -1; }
+
+#if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FOLDED)
+/* >>output
+ * Everything that is written goes through one small buffer on the stack and one sticky error flag,
+ * so the formats need no checks of their own. Numbers are made from integers by hand: no locale. */
+
+#define CHROPROF__OUT_BYTES 1024
+
+typedef struct chroprof__out {
+    chroprof_writer write;
+    void *user;
+    const chroprof_text_options *look;   /* of the text report, may be NULL */
+    size_t used;
+    bool failed;
+    char bytes[CHROPROF__OUT_BYTES];
+} chroprof__out;
+
+static void chroprof__flush(chroprof__out *o)
+{
+    if (o->used > 0 && !o->failed)
+        o->failed = o->write(o->user, o->bytes, o->used) != 0;
+    o->used = 0;
+}
+
+static void chroprof__put_bytes(chroprof__out *o, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        size_t room = CHROPROF__OUT_BYTES - o->used;
+        size_t part = count < room ? count : room;
+        memcpy(o->bytes + o->used, bytes, part);
+        o->used += part;
+        bytes += part;
+        count -= part;
+        if (o->used == CHROPROF__OUT_BYTES)
+            chroprof__flush(o);
+    }
+}
+
+static void chroprof__put_byte(chroprof__out *o, char byte)
+{
+    o->bytes[o->used++] = byte;
+    if (o->used == CHROPROF__OUT_BYTES)
+        chroprof__flush(o);
+}
+
+static void chroprof__put_text(chroprof__out *o, const char *text)
+{
+    chroprof__put_bytes(o, text, strlen(text));
+}
+
+/* Decimal digits of value; out has room for 20. */
+static size_t chroprof__digits(uint64_t value, char *out)
+{
+    char reversed[20];
+    size_t count = 0;
+    size_t i;
+    do {
+        reversed[count++] = (char)('0' + (int)(value % 10));
+        value /= 10;
+    } while (value > 0);
+    for (i = 0; i < count; i++)
+        out[i] = reversed[count - 1 - i];
+    return count;
+}
+
+#if !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FOLDED)
+static void chroprof__put_u64(chroprof__out *o, uint64_t value)
+{
+    char digits[20];
+    size_t count = chroprof__digits(value, digits);
+    chroprof__put_bytes(o, digits, count);
+}
 #endif
-CHROPROF_API int chroprof_write_text(chroprof *p, const chroprof_text_options *o, chroprof_writer write, void *user) { (void)p;(void)o;(void)write;(void)user; return -1; }
+
+#define CHROPROF__NO_CODE 0xFFFDu   /* what stands for a byte that is not UTF-8 */
+
+static uint32_t chroprof__code_tail(uint32_t lead)
+{
+    if (lead < 0xC2 || lead > 0xF4)
+        return 0;
+    return lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+}
+
+static bool chroprof__code_fits(uint32_t code, uint32_t tail)
+{
+    static const uint32_t least[4] = { 0, 0x80, 0x800, 0x10000 };
+    return code >= least[tail] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+}
+
+/* Takes one code point off a NUL-terminated text not at its end; a wrong byte counts alone. */
+static uint32_t chroprof__next_code(const char **text)
+{
+    const unsigned char *s = (const unsigned char *)*text;
+    uint32_t tail = chroprof__code_tail(s[0]);
+    uint32_t code = tail == 0 ? s[0] : s[0] & (0x3Fu >> tail);
+    uint32_t i;
+    *text += 1;
+    for (i = 1; i <= tail; i++) {
+        if ((s[i] & 0xC0u) != 0x80u)
+            return CHROPROF__NO_CODE;
+        code = code << 6 | (s[i] & 0x3Fu);
+    }
+    if ((tail == 0 && code >= 0x80) || !chroprof__code_fits(code, tail))
+        return CHROPROF__NO_CODE;
+    *text += tail;
+    return code;
+}
+
+/* UTF-8 of a code point; out has room for 4. */
+static size_t chroprof__encode(uint32_t code, char *out)
+{
+    size_t tail = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const uint32_t marks[4] = { 0, 0xC0, 0xE0, 0xF0 };
+    size_t i;
+    for (i = tail; i > 0; i--) {
+        out[i] = (char)(unsigned char)(0x80u | (code & 0x3Fu));
+        code >>= 6;
+    }
+    out[0] = (char)(unsigned char)(marks[tail] | code);
+    return tail + 1;
+}
+
+static void chroprof__put_code(chroprof__out *o, uint32_t code)
+{
+    char bytes[4];
+    size_t size = chroprof__encode(code, bytes);
+    chroprof__put_bytes(o, bytes, size);
+}
+#endif
+
+#if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON)
+/* The next stall in the order of time; serial is 0 to begin with. */
+static bool chroprof__read_stall(const chroprof *p, uint64_t *serial, chroprof_stall *out)
+{
+    const chroprof__stall *row = chroprof__next_stall(p, *serial);
+    if (row == NULL)
+        return false;
+    *serial = row->serial;
+    chroprof__read_stall_row(p, row, out);
+    return true;
+}
+
+#endif
+
+#ifndef CHROPROF_NO_TEXT
+/* >>text
+ * A page is written line by line. It knows the column it is at, keeps blanks back until something
+ * follows them, and cuts whatever would pass its width. Names are untrusted: nothing in them
+ * reaches a terminal but printable characters. */
+
+typedef struct chroprof__page {
+    chroprof__out *out;
+    const chroprof *p;
+    chroprof_totals totals;
+    uint32_t columns, column, blanks;
+    uint32_t top;
+    chroprof_order by;
+    bool ascii, color;
+} chroprof__page;
+
+/* a * b / c for a <= c, without overflow; beyond 2^31 the ratio a / c is taken to 31 bits. */
+static uint64_t chroprof__ratio(uint64_t a, uint64_t b, uint64_t c)
+{
+    while (c >> 31) {
+        a >>= 1;
+        c >>= 1;
+    }
+    if (c == 0)
+        return 0;
+    if (a > c)
+        a = c;
+    return b / c * a + b % c * a / c;
+}
+
+static void chroprof__glyph(chroprof__page *g, uint32_t code, char ascii)
+{
+    if (g->column + g->blanks >= g->columns)
+        return;
+    for (; g->blanks > 0; g->blanks--, g->column++)
+        chroprof__put_byte(g->out, ' ');
+    if (g->ascii)
+        chroprof__put_byte(g->out, ascii);
+    else
+        chroprof__put_code(g->out, code);
+    g->column++;
+}
+
+static void chroprof__show(chroprof__page *g, const char *ascii_text)
+{
+    for (; *ascii_text != 0; ascii_text++) {
+        if (*ascii_text == ' ')
+            g->blanks++;
+        else
+            chroprof__glyph(g, (unsigned char)*ascii_text, *ascii_text);
+    }
+}
+
+static void chroprof__blank_to(chroprof__page *g, uint32_t column)
+{
+    if (column > g->column)
+        g->blanks = column - g->column;
+}
+
+static void chroprof__newline(chroprof__page *g)
+{
+    chroprof__put_byte(g->out, '\n');
+    g->column = 0;
+    g->blanks = 0;
+}
+
+#define CHROPROF__PLAIN "0"
+#define CHROPROF__BOLD "1"
+#define CHROPROF__DIM "2"
+#define CHROPROF__WARM "33"
+#define CHROPROF__HOT "1;31"
+
+static void chroprof__style(chroprof__page *g, const char *code)
+{
+    if (!g->color)
+        return;
+    chroprof__put_text(g->out, "\033[");
+    chroprof__put_text(g->out, code);
+    chroprof__put_byte(g->out, 'm');
+}
+
+static void chroprof__show_styled(chroprof__page *g, const char *code, const char *ascii_text)
+{
+    chroprof__style(g, code);
+    chroprof__show(g, ascii_text);
+    chroprof__style(g, CHROPROF__PLAIN);
+}
+
+/* A number with its unit, made before it is known how far to the right it stands. */
+typedef struct chroprof__cell {
+    uint32_t count;
+    uint32_t codes[31];
+} chroprof__cell;
+
+static void chroprof__cell_byte(chroprof__cell *c, uint32_t code)
+{
+    if (c->count < 31)
+        c->codes[c->count++] = code;
+}
+
+static void chroprof__cell_text(chroprof__cell *c, const char *text)
+{
+    while (*text != 0)
+        chroprof__cell_byte(c, chroprof__next_code(&text));
+}
+
+/* value / 10^decimals, with at least min_digits digits in all. */
+static void chroprof__cell_fixed(chroprof__cell *c, uint64_t value, uint32_t decimals,
+                                 uint32_t min_digits)
+{
+    char digits[20];
+    uint32_t count = (uint32_t)chroprof__digits(value, digits);
+    uint32_t zeros = count < min_digits ? min_digits - count : 0;
+    uint32_t i;
+    for (i = 0; i < zeros + count; i++) {
+        if (decimals > 0 && i == zeros + count - decimals)
+            chroprof__cell_byte(c, '.');
+        chroprof__cell_byte(c, i < zeros ? '0' : (unsigned char)digits[i - zeros]);
+    }
+}
+
+/* How a time looks: the first row in which it has at most 3 digits. \xC2\xB5: the micro sign. */
+typedef struct chroprof__unit {
+    uint64_t step_ns;
+    uint32_t decimals;
+    char name[6];
+} chroprof__unit;
+
+#define CHROPROF__UNIT_COUNT 17
+
+static const chroprof__unit chroprof__units[CHROPROF__UNIT_COUNT] = {
+    { 1, 0, "ns" },
+    { 10, 2, "\xC2\xB5s" },
+    { 100, 1, "\xC2\xB5s" },
+    { 1000, 0, "\xC2\xB5s" },
+    { 10000, 2, "ms" },
+    { 100000, 1, "ms" },
+    { 1000000, 0, "ms" },
+    { 10000000, 2, "s" },
+    { 100000000, 1, "s" },
+    { 600000000, 2, "min" },
+    { 6000000000u, 1, "min" },
+    { 36000000000u, 2, "h" },
+    { 360000000000u, 1, "h" },
+    { 864000000000u, 2, "d" },
+    { 8640000000000u, 1, "d" },
+    { 86400000000000u, 0, "d" },
+    { 31556952000000000u, 0, "y" }
+};
+
+static uint64_t chroprof__round(uint64_t value, uint64_t step)
+{
+    return value / step + (value % step >= step - step / 2 ? 1 : 0);
+}
+
+static void chroprof__cell_time(chroprof__cell *c, uint64_t ns)
+{
+    uint32_t i = 0;
+    const chroprof__unit *u = chroprof__units;
+    while (chroprof__round(ns, u->step_ns) >= 1000 && i + 1 < CHROPROF__UNIT_COUNT)
+        u = &chroprof__units[++i];
+    chroprof__cell_fixed(c, chroprof__round(ns, u->step_ns), u->decimals, u->decimals + 1);
+    if (ns > 0)
+        chroprof__cell_text(c, u->name);
+}
+
+/* Exact below 100,000, else 3 digits and k, M, G, T, P, E. */
+static void chroprof__cell_count(chroprof__cell *c, uint64_t value)
+{
+    static const char prefixes[] = "kMGTPE";
+    uint64_t step = 1000;
+    uint32_t prefix = 0;
+    uint64_t digits;
+    uint32_t decimals = 2;
+    if (value < 100000) {
+        chroprof__cell_fixed(c, value, 0, 1);
+        return;
+    }
+    for (; value / step >= 1000 && prefix < 5; prefix++)
+        step *= 1000;
+    digits = chroprof__round(value, step / 100);
+    for (; digits >= 1000 && decimals > 0; decimals--)
+        digits = chroprof__round(value, step / (decimals == 2 ? 10 : 1));
+    chroprof__cell_fixed(c, digits, decimals, decimals + 1);
+    chroprof__cell_byte(c, (unsigned char)prefixes[prefix]);
+}
+
+/* part of whole in percent; what is there but would look like zero is shown as less than a unit. */
+static void chroprof__cell_share(chroprof__cell *c, uint64_t part, uint64_t whole,
+                                 uint32_t decimals)
+{
+    uint64_t unit = decimals == 0 ? 100 : decimals == 1 ? 1000 : 10000;
+    uint64_t value = chroprof__ratio(part, unit * 2, whole);
+    value = value / 2 + value % 2;
+    if (value == 0 && part > 0) {
+        chroprof__cell_byte(c, '<');
+        value = 1;
+    }
+    chroprof__cell_fixed(c, value, decimals, decimals + 1);
+    chroprof__cell_byte(c, '%');
+}
+
+/* A moment of profile time, [h:]mm:ss.mmm. */
+static void chroprof__cell_moment(chroprof__cell *c, uint64_t ns)
+{
+    uint64_t ms = ns / 1000000;
+    if (ms >= 3600000) {
+        chroprof__cell_fixed(c, ms / 3600000, 0, 1);
+        chroprof__cell_byte(c, ':');
+    }
+    chroprof__cell_fixed(c, ms / 60000 % 60, 0, 2);
+    chroprof__cell_byte(c, ':');
+    chroprof__cell_fixed(c, ms % 60000, 3, 5);
+}
+
+/* Calendar date and time, UTC, by counting days from a first of March. */
+static void chroprof__cell_date(chroprof__cell *c, uint64_t unix_ns)
+{
+    uint64_t seconds = unix_ns / 1000000000u;
+    uint64_t days = seconds / 86400 + 719468;
+    uint64_t era = days / 146097;
+    uint64_t day = days % 146097;
+    uint64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    uint64_t month;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    chroprof__cell_fixed(c, year + era * 400 + (month >= 10 ? 1 : 0), 0, 4);
+    chroprof__cell_byte(c, '-');
+    chroprof__cell_fixed(c, month < 10 ? month + 3 : month - 9, 0, 2);
+    chroprof__cell_byte(c, '-');
+    chroprof__cell_fixed(c, day - (153 * month + 2) / 5 + 1, 0, 2);
+    chroprof__cell_byte(c, ' ');
+    chroprof__cell_fixed(c, seconds / 3600 % 24, 0, 2);
+    chroprof__cell_byte(c, ':');
+    chroprof__cell_fixed(c, seconds / 60 % 60, 0, 2);
+    chroprof__cell_text(c, " UTC");
+}
+
+static void chroprof__show_cell(chroprof__page *g, const chroprof__cell *c, uint32_t width)
+{
+    uint32_t i;
+    if (c->count < width)
+        g->blanks += width - c->count;
+    for (i = 0; i < c->count; i++) {
+        if (c->codes[i] == ' ')
+            g->blanks++;
+        else
+            chroprof__glyph(g, c->codes[i], c->codes[i] < 0x80 ? (char)c->codes[i] : 'u');
+    }
+}
+
+/* Each of these is right-aligned in width columns; 0: as wide as it is. */
+static void chroprof__show_time(chroprof__page *g, uint64_t ns, uint32_t width)
+{
+    chroprof__cell c;
+    c.count = 0;
+    chroprof__cell_time(&c, ns);
+    chroprof__show_cell(g, &c, width);
+}
+
+static void chroprof__show_count(chroprof__page *g, uint64_t value, uint32_t width)
+{
+    chroprof__cell c;
+    c.count = 0;
+    chroprof__cell_count(&c, value);
+    chroprof__show_cell(g, &c, width);
+}
+
+static void chroprof__show_share(chroprof__page *g, uint64_t part, uint64_t whole, uint32_t width)
+{
+    chroprof__cell c;
+    c.count = 0;
+    chroprof__cell_share(&c, part, whole, 1);
+    chroprof__show_cell(g, &c, width);
+}
+
+static void chroprof__show_right(chroprof__page *g, const char *text, uint32_t width)
+{
+    chroprof__cell c;
+    c.count = 0;
+    chroprof__cell_text(&c, text);
+    chroprof__show_cell(g, &c, width);
+}
+
+static const char *chroprof__or_empty(const char *text)
+{
+    return text == NULL ? "" : text;
+}
+
+/* Code points that steer a terminal or its direction of writing, and those without a width. */
+static bool chroprof__steers(uint32_t code)
+{
+    return (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x61C || code == 0xFEFF
+        || (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E)
+        || (code >= 0x2060 && code <= 0x206F) || (code >= 0xFFF9 && code <= 0xFFFC)
+        || code >= 0xE0000;
+}
+
+/* One code point of a name in one column; control bytes as their pictures. */
+static void chroprof__show_code(chroprof__page *g, uint32_t code)
+{
+    if (code < 0x20)
+        chroprof__glyph(g, 0x2400 + code, '?');
+    else if (chroprof__steers(code))
+        chroprof__glyph(g, CHROPROF__NO_CODE, '?');
+    else if (code == ' ')
+        g->blanks++;
+    else
+        chroprof__glyph(g, code, code < 0x7F ? (char)code : '?');
+}
+
+static uint32_t chroprof__width_of(const char *name)
+{
+    uint32_t count = 0;
+    for (; *name != 0 && count < 1000000; count++)
+        (void)chroprof__next_code(&name);
+    return count;
+}
+
+/* Shows a name in at most width columns; a longer one loses its middle. */
+static void chroprof__show_name(chroprof__page *g, const char *name, uint32_t width)
+{
+    const char *shown = *name != 0 ? name : "(empty)";
+    uint32_t count = chroprof__width_of(shown);
+    uint32_t head = count <= width ? count : width / 2;
+    uint32_t tail = count <= width ? count : count - (width - head) + 1;
+    uint32_t i;
+    for (i = 0; i < count && width > 0; i++) {
+        uint32_t code = chroprof__next_code(&shown);
+        if (i < head || i >= tail)
+            chroprof__show_code(g, code);
+        else if (i == head)
+            chroprof__glyph(g, 0x2026, '~');
+    }
+}
+
+static const char *chroprof__base_name(const char *file)
+{
+    const char *base = file;
+    for (; *file != 0; file++)
+        if ((*file == '/' || *file == '\\') && file[1] != 0)
+            base = file + 1;
+    return base;
+}
+
+static void chroprof__cell_line(chroprof__cell *c, uint32_t line)
+{
+    c->count = 0;
+    if (line > 0) {
+        chroprof__cell_byte(c, ':');
+        chroprof__cell_fixed(c, line, 0, 1);
+    }
+}
+
+/* Columns of "file:line" without folders; 0 if there is no file. */
+static uint32_t chroprof__location_width(const char *file, uint32_t line)
+{
+    chroprof__cell c;
+    file = chroprof__base_name(chroprof__or_empty(file));
+    chroprof__cell_line(&c, line);
+    return *file == 0 ? 0 : chroprof__width_of(file) + c.count;
+}
+
+/* file:line in at most width columns: with its folders if they fit, else without. */
+static void chroprof__show_location(chroprof__page *g, const char *file, uint32_t line,
+                                    uint32_t width)
+{
+    chroprof__cell c;
+    file = chroprof__or_empty(file);
+    if (*file == 0 || width < 6)
+        return;
+    chroprof__cell_line(&c, line);
+    if (c.count + 2 > width)
+        c.count = 0;
+    if (chroprof__width_of(file) + c.count > width)
+        file = chroprof__base_name(file);
+    chroprof__style(g, CHROPROF__DIM);
+    chroprof__show_name(g, file, width - c.count);
+    chroprof__show_cell(g, &c, 0);
+    chroprof__style(g, CHROPROF__PLAIN);
+}
+
+/* A bar of at most width columns in eighths of a column, or of whole ones in ASCII. */
+static void chroprof__show_bar(chroprof__page *g, uint64_t part, uint64_t whole, uint32_t width)
+{
+    uint64_t eighths = chroprof__ratio(part, (uint64_t)width * 8, whole);
+    uint32_t end = g->column + g->blanks + width;
+    if (g->ascii)
+        eighths = (eighths + 4) / 8 * 8;
+    if (eighths == 0 && part > 0 && !g->ascii)
+        eighths = 1;
+    for (; eighths >= 8; eighths -= 8)
+        chroprof__glyph(g, 0x2588, '#');
+    if (eighths > 0)
+        chroprof__glyph(g, 0x2590 - (uint32_t)eighths, '#');
+    chroprof__blank_to(g, end);
+}
+
+static const char *chroprof__heat(uint64_t part, uint64_t whole)
+{
+    uint64_t percent = chroprof__ratio(part, 100, whole);
+    return percent >= 25 ? CHROPROF__HOT : percent >= 10 ? CHROPROF__WARM : CHROPROF__PLAIN;
+}
+
+/* Share and, if bar > 0, its bar, coloured by heat. Takes 7 columns, and bar + 2. */
+static void chroprof__show_heat(chroprof__page *g, uint64_t part, uint64_t whole, uint64_t longest,
+                                uint32_t bar)
+{
+    chroprof__style(g, chroprof__heat(part, whole));
+    chroprof__show_share(g, part, whole, 7);
+    if (bar > 0) {
+        g->blanks += 2;
+        chroprof__show_bar(g, part, longest, bar);
+    }
+    chroprof__style(g, CHROPROF__PLAIN);
+}
+
+static uint32_t chroprof__bar_width(const chroprof__page *g)
+{
+    if (g->columns < 72)
+        return 0;
+    return g->columns < 120 ? 8 : 8 + (g->columns - 120) / 8;
+}
+
+static void chroprof__rule(chroprof__page *g)
+{
+    chroprof__style(g, CHROPROF__DIM);
+    while (g->column < g->columns)
+        chroprof__glyph(g, 0x2500, '-');
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+}
+
+static void chroprof__heading(chroprof__page *g, const char *title)
+{
+    chroprof__newline(g);
+    chroprof__show_styled(g, CHROPROF__BOLD, title);
+    g->blanks += 2;
+}
+
+/* >>text summary */
+
+static void chroprof__text_title(chroprof__page *g)
+{
+    const char *name = chroprof__name(g->p);
+    uint32_t version = (uint32_t)strlen("chroprof " CHROPROF_VERSION);
+    chroprof__style(g, CHROPROF__BOLD);
+    chroprof__show_name(g, *name != 0 ? name : "event loop", g->columns - version - 2);
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__blank_to(g, g->columns - version);
+    chroprof__show_styled(g, CHROPROF__DIM, "chroprof " CHROPROF_VERSION);
+    chroprof__newline(g);
+    chroprof__rule(g);
+}
+
+static void chroprof__text_part(chroprof__page *g, uint32_t code, char ascii, const char *name,
+                                uint64_t ns)
+{
+    g->blanks += 3;
+    chroprof__glyph(g, code, ascii);
+    chroprof__show(g, " ");
+    chroprof__show(g, name);
+    chroprof__show(g, " ");
+    chroprof__show_share(g, ns, g->totals.elapsed_ns, 0);
+}
+
+/* The parts of the elapsed time, in the order in which the strip below draws them. */
+static void chroprof__text_parts(chroprof__page *g)
+{
+    const chroprof_totals *t = &g->totals;
+    chroprof__show(g, "elapsed ");
+    chroprof__style(g, CHROPROF__BOLD);
+    chroprof__show_time(g, t->elapsed_ns, 0);
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__text_part(g, 0x2588, '#', "busy", t->busy_ns);
+    chroprof__text_part(g, 0x2592, '=', "loop", t->loop_ns);
+    chroprof__text_part(g, 0x2591, '.', "idle", t->idle_ns);
+    if (t->untracked_ns > 0) {
+        if (g->columns < 80)
+            chroprof__newline(g);
+        chroprof__show(g, g->columns < 80 ? "untracked " : "   untracked ");
+        chroprof__show_share(g, t->untracked_ns, t->elapsed_ns, 0);
+    }
+    chroprof__newline(g);
+}
+
+static void chroprof__text_strip(chroprof__page *g)
+{
+    const chroprof_totals *t = &g->totals;
+    uint64_t width = g->columns;
+    uint64_t busy = chroprof__ratio(t->busy_ns, width * 2 + 1, t->elapsed_ns) / 2;
+    uint64_t end = chroprof__ratio(t->busy_ns + t->loop_ns, width * 2 + 1, t->elapsed_ns) / 2;
+    if (t->elapsed_ns == 0)
+        return;
+    while (g->column < g->columns) {
+        if (g->column < busy)
+            chroprof__glyph(g, 0x2588, '#');
+        else if (g->column < end)
+            chroprof__glyph(g, 0x2592, '=');
+        else
+            chroprof__glyph(g, 0x2591, '.');
+    }
+    chroprof__newline(g);
+}
+
+static void chroprof__text_label(chroprof__page *g, const char *label, uint64_t count)
+{
+    chroprof__show(g, label);
+    chroprof__blank_to(g, 11);
+    chroprof__show_count(g, count, 7);
+}
+
+typedef struct chroprof__spread {
+    uint64_t count, p50_ns, p99_ns, max_ns;
+} chroprof__spread;
+
+static void chroprof__text_spread(chroprof__page *g, const char *label, const chroprof__spread *s)
+{
+    chroprof__text_label(g, label, s->count);
+    if (s->count > 0) {
+        chroprof__show_styled(g, CHROPROF__DIM, "   p50");
+        chroprof__show_time(g, s->p50_ns, 8);
+        chroprof__show_styled(g, CHROPROF__DIM, "   p99");
+        chroprof__show_time(g, s->p99_ns, 8);
+        chroprof__show_styled(g, CHROPROF__DIM, "   max");
+        chroprof__show_time(g, s->max_ns, 8);
+    }
+    chroprof__newline(g);
+}
+
+static void chroprof__text_spreads(chroprof__page *g)
+{
+    const chroprof_totals *t = &g->totals;
+    chroprof__spread s;
+    s.count = t->turns;
+    s.p50_ns = t->turn_p50_ns;
+    s.p99_ns = t->turn_p99_ns;
+    s.max_ns = t->turn_max_ns;
+    chroprof__text_spread(g, "turns", &s);
+    s.count = t->passes;
+    s.p50_ns = t->pass_p50_ns;
+    s.p99_ns = t->pass_p99_ns;
+    s.max_ns = t->pass_max_ns;
+    chroprof__text_spread(g, "passes", &s);
+}
+
+static void chroprof__text_futures(chroprof__page *g)
+{
+    chroprof__text_label(g, "futures", g->totals.live);
+    chroprof__show_styled(g, CHROPROF__DIM, "   live");
+    if (g->totals.delay_ns > 0) {
+        chroprof__show_styled(g, CHROPROF__DIM, ", delay ");
+        chroprof__show_time(g, g->totals.delay_ns, 0);
+        chroprof__show_styled(g, CHROPROF__DIM,
+                              g->columns < 80 ? " in all" : " in all: ready, waiting for the loop");
+    }
+    chroprof__newline(g);
+}
+
+/* What the profile itself cost: a measured cost an event, times the events. */
+static void chroprof__text_cost(chroprof__page *g)
+{
+    uint64_t events = g->totals.events;
+    uint64_t cost_ps = chroprof__event_cost_ps(g->p);
+    uint64_t cost_ns = events / 1000 * cost_ps + events % 1000 * cost_ps / 1000;
+    chroprof__cell each;
+    chroprof__cell share;
+    chroprof__text_label(g, "events", events);
+    if (cost_ps > 0) {
+        each.count = 0;
+        share.count = 0;
+        chroprof__cell_fixed(&each, chroprof__round(cost_ps, 100), 1, 2);
+        chroprof__cell_share(&share, cost_ns, g->totals.elapsed_ns, 2);
+        chroprof__show_styled(g, CHROPROF__DIM, "   at ");
+        chroprof__show_cell(g, &each, 0);
+        chroprof__show(g, "ns ");
+        chroprof__show_styled(g, CHROPROF__DIM,
+                              g->columns < 80 ? "each: cost " : "each: profiling cost ");
+        chroprof__show_time(g, cost_ns, 0);
+        chroprof__show(g, ", ");
+        chroprof__show_cell(g, &share, 0);
+        chroprof__show_styled(g, CHROPROF__DIM, g->columns < 80 ? "" : " of elapsed");
+    }
+    chroprof__newline(g);
+}
+
+static void chroprof__text_state(chroprof__page *g)
+{
+    chroprof__cell date;
+    if (g->totals.start_unix_ns > 0) {
+        date.count = 0;
+        chroprof__cell_date(&date, g->totals.start_unix_ns);
+        chroprof__show(g, "started    ");
+        chroprof__show_cell(g, &date, 0);
+        chroprof__newline(g);
+    }
+    if (g->totals.provisional) {
+        chroprof__show_styled(g, CHROPROF__WARM, "provisional");
+        chroprof__show(g, ": the clock is not calibrated yet");
+        chroprof__newline(g);
+    }
+    if (!g->totals.enabled && !g->p->view) {
+        chroprof__show(g, "switched off: no events are taken");
+        chroprof__newline(g);
+    }
+}
+
+static void chroprof__text_summary(chroprof__page *g)
+{
+    chroprof__text_title(g);
+    chroprof__text_parts(g);
+    chroprof__text_strip(g);
+    chroprof__text_spreads(g);
+    chroprof__text_futures(g);
+    chroprof__text_cost(g);
+    chroprof__text_state(g);
+}
+
+/* >>text sites */
+
+#define CHROPROF__TEXT_ROWS 40
+#define CHROPROF__NO_ORDER 255
+
+/* A column of the ranked table. It is there from a width on, and wherever it is the order. */
+typedef struct chroprof__column {
+    char above[8], label[10];
+    uint8_t width, from;
+    bool time, delay;          /* delay: only where anybody was ever ready */
+    uint8_t order;
+    uint16_t offset;
+} chroprof__column;
+
+#define CHROPROF__COLUMN_COUNT 10
+#define CHROPROF__AT(field) (uint16_t)offsetof(chroprof_rank, field)
+
+static const chroprof__column chroprof__rank_columns[CHROPROF__COLUMN_COUNT] = {
+    { "", "exec", 8, 60, true, false, CHROPROF_BY_EXEC, CHROPROF__AT(exec_ns) },
+    { "with", "children", 9, 120, true, false, CHROPROF_BY_WITH_CHILDREN,
+      CHROPROF__AT(with_children_ns) },
+    { "slice", "p99", 8, 72, true, false, CHROPROF__NO_ORDER, CHROPROF__AT(slice_p99_ns) },
+    { "slice", "max", 8, 60, true, false, CHROPROF_BY_SLICE_MAX, CHROPROF__AT(slice_max_ns) },
+    { "", "slices", 7, 120, false, false, CHROPROF__NO_ORDER, CHROPROF__AT(slices) },
+    { "", "calls", 7, 130, false, false, CHROPROF_BY_CALLS, CHROPROF__AT(calls) },
+    { "", "wall", 8, 120, true, false, CHROPROF__NO_ORDER, CHROPROF__AT(wall_ns) },
+    { "", "waiting", 8, 120, true, false, CHROPROF__NO_ORDER, CHROPROF__AT(waiting_ns) },
+    { "", "delay", 8, 120, true, true, CHROPROF_BY_DELAY, CHROPROF__AT(delay_ns) },
+    { "", "blame", 8, 72, true, true, CHROPROF_BY_BLAME, CHROPROF__AT(blame_ns) }
+};
+
+static const char chroprof__order_names[6][14] = {
+    "exec", "with children", "slice max", "blame", "delay", "calls"
+};
+
+/* The ranked rows and how the columns share the page. */
+typedef struct chroprof__ranking {
+    uint32_t count, all;
+    uint32_t name_width, location_width, numbers_at, bar;
+    uint64_t shown_ns, longest_ns;
+    chroprof_rank rows[CHROPROF__TEXT_ROWS];
+} chroprof__ranking;
+
+static bool chroprof__column_shown(const chroprof__page *g, const chroprof__column *c)
+{
+    if (c->order == (uint8_t)g->by)
+        return true;
+    return g->columns >= c->from && (!c->delay || g->totals.delay_ns > 0);
+}
+
+static uint32_t chroprof__columns_width(const chroprof__page *g)
+{
+    uint32_t i;
+    uint32_t width = 0;
+    for (i = 0; i < CHROPROF__COLUMN_COUNT; i++)
+        if (chroprof__column_shown(g, &chroprof__rank_columns[i]))
+            width += chroprof__rank_columns[i].width;
+    return width;
+}
+
+/* Names get what the numbers leave, the place in the source what the names leave. A few very long
+ * names are cut for its sake. */
+static void chroprof__ranking_layout(const chroprof__page *g, chroprof__ranking *r)
+{
+    uint32_t name = 11;
+    uint32_t location = 0;
+    uint32_t cut = 0;
+    uint32_t room;
+    uint32_t i;
+    r->bar = chroprof__bar_width(g);
+    r->numbers_at = g->columns - chroprof__columns_width(g) - 7 - (r->bar > 0 ? r->bar + 2 : 0);
+    for (i = 0; i < r->count; i++) {
+        uint32_t wide = chroprof__width_of(chroprof__or_empty(r->rows[i].name));
+        uint32_t place = chroprof__location_width(r->rows[i].file, r->rows[i].line);
+        name = wide > name ? wide : name;
+        location = place > location ? place : location;
+        cut += wide + 14 > r->numbers_at ? 1 : 0;
+    }
+    room = r->numbers_at > name + 2 ? r->numbers_at - name - 2 : 0;
+    if (room < location && r->numbers_at >= 34)
+        room = location + 22 < r->numbers_at ? location : r->numbers_at - 22;
+    if (room < 12 && r->numbers_at >= 28 && (cut * 4 <= r->count || g->columns >= 120))
+        room = 12;
+    r->location_width = room < location ? room : location;
+    if (room < location && room < 12)
+        r->location_width = 0;
+    r->name_width = r->numbers_at - (r->location_width > 0 ? r->location_width + 2 : 0);
+    r->name_width = name < r->name_width ? name : r->name_width;
+}
+
+static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r)
+{
+    uint32_t i;
+    r->all = (uint32_t)chroprof_ranks(g->p, r->rows, g->top, g->by);
+    r->count = r->all < g->top ? r->all : g->top;
+    r->shown_ns = 0;
+    r->longest_ns = 0;
+    for (i = 0; i < r->count; i++) {
+        r->shown_ns += r->rows[i].exec_ns;
+        if (r->rows[i].exec_ns > r->longest_ns)
+            r->longest_ns = r->rows[i].exec_ns;
+    }
+    chroprof__ranking_layout(g, r);
+}
+
+static void chroprof__rank_header(chroprof__page *g, const chroprof__ranking *r, bool above)
+{
+    uint32_t i;
+    chroprof__style(g, CHROPROF__DIM);
+    if (!above)
+        chroprof__show(g, "site");
+    chroprof__blank_to(g, r->numbers_at);
+    chroprof__show_right(g, above ? "of" : "busy", 7);
+    if (r->bar > 0)
+        g->blanks += r->bar + 2;
+    for (i = 0; i < CHROPROF__COLUMN_COUNT; i++) {
+        const chroprof__column *c = &chroprof__rank_columns[i];
+        if (chroprof__column_shown(g, c))
+            chroprof__show_right(g, above ? c->above : c->label, c->width);
+    }
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+}
+
+static void chroprof__rank_cell(chroprof__page *g, const chroprof__column *c,
+                                const chroprof_rank *row)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)row + c->offset, sizeof value);
+    if (c->offset == offsetof(chroprof_rank, slice_p99_ns) && !row->has_percentiles)
+        chroprof__show_right(g, "-", c->width);
+    else if (c->time)
+        chroprof__show_time(g, value, c->width);
+    else
+        chroprof__show_count(g, value, c->width);
+}
+
+static void chroprof__rank_row(chroprof__page *g, const chroprof__ranking *r,
+                               const chroprof_rank *row)
+{
+    uint32_t i;
+    chroprof__show_name(g, chroprof__or_empty(row->name), r->name_width);
+    if (r->location_width > 0) {
+        chroprof__blank_to(g, r->name_width + 2);
+        chroprof__show_location(g, row->file, row->line, r->location_width);
+    }
+    chroprof__blank_to(g, r->numbers_at);
+    chroprof__show_heat(g, row->exec_ns, g->totals.busy_ns, r->longest_ns, r->bar);
+    for (i = 0; i < CHROPROF__COLUMN_COUNT; i++)
+        if (chroprof__column_shown(g, &chroprof__rank_columns[i]))
+            chroprof__rank_cell(g, &chroprof__rank_columns[i], row);
+    chroprof__newline(g);
+}
+
+/* What is busy but in none of the rows above: with it they add up to 100 %. */
+static void chroprof__rank_rest(chroprof__page *g, const chroprof__ranking *r, uint64_t ns)
+{
+    chroprof__blank_to(g, r->numbers_at);
+    chroprof__show_share(g, ns, g->totals.busy_ns, 7);
+    g->blanks += r->bar > 0 ? r->bar + 2 : 0;
+    chroprof__show_time(g, ns, 8);
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+}
+
+static void chroprof__rank_rests(chroprof__page *g, const chroprof__ranking *r)
+{
+    uint64_t untracked = g->totals.untracked_ns;
+    uint64_t sites = g->totals.busy_ns - untracked;
+    if (r->all > r->count) {
+        chroprof__style(g, CHROPROF__DIM);
+        chroprof__show_count(g, r->all - r->count, 0);
+        chroprof__show(g, " more");
+        chroprof__rank_rest(g, r, sites > r->shown_ns ? sites - r->shown_ns : 0);
+    }
+    if (untracked > 0) {
+        chroprof__style(g, CHROPROF__DIM);
+        chroprof__show(g, "(untracked)");
+        chroprof__rank_rest(g, r, untracked);
+    }
+}
+
+static void chroprof__text_sites(chroprof__page *g)
+{
+    chroprof__ranking r;
+    uint32_t i;
+    chroprof__ranking_read(g, &r);
+    chroprof__heading(g, "SITES");
+    chroprof__style(g, CHROPROF__DIM);
+    chroprof__show(g, r.all > 0 ? "by " : "none was used yet");
+    if (r.all > 0)
+        chroprof__show(g, chroprof__order_names[g->by]);
+    if (r.all > 0)
+        chroprof__rank_header(g, &r, true);
+    else
+        chroprof__newline(g);
+    if (r.all > 0)
+        chroprof__rank_header(g, &r, false);
+    chroprof__style(g, CHROPROF__PLAIN);
+    for (i = 0; i < r.count; i++)
+        chroprof__rank_row(g, &r, &r.rows[i]);
+    chroprof__rank_rests(g, &r);
+}
+
+/* >>text paths */
+
+#define CHROPROF__TWIGS 24
+
+/* The hottest paths with all their ancestors: a path never has less time with children than one
+ * below it, so the largest ones always form a tree. */
+typedef struct chroprof__twig {
+    uint64_t with_children_ns;
+    uint32_t id, parent;
+    bool drawn;
+} chroprof__twig;
+
+typedef struct chroprof__tree {
+    uint32_t count, all;
+    uint32_t text_width, bar;
+    uint64_t drawn_ns;
+    uint32_t more;             /* bit d: another twig follows below the one drawn at depth d - 1 */
+    chroprof__twig twigs[CHROPROF__TWIGS];
+} chroprof__tree;
+
+/* The smallest one, the last of equals, so that no twig loses its parent. */
+static uint32_t chroprof__tree_least(const chroprof__tree *t)
+{
+    uint32_t least = 0;
+    uint32_t i;
+    for (i = 1; i < t->count; i++)
+        if (t->twigs[i].with_children_ns <= t->twigs[least].with_children_ns)
+            least = i;
+    return least;
+}
+
+static void chroprof__tree_offer(chroprof__tree *t, const chroprof_path *path)
+{
+    chroprof__twig *twig;
+    if (t->count == CHROPROF__TWIGS) {
+        uint32_t least = chroprof__tree_least(t);
+        if (path->with_children_ns <= t->twigs[least].with_children_ns)
+            return;
+        t->count--;
+        memmove(t->twigs + least, t->twigs + least + 1, (t->count - least) * sizeof *t->twigs);
+    }
+    twig = &t->twigs[t->count++];
+    twig->with_children_ns = path->with_children_ns;
+    twig->id = path->id;
+    twig->parent = path->parent;
+    twig->drawn = false;
+}
+
+static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
+{
+    uint64_t least_ns = g->totals.busy_ns / 100;
+    uint32_t id = chroprof__path_next(g->p, 0);
+    chroprof_path path;
+    t->count = 0;
+    t->all = 0;
+    t->drawn_ns = 0;
+    t->more = 0;
+    for (; id != 0; id = chroprof__path_next(g->p, id)) {
+        chroprof__read_path(g->p, id, &path);
+        t->all++;
+        if (path.with_children_ns > 0 && path.with_children_ns >= least_ns)
+            chroprof__tree_offer(t, &path);
+    }
+}
+
+/* The hottest twig below a parent that is not drawn yet; count if there is none. */
+static uint32_t chroprof__tree_next(const chroprof__tree *t, uint32_t parent)
+{
+    uint32_t best = t->count;
+    uint32_t i;
+    for (i = 0; i < t->count; i++) {
+        const chroprof__twig *w = &t->twigs[i];
+        if (w->parent != parent || w->drawn)
+            continue;
+        if (best == t->count || w->with_children_ns > t->twigs[best].with_children_ns)
+            best = i;
+    }
+    return best;
+}
+
+static uint32_t chroprof__tree_parent(const chroprof__tree *t, uint32_t id)
+{
+    uint32_t i = 0;
+    while (i < t->count && t->twigs[i].id != id)
+        i++;
+    return i < t->count ? t->twigs[i].parent : 0;
+}
+
+/* The lines that lead to a twig. Of a very deep one the lines nearest the root are left out. */
+static void chroprof__tree_lines(chroprof__page *g, const chroprof__tree *t, uint32_t depth)
+{
+    uint32_t most = (t->text_width - 16) / 3;
+    uint32_t d = 1;
+    chroprof__style(g, CHROPROF__DIM);
+    if (depth > most) {
+        d = depth - most + 2;
+        chroprof__glyph(g, 0x2026, '~');
+        g->blanks += 2;
+    }
+    for (; d < depth; d++) {
+        if (t->more >> d & 1u)
+            chroprof__glyph(g, 0x2502, '|');
+        g->blanks += t->more >> d & 1u ? 2 : 3;
+    }
+    if (depth > 0) {
+        bool more = (t->more >> depth & 1u) != 0;
+        chroprof__glyph(g, more ? 0x251C : 0x2514, more ? '|' : '`');
+        chroprof__glyph(g, 0x2500, '-');
+        g->blanks++;
+    }
+    chroprof__style(g, CHROPROF__PLAIN);
+}
+
+static void chroprof__tree_figures(chroprof__page *g, const chroprof__tree *t,
+                                   const chroprof_path *path)
+{
+    uint64_t busy = g->totals.busy_ns;
+    chroprof__blank_to(g, t->text_width);
+    chroprof__show_heat(g, path->with_children_ns, busy, busy, t->bar);
+    chroprof__show_time(g, path->with_children_ns, 9);
+    chroprof__show_time(g, path->exec_ns, 8);
+    if (g->columns >= 72)
+        chroprof__show_count(g, path->calls, 7);
+    if (g->columns >= 120) {
+        chroprof__show_time(g, path->slice_max_ns, 8);
+        chroprof__show_time(g, path->waiting_ns, 8);
+    }
+    chroprof__newline(g);
+}
+
+static void chroprof__tree_draw(chroprof__page *g, chroprof__tree *t, uint32_t twig, uint32_t depth)
+{
+    chroprof_path path;
+    uint32_t room;
+    t->twigs[twig].drawn = true;
+    t->more &= ~(1u << depth);
+    if (chroprof__tree_next(t, t->twigs[twig].parent) < t->count)
+        t->more |= 1u << depth;
+    chroprof__read_path(g->p, t->twigs[twig].id, &path);
+    t->drawn_ns += path.exec_ns;
+    chroprof__tree_lines(g, t, depth);
+    chroprof__show_name(g, chroprof__or_empty(path.name), t->text_width - g->column - g->blanks);
+    room = t->text_width - g->column - g->blanks;
+    if (room >= chroprof__location_width(path.file, path.line) + 2) {
+        g->blanks += 2;
+        chroprof__show_location(g, path.file, path.line, room - 2);
+    }
+    chroprof__tree_figures(g, t, &path);
+}
+
+static void chroprof__tree_header(chroprof__page *g, const chroprof__tree *t)
+{
+    chroprof__style(g, CHROPROF__DIM);
+    chroprof__show(g, "who created whom");
+    chroprof__blank_to(g, t->text_width);
+    chroprof__show_right(g, "of busy", 7);
+    if (t->bar > 0)
+        g->blanks += t->bar + 2;
+    chroprof__show_right(g, "with ch.", 9);
+    chroprof__show_right(g, "exec", 8);
+    if (g->columns >= 72)
+        chroprof__show_right(g, "calls", 7);
+    if (g->columns >= 120) {
+        chroprof__show_right(g, "max", 8);
+        chroprof__show_right(g, "waiting", 8);
+    }
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+}
+
+static void chroprof__tree_rest(chroprof__page *g, const chroprof__tree *t)
+{
+    uint64_t tracked = g->totals.busy_ns - g->totals.untracked_ns;
+    uint64_t rest = tracked > t->drawn_ns ? tracked - t->drawn_ns : 0;
+    if (t->all == t->count)
+        return;
+    chroprof__style(g, CHROPROF__DIM);
+    chroprof__show_count(g, t->all - t->count, 0);
+    chroprof__show(g, t->all - t->count == 1 ? " more path" : " more paths");
+    chroprof__blank_to(g, t->text_width);
+    chroprof__show_share(g, rest, g->totals.busy_ns, 7);
+    if (t->bar > 0) {
+        g->blanks += 2;
+        chroprof__show_bar(g, rest, g->totals.busy_ns, t->bar);
+    }
+    chroprof__show_right(g, "", 9);
+    chroprof__show_time(g, rest, 8);
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+}
+
+static void chroprof__text_paths(chroprof__page *g)
+{
+    chroprof__tree t;
+    uint32_t parent = 0;
+    uint32_t depth = 0;
+    chroprof__tree_read(g, &t);
+    if (t.count == 0)
+        return;
+    t.bar = chroprof__bar_width(g);
+    t.text_width = g->columns - 24 - (t.bar > 0 ? t.bar + 2 : 0) - (g->columns >= 72 ? 7 : 0)
+                 - (g->columns >= 120 ? 16 : 0);
+    chroprof__heading(g, "PATHS");
+    chroprof__tree_header(g, &t);
+    while (depth > 0 || chroprof__tree_next(&t, parent) < t.count) {
+        uint32_t twig = chroprof__tree_next(&t, parent);
+        if (twig < t.count) {
+            chroprof__tree_draw(g, &t, twig, depth++);
+            parent = t.twigs[twig].id;
+        } else {
+            parent = chroprof__tree_parent(&t, parent);
+            depth--;
+        }
+    }
+    chroprof__tree_rest(g, &t);
+}
+
+/* >>text stalls */
+
+#define CHROPROF__TEXT_STALLS 8
+
+static bool chroprof__same_place(const chroprof_stall_slice *a, const chroprof_stall_slice *b)
+{
+    return a->line == b->line
+        && strcmp(chroprof__or_empty(a->name), chroprof__or_empty(b->name)) == 0
+        && strcmp(chroprof__or_empty(a->file), chroprof__or_empty(b->file)) == 0;
+}
+
+/* Slices of one site count as one. */
+static void chroprof__stall_merge(chroprof_stall *s)
+{
+    uint32_t kept = 0;
+    uint32_t i;
+    for (i = 0; i < s->slice_count; i++) {
+        uint32_t k = 0;
+        while (k < kept && !chroprof__same_place(&s->slices[k], &s->slices[i]))
+            k++;
+        if (k < kept)
+            s->slices[k].exec_ns += s->slices[i].exec_ns;
+        else
+            s->slices[kept++] = s->slices[i];
+    }
+    s->slice_count = kept;
+}
+
+static void chroprof__stall_piece(chroprof__page *g, const char *name, uint64_t part,
+                                  uint64_t whole, bool first)
+{
+    chroprof__cell share;
+    uint32_t used = g->column + g->blanks + (first ? 0 : 2);
+    uint32_t room = g->columns > used ? g->columns - used : 0;
+    share.count = 0;
+    chroprof__cell_share(&share, part, whole, 0);
+    if (room < share.count + 9 || (!first && room < chroprof__width_of(name) + share.count + 1))
+        return;
+    room -= share.count + 1;
+    chroprof__show(g, first ? "" : ", ");
+    chroprof__show_name(g, name, room < 32 ? room : 32);
+    chroprof__show(g, " ");
+    chroprof__show_cell(g, &share, 0);
+}
+
+static void chroprof__stall_pieces(chroprof__page *g, const chroprof_stall *s)
+{
+    uint64_t rest = s->length_ns;
+    uint32_t i;
+    for (i = 0; i < s->slice_count; i++) {
+        const chroprof_stall_slice *slice = &s->slices[i];
+        const char *name = slice->path == 2 ? "(untracked)" : chroprof__or_empty(slice->name);
+        chroprof__stall_piece(g, name, slice->exec_ns, s->length_ns, i == 0);
+        rest -= slice->exec_ns < rest ? slice->exec_ns : rest;
+    }
+    if (rest > s->length_ns / 100)
+        chroprof__stall_piece(g, "the rest", rest, s->length_ns, s->slice_count == 0);
+}
+
+static void chroprof__stall_row(chroprof__page *g, const chroprof_stall *s)
+{
+    chroprof__cell start;
+    start.count = 0;
+    chroprof__cell_moment(&start, s->start_ns);
+    chroprof__style(g, CHROPROF__BOLD);
+    chroprof__show_time(g, s->length_ns, 7);
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__show(g, s->kind == CHROPROF_STALL_TURN ? "  turn" : "  pass");
+    chroprof__show_cell(g, &start, 13);
+    chroprof__show_count(g, s->events, 8);
+    g->blanks += 2;
+    chroprof__stall_pieces(g, s);
+    chroprof__newline(g);
+}
+
+/* The longest stalls that were kept, longest first, each by the serial before it. */
+static uint32_t chroprof__stalls_pick(const chroprof__page *g, uint64_t *picked)
+{
+    uint64_t lengths[CHROPROF__TEXT_STALLS];
+    uint64_t serial = 0;
+    uint64_t before = 0;
+    uint32_t count = 0;
+    chroprof_stall stall;
+    for (; chroprof__read_stall(g->p, &serial, &stall); before = serial) {
+        uint32_t at = count;
+        if (count < CHROPROF__TEXT_STALLS)
+            count++;
+        else if (stall.length_ns <= lengths[--at])
+            continue;
+        for (; at > 0 && lengths[at - 1] < stall.length_ns; at--) {
+            lengths[at] = lengths[at - 1];
+            picked[at] = picked[at - 1];
+        }
+        lengths[at] = stall.length_ns;
+        picked[at] = before;
+    }
+    return count;
+}
+
+static void chroprof__text_stalls(chroprof__page *g)
+{
+    uint64_t picked[CHROPROF__TEXT_STALLS];
+    uint32_t count = chroprof__stalls_pick(g, picked);
+    chroprof_stall stall;
+    uint32_t i;
+    if (count == 0)
+        return;
+    chroprof__heading(g, "STALLS");
+    chroprof__style(g, CHROPROF__DIM);
+    chroprof__show_count(g, g->totals.stalls, 0);
+    chroprof__show(g, g->totals.stalls == 1 ? " turn or pass" : " turns and passes");
+    chroprof__show(g, " longer than ");
+    chroprof__show_time(g, g->p->core->stall_ns, 0);
+    chroprof__show(g, g->totals.stalls > count ? ", the longest:" : "");
+    chroprof__newline(g);
+    chroprof__show(g, " length  kind           at  events  biggest slices");
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+    for (i = 0; i < count; i++) {
+        (void)chroprof__read_stall(g->p, &picked[i], &stall);
+        chroprof__stall_merge(&stall);
+        chroprof__stall_row(g, &stall);
+    }
+}
+
+/* >>text time series */
+
+#define CHROPROF__SERIES 6
+#define CHROPROF__STRIP 168
+
+/* Row 0 is all that is busy, the others are the sites with the most exec time. */
+typedef struct chroprof__series {
+    uint32_t rows, width, label_width;
+    uint64_t span_ns;
+    uint32_t full;             /* what a full block stands for, in thousandths of the time */
+    chroprof_rank sites[CHROPROF__SERIES - 1];
+    uint64_t cells[CHROPROF__SERIES][CHROPROF__STRIP];
+} chroprof__series;
+
+static uint64_t chroprof__series_border(const chroprof__series *s, uint32_t cell)
+{
+    return chroprof__ratio(cell, s->span_ns, s->width);
+}
+
+/* Spreads what a window holds over the columns that it overlaps. */
+static void chroprof__series_add(chroprof__series *s, uint32_t row, const chroprof_window *w,
+                                 uint64_t value)
+{
+    uint32_t cell = (uint32_t)chroprof__ratio(w->start_ns, s->width, s->span_ns);
+    for (cell -= cell > 0 ? 1 : 0; cell < s->width && value > 0; cell++) {
+        uint64_t from = chroprof__series_border(s, cell);
+        uint64_t to = chroprof__series_border(s, cell + 1);
+        if (from >= w->end_ns)
+            break;
+        from = from > w->start_ns ? from : w->start_ns;
+        to = to < w->end_ns ? to : w->end_ns;
+        if (from < to)
+            s->cells[row][cell] += chroprof__ratio(to - from, value, w->end_ns - w->start_ns);
+    }
+}
+
+static uint32_t chroprof__series_level(const chroprof__series *s, uint32_t row, uint32_t cell)
+{
+    uint64_t length = chroprof__series_border(s, cell + 1) - chroprof__series_border(s, cell);
+    return (uint32_t)chroprof__ratio(s->cells[row][cell], 1000, length);
+}
+
+static uint32_t chroprof__series_peak(const chroprof__series *s, uint32_t row)
+{
+    uint32_t peak = 0;
+    uint32_t i;
+    for (i = 0; i < s->width; i++) {
+        uint32_t level = chroprof__series_level(s, row, i);
+        peak = level > peak ? level : peak;
+    }
+    return peak;
+}
+
+/* One scale for all rows, so that they compare: the next round share above the highest one. */
+static uint32_t chroprof__series_full(uint32_t peak)
+{
+    static const uint32_t steps[] = { 10, 20, 50, 100, 200, 300, 400, 500, 600, 800, 1000 };
+    uint32_t i = 0;
+    while (i < 10 && steps[i] < peak)
+        i++;
+    return steps[i];
+}
+
+static void chroprof__series_read(const chroprof__page *g, chroprof__series *s)
+{
+    uint32_t count = chroprof__window_count(g->p);
+    chroprof_window w;
+    uint32_t i;
+    uint32_t row;
+    memset(s->cells, 0, sizeof s->cells);
+    chroprof__read_window(g->p, count - 1, &w);
+    s->span_ns = w.end_ns;
+    s->rows = (uint32_t)chroprof_ranks(g->p, s->sites, CHROPROF__SERIES - 1, CHROPROF_BY_EXEC) + 1;
+    s->rows = s->rows < CHROPROF__SERIES ? s->rows : CHROPROF__SERIES;
+    while (s->rows > 1 && s->sites[s->rows - 2].exec_ns == 0)
+        s->rows--;
+    for (i = 0; i < count && s->span_ns > 0; i++) {
+        chroprof__read_window(g->p, i, &w);
+        chroprof__series_add(s, 0, &w, w.busy_ns);
+        for (row = 1; row < s->rows; row++)
+            chroprof__series_add(s, row, &w,
+                                 chroprof__site_window_ns(g->p, s->sites[row - 1].id, i));
+    }
+    s->full = chroprof__series_full(chroprof__series_peak(s, 0));
+}
+
+static void chroprof__series_row(chroprof__page *g, const chroprof__series *s, uint32_t row)
+{
+    static const char marks[] = " .:-=+*#@";
+    uint32_t i;
+    const char *name = row == 0 ? "all busy" : chroprof__or_empty(s->sites[row - 1].name);
+    uint64_t ns = row == 0 ? g->totals.busy_ns : s->sites[row - 1].exec_ns;
+    chroprof__show_name(g, name, s->label_width);
+    chroprof__blank_to(g, s->label_width + 2);
+    for (i = 0; i < s->width; i++) {
+        uint32_t level = (chroprof__series_level(s, row, i) * 8 + s->full - 1) / s->full;
+        if (level == 0)
+            g->blanks++;
+        else
+            chroprof__glyph(g, 0x2580 + (level < 8 ? level : 8), marks[level < 8 ? level : 8]);
+    }
+    chroprof__blank_to(g, s->label_width + 2 + s->width);
+    chroprof__show_share(g, ns, g->totals.elapsed_ns, 7);
+    chroprof__show_share(g, chroprof__series_peak(s, row), 1000, 7);
+    chroprof__newline(g);
+}
+
+static void chroprof__series_axis(chroprof__page *g, const chroprof__series *s)
+{
+    uint32_t i;
+    chroprof__cell middle;
+    chroprof__cell end;
+    middle.count = 0;
+    end.count = 0;
+    chroprof__cell_time(&middle, s->span_ns / 2);
+    chroprof__cell_time(&end, s->span_ns);
+    chroprof__style(g, CHROPROF__DIM);
+    chroprof__blank_to(g, s->label_width + 2);
+    for (i = 0; i < s->width; i++)
+        chroprof__glyph(g, i == 0 ? 0x2514 : i + 1 == s->width ? 0x2518
+                           : i == s->width / 2 ? 0x2534 : 0x2500,
+                        i == 0 || i + 1 == s->width || i == s->width / 2 ? '+' : '-');
+    chroprof__newline(g);
+    chroprof__blank_to(g, s->label_width + 2);
+    chroprof__show(g, "0");
+    chroprof__blank_to(g, s->label_width + 2 + s->width / 2 - middle.count / 2);
+    chroprof__show_cell(g, &middle, 0);
+    chroprof__blank_to(g, s->label_width + 2 + s->width - end.count);
+    chroprof__show_cell(g, &end, 0);
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+}
+
+static void chroprof__series_header(chroprof__page *g, const chroprof__series *s)
+{
+    chroprof__heading(g, "TIME");
+    chroprof__style(g, CHROPROF__DIM);
+    chroprof__show(g, "share of the loop; a full block is ");
+    chroprof__show_count(g, s->full / 10, 0);
+    chroprof__show(g, "%");
+    chroprof__blank_to(g, g->columns - 14);
+    chroprof__show_right(g, "mean", 7);
+    chroprof__show_right(g, "peak", 7);
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+}
+
+static void chroprof__text_series(chroprof__page *g)
+{
+    chroprof__series s;
+    uint32_t i;
+    if (chroprof__window_count(g->p) < 2)
+        return;
+    s.label_width = g->columns < 80 ? 14 : g->columns < 120 ? 18 : 26;
+    s.width = g->columns - s.label_width - 2 - 14;
+    chroprof__series_read(g, &s);
+    if (s.span_ns == 0)
+        return;
+    chroprof__series_header(g, &s);
+    for (i = 0; i < s.rows; i++)
+        chroprof__series_row(g, &s, i);
+    chroprof__series_axis(g, &s);
+}
+
+/* >>text oddities */
+
+static void chroprof__text_anomalies(chroprof__page *g)
+{
+    chroprof_anomaly rows[CHROPROF_ANOMALY_COUNT];
+    size_t i;
+    if (g->totals.anomalies == 0)
+        return;
+    chroprof__heading(g, "ANOMALIES");
+    chroprof__show_styled(g, CHROPROF__DIM, "what the host did that was not in order");
+    chroprof__newline(g);
+    (void)chroprof_anomalies(g->p, rows, CHROPROF_ANOMALY_COUNT);
+    for (i = 0; i < CHROPROF_ANOMALY_COUNT; i++) {
+        if (rows[i].count == 0)
+            continue;
+        chroprof__show_count(g, rows[i].count, 7);
+        g->blanks += 2;
+        chroprof__show_name(g, rows[i].text, g->columns - 9);
+        chroprof__newline(g);
+    }
+}
+
+static void chroprof__table_row(chroprof__page *g, const chroprof_table *row)
+{
+    chroprof__cell advice;
+    chroprof__show_count(g, row->dropped, 7);
+    g->blanks += 2;
+    chroprof__show(g, row->name);
+    chroprof__blank_to(g, 21);
+    chroprof__show_styled(g, CHROPROF__DIM, "at");
+    chroprof__show_count(g, row->capacity, 7);
+    if (row->advice > 0) {
+        advice.count = 0;
+        chroprof__cell_fixed(&advice, row->advice, 0, 1);
+        chroprof__show(g, ": raise ");
+        chroprof__show_styled(g, CHROPROF__BOLD, row->option);
+        chroprof__show(g, " to ");
+        chroprof__show_cell(g, &advice, 0);
+    }
+    chroprof__newline(g);
+}
+
+static void chroprof__text_tables(chroprof__page *g)
+{
+    chroprof_table rows[CHROPROF_TABLE_COUNT];
+    size_t i;
+    if (g->totals.dropped == 0)
+        return;
+    chroprof__heading(g, "FULL TABLES");
+    chroprof__show_styled(g, CHROPROF__DIM, "no time is lost, only detail");
+    chroprof__newline(g);
+    (void)chroprof_tables(g->p, rows, CHROPROF_TABLE_COUNT);
+    for (i = 0; i < CHROPROF_TABLE_COUNT; i++)
+        if (rows[i].dropped > 0)
+            chroprof__table_row(g, &rows[i]);
+}
+
+static void chroprof__page_setup(chroprof__page *g, chroprof__out *o, const chroprof *p)
+{
+    memset(g, 0, sizeof *g);
+    g->out = o;
+    g->p = p;
+    g->columns = 80;
+    g->top = 20;
+    g->by = CHROPROF_BY_EXEC;
+    chroprof_read_totals(p, &g->totals);
+    if (o->look == NULL)
+        return;
+    if (o->look->columns > 0)
+        g->columns = o->look->columns < 60 ? 60 : o->look->columns > 200 ? 200 : o->look->columns;
+    if (o->look->top > 0)
+        g->top = o->look->top < CHROPROF__TEXT_ROWS ? o->look->top : CHROPROF__TEXT_ROWS;
+    if ((unsigned)o->look->by <= (unsigned)CHROPROF_BY_CALLS)
+        g->by = o->look->by;
+    g->ascii = o->look->ascii;
+    g->color = o->look->color;
+}
+
+static void chroprof__write_as_text(chroprof__out *o, const chroprof *p)
+{
+    chroprof__page g;
+    chroprof__page_setup(&g, o, p);
+    chroprof__text_summary(&g);
+    chroprof__text_sites(&g);
+    chroprof__text_paths(&g);
+    chroprof__text_stalls(&g);
+    chroprof__text_series(&g);
+    chroprof__text_anomalies(&g);
+    chroprof__text_tables(&g);
+}
+#endif /* CHROPROF_NO_TEXT */
+
+#ifndef CHROPROF_NO_JSON
+/* >>json
+ * One row a line. Figures are listed by name and offset, so a struct and its JSON stay together.
+ * The lists hold no pointers: they are constants in every kind of code. */
+
+#define CHROPROF_JSON_VERSION 1
+
+typedef struct chroprof__json {
+    chroprof__out *out;
+    const chroprof *p;
+    bool comma;                /* something stands before the next key or row */
+} chroprof__json;
+
+typedef struct chroprof__figure {
+    char name[22];
+    uint16_t offset;
+} chroprof__figure;
+
+static void chroprof__put_json_code(chroprof__out *o, uint32_t code)
+{
+    static const char hex[] = "0123456789abcdef";
+    if (code < 0x20) {
+        chroprof__put_text(o, "\\u00");
+        chroprof__put_byte(o, hex[code >> 4]);
+        chroprof__put_byte(o, hex[code & 15u]);
+        return;
+    }
+    if (code == '"' || code == '\\')
+        chroprof__put_byte(o, '\\');
+    chroprof__put_code(o, code);
+}
+
+static void chroprof__put_json_text(chroprof__out *o, const char *text)
+{
+    chroprof__put_byte(o, '"');
+    while (text != NULL && *text != 0)
+        chroprof__put_json_code(o, chroprof__next_code(&text));
+    chroprof__put_byte(o, '"');
+}
+
+static void chroprof__json_key(chroprof__json *j, const char *name)
+{
+    chroprof__put_text(j->out, j->comma ? ",\"" : "\"");
+    chroprof__put_text(j->out, name);
+    chroprof__put_text(j->out, "\":");
+    j->comma = true;
+}
+
+static void chroprof__json_u64(chroprof__json *j, const char *name, uint64_t value)
+{
+    chroprof__json_key(j, name);
+    chroprof__put_u64(j->out, value);
+}
+
+static void chroprof__json_text(chroprof__json *j, const char *name, const char *text)
+{
+    chroprof__json_key(j, name);
+    chroprof__put_json_text(j->out, text);
+}
+
+static void chroprof__json_bool(chroprof__json *j, const char *name, bool value)
+{
+    chroprof__json_key(j, name);
+    chroprof__put_text(j->out, value ? "true" : "false");
+}
+
+/* Upper case, as in a list of names of the interface, to lower case. */
+static void chroprof__json_lower(chroprof__json *j, const char *name, const char *upper)
+{
+    chroprof__json_key(j, name);
+    chroprof__put_byte(j->out, '"');
+    for (; *upper != 0; upper++)
+        chroprof__put_byte(j->out, (char)(*upper >= 'A' && *upper <= 'Z' ? *upper + 32 : *upper));
+    chroprof__put_byte(j->out, '"');
+}
+
+static void chroprof__json_figures(chroprof__json *j, const void *row,
+                                   const chroprof__figure *figures, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t value;
+        memcpy(&value, (const char *)row + figures[i].offset, sizeof value);
+        chroprof__json_u64(j, figures[i].name, value);
+    }
+}
+
+static void chroprof__json_place(chroprof__json *j, const char *name, const char *file,
+                                 uint32_t line)
+{
+    chroprof__json_text(j, "name", name);
+    chroprof__json_text(j, "file", file);
+    chroprof__json_u64(j, "line", line);
+}
+
+/* A top-level key begins a line, and so does each row of its list. */
+static void chroprof__json_top(chroprof__json *j, const char *name, const char *opening)
+{
+    chroprof__put_text(j->out, ",\n");
+    j->comma = false;
+    chroprof__json_key(j, name);
+    chroprof__put_text(j->out, opening);
+    j->comma = false;
+}
+
+static void chroprof__json_row(chroprof__json *j)
+{
+    chroprof__put_text(j->out, j->comma ? ",\n{" : "\n{");
+    j->comma = false;
+}
+
+static void chroprof__json_end(chroprof__json *j, const char *closing)
+{
+    chroprof__put_text(j->out, closing);
+    j->comma = true;
+}
+
+#define CHROPROF__FIGURE(type, field) { #field, (uint16_t)offsetof(type, field) }
+#define CHROPROF__FIGURES(list) list, sizeof list / sizeof *list
+
+static void chroprof__json_totals(chroprof__json *j)
+{
+#define CHROPROF__F(field) CHROPROF__FIGURE(chroprof_totals, field)
+    static const chroprof__figure figures[] = {
+        CHROPROF__F(elapsed_ns), CHROPROF__F(busy_ns), CHROPROF__F(idle_ns), CHROPROF__F(loop_ns),
+        CHROPROF__F(untracked_ns), CHROPROF__F(delay_ns), CHROPROF__F(blame_ns),
+        CHROPROF__F(events), CHROPROF__F(anomalies), CHROPROF__F(live), CHROPROF__F(passes),
+        CHROPROF__F(pass_p50_ns), CHROPROF__F(pass_p99_ns), CHROPROF__F(pass_max_ns),
+        CHROPROF__F(turns), CHROPROF__F(turn_p50_ns), CHROPROF__F(turn_p99_ns),
+        CHROPROF__F(turn_max_ns), CHROPROF__F(stalls), CHROPROF__F(idle_blame_ns),
+        CHROPROF__F(loop_blame_ns), CHROPROF__F(untracked_blame_ns), CHROPROF__F(dropped),
+        CHROPROF__F(elapsed_ticks), CHROPROF__F(delay_ticks), CHROPROF__F(blame_ticks),
+        CHROPROF__F(start_unix_ns), CHROPROF__F(tick_error_ppb)
+    };
+#undef CHROPROF__F
+    chroprof_totals t;
+    chroprof_read_totals(j->p, &t);
+    chroprof__json_top(j, "totals", "{");
+    chroprof__json_figures(j, &t, CHROPROF__FIGURES(figures));
+    chroprof__json_bool(j, "provisional", t.provisional);
+    chroprof__json_bool(j, "enabled", t.enabled);
+    chroprof__json_bool(j, "idle", t.idle);
+    chroprof__json_u64(j, "depth", t.depth);
+    chroprof__json_end(j, "}");
+}
+
+static void chroprof__json_site_windows(chroprof__json *j, uint32_t site)
+{
+    uint32_t count = chroprof__window_count(j->p);
+    uint32_t i;
+    chroprof__json_key(j, "windows");
+    for (i = 0; i < count; i++) {
+        chroprof__put_byte(j->out, i == 0 ? '[' : ',');
+        chroprof__put_u64(j->out, chroprof__site_window_ns(j->p, site, i));
+    }
+    chroprof__put_text(j->out, count == 0 ? "[]" : "]");
+}
+
+static void chroprof__json_site(chroprof__json *j, uint32_t site)
+{
+#define CHROPROF__F(field) CHROPROF__FIGURE(chroprof_rank, field)
+    static const chroprof__figure figures[] = {
+        CHROPROF__F(exec_ns), CHROPROF__F(children_ns), CHROPROF__F(with_children_ns),
+        CHROPROF__F(exec_max_ns), CHROPROF__F(slice_max_ns), CHROPROF__F(slice_p50_ns),
+        CHROPROF__F(slice_p90_ns), CHROPROF__F(slice_p99_ns), CHROPROF__F(slice_p999_ns),
+        CHROPROF__F(slices), CHROPROF__F(wall_ns), CHROPROF__F(waiting_ns), CHROPROF__F(delay_ns),
+        CHROPROF__F(delay_p99_ns), CHROPROF__F(blame_ns), CHROPROF__F(calls),
+        CHROPROF__F(completed), CHROPROF__F(failed), CHROPROF__F(cancelled),
+        CHROPROF__F(abandoned), CHROPROF__F(live), CHROPROF__F(stillborn)
+    };
+#undef CHROPROF__F
+    chroprof_rank r;
+    chroprof__read_site(j->p, site, &r);
+    chroprof__json_row(j);
+    chroprof__json_u64(j, "id", site);
+    chroprof__json_place(j, r.name, r.file, r.line);
+    chroprof__json_figures(j, &r, CHROPROF__FIGURES(figures));
+    chroprof__json_bool(j, "has_percentiles", r.has_percentiles);
+    chroprof__json_site_windows(j, site);
+    chroprof__json_end(j, "}");
+}
+
+static void chroprof__json_sites(chroprof__json *j)
+{
+    uint32_t count = chroprof__site_count(j->p);
+    uint32_t i;
+    chroprof__json_top(j, "sites", "[");
+    for (i = 0; i < count && !j->out->failed; i++)
+        if (chroprof__site_used(j->p, i))
+            chroprof__json_site(j, i);
+    chroprof__json_end(j, "\n]");
+}
+
+static void chroprof__json_path(chroprof__json *j, uint32_t id)
+{
+#define CHROPROF__F(field) CHROPROF__FIGURE(chroprof_path, field)
+    static const chroprof__figure figures[] = {
+        CHROPROF__F(exec_ns), CHROPROF__F(with_children_ns), CHROPROF__F(exec_max_ns),
+        CHROPROF__F(slice_max_ns), CHROPROF__F(slices), CHROPROF__F(wall_ns),
+        CHROPROF__F(waiting_ns), CHROPROF__F(delay_ns), CHROPROF__F(blame_ns), CHROPROF__F(calls),
+        CHROPROF__F(completed), CHROPROF__F(failed), CHROPROF__F(cancelled),
+        CHROPROF__F(abandoned), CHROPROF__F(live), CHROPROF__F(stillborn)
+    };
+#undef CHROPROF__F
+    chroprof_path path;
+    chroprof__read_path(j->p, id, &path);
+    chroprof__json_row(j);
+    chroprof__json_u64(j, "id", path.id);
+    chroprof__json_u64(j, "parent", path.parent);
+    chroprof__json_u64(j, "site", path.site);
+    chroprof__json_place(j, path.name, path.file, path.line);
+    chroprof__json_figures(j, &path, CHROPROF__FIGURES(figures));
+    chroprof__json_end(j, "}");
+}
+
+static void chroprof__json_paths(chroprof__json *j)
+{
+    uint32_t id = chroprof__path_next(j->p, 0);
+    chroprof__json_top(j, "paths", "[");
+    for (; id != 0 && !j->out->failed; id = chroprof__path_next(j->p, id))
+        chroprof__json_path(j, id);
+    chroprof__json_end(j, "\n]");
+}
+
+static void chroprof__json_slice(chroprof__json *j, const chroprof_stall_slice *s)
+{
+    chroprof__put_text(j->out, j->comma ? ",{" : "{");
+    j->comma = false;
+    chroprof__json_u64(j, "id", s->id);
+    chroprof__json_u64(j, "exec_ns", s->exec_ns);
+    chroprof__json_u64(j, "path", s->path);
+    chroprof__json_place(j, s->name, s->file, s->line);
+    chroprof__json_end(j, "}");
+}
+
+static void chroprof__json_stall(chroprof__json *j, const chroprof_stall *s)
+{
+    uint32_t i;
+    chroprof__json_row(j);
+    chroprof__json_text(j, "kind", s->kind == CHROPROF_STALL_TURN ? "turn" : "pass");
+    chroprof__json_u64(j, "start_ns", s->start_ns);
+    chroprof__json_u64(j, "length_ns", s->length_ns);
+    chroprof__json_u64(j, "events", s->events);
+    chroprof__json_key(j, "slices");
+    chroprof__put_byte(j->out, '[');
+    j->comma = false;
+    for (i = 0; i < s->slice_count; i++)
+        chroprof__json_slice(j, &s->slices[i]);
+    chroprof__json_end(j, "]}");
+}
+
+static void chroprof__json_stalls(chroprof__json *j)
+{
+    uint64_t serial = 0;
+    chroprof_stall stall;
+    chroprof__json_top(j, "stalls", "[");
+    while (!j->out->failed && chroprof__read_stall(j->p, &serial, &stall))
+        chroprof__json_stall(j, &stall);
+    chroprof__json_end(j, "\n]");
+}
+
+static void chroprof__json_windows(chroprof__json *j)
+{
+#define CHROPROF__F(field) CHROPROF__FIGURE(chroprof_window, field)
+    static const chroprof__figure figures[] = {
+        CHROPROF__F(start_ns), CHROPROF__F(end_ns), CHROPROF__F(busy_ns), CHROPROF__F(idle_ns),
+        CHROPROF__F(loop_ns), CHROPROF__F(untracked_ns)
+    };
+#undef CHROPROF__F
+    uint32_t count = chroprof__window_count(j->p);
+    chroprof_window w;
+    uint32_t i;
+    chroprof__json_top(j, "windows", "[");
+    for (i = 0; i < count && !j->out->failed; i++) {
+        chroprof__read_window(j->p, i, &w);
+        chroprof__json_row(j);
+        chroprof__json_figures(j, &w, CHROPROF__FIGURES(figures));
+        chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "\n]");
+}
+
+static void chroprof__json_futures(chroprof__json *j)
+{
+    static const char states[4][8] = { "pending", "ready", "running", "paused" };
+    uint32_t cursor = 0;
+    chroprof_future f;
+    chroprof__json_top(j, "futures", "[");
+    while (!j->out->failed && chroprof__read_future(j->p, &cursor, &f)) {
+        chroprof__json_row(j);
+        chroprof__json_u64(j, "id", f.id);
+        chroprof__json_u64(j, "path", f.path);
+        chroprof__json_text(j, "state", states[(unsigned)f.state & 3u]);
+        chroprof__json_u64(j, "since_ns", f.since_ns);
+        chroprof__json_u64(j, "exec_ns", f.exec_ns);
+        chroprof__json_place(j, f.name, f.file, f.line);
+        chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "\n]");
+}
+
+static void chroprof__json_tables(chroprof__json *j)
+{
+#define CHROPROF__F(field) CHROPROF__FIGURE(chroprof_table, field)
+    static const chroprof__figure figures[] = {
+        CHROPROF__F(capacity), CHROPROF__F(used), CHROPROF__F(peak), CHROPROF__F(dropped),
+        CHROPROF__F(advice), CHROPROF__F(bytes)
+    };
+#undef CHROPROF__F
+    chroprof_table rows[CHROPROF_TABLE_COUNT];
+    size_t i;
+    (void)chroprof_tables(j->p, rows, CHROPROF_TABLE_COUNT);
+    chroprof__json_top(j, "tables", "[");
+    for (i = 0; i < CHROPROF_TABLE_COUNT; i++) {
+        chroprof__json_row(j);
+        chroprof__json_text(j, "name", rows[i].name);
+        chroprof__json_text(j, "option", rows[i].option);
+        chroprof__json_figures(j, &rows[i], CHROPROF__FIGURES(figures));
+        chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "\n]");
+}
+
+static void chroprof__json_anomalies(chroprof__json *j)
+{
+#define CHROPROF__KIND(name, text) #name,
+    static const char kinds[][32] = { CHROPROF_ANOMALIES(CHROPROF__KIND) };
+#undef CHROPROF__KIND
+    chroprof_anomaly rows[CHROPROF_ANOMALY_COUNT];
+    size_t i;
+    (void)chroprof_anomalies(j->p, rows, CHROPROF_ANOMALY_COUNT);
+    chroprof__json_top(j, "anomalies", "[");
+    for (i = 0; i < CHROPROF_ANOMALY_COUNT; i++) {
+        chroprof__json_row(j);
+        chroprof__json_lower(j, "kind", kinds[i]);
+        chroprof__json_u64(j, "count", rows[i].count);
+        chroprof__json_text(j, "text", rows[i].text);
+        chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "\n]");
+}
+
+#undef CHROPROF__FIGURE
+#undef CHROPROF__FIGURES
+
+static void chroprof__json_head(chroprof__json *j)
+{
+    chroprof__put_text(j->out, "{\n");
+    chroprof__json_u64(j, "chroprof", CHROPROF_JSON_VERSION);
+    chroprof__put_text(j->out, ",\n");
+    j->comma = false;
+    chroprof__json_text(j, "version", CHROPROF_VERSION);
+    chroprof__json_top(j, "name", "");
+    chroprof__put_json_text(j->out, chroprof__name(j->p));
+    chroprof__json_top(j, "options", "{");
+    chroprof__json_u64(j, "window_ns", j->p->core->window_ns);
+    chroprof__json_u64(j, "stall_ns", j->p->core->stall_ns);
+    chroprof__json_u64(j, "max_step_ns", j->p->core->max_step_ns);
+    chroprof__json_end(j, "}");
+    chroprof__json_top(j, "event_cost_ps", "");
+    chroprof__put_u64(j->out, chroprof__event_cost_ps(j->p));
+}
+
+static void chroprof__write_as_json(chroprof__out *o, const chroprof *p)
+{
+    chroprof__json j;
+    j.out = o;
+    j.p = p;
+    j.comma = false;
+    chroprof__json_head(&j);
+    chroprof__json_totals(&j);
+    chroprof__json_sites(&j);
+    chroprof__json_paths(&j);
+    chroprof__json_stalls(&j);
+    chroprof__json_windows(&j);
+    chroprof__json_futures(&j);
+    chroprof__json_tables(&j);
+    chroprof__json_anomalies(&j);
+    chroprof__put_text(o, "\n}\n");
+}
+#endif /* CHROPROF_NO_JSON */
+
+#ifndef CHROPROF_NO_FOLDED
+/* >>folded
+ * root;..;leaf INT, self time in microseconds. The format has no escapes, and some readers take
+ * two numbers at the end of a line for two profiles: no frame ends in blank and digits. */
+
+static uint32_t chroprof__path_parent(const chroprof *p, uint32_t path)
+{
+    return p->paths[path].parent;
+}
+
+static uint64_t chroprof__path_exec_ns(const chroprof *p, uint32_t path)
+{
+    return chroprof__ns(p->core, p->paths[path].exec);
+}
+
+static const char *chroprof__path_name(const chroprof *p, uint32_t path)
+{
+    const char *name;
+    const char *file;
+    uint32_t line;
+    chroprof__read_site_name(p, p->paths[path].site, &name, &file, &line);
+    return name;
+}
+
+/* Where the end of a name begins that holds nothing but blanks, digits and points. */
+static const char *chroprof__folded_tail(const char *name)
+{
+    const char *tail = name;
+    for (; *name != 0; name++) {
+        unsigned char c = (unsigned char)*name;
+        if (c > ' ' && c != 0x7F && c != '.' && (c < '0' || c > '9'))
+            tail = name + 1;
+    }
+    return tail;
+}
+
+static void chroprof__folded_frame(chroprof__out *o, const char *name)
+{
+    const char *tail;
+    if (name == NULL || *name == 0)
+        name = "(empty)";
+    tail = chroprof__folded_tail(name);
+    while (*name != 0) {
+        bool in_tail = name >= tail;
+        uint32_t code = chroprof__next_code(&name);
+        if (code <= ' ' || (code >= 0x7F && code < 0xA0) || code == 0x2028 || code == 0x2029)
+            chroprof__put_byte(o, in_tail ? '_' : ' ');
+        else
+            chroprof__put_code(o, code == ';' ? ':' : code);
+    }
+}
+
+static void chroprof__folded_root(chroprof__out *o, const chroprof *p)
+{
+    const char *name = chroprof__name(p);
+    chroprof__folded_frame(o, *name != 0 ? name : "loop");
+}
+
+static void chroprof__folded_value(chroprof__out *o, uint64_t us)
+{
+    chroprof__put_byte(o, ' ');
+    chroprof__put_u64(o, us);
+    chroprof__put_byte(o, '\n');
+}
+
+#define CHROPROF__CHAIN 64
+
+/* Prints the last count frames of a chain, the one nearest the root first, though links only lead
+ * towards the root: the chain is marked in at most 64 places and each part printed the same way.
+ * So it takes count x log64(count) steps, and recurses at most 6 deep for any 32-bit count. */
+static void chroprof__folded_chain(chroprof__out *o, const chroprof *p, uint32_t path,
+                                   uint32_t count)
+{
+    uint32_t marks[CHROPROF__CHAIN];
+    uint32_t step = (count - 1) / CHROPROF__CHAIN + 1;
+    uint32_t last = (count - 1) / step;
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        if (i % step == 0)
+            marks[i / step] = path;
+        path = chroprof__path_parent(p, path);
+    }
+    for (i = last + 1; i > 0 && !o->failed; i--) {
+        if (step == 1) {
+            chroprof__put_byte(o, ';');
+            chroprof__folded_frame(o, chroprof__path_name(p, marks[i - 1]));
+        } else {
+            chroprof__folded_chain(o, p, marks[i - 1], i - 1 == last ? count - last * step : step);
+        }
+    }
+}
+
+static uint32_t chroprof__folded_depth(const chroprof *p, uint32_t path)
+{
+    uint32_t depth = 0;
+    for (; path != 0; path = chroprof__path_parent(p, path))
+        depth++;
+    return depth;
+}
+
+static void chroprof__folded_other(chroprof__out *o, const chroprof *p, const char *name,
+                                   uint64_t ns)
+{
+    if (ns < 1000)
+        return;
+    chroprof__folded_root(o, p);
+    chroprof__put_text(o, name);
+    chroprof__folded_value(o, ns / 1000);
+}
+
+static void chroprof__write_as_folded(chroprof__out *o, const chroprof *p)
+{
+    uint32_t id = chroprof__path_next(p, 0);
+    chroprof_totals t;
+    for (; id != 0 && !o->failed; id = chroprof__path_next(p, id)) {
+        uint64_t us = chroprof__path_exec_ns(p, id) / 1000;
+        if (us == 0)
+            continue;
+        chroprof__folded_root(o, p);
+        chroprof__folded_chain(o, p, id, chroprof__folded_depth(p, id));
+        chroprof__folded_value(o, us);
+    }
+    chroprof_read_totals(p, &t);
+    chroprof__folded_other(o, p, ";(loop)", t.loop_ns);
+    chroprof__folded_other(o, p, ";(untracked)", t.untracked_ns);
+    chroprof__folded_other(o, p, ";(idle)", t.idle_ns);
+}
+#endif /* CHROPROF_NO_FOLDED */
+
+/* >>formats */
+
+#if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FOLDED)
+typedef void (*chroprof__format)(chroprof__out *o, const chroprof *p);
+
+/* The one place where a format is bound to its section; NULL: left out. */
+static chroprof__format chroprof__format_of(chroprof_format format)
+{
+#ifndef CHROPROF_NO_TEXT
+    if (format == CHROPROF_TEXT)
+        return chroprof__write_as_text;
+#endif
+#ifndef CHROPROF_NO_JSON
+    if (format == CHROPROF_JSON)
+        return chroprof__write_as_json;
+#endif
+#ifndef CHROPROF_NO_FOLDED
+    if (format == CHROPROF_FOLDED)
+        return chroprof__write_as_folded;
+#endif
+    return NULL;
+}
+
+static int chroprof__emit(chroprof *p, chroprof_format format, const chroprof_text_options *look,
+                          chroprof_writer write, void *user)
+{
+    chroprof__format emit = chroprof__format_of(format);
+    chroprof__out o;
+    if (p == NULL || p->core == NULL || write == NULL || emit == NULL)
+        return -1;
+    chroprof__tick_live(p);
+    o.write = write;
+    o.user = user;
+    o.look = look;
+    o.used = 0;
+    o.failed = false;
+    emit(&o, p);
+    chroprof__flush(&o);
+    return o.failed ? -1 : 0;
+}
+#else
+static int chroprof__emit(chroprof *p, chroprof_format format, const chroprof_text_options *look,
+                          chroprof_writer write, void *user)
+{
+    (void)p;
+    (void)format;
+    (void)look;
+    (void)write;
+    (void)user;
+    return -1;
+}
+#endif
+
+CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_writer write,
+                                void *user)
+{
+    return chroprof__emit(p, format, NULL, write, user);
+}
+
+CHROPROF_API int chroprof_write_text(chroprof *p, const chroprof_text_options *options,
+                                     chroprof_writer write, void *user)
+{
+    return chroprof__emit(p, CHROPROF_TEXT, options, write, user);
+}
+
+#ifndef CHROPROF_NO_STDIO
+#ifdef CHROPROF__TERMINAL
+static bool chroprof__terminal(FILE *out, uint32_t *columns)
+{
+    int number = fileno(out);
+    if (number < 0 || !isatty(number))
+        return false;
+#ifdef TIOCGWINSZ
+    {
+        struct winsize size;
+        if (ioctl(number, TIOCGWINSZ, &size) == 0)
+            *columns = size.ws_col;
+    }
+#endif
+    return true;
+}
+#else
+static bool chroprof__terminal(FILE *out, uint32_t *columns)
+{
+    (void)out;
+    (void)columns;
+    return false;
+}
+#endif
+
+static bool chroprof__wants_color(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    return (no_color == NULL || *no_color == 0) && (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+static uint32_t chroprof__env_columns(void)
+{
+    const char *text = getenv("COLUMNS");
+    uint32_t columns = 0;
+    for (; text != NULL && *text >= '0' && *text <= '9' && columns < 10000; text++)
+        columns = columns * 10 + (uint32_t)(*text - '0');
+    return columns;
+}
+
+static int chroprof__write_stream(void *user, const void *bytes, size_t count)
+{
+    return fwrite(bytes, 1, count, (FILE *)user) != count;
+}
+
+CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out)
+{
+    chroprof_text_options look;
+    int before = errno;
+    if (out == NULL) {
+        errno = EINVAL;
+        return -1;
+    }
+    memset(&look, 0, sizeof look);
+    look.color = chroprof__terminal(out, &look.columns) && chroprof__wants_color();
+    if (look.columns == 0)
+        look.columns = chroprof__env_columns();
+    errno = 0;
+    if (chroprof__emit(p, format, &look, chroprof__write_stream, out) == 0 && fflush(out) == 0) {
+        errno = before;
+        return 0;
+    }
+    if (errno == 0)
+        errno = ferror(out) ? EIO : EINVAL;
+    return -1;
+}
+#endif /* CHROPROF_NO_STDIO */
 
 #endif /* CHROPROF_IMPLEMENTATION */
 
