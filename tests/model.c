@@ -1,0 +1,1762 @@
+/* model.c - the slow reference model, see model.h */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+#define STB_DS_IMPLEMENTATION
+#include <stb/stb_ds.h>
+
+/* The macros of stb_ds.h cast any element pointer to their own header; malloc aligned it. */
+#pragma GCC diagnostic ignored "-Wcast-align"
+
+#define RING_INTERVALS 63
+
+/* ---- small helpers ------------------------------------------------------------------------- */
+
+static void count(model *m, chroprof_anomaly_kind kind) { m->anomalies[kind]++; }
+
+static void drop(model *m, chroprof_table_kind table) { m->dropped[table]++; }
+
+static int length_of(const void *list, size_t n) { return list ? (int)n : 0; }
+
+#define COUNT(list) length_of(list, arrlenu(list))
+
+static char *copy_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = (char *)malloc(bytes);
+
+    if (!copy)
+        abort();
+    memcpy(copy, text, bytes);
+    return copy;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static bool went_back(uint64_t difference) { return difference >> 63 != 0; }
+
+/* ---- sites and paths ----------------------------------------------------------------------- */
+
+static int site_of(model *m, const char *name, const char *file, uint32_t line)
+{
+    model_site site;
+    int i;
+
+    for (i = 0; i < COUNT(m->sites); i++)
+        if (m->sites[i].line == line && strcmp(m->sites[i].name, name) == 0
+            && strcmp(m->sites[i].file, file) == 0)
+            return i;
+    if ((uint64_t)COUNT(m->sites) >= m->capacity[CHROPROF_TABLE_SITES]) {
+        drop(m, CHROPROF_TABLE_SITES);
+        m->other_used = true;
+        return MODEL_OTHER;
+    }
+    site.name = copy_text(name);
+    site.file = copy_text(file);
+    site.line = line;
+    arrput(m->sites, site);
+    return i;
+}
+
+static int intern(model *m, const chroprof_site *site)
+{
+    return site_of(m, site->name, site->file ? site->file : "", site->line);
+}
+
+/* How many sites of the path lead down to this one, itself included; 0: it is not on the path. */
+static int position_on(const model_path *path, int site)
+{
+    int i;
+
+    for (i = 0; i < COUNT(path->chain); i++)
+        if (path->chain[i] == site)
+            return i + 1;
+    return 0;
+}
+
+static bool is_chain(const model_path *path, const int *chain, int n)
+{
+    int i;
+
+    if (COUNT(path->chain) != n)
+        return false;
+    for (i = 0; i < n; i++)
+        if (path->chain[i] != chain[i])
+            return false;
+    return true;
+}
+
+static int path_with(const model *m, const int *chain, int n)
+{
+    int i;
+
+    for (i = 0; i < COUNT(m->paths); i++)
+        if (is_chain(&m->paths[i], chain, n))
+            return i;
+    return -1;
+}
+
+static int find_edge(const model *m, int parent, int site)
+{
+    int i;
+
+    for (i = 0; i < COUNT(m->edges); i++)
+        if (m->edges[i].parent == parent && m->edges[i].site == site)
+            return m->edges[i].path;
+    return -1;
+}
+
+static int remember(model *m, int parent, int site, int path)
+{
+    model_edge edge;
+
+    edge.parent = parent;
+    edge.site = site;
+    edge.path = path;
+    arrput(m->edges, edge);
+    return path;
+}
+
+static int add_path(model *m, int parent, int site)
+{
+    model_path path = { NULL };
+    int i;
+
+    for (i = 0; parent >= 0 && i < COUNT(m->paths[parent].chain); i++)
+        arrput(path.chain, m->paths[parent].chain[i]);
+    arrput(path.chain, site);
+    arrput(m->paths, path);
+    return COUNT(m->paths) - 1;
+}
+
+static int path_under(model *m, int parent, int site)
+{
+    int known = find_edge(m, parent, site);
+    int instead = parent == MODEL_LOOP ? MODEL_UNTRACKED : parent;
+    int on_path = parent >= 0 && m->mutant != MODEL_NEVER_FOLDS
+                  ? position_on(&m->paths[parent], site) : 0;
+
+    if (known >= 0)
+        return known;
+    if ((uint64_t)COUNT(m->edges) >= m->capacity[CHROPROF_TABLE_EDGES]) {
+        drop(m, CHROPROF_TABLE_EDGES);
+        return instead;
+    }
+    if (on_path)
+        return remember(m, parent, site, path_with(m, m->paths[parent].chain, on_path));
+    if ((uint64_t)COUNT(m->paths) >= m->capacity[CHROPROF_TABLE_PATHS]) {
+        drop(m, CHROPROF_TABLE_PATHS);
+        return instead;
+    }
+    return remember(m, parent, site, add_path(m, parent, site));
+}
+
+/* ---- the running stack --------------------------------------------------------------------- */
+
+static int depth(const model *m) { return COUNT(m->stack); }
+
+static model_frame *top_frame(const model *m)
+{
+    return m->hidden || depth(m) == 0 ? NULL : &m->stack[depth(m) - 1];
+}
+
+/* Where the innermost loop begins: the index above the innermost barrier. */
+static int base_index(const model *m)
+{
+    int i;
+
+    for (i = depth(m); i > 0; i--)
+        if (m->stack[i - 1].kind == MODEL_FRAME_BARRIER)
+            return i;
+    return 0;
+}
+
+static int frames_of(const model *m, int future)
+{
+    int i, n = 0;
+
+    for (i = 0; i < depth(m); i++)
+        n += m->stack[i].kind == MODEL_FRAME_FUTURE && m->stack[i].future == future;
+    return n;
+}
+
+/* The topmost frame that was pushed for this id, whatever its generation; -1: none. */
+static int frame_with_id(const model *m, uint64_t id)
+{
+    int i;
+
+    for (i = depth(m) - 1; i >= 0; i--)
+        if (m->stack[i].kind <= MODEL_FRAME_UNKNOWN && m->stack[i].id == id)
+            return i;
+    return -1;
+}
+
+static int place_on_top(const model *m)
+{
+    const model_frame *top = top_frame(m);
+
+    if (m->idle)
+        return MODEL_IDLE;
+    if (m->hidden)
+        return MODEL_UNTRACKED;
+    if (!top || top->kind == MODEL_FRAME_BARRIER)
+        return MODEL_LOOP;
+    return top->future < 0 ? MODEL_UNTRACKED : m->futures[top->future].path;
+}
+
+/* The parent of what is created now. */
+static int parent_on_top(const model *m)
+{
+    int place = place_on_top(m);
+
+    return place < 0 ? MODEL_LOOP : place;
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+static void bill_turn(model *m, uint64_t dt)
+{
+    int base = base_index(m);
+
+    if (m->mutant == MODEL_KEEPS_TURNS_IN_BARRIERS)
+        base = 0;
+    if (base < depth(m))
+        m->stack[base].turn += dt;
+}
+
+static void bill_slice(model *m, uint64_t dt)
+{
+    const model_frame *top = top_frame(m);
+
+    if (top && top->slice >= 0)
+        m->slices[top->slice].length += dt;
+}
+
+static uint64_t bill_delays(model *m, uint64_t dt)
+{
+    uint64_t blame = 0;
+    int i;
+
+    for (i = 0; i < COUNT(m->live); i++) {
+        const model_future *f = &m->futures[m->live[i]];
+        if (f->state != CHROPROF_READY)
+            continue;
+        m->delays[f->delay].length += dt;
+        blame += dt;
+    }
+    return blame;
+}
+
+static void misbill(model *m, model_interval *interval)
+{
+    if (m->misbilled || m->events < 50 || interval->place < 0
+        || interval->end - interval->start < 2)
+        return;
+    m->misbilled = true;
+    interval->start++;
+    m->elapsed++;
+    arrput(m->intervals, *interval);
+    interval->end = interval->start;
+    interval->start--;
+    interval->place = MODEL_LOOP;
+    interval->blame = 0;
+    m->elapsed--;
+}
+
+static void bill(model *m, uint64_t dt, bool long_step)
+{
+    model_interval interval;
+
+    interval.start = m->elapsed;
+    interval.end = m->elapsed + dt;
+    interval.place = long_step ? MODEL_UNTRACKED : place_on_top(m);
+    interval.blame = bill_delays(m, dt);
+    if (!long_step)
+        bill_slice(m, dt);
+    bill_turn(m, dt);
+    m->elapsed += dt;
+    if (m->mutant == MODEL_MISBILLS_ONE_TICK)
+        misbill(m, &interval);
+    arrput(m->intervals, interval);
+}
+
+static void advance(model *m, uint64_t now)
+{
+    uint64_t dt = m->started ? now - m->last : 0;
+    bool long_step;
+
+    m->started = true;
+    m->last = now;
+    if (went_back(dt)) {
+        count(m, CHROPROF_ANOMALY_TIME_BACK);
+        dt = 0;
+    }
+    long_step = !m->idle && dt > m->max_step_ns;
+    if (long_step)
+        count(m, CHROPROF_ANOMALY_LONG_STEP);
+    bill(m, dt, long_step);
+}
+
+/* ---- the life of a future ------------------------------------------------------------------ */
+
+static int find_live(const model *m, uint64_t id)
+{
+    int i;
+
+    for (i = 0; i < COUNT(m->live); i++)
+        if (m->futures[m->live[i]].id == id)
+            return m->live[i];
+    return -1;
+}
+
+static uint64_t live_with_id(const model *m)
+{
+    uint64_t n = 0;
+    int i;
+
+    for (i = 0; i < COUNT(m->live); i++)
+        n += m->futures[m->live[i]].id != 0;
+    return n;
+}
+
+static void end_delay(model *m, model_future *f)
+{
+    if (f->state == CHROPROF_READY)
+        m->delays[f->delay].ended = true;
+}
+
+static void end_future(model *m, int future, model_end end)
+{
+    model_future *f = &m->futures[future];
+    int i;
+
+    end_delay(m, f);
+    f->end = end;
+    f->died = m->elapsed;
+    for (i = 0; i < COUNT(m->live); i++)
+        if (m->live[i] == future)
+            break;
+    arrdel(m->live, (size_t)i);
+}
+
+static int add_future(model *m, uint64_t id, int path)
+{
+    model_future f;
+
+    memset(&f, 0, sizeof f);
+    f.id = id;
+    f.path = path;
+    f.end = MODEL_LIVE;
+    f.state = CHROPROF_PENDING;
+    f.born = f.since = m->elapsed;
+    f.delay = -1;
+    arrput(m->futures, f);
+    arrput(m->live, COUNT(m->futures) - 1);
+    return COUNT(m->futures) - 1;
+}
+
+/* A future that the full table has no room for is a call, abandoned at once: -1. */
+static int create(model *m, uint64_t id, int path)
+{
+    bool full = live_with_id(m) >= m->capacity[CHROPROF_TABLE_FUTURES];
+    int future = add_future(m, id, path);
+
+    if (!full)
+        return future;
+    end_future(m, future, MODEL_ABANDONED);
+    drop(m, CHROPROF_TABLE_FUTURES);
+    m->ever_dropped = true;
+    return -1;
+}
+
+static void begin_delay(model *m, model_future *f)
+{
+    model_stay delay = { -1, 0, false };
+
+    delay.future = (int)(f - m->futures);
+    f->state = CHROPROF_READY;
+    f->since = m->elapsed;
+    f->delay = COUNT(m->delays);
+    arrput(m->delays, delay);
+}
+
+static void pause_future(model *m, int future)
+{
+    model_future *f = &m->futures[future];
+
+    if (f->end != MODEL_LIVE || frames_of(m, future))
+        return;
+    f->state = CHROPROF_PAUSED;
+    f->since = m->elapsed;
+    if (f->wants_ready)
+        begin_delay(m, f);
+    f->wants_ready = false;
+}
+
+/* ---- pushing and popping ------------------------------------------------------------------- */
+
+static int begin_slice(model *m, int future)
+{
+    model_stay slice = { -1, 0, false };
+
+    slice.future = future;
+    arrput(m->slices, slice);
+    return COUNT(m->slices) - 1;
+}
+
+static bool no_room_to_push(model *m)
+{
+    if (!m->hidden && (uint64_t)depth(m) < m->capacity[CHROPROF_TABLE_DEPTH])
+        return false;
+    m->hidden++;
+    drop(m, CHROPROF_TABLE_DEPTH);
+    return true;
+}
+
+static void push(model *m, model_frame_kind kind, uint64_t id, int future)
+{
+    model_frame frame;
+
+    if (no_room_to_push(m))
+        return;
+    frame.kind = kind;
+    frame.id = id;
+    frame.future = future;
+    frame.slice = future < 0 ? -1 : begin_slice(m, future);
+    frame.turn = 0;
+    arrput(m->stack, frame);
+}
+
+static void pop(model *m)
+{
+    model_frame frame = arrpop(m->stack);
+
+    if (depth(m) == base_index(m) && frame.kind != MODEL_FRAME_BARRIER)
+        arrput(m->turns, frame.turn);
+    if (frame.slice >= 0)
+        m->slices[frame.slice].ended = true;
+    if (frame.kind == MODEL_FRAME_ENTER)
+        end_future(m, frame.future, MODEL_COMPLETED);
+    if (frame.kind == MODEL_FRAME_FUTURE)
+        pause_future(m, frame.future);
+}
+
+/* Pops down to n frames, each counted. */
+static void unwind(model *m, int n, chroprof_anomaly_kind kind)
+{
+    for (; m->hidden; m->hidden--)
+        count(m, kind);
+    while (depth(m) > n) {
+        count(m, m->stack[depth(m) - 1].kind == MODEL_FRAME_BARRIER
+                 ? CHROPROF_ANOMALY_BARRIER_CROSSED : kind);
+        pop(m);
+    }
+}
+
+/* ---- events of futures --------------------------------------------------------------------- */
+
+static const chroprof_site *or_unnamed(model *m, const chroprof_site *site)
+{
+    static const chroprof_site unnamed = { "(unnamed)", "", 0 };
+
+    if (site)
+        return site;
+    count(m, CHROPROF_ANOMALY_SITE_NULL);
+    return &unnamed;
+}
+
+static void on_pending(model *m, uint64_t id, const chroprof_site *site)
+{
+    int old = find_live(m, id);
+
+    site = or_unnamed(m, site);
+    if (old >= 0)
+        end_future(m, old, MODEL_ABANDONED);
+    create(m, id, path_under(m, parent_on_top(m), intern(m, site)));
+}
+
+static void on_ready(model *m, uint64_t id)
+{
+    int future = find_live(m, id);
+    model_future *f;
+
+    if (future < 0) {
+        count(m, CHROPROF_ANOMALY_UNKNOWN_READY);
+        return;
+    }
+    f = &m->futures[future];
+    if (f->state == CHROPROF_RUNNING)
+        f->wants_ready = true;
+    else if (f->state != CHROPROF_READY)
+        begin_delay(m, f);
+}
+
+static void run_known(model *m, int future)
+{
+    model_future *f = &m->futures[future];
+    const model_frame *top = top_frame(m);
+
+    if (top && top->kind == MODEL_FRAME_FUTURE && top->future == future) {
+        count(m, CHROPROF_ANOMALY_LOST_PAUSE);
+        if (m->mutant == MODEL_LOSES_A_PAUSE)
+            return;
+        pop(m);
+    }
+    end_delay(m, f);
+    if (f->state != CHROPROF_RUNNING)
+        f->since = m->elapsed;
+    f->state = CHROPROF_RUNNING;
+    f->has_run = true;
+    push(m, MODEL_FRAME_FUTURE, f->id, future);
+}
+
+static void push_unknown(model *m, uint64_t id)
+{
+    const model_frame *top = top_frame(m);
+
+    if (top && top->kind == MODEL_FRAME_UNKNOWN && top->id == id) {
+        count(m, CHROPROF_ANOMALY_LOST_PAUSE);
+        pop(m);
+    }
+    push(m, MODEL_FRAME_UNKNOWN, id, -1);
+}
+
+static void adopt(model *m, uint64_t id, const chroprof_site *site)
+{
+    int future;
+
+    count(m, CHROPROF_ANOMALY_ADOPTED);
+    future = create(m, id, path_under(m, MODEL_LOOP, intern(m, site)));
+    if (future >= 0)
+        run_known(m, future);
+    else
+        push_unknown(m, id);
+}
+
+static void on_running(model *m, uint64_t id, const chroprof_site *site)
+{
+    int future = find_live(m, id);
+
+    if (future >= 0) {
+        run_known(m, future);
+    } else if (site) {
+        adopt(m, id, site);
+    } else {
+        count(m, CHROPROF_ANOMALY_UNKNOWN_RUNNING);
+        push_unknown(m, id);
+    }
+}
+
+/* It is running, but its frame did not fit on the stack. */
+static bool runs_hidden(const model *m, int future)
+{
+    return future >= 0 && m->futures[future].state == CHROPROF_RUNNING
+           && frame_with_id(m, m->futures[future].id) < 0;
+}
+
+static void pop_one_hidden(model *m) { m->hidden -= m->hidden > 0; }
+
+static void on_paused(model *m, uint64_t id)
+{
+    int frame = frame_with_id(m, id);
+    int future = find_live(m, id);
+
+    if (frame >= 0) {
+        unwind(m, frame + 1, CHROPROF_ANOMALY_UNWOUND_BY_PAUSE);
+        pop(m);
+    } else if (runs_hidden(m, future)) {
+        pop_one_hidden(m);
+        pause_future(m, future);
+    } else {
+        count(m, future >= 0 ? CHROPROF_ANOMALY_NOT_RUNNING : CHROPROF_ANOMALY_UNKNOWN_PAUSED);
+    }
+}
+
+static void add_stillborn(model *m, const chroprof_site *site)
+{
+    int parent = parent_on_top(m);
+    int future = add_future(m, 0, path_under(m, parent, intern(m, site)));
+
+    end_future(m, future, MODEL_STILLBORN);
+}
+
+static void finish_unknown(model *m, const chroprof_site *site)
+{
+    if (site && !m->ever_dropped)
+        add_stillborn(m, site);
+    else
+        count(m, CHROPROF_ANOMALY_UNKNOWN_FINISH);
+}
+
+static void on_finish(model *m, uint64_t id, const chroprof_site *site, model_end end)
+{
+    const model_frame *top = top_frame(m);
+    int future = find_live(m, id);
+
+    if (top && top->kind <= MODEL_FRAME_UNKNOWN && top->id == id) {
+        pop(m);
+    } else if (runs_hidden(m, future)) {
+        pop_one_hidden(m);
+    } else if (future >= 0 && m->futures[future].state == CHROPROF_RUNNING) {
+        count(m, CHROPROF_ANOMALY_BURIED_FINISH);
+    }
+    if (future >= 0)
+        end_future(m, future, end);
+    else
+        finish_unknown(m, site);
+}
+
+static void on_switch(model *m, uint64_t id)
+{
+    int base = base_index(m), i;
+
+    if (m->hidden) {
+        m->hidden--;
+    } else {
+        for (i = depth(m) - 1; i >= base && m->stack[i].kind == MODEL_FRAME_ENTER; i--)
+            ;
+        if (i >= base) {
+            unwind(m, i + 1, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH);
+            pop(m);
+        }
+    }
+    if (id)
+        on_running(m, id, NULL);
+}
+
+/* ---- events of the loop -------------------------------------------------------------------- */
+
+static void on_enter(model *m, const chroprof_site *site)
+{
+    int future;
+
+    if (!site) {
+        count(m, CHROPROF_ANOMALY_SITE_NULL);
+        return;
+    }
+    if (no_room_to_push(m))
+        return;
+    future = add_future(m, 0, path_under(m, parent_on_top(m), intern(m, site)));
+    m->futures[future].state = CHROPROF_RUNNING;
+    push(m, MODEL_FRAME_ENTER, 0, future);
+}
+
+static void on_leave(model *m)
+{
+    const model_frame *top = top_frame(m);
+
+    if (m->hidden)
+        m->hidden--;
+    else if (top && top->kind == MODEL_FRAME_ENTER)
+        pop(m);
+    else
+        count(m, CHROPROF_ANOMALY_LEAVE_WITHOUT_ENTER);
+}
+
+static void on_loop_leave(model *m)
+{
+    int base = base_index(m);
+
+    if (m->hidden) {
+        m->hidden--;
+    } else if (base == 0) {
+        count(m, CHROPROF_ANOMALY_LOOP_LEAVE_WITHOUT_ENTER);
+    } else {
+        unwind(m, base, CHROPROF_ANOMALY_UNWOUND_BY_LOOP);
+        pop(m);
+    }
+}
+
+static void end_idle(model *m, chroprof_state state)
+{
+    if (!m->idle) {
+        if (state == CHROPROF_IDLE_LEAVE)
+            count(m, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
+        return;
+    }
+    m->idle = false;
+    m->in_pass = true;
+    m->pass_start = m->elapsed;
+}
+
+static void on_idle_enter(model *m)
+{
+    unwind(m, base_index(m), CHROPROF_ANOMALY_UNWOUND_BY_IDLE);
+    if (m->in_pass)
+        arrput(m->passes, m->elapsed - m->pass_start);
+    m->in_pass = false;
+    m->idle = true;
+}
+
+/* ---- the gate ------------------------------------------------------------------------------ */
+
+static void on_future_event(model *m, chroprof_state state, uint64_t id, const chroprof_site *site)
+{
+    bool finish = state >= CHROPROF_COMPLETED && state <= CHROPROF_CANCELLED;
+
+    if (id == 0 && finish && site) {
+        add_stillborn(m, site);
+        return;
+    }
+    if (id == 0) {
+        count(m, CHROPROF_ANOMALY_ID_ZERO);
+        return;
+    }
+    switch (state) {
+    case CHROPROF_PENDING: on_pending(m, id, site); break;
+    case CHROPROF_READY: on_ready(m, id); break;
+    case CHROPROF_RUNNING: on_running(m, id, site); break;
+    case CHROPROF_PAUSED: on_paused(m, id); break;
+    case CHROPROF_COMPLETED: on_finish(m, id, site, MODEL_COMPLETED); break;
+    case CHROPROF_FAILED: on_finish(m, id, site, MODEL_FAILED); break;
+    default: on_finish(m, id, site, MODEL_CANCELLED); break;
+    }
+}
+
+static bool begin_event(model *m, chroprof_state state, uint64_t now)
+{
+    if (!m->on)
+        return false;
+    m->events++;
+    advance(m, now);
+    if (state != CHROPROF_TICK)
+        end_idle(m, state);
+    return true;
+}
+
+void model_event(model *m, chroprof_state state, uint64_t id, const chroprof_site *site,
+                 uint64_t now)
+{
+    if (!begin_event(m, state, now))
+        return;
+    switch ((int)state) {
+    case CHROPROF_PENDING: case CHROPROF_READY: case CHROPROF_RUNNING: case CHROPROF_PAUSED:
+    case CHROPROF_COMPLETED: case CHROPROF_FAILED: case CHROPROF_CANCELLED:
+        on_future_event(m, state, id, site); break;
+    case CHROPROF_IDLE_ENTER: on_idle_enter(m); break;
+    case CHROPROF_IDLE_LEAVE: break;
+    case CHROPROF_LOOP_ENTER: push(m, MODEL_FRAME_BARRIER, 0, -1); break;
+    case CHROPROF_LOOP_LEAVE: on_loop_leave(m); break;
+    case CHROPROF_ENTER: on_enter(m, site); break;
+    case CHROPROF_LEAVE: on_leave(m); break;
+    case CHROPROF_TICK: break;
+    case CHROPROF_SWITCH: on_switch(m, id); break;
+    default: count(m, CHROPROF_ANOMALY_BAD_STATE); break;
+    }
+}
+
+void model_stillborn(model *m, const chroprof_site *site, chroprof_state finish)
+{
+    bool good = finish >= CHROPROF_COMPLETED && finish <= CHROPROF_CANCELLED;
+
+    if (!begin_event(m, CHROPROF_COMPLETED, m->last))
+        return;
+    if (!good)
+        count(m, CHROPROF_ANOMALY_BAD_STATE);
+    if (!site)
+        count(m, CHROPROF_ANOMALY_SITE_NULL);
+    if (good && site)
+        add_stillborn(m, site);
+}
+
+/* Blames those who were on top in [from, now], as far as the last intervals are remembered. */
+static void blame_past(model *m, uint64_t from)
+{
+    int n = COUNT(m->intervals), i;
+    uint64_t left = m->elapsed - from;
+
+    for (i = n - 1; i >= 0 && i >= n - RING_INTERVALS; i--) {
+        model_interval *past = &m->intervals[i];
+        uint64_t since = larger(past->start, from);
+        uint64_t part = past->end > since ? past->end - since : 0;
+        past->blame += part;
+        left -= part;
+    }
+    m->old_blame += left;
+}
+
+static void ready_in_the_past(model *m, model_future *f, uint64_t age)
+{
+    uint64_t from = age > m->elapsed ? 0 : m->elapsed - age;
+
+    from = larger(from, f->since);
+    begin_delay(m, f);
+    f->since = from;
+    m->delays[f->delay].length += m->elapsed - from;
+    if (m->mutant != MODEL_FORGETS_PAST_BLAME)
+        blame_past(m, from);
+}
+
+void model_ready_since(model *m, uint64_t id, uint64_t when)
+{
+    int future = find_live(m, id);
+    uint64_t age;
+
+    if (!begin_event(m, CHROPROF_READY, m->last))
+        return;
+    age = m->last - when;
+    if (went_back(age)) {
+        count(m, CHROPROF_ANOMALY_READY_AHEAD);
+        age = 0;
+    }
+    if (id && future >= 0 && (m->futures[future].state == CHROPROF_PENDING
+                              || m->futures[future].state == CHROPROF_PAUSED))
+        ready_in_the_past(m, &m->futures[future], age);
+    else
+        on_future_event(m, CHROPROF_READY, id, NULL);
+}
+
+/* ---- off, on, reset ------------------------------------------------------------------------ */
+
+static void no_longer_ready(model *m, int future)
+{
+    model_future *f = &m->futures[future];
+
+    f->wants_ready = false;
+    if (f->state != CHROPROF_READY && f->state != CHROPROF_RUNNING)
+        return;
+    end_delay(m, f);
+    f->state = f->has_run ? CHROPROF_PAUSED : CHROPROF_PENDING;
+    f->since = m->elapsed;
+}
+
+void model_set_enabled(model *m, bool on)
+{
+    int i;
+
+    if (m->on == on)
+        return;
+    if (on) {
+        m->on = true;
+        m->started = false;
+        return;
+    }
+    begin_event(m, CHROPROF_TICK, m->last);
+    m->on = false;
+    m->hidden = 0;
+    while (depth(m))
+        pop(m);
+    for (i = 0; i < COUNT(m->live); i++)
+        no_longer_ready(m, m->live[i]);
+    m->idle = m->in_pass = false;
+}
+
+static void reset_futures(model *m)
+{
+    int i;
+
+    for (i = 0; i < COUNT(m->futures); i++) {
+        model_future *f = &m->futures[i];
+        if (f->end != MODEL_LIVE)
+            f->end = MODEL_FORGOTTEN;
+        f->born = f->since = 0;
+    }
+}
+
+static void reset_stays(model *m)
+{
+    model_stay delay = { -1, 0, false };
+    int i;
+
+    arrsetlen(m->slices, 0);
+    arrsetlen(m->delays, 0);
+    for (i = 0; i < depth(m); i++) {
+        m->stack[i].turn = 0;
+        if (m->stack[i].slice >= 0)
+            m->stack[i].slice = begin_slice(m, m->stack[i].future);
+    }
+    for (i = 0; i < COUNT(m->live); i++) {
+        if (m->futures[m->live[i]].state != CHROPROF_READY)
+            continue;
+        delay.future = m->live[i];
+        m->futures[m->live[i]].delay = COUNT(m->delays);
+        arrput(m->delays, delay);
+    }
+}
+
+void model_reset(model *m)
+{
+    m->elapsed = m->pass_start = m->events = m->old_blame = 0;
+    memset(m->anomalies, 0, sizeof m->anomalies);
+    memset(m->dropped, 0, sizeof m->dropped);
+    arrsetlen(m->intervals, 0);
+    arrsetlen(m->turns, 0);
+    arrsetlen(m->passes, 0);
+    reset_futures(m);
+    reset_stays(m);
+}
+
+void model_init(model *m, const chroprof_options *options, const chroprof *p)
+{
+    chroprof_table tables[CHROPROF_TABLE_COUNT];
+    size_t i, n = chroprof_tables(p, tables, CHROPROF_TABLE_COUNT);
+
+    memset(m, 0, sizeof *m);
+    for (i = 0; i < n; i++)
+        m->capacity[tables[i].kind] = tables[i].capacity;
+    m->window_ns = options->window_ns ? options->window_ns : 100000000;
+    m->stall_ns = options->stall_ns ? options->stall_ns : 20000000;
+    m->max_step_ns = options->max_step_ns ? options->max_step_ns : UINT64_C(3600000000000);
+    m->on = true;
+}
+
+void model_free(model *m)
+{
+    int i;
+
+    for (i = 0; i < COUNT(m->sites); i++) {
+        free(m->sites[i].name);
+        free(m->sites[i].file);
+    }
+    for (i = 0; i < COUNT(m->paths); i++)
+        arrfree(m->paths[i].chain);
+    arrfree(m->sites);
+    arrfree(m->paths);
+    arrfree(m->edges);
+    arrfree(m->intervals);
+    arrfree(m->futures);
+    arrfree(m->live);
+    arrfree(m->slices);
+    arrfree(m->delays);
+    arrfree(m->stack);
+    arrfree(m->turns);
+    arrfree(m->passes);
+}
+
+/* ---- figures, recomputed from the lists ---------------------------------------------------- */
+
+typedef struct figures {
+    uint64_t exec, with_children, exec_max, slice_max, slices, wall, waiting, delay, blame;
+    uint64_t ends[MODEL_FORGOTTEN];
+    bool used;
+} figures;
+
+static uint64_t calls_of(const figures *f)
+{
+    return f->ends[MODEL_LIVE] + f->ends[MODEL_COMPLETED] + f->ends[MODEL_FAILED]
+           + f->ends[MODEL_CANCELLED] + f->ends[MODEL_ABANDONED];
+}
+
+static uint64_t time_at(const model *m, int place)
+{
+    uint64_t sum = 0;
+    int i;
+
+    for (i = 0; i < COUNT(m->intervals); i++)
+        if (m->intervals[i].place == place)
+            sum += m->intervals[i].end - m->intervals[i].start;
+    return sum;
+}
+
+static uint64_t blame_at(const model *m, int place)
+{
+    uint64_t sum = place == MODEL_LOOP ? m->old_blame : 0;
+    int i;
+
+    for (i = 0; i < COUNT(m->intervals); i++)
+        if (m->intervals[i].place == place)
+            sum += m->intervals[i].blame;
+    return sum;
+}
+
+static uint64_t sum_of_delays(const model *m)
+{
+    uint64_t sum = 0;
+    int i;
+
+    for (i = 0; i < COUNT(m->delays); i++)
+        sum += m->delays[i].length;
+    return sum;
+}
+
+static bool is_below(const model_path *path, const model_path *above)
+{
+    int i;
+
+    if (COUNT(path->chain) < COUNT(above->chain))
+        return false;
+    for (i = 0; i < COUNT(above->chain); i++)
+        if (path->chain[i] != above->chain[i])
+            return false;
+    return true;
+}
+
+static uint64_t *exec_of_futures(const model *m)
+{
+    uint64_t *exec = NULL;
+    int i;
+
+    for (i = 0; i < COUNT(m->futures); i++)
+        arrput(exec, 0);
+    for (i = 0; i < COUNT(m->slices); i++)
+        exec[m->slices[i].future] += m->slices[i].length;
+    return exec;
+}
+
+static void add_futures(const model *m, figures *all)
+{
+    uint64_t *exec = exec_of_futures(m);
+    int i;
+
+    for (i = 0; i < COUNT(m->futures); i++) {
+        const model_future *f = &m->futures[i];
+        figures *row = f->path < 0 ? NULL : &all[f->path];
+        if (!row)
+            continue;
+        row->exec_max = larger(row->exec_max, exec[i]);
+        if (f->end == MODEL_FORGOTTEN)
+            continue;
+        row->ends[f->end]++;
+        row->wall += (f->end == MODEL_LIVE ? m->elapsed : f->died) - f->born;
+    }
+    arrfree(exec);
+}
+
+static void add_stays(const model *m, figures *all)
+{
+    int i;
+
+    for (i = 0; i < COUNT(m->slices); i++) {
+        int path = m->futures[m->slices[i].future].path;
+        if (path < 0)
+            continue;
+        all[path].slices++;
+        all[path].slice_max = larger(all[path].slice_max, m->slices[i].length);
+    }
+    for (i = 0; i < COUNT(m->delays); i++)
+        if (m->futures[m->delays[i].future].path >= 0)
+            all[m->futures[m->delays[i].future].path].delay += m->delays[i].length;
+}
+
+static void add_subtrees(const model *m, figures *all)
+{
+    int i, k;
+
+    for (i = 0; i < COUNT(m->paths); i++)
+        for (k = 0; k < COUNT(m->paths); k++)
+            if (is_below(&m->paths[k], &m->paths[i]))
+                all[i].with_children += all[k].exec;
+}
+
+static uint64_t waiting_of(const figures *f)
+{
+    uint64_t rest = f->wall > f->exec ? f->wall - f->exec : 0;
+
+    return rest > f->delay ? rest - f->delay : 0;
+}
+
+static figures *figures_of_paths(const model *m)
+{
+    figures *all = NULL, none;
+    int i;
+
+    memset(&none, 0, sizeof none);
+    for (i = 0; i < COUNT(m->paths); i++)
+        arrput(all, none);
+    for (i = 0; i < COUNT(m->intervals); i++) {
+        const model_interval *interval = &m->intervals[i];
+        if (interval->place < 0)
+            continue;
+        all[interval->place].exec += interval->end - interval->start;
+        all[interval->place].blame += interval->blame;
+    }
+    add_futures(m, all);
+    add_stays(m, all);
+    add_subtrees(m, all);
+    for (i = 0; i < COUNT(m->paths); i++)
+        all[i].waiting = waiting_of(&all[i]);
+    return all;
+}
+
+static int site_at_end(const model_path *path) { return path->chain[COUNT(path->chain) - 1]; }
+
+static void add_figures(figures *sum, const figures *row)
+{
+    int i;
+
+    sum->used = true;
+    sum->exec += row->exec;
+    sum->with_children += row->with_children;
+    sum->exec_max = larger(sum->exec_max, row->exec_max);
+    sum->slice_max = larger(sum->slice_max, row->slice_max);
+    sum->slices += row->slices;
+    sum->wall += row->wall;
+    sum->delay += row->delay;
+    sum->blame += row->blame;
+    for (i = 0; i < MODEL_FORGOTTEN; i++)
+        sum->ends[i] += row->ends[i];
+}
+
+static figures figures_of_site(const model *m, const figures *all, int site)
+{
+    figures sum;
+    int i;
+
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < COUNT(m->paths); i++)
+        if (site_at_end(&m->paths[i]) == site)
+            add_figures(&sum, &all[i]);
+    sum.waiting = waiting_of(&sum);
+    return sum;
+}
+
+/* ---- comparing ----------------------------------------------------------------------------- */
+
+typedef struct comparison {
+    const model *m;
+    const chroprof *p;
+    FILE *err;
+    char where[200];
+    int differences;
+} comparison;
+
+static void hold(comparison *c, const char *what, uint64_t got, uint64_t want)
+{
+    if (got == want)
+        return;
+    c->differences++;
+    if (c->err)
+        fprintf(c->err, "  %s %s: %llu, the model says %llu\n", c->where, what,
+                (unsigned long long)got, (unsigned long long)want);
+}
+
+static void compare_times(comparison *c, const chroprof_totals *t)
+{
+    const model *m = c->m;
+    uint64_t idle = time_at(m, MODEL_IDLE), loop = time_at(m, MODEL_LOOP);
+
+    hold(c, "elapsed_ns", t->elapsed_ns, m->elapsed);
+    hold(c, "elapsed_ticks", t->elapsed_ticks, m->elapsed);
+    hold(c, "idle_ns", t->idle_ns, idle);
+    hold(c, "loop_ns", t->loop_ns, loop);
+    hold(c, "busy_ns", t->busy_ns, m->elapsed - idle - loop);
+    hold(c, "untracked_ns", t->untracked_ns, time_at(m, MODEL_UNTRACKED));
+    hold(c, "delay_ns", t->delay_ns, sum_of_delays(m));
+    hold(c, "idle_blame_ns", t->idle_blame_ns, blame_at(m, MODEL_IDLE));
+    hold(c, "loop_blame_ns", t->loop_blame_ns, blame_at(m, MODEL_LOOP));
+    hold(c, "untracked_blame_ns", t->untracked_blame_ns, blame_at(m, MODEL_UNTRACKED));
+}
+
+static void compare_counts(comparison *c, const chroprof_totals *t)
+{
+    const model *m = c->m;
+    uint64_t anomalies = 0;
+    int i;
+
+    for (i = 0; i < CHROPROF_ANOMALY_COUNT; i++)
+        anomalies += m->anomalies[i];
+    hold(c, "events", t->events, m->events);
+    hold(c, "anomalies", t->anomalies, anomalies);
+    hold(c, "live", t->live, (uint64_t)COUNT(m->live));
+    hold(c, "enabled", t->enabled, m->on);
+    hold(c, "idle", t->idle, m->idle);
+    hold(c, "depth", t->depth, (uint64_t)depth(m) + m->hidden);
+    hold(c, "provisional", t->provisional, false);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Nearest rank, within 1/16 from 2^5 to 2^45 ticks; below 2^5 as at it, 2 ticks. */
+static void compare_percentile(comparison *c, const char *what, uint64_t got,
+                               const uint64_t *sorted, int n, uint64_t per_mille)
+{
+    uint64_t rank = ((uint64_t)n * per_mille + 999) / 1000;
+    uint64_t want = n ? sorted[rank ? rank - 1 : 0] : 0;
+    uint64_t off = got > want ? got - want : want - got;
+
+    if (want >> 45 == 0 && off > (want < 32 ? 2 : want / 16))
+        hold(c, what, got, want);
+}
+
+static void compare_loop_lengths(comparison *c, const char *what, uint64_t *list,
+                                 const uint64_t got[4])
+{
+    uint64_t *sorted = NULL;
+    int n = COUNT(list), i;
+
+    snprintf(c->where, sizeof c->where, "totals %s", what);
+    for (i = 0; i < n; i++)
+        arrput(sorted, list[i]);
+    if (n)
+        qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+    hold(c, "count", got[0], (uint64_t)n);
+    hold(c, "max", got[3], n ? sorted[n - 1] : 0);
+    compare_percentile(c, "p50", got[1], sorted, n, 500);
+    compare_percentile(c, "p99", got[2], sorted, n, 990);
+    arrfree(sorted);
+}
+
+static uint64_t stalls_in(const model *m, const uint64_t *list, int n)
+{
+    uint64_t stalls = 0;
+    int i;
+
+    for (i = 0; i < n; i++)
+        stalls += list[i] > m->stall_ns;
+    return stalls;
+}
+
+static void compare_all_totals(comparison *c)
+{
+    chroprof_totals t;
+    uint64_t got[4];
+
+    chroprof_read_totals(c->p, &t);
+    snprintf(c->where, sizeof c->where, "totals");
+    compare_times(c, &t);
+    compare_counts(c, &t);
+    hold(c, "stalls", t.stalls, stalls_in(c->m, c->m->turns, COUNT(c->m->turns))
+                                + stalls_in(c->m, c->m->passes, COUNT(c->m->passes)));
+    got[0] = t.turns;
+    got[1] = t.turn_p50_ns;
+    got[2] = t.turn_p99_ns;
+    got[3] = t.turn_max_ns;
+    compare_loop_lengths(c, "turns", c->m->turns, got);
+    got[0] = t.passes;
+    got[1] = t.pass_p50_ns;
+    got[2] = t.pass_p99_ns;
+    got[3] = t.pass_max_ns;
+    compare_loop_lengths(c, "passes", c->m->passes, got);
+}
+
+static uint64_t *ended_of_site(const model *m, const model_stay *stays, int n, int site)
+{
+    uint64_t *sorted = NULL;
+    int i;
+
+    for (i = 0; i < n; i++) {
+        int path = m->futures[stays[i].future].path;
+        if (stays[i].ended && path >= 0 && site_at_end(&m->paths[path]) == site)
+            arrput(sorted, stays[i].length);
+    }
+    if (sorted)
+        qsort(sorted, arrlenu(sorted), sizeof *sorted, by_value);
+    return sorted;
+}
+
+static void compare_site_percentiles(comparison *c, const chroprof_rank *r, int site)
+{
+    const model *m = c->m;
+    uint64_t *slices = ended_of_site(m, m->slices, COUNT(m->slices), site);
+    uint64_t *delays = ended_of_site(m, m->delays, COUNT(m->delays), site);
+
+    compare_percentile(c, "slice_p50_ns", r->slice_p50_ns, slices, COUNT(slices), 500);
+    compare_percentile(c, "slice_p90_ns", r->slice_p90_ns, slices, COUNT(slices), 900);
+    compare_percentile(c, "slice_p99_ns", r->slice_p99_ns, slices, COUNT(slices), 990);
+    compare_percentile(c, "slice_p999_ns", r->slice_p999_ns, slices, COUNT(slices), 999);
+    compare_percentile(c, "delay_p99_ns", r->delay_p99_ns, delays, COUNT(delays), 990);
+    arrfree(slices);
+    arrfree(delays);
+}
+
+static const char *name_of(const model *m, int site)
+{
+    return site == MODEL_OTHER ? "(other)" : m->sites[site].name;
+}
+
+static const char *file_of(const model *m, int site)
+{
+    return site == MODEL_OTHER ? "" : m->sites[site].file;
+}
+
+static uint32_t line_of(const model *m, int site)
+{
+    return site == MODEL_OTHER ? 0 : m->sites[site].line;
+}
+
+/* Is this row of p about that site? By its number; its content too while no string was cut. */
+static bool is_site(const comparison *c, int site, uint32_t id, const chroprof_rank *r)
+{
+    if (id != (uint32_t)(site == MODEL_OTHER ? 3 : site + 4))
+        return false;
+    return c->m->strings_full
+           || (strcmp(name_of(c->m, site), r->name) == 0
+               && strcmp(file_of(c->m, site), r->file) == 0 && line_of(c->m, site) == r->line);
+}
+
+static void compare_rank(comparison *c, const chroprof_rank *r, const figures *f, int site)
+{
+    snprintf(c->where, sizeof c->where, "site %.100s", r->name);
+    hold(c, "exec_ns", r->exec_ns, f->exec);
+    hold(c, "children_ns", r->children_ns, f->with_children - f->exec);
+    hold(c, "with_children_ns", r->with_children_ns, f->with_children);
+    hold(c, "exec_max_ns", r->exec_max_ns, f->exec_max);
+    hold(c, "slice_max_ns", r->slice_max_ns, f->slice_max);
+    hold(c, "slices", r->slices, f->slices);
+    hold(c, "wall_ns", r->wall_ns, f->wall);
+    hold(c, "waiting_ns", r->waiting_ns, f->waiting);
+    hold(c, "delay_ns", r->delay_ns, f->delay);
+    hold(c, "blame_ns", r->blame_ns, f->blame);
+    hold(c, "calls", r->calls, calls_of(f));
+    hold(c, "completed", r->completed, f->ends[MODEL_COMPLETED]);
+    hold(c, "failed", r->failed, f->ends[MODEL_FAILED]);
+    hold(c, "cancelled", r->cancelled, f->ends[MODEL_CANCELLED]);
+    hold(c, "abandoned", r->abandoned, f->ends[MODEL_ABANDONED]);
+    hold(c, "live", r->live, f->ends[MODEL_LIVE]);
+    hold(c, "stillborn", r->stillborn, f->ends[MODEL_STILLBORN]);
+    if (r->has_percentiles)
+        compare_site_percentiles(c, r, site);
+}
+
+static uint64_t rank_key(const chroprof_rank *r, chroprof_order by)
+{
+    switch (by) {
+    case CHROPROF_BY_EXEC: return r->exec_ns;
+    case CHROPROF_BY_WITH_CHILDREN: return r->with_children_ns;
+    case CHROPROF_BY_SLICE_MAX: return r->slice_max_ns;
+    case CHROPROF_BY_BLAME: return r->blame_ns;
+    case CHROPROF_BY_DELAY: return r->delay_ns;
+    default: return r->calls;
+    }
+}
+
+static void compare_order(comparison *c, const chroprof_rank *rows, size_t n, chroprof_order by)
+{
+    size_t i;
+
+    for (i = 1; i < n; i++) {
+        uint64_t before = rank_key(&rows[i - 1], by), after = rank_key(&rows[i], by);
+        int names = strcmp(rows[i - 1].name, rows[i].name);
+        if (before < after || (before == after && names > 0))
+            hold(c, "row out of order", i, (uint64_t)by);
+    }
+}
+
+static void compare_site(comparison *c, const chroprof_rank *rows, size_t n, const figures *all,
+                         int site)
+{
+    figures sum = figures_of_site(c->m, all, site);
+    size_t i, found = 0;
+
+    for (i = 0; i < n; i++) {
+        if (!is_site(c, site, rows[i].id, &rows[i]))
+            continue;
+        found++;
+        compare_rank(c, &rows[i], &sum, site);
+    }
+    snprintf(c->where, sizeof c->where, "site %.100s", name_of(c->m, site));
+    hold(c, "rows", found, sum.used);
+}
+
+static void compare_ranks(comparison *c, const figures *all)
+{
+    size_t n = chroprof_ranks(c->p, NULL, 0, CHROPROF_BY_EXEC), listed = 0;
+    chroprof_rank *rows = (chroprof_rank *)calloc(n + 1, sizeof *rows);
+    int site, by;
+
+    for (by = CHROPROF_BY_CALLS; by >= CHROPROF_BY_EXEC; by--) {
+        snprintf(c->where, sizeof c->where, "ranks");
+        hold(c, "count", chroprof_ranks(c->p, rows, n, (chroprof_order)by), n);
+        compare_order(c, rows, n, (chroprof_order)by);
+    }
+    for (site = MODEL_OTHER; site < COUNT(c->m->sites); site++) {
+        listed += figures_of_site(c->m, all, site).used;
+        compare_site(c, rows, n, all, site);
+    }
+    snprintf(c->where, sizeof c->where, "ranks");
+    hold(c, "count", n, listed);
+    free(rows);
+}
+
+static const chroprof_path *row_with_id(const chroprof_path *rows, size_t n, uint32_t id)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (rows[i].id == id)
+            return &rows[i];
+    return NULL;
+}
+
+static bool path_row_is_site(const comparison *c, const chroprof_path *row, int site)
+{
+    chroprof_rank r;
+
+    r.name = row->name;
+    r.file = row->file;
+    r.line = row->line;
+    return is_site(c, site, row->site, &r);
+}
+
+/* Does the row's chain of parents spell the model's path? */
+static bool is_path(const comparison *c, const chroprof_path *rows, size_t n,
+                    const chroprof_path *row, const model_path *path)
+{
+    int i;
+
+    for (i = COUNT(path->chain) - 1; i >= 0; i--) {
+        if (!row || !path_row_is_site(c, row, path->chain[i]))
+            return false;
+        row = row->parent ? row_with_id(rows, n, row->parent) : NULL;
+    }
+    return row == NULL;
+}
+
+static void compare_path(comparison *c, const chroprof_path *row, const figures *f)
+{
+    snprintf(c->where, sizeof c->where, "path %lu %.100s", (unsigned long)row->id, row->name);
+    hold(c, "exec_ns", row->exec_ns, f->exec);
+    hold(c, "with_children_ns", row->with_children_ns, f->with_children);
+    hold(c, "exec_max_ns", row->exec_max_ns, f->exec_max);
+    hold(c, "slice_max_ns", row->slice_max_ns, f->slice_max);
+    hold(c, "slices", row->slices, f->slices);
+    hold(c, "wall_ns", row->wall_ns, f->wall);
+    hold(c, "waiting_ns", row->waiting_ns, f->waiting);
+    hold(c, "delay_ns", row->delay_ns, f->delay);
+    hold(c, "blame_ns", row->blame_ns, f->blame);
+    hold(c, "calls", row->calls, calls_of(f));
+    hold(c, "completed", row->completed, f->ends[MODEL_COMPLETED]);
+    hold(c, "failed", row->failed, f->ends[MODEL_FAILED]);
+    hold(c, "cancelled", row->cancelled, f->ends[MODEL_CANCELLED]);
+    hold(c, "abandoned", row->abandoned, f->ends[MODEL_ABANDONED]);
+    hold(c, "live", row->live, f->ends[MODEL_LIVE]);
+    hold(c, "stillborn", row->stillborn, f->ends[MODEL_STILLBORN]);
+}
+
+/* The id that p gave to each path of the model, 0 where it has none. */
+static uint32_t *compare_paths(comparison *c, const figures *all)
+{
+    size_t n = chroprof_paths(c->p, NULL, 0), k;
+    chroprof_path *rows = (chroprof_path *)calloc(n + 1, sizeof *rows);
+    uint32_t *ids = NULL;
+    int i;
+
+    snprintf(c->where, sizeof c->where, "paths");
+    hold(c, "count", n, (uint64_t)COUNT(c->m->paths));
+    hold(c, "count of rows", chroprof_paths(c->p, rows, n), n);
+    for (k = 1; k < n; k++)
+        if (rows[k].parent && !row_with_id(rows, k, rows[k].parent))
+            hold(c, "preorder broken at row", k, 0);
+    for (i = 0; i < COUNT(c->m->paths); i++) {
+        arrput(ids, 0);
+        for (k = 0; k < n && !is_path(c, rows, n, &rows[k], &c->m->paths[i]); k++)
+            ;
+        if (k < n) {
+            ids[i] = rows[k].id;
+            compare_path(c, &rows[k], &all[i]);
+        } else {
+            snprintf(c->where, sizeof c->where, "path to %.100s",
+                     name_of(c->m, site_at_end(&c->m->paths[i])));
+            hold(c, "rows", 0, 1);
+        }
+    }
+    free(rows);
+    return ids;
+}
+
+static bool is_future(const chroprof_future *row, const model_future *f, uint32_t path,
+                      uint64_t exec)
+{
+    return row->id == f->id && row->state == f->state && row->path == path
+           && row->since_ns == f->since && row->exec_ns == exec;
+}
+
+static void print_live(comparison *c, const chroprof_future *rows, size_t n,
+                       const uint32_t *path_ids, const uint64_t *exec)
+{
+    const model *m = c->m;
+    size_t k;
+    int i;
+
+    for (k = 0; c->err && k < n; k++)
+        fprintf(c->err, "    id %llu path %lu state %d since %llu exec %llu\n",
+                (unsigned long long)rows[k].id, (unsigned long)rows[k].path, (int)rows[k].state,
+                (unsigned long long)rows[k].since_ns, (unsigned long long)rows[k].exec_ns);
+    for (i = 0; c->err && i < COUNT(m->live); i++) {
+        const model_future *f = &m->futures[m->live[i]];
+        fprintf(c->err, "    model: id %llu path %lu state %d since %llu exec %llu\n",
+                (unsigned long long)f->id, (unsigned long)(f->path < 0 ? 2 : path_ids[f->path]),
+                (int)f->state, (unsigned long long)f->since,
+                (unsigned long long)exec[m->live[i]]);
+    }
+}
+
+static void compare_futures(comparison *c, const uint32_t *path_ids)
+{
+    const model *m = c->m;
+    size_t n = chroprof_futures(c->p, NULL, 0), k;
+    chroprof_future *rows = (chroprof_future *)calloc(n + 1, sizeof *rows);
+    uint64_t *exec = exec_of_futures(m);
+    int i, before = c->differences;
+
+    snprintf(c->where, sizeof c->where, "futures");
+    hold(c, "count of rows", chroprof_futures(c->p, rows, n), n);
+    hold(c, "count", n, (uint64_t)COUNT(m->live));
+    for (i = 0; i < COUNT(m->live); i++) {
+        const model_future *f = &m->futures[m->live[i]];
+        uint32_t path = f->path < 0 ? 2 : path_ids[f->path];
+        for (k = 0; k < n && !is_future(&rows[k], f, path, exec[m->live[i]]); k++)
+            ;
+        hold(c, "row of this id missing", k < n ? f->id : 0, f->id);
+        if (f->id == 0)
+            hold(c, "enter-frames missing", k < n, true);
+    }
+    if (c->differences != before)
+        print_live(c, rows, n, path_ids, exec);
+    arrfree(exec);
+    free(rows);
+}
+
+/* ---- windows ------------------------------------------------------------------------------- */
+
+static int level_of_windows(const model *m)
+{
+    uint64_t last = m->elapsed / m->window_ns;
+    int level = 0;
+
+    while (last >> level >= m->capacity[CHROPROF_TABLE_WINDOWS])
+        level++;
+    return level;
+}
+
+static int site_at(const model *m, int place)
+{
+    return place < 0 ? place : site_at_end(&m->paths[place]);
+}
+
+/* Adds the part of each interval of this place (or this site, if by_site) to its window. */
+static void fill_windows(const model *m, uint64_t *windows, int place, bool by_site)
+{
+    uint64_t width = m->window_ns << level_of_windows(m);
+    int i;
+
+    for (i = 0; i < COUNT(m->intervals); i++) {
+        uint64_t at = m->intervals[i].start, end = m->intervals[i].end;
+        if (by_site ? m->intervals[i].place < 0 || site_at(m, m->intervals[i].place) != place
+                    : m->intervals[i].place != place)
+            continue;
+        while (at < end) {
+            uint64_t left = width - at % width, part = end - at < left ? end - at : left;
+            windows[at / width] += part;
+            at += part;
+        }
+    }
+}
+
+static uint64_t *windows_of(const model *m, int place, bool by_site)
+{
+    uint64_t *windows = NULL;
+    uint64_t i;
+
+    for (i = 0; i <= m->capacity[CHROPROF_TABLE_WINDOWS]; i++)
+        arrput(windows, 0);
+    fill_windows(m, windows, place, by_site);
+    return windows;
+}
+
+static uint64_t window_count(const model *m)
+{
+    uint64_t width = m->window_ns << level_of_windows(m);
+
+    return m->elapsed / width + 1;
+}
+
+static void compare_loop_windows(comparison *c, const chroprof_window *rows, size_t n)
+{
+    const model *m = c->m;
+    uint64_t *idle = windows_of(m, MODEL_IDLE, false), *loop = windows_of(m, MODEL_LOOP, false);
+    uint64_t *untracked = windows_of(m, MODEL_UNTRACKED, false);
+    uint64_t width = m->window_ns << level_of_windows(m);
+    size_t i;
+
+    for (i = 0; i < n && i < window_count(m); i++) {
+        uint64_t end = i + 1 < window_count(m) ? (i + 1) * width : m->elapsed;
+        snprintf(c->where, sizeof c->where, "window %lu", (unsigned long)i);
+        hold(c, "start_ns", rows[i].start_ns, i * width);
+        hold(c, "end_ns", rows[i].end_ns, end);
+        hold(c, "idle_ns", rows[i].idle_ns, idle[i]);
+        hold(c, "loop_ns", rows[i].loop_ns, loop[i]);
+        hold(c, "untracked_ns", rows[i].untracked_ns, untracked[i]);
+        hold(c, "busy_ns", rows[i].busy_ns, end - i * width - idle[i] - loop[i]);
+    }
+    arrfree(idle);
+    arrfree(loop);
+    arrfree(untracked);
+}
+
+static void compare_site_windows(comparison *c, size_t n, int site, uint64_t *got)
+{
+    uint64_t *want = windows_of(c->m, site, true);
+    uint32_t id = (uint32_t)(site == MODEL_OTHER ? 3 : site + 4);
+    size_t i, rows = chroprof_site_windows(c->p, id, got, n);
+
+    for (i = 0; i < rows && i < n && i < window_count(c->m); i++) {
+        snprintf(c->where, sizeof c->where, "window %lu of site %.100s", (unsigned long)i,
+                 name_of(c->m, site));
+        hold(c, "exec_ns", got[i], want[i]);
+    }
+    snprintf(c->where, sizeof c->where, "windows of site %.100s", name_of(c->m, site));
+    hold(c, "count", rows, window_count(c->m));
+    arrfree(want);
+}
+
+static void compare_windows(comparison *c)
+{
+    size_t n = chroprof_windows(c->p, NULL, 0);
+    chroprof_window *rows = (chroprof_window *)calloc(n + 1, sizeof *rows);
+    uint64_t *site_rows = (uint64_t *)calloc(n + 1, sizeof *site_rows);
+    int site;
+
+    snprintf(c->where, sizeof c->where, "windows");
+    hold(c, "count", n, window_count(c->m));
+    hold(c, "count of rows", chroprof_windows(c->p, rows, n), n);
+    compare_loop_windows(c, rows, n);
+    for (site = 0; site < COUNT(c->m->sites); site++)
+        compare_site_windows(c, n, site, site_rows);
+    if (c->m->other_used)
+        compare_site_windows(c, n, MODEL_OTHER, site_rows);
+    free(rows);
+    free(site_rows);
+}
+
+/* ---- anomalies, tables, all ---------------------------------------------------------------- */
+
+static void compare_anomalies(comparison *c)
+{
+    chroprof_anomaly rows[CHROPROF_ANOMALY_COUNT];
+    size_t i, n = chroprof_anomalies(c->p, rows, CHROPROF_ANOMALY_COUNT);
+
+    snprintf(c->where, sizeof c->where, "anomalies");
+    hold(c, "count", n, CHROPROF_ANOMALY_COUNT);
+    for (i = 0; i < n; i++)
+        hold(c, rows[i].text, rows[i].count, c->m->anomalies[rows[i].kind]);
+}
+
+static void compare_tables(comparison *c)
+{
+    const model *m = c->m;
+    chroprof_table rows[CHROPROF_TABLE_COUNT];
+    size_t i, n = chroprof_tables(c->p, rows, CHROPROF_TABLE_COUNT);
+
+    snprintf(c->where, sizeof c->where, "tables");
+    hold(c, "count", n, CHROPROF_TABLE_COUNT);
+    for (i = 0; i < n; i++) {
+        snprintf(c->where, sizeof c->where, "table %s", rows[i].name);
+        hold(c, "capacity", rows[i].capacity, m->capacity[rows[i].kind]);
+        switch (rows[i].kind) {
+        case CHROPROF_TABLE_FUTURES: hold(c, "used", rows[i].used, live_with_id(m)); break;
+        case CHROPROF_TABLE_SITES: hold(c, "used", rows[i].used, (uint64_t)COUNT(m->sites)); break;
+        case CHROPROF_TABLE_PATHS: hold(c, "used", rows[i].used, (uint64_t)COUNT(m->paths)); break;
+        case CHROPROF_TABLE_EDGES: hold(c, "used", rows[i].used, (uint64_t)COUNT(m->edges)); break;
+        case CHROPROF_TABLE_DEPTH: hold(c, "used", rows[i].used, (uint64_t)depth(m)); break;
+        default: continue;
+        }
+        hold(c, "dropped", rows[i].dropped, m->dropped[rows[i].kind]);
+    }
+}
+
+static comparison begin_comparison(const model *m, const chroprof *p, FILE *err)
+{
+    comparison c;
+
+    memset(&c, 0, sizeof c);
+    c.m = m;
+    c.p = p;
+    c.err = err;
+    return c;
+}
+
+int model_compare_totals(const model *m, const chroprof *p, FILE *err)
+{
+    comparison c = begin_comparison(m, p, err);
+    chroprof_totals t;
+
+    chroprof_read_totals(p, &t);
+    snprintf(c.where, sizeof c.where, "totals");
+    hold(&c, "elapsed_ns", t.elapsed_ns, m->elapsed);
+    compare_counts(&c, &t);
+    return c.differences;
+}
+
+int model_compare(const model *m, const chroprof *p, FILE *err)
+{
+    comparison c = begin_comparison(m, p, err);
+    figures *all = figures_of_paths(m);
+    uint32_t *path_ids;
+
+    compare_all_totals(&c);
+    compare_anomalies(&c);
+    compare_tables(&c);
+    compare_ranks(&c, all);
+    path_ids = compare_paths(&c, all);
+    compare_futures(&c, path_ids);
+    compare_windows(&c);
+    arrfree(path_ids);
+    arrfree(all);
+    return c.differences;
+}
+
+/* ---- the laws, from public figures alone --------------------------------------------------- */
+
+static void laws_of_totals(comparison *c, const chroprof_totals *t)
+{
+    snprintf(c->where, sizeof c->where, "law:");
+    hold(c, "elapsed = busy + idle + loop", t->elapsed_ns, t->busy_ns + t->idle_ns + t->loop_ns);
+    hold(c, "blame = delay, in ticks", t->blame_ticks, t->delay_ticks);
+    hold(c, "untracked within busy", t->untracked_ns <= t->busy_ns, true);
+}
+
+static void laws_of_rank(comparison *c, const chroprof_rank *r)
+{
+    hold(c, "calls add up", r->calls, r->completed + r->failed + r->cancelled + r->abandoned
+                                      + r->live);
+    hold(c, "with_children = exec + children", r->with_children_ns, r->exec_ns + r->children_ns);
+    hold(c, "slice_max within exec_max", r->slice_max_ns <= r->exec_max_ns, true);
+    hold(c, "exec_max within exec", r->exec_max_ns <= r->exec_ns, true);
+}
+
+static void laws_of_ranks(comparison *c, const chroprof_totals *t)
+{
+    chroprof_rank some[64], *rows = some;
+    size_t i, n = chroprof_ranks(c->p, some, 64, CHROPROF_BY_EXEC);
+    uint64_t exec = t->untracked_ns, live = 0;
+    uint64_t blame = t->untracked_blame_ns + t->loop_blame_ns + t->idle_blame_ns;
+
+    if (n > 64) {
+        rows = (chroprof_rank *)calloc(n, sizeof *rows);
+        chroprof_ranks(c->p, rows, n, CHROPROF_BY_EXEC);
+    }
+    for (i = 0; i < n; i++) {
+        laws_of_rank(c, &rows[i]);
+        exec += rows[i].exec_ns;
+        blame += rows[i].blame_ns;
+        live += rows[i].live;
+    }
+    hold(c, "busy = sum of exec + untracked", t->busy_ns, exec);
+    hold(c, "blame = sum of the sites' + untracked, loop, idle", t->blame_ns, blame);
+    hold(c, "live at sites within live", live <= t->live, true);
+    if (rows != some)
+        free(rows);
+}
+
+int model_laws_of_totals(const chroprof *p, FILE *err)
+{
+    comparison c = begin_comparison(NULL, p, err);
+    chroprof_totals t;
+
+    chroprof_read_totals(p, &t);
+    laws_of_totals(&c, &t);
+    return c.differences;
+}
+
+int model_laws(const chroprof *p, FILE *err)
+{
+    comparison c = begin_comparison(NULL, p, err);
+    const char *broken = chroprof_check(p);
+    chroprof_totals t;
+
+    chroprof_read_totals(p, &t);
+    laws_of_totals(&c, &t);
+    laws_of_ranks(&c, &t);
+    if (broken) {
+        snprintf(c.where, sizeof c.where, "chroprof_check: %.150s", broken);
+        hold(&c, "broken", 1, 0);
+    }
+    return c.differences;
+}
