@@ -375,7 +375,7 @@ static void serve(uint64_t until)
 
 static void ask_for_pages(int fd, unsigned seed)
 {
-    const struct timespec pause = { 0, (long)MILLISECOND };
+    const struct timespec pause = { 0, 2 * (long)MILLISECOND };
     char text[PAGE_SIZE];
     for (unsigned i = 0; i < REQUESTS_A_CONNECTION; i++) {
         int length = snprintf(text, sizeof text, "GET /page/%u\n", (seed * 7 + i) % PAGES);
@@ -453,8 +453,8 @@ static void report(void)
         give_up("standard output");
     }
     (void)puts(
-        "\nHow to read it: task_handler takes most of the loop, and its strip rises all the time.\n"
-        "Below it in the tree find_task walks a list of timeouts that only grows (live).");
+        "\nHow to read it: task_handler comes first, and its strip rises over the run. Below it in\n"
+        "the tree: find_task, which walks its list. The list only grows: see the futures live.");
     write_file("demo.json", CHROPROF_JSON);
     write_file("demo.folded", CHROPROF_FOLDED);
     (void)puts("\nWritten: demo.json (everything), demo.folded (for a flame graph).");
@@ -469,7 +469,7 @@ int main(int count, char **words)
     fixed = count > 2 && strcmp(words[2], "fixed") == 0;
     options.name = "demo";
     options.window_ns = 250 * MILLISECOND;
-    options.stall_ns = 5 * MILLISECOND;
+    options.stall_ns = 2 * MILLISECOND;
     (void)signal(SIGPIPE, SIG_IGN);
     result = chroprof_init(&prof, memory, sizeof memory, &options);
     if (result != CHROPROF_OK) {

@@ -101,6 +101,9 @@ for line in "a 5000" "a;b 3000"; do
     fi
 done
 cp "$scratch/out" "$scratch/small.folded"
+if grep -q '^small;a 5000$' "$scratch/out"; then ok default_name; else
+    fail default_name "$(head -n 1 "$scratch/out")"
+fi
 run replay "$small"; expect text 0 "a.c:1"
 cp "$scratch/out" "$scratch/small.text"
 run replay "$small" --format=json; expect json 0 '"sites"'
@@ -114,9 +117,9 @@ assert t["elapsed_ns"] == t["busy_ns"] + t["idle_ns"] + t["loop_ns"], "elapsed"
 sites = sum(s["exec_ns"] for s in d["sites"])
 assert t["busy_ns"] == sites + t["untracked_ns"], "busy"
 assert t["delay_ns"] == t["blame_ns"], "blame"
-if len(sys.argv) > 2:
+if len(sys.argv) > 2:  # nine lines, and the tick of the dump
     assert t["elapsed_ns"] == 14000000 and t["idle_ns"] == 2000000 and t["loop_ns"] == 4000000, t
-    assert t["events"] == 9 and t["anomalies"] == 0, t
+    assert t["events"] == 10 and t["anomalies"] == 0, t
     exec_ns = {s["name"]: s["exec_ns"] for s in d["sites"]}
     assert exec_ns == {"a": 5000000, "b": 3000000}, exec_ns
 END
@@ -131,15 +134,15 @@ else
 fi
 
 # --- where the stream comes from
-"$command" replay - --name small <"$small" >"$scratch/out" 2>"$scratch/err"; code=$?
-expect standard_input 0 "a.c:1"
-cat "$small" | "$command" replay - --format folded >"$scratch/out" 2>"$scratch/err"
+"$command" replay - <"$small" >"$scratch/out" 2>"$scratch/err"; code=$?
+expect standard_input 0 "stdin"
+cat "$small" | "$command" replay - --format folded --name small >"$scratch/out" 2>"$scratch/err"
 same from_a_pipe "$scratch/out" "$scratch/small.folded"
 printf '%s' "$(cat "$small")" >"$scratch/cut.events"
-run replay "$scratch/cut.events" --format folded
+run replay "$scratch/cut.events" --format folded --name small
 same last_line_without_newline "$scratch/out" "$scratch/small.folded"
 sed 's/$/\r/' "$small" >"$scratch/crlf.events"
-run replay "$scratch/crlf.events" --format folded
+run replay "$scratch/crlf.events" --format folded --name small
 same carriage_returns "$scratch/out" "$scratch/small.folded"
 : >"$scratch/empty.events"
 run replay "$scratch/empty.events"; expect empty_stream 0
@@ -153,7 +156,7 @@ for packer in xz gzip; do
     fi
     packed=$scratch/-odd' 'name\'.$ending
     $packer -c <"$small" >"$packed"
-    run replay -f folded "$packed"
+    run replay -f folded --name small "$packed"
     same "packed_$ending" "$scratch/out" "$scratch/small.folded"
     PATH=/nonexistent "$command" replay "$packed" >"$scratch/out" 2>"$scratch/err"; code=$?
     expect "packed_${ending}_without_its_tool" 1 "needs the program $packer"

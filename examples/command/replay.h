@@ -218,7 +218,7 @@ static const tool_option replay_options[] = {
     { "window", '\0', "TIME", "first width of the time windows (default 100ms)", set_window },
     { "stall", '\0', "TIME", "a turn or pass longer than this is a stall\n(default 20ms)",
       set_stall },
-    { "name", '\0', "NAME", "name of the profile (default: FILE)", set_name },
+    { "name", '\0', "NAME", "name of the profile (default: FILE without its folders\nand endings)", set_name },
     { "repeat", '\0', "N", "replay the stream N times from memory, its times\ngoing on",
       set_repeat },
     { "stats", '\0', NULL, "load the stream into memory first, then say on\n"
@@ -517,6 +517,22 @@ static void replay_summary(const replay *run)
 
 /* >>replay run */
 
+/* The profile's name: FILE without its folders and endings. */
+static const char *default_name(const char *source)
+{
+    static char name[64];
+    static const char *const endings[] = { ".xz", ".gz", ".events" };
+    const char *slash = strrchr(source, '/');
+    (void)snprintf(name, sizeof name, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : source);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t length = strlen(name);
+        if (length > strlen(endings[i]) && ends_in(name, endings[i])) {
+            name[length - strlen(endings[i])] = '\0';
+        }
+    }
+    return strcmp(source, "-") == 0 ? "stdin" : name;
+}
+
 static bool replay_profile(replay *run)
 {
     chroprof_result result;
@@ -528,7 +544,7 @@ static bool replay_profile(replay *run)
     }
     run->options.clock = chroprof_clock_manual;
     if (run->options.name == NULL) {
-        run->options.name = strcmp(run->source, "-") == 0 ? "standard input" : run->source;
+        run->options.name = default_name(run->source);
     }
     result = chroprof_init(&run->profile, run->block, run->memory, &run->options);
     if (result != CHROPROF_OK) {
