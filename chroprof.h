@@ -300,6 +300,7 @@ typedef struct chroprof {
     void *clock_user;
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
+    uint32_t slots;        /* rows of the futures */
     bool on;               /* events are taken */
     bool in_callback;      /* on_stall is being called */
     bool stall_due;        /* the event under way ended a stall */
@@ -807,7 +808,7 @@ enum {
 /* A node of the performance tree. The first line is all that a slice touches. */
 typedef struct chroprof__path {
     uint64_t exec;
-    uint64_t slices;
+    uint64_t slices;           /* that ended */
     uint64_t slice_max;
     uint64_t blame;
     uint64_t exec_max;
@@ -961,7 +962,7 @@ typedef struct chroprof__core {
     uint64_t turns, turn_max;
     uint64_t hidden_since;
     uint32_t hidden;           /* frames beyond max_depth */
-    uint32_t unused;
+    uint32_t noted;            /* turns under way that have noted slices */
     /* rare */
     uint64_t window_end, window_ticks;     /* the current width */
     uint64_t max_step_ticks;
@@ -1354,10 +1355,9 @@ CHROPROF__INLINE uint32_t chroprof__site_index(chroprof__core *c, const chroprof
 /* The slot of an id, or the empty slot where it would be. */
 CHROPROF__INLINE chroprof__future *chroprof__find(const chroprof *p, uint64_t id)
 {
-    uint32_t rows = p->core->tables[CHROPROF_TABLE_FUTURES].rows;
-    uint32_t k = chroprof__hash_index(id, rows);
+    uint32_t k = chroprof__hash_index(id, p->slots);
     while (p->futures[k].id != id && p->futures[k].id != 0)
-        k = k + 1 < rows ? k + 1 : 0;
+        k = k + 1 < p->slots ? k + 1 : 0;
     return p->futures + k;
 }
 
@@ -1917,21 +1917,18 @@ CHROPROF__INLINE void chroprof__end_ready(chroprof *p, const chroprof__future *s
     c->held_delay_row = row->histogram;
 }
 
-/* A stay ends: the slice is measured, its longest kept, its histogram entry left to the next event. */
-CHROPROF__INLINE void chroprof__end_slice(chroprof__core *c, chroprof__path *row, uint64_t slice,
-                                          uint64_t exec)
+/* A stay ends: the slice is measured and its longest kept. Returns what is held back of it. */
+CHROPROF__INLINE uint32_t chroprof__end_slice(chroprof__core *c, chroprof__path *row, uint64_t slice,
+                                              uint64_t exec)
 {
+    row->slices++;
     if (slice > row->slice_max)
         row->slice_max = slice;
     if (exec > row->exec_max)
         row->exec_max = exec;
-    if (row->histogram == 0)
-        return;
-    if (CHROPROF__RARELY(c->held & CHROPROF__HELD_SLICE))
-        chroprof__add_held_outlined(c);
-    c->held |= CHROPROF__HELD_SLICE;
     c->held_slice = slice;
     c->held_slice_row = row->histogram;
+    return row->histogram ? CHROPROF__HELD_SLICE : 0;
 }
 
 /* The last frame of a live future is gone. */
@@ -1981,28 +1978,35 @@ CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *b
     chroprof__core *c = p->core;
     chroprof__biggest *b = chroprof__turn(c);
     uint32_t events = (uint32_t)(c->seq / 2) - base->event;
+    c->noted += b->count == 0;
     chroprof__note_slice(b, slice, base->id, base->path);
     chroprof__stalled(p, CHROPROF_STALL_TURN, base->pushed, length, events, b);
 }
 
 /* A turn has ended at the pop of its base frame. */
-CHROPROF__INLINE void chroprof__end_turn(chroprof *p, chroprof__core *c, const chroprof__frame *base,
-                                         uint64_t slice, uint64_t t)
+CHROPROF__INLINE uint32_t chroprof__end_turn(chroprof *p, chroprof__core *c, const chroprof__frame *base,
+                                             uint64_t slice, uint64_t t)
 {
     uint64_t length = t - base->pushed - base->excluded;
     c->turns++;
     if (length > c->turn_max)
         c->turn_max = length;
-    if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows) {
-        if (CHROPROF__RARELY(c->held & CHROPROF__HELD_TURN))
-            chroprof__add_held_outlined(c);
-        c->held |= CHROPROF__HELD_TURN;
-        c->held_turn = length;
-    }
     if (CHROPROF__RARELY(length > c->stall_ticks))
         chroprof__turn_stalled(p, base, slice, length);
-    if (CHROPROF__RARELY(chroprof__turn(c)->count))
+    if (CHROPROF__RARELY(c->noted) && chroprof__turn(c)->count) {
         chroprof__clear_biggest(chroprof__turn(c));
+        c->noted--;
+    }
+    c->held_turn = length;
+    return c->tables[CHROPROF_TABLE_HISTOGRAMS].rows ? CHROPROF__HELD_TURN : 0;
+}
+
+/* A slice inside a turn. */
+CHROPROF__COLD void chroprof__note_in_turn(chroprof__core *c, uint64_t slice, const chroprof__frame *frame)
+{
+    chroprof__biggest *b = chroprof__turn(c);
+    c->noted += b->count == 0;
+    chroprof__note_slice(b, slice, frame->id, frame->path);
 }
 
 /* The nested loop's time is not of the turn below it. */
@@ -2015,30 +2019,44 @@ CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame *ba
         p->frames[c->floor].excluded += t - barrier->pushed;
 }
 
+/* An enter-frame's call is completed with it. */
+CHROPROF__INLINE void chroprof__end_call(chroprof__path *row, uint64_t t)
+{
+    row->live--;
+    row->wall += t;
+    row->completed++;
+}
+
+/* The stay of a frame that is no barrier ends; it is off the stack already. */
+CHROPROF__INLINE void chroprof__end_stay(chroprof *p, chroprof__core *c, const chroprof__frame *frame,
+                                         uint64_t t)
+{
+    uint64_t slice = t - frame->start, exec = slice;
+    chroprof__path *row = p->paths + frame->path;
+    if (CHROPROF__RARELY(c->held))
+        chroprof__add_held_outlined(c);
+    if (frame->kind != CHROPROF__ENTER_FRAME)
+        exec = chroprof__leave_slot(p, frame, slice, t);
+    else
+        chroprof__end_call(row, t);
+    uint32_t held = chroprof__end_slice(c, row, slice, exec);
+    if (CHROPROF__RARELY(slice > c->pass.floor))
+        chroprof__note_slice(&c->pass, slice, frame->id, frame->path);
+    if (c->depth == c->floor)
+        held |= chroprof__end_turn(p, c, frame, slice, t);
+    else if (slice > chroprof__turn(c)->floor)
+        chroprof__note_in_turn(c, slice, frame);
+    c->held = held;
+}
+
 /* Takes the topmost visible frame off the stack. */
 CHROPROF__INLINE void chroprof__pop(chroprof *p, chroprof__core *c, uint64_t t)
 {
     const chroprof__frame *frame = p->frames + --c->depth;
-    if (CHROPROF__RARELY(frame->kind == CHROPROF__BARRIER)) {
+    if (CHROPROF__RARELY(frame->kind == CHROPROF__BARRIER))
         chroprof__pop_barrier(p, frame, t);
-    } else {
-        uint64_t slice = t - frame->start, exec = slice;
-        chroprof__path *row = p->paths + frame->path;
-        if (frame->kind & CHROPROF__FUTURE_FRAME) {
-            exec = chroprof__leave_slot(p, frame, slice, t);
-        } else {
-            row->live--;
-            row->wall += t;
-            row->completed++;
-        }
-        chroprof__end_slice(c, row, slice, exec);
-        if (slice > c->pass.floor)
-            chroprof__note_slice(&c->pass, slice, frame->id, frame->path);
-        if (c->depth == c->floor)
-            chroprof__end_turn(p, c, frame, slice, t);
-        else if (slice > chroprof__turn(c)->floor)
-            chroprof__note_slice(chroprof__turn(c), slice, frame->id, frame->path);
-    }
+    else
+        chroprof__end_stay(p, c, frame, t);
     if (c->depth)
         p->frames[c->depth - 1].start += t - frame->pushed;
     chroprof__set_account(p, c);
@@ -2177,7 +2195,6 @@ CHROPROF__INLINE void chroprof__push_future(chroprof *p, chroprof__core *c, chro
         chroprof__hide(c, t);
         return;
     }
-    p->paths[path].slices++;
     chroprof__frame *frame = chroprof__push(p, c, path, kind | CHROPROF__FUTURE_FRAME, t);
     frame->id = slot->id;
     frame->slot = (uint32_t)(slot - p->futures);
@@ -2357,7 +2374,6 @@ CHROPROF__INLINE void chroprof__on_enter(chroprof *p, chroprof__core *c, const c
     }
     uint32_t path = chroprof__child(p, chroprof__parent(c), chroprof__site_index(c, site));
     chroprof__begin_call(p->paths + path, t);
-    p->paths[path].slices++;
     uint32_t future = c->depth == c->floor ? 0 : p->frames[c->depth - 1].future;
     chroprof__frame *frame = chroprof__push(p, c, path, CHROPROF__ENTER_FRAME, t);
     frame->id = 0;
@@ -2586,15 +2602,18 @@ static bool chroprof__is_newest(const chroprof *p, uint32_t k)
     return p->futures[frame->slot].frame == k + 1;
 }
 
-/* The maxima of a path with the stays under way. */
-static void chroprof__path_maxima(const chroprof *p, uint32_t path, uint64_t *slice, uint64_t *exec)
+/* What a path's slices are with the stays under way: how many, the longest, the largest exec. */
+static void chroprof__read_slices(const chroprof *p, uint32_t path, uint64_t *count, uint64_t *slice,
+                                  uint64_t *exec)
 {
+    *count = p->paths[path].slices;
     *slice = p->paths[path].slice_max;
     *exec = p->paths[path].exec_max;
     for (uint32_t k = 0; k < p->core->depth; k++) {
         if (p->frames[k].path != path || p->frames[k].kind == CHROPROF__BARRIER)
             continue;
         uint64_t now = chroprof__frame_slice(p, k), all = chroprof__frame_exec(p, k);
+        ++*count;
         *slice = now > *slice ? now : *slice;
         *exec = chroprof__is_newest(p, k) && all > *exec ? all : *exec;
     }
@@ -2632,8 +2651,8 @@ static void chroprof__read_site_name(const chroprof *p, uint32_t site, const cha
 static void chroprof__read_path(const chroprof *p, uint32_t path, chroprof_path *out)
 {
     const chroprof__path *row = p->paths + path;
-    uint64_t slice_max, exec_max;
-    chroprof__path_maxima(p, path, &slice_max, &exec_max);
+    uint64_t slices, slice_max, exec_max;
+    chroprof__read_slices(p, path, &slices, &slice_max, &exec_max);
     memset(out, 0, sizeof(*out));
     out->id = path;
     out->parent = row->parent;
@@ -2643,7 +2662,7 @@ static void chroprof__read_path(const chroprof *p, uint32_t path, chroprof_path 
     out->with_children_ns = out->exec_ns + chroprof__children_ns(p, path);
     out->exec_max_ns = chroprof__ns(p->core, exec_max);
     out->slice_max_ns = chroprof__ns(p->core, slice_max);
-    out->slices = row->slices;
+    out->slices = slices;
     out->wall_ns = chroprof__wall_ns(p, row);
     out->delay_ns = chroprof__ns(p->core, chroprof__delay_ticks(p, row));
     out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
@@ -3344,14 +3363,11 @@ static uint64_t chroprof__histogram_total(const chroprof__histogram *h)
     return total;
 }
 
-/* Slices of a site that ended: begun, less those on the stack. */
 static uint64_t chroprof__slices_ended(const chroprof *p, uint32_t site)
 {
     uint64_t slices = 0;
     for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
         slices += p->paths[k].slices;
-    for (uint32_t k = 0; k < p->core->depth; k++)
-        slices -= p->paths[p->frames[k].path].site == site && p->frames[k].kind != CHROPROF__BARRIER;
     return slices;
 }
 
@@ -3426,6 +3442,7 @@ CHROPROF_API uint64_t chroprof_clock_manual(void *user)
 static void chroprof__attach(chroprof *p, chroprof__core *c)
 {
     p->core = c;
+    p->slots = c->tables[CHROPROF_TABLE_FUTURES].rows;
     p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
     p->frames = (chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
     p->paths = (chroprof__path *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
@@ -3860,7 +3877,6 @@ static void chroprof__reset_frames(chroprof *p)
         frame->pushed = frame->start = frame->excluded = frame->carried = 0;
         if (frame->kind == CHROPROF__BARRIER)
             continue;
-        p->paths[frame->path].slices++;
         p->paths[frame->path].calls += frame->kind == CHROPROF__ENTER_FRAME;
         p->paths[frame->path].live += frame->kind == CHROPROF__ENTER_FRAME;
     }
@@ -3903,6 +3919,7 @@ static void chroprof__reset_core(chroprof__core *c)
     chroprof__clear_biggest(&c->pass);
     for (int k = 0; k < CHROPROF__LEVELS; k++)
         chroprof__clear_biggest(&c->turn[k]);
+    c->noted = 0;
     chroprof__set_factor(c, c->factor);
     c->horizon = 0;
 }
