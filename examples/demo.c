@@ -453,8 +453,8 @@ static void report(void)
         give_up("standard output");
     }
     (void)puts(
-        "\nHow to read it: task_handler comes first, and its strip rises over the run. Below it in\n"
-        "the tree: find_task, which walks its list. The list only grows: see the futures live.");
+        "\nHow to read it: task_handler comes first, and its strip rises over the run. Below it\n"
+        "in the tree: find_task, which walks its list, and that only grows: see the futures live.");
     write_file("demo.json", CHROPROF_JSON);
     write_file("demo.folded", CHROPROF_FOLDED);
     (void)puts("\nWritten: demo.json (everything), demo.folded (for a flame graph).");
@@ -468,7 +468,7 @@ int main(int count, char **words)
     int seconds = count > 1 ? atoi(words[1]) : 7;
     fixed = count > 2 && strcmp(words[2], "fixed") == 0;
     options.name = "demo";
-    options.window_ns = 250 * MILLISECOND;
+    options.window_ns = 100 * MILLISECOND;
     options.stall_ns = 2 * MILLISECOND;
     (void)signal(SIGPIPE, SIG_IGN);
     result = chroprof_init(&prof, memory, sizeof memory, &options);

@@ -265,6 +265,15 @@ if grep -q "$(printf '\033')" "$scratch/out"; then fail color_auto "coloured int
     ok color_auto
 fi
 run replay "$small" --by calls --top 1; expect by_and_top 0 "a.c:1"
+run replay "$small" --by blame; expect blame_without_ready 0 "delay and blame are 0"
+printf '%s\n' '0 enter 0 a a.c 1' '0 pending 7 b b.c 2' '2000 ready 7' '5000 leave 0' \
+    '9000 running 7' '9000 completed 7' >"$scratch/ready.events"
+run replay "$scratch/ready.events" --by blame
+if [ "$code" = 0 ] && [ ! -s "$scratch/err" ] && grep -q 'a .*3.00' "$scratch/out"; then
+    ok blame_with_ready
+else
+    fail blame_with_ready "$(cat "$scratch/err"; grep 'a\.c' "$scratch/out" | head -n 1)"
+fi
 run replay "$small" --memory 100; expect memory_too_small 2 "too small"
 run replay "$small" --memory 8K --set max_sites=1; expect set_capacity 0 "max_sites"
 run replay "$small" --repeat 3 --stats; expect repeat 0 "27 events in "

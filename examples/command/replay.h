@@ -1,6 +1,7 @@
 /* replay.h - chroprof replay: an event stream becomes a profile and a report. */
 
 #define REPLAY_MEMORY ((size_t)64 << 20)
+#define REPLAY_WINDOW_NS UINT64_C(1000000)
 #define REPLAY_BUFFER ((size_t)256 << 10)
 #define REPLAY_LONGEST_LINE ((size_t)16 << 20)
 
@@ -215,10 +216,12 @@ static const tool_option replay_options[] = {
       "(default 64M)", set_memory },
     { "set", '\0', "OPTION=N", "capacity of one table, as in max_paths=5000; the\n"
       "report names the option of a table that was full", set_capacity },
-    { "window", '\0', "TIME", "first width of the time windows (default 100ms)", set_window },
+    { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
+      "table is full (default 1ms)", set_window },
     { "stall", '\0', "TIME", "a turn or pass longer than this is a stall\n(default 20ms)",
       set_stall },
-    { "name", '\0', "NAME", "name of the profile (default: FILE without its folders\nand endings)", set_name },
+    { "name", '\0', "NAME", "name of the profile (default: FILE without its folders\n"
+      "and endings)", set_name },
     { "repeat", '\0', "N", "replay the stream N times from memory, its times\ngoing on",
       set_repeat },
     { "stats", '\0', NULL, "load the stream into memory first, then say on\n"
@@ -498,6 +501,18 @@ static int replay_output(replay *run)
     return failed ? TOOL_INPUT : TOOL_OK;
 }
 
+/* An order by figures that the stream never gave would puzzle. */
+static void warn_without_ready(const replay *run)
+{
+    chroprof_totals totals;
+    bool asked = run->text.by == CHROPROF_BY_DELAY || run->text.by == CHROPROF_BY_BLAME;
+    chroprof_read_totals(&run->profile, &totals);
+    if (asked && totals.delay_ns == 0) {
+        tool_message("%s: no future was ready and waited, so delay and blame are 0; a stream tells "
+                     "it by ready events", run->reader.source);
+    }
+}
+
 /* What standard error says at the end. */
 static void replay_summary(const replay *run)
 {
@@ -543,6 +558,9 @@ static bool replay_profile(replay *run)
         return false;
     }
     run->options.clock = chroprof_clock_manual;
+    if (run->options.window_ns == 0) {
+        run->options.window_ns = REPLAY_WINDOW_NS;
+    }
     if (run->options.name == NULL) {
         run->options.name = default_name(run->source);
     }
@@ -571,6 +589,7 @@ static int replay_all(replay *run)
     }
     result = replay_output(run);
     replay_summary(run);
+    warn_without_ready(run);
     return result;
 }
 
