@@ -1,0 +1,91 @@
+# chroprof is one header: there is nothing to build but its command, examples, tests and bench.
+# Variables: CC, CFLAGS, TIME (seconds of fuzzing), BENCH (arguments of the bench), SEED (tests).
+
+CFLAGS = -O2 -g
+TIME = 60
+BENCH =
+B = build
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align \
+           -Wstrict-prototypes
+STANDARD = -std=c99 -D_POSIX_C_SOURCE=200809L
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SAN_CC = $(CC)
+FUZZ_CC = clang
+
+COMMAND_PARTS = $(wildcard examples/command/*.h)
+TEST_PARTS = $(wildcard tests/*.h tests/model.c) chroprof.h
+TESTS ?= $(basename $(notdir $(wildcard tests/test_*.c)))
+
+help:
+	@echo 'make demo       runs a server with a fault and prints the report that shows it (15 s)'
+	@echo 'make chroprof   builds build/chroprof, the command'
+	@echo 'make test       runs everything; fetches what it needs with apt-get where it may'
+	@echo 'make fuzz       fuzzes the event gate with libFuzzer; TIME=60 seconds'
+	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
+	@echo 'make clean      removes build/'
+
+# ---- the command and the demonstration
+
+chroprof: $B/chroprof
+
+$B/chroprof: examples/chroprof.c $(COMMAND_PARTS) chroprof.h
+	@mkdir -p $B
+	$(CC) $(CFLAGS) -o $@ examples/chroprof.c
+
+demo: $B/demo
+	$B/demo
+
+$B/demo: examples/demo.c chroprof.h
+	@mkdir -p $B
+	$(CC) $(CFLAGS) -o $@ examples/demo.c
+
+# ---- tests: each program plain and with sanitizers, linked with one copy of the implementation
+
+test:
+	@CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
+
+test-programs: $(TESTS:%=$B/test/plain/%) $(TESTS:%=$B/test/san/%)
+
+$B/test/plain/libchroprof.a: tests/compile/impl.c chroprof.h
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) $(WARNINGS) -O2 -g -c -o $(@D)/impl.o tests/compile/impl.c
+	ar rcs $@ $(@D)/impl.o
+
+$B/test/san/libchroprof.a: tests/compile/impl.c chroprof.h
+	@mkdir -p $(@D)
+	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -c -o $(@D)/impl.o tests/compile/impl.c
+	ar rcs $@ $(@D)/impl.o
+
+$B/test/plain/%: tests/%.c $(TEST_PARTS) $B/test/plain/libchroprof.a
+	$(CC) $(STANDARD) $(WARNINGS) -O1 -g -o $@ $< $(@D)/libchroprof.a
+
+$B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a
+	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -o $@ $< $(@D)/libchroprof.a
+
+# ---- fuzzing
+
+fuzz: $B/fuzz_events
+	@mkdir -p $B/corpus
+	$B/fuzz_events -max_total_time=$(TIME) $(wildcard fuzz/*.dict:%=-dict=%) $B/corpus fuzz/corpus
+
+$B/fuzz_events: fuzz/fuzz_events.c chroprof.h
+	@mkdir -p $B
+	$(FUZZ_CC) -g -O1 -fsanitize=fuzzer,address,undefined -o $@ fuzz/fuzz_events.c
+
+# ---- bench
+
+bench: $B/bench
+	$B/bench $(BENCH)
+
+BENCH_FLAGS = -std=c99 -O2
+
+$B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h chroprof.h
+	@mkdir -p $B
+	$(CC) $(BENCH_FLAGS) -DBENCH_FLAGS='"$(BENCH_FLAGS)"' -o $@ bench/bench.c bench/impl.c \
+	    bench/disabled.c
+
+clean:
+	rm -rf $B
+
+.PHONY: help chroprof demo test test-programs fuzz bench clean

@@ -1,0 +1,67 @@
+/* What each option flag promises, asked at run time: exit status 0, or the line that did not hold. */
+#define CHROPROF_IMPLEMENTATION
+#include "../../chroprof.h"
+
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return __LINE__ % 256;                                                                 \
+    } while (0)
+
+static unsigned char memory[1 << 16];
+
+static int count_bytes(void *user, const void *bytes, size_t count)
+{
+    (void)bytes;
+    *(size_t *)user += count;
+    return 0;
+}
+
+/* 0 and some bytes, or -1 and none if the format was left out */
+static int writes(chroprof *p, chroprof_format format, int left_out)
+{
+    size_t bytes = 0;
+    int result = chroprof_write(p, format, count_bytes, &bytes);
+    return left_out ? result == -1 && bytes == 0 : result == 0 && bytes > 0;
+}
+
+#ifdef CHROPROF_NO_TEXT
+#define NO_TEXT 1
+#else
+#define NO_TEXT 0
+#endif
+#ifdef CHROPROF_NO_JSON
+#define NO_JSON 1
+#else
+#define NO_JSON 0
+#endif
+#ifdef CHROPROF_NO_FOLDED
+#define NO_FOLDED 1
+#else
+#define NO_FOLDED 0
+#endif
+
+int main(void)
+{
+    static const chroprof_site site = { "flags", __FILE__, 1 };
+    chroprof_options options = { 0 };
+    chroprof p;
+#ifdef CHROPROF_NO_CLOCK
+    EXPECT(chroprof_init(&p, memory, sizeof memory, NULL) == CHROPROF_ERR_CLOCK);
+#else
+    EXPECT(chroprof_init(&p, memory, sizeof memory, NULL) == CHROPROF_OK);
+    EXPECT(chroprof_now(&p) > 0);
+#endif
+    options.clock = chroprof_clock_manual;
+    EXPECT(chroprof_init(&p, memory, sizeof memory, &options) == CHROPROF_OK);
+    chroprof_event(&p, CHROPROF_ENTER, 0, &site, 1000);
+    chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 5001000);
+    EXPECT(chroprof_check(&p) == NULL);
+    EXPECT(writes(&p, CHROPROF_TEXT, NO_TEXT));
+    EXPECT(writes(&p, CHROPROF_JSON, NO_JSON));
+    EXPECT(writes(&p, CHROPROF_FOLDED, NO_FOLDED));
+#if defined(CHROPROF_NO_STDIO) && defined(EOF)
+    EXPECT(!"stdio.h was included");
+#endif
+    return 0;
+}

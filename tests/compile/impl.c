@@ -1,0 +1,3 @@
+/* The implementation alone, as C and as C++. */
+#define CHROPROF_IMPLEMENTATION
+#include "../../chroprof.h"

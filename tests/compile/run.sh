@@ -1,0 +1,198 @@
+#!/bin/sh
+# Compiles the header in every way its users do. Prints "ok NAME", "FAIL NAME: why" or
+# "skip NAME: why", then the counts. Arguments: parts of the names to run.
+cd "$(dirname "$0")" || exit 1
+CC=${CC:-cc}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+wanted=$*
+
+strict="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align"
+posix=-D_POSIX_C_SOURCE=200809L
+c99="-std=c99 $posix"
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# is_wanted NAME: no arguments, or one of them is part of the name
+is_wanted() {
+    [ -z "$wanted" ] && return 0
+    for part in $wanted; do case $1 in *"$part"*) return 0 ;; esac; done
+    return 1
+}
+
+# clean NAME COMPILER ARGUMENTS...: compiles without an error or a warning
+clean() {
+    is_wanted "$1" || return 0
+    name=$1 compiler=$2
+    shift 2
+    if ! has "$compiler"; then skip "$name" "no $compiler"; return 1; fi
+    if "$compiler" "$@" >"$scratch/log" 2>&1 && ! grep -q 'warning' "$scratch/log"; then
+        ok "$name"
+    else
+        fail "$name" "$(grep -E 'error|warning|undefined' "$scratch/log" | head -n 1)"
+        return 1
+    fi
+}
+
+# works NAME COMPILER ARGUMENTS...: compiles clean into a program that exits with 0
+works() {
+    is_wanted "$1" || return 0
+    name=$1 compiler=$2
+    shift 2
+    if ! has "$compiler"; then skip "$name" "no $compiler"; return; fi
+    if ! "$compiler" "$@" -o "$scratch/program" >"$scratch/log" 2>&1; then
+        fail "$name" "$(grep -E 'error|undefined' "$scratch/log" | head -n 1)"
+    elif grep -q 'warning' "$scratch/log"; then
+        fail "$name" "$(grep 'warning' "$scratch/log" | head -n 1)"
+    else
+        "$scratch/program"
+        status=$?
+        if [ $status = 0 ]; then ok "$name"; else fail "$name" "exit status $status"; fi
+    fi
+}
+
+# --- no warnings: gcc and clang, C and C++, old and new
+for std in c99 c11; do
+    for compiler in gcc clang; do
+        clean "${compiler}_$std" $compiler -std=$std $posix $strict -Wstrict-prototypes -O2 \
+            -c impl.c -o "$scratch/impl_${compiler}_$std.o"
+    done
+done
+for std in c++11 c++17; do
+    clean "g++_$std" g++ -x c++ -std=$std $strict -O2 -c impl.c -o "$scratch/impl_g++.o"
+    clean "clang++_$std" clang++ -x c++ -std=$std $strict -O2 -c impl.c -o "$scratch/impl_clang++.o"
+done
+
+# --- clang -Weverything, without:
+#   -Wpadded                              a struct of the interface may have holes; those of the block
+#                                         are pinned by static asserts
+#   -Wdeclaration-after-statement         is about C89, the header is C99
+#   -Wdisabled-macro-expansion            comes from the C library's own macros (errno, stdout)
+#   -Wunsafe-buffer-usage                 (newer clangs) asks for C++ containers
+#   -Wswitch-default, -Wswitch-enum, -Wcovered-switch-default   contradict each other
+#   -Wused-but-marked-unused              what only some formats need is marked unused for the others
+# and in C++ without:
+#   -Wc++98-compat-pedantic               the header asks for C++11
+#   -Wold-style-cast, -Wzero-as-null-pointer-constant   there is no other cast or null in C
+#   -Wreserved-identifier, -Wreserved-macro-identifier  C++ reserves every name with two underscores;
+#                                         in C, chroprof__ is ours, and tells private from public
+everything="-Weverything -Wno-padded -Wno-declaration-after-statement \
+    -Wno-disabled-macro-expansion -Wno-unknown-warning-option -Wno-unsafe-buffer-usage \
+    -Wno-switch-default -Wno-switch-enum -Wno-covered-switch-default \
+    -Wno-used-but-marked-unused"
+clean everything_c99 clang $c99 $everything -fsyntax-only impl.c
+clean everything_c11 clang -std=c11 $posix $everything -fsyntax-only impl.c
+clean everything_c++11 clang++ -x c++ -std=c++11 $everything -Wno-c++98-compat-pedantic \
+    -Wno-old-style-cast -Wno-zero-as-null-pointer-constant -Wno-reserved-identifier \
+    -Wno-reserved-macro-identifier -fsyntax-only impl.c
+
+# --- without feature macros: strict C99 builds, or stops with one #error that says what to define
+if is_wanted strict_c99; then
+    if $CC -std=c99 -c impl.c -o "$scratch/strict.o" 2>"$scratch/log"; then ok strict_c99
+    elif [ "$(grep -c 'error:.*chroprof: ' "$scratch/log")" = 1 ] &&
+        grep 'error:' "$scratch/log" | head -n 1 | grep -q '_POSIX_C_SOURCE'; then ok strict_c99
+    else fail strict_c99 "$(grep 'error:' "$scratch/log" | head -n 1)"
+    fi
+fi
+clean gnu99_without_macros "${CC%% *}" -std=gnu99 -fsyntax-only impl.c
+clean default_standard "${CC%% *}" -fsyntax-only impl.c
+
+# --- inclusion: any order, twice, two translation units, C with C++ and the reverse
+for order in FIRST LAST; do
+    clean "user_c_header_$order" "${CC%% *}" $c99 $strict -DHEADER_$order -c user.c \
+        -o "$scratch/user_c.o"
+done
+clean main_c "${CC%% *}" $c99 $strict -c main.c -o "$scratch/main.o"
+for std in c++11 c++17; do
+    clean "user_$std" g++ -std=$std $strict -c user.cpp -o "$scratch/user_cpp.o"
+done
+clean implementation_in_c gcc $c99 -c impl.c -o "$scratch/impl_c.o"
+clean implementation_in_c++ g++ -x c++ -std=c++11 -c impl.c -o "$scratch/impl_cpp.o"
+users="$scratch/main.o $scratch/user_c.o $scratch/user_cpp.o"
+works c_implementation_c++_user g++ $users "$scratch/impl_c.o"
+works c++_implementation_c_user g++ $users "$scratch/impl_cpp.o"
+works alone_declarations_first "${CC%% *}" $c99 $strict alone.c
+works alone_implementation_first "${CC%% *}" $c99 $strict -DIMPLEMENTATION_FIRST alone.c
+works alone_c++ g++ -x c++ -std=c++11 $strict alone.c
+works alone_clang++ clang++ -x c++ -std=c++17 $strict alone.c
+
+# --- option flags
+for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_TEXT -DCHROPROF_NO_JSON -DCHROPROF_NO_FOLDED \
+    "-DCHROPROF_NO_TEXT -DCHROPROF_NO_JSON -DCHROPROF_NO_FOLDED -DCHROPROF_NO_STDIO" \
+    -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC "-DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC"; do
+    works "flags$(echo "$flags" | tr -d ' ' | sed 's/-DCHROPROF_/_/g')" "${CC%% *}" $c99 $strict \
+        $flags flags.c
+done
+works flags_no_clock_strict_c99 "${CC%% *}" -std=c99 $strict -DCHROPROF_NO_CLOCK flags.c
+# a private copy has functions its file does not call
+works flags_static "${CC%% *}" $c99 $strict -Wno-unused-function -DCHROPROF_API=static alone.c
+works flags_static_c++ g++ -x c++ -std=c++11 $strict -Wno-unused-function -DCHROPROF_API=static \
+    alone.c
+works flags_disable "${CC%% *}" $c99 $strict -DCHROPROF_DISABLE alone.c
+works flags_disable_clang clang $c99 $strict -DCHROPROF_DISABLE alone.c
+works flags_disable_c++ g++ -x c++ -std=c++11 $strict -DCHROPROF_DISABLE alone.c
+
+# --- disabled calls leave nothing behind
+# same_code NAME COMPILER SOURCE: with and without calls, the sections that are loaded are the same
+same_code() {
+    is_wanted "$1" || return 0
+    if ! has "$2" || ! has objcopy; then skip "$1" "no $2 or objcopy"; return; fi
+    for with in CALLS NOTHING; do
+        if ! $2 $4 -O2 -w -DWITH_$with -c "$3" -o "$scratch/$with.o" 2>"$scratch/log" ||
+            ! objcopy -O binary -R .comment -R '.note*' -R '.eh_frame*' "$scratch/$with.o" \
+                "$scratch/$with.bin" 2>>"$scratch/log"; then
+            fail "$1" "$(head -n 1 "$scratch/log")"
+            return
+        fi
+    done
+    if [ -s "$scratch/CALLS.bin" ] && cmp -s "$scratch/CALLS.bin" "$scratch/NOTHING.bin"; then
+        ok "$1"
+    else
+        fail "$1" "$(wc -c <"$scratch/CALLS.bin") bytes, not $(wc -c <"$scratch/NOTHING.bin")"
+    fi
+}
+same_code disabled_gcc gcc disabled.c "$c99"
+same_code disabled_clang clang disabled.c "$c99"
+same_code disabled_g++ g++ disabled.cpp -std=c++11
+same_code disabled_clang++ clang++ disabled.cpp -std=c++11
+clean disabled_warnings "${CC%% *}" $c99 $strict -DWITH_CALLS -c disabled.c -o "$scratch/disabled.o"
+
+# --- the object: only our own names, no data, no allocation, no counter if told so
+$CC $c99 -O2 -c impl.c -o "$scratch/impl.o" 2>/dev/null
+# empty NAME TEXT: there must be none
+empty() {
+    is_wanted "$1" || return 0
+    if ! has nm || [ ! -f "$scratch/impl.o" ]; then skip "$1" "no nm, or no object"
+    elif [ -z "$2" ]; then ok "$1"; else fail "$1" "$(echo "$2" | tr '\n' ' ')"; fi
+}
+empty symbols_of_others "$(nm -g --defined-only "$scratch/impl.o" | awk '$3 !~ /^chroprof_/')"
+empty symbols_with_private_names "$(nm -g --defined-only "$scratch/impl.o" | grep chroprof__)"
+empty writable_globals "$(nm "$scratch/impl.o" | awk '$2 ~ /^[BbDdCS]$/')"
+empty data_and_bss "$(size "$scratch/impl.o" | awk 'NR == 2 && $2 + $3 != 0 { print $2, $3 }')"
+empty allocation "$(nm -u "$scratch/impl.o" |
+    awk '$2 ~ /^(malloc|calloc|realloc|free|mmap|sbrk|strdup|asprintf)$/')"
+empty locale_dependent_output "$(nm -u "$scratch/impl.o" | grep -E 'printf|strtod')"
+$CC $c99 -O2 -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
+empty no_clock_reads_none "$(nm -u "$scratch/impl.o" | grep -E 'clock|time')"
+empty no_clock_reads_no_counter "$(objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1)"
+$CC $c99 -O2 -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
+empty no_tsc_reads_no_counter "$(objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1)"
+
+# --- the declarations bring in no macros but our own and those of the four standard headers
+macros() { $CC $c99 -dM -E "$@" declared.c | awk '{ print $2 }' | sed 's/(.*//' | sort; }
+macros >"$scratch/ours"
+macros -DSTANDARD >"$scratch/standard"
+empty foreign_macros "$(comm -23 "$scratch/ours" "$scratch/standard" | grep -v '^CHROPROF_')"
+if is_wanted own_macros; then
+    if grep -q '^CHROPROF_SITE$' "$scratch/ours"; then ok own_macros; else
+        fail own_macros "CHROPROF_SITE is not there"
+    fi
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

@@ -1,0 +1,102 @@
+#!/bin/sh
+# Runs every test program, plain and with sanitizers, then the scripts. The last line is the sum of
+# theirs: "N passed, N failed, N skipped". VERBOSE=1 shows the cases that passed as well.
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+MAKE=${MAKE:-make}
+logs=build/test/logs
+SCRATCH=build/test/scratch
+export CC SCRATCH
+passed=0 failed=0 skipped=0
+
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+
+# tally NAME COMMAND...: runs it, adds its last line to the sums and shows what did not pass
+tally() {
+    name=$1
+    shift
+    started=$(date +%s)
+    "$@" >"$logs/$name" 2>&1 </dev/null
+    status=$?
+    last=$(tail -n 1 "$logs/$name")
+    counts=$(echo "$last" |
+        sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+    if [ "${VERBOSE:-}" = 1 ]; then cat "$logs/$name"; else
+        grep -E '^(FAIL|skip) ' "$logs/$name"
+    fi
+    if [ -z "$counts" ]; then
+        tail -n 30 "$logs/$name"
+        fail "$name" "ended without its counts, exit status $status"
+        return
+    fi
+    echo "$name: $last ($(($(date +%s) - started)) s)"
+    set -- $counts
+    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+    if [ "$status" != 0 ] && [ "$2" = 0 ]; then fail "$name" "exit status $status"; fi
+}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+mkdir -p "$logs" "$SCRATCH"
+if ! sh tests/setup.sh; then
+    fail setup "no C compiler: install gcc, or set CC"
+    finish
+fi
+
+sanitizes() {
+    echo 'int main(void) { return 0; }' >"$SCRATCH/empty.c"
+    "$@" -fsanitize=address,undefined -o "$SCRATCH/empty" "$SCRATCH/empty.c" 2>/dev/null &&
+        "$SCRATCH/empty"
+}
+configurations="plain san"
+san_cc=$CC
+if sanitizes clang; then san_cc=clang; elif ! sanitizes "$CC"; then configurations=plain; fi
+
+# the programs that need the reference model need stb_ds
+tests=
+for source in tests/test_*.c; do
+    name=$(basename "$source" .c)
+    if grep -q 'model\.[ch]' "$source" &&
+        ! echo '#include <stb/stb_ds.h>' | $CC -E -x c - >/dev/null 2>&1; then
+        skipped=$((skipped + 1))
+        echo "skip $name: needs stb_ds.h (package libstb-dev)"
+    else
+        tests="$tests $name"
+    fi
+done
+
+goals=
+for configuration in $configurations; do
+    for name in $tests; do goals="$goals build/test/$configuration/$name"; done
+done
+echo "building (log: $logs/build)"
+"$MAKE" -k -j2 TESTS="$tests" CC="$CC" SAN_CC="$san_cc" $goals build/chroprof build/demo \
+    build/bench build/test/san/replay_events >"$logs/build" 2>&1 </dev/null
+if grep -q 'warning:' "$logs/build"; then
+    grep 'warning:' "$logs/build" | head -n 5
+    fail build "$(grep -c 'warning:' "$logs/build") warnings"
+else
+    passed=$((passed + 1))
+fi
+
+for configuration in $configurations; do
+    for name in $tests; do
+        if [ -x "build/test/$configuration/$name" ]; then
+            tally "$name-$configuration" "build/test/$configuration/$name"
+        else
+            fail "$name-$configuration" "does not build"
+            grep -E 'error:|undefined reference' "$logs/build" | head -n 5
+        fi
+    done
+done
+[ "$configurations" = plain ] && echo "skip sanitizers: neither clang nor $CC has them" &&
+    skipped=$((skipped + 1))
+
+for script in tests/fuzz.sh tests/compile/run.sh tests/command.sh tests/examples.sh; do
+    [ -f "$script" ] && tally "$(echo "$script" | tr / -)" sh "$script"
+done
+finish
