@@ -452,7 +452,7 @@ static void report(void)
     if (chroprof_dump(&prof, CHROPROF_TEXT, stdout) != 0) {
         give_up("standard output");
     }
-    (void)puts(
+    (void)puts(fixed ? "\nThe fault is repaired: task_handler takes next to nothing." :
         "\nHow to read it: task_handler comes first, and its strip rises over the run. Below it\n"
         "in the tree: find_task, which walks its list, and that only grows: see the futures live.");
     write_file("demo.json", CHROPROF_JSON);
