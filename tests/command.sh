@@ -304,7 +304,7 @@ elif ! $CC -Wall -Wextra -Werror -I. -o "$scratch/quick" "$scratch/quick.c" 2>"$
 else
     ok quick_start_builds
     "$scratch/quick" >"$scratch/out" 2>"$scratch/err"; code=$?
-    expect quick_start_runs 0 "count_primes"
+    expect quick_start_runs 0 "busy_work"
 fi
 
 # --- the demonstration, a short run of it
