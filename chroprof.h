@@ -147,7 +147,7 @@ typedef enum chroprof_format {
     CHROPROF_FIREFOX       /* processed profile, version 60 */
 } chroprof_format;
 
-/* What chroprof_ranks sorts by, largest first; ties by site name, file, line. */
+/* What chroprof_ranks sorts by, largest first; ties by exec time, then site name, file, line. */
 typedef enum chroprof_order {
     CHROPROF_BY_EXEC,
     CHROPROF_BY_WITH_CHILDREN,
@@ -774,7 +774,7 @@ typedef struct chroprof__future {
     uint64_t since;            /* of the state */
     uint64_t exec;             /* slices that ended */
     uint32_t path;
-    uint16_t frame;            /* 1 + index of the topmost frame of this id, 0: none */
+    uint16_t frame;            /* the topmost frame of this id, 0: none */
     uint8_t state;             /* chroprof_state, or CHROPROF__GONE */
     uint8_t flags;
 } chroprof__future;
@@ -782,7 +782,7 @@ typedef struct chroprof__future {
 enum { CHROPROF__GONE = 255 };
 enum { CHROPROF__REMEMBERED = 1, CHROPROF__STARTED = 2 };   /* ready while running; ready, and has run before */
 
-/* A frame of the running stack. */
+/* A frame of the running stack. Number 0 is a barrier that is always there: the loop itself. */
 typedef struct chroprof__frame {
     uint64_t id;               /* 0: an enter-frame or a barrier */
     uint64_t pushed;
@@ -791,9 +791,9 @@ typedef struct chroprof__frame {
     uint64_t carried;          /* of an orphan: exec of its future when it lost its record */
     uint32_t path;
     uint32_t slot;             /* index of its id's slot; of a barrier: the floor below it */
-    uint32_t same;             /* 1 + index of the next deeper frame of the same id */
-    uint32_t future;           /* 1 + index of the innermost frame with an id above the barrier */
-    uint32_t event;            /* the number of the event that pushed it, modulo 2^32 */
+    uint32_t same;             /* the next deeper frame of the same id, 0: none */
+    uint32_t future;           /* the innermost frame with an id above the barrier, 0: none */
+    uint32_t event;            /* seq when it was pushed, modulo 2^32 */
     uint32_t kind;
 } chroprof__frame;
 
@@ -891,7 +891,7 @@ typedef struct chroprof__stall {
 typedef struct chroprof__biggest {
     uint64_t floor;
     uint32_t count;
-    uint32_t reserved;
+    uint32_t owner;            /* of a turn: the event of its base frame */
     chroprof__slice slices[CHROPROF_STALL_SLICES];
 } chroprof__biggest;
 
@@ -902,6 +902,7 @@ typedef struct chroprof__interval {
 } chroprof__interval;
 
 enum { CHROPROF__INTERVALS = 64, CHROPROF__LEVELS = 4, CHROPROF__NAME_BYTES = 64 };
+/* What an event keeps back for the histograms; a slice without one has row 0. */
 enum { CHROPROF__HELD_SLICE = 1, CHROPROF__HELD_TURN = 2, CHROPROF__HELD_DELAY = 4 };
 
 /* Tables beyond those that are public. */
@@ -948,7 +949,7 @@ typedef struct chroprof__core {
     uint64_t horizon;          /* at or beyond it the slow way is taken */
     uint32_t account;          /* path on top, or loop, idle, untracked */
     uint32_t depth;
-    uint32_t floor;            /* 1 + index of the innermost barrier, 0: none */
+    uint32_t floor;            /* the innermost barrier, 0: none */
     uint32_t level;            /* barriers on the stack */
     uint64_t ready;            /* futures ready just now */
     uint32_t window;           /* tag: level << 16 | index */
@@ -962,7 +963,7 @@ typedef struct chroprof__core {
     uint64_t turns, turn_max;
     uint64_t hidden_since;
     uint32_t hidden;           /* frames beyond max_depth */
-    uint32_t noted;            /* turns under way that have noted slices */
+    uint32_t unused;
     /* rare */
     uint64_t window_end, window_ticks;     /* the current width */
     uint64_t max_step_ticks;
@@ -1086,6 +1087,7 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
     case CHROPROF_TABLE_SITES: return sites;
     case CHROPROF_TABLE_PATHS: return n + CHROPROF__FIRST_PATH;
     case CHROPROF_TABLE_EDGES: return 2 * n + 2;
+    case CHROPROF_TABLE_DEPTH: return n + 1;
     case CHROPROF_TABLE_HISTOGRAMS: return n ? n + 1 : 0;
     case CHROPROF_TABLE_WINDOWS: return (n + 1) * sites;
     case CHROPROF_TABLE_STRINGS: return n + 64;
@@ -1364,8 +1366,8 @@ CHROPROF__INLINE chroprof__future *chroprof__find(const chroprof *p, uint64_t id
 /* Tells the frames of a slot where it lies. */
 static void chroprof__moved(const chroprof *p, uint32_t slot)
 {
-    for (uint32_t k = p->futures[slot].frame; k; k = p->frames[k - 1].same)
-        p->frames[k - 1].slot = slot;
+    for (uint32_t k = p->futures[slot].frame; k; k = p->frames[k].same)
+        p->frames[k].slot = slot;
 }
 
 /* Frees a slot; later ones of its cluster move back, so that no tombstone is left (Knuth, TAOCP 3,
@@ -1503,9 +1505,9 @@ CHROPROF__INLINE void chroprof__add_held(chroprof__core *c)
     uint64_t slice = c->held_slice, turn = c->held_turn, delay = c->held_delay;
     uint32_t held = c->held, bucket = chroprof__bucket(slice);
     c->held = 0;
-    if (held & CHROPROF__HELD_SLICE)
+    if (held & CHROPROF__HELD_SLICE && CHROPROF__LIKELY(c->held_slice_row))
         chroprof__histogram_add(&rows[c->held_slice_row].slice, bucket, slice);
-    if (held & CHROPROF__HELD_TURN) {
+    if (held & CHROPROF__HELD_TURN && CHROPROF__LIKELY(c->tables[CHROPROF_TABLE_HISTOGRAMS].rows)) {
         if (turn != slice)                  /* most turns are one slice */
             bucket = chroprof__bucket(turn);
         chroprof__histogram_add(&rows[0].slice, bucket, turn);
@@ -1589,6 +1591,8 @@ static void chroprof__set_horizon(chroprof__core *c)
     if (!c->calibrated && c->calibrate_at < horizon)
         horizon = c->calibrate_at;
     c->horizon = horizon > c->last ? horizon : c->last + 1;
+    if (c->account == CHROPROF__IDLE)
+        c->horizon = c->last;               /* the event after an idle ends it, on the slow way */
 }
 
 /* Options in ns become ticks. The width of the windows can only change before the first one is full. */
@@ -1704,6 +1708,17 @@ static void chroprof__start_at(chroprof__core *c, uint64_t now)
     c->epoch = now - c->last;
 }
 
+/* Any event but tick ends an idle; the pass that it began is still without slices. */
+static void chroprof__end_idle(chroprof__core *c)
+{
+    c->account = CHROPROF__LOOP;
+    c->pass_active = 1;
+    c->pass_start = c->last;
+    c->pass_event = c->seq / 2;
+    c->pass.floor = 0;
+    c->pass.count = 0;
+}
+
 /* The slow way of an interval: the clock went back, the step is too long, a window ends, the clock wants
  * calibration. Returns the account billed. */
 CHROPROF__COLD uint32_t chroprof__advance_slow(chroprof *p, uint64_t now)
@@ -1721,13 +1736,15 @@ CHROPROF__COLD uint32_t chroprof__advance_slow(chroprof *p, uint64_t now)
         chroprof__count(c, CHROPROF_ANOMALY_LONG_STEP);
         account = CHROPROF__UNTRACKED;
         if (c->depth && !c->hidden)
-            p->frames[c->depth - 1].start += dt;
+            p->frames[c->depth].start += dt;
     }
     chroprof__bill_across(p, account, t);
 #if CHROPROF__HAS_COUNTER
     if (!c->calibrated && t >= c->calibrate_at)
         chroprof__calibrate(c);
 #endif
+    if (c->account == CHROPROF__IDLE && c->event_state != CHROPROF_TICK)
+        chroprof__end_idle(c);
     chroprof__set_horizon(c);
     return account;
 }
@@ -1770,11 +1787,6 @@ static void chroprof__blame_past(chroprof *p, uint64_t from)
 
 /* >>stalls */
 
-CHROPROF__INLINE chroprof__biggest *chroprof__turn(chroprof__core *c)
-{
-    return &c->turn[c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1];
-}
-
 static void chroprof__note_slice(chroprof__biggest *b, uint64_t exec, uint64_t id, uint32_t path)
 {
     uint32_t k = b->count < CHROPROF_STALL_SLICES ? b->count++ : CHROPROF_STALL_SLICES - 1;
@@ -1787,10 +1799,20 @@ static void chroprof__note_slice(chroprof__biggest *b, uint64_t exec, uint64_t i
         b->floor = b->slices[CHROPROF_STALL_SLICES - 1].exec;
 }
 
-static void chroprof__clear_biggest(chroprof__biggest *b)
+static void chroprof__clear_biggest(chroprof__biggest *b, uint32_t owner)
 {
     b->floor = 0;
     b->count = 0;
+    b->owner = owner;
+}
+
+/* The biggest slices of the turn that this base frame began; nested loops deeper than LEVELS share. */
+static chroprof__biggest *chroprof__turn(chroprof__core *c, const chroprof__frame *base)
+{
+    chroprof__biggest *b = &c->turn[c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1];
+    if (b->owner != base->event)
+        chroprof__clear_biggest(b, base->event);
+    return b;
 }
 
 /* The first half of the rows is a heap of the longest, the shortest of them at its root; the rest is a
@@ -1841,7 +1863,7 @@ CHROPROF__COLD void chroprof__stalled(chroprof *p, chroprof_stall_kind kind, uin
 /* The account of a frame: its path, or loop for a barrier. */
 CHROPROF__INLINE void chroprof__set_account(const chroprof *p, chroprof__core *c)
 {
-    c->account = c->depth ? p->frames[c->depth - 1].path : (uint32_t)CHROPROF__LOOP;
+    c->account = p->frames[c->depth].path;
 }
 
 /* A frame beyond max_depth: only counted, and time is untracked until the last of them is gone. */
@@ -1862,23 +1884,29 @@ CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
     c->hidden -= frames;
     if (c->hidden)
         return;
-    p->frames[c->depth - 1].start += t - c->hidden_since;
+    p->frames[c->depth].start += t - c->hidden_since;
     chroprof__set_account(p, c);
+}
+
+/* A stay begins in the top frame. */
+CHROPROF__INLINE void chroprof__begin_stay(chroprof__core *c, chroprof__frame *frame, uint32_t path,
+                                           uint32_t kind, uint64_t t)
+{
+    frame->pushed = t;
+    frame->start = t;
+    frame->excluded = 0;
+    frame->path = path;
+    frame->kind = kind;
+    frame->event = (uint32_t)c->seq;
+    c->account = path;
 }
 
 /* Puts a frame on the stack; the caller has checked that there is room. */
 CHROPROF__INLINE chroprof__frame *chroprof__push(chroprof *p, chroprof__core *c, uint32_t path,
                                                  uint32_t kind, uint64_t t)
 {
-    chroprof__frame *frame = p->frames + c->depth;
-    frame->pushed = t;
-    frame->start = t;
-    frame->excluded = 0;
-    frame->path = path;
-    frame->kind = kind;
-    frame->event = (uint32_t)(c->seq / 2);
-    c->account = path;
-    c->depth++;
+    chroprof__frame *frame = p->frames + ++c->depth;
+    chroprof__begin_stay(c, frame, path, kind, t);
     return frame;
 }
 
@@ -1917,18 +1945,17 @@ CHROPROF__INLINE void chroprof__end_ready(chroprof *p, const chroprof__future *s
     c->held_delay_row = row->histogram;
 }
 
-/* A stay ends: the slice is measured and its longest kept. Returns what is held back of it. */
-CHROPROF__INLINE uint32_t chroprof__end_slice(chroprof__core *c, chroprof__path *row, uint64_t slice,
-                                              uint64_t exec)
+/* A slice has been measured. */
+CHROPROF__INLINE void chroprof__end_slice(chroprof__core *c, chroprof__path *row, uint64_t slice,
+                                          uint64_t exec)
 {
     row->slices++;
     if (slice > row->slice_max)
         row->slice_max = slice;
-    if (exec > row->exec_max)
-        row->exec_max = exec;
+    /* Futures that grow alike take turns at being the largest: a branch here would be a coin toss. */
+    row->exec_max = exec > row->exec_max ? exec : row->exec_max;
     c->held_slice = slice;
     c->held_slice_row = row->histogram;
-    return row->histogram ? CHROPROF__HELD_SLICE : 0;
 }
 
 /* The last frame of a live future is gone. */
@@ -1948,8 +1975,8 @@ CHROPROF__COLD uint64_t chroprof__orphan_exec(chroprof *p, const chroprof__frame
 {
     uint64_t exec = frame->carried + slice;
     if (frame->same && !(frame->kind & CHROPROF__OLDEST)) {
-        p->frames[frame->same - 1].carried += exec;
-        p->frames[frame->same - 1].kind |= CHROPROF__NEWEST;
+        p->frames[frame->same].carried += exec;
+        p->frames[frame->same].kind |= CHROPROF__NEWEST;
     }
     return exec;
 }
@@ -1967,7 +1994,7 @@ CHROPROF__INLINE uint64_t chroprof__leave_slot(chroprof *p, const chroprof__fram
         return exec;
     }
     slot->exec += slice;
-    if (slot->frame == 0 || p->frames[slot->frame - 1].kind & CHROPROF__ORPHAN)
+    if (slot->frame == 0 || p->frames[slot->frame].kind & CHROPROF__ORPHAN)
         chroprof__rest(p, slot, t);
     return slot->exec;
 }
@@ -1976,16 +2003,15 @@ CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *b
                                            uint64_t length)
 {
     chroprof__core *c = p->core;
-    chroprof__biggest *b = chroprof__turn(c);
-    uint32_t events = (uint32_t)(c->seq / 2) - base->event;
-    c->noted += b->count == 0;
+    chroprof__biggest *b = chroprof__turn(c, base);
+    uint32_t events = ((uint32_t)c->seq - base->event) / 2;
     chroprof__note_slice(b, slice, base->id, base->path);
     chroprof__stalled(p, CHROPROF_STALL_TURN, base->pushed, length, events, b);
 }
 
 /* A turn has ended at the pop of its base frame. */
-CHROPROF__INLINE uint32_t chroprof__end_turn(chroprof *p, chroprof__core *c, const chroprof__frame *base,
-                                             uint64_t slice, uint64_t t)
+CHROPROF__INLINE void chroprof__end_turn(chroprof *p, chroprof__core *c, const chroprof__frame *base,
+                                         uint64_t slice, uint64_t t)
 {
     uint64_t length = t - base->pushed - base->excluded;
     c->turns++;
@@ -1993,30 +2019,28 @@ CHROPROF__INLINE uint32_t chroprof__end_turn(chroprof *p, chroprof__core *c, con
         c->turn_max = length;
     if (CHROPROF__RARELY(length > c->stall_ticks))
         chroprof__turn_stalled(p, base, slice, length);
-    if (CHROPROF__RARELY(c->noted) && chroprof__turn(c)->count) {
-        chroprof__clear_biggest(chroprof__turn(c));
-        c->noted--;
-    }
     c->held_turn = length;
-    return c->tables[CHROPROF_TABLE_HISTOGRAMS].rows ? CHROPROF__HELD_TURN : 0;
 }
 
 /* A slice inside a turn. */
-CHROPROF__COLD void chroprof__note_in_turn(chroprof__core *c, uint64_t slice, const chroprof__frame *frame)
+static void chroprof__note_in_turn(chroprof *p, uint64_t slice, const chroprof__frame *frame)
 {
-    chroprof__biggest *b = chroprof__turn(c);
-    c->noted += b->count == 0;
-    chroprof__note_slice(b, slice, frame->id, frame->path);
+    chroprof__biggest *b = chroprof__turn(p->core, p->frames + p->core->floor + 1);
+    if (slice > b->floor)
+        chroprof__note_slice(b, slice, frame->id, frame->path);
 }
 
-/* The nested loop's time is not of the turn below it. */
+/* The nested loop's time is not of the slice and the turn below it. */
 CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame *barrier, uint64_t t)
 {
     chroprof__core *c = p->core;
     c->floor = barrier->slot;
     c->level--;
+    c->depth--;
     if (c->depth > c->floor)
-        p->frames[c->floor].excluded += t - barrier->pushed;
+        p->frames[c->floor + 1].excluded += t - barrier->pushed;
+    p->frames[c->depth].start += t - barrier->pushed;
+    chroprof__set_account(p, c);
 }
 
 /* An enter-frame's call is completed with it. */
@@ -2027,44 +2051,46 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path *row, uint64_t t)
     row->completed++;
 }
 
-/* The stay of a frame that is no barrier ends; it is off the stack already. */
+/* The stay of the top frame, which is no barrier, ends; row is that of its path. */
 CHROPROF__INLINE void chroprof__end_stay(chroprof *p, chroprof__core *c, const chroprof__frame *frame,
-                                         uint64_t t)
+                                         chroprof__path *row, uint64_t t)
 {
     uint64_t slice = t - frame->start, exec = slice;
-    chroprof__path *row = p->paths + frame->path;
     if (CHROPROF__RARELY(c->held))
         chroprof__add_held_outlined(c);
     if (frame->kind != CHROPROF__ENTER_FRAME)
         exec = chroprof__leave_slot(p, frame, slice, t);
     else
         chroprof__end_call(row, t);
-    uint32_t held = chroprof__end_slice(c, row, slice, exec);
+    chroprof__end_slice(c, row, slice, exec);
     if (CHROPROF__RARELY(slice > c->pass.floor))
         chroprof__note_slice(&c->pass, slice, frame->id, frame->path);
-    if (c->depth == c->floor)
-        held |= chroprof__end_turn(p, c, frame, slice, t);
-    else if (slice > chroprof__turn(c)->floor)
-        chroprof__note_in_turn(c, slice, frame);
-    c->held = held;
+    if (c->depth == c->floor + 1) {
+        chroprof__end_turn(p, c, frame, slice, t);
+        c->held = CHROPROF__HELD_SLICE | CHROPROF__HELD_TURN;
+    } else {
+        chroprof__note_in_turn(p, slice, frame);
+        c->held = CHROPROF__HELD_SLICE;
+        p->frames[c->depth - 1].start += t - frame->pushed;
+    }
 }
 
-/* Takes the topmost visible frame off the stack. */
-CHROPROF__INLINE void chroprof__pop(chroprof *p, chroprof__core *c, uint64_t t)
+/* Takes the topmost visible frame, which is no barrier, off the stack. */
+CHROPROF__INLINE void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path *row, uint64_t t)
 {
-    const chroprof__frame *frame = p->frames + --c->depth;
-    if (CHROPROF__RARELY(frame->kind == CHROPROF__BARRIER))
-        chroprof__pop_barrier(p, frame, t);
-    else
-        chroprof__end_stay(p, c, frame, t);
-    if (c->depth)
-        p->frames[c->depth - 1].start += t - frame->pushed;
+    chroprof__end_stay(p, c, p->frames + c->depth, row, t);
+    c->depth--;
     chroprof__set_account(p, c);
 }
 
-CHROPROF__COLD void chroprof__pop_outlined(chroprof *p, chroprof__core *c, uint64_t t)
+/* The same for any frame. */
+CHROPROF__COLD void chroprof__pop_any(chroprof *p, chroprof__core *c, uint64_t t)
 {
-    chroprof__pop(p, c, t);
+    const chroprof__frame *frame = p->frames + c->depth;
+    if (frame->kind == CHROPROF__BARRIER)
+        chroprof__pop_barrier(p, frame, t);
+    else
+        chroprof__pop(p, c, p->paths + frame->path, t);
 }
 
 /* Takes frames off until depth is reached, hidden ones first; each is counted as kind. */
@@ -2076,9 +2102,9 @@ CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anoma
         chroprof__unhide(p, c->hidden, t);
     }
     while (c->depth > depth) {
-        bool barrier = p->frames[c->depth - 1].kind == CHROPROF__BARRIER;
+        bool barrier = p->frames[c->depth].kind == CHROPROF__BARRIER;
         chroprof__count(c, barrier ? CHROPROF_ANOMALY_BARRIER_CROSSED : kind);
-        chroprof__pop_outlined(p, c, t);
+        chroprof__pop_any(p, c, t);
     }
 }
 
@@ -2094,15 +2120,15 @@ CHROPROF__INLINE uint32_t chroprof__parent(const chroprof__core *c)
 static void chroprof__orphan_frames(chroprof *p, const chroprof__future *slot)
 {
     uint32_t k = slot->frame, last = 0;
-    if (k == 0 || p->frames[k - 1].kind & CHROPROF__ORPHAN)
+    if (k == 0 || p->frames[k].kind & CHROPROF__ORPHAN)
         return;
-    p->frames[k - 1].kind |= CHROPROF__NEWEST;
-    for (; k && !(p->frames[k - 1].kind & CHROPROF__ORPHAN); k = p->frames[k - 1].same) {
-        p->frames[k - 1].carried = last ? 0 : slot->exec;
-        p->frames[k - 1].kind |= CHROPROF__ORPHAN;
+    p->frames[k].kind |= CHROPROF__NEWEST;
+    for (; k && !(p->frames[k].kind & CHROPROF__ORPHAN); k = p->frames[k].same) {
+        p->frames[k].carried = last ? 0 : slot->exec;
+        p->frames[k].kind |= CHROPROF__ORPHAN;
         last = k;
     }
-    p->frames[last - 1].kind |= CHROPROF__OLDEST;
+    p->frames[last].kind |= CHROPROF__OLDEST;
 }
 
 /* A live future's life ends; its slot stays only as long as it has frames. */
@@ -2187,31 +2213,36 @@ static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint
     }
 }
 
-/* Pushes a frame for an id that has a slot. */
-CHROPROF__INLINE void chroprof__push_future(chroprof *p, chroprof__core *c, chroprof__future *slot,
-                                            uint32_t path, uint32_t kind, uint64_t t)
+/* The top frame is one of this slot's id from now on. */
+CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame *frame, uint64_t id,
+                                           chroprof__future *slot)
 {
-    if (CHROPROF__RARELY(chroprof__no_room(c))) {
-        chroprof__hide(c, t);
-        return;
-    }
-    chroprof__frame *frame = chroprof__push(p, c, path, kind | CHROPROF__FUTURE_FRAME, t);
-    frame->id = slot->id;
+    uint32_t depth = p->core->depth;
+    frame->id = id;
     frame->slot = (uint32_t)(slot - p->futures);
     frame->same = slot->frame;
-    frame->future = c->depth;
-    slot->frame = (uint16_t)c->depth;
+    frame->future = depth;
+    slot->frame = (uint16_t)depth;
 }
 
-/* The stay of a live future begins. */
-CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future *slot, uint64_t t)
+/* A live future that has no frame of its own on top is running from now on. */
+CHROPROF__INLINE void chroprof__set_running(chroprof *p, chroprof__future *slot, uint64_t t)
 {
     if (slot->state == CHROPROF_READY)
         chroprof__end_ready(p, slot, t);
     if (CHROPROF__LIKELY(slot->state != CHROPROF_RUNNING))
         slot->since = t;
     slot->state = CHROPROF_RUNNING;
-    chroprof__push_future(p, c, slot, slot->path, 0, t);
+}
+
+CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future *slot, uint64_t id,
+                                    uint64_t t)
+{
+    chroprof__set_running(p, slot, t);
+    if (CHROPROF__RARELY(chroprof__no_room(c)))
+        chroprof__hide(c, t);
+    else
+        chroprof__bind_frame(p, chroprof__push(p, c, slot->path, CHROPROF__FUTURE_FRAME, t), id, slot);
 }
 
 /* Attached to a program under way: with a site the future is adopted, without it only has a frame. */
@@ -2223,16 +2254,16 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
         uint32_t k = chroprof__site_index(c, site);
         chroprof__future *adopted = chroprof__create(p, c, id, chroprof__child(p, 0, k), t);
         if (adopted) {
-            chroprof__run(p, c, adopted, t);
+            chroprof__run(p, c, adopted, id, t);
             return;
         }
     } else {
         chroprof__count(c, CHROPROF_ANOMALY_UNKNOWN_RUNNING);
     }
-    const chroprof__frame *top = p->frames + c->depth - 1;
-    if (c->depth && !c->hidden && top->id == id && top->kind & CHROPROF__UNKNOWN) {
+    const chroprof__frame *top = p->frames + c->depth;
+    if (!c->hidden && top->id == id && top->kind & CHROPROF__UNKNOWN) {
         chroprof__count(c, CHROPROF_ANOMALY_LOST_PAUSE);
-        chroprof__pop_outlined(p, c, t);
+        chroprof__pop_any(p, c, t);
     }
     if (chroprof__no_room(c)) {
         chroprof__hide(c, t);
@@ -2241,15 +2272,17 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
     chroprof__future *slot = chroprof__find(p, id);
     slot->id = id;
     slot->state = CHROPROF__GONE;
-    chroprof__push_future(p, c, slot, CHROPROF__UNTRACKED, CHROPROF__ORPHAN | CHROPROF__NEWEST |
-                          CHROPROF__OLDEST | CHROPROF__UNKNOWN, t);
-    p->frames[c->depth - 1].carried = 0;
+    uint32_t kind = CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST | CHROPROF__OLDEST |
+                    CHROPROF__UNKNOWN;
+    chroprof__frame *frame = chroprof__push(p, c, CHROPROF__UNTRACKED, kind, t);
+    chroprof__bind_frame(p, frame, id, slot);
+    frame->carried = 0;
 }
 
 /* Is the topmost frame one of this id? */
 CHROPROF__INLINE bool chroprof__on_top(const chroprof *p, const chroprof__core *c, uint64_t id)
 {
-    return c->depth != 0 && p->frames[c->depth - 1].id == id && c->hidden == 0;
+    return p->frames[c->depth].id == id && c->hidden == 0;
 }
 
 CHROPROF__INLINE void chroprof__on_running(chroprof *p, chroprof__core *c, uint64_t id,
@@ -2261,11 +2294,11 @@ CHROPROF__INLINE void chroprof__on_running(chroprof *p, chroprof__core *c, uint6
         return;
     }
     if (CHROPROF__RARELY(slot->state == CHROPROF_RUNNING) && chroprof__on_top(p, c, id) &&
-        !(p->frames[c->depth - 1].kind & CHROPROF__ORPHAN)) {
+        !(p->frames[c->depth].kind & CHROPROF__ORPHAN)) {
         chroprof__count(c, CHROPROF_ANOMALY_LOST_PAUSE);
-        chroprof__pop_outlined(p, c, t);
+        chroprof__pop_any(p, c, t);
     }
-    chroprof__run(p, c, slot, t);
+    chroprof__run(p, c, slot, id, t);
 }
 
 /* A pause of what is not on top. */
@@ -2277,7 +2310,7 @@ CHROPROF__COLD void chroprof__pause_buried(chroprof *p, uint64_t id, uint64_t t)
         chroprof__count(c, CHROPROF_ANOMALY_UNKNOWN_PAUSED);
     } else if (slot->frame) {
         chroprof__unwind(p, slot->frame, CHROPROF_ANOMALY_UNWOUND_BY_PAUSE, t);
-        chroprof__pop_outlined(p, c, t);
+        chroprof__pop_any(p, c, t);
     } else if (slot->state == CHROPROF_RUNNING) {
         if (c->hidden)
             chroprof__unhide(p, 1, t);
@@ -2290,7 +2323,7 @@ CHROPROF__COLD void chroprof__pause_buried(chroprof *p, uint64_t id, uint64_t t)
 CHROPROF__INLINE void chroprof__on_paused(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
 {
     if (CHROPROF__LIKELY(chroprof__on_top(p, c, id)))
-        chroprof__pop(p, c, t);
+        chroprof__pop(p, c, p->paths + c->account, t);
     else
         chroprof__pause_buried(p, id, t);
 }
@@ -2334,7 +2367,7 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
 {
     bool on_top = chroprof__on_top(p, c, id);
     if (on_top)
-        chroprof__pop(p, c, t);
+        chroprof__pop(p, c, p->paths + c->account, t);
     chroprof__future *slot = chroprof__find(p, id);
     if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF__GONE)) {
         chroprof__finish_unknown(p, id, site);
@@ -2346,19 +2379,36 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
     chroprof__end_life(p, c, slot, t);
 }
 
-/* Pauses the innermost future above the barrier; enter-frames above it are unwound. */
+/* A switch that is not from a future on top to a future that waits. */
+CHROPROF__COLD void chroprof__switch_any(chroprof *p, uint64_t id, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    uint32_t future = p->frames[c->depth].future;
+    if (c->hidden) {
+        chroprof__unhide(p, 1, t);
+    } else if (future) {
+        chroprof__unwind(p, future, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH, t);
+        chroprof__pop_any(p, c, t);
+    }
+    if (id)
+        chroprof__on_running(p, c, id, NULL, t);
+}
+
+/* Pauses the innermost future above the barrier, unwinding enter-frames above it, and runs id. Nearly
+ * always that one is on top, and its frame just changes hands. */
 CHROPROF__INLINE void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
 {
-    uint32_t future = c->depth == c->floor ? 0 : p->frames[c->depth - 1].future;
-    if (CHROPROF__RARELY(c->hidden)) {
-        chroprof__unhide(p, 1, t);
-    } else if (CHROPROF__LIKELY(future)) {
-        if (CHROPROF__RARELY(future < c->depth))
-            chroprof__unwind(p, future, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH, t);
-        chroprof__pop(p, c, t);
+    chroprof__frame *frame = p->frames + c->depth;
+    chroprof__future *slot = chroprof__find(p, id);
+    if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF_RUNNING || slot->state == CHROPROF__GONE ||
+                         frame->kind != CHROPROF__FUTURE_FRAME || c->hidden || id == 0)) {
+        chroprof__switch_any(p, id, t);
+        return;
     }
-    if (CHROPROF__LIKELY(id))
-        chroprof__on_running(p, c, id, NULL, t);
+    chroprof__end_stay(p, c, frame, p->paths + c->account, t);
+    chroprof__set_running(p, slot, t);
+    chroprof__begin_stay(c, frame, slot->path, CHROPROF__FUTURE_FRAME, t);
+    chroprof__bind_frame(p, frame, id, slot);
 }
 
 CHROPROF__INLINE void chroprof__on_enter(chroprof *p, chroprof__core *c, const chroprof_site *site,
@@ -2374,7 +2424,7 @@ CHROPROF__INLINE void chroprof__on_enter(chroprof *p, chroprof__core *c, const c
     }
     uint32_t path = chroprof__child(p, chroprof__parent(c), chroprof__site_index(c, site));
     chroprof__begin_call(p->paths + path, t);
-    uint32_t future = c->depth == c->floor ? 0 : p->frames[c->depth - 1].future;
+    uint32_t future = p->frames[c->depth].future;
     chroprof__frame *frame = chroprof__push(p, c, path, CHROPROF__ENTER_FRAME, t);
     frame->id = 0;
     frame->same = 0;
@@ -2385,8 +2435,8 @@ CHROPROF__INLINE void chroprof__on_leave(chroprof *p, chroprof__core *c, uint64_
 {
     if (CHROPROF__RARELY(c->hidden))
         chroprof__unhide(p, 1, t);
-    else if (CHROPROF__LIKELY(c->depth && p->frames[c->depth - 1].kind == CHROPROF__ENTER_FRAME))
-        chroprof__pop(p, c, t);
+    else if (CHROPROF__LIKELY(p->frames[c->depth].kind == CHROPROF__ENTER_FRAME))
+        chroprof__pop(p, c, p->paths + c->account, t);
     else
         chroprof__count(c, CHROPROF_ANOMALY_LEAVE_WITHOUT_ENTER);
 }
@@ -2413,7 +2463,7 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
         chroprof__unhide(p, 1, t);
     } else if (c->floor) {
         chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_LOOP, t);
-        chroprof__pop_outlined(p, c, t);
+        chroprof__pop_any(p, c, t);
     } else {
         chroprof__count(c, CHROPROF_ANOMALY_LOOP_LEAVE_WITHOUT_ENTER);
     }
@@ -2439,15 +2489,14 @@ static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
     if (c->pass_active)
         chroprof__end_pass(p, c, t);
     c->account = CHROPROF__IDLE;
+    c->horizon = t;                         /* the next event takes the slow way, which ends the idle */
 }
 
-CHROPROF__COLD void chroprof__end_idle(chroprof__core *c, uint64_t t)
+/* The slow way has ended the idle already, if there was one: then the pass under way began just now. */
+static void chroprof__on_idle_leave(chroprof__core *c)
 {
-    c->account = CHROPROF__LOOP;
-    c->pass_active = 1;
-    c->pass_start = t;
-    c->pass_event = c->seq / 2;
-    chroprof__clear_biggest(&c->pass);
+    if (!c->pass_active || c->pass_event != c->seq / 2)
+        chroprof__count(c, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 
 /* >>gate: every event goes through here. */
@@ -2464,7 +2513,7 @@ CHROPROF__INLINE void chroprof__dispatch(chroprof *p, chroprof__core *c, chropro
     case CHROPROF_FAILED:
     case CHROPROF_CANCELLED: chroprof__on_finish(p, c, state, id, site, t); break;
     case CHROPROF_IDLE_ENTER: chroprof__on_idle_enter(p, c, t); break;
-    case CHROPROF_IDLE_LEAVE: break;
+    case CHROPROF_IDLE_LEAVE: chroprof__on_idle_leave(c); break;
     case CHROPROF_LOOP_ENTER: chroprof__on_loop_enter(p, c, t); break;
     case CHROPROF_LOOP_LEAVE: chroprof__on_loop_leave(p, c, t); break;
     case CHROPROF_ENTER: chroprof__on_enter(p, c, site, t); break;
@@ -2517,12 +2566,6 @@ CHROPROF__INLINE void chroprof__gate(chroprof *p, chroprof_state state, uint64_t
 {
     chroprof__core *c = p->core;
     uint64_t t = chroprof__begin_event(p, c, state, id, now);
-    if (CHROPROF__RARELY(c->account == CHROPROF__IDLE)) {
-        if (state != CHROPROF_TICK)
-            chroprof__end_idle(c, t);
-    } else if (state == CHROPROF_IDLE_LEAVE) {
-        chroprof__count(c, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
-    }
     if (chroprof__needs_id(state) && CHROPROF__RARELY(id == 0))
         chroprof__without_id(p, state, site);
     else
@@ -2567,7 +2610,7 @@ static uint64_t chroprof__frame_slice(const chroprof *p, uint32_t k)
 {
     const chroprof__core *c = p->core;
     uint64_t end = c->hidden ? c->hidden_since : c->last;
-    if (k + 1 < c->depth)
+    if (k < c->depth)
         end = p->frames[k + 1].pushed;
     return end - p->frames[k].start;
 }
@@ -2582,7 +2625,7 @@ static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
     bool orphan = (frame->kind & CHROPROF__ORPHAN) != 0;
     exec += orphan ? frame->carried : p->futures[frame->slot].exec;
     while (frame->same && !(frame->kind & CHROPROF__OLDEST)) {
-        k = frame->same - 1;
+        k = frame->same;
         frame = p->frames + k;
         if (!orphan && frame->kind & CHROPROF__ORPHAN)
             break;
@@ -2599,7 +2642,7 @@ static bool chroprof__is_newest(const chroprof *p, uint32_t k)
         return frame->kind == CHROPROF__ENTER_FRAME;
     if (frame->kind & CHROPROF__ORPHAN)
         return (frame->kind & CHROPROF__NEWEST) != 0;
-    return p->futures[frame->slot].frame == k + 1;
+    return p->futures[frame->slot].frame == k;
 }
 
 /* What a path's slices are with the stays under way: how many, the longest, the largest exec. */
@@ -2609,7 +2652,7 @@ static void chroprof__read_slices(const chroprof *p, uint32_t path, uint64_t *co
     *count = p->paths[path].slices;
     *slice = p->paths[path].slice_max;
     *exec = p->paths[path].exec_max;
-    for (uint32_t k = 0; k < p->core->depth; k++) {
+    for (uint32_t k = 1; k <= p->core->depth; k++) {
         if (p->frames[k].path != path || p->frames[k].kind == CHROPROF__BARRIER)
             continue;
         uint64_t now = chroprof__frame_slice(p, k), all = chroprof__frame_exec(p, k);
@@ -2813,6 +2856,8 @@ static bool chroprof__before(const chroprof_rank *a, const chroprof_rank *b, chr
     int name = strcmp(a->name, b->name), file = strcmp(a->file, b->file);
     if (key_a != key_b)
         return key_a > key_b;
+    if (a->exec_ns != b->exec_ns)
+        return a->exec_ns > b->exec_ns;
     if (name != 0)
         return name < 0;
     if (file != 0)
@@ -2898,15 +2943,15 @@ static bool chroprof__read_future(const chroprof *p, uint32_t *cursor, chroprof_
     uint32_t rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
     memset(out, 0, sizeof(*out));
     for (; *cursor < rows + c->depth; ++*cursor) {
-        uint32_t k = *cursor < rows ? 0 : *cursor - rows;
+        uint32_t k = *cursor < rows ? 0 : *cursor - rows + 1;
         const chroprof__future *slot = p->futures + (*cursor < rows ? *cursor : 0);
         const chroprof__frame *frame = p->frames + k;
         if (*cursor < rows ? slot->id == 0 || slot->state == CHROPROF__GONE
                            : frame->kind != CHROPROF__ENTER_FRAME)
             continue;
         bool in_slot = *cursor < rows, on_stack = !in_slot;
-        if (in_slot && slot->frame && !(p->frames[slot->frame - 1].kind & CHROPROF__ORPHAN)) {
-            k = slot->frame - 1u;
+        if (in_slot && slot->frame && !(p->frames[slot->frame].kind & CHROPROF__ORPHAN)) {
+            k = slot->frame;
             on_stack = true;
         }
         out->id = in_slot ? slot->id : 0;
@@ -3081,7 +3126,7 @@ static void chroprof__read_use(const chroprof *p, chroprof_table *out)
     switch (out->kind) {
     case CHROPROF_TABLE_DEPTH:
         out->used = c->depth;
-        while (out->peak < out->capacity && p->frames[out->peak].kind != 0)
+        while (out->peak < out->capacity && p->frames[out->peak + 1].kind != 0)
             out->peak++;                    /* a frame once used keeps its kind */
         break;
     case CHROPROF_TABLE_HISTOGRAMS:
@@ -3224,7 +3269,7 @@ static const char *chroprof__check_sums(const chroprof *p)
         if (row->calls != row->completed + row->failed + row->cancelled + row->abandoned + row->live)
             return "calls = completed + failed + cancelled + abandoned + live on every path";
     }
-    for (uint32_t k = 0; k < c->depth; k++)
+    for (uint32_t k = 1; k <= c->depth; k++)
         live -= p->frames[k].kind == CHROPROF__ENTER_FRAME;
     if (exec != c->last)
         return "elapsed = the sum of all paths' exec + untracked + idle + loop";
@@ -3264,13 +3309,13 @@ static const char *chroprof__check_future(const chroprof *p, const chroprof__fut
         return "every future is found by its id";
     if (slot->path >= chroprof__path_count(p))
         return "every future has a path";
-    if (slot->frame > c->depth || (slot->frame && p->frames[slot->frame - 1].id != slot->id))
+    if (slot->frame > c->depth || (slot->frame && p->frames[slot->frame].id != slot->id))
         return "a future's topmost frame is one of its id";
     if (slot->state == CHROPROF__GONE)
         return slot->frame ? NULL : "a finished future keeps its slot only for its frames";
     if (slot->state > CHROPROF_PAUSED)
         return "a live future is pending, ready, running or paused";
-    bool own = slot->frame && !(p->frames[slot->frame - 1].kind & CHROPROF__ORPHAN);
+    bool own = slot->frame && !(p->frames[slot->frame].kind & CHROPROF__ORPHAN);
     if (own && slot->state != CHROPROF_RUNNING)
         return "a future with a frame is running";
     return slot->since <= c->last ? NULL : "no future is in a state since later than now";
@@ -3307,16 +3352,16 @@ static const char *chroprof__check_frame(const chroprof *p, uint32_t k)
     if (frame->slot >= p->core->tables[CHROPROF_TABLE_FUTURES].rows ||
         p->futures[frame->slot].id != frame->id)
         return "a frame knows the slot of its id";
-    if (frame->same > k || (frame->same && p->frames[frame->same - 1].id != frame->id))
+    if (frame->same >= k || (frame->same && p->frames[frame->same].id != frame->id))
         return "the next frame of the same id is deeper";
-    return frame->future == k + 1 ? NULL : "a future's frame is the innermost future's";
+    return frame->future == k ? NULL : "a future's frame is the innermost future's";
 }
 
 static const char *chroprof__check_stack(const chroprof *p)
 {
     const chroprof__core *c = p->core;
     uint32_t floor = 0, level = 0;
-    for (uint32_t k = 0; k < c->depth; k++) {
+    for (uint32_t k = 1; k <= c->depth; k++) {
         const char *broken = chroprof__check_frame(p, k);
         if (broken)
             return broken;
@@ -3324,12 +3369,12 @@ static const char *chroprof__check_stack(const chroprof *p)
             continue;
         if (p->frames[k].slot != floor)
             return "a barrier knows the one below it";
-        floor = k + 1;
+        floor = k;
         level++;
     }
     if (floor != c->floor || level != c->level)
         return "the innermost barrier is the floor";
-    uint32_t top = c->depth ? p->frames[c->depth - 1].path : (uint32_t)CHROPROF__LOOP;
+    uint32_t top = p->frames[c->depth].path;
     if (c->hidden ? c->account != CHROPROF__UNTRACKED
                   : c->account != top && !(c->account == CHROPROF__IDLE && c->depth == c->floor))
         return "time goes to what is on top";
@@ -3507,6 +3552,7 @@ static void chroprof__first_rows(chroprof *p)
         chroprof__new_site(c, k, k, names[k], "", 0);
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
         p->paths[k].site = k;
+    p->frames[0].kind = CHROPROF__BARRIER;
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++) {
         chroprof__histogram_clear(&rows[k].slice);
         chroprof__histogram_clear(&rows[k].delay);
@@ -3542,7 +3588,9 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     if (!p->clock)
         return CHROPROF_ERR_CLOCK;
 #endif
-    if (!c->manual)
+    if (c->manual)
+        c->start_unix_ns = 0;               /* nobody knows when that was */
+    else
         chroprof__start_at(c, chroprof__read_clock(p));
     return CHROPROF_OK;
 }
@@ -3605,10 +3653,12 @@ static void chroprof__bill_callback(chroprof *p)
     c->account = CHROPROF__LOOP;
     uint64_t t = chroprof__begin_event(p, c, CHROPROF_TICK, 0, chroprof__read_clock(p));
     c->account = account;
+    if (account == CHROPROF__IDLE)
+        c->horizon = c->last;
     if (c->depth && !c->hidden)
-        p->frames[c->depth - 1].start += t - before;
+        p->frames[c->depth].start += t - before;
     if (c->depth > c->floor)
-        p->frames[c->floor].excluded += t - before;
+        p->frames[c->floor + 1].excluded += t - before;
     chroprof__end_event(c);
 }
 
@@ -3702,8 +3752,6 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
     chroprof__core *c = p->core;
     uint64_t now = chroprof__read_clock(p);
     uint64_t t = chroprof__begin_event(p, c, CHROPROF_READY, id, now), ago = now - when;
-    if (c->account == CHROPROF__IDLE)
-        chroprof__end_idle(c, t);
     if (ago >> 63) {
         chroprof__count(c, CHROPROF_ANOMALY_READY_AHEAD);
         ago = 0;
@@ -3808,7 +3856,7 @@ static void chroprof__switch_off(chroprof *p)
     if (c->hidden)
         chroprof__unhide(p, c->hidden, t);
     while (c->depth)
-        chroprof__pop_outlined(p, c, t);
+        chroprof__pop_any(p, c, t);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
         chroprof__future *slot = p->futures + k;
         if (slot->id && slot->state == CHROPROF_READY)
@@ -3870,9 +3918,9 @@ static void chroprof__reset_futures(chroprof *p)
 static void chroprof__reset_frames(chroprof *p)
 {
     uint32_t capacity = p->core->tables[CHROPROF_TABLE_DEPTH].capacity;
-    for (uint32_t k = p->core->depth; k < capacity; k++)
+    for (uint32_t k = p->core->depth + 1; k <= capacity; k++)
         p->frames[k].kind = 0;
-    for (uint32_t k = 0; k < p->core->depth; k++) {
+    for (uint32_t k = 1; k <= p->core->depth; k++) {
         chroprof__frame *frame = p->frames + k;
         frame->pushed = frame->start = frame->excluded = frame->carried = 0;
         if (frame->kind == CHROPROF__BARRIER)
@@ -3905,7 +3953,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->epoch += c->last;
     c->calibrate_at = c->calibrate_at > c->last ? c->calibrate_at - c->last : 1;
     c->start_clock = c->epoch;
-    c->start_unix_ns += chroprof__ns(c, c->last);
+    c->start_unix_ns += c->manual ? 0 : chroprof__ns(c, c->last);
     c->last = 0;
     c->window = 0;
     c->held = 0;
@@ -3916,10 +3964,9 @@ static void chroprof__reset_core(chroprof__core *c)
     memset(c->intervals, 0, sizeof(c->intervals));
     c->pass_start = 0;
     c->pass_event = c->seq / 2;
-    chroprof__clear_biggest(&c->pass);
+    chroprof__clear_biggest(&c->pass, 0);
     for (int k = 0; k < CHROPROF__LEVELS; k++)
-        chroprof__clear_biggest(&c->turn[k]);
-    c->noted = 0;
+        chroprof__clear_biggest(&c->turn[k], 0);
     chroprof__set_factor(c, c->factor);
     c->horizon = 0;
 }
@@ -3948,9 +3995,11 @@ CHROPROF_API void chroprof_reset(chroprof *p)
 /* Ticks a live profile, so that a dump shows it as of now. */
 CHROPROF__UNUSED static void chroprof__tick_live(chroprof *p)
 {
+    if (!p->on || p->core->manual)          /* no time passes by itself */
+        return;
     chroprof__any_live_event(p, CHROPROF_TICK, 0, NULL);
 #if CHROPROF__HAS_COUNTER
-    if (p->on && !p->core->calibrated)
+    if (!p->core->calibrated)
         chroprof__calibrate(p->core);
 #endif
 }
