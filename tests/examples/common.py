@@ -3,7 +3,10 @@
 A test is called as  NAME.py JSON STDERRFILE  and fails by an AssertionError (a message, exit code 1).
 """
 import json
+import os
 import re
+import subprocess
+import tempfile
 
 
 def load(path):
@@ -85,3 +88,58 @@ def same(what, left, right):
 def near(what, left, right, slack):
     """Two figures are at most `slack` apart."""
     assert abs(left - right) <= slack, f"{what}: {left} and {right} are more than {slack} apart"
+
+
+SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+static long long idle;
+static long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+    int (*real)(struct pollfd *, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
+    long long start = now();
+    int result = real(fds, count, timeout);
+    idle += now() - start;
+    return result;
+}
+int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
+{
+    int (*real)(int, struct epoll_event *, int, int) = dlsym(RTLD_NEXT, "epoll_wait");
+    long long start = now();
+    int result = real(fd, events, count, timeout);
+    idle += now() - start;
+    return result;
+}
+__attribute__((constructor)) static void begin(void) { unsetenv("LD_PRELOAD"); }
+__attribute__((destructor)) static void end(void)
+{
+    fprintf(stderr, "independent idle: %lld\n", idle);
+}
+"""
+
+
+def idle_measured(path):
+    """Runs the example of this JSON again, its poll(2) and epoll_wait(2) replaced by ones that measure,
+    and holds the idle of that run against the measure. Returns its profile."""
+    program = os.path.abspath(path[:-len(".json")])
+    with tempfile.TemporaryDirectory() as folder:
+        shim, again, err = (os.path.join(folder, name) for name in ("shim.so", "json", "err"))
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", shim, "-ldl"],
+                       input=SHIM.encode(), check=True)
+        with open(err, "wb") as file:
+            subprocess.run([program, "--json", again], stdout=subprocess.DEVNULL, stderr=file,
+                           env=dict(os.environ, LD_PRELOAD=shim), timeout=30, check=True)
+        profile = load(again)
+        idle_close(profile, err)
+        return profile
