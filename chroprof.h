@@ -1,6 +1,196 @@
-/* chroprof.h 0.1.0 - which tasks occupy an event loop, which make the others wait, and where - MIT-0 OR Unlicense
+/* chroprof.h 0.1.0 - which tasks occupy an event loop and make the others wait - MIT-0 OR Unlicense
 
- Manual: to be written.
+ chroprof tells any single-threaded event loop, at any moment and in production, which tasks have
+ occupied it, which made the others wait, and where in the code. One header, no dependency, no
+ allocation.
+
+ CONTENTS
+
+   Quick start             Threads, signals, fork
+   What it does not do     Errors and drops
+   Concepts                Output formats
+   Memory                  JSON, schema version 1
+   Configuration           Cost per call
+   Time source             Limits
+
+   Sections are found by searching for >>name: >>version >>config >>types >>api >>macros, then the
+   implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows >>clock >>bill
+   >>stalls >>stack >>events >>gate >>reading >>check >>public >>output, one section a format.
+
+QUICK START
+
+   #define CHROPROF_IMPLEMENTATION                   in one file
+   #include "chroprof.h"
+
+   static chroprof prof;
+   static unsigned char memory[1 << 20];             all that will ever be used
+   CHROPROF_SITE(site_read, "on_readable");
+
+   chroprof_init(&prof, memory, sizeof(memory), NULL);
+   ...
+   chroprof_idle_enter(&prof);                       around the wait of the loop
+   n = epoll_wait(...);
+   chroprof_idle_leave(&prof);
+   chroprof_enter(&prof, &site_read);                around each callback
+   on_readable(connection);
+   chroprof_leave(&prof);
+   ...
+   chroprof_dump(&prof, CHROPROF_TEXT, stderr);      whenever you like
+
+ A task that is created in one callback and goes on in others is a future with an id: pending,
+ running, paused, ..., completed. Give ready as well where the loop knows it: only then delay and
+ blame are known.
+
+WHAT IT DOES NOT DO
+
+ It profiles one loop of one thread; several loops have a profile each. It follows only what the
+ program tells it. What the kernel hides, a socket that is readable but was not polled yet, is
+ waiting, not delay. Time in which the system ran something else instead of this thread counts for
+ the task it interrupted.
+
+CONCEPTS
+
+ future      an asynchronous task or operation, named by a 64-bit id, often its address; 0 is no id
+ site        where futures of one kind come from: name, file, line; equal content is one site
+ state       pending: created; ready: could run; running: its code executes; paused: gave the loop
+             back
+ finish      completed, failed or cancelled; abandoned: a new future of the same id replaced it
+ exec time   occupancy of the loop: the time a future was on TOP of the running stack
+ slice       one stay in running; its length is the exec time in it
+ turn        an outermost stay, from the stack empty (or a barrier) to empty again
+ pass        from the end of one idle to the start of the next
+ parent      the path on top of the running stack when a future was created; it never changes
+ path        root > ... > site: a node of the tree of creations. A site stands at most once on a
+             path: where it would stand again the path folds back to the earlier node, so recursion
+             and a timer that renews itself take constant room and are counted once
+ wall        creation to finish, or to now while live; waiting = wall - exec - delay
+ delay       time that a future was ready and not running; blame of a site: delay of all ready
+             futures while it was on top, that is, what it cost the others
+ idle, loop  the loop waits in the operating system; time that is neither a future's nor idle
+ untracked   time that a full table or an unknown id would lose
+ stall       a turn or pass longer than stall_ns, kept with its biggest slices
+ stillborn   a future that is created already finished
+
+ Each event bills the interval since the last one to ONE place: the path on top of the stack, or
+ idle, or loop, or untracked. So two laws hold at every moment, to the tick, and chroprof_check
+ compares them:
+   elapsed = exec of all paths + untracked + idle + loop
+   sum of blame over sites, untracked, loop and idle = sum of delay over futures
+ A future that never finishes counts like any other; a finished one is forgotten at once.
+
+MEMORY
+
+ One block, yours, of any alignment: static, heap, shared or mapped. chroprof_memory_size(options)
+ is always enough for those options; CHROPROF_MEMORY_MIN is the least. Capacities left at 0 share
+ out the block. Links inside are offsets and strings are copied in, so the block does not care
+ where it lies. Each capacity's cost stands at its field in chroprof_options. A live future takes
+ 64 bytes; a run of any length takes no more than a short one. As a guide: 64 KiB do for a small
+ server, 1 MiB for thousands of futures.
+
+CONFIGURATION
+
+ Macros: see >>config. Options: see chroprof_options; zero means the default everywhere.
+
+TIME SOURCE
+
+ The invariant cycle counter on x86-64 and arm64, else the monotonic clock of the system;
+ options.clock takes another one (in ns), chroprof_clock_manual none: then only chroprof_event
+ moves time, and replays are exact. The counter's rate is measured against the monotonic clock
+ over the first 90 ms, without waiting for it, and fixed from then on; chroprof_totals.provisional
+ tells of earlier readings, tick_error_ppb the error's bound. Every figure is floored on its own,
+ so none ever decreases, and sums are sums of what is shown. A clock that goes back passes no
+ time; a step beyond max_step_ns is untracked; both are counted.
+
+THREADS, SIGNALS, FORK
+
+ All events of one profile, and every call that takes a chroprof * without const, come from one
+ thread, and not from signal handlers. Reads may only run while that thread is not inside a call.
+ Different profiles are independent; there is no global state. After fork the child must not use
+ the parent's profile if the block is shared memory; a private copy may go on in both.
+
+ERRORS AND DROPS
+
+ chroprof_init returns a code whose text names the knob to turn. Events never fail: what is out of
+ order is counted by kind (chroprof_anomalies), what does not fit is counted by table
+ (chroprof_tables, with a capacity that would have done), and its time is billed as follows.
+ Futures: untracked, still a call. Sites: "(other)". Paths, edges: the parent's path, or untracked
+ for a root. Depth: untracked until the hidden frames are gone. Strings: cut, marked with "...".
+ Histograms: no percentiles for that site. The reports show anomalies and full tables whenever
+ there are any. Calls on a NULL or zeroed profile do nothing.
+
+OUTPUT FORMATS
+
+ CHROPROF_TEXT for people, CHROPROF_JSON with everything (below), CHROPROF_FOLDED for flame
+ graphs: self time in microseconds, each line floored. A format that was left out by its macro
+ answers -1, with errno EINVAL from chroprof_dump. chroprof_dump flushes the stream, so a full
+ disk is noticed; a dump to a terminal takes its width, else COLUMNS or 80, and has colours unless
+ NO_COLOR is set or TERM is "dumb".
+
+JSON, SCHEMA VERSION 1
+
+ One object. UTF-8, whatever the names were: each byte that is not UTF-8 becomes U+FFFD. All
+ numbers are integers of up to 64 bits (ids and ticks need a reader that keeps them), times are
+ ns, flags are true or false, no value is ever null. One row a line. Later versions may add keys;
+ the number under "chroprof" changes only if a key goes or means something else. Keys, in this
+ order:
+
+ chroprof        1, the version of this schema
+ version         of the header that wrote it, "0.1.0"
+ name            of the profile, "" if it has none
+ options         {window_ns, stall_ns, max_step_ns}: what was in force; the capacities are in tables
+ event_cost_ps   measured cost of one event in picoseconds; 0: not known
+ totals          every field of chroprof_totals. The whole loop:
+   elapsed_ns = busy_ns + idle_ns + loop_ns; busy_ns = exec_ns of all sites + untracked_ns
+   delay_ns, blame_ns, idle_blame_ns, loop_blame_ns, untracked_blame_ns
+   events, anomalies, live (futures), stalls (all, kept or not), dropped (over all tables)
+   passes, pass_p50_ns, pass_p99_ns, pass_max_ns, turns, turn_p50_ns, turn_p99_ns, turn_max_ns
+   elapsed_ticks, delay_ticks, blame_ticks (the last two are equal)
+   start_unix_ns (calendar time of profile time 0; 0: not known), tick_error_ppb
+   provisional (the clock is not calibrated yet), enabled, idle, depth (frames on the stack)
+ sites           a list, one row a site that was used, by id; every field of chroprof_rank:
+   id, name, file, line
+   exec_ns, children_ns, with_children_ns = exec_ns + children_ns
+   exec_max_ns (largest future), slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns,
+   slice_p999_ns (0 unless has_percentiles), slices (stays in running begun)
+   wall_ns, waiting_ns = wall_ns - exec_ns - delay_ns, delay_ns, delay_p99_ns, blame_ns
+   calls = completed + failed + cancelled + abandoned + live; stillborn apart
+   has_percentiles (false: max_histograms was too low for this site)
+   windows (a list: exec_ns in each of the windows below; its sum is exec_ns)
+ paths           a list in preorder, each parent right before its subtree; fields of chroprof_path:
+   id (above 2), parent (id of the parent path, 0: a root), site (id of its site), name, file, line
+   exec_ns (of this path alone: the sum over all paths is busy_ns - untracked_ns),
+   with_children_ns (exec_ns of it and of all paths below), exec_max_ns, slice_max_ns, slices,
+   wall_ns, waiting_ns, delay_ns, blame_ns, calls, completed, failed, cancelled, abandoned, live,
+   stillborn
+ stalls          a list, oldest first: the longest and the most recent ones
+   kind ("turn" or "pass"), start_ns (profile time), length_ns, events (inside it)
+   slices (a list, biggest first: id of the future, 0 for an enter-frame; exec_ns; path, 2 for
+   untracked; name, file, line of its site)
+ windows         a list that covers the whole run, oldest first
+   start_ns, end_ns (profile time), busy_ns, idle_ns, loop_ns, untracked_ns (a part of busy_ns)
+ futures         a list of the live futures, then the enter-frames on the stack
+   id (0: an enter-frame), path (2: untracked), state ("pending", "ready", "running", "paused"),
+   since_ns (profile time at which that state began), exec_ns (so far), name, file, line
+ tables          a list, one row a table of the block
+   name, option (the field of chroprof_options for it), capacity, used, peak,
+   dropped (how often something did not fit), advice (a capacity that would have been enough so
+   far; 0: it was), bytes
+ anomalies       a list, one row a kind, zero counts included
+   kind (the constant without CHROPROF_ANOMALY_, in lower case), count, text
+
+COST PER CALL
+
+ A clock read and some 100 to 220 instructions, most of which run while the next clock read is
+ under way: bench/README.md has the figures. Off: one branch. CHROPROF_DISABLE: nothing. Worst
+ case: the event that ends a window after a doubling adds up max_windows cells of a site; the
+ first event of a site copies its strings. An event that unwinds frames does so one by one, each
+ of which an earlier event pushed.
+
+LIMITS
+
+ max_depth and max_windows 65000, other capacities 2^28. Profile time 2^62 ticks. Percentiles are
+ within 1/16 from 2^5 to 2^45 ticks. The biggest slices of a turn are kept apart in three nested
+ loops; deeper ones share.
 
 */
 #ifndef CHROPROF_H
@@ -41,7 +231,8 @@ extern "C" {
 
 /* >>types */
 
-/* What an event says. The first seven are states of a future; the numbers are part of the contract. */
+/* What an event says. The first seven are states of a future; the numbers are part of the
+ * contract. */
 typedef enum chroprof_state {
     CHROPROF_PENDING,      /* created, not started; needs a site */
     CHROPROF_READY,        /* could run, waits for the loop */
@@ -63,18 +254,18 @@ typedef enum chroprof_state {
 /* Result codes. One list gives the names and the texts. */
 #define CHROPROF_RESULTS(X)                                                                        \
     X(OK, "ok")                                                                                    \
-    X(ERR_ARGUMENT, "a NULL profile or NULL memory was given: pass a chroprof and a block")         \
-    X(ERR_MEMORY, "the block is too small: give at least chroprof_memory_size(options) bytes, or "  \
+    X(ERR_ARGUMENT, "a NULL profile or NULL memory was given: pass a chroprof and a block")        \
+    X(ERR_MEMORY, "the block is too small: give at least chroprof_memory_size(options) bytes, or " \
                   "lower the max_ options")                                                        \
-    X(ERR_LIMIT, "an option is beyond its limit: max_depth and max_windows end at 65000, the "      \
+    X(ERR_LIMIT, "an option is beyond its limit: max_depth and max_windows end at 65000, the "     \
                  "others at 2^28")                                                                 \
-    X(ERR_CLOCK, "no clock: CHROPROF_NO_CLOCK is defined, so set options.clock")                    \
-    X(ERR_ALIGNMENT, "the block to open must start at an address divisible by 8: copy it there")    \
-    X(ERR_FORMAT, "not a chroprof block: no magic number in its first 64 bytes")                    \
+    X(ERR_CLOCK, "no clock: CHROPROF_NO_CLOCK is defined, so set options.clock")                   \
+    X(ERR_ALIGNMENT, "the block to open must start at an address divisible by 8: copy it there")   \
+    X(ERR_FORMAT, "not a chroprof block: no magic number in its first 64 bytes")                   \
     X(ERR_VERSION, "the block was written by another version of the layout")                       \
     X(ERR_BYTE_ORDER, "the block was written by a machine of the other byte order")                \
     X(ERR_TRUNCATED, "the block is shorter than it says")                                          \
-    X(ERR_CORRUPT, "the block breaks an invariant: chroprof_check of the writer would say which")   \
+    X(ERR_CORRUPT, "the block breaks an invariant: chroprof_check of the writer would say which")  \
     X(ERR_BUSY, "the block is being written just now: take a chroprof_snapshot instead")
 
 typedef enum chroprof_result {
@@ -87,7 +278,7 @@ typedef enum chroprof_result {
 /* What the host did that was not in order. Counted by kind, never fatal. One list: name, text. */
 #define CHROPROF_ANOMALIES(X)                                                                      \
     X(UNKNOWN_READY, "ready of an unknown id, ignored")                                            \
-    X(UNKNOWN_RUNNING, "running of an unknown id without a site, its time is untracked")            \
+    X(UNKNOWN_RUNNING, "running of an unknown id without a site, its time is untracked")           \
     X(UNKNOWN_PAUSED, "paused of an unknown id, ignored")                                          \
     X(UNKNOWN_FINISH, "finish of an unknown id, ignored")                                          \
     X(ADOPTED, "running of an unknown id with a site, adopted as a root")                          \
@@ -187,13 +378,13 @@ typedef struct chroprof_stall {
     chroprof_stall_slice slices[CHROPROF_STALL_SLICES];
 } chroprof_stall;
 
-/* Options of chroprof_init. NULL or zeroed: defaults. What chroprof_init made of them: chroprof_tables
- * and the JSON. Capacities that are 0 share out the block. */
+/* Options of chroprof_init. NULL or zeroed: defaults. What chroprof_init made of them:
+ * chroprof_tables and the JSON. Capacities that are 0 share out the block. */
 typedef struct chroprof_options {
     uint32_t max_futures;      /* live futures; 64 bytes each */
     uint32_t max_sites;        /* about 170 bytes each, and 8 a window */
     uint32_t max_paths;        /* 192 bytes each */
-    uint32_t max_edges;        /* (path, site) pairs remembered; 32 bytes each; about max_paths + folds */
+    uint32_t max_edges;        /* (path, site) pairs remembered; 32 bytes each */
     uint32_t max_depth;        /* frames of the running stack, barriers included; 64 bytes each */
     uint32_t max_histograms;   /* sites with percentiles, first come; 5.2 KiB each */
     uint32_t max_samples;      /* rows of the sampler; 64 bytes each */
@@ -203,9 +394,10 @@ typedef struct chroprof_options {
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
     uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
-    uint64_t (*clock)(void *user);   /* ns, NULL: our own; chroprof_clock_manual: only events move time */
+    uint64_t (*clock)(void *user);   /* ns; NULL: our own; chroprof_clock_manual: see there */
     void *clock_user;
-    /* A turn or pass ended that was a stall. May read and dump, not send events; its time is loop. */
+    /* A turn or pass ended that was a stall. May read and dump, not send events; its time is
+     * loop. */
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
     const char *name;          /* of the profile, copied (63 bytes); NULL: "" */
@@ -220,7 +412,7 @@ typedef struct chroprof_rank {
     uint64_t slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns, slice_p999_ns;
     uint64_t slices;           /* stays in running begun */
     uint64_t wall_ns, waiting_ns, delay_ns, delay_p99_ns, blame_ns;
-    uint64_t calls;            /* = completed + failed + cancelled + abandoned + live; stillborn apart */
+    uint64_t calls;            /* completed + failed + cancelled + abandoned + live */
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
     uint32_t id;               /* of the site in this profile, for chroprof_site_windows */
     bool has_percentiles;      /* false: max_histograms was too low for this site */
@@ -275,7 +467,7 @@ typedef struct chroprof_window {
 /* One table of the block. */
 typedef struct chroprof_table {
     chroprof_table_kind kind;
-    const char *name, *option;     /* option: the field of chroprof_options that sets its capacity */
+    const char *name, *option;     /* option: the field of chroprof_options for it */
     uint64_t capacity, used, peak;
     uint64_t dropped;              /* how often something did not fit */
     uint64_t advice;               /* a capacity that would have been enough so far; 0: it was */
@@ -310,19 +502,19 @@ typedef struct chroprof {
 /* Takes bytes of output. Non-zero stops the writing. */
 typedef int (*chroprof_writer)(void *user, const void *bytes, size_t count);
 
-/* >>api life
- * Unless a line says otherwise a call is for the one thread that sends this profile's events, is not
- * for signal handlers, and does nothing on a NULL or zeroed profile. */
+/* >>api life Unless a line says otherwise a call is for the one thread that sends this profile's
+ * events, is not for signal handlers, and does nothing on a NULL or zeroed profile. */
 
-/* Starts a profile in memory[0..size). The block may have any alignment and stays the caller's; nothing
- * else is ever allocated. options NULL: defaults. On any error *p is zeroed (so that every call on it
- * does nothing) and the reason is returned. Cost: writes the block once, some microseconds beyond. */
+/* Starts a profile in memory[0..size). The block may have any alignment and stays the caller's;
+ * nothing else is ever allocated. options NULL: defaults. On any error *p is zeroed (so that every
+ * call on it does nothing) and the reason is returned. Cost: writes the block once, some
+ * microseconds beyond. */
 CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t size,
                                            const chroprof_options *options);
 
 /* Bytes that are always enough for these options; capacities that are 0 count with their defaults.
- * NULL: all defaults. 0 if an option is beyond its limit. A block of fewer bytes is refused if every
- * capacity is given, else it is shared out, down to CHROPROF_MEMORY_MIN. Any thread. */
+ * NULL: all defaults. 0 if an option is beyond its limit. A block of fewer bytes is refused if
+ * every capacity is given, else it is shared out, down to CHROPROF_MEMORY_MIN. Any thread. */
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init takes (with zeroed capacities), in bytes. */
@@ -331,8 +523,8 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 /* What a result code means, naming the knob to turn. A static string, never NULL. Any thread. */
 CHROPROF_API const char *chroprof_result_text(chroprof_result r);
 
-/* Figures, profile time and windows to zero, as of the last event; sites, paths, live futures and the
- * running stack stay known. Cost: walks the whole block. Not from on_stall. */
+/* Figures, profile time and windows to zero, as of the last event; sites, paths, live futures and
+ * the running stack stay known. Cost: walks the whole block. Not from on_stall. */
 CHROPROF_API void chroprof_reset(chroprof *p);
 
 /* Off: brings the profile up to now, empties the running stack, ends idle; events cost one branch.
@@ -343,9 +535,8 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on);
 /* A clock for options.clock that never moves: time is the now of chroprof_event, 1 tick = 1 ns. */
 CHROPROF_API uint64_t chroprof_clock_manual(void *user);
 
-/* >>api events
- * None of them can fail; what is out of order is counted (chroprof_anomalies). Cost: a clock read and
- * a small constant of work. They do nothing while the profile is off. */
+/* >>api events None of them can fail; what is out of order is counted (chroprof_anomalies). Cost: a
+ * clock read and a small constant of work. They do nothing while the profile is off. */
 #ifndef CHROPROF_DISABLE
 
 /* A handle for a site whose name is made at run time. The strings are copied; same content, same
@@ -358,7 +549,8 @@ CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *na
  * is abandoned first. */
 CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site);
 
-/* It could run from now on: its delay begins. While it runs: remembered until it pauses. Optional. */
+/* It could run from now on: its delay begins. While it runs: remembered until it pauses.
+ * Optional. */
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
 
 /* The same, known late: it could run since `when` (clock ticks as of chroprof_now, when <= now).
@@ -371,7 +563,8 @@ CHROPROF_API void chroprof_running(chroprof *p, uint64_t id);
 /* It gives the loop back. Frames above it are unwound, counted. */
 CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id);
 
-/* Pauses the innermost running future above the barrier and runs id (0: nothing); one clock read. */
+/* Pauses the innermost running future above the barrier and runs id (0: nothing); one clock
+ * read. */
 CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id);
 
 /* It finished; if it is on top this pauses it too. Its record is freed at once. */
@@ -407,21 +600,21 @@ CHROPROF_API void chroprof_idle_leave(chroprof *p);
 CHROPROF_API void chroprof_tick(chroprof *p);
 
 /* The gate that all of these go through, with an explicit time in the unit of chroprof_now, so that
- * streams can be replayed. site may be NULL; with RUNNING it adopts an unknown id, with a finish of an
- * unknown id (or id 0) it is a stillborn. Any values are safe. */
+ * streams can be replayed. site may be NULL; with RUNNING it adopts an unknown id, with a finish of
+ * an unknown id (or id 0) it is a stillborn. Any values are safe. */
 CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
                                  const chroprof_site *site, uint64_t now);
 
 #endif /* CHROPROF_DISABLE */
 
-/* The time now in clock ticks: of the cycle counter or ns; under the manual clock the time of the last
- * event; 0 for a view. Any thread that may call the clock. */
+/* The time now in clock ticks: of the cycle counter or ns; under the manual clock the time of the
+ * last event; 0 for a view. Any thread that may call the clock. */
 CHROPROF_API uint64_t chroprof_now(const chroprof *p);
 
-/* >>api reading
- * Reads are pure: they show the profile as of its last event and change nothing, so several agree with
- * each other. They work on a view too, and may be called from on_stall. Each list call fills at most
- * capacity rows of out (NULL with capacity 0 asks for the number) and returns how many there are. */
+/* >>api reading Reads are pure: they show the profile as of its last event and change nothing, so
+ * several agree with each other. They work on a view too, and may be called from on_stall. Each
+ * list call fills at most capacity rows of out (NULL with capacity 0 asks for the number) and
+ * returns how many there are. */
 
 /* Sites, largest first. A site that nothing used is not listed. Cost: sites + paths x depth, and a
  * sort. */
@@ -437,8 +630,8 @@ CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, si
 /* Time windows, oldest first. Cost: windows x sites. */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
 
-/* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows; their sum
- * is the site's exec, each flooring what was not floored before. An unknown id: 0 rows. */
+/* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows; their
+ * sum is the site's exec, each flooring what was not floored before. An unknown id: 0 rows. */
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
 
@@ -454,8 +647,9 @@ CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out,
 /* The whole loop's figures; all zero for a NULL or zeroed profile. Cost: paths. */
 CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out);
 
-/* Walks every table and compares both conservation laws. NULL: all holds; else a static text that names
- * the first broken invariant (a bug in chroprof.h, or a block somebody wrote into). Cost: the block. */
+/* Walks every table and compares both conservation laws. NULL: all holds; else a static text that
+ * names the first broken invariant (a bug in chroprof.h, or a block somebody wrote into). Cost: the
+ * block. */
 CHROPROF_API const char *chroprof_check(const chroprof *p);
 
 /* >>api output */
@@ -524,7 +718,8 @@ CHROPROF_API int chroprof_write_text(chroprof *p, const chroprof_text_options *o
 #endif
 
 #ifdef __cplusplus
-/* Enter here, leave at the end of the block, exceptions included: chroprof_scope s(&prof, &site); */
+/* Enter here, leave at the end of the block, exceptions included: chroprof_scope s(&prof,
+ * &site); */
 class chroprof_scope {
 public:
 #ifndef CHROPROF_DISABLE
@@ -556,7 +751,7 @@ private:
 #if defined(_WIN32)
 #include <windows.h>
 #elif !defined(CLOCK_MONOTONIC)
-#error "chroprof: clock_gettime is hidden. Define _POSIX_C_SOURCE=200809L before the first #include \
+#error "chroprof: clock_gettime is hidden. Define _POSIX_C_SOURCE=200809L before all includes \
 (or compile as gnu99), or define CHROPROF_NO_CLOCK and give options.clock."
 #endif
 #endif
@@ -589,8 +784,8 @@ private:
 #define CHROPROF__UNUSED
 #endif
 
-/* Stores before it are seen before stores after it, by a signal handler, a reader of the mapped block
- * in another process, and whoever opens the block after a crash. */
+/* Stores before it are seen before stores after it, by a signal handler, a reader of the mapped
+ * block in another process, and whoever opens the block after a crash. */
 #if defined(__x86_64__) || defined(__i386__)
 #define CHROPROF__STORE_FENCE() __asm__ __volatile__("" ::: "memory")
 #elif defined(__GNUC__) && defined(__ATOMIC_RELEASE)
@@ -700,9 +895,10 @@ static uint64_t chroprof__calendar_ns(void)
 
 /* >>util */
 
-/* An index below n that any 64-bit key is spread over evenly: Fibonacci hashing (Knuth, TAOCP 3, 6.4)
- * keeps counters and pointers of one stride apart; the multiplication replaces a modulo (Lemire, "Fast
- * random integer generation in an interval", 2019), so n need not be a power of two. */
+/* An index below n that any 64-bit key is spread over evenly: Fibonacci hashing (Knuth, TAOCP 3,
+ * 6.4) keeps counters and pointers of one stride apart; the multiplication replaces a modulo
+ * (Lemire, "Fast random integer generation in an interval", 2019), so n need not be a power of two.
+ * */
 CHROPROF__INLINE uint32_t chroprof__hash_index(uint64_t key, uint32_t n)
 {
     uint64_t h = key * UINT64_C(0x9E3779B97F4A7C15);
@@ -756,7 +952,8 @@ static void chroprof__copy_text(char *to, size_t size, const char *from)
     memset(to + n, 0, size - n);
 }
 
-/* >>block: everything that lies in the caller's memory. Fixed-width fields, offsets and indices only. */
+/* >>block: everything that lies in the caller's memory. Fixed-width fields, offsets and indices
+ * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
 #define CHROPROF__LAYOUT 1u
@@ -780,13 +977,13 @@ typedef struct chroprof__future {
 } chroprof__future;
 
 enum { CHROPROF__GONE = 255 };
-enum { CHROPROF__REMEMBERED = 1, CHROPROF__STARTED = 2 };   /* ready while running; ready, and has run before */
+enum { CHROPROF__REMEMBERED = 1, CHROPROF__STARTED = 2 };   /* ready while running; ready again */
 
 /* A frame of the running stack. Number 0 is a barrier that is always there: the loop itself. */
 typedef struct chroprof__frame {
     uint64_t id;               /* 0: an enter-frame or a barrier */
     uint64_t pushed;
-    uint64_t start;            /* pushed, moved on by what was not on top: t - start = the slice so far */
+    uint64_t start;            /* moved on by what was on top of it: t - start = the slice */
     uint64_t excluded;         /* of a base frame: time that is not of its turn */
     uint64_t carried;          /* of an orphan: exec of its future when it lost its record */
     uint32_t path;
@@ -857,8 +1054,8 @@ typedef struct chroprof__edge {
     uint32_t reserved;
 } chroprof__edge;
 
-/* Log-linear: 8 buckets an octave (Gil Tene's HdrHistogram, with 3 bits), so the middle of a bucket is
- * within 1/16 of all it holds. */
+/* Log-linear: 8 buckets an octave (Gil Tene's HdrHistogram, with 3 bits), so the middle of a bucket
+ * is within 1/16 of all it holds. */
 enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1 };
 typedef struct chroprof__histogram {
     uint64_t min;              /* the maximum is kept with the figures it belongs to */
@@ -918,7 +1115,7 @@ typedef struct chroprof__table {
     uint64_t used, peak;
     uint64_t dropped;
     uint64_t wanted;           /* depth: most hidden frames; strings: bytes cut off; sites, paths,
-                                  edges: a bitmap of what was dropped, to tell how many were different */
+                                  edges: a bitmap of what was dropped, to tell how many differed */
     uint32_t capacity;         /* what the option says */
     uint32_t rows;             /* what that takes */
 } chroprof__table;
@@ -1038,7 +1235,8 @@ static const uint32_t chroprof__default_capacity[CHROPROF_TABLE_COUNT] = {
     1024, 64, 256, 512, 64, 32, 0, 120, 32, 4096
 };
 
-/* Of a block that is shared out: how many thousandths each table gets, and what it can't use more of. */
+/* Of a block that is shared out: how many thousandths each table gets, and what it can't use more
+ * of. */
 static const uint32_t chroprof__share[CHROPROF_TABLE_COUNT] = {
     320, 30, 200, 60, 20, 200, 0, 120, 15, 35
 };
@@ -1047,9 +1245,9 @@ static const uint32_t chroprof__share_limit[CHROPROF_TABLE_COUNT] = {
 };
 
 static const uint32_t chroprof__row_bytes[CHROPROF__TABLES] = {
-    sizeof(chroprof__future), sizeof(chroprof__site), sizeof(chroprof__path), sizeof(chroprof__edge),
-    sizeof(chroprof__frame), sizeof(chroprof__histograms), 64, 8, sizeof(chroprof__stall), 1,
-    sizeof(chroprof__alias), 4
+    sizeof(chroprof__future), sizeof(chroprof__site), sizeof(chroprof__path),
+    sizeof(chroprof__edge), sizeof(chroprof__frame), sizeof(chroprof__histograms), 64, 8,
+    sizeof(chroprof__stall), 1, sizeof(chroprof__alias), 4
 };
 
 static void chroprof__capacities(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT])
@@ -1076,8 +1274,8 @@ static bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TABLE_COUNT
     return true;
 }
 
-/* Rows that a table takes for these capacities. The futures' slots are half empty, leave room for ids
- * that only have frames, and never fill up, so a probe always ends. */
+/* Rows that a table takes for these capacities. The futures' slots are half empty, leave room for
+ * ids that only have frames, and never fill up, so a probe always ends. */
 static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
     uint64_t n = table < CHROPROF_TABLE_COUNT ? capacity[table] : 0;
@@ -1097,11 +1295,17 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
     }
 }
 
-/* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number overflows. */
+static uint64_t chroprof__aligned(uint64_t bytes)
+{
+    return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+}
+
+/* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number
+ * overflows. */
 static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
                                  chroprof__table tables[CHROPROF__TABLES])
 {
-    uint64_t at = (sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+    uint64_t at = chroprof__aligned(sizeof(chroprof__core));
     for (uint32_t k = 0; k < CHROPROF__TABLES; k++) {
         uint64_t rows = chroprof__table_rows(k, capacity);
         if (rows > UINT32_MAX)
@@ -1110,7 +1314,7 @@ static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
         tables[k].bytes = rows * chroprof__row_bytes[k];
         tables[k].rows = (uint32_t)rows;
         tables[k].capacity = k < CHROPROF_TABLE_COUNT ? capacity[k] : (uint32_t)rows;
-        at += (tables[k].bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+        at += chroprof__aligned(tables[k].bytes);
     }
     return at;
 }
@@ -1170,8 +1374,8 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
     }
 }
 
-/* Shares a block out over the capacities that are 0; what their limits leave over goes to the futures.
- * False: the block is too small. */
+/* Shares a block out over the capacities that are 0; what their limits leave over goes to the
+ * futures. False: the block is too small. */
 static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_t size)
 {
     chroprof__table tables[CHROPROF__TABLES];
@@ -1221,7 +1425,8 @@ static size_t chroprof__whole_characters(const char *text, size_t room)
     return room;
 }
 
-/* Copies a string in; one that does not fit is cut and ends in "...". Offset 0 is "", 1 is "...". */
+/* Copies a string in; one that does not fit is cut and ends in "...". Offset 0 is "", 1 is
+ * "...". */
 static uint32_t chroprof__add_string(chroprof__core *c, const char *text, bool *cut)
 {
     chroprof__table *table = &c->tables[CHROPROF_TABLE_STRINGS];
@@ -1250,7 +1455,8 @@ static uint32_t chroprof__add_string(chroprof__core *c, const char *text, bool *
 static uint32_t chroprof__add_file(chroprof__core *c, chroprof__site *site, const char *file)
 {
     chroprof__site *sites = chroprof__sites(c);
-    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS), half = c->tables[CHROPROF__HEADS].rows / 2;
+    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS);
+    uint32_t half = c->tables[CHROPROF__HEADS].rows / 2;
     uint32_t *head = heads + half + chroprof__hash_index(chroprof__hash_text(0, file), half);
     bool cut = false;
     for (uint32_t k = *head; k; k = sites[k].next_file)
@@ -1329,7 +1535,8 @@ CHROPROF__COLD uint32_t chroprof__site_miss(chroprof__core *c, const chroprof_si
     static const char unnamed[] = "(unnamed)";
     chroprof__alias *aliases = (chroprof__alias *)chroprof__rows(c, CHROPROF__ALIASES);
     uint32_t rows = c->tables[CHROPROF__ALIASES].rows;
-    uint32_t home = chroprof__hash_index((uintptr_t)site, rows), second = home + 1 < rows ? home + 1 : 0;
+    uint32_t home = chroprof__hash_index((uintptr_t)site, rows);
+    uint32_t second = home + 1 < rows ? home + 1 : 0;
     if (chroprof__is_alias(aliases + second, site))
         return aliases[second].site;
     uint32_t k = chroprof__intern_site(c, site->name ? site->name : unnamed,
@@ -1484,7 +1691,8 @@ static uint64_t chroprof__bucket_value(uint32_t bucket)
     return (uint64_t)(bucket - octave * 8) * width + width / 2;
 }
 
-CHROPROF__INLINE void chroprof__histogram_add(chroprof__histogram *h, uint32_t bucket, uint64_t ticks)
+CHROPROF__INLINE void chroprof__histogram_add(chroprof__histogram *h, uint32_t bucket,
+                                              uint64_t ticks)
 {
     h->count[bucket]++;
     if (CHROPROF__RARELY(ticks < h->min))
@@ -1497,8 +1705,8 @@ static void chroprof__histogram_clear(chroprof__histogram *h)
     h->min = UINT64_MAX;
 }
 
-/* Adds what the event before kept back. The length of a slice hangs on the clock value just read; one
- * event later it does not, and its bucket is found while the next clock read is under way. */
+/* Adds what the event before kept back. The length of a slice hangs on the clock value just read;
+ * one event later it does not, and its bucket is found while the next clock read is under way. */
 CHROPROF__INLINE void chroprof__add_held(chroprof__core *c)
 {
     chroprof__histograms *rows = chroprof__histogram_rows(c);
@@ -1522,8 +1730,8 @@ CHROPROF__COLD void chroprof__add_held_outlined(chroprof__core *c)
     chroprof__add_held(c);
 }
 
-/* >>windows: exec per site and window. A path's exec beyond its mark belongs to the window of its tag
- * and is put into its cell when the path is next billed in another window. */
+/* >>windows: exec per site and window. A path's exec beyond its mark belongs to the window of its
+ * tag and is put into its cell when the path is next billed in another window. */
 
 CHROPROF__INLINE uint64_t *chroprof__cells(const chroprof__core *c, uint32_t site)
 {
@@ -1543,8 +1751,8 @@ CHROPROF__INLINE uint32_t chroprof__tag_index(const chroprof__core *c, uint32_t 
     return shift < 16 ? (tag & 0xFFFF) >> shift : 0;
 }
 
-/* Brings a site's cells to the present level. Cells[0] is their level. Each site does that when it is
- * next touched, so no event merges more than one or two rows. */
+/* Brings a site's cells to the present level. Cells[0] is their level. Each site does that when it
+ * is next touched, so no event merges more than one or two rows. */
 static void chroprof__merge_cells(const chroprof__core *c, uint64_t *cells)
 {
     uint32_t shift = chroprof__tag_level(c->window) - (uint32_t)cells[0];
@@ -1586,7 +1794,7 @@ static void chroprof__widen_windows(chroprof__core *c, uint64_t t)
 /* When the next event has to take the slow way at the latest. */
 static void chroprof__set_horizon(chroprof__core *c)
 {
-    uint64_t step = c->max_step_ticks < UINT64_MAX - c->last ? c->last + c->max_step_ticks : UINT64_MAX;
+    uint64_t step = c->last + c->max_step_ticks;    /* both below 2^63 */
     uint64_t horizon = c->window_end < step ? c->window_end : step;
     if (!c->calibrated && c->calibrate_at < horizon)
         horizon = c->calibrate_at;
@@ -1595,7 +1803,8 @@ static void chroprof__set_horizon(chroprof__core *c)
         c->horizon = c->last;               /* the event after an idle ends it, on the slow way */
 }
 
-/* Options in ns become ticks. The width of the windows can only change before the first one is full. */
+/* Options in ns become ticks. The width of the windows can only change before the first one is
+ * full. */
 static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
 {
     c->factor = factor;
@@ -1625,7 +1834,8 @@ static uint64_t chroprof__read_both(uint64_t *counter, uint64_t *ns)
     return best;
 }
 
-/* The factor from the readings at init and now: better the later, fixed once and for all after 100 ms. */
+/* The factor from the readings at init and now: better the later, fixed once and for all after 100
+ * ms. */
 static void chroprof__calibrate(chroprof__core *c)
 {
     uint64_t counter = 0, ns = 0, spread = chroprof__read_both(&counter, &ns);
@@ -1719,8 +1929,8 @@ static void chroprof__end_idle(chroprof__core *c)
     c->pass.count = 0;
 }
 
-/* The slow way of an interval: the clock went back, the step is too long, a window ends, the clock wants
- * calibration. Returns the account billed. */
+/* The slow way of an interval: the clock went back, the step is too long, a window ends, the clock
+ * wants calibration. Returns the account billed. */
 CHROPROF__COLD uint32_t chroprof__advance_slow(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
@@ -1767,8 +1977,8 @@ CHROPROF__INLINE uint64_t chroprof__advance(chroprof *p, chroprof__core *c, uint
     return t;
 }
 
-/* What the ring of intervals holds of [from, c->last) is blamed on those who were on top; what it does
- * not reach is the loop's. */
+/* What the ring of intervals holds of [from, c->last) is blamed on those who were on top; what it
+ * does not reach is the loop's. */
 static void chroprof__blame_past(chroprof *p, uint64_t from)
 {
     chroprof__core *c = p->core;
@@ -1806,7 +2016,8 @@ static void chroprof__clear_biggest(chroprof__biggest *b, uint32_t owner)
     b->owner = owner;
 }
 
-/* The biggest slices of the turn that this base frame began; nested loops deeper than LEVELS share. */
+/* The biggest slices of the turn that this base frame began; nested loops deeper than LEVELS
+ * share. */
 static chroprof__biggest *chroprof__turn(chroprof__core *c, const chroprof__frame *base)
 {
     chroprof__biggest *b = &c->turn[c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1];
@@ -1815,9 +2026,10 @@ static chroprof__biggest *chroprof__turn(chroprof__core *c, const chroprof__fram
     return b;
 }
 
-/* The first half of the rows is a heap of the longest, the shortest of them at its root; the rest is a
- * ring of the most recent. */
-static void chroprof__keep_longest(chroprof__stall *heap, uint32_t rows, const chroprof__stall *stall)
+/* The first half of the rows is a heap of the longest, the shortest of them at its root; the rest
+ * is a ring of the most recent. */
+static void chroprof__keep_longest(chroprof__stall *heap, uint32_t rows,
+                                   const chroprof__stall *stall)
 {
     uint32_t k = 0;
     if (heap[0].length >= stall->length)
@@ -1952,7 +2164,8 @@ CHROPROF__INLINE void chroprof__end_slice(chroprof__core *c, chroprof__path *row
     row->slices++;
     if (slice > row->slice_max)
         row->slice_max = slice;
-    /* Futures that grow alike take turns at being the largest: a branch here would be a coin toss. */
+    /* Futures that grow alike take turns at being the largest: a branch here would be a coin
+     * toss. */
     row->exec_max = exec > row->exec_max ? exec : row->exec_max;
     c->held_slice = slice;
     c->held_slice_row = row->histogram;
@@ -1970,8 +2183,10 @@ CHROPROF__INLINE void chroprof__rest(chroprof *p, chroprof__future *slot, uint64
     slot->since = t;
 }
 
-/* An orphan's time still belongs to the future that lost its record: it is handed down its frames. */
-CHROPROF__COLD uint64_t chroprof__orphan_exec(chroprof *p, const chroprof__frame *frame, uint64_t slice)
+/* An orphan's time still belongs to the future that lost its record: it is handed down its
+ * frames. */
+CHROPROF__COLD uint64_t chroprof__orphan_exec(chroprof *p, const chroprof__frame *frame,
+                                              uint64_t slice)
 {
     uint64_t exec = frame->carried + slice;
     if (frame->same && !(frame->kind & CHROPROF__OLDEST)) {
@@ -1981,7 +2196,8 @@ CHROPROF__COLD uint64_t chroprof__orphan_exec(chroprof *p, const chroprof__frame
     return exec;
 }
 
-/* What popping a frame with an id does to its future's slot. Returns the exec of the future so far. */
+/* What popping a frame with an id does to its future's slot. Returns the exec of the future so
+ * far. */
 CHROPROF__INLINE uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame *frame,
                                                uint64_t slice, uint64_t t)
 {
@@ -2010,8 +2226,8 @@ CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *b
 }
 
 /* A turn has ended at the pop of its base frame. */
-CHROPROF__INLINE void chroprof__end_turn(chroprof *p, chroprof__core *c, const chroprof__frame *base,
-                                         uint64_t slice, uint64_t t)
+CHROPROF__INLINE void chroprof__end_turn(chroprof *p, chroprof__core *c,
+                                         const chroprof__frame *base, uint64_t slice, uint64_t t)
 {
     uint64_t length = t - base->pushed - base->excluded;
     c->turns++;
@@ -2052,8 +2268,9 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path *row, uint64_t t)
 }
 
 /* The stay of the top frame, which is no barrier, ends; row is that of its path. */
-CHROPROF__INLINE void chroprof__end_stay(chroprof *p, chroprof__core *c, const chroprof__frame *frame,
-                                         chroprof__path *row, uint64_t t)
+CHROPROF__INLINE void chroprof__end_stay(chroprof *p, chroprof__core *c,
+                                         const chroprof__frame *frame, chroprof__path *row,
+                                         uint64_t t)
 {
     uint64_t slice = t - frame->start, exec = slice;
     if (CHROPROF__RARELY(c->held))
@@ -2094,7 +2311,8 @@ CHROPROF__COLD void chroprof__pop_any(chroprof *p, chroprof__core *c, uint64_t t
 }
 
 /* Takes frames off until depth is reached, hidden ones first; each is counted as kind. */
-CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anomaly_kind kind, uint64_t t)
+CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anomaly_kind kind,
+                                     uint64_t t)
 {
     chroprof__core *c = p->core;
     if (c->hidden) {
@@ -2108,7 +2326,8 @@ CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anoma
     }
 }
 
-/* >>events: one function a kind of event. Each gets profile time t, with the interval up to it billed. */
+/* >>events: one function a kind of event. Each gets profile time t, with the interval up to it
+ * billed. */
 
 /* The parent of what is created now. */
 CHROPROF__INLINE uint32_t chroprof__parent(const chroprof__core *c)
@@ -2235,18 +2454,22 @@ CHROPROF__INLINE void chroprof__set_running(chroprof *p, chroprof__future *slot,
     slot->state = CHROPROF_RUNNING;
 }
 
-CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future *slot, uint64_t id,
-                                    uint64_t t)
+CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future *slot,
+                                    uint64_t id, uint64_t t)
 {
     chroprof__set_running(p, slot, t);
-    if (CHROPROF__RARELY(chroprof__no_room(c)))
+    if (CHROPROF__RARELY(chroprof__no_room(c))) {
         chroprof__hide(c, t);
-    else
-        chroprof__bind_frame(p, chroprof__push(p, c, slot->path, CHROPROF__FUTURE_FRAME, t), id, slot);
+        return;
+    }
+    chroprof__frame *frame = chroprof__push(p, c, slot->path, CHROPROF__FUTURE_FRAME, t);
+    chroprof__bind_frame(p, frame, id, slot);
 }
 
-/* Attached to a program under way: with a site the future is adopted, without it only has a frame. */
-CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chroprof_site *site, uint64_t t)
+/* Attached to a program under way: with a site the future is adopted, without it only has a
+ * frame. */
+CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chroprof_site *site,
+                                          uint64_t t)
 {
     chroprof__core *c = p->core;
     if (site) {
@@ -2272,8 +2495,8 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
     chroprof__future *slot = chroprof__find(p, id);
     slot->id = id;
     slot->state = CHROPROF__GONE;
-    uint32_t kind = CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST | CHROPROF__OLDEST |
-                    CHROPROF__UNKNOWN;
+    uint32_t kind = CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST |
+                    CHROPROF__OLDEST | CHROPROF__UNKNOWN;
     chroprof__frame *frame = chroprof__push(p, c, CHROPROF__UNTRACKED, kind, t);
     chroprof__bind_frame(p, frame, id, slot);
     frame->carried = 0;
@@ -2394,14 +2617,15 @@ CHROPROF__COLD void chroprof__switch_any(chroprof *p, uint64_t id, uint64_t t)
         chroprof__on_running(p, c, id, NULL, t);
 }
 
-/* Pauses the innermost future above the barrier, unwinding enter-frames above it, and runs id. Nearly
- * always that one is on top, and its frame just changes hands. */
+/* Pauses the innermost future above the barrier, unwinding enter-frames above it, and runs id.
+ * Nearly always that one is on top, and its frame just changes hands. */
 CHROPROF__INLINE void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
 {
     chroprof__frame *frame = p->frames + c->depth;
     chroprof__future *slot = chroprof__find(p, id);
-    if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF_RUNNING || slot->state == CHROPROF__GONE ||
-                         frame->kind != CHROPROF__FUTURE_FRAME || c->hidden || id == 0)) {
+    if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF_RUNNING ||
+                         slot->state == CHROPROF__GONE || id == 0 ||
+                         frame->kind != CHROPROF__FUTURE_FRAME || c->hidden)) {
         chroprof__switch_any(p, id, t);
         return;
     }
@@ -2477,7 +2701,8 @@ static void chroprof__end_pass(chroprof *p, chroprof__core *c, uint64_t t)
     if (length > c->pass_max)
         c->pass_max = length;
     if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows)
-        chroprof__histogram_add(&chroprof__histogram_rows(c)[0].delay, chroprof__bucket(length), length);
+        chroprof__histogram_add(&chroprof__histogram_rows(c)[0].delay, chroprof__bucket(length),
+                                length);
     if (length > c->stall_ticks)
         chroprof__stalled(p, CHROPROF_STALL_PASS, c->pass_start, length, c->seq / 2 - c->pass_event,
                           &c->pass);
@@ -2489,10 +2714,11 @@ static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
     if (c->pass_active)
         chroprof__end_pass(p, c, t);
     c->account = CHROPROF__IDLE;
-    c->horizon = t;                         /* the next event takes the slow way, which ends the idle */
+    c->horizon = t;                 /* the next event takes the slow way, which ends the idle */
 }
 
-/* The slow way has ended the idle already, if there was one: then the pass under way began just now. */
+/* The slow way has ended the idle already, if there was one: then the pass under way began just
+ * now. */
 static void chroprof__on_idle_leave(chroprof__core *c)
 {
     if (!c->pass_active || c->pass_event != c->seq / 2)
@@ -2530,7 +2756,8 @@ CHROPROF__INLINE bool chroprof__needs_id(chroprof_state state)
     return state <= CHROPROF_CANCELLED;
 }
 
-CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state, const chroprof_site *site)
+CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state,
+                                         const chroprof_site *site)
 {
     if (state >= CHROPROF_COMPLETED)
         chroprof__finish_unknown(p, 0, site);
@@ -2540,8 +2767,8 @@ CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state, cons
 
 /* Opens an event: its line is written before anything changes, so that a reader of a killed program
  * knows what was under way. Returns profile time, with the interval billed. */
-CHROPROF__INLINE uint64_t chroprof__begin_event(chroprof *p, chroprof__core *c, chroprof_state state,
-                                                uint64_t id, uint64_t now)
+CHROPROF__INLINE uint64_t chroprof__begin_event(chroprof *p, chroprof__core *c,
+                                                chroprof_state state, uint64_t id, uint64_t now)
 {
     c->event_state = (uint32_t)state;
     c->event_id = id;
@@ -2646,8 +2873,8 @@ static bool chroprof__is_newest(const chroprof *p, uint32_t k)
 }
 
 /* What a path's slices are with the stays under way: how many, the longest, the largest exec. */
-static void chroprof__read_slices(const chroprof *p, uint32_t path, uint64_t *count, uint64_t *slice,
-                                  uint64_t *exec)
+static void chroprof__read_slices(const chroprof *p, uint32_t path, uint64_t *count,
+                                  uint64_t *slice, uint64_t *exec)
 {
     *count = p->paths[path].slices;
     *slice = p->paths[path].slice_max;
@@ -2719,8 +2946,8 @@ static void chroprof__read_path(const chroprof *p, uint32_t path, chroprof_path 
     out->stillborn = row->stillborn;
 }
 
-/* The value below which permille of the entries lie (nearest rank); max is the largest of them, held an
- * entry not yet added, 0 times or once. */
+/* The value below which permille of the entries lie (nearest rank); max is the largest of them,
+ * held an entry not yet added, 0 times or once. */
 static uint64_t chroprof__percentile(const chroprof__histogram *h, uint64_t max, uint64_t permille,
                                      bool held, uint64_t held_ticks)
 {
@@ -2748,8 +2975,8 @@ static uint64_t chroprof__slice_percentile_ns(const chroprof *p, uint32_t row, u
 {
     const chroprof__core *c = p->core;
     bool held = c->held & CHROPROF__HELD_SLICE && c->held_slice_row == row;
-    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[row].slice, max, permille,
-                                                held, c->held_slice));
+    const chroprof__histogram *h = &chroprof__histogram_rows(c)[row].slice;
+    return chroprof__ns(c, chroprof__percentile(h, max, permille, held, c->held_slice));
 }
 
 static uint64_t chroprof__delay_percentile_ns(const chroprof *p, uint32_t row, uint64_t max,
@@ -2757,8 +2984,8 @@ static uint64_t chroprof__delay_percentile_ns(const chroprof *p, uint32_t row, u
 {
     const chroprof__core *c = p->core;
     bool held = c->held & CHROPROF__HELD_DELAY && c->held_delay_row == row;
-    return chroprof__ns(c, chroprof__percentile(&chroprof__histogram_rows(c)[row].delay, max, permille,
-                                                held, c->held_delay));
+    const chroprof__histogram *h = &chroprof__histogram_rows(c)[row].delay;
+    return chroprof__ns(c, chroprof__percentile(h, max, permille, held, c->held_delay));
 }
 
 /* Row 0 is the loop's own: 0 where there are no histograms at all. */
@@ -2882,7 +3109,8 @@ static void chroprof__sift(chroprof_rank *heap, size_t count, size_t k, chroprof
 }
 
 /* The sites that come first, in a heap. Returns how many sites there are. */
-static size_t chroprof__collect(const chroprof *p, chroprof_rank *out, size_t capacity, chroprof_order by)
+static size_t chroprof__collect(const chroprof *p, chroprof_rank *out, size_t capacity,
+                                chroprof_order by)
 {
     size_t count = 0;
     for (uint32_t site = CHROPROF__OTHER; site < chroprof__site_count(p); site++) {
@@ -2984,7 +3212,8 @@ static uint32_t chroprof__window_count(const chroprof *p)
     return (p->core->window & 0xFFFF) + 1;
 }
 
-/* Ticks that the paths of a site, or loop, idle, untracked, still hold back from the windows 0..index. */
+/* Ticks that the paths of a site, or loop, idle, untracked, still hold back from the windows
+ * 0..index. */
 static uint64_t chroprof__unclosed_until(const chroprof *p, uint32_t site, uint32_t index)
 {
     const chroprof__path *row = p->paths + site;
@@ -3014,7 +3243,8 @@ static uint64_t chroprof__exec_until(const chroprof *p, uint32_t site, uint32_t 
 static uint64_t chroprof__site_window_ns(const chroprof *p, uint32_t site, uint32_t index)
 {
     uint64_t before = index ? chroprof__exec_until(p, site, index - 1) : 0;
-    return chroprof__ns(p->core, chroprof__exec_until(p, site, index)) - chroprof__ns(p->core, before);
+    uint64_t after = chroprof__exec_until(p, site, index);
+    return chroprof__ns(p->core, after) - chroprof__ns(p->core, before);
 }
 
 static void chroprof__read_window(const chroprof *p, uint32_t index, chroprof_window *out)
@@ -3022,7 +3252,8 @@ static void chroprof__read_window(const chroprof *p, uint32_t index, chroprof_wi
     const chroprof__core *c = p->core;
     memset(out, 0, sizeof(*out));
     out->start_ns = chroprof__ns(c, index * c->window_ticks);
-    out->end_ns = chroprof__ns(c, index == (c->window & 0xFFFF) ? c->last : (index + 1) * c->window_ticks);
+    bool under_way = index == (c->window & 0xFFFF);
+    out->end_ns = chroprof__ns(c, under_way ? c->last : (index + 1) * c->window_ticks);
     out->loop_ns = chroprof__site_window_ns(p, CHROPROF__LOOP, index);
     out->idle_ns = chroprof__site_window_ns(p, CHROPROF__IDLE, index);
     out->untracked_ns = chroprof__site_window_ns(p, CHROPROF__UNTRACKED, index);
@@ -3056,15 +3287,18 @@ CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint
 /* The first stall after a serial number; NULL: none. Many lie in both halves of the table. */
 static const chroprof__stall *chroprof__next_stall(const chroprof *p, uint64_t serial)
 {
-    const chroprof__stall *rows = (const chroprof__stall *)chroprof__rows(p->core, CHROPROF_TABLE_STALLS);
+    const chroprof__core *c = p->core;
     const chroprof__stall *next = NULL;
-    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_STALLS].rows; k++)
+    const chroprof__stall *rows =
+        (const chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++)
         if (rows[k].serial > serial && (!next || rows[k].serial < next->serial))
             next = rows + k;
     return next;
 }
 
-static void chroprof__read_stall_row(const chroprof *p, const chroprof__stall *row, chroprof_stall *out)
+static void chroprof__read_stall_row(const chroprof *p, const chroprof__stall *row,
+                                     chroprof_stall *out)
 {
     memset(out, 0, sizeof(*out));
     out->kind = row->kind == CHROPROF_STALL_PASS ? CHROPROF_STALL_PASS : CHROPROF_STALL_TURN;
@@ -3077,26 +3311,25 @@ static void chroprof__read_stall_row(const chroprof *p, const chroprof__stall *r
         slice->id = row->slices[k].id;
         slice->exec_ns = chroprof__ns(p->core, row->slices[k].exec);
         slice->path = row->slices[k].path;
-        chroprof__read_site_name(p, p->paths[slice->path].site, &slice->name, &slice->file, &slice->line);
+        chroprof__read_site_name(p, p->paths[slice->path].site, &slice->name, &slice->file,
+                                 &slice->line);
     }
 }
 
 CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity)
 {
     size_t count = 0;
-    const chroprof__stall *row;
     if (!p || !p->core)
         return 0;
-    for (uint64_t serial = 0; (row = chroprof__next_stall(p, serial)) != NULL; serial = row->serial) {
+    const chroprof__stall *row = chroprof__next_stall(p, 0);
+    for (; row; row = chroprof__next_stall(p, row->serial), count++)
         if (out && count < capacity)
             chroprof__read_stall_row(p, row, out + count);
-        count++;
-    }
     return count;
 }
 
-/* How many different keys left this bitmap behind, by linear counting (Whang and others, 1990) with half
- * as many again for safety; never more than were dropped. */
+/* How many different keys left this bitmap behind, by linear counting (Whang and others, 1990) with
+ * half as many again for safety; never more than were dropped. */
 static uint64_t chroprof__distinct(const chroprof__table *table)
 {
     uint64_t keys = 2, open = 64;
@@ -3141,7 +3374,8 @@ static void chroprof__read_use(const chroprof *p, chroprof_table *out)
     }
 }
 
-/* Names are looked up by a switch: a table of pointers would be data that the loader has to write. */
+/* Names are looked up by a switch: a table of pointers would be data that the loader has to
+ * write. */
 static void chroprof__name_table(uint32_t kind, const char **name, const char **option)
 {
     switch (kind) {
@@ -3266,7 +3500,8 @@ static const char *chroprof__check_sums(const chroprof *p)
         delay += chroprof__delay_ticks(p, row);
         ready += row->ready;
         live += row->live;
-        if (row->calls != row->completed + row->failed + row->cancelled + row->abandoned + row->live)
+        uint64_t finished = row->completed + row->failed + row->cancelled;
+        if (row->calls != finished + row->abandoned + row->live)
             return "calls = completed + failed + cancelled + abandoned + live on every path";
     }
     for (uint32_t k = 1; k <= c->depth; k++)
@@ -3333,7 +3568,8 @@ static const char *chroprof__check_futures(const chroprof *p)
         live += slot->id != 0 && slot->state != CHROPROF__GONE;
         ready += slot->id != 0 && slot->state == CHROPROF_READY;
     }
-    if (live != c->tables[CHROPROF_TABLE_FUTURES].used || live > c->tables[CHROPROF_TABLE_FUTURES].capacity)
+    const chroprof__table *table = &c->tables[CHROPROF_TABLE_FUTURES];
+    if (live != table->used || live > table->capacity)
         return "the count of live futures is that of their slots";
     return ready == c->ready ? NULL : "the count of ready futures is that of their slots";
 }
@@ -3397,7 +3633,9 @@ static const char *chroprof__check_edges(const chroprof *p)
         if (chroprof__find_edge(c, edges[k].path, edges[k].site) != edges + k)
             return "every edge is found by its path and site";
     }
-    return used == c->tables[CHROPROF_TABLE_EDGES].used ? NULL : "the count of edges is that of their rows";
+    if (used != c->tables[CHROPROF_TABLE_EDGES].used)
+        return "the count of edges is that of their rows";
+    return NULL;
 }
 
 static uint64_t chroprof__histogram_total(const chroprof__histogram *h)
@@ -3431,8 +3669,9 @@ static const char *chroprof__check_site(const chroprof *p, uint32_t site)
     if (exec != chroprof__exec_until(p, site, 0xFFFF))
         return "the windows of a site hold its exec";
     uint32_t h = row->first_path ? p->paths[row->first_path].histogram : 0;
-    if (h && chroprof__histogram_total(&chroprof__histogram_rows(c)[h].slice) +
-             (c->held & CHROPROF__HELD_SLICE && c->held_slice_row == h) != chroprof__slices_ended(p, site))
+    uint64_t held = c->held & CHROPROF__HELD_SLICE && c->held_slice_row == h;
+    if (h && chroprof__histogram_total(&chroprof__histogram_rows(c)[h].slice) + held !=
+             chroprof__slices_ended(p, site))
         return "a site's histogram has an entry for each slice that ended";
     return NULL;
 }
@@ -3724,8 +3963,8 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
         chroprof__call_on_stall(p, false);
 }
 
-CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name, const char *file,
-                                                     uint32_t line)
+CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name,
+                                                     const char *file, uint32_t line)
 {
     if (!p || !p->core || p->view || !name)
         return NULL;
@@ -3887,7 +4126,8 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
     }
 }
 
-/* A path's figures begin anew; its place in the tree stays. Futures and frames are counted in later. */
+/* A path's figures begin anew; its place in the tree stays. Futures and frames are counted in
+ * later. */
 static void chroprof__reset_path(chroprof__path *row)
 {
     chroprof__path fresh;
@@ -3937,8 +4177,10 @@ static void chroprof__reset_tables(chroprof__core *c)
         chroprof__histogram_clear(&rows[k].slice);
         chroprof__histogram_clear(&rows[k].delay);
     }
-    memset(chroprof__rows(c, CHROPROF_TABLE_WINDOWS), 0, (size_t)c->tables[CHROPROF_TABLE_WINDOWS].bytes);
-    memset(chroprof__rows(c, CHROPROF_TABLE_STALLS), 0, (size_t)c->tables[CHROPROF_TABLE_STALLS].bytes);
+    size_t windows = (size_t)c->tables[CHROPROF_TABLE_WINDOWS].bytes;
+    size_t stalls = (size_t)c->tables[CHROPROF_TABLE_STALLS].bytes;
+    memset(chroprof__rows(c, CHROPROF_TABLE_WINDOWS), 0, windows);
+    memset(chroprof__rows(c, CHROPROF_TABLE_STALLS), 0, stalls);
     c->tables[CHROPROF_TABLE_STALLS].used = 0;
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         c->tables[k].peak = c->tables[k].used;
@@ -4022,8 +4264,8 @@ static uint64_t chroprof__time_slices(chroprof *scratch, uint32_t slices)
 }
 #endif
 
-/* What an event costs here, clock read included, measured now with warm caches, in picoseconds; 0: the
- * clock is not ours. */
+/* What an event costs here, clock read included, measured now with warm caches, in picoseconds; 0:
+ * the clock is not ours. */
 CHROPROF__UNUSED static uint64_t chroprof__event_cost_ps(const chroprof *p)
 {
 #if CHROPROF__HAS_COUNTER
@@ -4039,7 +4281,8 @@ CHROPROF__UNUSED static uint64_t chroprof__event_cost_ps(const chroprof *p)
     site.file = "";
     site.line = 0;
     chroprof__any_live_event(&scratch, CHROPROF_PENDING, 1, &site);
-    return chroprof__scale(chroprof__time_slices(&scratch, slices) * 1000u, p->core->factor) / (2u * slices);
+    uint64_t ticks = chroprof__time_slices(&scratch, slices);
+    return chroprof__scale(ticks * 1000u, p->core->factor) / (2u * slices);
 #else
     (void)p;
     return 0;
@@ -6257,5 +6500,48 @@ CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out)
 #endif /* CHROPROF_IMPLEMENTATION */
 
 /*
- Licence: to be written.
+LICENCE
+
+chroprof is available under two licences; choose whichever you prefer.
+
+Alternative A - MIT No Attribution (MIT-0)
+
+Copyright (c) 2026 The chroprof authors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of
+this software and associated documentation files (the "Software"), to deal in
+the Software without restriction, including without limitation the rights to
+use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies
+of the Software, and to permit persons to whom the Software is furnished to do
+so.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+
+Alternative B - The Unlicense (https://unlicense.org)
+
+This is free and unencumbered software released into the public domain.
+
+Anyone is free to copy, modify, publish, use, compile, sell, or distribute this
+software, either in source code form or as a compiled binary, for any purpose,
+commercial or non-commercial, and by any means.
+
+In jurisdictions that recognize copyright laws, the author or authors of this
+software dedicate any and all copyright interest in the software to the public
+domain. We make this dedication for the benefit of the public at large and to
+the detriment of our heirs and successors. We intend this dedication to be an
+overt act of relinquishment in perpetuity of all present and future rights to
+this software under copyright law.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN
+ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION
+WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
