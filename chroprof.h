@@ -293,7 +293,7 @@ typedef enum chroprof_result {
     X(LEAVE_WITHOUT_ENTER, "leave without an enter-frame on top, ignored")                         \
     X(LOOP_LEAVE_WITHOUT_ENTER, "loop_leave without a barrier, ignored")                           \
     X(IDLE_LEAVE_WITHOUT_ENTER, "idle_leave while not idle, ignored")                              \
-    X(TIME_BACK, "the clock went back, no time passed")                                            \
+    X(TIME_BACK, "the clock went back, or on by decades: no time passed")                          \
     X(LONG_STEP, "a step above max_step_ns outside idle, untracked")                               \
     X(READY_AHEAD, "ready_since later than now, taken as now")                                     \
     X(ID_ZERO, "id 0, no effect")                                                                  \
@@ -1791,11 +1791,16 @@ static void chroprof__widen_windows(chroprof__core *c, uint64_t t)
 
 /* >>clock */
 
+/* Beyond this no profile time passes, so that sums of two times never overflow. */
+#define CHROPROF__END_OF_TIME (UINT64_C(1) << 62)
+
 /* When the next event has to take the slow way at the latest. */
 static void chroprof__set_horizon(chroprof__core *c)
 {
     uint64_t step = c->last + c->max_step_ticks;    /* both below 2^63 */
     uint64_t horizon = c->window_end < step ? c->window_end : step;
+    if (horizon > CHROPROF__END_OF_TIME)
+        horizon = CHROPROF__END_OF_TIME;
     if (!c->calibrated && c->calibrate_at < horizon)
         horizon = c->calibrate_at;
     c->horizon = horizon > c->last ? horizon : c->last + 1;
@@ -1938,7 +1943,7 @@ CHROPROF__COLD uint32_t chroprof__advance_slow(chroprof *p, uint64_t now)
         chroprof__start_at(c, now);
     uint64_t t = now - c->epoch, dt = t - c->last;
     uint32_t account = c->account;
-    if (dt >> 63) {
+    if (dt >> 63 || t >= CHROPROF__END_OF_TIME) {
         chroprof__count(c, CHROPROF_ANOMALY_TIME_BACK);
         c->epoch = now - c->last;
         t = c->last;
