@@ -1,7 +1,7 @@
 /* libev: four readers are due at once. Which of them makes the others wait? */
 /* build: cc -O2 -Wno-unused-parameter FILE -o OUT -lev ; needs: libev-dev */
 /* watch() after ev_TYPE_init makes a watcher a future; w->data is taken. libev brackets its wait
- * and tells before a batch what is due. Lost: how long a descriptor was due before the wait ended. */
+ * and tells before a batch what is due. Lost: how long a descriptor was due before a wait ended. */
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
 #include <ev.h>
