@@ -436,7 +436,7 @@ static inline const harness_output *written(chroprof *p, chroprof_format format)
 /* Where a test may leave files. */
 static inline const char *scratch(const char *name)
 {
-    static char path[4096];
+    static char path[256];
     const char *folder = getenv("SCRATCH");
     snprintf(path, sizeof path, "%s/%s", folder != NULL ? folder : "build", name);
     return path;

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""check_json.py FILE [NAMES]: is this a complete and consistent JSON report of chroprof?
+
+Reads it as strictly as Python can (UTF-8, no double keys, no fractions, no NaN) and checks every
+sum that the words of the interface promise. NAMES is a file of site names, one a line as hex bytes:
+each of them must be there as written, and no others. Prints the first thing that is wrong."""
+import json
+import re
+import sys
+
+TOP = ("chroprof", "totals", "sites", "paths", "stalls", "windows", "tables", "anomalies")
+SITE = ("name file line exec_ns children_ns with_children_ns exec_max_ns slice_max_ns slice_p50_ns "
+        "slice_p90_ns slice_p99_ns slice_p999_ns slices wall_ns waiting_ns delay_ns delay_p99_ns "
+        "blame_ns calls completed failed cancelled abandoned live stillborn id has_percentiles")
+PATH = ("id parent site name file line exec_ns with_children_ns exec_max_ns slice_max_ns slices "
+        "wall_ns waiting_ns delay_ns blame_ns calls completed failed cancelled abandoned live "
+        "stillborn")
+TOTALS = ("elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns events anomalies live "
+          "passes pass_p50_ns pass_p99_ns pass_max_ns turns turn_p50_ns turn_p99_ns turn_max_ns "
+          "stalls idle_blame_ns loop_blame_ns untracked_blame_ns dropped elapsed_ticks delay_ticks "
+          "blame_ticks start_unix_ns tick_error_ppb provisional enabled idle depth")
+TABLES = ("futures", "sites", "paths", "edges", "depth", "histograms", "samples", "windows",
+          "stalls", "strings")
+
+
+class Wrong(Exception):
+    pass
+
+
+def check(condition, *what):
+    if not condition:
+        raise Wrong(" ".join(str(w) for w in what))
+
+
+def pairs(items):
+    names = [name for name, _ in items]
+    check(len(names) == len(set(names)), "a key twice:", names)
+    return dict(items)
+
+
+def no_number(text):
+    raise Wrong("not an integer: " + text)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        text = file.read().decode("utf-8")
+    return json.loads(text, object_pairs_hook=pairs, parse_float=no_number,
+                      parse_constant=no_number)
+
+
+def check_fields(what, row, fields):
+    missing = [f for f in fields.split() if f not in row]
+    check(not missing, what, "without", missing)
+    negative = [f for f, v in row.items() if isinstance(v, int) and not 0 <= v < 1 << 64]
+    check(not negative, what, "out of range:", negative)
+
+
+def check_calls(what, row):
+    ends = row["completed"] + row["failed"] + row["cancelled"] + row["abandoned"]
+    check(row["calls"] == ends + row["live"], what, row["name"], "calls")
+    check(row["slice_max_ns"] <= row["exec_ns"], what, row["name"], "slice_max")
+    check(row["exec_max_ns"] <= row["exec_ns"], what, row["name"], "exec_max")
+
+
+def check_totals(doc):
+    t = doc["totals"]
+    check_fields("totals", t, TOTALS)
+    check(t["elapsed_ns"] == t["busy_ns"] + t["idle_ns"] + t["loop_ns"], "elapsed", t)
+    check(t["delay_ticks"] == t["blame_ticks"], "blame", t)
+    sites = sum(s["exec_ns"] for s in doc["sites"])
+    check(t["busy_ns"] == sites + t["untracked_ns"], "busy", t["busy_ns"], sites)
+    blame = sum(s["blame_ns"] for s in doc["sites"])
+    blame += t["idle_blame_ns"] + t["loop_blame_ns"] + t["untracked_blame_ns"]
+    check(t["blame_ns"] == blame, "sum of blame", t["blame_ns"], blame)
+    for kind in ("pass", "turn"):
+        check(t[kind + "_p50_ns"] <= t[kind + "_p99_ns"] <= t[kind + "_max_ns"], kind, t)
+
+
+def check_sites(doc):
+    for s in doc["sites"]:
+        check_fields("site", s, SITE)
+        check_calls("site", s)
+        check(s["with_children_ns"] == s["exec_ns"] + s["children_ns"], s["name"], "with children")
+        p = [s["slice_p%d_ns" % n] for n in (50, 90, 99, 999)] + [s["slice_max_ns"]]
+        check(p == sorted(p), s["name"], "percentiles", p)
+    ids = [s["id"] for s in doc["sites"]]
+    check(len(ids) == len(set(ids)), "a site twice")
+
+
+def check_path_tree(paths):
+    below = {p["id"]: p["exec_ns"] for p in paths}
+    seen = {0}
+    for p in paths:
+        check_fields("path", p, PATH)
+        check_calls("path", p)
+        check(p["parent"] in seen, "path", p["id"], "before its parent")
+        check(p["id"] not in seen and p["id"] > 2, "path id", p["id"])
+        seen.add(p["id"])
+    for p in reversed(paths):
+        check(p["with_children_ns"] == below[p["id"]], "path", p["id"], "with children")
+        if p["parent"]:
+            below[p["parent"]] += p["with_children_ns"]
+
+
+def check_paths(doc):
+    paths = doc["paths"]
+    check_path_tree(paths)
+    for s in doc["sites"]:
+        own = [p for p in paths if p["site"] == s["id"]]
+        for field in ("exec_ns", "slices", "calls", "live", "stillborn", "wall_ns", "blame_ns"):
+            check(s[field] == sum(p[field] for p in own), s["name"], field, "is not that of its paths")
+        check(all(p["name"] == s["name"] for p in own), s["name"], "name of its paths")
+    of_sites = {s["id"] for s in doc["sites"]}
+    check(all(p["site"] in of_sites for p in paths), "a path of a site that is not listed")
+
+
+def check_stalls(doc):
+    check(len(doc["stalls"]) <= doc["totals"]["stalls"], "more stalls than there were")
+    for s in doc["stalls"]:
+        check(s["kind"] in ("turn", "pass"), "stall kind", s["kind"])
+        check(len(s["slices"]) <= 4, "slices of a stall")
+        lengths = [x["exec_ns"] for x in s["slices"]]
+        check(sum(lengths) <= s["length_ns"], "a stall shorter than its slices", s)
+        check(lengths == sorted(lengths, reverse=True), "slices of a stall not in order", s)
+    starts = [s["start_ns"] + 0 for s in doc["stalls"]]
+    check(all(isinstance(x, int) for x in starts), "start of a stall")
+
+
+def check_windows(doc):
+    now = 0
+    for w in doc["windows"]:
+        check(w["start_ns"] == now, "a gap between windows at", now)
+        now = w["end_ns"]
+        check(w["busy_ns"] + w["idle_ns"] + w["loop_ns"] == now - w["start_ns"], "window", w)
+    t = doc["totals"]
+    check(now == t["elapsed_ns"], "windows end at", now)
+    for field in ("busy_ns", "idle_ns", "loop_ns", "untracked_ns"):
+        check(sum(w[field] for w in doc["windows"]) == t[field], "windows:", field)
+    for s in doc["sites"]:
+        check(len(s["windows"]) == len(doc["windows"]), s["name"], "windows")
+        check(sum(s["windows"]) == s["exec_ns"], s["name"], "sum of windows")
+
+
+def check_tables(doc):
+    rows = doc["tables"]
+    check(tuple(r["name"] for r in rows) == TABLES, "tables:", [r["name"] for r in rows])
+    for r in rows:
+        check(r["used"] <= r["peak"] <= r["capacity"], "table", r)
+        check((r["advice"] > r["capacity"]) == (r["dropped"] > 0), "advice of", r)
+    check(sum(r["dropped"] for r in rows) == doc["totals"]["dropped"], "sum of dropped")
+    seen = sum(a["count"] for a in doc["anomalies"])
+    check(seen == doc["totals"]["anomalies"], "sum of anomalies", seen)
+
+
+def bare(text):
+    """What stands for bytes that are no UTF-8 may be one sign or several."""
+    return re.sub("\ufffd+", "\ufffd", text)
+
+
+def check_names(doc, path):
+    with open(path, encoding="ascii") as file:
+        wanted = [bytes.fromhex(line.strip()).decode("utf-8", "replace") for line in file]
+    wanted = sorted(map(bare, wanted))
+    got = sorted(bare(s["name"]) for s in doc["sites"])
+    check(len(got) == len(wanted), len(got), "names, not", len(wanted))
+    for g, w in zip(got, wanted):
+        check(g == w, "name", ascii(g)[:200], "not", ascii(w)[:200])
+
+
+def main():
+    doc = read(sys.argv[1])
+    missing = [key for key in TOP if key not in doc]
+    check(not missing, "no", missing)
+    check(doc["chroprof"] == 1, "schema version", doc["chroprof"])
+    for part in (check_totals, check_sites, check_paths, check_stalls, check_windows, check_tables):
+        part(doc)
+    if len(sys.argv) > 2:
+        check_names(doc, sys.argv[2])
+
+
+try:
+    main()
+except (Wrong, UnicodeDecodeError, ValueError, KeyError, TypeError) as wrong:
+    print("%s: %s" % (type(wrong).__name__, wrong))
+    sys.exit(1)

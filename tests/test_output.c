@@ -1,0 +1,746 @@
+/* tests/test_output.c - what is written: JSON that Python reads and whose sums hold, folded stacks by
+ * the rules of their readers, a text that fits its width; hostile names, failing writers, another
+ * locale. Files go to $SCRATCH (or build/). */
+#define _DEFAULT_SOURCE
+#include "harness.h"
+
+#include <errno.h>
+#include <locale.h>
+
+static const chroprof_site A = { "aaa", "host.c", 1 };
+static const chroprof_site B = { "bbb", "host.c", 2 };
+static const chroprof_site C = { "ccc", "host.c", 3 };
+
+/* ---- scenes ---- */
+
+/* Some of everything: a tree, idle, stalls, delay, live futures, oddities, stillborn. */
+static uint64_t play_rounds(chroprof *p, uint64_t now, uint64_t first, uint64_t count)
+{
+    uint64_t id;
+    for (id = first; id < first + count; id++) {
+        chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, now += 30000);
+        chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, now += 1000000);
+        chroprof_event(p, CHROPROF_ENTER, 0, &A, now += 700);
+        chroprof_event(p, CHROPROF_PENDING, id, &B, now += 40000 * (id % 9));
+        chroprof_event(p, CHROPROF_READY, id, NULL, now += 100);
+        chroprof_event(p, CHROPROF_COMPLETED, 0, &C, now += 100);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now += 5000);
+        chroprof_event(p, CHROPROF_RUNNING, id, NULL, now += 300);
+        chroprof_event(p, CHROPROF_ENTER, 0, &C, now += 1000000 * (id % 30));
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now += 20000);
+        chroprof_event(p, id % 4 == 0 ? CHROPROF_PAUSED : CHROPROF_COMPLETED, id, NULL, now);
+    }
+    return now;
+}
+
+static chroprof *rich(void)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    uint64_t now;
+    options.name = "the \"rich\" scene";
+    options.max_futures = 20;
+    p = fresh(&options);
+    now = play_rounds(p, 0, 1, 150);
+    chroprof_event(p, CHROPROF_PAUSED, 999, NULL, now);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now);
+    chroprof_event(p, CHROPROF_RUNNING, 777, NULL, now);
+    chroprof_event(p, CHROPROF_PAUSED, 777, NULL, now + 12345);
+    laws(p);
+    return p;
+}
+
+/* 4 s: half of it aaa, a quarter idle, a quarter loop. */
+static chroprof *quarters(void)
+{
+    const uint64_t second = 1000000000;
+    chroprof *p = fresh(NULL);
+    chroprof_event(p, CHROPROF_ENTER, 0, &A, 0);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 2 * second);
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, 3 * second);
+    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, 4 * second);
+    laws(p);
+    return p;
+}
+
+enum { NAMES = 21, LONG_NAME = 10000 };
+
+static const char *hostile_name(int i)
+{
+    static char huge[LONG_NAME + 1];
+    static const char *const names[NAMES - 1] = {
+        "", " ", "quote\"back\\slash/", "new\nline\r\n", "tab\tbell\x07null\x01", "esc\x1b[31m\x1b]0;t\x07",
+        "\xff\xfe", "cut \xc3", "cut \xe2\x82", "lone \x80\xbf tail", "surrogate \xed\xa0\x80",
+        "overlong \xc0\xaf", "beyond \xf4\x90\x80\x80", "delete \x7f", "semi;colon;1 2", "ends in 12",
+        "\xc3\xa4\xc3\xb6\xe2\x82\xac \xf0\x9d\x84\x9e", "%s%n%d", "</script><b>", "line\xe2\x80\xa8sep",
+    };
+    if (i < NAMES - 1)
+        return names[i];
+    memset(huge, 'n', LONG_NAME);
+    return huge;
+}
+
+/* A site for each hostile name, each with a child of the first one's name, and stalls. */
+static chroprof *hostile(void)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    uint64_t now = 0;
+    int i;
+    options.stall_ns = 1000;
+    options.string_bytes = 40000;
+    options.name = "n\"\n\xff\x1b";
+    p = fresh(&options);
+    for (i = 0; i < NAMES; i++) {
+        chroprof_site site;
+        site.name = hostile_name(i);
+        site.file = hostile_name((i + 1) % (NAMES - 1));
+        site.line = UINT32_MAX;
+        chroprof_event(p, CHROPROF_ENTER, 0, &site, now += 1000);
+        chroprof_event(p, CHROPROF_PENDING, 1 + (uint64_t)i, &site, now += 1000000);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now += 1000000);
+    }
+    laws(p);
+    return p;
+}
+
+/* Figures near the top of their range. */
+static chroprof *enormous(void)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_step_ns = UINT64_MAX;
+    p = fresh(&options);
+    chroprof_event(p, CHROPROF_PENDING, UINT64_MAX, &A, 0);
+    chroprof_event(p, CHROPROF_RUNNING, UINT64_MAX, NULL, 0);
+    chroprof_event(p, CHROPROF_PAUSED, UINT64_MAX, NULL, UINT64_C(1) << 62);
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, UINT64_C(1) << 62);
+    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, (UINT64_C(1) << 62) + (UINT64_C(1) << 61));
+    laws(p);
+    return p;
+}
+
+/* ---- JSON ---- */
+
+static void save(const char *path, const void *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL);
+    CHECK_EQ(fwrite(bytes, 1, count, file), count);
+    CHECK_EQ(fclose(file), 0);
+}
+
+static void first_line(const char *path, char *line, int size)
+{
+    FILE *file = fopen(path, "r");
+    line[0] = '\0';
+    if (file == NULL)
+        return;
+    if (fgets(line, size, file) == NULL)
+        line[0] = '\0';
+    fclose(file);
+}
+
+static void need_python(void)
+{
+    if (system("python3 -c 1 >/dev/null 2>&1") != 0)
+        SKIP("needs python3");
+}
+
+/* What check_json.py says about the profile; names: a file of site names, or "". */
+static void check_json(chroprof *p, const char *names)
+{
+    char path[512];
+    char said[512];
+    char command[2048];
+    const harness_output *json = written(p, CHROPROF_JSON);
+    snprintf(path, sizeof path, "%s", scratch("output.json"));
+    save(path, json->bytes, json->used);
+    snprintf(command, sizeof command, "python3 tests/check_json.py %s %s >%s", path, names,
+             scratch("output.said"));
+    if (system(command) != 0) {
+        first_line(scratch("output.said"), said, sizeof said);
+        harness_fail(__FILE__, __LINE__, "%s: %s", path, said);
+    }
+}
+
+TEST(json_of_nothing)
+{
+    need_python();
+    check_json(fresh(NULL), "");
+}
+
+TEST(json_of_the_rich_scene)
+{
+    need_python();
+    check_json(rich(), "");
+}
+
+TEST(json_of_the_smallest_block)
+{
+    static unsigned char block[CHROPROF_MEMORY_MIN];
+    chroprof_options options = { 0 };
+    chroprof p;
+    need_python();
+    options.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_init(&p, block, sizeof block, &options), CHROPROF_OK);
+    play_rounds(&p, 0, 1, 500);
+    laws(&p);
+    check_json(&p, "");
+}
+
+TEST(json_under_way)
+{
+    chroprof *p = rich();
+    need_python();
+    chroprof_event(p, CHROPROF_ENTER, 0, &A, UINT64_C(9000000000));
+    chroprof_event(p, CHROPROF_RUNNING, 4, NULL, UINT64_C(9001000000));
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, UINT64_C(9090000000));
+    check_json(p, "");
+}
+
+TEST(json_of_hostile_names)
+{
+    char names[512];
+    FILE *file;
+    int i;
+    need_python();
+    snprintf(names, sizeof names, "%s", scratch("output.names"));
+    file = fopen(names, "w");
+    CHECK(file != NULL);
+    for (i = 0; i < NAMES; i++) {
+        const unsigned char *name = (const unsigned char *)hostile_name(i);
+        for (; *name != '\0'; name++)
+            fprintf(file, "%02x", *name);
+        fprintf(file, "\n");
+    }
+    CHECK_EQ(fclose(file), 0);
+    check_json(hostile(), names);
+}
+
+TEST(json_of_enormous_figures)
+{
+    need_python();
+    check_json(enormous(), "");
+    CHECK(strstr(written(enormous(), CHROPROF_JSON)->bytes, "4611686018427387904") != NULL);
+}
+
+/* ---- folded ---- */
+
+typedef struct folded_sum {
+    uint64_t all;
+    uint64_t found;
+    size_t lines;
+} folded_sum;
+
+/* One line "frame;..;frame INT": the rules of its readers. */
+static void check_folded_line(const char *line, size_t length)
+{
+    size_t i = length;
+    CHECK(length > 2);
+    while (i > 0 && line[i - 1] >= '0' && line[i - 1] <= '9')
+        i--;
+    CHECK(i < length && i > 1 && line[i - 1] == ' ');
+    i--;
+    CHECK(line[0] != ';' && line[i - 1] != ';');
+    for (; i > 0; i--) {
+        CHECK((unsigned char)line[i - 1] >= 0x20 && line[i - 1] != 0x7f);
+        CHECK(!(line[i - 1] == ';' && line[i] == ';'));
+    }
+}
+
+/* No frame ends in a blank and digits: some readers take two numbers at the end for two profiles. */
+static void check_folded_frames(const char *line, size_t length)
+{
+    const char *end = line + length;
+    const char *s;
+    while (end[-1] != ' ')
+        end--;
+    for (s = line; s < end; s++) {
+        const char *digits = s;
+        if (s[0] != ';' && s + 1 != end)
+            continue;
+        while (digits > line && digits[-1] >= '0' && digits[-1] <= '9')
+            digits--;
+        CHECK(digits == s || digits == line || digits[-1] != ' ');
+    }
+}
+
+/* Checks all lines; adds up those that begin with chain and a blank. */
+static folded_sum read_folded(const char *text, const char *chain)
+{
+    folded_sum sum = { 0, 0, 0 };
+    while (*text != '\0') {
+        const char *end = strchr(text, '\n');
+        const char *number;
+        CHECK(end != NULL);
+        check_folded_line(text, (size_t)(end - text));
+        check_folded_frames(text, (size_t)(end - text));
+        for (number = end; number[-1] != ' '; number--)
+            continue;
+        sum.all += strtoull(number, NULL, 10);
+        if (strncmp(text, chain, strlen(chain)) == 0 && number == text + strlen(chain) + 1)
+            sum.found += strtoull(number, NULL, 10);
+        sum.lines++;
+        text = end + 1;
+    }
+    return sum;
+}
+
+/* The one root frame all lines begin with. */
+static void folded_root(const char *text, char *root, size_t size)
+{
+    size_t length = strcspn(text, ";\n");
+    const char *line;
+    CHECK(length > 0 && length < size);
+    memcpy(root, text, length);
+    root[length] = '\0';
+    for (line = text; *line != '\0'; line = strchr(line, '\n') + 1)
+        CHECK(strncmp(line, root, length) == 0 && line[length] == ';');
+}
+
+TEST(folded_of_the_rich_scene)
+{
+    static const char *const chains[3] = { "aaa", "aaa;bbb", "aaa;bbb;ccc" };
+    char root[256];
+    char chain[512];
+    chroprof *p = rich();
+    const char *text = written(p, CHROPROF_FOLDED)->bytes;
+    int i;
+    folded_root(text, root, sizeof root);
+    for (i = 0; i < 3; i++) {
+        snprintf(chain, sizeof chain, "%s;%s", root, chains[i]);
+        CHECK_EQ(read_folded(text, chain).found, path_of(p, chains[i]).exec_ns / 1000);
+    }
+    CHECK_IN(read_folded(text, "").all, totals_of(p).busy_ns / 1000 - 5,
+             totals_of(p).elapsed_ns / 1000);
+}
+
+TEST(folded_of_hostile_names)
+{
+    const char *text = written(hostile(), CHROPROF_FOLDED)->bytes;
+    char root[256];
+    folded_root(text, root, sizeof root);
+    CHECK(read_folded(text, "").lines >= NAMES);
+    CHECK(strstr(text, "semi:colon") != NULL);
+    CHECK(strstr(text, "ends in 12") == NULL);
+}
+
+TEST(folded_of_nothing)
+{
+    read_folded(written(fresh(NULL), CHROPROF_FOLDED)->bytes, "");
+}
+
+/* ---- text ---- */
+
+/* Bytes of the character at text; 0 if it is not UTF-8. */
+static size_t character(const char *text, uint32_t *code)
+{
+    static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+    const unsigned char *s = (const unsigned char *)text;
+    size_t bytes = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    size_t i;
+    *code = bytes < 2 ? s[0] : s[0] & (0xffu >> (bytes + 1));
+    for (i = 1; i < bytes; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (s[i] & 0x3fu);
+    }
+    if (bytes > 1 && (*code < least[bytes] || *code > 0x10ffff || (*code >> 11) == 0x1b))
+        return 0;
+    return bytes;
+}
+
+/* Valid UTF-8, no control bytes, no line longer than width characters. Returns the longest. */
+static size_t check_lines(const char *text, size_t width)
+{
+    size_t column = 0;
+    size_t longest = 0;
+    while (*text != '\0') {
+        uint32_t code;
+        size_t bytes = character(text, &code);
+        if (bytes == 0)
+            harness_fail(__FILE__, __LINE__, "not UTF-8: %02x", (unsigned)(unsigned char)*text);
+        if ((code < 0x20 && code != '\n') || (code >= 0x7f && code < 0xa0))
+            harness_fail(__FILE__, __LINE__, "a control character: %02x", (unsigned)code);
+        column = code == '\n' ? 0 : column + 1;
+        longest = column > longest ? column : longest;
+        text += bytes;
+    }
+    CHECK_EQ(column, 0);
+    CHECK_IN(longest, 1, width);
+    return longest;
+}
+
+static const char *report(chroprof *p, uint32_t columns, bool ascii, bool color)
+{
+    static harness_output output;
+    chroprof_text_options options;
+    memset(&options, 0, sizeof options);
+    output.used = 0;
+    output.bytes[0] = '\0';
+    options.columns = columns;
+    options.ascii = ascii;
+    options.color = color;
+    CHECK_EQ(chroprof_write_text(p, &options, harness_collect, &output), 0);
+    return output.bytes;
+}
+
+static void check_widths(chroprof *p)
+{
+    static const uint32_t widths[5] = { 60, 80, 97, 120, 200 };
+    int i;
+    for (i = 0; i < 5; i++) {
+        const char *text;
+        check_lines(report(p, widths[i], false, false), widths[i]);
+        text = report(p, widths[i], true, false);
+        check_lines(text, widths[i]);
+        for (; *text != '\0'; text++)
+            CHECK(*text == '\n' || (*text >= ' ' && *text <= '~'));
+    }
+}
+
+TEST(text_fits_its_width)
+{
+    check_widths(rich());
+    check_widths(quarters());
+    check_widths(fresh(NULL));
+}
+
+TEST(text_of_hostile_names_fits_its_width)
+{
+    check_widths(hostile());
+}
+
+TEST(text_of_enormous_figures_fits_its_width)
+{
+    check_widths(enormous());
+}
+
+TEST(text_uses_the_width)
+{
+    chroprof *p = rich();
+    CHECK(check_lines(report(p, 120, false, false), 120) > 80);
+    CHECK_IN(check_lines(report(p, 0, false, false), 80), 70, 80);
+}
+
+static void strip_color(char *text)
+{
+    char *to = text;
+    while (*text != '\0') {
+        if (*text == '\x1b') {
+            CHECK(text[1] == '[');
+            text += strcspn(text, "m") + 1;
+        } else {
+            *to++ = *text++;
+        }
+    }
+    *to = '\0';
+}
+
+TEST(text_in_colour_is_the_same_text)
+{
+    static char colored[1 << 16];
+    static char plain[1 << 16];
+    snprintf(colored, sizeof colored, "%s", report(rich(), 80, false, true));
+    snprintf(plain, sizeof plain, "%s", report(rich(), 80, false, false));
+    CHECK(strstr(colored, "\x1b[") != NULL);
+    CHECK(strstr(plain, "\x1b") == NULL);
+    strip_color(colored);
+    CHECK_STR(colored, plain);
+}
+
+/* The line that begins with word, copied. */
+static const char *line_of(const char *text, const char *word)
+{
+    static char line[512];
+    const char *s;
+    for (s = text; s != NULL && *s != '\0'; s = strchr(s, '\n') + 1)
+        if (strncmp(s, word, strlen(word)) == 0) {
+            snprintf(line, sizeof line, "%.*s", (int)strcspn(s, "\n"), s);
+            return line;
+        }
+    harness_fail(__FILE__, __LINE__, "no line begins with \"%s\"", word);
+}
+
+static void check_says(const char *line, const char *words)
+{
+    if (strstr(line, words) == NULL)
+        harness_fail(__FILE__, __LINE__, "%s is not in \"%.100s\"", words, line);
+}
+
+TEST(text_says_the_figures)
+{
+    const char *text = report(quarters(), 80, false, false);
+    check_says(line_of(text, "elapsed"), "elapsed 4.00s");
+    check_says(line_of(text, "elapsed"), "busy 50.0%");
+    check_says(line_of(text, "elapsed"), "loop 25.0%");
+    check_says(line_of(text, "elapsed"), "idle 25.0%");
+    check_says(line_of(text, "aaa"), "100");
+    check_says(line_of(text, "aaa"), "2.00s");
+    CHECK(strstr(text, "ANOMALIES") == NULL);
+}
+
+TEST(text_says_what_went_wrong)
+{
+    const char *text = report(rich(), 120, false, false);
+    CHECK(strstr(text, "max_futures") != NULL);
+    CHECK(strstr(text, "paused of an unknown id") != NULL);
+    CHECK(strstr(text, "leave without an enter-frame") != NULL);
+    CHECK(strstr(text, "the \"rich\" scene") != NULL);
+}
+
+TEST(text_shows_the_top_sites)
+{
+    chroprof_text_options options;
+    harness_output *output = (harness_output *)malloc(sizeof *output);
+    chroprof *p = rich();
+    memset(&options, 0, sizeof options);
+    CHECK(output != NULL);
+    output->used = 0;
+    options.top = 1;
+    options.by = CHROPROF_BY_CALLS;
+    CHECK_EQ(chroprof_write_text(p, &options, harness_collect, output), 0);
+    CHECK(strstr(output->bytes, "SITES  by calls") != NULL);
+    check_lines(output->bytes, 80);
+    free(output);
+}
+
+TEST(text_by_default_is_plain)
+{
+    const char *text = written(rich(), CHROPROF_TEXT)->bytes;
+    check_lines(text, 80);
+    CHECK(strstr(text, "\x1b") == NULL);
+}
+
+/* ---- writers that fail ---- */
+
+typedef struct faulty {
+    size_t room;
+    size_t used;
+    bool failed;
+    bool called_again;
+} faulty;
+
+static int take_some(void *user, const void *bytes, size_t count)
+{
+    faulty *f = (faulty *)user;
+    (void)bytes;
+    f->called_again = f->called_again || f->failed;
+    f->failed = count > f->room - f->used;
+    f->used += f->failed ? 0 : count;
+    return f->failed;
+}
+
+/* A profile whose reports are short: each of their bytes is tried. */
+static chroprof *small(void)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_windows = 4;
+    options.max_stalls = 4;
+    p = fresh(&options);
+    play_rounds(p, 0, 1, 12);
+    return p;
+}
+
+static void fail_everywhere(chroprof_format format)
+{
+    chroprof *p = small();
+    size_t total = written(p, format)->used;
+    size_t k;
+    CHECK(total > 50);
+    for (k = 0; k < total; k++) {
+        faulty f = { 0, 0, false, false };
+        f.room = k;
+        CHECK_EQ(chroprof_write(p, format, take_some, &f), -1);
+        CHECK(f.failed && !f.called_again && f.used <= k);
+    }
+    laws(p);
+}
+
+TEST(a_writer_that_fails_at_any_byte_of_the_text)
+{
+    fail_everywhere(CHROPROF_TEXT);
+}
+
+TEST(a_writer_that_fails_at_any_byte_of_the_json)
+{
+    fail_everywhere(CHROPROF_JSON);
+}
+
+TEST(a_writer_that_fails_at_any_byte_of_the_folded)
+{
+    fail_everywhere(CHROPROF_FOLDED);
+}
+
+TEST(a_format_that_does_not_exist)
+{
+    faulty f = { 1000000, 0, false, false };
+    chroprof *p = small();
+    CHECK_EQ(chroprof_write(p, (chroprof_format)99, take_some, &f), -1);
+    CHECK_EQ(f.used, 0);
+    errno = 0;
+    CHECK_EQ(chroprof_dump(p, (chroprof_format)99, stdout), -1);
+    CHECK(errno != 0);
+}
+
+TEST(a_full_disk)
+{
+    FILE *full = fopen("/dev/full", "w");
+    if (full == NULL)
+        SKIP("no /dev/full");
+    setvbuf(full, NULL, _IONBF, 0);
+    errno = 0;
+    CHECK_EQ(chroprof_dump(rich(), CHROPROF_JSON, full), -1);
+    CHECK_EQ(errno, ENOSPC);
+    fclose(full);
+}
+
+TEST(a_full_disk_behind_a_buffer)
+{
+    FILE *full = fopen("/dev/full", "w");
+    if (full == NULL)
+        SKIP("no /dev/full");
+    errno = 0;
+    CHECK_EQ(chroprof_dump(small(), CHROPROF_FOLDED, full), -1);
+    CHECK_EQ(errno, ENOSPC);
+    fclose(full);
+}
+
+/* ---- dump, tick, locale ---- */
+
+static size_t dump_to_file(chroprof *p, chroprof_format format, char *bytes, size_t size)
+{
+    FILE *file = tmpfile();
+    size_t count;
+    CHECK(file != NULL);
+    CHECK_EQ(chroprof_dump(p, format, file), 0);
+    rewind(file);
+    count = fread(bytes, 1, size - 1, file);
+    bytes[count] = '\0';
+    fclose(file);
+    return count;
+}
+
+TEST(dump_is_write_into_a_stream)
+{
+    static char dumped[1 << 20];
+    int format;
+    for (format = CHROPROF_TEXT; format <= CHROPROF_FOLDED; format++) {
+        CHECK(dump_to_file(hostile(), (chroprof_format)format, dumped, sizeof dumped) > 0);
+        CHECK(strcmp(dumped, "") != 0);
+        if (format == CHROPROF_FOLDED)
+            CHECK_STR(dumped, written(hostile(), CHROPROF_FOLDED)->bytes);
+        if (format == CHROPROF_TEXT)
+            check_lines(dumped, 80);
+    }
+}
+
+static uint64_t moving_clock(void *user)
+{
+    return *(uint64_t *)user;
+}
+
+TEST(a_dump_brings_a_live_profile_up_to_now)
+{
+    chroprof_options options = { 0 };
+    uint64_t now = 5000;
+    chroprof *p;
+    options.clock = moving_clock;
+    options.clock_user = &now;
+    p = fresh(&options);
+    chroprof_enter(p, &A);
+    now += 7777;
+    CHECK_EQ(rank_of(p, "aaa").exec_ns, 0);
+    check_says(written(p, CHROPROF_JSON)->bytes, "\"exec_ns\":7777");
+    CHECK_EQ(rank_of(p, "aaa").exec_ns, 7777);
+    chroprof_set_enabled(p, false);
+    now += 1111;
+    written(p, CHROPROF_TEXT);
+    CHECK_EQ(totals_of(p).elapsed_ns, 7777);
+}
+
+static bool decimal_comma(void)
+{
+    char command[1024];
+    char folder[256];
+    snprintf(folder, sizeof folder, "%s", scratch("locale"));
+    snprintf(command, sizeof command,
+             "mkdir -p %s && localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1", folder,
+             folder, folder);
+    if (system(command) == -1)
+        return false;
+    setenv("LOCPATH", folder, 1);
+    return setlocale(LC_ALL, "de_DE.UTF-8") != NULL &&
+           strcmp(localeconv()->decimal_point, ",") == 0;
+}
+
+/* The calendar time of the start is not the same in two runs. */
+static void without_start(char *text)
+{
+    static const char key[] = "\"start_unix_ns\"";
+    char *start = strstr(text, key);
+    char *line = strstr(text, "\nstarted ");
+    if (start != NULL)
+        for (start += sizeof key; *start != ',' && *start != '\n'; start++)
+            *start = '0';
+    if (line != NULL)
+        for (line++; *line != '\n'; line++)
+            *line = '-';
+}
+
+static void written_copy(chroprof_format format, char *copy, size_t size)
+{
+    const harness_output *output = written(rich(), format);
+    CHECK(output->used < size);
+    memcpy(copy, output->bytes, output->used + 1);
+    without_start(copy);
+}
+
+TEST(a_locale_with_a_decimal_comma)
+{
+    static char before[1 << 20];
+    static char after[1 << 20];
+    int format;
+    for (format = CHROPROF_TEXT; format <= CHROPROF_FOLDED; format++) {
+        written_copy((chroprof_format)format, before, sizeof before);
+        if (!decimal_comma())
+            SKIP("localedef can't make de_DE.UTF-8 (package locales)");
+        written_copy((chroprof_format)format, after, sizeof after);
+        setlocale(LC_ALL, "C");
+        CHECK(strcmp(before, after) == 0);
+    }
+}
+
+static const test_case cases[] = {
+    CASE(json_of_nothing),
+    CASE(json_of_the_rich_scene),
+    CASE(json_of_the_smallest_block),
+    CASE(json_under_way),
+    CASE(json_of_hostile_names),
+    CASE(json_of_enormous_figures),
+    CASE(folded_of_the_rich_scene),
+    CASE(folded_of_hostile_names),
+    CASE(folded_of_nothing),
+    CASE(text_fits_its_width),
+    CASE(text_of_hostile_names_fits_its_width),
+    CASE(text_of_enormous_figures_fits_its_width),
+    CASE(text_uses_the_width),
+    CASE(text_in_colour_is_the_same_text),
+    CASE(text_says_the_figures),
+    CASE(text_says_what_went_wrong),
+    CASE(text_shows_the_top_sites),
+    CASE(text_by_default_is_plain),
+    CASE(a_writer_that_fails_at_any_byte_of_the_text),
+    CASE(a_writer_that_fails_at_any_byte_of_the_json),
+    CASE(a_writer_that_fails_at_any_byte_of_the_folded),
+    CASE(a_format_that_does_not_exist),
+    CASE(a_full_disk),
+    CASE(a_full_disk_behind_a_buffer),
+    CASE(dump_is_write_into_a_stream),
+    CASE(a_dump_brings_a_live_profile_up_to_now),
+    CASE(a_locale_with_a_decimal_comma),
+};
+
+TEST_MAIN(cases)
