@@ -1316,16 +1316,25 @@ static uint64_t rank_key(const chroprof_rank *r, chroprof_order by)
     }
 }
 
+/* Largest first; ties by exec, then by the site's content. */
+static bool in_order(const chroprof_rank *a, const chroprof_rank *b, chroprof_order by)
+{
+    int name = strcmp(a->name, b->name), file = strcmp(a->file, b->file);
+
+    if (rank_key(a, by) != rank_key(b, by))
+        return rank_key(a, by) > rank_key(b, by);
+    if (a->exec_ns != b->exec_ns)
+        return a->exec_ns > b->exec_ns;
+    return name ? name < 0 : file ? file < 0 : a->line <= b->line;
+}
+
 static void compare_order(comparison *c, const chroprof_rank *rows, size_t n, chroprof_order by)
 {
     size_t i;
 
-    for (i = 1; i < n; i++) {
-        uint64_t before = rank_key(&rows[i - 1], by), after = rank_key(&rows[i], by);
-        int names = strcmp(rows[i - 1].name, rows[i].name);
-        if (before < after || (before == after && names > 0))
+    for (i = 1; i < n; i++)
+        if (!in_order(&rows[i - 1], &rows[i], by))
             hold(c, "row out of order", i, (uint64_t)by);
-    }
 }
 
 static void compare_site(comparison *c, const chroprof_rank *rows, size_t n, const figures *all,

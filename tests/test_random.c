@@ -18,7 +18,8 @@ static const chroprof_site sites[SITES] = {
 /* >>streams: a list of calls, made up front so that it can be played again */
 
 typedef enum call_kind {
-    CALL_EVENT, CALL_READY_SINCE, CALL_STILLBORN, CALL_OFF, CALL_ON, CALL_RESET
+    CALL_EVENT, CALL_LIVE, CALL_READY_SINCE, CALL_STILLBORN, CALL_OFF, CALL_ON, CALL_RESET,
+    CALL_WRITE
 } call_kind;
 
 typedef struct call {
@@ -50,12 +51,49 @@ static void add(stream *s, call_kind kind, int state, uint64_t id, int site, uin
     arrput(s->calls, c);
 }
 
+/* The call of its own that each kind of event has; its time is that of the event before. */
+static void call_live(chroprof *p, chroprof_state state, uint64_t id, const chroprof_site *site)
+{
+    switch (state) {
+    case CHROPROF_PENDING: chroprof_pending(p, id, site); break;
+    case CHROPROF_READY: chroprof_ready(p, id); break;
+    case CHROPROF_RUNNING: chroprof_running(p, id); break;
+    case CHROPROF_PAUSED: chroprof_paused(p, id); break;
+    case CHROPROF_COMPLETED: chroprof_completed(p, id); break;
+    case CHROPROF_FAILED: chroprof_failed(p, id); break;
+    case CHROPROF_CANCELLED: chroprof_cancelled(p, id); break;
+    case CHROPROF_IDLE_ENTER: chroprof_idle_enter(p); break;
+    case CHROPROF_IDLE_LEAVE: chroprof_idle_leave(p); break;
+    case CHROPROF_LOOP_ENTER: chroprof_loop_enter(p); break;
+    case CHROPROF_LOOP_LEAVE: chroprof_loop_leave(p); break;
+    case CHROPROF_ENTER: chroprof_enter(p, site); break;
+    case CHROPROF_LEAVE: chroprof_leave(p); break;
+    case CHROPROF_TICK: chroprof_tick(p); break;
+    default: chroprof_switch(p, id); break;
+    }
+}
+
+static bool takes_site(chroprof_state state)
+{
+    return state == CHROPROF_PENDING || state == CHROPROF_ENTER;
+}
+
+static int ignore(void *user, const void *bytes, size_t count)
+{
+    (void)user;
+    (void)bytes;
+    (void)count;
+    return 0;
+}
+
 static void call_profile(chroprof *p, const call *c)
 {
     const chroprof_site *site = site_at_index(c->site);
 
     switch (c->kind) {
     case CALL_EVENT: chroprof_event(p, c->state, c->id, site, c->time); break;
+    case CALL_LIVE: call_live(p, c->state, c->id, site); break;
+    case CALL_WRITE: chroprof_write(p, (chroprof_format)c->state, ignore, NULL); break;
     case CALL_READY_SINCE: chroprof_ready_since(p, c->id, c->time); break;
     case CALL_STILLBORN: chroprof_stillborn(p, site, c->state); break;
     case CALL_OFF: chroprof_set_enabled(p, false); break;
@@ -70,6 +108,9 @@ static void call_model(model *m, const call *c)
 
     switch (c->kind) {
     case CALL_EVENT: model_event(m, c->state, c->id, site, c->time); break;
+    case CALL_LIVE:
+        model_event(m, c->state, c->id, takes_site(c->state) ? site : NULL, m->last); break;
+    case CALL_WRITE: break;        /* under the manual clock no time passes by itself */
     case CALL_READY_SINCE: model_ready_since(m, c->id, c->time); break;
     case CALL_STILLBORN: model_stillborn(m, site, c->state); break;
     case CALL_OFF: model_set_enabled(m, false); break;
@@ -85,7 +126,8 @@ static void print_call(const call *c)
         "IDLE_LEAVE", "LOOP_ENTER", "LOOP_LEAVE", "ENTER", "LEAVE", "TICK", "SWITCH", "(bad)"
     };
     static const char *const kinds[] = {
-        "event", "ready_since", "stillborn", "set_enabled(false)", "set_enabled(true)", "reset"
+        "event", "live", "ready_since", "stillborn", "set_enabled(false)", "set_enabled(true)",
+        "reset", "write"
     };
 
     printf("    %s", kinds[c->kind]);
@@ -414,7 +456,11 @@ static void hostile_call(stream *s, uint64_t *random, uint64_t *now)
         add(s, CALL_ON, 0, 0, NO_SITE, 0);
     else if (pick < 25)
         add(s, CALL_READY_SINCE, CHROPROF_READY, id, NO_SITE, hostile_time(random, *now - 20));
-    else if (pick < 32)
+    else if (pick < 28)
+        add(s, CALL_WRITE, (int)random_below(random, 3), 0, NO_SITE, 0);
+    else if (pick < 45)
+        add(s, CALL_LIVE, (int)random_below(random, CHROPROF_SWITCH + 1), id, site, 0);
+    else if (pick < 52)
         add(s, CALL_STILLBORN, hostile_state(random), 0, site, 0);
     else
         add(s, CALL_EVENT, hostile_state(random), id, site,
