@@ -94,9 +94,11 @@ SHIM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <time.h>
 static long long idle;
 static long long now(void)
@@ -121,6 +123,19 @@ int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
     idle += now() - start;
     return result;
 }
+long syscall(long number, ...)
+{
+    long (*real)(long, ...) = dlsym(RTLD_NEXT, "syscall"), a[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    long long start = now();
+    long result = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    idle += number == SYS_epoll_pwait ? now() - start : 0;
+    return result;
+}
 __attribute__((constructor)) static void begin(void) { unsetenv("LD_PRELOAD"); }
 __attribute__((destructor)) static void end(void)
 {
@@ -130,8 +145,8 @@ __attribute__((destructor)) static void end(void)
 
 
 def idle_measured(path):
-    """Runs the example of this JSON again, its poll(2) and epoll_wait(2) replaced by ones that measure,
-    and holds the idle of that run against the measure. Returns its profile."""
+    """Runs the example of this JSON again, its poll(2), epoll_wait(2) and syscall(2) replaced by ones
+    that measure, and holds the idle of that run against the measure. Returns its profile."""
     program = os.path.abspath(path[:-len(".json")])
     with tempfile.TemporaryDirectory() as folder:
         shim, again, err = (os.path.join(folder, name) for name in ("shim.so", "json", "err"))
