@@ -6,9 +6,9 @@
  * Without libFuzzer, to replay files and folders of files:
  * cc -g -DFUZZ_REPLAY -fsanitize=address,undefined -o build/replay_events fuzz/fuzz_events.c
  *
- * The first bytes choose capacities and options (see set_up), the rest are calls (see one_call). After
- * every call both laws and chroprof_check must hold; in the end every format is written. The block is
- * malloced to the byte, so that the sanitizer sees any step outside. */
+ * The first bytes choose capacities and options (see set_up), the rest are calls (see one_call).
+ * After every call both laws and chroprof_check must hold; in the end every format is written. The
+ * block is malloced to the byte, so that the sanitizer sees any step outside. */
 #define _POSIX_C_SOURCE 200809L
 #define CHROPROF_IMPLEMENTATION
 #include "../chroprof.h"

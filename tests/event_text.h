@@ -2,8 +2,9 @@
  *
  *     TIMESTAMP_NS KIND FUTURE_ID NAME FILE LINE
  *
- * KIND is pending, running, paused, completed, failed or cancelled. NAME and FILE escape blank as \s,
- * tab as \t, line feed as \n, backslash as \\, and \e is the empty string. Lines with # are comments. */
+ * KIND is pending, running, paused, completed, failed or cancelled. NAME and FILE escape blank as
+ * \s, tab as \t, line feed as \n, backslash as \\, and \e is the empty string. Lines that begin
+ * with # are comments. */
 #ifndef EVENT_TEXT_H
 #define EVENT_TEXT_H
 
@@ -66,7 +67,8 @@ static inline int event_text_parse(const char *line, event_text *e)
 
     if (line[0] == '#' || line[strspn(line, " \r\n")] == '\0')
         return 0;
-    if (sscanf(line, "%llu %15s %llu %255s %255s %lu", &time, kind, &id, e->name, e->file, &row) != 6
+    if (sscanf(line, "%llu %15s %llu %255s %255s %lu", &time, kind, &id, e->name, e->file, &row)
+            != 6
         || !event_text_state(kind, &e->state))
         return -1;
     e->time = time;

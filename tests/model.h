@@ -1,9 +1,9 @@
 /* model.h - the slow reference: every figure recomputed from plain, ever-growing lists
  *
- * Written from the definitions, not from chroprof.h: it shares the public enums and structs with it and
- * nothing else. It keeps every interval, future, slice, delay, turn and pass there ever was; a path is
- * the list of its sites; blame and delay come from a walk over all ready futures for every interval.
- * Only the capacities are emulated. It is for the manual clock: one tick is one nanosecond. */
+ * Written from the definitions, not from chroprof.h: it shares the public enums and structs with it
+ * and nothing else. It keeps every interval, future, slice, delay, turn and pass there ever was; a
+ * path is the list of its sites; blame and delay come from a walk over all ready futures for every
+ * interval. Only the capacities are emulated. It is for the manual clock: one tick is one ns. */
 #ifndef MODEL_H
 #define MODEL_H
 

@@ -2,17 +2,18 @@
  *
  * cc -std=c99 -Itests tests/test_random.c chroprof.o (an object with the implementation)
  * SEED=n replays one seed, ROUNDS=n asks for more of them (default 1 = a few seconds in all).
- * After every event: both laws, chroprof_check and the totals; every figure every now and then and at
- * the end. A stream that fails is cut down to the events that matter and printed. */
+ * After every event: both laws, chroprof_check and the totals; every figure every now and then and
+ * at the end. A stream that fails is cut down to the events that matter and printed. */
 #include "harness.h"
 #include "model.c"
 
 enum { SITES = 7, NO_SITE = -1, FULL_EVERY = 97 };
 
-/* The last two have the content of the first and no file. */
+/* The last but one has the content of the first; the last has no file. */
 static const chroprof_site sites[SITES] = {
     { "accept", "server.c", 10 }, { "reply", "server.c", 20 }, { "timer", "timer.c", 5 },
-    { "query", "db.c", 7 }, { "query", "db.c", 8 }, { "accept", "server.c", 10 }, { "bare", NULL, 0 }
+    { "query", "db.c", 7 }, { "query", "db.c", 8 }, { "accept", "server.c", 10 },
+    { "bare", NULL, 0 }
 };
 
 /* >>streams: a list of calls, made up front so that it can be played again */
