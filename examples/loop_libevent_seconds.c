@@ -1,6 +1,6 @@
 /* libevent: a page that tells what the next N seconds took, while the loop goes on. */
 /* build: cc -O2 -Wno-unused-parameter FILE -o OUT -levent ; needs: libevent-dev */
-/* GET /debug/chroprof?seconds=N takes the ranks at once and, by a timer, N seconds later: the answer
+/* GET /debug/chroprof?seconds=N takes the ranks at once and, by a timer, N seconds later. The reply
  * is their difference. One question at a time. Idle and formats are in loop_libevent.c. */
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */

@@ -4,10 +4,11 @@
 #
 # The second line of an example says how it is built and what that needs (a Debian package or none):
 #   /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs libuv) ; needs: libuv1-dev */
-# A missing package is installed if we are root on a machine with apt-get, else the example is skipped.
-# CC and CXX replace a leading cc or c++. Results lie in build/examples/: NAME, .json, .out, .err.
+# A missing package is installed if we are root and there is apt-get, else the example is skipped.
+# CC and CXX replace a leading cc or c++. Results lie in OUT (build/examples): NAME, NAME.json,
+# NAME.out, NAME.err.
 cd "$(dirname "$0")/.." || exit 1
-out=build/examples
+out=${OUT:-build/examples}
 passed=0 failed=0 skipped=0
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -47,9 +48,12 @@ why() {
     limit=100
     [ "$name" = hello ] && limit=40
     [ "$lines" -le $limit ] || { echo "$lines lines, at most $limit are allowed"; return; }
-    lines=$(grep -c '/\* chroprof \*/ *\\*$\|// chroprof *$' "$1")
+    mark='/\* chroprof \*/ *\\*$\|// chroprof *$'
+    lines=$(grep -c "$mark" "$1")
     [ "$lines" -ge 1 ] || { echo "no line is marked as chroprof"; return; }
     [ "$lines" -le 15 ] || { echo "$lines chroprof lines, at most 15 are allowed"; return; }
+    grep 'chroprof_[a-z_]*(\|CHROPROF_SITE' "$1" | grep -v CHROPROF_JSON | grep -qv "$mark" &&
+        { echo "a chroprof line lacks its mark"; return; }
     grep -q '.\{101\}' "$1" && { echo "a line is longer than 100 columns"; return; }
     compile "$1" "-Wall -Wextra -Werror" > "$out/$name.log" 2>&1 ||
         { echo "does not build, see $out/$name.log"; sed -n 1,5p "$out/$name.log" >&2; return; }

@@ -1,6 +1,6 @@
 """What the example tests share: reading a profile's JSON and checking its laws.
 
-A test is called as  NAME.py JSON STDERRFILE  and fails by an AssertionError (a message, exit code 1).
+A test is called as  NAME.py JSON STDERRFILE  and fails by an AssertionError (a message, code 1).
 """
 import json
 import os
@@ -145,8 +145,8 @@ __attribute__((destructor)) static void end(void)
 
 
 def idle_measured(path):
-    """Runs the example of this JSON again, its poll(2), epoll_wait(2) and syscall(2) replaced by ones
-    that measure, and holds the idle of that run against the measure. Returns its profile."""
+    """Runs the example of this JSON again, its poll(2), epoll_wait(2) and syscall(2) replaced by
+    ones that measure, and holds that run's idle against the measure. Returns its profile."""
     program = os.path.abspath(path[:-len(".json")])
     with tempfile.TemporaryDirectory() as folder:
         shim, again, err = (os.path.join(folder, name) for name in ("shim.so", "json", "err"))

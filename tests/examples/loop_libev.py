@@ -1,4 +1,4 @@
-"""parser makes the others wait; idle is what an epoll_wait(2) put in front of the real one measured."""
+"""parser makes the others wait; idle is what a replaced epoll_wait(2) measured."""
 import sys
 
 import common

@@ -1,4 +1,4 @@
-"""on_compress takes the time; the page gives every format there is; idle is what a replaced wait saw."""
+"""on_compress takes the time; the page gives every format; idle is what a replaced wait measured."""
 import json
 import re
 import sys
@@ -25,8 +25,9 @@ def answers(path):
 def written(name):
     """Whether this chroprof.h writes the format: its implementation names the constant."""
     with open("chroprof.h", encoding="utf-8") as file:
-        return f"CHROPROF_{name.upper()}" in file.read().split("#ifdef CHROPROF_IMPLEMENTATION")[-1] \
-            .split("#if defined(CHROPROF_IMPLEMENTATION)")[-1]
+        implementation = file.read().partition("#if defined(CHROPROF_IMPLEMENTATION)")[2]
+    assert implementation, "the implementation's guard was not found"
+    return re.search(rf"\bCHROPROF_{name.upper()}\b", implementation) is not None
 
 
 profile = common.load(sys.argv[1])

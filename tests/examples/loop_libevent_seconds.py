@@ -1,4 +1,4 @@
-"""on_early takes most of the whole run, and nothing of the second asked about: that is on_late's."""
+"""on_early takes most of the run, but nothing of the second asked about: on_late does."""
 import re
 import sys
 
