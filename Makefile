@@ -40,10 +40,11 @@ $B/demo: examples/demo.c chroprof.h
 	@mkdir -p $B
 	$(CC) $(CFLAGS) -o $@ examples/demo.c
 
-# ---- tests: each program plain and with sanitizers, linked with one copy of the implementation
+# ---- tests: each program plain and with sanitizers, linked with one copy of the implementation. What
+# does not build any more must not be run as it was.
 
 test:
-	@CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
+	@B='$B' CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
 
 test-programs: $(TESTS:%=$B/test/plain/%) $(TESTS:%=$B/test/san/%)
 
@@ -58,20 +59,27 @@ $B/test/san/libchroprof.a: tests/compile/impl.c chroprof.h
 	ar rcs $@ $(@D)/impl.o
 
 $B/test/plain/%: tests/%.c $(TEST_PARTS) $B/test/plain/libchroprof.a
+	@rm -f $@
 	$(CC) $(STANDARD) $(WARNINGS) -O1 -g -o $@ $< $(@D)/libchroprof.a
 
 $B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a
+	@rm -f $@
 	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -o $@ $< $(@D)/libchroprof.a
 
 # ---- fuzzing
 
 fuzz: $B/fuzz_events
 	@mkdir -p $B/corpus
-	$B/fuzz_events -max_total_time=$(TIME) $(wildcard fuzz/*.dict:%=-dict=%) $B/corpus fuzz/corpus
+	$B/fuzz_events -max_len=2048 -max_total_time=$(TIME) $B/corpus fuzz/corpus_events
 
 $B/fuzz_events: fuzz/fuzz_events.c chroprof.h
 	@mkdir -p $B
-	$(FUZZ_CC) -g -O1 -fsanitize=fuzzer,address,undefined -o $@ fuzz/fuzz_events.c
+	$(FUZZ_CC) -g -O1 $(SANITIZE) -fsanitize=fuzzer -o $@ fuzz/fuzz_events.c
+
+# the same without libFuzzer: replays files
+$B/test/san/replay_events: fuzz/fuzz_events.c chroprof.h
+	@mkdir -p $(@D)
+	$(SAN_CC) $(STANDARD) -g -O1 $(SANITIZE) -DFUZZ_REPLAY -o $@ fuzz/fuzz_events.c
 
 # ---- bench
 

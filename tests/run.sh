@@ -1,13 +1,19 @@
 #!/bin/sh
 # Runs every test program, plain and with sanitizers, then the scripts. The last line is the sum of
-# theirs: "N passed, N failed, N skipped". VERBOSE=1 shows the cases that passed as well.
+# theirs: "N passed, N failed, N skipped". VERBOSE=1 shows the cases that passed as well; LIMIT is
+# the time a program has, in seconds; B the folder to build in.
 cd "$(dirname "$0")/.." || exit 1
 CC=${CC:-cc}
 MAKE=${MAKE:-make}
-logs=build/test/logs
-SCRATCH=build/test/scratch
-export CC SCRATCH
+B=${B:-build}
+logs=$B/test/logs
+SCRATCH=$B/test/scratch
+LIMIT=${LIMIT:-300}
+export B CC SCRATCH
 passed=0 failed=0 skipped=0
+
+limited=
+if command -v timeout >/dev/null 2>&1; then limited="timeout $LIMIT"; fi
 
 fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
 
@@ -16,7 +22,7 @@ tally() {
     name=$1
     shift
     started=$(date +%s)
-    "$@" >"$logs/$name" 2>&1 </dev/null
+    $limited "$@" >"$logs/$name" 2>&1 </dev/null
     status=$?
     last=$(tail -n 1 "$logs/$name")
     counts=$(echo "$last" |
@@ -26,6 +32,7 @@ tally() {
     fi
     if [ -z "$counts" ]; then
         tail -n 30 "$logs/$name"
+        [ "$status" = 124 ] && status="124: out of time ($LIMIT s)"
         fail "$name" "ended without its counts, exit status $status"
         return
     fi
@@ -71,12 +78,14 @@ done
 
 goals=
 for configuration in $configurations; do
-    for name in $tests; do goals="$goals build/test/$configuration/$name"; done
+    for name in $tests; do goals="$goals $B/test/$configuration/$name"; done
 done
 echo "building (log: $logs/build)"
-"$MAKE" -k -j2 TESTS="$tests" CC="$CC" SAN_CC="$san_cc" $goals build/chroprof build/demo \
-    build/bench build/test/san/replay_events >"$logs/build" 2>&1 </dev/null
-if grep -q 'warning:' "$logs/build"; then
+[ "$configurations" = plain ] || goals="$goals $B/test/san/replay_events"
+if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" $goals "$B/chroprof" "$B/demo" "$B/bench" \
+    >"$logs/build" 2>&1 </dev/null; then
+    fail build "$(grep -E 'error:|undefined reference|Error ' "$logs/build" | head -n 1)"
+elif grep -q 'warning:' "$logs/build"; then
     grep 'warning:' "$logs/build" | head -n 5
     fail build "$(grep -c 'warning:' "$logs/build") warnings"
 else
@@ -85,18 +94,21 @@ fi
 
 for configuration in $configurations; do
     for name in $tests; do
-        if [ -x "build/test/$configuration/$name" ]; then
-            tally "$name-$configuration" "build/test/$configuration/$name"
+        if [ -x "$B/test/$configuration/$name" ]; then
+            tally "$name-$configuration" "$B/test/$configuration/$name"
         else
             fail "$name-$configuration" "does not build"
             grep -E 'error:|undefined reference' "$logs/build" | head -n 5
         fi
     done
 done
-[ "$configurations" = plain ] && echo "skip sanitizers: neither clang nor $CC has them" &&
+if [ "$configurations" = plain ]; then
     skipped=$((skipped + 1))
-
-for script in tests/fuzz.sh tests/compile/run.sh tests/command.sh tests/examples.sh; do
-    [ -f "$script" ] && tally "$(echo "$script" | tr / -)" sh "$script"
-done
+    echo "skip sanitizers: neither clang nor $CC has them"
+else
+    tally fuzz-corpus sh tests/corpus.sh "$B/test/san/replay_events" fuzz/corpus_events
+fi
+tally compile sh tests/compile/run.sh
+tally command sh tests/command.sh "$B/chroprof"
+[ -f tests/examples.sh ] && tally examples sh tests/examples.sh
 finish

@@ -754,6 +754,28 @@ TEST(a_long_step_is_above_an_hour_by_default)
     only(p, LONG_STEP, 1);
 }
 
+/* Profile time ends at 2^62 ticks: more than a lifetime, but a hostile clock gets there. */
+TEST(time_has_an_end)
+{
+    const uint64_t end = UINT64_C(1) << 62;
+    chroprof_options options = { 0 };
+    chroprof *p;
+    uint64_t now = 0;
+    int i;
+    options.max_step_ns = UINT64_MAX;
+    p = fresh(&options);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, READY, 1, NULL);
+    for (i = 0; i < 12; i++) {
+        at(p, now, ENTER, 0, &B);
+        at(p, now += end / 4, LEAVE, 0, NULL);
+        at(p, now, IDLE_ENTER, 0, NULL);
+        at(p, now += end / 4, IDLE_LEAVE, 0, NULL);
+    }
+    CHECK_IN(totals_of(p).elapsed_ns, end - end / 4, end);
+    CHECK(rank_of(p, "b").exec_ns <= end);
+}
+
 /* ---- enabled again after off ---- */
 
 static uint64_t host_clock(void *user)
@@ -1175,6 +1197,7 @@ static const test_case cases[] = {
     CASE(a_long_step_is_untracked),
     CASE(a_long_step_in_idle_is_idle),
     CASE(a_long_step_is_above_an_hour_by_default),
+    CASE(time_has_an_end),
     CASE(off_empties_the_stack),
     CASE(off_time_is_no_profile_time),
     CASE(id_0_has_no_effect),

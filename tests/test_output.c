@@ -113,9 +113,9 @@ static chroprof *enormous(void)
     p = fresh(&options);
     chroprof_event(p, CHROPROF_PENDING, UINT64_MAX, &A, 0);
     chroprof_event(p, CHROPROF_RUNNING, UINT64_MAX, NULL, 0);
-    chroprof_event(p, CHROPROF_PAUSED, UINT64_MAX, NULL, UINT64_C(1) << 62);
-    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, UINT64_C(1) << 62);
-    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, (UINT64_C(1) << 62) + (UINT64_C(1) << 61));
+    chroprof_event(p, CHROPROF_PAUSED, UINT64_MAX, NULL, UINT64_C(1) << 61);
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, UINT64_C(1) << 61);
+    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, (UINT64_C(1) << 61) + (UINT64_C(1) << 60));
     laws(p);
     return p;
 }
@@ -222,7 +222,7 @@ TEST(json_of_enormous_figures)
 {
     need_python();
     check_json(enormous(), "");
-    CHECK(strstr(written(enormous(), CHROPROF_JSON)->bytes, "4611686018427387904") != NULL);
+    CHECK(strstr(written(enormous(), CHROPROF_JSON)->bytes, "2305843009213693952") != NULL);
 }
 
 /* ---- folded ---- */

@@ -517,12 +517,41 @@ TEST(ranks_are_sorted)
     chroprof_ranks(p, rows, 3, CHROPROF_BY_CALLS);
     CHECK_STR(rows[0].name, "c");
     CHECK_STR(rows[1].name, "a");
-    CHECK_EQ(chroprof_ranks(p, rows, 1, CHROPROF_BY_BLAME), 3);
-    CHECK_STR(rows[0].name, "a");
-    chroprof_ranks(p, rows, 3, CHROPROF_BY_DELAY);
-    CHECK_STR(rows[1].name, "b");
     chroprof_ranks(p, rows, 3, CHROPROF_BY_WITH_CHILDREN);
     CHECK_STR(rows[0].name, "c");
+}
+
+/* Nobody has blame or delay: exec decides, then the name. */
+TEST(ranks_with_ties)
+{
+    chroprof_rank rows[3];
+    chroprof *p = fresh(NULL);
+    call(p, &C, 0, 10);
+    call(p, &B, 10, 20);
+    call(p, &A, 20, 25);
+    CHECK_EQ(chroprof_ranks(p, rows, 1, CHROPROF_BY_BLAME), 3);
+    CHECK_STR(rows[0].name, "b");
+    chroprof_ranks(p, rows, 3, CHROPROF_BY_DELAY);
+    CHECK_STR(rows[0].name, "b");
+    CHECK_STR(rows[1].name, "c");
+    CHECK_STR(rows[2].name, "a");
+}
+
+TEST(ranks_by_blame_and_delay)
+{
+    chroprof_rank rows[3];
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, READY, 1, NULL);
+    call(p, &B, 0, 10);
+    at(p, 10, RUNNING, 1, NULL);
+    at(p, 50, COMPLETED, 1, NULL);
+    CHECK_EQ(chroprof_ranks(p, rows, 3, CHROPROF_BY_BLAME), 2);
+    CHECK_STR(rows[0].name, "b");
+    chroprof_ranks(p, rows, 3, CHROPROF_BY_DELAY);
+    CHECK_STR(rows[0].name, "a");
+    chroprof_ranks(p, rows, 3, CHROPROF_BY_EXEC);
+    CHECK_STR(rows[0].name, "a");
 }
 
 TEST(stillborn_is_apart_from_calls)
@@ -1075,6 +1104,8 @@ static const test_case cases[] = {
     CASE(with_children_counts_a_site_under_two_parents),
     CASE(with_children_is_not_counted_twice),
     CASE(ranks_are_sorted),
+    CASE(ranks_with_ties),
+    CASE(ranks_by_blame_and_delay),
     CASE(stillborn_is_apart_from_calls),
     CASE(live_futures_with_path_and_since),
     CASE(stall_of_a_turn),
