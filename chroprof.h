@@ -962,7 +962,8 @@ static void chroprof__copy_text(char *to, size_t size, const char *from)
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
 enum {
     CHROPROF__LOOP = 0, CHROPROF__IDLE = 1, CHROPROF__UNTRACKED = 2, CHROPROF__FIRST_PATH = 3,
-    CHROPROF__OTHER = 3, CHROPROF__FIRST_SITE = 4
+    CHROPROF__OTHER = 3, CHROPROF__FIRST_SITE = 4,
+    CHROPROF__OWN_STRINGS = 39 /* bytes of "", "..." and the names of these four */
 };
 
 /* A live future, or an id that only has frames left (GONE). 32 bytes: two a cache line. */
@@ -1288,7 +1289,7 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
     case CHROPROF_TABLE_DEPTH: return n + 1;
     case CHROPROF_TABLE_HISTOGRAMS: return n ? n + 1 : 0;
     case CHROPROF_TABLE_WINDOWS: return (n + 1) * sites;
-    case CHROPROF_TABLE_STRINGS: return n + 64;
+    case CHROPROF_TABLE_STRINGS: return n + CHROPROF__OWN_STRINGS;
     case CHROPROF__ALIASES: return 2 * sites;
     case CHROPROF__HEADS: return 2 * sites;
     default: return n;
@@ -3371,6 +3372,10 @@ static void chroprof__read_use(const chroprof *p, chroprof_table *out)
         out->used = out->peak = sites < out->capacity ? sites : out->capacity;
         out->dropped = sites - out->used;
         break;
+    case CHROPROF_TABLE_STRINGS:
+        out->used -= CHROPROF__OWN_STRINGS;
+        out->peak = out->used;
+        break;
     case CHROPROF_TABLE_WINDOWS:
         out->used = chroprof__window_count(p);
         out->peak = c->window >> 16 ? out->capacity : out->used;
@@ -3749,7 +3754,10 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options)
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         capacity[k] = capacity[k] ? capacity[k] : chroprof__default_capacity[k];
     uint64_t bytes = chroprof__layout(capacity, tables);
-    return bytes < SIZE_MAX - CHROPROF__ALIGN ? (size_t)bytes + CHROPROF__ALIGN - 1 : 0;
+    bytes += CHROPROF__ALIGN - 1;
+    if (bytes < CHROPROF_MEMORY_MIN)
+        return CHROPROF_MEMORY_MIN;
+    return bytes < SIZE_MAX ? (size_t)bytes : 0;
 }
 
 /* The capacities for a block of this size; false: too small. */
@@ -3761,7 +3769,7 @@ static bool chroprof__resolve(const chroprof_options *o, uint32_t capacity[CHROP
     chroprof__capacities(o, capacity);
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         all = all && (capacity[k] != 0 || k == CHROPROF_TABLE_SAMPLES);
-    if (size < CHROPROF__ALIGN)
+    if (size < CHROPROF_MEMORY_MIN)
         return false;
     size -= CHROPROF__ALIGN - 1;
     return all ? chroprof__layout(capacity, tables) <= size : chroprof__share_out(capacity, size);
@@ -3794,6 +3802,7 @@ static void chroprof__first_rows(chroprof *p)
     c->tables[CHROPROF_TABLE_STRINGS].used = 5;
     for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
         chroprof__new_site(c, k, k, names[k], "", 0);
+    CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
         p->paths[k].site = k;
     p->frames[0].kind = CHROPROF__BARRIER;
@@ -4039,12 +4048,20 @@ CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id)
 
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
 {
-    if (p && p->on && !site)
-        chroprof__count(p->core, CHROPROF_ANOMALY_SITE_NULL);
+    if (!p || !p->on) {
+        chroprof__refuse(p);
+        return;
+    }
     bool good = finish >= CHROPROF_COMPLETED && finish <= CHROPROF_CANCELLED;
-    if (p && p->on && !good)
+    chroprof_state state = good ? finish : CHROPROF_COMPLETED;
+    chroprof__begin_event(p, p->core, state, 0, chroprof__read_clock(p));
+    if (!site)
+        chroprof__count(p->core, CHROPROF_ANOMALY_SITE_NULL);
+    if (!good)
         chroprof__count(p->core, CHROPROF_ANOMALY_BAD_STATE);
-    chroprof__any_live_event(p, good && site ? finish : CHROPROF_TICK, 0, site);
+    if (good && site)
+        chroprof__on_stillborn(p, site);
+    chroprof__end_event(p->core);
 }
 
 CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site)
@@ -4084,11 +4101,16 @@ CHROPROF_API void chroprof_tick(chroprof *p)
 
 #endif /* CHROPROF_DISABLE */
 
-/* A future that was ready is not any more, without having run. */
-static void chroprof__forget_ready(chroprof *p, chroprof__future *slot, uint64_t t)
+/* A future is neither ready nor, with a frame that was hidden, running any more. */
+static void chroprof__calm_future(chroprof *p, chroprof__future *slot, uint64_t t)
 {
-    chroprof__end_ready(p, slot, t);
-    slot->state = slot->flags & CHROPROF__STARTED ? CHROPROF_PAUSED : CHROPROF_PENDING;
+    if (slot->state == CHROPROF_READY)
+        chroprof__end_ready(p, slot, t);
+    else if (slot->state != CHROPROF_RUNNING)
+        return;
+    bool ran = slot->state == CHROPROF_RUNNING || slot->flags & CHROPROF__STARTED;
+    slot->state = ran ? CHROPROF_PAUSED : CHROPROF_PENDING;
+    slot->flags = 0;
     slot->since = t;
 }
 
@@ -4102,9 +4124,8 @@ static void chroprof__switch_off(chroprof *p)
     while (c->depth)
         chroprof__pop_any(p, c, t);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
-        chroprof__future *slot = p->futures + k;
-        if (slot->id && slot->state == CHROPROF_READY)
-            chroprof__forget_ready(p, slot, t);
+        if (p->futures[k].id != 0)
+            chroprof__calm_future(p, p->futures + k, t);
     }
     c->pass_active = 0;
     c->enabled = 0;
@@ -4210,7 +4231,7 @@ static void chroprof__reset_core(chroprof__core *c)
     memset(c->anomalies, 0, sizeof(c->anomalies));
     memset(c->intervals, 0, sizeof(c->intervals));
     c->pass_start = 0;
-    c->pass_event = c->seq / 2;
+    c->pass_event = c->seq / 2 - 1;         /* not the next event's */
     chroprof__clear_biggest(&c->pass, 0);
     for (int k = 0; k < CHROPROF__LEVELS; k++)
         chroprof__clear_biggest(&c->turn[k], 0);
