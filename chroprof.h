@@ -3754,10 +3754,10 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options)
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         capacity[k] = capacity[k] ? capacity[k] : chroprof__default_capacity[k];
     uint64_t bytes = chroprof__layout(capacity, tables);
+    if (bytes >= SIZE_MAX - CHROPROF__ALIGN)
+        return 0;
     bytes += CHROPROF__ALIGN - 1;
-    if (bytes < CHROPROF_MEMORY_MIN)
-        return CHROPROF_MEMORY_MIN;
-    return bytes < SIZE_MAX ? (size_t)bytes : 0;
+    return bytes < CHROPROF_MEMORY_MIN ? CHROPROF_MEMORY_MIN : (size_t)bytes;
 }
 
 /* The capacities for a block of this size; false: too small. */
