@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Checks an uncompressed profile.proto with a reader of its own, and that it holds exactly the
+paths of the JSON of the same profile: check_pprof.py PPROF JSON
+"""
+import json
+import sys
+from collections import Counter
+
+TYPES = [("calls", "count"), ("exec", "nanoseconds"), ("wall", "nanoseconds"),
+         ("delay", "nanoseconds"), ("blame", "nanoseconds")]
+FIELDS = ("calls", "exec_ns", "wall_ns", "delay_ns", "blame_ns")
+
+
+def need(condition, *what):
+    if not condition:
+        sys.exit("check_pprof: " + " ".join(str(w) for w in what))
+
+
+def read_varint(data, at):
+    value = shift = 0
+    while True:
+        need(at < len(data) and shift < 70, "a number is cut off")
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at += 1
+        shift += 7
+        if byte < 0x80:
+            need(value < 1 << 64, "a number is too large")
+            return value, at
+
+
+def read_message(data):
+    """Yields (field, int or bytes)."""
+    at = 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        need(key & 7 in (0, 2) and key >> 3, "wire type", key & 7)
+        value, at = read_varint(data, at)
+        if key & 7 == 2:
+            need(at + value <= len(data), "field", key >> 3, "is longer than its message")
+            value, at = bytes(data[at:at + value]), at + value
+        yield key >> 3, value
+
+
+def read_packed(data):
+    at, values = 0, []
+    while at < len(data):
+        value, at = read_varint(data, at)
+        values.append(value)
+    return values
+
+
+def one(data, known):
+    """A message whose fields are numbers, each at most once."""
+    fields = {}
+    for field, value in read_message(data):
+        need(field in known and field not in fields and isinstance(value, int), "field", field)
+        fields[field] = value
+    return fields
+
+
+class Profile:
+    def __init__(self, data):
+        self.types, self.samples, self.strings, self.single = [], [], [], {}
+        self.mappings, self.locations, self.functions, self.comments = {}, {}, {}, []
+        for field, value in read_message(data):
+            self.take(field, value)
+        need(self.strings and self.strings[0] == "", "the first string is not empty")
+
+    def take(self, field, value):
+        if field == 1:
+            self.types.append(one(value, (1, 2)))
+        elif field == 2:
+            self.samples.append(value)
+        elif field == 3:
+            self.add(self.mappings, one(value, (1, 5, 7)))
+        elif field == 4:
+            self.add_location(value)
+        elif field == 5:
+            self.add(self.functions, one(value, (1, 2, 3, 4, 5)))
+        elif field == 6:
+            self.strings.append(value.decode("utf-8"))
+        elif field == 13:
+            self.comments.append(value)
+        else:
+            need(field in (9, 10, 11, 12, 14) and field not in self.single, "field", field)
+            self.single[field] = one(value, (1, 2)) if field == 11 else value
+
+    @staticmethod
+    def add(table, row):
+        need(row.get(1, 0) > 0 and row[1] not in table, "id", row)
+        table[row[1]] = row
+
+    def add_location(self, data):
+        row, lines = {}, []
+        for field, value in read_message(data):
+            need(field in (1, 2, 4), "field of a location", field)
+            if field == 4:
+                lines.append(one(value, (1, 2)))
+            else:
+                row[field] = value
+        need(len(lines) == 1, "a location has one line")
+        row["line"] = lines[0]
+        self.add(self.locations, row)
+
+    def text(self, number):
+        need(number < len(self.strings), "string", number)
+        return self.strings[number]
+
+    def frame(self, location):
+        need(location in self.locations, "location", location)
+        row = self.locations[location]
+        need(row.get(2) in self.mappings, "mapping of location", location)
+        function = self.functions.get(row["line"].get(1))
+        need(function, "function of location", location)
+        return (self.text(function.get(2, 0)), self.text(function.get(4, 0)),
+                row["line"].get(2, 0))
+
+    def sample(self, data):
+        """The chain of frames from the root, the values, the labels."""
+        chain, values, labels = [], [], {}
+        for field, value in read_message(data):
+            if field == 1:
+                chain += read_packed(value) if isinstance(value, bytes) else [value]
+            elif field == 2:
+                values += read_packed(value) if isinstance(value, bytes) else [value]
+            else:
+                need(field == 3, "field of a sample", field)
+                label = one(value, (1, 2))
+                labels[self.text(label[1])] = self.text(label[2])
+        need(chain, "a sample without a stack")
+        need(len(values) == len(self.types), "a sample with", len(values), "values")
+        need(all(v < 1 << 63 for v in values), "a negative value")
+        return tuple(self.frame(l) for l in reversed(chain)), values, labels
+
+
+def json_chains(report):
+    chains, rows = {}, Counter()
+    for path in report["paths"]:
+        frame = (path["name"], path["file"], path["line"])
+        chains[path["id"]] = chains.get(path["parent"], ()) + (frame,)
+        for field in FIELDS:
+            rows[(chains[path["id"]], field)] += path[field]
+    totals = report["totals"]
+    for name in ("loop", "idle", "untracked"):
+        frame = (("(" + name + ")", "", 0),)
+        rows[(frame, "exec_ns")] += totals[name + "_ns"]
+        rows[(frame, "blame_ns")] += totals[name + "_blame_ns"]
+    return rows
+
+
+def check_head(profile, report):
+    types = [(profile.text(t[1]), profile.text(t[2])) for t in profile.types]
+    need(types == TYPES, "sample types", types)
+    period = profile.single[11]
+    need((profile.text(period[1]), profile.text(period[2])) == TYPES[1], "period type")
+    need(profile.text(profile.single[14]) == "exec", "default sample type")
+    need(profile.single.get(9, 0) == report["totals"]["start_unix_ns"], "time")
+    need(profile.single.get(10, 0) == report["totals"]["elapsed_ns"], "duration")
+    need(len(profile.mappings) == 1 and all(m.get(7) for m in profile.mappings.values()), "mapping")
+    for mapping in profile.mappings.values():
+        profile.text(mapping.get(5, 0))
+    for function in profile.functions.values():
+        for field in (2, 3, 4):
+            profile.text(function.get(field, 0))
+    for comment in profile.comments:
+        profile.text(comment)
+
+
+def check_samples(profile, report):
+    rows = Counter()
+    for data in profile.samples:
+        chain, values, labels = profile.sample(data)
+        idle = chain == (("(idle)", "", 0),)
+        need((labels.pop("state", None) == "idle") == idle, "label state of", chain)
+        need(labels.pop("profile", "") == report["name"] and not labels, "labels of", chain)
+        for field, value in zip(FIELDS, values):
+            rows[(chain, field)] += value
+    want = json_chains(report)
+    for key in set(rows) | set(want):
+        need(rows[key] == want[key], key, rows[key], "is not", want[key])
+    sums = [sum(v for (_, f), v in rows.items() if f == field) for field in FIELDS]
+    need(sums[1] == report["totals"]["elapsed_ns"], "the sum of exec")
+    need(sums[4] == report["totals"]["blame_ns"], "the sum of blame")
+    return len(profile.samples), sums
+
+
+def main():
+    profile = Profile(open(sys.argv[1], "rb").read())
+    report = json.load(open(sys.argv[2], encoding="utf-8"))
+    check_head(profile, report)
+    count, sums = check_samples(profile, report)
+    print("ok: %d samples, %s" % (count, " ".join("%s %d" % s for s in zip(FIELDS, sums))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Checks a Prometheus text against the exposition format 0.0.4 and against the JSON of the same
+profile: check_prometheus.py TEXT JSON [--top K] [--after OLDER_TEXT]
+
+--top K: the text was written with a limit of K series a metric.
+--after: no counter, bucket or sum may be below its value in the older text.
+The profile must stand still between the two files (events may differ by the ticks of the dumps).
+"""
+import argparse
+import json
+import re
+import sys
+from decimal import Decimal
+
+NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+VALUE = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
+ESCAPES = {"\\": "\\", '"': '"', "n": "\n"}
+SITE_METRICS = {
+    "chroprof_exec_seconds_total": "exec_ns",
+    "chroprof_with_children_seconds_total": "with_children_ns",
+    "chroprof_wall_seconds_total": "wall_ns",
+    "chroprof_delay_seconds_total": "delay_ns",
+    "chroprof_blame_seconds_total": "blame_ns",
+    "chroprof_stillborn_total": "stillborn",
+    "chroprof_live_futures": "live",
+}
+TOTALS = {
+    "chroprof_elapsed_seconds_total": "elapsed_ns",
+    "chroprof_busy_seconds_total": "busy_ns",
+    "chroprof_idle_seconds_total": "idle_ns",
+    "chroprof_loop_seconds_total": "loop_ns",
+    "chroprof_untracked_seconds_total": "untracked_ns",
+    "chroprof_idle_blame_seconds_total": "idle_blame_ns",
+    "chroprof_loop_blame_seconds_total": "loop_blame_ns",
+    "chroprof_untracked_blame_seconds_total": "untracked_blame_ns",
+    "chroprof_passes_total": "passes",
+    "chroprof_turns_total": "turns",
+    "chroprof_stalls_total": "stalls",
+}
+RESULTS = ("completed", "failed", "cancelled", "abandoned")
+
+
+def need(condition, *what):
+    if not condition:
+        sys.exit("check_prometheus: " + " ".join(str(w) for w in what))
+
+
+def read_labels(line, at):
+    """Labels from the brace at line[at]; returns them and the place behind the closing brace."""
+    labels = []
+    at += 1
+    while line[at] != "}":
+        match = LABEL.match(line, at)
+        need(match, "no label name:", line)
+        at = match.end()
+        need(line[at:at + 2] == '="', "no value of a label:", line)
+        at += 2
+        text = ""
+        while line[at] != '"':
+            if line[at] == "\\":
+                at += 1
+                need(line[at] in ESCAPES, "unknown escape:", line)
+                text += ESCAPES[line[at]]
+            else:
+                text += line[at]
+            at += 1
+        at += 1
+        need(match.group() not in dict(labels), "a label twice:", line)
+        labels.append((match.group(), text))
+        if line[at] == ",":
+            at += 1
+        else:
+            need(line[at] == "}", "no end of the labels:", line)
+    return tuple(labels), at + 1
+
+
+def read_sample(line):
+    match = NAME.match(line)
+    need(match, "no metric name:", line)
+    at = match.end()
+    labels = ()
+    if line[at] == "{":
+        labels, at = read_labels(line, at)
+    need(line[at] == " " and VALUE.match(line[at + 1:]), "no plain decimal value:", line)
+    return match.group(), labels, Decimal(line[at + 1:])
+
+
+def family_of(name, types):
+    for suffix in ("_bucket", "_sum", "_count"):
+        base = name[:-len(suffix)]
+        if name.endswith(suffix) and types.get(base) == "histogram":
+            return base
+    return name
+
+
+def read_text(path):
+    """{(name, sorted labels): value} and {family: type}."""
+    data = open(path, "rb").read().decode("utf-8")
+    need(data.endswith("\n"), "no newline at the end")
+    types, helped, series, current = {}, set(), {}, None
+    for line in data.split("\n")[:-1]:
+        if line.startswith("# "):
+            word, name, rest = line[2:].split(" ", 2)
+            if word == "HELP":
+                need(name not in helped and rest, "a second or empty HELP of", name)
+                helped.add(name)
+            else:
+                need(word == "TYPE" and name in helped and name not in types, "bad line:", line)
+                need(rest in ("counter", "gauge", "histogram"), "bad type:", line)
+                need((rest == "counter") == name.endswith("_total"), "name against type:", line)
+                types[name] = rest
+                current = name
+            continue
+        name, labels, value = read_sample(line)
+        need(family_of(name, types) == current, name, "is not under its own TYPE")
+        key = (name, tuple(sorted(labels)))
+        need(key not in series, "a series twice:", line)
+        series[key] = value
+    need(set(types) == helped, "HELP without TYPE")
+    return series, types
+
+
+def check_histograms(series, types):
+    for family in (f for f in types if types[f] == "histogram"):
+        rows = {}
+        for (name, labels), value in series.items():
+            if name == family + "_bucket":
+                rest = tuple(l for l in labels if l[0] != "le")
+                rows.setdefault(rest, []).append((Decimal(dict(labels)["le"].replace(
+                    "+Inf", "Infinity")), value))
+        for labels, buckets in rows.items():
+            bounds = [b for b, _ in buckets]
+            counts = [c for _, c in buckets]
+            need(bounds == sorted(set(bounds)) and bounds[-1].is_infinite(), "bounds of", labels)
+            need(counts == sorted(counts), "buckets are not cumulative:", labels)
+            need(series.get((family + "_count", labels)) == counts[-1], "count of", labels)
+            need((family + "_sum", labels) in series, "no sum of", labels)
+        for name in ("_sum", "_count"):
+            need(sum(1 for n, _ in series if n == family + name) == len(rows), family, name)
+
+
+def as_integer(name, value):
+    if "seconds" in name:
+        value *= 10 ** 9
+    need(value == int(value), name, "is finer than a nanosecond")
+    return int(value)
+
+
+def place(labels):
+    labels = dict(labels)
+    return labels["name"], labels["file"], int(labels["line"]), labels.get("id")
+
+
+def site_of(where, sites):
+    name, file, line, number = where
+    found = [s for s in sites if (s["name"], s["file"], s["line"]) == (name, file, line)
+             and (number is None or s["id"] == int(number))]
+    return found
+
+
+def check_sites(series, report, top):
+    by_place = {}
+    for site in report["sites"]:
+        by_place.setdefault((site["name"], site["file"], site["line"]), []).append(site)
+    checks = [(m, None, f) for m, f in SITE_METRICS.items()]
+    checks += [("chroprof_calls_total", r, r) for r in RESULTS]
+    for metric, result, field in checks:
+        total, rest = 0, 0
+        shown = set()
+        for (name, labels), value in series.items():
+            if name != metric or dict(labels).get("result") != result:
+                continue
+            value = as_integer(name, value)
+            total += value
+            where = place(labels)
+            if top and where == ("(other)", "", 0, None):
+                rest = value
+                continue
+            found = site_of(where, by_place.get(where[:3], []))
+            if where[3] is None and len(found) > 1:     # the others carry an id
+                found = [s for s in found if not any(
+                    n == metric and dict(l).get("id") == str(s["id"]) for n, l in series)]
+            need(len(found) == 1, metric, where, "fits", len(found), "sites")
+            need(value == found[0][field], metric, where, value, "is not", found[0][field])
+            shown.add(found[0]["id"])
+        want = sum(s[field] for s in report["sites"])
+        need(total == want, metric, result, "sums to", total, "not", want)
+        if top:
+            need(len(shown) <= top, metric, "has more than", top, "series")
+            need(rest == sum(s[field] for s in report["sites"] if s["id"] not in shown),
+                 metric, "(other)")
+            hidden = [s[field] for s in report["sites"] if s["id"] not in shown and s["id"] > 3]
+            least = min((s[field] for s in report["sites"] if s["id"] in shown), default=0)
+            need(field == "live" or not hidden or max(hidden) <= least, metric, "not the largest")
+        else:
+            need(len(shown) == len(report["sites"]), metric, "misses sites")
+
+
+def check_slices(series, report, top):
+    metric = "chroprof_slice_duration_seconds"
+    ids = [s for s in report["sites"] if s["has_percentiles"]]
+    counts = [(l, v) for (n, l), v in series.items() if n == metric + "_count"]
+    if not top:
+        need(len(counts) == len(ids), "histograms:", len(counts), "not", len(ids))
+    for labels, count in counts:
+        total = as_integer(metric + "_sum", series[(metric + "_sum", labels)])
+        found = [s for s in site_of(place(labels), ids) if s["exec_ns"] == total]
+        need(found, "no site has the sum of", labels)
+        need(any(0 <= s["slices"] - count <= report["totals"]["depth"] for s in found),
+             "slices of", labels, count)
+
+
+def check_rest(series, report):
+    for metric, field in TOTALS.items():
+        value = as_integer(metric, series[(metric, ())])
+        need(value == report["totals"][field], metric, value, "is not", report["totals"][field])
+    events = int(series[("chroprof_events_total", ())])
+    need(abs(events - report["totals"]["events"]) <= 4, "events:", events)
+    for row in report["anomalies"]:
+        key = ("chroprof_anomalies_total", (("kind", row["kind"]),))
+        need(series.get(key) == row["count"], "anomaly", row)
+    for row in report["tables"]:
+        for metric, field in (("capacity", "capacity"), ("used", "used"),
+                              ("dropped_total", "dropped")):
+            key = ("chroprof_table_" + metric, (("table", row["name"]),))
+            need(series.get(key) == row[field], "table", metric, row)
+
+
+def check_after(series, older, types):
+    falls = [k for k in series if k in older and series[k] < older[k]
+             and types.get(family_of(k[0], types)) != "gauge"]
+    need(not falls, "fell:", falls[:3])
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("text")
+    arguments.add_argument("json")
+    arguments.add_argument("--top", type=int, default=0)
+    arguments.add_argument("--after")
+    given = arguments.parse_args()
+    series, types = read_text(given.text)
+    report = json.load(open(given.json, encoding="utf-8"))
+    check_histograms(series, types)
+    check_sites(series, report, given.top)
+    check_slices(series, report, given.top)
+    check_rest(series, report)
+    if given.after:
+        check_after(series, read_text(given.after)[0], types)
+    print("ok: %d series of %d metrics" % (len(series), len(types)))
+
+
+if __name__ == "__main__":
+    main()
