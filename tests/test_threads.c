@@ -197,7 +197,7 @@ static void *ask_the_time(void *argument)
     return NULL;
 }
 
-/* A queue's other end notes when it added something; the loop passes that to chroprof_ready_since. */
+/* So that what another thread adds to a queue can bring its time for chroprof_ready_since. */
 TEST(the_clock_may_be_read_by_any_thread)
 {
     worker *busy = workers();
