@@ -70,7 +70,7 @@ why() {
     [ -s "$out/$name.wrong" ] || { echo "wrong use gives no message"; return; }
     [ -f "tests/examples/$name.py" ] || { echo "there is no tests/examples/$name.py"; return; }
     python3 "tests/examples/$name.py" "$out/$name.json" "$out/$name.err" > "$out/$name.log" 2>&1 ||
-        tail -n 1 "$out/$name.log"
+        tail -n 2 "$out/$name.log" | tr -s ' \n' ' '
 }
 
 one() {
