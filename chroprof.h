@@ -213,7 +213,8 @@ LIMITS
  *                               header private to one file (with CHROPROF_IMPLEMENTATION there).
  *   CHROPROF_DISABLE            every instrumentation call becomes nothing, arguments unevaluated.
  *   CHROPROF_NO_STDIO           no <stdio.h>, no chroprof_dump; chroprof_write remains.
- *   CHROPROF_NO_TEXT _JSON _FOLDED   (implementation) leave that format out; it then answers -1.
+ *   CHROPROF_NO_TEXT _JSON _FOLDED _PROMETHEUS _PPROF _FIREFOX
+ *                               (implementation) leave that format out; it then answers -1.
  *   CHROPROF_NO_CLOCK           (implementation) no clock of our own: options.clock must be given.
  *   CHROPROF_NO_TSC             (implementation) read the monotonic clock, never a cycle counter.
  *   CHROPROF_ASSERT(x)          (implementation) our own invariants only; default nothing.
@@ -677,6 +678,20 @@ typedef struct chroprof_text_options {
 /* The text report with a look of its own; as chroprof_write otherwise. options NULL: zeroed. */
 CHROPROF_API int chroprof_write_text(chroprof *p, const chroprof_text_options *options,
                                      chroprof_writer write, void *user);
+
+/* What the Prometheus text shows. Zeroed: every site. */
+typedef struct chroprof_prometheus_options {
+    uint32_t top;              /* series a metric, at most 100; the rest is "(other)"; 0: all */
+    chroprof_order by;         /* whose live futures and slice lengths these are; see below */
+} chroprof_prometheus_options;
+
+/* The Prometheus text with a limit of series; as chroprof_write otherwise. options NULL: zeroed.
+ * With a limit each counter shows the sites that lead in that very counter, so that "(other)" never
+ * falls either; the gauge of live futures and the slice lengths have no order of their own and go
+ * by `by`. Of the slice lengths there is no "(other)". A label id is added to a site whose other
+ * labels cannot tell it from every other one: a cut name, bytes that are not UTF-8. */
+CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheus_options *options,
+                                           chroprof_writer write, void *user);
 
 #ifdef __cplusplus
 }
@@ -4315,7 +4330,12 @@ CHROPROF__UNUSED static uint64_t chroprof__event_cost_ps(const chroprof *p)
 #endif
 }
 
-#if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FOLDED)
+#if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FOLDED) || \
+    !defined(CHROPROF_NO_PROMETHEUS) || !defined(CHROPROF_NO_PPROF) || !defined(CHROPROF_NO_FIREFOX)
+#define CHROPROF__ANY_FORMAT 1
+#endif
+
+#ifdef CHROPROF__ANY_FORMAT
 /* >>output
  * Everything that is written goes through one small buffer on the stack and one sticky error flag,
  * so the formats need no checks of their own. Numbers are made from integers by hand: no locale. */
@@ -4359,13 +4379,13 @@ static void chroprof__put_byte(chroprof__out *o, char byte)
         chroprof__flush(o);
 }
 
-static void chroprof__put_text(chroprof__out *o, const char *text)
+CHROPROF__UNUSED static void chroprof__put_text(chroprof__out *o, const char *text)
 {
     chroprof__put_bytes(o, text, strlen(text));
 }
 
 /* Decimal digits of value; out has room for 20. */
-static size_t chroprof__digits(uint64_t value, char *out)
+CHROPROF__UNUSED static size_t chroprof__digits(uint64_t value, char *out)
 {
     char reversed[20];
     size_t count = 0;
@@ -4379,14 +4399,12 @@ static size_t chroprof__digits(uint64_t value, char *out)
     return count;
 }
 
-#if !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FOLDED)
-static void chroprof__put_u64(chroprof__out *o, uint64_t value)
+CHROPROF__UNUSED static void chroprof__put_u64(chroprof__out *o, uint64_t value)
 {
     char digits[20];
     size_t count = chroprof__digits(value, digits);
     chroprof__put_bytes(o, digits, count);
 }
-#endif
 
 #define CHROPROF__NO_CODE 0xFFFDu   /* what stands for a byte that is not UTF-8 */
 
@@ -4442,9 +4460,33 @@ static void chroprof__put_code(chroprof__out *o, uint32_t code)
     size_t size = chroprof__encode(code, bytes);
     chroprof__put_bytes(o, bytes, size);
 }
+
+#if !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FIREFOX)
+static void chroprof__put_json_code(chroprof__out *o, uint32_t code)
+{
+    static const char hex[] = "0123456789abcdef";
+    if (code < 0x20) {
+        chroprof__put_text(o, "\\u00");
+        chroprof__put_byte(o, hex[code >> 4]);
+        chroprof__put_byte(o, hex[code & 15u]);
+        return;
+    }
+    if (code == '"' || code == '\\')
+        chroprof__put_byte(o, '\\');
+    chroprof__put_code(o, code);
+}
+
+static void chroprof__put_json_text(chroprof__out *o, const char *text)
+{
+    chroprof__put_byte(o, '"');
+    while (text != NULL && *text != 0)
+        chroprof__put_json_code(o, chroprof__next_code(&text));
+    chroprof__put_byte(o, '"');
+}
+#endif
 #endif
 
-#if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON)
+#if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FIREFOX)
 /* The next stall in the order of time; serial is 0 to begin with. */
 static bool chroprof__read_stall(const chroprof *p, uint64_t *serial, chroprof_stall *out)
 {
@@ -5896,28 +5938,6 @@ typedef struct chroprof__figure {
     uint16_t offset;
 } chroprof__figure;
 
-static void chroprof__put_json_code(chroprof__out *o, uint32_t code)
-{
-    static const char hex[] = "0123456789abcdef";
-    if (code < 0x20) {
-        chroprof__put_text(o, "\\u00");
-        chroprof__put_byte(o, hex[code >> 4]);
-        chroprof__put_byte(o, hex[code & 15u]);
-        return;
-    }
-    if (code == '"' || code == '\\')
-        chroprof__put_byte(o, '\\');
-    chroprof__put_code(o, code);
-}
-
-static void chroprof__put_json_text(chroprof__out *o, const char *text)
-{
-    chroprof__put_byte(o, '"');
-    while (text != NULL && *text != 0)
-        chroprof__put_json_code(o, chroprof__next_code(&text));
-    chroprof__put_byte(o, '"');
-}
-
 static void chroprof__json_key(chroprof__json *j, const char *name)
 {
     chroprof__put_text(j->out, j->comma ? ",\"" : "\"");
@@ -6389,9 +6409,1531 @@ static void chroprof__write_as_folded(chroprof__out *o, const chroprof *p)
 }
 #endif /* CHROPROF_NO_FOLDED */
 
+#if !defined(CHROPROF_NO_PROMETHEUS) || !defined(CHROPROF_NO_FIREFOX)
+/* >>picks: decimals, and the sites with the largest of one figure, few enough for the stack. */
+
+/* value / 10^places, all places shown; at most 9. */
+static void chroprof__put_fixed(chroprof__out *o, uint64_t value, uint32_t places)
+{
+    char digits[9];
+    uint32_t k = places;
+    while (k > 0) {
+        digits[--k] = (char)('0' + (int)(value % 10));
+        value /= 10;
+    }
+    chroprof__put_u64(o, value);
+    chroprof__put_byte(o, '.');
+    chroprof__put_bytes(o, digits, places);
+}
+
+typedef struct chroprof__pick {
+    uint64_t key;
+    uint32_t site;
+} chroprof__pick;
+
+/* Puts a site among the limit largest, kept in falling order; of equal ones the older stays. */
+static uint32_t chroprof__pick_add(chroprof__pick *picks, uint32_t count, uint32_t limit,
+                                   uint64_t key, uint32_t site)
+{
+    uint32_t k = count < limit ? count : limit - 1;
+    if (count == limit && (limit == 0 || picks[k].key >= key))
+        return count;
+    for (; k > 0 && picks[k - 1].key < key; k--)
+        picks[k] = picks[k - 1];
+    picks[k].key = key;
+    picks[k].site = site;
+    return count < limit ? count + 1 : limit;
+}
+#endif
+
+#ifndef CHROPROF_NO_PROMETHEUS
+/* >>prometheus
+ * Text exposition 0.0.4. The lines of a metric stand together, so each metric is a walk over the
+ * sites of its own. With a limit of series each metric shows the sites that lead in that very
+ * metric: the sum of all but the k largest of several rising figures never falls, whoever changes
+ * place, so "(other)" is a true counter as well. One choice for all metrics would not keep that. */
+
+enum { CHROPROF__PROMETHEUS_TOP = 100, CHROPROF__BOUNDS = 14 };
+
+enum {
+    CHROPROF__EXEC, CHROPROF__WITH_CHILDREN, CHROPROF__WALL, CHROPROF__DELAY, CHROPROF__BLAME,
+    CHROPROF__COMPLETED, CHROPROF__FAILED, CHROPROF__CANCELLED, CHROPROF__ABANDONED,
+    CHROPROF__STILLBORN, CHROPROF__LIVE, CHROPROF__KEY, CHROPROF__FIGURES_END
+};
+
+/* What is shown: sites up to the last that is among the first in order. */
+typedef struct chroprof__prometheus {
+    chroprof__out *out;
+    const chroprof *p;
+    uint32_t top;              /* 0: all sites */
+    chroprof_order by;
+    chroprof__pick last;
+} chroprof__prometheus;
+
+static uint64_t chroprof__path_figure(const chroprof *p, uint32_t path, uint32_t figure)
+{
+    const chroprof__path *row = p->paths + path;
+    switch (figure) {
+    case CHROPROF__EXEC: return chroprof__ns(p->core, row->exec);
+    case CHROPROF__WITH_CHILDREN:
+        return chroprof__ns(p->core, row->exec) + chroprof__children_ns(p, path);
+    case CHROPROF__WALL: return chroprof__wall_ns(p, row);
+    case CHROPROF__DELAY: return chroprof__ns(p->core, chroprof__delay_ticks(p, row));
+    case CHROPROF__BLAME: return chroprof__ns(p->core, row->blame);
+    case CHROPROF__COMPLETED: return row->completed;
+    case CHROPROF__FAILED: return row->failed;
+    case CHROPROF__CANCELLED: return row->cancelled;
+    case CHROPROF__ABANDONED: return row->abandoned;
+    case CHROPROF__STILLBORN: return row->stillborn;
+    default: return row->live;
+    }
+}
+
+static uint64_t chroprof__site_figure(const chroprof__prometheus *m, uint32_t site, uint32_t figure)
+{
+    uint64_t sum = 0;
+    chroprof_rank rank;
+    uint32_t k;
+    if (figure == CHROPROF__KEY) {
+        chroprof__read_site(m->p, site, &rank);
+        return chroprof__order_key(&rank, m->by);
+    }
+    for (k = chroprof__sites(m->p->core)[site].first_path; k != 0; k = m->p->paths[k].same_site)
+        sum += chroprof__path_figure(m->p, k, figure);
+    return sum;
+}
+
+/* Finds who leads in a figure. The site "(other)" of a full table is never among them. */
+static void chroprof__prometheus_pick(chroprof__prometheus *m, uint32_t figure)
+{
+    chroprof__pick picks[CHROPROF__PROMETHEUS_TOP];
+    uint32_t count = 0;
+    uint32_t site;
+    uint32_t end = chroprof__site_count(m->p);
+    if (m->top == 0)
+        return;
+    for (site = CHROPROF__FIRST_SITE; site < end; site++)
+        if (chroprof__site_used(m->p, site))
+            count = chroprof__pick_add(picks, count, m->top,
+                                       chroprof__site_figure(m, site, figure), site);
+    m->last.key = 0;
+    m->last.site = end;
+    if (count == m->top)
+        m->last = picks[count - 1];
+}
+
+static bool chroprof__prometheus_picked(const chroprof__prometheus *m, uint32_t site, uint64_t key)
+{
+    if (m->top == 0)
+        return true;
+    return site != CHROPROF__OTHER &&
+           (key > m->last.key || (key == m->last.key && site <= m->last.site));
+}
+
+static void chroprof__put_label(chroprof__out *o, const char *name, const char *text)
+{
+    chroprof__put_text(o, name);
+    chroprof__put_text(o, "=\"");
+    while (*text != 0) {
+        uint32_t code = chroprof__next_code(&text);
+        if (code == '\n')
+            chroprof__put_text(o, "\\n");
+        if (code == '"' || code == '\\')
+            chroprof__put_byte(o, '\\');
+        if (code != '\n')
+            chroprof__put_code(o, code);
+    }
+    chroprof__put_byte(o, '"');
+}
+
+static bool chroprof__is_utf8(const char *text)
+{
+    while (*text != 0) {
+        const char *from = text;
+        if (chroprof__next_code(&text) == CHROPROF__NO_CODE && text - from != 3)
+            return false;
+    }
+    return true;
+}
+
+/* Do the labels tell it from every other site? Not a cut name, nor one with bytes that are shown
+ * as U+FFFD, nor a user's "(other)". It hangs on the site alone, so a series never changes its
+ * labels because of what comes later. */
+static bool chroprof__prometheus_plain(const chroprof *p, uint32_t site, const char *name,
+                                       const char *file)
+{
+    if (chroprof__sites(p->core)[site].cut || !chroprof__is_utf8(name) || !chroprof__is_utf8(file))
+        return false;
+    return site == CHROPROF__OTHER || strcmp(name, "(other)") != 0 || *file != 0;
+}
+
+static void chroprof__prometheus_site(const chroprof__prometheus *m, uint32_t site)
+{
+    const char *name;
+    const char *file;
+    uint32_t line;
+    chroprof__read_site_name(m->p, site, &name, &file, &line);
+    chroprof__put_label(m->out, "{name", name);
+    chroprof__put_label(m->out, ",file", file);
+    chroprof__put_text(m->out, ",line=\"");
+    chroprof__put_u64(m->out, line);
+    chroprof__put_byte(m->out, '"');
+    if (chroprof__prometheus_plain(m->p, site, name, file))
+        return;
+    chroprof__put_text(m->out, ",id=\"");
+    chroprof__put_u64(m->out, site);
+    chroprof__put_byte(m->out, '"');
+}
+
+static void chroprof__prometheus_value(chroprof__out *o, uint64_t value, bool seconds)
+{
+    chroprof__put_byte(o, ' ');
+    if (seconds)
+        chroprof__put_fixed(o, value, 9);
+    else
+        chroprof__put_u64(o, value);
+    chroprof__put_byte(o, '\n');
+}
+
+static void chroprof__prometheus_name(chroprof__out *o, const char *name)
+{
+    chroprof__put_text(o, "chroprof_");
+    chroprof__put_text(o, name);
+}
+
+static void chroprof__prometheus_head(chroprof__out *o, const char *name, const char *help,
+                                      const char *type)
+{
+    chroprof__put_text(o, "# HELP ");
+    chroprof__prometheus_name(o, name);
+    chroprof__put_byte(o, ' ');
+    chroprof__put_text(o, help);
+    chroprof__put_text(o, "\n# TYPE ");
+    chroprof__prometheus_name(o, name);
+    chroprof__put_byte(o, ' ');
+    chroprof__put_text(o, type);
+    chroprof__put_byte(o, '\n');
+}
+
+typedef struct chroprof__site_metric {
+    char name[28];
+    char result[10];           /* of the calls; "" elsewhere */
+    uint8_t figure;
+    uint8_t order;             /* the figure that a limit of series goes by */
+} chroprof__site_metric;
+
+static void chroprof__prometheus_row(const chroprof__prometheus *m,
+                                     const chroprof__site_metric *row, uint32_t site,
+                                     uint64_t value)
+{
+    chroprof__prometheus_name(m->out, row->name);
+    chroprof__prometheus_site(m, site);
+    if (row->result[0] != 0)
+        chroprof__put_label(m->out, ",result", row->result);
+    chroprof__put_byte(m->out, '}');
+    chroprof__prometheus_value(m->out, value, row->figure <= CHROPROF__BLAME);
+}
+
+static void chroprof__prometheus_rows(chroprof__prometheus *m, const chroprof__site_metric *row)
+{
+    uint64_t rest = 0;
+    uint32_t site;
+    uint32_t end = chroprof__site_count(m->p);
+    chroprof__prometheus_pick(m, row->order);
+    for (site = CHROPROF__OTHER; site < end && !m->out->failed; site++) {
+        uint64_t value;
+        uint64_t key;
+        if (!chroprof__site_used(m->p, site))
+            continue;
+        value = chroprof__site_figure(m, site, row->figure);
+        key = row->order == row->figure || m->top == 0
+                  ? value : chroprof__site_figure(m, site, row->order);
+        if (chroprof__prometheus_picked(m, site, key))
+            chroprof__prometheus_row(m, row, site, value);
+        else
+            rest += value;
+    }
+    if (m->top != 0)
+        chroprof__prometheus_row(m, row, CHROPROF__OTHER, rest);
+}
+
+static void chroprof__prometheus_calls(chroprof__prometheus *m)
+{
+    static const chroprof__site_metric rows[] = {
+        { "calls_total", "completed", CHROPROF__COMPLETED, CHROPROF__COMPLETED },
+        { "calls_total", "failed", CHROPROF__FAILED, CHROPROF__FAILED },
+        { "calls_total", "cancelled", CHROPROF__CANCELLED, CHROPROF__CANCELLED },
+        { "calls_total", "abandoned", CHROPROF__ABANDONED, CHROPROF__ABANDONED }
+    };
+    uint32_t i;
+    chroprof__prometheus_head(m->out, "calls_total", "Futures that ended, by result.", "counter");
+    for (i = 0; i < 4; i++)
+        chroprof__prometheus_rows(m, &rows[i]);
+}
+
+static void chroprof__prometheus_figures(chroprof__prometheus *m)
+{
+    static const chroprof__site_metric rows[] = {
+        { "exec_seconds_total", "", CHROPROF__EXEC, CHROPROF__EXEC },
+        { "with_children_seconds_total", "", CHROPROF__WITH_CHILDREN, CHROPROF__WITH_CHILDREN },
+        { "wall_seconds_total", "", CHROPROF__WALL, CHROPROF__WALL },
+        { "delay_seconds_total", "", CHROPROF__DELAY, CHROPROF__DELAY },
+        { "blame_seconds_total", "", CHROPROF__BLAME, CHROPROF__BLAME },
+        { "stillborn_total", "", CHROPROF__STILLBORN, CHROPROF__STILLBORN },
+        { "live_futures", "", CHROPROF__LIVE, CHROPROF__KEY }
+    };
+    static const char help[][72] = {
+        "Time that futures of a site occupied the event loop.",
+        "The same with everything below them in the tree of creations.",
+        "Time from creation to finish of futures, or to now while they live.",
+        "Time that futures were ready and did not run.",
+        "Delay of all ready futures while this site occupied the loop.",
+        "Futures that were created already finished.",
+        "Futures that were created and have not ended."
+    };
+    uint32_t i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        chroprof__prometheus_head(m->out, rows[i].name, help[i],
+                                  rows[i].figure == CHROPROF__LIVE ? "gauge" : "counter");
+        chroprof__prometheus_rows(m, &rows[i]);
+    }
+}
+
+static void chroprof__prometheus_bucket(const chroprof__prometheus *m, uint32_t site,
+                                        const char *suffix, const char *bound)
+{
+    chroprof__prometheus_name(m->out, "slice_duration_seconds");
+    chroprof__put_text(m->out, suffix);
+    chroprof__prometheus_site(m, site);
+    if (*bound != 0)
+        chroprof__put_label(m->out, ",le", bound);
+    chroprof__put_byte(m->out, '}');
+}
+
+/* Slices in the buckets whose middle is no more than a bound; *next is the first not counted. */
+static uint64_t chroprof__slices_until(const chroprof *p, uint32_t row, uint64_t bound_ns,
+                                       uint32_t *next)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__histogram *h = &chroprof__histogram_rows(c)[row].slice;
+    bool held = (c->held & CHROPROF__HELD_SLICE) != 0 && c->held_slice_row == row;
+    uint64_t count = 0;
+    for (; *next < CHROPROF__BUCKETS; ++*next) {
+        if (chroprof__ns(c, chroprof__bucket_value(*next)) > bound_ns)
+            break;
+        count += h->count[*next] + (held && chroprof__bucket(c->held_slice) == *next);
+    }
+    return count;
+}
+
+static void chroprof__prometheus_histogram(const chroprof__prometheus *m, uint32_t site,
+                                           uint32_t row)
+{
+    static const char names[CHROPROF__BOUNDS][9] = {
+        "0.000001", "0.00001", "0.0001", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025",
+        "0.05", "0.1", "0.25", "1", "10"
+    };
+    static const uint32_t bounds_us[CHROPROF__BOUNDS] = {
+        1, 10, 100, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 1000000, 10000000
+    };
+    uint64_t count = 0;
+    uint32_t next = 0;
+    uint32_t i;
+    for (i = 0; i < CHROPROF__BOUNDS; i++) {
+        count += chroprof__slices_until(m->p, row, (uint64_t)bounds_us[i] * 1000, &next);
+        chroprof__prometheus_bucket(m, site, "_bucket", names[i]);
+        chroprof__prometheus_value(m->out, count, false);
+    }
+    count += chroprof__slices_until(m->p, row, UINT64_MAX, &next);
+    chroprof__prometheus_bucket(m, site, "_bucket", "+Inf");
+    chroprof__prometheus_value(m->out, count, false);
+    chroprof__prometheus_bucket(m, site, "_sum", "");
+    chroprof__prometheus_value(m->out, chroprof__site_figure(m, site, CHROPROF__EXEC), true);
+    chroprof__prometheus_bucket(m, site, "_count", "");
+    chroprof__prometheus_value(m->out, count, false);
+}
+
+/* A site without a histogram has no row here, and the others than the first ones are not summed:
+ * their buckets would fall when a site joins the first. */
+static void chroprof__prometheus_histograms(chroprof__prometheus *m)
+{
+    uint32_t site;
+    uint32_t end = chroprof__site_count(m->p);
+    chroprof__prometheus_head(m->out, "slice_duration_seconds",
+                              "Length of the slices that ended; its sum has the one under way.",
+                              "histogram");
+    chroprof__prometheus_pick(m, CHROPROF__KEY);
+    for (site = CHROPROF__OTHER; site < end && !m->out->failed; site++) {
+        uint32_t first = chroprof__sites(m->p->core)[site].first_path;
+        uint64_t key = 0;
+        if (m->top != 0 && first != 0)
+            key = chroprof__site_figure(m, site, CHROPROF__KEY);
+        if (first != 0 && m->p->paths[first].histogram != 0 &&
+            chroprof__prometheus_picked(m, site, key))
+            chroprof__prometheus_histogram(m, site, m->p->paths[first].histogram);
+    }
+}
+
+typedef struct chroprof__total_metric {
+    char name[32];
+    char help[72];
+    uint16_t offset;
+} chroprof__total_metric;
+
+static void chroprof__prometheus_totals(const chroprof__prometheus *m)
+{
+#define CHROPROF__T(field) (uint16_t)offsetof(chroprof_totals, field)
+    static const chroprof__total_metric rows[] = {
+        { "elapsed_seconds_total", "Profile time: busy, idle and loop.", CHROPROF__T(elapsed_ns) },
+        { "busy_seconds_total", "Time of futures, untracked included.", CHROPROF__T(busy_ns) },
+        { "idle_seconds_total", "Time blocked in the operating system.", CHROPROF__T(idle_ns) },
+        { "loop_seconds_total", "Time neither of futures nor idle.", CHROPROF__T(loop_ns) },
+        { "untracked_seconds_total", "Time of futures that are not known, part of busy.",
+          CHROPROF__T(untracked_ns) },
+        { "idle_blame_seconds_total", "Delay of ready futures while idle.",
+          CHROPROF__T(idle_blame_ns) },
+        { "loop_blame_seconds_total", "Delay of ready futures in time of the loop's own.",
+          CHROPROF__T(loop_blame_ns) },
+        { "untracked_blame_seconds_total", "Delay of ready futures in untracked time.",
+          CHROPROF__T(untracked_blame_ns) },
+        { "events_total", "Events taken.", CHROPROF__T(events) },
+        { "passes_total", "Passes of the loop, from one idle to the next.", CHROPROF__T(passes) },
+        { "turns_total", "Outermost stays on the running stack.", CHROPROF__T(turns) },
+        { "stalls_total", "Turns and passes that were too long.", CHROPROF__T(stalls) }
+    };
+#undef CHROPROF__T
+    chroprof_totals t;
+    uint32_t i;
+    chroprof_read_totals(m->p, &t);
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t value;
+        memcpy(&value, (const char *)&t + rows[i].offset, sizeof value);
+        chroprof__prometheus_head(m->out, rows[i].name, rows[i].help, "counter");
+        chroprof__prometheus_name(m->out, rows[i].name);
+        chroprof__prometheus_value(m->out, value, i < 8);
+    }
+}
+
+static void chroprof__prometheus_anomalies(const chroprof__prometheus *m)
+{
+#define CHROPROF__KIND(name, text) #name,
+    static const char kinds[][32] = { CHROPROF_ANOMALIES(CHROPROF__KIND) };
+#undef CHROPROF__KIND
+    uint32_t i;
+    const char *c;
+    chroprof__prometheus_head(m->out, "anomalies_total", "What the host did that was not in order.",
+                              "counter");
+    for (i = 0; i < CHROPROF_ANOMALY_COUNT; i++) {
+        chroprof__put_text(m->out, "chroprof_anomalies_total{kind=\"");
+        for (c = kinds[i]; *c != 0; c++)
+            chroprof__put_byte(m->out, (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c));
+        chroprof__put_text(m->out, "\"}");
+        chroprof__prometheus_value(m->out, m->p->core->anomalies[i], false);
+    }
+}
+
+static void chroprof__prometheus_table(const chroprof__prometheus *m, const chroprof_table *tables,
+                                       const char *name, const char *help, const char *type)
+{
+    uint32_t i;
+    chroprof__prometheus_head(m->out, name, help, type);
+    for (i = 0; i < CHROPROF_TABLE_COUNT; i++) {
+        bool drops = strcmp(type, "counter") == 0;
+        chroprof__prometheus_name(m->out, name);
+        chroprof__put_label(m->out, "{table", tables[i].name);
+        chroprof__put_byte(m->out, '}');
+        chroprof__prometheus_value(m->out, drops ? tables[i].dropped
+                                   : strcmp(name, "table_used") == 0 ? tables[i].used
+                                   : tables[i].capacity, false);
+    }
+}
+
+static void chroprof__prometheus_tables(const chroprof__prometheus *m)
+{
+    chroprof_table tables[CHROPROF_TABLE_COUNT];
+    (void)chroprof_tables(m->p, tables, CHROPROF_TABLE_COUNT);
+    chroprof__prometheus_table(m, tables, "table_capacity", "Rows that a table has.", "gauge");
+    chroprof__prometheus_table(m, tables, "table_used", "Rows in use.", "gauge");
+    chroprof__prometheus_table(m, tables, "table_dropped_total", "How often something did not fit.",
+                               "counter");
+}
+
+static void chroprof__prometheus_info(const chroprof__prometheus *m)
+{
+    chroprof__prometheus_head(m->out, "info", "The profile.", "gauge");
+    chroprof__put_label(m->out, "chroprof_info{profile", chroprof__name(m->p));
+    chroprof__put_label(m->out, ",version", CHROPROF_VERSION);
+    chroprof__put_text(m->out, "} 1\n");
+    if (m->p->core->start_unix_ns == 0)
+        return;
+    chroprof__prometheus_head(m->out, "start_time_seconds", "Calendar time of profile time 0.",
+                              "gauge");
+    chroprof__prometheus_name(m->out, "start_time_seconds");
+    chroprof__prometheus_value(m->out, m->p->core->start_unix_ns, true);
+}
+
+static void chroprof__prometheus_all(chroprof__prometheus *m)
+{
+    chroprof__prometheus_info(m);
+    chroprof__prometheus_totals(m);
+    chroprof__prometheus_figures(m);
+    chroprof__prometheus_calls(m);
+    chroprof__prometheus_histograms(m);
+    chroprof__prometheus_anomalies(m);
+    chroprof__prometheus_tables(m);
+}
+
+static void chroprof__write_as_prometheus(chroprof__out *o, const chroprof *p)
+{
+    chroprof__prometheus m;
+    memset(&m, 0, sizeof m);
+    m.out = o;
+    m.p = p;
+    chroprof__prometheus_all(&m);
+}
+
+CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheus_options *options,
+                                           chroprof_writer write, void *user)
+{
+    chroprof__out o;
+    chroprof__prometheus m;
+    if (p == NULL || p->core == NULL || write == NULL)
+        return -1;
+    chroprof__tick_live(p);
+    memset(&o, 0, sizeof o);
+    o.write = write;
+    o.user = user;
+    memset(&m, 0, sizeof m);
+    m.out = &o;
+    m.p = p;
+    if (options != NULL) {
+        m.top = options->top;
+        if (m.top > CHROPROF__PROMETHEUS_TOP)
+            m.top = CHROPROF__PROMETHEUS_TOP;
+        m.by = options->by;
+    }
+    chroprof__prometheus_all(&m);
+    chroprof__flush(&o);
+    return o.failed ? -1 : 0;
+}
+#else
+CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheus_options *options,
+                                           chroprof_writer write, void *user)
+{
+    (void)p;
+    (void)options;
+    (void)write;
+    (void)user;
+    return -1;
+}
+#endif /* CHROPROF_NO_PROMETHEUS */
+
+#ifndef CHROPROF_NO_PPROF
+/* >>pprof
+ * profile.proto. A message is preceded by its length, which is worked out beforehand. Strings are
+ * named by their place: the fixed ones, then the name and the file of each site. One function and
+ * one location stand for a site, one sample for a path; loop, idle and untracked are paths. */
+
+enum { CHROPROF__TYPES = 5 };
+
+/* Places in the table of strings; the first ones are in the order of chroprof__pprof_strings. */
+enum {
+    CHROPROF__STRING_COUNT = 2, CHROPROF__STRING_EXEC = 3, CHROPROF__STRING_NS = 4,
+    CHROPROF__STRING_STATE = 8, CHROPROF__STRING_IDLE = 9, CHROPROF__STRING_PROFILE = 10,
+    CHROPROF__STRING_COMMENT = 11, CHROPROF__STRING_NAME = 12, CHROPROF__STRING_PROGRAM = 13,
+    CHROPROF__STRING_SITES = 14
+};
+
+static uint32_t chroprof__varint_size(uint64_t value)
+{
+    return chroprof__log2(value | 1) / 7 + 1;
+}
+
+static void chroprof__put_varint(chroprof__out *o, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        chroprof__put_byte(o, (char)(unsigned char)(value | 0x80));
+    chroprof__put_byte(o, (char)(unsigned char)value);
+}
+
+/* Fields are below 16, so a key is one byte. */
+static void chroprof__proto_number(chroprof__out *o, uint32_t field, uint64_t value)
+{
+    chroprof__put_byte(o, (char)(field << 3));
+    chroprof__put_varint(o, value);
+}
+
+static uint64_t chroprof__proto_number_size(uint64_t value)
+{
+    return 1u + chroprof__varint_size(value);
+}
+
+static void chroprof__proto_bytes(chroprof__out *o, uint32_t field, uint64_t size)
+{
+    chroprof__put_byte(o, (char)(field << 3 | 2));
+    chroprof__put_varint(o, size);
+}
+
+static void chroprof__proto_text(chroprof__out *o, uint32_t field, const char *text)
+{
+    const char *from = text;
+    uint64_t size = 0;
+    char bytes[4];
+    while (*from != 0)
+        size += chroprof__encode(chroprof__next_code(&from), bytes);
+    chroprof__proto_bytes(o, field, size);
+    while (*text != 0)
+        chroprof__put_code(o, chroprof__next_code(&text));
+}
+
+static void chroprof__pprof_types(chroprof__out *o)
+{
+    static const unsigned char types[CHROPROF__TYPES][2] = {
+        { 1, CHROPROF__STRING_COUNT }, { CHROPROF__STRING_EXEC, CHROPROF__STRING_NS },
+        { 5, CHROPROF__STRING_NS }, { 6, CHROPROF__STRING_NS }, { 7, CHROPROF__STRING_NS }
+    };
+    uint32_t i;
+    for (i = 0; i < CHROPROF__TYPES; i++) {
+        chroprof__proto_bytes(o, 1, 4);
+        chroprof__proto_number(o, 1, types[i][0]);
+        chroprof__proto_number(o, 2, types[i][1]);
+    }
+    chroprof__proto_bytes(o, 11, 4);
+    chroprof__proto_number(o, 1, CHROPROF__STRING_EXEC);
+    chroprof__proto_number(o, 2, CHROPROF__STRING_NS);
+    chroprof__proto_number(o, 12, 1);
+}
+
+static void chroprof__pprof_values(const chroprof *p, uint32_t path, uint64_t *values)
+{
+    const chroprof__path *row = p->paths + path;
+    values[0] = row->calls;
+    values[1] = chroprof__ns(p->core, row->exec);
+    values[2] = chroprof__wall_ns(p, row);
+    values[3] = chroprof__ns(p->core, chroprof__delay_ticks(p, row));
+    values[4] = chroprof__ns(p->core, row->blame);
+}
+
+/* Location ids are site ids plus 1, the leaf first. */
+static uint64_t chroprof__pprof_chain_size(const chroprof *p, uint32_t path)
+{
+    uint64_t size = 0;
+    do {
+        size += chroprof__varint_size((uint64_t)p->paths[path].site + 1);
+        path = p->paths[path].parent;
+    } while (path != 0);
+    return size;
+}
+
+static void chroprof__pprof_chain(chroprof__out *o, const chroprof *p, uint32_t path, uint64_t size)
+{
+    chroprof__proto_bytes(o, 1, size);
+    do {
+        chroprof__put_varint(o, (uint64_t)p->paths[path].site + 1);
+        path = p->paths[path].parent;
+    } while (path != 0);
+}
+
+static void chroprof__pprof_label(chroprof__out *o, uint32_t key, uint32_t text)
+{
+    chroprof__proto_bytes(o, 3, 4);
+    chroprof__proto_number(o, 1, key);
+    chroprof__proto_number(o, 2, text);
+}
+
+static void chroprof__pprof_sample(chroprof__out *o, const chroprof *p, uint32_t path)
+{
+    uint64_t values[CHROPROF__TYPES];
+    uint64_t chain = chroprof__pprof_chain_size(p, path);
+    uint64_t any = 0;
+    uint32_t size = 0;
+    uint32_t i;
+    uint32_t labels = (*chroprof__name(p) != 0 ? 1u : 0u) + (path == CHROPROF__IDLE ? 1u : 0u);
+    chroprof__pprof_values(p, path, values);
+    for (i = 0; i < CHROPROF__TYPES; i++) {
+        size += chroprof__varint_size(values[i]);
+        any |= values[i];
+    }
+    if (any == 0)
+        return;
+    chroprof__proto_bytes(o, 2,
+                          1u + chroprof__varint_size(chain) + chain + 2u + size + 6u * labels);
+    chroprof__pprof_chain(o, p, path, chain);
+    chroprof__proto_bytes(o, 2, size);
+    for (i = 0; i < CHROPROF__TYPES; i++)
+        chroprof__put_varint(o, values[i]);
+    if (path == CHROPROF__IDLE)
+        chroprof__pprof_label(o, CHROPROF__STRING_STATE, CHROPROF__STRING_IDLE);
+    if (*chroprof__name(p) != 0)
+        chroprof__pprof_label(o, CHROPROF__STRING_PROFILE, CHROPROF__STRING_NAME);
+}
+
+static void chroprof__pprof_location(chroprof__out *o, uint32_t site, uint32_t line)
+{
+    uint64_t id = (uint64_t)site + 1;
+    uint64_t inner = chroprof__proto_number_size(id) + chroprof__proto_number_size(line);
+    chroprof__proto_bytes(o, 4, chroprof__proto_number_size(id) + 2u + 2u + inner);
+    chroprof__proto_number(o, 1, id);
+    chroprof__proto_number(o, 2, 1);
+    chroprof__proto_bytes(o, 4, inner);
+    chroprof__proto_number(o, 1, id);
+    chroprof__proto_number(o, 2, line);
+}
+
+static void chroprof__pprof_function(chroprof__out *o, uint32_t site, uint32_t line)
+{
+    uint64_t id = (uint64_t)site + 1;
+    uint64_t name = CHROPROF__STRING_SITES + 2 * (uint64_t)site;
+    chroprof__proto_bytes(o, 5, chroprof__proto_number_size(id) +
+                          2 * chroprof__proto_number_size(name) +
+                          chroprof__proto_number_size(name + 1) +
+                          chroprof__proto_number_size(line));
+    chroprof__proto_number(o, 1, id);
+    chroprof__proto_number(o, 2, name);
+    chroprof__proto_number(o, 3, name);
+    chroprof__proto_number(o, 4, name + 1);
+    chroprof__proto_number(o, 5, line);
+}
+
+static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p)
+{
+    static const char fixed[][24] = {
+        "", "calls", "count", "exec", "nanoseconds", "wall", "delay", "blame", "state", "idle",
+        "profile"
+    };
+    const char *name;
+    const char *file;
+    uint32_t line;
+    uint32_t i;
+    for (i = 0; i < CHROPROF__STRING_COMMENT; i++)
+        chroprof__proto_text(o, 6, fixed[i]);
+    chroprof__proto_text(o, 6, "chroprof " CHROPROF_VERSION);
+    chroprof__proto_text(o, 6, chroprof__name(p));
+    chroprof__proto_text(o, 6, p->core->program);
+    for (i = 0; i < chroprof__site_count(p) && !o->failed; i++) {
+        chroprof__read_site_name(p, i, &name, &file, &line);
+        chroprof__proto_text(o, 6, name);
+        chroprof__proto_text(o, 6, file);
+    }
+}
+
+static void chroprof__pprof_sites(chroprof__out *o, const chroprof *p)
+{
+    uint32_t i;
+    for (i = 0; i < chroprof__site_count(p) && !o->failed; i++) {
+        uint32_t line = chroprof__sites(p->core)[i].line;
+        chroprof__pprof_location(o, i, line);
+        chroprof__pprof_function(o, i, line);
+    }
+}
+
+static void chroprof__write_as_pprof(chroprof__out *o, const chroprof *p)
+{
+    chroprof_totals t;
+    uint32_t i;
+    chroprof_read_totals(p, &t);
+    chroprof__pprof_types(o);
+    for (i = 0; i < chroprof__path_count(p) && !o->failed; i++)
+        chroprof__pprof_sample(o, p, i);
+    chroprof__proto_bytes(o, 3, 6);
+    chroprof__proto_number(o, 1, 1);
+    chroprof__proto_number(o, 5, CHROPROF__STRING_PROGRAM);
+    chroprof__proto_number(o, 7, 1);
+    chroprof__pprof_sites(o, p);
+    chroprof__pprof_strings(o, p);
+    chroprof__proto_number(o, 9, t.start_unix_ns);
+    chroprof__proto_number(o, 10, t.elapsed_ns);
+    chroprof__proto_number(o, 13, CHROPROF__STRING_COMMENT);
+    chroprof__proto_number(o, 14, CHROPROF__STRING_EXEC);
+}
+#endif /* CHROPROF_NO_PPROF */
+
+#ifndef CHROPROF_NO_FIREFOX
+/* >>firefox
+ * Processed profile, version 60: tables of columns, each column a walk of its own. What lies in a
+ * column follows from its number alone: stack k is path k, frame, function and source k are site
+ * k, strings are the fixed ones and then the name and the file of each site. Behind the paths come
+ * the stacks of the timeline, which knows sites only; behind the sites the frame of all those that
+ * have no stack of their own there. */
+
+enum {
+    CHROPROF__FIREFOX_SITES = 8, CHROPROF__FIREFOX_FILES = 8, CHROPROF__FIREFOX_BINS = 240,
+    CHROPROF__FIREFOX_CHUNKS = 1000,
+    /* rows of the timeline: the first sites, all others, then untracked, loop and idle */
+    CHROPROF__FIREFOX_ROWS = CHROPROF__FIREFOX_SITES + 4
+};
+
+enum {
+    CHROPROF__CATEGORY_IDLE, CHROPROF__CATEGORY_OTHER, CHROPROF__CATEGORY_LOOP,
+    CHROPROF__CATEGORY_UNTRACKED, CHROPROF__CATEGORY_FILES
+};
+
+/* Places of the fixed strings. */
+enum {
+    CHROPROF__WORD_REST, CHROPROF__WORD_TURN, CHROPROF__WORD_PASS, CHROPROF__WORD_USE,
+    CHROPROF__WORD_PROGRAM, CHROPROF__WORD_SITES
+};
+
+typedef struct chroprof__firefox {
+    chroprof__out *out;
+    const chroprof *p;
+    uint32_t paths, sites;
+    uint32_t top_count, file_count;
+    uint32_t rows;             /* of the timeline */
+    uint32_t group, bins;      /* windows a bin, bins */
+    uint32_t chunks;           /* parts that a bin is shown in */
+    uint64_t stalls;
+    chroprof__pick top[CHROPROF__FIREFOX_SITES];
+    uint32_t files[CHROPROF__FIREFOX_FILES];
+    uint64_t ns[CHROPROF__FIREFOX_ROWS][CHROPROF__FIREFOX_BINS];
+} chroprof__firefox;
+
+/* Writes item k of a column. */
+typedef void (*chroprof__item_writer)(const chroprof__firefox *f, uint32_t k);
+
+static void chroprof__put_ms(chroprof__out *o, uint64_t ns)
+{
+    chroprof__put_fixed(o, ns, 6);
+}
+
+/* ,"name":[item, item..] */
+static void chroprof__firefox_column(const chroprof__firefox *f, const char *name, uint32_t count,
+                                     chroprof__item_writer write)
+{
+    uint32_t k;
+    chroprof__put_text(f->out, ",\"");
+    chroprof__put_text(f->out, name);
+    chroprof__put_text(f->out, "\":[");
+    for (k = 0; k < count && !f->out->failed; k++) {
+        if (k != 0)
+            chroprof__put_byte(f->out, ',');
+        write(f, k);
+    }
+    chroprof__put_byte(f->out, ']');
+}
+
+static void chroprof__item_null(const chroprof__firefox *f, uint32_t k)
+{
+    (void)k;
+    chroprof__put_text(f->out, "null");
+}
+
+static void chroprof__item_false(const chroprof__firefox *f, uint32_t k)
+{
+    (void)k;
+    chroprof__put_text(f->out, "false");
+}
+
+static void chroprof__item_zero(const chroprof__firefox *f, uint32_t k)
+{
+    (void)k;
+    chroprof__put_byte(f->out, '0');
+}
+
+static void chroprof__item_minus(const chroprof__firefox *f, uint32_t k)
+{
+    (void)k;
+    chroprof__put_text(f->out, "-1");
+}
+
+static void chroprof__item_number(const chroprof__firefox *f, uint32_t k)
+{
+    chroprof__put_u64(f->out, k);
+}
+
+/* ---- what is shown: the first sites, the files that have a colour, the time series */
+
+static void chroprof__firefox_pick(chroprof__firefox *f)
+{
+    uint32_t site;
+    for (site = CHROPROF__OTHER; site < f->sites; site++) {
+        uint64_t exec = 0;
+        uint32_t k = chroprof__sites(f->p->core)[site].first_path;
+        for (; k != 0; k = f->p->paths[k].same_site)
+            exec += chroprof__ns(f->p->core, f->p->paths[k].exec);
+        if (exec > 0)
+            f->top_count = chroprof__pick_add(f->top, f->top_count, CHROPROF__FIREFOX_SITES, exec,
+                                              site);
+    }
+}
+
+static uint32_t chroprof__firefox_category(const chroprof__firefox *f, uint32_t site)
+{
+    uint32_t k;
+    if (site == CHROPROF__IDLE || site >= f->sites)
+        return site == CHROPROF__IDLE ? CHROPROF__CATEGORY_IDLE : CHROPROF__CATEGORY_OTHER;
+    if (site < CHROPROF__OTHER)
+        return site == CHROPROF__LOOP ? CHROPROF__CATEGORY_LOOP : CHROPROF__CATEGORY_UNTRACKED;
+    for (k = 0; k < f->file_count; k++)
+        if (f->files[k] == chroprof__sites(f->p->core)[site].file)
+            return CHROPROF__CATEGORY_FILES + k;
+    return CHROPROF__CATEGORY_OTHER;
+}
+
+/* The viewer knows its idle category by the name, so no file may have it. */
+static void chroprof__firefox_add_file(chroprof__firefox *f, uint32_t site)
+{
+    uint32_t file = chroprof__sites(f->p->core)[site].file;
+    const char *text = chroprof__string(f->p->core, file);
+    if (f->file_count < CHROPROF__FIREFOX_FILES && *text != 0 && strcmp(text, "Idle") != 0 &&
+        chroprof__firefox_category(f, site) == CHROPROF__CATEGORY_OTHER)
+        f->files[f->file_count++] = file;
+}
+
+/* The files of the first sites get their colours first. */
+static void chroprof__firefox_files(chroprof__firefox *f)
+{
+    uint32_t k;
+    for (k = 0; k < f->top_count; k++)
+        chroprof__firefox_add_file(f, f->top[k].site);
+    for (k = CHROPROF__OTHER; k < f->sites && f->file_count < CHROPROF__FIREFOX_FILES; k++)
+        if (chroprof__site_used(f->p, k))
+            chroprof__firefox_add_file(f, k);
+}
+
+static void chroprof__firefox_add_exec(chroprof__firefox *f, uint32_t row, uint32_t window,
+                                       uint64_t ticks)
+{
+    f->ns[row][window / f->group < f->bins ? window / f->group : f->bins - 1] += ticks;
+}
+
+/* Ticks that a site has in each bin: its cells, and what its paths still hold back from them. */
+static void chroprof__firefox_read_row(chroprof__firefox *f, uint32_t row, uint32_t site)
+{
+    const chroprof__core *c = f->p->core;
+    const uint64_t *cells = chroprof__cells(c, site);
+    uint32_t shift = chroprof__tag_level(c->window) - (uint32_t)cells[0];
+    uint32_t k;
+    for (k = 0; k < c->tables[CHROPROF_TABLE_WINDOWS].capacity; k++)
+        if (cells[1 + k] != 0)
+            chroprof__firefox_add_exec(f, row, shift < 16 ? k >> shift : 0, cells[1 + k]);
+    k = site < CHROPROF__OTHER ? site : chroprof__sites(c)[site].first_path;
+    do {
+        const chroprof__path *path = f->p->paths + k;
+        chroprof__firefox_add_exec(f, row, chroprof__tag_index(c, path->window),
+                                   path->exec - path->mark);
+        k = site < CHROPROF__OTHER ? 0 : path->same_site;
+    } while (k != 0);
+}
+
+static uint64_t chroprof__firefox_border(const chroprof__firefox *f, uint32_t bin)
+{
+    const chroprof__core *c = f->p->core;
+    return bin < f->bins ? (uint64_t)bin * f->group * c->window_ticks : c->last;
+}
+
+/* All other sites have what is left of each bin. */
+static void chroprof__firefox_read_rest(chroprof__firefox *f)
+{
+    uint32_t bin;
+    uint32_t row;
+    for (bin = 0; bin < f->bins; bin++) {
+        uint64_t rest = chroprof__firefox_border(f, bin + 1) - chroprof__firefox_border(f, bin);
+        for (row = 0; row < f->rows; row++)
+            rest = chroprof__minus(rest, row == f->top_count ? 0 : f->ns[row][bin]);
+        f->ns[f->top_count][bin] = rest;
+    }
+}
+
+/* Ticks to ns, flooring the running sum, so that nothing is lost from bin to bin. */
+static void chroprof__firefox_convert(chroprof__firefox *f, uint32_t row)
+{
+    uint64_t ticks = 0;
+    uint64_t ns = 0;
+    uint32_t bin;
+    for (bin = 0; bin < f->bins; bin++) {
+        ticks += f->ns[row][bin];
+        f->ns[row][bin] = chroprof__ns(f->p->core, ticks) - ns;
+        ns += f->ns[row][bin];
+    }
+}
+
+static uint32_t chroprof__firefox_row_site(const chroprof__firefox *f, uint32_t row)
+{
+    static const uint32_t last[3] = { CHROPROF__UNTRACKED, CHROPROF__LOOP, CHROPROF__IDLE };
+    if (row < f->top_count)
+        return f->top[row].site;
+    return row == f->top_count ? f->sites : last[(row - f->top_count - 1) % 3];
+}
+
+static void chroprof__firefox_read(chroprof__firefox *f, chroprof__out *o, const chroprof *p)
+{
+    uint32_t windows = chroprof__window_count(p);
+    const chroprof__stall *stall;
+    uint32_t row;
+    memset(f, 0, sizeof *f);
+    f->out = o;
+    f->p = p;
+    f->paths = chroprof__path_count(p);
+    f->sites = chroprof__site_count(p);
+    f->group = (windows - 1) / CHROPROF__FIREFOX_BINS + 1;
+    f->bins = (windows - 1) / f->group + 1;
+    f->chunks = CHROPROF__FIREFOX_CHUNKS / f->bins;
+    chroprof__firefox_pick(f);
+    chroprof__firefox_files(f);
+    f->rows = f->top_count + 4;
+    for (row = 0; row < f->rows; row++)
+        if (row != f->top_count)
+            chroprof__firefox_read_row(f, row, chroprof__firefox_row_site(f, row));
+    chroprof__firefox_read_rest(f);
+    for (row = 0; row < f->rows; row++)
+        chroprof__firefox_convert(f, row);
+    for (stall = chroprof__next_stall(p, 0); stall != NULL; f->stalls++)
+        stall = chroprof__next_stall(p, stall->serial);
+}
+
+/* ---- meta */
+
+static void chroprof__firefox_categories(const chroprof__firefox *f)
+{
+    static const char colors[CHROPROF__FIREFOX_FILES][10] = {
+        "blue", "orange", "green", "purple", "yellow", "magenta", "lightblue", "brown"
+    };
+    uint32_t k;
+    chroprof__put_text(f->out,
+        "\"categories\":["
+        "{\"name\":\"Idle\",\"color\":\"transparent\",\"subcategories\":[\"Other\"]},\n"
+        "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},\n"
+        "{\"name\":\"Loop\",\"color\":\"darkgrey\",\"subcategories\":[\"Other\"]},\n"
+        "{\"name\":\"Untracked\",\"color\":\"lightred\",\"subcategories\":[\"Other\"]}");
+    for (k = 0; k < f->file_count; k++) {
+        chroprof__put_text(f->out, ",\n{\"name\":");
+        chroprof__put_json_text(f->out, chroprof__string(f->p->core, f->files[k]));
+        chroprof__put_text(f->out, ",\"color\":\"");
+        chroprof__put_text(f->out, colors[k]);
+        chroprof__put_text(f->out, "\",\"subcategories\":[\"Other\"]}");
+    }
+    chroprof__put_byte(f->out, ']');
+}
+
+/* The lines of the graph: the first sites, all others, untracked, loop. */
+static uint32_t chroprof__firefox_lines(const chroprof__firefox *f)
+{
+    return f->rows - 1;
+}
+
+static const char *chroprof__firefox_site_name(const chroprof__firefox *f, uint32_t site)
+{
+    if (site >= f->sites)
+        return "(all other sites)";
+    return chroprof__string(f->p->core, chroprof__sites(f->p->core)[site].name);
+}
+
+static void chroprof__firefox_key(const chroprof__firefox *f, uint32_t row)
+{
+    chroprof__put_text(f->out, "\"s");
+    chroprof__put_u64(f->out, row);
+    chroprof__put_byte(f->out, '"');
+}
+
+static void chroprof__firefox_graph_schema(const chroprof__firefox *f)
+{
+    static const char colors[CHROPROF__FIREFOX_ROWS][8] = {
+        "blue", "orange", "green", "purple", "red", "teal", "magenta", "yellow", "grey", "ink",
+        "ink", "ink"
+    };
+    uint32_t row;
+    chroprof__put_text(f->out, ",\n{\"name\":\"Use\",\"tooltipLabel\":\"Share of the loop\","
+                               "\"tableLabel\":\"Share of the loop\","
+                               "\"display\":[\"marker-table\"],\"fields\":[");
+    for (row = 0; row < chroprof__firefox_lines(f); row++) {
+        chroprof__put_text(f->out, row == 0 ? "{\"key\":" : ",{\"key\":");
+        chroprof__firefox_key(f, row);
+        chroprof__put_text(f->out, ",\"label\":");
+        chroprof__put_json_text(f->out, chroprof__firefox_site_name(f,
+                                                             chroprof__firefox_row_site(f, row)));
+        chroprof__put_text(f->out, ",\"format\":\"percentage\"}");
+    }
+    chroprof__put_text(f->out, "],\"graphs\":[");
+    for (row = 0; row < chroprof__firefox_lines(f); row++) {
+        chroprof__put_text(f->out, row == 0 ? "{\"key\":" : ",{\"key\":");
+        chroprof__firefox_key(f, row);
+        chroprof__put_text(f->out, ",\"type\":\"line\",\"color\":\"");
+        chroprof__put_text(f->out, colors[row < f->top_count ? row
+                                          : CHROPROF__FIREFOX_SITES + row - f->top_count]);
+        chroprof__put_text(f->out, "\"}");
+    }
+    chroprof__put_text(f->out, "]}");
+}
+
+static void chroprof__firefox_schema(const chroprof__firefox *f)
+{
+    chroprof__put_text(f->out,
+        ",\n\"markerSchema\":[{\"name\":\"Stall\","
+        "\"tooltipLabel\":\"Stall in {marker.data.handler}\","
+        "\"tableLabel\":\"{marker.data.handler}: {marker.data.dur}\","
+        "\"chartLabel\":\"{marker.data.handler}\","
+        "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"fields\":["
+        "{\"key\":\"handler\",\"label\":\"Site of the biggest slice\",\"format\":\"string\"},"
+        "{\"key\":\"slice\",\"label\":\"Its length\",\"format\":\"duration\"},"
+        "{\"key\":\"dur\",\"label\":\"Length of the stall\",\"format\":\"duration\"},"
+        "{\"key\":\"events\",\"label\":\"Events\",\"format\":\"integer\"}]}");
+    chroprof__firefox_graph_schema(f);
+    chroprof__put_byte(f->out, ']');
+}
+
+static const char *chroprof__firefox_program(const chroprof *p)
+{
+    if (*chroprof__name(p) != 0)
+        return chroprof__name(p);
+    return p->core->program[0] != 0 ? p->core->program : "chroprof";
+}
+
+static void chroprof__firefox_meta(const chroprof__firefox *f)
+{
+    chroprof__put_text(f->out, "{\"meta\":{\"interval\":1,\"startTime\":");
+    chroprof__put_ms(f->out, f->p->core->start_unix_ns);
+    chroprof__put_text(f->out, ",\"processType\":0,\"product\":");
+    chroprof__put_json_text(f->out, chroprof__firefox_program(f->p));
+    chroprof__put_text(f->out,
+        ",\"importedFrom\":\"chroprof\",\"stackwalk\":0,\"version\":24,"
+        "\"preprocessedProfileVersion\":60,\"symbolicated\":true,\"usesOnlyOneStackType\":true,"
+        "\"sourceCodeIsNotOnSearchfox\":true,"
+        "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},\n");
+    chroprof__firefox_categories(f);
+    chroprof__firefox_schema(f);
+    chroprof__put_text(f->out, ",\n\"initialVisibleThreads\":[0,1,2],"
+                               "\"initialSelectedThreads\":[0],\"keepProfileThreadOrder\":true},\n"
+                               "\"libs\":[],\n\"threads\":[");
+}
+
+/* ---- samples: one walk a column */
+
+enum { CHROPROF__STACK, CHROPROF__TIME, CHROPROF__WEIGHT, CHROPROF__LENGTH };
+
+/* A column that grows: time is the sum of all weights so far. */
+typedef struct chroprof__samples {
+    const chroprof__firefox *f;
+    uint32_t column;
+    uint32_t count;
+    uint64_t time;
+} chroprof__samples;
+
+static void chroprof__sample_cell(chroprof__samples *s, uint32_t stack, uint64_t weight)
+{
+    chroprof__out *o = s->f->out;
+    if (s->count > 0 && s->column != CHROPROF__LENGTH)
+        chroprof__put_byte(o, ',');
+    if (s->column == CHROPROF__STACK)
+        chroprof__put_u64(o, stack);
+    else if (s->column == CHROPROF__TIME)
+        chroprof__put_ms(o, s->time);
+    else if (s->column == CHROPROF__WEIGHT)
+        chroprof__put_ms(o, weight);
+    s->time += weight;
+    s->count++;
+}
+
+static uint64_t chroprof__firefox_measure(const chroprof *p, uint32_t path, bool waiting)
+{
+    const chroprof__path *row = p->paths + path;
+    uint64_t exec = chroprof__ns(p->core, row->exec);
+    uint64_t delay = chroprof__ns(p->core, chroprof__delay_ticks(p, row));
+    return waiting ? chroprof__minus(chroprof__wall_ns(p, row), exec + delay) : exec;
+}
+
+static void chroprof__sample_path(chroprof__samples *s, uint32_t path, bool waiting)
+{
+    uint64_t weight = chroprof__firefox_measure(s->f->p, path, waiting);
+    if (weight > 0)
+        chroprof__sample_cell(s, path, weight);
+}
+
+/* In the order of the rows, which is faster where the order does not matter. */
+static uint32_t chroprof__count_samples(const chroprof__firefox *f, bool waiting)
+{
+    uint32_t count = 0;
+    uint32_t k;
+    for (k = waiting ? CHROPROF__FIRST_PATH : 0; k < f->paths; k++)
+        count += chroprof__firefox_measure(f->p, k, waiting) > 0;
+    return count + 1;
+}
+
+/* Asks for the row of the path after this one, while this one is written. */
+static void chroprof__fetch_path(const chroprof__path *row)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(&row->exec);
+    __builtin_prefetch(&row->wall);
+    __builtin_prefetch(&row->live);
+#else
+    (void)row;
+#endif
+}
+
+/* In preorder, so that a stack chart shows the tree itself. */
+static void chroprof__samples_of_tree(chroprof__samples *s)
+{
+    const chroprof__path *paths = s->f->p->paths;
+    uint32_t k;
+    for (k = paths[0].next; k != 0 && !s->f->out->failed; k = paths[k].next) {
+        chroprof__fetch_path(paths + paths[k].next);
+        chroprof__sample_path(s, k, false);
+    }
+    chroprof__sample_path(s, CHROPROF__UNTRACKED, false);
+    chroprof__sample_path(s, CHROPROF__LOOP, false);
+    chroprof__sample_path(s, CHROPROF__IDLE, false);
+}
+
+static void chroprof__samples_of_waiting(chroprof__samples *s)
+{
+    uint32_t k;
+    for (k = CHROPROF__FIRST_PATH; k < s->f->paths && !s->f->out->failed; k++)
+        chroprof__sample_path(s, k, true);
+}
+
+/* Part number k of n equal parts of a value; all of them add up to it. */
+static uint64_t chroprof__part(uint64_t value, uint64_t k, uint64_t n)
+{
+    uint64_t until = value / n * (k + 1) + value % n * (k + 1) / n;
+    return until - (value / n * k + value % n * k / n);
+}
+
+/* Each bin in parts that look alike: a selected range counts in proportion to its length. */
+static void chroprof__samples_of_time(chroprof__samples *s)
+{
+    const chroprof__firefox *f = s->f;
+    uint32_t parts = f->bins * f->chunks;
+    uint32_t k;
+    uint32_t row;
+    for (k = 0; k < parts && !f->out->failed; k++)
+        for (row = 0; row < f->rows; row++) {
+            uint64_t ns = f->ns[row][k / f->chunks];
+            uint64_t weight = chroprof__part(ns, k % f->chunks, f->chunks);
+            uint32_t site = chroprof__firefox_row_site(f, row);
+            if (weight > 0)
+                chroprof__sample_cell(s, site < CHROPROF__OTHER ? site : f->paths + row, weight);
+        }
+}
+
+enum { CHROPROF__THREAD_TIME, CHROPROF__THREAD_TREE, CHROPROF__THREAD_WAITING };
+
+/* The last sample has no weight: in a stack chart it ends the box before it. */
+static uint32_t chroprof__firefox_samples(const chroprof__firefox *f, uint32_t thread,
+                                          uint32_t column)
+{
+    chroprof__samples s;
+    if (column == CHROPROF__LENGTH && thread != CHROPROF__THREAD_TIME)
+        return chroprof__count_samples(f, thread == CHROPROF__THREAD_WAITING);
+    s.f = f;
+    s.column = column;
+    s.count = 0;
+    s.time = 0;
+    if (thread == CHROPROF__THREAD_TIME)
+        chroprof__samples_of_time(&s);
+    else if (thread == CHROPROF__THREAD_TREE)
+        chroprof__samples_of_tree(&s);
+    else
+        chroprof__samples_of_waiting(&s);
+    chroprof__sample_cell(&s, CHROPROF__IDLE, 0);
+    return s.count;
+}
+
+static void chroprof__firefox_sample_table(const chroprof__firefox *f, uint32_t thread)
+{
+    chroprof__put_text(f->out, "\"samples\":{\"length\":");
+    chroprof__put_u64(f->out, chroprof__firefox_samples(f, thread, CHROPROF__LENGTH));
+    chroprof__put_text(f->out, ",\"stack\":[");
+    (void)chroprof__firefox_samples(f, thread, CHROPROF__STACK);
+    chroprof__put_text(f->out, "],\"time\":[");
+    (void)chroprof__firefox_samples(f, thread, CHROPROF__TIME);
+    chroprof__put_text(f->out, "],\"weight\":[");
+    (void)chroprof__firefox_samples(f, thread, CHROPROF__WEIGHT);
+    chroprof__put_text(f->out, "],\"weightType\":\"tracing-ms\"},\n");
+}
+
+/* ---- markers: the stalls, then the shares of the loop in each bin */
+
+enum {
+    CHROPROF__MARK_NAME, CHROPROF__MARK_START, CHROPROF__MARK_END, CHROPROF__MARK_PHASE,
+    CHROPROF__MARK_CATEGORY, CHROPROF__MARK_DATA, CHROPROF__MARK_COLUMNS
+};
+
+static void chroprof__firefox_stall_data(const chroprof__firefox *f, const chroprof_stall *stall)
+{
+    const chroprof_stall_slice *slice = stall->slices;
+    chroprof__put_text(f->out, "{\"type\":\"Stall\",\"handler\":");
+    chroprof__put_json_text(f->out, stall->slice_count > 0 ? slice->name : "(loop)");
+    chroprof__put_text(f->out, ",\"slice\":");
+    chroprof__put_ms(f->out, stall->slice_count > 0 ? slice->exec_ns : 0);
+    chroprof__put_text(f->out, ",\"dur\":");
+    chroprof__put_ms(f->out, stall->length_ns);
+    chroprof__put_text(f->out, ",\"events\":");
+    chroprof__put_u64(f->out, stall->events);
+    chroprof__put_text(f->out, ",\"cause\":{\"stack\":");
+    chroprof__put_u64(f->out, stall->slice_count > 0 ? slice->path : (uint32_t)CHROPROF__LOOP);
+    chroprof__put_text(f->out, ",\"time\":");
+    chroprof__put_ms(f->out, stall->start_ns);
+    chroprof__put_text(f->out, ",\"tid\":1}}");
+}
+
+static void chroprof__firefox_stall(const chroprof__firefox *f, const chroprof_stall *stall,
+                                    uint32_t column)
+{
+    bool pass = stall->kind == CHROPROF_STALL_PASS;
+    uint32_t path = stall->slice_count > 0 ? stall->slices[0].path : (uint32_t)CHROPROF__LOOP;
+    switch (column) {
+    case CHROPROF__MARK_NAME:
+        chroprof__put_u64(f->out, pass ? CHROPROF__WORD_PASS : CHROPROF__WORD_TURN);
+        break;
+    case CHROPROF__MARK_START: chroprof__put_ms(f->out, stall->start_ns); break;
+    case CHROPROF__MARK_END: chroprof__put_ms(f->out, stall->start_ns + stall->length_ns); break;
+    case CHROPROF__MARK_PHASE: chroprof__put_byte(f->out, '1'); break;
+    case CHROPROF__MARK_CATEGORY:
+        chroprof__put_u64(f->out, chroprof__firefox_category(f, f->p->paths[path].site));
+        break;
+    default: chroprof__firefox_stall_data(f, stall); break;
+    }
+}
+
+/* value / whole as 0.dddddd, value <= whole. */
+static void chroprof__put_share(chroprof__out *o, uint64_t value, uint64_t whole)
+{
+    while (whole >> 40) {
+        whole >>= 1;
+        value >>= 1;
+    }
+    chroprof__put_fixed(o, whole > 0 ? value * 1000000u / whole : 0, 6);
+}
+
+static void chroprof__firefox_use_data(const chroprof__firefox *f, uint32_t bin)
+{
+    uint64_t whole = 0;
+    uint32_t row;
+    for (row = 0; row < f->rows; row++)
+        whole += f->ns[row][bin];
+    chroprof__put_text(f->out, "{\"type\":\"Use\"");
+    for (row = 0; row < chroprof__firefox_lines(f); row++) {
+        chroprof__put_byte(f->out, ',');
+        chroprof__firefox_key(f, row);
+        chroprof__put_byte(f->out, ':');
+        chroprof__put_share(f->out, f->ns[row][bin], whole);
+    }
+    chroprof__put_byte(f->out, '}');
+}
+
+static void chroprof__firefox_use(const chroprof__firefox *f, uint32_t bin, uint32_t column)
+{
+    const chroprof__core *c = f->p->core;
+    switch (column) {
+    case CHROPROF__MARK_NAME: chroprof__put_u64(f->out, CHROPROF__WORD_USE); break;
+    case CHROPROF__MARK_START:
+        chroprof__put_ms(f->out, chroprof__ns(c, chroprof__firefox_border(f, bin)));
+        break;
+    case CHROPROF__MARK_END:
+        chroprof__put_ms(f->out, chroprof__ns(c, chroprof__firefox_border(f, bin + 1)));
+        break;
+    case CHROPROF__MARK_PHASE:
+    case CHROPROF__MARK_CATEGORY: chroprof__put_byte(f->out, '1'); break;
+    default: chroprof__firefox_use_data(f, bin); break;
+    }
+}
+
+static void chroprof__firefox_marker_column(const chroprof__firefox *f, uint32_t column)
+{
+    uint64_t serial = 0;
+    chroprof_stall stall;
+    uint32_t bin;
+    while (!f->out->failed && chroprof__read_stall(f->p, &serial, &stall)) {
+        chroprof__firefox_stall(f, &stall, column);
+        chroprof__put_byte(f->out, ',');
+    }
+    for (bin = 0; bin < f->bins && !f->out->failed; bin++) {
+        if (bin != 0)
+            chroprof__put_byte(f->out, ',');
+        chroprof__firefox_use(f, bin, column);
+    }
+}
+
+static void chroprof__firefox_markers(const chroprof__firefox *f, bool empty)
+{
+    static const char names[CHROPROF__MARK_COLUMNS][10] = {
+        "name", "startTime", "endTime", "phase", "category", "data"
+    };
+    uint32_t column;
+    chroprof__put_text(f->out, "\"markers\":{\"length\":");
+    chroprof__put_u64(f->out, empty ? 0 : f->stalls + f->bins);
+    for (column = 0; column < CHROPROF__MARK_COLUMNS; column++) {
+        chroprof__put_text(f->out, ",\"");
+        chroprof__put_text(f->out, names[column]);
+        chroprof__put_text(f->out, "\":[");
+        if (!empty)
+            chroprof__firefox_marker_column(f, column);
+        chroprof__put_byte(f->out, ']');
+    }
+    chroprof__put_text(f->out, "}}");
+}
+
+static void chroprof__firefox_thread(const chroprof__firefox *f, uint32_t thread)
+{
+    static const char names[][48] = {
+        "Timeline, made from windows (no sampler)", "Exact tree of exec time (no order of time)",
+        "Waiting: wall of paused futures"
+    };
+    chroprof__put_text(f->out, thread == 0 ? "\n{\"name\":\"" : ",\n{\"name\":\"");
+    chroprof__put_text(f->out, names[thread]);
+    chroprof__put_text(f->out, "\",\"isMainThread\":");
+    chroprof__put_text(f->out, thread == 0 ? "true" : "false");
+    chroprof__put_text(f->out, ",\"processType\":\"default\",\"processName\":");
+    chroprof__put_json_text(f->out, chroprof__firefox_program(f->p));
+    chroprof__put_text(f->out, ",\"processStartupTime\":0,\"processShutdownTime\":null,"
+                               "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],"
+                               "\"pid\":\"");
+    chroprof__put_u64(f->out, f->p->core->pid);
+    chroprof__put_text(f->out, "\",\"tid\":");
+    chroprof__put_u64(f->out, (uint64_t)thread + 1);
+    chroprof__put_text(f->out, ",\"showMarkersInTimeline\":true,\n");
+    chroprof__firefox_sample_table(f, thread);
+    chroprof__firefox_markers(f, thread != CHROPROF__THREAD_TIME);
+}
+
+/* ---- shared tables */
+
+static void chroprof__item_stack_frame(const chroprof__firefox *f, uint32_t k)
+{
+    chroprof__put_u64(f->out, k < f->paths ? f->p->paths[k].site
+                                           : chroprof__firefox_row_site(f, k - f->paths));
+}
+
+static void chroprof__item_prefix(const chroprof__firefox *f, uint32_t k)
+{
+    if (k < f->paths && f->p->paths[k].parent != 0)
+        chroprof__put_u64(f->out, f->p->paths[k].parent);
+    else
+        chroprof__put_text(f->out, "null");
+}
+
+static void chroprof__item_category(const chroprof__firefox *f, uint32_t k)
+{
+    chroprof__put_u64(f->out, chroprof__firefox_category(f, k));
+}
+
+static void chroprof__item_line(const chroprof__firefox *f, uint32_t k)
+{
+    uint32_t line = k < f->sites ? chroprof__sites(f->p->core)[k].line : 0;
+    if (line != 0)
+        chroprof__put_u64(f->out, line);
+    else
+        chroprof__put_text(f->out, "null");
+}
+
+static void chroprof__item_name(const chroprof__firefox *f, uint32_t k)
+{
+    chroprof__put_u64(f->out, k < f->sites ? CHROPROF__WORD_SITES + 2 * (uint64_t)k
+                                           : (uint64_t)CHROPROF__WORD_REST);
+}
+
+static void chroprof__item_file(const chroprof__firefox *f, uint32_t k)
+{
+    chroprof__put_u64(f->out, CHROPROF__WORD_SITES + 2 * (uint64_t)k + 1);
+}
+
+static void chroprof__item_source(const chroprof__firefox *f, uint32_t k)
+{
+    if (k < f->sites && chroprof__sites(f->p->core)[k].file != 0)
+        chroprof__put_u64(f->out, k);
+    else
+        chroprof__put_text(f->out, "null");
+}
+
+static void chroprof__firefox_table(const chroprof__firefox *f, const char *name, uint64_t length)
+{
+    chroprof__put_text(f->out, ",\n\"");
+    chroprof__put_text(f->out, name);
+    chroprof__put_text(f->out, "\":{\"length\":");
+    chroprof__put_u64(f->out, length);
+}
+
+static void chroprof__firefox_strings(const chroprof__firefox *f)
+{
+    const char *name;
+    const char *file;
+    uint32_t line;
+    uint32_t k;
+    chroprof__put_text(f->out, "\"shared\":{\"stringArray\":[\"(all other sites)\","
+                               "\"Stall: turn\",\"Stall: pass\",\"Share of the loop\",");
+    chroprof__put_json_text(f->out, chroprof__firefox_program(f->p));
+    for (k = 0; k < f->sites && !f->out->failed; k++) {
+        chroprof__read_site_name(f->p, k, &name, &file, &line);
+        chroprof__put_byte(f->out, ',');
+        chroprof__put_json_text(f->out, name);
+        chroprof__put_byte(f->out, ',');
+        chroprof__put_json_text(f->out, file);
+    }
+    chroprof__put_byte(f->out, ']');
+}
+
+static void chroprof__firefox_stacks(const chroprof__firefox *f)
+{
+    uint32_t stacks = f->paths + f->top_count + 1;
+    chroprof__firefox_table(f, "stackTable", stacks);
+    chroprof__firefox_column(f, "frame", stacks, chroprof__item_stack_frame);
+    chroprof__firefox_column(f, "prefix", stacks, chroprof__item_prefix);
+}
+
+static void chroprof__firefox_frames(const chroprof__firefox *f)
+{
+    uint32_t frames = f->sites + 1;
+    chroprof__put_byte(f->out, '}');
+    chroprof__firefox_table(f, "frameTable", frames);
+    chroprof__firefox_column(f, "address", frames, chroprof__item_minus);
+    chroprof__firefox_column(f, "inlineDepth", frames, chroprof__item_zero);
+    chroprof__firefox_column(f, "category", frames, chroprof__item_category);
+    chroprof__firefox_column(f, "subcategory", frames, chroprof__item_zero);
+    chroprof__firefox_column(f, "func", frames, chroprof__item_number);
+    chroprof__firefox_column(f, "nativeSymbol", frames, chroprof__item_null);
+    chroprof__firefox_column(f, "innerWindowID", frames, chroprof__item_null);
+    chroprof__firefox_column(f, "line", frames, chroprof__item_line);
+    chroprof__firefox_column(f, "column", frames, chroprof__item_null);
+}
+
+static void chroprof__firefox_functions(const chroprof__firefox *f)
+{
+    uint32_t functions = f->sites + 1;
+    chroprof__put_byte(f->out, '}');
+    chroprof__firefox_table(f, "funcTable", functions);
+    chroprof__firefox_column(f, "name", functions, chroprof__item_name);
+    chroprof__firefox_column(f, "isJS", functions, chroprof__item_false);
+    chroprof__firefox_column(f, "relevantForJS", functions, chroprof__item_false);
+    chroprof__firefox_column(f, "resource", functions, chroprof__item_zero);
+    chroprof__firefox_column(f, "source", functions, chroprof__item_source);
+    chroprof__firefox_column(f, "lineNumber", functions, chroprof__item_line);
+    chroprof__firefox_column(f, "columnNumber", functions, chroprof__item_null);
+}
+
+static void chroprof__firefox_rest(const chroprof__firefox *f)
+{
+    chroprof__put_text(f->out, "},\n\"resourceTable\":{\"length\":1,\"lib\":[null],\"name\":[");
+    chroprof__put_u64(f->out, CHROPROF__WORD_PROGRAM);
+    chroprof__put_text(f->out, "],\"host\":[null],\"type\":[1]},\n"
+                               "\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],"
+                               "\"name\":[],\"functionSize\":[]}");
+    chroprof__firefox_table(f, "sources", f->sites);
+    chroprof__firefox_column(f, "id", f->sites, chroprof__item_null);
+    chroprof__firefox_column(f, "filename", f->sites, chroprof__item_file);
+    chroprof__put_text(f->out, "}}}\n");
+}
+
+static void chroprof__write_as_firefox(chroprof__out *o, const chroprof *p)
+{
+    chroprof__firefox f;
+    uint32_t thread;
+    chroprof__firefox_read(&f, o, p);
+    chroprof__firefox_meta(&f);
+    for (thread = 0; thread < 3 && !o->failed; thread++)
+        chroprof__firefox_thread(&f, thread);
+    chroprof__put_text(o, "],\n\"counters\":[],\n");
+    chroprof__firefox_strings(&f);
+    chroprof__firefox_stacks(&f);
+    chroprof__firefox_frames(&f);
+    chroprof__firefox_functions(&f);
+    chroprof__firefox_rest(&f);
+}
+#endif /* CHROPROF_NO_FIREFOX */
+
 /* >>formats */
 
-#if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FOLDED)
+#ifdef CHROPROF__ANY_FORMAT
 typedef void (*chroprof__format)(chroprof__out *o, const chroprof *p);
 
 /* The one place where a format is bound to its section; NULL: left out. */
@@ -6408,6 +7950,18 @@ static chroprof__format chroprof__format_of(chroprof_format format)
 #ifndef CHROPROF_NO_FOLDED
     if (format == CHROPROF_FOLDED)
         return chroprof__write_as_folded;
+#endif
+#ifndef CHROPROF_NO_PROMETHEUS
+    if (format == CHROPROF_PROMETHEUS)
+        return chroprof__write_as_prometheus;
+#endif
+#ifndef CHROPROF_NO_PPROF
+    if (format == CHROPROF_PPROF)
+        return chroprof__write_as_pprof;
+#endif
+#ifndef CHROPROF_NO_FIREFOX
+    if (format == CHROPROF_FIREFOX)
+        return chroprof__write_as_firefox;
 #endif
     return NULL;
 }
