@@ -120,11 +120,16 @@ ERRORS AND DROPS
 
 OUTPUT FORMATS
 
- CHROPROF_TEXT for people, CHROPROF_JSON with everything (below), CHROPROF_FOLDED for flame
- graphs: self time in microseconds, each line floored. A format that was left out by its macro
- answers -1, with errno EINVAL from chroprof_dump. chroprof_dump flushes the stream, so a full
- disk is noticed; a dump to a terminal takes its width, else COLUMNS or 80, and has colours unless
- NO_COLOR is set or TERM is "dumb".
+ CHROPROF_TEXT         for people
+ CHROPROF_JSON         everything (below)
+ CHROPROF_FOLDED       flame graphs: self time in microseconds, each line floored
+ CHROPROF_PROMETHEUS   a scrape: text exposition 0.0.4
+ CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
+ CHROPROF_FIREFOX      the Firefox Profiler's processed profile, version 60
+
+ A format that was left out by its macro answers -1, with errno EINVAL from chroprof_dump.
+ chroprof_dump flushes the stream, so a full disk is noticed; a dump to a terminal takes its width,
+ else COLUMNS or 80, and has colours unless NO_COLOR is set or TERM is "dumb".
 
 JSON, SCHEMA VERSION 1
 
