@@ -45,7 +45,7 @@ struct task : std::suspend_always {
     struct promise_type : profiled<promise_type> { // chroprof
         std::coroutine_handle<> caller = std::noop_coroutine();
         struct transfer : std::suspend_always {
-            auto await_suspend(auto self) noexcept { return self.promise().caller; }
+            auto await_suspend(auto done) noexcept { return done.promise().caller; }
         };
         task get_return_object() { return { {}, decltype(task::self)::from_promise(*this) }; }
         transfer final_suspend() noexcept {
