@@ -51,7 +51,9 @@ why() {
     mark='/\* chroprof \*/ *\\*$\|// chroprof *$'
     lines=$(grep -c "$mark" "$1")
     [ "$lines" -ge 1 ] || { echo "no line is marked as chroprof"; return; }
-    [ "$lines" -le 15 ] || { echo "$lines chroprof lines, at most 15 are allowed"; return; }
+    most=15                                 # a promise's base and await_transform are 25 by themselves
+    case $file in *.cc) most=40 ;; esac
+    [ "$lines" -le $most ] || { echo "$lines chroprof lines, at most $most are allowed"; return; }
     grep 'chroprof_[a-z_]*(\|CHROPROF_SITE' "$1" | grep -v CHROPROF_JSON | grep -qv "$mark" &&
         { echo "a chroprof line lacks its mark"; return; }
     grep -q '.\{101\}' "$1" && { echo "a line is longer than 100 columns"; return; }
