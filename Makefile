@@ -29,9 +29,16 @@ help:
 
 chroprof: $B/chroprof
 
-$B/chroprof: examples/chroprof.c $(COMMAND_PARTS) chroprof.h
+$B/chroprof: examples/chroprof.c $(COMMAND_PARTS) chroprof.h $B/report_page.h
 	@mkdir -p $B
-	$(CC) $(CFLAGS) -o $@ examples/chroprof.c
+	$(CC) $(CFLAGS) -I$B -DCHROPROF_REPORT_PAGE='"report_page.h"' -o $@ examples/chroprof.c
+
+# the report page as bytes, so that the command is one file
+$B/report_page.h: examples/report.html examples/command/bytes.c
+	@mkdir -p $B
+	$(CC) $(CFLAGS) -o $B/bytes examples/command/bytes.c
+	$B/bytes report_page <examples/report.html >$@.part
+	mv $@.part $@
 
 demo: $B/demo
 	$B/demo

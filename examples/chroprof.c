@@ -27,13 +27,22 @@
 #include "command/input.h"
 #include "command/events.h"
 #include "command/replay.h"
+#include "command/json.h"
+#include "command/report.h"
+#include "command/trace.h"
 
 #define COUNT(array) (sizeof (array) / sizeof (array)[0])
 
 static const tool_command commands[] = {
     { "replay", "FILE [options]",
       "Reads a stream of events and reports where the loop's time went.", replay_text,
-      replay_options, COUNT(replay_options), replay_run }
+      replay_options, COUNT(replay_options), replay_run },
+    { "report", "[BEFORE] IN [-o OUT.html]",
+      "Makes a page for the browser of a profile, or of two to compare.", report_text,
+      report_options, COUNT(report_options), report_run },
+    { "trace", "IN [-o OUT.json]",
+      "Writes a profile as a trace for Perfetto, chrome://tracing and speedscope.", trace_text,
+      trace_options, COUNT(trace_options), trace_run }
 };
 
 static const tool_command *command_named(const char *name)

@@ -1,0 +1,339 @@
+/* json.h - reads JSON text in memory, value by value; what is wrong is named by line and column.
+ *
+ * Texts stay as they are written, escapes included: they only ever go into other JSON. */
+
+#define JSON_DEEPEST 64
+
+typedef struct json_reader {
+    const char *name;          /* of the source, for messages */
+    const char *begin, *at, *end;
+    unsigned depth;
+    bool failed;
+} json_reader;
+
+/* A piece of the source: a value, or what is between the quotes of a text. */
+typedef struct json_text {
+    const char *bytes;
+    size_t length;
+} json_text;
+
+static json_reader json_read(const char *name, const char *bytes, size_t length)
+{
+    json_reader r = { name, bytes, bytes, bytes + length, 0, false };
+    return r;
+}
+
+static bool json_is(json_text text, const char *word)
+{
+    return strlen(word) == text.length && memcmp(text.bytes, word, text.length) == 0;
+}
+
+/* Names the first thing that is wrong; always false, so that callers can return it. */
+static bool json_fail(json_reader *r, const char *expected)
+{
+    unsigned long long line = 1;
+    const char *start = r->begin;
+    for (const char *p = r->begin; !r->failed && p < r->at; p++) {
+        if (*p == '\n') {
+            line++;
+            start = p + 1;
+        }
+    }
+    if (!r->failed) {
+        (void)fprintf(stderr, "%s:%llu:%llu: %sexpected %s\n", r->name, line,
+                      (unsigned long long)(r->at - start) + 1,
+                      r->at == r->end ? "the text ends, " : "", expected);
+    }
+    r->failed = true;
+    return false;
+}
+
+static void json_blanks(json_reader *r)
+{
+    while (r->at < r->end &&
+           (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r')) {
+        r->at++;
+    }
+}
+
+static bool json_byte(json_reader *r, char byte, const char *expected)
+{
+    json_blanks(r);
+    if (r->failed || r->at == r->end || *r->at != byte) {
+        return json_fail(r, expected);
+    }
+    r->at++;
+    return true;
+}
+
+/* >>lists and objects: open, then next before each item until it says that there is none */
+
+static bool json_open(json_reader *r, char bracket)
+{
+    if (r->depth == JSON_DEEPEST) {
+        return json_fail(r, "no more than 64 brackets in one another");
+    }
+    r->depth++;
+    return json_byte(r, bracket, bracket == '{' ? "an object, {" : "a list, [");
+}
+
+/* first: true before the first item; bracket: the closing one. */
+static bool json_next(json_reader *r, char bracket, bool *first)
+{
+    bool was_first = *first;
+    *first = false;
+    json_blanks(r);
+    if (!r->failed && r->at < r->end && *r->at == bracket) {
+        r->at++;
+        r->depth--;
+        return false;
+    }
+    if (was_first) {
+        return !r->failed;
+    }
+    return json_byte(r, ',', bracket == '}' ? "a comma or }" : "a comma or ]");
+}
+
+/* >>values */
+
+static bool json_hex(char byte)
+{
+    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f') ||
+           (byte >= 'A' && byte <= 'F');
+}
+
+static bool json_escape(json_reader *r)
+{
+    r->at++;
+    if (r->at < r->end && *r->at != '\0' && strchr("\"\\/bfnrt", *r->at) != NULL) {
+        r->at++;
+        return true;
+    }
+    if (r->end - r->at >= 5 && *r->at == 'u' && json_hex(r->at[1]) && json_hex(r->at[2]) &&
+        json_hex(r->at[3]) && json_hex(r->at[4])) {
+        r->at += 5;
+        return true;
+    }
+    return json_fail(r, "an escape of JSON after the backslash");
+}
+
+static bool json_string(json_reader *r, json_text *text)
+{
+    if (!json_byte(r, '"', "a text in quotes")) {
+        return false;
+    }
+    text->bytes = r->at;
+    while (r->at < r->end && *r->at != '"') {
+        if ((unsigned char)*r->at < 0x20) {
+            return json_fail(r, "an escape for this control character");
+        }
+        if (*r->at != '\\') {
+            r->at++;
+        } else if (!json_escape(r)) {
+            return false;
+        }
+    }
+    text->length = (size_t)(r->at - text->bytes);
+    return json_byte(r, '"', "a quote at the end of the text");
+}
+
+static bool json_key(json_reader *r, json_text *key)
+{
+    return json_string(r, key) && json_byte(r, ':', "a colon");
+}
+
+static bool json_u64(json_reader *r, uint64_t *value)
+{
+    const char *start;
+    uint64_t sum = 0;
+    json_blanks(r);
+    for (start = r->at; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
+        uint64_t digit = (uint64_t)(*r->at - '0');
+        if (sum > (UINT64_MAX - digit) / 10) {
+            return json_fail(r, "a number below 2^64");
+        }
+        sum = sum * 10 + digit;
+    }
+    *value = sum;
+    return (r->at > start && !r->failed) || json_fail(r, "a whole number");
+}
+
+static size_t json_digits(json_reader *r)
+{
+    const char *start = r->at;
+    while (r->at < r->end && *r->at >= '0' && *r->at <= '9') {
+        r->at++;
+    }
+    return (size_t)(r->at - start);
+}
+
+static bool json_skip_number(json_reader *r)
+{
+    size_t digits;
+    r->at += *r->at == '-';
+    digits = json_digits(r);
+    if (r->at < r->end && *r->at == '.' && digits > 0) {
+        r->at++;
+        digits = json_digits(r);
+    }
+    if (r->at < r->end && (*r->at == 'e' || *r->at == 'E') && digits > 0) {
+        r->at++;
+        r->at += r->at < r->end && (*r->at == '+' || *r->at == '-');
+        digits = json_digits(r);
+    }
+    return digits > 0 || json_fail(r, "a value");
+}
+
+static bool json_skip_word(json_reader *r)
+{
+    static const char *const words[] = { "true", "false", "null" };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i]);
+        if ((size_t)(r->end - r->at) >= length && memcmp(r->at, words[i], length) == 0) {
+            r->at += length;
+            return true;
+        }
+    }
+    return json_skip_number(r);
+}
+
+static bool json_skip(json_reader *r);
+
+static bool json_skip_items(json_reader *r, char open, char close)
+{
+    bool first = true;
+    json_text key;
+    if (!json_open(r, open)) {
+        return false;
+    }
+    while (json_next(r, close, &first)) {
+        if ((open == '{' && !json_key(r, &key)) || !json_skip(r)) {
+            return false;
+        }
+    }
+    return !r->failed;
+}
+
+/* One value of any kind, checked. */
+static bool json_skip(json_reader *r)
+{
+    json_text text;
+    json_blanks(r);
+    if (r->failed || r->at == r->end) {
+        return json_fail(r, "a value");
+    }
+    switch (*r->at) {
+    case '{': return json_skip_items(r, '{', '}');
+    case '[': return json_skip_items(r, '[', ']');
+    case '"': return json_string(r, &text);
+    default: return json_skip_word(r);
+    }
+}
+
+/* A value as it is written. */
+static bool json_value(json_reader *r, json_text *value)
+{
+    json_blanks(r);
+    value->bytes = r->at;
+    if (!json_skip(r)) {
+        return false;
+    }
+    value->length = (size_t)(r->at - value->bytes);
+    return true;
+}
+
+/* A reader of a part, for messages that count lines from the beginning of the whole. */
+static json_reader json_part(const json_reader *whole, json_text part)
+{
+    json_reader r = *whole;
+    r.at = part.bytes;
+    r.end = part.bytes + part.length;
+    r.depth = 0;
+    return r;
+}
+
+/* >>profiles: a whole file that holds CHROPROF_JSON, and where its parts are */
+
+typedef struct profile_text {
+    const char *source;        /* as it was named */
+    byte_buffer bytes;
+    json_reader reader;
+    uint64_t schema;
+    json_text name;            /* in its quotes */
+    json_text sites, stalls, windows, futures;
+} profile_text;
+
+static json_text *profile_part(profile_text *p, json_text key)
+{
+    const struct { const char *key; json_text *part; } parts[] = {
+        { "name", &p->name }, { "sites", &p->sites }, { "stalls", &p->stalls },
+        { "windows", &p->windows }, { "futures", &p->futures }
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (json_is(key, parts[i].key)) {
+            return parts[i].part;
+        }
+    }
+    return NULL;
+}
+
+static bool profile_member(profile_text *p, json_reader *r)
+{
+    json_text key;
+    json_text ignored;
+    json_text *part;
+    if (!json_key(r, &key)) {
+        return false;
+    }
+    if (json_is(key, "chroprof")) {
+        return json_u64(r, &p->schema) &&
+               (p->schema == 1 || json_fail(r, "version 1 of the schema"));
+    }
+    part = profile_part(p, key);
+    return json_value(r, part != NULL ? part : &ignored);
+}
+
+/* Checks the whole text, so that what reads its parts later meets no surprise but of type. */
+static bool profile_check(profile_text *p)
+{
+    json_reader r = json_read(p->source, p->bytes.bytes, p->bytes.used);
+    bool first = true;
+    p->reader = r;
+    if (!json_open(&r, '{')) {
+        return false;
+    }
+    while (json_next(&r, '}', &first)) {
+        if (!profile_member(p, &r)) {
+            return false;
+        }
+    }
+    json_blanks(&r);
+    if (r.failed || r.at != r.end) {
+        return json_fail(&r, "nothing after the profile");
+    }
+    r.at = r.begin;
+    if (p->schema == 0 || p->sites.length == 0 || p->stalls.length == 0 ||
+        p->windows.length == 0 || p->futures.length == 0 || p->name.length == 0) {
+        return json_fail(&r, "a profile written as CHROPROF_JSON");
+    }
+    return true;
+}
+
+static bool profile_load(profile_text *p, const char *source)
+{
+    input in;
+    bool ok;
+    memset(p, 0, sizeof *p);
+    if (!input_open(&in, source)) {
+        return false;
+    }
+    p->source = in.name;
+    ok = buffer_grow(&p->bytes) && load_input(&in, &p->bytes);
+    return input_close(&in, ok) && ok && profile_check(p);
+}
+
+static void profile_free(profile_text *p)
+{
+    free(p->bytes.bytes);
+    p->bytes.bytes = NULL;
+}

@@ -1,0 +1,297 @@
+/* report.h - chroprof report: one HTML file that shows one profile, or compares two.
+ *
+ * The page itself is examples/report.html. make turns it into the bytes of report_page.h; a command
+ * that was built without them reads the page where --page tells. */
+
+#ifdef CHROPROF_REPORT_PAGE
+#include CHROPROF_REPORT_PAGE
+#else
+static const unsigned char report_page[] = { 0 };
+#endif
+
+#define REPORT_MARK "<!-- chroprof:profiles -->"
+#define REPORT_FUTURES 300     /* rows of live futures that go into the page */
+
+typedef struct report {
+    const char *sources[2];
+    const char *out_name;
+    const char *page_name;
+    profile_text profiles[2];
+    int count;
+    byte_buffer page;
+    bool help;
+} report;
+
+static const char *set_report_out(void *target, const char *value)
+{
+    ((report *)target)->out_name = value;
+    return NULL;
+}
+
+static const char *set_report_page(void *target, const char *value)
+{
+    ((report *)target)->page_name = value;
+    return NULL;
+}
+
+static const char *set_report_help(void *target, const char *value)
+{
+    (void)value;
+    ((report *)target)->help = true;
+    return NULL;
+}
+
+static const tool_option report_options[] = {
+    { "out", 'o', "OUT", "write to this file instead of standard output", set_report_out },
+    { "page", '\0', "HTML", "use this copy of examples/report.html", set_report_page },
+    { "help", 'h', NULL, "this text", set_report_help }
+};
+
+static const char report_text[] =
+    "\n"
+    "IN is a profile that was written as CHROPROF_JSON, - for standard input. OUT is one\n"
+    "file that needs nothing else: ranks, tree, time line, stalls; it opens in every\n"
+    "browser. With BEFORE the page shows what changed from there to IN.\n"
+    "\n"
+    "exit codes: 0 done, 1 input unreadable or malformed, output unwritable, 2 usage\n"
+    "\n"
+    "examples:\n"
+    "  chroprof report demo.json -o demo.html\n"
+    "  chroprof report yesterday.json today.json -o change.html\n"
+    "  chroprof replay server.events -f json | chroprof report - -o server.html\n";
+
+/* >>report writing */
+
+/* Inside a script element only a < could mean anything; in JSON it can only be in a text. */
+static void write_safe_json(FILE *out, const char *bytes, size_t length)
+{
+    const char *end = bytes + length;
+    while (bytes < end) {
+        const char *mark = (const char *)memchr(bytes, '<', (size_t)(end - bytes));
+        size_t plain = (size_t)((mark != NULL ? mark : end) - bytes);
+        (void)fwrite(bytes, 1, plain, out);
+        if (mark != NULL) {
+            (void)fputs("\\u003c", out);
+        }
+        bytes += plain + (mark != NULL);
+    }
+}
+
+static void write_attribute(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("&<>\"'", *text) != NULL || (unsigned char)*text < 0x20) {
+            (void)fprintf(out, "&#%u;", (unsigned)(unsigned char)*text);
+        } else {
+            (void)fputc(*text, out);
+        }
+    }
+}
+
+/* >>report futures: a page needs those that are longest in their state, not all */
+
+typedef struct future_row {
+    json_text row;
+    uint64_t since;
+} future_row;
+
+static int older_first(const void *a, const void *b)
+{
+    const future_row *x = (const future_row *)a;
+    const future_row *y = (const future_row *)b;
+    if (x->since != y->since) {
+        return x->since < y->since ? -1 : 1;
+    }
+    return x->row.bytes < y->row.bytes ? -1 : x->row.bytes > y->row.bytes;
+}
+
+static bool future_since(const json_reader *whole, json_text row, uint64_t *since)
+{
+    json_reader r = json_part(whole, row);
+    bool first = true;
+    json_text key;
+    (void)json_open(&r, '{');
+    while (json_next(&r, '}', &first)) {
+        if (!json_key(&r, &key) ||
+            !(json_is(key, "since_ns") ? json_u64(&r, since) : json_skip(&r))) {
+            return false;
+        }
+    }
+    return !r.failed;
+}
+
+/* rows NULL: only counts. SIZE_MAX: malformed. */
+static size_t read_futures(const profile_text *p, future_row *rows)
+{
+    json_reader r = json_part(&p->reader, p->futures);
+    bool first = true;
+    size_t count = 0;
+    (void)json_open(&r, '[');
+    while (json_next(&r, ']', &first)) {
+        future_row row = { { NULL, 0 }, 0 };
+        if (!json_value(&r, &row.row) || !future_since(&p->reader, row.row, &row.since)) {
+            return SIZE_MAX;
+        }
+        if (rows != NULL) {
+            rows[count] = row;
+        }
+        count++;
+    }
+    return r.failed ? SIZE_MAX : count;
+}
+
+static bool write_futures(FILE *out, const profile_text *p)
+{
+    size_t count = read_futures(p, NULL);
+    future_row *rows;
+    if (count == SIZE_MAX) {
+        return false;
+    }
+    rows = (future_row *)malloc((count + 1) * sizeof *rows);
+    if (rows == NULL) {
+        tool_message("not enough memory for %llu futures", (unsigned long long)count);
+        return false;
+    }
+    (void)read_futures(p, rows);
+    qsort(rows, count, sizeof *rows, older_first);
+    (void)fputc('[', out);
+    for (size_t i = 0; i < count && i < REPORT_FUTURES; i++) {
+        (void)fputs(i > 0 ? ",\n" : "\n", out);
+        write_safe_json(out, rows[i].row.bytes, rows[i].row.length);
+    }
+    (void)fputs("\n]", out);
+    free(rows);
+    return true;
+}
+
+static bool write_profile(FILE *out, const profile_text *p)
+{
+    const char *rest = p->futures.bytes + p->futures.length;
+    const char *begin = p->bytes.bytes;
+    (void)fputs("<script type=\"application/json\" class=\"chroprof-profile\" data-source=\"", out);
+    write_attribute(out, p->source);
+    (void)fputs("\">", out);
+    write_safe_json(out, begin, (size_t)(p->futures.bytes - begin));
+    if (!write_futures(out, p)) {
+        return false;
+    }
+    write_safe_json(out, rest, (size_t)(begin + p->bytes.used - rest));
+    (void)fputs("</script>\n", out);
+    return true;
+}
+
+/* >>report run */
+
+static bool load_page(report *run)
+{
+    input in;
+    bool ok;
+    if (run->page_name == NULL && sizeof report_page > 1) {
+        run->page.bytes = (char *)malloc(sizeof report_page);
+        run->page.used = run->page.bytes != NULL ? sizeof report_page : 0;
+        if (run->page.used > 0) {
+            memcpy(run->page.bytes, report_page, sizeof report_page);
+        }
+        return run->page.used > 0;
+    }
+    if (run->page_name == NULL) {
+        tool_message("report: this command was built without its page; build it by make chroprof, "
+                     "or add --page examples/report.html");
+        return false;
+    }
+    if (!input_open(&in, run->page_name)) {
+        return false;
+    }
+    ok = buffer_grow(&run->page) && load_input(&in, &run->page);
+    return input_close(&in, ok) && ok;
+}
+
+/* Where the profiles go; NULL, with a message, if this is no such page. */
+static const char *find_mark(const report *run)
+{
+    const char *at = run->page.bytes;
+    const char *end = at + run->page.used;
+    size_t length = strlen(REPORT_MARK);
+    for (; (size_t)(end - at) >= length; at++) {
+        if (memcmp(at, REPORT_MARK, length) == 0) {
+            return at;
+        }
+    }
+    tool_message("%s: there is no line %s in this page", run->page_name, REPORT_MARK);
+    return NULL;
+}
+
+static bool write_page(report *run, FILE *out)
+{
+    const char *mark = find_mark(run);
+    const char *rest = mark != NULL ? mark + strlen(REPORT_MARK) : NULL;
+    bool ok = mark != NULL;
+    if (!ok) {
+        return false;
+    }
+    (void)fwrite(run->page.bytes, 1, (size_t)(mark - run->page.bytes), out);
+    for (int i = 0; ok && i < run->count; i++) {
+        ok = write_profile(out, &run->profiles[i]);
+    }
+    (void)fwrite(rest, 1, (size_t)(run->page.bytes + run->page.used - rest), out);
+    return ok;
+}
+
+/* The input has been read by now, so the output may have the same name. */
+static int tool_output(const char *name, bool (*write)(void *user, FILE *out), void *user)
+{
+    bool to_stdout = name == NULL || strcmp(name, "-") == 0;
+    FILE *out = to_stdout ? stdout : fopen(name, "wb");
+    bool wrote;
+    bool failed;
+    if (out == NULL) {
+        tool_message("%s: %s", name, strerror(errno));
+        return TOOL_INPUT;
+    }
+    errno = 0;
+    wrote = write(user, out);
+    failed = fflush(out) != 0 || ferror(out);
+    if (!to_stdout) {
+        failed = fclose(out) != 0 || failed;
+    }
+    if (failed) {
+        tool_message("%s: %s", to_stdout ? "(standard output)" : name, strerror(errno));
+    }
+    return wrote && !failed ? TOOL_OK : TOOL_INPUT;
+}
+
+static bool report_write(void *user, FILE *out)
+{
+    return write_page((report *)user, out);
+}
+
+static int report_all(report *run)
+{
+    for (int i = 0; i < run->count; i++) {
+        if (!profile_load(&run->profiles[i], run->sources[i])) {
+            return TOOL_INPUT;
+        }
+    }
+    return load_page(run) ? tool_output(run->out_name, report_write, run) : TOOL_INPUT;
+}
+
+static int report_run(const tool_command *command, int count, char **words)
+{
+    static report run;
+    int result = parse_words(command, count, words, &run, run.sources, 2, &run.count);
+    if (result != TOOL_OK) {
+        return result;
+    }
+    if (run.help) {
+        help_command(command);
+        return TOOL_OK;
+    }
+    if (run.count == 0) {
+        return usage_error(command, "missing operand", "IN", "", NULL);
+    }
+    result = report_all(&run);
+    profile_free(&run.profiles[0]);
+    profile_free(&run.profiles[1]);
+    free(run.page.bytes);
+    return result;
+}
