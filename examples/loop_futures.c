@@ -88,8 +88,8 @@ int main(int argc, char **argv)
             make_ready(events[i].data.ptr);
         if (count == 0)
             make_ready(ticker);
-        for (promise *p; head < tail; head++) {
-            chroprof_running(&prof, ID(p = queue[head % QUEUE])); /* chroprof */
+        for (promise *p; head < tail && (p = queue[head % QUEUE]) != NULL; head++) {
+            chroprof_running(&prof, ID(p)); /* chroprof */
             if (!p->step(p))
                 chroprof_paused(&prof, ID(p)); /* chroprof */
         }

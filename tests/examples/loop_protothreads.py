@@ -1,4 +1,4 @@
-"""flash makes the others miss their time, display has the most exec; all of it in 8 KiB."""
+"""flash makes the others miss their time, and the profile that shows it fits into 8 KiB."""
 import os
 import re
 import subprocess
@@ -55,11 +55,11 @@ def check(profile):
     assert totals["delay_ns"] == totals["delay_ticks"], "a tick of the board's clock is 1 ns"
     control, display, flash = (
         common.site(profile, name) for name in ("control", "display", "flash"))
-    assert common.first_by(profile, "blame_ns") == "flash", "who makes the others late"
-    assert common.first_by(profile, "exec_ns") == "display", "who occupies the loop"
-    assert flash["slice_max_ns"] >= 35_000_000, "the erasure is one slice"
+    for measure in ("blame_ns", "slice_max_ns", "exec_ns"):
+        assert common.first_by(profile, measure) == "flash", f"by {measure}"
+    assert flash["slice_max_ns"] >= 60_000_000, "the erasure is one slice"
     # While a sector is erased, display (2 ms) and control (5 ms) come due and wait from then on.
-    assert flash["blame_ns"] > 5 * (33_000_000 + 30_000_000)
+    assert flash["blame_ns"] > 5 * (58_000_000 + 55_000_000)
     # 1.6 s of 2 ms, 5 ms and (290 + 10) ms; what is due at the very end may not run any more.
     assert 700 <= display["slices"] <= 801 and 280 <= control["slices"] <= 321
     assert flash["slices"] == 11, "to begin with, and twice a sector"
