@@ -67,9 +67,9 @@ def check(profiles):
         assert profile["totals"]["untracked_ns"] == 0
         assert profile["totals"]["delay_ns"] == 0, "nobody tells what is ready"
     front, back = profiles
-    for measure in ("exec_ns", "slice_max_ns"):
-        both = {"sites": front["sites"] + back["sites"]}
-        assert common.first_by(both, measure) == "resize", f"by {measure}, of both loops"
+    both = {"sites": front["sites"] + back["sites"]}
+    assert common.first_by(both, "exec_ns") == "resize", "of both loops"
+    assert common.site(back, "resize")["slice_max_ns"] >= 15_000_000, "16 ms of processor time"
     assert common.site(back, "resize")["exec_ns"] > 0.6 * back["totals"]["busy_ns"]
     assert (common.site(back, "resize")["slices"], common.site(back, "store")["slices"]) == (12, 84)
     assert common.site(front, "answer")["slices"] == 96, "an answer for each request"

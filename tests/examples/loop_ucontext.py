@@ -49,7 +49,7 @@ def check(profile):
     """What holds of every run."""
     common.laws(profile)
     assert common.anomalies(profile) == {}
-    for measure in ("exec_ns", "slice_max_ns", "exec_max_ns", "blame_ns"):
+    for measure in ("exec_ns", "blame_ns"):
         assert common.first_by(profile, measure) == "thumbnail", f"by {measure}"
     thumbnail, page, client = (
         common.site(profile, name) for name in ("thumbnail", "page", "client"))
