@@ -21,6 +21,7 @@ help:
 	@echo 'make demo       runs a server with a fault and prints the report that shows it (15 s)'
 	@echo 'make chroprof   builds build/chroprof, the command'
 	@echo 'make test       runs everything; fetches what it needs with apt-get where it may'
+	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
 	@echo 'make fuzz       fuzzes the event gate with libFuzzer; TIME=60 seconds'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
 	@echo 'make clean      removes build/'
@@ -40,8 +41,12 @@ $B/report_page.h: examples/report.html examples/command/bytes.c
 	$B/bytes report_page <examples/report.html >$@.part
 	mv $@.part $@
 
-demo: $B/demo
+demo: $B/demo $B/chroprof
 	$B/demo
+	@$B/chroprof report demo.json -o demo.html
+	@$B/chroprof trace demo.json -o demo.trace.json
+	@echo '  demo.html          a page for your browser'
+	@echo '  demo.trace.json    Perfetto, chrome://tracing, speedscope'
 
 $B/demo: examples/demo.c chroprof.h
 	@mkdir -p $B
@@ -52,6 +57,10 @@ $B/demo: examples/demo.c chroprof.h
 
 test:
 	@B='$B' CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
+
+# the same outputs in the programs that people open them with: a browser, speedscope, pprof, promtool
+test-viewers: $B/chroprof $B/demo
+	@B='$B' sh tests/viewers.sh
 
 test-programs: $(TESTS:%=$B/test/plain/%) $(TESTS:%=$B/test/san/%)
 
@@ -67,11 +76,17 @@ $B/test/san/libchroprof.a: tests/compile/impl.c chroprof.h
 
 $B/test/plain/%: tests/%.c $(TEST_PARTS) $B/test/plain/libchroprof.a
 	@rm -f $@
-	$(CC) $(STANDARD) $(WARNINGS) -O1 -g -o $@ $< $(@D)/libchroprof.a
+	$(CC) $(STANDARD) $(WARNINGS) -O1 -g -pthread -o $@ $< $(@D)/libchroprof.a
 
 $B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a
 	@rm -f $@
-	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -o $@ $< $(@D)/libchroprof.a
+	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -pthread -o $@ $< $(@D)/libchroprof.a
+
+$B/test/tsan/test_threads: tests/test_threads.c tests/compile/impl.c $(TEST_PARTS)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(SAN_CC) $(STANDARD) $(WARNINGS) -fsanitize=thread -O1 -g -pthread -o $@ $< \
+	    tests/compile/impl.c
 
 # ---- fuzzing
 
@@ -103,4 +118,4 @@ $B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h chroprof.
 clean:
 	rm -rf $B
 
-.PHONY: help chroprof demo test test-programs fuzz bench clean
+.PHONY: help chroprof demo test test-viewers test-programs fuzz bench clean

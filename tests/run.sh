@@ -8,7 +8,7 @@ MAKE=${MAKE:-make}
 B=${B:-build}
 logs=$B/test/logs
 SCRATCH=$B/test/scratch
-LIMIT=${LIMIT:-300}
+LIMIT=${LIMIT:-600}
 export B CC SCRATCH
 passed=0 failed=0 skipped=0
 
@@ -17,29 +17,38 @@ if command -v timeout >/dev/null 2>&1; then limited="timeout $LIMIT"; fi
 
 fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
 
-# tally NAME COMMAND...: runs it, adds its last line to the sums and shows what did not pass
-tally() {
-    name=$1
+# run NAME COMMAND...: into a log, with its exit status and its seconds
+run() {
+    log=$logs/$1
     shift
     started=$(date +%s)
-    $limited "$@" >"$logs/$name" 2>&1 </dev/null
-    status=$?
-    last=$(tail -n 1 "$logs/$name")
+    $limited "$@" >"$log" 2>&1 </dev/null
+    echo "$? $(($(date +%s) - started))" >"$log.status"
+}
+
+# count NAME: shows what did not pass and adds the last line to the sums
+count() {
+    read -r status seconds <"$logs/$1.status" || status=none
+    last=$(tail -n 1 "$logs/$1")
     counts=$(echo "$last" |
         sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
-    if [ "${VERBOSE:-}" = 1 ]; then cat "$logs/$name"; else
-        grep -E '^(FAIL|skip) ' "$logs/$name"
-    fi
+    if [ "${VERBOSE:-}" = 1 ]; then cat "$logs/$1"; else grep -E '^(FAIL|skip) ' "$logs/$1"; fi
     if [ -z "$counts" ]; then
-        tail -n 30 "$logs/$name"
+        tail -n 30 "$logs/$1"
         [ "$status" = 124 ] && status="124: out of time ($LIMIT s)"
-        fail "$name" "ended without its counts, exit status $status"
+        fail "$1" "ended without its counts, exit status $status"
         return
     fi
-    echo "$name: $last ($(($(date +%s) - started)) s)"
+    echo "$1: $last ($seconds s)"
+    name=$1
     set -- $counts
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
     if [ "$status" != 0 ] && [ "$2" = 0 ]; then fail "$name" "exit status $status"; fi
+}
+
+tally() {
+    run "$@"
+    count "$1"
 }
 
 finish() {
@@ -48,20 +57,25 @@ finish() {
     exit
 }
 
+rm -rf "$logs"
 mkdir -p "$logs" "$SCRATCH"
 if ! sh tests/setup.sh; then
     fail setup "no C compiler: install gcc, or set CC"
     finish
 fi
 
+# sanitizes COMPILER SANITIZERS: it builds programs with them, and they run on this machine
 sanitizes() {
     echo 'int main(void) { return 0; }' >"$SCRATCH/empty.c"
-    "$@" -fsanitize=address,undefined -o "$SCRATCH/empty" "$SCRATCH/empty.c" 2>/dev/null &&
-        "$SCRATCH/empty"
+    $1 "-fsanitize=$2" -o "$SCRATCH/empty" "$SCRATCH/empty.c" 2>/dev/null &&
+        "$SCRATCH/empty" 2>/dev/null
 }
 configurations="plain san"
 san_cc=$CC
-if sanitizes clang; then san_cc=clang; elif ! sanitizes "$CC"; then configurations=plain; fi
+if sanitizes clang address,undefined; then san_cc=clang
+elif ! sanitizes "$CC" address,undefined; then configurations=plain; fi
+thread_sanitizer=
+sanitizes "$san_cc" thread && thread_sanitizer=$B/test/tsan/test_threads
 
 # the programs that need the reference model need stb_ds
 tests=
@@ -82,7 +96,7 @@ for configuration in $configurations; do
 done
 echo "building (log: $logs/build)"
 [ "$configurations" = plain ] || goals="$goals $B/test/san/replay_events"
-if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" $goals "$B/chroprof" "$B/demo" "$B/bench" \
+if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" $goals $thread_sanitizer "$B/chroprof" "$B/demo" "$B/bench" \
     >"$logs/build" 2>&1 </dev/null; then
     fail build "$(grep -E 'error:|undefined reference|Error ' "$logs/build" | head -n 1)"
 elif grep -q 'warning:' "$logs/build"; then
@@ -91,6 +105,16 @@ elif grep -q 'warning:' "$logs/build"; then
 else
     passed=$((passed + 1))
 fi
+
+# the scripts mostly compile: they go beside the programs
+scripts="compile command"
+[ -f tests/examples.sh ] && scripts="$scripts examples"
+(
+    run compile sh tests/compile/run.sh
+    run command sh tests/command.sh "$B/chroprof"
+    [ -f tests/examples.sh ] && run examples sh tests/examples.sh
+) &
+beside=$!
 
 for configuration in $configurations; do
     for name in $tests; do
@@ -108,7 +132,12 @@ if [ "$configurations" = plain ]; then
 else
     tally fuzz-corpus sh tests/corpus.sh "$B/test/san/replay_events" fuzz/corpus_events
 fi
-tally compile sh tests/compile/run.sh
-tally command sh tests/command.sh "$B/chroprof"
-[ -f tests/examples.sh ] && tally examples sh tests/examples.sh
+if [ -n "$thread_sanitizer" ]; then
+    tally test_threads-tsan "$thread_sanitizer"
+else
+    skipped=$((skipped + 1))
+    echo "skip test_threads-tsan: $san_cc has no thread sanitizer that runs here"
+fi
+wait "$beside"
+for script in $scripts; do count "$script"; done
 finish

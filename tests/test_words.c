@@ -746,8 +746,11 @@ static uint64_t stall_clock(void *user)
 
 static void dawdle(void *user, const chroprof_stall *stall)
 {
+    witness *w = (witness *)user;
     note(user, stall);
     stall_clock_now += 40;
+    if (chroprof_write(w->p, CHROPROF_JSON, measure, w) != 0)
+        w->broken = "json";
 }
 
 TEST(the_time_of_on_stall_is_loop)
@@ -761,7 +764,7 @@ TEST(the_time_of_on_stall_is_loop)
     options.stall_ns = 100;
     options.on_stall = dawdle;
     options.on_stall_user = &w;
-    p = fresh(&options);
+    p = w.p = fresh(&options);
     chroprof_enter(p, &A);
     stall_clock_now = 150;
     chroprof_leave(p);
@@ -772,6 +775,8 @@ TEST(the_time_of_on_stall_is_loop)
     CHECK_EQ(rank_of(p, "a").exec_ns, 150);
     CHECK_EQ(rank_of(p, "b").exec_ns, 0);
     CHECK_EQ(totals_of(p).loop_ns, 40);
+    CHECK(w.broken == NULL && w.text_bytes > 400);
+    orderly(p);
 }
 
 /* One turn of i ns for each i in a shuffled order: the longest and the most recent are kept. */

@@ -25,27 +25,37 @@ static int writes(chroprof *p, chroprof_format format, int left_out)
     return left_out ? result == -1 && bytes == 0 : result == 0 && bytes > 0;
 }
 
+/* Bit f is set if format f was left out. */
+static unsigned left_out_formats(void)
+{
+    unsigned set = 0;
 #ifdef CHROPROF_NO_TEXT
-#define NO_TEXT 1
-#else
-#define NO_TEXT 0
+    set |= 1u << CHROPROF_TEXT;
 #endif
 #ifdef CHROPROF_NO_JSON
-#define NO_JSON 1
-#else
-#define NO_JSON 0
+    set |= 1u << CHROPROF_JSON;
 #endif
 #ifdef CHROPROF_NO_FOLDED
-#define NO_FOLDED 1
-#else
-#define NO_FOLDED 0
+    set |= 1u << CHROPROF_FOLDED;
 #endif
+#ifdef CHROPROF_NO_PROMETHEUS
+    set |= 1u << CHROPROF_PROMETHEUS;
+#endif
+#ifdef CHROPROF_NO_PPROF
+    set |= 1u << CHROPROF_PPROF;
+#endif
+#ifdef CHROPROF_NO_FIREFOX
+    set |= 1u << CHROPROF_FIREFOX;
+#endif
+    return set;
+}
 
 int main(void)
 {
     static const chroprof_site site = { "flags", __FILE__, 1 };
     chroprof_options options = { 0 };
     chroprof p;
+    int format;
 #ifdef CHROPROF_NO_CLOCK
     EXPECT(chroprof_init(&p, memory, sizeof memory, NULL) == CHROPROF_ERR_CLOCK);
 #else
@@ -57,9 +67,8 @@ int main(void)
     chroprof_event(&p, CHROPROF_ENTER, 0, &site, 1000);
     chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 5001000);
     EXPECT(chroprof_check(&p) == NULL);
-    EXPECT(writes(&p, CHROPROF_TEXT, NO_TEXT));
-    EXPECT(writes(&p, CHROPROF_JSON, NO_JSON));
-    EXPECT(writes(&p, CHROPROF_FOLDED, NO_FOLDED));
+    for (format = CHROPROF_TEXT; format <= CHROPROF_FIREFOX; format++)
+        EXPECT(writes(&p, (chroprof_format)format, (int)(left_out_formats() >> format & 1u)));
 #if defined(CHROPROF_NO_STDIO) && defined(EOF)
     EXPECT(!"stdio.h was included");
 #endif

@@ -56,16 +56,16 @@ works() {
     fi
 }
 
-# --- no warnings: gcc and clang, C and C++, old and new
-for std in c99 c11; do
-    for compiler in gcc clang; do
-        clean "${compiler}_$std" $compiler -std=$std $posix $strict -Wstrict-prototypes -O2 \
-            -c impl.c -o "$scratch/impl_${compiler}_$std.o"
-    done
+# --- no warnings: gcc and clang, C and C++, old and new; the optimizer sees more, once each
+for compiler in gcc clang; do
+    clean "${compiler}_c99" $compiler $c99 $strict -Wstrict-prototypes -O2 -c impl.c \
+        -o "$scratch/optimized.o"
+    clean "${compiler}_c11" $compiler -std=c11 $posix $strict -Wstrict-prototypes -fsyntax-only impl.c
 done
-for std in c++11 c++17; do
-    clean "g++_$std" g++ -x c++ -std=$std $strict -O2 -c impl.c -o "$scratch/impl_g++.o"
-    clean "clang++_$std" clang++ -x c++ -std=$std $strict -O2 -c impl.c -o "$scratch/impl_clang++.o"
+for compiler in g++ clang++; do
+    clean "${compiler}_c++11" $compiler -x c++ -std=c++11 $strict -fsyntax-only impl.c
+    clean "${compiler}_c++17" $compiler -x c++ -std=c++17 $strict -O2 -c impl.c \
+        -o "$scratch/optimized.o"
 done
 
 # --- clang -Weverything, without:
@@ -122,8 +122,19 @@ works alone_c++ g++ -x c++ -std=c++11 $strict alone.c
 works alone_clang++ clang++ -x c++ -std=c++17 $strict alone.c
 
 # --- option flags
-for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_TEXT -DCHROPROF_NO_JSON -DCHROPROF_NO_FOLDED \
-    "-DCHROPROF_NO_TEXT -DCHROPROF_NO_JSON -DCHROPROF_NO_FOLDED -DCHROPROF_NO_STDIO" \
+every=
+for format in TEXT JSON FOLDED PROMETHEUS PPROF FIREFOX; do
+    every="$every -DCHROPROF_NO_$format"
+    others=
+    for other in TEXT JSON FOLDED PROMETHEUS PPROF FIREFOX; do
+        [ $other = $format ] || others="$others -DCHROPROF_NO_$other"
+    done
+    works "flags_NO_$format" "${CC%% *}" $c99 $strict -DCHROPROF_NO_$format flags.c
+    works "flags_only_$format" "${CC%% *}" $c99 $strict $others flags.c
+done
+works flags_no_format "${CC%% *}" $c99 $strict $every flags.c
+works flags_no_format_no_stdio "${CC%% *}" $c99 $strict $every -DCHROPROF_NO_STDIO flags.c
+for flags in "" -DCHROPROF_NO_STDIO \
     -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC "-DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC"; do
     works "flags$(echo "$flags" | tr -d ' ' | sed 's/-DCHROPROF_/_/g')" "${CC%% *}" $c99 $strict \
         $flags flags.c
