@@ -449,15 +449,24 @@ static void write_file(const char *name, chroprof_format format)
 
 static void report(void)
 {
+    static const struct { const char *name; chroprof_format format; const char *opens; } files[] = {
+        { "demo.json", CHROPROF_JSON, "everything; chroprof report demo.json -o demo.html" },
+        { "demo.firefox.json", CHROPROF_FIREFOX, "the Firefox Profiler: drop it there" },
+        { "demo.pb", CHROPROF_PPROF, "go tool pprof -top demo.pb; speedscope" },
+        { "demo.folded", CHROPROF_FOLDED, "flamegraph.pl demo.folded > demo.svg; speedscope" },
+        { "demo.prom", CHROPROF_PROMETHEUS, "what Prometheus scrapes; promtool check metrics" }
+    };
     if (chroprof_dump(&prof, CHROPROF_TEXT, stdout) != 0) {
         give_up("standard output");
     }
     (void)puts(fixed ? "\nThe fault is repaired: task_handler takes next to nothing." :
         "\nHow to read it: task_handler comes first, and its strip rises over the run. Below it\n"
         "in the tree: find_task, which walks its list, and that only grows: see the futures live.");
-    write_file("demo.json", CHROPROF_JSON);
-    write_file("demo.folded", CHROPROF_FOLDED);
-    (void)puts("\nWritten: demo.json (everything), demo.folded (for a flame graph).");
+    (void)puts("\nWritten:");
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        write_file(files[i].name, files[i].format);
+        (void)printf("  %-18s %s\n", files[i].name, files[i].opens);
+    }
 }
 
 int main(int count, char **words)

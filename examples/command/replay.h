@@ -47,11 +47,12 @@ static const char *set_format(void *target, const char *value)
 {
     static const choice formats[] = {
         { "text", CHROPROF_TEXT }, { "json", CHROPROF_JSON }, { "folded", CHROPROF_FOLDED },
-        { NULL, 0 }
+        { "prometheus", CHROPROF_PROMETHEUS }, { "pprof", CHROPROF_PPROF },
+        { "firefox", CHROPROF_FIREFOX }, { NULL, 0 }
     };
     int format = 0;
     if (!choose(formats, value, &format)) {
-        return "expected text, json or folded";
+        return "expected text, json, folded, prometheus, pprof or firefox";
     }
     ((replay *)target)->format = (chroprof_format)format;
     return NULL;
@@ -202,7 +203,7 @@ static const char *set_help(void *target, const char *value)
 }
 
 static const tool_option replay_options[] = {
-    { "format", 'f', "FORMAT", "text (default), json or folded", set_format },
+    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof or\nfirefox", set_format },
     { "out", 'o', "OUT", "write to this file instead of standard output", set_out },
     { "by", 'b', "ORDER", "order of the ranked table: exec (default), children,\n"
       "slice-max, blame, delay or calls", set_by },

@@ -168,8 +168,9 @@ static bool write_profile(FILE *out, const profile_text *p)
 {
     const char *rest = p->futures.bytes + p->futures.length;
     const char *begin = p->bytes.bytes;
+    const char *slash = strrchr(p->source, '/');
     (void)fputs("<script type=\"application/json\" class=\"chroprof-profile\" data-source=\"", out);
-    write_attribute(out, p->source);
+    write_attribute(out, slash != NULL ? slash + 1 : p->source);
     (void)fputs("\">", out);
     write_safe_json(out, begin, (size_t)(p->futures.bytes - begin));
     if (!write_futures(out, p)) {
