@@ -15,7 +15,8 @@
 
    Sections are found by searching for >>name: >>version >>config >>types >>api >>macros, then the
    implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows >>clock >>bill
-   >>stalls >>stack >>events >>gate >>reading >>check >>public >>output, one section a format.
+   >>stalls >>stack >>events >>gate >>reading >>check >>open >>public >>output, one section a
+   format.
 
 QUICK START
 
@@ -520,6 +521,15 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 /* The smallest block that chroprof_init takes (with zeroed capacities), in bytes. */
 #define CHROPROF_MEMORY_MIN 6144
 
+/* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
+ * ended. It is not trusted: every size, offset, index, string and link is checked, and no bytes in
+ * it can make this or a later read fail. size may be larger than the block. On success *view takes
+ * every read and every output of this interface, and ignores events; the block must stay as it is
+ * while the view is in use and is never written to. On any error *view is zeroed and the reason is
+ * returned: CHROPROF_ERR_BUSY if a program changes the block or died while it did, which
+ * chroprof_snapshot mends. Cost: reads the block once. Any thread. */
+CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size);
+
 /* What a result code means, naming the knob to turn. A static string, never NULL. Any thread. */
 CHROPROF_API const char *chroprof_result_text(chroprof_result r);
 
@@ -978,6 +988,7 @@ typedef struct chroprof__future {
 } chroprof__future;
 
 enum { CHROPROF__GONE = 255 };
+enum { CHROPROF__RESETTING = 255 };    /* an event_state: a reset is under way */
 enum { CHROPROF__REMEMBERED = 1, CHROPROF__STARTED = 2 };   /* ready while running; ready again */
 
 /* A frame of the running stack. Number 0 is a barrier that is always there: the loop itself. */
@@ -1140,7 +1151,8 @@ typedef struct chroprof__core {
     uint32_t event_state;
     uint32_t event_account;    /* whom its interval is billed to */
     uint64_t seq_base;         /* seq at the last reset */
-    uint64_t event_reserved[3];
+    uint64_t edits;            /* odd while something is changed outside an event */
+    uint64_t event_reserved[2];
     /* what an event touches */
     uint64_t epoch;            /* clock - epoch = profile time */
     uint64_t last;             /* profile time of the last event = elapsed */
@@ -2794,6 +2806,19 @@ CHROPROF__INLINE void chroprof__end_event(chroprof__core *c)
     c->seq++;
 }
 
+/* Around what changes the block outside an event. */
+static void chroprof__begin_edit(chroprof__core *c)
+{
+    c->edits++;
+    CHROPROF__STORE_FENCE();
+}
+
+static void chroprof__end_edit(chroprof__core *c)
+{
+    CHROPROF__STORE_FENCE();
+    c->edits++;
+}
+
 CHROPROF__INLINE void chroprof__gate(chroprof *p, chroprof_state state, uint64_t id,
                                      const chroprof_site *site, uint64_t now)
 {
@@ -3714,6 +3739,331 @@ CHROPROF_API const char *chroprof_check(const chroprof *p)
     return broken ? broken : chroprof__check_sites(p);
 }
 
+/* Makes the handle point into a block. */
+static void chroprof__attach(chroprof *p, chroprof__core *c)
+{
+    p->core = c;
+    p->slots = c->tables[CHROPROF_TABLE_FUTURES].rows;
+    p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
+    p->frames = (chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
+    p->paths = (chroprof__path *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
+}
+
+/* >>open: a block from outside. Nothing in it is believed. What is checked here, each table once
+ * and in linear time, is all that the reads rely on: where every table lies, every index, and that
+ * every walk ends. What no read relies on, the two laws among it, is left to chroprof_check. */
+
+static bool chroprof__open_capacities(const uint32_t capacity[CHROPROF_TABLE_COUNT])
+{
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        if (capacity[k] == 0 && k != CHROPROF_TABLE_HISTOGRAMS && k != CHROPROF_TABLE_SAMPLES)
+            return false;
+    return chroprof__within_limits(capacity);
+}
+
+/* Do the tables lie where a block of these capacities has them? */
+static bool chroprof__open_layout(const chroprof__core *c)
+{
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    chroprof__table tables[CHROPROF__TABLES];
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        capacity[k] = c->tables[k].capacity;
+    if (!chroprof__open_capacities(capacity))
+        return false;
+    if (chroprof__layout(capacity, tables) != c->block_bytes)
+        return false;
+    for (uint32_t k = 0; k < CHROPROF__TABLES; k++) {
+        const chroprof__table *table = &c->tables[k];
+        if (table->offset != tables[k].offset || table->bytes != tables[k].bytes)
+            return false;
+        if (table->rows != tables[k].rows || table->capacity != tables[k].capacity)
+            return false;
+    }
+    return c->block_bytes != UINT64_MAX;
+}
+
+/* What the start of the core says, if size bytes of it are there. */
+static chroprof_result chroprof__open_header(const chroprof__core *c, uint64_t size)
+{
+    if (size < offsetof(chroprof__core, pid))
+        return CHROPROF_ERR_TRUNCATED;
+    if (c->order == 0x04030201u)
+        return CHROPROF_ERR_BYTE_ORDER;
+    if (c->layout != CHROPROF__LAYOUT || c->core_bytes != sizeof(*c))
+        return CHROPROF_ERR_VERSION;
+    if (size < sizeof(*c))
+        return CHROPROF_ERR_TRUNCATED;
+    if (c->order != 0x01020304u || !chroprof__open_layout(c))
+        return CHROPROF_ERR_CORRUPT;
+    return size < c->block_bytes ? CHROPROF_ERR_TRUNCATED : CHROPROF_OK;
+}
+
+/* The core begins at a multiple of 64 of the memory it was made in, which may since have been
+ * copied to anywhere: it is looked for. */
+static chroprof_result chroprof__open_seek(const void *block, uint64_t size, uint64_t *at)
+{
+    chroprof_result result = CHROPROF_ERR_FORMAT;
+    uint64_t word, swapped = UINT64_C(0x43485250524F4631);
+    for (*at = 0; *at < CHROPROF__ALIGN && size >= sizeof(word) + *at; ++*at) {
+        memcpy(&word, (const char *)block + *at, sizeof(word));
+        if (word == CHROPROF__MAGIC && ((uintptr_t)block + *at) % 8 == 0)
+            return CHROPROF_OK;
+        if (word == CHROPROF__MAGIC)
+            result = CHROPROF_ERR_ALIGNMENT;
+        if (word == swapped && result == CHROPROF_ERR_FORMAT)
+            result = CHROPROF_ERR_BYTE_ORDER;
+    }
+    return result;
+}
+
+static bool chroprof__open_uses(const chroprof__core *c)
+{
+    static const uint32_t counted[] = {
+        CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_SITES, CHROPROF_TABLE_PATHS, CHROPROF_TABLE_EDGES,
+        CHROPROF_TABLE_STALLS
+    };
+    for (uint32_t k = 0; k < sizeof(counted) / sizeof(*counted); k++)
+        if (c->tables[counted[k]].used > c->tables[counted[k]].capacity)
+            return false;
+    uint64_t strings = c->tables[CHROPROF_TABLE_STRINGS].used;
+    return strings >= CHROPROF__OWN_STRINGS && strings <= c->tables[CHROPROF_TABLE_STRINGS].bytes;
+}
+
+/* The fields of the core that reads divide by, index with, or take for text. */
+static bool chroprof__open_core(const chroprof__core *c)
+{
+    uint32_t index = c->window & 0xFFFF;
+    if (!chroprof__open_uses(c) || c->factor == 0 || c->last >= CHROPROF__END_OF_TIME)
+        return false;
+    if (index >= c->tables[CHROPROF_TABLE_WINDOWS].capacity || c->window_ticks == 0)
+        return false;
+    if (index > c->last / c->window_ticks)
+        return false;
+    if (c->depth > c->tables[CHROPROF_TABLE_DEPTH].capacity || c->floor > c->depth)
+        return false;
+    if (c->account >= CHROPROF__FIRST_PATH + c->tables[CHROPROF_TABLE_PATHS].used)
+        return false;
+    if (c->hidden && c->hidden_since > c->last)
+        return false;
+    return c->name[CHROPROF__NAME_BYTES - 1] == '\0' && c->host[CHROPROF__NAME_BYTES - 1] == '\0' &&
+           c->program[CHROPROF__NAME_BYTES - 1] == '\0';
+}
+
+/* A string begins behind the NUL of the one before; the last NUL ends them all. */
+static bool chroprof__open_string(const chroprof__core *c, uint32_t offset)
+{
+    if (offset >= c->tables[CHROPROF_TABLE_STRINGS].used)
+        return false;
+    return offset == 0 || chroprof__string(c, offset)[-1] == '\0';
+}
+
+static bool chroprof__open_site(const chroprof *p, uint32_t k)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__site *site = chroprof__sites(c) + k;
+    if (!chroprof__open_string(c, site->name) || !chroprof__open_string(c, site->file))
+        return false;
+    if (site->first_path >= chroprof__path_count(p))
+        return false;
+    return chroprof__cells(c, k)[0] <= chroprof__tag_level(c->window);
+}
+
+static bool chroprof__open_sites(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    uint32_t end = (uint32_t)c->tables[CHROPROF_TABLE_STRINGS].used - 1, linked = 0;
+    if (*chroprof__string(c, end) != '\0')
+        return false;
+    for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
+        uint32_t k = chroprof__sites(c)[site].first_path, before = UINT32_MAX;
+        if (!chroprof__open_site(p, site))
+            return false;
+        for (; k; before = k, k = p->paths[k].same_site, linked++)
+            if (k >= before || k >= chroprof__path_count(p) || p->paths[k].site != site)
+                return false;               /* each path is in one chain, so all take linear time */
+    }
+    return linked == chroprof__path_count(p) - CHROPROF__FIRST_PATH;
+}
+
+/* Loop, idle and untracked are no part of the tree. */
+static bool chroprof__open_own_path(const chroprof *p, uint32_t k)
+{
+    const chroprof__path *row = p->paths + k;
+    return row->site == k && row->parent == 0 && row->level == 0 && row->histogram == 0 &&
+           (k == CHROPROF__LOOP || row->next == 0);
+}
+
+static bool chroprof__open_path(const chroprof *p, uint32_t k)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__path *row = p->paths + k;
+    if (row->site < CHROPROF__OTHER || row->site >= chroprof__site_count(p))
+        return false;
+    if (row->parent >= k || row->parent == CHROPROF__IDLE || row->parent == CHROPROF__UNTRACKED)
+        return false;
+    if (row->level != p->paths[row->parent].level + 1 || row->level > chroprof__site_count(p))
+        return false;
+    if (row->histogram && row->histogram >= c->tables[CHROPROF_TABLE_HISTOGRAMS].rows)
+        return false;
+    return chroprof__tag_level(row->window) <= chroprof__tag_level(c->window) &&
+           chroprof__tag_index(c, row->window) <= (c->window & 0xFFFF);
+}
+
+static bool chroprof__open_paths(const chroprof *p)
+{
+    uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH;
+    for (uint32_t k = 0; k < count; k++)
+        if (k < CHROPROF__FIRST_PATH ? !chroprof__open_own_path(p, k) : !chroprof__open_path(p, k))
+            return false;
+    for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
+        if (k < CHROPROF__FIRST_PATH || k >= count || seen++ == count)
+            return false;                   /* a walk with a cycle would never end */
+    }
+    return seen == count;
+}
+
+static bool chroprof__open_frame(const chroprof *p, uint32_t k)
+{
+    const chroprof__frame *frame = p->frames + k;
+    if (frame->path >= chroprof__path_count(p) || frame->same >= k)
+        return false;
+    if (frame->id == 0)
+        return frame->same == 0;
+    if (frame->slot >= p->slots || p->futures[frame->slot].id != frame->id)
+        return false;
+    return frame->same == 0 || p->frames[frame->same].slot == frame->slot;
+}
+
+static bool chroprof__open_frames(const chroprof *p)
+{
+    const chroprof__frame *base = p->frames;
+    if (base->id != 0 || base->path != CHROPROF__LOOP || base->kind != CHROPROF__BARRIER)
+        return false;
+    for (uint32_t k = 1; k <= p->core->depth; k++)
+        if (!chroprof__open_frame(p, k))
+            return false;
+    return true;
+}
+
+/* A frame is the topmost one of at most one slot, so the chains of all take linear time. */
+static bool chroprof__open_future(const chroprof *p, uint32_t k)
+{
+    const chroprof__future *slot = p->futures + k;
+    if (slot->path >= chroprof__path_count(p) || slot->frame > p->core->depth)
+        return false;
+    if (slot->frame && (p->frames[slot->frame].slot != k || p->frames[slot->frame].id != slot->id))
+        return false;
+    return slot->state == CHROPROF__GONE ? slot->frame != 0 : slot->state <= CHROPROF_PAUSED;
+}
+
+/* Is a row, the run-th since the last empty one, found from its home by steps over full rows? */
+static bool chroprof__open_found(uint32_t k, uint32_t home, uint32_t rows, uint32_t run)
+{
+    return (k >= home ? k - home : k + rows - home) < run;
+}
+
+static bool chroprof__open_futures(const chroprof *p)
+{
+    uint32_t rows = p->slots, start = 0, run = 0;
+    uint64_t live = 0;
+    while (start < rows && p->futures[start].id != 0)
+        start++;
+    if (start == rows)
+        return false;                       /* a search would never end */
+    for (uint32_t n = 0, k = start; n < rows; n++, k = k + 1 < rows ? k + 1 : 0) {
+        uint64_t id = p->futures[k].id;
+        run = id ? run + 1 : 0;
+        if (id == 0)
+            continue;
+        if (!chroprof__open_found(k, chroprof__hash_index(id, rows), rows, run))
+            return false;
+        if (!chroprof__open_future(p, k))
+            return false;
+        live += p->futures[k].state != CHROPROF__GONE;
+    }
+    return live == p->core->tables[CHROPROF_TABLE_FUTURES].used;
+}
+
+static bool chroprof__open_edge(const chroprof *p, const chroprof__edge *edge)
+{
+    uint32_t count = chroprof__path_count(p);
+    if (edge->path >= count || edge->target >= count)
+        return false;
+    return p->paths[edge->target].site == edge->site;
+}
+
+static bool chroprof__open_edges(const chroprof *p)
+{
+    const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_EDGES];
+    const chroprof__edge *edges =
+        (const chroprof__edge *)chroprof__rows(p->core, CHROPROF_TABLE_EDGES);
+    uint32_t rows = table->rows, start = 0, run = 0;
+    uint64_t used = 0;
+    while (start < rows && edges[start].site != 0)
+        start++;
+    if (start == rows)
+        return false;
+    for (uint32_t n = 0, k = start; n < rows; n++, k = k + 1 < rows ? k + 1 : 0) {
+        uint64_t key = (uint64_t)edges[k].path << 32 ^ edges[k].site;
+        run = edges[k].site ? run + 1 : 0;
+        if (run == 0)
+            continue;
+        if (!chroprof__open_found(k, chroprof__hash_index(key, rows), rows, run))
+            return false;
+        if (!chroprof__open_edge(p, edges + k))
+            return false;
+        used++;
+    }
+    return used == table->used;
+}
+
+static bool chroprof__open_stalls(const chroprof *p)
+{
+    const chroprof__stall *rows =
+        (const chroprof__stall *)chroprof__rows(p->core, CHROPROF_TABLE_STALLS);
+    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_STALLS].rows; k++) {
+        if (rows[k].slice_count > CHROPROF_STALL_SLICES)
+            return false;
+        for (uint32_t i = 0; i < rows[k].slice_count; i++)
+            if (rows[k].slices[i].path >= chroprof__path_count(p))
+                return false;
+    }
+    return true;
+}
+
+/* Everything behind the header. */
+static bool chroprof__open_tables(const chroprof *p)
+{
+    return chroprof__open_core(p->core) && chroprof__open_paths(p) && chroprof__open_sites(p) &&
+           chroprof__open_frames(p) && chroprof__open_futures(p) && chroprof__open_edges(p) &&
+           chroprof__open_stalls(p);
+}
+
+CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size)
+{
+    uint64_t at;
+    if (!view)
+        return CHROPROF_ERR_ARGUMENT;
+    memset(view, 0, sizeof(*view));
+    if (!block)
+        return CHROPROF_ERR_ARGUMENT;
+    chroprof_result result = chroprof__open_seek(block, size, &at);
+    if (result != CHROPROF_OK)
+        return result;
+    chroprof__core *c = (chroprof__core *)((uintptr_t)block + (uintptr_t)at);
+    result = chroprof__open_header(c, size - at);
+    if (result == CHROPROF_OK && (c->seq | c->edits) % 2 != 0)
+        result = CHROPROF_ERR_BUSY;
+    if (result != CHROPROF_OK)
+        return result;
+    chroprof__attach(view, c);
+    view->view = true;
+    if (chroprof__open_tables(view))
+        return CHROPROF_OK;
+    memset(view, 0, sizeof(*view));
+    return CHROPROF_ERR_CORRUPT;
+}
+
 /* >>public: life and events. */
 
 CHROPROF_API const char *chroprof_result_text(chroprof_result r)
@@ -3730,16 +4080,6 @@ CHROPROF_API uint64_t chroprof_clock_manual(void *user)
 {
     (void)user;
     return 0;
-}
-
-/* Makes the handle point into a block. */
-static void chroprof__attach(chroprof *p, chroprof__core *c)
-{
-    p->core = c;
-    p->slots = c->tables[CHROPROF_TABLE_FUTURES].rows;
-    p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
-    p->frames = (chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
-    p->paths = (chroprof__path *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
 }
 
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options)
@@ -3903,6 +4243,7 @@ static void chroprof__bill_callback(chroprof *p)
     chroprof__core *c = p->core;
     uint32_t account = c->account;
     uint64_t before = c->last;
+    chroprof__begin_edit(c);
     c->account = CHROPROF__LOOP;
     uint64_t t = chroprof__begin_event(p, c, CHROPROF_TICK, 0, chroprof__read_clock(p));
     c->account = account;
@@ -3913,6 +4254,7 @@ static void chroprof__bill_callback(chroprof *p)
     if (c->depth > c->floor)
         p->frames[c->floor + 1].excluded += t - before;
     chroprof__end_event(c);
+    chroprof__end_edit(c);
 }
 
 /* Tells the host of the stalls that the event just ended; live: its time came from the clock. */
@@ -3982,7 +4324,9 @@ CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *na
 {
     if (!p || !p->core || p->view || !name)
         return NULL;
+    chroprof__begin_edit(p->core);
     uint32_t k = chroprof__intern_site(p->core, name, file ? file : "", line);
+    chroprof__end_edit(p->core);
     return (const chroprof_site *)(const void *)chroprof__sites(p->core)[k].handle;
 }
 
@@ -4142,6 +4486,7 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
         chroprof__switch_off(p);
         return;
     }
+    chroprof__begin_edit(p->core);
     p->core->enabled = 1;
     p->on = true;
     if (p->core->manual) {                  /* the next event says when */
@@ -4150,6 +4495,7 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
     } else {
         chroprof__start_at(p->core, chroprof__read_clock(p));
     }
+    chroprof__end_edit(p->core);
 }
 
 /* A path's figures begin anew; its place in the tree stays. Futures and frames are counted in
@@ -4239,23 +4585,27 @@ static void chroprof__reset_core(chroprof__core *c)
     c->horizon = 0;
 }
 
-CHROPROF_API void chroprof_reset(chroprof *p)
+/* What was half reset can be reset again. */
+static void chroprof__reset_all(chroprof *p)
 {
-    if (!p || !p->core || p->view || p->in_callback)
-        return;
-    chroprof__core *c = p->core;
-    CHROPROF__STORE_FENCE();
-    c->event_state = CHROPROF_TICK;
-    c->seq++;
-    CHROPROF__STORE_FENCE();
     for (uint32_t k = 0; k < chroprof__path_count(p); k++)
         chroprof__reset_path(p->paths + k);
     chroprof__reset_futures(p);
     chroprof__reset_frames(p);
-    chroprof__reset_tables(c);
-    c->seq++;
-    chroprof__reset_core(c);
+    chroprof__reset_tables(p->core);
+    p->core->seq += 2;
+    chroprof__reset_core(p->core);
+}
+
+CHROPROF_API void chroprof_reset(chroprof *p)
+{
+    if (!p || !p->core || p->view || p->in_callback)
+        return;
+    p->core->event_state = CHROPROF__RESETTING;
     CHROPROF__STORE_FENCE();
+    chroprof__begin_edit(p->core);
+    chroprof__reset_all(p);
+    chroprof__end_edit(p->core);
 }
 
 /* >>output: what the formats share. */
@@ -4267,8 +4617,10 @@ CHROPROF__UNUSED static void chroprof__tick_live(chroprof *p)
         return;
     chroprof__any_live_event(p, CHROPROF_TICK, 0, NULL);
 #if CHROPROF__HAS_COUNTER
+    chroprof__begin_edit(p->core);
     if (!p->core->calibrated)
         chroprof__calibrate(p->core);
+    chroprof__end_edit(p->core);
 #endif
 }
 
