@@ -1972,9 +1972,10 @@ static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
 /* The profile begins at the first event where nothing else says when. */
 static void chroprof__start_at(chroprof__core *c, uint64_t now)
 {
-    c->started = 1;
     c->start_clock = now;
     c->epoch = now - c->last;
+    CHROPROF__STORE_FENCE();
+    c->started = 1;
 }
 
 /* Any event but tick ends an idle; the pass that it began is still without slices. */
@@ -4888,7 +4889,8 @@ static bool chroprof__good_frame(const chroprof *p, const chroprof__frame *frame
     bool plain = frame->kind == CHROPROF__BARRIER || frame->kind == CHROPROF__ENTER_FRAME;
     if (frame->path >= chroprof__path_count(p) || frame->pushed > p->core->last)
         return false;
-    if (frame->kind == CHROPROF__BARRIER && frame->path != CHROPROF__LOOP)
+    if (frame->kind == CHROPROF__BARRIER ? frame->path != CHROPROF__LOOP
+                                         : frame->path < CHROPROF__UNTRACKED)
         return false;
     return plain ? frame->id == 0 : frame->id != 0 && frame->kind & CHROPROF__FUTURE_FRAME;
 }
@@ -5067,24 +5069,64 @@ static void chroprof__mend_calls(chroprof__path *row, uint64_t last)
     row->wall = 0 - row->live * last;
 }
 
-/* Counts that the event had changed in part are made those of the futures that are there. */
+/* The call that the event ended on this path is still there: it ends. */
+static void chroprof__drop_call(chroprof *p, uint32_t path)
+{
+    chroprof__core *c = p->core;
+    chroprof__future *slot = chroprof__find(p, c->event_id);
+    if (c->event_id && slot->id && slot->state != CHROPROF__GONE && slot->path == path) {
+        c->tables[CHROPROF_TABLE_FUTURES].used--;
+        chroprof__orphan_frames(p, slot);
+        slot->state = CHROPROF__GONE;
+        slot->flags = 0;
+        if (slot->frame == 0)
+            chroprof__free_slot(p, slot);
+    } else if (p->frames[c->depth].kind == CHROPROF__ENTER_FRAME &&
+               p->frames[c->depth].path == path) {
+        c->depth--;
+    }
+}
+
+/* The event had changed these counts in part. A finish that is counted is finished, a call that is
+ * only half begun is not; futures and counts then agree. */
+static void chroprof__mend_call(chroprof *p, uint32_t path)
+{
+    chroprof__path *row = p->paths + path;
+    uint64_t last = p->core->last, there = row->reserved[1];
+    uint64_t ended = row->completed + row->failed + row->cancelled + row->abandoned;
+    if (ended + row->live == row->calls + 1) {
+        row->live--;
+        row->wall += last;
+    } else if (ended + row->live + 1 == row->calls && there > row->live) {
+        row->live++;
+        row->wall -= last;
+    } else if (ended + row->live + 1 == row->calls) {
+        row->calls--;
+    }
+    if (there > row->live)
+        chroprof__drop_call(p, path);
+    row->calls -= there < row->live ? row->live - there : 0;
+    row->wall += there < row->live ? (row->live - there) * last : 0;
+    row->live = there < row->live ? there : row->live;
+}
+
+/* Counts are made those of the futures that are there. */
 static void chroprof__mend_counts(chroprof *p, chroprof__mending *m)
 {
+    const chroprof__future *slot = chroprof__find(p, p->core->event_id);
+    uint32_t own = p->core->event_id && slot->id ? slot->path : 0;
+    chroprof__recount(p);
+    for (uint32_t k = CHROPROF__UNTRACKED; k < chroprof__path_count(p); k++)
+        chroprof__mend_call(p, k);
     chroprof__recount(p);
     for (uint32_t k = CHROPROF__UNTRACKED; k < chroprof__path_count(p); k++) {
         chroprof__path *row = p->paths + k;
-        uint64_t live = row->reserved[1], ready = row->reserved[2];
-        uint64_t calls = row->completed + row->failed + row->cancelled + row->abandoned + live;
-        if (row->live == live && row->ready == ready && row->calls == calls)
-            continue;
-        m->culprit = k;
-        row->live = live;
-        row->ready = (uint32_t)ready;
-        row->calls = calls;
+        if (row->live != row->reserved[1] || row->ready != row->reserved[2])
+            m->culprit = k;
+        row->live = row->reserved[1];
+        row->ready = (uint32_t)row->reserved[2];
     }
-    const chroprof__future *slot = chroprof__find(p, p->core->event_id);
-    if (m->culprit == 0 && p->core->event_id && slot->id)
-        m->culprit = slot->path;
+    m->culprit = m->culprit ? m->culprit : own;
 }
 
 /* Delay that blame lacks, as a number of 64 bits that wraps around. */
@@ -5220,9 +5262,9 @@ static bool chroprof__mend(chroprof *p, chroprof__mending *m)
     chroprof__mend_futures(p);
     for (uint32_t passes = 0; passes < 3; passes++)
         chroprof__mend_edges(p);
-    chroprof__mend_account(p);
     if (m->torn && !m->skewed)
         chroprof__mend_counts(p, m);
+    chroprof__mend_account(p);
     for (uint32_t k = CHROPROF__UNTRACKED; k < chroprof__path_count(p); k++)
         chroprof__mend_calls(p->paths + k, c->last);
     c->ready = 0;
