@@ -15,7 +15,8 @@
 
    Sections are found by searching for >>name: >>version >>config >>types >>api >>macros, then the
    implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows >>clock >>bill
-   >>stalls >>stack >>events >>gate >>reading >>check >>public >>output, one section a format.
+   >>stalls >>stack >>events >>gate >>reading >>check >>open >>public >>snapshot >>output, one
+   section a format.
 
 QUICK START
 
@@ -151,6 +152,8 @@ JSON, SCHEMA VERSION 1
    passes, pass_p50_ns, pass_p99_ns, pass_max_ns, turns, turn_p50_ns, turn_p99_ns, turn_max_ns
    elapsed_ticks, delay_ticks, blame_ticks (the last two are equal)
    start_unix_ns (calendar time of profile time 0; 0: not known), tick_error_ppb
+   skew_ns, skew_events (of a snapshot: what went on while it was copied)
+   doubt_ns, doubt_events (of a snapshot: the event in which the program stopped)
    provisional (the clock is not calibrated yet), enabled, idle, depth (frames on the stack)
  sites           a list, one row a site that was used, by id; every field of chroprof_rank:
    id, name, file, line
@@ -462,6 +465,8 @@ typedef struct chroprof_totals {
     bool enabled;
     bool idle;                 /* the loop was idle at the last event */
     uint32_t depth;            /* frames on the running stack, hidden ones included */
+    uint64_t skew_ns, skew_events;     /* of a snapshot: what went on meanwhile; 0: exact */
+    uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
 } chroprof_totals;
 
 /* One time window. Widths double when the table is full, so the windows always cover the run. */
@@ -525,6 +530,27 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init takes (with zeroed capacities), in bytes. */
 #define CHROPROF_MEMORY_MIN 6144
+
+/* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
+ * ended. It is not trusted: every size, offset, index, string and link is checked, and no bytes in
+ * it can make this or a later read fail. size may be larger than the block. On success *view takes
+ * every read and every output of this interface, and ignores events; the block must stay as it is
+ * while the view is in use and is never written to. On any error *view is zeroed and the reason is
+ * returned: CHROPROF_ERR_BUSY if a program changes the block or died while it did, which
+ * chroprof_snapshot mends. Cost: reads the block once. Any thread. */
+CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size);
+
+/* Copies the block of a running, hung or killed program into memory, as a block that opens. Every
+ * row is whole in itself. Where nothing went on meanwhile (idle, hung) the copy is exact; else
+ * elapsed is the sum of the rows as they were copied, both laws hold, and totals.skew_ns and
+ * skew_events say by how much rows may differ in time. If the program stopped inside an event, that
+ * one is finished or undone, and totals.doubt_events and doubt_ns name it. memory needs the size of
+ * the live block and may have any alignment; it holds nothing of use after an error. The live block
+ * is not trusted, but its memory must stay readable: a mapped file that is cut shorter kills the
+ * reader by SIGBUS, as ever. Cost: reads what is in use of the block up to three times. Any thread,
+ * any process; the writer pays nothing. */
+CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
+                                               void *memory, size_t size);
 
 /* What a result code means, naming the knob to turn. A static string, never NULL. Any thread. */
 CHROPROF_API const char *chroprof_result_text(chroprof_result r);
@@ -820,6 +846,20 @@ private:
 #define CHROPROF__STORE_FENCE() ((void)0)
 #endif
 
+/* Loads before it are done before loads after it: for who reads a block that others write. */
+#if defined(__GNUC__) && defined(__ATOMIC_ACQUIRE) && !defined(__x86_64__) && !defined(__i386__)
+#define CHROPROF__LOAD_FENCE() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#else
+#define CHROPROF__LOAD_FENCE() CHROPROF__STORE_FENCE()
+#endif
+
+/* A word of a block, whatever lies there. */
+#if defined(__GNUC__)
+typedef uint64_t __attribute__((may_alias)) chroprof__word;
+#else
+typedef uint64_t chroprof__word;
+#endif
+
 #ifndef CHROPROF_ASSERT
 #define CHROPROF_ASSERT(x) ((void)0)
 #endif
@@ -1002,6 +1042,7 @@ typedef struct chroprof__future {
 } chroprof__future;
 
 enum { CHROPROF__GONE = 255 };
+enum { CHROPROF__RESETTING = 255 };    /* an event_state: a reset is under way */
 enum { CHROPROF__REMEMBERED = 1, CHROPROF__STARTED = 2 };   /* ready while running; ready again */
 
 /* A frame of the running stack. Number 0 is a barrier that is always there: the loop itself. */
@@ -1164,7 +1205,8 @@ typedef struct chroprof__core {
     uint32_t event_state;
     uint32_t event_account;    /* whom its interval is billed to */
     uint64_t seq_base;         /* seq at the last reset */
-    uint64_t event_reserved[3];
+    uint64_t edits;            /* odd while something is changed outside an event */
+    uint64_t event_reserved[2];
     /* what an event touches */
     uint64_t epoch;            /* clock - epoch = profile time */
     uint64_t last;             /* profile time of the last event = elapsed */
@@ -1208,6 +1250,9 @@ typedef struct chroprof__core {
     char name[CHROPROF__NAME_BYTES];
     char host[CHROPROF__NAME_BYTES];
     char program[CHROPROF__NAME_BYTES];
+    /* of a copy */
+    uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
+    uint64_t doubt_ticks, doubt_events;    /* of the event that was cut short */
     uint64_t anomalies[32];
     chroprof__table tables[CHROPROF__TABLES];
     chroprof__biggest pass;
@@ -1636,15 +1681,12 @@ CHROPROF__INLINE chroprof__edge *chroprof__find_edge(const chroprof__core *c, ui
 }
 
 /* Puts path number k into the tree, right after its parent in preorder. */
-static void chroprof__new_path(chroprof *p, uint32_t k, uint32_t parent, uint32_t site)
+static void chroprof__link_path(chroprof *p, uint32_t k, uint32_t parent, uint32_t site)
 {
-    chroprof__core *c = p->core;
+    const chroprof__core *c = p->core;
     chroprof__path *row = p->paths + k;
-    memset(row, 0, sizeof(*row));
-    row->site = site;
-    row->parent = parent;
     row->level = p->paths[parent].level + 1;
-    row->window = c->window;
+    row->histogram = 0;
     if (site >= CHROPROF__FIRST_SITE &&
         site - CHROPROF__FIRST_SITE < c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity)
         row->histogram = site - CHROPROF__FIRST_SITE + 1;
@@ -1652,6 +1694,17 @@ static void chroprof__new_path(chroprof *p, uint32_t k, uint32_t parent, uint32_
     chroprof__sites(c)[site].first_path = k;
     row->next = p->paths[parent].next;
     p->paths[parent].next = k;
+}
+
+static void chroprof__new_path(chroprof *p, uint32_t k, uint32_t parent, uint32_t site)
+{
+    chroprof__core *c = p->core;
+    chroprof__path *row = p->paths + k;
+    memset(row, 0, sizeof(*row));
+    row->site = site;
+    row->parent = parent;
+    row->window = c->window;
+    chroprof__link_path(p, k, parent, site);
 }
 
 /* The ancestor of a path, itself included, that has this site; 0: none. */
@@ -1943,9 +1996,10 @@ static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
 /* The profile begins at the first event where nothing else says when. */
 static void chroprof__start_at(chroprof__core *c, uint64_t now)
 {
-    c->started = 1;
     c->start_clock = now;
     c->epoch = now - c->last;
+    CHROPROF__STORE_FENCE();
+    c->started = 1;
 }
 
 /* Any event but tick ends an idle; the pass that it began is still without slices. */
@@ -2821,6 +2875,19 @@ CHROPROF__INLINE void chroprof__end_event(chroprof__core *c)
     c->seq++;
 }
 
+/* Around what changes the block outside an event. */
+static void chroprof__begin_edit(chroprof__core *c)
+{
+    c->edits++;
+    CHROPROF__STORE_FENCE();
+}
+
+static void chroprof__end_edit(chroprof__core *c)
+{
+    CHROPROF__STORE_FENCE();
+    c->edits++;
+}
+
 CHROPROF__INLINE void chroprof__gate(chroprof *p, chroprof_state state, uint64_t id,
                                      const chroprof_site *site, uint64_t now)
 {
@@ -3522,6 +3589,10 @@ CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
     out->depth = c->depth + c->hidden;
+    out->skew_ns = chroprof__ns(c, c->skew_ticks);
+    out->skew_events = c->skew_events;
+    out->doubt_ns = chroprof__ns(c, c->doubt_ticks);
+    out->doubt_events = c->doubt_events;
 }
 
 /* >>check: every invariant of the block, each with a name. */
@@ -3547,6 +3618,8 @@ static const char *chroprof__check_sums(const chroprof *p)
         return "elapsed = the sum of all paths' exec + untracked + idle + loop";
     if (blame != delay)
         return "the sum of blame = the sum of delay";
+    if (c->skew_events)
+        return NULL;                        /* rows of different moments */
     if (ready != c->ready)
         return "the paths' ready futures add up";
     if (live != c->tables[CHROPROF_TABLE_FUTURES].used)
@@ -3608,7 +3681,9 @@ static const char *chroprof__check_futures(const chroprof *p)
     const chroprof__table *table = &c->tables[CHROPROF_TABLE_FUTURES];
     if (live != table->used || live > table->capacity)
         return "the count of live futures is that of their slots";
-    return ready == c->ready ? NULL : "the count of ready futures is that of their slots";
+    if (ready != c->ready && c->skew_events == 0)
+        return "the count of ready futures is that of their slots";
+    return NULL;
 }
 
 static const char *chroprof__check_frame(const chroprof *p, uint32_t k)
@@ -3707,8 +3782,9 @@ static const char *chroprof__check_site(const chroprof *p, uint32_t site)
         return "the windows of a site hold its exec";
     uint32_t h = row->first_path ? p->paths[row->first_path].histogram : 0;
     uint64_t held = c->held & CHROPROF__HELD_SLICE && c->held_slice_row == h;
-    if (h && chroprof__histogram_total(&chroprof__histogram_rows(c)[h].slice) + held !=
-             chroprof__slices_ended(p, site))
+    if (h && c->skew_events == 0 &&
+        chroprof__histogram_total(&chroprof__histogram_rows(c)[h].slice) + held !=
+            chroprof__slices_ended(p, site))
         return "a site's histogram has an entry for each slice that ended";
     return NULL;
 }
@@ -3741,6 +3817,331 @@ CHROPROF_API const char *chroprof_check(const chroprof *p)
     return broken ? broken : chroprof__check_sites(p);
 }
 
+/* Makes the handle point into a block. */
+static void chroprof__attach(chroprof *p, chroprof__core *c)
+{
+    p->core = c;
+    p->slots = c->tables[CHROPROF_TABLE_FUTURES].rows;
+    p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
+    p->frames = (chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
+    p->paths = (chroprof__path *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
+}
+
+/* >>open: a block from outside. Nothing in it is believed. What is checked here, each table once
+ * and in linear time, is all that the reads rely on: where every table lies, every index, and that
+ * every walk ends. What no read relies on, the two laws among it, is left to chroprof_check. */
+
+static bool chroprof__open_capacities(const uint32_t capacity[CHROPROF_TABLE_COUNT])
+{
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        if (capacity[k] == 0 && k != CHROPROF_TABLE_HISTOGRAMS && k != CHROPROF_TABLE_SAMPLES)
+            return false;
+    return chroprof__within_limits(capacity);
+}
+
+/* Do the tables lie where a block of these capacities has them? */
+static bool chroprof__open_layout(const chroprof__core *c)
+{
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    chroprof__table tables[CHROPROF__TABLES];
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        capacity[k] = c->tables[k].capacity;
+    if (!chroprof__open_capacities(capacity))
+        return false;
+    if (chroprof__layout(capacity, tables) != c->block_bytes)
+        return false;
+    for (uint32_t k = 0; k < CHROPROF__TABLES; k++) {
+        const chroprof__table *table = &c->tables[k];
+        if (table->offset != tables[k].offset || table->bytes != tables[k].bytes)
+            return false;
+        if (table->rows != tables[k].rows || table->capacity != tables[k].capacity)
+            return false;
+    }
+    return c->block_bytes != UINT64_MAX;
+}
+
+/* What the start of the core says, if size bytes of it are there. */
+static chroprof_result chroprof__open_header(const chroprof__core *c, uint64_t size)
+{
+    if (size < offsetof(chroprof__core, pid))
+        return CHROPROF_ERR_TRUNCATED;
+    if (c->order == 0x04030201u)
+        return CHROPROF_ERR_BYTE_ORDER;
+    if (c->layout != CHROPROF__LAYOUT || c->core_bytes != sizeof(*c))
+        return CHROPROF_ERR_VERSION;
+    if (size < sizeof(*c))
+        return CHROPROF_ERR_TRUNCATED;
+    if (c->order != 0x01020304u || !chroprof__open_layout(c))
+        return CHROPROF_ERR_CORRUPT;
+    return size < c->block_bytes ? CHROPROF_ERR_TRUNCATED : CHROPROF_OK;
+}
+
+/* The core begins at a multiple of 64 of the memory it was made in, which may since have been
+ * copied to anywhere: it is looked for. */
+static chroprof_result chroprof__open_seek(const void *block, uint64_t size, uint64_t *at)
+{
+    chroprof_result result = CHROPROF_ERR_FORMAT;
+    uint64_t word, swapped = UINT64_C(0x43485250524F4631);
+    for (*at = 0; *at < CHROPROF__ALIGN && size >= sizeof(word) + *at; ++*at) {
+        memcpy(&word, (const char *)block + *at, sizeof(word));
+        if (word == CHROPROF__MAGIC && ((uintptr_t)block + *at) % 8 == 0)
+            return CHROPROF_OK;
+        if (word == CHROPROF__MAGIC)
+            result = CHROPROF_ERR_ALIGNMENT;
+        if (word == swapped && result == CHROPROF_ERR_FORMAT)
+            result = CHROPROF_ERR_BYTE_ORDER;
+    }
+    return result;
+}
+
+static bool chroprof__open_uses(const chroprof__core *c)
+{
+    static const uint32_t counted[] = {
+        CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_SITES, CHROPROF_TABLE_PATHS, CHROPROF_TABLE_EDGES,
+        CHROPROF_TABLE_STALLS
+    };
+    for (uint32_t k = 0; k < sizeof(counted) / sizeof(*counted); k++)
+        if (c->tables[counted[k]].used > c->tables[counted[k]].capacity)
+            return false;
+    uint64_t strings = c->tables[CHROPROF_TABLE_STRINGS].used;
+    return strings >= CHROPROF__OWN_STRINGS && strings <= c->tables[CHROPROF_TABLE_STRINGS].bytes;
+}
+
+/* The fields of the core that reads divide by, index with, or take for text. */
+static bool chroprof__open_core(const chroprof__core *c)
+{
+    uint32_t index = c->window & 0xFFFF;
+    if (!chroprof__open_uses(c) || c->factor == 0 || c->last >= CHROPROF__END_OF_TIME)
+        return false;
+    if (index >= c->tables[CHROPROF_TABLE_WINDOWS].capacity || c->window_ticks == 0)
+        return false;
+    if (index > c->last / c->window_ticks || chroprof__tag_level(c->window) > 62)
+        return false;
+    if (c->depth > c->tables[CHROPROF_TABLE_DEPTH].capacity || c->floor > c->depth)
+        return false;
+    if (c->account >= CHROPROF__FIRST_PATH + c->tables[CHROPROF_TABLE_PATHS].used)
+        return false;
+    if (c->hidden && c->hidden_since > c->last)
+        return false;
+    return c->name[CHROPROF__NAME_BYTES - 1] == '\0' && c->host[CHROPROF__NAME_BYTES - 1] == '\0' &&
+           c->program[CHROPROF__NAME_BYTES - 1] == '\0';
+}
+
+/* A string begins behind the NUL of the one before; the last NUL ends them all. */
+static bool chroprof__open_string(const chroprof__core *c, uint32_t offset)
+{
+    if (offset >= c->tables[CHROPROF_TABLE_STRINGS].used)
+        return false;
+    return offset == 0 || chroprof__string(c, offset)[-1] == '\0';
+}
+
+static bool chroprof__open_site(const chroprof *p, uint32_t k)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__site *site = chroprof__sites(c) + k;
+    if (!chroprof__open_string(c, site->name) || !chroprof__open_string(c, site->file))
+        return false;
+    if (site->first_path >= chroprof__path_count(p))
+        return false;
+    return chroprof__cells(c, k)[0] <= chroprof__tag_level(c->window);
+}
+
+static bool chroprof__open_sites(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    uint32_t end = (uint32_t)c->tables[CHROPROF_TABLE_STRINGS].used - 1, linked = 0;
+    if (*chroprof__string(c, end) != '\0')
+        return false;
+    for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
+        uint32_t k = chroprof__sites(c)[site].first_path, before = UINT32_MAX;
+        if (!chroprof__open_site(p, site))
+            return false;
+        for (; k; before = k, k = p->paths[k].same_site, linked++)
+            if (k >= before || k >= chroprof__path_count(p) || p->paths[k].site != site)
+                return false;               /* each path is in one chain, so all take linear time */
+    }
+    return linked == chroprof__path_count(p) - CHROPROF__FIRST_PATH;
+}
+
+/* Loop, idle and untracked are no part of the tree. */
+static bool chroprof__open_own_path(const chroprof *p, uint32_t k)
+{
+    const chroprof__path *row = p->paths + k;
+    return row->site == k && row->parent == 0 && row->level == 0 && row->histogram == 0 &&
+           (k == CHROPROF__LOOP || row->next == 0);
+}
+
+static bool chroprof__open_path(const chroprof *p, uint32_t k)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__path *row = p->paths + k;
+    if (row->site < CHROPROF__OTHER || row->site >= chroprof__site_count(p))
+        return false;
+    if (row->parent >= k || row->parent == CHROPROF__IDLE || row->parent == CHROPROF__UNTRACKED)
+        return false;
+    if (row->level != p->paths[row->parent].level + 1 || row->level > chroprof__site_count(p))
+        return false;
+    if (row->histogram && row->histogram >= c->tables[CHROPROF_TABLE_HISTOGRAMS].rows)
+        return false;
+    return chroprof__tag_level(row->window) <= chroprof__tag_level(c->window) &&
+           chroprof__tag_index(c, row->window) <= (c->window & 0xFFFF);
+}
+
+static bool chroprof__open_paths(const chroprof *p)
+{
+    uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH;
+    for (uint32_t k = 0; k < count; k++)
+        if (k < CHROPROF__FIRST_PATH ? !chroprof__open_own_path(p, k) : !chroprof__open_path(p, k))
+            return false;
+    for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
+        if (k < CHROPROF__FIRST_PATH || k >= count || seen++ == count)
+            return false;                   /* a walk with a cycle would never end */
+    }
+    return seen == count;
+}
+
+static bool chroprof__open_frame(const chroprof *p, uint32_t k)
+{
+    const chroprof__frame *frame = p->frames + k;
+    if (frame->path >= chroprof__path_count(p) || frame->same >= k)
+        return false;
+    if (frame->id == 0)
+        return frame->same == 0;
+    if (frame->slot >= p->slots || p->futures[frame->slot].id != frame->id)
+        return false;
+    return frame->same == 0 || p->frames[frame->same].slot == frame->slot;
+}
+
+static bool chroprof__open_frames(const chroprof *p)
+{
+    const chroprof__frame *base = p->frames;
+    if (base->id != 0 || base->path != CHROPROF__LOOP || base->kind != CHROPROF__BARRIER)
+        return false;
+    for (uint32_t k = 1; k <= p->core->depth; k++)
+        if (!chroprof__open_frame(p, k))
+            return false;
+    return true;
+}
+
+/* A frame is the topmost one of at most one slot, so the chains of all take linear time. */
+static bool chroprof__open_future(const chroprof *p, uint32_t k)
+{
+    const chroprof__future *slot = p->futures + k;
+    if (slot->path >= chroprof__path_count(p) || slot->frame > p->core->depth)
+        return false;
+    if (slot->frame && (p->frames[slot->frame].slot != k || p->frames[slot->frame].id != slot->id))
+        return false;
+    return slot->state == CHROPROF__GONE ? slot->frame != 0 : slot->state <= CHROPROF_PAUSED;
+}
+
+/* Is a row, the run-th since the last empty one, found from its home by steps over full rows? */
+static bool chroprof__open_found(uint32_t k, uint32_t home, uint32_t rows, uint32_t run)
+{
+    return (k >= home ? k - home : k + rows - home) < run;
+}
+
+static bool chroprof__open_futures(const chroprof *p)
+{
+    uint32_t rows = p->slots, start = 0, run = 0;
+    uint64_t live = 0;
+    while (start < rows && p->futures[start].id != 0)
+        start++;
+    if (start == rows)
+        return false;                       /* a search would never end */
+    for (uint32_t n = 0, k = start; n < rows; n++, k = k + 1 < rows ? k + 1 : 0) {
+        uint64_t id = p->futures[k].id;
+        run = id ? run + 1 : 0;
+        if (id == 0)
+            continue;
+        if (!chroprof__open_found(k, chroprof__hash_index(id, rows), rows, run))
+            return false;
+        if (!chroprof__open_future(p, k))
+            return false;
+        live += p->futures[k].state != CHROPROF__GONE;
+    }
+    return live == p->core->tables[CHROPROF_TABLE_FUTURES].used;
+}
+
+static bool chroprof__open_edge(const chroprof *p, const chroprof__edge *edge)
+{
+    uint32_t count = chroprof__path_count(p);
+    if (edge->path >= count || edge->target >= count)
+        return false;
+    return p->paths[edge->target].site == edge->site;
+}
+
+static bool chroprof__open_edges(const chroprof *p)
+{
+    const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_EDGES];
+    const chroprof__edge *edges =
+        (const chroprof__edge *)chroprof__rows(p->core, CHROPROF_TABLE_EDGES);
+    uint32_t rows = table->rows, start = 0, run = 0;
+    uint64_t used = 0;
+    while (start < rows && edges[start].site != 0)
+        start++;
+    if (start == rows)
+        return false;
+    for (uint32_t n = 0, k = start; n < rows; n++, k = k + 1 < rows ? k + 1 : 0) {
+        uint64_t key = (uint64_t)edges[k].path << 32 ^ edges[k].site;
+        run = edges[k].site ? run + 1 : 0;
+        if (run == 0)
+            continue;
+        if (!chroprof__open_found(k, chroprof__hash_index(key, rows), rows, run))
+            return false;
+        if (!chroprof__open_edge(p, edges + k))
+            return false;
+        used++;
+    }
+    return used == table->used;
+}
+
+static bool chroprof__open_stalls(const chroprof *p)
+{
+    const chroprof__stall *rows =
+        (const chroprof__stall *)chroprof__rows(p->core, CHROPROF_TABLE_STALLS);
+    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_STALLS].rows; k++) {
+        if (rows[k].slice_count > CHROPROF_STALL_SLICES)
+            return false;
+        for (uint32_t i = 0; i < rows[k].slice_count; i++)
+            if (rows[k].slices[i].path >= chroprof__path_count(p))
+                return false;
+    }
+    return true;
+}
+
+/* Everything behind the header. */
+static bool chroprof__open_tables(const chroprof *p)
+{
+    return chroprof__open_core(p->core) && chroprof__open_paths(p) && chroprof__open_sites(p) &&
+           chroprof__open_frames(p) && chroprof__open_futures(p) && chroprof__open_edges(p) &&
+           chroprof__open_stalls(p);
+}
+
+CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size)
+{
+    uint64_t at;
+    if (!view)
+        return CHROPROF_ERR_ARGUMENT;
+    memset(view, 0, sizeof(*view));
+    if (!block)
+        return CHROPROF_ERR_ARGUMENT;
+    chroprof_result result = chroprof__open_seek(block, size, &at);
+    if (result != CHROPROF_OK)
+        return result;
+    chroprof__core *c = (chroprof__core *)((uintptr_t)block + (uintptr_t)at);
+    result = chroprof__open_header(c, size - at);
+    if (result == CHROPROF_OK && (c->seq | c->edits) % 2 != 0)
+        result = CHROPROF_ERR_BUSY;
+    if (result != CHROPROF_OK)
+        return result;
+    chroprof__attach(view, c);
+    view->view = true;
+    if (chroprof__open_tables(view))
+        return CHROPROF_OK;
+    memset(view, 0, sizeof(*view));
+    return CHROPROF_ERR_CORRUPT;
+}
+
 /* >>public: life and events. */
 
 CHROPROF_API const char *chroprof_result_text(chroprof_result r)
@@ -3757,16 +4158,6 @@ CHROPROF_API uint64_t chroprof_clock_manual(void *user)
 {
     (void)user;
     return 0;
-}
-
-/* Makes the handle point into a block. */
-static void chroprof__attach(chroprof *p, chroprof__core *c)
-{
-    p->core = c;
-    p->slots = c->tables[CHROPROF_TABLE_FUTURES].rows;
-    p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
-    p->frames = (chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
-    p->paths = (chroprof__path *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
 }
 
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options)
@@ -3930,6 +4321,7 @@ static void chroprof__bill_callback(chroprof *p)
     chroprof__core *c = p->core;
     uint32_t account = c->account;
     uint64_t before = c->last;
+    chroprof__begin_edit(c);
     c->account = CHROPROF__LOOP;
     uint64_t t = chroprof__begin_event(p, c, CHROPROF_TICK, 0, chroprof__read_clock(p));
     c->account = account;
@@ -3940,6 +4332,7 @@ static void chroprof__bill_callback(chroprof *p)
     if (c->depth > c->floor)
         p->frames[c->floor + 1].excluded += t - before;
     chroprof__end_event(c);
+    chroprof__end_edit(c);
 }
 
 /* Tells the host of the stalls that the event just ended; live: its time came from the clock. */
@@ -4052,7 +4445,9 @@ CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *na
 {
     if (!p || !p->core || p->view || !name)
         return NULL;
+    chroprof__begin_edit(p->core);
     uint32_t k = chroprof__intern_site(p->core, name, file ? file : "", line);
+    chroprof__end_edit(p->core);
     return (const chroprof_site *)(const void *)chroprof__sites(p->core)[k].handle;
 }
 
@@ -4215,6 +4610,7 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
         chroprof__switch_off(p);
         return;
     }
+    chroprof__begin_edit(p->core);
     p->core->enabled = 1;
     p->on = true;
     if (p->core->manual) {                  /* the next event says when */
@@ -4223,6 +4619,7 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
     } else {
         chroprof__start_at(p->core, chroprof__read_clock(p));
     }
+    chroprof__end_edit(p->core);
 }
 
 /* A path's figures begin anew; its place in the tree stays. Futures and frames are counted in
@@ -4312,23 +4709,730 @@ static void chroprof__reset_core(chroprof__core *c)
     c->horizon = 0;
 }
 
-CHROPROF_API void chroprof_reset(chroprof *p)
+/* What was half reset can be reset again. */
+static void chroprof__reset_all(chroprof *p)
 {
-    if (!p || !p->core || p->view || p->in_callback)
-        return;
-    chroprof__core *c = p->core;
-    CHROPROF__STORE_FENCE();
-    c->event_state = CHROPROF_TICK;
-    c->seq++;
-    CHROPROF__STORE_FENCE();
     for (uint32_t k = 0; k < chroprof__path_count(p); k++)
         chroprof__reset_path(p->paths + k);
     chroprof__reset_futures(p);
     chroprof__reset_frames(p);
-    chroprof__reset_tables(c);
-    c->seq++;
-    chroprof__reset_core(c);
+    chroprof__reset_tables(p->core);
+    p->core->seq += 2;
+    chroprof__reset_core(p->core);
+}
+
+CHROPROF_API void chroprof_reset(chroprof *p)
+{
+    if (!p || !p->core || p->view || p->in_callback)
+        return;
+    p->core->event_state = CHROPROF__RESETTING;
     CHROPROF__STORE_FENCE();
+    chroprof__begin_edit(p->core);
+    chroprof__reset_all(p);
+    chroprof__end_edit(p->core);
+}
+
+/* >>snapshot: a copy of a block that somebody may be writing, or died over. First the copy, then
+ * what is mended of it where it is not of one moment between two events. */
+
+enum {
+    CHROPROF__SPINS = 1 << 16,     /* looks at an odd sequence word before it counts as stuck */
+    CHROPROF__PIECE = 1 << 16,     /* bytes copied at once */
+    CHROPROF__ROW_TRIES = 64,
+    CHROPROF__COPY_TRIES = 3
+};
+
+typedef struct chroprof__copy {
+    const chroprof__core *from;    /* live: read by chroprof__load alone */
+    chroprof__core *to;
+    uint64_t seq, edits;           /* before the part under way */
+    uint64_t tries;                /* left for rows that do not hold still */
+    bool stuck;                    /* inside an event or an edit that does not go on */
+} chroprof__copy;
+
+CHROPROF__INLINE uint64_t chroprof__load(const void *word)
+{
+    return *(const volatile chroprof__word *)word;
+}
+
+static void chroprof__copy_words(chroprof__copy *s, uint64_t offset, uint64_t bytes)
+{
+    const char *from = (const char *)s->from + offset;
+    char *to = (char *)s->to + offset;
+    for (uint64_t k = 0; k < bytes; k += 8) {
+        uint64_t word = chroprof__load(from + k);
+        memcpy(to + k, &word, sizeof(word));
+    }
+}
+
+/* Waits for the end of an event that is under way, unless it has none. */
+static void chroprof__await(chroprof__copy *s)
+{
+    uint32_t spins = 0;
+    bool odd;
+    do {
+        s->seq = chroprof__load(&s->from->seq);
+        s->edits = chroprof__load(&s->from->edits);
+        odd = (s->seq | s->edits) % 2 != 0;
+    } while (odd && !s->stuck && ++spins < CHROPROF__SPINS);
+    s->stuck = odd;
+    CHROPROF__LOAD_FENCE();
+}
+
+/* Was what has been copied since of one moment? */
+static bool chroprof__held_still(const chroprof__copy *s)
+{
+    CHROPROF__LOAD_FENCE();
+    return chroprof__load(&s->from->seq) == s->seq && chroprof__load(&s->from->edits) == s->edits;
+}
+
+/* Copies rows so that each is of one moment between two events: pieces that do not hold still are
+ * halved, down to a row. stamp: notes in the rows, which are paths, when that was. */
+static void chroprof__copy_rows(chroprof__copy *s, uint32_t table, uint64_t first, uint64_t count,
+                                uint64_t row, bool stamp)
+{
+    uint64_t at = s->to->tables[table].offset + first * row, left = count * row;
+    uint64_t piece = CHROPROF__PIECE / row * row, tries = 0;
+    while (left) {
+        piece = piece < row ? row : piece < left ? piece : left;
+        chroprof__await(s);
+        chroprof__copy_words(s, at, piece);
+        uint64_t now = chroprof__load(&s->from->last);
+        bool still = chroprof__held_still(s), one = piece == row;
+        if (!still && !(one && (tries++ == CHROPROF__ROW_TRIES || s->tries == 0))) {
+            s->tries -= one;
+            piece = piece / 2 / row * row;
+            continue;
+        }
+        for (uint64_t k = 0; stamp && k < piece; k += row)
+            ((chroprof__path *)(void *)((char *)s->to + at + k))->reserved[0] = now;
+        at += piece;
+        left -= piece;
+        piece = 2 * piece < CHROPROF__PIECE ? 2 * piece : piece;
+        tries = 0;
+    }
+}
+
+/* The core and the running stack belong together: both of one moment, if that comes. */
+static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_bytes, uint64_t bytes)
+{
+    for (uint32_t tries = 0; tries < CHROPROF__ROW_TRIES; tries++) {
+        chroprof__await(s);
+        chroprof__copy_words(s, 0, sizeof(chroprof__core));
+        if (!chroprof__held_still(s) && tries + 1 < CHROPROF__ROW_TRIES)
+            continue;
+        chroprof_result result = chroprof__open_header(s->to, live_bytes);
+        if (result != CHROPROF_OK)
+            return result;
+        const chroprof__table *frames = &s->to->tables[CHROPROF_TABLE_DEPTH];
+        if (s->to->depth > frames->capacity || !chroprof__open_uses(s->to))
+            return CHROPROF_ERR_CORRUPT;
+        if (bytes < s->to->block_bytes)
+            return CHROPROF_ERR_MEMORY;
+        chroprof__copy_words(s, frames->offset, (s->to->depth + 1u) * sizeof(chroprof__frame));
+        if (chroprof__held_still(s))
+            break;
+    }
+    return CHROPROF_OK;
+}
+
+/* Copies what is in use. The paths come last, so that no other table is ahead of them. */
+static void chroprof__copy_tables(chroprof__copy *s)
+{
+    const chroprof__table *tables = s->to->tables;
+    uint64_t depth = s->to->depth + 1u, paths = tables[CHROPROF_TABLE_PATHS].used;
+    uint64_t sites = tables[CHROPROF_TABLE_SITES].used, cells;
+    uint64_t rows = tables[CHROPROF_TABLE_HISTOGRAMS].rows;
+    cells = (tables[CHROPROF_TABLE_WINDOWS].capacity + 1u) * (uint64_t)sizeof(uint64_t);
+    uint64_t strings = (tables[CHROPROF_TABLE_STRINGS].used + 7) / 8;
+    chroprof__copy_rows(s, CHROPROF_TABLE_STRINGS, 0, strings, 8, false);
+    chroprof__copy_rows(s, CHROPROF_TABLE_SITES, 0, sites + CHROPROF__FIRST_SITE,
+                        sizeof(chroprof__site), false);
+    chroprof__copy_rows(s, CHROPROF_TABLE_DEPTH, depth, tables[CHROPROF_TABLE_DEPTH].rows - depth,
+                        sizeof(chroprof__frame), false);
+    chroprof__copy_rows(s, CHROPROF_TABLE_STALLS, 0, tables[CHROPROF_TABLE_STALLS].rows,
+                        sizeof(chroprof__stall), false);
+    chroprof__copy_rows(s, CHROPROF_TABLE_FUTURES, 0, tables[CHROPROF_TABLE_FUTURES].rows,
+                        sizeof(chroprof__future), false);
+    chroprof__copy_rows(s, CHROPROF_TABLE_EDGES, 0, tables[CHROPROF_TABLE_EDGES].rows,
+                        sizeof(chroprof__edge), false);
+    chroprof__copy_rows(s, CHROPROF_TABLE_HISTOGRAMS, 0, rows < sites + 1 ? rows : sites + 1,
+                        sizeof(chroprof__histograms), false);
+    chroprof__copy_rows(s, CHROPROF_TABLE_WINDOWS, 0, sites + CHROPROF__FIRST_SITE, cells, false);
+    chroprof__copy_rows(s, CHROPROF_TABLE_PATHS, 0, paths + CHROPROF__FIRST_PATH,
+                        sizeof(chroprof__path), true);
+}
+
+/* What is known of the moment, or the moments, of a copy. */
+typedef struct chroprof__mending {
+    bool torn;                 /* an event or an edit was cut short */
+    bool moved;                /* something changed meanwhile */
+    bool skewed;               /* events went on meanwhile */
+    uint32_t culprit;          /* path whose figures that event was changing, 0: not known */
+    uint64_t ready;            /* futures ready before it */
+} chroprof__mending;
+
+static void chroprof__mend_sites(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    chroprof__site *sites = chroprof__sites(c);
+    char *strings = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS);
+    strings[c->tables[CHROPROF_TABLE_STRINGS].used - 1] = '\0';
+    for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
+        uint64_t *cells = chroprof__cells(c, k);
+        sites[k].first_path = 0;
+        if (!chroprof__open_string(c, sites[k].name))
+            sites[k].name = 0;
+        if (!chroprof__open_string(c, sites[k].file))
+            sites[k].file = 0;
+        if (cells[0] > chroprof__tag_level(c->window))
+            cells[0] = chroprof__tag_level(c->window);
+    }
+}
+
+/* Parents and sites never change once a path is there: all other links are made anew from them. */
+static bool chroprof__mend_tree(chroprof *p)
+{
+    chroprof__table *table = &p->core->tables[CHROPROF_TABLE_PATHS];
+    for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
+        p->paths[k].site = k;
+        p->paths[k].next = p->paths[k].parent = p->paths[k].level = p->paths[k].histogram = 0;
+    }
+    for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(p); k++) {
+        const chroprof__path *row = p->paths + k;
+        bool good = row->site >= CHROPROF__OTHER && row->site < chroprof__site_count(p) &&
+                    row->parent < k && row->parent != CHROPROF__IDLE &&
+                    row->parent != CHROPROF__UNTRACKED;
+        if (good)
+            chroprof__link_path(p, k, row->parent, row->site);
+        else if (k + 1 == chroprof__path_count(p) && row->exec == 0)
+            table->used--;                  /* it was just being made */
+        else
+            return false;
+    }
+    return true;
+}
+
+static uint64_t chroprof__sum_exec(const chroprof *p)
+{
+    uint64_t exec = 0;
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
+        exec += p->paths[k].exec;
+    return exec;
+}
+
+/* The interval of an event that was cut short before it billed it. */
+static void chroprof__finish_interval(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    uint64_t t = c->event_now - c->epoch, before = c->last;
+    uint32_t account = c->event_account;
+    bool good = t > before && t < CHROPROF__END_OF_TIME && account < chroprof__path_count(p) &&
+                (t - before <= c->max_step_ticks || account == CHROPROF__IDLE);
+    if (good && c->started && c->seq % 2 != 0 && chroprof__sum_exec(p) == before)
+        p->paths[account].exec += t - before;
+}
+
+/* Elapsed is the sum of what was billed. */
+static bool chroprof__mend_time(chroprof *p, const chroprof__mending *m)
+{
+    chroprof__core *c = p->core;
+    if (m->torn && !m->skewed)
+        chroprof__finish_interval(p);
+    c->last = chroprof__sum_exec(p);
+    if (c->last >= CHROPROF__END_OF_TIME || c->window_ticks == 0)
+        return false;
+    if (chroprof__tag_level(c->window) > 62)
+        return false;
+    for (uint32_t k = 0; m->skewed && k < chroprof__path_count(p); k++) {
+        chroprof__path *row = p->paths + k;
+        row->wall += row->live * (row->reserved[0] - c->last);
+        row->delay += row->ready * (row->reserved[0] - c->last);
+    }
+    if (m->torn && c->seq % 2 != 0) {
+        uint64_t end = c->intervals[((c->seq >> 1) - 1) % CHROPROF__INTERVALS].end;
+        c->doubt_events = 1;
+        c->doubt_ticks = chroprof__minus(c->last, end);
+    }
+    return true;
+}
+
+static bool chroprof__good_frame(const chroprof *p, const chroprof__frame *frame)
+{
+    bool plain = frame->kind == CHROPROF__BARRIER || frame->kind == CHROPROF__ENTER_FRAME;
+    if (frame->path >= chroprof__path_count(p) || frame->pushed > p->core->last)
+        return false;
+    if (frame->kind == CHROPROF__BARRIER ? frame->path != CHROPROF__LOOP
+                                         : frame->path < CHROPROF__UNTRACKED)
+        return false;
+    return plain ? frame->id == 0 : frame->id != 0 && frame->kind & CHROPROF__FUTURE_FRAME;
+}
+
+/* Cuts the stack above the first frame that can't be; finds the barriers anew. */
+static void chroprof__mend_stack(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    uint32_t k = 1;
+    memset(p->frames, 0, sizeof(*p->frames));
+    p->frames[0].kind = CHROPROF__BARRIER;
+    c->floor = c->level = 0;
+    for (; k <= c->depth && chroprof__good_frame(p, p->frames + k); k++) {
+        if (p->frames[k].kind != CHROPROF__BARRIER)
+            continue;
+        p->frames[k].slot = c->floor;
+        p->frames[k].same = 0;
+        c->floor = k;
+        c->level++;
+    }
+    c->depth = k - 1;
+    if (c->hidden && c->hidden_since > c->last)
+        c->hidden_since = c->last;
+}
+
+/* A slice can't have begun after its end. */
+static void chroprof__mend_slices(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    uint64_t end = c->hidden ? c->hidden_since : c->last;
+    for (uint32_t k = c->depth; k > 0; k--) {
+        chroprof__frame *frame = p->frames + k;
+        if (frame->pushed > end)
+            frame->pushed = end;
+        if (frame->start > end)
+            frame->start = end;
+        if (frame->start < frame->pushed)
+            frame->start = frame->pushed;
+        end = frame->pushed;
+    }
+}
+
+/* Puts the futures of a copied table where a search finds them, each id once; those that only had
+ * frames come back with these. Steps are limited, whatever the ids. */
+static void chroprof__mend_slots(chroprof *p)
+{
+    chroprof__table *table = &p->core->tables[CHROPROF_TABLE_FUTURES];
+    uint64_t steps = 64 * (uint64_t)p->slots;
+    uint32_t start = 0;
+    table->used = 0;
+    while (start + 1 < p->slots && p->futures[start].id != 0)
+        start++;
+    for (uint32_t n = 0, k = start; n < p->slots; n++, k = k + 1 < p->slots ? k + 1 : 0) {
+        chroprof__future slot = p->futures[k];
+        memset(p->futures + k, 0, sizeof(slot));
+        if (slot.id == 0 || slot.path < CHROPROF__UNTRACKED || slot.path >= chroprof__path_count(p))
+            continue;
+        if (slot.state > CHROPROF_PAUSED || table->used == table->capacity)
+            continue;
+        uint32_t at = chroprof__hash_index(slot.id, p->slots);
+        while (p->futures[at].id != 0 && p->futures[at].id != slot.id && steps > 0) {
+            at = at + 1 < p->slots ? at + 1 : 0;
+            steps--;
+        }
+        if (p->futures[at].id != 0)
+            continue;
+        slot.frame = 0;
+        slot.since = slot.since < p->core->last ? slot.since : p->core->last;
+        p->futures[at] = slot;
+        table->used++;
+    }
+}
+
+/* Ties a frame to the slot of its id. */
+static void chroprof__mend_frame(chroprof *p, uint32_t k)
+{
+    chroprof__frame *frame = p->frames + k;
+    chroprof__future *slot = chroprof__find(p, frame->id);
+    if (slot->id == 0) {
+        slot->id = frame->id;
+        slot->path = frame->path;
+        slot->state = CHROPROF__GONE;
+    }
+    bool own = slot->state != CHROPROF__GONE && slot->path == frame->path;
+    if (!(frame->kind & CHROPROF__ORPHAN) && !own) {
+        frame->kind |= CHROPROF__ORPHAN | CHROPROF__NEWEST | CHROPROF__OLDEST;
+        frame->carried = 0;
+    }
+    frame->slot = (uint32_t)(slot - p->futures);
+    frame->same = slot->frame;
+    frame->future = k;
+    slot->frame = (uint16_t)k;
+}
+
+static void chroprof__mend_futures(chroprof *p)
+{
+    uint32_t inner = 0;
+    for (uint32_t passes = 0; passes < 3; passes++)
+        chroprof__mend_slots(p);            /* a hole that one leaves is filled by the next */
+    for (uint32_t k = 1; k <= p->core->depth; k++) {
+        chroprof__frame *frame = p->frames + k;
+        inner = frame->kind == CHROPROF__BARRIER ? 0 : frame->id ? k : inner;
+        frame->same = 0;
+        frame->future = inner;
+        if (frame->id)
+            chroprof__mend_frame(p, k);
+    }
+    for (uint32_t k = 0; k < p->slots; k++) {
+        chroprof__future *slot = p->futures + k;
+        bool own = slot->frame && !(p->frames[slot->frame].kind & CHROPROF__ORPHAN);
+        if (slot->id == 0 || slot->state == CHROPROF__GONE)
+            continue;
+        if (own)
+            slot->state = CHROPROF_RUNNING;
+        else if (slot->state == CHROPROF_RUNNING && p->core->hidden == 0)
+            slot->state = CHROPROF_PAUSED;
+    }
+}
+
+/* As chroprof__mend_slots. */
+static void chroprof__mend_edges(chroprof *p)
+{
+    chroprof__table *table = &p->core->tables[CHROPROF_TABLE_EDGES];
+    chroprof__edge *edges = (chroprof__edge *)chroprof__rows(p->core, CHROPROF_TABLE_EDGES);
+    uint64_t steps = 64 * (uint64_t)table->rows;
+    uint32_t rows = table->rows, start = 0;
+    table->used = 0;
+    while (start + 1 < rows && edges[start].site != 0)
+        start++;
+    for (uint32_t n = 0, k = start; n < rows; n++, k = k + 1 < rows ? k + 1 : 0) {
+        chroprof__edge edge = edges[k];
+        memset(edges + k, 0, sizeof(edge));
+        if (edge.site == 0 || !chroprof__open_edge(p, &edge) || table->used == table->capacity)
+            continue;
+        uint32_t at = chroprof__hash_index((uint64_t)edge.path << 32 ^ edge.site, rows);
+        while (edges[at].site != 0 && steps > 0) {
+            at = at + 1 < rows ? at + 1 : 0;
+            steps--;
+        }
+        if (edges[at].site != 0)
+            continue;
+        edges[at] = edge;
+        table->used++;
+    }
+}
+
+/* Counts each path's futures: live in reserved[1], ready in reserved[2]. */
+static void chroprof__recount(chroprof *p)
+{
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
+        p->paths[k].reserved[1] = p->paths[k].reserved[2] = 0;
+    for (uint32_t k = 0; k < p->slots; k++) {
+        const chroprof__future *slot = p->futures + k;
+        if (slot->id == 0 || slot->state == CHROPROF__GONE)
+            continue;
+        p->paths[slot->path].reserved[1]++;
+        p->paths[slot->path].reserved[2] += slot->state == CHROPROF_READY;
+    }
+    for (uint32_t k = 1; k <= p->core->depth; k++)
+        if (p->frames[k].kind == CHROPROF__ENTER_FRAME)
+            p->paths[p->frames[k].path].reserved[1]++;
+}
+
+/* Calls add up, and none can have lasted longer than the profile. */
+static void chroprof__mend_calls(chroprof__path *row, uint64_t last)
+{
+    const uint64_t turns[] = { 0, last, 0 - last };
+    row->calls = row->completed + row->failed + row->cancelled + row->abandoned + row->live;
+    for (uint32_t k = 0; k < 3; k++) {
+        uint64_t wall = row->wall + row->live * last + turns[k];
+        if (row->calls ? wall / row->calls > last : wall != 0)
+            continue;
+        row->wall += turns[k];
+        return;
+    }
+    row->wall = 0 - row->live * last;
+}
+
+/* The call that the event ended on this path is still there: it ends. */
+static void chroprof__drop_call(chroprof *p, uint32_t path)
+{
+    chroprof__core *c = p->core;
+    chroprof__future *slot = chroprof__find(p, c->event_id);
+    if (c->event_id && slot->id && slot->state != CHROPROF__GONE && slot->path == path) {
+        c->tables[CHROPROF_TABLE_FUTURES].used--;
+        chroprof__orphan_frames(p, slot);
+        slot->state = CHROPROF__GONE;
+        slot->flags = 0;
+        if (slot->frame == 0)
+            chroprof__free_slot(p, slot);
+    } else if (p->frames[c->depth].kind == CHROPROF__ENTER_FRAME &&
+               p->frames[c->depth].path == path) {
+        c->depth--;
+    }
+}
+
+/* The event had changed these counts in part. A finish that is counted is finished, a call that is
+ * only half begun is not; futures and counts then agree. */
+static void chroprof__mend_call(chroprof *p, uint32_t path)
+{
+    chroprof__path *row = p->paths + path;
+    uint64_t last = p->core->last, there = row->reserved[1];
+    uint64_t ended = row->completed + row->failed + row->cancelled + row->abandoned;
+    if (ended + row->live == row->calls + 1) {
+        row->live--;
+        row->wall += last;
+    } else if (ended + row->live + 1 == row->calls && there > row->live) {
+        row->live++;
+        row->wall -= last;
+    } else if (ended + row->live + 1 == row->calls) {
+        row->calls--;
+    }
+    if (there > row->live)
+        chroprof__drop_call(p, path);
+    row->calls -= there < row->live ? row->live - there : 0;
+    row->wall += there < row->live ? (row->live - there) * last : 0;
+    row->live = there < row->live ? there : row->live;
+}
+
+/* Counts are made those of the futures that are there. */
+static void chroprof__mend_counts(chroprof *p, chroprof__mending *m)
+{
+    const chroprof__future *slot = chroprof__find(p, p->core->event_id);
+    uint32_t own = p->core->event_id && slot->id ? slot->path : 0;
+    chroprof__recount(p);
+    for (uint32_t k = CHROPROF__UNTRACKED; k < chroprof__path_count(p); k++)
+        chroprof__mend_call(p, k);
+    chroprof__recount(p);
+    for (uint32_t k = CHROPROF__UNTRACKED; k < chroprof__path_count(p); k++) {
+        chroprof__path *row = p->paths + k;
+        if (row->live != row->reserved[1] || row->ready != row->reserved[2])
+            m->culprit = k;
+        row->live = row->reserved[1];
+        row->ready = (uint32_t)row->reserved[2];
+    }
+    m->culprit = m->culprit ? m->culprit : own;
+}
+
+/* Delay that blame lacks, as a number of 64 bits that wraps around. */
+static uint64_t chroprof__unblamed(const chroprof *p)
+{
+    uint64_t ticks = 0;
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
+        ticks += chroprof__delay_ticks(p, p->paths + k) - p->paths[k].blame;
+    return ticks;
+}
+
+/* The second law. The event's own interval was not blamed on anybody yet; or the delay of its
+ * future was changed in part; what is left over goes to the loop. */
+static void chroprof__mend_blame(chroprof *p, const chroprof__mending *m)
+{
+    chroprof__core *c = p->core;
+    uint64_t lack = chroprof__unblamed(p);
+    chroprof__path *culprit = p->paths + m->culprit;
+    if (m->torn && lack && lack == c->doubt_ticks * m->ready &&
+        c->event_account < chroprof__path_count(p))
+        p->paths[c->event_account].blame += lack;
+    else if (m->torn && m->culprit && !((chroprof__delay_ticks(p, culprit) - lack) >> 62))
+        culprit->delay -= lack;
+    lack = chroprof__unblamed(p);
+    if (lack >> 63)
+        p->paths[CHROPROF__LOOP].delay += 0 - lack;
+    else
+        p->paths[CHROPROF__LOOP].blame += lack;
+}
+
+/* The window that the last event is in, and no path's tag beyond it. */
+static void chroprof__mend_tags(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    chroprof__widen_windows(c, c->last);
+    c->window = (c->window & 0xFFFF0000u) | (uint32_t)(c->last / c->window_ticks);
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
+        chroprof__path *row = p->paths + k;
+        if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
+            chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
+            row->window = c->window;
+        if (row->mark > row->exec)
+            row->mark = row->exec;
+    }
+}
+
+/* The cells of a site hold what its paths have put there. What they lack goes to the present
+ * window, what they have too much comes off the latest ones. */
+static void chroprof__mend_cells(chroprof *p, uint32_t site, uint64_t want)
+{
+    chroprof__core *c = p->core;
+    uint64_t *cells = chroprof__cells(c, site), have = 0;
+    uint32_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
+    chroprof__merge_cells(c, cells);
+    for (uint32_t k = 0; k < capacity; k++)
+        have += cells[1 + k];
+    if (have < want)
+        cells[1 + (c->window & 0xFFFF)] += want - have;
+    for (uint32_t k = capacity; k > 0 && have > want; k--) {
+        uint64_t take = cells[k] < have - want ? cells[k] : have - want;
+        cells[k] -= take;
+        have -= take;
+    }
+}
+
+static void chroprof__mend_windows(chroprof *p)
+{
+    chroprof__mend_tags(p);
+    for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
+        uint64_t want = site < CHROPROF__OTHER ? p->paths[site].mark : 0;
+        for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
+            want += p->paths[k].mark;
+        chroprof__mend_cells(p, site, want);
+    }
+}
+
+/* An entry for each slice that ended. */
+static void chroprof__mend_histogram(chroprof *p, uint32_t site)
+{
+    chroprof__core *c = p->core;
+    uint32_t first = chroprof__sites(c)[site].first_path, row = p->paths[first].histogram;
+    if (first == 0 || row == 0)
+        return;
+    chroprof__histogram *h = &chroprof__histogram_rows(c)[row].slice;
+    uint64_t have = chroprof__histogram_total(h), want = chroprof__slices_ended(p, site);
+    uint64_t held = c->held & CHROPROF__HELD_SLICE && c->held_slice_row == row;
+    want = chroprof__minus(want, held);
+    if (have < want)
+        h->count[chroprof__bucket(c->held_slice)] += want - have;
+    if (have < want && c->held_slice < h->min)
+        h->min = c->held_slice;
+    for (uint32_t b = CHROPROF__BUCKETS; b > 0 && have > want; b--) {
+        uint64_t take = h->count[b - 1] < have - want ? h->count[b - 1] : have - want;
+        h->count[b - 1] -= take;
+        have -= take;
+    }
+}
+
+static void chroprof__mend_stalls(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    chroprof__stall *rows = (chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++) {
+        if (rows[k].slice_count > CHROPROF_STALL_SLICES)
+            rows[k].slice_count = CHROPROF_STALL_SLICES;
+        for (uint32_t i = 0; i < rows[k].slice_count; i++)
+            if (rows[k].slices[i].path >= chroprof__path_count(p))
+                rows[k].slices[i].path = CHROPROF__UNTRACKED;
+    }
+}
+
+/* Time goes to what is on top. */
+static void chroprof__mend_account(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    if (c->hidden)
+        c->account = CHROPROF__UNTRACKED;
+    else if (c->account != CHROPROF__IDLE || c->depth != c->floor)
+        chroprof__set_account(p, c);
+}
+
+/* Makes a copy of several moments, or of the middle of an event, one that opens and whose laws
+ * hold. False: no event can have left that behind. */
+static bool chroprof__mend(chroprof *p, chroprof__mending *m)
+{
+    chroprof__core *c = p->core;
+    m->ready = c->ready;
+    chroprof__mend_sites(p);
+    if (!chroprof__mend_tree(p) || !chroprof__mend_time(p, m))
+        return false;
+    chroprof__mend_stack(p);
+    chroprof__mend_slices(p);
+    chroprof__mend_futures(p);
+    for (uint32_t passes = 0; passes < 3; passes++)
+        chroprof__mend_edges(p);
+    if (m->torn && !m->skewed)
+        chroprof__mend_counts(p, m);
+    chroprof__mend_account(p);
+    for (uint32_t k = CHROPROF__UNTRACKED; k < chroprof__path_count(p); k++)
+        chroprof__mend_calls(p->paths + k, c->last);
+    c->ready = 0;
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
+        c->ready += p->paths[k].ready;
+    chroprof__mend_blame(p, m);
+    chroprof__mend_windows(p);
+    if (m->skewed)
+        c->held = 0;
+    for (uint32_t site = CHROPROF__OTHER; !m->skewed && site < chroprof__site_count(p); site++)
+        chroprof__mend_histogram(p, site);
+    chroprof__mend_stalls(p);
+    return true;
+}
+
+/* Copies the block; leaves in *m what that met. */
+static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_bytes, uint64_t bytes,
+                                            chroprof__mending *m)
+{
+    for (uint32_t tries = 0; tries < CHROPROF__COPY_TRIES; tries++) {
+        if (bytes < sizeof(chroprof__core))
+            return CHROPROF_ERR_MEMORY;
+        chroprof_result result = chroprof__copy_core(s, live_bytes, bytes);
+        if (result != CHROPROF_OK)
+            return result;
+        chroprof__core *c = s->to;
+        uint64_t seq = s->seq, edits = s->edits, frames = (c->depth + 1u) * sizeof(chroprof__frame);
+        uint64_t kept = c->tables[CHROPROF_TABLE_DEPTH].offset;
+        memset((char *)c + sizeof(*c), 0, (size_t)(kept - sizeof(*c)));
+        memset((char *)c + kept + frames, 0, (size_t)(c->block_bytes - kept - frames));
+        s->tries = CHROPROF__PIECE;
+        chroprof__copy_tables(s);
+        uint64_t events = chroprof__load(&s->from->seq) - seq;
+        m->torn = (seq | edits) % 2 != 0;
+        m->skewed = events != 0;
+        m->moved = m->skewed || chroprof__load(&s->from->edits) != edits;
+        c->skew_events = events / 2 + events % 2;
+        c->skew_ticks = chroprof__minus(chroprof__load(&s->from->last), c->last);
+        if (!m->moved)
+            break;
+    }
+    return CHROPROF_OK;
+}
+
+/* Where the copy begins: on a line of the cache if there is room, as chroprof_init has it. */
+static chroprof__core *chroprof__place(void *memory, uint64_t size, uint64_t bytes, uint64_t *room)
+{
+    uint64_t skip = (0 - (uint64_t)(uintptr_t)memory) % CHROPROF__ALIGN;
+    if (skip + bytes > size)
+        skip = (0 - (uint64_t)(uintptr_t)memory) % 8;
+    *room = chroprof__minus(size, skip);
+    return (chroprof__core *)((uintptr_t)memory + (uintptr_t)skip);
+}
+
+/* The copy is finished: rows as chroprof_open expects them, no event under way. */
+static bool chroprof__seal(chroprof__core *c, chroprof__mending *m)
+{
+    chroprof p;
+    bool resetting = m->torn && c->edits % 2 != 0 && c->event_state == CHROPROF__RESETTING;
+    memset(&p, 0, sizeof(p));
+    chroprof__attach(&p, c);
+    if ((m->torn || m->moved) && !chroprof__mend(&p, m))
+        return false;
+    c->seq += c->seq % 2;
+    c->edits += c->edits % 2;
+    if (resetting)
+        chroprof__reset_all(&p);
+    for (uint32_t k = 0; k < chroprof__path_count(&p); k++)
+        memset(p.paths[k].reserved, 0, sizeof(p.paths[k].reserved));
+    return chroprof__open_tables(&p);
+}
+
+CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
+                                               void *memory, size_t size)
+{
+    chroprof__copy s;
+    chroprof__mending m;
+    uint64_t at, bytes, room;
+    if (!live_block || !memory)
+        return CHROPROF_ERR_ARGUMENT;
+    chroprof_result result = chroprof__open_seek(live_block, live_size, &at);
+    if (result != CHROPROF_OK)
+        return result;
+    if (live_size - at < sizeof(chroprof__core))
+        return CHROPROF_ERR_TRUNCATED;
+    memset(&s, 0, sizeof(s));
+    memset(&m, 0, sizeof(m));
+    s.from = (const chroprof__core *)((uintptr_t)live_block + (uintptr_t)at);
+    bytes = chroprof__load(&s.from->block_bytes);
+    bytes = bytes < live_size - at ? bytes : live_size - at;
+    s.to = chroprof__place(memory, size, bytes, &room);
+    result = chroprof__copy_block(&s, live_size - at, room, &m);
+    if (result != CHROPROF_OK)
+        return result;
+    return chroprof__seal(s.to, &m) ? CHROPROF_OK : CHROPROF_ERR_CORRUPT;
 }
 
 /* >>output: what the formats share. */
@@ -4340,8 +5444,10 @@ CHROPROF__UNUSED static void chroprof__tick_live(chroprof *p)
         return;
     chroprof__any_live_event(p, CHROPROF_TICK, 0, NULL);
 #if CHROPROF__HAS_COUNTER
+    chroprof__begin_edit(p->core);
     if (!p->core->calibrated)
         chroprof__calibrate(p->core);
+    chroprof__end_edit(p->core);
 #endif
 }
 
@@ -5144,6 +6250,27 @@ static void chroprof__text_cost(chroprof__page *g)
     chroprof__newline(g);
 }
 
+/* How far the rows of a snapshot may be apart. */
+static void chroprof__text_snapshot(chroprof__page *g)
+{
+    if (g->totals.skew_events > 0) {
+        chroprof__show_styled(g, CHROPROF__WARM, "snapshot");
+        chroprof__show(g, "   rows are up to ");
+        chroprof__show_time(g, g->totals.skew_ns, 0);
+        chroprof__show(g, " and ");
+        chroprof__show_count(g, g->totals.skew_events, 0);
+        chroprof__show(g, " events apart");
+        chroprof__newline(g);
+    }
+    if (g->totals.doubt_events > 0) {
+        chroprof__show_styled(g, CHROPROF__WARM, "cut short");
+        chroprof__show(g, "  it stopped inside an event: ");
+        chroprof__show_time(g, g->totals.doubt_ns, 0);
+        chroprof__show(g, " are in doubt");
+        chroprof__newline(g);
+    }
+}
+
 static void chroprof__text_state(chroprof__page *g)
 {
     chroprof__cell date;
@@ -5154,6 +6281,7 @@ static void chroprof__text_state(chroprof__page *g)
         chroprof__show_cell(g, &date, 0);
         chroprof__newline(g);
     }
+    chroprof__text_snapshot(g);
     if (g->totals.provisional) {
         chroprof__show_styled(g, CHROPROF__WARM, "provisional");
         chroprof__show(g, ": the clock is not calibrated yet");
@@ -6088,7 +7216,8 @@ static void chroprof__json_totals(chroprof__json *j)
         CHROPROF__F(turn_max_ns), CHROPROF__F(stalls), CHROPROF__F(idle_blame_ns),
         CHROPROF__F(loop_blame_ns), CHROPROF__F(untracked_blame_ns), CHROPROF__F(dropped),
         CHROPROF__F(elapsed_ticks), CHROPROF__F(delay_ticks), CHROPROF__F(blame_ticks),
-        CHROPROF__F(start_unix_ns), CHROPROF__F(tick_error_ppb)
+        CHROPROF__F(start_unix_ns), CHROPROF__F(tick_error_ppb), CHROPROF__F(skew_ns),
+        CHROPROF__F(skew_events), CHROPROF__F(doubt_ns), CHROPROF__F(doubt_events)
     };
 #undef CHROPROF__F
     chroprof_totals t;

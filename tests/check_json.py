@@ -18,7 +18,8 @@ PATH = ("id parent site name file line exec_ns with_children_ns exec_max_ns slic
 TOTALS = ("elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns events anomalies live "
           "passes pass_p50_ns pass_p99_ns pass_max_ns turns turn_p50_ns turn_p99_ns turn_max_ns "
           "stalls idle_blame_ns loop_blame_ns untracked_blame_ns dropped elapsed_ticks delay_ticks "
-          "blame_ticks start_unix_ns tick_error_ppb provisional enabled idle depth")
+          "blame_ticks start_unix_ns tick_error_ppb skew_ns skew_events doubt_ns doubt_events "
+          "provisional enabled idle depth")
 TABLES = ("futures", "sites", "paths", "edges", "depth", "histograms", "samples", "windows",
           "stalls", "strings")
 

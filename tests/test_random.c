@@ -151,6 +151,22 @@ static int judge(const stream *s, const chroprof *p, const model *m, size_t i, s
            + (last || i % every == 0 ? model_compare(m, p, err) : 0);
 }
 
+/* The block as chroprof_open shows it. */
+static int judge_view(const stream *s, const void *memory, size_t size, const model *m, FILE *err)
+{
+    chroprof view;
+    chroprof_result result = chroprof_open(&view, memory, size);
+
+    if (result != CHROPROF_OK) {
+        if (err)
+            fprintf(err, "  chroprof_open: %s\n", chroprof_result_text(result));
+        return 1;
+    }
+    if (s->only_laws)
+        return model_laws_of_totals(&view, err) + (chroprof_check(&view) != NULL);
+    return model_compare(m, &view, err);
+}
+
 /* Plays the stream to both. Returns the index of the first call after which they differ, or -1. */
 static int play(const stream *s, size_t every, FILE *err)
 {
@@ -169,6 +185,9 @@ static int play(const stream *s, size_t every, FILE *err)
         call_profile(&p, &s->calls[i]);
         call_model(&m, &s->calls[i]);
         if (judge(s, &p, &m, i, every, err))
+            bad = (int)i;
+        if (bad < 0 && (i + 1 == arrlenu(s->calls) || i % every == 0) &&
+            judge_view(s, memory, size, &m, err))
             bad = (int)i;
     }
     if (bad >= 0 && err && chroprof_check(&p))
