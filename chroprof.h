@@ -398,7 +398,7 @@ typedef struct chroprof_options {
     uint32_t max_histograms;   /* sites with percentiles, first come; 5.2 KiB each */
     uint32_t max_samples;      /* rows of the sampler; 64 bytes each */
     uint32_t max_windows;      /* time windows; 8 bytes a site each */
-    uint32_t max_stalls;       /* half longest, half most recent; 128 bytes each */
+    uint32_t max_stalls;       /* half longest, half most recent; 136 bytes each */
     uint32_t string_bytes;     /* names and files, each with its NUL */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
     uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
@@ -693,7 +693,7 @@ CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_wr
 
 #ifndef CHROPROF_NO_STDIO
 /* The same into a stream; colour and width of the text report follow the terminal, if it is one.
- * Returns 0, or -1 with errno set. */
+ * Returns 0, or -1 with errno set; out NULL: EINVAL. */
 CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 #endif
 
@@ -959,10 +959,11 @@ static uint64_t chroprof__calendar_ns(void)
 
 /* >>util */
 
-/* An index below n that any 64-bit key is spread over evenly: multiplicative hashing (Knuth, TAOCP 3,
- * 6.4) of counters and addresses, with the shift against strides that a lone multiplication lines up
- * (stride 288 took 37 probes on average, now 1.4); the second multiplication replaces a modulo
- * (Lemire, "Fast random integer generation in an interval", 2019), so n need be no power of two. */
+/* An index below n that any 64-bit key is spread over evenly: multiplicative hashing (Knuth, TAOCP
+ * 3, 6.4) of counters and addresses, with the shift against strides that a lone multiplication
+ * lines up (stride 288 took 37 probes on average, now 1.4); the second multiplication replaces a
+ * modulo (Lemire, "Fast random integer generation in an interval", 2019), so n need be no power of
+ * two. */
 CHROPROF__INLINE uint32_t chroprof__hash_index(uint64_t key, uint32_t n)
 {
     uint64_t h = (key ^ key >> 5) * UINT64_C(0x9E3779B97F4A7C15);
@@ -4372,8 +4373,8 @@ CHROPROF__INLINE bool chroprof__takes(const chroprof *p)
     return false;
 }
 
-/* An event of now. The slot is fetched before the clock is read: with a million futures it comes from
- * main memory, and the read hides a part of the way. */
+/* An event of now. The slot is fetched before the clock is read: with a million futures it comes
+ * from main memory, and the read hides a part of the way. */
 CHROPROF__INLINE void chroprof__live_event(chroprof *p, chroprof_state state, uint64_t id,
                                            const chroprof_site *site)
 {
@@ -6182,12 +6183,15 @@ typedef struct chroprof__spread {
 
 static void chroprof__text_spread(chroprof__page *g, const char *label, const chroprof__spread *s)
 {
+    bool known = g->p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows != 0;
     chroprof__text_label(g, label, s->count);
-    if (s->count > 0) {
+    if (s->count > 0 && known) {
         chroprof__show_styled(g, CHROPROF__DIM, "   p50");
         chroprof__show_time(g, s->p50_ns, 8);
         chroprof__show_styled(g, CHROPROF__DIM, "   p99");
         chroprof__show_time(g, s->p99_ns, 8);
+    }
+    if (s->count > 0) {
         chroprof__show_styled(g, CHROPROF__DIM, "   max");
         chroprof__show_time(g, s->max_ns, 8);
     }
