@@ -128,6 +128,46 @@ TEST(finish_in_the_middle_twice)
     CHECK_ANOMALY(p, UNKNOWN_FINISH, 2);
 }
 
+/* Finished under C while two of its frames are on the stack: all they do is of one future. */
+TEST(finish_in_the_middle_with_two_frames)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 10, RUNNING, 1, NULL);
+    at(p, 20, ENTER, 0, &C);
+    at(p, 25, COMPLETED, 1, NULL);
+    at(p, 30, LEAVE, 0, NULL);
+    at(p, 35, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 25);
+    at(p, 35, LOOP_LEAVE, 0, NULL);
+    at(p, 42, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 32);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 32);
+    only(p, BURIED_FINISH, 1);
+}
+
+TEST(pending_of_an_id_with_two_frames)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 10, RUNNING, 1, NULL);
+    at(p, 20, PENDING, 1, &B);
+    at(p, 20, RUNNING, 1, NULL);
+    at(p, 50, PAUSED, 1, NULL);
+    at(p, 53, PAUSED, 1, NULL);
+    at(p, 53, LOOP_LEAVE, 0, NULL);
+    at(p, 60, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 10 + 10 + 3 + 7);
+    CHECK_EQ(rank_of(p, "b").exec_max_ns, 30);
+    CHECK_EQ(rank_of(p, "a").abandoned, 1);
+    orderly(p);
+}
+
 /* ---- paused, not on top but on the stack ---- */
 
 TEST(pause_unwinds_what_is_above)
@@ -425,6 +465,20 @@ TEST(ready_while_running_begins_at_the_pause)
     at(p, 30, PAUSED, 1, NULL);
     CHECK_EQ(future_of(p, 1).state, CHROPROF_PAUSED);
     CHECK_EQ(totals_of(p).delay_ns, 15);
+    orderly(p);
+}
+
+TEST(ready_twice_while_running)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 5, READY, 1, NULL);
+    at(p, 6, READY, 1, NULL);
+    at(p, 10, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_READY);
+    at(p, 14, RUNNING, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 4);
     orderly(p);
 }
 
@@ -1156,6 +1210,8 @@ static const test_case cases[] = {
     CASE(finish_in_the_middle_then_idle),
     CASE(finish_in_the_middle_then_unwound),
     CASE(finish_in_the_middle_twice),
+    CASE(finish_in_the_middle_with_two_frames),
+    CASE(pending_of_an_id_with_two_frames),
     CASE(pause_unwinds_what_is_above),
     CASE(pause_means_the_topmost_frame_of_any_generation),
     CASE(pause_crosses_a_barrier),
@@ -1175,6 +1231,7 @@ static const test_case cases[] = {
     CASE(pending_of_a_live_id_abandons_the_old_one),
     CASE(pending_of_a_running_id_keeps_its_frame),
     CASE(ready_while_running_begins_at_the_pause),
+    CASE(ready_twice_while_running),
     CASE(ready_while_running_deeper_waits_for_the_last_frame),
     CASE(finish_ends_a_delay),
     CASE(ready_of_an_unknown_id),

@@ -680,6 +680,48 @@ TEST(stall_of_a_pass_of_many_small_slices)
     CHECK_EQ(totals_of(p).stalls, 1);
 }
 
+/* 97 slices of 1 to 97 ns in a shuffled order: the four biggest, in order. */
+TEST(stall_keeps_the_biggest_slices)
+{
+    witness w;
+    uint64_t t = 0;
+    uint64_t i;
+    chroprof *p = stalling(&w, note);
+    at(p, t, ENTER, 0, &B);
+    for (i = 0; i < 97; i++) {
+        at(p, t, PENDING, 1 + i * 35 % 97, &A);
+        at(p, t, RUNNING, 1 + i * 35 % 97, NULL);
+        at(p, t += 1 + i * 35 % 97, COMPLETED, 1 + i * 35 % 97, NULL);
+    }
+    at(p, t, LEAVE, 0, NULL);
+    CHECK_EQ(w.calls, 1);
+    CHECK_EQ(w.last.slice_count, 4);
+    CHECK_EQ(w.last.events, 3 * 97 + 1);   /* those after the first */
+    for (i = 0; i < 4; i++) {
+        CHECK_EQ(w.last.slices[i].exec_ns, 97 - i);
+        CHECK_EQ(w.last.slices[i].id, 97 - i);
+        CHECK_STR(w.last.slices[i].name, "a");
+    }
+}
+
+TEST(stall_begins_above_the_threshold)
+{
+    witness w;
+    chroprof *p = stalling(&w, note);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 10, IDLE_LEAVE, 0, NULL);
+    at(p, 110, IDLE_ENTER, 0, NULL);
+    at(p, 120, IDLE_LEAVE, 0, NULL);
+    call(p, &A, 120, 220);
+    at(p, 220, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(w.calls, 0);
+    CHECK_EQ(totals_of(p).pass_max_ns, 100);
+    CHECK_EQ(totals_of(p).turn_max_ns, 100);
+    at(p, 230, IDLE_LEAVE, 0, NULL);
+    at(p, 331, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(w.calls, 1);
+}
+
 TEST(stall_is_the_turn_without_the_nested_loop)
 {
     witness w;
@@ -1115,6 +1157,8 @@ static const test_case cases[] = {
     CASE(live_futures_with_path_and_since),
     CASE(stall_of_a_turn),
     CASE(stall_of_a_pass_of_many_small_slices),
+    CASE(stall_keeps_the_biggest_slices),
+    CASE(stall_begins_above_the_threshold),
     CASE(stall_is_the_turn_without_the_nested_loop),
     CASE(on_stall_may_read_and_dump_but_not_send_events),
     CASE(the_time_of_on_stall_is_loop),
