@@ -52,6 +52,7 @@ static bool read_trace_site(trace *t, json_reader *r)
     return !r->failed;
 }
 
+/* SIZE_MAX: no list. */
 static size_t count_items(const json_reader *whole, json_text list)
 {
     json_reader r = json_part(whole, list);
@@ -61,7 +62,7 @@ static size_t count_items(const json_reader *whole, json_text list)
     while (json_next(&r, ']', &first) && json_skip(&r)) {
         count++;
     }
-    return count;
+    return r.failed ? SIZE_MAX : count;
 }
 
 static int busier_first(const void *a, const void *b)
@@ -93,8 +94,11 @@ static void mark_ambiguous(trace *t)
 static bool read_trace_sites(trace *t)
 {
     json_reader r = json_part(&t->profile.reader, t->profile.sites);
-    size_t most = count_items(&t->profile.reader, t->profile.sites) + 1;
+    size_t most = count_items(&t->profile.reader, t->profile.sites);
     bool first = true;
+    if (most++ == SIZE_MAX) {
+        return false;
+    }
     t->sites = (trace_site *)calloc(most, sizeof *t->sites);
     t->exec = (uint64_t *)calloc(most, sizeof *t->exec);
     if (t->sites == NULL || t->exec == NULL) {

@@ -1,0 +1,197 @@
+#!/bin/sh
+# chroprof report and chroprof trace without a browser: what goes into the files, and what is refused.
+#   sh tests/report.sh [COMMAND]      default build/chroprof
+# Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if anything failed.
+
+cd "$(dirname "$0")/.." || exit 1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+command=${1:-build/chroprof}
+if [ ! -x "$command" ]; then
+    fail command "$command does not exist: make chroprof"
+    finish
+fi
+
+run() { "$command" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?; }
+expect() {
+    if [ "$code" != "$2" ]; then
+        fail "$1" "exit code $code, expected $2: $(head -n 1 "$scratch/err")"
+    elif [ -n "${3-}" ] && ! grep -qF -e "$3" "$scratch/err" "$scratch/out"; then
+        fail "$1" "'$3' not found in: $(head -n 2 "$scratch/err")"
+    else
+        ok "$1"
+    fi
+}
+# refuse NAME TEXT WHERE: a profile that is none, and the place that the message names
+refuse() {
+    printf '%s' "$2" >"$scratch/bad.json"
+    for tool in report trace; do
+        run $tool "$scratch/bad.json"
+        expect "${tool}_refuses_$1" 1 "bad.json:$3: "
+    done
+}
+
+# a stream whose names try to end the script, and two sites of one name
+hostile='</script><script>boom()</script>'
+cat >"$scratch/hostile.events" <<END
+1000 pending 1 $hostile a<b>.c 1
+1100 ready 1
+1200 running 1
+2200 pending 18446744073709551615 <!--<script> "quoted".c 2
+2300 running 18446744073709551615
+5300 paused 18446744073709551615
+5400 completed 1
+5500 pending 3 twin one.c 3
+5600 running 3
+5700 completed 3
+5800 pending 4 twin two.c 4
+5900 running 4
+6100 completed 4
+END
+run replay "$scratch/hostile.events" --stall 500ns --name "$hostile" -f json -o "$scratch/h.json"
+expect replay_of_hostile_names 0
+
+# --- the page
+run report "$scratch/h.json" -o "$scratch/h.html"; expect report_writes_a_page 0
+before=$(grep -o '</script' examples/report.html | wc -l)
+after=$(grep -o '</script' "$scratch/h.html" | wc -l)
+if [ "$after" = $((before + 1)) ]; then ok names_never_end_the_script; else
+    fail names_never_end_the_script "$after ends of scripts, expected $((before + 1))"
+fi
+if grep -q 'boom' "$scratch/h.html" && ! grep -q '<script>boom' "$scratch/h.html" &&
+    ! grep -q '"name":"<' "$scratch/h.html"; then ok names_are_escaped; else
+    fail names_are_escaped "$(grep -n 'boom' "$scratch/h.html" | head -n 1 | cut -c 1-80)"
+fi
+if grep -q '"id":18446744073709551615' "$scratch/h.html"; then ok ids_keep_their_digits; else
+    fail ids_keep_their_digits "18446744073709551615 not found"
+fi
+size=$(wc -c <examples/report.html)
+if [ "$size" -lt 120000 ]; then ok page_is_small; else fail page_is_small "$size bytes"; fi
+if grep -nE '(src|href)="?(https?:)?//|url\(|innerHTML|document\.write|eval\(' \
+    examples/report.html >"$scratch/found"; then
+    fail page_fetches_and_injects_nothing "$(head -n 1 "$scratch/found")"
+else
+    ok page_fetches_and_injects_nothing
+fi
+run report "$scratch/h.json" "$scratch/h.json" -o "$scratch/two.html"; expect report_of_two 0
+if [ "$(grep -c 'class="chroprof-profile"' "$scratch/two.html")" = 2 ]; then ok two_are_held; else
+    fail two_are_held "$(grep -c 'class="chroprof-profile"' "$scratch/two.html") found"
+fi
+if "$command" report - <"$scratch/h.json" 2>/dev/null | grep -q 'class="chroprof-profile"'; then
+    ok report_by_pipe; else fail report_by_pipe "no profile in standard output"; fi
+cp "$scratch/h.json" "$scratch/a\"><b>.json"
+run report "$scratch/a\"><b>.json" -o "$scratch/name.html"
+if grep -q 'data-source="a&#34;&#62;&#60;b&#62;.json"' "$scratch/name.html"; then
+    ok file_names_are_escaped; else fail file_names_are_escaped "data-source is not as expected"; fi
+run report "$scratch/h.json" --page examples/report.html -o "$scratch/same.html"
+if cmp -s "$scratch/h.html" "$scratch/same.html"; then ok page_is_the_one_in_examples; else
+    fail page_is_the_one_in_examples "the command holds another page"; fi
+run report "$scratch/h.json" --page Makefile -o "$scratch/x"; expect page_without_mark 1 "no line"
+
+# --- live futures: of many only those that are longest in their state
+awk 'BEGIN { for (i = 1; i <= 5000; i++) print i * 10, "pending", i, "many", "m.c", 1 }' \
+    >"$scratch/many.events"
+run replay "$scratch/many.events" -f json -o "$scratch/many.json"
+run report "$scratch/many.json" -o "$scratch/many.html"; expect report_of_many_futures 0
+kept=$(grep -c '"state":"pending"' "$scratch/many.html")
+if [ "$kept" = 300 ] && grep -q '{"id":1,' "$scratch/many.html" &&
+    grep -q '{"id":300,' "$scratch/many.html" && ! grep -q '{"id":301,' "$scratch/many.html"; then
+    ok oldest_futures_kept; else fail oldest_futures_kept "$kept rows"; fi
+
+# --- the trace
+cat >"$scratch/check.py" <<'END'
+import decimal, json, sys
+profile = json.load(open(sys.argv[1], encoding="utf-8"))
+trace = json.load(open(sys.argv[2], encoding="utf-8"), parse_float=decimal.Decimal)
+names, open_now, sums, last = {}, None, {}, 0
+for site in profile["sites"]:
+    names.setdefault(site["name"], []).append(site)
+for event in trace["traceEvents"]:
+    if event["ph"] in "BE":
+        at = int(event["ts"] * 1000)
+        assert at >= last, "time goes back"
+        last = at
+    if event["ph"] == "B":
+        assert open_now is None
+        open_now = (event["name"], at)
+    if event["ph"] == "E":
+        assert open_now[0] == event["name"]
+        sums[event["name"]] = sums.get(event["name"], 0) + at - open_now[1]
+        open_now = None
+assert open_now is None
+for name, sites in names.items():
+    for site in sites:
+        label = name if len(sites) == 1 else "%s (%s:%d)" % (name, site["file"], site["line"])
+        assert sums.pop(label, 0) == site["exec_ns"], label
+totals = profile["totals"]
+for state in "untracked", "loop", "idle":
+    assert sums.pop("(%s)" % state, 0) == totals[state + "_ns"], state
+assert not sums, sums
+begins = [e for e in trace["traceEvents"] if e["ph"] == "b"]
+ends = [e for e in trace["traceEvents"] if e["ph"] == "e"]
+slices = sum(len(s["slices"]) for s in profile["stalls"])
+assert len(begins) == len(ends) == len(profile["stalls"]) + slices
+for stall, event in zip(profile["stalls"], [e for e in begins if e["name"].startswith("stall, ")]):
+    assert int(event["ts"] * 1000) == stall["start_ns"]
+counters = [e for e in trace["traceEvents"] if e["ph"] == "C"]
+assert len(counters) == 2 * len(profile["windows"])
+assert all(0 <= value <= 100 for e in counters for value in e["args"].values())
+END
+check_trace() {
+    run trace "$2" -o "$scratch/trace.json"
+    if [ "$code" != 0 ]; then
+        fail "$1" "exit code $code: $(head -n 1 "$scratch/err")"
+    elif python3 "$scratch/check.py" "$2" "$scratch/trace.json" >"$scratch/log" 2>&1; then
+        ok "$1"
+    else
+        fail "$1" "$(tail -n 1 "$scratch/log")"
+    fi
+}
+if command -v python3 >/dev/null 2>&1; then
+    check_trace trace_sums_hostile "$scratch/h.json"
+    for stream in tests/traces/*.events.xz; do
+        name=$(basename "$stream" .events.xz)
+        "$command" replay "$stream" --stall 50us -f json -o "$scratch/$name.json" 2>/dev/null
+        check_trace "trace_sums_$name" "$scratch/$name.json"
+    done
+else
+    skip trace_sums "needs python3"
+fi
+
+# --- what is refused, by line and column
+refuse empty '' 1:1
+refuse text 'hello' 1:1
+refuse cut '{"chroprof":1,
+"sites":[' 2:10
+refuse version '{"chroprof":2}' 1:14
+refuse other_json '{"a":[1,2.5e3,-1,true,null,"\u00e9\n"]}' 1:1
+refuse number '{"chroprof":-1}' 1:13
+refuse escape '{"chroprof":1,
+"name":"\x"}' 2:10
+refuse control "$(printf '{"name":"a\tb"}')" 1:11
+refuse comma '{"chroprof":1 "sites":[]}' 1:15
+refuse surplus '{"chroprof":1,"name":"","sites":[],"stalls":[],"windows":[],"futures":[]} x' 1:75
+refuse brackets "$(awk 'BEGIN { for (i = 0; i < 70; i++) printf "[" }' | sed 's/^/{"a":/')" 1:69
+printf '{"chroprof":1,"name":"","sites":{},"stalls":1,"windows":[],"futures":1}' \
+    >"$scratch/bad.json"
+run report "$scratch/bad.json"; expect report_refuses_types 1 "bad.json:1:70: expected a list"
+run trace "$scratch/bad.json"; expect trace_refuses_types 1 "bad.json:1:33: expected a list"
+if [ "$(wc -l <"$scratch/err")" = 1 ]; then ok one_message; else
+    fail one_message "$(wc -l <"$scratch/err") lines"; fi
+run report "$scratch/absent.json"; expect absent_file 1 "absent.json"
+run trace "$scratch/h.json" -o "$scratch/no/such/folder"; expect bad_output 1 "No such file"
+run report; expect report_usage 2 "missing operand"
+run trace a b; expect trace_usage 2 "one operand too many"
+finish

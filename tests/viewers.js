@@ -1,0 +1,422 @@
+'use strict';
+/* Drives the report page and speedscope in Chromium: node tests/viewers.js FOLDER, as viewers.sh does,
+ * which made the files there. Expected figures are computed here from the JSON, never by the page. */
+
+const fs = require('fs');
+const path = require('path');
+const puppeteer = require('puppeteer-core');
+
+const folder = process.argv[2];
+const file = name => path.join(folder, name);
+const counts = { passed: 0, failed: 0, skipped: 0 };
+const pause = ms => new Promise(done => setTimeout(done, ms));
+let browser;
+
+function ok(name, holds, why) {
+    counts[holds ? 'passed' : 'failed']++;
+    console.log(holds ? 'ok ' + name : 'FAIL ' + name + ': ' + why);
+}
+
+const same = (name, is, expected) => ok(name, is === expected, is + ', expected ' + expected);
+
+function load(name) {
+    return JSON.parse(fs.readFileSync(file(name), 'utf8'));
+}
+
+/* "1.23 ms" in ns, to the three digits that are shown. */
+function nsOf(text) {
+    const match = /([\d.]+)\s*(ns|µs|us|ms|s|min|h|days)(?![a-z])/.exec(text.replace(/\u00a0/g, ' '));
+    const units = { ns: 1, 'µs': 1e3, us: 1e3, ms: 1e6, s: 1e9, min: 60e9,
+        h: 3600e9, days: 86400e9 };
+    return match ? Number(match[1]) * units[match[2]] : 0;
+}
+
+const close = (is, expected) => Math.abs(is - expected) <= 0.006 * expected + 1;
+const near = (name, text, expected) => ok(name, close(nsOf(text), expected),
+    '"' + text + '" for ' + expected + ' ns');
+
+/* A page that keeps what must not happen: errors, requests, dialogs. */
+async function open(name, options) {
+    const page = await browser.newPage();
+    page.trouble = [];
+    page.on('console', message => {
+        if (message.type() === 'error' || message.type() === 'warning') {
+            page.trouble.push(message.text());
+        }
+    });
+    page.on('pageerror', error => page.trouble.push(String(error.message || error)));
+    page.on('dialog', dialog => { page.trouble.push('dialog'); dialog.dismiss(); });
+    page.on('request', request => {
+        if (!/^(file|data|blob):/.test(request.url())) { page.trouble.push(request.url()); }
+    });
+    const { width = 1280, height = 1600, scheme = 'light' } = options || {};
+    await page.setViewport({ width, height });
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    await page.goto('file://' + name);
+    await settle(page);
+    return page;
+}
+
+const settle = page => page.evaluate(() => new Promise(done =>
+    requestAnimationFrame(() => requestAnimationFrame(done))));
+const text = (page, selector) => page.$eval(selector, node => node.textContent);
+const visible = (page, selector) => page.$eval(selector, node => node.offsetParent !== null);
+
+async function done(page, name) {
+    same(name + '_without_trouble', page.trouble.join(' | '), '');
+    await page.close();
+}
+
+const firstName = page => text(page, '#ranks-table tbody tr .name');
+const rowCount = page => page.$$eval('#ranks-table tbody tr', rows => rows.length);
+
+/* >>loading */
+
+const drop = (page, ...names) => page.evaluate(files => {
+    const data = new DataTransfer();
+    files.forEach(([name, body]) => data.items.add(new File([body], name)));
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true,
+        cancelable: true }));
+}, names.map(name => [path.basename(name), fs.readFileSync(file(name), 'utf8')]));
+
+async function testLoading() {
+    const page = await open(process.env.PAGE);
+    ok('empty_page_invites', await visible(page, '#welcome'), 'no invitation');
+    await drop(page, 'web.json');
+    await page.waitForSelector('#report:not([hidden])');
+    same('drop_of_one', await text(page, '#title'), 'web');
+    await (await page.$('#open')).uploadFile(file('demo/demo.json'));
+    await page.waitForFunction('document.getElementById("title").textContent === "demo"');
+    ok('open_by_the_button', true);
+    await (await page.$('#compare')).uploadFile(file('demofixed/demo.json'));
+    await page.waitForSelector('#changes:not([hidden])');
+    ok('compare_by_the_button', true);
+    await drop(page, 'web.json', 'demo/demo.json');
+    await page.waitForFunction('document.getElementById("title").textContent === "demo"');
+    ok('drop_of_two', await visible(page, '#changes'), 'no comparison');
+    await drop(page, 'demo/demo.folded');
+    await page.waitForSelector('#problem:not([hidden])');
+    ok('no_profile_is_told', /demo\.folded/.test(await text(page, '#problem')), 'no name');
+    await done(page, 'loading');
+}
+
+/* >>ranks */
+
+async function sortBy(page, key) {
+    await page.click('#ranks-table [data-sort="' + key + '"]');
+    await settle(page);
+}
+
+async function testRanks() {
+    const profile = load('demo/demo.json');
+    const by = (key, sign) => profile.sites.slice().sort((a, b) =>
+        sign * (b[key] - a[key]) || a.id - b.id)[0];
+    const page = await open(file('demo.html'));
+    const top = by('exec_ns', 1);
+    same('culprit_in_the_first_sentence', await text(page, '#verdict-text .culprit'), top.name);
+    same('ranks_begin_with_it', await firstName(page), top.name);
+    near('exec_in_the_ranks', await text(page, '#ranks-table tbody td:nth-child(4)'), top.exec_ns);
+    for (const key of ['calls', 'blame_ns', 'slice_max_ns']) {
+        await sortBy(page, key);
+        same('sort_by_' + key, await firstName(page), by(key, 1).name);
+    }
+    await sortBy(page, 'slice_max_ns');
+    same('sort_upwards', await firstName(page), by('slice_max_ns', -1).name);
+    same('sort_is_announced', await page.$eval('#ranks-table [data-sort="slice_max_ns"]',
+        node => node.parentElement.getAttribute('aria-sort')), 'ascending');
+    same('sort_keeps_the_focus', await page.evaluate(() =>
+        document.activeElement.dataset.sort), 'slice_max_ns');
+    await page.type('#filter', 'REQUEST');
+    await settle(page);
+    same('filter', await rowCount(page),
+        profile.sites.filter(site => /request/i.test(site.name + site.file)).length);
+    await page.click('#filter', { clickCount: 3 });
+    await page.keyboard.press('Backspace');
+    await settle(page);
+    same('filter_emptied', await rowCount(page), profile.sites.length);
+    await page.click('#ranks-table .site');
+    await settle(page);
+    ok('a_site_opens', await visible(page, 'tr.more'), 'no facts');
+    await done(page, 'ranks');
+}
+
+/* >>interval */
+
+async function dragOver(page, from, to) {
+    const box = await (await page.$('#area')).boundingBox();
+    const x = share => box.x + 44 + share * (box.width - 56);
+    await page.mouse.move(x(from), box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(x((from + to) / 2), box.y + 90, { steps: 3 });
+    await page.mouse.move(x(to), box.y + 80, { steps: 3 });
+    await page.mouse.up();
+    await settle(page);
+}
+
+async function testInterval() {
+    const profile = load('demo/demo.json'), n = profile.windows.length;
+    const end = profile.windows[n - 1].end_ns, step = profile.windows[0].end_ns;
+    const page = await open(file('demo.html'));
+    await dragOver(page, 0.25, 0.5);
+    const from = Math.floor(0.25 * end / step), to = Math.floor(0.5 * end / step) + 1;
+    const inside = profile.sites.map(site => [site.name,
+        site.windows.slice(from, to).reduce((a, b) => a + b, 0)]).sort((a, b) => b[1] - a[1]);
+    same('brush_ranks_first', await firstName(page), inside[0][0]);
+    near('brush_exec', await text(page, '#ranks-table tbody td:nth-child(4)'), inside[0][1]);
+    ok('brush_is_told', await visible(page, '#ranks-note'), 'no note');
+    await page.screenshot({ path: file('page-interval.png') });
+    await page.focus('#from');
+    await page.keyboard.press('ArrowLeft');
+    await settle(page);
+    const wider = profile.sites.find(site => site.name === inside[0][0]).windows
+        .slice(from - 1, to).reduce((a, b) => a + b, 0);
+    near('brush_by_keyboard', await text(page, '#ranks-table tbody td:nth-child(4)'), wider);
+    await page.click('#whole');
+    await settle(page);
+    ok('brush_taken_away', !(await visible(page, '#ranks-note')), 'note still there');
+    await done(page, 'interval');
+}
+
+/* >>tree */
+
+async function status(page) {
+    await settle(page);
+    return text(page, '#flame-status');
+}
+
+async function testTree() {
+    const profile = load('demo/demo.json');
+    const total = key => profile.paths.reduce((sum, row) => sum + row[key], 0);
+    const roots = profile.paths.filter(row => row.parent === 0)
+        .sort((a, b) => b.with_children_ns - a.with_children_ns);
+    const page = await open(file('demo.html'));
+    near('tree_total', await status(page), total('exec_ns'));
+    const box = await (await page.$('#flame')).boundingBox();
+    await page.mouse.click(box.x + 30, box.y + 33);
+    ok('click_zooms', (await status(page)).startsWith(roots[0].name), await status(page));
+    await page.mouse.move(5, 5);
+    near('zoomed_total', await status(page), roots[0].with_children_ns);
+    await page.click('#unzoom');
+    ok('zoom_out', (await status(page)).startsWith('all paths'), await status(page));
+    await page.focus('#flame');
+    await page.keyboard.press('ArrowDown');
+    ok('arrow_to_the_heaviest', (await status(page)).startsWith(roots[0].name + ':'),
+        await status(page));
+    await page.keyboard.press('ArrowRight');
+    ok('arrow_to_the_next', (await status(page)).startsWith(roots[1].name + ':'),
+        await status(page));
+    await page.keyboard.press('Enter');
+    await settle(page);
+    same('enter_zooms', await page.$eval('#unzoom', node => node.disabled), false);
+    await page.keyboard.press('Escape');
+    await settle(page);
+    same('escape_zooms_out', await page.$eval('#unzoom', node => node.disabled), true);
+    for (const key of ['delay_ns', 'blame_ns', 'wall_ns']) {
+        await page.select('#metric', key);
+        await page.keyboard.press('Escape');
+        await page.evaluate(() => zoomTo(0));
+        near('tree_by_' + key, (await status(page)).split('(')[0], total(key));
+    }
+    await page.select('#metric', 'exec_ns');
+    await page.click('#flames');
+    await page.type('#search', 'find_task');
+    ok('search', /1\u00a0path found/.test(await status(page)), await status(page));
+    await page.click('#tree-more summary');
+    await settle(page);
+    same('tree_as_a_table', await page.$$eval('#tree-table tbody tr', rows => rows.length),
+        profile.paths.length);
+    await page.click('#series-more summary');
+    await settle(page);
+    ok('series_as_a_table', await page.$$eval('#series-table tbody tr', rows => rows.length) > 10,
+        'too few rows');
+    await done(page, 'tree');
+}
+
+/* >>stalls, comparison */
+
+async function testStalls() {
+    const profile = load('demo/demo.json');
+    const page = await open(file('demo.html'));
+    const longest = Math.max(0, ...profile.stalls.map(stall => stall.length_ns));
+    near('longest_stall_first', await text(page, '#stalls-table tbody td'), longest);
+    if (profile.stalls.length > 8) {
+        await page.click('#stalls-all');
+        await settle(page);
+    }
+    same('all_stalls', await page.$$eval('#stalls-table tbody tr', rows => rows.length),
+        profile.stalls.length);
+    await done(page, 'stalls');
+}
+
+async function testComparison() {
+    const was = load('demofixed/demo.json'), is = load('demo/demo.json');
+    const share = (profile, site) => {
+        const found = profile.sites.find(each => each.name === site.name);
+        return found ? found.exec_ns / profile.totals.elapsed_ns : 0;
+    };
+    const changes = is.sites.map(site => [site.name, share(is, site) - share(was, site)])
+        .sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+    const page = await open(file('compared.html'), { scheme: 'dark' });
+    same('change_first', await text(page, '#changes-table tbody .name'), changes[0][0]);
+    const shown = Number((await text(page, '#changes-table tbody td:nth-child(4)'))
+        .replace('−', '-').replace(/[^\d.-]/g, ''));
+    ok('change_in_points', Math.abs(shown - 100 * changes[0][1]) <= 0.06, shown + ' points');
+    same('change_in_the_first_sentence', await text(page, '#verdict-text .culprit'), changes[0][0]);
+    await page.select('#which', '0');
+    await settle(page);
+    ok('the_other_profile', (await text(page, '#facts')).length > 0 &&
+        (await page.$eval('#which', node => node.value)) === '0', 'not shown');
+    await page.select('#which', '1');
+    await settle(page);
+    await page.screenshot({ path: file('page-compared-dark.png'), fullPage: true });
+    await done(page, 'comparison');
+}
+
+/* >>untrusted names, other media, big profiles */
+
+async function testHostile() {
+    for (const name of ['hostile.html']) {
+        const page = await open(file(name));
+        await page.click('#ranks-table .site');
+        await page.evaluate(() => document.querySelectorAll('details').forEach(node => {
+            node.open = true;
+        }));
+        const box = await (await page.$('#flame')).boundingBox();
+        await page.mouse.move(box.x + 30, box.y + 33);
+        const lane = await (await page.$('#area')).boundingBox();
+        await page.mouse.move(lane.x + 300, lane.y + 60);
+        await settle(page);
+        same('hostile_names_do_nothing', await page.evaluate(() => window.pwned), undefined);
+        same('hostile_names_make_no_elements', await page.$$eval('img, title > *, b > script',
+            nodes => nodes.length), 0);
+        ok('hostile_names_are_shown', (await text(page, '#ranks-table'))
+            .includes('</script><img src=x onerror=window.pwned=1>'), 'not as text');
+        same('hostile_title', await text(page, '#title'), '</title><script>window.pwned=1</script>');
+        await done(page, 'hostile');
+    }
+}
+
+async function testWidths() {
+    for (const width of [1280, 800, 400]) {
+        for (const name of ['demo', 'web', 'compared', 'hostile']) {
+            const page = await open(file(name + '.html'), { width, scheme: 'dark' });
+            const over = await page.evaluate(() =>
+                document.documentElement.scrollWidth - innerWidth);
+            ok('fits_' + name + '_' + width, over <= 0, over + ' pixels too wide');
+            await page.screenshot({ path: file('page-' + name + '-' + width + '-dark.png'),
+                fullPage: true });
+            await page.close();
+        }
+    }
+}
+
+async function testMedia() {
+    const page = await open(file('demo.html'));
+    const ground = () => page.$eval('body', node => getComputedStyle(node).backgroundColor);
+    const light = await ground();
+    await page.screenshot({ path: file('page-demo-1280-light.png'), fullPage: true });
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+    await settle(page);
+    ok('dark_follows_the_system', light !== await ground(), light);
+    const unnamed = await page.$$eval('button, input, select, canvas', nodes => nodes.filter(node =>
+        !(node.getAttribute('aria-label') || node.textContent.trim() ||
+            (node.labels && [...node.labels].some(label => label.textContent.trim()))))
+        .map(node => node.outerHTML.slice(0, 80)));
+    same('every_control_has_a_name', unnamed.join(' | '), '');
+    const printed = await page.pdf({ path: file('page-demo.pdf'), format: 'A4',
+        printBackground: false });
+    ok('prints', printed.length > 20000, printed.length + ' bytes');
+    await page.emulateMediaType('print');
+    same('controls_are_not_printed', await visible(page, '#filter'), false);
+    await done(page, 'media');
+}
+
+async function testBig() {
+    const started = Date.now();
+    const page = await open(file('big.html'));
+    console.log('   big profile: open after ' + (Date.now() - started) + ' ms');
+    const act = async (name, action) => {
+        const ms = await page.evaluate(async code => {
+            const start = performance.now();
+            (0, eval)(code);
+            await new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 0)));
+            return performance.now() - start;
+        }, action).catch(() => null);
+        ok('big_' + name, ms !== null && ms < 1000, ms + ' ms');
+    };
+    await page.setBypassCSP(true);
+    await page.reload();
+    await settle(page);
+    await act('metric', 'state.metric = "wall_ns"; drawFlame()');
+    await act('zoom', 'zoomTo(shown().tree.kids[0])');
+    await act('unzoom', 'zoomTo(0)');
+    await act('search', 'state.search = "site_3"; drawFlame()');
+    await act('direction', 'setDirection(false)');
+    await act('interval', 'setInterval_(10, 50)');
+    await act('sort', 'sortBy(COLUMNS[0])');
+    await act('filter', 'state.filter = "9"; showRanks()');
+    await act('everything', 'redrawAll()');
+    await done(page, 'big');
+}
+
+/* >>speedscope */
+
+/* Reads the table of all frames: name -> [total, self] as shown. */
+async function speedscopeFrames(name, index) {
+    const script = file('speedscope-input.js');
+    fs.writeFileSync(script, 'speedscope.loadFileFromBase64(' + JSON.stringify(path.basename(name)) +
+        ', "' + fs.readFileSync(file(name)).toString('base64') + '")');
+    const page = await open(path.join(folder,
+        'node_modules/speedscope/dist/release/index.html#localProfilePath=' + script));
+    await page.waitForFunction('document.body.innerText.includes("Sandwich")');
+    await pause(500);
+    for (let i = 0; i < (index || 0); i++) {
+        await page.keyboard.press('n');
+        await pause(200);
+    }
+    await page.screenshot({ path: file('speedscope-' + path.basename(name) + '.png') });
+    await page.keyboard.press('3');
+    await pause(500);
+    const rows = await page.$$eval('tr', list => list.map(row =>
+        [...row.children].map(cell => cell.textContent)));
+    await done(page, 'speedscope_' + path.basename(name).replace(/\W/g, '_'));
+    return new Map(rows.filter(row => row.length >= 3).map(row => [row[2].trim(), row]));
+}
+
+async function testSpeedscope() {
+    const profile = load('demo/demo.json');
+    const top = profile.sites.slice().sort((a, b) => b.exec_ns - a.exec_ns).slice(0, 5);
+    for (const [name, index] of [['demo.trace.json', 0], ['demo/demo.folded', 0],
+        ['demo/demo.pb', 1]]) {
+        const frames = await speedscopeFrames(name, index);
+        const label = 'speedscope_' + path.basename(name).replace(/\W/g, '_') + '_';
+        for (const site of top) {
+            const row = frames.get(site.name);
+            /* folded stacks have no unit: microseconds */
+            const self = row === undefined ? 0 : nsOf(row[1]) ||
+                1000 * Number(row[1].split(' ')[0].replace(/,/g, ''));
+            ok(label + site.name, row !== undefined && close(self, site.exec_ns),
+                (row ? row.join(' / ') : 'not there') + ' for ' + site.exec_ns + ' ns');
+        }
+    }
+}
+
+async function main() {
+    browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, headless: true,
+        args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
+    const tests = { testLoading, testRanks, testInterval, testTree, testStalls, testComparison,
+        testHostile, testWidths, testMedia, testBig, testSpeedscope };
+    for (const [name, test] of Object.entries(tests)) {
+        try {
+            await test();
+        } catch (error) {
+            ok(name, false, error.message.split('\n')[0]);
+        }
+    }
+    await browser.close();
+    console.log(counts.passed + ' passed, ' + counts.failed + ' failed, ' + counts.skipped +
+        ' skipped');
+    process.exit(counts.failed ? 1 : 0);
+}
+
+main();

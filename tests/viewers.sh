@@ -1,0 +1,170 @@
+#!/bin/sh
+# Opens every output in the program that people read it with: the report page in Chromium (driven as
+# a user drives it), trace, pprof and folded files in speedscope, pprof in `go tool pprof`, folded
+# stacks in flamegraph.pl, Prometheus text in promtool. What is not there is fetched with apt-get and
+# npm where that may be done, else skipped.
+#   sh tests/viewers.sh            B=build: the folder with chroprof and demo; pictures go to $B/viewers
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if anything failed.
+
+cd "$(dirname "$0")/.." || exit 1
+B=${B:-build}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+work=$B/viewers
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+root=
+[ "$(id -u)" = 0 ] || root="sudo -n"
+# fetch PROGRAM PACKAGES...: installs them if the program is missing
+fetch() {
+    program=$1
+    shift
+    has "$program" || { has apt-get && DEBIAN_FRONTEND=noninteractive $root apt-get -q -y install \
+        --no-install-recommends "$@" </dev/null >>"$work/install.log" 2>&1; }
+    has "$program"
+}
+
+mkdir -p "$work"
+for program in chroprof demo; do
+    if [ ! -x "$B/$program" ]; then
+        fail "$program" "is not built: make test-viewers builds it"
+        finish
+    fi
+done
+
+# --- the profiles: the demonstration with its fault and without, traces, hostile names, a big one
+cd "$work" || exit 1
+for kind in '' fixed; do
+    mkdir -p "demo$kind"
+    (cd "demo$kind" && "$B/demo" 5 $kind >text 2>&1) || fail "demo$kind" "exit code $?"
+done
+chroprof() { "$B/chroprof" "$@"; }
+traces=$OLDPWD/tests/traces
+chroprof replay "$traces/web.events.xz" --stall 50us -f json -o web.json
+name='</script><img\ssrc=x\sonerror=window.pwned=1>'
+printf '%s\n' "1000 pending 1 $name <!--<script>.c 1" "1100 running 1" "900000 completed 1" \
+    "900100 pending 2 &lt;b&gt;\"'%s \${x} 2" "900200 running 2" "1900000 completed 2" |
+    chroprof replay - --stall 1us --name '</title><script>window.pwned=1</script>' -f json \
+        -o hostile.json
+awk -v paths=100000 -f - </dev/null >big.json <<'END'
+function figures(exec, all) {
+    return "\"exec_ns\":" exec ",\"with_children_ns\":" all ",\"exec_max_ns\":1,\"slice_max_ns\":1," \
+        "\"slices\":1,\"wall_ns\":9,\"waiting_ns\":1,\"delay_ns\":2,\"blame_ns\":3,\"calls\":1," \
+        "\"completed\":1,\"failed\":0,\"cancelled\":0,\"abandoned\":0,\"live\":0,\"stillborn\":0"
+}
+function place(site) { return "\"name\":\"site_" site "\",\"file\":\"big.c\",\"line\":" site }
+BEGIN {
+    sites = 400; windows = 100; each = 1000
+    printf "{\"chroprof\":1,\"name\":\"big\",\"totals\":{\"elapsed_ns\":%d,\"busy_ns\":%d,", \
+        paths * each, paths * each
+    printf "\"idle_ns\":0,\"loop_ns\":0,\"untracked_ns\":0,\"delay_ns\":0,\"events\":1,\"stalls\":0}"
+    printf ",\n\"sites\":["
+    for (s = 0; s < sites; s++) {
+        printf "%s\n{\"id\":%d,%s,%s,\"windows\":[", s ? "," : "", s, place(s), \
+            figures(paths / sites * each, 0)
+        for (w = 0; w < windows; w++) printf "%s%d", w ? "," : "", paths / sites * each / windows
+        printf "]}"
+    }
+    printf "],\n\"paths\":["
+    for (i = 1; i <= paths; i++) {
+        depth = i % 100
+        up = depth == 1 || i == 1 ? 0 : depth > 40 || depth == 0 ? i - depth % 7 - 1 : i - 1
+        up = up > 0 && up < i ? up : 0
+        printf "%s\n{\"id\":%d,\"parent\":%d,\"site\":%d,%s,%s}", (i > 1 ? "," : ""), i + 2, \
+            up ? up + 2 : 0, i % sites, place(i % sites), figures(each, each)
+    }
+    printf "],\n\"stalls\":[],\n\"windows\":["
+    for (w = 0; w < windows; w++) printf "%s{\"start_ns\":%d,\"end_ns\":%d,\"busy_ns\":%d," \
+        "\"idle_ns\":0,\"loop_ns\":0,\"untracked_ns\":0}", w ? "," : "", \
+        w * paths * each / windows, (w + 1) * paths * each / windows, paths * each / windows
+    printf "],\"futures\":[],\"tables\":[],\"anomalies\":[]}\n"
+}
+END
+for one in demo/demo web hostile big; do
+    if chroprof report $one.json -o "$(basename $one).html"; then ok "report_$(basename $one)"; else
+        fail "report_$(basename $one)" "exit code $?"; fi
+done
+chroprof report demofixed/demo.json demo/demo.json -o compared.html
+chroprof trace demo/demo.json -o demo.trace.json
+size=$(wc -c <demo.html)
+if [ "$size" -lt 1000000 ]; then ok page_below_1_MB; else fail page_below_1_MB "$size bytes"; fi
+
+# --- go tool pprof: the flat sums, read back in nanoseconds
+if fetch go golang-go; then
+    go tool pprof -top -sample_index=exec -unit=ns -nodecount=10000 \
+        -nodefraction=0 demo/demo.pb >pprof.txt 2>&1
+    python3 - demo/demo.json pprof.txt <<'END' >log 2>&1
+import json, sys
+profile, flat = json.load(open(sys.argv[1])), {}
+for line in open(sys.argv[2]):
+    words = line.split()
+    if len(words) == 6 and words[0].endswith("ns"):
+        flat[words[5]] = float(words[0][:-2])
+for site in profile["sites"]:
+    shown = flat.get(site["name"], 0)
+    assert abs(shown - site["exec_ns"]) <= 1e-5 * site["exec_ns"] + 1, (site["name"], shown)
+assert len(flat) > 5, flat
+END
+    if [ $? = 0 ]; then ok go_tool_pprof_top; else fail go_tool_pprof_top "$(tail -n 1 log)"; fi
+else
+    skip go_tool_pprof_top "needs go (package golang-go)"
+fi
+
+# --- promtool
+if fetch promtool prometheus; then
+    if promtool check metrics <demo/demo.prom >log 2>&1; then ok promtool; else
+        fail promtool "$(head -n 1 log)"; fi
+else
+    skip promtool "needs promtool (package prometheus)"
+fi
+
+# --- flamegraph.pl
+flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
+[ -e "$flamegraph" ] || fetch nytprofcg libdevel-nytprof-perl
+[ -e "$flamegraph" ] || flamegraph=$(command -v flamegraph.pl)
+if [ -n "$flamegraph" ]; then
+    if perl "$flamegraph" demo/demo.folded >demo.svg 2>log &&
+        grep -q 'task_handler' demo.svg; then ok flamegraph_pl; else
+        fail flamegraph_pl "$(head -n 1 log)"; fi
+else
+    skip flamegraph_pl "needs flamegraph.pl (package libdevel-nytprof-perl)"
+fi
+
+# --- the browser
+chromium=
+for candidate in chromium chromium-browser google-chrome; do
+    if [ -z "$chromium" ] && has "$candidate"; then chromium=$(command -v "$candidate"); fi
+done
+if [ -z "$chromium" ] && fetch chromium chromium; then chromium=$(command -v chromium); fi
+fetch node nodejs || true
+fetch npm npm || true
+if [ ! -d node_modules/puppeteer-core ] || [ ! -d node_modules/speedscope ]; then
+    PUPPETEER_SKIP_DOWNLOAD=1 npm install --no-audit --no-fund --prefix . puppeteer-core speedscope \
+        >>install.log 2>&1
+fi
+if [ -z "$chromium" ] || ! has node || [ ! -d node_modules/puppeteer-core ]; then
+    skip browser "needs chromium, node and the npm packages puppeteer-core and speedscope"
+    finish
+fi
+CHROMIUM=$chromium PAGE=$OLDPWD/examples/report.html NODE_PATH=$work/node_modules \
+    node "$OLDPWD/tests/viewers.js" "$work" >browser.log 2>&1
+counts=$(tail -n 1 browser.log |
+    sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+if [ -z "$counts" ]; then
+    tail -n 20 browser.log
+    fail browser "ended without its counts"
+    finish
+fi
+sed '$d' browser.log
+set -- $counts
+passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+finish
