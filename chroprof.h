@@ -405,8 +405,8 @@ typedef struct chroprof_options {
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
     uint64_t (*clock)(void *user);   /* ns; NULL: our own; chroprof_clock_manual: see there */
     void *clock_user;
-    /* A turn or pass ended that was a stall. May read and dump, not send events; its time is
-     * loop. */
+    /* A turn or pass ended that was a stall. May read and dump, not send events; must
+     * return; its time is loop. */
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
     const char *name;          /* of the profile, copied (63 bytes); NULL: "" */
@@ -659,11 +659,12 @@ CHROPROF_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t
 /* Live futures, in no order, then the enter-frames on the stack. Cost: max_futures. */
 CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, size_t capacity);
 
-/* Time windows, oldest first. Cost: windows x sites. */
+/* Time windows, oldest first. Cost: windows squared x sites. */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
 
 /* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows; their
- * sum is the site's exec, each flooring what was not floored before. An unknown id: 0 rows. */
+ * sum is the site's exec, each flooring what was not floored before. An unknown id: 0 rows.
+ * Cost: windows squared. */
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
 
@@ -735,12 +736,14 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define CHROPROF_SITE(variable, name) \
     static const chroprof_site variable = { name, __FILE__, (uint32_t)__LINE__ }
 #else
-#ifdef __cplusplus
-#define CHROPROF_SITE(variable, name) \
-    static const chroprof_site variable = { name, __FILE__, (uint32_t)__LINE__ }
+#if defined(__GNUC__)                   /* for wrappers that take a site; nothing is emitted */
+#define CHROPROF_SITE(variable, name)                                    \
+    static const chroprof_site variable __attribute__((unused)) = {      \
+        name, __FILE__, (uint32_t)__LINE__                               \
+    }
 #else
 #define CHROPROF_SITE(variable, name) \
-    struct chroprof_disabled_##variable { int unused; }
+    static const chroprof_site variable = { name, __FILE__, (uint32_t)__LINE__ }
 #endif
 #define chroprof_site_make(p, name, file, line) ((const chroprof_site *)0)
 #define chroprof_pending(p, id, site) ((void)0)
@@ -973,6 +976,11 @@ CHROPROF__INLINE uint32_t chroprof__hash_index(uint64_t key, uint32_t n)
 static uint64_t chroprof__minus(uint64_t a, uint64_t b)      /* never below 0 */
 {
     return a > b ? a - b : 0;
+}
+
+static uint64_t chroprof__or(uint64_t value, uint64_t otherwise)
+{
+    return value ? value : otherwise;
 }
 
 /* floor(value * factor / 2^32). */
@@ -1894,9 +1902,9 @@ static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
     c->factor = factor;
     c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
     c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
-    uint64_t width = chroprof__unscale(c->window_ns, factor);
+    uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
     if (c->window == 0 && c->last < width) {
-        c->window_ticks = width ? width : 1;
+        c->window_ticks = width;
         c->window_end = c->window_ticks;
     }
 }
@@ -1927,7 +1935,7 @@ static void chroprof__calibrate(chroprof__core *c)
     if (ticks == 0 || passed == 0 || passed >> 62 || ticks >> 62)
         return;
     c->error_ppb = 2 * spread * 1000000u / (ticks / 1000u + 1) + 1;
-    c->calibrated = passed >= 100000000u;
+    c->calibrated = passed >= 89000000u;    /* before the first window of 100 ms ends */
     while (passed >> 32) {                  /* keep 32 bits for the fraction */
         passed >>= 1;
         ticks >>= 1;
@@ -1953,7 +1961,7 @@ static void chroprof__start_counter(chroprof__core *c)
     chroprof__set_factor(c, UINT64_C(1) << 32);
     if (counter > c->calibrate_counter)
         chroprof__calibrate(c);
-    c->calibrate_at = chroprof__unscale(100000000u, c->factor) + 1;
+    c->calibrate_at = chroprof__unscale(90000000u, c->factor) + 1;
 }
 #endif
 
@@ -2019,8 +2027,6 @@ static void chroprof__end_idle(chroprof__core *c)
 CHROPROF__COLD uint32_t chroprof__advance_slow(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
-    if (!c->started)
-        chroprof__start_at(c, now);
     uint64_t t = now - c->epoch, dt = t - c->last;
     uint32_t account = c->account;
     if (dt >> 63 || t >= CHROPROF__END_OF_TIME) {
@@ -2306,7 +2312,8 @@ CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *b
     chroprof__core *c = p->core;
     chroprof__biggest *b = chroprof__turn(c, base);
     uint32_t events = ((uint32_t)c->seq - base->event) / 2;
-    chroprof__note_slice(b, slice, base->id, base->path);
+    if (slice > b->floor)
+        chroprof__note_slice(b, slice, base->id, base->path);
     chroprof__stalled(p, CHROPROF_STALL_TURN, base->pushed, length, events, b);
 }
 
@@ -2344,6 +2351,15 @@ CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame *ba
     chroprof__set_account(p, c);
 }
 
+/* Of a slice that was begun before the pass only what lies in it counts. */
+CHROPROF__COLD void chroprof__note_in_pass(chroprof__core *c, uint64_t slice,
+                                           const chroprof__frame *frame, uint64_t t)
+{
+    uint64_t inside = slice < t - c->pass_start ? slice : t - c->pass_start;
+    if (inside > c->pass.floor)
+        chroprof__note_slice(&c->pass, inside, frame->id, frame->path);
+}
+
 /* An enter-frame's call is completed with it. */
 CHROPROF__INLINE void chroprof__end_call(chroprof__path *row, uint64_t t)
 {
@@ -2366,7 +2382,7 @@ CHROPROF__INLINE void chroprof__end_stay(chroprof *p, chroprof__core *c,
         chroprof__end_call(row, t);
     chroprof__end_slice(c, row, slice, exec);
     if (CHROPROF__RARELY(slice > c->pass.floor))
-        chroprof__note_slice(&c->pass, slice, frame->id, frame->path);
+        chroprof__note_in_pass(c, slice, frame, t);
     if (c->depth == c->floor + 1) {
         chroprof__end_turn(p, c, frame, slice, t);
         c->held = CHROPROF__HELD_SLICE | CHROPROF__HELD_TURN;
@@ -2983,10 +2999,11 @@ static void chroprof__read_slices(const chroprof *p, uint32_t path, uint64_t *co
     for (uint32_t k = 1; k <= p->core->depth; k++) {
         if (p->frames[k].path != path || p->frames[k].kind == CHROPROF__BARRIER)
             continue;
-        uint64_t now = chroprof__frame_slice(p, k), all = chroprof__frame_exec(p, k);
+        uint64_t now = chroprof__frame_slice(p, k);
+        uint64_t all = chroprof__is_newest(p, k) ? chroprof__frame_exec(p, k) : 0;
         ++*count;
         *slice = now > *slice ? now : *slice;
-        *exec = chroprof__is_newest(p, k) && all > *exec ? all : *exec;
+        *exec = all > *exec ? all : *exec;
     }
 }
 
@@ -4231,11 +4248,6 @@ static void chroprof__first_rows(chroprof *p)
     }
 }
 
-static uint64_t chroprof__or(uint64_t value, uint64_t otherwise)
-{
-    return value ? value : otherwise;
-}
-
 /* Chooses the clock and fixes, or begins to measure, its rate. */
 static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options *o)
 {
@@ -4321,23 +4333,24 @@ static void chroprof__bill_callback(chroprof *p)
 {
     chroprof__core *c = p->core;
     uint32_t account = c->account;
-    uint64_t before = c->last;
+    uint64_t before = c->last, start = p->frames[c->depth].start, limit = c->max_step_ticks;
+    c->max_step_ticks = UINT64_MAX >> 1;    /* however long it took, it was the loop's */
     chroprof__begin_edit(c);
     c->account = CHROPROF__LOOP;
     uint64_t t = chroprof__begin_event(p, c, CHROPROF_TICK, 0, chroprof__read_clock(p));
     c->account = account;
-    if (account == CHROPROF__IDLE)
-        c->horizon = c->last;
+    c->max_step_ticks = limit;
+    chroprof__set_horizon(c);
     if (c->depth && !c->hidden)
-        p->frames[c->depth].start += t - before;
+        p->frames[c->depth].start = start + (t - before);
     if (c->depth > c->floor)
         p->frames[c->floor + 1].excluded += t - before;
     chroprof__end_event(c);
     chroprof__end_edit(c);
 }
 
-/* Tells the host of the stalls that the event just ended; live: its time came from the clock. */
-CHROPROF__COLD void chroprof__call_on_stall(chroprof *p, bool live)
+/* Tells the host of the stalls that the event just ended. */
+CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
 {
     chroprof__core *c = p->core;
     chroprof_stall stall;
@@ -4350,10 +4363,12 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p, bool live)
         chroprof__read_stall_row(p, &c->due[k], &stall);
         c->due[k].serial = 0;
         p->on_stall(p->on_stall_user, &stall);
+        if (!p->in_callback)                /* it made a new profile of the handle */
+            return;
     }
     p->in_callback = false;
     p->on = true;
-    if (live)
+    if (!c->manual)
         chroprof__bill_callback(p);
 }
 
@@ -4382,7 +4397,7 @@ CHROPROF__INLINE void chroprof__live_event(chroprof *p, chroprof_state state, ui
         CHROPROF__PREFETCH(p->futures + chroprof__hash_index(id, p->slots));
     chroprof__gate(p, state, id, site, chroprof__read_clock(p));
     if (CHROPROF__RARELY(p->stall_due))
-        chroprof__call_on_stall(p, true);
+        chroprof__call_on_stall(p);
 }
 
 /* The kinds that are worth a copy of the gate of their own ... */
@@ -4436,9 +4451,11 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
 {
     if (!chroprof__takes(p))
         return;
+    if (CHROPROF__RARELY(!p->core->started))
+        chroprof__start_at(p->core, now);   /* under the manual clock only this tells the time */
     chroprof__gate(p, state, id, site, now);
     if (p->stall_due)
-        chroprof__call_on_stall(p, false);
+        chroprof__call_on_stall(p);
 }
 
 CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name,
@@ -4599,8 +4616,9 @@ static void chroprof__switch_off(chroprof *p)
     c->pass_active = 0;
     c->enabled = 0;
     chroprof__end_event(c);
+    if (p->stall_due)
+        chroprof__call_on_stall(p);
     p->on = false;
-    p->stall_due = false;
 }
 
 CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
@@ -4660,6 +4678,7 @@ static void chroprof__reset_frames(chroprof *p)
     for (uint32_t k = 1; k <= p->core->depth; k++) {
         chroprof__frame *frame = p->frames + k;
         frame->pushed = frame->start = frame->excluded = frame->carried = 0;
+        frame->event = (uint32_t)p->core->seq;
         if (frame->kind == CHROPROF__BARRIER)
             continue;
         p->paths[frame->path].calls += frame->kind == CHROPROF__ENTER_FRAME;
@@ -6222,7 +6241,7 @@ static void chroprof__text_futures(chroprof__page *g)
         chroprof__show_styled(g, CHROPROF__DIM, ", delay ");
         chroprof__show_time(g, g->totals.delay_ns, 0);
         chroprof__show_styled(g, CHROPROF__DIM,
-                              g->columns < 80 ? " in all" : " in all: ready, waiting for the loop");
+                              g->columns < 80 ? " in all" : " in all, ready but not running");
     }
     chroprof__newline(g);
 }

@@ -286,7 +286,6 @@ static void advance(model *m, uint64_t now)
     uint64_t dt = m->started ? now - m->last : 0;
     bool long_step;
 
-    m->started = true;
     m->last = now;
     if (went_back(dt)) {
         count(m, CHROPROF_ANOMALY_TIME_BACK);
@@ -725,11 +724,22 @@ static bool begin_event(model *m, chroprof_state state, uint64_t now)
     return true;
 }
 
+/* An event without a time of its own, which under the manual clock passes none. */
+void model_live_event(model *m, chroprof_state state, uint64_t id, const chroprof_site *site)
+{
+    bool started = m->started;
+
+    model_event(m, state, id, site, m->last);
+    m->started = started;
+}
+
+/* Only an explicit time starts the profile, or goes on with it after it was off. */
 void model_event(model *m, chroprof_state state, uint64_t id, const chroprof_site *site,
                  uint64_t now)
 {
     if (!begin_event(m, state, now))
         return;
+    m->started = true;
     switch ((int)state) {
     case CHROPROF_PENDING: case CHROPROF_READY: case CHROPROF_RUNNING: case CHROPROF_PAUSED:
     case CHROPROF_COMPLETED: case CHROPROF_FAILED: case CHROPROF_CANCELLED:

@@ -87,6 +87,7 @@ void model_init(model *m, const chroprof_options *options, const chroprof *p);
 void model_free(model *m);
 void model_event(model *m, chroprof_state state, uint64_t id, const chroprof_site *site,
                  uint64_t now);
+void model_live_event(model *m, chroprof_state state, uint64_t id, const chroprof_site *site);
 void model_stillborn(model *m, const chroprof_site *site, chroprof_state finish);
 void model_ready_since(model *m, uint64_t id, uint64_t when);
 void model_set_enabled(model *m, bool on);

@@ -110,7 +110,7 @@ static void call_model(model *m, const call *c)
     switch (c->kind) {
     case CALL_EVENT: model_event(m, c->state, c->id, site, c->time); break;
     case CALL_LIVE:
-        model_event(m, c->state, c->id, takes_site(c->state) ? site : NULL, m->last); break;
+        model_live_event(m, c->state, c->id, takes_site(c->state) ? site : NULL); break;
     case CALL_WRITE: break;        /* under the manual clock no time passes by itself */
     case CALL_READY_SINCE: model_ready_since(m, c->id, c->time); break;
     case CALL_STILLBORN: model_stillborn(m, site, c->state); break;
