@@ -593,7 +593,10 @@ static void on_finish(model *m, uint64_t id, const chroprof_site *site, model_en
     const model_frame *top = top_frame(m);
     int future = find_live(m, id);
 
-    if (top && top->kind <= MODEL_FRAME_UNKNOWN && top->id == id) {
+    bool on_top = top && top->kind <= MODEL_FRAME_UNKNOWN && top->id == id;
+
+    /* a frame that an older future of this id left behind is not its own */
+    if (on_top && (future < 0 || (top->kind == MODEL_FRAME_FUTURE && top->future == future))) {
         pop(m);
     } else if (runs_hidden(m, future)) {
         pop_one_hidden(m);
