@@ -145,6 +145,21 @@ static void read_and_write(chroprof *view)
     chroprof_write_text(view, &look, swallow, &sum);
 }
 
+/* A copy that was made opens. */
+static void copy_bytes(const uint8_t *bytes, size_t size)
+{
+    uint8_t *copy = (uint8_t *)malloc(size ? size : 1);
+    chroprof view;
+    if (copy == NULL)
+        return;
+    if (chroprof_snapshot(bytes, size, copy, size) == CHROPROF_OK) {
+        if (chroprof_open(&view, copy, size) != CHROPROF_OK)
+            abort();
+        read_and_write(&view);
+    }
+    free(copy);
+}
+
 static void open_bytes(const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = (uint8_t *)malloc(size ? size : 1);
@@ -154,6 +169,7 @@ static void open_bytes(const uint8_t *bytes, size_t size)
     memcpy(copy, bytes, size);
     if (chroprof_open(&view, copy, size) == CHROPROF_OK)
         read_and_write(&view);
+    copy_bytes(copy, size);
     free(copy);
 }
 

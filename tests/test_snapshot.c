@@ -215,15 +215,8 @@ static uint64_t word_at(const block *b, size_t at)
     return word;
 }
 
-/* Where in memory the core lies, and its words that are odd while something changes. */
+/* In a page: the words that are odd while something changes, and what that is. */
 enum { SEQ = 64, EDITS = 104, EVENT_STATE = 88 };
-
-static size_t core_of(const block *b)
-{
-    size_t at = (64 - (uintptr_t)b->bytes % 64) % 64;
-    CHECK_EQ(word_at(b, at), UINT64_C(0x31464F5250524843));
-    return at;
-}
 
 static bool between(uint64_t value, uint64_t a, uint64_t b, uint64_t slack)
 {
@@ -322,9 +315,8 @@ static void judge_film(const film *f, const block *first, const block *last, uns
     take_picture(&before, first);
     take_picture(&after, last);
     for (i = 0; i < f->count; i++) {
-        size_t core = core_of(first);
-        bool resetting = word_at(&f->frames[i], core + EDITS) % 2 != 0 &&
-                         (uint32_t)word_at(&f->frames[i], core + EVENT_STATE) == 255;
+        bool resetting = word_at(&f->frames[i], EDITS) % 2 != 0 &&
+                         (uint32_t)word_at(&f->frames[i], EVENT_STATE) == 255;
         if (resetting) {
             take_picture(&now, &f->frames[i]);
             CHECK_EQ(now.totals.elapsed_ns, 0);
@@ -343,7 +335,7 @@ static void watch(pid_t child, const block *live, unsigned long *frames, unsigne
     static block before, previous;
     film f = { NULL, 0 };
     int status = 0;
-    size_t at = core_of(live);
+    CHECK_EQ(word_at(live, 0), UINT64_C(0x31464F5250524843));
     f.frames = (block *)malloc(STEPS * sizeof *f.frames);
     CHECK(f.frames != NULL);
     before = previous = *live;
@@ -355,7 +347,7 @@ static void watch(pid_t child, const block *live, unsigned long *frames, unsigne
         if (memcmp(live, &previous, sizeof previous) == 0)
             continue;
         previous = *live;
-        if ((word_at(live, at + SEQ) | word_at(live, at + EDITS)) % 2 != 0) {
+        if ((word_at(live, SEQ) | word_at(live, EDITS)) % 2 != 0) {
             CHECK(f.count < STEPS);
             f.frames[f.count++] = previous;
             continue;
@@ -396,7 +388,97 @@ TEST(stopped_at_every_instruction)
 
 #endif
 
-/* >>busy blocks */
+/* >>busy blocks: events come in between whenever the reader steps from page to page */
+
+#if defined(__linux__)
+
+typedef struct stage {
+    unsigned char *live;           /* as the reader sees it */
+    size_t size;
+    chroprof p;                    /* writes through another mapping */
+    uint64_t random, t, n;
+    unsigned disturb;              /* of 64 steps, how many bring events */
+    unsigned long chapters;
+} stage;
+
+static stage *the_stage(void)
+{
+    static stage s;
+    return &s;
+}
+
+/* The page becomes readable, all others do not. */
+static void on_step(int number, siginfo_t *info, void *context)
+{
+    stage *s = the_stage();
+    unsigned char *at = (unsigned char *)info->si_addr;
+    (void)number;
+    (void)context;
+    if (at < s->live || at >= s->live + s->size)
+        _exit(99);
+    if (random_below(&s->random, 64) < s->disturb) {
+        chapter(&s->p, s->n++, &s->t);
+        s->chapters++;
+        if (s->n % 3 == 0)
+            chroprof_site_make(&s->p, s->n % 2 ? "odd" : "even", "made.c", (uint32_t)s->n);
+    }
+    mprotect(s->live, s->size, PROT_NONE);
+    mprotect(s->live + (size_t)(at - s->live) / 4096 * 4096, 4096, PROT_READ);
+}
+
+static void set_the_stage(stage *s)
+{
+    chroprof_options o = options_of(true);
+    FILE *file = fopen(scratch("stage"), "w+");
+    void *other;
+    memset(s, 0, sizeof *s);
+    s->size = (SIZE + 4095u) / 4096u * 4096u;
+    CHECK(file != NULL);
+    CHECK_EQ(ftruncate(fileno(file), (off_t)s->size), 0);
+    s->live = (unsigned char *)mmap(NULL, s->size, PROT_NONE, MAP_SHARED, fileno(file), 0);
+    other = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    CHECK(s->live != MAP_FAILED && other != MAP_FAILED);
+    fclose(file);
+    CHECK_EQ(chroprof_init(&s->p, other, SIZE, &o), CHROPROF_OK);
+    s->random = harness()->seed;
+}
+
+TEST(events_between_the_rows)
+{
+    stage *s = the_stage();
+    unsigned long i, skewed = 0;
+    struct sigaction action, old;
+    chroprof view;
+    memset(&action, 0, sizeof action);
+    memset(&old, 0, sizeof old);
+    action.sa_sigaction = on_step;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    random_seed(11);
+    set_the_stage(s);
+    sigaction(SIGSEGV, &action, &old);
+    for (i = 0; i < 100 * rounds(); i++) {
+        chroprof_totals before = totals_of(&s->p), after, t;
+        mprotect(s->live, s->size, PROT_NONE);
+        s->disturb = (unsigned)(i % 9);
+        snapshot_of(&view, s->live);
+        after = totals_of(&s->p);
+        t = totals_of(&view);
+        skewed += t.skew_events != 0;
+        CHECK_IN(t.elapsed_ns, before.elapsed_ns, after.elapsed_ns);
+        CHECK_IN(t.events, before.events, after.events);
+        CHECK(t.events + t.skew_events <= after.events);
+        CHECK(t.skew_ns <= after.elapsed_ns - before.elapsed_ns);
+        CHECK_EQ(t.doubt_events, 0);
+        CHECK(i % 8 != 0 || written(&view, CHROPROF_JSON)->used > 0);
+        if (i % 50 == 49)
+            chroprof_reset(&s->p);
+    }
+    sigaction(SIGSEGV, &old, NULL);
+    printf("# %lu copies, %lu of them with events in between\n", i, skewed);
+    CHECK(skewed > i / 4);
+}
+
+#endif
 
 /* Goes on until it is killed. */
 static void child_of_life(void *memory, bool hurry)
@@ -497,6 +579,9 @@ static const test_case tests[] = {
     CASE(a_copy_that_cannot_be),
 #if defined(__linux__)
     CASE(stopped_at_every_instruction),
+#endif
+#if defined(__linux__)
+    CASE(events_between_the_rows),
 #endif
     CASE(copies_of_a_busy_block),
     CASE(copies_of_a_block_in_a_hurry),
