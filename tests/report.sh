@@ -1,5 +1,5 @@
 #!/bin/sh
-# chroprof report and chroprof trace without a browser: what goes into the files, and what is refused.
+# chroprof report and chroprof trace without a browser: what goes into the files, what is refused.
 #   sh tests/report.sh [COMMAND]      default build/chroprof
 # Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if anything failed.
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Opens every output in the program that people read it with: the report page in Chromium (driven as
 # a user drives it), trace, pprof and folded files in speedscope, pprof in `go tool pprof`, folded
-# stacks in flamegraph.pl, Prometheus text in promtool. What is not there is fetched with apt-get and
+# stacks in flamegraph.pl, Prometheus text in promtool. What is missing is fetched with apt-get and
 # npm where that may be done, else skipped.
-#   sh tests/viewers.sh            B=build: the folder with chroprof and demo; pictures go to $B/viewers
-# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if anything failed.
+#   sh tests/viewers.sh        B=build: the folder of chroprof and demo; pictures go to $B/viewers
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
 
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
@@ -57,8 +57,9 @@ printf '%s\n' "1000 pending 1 $name <!--<script>.c 1" "1100 running 1" "900000 c
         -o hostile.json
 awk -v paths=100000 -f - </dev/null >big.json <<'END'
 function figures(exec, all) {
-    return "\"exec_ns\":" exec ",\"with_children_ns\":" all ",\"exec_max_ns\":1,\"slice_max_ns\":1," \
-        "\"slices\":1,\"wall_ns\":9,\"waiting_ns\":1,\"delay_ns\":2,\"blame_ns\":3,\"calls\":1," \
+    return "\"exec_ns\":" exec ",\"with_children_ns\":" all ",\"exec_max_ns\":1," \
+        "\"slice_max_ns\":1,\"slices\":1,\"wall_ns\":9,\"waiting_ns\":1,\"delay_ns\":2," \
+        "\"blame_ns\":3,\"calls\":1," \
         "\"completed\":1,\"failed\":0,\"cancelled\":0,\"abandoned\":0,\"live\":0,\"stillborn\":0"
 }
 function place(site) { return "\"name\":\"site_" site "\",\"file\":\"big.c\",\"line\":" site }
@@ -66,7 +67,8 @@ BEGIN {
     sites = 400; windows = 100; each = 1000
     printf "{\"chroprof\":1,\"name\":\"big\",\"totals\":{\"elapsed_ns\":%d,\"busy_ns\":%d,", \
         paths * each, paths * each
-    printf "\"idle_ns\":0,\"loop_ns\":0,\"untracked_ns\":0,\"delay_ns\":0,\"events\":1,\"stalls\":0}"
+    printf "\"idle_ns\":0,\"loop_ns\":0,\"untracked_ns\":0,\"delay_ns\":0,\"events\":1,"
+    printf "\"stalls\":0,\"live\":0,\"anomalies\":0}"
     printf ",\n\"sites\":["
     for (s = 0; s < sites; s++) {
         printf "%s\n{\"id\":%d,%s,%s,\"windows\":[", s ? "," : "", s, place(s), \
@@ -148,8 +150,8 @@ if [ -z "$chromium" ] && fetch chromium chromium; then chromium=$(command -v chr
 fetch node nodejs || true
 fetch npm npm || true
 if [ ! -d node_modules/puppeteer-core ] || [ ! -d node_modules/speedscope ]; then
-    PUPPETEER_SKIP_DOWNLOAD=1 npm install --no-audit --no-fund --prefix . puppeteer-core speedscope \
-        >>install.log 2>&1
+    PUPPETEER_SKIP_DOWNLOAD=1 npm install --no-audit --no-fund --prefix . puppeteer-core \
+        speedscope >>install.log 2>&1
 fi
 if [ -z "$chromium" ] || ! has node || [ ! -d node_modules/puppeteer-core ]; then
     skip browser "needs chromium, node and the npm packages puppeteer-core and speedscope"

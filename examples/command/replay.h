@@ -203,7 +203,8 @@ static const char *set_help(void *target, const char *value)
 }
 
 static const tool_option replay_options[] = {
-    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof or\nfirefox", set_format },
+    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof or\n"
+      "firefox", set_format },
     { "out", 'o', "OUT", "write to this file instead of standard output", set_out },
     { "by", 'b', "ORDER", "order of the ranked table: exec (default), children,\n"
       "slice-max, blame, delay or calls", set_by },

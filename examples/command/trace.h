@@ -1,6 +1,7 @@
-/* trace.h - chroprof trace: a profile as Chrome trace-event JSON, for Perfetto, chrome://tracing and
- * speedscope. Three things from the windows and stalls: a time line on which each window's sites lie
- * end to end (their order inside a window is not known), counters per site, stalls as async slices.
+/* trace.h - chroprof trace: a profile as Chrome trace-event JSON, for Perfetto, chrome://tracing
+ * and speedscope. Three things from the windows and stalls: a time line on which the sites of each
+ * window lie end to end (their order inside it is not known), counters per site, stalls as async
+ * slices.
  *
  * The sites' lists of windows are read side by side, a number each a window, so memory is what the
  * text takes, whatever the number of sites and windows. */
