@@ -129,6 +129,56 @@ else
     skip promtool "needs promtool (package prometheus)"
 fi
 
+# --- a Prometheus server scrapes the page of the libevent example, and answers a query about it
+# scraped NAME: the highest value of the series of that site, in nanoseconds
+scraped() {
+    promtool query instant http://127.0.0.1:19090 \
+        "max(max_over_time(chroprof_exec_seconds_total{name=\"$1\"}[1m])) * 1e9" 2>>log |
+        awk '{ for (i = 1; i <= NF; i++) if ($i == "=>") printf "%.0f\n", $(i + 1) }'
+}
+prometheus_server() {
+    cat >prometheus.yml <<END
+scrape_configs:
+  - job_name: chroprof
+    scrape_interval: 250ms
+    scrape_timeout: 250ms
+    metrics_path: /debug/chroprof
+    params: { format: [prometheus] }
+    static_configs: [ { targets: ["127.0.0.1:8080", "127.0.0.1:8081", "127.0.0.1:8082"] } ]
+END
+    rm -rf prometheus-data prometheus.log
+    prometheus --config.file=prometheus.yml --storage.tsdb.path=prometheus-data \
+        --web.listen-address=127.0.0.1:19090 >prometheus.log 2>&1 &
+    server=$!
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+        grep -qs 'ready to receive' prometheus.log && break
+        sleep 1
+    done
+    most=
+    for i in 1 2 3 4 5 6; do
+        ./loop_libevent --json libevent.json >/dev/null 2>&1
+        most=$(scraped on_compress)
+        [ -z "$most" ] || break
+    done
+    least=$(scraped on_refresh)
+    kill "$server"
+    wait "$server" 2>/dev/null
+    if [ -n "$most" ] && [ "${least:-x}" != x ] && [ "$most" -gt "$least" ]; then
+        ok prometheus_server
+    else
+        fail prometheus_server "on_compress '$most', on_refresh '$least'"
+    fi
+}
+libevent() {
+    ${CC:-cc} -O2 -Wno-unused-parameter "$OLDPWD/examples/loop_libevent.c" -o loop_libevent \
+        -levent 2>>install.log
+}
+if ! has prometheus || ! { libevent || { fetch nothing libevent-dev; libevent; }; }; then
+    skip prometheus_server "needs prometheus and libevent-dev"
+else
+    prometheus_server
+fi
+
 # --- flamegraph.pl
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 [ -e "$flamegraph" ] || fetch nytprofcg libdevel-nytprof-perl
