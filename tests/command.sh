@@ -119,7 +119,7 @@ assert t["busy_ns"] == sites + t["untracked_ns"], "busy"
 assert t["delay_ns"] == t["blame_ns"], "blame"
 if len(sys.argv) > 2:  # nine lines, and the tick of the dump
     assert t["elapsed_ns"] == 14000000 and t["idle_ns"] == 2000000 and t["loop_ns"] == 4000000, t
-    assert t["events"] == 10 and t["anomalies"] == 0, t
+    assert t["events"] == 9 and t["anomalies"] == 0, t
     exec_ns = {s["name"]: s["exec_ns"] for s in d["sites"]}
     assert exec_ns == {"a": 5000000, "b": 3000000}, exec_ns
 END
