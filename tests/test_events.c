@@ -449,6 +449,24 @@ TEST(pending_of_a_running_id_keeps_its_frame)
     orderly(p);
 }
 
+/* The frame on top is of the old future: a finish means the new one, and leaves that frame. */
+TEST(finish_of_the_new_one_leaves_the_old_ones_frame)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, PENDING, 1, &B);
+    at(p, 20, COMPLETED, 1, NULL);
+    CHECK_EQ(rank_of(p, "b").completed, 1);
+    CHECK_EQ(rank_of(p, "a").completed, 0);
+    CHECK_EQ(totals_of(p).depth, 1);
+    at(p, 30, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "a").exec_max_ns, 30);
+    orderly(p);
+}
+
 /* ---- ready while running ---- */
 
 TEST(ready_while_running_begins_at_the_pause)
@@ -1230,6 +1248,7 @@ static const test_case cases[] = {
     CASE(the_same_future_deeper_finishes_on_top),
     CASE(pending_of_a_live_id_abandons_the_old_one),
     CASE(pending_of_a_running_id_keeps_its_frame),
+    CASE(finish_of_the_new_one_leaves_the_old_ones_frame),
     CASE(ready_while_running_begins_at_the_pause),
     CASE(ready_twice_while_running),
     CASE(ready_while_running_deeper_waits_for_the_last_frame),

@@ -1,0 +1,165 @@
+/* tests/test_clock.c - the clock of our own: right against the monotonic clock, provisional for its
+ * first 100 ms, never back once its rate is fixed, and with it the law of time to the last ns. */
+#include "harness.h"
+
+#include <time.h>
+
+static const chroprof_site A = { "a", "host.c", 1 };
+static const chroprof_site B = { "b", "host.c", 2 };
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static chroprof *own_clock(void)
+{
+    static chroprof profile;
+    CHECK_EQ(chroprof_init(&profile, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
+    return &profile;
+}
+
+/* As laws(), but blame and delay are equal in ticks only: each figure floors its own. */
+static void hold(const chroprof *p)
+{
+    chroprof_totals t = totals_of(p);
+    const char *broken = chroprof_check(p);
+    if (broken != NULL)
+        harness_fail(__FILE__, __LINE__, "chroprof_check: %s", broken);
+    CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
+    CHECK_EQ(t.blame_ticks, t.delay_ticks);
+    CHECK_EQ(t.busy_ns, (find_rank(p, "a") != NULL ? find_rank(p, "a")->exec_ns : 0) +
+             (find_rank(p, "b") != NULL ? find_rank(p, "b")->exec_ns : 0) + t.untracked_ns);
+}
+
+/* Slices, delays and idles until the monotonic clock has gone on by this much. */
+static void work_for(chroprof *p, uint64_t ns)
+{
+    uint64_t end = monotonic_ns() + ns;
+    while (monotonic_ns() < end) {
+        chroprof_enter(p, &A);
+        chroprof_pending(p, 7, &B);
+        chroprof_ready(p, 7);
+        chroprof_leave(p);
+        chroprof_running(p, 7);
+        chroprof_completed(p, 7);
+        chroprof_idle_enter(p);
+        chroprof_idle_leave(p);
+    }
+}
+
+/* What lies between init and the last event must be told within 1 in 1000, and nothing of it lost. */
+TEST(own_clock_agrees_with_the_monotonic_clock)
+{
+    uint64_t before = monotonic_ns();
+    chroprof *p = own_clock();
+    uint64_t begun = monotonic_ns();
+    uint64_t ending, ended, elapsed;
+    work_for(p, 300000000);
+    ending = monotonic_ns();
+    chroprof_tick(p);
+    ended = monotonic_ns();
+    hold(p);
+    elapsed = totals_of(p).elapsed_ns;
+    CHECK_IN(elapsed, (ending - begun) - (ending - begun) / 1000,
+             (ended - before) + (ended - before) / 1000);
+    CHECK(totals_of(p).tick_error_ppb < 1000000);
+}
+
+TEST(own_clock_is_provisional_at_first)
+{
+    chroprof *p = own_clock();
+    chroprof_totals t;
+    chroprof_tick(p);
+    hold(p);
+    t = totals_of(p);
+    if (t.tick_error_ppb == 0 && !t.provisional)
+        SKIP("the monotonic clock is read here: nothing to calibrate");
+    if (t.elapsed_ns < 80000000)
+        CHECK(t.provisional);
+    work_for(p, 200000000);
+    CHECK(!totals_of(p).provisional);
+    hold(p);
+}
+
+TEST(figures_never_go_back)
+{
+    chroprof *p = own_clock();
+    uint64_t elapsed = 0;
+    uint64_t exec = 0;
+    int i;
+    work_for(p, 150000000);
+    for (i = 0; i < 3000; i++) {
+        work_for(p, 0);
+        chroprof_enter(p, &A);
+        chroprof_tick(p);
+        CHECK(totals_of(p).elapsed_ns >= elapsed);
+        CHECK(rank_of(p, "a").exec_ns >= exec);
+        elapsed = totals_of(p).elapsed_ns;
+        exec = rank_of(p, "a").exec_ns;
+        chroprof_leave(p);
+    }
+    hold(p);
+    CHECK(elapsed > 150000000);
+}
+
+TEST(laws_while_provisional)
+{
+    chroprof *p = own_clock();
+    int i;
+    for (i = 0; i < 2000; i++) {
+        chroprof_enter(p, &A);
+        hold(p);
+        chroprof_leave(p);
+        hold(p);
+    }
+    CHECK_EQ(rank_of(p, "a").calls, 2000);
+}
+
+TEST(ready_since_in_ticks_of_our_clock)
+{
+    chroprof *p = own_clock();
+    uint64_t when;
+    work_for(p, 120000000);
+    chroprof_pending(p, 9, &B);
+    when = chroprof_now(p);
+    chroprof_enter(p, &A);
+    while (chroprof_now(p) == when)
+        continue;
+    chroprof_leave(p);
+    chroprof_ready_since(p, 9, when);
+    chroprof_running(p, 9);
+    hold(p);
+    CHECK(totals_of(p).delay_ticks > 0);
+    CHECK_EQ(anomalies_of(p, CHROPROF_ANOMALY_READY_AHEAD), 0);
+}
+
+TEST(windows_add_up_in_our_clock)
+{
+    static chroprof_window rows[HARNESS_ROWS];
+    chroprof *p = own_clock();
+    uint64_t now = 0;
+    size_t count, i;
+    work_for(p, 350000000);
+    count = chroprof_windows(p, rows, HARNESS_ROWS);
+    CHECK_IN(count, totals_of(p).elapsed_ns / 100000000, totals_of(p).elapsed_ns / 100000000 + 2);
+    for (i = 0; i < count; i++) {
+        CHECK_EQ(rows[i].start_ns, now);
+        now = rows[i].end_ns;
+        CHECK_IN(rows[i].busy_ns + rows[i].idle_ns + rows[i].loop_ns,
+                 now - rows[i].start_ns - 10, now - rows[i].start_ns + 10);
+    }
+}
+
+static const test_case cases[] = {
+    CASE(own_clock_agrees_with_the_monotonic_clock),
+    CASE(own_clock_is_provisional_at_first),
+    CASE(figures_never_go_back),
+    CASE(laws_while_provisional),
+    CASE(ready_since_in_ticks_of_our_clock),
+    CASE(windows_add_up_in_our_clock),
+};
+
+TEST_MAIN(cases)
