@@ -23,6 +23,7 @@ help:
 	@echo 'make test       runs everything; fetches what it needs with apt-get where it may'
 	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
 	@echo 'make fuzz       fuzzes the event gate with libFuzzer; TIME=60 seconds'
+	@echo 'make fuzz-open  the same for chroprof_open and chroprof_snapshot: any bytes as a block'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
 	@echo 'make clean      removes build/'
 
@@ -98,10 +99,19 @@ $B/fuzz_events: fuzz/fuzz_events.c chroprof.h
 	@mkdir -p $B
 	$(FUZZ_CC) -g -O1 $(SANITIZE) -fsanitize=fuzzer -o $@ fuzz/fuzz_events.c
 
+# any bytes as a block
+fuzz-open: $B/fuzz_open
+	@mkdir -p $B/corpus_open
+	$B/fuzz_open -max_len=16384 -max_total_time=$(TIME) $B/corpus_open fuzz/corpus_open
+
+$B/fuzz_open: fuzz/fuzz_open.c chroprof.h
+	@mkdir -p $B
+	$(FUZZ_CC) -g -O1 $(SANITIZE) -fsanitize=fuzzer -o $@ fuzz/fuzz_open.c
+
 # the same without libFuzzer: replays files
-$B/test/san/replay_events: fuzz/fuzz_events.c chroprof.h
+$B/test/san/replay_%: fuzz/fuzz_%.c chroprof.h
 	@mkdir -p $(@D)
-	$(SAN_CC) $(STANDARD) -g -O1 $(SANITIZE) -DFUZZ_REPLAY -o $@ fuzz/fuzz_events.c
+	$(SAN_CC) $(STANDARD) -g -O1 $(SANITIZE) -DFUZZ_REPLAY -o $@ $<
 
 # ---- bench
 
@@ -118,4 +128,4 @@ $B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h chroprof.
 clean:
 	rm -rf $B
 
-.PHONY: help chroprof demo test test-viewers test-programs fuzz bench clean
+.PHONY: help chroprof demo test test-viewers test-programs fuzz fuzz-open bench clean

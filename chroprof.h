@@ -15,7 +15,7 @@
 
    Sections are found by searching for >>name: >>version >>config >>types >>api >>macros, then the
    implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows >>clock >>bill
-   >>stalls >>stack >>events >>gate >>reading >>check >>open >>public >>snapshot >>output, one
+   >>stalls >>stack >>events >>gate >>reading >>check >>open >>public >>snapshot >>map >>output, one
    section a format.
 
 QUICK START
@@ -226,6 +226,8 @@ LIMITS
  *                               (implementation) leave that format out; it then answers -1.
  *   CHROPROF_NO_CLOCK           (implementation) no clock of our own: options.clock must be given.
  *   CHROPROF_NO_TSC             (implementation) read the monotonic clock, never a cycle counter.
+ *   CHROPROF_NO_MMAP            no chroprof_map, _fork_child and _unmap; they need POSIX, and their
+ *                               implementation <stdio.h>.
  *   CHROPROF_ASSERT(x)          (implementation) our own invariants only; default nothing.
  */
 #ifndef CHROPROF_API
@@ -276,7 +278,9 @@ typedef enum chroprof_state {
     X(ERR_BYTE_ORDER, "the block was written by a machine of the other byte order")                \
     X(ERR_TRUNCATED, "the block is shorter than it says")                                          \
     X(ERR_CORRUPT, "the block breaks an invariant: chroprof_check of the writer would say which")  \
-    X(ERR_BUSY, "the block is being written just now: take a chroprof_snapshot instead")
+    X(ERR_BUSY, "the block is being written just now: take a chroprof_snapshot instead")           \
+    X(ERR_FILE, "the file could not be made or mapped: errno says why")                            \
+    X(ERR_OWNED, "a program that still runs owns this file: give another path")
 
 typedef enum chroprof_result {
 #define CHROPROF_RESULT_NAME(name, text) CHROPROF_##name,
@@ -509,6 +513,8 @@ typedef struct chroprof {
     bool in_callback;      /* on_stall is being called */
     bool stall_due;        /* the event under way ended a stall */
     bool view;             /* a block that nobody writes */
+    void *mapped;          /* by chroprof_map */
+    size_t mapped_bytes;
 } chroprof;
 
 /* Takes bytes of output. Non-zero stops the writing. */
@@ -552,6 +558,29 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
  * any process; the writer pays nothing. */
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
+
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP)
+/* Starts a profile in a new file, which others can read while it runs and after it was killed. The
+ * file appears at path whole. size 0: chroprof_memory_size(options). A file that a running program
+ * owns is refused (CHROPROF_ERR_OWNED); one whose program ended is kept as PATH.prev; any other
+ * file is refused (CHROPROF_ERR_FORMAT). CHROPROF_ERR_FILE and errno: the system refused; all of
+ * the file is reserved, so a full disk is noticed here and not later. On any error *p is zeroed and
+ * no file is left. After fork the child's profile is off and no longer the file: this costs each
+ * clock read a call, and the handle must not move. (Linux; not for chroprof_event with times of
+ * your own. Elsewhere the child must not use the profile.) Needs hard links. As chroprof_init
+ * otherwise. */
+CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
+                                          const chroprof_options *options);
+
+/* In a forked child: begins a profile of its own with the options, clock and callbacks of the
+ * parent's, in the file at path as chroprof_map does, or, path NULL, in memory that chroprof_unmap
+ * frees. On an error *p is zeroed. Does nothing on a profile that chroprof_map did not start. */
+CHROPROF_API chroprof_result chroprof_fork_child(chroprof *p, const char *path);
+
+/* Brings the profile up to now, says in the file that it ended well, and lets it go; the file
+ * stays. *p is zeroed. Does nothing on a profile that chroprof_map did not start. */
+CHROPROF_API void chroprof_unmap(chroprof *p);
+#endif
 
 /* What a result code means, naming the knob to turn. A static string, never NULL. Any thread. */
 CHROPROF_API const char *chroprof_result_text(chroprof_result r);
@@ -817,6 +846,22 @@ private:
 #define CHROPROF__TERMINAL 1
 #include <sys/ioctl.h>
 #include <unistd.h>
+#endif
+#endif
+
+/* Mapped files need POSIX, the guard against forks Linux; both what a strict build hides. */
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP) \
+    && (!defined(__STRICT_ANSI__) || defined(_POSIX_C_SOURCE) || defined(_GNU_SOURCE))
+#define CHROPROF__MAPS 1
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>                          /* rename */
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#if defined(MADV_WIPEONFORK) && defined(MAP_ANONYMOUS)
+#define CHROPROF__FORKS 1
 #endif
 #endif
 
@@ -1260,6 +1305,9 @@ typedef struct chroprof__core {
     char name[CHROPROF__NAME_BYTES];
     char host[CHROPROF__NAME_BYTES];
     char program[CHROPROF__NAME_BYTES];
+    /* of a mapped file */
+    uint64_t owner_start;      /* when its process began, 0: not known */
+    uint64_t ended;            /* it was unmapped */
     /* of a copy */
     uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
     uint64_t doubt_ticks, doubt_events;    /* of the event that was cut short */
@@ -4183,6 +4231,13 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
 
 /* >>public: life and events. */
 
+/* Before a change that no clock read comes before: a forked child leaves the parent's file there. */
+static void chroprof__watch_fork(const chroprof *p)
+{
+    if (p->mapped && !p->core->manual)
+        (void)chroprof__read_clock(p);
+}
+
 CHROPROF_API const char *chroprof_result_text(chroprof_result r)
 {
     switch ((int)r) {
@@ -4484,6 +4539,7 @@ CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *na
 {
     if (!p || !p->core || p->view || !name)
         return NULL;
+    chroprof__watch_fork(p);
     chroprof__begin_edit(p->core);
     uint32_t k = chroprof__intern_site(p->core, name, file ? file : "", line);
     chroprof__end_edit(p->core);
@@ -4650,6 +4706,7 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
         chroprof__switch_off(p);
         return;
     }
+    chroprof__watch_fork(p);
     chroprof__begin_edit(p->core);
     p->core->enabled = 1;
     p->on = true;
@@ -4766,6 +4823,7 @@ CHROPROF_API void chroprof_reset(chroprof *p)
 {
     if (!p || !p->core || p->view || p->in_callback)
         return;
+    chroprof__watch_fork(p);
     p->core->event_state = CHROPROF__RESETTING;
     CHROPROF__STORE_FENCE();
     chroprof__begin_edit(p->core);
@@ -5534,6 +5592,329 @@ CHROPROF__UNUSED static uint64_t chroprof__event_cost_ps(const chroprof *p)
     return 0;
 #endif
 }
+
+/* >>map: the block as a file. It is made under another name and then linked to its own, so that no
+ * one ever sees half of it, and no one's file is taken away. */
+
+#ifdef CHROPROF__MAPS
+enum { CHROPROF__PATH_BYTES = 4096 };
+
+/* path, suffix and, if it is not 0, a number. False: too long. */
+static bool chroprof__join(char out[CHROPROF__PATH_BYTES], const char *path, const char *suffix,
+                           uint64_t number)
+{
+    char digits[20];
+    size_t length = strlen(path), more = strlen(suffix), count = 0;
+    if (length + more + sizeof(digits) + 1 > CHROPROF__PATH_BYTES)
+        return false;
+    for (uint64_t rest = number; rest; rest /= 10)
+        digits[count++] = (char)('0' + (int)(rest % 10));
+    memmove(out, path, length);             /* it may be there already */
+    memcpy(out + length, suffix, more);
+    for (size_t k = 0; k < count; k++)
+        out[length + more + k] = digits[count - 1 - k];
+    out[length + more + count] = '\0';
+    return true;
+}
+
+/* When a process began, in the system's own count; 0: it is not known here. */
+static uint64_t chroprof__process_start(uint64_t pid)
+{
+    char path[CHROPROF__PATH_BYTES], text[1024];
+    if (!chroprof__join(path, "", "/proc/", pid) || !chroprof__join(path, path, "/stat", 0))
+        return 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t count = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
+    if (file >= 0)
+        close(file);
+    text[count > 0 ? count : 0] = '\0';
+    const char *at = strrchr(text, ')');    /* the name before it may hold anything */
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    uint64_t start = 0;
+    for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+        start = start * 10 + (uint64_t)(*at - '0');
+    return start;
+}
+
+/* Does the program that made this block still run? On another machine nobody can tell: yes. */
+static bool chroprof__owner_lives(const chroprof__core *c)
+{
+    chroprof__core here;
+    memset(&here, 0, sizeof(here));
+    if (c->ended || c->pid == 0)
+        return false;
+    chroprof__describe_process(&here, NULL);
+    if (strncmp(c->host, here.host, sizeof(here.host)) != 0)
+        return true;
+    if (c->pid > INT32_MAX || (kill((pid_t)c->pid, 0) != 0 && errno == ESRCH))
+        return false;
+    uint64_t start = chroprof__process_start(c->pid);
+    return start == 0 || c->owner_start == 0 || start == c->owner_start;
+}
+
+/* Who owns the file at path? OK: nobody any more; *facts tells which file that is. */
+static chroprof_result chroprof__judge_file(const char *path, struct stat *facts)
+{
+    chroprof__core core;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return errno == ENOENT ? CHROPROF_OK : CHROPROF_ERR_FILE;
+    ssize_t count = read(file, &core, sizeof(core));
+    bool known = fstat(file, facts) == 0;
+    close(file);
+    if (!known || count < 0)
+        return CHROPROF_ERR_FILE;
+    if (count != (ssize_t)sizeof(core) || core.magic != CHROPROF__MAGIC)
+        return CHROPROF_ERR_FORMAT;         /* somebody else's: not to be touched */
+    if (core.layout != CHROPROF__LAYOUT || core.core_bytes != sizeof(core))
+        return CHROPROF_ERR_VERSION;
+    return chroprof__owner_lives(&core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
+}
+
+/* Moves a dead program's file to PATH.prev; the very one that was judged, or none. */
+static chroprof_result chroprof__set_aside(const char *path)
+{
+    char aside[CHROPROF__PATH_BYTES], prev[CHROPROF__PATH_BYTES];
+    struct stat judged, moved;
+    memset(&judged, 0, sizeof(judged));
+    chroprof_result result = chroprof__judge_file(path, &judged);
+    if (result != CHROPROF_OK || judged.st_nlink == 0)
+        return result;
+    if (!chroprof__join(aside, path, ".aside.", (uint64_t)getpid()) ||
+        !chroprof__join(prev, path, ".prev", 0) || rename(path, aside) != 0)
+        return errno == ENOENT ? CHROPROF_OK : CHROPROF_ERR_FILE;
+    bool same = stat(aside, &moved) == 0 && moved.st_ino == judged.st_ino &&
+                moved.st_dev == judged.st_dev;
+    if (same)
+        return rename(aside, prev) == 0 ? CHROPROF_OK : CHROPROF_ERR_FILE;
+    if (link(aside, path) == 0)             /* another program was faster */
+        unlink(aside);
+    return CHROPROF_ERR_OWNED;
+}
+
+/* Gives a finished file its name. */
+static chroprof_result chroprof__publish(const char *made, const char *path)
+{
+    for (int tries = 0; tries < 8; tries++) {
+        if (link(made, path) == 0)
+            return CHROPROF_OK;
+        if (errno != EEXIST)
+            return CHROPROF_ERR_FILE;
+        chroprof_result result = chroprof__set_aside(path);
+        if (result != CHROPROF_OK)
+            return result;
+    }
+    return CHROPROF_ERR_OWNED;
+}
+
+/* A new file of that size, all of it on the disk, mapped; NULL and errno. */
+static void *chroprof__new_mapping(const char *made, size_t size)
+{
+    int file = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0)
+        return NULL;
+    int failed = posix_fallocate(file, 0, (off_t)size);
+    void *memory = MAP_FAILED;
+    if (failed == 0)
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    else
+        errno = failed;
+    close(file);
+    if (memory == MAP_FAILED)
+        unlink(made);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+#ifdef CHROPROF__FORKS
+/* The first page says what is mapped; the second is wiped by the system in a forked child. */
+typedef struct chroprof__guard {
+    chroprof *p;
+    uint64_t (*clock)(void *user);
+    void *clock_user;
+    volatile unsigned char *parent;
+} chroprof__guard;
+
+/* Where the parent's file was, the child gets memory of its own, and its profile is off. */
+static void chroprof__leave_parent(chroprof *p)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    size_t size = p->mapped_bytes;
+    p->on = false;
+    void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    bool good = copy != MAP_FAILED && chroprof_snapshot(p->mapped, size, copy, size) == CHROPROF_OK;
+    if (mmap(p->mapped, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED)
+        _exit(127);                         /* there is no way on that spares the parent */
+    if (good)
+        memcpy(p->mapped, copy, size);
+    if (copy != MAP_FAILED)
+        munmap(copy, size);
+}
+
+/* Stands before the clock of a mapped profile: each event reads the clock before it writes. */
+static uint64_t chroprof__guarded_clock(void *user)
+{
+    chroprof__guard *guard = (chroprof__guard *)user;
+    if (CHROPROF__RARELY(*guard->parent == 0)) {
+        *guard->parent = 1;
+        chroprof__leave_parent(guard->p);
+    }
+#if CHROPROF__HAS_COUNTER
+    if (CHROPROF__LIKELY(guard->clock == NULL))
+        return chroprof__counter();
+#endif
+    return guard->clock(guard->clock_user);
+}
+
+static void chroprof__set_guard(chroprof *p)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED || p->clock == chroprof_clock_manual)
+        return;
+    chroprof__guard *guard = (chroprof__guard *)pages;
+    guard->parent = (volatile unsigned char *)pages + page;
+    *guard->parent = 1;
+    if (madvise((char *)pages + page, page, MADV_WIPEONFORK) != 0) {
+        munmap(pages, 2 * page);
+        return;
+    }
+    guard->p = p;
+    guard->clock = p->clock;
+    guard->clock_user = p->clock_user;
+    p->clock = chroprof__guarded_clock;
+    p->clock_user = guard;
+}
+
+static void chroprof__drop_guard(chroprof *p)
+{
+    if (p->clock == chroprof__guarded_clock)
+        munmap(p->clock_user, 2 * (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/* The clock that stands behind the guard; our own: NULL. */
+static void chroprof__clock_of(const chroprof *p, chroprof_options *o)
+{
+    const chroprof__guard *guard = (const chroprof__guard *)p->clock_user;
+    bool guarded = p->clock == chroprof__guarded_clock;
+    o->clock = guarded ? guard->clock : p->clock;
+    o->clock_user = guarded ? guard->clock_user : p->clock_user;
+    if (o->clock == chroprof__monotonic_ns)
+        o->clock = NULL;
+}
+#else
+static void chroprof__set_guard(chroprof *p)
+{
+    (void)p;
+}
+
+static void chroprof__drop_guard(chroprof *p)
+{
+    (void)p;
+}
+
+static void chroprof__clock_of(const chroprof *p, chroprof_options *o)
+{
+    o->clock = p->clock;
+    o->clock_user = p->clock_user;
+}
+#endif
+
+CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
+                                          const chroprof_options *options)
+{
+    char made[CHROPROF__PATH_BYTES];
+    if (!p)
+        return CHROPROF_ERR_ARGUMENT;
+    memset(p, 0, sizeof(*p));
+    if (!path)
+        return CHROPROF_ERR_ARGUMENT;
+    size = size ? size : chroprof_memory_size(options);
+    if (size == 0)
+        return CHROPROF_ERR_LIMIT;
+    if (!chroprof__join(made, path, ".new.", (uint64_t)getpid()))
+        return CHROPROF_ERR_FILE;
+    void *memory = chroprof__new_mapping(made, size);
+    if (!memory)
+        return CHROPROF_ERR_FILE;
+    chroprof_result result = chroprof_init(p, memory, size, options);
+    if (result == CHROPROF_OK) {
+        p->core->owner_start = chroprof__process_start(p->core->pid);
+        result = chroprof__publish(made, path);
+    }
+    unlink(made);
+    if (result != CHROPROF_OK) {
+        munmap(memory, size);
+        memset(p, 0, sizeof(*p));
+        return result;
+    }
+    p->mapped = memory;
+    p->mapped_bytes = size;
+    chroprof__set_guard(p);
+    return CHROPROF_OK;
+}
+
+/* What a profile was made with. */
+static void chroprof__options_of(const chroprof *p, chroprof_options *o)
+{
+    const chroprof__core *c = p->core;
+    memset(o, 0, sizeof(*o));
+    o->max_futures = c->tables[CHROPROF_TABLE_FUTURES].capacity;
+    o->max_sites = c->tables[CHROPROF_TABLE_SITES].capacity;
+    o->max_paths = c->tables[CHROPROF_TABLE_PATHS].capacity;
+    o->max_edges = c->tables[CHROPROF_TABLE_EDGES].capacity;
+    o->max_depth = c->tables[CHROPROF_TABLE_DEPTH].capacity;
+    o->max_histograms = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity;
+    o->max_samples = c->tables[CHROPROF_TABLE_SAMPLES].capacity;
+    o->max_windows = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
+    o->max_stalls = c->tables[CHROPROF_TABLE_STALLS].capacity;
+    o->string_bytes = c->tables[CHROPROF_TABLE_STRINGS].capacity;
+    o->window_ns = c->window_ns;
+    o->stall_ns = c->stall_ns;
+    o->max_step_ns = c->max_step_ns;
+    o->on_stall = p->on_stall;
+    o->on_stall_user = p->on_stall_user;
+    chroprof__clock_of(p, o);
+}
+
+CHROPROF_API chroprof_result chroprof_fork_child(chroprof *p, const char *path)
+{
+    chroprof_options o;
+    char name[CHROPROF__NAME_BYTES];
+    if (!p || !p->mapped)
+        return CHROPROF_OK;
+    chroprof__watch_fork(p);
+    void *memory = p->mapped;
+    size_t size = p->mapped_bytes;
+    chroprof__options_of(p, &o);
+    memcpy(name, p->core->name, sizeof(name));
+    o.name = name;
+    chroprof__drop_guard(p);
+    if (path) {
+        munmap(memory, size);
+        return chroprof_map(p, path, size, &o);
+    }
+    chroprof_result result = chroprof_init(p, memory, size, &o);
+    if (result == CHROPROF_OK) {
+        p->mapped = memory;
+        p->mapped_bytes = size;
+        chroprof__set_guard(p);
+    }
+    return result;
+}
+
+CHROPROF_API void chroprof_unmap(chroprof *p)
+{
+    if (!p || !p->mapped || p->in_callback)
+        return;
+    chroprof__watch_fork(p);
+    chroprof__tick_live(p);
+    p->core->ended = 1;
+    chroprof__drop_guard(p);
+    munmap(p->mapped, p->mapped_bytes);
+    memset(p, 0, sizeof(*p));
+}
+#endif /* CHROPROF__MAPS */
 
 #if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FOLDED) || \
     !defined(CHROPROF_NO_PROMETHEUS) || !defined(CHROPROF_NO_PPROF) || !defined(CHROPROF_NO_FIREFOX)

@@ -95,7 +95,7 @@ for configuration in $configurations; do
     for name in $tests; do goals="$goals $B/test/$configuration/$name"; done
 done
 echo "building (log: $logs/build)"
-[ "$configurations" = plain ] || goals="$goals $B/test/san/replay_events"
+[ "$configurations" = plain ] || goals="$goals $B/test/san/replay_events $B/test/san/replay_open"
 if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" $goals $thread_sanitizer "$B/chroprof" "$B/demo" "$B/bench" \
     >"$logs/build" 2>&1 </dev/null; then
     fail build "$(grep -E 'error:|undefined reference|Error ' "$logs/build" | head -n 1)"
@@ -132,6 +132,7 @@ if [ "$configurations" = plain ]; then
     echo "skip sanitizers: neither clang nor $CC has them"
 else
     tally fuzz-corpus sh tests/corpus.sh "$B/test/san/replay_events" fuzz/corpus_events
+    tally fuzz-open-corpus sh tests/corpus.sh "$B/test/san/replay_open" fuzz/corpus_open
 fi
 if [ -n "$thread_sanitizer" ]; then
     tally test_threads-tsan "$thread_sanitizer"

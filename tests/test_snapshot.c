@@ -1,4 +1,4 @@
-/* tests/test_snapshot.c - copies of blocks that are quiet, busy, stopped inside an event, or killed.
+/* tests/test_snapshot.c - copies of blocks that are quiet, busy, cut short in an event, or killed.
  *
  * ROUNDS=n in the environment multiplies how long the random ones run. */
 #define _DEFAULT_SOURCE            /* MAP_ANONYMOUS */
@@ -57,9 +57,9 @@ static void chapter(chroprof *p, uint64_t n, uint64_t *t)
 {
     uint64_t id = 1 + n % 9, other = 1 + (n * 5 + 3) % 17;
     const chroprof_site *site = n % 3 == 0 ? &A : n % 3 == 1 ? &B : &C;
-#define NEXT(state, id, site) \
-    chroprof_event(p, CHROPROF_##state, id, site, p->clock == chroprof_clock_manual ? *t += 7 + n % 50 \
-                                                                                 : chroprof_now(p))
+#define NEXT(state, id, site)                                                                      \
+    chroprof_event(p, CHROPROF_##state, id, site,                                                  \
+                   p->clock == chroprof_clock_manual ? *t += 7 + n % 50 : chroprof_now(p))
     NEXT(PENDING, id, site);
     NEXT(READY, id, NULL);
     NEXT(RUNNING, id, NULL);
@@ -541,8 +541,8 @@ static void snapshots_under_load(bool hurry, unsigned long count)
         skew += totals_of(&view).skew_events;
         CHECK(i % 16 != 0 || written(&view, CHROPROF_JSON)->used > 0);
     }
-    printf("# %lu copies: %lu exact, %" PRIu64 " events apart in all, %" PRIu64 " in doubt\n", count,
-           exact, skew, doubt);
+    printf("# %lu copies: %lu exact, %" PRIu64 " events apart in all, %" PRIu64 " in doubt\n",
+           count, exact, skew, doubt);
     end_child(child);
     munmap(live, SIZE);
 }

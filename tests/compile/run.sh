@@ -134,7 +134,7 @@ for format in TEXT JSON FOLDED PROMETHEUS PPROF FIREFOX; do
 done
 works flags_no_format "${CC%% *}" $c99 $strict $every flags.c
 works flags_no_format_no_stdio "${CC%% *}" $c99 $strict $every -DCHROPROF_NO_STDIO flags.c
-for flags in "" -DCHROPROF_NO_STDIO \
+for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_MMAP \
     -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC "-DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC"; do
     works "flags$(echo "$flags" | tr -d ' ' | sed 's/-DCHROPROF_/_/g')" "${CC%% *}" $c99 $strict \
         $flags flags.c
@@ -186,8 +186,10 @@ empty symbols_with_private_names "$(nm -g --defined-only "$scratch/impl.o" | gre
 empty writable_globals "$(nm "$scratch/impl.o" | awk '$2 ~ /^[BbDdCS]$/')"
 empty data_and_bss "$(size "$scratch/impl.o" | awk 'NR == 2 && $2 + $3 != 0 { print $2, $3 }')"
 empty allocation "$(nm -u "$scratch/impl.o" |
-    awk '$2 ~ /^(malloc|calloc|realloc|free|mmap|sbrk|strdup|asprintf)$/')"
+    awk '$2 ~ /^(malloc|calloc|realloc|free|sbrk|strdup|asprintf)$/')"
 empty locale_dependent_output "$(nm -u "$scratch/impl.o" | grep -E 'printf|strtod')"
+$CC $c99 -O2 -DCHROPROF_NO_MMAP -c impl.c -o "$scratch/impl.o" 2>/dev/null
+empty no_mmap_maps_no_file "$(nm -u "$scratch/impl.o" | awk '$2 ~ /^(mmap|open|link|rename|kill)$/')"
 $CC $c99 -O2 -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
 empty no_clock_reads_none "$(nm -u "$scratch/impl.o" | grep -E 'clock|time')"
 empty no_clock_reads_no_counter "$(objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1)"

@@ -1,0 +1,400 @@
+/* tests/test_map.c - profiles in files: made, owned, left behind, killed, forked. */
+#define _DEFAULT_SOURCE            /* the guard against forks */
+#define _POSIX_C_SOURCE 200809L
+#define CHROPROF_IMPLEMENTATION    /* a copy of its own, which sees what _DEFAULT_SOURCE shows */
+#include "harness.h"
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const chroprof_site A = { "accept", "server.c", 10 };
+
+enum { SIZE = 64 << 10 };
+
+/* >>files */
+
+static const char *file_of(const char *name)
+{
+    static char paths[4][300];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s-%ld", scratch(name), (long)getpid());
+    return path;
+}
+
+static bool there(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0;
+}
+
+static const char *prev_of(const char *path)
+{
+    static char prev[300];
+    snprintf(prev, sizeof prev, "%s.prev", path);
+    return prev;
+}
+
+static size_t load(const char *path, void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    size_t count;
+    CHECK(file != NULL);
+    count = fread(bytes, 1, size, file);
+    fclose(file);
+    return count;
+}
+
+/* Opens a copy of the file, mended if need be. */
+static void view_file(chroprof *view, const char *path)
+{
+    static union { uint64_t word; unsigned char bytes[SIZE]; } raw, copy;
+    size_t size = load(path, raw.bytes, SIZE);
+    CHECK_EQ(chroprof_snapshot(raw.bytes, size, copy.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(view, copy.bytes, SIZE), CHROPROF_OK);
+    CHECK(chroprof_check(view) == NULL);
+}
+
+static int wait_for(pid_t child)
+{
+    int status = -1;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static pid_t split(void)
+{
+    pid_t child;
+    fflush(stdout);
+    child = fork();
+    CHECK(child >= 0);
+    return child;
+}
+
+/* A child that maps path, works for a while and is killed. */
+static void leave_behind(const char *path, long nanoseconds)
+{
+    pid_t child = split();
+    struct timespec pause = { 0, nanoseconds };
+    if (child == 0) {
+        chroprof p;
+        uint64_t n;
+        if (chroprof_map(&p, path, SIZE, NULL) != CHROPROF_OK)
+            _exit(1);
+        for (n = 1;; n = n % 1000 + 1) {
+            chroprof_pending(&p, n, &A);
+            chroprof_running(&p, n);
+            chroprof_completed(&p, n);
+        }
+    }
+    while (!there(path))
+        CHECK_EQ(waitpid(child, NULL, WNOHANG), 0);
+    nanosleep(&pause, NULL);
+    kill(child, SIGKILL);
+    CHECK_EQ(wait_for(child), 128);
+}
+
+/* >>cases */
+
+TEST(a_profile_in_a_file)
+{
+    const char *path = file_of("profile");
+    chroprof p, view;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    chroprof_leave(&p);
+    view_file(&view, path);
+    CHECK_EQ(rank_of(&view, "accept").calls, 1);
+    CHECK_EQ(rank_of(&view, "accept").exec_ns, rank_of(&p, "accept").exec_ns);
+    chroprof_unmap(&p);
+    CHECK(p.core == NULL && p.mapped == NULL);
+    chroprof_enter(&p, &A);
+    view_file(&view, path);
+    CHECK_EQ(rank_of(&view, "accept").calls, 1);
+    unlink(path);
+}
+
+TEST(unmap_of_what_was_not_mapped)
+{
+    chroprof *p = fresh(NULL), none;
+    memset(&none, 0, sizeof none);
+    chroprof_unmap(p);
+    chroprof_unmap(&none);
+    chroprof_unmap(NULL);
+    CHECK(p->core != NULL);
+    CHECK_EQ(chroprof_fork_child(p, NULL), CHROPROF_OK);
+}
+
+TEST(the_options_count)
+{
+    const char *path = file_of("options");
+    chroprof_options o;
+    chroprof p;
+    struct stat facts;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 77;
+    CHECK_EQ(chroprof_map(&p, path, 0, &o), CHROPROF_OK);
+    CHECK_EQ(table_of(&p, CHROPROF_TABLE_FUTURES).capacity, 77);
+    CHECK_EQ(stat(path, &facts), 0);
+    CHECK_EQ(facts.st_size, chroprof_memory_size(&o));
+    chroprof_unmap(&p);
+    unlink(path);
+    o.max_depth = 1u << 30;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, &o), CHROPROF_ERR_LIMIT);
+    CHECK_EQ(chroprof_map(&p, path, 100, NULL), CHROPROF_ERR_MEMORY);
+    CHECK(p.core == NULL && !there(path));
+}
+
+TEST(a_live_program_keeps_its_file)
+{
+    const char *path = file_of("owned");
+    chroprof p, other;
+    pid_t child;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK_EQ(chroprof_map(&other, path, SIZE, NULL), CHROPROF_ERR_OWNED);
+    CHECK(other.core == NULL);
+    child = split();
+    if (child == 0)
+        _exit(chroprof_map(&other, path, SIZE, NULL) == CHROPROF_ERR_OWNED ? 0 : 1);
+    CHECK_EQ(wait_for(child), 0);
+    CHECK(!there(prev_of(path)));
+    chroprof_unmap(&p);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK(there(prev_of(path)));
+    chroprof_unmap(&p);
+    unlink(prev_of(path));
+    unlink(path);
+}
+
+TEST(a_dead_programs_file_is_kept)
+{
+    const char *path = file_of("dead");
+    chroprof p, view;
+    leave_behind(path, 2000000);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    view_file(&view, prev_of(path));
+    CHECK(rank_of(&view, "accept").calls > 0);
+    CHECK_EQ(chroprof_ranks(&p, NULL, 0, CHROPROF_BY_EXEC), 0);
+    chroprof_unmap(&p);
+    unlink(prev_of(path));
+    unlink(path);
+}
+
+TEST(no_other_file_is_touched)
+{
+    const char *path = file_of("letter");
+    char text[64];
+    FILE *file = fopen(path, "w");
+    chroprof p;
+    CHECK(file != NULL);
+    fputs("Dear reader,", file);
+    fclose(file);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FORMAT);
+    CHECK_EQ(load(path, text, sizeof text), 12);
+    CHECK(!there(prev_of(path)));
+    unlink(path);
+}
+
+TEST(what_the_system_refuses)
+{
+    char longer[5000];
+    chroprof p;
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    errno = 0;
+    CHECK_EQ(chroprof_map(&p, file_of("no/such/folder"), SIZE, NULL), CHROPROF_ERR_FILE);
+    CHECK_EQ(errno, ENOENT);
+    CHECK_EQ(chroprof_map(&p, longer, SIZE, NULL), CHROPROF_ERR_FILE);
+    CHECK_EQ(chroprof_map(&p, NULL, SIZE, NULL), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_map(NULL, "x", SIZE, NULL), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_map(&p, ".", SIZE, NULL), CHROPROF_ERR_FILE);
+    CHECK(p.core == NULL);
+}
+
+/* A limit of the file size stands for a full disk: both refuse to reserve the bytes. */
+TEST(no_room_is_noticed_at_once)
+{
+    const char *path = file_of("full");
+    pid_t child = split();
+    if (child == 0) {
+        struct rlimit limit = { 4096, 4096 };
+        chroprof p;
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        _exit(chroprof_map(&p, path, SIZE, NULL) == CHROPROF_ERR_FILE && !there(path) ? 0 : 1);
+    }
+    CHECK_EQ(wait_for(child), 0);
+}
+
+TEST(two_programs_want_one_path)
+{
+    const char *path = file_of("race");
+    int round, k, won;
+    for (round = 0; round < 20; round++) {
+        pid_t children[4];
+        int go[2];
+        CHECK_EQ(pipe(go), 0);
+        if (round % 2)
+            leave_behind(path, 1000);
+        for (k = 0; k < 4; k++) {
+            children[k] = split();
+            if (children[k] == 0) {
+                chroprof p;
+                chroprof_result result = chroprof_map(&p, path, SIZE, NULL);
+                char byte;
+                close(go[1]);
+                if (read(go[0], &byte, 1) != 0)
+                    _exit(3);
+                _exit(result == CHROPROF_OK ? 0 : result == CHROPROF_ERR_OWNED ? 1 : 2);
+            }
+        }
+        close(go[0]);
+        for (k = 0; k < 200 && !there(path); k++)
+            nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+        nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+        close(go[1]);
+        for (won = 0, k = 0; k < 4; k++) {
+            int code = wait_for(children[k]);
+            CHECK(code == 0 || code == 1);
+            won += code == 0;
+        }
+        CHECK_EQ(won, 1);
+        unlink(path);
+        unlink(prev_of(path));
+    }
+}
+
+TEST(a_killed_program_leaves_its_profile)
+{
+    const char *path = file_of("killed");
+    uint64_t state;
+    int round;
+    chroprof view;
+    random_seed(7);
+    state = harness()->seed;
+    for (round = 0; round < 60; round++) {
+        leave_behind(path, (long)random_below(&state, 200000));
+        view_file(&view, path);
+        unlink(path);
+    }
+}
+
+/* >>forks */
+
+TEST(a_child_does_not_write_into_the_parents_file)
+{
+    static unsigned char before[SIZE], after[SIZE];
+    const char *path = file_of("parent");
+    chroprof p;
+    pid_t child;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    if (p.clock == NULL) {
+        chroprof_unmap(&p);
+        unlink(path);
+        SKIP("no guard against forks here");
+    }
+    chroprof_enter(&p, &A);
+    CHECK_EQ(load(path, before, SIZE), SIZE);
+    child = split();
+    if (child == 0) {
+        chroprof_leave(&p);
+        chroprof_enter(&p, &A);
+        chroprof_reset(&p);
+        _exit(p.on ? 1 : 0);
+    }
+    CHECK_EQ(wait_for(child), 0);
+    CHECK_EQ(load(path, after, SIZE), SIZE);
+    CHECK(memcmp(before, after, SIZE) == 0);
+    child = split();
+    if (child == 0) {
+        chroprof_site_make(&p, "new", "new.c", 1);
+        chroprof_unmap(&p);
+        _exit(0);
+    }
+    CHECK_EQ(wait_for(child), 0);
+    CHECK_EQ(load(path, after, SIZE), SIZE);
+    CHECK(memcmp(before, after, SIZE) == 0);
+    chroprof_leave(&p);
+    CHECK_EQ(rank_of(&p, "accept").completed, 1);
+    chroprof_unmap(&p);
+    unlink(path);
+}
+
+static int child_of_its_own(chroprof *p, const char *path)
+{
+    chroprof view;
+    if (chroprof_fork_child(p, path) != CHROPROF_OK || !p->on)
+        return 1;
+    chroprof_enter(p, &A);
+    chroprof_leave(p);
+    if (chroprof_check(p) != NULL || find_rank(p, "accept") == NULL)
+        return 2;
+    if (find_rank(p, "accept")->calls != 1)
+        return 3;
+    if (path != NULL)
+        view_file(&view, path);
+    chroprof_unmap(p);
+    return p->core != NULL;
+}
+
+TEST(a_child_has_a_profile_of_its_own)
+{
+    const char *path = file_of("first"), *own = file_of("second");
+    chroprof_options o;
+    chroprof p;
+    int k;
+    memset(&o, 0, sizeof o);
+    o.name = "family";
+    CHECK_EQ(chroprof_map(&p, path, SIZE, &o), CHROPROF_OK);
+    if (p.clock == NULL) {
+        chroprof_unmap(&p);
+        unlink(path);
+        SKIP("no guard against forks here");
+    }
+    chroprof_enter(&p, &A);
+    for (k = 0; k < 2; k++) {
+        pid_t child = split();
+        if (child == 0)
+            _exit(child_of_its_own(&p, k == 0 ? NULL : own));
+        CHECK_EQ(wait_for(child), 0);
+    }
+    chroprof_leave(&p);
+    CHECK_EQ(rank_of(&p, "accept").calls, 1);
+    CHECK(there(own));
+    chroprof_unmap(&p);
+    unlink(path);
+    unlink(own);
+}
+
+static const test_case tests[] = {
+    CASE(a_profile_in_a_file),
+    CASE(unmap_of_what_was_not_mapped),
+    CASE(the_options_count),
+    CASE(a_live_program_keeps_its_file),
+    CASE(a_dead_programs_file_is_kept),
+    CASE(no_other_file_is_touched),
+    CASE(what_the_system_refuses),
+    CASE(no_room_is_noticed_at_once),
+    CASE(two_programs_want_one_path),
+    CASE(a_killed_program_leaves_its_profile),
+    CASE(a_child_does_not_write_into_the_parents_file),
+    CASE(a_child_has_a_profile_of_its_own),
+};
+TEST_MAIN(tests)
+#else
+int main(void)
+{
+    printf("0 passed, 0 failed, 0 skipped\n");
+    return 0;
+}
+#endif
