@@ -497,6 +497,27 @@ typedef struct chroprof_anomaly {
     uint64_t count;
 } chroprof_anomaly;
 
+/* One frame of the running stack. */
+typedef struct chroprof_frame {
+    uint64_t id;               /* of the future; 0: an enter-frame, or a barrier */
+    uint32_t path;             /* 2: untracked */
+    bool barrier;              /* a nested loop begins here */
+    uint64_t since_ns;         /* profile time at which it came onto the stack */
+    uint64_t slice_ns;         /* exec time of this stay so far */
+    const char *name, *file; uint32_t line;   /* of its site */
+} chroprof_frame;
+
+/* Whose profile it is. */
+typedef struct chroprof_origin {
+    uint64_t pid;              /* 0: not known */
+    const char *name, *host;   /* of the profile, of the machine; "" if not known */
+    uint64_t end_ns;           /* profile time of the last event */
+    uint64_t end_unix_ns;      /* calendar time of it; 0: not known */
+    bool mapped;               /* by chroprof_map */
+    bool ended;                /* by chroprof_unmap */
+    bool alive;                /* mapped, and that program still runs, or nobody here can tell */
+} chroprof_origin;
+
 /* The handle: small, transparent, caller-owned. A zeroed one is valid: every call does nothing.
  * It holds addresses resolved from the block and this process's hooks. */
 typedef struct chroprof {
@@ -700,6 +721,14 @@ CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint
 
 /* Stalls that were kept, oldest first: the longest and the most recent. Cost: stalls squared. */
 CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity);
+
+/* The running stack as of the last event, from its top down, barriers included; of a program that
+ * hangs: what it hangs in. Hidden frames are not there. */
+CHROPROF_API size_t chroprof_frames(const chroprof *p, chroprof_frame *out, size_t capacity);
+
+/* Which program, where and until when; all zero and "" for a NULL or zeroed profile. Cost: asks the
+ * system about the process if the profile is in a file. */
+CHROPROF_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out);
 
 /* Capacity, use and drops of every table: CHROPROF_TABLE_COUNT rows. */
 CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity);
@@ -1307,6 +1336,7 @@ typedef struct chroprof__core {
     char program[CHROPROF__NAME_BYTES];
     /* of a mapped file */
     uint64_t owner_start;      /* when its process began, 0: not known */
+    uint64_t in_file;          /* by chroprof_map */
     uint64_t ended;            /* it was unmapped */
     /* of a copy */
     uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
@@ -3394,6 +3424,28 @@ CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, si
     return count;
 }
 
+static void chroprof__read_frame(const chroprof *p, uint32_t k, chroprof_frame *out)
+{
+    const chroprof__frame *frame = p->frames + k;
+    memset(out, 0, sizeof(*out));
+    out->id = frame->id;
+    out->path = frame->path;
+    out->barrier = frame->kind == CHROPROF__BARRIER;
+    out->since_ns = chroprof__ns(p->core, frame->pushed);
+    out->slice_ns = out->barrier ? 0 : chroprof__ns(p->core, chroprof__frame_slice(p, k));
+    chroprof__read_site_name(p, p->paths[frame->path].site, &out->name, &out->file, &out->line);
+}
+
+CHROPROF_API size_t chroprof_frames(const chroprof *p, chroprof_frame *out, size_t capacity)
+{
+    if (!p || !p->core)
+        return 0;
+    uint32_t depth = p->core->depth;
+    for (uint32_t k = 0; out && k < depth && k < capacity; k++)
+        chroprof__read_frame(p, depth - k, out + k);
+    return depth;
+}
+
 static uint32_t chroprof__window_count(const chroprof *p)
 {
     return (p->core->window & 0xFFFF) + 1;
@@ -4231,7 +4283,7 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
 
 /* >>public: life and events. */
 
-/* Before a change that no clock read comes before: a forked child leaves the parent's file there. */
+/* Before a change that no clock read precedes: here a forked child leaves the parent's file. */
 static void chroprof__watch_fork(const chroprof *p)
 {
     if (p->mapped && !p->core->manual)
@@ -5726,6 +5778,19 @@ static void *chroprof__new_mapping(const char *made, size_t size)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* Maps the same file by its own name, which is what others see in the list of mappings. */
+static void chroprof__map_by_name(void *memory, size_t size, const char *made, const char *path)
+{
+    struct stat by_made, by_path;
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (stat(made, &by_made) == 0 && fstat(file, &by_path) == 0 &&
+        by_made.st_ino == by_path.st_ino && by_made.st_dev == by_path.st_dev)
+        (void)mmap(memory, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+    close(file);
+}
+
 #ifdef CHROPROF__FORKS
 /* The first page says what is mapped; the second is wiped by the system in a forked child. */
 typedef struct chroprof__guard {
@@ -5840,8 +5905,11 @@ CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t 
     chroprof_result result = chroprof_init(p, memory, size, options);
     if (result == CHROPROF_OK) {
         p->core->owner_start = chroprof__process_start(p->core->pid);
+        p->core->in_file = 1;
         result = chroprof__publish(made, path);
     }
+    if (result == CHROPROF_OK)
+        chroprof__map_by_name(memory, size, made, path);
     unlink(made);
     if (result != CHROPROF_OK) {
         munmap(memory, size);
@@ -5914,7 +5982,29 @@ CHROPROF_API void chroprof_unmap(chroprof *p)
     munmap(p->mapped, p->mapped_bytes);
     memset(p, 0, sizeof(*p));
 }
+#else
+static bool chroprof__owner_lives(const chroprof__core *c)
+{
+    return c->ended == 0;
+}
 #endif /* CHROPROF__MAPS */
+
+CHROPROF_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->name = out->host = "";
+    if (!p || !p->core)
+        return;
+    const chroprof__core *c = p->core;
+    out->pid = c->pid;
+    out->name = c->name;
+    out->host = c->host;
+    out->end_ns = chroprof__ns(c, c->last);
+    out->end_unix_ns = c->start_unix_ns ? c->start_unix_ns + out->end_ns : 0;
+    out->mapped = c->in_file != 0;
+    out->ended = c->ended != 0;
+    out->alive = out->mapped && chroprof__owner_lives(c);
+}
 
 #if !defined(CHROPROF_NO_TEXT) || !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FOLDED) || \
     !defined(CHROPROF_NO_PROMETHEUS) || !defined(CHROPROF_NO_PPROF) || !defined(CHROPROF_NO_FIREFOX)

@@ -10,10 +10,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -27,6 +31,7 @@
 #include "command/input.h"
 #include "command/events.h"
 #include "command/replay.h"
+#include "command/block.h"
 #include "command/json.h"
 #include "command/report.h"
 #include "command/trace.h"
@@ -37,6 +42,12 @@ static const tool_command commands[] = {
     { "replay", "FILE [options]",
       "Reads a stream of events and reports where the loop's time went.", replay_text,
       replay_options, COUNT(replay_options), replay_run },
+    { "dump", "FILE|PID [options]",
+      "Reports a profile that lies in a file, while its program runs or after its end.",
+      dump_text, dump_options, COUNT(dump_options), dump_run },
+    { "check", "FILE|PID",
+      "Holds every law against a profile in a file.", check_text, check_options,
+      COUNT(check_options), check_run },
     { "report", "[BEFORE] IN [-o OUT.html]",
       "Makes a page for the browser of a profile, or of two to compare.", report_text,
       report_options, COUNT(report_options), report_run },

@@ -296,6 +296,51 @@ for trace in $traces; do
     else fail "trace_$name" "$(tail -n 1 "$scratch/err")"; fi
 done
 
+# --- profiles in files
+cat >"$scratch/mapped.c" <<'END'
+#define _DEFAULT_SOURCE
+#include <unistd.h>
+#define CHROPROF_IMPLEMENTATION
+#include "chroprof.h"
+CHROPROF_SITE(site_wait, "never_returns");
+int main(int argc, char **argv)
+{
+    static chroprof p;
+    if (chroprof_map(&p, argv[1], 1 << 17, NULL) != CHROPROF_OK)
+        return 1;
+    chroprof_enter(&p, &site_wait);
+    if (argc > 2)
+        pause();
+    chroprof_leave(&p);
+    chroprof_unmap(&p);
+    return 0;
+}
+END
+if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
+    "$scratch/mapped" "$scratch/ended.block"
+    run dump "$scratch/ended.block"; expect dump_text 0 never_returns
+    run dump "$scratch/ended.block"; expect dump_says_how_it_ended 0 "ended well"
+    run dump "$scratch/ended.block" --format json; expect dump_json 0 '"name":"never_returns"'
+    run check "$scratch/ended.block"; expect check_sound 0
+    "$scratch/mapped" "$scratch/hung.block" hang &
+    hung=$!
+    while [ ! -f "$scratch/hung.block" ]; do sleep 0.1; done
+    sleep 0.2
+    run dump "$hung"; expect dump_of_a_process 0 "running never_returns, since"
+    run dump "$scratch/hung.block"; expect dump_of_its_file 0 "process $hung runs"
+    kill -9 "$hung"; wait "$hung" 2>/dev/null
+    run dump "$scratch/hung.block"; expect dump_of_a_killed_one 0 "process $hung did not end well"
+    run check "$scratch/hung.block"; expect check_a_killed_one 0
+    head -c 5000 "$scratch/ended.block" >"$scratch/short.block"
+    run dump "$scratch/short.block"; expect dump_cut_file 1 "shorter than it says"
+    run check "$scratch/mapped.c"; expect check_no_block 1 "not a chroprof block"
+    run dump "$scratch/missing"; expect dump_missing 1 "No such file"
+    run dump 999999999; expect dump_no_process 1 "/proc/999999999/maps"
+    run dump; expect dump_without_file 2 "missing operand"
+else
+    fail mapped_builds "$(head -n 1 "$scratch/log")"
+fi
+
 # --- the quick start of the README compiles and runs as it stands
 awk '/^```c$/ { getline; on = /quick start/ } /^```$/ { on = 0 } on' README.md >"$scratch/quick.c"
 if [ ! -s "$scratch/quick.c" ]; then fail quick_start "not found in README.md"

@@ -1,0 +1,279 @@
+/* block.h - chroprof dump and chroprof check: profiles that lie in files, of programs that run,
+ * hang, ended or were killed. The file is mapped, copied by chroprof_snapshot, and let go. */
+
+typedef struct block_file {
+    const char *name;          /* of the file */
+    char found[4096];          /* the same, where a process was given */
+    void *copy;
+    size_t size;
+    chroprof view;
+} block_file;
+
+/* >>block files */
+
+/* What to go back to when a file is cut shorter while it is being copied. */
+static sigjmp_buf *block_gone(void)
+{
+    static sigjmp_buf gone;
+    return &gone;
+}
+
+static void block_on_bus_error(int number)
+{
+    siglongjmp(*block_gone(), number);
+}
+
+/* The copy, or 0 bytes of it if the file shrank meanwhile. */
+static chroprof_result block_snapshot(const void *live, size_t size, void *copy)
+{
+    struct sigaction action;
+    struct sigaction old;
+    chroprof_result result = CHROPROF_ERR_TRUNCATED;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = block_on_bus_error;
+    (void)sigaction(SIGBUS, &action, &old);
+    if (sigsetjmp(*block_gone(), 1) == 0) {
+        result = chroprof_snapshot(live, size, copy, size);
+    }
+    (void)sigaction(SIGBUS, &old, NULL);
+    return result;
+}
+
+/* Opens a file as a view of a copy. */
+static chroprof_result block_take(block_file *file, int fd, size_t size)
+{
+    void *live = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    chroprof_result result = CHROPROF_ERR_FILE;
+    if (live == MAP_FAILED) {
+        return result;
+    }
+    file->copy = calloc(1, size);
+    file->size = size;
+    if (file->copy != NULL) {
+        result = block_snapshot(live, size, file->copy);
+    }
+    (void)munmap(live, size);
+    return result == CHROPROF_OK ? chroprof_open(&file->view, file->copy, size) : result;
+}
+
+static chroprof_result block_read(block_file *file)
+{
+    struct stat facts;
+    chroprof_result result = CHROPROF_ERR_FILE;
+    int fd = open(file->name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return result;
+    }
+    if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode)) {
+        result = facts.st_size > 0 ? block_take(file, fd, (size_t)facts.st_size)
+                                   : CHROPROF_ERR_FORMAT;
+    }
+    (void)close(fd);
+    return result;
+}
+
+/* The file of a line of /proc/PID/maps that is mapped shared; NULL: none. */
+static char *block_mapped_file(char *line)
+{
+    char *path = strchr(line, '/');
+    char *mode = strchr(line, ' ');
+    line[strcspn(line, "\n")] = '\0';
+    return path != NULL && mode != NULL && strncmp(mode, " rw-s", 5) == 0 ? path : NULL;
+}
+
+/* Looks for the first profile that a process has mapped. */
+static bool block_of_process(block_file *file, const char *pid)
+{
+    char line[4096 + 128];
+    bool found = false;
+    FILE *maps;
+    (void)snprintf(line, sizeof line, "/proc/%s/maps", pid);
+    maps = fopen(line, "r");
+    if (maps == NULL) {
+        tool_message("%s: %s", line, strerror(errno));
+        return false;
+    }
+    while (!found && fgets(line, sizeof line, maps) != NULL) {
+        const char *path = block_mapped_file(line);
+        if (path == NULL) {
+            continue;
+        }
+        (void)snprintf(file->found, sizeof file->found, "%s", path);
+        file->name = file->found;
+        found = block_read(file) == CHROPROF_OK;
+        if (!found) {
+            free(file->copy);
+            file->copy = NULL;
+        }
+    }
+    (void)fclose(maps);
+    if (!found) {
+        tool_message("process %s has no profile mapped (see chroprof_map)", pid);
+    }
+    return found;
+}
+
+/* A file, or, where there is none of that name and it is a number, a process. */
+static bool block_open(block_file *file, const char *operand)
+{
+    chroprof_result result;
+    if (operand[strspn(operand, "0123456789")] == '\0' && access(operand, F_OK) != 0) {
+        return block_of_process(file, operand);
+    }
+    file->name = operand;
+    errno = 0;
+    result = block_read(file);
+    if (result != CHROPROF_OK) {
+        tool_message("%s: %s", operand, result == CHROPROF_ERR_FILE && errno != 0
+                                            ? strerror(errno) : chroprof_result_text(result));
+    }
+    return result == CHROPROF_OK;
+}
+
+/* >>dump */
+
+static void dump_seconds(uint64_t from, uint64_t to)
+{
+    uint64_t ms = to > from ? (to - from) / 1000000 : 0;
+    (void)fprintf(stderr, "%" PRIu64 ".%03" PRIu64 " s", ms / 1000, ms % 1000);
+}
+
+/* What runs, from the top of the stack down. */
+static void dump_stack(const chroprof *view, const chroprof_origin *origin)
+{
+    chroprof_frame frames[16];
+    size_t count = chroprof_frames(view, frames, 16);
+    for (size_t i = 0; i < count && i < 16; i++) {
+        (void)fprintf(stderr, "chroprof: %s %s, since ", i == 0 ? "running" : "  under",
+                      frames[i].barrier ? "(a nested loop)" : frames[i].name);
+        dump_seconds(frames[i].since_ns, origin->end_ns);
+        (void)fputs(" of profile time\n", stderr);
+    }
+    if (count > 16) {
+        (void)fprintf(stderr, "chroprof:   and %zu more below\n", count - 16);
+    }
+}
+
+/* How the program is, and what it was doing at its last event. */
+static void dump_origin(const block_file *file)
+{
+    chroprof_origin origin;
+    struct timespec now;
+    chroprof_read_origin(&file->view, &origin);
+    if (origin.ended) {
+        tool_message("process %" PRIu64 " ended well", origin.pid);
+        return;
+    }
+    if (!origin.mapped) {
+        return;
+    }
+    tool_message(origin.alive ? "process %" PRIu64 " runs"
+                              : "process %" PRIu64 " did not end well", origin.pid);
+    if (origin.end_unix_ns > 0 && clock_gettime(CLOCK_REALTIME, &now) == 0) {
+        uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+        (void)fputs("chroprof: its last event was ", stderr);
+        dump_seconds(origin.end_unix_ns, ns);
+        (void)fputs(" ago\n", stderr);
+    }
+    dump_stack(&file->view, &origin);
+}
+
+static const char dump_text[] =
+    "\n"
+    "A number that is not the name of a file is a process: the first profile that it has\n"
+    "mapped is taken. How the program is, and what it runs, goes to standard error.\n"
+    "\n"
+    "examples:\n"
+    "  chroprof dump server.chroprof\n"
+    "  chroprof dump $(pidof server) --format json -o now.json\n";
+
+static const tool_option dump_options[] = {
+    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof or\nfirefox",
+      set_format },
+    { "out", 'o', "OUT", "write to this file instead of standard output", set_out },
+    { "by", 'b', "ORDER", "order of the ranked table: exec (default), children,\n"
+      "slice-max, blame, delay or calls", set_by },
+    { "top", 'n', "N", "rows of the ranked table (default 20)", set_top },
+    { "columns", 'w', "N", "width of the text report, 60 to 200 (default: the\n"
+      "terminal's, else 80)", set_columns },
+    { "ascii", '\0', NULL, "bars of plain ASCII", set_ascii },
+    { "color", '\0', "WHEN", "auto (default: on a terminal), always or never", set_color },
+    { "help", 'h', NULL, "this text", set_help }
+};
+
+/* Parses the words of dump and check; *go is false if that is all there is to do. */
+static int block_words(const tool_command *command, int count, char **words, replay *run, bool *go)
+{
+    int operands;
+    int result = parse_words(command, count, words, run, &run->source, 1, &operands);
+    *go = false;
+    if (result != TOOL_OK) {
+        return result;
+    }
+    if (run->help) {
+        help_command(command);
+        return TOOL_OK;
+    }
+    if (operands == 0) {
+        return usage_error(command, "missing operand", "FILE or PID", "", NULL);
+    }
+    *go = true;
+    return TOOL_OK;
+}
+
+static int dump_run(const tool_command *command, int count, char **words)
+{
+    static replay run;
+    static block_file file;
+    bool go;
+    int result = block_words(command, count, words, &run, &go);
+    if (!go) {
+        return result;
+    }
+    result = TOOL_INPUT;
+    if (block_open(&file, run.source)) {
+        run.source = file.name;
+        run.profile = file.view;
+        dump_origin(&file);
+        result = open_output(&run);
+        result = result == TOOL_OK ? replay_output(&run) : result;
+    }
+    free(file.copy);
+    return result;
+}
+
+/* >>check */
+
+static const char check_text[] =
+    "\n"
+    "Says nothing and returns 0 if the block opens and every law and invariant holds;\n"
+    "else it names the first one that is broken.\n"
+    "\n"
+    "examples:\n"
+    "  chroprof check server.chroprof.prev\n";
+
+static const tool_option check_options[] = {
+    { "help", 'h', NULL, "this text", set_help }
+};
+
+static int check_run(const tool_command *command, int count, char **words)
+{
+    static replay run;
+    static block_file file;
+    const char *broken = NULL;
+    bool go;
+    int result = block_words(command, count, words, &run, &go);
+    if (!go) {
+        return result;
+    }
+    result = TOOL_INPUT;
+    if (block_open(&file, run.source)) {
+        broken = chroprof_check(&file.view);
+        result = broken == NULL ? TOOL_OK : TOOL_INPUT;
+    }
+    if (broken != NULL) {
+        tool_message("%s: does not hold: %s", file.name, broken);
+    }
+    free(file.copy);
+    return result;
+}
