@@ -1058,6 +1058,12 @@ static uint64_t chroprof__or(uint64_t value, uint64_t otherwise)
     return value ? value : otherwise;
 }
 
+CHROPROF__INLINE void chroprof__raise(uint64_t *maximum, uint64_t value)
+{
+    if (value > *maximum)
+        *maximum = value;
+}
+
 /* floor(value * factor / 2^32). */
 CHROPROF__INLINE uint64_t chroprof__scale(uint64_t value, uint64_t factor)
 {
@@ -1382,6 +1388,11 @@ CHROPROF__INLINE chroprof__histograms *chroprof__histogram_rows(const chroprof__
     return (chroprof__histograms *)chroprof__rows(c, CHROPROF_TABLE_HISTOGRAMS);
 }
 
+CHROPROF__INLINE chroprof__stall *chroprof__stall_rows(const chroprof__core *c)
+{
+    return (chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
+}
+
 CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t offset)
 {
     return (const char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + offset;
@@ -1477,17 +1488,22 @@ static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
     return at;
 }
 
+/* Bytes of all tables. */
+static uint64_t chroprof__sum_bytes(const uint32_t capacity[CHROPROF_TABLE_COUNT])
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < CHROPROF__TABLES; k++)
+        bytes += chroprof__table_rows(k, capacity) * chroprof__row_bytes[k];
+    return bytes;
+}
+
 /* What one more row of a table costs. */
 static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
     uint32_t more[CHROPROF_TABLE_COUNT];
-    uint64_t bytes = 0;
     memcpy(more, capacity, sizeof(more));
     more[table]++;
-    for (uint32_t k = 0; k < CHROPROF__TABLES; k++)
-        bytes += (chroprof__table_rows(k, more) - chroprof__table_rows(k, capacity))
-                 * chroprof__row_bytes[k];
-    return bytes;
+    return chroprof__sum_bytes(more) - chroprof__sum_bytes(capacity);
 }
 
 /* What even a small block should hold of each, before the rest is shared out. */
@@ -1982,10 +1998,8 @@ static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
     c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
     c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
     uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
-    if (c->window == 0 && c->last < width) {
-        c->window_ticks = width;
-        c->window_end = c->window_ticks;
-    }
+    if (c->window == 0 && c->last < width)
+        c->window_ticks = c->window_end = width;
 }
 
 #if CHROPROF__HAS_COUNTER
@@ -2221,7 +2235,7 @@ CHROPROF__COLD void chroprof__stalled(chroprof *p, chroprof_stall_kind kind, uin
 {
     chroprof__core *c = p->core;
     chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
-    chroprof__stall *rows = (chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
+    chroprof__stall *rows = chroprof__stall_rows(c);
     chroprof__stall *stall = &c->due[kind];
     uint32_t longest = (table->capacity + 1) / 2, recent = table->capacity - longest;
     memset(stall, 0, sizeof(*stall));
@@ -2274,8 +2288,7 @@ CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
 CHROPROF__INLINE void chroprof__begin_stay(chroprof__core *c, chroprof__frame *frame, uint32_t path,
                                            uint32_t kind, uint64_t t)
 {
-    frame->pushed = t;
-    frame->start = t;
+    frame->pushed = frame->start = t;
     frame->excluded = 0;
     frame->path = path;
     frame->kind = kind;
@@ -2316,8 +2329,7 @@ CHROPROF__INLINE void chroprof__end_ready(chroprof *p, const chroprof__future *s
     c->ready--;
     row->ready--;
     row->delay += t;
-    if (t - slot->since > row->delay_max)
-        row->delay_max = t - slot->since;
+    chroprof__raise(&row->delay_max, t - slot->since);
     if (row->histogram == 0)
         return;
     if (CHROPROF__RARELY(c->held & CHROPROF__HELD_DELAY))
@@ -2332,8 +2344,7 @@ CHROPROF__INLINE void chroprof__end_slice(chroprof__core *c, chroprof__path *row
                                           uint64_t exec)
 {
     row->slices++;
-    if (slice > row->slice_max)
-        row->slice_max = slice;
+    chroprof__raise(&row->slice_max, slice);
     /* Futures that grow alike take turns at being the largest: a branch here would be a coin
      * toss. */
     row->exec_max = exec > row->exec_max ? exec : row->exec_max;
@@ -2402,8 +2413,7 @@ CHROPROF__INLINE void chroprof__end_turn(chroprof *p, chroprof__core *c,
 {
     uint64_t length = t - base->pushed - base->excluded;
     c->turns++;
-    if (length > c->turn_max)
-        c->turn_max = length;
+    chroprof__raise(&c->turn_max, length);
     if (CHROPROF__RARELY(length > c->stall_ticks))
         chroprof__turn_stalled(p, base, slice, length);
     c->held_turn = length;
@@ -2901,8 +2911,7 @@ static void chroprof__end_pass(chroprof *p, chroprof__core *c, uint64_t t)
 {
     uint64_t length = t - c->pass_start;
     c->passes++;
-    if (length > c->pass_max)
-        c->pass_max = length;
+    chroprof__raise(&c->pass_max, length);
     if (c->tables[CHROPROF_TABLE_HISTOGRAMS].rows)
         chroprof__histogram_add(&chroprof__histogram_rows(c)[0].delay, chroprof__bucket(length),
                                 length);
@@ -3451,29 +3460,33 @@ static uint32_t chroprof__window_count(const chroprof *p)
     return (p->core->window & 0xFFFF) + 1;
 }
 
+/* Ticks that a path still holds back from the windows 0..index. */
+static uint64_t chroprof__unclosed(const chroprof__core *c, const chroprof__path *row,
+                                   uint32_t index)
+{
+    return chroprof__tag_index(c, row->window) <= index ? row->exec - row->mark : 0;
+}
+
 /* Ticks that the paths of a site, or loop, idle, untracked, still hold back from the windows
  * 0..index. */
 static uint64_t chroprof__unclosed_until(const chroprof *p, uint32_t site, uint32_t index)
 {
-    const chroprof__path *row = p->paths + site;
     uint64_t ticks = 0;
     if (site < CHROPROF__OTHER)
-        return chroprof__tag_index(p->core, row->window) <= index ? row->exec - row->mark : 0;
+        return chroprof__unclosed(p->core, p->paths + site, index);
     for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
-        if (chroprof__tag_index(p->core, p->paths[k].window) <= index)
-            ticks += p->paths[k].exec - p->paths[k].mark;
+        ticks += chroprof__unclosed(p->core, p->paths + k, index);
     return ticks;
 }
 
 /* Ticks of a site in the windows 0..index. */
 static uint64_t chroprof__exec_until(const chroprof *p, uint32_t site, uint32_t index)
 {
-    const chroprof__core *c = p->core;
-    const uint64_t *cells = chroprof__cells(c, site);
-    uint32_t shift = chroprof__tag_level(c->window) - (uint32_t)cells[0];
+    const uint64_t *cells = chroprof__cells(p->core, site);
+    uint32_t shift = chroprof__tag_level(p->core->window) - (uint32_t)cells[0];
     uint64_t end = shift < 16 ? (uint64_t)(index + 1) << shift : UINT64_MAX;
     uint64_t ticks = chroprof__unclosed_until(p, site, index);
-    for (uint64_t k = 0; k < c->tables[CHROPROF_TABLE_WINDOWS].capacity && k < end; k++)
+    for (uint64_t k = 0; k < p->core->tables[CHROPROF_TABLE_WINDOWS].capacity && k < end; k++)
         ticks += cells[1 + k];
     return ticks;
 }
@@ -3527,9 +3540,7 @@ CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint
 static const chroprof__stall *chroprof__next_stall(const chroprof *p, uint64_t serial)
 {
     const chroprof__core *c = p->core;
-    const chroprof__stall *next = NULL;
-    const chroprof__stall *rows =
-        (const chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
+    const chroprof__stall *next = NULL, *rows = chroprof__stall_rows(c);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++)
         if (rows[k].serial > serial && (!next || rows[k].serial < next->serial))
             next = rows + k;
