@@ -196,11 +196,17 @@ empty no_clock_reads_no_counter "$(objdump -d "$scratch/impl.o" | grep -E 'rdtsc
 $CC $c99 -O2 -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
 empty no_tsc_reads_no_counter "$(objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1)"
 
+$CC $c99 -O2 -DCHROPROF_NO_MMAP -c impl.c -o "$scratch/impl.o" 2>/dev/null
+empty no_mmap_maps_nothing "$(nm -u "$scratch/impl.o" |
+    awk '$2 ~ /^(mmap|munmap|open|rename|fork|ftruncate|madvise)$/')"
+
 # --- the declarations bring in no macros but our own and those of the four standard headers
 macros() { $CC $c99 -dM -E "$@" declared.c | awk '{ print $2 }' | sed 's/(.*//' | sort; }
 macros >"$scratch/ours"
 macros -DSTANDARD >"$scratch/standard"
 empty foreign_macros "$(comm -23 "$scratch/ours" "$scratch/standard" | grep -v '^CHROPROF_')"
+macros -DCHROPROF_NO_STDIO >"$scratch/no_stdio"
+empty no_stdio_in_the_declarations "$(grep -x -e EOF -e BUFSIZ "$scratch/no_stdio")"
 if is_wanted own_macros; then
     if grep -q '^CHROPROF_SITE$' "$scratch/ours"; then ok own_macros; else
         fail own_macros "CHROPROF_SITE is not there"
