@@ -7,11 +7,12 @@
  CONTENTS
 
    Quick start             Threads, signals, fork
-   What it does not do     Errors and drops
-   Concepts                Output formats
-   Memory                  JSON, schema version 1
-   Configuration           Cost per call
-   Time source             Limits
+   What it does not do     Profiles in files
+   Concepts                Errors and drops
+   Memory                  Output formats
+   Configuration           JSON, schema version 1
+   Time source             Cost per call
+                           Limits
 
    Sections are found by searching for >>name: >>version >>config >>types >>api >>macros, then the
    implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows >>clock >>bill
@@ -107,7 +108,26 @@ THREADS, SIGNALS, FORK
  All events of one profile, and every call that takes a chroprof * without const, come from one
  thread, and not from signal handlers. Reads may only run while that thread is not inside a call.
  Different profiles are independent; there is no global state. After fork the child must not use
- the parent's profile if the block is shared memory; a private copy may go on in both.
+ the parent's profile if the block is shared memory, but for chroprof_map; a private copy may go on
+ in both.
+
+PROFILES IN FILES
+
+ chroprof_map puts the block into a file. Others read it while the program runs, hangs, or after it
+ was killed: chroprof_snapshot copies it, chroprof_open shows the copy to every read and output.
+
+   chroprof_snapshot(live, size, memory, size);      the mapped file, or shared memory
+   chroprof_open(&view, memory, size);
+   chroprof_dump(&view, CHROPROF_TEXT, stdout);
+
+ A copy of a quiet program is exact. Of a busy one each row is whole in itself, elapsed is their
+ sum, both laws hold, and totals.skew_ns and skew_events tell how far rows are apart; only counts
+ of different tables (live futures and their records, slices and percentiles) may then differ. If
+ the program stopped inside an event, what that had half done is finished or undone, and
+ totals.doubt_ns and doubt_events name it: the wall, delay and blame of its own path may then be
+ off. Blocks of 32-bit programs open on 64-bit ones and the reverse; those of the other byte order
+ are refused. The file must not be cut shorter while somebody has it mapped: that is SIGBUS for
+ both.
 
 ERRORS AND DROPS
 
@@ -221,13 +241,14 @@ LIMITS
  *   CHROPROF_API                linkage of the public functions; default extern. "static" makes the
  *                               header private to one file (with CHROPROF_IMPLEMENTATION there).
  *   CHROPROF_DISABLE            every instrumentation call becomes nothing, arguments unevaluated.
- *   CHROPROF_NO_STDIO           no <stdio.h>, no chroprof_dump; chroprof_write remains.
+ *   CHROPROF_NO_STDIO           no <stdio.h>, no chroprof_dump and chroprof_map; chroprof_write
+ *                               remains.
  *   CHROPROF_NO_TEXT _JSON _FOLDED _PROMETHEUS _PPROF _FIREFOX
  *                               (implementation) leave that format out; it then answers -1.
  *   CHROPROF_NO_CLOCK           (implementation) no clock of our own: options.clock must be given.
  *   CHROPROF_NO_TSC             (implementation) read the monotonic clock, never a cycle counter.
- *   CHROPROF_NO_MMAP            no chroprof_map, _fork_child and _unmap; they need POSIX, and their
- *                               implementation <stdio.h>.
+ *   CHROPROF_NO_MMAP            no chroprof_map, _fork_child and _unmap; they need POSIX and
+ *                               <stdio.h>.
  *   CHROPROF_ASSERT(x)          (implementation) our own invariants only; default nothing.
  */
 #ifndef CHROPROF_API
@@ -580,7 +601,8 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
 
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP) \
+    && !defined(CHROPROF_NO_STDIO)
 /* Starts a profile in a new file, which others can read while it runs and after it was killed. The
  * file appears at path whole. size 0: chroprof_memory_size(options). A file that a running program
  * owns is refused (CHROPROF_ERR_OWNED); one whose program ended is kept as PATH.prev; any other
@@ -880,12 +902,12 @@ private:
 
 /* Mapped files need POSIX, the guard against forks Linux; both what a strict build hides. */
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP) \
-    && (!defined(__STRICT_ANSI__) || defined(_POSIX_C_SOURCE) || defined(_GNU_SOURCE))
+    && !defined(CHROPROF_NO_STDIO) && (!defined(__STRICT_ANSI__) \
+    || defined(_POSIX_C_SOURCE) || defined(_GNU_SOURCE))
 #define CHROPROF__MAPS 1
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>                          /* rename */
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -5875,8 +5897,10 @@ static void chroprof__clock_of(const chroprof *p, chroprof_options *o)
     bool guarded = p->clock == chroprof__guarded_clock;
     o->clock = guarded ? guard->clock : p->clock;
     o->clock_user = guarded ? guard->clock_user : p->clock_user;
+#ifndef CHROPROF_NO_CLOCK
     if (o->clock == chroprof__monotonic_ns)
         o->clock = NULL;
+#endif
 }
 #else
 static void chroprof__set_guard(chroprof *p)
