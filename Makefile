@@ -53,8 +53,8 @@ $B/demo: examples/demo.c chroprof.h
 	@mkdir -p $B
 	$(CC) $(CFLAGS) -o $@ examples/demo.c
 
-# ---- tests: each program plain and with sanitizers, linked with one copy of the implementation. What
-# does not build any more must not be run as it was.
+# ---- tests: each program plain and with sanitizers, linked with one copy of the implementation.
+# What does not build any more must not be run as it was.
 
 test:
 	@B='$B' CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh

@@ -1,4 +1,4 @@
-/* tests/harness.h - the tests' own tools: cases, checks, and a profile whose clock is moved by hand.
+/* tests/harness.h - the tests' own tools: cases, checks, a profile whose clock is moved by hand.
  *
  * A test file has TEST(name) { ... } bodies, a table of them and TEST_MAIN(table). The compiler
  * warns of a body that is not in the table. Each program prints "ok NAME", "FAIL NAME: why" or

@@ -1,4 +1,4 @@
-/* tests/test_chronos.c - the behaviours that Chroprof for Chronos promises, and those it gets wrong.
+/* tests/test_chronos.c - what Chroprof for Chronos promises, and what it gets wrong.
  * Chronos sends pending and at once running, nested in the caller; a finish comes while the future
  * still runs; timers and sockets are pending and finish without ever running. Manual clock. */
 #include "harness.h"

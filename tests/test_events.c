@@ -1166,7 +1166,7 @@ TEST(full_sites)
     orderly(p);
 }
 
-#define LONG "a name of more than a hundred bytes, which does not fit into a table of so few strings, "
+#define LONG "a name of nearly a hundred bytes, which does not fit into a table of so few strings, "
 
 TEST(full_strings_cut_names)
 {

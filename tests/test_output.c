@@ -1,5 +1,5 @@
-/* tests/test_output.c - what is written: JSON that Python reads and whose sums hold, folded stacks by
- * the rules of their readers, a text that fits its width; hostile names, failing writers, another
+/* tests/test_output.c - what is written: JSON that Python reads and whose sums hold, folded stacks
+ * by the rules of their readers, a text that fits its width; hostile names, failing writers, another
  * locale. Files go to $SCRATCH (or build/). */
 #define _DEFAULT_SOURCE
 #include "harness.h"
@@ -69,10 +69,13 @@ static const char *hostile_name(int i)
 {
     static char huge[LONG_NAME + 1];
     static const char *const names[NAMES - 1] = {
-        "", " ", "quote\"back\\slash/", "new\nline\r\n", "tab\tbell\x07null\x01", "esc\x1b[31m\x1b]0;t\x07",
+        "", " ", "quote\"back\\slash/", "new\nline\r\n", "tab\tbell\x07null\x01",
+        "esc\x1b[31m\x1b]0;t\x07",
         "\xff\xfe", "cut \xc3", "cut \xe2\x82", "lone \x80\xbf tail", "surrogate \xed\xa0\x80",
-        "overlong \xc0\xaf", "beyond \xf4\x90\x80\x80", "delete \x7f", "semi;colon;1 2", "ends in 12",
-        "\xc3\xa4\xc3\xb6\xe2\x82\xac \xf0\x9d\x84\x9e", "%s%n%d", "</script><b>", "line\xe2\x80\xa8sep",
+        "overlong \xc0\xaf", "beyond \xf4\x90\x80\x80", "delete \x7f", "semi;colon;1 2",
+        "ends in 12",
+        "\xc3\xa4\xc3\xb6\xe2\x82\xac \xf0\x9d\x84\x9e", "%s%n%d", "</script><b>",
+        "line\xe2\x80\xa8sep",
     };
     if (i < NAMES - 1)
         return names[i];
@@ -249,7 +252,7 @@ static void check_folded_line(const char *line, size_t length)
     }
 }
 
-/* No frame ends in a blank and digits: some readers take two numbers at the end for two profiles. */
+/* No frame ends in a blank and digits: some readers take two numbers for two profiles. */
 static void check_folded_frames(const char *line, size_t length)
 {
     const char *end = line + length;
