@@ -59,7 +59,7 @@ $B/demo: examples/demo.c chroprof.h
 test:
 	@B='$B' CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
 
-# the same outputs in the programs that people open them with: a browser, speedscope, pprof, promtool
+# the same outputs in the programs that people open them with: browser, speedscope, pprof, promtool
 test-viewers: $B/chroprof $B/demo
 	@B='$B' sh tests/viewers.sh
 

@@ -110,7 +110,7 @@ def check_paths(doc):
     for s in doc["sites"]:
         own = [p for p in paths if p["site"] == s["id"]]
         for field in ("exec_ns", "slices", "calls", "live", "stillborn", "wall_ns", "blame_ns"):
-            check(s[field] == sum(p[field] for p in own), s["name"], field, "is not that of its paths")
+            check(s[field] == sum(p[field] for p in own), s["name"], field, "of its paths")
         check(all(p["name"] == s["name"] for p in own), s["name"], "name of its paths")
     of_sites = {s["id"] for s in doc["sites"]}
     check(all(p["site"] in of_sites for p in paths), "a path of a site that is not listed")

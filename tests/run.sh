@@ -96,8 +96,8 @@ for configuration in $configurations; do
 done
 echo "building (log: $logs/build)"
 [ "$configurations" = plain ] || goals="$goals $B/test/san/replay_events $B/test/san/replay_open"
-if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" $goals $thread_sanitizer "$B/chroprof" "$B/demo" "$B/bench" \
-    >"$logs/build" 2>&1 </dev/null; then
+if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" $goals $thread_sanitizer \
+    "$B/chroprof" "$B/demo" "$B/bench" >"$logs/build" 2>&1 </dev/null; then
     fail build "$(grep -E 'error:|undefined reference|Error ' "$logs/build" | head -n 1)"
 elif grep -q 'warning:' "$logs/build"; then
     grep 'warning:' "$logs/build" | head -n 5

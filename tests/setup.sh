@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks for what the tests need and installs what is missing with apt-get, if this is root or sudo asks
-# for no password; otherwise names the packages. Exit status 1 only without a C compiler.
+# Checks for what the tests need and installs what is missing with apt-get, if this is root or
+# sudo asks for no password; otherwise names the packages. Exit status 1 only without a C compiler.
 CC=${CC:-cc}
 
 # needs TEST-COMMAND PACKAGE: adds the package to the list if the test fails

@@ -1,6 +1,6 @@
 /* tests/test_output.c - what is written: JSON that Python reads and whose sums hold, folded stacks
- * by the rules of their readers, a text that fits its width; hostile names, failing writers, another
- * locale. Files go to $SCRATCH (or build/). */
+ * by the rules of their readers, a text that fits its width; hostile names, failing writers,
+ * another locale. Files go to $SCRATCH (or build/). */
 #define _DEFAULT_SOURCE
 #include "harness.h"
 

@@ -1,5 +1,5 @@
 /* tests/test_words.c - each word of the concepts as a case of its own: turn, pass, slice, waiting,
- * delay, blame, path, stall, windows, percentiles, reset, on and off. Manual clock, ticks of 1 ns. */
+ * delay, blame, path, stall, windows, percentiles, reset, on and off. Manual clock. */
 #include "harness.h"
 
 static const chroprof_site A = { "a", "host.c", 1 };

@@ -1,4 +1,4 @@
-/* What each option flag promises, asked at run time: exit status 0, or the line that did not hold. */
+/* What each option flag promises, asked at run time: exit status 0, or the line that failed. */
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
 

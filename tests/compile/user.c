@@ -1,5 +1,5 @@
-/* A C file that uses the header: every macro and a call of each group. The header comes first in one
- * build and last in another (-DHEADER_LAST), and it is included twice. */
+/* A C file that uses the header: every macro and a call of each group. The header comes first in
+ * one build and last in another (-DHEADER_LAST), and it is included twice. */
 #ifdef HEADER_LAST
 #include <assert.h>
 #include <errno.h>
