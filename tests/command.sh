@@ -306,7 +306,10 @@ CHROPROF_SITE(site_wait, "never_returns");
 int main(int argc, char **argv)
 {
     static chroprof p;
+    static chroprof second;
     if (chroprof_map(&p, argv[1], 1 << 17, NULL) != CHROPROF_OK)
+        return 1;
+    if (argc > 3 && chroprof_map(&second, argv[3], 1 << 17, NULL) != CHROPROF_OK)
         return 1;
     chroprof_enter(&p, &site_wait);
     if (argc > 2)
@@ -331,6 +334,22 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     kill -9 "$hung"; wait "$hung" 2>/dev/null
     run dump "$scratch/hung.block"; expect dump_of_a_killed_one 0 "process $hung did not end well"
     run check "$scratch/hung.block"; expect check_a_killed_one 0
+    "$scratch/mapped" "$scratch/one.block" hang "$scratch/two.block" &
+    both=$!
+    while [ ! -f "$scratch/two.block" ]; do sleep 0.1; done
+    sleep 0.2
+    run dump "$both"; expect dump_of_several 1 "give one of the files"
+    for file in one two; do
+        run dump "$both"; expect "dump_of_several_$file" 1 "  $scratch/$file.block"
+    done
+    mv "$scratch/one.block" "$scratch/renamed.block"
+    rm "$scratch/two.block"
+    if [ "$(id -u)" = 0 ]; then
+        run dump "$both"; expect dump_of_several_gone 1 "$scratch/two.block (deleted)"
+    else
+        run dump "$both"; expect dump_of_a_renamed_one 0 "process $both runs"
+    fi
+    kill -9 "$both"; wait "$both" 2>/dev/null
     head -c 5000 "$scratch/ended.block" >"$scratch/short.block"
     run dump "$scratch/short.block"; expect dump_cut_file 1 "shorter than it says"
     run check "$scratch/mapped.c"; expect check_no_block 1 "not a chroprof block"

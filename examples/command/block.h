@@ -2,8 +2,10 @@
  * hang, ended or were killed. The file is mapped, copied by chroprof_snapshot, and let go. */
 
 typedef struct block_file {
-    const char *name;          /* of the file */
-    char found[4096];          /* the same, where a process was given */
+    const char *name;          /* of the file, for people */
+    const char *place;         /* where to open it */
+    char found[4096];          /* both, where a process was given */
+    char found_place[4096 + 64];
     void *copy;
     size_t size;
     chroprof view;
@@ -60,7 +62,7 @@ static chroprof_result block_read(block_file *file)
 {
     struct stat facts;
     chroprof_result result = CHROPROF_ERR_FILE;
-    int fd = open(file->name, O_RDONLY | O_CLOEXEC);
+    int fd = open(file->place, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return result;
     }
@@ -72,6 +74,20 @@ static chroprof_result block_read(block_file *file)
     return result;
 }
 
+static void block_close(block_file *file)
+{
+    free(file->copy);
+    file->copy = NULL;
+}
+
+/* >>block processes: whose number is given; the system lists what a process has mapped */
+
+typedef struct block_search {
+    const char *pid;
+    block_file *file;          /* the first profile that was found */
+    size_t found;
+} block_search;
+
 /* The file of a line of /proc/PID/maps that is mapped shared; NULL: none. */
 static char *block_mapped_file(char *line)
 {
@@ -81,11 +97,49 @@ static char *block_mapped_file(char *line)
     return path != NULL && mode != NULL && strncmp(mode, " rw-s", 5) == 0 ? path : NULL;
 }
 
-/* Looks for the first profile that a process has mapped. */
+/* Where the file of such a line can be opened: under the process's own root, which may be another
+ * one than ours; by the mapping itself, if the file has no name any more. */
+static void block_locate(block_file *file, const char *pid, const char *line, const char *path)
+{
+    int range = (int)strcspn(line, " ");
+    (void)snprintf(file->found, sizeof file->found, "%s", path);
+    if (ends_in(path, " (deleted)")) {
+        (void)snprintf(file->found_place, sizeof file->found_place, "/proc/%s/map_files/%.*s", pid,
+                       range, line);
+    } else {
+        (void)snprintf(file->found_place, sizeof file->found_place, "/proc/%s/root%s", pid, path);
+    }
+    file->name = file->found;
+    file->place = file->found_place;
+}
+
+/* Takes the first profile; of further ones it says that they are there. */
+static void block_consider(block_search *search, const char *line, const char *path)
+{
+    static block_file other;
+    block_file *file = search->found == 0 ? search->file : &other;
+    if (search->found > 0 && strcmp(path, search->file->found) == 0) {
+        return;
+    }
+    block_locate(file, search->pid, line, path);
+    if (block_read(file) != CHROPROF_OK) {
+        block_close(file);
+        return;
+    }
+    if (search->found == 1) {
+        tool_message("process %s has several profiles mapped; give one of the files:", search->pid);
+        (void)fprintf(stderr, "  %s\n", search->file->name);
+    }
+    if (search->found++ > 0) {
+        (void)fprintf(stderr, "  %s\n", other.name);
+        block_close(&other);
+    }
+}
+
 static bool block_of_process(block_file *file, const char *pid)
 {
+    block_search search = { pid, file, 0 };
     char line[4096 + 128];
-    bool found = false;
     FILE *maps;
     (void)snprintf(line, sizeof line, "/proc/%s/maps", pid);
     maps = fopen(line, "r");
@@ -93,24 +147,17 @@ static bool block_of_process(block_file *file, const char *pid)
         tool_message("%s: %s", line, strerror(errno));
         return false;
     }
-    while (!found && fgets(line, sizeof line, maps) != NULL) {
+    while (fgets(line, sizeof line, maps) != NULL) {
         const char *path = block_mapped_file(line);
-        if (path == NULL) {
-            continue;
-        }
-        (void)snprintf(file->found, sizeof file->found, "%s", path);
-        file->name = file->found;
-        found = block_read(file) == CHROPROF_OK;
-        if (!found) {
-            free(file->copy);
-            file->copy = NULL;
+        if (path != NULL) {
+            block_consider(&search, line, path);
         }
     }
     (void)fclose(maps);
-    if (!found) {
+    if (search.found == 0) {
         tool_message("process %s has no profile mapped (see chroprof_map)", pid);
     }
-    return found;
+    return search.found == 1;
 }
 
 /* A file, or, where there is none of that name and it is a number, a process. */
@@ -120,7 +167,7 @@ static bool block_open(block_file *file, const char *operand)
     if (operand[strspn(operand, "0123456789")] == '\0' && access(operand, F_OK) != 0) {
         return block_of_process(file, operand);
     }
-    file->name = operand;
+    file->name = file->place = operand;
     errno = 0;
     result = block_read(file);
     if (result != CHROPROF_OK) {
@@ -180,8 +227,9 @@ static void dump_origin(const block_file *file)
 
 static const char dump_text[] =
     "\n"
-    "A number that is not the name of a file is a process: the first profile that it has\n"
-    "mapped is taken. How the program is, and what it runs, goes to standard error.\n"
+    "A number that is not the name of a file is a process: the profile that it has mapped\n"
+    "is taken; of several one must be named. How the program is, and what it runs, goes\n"
+    "to standard error.\n"
     "\n"
     "examples:\n"
     "  chroprof dump server.chroprof\n"
@@ -238,7 +286,7 @@ static int dump_run(const tool_command *command, int count, char **words)
         result = open_output(&run);
         result = result == TOOL_OK ? replay_output(&run) : result;
     }
-    free(file.copy);
+    block_close(&file);
     return result;
 }
 
@@ -274,6 +322,6 @@ static int check_run(const tool_command *command, int count, char **words)
     if (broken != NULL) {
         tool_message("%s: does not hold: %s", file.name, broken);
     }
-    free(file.copy);
+    block_close(&file);
     return result;
 }
