@@ -33,6 +33,7 @@
 #include "command/replay.h"
 #include "command/block.h"
 #include "command/json.h"
+#include "command/profile.h"
 #include "command/report.h"
 #include "command/trace.h"
 

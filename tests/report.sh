@@ -170,6 +170,76 @@ else
     skip trace_sums "needs python3"
 fi
 
+# --- profiles in files: as their own JSON, by whatever way they come
+cat >"$scratch/mapped.c" <<'END'
+#define _DEFAULT_SOURCE
+#include <unistd.h>
+#define CHROPROF_IMPLEMENTATION
+#include "chroprof.h"
+CHROPROF_SITE(site_outer, "outer");
+CHROPROF_SITE(site_inner, "never_returns");
+int main(int argc, char **argv)
+{
+    static chroprof p;
+    chroprof_options options = { 0 };
+    options.clock = chroprof_clock_manual;
+    options.name = "mapped";
+    if (chroprof_map(&p, argv[1], 1 << 17, &options) != CHROPROF_OK)
+        return 1;
+    chroprof_event(&p, CHROPROF_ENTER, 0, &site_outer, 1000);
+    chroprof_event(&p, CHROPROF_ENTER, 0, &site_inner, 4000);
+    if (argc > 2)
+        pause();
+    chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 9000);
+    chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 11000);
+    chroprof_unmap(&p);
+    return 0;
+}
+END
+# same_profile NAME PAGE JSON: the page holds that JSON
+same_profile() {
+    sed -n '/^<script type="application.json"/,/<.script>$/p' "$2" |
+        sed 's/^<script [^>]*>//; s/<.script>$//' | tr -d '\n' >"$scratch/held"
+    tr -d '\n' <"$3" >"$scratch/whole"
+    if [ -s "$scratch/held" ] && cmp -s "$scratch/held" "$scratch/whole"; then ok "$1"; else
+        fail "$1" "the page holds another profile"; fi
+}
+if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
+    block=$scratch/ended.chroprof
+    "$scratch/mapped" "$block"
+    run dump "$block" --format json -o "$scratch/ended.json"
+    run report "$block" -o "$scratch/ended.html"; expect report_of_a_file 0 "ended well"
+    same_profile page_of_a_file "$scratch/ended.html" "$scratch/ended.json"
+    gzip -c "$block" >"$scratch/packed.gz"
+    run report "$scratch/packed.gz" -o "$scratch/packed.html"
+    same_profile page_of_a_packed_file "$scratch/packed.html" "$scratch/ended.json"
+    "$command" report - <"$block" >"$scratch/piped.html" 2>"$scratch/err"
+    same_profile page_of_a_piped_file "$scratch/piped.html" "$scratch/ended.json"
+    run report "$block" "$scratch/ended.json" -o "$scratch/two.html"; expect file_and_json 0
+    run trace "$scratch/ended.json" -o "$scratch/one.json"
+    run trace "$block" -o "$scratch/two.json"; expect trace_of_a_file 0
+    if cmp -s "$scratch/one.json" "$scratch/two.json"; then ok trace_of_a_file_is_the_same; else
+        fail trace_of_a_file_is_the_same "it differs from the trace of its JSON"; fi
+    "$scratch/mapped" "$scratch/hung.chroprof" hang &
+    hung=$!
+    while [ ! -s "$scratch/hung.chroprof" ]; do sleep 0.1; done
+    sleep 0.2
+    run report "$hung" -o "$scratch/hung.html"; expect report_of_a_process 0 "running never_returns"
+    run trace "$scratch/hung.chroprof" -o "$scratch/x"; expect trace_of_a_hung_one 0 "$hung runs"
+    kill -9 "$hung"; wait "$hung" 2>/dev/null
+    run report "$scratch/hung.chroprof" -o "$scratch/x"
+    expect report_of_a_killed_one 0 "$hung did not end well"
+    head -c 5000 "$block" >"$scratch/short.chroprof"
+    for tool in report trace; do
+        run $tool "$scratch/short.chroprof"; expect "${tool}_refuses_a_cut_file" 1 "shorter than"
+        "$command" $tool - <"$scratch/short.chroprof" >"$scratch/out" 2>"$scratch/err"; code=$?
+        expect "${tool}_refuses_a_cut_pipe" 1 "shorter than"
+        run $tool 999999999; expect "${tool}_without_the_process" 1 "/proc/999999999/maps"
+    done
+else
+    fail mapped_builds "$(head -n 1 "$scratch/log")"
+fi
+
 # --- what is refused, by line and column
 refuse empty '' 1:1
 refuse text 'hello' 1:1

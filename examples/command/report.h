@@ -49,14 +49,16 @@ static const tool_option report_options[] = {
 
 static const char report_text[] =
     "\n"
-    "IN is a profile that was written as CHROPROF_JSON, - for standard input. OUT is one\n"
-    "file that needs nothing else: ranks, tree, time line, stalls; it opens in every\n"
-    "browser. With BEFORE the page shows what changed from there to IN.\n"
+    "IN is a profile that was written as CHROPROF_JSON (- for standard input), a profile\n"
+    "in a file (see chroprof_map), or a process that has one. OUT is one file that needs\n"
+    "nothing else: ranks, tree, time line, stalls; it opens in every browser. With BEFORE\n"
+    "the page shows what changed from there to IN.\n"
     "\n"
     "exit codes: 0 done, 1 input unreadable or malformed, output unwritable, 2 usage\n"
     "\n"
     "examples:\n"
     "  chroprof report demo.json -o demo.html\n"
+    "  chroprof report server.chroprof -o server.html\n"
     "  chroprof report yesterday.json today.json -o change.html\n"
     "  chroprof replay server.events -f json | chroprof report - -o server.html\n";
 

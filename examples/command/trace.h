@@ -444,15 +444,17 @@ static const tool_option trace_options[] = {
 
 static const char trace_text[] =
     "\n"
-    "IN is a profile that was written as CHROPROF_JSON, - for standard input. OUT opens\n"
-    "in Perfetto, chrome://tracing and speedscope: what each site took per window (end\n"
-    "to end, as the order inside a window is not known), counters per site in percent\n"
-    "of the loop, and the stalls with their biggest slices.\n"
+    "IN is a profile that was written as CHROPROF_JSON (- for standard input), a profile\n"
+    "in a file (see chroprof_map), or a process that has one. OUT opens in Perfetto,\n"
+    "chrome://tracing and speedscope: what each site took per window (end to end, as the\n"
+    "order inside a window is not known), counters per site in percent of the loop, and\n"
+    "the stalls with their biggest slices.\n"
     "\n"
     "exit codes: 0 done, 1 input unreadable or malformed, output unwritable, 2 usage\n"
     "\n"
     "examples:\n"
     "  chroprof trace demo.json -o demo.trace.json\n"
+    "  chroprof trace server.chroprof -o server.trace.json\n"
     "  chroprof replay server.events -f json | chroprof trace - -o server.trace.json\n";
 
 static int trace_run(const tool_command *command, int count, char **words)
