@@ -14,10 +14,10 @@
    Time source             Cost per call
                            Limits
 
-   Sections are found by searching for >>name: >>version >>config >>types >>api >>macros, then the
-   implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows >>clock >>bill
-   >>stalls >>stack >>events >>gate >>reading >>check >>open >>public >>snapshot >>map >>output, one
-   section a format.
+   Sections are found by searching for >>name: >>version >>config >>types >>api >>macros
+   >>coroutines, then the implementation: >>platform >>util >>block >>layout >>tables >>histogram
+   >>windows >>clock >>bill >>stalls >>stack >>events >>gate >>reading >>check >>open >>public
+   >>snapshot >>map >>output, one section a format.
 
 QUICK START
 
@@ -249,6 +249,8 @@ LIMITS
  *   CHROPROF_NO_TSC             (implementation) read the monotonic clock, never a cycle counter.
  *   CHROPROF_NO_MMAP            no chroprof_map, _fork_child and _unmap; they need POSIX and
  *                               <stdio.h>.
+ *   CHROPROF_COROUTINES         C++20: chroprof_promise, a base for promise types; includes
+ *                               <coroutine>. See >>coroutines.
  *   CHROPROF_ASSERT(x)          (implementation) our own invariants only; default nothing.
  */
 #ifndef CHROPROF_API
@@ -864,6 +866,168 @@ private:
 #endif
     chroprof_scope(const chroprof_scope &);
     chroprof_scope &operator=(const chroprof_scope &);
+};
+#endif
+
+#define CHROPROF__JOIN_(a, b) a##b
+#define CHROPROF__JOIN(a, b) CHROPROF__JOIN_(a, b)
+
+/* One line at the top of a callback: a site of this line, entered here and left at the end of the
+ * block, early returns included: CHROPROF_SCOPE(&prof, "on_readable"); In C++, and in C where the
+ * compiler has __attribute__((cleanup)): gcc, clang and kin. Elsewhere it is not defined; use
+ * chroprof_enter and chroprof_leave there. Once a line. */
+#if defined(CHROPROF_DISABLE)
+#define CHROPROF_SCOPE(p, name) ((void)0)
+#elif defined(__cplusplus)
+#define CHROPROF_SCOPE(p, name)                                                                    \
+    CHROPROF_SITE(CHROPROF__JOIN(chroprof__site_, __LINE__), name);                                \
+    const chroprof_scope CHROPROF__JOIN(chroprof__scope_, __LINE__)(                               \
+        p, &CHROPROF__JOIN(chroprof__site_, __LINE__))
+#elif defined(__GNUC__)
+static inline __attribute__((unused)) void chroprof__scope_end(chroprof *const *p)
+{
+    chroprof_leave(*p);
+}
+
+static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *p,
+                                                                      const chroprof_site *site)
+{
+    chroprof_enter(p, site);
+    return p;
+}
+
+#define CHROPROF_SCOPE(p, name)                                                                    \
+    CHROPROF_SITE(CHROPROF__JOIN(chroprof__site_, __LINE__), name);                                \
+    chroprof *const CHROPROF__JOIN(chroprof__scope_, __LINE__)                                     \
+        __attribute__((cleanup(chroprof__scope_end), unused)) =                                    \
+            chroprof__scope_begin(p, &CHROPROF__JOIN(chroprof__site_, __LINE__))
+#endif
+
+/* For a library that waits in epoll_wait(2) or epoll_pwait(2) and has no hook there, such as libuv
+ * and libevent 2.1: defines both in your program, outside any function, so that the library calls
+ * these, which are idle and go on to the system: CHROPROF_EPOLL_IDLE(&prof); Needs <sys/epoll.h>,
+ * <sys/syscall.h> and <unistd.h> before it. p is evaluated at each wait, by the thread that waits:
+ * where other threads wait as well it must be NULL in those (a thread-local pointer). They are no
+ * cancellation points of pthreads. Linux; elsewhere nothing, so that waiting is loop. */
+#if defined(__mips__)
+#define CHROPROF__MASK_BYTES 16             /* of the kernel's signal set */
+#else
+#define CHROPROF__MASK_BYTES 8
+#endif
+#if defined(__linux__) && !defined(CHROPROF_DISABLE)
+#define CHROPROF_EPOLL_IDLE(p)                                                                     \
+    int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)    \
+    {                                                                                              \
+        chroprof *const profile = (p);                                                             \
+        int count;                                                                                 \
+        chroprof_idle_enter(profile);                                                              \
+        count = (int)syscall(SYS_epoll_pwait, fd, events, size, ms, mask, CHROPROF__MASK_BYTES);   \
+        chroprof_idle_leave(profile);                                                              \
+        return count;                                                                              \
+    }                                                                                              \
+    int epoll_wait(int fd, struct epoll_event *events, int size, int ms)                           \
+    {                                                                                              \
+        return epoll_pwait(fd, events, size, ms, NULL);                                            \
+    }                                                                                              \
+    struct chroprof__semicolon
+#else
+#define CHROPROF_EPOLL_IDLE(p) struct chroprof__semicolon
+#endif
+
+/* >>coroutines of C++20, if CHROPROF_COROUTINES is defined: each is a future below the one that
+ * called it. A base for your promise_type, which brings initial_suspend and await_transform:
+ *
+ *   struct promise_type : chroprof_promise<promise_type, &prof> { ... };
+ *
+ * Profile: a chroprof *, or a function that returns one. Initial: std::suspend_never for coroutines
+ * that start at once. The site is the coroutine's function; the id, for chroprof_ready, is the
+ * address of its handle. A coroutine that is destroyed without finish() was cancelled. In a class
+ * template say this->finish(...). Not seen: co_yield, unless yield_value returns pause(awaiter). */
+#if defined(CHROPROF_COROUTINES) && defined(CHROPROF_DISABLE)
+#include <coroutine>
+template <class Promise, auto Profile, class Initial = std::suspend_always>
+struct chroprof_promise {
+    Initial initial_suspend() { return {}; }
+    template <class Awaiter> Awaiter pause(Awaiter awaiter) { return awaiter; }
+    void finish(chroprof_state) noexcept {}
+};
+#elif defined(CHROPROF_COROUTINES)
+#include <coroutine>
+template <class Promise, auto Profile, class Initial = std::suspend_always>
+class chroprof_promise {
+    uint64_t id = 0;
+
+    static chroprof *profile() noexcept
+    {
+        if constexpr (requires { Profile(); })
+            return Profile();
+        else
+            return Profile;
+    }
+
+    template <class Awaiter> struct awaiting {
+        Awaiter awaiter;                    /* a value, or a reference to what outlives it */
+        uint64_t id;
+        bool away;                          /* it is not running, so it has to be when it is back */
+
+        bool await_ready() { return awaiter.await_ready(); }
+        auto await_suspend(std::coroutine_handle<Promise> handle)
+        {
+            if (!away)
+                chroprof_paused(profile(), id);
+            away = true;                    /* beyond the next call this may be gone */
+            return awaiter.await_suspend(handle);
+        }
+        decltype(auto) await_resume()
+        {
+            if (away)
+                chroprof_running(profile(), id);
+            return awaiter.await_resume();
+        }
+    };
+
+public:
+    /* Creates the future; the default arguments are those of the coroutine. */
+    auto initial_suspend(const char *name = __builtin_FUNCTION(),
+                         const char *file = __builtin_FILE(), unsigned line = __builtin_LINE())
+    {
+        Promise &promise = static_cast<Promise &>(*this);
+        id = reinterpret_cast<uintptr_t>(
+            std::coroutine_handle<Promise>::from_promise(promise).address());
+        chroprof_pending(profile(), id, chroprof_site_make(profile(), name, file, line));
+        return awaiting<Initial>{ {}, id, true };
+    }
+
+    /* What co_await suspends on: paused while it is away. */
+    template <class A> auto await_transform(A &&a)
+    {
+        if constexpr (requires { static_cast<A &&>(a).operator co_await(); })
+            return pause(static_cast<A &&>(a).operator co_await());
+        else if constexpr (requires { operator co_await(static_cast<A &&>(a)); })
+            return pause(operator co_await(static_cast<A &&>(a)));
+        else
+            return awaiting<A &&>{ static_cast<A &&>(a), id, false };
+    }
+
+    /* The same for an awaiter that is handed over: yield_value may return it. */
+    template <class Awaiter> auto pause(Awaiter awaiter)
+    {
+        return awaiting<Awaiter>{ static_cast<Awaiter &&>(awaiter), id, false };
+    }
+
+    /* Completed, failed or cancelled: in return_void or final_suspend, and in unhandled_exception.
+     * What is said first holds. */
+    void finish(chroprof_state how) noexcept
+    {
+        if (id)
+            chroprof_event(profile(), how, id, nullptr, chroprof_now(profile()));
+        id = 0;
+    }
+
+    chroprof_promise() = default;
+    chroprof_promise(const chroprof_promise &) = delete;
+    chroprof_promise &operator=(const chroprof_promise &) = delete;
+    ~chroprof_promise() { finish(CHROPROF_CANCELLED); }
 };
 #endif
 

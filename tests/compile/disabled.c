@@ -8,12 +8,14 @@ int work(int x);
 
 #ifdef WITH_CALLS
 CHROPROF_SITE(outside, "outside");
+CHROPROF_EPOLL_IDLE(nothing);
 #endif
 
 int work(int x)
 {
 #ifdef WITH_CALLS
     CHROPROF_SITE(inside, "inside");
+    CHROPROF_SCOPE(nothing, none());
     chroprof_pending(nothing, none(), &outside);
     chroprof_ready(nothing, none());
     chroprof_ready_since(nothing, none(), none());

@@ -149,6 +149,19 @@ works flags_disable "${CC%% *}" $c99 $strict -DCHROPROF_DISABLE alone.c
 works flags_disable_clang clang $c99 $strict -DCHROPROF_DISABLE alone.c
 works flags_disable_c++ g++ -x c++ -std=c++11 $strict -DCHROPROF_DISABLE alone.c
 
+# --- helpers of some languages and systems: scopes, epoll, coroutines
+helpers="$strict -Werror -pthread"
+works scope_c99 gcc -std=gnu99 $helpers scope.c
+works scope_clang clang -std=gnu11 $helpers scope.c
+works scope_c++11 g++ -x c++ -std=c++11 $helpers scope.c
+works scope_clang++ clang++ -x c++ -std=c++17 $helpers scope.c
+works scope_disable gcc -std=gnu99 $helpers -DCHROPROF_DISABLE scope.c
+works scope_disable_c++ g++ -x c++ -std=c++11 $helpers -DCHROPROF_DISABLE scope.c
+clean scope_everything clang -std=gnu11 $everything -fsyntax-only scope.c
+works coroutines g++ -std=c++20 $strict -Werror coroutines.cc
+works coroutines_optimized g++ -std=c++20 $strict -Werror -O2 coroutines.cc
+works coroutines_disable g++ -std=c++20 $strict -Werror -DCHROPROF_DISABLE coroutines.cc
+
 # --- disabled calls leave nothing behind
 # same_code NAME COMPILER SOURCE: with and without calls, the sections that are loaded are the same
 same_code() {
