@@ -17,7 +17,7 @@
    Sections are found by searching for >>name: >>version >>config >>types >>api >>macros
    >>coroutines, then the implementation: >>platform >>util >>block >>layout >>tables >>histogram
    >>windows >>clock >>bill >>stalls >>stack >>events >>gate >>reading >>check >>open >>public
-   >>snapshot >>map >>output, one section a format.
+   >>snapshot >>difference >>map >>output, one section a format.
 
 QUICK START
 
@@ -128,6 +128,9 @@ PROFILES IN FILES
  off. Blocks of 32-bit programs open on 64-bit ones and the reverse; those of the other byte order
  are refused. The file must not be cut shorter while somebody has it mapped: that is SIGBUS for
  both.
+
+ chroprof_difference takes an older snapshot away from a newer one, or from the running profile:
+ what happened in the last N seconds.
 
 ERRORS AND DROPS
 
@@ -303,7 +306,11 @@ typedef enum chroprof_state {
     X(ERR_CORRUPT, "the block breaks an invariant: chroprof_check of the writer would say which")  \
     X(ERR_BUSY, "the block is being written just now: take a chroprof_snapshot instead")           \
     X(ERR_FILE, "the file could not be made or mapped: errno says why")                            \
-    X(ERR_OWNED, "a program that still runs owns this file: give another path")
+    X(ERR_OWNED, "a program that still runs owns this file: give another path")                    \
+    X(ERR_DIFFERENT, "not two states of one profile, the newer first: give two snapshots of the "  \
+                     "same program")                                                               \
+    X(ERR_RESET, "the profile was reset between the two: the newer one alone is what happened "    \
+                 "since")
 
 typedef enum chroprof_result {
 #define CHROPROF_RESULT_NAME(name, text) CHROPROF_##name,
@@ -602,6 +609,21 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
  * any process; the writer pays nothing. */
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
+
+/* Writes into memory a block that opens: what happened between two states of one profile, each a
+ * snapshot of it that was opened or, for the newer, the running profile as of its last event. It is
+ * as if the profile had been reset at the older state. Time 0 is there; calls are those that ended
+ * since and those that are live; sums, percentiles, windows, stalls, anomalies and drops are those
+ * of the time between. What ended in it but began before counts in percentiles and stalls as a
+ * whole. Maxima can't be told apart: a maximum that did not grow is what the percentiles' buckets
+ * allow, at most 1/8 too much, or, without percentiles, as of the newer state; never more than the
+ * exec in between. The peaks of tables are those of the newer state. Both laws hold. memory needs
+ * the size of the newer block and may have any alignment, or be the very memory of the newer one if
+ * that is a snapshot; it holds nothing of use after an error. CHROPROF_ERR_DIFFERENT: not two
+ * states of one profile; CHROPROF_ERR_RESET: it was reset in between. Cost: copies the block once,
+ * reads both once. Any thread that may read both. */
+CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const chroprof *older,
+                                                 void *memory, size_t size);
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP) \
     && !defined(CHROPROF_NO_STDIO)
@@ -1482,7 +1504,8 @@ typedef struct chroprof__core {
     uint32_t event_account;    /* whom its interval is billed to */
     uint64_t seq_base;         /* seq at the last reset */
     uint64_t edits;            /* odd while something is changed outside an event */
-    uint64_t event_reserved[2];
+    uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
+    uint64_t event_reserved;
     /* what an event touches */
     uint64_t epoch;            /* clock - epoch = profile time */
     uint64_t last;             /* profile time of the last event = elapsed */
@@ -2051,12 +2074,22 @@ CHROPROF__INLINE uint32_t chroprof__bucket(uint64_t ticks)
     return octave * 8 + (uint32_t)(value >> (octave + 2));
 }
 
+static uint64_t chroprof__bucket_width(uint32_t bucket)
+{
+    return UINT64_C(1) << ((bucket < 8 ? 0 : bucket / 8 - 1) + 2);
+}
+
+/* The least that goes into a bucket. */
+static uint64_t chroprof__bucket_floor(uint32_t bucket)
+{
+    uint32_t octave = bucket < 8 ? 0 : bucket / 8 - 1;
+    return (uint64_t)(bucket - octave * 8) * chroprof__bucket_width(bucket);
+}
+
 /* The middle of a bucket. */
 static uint64_t chroprof__bucket_value(uint32_t bucket)
 {
-    uint32_t octave = bucket < 8 ? 0 : bucket / 8 - 1;
-    uint64_t width = UINT64_C(1) << (octave + 2);
-    return (uint64_t)(bucket - octave * 8) * width + width / 2;
+    return chroprof__bucket_floor(bucket) + chroprof__bucket_width(bucket) / 2;
 }
 
 CHROPROF__INLINE void chroprof__histogram_add(chroprof__histogram *h, uint32_t bucket,
@@ -3299,6 +3332,8 @@ static void chroprof__read_slices(const chroprof *p, uint32_t path, uint64_t *co
         *slice = now > *slice ? now : *slice;
         *exec = all > *exec ? all : *exec;
     }
+    if (*exec > p->paths[path].exec)        /* in a copy of several moments, in a difference */
+        *exec = p->paths[path].exec;
 }
 
 /* Exec of everything below a path: its subtree follows it in preorder. */
@@ -3685,13 +3720,19 @@ static uint64_t chroprof__site_window_ns(const chroprof *p, uint32_t site, uint3
     return chroprof__ns(p->core, after) - chroprof__ns(p->core, before);
 }
 
+/* Profile time at which a window begins. */
+static uint64_t chroprof__window_start(const chroprof__core *c, uint64_t index)
+{
+    return index ? index * c->window_ticks - c->window_phase : 0;
+}
+
 static void chroprof__read_window(const chroprof *p, uint32_t index, chroprof_window *out)
 {
     const chroprof__core *c = p->core;
     memset(out, 0, sizeof(*out));
-    out->start_ns = chroprof__ns(c, index * c->window_ticks);
+    out->start_ns = chroprof__ns(c, chroprof__window_start(c, index));
     bool under_way = index == (c->window & 0xFFFF);
-    out->end_ns = chroprof__ns(c, under_way ? c->last : (index + 1) * c->window_ticks);
+    out->end_ns = chroprof__ns(c, under_way ? c->last : chroprof__window_start(c, index + 1u));
     out->loop_ns = chroprof__site_window_ns(p, CHROPROF__LOOP, index);
     out->idle_ns = chroprof__site_window_ns(p, CHROPROF__IDLE, index);
     out->untracked_ns = chroprof__site_window_ns(p, CHROPROF__UNTRACKED, index);
@@ -4251,7 +4292,10 @@ static bool chroprof__open_core(const chroprof__core *c)
         return false;
     if (index >= c->tables[CHROPROF_TABLE_WINDOWS].capacity || c->window_ticks == 0)
         return false;
-    if (index > c->last / c->window_ticks || chroprof__tag_level(c->window) > 62)
+    if (c->window_phase >= c->window_ticks || c->window_phase >= CHROPROF__END_OF_TIME)
+        return false;
+    if (index > (c->last + c->window_phase) / c->window_ticks ||
+        chroprof__tag_level(c->window) > 62)
         return false;
     if (c->depth > c->tables[CHROPROF_TABLE_DEPTH].capacity || c->floor > c->depth)
         return false;
@@ -5613,9 +5657,9 @@ static void chroprof__mend_cells(chroprof *p, uint32_t site, uint64_t want)
     }
 }
 
+/* The cells of all sites. */
 static void chroprof__mend_windows(chroprof *p)
 {
-    chroprof__mend_tags(p);
     for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
         uint64_t want = site < CHROPROF__OTHER ? p->paths[site].mark : 0;
         for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
@@ -5692,6 +5736,7 @@ static bool chroprof__mend(chroprof *p, chroprof__mending *m)
     for (uint32_t k = 0; k < chroprof__path_count(p); k++)
         c->ready += p->paths[k].ready;
     chroprof__mend_blame(p, m);
+    chroprof__mend_tags(p);
     chroprof__mend_windows(p);
     if (m->skewed)
         c->held = 0;
@@ -5781,6 +5826,470 @@ CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t li
     if (result != CHROPROF_OK)
         return result;
     return chroprof__seal(s.to, &m) ? CHROPROF_OK : CHROPROF_ERR_CORRUPT;
+}
+
+/* >>difference: a copy of the newer state, from which the older one is taken away. */
+
+typedef struct chroprof__since {
+    chroprof to;               /* becomes the difference */
+    const chroprof *from;      /* the older state */
+    uint64_t begin;            /* its last event, the new time 0 */
+} chroprof__since;
+
+/* False: it fell, so the one state never became the other. */
+static bool chroprof__take(uint64_t *figure, uint64_t earlier)
+{
+    bool good = *figure >= earlier;
+    *figure -= earlier;
+    return good;
+}
+
+static void chroprof__shift(uint64_t *time, uint64_t begin)
+{
+    *time = chroprof__minus(*time, begin);
+}
+
+/* Of one chroprof_init? */
+static bool chroprof__same_init(const chroprof__core *a, const chroprof__core *b)
+{
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        if (a->tables[k].capacity != b->tables[k].capacity)
+            return false;
+    return a->pid == b->pid && a->boot_ns == b->boot_ns && a->owner_start == b->owner_start &&
+           a->pointer_bytes == b->pointer_bytes && a->manual == b->manual &&
+           memcmp(a->host, b->host, sizeof(a->host)) == 0 &&
+           memcmp(a->name, b->name, sizeof(a->name)) == 0;
+}
+
+/* Can the older state have become the newer? Sites and paths never change once they are there. */
+static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
+{
+    const chroprof__core *a = newer->core, *b = older->core;
+    if (a->last < b->last || a->seq < b->seq || a->start_unix_ns != b->start_unix_ns)
+        return false;
+    if (chroprof__site_count(newer) < chroprof__site_count(older) ||
+        chroprof__path_count(newer) < chroprof__path_count(older))
+        return false;
+    if (chroprof__tag_level(a->window) < chroprof__tag_level(b->window))
+        return false;
+    for (uint32_t k = 0; k < chroprof__site_count(older); k++)
+        if (chroprof__sites(a)[k].hash != chroprof__sites(b)[k].hash)
+            return false;
+    for (uint32_t k = 0; k < chroprof__path_count(older); k++)
+        if (newer->paths[k].site != older->paths[k].site ||
+            newer->paths[k].parent != older->paths[k].parent)
+            return false;
+    return true;
+}
+
+/* One path's sums. Wall and delay are kept as ends minus beginnings: those of futures that live on
+ * are moved to the new time 0. */
+static bool chroprof__path_since(chroprof__path *row, const chroprof__path *old, uint64_t begin)
+{
+    bool good = chroprof__take(&row->exec, old->exec);
+    good &= chroprof__take(&row->slices, old->slices);
+    good &= chroprof__take(&row->completed, old->completed);
+    good &= chroprof__take(&row->failed, old->failed);
+    good &= chroprof__take(&row->cancelled, old->cancelled);
+    good &= chroprof__take(&row->abandoned, old->abandoned);
+    good &= chroprof__take(&row->stillborn, old->stillborn);
+    good &= chroprof__take(&row->calls, old->calls - old->live);
+    row->wall += (row->live - old->live) * begin - old->wall;
+    row->delay += ((uint64_t)row->ready - old->ready) * begin - old->delay;
+    row->blame -= old->blame;
+    return good;
+}
+
+/* Copies of several moments were made lawful by giving the loop blame or delay, of which the newer
+ * one may have less. Both sides of the law then gain the same. */
+static void chroprof__lift_blame(chroprof *p, chroprof__path *row)
+{
+    uint64_t delay = 0 - chroprof__delay_ticks(p, row), blame = 0 - row->blame;
+    if (delay != 0 && delay >> 63 == 0) {
+        row->delay += delay;
+        p->paths[CHROPROF__LOOP].blame += delay;
+    }
+    if (blame != 0 && blame >> 63 == 0) {
+        row->blame += blame;
+        p->paths[CHROPROF__LOOP].delay += blame;
+    }
+}
+
+static bool chroprof__paths_since(chroprof__since *s)
+{
+    chroprof *p = &s->to;
+    chroprof__path none;
+    uint32_t count = chroprof__path_count(p), before = chroprof__path_count(s->from);
+    bool good = true;
+    memset(&none, 0, sizeof(none));
+    for (uint32_t k = 0; k < count; k++)
+        good &= chroprof__path_since(p->paths + k, k < before ? s->from->paths + k : &none,
+                                     s->begin);
+    good = good && chroprof__sum_exec(p) == p->core->last - s->begin;
+    p->core->last -= s->begin;
+    for (uint32_t k = count; k > 0; k--) {
+        if (k > CHROPROF__UNTRACKED)
+            chroprof__mend_calls(p->paths + k - 1, p->core->last);
+        chroprof__lift_blame(p, p->paths + k - 1);
+    }
+    return good;
+}
+
+/* What an event kept back is of no use where no event follows; what can't be is forgotten. */
+static void chroprof__settle_held(chroprof__core *c)
+{
+    uint32_t rows = c->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
+    if (c->held_slice_row >= rows)
+        c->held &= ~(uint32_t)CHROPROF__HELD_SLICE;
+    if (c->held_delay_row >= rows)
+        c->held &= ~(uint32_t)CHROPROF__HELD_DELAY;
+    chroprof__add_held_outlined(c);
+}
+
+static void chroprof__histogram_drop(chroprof__histogram *h, uint64_t ticks)
+{
+    uint64_t *count = &h->count[chroprof__bucket(ticks)];
+    *count -= *count != 0;
+}
+
+/* What the older state had kept back counts as of before. */
+static void chroprof__drop_held(chroprof__histograms *rows, uint32_t count,
+                                const chroprof__core *older)
+{
+    uint32_t slice = older->held_slice_row, delay = older->held_delay_row;
+    if (older->held & CHROPROF__HELD_SLICE && slice && slice < count)
+        chroprof__histogram_drop(&rows[slice].slice, older->held_slice);
+    if (older->held & CHROPROF__HELD_TURN && count)
+        chroprof__histogram_drop(&rows[0].slice, older->held_turn);
+    if (older->held & CHROPROF__HELD_DELAY && delay < count)
+        chroprof__histogram_drop(&rows[delay].delay, older->held_delay);
+}
+
+/* Empty: UINT64_MAX. */
+static uint64_t chroprof__histogram_least(const chroprof__histogram *h)
+{
+    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++)
+        if (h->count[b])
+            return chroprof__bucket_floor(b);
+    return UINT64_MAX;
+}
+
+/* The most that an entry can be; empty: 0. */
+static uint64_t chroprof__histogram_most(const chroprof__histogram *h)
+{
+    if (h->count[CHROPROF__BUCKETS - 1])
+        return UINT64_MAX;
+    for (uint32_t b = CHROPROF__BUCKETS - 1; b > 0; b--)
+        if (h->count[b - 1])
+            return chroprof__bucket_floor(b) - 1;
+    return 0;
+}
+
+static void chroprof__histogram_since(chroprof__histogram *h, const chroprof__histogram *old)
+{
+    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++)
+        h->count[b] = chroprof__minus(h->count[b], old->count[b]);
+}
+
+/* The least entry of all of the run may be older. */
+static void chroprof__raise_least(chroprof__histogram *h)
+{
+    uint64_t least = chroprof__histogram_least(h);
+    if (h->min < least)
+        h->min = least;
+}
+
+static void chroprof__histograms_since(chroprof__since *s)
+{
+    chroprof__core *c = s->to.core;
+    chroprof__histograms *rows = chroprof__histogram_rows(c);
+    const chroprof__histograms *old = chroprof__histogram_rows(s->from->core);
+    uint32_t count = c->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
+    chroprof__settle_held(c);
+    for (uint32_t k = 0; k < count; k++) {
+        chroprof__histogram_since(&rows[k].slice, &old[k].slice);
+        chroprof__histogram_since(&rows[k].delay, &old[k].delay);
+    }
+    chroprof__drop_held(rows, count, s->from->core);
+    uint32_t sites = c->skew_events ? 0 : chroprof__site_count(&s->to);
+    for (uint32_t site = CHROPROF__OTHER; site < sites; site++)
+        chroprof__mend_histogram(&s->to, site);
+    for (uint32_t k = 0; k < count; k++) {
+        chroprof__raise_least(&rows[k].slice);
+        chroprof__raise_least(&rows[k].delay);
+    }
+}
+
+/* A maximum that grew is of the time between; one that did not is at most `most`. */
+static uint64_t chroprof__maximum_since(uint64_t now, uint64_t before, uint64_t most,
+                                        uint64_t limit)
+{
+    uint64_t value = now > before || now < most ? now : most;
+    return value < limit ? value : limit;
+}
+
+static void chroprof__path_maxima_since(const chroprof__since *s, uint32_t k)
+{
+    const chroprof__histograms *rows = chroprof__histogram_rows(s->to.core);
+    chroprof__path *row = s->to.paths + k;
+    bool known = k < chroprof__path_count(s->from);
+    uint64_t slice = UINT64_MAX, delay = UINT64_MAX;
+    if (row->histogram) {
+        slice = chroprof__histogram_most(&rows[row->histogram].slice);
+        delay = chroprof__histogram_most(&rows[row->histogram].delay);
+    }
+    if (row->slices == 0)
+        slice = 0;
+    row->slice_max = chroprof__maximum_since(row->slice_max,
+                                             known ? s->from->paths[k].slice_max : 0, slice,
+                                             row->exec);
+    row->delay_max = chroprof__maximum_since(row->delay_max,
+                                             known ? s->from->paths[k].delay_max : 0, delay,
+                                             UINT64_MAX);
+    if (row->exec_max > row->exec)
+        row->exec_max = row->exec;
+}
+
+static void chroprof__maxima_since(const chroprof__since *s)
+{
+    chroprof__core *c = s->to.core;
+    const chroprof__core *old = s->from->core;
+    const chroprof__histograms *rows = chroprof__histogram_rows(c);
+    bool known = c->tables[CHROPROF_TABLE_HISTOGRAMS].rows != 0;
+    uint64_t turn = known ? chroprof__histogram_most(&rows[0].slice) : UINT64_MAX;
+    uint64_t pass = known ? chroprof__histogram_most(&rows[0].delay) : UINT64_MAX;
+    for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(&s->to); k++)
+        chroprof__path_maxima_since(s, k);
+    c->turn_max = chroprof__maximum_since(c->turn_max, old->turn_max, c->turns ? turn : 0,
+                                          c->last);
+    c->pass_max = chroprof__maximum_since(c->pass_max, old->pass_max, c->passes ? pass : 0,
+                                          c->last);
+}
+
+/* Puts all exec into the cells, at the present level. */
+static void chroprof__close_windows(const chroprof *p)
+{
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
+        chroprof__close_window(p->core, p->paths + k);
+    for (uint32_t site = 0; site < chroprof__site_count(p); site++)
+        chroprof__merge_cells(p->core, chroprof__cells(p->core, site));
+}
+
+/* Takes the older cells, and what its paths had not put there yet, off the cells of a site. */
+static void chroprof__cells_since(const chroprof__since *s, uint32_t site)
+{
+    const chroprof__core *c = s->to.core, *old = s->from->core;
+    uint64_t *cells = chroprof__cells(c, site);
+    const uint64_t *before = chroprof__cells(old, site);
+    uint32_t shift = chroprof__tag_level(c->window) - (uint32_t)before[0];
+    uint32_t k = site < CHROPROF__OTHER ? site : chroprof__sites(old)[site].first_path;
+    bool more = site < CHROPROF__OTHER || k != 0;
+    for (uint32_t i = 0; i < c->tables[CHROPROF_TABLE_WINDOWS].capacity; i++)
+        cells[1 + (shift < 16 ? i >> shift : 0)] -= before[1 + i];
+    for (; more; more = site >= CHROPROF__OTHER && k != 0) {
+        const chroprof__path *row = s->from->paths + k;
+        cells[1 + chroprof__tag_index(c, row->window)] -= row->exec - row->mark;
+        k = row->same_site;
+    }
+}
+
+/* Windows begin with the one that time 0 lies in. Of copies of several moments a cell may be less
+ * than it was: chroprof__mend_cells makes up for that. */
+static void chroprof__move_cells(chroprof__core *c, uint64_t *cells, uint32_t first)
+{
+    uint32_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
+    for (uint32_t k = 0; k < capacity; k++) {
+        uint64_t exec = cells[1 + k] >> 63 ? 0 : cells[1 + k];
+        cells[1 + k] = 0;
+        cells[1 + (k > first ? k - first : 0)] += exec;
+    }
+}
+
+static void chroprof__windows_since(const chroprof__since *s)
+{
+    const chroprof *p = &s->to;
+    chroprof__core *c = p->core;
+    uint32_t index = c->window & 0xFFFF;
+    uint64_t first = s->begin / c->window_ticks;
+    first = first < index ? first : index;
+    for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
+        if (site < chroprof__site_count(s->from))
+            chroprof__cells_since(s, site);
+        chroprof__move_cells(c, chroprof__cells(c, site), (uint32_t)first);
+    }
+    c->window_phase = s->begin - first * c->window_ticks;
+    c->window -= (uint32_t)first;
+}
+
+/* The marks of the paths, and the cells that hold them, once the paths are those of the
+ * difference. */
+static void chroprof__marks_since(chroprof *p)
+{
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
+        p->paths[k].mark = p->paths[k].exec;
+        p->paths[k].window = p->core->window;
+    }
+    chroprof__mend_windows(p);
+}
+
+/* Is frame k still the stay that it was in the older state? */
+static bool chroprof__same_stay(const chroprof__since *s, uint32_t k)
+{
+    const chroprof__frame *a = s->to.frames + k, *b = s->from->frames + k;
+    return k <= s->to.core->depth && k <= s->from->core->depth && a->event == b->event &&
+           a->id == b->id && a->path == b->path;
+}
+
+/* What the exec of a future that was live in the older state holds of it: all of the slices that
+ * were under way then, but for those that still are. */
+static uint64_t chroprof__exec_before(const chroprof__since *s, const chroprof__future *old)
+{
+    uint64_t exec = old->exec;
+    const chroprof__frame *frames = s->from->frames;
+    for (uint32_t k = old->frame; k && !(frames[k].kind & CHROPROF__ORPHAN); k = frames[k].same)
+        exec += chroprof__same_stay(s, k) ? 0 : chroprof__frame_slice(s->from, k);
+    return exec;
+}
+
+/* An id that was finished and used again on the same path, for longer, counts as one. */
+static void chroprof__futures_since(const chroprof__since *s)
+{
+    for (uint32_t k = 0; k < s->to.slots; k++) {
+        chroprof__future *slot = s->to.futures + k;
+        if (slot->id == 0)
+            continue;
+        const chroprof__future *old = chroprof__find(s->from, slot->id);
+        bool same = old->id != 0 && old->state != CHROPROF__GONE && old->path == slot->path;
+        uint64_t before = same ? chroprof__exec_before(s, old) : 0;
+        slot->exec -= before <= slot->exec ? before : 0;
+        chroprof__shift(&slot->since, s->begin);
+    }
+}
+
+/* A stay that was there before begins at time 0, and its slice is what came since. The frames
+ * above it are still as they were. */
+static void chroprof__stay_since(const chroprof__since *s, uint32_t k, uint64_t end)
+{
+    chroprof__frame *frame = s->to.frames + k;
+    const chroprof__frame *old = s->from->frames + k;
+    uint64_t slice = end - frame->start;
+    if (chroprof__same_stay(s, k)) {
+        slice = chroprof__minus(slice, chroprof__frame_slice(s->from, k));
+        frame->excluded = chroprof__minus(frame->excluded, old->excluded);
+        frame->carried = chroprof__minus(frame->carried, old->carried);
+    }
+    chroprof__shift(&end, s->begin);
+    chroprof__shift(&frame->pushed, s->begin);
+    frame->start = end - (slice < end ? slice : end);
+    if (frame->start < frame->pushed)
+        frame->start = frame->pushed;
+}
+
+static void chroprof__frames_since(const chroprof__since *s, uint64_t last)
+{
+    chroprof__core *c = s->to.core;
+    uint64_t end = c->hidden ? c->hidden_since : last;
+    for (uint32_t k = c->depth; k > 0; k--) {
+        uint64_t pushed = s->to.frames[k].pushed;
+        chroprof__stay_since(s, k, end);
+        end = pushed;
+    }
+    chroprof__shift(&c->hidden_since, s->begin);
+}
+
+static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t begin)
+{
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
+    chroprof__stall *rows = chroprof__stall_rows(c);
+    for (uint32_t k = 0; k < table->rows; k++) {
+        chroprof__shift(&rows[k].start, begin);
+        chroprof__shift(&rows[k].serial, before);
+        if (rows[k].serial == 0)
+            memset(rows + k, 0, sizeof(*rows));
+    }
+    table->used = table->peak = c->stalls < table->capacity ? c->stalls : table->capacity;
+}
+
+static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
+{
+    bool good = chroprof__take(&c->turns, old->turns);
+    good &= chroprof__take(&c->passes, old->passes);
+    good &= chroprof__take(&c->stalls, old->stalls);
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
+        good &= chroprof__take(&c->anomalies[k], old->anomalies[k]);
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        good &= chroprof__take(&c->tables[k].dropped, old->tables[k].dropped);
+    chroprof__shift(&c->tables[CHROPROF_TABLE_STRINGS].wanted,
+                    old->tables[CHROPROF_TABLE_STRINGS].wanted);
+    c->seq_base += old->seq - old->seq_base;
+    c->skew_ticks += old->skew_ticks;
+    c->skew_events += old->skew_events;
+    c->doubt_ticks += old->doubt_ticks;
+    c->doubt_events += old->doubt_events;
+    return good;
+}
+
+/* Time 0 is the older state's last event. What only events need is forgotten. */
+static void chroprof__core_since(chroprof__core *c, uint64_t begin)
+{
+    c->epoch += begin;
+    c->start_clock += begin;
+    c->start_unix_ns += c->start_unix_ns ? chroprof__ns(c, begin) : 0;
+    chroprof__shift(&c->pass_start, begin);
+    chroprof__shift(&c->calibrate_at, begin);
+    c->horizon = 0;
+    chroprof__clear_biggest(&c->pass, 0);
+    for (uint32_t k = 0; k < CHROPROF__LEVELS; k++)
+        chroprof__clear_biggest(&c->turn[k], 0);
+    memset(c->due, 0, sizeof(c->due));
+    memset(c->intervals, 0, sizeof(c->intervals));
+}
+
+/* Takes the older state away from the copy of the newer one. False: that can't be. */
+static bool chroprof__subtract(chroprof__since *s)
+{
+    chroprof *p = &s->to;
+    chroprof__core *c = p->core;
+    uint64_t last = c->last, stalls = s->from->core->stalls;
+    s->begin = s->from->core->last;
+    chroprof__close_windows(p);
+    chroprof__windows_since(s);
+    if (!chroprof__counts_since(c, s->from->core) || !chroprof__paths_since(s))
+        return false;
+    chroprof__marks_since(p);
+    chroprof__histograms_since(s);
+    chroprof__maxima_since(s);
+    chroprof__futures_since(s);
+    chroprof__frames_since(s, last);
+    chroprof__stalls_since(c, stalls, s->begin);
+    chroprof__core_since(c, s->begin);
+    return chroprof__open_tables(p);
+}
+
+CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const chroprof *older,
+                                                 void *memory, size_t size)
+{
+    chroprof__since s;
+    uint64_t room;
+    if (!newer || !older || !memory || !newer->core || !older->core)
+        return CHROPROF_ERR_ARGUMENT;
+    if (!chroprof__same_init(newer->core, older->core))
+        return CHROPROF_ERR_DIFFERENT;
+    if (newer->core->seq_base != older->core->seq_base)
+        return CHROPROF_ERR_RESET;
+    if (!chroprof__can_follow(newer, older))
+        return CHROPROF_ERR_DIFFERENT;
+    uint64_t bytes = newer->core->block_bytes;
+    chroprof__core *c = chroprof__place(memory, size, bytes, &room);
+    if (room < bytes)
+        return CHROPROF_ERR_MEMORY;
+    if (c == newer->core && !newer->view)
+        return CHROPROF_ERR_ARGUMENT;       /* the running profile itself */
+    memmove(c, newer->core, (size_t)bytes);
+    memset(&s, 0, sizeof(s));
+    chroprof__attach(&s.to, c);
+    s.from = older;
+    return chroprof__subtract(&s) ? CHROPROF_OK : CHROPROF_ERR_DIFFERENT;
 }
 
 /* >>output: what the formats share. */
@@ -9220,7 +9729,7 @@ static void chroprof__firefox_read_row(chroprof__firefox *f, uint32_t row, uint3
 static uint64_t chroprof__firefox_border(const chroprof__firefox *f, uint32_t bin)
 {
     const chroprof__core *c = f->p->core;
-    return bin < f->bins ? (uint64_t)bin * f->group * c->window_ticks : c->last;
+    return bin < f->bins ? chroprof__window_start(c, (uint64_t)bin * f->group) : c->last;
 }
 
 /* All other sites have what is left of each bin. */

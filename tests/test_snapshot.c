@@ -104,16 +104,22 @@ static uint64_t laws_broken(const chroprof *p)
            (t.blame_ticks != t.delay_ticks);
 }
 
+static block *last_copy(void)
+{
+    static block copy;
+    return &copy;
+}
+
 #define snapshot_of(view, live) harness_snapshot(__FILE__, __LINE__, view, live)
 
 /* Takes a copy, opens it, and holds the laws against it. */
 static void harness_snapshot(const char *file, int line, chroprof *view, const void *live)
 {
-    static block copy;
-    chroprof_result result = chroprof_snapshot(live, SIZE, copy.bytes, SIZE);
+    block *copy = last_copy();
+    chroprof_result result = chroprof_snapshot(live, SIZE, copy->bytes, SIZE);
     if (result != CHROPROF_OK)
         harness_fail(file, line, "chroprof_snapshot: %s", chroprof_result_text(result));
-    result = chroprof_open(view, copy.bytes, SIZE);
+    result = chroprof_open(view, copy->bytes, SIZE);
     if (result != CHROPROF_OK)
         harness_fail(file, line, "chroprof_open: %s", chroprof_result_text(result));
     harness_equal(file, line, "laws", laws_broken(view), 0);
@@ -443,8 +449,22 @@ static void set_the_stage(stage *s)
     s->random = harness()->seed;
 }
 
+/* What happened since the copy before, whose laws hold as well, however far rows are apart. */
+static void difference_since(const chroprof *view, const block *older)
+{
+    static block result;
+    chroprof before, d;
+    CHECK_EQ(chroprof_open(&before, older->bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_difference(view, &before, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&d, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(laws_broken(&d), 0);
+    CHECK_EQ(totals_of(&d).elapsed_ns, totals_of(view).elapsed_ns - totals_of(&before).elapsed_ns);
+    CHECK(totals_of(&d).blame_ns <= totals_of(view).blame_ns);
+}
+
 TEST(events_between_the_rows)
 {
+    static block older;
     stage *s = the_stage();
     unsigned long i, skewed = 0;
     struct sigaction action, old;
@@ -470,6 +490,9 @@ TEST(events_between_the_rows)
         CHECK(t.skew_ns <= after.elapsed_ns - before.elapsed_ns);
         CHECK_EQ(t.doubt_events, 0);
         CHECK(i % 8 != 0 || written(&view, CHROPROF_JSON)->used > 0);
+        if (i % 50 != 0)
+            difference_since(&view, &older);
+        older = *last_copy();
         if (i % 50 == 49)
             chroprof_reset(&s->p);
     }
