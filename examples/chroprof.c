@@ -18,9 +18,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +34,10 @@
 #include "command/events.h"
 #include "command/replay.h"
 #include "command/block.h"
+#include "command/sheet.h"
+#include "command/screen.h"
+#include "command/sample.h"
+#include "command/top.h"
 #include "command/json.h"
 #include "command/profile.h"
 #include "command/report.h"
@@ -46,6 +52,9 @@ static const tool_command commands[] = {
     { "dump", "FILE|PID [options]",
       "Reports a profile that lies in a file, while its program runs or after its end.",
       dump_text, dump_options, COUNT(dump_options), dump_run },
+    { "top", "FILE|PID [options]",
+      "Shows live who holds the loop of a running program, and what it does now.", top_text,
+      top_options, COUNT(top_options), top_run },
     { "check", "FILE|PID",
       "Holds every law against a profile in a file.", check_text, check_options,
       COUNT(check_options), check_run },

@@ -1,11 +1,12 @@
 /* demo - a server with a fault, and the report that shows it.
  *
- *     make demo                 or: cc -O2 -o demo examples/demo.c && ./demo [SECONDS] [fixed]
+ *     make demo           or: cc -O2 -o demo examples/demo.c && ./demo [SECONDS] [fixed] [FILE]
  *
  * One process serves pages over TCP with a poll(2) loop, forked clients ask for them without a
  * break. Each request gets a timeout from the task handler and cancels it when the page is sent.
  * The fault: the cancellations are lost, so the handler's list grows, and walking it takes more and
- * more of the loop. With "fixed" they are not lost. */
+ * more of the loop. With "fixed" they are not lost. With FILE the profile lies in that file, for
+ * chroprof top, dump and others. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -475,12 +476,17 @@ int main(int count, char **words)
     chroprof_options options = { 0 };
     chroprof_result result;
     int seconds = count > 1 ? atoi(words[1]) : 7;
+    const char *file = count > 2 ? words[count - 1] : "fixed";
     fixed = count > 2 && strcmp(words[2], "fixed") == 0;
     options.name = "demo";
     options.window_ns = 100 * MILLISECOND;
     options.stall_ns = 2 * MILLISECOND;
     (void)signal(SIGPIPE, SIG_IGN);
-    result = chroprof_init(&prof, memory, sizeof memory, &options);
+    if (strcmp(file, "fixed") == 0) {
+        result = chroprof_init(&prof, memory, sizeof memory, &options);
+    } else {
+        result = chroprof_map(&prof, file, sizeof memory, &options);
+    }
     if (result != CHROPROF_OK) {
         (void)fprintf(stderr, "chroprof_init: %s\n", chroprof_result_text(result));
         return 1;
@@ -491,5 +497,6 @@ int main(int count, char **words)
     serve(now_ns() + (uint64_t)seconds * SECOND);
     stop_clients();
     report();
+    chroprof_unmap(&prof);
     return 0;
 }

@@ -107,11 +107,12 @@ else
 fi
 
 # the scripts mostly compile: they go beside the programs
-scripts="compile command report"
+scripts="compile command top report"
 [ -f tests/examples.sh ] && scripts="$scripts examples"
 (
     run compile sh tests/compile/run.sh
     run command sh tests/command.sh "$B/chroprof"
+    run top sh tests/top.sh "$B/chroprof"
     run report sh tests/report.sh "$B/chroprof"
     [ -f tests/examples.sh ] && run examples sh tests/examples.sh
 ) &

@@ -18,6 +18,7 @@ look() {
         libclang-rt-dev
     needs 'echo "#include <stb/stb_ds.h>" | $CC -E -x c -' libstb-dev
     needs 'command -v python3' python3
+    needs 'python3 -c "import pyte" || /usr/bin/python3 -c "import pyte"' python3-pyte
     needs 'command -v xz' xz-utils
     needs 'command -v gzip' gzip
     needs 'command -v nm && command -v objdump' binutils

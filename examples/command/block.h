@@ -97,8 +97,8 @@ static char *block_mapped_file(char *line)
     return path != NULL && mode != NULL && strncmp(mode, " rw-s", 5) == 0 ? path : NULL;
 }
 
-/* Where the file of such a line can be opened: under the process's own root, which may be another
- * one than ours; by the mapping itself, if the file has no name any more. */
+/* Where the file of such a line can be opened: by its name; under the process's own root, if that is
+ * another one than ours; by the mapping itself, if the file has no name any more. */
 static void block_locate(block_file *file, const char *pid, const char *line, const char *path)
 {
     int range = (int)strcspn(line, " ");
@@ -110,7 +110,7 @@ static void block_locate(block_file *file, const char *pid, const char *line, co
         (void)snprintf(file->found_place, sizeof file->found_place, "/proc/%s/root%s", pid, path);
     }
     file->name = file->found;
-    file->place = file->found_place;
+    file->place = same_file(path, file->found_place) ? file->found : file->found_place;
 }
 
 /* Takes the first profile; of further ones it says that they are there. */
@@ -127,7 +127,8 @@ static void block_consider(block_search *search, const char *line, const char *p
         return;
     }
     if (search->found == 1) {
-        tool_message("process %s has several profiles mapped; give one of the files:", search->pid);
+        tool_message("process %s has several profiles mapped; give one of the files:",
+                     search->pid);
         (void)fprintf(stderr, "  %s\n", search->file->name);
     }
     if (search->found++ > 0) {

@@ -73,11 +73,12 @@ static const char *set_by(void *target, const char *value)
     return NULL;
 }
 
+static const choice colors[] = {
+    { "auto", COLOR_AUTO }, { "always", COLOR_ALWAYS }, { "never", COLOR_NEVER }, { NULL, 0 }
+};
+
 static const char *set_color(void *target, const char *value)
 {
-    static const choice colors[] = {
-        { "auto", COLOR_AUTO }, { "always", COLOR_ALWAYS }, { "never", COLOR_NEVER }, { NULL, 0 }
-    };
     return choose(colors, value, &((replay *)target)->color) ? NULL
                                                              : "expected auto, always or never";
 }
@@ -464,14 +465,14 @@ static uint32_t terminal_columns(FILE *out)
     return 80;
 }
 
-static bool wants_color(const replay *run)
+static bool color_wanted(int when, FILE *out)
 {
     const char *terminal = getenv("TERM");
     const char *refused = getenv("NO_COLOR");
-    if (run->color != COLOR_AUTO) {
-        return run->color == COLOR_ALWAYS;
+    if (when != COLOR_AUTO) {
+        return when == COLOR_ALWAYS;
     }
-    return isatty(fileno(run->out)) == 1 && (refused == NULL || *refused == '\0') &&
+    return isatty(fileno(out)) == 1 && (refused == NULL || *refused == '\0') &&
            terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
@@ -480,7 +481,7 @@ static int write_report(replay *run)
     if (run->format != CHROPROF_TEXT) {
         return chroprof_write(&run->profile, run->format, write_bytes, run->out);
     }
-    run->text.color = wants_color(run);
+    run->text.color = color_wanted(run->color, run->out);
     if (run->text.columns == 0) {
         run->text.columns = terminal_columns(run->out);
     }

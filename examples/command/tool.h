@@ -168,6 +168,26 @@ static bool read_duration(const char *text, uint64_t *ns)
     return read_with_unit(text, units, ns);
 }
 
+/* Seconds with or without decimals, or a number with one of the units above. */
+static bool read_seconds(const char *text, uint64_t *ns)
+{
+    uint64_t whole;
+    uint64_t part = 0;
+    uint64_t unit = 1000000000;
+    if (read_duration(text, ns)) {
+        return true;
+    }
+    if (!read_digits(&text, &whole) || whole > 1000000000) {
+        return false;
+    }
+    for (text += *text == '.'; *text >= '0' && *text <= '9' && unit > 1; text++) {
+        unit /= 10;
+        part += (uint64_t)(*text - '0') * unit;
+    }
+    *ns = whole * 1000000000 + part;
+    return *text == '\0';
+}
+
 /* >>options */
 
 static int usage_error(const tool_command *command, const char *problem, const char *word,

@@ -1,0 +1,296 @@
+"""chroprof top on terminals of several sizes, through pipes, and while its program dies.
+
+    python3 tests/top.py COMMAND WATCHED DIRECTORY     (tests/top.sh builds and calls it)
+
+Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if anything failed."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from terminal import Terminal
+
+COMMAND, WATCHED, DIRECTORY = sys.argv[1:4]
+SIZES = [(80, 24), (120, 40), (40, 10), (200, 60), (20, 4), (7, 1)]
+counts = {"passed": 0, "failed": 0}
+programs = []
+
+
+def check(name, holds, why=""):
+    counts["passed" if holds else "failed"] += 1
+    print(f"ok {name}" if holds else f"FAIL {name}: {why!r}", flush=True)
+
+
+def start(what, name):
+    """A watched program and its file."""
+    path = os.path.join(DIRECTORY, name)
+    program = subprocess.Popen([WATCHED, path, what])
+    programs.append(program)
+    while not os.path.exists(path):
+        time.sleep(0.05)
+    return program, path
+
+
+def stop(program):
+    program.kill()
+    program.wait()
+
+
+def bare(raw):
+    """What was written, without the sequences that the command uses itself."""
+    return re.sub(rb"\x1b\[(\?(1049|25|7)[hl]|[HJK]|2J|[0-9;]*m)", b"", raw)
+
+
+def columns_of(line):
+    """Width of a line on the screen."""
+    return len(line)
+
+
+def check_frames(name, terminal, columns, rows):
+    """Every line that was written is at most as wide as the terminal, and none is one too many."""
+    frames = terminal.raw.split(b"\x1b[H")[1:]
+    widest = max(len(line.decode("utf-8", "replace").strip("\r"))
+                 for frame in frames for line in bare(frame).split(b"\n"))
+    tallest = max(frame.count(b"\n") + 1 for frame in frames)
+    check(f"{name}_width", widest <= columns, (widest, terminal.text()))
+    check(f"{name}_height", tallest <= rows, tallest)
+
+
+def test_sizes():
+    program, path = start("serve", "sizes")
+    for columns, rows in SIZES:
+        name = f"size_{columns}x{rows}"
+        terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], columns, rows)
+        terminal.pump(1.0)
+        if rows >= 4:
+            check(f"{name}_culprit", "slow_query"[:columns // 3] in terminal.text(),
+                  terminal.text())
+        if rows >= 10:
+            first = [line for line in terminal.lines() if line.startswith(("slow_", "serve"))]
+            check(f"{name}_culprit_first", first and first[0].startswith("slow_"), first)
+            check(f"{name}_load", "busy" in terminal.text(), terminal.text())
+        if rows >= 20:
+            check(f"{name}_stalls", re.search(r":\d\d +3\d\.\dms (turn|pass)  slow_query",
+                                              terminal.text()), terminal.text())
+        check_frames(name, terminal, columns, rows)
+        terminal.keys("q")
+        check(f"{name}_ends", terminal.end() == 0 and terminal.restored(), terminal.raw[-60:])
+        terminal.close()
+    stop(program)
+
+
+def test_resize():
+    program, path = start("serve", "resize")
+    terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], 120, 40)
+    terminal.pump(0.8)
+    for columns, rows in [(50, 12), (180, 50), (30, 6)]:
+        terminal.raw = b""
+        terminal.resize(columns, rows)
+        terminal.pump(0.8)
+        check(f"resize_{columns}x{rows}", "slow_query"[:columns // 3] in terminal.text(),
+              terminal.text())
+        terminal.raw = terminal.raw[terminal.raw.rfind(b"\x1b[2J"):]
+        check_frames(f"resize_{columns}x{rows}", terminal, columns, rows)
+    terminal.close()
+    stop(program)
+
+
+def ranked(terminal):
+    return [line.split()[0] for line in terminal.lines()
+            if re.match(r"(slow_query|serve|handler_\d\d)\b", line)]
+
+
+def test_keys():
+    program, path = start("serve", "keys")
+    terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], 100, 20)
+    check("keys_start", terminal.until("every 0.3s"), terminal.text())
+    check("keys_by_exec", ranked(terminal)[:2] == ["slow_query", "serve"], terminal.text())
+    terminal.keys("n")
+    check("keys_by_name", terminal.until(lambda _: ranked(terminal)[:1] == ["handler_00"]),
+          terminal.text())
+    terminal.keys("\x1b[B\x1b[B")
+    check("keys_down", terminal.until(lambda _: ranked(terminal)[:1] == ["handler_02"]),
+          terminal.text())
+    terminal.keys("\x1b[H")
+    check("keys_home", terminal.until(lambda _: ranked(terminal)[:1] == ["handler_00"]),
+          terminal.text())
+    for key, title in [("x", "CHILDREN"), ("m", "MAX"), ("c", "CALLS/S"), ("l", "LIVE"),
+                       ("s", "SLICES/S"), ("v", "A SLICE"), ("p", "P99"), ("b", "BLAME"),
+                       ("d", "DELAY"), ("e", "EXEC")]:
+        terminal.keys(key)
+        check(f"keys_{key}", terminal.until(title, 5), terminal.text())
+    terminal.keys("m")
+    check("keys_by_max", terminal.until(lambda _: ranked(terminal)[:1] == ["slow_query"]),
+          terminal.text())
+    terminal.keys("/handler_3\r")
+    check("keys_filter", terminal.until("10 of 42") and len(ranked(terminal)) <= 10,
+          terminal.text())
+    terminal.keys("\x1b")
+    check("keys_filter_off", terminal.until("42 of 42"), terminal.text())
+    terminal.keys("/zzz\x7f\x7f\x7fslow")
+    check("keys_filter_typed", terminal.until("/slow_") and terminal.until("1 of 42"),
+          terminal.text())
+    terminal.keys("\x1b")
+    terminal.keys(" ")
+    check("keys_pause", terminal.until("PAUSED"), terminal.text())
+    before = terminal.text()
+    terminal.pump(1.2)
+    check("keys_pause_stands_still", terminal.text() == before, terminal.text())
+    terminal.keys(" ")
+    check("keys_goes_on", terminal.until(lambda l: "PAUSED" not in terminal.text()),
+          terminal.text())
+    terminal.keys("a")
+    check("keys_all", terminal.until("since its start"), terminal.text())
+    terminal.keys("a+")
+    check("keys_longer", terminal.until("every 0.6s"), terminal.text())
+    terminal.keys("?")
+    check("keys_help", terminal.until("pause and go on"), terminal.text())
+    terminal.keys("?q")
+    check("keys_quit", terminal.end() == 0 and terminal.restored(), terminal.raw[-60:])
+    terminal.close()
+    stop(program)
+
+
+def test_hang():
+    program, path = start("hang", "hang")
+    terminal = Terminal([COMMAND, "top", str(program.pid)], 80, 24)
+    check("hang_shown", terminal.until("HANGS    stuck_in_lock"), terminal.text())
+    check("hang_stack", re.search(r"stuck_in_lock \S+  on serve", terminal.text()),
+          terminal.text())
+    check("hang_ranks", terminal.until(lambda lines: any(
+        re.match(r"stuck_in_lock +(100\.0|9\d\.\d)%", line) for line in lines)), terminal.text())
+    program.send_signal(signal.SIGKILL)
+    program.wait()
+    check("killed_shown", terminal.until("DIED") and "stuck_in_lock" in terminal.text(),
+          terminal.text())
+    again, _ = start("serve", "hang")
+    check("restart_shown", terminal.until("a new program"), terminal.text())
+    check("restart_followed", terminal.until(f"process {again.pid}") and
+          terminal.until("slow_query") and "stuck" not in terminal.text(), terminal.text())
+    os.unlink(path)
+    check("gone_shown", terminal.until("no such file any more"), terminal.text())
+    terminal.keys("\x03")
+    check("interrupted", terminal.end() == -signal.SIGINT and terminal.restored(),
+          (terminal.process.returncode, terminal.raw[-60:]))
+    terminal.close()
+    stop(again)
+
+
+def test_end():
+    program, path = start("end", "end")
+    terminal = Terminal([COMMAND, "top", path], 80, 24)
+    check("end_shown", terminal.until("ended    at "), terminal.text())
+    check("end_status", program.wait() == 0)
+    check("end_ranks_stay", "slow_query" in terminal.text(), terminal.text())
+    terminal.close()
+    late = Terminal([COMMAND, "top", path], 80, 24)
+    check("ended_before", late.until("since its start") and "slow_query" in late.text(),
+          late.text())
+    late.close()
+
+
+def test_signals():
+    program, path = start("serve", "signals")
+    for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]:
+        terminal = Terminal([COMMAND, "top", path], 80, 24)
+        terminal.until("slow_query")
+        terminal.process.send_signal(number)
+        check(f"signal_{number.name}", terminal.end() == -number and terminal.restored(),
+              (terminal.process.returncode, terminal.raw[-60:]))
+        terminal.close()
+    terminal = Terminal([COMMAND, "top", path], 80, 24)
+    terminal.until("slow_query")
+    terminal.process.send_signal(signal.SIGTSTP)
+    terminal.pump(0.5)
+    check("stopped_gives_back", terminal.restored(), terminal.raw[-60:])
+    terminal.raw = b""
+    terminal.process.send_signal(signal.SIGCONT)
+    check("continued", terminal.until("slow_query") and b"\x1b[?1049h" in terminal.raw,
+          terminal.text())
+    terminal.keys("q")
+    check("continued_ends", terminal.end() == 0 and terminal.restored(), terminal.raw[-60:])
+    terminal.close()
+    stop(program)
+
+
+def test_hostile():
+    program, path = start("hostile", "hostile")
+    terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], 100, 30)
+    check("hostile_name", terminal.until(r"\x1b]0;owned\x07\x1b[2J\x1b[31mred"), terminal.text())
+    rest = bare(terminal.raw)
+    check("hostile_bytes", not re.search(rb"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]", rest), rest[:200])
+    check("hostile_direction", "\u202e".encode() not in rest)
+    terminal.close()
+    for name, settings in [("no_color", {"NO_COLOR": "1"}), ("dumb", {"TERM": "dumb"})]:
+        terminal = Terminal([COMMAND, "top", path, "-d", "0.3", "-n", "2"], 80, 24, settings)
+        status = terminal.end()
+        check(f"{name}_plain", status == 0 and not re.search(rb"\x1b\[[0-9;]*m", terminal.raw),
+              (status, terminal.raw[:300]))
+        terminal.close()
+    stop(program)
+
+
+def plain(*words):
+    return subprocess.run([COMMAND, "top", *words], capture_output=True, timeout=60,
+                          stdin=subprocess.DEVNULL)
+
+
+def test_plain():
+    program, path = start("serve", "plain")
+    done = plain(path, "-n", "3", "-d", "0.3")
+    text = done.stdout.decode()
+    check("plain_status", done.returncode == 0 and done.stderr == b"", done)
+    check("plain_blocks", text.count("every 0.3s") == 3, text)
+    check("plain_escapes", "\x1b" not in text, text)
+    check("plain_culprit", re.search(r"SITE|EXEC", text) and
+          all("slow_query" in block for block in text.split("\n\n")[:3]), text)
+    check("plain_width", max(map(len, text.split("\n"))) <= 80, text)
+    text = plain(path, "-n", "1", "-d", "0.1", "--ascii", "-w", "50", "--rows", "3").stdout
+    check("plain_ascii", all(byte < 127 for byte in text) and
+          max(map(len, text.split(b"\n"))) <= 50, text)
+    pipe = subprocess.Popen([COMMAND, "top", path, "-d", "0.1"], stdout=subprocess.PIPE)
+    pipe.stdout.readline()
+    pipe.stdout.close()
+    check("plain_broken_pipe", pipe.wait(timeout=20) == -signal.SIGPIPE, pipe.returncode)
+    pipe = subprocess.Popen([COMMAND, "top", path, "-d", "0.1"], stdout=subprocess.PIPE)
+    pipe.stdout.readline()
+    stop(program)
+    seen = b""
+    while b"DIED" not in seen:
+        seen += pipe.stdout.read1()
+    check("plain_killed", True)
+    pipe.send_signal(signal.SIGTERM)
+    check("plain_terminated", pipe.wait(timeout=20) == -signal.SIGTERM, pipe.returncode)
+    done = plain(path, "-n", "1")
+    check("plain_dead", b"DIED" in done.stdout and b"slow_query" in done.stdout, done)
+
+
+def test_errors():
+    for name, words, status, text in [
+            ("missing", ["/nonexistent/file"], 1, b"No such file"),
+            ("no_profile", [__file__], 1, b"not a chroprof block"),
+            ("no_process", ["999999999"], 1, b"/proc/999999999"),
+            ("no_operand", [], 2, b"missing operand"),
+            ("bad_delay", ["x", "-d", "0"], 2, b"expected seconds"),
+            ("bad_order", ["x", "--by", "size"], 2, b"expected exec"),
+            ("bad_count", ["x", "-n", "0"], 2, b"expected a number")]:
+        done = plain(*words)
+        check(f"error_{name}", done.returncode == status and text in done.stderr, done)
+
+
+def main():
+    try:
+        for name, test in list(globals().items()):
+            if name.startswith("test_") and name[5:].startswith(tuple(sys.argv[4:]) or ""):
+                test()
+    finally:
+        for program in programs:
+            if program.poll() is None:
+                stop(program)
+    print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
+    return counts["failed"] > 0
+
+
+sys.exit(main())

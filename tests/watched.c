@@ -1,0 +1,61 @@
+/* A program for tests/top.py: serves for a while, hangs, and ends as it is told.
+ *     watched FILE serve|hang|end|hostile */
+#define _DEFAULT_SOURCE
+#include <string.h>
+#include <unistd.h>
+#define CHROPROF_IMPLEMENTATION
+#include "../chroprof.h"
+
+CHROPROF_SITE(site_culprit, "slow_query");
+CHROPROF_SITE(site_serve, "serve");
+CHROPROF_SITE(site_stuck, "stuck_in_lock");
+CHROPROF_SITE(site_hostile, "\033]0;owned\007\033[2J\033[31mred\xff\xe2\x80\xae\n");
+
+static chroprof prof;
+
+static void callback(const chroprof_site *site, useconds_t us)
+{
+    chroprof_enter(&prof, site);
+    (void)usleep(us);
+    chroprof_leave(&prof);
+}
+
+static void turn(int number, bool hostile)
+{
+    chroprof_idle_enter(&prof);
+    (void)usleep(2000);
+    chroprof_idle_leave(&prof);
+    callback(&site_serve, 500);
+    callback(hostile ? &site_hostile : &site_culprit, number % 10 == 0 ? 30000 : 3000);
+}
+
+static void many_sites(void)
+{
+    char name[32];
+    for (int i = 0; i < 40; i++) {
+        (void)snprintf(name, sizeof name, "handler_%02d", i);
+        callback(chroprof_site_make(&prof, name, "handlers.c", (uint32_t)i + 1), 0);
+    }
+}
+
+int main(int count, char **words)
+{
+    const char *what = count > 2 ? words[2] : "";
+    chroprof_options options;
+    memset(&options, 0, sizeof options);
+    options.name = "watched";
+    if (count < 3 || chroprof_map(&prof, words[1], 1 << 20, &options) != CHROPROF_OK) {
+        return 1;
+    }
+    many_sites();
+    for (int i = 0; i < 100000 && (i < 100 || strcmp(what, "end") != 0); i++) {
+        turn(i, strcmp(what, "hostile") == 0);
+        if (strcmp(what, "hang") == 0 && i == 100) {
+            chroprof_enter(&prof, &site_serve);
+            chroprof_enter(&prof, &site_stuck);
+            (void)pause();
+        }
+    }
+    chroprof_unmap(&prof);
+    return 0;
+}
