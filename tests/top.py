@@ -161,6 +161,13 @@ def test_hang():
           terminal.text())
     check("hang_ranks", terminal.until(lambda lines: any(
         re.match(r"stuck_in_lock +(100\.0|9\d\.\d)%", line) for line in lines)), terminal.text())
+    # the longest slice of an interval is that of the interval
+    check("hang_others_idle", terminal.until(lambda lines: any(
+        re.match(r"slow_query .* 0$", line) for line in lines)), terminal.text())
+    terminal.keys("am")
+    check("hang_all_again", terminal.until(lambda lines: any(
+        re.match(r"slow_query .* 3\d\.\dms$", line) for line in lines)), terminal.text())
+    terminal.keys("ae")
     program.send_signal(signal.SIGKILL)
     program.wait()
     check("killed_shown", terminal.until("DIED") and "stuck_in_lock" in terminal.text(),

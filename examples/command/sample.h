@@ -30,11 +30,11 @@ typedef struct top_watch {
     top_state state;
     const char *problem;       /* of TOP_UNREADABLE */
     top_sample *base, *tick;   /* the ends of the last interval; base NULL: all since the start */
+    top_sample *between;       /* what happened in it; NULL: not known */
     top_sample *now;           /* the last look, may be tick */
     double unchanged;          /* since when no event was seen; 0: not known */
     double other;              /* when there were other events; 0: never */
     uint64_t restarts;
-    uint64_t new_stalls;       /* in the last interval */
     double restarted;          /* when */
     double cost;               /* seconds that the last look took */
 } top_watch;
@@ -174,6 +174,26 @@ static uint64_t watch_age(const top_watch *w, const top_sample *s)
 
 /* >>watch */
 
+/* The interval as a profile of its own, for what can't be subtracted: percentiles, maxima. */
+static top_sample *sample_between(const top_sample *older, const top_sample *newer)
+{
+    top_sample *s = (top_sample *)calloc(1, sizeof *s);
+    if (s == NULL) {
+        return NULL;
+    }
+    s->file.copy = calloc(1, newer->file.size);
+    s->file.size = newer->file.size;
+    if (s->file.copy != NULL &&
+        chroprof_difference(&newer->file.view, &older->file.view, s->file.copy, s->file.size) ==
+            CHROPROF_OK &&
+        chroprof_open(&s->file.view, s->file.copy, s->file.size) == CHROPROF_OK &&
+        sample_ranks(s)) {
+        return s;
+    }
+    sample_free(s);
+    return NULL;
+}
+
 static bool watch_restarted(const top_sample *older, const top_sample *newer)
 {
     return older->origin.pid != newer->origin.pid ||
@@ -188,7 +208,8 @@ static void watch_forget(top_watch *w)
         sample_free(w->tick);
     }
     sample_free(w->now);
-    w->base = w->tick = w->now = NULL;
+    sample_free(w->between);
+    w->base = w->tick = w->now = w->between = NULL;
     w->unchanged = w->other = 0;
 }
 
@@ -221,10 +242,11 @@ static void watch_accept(top_watch *w, top_sample *s, double interval)
     if (w->tick == NULL) {
         w->tick = s;
     } else if (watch_interval_over(w, s, interval)) {
-        w->new_stalls = s->totals.stalls - w->tick->totals.stalls;
         sample_free(w->base);
+        sample_free(w->between);
         w->base = w->tick;
         w->tick = s;
+        w->between = sample_between(w->base, s);
     }
 }
 
@@ -286,22 +308,30 @@ static void row_fill(top_row *row, const chroprof_rank *newer, const chroprof_ra
 }
 
 /* The sites from one look to a later one (from NULL: since the start); rows has room for as many
- * as the later one has. */
-static void interval_rows(const top_sample *from, const top_sample *to, top_row *rows)
+ * as the later one has. between may be NULL: then maxima and percentiles are since the start. */
+static void interval_rows(const top_sample *from, const top_sample *to, const top_sample *between,
+                          top_row *rows)
 {
     for (size_t i = 0; i < to->count; i++) {
-        const chroprof_rank *newer = &to->ranks[i];
-        row_fill(&rows[i], newer, from != NULL ? find_rank(from, newer->id) : NULL);
+        const chroprof_rank *rank = &to->ranks[i];
+        row_fill(&rows[i], rank, from != NULL ? find_rank(from, rank->id) : NULL);
+        if (from != NULL && between != NULL) {
+            const chroprof_rank *part = find_rank(between, rank->id);
+            rows[i].slice_max_ns = part != NULL ? part->slice_max_ns : 0;
+            rows[i].slice_p99_ns = part != NULL ? part->slice_p99_ns : 0;
+        }
     }
 }
 
 /* The loop's totals over the same. */
-static void interval_totals(const top_sample *from, const top_sample *to, chroprof_totals *out)
+static void interval_totals(const top_sample *from, const top_sample *to,
+                            const top_sample *between, chroprof_totals *out)
 {
     *out = to->totals;
     if (from == NULL) {
         return;
     }
+    out->pass_p99_ns = between != NULL ? between->totals.pass_p99_ns : 0;
     out->elapsed_ns = gained(to->totals.elapsed_ns, from->totals.elapsed_ns);
     out->busy_ns = gained(to->totals.busy_ns, from->totals.busy_ns);
     out->idle_ns = gained(to->totals.idle_ns, from->totals.idle_ns);

@@ -20,8 +20,8 @@ static const top_column top_columns[TOP_ORDERS] = {
     { "children", 8, 3, 'x', "the same with all that it created" },
     { "slices/s", 8, 6, 's', "stays in running a second" },
     { "a slice", 7, 1, 'v', "average length of a slice" },
-    { "p99", 7, 4, 'p', "of its slices since the start" },
-    { "max", 7, 5, 'm', "longest slice since the start" },
+    { "p99", 7, 4, 'p', "99 of 100 slices were shorter" },
+    { "max", 7, 5, 'm', "longest slice" },
     { "blame", 7, 2, 'b', "delay of all others while it ran" },
     { "delay", 7, 7, 'd', "time it was ready and had to wait" },
     { "calls/s", 7, 8, 'c', "futures begun a second" },
@@ -114,8 +114,8 @@ static void top_refresh(top *t)
     if (to == NULL || (t->rows = (top_row *)calloc(to->count + 1, sizeof *t->rows)) == NULL) {
         return;
     }
-    interval_totals(from, to, &t->totals);
-    interval_rows(from, to, t->rows);
+    interval_totals(from, to, t->watch.between, &t->totals);
+    interval_rows(from, to, t->watch.between, t->rows);
     t->site_count = to->count;
     for (size_t i = 0; i < to->count; i++) {
         top_row *row = &t->rows[i];
@@ -228,6 +228,7 @@ static void top_share(top *t, const char *style, const char *what, uint64_t ns)
 static void top_load(top *t)
 {
     const top_sample *now = t->watch.now;
+    const sheet *s = &t->sheet;
     top_share(t, SHEET_BOLD, "busy", t->totals.busy_ns);
     top_share(t, SHEET_PLAIN, "loop", t->totals.loop_ns);
     top_share(t, SHEET_PLAIN, "idle", t->totals.idle_ns);
@@ -237,6 +238,9 @@ static void top_load(top *t)
     }
     if (now != NULL) {
         top_item(t, SHEET_PLAIN, "%" PRIu64 " live", now->totals.live);
+    }
+    if (t->totals.pass_p99_ns > 0) {
+        top_item(t, SHEET_PLAIN, "pass p99 %s", figure_time(s, t->totals.pass_p99_ns).text);
     }
     top_item(t, SHEET_PLAIN, "%s turns/s",
              figure_count((double)t->totals.turns / top_seconds(t)).text);
@@ -985,8 +989,8 @@ static const char top_text[] =
     "named at once: what no event has closed yet counts for what runs. The end of the\n"
     "program is said; the next one that takes the file is followed.\n"
     "\n"
-    "p99 and max are those since the start. Keys: ? shows them, q ends. Where the output\n"
-    "is no terminal each interval is a block of plain text. NO_COLOR: no colours.\n"
+    "Keys: ? shows them, q ends. Where the output is no terminal each interval is a block\n"
+    "of plain text. NO_COLOR: no colours.\n"
     "\n"
     "examples:\n"
     "  chroprof top server.chroprof\n"
