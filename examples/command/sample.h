@@ -19,7 +19,8 @@ typedef struct top_row {
     uint32_t line;
     uint64_t exec_ns, with_children_ns, slices, slice_max_ns, slice_p99_ns;
     uint64_t blame_ns, delay_ns, calls, live;
-    double key;                /* to sort by */
+    double key;                /* to sort by; then by the exec since the start */
+    uint64_t ever_ns;
 } top_row;
 
 typedef enum top_state { TOP_RUNS, TOP_ENDED, TOP_DIED, TOP_GONE, TOP_UNREADABLE } top_state;
@@ -296,6 +297,7 @@ static void row_fill(top_row *row, const chroprof_rank *newer, const chroprof_ra
     row->name = newer->name;
     row->file = newer->file;
     row->line = newer->line;
+    row->ever_ns = newer->exec_ns;
     row->exec_ns = gained(newer->exec_ns, older->exec_ns);
     row->with_children_ns = gained(newer->with_children_ns, older->with_children_ns);
     row->slices = gained(newer->slices, older->slices);

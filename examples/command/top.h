@@ -66,9 +66,16 @@ static double top_key(const top_row *r, int sort)
     case TOP_DELAY: return (double)r->delay_ns;
     case TOP_CALLS: return (double)r->calls;
     case TOP_LIVE: return (double)r->live;
-    case TOP_NAME: return 0;
+    case TOP_NAME: return 1;               /* all alike: the name decides */
     default: return (double)r->exec_ns;
     }
+}
+
+static int by_place(const top_row *x, const top_row *y)
+{
+    int order = strcmp(x->name, y->name);
+    order = order != 0 ? order : strcmp(x->file, y->file);
+    return order != 0 ? order : (x->line > y->line) - (x->line < y->line);
 }
 
 static int by_key(const void *a, const void *b)
@@ -78,11 +85,11 @@ static int by_key(const void *a, const void *b)
     if (x->key > y->key || x->key < y->key) {
         return x->key > y->key ? -1 : 1;
     }
-    int order = strcmp(x->name, y->name);
-    order = order != 0 ? order : strcmp(x->file, y->file);
-    return order != 0 ? order : (x->line > y->line) - (x->line < y->line);
+    if (x->key > 0 || x->ever_ns == y->ever_ns) {
+        return by_place(x, y);
+    }
+    return x->ever_ns > y->ever_ns ? -1 : 1;
 }
-
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
