@@ -32,9 +32,16 @@ help:
 
 chroprof: $B/chroprof
 
+# Functions and lines of sampled addresses are asked of elfutils' libdw where it is installed, else of
+# the program addr2line; LIBDW= builds the command without. Names of C++ need its run-time library.
+LIBDW = $(shell pkg-config --exists libdw 2>/dev/null && \
+                echo "-DCHROPROF_LIBDW `pkg-config --cflags --libs libdw` $(DEMANGLE)")
+DEMANGLE = `echo 'int main(void) { return 0; }' | $(CC) -x c - -o /dev/null -lstdc++ 2>/dev/null \
+             && echo -DCHROPROF_DEMANGLE -lstdc++`
+
 $B/chroprof: examples/chroprof.c $(COMMAND_PARTS) chroprof.h $B/report_page.h
 	@mkdir -p $B
-	$(CC) $(CFLAGS) -I$B -DCHROPROF_REPORT_PAGE='"report_page.h"' -o $@ examples/chroprof.c
+	$(CC) $(CFLAGS) -I$B -DCHROPROF_REPORT_PAGE='"report_page.h"' -o $@ examples/chroprof.c $(LIBDW)
 
 # the report page as bytes, so that the command is one file
 $B/report_page.h: examples/report.html examples/command/bytes.c

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,9 @@
 #include "command/top.h"
 #include "command/json.h"
 #include "command/profile.h"
+#include "command/elf.h"
+#include "command/code.h"
+#include "command/symbolize.h"
 #include "command/report.h"
 #include "command/trace.h"
 
@@ -61,6 +65,9 @@ static const tool_command commands[] = {
     { "report", "[BEFORE] IN [-o OUT.html]",
       "Makes a page for the browser of a profile, or of two to compare.", report_text,
       report_options, COUNT(report_options), report_run },
+    { "symbolize", "IN [-o OUT.json]",
+      "Names the functions, files and lines of a profile's native stacks.", symbolize_text,
+      symbolize_options, COUNT(symbolize_options), symbolize_run },
     { "trace", "IN [-o OUT.json]",
       "Writes a profile as a trace for Perfetto, chrome://tracing and speedscope.", trace_text,
       trace_options, COUNT(trace_options), trace_run }

@@ -22,6 +22,8 @@ look() {
     needs 'command -v xz' xz-utils
     needs 'command -v gzip' gzip
     needs 'command -v nm && command -v objdump' binutils
+    needs 'command -v pkg-config' pkg-config
+    needs 'echo "#include <elfutils/libdwfl.h>" | $CC -E -x c -' libdw-dev
     needs 'test -f /usr/share/i18n/locales/de_DE' locales
 }
 

@@ -283,6 +283,7 @@ static int dump_run(const tool_command *command, int count, char **words)
     if (block_open(&file, run.source)) {
         run.source = file.name;
         run.profile = file.view;
+        run.symbolize = true;
         dump_origin(&file);
         result = open_output(&run);
         result = result == TOOL_OK ? replay_output(&run) : result;

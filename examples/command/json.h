@@ -251,3 +251,88 @@ static json_reader json_part(const json_reader *whole, json_text part)
     r.depth = 0;
     return r;
 }
+
+/* SIZE_MAX: no list. */
+static size_t count_items(const json_reader *whole, json_text list)
+{
+    json_reader r = json_part(whole, list);
+    bool first = true;
+    size_t count = 0;
+    (void)json_open(&r, '[');
+    while (json_next(&r, ']', &first) && json_skip(&r)) {
+        count++;
+    }
+    return r.failed ? SIZE_MAX : count;
+}
+
+/* >>texts without their escapes */
+
+static bool json_hex_value(const char *digits, uint32_t *value)
+{
+    *value = 0;
+    for (int i = 0; i < 4; i++) {
+        char digit = digits[i];
+        *value = *value * 16 + (uint32_t)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
+    }
+    return *value != 0;
+}
+
+static size_t utf8_put(char *out, uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    out[0] = (char)(code < 0x10000 ? 0xE0 | code >> 12 : 0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code < 0x10000 ? code >> 6 & 0x3F : code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code < 0x10000 ? code & 0x3F : code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return code < 0x10000 ? 3 : 4;
+}
+
+/* The character of an escape at p, which json_escape found right; returns what is behind it. */
+static const char *json_escaped(const char *p, const char *end, uint32_t *code)
+{
+    static const char letters[] = "\"\\/bfnrt";
+    static const char meant[] = "\"\\/\b\f\n\r\t";
+    uint32_t low;
+    if (p[1] != 'u') {
+        *code = (unsigned char)meant[strchr(letters, p[1]) - letters];
+        return p + 2;
+    }
+    (void)json_hex_value(p + 2, code);
+    p += 6;
+    if (*code >= 0xD800 && *code < 0xDC00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u' &&
+        json_hex_value(p + 2, &low) && low >= 0xDC00 && low < 0xE000) {
+        *code = 0x10000 + ((*code - 0xD800) << 10) + (low - 0xDC00);
+        p += 6;
+    }
+    return p;
+}
+
+/* As a C string; false if it does not fit, or holds a zero byte. */
+static bool json_unescape(json_text text, char *out, size_t size)
+{
+    const char *p = text.bytes;
+    const char *end = text.bytes + text.length;
+    size_t used = 0;
+    while (p < end && used + 4 < size) {
+        uint32_t code = 1;
+        if (*p == '\\') {
+            p = json_escaped(p, end, &code);
+            used += utf8_put(out + used, code);
+        } else {
+            out[used++] = *p++;
+        }
+        if (code == 0) {
+            return false;
+        }
+    }
+    out[used] = '\0';
+    return p == end;
+}

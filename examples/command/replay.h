@@ -17,6 +17,7 @@ typedef struct replay {
     uint64_t repeat;
     int color;
     bool strict, stats, help;
+    bool symbolize;            /* JSON gains the functions and lines of native code */
     chroprof profile;
     void *block;
     FILE *out;
@@ -476,8 +477,14 @@ static bool color_wanted(int when, FILE *out)
            terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
+/* As JSON in which native code has its functions and lines; in symbolize.h. */
+static int write_symbolized(replay *run);
+
 static int write_report(replay *run)
 {
+    if (run->symbolize && run->format == CHROPROF_JSON) {
+        return write_symbolized(run);
+    }
     if (run->format != CHROPROF_TEXT) {
         return chroprof_write(&run->profile, run->format, write_bytes, run->out);
     }

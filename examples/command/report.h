@@ -240,29 +240,6 @@ static bool write_page(report *run, FILE *out)
     return ok;
 }
 
-/* The input has been read by now, so the output may have the same name. */
-static int tool_output(const char *name, bool (*write)(void *user, FILE *out), void *user)
-{
-    bool to_stdout = name == NULL || strcmp(name, "-") == 0;
-    FILE *out = to_stdout ? stdout : fopen(name, "wb");
-    bool wrote;
-    bool failed;
-    if (out == NULL) {
-        tool_message("%s: %s", name, strerror(errno));
-        return TOOL_INPUT;
-    }
-    errno = 0;
-    wrote = write(user, out);
-    failed = fflush(out) != 0 || ferror(out);
-    if (!to_stdout) {
-        failed = fclose(out) != 0 || failed;
-    }
-    if (failed) {
-        tool_message("%s: %s", to_stdout ? "(standard output)" : name, strerror(errno));
-    }
-    return wrote && !failed ? TOOL_OK : TOOL_INPUT;
-}
-
 static bool report_write(void *user, FILE *out)
 {
     return write_page((report *)user, out);
@@ -271,7 +248,8 @@ static bool report_write(void *user, FILE *out)
 static int report_all(report *run)
 {
     for (int i = 0; i < run->count; i++) {
-        if (!profile_load(&run->profiles[i], run->sources[i])) {
+        if (!profile_load(&run->profiles[i], run->sources[i]) ||
+            !profile_symbolize(&run->profiles[i], NULL)) {
             return TOOL_INPUT;
         }
     }

@@ -298,6 +298,31 @@ static int parse_words(const tool_command *command, int count, char **words, voi
     return TOOL_OK;
 }
 
+/* >>output */
+
+/* The input has been read by now, so the output may have the same name. */
+static int tool_output(const char *name, bool (*write)(void *user, FILE *out), void *user)
+{
+    bool to_stdout = name == NULL || strcmp(name, "-") == 0;
+    FILE *out = to_stdout ? stdout : fopen(name, "wb");
+    bool wrote;
+    bool failed;
+    if (out == NULL) {
+        tool_message("%s: %s", name, strerror(errno));
+        return TOOL_INPUT;
+    }
+    errno = 0;
+    wrote = write(user, out);
+    failed = fflush(out) != 0 || ferror(out);
+    if (!to_stdout) {
+        failed = fclose(out) != 0 || failed;
+    }
+    if (failed) {
+        tool_message("%s: %s", to_stdout ? "(standard output)" : name, strerror(errno));
+    }
+    return wrote && !failed ? TOOL_OK : TOOL_INPUT;
+}
+
 /* >>help */
 
 #define HELP_INDENT 26

@@ -53,19 +53,6 @@ static bool read_trace_site(trace *t, json_reader *r)
     return !r->failed;
 }
 
-/* SIZE_MAX: no list. */
-static size_t count_items(const json_reader *whole, json_text list)
-{
-    json_reader r = json_part(whole, list);
-    bool first = true;
-    size_t count = 0;
-    (void)json_open(&r, '[');
-    while (json_next(&r, ']', &first) && json_skip(&r)) {
-        count++;
-    }
-    return r.failed ? SIZE_MAX : count;
-}
-
 static int busier_first(const void *a, const void *b)
 {
     const trace_site *x = (const trace_site *)a;
@@ -472,7 +459,7 @@ static int trace_run(const tool_command *command, int count, char **words)
     if (operands == 0) {
         return usage_error(command, "missing operand", "IN", "", NULL);
     }
-    result = profile_load(&run.profile, run.source)
+    result = profile_load(&run.profile, run.source) && profile_symbolize(&run.profile, NULL)
              ? tool_output(run.out_name, trace_write, &run) : TOOL_INPUT;
     profile_free(&run.profile);
     return result;

@@ -1,0 +1,280 @@
+#!/bin/sh
+# chroprof symbolize against a program that knows which functions and lines its addresses are:
+# position-independent or not, inlined calls, a shared library, C++, separate debug information, none;
+# with addr2line and, where its headers are there, with libdw.
+#   sh tests/symbolize.sh
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if anything failed.
+
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+CXX=${CXX:-c++}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+for tool in python3 addr2line objcopy; do
+    if ! command -v $tool >/dev/null 2>&1; then
+        skip symbolize "needs $tool (packages python3 and binutils)"
+        finish
+    fi
+done
+export PYTHONDONTWRITEBYTECODE=1
+
+# --- the command: once with each way to ask, and once more to find what it should not do
+page=$scratch/report_page.h
+$CC -o "$scratch/bytes" examples/command/bytes.c &&
+    "$scratch/bytes" report_page <examples/report.html >"$page"
+# command NAME COMPILER FLAGS...: builds $scratch/chroprof-NAME
+command_of() {
+    name=$1 compiler=$2
+    shift 2
+    $compiler -O1 -g -DCHROPROF_REPORT_PAGE="\"$page\"" -o "$scratch/chroprof-$name" \
+        examples/chroprof.c "$@" >"$scratch/log" 2>&1
+}
+backends=
+if command_of addr2line "$CC"; then backends=addr2line; else
+    fail builds_alone "$(head -n 1 "$scratch/log")"
+fi
+if pkg-config --exists libdw 2>/dev/null; then
+    if command_of libdw "$CC" -DCHROPROF_LIBDW -DCHROPROF_DEMANGLE -ldw -lstdc++; then
+        backends="$backends libdw"
+    else
+        fail builds_with_libdw "$(head -n 1 "$scratch/log")"
+    fi
+else
+    skip libdw "needs pkg-config and libdw-dev"
+fi
+sanitized=
+command_of sanitized clang -fsanitize=address,undefined -fno-sanitize-recover=undefined &&
+    sanitized=sanitized
+
+# --- the programs
+# program NAME FLAGS...: $scratch/NAME/program with its library, and its profile
+program() {
+    folder=$scratch/$1
+    position="-fPIE -pie"
+    [ "$1" = fixed ] && position="-fno-pie -no-pie"
+    shift
+    mkdir -p "$folder"
+    $CC -O2 -shared -fPIC "$@" -o "$folder/libplaces.so" tests/symbolize/library.c \
+        >"$scratch/log" 2>&1 || return 1
+    objects=
+    case " $* " in *" -DWITH_CPP "*)
+        objects=$folder/places.o
+        $CXX -O2 $position "$@" -c -o "$objects" tests/symbolize/places.cc >>"$scratch/log" 2>&1 || return 1
+    esac
+    $CC -O2 -I. $position "$@" -o "$folder/program" tests/symbolize/program.c $objects -L"$folder" -lplaces \
+        -Wl,-rpath,"$folder" >>"$scratch/log" 2>&1 || return 1
+    "$folder/program" >"$folder/before.json" 2>>"$scratch/log"
+}
+# symbolize NAME BACKEND ARGUMENTS...: NAME/before.json becomes NAME/BACKEND.json
+symbolize() {
+    folder=$scratch/$1 backend=$2
+    shift 2
+    "$scratch/chroprof-$backend" symbolize "$folder/before.json" -o "$folder/$backend.json" "$@" \
+        >"$scratch/out" 2>"$scratch/err" </dev/null
+    code=$?
+}
+# found CASE NAME BACKEND KIND: the answers are right
+found() {
+    if [ "$code" != 0 ]; then
+        fail "$1" "exit code $code: $(head -n 1 "$scratch/err")"
+    elif python3 tests/symbolize/check.py "$scratch/$2/before.json" "$scratch/$2/$3.json" "$4" \
+        >"$scratch/log" 2>&1; then ok "$1"; else fail "$1" "$(tail -n 1 "$scratch/log")"; fi
+}
+says() {
+    if grep -qF -e "$2" "$scratch/err"; then ok "$1"; else
+        fail "$1" "'$2' not found in: $(head -n 2 "$scratch/err")"
+    fi
+}
+# kinds: NAME and the flags that make it
+while read -r name flags; do
+    # shellcheck disable=SC2086 # flags are several words
+    if ! program "$name" $flags; then
+        fail "${name}_builds" "$(head -n 1 "$scratch/log")"
+        continue
+    fi
+    for backend in $backends; do
+        symbolize "$name" "$backend" --debug "$scratch/none"
+        found "${backend}_$name" "$name" "$backend" lines
+    done
+done <<END
+pie -g
+fixed -g
+dwarf4 -g -gdwarf-4
+cpp -g -DWITH_CPP -lstdc++
+sections -g -ffunction-sections -Wl,--gc-sections
+no_id -g -Wl,--build-id=none
+END
+if command -v clang >/dev/null 2>&1 && (CC=clang; program clang -g); then
+    for backend in $backends; do
+        symbolize clang "$backend"
+        found "${backend}_clang" clang "$backend" lines
+    done
+else
+    skip clang "needs clang"
+fi
+
+# --- debug information in files of their own, by build id; then the same without it
+# strip_apart NAME: moves the debug information of NAME's files into NAME/debug
+strip_apart() {
+    for one in program libplaces.so; do
+        file=$scratch/$1/$one
+        id=$(readelf -n "$file" | sed -n 's/.*Build ID: //p')
+        mkdir -p "$scratch/$1/debug/.build-id/$(echo "$id" | cut -c 1-2)"
+        objcopy --only-keep-debug "$file" \
+            "$scratch/$1/debug/.build-id/$(echo "$id" | sed 's/^../&\//').debug"
+        strip "$file"
+    done
+}
+program apart -g && strip_apart apart
+for backend in $backends; do
+    symbolize apart "$backend" --debug "$scratch/apart/debug"
+    found "${backend}_separate_debug_files" apart "$backend" lines
+    symbolize apart "$backend" --debug "$scratch/none"
+    found "${backend}_stripped" apart "$backend" functions
+done
+mv "$scratch/apart/program" "$scratch/apart/moved"
+for backend in $backends; do
+    symbolize apart "$backend" --debug "$scratch/apart/debug"
+    found "${backend}_program_gone" apart "$backend" lines
+done
+program links -g
+for one in program libplaces.so; do
+    (cd "$scratch/links" && mkdir -p .debug && objcopy --only-keep-debug $one .debug/$one.debug &&
+        strip $one && objcopy --add-gnu-debuglink=.debug/$one.debug $one)
+done
+for backend in $backends; do
+    symbolize links "$backend" --debug "$scratch/none"
+    found "${backend}_debug_link" links "$backend" lines
+done
+
+# --- not the file that ran: names stay as they are
+program other -g
+for backend in $backends; do
+    for what in build_id path; do
+        mkdir -p "$scratch/wrong"
+        case $what in
+        build_id) change='s/"build_id":"../"build_id":"00/' ;;
+        path) change='s/"path":"/"path":"\/missing/' ;;
+        esac
+        sed "$change" "$scratch/other/before.json" >"$scratch/wrong/before.json"
+        symbolize wrong "$backend" --debug "$scratch/none"
+        found "${backend}_other_$what" wrong "$backend" none
+        case $what in
+        build_id) says "${backend}_tells_of_another_id" "other/program: this is not the file" ;;
+        path) says "${backend}_tells_of_no_file" "other/program: No such file" ;;
+        esac
+    done
+done
+# changed NAME SED TEXT...: the profile with a change; nothing is found in the program, and TEXT said
+changed() {
+    mkdir -p "$scratch/changed"
+    sed "$2" "$scratch/other/before.json" >"$scratch/changed/before.json"
+    for backend in $backends; do
+        symbolize changed "$backend"
+        if [ "$code" = 0 ]; then says "${backend}_$1" "$3"; else
+            fail "${backend}_$1" "exit code $code"; fi
+    done
+}
+mkfifo "$scratch/fifo"
+touch "$scratch/empty"
+changed module_is_a_pipe "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/fifo|" "no plain file"
+changed module_is_a_folder "s|\"path\":\"[^\"]*program|\"path\":\"$scratch|" "no plain file"
+changed module_is_empty "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/empty|" "no ELF file"
+changed build_id_is_none "s|\"build_id\":\"|&../../|" "build id is malformed"
+odd="$scratch/-e \$(touch pwned);touch pwned"
+mkdir -p "$odd"
+cp "$scratch/other/program" "$odd/program"
+sed "s|\"path\":\"[^\"]*other/program|\"path\":\"$odd/program|" "$scratch/other/before.json" \
+    >"$scratch/changed/before.json"
+for backend in $backends; do
+    (cd "$scratch" && ./chroprof-$backend symbolize changed/before.json \
+        -o changed/$backend.json 2>err)
+    code=$?
+    found "${backend}_odd_path" changed "$backend" lines
+done
+if [ -e "$scratch/pwned" ] || [ -e pwned ]; then fail no_shell "a path was run"; else ok no_shell; fi
+PATH=/nonexistent "$scratch/chroprof-addr2line" symbolize "$scratch/other/before.json" \
+    >"$scratch/other/alone.json" 2>"$scratch/err"
+code=$?
+found without_addr2line other alone functions
+says without_addr2line_is_told "addr2line could not be started"
+
+# --- what goes through, what is refused, and who does it by himself
+for backend in $backends; do
+    "$scratch/chroprof-$backend" symbolize - <"$scratch/other/before.json" 2>/dev/null |
+        "$scratch/chroprof-$backend" symbolize - >"$scratch/twice.json" 2>"$scratch/err"
+    symbolize other "$backend"
+    if cmp -s "$scratch/twice.json" "$scratch/other/$backend.json"; then ok "${backend}_twice"; else
+        fail "${backend}_twice" "the second time changes the first"; fi
+    "$scratch/chroprof-$backend" report "$scratch/other/before.json" 2>/dev/null |
+        sed -n '/^<script type="application.json"/,/<.script>$/p' |
+        sed 's/^<script [^>]*>//; s/<.script>$//' >"$scratch/page.json"
+    if [ "$(tr -d '\n' <"$scratch/page.json")" = "$(tr -d '\n' <"$scratch/twice.json")" ]; then
+        ok "${backend}_report_by_itself"; else
+        fail "${backend}_report_by_itself" "the page holds something else"; fi
+done
+# refused NAME KEY VALUE: the key with another value is an error that names the place
+refused() {
+    sed "s|\"$2\":[^,]*|\"$2\":$3|" "$scratch/other/before.json" >"$scratch/bad.json"
+    "$scratch/chroprof-addr2line" symbolize "$scratch/bad.json" >"$scratch/out" 2>"$scratch/err"
+    code=$?
+    if [ $code = 1 ] && grep -q '^[^ ]*bad.json:[0-9]*:[0-9]*: expected' "$scratch/err"; then
+        ok "refused_$1"; else fail "refused_$1" "exit code $code, $(head -n 1 "$scratch/err")"; fi
+}
+refused address address '"12"'
+refused module module true
+refused kind kind 7
+refused path path '[]'
+refused build_id build_id 7
+sed 's/"stacks":\[/"stacks":[7,/' "$scratch/other/before.json" >"$scratch/bad.json"
+"$scratch/chroprof-addr2line" symbolize "$scratch/bad.json" >/dev/null 2>"$scratch/err"
+says refused_rows "expected an object"
+
+# --- files that were tampered with: any answer, but an orderly end
+if [ -n "$sanitized" ]; then
+    cp "$scratch/other/program" "$scratch/other/whole"
+    sed "s|\"build_id\":\"[^\"]*\"|\"build_id\":\"\"|" "$scratch/other/before.json" \
+        >"$scratch/changed/before.json"
+    python3 - "$scratch" >"$scratch/log" 2>&1 <<'END'
+import json, os, random, subprocess, sys
+scratch = sys.argv[1]
+whole = open(scratch + "/other/whole", "rb").read()
+random.seed(int(os.environ.get("SEED", "1")))
+table = int.from_bytes(whole[40:48], "little")
+for round in range(120):
+    damaged = bytearray(whole)
+    if round % 3 == 0:
+        del damaged[random.randrange(len(damaged)):]
+    for _ in range(random.choice((1, 4, 40))):
+        where = random.choice((64, len(damaged) - table if len(damaged) > table else 64))
+        at = random.randrange(where) if where == 64 else table + random.randrange(where)
+        if at < len(damaged):
+            damaged[at] = random.choice((0, 1, 127, 128, 255, random.randrange(256)))
+    open(scratch + "/other/program", "wb").write(damaged)
+    done = subprocess.run([scratch + "/chroprof-sanitized", "symbolize",
+                           scratch + "/changed/before.json"], capture_output=True, timeout=120,
+                          env=dict(os.environ, PATH=os.environ["PATH"] if round % 10 == 0
+                                   else "/nonexistent"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    json.loads(done.stdout)
+END
+    if [ $? = 0 ]; then ok damaged_files; else fail damaged_files "$(tail -n 1 "$scratch/log")"; fi
+    cp "$scratch/other/whole" "$scratch/other/program"
+    symbolize other sanitized
+    found sanitized_lines other sanitized lines
+else
+    skip damaged_files "needs clang with its sanitizers"
+fi
+finish
