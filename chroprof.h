@@ -1171,7 +1171,7 @@ static bool chroprof__counter_is_invariant(void)
 {
     uint32_t a = 0x80000000u, b, c, d;
     __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
-    if (a < 0x80000007u)
+    if (a < 0x80000007u)                    /* never: a processor older than that */
         return false;
     a = 0x80000007u;
     __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
@@ -1910,7 +1910,7 @@ CHROPROF__COLD uint32_t chroprof__intern_site(chroprof__core *c, const char *nam
 CHROPROF__INLINE bool chroprof__is_alias(const chroprof__alias *a, const chroprof_site *site)
 {
     return a->address == (uint64_t)(uintptr_t)site && a->name == (uint64_t)(uintptr_t)site->name &&
-           a->file == (uint64_t)(uintptr_t)site->file && a->line == site->line && a->site != 0;
+           a->file == (uint64_t)(uintptr_t)site->file && a->line == site->line;
 }
 
 CHROPROF__COLD uint32_t chroprof__site_miss(chroprof__core *c, const chroprof_site *site)
@@ -2244,35 +2244,38 @@ static void chroprof__calibrate(chroprof__core *c)
 {
     uint64_t counter = 0, ns = 0, spread = chroprof__read_both(&counter, &ns);
     uint64_t ticks = counter - c->calibrate_counter, passed = ns - c->calibrate_ns;
-    if (ticks == 0 || passed == 0 || passed >> 62 || ticks >> 62)
+    uint64_t error_ppb = 2 * spread * 1000000u / (ticks / 1000u + 1) + 1;
+    bool late = passed >= 89000000u;        /* before the first window of 100 ms ends */
+    if (passed >> 62 || ticks >> 62)
         return;
-    c->error_ppb = 2 * spread * 1000000u / (ticks / 1000u + 1) + 1;
-    c->calibrated = passed >= 89000000u;    /* before the first window of 100 ms ends */
     while (passed >> 32) {                  /* keep 32 bits for the fraction */
         passed >>= 1;
         ticks >>= 1;
     }
-    chroprof__set_factor(c, ticks ? (passed << 32) / ticks : c->factor);
+    if (ticks == 0 || (passed << 32) / ticks == 0)
+        return;
+    c->error_ppb = error_ppb;
+    c->calibrated = late;
+    chroprof__set_factor(c, (passed << 32) / ticks);
 }
 
 static void chroprof__start_counter(chroprof__core *c)
 {
-    uint64_t hz = chroprof__counter_hz(), counter, ns;
+    uint64_t hz = chroprof__counter_hz(), ns;
+    uint32_t tries = 0;                     /* a clock that stands still must not hang us */
     chroprof__read_both(&c->calibrate_counter, &c->calibrate_ns);
-    if (hz) {
+    if (hz) {                               /* never: an x86 counter does not tell its rate */
         chroprof__set_factor(c, (UINT64_C(1000000000) << 32) / hz);
         c->calibrated = 1;
         return;
     }
     do {                                    /* 20 us give a first factor good to some thousandths */
-        counter = chroprof__counter();
         ns = chroprof__monotonic_ns(NULL);
-    } while (ns - c->calibrate_ns < 20000 && ns >= c->calibrate_ns);
+    } while (ns - c->calibrate_ns < 20000 && ns >= c->calibrate_ns && ++tries < 100000);
     c->calibrate_at = 0;
     c->calibrated = 0;
     chroprof__set_factor(c, UINT64_C(1) << 32);
-    if (counter > c->calibrate_counter)
-        chroprof__calibrate(c);
+    chroprof__calibrate(c);
     c->calibrate_at = chroprof__unscale(90000000u, c->factor) + 1;
 }
 #endif
@@ -2303,10 +2306,9 @@ static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
 {
     chroprof__core *c = p->core;
     chroprof__widen_windows(c, t);
-    while (t >= c->window_end) {
-        if (c->window_end > c->last)
-            chroprof__bill(c, p->paths + account, c->window_end - c->last);
-        c->last = c->window_end > c->last ? c->window_end : c->last;
+    while (t >= c->window_end) {            /* the end of the window that last is in */
+        chroprof__bill(c, p->paths + account, c->window_end - c->last);
+        c->last = c->window_end;
         c->window++;
         c->window_end += c->window_ticks;
     }
@@ -3406,7 +3408,7 @@ static uint64_t chroprof__percentile(const chroprof__histogram *h, uint64_t max,
     if (total == 0)
         return 0;
     uint64_t rank = total / 1000 * permille + (total % 1000 * permille + 999) / 1000;
-    for (; k < CHROPROF__BUCKETS; k++) {
+    for (;; k++) {                          /* the last bucket makes seen the total */
         seen += h->count[k] + (k == held_bucket);
         if (seen >= rank)
             break;
@@ -3500,7 +3502,7 @@ static void chroprof__read_site(const chroprof *p, uint32_t site, chroprof_rank 
     memset(out, 0, sizeof(*out));
     chroprof__read_site_name(p, site, &out->name, &out->file, &out->line);
     out->id = site;
-    if (k && p->paths[k].histogram)
+    if (p->paths[k].histogram)
         chroprof__read_percentiles(p, k, out);
     for (; k; k = p->paths[k].same_site) {
         chroprof__read_path(p, k, &path);
@@ -3859,12 +3861,12 @@ static void chroprof__read_use(const chroprof *p, chroprof_table *out)
  * write. */
 static void chroprof__name_table(uint32_t kind, const char **name, const char **option)
 {
+    *name = *option = "";
     switch (kind) {
 #define CHROPROF__TABLE_TEXT(id, text, field) \
     case CHROPROF_TABLE_##id: *name = text; *option = field; break;
         CHROPROF_TABLES(CHROPROF__TABLE_TEXT)
 #undef CHROPROF__TABLE_TEXT
-    default: *name = *option = ""; break;
     }
 }
 
@@ -3889,12 +3891,13 @@ CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size
 
 static const char *chroprof__anomaly_text(uint32_t kind)
 {
+    const char *found = "";
     switch (kind) {
-#define CHROPROF__ANOMALY_TEXT(name, text) case CHROPROF_ANOMALY_##name: return text;
+#define CHROPROF__ANOMALY_TEXT(name, text) case CHROPROF_ANOMALY_##name: found = text; break;
         CHROPROF_ANOMALIES(CHROPROF__ANOMALY_TEXT)
 #undef CHROPROF__ANOMALY_TEXT
-    default: return "";
     }
+    return found;
 }
 
 CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out, size_t capacity)
@@ -4337,7 +4340,7 @@ static bool chroprof__open_sites(const chroprof *p)
         if (!chroprof__open_site(p, site))
             return false;
         for (; k; before = k, k = p->paths[k].same_site, linked++)
-            if (k >= before || k >= chroprof__path_count(p) || p->paths[k].site != site)
+            if (k >= before || p->paths[k].site != site)
                 return false;               /* each path is in one chain, so all take linear time */
     }
     return linked == chroprof__path_count(p) - CHROPROF__FIRST_PATH;
@@ -4561,8 +4564,7 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options)
     uint64_t bytes = chroprof__layout(capacity, tables);
     if (bytes >= SIZE_MAX - CHROPROF__ALIGN)
         return 0;
-    bytes += CHROPROF__ALIGN - 1;
-    return bytes < CHROPROF_MEMORY_MIN ? CHROPROF_MEMORY_MIN : (size_t)bytes;
+    return (size_t)(bytes + CHROPROF__ALIGN - 1);
 }
 
 /* The capacities for a block of this size; false: too small. */
@@ -4710,7 +4712,7 @@ static void chroprof__bill_callback(chroprof *p)
     c->account = account;
     c->max_step_ticks = limit;
     chroprof__set_horizon(c);
-    if (c->depth && !c->hidden)
+    if (c->depth)                           /* a stall ends by a pop, so no frame is hidden */
         p->frames[c->depth].start = start + (t - before);
     if (c->depth > c->floor)
         p->frames[c->floor + 1].excluded += t - before;
@@ -6335,8 +6337,9 @@ CHROPROF__UNUSED static uint64_t chroprof__event_cost_ps(const chroprof *p)
     uint64_t memory[CHROPROF_MEMORY_MIN / 8];
     const uint32_t slices = 64;
     chroprof scratch;
-    if (p->clock || p->view || !p->core->factor)
+    if (p->clock || p->view)
         return 0;
+    /* never: the memory is CHROPROF_MEMORY_MIN */
     if (chroprof_init(&scratch, memory, sizeof(memory), NULL) != CHROPROF_OK)
         return 0;
     site.name = "cost";
@@ -6379,8 +6382,8 @@ static bool chroprof__join(char out[CHROPROF__PATH_BYTES], const char *path, con
 static uint64_t chroprof__process_start(uint64_t pid)
 {
     char path[CHROPROF__PATH_BYTES], text[1024];
-    if (!chroprof__join(path, "", "/proc/", pid) || !chroprof__join(path, path, "/stat", 0))
-        return 0;
+    (void)chroprof__join(path, "", "/proc/", pid);      /* short enough */
+    (void)chroprof__join(path, path, "/stat", 0);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t count = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
     if (file >= 0)
@@ -6506,18 +6509,26 @@ typedef struct chroprof__guard {
     volatile unsigned char *parent;
 } chroprof__guard;
 
-/* Where the parent's file was, the child gets memory of its own, and its profile is off. */
+static void chroprof__options_of(const chroprof *p, chroprof_options *o);
+
+/* Where the parent's file was, the child gets memory of its own, and its profile is off. Without
+ * memory for a copy it is an empty one: the event under way still needs a block. */
 static void chroprof__leave_parent(chroprof *p)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     size_t size = p->mapped_bytes;
+    chroprof_options o;
+    chroprof empty;
     p->on = false;
+    chroprof__options_of(p, &o);
     void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     bool good = copy != MAP_FAILED && chroprof_snapshot(p->mapped, size, copy, size) == CHROPROF_OK;
     if (mmap(p->mapped, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED)
         _exit(127);                         /* there is no way on that spares the parent */
     if (good)
         memcpy(p->mapped, copy, size);
+    else if (chroprof_init(&empty, p->mapped, size, &o) == CHROPROF_OK)
+        chroprof__attach(p, empty.core);
     if (copy != MAP_FAILED)
         munmap(copy, size);
 }
@@ -6540,8 +6551,10 @@ static uint64_t chroprof__guarded_clock(void *user)
 static void chroprof__set_guard(chroprof *p)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (p->clock == chroprof_clock_manual)  /* which nobody reads */
+        return;
     void *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || p->clock == chroprof_clock_manual)
+    if (pages == MAP_FAILED)
         return;
     chroprof__guard *guard = (chroprof__guard *)pages;
     guard->parent = (volatile unsigned char *)pages + page;
@@ -6671,7 +6684,7 @@ CHROPROF_API chroprof_result chroprof_fork_child(chroprof *p, const char *path)
         return chroprof_map(p, path, size, &o);
     }
     chroprof_result result = chroprof_init(p, memory, size, &o);
-    if (result == CHROPROF_OK) {
+    if (result == CHROPROF_OK) {            /* never: another result, these options did before */
         p->mapped = memory;
         p->mapped_bytes = size;
         chroprof__set_guard(p);

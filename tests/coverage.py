@@ -5,8 +5,8 @@
 
 A branch is one side of one condition (each operand of && and || counts), or one case of a switch.
 Copies of a function, one a translation unit, count together. A line that carries a comment
-"never: why" excuses its own branches and the lines right behind it that were not run; each is
-listed with its reason, and one that excuses nothing any more is a failure. The last line is
+"never: why" (or stands below one) excuses its branches and the lines right behind it that were not
+run; each is listed with its reason, and one that excuses nothing any more is a failure. The last line is
 "N passed, N failed, N skipped"; less than LEAST percent is a failure.
 """
 import json
@@ -113,6 +113,7 @@ def excuse(source, lines, branches):
         mark = MARK.search(text)
         if not mark:
             continue
+        number += text.lstrip().startswith('/*')
         mine = [b for b in branches if b[0] == number]
         branches = [b for b in branches if b[0] != number]
         behind = number

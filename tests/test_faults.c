@@ -1,0 +1,734 @@
+/* tests/test_faults.c - the system refuses: each call that the header makes fails in turn, at its
+ * first, second, .. time. Has an implementation of its own whose calls go through here; it reads the
+ * monotonic clock, not the cycle counter. */
+#define _DEFAULT_SOURCE            /* the guard against forks */
+#define _POSIX_C_SOURCE 200809L
+
+#if defined(__linux__)
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Which call fails: its name, the time it is called (0: every time), and errno. */
+typedef struct fault {
+    const char *name;
+    unsigned at, seen;
+    int error;
+} fault;
+
+static fault *the_fault(void)
+{
+    static fault f;
+    return &f;
+}
+
+static bool fails(const char *name)
+{
+    fault *f = the_fault();
+    if (f->name == NULL || strcmp(f->name, name) != 0 || (f->at != 0 && ++f->seen != f->at))
+        return false;
+    f->seen += f->at == 0;
+    errno = f->error;
+    return true;
+}
+
+/* What the calls say instead of the truth; NULL or 0: the truth. */
+typedef struct pretence {
+    const char *text;              /* what read reads */
+    bool terminal;
+    unsigned short columns;
+    bool kill_is_refused;
+    time_t clock_stands;
+} pretence;
+
+static pretence *pretend(void)
+{
+    static pretence p;
+    return &p;
+}
+
+static ssize_t read_text(void *to, size_t size)
+{
+    size_t length = strlen(pretend()->text);
+    length = length < size ? length : size;
+    memcpy(to, pretend()->text, length);
+    return (ssize_t)length;
+}
+
+static int clock_of_stone(struct timespec *t)
+{
+    t->tv_sec = pretend()->clock_stands;
+    t->tv_nsec = 0;
+    return 0;
+}
+
+static int ask_size(struct winsize *size)
+{
+    memset(size, 0, sizeof *size);
+    size->ws_col = pretend()->columns;
+    return 0;
+}
+
+static int refuse_to_kill(void)
+{
+    errno = EPERM;
+    return -1;
+}
+
+#define open(...) (fails("open") ? -1 : open(__VA_ARGS__))
+#define read(f, to, n)                                                                             \
+    (fails("read") ? -1 : pretend()->text != NULL ? read_text(to, n) : read(f, to, n))
+#define fstat(f, facts) (fails("fstat") ? -1 : fstat(f, facts))
+#define stat(path, facts) (fails("stat") ? -1 : stat(path, facts))
+#define rename(from, to) (fails("rename") ? -1 : rename(from, to))
+#define link(from, to) (fails("link") ? -1 : link(from, to))
+#define posix_fallocate(f, at, n) (fails("fallocate") ? errno : posix_fallocate(f, at, n))
+#define mmap(...) (fails("mmap") ? MAP_FAILED : mmap(__VA_ARGS__))
+#define madvise(...) (fails("madvise") ? -1 : madvise(__VA_ARGS__))
+#define kill(pid, n) (pretend()->kill_is_refused ? refuse_to_kill() : kill(pid, n))
+#define gethostname(to, n) (fails("gethostname") ? -1 : gethostname(to, n))
+#define clock_gettime(which, t)                                                                    \
+    (fails("clock") ? -1 : pretend()->clock_stands ? clock_of_stone(t) : clock_gettime(which, t))
+#define isatty(f) (pretend()->terminal || isatty(f))
+#define ioctl(f, what, size) (pretend()->columns ? ask_size(size) : ioctl(f, what, size))
+#define fwrite(from, size, n, out) (fails("fwrite") ? 0 : fwrite(from, size, n, out))
+#define fflush(out) (fails("fflush") ? EOF : fflush(out))
+#define ferror(out) (fails("ferror") ? 1 : ferror(out))
+
+#define CHROPROF_NO_TSC
+#define CHROPROF_IMPLEMENTATION
+#include "harness.h"
+
+static const chroprof_site A = { "accept", "server.c", 10 };
+
+enum { SIZE = 64 << 10 };
+
+static void fail_at(const char *name, unsigned at, int error)
+{
+    fault *f = the_fault();
+    f->name = name;
+    f->at = at;
+    f->seen = 0;
+    f->error = error;
+}
+
+/* No fault from here on. Did the last one happen? */
+static bool happened(void)
+{
+    fault *f = the_fault();
+    bool did = f->at != 0 ? f->seen >= f->at : f->seen != 0;
+    fail_at(NULL, 0, 0);
+    memset(pretend(), 0, sizeof *pretend());
+    return did;
+}
+
+static const char *file_of(const char *name)
+{
+    static char paths[4][300];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s-%ld", scratch(name), (long)getpid());
+    return path;
+}
+
+static bool there(const char *path, const char *suffix)
+{
+    char all[400];
+    snprintf(all, sizeof all, "%s%s", path, suffix);
+    return access(all, F_OK) == 0;
+}
+
+static void remove_all(const char *path)
+{
+    char all[400];
+    static const char *const suffixes[] = { "", ".prev", ".aside.%ld", ".new.%ld" };
+    size_t k;
+    for (k = 0; k < 4; k++) {
+        int used = snprintf(all, sizeof all, "%s", path);
+        if (k < 2)
+            snprintf(all + used, sizeof all - (size_t)used, "%s", suffixes[k]);
+        else
+            snprintf(all + used, sizeof all - (size_t)used, k == 2 ? ".aside.%ld" : ".new.%ld",
+                     (long)getpid());
+        unlink(all);
+    }
+}
+
+/* >>files of other programs */
+
+/* Leaves the file of a program that is over; then changes its core with poke. */
+static void leave_behind(const char *path, void (*poke)(chroprof__core *c))
+{
+    chroprof p;
+    chroprof__core core;
+    int file;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    chroprof_leave(&p);
+    chroprof_unmap(&p);
+    if (poke == NULL)
+        return;
+    file = open(path, O_RDWR);
+    CHECK_EQ(read(file, &core, sizeof core), sizeof core);
+    poke(&core);
+    CHECK_EQ(pwrite(file, &core, sizeof core, 0), sizeof core);
+    close(file);
+}
+
+static chroprof_result map_over(void (*poke)(chroprof__core *c))
+{
+    const char *path = file_of("over");
+    chroprof_result result;
+    chroprof p;
+    leave_behind(path, poke);
+    result = chroprof_map(&p, path, SIZE, NULL);
+    CHECK((result == CHROPROF_OK) == (p.core != NULL));
+    CHECK((result == CHROPROF_OK) == there(path, ".prev"));
+    CHECK(there(path, ""));
+    chroprof_unmap(&p);
+    remove_all(path);
+    return result;
+}
+
+static void no_end(chroprof__core *c) { c->ended = 0; }
+static void no_pid(chroprof__core *c) { c->ended = 0; c->pid = 0; }
+static void big_pid(chroprof__core *c) { c->ended = 0; c->pid = UINT64_C(1) << 31; }
+static void no_such_pid(chroprof__core *c) { c->ended = 0; c->pid = 0x7ffffffe; }
+static void other_start(chroprof__core *c) { c->ended = 0; c->owner_start++; }
+static void no_start(chroprof__core *c) { c->ended = 0; c->owner_start = 0; }
+static void other_host(chroprof__core *c) { c->ended = 0; c->host[0] = '!'; }
+static void other_layout(chroprof__core *c) { c->layout++; }
+static void other_core(chroprof__core *c) { c->core_bytes++; }
+static void other_magic(chroprof__core *c) { c->magic++; }
+
+TEST(only_the_file_of_a_dead_program_is_set_aside)
+{
+    CHECK_EQ(map_over(NULL), CHROPROF_OK);
+    CHECK_EQ(map_over(no_pid), CHROPROF_OK);
+    CHECK_EQ(map_over(big_pid), CHROPROF_OK);
+    CHECK_EQ(map_over(no_such_pid), CHROPROF_OK);
+    CHECK_EQ(map_over(other_start), CHROPROF_OK);
+    CHECK_EQ(map_over(no_end), CHROPROF_ERR_OWNED);
+    CHECK_EQ(map_over(no_start), CHROPROF_ERR_OWNED);
+    CHECK_EQ(map_over(other_host), CHROPROF_ERR_OWNED);
+    CHECK_EQ(map_over(other_layout), CHROPROF_ERR_VERSION);
+    CHECK_EQ(map_over(other_core), CHROPROF_ERR_VERSION);
+    CHECK_EQ(map_over(other_magic), CHROPROF_ERR_FORMAT);
+}
+
+/* A process of somebody else's may not be asked, but it is there. */
+TEST(a_process_that_may_not_be_asked_lives)
+{
+    const char *path = file_of("foreign");
+    chroprof p;
+    leave_behind(path, no_start);
+    pretend()->kill_is_refused = true;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_OWNED);
+    happened();
+    remove_all(path);
+}
+
+TEST(when_a_process_began)
+{
+#define FIELDS "S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 "
+    static const struct { const char *text; uint64_t want; } texts[] = {
+        { "1 (name) " FIELDS "7654321 23", 7654321 }, { "1 (a ) b) " FIELDS "7654321 23", 7654321 },
+        { "no such text", 0 }, { "1 (name) S 4 5", 0 }, { "", 0 }, { "1 (name) " FIELDS "x", 0 },
+        { "1 (name) " FIELDS "12/", 12 }, { "1 (name) " FIELDS, 0 }
+    };
+#undef FIELDS
+    size_t k;
+    for (k = 0; k < sizeof texts / sizeof *texts; k++) {
+        pretend()->text = texts[k].text;
+        CHECK_EQ(chroprof__process_start(1), texts[k].want);
+    }
+    happened();
+    CHECK(chroprof__process_start((uint64_t)getpid()) > 0);
+    fail_at("open", 1, EACCES);
+    CHECK_EQ(chroprof__process_start((uint64_t)getpid()), 0);
+    CHECK(happened());
+    fail_at("read", 1, EIO);
+    CHECK_EQ(chroprof__process_start((uint64_t)getpid()), 0);
+    CHECK(happened());
+}
+
+/* >>each call fails in turn */
+
+/* Maps over what lies there. Whatever failed: a profile that works, or an error and no profile. */
+static void map_with_a_fault(const char *path)
+{
+    chroprof p;
+    chroprof_result result = chroprof_map(&p, path, SIZE, NULL);
+    bool fault_happened = happened();
+    CHECK((result == CHROPROF_OK) == (p.core != NULL));
+    if (result == CHROPROF_OK) {
+        chroprof_enter(&p, &A);
+        chroprof_leave(&p);
+        CHECK_EQ(rank_of(&p, "accept").calls, 1);
+        chroprof_unmap(&p);
+        CHECK(there(path, ""));
+    } else {
+        CHECK(fault_happened);
+        CHECK(result == CHROPROF_ERR_FILE || result == CHROPROF_ERR_OWNED);
+    }
+    CHECK(p.core == NULL && p.mapped == NULL);
+}
+
+static void every_fault(const char *name, void (*poke)(chroprof__core *c), bool before)
+{
+    const char *path = file_of("faulty");
+    unsigned at;
+    bool went_on = true;
+    for (at = 0; at < 12 && went_on; at++) {
+        remove_all(path);
+        if (before)
+            leave_behind(path, poke);
+        fail_at(name, at, at % 2 ? ENOENT : EIO);
+        map_with_a_fault(path);
+        if (before)
+            CHECK(there(path, "") || there(path, ".prev") || at != 0);
+    }
+    remove_all(path);
+}
+
+TEST(each_call_of_map_fails_in_turn)
+{
+    static const char *const names[] = {
+        "open", "read", "fstat", "stat", "rename", "link", "fallocate", "mmap", "madvise",
+        "gethostname", "clock"
+    };
+    size_t k;
+    for (k = 0; k < sizeof names / sizeof *names; k++) {
+        harness()->event = names[k];
+        every_fault(names[k], NULL, false);
+        every_fault(names[k], NULL, true);
+        every_fault(names[k], no_such_pid, true);
+    }
+    harness()->event = NULL;
+}
+
+static chroprof_result map_over_with(const char *name, unsigned at, int error)
+{
+    const char *path = file_of("with");
+    chroprof_result result;
+    chroprof p;
+    int said;
+    leave_behind(path, NULL);
+    fail_at(name, at, error);
+    errno = 0;
+    result = chroprof_map(&p, path, SIZE, NULL);
+    said = errno;
+    CHECK(happened());
+    CHECK(result == CHROPROF_OK || p.core == NULL);
+    chroprof_unmap(&p);
+    remove_all(path);
+    errno = said;
+    return result;
+}
+
+/* 1: the new file, 2: the start of this process, 3: the file that is there, 4: by its name */
+TEST(what_map_says_to_each_refusal)
+{
+    CHECK_EQ(map_over_with("open", 1, EACCES), CHROPROF_ERR_FILE);
+    CHECK_EQ(errno, EACCES);
+    CHECK_EQ(map_over_with("open", 2, EACCES), CHROPROF_OK);
+    CHECK_EQ(map_over_with("open", 3, EACCES), CHROPROF_ERR_FILE);
+    CHECK_EQ(map_over_with("open", 3, ENOENT), CHROPROF_OK);       /* it went away: once more */
+    CHECK_EQ(map_over_with("open", 4, EACCES), CHROPROF_OK);
+    CHECK_EQ(map_over_with("link", 1, EPERM), CHROPROF_ERR_FILE);
+    CHECK_EQ(map_over_with("link", 0, EEXIST), CHROPROF_ERR_OWNED); /* others are always faster */
+    CHECK_EQ(map_over_with("read", 2, EIO), CHROPROF_ERR_FILE);
+    CHECK_EQ(map_over_with("fstat", 1, EIO), CHROPROF_ERR_FILE);
+    CHECK_EQ(map_over_with("rename", 1, EACCES), CHROPROF_ERR_FILE);
+    CHECK_EQ(map_over_with("rename", 1, ENOENT), CHROPROF_OK);
+    CHECK_EQ(map_over_with("rename", 2, EACCES), CHROPROF_ERR_FILE);
+    CHECK_EQ(map_over_with("stat", 1, EIO), CHROPROF_ERR_OWNED);
+    CHECK_EQ(map_over_with("stat", 2, EIO), CHROPROF_OK);
+    CHECK_EQ(map_over_with("fallocate", 1, ENOSPC), CHROPROF_ERR_FILE);
+    CHECK_EQ(errno, ENOSPC);
+    CHECK_EQ(map_over_with("mmap", 1, ENOMEM), CHROPROF_ERR_FILE);
+    CHECK_EQ(errno, ENOMEM);
+    CHECK_EQ(map_over_with("mmap", 3, ENOMEM), CHROPROF_OK);       /* no guard */
+    CHECK_EQ(map_over_with("madvise", 1, EINVAL), CHROPROF_OK);
+}
+
+/* Another program took the name in the moment between: its file goes back. */
+TEST(a_file_that_was_changed_meanwhile_goes_back)
+{
+    const char *path = file_of("changed");
+    chroprof p;
+    leave_behind(path, NULL);
+    fail_at("stat", 1, EIO);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_OWNED);
+    CHECK(happened());
+    CHECK(there(path, "") && !there(path, ".prev"));
+    remove_all(path);
+}
+
+/* It fits with ".new.", not with ".aside.". */
+TEST(a_path_that_is_nearly_too_long)
+{
+    static char path[4096];
+    const char *end = file_of("long");
+    const char *name = strrchr(end, '/') + 1;
+    size_t used = (size_t)(name - end);
+    chroprof p;
+    memcpy(path, end, used);
+    while (used + 2 + strlen(name) < 4069) {
+        memcpy(path + used, "./", 2);
+        used += 2;
+    }
+    while (used + strlen(name) < 4069)
+        path[used++] = '/';
+    memcpy(path + used, name, strlen(name) + 1);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    chroprof_unmap(&p);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FILE);
+    unlink(path);
+}
+
+TEST(tables_that_no_file_can_hold)
+{
+    chroprof_options o;
+    chroprof p;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 1u << 29;
+    CHECK_EQ(chroprof_map(&p, file_of("huge"), 0, &o), CHROPROF_ERR_LIMIT);
+    CHECK(p.core == NULL);
+}
+
+/* >>forks */
+
+static int wait_for(pid_t child)
+{
+    int status = -1;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* A child whose call fails while it leaves the parent's file; its exit status. */
+static int child_with(const char *name, unsigned at)
+{
+    const char *path = file_of("parent");
+    chroprof p;
+    pid_t child;
+    uint64_t events;
+    int status;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    events = totals_of(&p).events;
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        fail_at(name, at, ENOMEM);
+        chroprof_leave(&p);
+        happened();
+        _exit(!p.on && p.core != NULL ? 0 : 1);
+    }
+    status = wait_for(child);
+    CHECK_EQ(totals_of(&p).events, events);        /* the parent's file was left alone */
+    CHECK(p.on);
+    chroprof_leave(&p);
+    laws(&p);
+    chroprof_unmap(&p);
+    remove_all(path);
+    return status;
+}
+
+TEST(a_child_without_memory_spares_the_parent)
+{
+    CHECK_EQ(child_with(NULL, 0), 0);
+    CHECK_EQ(child_with("mmap", 1), 0);            /* no copy: its profile is empty */
+    CHECK_EQ(child_with("mmap", 2), 127);
+}
+
+TEST(a_profile_without_a_guard_goes_on_in_the_child)
+{
+    const char *path = file_of("unguarded");
+    chroprof p;
+    fail_at("madvise", 1, EINVAL);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK(happened());
+    CHECK(p.clock == chroprof__monotonic_ns);
+    chroprof_enter(&p, &A);
+    CHECK_EQ(chroprof_fork_child(&p, NULL), CHROPROF_OK);
+    CHECK_EQ(totals_of(&p).events, 0);
+    CHECK(p.clock != chroprof__monotonic_ns);      /* this time it got one */
+    chroprof_enter(&p, &A);
+    CHECK_EQ(rank_of(&p, "accept").calls, 1);
+    chroprof_unmap(&p);
+    remove_all(path);
+}
+
+TEST(the_manual_clock_needs_no_guard)
+{
+    const char *path = file_of("manual");
+    chroprof_options o;
+    chroprof p;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    fail_at("madvise", 0, EINVAL);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, &o), CHROPROF_OK);
+    CHECK(!happened());
+    at(&p, 5, ENTER, 0, &A);
+    at(&p, 9, LEAVE, 0, NULL);
+    chroprof_reset(&p);
+    laws(&p);
+    CHECK_EQ(totals_of(&p).elapsed_ns, 0);
+    CHECK_EQ(chroprof_fork_child(&p, NULL), CHROPROF_OK);
+    CHECK_EQ(chroprof_fork_child(NULL, NULL), CHROPROF_OK);
+    chroprof_unmap(&p);
+    remove_all(path);
+}
+
+/* >>clocks and names */
+
+TEST(a_clock_that_is_refused)
+{
+    chroprof_totals t;
+    chroprof p;
+    fail_at("clock", 0, EPERM);
+    CHECK_EQ(chroprof_init(&p, harness_memory(), SIZE, NULL), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    chroprof_leave(&p);
+    CHECK(happened());
+    t = totals_of(&p);
+    CHECK_EQ(t.elapsed_ns, 0);
+    CHECK_EQ(t.start_unix_ns, 0);
+    CHECK_EQ(t.events, 2);
+    chroprof_enter(&p, &A);                        /* it comes back */
+    chroprof_leave(&p);
+    laws(&p);
+    CHECK_EQ(rank_of(&p, "accept").calls, 2);
+}
+
+TEST(a_clock_that_stands_still)
+{
+    chroprof p;
+    pretend()->clock_stands = 1000;
+    CHECK_EQ(chroprof_init(&p, harness_memory(), SIZE, NULL), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    chroprof_leave(&p);
+    laws(&p);
+    CHECK_EQ(totals_of(&p).elapsed_ns, 0);
+    CHECK_EQ(rank_of(&p, "accept").slices, 1);
+    happened();
+}
+
+TEST(a_host_without_a_name)
+{
+    chroprof_origin origin;
+    chroprof p;
+    fail_at("gethostname", 0, ENAMETOOLONG);
+    CHECK_EQ(chroprof_init(&p, harness_memory(), SIZE, NULL), CHROPROF_OK);
+    CHECK(happened());
+    chroprof_read_origin(&p, &origin);
+    CHECK_STR(origin.host, "");
+    CHECK_EQ(origin.pid, (uint64_t)getpid());
+}
+
+TEST(where_a_profile_comes_from)
+{
+    const char *path = file_of("origin");
+    chroprof_origin origin;
+    chroprof_options o;
+    chroprof p;
+    memset(&origin, 0x77, sizeof origin);
+    chroprof_read_origin(NULL, &origin);
+    CHECK_STR(origin.name, "");
+    CHECK_STR(origin.host, "");
+    CHECK(origin.pid == 0 && origin.end_ns == 0 && !origin.mapped && !origin.alive);
+    memset(&p, 0, sizeof p);
+    memset(&origin, 0x77, sizeof origin);
+    chroprof_read_origin(&p, &origin);
+    CHECK(origin.pid == 0 && origin.end_unix_ns == 0 && !origin.ended);
+    memset(&o, 0, sizeof o);
+    o.name = "a name of more than sixty-three bytes, which is what the block has room for";
+    CHECK_EQ(chroprof_map(&p, path, SIZE, &o), CHROPROF_OK);
+    chroprof_tick(&p);
+    chroprof_read_origin(&p, &origin);
+    CHECK_STR(origin.name, "a name of more than sixty-three bytes, which is what the block ");
+    CHECK(origin.mapped && origin.alive && !origin.ended);
+    CHECK_EQ(origin.end_ns, totals_of(&p).elapsed_ns);
+    CHECK_EQ(origin.end_unix_ns, totals_of(&p).start_unix_ns + origin.end_ns);
+    p.core->ended = 1;
+    chroprof_read_origin(&p, &origin);
+    CHECK(origin.mapped && !origin.alive && origin.ended);
+    chroprof_unmap(&p);
+    remove_all(path);
+    at(fresh(NULL), 7, TICK, 0, NULL);
+    chroprof_read_origin(fresh(NULL), &origin);
+    CHECK(!origin.mapped && !origin.alive && origin.end_unix_ns == 0);
+}
+
+/* >>streams */
+
+typedef struct dumped {
+    int result, error;
+    size_t used;
+    char text[20000];
+} dumped;
+
+static const dumped *dump_of(chroprof *p, chroprof_format format)
+{
+    static dumped d;
+    FILE *out = tmpfile();
+    memset(&d, 0, sizeof d);
+    CHECK(out != NULL);
+    errno = 17;
+    d.result = chroprof_dump(p, format, out);
+    d.error = errno;
+    happened();
+    rewind(out);
+    d.used = fread(d.text, 1, sizeof d.text - 1, out);
+    fclose(out);
+    return &d;
+}
+
+static size_t width_of(const dumped *d)
+{
+    size_t most = 0, n = 0, i;
+    for (i = 0; i < d->used; i++) {
+        n = d->text[i] == '\n' ? 0 : n + (((unsigned char)d->text[i] & 0xC0) != 0x80);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static chroprof *something(void)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 1000000, LEAVE, 0, NULL);
+    return p;
+}
+
+TEST(a_dump_follows_the_terminal)
+{
+    const dumped *d;
+    unsetenv("NO_COLOR");
+    unsetenv("COLUMNS");
+    setenv("TERM", "xterm", 1);
+    d = dump_of(something(), CHROPROF_TEXT);
+    CHECK(d->result == 0 && d->error == 17 && strchr(d->text, 27) == NULL);
+    CHECK_EQ(width_of(d), 80);
+    pretend()->terminal = true;
+    pretend()->columns = 100;
+    d = dump_of(something(), CHROPROF_TEXT);
+    CHECK(d->result == 0 && strchr(d->text, 27) != NULL);
+    setenv("NO_COLOR", "1", 1);
+    pretend()->terminal = true;
+    pretend()->columns = 100;
+    d = dump_of(something(), CHROPROF_TEXT);
+    CHECK(strchr(d->text, 27) == NULL);
+    CHECK_EQ(width_of(d), 100);
+    setenv("NO_COLOR", "", 1);
+    setenv("TERM", "dumb", 1);
+    pretend()->terminal = true;
+    CHECK(strchr(dump_of(something(), CHROPROF_TEXT)->text, 27) == NULL);
+    unsetenv("TERM");
+    pretend()->terminal = true;
+    CHECK(strchr(dump_of(something(), CHROPROF_TEXT)->text, 27) != NULL);
+    unsetenv("NO_COLOR");
+    pretend()->terminal = true;
+    CHECK(strchr(dump_of(something(), CHROPROF_TEXT)->text, 27) != NULL);
+}
+
+TEST(a_dump_follows_the_environment)
+{
+    static const char *const given[] = { "66", "66x", "7/", "99999999999", "", "x", "200" };
+    static const size_t want[] = { 66, 66, 60, 200, 80, 80, 200 };
+    size_t k;
+    for (k = 0; k < sizeof given / sizeof *given; k++) {
+        setenv("COLUMNS", given[k], 1);
+        CHECK_EQ(width_of(dump_of(something(), CHROPROF_TEXT)), want[k]);
+    }
+    unsetenv("COLUMNS");
+}
+
+TEST(what_dump_says_to_each_refusal)
+{
+    const dumped *d;
+    errno = 0;
+    CHECK_EQ(chroprof_dump(something(), CHROPROF_TEXT, NULL), -1);
+    CHECK_EQ(errno, EINVAL);
+    d = dump_of(something(), (chroprof_format)77);
+    CHECK(d->result == -1 && d->error == EINVAL);
+    d = dump_of(NULL, CHROPROF_TEXT);
+    CHECK(d->result == -1 && d->error == EINVAL);
+    fail_at("fwrite", 1, ENOSPC);
+    d = dump_of(something(), CHROPROF_JSON);
+    CHECK(d->result == -1 && d->error == ENOSPC);
+    fail_at("fflush", 1, ENOSPC);
+    d = dump_of(something(), CHROPROF_JSON);
+    CHECK(d->result == -1 && d->error == ENOSPC);
+    fail_at("fflush", 1, 0);
+    d = dump_of(something(), CHROPROF_JSON);
+    CHECK(d->result == -1 && d->error == EINVAL);
+}
+
+/* A stream whose error has no number. */
+static int shut(void *user, const void *bytes, size_t count)
+{
+    (void)user;
+    (void)bytes;
+    (void)count;
+    return 1;
+}
+
+TEST(a_stream_with_an_error_of_no_number)
+{
+    FILE *out = fopen("/dev/null", "r");
+    chroprof *p = something();
+    CHECK(out != NULL);
+    CHECK_EQ(fputc('x', out), EOF);                /* sets the error of the stream */
+    fail_at("fflush", 1, 0);
+    CHECK_EQ(chroprof_dump(p, (chroprof_format)77, out), -1);
+    happened();
+    CHECK_EQ(errno, EIO);
+    fclose(out);
+    CHECK_EQ(chroprof_write(p, CHROPROF_TEXT, shut, NULL), -1);
+}
+
+static const test_case tests[] = {
+    CASE(only_the_file_of_a_dead_program_is_set_aside),
+    CASE(a_process_that_may_not_be_asked_lives),
+    CASE(when_a_process_began),
+    CASE(each_call_of_map_fails_in_turn),
+    CASE(what_map_says_to_each_refusal),
+    CASE(a_file_that_was_changed_meanwhile_goes_back),
+    CASE(a_path_that_is_nearly_too_long),
+    CASE(tables_that_no_file_can_hold),
+    CASE(a_child_without_memory_spares_the_parent),
+    CASE(a_profile_without_a_guard_goes_on_in_the_child),
+    CASE(the_manual_clock_needs_no_guard),
+    CASE(a_clock_that_is_refused),
+    CASE(a_clock_that_stands_still),
+    CASE(a_host_without_a_name),
+    CASE(where_a_profile_comes_from),
+    CASE(a_dump_follows_the_terminal),
+    CASE(a_dump_follows_the_environment),
+    CASE(what_dump_says_to_each_refusal),
+    CASE(a_stream_with_an_error_of_no_number),
+};
+#else
+#include "harness.h"
+
+TEST(each_call_of_map_fails_in_turn) { SKIP("needs the calls of Linux"); }
+
+static const test_case tests[] = { CASE(each_call_of_map_fails_in_turn) };
+#endif
+
+TEST_MAIN(tests)
