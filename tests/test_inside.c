@@ -382,7 +382,7 @@ TEST(open_looks_for_the_start)
     CHECK_EQ(chroprof_open(&view, words, 64), CHROPROF_ERR_ALIGNMENT);
     memcpy(bytes + 16, &swapped, 8);
     CHECK_EQ(chroprof_open(&view, words, 64), CHROPROF_ERR_ALIGNMENT);
-    memset(words, 0, 16);
+    words[0] = words[1] = 0;
     CHECK_EQ(chroprof_open(&view, words, 64), CHROPROF_ERR_BYTE_ORDER);
     CHECK_EQ(chroprof_open(&view, words, 23), CHROPROF_ERR_FORMAT);
     CHECK_EQ(chroprof_open(&view, words, 24), CHROPROF_ERR_BYTE_ORDER);
