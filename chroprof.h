@@ -803,6 +803,19 @@ CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_wr
 CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 #endif
 
+/* What a debug page is asked for. */
+typedef struct chroprof_query {
+    chroprof_format format;    /* text if the query names none */
+    uint32_t seconds;          /* to look at from now on; 0: the run so far */
+    const char *content_type;  /* what HTTP calls the format; a static string */
+} chroprof_query;
+
+/* Reads the part of an URL after "?", such as "format=json&seconds=5": format is text, json,
+ * folded, prometheus, pprof or firefox, seconds at most 86400. Other keys are passed over; NULL is
+ * empty. False: no such format, or no such number; *out is as if that key were not there. Any
+ * thread. */
+CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out);
+
 /* How the text report looks. Zeroed: 80 columns, UTF-8, no colour, 20 sites, by exec. */
 typedef struct chroprof_text_options {
     uint32_t columns;          /* 60 to 200 */
@@ -10429,6 +10442,77 @@ CHROPROF_API int chroprof_write_text(chroprof *p, const chroprof_text_options *o
                                      chroprof_writer write, void *user)
 {
     return chroprof__emit(p, CHROPROF_TEXT, options, write, user);
+}
+
+static const char chroprof__format_names[][12] = {
+    "text", "json", "folded", "prometheus", "pprof", "firefox"
+};
+
+static const char *chroprof__content_type(chroprof_format format)
+{
+    if (format == CHROPROF_JSON || format == CHROPROF_FIREFOX)
+        return "application/json";
+    if (format == CHROPROF_PROMETHEUS)
+        return "text/plain; version=0.0.4; charset=utf-8";
+    return format == CHROPROF_PPROF ? "application/octet-stream" : "text/plain; charset=utf-8";
+}
+
+/* The rest of a pair after this key and "=", NULL for another key. */
+static const char *chroprof__value_of(const char *pair, const char *key)
+{
+    size_t length = strlen(key);
+    return strncmp(pair, key, length) == 0 && pair[length] == '=' ? pair + length + 1 : NULL;
+}
+
+static bool chroprof__parse_format(const char *value, size_t length, chroprof_query *out)
+{
+    for (size_t i = 0; i < sizeof(chroprof__format_names) / sizeof(*chroprof__format_names); i++) {
+        const char *name = chroprof__format_names[i];
+        if (strlen(name) == length && memcmp(value, name, length) == 0) {
+            out->format = (chroprof_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool chroprof__parse_seconds(const char *value, size_t length, chroprof_query *out)
+{
+    uint32_t seconds = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (value[i] < '0' || value[i] > '9' || seconds > 86400)
+            return false;
+        seconds = seconds * 10 + (uint32_t)(value[i] - '0');
+    }
+    if (length == 0 || seconds > 86400)
+        return false;
+    out->seconds = seconds;
+    return true;
+}
+
+static bool chroprof__parse_pair(const char *pair, const char *end, chroprof_query *out)
+{
+    const char *format = chroprof__value_of(pair, "format");
+    const char *seconds = chroprof__value_of(pair, "seconds");
+    if (format != NULL)
+        return chroprof__parse_format(format, (size_t)(end - format), out);
+    return seconds == NULL || chroprof__parse_seconds(seconds, (size_t)(end - seconds), out);
+}
+
+CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out)
+{
+    const char *pair = query != NULL ? query : "";
+    bool good = true;
+    memset(out, 0, sizeof *out);
+    while (*pair != 0) {
+        const char *end = pair;
+        while (*end != 0 && *end != '&')
+            end++;
+        good = chroprof__parse_pair(pair, end, out) && good;
+        pair = *end != 0 ? end + 1 : end;
+    }
+    out->content_type = chroprof__content_type(out->format);
+    return good;
 }
 
 #ifndef CHROPROF_NO_STDIO

@@ -588,6 +588,53 @@ TEST(a_format_that_does_not_exist)
     CHECK(errno != 0);
 }
 
+/* asks(QUERY, GOOD, FORMAT, SECONDS): what chroprof_parse_query makes of it */
+static void asks(const char *query, bool good, chroprof_format format, uint32_t seconds)
+{
+    chroprof_query q;
+    memset(&q, 0x5a, sizeof q);
+    CHECK_EQ(chroprof_parse_query(query, &q), good);
+    CHECK_EQ(q.format, format);
+    CHECK_EQ(q.seconds, seconds);
+    CHECK(q.content_type != NULL);
+}
+
+TEST(queries_of_a_page)
+{
+    static const char *const names[] = {
+        "format=text", "format=json", "format=folded", "format=prometheus", "format=pprof",
+        "format=firefox"
+    };
+    for (int i = 0; i < 6; i++)
+        asks(names[i], true, (chroprof_format)i, 0);
+    asks(NULL, true, CHROPROF_TEXT, 0);
+    asks("", true, CHROPROF_TEXT, 0);
+    asks("seconds=5&format=json", true, CHROPROF_JSON, 5);
+    asks("&&format=json&&x&seconds=86400&y=2", true, CHROPROF_JSON, 86400);
+    asks("formats=none&second=x", true, CHROPROF_TEXT, 0);
+    asks("format=jso", false, CHROPROF_TEXT, 0);
+    asks("format=jsonx&seconds=5", false, CHROPROF_TEXT, 5);
+    asks("format=&seconds=7", false, CHROPROF_TEXT, 7);
+    asks("format=json&seconds=", false, CHROPROF_JSON, 0);
+    asks("format=json&seconds=86401", false, CHROPROF_JSON, 0);
+    asks("seconds=99999999999999999999&format=json", false, CHROPROF_JSON, 0);
+    asks("seconds=-1", false, CHROPROF_TEXT, 0);
+    asks("seconds=1.5", false, CHROPROF_TEXT, 0);
+}
+
+TEST(queries_know_what_http_calls_a_format)
+{
+    chroprof_query q;
+    chroprof_parse_query("format=json", &q);
+    CHECK_STR(q.content_type, "application/json");
+    chroprof_parse_query("format=prometheus", &q);
+    CHECK_STR(q.content_type, "text/plain; version=0.0.4; charset=utf-8");
+    chroprof_parse_query("format=pprof", &q);
+    CHECK_STR(q.content_type, "application/octet-stream");
+    chroprof_parse_query("format=folded", &q);
+    CHECK_STR(q.content_type, "text/plain; charset=utf-8");
+}
+
 TEST(a_full_disk)
 {
     FILE *full = fopen("/dev/full", "w");
@@ -739,6 +786,8 @@ static const test_case cases[] = {
     CASE(a_writer_that_fails_at_any_byte_of_the_json),
     CASE(a_writer_that_fails_at_any_byte_of_the_folded),
     CASE(a_format_that_does_not_exist),
+    CASE(queries_of_a_page),
+    CASE(queries_know_what_http_calls_a_format),
     CASE(a_full_disk),
     CASE(a_full_disk_behind_a_buffer),
     CASE(dump_is_write_into_a_stream),
