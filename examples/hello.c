@@ -3,6 +3,7 @@
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,11 +12,9 @@ static unsigned char memory[1 << 18]; /* chroprof */
 CHROPROF_SITE(site_line, "on_line"); /* chroprof */
 CHROPROF_SITE(site_timer, "on_timer"); /* chroprof */
 
-static void call(const chroprof_site *site, int work)
+static void work(int rounds)
 {
-    chroprof_enter(&prof, site); /* chroprof */
-    for (volatile int i = 0; i < work; i = i + 1) {}
-    chroprof_leave(&prof); /* chroprof */
+    for (volatile int i = 0; i < rounds; i = i + 1) {}
 }
 
 int main(int argc, char **argv)
@@ -24,17 +23,18 @@ int main(int argc, char **argv)
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
     FILE *child = popen("for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; echo line $i; done", "r");
     struct pollfd input = { fileno(child), POLLIN, 0 };
-    char line[64] = "line";
+    char line[7]; /* one line a call */
     chroprof_init(&prof, memory, sizeof(memory), NULL); /* chroprof */
     for (long size = 1; size > 0;) {
         chroprof_idle_enter(&prof); /* chroprof */
         int ready = poll(&input, 1, 20);
         chroprof_idle_leave(&prof); /* chroprof */
-        call(ready ? &site_line : &site_timer, ready ? 20000000 : 1000000);
+        chroprof_enter(&prof, ready ? &site_line : &site_timer); /* chroprof */
+        work(ready ? 20000000 : 1000000);
+        chroprof_leave(&prof); /* chroprof */
         size = ready ? read(input.fd, line, sizeof(line)) : 1;
     }
     chroprof_dump(&prof, CHROPROF_TEXT, stdout); /* chroprof */
-    if (argc == 3 && (!freopen(argv[2], "w", stdout) ||
-                      chroprof_dump(&prof, CHROPROF_JSON, stdout) != 0))
-        return perror(argv[2]), 2;
+    if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(&prof, CHROPROF_JSON, stdout)))
+        return perror(argv[2]), 1;
 }

@@ -1,79 +1,73 @@
 // C++20 coroutines: each is a future below the coroutine that called it; delay, and who caused it.
 // build: c++ -std=c++20 -O2 FILE -o OUT ; needs: g++
-// Copy timed and profiled: a base that brings your promise_type's initial_suspend (eager: name
-// suspend_never). Lost: await_suspend's own work counts as loop; free operator co_await, co_yield.
+// chroprof_promise brings initial_suspend, in place of the plain one, and await_transform; tell it
+// how a coroutine ended. Lost: an await_suspend's own work counts as loop; co_yield and what else
+// to know: see >>coroutines in chroprof.h.
 #include <chrono>
 #include <coroutine>
+#include <cstdio>
 #include <cstring>
+#include <exception>
 #include <poll.h>
+#define CHROPROF_COROUTINES // chroprof
 #define CHROPROF_IMPLEMENTATION // chroprof
 #include "../chroprof.h" // chroprof
-static chroprof prof; // chroprof
-template <class A> struct timed { // chroprof
-    A awaiter; // chroprof
-    uint64_t id, away = 0; // chroprof
-    bool await_ready() { return awaiter.await_ready(); } // chroprof
-    auto await_suspend(auto handle) { // chroprof
-        if (!away++) chroprof_paused(&prof, id); // chroprof
-        return awaiter.await_suspend(handle); // chroprof
-    }
-    decltype(auto) await_resume() { // chroprof
-        if (away) chroprof_running(&prof, id); // chroprof
-        return awaiter.await_resume(); // chroprof
-    }
-};
-template <class A> timed(A, uint64_t) -> timed<A>; // chroprof
-template <class P, class Initial = std::suspend_always> struct profiled { // chroprof
-    uint64_t id = 0; // chroprof
-    auto initial_suspend(const char *name = __builtin_FUNCTION(), // chroprof
-        const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()) { // chroprof
-        id = (uintptr_t)std::coroutine_handle<P>::from_promise(*(P *)this).address(); // chroprof
-        chroprof_pending(&prof, id, chroprof_site_make(&prof, name, file, line)); // chroprof
-        return timed<Initial>{ {}, id, 1 }; // chroprof
-    }
-    auto await_transform(auto &&a) { return timed<decltype(a)>{ (decltype(a))a, id }; } // chroprof
-    template <class A> requires requires(A &&a) { ((A &&)a).operator co_await(); } // chroprof
-    auto await_transform(A &&a) { return timed{ ((A &&)a).operator co_await(), id }; } // chroprof
-    void finish(chroprof_state how) noexcept { // chroprof
-        if (id) chroprof_event(&prof, how, id, nullptr, chroprof_now(&prof)); // chroprof
-        id = 0; // chroprof
-    }
-    ~profiled() { finish(CHROPROF_CANCELLED); } // chroprof
-};
 
-struct task : std::suspend_always {
-    struct promise_type : profiled<promise_type> { // chroprof
+static chroprof prof; // chroprof
+static unsigned char memory[1 << 20]; // chroprof
+
+struct task {
+    struct promise_type
+        : chroprof_promise<promise_type, &prof> // chroprof
+    {
         std::coroutine_handle<> caller = std::noop_coroutine();
+        std::exception_ptr error;
         struct transfer : std::suspend_always {
             auto await_suspend(auto done) noexcept { return done.promise().caller; }
         };
-        task get_return_object() { return { {}, decltype(task::self)::from_promise(*this) }; }
-        transfer final_suspend() noexcept {
+        task get_return_object() { return { decltype(task::self)::from_promise(*this) }; }
+        // plain: std::suspend_always initial_suspend() { return {}; }
+        transfer final_suspend() noexcept { return {}; }
+        void return_void()
+        {
             finish(CHROPROF_COMPLETED); // chroprof
-            return {};
         }
-        void return_void() {}
-        void unhandled_exception() { finish(CHROPROF_FAILED); } // chroprof
+        void unhandled_exception()
+        {
+            error = std::current_exception();
+            finish(CHROPROF_FAILED); // chroprof
+        }
     };
     std::coroutine_handle<promise_type> self;
     ~task() { self.destroy(); }
-    auto await_suspend(std::coroutine_handle<> caller) {
+    bool await_ready() { return false; }
+    auto await_suspend(std::coroutine_handle<> caller)
+    {
         self.promise().caller = caller;
         return self;
     }
+    void await_resume()
+    {
+        if (self.promise().error) std::rethrow_exception(self.promise().error);
+    }
 };
 
-static task resolve() // the culprit: a call that blocks
+static task resolve(int round) // the culprit: a call that blocks, and now and then fails
 {
     poll(nullptr, 0, 6);
+    if (round % 7 == 0) throw "no such host";
     co_return;
 }
 
-static task session(bool remote)
+static task session(bool remote, int &errors)
 {
-    for (;;) {
+    for (int round = 1;; round++) {
         co_await std::suspend_always();
-        if (remote) co_await resolve();
+        try {
+            if (remote) co_await resolve(round);
+        } catch (const char *) {
+            errors++;
+        }
     }
 }
 
@@ -81,9 +75,11 @@ int main(int argc, char **argv)
 {
     if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
-    chroprof_init(&prof, new char[1 << 20], 1 << 20, nullptr); // chroprof
+    chroprof_init(&prof, memory, sizeof memory, nullptr); // chroprof
     std::chrono::nanoseconds idle{};
-    task sessions[] = { session(true), session(false), session(false), session(false) };
+    int errors = 0;
+    task sessions[] = { session(true, errors), session(false, errors), session(false, errors),
+                        session(false, errors) };
     for (int round = 0; round < 50; round++) {
         chroprof_idle_enter(&prof); // chroprof
         auto start = std::chrono::steady_clock::now();
@@ -94,7 +90,7 @@ int main(int argc, char **argv)
         for (auto &s : sessions) s.self.resume();
     }
     chroprof_dump(&prof, CHROPROF_TEXT, stdout); // chroprof
-    fprintf(stderr, "independent idle: %lld\n", (long long)idle.count());
+    fprintf(stderr, "independent idle: %lld\nerrors: %d\n", (long long)idle.count(), errors);
     if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(&prof, CHROPROF_JSON, stdout)))
-        return perror(argv[2]), 2;
+        return perror(argv[2]), 1;
 }

@@ -1,7 +1,10 @@
 /* A promise library on epoll(7): who holds the loop while others could run? */
-/* build: cc -O2 FILE -o OUT -lpthread ; needs: nothing */
+/* build: cc -O2 FILE -o OUT ; needs: none */
 /* "audit" holds it while eight pages are ready: most blame; "reindex" when nobody waits: most exec.
  * Ids are addresses, which malloc reuses at once. Lost: how long bytes wait before epoll_wait. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,7 +15,7 @@
 static chroprof prof; /* chroprof */
 static unsigned char memory[1 << 18]; /* chroprof */
 enum { FULFILLED, REJECTED, CANCELLED, AUDIT = 0, REINDEX = 9, CHANNELS, QUEUE = 32, TICKS = 100 };
-#define ID(promise) ((uintptr_t)(promise))
+#define ID(promise) ((uintptr_t)(promise)) /* chroprof */
 typedef struct promise {
     bool (*step)(struct promise *self);   /* true: it settled itself */
     struct promise *waiter;               /* ready when this is settled */
@@ -68,33 +71,28 @@ static bool tick(promise *self)   /* sends a crowd of requests and a lonely one 
 
 int main(int argc, char **argv)
 {
-    FILE *json = argc == 3 && strcmp(argv[1], "--json") == 0 ? fopen(argv[2], "w") : NULL;
     struct epoll_event events[CHANNELS];
-    struct timespec a, b;
-    double waited_ns = 0;
-    if (argc != 1 && json == NULL)
+    if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
     chroprof_init(&prof, memory, sizeof memory, NULL); /* chroprof */
     poller = epoll_create1(0);
     for (int i = 0; i < CHANNELS && pipe(pipes[i]) == 0; i++) {}
     for (promise *ticker = promise_new("tick", __LINE__, -1, tick); ticks < TICKS;) {
-        clock_gettime(CLOCK_MONOTONIC, &a);
         chroprof_idle_enter(&prof); /* chroprof */
         int count = epoll_wait(poller, events, CHANNELS, 12);
         chroprof_idle_leave(&prof); /* chroprof */
-        clock_gettime(CLOCK_MONOTONIC, &b);
-        waited_ns += 1e9 * (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec);
         for (int i = 0; i < count; i++)
             make_ready(events[i].data.ptr);
         if (count == 0)
             make_ready(ticker);
         for (promise *p; head < tail && (p = queue[head % QUEUE]) != NULL; head++) {
             chroprof_running(&prof, ID(p)); /* chroprof */
-            if (!p->step(p))
-                chroprof_paused(&prof, ID(p)); /* chroprof */
+            if (p->step(p))
+                continue;
+            chroprof_paused(&prof, ID(p)); /* chroprof */
         }
     }
     chroprof_dump(&prof, CHROPROF_TEXT, stdout); /* chroprof */
-    chroprof_dump(&prof, CHROPROF_JSON, json); /* chroprof */
-    fprintf(stderr, "independent idle: %.0f\n", waited_ns);
+    if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(&prof, CHROPROF_JSON, stdout)))
+        return perror(argv[2]), 1;
 }

@@ -1,38 +1,19 @@
 /* libuv: a UDP service and its client on loopback. Which callback holds their loop up? */
 /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs libuv) ; needs: libuv1-dev */
-/* PROFILED is a callback's first line (GNU C). libuv has no hook around its wait (a prepare and
- * check pair spans I/O callbacks too), so epoll_wait and epoll_pwait are defined here: for one loop
- * in one thread. Lost: callbacks without PROFILED are loop; for delay see loop_libuv_work.c. */
+/* libuv has no hook around its wait (a prepare and check pair spans I/O callbacks too), so its
+ * epoll_wait is taken over: for one loop in one thread. Lost: callbacks without CHROPROF_SCOPE are
+ * loop; libuv does not tell what is due, so there is no delay (requests: loop_libuv_work.c). */
+#include <string.h>
+#include <uv.h>
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <uv.h>
+#include <sys/epoll.h> /* chroprof */
+#include <sys/syscall.h> /* chroprof */
+#include <unistd.h> /* chroprof */
 
 static chroprof prof; /* chroprof */
-static void profiled_end(chroprof **p)
-{
-    chroprof_leave(*p); /* chroprof */
-}
-
-#define PROFILED(name) CHROPROF_SITE(site, name); chroprof_enter(&prof, &site); /* chroprof */ \
-    chroprof *scope __attribute__((cleanup(profiled_end), unused)) = &prof /* chroprof */
-
-int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)
-{
-    chroprof_idle_enter(&prof); /* chroprof */
-    int count = (int)syscall(SYS_epoll_pwait, fd, events, size, ms, mask, _NSIG / 8);
-    chroprof_idle_leave(&prof); /* chroprof */
-    return count;
-}
-
-int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
-{
-    return epoll_pwait(fd, events, size, ms, NULL);
-}
+static unsigned char memory[1 << 20]; /* chroprof */
+CHROPROF_EPOLL_IDLE(&prof); /* chroprof */
 
 static struct sockaddr_in address;
 static uv_udp_t service;
@@ -47,7 +28,7 @@ static void on_alloc(uv_handle_t *handle, size_t hint, uv_buf_t *buf)
 static void on_request(uv_udp_t *udp, ssize_t size, const uv_buf_t *buf,
                        const struct sockaddr *from, unsigned flags)
 {
-    PROFILED("on_request"); /* chroprof */
+    CHROPROF_SCOPE(&prof, "on_request"); /* chroprof */
     volatile unsigned sum = flags;
     for (ssize_t i = 0; udp && from && i < size * 200; i++)
         sum = sum * 31 + (unsigned char)buf->base[i % size];
@@ -55,7 +36,7 @@ static void on_request(uv_udp_t *udp, ssize_t size, const uv_buf_t *buf,
 
 static void on_send(uv_timer_t *timer)
 {
-    PROFILED("on_send"); /* chroprof */
+    CHROPROF_SCOPE(&prof, "on_send"); /* chroprof */
     uv_buf_t request = uv_buf_init(buffer, 8192);
     uv_udp_try_send(&service, &request, 1, (struct sockaddr *)&address);
     sent += uv_is_active((uv_handle_t *)timer);
@@ -63,7 +44,7 @@ static void on_send(uv_timer_t *timer)
 
 static void on_dialog(uv_timer_t *timer) /* waits for two more ticks of this very timer */
 {
-    PROFILED("on_dialog"); /* chroprof */
+    CHROPROF_SCOPE(&prof, "on_dialog"); /* chroprof */
     int until = ++dialogs + 2;
     open_dialogs++;
     chroprof_loop_enter(&prof); /* chroprof */
@@ -79,7 +60,7 @@ int main(int argc, char **argv)
     uv_timer_t client, dialog;
     if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
-    chroprof_init(&prof, malloc(1 << 20), 1 << 20, NULL); /* chroprof */
+    chroprof_init(&prof, memory, sizeof(memory), NULL); /* chroprof */
     uv_loop_configure(loop, UV_METRICS_IDLE_TIME);
     uv_udp_init(loop, &service);
     uv_ip4_addr("127.0.0.1", 0, &address);
@@ -94,7 +75,6 @@ int main(int argc, char **argv)
         uv_run(loop, UV_RUN_ONCE);
     chroprof_dump(&prof, CHROPROF_TEXT, stdout); /* chroprof */
     fprintf(stderr, "independent idle: %llu\n", (unsigned long long)uv_metrics_idle_time(loop));
-    if (argc == 3 && (!freopen(argv[2], "w", stdout) ||
-                      chroprof_dump(&prof, CHROPROF_JSON, stdout) != 0))
-        return perror(argv[2]), 2;
+    if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(&prof, CHROPROF_JSON, stdout)))
+        return perror(argv[2]), 1;
 }

@@ -1,45 +1,33 @@
 /* libuv's work requests as futures: who makes finished work wait for the loop? */
 /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs libuv) ; needs: libuv1-dev */
 /* A request is pending from uv_queue_work on, ready once its worker is done (the worker notes the
- * time), running in its callback; this fits any request of which the end is known by time.
- * Idle: see loop_libuv.c. Lost: libuv does not tell since when a descriptor or a timer was due. */
-#define CHROPROF_IMPLEMENTATION /* chroprof */
-#include "../chroprof.h" /* chroprof */
+ * time), running in its callback, cancelled if uv_cancel got it; this fits any request of which the
+ * end is known by time. Idle: see loop_libuv.c. Lost: libuv does not tell since when a descriptor,
+ * a timer or a cancelled request was due. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 #include <uv.h>
+#define CHROPROF_IMPLEMENTATION /* chroprof */
+#include "../chroprof.h" /* chroprof */
+#include <sys/epoll.h> /* chroprof */
+#include <sys/syscall.h> /* chroprof */
+#include <unistd.h> /* chroprof */
+
+static chroprof prof; /* chroprof */
+CHROPROF_EPOLL_IDLE(&prof); /* chroprof */
 
 typedef struct job {
     uv_work_t request;
     uint64_t done; /* chroprof */
     int rounds;
 } job;
+#define ID(request) ((uintptr_t)(request))
+static int ticks, cancelled, reused;
+static uintptr_t gone;
 
-static chroprof prof; /* chroprof */
-CHROPROF_SITE(site_thumbnail, "thumbnail"); /* chroprof */
-CHROPROF_SITE(site_index, "index"); /* chroprof */
-static int ticks, reused;
-static uintptr_t last_freed;
-
-int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)
-{
-    chroprof_idle_enter(&prof); /* chroprof */
-    int count = (int)syscall(SYS_epoll_pwait, fd, events, size, ms, mask, _NSIG / 8);
-    chroprof_idle_leave(&prof); /* chroprof */
-    return count;
-}
-
-int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
-{
-    return epoll_pwait(fd, events, size, ms, NULL);
-}
-
-/* In a worker thread, which may read the clock and touch nothing else of the profile. */
-static void on_work(uv_work_t *request)
+static void on_work(uv_work_t *request) /* in a worker thread: it may read the clock, no more */
 {
     nanosleep(&(struct timespec){ 0, 2000000 }, NULL);
     ((job *)request)->done = chroprof_now(&prof); /* chroprof */
@@ -48,28 +36,31 @@ static void on_work(uv_work_t *request)
 static void on_done(uv_work_t *request, int status)
 {
     job *work = (job *)request;
-    chroprof_ready_since(&prof, (uintptr_t)work, work->done); /* chroprof */
-    chroprof_running(&prof, (uintptr_t)work); /* chroprof */
-    for (volatile int i = status; i < work->rounds; i = i + 1) {}
-    last_freed = (uintptr_t)work;
+    if (work->done) chroprof_ready_since(&prof, ID(work), work->done); /* chroprof */
+    chroprof_running(&prof, ID(work)); /* chroprof */
+    for (volatile int i = status; status == 0 && i < work->rounds; i = i + 1) {}
+    gone = ID(work);
     free(work);
-    chroprof_completed(&prof, last_freed); /* chroprof */
+    status ? chroprof_cancelled(&prof, gone) : chroprof_completed(&prof, gone); /* chroprof */
 }
 
-static void submit(uv_loop_t *loop, const chroprof_site *site, int rounds)
+static uv_req_t *submit(uv_loop_t *loop, const char *name, int rounds)
 {
     job *work = calloc(1, sizeof(*work));
-    reused += (uintptr_t)work == last_freed;
+    reused += ID(work) == gone;
     work->rounds = rounds;
-    chroprof_pending(&prof, (uintptr_t)work, site); /* chroprof */
+    chroprof_pending(&prof, ID(work), chroprof_site_make(&prof, name, __FILE__, 0)); /* chroprof */
     uv_queue_work(loop, &work->request, on_work, on_done);
+    return (uv_req_t *)work;
 }
 
 static void on_tick(uv_timer_t *timer)
 {
-    submit(timer->loop, &site_index, 10000000);
+    submit(timer->loop, "index", 10000000);
     for (int i = 0; i < 3; i++)
-        submit(timer->loop, &site_thumbnail, 100000);
+        submit(timer->loop, "thumbnail", 100000);
+    uv_req_t *preview = submit(timer->loop, "preview", 0); /* four workers are busy */
+    cancelled += uv_cancel(preview) == 0;
     if (++ticks == 50)
         uv_close((uv_handle_t *)timer, NULL);
 }
@@ -87,8 +78,7 @@ int main(int argc, char **argv)
     uv_run(loop, UV_RUN_DEFAULT);
     chroprof_dump(&prof, CHROPROF_TEXT, stdout); /* chroprof */
     fprintf(stderr, "independent idle: %llu\n", (unsigned long long)uv_metrics_idle_time(loop));
-    fprintf(stderr, "ids reused at once: %d\n", reused);
-    if (argc == 3 && (!freopen(argv[2], "w", stdout) ||
-                      chroprof_dump(&prof, CHROPROF_JSON, stdout) != 0))
-        return perror(argv[2]), 2;
+    fprintf(stderr, "ids reused at once: %d\ncancelled: %d\n", reused, cancelled);
+    if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(&prof, CHROPROF_JSON, stdout)))
+        return perror(argv[2]), 1;
 }

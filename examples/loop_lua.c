@@ -96,5 +96,5 @@ int main(int argc, char **argv)
     chroprof_dump(&prof, CHROPROF_TEXT, stdout); /* chroprof */
     fprintf(stderr, "independent idle: %lld\n", (long long)idle);
     if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(&prof, CHROPROF_JSON, stdout)))
-        return perror(argv[2]), 2;
+        return perror(argv[2]), 1;
 }

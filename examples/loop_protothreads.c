@@ -1,9 +1,10 @@
 /* Protothreads on a superloop, as on a small board: which one makes the others miss their time? */
-/* build: cc -O2 FILE -o OUT -lpthread ; needs: nothing */
+/* build: cc -O2 FILE -o OUT ; needs: none */
 /* No stdio, no heap, 8 KiB for the profile; write(2) stands for the UART. "flash" holds the loop
- * while a sector is erased. What comes due meanwhile is told late, but with its time, so delay and
- * blame are exact. Lost: percentiles, they take 5 KiB a site. */
+ * while a sector is erased. What comes due meanwhile is told late, but with its time, so delay is
+ * exact. Lost: percentiles, they take 5 KiB a site; blame beyond 63 events is the loop's. */
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,12 +19,9 @@ typedef struct thread {
     int line;                               /* where it goes on, 0: at the beginning */
     uint64_t due_ns;
 } thread;
-#define ID(thread) ((uintptr_t)(thread))
+#define ID(thread) ((uintptr_t)(thread)) /* chroprof */
 #define FOREVER for (;; self->line = 0) switch (self->line) case 0:
-#define WAIT_US(us)            \
-        self->line = __LINE__; \
-        return us;             \
-    case __LINE__:
+#define WAIT_US(us) self->line = __LINE__; return us; case __LINE__:
 
 static chroprof prof; /* chroprof */
 static unsigned char memory[8 * 1024]; /* chroprof */
@@ -67,15 +65,17 @@ static int uart(void *fd, const void *bytes, size_t count)
 int main(int argc, char **argv)
 {
     uint64_t now = board_ns(NULL), end = now + 1600000000;
-    thread threads[] = { { "control", regular, 50, 5000, 0, now }, { "flash", flash, 0, 0, 0, now },
-                         { "display", regular, 100, 2000, 0, now } };
-    int out = 1, json = argc == 3 && strcmp(argv[1], "--json") == 0 ? creat(argv[2], 0644) : -1;
-    if (argc != 1 && json < 0)
-        return write(2, "usage: loop_protothreads [--json FILE]\n", 39) < 0 ? 1 : 2;
+    thread threads[] = { { "control", regular, 50, 5000, 0, 0 }, { "flash", flash, 0, 0, 0, 0 },
+                         { "display", regular, 100, 2000, 0, 0 } };
+    int out = 1, err = 2, json = -1;
+    if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
+        return uart(&err, "usage: loop_protothreads [--json FILE]\n", 39), 2;
     chroprof_options options = { .clock = board_ns, .stall_ns = 5000000 }; /* chroprof */
     chroprof_init(&prof, memory, sizeof memory, &options); /* chroprof */
-    for (thread *t = threads; t < threads + 3; t++)
+    for (thread *t = threads; t < threads + 3; t++) {
+        t->due_ns = now;
         chroprof_pending(&prof, ID(t), chroprof_site_make(&prof, t->name, NULL, 0)); /* chroprof */
+    }
     while (now < end) {
         uint64_t next = end;
         for (thread *t = threads; t < threads + 3; t++)
@@ -86,15 +86,15 @@ int main(int argc, char **argv)
         chroprof_idle_leave(&prof); /* chroprof */
         now = board_ns(NULL);
         for (thread *t = threads; t < threads + 3; t++)
-            if (t->due_ns <= now)
-                chroprof_ready_since(&prof, ID(t), t->due_ns); /* chroprof */
-        for (thread *t = threads; t < threads + 3; t++)
             if (t->due_ns <= now) {
+                chroprof_ready_since(&prof, ID(t), t->due_ns); /* chroprof */
                 chroprof_running(&prof, ID(t)); /* chroprof */
                 t->due_ns += t->run(t) * UINT64_C(1000);
                 chroprof_paused(&prof, ID(t)); /* chroprof */
             }
     }
     chroprof_write(&prof, CHROPROF_TEXT, uart, &out); /* chroprof */
-    chroprof_write(&prof, CHROPROF_JSON, uart, &json); /* chroprof */
+    if (argc == 3 && ((json = creat(argv[2], 0644)) < 0 || /* --json */
+                      chroprof_write(&prof, CHROPROF_JSON, uart, &json) != 0)) /* --json */
+        return uart(&err, "the JSON could not be written\n", 30), 1; /* --json */
 }

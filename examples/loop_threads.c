@@ -1,8 +1,9 @@
 /* Two loops in two threads: a profile each, no locks, one report of both when they have ended. */
-/* build: cc -O2 FILE -o OUT -lpthread ; needs: nothing */
+/* build: cc -O2 FILE -o OUT -lpthread ; needs: none */
 /* "request" runs a nested loop, which may call it again. Lost: delay; a message brings no time. */
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -50,7 +51,7 @@ static void message(struct loop *l, int fd)
 
 static void request(struct loop *l, int fd)
 {
-    (void)!read(fd, &(uint64_t){ 0 }, 8);
+    (void)!read(fd, &(char[8]){ 0 }, 8);
     if (l->depth == 2 || l->sent == REQUESTS)
         return;
     (void)send(pairs[++l->sent % 8 ? STORE : RESIZE][FRONT], "", 1, 0);
@@ -79,10 +80,8 @@ static void *run(void *argument)
 
 int main(int argc, char **argv)
 {
-    const char *path = argc == 3 && strcmp(argv[1], "--json") == 0 ? argv[2] : "/dev/null";
-    FILE *json = argc == 1 || path == argv[2] ? fopen(path, "w") : NULL;
     pthread_t back;
-    if (json == NULL)
+    if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
     timer = timerfd_create(CLOCK_MONOTONIC, 0);
     timerfd_settime(timer, 0, &(struct itimerspec){ { 0, TICK_NS }, { 0, TICK_NS } }, NULL);
@@ -91,10 +90,11 @@ int main(int argc, char **argv)
     pthread_create(&back, NULL, run, &loops[BACK]);
     run(&loops[FRONT]);
     pthread_join(back, NULL);
-    for (int i = FRONT; i <= BACK; i++) {
+    for (int i = FRONT; i <= BACK; i++) /* chroprof */
         chroprof_dump(&loops[i].prof, CHROPROF_TEXT, stdout); /* chroprof */
-        fputs(i == FRONT ? "[" : ",", json);
-        chroprof_dump(&loops[i].prof, CHROPROF_JSON, json); /* chroprof */
-    }
-    fputs("]\n", json);
+    if (argc > 1 && (!freopen(argv[2], "w", stdout) || putchar('[') < 0 ||
+                     chroprof_dump(&loops[FRONT].prof, CHROPROF_JSON, stdout) || putchar(',') < 0 ||
+                     chroprof_dump(&loops[BACK].prof, CHROPROF_JSON, stdout) || puts("]") < 0 ||
+                     fflush(stdout) != 0))
+        return perror(argv[2]), 1;
 }

@@ -2,39 +2,68 @@
 # Builds and runs examples/hello.c and every examples/loop_*.{c,cc}, and asks each profile its test.
 # Usage: tests/examples.sh [NAME...]      (NAME as in examples/NAME.c; none: all)
 #
-# The second line of an example says how it is built and what that needs (a Debian package or none):
+# The second line of an example says how it is built and what that needs (Debian packages or none):
 #   /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs libuv) ; needs: libuv1-dev */
 # A missing package is installed if we are root and there is apt-get, else the example is skipped.
-# CC and CXX replace a leading cc or c++. Results lie in OUT (build/examples): NAME, NAME.json,
-# NAME.out, NAME.err.
+# CC and CXX replace a leading cc or c++.
+#
+# The lines that end in a chroprof mark are those a reader copies, all of them: without them (and
+# without --json) each example must build and run as a plain program. A line that the plain program
+# has instead stands there as a comment that begins with "plain: ".
+#
+# Results lie in OUT (build/examples): NAME, NAME.json, NAME.out, NAME.err; plain/ has the plain
+# programs.
 cd "$(dirname "$0")/.." || exit 1
 out=${OUT:-build/examples}
 passed=0 failed=0 skipped=0
 export PYTHONDONTWRITEBYTECODE=1
+mark='/\* chroprof \*/ *$\|// chroprof *$\|// page$'
+warnings="-Wall -Wextra -Werror"
+
+# Lines to copy, at most.
+most() {
+    case $1 in
+    loop_glib) echo 29 ;;       # two whole functions that stand before GLib's own, none a callback
+    loop_libev) echo 18 ;;      # callbacks as scopes and, for delay, watchers as futures
+    *) echo 15 ;;
+    esac
+}
 
 # The build line's part before or after "; needs:", of either comment style.
 header() {
     sed -n "1,3s,^[/ *]*build: \\(.*\\) ; needs: \\([^*]*[^* ]\\)[ */]*\$,\\$1,p" "$2" | head -n 1
 }
 
-# The build command of file $1 with the extra flags $2 before everything else.
+# The build command of example $1, with the extra flags $2 before everything else, for the source $3
+# and the program $4.
 compile() {
-    command=$(header 1 "$1" | sed "s,FILE,$1,g; s,OUT,$out/$name,g")
+    command=$(header 1 "$1" | sed "s,FILE,$3,g; s,OUT,$4,g")
     case $command in
     "cc "*) command="${CC:-cc} $2 ${command#cc }" ;;
     "c++ "*) command="${CXX:-c++} $2 ${command#c++ }" ;;
-    "g++ "*) command="${CXX:-g++} $2 ${command#g++ }" ;;
-    *) echo "the build line must begin with cc, c++ or g++: $command" >&2; return 1 ;;
+    *) echo "the build line must begin with cc or c++: $command" >&2; return 1 ;;
     esac
     sh -c "$command"
 }
 
-# Whether the packages are there: preprocessing needs their headers and nothing else of them.
+# Whether the packages are there: a program that only includes what they bring, built as the example
+# is. What is wrong with chroprof.h or the example must not look like a missing package.
 present() {
-    compile "$1" "-E" > "$out/$name.i" 2> "$out/$name.log"
-    result=$?
-    rm -f "$out/$name.i"
-    return $result
+    probe=$out/probe_$name.${1##*.}
+    { grep '^#include <' "$1"; echo 'int main(void) { return 0; }'; } > "$probe"
+    case $(header 1 "$1") in
+    *pkg-config*) command -v pkg-config > /dev/null || return 1 ;;
+    esac
+    compile "$1" "" "$probe" "$out/probe_$name" > "$out/$name.log" 2>&1
+}
+
+# Whether the compiler of example $1 is there and does not even build an empty program.
+broken_compiler() {
+    compiler=${CC:-cc}
+    case $(header 1 "$1") in "c++ "*) compiler=${CXX:-c++} ;; esac
+    command -v "${compiler%% *}" > /dev/null || return 1
+    echo 'int main(void) { return 0; }' > "$out/empty.${1##*.}"
+    ! $compiler -o "$out/empty" "$out/empty.${1##*.}" > /dev/null 2>&1
 }
 
 install_packages() {
@@ -42,23 +71,59 @@ install_packages() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -q "$@" > "$out/$name.log" 2>&1
 }
 
-# Prints why the example fails; nothing if it is in order.
-why() {
-    lines=$(wc -l < "$1")
+# What is wrong with the text of the example; nothing if it is in order.
+why_text() {
     limit=100
     [ "$name" = hello ] && limit=40
-    [ "$lines" -le $limit ] || { echo "$lines lines, at most $limit are allowed"; return; }
-    mark='/\* chroprof \*/ *\\*$\|// chroprof *$'
-    lines=$(grep -c "$mark" "$1")
-    [ "$lines" -ge 1 ] || { echo "no line is marked as chroprof"; return; }
-    most=15                                 # a promise's base and await_transform are 25 by themselves
-    case $file in *.cc) most=40 ;; esac
-    [ "$lines" -le $most ] || { echo "$lines chroprof lines, at most $most are allowed"; return; }
-    grep 'chroprof_[a-z_]*(\|CHROPROF_SITE' "$1" | grep -v CHROPROF_JSON | grep -qv "$mark" &&
-        { echo "a chroprof line lacks its mark"; return; }
+    [ "$(wc -l < "$1")" -le $limit ] || { echo "more than $limit lines"; return; }
+    copied=$(grep -c '[^a-z]chroprof \*/ *$\|// chroprof *$' "$1")
+    paged=$(grep -c '// page$' "$1")
+    [ "$copied" -ge 1 ] || { echo "no line is marked as chroprof"; return; }
+    [ "$copied" -le "$(most "$name")" ] ||
+        { echo "$copied lines to copy, at most $(most "$name") are allowed"; return; }
+    [ "$paged" -le 45 ] || { echo "$paged lines for the page, at most 45 are allowed"; return; }
+    [ "$paged" = 0 ] || grep -q "$(basename "$1")\`.*; $paged for the page" README.md ||
+        { echo "README.md does not say that $paged lines are for the page"; return; }
+    grep -q "$(basename "$1")\`.* | $copied[ :,;|]" README.md ||
+        { echo "README.md does not say that $copied lines are to be copied"; return; }
     grep -q '.\{101\}' "$1" && { echo "a line is longer than 100 columns"; return; }
-    compile "$1" "-Wall -Wextra -Werror" > "$out/$name.log" 2>&1 ||
-        { echo "does not build, see $out/$name.log"; sed -n 1,5p "$out/$name.log" >&2; return; }
+    grep -q 'Lost:' "$1" || [ "$name" = hello ] || echo "it does not say what is lost"
+}
+
+# What is wrong with the plain program, that is, with the marks.
+why_plain() {
+    plain=$out/plain/$name.${1##*.}
+    mkdir -p "$out/plain"
+    sed "\\%$mark%d; /freopen(argv/,/perror(argv/d; /--json \\*\\/\$/d; s,// plain: ,," "$1" \
+        > "$plain"
+    # a mark must not take away the body of what stands before it
+    awk -v mark='(/[*] chroprof [*]/|// chroprof|// page) *$' '
+        $0 ~ mark { if (before ~ /^ *(if|for|while|else|} else)[ (]/ && before !~ /[;{}]$/) exit 1 }
+        $0 !~ mark { before = $0 }' "$1" ||
+        { echo "a marked line is the body of one that is not marked"; return; }
+    left=$(sed 's,//.*,,; s,^/\*.*,,; s,^ \* .*,,' "$plain" | grep -n -i 'chroprof')
+    [ -z "$left" ] || { echo "lacks its mark: $left"; return; }
+    compile "$1" "$warnings -Wno-unused-parameter -Wno-unused-variable" "$plain" "${plain%.*}" \
+        > "$out/$name.log" 2>&1 ||
+        { echo "without its marked lines it does not build: $(grep -m 1 error "$out/$name.log")"
+          return; }
+    timeout 30 "${plain%.*}" > "$out/$name.log" 2>&1
+    result=$?
+    [ $result = 0 ] || echo "without its marked lines it ends with $result"
+}
+
+# ends WITH STATUS ARGUMENTS...: how the program ends, with a message, is as it should be
+ends() {
+    how=$1 status=$2
+    shift 2
+    timeout 30 "$out/$name" "$@" > /dev/null 2> "$out/$name.wrong"
+    result=$?
+    [ $result = "$status" ] || { echo "$how ends with $result, not with $status"; return; }
+    [ -s "$out/$name.wrong" ] || echo "$how gives no message"
+}
+
+# What is wrong with a run of the program.
+why_run() {
     rm -f "$out/$name.json"
     timeout 30 "$out/$name" --json "$out/$name.json" > "$out/$name.out" 2> "$out/$name.err"
     result=$?
@@ -66,36 +131,54 @@ why() {
     [ $result = 0 ] || { echo "ends with $result: $(tail -n 1 "$out/$name.err")"; return; }
     grep -q 'chroprof [0-9]' "$out/$name.out" || { echo "no text report on stdout"; return; }
     python3 -m json.tool "$out/$name.json" > /dev/null 2>&1 || { echo "no valid JSON"; return; }
-    timeout 30 "$out/$name" --wrong > /dev/null 2> "$out/$name.wrong"
-    result=$?
-    [ $result = 2 ] || { echo "wrong use ends with $result, not with 2"; return; }
-    [ -s "$out/$name.wrong" ] || { echo "wrong use gives no message"; return; }
+    ends "wrong use" 2 --wrong
+    [ ! -c /dev/full ] || ends "a full disk" 1 --json /dev/full
+}
+
+# What is wrong with its profile, if its test says so, by a message or only by its exit status.
+why_profile() {
     [ -f "tests/examples/$name.py" ] || { echo "there is no tests/examples/$name.py"; return; }
-    python3 "tests/examples/$name.py" "$out/$name.json" "$out/$name.err" > "$out/$name.log" 2>&1 ||
-        tail -n 2 "$out/$name.log" | tr -s ' \n' ' '
+    python3 "tests/examples/$name.py" "$out/$name.json" "$out/$name.err" > "$out/$name.log" 2>&1
+    result=$?
+    [ $result = 0 ] ||
+        echo "its test ends with $result: $(tail -n 2 "$out/$name.log" | tr -s ' \n' ' ')"
+}
+
+# Prints why the example fails; nothing if it is in order.
+why() {
+    reason=$(why_text "$1")
+    [ -n "$reason" ] || reason=$(why_plain "$1")
+    if [ -z "$reason" ] &&
+        ! compile "$1" "$warnings" "$1" "$out/$name" > "$out/$name.log" 2>&1; then
+        reason="does not build: $(grep -m 1 -i 'error\|undefined' "$out/$name.log")"
+    fi
+    [ -n "$reason" ] || reason=$(why_run)
+    [ -n "$reason" ] || reason=$(why_profile)
+    echo "$reason" | head -n 1
+}
+
+fail() {
+    echo "FAIL $name: $1"
+    failed=$((failed + 1))
 }
 
 one() {
     name=$(basename "$1" | sed 's/\.[a-z]*$//')
+    rm -f "$out/$name"
     needs=$(header 2 "$1")
     if [ -z "$needs" ]; then
-        echo "FAIL $name: no build line, see tests/examples.sh"
-        failed=$((failed + 1))
-        return
-    fi
+        fail "no build line, see tests/examples.sh"
+    elif broken_compiler "$1"; then
+        fail "the compiler does not work"
+    elif [ "$needs" = none ] && ! present "$1"; then
+        fail "what it includes does not build: $(grep -m 1 -i error "$out/$name.log")"
     # shellcheck disable=SC2086 # several packages are several words
-    if [ "$needs" != none ] && ! present "$1" && ! install_packages $needs; then
+    elif ! present "$1" && ! { install_packages $needs pkg-config && present "$1"; }; then
         echo "skip $name: $needs is missing"
         skipped=$((skipped + 1))
-        return
-    fi
-    reason=$(why "$1")
-    if [ -n "$reason" ]; then
-        echo "FAIL $name: $reason"
-        failed=$((failed + 1))
     else
-        echo "ok $name"
-        passed=$((passed + 1))
+        reason=$(why "$1")
+        if [ -n "$reason" ]; then fail "$reason"; else echo "ok $name"; passed=$((passed + 1)); fi
     fi
 }
 

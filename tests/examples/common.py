@@ -100,19 +100,21 @@ SHIM = r"""
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <time.h>
-static long long idle;
+#include <unistd.h>
+static long long waited[2];   /* of the first thread, of the others */
 static long long now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
+static void add(long long ns) { waited[gettid() != getpid()] += ns; }
 int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
     int (*real)(struct pollfd *, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
     long long start = now();
     int result = real(fds, count, timeout);
-    idle += now() - start;
+    add(now() - start);
     return result;
 }
 int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
@@ -120,7 +122,16 @@ int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
     int (*real)(int, struct epoll_event *, int, int) = dlsym(RTLD_NEXT, "epoll_wait");
     long long start = now();
     int result = real(fd, events, count, timeout);
-    idle += now() - start;
+    add(now() - start);
+    return result;
+}
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
+{
+    int (*real)(clockid_t, int, const struct timespec *, struct timespec *) =
+        dlsym(RTLD_NEXT, "clock_nanosleep");
+    long long start = now();
+    int result = real(clock, flags, time, left);
+    add(now() - start);
     return result;
 }
 long syscall(long number, ...)
@@ -133,28 +144,49 @@ long syscall(long number, ...)
     va_end(list);
     long long start = now();
     long result = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    idle += number == SYS_epoll_pwait ? now() - start : 0;
+    if (number == SYS_epoll_pwait)
+        add(now() - start);
     return result;
 }
 __attribute__((constructor)) static void begin(void) { unsetenv("LD_PRELOAD"); }
 __attribute__((destructor)) static void end(void)
 {
-    fprintf(stderr, "independent idle: %lld\n", idle);
+    fprintf(stderr, "measured idle: %lld %lld\n", waited[0], waited[1]);
 }
 """
 
 
-def idle_measured(path):
-    """Runs the example of this JSON again, its poll(2), epoll_wait(2) and syscall(2) replaced by
-    ones that measure, and holds that run's idle against the measure. Returns its profile."""
+def run_measured(path, meanwhile=None):
+    """Runs the example of this JSON again, its poll(2), epoll_wait(2), clock_nanosleep(2) and
+    syscall(2) replaced by ones that measure: what it wrote as JSON, ns of the first thread, ns of
+    the others. While it runs, meanwhile(its stderr, a path) is called."""
     program = os.path.abspath(path[:-len(".json")])
     with tempfile.TemporaryDirectory() as folder:
         shim, again, err = (os.path.join(folder, name) for name in ("shim.so", "json", "err"))
         subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", shim, "-ldl"],
                        input=SHIM.encode(), check=True)
         with open(err, "wb") as file:
-            subprocess.run([program, "--json", again], stdout=subprocess.DEVNULL, stderr=file,
-                           env=dict(os.environ, LD_PRELOAD=shim), timeout=30, check=True)
-        profile = load(again)
-        idle_close(profile, err)
-        return profile
+            run = subprocess.Popen([program, "--json", again], stdout=subprocess.DEVNULL,
+                                   stderr=file, env=dict(os.environ, LD_PRELOAD=shim))
+        try:
+            if meanwhile:
+                meanwhile(err)
+            status = run.wait(timeout=30)
+        finally:
+            run.kill()
+        with open(err, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        assert status == 0, f"it ended with {status}: {text}"
+        found = re.findall(r"^measured idle: (\d+) (\d+)$", text, re.M)
+        assert len(found) == 1, text
+        with open(again, encoding="utf-8") as file:
+            return json.load(file), int(found[0][0]), int(found[0][1])
+
+
+def idle_measured(path, meanwhile=None):
+    """The profile of such a run, of a program whose loop is in its first thread; its idle lies
+    within 5 % of the measure."""
+    profile, measured, _ = run_measured(path, meanwhile)
+    assert measured > 0, "the measure saw no idle"
+    near("idle", profile["totals"]["idle_ns"], measured, 0.05 * measured)
+    return profile

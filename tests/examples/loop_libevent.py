@@ -1,50 +1,116 @@
-"""on_compress takes the time; the page gives every format; idle is what a replaced wait measured."""
+"""on_compress takes most of the run, but nothing of the second that is asked for after its end; the
+page gives every format at once; idle is what a replaced wait has measured."""
+import http.client
 import json
 import re
 import sys
+import threading
+import time
+import urllib.error
+import urllib.request
 
 import common
 
-FORMATS = ("text", "json", "folded", "prometheus", "pprof", "firefox", "none")
+FORMATS = {"text": "text/plain", "json": "application/json", "folded": "text/plain",
+           "prometheus": "text/plain; version=0.0.4", "pprof": "application/octet-stream",
+           "firefox": "application/json"}
 
 
-def answers(path):
-    """What the page answered: a dictionary of format to (status, body)."""
-    with open(path, "rb") as file:
-        rest = file.read()
-    found = {}
-    while rest:
-        head = re.match(rb"answer: /debug/chroprof\?format=(\w+) (\d+) (\d+)\n", rest)
-        assert head, f"no answer begins with {rest[:60]!r}"
-        end = head.end() + int(head.group(3))
-        found[head.group(1).decode()] = int(head.group(2)), rest[head.end():end]
-        rest = rest[end:]
-    return found
+def get(port, query):
+    """Status, content type and body of the page."""
+    url = f"http://127.0.0.1:{port}/debug/chroprof{query}"
+    try:
+        with urllib.request.urlopen(url, timeout=10) as reply:
+            return reply.status, reply.headers["Content-Type"], reply.read()
+    except urllib.error.HTTPError as error:
+        return error.code, None, b""
 
 
-def written(name):
-    """Whether this chroprof.h writes the format: its implementation names the constant."""
-    with open("chroprof.h", encoding="utf-8") as file:
-        implementation = file.read().partition("#if defined(CHROPROF_IMPLEMENTATION)")[2]
-    assert implementation, "the implementation's guard was not found"
-    return re.search(rf"\bCHROPROF_{name.upper()}\b", implementation) is not None
+def port_of(stderr):
+    """The port that the server says it listens to."""
+    for _ in range(500):
+        with open(stderr, encoding="utf-8") as file:
+            found = re.search(r"^port: (\d+)$", file.read(), re.M)
+        if found:
+            return int(found.group(1))
+        time.sleep(0.01)
+    raise AssertionError("the server does not tell its port")
 
 
-profile = common.load(sys.argv[1])
-for run in profile, common.idle_measured(sys.argv[1]):
-    common.laws(run)
-    assert common.anomalies(run) == {}
-    assert common.first_by(run, "exec_ns") == "on_compress"
-    assert common.site(run, "on_page")["calls"] == len(FORMATS)
+def formats(port):
+    """Every format of the run so far, and none that does not exist."""
+    pages = {name: get(port, f"?format={name}") for name in FORMATS}
+    for name, (status, kind, body) in pages.items():
+        assert status == 200 and body and kind.startswith(FORMATS[name]), (name, status, kind)
+    assert b"on_compress" in pages["text"][2]
+    assert re.search(rb"(?m)^loop;on_compress \d+$", pages["folded"][2])
+    for name in ("json", "firefox"):
+        json.loads(pages[name][2])
+    assert get(port, "?format=none")[0] == 404 and get(port, "?seconds=x")[0] == 404
+    assert get(port, "")[2].startswith(b"event loop"), "the text, if nothing is asked for"
 
-pages = answers(sys.argv[2])
-assert tuple(pages) == FORMATS
-for name in FORMATS:
-    status, body = pages[name]
-    assert (status, body != b"") == ((200, True) if written(name) else (404, False)), name
-assert b"on_compress" in pages["text"][1]
-assert max(json.loads(pages["json"][1])["sites"], key=lambda row: row["exec_ns"])["name"] \
-    == "on_compress"
-assert re.search(rb"(?m)^loop;on_compress \d+$", pages["folded"][1])
-if written("firefox"):
-    json.loads(pages["firefox"][1])
+
+def calls(profile, name):
+    """How often the site of this name was called, 0 if it is not there."""
+    return sum(row["calls"] for row in profile["sites"] if row["name"] == name)
+
+
+def until_compressed(port, count):
+    """Waits for the count-th call of on_compress."""
+    while calls(json.loads(get(port, "?format=json")[2]), "on_compress") < count:
+        time.sleep(0.02)
+
+
+def seconds(port):
+    """A second without on_compress, which has ended; the page answers others meanwhile."""
+    replies = []
+    first = threading.Thread(
+        target=lambda: replies.append(get(port, "?seconds=1&format=json")))
+    first.start()
+    time.sleep(0.3)
+    assert get(port, "?seconds=1")[0] == 503, "one such question at a time"
+    assert get(port, "?format=prometheus")[0] == 200, "a scrape does not wait for it"
+    first.join()
+    assert replies[0][0] == 200, replies
+    last = json.loads(replies[0][2])
+    common.laws(last)
+    assert common.anomalies(last) == {}
+    assert common.first_by(last, "exec_ns") == "on_refresh", "of that second"
+    assert calls(last, "on_compress") == 0 and 1 <= calls(last, "on_refresh") <= 51
+    assert 0.99e9 <= last["totals"]["elapsed_ns"] <= 1.5e9
+
+
+def gone(port):
+    """A client that goes away while it waits: nothing happens, and when its second is over the
+    next may ask (libevent 2.1 does not notice before)."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request("GET", "/debug/chroprof?seconds=1")
+    time.sleep(0.1)
+    assert get(port, "?seconds=1")[0] == 503, "it is waited for"
+    connection.close()
+    time.sleep(1.1)
+
+
+def meanwhile(stderr):
+    """What is asked while the server runs."""
+    port = port_of(stderr)
+    until_compressed(port, 1)
+    formats(port)
+    gone(port)
+    until_compressed(port, 60)
+    time.sleep(0.1)
+    seconds(port)
+
+
+def check(profile):
+    """What holds of every run."""
+    common.laws(profile)
+    assert common.anomalies(profile) == {}
+    assert common.first_by(profile, "exec_ns") == "on_compress"
+    assert common.site(profile, "on_compress")["calls"] == 60
+
+
+check(common.load(sys.argv[1]))
+measured = common.idle_measured(sys.argv[1], meanwhile)
+check(measured)
+assert common.site(measured, "answer")["calls"] > len(FORMATS)

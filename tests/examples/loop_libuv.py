@@ -17,5 +17,8 @@ assert requests["calls"] >= 70, "a datagram on loopback that was not received"
 assert all(path["parent"] == 0 for path in profile["paths"]), "a nested loop has no parent"
 # One timer ticks 11 times in 75 * 20 ms; a tick out of three waits for the other two above it.
 assert dialogs["calls"] >= 6
+# on_dialog, barrier, on_dialog, barrier: the same task twice on the stack.
+depth = {row["name"]: row["peak"] for row in profile["tables"]}["depth"]
+assert depth == 4, f"the running stack was {depth} deep"
 assert dialogs["wall_ns"] > 10 * dialogs["exec_ns"], "a dialog's wait is not its own exec time"
 assert dialogs["wall_ns"] > 0.4 * profile["totals"]["elapsed_ns"]

@@ -1,4 +1,4 @@
-"""index makes the others wait, thumbnails wait; ids come back at once from the allocator."""
+"""index makes the others wait, thumbnails wait; previews are cancelled; ids come back at once."""
 import re
 import sys
 
@@ -15,8 +15,14 @@ assert common.first_by(profile, "delay_ns") == "thumbnail"
 index, thumbnail = common.site(profile, "index"), common.site(profile, "thumbnail")
 assert (index["calls"], index["completed"], index["abandoned"]) == (50, 50, 0)
 assert (thumbnail["calls"], thumbnail["completed"], thumbnail["abandoned"]) == (150, 150, 0)
+preview = common.site(profile, "preview")
+assert (preview["calls"], preview["abandoned"], preview["failed"]) == (50, 0, 0)
 assert profile["totals"]["live"] == 0
 assert thumbnail["waiting_ns"] >= 150 * 1500000, "the time in the worker is waiting, not delay"
 with open(sys.argv[2], encoding="utf-8") as file:
-    reused = int(re.search(r"^ids reused at once: (\d+)$", file.read(), re.M).group(1))
+    text = file.read()
+reused, cancelled = (int(re.search(rf"^{what}: (\d+)$", text, re.M).group(1))
+                     for what in ("ids reused at once", "cancelled"))
 assert reused > 0, "the allocator gave no id a second time: the workload has lost its point"
+assert cancelled > 25, "uv_cancel came too late for most: the workload has lost its point"
+assert (preview["cancelled"], preview["completed"]) == (cancelled, 50 - cancelled)

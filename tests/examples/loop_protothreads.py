@@ -3,47 +3,8 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
 import common
-
-SHIM = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <time.h>
-static long long waited;
-static long long now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
-{
-    int (*real)(clockid_t, int, const struct timespec *, struct timespec *) =
-        dlsym(RTLD_NEXT, "clock_nanosleep");
-    long long begin = now();
-    int result = real(clock, flags, time, left);
-    waited += now() - begin;
-    return result;
-}
-__attribute__((destructor)) static void report(void)
-{
-    fprintf(stderr, "independent idle: %lld\n", waited);
-}
-"""
-
-
-def again(program, folder):
-    """Another run of the program, with a wait that measures: its profile, and the measure."""
-    shim, json, err = (os.path.join(folder, name) for name in ("shim.so", "json", "err"))
-    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", shim, "-ldl"],
-                   input=SHIM.encode(), check=True)
-    with open(err, "wb") as file:
-        subprocess.run([program, "--json", json], stdout=subprocess.DEVNULL, stderr=file,
-                       env=dict(os.environ, LD_PRELOAD=shim), timeout=30, check=True)
-    return common.load(json), err
 
 
 def check(profile):
@@ -71,11 +32,8 @@ def check(profile):
 
 
 check(common.load(sys.argv[1]))
+check(common.idle_measured(sys.argv[1]))
 program = os.path.abspath(sys.argv[1][:-len(".json")])
-with tempfile.TemporaryDirectory() as scratch:
-    measured, stderr = again(program, scratch)
-    check(measured)
-    common.idle_close(measured, stderr)
 listing = subprocess.run(["nm", "-u", program], stdout=subprocess.PIPE, check=True, text=True)
 found = re.findall(r"\w*(?:printf|puts|fwrite|fopen|malloc)\w*", listing.stdout)
 assert found == [], f"neither stdio nor heap: {found}"

@@ -1,4 +1,4 @@
-"""index holds the loop; each message's source ends inside its own slice and its address comes again."""
+"""index holds the loop; each message's source ends in its own slice, its address comes again."""
 import re
 import sys
 

@@ -1,48 +1,7 @@
 """thumbnail never yields; idle is what a poll(2) put in front of the real one has measured."""
-import os
-import subprocess
 import sys
-import tempfile
 
 import common
-
-SHIM = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <poll.h>
-#include <stdio.h>
-#include <time.h>
-static long long waited;
-static long long now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-int poll(struct pollfd *fds, nfds_t count, int timeout)
-{
-    int (*real)(struct pollfd *, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
-    long long begin = now();
-    int result = real(fds, count, timeout);
-    waited += now() - begin;
-    return result;
-}
-__attribute__((destructor)) static void report(void)
-{
-    fprintf(stderr, "independent idle: %lld\n", waited);
-}
-"""
-
-
-def again(program, folder):
-    """Another run of the program, with a poll(2) that measures: its profile, and the measure."""
-    shim, json, err = (os.path.join(folder, name) for name in ("shim.so", "json", "err"))
-    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", shim, "-ldl"],
-                   input=SHIM.encode(), check=True)
-    with open(err, "wb") as file:
-        subprocess.run([program, "--json", json], stdout=subprocess.DEVNULL, stderr=file,
-                       env=dict(os.environ, LD_PRELOAD=shim), timeout=30, check=True)
-    return common.load(json), err
 
 
 def check(profile):
@@ -65,7 +24,4 @@ def check(profile):
 
 
 check(common.load(sys.argv[1]))
-with tempfile.TemporaryDirectory() as scratch:
-    measured, stderr = again(os.path.abspath(sys.argv[1][:-len(".json")]), scratch)
-    check(measured)
-    common.idle_close(measured, stderr)
+check(common.idle_measured(sys.argv[1]))
