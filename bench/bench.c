@@ -65,7 +65,7 @@ static double seconds_of(clockid_t clock)
 
 enum {
     NO_WINDOWS = 1, NO_HISTOGRAMS = 2, NO_STALLS = 4, MAPPED = 8, READER = 16, MANUAL = 32,
-    OFF = 64, AT_RANDOM = 128, COUNTER_IDS = 256
+    OFF = 64, AT_RANDOM = 128, COUNTER_IDS = 256, SNAPSHOTS = 512
 };
 enum { MAX_SITES = 1000, CYCLE = 4096, NAME_BYTES = 24, MAX_DEPTH = 72 };
 
@@ -92,6 +92,7 @@ typedef struct bench {
     uint32_t work_steps;
     uint64_t work_state;
     pid_t reader;
+    volatile uint64_t *snapshots;   /* of the reader: taken, refused */
     int cpu;
     int rounds;
     double yardstick_ns;       /* the least it ever took */
@@ -225,7 +226,7 @@ static unsigned char *make_block(const scene *s, size_t size)
 {
     unsigned char *m;
     FILE *f;
-    if (!(s->flags & (MAPPED | READER)))
+    if (!(s->flags & (MAPPED | READER | SNAPSHOTS)))
         return (unsigned char *)pages(size);
     f = tmpfile();
     if (!f || ftruncate(fileno(f), (off_t)size) != 0) {
@@ -245,13 +246,25 @@ static bool pin(int cpu)
     return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-/* Another process on another cpu reads the whole block, over and over. */
+/* What chroprof top does, without ever pausing. */
+static void take_snapshots(const bench *b)
+{
+    unsigned char *copy = (unsigned char *)pages(b->block_size);
+    for (;;)
+        b->snapshots[chroprof_snapshot(b->block, b->block_size, copy, b->block_size) !=
+                     CHROPROF_OK]++;
+}
+
+/* Another process on another cpu reads the whole block, or takes snapshots, over and over. */
 static void start_reader(bench *b)
 {
+    b->snapshots = (volatile uint64_t *)memory_or_exit(64, MAP_SHARED | MAP_ANONYMOUS, -1);
     b->reader = fork();
     if (b->reader != 0)
         return;
     pin(b->cpu == 0 ? 1 : 0);
+    if (b->now.flags & SNAPSHOTS)
+        take_snapshots(b);
     for (;;) {
         uint64_t sum = 0;
         for (size_t i = 0; i < b->block_size; i += 64)
@@ -265,6 +278,10 @@ static void stop_reader(bench *b)
     if (b->reader > 0) {
         kill(b->reader, SIGKILL);
         waitpid(b->reader, NULL, 0);
+        if (b->now.flags & SNAPSHOTS)
+            printf("  (the reader took %llu snapshots, %llu more failed)\n",
+                   (unsigned long long)b->snapshots[0], (unsigned long long)b->snapshots[1]);
+        munmap((void *)(uintptr_t)b->snapshots, 64);
     }
     b->reader = 0;
 }
@@ -298,7 +315,7 @@ static void begin_scene(bench *b, const scene *s)
     make_order(b);
     fill_scene(b);
     chroprof_set_enabled(&b->prof, !(s->flags & OFF));
-    if (s->flags & READER)
+    if (s->flags & (READER | SNAPSHOTS))
         start_reader(b);
 }
 
@@ -608,6 +625,8 @@ static const row rows[] = {
     { "features", "slice, block in a mapped file", run_slice, TWO, 1.10, { 16, 100, 0, MAPPED } },
     { "features", "slice, another cpu reads the block", run_slice, TWO, 0,
       { 16, 100, 0, READER } },
+    { "features", "slice, a live reader takes snapshots", run_slice, TWO, 0,
+      { 16, 100, 0, SNAPSHOTS } },
 
     { "gate", "slice by chroprof_event", run_gate, TWO, 0, { 16, 100, 0, MANUAL } },
     { "gate", "slice, 32 ns to 1 ms", run_gate_spread, TWO, 0, { 16, 100, 0, MANUAL } },
