@@ -39,6 +39,10 @@ QUICK START
    ...
    chroprof_dump(&prof, CHROPROF_TEXT, stderr);      whenever you like
 
+ In C++, gcc and clang CHROPROF_SCOPE(&prof, "on_readable"); as the first line of a callback is its
+ site, enter and leave in one. CHROPROF_EPOLL_IDLE(&prof); brackets the wait of libraries that have
+ no hook there.
+
  A task that is created in one callback and goes on in others is a future with an id: pending,
  running, paused, ..., completed. Give ready as well where the loop knows it: only then delay and
  blame are known.

@@ -108,7 +108,7 @@ fi
 
 # the scripts mostly compile: they go beside the programs
 scripts="compile command top report symbolize"
-[ -f tests/examples.sh ] && scripts="$scripts examples"
+[ -f tests/examples.sh ] && scripts="$scripts examples examples_self"
 (
     run compile sh tests/compile/run.sh
     run command sh tests/command.sh "$B/chroprof"
@@ -116,6 +116,7 @@ scripts="compile command top report symbolize"
     run report sh tests/report.sh "$B/chroprof"
     run symbolize sh tests/symbolize.sh
     [ -f tests/examples.sh ] && run examples sh tests/examples.sh
+    [ -f tests/examples.sh ] && run examples_self sh tests/examples_self.sh
 ) &
 beside=$!
 
