@@ -17,7 +17,7 @@
    Sections are found by searching for >>name: >>version >>config >>types >>api >>macros
    >>coroutines, then the implementation: >>platform >>util >>block >>layout >>tables >>histogram
    >>windows >>clock >>bill >>stalls >>stack >>events >>gate >>reading >>check >>open >>public
-   >>snapshot >>difference >>map >>output, one section a format.
+   >>snapshot >>difference >>merge >>map >>output, one section a format.
 
 QUICK START
 
@@ -134,7 +134,8 @@ PROFILES IN FILES
  both.
 
  chroprof_difference takes an older snapshot away from a newer one, or from the running profile:
- what happened in the last N seconds.
+ what happened in the last N seconds. chroprof_merge adds profiles up in one of their own: many
+ loops, processes or machines as one. What was live in them is counted there, but has no record.
 
 ERRORS AND DROPS
 
@@ -314,7 +315,10 @@ typedef enum chroprof_state {
     X(ERR_DIFFERENT, "not two states of one profile, the newer first: give two snapshots of the "  \
                      "same program")                                                               \
     X(ERR_RESET, "the profile was reset between the two: the newer one alone is what happened "    \
-                 "since")
+                 "since")                                                                          \
+    X(ERR_TARGET, "profiles are merged into one of their own, without live futures: init it with " \
+                  "options.clock = chroprof_clock_manual")                                         \
+    X(ERR_TIME, "the sum of the times is beyond 2^62 ns: merge fewer profiles into one")
 
 typedef enum chroprof_result {
 #define CHROPROF_RESULT_NAME(name, text) CHROPROF_##name,
@@ -628,6 +632,21 @@ CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t li
  * reads both once. Any thread that may read both. */
 CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const chroprof *older,
                                                  void *memory, size_t size);
+
+/* Adds all figures of another profile, a view or one that runs, to those of p: sites of equal
+ * content are one, paths go by their chains of sites, percentiles by their buckets. p is for that
+ * alone: made with options.clock = chroprof_clock_manual, without live futures and frames. Every
+ * figure is added as it is shown, in ns, so sums do not hang on the order; where blame and delay
+ * were floored to different sums the loop makes up for it (some ns), and both laws hold. The time
+ * of the other profile follows the time that p already has: windows and stalls tell of one after
+ * the other. What is live stays live, as counts; slices under way count as they are now. Maxima and
+ * tick_error_ppb are the largest, skew, doubt, anomalies and drops add up. Percentiles are within
+ * 1/8 if the ticks of the other were not ns; a site that had none in one of the profiles has none.
+ * What does not fit in p is billed as of events (ERRORS AND DROPS), a chain beyond 512 sites to its
+ * 512th path; where paths did not fit, the windows and percentiles of their sites do not count
+ * them. CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the
+ * other, and the windows of both. The thread of p that may read the other; not from on_stall. */
+CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP) \
     && !defined(CHROPROF_NO_STDIO)
@@ -1406,7 +1425,8 @@ typedef struct chroprof__path {
     uint32_t same_site;        /* next path of the same site, 0: the end */
     uint32_t level;            /* distance from the root */
     uint64_t delay_max;
-    uint64_t reserved[4];
+    uint64_t merged_live;      /* live in the profiles that were merged in; part of calls */
+    uint64_t reserved[3];
 } chroprof__path;
 
 typedef struct chroprof__site {
@@ -1418,7 +1438,7 @@ typedef struct chroprof__site {
     uint32_t next;             /* in its bucket by content */
     uint32_t next_file;        /* in its bucket by file; only the first site of a file is in one */
     uint32_t cut;              /* a string did not fit */
-    uint32_t reserved;
+    uint32_t blurred;          /* by a merge: some of its slices are in no histogram */
 } chroprof__site;
 
 /* Where a chroprof_site was seen in this process: a cache before the comparison of contents. */
@@ -1522,7 +1542,7 @@ typedef struct chroprof__core {
     uint64_t seq_base;         /* seq at the last reset */
     uint64_t edits;            /* odd while something is changed outside an event */
     uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
-    uint64_t event_reserved;
+    uint64_t merged_events;    /* of the profiles that were merged in */
     /* what an event touches */
     uint64_t epoch;            /* clock - epoch = profile time */
     uint64_t last;             /* profile time of the last event = elapsed */
@@ -2017,7 +2037,7 @@ static void chroprof__link_path(chroprof *p, uint32_t k, uint32_t parent, uint32
     chroprof__path *row = p->paths + k;
     row->level = p->paths[parent].level + 1;
     row->histogram = 0;
-    if (site >= CHROPROF__FIRST_SITE &&
+    if (site >= CHROPROF__FIRST_SITE && !chroprof__sites(c)[site].blurred &&
         site - CHROPROF__FIRST_SITE < c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity)
         row->histogram = site - CHROPROF__FIRST_SITE + 1;
     row->same_site = chroprof__sites(c)[site].first_path;
@@ -3408,7 +3428,7 @@ static void chroprof__read_path(const chroprof *p, uint32_t path, chroprof_path 
     out->failed = row->failed;
     out->cancelled = row->cancelled;
     out->abandoned = row->abandoned;
-    out->live = row->live;
+    out->live = row->live + row->merged_live;
     out->stillborn = row->stillborn;
 }
 
@@ -3936,7 +3956,7 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
         const chroprof__path *row = p->paths + k;
         if (k >= CHROPROF__UNTRACKED)
             out->busy_ns += chroprof__ns(p->core, row->exec);
-        out->live += row->live;
+        out->live += row->live + row->merged_live;
         out->delay_ticks += chroprof__delay_ticks(p, row);
         out->delay_ns += chroprof__ns(p->core, chroprof__delay_ticks(p, row));
         out->blame_ticks += row->blame;
@@ -3969,7 +3989,7 @@ CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
     out->idle_blame_ns = chroprof__ns(c, p->paths[CHROPROF__IDLE].blame);
     out->loop_blame_ns = chroprof__ns(c, p->paths[CHROPROF__LOOP].blame);
     out->untracked_blame_ns = chroprof__ns(c, p->paths[CHROPROF__UNTRACKED].blame);
-    out->events = (c->seq - c->seq_base) / 2;
+    out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
     out->passes = c->passes;
     out->pass_p50_ns = chroprof__pass_percentile_ns(p, 500);
     out->pass_p99_ns = chroprof__pass_percentile_ns(p, 990);
@@ -4006,7 +4026,7 @@ static const char *chroprof__check_sums(const chroprof *p)
         ready += row->ready;
         live += row->live;
         uint64_t finished = row->completed + row->failed + row->cancelled;
-        if (row->calls != finished + row->abandoned + row->live)
+        if (row->calls != finished + row->abandoned + row->live + row->merged_live)
             return "calls = completed + failed + cancelled + abandoned + live on every path";
     }
     for (uint32_t k = 1; k <= c->depth; k++)
@@ -5108,6 +5128,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->turns = c->turn_max = c->passes = c->pass_max = c->stalls = 0;
     c->hidden_since = 0;
     c->seq_base = c->seq;
+    c->merged_events = 0;
     memset(c->anomalies, 0, sizeof(c->anomalies));
     memset(c->intervals, 0, sizeof(c->intervals));
     c->pass_start = 0;
@@ -5542,7 +5563,8 @@ static void chroprof__recount(chroprof *p)
 static void chroprof__mend_calls(chroprof__path *row, uint64_t last)
 {
     const uint64_t turns[] = { 0, last, 0 - last };
-    row->calls = row->completed + row->failed + row->cancelled + row->abandoned + row->live;
+    row->calls = row->completed + row->failed + row->cancelled + row->abandoned + row->live +
+                 row->merged_live;
     for (uint32_t k = 0; k < 3; k++) {
         uint64_t wall = row->wall + row->live * last + turns[k];
         if (row->calls ? wall / row->calls > last : wall != 0)
@@ -5577,7 +5599,8 @@ static void chroprof__mend_call(chroprof *p, uint32_t path)
 {
     chroprof__path *row = p->paths + path;
     uint64_t last = p->core->last, there = row->reserved[1];
-    uint64_t ended = row->completed + row->failed + row->cancelled + row->abandoned;
+    uint64_t ended = row->completed + row->failed + row->cancelled + row->abandoned +
+                     row->merged_live;
     if (ended + row->live == row->calls + 1) {
         row->live--;
         row->wall += last;
@@ -5622,6 +5645,16 @@ static uint64_t chroprof__unblamed(const chroprof *p)
     return ticks;
 }
 
+/* The second law: what either side lacks is the loop's. */
+static void chroprof__blame_loop(chroprof *p)
+{
+    uint64_t lack = chroprof__unblamed(p);
+    if (lack >> 63)
+        p->paths[CHROPROF__LOOP].delay += 0 - lack;
+    else
+        p->paths[CHROPROF__LOOP].blame += lack;
+}
+
 /* The second law. The event's own interval was not blamed on anybody yet; or the delay of its
  * future was changed in part; what is left over goes to the loop. */
 static void chroprof__mend_blame(chroprof *p, const chroprof__mending *m)
@@ -5634,11 +5667,7 @@ static void chroprof__mend_blame(chroprof *p, const chroprof__mending *m)
         p->paths[c->event_account].blame += lack;
     else if (m->torn && m->culprit && !((chroprof__delay_ticks(p, culprit) - lack) >> 62))
         culprit->delay -= lack;
-    lack = chroprof__unblamed(p);
-    if (lack >> 63)
-        p->paths[CHROPROF__LOOP].delay += 0 - lack;
-    else
-        p->paths[CHROPROF__LOOP].blame += lack;
+    chroprof__blame_loop(p);
 }
 
 /* The window that the last event is in, and no path's tag beyond it. */
@@ -5912,7 +5941,7 @@ static bool chroprof__path_since(chroprof__path *row, const chroprof__path *old,
     good &= chroprof__take(&row->cancelled, old->cancelled);
     good &= chroprof__take(&row->abandoned, old->abandoned);
     good &= chroprof__take(&row->stillborn, old->stillborn);
-    good &= chroprof__take(&row->calls, old->calls - old->live);
+    good &= chroprof__take(&row->calls, old->calls - old->live - old->merged_live);
     row->wall += (row->live - old->live) * begin - old->wall;
     row->delay += ((uint64_t)row->ready - old->ready) * begin - old->delay;
     row->blame -= old->blame;
@@ -6231,7 +6260,8 @@ static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t 
 
 static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
 {
-    bool good = chroprof__take(&c->turns, old->turns);
+    bool good = chroprof__take(&c->merged_events, old->merged_events);
+    good &= chroprof__take(&c->turns, old->turns);
     good &= chroprof__take(&c->passes, old->passes);
     good &= chroprof__take(&c->stalls, old->stalls);
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
@@ -6309,6 +6339,377 @@ CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const ch
     chroprof__attach(&s.to, c);
     s.from = older;
     return chroprof__subtract(&s) ? CHROPROF_OK : CHROPROF_ERR_DIFFERENT;
+}
+
+/* >>merge: the figures of another profile, in ns, on top of those that are there. */
+
+enum { CHROPROF__CHAIN = 512, CHROPROF__KNOWN_SITES = 256 };
+
+typedef struct chroprof__merging {
+    chroprof *to;
+    const chroprof *from;
+    uint64_t begin, elapsed;       /* where the other's time begins in ours, how long it is; ns */
+    uint64_t stalls;               /* of ours, before */
+    uint32_t site[CHROPROF__KNOWN_SITES], known[CHROPROF__KNOWN_SITES];    /* ours, theirs + 1 */
+    uint32_t chain[CHROPROF__CHAIN];
+} chroprof__merging;
+
+/* Our number of their site; their strings are looked at once, if there are not too many sites. */
+static uint32_t chroprof__merge_site(chroprof__merging *m, uint32_t site)
+{
+    uint32_t k = site % CHROPROF__KNOWN_SITES, line;
+    const char *name, *file;
+    if (site <= CHROPROF__OTHER)
+        return site;
+    if (m->known[k] == site + 1)
+        return m->site[k];
+    chroprof__read_site_name(m->from, site, &name, &file, &line);
+    m->known[k] = site + 1;
+    m->site[k] = chroprof__intern_site(m->to->core, name, file, line);
+    return m->site[k];
+}
+
+/* Our path for one of theirs, by its chain; new if need be and there is room. */
+static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
+{
+    const chroprof__path *rows = m->from->paths;
+    uint32_t count = 0, target = CHROPROF__LOOP;
+    if (path < CHROPROF__FIRST_PATH)
+        return path;
+    while (rows[path].level > CHROPROF__CHAIN)
+        path = rows[path].parent;
+    for (; path != CHROPROF__LOOP && count < CHROPROF__CHAIN; path = rows[path].parent)
+        m->chain[count++] = path;
+    while (count > 0) {
+        uint32_t site = chroprof__merge_site(m, rows[m->chain[--count]].site);
+        target = chroprof__child(m->to, target < CHROPROF__FIRST_PATH ? 0 : target, site);
+    }
+    return target;
+}
+
+/* A site whose slices are not all in its histogram has no percentiles. */
+static void chroprof__blur(chroprof *p, uint32_t site)
+{
+    chroprof__sites(p->core)[site].blurred = 1;
+    for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
+        p->paths[k].histogram = 0;
+}
+
+static void chroprof__merge_life(chroprof__path *to, const chroprof__path *from)
+{
+    to->completed += from->completed;
+    to->failed += from->failed;
+    to->cancelled += from->cancelled;
+    to->abandoned += from->abandoned;
+    to->stillborn += from->stillborn;
+    to->merged_live += from->live + from->merged_live;
+    to->calls = to->completed + to->failed + to->cancelled + to->abandoned + to->merged_live;
+}
+
+/* Each figure is what chroprof_paths shows of it. */
+static void chroprof__merge_path(chroprof__merging *m, uint32_t path)
+{
+    const chroprof *p = m->from;
+    const chroprof__path *from = p->paths + path;
+    uint32_t target = chroprof__merge_target(m, path);
+    chroprof__path *to = m->to->paths + target;
+    uint64_t slices, slice_max, exec_max;
+    chroprof__read_slices(p, path, &slices, &slice_max, &exec_max);
+    to->exec += chroprof__ns(p->core, from->exec);
+    to->wall += chroprof__wall_ns(p, from);
+    to->delay += chroprof__ns(p->core, chroprof__delay_ticks(p, from));
+    to->blame += chroprof__ns(p->core, from->blame);
+    to->slices += slices;
+    chroprof__raise(&to->slice_max, chroprof__ns(p->core, slice_max));
+    chroprof__raise(&to->exec_max, chroprof__ns(p->core, exec_max));
+    chroprof__raise(&to->delay_max, chroprof__ns(p->core, from->delay_max));
+    chroprof__merge_life(to, from);
+    uint32_t site = chroprof__merge_site(m, from->site);
+    if (to->site == site)
+        return;
+    chroprof__blur(m->to, site);            /* it did not fit */
+    chroprof__blur(m->to, to->site);
+}
+
+/* Ticks of one of their windows into our cells, in proportion where that spans several. */
+static void chroprof__merge_span(chroprof__core *c, uint64_t *cells, uint64_t start, uint64_t end,
+                                 uint64_t exec)
+{
+    uint64_t k = start / c->window_ticks, done = 0;
+    for (; (k + 1) * c->window_ticks < end; k++) {
+        uint64_t part = (k + 1) * c->window_ticks - start;
+        part = chroprof__scale(exec, chroprof__unscale(part, end - start));
+        cells[1 + k] += part - done;
+        done = part;
+    }
+    cells[1 + k] += exec - done;
+}
+
+/* Where their window lies in our time. */
+static void chroprof__merge_window(const chroprof__merging *m, uint64_t *cells, uint32_t window,
+                                   uint64_t ticks)
+{
+    const chroprof__core *c = m->from->core;
+    bool last = window >= (c->window & 0xFFFF);
+    uint64_t start = chroprof__ns(c, chroprof__window_start(c, window));
+    uint64_t end = last ? m->elapsed : chroprof__ns(c, chroprof__window_start(c, window + 1u));
+    end = end < m->elapsed ? end : m->elapsed;
+    start = start < end ? start : end;
+    if (ticks)
+        chroprof__merge_span(m->to->core, cells, m->begin + start, m->begin + end,
+                             chroprof__ns(c, ticks));
+}
+
+/* One site's windows: its cells, and what its paths still hold back from them. */
+static void chroprof__merge_cells_of(chroprof__merging *m, uint32_t site)
+{
+    const chroprof__core *c = m->from->core;
+    const uint64_t *cells = chroprof__cells(c, site);
+    uint64_t *own = chroprof__cells(m->to->core, chroprof__merge_site(m, site));
+    uint32_t shift = chroprof__tag_level(c->window) - (uint32_t)cells[0];
+    uint32_t k = site < CHROPROF__OTHER ? site : chroprof__sites(c)[site].first_path;
+    bool more = site < CHROPROF__OTHER || k != 0;
+    chroprof__merge_cells(m->to->core, own);        /* a new site */
+    for (uint32_t i = 0; more && i < c->tables[CHROPROF_TABLE_WINDOWS].capacity; i++)
+        chroprof__merge_window(m, own, shift < 16 ? i >> shift : 0, cells[1 + i]);
+    for (; more; more = site >= CHROPROF__OTHER && k != 0) {
+        const chroprof__path *row = m->from->paths + k;
+        chroprof__merge_window(m, own, chroprof__tag_index(c, row->window), row->exec - row->mark);
+        k = row->same_site;
+    }
+}
+
+/* Buckets of ticks become buckets of ns; max is their largest entry, in ticks. */
+static void chroprof__merge_histogram(const chroprof__core *c, chroprof__histogram *to,
+                                      const chroprof__histogram *from, uint64_t max)
+{
+    bool same = c->factor == UINT64_C(1) << 32;
+    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++) {
+        uint64_t value = b + 1 < CHROPROF__BUCKETS ? chroprof__bucket_value(b) : max;
+        if (from->count[b])
+            to->count[same ? b : chroprof__bucket(chroprof__ns(c, value))] += from->count[b];
+    }
+    uint64_t min = from->min == UINT64_MAX ? from->min : chroprof__ns(c, from->min);
+    if (min < to->min)
+        to->min = min;
+}
+
+static void chroprof__merge_entry(const chroprof__core *c, chroprof__histogram *to, uint64_t ticks)
+{
+    uint64_t ns = chroprof__ns(c, ticks);
+    chroprof__histogram_add(to, chroprof__bucket(ns), ns);
+}
+
+/* Our histograms of a site of theirs; NULL: it has none, or theirs would not be enough. */
+static chroprof__histograms *chroprof__merge_row(chroprof__merging *m, uint32_t site)
+{
+    const chroprof__core *c = m->from->core;
+    uint32_t theirs = chroprof__sites(c)[site].first_path;
+    uint32_t own = chroprof__merge_site(m, site);
+    uint32_t path = chroprof__sites(m->to->core)[own].first_path;
+    if (theirs == 0 || path == 0 || m->to->paths[path].histogram == 0)
+        return NULL;
+    if (m->from->paths[theirs].histogram)
+        return chroprof__histogram_rows(m->to->core) + m->to->paths[path].histogram;
+    chroprof__blur(m->to, own);
+    return NULL;
+}
+
+static void chroprof__merge_percentiles(chroprof__merging *m, uint32_t site)
+{
+    const chroprof *p = m->from;
+    chroprof__histograms *own = chroprof__merge_row(m, site);
+    uint32_t first = chroprof__sites(p->core)[site].first_path;
+    uint64_t slice = 0, delay = 0;
+    if (!own)
+        return;
+    const chroprof__histograms *row =
+        chroprof__histogram_rows(p->core) + p->paths[first].histogram;
+    for (uint32_t k = first; k; k = p->paths[k].same_site) {
+        chroprof__raise(&slice, p->paths[k].slice_max);
+        chroprof__raise(&delay, p->paths[k].delay_max);
+    }
+    chroprof__merge_histogram(p->core, &own->slice, &row->slice, slice);
+    chroprof__merge_histogram(p->core, &own->delay, &row->delay, delay);
+}
+
+/* Slices under way, and what the last event kept back. */
+static void chroprof__merge_loose_entries(chroprof__merging *m)
+{
+    const chroprof__core *c = m->from->core;
+    uint32_t slice = c->held & CHROPROF__HELD_SLICE ? c->held_slice_row : 0;
+    uint32_t delay = c->held & CHROPROF__HELD_DELAY ? c->held_delay_row : 0;
+    for (uint32_t site = CHROPROF__FIRST_SITE; site < chroprof__site_count(m->from); site++) {
+        uint32_t first = chroprof__sites(c)[site].first_path;
+        uint32_t row = first ? m->from->paths[first].histogram : 0;
+        if (row == 0 || (row != slice && row != delay))
+            continue;
+        chroprof__histograms *own = chroprof__merge_row(m, site);
+        if (own && row == slice)
+            chroprof__merge_entry(c, &own->slice, c->held_slice);
+        if (own && row == delay)
+            chroprof__merge_entry(c, &own->delay, c->held_delay);
+    }
+    for (uint32_t k = 1; k <= c->depth; k++) {
+        const chroprof__frame *frame = m->from->frames + k;
+        uint32_t site = m->from->paths[frame->path].site;
+        chroprof__histograms *own = site < CHROPROF__OTHER || frame->kind == CHROPROF__BARRIER
+                                        ? NULL : chroprof__merge_row(m, site);
+        if (own)
+            chroprof__merge_entry(c, &own->slice, chroprof__frame_slice(m->from, k));
+    }
+}
+
+/* Turns and passes. */
+static void chroprof__merge_loop(chroprof__merging *m)
+{
+    chroprof__core *to = m->to->core;
+    const chroprof__core *c = m->from->core;
+    chroprof__histograms *own = chroprof__histogram_rows(to);
+    to->turns += c->turns;
+    to->passes += c->passes;
+    chroprof__raise(&to->turn_max, chroprof__ns(c, c->turn_max));
+    chroprof__raise(&to->pass_max, chroprof__ns(c, c->pass_max));
+    if (to->tables[CHROPROF_TABLE_HISTOGRAMS].rows == 0 ||
+        c->tables[CHROPROF_TABLE_HISTOGRAMS].rows == 0)
+        return;
+    const chroprof__histograms *row = chroprof__histogram_rows(c);
+    chroprof__merge_histogram(c, &own->slice, &row->slice, c->turn_max);
+    chroprof__merge_histogram(c, &own->delay, &row->delay, c->pass_max);
+    if (c->held & CHROPROF__HELD_TURN)
+        chroprof__merge_entry(c, &own->slice, c->held_turn);
+}
+
+static void chroprof__merge_stall(chroprof__merging *m, const chroprof__stall *row)
+{
+    chroprof__core *c = m->to->core;
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
+    chroprof__stall *rows = chroprof__stall_rows(c), stall = *row;
+    uint32_t longest = (table->capacity + 1) / 2, recent = table->capacity - longest;
+    uint64_t serial = row->serial < m->from->core->stalls ? row->serial : m->from->core->stalls;
+    stall.serial = m->stalls + serial;
+    stall.start = m->begin + chroprof__ns(m->from->core, row->start);
+    stall.length = chroprof__ns(m->from->core, row->length);
+    for (uint32_t k = 0; k < stall.slice_count; k++) {
+        stall.slices[k].exec = chroprof__ns(m->from->core, stall.slices[k].exec);
+        stall.slices[k].path = chroprof__merge_target(m, stall.slices[k].path);
+    }
+    if (stall.serial == 0)
+        return;
+    chroprof__keep_longest(rows, longest, &stall);
+    if (recent)
+        rows[longest + (stall.serial - 1) % recent] = stall;
+}
+
+static void chroprof__merge_stalls(chroprof__merging *m)
+{
+    chroprof__core *c = m->to->core;
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
+    const chroprof__stall *row = chroprof__next_stall(m->from, 0);
+    m->stalls = c->stalls;
+    for (; row; row = chroprof__next_stall(m->from, row->serial))
+        chroprof__merge_stall(m, row);
+    c->stalls += m->from->core->stalls;
+    table->used = table->peak = c->stalls < table->capacity ? c->stalls : table->capacity;
+}
+
+static void chroprof__merge_drops(chroprof__core *to, const chroprof__core *c)
+{
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+        chroprof__table *table = &to->tables[k];
+        const chroprof__table *theirs = &c->tables[k];
+        table->dropped += theirs->dropped;
+        if (k == CHROPROF_TABLE_DEPTH)
+            chroprof__raise(&table->wanted, theirs->wanted);
+        else if (k == CHROPROF_TABLE_STRINGS)
+            table->wanted += theirs->wanted;
+        else
+            table->wanted |= theirs->wanted;
+    }
+}
+
+static void chroprof__merge_counts(chroprof__core *to, const chroprof__core *c)
+{
+    to->merged_events += (c->seq - c->seq_base) / 2 + c->merged_events;
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
+        to->anomalies[k] += c->anomalies[k];
+    chroprof__raise(&to->error_ppb, c->error_ppb);
+    to->skew_ticks += chroprof__ns(c, c->skew_ticks);
+    to->skew_events += c->skew_events;
+    to->doubt_ticks += chroprof__ns(c, c->doubt_ticks);
+    to->doubt_events += c->doubt_events;
+    to->ever_dropped |= c->ever_dropped;
+    chroprof__merge_drops(to, c);
+}
+
+/* Our time, and the window that it is in, go on by theirs. All our exec is in the cells then. */
+static void chroprof__merge_time(const chroprof__merging *m)
+{
+    chroprof__core *c = m->to->core;
+    uint64_t end = m->begin + m->elapsed;
+    chroprof__widen_windows(c, end);
+    uint64_t index = end / c->window_ticks;
+    c->window = (c->window & 0xFFFF0000u) | (uint32_t)index;
+    c->window_end = (index + 1) * c->window_ticks;
+    chroprof__close_windows(m->to);
+    c->epoch -= m->elapsed;
+    c->last = end;
+    c->pass_start += m->elapsed;
+    memset(c->intervals, 0, sizeof(c->intervals));
+}
+
+static void chroprof__merge_all(chroprof__merging *m)
+{
+    chroprof *p = m->to;
+    chroprof__merge_time(m);
+    for (uint32_t k = 0; k < chroprof__path_count(m->from); k++)
+        chroprof__merge_path(m, k);
+    for (uint32_t site = 0; site < chroprof__site_count(m->from); site++) {
+        chroprof__merge_cells_of(m, site);
+        if (site >= CHROPROF__FIRST_SITE)
+            chroprof__merge_percentiles(m, site);
+    }
+    chroprof__merge_loose_entries(m);
+    chroprof__merge_loop(m);
+    chroprof__merge_stalls(m);
+    chroprof__merge_counts(p->core, m->from->core);
+    chroprof__marks_since(p);
+    chroprof__blame_loop(p);
+    chroprof__set_horizon(p->core);
+}
+
+/* ns of all paths; false: too many. */
+static bool chroprof__merge_length(const chroprof *p, uint64_t limit, uint64_t *ns)
+{
+    *ns = 0;
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
+        uint64_t exec = chroprof__ns(p->core, p->paths[k].exec);
+        if (exec >= limit - *ns)
+            return false;
+        *ns += exec;
+    }
+    return true;
+}
+
+CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other)
+{
+    chroprof__merging m;
+    if (!p || !other || !p->core || !other->core || p->core == other->core)
+        return CHROPROF_ERR_ARGUMENT;
+    const chroprof__core *c = p->core;
+    if (p->view || p->in_callback || !c->manual || c->depth || c->hidden ||
+        c->tables[CHROPROF_TABLE_FUTURES].used)
+        return CHROPROF_ERR_TARGET;
+    memset(&m, 0, sizeof(m));
+    m.to = p;
+    m.from = other;
+    m.begin = c->last;
+    if (!chroprof__merge_length(other, CHROPROF__END_OF_TIME - c->last, &m.elapsed))
+        return CHROPROF_ERR_TIME;
+    chroprof__begin_edit(p->core);
+    chroprof__merge_all(&m);
+    chroprof__end_edit(p->core);
+    return CHROPROF_OK;
 }
 
 /* >>output: what the formats share. */

@@ -1,5 +1,5 @@
 /* fuzz/fuzz_open.c - any bytes as a block, and real blocks with any damage, through chroprof_open
- * and chroprof_snapshot, every read and every output.
+ * and chroprof_snapshot, every read and every output, chroprof_merge and chroprof_difference.
  *
  * clang -g -O1 -fsanitize=fuzzer,address,undefined -o build/fuzz_open fuzz/fuzz_open.c
  * build/fuzz_open -max_len=16384 build/corpus_open fuzz/corpus_open
@@ -145,6 +145,54 @@ static void read_and_write(chroprof *view)
     chroprof_write_text(view, &look, swallow, &sum);
 }
 
+/* Twice into a profile that is too small for it: the laws hold, whatever it is. */
+static void merge_twice(const chroprof *view)
+{
+    static uint64_t memory[CHROPROF_MEMORY_MIN / 8];
+    chroprof_options o;
+    chroprof_totals t;
+    chroprof p;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    if (chroprof_init(&p, memory, sizeof memory, &o) != CHROPROF_OK)
+        abort();
+    chroprof_merge(&p, view);
+    chroprof_merge(&p, view);
+    chroprof_read_totals(&p, &t);
+    if (t.elapsed_ns != t.busy_ns + t.idle_ns + t.loop_ns || t.elapsed_ns != t.elapsed_ticks ||
+        t.blame_ticks != t.delay_ticks)
+        abort();
+    read_all(&p);
+}
+
+/* A difference that was made opens. */
+static void subtract(const chroprof *newer, const chroprof *older, size_t size)
+{
+    uint8_t *memory = (uint8_t *)malloc(size ? size : 1);
+    uint32_t sum = 0;
+    chroprof view;
+    if (memory == NULL)
+        return;
+    if (chroprof_difference(newer, older, memory, size) == CHROPROF_OK) {
+        if (chroprof_open(&view, memory, size) != CHROPROF_OK)
+            abort();
+        read_all(&view);
+        chroprof_write(&view, CHROPROF_FIREFOX, swallow, &sum);
+    }
+    free(memory);
+}
+
+/* Two states of one profile, one of them damaged. */
+static void subtract_bytes(const uint8_t *whole, const uint8_t *damaged, size_t size)
+{
+    chroprof a, b;
+    if (chroprof_open(&a, whole, size) != CHROPROF_OK ||
+        chroprof_open(&b, damaged, size) != CHROPROF_OK)
+        return;
+    subtract(&a, &b, size);
+    subtract(&b, &a, size);
+}
+
 /* A copy that was made opens. */
 static void copy_bytes(const uint8_t *bytes, size_t size)
 {
@@ -167,8 +215,10 @@ static void open_bytes(const uint8_t *bytes, size_t size)
     if (copy == NULL)
         return;
     memcpy(copy, bytes, size);
-    if (chroprof_open(&view, copy, size) == CHROPROF_OK)
+    if (chroprof_open(&view, copy, size) == CHROPROF_OK) {
         read_and_write(&view);
+        merge_twice(&view);
+    }
     copy_bytes(copy, size);
     free(copy);
 }
@@ -178,7 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     size_t block_size, i;
-    uint8_t *block;
+    uint8_t *block, *whole;
     if (size == 0)
         return 0;
     if (bytes[0] % 2 != 0) {
@@ -186,9 +236,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     }
     block = make_block(bytes[0] / 2, &block_size);
+    whole = (uint8_t *)malloc(block_size);
+    if (whole == NULL)
+        abort();
+    memcpy(whole, block, block_size);
     for (i = 1; i + 12 <= size; i += 12)
         damage(block, block_size, bytes + i);
     open_bytes(block, block_size);
+    subtract_bytes(whole, block, block_size);
+    free(whole);
     free(block);
     return 0;
 }

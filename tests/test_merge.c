@@ -16,7 +16,7 @@ enum { SITES = 6, SIZE = 1 << 20, ROWS = 512, SMALL = 96 << 10 };
 
 static const chroprof_site sites[SITES] = {
     { "accept", "server.c", 10 }, { "reply", "server.c", 20 }, { "query", "db.c", 7 },
-    { "timer", "timer.c", 5 }, { "log", NULL, 0 }, { "", "nameless.c", 1 }
+    { "timer", "timer.c", 5 }, { "log", NULL, 0 }, { "retry", "", 1 }
 };
 
 typedef union block { uint64_t word; unsigned char bytes[SIZE]; } block;
@@ -675,13 +675,496 @@ TEST(differences_of_a_busy_program)
            totals_of(&views[0]).events);
 }
 
+/* >>merge */
+
+static chroprof_options target_options(void)
+{
+    chroprof_options o;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    o.max_futures = o.max_depth = 1;
+    o.max_sites = 20;
+    o.max_paths = 600;
+    o.max_edges = 1200;
+    o.max_histograms = 20;
+    o.max_windows = 50;
+    o.max_stalls = 64;
+    o.string_bytes = 600;
+    return o;
+}
+
+enum { PARTS = 4 };
+
+/* A few profiles with random lives, all there is room for. */
+static void live_lives(chroprof *parts, block *memory, uint64_t seed,
+                       chroprof_options (*choose)(uint64_t *))
+{
+    size_t k;
+    for (k = 0; k < PARTS; k++) {
+        chroprof *one = &parts[k];
+        source s = { 0, 500, 0, true };
+        chroprof_options o;
+        s.random = seed * PARTS + k;
+        s.now += k;
+        o = choose(&s.random);
+        begin(one, &memory[k], &o);
+        events(&s, &one, 1, random_below(&s.random, 400));
+    }
+}
+
+static void merge_in_order(chroprof *p, block *memory, const chroprof_options *o,
+                           const chroprof *parts, const int *order)
+{
+    size_t k;
+    begin(p, memory, o);
+    for (k = 0; k < PARTS; k++) {
+        CHECK_EQ(chroprof_merge(p, &parts[order[k]]), CHROPROF_OK);
+        laws(p);
+    }
+}
+
+#define ADD(field) sum.field += t.field
+#define SAME(field) CHECK_EQ(got.field, sum.field)
+
+static void totals_add_up(const chroprof *p, const chroprof *parts, size_t count)
+{
+    chroprof_totals got = totals_of(p), sum;
+    size_t k;
+    memset(&sum, 0, sizeof sum);
+    for (k = 0; k < count; k++) {
+        chroprof_totals t = totals_of(&parts[k]);
+        ADD(elapsed_ns); ADD(busy_ns); ADD(idle_ns); ADD(loop_ns); ADD(untracked_ns);
+        ADD(delay_ns); ADD(idle_blame_ns); ADD(untracked_blame_ns); ADD(loop_blame_ns);
+        ADD(events); ADD(anomalies); ADD(live); ADD(passes); ADD(turns); ADD(stalls);
+        if (t.turn_max_ns > sum.turn_max_ns)
+            sum.turn_max_ns = t.turn_max_ns;
+        if (t.pass_max_ns > sum.pass_max_ns)
+            sum.pass_max_ns = t.pass_max_ns;
+    }
+    SAME(elapsed_ns); SAME(busy_ns); SAME(idle_ns); SAME(loop_ns); SAME(untracked_ns);
+    SAME(delay_ns); SAME(idle_blame_ns); SAME(untracked_blame_ns); SAME(loop_blame_ns);
+    SAME(events); SAME(anomalies); SAME(live); SAME(passes); SAME(turns); SAME(stalls);
+    SAME(turn_max_ns); SAME(pass_max_ns);
+}
+#undef ADD
+
+/* Adds what a profile has on this chain. */
+#define ADD(field) sum->field += t.field
+static void add_chain(chroprof_path *sum, const chroprof *p, const char *chain)
+{
+    const chroprof_path *found = find_path(p, chain);
+    chroprof_path t;
+    if (found == NULL)
+        return;
+    t = *found;
+    ADD(exec_ns); ADD(with_children_ns); ADD(slices); ADD(wall_ns); ADD(delay_ns); ADD(blame_ns);
+    ADD(calls); ADD(completed); ADD(failed); ADD(cancelled); ADD(abandoned); ADD(live);
+    ADD(stillborn);
+    if (t.exec_max_ns > sum->exec_max_ns)
+        sum->exec_max_ns = t.exec_max_ns;
+    if (t.slice_max_ns > sum->slice_max_ns)
+        sum->slice_max_ns = t.slice_max_ns;
+}
+
+static void paths_add_up(const chroprof *p, const chroprof *parts, size_t count)
+{
+    static chroprof_path rows[ROWS];
+    size_t n = chroprof_paths(p, rows, ROWS), i, k;
+    char chain[1024];
+    CHECK(n <= ROWS);
+    for (i = 0; i < n; i++) {
+        chroprof_path got = rows[i], sum;
+        memset(&sum, 0, sizeof sum);
+        harness_chain(rows, i, chain, sizeof chain);
+        for (k = 0; k < count; k++)
+            add_chain(&sum, &parts[k], chain);
+        SAME(exec_ns); SAME(with_children_ns); SAME(slices); SAME(wall_ns); SAME(delay_ns);
+        SAME(blame_ns); SAME(calls); SAME(completed); SAME(failed); SAME(cancelled);
+        SAME(abandoned); SAME(live); SAME(stillborn); SAME(exec_max_ns); SAME(slice_max_ns);
+    }
+}
+
+#undef ADD
+#undef SAME
+
+/* All that does not hang on the order. */
+static void same_whatever_order(const chroprof *a, const chroprof *b)
+{
+    chroprof_rank rows[SITES + 1];
+    chroprof_totals s = totals_of(a), t = totals_of(b);
+    size_t count = chroprof_ranks(a, rows, SITES + 1, CHROPROF_BY_EXEC), k;
+    CHECK_EQ(count, chroprof_ranks(b, NULL, 0, CHROPROF_BY_EXEC));
+    paths_add_up(a, b, 1);
+    CHECK_EQ(s.turn_p50_ns, t.turn_p50_ns);
+    CHECK_EQ(s.turn_p99_ns, t.turn_p99_ns);
+    CHECK_EQ(s.pass_p99_ns, t.pass_p99_ns);
+    for (k = 0; k < count; k++) {
+        chroprof_rank r = rank_of(b, rows[k].name);
+        CHECK_EQ(r.has_percentiles, rows[k].has_percentiles);
+        CHECK_EQ(r.exec_ns, rows[k].exec_ns);
+        CHECK_EQ(r.slice_p50_ns, rows[k].slice_p50_ns);
+        CHECK_EQ(r.slice_p90_ns, rows[k].slice_p90_ns);
+        CHECK_EQ(r.slice_p99_ns, rows[k].slice_p99_ns);
+        CHECK_EQ(r.slice_p999_ns, rows[k].slice_p999_ns);
+        CHECK_EQ(r.delay_p99_ns, rows[k].delay_p99_ns);
+    }
+}
+
+/* Under a clock of ns each window still holds as much as it is long, but for what is floored where
+ * a window of a part spans two of the whole: less than one ns for each of its sites. */
+static void windows_add_up(const chroprof *p)
+{
+    static chroprof_window rows[ROWS];
+    size_t count = chroprof_windows(p, rows, ROWS), k;
+    uint64_t at = 0, sum = 0;
+    for (k = 0; k < count; k++) {
+        uint64_t length = rows[k].end_ns - rows[k].start_ns;
+        uint64_t held = rows[k].busy_ns + rows[k].idle_ns + rows[k].loop_ns;
+        CHECK_EQ(rows[k].start_ns, at);
+        CHECK(held + 200 >= length && held <= length + 200);
+        at = rows[k].end_ns;
+        sum += held;
+    }
+    CHECK_EQ(at, totals_of(p).elapsed_ns);
+    CHECK_EQ(sum, at);
+}
+
+static void many_merges(chroprof_options (*choose)(uint64_t *), uint64_t count)
+{
+    static block memory[PARTS + 2];
+    static const int orders[2][PARTS] = { { 0, 1, 2, 3 }, { 2, 3, 1, 0 } };
+    chroprof parts[PARTS], a, b;
+    chroprof_options o = target_options();
+    uint64_t first, k;
+    random_seed(1);
+    first = harness()->seed;
+    for (k = 0; k < count * rounds(); k++) {
+        harness()->seed = first + k;
+        o.window_ns = 1 + k * 7 % 5000;
+        live_lives(parts, memory, harness()->seed, choose);
+        merge_in_order(&a, &memory[PARTS], &o, parts, orders[0]);
+        merge_in_order(&b, &memory[PARTS + 1], &o, parts, orders[1]);
+        totals_add_up(&a, parts, PARTS);
+        paths_add_up(&a, parts, PARTS);
+        same_whatever_order(&a, &b);
+        windows_add_up(&a);
+        if (k % 10 == 0)
+            writes(&a);
+    }
+}
+
+TEST(merge_adds_up_in_any_order) { many_merges(roomy, 30); }
+TEST(merge_of_profiles_with_full_tables) { many_merges(cramped, 100); }
+
+/* Where there was room for all of them. */
+static void same_stalls(const chroprof *p, const chroprof *want)
+{
+    chroprof_stall x[ROWS], y[ROWS];
+    size_t count = chroprof_stalls(want, x, ROWS), k;
+    CHECK_EQ(chroprof_stalls(p, y, ROWS), count);
+    for (k = 0; k < count; k++) {
+        CHECK_EQ(y[k].kind, x[k].kind);
+        CHECK_EQ(y[k].start_ns, x[k].start_ns);
+        CHECK_EQ(y[k].length_ns, x[k].length_ns);
+        CHECK_EQ(y[k].slice_count, x[k].slice_count);
+        if (x[k].slice_count > 0)
+            CHECK_STR(y[k].slices[0].name, x[k].slices[0].name);
+    }
+}
+
+static void same_windows(const chroprof *p, const chroprof *want)
+{
+    chroprof_window a[ROWS], b[ROWS];
+    size_t count = chroprof_windows(want, a, ROWS), k;
+    CHECK_EQ(chroprof_windows(p, b, ROWS), count);
+    for (k = 0; k < count; k++) {
+        CHECK_EQ(b[k].end_ns, a[k].end_ns);
+        CHECK_EQ(b[k].busy_ns, a[k].busy_ns);
+        CHECK_EQ(b[k].idle_ns, a[k].idle_ns);
+        CHECK_EQ(b[k].untracked_ns, a[k].untracked_ns);
+    }
+}
+
+/* Ends whatever is live. */
+static void calm_down(chroprof *p, const source *s)
+{
+    uint64_t id;
+    chroprof_set_enabled(p, false);
+    chroprof_set_enabled(p, true);
+    for (id = 1; id < 20; id++)
+        chroprof_event(p, CHROPROF_CANCELLED, id, NULL, s->now);
+    CHECK_EQ(totals_of(p).live + totals_of(p).depth, 0);
+}
+
+/* Where nothing was live at the cut, both halves together are the whole. */
+static void two_halves(source *s, uint64_t seed)
+{
+    static block memory[2], copy, half;
+    chroprof whole, merged, parts[2], *one = &whole;
+    chroprof_options o;
+    s->random = seed;
+    o = roomy(&s->random);
+    begin(&whole, &memory[0], &o);
+    events(s, &one, 1, random_below(&s->random, 300));
+    calm_down(&whole, s);
+    keep(&parts[0], &memory[0], &copy);
+    events(s, &one, 1, random_below(&s->random, 300));
+    calm_down(&whole, s);
+    CHECK_EQ(chroprof_difference(&whole, &parts[0], half.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&parts[1], half.bytes, SIZE), CHROPROF_OK);
+    o.clock = chroprof_clock_manual;
+    begin(&merged, &memory[1], &o);
+    CHECK_EQ(chroprof_merge(&merged, &parts[0]), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&merged, &parts[1]), CHROPROF_OK);
+    laws(&merged);
+    totals_add_up(&merged, &whole, 1);
+    same_whatever_order(&merged, &whole);
+    same_windows(&merged, &whole);
+    if (totals_of(&whole).stalls <= (o.max_stalls + 1) / 2)
+        same_stalls(&merged, &whole);
+}
+
+TEST(merge_of_two_halves_is_the_whole)
+{
+    uint64_t first, k;
+    random_seed(3);
+    first = harness()->seed;
+    for (k = 0; k < 100 * rounds(); k++) {
+        source s = { 0, 1000, 0, true };
+        harness()->seed = first + k;
+        two_halves(&s, first + k);
+    }
+}
+
+/* What does not fit is billed elsewhere, never lost. */
+TEST(merge_into_full_tables)
+{
+    static block memory[PARTS + 1];
+    static const int order[PARTS] = { 0, 1, 2, 3 };
+    chroprof parts[PARTS], p;
+    uint64_t first, k, dropped = 0, n;
+    random_seed(17);
+    first = harness()->seed;
+    for (n = 0; n < 200 * rounds(); n++) {
+        chroprof_options o = target_options();
+        uint64_t sum = 0, random = first + n;
+        harness()->seed = first + n;
+        o.max_sites = few(&random);
+        o.max_paths = few(&random);
+        o.max_edges = few(&random);
+        o.max_histograms = few(&random);
+        o.max_windows = few(&random);
+        o.max_stalls = few(&random);
+        o.string_bytes = 10 * few(&random);
+        live_lives(parts, memory, first + n, n % 2 ? roomy : cramped);
+        merge_in_order(&p, &memory[PARTS], &o, parts, order);
+        for (k = 0; k < PARTS; k++)
+            sum += totals_of(&parts[k]).elapsed_ns;
+        CHECK_EQ(totals_of(&p).elapsed_ns, sum);
+        dropped += table_of(&p, CHROPROF_TABLE_PATHS).dropped != 0;
+        if (n % 10 == 0)
+            writes(&p);
+    }
+    CHECK(dropped > 0);
+}
+
+TEST(merge_refuses_what_it_is_not_for)
+{
+    static small_block memory[4], older;
+    chroprof p, from, live, clocked, view, none;
+    chroprof_options o = target_options();
+    memset(&none, 0, sizeof none);
+    o.max_sites = o.max_paths = o.max_edges = o.max_histograms = o.max_stalls = 0;
+    small_life(&from, &memory[0], &older, "x");
+    view_of(&view, &older);
+    CHECK_EQ(chroprof_init(&p, memory[1].bytes, SMALL, &o), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(NULL, &from), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_merge(&p, NULL), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_merge(&p, &none), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_merge(&none, &from), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_merge(&p, &p), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_merge(&view, &from), CHROPROF_ERR_TARGET);
+    small_life(&live, &memory[2], &older, "y");
+    CHECK_EQ(chroprof_merge(&live, &from), CHROPROF_ERR_TARGET);
+    CHECK_EQ(chroprof_init(&clocked, memory[3].bytes, SMALL, NULL), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&clocked, &from), CHROPROF_ERR_TARGET);
+    CHECK_EQ(totals_of(&p).elapsed_ns, 0);
+    CHECK_EQ(chroprof_merge(&p, &from), CHROPROF_OK);
+    laws(&p);
+}
+
+TEST(merge_ends_with_time)
+{
+    static small_block memory[2];
+    chroprof p, from;
+    chroprof_options o = target_options();
+    uint64_t before;
+    o.max_sites = o.max_paths = o.max_edges = o.max_histograms = o.max_stalls = 0;
+    o.max_step_ns = UINT64_C(1) << 61;
+    CHECK_EQ(chroprof_init(&p, memory[0].bytes, SMALL, &o), CHROPROF_OK);
+    CHECK_EQ(chroprof_init(&from, memory[1].bytes, SMALL, &o), CHROPROF_OK);
+    chroprof_event(&from, CHROPROF_ENTER, 0, &sites[0], 0);
+    chroprof_event(&from, CHROPROF_LEAVE, 0, NULL, UINT64_C(3) << 59);
+    CHECK_EQ(chroprof_merge(&p, &from), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&p, &from), CHROPROF_OK);
+    laws(&p);
+    before = totals_of(&p).events;
+    CHECK_EQ(chroprof_merge(&p, &from), CHROPROF_ERR_TIME);
+    CHECK_EQ(totals_of(&p).events, before);
+    laws(&p);
+}
+
+/* Ticks of a cycle counter become ns. */
+TEST(merge_of_a_running_clock)
+{
+    static block memory[3];
+    chroprof p, parts[2];
+    chroprof_options o = target_options();
+    chroprof_rank was, is;
+    uint64_t k, n;
+    for (k = 0; k < 2; k++) {
+        begin(&parts[k], &memory[k], NULL);
+        for (n = 0; n < 20000; n++) {
+            chroprof_pending(&parts[k], 1, &sites[0]);
+            chroprof_ready(&parts[k], 1);
+            chroprof_running(&parts[k], 1);
+            chroprof_enter(&parts[k], &sites[1 + n % 2]);
+            chroprof_leave(&parts[k]);
+            chroprof_completed(&parts[k], 1);
+        }
+        chroprof_enter(&parts[k], &sites[3]);
+        chroprof_tick(&parts[k]);
+    }
+    begin(&p, &memory[2], &o);
+    CHECK_EQ(chroprof_merge(&p, &parts[0]), CHROPROF_OK);
+    is = rank_of(&p, "accept");
+    was = rank_of(&parts[0], "accept");
+    CHECK_EQ(is.exec_ns, was.exec_ns);
+    CHECK_EQ(is.slice_max_ns, was.slice_max_ns);
+    near(is.slice_p50_ns, was.slice_p50_ns);
+    near(is.slice_p99_ns, was.slice_p99_ns);
+    CHECK_EQ(chroprof_merge(&p, &parts[1]), CHROPROF_OK);
+    laws(&p);
+    paths_add_up(&p, parts, 2);
+    windows_add_up(&p);
+    CHECK_EQ(totals_of(&p).elapsed_ns,
+             totals_of(&parts[0]).elapsed_ns + totals_of(&parts[1]).elapsed_ns);
+    CHECK_EQ(rank_of(&p, "timer").live, 2);
+    CHECK_EQ(chroprof_futures(&p, NULL, 0), 0);
+}
+
+/* A merged profile is one like any other: it takes events, is copied, subtracted, merged, reset. */
+TEST(merged_profiles_go_on)
+{
+    static block memory[PARTS + 2], copy, result;
+    static const int order[PARTS] = { 3, 2, 1, 0 };
+    chroprof parts[PARTS], p, older, d, again, two[2];
+    chroprof_options o = target_options();
+    uint64_t elapsed;
+    o.max_futures = o.max_depth = 20;
+    live_lives(parts, memory, 77, roomy);
+    merge_in_order(&p, &memory[PARTS], &o, parts, order);
+    elapsed = totals_of(&p).elapsed_ns;
+    keep(&older, &memory[PARTS], &copy);
+    at(&p, 50, ENTER, 0, &sites[1]);
+    at(&p, 75, PENDING, 5, &sites[2]);
+    at(&p, 95, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(&p).elapsed_ns, elapsed + 45);
+    CHECK_EQ(chroprof_merge(&p, &parts[0]), CHROPROF_ERR_TARGET);
+    at(&p, 100, CANCELLED, 5, NULL);
+    CHECK_EQ(chroprof_merge(&p, &parts[0]), CHROPROF_OK);
+    laws(&p);
+    at(&p, 107, TICK, 0, NULL);
+    CHECK_EQ(chroprof_difference(&p, &older, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&d, result.bytes, SIZE), CHROPROF_OK);
+    laws(&d);
+    CHECK_EQ(totals_of(&d).elapsed_ns, 57 + totals_of(&parts[0]).elapsed_ns);
+    begin(&again, &memory[PARTS + 1], &o);
+    two[0] = older;
+    two[1] = d;
+    CHECK_EQ(chroprof_merge(&again, &older), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&again, &d), CHROPROF_OK);
+    laws(&again);
+    paths_add_up(&again, two, 2);
+    chroprof_reset(&p);
+    laws(&p);
+    CHECK_EQ(totals_of(&p).live, 0);
+}
+
+/* A chain of more sites than a merge follows. */
+TEST(merge_of_a_deep_chain)
+{
+    static block memory[2];
+    chroprof from, p;
+    chroprof_options o;
+    uint64_t k;
+    char name[24];
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    o.max_sites = o.max_paths = o.max_depth = 700;
+    o.max_edges = 1400;
+    o.string_bytes = 9000;
+    o.max_futures = o.max_stalls = o.max_windows = o.max_histograms = 1;
+    begin(&from, &memory[0], &o);
+    begin(&p, &memory[1], &o);
+    for (k = 0; k < 600; k++) {
+        snprintf(name, sizeof name, "site%u", (unsigned)k);
+        chroprof_event(&from, CHROPROF_ENTER, 0, chroprof_site_make(&from, name, "a.c", 1), k);
+    }
+    CHECK_EQ(chroprof_paths(&from, NULL, 0), 600);
+    CHECK_EQ(chroprof_merge(&p, &from), CHROPROF_OK);
+    laws(&p);
+    CHECK_EQ(chroprof_paths(&p, NULL, 0), 512);
+    CHECK_EQ(totals_of(&p).busy_ns, totals_of(&from).busy_ns);
+    CHECK_EQ(rank_of(&p, "site511").exec_ns, 599 - 511);
+}
+
+/* Any damage to what is merged: the laws of time and of blame hold for the sum. */
+TEST(merge_of_damaged_profiles)
+{
+    static small_block memory, older, damaged;
+    static block target;
+    chroprof p, view, from;
+    chroprof_options o = target_options();
+    uint64_t random, k, merged = 0;
+    small_life(&from, &memory, &older, "x");
+    random_seed(5);
+    random = harness()->seed;
+    begin(&p, &target, &o);
+    for (k = 0; k < 20000 * rounds(); k++) {
+        uint64_t spot = random_below(&random, SMALL / 8) * 8;
+        uint64_t bit = UINT64_C(1) << random_below(&random, 64);
+        uint64_t *word = (uint64_t *)(void *)(damaged.bytes + spot);
+        chroprof_totals t;
+        memcpy(&damaged, &memory, sizeof memory);
+        *word = k % 3 == 0 ? random_next(&random) : k % 3 == 1 ? *word ^ bit : *word + bit;
+        if (chroprof_open(&view, damaged.bytes, SMALL) != CHROPROF_OK)
+            continue;
+        if (chroprof_merge(&p, &view) != CHROPROF_OK)
+            begin(&p, &target, &o);
+        t = totals_of(&p);
+        CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
+        CHECK_EQ(t.elapsed_ns, t.elapsed_ticks);
+        CHECK_EQ(t.blame_ticks, t.delay_ticks);
+        if (k % 50 == 0)
+            writes(&p);
+        merged++;
+    }
+    CHECK(merged > k / 100);
+}
+
 static const test_case cases[] = {
     CASE(difference_is_a_reset_in_between), CASE(difference_of_reused_ids),
     CASE(difference_with_full_tables), CASE(difference_is_the_second_half_of_the_model),
     CASE(difference_refuses_what_it_is_not_for), CASE(difference_of_two_loops),
     CASE(difference_of_a_state_and_itself), CASE(difference_in_place_and_anywhere),
     CASE(difference_keeps_the_borders_of_windows), CASE(difference_tells_old_maxima_from_new),
-    CASE(difference_of_damaged_states), CASE(differences_of_a_busy_program)
+    CASE(difference_of_damaged_states), CASE(differences_of_a_busy_program),
+    CASE(merge_adds_up_in_any_order), CASE(merge_of_profiles_with_full_tables),
+    CASE(merge_of_two_halves_is_the_whole), CASE(merge_into_full_tables),
+    CASE(merge_refuses_what_it_is_not_for), CASE(merge_ends_with_time),
+    CASE(merge_of_a_running_clock), CASE(merged_profiles_go_on), CASE(merge_of_a_deep_chain),
+    CASE(merge_of_damaged_profiles)
 };
 
 TEST_MAIN(cases)
