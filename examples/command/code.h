@@ -1,9 +1,9 @@
 /* code.h - from addresses of a module to functions, files and lines, the calls that the compiler
- * inlined included: by elfutils' libdw where the command was built with it (CHROPROF_LIBDW), else by
- * the program addr2line, else by the file's own symbols, which know no lines.
+ * inlined included: by elfutils' libdw where the command was built with it (CHROPROF_LIBDW), else
+ * by the program addr2line, else by the file's own symbols, which know no lines.
  *
- * An answer is the JSON that a row of "stacks" gains. It begins with the innermost call: its line is
- * the one that ran. What it was inlined into follows, the function of the symbol table last. */
+ * An answer is the JSON that a row of "stacks" gains. It begins with the innermost call: its line
+ * is the one that ran. What it was inlined into follows, the function of the symbol table last. */
 
 typedef struct code_query {
     uint64_t address;          /* of the instruction, as the module's file counts */

@@ -120,7 +120,10 @@ static void addr2line_answers(addr2line *a, const code_module *m, code_query *qu
 {
     static char function[ADDR2LINE_LONGEST];
     bool more = addr2line_line(a);
-    for (size_t i = 0; i < count && more && addr2line_is_address(a->line, queries[i].address); i++) {
+    for (size_t i = 0; i < count; i++) {
+        if (!more || !addr2line_is_address(a->line, queries[i].address)) {
+            break;
+        }
         while ((more = addr2line_line(a)) &&
                !(i + 1 < count && addr2line_is_address(a->line, queries[i + 1].address))) {
             memcpy(function, a->line, sizeof function);

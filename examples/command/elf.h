@@ -245,8 +245,8 @@ static void elf_symbols_read(elf_symbols *s, const elf_file *f)
     }
 }
 
-/* The function that the address is in; NULL: in none that has a name. The nearest one below would be
- * a lie in a stripped file. */
+/* The function that the address is in; NULL: in none that has a name. The nearest one below would
+ * be a lie in a stripped file. */
 static const char *elf_function(const elf_symbols *s, uint64_t address)
 {
     size_t low = 0;

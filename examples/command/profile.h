@@ -96,7 +96,7 @@ static bool profile_of_block(profile_text *p)
     return profile_check(p);
 }
 
-/* Whether these are the first bytes of a block, of whichever byte order: chroprof_open says more. */
+/* Whether these are the first bytes of a block, of either byte order: chroprof_open says more. */
 static bool block_marked(const char *bytes, size_t count)
 {
     for (size_t at = 0; at + 8 <= count && at < 64; at++) {

@@ -1,6 +1,6 @@
-/* symbolize.h - chroprof symbolize: the native rows of a profile's "stacks" gain function, file, line
- * and inlined calls. Everything else stays byte by byte as it was. report, trace and dump do it by
- * themselves. */
+/* symbolize.h - chroprof symbolize: the native rows of a profile's "stacks" gain function, file,
+ * line and inlined calls. Everything else stays byte by byte as it was. report, trace and dump do
+ * it by themselves. */
 
 #define SYMBOLIZE_DEBUG "/usr/lib/debug"
 

@@ -1,7 +1,8 @@
 """check.py BEFORE AFTER [KIND]: what chroprof symbolize made of the program's profile.
 
 KIND: lines (default: every place has its functions and lines, inlined calls included), functions
-(of a library's exported function at least its name, of others its name or nothing), none (nothing changed).
+(of a library's exported function at least its name, of others its name or nothing), none (nothing
+changed).
 """
 import json
 import os

@@ -10,8 +10,8 @@ extern "C" {
 #define NOINLINE __attribute__((noinline))
 #define INLINED inline __attribute__((always_inline))
 
-/* Notes the place that called it. Up to three functions; NULL ends them. Returns 0, which the caller
- * should add to something, or the call would become a jump. */
+/* Notes the place that called it. Up to three functions; NULL ends them. Returns 0, which the
+ * caller should add to something, or the call would become a jump. */
 int note(const char *function, int line, const char *outer, int outer_line, const char *outermost,
          int outermost_line);
 

@@ -1,5 +1,5 @@
 /* Writes a profile whose "stacks" are places that this program knows: ./program >profile.json
- * Each native row has a key "expected" besides, a list of FUNCTION:LINE with the innermost first. */
+ * Each native row has a key "expected" besides, of FUNCTION:LINE with the innermost first. */
 
 #define _GNU_SOURCE
 #include <link.h>
@@ -179,8 +179,8 @@ static void write_place(const place *p, size_t id)
 
 static void write_stacks(void)
 {
-    (void)printf(",\n\"stacks\":[\n{\"id\":1,\"parent\":0,\"kind\":\"task\",\"path\":3,\"module\":-1,"
-                 "\"address\":0,\"return\":false,\"name\":\"task\",\"weight\":0,\"cpu_ns\":0}");
+    (void)printf(",\n\"stacks\":[\n{\"id\":1,\"parent\":0,\"kind\":\"task\",\"path\":3,"
+                 "\"module\":-1,\"address\":0,\"return\":false,\"name\":\"task\",\"weight\":0,\"cpu_ns\":0}");
     for (size_t i = 0; i < place_count; i++) {
         write_place(&places[i], i + 2);
     }
