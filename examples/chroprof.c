@@ -46,6 +46,7 @@
 #include "command/symbolize.h"
 #include "command/report.h"
 #include "command/trace.h"
+#include "command/trace_code.h"
 
 #define COUNT(array) (sizeof (array) / sizeof (array)[0])
 

@@ -112,13 +112,15 @@ if [ "$kept" = 300 ] && grep -q '{"id":1,' "$scratch/many.html" &&
 
 # --- the trace
 cat >"$scratch/check.py" <<'END'
-import decimal, json, sys
+import bisect, decimal, json, sys
 profile = json.load(open(sys.argv[1], encoding="utf-8"))
 trace = json.load(open(sys.argv[2], encoding="utf-8"), parse_float=decimal.Decimal)
 names, open_now, sums, last = {}, None, {}, 0
 for site in profile["sites"]:
     names.setdefault(site["name"], []).append(site)
 for event in trace["traceEvents"]:
+    if event.get("tid") == 2:
+        continue
     if event["ph"] in "BE":
         at = int(event["ts"] * 1000)
         assert at >= last, "time goes back"
@@ -148,6 +150,33 @@ for stall, event in zip(profile["stalls"], [e for e in begins if e["name"].start
 counters = [e for e in trace["traceEvents"] if e["ph"] == "C"]
 assert len(counters) == 2 * len(profile["windows"])
 assert all(0 <= value <= 100 for e in counters for value in e["args"].values())
+
+# samples: slices nest, and at the moment of each sample its own calls are under way
+calls, states = [], []
+for event in trace["traceEvents"]:
+    if event.get("tid") != 2 or event["ph"] not in "BE":
+        continue
+    at = int(event["ts"] * 1000)
+    assert not states or at >= states[-1][0], "samples go back"
+    if event["ph"] == "B":
+        calls.append(event["name"])
+    else:
+        assert calls.pop() == event["name"]
+    if states and states[-1][0] == at:
+        states.pop()
+    states.append((at, tuple(calls)))
+assert not calls
+stacks = {stack["id"]: stack for stack in profile.get("stacks", [])}
+def chain(stack):
+    above = chain(stacks[stack["parent"]]) if stack["parent"] else ()
+    inner = [stack.get("function", stack["name"]) or "(unknown)"]
+    inner += [call["function"] for call in stack.get("inlined", [])]
+    return above + tuple(reversed(inner))
+at = [state[0] for state in states]
+for row in profile.get("samples", []):
+    under_way = states[bisect.bisect_right(at, row["at_ns"]) - 1][1]
+    assert under_way == (() if row["state"] == "idle" else chain(stacks[row["stack"]])), row
+assert not stacks or len(states) > 10
 END
 check_trace() {
     run trace "$2" -o "$scratch/trace.json"
@@ -166,6 +195,14 @@ if command -v python3 >/dev/null 2>&1; then
         "$command" replay "$stream" --stall 50us -f json -o "$scratch/$name.json" 2>/dev/null
         check_trace "trace_sums_$name" "$scratch/$name.json"
     done
+    python3 tests/sampled.py "$scratch/web.json" "$scratch/sampled.json"
+    check_trace trace_of_samples "$scratch/sampled.json"
+    python3 tests/sampled.py "$scratch/h.json" "$scratch/sampled.json" "$hostile\"\\"
+    check_trace trace_of_hostile_samples "$scratch/sampled.json"
+    run report "$scratch/sampled.json" -o "$scratch/sampled.html"; expect report_of_samples 0
+    if [ "$(grep -o '</script' "$scratch/sampled.html" | wc -l)" = $((before + 1)) ]; then
+        ok functions_never_end_the_script; else
+        fail functions_never_end_the_script "a function does"; fi
 else
     skip trace_sums "needs python3"
 fi
@@ -260,6 +297,12 @@ run report "$scratch/bad.json"; expect report_refuses_types 1 "bad.json:1:70: ex
 run trace "$scratch/bad.json"; expect trace_refuses_types 1 "bad.json:1:33: expected a list"
 if [ "$(wc -l <"$scratch/err")" = 1 ]; then ok one_message; else
     fail one_message "$(wc -l <"$scratch/err") lines"; fi
+for part in '"stacks":[7]' '"stacks":[{"id":1,"name":7}]' '"samples":[{"at_ns":-1}]' \
+    '"samples":{}' '"sampler":[]' '"stacks":[{"id":1,"inlined":[7]}],"samples":[{"stack":1}]'; do
+    printf '{"chroprof":1,"name":"","sites":[],"stalls":[],"windows":[],"futures":[],%s%s}' \
+        '"sampler":{},"modules":[],"stacks":[],"samples":[],' "$part" >"$scratch/bad.json"
+    run trace "$scratch/bad.json"; expect "trace_refuses_$part" 1 "bad.json:1:"
+done
 run report "$scratch/absent.json"; expect absent_file 1 "absent.json"
 run trace "$scratch/h.json" -o "$scratch/no/such/folder"; expect bad_output 1 "No such file"
 run report; expect report_usage 2 "missing operand"

@@ -233,6 +233,95 @@ async function testTree() {
     await done(page, 'tree');
 }
 
+/* >>samples: counted here from the rows of stacks, each as its innermost function */
+
+function codeOf(profile) {
+    const idle = new Set(profile.samples.filter(s => s.state === 'idle').map(s => s.stack));
+    const stacks = new Map(profile.stacks.map(stack => [stack.id, stack]));
+    const taskOf = stack => !stack ? null : stack.kind === 'task' ? stack.path
+        : taskOf(stacks.get(stack.parent));
+    const leaf = stack => stack.function || stack.name || (stack.kind === 'marker' ? '' :
+        '[' + path.basename(profile.modules[stack.module].path) + ']');
+    return profile.stacks.filter(stack => !idle.has(stack.id) && stack.weight > 0)
+        .map(stack => ({ task: taskOf(stack), name: leaf(stack), stack }));
+}
+
+function heaviestCode(list) {
+    const found = new Map();
+    list.forEach(({ task, name, stack }) => {
+        const key = task + ' ' + name, row = found.get(key) || { name, weight: 0 };
+        row.weight += stack.weight;
+        found.set(key, row);
+    });
+    return [...found.values()].sort((a, b) => b.weight - a.weight)[0];
+}
+
+const firstCode = async page => [await text(page, '#code-table tbody .name'),
+    (await text(page, '#code-table tbody td:nth-child(4)')).replace(/,/g, '')].join(' ');
+
+async function testSamples() {
+    const profile = load('sampled.json'), code = codeOf(profile), top = heaviestCode(code);
+    const total = code.reduce((sum, each) => sum + each.stack.weight, 0);
+    const page = await open(file('sampled.html'));
+    same('code_heaviest_first', await firstCode(page), top.name + ' ' + top.weight);
+    const verdict = await text(page, '#verdict-text');
+    ok('code_in_the_summary', verdict.includes(top.name + ' at demo.c:'), verdict);
+    same('exact_tasks_first', (await status(page)).split(':')[0], 'all paths');
+    await page.click('#sampled');
+    const words = total.toLocaleString('en-US') + '\u00a0samples';
+    ok('sampled_total', (await status(page)).startsWith('all samples: ' + words),
+        await status(page));
+    await page.focus('#flame');
+    await page.keyboard.press('ArrowDown');
+    ok('sampled_root', (await status(page)).startsWith('main: ' + words), await status(page));
+    await page.keyboard.press('Enter');
+    await page.type('#search', top.name);
+    await settle(page);
+    ok('sampled_search', /found, [\d.]+\u00a0% of all samples/.test(await status(page)),
+        await status(page));
+    await page.click('#tree-more summary');
+    await settle(page);
+    ok('sampled_table', (await text(page, '#tree-table')).includes('step_inlined'), 'not inlined');
+    const box = await (await page.$('#flame')).boundingBox();
+    await page.mouse.move(box.x + 30, box.y + 33);
+    await settle(page);
+    ok('sampled_tip', /samples/.test(await text(page, '#tip')), await text(page, '#tip'));
+    await testSampleParts(page, profile, code);
+    await page.click('#exact');
+    ok('exact_again', (await status(page)).startsWith('all paths'), await status(page));
+    const stalls = await text(page, '#stalls-table tbody');
+    ok('stall_names_code', /\d\s%\s*\w+\s*demo\.c:\d+/.test(stalls), stalls.slice(0, 200));
+    await page.screenshot({ path: file('page-sampled.png'), fullPage: true });
+    await done(page, 'samples');
+}
+
+/* One task, and one interval. */
+async function testSampleParts(page, profile, code) {
+    const options = await page.$$eval('#code-task option', list =>
+        list.map(option => [option.value, option.textContent.split(',')[0]]));
+    const [value, name] = options[2];
+    await page.select('#code-task', value);
+    await settle(page);
+    const paths = new Map(profile.paths.map(row => [row.id, row.name]));
+    const top = heaviestCode(code.filter(each => paths.get(each.task) === name));
+    same('code_of_a_task', await firstCode(page), top.name + ' ' + top.weight);
+    await page.select('#code-task', '');
+    await page.evaluate(() => scrollTo(0, 0));
+    await dragOver(page, 0.25, 0.5);
+    const n = profile.windows.length, end = profile.windows[n - 1].end_ns;
+    const step = profile.windows[0].end_ns;
+    const start = profile.windows[Math.floor(0.25 * end / step)].start_ns;
+    const stop = profile.windows[Math.floor(0.5 * end / step)].end_ns;
+    const inside = profile.samples.filter(s => s.state !== 'idle' && s.at_ns >= start &&
+        s.at_ns < stop).reduce((sum, s) => sum + s.weight, 0);
+    same('code_of_an_interval', (await text(page, '#code-count')).replace(/,/g, ''),
+        inside + '\u00a0samples in the interval');
+    ok('tree_of_an_interval', (await status(page)).includes(inside.toLocaleString('en-US') +
+        '\u00a0samples'), await status(page));
+    await page.click('#whole');
+    await settle(page);
+}
+
 /* >>stalls, comparison */
 
 async function testStalls() {
@@ -276,8 +365,9 @@ async function testComparison() {
 /* >>untrusted names, other media, big profiles */
 
 async function testHostile() {
-    for (const name of ['hostile.html']) {
+    for (const name of ['hostile.html', 'hostile-sampled.html']) {
         const page = await open(file(name));
+        if (name === 'hostile-sampled.html') { await page.click('#sampled'); }
         await page.click('#ranks-table .site');
         await page.evaluate(() => document.querySelectorAll('details').forEach(node => {
             node.open = true;
@@ -292,6 +382,10 @@ async function testHostile() {
             nodes => nodes.length), 0);
         ok('hostile_names_are_shown', (await text(page, '#ranks-table'))
             .includes('</script><img src=x onerror=window.pwned=1>'), 'not as text');
+        if (name === 'hostile-sampled.html') {
+            ok('hostile_code_is_shown', (await text(page, '#code-table'))
+                .includes('</script><img src=x onerror=window.pwned=1>'), 'not as text');
+        }
         same('hostile_title', await text(page, '#title'),
             '</title><script>window.pwned=1</script>');
         await done(page, 'hostile');
@@ -300,8 +394,9 @@ async function testHostile() {
 
 async function testWidths() {
     for (const width of [1280, 800, 400]) {
-        for (const name of ['demo', 'web', 'compared', 'hostile']) {
+        for (const name of ['demo', 'web', 'compared', 'hostile', 'sampled', 'hostile-sampled']) {
             const page = await open(file(name + '.html'), { width, scheme: 'dark' });
+            if (name.endsWith('sampled')) { await page.click('#sampled'); }
             const over = await page.evaluate(() =>
                 document.documentElement.scrollWidth - innerWidth);
             ok('fits_' + name + '_' + width, over <= 0, over + ' pixels too wide');
@@ -411,8 +506,8 @@ async function testSpeedscope() {
 async function main() {
     browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, headless: true,
         args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
-    const tests = { testLoading, testRanks, testInterval, testTree, testStalls, testComparison,
-        testHostile, testWidths, testMedia, testBig, testSpeedscope };
+    const tests = { testLoading, testRanks, testInterval, testTree, testSamples, testStalls,
+        testComparison, testHostile, testWidths, testMedia, testBig, testSpeedscope };
     for (const [name, test] of Object.entries(tests)) {
         try {
             await test();

@@ -95,6 +95,14 @@ for one in demo/demo web hostile big; do
     if chroprof report $one.json -o "$(basename $one).html"; then ok "report_$(basename $one)"; else
         fail "report_$(basename $one)" "exit code $?"; fi
 done
+# one with samples, as chroprof symbolize leaves it, and its names turned hostile
+python3 "$OLDPWD/tests/sampled.py" demo/demo.json sampled.json
+python3 "$OLDPWD/tests/sampled.py" hostile.json hostile-sampled.json \
+    '</script><img src=x onerror=window.pwned=1>'
+for one in sampled hostile-sampled; do
+    if chroprof report $one.json -o $one.html 2>log; then ok "report_$one"; else
+        fail "report_$one" "$(head -n 1 log)"; fi
+done
 chroprof report demofixed/demo.json demo/demo.json -o compared.html
 chroprof trace demo/demo.json -o demo.trace.json
 size=$(wc -c <demo.html)

@@ -389,6 +389,9 @@ static bool trace_stalls(trace *t)
 
 /* >>trace run */
 
+/* The samples, if there are any; in trace_code.h. */
+static bool trace_samples(trace *t);
+
 /* Writes a loaded profile to t->out. */
 static bool trace_write(void *user, FILE *out)
 {
@@ -404,7 +407,7 @@ static bool trace_write(void *user, FILE *out)
     trace_begin(t, "M");
     (void)fputs(",\"tid\":1,\"name\":\"thread_name\",\"args\":{\"name\":"
                 "\"sites per window, their order inside it unknown\"}}", out);
-    ok = read_trace_sites(t) && trace_windows(t) && trace_stalls(t);
+    ok = read_trace_sites(t) && trace_windows(t) && trace_stalls(t) && trace_samples(t);
     (void)fputs("\n]}\n", out);
     free(t->sites);
     free(t->exec);
