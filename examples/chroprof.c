@@ -31,11 +31,11 @@
 #include "../chroprof.h"
 
 #include "command/tool.h"
+#include "command/sheet.h"
 #include "command/input.h"
 #include "command/events.h"
 #include "command/replay.h"
 #include "command/block.h"
-#include "command/sheet.h"
 #include "command/screen.h"
 #include "command/sample.h"
 #include "command/top.h"

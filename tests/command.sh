@@ -302,7 +302,7 @@ cat >"$scratch/mapped.c" <<'END'
 #include <unistd.h>
 #define CHROPROF_IMPLEMENTATION
 #include "chroprof.h"
-CHROPROF_SITE(site_wait, "never_returns");
+CHROPROF_SITE(site_wait, "never_returns\033[2J");
 int main(int argc, char **argv)
 {
     static chroprof p;
@@ -323,13 +323,14 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     "$scratch/mapped" "$scratch/ended.block"
     run dump "$scratch/ended.block"; expect dump_text 0 never_returns
     run dump "$scratch/ended.block"; expect dump_says_how_it_ended 0 "ended well"
-    run dump "$scratch/ended.block" --format json; expect dump_json 0 '"name":"never_returns"'
+    run dump "$scratch/ended.block" --format json
+    expect dump_json 0 '"name":"never_returns\u001b[2J"'
     run check "$scratch/ended.block"; expect check_sound 0
     "$scratch/mapped" "$scratch/hung.block" hang &
     hung=$!
     while [ ! -f "$scratch/hung.block" ]; do sleep 0.1; done
     sleep 0.2
-    run dump "$hung"; expect dump_of_a_process 0 "running never_returns, since"
+    run dump "$hung"; expect dump_of_a_process 0 'running never_returns\x1b[2J, since'
     run dump "$scratch/hung.block"; expect dump_of_its_file 0 "process $hung runs"
     kill -9 "$hung"; wait "$hung" 2>/dev/null
     run dump "$scratch/hung.block"; expect dump_of_a_killed_one 0 "process $hung did not end well"
@@ -353,6 +354,19 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     head -c 5000 "$scratch/ended.block" >"$scratch/short.block"
     run dump "$scratch/short.block"; expect dump_cut_file 1 "shorter than it says"
     run check "$scratch/mapped.c"; expect check_no_block 1 "not a chroprof block"
+    "$scratch/mapped" "$scratch/later.block" hang &
+    later=$!
+    while [ ! -f "$scratch/later.block" ]; do sleep 0.1; done
+    run dump "$later" --for 0.3 --format json; expect dump_for 0 '"never_returns\u001b[2J"'
+    (sleep 0.5; kill -9 "$later"; rm "$scratch/later.block") &
+    run dump "$scratch/later.block" --for 1.5; expect dump_for_gone 1 "after the wait: No such"
+    wait "$later" 2>/dev/null
+    (sleep 0.5; cp "$scratch/hung.block" "$scratch/ended.block") &
+    run dump "$scratch/ended.block" --for 1; expect dump_for_another 1 "after the wait: "
+    wait
+    for bad in 0 -1 x 86401; do
+        run dump "$scratch/hung.block" "--for=$bad"; expect "dump_for_$bad" 2 "expected seconds"
+    done
     run dump "$scratch/missing"; expect dump_missing 1 "No such file"
     run dump 999999999; expect dump_no_process 1 "/proc/999999999/maps"
     run dump; expect dump_without_file 2 "missing operand"

@@ -113,6 +113,13 @@ static void block_locate(block_file *file, const char *pid, const char *line, co
     file->place = same_file(path, file->found_place) ? file->found : file->found_place;
 }
 
+static void block_list(const char *name)
+{
+    (void)fputs("  ", stderr);
+    print_safely(stderr, name);
+    (void)fputc('\n', stderr);
+}
+
 /* Takes the first profile; of further ones it says that they are there. */
 static void block_consider(block_search *search, const char *line, const char *path)
 {
@@ -129,10 +136,10 @@ static void block_consider(block_search *search, const char *line, const char *p
     if (search->found == 1) {
         tool_message("process %s has several profiles mapped; give one of the files:",
                      search->pid);
-        (void)fprintf(stderr, "  %s\n", search->file->name);
+        block_list(search->file->name);
     }
     if (search->found++ > 0) {
-        (void)fprintf(stderr, "  %s\n", other.name);
+        block_list(other.name);
         block_close(&other);
     }
 }
@@ -192,8 +199,9 @@ static void dump_stack(const chroprof *view, const chroprof_origin *origin)
     chroprof_frame frames[16];
     size_t count = chroprof_frames(view, frames, 16);
     for (size_t i = 0; i < count && i < 16; i++) {
-        (void)fprintf(stderr, "chroprof: %s %s, since ", i == 0 ? "running" : "  under",
-                      frames[i].barrier ? "(a nested loop)" : frames[i].name);
+        (void)fputs(i == 0 ? "chroprof: running " : "chroprof:   under ", stderr);
+        print_safely(stderr, frames[i].barrier ? "(a nested loop)" : frames[i].name);
+        (void)fputs(", since ", stderr);
         dump_seconds(frames[i].since_ns, origin->end_ns);
         (void)fputs(" of profile time\n", stderr);
     }
@@ -226,6 +234,39 @@ static void dump_origin(const block_file *file)
     dump_stack(&file->view, &origin);
 }
 
+/* Waits, and leaves of the profile what happened meanwhile. */
+static bool dump_wait(block_file *file, uint64_t ns)
+{
+    const struct timespec pause = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+    void *copy = file->copy;
+    chroprof older = file->view;
+    chroprof_result result;
+    (void)nanosleep(&pause, NULL);
+    file->copy = NULL;
+    errno = 0;
+    result = block_read(file);
+    if (result == CHROPROF_OK) {
+        result = chroprof_difference(&file->view, &older, file->copy, file->size);
+    }
+    if (result == CHROPROF_OK) {
+        result = chroprof_open(&file->view, file->copy, file->size);
+    }
+    free(copy);
+    if (result != CHROPROF_OK) {
+        tool_message("%s: after the wait: %s", file->name,
+                     result == CHROPROF_ERR_FILE && errno != 0 ? strerror(errno)
+                                                               : chroprof_result_text(result));
+    }
+    return result == CHROPROF_OK;
+}
+
+static const char *set_for(void *target, const char *value)
+{
+    uint64_t *ns = &((replay *)target)->for_ns;
+    bool ok = read_seconds(value, ns) && *ns > 0 && *ns <= UINT64_C(86400000000000);
+    return ok ? NULL : "expected seconds, up to 86400";
+}
+
 static const char dump_text[] =
     "\n"
     "A number that is not the name of a file is a process: the profile that it has mapped\n"
@@ -234,12 +275,14 @@ static const char dump_text[] =
     "\n"
     "examples:\n"
     "  chroprof dump server.chroprof\n"
-    "  chroprof dump $(pidof server) --format json -o now.json\n";
+    "  chroprof dump $(pidof server) --format json -o now.json\n"
+    "  chroprof dump server.chroprof --for 10 --format pprof -o 10s.pb\n";
 
 static const tool_option dump_options[] = {
     { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof or\nfirefox",
       set_format },
     { "out", 'o', "OUT", "write to this file instead of standard output", set_out },
+    { "for", '\0', "SECONDS", "only what happens in the next SECONDS", set_for },
     { "by", 'b', "ORDER", "order of the ranked table: exec (default), children,\n"
       "slice-max, blame, delay or calls", set_by },
     { "top", 'n', "N", "rows of the ranked table (default 20)", set_top },
@@ -280,7 +323,7 @@ static int dump_run(const tool_command *command, int count, char **words)
         return result;
     }
     result = TOOL_INPUT;
-    if (block_open(&file, run.source)) {
+    if (block_open(&file, run.source) && (run.for_ns == 0 || dump_wait(&file, run.for_ns))) {
         run.source = file.name;
         run.profile = file.view;
         run.symbolize = true;

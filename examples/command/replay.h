@@ -17,6 +17,7 @@ typedef struct replay {
     uint64_t repeat;
     int color;
     bool strict, stats, help;
+    uint64_t for_ns;           /* dump: only what happens in the next ns; 0: all */
     bool symbolize;            /* JSON gains the functions and lines of native code */
     chroprof profile;
     void *block;

@@ -225,6 +225,17 @@ static void sheet_right(sheet *s, const char *text, unsigned end)
     sheet_text(s, text);
 }
 
+/* Any text on a stream that may be a terminal. */
+static void print_safely(FILE *out, const char *text)
+{
+    sheet s;
+    memset(&s, 0, sizeof s);
+    s.columns = 4096;
+    sheet_text(&s, text);
+    (void)fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used, out);
+    free(s.bytes);
+}
+
 /* >>sheet figures: at most 7 columns each */
 
 typedef struct figure {
