@@ -16,8 +16,8 @@
 
    Sections are found by searching for >>name: >>version >>config >>types >>api >>macros
    >>coroutines, then the implementation: >>platform >>util >>block >>layout >>tables >>histogram
-   >>windows >>clock >>bill >>stalls >>stack >>events >>gate >>reading >>check >>open >>public
-   >>snapshot >>difference >>merge >>map >>output, one section a format.
+   >>windows >>clock >>bill >>stalls >>stack >>events >>gate >>straight >>reading >>check >>open
+   >>public >>snapshot >>difference >>merge >>map >>output, one section a format.
 
 QUICK START
 
@@ -216,7 +216,7 @@ JSON, SCHEMA VERSION 1
 
 COST PER CALL
 
- A clock read and some 100 to 220 instructions, most of which run while the next clock read is
+ A clock read and some 100 to 210 instructions, most of which run while the next clock read is
  under way: bench/README.md has the figures. Off: one branch. CHROPROF_DISABLE: nothing. Worst
  case: the event that ends a window after a doubling adds up max_windows cells of a site; the
  first event of a site copies its strings. An event that unwinds frames does so one by one, each
@@ -1146,6 +1146,9 @@ public:
 #define CHROPROF__NOINLINE static __attribute__((noinline, unused))
 #define CHROPROF__UNUSED __attribute__((unused))
 #define CHROPROF__PREFETCH(address) __builtin_prefetch(address)
+/* The compiler reads memory again from here on: where registers are short that is cheaper than to
+ * keep what it holds of it on the stack. */
+#define CHROPROF__READ_AGAIN() __asm__ __volatile__("" ::: "memory")
 #else
 #define CHROPROF__LIKELY(x) (x)
 #define CHROPROF__RARELY(x) (x)
@@ -1154,6 +1157,7 @@ public:
 #define CHROPROF__NOINLINE static
 #define CHROPROF__UNUSED
 #define CHROPROF__PREFETCH(address) ((void)(address))
+#define CHROPROF__READ_AGAIN() ((void)0)
 #endif
 
 /* Stores before it are seen before stores after it, by a signal handler, a reader of the mapped
@@ -1950,6 +1954,19 @@ CHROPROF__INLINE bool chroprof__is_alias(const chroprof__alias *a, const chropro
            a->file == (uint64_t)(uintptr_t)site->file && a->line == site->line;
 }
 
+/* The row of a site that was seen before, at one of the two places of its address; 0: none. */
+CHROPROF__INLINE uint32_t chroprof__known_site(const chroprof__core *c, const chroprof_site *site)
+{
+    const chroprof__alias *aliases = (const chroprof__alias *)chroprof__rows(c, CHROPROF__ALIASES);
+    uint32_t rows = c->tables[CHROPROF__ALIASES].rows;
+    uint32_t home = chroprof__hash_index((uintptr_t)site, rows);
+    if (CHROPROF__LIKELY(chroprof__is_alias(aliases + home, site)))
+        return aliases[home].site;
+    uint32_t second = home + 1 < rows ? home + 1 : 0;
+    return chroprof__is_alias(aliases + second, site) ? aliases[second].site : 0;
+}
+
+/* The same for one that was not; remembered at its first place from now on. */
 CHROPROF__COLD uint32_t chroprof__site_miss(chroprof__core *c, const chroprof_site *site)
 {
     static const char unnamed[] = "(unnamed)";
@@ -1957,8 +1974,6 @@ CHROPROF__COLD uint32_t chroprof__site_miss(chroprof__core *c, const chroprof_si
     uint32_t rows = c->tables[CHROPROF__ALIASES].rows;
     uint32_t home = chroprof__hash_index((uintptr_t)site, rows);
     uint32_t second = home + 1 < rows ? home + 1 : 0;
-    if (chroprof__is_alias(aliases + second, site))
-        return aliases[second].site;
     uint32_t k = chroprof__intern_site(c, site->name ? site->name : unnamed,
                                        site->file ? site->file : "", site->line);
     if (k == CHROPROF__OTHER)
@@ -1974,20 +1989,36 @@ CHROPROF__COLD uint32_t chroprof__site_miss(chroprof__core *c, const chroprof_si
 
 CHROPROF__INLINE uint32_t chroprof__site_index(chroprof__core *c, const chroprof_site *site)
 {
-    const chroprof__alias *aliases = (const chroprof__alias *)chroprof__rows(c, CHROPROF__ALIASES);
-    uint32_t home = chroprof__hash_index((uintptr_t)site, c->tables[CHROPROF__ALIASES].rows);
-    if (CHROPROF__LIKELY(chroprof__is_alias(aliases + home, site)))
-        return aliases[home].site;
-    return chroprof__site_miss(c, site);
+    uint32_t k = chroprof__known_site(c, site);
+    return CHROPROF__LIKELY(k) ? k : chroprof__site_miss(c, site);
+}
+
+/* The slot where the search for an id begins. */
+CHROPROF__INLINE chroprof__future *chroprof__home(const chroprof *p, uint64_t id)
+{
+    return p->futures + chroprof__hash_index(id, p->slots);
+}
+
+CHROPROF__INLINE chroprof__future *chroprof__next_slot(const chroprof *p, chroprof__future *slot)
+{
+    return slot + 1 < p->futures + p->slots ? slot + 1 : p->futures;
 }
 
 /* The slot of an id, or the empty slot where it would be. */
+CHROPROF__INLINE chroprof__future *chroprof__find_from(const chroprof *p, uint64_t id,
+                                                       chroprof__future *home)
+{
+    chroprof__future *slot = home;
+    if (CHROPROF__LIKELY(slot->id == id))
+        return slot;
+    while (slot->id != id && slot->id != 0)
+        slot = chroprof__next_slot(p, slot);
+    return slot;
+}
+
 CHROPROF__INLINE chroprof__future *chroprof__find(const chroprof *p, uint64_t id)
 {
-    uint32_t k = chroprof__hash_index(id, p->slots);
-    while (p->futures[k].id != id && p->futures[k].id != 0)
-        k = k + 1 < p->slots ? k + 1 : 0;
-    return p->futures + k;
+    return chroprof__find_from(p, id, chroprof__home(p, id));
 }
 
 /* Tells the frames of a slot where it lies. */
@@ -2151,14 +2182,14 @@ CHROPROF__INLINE void chroprof__add_held(chroprof__core *c)
     uint64_t slice = c->held_slice, turn = c->held_turn, delay = c->held_delay;
     uint32_t held = c->held, bucket = chroprof__bucket(slice);
     c->held = 0;
-    if (held & CHROPROF__HELD_SLICE && CHROPROF__LIKELY(c->held_slice_row))
+    if (CHROPROF__LIKELY(held & CHROPROF__HELD_SLICE && c->held_slice_row))
         chroprof__histogram_add(&rows[c->held_slice_row].slice, bucket, slice);
     if (held & CHROPROF__HELD_TURN && CHROPROF__LIKELY(c->tables[CHROPROF_TABLE_HISTOGRAMS].rows)) {
         if (turn != slice)                  /* most turns are one slice */
             bucket = chroprof__bucket(turn);
         chroprof__histogram_add(&rows[0].slice, bucket, turn);
     }
-    if (held & CHROPROF__HELD_DELAY)
+    if (CHROPROF__RARELY(held & CHROPROF__HELD_DELAY))
         chroprof__histogram_add(&rows[c->held_delay_row].delay, chroprof__bucket(delay), delay);
 }
 
@@ -2242,7 +2273,7 @@ static void chroprof__set_horizon(chroprof__core *c)
     if (!c->calibrated && c->calibrate_at < horizon)
         horizon = c->calibrate_at;
     c->horizon = horizon > c->last ? horizon : c->last + 1;
-    if (c->account == CHROPROF__IDLE)
+    if (c->account == CHROPROF__IDLE || c->hidden)
         c->horizon = c->last;               /* the event after an idle ends it, on the slow way */
 }
 
@@ -2330,12 +2361,41 @@ CHROPROF__INLINE uint64_t chroprof__read_clock(const chroprof *p)
 
 /* >>bill: the one place where time goes. */
 
+/* Opens an event: its line is written before anything changes, so that a reader of a killed program
+ * knows what was under way. What the event before kept back is added. */
+CHROPROF__INLINE void chroprof__open_event(chroprof__core *c, chroprof_state state, uint64_t id,
+                                           uint64_t now)
+{
+    c->event_state = (uint32_t)state;
+    c->event_id = id;
+    c->event_now = now;
+    c->event_account = c->account;
+    CHROPROF__STORE_FENCE();
+    c->seq++;
+    CHROPROF__STORE_FENCE();
+    if (c->held)
+        chroprof__add_held(c);
+}
+
+CHROPROF__INLINE void chroprof__end_event(chroprof__core *c)
+{
+    CHROPROF__STORE_FENCE();
+    c->seq++;
+}
+
+/* To a path that was billed in this window before. */
+CHROPROF__INLINE void chroprof__bill_inside(const chroprof__core *c, chroprof__path *row,
+                                            uint64_t dt)
+{
+    row->exec += dt;
+    row->blame += dt * c->ready;
+}
+
 CHROPROF__INLINE void chroprof__bill(chroprof__core *c, chroprof__path *row, uint64_t dt)
 {
     if (CHROPROF__RARELY(row->window != c->window))
         chroprof__close_window(c, row);
-    row->exec += dt;
-    row->blame += dt * c->ready;
+    chroprof__bill_inside(c, row, dt);
 }
 
 /* Bills up to t across the borders of windows. */
@@ -2401,6 +2461,14 @@ CHROPROF__COLD uint32_t chroprof__advance_slow(chroprof *p, uint64_t now)
     return account;
 }
 
+/* Into the ring of the last intervals. */
+CHROPROF__INLINE void chroprof__note_interval(chroprof__core *c, uint64_t t, uint32_t account)
+{
+    chroprof__interval *interval = &c->intervals[(c->seq >> 1) % CHROPROF__INTERVALS];
+    interval->end = t;
+    interval->account = account;
+}
+
 /* Closes the interval since the last event; returns profile time. */
 CHROPROF__INLINE uint64_t chroprof__advance(chroprof *p, chroprof__core *c, uint64_t now)
 {
@@ -2413,9 +2481,7 @@ CHROPROF__INLINE uint64_t chroprof__advance(chroprof *p, chroprof__core *c, uint
         account = chroprof__advance_slow(p, now);
         t = c->last;
     }
-    chroprof__interval *interval = &c->intervals[(c->seq >> 1) % CHROPROF__INTERVALS];
-    interval->end = t;
-    interval->account = account;
+    chroprof__note_interval(c, t, account);
     return t;
 }
 
@@ -2530,6 +2596,7 @@ CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
     if (c->hidden > table->wanted)
         table->wanted = c->hidden;
     c->account = CHROPROF__UNTRACKED;
+    c->horizon = t;                 /* until they are gone no event takes the straight way */
 }
 
 CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
@@ -2544,12 +2611,11 @@ CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
 
 /* A stay begins in the top frame. */
 CHROPROF__INLINE void chroprof__begin_stay(chroprof__core *c, chroprof__frame *frame, uint32_t path,
-                                           uint32_t kind, uint64_t t)
+                                           uint64_t t)
 {
     frame->pushed = frame->start = t;
     frame->excluded = 0;
     frame->path = path;
-    frame->kind = kind;
     frame->event = (uint32_t)c->seq;
     c->account = path;
 }
@@ -2559,7 +2625,8 @@ CHROPROF__INLINE chroprof__frame *chroprof__push(chroprof *p, chroprof__core *c,
                                                  uint32_t kind, uint64_t t)
 {
     chroprof__frame *frame = p->frames + ++c->depth;
-    chroprof__begin_stay(c, frame, path, kind, t);
+    frame->kind = kind;
+    chroprof__begin_stay(c, frame, path, t);
     return frame;
 }
 
@@ -2580,9 +2647,10 @@ CHROPROF__INLINE void chroprof__begin_ready(chroprof *p, chroprof__future *slot,
     slot->state = CHROPROF_READY;
 }
 
-CHROPROF__INLINE void chroprof__end_ready(chroprof *p, const chroprof__future *slot, uint64_t t)
+/* A delay ends, the first of this event. */
+CHROPROF__INLINE void chroprof__end_first_ready(chroprof *p, chroprof__core *c,
+                                                const chroprof__future *slot, uint64_t t)
 {
-    chroprof__core *c = p->core;
     chroprof__path *row = p->paths + slot->path;
     c->ready--;
     row->ready--;
@@ -2590,11 +2658,16 @@ CHROPROF__INLINE void chroprof__end_ready(chroprof *p, const chroprof__future *s
     chroprof__raise(&row->delay_max, t - slot->since);
     if (row->histogram == 0)
         return;
-    if (CHROPROF__RARELY(c->held & CHROPROF__HELD_DELAY))
-        chroprof__add_held_outlined(c);
     c->held |= CHROPROF__HELD_DELAY;
     c->held_delay = t - slot->since;
     c->held_delay_row = row->histogram;
+}
+
+static void chroprof__end_ready(chroprof *p, const chroprof__future *slot, uint64_t t)
+{
+    if (p->core->held & CHROPROF__HELD_DELAY)
+        chroprof__add_held_outlined(p->core);
+    chroprof__end_first_ready(p, p->core, slot, t);
 }
 
 /* A slice has been measured. */
@@ -2610,6 +2683,12 @@ CHROPROF__INLINE void chroprof__end_slice(chroprof__core *c, chroprof__path *row
     c->held_slice_row = row->histogram;
 }
 
+CHROPROF__INLINE void chroprof__come_to_rest(chroprof__future *slot, uint64_t t)
+{
+    slot->state = CHROPROF_PAUSED;
+    slot->since = t;
+}
+
 /* The last frame of a live future is gone. */
 CHROPROF__INLINE void chroprof__rest(chroprof *p, chroprof__future *slot, uint64_t t)
 {
@@ -2618,8 +2697,7 @@ CHROPROF__INLINE void chroprof__rest(chroprof *p, chroprof__future *slot, uint64
         chroprof__begin_ready(p, slot, t);
         return;
     }
-    slot->state = CHROPROF_PAUSED;
-    slot->since = t;
+    chroprof__come_to_rest(slot, t);
 }
 
 /* An orphan's time still belongs to the future that lost its record: it is handed down its
@@ -2665,18 +2743,6 @@ CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *b
     chroprof__stalled(p, CHROPROF_STALL_TURN, base->pushed, length, events, b);
 }
 
-/* A turn has ended at the pop of its base frame. */
-CHROPROF__INLINE void chroprof__end_turn(chroprof *p, chroprof__core *c,
-                                         const chroprof__frame *base, uint64_t slice, uint64_t t)
-{
-    uint64_t length = t - base->pushed - base->excluded;
-    c->turns++;
-    chroprof__raise(&c->turn_max, length);
-    if (CHROPROF__RARELY(length > c->stall_ticks))
-        chroprof__turn_stalled(p, base, slice, length);
-    c->held_turn = length;
-}
-
 /* A slice inside a turn. */
 static void chroprof__note_in_turn(chroprof *p, uint64_t slice, const chroprof__frame *frame)
 {
@@ -2715,35 +2781,53 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path *row, uint64_t t)
     row->completed++;
 }
 
-/* The stay of the top frame, which is no barrier, ends; row is that of its path. */
-CHROPROF__INLINE void chroprof__end_stay(chroprof *p, chroprof__core *c,
-                                         const chroprof__frame *frame, chroprof__path *row,
-                                         uint64_t t)
+/* How long the stay of a frame was; of a base frame, the length of its turn. */
+CHROPROF__INLINE uint64_t chroprof__stay_length(const chroprof__frame *frame, uint64_t t)
 {
-    uint64_t slice = t - frame->start, exec = slice;
-    if (CHROPROF__RARELY(c->held))
+    return t - frame->pushed - frame->excluded;
+}
+
+/* What the end of a stay means to the turn: at its base it ends, else the frame below goes on. */
+CHROPROF__INLINE void chroprof__end_length(chroprof__core *c, chroprof__frame *frame, bool base,
+                                           uint64_t length)
+{
+    if (base) {
+        c->turns++;
+        chroprof__raise(&c->turn_max, length);
+        c->held_turn = length;
+        c->held = CHROPROF__HELD_SLICE | CHROPROF__HELD_TURN;
+    } else {
+        frame[-1].start += length;
+        c->held = CHROPROF__HELD_SLICE;
+    }
+}
+
+/* The stay of the top frame, which is no barrier, ends; row is that of its path. */
+static void chroprof__end_stay(chroprof *p, chroprof__frame *frame, chroprof__path *row, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    uint64_t slice = t - frame->start, exec = slice, length = chroprof__stay_length(frame, t);
+    bool base = c->depth == c->floor + 1;
+    if (c->held)
         chroprof__add_held_outlined(c);
     if (frame->kind != CHROPROF__ENTER_FRAME)
         exec = chroprof__leave_slot(p, frame, slice, t);
     else
         chroprof__end_call(row, t);
     chroprof__end_slice(c, row, slice, exec);
-    if (CHROPROF__RARELY(slice > c->pass.floor))
+    if (slice > c->pass.floor)
         chroprof__note_in_pass(c, slice, frame, t);
-    if (c->depth == c->floor + 1) {
-        chroprof__end_turn(p, c, frame, slice, t);
-        c->held = CHROPROF__HELD_SLICE | CHROPROF__HELD_TURN;
-    } else {
+    if (!base)
         chroprof__note_in_turn(p, slice, frame);
-        c->held = CHROPROF__HELD_SLICE;
-        p->frames[c->depth - 1].start += t - frame->pushed;
-    }
+    else if (length > c->stall_ticks)
+        chroprof__turn_stalled(p, frame, slice, length);
+    chroprof__end_length(c, frame, base, length);
 }
 
 /* Takes the topmost visible frame, which is no barrier, off the stack. */
-CHROPROF__INLINE void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path *row, uint64_t t)
+static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path *row, uint64_t t)
 {
-    chroprof__end_stay(p, c, p->frames + c->depth, row, t);
+    chroprof__end_stay(p, p->frames + c->depth, row, t);
     c->depth--;
     chroprof__set_account(p, c);
 }
@@ -2774,8 +2858,8 @@ CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anoma
     }
 }
 
-/* >>events: one function a kind of event. Each gets profile time t, with the interval up to it
- * billed. */
+/* >>events: one function a kind of event, whatever it meets. Each gets profile time t, with the
+ * interval up to it billed. */
 
 /* The parent of what is created now. */
 CHROPROF__INLINE uint32_t chroprof__parent(const chroprof__core *c)
@@ -2825,6 +2909,20 @@ CHROPROF__INLINE void chroprof__begin_call(chroprof__path *row, uint64_t t)
     row->wall -= t;
 }
 
+/* A future's life begins in this slot. */
+CHROPROF__INLINE void chroprof__begin_life(chroprof__path *row, chroprof__table *table,
+                                           chroprof__future *slot, uint64_t id, uint64_t t)
+{
+    chroprof__begin_call(row, t);
+    if (++table->used > table->peak)
+        table->peak = table->used;
+    slot->id = id;
+    slot->since = t;
+    slot->exec = 0;
+    slot->state = CHROPROF_PENDING;
+    slot->flags = 0;
+}
+
 /* A new live future on a path. NULL: the table is full, it is a call that nobody sees again. */
 CHROPROF__INLINE chroprof__future *chroprof__create(chroprof *p, chroprof__core *c, uint64_t id,
                                                     uint32_t path, uint64_t t)
@@ -2844,15 +2942,8 @@ CHROPROF__INLINE chroprof__future *chroprof__create(chroprof *p, chroprof__core 
         row->abandoned++;
         return NULL;
     }
-    chroprof__begin_call(row, t);
-    if (++table->used > table->peak)
-        table->peak = table->used;
-    slot->id = id;
-    slot->since = t;
-    slot->exec = 0;
+    chroprof__begin_life(row, table, slot, id, t);
     slot->path = path;
-    slot->state = CHROPROF_PENDING;
-    slot->flags = 0;
     return slot;
 }
 
@@ -2881,15 +2972,23 @@ static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint
 }
 
 /* The top frame is one of this slot's id from now on. */
-CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame *frame, uint64_t id,
-                                           chroprof__future *slot)
+CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame *frame,
+                                           uint32_t depth, uint64_t id, chroprof__future *slot)
 {
-    uint32_t depth = p->core->depth;
     frame->id = id;
     frame->slot = (uint32_t)(slot - p->futures);
     frame->same = slot->frame;
-    frame->future = depth;
     slot->frame = (uint16_t)depth;
+}
+
+/* A future that waited is running from now on; the event has ended no delay yet. */
+CHROPROF__INLINE void chroprof__start_running(chroprof *p, chroprof__core *c,
+                                              chroprof__future *slot, uint64_t t)
+{
+    if (slot->state == CHROPROF_READY)
+        chroprof__end_first_ready(p, c, slot, t);
+    slot->state = CHROPROF_RUNNING;
+    slot->since = t;
 }
 
 /* A live future that has no frame of its own on top is running from now on. */
@@ -2911,7 +3010,8 @@ CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__fu
         return;
     }
     chroprof__frame *frame = chroprof__push(p, c, slot->path, CHROPROF__FUTURE_FRAME, t);
-    chroprof__bind_frame(p, frame, id, slot);
+    chroprof__bind_frame(p, frame, c->depth, id, slot);
+    frame->future = c->depth;
 }
 
 /* Attached to a program under way: with a site the future is adopted, without it only has a
@@ -2946,7 +3046,8 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
     uint32_t kind = CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST |
                     CHROPROF__OLDEST | CHROPROF__UNKNOWN;
     chroprof__frame *frame = chroprof__push(p, c, CHROPROF__UNTRACKED, kind, t);
-    chroprof__bind_frame(p, frame, id, slot);
+    chroprof__bind_frame(p, frame, c->depth, id, slot);
+    frame->future = c->depth;
     frame->carried = 0;
 }
 
@@ -3073,10 +3174,9 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
     chroprof__end_life(p, c, slot, t);
 }
 
-/* A switch that is not from a future on top to a future that waits. */
-CHROPROF__COLD void chroprof__switch_any(chroprof *p, uint64_t id, uint64_t t)
+/* Pauses the innermost future above the barrier, unwinding enter-frames above it, and runs id. */
+static void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
 {
-    chroprof__core *c = p->core;
     uint32_t future = p->frames[c->depth].future;
     if (c->hidden) {
         chroprof__unhide(p, 1, t);
@@ -3088,22 +3188,14 @@ CHROPROF__COLD void chroprof__switch_any(chroprof *p, uint64_t id, uint64_t t)
         chroprof__on_running(p, c, id, NULL, t);
 }
 
-/* Pauses the innermost future above the barrier, unwinding enter-frames above it, and runs id.
- * Nearly always that one is on top, and its frame just changes hands. */
-CHROPROF__INLINE void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
+/* An enter-frame: it has no id, and the futures below it remain what they are. */
+CHROPROF__INLINE void chroprof__push_call(chroprof *p, chroprof__core *c, uint32_t path, uint64_t t)
 {
-    chroprof__frame *frame = p->frames + c->depth;
-    chroprof__future *slot = chroprof__find(p, id);
-    if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF_RUNNING ||
-                         slot->state == CHROPROF__GONE || id == 0 ||
-                         frame->kind != CHROPROF__FUTURE_FRAME || c->hidden)) {
-        chroprof__switch_any(p, id, t);
-        return;
-    }
-    chroprof__end_stay(p, c, frame, p->paths + c->account, t);
-    chroprof__set_running(p, slot, t);
-    chroprof__begin_stay(c, frame, slot->path, CHROPROF__FUTURE_FRAME, t);
-    chroprof__bind_frame(p, frame, id, slot);
+    uint32_t future = p->frames[c->depth].future;
+    chroprof__frame *frame = chroprof__push(p, c, path, CHROPROF__ENTER_FRAME, t);
+    frame->id = 0;
+    frame->same = 0;
+    frame->future = future;
 }
 
 CHROPROF__INLINE void chroprof__on_enter(chroprof *p, chroprof__core *c, const chroprof_site *site,
@@ -3119,11 +3211,7 @@ CHROPROF__INLINE void chroprof__on_enter(chroprof *p, chroprof__core *c, const c
     }
     uint32_t path = chroprof__child(p, chroprof__parent(c), chroprof__site_index(c, site));
     chroprof__begin_call(p->paths + path, t);
-    uint32_t future = p->frames[c->depth].future;
-    chroprof__frame *frame = chroprof__push(p, c, path, CHROPROF__ENTER_FRAME, t);
-    frame->id = 0;
-    frame->same = 0;
-    frame->future = future;
+    chroprof__push_call(p, c, path, t);
 }
 
 CHROPROF__INLINE void chroprof__on_leave(chroprof *p, chroprof__core *c, uint64_t t)
@@ -3195,7 +3283,7 @@ static void chroprof__on_idle_leave(chroprof__core *c)
         chroprof__count(c, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 
-/* >>gate: every event goes through here. */
+/* >>gate: what every event goes through. */
 
 CHROPROF__INLINE void chroprof__dispatch(chroprof *p, chroprof__core *c, chroprof_state state,
                                          uint64_t id, const chroprof_site *site, uint64_t t)
@@ -3235,28 +3323,15 @@ CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state,
         chroprof__count(p->core, CHROPROF_ANOMALY_ID_ZERO);
 }
 
-/* Opens an event: its line is written before anything changes, so that a reader of a killed program
- * knows what was under way. Returns profile time, with the interval billed. */
+/* Begins an event. Returns profile time, with the interval billed. */
 CHROPROF__INLINE uint64_t chroprof__begin_event(chroprof *p, chroprof__core *c,
                                                 chroprof_state state, uint64_t id, uint64_t now)
 {
-    c->event_state = (uint32_t)state;
-    c->event_id = id;
-    c->event_now = now;
-    c->event_account = c->account;
-    CHROPROF__STORE_FENCE();
-    c->seq++;
-    CHROPROF__STORE_FENCE();
-    if (c->held)
-        chroprof__add_held(c);
+    chroprof__open_event(c, state, id, now);
     return chroprof__advance(p, c, now);
 }
 
-CHROPROF__INLINE void chroprof__end_event(chroprof__core *c)
-{
-    CHROPROF__STORE_FENCE();
-    c->seq++;
-}
+CHROPROF__COLD void chroprof__call_on_stall(chroprof *p);
 
 /* Around what changes the block outside an event. */
 static void chroprof__begin_edit(chroprof__core *c)
@@ -3271,16 +3346,309 @@ static void chroprof__end_edit(chroprof__core *c)
     c->edits++;
 }
 
-CHROPROF__INLINE void chroprof__gate(chroprof *p, chroprof_state state, uint64_t id,
-                                     const chroprof_site *site, uint64_t now)
+/* The general way of an event that has been opened: whatever it meets. */
+CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uint64_t id,
+                                          const chroprof_site *site, uint64_t now)
 {
     chroprof__core *c = p->core;
-    uint64_t t = chroprof__begin_event(p, c, state, id, now);
-    if (chroprof__needs_id(state) && CHROPROF__RARELY(id == 0))
+    uint64_t t = chroprof__advance(p, c, now);
+    if (chroprof__needs_id(state) && id == 0)
         chroprof__without_id(p, state, site);
     else
         chroprof__dispatch(p, c, state, id, site, t);
     chroprof__end_event(c);
+    if (p->stall_due)
+        chroprof__call_on_stall(p);
+}
+
+/* >>straight: the common way of the common events, and the gate. Whatever is rare is asked for at
+ * once, before anything changes, and goes the general way. What is left calls nothing but at its
+ * very end, so little is saved and nothing is loaded twice. Bought (gcc 12, instructions, the clock
+ * read included): slice 314 -> 274, switch 229 -> 210, whole life 896 -> 773, enter and leave
+ * 319 -> 293. Both ways are made of the same parts. */
+
+/* What is known of an event that has been opened, before anything changes. */
+typedef struct chroprof__moment {
+    chroprof__path *row;       /* of the account, which the interval is billed to */
+    uint64_t t, dt;
+    uint32_t account, depth;
+    bool plain;                /* no window ends, no idle, no hidden frames, no clock to look after */
+} chroprof__moment;
+
+CHROPROF__INLINE chroprof__moment chroprof__look(const chroprof *p, const chroprof__core *c,
+                                                 uint64_t now)
+{
+    chroprof__moment m;
+    m.account = c->account;
+    m.depth = c->depth;
+    m.row = p->paths + m.account;
+    m.t = now - c->epoch;
+    m.dt = m.t - c->last;
+    m.plain = m.dt < c->horizon - c->last && m.row->window == c->window;
+    return m;
+}
+
+/* Bills the interval of a plain event. */
+CHROPROF__INLINE void chroprof__bill_plain(chroprof__core *c, const chroprof__moment *m)
+{
+    chroprof__bill_inside(c, m->row, m->dt);
+    c->last = m->t;
+    chroprof__note_interval(c, m->t, m->account);
+}
+
+/* Is this the slot of a live future that does not run? An empty one has id 0. */
+CHROPROF__INLINE bool chroprof__waits(const chroprof__future *slot, uint64_t id)
+{
+    return slot->id == id && id != 0 && slot->state != CHROPROF_RUNNING &&
+           slot->state != CHROPROF__GONE;
+}
+
+/* Is the top frame the only one of a live future of this id, and nothing to be remembered? */
+CHROPROF__INLINE bool chroprof__runs_plain(const chroprof__frame *top, const chroprof__future *slot,
+                                           uint64_t id)
+{
+    return top->id == id && top->kind == CHROPROF__FUTURE_FRAME && top->same == 0 &&
+           !(slot->flags & CHROPROF__REMEMBERED);
+}
+
+/* Does a list of biggest slices take the slice of this frame? */
+CHROPROF__INLINE bool chroprof__is_notable(const chroprof *p, const chroprof__core *c, bool base,
+                                           uint64_t slice)
+{
+    if (CHROPROF__RARELY(slice > c->pass.floor))
+        return true;
+    if (base)
+        return false;
+    const chroprof__biggest *b = c->turn;
+    b += c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1u;
+    return b->owner != p->frames[c->floor + 1].event || slice > b->floor;
+}
+
+/* Puts the slice of a frame that has been popped into the lists, and ends the event. */
+CHROPROF__NOINLINE void chroprof__note_and_end(chroprof *p, const chroprof__frame *frame,
+                                               uint64_t slice)
+{
+    chroprof__core *c = p->core;
+    if (slice > c->pass.floor)
+        chroprof__note_in_pass(c, slice, frame, c->last);
+    if (c->depth > c->floor)
+        chroprof__note_in_turn(p, slice, frame);
+    chroprof__end_event(c);
+}
+
+/* The stay of the top frame ends, and it is popped. Returns whether a list takes the slice. */
+CHROPROF__INLINE bool chroprof__pop_plain(chroprof *p, chroprof__core *c, const chroprof__moment *m,
+                                          uint64_t slice, uint64_t exec, uint64_t length)
+{
+    chroprof__frame *frame = p->frames + m->depth;
+    bool base = m->depth == c->floor + 1;
+    chroprof__end_slice(c, m->row, slice, exec);
+    chroprof__end_length(c, frame, base, length);
+    c->depth = m->depth - 1;
+    c->account = frame[-1].path;
+    return chroprof__is_notable(p, c, base, slice);
+}
+
+CHROPROF__NOINLINE void chroprof__pending(chroprof *p, uint64_t id, const chroprof_site *site,
+                                          chroprof__future *home, uint64_t now)
+{
+    chroprof__core *c = p->core;
+    chroprof__open_event(c, CHROPROF_PENDING, id, now);
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_FUTURES];
+    uint32_t k = CHROPROF__LIKELY(site) ? chroprof__known_site(c, site) : 0;
+    const chroprof__edge *edge = chroprof__find_edge(c, chroprof__parent(c), k);
+    chroprof__future *slot = chroprof__find_from(p, id, home);
+    const chroprof__moment m = chroprof__look(p, c, now);
+    if (CHROPROF__RARELY(!m.plain || id == 0 || slot->id != 0 || edge->site == 0 ||
+                         table->used == table->capacity)) {
+        chroprof__general(p, CHROPROF_PENDING, id, site, now);
+        return;
+    }
+    chroprof__bill_plain(c, &m);
+    chroprof__begin_life(p->paths + edge->target, table, slot, id, m.t);
+    slot->path = edge->target;
+    chroprof__end_event(c);
+}
+
+CHROPROF__NOINLINE void chroprof__running(chroprof *p, uint64_t id, const chroprof_site *site,
+                                          chroprof__future *home, uint64_t now)
+{
+    chroprof__core *c = p->core;
+    chroprof__open_event(c, CHROPROF_RUNNING, id, now);
+    chroprof__future *slot = chroprof__find_from(p, id, home);
+    const chroprof__moment m = chroprof__look(p, c, now);
+    if (CHROPROF__RARELY(!m.plain || !chroprof__waits(slot, id) || chroprof__no_room(c))) {
+        chroprof__general(p, CHROPROF_RUNNING, id, site, now);
+        return;
+    }
+    chroprof__bill_plain(c, &m);
+    chroprof__start_running(p, c, slot, m.t);
+    chroprof__frame *frame = p->frames + m.depth + 1;
+    c->depth = m.depth + 1;
+    frame->kind = CHROPROF__FUTURE_FRAME;
+    frame->future = m.depth + 1;
+    chroprof__begin_stay(c, frame, slot->path, m.t);
+    chroprof__bind_frame(p, frame, m.depth + 1, id, slot);
+    chroprof__end_event(c);
+}
+
+CHROPROF__NOINLINE void chroprof__paused(chroprof *p, uint64_t id, uint64_t now)
+{
+    chroprof__core *c = p->core;
+    chroprof__open_event(c, CHROPROF_PAUSED, id, now);
+    const chroprof__moment m = chroprof__look(p, c, now);
+    chroprof__frame *frame = p->frames + m.depth;
+    chroprof__future *slot = p->futures + frame->slot;
+    uint64_t slice = m.t - frame->start, length = chroprof__stay_length(frame, m.t);
+    if (CHROPROF__RARELY(!m.plain || !chroprof__runs_plain(frame, slot, id) ||
+                         length > c->stall_ticks)) {
+        chroprof__general(p, CHROPROF_PAUSED, id, NULL, now);
+        return;
+    }
+    chroprof__bill_plain(c, &m);
+    slot->frame = 0;
+    slot->exec += slice;
+    chroprof__come_to_rest(slot, m.t);
+    if (CHROPROF__RARELY(chroprof__pop_plain(p, c, &m, slice, slot->exec, length)))
+        chroprof__note_and_end(p, frame, slice);
+    else
+        chroprof__end_event(c);
+}
+
+/* From a future on top to one that waits: the frame just changes hands. */
+CHROPROF__NOINLINE void chroprof__switched(chroprof *p, uint64_t id, chroprof__future *home,
+                                           uint64_t now)
+{
+    chroprof__core *c = p->core;
+    chroprof__open_event(c, CHROPROF_SWITCH, id, now);
+    chroprof__future *slot = chroprof__find_from(p, id, home);
+    const chroprof__moment m = chroprof__look(p, c, now);
+    chroprof__frame *frame = p->frames + m.depth;
+    chroprof__future *old = p->futures + frame->slot;
+    uint64_t slice = m.t - frame->start, length = chroprof__stay_length(frame, m.t);
+    bool base = m.depth == c->floor + 1;
+    if (CHROPROF__RARELY(!m.plain || !chroprof__runs_plain(frame, old, frame->id) ||
+                         !chroprof__waits(slot, id) || length > c->stall_ticks ||
+                         chroprof__is_notable(p, c, base, slice))) {
+        chroprof__general(p, CHROPROF_SWITCH, id, NULL, now);
+        return;
+    }
+    CHROPROF__READ_AGAIN();
+    chroprof__bill_plain(c, &m);
+    old->frame = 0;
+    old->exec += slice;
+    chroprof__come_to_rest(old, m.t);
+    chroprof__end_slice(c, m.row, slice, old->exec);
+    chroprof__end_length(c, frame, base, length);
+    chroprof__start_running(p, c, slot, m.t);
+    chroprof__begin_stay(c, frame, slot->path, m.t);
+    chroprof__bind_frame(p, frame, m.depth, id, slot);
+    chroprof__end_event(c);
+}
+
+/* What is left to do for a future that finished on top. */
+CHROPROF__NOINLINE void chroprof__free_and_end(chroprof *p, const chroprof__frame *frame,
+                                               uint64_t slice, bool notable)
+{
+    chroprof__free_slot(p, p->futures + frame->slot);
+    if (notable)
+        chroprof__note_and_end(p, frame, slice);
+    else
+        chroprof__end_event(p->core);
+}
+
+/* A finish of the future on top. */
+CHROPROF__NOINLINE void chroprof__finished(chroprof *p, chroprof_state state, uint64_t id,
+                                           const chroprof_site *site, uint64_t now)
+{
+    chroprof__core *c = p->core;
+    chroprof__open_event(c, state, id, now);
+    const chroprof__moment m = chroprof__look(p, c, now);
+    chroprof__frame *frame = p->frames + m.depth;
+    chroprof__future *slot = p->futures + frame->slot;
+    uint64_t slice = m.t - frame->start, length = chroprof__stay_length(frame, m.t);
+    if (CHROPROF__RARELY(!m.plain || !chroprof__runs_plain(frame, slot, id) ||
+                         length > c->stall_ticks)) {
+        chroprof__general(p, state, id, site, now);
+        return;
+    }
+    chroprof__bill_plain(c, &m);
+    slot->frame = 0;
+    bool notable = chroprof__pop_plain(p, c, &m, slice, slot->exec + slice, length);
+    chroprof__count_finish(m.row, state);
+    m.row->live--;
+    m.row->wall += m.t;
+    c->tables[CHROPROF_TABLE_FUTURES].used--;
+    if (CHROPROF__RARELY(notable) || chroprof__next_slot(p, slot)->id != 0) {
+        chroprof__free_and_end(p, frame, slice, notable);
+        return;
+    }
+    memset(slot, 0, sizeof(*slot));
+    chroprof__end_event(c);
+}
+
+CHROPROF__NOINLINE void chroprof__entered(chroprof *p, const chroprof_site *site, uint64_t now)
+{
+    chroprof__core *c = p->core;
+    chroprof__open_event(c, CHROPROF_ENTER, 0, now);
+    uint32_t k = CHROPROF__LIKELY(site) ? chroprof__known_site(c, site) : 0;
+    const chroprof__edge *edge = chroprof__find_edge(c, chroprof__parent(c), k);
+    const chroprof__moment m = chroprof__look(p, c, now);
+    if (CHROPROF__RARELY(!m.plain || edge->site == 0 || chroprof__no_room(c))) {
+        chroprof__general(p, CHROPROF_ENTER, 0, site, now);
+        return;
+    }
+    chroprof__bill_plain(c, &m);
+    chroprof__begin_call(p->paths + edge->target, m.t);
+    chroprof__push_call(p, c, edge->target, m.t);
+    chroprof__end_event(c);
+}
+
+CHROPROF__NOINLINE void chroprof__left(chroprof *p, uint64_t now)
+{
+    chroprof__core *c = p->core;
+    chroprof__open_event(c, CHROPROF_LEAVE, 0, now);
+    const chroprof__moment m = chroprof__look(p, c, now);
+    chroprof__frame *frame = p->frames + m.depth;
+    uint64_t slice = m.t - frame->start, length = chroprof__stay_length(frame, m.t);
+    if (CHROPROF__RARELY(!m.plain || frame->kind != CHROPROF__ENTER_FRAME ||
+                         length > c->stall_ticks)) {
+        chroprof__general(p, CHROPROF_LEAVE, 0, NULL, now);
+        return;
+    }
+    chroprof__bill_plain(c, &m);
+    chroprof__end_call(m.row, m.t);
+    if (CHROPROF__RARELY(chroprof__pop_plain(p, c, &m, slice, slice, length)))
+        chroprof__note_and_end(p, frame, slice);
+    else
+        chroprof__end_event(c);
+}
+
+/* The kinds that only have the general way. */
+CHROPROF__NOINLINE void chroprof__rare(chroprof *p, chroprof_state state, uint64_t id,
+                                       const chroprof_site *site, uint64_t now)
+{
+    chroprof__open_event(p->core, state, id, now);
+    chroprof__general(p, state, id, site, now);
+}
+
+/* The gate itself. home: where the search for the id begins. */
+CHROPROF__INLINE void chroprof__gate(chroprof *p, chroprof_state state, uint64_t id,
+                                     const chroprof_site *site, chroprof__future *home,
+                                     uint64_t now)
+{
+    switch (state) {
+    case CHROPROF_PENDING: chroprof__pending(p, id, site, home, now); break;
+    case CHROPROF_RUNNING: chroprof__running(p, id, site, home, now); break;
+    case CHROPROF_PAUSED: chroprof__paused(p, id, now); break;
+    case CHROPROF_SWITCH: chroprof__switched(p, id, home, now); break;
+    case CHROPROF_COMPLETED:
+    case CHROPROF_FAILED:
+    case CHROPROF_CANCELLED: chroprof__finished(p, state, id, site, now); break;
+    case CHROPROF_ENTER: chroprof__entered(p, site, now); break;
+    case CHROPROF_LEAVE: chroprof__left(p, now); break;
+    default: chroprof__rare(p, state, id, site, now); break;
+    }
 }
 
 /* >>reading: everything from here on only looks, as of the last event. */
@@ -4796,60 +5164,36 @@ CHROPROF__INLINE bool chroprof__takes(const chroprof *p)
     return false;
 }
 
+/* An event of now, where the clock is a function. */
+CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state state, uint64_t id,
+                                                const chroprof_site *site)
+{
+    chroprof__gate(p, state, id, site, chroprof__home(p, id), chroprof__read_clock(p));
+}
+
 /* An event of now. The slot is fetched before the clock is read: with a million futures it comes
  * from main memory, and the read hides a part of the way. */
 CHROPROF__INLINE void chroprof__live_event(chroprof *p, chroprof_state state, uint64_t id,
                                            const chroprof_site *site)
 {
-    if (state == CHROPROF_PENDING || state == CHROPROF_RUNNING || state == CHROPROF_SWITCH)
-        CHROPROF__PREFETCH(p->futures + chroprof__hash_index(id, p->slots));
-    chroprof__gate(p, state, id, site, chroprof__read_clock(p));
-    if (CHROPROF__RARELY(p->stall_due))
-        chroprof__call_on_stall(p);
+#if CHROPROF__HAS_COUNTER
+    chroprof__future *home = chroprof__home(p, id);
+    if (CHROPROF__LIKELY(p->clock == NULL)) {
+        if (state == CHROPROF_PENDING || state == CHROPROF_RUNNING || state == CHROPROF_SWITCH)
+            CHROPROF__PREFETCH(home);
+        chroprof__gate(p, state, id, site, home, chroprof__counter());
+        return;
+    }
+#endif
+    chroprof__clocked_event(p, state, id, site);
 }
 
-/* The kinds that are worth a copy of the gate of their own ... */
-CHROPROF__NOINLINE void chroprof__live_pending(chroprof *p, uint64_t id, const chroprof_site *site)
-{
-    chroprof__live_event(p, CHROPROF_PENDING, id, site);
-}
-
-CHROPROF__NOINLINE void chroprof__live_running(chroprof *p, uint64_t id)
-{
-    chroprof__live_event(p, CHROPROF_RUNNING, id, NULL);
-}
-
-CHROPROF__NOINLINE void chroprof__live_paused(chroprof *p, uint64_t id)
-{
-    chroprof__live_event(p, CHROPROF_PAUSED, id, NULL);
-}
-
-CHROPROF__NOINLINE void chroprof__live_switch(chroprof *p, uint64_t id)
-{
-    chroprof__live_event(p, CHROPROF_SWITCH, id, NULL);
-}
-
-CHROPROF__NOINLINE void chroprof__live_completed(chroprof *p, uint64_t id)
-{
-    chroprof__live_event(p, CHROPROF_COMPLETED, id, NULL);
-}
-
-CHROPROF__NOINLINE void chroprof__live_enter(chroprof *p, const chroprof_site *site)
-{
-    chroprof__live_event(p, CHROPROF_ENTER, 0, site);
-}
-
-CHROPROF__NOINLINE void chroprof__live_leave(chroprof *p)
-{
-    chroprof__live_event(p, CHROPROF_LEAVE, 0, NULL);
-}
-
-/* ... and the others. */
-CHROPROF__COLD void chroprof__any_live_event(chroprof *p, chroprof_state state, uint64_t id,
-                                             const chroprof_site *site)
+/* An event of now of a kind that only has the general way. */
+CHROPROF__NOINLINE void chroprof__any_live_event(chroprof *p, chroprof_state state, uint64_t id,
+                                                 const chroprof_site *site)
 {
     if (chroprof__takes(p))
-        chroprof__live_event(p, state, id, site);
+        chroprof__rare(p, state, id, site, chroprof__read_clock(p));
 }
 
 #ifndef CHROPROF_DISABLE
@@ -4861,9 +5205,7 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
         return;
     if (CHROPROF__RARELY(!p->core->started))
         chroprof__start_at(p->core, now);   /* under the manual clock only this tells the time */
-    chroprof__gate(p, state, id, site, now);
-    if (p->stall_due)
-        chroprof__call_on_stall(p);
+    chroprof__gate(p, state, id, site, chroprof__home(p, id), now);
 }
 
 CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name,
@@ -4881,7 +5223,7 @@ CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *na
 CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site)
 {
     if (chroprof__takes(p))
-        chroprof__live_pending(p, id, site);
+        chroprof__live_event(p, CHROPROF_PENDING, id, site);
 }
 
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id)
@@ -4910,35 +5252,37 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
 CHROPROF_API void chroprof_running(chroprof *p, uint64_t id)
 {
     if (chroprof__takes(p))
-        chroprof__live_running(p, id);
+        chroprof__live_event(p, CHROPROF_RUNNING, id, NULL);
 }
 
 CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id)
 {
     if (chroprof__takes(p))
-        chroprof__live_paused(p, id);
+        chroprof__live_event(p, CHROPROF_PAUSED, id, NULL);
 }
 
 CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id)
 {
     if (chroprof__takes(p))
-        chroprof__live_switch(p, id);
+        chroprof__live_event(p, CHROPROF_SWITCH, id, NULL);
 }
 
 CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
 {
     if (chroprof__takes(p))
-        chroprof__live_completed(p, id);
+        chroprof__live_event(p, CHROPROF_COMPLETED, id, NULL);
 }
 
 CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id)
 {
-    chroprof__any_live_event(p, CHROPROF_FAILED, id, NULL);
+    if (chroprof__takes(p))
+        chroprof__live_event(p, CHROPROF_FAILED, id, NULL);
 }
 
 CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id)
 {
-    chroprof__any_live_event(p, CHROPROF_CANCELLED, id, NULL);
+    if (chroprof__takes(p))
+        chroprof__live_event(p, CHROPROF_CANCELLED, id, NULL);
 }
 
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
@@ -4960,13 +5304,13 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
 CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site)
 {
     if (chroprof__takes(p))
-        chroprof__live_enter(p, site);
+        chroprof__live_event(p, CHROPROF_ENTER, 0, site);
 }
 
 CHROPROF_API void chroprof_leave(chroprof *p)
 {
     if (chroprof__takes(p))
-        chroprof__live_leave(p);
+        chroprof__live_event(p, CHROPROF_LEAVE, 0, NULL);
 }
 
 CHROPROF_API void chroprof_loop_enter(chroprof *p)
@@ -6736,8 +7080,8 @@ static uint64_t chroprof__time_slices(chroprof *scratch, uint32_t slices)
     for (int round = 0; round < 5; round++) {
         uint64_t before = chroprof__counter();
         for (uint32_t k = 0; k < slices; k++) {
-            chroprof__live_running(scratch, 1);
-            chroprof__live_paused(scratch, 1);
+            chroprof__live_event(scratch, CHROPROF_RUNNING, 1, NULL);
+            chroprof__live_event(scratch, CHROPROF_PAUSED, 1, NULL);
         }
         uint64_t ticks = chroprof__counter() - before;
         best = ticks < best ? ticks : best;
