@@ -47,6 +47,9 @@
 #include "command/report.h"
 #include "command/trace.h"
 #include "command/trace_code.h"
+#include "command/numbers.h"
+#include "command/difference.h"
+#include "command/diff.h"
 
 #define COUNT(array) (sizeof (array) / sizeof (array)[0])
 
@@ -63,6 +66,9 @@ static const tool_command commands[] = {
     { "check", "FILE|PID",
       "Holds every law against a profile in a file.", check_text, check_options,
       COUNT(check_options), check_run },
+    { "diff", "A B [options]",
+      "Says what changed between two profiles, and what of it is more than noise.", diff_text,
+      diff_options, COUNT(diff_options), diff_run },
     { "report", "[BEFORE] IN [-o OUT.html]",
       "Makes a page for the browser of a profile, or of two to compare.", report_text,
       report_options, COUNT(report_options), report_run },
@@ -110,7 +116,7 @@ static int print_help(FILE *out)
                 "  chroprof COMMAND --help   options and examples of a command\n"
                 "  chroprof --version        version\n"
                 "\n"
-                "exit codes: 0 done, 1 bad input or output, 2 usage\n", out);
+                "exit codes: 0 done, 1 bad input or output, 2 usage; diff has its own\n", out);
     return out == stderr ? TOOL_USAGE : TOOL_OK;
 }
 

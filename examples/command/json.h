@@ -158,6 +158,17 @@ static bool json_u64(json_reader *r, uint64_t *value)
     return (r->at > start && !r->failed) || json_fail(r, "a whole number");
 }
 
+static bool json_bool(json_reader *r, bool *value)
+{
+    json_blanks(r);
+    *value = r->end - r->at >= 4 && memcmp(r->at, "true", 4) == 0;
+    if (!*value && !(r->end - r->at >= 5 && memcmp(r->at, "false", 5) == 0)) {
+        return json_fail(r, "true or false");
+    }
+    r->at += *value ? 4 : 5;
+    return !r->failed;
+}
+
 static size_t json_digits(json_reader *r)
 {
     const char *start = r->at;

@@ -9,6 +9,7 @@ typedef struct profile_text {
     uint64_t schema;
     json_text name;            /* in its quotes */
     json_text sites, stalls, windows, futures;
+    json_text totals, paths;   /* may be missing */
     json_text sampler, modules, stacks, samples;    /* length 0: written without a sampler */
 } profile_text;
 
@@ -17,7 +18,8 @@ static json_text *profile_part(profile_text *p, json_text key)
     const struct { const char *key; json_text *part; } parts[] = {
         { "name", &p->name }, { "sites", &p->sites }, { "stalls", &p->stalls },
         { "windows", &p->windows }, { "futures", &p->futures },
-        { "sampler", &p->sampler }, { "modules", &p->modules }, { "stacks", &p->stacks }, { "samples", &p->samples }
+        { "totals", &p->totals }, { "paths", &p->paths }, { "sampler", &p->sampler },
+        { "modules", &p->modules }, { "stacks", &p->stacks }, { "samples", &p->samples }
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (json_is(key, parts[i].key)) {

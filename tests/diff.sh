@@ -1,0 +1,220 @@
+#!/bin/sh
+# chroprof diff: streams whose changes are known, and the demonstration with and without its fault.
+#   sh tests/diff.sh [COMMAND [DEMO]]        default build/chroprof, build/demo; PAIRS=2
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
+
+cd "$(dirname "$0")/.." || exit 1
+command=${1:-build/chroprof}
+demo=${2:-build/demo}
+PAIRS=${PAIRS:-2}
+case $command in /*) ;; *) command=$PWD/$command ;; esac
+case $demo in /*) ;; *) demo=$PWD/$demo ;; esac
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# stream NAME SEED [awk assignments]: a run of eight callbacks, slices uneven by a fifth.
+#   slow=c factor=1.5    that one's slices are longer    all=2      everybody's are
+#   often=c times=3      that one is called more often   line=100   lines moved by so many
+#   folder=/other/       where the files are             without=c  that one is not called
+#   under=p              slow is slow only as a callback of p       hiccup=7  ms, now and then
+stream() {
+    name=$1
+    shift
+    awk -v seed="$@" -f - >"$scratch/$name.events" <<'END'
+function random() { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648 }
+function event(kind, site, at) {
+    printf "%.0f %s 0 %s %sserver.c %d\n", now, kind, site, folder, at + line
+}
+function slice(site, at, base, parent) {
+    factor_here = (site == slow && (under == "" || under == parent)) ? factor : 1
+    event("enter", site, at)
+    now += base * factor_here * (all ? all : 1) * (0.8 + 0.4 * random())
+    if (hiccup && random() < 0.003) now += hiccup * 1000000
+    event("leave", site, at)
+}
+BEGIN {
+    split("a b c d e f g h", sites, " ")
+    rounds = rounds ? rounds : 1500
+    for (round = 0; round < rounds; round++) {
+        for (i = 1; i <= 8; i++) {
+            if (sites[i] == without) continue
+            for (k = sites[i] == often ? times : 1; k > 0; k--) slice(sites[i], i, 5000 * i, "")
+        }
+        event("enter", "p", 20); slice("q", 22, 20000, "p"); event("leave", "p", 20)
+        event("enter", "o", 21); slice("q", 22, 20000, "o"); event("leave", "o", 21)
+        printf "%.0f idle_enter 0\n", now
+        now += 200000
+        printf "%.0f idle_leave 0\n", now
+    }
+}
+END
+    "$command" replay --strict "$scratch/$name.events" -f json -o "$scratch/$name.json"
+}
+
+# run ARGUMENTS...: standard output and error into files, the exit code into $code
+run() { "$command" diff "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?; }
+
+# expect NAME CODE [TEXT]
+expect() {
+    if [ "$code" != "$2" ]; then
+        fail "$1" "exit code $code, expected $2: $(cat "$scratch/err" "$scratch/out" | head -n 9)"
+    elif [ -n "${3-}" ] && ! grep -qF -e "$3" "$scratch/out" "$scratch/err"; then
+        fail "$1" "'$3' not found in: $(cat "$scratch/err" "$scratch/out" | head -n 20)"
+    else
+        ok "$1"
+    fi
+}
+
+# section TITLE: the first words of its rows
+section() {
+    awk -v title="$1" 'index($0, title) == 1 { on = 1; next } /^$/ { on = 0 } on { print $1 }' \
+        "$scratch/out" | tr '\n' ' '
+}
+
+# expect_section NAME TITLE WORDS
+expect_section() {
+    got=$(section "$2")
+    if [ "$got" = "$3" ]; then ok "$1"; else fail "$1" "$2: '$got', expected '$3'"; fi
+}
+
+# --- streams
+cd "$scratch" || exit 1
+stream base 1
+stream again 2
+stream slower 3 -v slow=c -v factor=1.5
+stream double 4 -v all=2
+stream often 5 -v often=c -v times=3
+stream moved 6 -v slow=c -v factor=1.5 -v line=100 -v folder=/home/other/src/
+stream without 7 -v without=c
+stream under 8 -v slow=q -v factor=2 -v under=o
+stream hiccups 9 -v hiccup=7
+stream short 10 -v rounds=3
+
+run base.json base.json; expect itself 0 "No site got worse beyond noise."
+run base.json again.json --fail-above 0; expect again 0 "No site got worse beyond noise."
+expect_section again_names_nothing "WORSE" ""
+run base.json slower.json; expect slower 0 "1 site got worse beyond noise, first c"
+expect_section slower_site "WORSE sites" "c "
+expect_section slower_path "WORSE paths" "c "
+for pct in 0 10 15.5 15%; do
+    run base.json slower.json --fail-above $pct; expect "fail_above_$pct" 1 "first c"
+done
+# x1.5, less four times the least noise between runs: 5 percent
+run base.json slower.json --fail-above 25; expect fail_above_25 0 "first c"
+run slower.json base.json --fail-above 0; expect faster 0 "No site got worse beyond noise."
+expect_section faster_site "BETTER sites" "c "
+run base.json double.json --fail-above 5; expect all_slower 0 "all: slices x2.0"
+run base.json double.json --fail-above 5 --absolute; expect all_absolute 1 "9 sites got worse"
+run base.json often.json --fail-above 5; expect more_often 1 "1 site got worse beyond noise"
+expect_section more_often_site "WORSE sites" "c "
+run base.json moved.json; expect moved_lines 0 "1 site got worse beyond noise, first c"
+expect_section moved_lines_site "WORSE sites" "c "
+run base.json without.json --fail-above 0; expect gone 0 "No site got worse"
+expect_section gone_site "GONE sites" "c "
+run without.json base.json --fail-above 1; expect new 1 "NEW sites"
+expect_section new_site "NEW sites" "c "
+run without.json base.json --fail-above 50; expect new_small 0 "NEW sites"
+run base.json under.json --columns 120; expect one_path 0 "WORSE paths"
+expect_section one_path_named "WORSE paths" "o "
+run base.json hiccups.json --fail-above 0; expect hiccups 0 "No site got worse beyond noise."
+run base.json short.json --fail-above 0; expect too_short 0 "No site got worse beyond noise."
+run - base.json; expect standard_input_empty 2
+"$command" diff - slower.json <base.json >out 2>err; code=$?
+expect standard_input 0 "first c"
+
+# --- few sites
+printf '%s\n' '0 enter 0 a a.c 1' '5000 leave 0' '6000 enter 0 a a.c 1' '11000 leave 0' \
+    >few.events
+"$command" replay few.events -f json -o few.json
+run few.json few.json; expect few_sites 0 "too few"
+: >empty.events
+"$command" replay empty.events -f json -o empty.json
+run empty.json base.json --fail-above 0.5; expect all_new 1 "NEW sites"
+run empty.json empty.json; expect empty 0 "No site got worse"
+
+# --- widths, character sets, hostile names
+for columns in 60 80 120 200; do
+    run base.json under.json --ascii --columns $columns
+    if [ "$code" = 0 ] && LC_ALL=C awk -v w=$columns 'length > w { exit 1 }' out &&
+        ! LC_ALL=C grep -q '[^ -~]' out; then ok "columns_$columns"; else
+        fail "columns_$columns" "$(LC_ALL=C awk -v w=$columns 'length > w' out | head -n 1)"; fi
+done
+printf '0 enter 0 x\\sy\033[2J"\\\\ a.c 1\n9000000 leave 0\n' >hostile.events
+"$command" replay hostile.events -f json -o hostile.json
+run empty.json hostile.json; expect hostile 0 'x y\x1b[2J"\'
+if LC_ALL=C grep -q "$(printf '\033')" out; then fail hostile_bytes "escape byte"; else
+    ok hostile_bytes; fi
+if command -v python3 >/dev/null 2>&1; then
+    for pair in "base slower" "empty hostile" "base under"; do
+        set -- $pair
+        "$command" diff "$1.json" "$2.json" --json >"$1-$2.diff"
+    done
+    cat >check.py <<'END'
+import json
+d = json.load(open("base-slower.diff"))
+assert d["chroprof_diff"] == 1 and d["a"]["source"] == "base.json", d["a"]
+assert [s["verdict"] for s in d["sites"]].count("worse") == 1, d["sites"][0]
+c = d["sites"][0]
+assert c["name"] == "c" and c["changes"]["slice"]["beyond"] and not c["changes"]["rate"]["beyond"]
+assert 1.47 < c["changes"]["slice"]["factor"] < 1.53, c["changes"]
+assert 15.5 < c["worse_percent"] < 25, c["worse_percent"]
+assert abs(c["share_b"] - 100 * c["b"]["exec_ns"] / d["b"]["elapsed_ns"]) < 1e-3
+assert c["a"]["slices"] == c["b"]["slices"] == c["a"]["calls"] == 1500
+d = json.load(open("empty-hostile.diff"))
+assert d["sites"][0]["name"] == 'x y\x1b[2J"\\', d["sites"]
+d = json.load(open("base-under.diff"))
+worse = [p["path"] for p in d["paths"] if p["verdict"] == "worse"]
+assert worse == [["o", "q"]], worse
+END
+    if python3 check.py >log 2>&1; then ok json; else fail json "$(tail -n 1 log)"; fi
+else
+    skip json "no python3"
+fi
+
+# --- what can't be read, and what can't be meant
+run base.json missing.json; expect missing_file 2 "missing.json: "
+run base.json base.events; expect no_profile 2
+head -c 2000 base.json >torn.json
+run torn.json base.json; expect torn 2 "torn.json:"
+sed 's/"slices":[0-9]*/"slices":"many"/' base.json >text.json
+run text.json base.json; expect wrong_type 2 "expected a whole number"
+run base.json; expect one_operand 2 "missing operand B"
+run; expect no_operand 2 "missing operand A"
+for bad in x 5.55 5x -1 ''; do
+    run base.json again.json "--fail-above=$bad"; expect "bad_percentage_$bad" 2 "expected a perc"
+done
+if [ -w /dev/full ]; then
+    "$command" diff base.json again.json >/dev/full 2>err; code=$?
+    expect output_full 2 "(standard output): "
+fi
+run --help; expect help 0 "standard errors"
+if awk 'length > 88 { exit 1 }' out; then ok help_width; else
+    fail help_width "$(awk 'length > 88' out | head -n 1)"; fi
+
+# --- the demonstration, on whatever else this machine does
+i=0
+while [ -x "$demo" ] && [ "$((i += 1))" -le "$PAIRS" ]; do
+    "$demo" 4 fixed first.block >log 2>&1 && cp demo.json first.json
+    "$demo" 4 fixed >log 2>&1 && cp demo.json second.json
+    "$demo" 4 >log 2>&1 && cp demo.json fault.json
+    run first.json second.json --fail-above 0
+    expect "demo_same_$i" 0 "No site got worse beyond noise."
+    expect_section "demo_same_names_nothing_$i" "WORSE" ""
+    run second.json fault.json --fail-above 10; expect "demo_fault_$i" 1
+    case $(section "WORSE sites") in
+    task_handler*|find_task*) ok "demo_fault_named_$i" ;;
+    *) fail "demo_fault_named_$i" "$(cat out)" ;;
+    esac
+    run first.block second.json --fail-above 0; expect "demo_block_$i" 0 "No site got worse"
+    rm -f first.block*
+done
+[ -x "$demo" ] || skip demo "$demo is not built"
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
