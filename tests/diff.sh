@@ -184,6 +184,8 @@ head -c 2000 base.json >torn.json
 run torn.json base.json; expect torn 2 "torn.json:"
 sed 's/"slices":[0-9]*/"slices":"many"/' base.json >text.json
 run text.json base.json; expect wrong_type 2 "expected a whole number"
+sed -e '/"slices"/s/"windows":/"wind":/' -e 's/"paths"/"path"/' base.json >bare.json
+run bare.json slower.json; expect without_windows_or_paths 0 "first c"
 run base.json; expect one_operand 2 "missing operand B"
 run; expect no_operand 2 "missing operand A"
 for bad in x 5.55 5x -1 ''; do

@@ -153,7 +153,7 @@ static bool read_diff_row(json_reader *r, diff_row *row)
 
 static bool read_diff_table(const profile_text *p, json_text list, diff_table *table)
 {
-    json_reader r = json_part(&p->reader, list);
+    json_reader r;
     size_t most = list.length > 0 ? count_items(&p->reader, list) : 0;
     bool first = true;
     if (most == SIZE_MAX) {
@@ -165,6 +165,7 @@ static bool read_diff_table(const profile_text *p, json_text list, diff_table *t
         return false;
     }
     if (most > 0) {
+        r = json_part(&p->reader, list);
         (void)json_open(&r, '[');
     }
     while (table->count < most && json_next(&r, ']', &first)) {
@@ -270,14 +271,16 @@ static void side_shape(diff_side *s)
  * is not over. Returns how many parts; fewer than four windows tell nothing. */
 static size_t window_parts(const profile_text *p, json_text windows, double parts[DIFF_PARTS])
 {
-    json_reader r = json_part(&p->reader, windows);
+    json_reader r;
     size_t count = windows.length > 0 ? count_items(&p->reader, windows) : 0;
     size_t used = count > DIFF_PARTS ? DIFF_PARTS : count > 4 ? count - 1 : 0;
     size_t each = used > 0 && count != SIZE_MAX ? (count - 1) / used : 0;
     bool first = true;
-    if (each == 0 || !json_open(&r, '[')) {
+    if (each == 0) {
         return 0;
     }
+    r = json_part(&p->reader, windows);
+    (void)json_open(&r, '[');
     for (size_t i = 0; i < each * used && json_next(&r, ']', &first); i++) {
         uint64_t exec = 0;
         if (!json_u64(&r, &exec)) {
