@@ -89,6 +89,30 @@ TEST(finish_in_the_middle_keeps_the_frame)
     only(p, BURIED_FINISH, 1);
 }
 
+/* The frame on top is an older future's; the one that finishes ran hidden, below no frame of it. */
+TEST(finish_of_a_future_that_was_hidden)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_depth = 1;
+    p = fresh(&options);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, PENDING, 1, &B);
+    at(p, 20, RUNNING, 1, NULL);
+    at(p, 30, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    at(p, 40, COMPLETED, 1, NULL);
+    CHECK_EQ(rank_of(p, "b").completed, 1);
+    CHECK_EQ(rank_of(p, "a").abandoned, 1);
+    CHECK_EQ(totals_of(p).live, 0);
+    at(p, 50, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 40);
+    CHECK_EQ(totals_of(p).untracked_ns, 10);
+    CHECK_ANOMALY(p, BURIED_FINISH, 1);
+}
+
 TEST(finish_in_the_middle_then_idle)
 {
     chroprof *p = buried();
@@ -1225,6 +1249,7 @@ static const test_case cases[] = {
     CASE(finish_on_top_knows_its_kind),
     CASE(finish_off_the_stack),
     CASE(finish_in_the_middle_keeps_the_frame),
+    CASE(finish_of_a_future_that_was_hidden),
     CASE(finish_in_the_middle_then_idle),
     CASE(finish_in_the_middle_then_unwound),
     CASE(finish_in_the_middle_twice),

@@ -522,6 +522,46 @@ TEST(ranks_are_sorted)
 }
 
 /* Nobody has blame or delay: exec decides, then the name. */
+TEST(ranks_by_an_order_that_does_not_exist)
+{
+    chroprof_rank rows[3];
+    chroprof *p = fresh(NULL);
+    call(p, &A, 0, 10);
+    call(p, &B, 10, 40);
+    call(p, &C, 40, 60);
+    CHECK_EQ(chroprof_ranks(p, rows, 3, (chroprof_order)99), 3);
+    CHECK_STR(rows[0].name, "b");
+    CHECK_STR(rows[1].name, "c");
+    CHECK_STR(rows[2].name, "a");
+    CHECK_EQ(chroprof_ranks(p, rows, 1, CHROPROF_BY_SLICE_MAX), 3);
+    CHECK_STR(rows[0].name, "b");
+}
+
+/* From the top down; what a slice has so far is its own time on top. */
+TEST(frames_from_the_top_down)
+{
+    chroprof_frame rows[4], first;
+    chroprof *p = fresh(NULL);
+    CHECK_EQ(chroprof_frames(p, rows, 4), 0);
+    CHECK_EQ(chroprof_frames(NULL, rows, 4), 0);
+    at(p, 0, PENDING, 7, &A);
+    at(p, 10, RUNNING, 7, NULL);
+    at(p, 30, LOOP_ENTER, 0, NULL);
+    at(p, 40, ENTER, 0, &B);
+    at(p, 70, TICK, 0, NULL);
+    memset(rows, 0x55, sizeof rows);
+    CHECK_EQ(chroprof_frames(p, rows, 4), 3);
+    CHECK_STR(rows[0].name, "b");
+    CHECK(rows[0].id == 0 && !rows[0].barrier && rows[0].since_ns == 40 && rows[0].slice_ns == 30);
+    CHECK(rows[1].barrier && rows[1].id == 0 && rows[1].since_ns == 30 && rows[1].slice_ns == 0);
+    CHECK_STR(rows[2].name, "a");
+    CHECK(rows[2].id == 7 && !rows[2].barrier && rows[2].since_ns == 10 && rows[2].slice_ns == 20);
+    CHECK_EQ(rows[2].path, path_of(p, "a").id);
+    CHECK_EQ(chroprof_frames(p, &first, 1), 3);
+    CHECK_STR(first.name, "b");
+    CHECK_EQ(chroprof_frames(p, NULL, 0), 3);
+}
+
 TEST(ranks_with_ties)
 {
     chroprof_rank rows[3];
@@ -821,6 +861,133 @@ TEST(the_time_of_on_stall_is_loop)
     orderly(p);
 }
 
+/* A profile whose clock is stall_clock, with this on_stall. */
+static chroprof *stalling_by_clock(witness *w, void (*on_stall)(void *, const chroprof_stall *))
+{
+    chroprof_options options = { 0 };
+    memset(w, 0, sizeof *w);
+    stall_clock_now = 0;
+    options.clock = stall_clock;
+    options.stall_ns = 100;
+    options.on_stall = on_stall;
+    options.on_stall_user = w;
+    return w->p = fresh(&options);
+}
+
+/* The stalled turn is that of a nested loop: on_stall's time is none of the call around it. */
+TEST(the_time_of_on_stall_inside_a_nested_loop_is_loop)
+{
+    witness w;
+    chroprof *p = stalling_by_clock(&w, dawdle);
+    chroprof_enter(p, &A);
+    stall_clock_now += 10;
+    chroprof_loop_enter(p);
+    chroprof_enter(p, &B);
+    stall_clock_now += 150;
+    chroprof_leave(p);                             /* 40 in on_stall */
+    laws(p);
+    stall_clock_now += 5;
+    chroprof_loop_leave(p);
+    stall_clock_now += 20;
+    chroprof_leave(p);
+    laws(p);
+    CHECK_EQ(w.calls, 1);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 30);
+    CHECK_EQ(rank_of(p, "b").slice_max_ns, 150);
+    CHECK_EQ(totals_of(p).loop_ns, 45);
+    CHECK_EQ(totals_of(p).turn_max_ns, 150);
+    CHECK_EQ(totals_of(p).elapsed_ns, 225);
+    orderly(p);
+}
+
+/* A switch at the base ends a turn while the next one has begun. */
+TEST(the_time_of_on_stall_at_a_switch_is_loop)
+{
+    witness w;
+    chroprof *p = stalling_by_clock(&w, dawdle);
+    chroprof_pending(p, 1, &A);
+    chroprof_pending(p, 2, &B);
+    chroprof_running(p, 1);
+    stall_clock_now += 150;
+    chroprof_switch(p, 2);
+    laws(p);
+    stall_clock_now += 30;
+    chroprof_paused(p, 2);
+    laws(p);
+    CHECK_EQ(w.calls, 1);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 30);
+    CHECK_EQ(rank_of(p, "b").slice_max_ns, 30);
+    CHECK_EQ(totals_of(p).turn_max_ns, 150);
+    CHECK_EQ(totals_of(p).loop_ns, 40);
+    orderly(p);
+}
+
+TEST(a_stall_that_switching_off_ends)
+{
+    witness w;
+    chroprof *p = stalling_by_clock(&w, dawdle);
+    chroprof_enter(p, &A);
+    stall_clock_now += 150;
+    chroprof_set_enabled(p, false);
+    CHECK_EQ(w.calls, 1);
+    CHECK(!p->on && !totals_of(p).enabled);
+    CHECK_EQ(rank_of(p, "a").slice_max_ns, 150);
+    chroprof_enter(p, &A);
+    CHECK_EQ(rank_of(p, "a").calls, 1);
+    laws(p);
+}
+
+/* Life calls from on_stall do nothing, but for init. */
+static void rebel(void *user, const chroprof_stall *stall)
+{
+    witness *w = (witness *)user;
+    note(user, stall);
+    chroprof_reset(w->p);
+    chroprof_set_enabled(w->p, false);
+    chroprof_set_enabled(w->p, true);
+    chroprof_unmap(w->p);
+    if (chroprof_site_make(w->p, "made", "inside.c", 1) == NULL)
+        w->broken = "no site";
+}
+
+TEST(on_stall_does_not_change_the_profiles_life)
+{
+    witness w;
+    chroprof *p = stalling_by_clock(&w, rebel);
+    chroprof_enter(p, &A);
+    stall_clock_now += 150;
+    chroprof_leave(p);
+    CHECK_EQ(w.calls, 1);
+    CHECK(w.broken == NULL);
+    CHECK(p->core != NULL && p->on && totals_of(p).enabled);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 150);
+    laws(p);
+    orderly(p);
+}
+
+static void begin_anew(void *user, const chroprof_stall *stall)
+{
+    witness *w = (witness *)user;
+    note(user, stall);
+    w->p = fresh(NULL);
+}
+
+TEST(on_stall_makes_a_new_profile_of_the_handle)
+{
+    witness w;
+    chroprof *p = stalling_by_clock(&w, begin_anew);
+    chroprof_enter(p, &A);
+    stall_clock_now += 150;
+    chroprof_leave(p);
+    CHECK_EQ(w.calls, 1);
+    CHECK_EQ(totals_of(p).elapsed_ns, 0);
+    CHECK(find_rank(p, "a") == NULL);
+    at(p, 5, ENTER, 0, &B);
+    CHECK_EQ(rank_of(p, "b").calls, 1);
+    orderly(p);
+}
+
 /* One turn of i ns for each i in a shuffled order: the longest and the most recent are kept. */
 TEST(stalls_keep_the_longest_and_the_most_recent)
 {
@@ -1068,6 +1235,28 @@ TEST(reset_forgets_what_is_over)
     CHECK_EQ(rank_of(p, "a").calls, 1);
 }
 
+/* The calendar time of profile time 0 moves with it. */
+TEST(reset_moves_the_start)
+{
+    chroprof_options options = { 0 };
+    uint64_t started;
+    chroprof *p;
+    stall_clock_now = 1000;
+    options.clock = stall_clock;
+    p = fresh(&options);
+    started = totals_of(p).start_unix_ns;
+    CHECK(started > 0);
+    stall_clock_now += 5000;
+    chroprof_tick(p);
+    chroprof_reset(p);
+    CHECK_EQ(totals_of(p).start_unix_ns, started + 5000);
+    CHECK_EQ(totals_of(p).elapsed_ns, 0);
+    stall_clock_now += 30;
+    chroprof_tick(p);
+    CHECK_EQ(totals_of(p).elapsed_ns, 30);
+    laws(p);
+}
+
 TEST(off_and_on_ends_idle_and_the_pass)
 {
     chroprof *p = fresh(NULL);
@@ -1151,6 +1340,8 @@ static const test_case cases[] = {
     CASE(with_children_counts_a_site_under_two_parents),
     CASE(with_children_is_not_counted_twice),
     CASE(ranks_are_sorted),
+    CASE(ranks_by_an_order_that_does_not_exist),
+    CASE(frames_from_the_top_down),
     CASE(ranks_with_ties),
     CASE(ranks_by_blame_and_delay),
     CASE(stillborn_is_apart_from_calls),
@@ -1162,6 +1353,11 @@ static const test_case cases[] = {
     CASE(stall_is_the_turn_without_the_nested_loop),
     CASE(on_stall_may_read_and_dump_but_not_send_events),
     CASE(the_time_of_on_stall_is_loop),
+    CASE(the_time_of_on_stall_inside_a_nested_loop_is_loop),
+    CASE(the_time_of_on_stall_at_a_switch_is_loop),
+    CASE(a_stall_that_switching_off_ends),
+    CASE(on_stall_does_not_change_the_profiles_life),
+    CASE(on_stall_makes_a_new_profile_of_the_handle),
     CASE(stalls_keep_the_longest_and_the_most_recent),
     CASE(windows_split_an_interval),
     CASE(windows_merge_when_full),
@@ -1172,6 +1368,7 @@ static const test_case cases[] = {
     CASE(percentiles_below_and_above_the_range),
     CASE(reset_keeps_what_is_live),
     CASE(reset_forgets_what_is_over),
+    CASE(reset_moves_the_start),
     CASE(off_and_on_ends_idle_and_the_pass),
     CASE(off_and_on_keeps_what_is_known),
 };
