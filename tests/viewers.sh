@@ -187,6 +187,21 @@ else
     prometheus_server
 fi
 
+# --- the recipes for a fleet
+fetch promtool prometheus || true
+fetch prometheus-node-exporter prometheus-node-exporter || true
+fetch curl curl || true
+B=$B sh "$OLDPWD/tests/fleet.sh" >fleet.log 2>&1
+counts=$(tail -n 1 fleet.log |
+    sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+if [ -z "$counts" ]; then
+    fail fleet "ended without its counts: $(tail -n 1 fleet.log)"
+else
+    sed '$d' fleet.log
+    set -- $counts
+    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+fi
+
 # --- flamegraph.pl
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 [ -e "$flamegraph" ] || fetch nytprofcg libdevel-nytprof-perl

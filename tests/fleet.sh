@@ -1,0 +1,178 @@
+#!/bin/sh
+# The recipes of examples/fleet as they stand, but for addresses and times: three servers (the
+# demonstration, two of them with its fault) whose profiles lie in files, node_exporter, Prometheus
+# with the rules, and a receiver of pushed profiles that reads them by go tool pprof.
+#   sh tests/fleet.sh       B=build: the folder of chroprof and demo; works in $B/fleet
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
+
+cd "$(dirname "$0")/.." || exit 1
+B=${B:-build}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+recipes=$PWD/examples/fleet
+tests=$PWD/tests
+work=$B/fleet
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+has() { command -v "$1" >/dev/null 2>&1; }
+started=
+finish() {
+    for process in $started; do kill "$process" 2>/dev/null; done
+    wait
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+trap 'for process in $started; do kill "$process" 2>/dev/null; done; exit 1' HUP INT TERM
+
+rm -rf "$work"
+mkdir -p "$work/profiles" "$work/metrics"
+cd "$work" || exit 1
+CHROPROF=$B/chroprof
+export CHROPROF
+
+# background LOG COMMAND...
+background() {
+    log=$1
+    shift
+    "$@" >"$log" 2>&1 </dev/null &
+    started="$started $!"
+}
+
+# --- the rules, against figures worked out by hand
+if has promtool; then
+    if promtool check config --syntax-only "$recipes/prometheus.yml" >log 2>&1; then
+        ok prometheus_config
+    else
+        fail prometheus_config "$(head -n 3 log)"
+    fi
+    if promtool check rules --lint=all --lint-fatal "$recipes/rules.yml" >log 2>&1; then
+        ok rules_lint
+    else
+        fail rules_lint "$(head -n 3 log)"
+    fi
+    if (cd "$recipes" && promtool test rules rules_test.yml) >log 2>&1; then ok rules; else
+        fail rules "$(head -n 20 log)"; fi
+else
+    skip rules "needs promtool (package prometheus)"
+fi
+
+# --- three servers
+mkdir -p run1 run2 run3
+(cd run1 && exec "$B/demo" 60 "$work/profiles/server-1.chroprof") >log1 2>&1 &
+one=$!
+(cd run2 && exec "$B/demo" 60 "$work/profiles/server-2.chroprof") >log2 2>&1 &
+two=$!
+(cd run3 && exec "$B/demo" 60 fixed "$work/profiles/server-3.chroprof") >log3 2>&1 &
+three=$!
+started="$one $two $three"
+"$CHROPROF" replay - -f json -o "$work/none.json" </dev/null
+: >profiles/no-profile.chroprof
+
+# --- push: two intervals of one second
+python=python3
+has python3 || python=
+if [ -z "$python" ] || ! has curl || ! has go; then
+    skip push "needs python3, curl and go (packages curl, golang-go)"
+else
+    background receiver.log "$python" "$tests/receiver.py" "$work/pushed" 19093
+    for i in 1 2 3 4 5 6 7 8 9 10; do grep -qs ready receiver.log && break; sleep 0.5; done
+    sleep 2
+    if timeout 60 sh "$recipes/push.sh" profiles/server-1.chroprof http://127.0.0.1:19093 \
+        'demo{zone=eu west}' 1 2 >push.log 2>&1 && [ ! -s push.log ]; then ok push; else
+        fail push "$(head -n 3 push.log)"; fi
+    cat >expect.py <<'END'
+import json, re, subprocess, sys
+for number in (1, 2):
+    query = json.load(open(f"pushed/{number}.json"))
+    assert query["name"] == ["demo{zone=eu west}"] and query["format"] == ["pprof"], query
+    length = int(query["until"][0]) - int(query["from"][0])
+    assert 1 <= length <= 20, query
+    types = json.load(open(f"pushed/{number}.sample_type_config"))
+    top = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=exec", "-unit=ms",
+                          f"pushed/{number}.profile"], capture_output=True, text=True, check=True)
+    raw = subprocess.run(["go", "tool", "pprof", "-raw", f"pushed/{number}.profile"],
+                         capture_output=True, text=True, check=True).stdout
+    named = {kind.split("/")[0]: kind.split("/")[1].split("[")[0]
+             for kind in re.search(r"^(calls/count.*)$", raw, re.M).group(1).split()}
+    assert all(named[kind] == types[kind]["units"] for kind in types), (types, named)
+    total = float(re.search(r"of ([0-9.]+)ms total", top.stdout).group(1))
+    assert 0 < total <= 1000 * length + 1500, (total, length)   # the interval, not the run
+    sites = [line.split()[-1] for line in top.stdout.splitlines() if line.endswith("task_handler")]
+    assert sites == ["task_handler"], top.stdout
+END
+    if "$python" expect.py >log 2>&1; then ok pushed_profiles; else
+        fail pushed_profiles "$(tail -n 1 log)"; fi
+    if timeout 60 sh "$recipes/push.sh" profiles/missing http://127.0.0.1:19093 x 1 1 \
+        >push.log 2>&1; grep -q 'No such file' push.log; then ok push_says_why; else
+        fail push_says_why "$(head -n 3 push.log)"; fi
+fi
+
+# --- Prometheus, by way of node_exporter; rates over 8 seconds instead of 5 minutes
+textfile() { sh "$recipes/textfile.sh" "$work/profiles" "$work/metrics"; }
+textfile
+for name in server-1 server-2 server-3; do
+    if [ -s "metrics/chroprof-$name.prom" ]; then ok "textfile_$name"; else
+        fail "textfile_$name" "is not there"; fi
+done
+if [ -z "$(ls metrics | grep -v 'chroprof-server-[123].prom')" ]; then ok textfile_others; else
+    fail textfile_others "$(ls -a metrics)"; fi
+exporter=
+for candidate in prometheus-node-exporter node_exporter; do
+    if has "$candidate"; then exporter=$candidate; fi
+done
+# asked QUERY: the values that Prometheus answers
+asked() { promtool query instant http://127.0.0.1:19091 "$1" 2>>query.log; }
+# sampled: as the timer does, for the time of a rate
+sampled() {
+    for i in $(seq 1 14); do
+        textfile
+        sleep 1
+    done
+}
+if [ -z "$exporter" ] || ! has prometheus; then
+    skip fleet "needs prometheus and node_exporter (packages prometheus, prometheus-node-exporter)"
+    finish
+fi
+sed 's/\[5m\]/[8s]/g' "$recipes/rules.yml" >rules.yml
+sed -e 's/15s/1s/' -e 's/10.0.0.1:9100", "10.0.0.2:9100/127.0.0.1:19092/' \
+    -e '/job_name: web/,/^$/d' "$recipes/prometheus.yml" >prometheus.yml
+background exporter.log "$exporter" --collector.disable-defaults --collector.textfile \
+    --collector.textfile.directory="$work/metrics" --web.listen-address=127.0.0.1:19092
+background prometheus.log prometheus --config.file=prometheus.yml --storage.tsdb.path=data \
+    --web.listen-address=127.0.0.1:19091
+for i in $(seq 1 30); do
+    grep -qs 'ready to receive' prometheus.log && break
+    sleep 1
+done
+sampled
+first=$(asked 'topk(1, job_site:chroprof_exec:share5m)')
+case $first in
+*'name="task_handler"'*) ok fleet_rank ;;
+*) fail fleet_rank "'$first'" ;;
+esac
+value=$(echo "$first" | sed 's/.*=> \([0-9.e-]*\) .*/\1/')
+if awk -v x="$value" 'BEGIN { exit !(x > 0.1 && x <= 1) }'; then ok fleet_share; else
+    fail fleet_share "'$first'"; fi
+for series in job:chroprof_busy:share5m \
+    'job_site:chroprof_slice_seconds:p99_5m{name="task_handler"}' \
+    'job_site:chroprof_blame:waiting5m{name="task_handler"}'; do
+    case $(asked "$series > 0") in
+    *'=> 0'*|*'=> '[1-9]*) ok "fleet_${series%%\{*}" ;;
+    *) fail "fleet_${series%%\{*}" "no answer" ;;
+    esac
+done
+case $(asked 'count(count by (process) (chroprof_exec_seconds_total))') in
+*'=> 3 '*) ok fleet_processes ;;
+*) fail fleet_processes "$(asked 'count by (process) (chroprof_exec_seconds_total)')" ;;
+esac
+kill -9 "$two"
+textfile
+if [ ! -e metrics/chroprof-server-2.prom ] && [ -e metrics/chroprof-server-1.prom ]; then
+    ok textfile_of_a_dead_one
+else
+    fail textfile_of_a_dead_one "$(ls metrics)"
+fi
+finish
