@@ -240,8 +240,9 @@ function codeOf(profile) {
     const stacks = new Map(profile.stacks.map(stack => [stack.id, stack]));
     const taskOf = stack => !stack ? null : stack.kind === 'task' ? stack.path
         : taskOf(stacks.get(stack.parent));
-    const leaf = stack => stack.function || stack.name || (stack.kind === 'marker' ? '' :
-        '[' + path.basename(profile.modules[stack.module].path) + ']');
+    const named = stack => stack.function || stack.name;
+    const leaf = stack => named(stack) || named(stacks.get(stack.parent)) + ' › [' +
+        path.basename(profile.modules[stack.module].path) + ']';
     return profile.stacks.filter(stack => !idle.has(stack.id) && stack.weight > 0)
         .map(stack => ({ task: taskOf(stack), name: leaf(stack), stack }));
 }
