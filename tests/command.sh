@@ -331,6 +331,7 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     while [ ! -f "$scratch/hung.block" ]; do sleep 0.1; done
     sleep 0.2
     run dump "$hung"; expect dump_of_a_process 0 'running never_returns\x1b[2J, since'
+    run dump "$hung"; expect dump_of_a_path 0 'path never_returns\x1b[2J'
     run dump "$scratch/hung.block"; expect dump_of_its_file 0 "process $hung runs"
     kill -9 "$hung"; wait "$hung" 2>/dev/null
     run dump "$scratch/hung.block"; expect dump_of_a_killed_one 0 "process $hung did not end well"

@@ -173,6 +173,26 @@ worse = [p["path"] for p in d["paths"] if p["verdict"] == "worse"]
 assert worse == [["o", "q"]], worse
 END
     if python3 check.py >log 2>&1; then ok json; else fail json "$(tail -n 1 log)"; fi
+    cat >broken.py <<'END'
+import random, subprocess, sys
+good = open("slower.json", "rb").read()
+random.seed(7)
+for number in range(60):
+    bad = bytearray(good)
+    for _ in range(random.choice([1, 2, 20])):
+        at = random.randrange(len(bad))
+        if random.random() < 0.6:
+            bad[at] = random.choice(b'0123456789"{}[],:-\\unx\x00\xff')
+        else:
+            bad[at:at + random.randrange(1, 40)] = random.choice([b"", b"9" * 17, b"[[["])
+    open("bad.json", "wb").write(bad)
+    for words in (["bad.json", "base.json"], ["base.json", "bad.json", "--json"]):
+        done = subprocess.run([sys.argv[1], "diff", *words], capture_output=True, timeout=20)
+        assert done.returncode in (0, 2), (number, done.returncode)
+        assert done.returncode == 0 or done.stderr, number
+END
+    if python3 broken.py "$command" >log 2>&1; then ok broken; else
+        fail broken "$(tail -n 1 log)"; fi
 else
     skip json "no python3"
 fi

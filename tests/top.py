@@ -159,6 +159,7 @@ def test_hang():
     check("hang_shown", terminal.until("HANGS    stuck_in_lock"), terminal.text())
     check("hang_stack", re.search(r"stuck_in_lock \S+  on serve", terminal.text()),
           terminal.text())
+    check("hang_path", "path     serve > stuck_in_lock" in terminal.text(), terminal.text())
     check("hang_ranks", terminal.until(lambda lines: any(
         re.match(r"stuck_in_lock +(100\.0|9\d\.\d)%", line) for line in lines)), terminal.text())
     # the longest slice of an interval is that of the interval

@@ -193,6 +193,47 @@ static void dump_seconds(uint64_t from, uint64_t to)
     (void)fprintf(stderr, "%" PRIu64 ".%03" PRIu64 " s", ms / 1000, ms % 1000);
 }
 
+/* Adds a name and what comes behind it; what does not fit is left out. */
+static void add_name(char *text, size_t size, const char *name, const char *end)
+{
+    size_t used = strlen(text);
+    (void)snprintf(text + used, size - used, "%s%s", name, end);
+}
+
+/* The sites of a path from its root down, as in "accept > connection > fetch". false: it is none. */
+static bool block_path(const chroprof *view, uint32_t id, char *text, size_t size)
+{
+    size_t count = chroprof_paths(view, NULL, 0);
+    chroprof_path *paths = (chroprof_path *)calloc(count + 1, sizeof *paths);
+    uint32_t chain[64];
+    size_t depth = 0;
+    count = paths != NULL ? chroprof_paths(view, paths, count) : 0;
+    for (size_t i = count; i-- > 0 && depth < 64;) {   /* parents stand before their children */
+        if (paths[i].id == id) {
+            chain[depth++] = (uint32_t)i;
+            id = paths[i].parent;
+        }
+    }
+    *text = '\0';
+    for (size_t i = depth; i-- > 0;) {
+        add_name(text, size, paths[chain[i]].name, i > 0 ? " > " : "");
+    }
+    free(paths);
+    return depth > 0;
+}
+
+/* Who created what runs. */
+static void dump_path(const chroprof *view)
+{
+    char text[4096];
+    chroprof_frame frame;
+    if (chroprof_frames(view, &frame, 1) > 0 && block_path(view, frame.path, text, sizeof text)) {
+        (void)fputs("chroprof: path ", stderr);
+        print_safely(stderr, text);
+        (void)fputc('\n', stderr);
+    }
+}
+
 /* What runs, from the top of the stack down. */
 static void dump_stack(const chroprof *view, const chroprof_origin *origin)
 {
@@ -232,6 +273,7 @@ static void dump_origin(const block_file *file)
         (void)fputs(" ago\n", stderr);
     }
     dump_stack(&file->view, &origin);
+    dump_path(&file->view);
 }
 
 /* Waits, and leaves of the profile what happened meanwhile. */

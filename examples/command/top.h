@@ -289,6 +289,19 @@ static void top_stack(top *t)
     }
 }
 
+/* Who created what runs: the path of the frame on top, from the root. */
+static void top_path(top *t)
+{
+    chroprof_frame frame;
+    char text[512];
+    if (t->watch.now != NULL && chroprof_frames(&t->watch.now->file.view, &frame, 1) > 0 &&
+        block_path(&t->watch.now->file.view, frame.path, text, sizeof text)) {
+        sheet_text(&t->sheet, "path     ");
+        sheet_text(&t->sheet, text);
+    }
+    sheet_newline(&t->sheet);
+}
+
 static bool top_hangs(const top *t)
 {
     const top_sample *now = t->watch.now;
@@ -657,9 +670,10 @@ static void top_page(top *t, unsigned rows)
 {
     unsigned load = rows >= 7;
     unsigned bar = rows >= 12;
+    unsigned path = rows >= 16;
     unsigned stalls = rows >= 30 ? 6 : rows >= 20 ? 4 : rows >= 14 ? 2 : 0;
     unsigned title = rows >= 5;
-    unsigned fixed = 3 + title + load + bar + (stalls > 0 ? stalls + 1 : 0);
+    unsigned fixed = 3 + title + load + bar + path + (stalls > 0 ? stalls + 1 : 0);
     if (title) {
         top_title(t);
     }
@@ -670,6 +684,9 @@ static void top_page(top *t, unsigned rows)
         top_load(t);
     }
     top_now(t);
+    if (path) {
+        top_path(t);
+    }
     if (rows > fixed) {
         top_table(t, rows - fixed);
     }
@@ -823,12 +840,13 @@ static void top_take_key(void *user, int key)
 
 /* >>top loop */
 
-/* Between looks: at most a quarter of a second, and at most a twentieth of our time for looking. */
+/* Between looks: a quarter of a second, for what runs now, unless that took more than a twentieth of
+ * our time; at most an interval. */
 static double top_pause(const top *t)
 {
-    double pause = (double)t->interval_ns / 1e9;
-    pause = t->full && pause > 0.25 ? 0.25 : pause;
-    return pause > 20 * t->watch.cost ? pause : 20 * t->watch.cost;
+    double interval = (double)t->interval_ns / 1e9;
+    double pause = 20 * t->watch.cost > 0.25 ? 20 * t->watch.cost : 0.25;
+    return t->full && pause < interval ? pause : interval;
 }
 
 static void top_signals(top *t)
