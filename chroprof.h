@@ -9638,12 +9638,13 @@ static uint32_t chroprof__pick_add(chroprof__pick *picks, uint32_t count, uint32
  * metric: the sum of all but the k largest of several rising figures never falls, whoever changes
  * place, so "(other)" is a true counter as well. One choice for all metrics would not keep that. */
 
-enum { CHROPROF__PROMETHEUS_TOP = 100, CHROPROF__BOUNDS = 14 };
+enum { CHROPROF__PROMETHEUS_TOP = 100, CHROPROF__BOUNDS = 14, CHROPROF__GATHERED = 256 };
 
+/* CHROPROF__KEY is the one of those before it that the options order by. */
 enum {
     CHROPROF__EXEC, CHROPROF__WITH_CHILDREN, CHROPROF__WALL, CHROPROF__DELAY, CHROPROF__BLAME,
     CHROPROF__COMPLETED, CHROPROF__FAILED, CHROPROF__CANCELLED, CHROPROF__ABANDONED,
-    CHROPROF__STILLBORN, CHROPROF__LIVE, CHROPROF__KEY, CHROPROF__FIGURES_END
+    CHROPROF__STILLBORN, CHROPROF__LIVE, CHROPROF__CALLS, CHROPROF__SLICE_MAX, CHROPROF__KEY
 };
 
 /* What is shown: sites up to the last that is among the first in order. */
@@ -9651,17 +9652,22 @@ typedef struct chroprof__prometheus {
     chroprof__out *out;
     const chroprof *p;
     uint32_t top;              /* 0: all sites */
-    chroprof_order by;
+    uint32_t key;              /* what CHROPROF__KEY is */
     chroprof__pick last;
 } chroprof__prometheus;
+
+/* One figure of the sites from first on. */
+typedef struct chroprof__gathered {
+    uint32_t first;
+    uint64_t value[CHROPROF__GATHERED];
+} chroprof__gathered;
 
 static uint64_t chroprof__path_figure(const chroprof *p, uint32_t path, uint32_t figure)
 {
     const chroprof__path *row = p->paths + path;
     switch (figure) {
-    case CHROPROF__EXEC: return chroprof__ns(p->core, row->exec);
-    case CHROPROF__WITH_CHILDREN:
-        return chroprof__ns(p->core, row->exec) + chroprof__children_ns(p, path);
+    case CHROPROF__EXEC:
+    case CHROPROF__WITH_CHILDREN: return chroprof__ns(p->core, row->exec);
     case CHROPROF__WALL: return chroprof__wall_ns(p, row);
     case CHROPROF__DELAY: return chroprof__ns(p->core, chroprof__delay_ticks(p, row));
     case CHROPROF__BLAME: return chroprof__ns(p->core, row->blame);
@@ -9670,37 +9676,97 @@ static uint64_t chroprof__path_figure(const chroprof *p, uint32_t path, uint32_t
     case CHROPROF__CANCELLED: return row->cancelled;
     case CHROPROF__ABANDONED: return row->abandoned;
     case CHROPROF__STILLBORN: return row->stillborn;
+    case CHROPROF__CALLS: return row->calls;
+    case CHROPROF__SLICE_MAX: return chroprof__ns(p->core, row->slice_max);
     default: return row->live;
     }
 }
 
-static uint64_t chroprof__site_figure(const chroprof__prometheus *m, uint32_t site, uint32_t figure)
+static uint32_t chroprof__order_figure(chroprof_order by)
 {
-    uint64_t sum = 0;
-    chroprof_rank rank;
-    uint32_t k;
-    if (figure == CHROPROF__KEY) {
-        chroprof__read_site(m->p, site, &rank);
-        return chroprof__order_key(&rank, m->by);
+    switch (by) {
+    case CHROPROF_BY_WITH_CHILDREN: return CHROPROF__WITH_CHILDREN;
+    case CHROPROF_BY_SLICE_MAX: return CHROPROF__SLICE_MAX;
+    case CHROPROF_BY_BLAME: return CHROPROF__BLAME;
+    case CHROPROF_BY_DELAY: return CHROPROF__DELAY;
+    case CHROPROF_BY_CALLS: return CHROPROF__CALLS;
+    case CHROPROF_BY_EXEC:
+    default: return CHROPROF__EXEC;
     }
-    for (k = chroprof__sites(m->p->core)[site].first_path; k != 0; k = m->p->paths[k].same_site)
-        sum += chroprof__path_figure(m->p, k, figure);
-    return sum;
+}
+
+/* Adds a path's figure to its site, or to each site on the way up from it. */
+static void chroprof__gather_path(const chroprof *p, uint32_t path, uint32_t figure,
+                                  chroprof__gathered *all)
+{
+    uint64_t value = chroprof__path_figure(p, path, figure);
+    do {
+        uint32_t slot = p->paths[path].site - all->first;
+        if (slot < CHROPROF__GATHERED) {
+            if (figure != CHROPROF__SLICE_MAX)
+                all->value[slot] += value;
+            else if (all->value[slot] < value)
+                all->value[slot] = value;
+        }
+        path = p->paths[path].parent;
+    } while (figure == CHROPROF__WITH_CHILDREN && path != 0);
+}
+
+/* Slices under way may be the longest. */
+static void chroprof__gather_frames(const chroprof *p, chroprof__gathered *all)
+{
+    uint32_t k;
+    for (k = 1; k <= p->core->depth; k++) {
+        uint32_t path = p->frames[k].path;
+        uint32_t slot = p->paths[path].site - all->first;
+        uint64_t slice = chroprof__ns(p->core, chroprof__frame_slice(p, k));
+        if (p->frames[k].kind != CHROPROF__BARRIER && path >= CHROPROF__FIRST_PATH &&
+            slot < CHROPROF__GATHERED && all->value[slot] < slice)
+            all->value[slot] = slice;
+    }
+}
+
+/* One figure of many sites in one walk over the rows as they lie in memory: with 100,000 paths the
+ * way along each site's chain is a cache miss a path. */
+static void chroprof__gather(const chroprof__prometheus *m, uint32_t figure, uint32_t first,
+                             chroprof__gathered *all)
+{
+    uint32_t path;
+    uint32_t end = chroprof__path_count(m->p);
+    if (figure == CHROPROF__KEY)
+        figure = m->key;
+    memset(all->value, 0, sizeof all->value);
+    all->first = first;
+    for (path = CHROPROF__FIRST_PATH; path < end; path++)
+        chroprof__gather_path(m->p, path, figure, all);
+    if (figure == CHROPROF__SLICE_MAX)
+        chroprof__gather_frames(m->p, all);
+}
+
+/* The end of the sites that are gathered together with this first one. */
+static uint32_t chroprof__gathered_end(const chroprof *p, uint32_t first)
+{
+    uint32_t end = chroprof__site_count(p);
+    return end - first > CHROPROF__GATHERED ? first + CHROPROF__GATHERED : end;
 }
 
 /* Finds who leads in a figure. The site "(other)" of a full table is never among them. */
 static void chroprof__prometheus_pick(chroprof__prometheus *m, uint32_t figure)
 {
     chroprof__pick picks[CHROPROF__PROMETHEUS_TOP];
+    chroprof__gathered keys;
     uint32_t count = 0;
+    uint32_t first;
     uint32_t site;
     uint32_t end = chroprof__site_count(m->p);
     if (m->top == 0)
         return;
-    for (site = CHROPROF__FIRST_SITE; site < end; site++)
-        if (chroprof__site_used(m->p, site))
-            count = chroprof__pick_add(picks, count, m->top,
-                                       chroprof__site_figure(m, site, figure), site);
+    for (first = CHROPROF__FIRST_SITE; first < end; first += CHROPROF__GATHERED) {
+        chroprof__gather(m, figure, first, &keys);
+        for (site = first; site < chroprof__gathered_end(m->p, first); site++)
+            if (chroprof__site_used(m->p, site))
+                count = chroprof__pick_add(picks, count, m->top, keys.value[site - first], site);
+    }
     m->last.key = 0;
     m->last.site = end;
     if (count == m->top)
@@ -9819,25 +9885,39 @@ static void chroprof__prometheus_row(const chroprof__prometheus *m,
     chroprof__prometheus_value(m->out, value, row->figure <= CHROPROF__BLAME);
 }
 
+/* The sites from first on; returns the sum of those that are not shown. */
+static uint64_t chroprof__prometheus_some(const chroprof__prometheus *m,
+                                          const chroprof__site_metric *row, uint32_t first)
+{
+    chroprof__gathered values;
+    chroprof__gathered keys;
+    const chroprof__gathered *by = &values;
+    uint64_t rest = 0;
+    uint32_t site;
+    chroprof__gather(m, row->figure, first, &values);
+    if (row->order != row->figure && m->top != 0) {
+        chroprof__gather(m, row->order, first, &keys);
+        by = &keys;
+    }
+    for (site = first; site < chroprof__gathered_end(m->p, first) && !m->out->failed; site++) {
+        if (!chroprof__site_used(m->p, site))
+            continue;
+        if (chroprof__prometheus_picked(m, site, by->value[site - first]))
+            chroprof__prometheus_row(m, row, site, values.value[site - first]);
+        else
+            rest += values.value[site - first];
+    }
+    return rest;
+}
+
 static void chroprof__prometheus_rows(chroprof__prometheus *m, const chroprof__site_metric *row)
 {
     uint64_t rest = 0;
-    uint32_t site;
-    uint32_t end = chroprof__site_count(m->p);
+    uint32_t first;
     chroprof__prometheus_pick(m, row->order);
-    for (site = CHROPROF__OTHER; site < end && !m->out->failed; site++) {
-        uint64_t value;
-        uint64_t key;
-        if (!chroprof__site_used(m->p, site))
-            continue;
-        value = chroprof__site_figure(m, site, row->figure);
-        key = row->order == row->figure || m->top == 0
-                  ? value : chroprof__site_figure(m, site, row->order);
-        if (chroprof__prometheus_picked(m, site, key))
-            chroprof__prometheus_row(m, row, site, value);
-        else
-            rest += value;
-    }
+    for (first = CHROPROF__OTHER; first < chroprof__site_count(m->p) && !m->out->failed;
+         first += CHROPROF__GATHERED)
+        rest += chroprof__prometheus_some(m, row, first);
     if (m->top != 0)
         chroprof__prometheus_row(m, row, CHROPROF__OTHER, rest);
 }
@@ -9912,7 +9992,7 @@ static uint64_t chroprof__slices_until(const chroprof *p, uint32_t row, uint64_t
 }
 
 static void chroprof__prometheus_histogram(const chroprof__prometheus *m, uint32_t site,
-                                           uint32_t row)
+                                           uint64_t exec_ns)
 {
     static const char names[CHROPROF__BOUNDS][9] = {
         "0.000001", "0.00001", "0.0001", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025",
@@ -9921,6 +10001,7 @@ static void chroprof__prometheus_histogram(const chroprof__prometheus *m, uint32
     static const uint32_t bounds_us[CHROPROF__BOUNDS] = {
         1, 10, 100, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 1000000, 10000000
     };
+    uint32_t row = m->p->paths[chroprof__sites(m->p->core)[site].first_path].histogram;
     uint64_t count = 0;
     uint32_t next = 0;
     uint32_t i;
@@ -9933,29 +10014,40 @@ static void chroprof__prometheus_histogram(const chroprof__prometheus *m, uint32
     chroprof__prometheus_bucket(m, site, "_bucket", "+Inf");
     chroprof__prometheus_value(m->out, count, false);
     chroprof__prometheus_bucket(m, site, "_sum", "");
-    chroprof__prometheus_value(m->out, chroprof__site_figure(m, site, CHROPROF__EXEC), true);
+    chroprof__prometheus_value(m->out, exec_ns, true);
     chroprof__prometheus_bucket(m, site, "_count", "");
     chroprof__prometheus_value(m->out, count, false);
+}
+
+static bool chroprof__has_histogram(const chroprof *p, uint32_t site)
+{
+    uint32_t first = chroprof__sites(p->core)[site].first_path;
+    return first != 0 && p->paths[first].histogram != 0;
 }
 
 /* A site without a histogram has no row here, and the others than the first ones are not summed:
  * their buckets would fall when a site joins the first. */
 static void chroprof__prometheus_histograms(chroprof__prometheus *m)
 {
+    chroprof__gathered exec;
+    chroprof__gathered keys;
+    const chroprof__gathered *by = m->top == 0 || m->key == CHROPROF__EXEC ? &exec : &keys;
+    uint32_t first = 0;
     uint32_t site;
-    uint32_t end = chroprof__site_count(m->p);
     chroprof__prometheus_head(m->out, "slice_duration_seconds",
                               "Length of the slices that ended; its sum has the one under way.",
                               "histogram");
     chroprof__prometheus_pick(m, CHROPROF__KEY);
-    for (site = CHROPROF__OTHER; site < end && !m->out->failed; site++) {
-        uint32_t first = chroprof__sites(m->p->core)[site].first_path;
-        uint64_t key = 0;
-        if (m->top != 0 && first != 0)
-            key = chroprof__site_figure(m, site, CHROPROF__KEY);
-        if (first != 0 && m->p->paths[first].histogram != 0 &&
-            chroprof__prometheus_picked(m, site, key))
-            chroprof__prometheus_histogram(m, site, m->p->paths[first].histogram);
+    for (site = CHROPROF__OTHER; site < chroprof__site_count(m->p) && !m->out->failed; site++) {
+        if (site == CHROPROF__OTHER || site - first == CHROPROF__GATHERED) {
+            first = site;
+            chroprof__gather(m, CHROPROF__EXEC, first, &exec);
+            if (by == &keys)
+                chroprof__gather(m, CHROPROF__KEY, first, &keys);
+        }
+        if (chroprof__has_histogram(m->p, site) &&
+            chroprof__prometheus_picked(m, site, by->value[site - first]))
+            chroprof__prometheus_histogram(m, site, exec.value[site - first]);
     }
 }
 
@@ -10095,7 +10187,7 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
         m.top = options->top;
         if (m.top > CHROPROF__PROMETHEUS_TOP)
             m.top = CHROPROF__PROMETHEUS_TOP;
-        m.by = options->by;
+        m.key = chroprof__order_figure(options->by);
     }
     chroprof__prometheus_all(&m);
     chroprof__flush(&o);
