@@ -36,6 +36,7 @@
 #include "command/events.h"
 #include "command/replay.h"
 #include "command/block.h"
+#include "command/merge.h"
 #include "command/screen.h"
 #include "command/sample.h"
 #include "command/top.h"
@@ -69,6 +70,9 @@ static const tool_command commands[] = {
     { "diff", "A B [options]",
       "Says what changed between two profiles, and what of it is more than noise.", diff_text,
       diff_options, COUNT(diff_options), diff_run },
+    { "merge", "FILE|PID|@LIST|- ... [-o OUT]",
+      "Adds up many loops, processes or machines as one profile.", merge_text,
+      merge_options, COUNT(merge_options), merge_command },
     { "report", "[BEFORE] IN [-o OUT.html]",
       "Makes a page for the browser of a profile, or of two to compare.", report_text,
       report_options, COUNT(report_options), report_run },

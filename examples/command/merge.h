@@ -1,0 +1,304 @@
+/* merge.h - chroprof merge: many profiles that lie in files become one, in memory that does not
+ * hang on how many there are. */
+
+typedef struct merge_run {
+    replay run;                /* output and capacities; first, so that its options can be set */
+    bool formatted;            /* --format was given */
+    uint64_t merged, failed;
+    void *memory;
+} merge_run;
+
+/* >>merge input */
+
+/* Blocks only: what JSON says of percentiles can't be added up. */
+static void merge_hint(const char *name)
+{
+    char first = '\0';
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && read(fd, &first, 1) == 1 && first == '{') {
+        tool_message("%s: looks like JSON, whose percentiles can't be added up: give the block, as "
+                     "chroprof_map leaves it", name);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
+/* Adds what was opened, if its own laws hold. */
+static bool merge_view(merge_run *m, const block_file *file)
+{
+    chroprof_result result;
+    const char *broken = chroprof_check(&file->view);
+    if (broken != NULL) {
+        tool_message("%s: does not hold: %s", file->name, broken);
+        return false;
+    }
+    result = chroprof_merge(&m->run.profile, &file->view);
+    if (result != CHROPROF_OK) {
+        tool_message("%s: %s", file->name, chroprof_result_text(result));
+    }
+    return result == CHROPROF_OK;
+}
+
+/* One file or process. What can't be read is named and left out. */
+static void merge_one(merge_run *m, const char *name)
+{
+    static block_file file;
+    bool opened = block_open(&file, name);
+    if (!opened) {
+        merge_hint(name);
+    }
+    if (opened && merge_view(m, &file)) {
+        m->merged++;
+    } else {
+        m->failed++;
+    }
+    block_close(&file);
+}
+
+/* A name a line; empty lines are passed over. */
+static bool merge_list(merge_run *m, const char *list)
+{
+    bool standard = strcmp(list, "-") == 0;
+    FILE *names = standard ? stdin : fopen(list, "r");
+    char *line = NULL;
+    size_t room = 0;
+    bool good = names != NULL;
+    while (good && !(m->run.strict && m->failed > 0) && getline(&line, &room, names) > 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (line[0] != '\0') {
+            merge_one(m, line);
+        }
+    }
+    good = good && ferror(names) == 0;
+    if (!good) {
+        tool_message("%s: %s", standard ? "(standard input)" : list, strerror(errno));
+    }
+    if (names != NULL && !standard) {
+        (void)fclose(names);
+    }
+    free(line);
+    return good;
+}
+
+/* False: nothing is to be written. */
+static bool merge_operands(merge_run *m, const char *const *operands, int count)
+{
+    for (int i = 0; i < count && !(m->run.strict && m->failed > 0); i++) {
+        const char *name = operands[i];
+        bool list = strcmp(name, "-") == 0 || name[0] == '@';
+        if (!list) {
+            merge_one(m, name);
+        } else if (!merge_list(m, name[0] == '@' ? name + 1 : name)) {
+            m->failed++;
+        }
+    }
+    if (m->failed > 0) {
+        tool_message("%" PRIu64 " profile%s merged, %" PRIu64 " left out", m->merged,
+                     m->merged == 1 ? "" : "s", m->failed);
+    }
+    return m->merged > 0 && !(m->run.strict && m->failed > 0);
+}
+
+/* >>merge output */
+
+static uint32_t merge_used(const chroprof_table *tables, chroprof_table_kind kind)
+{
+    return tables[kind].used > 0 ? (uint32_t)tables[kind].used : 1;
+}
+
+/* Capacities that just hold what is there, so that the file is no larger than need be. */
+static chroprof_options merge_tight(const merge_run *m)
+{
+    chroprof_options o = m->run.options;
+    chroprof_table tables[CHROPROF_TABLE_COUNT];
+    (void)chroprof_tables(&m->run.profile, tables, CHROPROF_TABLE_COUNT);
+    o.max_sites = merge_used(tables, CHROPROF_TABLE_SITES);
+    o.max_paths = merge_used(tables, CHROPROF_TABLE_PATHS);
+    o.max_edges = merge_used(tables, CHROPROF_TABLE_EDGES);
+    o.max_histograms = merge_used(tables, CHROPROF_TABLE_HISTOGRAMS);
+    o.string_bytes = merge_used(tables, CHROPROF_TABLE_STRINGS);
+    return o;
+}
+
+/* The block goes to OUT by another name first, so that OUT may be one of the inputs. */
+static int merge_write(const char *out, const void *block, size_t size)
+{
+    char part[4096];
+    FILE *file;
+    bool good;
+    (void)snprintf(part, sizeof part, "%s.part.%ld", out, (long)getpid());
+    file = fopen(part, "wbx");
+    good = file != NULL && fwrite(block, 1, size, file) == size;
+    good = file != NULL && fclose(file) == 0 && good;
+    good = good && rename(part, out) == 0;
+    if (!good) {
+        tool_message("%s: %s", out, strerror(errno));
+        if (file != NULL) {
+            (void)unlink(part);
+        }
+    }
+    return good ? TOOL_OK : TOOL_INPUT;
+}
+
+/* A program that runs goes on writing into a file that nobody would find any more. */
+static bool merge_out_is_owned(const char *out)
+{
+    static block_file file;
+    chroprof_origin origin;
+    memset(&origin, 0, sizeof origin);
+    file.name = file.place = out;
+    if (block_read(&file) == CHROPROF_OK) {
+        chroprof_read_origin(&file.view, &origin);
+    }
+    block_close(&file);
+    if (origin.alive) {
+        tool_message("%s: process %" PRIu64 " keeps its profile there", out, origin.pid);
+    }
+    return origin.alive;
+}
+
+static int merge_block(merge_run *m)
+{
+    chroprof_options o = merge_tight(m);
+    size_t size = chroprof_memory_size(&o);
+    void *block = calloc(1, size);
+    chroprof tight;
+    int result = TOOL_INPUT;
+    if (block == NULL || chroprof_init(&tight, block, size, &o) != CHROPROF_OK ||
+        chroprof_merge(&tight, &m->run.profile) != CHROPROF_OK) {
+        tool_message("not enough memory for a block of %zu bytes", size);
+    } else if (!merge_out_is_owned(m->run.out_name)) {
+        result = merge_write(m->run.out_name, block, size);
+    }
+    free(block);
+    return result;
+}
+
+static int merge_output(merge_run *m)
+{
+    if (!m->formatted && !output_is_stdout(&m->run)) {
+        return merge_block(m);
+    }
+    m->run.source = "";
+    int result = open_output(&m->run);
+    return result == TOOL_OK ? replay_output(&m->run) : result;
+}
+
+/* >>merge run */
+
+static const char *set_merge_format(void *target, const char *value)
+{
+    ((merge_run *)target)->formatted = true;
+    return set_format(target, value);
+}
+
+static const char merge_text[] =
+    "\n"
+    "A FILE holds a block, as chroprof_map leaves it; a number that is not the name of\n"
+    "a file is a process. - takes names from standard input, @LIST from a file, one a\n"
+    "line. Sites of the same name, file and line become one, paths go by their chains\n"
+    "of sites. Times and counts add up, percentiles are those of all, within 1/8; one\n"
+    "profile's windows and stalls follow those of the profile before. Memory does not\n"
+    "hang on the number of files.\n"
+    "\n"
+    "Without --format OUT is a block again: it can be merged, dumped and compared.\n"
+    "Without OUT the merged profile is reported on standard output.\n"
+    "\n"
+    "exit codes: 0 done, 1 a profile was left out or OUT is unwritable, 2 usage\n"
+    "\n"
+    "examples:\n"
+    "  chroprof merge loop1.chroprof loop2.chroprof\n"
+    "  find /var/lib/fleet -name '*.chroprof' | chroprof merge - -o fleet.chroprof\n"
+    "  chroprof merge @monday.list --format pprof -o monday.pb\n";
+
+static const tool_option merge_options[] = {
+    { "out", 'o', "OUT", "write to this file instead of standard output", set_out },
+    { "format", 'f', "FORMAT", "text, json, folded, prometheus, pprof or firefox\n"
+      "instead of a block", set_merge_format },
+    { "by", 'b', "ORDER", "order of the ranked table: exec (default), children,\n"
+      "slice-max, blame, delay or calls", set_by },
+    { "top", 'n', "N", "rows of the ranked table (default 20)", set_top },
+    { "columns", 'w', "N", "width of the text report, 60 to 200 (default: the\n"
+      "terminal's, else 80)", set_columns },
+    { "ascii", '\0', NULL, "bars of plain ASCII", set_ascii },
+    { "color", '\0', "WHEN", "auto (default: on a terminal), always or never", set_color },
+    { "strict", '\0', NULL, "stop at the first profile that can't be read, write\nnothing",
+      set_strict },
+    { "set", '\0', "OPTION=N", "capacity of one table, as in max_paths=100000; the\n"
+      "report names the option of a table that was full", set_capacity },
+    { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
+      "table is full (default 100ms)", set_window },
+    { "name", '\0', "NAME", "name of the profile (default: merged)", set_name },
+    { "help", 'h', NULL, "this text", set_help }
+};
+
+/* What is given stays; the rest is room for large programs. */
+static void merge_room(chroprof_options *o)
+{
+    const struct { uint32_t *option, value; } rooms[] = {
+        { &o->max_futures, 1 }, { &o->max_depth, 1 }, { &o->max_sites, 4096 },
+        { &o->max_paths, 32768 }, { &o->max_edges, 65536 }, { &o->max_histograms, 1024 },
+        { &o->max_windows, 240 }, { &o->max_stalls, 64 }, { &o->string_bytes, 1 << 19 }
+    };
+    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
+        if (*rooms[i].option == 0) {
+            *rooms[i].option = rooms[i].value;
+        }
+    }
+    o->clock = chroprof_clock_manual;
+    if (o->name == NULL) {
+        o->name = "merged";
+    }
+}
+
+/* The profile that the others are added to. */
+static bool merge_begin(merge_run *m)
+{
+    chroprof_result result = CHROPROF_ERR_LIMIT;
+    size_t size;
+    merge_room(&m->run.options);
+    size = chroprof_memory_size(&m->run.options);
+    if (size > 0) {
+        m->memory = malloc(size);
+        result = chroprof_init(&m->run.profile, m->memory, size, &m->run.options);
+    }
+    if (result != CHROPROF_OK) {
+        tool_message("%s (see --set)", m->memory == NULL && size > 0
+                                           ? "not enough memory" : chroprof_result_text(result));
+    }
+    return result == CHROPROF_OK;
+}
+
+static int merge_files(merge_run *m, const char *const *operands, int count)
+{
+    int result = TOOL_USAGE;
+    if (merge_begin(m)) {
+        result = merge_operands(m, operands, count) ? merge_output(m) : TOOL_INPUT;
+        result = result == TOOL_OK && m->failed > 0 ? TOOL_INPUT : result;
+    }
+    free(m->memory);
+    return result;
+}
+
+static int merge_command(const tool_command *command, int count, char **words)
+{
+    static merge_run m;
+    const char **operands = (const char **)calloc((size_t)count + 1, sizeof *operands);
+    int given = 0;
+    int result = TOOL_INPUT;
+    if (operands == NULL) {
+        tool_message("%s", strerror(errno));
+        return result;
+    }
+    result = parse_words(command, count, words, &m, operands, count, &given);
+    if (result == TOOL_OK && m.run.help) {
+        help_command(command);
+    } else if (result == TOOL_OK && given == 0) {
+        result = usage_error(command, "missing operand", "FILE, PID, @LIST or -", "", NULL);
+    } else if (result == TOOL_OK) {
+        result = merge_files(&m, operands, given);
+    }
+    free(operands);
+    return result;
+}
