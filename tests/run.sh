@@ -107,13 +107,14 @@ else
 fi
 
 # the scripts mostly compile: they go beside the programs
-scripts="compile command top diff report symbolize"
+scripts="compile command top diff merge report symbolize"
 [ -f tests/examples.sh ] && scripts="$scripts examples examples_self"
 (
     run compile sh tests/compile/run.sh
     run command sh tests/command.sh "$B/chroprof"
     run top sh tests/top.sh "$B/chroprof"
     run diff sh tests/diff.sh "$B/chroprof" "$B/demo"
+    run merge sh tests/merge.sh "$B/chroprof"
     run report sh tests/report.sh "$B/chroprof"
     run symbolize sh tests/symbolize.sh
     [ -f tests/examples.sh ] && run examples sh tests/examples.sh
