@@ -45,6 +45,8 @@
 #include "command/elf.h"
 #include "command/code.h"
 #include "command/symbolize.h"
+#include "command/stacks.h"
+#include "command/code_text.h"
 #include "command/report.h"
 #include "command/trace.h"
 #include "command/trace_code.h"

@@ -166,10 +166,11 @@ for event in trace["traceEvents"]:
         states.pop()
     states.append((at, tuple(calls)))
 assert not calls
+modules = {row["id"]: row["path"].split("/")[-1] for row in profile.get("modules", [])}
 stacks = {stack["id"]: stack for stack in profile.get("stacks", [])}
 def chain(stack):
     above = chain(stacks[stack["parent"]]) if stack["parent"] else ()
-    inner = [stack.get("function", stack["name"]) or "(unknown)"]
+    inner = [stack.get("function", stack["name"]) or "[%s]" % modules[stack["module"]]]
     inner += [call["function"] for call in stack.get("inlined", [])]
     return above + tuple(reversed(inner))
 at = [state[0] for state in states]
@@ -197,8 +198,46 @@ if command -v python3 >/dev/null 2>&1; then
     done
     python3 tests/sampled.py "$scratch/web.json" "$scratch/sampled.json"
     check_trace trace_of_samples "$scratch/sampled.json"
+    cat >"$scratch/code.py" <<'END'
+import json, re, sys
+profile, found, tasks, task = json.load(open(sys.argv[1], encoding="utf-8")), {}, {}, None
+stacks = {row["id"]: row for row in profile["stacks"]}
+idle = {row["stack"] for row in profile["samples"] if row["state"] == "idle"}
+for row in stacks.values():
+    if row["id"] in idle or row["weight"] == 0:
+        continue
+    up = row
+    while up and up["kind"] != "task":
+        up = stacks.get(up["parent"])
+    leaf = row.get("function") or "[libc.so.6]"
+    key = (up["name"] if up else "(no task)", leaf)
+    found[key] = found.get(key, 0) + row["weight"]
+    tasks[key[0]] = tasks.get(key[0], 0) + row["weight"]
+total, checked = sum(tasks.values()), 0
+text = open(sys.argv[2], encoding="utf-8").read().split("STALLS")
+assert "CODE  %d samples" % total in text[0], text[0][:60]
+for line in filter(None, text[0].splitlines()[2:]):
+    share, rest = re.match(r" *<?([0-9.]+)%  (.*)", line).groups()
+    if rest.startswith("  "):
+        leaf = re.sub(r"  (called at )?\S*:\d+$", "", rest.strip()).split(" > ")[-1]
+        expected = found[(task, leaf)]
+    else:
+        task, expected = rest, tasks[rest]
+    assert abs(float(share) - 100 * expected / total) <= 0.051, (line, expected)
+    checked += 1
+assert checked >= 5, checked
+longest = max(stall["length_ns"] for stall in profile["stalls"])
+first = re.search(r"^ *([0-9.]+)(ms|us|µs)", text[1].split("\n", 1)[1]).groups()
+assert abs(float(first[0]) * {"ms": 1e6}.get(first[1], 1e3) - longest) < 0.006 * longest, first
+END
+    run symbolize --format text "$scratch/sampled.json"
+    if [ "$code" = 0 ] && python3 "$scratch/code.py" "$scratch/sampled.json" "$scratch/out" \
+        >"$scratch/log" 2>&1; then ok code_as_text; else
+        fail code_as_text "$(tail -n 1 "$scratch/log")"; fi
+    run symbolize --format text "$scratch/h.json"; expect no_code_to_show 0 "has no samples"
     python3 tests/sampled.py "$scratch/h.json" "$scratch/sampled.json" "$hostile\"\\"
     check_trace trace_of_hostile_samples "$scratch/sampled.json"
+    run symbolize --format text "$scratch/sampled.json"; expect code_of_hostile_samples 0 "CODE"
     run report "$scratch/sampled.json" -o "$scratch/sampled.html"; expect report_of_samples 0
     if [ "$(grep -o '</script' "$scratch/sampled.html" | wc -l)" = $((before + 1)) ]; then
         ok functions_never_end_the_script; else

@@ -28,6 +28,11 @@ static bool json_is(json_text text, const char *word)
     return strlen(word) == text.length && memcmp(text.bytes, word, text.length) == 0;
 }
 
+static bool same_text(json_text a, json_text b)
+{
+    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+}
+
 /* Names the first thing that is wrong; always false, so that callers can return it. */
 static bool json_fail(json_reader *r, const char *expected)
 {

@@ -478,8 +478,9 @@ static bool color_wanted(int when, FILE *out)
            terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
-/* As JSON in which native code has its functions and lines; in symbolize.h. */
+/* JSON in which native code has its functions and lines, and a text of these; in symbolize.h. */
 static int write_symbolized(replay *run);
+static int write_code(replay *run);
 
 static int write_report(replay *run)
 {
@@ -493,7 +494,10 @@ static int write_report(replay *run)
     if (run->text.columns == 0) {
         run->text.columns = terminal_columns(run->out);
     }
-    return chroprof_write_text(&run->profile, &run->text, write_bytes, run->out);
+    if (chroprof_write_text(&run->profile, &run->text, write_bytes, run->out) != 0) {
+        return 1;
+    }
+    return run->symbolize ? write_code(run) : 0;
 }
 
 static int replay_output(replay *run)

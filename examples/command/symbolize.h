@@ -349,6 +349,30 @@ static int write_symbolized(replay *run)
     return failed;
 }
 
+/* The samples as text, for people; in code_text.h. */
+static bool code_text_write(sheet *s, const profile_text *p);
+
+/* Adds to a text report what only symbols can tell: the functions and lines that ran. */
+static int write_code(replay *run)
+{
+    profile_text p;
+    sheet s;
+    int failed;
+    memset(&p, 0, sizeof p);
+    memset(&s, 0, sizeof s);
+    p.source = run->source;
+    s.columns = run->text.columns;
+    s.ascii = run->text.ascii;
+    s.color = run->text.color;
+    failed = chroprof_write(&run->profile, CHROPROF_JSON, buffer_add, &p.bytes);
+    failed = failed || !profile_check(&p) || !profile_symbolize(&p, NULL) ||
+             !code_text_write(&s, &p) || fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used,
+                                                run->out) != s.used;
+    free(s.bytes);
+    profile_free(&p);
+    return failed;
+}
+
 /* >>symbolize command */
 
 typedef struct symbolize_words {
@@ -356,7 +380,7 @@ typedef struct symbolize_words {
     const char *out_name;
     const char *debug;
     profile_text profile;
-    bool help;
+    bool text, help;
 } symbolize_words;
 
 static const char *set_symbolize_out(void *target, const char *value)
@@ -371,6 +395,13 @@ static const char *set_symbolize_debug(void *target, const char *value)
     return NULL;
 }
 
+static const char *set_symbolize_format(void *target, const char *value)
+{
+    ((symbolize_words *)target)->text = strcmp(value, "text") == 0;
+    return strcmp(value, "text") == 0 || strcmp(value, "json") == 0 ? NULL
+                                                                    : "expected json or text";
+}
+
 static const char *set_symbolize_help(void *target, const char *value)
 {
     (void)value;
@@ -380,6 +411,8 @@ static const char *set_symbolize_help(void *target, const char *value)
 
 static const tool_option symbolize_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_symbolize_out },
+    { "format", 'f', "FORMAT", "json (default), or text: functions and lines by task, and\n"
+      "those of the longest stalls", set_symbolize_format },
     { "debug", 'd', "DIR", "folder of separate debug information, by build id\n(default "
       SYMBOLIZE_DEBUG ")", set_symbolize_debug },
     { "help", 'h', NULL, "this text", set_symbolize_help }
@@ -406,11 +439,30 @@ static const char symbolize_text[] =
     "\n"
     "examples:\n"
     "  chroprof symbolize demo.json -o demo.symbols.json\n"
+    "  chroprof symbolize demo.json --format text\n"
     "  chroprof symbolize $(pidof server) -o server.json\n";
+
+static bool symbolize_write_text(const profile_text *p, FILE *out)
+{
+    sheet s;
+    bool ok;
+    memset(&s, 0, sizeof s);
+    s.columns = terminal_columns(out);
+    ok = code_text_write(&s, p);
+    if (ok && s.used == 0) {
+        tool_message("%s: has no samples (see chroprof_sampler_start)", p->source);
+    }
+    (void)fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used, out);
+    free(s.bytes);
+    return ok;
+}
 
 static bool symbolize_write(void *user, FILE *out)
 {
     const profile_text *p = &((symbolize_words *)user)->profile;
+    if (((symbolize_words *)user)->text) {
+        return symbolize_write_text(p, out);
+    }
     return fwrite(p->bytes.bytes, 1, p->bytes.used, out) == p->bytes.used;
 }
 

@@ -63,11 +63,6 @@ static int busier_first(const void *a, const void *b)
     return x->name.bytes < y->name.bytes ? -1 : x->name.bytes > y->name.bytes;
 }
 
-static bool same_text(json_text a, json_text b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
-
 static void mark_ambiguous(trace *t)
 {
     for (size_t i = 0; i < t->site_count; i++) {
