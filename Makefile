@@ -85,16 +85,21 @@ $B/test/san/libchroprof.a: tests/compile/impl.c chroprof.h
 
 $B/test/plain/%: tests/%.c $(TEST_PARTS) $B/test/plain/libchroprof.a
 	@rm -f $@
-	$(CC) $(STANDARD) $(WARNINGS) -O1 -g -pthread -o $@ $< $(@D)/libchroprof.a
+	$(CC) $(STANDARD) $(WARNINGS) -O1 -g -pthread $(EXTRA) -o $@ $< $(@D)/libchroprof.a
 
 $B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a
 	@rm -f $@
-	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -pthread -o $@ $< $(@D)/libchroprof.a
+	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -pthread $(EXTRA) -o $@ $< \
+	    $(@D)/libchroprof.a
 
-$B/test/tsan/test_threads: tests/test_threads.c tests/compile/impl.c $(TEST_PARTS)
+# functions that the sampler can walk and name; -O1 would make jumps of the last calls
+$B/test/plain/test_sampler $B/test/san/test_sampler $B/test/tsan/test_sampler: EXTRA = \
+    -fno-omit-frame-pointer -fno-optimize-sibling-calls -rdynamic
+
+$B/test/tsan/%: tests/%.c tests/compile/impl.c $(TEST_PARTS)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(SAN_CC) $(STANDARD) $(WARNINGS) -fsanitize=thread -O1 -g -pthread -o $@ $< \
+	$(SAN_CC) $(STANDARD) $(WARNINGS) -fsanitize=thread -O1 -g -pthread $(EXTRA) -o $@ $< \
 	    tests/compile/impl.c
 
 # ---- lines and branches of the header: fails below these percentages

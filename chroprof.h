@@ -12,12 +12,12 @@
    Memory                  Output formats
    Configuration           JSON, schema version 1
    Time source             Cost per call
-                           Limits
+   The sampler             Limits
 
    Sections are found by searching for >>name: >>version >>config >>types >>api >>macros
    >>coroutines, then the implementation: >>platform >>util >>block >>layout >>tables >>histogram
-   >>windows >>clock >>bill >>stalls >>stack >>events >>gate >>straight >>reading >>check >>open
-   >>public >>snapshot >>difference >>merge >>map >>output, one section a format.
+   >>windows >>clock >>samples >>bill >>stalls >>stack >>events >>gate >>straight >>reading >>check
+   >>open >>public >>snapshot >>difference >>merge >>map >>sampler >>output, one section a format.
 
 QUICK START
 
@@ -111,9 +111,47 @@ THREADS, SIGNALS, FORK
 
  All events of one profile, and every call that takes a chroprof * without const, come from one
  thread, and not from signal handlers. Reads may only run while that thread is not inside a call.
- Different profiles are independent; there is no global state. After fork the child must not use
+ Different profiles are independent; there is no global state. The sampler's handler is the one
+ exception to the rule of signals, and chroprof_sample another. After fork the child must not use
  the parent's profile if the block is shared memory, but for chroprof_map; a private copy may go on
  in both.
+
+THE SAMPLER
+
+ Events say which task; the sampler says which line of it. A timer interrupts the loop's thread,
+ and the handler walks the native stack.
+
+   chroprof_sampler_start(&prof, NULL);              in the thread of the loop; NULL: every 19 ms
+   ...
+   chroprof_sampler_stop(&prof);                     before block, handle or thread go
+
+ Linux on 64 bits; elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
+ Two clocks to go by. CPU, the default: ticks come as the thread burns CPU time, so a loop that
+ sleeps is never interrupted; not faster than the kernel's own tick, 1 to 10 ms. WALL: ticks come
+ all the time, for stalls that wait (a lock, a disk, a name server), and each tick draws up to 8
+ live futures at random, which shows where futures spend their lives (chroprof_walls). In WALL mode
+ the system calls of the host see EINTR where SA_RESTART does not restart them: epoll_wait, poll,
+ select, nanosleep. A loop that takes EINTR for an error wants CPU.
+ Each sample is one stack, woven of two: functions of the slice, under the task that executes them,
+ under the functions that began it, and so on out to main. Where a function ran before the task
+ began is known by its frame record, so compile with -fno-omit-frame-pointer; without, the innermost
+ function is still right, and "(frames missing)" stands where the walk ended. It stays within the
+ stack of the thread, or of a fiber told by chroprof_sampler_stack, and never faults;
+ options.unwind replaces it. Functions are kept as module, offset and build id. The reports name
+ those that the dynamic linker knows (link with -rdynamic to have yours); chroprof symbolize
+ adds all others, with inlined calls, file and line.
+ A sample with the stack of the row before it and no CPU time since extends that row, so an hour of
+ idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. A tick
+ waits in a ring for the next event; in a long slice neighbours in the ring are merged, so that
+ their weights still cover all of it. Samples inside this header are counted as such.
+ Stalls keep the four places where most of their ticks fell, and how much of them was CPU time and
+ how much waiting or preemption. The handler measures its own CPU time; over the budget (1 %) the
+ period doubles, and halves again when there is room. What the kernel takes to deliver a signal,
+ a microsecond or two, is not in it.
+ One signal a profile, the first real-time signal without a handler: its disposition is as before
+ after the stop. The handler allocates nothing, locks nothing, keeps errno and runs on the
+ alternate stack if the thread has one. Samples of a profile with a clock of its own have the time
+ of the event after them. A forked child has no timer: there chroprof_sampler_start begins anew.
 
 PROFILES IN FILES
 
@@ -202,6 +240,8 @@ JSON, SCHEMA VERSION 1
    kind ("turn" or "pass"), start_ns (profile time), length_ns, events (inside it)
    slices (a list, biggest first: id of the future, 0 for an enter-frame; exec_ns; path, 2 for
    untracked; name, file, line of its site)
+   samples (a list, most first: stack, weight, cpu_ns), sampled (sum of their weights), cpu_ns,
+   waiting_ns (of the whole stall, as far as ticks tell)
  windows         a list that covers the whole run, oldest first
    start_ns, end_ns (profile time), busy_ns, idle_ns, loop_ns, untracked_ns (a part of busy_ns)
  futures         a list of the live futures, then the enter-frames on the stack
@@ -213,6 +253,20 @@ JSON, SCHEMA VERSION 1
    far; 0: it was), bytes
  anomalies       a list, one row a kind, zero counts included
    kind (the constant without CHROPROF_ANOMALY_, in lower case), count, text
+ sampler         running, mode ("cpu", "wall", "none": it never ran), and of
+   chroprof_sampler_totals period_ns, first_period_ns, budget_ppm, ticks, samples, rows, inside,
+   lost, dropped, cost_ns, draws, misses
+ modules         a list: id, path, build_id (hexadecimal, "" if not known), base (load bias)
+ stacks          a list, the tree of sampled frames, each parent before its children
+   id (above 0), parent (id, 0: a root), kind ("task", "native", "marker"), path (of a task, else
+   0), module (id, -1: not known), address (minus the base of its module), return (a return
+   address: look up address - 1), name (of the site; what the dynamic linker knows; the text of a
+   marker), weight and cpu_ns of the samples that end in this frame; symbolize adds function, file,
+   line, inlined
+ samples         a list of rows, oldest first: at_ns, duration_ns, weight, cpu_ns, stack (id; 0: its
+   frames did not fit), state ("busy", "idle", "loop")
+ wall            a list: path (2: those beyond the table), state ("running", "ready", "paused"),
+   weight, duration_ns
 
 COST PER CALL
 
@@ -259,6 +313,8 @@ LIMITS
  *                               <stdio.h>.
  *   CHROPROF_COROUTINES         C++20: chroprof_promise, a base for promise types; includes
  *                               <coroutine>. See >>coroutines.
+ *   CHROPROF_NO_SAMPLER         no chroprof_sampler_start, _stop and _stack, and no room for
+ *                               samples unless max_samples asks for it; chroprof_sample remains.
  *   CHROPROF_ASSERT(x)          (implementation) our own invariants only; default nothing.
  */
 #ifndef CHROPROF_API
@@ -318,7 +374,16 @@ typedef enum chroprof_state {
                  "since")                                                                          \
     X(ERR_TARGET, "profiles are merged into one of their own, without live futures: init it with " \
                   "options.clock = chroprof_clock_manual")                                         \
-    X(ERR_TIME, "the sum of the times is beyond 2^62 ns: merge fewer profiles into one")
+    X(ERR_TIME, "the sum of the times is beyond 2^62 ns: merge fewer profiles into one")           \
+    X(ERR_SAMPLER, "no sampler here: it needs 64-bit Linux, POSIX.1-2008 (_POSIX_C_SOURCE) and "   \
+                   "no CHROPROF_NO_SAMPLER; chroprof_sample works everywhere")                     \
+    X(ERR_SAMPLER_MEMORY, "the block has no room for samples: set max_samples, or give a larger "  \
+                          "block")                                                                 \
+    X(ERR_SAMPLER_RUNNING, "the sampler of this profile runs already: chroprof_sampler_stop first")\
+    X(ERR_SAMPLER_SIGNAL, "no real-time signal is free, or the given one has a handler: set "      \
+                          "signal to one that nobody uses")                                        \
+    X(ERR_SAMPLER_TIMER, "the system refused a timer: errno says why; RLIMIT_SIGPENDING limits "   \
+                         "them")
 
 typedef enum chroprof_result {
 #define CHROPROF_RESULT_NAME(name, text) CHROPROF_##name,
@@ -409,6 +474,14 @@ typedef struct chroprof_site {
 } chroprof_site;
 
 #define CHROPROF_STALL_SLICES 4
+#define CHROPROF_STALL_SAMPLES 4
+
+/* Samples that the sampler took inside a turn or a pass, at one place. */
+typedef struct chroprof_stall_sample {
+    uint32_t stack;        /* see chroprof_stack; where places are too many, that of a neighbour */
+    uint32_t weight;       /* samples */
+    uint64_t cpu_ns;       /* thread CPU time since the sample before each */
+} chroprof_stall_sample;
 
 /* One of the biggest slices of a turn or a pass. */
 typedef struct chroprof_stall_slice {
@@ -428,6 +501,12 @@ typedef struct chroprof_stall {
     uint64_t events;       /* events inside */
     uint32_t slice_count;  /* how many of slices[] are filled, biggest first */
     chroprof_stall_slice slices[CHROPROF_STALL_SLICES];
+    /* what the sampler saw of it; all 0 if it was off */
+    uint64_t sampled;      /* samples inside; samples[] add up to it, but in a merged profile */
+    uint64_t cpu_ns;       /* thread CPU time in it, as far as ticks tell */
+    uint64_t waiting_ns;   /* the thread waited or was preempted; both may miss the first period */
+    uint32_t sample_count; /* how many of samples[] are filled, most first */
+    chroprof_stall_sample samples[CHROPROF_STALL_SAMPLES];
 } chroprof_stall;
 
 /* Options of chroprof_init. NULL or zeroed: defaults. What chroprof_init made of them:
@@ -439,9 +518,9 @@ typedef struct chroprof_options {
     uint32_t max_edges;        /* (path, site) pairs remembered; 32 bytes each */
     uint32_t max_depth;        /* frames of the running stack, barriers included; 64 bytes each */
     uint32_t max_histograms;   /* sites with percentiles, first come; 5.2 KiB each */
-    uint32_t max_samples;      /* rows of the sampler; 64 bytes each */
+    uint32_t max_samples;      /* rows of the sampler; some 350 bytes each, stacks included */
     uint32_t max_windows;      /* time windows; 8 bytes a site each */
-    uint32_t max_stalls;       /* half longest, half most recent; 136 bytes each */
+    uint32_t max_stalls;       /* half longest, half most recent; 232 bytes each */
     uint32_t string_bytes;     /* names and files, each with its NUL */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
     uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
@@ -545,6 +624,85 @@ typedef struct chroprof_frame {
     const char *name, *file; uint32_t line;   /* of its site */
 } chroprof_frame;
 
+/* What ran when a sample was taken. */
+typedef enum chroprof_sample_state {
+    CHROPROF_SAMPLE_BUSY,      /* a future or an enter-frame */
+    CHROPROF_SAMPLE_IDLE,
+    CHROPROF_SAMPLE_LOOP
+} chroprof_sample_state;
+
+/* A row of samples: one sample, or several of one stack in a row with no CPU time in between. */
+typedef struct chroprof_sample_row {
+    uint64_t at_ns;            /* profile time of the first one */
+    uint64_t duration_ns;      /* to the last one */
+    uint64_t weight;           /* how many */
+    uint64_t cpu_ns;           /* thread CPU time since the sample before */
+    uint32_t stack;            /* see chroprof_stack; 0: none */
+    chroprof_sample_state state;
+} chroprof_sample_row;
+
+typedef enum chroprof_frame_kind {
+    CHROPROF_FRAME_TASK,       /* a frame of the running stack */
+    CHROPROF_FRAME_NATIVE,     /* a function */
+    CHROPROF_FRAME_MARKER      /* what is not known, in words */
+} chroprof_frame_kind;
+
+/* One frame of a sampled stack. */
+typedef struct chroprof_stack_frame {
+    chroprof_frame_kind kind;
+    const char *name;          /* task: its site; native: what dladdr knows, or ""; marker: text */
+    uint32_t path;             /* task: id of its path; 2: untracked */
+    bool is_return;            /* native: a return address: look up address - 1 */
+    uint64_t address;          /* native: minus the module's load bias; module "": absolute */
+    const char *module;        /* native: path of the program or library, "" if not known */
+    const char *build_id;      /* native: hexadecimal, "" if not known */
+} chroprof_stack_frame;
+
+/* Of one path: how often its live futures were met in which state by the draws of the wall mode,
+ * and the time that futures were met again with no event in between. */
+typedef struct chroprof_wall {
+    uint32_t path;                                 /* 2: those beyond 4 x max_samples */
+    uint64_t running, ready, paused;               /* weight; paused: pending ones, and those that
+                                                      run but have others on top, included */
+    uint64_t running_ns, ready_ns, paused_ns;
+} chroprof_wall;
+
+/* Which clock the sampler's timer goes by. */
+typedef enum chroprof_sampler_mode {
+    CHROPROF_SAMPLER_CPU,      /* of the thread's CPU time: never interrupts a loop that sleeps */
+    CHROPROF_SAMPLER_WALL      /* all the time: sees waits too, and draws live futures */
+} chroprof_sampler_mode;
+
+/* Options of chroprof_sampler_start. NULL or zeroed: the defaults. */
+typedef struct chroprof_sampler_options {
+    chroprof_sampler_mode mode;
+    uint64_t period_ns;        /* 0: 19 ms, in step with nothing; at least 100 us is taken */
+    bool jitter;               /* each period at random from half to one and a half */
+    uint32_t budget_ppm;       /* of the loop's time for the handler; 0: 10000, which is 1 % */
+    int signal;                /* 0: the first real-time signal that has no handler */
+    /* Walks the native stack instead of the frame pointers: fills in return addresses, innermost
+     * (the interrupted instruction) first, returns how many. Called in the signal handler. */
+    uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
+    void *unwind_user;
+} chroprof_sampler_options;
+
+/* The sampler and what it cost. */
+typedef struct chroprof_sampler_totals {
+    bool running;
+    chroprof_sampler_mode mode;
+    uint64_t period_ns;        /* in force */
+    uint64_t first_period_ns;  /* asked for */
+    uint64_t budget_ppm;
+    uint64_t ticks;            /* periods that went by, late ones included */
+    uint64_t samples;          /* total weight taken = weights of all rows + dropped */
+    uint64_t rows;
+    uint64_t inside;           /* of samples: landed inside the profiler */
+    uint64_t lost;             /* ticks without a sample: the ring was full inside an event */
+    uint64_t dropped;          /* weight of rows that fell out of the table */
+    uint64_t cost_ns;          /* thread CPU time of the handler */
+    uint64_t draws, misses;    /* of the wall mode: futures met, empty slots met */
+} chroprof_sampler_totals;
+
 /* Whose profile it is. */
 typedef struct chroprof_origin {
     uint64_t pid;              /* 0: not known */
@@ -568,12 +726,17 @@ typedef struct chroprof {
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
     uint32_t slots;        /* rows of the futures */
-    bool on;               /* events are taken */
+    bool on;               /* events are taken, the short way */
+    bool taking;           /* events are taken; while the sampler runs, not the short way */
+    bool sampling;         /* the sampler runs */
     bool in_callback;      /* on_stall is being called */
     bool stall_due;        /* the event under way ended a stall */
     bool view;             /* a block that nobody writes */
     void *mapped;          /* by chroprof_map */
     size_t mapped_bytes;
+    uint64_t sampler_pid;  /* the process whose timer it is */
+    int sampler_signal;
+    int sampler_timer;
 } chroprof;
 
 /* Takes bytes of output. Non-zero stops the writing. */
@@ -595,7 +758,7 @@ CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t siz
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init takes (with zeroed capacities), in bytes. */
-#define CHROPROF_MEMORY_MIN 6144
+#define CHROPROF_MEMORY_MIN 7168
 
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
  * ended. It is not trusted: every size, offset, index, string and link is checked, and no bytes in
@@ -757,6 +920,13 @@ CHROPROF_API void chroprof_tick(chroprof *p);
 CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
                                  const chroprof_site *site, uint64_t now);
 
+/* One sample of what runs now, by hand: from a timer of yours, or an interrupt on the processor
+ * that runs the loop. now as for chroprof_event; cpu_delta_ns: CPU time since the sample before.
+ * The stack is that of the tasks alone. Taken at once; one that interrupts a call of this header
+ * waits in the ring for the next event and counts as inside. Does nothing without max_samples.
+ * Cost: depth. */
+CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns);
+
 #endif /* CHROPROF_DISABLE */
 
 /* The time now in clock ticks: of the cycle counter or ns; under the manual clock the time of the
@@ -812,6 +982,46 @@ CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out);
  * names the first broken invariant (a bug in chroprof.h, or a block somebody wrote into). Cost: the
  * block. */
 CHROPROF_API const char *chroprof_check(const chroprof *p);
+
+/* >>api sampler */
+
+/* Rows of samples in profile time [from_ns, to_ns), oldest first. Of a row that lies in it in part
+ * the part is listed, with round(weight x part / duration); one that is left without weight is
+ * not. A row of duration 0 counts whole. CPU time counts where a row begins. 0 and UINT64_MAX: all.
+ * Cost: max_samples. */
+CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
+                                     chroprof_sample_row *out, size_t capacity);
+
+/* The frames of a sampled stack, innermost first: functions of the slice, the task, what it was
+ * called by. Names of functions are asked of the system when the profile is this process's own.
+ * Strings live as long as the block and the modules. An unknown stack: 0 frames. Cost: its
+ * depth. */
+CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_stack_frame *out,
+                                   size_t capacity);
+
+/* What the wall mode met, one row a path that it met. Cost: max_paths. */
+CHROPROF_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity);
+
+/* The sampler's settings and counts; all zero for a NULL or zeroed profile. */
+CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_totals *out);
+
+#ifndef CHROPROF_NO_SAMPLER
+/* Starts a timer that interrupts the calling thread, which must be the loop's, and samples what it
+ * does. options NULL: defaults. On any error nothing has changed: CHROPROF_ERR_SAMPLER where there
+ * is none (not Linux), _MEMORY, _RUNNING, _SIGNAL, _TIMER; each text names the knob. The handle and
+ * the block must stay where they are until chroprof_sampler_stop. Not from on_stall. Cost: some
+ * 100 us here, some us a tick, and an event is some 15 ns slower while the sampler runs. */
+CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
+                                                    const chroprof_sampler_options *options);
+
+/* Ends it and gives the signal back. The samples stay. Before the block, the handle or the thread
+ * goes; in a forked child it only forgets the parent's timer. Not from on_stall. */
+CHROPROF_API void chroprof_sampler_stop(chroprof *p);
+
+/* The thread goes on to execute on the stack [low, low + bytes), a fiber's; NULL and 0: on its own
+ * again. Without it stacks of fibers end at their innermost function. Cost: two stores. */
+CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes);
+#endif
 
 /* >>api output */
 
@@ -905,6 +1115,7 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define chroprof_idle_leave(p) ((void)0)
 #define chroprof_tick(p) ((void)0)
 #define chroprof_event(p, state, id, site, now) ((void)0)
+#define chroprof_sample(p, now, cpu_delta_ns) ((void)0)
 #endif
 
 #ifdef __cplusplus
@@ -1138,6 +1349,23 @@ public:
 #endif
 #endif
 
+/* The sampler: Linux on 64 bits, whose system calls it makes by itself. */
+#if defined(__linux__) && defined(__LP64__) && defined(__GNUC__) && \
+    !defined(CHROPROF_NO_SAMPLER) && !defined(CHROPROF_NO_CLOCK) && \
+    (!defined(__STRICT_ANSI__) || defined(_GNU_SOURCE) || \
+    (defined(_POSIX_C_SOURCE) && _POSIX_C_SOURCE >= 200809L))
+#define CHROPROF__SAMPLES 1
+#include <elf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+#else
+#define CHROPROF__SAMPLES 0
+#endif
+
 #if defined(__GNUC__)
 #define CHROPROF__LIKELY(x) __builtin_expect(!!(x), 1)
 #define CHROPROF__RARELY(x) __builtin_expect(!!(x), 0)
@@ -1358,7 +1586,7 @@ static void chroprof__copy_text(char *to, size_t size, const char *from)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 1u
+#define CHROPROF__LAYOUT 2u
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -1480,6 +1708,16 @@ typedef struct chroprof__slice {
     uint32_t reserved;
 } chroprof__slice;
 
+/* Samples inside one turn or pass. */
+typedef struct chroprof__hits {
+    uint32_t owner;            /* which one: the event of its base frame, or that began the pass */
+    uint32_t count;
+    uint32_t stack[CHROPROF_STALL_SAMPLES];
+    uint32_t weight[CHROPROF_STALL_SAMPLES];
+    uint64_t cpu[CHROPROF_STALL_SAMPLES];
+    uint64_t sampled, cpu_ns, waiting_ns;
+} chroprof__hits;
+
 typedef struct chroprof__stall {
     uint64_t serial;           /* from 1; 0: the row is empty */
     uint64_t start, length;
@@ -1487,6 +1725,7 @@ typedef struct chroprof__stall {
     uint32_t kind;
     uint32_t slice_count;
     chroprof__slice slices[CHROPROF_STALL_SLICES];
+    chroprof__hits hits;
 } chroprof__stall;
 
 /* The biggest slices of a turn or pass under way. A slice no longer than floor has no chance. */
@@ -1511,8 +1750,109 @@ enum { CHROPROF__HELD_SLICE = 1, CHROPROF__HELD_TURN = 2, CHROPROF__HELD_DELAY =
 enum {
     CHROPROF__ALIASES = CHROPROF_TABLE_COUNT,
     CHROPROF__HEADS,           /* buckets of the sites: by content, then by file */
+    CHROPROF__STACKS,          /* these four are there if there are samples */
+    CHROPROF__MODULES,
+    CHROPROF__WALLS,
+    CHROPROF__SAMPLER,
     CHROPROF__TABLES
 };
+
+typedef struct chroprof__sample {
+    uint64_t time, duration;
+    uint64_t weight;
+    uint64_t cpu_ns;
+    uint32_t stack;            /* node, 0: none */
+    uint32_t state;            /* chroprof_sample_state */
+} chroprof__sample;
+
+/* What a node of the stacks and an entry of the ring hold: a kind above 56 bits of value. */
+enum { CHROPROF__PC, CHROPROF__RETURN, CHROPROF__TASK, CHROPROF__MARK };
+enum {
+    CHROPROF__MARK_INSIDE = 1, CHROPROF__MARK_CUT, CHROPROF__MARK_STACK, CHROPROF__MARK_DEEP,
+    CHROPROF__MARK_IDLE, CHROPROF__MARK_LOOP, CHROPROF__MARKS
+};
+
+/* A node of the tree of sampled stacks, which only grows. Number 0 is the stack that has no frames;
+ * it also takes what a full table would lose. */
+typedef struct chroprof__node {
+    uint64_t item;
+    uint64_t weight, cpu_ns;   /* of the samples that end here */
+    uint32_t parent;           /* a lower number */
+    uint32_t next;             /* in its bucket */
+    uint32_t head;             /* of the bucket of this number */
+    uint32_t module;           /* row + 1; 0: not known */
+} chroprof__node;
+
+enum { CHROPROF__MODULE_PATH = 184, CHROPROF__BUILD_ID = 48 };
+typedef struct chroprof__module {
+    uint64_t low, high;        /* addresses */
+    uint64_t base;             /* load bias */
+    char build_id[CHROPROF__BUILD_ID];
+    char path[CHROPROF__MODULE_PATH];
+} chroprof__module;
+
+/* Of a path: weight and ticks of its futures that were met running, ready, paused. */
+typedef struct chroprof__wall {
+    uint64_t weight[3];
+    uint64_t ticks[3];
+} chroprof__wall;
+
+/* Whom a frame of the running stack was begun by: three native frames, as hashes. */
+typedef struct chroprof__note {
+    uint32_t event;            /* of the frame, so that an old note is not taken for its */
+    uint32_t keys[3];
+} chroprof__note;
+
+/* A tick that waits for the next event. */
+enum { CHROPROF__ITEMS = 56, CHROPROF__NOTED_TASKS = 16, CHROPROF__DRAWS = 8 };
+typedef struct chroprof__entry {
+    uint64_t stamp;            /* of the clock; 0: not known */
+    uint64_t last;             /* of the last tick that this one stands for */
+    uint64_t weight;
+    uint64_t cpu_ns;
+    uint64_t wall_ns;          /* since the tick before; 0: since the sample before */
+    uint64_t draws;            /* ticks that ask for a draw of futures */
+    uint32_t count;
+    uint32_t state;
+    uint64_t reserved;
+    uint64_t items[CHROPROF__ITEMS];       /* the innermost first */
+} chroprof__entry;
+
+/* A future that was drawn: which event was the last one then, and when. */
+typedef struct chroprof__drawn {
+    uint64_t id, seq, time;
+} chroprof__drawn;
+
+enum { CHROPROF__HITS = 5 };   /* of the turns of LEVELS nested loops and of the pass */
+
+/* The sampler's state. The notes follow it, then the ring of entries. */
+typedef struct chroprof__sampler {
+    /* changed by the loop's own calls */
+    uint64_t samples, inside, dropped;
+    uint64_t dropped_cpu_ns;
+    uint64_t head;             /* row of the next sample */
+    uint64_t latest;           /* end of the newest row */
+    uint64_t draws, misses;
+    uint64_t random;
+    uint64_t module_at;        /* profile time before which the modules are not read again */
+    uint64_t taken;            /* entries that were drained */
+    uint64_t low, high;        /* the thread's stack */
+    uint64_t fiber_low, fiber_high;
+    /* changed by the handler */
+    uint64_t put;              /* entries that were made */
+    uint64_t ticks, lost, cost_ns;
+    uint64_t cpu, stamp;       /* at the end of the tick before */
+    uint64_t idle_cpu;         /* too little to begin a row while the loop slept */
+    uint64_t window_ticks, window_cost;    /* since the budget was last looked at */
+    uint64_t period_ns;
+    /* settings */
+    uint64_t first_period_ns, budget_ppm, mode, jitter;
+    uint64_t armed;            /* address of the core while there is a timer, else 0 */
+    uint64_t pid, timer, running, counter;
+    uint64_t unwind, unwind_user;          /* of this process */
+    chroprof__drawn drawn[CHROPROF__DRAWS];
+    chroprof__hits hits[CHROPROF__HITS];
+} chroprof__sampler;
 
 typedef struct chroprof__table {
     uint64_t offset;           /* from the core */
@@ -1616,7 +1956,17 @@ CHROPROF__STATIC_ASSERT(site, sizeof(chroprof__site) == 64);
 CHROPROF__STATIC_ASSERT(alias, sizeof(chroprof__alias) == 32);
 CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
 CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 2 * 8 * (1 + 329));
-CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall) == 40 + 24 * CHROPROF_STALL_SLICES);
+CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 16 * CHROPROF_STALL_SAMPLES);
+CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall) ==
+                               40 + 24 * CHROPROF_STALL_SLICES + sizeof(chroprof__hits));
+CHROPROF__STATIC_ASSERT(sample, sizeof(chroprof__sample) == 40);
+CHROPROF__STATIC_ASSERT(node, sizeof(chroprof__node) == 40);
+CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module) == 256);
+CHROPROF__STATIC_ASSERT(wall, sizeof(chroprof__wall) == 48);
+CHROPROF__STATIC_ASSERT(note, sizeof(chroprof__note) == 16);
+CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITEMS);
+CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 36 * 8 + 24 * CHROPROF__DRAWS +
+                                 sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(event_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, epoch) == 128);
 CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, held_turn) == 192);
@@ -1643,6 +1993,33 @@ CHROPROF__INLINE chroprof__stall *chroprof__stall_rows(const chroprof__core *c)
     return (chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
 }
 
+CHROPROF__INLINE chroprof__sample *chroprof__sample_rows(const chroprof__core *c)
+{
+    return (chroprof__sample *)chroprof__rows(c, CHROPROF_TABLE_SAMPLES);
+}
+
+CHROPROF__INLINE chroprof__node *chroprof__nodes(const chroprof__core *c)
+{
+    return (chroprof__node *)chroprof__rows(c, CHROPROF__STACKS);
+}
+
+CHROPROF__INLINE chroprof__module *chroprof__modules(const chroprof__core *c)
+{
+    return (chroprof__module *)chroprof__rows(c, CHROPROF__MODULES);
+}
+
+CHROPROF__INLINE chroprof__wall *chroprof__walls(const chroprof__core *c)
+{
+    return (chroprof__wall *)chroprof__rows(c, CHROPROF__WALLS);
+}
+
+/* NULL: there are no samples. */
+CHROPROF__INLINE chroprof__sampler *chroprof__sampler_of(const chroprof__core *c)
+{
+    return c->tables[CHROPROF__SAMPLER].rows
+        ? (chroprof__sampler *)chroprof__rows(c, CHROPROF__SAMPLER) : NULL;
+}
+
 CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t offset)
 {
     return (const char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + offset;
@@ -1650,23 +2027,30 @@ CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t 
 
 /* >>layout: from options to capacities, from capacities to offsets. */
 
+#ifdef CHROPROF_NO_SAMPLER
+enum { CHROPROF__SAMPLE_SHARE = 0, CHROPROF__DEFAULT_SAMPLES = 0 };
+#else
+enum { CHROPROF__SAMPLE_SHARE = 80, CHROPROF__DEFAULT_SAMPLES = 128 };
+#endif
+
 static const uint32_t chroprof__default_capacity[CHROPROF_TABLE_COUNT] = {
-    1024, 64, 256, 512, 64, 32, 0, 120, 32, 4096
+    1024, 64, 256, 512, 64, 32, CHROPROF__DEFAULT_SAMPLES, 120, 32, 4096
 };
 
 /* Of a block that is shared out: how many thousandths each table gets, and what it can't use more
  * of. */
 static const uint32_t chroprof__share[CHROPROF_TABLE_COUNT] = {
-    320, 30, 200, 60, 20, 200, 0, 120, 15, 35
+    320 - CHROPROF__SAMPLE_SHARE, 30, 200, 60, 20, 200, CHROPROF__SAMPLE_SHARE, 120, 15, 35
 };
 static const uint32_t chroprof__share_limit[CHROPROF_TABLE_COUNT] = {
-    1u << 28, 1u << 20, 1u << 24, 1u << 25, 1024, 4096, 0, 240, 64, 1u << 24
+    1u << 28, 1u << 20, 1u << 24, 1u << 25, 1024, 4096, 4096, 240, 64, 1u << 24
 };
 
 static const uint32_t chroprof__row_bytes[CHROPROF__TABLES] = {
     sizeof(chroprof__future), sizeof(chroprof__site), sizeof(chroprof__path),
-    sizeof(chroprof__edge), sizeof(chroprof__frame), sizeof(chroprof__histograms), 64, 8,
-    sizeof(chroprof__stall), 1, sizeof(chroprof__alias), 4
+    sizeof(chroprof__edge), sizeof(chroprof__frame), sizeof(chroprof__histograms),
+    sizeof(chroprof__sample), 8, sizeof(chroprof__stall), 1, sizeof(chroprof__alias), 4,
+    sizeof(chroprof__node), sizeof(chroprof__module), sizeof(chroprof__wall), CHROPROF__ALIGN
 };
 
 static void chroprof__capacities(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT])
@@ -1693,6 +2077,45 @@ static bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TABLE_COUNT
     return true;
 }
 
+static uint64_t chroprof__aligned(uint64_t bytes)
+{
+    return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
+}
+
+static uint64_t chroprof__between(uint64_t value, uint64_t least, uint64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* How many ticks may wait for the next event. */
+static uint64_t chroprof__entry_count(uint64_t samples)
+{
+    return chroprof__between(samples / 4, 2, 32);
+}
+
+static uint64_t chroprof__note_bytes(uint64_t depth)
+{
+    return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
+}
+
+/* Rows of the tables that belong to the samples. */
+static uint64_t chroprof__sample_table_rows(uint32_t table,
+                                            const uint32_t capacity[CHROPROF_TABLE_COUNT])
+{
+    uint64_t samples = capacity[CHROPROF_TABLE_SAMPLES];
+    if (samples == 0)
+        return 0;
+    switch (table) {
+    case CHROPROF__STACKS: return 4 * samples + 1;
+    case CHROPROF__MODULES: return chroprof__between(samples / 4, 2, 32);
+    case CHROPROF__WALLS: return CHROPROF__FIRST_PATH +
+                                 chroprof__between(capacity[CHROPROF_TABLE_PATHS], 0, 4 * samples);
+    default: return (chroprof__aligned(sizeof(chroprof__sampler)) +
+                     chroprof__note_bytes(capacity[CHROPROF_TABLE_DEPTH]) +
+                     chroprof__entry_count(samples) * sizeof(chroprof__entry)) / CHROPROF__ALIGN;
+    }
+}
+
 /* Rows that a table takes for these capacities. The futures' slots are half empty, leave room for
  * ids that only have frames, and never fill up, so a probe always ends. */
 static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
@@ -1710,13 +2133,8 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
     case CHROPROF_TABLE_STRINGS: return n + CHROPROF__OWN_STRINGS;
     case CHROPROF__ALIASES: return 2 * sites;
     case CHROPROF__HEADS: return 2 * sites;
-    default: return n;
+    default: return table < CHROPROF_TABLE_COUNT ? n : chroprof__sample_table_rows(table, capacity);
     }
-}
-
-static uint64_t chroprof__aligned(uint64_t bytes)
-{
-    return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
 }
 
 /* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number
@@ -1761,6 +2179,30 @@ static const uint32_t chroprof__first_need[CHROPROF_TABLE_COUNT] = {
     8, 8, 12, 16, 8, 0, 0, 4, 2, 160
 };
 
+/* What so many samples take, all tables of theirs. */
+static uint64_t chroprof__sample_bytes(const uint32_t capacity[CHROPROF_TABLE_COUNT],
+                                       uint32_t samples)
+{
+    uint32_t more[CHROPROF_TABLE_COUNT];
+    memcpy(more, capacity, sizeof(more));
+    more[CHROPROF_TABLE_SAMPLES] = samples;
+    uint64_t with = chroprof__sum_bytes(more);
+    more[CHROPROF_TABLE_SAMPLES] = 0;
+    return with - chroprof__sum_bytes(more);
+}
+
+/* Fewer samples than these are no use. */
+enum { CHROPROF__FEW_SAMPLES = 16 };
+
+/* How many samples so many bytes hold. */
+static uint32_t chroprof__samples_in(const uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_t bytes)
+{
+    uint32_t samples = chroprof__share_limit[CHROPROF_TABLE_SAMPLES];
+    while (samples > 0 && chroprof__sample_bytes(capacity, samples) > bytes)
+        samples -= (samples + 7) / 8;
+    return samples;
+}
+
 /* Raises the open capacities to that, or to as many sixteenths of it as fit. */
 static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
                                 const bool open[CHROPROF_TABLE_COUNT], uint64_t size)
@@ -1787,6 +2229,8 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
     uint64_t least = chroprof__layout(capacity, tables) + CHROPROF__TABLES * CHROPROF__ALIGN;
     uint64_t budget = size > least ? size - least : 0;
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+        if (k == CHROPROF_TABLE_SAMPLES)
+            continue;
         bool rows = k == CHROPROF_TABLE_HISTOGRAMS;
         uint64_t unit = rows ? sizeof(chroprof__histograms) : chroprof__unit_bytes(k, capacity);
         uint64_t more = budget / 1000 * chroprof__share[k] / unit;
@@ -1796,6 +2240,10 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
         if (open[k])
             capacity[k] += (uint32_t)(more < room ? more : room);
     }
+    uint64_t bytes = budget / 1000 * CHROPROF__SAMPLE_SHARE;
+    uint32_t samples = chroprof__samples_in(capacity, bytes);
+    if (open[CHROPROF_TABLE_SAMPLES] && samples > capacity[CHROPROF_TABLE_SAMPLES])
+        capacity[CHROPROF_TABLE_SAMPLES] = samples;    /* last: it hangs on paths and depth */
 }
 
 /* Shares a block out over the capacities that are 0; what their limits leave over goes to the
@@ -1810,6 +2258,9 @@ static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_
             capacity[k] = 1;
     }
     chroprof__meet_need(capacity, open, size);
+    if (open[CHROPROF_TABLE_SAMPLES] && CHROPROF__SAMPLE_SHARE > 0 &&
+        chroprof__sample_bytes(capacity, CHROPROF__FEW_SAMPLES) <= size / 8)
+        capacity[CHROPROF_TABLE_SAMPLES] = CHROPROF__FEW_SAMPLES;
     chroprof__share_rest(capacity, open, size);
     uint64_t left = chroprof__minus(size, chroprof__layout(capacity, tables) + CHROPROF__ALIGN);
     uint64_t more = left / (2 * sizeof(chroprof__future));
@@ -2359,6 +2810,635 @@ CHROPROF__INLINE uint64_t chroprof__read_clock(const chroprof *p)
     return p->clock(p->clock_user);
 }
 
+/* >>samples: where the loop was caught. Ticks wait in a ring until the next event takes the slow
+ * way; only then, in the loop's own code, do they become rows. Nothing moves between a tick and the
+ * event that ends its interval, so what they say of the stack holds for both. */
+
+/* What another hand (a handler, an interrupt) may change or read at any instruction. */
+CHROPROF__INLINE uint64_t chroprof__peek64(const uint64_t *word)
+{
+    return *(const volatile uint64_t *)word;
+}
+
+CHROPROF__INLINE void chroprof__poke64(uint64_t *word, uint64_t value)
+{
+    *(volatile uint64_t *)word = value;
+}
+
+CHROPROF__INLINE uint64_t chroprof__item(uint32_t kind, uint64_t value)
+{
+    return (uint64_t)kind << 56 | (value & (UINT64_MAX >> 8));
+}
+
+CHROPROF__INLINE uint32_t chroprof__item_kind(uint64_t item)
+{
+    return (uint32_t)(item >> 56);
+}
+
+CHROPROF__INLINE uint64_t chroprof__item_value(uint64_t item)
+{
+    return item & (UINT64_MAX >> 8);
+}
+
+static bool chroprof__is_code(uint64_t item)
+{
+    return chroprof__item_kind(item) <= CHROPROF__RETURN;
+}
+
+static uint32_t chroprof__sample_capacity(const chroprof__core *c)
+{
+    return c->tables[CHROPROF_TABLE_SAMPLES].capacity;
+}
+
+static chroprof__note *chroprof__notes(chroprof__sampler *s)
+{
+    return (chroprof__note *)(void *)((char *)s + chroprof__aligned(sizeof(*s)));
+}
+
+/* Entry number k of the ring. */
+static chroprof__entry *chroprof__ring(const chroprof__core *c, chroprof__sampler *s, uint64_t k)
+{
+    uint64_t notes = chroprof__note_bytes(c->tables[CHROPROF_TABLE_DEPTH].capacity);
+    char *first = (char *)s + chroprof__aligned(sizeof(*s)) + notes;
+    uint64_t row = k % chroprof__entry_count(chroprof__sample_capacity(c));
+    return (chroprof__entry *)(void *)(first + row * sizeof(chroprof__entry));
+}
+
+static uint64_t chroprof__random(chroprof__sampler *s)
+{
+    uint64_t z = s->random + UINT64_C(0x9E3779B97F4A7C15);    /* splitmix64 (Steele and others) */
+    s->random = z;
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+/* Is an event or an edit under way, so that nothing but the ring may be touched? */
+CHROPROF__INLINE bool chroprof__is_busy(const chroprof__core *c)
+{
+    return ((chroprof__peek64(&c->seq) | chroprof__peek64(&c->edits)) & 1) != 0;
+}
+
+/* ---- modules: which file an address is of */
+
+#if CHROPROF__SAMPLES
+/* As the dynamic linker hands them out. Names of our own, so that no feature macro is needed, and
+ * weak: a program without a linker has none. */
+typedef struct chroprof__object {
+    uint64_t base;
+    const char *name;
+    const Elf64_Phdr *headers;
+    uint16_t count;
+} chroprof__object;
+
+extern int chroprof__each_object(int (*visit)(chroprof__object *o, size_t size, void *user),
+                                 void *user) __asm__("dl_iterate_phdr") __attribute__((weak));
+
+/* The bytes of a note in memory that is mapped, as hexadecimal digits. */
+static void chroprof__build_id(const chroprof__object *o, const Elf64_Phdr *header,
+                               char out[CHROPROF__BUILD_ID])
+{
+    static const char hex[] = "0123456789abcdef";
+    const unsigned char *at = (const unsigned char *)(uintptr_t)(o->base + header->p_vaddr);
+    uint64_t left = header->p_memsz;
+    Elf64_Nhdr note;
+    while (left >= sizeof(note)) {
+        memcpy(&note, at, sizeof(note));
+        uint64_t name = (note.n_namesz + 3u) / 4u * 4u, size = note.n_descsz;
+        uint64_t whole = sizeof(note) + name + (size + 3) / 4 * 4;
+        if (whole > left)
+            return;
+        const unsigned char *id = at + sizeof(note) + name;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4) {
+            for (uint64_t k = 0; k < size && 2 * k + 2 < CHROPROF__BUILD_ID; k++) {
+                out[2 * k] = hex[id[k] >> 4];
+                out[2 * k + 1] = hex[id[k] & 15];
+            }
+            return;
+        }
+        at += whole;
+        left -= whole;
+    }
+}
+
+/* The path; of a long one the end. The program itself has no name here. */
+static void chroprof__module_path(const char *name, char out[CHROPROF__MODULE_PATH])
+{
+    char own[1024];
+    if (*name == '\0') {
+        ssize_t count = readlink("/proc/self/exe", own, sizeof(own) - 1);
+        own[count > 0 ? count : 0] = '\0';
+        name = own;
+    }
+    size_t length = strlen(name);
+    if (length < CHROPROF__MODULE_PATH) {
+        memcpy(out, name, length + 1);
+        return;
+    }
+    memcpy(out, "...", 3);
+    memcpy(out + 3, name + length - (CHROPROF__MODULE_PATH - 4), CHROPROF__MODULE_PATH - 3);
+}
+
+static bool chroprof__read_object(const chroprof__object *o, chroprof__module *m)
+{
+    memset(m, 0, sizeof(*m));
+    m->low = UINT64_MAX;
+    m->base = o->base;
+    for (uint32_t k = 0; k < o->count; k++) {
+        const Elf64_Phdr *header = o->headers + k;
+        uint64_t low = o->base + header->p_vaddr;
+        if (header->p_type == PT_NOTE && m->build_id[0] == '\0')
+            chroprof__build_id(o, header, m->build_id);
+        if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
+            continue;
+        m->low = low < m->low ? low : m->low;
+        m->high = low + header->p_memsz > m->high ? low + header->p_memsz : m->high;
+    }
+    chroprof__module_path(o->name, m->path);
+    return m->low < m->high;
+}
+
+static int chroprof__add_object(chroprof__object *o, size_t size, void *user)
+{
+    chroprof__core *c = (chroprof__core *)user;
+    chroprof__table *table = &c->tables[CHROPROF__MODULES];
+    chroprof__module *rows = chroprof__modules(c), m;
+    if (size < sizeof(*o) || table->used == table->rows || !chroprof__read_object(o, &m))
+        return 0;
+    for (uint64_t k = 0; k < table->used; k++)
+        if (rows[k].low == m.low && rows[k].high == m.high && strcmp(rows[k].path, m.path) == 0)
+            return 0;
+    rows[table->used] = m;
+    CHROPROF__STORE_FENCE();
+    table->peak = ++table->used;
+    return 0;
+}
+
+/* At most once a second: a thread of code without a file must not make each sample dear. */
+static bool chroprof__load_modules(chroprof__core *c)
+{
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    if (!chroprof__each_object || !chroprof__peek64(&s->running) || c->last < s->module_at)
+        return false;
+    s->module_at = c->last + chroprof__unscale(1000000000u, c->factor);
+    chroprof__each_object(chroprof__add_object, c);
+    return true;
+}
+#else
+static bool chroprof__load_modules(chroprof__core *c)
+{
+    (void)c;
+    return false;
+}
+#endif
+
+/* Row + 1 of the module of an address, the newest first; 0: none. */
+static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
+{
+    const chroprof__module *rows = chroprof__modules(c);
+    uint32_t k = (uint32_t)c->tables[CHROPROF__MODULES].used;
+    while (k > 0 && (address < rows[k - 1].low || address >= rows[k - 1].high))
+        k--;
+    return k;
+}
+
+static uint32_t chroprof__module_of(chroprof__core *c, uint64_t item)
+{
+    uint32_t k = chroprof__is_code(item) ? chroprof__find_module(c, chroprof__item_value(item)) : 0;
+    if (k == 0 && chroprof__is_code(item) && chroprof__load_modules(c))
+        k = chroprof__find_module(c, chroprof__item_value(item));
+    return k;
+}
+
+/* ---- stacks */
+
+static bool chroprof__good_item(const chroprof *p, uint64_t item)
+{
+    uint64_t value = chroprof__item_value(item);
+    switch (chroprof__item_kind(item)) {
+    case CHROPROF__PC:
+    case CHROPROF__RETURN: return true;
+    case CHROPROF__TASK: return value >= CHROPROF__UNTRACKED &&
+                                value < CHROPROF__FIRST_PATH +
+                                        p->core->tables[CHROPROF_TABLE_PATHS].used;
+    case CHROPROF__MARK: return value > 0 && value < CHROPROF__MARKS;
+    default: return false;
+    }
+}
+
+/* The node of an item below parent; UINT32_MAX: the table is full. A node is whole before it is
+ * counted, so the tree is good whenever somebody looks. */
+static uint32_t chroprof__intern_node(chroprof__core *c, uint32_t parent, uint64_t item)
+{
+    chroprof__table *table = &c->tables[CHROPROF__STACKS];
+    chroprof__node *nodes = chroprof__nodes(c);
+    uint64_t key = item ^ (uint64_t)parent * UINT64_C(0xD6E8FEB86659FD93);
+    chroprof__node *bucket = nodes + chroprof__hash_index(key, table->rows);
+    for (uint32_t k = bucket->head; k; k = nodes[k].next)
+        if (nodes[k].item == item && nodes[k].parent == parent)
+            return k;
+    if (table->used + 1 >= table->rows) {
+        chroprof__lose(&c->tables[CHROPROF_TABLE_SAMPLES], key);
+        return UINT32_MAX;
+    }
+    chroprof__node *node = nodes + table->used + 1;
+    node->item = item;
+    node->weight = node->cpu_ns = 0;
+    node->parent = parent;
+    node->next = bucket->head;
+    node->module = chroprof__module_of(c, item);
+    CHROPROF__STORE_FENCE();
+    table->peak = ++table->used;
+    CHROPROF__STORE_FENCE();
+    bucket->head = (uint32_t)table->used;
+    return bucket->head;
+}
+
+/* The node of a whole stack, or of what of it fits. */
+static uint32_t chroprof__intern_stack(const chroprof *p, const chroprof__entry *e)
+{
+    uint32_t node = 0, count = e->count < CHROPROF__ITEMS ? e->count : (uint32_t)CHROPROF__ITEMS;
+    while (count > 0) {
+        uint64_t item = e->items[--count];
+        uint32_t child = chroprof__good_item(p, item) ? chroprof__intern_node(p->core, node, item)
+                                                      : UINT32_MAX;
+        if (child == UINT32_MAX)
+            break;
+        node = child;
+    }
+    return node;
+}
+
+/* ---- rows */
+
+/* Takes the oldest row's place, or a free one. */
+static chroprof__sample *chroprof__new_row(chroprof__core *c, chroprof__sampler *s)
+{
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_SAMPLES];
+    chroprof__sample *row = chroprof__sample_rows(c) + s->head;
+    if (table->used == table->capacity) {
+        s->dropped += row->weight;
+        s->dropped_cpu_ns += row->cpu_ns;
+    }
+    memset(row, 0, sizeof(*row));
+    s->head = s->head + 1 < table->capacity ? s->head + 1 : 0;
+    if (table->used < table->capacity)
+        table->peak = ++table->used;
+    return row;
+}
+
+static chroprof__sample *chroprof__newest_row(const chroprof__core *c, const chroprof__sampler *s)
+{
+    uint64_t before = s->head > 0 ? s->head - 1 : chroprof__sample_capacity(c) - 1;
+    bool any = c->tables[CHROPROF_TABLE_SAMPLES].used > 0;
+    return any ? chroprof__sample_rows(c) + before : NULL;
+}
+
+/* A sample with the stack of the row before it and no CPU time extends that row. */
+static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t t, uint32_t stack,
+                              const chroprof__entry *e)
+{
+    chroprof__sample *row = chroprof__newest_row(c, s);
+    if (!row || row->stack != stack || row->state != e->state || e->cpu_ns != 0) {
+        row = chroprof__new_row(c, s);
+        row->time = t;
+        row->stack = stack;
+        row->state = e->state;
+    }
+    row->weight += e->weight;
+    row->cpu_ns += e->cpu_ns;
+    row->duration = t - row->time;
+    s->samples += e->weight;
+    s->latest = t;
+    chroprof__nodes(c)[stack].weight += e->weight;
+    chroprof__nodes(c)[stack].cpu_ns += e->cpu_ns;
+}
+
+/* ---- stalls: where the turns and the pass under way were met */
+
+/* Which of the places a sample counts for: its own, else a free one, else another line of the same
+ * function call, else the least one's (Metwally and others, space saving, 2005). */
+static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits *h, uint32_t stack)
+{
+    uint32_t least = 0, sibling = UINT32_MAX;
+    for (uint32_t k = 0; k < h->count; k++) {
+        if (h->stack[k] == stack)
+            return k;
+        if (nodes[h->stack[k]].parent == nodes[stack].parent)
+            sibling = k;
+        least = h->weight[k] < h->weight[least] ? k : least;
+    }
+    if (h->count < CHROPROF_STALL_SAMPLES)
+        least = h->count++;
+    else if (sibling != UINT32_MAX)
+        return sibling;
+    h->stack[least] = stack;
+    return least;
+}
+
+/* Of the time since the tick before it only what lies in the turn or pass counts. */
+static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32_t owner,
+                              uint64_t inside, uint32_t stack, const chroprof__entry *e)
+{
+    if (h->owner != owner) {
+        memset(h, 0, sizeof(*h));
+        h->owner = owner;
+    }
+    uint64_t wall = chroprof__scale(inside, c->factor);
+    wall = e->wall_ns < wall ? e->wall_ns : wall;
+    uint64_t cpu = e->cpu_ns < wall ? e->cpu_ns : wall;
+    uint32_t k = chroprof__hit_place(chroprof__nodes(c), h, stack);
+    h->weight[k] += (uint32_t)e->weight;
+    h->cpu[k] += cpu;
+    h->sampled += e->weight;
+    h->cpu_ns += cpu;
+    h->waiting_ns += wall - cpu;
+}
+
+static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t t, uint32_t stack,
+                               const chroprof__entry *e)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__frame *base = p->frames + c->floor + 1;
+    uint32_t level = c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1;
+    if (c->account == CHROPROF__IDLE)
+        return;
+    if (c->depth > c->floor)
+        chroprof__add_hit(c, s->hits + level, base->event, chroprof__minus(t, base->pushed), stack,
+                          e);
+    if (c->pass_active)
+        chroprof__add_hit(c, s->hits + CHROPROF__LEVELS, (uint32_t)c->pass_event,
+                          chroprof__minus(t, c->pass_start), stack, e);
+}
+
+#if CHROPROF__SAMPLES
+static uint64_t chroprof__thread_cpu_ns(void)
+{
+    return chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* What no tick has told of a stall: from the last one to its end. */
+static void chroprof__add_last_part(const chroprof *p, const chroprof__sampler *s,
+                                    chroprof__stall *stall)
+{
+    chroprof__hits *h = &stall->hits;
+    uint64_t whole = chroprof__scale(stall->length, p->core->factor);
+    uint64_t wall = chroprof__minus(whole, h->cpu_ns + h->waiting_ns);
+    uint64_t stamp = chroprof__peek64(&s->stamp), before = chroprof__peek64(&s->cpu);
+    uint64_t passed = chroprof__minus(chroprof__monotonic_ns(NULL), stamp);
+    uint64_t cpu = chroprof__minus(chroprof__thread_cpu_ns(), before);
+    if (!p->sampling || chroprof__peek64(&s->stamp) != stamp)
+        return;
+    wall = passed < wall ? passed : wall;
+    cpu = cpu < wall ? cpu : wall;
+    h->cpu_ns += cpu;
+    h->waiting_ns += wall - cpu;
+}
+#else
+static void chroprof__add_last_part(const chroprof *p, const chroprof__sampler *s,
+                                    chroprof__stall *stall)
+{
+    (void)p;
+    (void)s;
+    (void)stall;
+}
+#endif
+
+/* What was seen of a turn or pass that has ended and was a stall. */
+static void chroprof__take_hits(const chroprof *p, const chroprof__biggest *b,
+                                chroprof__stall *stall)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    bool pass = stall->kind == CHROPROF_STALL_PASS;
+    if (!s)
+        return;
+    const chroprof__hits *h = s->hits + CHROPROF__LEVELS;
+    if (!pass)
+        h = s->hits + (b - c->turn);
+    if (h->owner == (pass ? (uint32_t)c->pass_event : b->owner))
+        stall->hits = *h;
+    chroprof__add_last_part(p, s, stall);
+}
+
+/* ---- draws of live futures */
+
+static uint32_t chroprof__drawn_state(const chroprof *p, const chroprof__future *slot)
+{
+    bool top = p->frames[p->core->depth].id == slot->id && p->core->hidden == 0;
+    if (slot->state == CHROPROF_READY)
+        return 1;
+    return slot->state == CHROPROF_RUNNING && top ? 0 : 2;
+}
+
+/* Met again with no event in between: it has been like that all the time. */
+static uint64_t chroprof__drawn_since(chroprof__sampler *s, uint64_t id, uint64_t seq, uint64_t t)
+{
+    uint32_t k = 0;
+    while (k + 1 < CHROPROF__DRAWS && s->drawn[k].id != id)
+        k++;
+    chroprof__drawn last = s->drawn[k];
+    memmove(s->drawn + 1, s->drawn, k * sizeof(last));
+    s->drawn[0].id = id;
+    s->drawn[0].seq = seq;
+    s->drawn[0].time = t;
+    return last.id == id && last.seq == seq ? t - last.time : 0;
+}
+
+/* The younger ones of very many paths share the row of untracked. */
+static chroprof__wall *chroprof__wall_of(const chroprof__core *c, uint32_t path)
+{
+    bool own = path < c->tables[CHROPROF__WALLS].rows;
+    return chroprof__walls(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
+}
+
+/* Uniform over the live futures: each slot is as likely. */
+static void chroprof__draw(const chroprof *p, chroprof__sampler *s, uint64_t t, uint64_t weight)
+{
+    const chroprof__core *c = p->core;
+    uint32_t wanted = CHROPROF__DRAWS;
+    for (uint32_t probes = 0; probes < 64 && wanted > 0; probes++) {
+        uint64_t slot = (chroprof__random(s) >> 32) * p->slots >> 32;
+        const chroprof__future *f = p->futures + slot;
+        if (f->id == 0 || f->state == CHROPROF__GONE) {
+            s->misses++;
+            continue;
+        }
+        chroprof__wall *row = chroprof__wall_of(c, f->path);
+        uint32_t state = chroprof__drawn_state(p, f);
+        row->weight[state] += weight;
+        row->ticks[state] += chroprof__drawn_since(s, f->id, c->seq, t);
+        s->draws += weight;
+        wanted--;
+    }
+}
+
+/* Of many ticks in a row some draw for the others. */
+static void chroprof__draw_all(const chroprof *p, chroprof__sampler *s, uint64_t t, uint64_t ticks)
+{
+    uint64_t rounds = ticks < 8 ? ticks : 8;
+    for (uint64_t k = 0; k < rounds; k++)
+        chroprof__draw(p, s, t, ticks / rounds + (k < ticks % rounds));
+}
+
+/* ---- from the ring to the tables */
+
+/* Profile time of a sample: not before the one before, and not after most. */
+static uint64_t chroprof__sample_time(const chroprof__core *c, const chroprof__sampler *s,
+                                      uint64_t stamp, uint64_t most)
+{
+    uint64_t t = stamp ? stamp - c->epoch : c->last;
+    if (t >= CHROPROF__END_OF_TIME)
+        t = stamp < c->epoch ? 0 : c->last;
+    t = t < most ? t : most;
+    return t > s->latest ? t : s->latest;
+}
+
+static void chroprof__absorb(const chroprof *p, chroprof__sampler *s, chroprof__entry *e,
+                             uint64_t most)
+{
+    chroprof__core *c = p->core;
+    uint64_t t = chroprof__sample_time(c, s, e->stamp, most);
+    if (e->wall_ns == 0)
+        e->wall_ns = chroprof__scale(t - s->latest, c->factor);
+    uint32_t stack = chroprof__intern_stack(p, e);
+    if (e->count > 0 && e->items[0] == chroprof__item(CHROPROF__MARK, CHROPROF__MARK_INSIDE))
+        s->inside += e->weight;
+    chroprof__add_row(c, s, t, stack, e);
+    t = chroprof__sample_time(c, s, e->last, most);
+    chroprof__add_hits(p, s, t, stack, e);
+    chroprof__draw_all(p, s, t, e->draws);
+}
+
+CHROPROF__COLD void chroprof__drain_all(chroprof *p, chroprof__sampler *s)
+{
+    chroprof__core *c = p->core;
+    while (chroprof__peek64(&s->put) - s->taken != 0) {
+        CHROPROF__LOAD_FENCE();
+        chroprof__absorb(p, s, chroprof__ring(c, s, s->taken), c->last);
+        CHROPROF__STORE_FENCE();
+        chroprof__poke64(&s->taken, s->taken + 1);
+    }
+}
+
+/* Takes in what waits; part of the slow way of an event. */
+static void chroprof__drain(chroprof *p)
+{
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    if (s && chroprof__peek64(&s->put) != s->taken)
+        chroprof__drain_all(p, s);
+}
+
+/* Makes the next event take the slow way if something waits. Between events only. */
+static void chroprof__wake_drain(chroprof__core *c)
+{
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    if (s && chroprof__peek64(&s->put) != s->taken)
+        chroprof__poke64(&c->horizon, c->last);
+}
+
+/* ---- from a tick to the ring. This may run in a signal handler, at any instruction of anything
+ * above. */
+
+/* Makes one of two neighbours stand for both, each as often as it weighs. */
+static void chroprof__merge_entries(chroprof__sampler *s, chroprof__entry *a,
+                                    const chroprof__entry *b)
+{
+    chroprof__entry sum = *a;
+    sum.weight += b->weight;
+    sum.cpu_ns += b->cpu_ns;
+    sum.wall_ns += b->wall_ns;
+    sum.draws += b->draws;
+    sum.last = b->last;
+    if (chroprof__random(s) % sum.weight >= a->weight) {
+        sum.stamp = b->stamp;
+        sum.count = b->count;
+        sum.state = b->state;
+        memcpy(sum.items, b->items, sizeof(sum.items));
+    }
+    *a = sum;
+}
+
+/* The ring is full and nobody takes from it, which is a long slice: the two neighbours that weigh
+ * least become one, so that what is left covers all of it, evenly. */
+static void chroprof__thin(const chroprof__core *c, chroprof__sampler *s)
+{
+    uint64_t end = s->put - 1, best = s->taken, least = UINT64_MAX;
+    for (uint64_t k = s->taken; k < end; k++) {
+        uint64_t weight = chroprof__ring(c, s, k)->weight + chroprof__ring(c, s, k + 1)->weight;
+        best = weight < least ? k : best;
+        least = weight < least ? weight : least;
+    }
+    chroprof__merge_entries(s, chroprof__ring(c, s, best), chroprof__ring(c, s, best + 1));
+    for (uint64_t k = best + 1; k < end; k++)
+        *chroprof__ring(c, s, k) = *chroprof__ring(c, s, k + 1);
+    chroprof__poke64(&s->put, end);
+}
+
+/* An empty entry; NULL: no room, inside an event. */
+static chroprof__entry *chroprof__begin_entry(const chroprof__core *c, chroprof__sampler *s)
+{
+    uint64_t rows = chroprof__entry_count(chroprof__sample_capacity(c));
+    if (s->put - chroprof__peek64(&s->taken) >= rows) {
+        if (chroprof__is_busy(c))
+            return NULL;
+        chroprof__thin(c, s);
+    }
+    chroprof__entry *e = chroprof__ring(c, s, s->put);
+    memset(e, 0, offsetof(chroprof__entry, items));
+    return e;
+}
+
+static void chroprof__put_item(chroprof__entry *e, uint32_t kind, uint64_t value)
+{
+    if (e->count < CHROPROF__ITEMS)
+        e->items[e->count++] = chroprof__item(kind, value);
+}
+
+/* The frames of the running stack above depth `down`, the innermost first. */
+static void chroprof__put_tasks(const chroprof__core *c, chroprof__entry *e, uint32_t *depth,
+                                uint32_t down)
+{
+    const chroprof__frame *frames = (const chroprof__frame *)chroprof__rows(c,
+                                                                    CHROPROF_TABLE_DEPTH);
+    for (; *depth > down; --*depth) {
+        if (c->depth - *depth >= CHROPROF__NOTED_TASKS) {
+            chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_DEEP);
+            *depth = 0;
+            return;
+        }
+        if (frames[*depth].kind != CHROPROF__BARRIER)
+            chroprof__put_item(e, CHROPROF__TASK, frames[*depth].path);
+    }
+}
+
+static uint32_t chroprof__sample_state_of(const chroprof__core *c)
+{
+    if (c->account == CHROPROF__IDLE)
+        return CHROPROF_SAMPLE_IDLE;
+    if (c->account == CHROPROF__LOOP)
+        return CHROPROF_SAMPLE_LOOP;
+    return CHROPROF_SAMPLE_BUSY;
+}
+
+/* The stack of a sample without native frames. */
+static void chroprof__put_running(const chroprof__core *c, chroprof__entry *e)
+{
+    uint32_t depth = c->depth;
+    e->state = chroprof__sample_state_of(c);
+    if (chroprof__is_busy(c)) {
+        e->state = CHROPROF_SAMPLE_LOOP;
+        chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_INSIDE);
+        return;
+    }
+    if (c->hidden)
+        chroprof__put_item(e, CHROPROF__TASK, CHROPROF__UNTRACKED);
+    if (e->state != CHROPROF_SAMPLE_BUSY)
+        chroprof__put_item(e, CHROPROF__MARK, e->state == CHROPROF_SAMPLE_IDLE
+                                                  ? CHROPROF__MARK_IDLE : CHROPROF__MARK_LOOP);
+    chroprof__put_tasks(c, e, &depth, 0);
+}
+
 /* >>bill: the one place where time goes. */
 
 /* Opens an event: its line is written before anything changes, so that a reader of a killed program
@@ -2451,6 +3531,7 @@ CHROPROF__COLD uint32_t chroprof__advance_slow(chroprof *p, uint64_t now)
             p->frames[c->depth].start += dt;
     }
     chroprof__bill_across(p, account, t);
+    chroprof__drain(p);
 #if CHROPROF__HAS_COUNTER
     if (!c->calibrated && t >= c->calibrate_at)
         chroprof__calibrate(c);
@@ -2570,6 +3651,7 @@ CHROPROF__COLD void chroprof__stalled(chroprof *p, chroprof_stall_kind kind, uin
     stall->kind = kind;
     stall->slice_count = b->count;
     memcpy(stall->slices, b->slices, sizeof(stall->slices));
+    chroprof__take_hits(p, b, stall);
     chroprof__keep_longest(rows, longest, stall);
     if (recent)
         rows[longest + (c->stalls - 1) % recent] = *stall;
@@ -4181,6 +5263,22 @@ static const chroprof__stall *chroprof__next_stall(const chroprof *p, uint64_t s
     return next;
 }
 
+/* The places that the sampler met, most first. */
+static void chroprof__read_hits(const chroprof__hits *h, chroprof_stall *out)
+{
+    out->sampled = h->sampled;
+    out->cpu_ns = h->cpu_ns;
+    out->waiting_ns = h->waiting_ns;
+    for (uint32_t k = 0; k < h->count; k++) {
+        uint32_t at = out->sample_count++;
+        for (; at > 0 && out->samples[at - 1].weight < h->weight[k]; at--)
+            out->samples[at] = out->samples[at - 1];
+        out->samples[at].stack = h->stack[k];
+        out->samples[at].weight = h->weight[k];
+        out->samples[at].cpu_ns = h->cpu[k];
+    }
+}
+
 static void chroprof__read_stall_row(const chroprof *p, const chroprof__stall *row,
                                      chroprof_stall *out)
 {
@@ -4190,6 +5288,7 @@ static void chroprof__read_stall_row(const chroprof *p, const chroprof__stall *r
     out->length_ns = chroprof__ns(p->core, row->length);
     out->events = row->events;
     out->slice_count = row->slice_count;
+    chroprof__read_hits(&row->hits, out);
     for (uint32_t k = 0; k < row->slice_count; k++) {
         chroprof_stall_slice *slice = out->slices + k;
         slice->id = row->slices[k].id;
@@ -4210,6 +5309,228 @@ CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size
         if (out && count < capacity)
             chroprof__read_stall_row(p, row, out + count);
     return count;
+}
+
+/* Row number k of the samples, from the oldest. */
+static const chroprof__sample *chroprof__sample_row(const chroprof *p, uint64_t k)
+{
+    const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
+    uint64_t first = chroprof__sampler_of(p->core)->head + table->capacity - table->used;
+    return chroprof__sample_rows(p->core) + (first + k) % table->capacity;
+}
+
+static void chroprof__read_sample(const chroprof *p, uint64_t k, chroprof_sample_row *out)
+{
+    const chroprof__sample *row = chroprof__sample_row(p, k);
+    out->at_ns = chroprof__ns(p->core, row->time);
+    out->duration_ns = chroprof__ns(p->core, row->time + row->duration) - out->at_ns;
+    out->weight = row->weight;
+    out->cpu_ns = row->cpu_ns;
+    out->stack = row->stack;
+    out->state = (chroprof_sample_state)row->state;
+}
+
+/* round(weight * part / whole), part <= whole. */
+static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
+{
+    for (; whole >> 31; whole >>= 1)
+        part >>= 1;
+    return weight / whole * part + (weight % whole * part + whole / 2) / whole;
+}
+
+/* What of a row lies in [from, to). */
+static bool chroprof__select_sample(chroprof_sample_row *row, uint64_t from, uint64_t to)
+{
+    uint64_t start = row->at_ns, end = start + row->duration_ns;
+    if (start == end)
+        return start >= from && start < to;
+    uint64_t low = start > from ? start : from, high = end < to ? end : to;
+    if (low >= high)
+        return false;
+    row->weight = chroprof__weigh(row->weight, high - low, end - start);
+    row->cpu_ns = start < from ? 0 : row->cpu_ns;
+    row->at_ns = low;
+    row->duration_ns = high - low;
+    return row->weight > 0;
+}
+
+CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
+                                     chroprof_sample_row *out, size_t capacity)
+{
+    chroprof_sample_row row;
+    size_t count = 0;
+    if (!p || !p->core)
+        return 0;
+    for (uint64_t k = 0; k < p->core->tables[CHROPROF_TABLE_SAMPLES].used; k++) {
+        chroprof__read_sample(p, k, &row);
+        if (!chroprof__select_sample(&row, from_ns, to_ns))
+            continue;
+        if (out && count < capacity)
+            out[count] = row;
+        count++;
+    }
+    return count;
+}
+
+static const char *chroprof__mark_text(uint64_t mark)
+{
+    switch (mark) {
+    case CHROPROF__MARK_INSIDE: return "(inside chroprof)";
+    case CHROPROF__MARK_CUT: return "(frames missing)";
+    case CHROPROF__MARK_STACK: return "(unknown stack)";
+    case CHROPROF__MARK_DEEP: return "(deeper frames)";
+    case CHROPROF__MARK_IDLE: return "(idle)";
+    case CHROPROF__MARK_LOOP: return "(loop)";
+    default: return "";
+    }
+}
+
+#if CHROPROF__SAMPLES
+/* As dladdr fills it in; weak, for programs that are not linked to it. */
+typedef struct chroprof__symbol {
+    const char *file;
+    void *base;
+    const char *name;
+    void *address;
+} chroprof__symbol;
+
+extern int chroprof__find_symbol(const void *address, chroprof__symbol *out)
+    __asm__("dladdr") __attribute__((weak));
+
+/* What the dynamic linker calls the function at an address of this process. */
+static const char *chroprof__function(const chroprof *p, uint64_t address)
+{
+    chroprof__symbol symbol;
+    symbol.name = NULL;
+    if (p->view || !chroprof__find_symbol)
+        return "";
+    if (!chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
+        return "";
+    return symbol.name ? symbol.name : "";
+}
+#else
+static const char *chroprof__function(const chroprof *p, uint64_t address)
+{
+    (void)p;
+    (void)address;
+    return "";
+}
+#endif
+
+/* A native frame: where it is in its file, and its name. */
+static void chroprof__read_code(const chroprof *p, const chroprof__node *node,
+                                chroprof_stack_frame *out)
+{
+    uint64_t address = chroprof__item_value(node->item);
+    out->kind = CHROPROF_FRAME_NATIVE;
+    out->is_return = chroprof__item_kind(node->item) == CHROPROF__RETURN;
+    out->address = address;
+    out->name = chroprof__function(p, address - out->is_return);
+    if (node->module) {
+        const chroprof__module *m = chroprof__modules(p->core) + (node->module - 1);
+        out->address -= m->base;
+        out->module = m->path;
+        out->build_id = m->build_id;
+    }
+}
+
+static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_frame *out)
+{
+    const chroprof__node *node = chroprof__nodes(p->core) + k;
+    const char *file;
+    uint32_t line;
+    memset(out, 0, sizeof(*out));
+    out->module = out->build_id = "";
+    if (chroprof__is_code(node->item)) {
+        chroprof__read_code(p, node, out);
+    } else if (chroprof__item_kind(node->item) == CHROPROF__TASK) {
+        out->kind = CHROPROF_FRAME_TASK;
+        out->path = (uint32_t)chroprof__item_value(node->item);
+        chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &file, &line);
+    } else {
+        out->kind = CHROPROF_FRAME_MARKER;
+        out->name = chroprof__mark_text(chroprof__item_value(node->item));
+    }
+}
+
+CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_stack_frame *out,
+                                   size_t capacity)
+{
+    size_t count = 0;
+    if (!p || !p->core || stack > p->core->tables[CHROPROF__STACKS].used)
+        return 0;
+    for (; stack; stack = chroprof__nodes(p->core)[stack].parent, count++)
+        if (out && count < capacity)
+            chroprof__read_node(p, stack, out + count);
+    return count;
+}
+
+/* Rows that paths have in the wall profile. */
+static uint32_t chroprof__wall_count(const chroprof *p)
+{
+    uint32_t rows = p->core->tables[CHROPROF__WALLS].rows, paths = chroprof__path_count(p);
+    return rows < paths ? rows : paths;
+}
+
+static bool chroprof__read_wall(const chroprof *p, uint32_t path, chroprof_wall *out)
+{
+    const chroprof__wall *row = chroprof__walls(p->core) + path;
+    out->path = path;
+    out->running = row->weight[0];
+    out->ready = row->weight[1];
+    out->paused = row->weight[2];
+    out->running_ns = chroprof__ns(p->core, row->ticks[0]);
+    out->ready_ns = chroprof__ns(p->core, row->ticks[1]);
+    out->paused_ns = chroprof__ns(p->core, row->ticks[2]);
+    return (out->running | out->ready | out->paused) != 0;
+}
+
+CHROPROF_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity)
+{
+    chroprof_wall row;
+    size_t count = 0;
+    if (!p || !p->core)
+        return 0;
+    for (uint32_t path = CHROPROF__UNTRACKED; path < chroprof__wall_count(p); path++) {
+        if (!chroprof__read_wall(p, path, &row))
+            continue;
+        if (out && count < capacity)
+            out[count] = row;
+        count++;
+    }
+    return count;
+}
+
+/* Does the timer run? A forked child has none, whatever the block says. */
+static bool chroprof__sampler_runs(const chroprof *p, const chroprof__sampler *s)
+{
+#if CHROPROF__SAMPLES
+    return s->running && (p->view || (p->sampling && p->sampler_pid == (uint64_t)getpid()));
+#else
+    return s->running && p->view;
+#endif
+}
+
+CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_totals *out)
+{
+    memset(out, 0, sizeof(*out));
+    const chroprof__sampler *s = p && p->core ? chroprof__sampler_of(p->core) : NULL;
+    if (!s)
+        return;
+    out->running = chroprof__sampler_runs(p, s);
+    out->mode = s->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
+    out->period_ns = chroprof__peek64(&s->period_ns);
+    out->first_period_ns = s->first_period_ns;
+    out->budget_ppm = s->budget_ppm;
+    out->ticks = chroprof__peek64(&s->ticks);
+    out->samples = s->samples;
+    out->rows = p->core->tables[CHROPROF_TABLE_SAMPLES].used;
+    out->inside = s->inside;
+    out->lost = chroprof__peek64(&s->lost);
+    out->dropped = s->dropped;
+    out->cost_ns = chroprof__peek64(&s->cost_ns);
+    out->draws = s->draws;
+    out->misses = s->misses;
 }
 
 /* How many different keys left this bitmap behind, by linear counting (Whang and others, 1990) with
@@ -4587,6 +5908,50 @@ static const char *chroprof__check_sites(const chroprof *p)
     return NULL;
 }
 
+static const char *chroprof__check_stacks(const chroprof *p, uint64_t *weight, uint64_t *cpu)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__node *nodes = chroprof__nodes(c);
+    *weight = nodes[0].weight;
+    *cpu = nodes[0].cpu_ns;
+    for (uint32_t k = 1; k <= c->tables[CHROPROF__STACKS].used; k++) {
+        if (nodes[k].parent >= k || nodes[k].next >= k)
+            return "a sampled stack is younger than its parent";
+        if (!chroprof__good_item(p, nodes[k].item))
+            return "a sampled frame is a task, a function or a marker";
+        if (nodes[k].module > c->tables[CHROPROF__MODULES].used)
+            return "a sampled function is of a module";
+        *weight += nodes[k].weight;
+        *cpu += nodes[k].cpu_ns;
+    }
+    return NULL;
+}
+
+static const char *chroprof__check_samples(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    uint64_t weight = 0, cpu = 0, end = 0;
+    const char *broken = s ? chroprof__check_stacks(p, &weight, &cpu) : NULL;
+    if (!s || broken)
+        return broken;
+    if (weight != s->samples)
+        return "the weights of the stacks add up to the samples taken";
+    weight -= s->dropped;
+    cpu -= s->dropped_cpu_ns;
+    for (uint64_t k = 0; k < c->tables[CHROPROF_TABLE_SAMPLES].used; k++) {
+        const chroprof__sample *row = chroprof__sample_row(p, k);
+        if (row->time < end || row->weight == 0)
+            return "samples stand in the order of time, and weigh something";
+        end = row->time + row->duration;
+        weight -= row->weight;
+        cpu -= row->cpu_ns;
+    }
+    if (weight != 0 || cpu != 0)
+        return "the rows of samples and what was dropped add up to the samples taken";
+    return end <= s->latest ? NULL : "the newest sample is the latest";
+}
+
 CHROPROF_API const char *chroprof_check(const chroprof *p)
 {
     const char *broken = NULL;
@@ -4599,7 +5964,15 @@ CHROPROF_API const char *chroprof_check(const chroprof *p)
     broken = broken ? broken : chroprof__check_futures(p);
     broken = broken ? broken : chroprof__check_stack(p);
     broken = broken ? broken : chroprof__check_edges(p);
-    return broken ? broken : chroprof__check_sites(p);
+    broken = broken ? broken : chroprof__check_sites(p);
+    return broken ? broken : chroprof__check_samples(p);
+}
+
+/* Are events taken? While the sampler runs not the short way, so that only then they cost more. */
+static void chroprof__set_taking(chroprof *p, bool taking)
+{
+    p->taking = taking;
+    p->on = taking && !p->sampling;
 }
 
 /* Makes the handle point into a block. */
@@ -4683,11 +6056,14 @@ static bool chroprof__open_uses(const chroprof__core *c)
 {
     static const uint32_t counted[] = {
         CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_SITES, CHROPROF_TABLE_PATHS, CHROPROF_TABLE_EDGES,
-        CHROPROF_TABLE_STALLS
+        CHROPROF_TABLE_STALLS, CHROPROF_TABLE_SAMPLES, CHROPROF__MODULES
     };
     for (uint32_t k = 0; k < sizeof(counted) / sizeof(*counted); k++)
         if (c->tables[counted[k]].used > c->tables[counted[k]].capacity)
             return false;
+    const chroprof__table *stacks = &c->tables[CHROPROF__STACKS];
+    if (stacks->used >= (stacks->rows ? stacks->rows : 1))
+        return false;
     uint64_t strings = c->tables[CHROPROF_TABLE_STRINGS].used;
     return strings >= CHROPROF__OWN_STRINGS && strings <= c->tables[CHROPROF_TABLE_STRINGS].bytes;
 }
@@ -4883,12 +6259,22 @@ static bool chroprof__open_edges(const chroprof *p)
     return used == table->used;
 }
 
+static bool chroprof__open_hits(const chroprof *p, const chroprof__hits *h)
+{
+    if (h->count > CHROPROF_STALL_SAMPLES)
+        return false;
+    for (uint32_t k = 0; k < h->count; k++)
+        if (h->stack[k] > p->core->tables[CHROPROF__STACKS].used)
+            return false;
+    return true;
+}
+
 static bool chroprof__open_stalls(const chroprof *p)
 {
     const chroprof__stall *rows =
         (const chroprof__stall *)chroprof__rows(p->core, CHROPROF_TABLE_STALLS);
     for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_STALLS].rows; k++) {
-        if (rows[k].slice_count > CHROPROF_STALL_SLICES)
+        if (rows[k].slice_count > CHROPROF_STALL_SLICES || !chroprof__open_hits(p, &rows[k].hits))
             return false;
         for (uint32_t i = 0; i < rows[k].slice_count; i++)
             if (rows[k].slices[i].path >= chroprof__path_count(p))
@@ -4897,12 +6283,54 @@ static bool chroprof__open_stalls(const chroprof *p)
     return true;
 }
 
+static bool chroprof__open_sample(const chroprof *p, uint32_t k)
+{
+    const chroprof__sample *row = chroprof__sample_rows(p->core) + k;
+    return row->stack <= p->core->tables[CHROPROF__STACKS].used &&
+           row->time < CHROPROF__END_OF_TIME && row->duration < CHROPROF__END_OF_TIME &&
+           row->state <= CHROPROF_SAMPLE_LOOP;
+}
+
+static bool chroprof__open_node(const chroprof *p, uint32_t k)
+{
+    const chroprof__node *node = chroprof__nodes(p->core) + k;
+    return node->parent < k && chroprof__good_item(p, node->item) &&
+           node->module <= p->core->tables[CHROPROF__MODULES].used;
+}
+
+static bool chroprof__open_module(const chroprof *p, uint32_t k)
+{
+    const chroprof__module *row = chroprof__modules(p->core) + k;
+    return row->build_id[CHROPROF__BUILD_ID - 1] == '\0' &&
+           row->path[CHROPROF__MODULE_PATH - 1] == '\0';
+}
+
+/* Rows that are not in use have never been, so all can be looked at. */
+static bool chroprof__open_samples(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    if (!chroprof__sampler_of(c))
+        return true;
+    if (chroprof__sampler_of(c)->head >= chroprof__sample_capacity(c))
+        return false;
+    for (uint32_t k = 0; k < chroprof__sample_capacity(c); k++)
+        if (!chroprof__open_sample(p, k))
+            return false;
+    for (uint32_t k = 1; k <= c->tables[CHROPROF__STACKS].used; k++)
+        if (!chroprof__open_node(p, k))
+            return false;
+    for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++)
+        if (!chroprof__open_module(p, k))
+            return false;
+    return true;
+}
+
 /* Everything behind the header. */
 static bool chroprof__open_tables(const chroprof *p)
 {
     return chroprof__open_core(p->core) && chroprof__open_paths(p) && chroprof__open_sites(p) &&
            chroprof__open_frames(p) && chroprof__open_futures(p) && chroprof__open_edges(p) &&
-           chroprof__open_stalls(p);
+           chroprof__open_stalls(p) && chroprof__open_samples(p);
 }
 
 CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size)
@@ -4984,7 +6412,14 @@ static bool chroprof__resolve(const chroprof_options *o, uint32_t capacity[CHROP
     if (size < CHROPROF_MEMORY_MIN)
         return false;
     size -= CHROPROF__ALIGN - 1;
-    return all ? chroprof__layout(capacity, tables) <= size : chroprof__share_out(capacity, size);
+    if (!all)
+        return chroprof__share_out(capacity, size);
+    bool open = capacity[CHROPROF_TABLE_SAMPLES] == 0;
+    if (open)
+        capacity[CHROPROF_TABLE_SAMPLES] = CHROPROF__DEFAULT_SAMPLES;
+    if (open && chroprof__layout(capacity, tables) > size)
+        capacity[CHROPROF_TABLE_SAMPLES] = 0;
+    return chroprof__layout(capacity, tables) <= size;
 }
 
 static void chroprof__describe_process(chroprof__core *c, const char *name)
@@ -5095,7 +6530,7 @@ CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t siz
     CHROPROF__STORE_FENCE();
     c->magic = CHROPROF__MAGIC;             /* last: from here on it is a block */
     c->enabled = 1;
-    p->on = true;
+    chroprof__set_taking(p, true);
     return CHROPROF_OK;
 }
 
@@ -5131,7 +6566,7 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
     chroprof__core *c = p->core;
     chroprof_stall stall;
     p->stall_due = false;
-    p->on = false;
+    chroprof__set_taking(p, false);
     p->in_callback = true;
     for (int k = 0; k < 2; k++) {
         if (c->due[k].serial == 0)
@@ -5143,7 +6578,7 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
             return;
     }
     p->in_callback = false;
-    p->on = true;
+    chroprof__set_taking(p, true);
     if (!c->manual)
         chroprof__bill_callback(p);
 }
@@ -5155,10 +6590,16 @@ CHROPROF__COLD void chroprof__refuse(const chroprof *p)
         chroprof__count(p->core, CHROPROF_ANOMALY_EVENT_IN_CALLBACK);
 }
 
-/* Does the profile take events? The test is all that a call costs while it is off. */
+/* Does the profile take events the short way? The test is all that a call costs while it is off. */
+CHROPROF__INLINE bool chroprof__is_on(const chroprof *p)
+{
+    return CHROPROF__LIKELY(p && p->on);
+}
+
+/* Does it take them at all? */
 CHROPROF__INLINE bool chroprof__takes(const chroprof *p)
 {
-    if (CHROPROF__LIKELY(p && p->on))
+    if (CHROPROF__LIKELY(p && p->taking))
         return true;
     chroprof__refuse(p);
     return false;
@@ -5188,6 +6629,74 @@ CHROPROF__INLINE void chroprof__live_event(chroprof *p, chroprof_state state, ui
     chroprof__clocked_event(p, state, id, site);
 }
 
+/* ---- while the sampler runs: events that begin a stay also note who they came from */
+
+#if CHROPROF__SAMPLES
+/* A word of the stack, which no sanitizer knows to be one. */
+__attribute__((noinline, unused, no_sanitize_address, no_sanitize_thread))
+static uintptr_t chroprof__stack_word(uintptr_t address)
+{
+    return *(const volatile uintptr_t *)address;
+}
+
+/* What tells one call of a function from all others. */
+CHROPROF__INLINE uint32_t chroprof__frame_key(uintptr_t frame, uintptr_t back)
+{
+    return (uint32_t)((frame ^ (uint64_t)back * UINT64_C(0x9E3779B97F4A7C15)) >> 8) | 1;
+}
+
+/* The end of the stack that an address is on; 0: not known. */
+CHROPROF__INLINE uintptr_t chroprof__stack_end(const chroprof__sampler *s, uintptr_t address)
+{
+    if (address >= s->fiber_low && address < s->fiber_high)
+        return (uintptr_t)s->fiber_high;
+    return address >= s->low && address < s->high ? (uintptr_t)s->high : 0;
+}
+
+/* Can a frame record lie here? */
+CHROPROF__INLINE bool chroprof__is_record(uintptr_t frame, uintptr_t above, uintptr_t end)
+{
+    return frame > above && end >= 16 && frame <= end - 16 && frame % sizeof(frame) == 0;
+}
+
+/* The top frame was begun by this event: by the functions whose records these are, from the given
+ * one on. */
+static void chroprof__note_caller(chroprof *p, uintptr_t frame)
+{
+    chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    uint32_t event = p->frames[c->depth].event;
+    uintptr_t end = chroprof__stack_end(s, frame), above = frame - 1;
+    if (event != (uint32_t)(c->seq - 1) || c->hidden)
+        return;
+    chroprof__note *note = chroprof__notes(s) + c->depth;
+    memset(note, 0, sizeof(*note));
+    note->event = event;
+    for (int k = 0; k < 3 && end && chroprof__is_record(frame, above, end); k++) {
+        note->keys[k] = chroprof__frame_key(frame, chroprof__stack_word(frame + sizeof(frame)));
+        above = frame;
+        frame = chroprof__stack_word(frame);
+    }
+}
+
+/* The record of the function that called this one. Not later: the place of this one's own record is
+ * free as soon as it has jumped elsewhere. */
+#define CHROPROF__CALLER() (*(const volatile uintptr_t *)__builtin_frame_address(0))
+#endif
+
+/* An event that is not taken the short way: while the profile is off, or the sampler runs. */
+CHROPROF__COLD void chroprof__long_event(chroprof *p, chroprof_state state, uint64_t id,
+                                         const chroprof_site *site)
+{
+    if (!chroprof__takes(p))
+        return;
+    chroprof__live_event(p, state, id, site);
+#if CHROPROF__SAMPLES
+    if (p->sampling && p->taking)
+        chroprof__note_caller(p, CHROPROF__CALLER());
+#endif
+}
+
 /* An event of now of a kind that only has the general way. */
 CHROPROF__NOINLINE void chroprof__any_live_event(chroprof *p, chroprof_state state, uint64_t id,
                                                  const chroprof_site *site)
@@ -5206,6 +6715,40 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
     if (CHROPROF__RARELY(!p->core->started))
         chroprof__start_at(p->core, now);   /* under the manual clock only this tells the time */
     chroprof__gate(p, state, id, site, chroprof__home(p, id), now);
+#if CHROPROF__SAMPLES
+    if (p->sampling && p->taking)
+        chroprof__note_caller(p, CHROPROF__CALLER());
+#endif
+}
+
+CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns)
+{
+    chroprof__entry by_hand, *e = &by_hand;
+    chroprof__sampler *s = p && p->taking ? chroprof__sampler_of(p->core) : NULL;
+    if (!s)
+        return;
+    bool busy = chroprof__is_busy(p->core);
+    if (!busy && !p->core->started)
+        chroprof__start_at(p->core, now);
+    memset(&by_hand, 0, sizeof(by_hand));
+    if (busy)
+        e = chroprof__begin_entry(p->core, s);
+    if (!e) {
+        s->lost++;
+        return;
+    }
+    e->stamp = e->last = now;
+    e->weight = 1;
+    e->cpu_ns = cpu_delta_ns;
+    chroprof__put_running(p->core, e);
+    CHROPROF__STORE_FENCE();
+    if (busy) {
+        chroprof__poke64(&s->put, s->put + 1);
+        return;
+    }
+    chroprof__begin_edit(p->core);
+    chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
+    chroprof__end_edit(p->core);
 }
 
 CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name,
@@ -5222,8 +6765,10 @@ CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *na
 
 CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site)
 {
-    if (chroprof__takes(p))
+    if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_PENDING, id, site);
+    else
+        chroprof__long_event(p, CHROPROF_PENDING, id, site);
 }
 
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id)
@@ -5251,38 +6796,50 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
 
 CHROPROF_API void chroprof_running(chroprof *p, uint64_t id)
 {
-    if (chroprof__takes(p))
+    if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_RUNNING, id, NULL);
+    else
+        chroprof__long_event(p, CHROPROF_RUNNING, id, NULL);
 }
 
 CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id)
 {
-    if (chroprof__takes(p))
+    if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_PAUSED, id, NULL);
+    else
+        chroprof__long_event(p, CHROPROF_PAUSED, id, NULL);
 }
 
 CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id)
 {
-    if (chroprof__takes(p))
+    if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_SWITCH, id, NULL);
+    else
+        chroprof__long_event(p, CHROPROF_SWITCH, id, NULL);
 }
 
 CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
 {
-    if (chroprof__takes(p))
+    if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_COMPLETED, id, NULL);
+    else
+        chroprof__long_event(p, CHROPROF_COMPLETED, id, NULL);
 }
 
 CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id)
 {
-    if (chroprof__takes(p))
+    if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_FAILED, id, NULL);
+    else
+        chroprof__long_event(p, CHROPROF_FAILED, id, NULL);
 }
 
 CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id)
 {
-    if (chroprof__takes(p))
+    if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_CANCELLED, id, NULL);
+    else
+        chroprof__long_event(p, CHROPROF_CANCELLED, id, NULL);
 }
 
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
@@ -5303,19 +6860,23 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
 
 CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site)
 {
-    if (chroprof__takes(p))
+    if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_ENTER, 0, site);
+    else
+        chroprof__long_event(p, CHROPROF_ENTER, 0, site);
 }
 
 CHROPROF_API void chroprof_leave(chroprof *p)
 {
-    if (chroprof__takes(p))
+    if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_LEAVE, 0, NULL);
+    else
+        chroprof__long_event(p, CHROPROF_LEAVE, 0, NULL);
 }
 
 CHROPROF_API void chroprof_loop_enter(chroprof *p)
 {
-    chroprof__any_live_event(p, CHROPROF_LOOP_ENTER, 0, NULL);
+    chroprof__long_event(p, CHROPROF_LOOP_ENTER, 0, NULL);
 }
 
 CHROPROF_API void chroprof_loop_leave(chroprof *p)
@@ -5371,12 +6932,12 @@ static void chroprof__switch_off(chroprof *p)
     chroprof__end_event(c);
     if (p->stall_due)
         chroprof__call_on_stall(p);
-    p->on = false;
+    chroprof__set_taking(p, false);
 }
 
 CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
 {
-    if (!p || !p->core || p->view || p->in_callback || p->on == on)
+    if (!p || !p->core || p->view || p->in_callback || p->taking == on)
         return;
     if (!on) {
         chroprof__switch_off(p);
@@ -5385,7 +6946,7 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
     chroprof__watch_fork(p);
     chroprof__begin_edit(p->core);
     p->core->enabled = 1;
-    p->on = true;
+    chroprof__set_taking(p, true);
     if (p->core->manual) {                  /* the next event says when */
         p->core->started = 0;
         p->core->horizon = p->core->last;
@@ -5424,6 +6985,16 @@ static void chroprof__reset_futures(chroprof *p)
     }
 }
 
+/* The note of a frame stays that of the frame. */
+static void chroprof__keep_note(const chroprof__core *c, uint32_t frame, uint32_t event)
+{
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    const chroprof__frame *frames =
+        (const chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
+    if (s && chroprof__notes(s)[frame].event == frames[frame].event)
+        chroprof__notes(s)[frame].event = event;
+}
+
 static void chroprof__reset_frames(chroprof *p)
 {
     uint32_t capacity = p->core->tables[CHROPROF_TABLE_DEPTH].capacity;
@@ -5432,6 +7003,7 @@ static void chroprof__reset_frames(chroprof *p)
     for (uint32_t k = 1; k <= p->core->depth; k++) {
         chroprof__frame *frame = p->frames + k;
         frame->pushed = frame->start = frame->excluded = frame->carried = 0;
+        chroprof__keep_note(p->core, k, (uint32_t)p->core->seq);
         frame->event = (uint32_t)p->core->seq;
         if (frame->kind == CHROPROF__BARRIER)
             continue;
@@ -5457,6 +7029,24 @@ static void chroprof__reset_tables(chroprof__core *c)
         c->tables[k].dropped = 0;
         c->tables[k].wanted = 0;
     }
+}
+
+/* Samples, stacks and counts go; settings, notes and modules stay. */
+static void chroprof__reset_samples(chroprof__core *c)
+{
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    if (!s)
+        return;
+    memset(chroprof__nodes(c), 0, (size_t)c->tables[CHROPROF__STACKS].bytes);
+    memset(chroprof__sample_rows(c), 0, (size_t)c->tables[CHROPROF_TABLE_SAMPLES].bytes);
+    memset(chroprof__walls(c), 0, (size_t)c->tables[CHROPROF__WALLS].bytes);
+    c->tables[CHROPROF__STACKS].used = c->tables[CHROPROF_TABLE_SAMPLES].used = 0;
+    s->samples = s->inside = s->dropped = s->dropped_cpu_ns = s->head = s->latest = 0;
+    s->draws = s->misses = s->module_at = 0;
+    memset(s->drawn, 0, sizeof(s->drawn));
+    memset(s->hits, 0, sizeof(s->hits));
+    chroprof__poke64(&s->taken, s->put);
+    s->ticks = s->lost = s->cost_ns = 0;
 }
 
 /* Profile time 0 is now. */
@@ -5491,6 +7081,7 @@ static void chroprof__reset_all(chroprof *p)
         chroprof__reset_path(p->paths + k);
     chroprof__reset_futures(p);
     chroprof__reset_frames(p);
+    chroprof__reset_samples(p->core);
     chroprof__reset_tables(p->core);
     p->core->seq += 2;
     chroprof__reset_core(p->core);
@@ -5612,6 +7203,25 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
     return CHROPROF_OK;
 }
 
+/* What the samples refer to comes after them, so that it is there. The sampler's own row changes at
+ * any time: each word is whole, and that does. */
+static void chroprof__copy_samples(chroprof__copy *s)
+{
+    const chroprof__table *tables = s->to->tables;
+    if (tables[CHROPROF__SAMPLER].rows == 0)
+        return;
+    chroprof__copy_rows(s, CHROPROF__SAMPLER, 0, tables[CHROPROF__SAMPLER].rows, CHROPROF__ALIGN,
+                        false);
+    chroprof__copy_rows(s, CHROPROF_TABLE_SAMPLES, 0, tables[CHROPROF_TABLE_SAMPLES].rows,
+                        sizeof(chroprof__sample), false);
+    chroprof__copy_rows(s, CHROPROF__STACKS, 0, tables[CHROPROF__STACKS].rows,
+                        sizeof(chroprof__node), false);
+    chroprof__copy_rows(s, CHROPROF__MODULES, 0, tables[CHROPROF__MODULES].rows,
+                        sizeof(chroprof__module), false);
+    chroprof__copy_rows(s, CHROPROF__WALLS, 0, tables[CHROPROF__WALLS].rows,
+                        sizeof(chroprof__wall), false);
+}
+
 /* Copies what is in use. The paths come last, so that no other table is ahead of them. */
 static void chroprof__copy_tables(chroprof__copy *s)
 {
@@ -5635,6 +7245,7 @@ static void chroprof__copy_tables(chroprof__copy *s)
     chroprof__copy_rows(s, CHROPROF_TABLE_HISTOGRAMS, 0, rows < sites + 1 ? rows : sites + 1,
                         sizeof(chroprof__histograms), false);
     chroprof__copy_rows(s, CHROPROF_TABLE_WINDOWS, 0, sites + CHROPROF__FIRST_SITE, cells, false);
+    chroprof__copy_samples(s);
     chroprof__copy_rows(s, CHROPROF_TABLE_PATHS, 0, paths + CHROPROF__FIRST_PATH,
                         sizeof(chroprof__path), true);
 }
@@ -6082,17 +7693,92 @@ static void chroprof__mend_histogram(chroprof *p, uint32_t site)
     }
 }
 
+static void chroprof__mend_hits(const chroprof *p, chroprof__hits *h)
+{
+    if (!chroprof__open_hits(p, h))
+        h->count = 0;
+}
+
 static void chroprof__mend_stalls(chroprof *p)
 {
     chroprof__core *c = p->core;
     chroprof__stall *rows = (chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++) {
+        chroprof__mend_hits(p, &rows[k].hits);
         if (rows[k].slice_count > CHROPROF_STALL_SLICES)
             rows[k].slice_count = CHROPROF_STALL_SLICES;
         for (uint32_t i = 0; i < rows[k].slice_count; i++)
             if (rows[k].slices[i].path >= chroprof__path_count(p))
                 rows[k].slices[i].path = CHROPROF__UNTRACKED;
     }
+}
+
+/* Buckets are made anew; a node that was just being made goes. */
+static bool chroprof__mend_stacks(const chroprof *p)
+{
+    chroprof__table *table = &p->core->tables[CHROPROF__STACKS];
+    chroprof__node *nodes = chroprof__nodes(p->core);
+    for (uint32_t k = 0; k < table->rows; k++)
+        nodes[k].head = 0;
+    for (uint32_t k = 1; k <= table->used; k++) {
+        uint64_t key = nodes[k].item ^ (uint64_t)nodes[k].parent * UINT64_C(0xD6E8FEB86659FD93);
+        chroprof__node *bucket = nodes + chroprof__hash_index(key, table->rows);
+        if (!chroprof__open_node(p, k))
+            return false;
+        nodes[k].next = bucket->head;
+        bucket->head = k;
+    }
+    return true;
+}
+
+/* The rows that fit together, from the newest back; what they lack was dropped. */
+static void chroprof__mend_rows(const chroprof *p, chroprof__sampler *s)
+{
+    chroprof__table *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
+    uint64_t weight = 0, cpu = 0, good = 0, begin = UINT64_MAX;
+    for (; good < table->used; good++) {
+        const chroprof__sample *row = chroprof__sample_row(p, table->used - 1 - good);
+        if (row->weight == 0 || row->time + row->duration > begin)
+            break;
+        begin = row->time;
+        weight += row->weight;
+        cpu += row->cpu_ns;
+        s->latest = good == 0 ? row->time + row->duration : s->latest;
+    }
+    table->used = good;
+    chroprof__node *nodes = chroprof__nodes(p->core);
+    uint64_t taken = 0, taken_cpu = 0;
+    for (uint32_t k = 0; k <= p->core->tables[CHROPROF__STACKS].used; k++) {
+        taken += nodes[k].weight;
+        taken_cpu += nodes[k].cpu_ns;
+    }
+    nodes[0].weight += chroprof__minus(weight, taken);
+    nodes[0].cpu_ns += chroprof__minus(cpu, taken_cpu);
+    s->samples = taken > weight ? taken : weight;
+    s->dropped = s->samples - weight;
+    s->dropped_cpu_ns = chroprof__minus(taken_cpu, cpu);
+}
+
+/* Samples of several moments, or in the middle of one. If the parts do not fit, there are none. */
+static void chroprof__mend_samples(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    if (!s)
+        return;
+    for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
+        chroprof__module *row = chroprof__modules(c) + k;
+        row->build_id[CHROPROF__BUILD_ID - 1] = row->path[CHROPROF__MODULE_PATH - 1] = '\0';
+    }
+    bool good = s->head < chroprof__sample_capacity(c) && chroprof__mend_stacks(p);
+    chroprof__sample *rows = chroprof__sample_rows(c);
+    for (uint32_t k = 0; good && k < chroprof__sample_capacity(c); k++)
+        if (!chroprof__open_sample(p, k))
+            memset(rows + k, 0, sizeof(*rows));
+    if (good)
+        chroprof__mend_rows(p, s);
+    else
+        chroprof__reset_samples(c);
 }
 
 /* Time goes to what is on top. */
@@ -6134,6 +7820,7 @@ static bool chroprof__mend(chroprof *p, chroprof__mending *m)
         c->held = 0;
     for (uint32_t site = CHROPROF__OTHER; !m->skewed && site < chroprof__site_count(p); site++)
         chroprof__mend_histogram(p, site);
+    chroprof__mend_samples(p);
     chroprof__mend_stalls(p);
     return true;
 }
@@ -6602,6 +8289,62 @@ static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t 
     table->used = table->peak = c->stalls < table->capacity ? c->stalls : table->capacity;
 }
 
+/* Weights of the stacks and of the draws. Stacks keep their numbers. */
+static void chroprof__weights_since(chroprof__core *c, const chroprof__core *old)
+{
+    chroprof__node *nodes = chroprof__nodes(c);
+    const chroprof__node *was = chroprof__nodes(old);
+    chroprof__wall *walls = chroprof__walls(c);
+    const chroprof__wall *met = chroprof__walls(old);
+    for (uint64_t k = 0; k <= old->tables[CHROPROF__STACKS].used; k++) {
+        nodes[k].weight = chroprof__minus(nodes[k].weight, was[k].weight);
+        nodes[k].cpu_ns = chroprof__minus(nodes[k].cpu_ns, was[k].cpu_ns);
+    }
+    for (uint64_t k = 0; k < c->tables[CHROPROF__WALLS].rows; k++) {
+        for (uint32_t state = 0; state < 3; state++) {
+            chroprof__shift(&walls[k].weight[state], met[k].weight[state]);
+            chroprof__shift(&walls[k].ticks[state], met[k].ticks[state]);
+        }
+    }
+}
+
+/* The newest rows, as many as were taken since; of the row that was extended what came since. */
+static void chroprof__rows_since(const chroprof *p, uint64_t begin)
+{
+    const chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    chroprof__sample *rows = chroprof__sample_rows(c);
+    uint64_t used = c->tables[CHROPROF_TABLE_SAMPLES].used, left = s->samples;
+    for (uint64_t n = used; n > 0; n--) {
+        chroprof__sample *row = rows + (chroprof__sample_row(p, n - 1) - rows);
+        uint64_t cut = row->time < begin ? begin - row->time : 0;
+        row->cpu_ns = row->weight > left ? 0 : row->cpu_ns;
+        row->weight = row->weight < left ? row->weight : left;
+        row->duration = chroprof__minus(row->duration, cut);
+        chroprof__shift(&row->time, begin);
+        left -= row->weight;
+    }
+    chroprof__shift(&s->latest, begin);
+}
+
+static void chroprof__samples_since(const chroprof *p, const chroprof__core *old, uint64_t begin)
+{
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    const chroprof__sampler *was = chroprof__sampler_of(old);
+    if (!s)
+        return;
+    chroprof__weights_since(p->core, old);
+    chroprof__shift(&s->samples, was->samples);
+    chroprof__shift(&s->inside, was->inside);
+    chroprof__shift(&s->draws, was->draws);
+    chroprof__shift(&s->misses, was->misses);
+    chroprof__shift(&s->ticks, was->ticks);
+    chroprof__shift(&s->lost, was->lost);
+    chroprof__shift(&s->cost_ns, was->cost_ns);
+    chroprof__rows_since(p, begin);
+    chroprof__mend_rows(p, s);
+}
+
 static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
 {
     bool good = chroprof__take(&c->merged_events, old->merged_events);
@@ -6655,6 +8398,7 @@ static bool chroprof__subtract(chroprof__since *s)
     chroprof__futures_since(s);
     chroprof__frames_since(s, last);
     chroprof__stalls_since(c, stalls, s->begin);
+    chroprof__samples_since(p, s->from->core, s->begin);
     chroprof__core_since(c, s->begin);
     return chroprof__open_tables(p);
 }
@@ -6934,6 +8678,7 @@ static void chroprof__merge_stall(chroprof__merging *m, const chroprof__stall *r
     stall.serial = m->stalls + serial;
     stall.start = m->begin + chroprof__ns(m->from->core, row->start);
     stall.length = chroprof__ns(m->from->core, row->length);
+    stall.hits.count = 0;                   /* stacks are not merged, nor are samples */
     for (uint32_t k = 0; k < stall.slice_count; k++) {
         stall.slices[k].exec = chroprof__ns(m->from->core, stall.slices[k].exec);
         stall.slices[k].path = chroprof__merge_target(m, stall.slices[k].path);
@@ -7061,7 +8806,9 @@ CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other)
 /* Ticks a live profile, so that a dump shows it as of now. */
 CHROPROF__UNUSED static void chroprof__tick_live(chroprof *p)
 {
-    if (!p->on || p->core->manual)          /* no time passes by itself */
+    if (p->taking)
+        chroprof__wake_drain(p->core);
+    if (!p->taking || p->core->manual)      /* no time passes by itself */
         return;
     chroprof__any_live_event(p, CHROPROF_TICK, 0, NULL);
 #if CHROPROF__HAS_COUNTER
@@ -7281,7 +9028,8 @@ static void chroprof__leave_parent(chroprof *p)
     size_t size = p->mapped_bytes;
     chroprof_options o;
     chroprof empty;
-    p->on = false;
+    p->sampling = false;
+    chroprof__set_taking(p, false);
     chroprof__options_of(p, &o);
     void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     bool good = copy != MAP_FAILED && chroprof_snapshot(p->mapped, size, copy, size) == CHROPROF_OK;
@@ -7459,6 +9207,9 @@ CHROPROF_API void chroprof_unmap(chroprof *p)
     if (!p || !p->mapped || p->in_callback)
         return;
     chroprof__watch_fork(p);
+#ifndef CHROPROF_NO_SAMPLER
+    chroprof_sampler_stop(p);
+#endif
     chroprof__tick_live(p);
     p->core->ended = 1;
     chroprof__drop_guard(p);
@@ -7471,6 +9222,493 @@ static bool chroprof__owner_lives(const chroprof__core *c)
     return c->ended == 0;
 }
 #endif /* CHROPROF__MAPS */
+
+/* >>sampler: the timer, its signal and its handler. The handler touches the ring and the counts
+ * that are its own, calls nothing but clock_gettime and the system calls of the timer, and knows
+ * its profile by the value that the timer carries, so there is nothing global. */
+
+#if CHROPROF__SAMPLES
+extern long chroprof__system(long number, ...) __asm__("syscall");
+extern int chroprof__thread_attributes(pthread_t thread, pthread_attr_t *out)
+    __asm__("pthread_getattr_np") __attribute__((weak));
+
+enum {
+    CHROPROF__THREAD_SIGNAL = 4,   /* SIGEV_THREAD_ID */
+#ifdef SA_ONSTACK
+    CHROPROF__ON_STACK = SA_ONSTACK,
+#else
+    CHROPROF__ON_STACK = 0x08000000,
+#endif
+    CHROPROF__BUDGET_TICKS = 8
+};
+
+/* As the kernel takes them. */
+typedef struct chroprof__timer_event {
+    uint64_t value;
+    int32_t signal, notify, thread;
+    int32_t rest[11];
+} chroprof__timer_event;
+
+typedef struct chroprof__timer_value {
+    int64_t interval_s, interval_ns;
+    int64_t first_s, first_ns;
+} chroprof__timer_value;
+
+static int chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t interval_ns)
+{
+    chroprof__timer_value value;
+    value.interval_s = (int64_t)(interval_ns / 1000000000u);
+    value.interval_ns = (int64_t)(interval_ns % 1000000000u);
+    value.first_s = (int64_t)(first_ns / 1000000000u);
+    value.first_ns = (int64_t)(first_ns % 1000000000u);
+    return (int)chroprof__system(SYS_timer_settime, (long)timer, 0L, &value, NULL);
+}
+
+/* The next tick, where each has a time of its own. */
+static void chroprof__arm(chroprof__sampler *s)
+{
+    uint64_t period = s->period_ns;
+    if (s->jitter)
+        (void)chroprof__set_timer(s->timer, period / 2 + chroprof__random(s) % period, 0);
+    else
+        (void)chroprof__set_timer(s->timer, period, period);
+}
+
+/* ---- in the handler */
+
+/* Registers of the interrupted code, by their places in the kernel's frame: the names of these
+ * fields hide behind feature macros. */
+typedef struct chroprof__registers {
+    uintptr_t code, stack, frame;
+} chroprof__registers;
+
+static bool chroprof__read_registers(void *context, chroprof__registers *r)
+{
+#if defined(__x86_64__)
+    static const uint8_t place[3] = { 16, 15, 10 };            /* rip, rsp, rbp */
+#elif defined(__aarch64__)
+    static const uint8_t place[3] = { 33, 32, 30 };            /* pc, sp, x29, behind an address */
+#else
+    static const uint8_t place[3] = { 0, 0, 0 };
+#endif
+    const char *at = (const char *)context + offsetof(ucontext_t, uc_mcontext);
+    memcpy(&r->code, at + 8 * place[0], sizeof(r->code));
+    memcpy(&r->stack, at + 8 * place[1], sizeof(r->stack));
+    memcpy(&r->frame, at + 8 * place[2], sizeof(r->frame));
+    return place[0] != 0;
+}
+
+/* A walk of the native stack; depth: frames of the running stack that have no place in it yet. */
+typedef struct chroprof__walk {
+    chroprof__core *c;
+    chroprof__sampler *s;
+    chroprof__entry *e;
+    uint32_t depth;
+} chroprof__walk;
+
+/* Addresses without what a processor or a tool hides above them. */
+static uint64_t chroprof__code_address(uintptr_t address)
+{
+    return (uint64_t)address & (UINT64_MAX >> 16);
+}
+
+/* How many more native frames there is room for: tasks come first. */
+static bool chroprof__has_room(const chroprof__walk *w)
+{
+    uint32_t tasks = w->depth < CHROPROF__NOTED_TASKS ? w->depth : (uint32_t)CHROPROF__NOTED_TASKS;
+    return w->e->count + tasks + 3 < CHROPROF__ITEMS;
+}
+
+/* The outermost task of those near the top that the call with this key began; 0: none. Code of that
+ * call was there before the task: it stands outside. */
+static uint32_t chroprof__task_begun_by(const chroprof__walk *w, uint32_t key)
+{
+    const chroprof__frame *frames =
+        (const chroprof__frame *)chroprof__rows(w->c, CHROPROF_TABLE_DEPTH);
+    const chroprof__note *notes = chroprof__notes(w->s);
+    uint32_t found = 0;
+    for (uint32_t k = w->depth, tries = 8; k > 0 && tries > 0; k--, tries--) {
+        const chroprof__note *n = notes + k;
+        bool own = n->event == frames[k].event;
+        if (own && (n->keys[0] == key || n->keys[1] == key || n->keys[2] == key))
+            found = k;
+    }
+    return found;
+}
+
+/* Follows the frame records. A return address is put down once it is known whether the function it
+ * leads to was there before the task. */
+static void chroprof__walk_records(chroprof__walk *w, uintptr_t frame, uintptr_t stack)
+{
+    uintptr_t end = chroprof__stack_end(w->s, stack), above = stack - 1, back = 0;
+    bool fiber = stack >= w->s->fiber_low && stack < w->s->fiber_high;
+    uint32_t mark = end ? CHROPROF__MARK_CUT : CHROPROF__MARK_STACK;
+    while (end && chroprof__is_record(frame, above, end)) {
+        uintptr_t next = chroprof__stack_word(frame);
+        uintptr_t caller = chroprof__stack_word(frame + sizeof(frame));
+        uint32_t task = chroprof__task_begun_by(w, chroprof__frame_key(frame, caller));
+        if (task)
+            chroprof__put_tasks(w->c, w->e, &w->depth, task - 1);
+        if (back)
+            chroprof__put_item(w->e, CHROPROF__RETURN, chroprof__code_address(back));
+        back = caller;
+        above = frame;
+        frame = next;
+        if (chroprof__has_room(w))
+            continue;
+        mark = CHROPROF__MARK_DEEP;
+        break;
+    }
+    if (back)
+        chroprof__put_item(w->e, CHROPROF__RETURN, chroprof__code_address(back));
+    if (mark == CHROPROF__MARK_DEEP || mark == CHROPROF__MARK_STACK || (w->depth > 0 && !fiber))
+        chroprof__put_item(w->e, CHROPROF__MARK, mark);
+}
+
+/* The walk of the user, who knows the frames but not who began which task. */
+static void chroprof__walk_by_user(chroprof__walk *w, void *context)
+{
+    uintptr_t addresses[CHROPROF__ITEMS];
+    uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *out, uint32_t capacity);
+    uintptr_t function = (uintptr_t)w->s->unwind;
+    memcpy(&unwind, &function, sizeof(unwind));
+    uint32_t count = unwind((void *)(uintptr_t)w->s->unwind_user, context, addresses,
+                            CHROPROF__ITEMS);
+    for (uint32_t k = 0; k < count && k < CHROPROF__ITEMS && chroprof__has_room(w); k++)
+        chroprof__put_item(w->e, k == 0 ? CHROPROF__PC : CHROPROF__RETURN,
+                           chroprof__code_address(addresses[k]));
+    if (w->depth > 0)
+        chroprof__put_item(w->e, CHROPROF__MARK, CHROPROF__MARK_CUT);
+}
+
+/* The native stack and the running stack as one: functions of the slice, its task, the functions
+ * that began it, and so on out. */
+static void chroprof__weave(chroprof__core *c, chroprof__sampler *s, chroprof__entry *e,
+                            void *context)
+{
+    chroprof__registers r;
+    chroprof__walk w;
+    if (chroprof__is_busy(c) || !chroprof__read_registers(context, &r)) {
+        chroprof__put_running(c, e);
+        return;
+    }
+    w.c = c;
+    w.s = s;
+    w.e = e;
+    w.depth = c->depth;
+    e->state = chroprof__sample_state_of(c);
+    if (s->unwind) {
+        chroprof__walk_by_user(&w, context);
+    } else {
+        chroprof__put_item(e, CHROPROF__PC, chroprof__code_address(r.code));
+        if (c->hidden)
+            chroprof__put_item(e, CHROPROF__TASK, CHROPROF__UNTRACKED);
+        chroprof__walk_records(&w, r.frame, r.stack);
+    }
+    chroprof__put_tasks(c, e, &w.depth, 0);
+}
+
+/* Thread CPU time since the tick before, without the handler's. While the loop sleeps what a tick
+ * and an interrupted wait cost begins no row of its own: it is kept for the next one. */
+static uint64_t chroprof__cpu_of_tick(chroprof__sampler *s, uint64_t cpu, uint32_t state)
+{
+    uint64_t delta = chroprof__minus(cpu, s->cpu) + s->idle_cpu;
+    bool noise = state == CHROPROF_SAMPLE_IDLE && delta < s->period_ns / 16;
+    s->idle_cpu = noise ? delta : 0;
+    return noise ? 0 : delta;
+}
+
+/* Doubles the period when the ticks cost more than they may, halves it again when there is room. */
+static void chroprof__keep_budget(chroprof__sampler *s)
+{
+    uint64_t period = s->period_ns, allowed = period / 1000u * s->window_ticks * s->budget_ppm;
+    uint64_t cost = s->window_cost * 1000u;
+    if (s->window_ticks < CHROPROF__BUDGET_TICKS)
+        return;
+    if (cost > allowed && period >> 40 == 0)
+        period *= 2;
+    else if (cost < allowed / 3 && period > s->first_period_ns)
+        period /= 2;
+    s->window_ticks = s->window_cost = 0;
+    if (period == s->period_ns)
+        return;
+    chroprof__poke64(&s->period_ns, period);
+    if (!s->jitter)
+        chroprof__arm(s);
+}
+
+static void chroprof__take_tick(chroprof__core *c, chroprof__sampler *s, uint64_t weight,
+                                void *context)
+{
+    uint64_t cpu = chroprof__thread_cpu_ns(), now = chroprof__monotonic_ns(NULL);
+    chroprof__entry *e = c->enabled ? chroprof__begin_entry(c, s) : NULL;
+    s->ticks += weight;
+    s->window_ticks += weight;
+    if (e) {
+        chroprof__weave(c, s, e, context);
+        e->weight = weight;
+        e->cpu_ns = chroprof__cpu_of_tick(s, cpu, e->state);
+        e->wall_ns = chroprof__or(chroprof__minus(now, s->stamp), 1);
+        e->draws = s->mode == CHROPROF_SAMPLER_WALL && !chroprof__is_busy(c) ? weight : 0;
+#if CHROPROF__HAS_COUNTER
+        if (s->counter == 1)
+            e->stamp = chroprof__counter();
+#endif
+        if (s->counter == 2)
+            e->stamp = now;
+        e->last = e->stamp;
+        CHROPROF__STORE_FENCE();
+        chroprof__poke64(&s->put, s->put + 1);
+        if (!chroprof__is_busy(c))
+            chroprof__poke64(&c->horizon, c->last);    /* the next event takes the slow way */
+    } else {
+        s->lost += c->enabled ? weight : 0;
+    }
+    s->stamp = now;
+    s->cpu = chroprof__thread_cpu_ns();
+    s->cost_ns += chroprof__minus(s->cpu, cpu);
+    s->window_cost += chroprof__minus(s->cpu, cpu);
+    chroprof__keep_budget(s);
+    if (s->jitter)
+        chroprof__arm(s);
+}
+
+/* The profile a signal is of; NULL: it is none of ours. */
+static chroprof__core *chroprof__ticked(const siginfo_t *info)
+{
+    chroprof__core *c = (chroprof__core *)info->si_value.sival_ptr;
+    if (info->si_code != SI_TIMER || (uintptr_t)c < 4096 || (uintptr_t)c % CHROPROF__ALIGN != 0)
+        return NULL;
+    chroprof__sampler *s = c->magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
+    bool own = s && s->armed == (uint64_t)(uintptr_t)c;
+    return own && s->timer == (uint64_t)(uint32_t)info->si_timerid ? c : NULL;
+}
+
+static void chroprof__on_signal(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    chroprof__core *c = chroprof__ticked(info);
+    (void)number;
+    if (c) {
+        uint64_t late = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
+        chroprof__take_tick(c, chroprof__sampler_of(c), 1 + late, context);
+    }
+    errno = error;
+}
+
+/* ---- start and stop */
+
+/* Makes a signal ours if it has no handler. One signal a profile: it can be given back without a
+ * count of who else uses it. */
+static bool chroprof__claim_signal(int number)
+{
+    struct sigaction ours, before;
+    memset(&ours, 0, sizeof(ours));
+    ours.sa_sigaction = chroprof__on_signal;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART | CHROPROF__ON_STACK;
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(number, NULL, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
+        (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN))
+        return false;
+    if (sigaction(number, &ours, &before) != 0)
+        return false;
+    if ((before.sa_flags & SA_SIGINFO) == 0 &&
+        (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))
+        return true;
+    if ((before.sa_flags & SA_SIGINFO) == 0 || before.sa_sigaction != chroprof__on_signal)
+        (void)sigaction(number, &before, NULL);        /* another thread was faster */
+    return false;
+}
+
+static int chroprof__find_signal(int wanted)
+{
+    if (wanted)
+        return chroprof__claim_signal(wanted) ? wanted : 0;
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        if (chroprof__claim_signal(number))
+            return number;
+    return 0;
+}
+
+/* Nothing that is still on its way arrives any more. */
+static void chroprof__return_signal(int number)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = SIG_IGN;
+    (void)sigaction(number, &action, NULL);
+    action.sa_handler = SIG_DFL;
+    (void)sigaction(number, &action, NULL);
+}
+
+static void chroprof__find_stack(chroprof__sampler *s)
+{
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t size = 0;
+    s->low = s->high = s->fiber_low = s->fiber_high = 0;
+    if (!chroprof__thread_attributes ||
+        chroprof__thread_attributes(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+        s->low = (uint64_t)(uintptr_t)low;
+        s->high = s->low + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+/* Which clock tells the time of a sample: 1 the counter, 2 the monotonic clock, 0 one of the
+ * host's, which a handler must not ask: then a sample has the time of the event behind it. */
+static uint64_t chroprof__sample_clock(const chroprof *p)
+{
+    chroprof_options o;
+    o.clock = p->clock == chroprof__monotonic_ns ? NULL : p->clock;
+#ifdef CHROPROF__MAPS
+    chroprof__clock_of(p, &o);
+#endif
+    if (o.clock && o.clock != chroprof__monotonic_ns)
+        return 0;
+#if CHROPROF__HAS_COUNTER
+    if (chroprof__counter_is_invariant())
+        return 1;
+#endif
+    return 2;
+}
+
+static void chroprof__set_up_sampler(chroprof *p, chroprof__sampler *s,
+                                     const chroprof_sampler_options *o)
+{
+    uintptr_t unwind = 0;
+    memcpy(&unwind, &o->unwind, sizeof(unwind));
+    s->mode = o->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
+    s->first_period_ns = chroprof__or(o->period_ns, 19000000u);
+    if (s->first_period_ns < 100000)
+        s->first_period_ns = 100000;
+    s->period_ns = s->first_period_ns;
+    s->budget_ppm = chroprof__or(o->budget_ppm, 10000);
+    s->jitter = o->jitter;
+    s->unwind = unwind;
+    s->unwind_user = (uint64_t)(uintptr_t)o->unwind_user;
+    s->window_ticks = s->window_cost = s->idle_cpu = 0;
+    s->counter = chroprof__sample_clock(p);
+    s->stamp = chroprof__monotonic_ns(NULL);
+    s->cpu = chroprof__thread_cpu_ns();
+    s->random ^= s->stamp;
+    s->pid = (uint64_t)getpid();
+    memset(chroprof__notes(s), 0,
+           (size_t)chroprof__note_bytes(p->core->tables[CHROPROF_TABLE_DEPTH].capacity));
+    chroprof__find_stack(s);
+}
+
+/* Makes the timer; its number, or -1 and errno. */
+static int chroprof__make_timer(const chroprof__core *c, const chroprof__sampler *s, int number)
+{
+    chroprof__timer_event event;
+    int timer = -1;
+    memset(&event, 0, sizeof(event));
+    event.value = (uint64_t)(uintptr_t)c;
+    event.signal = number;
+    event.notify = CHROPROF__THREAD_SIGNAL;
+    event.thread = (int32_t)chroprof__system(SYS_gettid);
+    long clock = s->mode == CHROPROF_SAMPLER_WALL ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+    return chroprof__system(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
+}
+
+CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
+                                                    const chroprof_sampler_options *options)
+{
+    chroprof_sampler_options o;
+    memset(&o, 0, sizeof(o));
+    if (!p || !p->core || p->view || p->in_callback)
+        return CHROPROF_ERR_ARGUMENT;
+    chroprof__watch_fork(p);
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    if (!s)
+        return CHROPROF_ERR_SAMPLER_MEMORY;
+    if (p->sampling && p->sampler_pid == (uint64_t)getpid())
+        return CHROPROF_ERR_SAMPLER_RUNNING;
+    chroprof_sampler_stop(p);               /* the parent's, in a forked child */
+    if (options)
+        o = *options;
+    int number = chroprof__find_signal(o.signal);
+    if (number == 0)
+        return CHROPROF_ERR_SAMPLER_SIGNAL;
+    chroprof__begin_edit(p->core);
+    chroprof__set_up_sampler(p, s, &o);
+    s->armed = (uint64_t)(uintptr_t)p->core;
+    p->sampler_timer = chroprof__make_timer(p->core, s, number);
+    s->timer = (uint64_t)(uint32_t)p->sampler_timer;
+    if (p->sampler_timer < 0) {
+        int error = errno;
+        s->armed = 0;
+        chroprof__end_edit(p->core);
+        chroprof__return_signal(number);
+        errno = error;
+        return CHROPROF_ERR_SAMPLER_TIMER;
+    }
+    p->sampler_signal = number;
+    p->sampler_pid = s->pid;
+    p->sampling = true;
+    s->running = 1;
+    s->module_at = 0;
+    (void)chroprof__load_modules(p->core);
+    chroprof__end_edit(p->core);
+    chroprof__set_taking(p, p->taking);
+    chroprof__arm(s);
+    return CHROPROF_OK;
+}
+
+CHROPROF_API void chroprof_sampler_stop(chroprof *p)
+{
+    if (!p || !p->sampling || p->in_callback)
+        return;
+    chroprof__watch_fork(p);
+    if (!p->sampling)
+        return;
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    if (p->sampler_pid == (uint64_t)getpid())
+        (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
+    chroprof__return_signal(p->sampler_signal);
+    chroprof__begin_edit(p->core);
+    s->armed = 0;
+    s->running = 0;
+    s->fiber_low = s->fiber_high = 0;
+    p->sampling = false;
+    chroprof__set_taking(p, p->taking);
+    chroprof__end_edit(p->core);
+    chroprof__wake_drain(p->core);
+}
+
+CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
+{
+    if (!p || !p->sampling)
+        return;
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    chroprof__poke64(&s->fiber_high, 0);    /* at no moment do the two belong to different stacks */
+    chroprof__poke64(&s->fiber_low, (uint64_t)(uintptr_t)low);
+    chroprof__poke64(&s->fiber_high, (uint64_t)(uintptr_t)low + bytes);
+}
+#elif !defined(CHROPROF_NO_SAMPLER)
+CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
+                                                    const chroprof_sampler_options *options)
+{
+    (void)options;
+    return p && p->core && !p->view ? CHROPROF_ERR_SAMPLER : CHROPROF_ERR_ARGUMENT;
+}
+
+CHROPROF_API void chroprof_sampler_stop(chroprof *p)
+{
+    (void)p;
+}
+
+CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
+{
+    (void)p;
+    (void)low;
+    (void)bytes;
+}
+#endif
 
 CHROPROF_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out)
 {
@@ -9318,6 +11556,26 @@ static void chroprof__json_slice(chroprof__json *j, const chroprof_stall_slice *
     chroprof__json_end(j, "}");
 }
 
+static void chroprof__json_hits(chroprof__json *j, const chroprof_stall *s)
+{
+    uint32_t i;
+    chroprof__json_key(j, "samples");
+    chroprof__json_end(j, "[");
+    j->comma = false;
+    for (i = 0; i < s->sample_count; i++) {
+        chroprof__put_text(j->out, i == 0 ? "{" : ",{");
+        j->comma = false;
+        chroprof__json_u64(j, "stack", s->samples[i].stack);
+        chroprof__json_u64(j, "weight", s->samples[i].weight);
+        chroprof__json_u64(j, "cpu_ns", s->samples[i].cpu_ns);
+        chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "]");
+    chroprof__json_u64(j, "sampled", s->sampled);
+    chroprof__json_u64(j, "cpu_ns", s->cpu_ns);
+    chroprof__json_u64(j, "waiting_ns", s->waiting_ns);
+}
+
 static void chroprof__json_stall(chroprof__json *j, const chroprof_stall *s)
 {
     uint32_t i;
@@ -9331,7 +11589,9 @@ static void chroprof__json_stall(chroprof__json *j, const chroprof_stall *s)
     j->comma = false;
     for (i = 0; i < s->slice_count; i++)
         chroprof__json_slice(j, &s->slices[i]);
-    chroprof__json_end(j, "]}");
+    chroprof__json_end(j, "]");
+    chroprof__json_hits(j, s);
+    chroprof__json_end(j, "}");
 }
 
 static void chroprof__json_stalls(chroprof__json *j)
@@ -9425,8 +11685,124 @@ static void chroprof__json_anomalies(chroprof__json *j)
     chroprof__json_end(j, "\n]");
 }
 
+static void chroprof__json_sampler(chroprof__json *j)
+{
+#define CHROPROF__F(field) CHROPROF__FIGURE(chroprof_sampler_totals, field)
+    static const chroprof__figure figures[] = {
+        CHROPROF__F(period_ns), CHROPROF__F(first_period_ns), CHROPROF__F(budget_ppm),
+        CHROPROF__F(ticks), CHROPROF__F(samples), CHROPROF__F(rows), CHROPROF__F(inside),
+        CHROPROF__F(lost), CHROPROF__F(dropped), CHROPROF__F(cost_ns), CHROPROF__F(draws),
+        CHROPROF__F(misses)
+    };
+#undef CHROPROF__F
+    chroprof_sampler_totals t;
+    chroprof_read_sampler(j->p, &t);
+    chroprof__json_top(j, "sampler", "{");
+    chroprof__json_bool(j, "running", t.running);
+    chroprof__json_text(j, "mode", t.first_period_ns == 0 ? "none"
+                                 : t.mode == CHROPROF_SAMPLER_WALL ? "wall" : "cpu");
+    chroprof__json_figures(j, &t, CHROPROF__FIGURES(figures));
+    chroprof__json_end(j, "}");
+}
+
 #undef CHROPROF__FIGURE
 #undef CHROPROF__FIGURES
+
+static void chroprof__json_modules(chroprof__json *j)
+{
+    uint64_t k;
+    chroprof__json_top(j, "modules", "[");
+    for (k = 0; k < j->p->core->tables[CHROPROF__MODULES].used && !j->out->failed; k++) {
+        const chroprof__module *m = chroprof__modules(j->p->core) + k;
+        chroprof__json_row(j);
+        chroprof__json_u64(j, "id", k);
+        chroprof__json_text(j, "path", m->path);
+        chroprof__json_text(j, "build_id", m->build_id);
+        chroprof__json_u64(j, "base", m->base);
+        chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "\n]");
+}
+
+static void chroprof__json_node(chroprof__json *j, uint32_t id)
+{
+    static const char kinds[][8] = { "task", "native", "marker" };
+    const chroprof__node *node = chroprof__nodes(j->p->core) + id;
+    chroprof_stack_frame f;
+    chroprof__read_node(j->p, id, &f);
+    chroprof__json_row(j);
+    chroprof__json_u64(j, "id", id);
+    chroprof__json_u64(j, "parent", node->parent);
+    chroprof__json_text(j, "kind", kinds[f.kind]);
+    chroprof__json_u64(j, "path", f.path);
+    chroprof__json_key(j, "module");
+    if (node->module)
+        chroprof__put_u64(j->out, node->module - 1);
+    else
+        chroprof__put_text(j->out, "-1");
+    chroprof__json_u64(j, "address", f.address);
+    chroprof__json_bool(j, "return", f.is_return);
+    chroprof__json_text(j, "name", f.name);
+    chroprof__json_u64(j, "weight", node->weight);
+    chroprof__json_u64(j, "cpu_ns", node->cpu_ns);
+    chroprof__json_end(j, "}");
+}
+
+static void chroprof__json_stacks(chroprof__json *j)
+{
+    uint32_t k;
+    chroprof__json_top(j, "stacks", "[");
+    for (k = 1; k <= j->p->core->tables[CHROPROF__STACKS].used && !j->out->failed; k++)
+        chroprof__json_node(j, k);
+    chroprof__json_end(j, "\n]");
+}
+
+static void chroprof__json_samples(chroprof__json *j)
+{
+    static const char states[][8] = { "busy", "idle", "loop" };
+    chroprof_sample_row row;
+    uint64_t k;
+    chroprof__json_top(j, "samples", "[");
+    for (k = 0; k < j->p->core->tables[CHROPROF_TABLE_SAMPLES].used && !j->out->failed; k++) {
+        chroprof__read_sample(j->p, k, &row);
+        chroprof__json_row(j);
+        chroprof__json_u64(j, "at_ns", row.at_ns);
+        chroprof__json_u64(j, "duration_ns", row.duration_ns);
+        chroprof__json_u64(j, "weight", row.weight);
+        chroprof__json_u64(j, "cpu_ns", row.cpu_ns);
+        chroprof__json_u64(j, "stack", row.stack);
+        chroprof__json_text(j, "state", states[row.state]);
+        chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "\n]");
+}
+
+static void chroprof__json_wall(chroprof__json *j, uint32_t path, const char *state,
+                                uint64_t weight, uint64_t met_ns)
+{
+    if (weight == 0)
+        return;
+    chroprof__json_row(j);
+    chroprof__json_u64(j, "path", path);
+    chroprof__json_text(j, "state", state);
+    chroprof__json_u64(j, "weight", weight);
+    chroprof__json_u64(j, "duration_ns", met_ns);
+    chroprof__json_end(j, "}");
+}
+
+static void chroprof__json_walls(chroprof__json *j)
+{
+    chroprof_wall row;
+    uint32_t k, count = chroprof__wall_count(j->p);
+    chroprof__json_top(j, "wall", "[");
+    for (k = CHROPROF__UNTRACKED; k < count && !j->out->failed; k++) {
+        (void)chroprof__read_wall(j->p, k, &row);
+        chroprof__json_wall(j, k, "running", row.running, row.running_ns);
+        chroprof__json_wall(j, k, "ready", row.ready, row.ready_ns);
+        chroprof__json_wall(j, k, "paused", row.paused, row.paused_ns);
+    }
+    chroprof__json_end(j, "\n]");
+}
 
 static void chroprof__json_head(chroprof__json *j)
 {
@@ -9461,6 +11837,11 @@ static void chroprof__write_as_json(chroprof__out *o, const chroprof *p)
     chroprof__json_futures(&j);
     chroprof__json_tables(&j);
     chroprof__json_anomalies(&j);
+    chroprof__json_sampler(&j);
+    chroprof__json_modules(&j);
+    chroprof__json_stacks(&j);
+    chroprof__json_samples(&j);
+    chroprof__json_walls(&j);
     chroprof__put_text(o, "\n}\n");
 }
 #endif /* CHROPROF_NO_JSON */

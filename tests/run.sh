@@ -75,7 +75,8 @@ san_cc=$CC
 if sanitizes clang address,undefined; then san_cc=clang
 elif ! sanitizes "$CC" address,undefined; then configurations=plain; fi
 thread_sanitizer=
-sanitizes "$san_cc" thread && thread_sanitizer=$B/test/tsan/test_threads
+sanitizes "$san_cc" thread &&
+    thread_sanitizer="$B/test/tsan/test_threads $B/test/tsan/test_sampler"
 
 # the programs that need the reference model need stb_ds
 tests=
@@ -140,10 +141,10 @@ else
     tally fuzz-open-corpus sh tests/corpus.sh "$B/test/san/replay_open" fuzz/corpus_open
 fi
 if [ -n "$thread_sanitizer" ]; then
-    tally test_threads-tsan "$thread_sanitizer"
+    for program in $thread_sanitizer; do tally "$(basename "$program")-tsan" "$program"; done
 else
     skipped=$((skipped + 1))
-    echo "skip test_threads-tsan: $san_cc has no thread sanitizer that runs here"
+    echo "skip test_threads-tsan and test_sampler-tsan: $san_cc has no thread sanitizer that runs here"
 fi
 wait "$beside"
 for script in $scripts; do count "$script"; done

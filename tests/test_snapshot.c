@@ -21,7 +21,7 @@ static const chroprof_site B = { "reply", "server.c", 20 };
 static const chroprof_site C = { "query", "db.c", 7 };
 static const chroprof_site D = { "timer", "timer.c", 5 };
 
-enum { SIZE = 26 << 10, STEPS = 4000 };
+enum { SIZE = 34 << 10, STEPS = 4000 };
 
 typedef union block { uint64_t word; unsigned char bytes[SIZE]; } block;
 
@@ -46,6 +46,7 @@ static chroprof_options options_of(bool manual)
     o.max_histograms = 1;
     o.max_windows = 8;
     o.max_stalls = 4;
+    o.max_samples = 8;
     o.string_bytes = 200;
     o.window_ns = manual ? 300 : 20000;
     o.stall_ns = manual ? 200 : 30000;
@@ -65,8 +66,11 @@ static void chapter(chroprof *p, uint64_t n, uint64_t *t)
     NEXT(RUNNING, id, NULL);
     NEXT(PENDING, other, n % 4 == 0 ? &D : &B);
     NEXT(READY, other, NULL);
+    chroprof_sample(p, p->clock == chroprof_clock_manual ? *t : chroprof_now(p), n % 3 * 50);
     if (n % 2 == 0)
         NEXT(ENTER, 0, &D);
+    if (n % 3 == 0)
+        chroprof_sample(p, p->clock == chroprof_clock_manual ? *t : chroprof_now(p), 0);
     NEXT(SWITCH, other, NULL);
     if (n % 5 == 0)
         NEXT(LOOP_ENTER, 0, NULL);

@@ -135,7 +135,8 @@ for format in TEXT JSON FOLDED PROMETHEUS PPROF FIREFOX; do
 done
 works flags_no_format "${CC%% *}" $c99 $strict $every flags.c
 works flags_no_format_no_stdio "${CC%% *}" $c99 $strict $every -DCHROPROF_NO_STDIO flags.c
-for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_MMAP \
+for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_MMAP -DCHROPROF_NO_SAMPLER \
+    "-DCHROPROF_NO_SAMPLER -DCHROPROF_NO_STDIO" \
     -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC "-DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC"; do
     works "flags$(echo "$flags" | tr -d ' ' | sed 's/-DCHROPROF_/_/g')" "${CC%% *}" $c99 $strict \
         $flags flags.c
@@ -205,6 +206,10 @@ empty locale_dependent_output "$(nm -u "$scratch/impl.o" | grep -E 'printf|strto
 $CC $c99 -O2 -DCHROPROF_NO_MMAP -c impl.c -o "$scratch/impl.o" 2>/dev/null
 empty no_mmap_maps_no_file "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(mmap|open|link|rename|kill)$/')"
+$CC $c99 -O2 -DCHROPROF_NO_SAMPLER -c impl.c -o "$scratch/impl.o" 2>/dev/null
+empty no_sampler_no_signal "$(nm -u "$scratch/impl.o" |
+    awk '$2 ~ /^(sigaction|syscall|pthread_.*|dl.*)$/')"
+empty no_sampler_no_calls "$(nm "$scratch/impl.o" | grep chroprof_sampler_st)"
 $CC $c99 -O2 -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
 empty no_clock_reads_none "$(nm -u "$scratch/impl.o" | grep -E 'clock|time')"
 counter() { objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1; }

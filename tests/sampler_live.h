@@ -1,0 +1,791 @@
+/* tests/sampler_live.h - the part of test_sampler.c that runs against the clock. */
+
+#if defined(__linux__) && defined(__x86_64__)
+#define LIVE 1
+#else
+#define LIVE 0
+#endif
+
+#if LIVE
+
+/* The thread sanitizer keeps signals back until the next system call, so where a tick lands and
+ * what lies on the stack by then says nothing. That nothing breaks does. */
+#if defined(__SANITIZE_THREAD__)
+#define PROMPT_SIGNALS() SKIP("the thread sanitizer delivers signals late")
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PROMPT_SIGNALS() SKIP("the thread sanitizer delivers signals late")
+#endif
+#endif
+#ifndef PROMPT_SIGNALS
+#define PROMPT_SIGNALS() ((void)0)
+#define PROMPT 1
+#else
+#define PROMPT 0
+#endif
+
+/* ---- work whose name is known: not static, so that -rdynamic shows them to dladdr */
+
+void spin_in_a(uint64_t ms);
+void spin_in_b(uint64_t ms);
+void callback_a(chroprof *p);
+void callback_nested(chroprof *p);
+void sleep_in_c(uint64_t ms);
+void run_loop(chroprof *p);
+void dive(int depth, uint64_t ms);
+
+static uint64_t clock_ns(clockid_t which)
+{
+    struct timespec t;
+    clock_gettime(which, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static void burn(unsigned rounds)
+{
+    volatile unsigned sink = 0;
+    while (rounds-- > 0)
+        sink = sink * 3 + rounds;
+}
+
+/* CPU time, so that a busy machine does not change the shares */
+__attribute__((noinline)) void spin_in_a(uint64_t ms)
+{
+    uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ms * MS;
+    while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+        burn(20000);
+}
+
+__attribute__((noinline)) void spin_in_b(uint64_t ms)
+{
+    uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ms * MS;
+    while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+        burn(20001);
+}
+
+__attribute__((noinline)) void sleep_in_c(uint64_t ms)
+{
+    uint64_t end = clock_ns(CLOCK_MONOTONIC) + ms * MS, now;
+    while ((now = clock_ns(CLOCK_MONOTONIC)) < end) {
+        struct timespec rest;
+        rest.tv_sec = 0;
+        rest.tv_nsec = (long)(end - now < 900 * MS ? end - now : 900 * MS);
+        nanosleep(&rest, NULL);             /* ticks of the wall mode cut it short */
+    }
+    burn(1);
+}
+
+static const chroprof_site site_a = { "task a", "live.c", 1 };
+static const chroprof_site site_b = { "task b", "live.c", 2 };
+
+static chroprof live;
+static unsigned char live_memory[1 << 20];
+
+static chroprof_options no_options(void)
+{
+    chroprof_options o;
+    memset(&o, 0, sizeof o);
+    return o;
+}
+
+static chroprof *live_profile(const chroprof_options *o)
+{
+    chroprof_sampler_stop(&live);           /* of a case that failed */
+    CHECK_EQ(chroprof_init(&live, live_memory, sizeof live_memory, o), CHROPROF_OK);
+    return &live;
+}
+
+static void start(chroprof *p, chroprof_sampler_mode mode, uint64_t period_us)
+{
+    chroprof_sampler_options o;
+    memset(&o, 0, sizeof o);
+    o.mode = mode;
+    o.period_ns = period_us * 1000;
+    o.budget_ppm = 1000000;
+    chroprof_result result = chroprof_sampler_start(p, &o);
+    if (result == CHROPROF_ERR_SAMPLER_TIMER)
+        SKIP("no timers here: %s", strerror(errno));
+    CHECK_EQ(result, CHROPROF_OK);
+}
+
+/* The laws to the tick; in ns each figure is floored on its own. */
+static void laws_in_ticks(const chroprof *p)
+{
+    const char *broken = chroprof_check(p);
+    chroprof_totals t = totals_of(p);
+    if (broken != NULL)
+        harness_fail(__FILE__, __LINE__, "chroprof_check: %s", broken);
+    CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
+    CHECK_EQ(t.blame_ticks, t.delay_ticks);
+}
+
+/* Brings in what waits, and looks at everything. */
+static void settle(chroprof *p)
+{
+    chroprof_sampler_stop(p);
+    chroprof_tick(p);
+    laws_in_ticks(p);
+}
+
+/* Weight of the rows whose stack has all of these words in this order. */
+static uint64_t weight_with(const chroprof *p, const char *first, const char *second,
+                            const char *third)
+{
+    size_t count, i;
+    uint64_t weight = 0;
+    const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
+    for (i = 0; i < count; i++) {
+        const char *at = strstr(names_of(p, rows[i].stack), first);
+        at = at && second ? strstr(at, second) : at;
+        at = at && third ? strstr(at, third) : at;
+        weight += at ? rows[i].weight : 0;
+    }
+    return weight;
+}
+
+__attribute__((noinline)) void callback_a(chroprof *p)
+{
+    spin_in_a(300);
+    spin_in_b(100);
+    chroprof_tick(p);
+}
+
+__attribute__((noinline)) void run_loop(chroprof *p)
+{
+    chroprof_running(p, 1);
+    callback_a(p);
+    chroprof_paused(p, 1);
+}
+
+TEST(two_functions_three_to_one)
+{
+    chroprof_options o = no_options();
+    uint64_t a = 0, b = 0;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_pending(p, 1, &site_a);
+    run_loop(p);
+    run_loop(p);
+    settle(p);
+    a = weight_with(p, "spin_in_a", "callback_a", "[task a]");
+    b = weight_with(p, "spin_in_b", "callback_a", "[task a]");
+    CHECK(a + b > 50);
+    CHECK_IN(a * 100 / (a + b), 70, 80);
+    CHECK(weight_with(p, "[task a]", "run_loop", NULL) + 10 >= a + b);
+}
+
+__attribute__((noinline)) void callback_nested(chroprof *p)
+{
+    chroprof_enter(p, &site_b);
+    spin_in_b(100);
+    chroprof_leave(p);
+    burn(1);
+}
+
+TEST(frames_stand_under_their_task)
+{
+    chroprof_options o = no_options();
+    uint64_t inside, all;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    callback_nested(p);
+    chroprof_leave(p);
+    settle(p);
+    all = weight_with(p, "spin_in_b", NULL, NULL);
+    inside = weight_with(p, "spin_in_b<[task b]<callback_nested<[task a]<", "main", NULL);
+    CHECK(all >= 10);
+    CHECK(inside * 10 >= all * 8);
+}
+
+TEST(a_wait_is_no_work)
+{
+    chroprof_options o = no_options();
+    chroprof_stall stalls[8];
+    size_t count;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_WALL, 5000);
+    chroprof_enter(p, &site_a);
+    sleep_in_c(300);
+    chroprof_leave(p);
+    chroprof_enter(p, &site_b);
+    spin_in_a(300);
+    chroprof_leave(p);
+    settle(p);
+    count = chroprof_stalls(p, stalls, 8);
+    CHECK_EQ(count, 2);
+    CHECK(stalls[0].waiting_ns > stalls[0].length_ns * 9 / 10);
+    CHECK(stalls[0].cpu_ns < stalls[0].length_ns / 20);
+    CHECK_IN(stalls[0].cpu_ns + stalls[0].waiting_ns, stalls[0].length_ns * 9 / 10,
+             stalls[0].length_ns * 101 / 100);          /* two clocks */
+    CHECK_IN(stalls[1].cpu_ns, 280 * MS, 320 * MS);
+    CHECK(strstr(names_of(p, stalls[0].samples[0].stack), "[task a]") != NULL);
+    CHECK(strstr(names_of(p, stalls[1].samples[0].stack), "spin_in_a<[task b]") != NULL);
+    CHECK(weight_with(p, "[task a]", NULL, NULL) > 20);
+}
+
+TEST(a_wait_is_seen_by_the_mode_that_sleeps_too)
+{
+    chroprof_options o = no_options();
+    chroprof_stall stalls[8];
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 5000);
+    chroprof_enter(p, &site_a);
+    sleep_in_c(300);
+    chroprof_leave(p);
+    settle(p);
+    CHECK_EQ(chroprof_stalls(p, stalls, 8), 1);
+    CHECK(stalls[0].waiting_ns > stalls[0].length_ns * 8 / 10);
+}
+
+TEST(a_sleeping_loop_is_left_alone)
+{
+    chroprof_options o = no_options();
+    uint64_t k;
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 1000);
+    for (k = 0; k < 5; k++) {
+        chroprof_idle_enter(p);
+        CHECK_EQ(poll(NULL, 0, 60), 0);     /* not -1 and EINTR */
+        chroprof_idle_leave(p);
+    }
+    settle(p);
+    CHECK(sampler_of(p).ticks <= 5);
+}
+
+TEST(a_loop_survives_eintr)
+{
+    chroprof_options o = no_options();
+    int pipes[2];
+    uint64_t k, interrupted = 0;
+    char byte = 0;
+    chroprof *p = live_profile(&o);
+    CHECK_EQ(pipe(pipes), 0);
+    start(p, CHROPROF_SAMPLER_WALL, 3000);
+    for (k = 0; k < 20; k++) {
+        chroprof_idle_enter(p);
+        if (poll(NULL, 0, 20) < 0) {
+            CHECK_EQ(errno, EINTR);
+            interrupted++;
+        }
+        chroprof_idle_leave(p);
+    }
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        poll(NULL, 0, 100);
+        _exit(write(pipes[1], "x", 1) == 1 ? 0 : 1);
+    }
+    CHECK_EQ(read(pipes[0], &byte, 1), 1);  /* SA_RESTART: it goes on by itself */
+    while (waitpid(child, NULL, 0) < 0)
+        CHECK_EQ(errno, EINTR);
+    close(pipes[0]);
+    close(pipes[1]);
+    settle(p);
+    CHECK(interrupted > 0);
+    CHECK(weight_with(p, "", NULL, NULL) > 10);
+    laws_in_ticks(p);
+}
+
+/* ---- storms */
+
+static void busy_life(chroprof *p, uint64_t rounds, uint64_t *seed)
+{
+    while (rounds-- > 0) {
+        uint64_t id = 1 + random_below(seed, 50);
+        switch (random_below(seed, 8)) {
+        case 0: chroprof_pending(p, id, id % 2 ? &site_a : &site_b); break;
+        case 1: chroprof_ready(p, id); break;
+        case 2: chroprof_running(p, id); break;
+        case 3: chroprof_paused(p, id); break;
+        case 4: chroprof_completed(p, id); break;
+        case 5: chroprof_enter(p, &on1); break;
+        case 6: chroprof_leave(p); break;
+        default: chroprof_switch(p, id); break;
+        }
+        if (rounds % 64 == 0) {
+            chroprof_loop_enter(p);
+            burn(200);
+            chroprof_loop_leave(p);
+        }
+        if (rounds % 1000 == 0) {
+            chroprof_idle_enter(p);
+            chroprof_idle_leave(p);
+        }
+        burn(50);
+    }
+}
+
+TEST(a_storm_breaks_no_law)
+{
+    chroprof_options o = no_options();
+    uint64_t seed = 1, end;
+    random_seed(1);
+    seed = harness()->seed;
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_WALL, 1000);
+    for (end = clock_ns(CLOCK_MONOTONIC) + 1500 * MS; clock_ns(CLOCK_MONOTONIC) < end;) {
+        busy_life(p, 2000, &seed);
+        laws_in_ticks(p);
+        if (random_below(&seed, 50) == 0) {
+            chroprof_reset(p);
+            laws_in_ticks(p);
+        }
+    }
+    settle(p);
+    laws_in_ticks(p);
+    CHECK(sampler_of(p).ticks > 0);
+}
+
+TEST(a_storm_from_many_sides)
+{
+    chroprof_options o = no_options();
+    uint64_t seed = 3, end;
+    static uint64_t copy[(1 << 20) / 8];
+    chroprof view;
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_WALL, 200);
+    for (end = clock_ns(CLOCK_MONOTONIC) + 500 * MS; clock_ns(CLOCK_MONOTONIC) < end;) {
+        busy_life(p, 500, &seed);
+        CHECK_EQ(chroprof_snapshot(live_memory, sizeof live_memory, copy, sizeof copy),
+                 CHROPROF_OK);
+        CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+        laws_in_ticks(&view);
+        chroprof_set_enabled(p, false);
+        burn(20000);
+        chroprof_set_enabled(p, true);
+    }
+    settle(p);
+    laws_in_ticks(p);
+}
+
+/* ---- accuracy */
+
+/* Slices of random lengths; the sampled share of each site against its exact exec time. */
+static bool shares_agree(chroprof *p, chroprof_sampler_mode mode)
+{
+    uint64_t seed = harness()->seed, end, weight[2] = { 0, 0 }, all, square = 0;
+    size_t count, i;
+    start(p, mode, 1100);
+    for (end = clock_ns(CLOCK_MONOTONIC) + 2000 * MS; clock_ns(CLOCK_MONOTONIC) < end;) {
+        bool a = random_below(&seed, 10) < 7;
+        chroprof_enter(p, a ? &site_a : &site_b);
+        burn((unsigned)(20000 + random_below(&seed, 400000)));
+        chroprof_leave(p);
+    }
+    settle(p);
+    const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
+    for (i = 0; i < count; i++)
+        square += rows[i].weight * rows[i].weight;
+    weight[0] = weight_with(p, "[task a]", NULL, NULL);
+    weight[1] = weight_with(p, "[task b]", NULL, NULL);
+    all = weight[0] + weight[1];
+    double exact = (double)rank_of(p, "task a").exec_ns;
+    double share = exact / (exact + (double)rank_of(p, "task b").exec_ns);
+    double seen = (double)weight[0] / (double)all;
+    /* of all + rows that weigh more than others: the variance of a weighted mean */
+    double variance = share * (1 - share) * (double)square / ((double)all * (double)all);
+    printf("# share %.4f, sampled %.4f of %" PRIu64 ", standard error %.4f\n", share, seen, all,
+           variance > 0 ? (seen - share) * (seen - share) / variance : 0);
+    return all > 100 && (seen - share) * (seen - share) <= 9 * variance;
+}
+
+TEST(sampled_shares_are_the_exact_ones)
+{
+    chroprof_options o = no_options();
+    int tries = 0;
+    bool good = false;
+    PROMPT_SIGNALS();
+    random_seed(5);
+    o.max_samples = 2000;
+    while (!good && tries++ < 3)
+        good = shares_agree(live_profile(&o), CHROPROF_SAMPLER_WALL);
+    CHECK(good);
+}
+
+/* ---- hostile stacks */
+
+/* Spins with anything in the frame pointer. */
+static void spin_with_frame(uintptr_t frame)
+{
+    unsigned k;
+    for (k = 0; k < 3000; k++)
+        __asm__ volatile("push %%rbp\n mov %0, %%rbp\n mov $3000, %%ecx\n"
+                         "1: dec %%ecx\n jnz 1b\n pop %%rbp"
+                         : : "r"(frame) : "rcx", "cc", "memory");
+}
+
+TEST(any_frame_pointer_is_survived)
+{
+    chroprof_options o = no_options();
+    uintptr_t here[4];
+    size_t i;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    uintptr_t bad[] = {
+        0, 1, 8, 4096, UINTPTR_MAX, UINTPTR_MAX - 15, UINTPTR_MAX / 2 + 1, (uintptr_t)live_memory,
+        (uintptr_t)here, (uintptr_t)here + 1, (uintptr_t)here - 4096, (uintptr_t)here + (1 << 20),
+        (uintptr_t)here + (64 << 20), (uintptr_t)&spin_in_a,
+    };
+    here[0] = here[2] = (uintptr_t)here;    /* a record that leads to itself */
+    here[1] = here[3] = (uintptr_t)&spin_in_a;
+    start(p, CHROPROF_SAMPLER_WALL, 200);
+    chroprof_enter(p, &site_a);
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        spin_with_frame(bad[i]);
+        chroprof_tick(p);
+    }
+    chroprof_leave(p);
+    settle(p);
+    laws_in_ticks(p);
+    CHECK(weight_with(p, "(frames missing)", "[task a]", NULL) > 0);
+    CHECK(weight_with(p, "[task a]", NULL, NULL) > 20);
+}
+
+__attribute__((noinline)) void dive(int depth, uint64_t ms)
+{
+    volatile int here = depth;
+    if (here > 0)
+        dive(depth - 1, ms);
+    else
+        spin_in_a(ms);
+    here = here + 1;
+}
+
+TEST(deep_recursion)
+{
+    chroprof_options o = no_options();
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    dive(20000, 200);
+    chroprof_leave(p);
+    settle(p);
+    CHECK(weight_with(p, "spin_in_a<dive<dive", "(deeper frames)<[task a]", NULL) > 10);
+}
+
+static void spin_in_handler(int number)
+{
+    (void)number;
+    spin_in_b(150);
+}
+
+TEST(other_stacks_of_signals)
+{
+    static char other[1 << 16];
+    chroprof_options o = no_options();
+    stack_t stack, before;
+    struct sigaction action, old;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    memset(&stack, 0, sizeof stack);
+    stack.ss_sp = other;
+    stack.ss_size = sizeof other;
+    CHECK_EQ(sigaltstack(&stack, &before), 0);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = spin_in_handler;
+    action.sa_flags = SA_ONSTACK;
+    CHECK_EQ(sigaction(SIGUSR1, &action, &old), 0);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    spin_in_a(60);                          /* the sampler's handler on that stack itself */
+    raise(SIGUSR1);                         /* interrupted on that stack */
+    chroprof_leave(p);
+    settle(p);
+    sigaction(SIGUSR1, &old, NULL);
+    before.ss_flags = before.ss_sp ? before.ss_flags : SS_DISABLE;
+    CHECK_EQ(sigaltstack(&before, NULL), 0);
+    CHECK(weight_with(p, "spin_in_a", "[task a]", NULL) >= 5);
+    CHECK(weight_with(p, "(unknown stack)", "[task a]", NULL) >= 10);
+}
+
+TEST(longjmp_out_of_a_task)
+{
+    chroprof_options o = no_options();
+    static jmp_buf out;
+    static volatile int rounds;
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_WALL, 500);
+    rounds = 0;
+    (void)setjmp(out);
+    chroprof_idle_enter(p);
+    chroprof_idle_leave(p);
+    laws_in_ticks(p);
+    if (rounds < 200) {
+        rounds = rounds + 1;
+        chroprof_enter(p, &site_a);
+        chroprof_enter(p, &site_b);
+        burn(100000);
+        longjmp(out, 1);
+    }
+    settle(p);
+    CHECK_EQ(anomalies_of(p, CHROPROF_ANOMALY_UNWOUND_BY_IDLE), 400);
+    CHECK(weight_with(p, "[task b]", "[task a]", NULL) > 0);
+}
+
+/* ---- life of a sampler */
+
+static size_t timers_of_process(void)
+{
+    char line[256];
+    size_t count = 0;
+    FILE *file = fopen("/proc/self/timers", "r");
+    if (!file)
+        return 0;
+    while (fgets(line, sizeof line, file))
+        count += strncmp(line, "ID:", 3) == 0;
+    fclose(file);
+    return count;
+}
+
+static bool signals_are_default(void)
+{
+    int number;
+    struct sigaction now;
+    for (number = SIGRTMIN; number <= SIGRTMAX; number++)
+        if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_DFL)
+            return false;
+    return true;
+}
+
+TEST(ten_thousand_starts_leak_nothing)
+{
+    chroprof_options o = no_options();
+    int k;
+    size_t before = timers_of_process();
+    chroprof *p = live_profile(&o);
+    for (k = 0; k < 10000; k++) {
+        start(p, k % 2 ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU, 100);
+        if (k % 1000 == 0)
+            CHECK_EQ(timers_of_process(), before + 1);
+        chroprof_sampler_stop(p);
+    }
+    CHECK_EQ(timers_of_process(), before);
+    CHECK(signals_are_default());
+    settle(p);
+    laws_in_ticks(p);
+}
+
+static void some_handler(int number)
+{
+    (void)number;
+}
+
+TEST(what_start_refuses)
+{
+    chroprof_options o = no_options();
+    chroprof_sampler_options s;
+    struct sigaction mine, old;
+    chroprof zeroed;
+    memset(&zeroed, 0, sizeof zeroed);
+    memset(&s, 0, sizeof s);
+    CHECK_EQ(chroprof_sampler_start(NULL, NULL), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_sampler_start(&zeroed, NULL), CHROPROF_ERR_ARGUMENT);
+    chroprof_sampler_stop(NULL);
+    chroprof_sampler_stop(&zeroed);
+    chroprof_sampler_stack(&zeroed, NULL, 0);
+    CHECK_EQ(chroprof_init(&live, live_memory, CHROPROF_MEMORY_MIN, NULL), CHROPROF_OK);
+    CHECK_EQ(chroprof_sampler_start(&live, NULL), CHROPROF_ERR_SAMPLER_MEMORY);
+    CHECK(strstr(chroprof_result_text(CHROPROF_ERR_SAMPLER_MEMORY), "max_samples") != NULL);
+    chroprof *p = live_profile(&o);
+    memset(&mine, 0, sizeof mine);
+    mine.sa_handler = some_handler;
+    CHECK_EQ(sigaction(SIGRTMIN + 3, &mine, &old), 0);
+    s.signal = SIGRTMIN + 3;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
+    s.signal = SIGKILL;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
+    s.signal = 0;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_RUNNING);
+    CHECK(sampler_of(p).running);
+    CHECK_EQ(sampler_of(p).period_ns, 19 * MS);
+    CHECK_EQ(sampler_of(p).budget_ppm, 10000);
+    chroprof_sampler_stop(p);
+    CHECK(!sampler_of(p).running);
+    CHECK_EQ(sigaction(SIGRTMIN + 3, &old, &mine), 0);
+    CHECK(mine.sa_handler == some_handler);
+    CHECK(signals_are_default());
+}
+
+TEST(over_its_budget_it_steps_back)
+{
+    chroprof_options o = no_options();
+    chroprof_sampler_options s;
+    chroprof *p = live_profile(&o);
+    memset(&s, 0, sizeof s);
+    s.mode = CHROPROF_SAMPLER_WALL;
+    s.period_ns = 100000;
+    s.budget_ppm = 1;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
+    chroprof_enter(p, &site_a);
+    spin_in_a(100);
+    chroprof_leave(p);
+    CHECK(sampler_of(p).period_ns >= 400000);
+    CHECK_EQ(sampler_of(p).first_period_ns, 100000);
+    CHECK(sampler_of(p).cost_ns > 0);
+    settle(p);
+}
+
+TEST(jitter_keeps_the_mean)
+{
+    chroprof_options o = no_options();
+    chroprof_sampler_options s;
+    uint64_t ticks;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    memset(&s, 0, sizeof s);
+    s.period_ns = 8 * MS;
+    s.jitter = true;
+    s.budget_ppm = 1000000;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
+    spin_in_a(800);
+    settle(p);
+    ticks = sampler_of(p).ticks;
+    CHECK_IN(ticks, 50, 130);               /* 100, less what the kernel's own tick rounds up */
+}
+
+static int in_the_child(chroprof *p)
+{
+    uint64_t ticks = sampler_of(p).ticks;
+    if (sampler_of(p).running)
+        return 1;
+    chroprof_enter(p, &site_b);
+    spin_in_a(60);
+    chroprof_leave(p);
+    if (sampler_of(p).ticks != ticks || chroprof_check(p) != NULL)
+        return 2;
+    if (chroprof_sampler_start(p, NULL) != CHROPROF_OK || !sampler_of(p).running)
+        return 3;
+    spin_in_a(60);
+    chroprof_sampler_stop(p);
+    chroprof_tick(p);
+    if (sampler_of(p).ticks == ticks || chroprof_check(p) != NULL)
+        return 4;
+    return timers_of_process() != 0 || !signals_are_default() ? 5 : 0;
+}
+
+TEST(a_forked_child_has_no_timer)
+{
+    chroprof_options o = no_options();
+    int status = 0;
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(in_the_child(p));
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    spin_in_a(60);
+    chroprof_leave(p);
+    CHECK(sampler_of(p).running);
+    settle(p);
+    CHECK(weight_with(p, "spin_in_a", "[task a]", NULL) > 3 || !PROMPT);
+    CHECK_EQ(weight_with(p, "[task b]", NULL, NULL), 0);
+}
+
+/* ---- several threads, each with its own */
+
+typedef struct worker {
+    pthread_t thread;
+    chroprof p;
+    chroprof_site site;
+    const char *broken;
+    chroprof_result result;
+    uint64_t own, all;
+    unsigned char memory[1 << 18];
+} worker;
+
+static uint64_t own_samples(const chroprof *p, uint64_t *all)
+{
+    static __thread chroprof_sample_row rows[ROWS];
+    chroprof_stack_frame frames[FRAMES];
+    size_t count = chroprof_samples(p, 0, UINT64_MAX, rows, ROWS), i, k;
+    uint64_t own = 0;
+    *all = 0;
+    for (i = 0; i < count; i++) {
+        size_t depth = chroprof_stack(p, rows[i].stack, frames, FRAMES);
+        *all += rows[i].weight;
+        for (k = 0; k < depth && k < FRAMES; k++)
+            if (strcmp(frames[k].name, "spin_in_a") == 0)
+                own += rows[i].weight;
+    }
+    return own;
+}
+
+static void *sampled_thread(void *argument)
+{
+    worker *w = (worker *)argument;
+    chroprof_sampler_options s;
+    memset(&s, 0, sizeof s);
+    s.period_ns = 4 * MS;
+    w->result = chroprof_init(&w->p, w->memory, sizeof w->memory, NULL);
+    if (w->result == CHROPROF_OK)
+        w->result = chroprof_sampler_start(&w->p, &s);
+    chroprof_enter(&w->p, &w->site);
+    spin_in_a(200);
+    chroprof_leave(&w->p);
+    chroprof_sampler_stop(&w->p);
+    chroprof_tick(&w->p);
+    w->broken = chroprof_check(&w->p);
+    w->own = own_samples(&w->p, &w->all);
+    return NULL;
+}
+
+TEST(a_sampler_a_thread)
+{
+    enum { THREADS = 4 };
+    static worker workers[THREADS];
+    int k;
+    for (k = 0; k < THREADS; k++) {
+        workers[k].site.name = "thread";
+        CHECK_EQ(pthread_create(&workers[k].thread, NULL, sampled_thread, &workers[k]), 0);
+    }
+    for (k = 0; k < THREADS; k++)
+        CHECK_EQ(pthread_join(workers[k].thread, NULL), 0);
+    for (k = 0; k < THREADS; k++) {
+        CHECK_EQ(workers[k].result, CHROPROF_OK);
+        CHECK(workers[k].broken == NULL);
+        CHECK(workers[k].all >= 20 || !PROMPT);
+        CHECK(workers[k].own * 10 >= workers[k].all * 9 || !PROMPT);
+    }
+    CHECK(signals_are_default());
+}
+
+#define LIVE_CASES                                                                                 \
+    CASE(two_functions_three_to_one),                                                              \
+    CASE(frames_stand_under_their_task),                                                           \
+    CASE(a_wait_is_no_work),                                                                       \
+    CASE(a_wait_is_seen_by_the_mode_that_sleeps_too),                                              \
+    CASE(a_sleeping_loop_is_left_alone),                                                           \
+    CASE(a_loop_survives_eintr),                                                                   \
+    CASE(a_storm_breaks_no_law),                                                                   \
+    CASE(a_storm_from_many_sides),                                                                 \
+    CASE(sampled_shares_are_the_exact_ones),                                                       \
+    CASE(any_frame_pointer_is_survived),                                                           \
+    CASE(deep_recursion),                                                                          \
+    CASE(other_stacks_of_signals),                                                                 \
+    CASE(longjmp_out_of_a_task),                                                                   \
+    CASE(ten_thousand_starts_leak_nothing),                                                        \
+    CASE(what_start_refuses),                                                                      \
+    CASE(over_its_budget_it_steps_back),                                                           \
+    CASE(jitter_keeps_the_mean),                                                                   \
+    CASE(a_forked_child_has_no_timer),                                                             \
+    CASE(a_sampler_a_thread),
+
+#else
+
+TEST(the_timer)
+{
+    SKIP("the sampler's timer is tested on Linux x86-64");
+}
+
+#define LIVE_CASES CASE(the_timer),
+
+#endif

@@ -1,0 +1,417 @@
+/* tests/test_sampler.c - samples: by hand under the manual clock, where every figure is known, and
+ * by the timer, where the work is known. What the timer sees hangs on a machine that may be busy
+ * with other things: bounds are those of the statistics, and where physics has a say a case is
+ * tried again, but never without an end.
+ */
+#define _DEFAULT_SOURCE 1                  /* sigaltstack */
+
+#include "harness.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <regex.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MS = 1000000, ROWS = 4096, FRAMES = 64 };
+
+static const chroprof_site on1 = { "on#1", "s.c", 1 };
+static const chroprof_site off1 = { "off#1", "s.c", 2 };
+static const chroprof_site on2 = { "on#2", "s.c", 3 };
+static const chroprof_site off2 = { "off#2", "s.c", 4 };
+
+static const chroprof_sample_row *samples_of(const chroprof *p, uint64_t from, uint64_t to,
+                                             size_t *count)
+{
+    static chroprof_sample_row rows[ROWS];
+    *count = chroprof_samples(p, from, to, rows, ROWS);
+    CHECK(*count <= ROWS);
+    return rows;
+}
+
+static uint64_t weight_between(const chroprof *p, uint64_t from, uint64_t to)
+{
+    size_t count, i;
+    uint64_t weight = 0;
+    const chroprof_sample_row *rows = samples_of(p, from, to, &count);
+    for (i = 0; i < count; i++)
+        weight += rows[i].weight;
+    return weight;
+}
+
+static chroprof_sampler_totals sampler_of(const chroprof *p)
+{
+    chroprof_sampler_totals t;
+    memset(&t, 0x5a, sizeof t);
+    chroprof_read_sampler(p, &t);
+    return t;
+}
+
+/* The names of a stack, innermost first: "leaf<[task]<main". */
+static const char *names_of(const chroprof *p, uint32_t stack)
+{
+    static char text[4096];
+    chroprof_stack_frame frames[FRAMES];
+    size_t count = chroprof_stack(p, stack, frames, FRAMES), used = 0, i;
+    text[0] = '\0';
+    for (i = 0; i < count && i < FRAMES && used < sizeof text; i++) {
+        bool task = frames[i].kind == CHROPROF_FRAME_TASK;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s", i > 0 ? "<" : "",
+                                 task ? "[" : "", frames[i].name, task ? "]" : "");
+    }
+    return text;
+}
+
+/* >>by hand */
+
+/* A sample at ms (in tenths) while this site is all that runs. */
+static void caught(chroprof *p, const chroprof_site *site, uint64_t tenths, uint64_t cpu_ns)
+{
+    uint64_t t = tenths * MS / 10;
+    chroprof_event(p, CHROPROF_ENTER, 0, site, t);
+    chroprof_sample(p, t, cpu_ns);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, t);
+    laws(p);
+}
+
+static chroprof *worked_example(void)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 0);
+    caught(p, &on1, 1000, 500);
+    caught(p, &off1, 1014, 100);
+    caught(p, &off1, 1028, 0);
+    caught(p, &off1, 1042, 0);
+    caught(p, &off1, 1056, 0);
+    caught(p, &on2, 1070, 700);
+    caught(p, &off2, 1084, 600);
+    caught(p, &off2, 1098, 0);
+    caught(p, &off2, 1112, 0);
+    caught(p, &off2, 1126, 100);
+    caught(p, &off2, 1140, 0);
+    return p;
+}
+
+TEST(the_worked_example)
+{
+    static const struct { uint64_t at, weight, duration, cpu; const char *stack; } want[] = {
+        { 1000, 1, 0, 500, "[on#1]" },  { 1014, 4, 42, 100, "[off#1]" },
+        { 1070, 1, 0, 700, "[on#2]" },  { 1084, 3, 28, 600, "[off#2]" },
+        { 1126, 2, 14, 100, "[off#2]" },
+    };
+    chroprof *p = worked_example();
+    size_t count, i;
+    const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
+    CHECK_EQ(count, 5);
+    for (i = 0; i < 5; i++) {
+        CHECK_EQ(rows[i].at_ns, want[i].at * MS / 10);
+        CHECK_EQ(rows[i].weight, want[i].weight);
+        CHECK_EQ(rows[i].duration_ns, want[i].duration * MS / 10);
+        CHECK_EQ(rows[i].cpu_ns, want[i].cpu);
+        CHECK_EQ(rows[i].state, CHROPROF_SAMPLE_BUSY);
+        CHECK_STR(names_of(p, rows[i].stack), want[i].stack);
+    }
+    CHECK_EQ(rows[3].stack, rows[4].stack);
+    CHECK_EQ(sampler_of(p).samples, 11);
+    CHECK_EQ(sampler_of(p).rows, 5);
+    orderly(p);
+}
+
+TEST(a_part_of_a_row_counts_in_part)
+{
+    chroprof *p = worked_example();
+    size_t count;
+    const chroprof_sample_row *rows = samples_of(p, 1020 * MS / 10, 1040 * MS / 10, &count);
+    CHECK_EQ(count, 1);                     /* 4 x 2.0 / 4.2 = 1.905 */
+    CHECK_EQ(rows[0].weight, 2);
+    CHECK_EQ(rows[0].at_ns, 1020 * MS / 10);
+    CHECK_EQ(rows[0].duration_ns, 20 * MS / 10);
+    CHECK_EQ(rows[0].cpu_ns, 0);            /* that belongs to where the row begins */
+    CHECK_EQ(weight_between(p, 1014 * MS / 10, 1020 * MS / 10), 1);     /* 0.571 */
+    CHECK_EQ(weight_between(p, 1014 * MS / 10, 1019 * MS / 10), 0);     /* 0.476: not listed */
+    CHECK_EQ(chroprof_samples(p, 1014 * MS / 10, 1019 * MS / 10, NULL, 0), 0);
+    CHECK_EQ(weight_between(p, 1000 * MS / 10, 1000 * MS / 10 + 1), 1); /* duration 0: whole */
+    CHECK_EQ(weight_between(p, 1000 * MS / 10 + 1, 1014 * MS / 10), 0);
+    CHECK_EQ(weight_between(p, 999 * MS / 10, 1000 * MS / 10), 0);      /* the end is outside */
+    CHECK_EQ(weight_between(p, 0, 1056 * MS / 10), 5);
+    CHECK_EQ(weight_between(p, 1084 * MS / 10, 1140 * MS / 10), 5);
+    CHECK_EQ(weight_between(p, 1140 * MS / 10, UINT64_MAX), 0);
+}
+
+TEST(a_selection_of_huge_rows_does_not_overflow)
+{
+    chroprof *p = fresh(NULL);
+    const uint64_t year = UINT64_C(31556952000000000);
+    uint64_t k;
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, 0);
+    for (k = 0; k <= 100; k++)
+        chroprof_sample(p, k * year, 0);
+    CHECK_EQ(weight_between(p, 0, UINT64_MAX), 101);
+    CHECK_EQ(weight_between(p, 0, 51 * year), 52);      /* 51.51 */
+    CHECK_EQ(weight_between(p, 10 * year, 20 * year), 10);
+    CHECK(chroprof_check(p) == NULL);
+}
+
+TEST(an_hour_of_idle_is_one_row)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t ticks = 0, t;
+    size_t count;
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 0);
+    for (t = 0; t < UINT64_C(3600000000000); t += 19 * MS, ticks++) {
+        if (ticks % 1000 == 0) {            /* the loop wakes up now and then, for nothing */
+            chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, t);
+            chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, t);
+        }
+        chroprof_sample(p, t, 0);
+    }
+    CHECK_EQ(sampler_of(p).rows, 1);
+    CHECK_EQ(samples_of(p, 0, UINT64_MAX, &count)->weight, ticks);
+    CHECK_EQ(samples_of(p, 0, UINT64_MAX, &count)->state, CHROPROF_SAMPLE_IDLE);
+    CHECK_STR(names_of(p, samples_of(p, 0, UINT64_MAX, &count)->stack), "(idle)");
+    laws(p);
+}
+
+TEST(nested_tasks_idle_and_loop)
+{
+    chroprof *p = fresh(NULL);
+    size_t count;
+    chroprof_event(p, CHROPROF_PENDING, 7, &on1, 0);
+    chroprof_sample(p, 1, 10);
+    at(p, 10, RUNNING, 7, NULL);
+    at(p, 20, LOOP_ENTER, 0, NULL);
+    chroprof_sample(p, 21, 10);
+    at(p, 30, ENTER, 0, &off1);
+    at(p, 40, RUNNING, 99, NULL);           /* unknown: untracked */
+    chroprof_sample(p, 41, 10);
+    at(p, 50, PAUSED, 99, NULL);
+    chroprof_sample(p, 51, 10);
+    const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
+    CHECK_EQ(count, 4);
+    CHECK_STR(names_of(p, rows[0].stack), "(loop)");
+    CHECK_EQ(rows[0].state, CHROPROF_SAMPLE_LOOP);
+    CHECK_STR(names_of(p, rows[1].stack), "(loop)<[on#1]");
+    CHECK_STR(names_of(p, rows[2].stack), "[(untracked)]<[off#1]<[on#1]");
+    CHECK_STR(names_of(p, rows[3].stack), "[off#1]<[on#1]");
+    CHECK_EQ(chroprof_stack(p, rows[2].stack, NULL, 0), 3);
+    CHECK_EQ(chroprof_stack(p, 1000, NULL, 0), 0);
+}
+
+TEST(more_frames_than_fit)
+{
+    chroprof *p = fresh(NULL);
+    size_t count, i;
+    chroprof_stack_frame frames[FRAMES];
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 0);
+    for (i = 0; i < 40; i++)
+        chroprof_event(p, CHROPROF_ENTER, 0, i % 2 ? &on1 : &off1, i);
+    chroprof_sample(p, 50, 1);
+    count = chroprof_stack(p, samples_of(p, 0, UINT64_MAX, &count)->stack, frames, FRAMES);
+    CHECK_EQ(count, 17);
+    CHECK_EQ(frames[0].kind, CHROPROF_FRAME_TASK);
+    CHECK_EQ(frames[16].kind, CHROPROF_FRAME_MARKER);
+    CHECK_STR(frames[16].name, "(deeper frames)");
+}
+
+TEST(the_newest_rows_are_kept)
+{
+    chroprof_options o = { 0 };
+    size_t count, k;
+    o.max_samples = 8;
+    chroprof *p = fresh(&o);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 0);
+    for (k = 1; k <= 100; k++) {
+        chroprof_sample(p, k * 10, k);
+        chroprof_sample(p, k * 10 + 5, 0);
+        laws(p);
+    }
+    const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
+    CHECK_EQ(count, 8);
+    for (k = 0; k < 8; k++)
+        CHECK_EQ(rows[k].cpu_ns, 93 + k);
+    CHECK_EQ(sampler_of(p).samples, 200);
+    CHECK_EQ(sampler_of(p).dropped, 200 - 16);
+}
+
+TEST(a_full_table_of_stacks_loses_detail_only)
+{
+    chroprof_options o = { 0 };
+    char name[16];
+    uint64_t k;
+    o.max_samples = 4;                      /* 16 frames */
+    chroprof *p = fresh(&o);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 0);
+    for (k = 1; k <= 40; k++) {
+        snprintf(name, sizeof name, "site%u", (unsigned)k);
+        chroprof_event(p, CHROPROF_ENTER, 0, chroprof_site_make(p, name, NULL, 0), k * 10);
+        chroprof_sample(p, k * 10 + 1, 5);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, k * 10 + 2);
+        laws(p);
+    }
+    CHECK_EQ(sampler_of(p).samples, 40);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_SAMPLES).dropped, 24);
+    CHECK(table_of(p, CHROPROF_TABLE_SAMPLES).advice > 4);
+}
+
+TEST(nothing_where_there_is_nothing_to_sample)
+{
+    chroprof_options o = { 0 };
+    chroprof zeroed;
+    memset(&zeroed, 0, sizeof zeroed);
+    chroprof_sample(NULL, 1, 1);
+    chroprof_sample(&zeroed, 1, 1);
+    CHECK_EQ(chroprof_samples(NULL, 0, UINT64_MAX, NULL, 0), 0);
+    CHECK_EQ(chroprof_samples(&zeroed, 0, UINT64_MAX, NULL, 0), 0);
+    CHECK_EQ(chroprof_stack(NULL, 1, NULL, 0), 0);
+    CHECK_EQ(chroprof_walls(&zeroed, NULL, 0), 0);
+    CHECK_EQ(sampler_of(NULL).samples, 0);
+    chroprof *p = fresh(&o);
+    at(p, 1, TICK, 0, NULL);
+    chroprof_set_enabled(p, false);
+    chroprof_sample(p, 5, 1);
+    CHECK_EQ(sampler_of(p).samples, 0);
+    chroprof_set_enabled(p, true);
+    at(p, 9, TICK, 0, NULL);
+    chroprof_sample(p, 10, 1);
+    CHECK_EQ(sampler_of(p).samples, 1);
+}
+
+TEST(reset_forgets_samples)
+{
+    chroprof *p = worked_example();
+    chroprof_reset(p);
+    laws(p);
+    CHECK_EQ(sampler_of(p).samples, 0);
+    CHECK_EQ(chroprof_samples(p, 0, UINT64_MAX, NULL, 0), 0);
+    caught(p, &on1, 2000, 1);
+    CHECK_EQ(sampler_of(p).samples, 1);
+}
+
+TEST(time_that_goes_back_stays)
+{
+    chroprof *p = fresh(NULL);
+    size_t count;
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 1000);
+    chroprof_sample(p, 2000, 1);
+    chroprof_sample(p, 500, 1);             /* before the profile began */
+    chroprof_sample(p, 1500, 1);
+    chroprof_sample(p, UINT64_MAX, 1);
+    const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
+    CHECK_EQ(count, 4);
+    CHECK_EQ(rows[0].at_ns, 1000);
+    CHECK_EQ(rows[1].at_ns, 1000);
+    CHECK_EQ(rows[2].at_ns, 1000);
+    CHECK(chroprof_check(p) == NULL);
+}
+
+TEST(a_view_shows_the_same)
+{
+    static uint64_t copy[HARNESS_MEMORY / 8];
+    static chroprof_sample_row before[ROWS];
+    chroprof *p = worked_example(), view;
+    size_t count, i;
+    memcpy(before, samples_of(p, 0, UINT64_MAX, &count), sizeof before);
+    CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+    laws(&view);
+    const chroprof_sample_row *after = samples_of(&view, 0, UINT64_MAX, &count);
+    CHECK_EQ(count, 5);
+    for (i = 0; i < count; i++) {
+        CHECK_EQ(after[i].at_ns, before[i].at_ns);
+        CHECK_EQ(after[i].weight, before[i].weight);
+        CHECK_EQ(after[i].stack, before[i].stack);
+    }
+    CHECK_STR(names_of(&view, after[1].stack), "[off#1]");
+    chroprof_sample(&view, 1, 1);
+    CHECK_EQ(sampler_of(&view).samples, 11);
+    CHECK_EQ(chroprof_sampler_start(&view, NULL), CHROPROF_ERR_ARGUMENT);
+}
+
+static void keep_stall(void *user, const chroprof_stall *stall)
+{
+    *(chroprof_stall *)user = *stall;
+}
+
+TEST(a_stall_shows_where_it_was_met)
+{
+    chroprof_options o = { 0 };
+    chroprof_stall told, kept[4];
+    memset(&told, 0, sizeof told);
+    o.on_stall = keep_stall;
+    o.on_stall_user = &told;
+    chroprof *p = fresh(&o);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 0);
+    chroprof_sample(p, 5 * MS, 0);                      /* before: not of the stall */
+    chroprof_event(p, CHROPROF_ENTER, 0, &on1, 10 * MS);
+    chroprof_sample(p, 20 * MS, 5 * MS);
+    chroprof_event(p, CHROPROF_ENTER, 0, &off1, 25 * MS);
+    chroprof_sample(p, 30 * MS, 1 * MS);
+    chroprof_sample(p, 40 * MS, 1 * MS);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 45 * MS);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 60 * MS);
+    CHECK_EQ(told.length_ns, 50 * MS);
+    CHECK_EQ(told.sampled, 3);
+    CHECK_EQ(told.sample_count, 2);
+    CHECK_EQ(told.samples[0].weight, 2);
+    CHECK_STR(names_of(p, told.samples[0].stack), "[off#1]<[on#1]");
+    CHECK_STR(names_of(p, told.samples[1].stack), "[on#1]");
+    CHECK_EQ(told.cpu_ns, 7 * MS);          /* of the 30 ms up to the last sample */
+    CHECK_EQ(told.waiting_ns, 23 * MS);
+    CHECK_EQ(chroprof_stalls(p, kept, 4), 1);
+    CHECK_EQ(kept[0].sampled, 3);
+    chroprof_event(p, CHROPROF_ENTER, 0, &on1, 100 * MS);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 150 * MS);
+    CHECK_EQ(told.sampled, 0);              /* nobody looked at this one */
+    laws(p);
+}
+
+TEST(more_places_in_a_stall_than_it_keeps)
+{
+    chroprof_options o = { 0 };
+    chroprof_stall told;
+    uint64_t k, sum = 0;
+    o.on_stall = keep_stall;
+    o.on_stall_user = &told;
+    chroprof *p = fresh(&o);
+    char name[16];
+    chroprof_event(p, CHROPROF_ENTER, 0, &on1, 0);
+    for (k = 0; k < 60; k++) {
+        snprintf(name, sizeof name, "s%u", k % 2 ? 0U : (unsigned)k);
+        chroprof_event(p, CHROPROF_ENTER, 0, chroprof_site_make(p, name, NULL, 0), k * MS);
+        chroprof_sample(p, k * MS, 0);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, k * MS);
+    }
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 60 * MS);
+    CHECK_EQ(told.sampled, 60);
+    CHECK_EQ(told.sample_count, CHROPROF_STALL_SAMPLES);
+    for (k = 0; k < told.sample_count; k++)
+        sum += told.samples[k].weight;
+    CHECK_EQ(sum, 60);
+    CHECK(told.samples[0].weight >= 30);
+    CHECK_STR(names_of(p, told.samples[0].stack), "[s0]<[on#1]");
+}
+
+#include "sampler_live.h"
+
+static const test_case cases[] = {
+    CASE(the_worked_example),
+    CASE(a_part_of_a_row_counts_in_part),
+    CASE(a_selection_of_huge_rows_does_not_overflow),
+    CASE(an_hour_of_idle_is_one_row),
+    CASE(nested_tasks_idle_and_loop),
+    CASE(more_frames_than_fit),
+    CASE(the_newest_rows_are_kept),
+    CASE(a_full_table_of_stacks_loses_detail_only),
+    CASE(nothing_where_there_is_nothing_to_sample),
+    CASE(reset_forgets_samples),
+    CASE(time_that_goes_back_stays),
+    CASE(a_view_shows_the_same),
+    CASE(a_stall_shows_where_it_was_met),
+    CASE(more_places_in_a_stall_than_it_keeps),
+    LIVE_CASES
+};
+
+TEST_MAIN(cases)
