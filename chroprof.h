@@ -6473,6 +6473,7 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     chroprof__set_factor(c, UINT64_C(1) << 32);
 #ifndef CHROPROF_NO_CLOCK
 #if CHROPROF__HAS_COUNTER
+    /* never: a processor whose counter is not invariant */
     if (!p->clock && chroprof__counter_is_invariant())
         chroprof__start_counter(c);
     else
@@ -8951,8 +8952,8 @@ static chroprof_result chroprof__set_aside(const char *path)
     chroprof_result result = chroprof__judge_file(path, &judged);
     if (result != CHROPROF_OK || judged.st_nlink == 0)
         return result;
-    if (!chroprof__join(aside, path, ".aside.", (uint64_t)getpid()) ||
-        !chroprof__join(prev, path, ".prev", 0) || rename(path, aside) != 0)
+    (void)chroprof__join(prev, path, ".prev", 0);       /* the shorter of the two */
+    if (!chroprof__join(aside, path, ".aside.", (uint64_t)getpid()) || rename(path, aside) != 0)
         return errno == ENOENT ? CHROPROF_OK : CHROPROF_ERR_FILE;
     bool same = stat(aside, &moved) == 0 && moved.st_ino == judged.st_ino &&
                 moved.st_dev == judged.st_dev;
@@ -9037,7 +9038,7 @@ static void chroprof__leave_parent(chroprof *p)
         _exit(127);                         /* there is no way on that spares the parent */
     if (good)
         memcpy(p->mapped, copy, size);
-    else if (chroprof_init(&empty, p->mapped, size, &o) == CHROPROF_OK)
+    else if (chroprof_init(&empty, p->mapped, size, &o) == CHROPROF_OK)    /* never: fails */
         chroprof__attach(p, empty.core);
     if (copy != MAP_FAILED)
         munmap(copy, size);
@@ -9876,7 +9877,7 @@ static void chroprof__put_json_code(chroprof__out *o, uint32_t code)
 static void chroprof__put_json_text(chroprof__out *o, const char *text)
 {
     chroprof__put_byte(o, '"');
-    while (text != NULL && *text != 0)
+    while (*text != 0)
         chroprof__put_json_code(o, chroprof__next_code(&text));
     chroprof__put_byte(o, '"');
 }
@@ -10056,7 +10057,7 @@ static void chroprof__cell_time(chroprof__cell *c, uint64_t ns)
 {
     uint32_t i = 0;
     const chroprof__unit *u = chroprof__units;
-    while (chroprof__round(ns, u->step_ns) >= 1000 && i + 1 < CHROPROF__UNIT_COUNT)
+    while (chroprof__round(ns, u->step_ns) >= 1000)         /* 2^64 ns are 584 years */
         u = &chroprof__units[++i];
     chroprof__cell_fixed(c, chroprof__round(ns, u->step_ns), u->decimals, u->decimals + 1);
     if (ns > 0)
@@ -10075,7 +10076,7 @@ static void chroprof__cell_count(chroprof__cell *c, uint64_t value)
         chroprof__cell_fixed(c, value, 0, 1);
         return;
     }
-    for (; value / step >= 1000 && prefix < 5; prefix++)
+    for (; value / step >= 1000; prefix++)                  /* 2^64 are 18 E */
         step *= 1000;
     digits = chroprof__round(value, step / 100);
     for (; digits >= 1000 && decimals > 0; decimals--)
@@ -10181,11 +10182,6 @@ static void chroprof__show_right(chroprof__page *g, const char *text, uint32_t w
     chroprof__show_cell(g, &c, width);
 }
 
-static const char *chroprof__or_empty(const char *text)
-{
-    return text == NULL ? "" : text;
-}
-
 /* Code points that steer a terminal or its direction of writing, and those without a width. */
 static bool chroprof__steers(uint32_t code)
 {
@@ -10255,7 +10251,7 @@ static void chroprof__cell_line(chroprof__cell *c, uint32_t line)
 static uint32_t chroprof__location_width(const char *file, uint32_t line)
 {
     chroprof__cell c;
-    file = chroprof__base_name(chroprof__or_empty(file));
+    file = chroprof__base_name(file);
     chroprof__cell_line(&c, line);
     return *file == 0 ? 0 : chroprof__width_of(file) + c.count;
 }
@@ -10265,7 +10261,6 @@ static void chroprof__show_location(chroprof__page *g, const char *file, uint32_
                                     uint32_t width)
 {
     chroprof__cell c;
-    file = chroprof__or_empty(file);
     if (*file == 0 || width < 6)
         return;
     chroprof__cell_line(&c, line);
@@ -10612,7 +10607,7 @@ static void chroprof__ranking_layout(const chroprof__page *g, chroprof__ranking 
     r->bar = chroprof__bar_width(g);
     r->numbers_at = g->columns - chroprof__columns_width(g) - 7 - (r->bar > 0 ? r->bar + 2 : 0);
     for (i = 0; i < r->count; i++) {
-        uint32_t wide = chroprof__width_of(chroprof__or_empty(r->rows[i].name));
+        uint32_t wide = chroprof__width_of(r->rows[i].name);
         uint32_t place = chroprof__location_width(r->rows[i].file, r->rows[i].line);
         name = wide > name ? wide : name;
         location = place > location ? place : location;
@@ -10681,7 +10676,7 @@ static void chroprof__rank_row(chroprof__page *g, const chroprof__ranking *r,
                                const chroprof_rank *row)
 {
     uint32_t i;
-    chroprof__show_name(g, chroprof__or_empty(row->name), r->name_width);
+    chroprof__show_name(g, row->name, r->name_width);
     if (r->location_width > 0) {
         chroprof__blank_to(g, r->name_width + 2);
         chroprof__show_location(g, row->file, row->line, r->location_width);
@@ -10827,9 +10822,9 @@ static uint32_t chroprof__tree_next(const chroprof__tree *t, uint32_t parent)
 static uint32_t chroprof__tree_parent(const chroprof__tree *t, uint32_t id)
 {
     uint32_t i = 0;
-    while (i < t->count && t->twigs[i].id != id)
+    while (t->twigs[i].id != id)            /* one that was drawn */
         i++;
-    return i < t->count ? t->twigs[i].parent : 0;
+    return t->twigs[i].parent;
 }
 
 /* The lines that lead to a twig. Of a very deep one the lines nearest the root are left out. */
@@ -10885,7 +10880,7 @@ static void chroprof__tree_draw(chroprof__page *g, chroprof__tree *t, uint32_t t
     chroprof__read_path(g->p, t->twigs[twig].id, &path);
     t->drawn_ns += path.exec_ns;
     chroprof__tree_lines(g, t, depth);
-    chroprof__show_name(g, chroprof__or_empty(path.name), t->text_width - g->column - g->blanks);
+    chroprof__show_name(g, path.name, t->text_width - g->column - g->blanks);
     room = t->text_width - g->column - g->blanks;
     if (room >= chroprof__location_width(path.file, path.line) + 2) {
         g->blanks += 2;
@@ -10968,8 +10963,8 @@ static void chroprof__text_paths(chroprof__page *g)
 static bool chroprof__same_place(const chroprof_stall_slice *a, const chroprof_stall_slice *b)
 {
     return a->line == b->line
-        && strcmp(chroprof__or_empty(a->name), chroprof__or_empty(b->name)) == 0
-        && strcmp(chroprof__or_empty(a->file), chroprof__or_empty(b->file)) == 0;
+        && strcmp(a->name, b->name) == 0
+        && strcmp(a->file, b->file) == 0;
 }
 
 /* Slices of one site count as one. */
@@ -11012,7 +11007,7 @@ static void chroprof__stall_pieces(chroprof__page *g, const chroprof_stall *s)
     uint32_t i;
     for (i = 0; i < s->slice_count; i++) {
         const chroprof_stall_slice *slice = &s->slices[i];
-        const char *name = slice->path == 2 ? "(untracked)" : chroprof__or_empty(slice->name);
+        const char *name = slice->path == 2 ? "(untracked)" : slice->name;
         chroprof__stall_piece(g, name, slice->exec_ns, s->length_ns, i == 0);
         rest -= slice->exec_ns < rest ? slice->exec_ns : rest;
     }
@@ -11176,7 +11171,7 @@ static void chroprof__series_row(chroprof__page *g, const chroprof__series *s, u
 {
     static const char marks[] = " .:-=+*#@";
     uint32_t i;
-    const char *name = row == 0 ? "all busy" : chroprof__or_empty(s->sites[row - 1].name);
+    const char *name = row == 0 ? "all busy" : s->sites[row - 1].name;
     uint64_t ns = row == 0 ? g->totals.busy_ns : s->sites[row - 1].exec_ns;
     chroprof__show_name(g, name, s->label_width);
     chroprof__blank_to(g, s->label_width + 2);
@@ -11392,7 +11387,7 @@ static void chroprof__json_lower(chroprof__json *j, const char *name, const char
     chroprof__json_key(j, name);
     chroprof__put_byte(j->out, '"');
     for (; *upper != 0; upper++)
-        chroprof__put_byte(j->out, (char)(*upper >= 'A' && *upper <= 'Z' ? *upper + 32 : *upper));
+        chroprof__put_byte(j->out, (char)(*upper != '_' ? *upper + 32 : '_'));
     chroprof__put_byte(j->out, '"');
 }
 
@@ -11476,7 +11471,7 @@ static void chroprof__json_site_windows(chroprof__json *j, uint32_t site)
         chroprof__put_byte(j->out, i == 0 ? '[' : ',');
         chroprof__put_u64(j->out, chroprof__site_window_ns(j->p, site, i));
     }
-    chroprof__put_text(j->out, count == 0 ? "[]" : "]");
+    chroprof__put_byte(j->out, ']');
 }
 
 static void chroprof__json_site(chroprof__json *j, uint32_t site)
@@ -11885,7 +11880,7 @@ static const char *chroprof__folded_tail(const char *name)
 static void chroprof__folded_frame(chroprof__out *o, const char *name)
 {
     const char *tail;
-    if (name == NULL || *name == 0)
+    if (*name == 0)
         name = "(empty)";
     tail = chroprof__folded_tail(name);
     while (*name != 0) {
@@ -12002,7 +11997,7 @@ static uint32_t chroprof__pick_add(chroprof__pick *picks, uint32_t count, uint32
                                    uint64_t key, uint32_t site)
 {
     uint32_t k = count < limit ? count : limit - 1;
-    if (count == limit && (limit == 0 || picks[k].key >= key))
+    if (count == limit && picks[k].key >= key)
         return count;
     for (; k > 0 && picks[k - 1].key < key; k--)
         picks[k] = picks[k - 1];
@@ -12484,7 +12479,7 @@ static void chroprof__prometheus_anomalies(const chroprof__prometheus *m)
     for (i = 0; i < CHROPROF_ANOMALY_COUNT; i++) {
         chroprof__put_text(m->out, "chroprof_anomalies_total{kind=\"");
         for (c = kinds[i]; *c != 0; c++)
-            chroprof__put_byte(m->out, (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c));
+            chroprof__put_byte(m->out, (char)(*c != '_' ? *c + 32 : '_'));
         chroprof__put_text(m->out, "\"}");
         chroprof__prometheus_value(m->out, m->p->core->anomalies[i], false);
     }

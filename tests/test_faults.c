@@ -49,6 +49,7 @@ typedef struct pretence {
     bool terminal;
     unsigned short columns;
     bool kill_is_refused;
+    bool other_file, other_device; /* stat tells of */
     time_t clock_stands;
 } pretence;
 
@@ -86,11 +87,19 @@ static int refuse_to_kill(void)
     return -1;
 }
 
+static int stat_of(const char *path, struct stat *facts)
+{
+    int result = stat(path, facts);
+    facts->st_ino += pretend()->other_file;
+    facts->st_dev += pretend()->other_device;
+    return result;
+}
+
 #define open(...) (fails("open") ? -1 : open(__VA_ARGS__))
 #define read(f, to, n)                                                                             \
     (fails("read") ? -1 : pretend()->text != NULL ? read_text(to, n) : read(f, to, n))
 #define fstat(f, facts) (fails("fstat") ? -1 : fstat(f, facts))
-#define stat(path, facts) (fails("stat") ? -1 : stat(path, facts))
+#define stat(path, facts) (fails("stat") ? -1 : stat_of(path, facts))
 #define rename(from, to) (fails("rename") ? -1 : rename(from, to))
 #define link(from, to) (fails("link") ? -1 : link(from, to))
 #define posix_fallocate(f, at, n) (fails("fallocate") ? errno : posix_fallocate(f, at, n))
@@ -376,6 +385,53 @@ TEST(a_file_that_was_changed_meanwhile_goes_back)
     remove_all(path);
 }
 
+/* The same by number of file and of device; if the name was taken again, it stays aside. */
+TEST(another_file_than_was_judged_goes_back)
+{
+    const char *path = file_of("another");
+    chroprof p;
+    int k;
+    for (k = 0; k < 3; k++) {
+        leave_behind(path, NULL);
+        pretend()->other_file = k != 1;
+        pretend()->other_device = k == 1;
+        fail_at("link", k == 2 ? 2 : 99, EEXIST);
+        CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_OWNED);
+        happened();
+        CHECK(there(path, "") == (k != 2) && !there(path, ".prev"));
+        remove_all(path);
+    }
+}
+
+TEST(what_lies_at_the_path_is_not_what_was_made)
+{
+    const char *path = file_of("exchanged");
+    chroprof p;
+    int k;
+    for (k = 0; k < 2; k++) {
+        pretend()->other_file = k == 0;
+        pretend()->other_device = k == 1;
+        CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+        happened();
+        chroprof_enter(&p, &A);
+        CHECK_EQ(rank_of(&p, "accept").calls, 1);
+        chroprof_unmap(&p);
+        remove_all(path);
+    }
+}
+
+/* Nobody can tell when it began: it counts as alive. */
+TEST(a_process_without_a_start_lives)
+{
+    const char *path = file_of("startless");
+    chroprof p;
+    leave_behind(path, no_end);
+    fail_at("open", 4, EACCES);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_OWNED);
+    CHECK(happened());
+    remove_all(path);
+}
+
 /* It fits with ".new.", not with ".aside.". */
 TEST(a_path_that_is_nearly_too_long)
 {
@@ -452,6 +508,55 @@ TEST(a_child_without_memory_spares_the_parent)
     CHECK_EQ(child_with(NULL, 0), 0);
     CHECK_EQ(child_with("mmap", 1), 0);            /* no copy: its profile is empty */
     CHECK_EQ(child_with("mmap", 2), 127);
+}
+
+/* A block that somebody wrote into: the child begins anew. */
+TEST(a_child_of_a_damaged_profile)
+{
+    const char *path = file_of("damaged");
+    chroprof p;
+    pid_t child;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    p.paths[3].site = 77;
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        chroprof_leave(&p);
+        _exit(!p.on && chroprof_check(&p) == NULL && totals_of(&p).live == 0 ? 0 : 1);
+    }
+    CHECK_EQ(wait_for(child), 0);
+    p.paths[3].site = 4;
+    chroprof_leave(&p);
+    laws(&p);
+    chroprof_unmap(&p);
+    remove_all(path);
+}
+
+static void unmap_it(void *user, const chroprof_stall *stall)
+{
+    (void)stall;
+    chroprof_unmap((chroprof *)user);
+}
+
+TEST(on_stall_does_not_unmap)
+{
+    const char *path = file_of("stalled");
+    chroprof_options o;
+    chroprof p;
+    memset(&o, 0, sizeof o);
+    o.stall_ns = 1;
+    o.on_stall = unmap_it;
+    o.on_stall_user = &p;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, &o), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    usleep(1000);
+    chroprof_leave(&p);
+    CHECK(p.core != NULL && p.mapped != NULL && p.on);
+    CHECK_EQ(totals_of(&p).stalls, 1);
+    chroprof_unmap(&p);
+    CHECK(p.core == NULL);
+    remove_all(path);
 }
 
 TEST(a_profile_without_a_guard_goes_on_in_the_child)
@@ -709,9 +814,14 @@ static const test_case tests[] = {
     CASE(each_call_of_map_fails_in_turn),
     CASE(what_map_says_to_each_refusal),
     CASE(a_file_that_was_changed_meanwhile_goes_back),
+    CASE(another_file_than_was_judged_goes_back),
+    CASE(what_lies_at_the_path_is_not_what_was_made),
+    CASE(a_process_without_a_start_lives),
     CASE(a_path_that_is_nearly_too_long),
     CASE(tables_that_no_file_can_hold),
     CASE(a_child_without_memory_spares_the_parent),
+    CASE(a_child_of_a_damaged_profile),
+    CASE(on_stall_does_not_unmap),
     CASE(a_profile_without_a_guard_goes_on_in_the_child),
     CASE(the_manual_clock_needs_no_guard),
     CASE(a_clock_that_is_refused),

@@ -2,6 +2,33 @@
  * damaged in one place, the arithmetic at the ends of its range. Has an implementation of its own,
  * whose private parts it sees. */
 #define _POSIX_C_SOURCE 200809L
+
+#include <time.h>
+#if !defined(_WIN32)
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+/* What the system's clock says: the truth, or this many seconds, going back with each reading. */
+typedef struct pretence { time_t seconds; int back; } pretence;
+
+static pretence *pretend(void)
+{
+    static pretence p;
+    return &p;
+}
+
+static int read_pretence(struct timespec *t)
+{
+    t->tv_sec = pretend()->seconds -= pretend()->back;
+    t->tv_nsec = 0;
+    return 0;
+}
+
+#define clock_gettime(which, t)                                                                    \
+    (pretend()->seconds != 0 ? read_pretence(t) : clock_gettime(which, t))
+
 #define CHROPROF_IMPLEMENTATION
 #include "harness.h"
 
@@ -13,15 +40,14 @@ static const chroprof_site D = { "timer", "timer.c", 5 };
 /* >>scene: the paths accept (3), accept;reply (4), accept;query (5), accept;query;timer (6), timer (7),
  * accept;timer (8). The stack: 2 (orphan), 1, a barrier, 1, an enter-frame. Ready: 4. */
 
-static chroprof *scene(void)
+static chroprof *scene_of(uint32_t rows)
 {
     chroprof_options o;
     chroprof *p;
     memset(&o, 0, sizeof o);
     o.window_ns = 50;
     o.stall_ns = 60;
-    o.max_futures = 600;
-    o.max_edges = 600;
+    o.max_futures = o.max_edges = rows;
     p = fresh(&o);
     at(p, 0, PENDING, 1, &A);
     at(p, 20, RUNNING, 1, NULL);
@@ -47,6 +73,11 @@ static chroprof *scene(void)
     CHECK_EQ(p->core->depth, 5);
     CHECK_EQ(p->core->tables[CHROPROF_TABLE_PATHS].used, 6);
     return p;
+}
+
+static chroprof *scene(void)
+{
+    return scene_of(600);
 }
 
 static chroprof__edge *any_edge(const chroprof *p)
@@ -486,6 +517,8 @@ static void collide(const chroprof *p)
     X((p->core->event_id = 0, path(4).live--, path(4).completed++))                                \
     X((p->core->event_id = 999, path(8).live--, path(8).completed++))                              \
     X((p->core->event_id = 4, path(3).live--, path(3).completed++))                                \
+    X((p->core->event_id = 2, path(5).live--, path(5).completed++))                                \
+    X((p->core->event_id = 1, path(3).live--, path(3).completed++))                                \
     X((p->core->event_id = 4, path(5).live--, path(5).completed++))                                \
     X(p->core->event_now = UINT64_MAX)                                                             \
     X(p->core->event_now = CHROPROF__END_OF_TIME + p->core->epoch)                                 \
@@ -555,6 +588,67 @@ TEST(snapshot_mends_each_damage)
     CHECK(k > 60);
 }
 
+/* Small tables that a damage has filled beyond their capacity. */
+TEST(snapshot_keeps_no_more_than_the_capacity)
+{
+    chroprof_totals t;
+    chroprof view;
+    chroprof *p = scene_of(20);
+    uint32_t k;
+    p->core->seq++;
+    repeat_an_edge(p);
+    for (k = 0; k + 1 < p->slots; k++) {
+        p->futures[k].id = 1000 + k;
+        p->futures[k].path = 3;
+        p->futures[k].state = CHROPROF_PENDING;
+    }
+    CHECK_EQ(copy_of(p, &view), CHROPROF_OK);
+    chroprof_read_totals(&view, &t);
+    CHECK_EQ(t.live, 20 + 1);                      /* and an enter-frame */
+    CHECK_EQ(t.blame_ticks, t.delay_ticks);
+    CHECK_EQ(table_of(&view, CHROPROF_TABLE_EDGES).used, 20);
+}
+
+/* A difference of what are not two states of one profile. */
+#define STRANGERS(X)                                                                               \
+    X(p->core->tables[CHROPROF_TABLE_STALLS].capacity++)                                           \
+    X(p->core->last += 1000)                                                                       \
+    X(p->core->seq += 2000)                                                                        \
+    X(p->core->start_unix_ns++)                                                                    \
+    X(used(SITES)++)                                                                               \
+    X(used(PATHS)++)                                                                               \
+    X(path(7).site = path(3).site)                                                                 \
+    X(path(7).parent = 3)
+
+static bool strange(const chroprof *p, int which)
+{
+    int k = 0;
+#define DO(poke)                                                                                   \
+    if (which == k++) {                                                                            \
+        poke;                                                                                      \
+        return true;                                                                               \
+    }
+    STRANGERS(DO)
+#undef DO
+    return false;
+}
+
+TEST(difference_refuses_strangers)
+{
+    static union { uint64_t word; unsigned char bytes[HARNESS_MEMORY]; } memory;
+    chroprof older;
+    int k;
+    for (k = 0; k < 8; k++) {
+        chroprof *p = scene();
+        CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+        CHECK_EQ(chroprof_difference(p, &older, memory.bytes, sizeof memory), CHROPROF_OK);
+        CHECK(strange(&older, k));
+        harness_equal(__FILE__, k, "chroprof_difference of stranger number (the line)",
+                      chroprof_difference(p, &older, memory.bytes, sizeof memory),
+                      CHROPROF_ERR_DIFFERENT);
+    }
+}
+
 #define REFUSALS(X)                                                                                \
     X(path(4).site = 0)                                                                            \
     X(path(4).site = 77)                                                                           \
@@ -595,6 +689,135 @@ TEST(snapshot_refuses_what_no_event_leaves_behind)
     }
     CHECK(k > 10);
 }
+
+/* >>snapshot of a block that changes between any two pages that the copy reads */
+
+#if !defined(_WIN32)
+enum { STAGE = 48 << 10, PAGE = 4096 };
+
+typedef struct stage {
+    unsigned char *read;       /* one page of it can be read at a time */
+    chroprof p;                /* writes the same memory elsewhere */
+    unsigned faults, every;    /* of how many faults one changes something */
+    uint64_t seq, edits;       /* by so much */
+    uint64_t scratch[STAGE / 8];
+} stage;
+
+static stage *the_stage(void)
+{
+    static stage s;
+    return &s;
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    stage *s = the_stage();
+    unsigned char *at = (unsigned char *)info->si_addr;
+    (void)number;
+    (void)context;
+    if (at < s->read || at >= s->read + STAGE)
+        _exit(99);
+    if (s->faults++ % s->every == s->every - 1) {
+        s->p.core->seq += s->seq;
+        s->p.core->edits += s->edits;
+    }
+    mprotect(s->read, STAGE, PROT_NONE);
+    mprotect(s->read + (at - s->read) / PAGE * PAGE, PAGE, PROT_READ);
+}
+
+static void set_stage(struct sigaction *old)
+{
+    stage *s = the_stage();
+    struct sigaction action;
+    chroprof_options o;
+    FILE *file = tmpfile();
+    void *write;
+    memset(s, 0, sizeof *s);
+    memset(&o, 0, sizeof o);
+    memset(&action, 0, sizeof action);
+    CHECK(file != NULL);
+    CHECK_EQ(ftruncate(fileno(file), STAGE), 0);
+    write = mmap(NULL, STAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    s->read = (unsigned char *)mmap(NULL, STAGE, PROT_NONE, MAP_SHARED, fileno(file), 0);
+    CHECK(write != MAP_FAILED && s->read != MAP_FAILED);
+    fclose(file);
+    o.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_init(&s->p, write, STAGE, &o), CHROPROF_OK);
+    at(&s->p, 0, PENDING, 1, &A);
+    at(&s->p, 10, READY, 1, NULL);
+    at(&s->p, 20, ENTER, 0, &B);
+    at(&s->p, 90, TICK, 0, NULL);
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigaction(SIGSEGV, &action, old);
+}
+
+static void copy_the_stage(unsigned every, uint64_t seq, uint64_t edits)
+{
+    static union { uint64_t word; unsigned char bytes[STAGE]; } copy;
+    stage *s = the_stage();
+    chroprof_result result;
+    chroprof view;
+    mprotect(s->read, STAGE, PROT_NONE);
+    s->faults = 0;
+    s->every = every;
+    s->seq = seq;
+    s->edits = edits;
+    result = chroprof_snapshot(s->read, STAGE, copy.bytes, STAGE);
+    CHECK_EQ(result, CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, copy.bytes, STAGE), CHROPROF_OK);
+    CHECK_EQ(totals_of(&view).blame_ticks, totals_of(&view).delay_ticks);
+    CHECK_EQ(totals_of(&view).elapsed_ns, 90);
+}
+
+TEST(snapshot_while_sites_are_made)
+{
+    struct sigaction old;
+    unsigned every;
+    set_stage(&old);
+    for (every = 1; every < 60; every++)
+        copy_the_stage(every, 0, 2);
+    sigaction(SIGSEGV, &old, NULL);
+}
+
+/* Stuck inside an event at first, and inside a later one at the end. */
+TEST(snapshot_of_a_writer_that_was_stuck)
+{
+    struct sigaction old;
+    unsigned every;
+    set_stage(&old);
+    for (every = 1; every < 60; every++) {
+        the_stage()->p.core->seq |= 1;
+        copy_the_stage(every, every % 3 + 1, 0);
+    }
+    sigaction(SIGSEGV, &old, NULL);
+}
+
+/* Rows that never hold still are taken as they are once all tries are used up. */
+TEST(snapshot_gives_up_in_the_end)
+{
+    stage *s = the_stage();
+    struct sigaction old;
+    chroprof__copy c;
+    uint32_t table = CHROPROF_TABLE_FUTURES;
+    set_stage(&old);
+    memset(&c, 0, sizeof c);
+    c.from = (const chroprof__core *)(void *)s->read;
+    c.to = (chroprof__core *)(void *)s->scratch;
+    memcpy(c.to, s->p.core, sizeof *c.to);
+    s->every = 1;
+    s->seq = 2;
+    chroprof__copy_rows(&c, table, 0, s->p.slots, sizeof(chroprof__future), false);
+    sigaction(SIGSEGV, &old, NULL);
+    CHECK(memcmp((char *)c.to + c.to->tables[table].offset, s->p.futures,
+                 s->p.slots * sizeof(chroprof__future)) == 0);
+    CHECK(s->faults > 2 * s->p.slots);
+}
+#else
+TEST(snapshot_while_sites_are_made) { SKIP("needs mprotect"); }
+TEST(snapshot_of_a_writer_that_was_stuck) { SKIP("needs mprotect"); }
+TEST(snapshot_gives_up_in_the_end) { SKIP("needs mprotect"); }
+#endif
 
 /* An event that was cut short in the middle of a reset is reset to the end. */
 TEST(snapshot_ends_a_reset)
@@ -817,6 +1040,16 @@ TEST(calibration_of_clocks_that_jumped)
     chroprof__calibrate(c);
     CHECK_EQ(c->calibrated, 1);
     CHECK_IN(c->factor, (UINT64_C(1) << 30) - (1 << 24), (UINT64_C(1) << 30) + (1 << 24));
+    factor = c->factor;
+    c->calibrated = 0;
+    c->calibrate_counter = counter;                             /* hardly a tick in 73 years */
+    c->calibrate_ns = ns - (UINT64_C(1) << 61);
+    chroprof__calibrate(c);
+    c->calibrate_counter = counter - (UINT64_C(1) << 61);       /* hardly a ns in 2^61 ticks */
+    c->calibrate_ns = ns;
+    chroprof__calibrate(c);
+    CHECK_EQ(c->calibrated, 0);
+    CHECK_EQ(c->factor, factor);
     c->calibrate_counter = counter - 4000;                      /* 50 ms */
     c->calibrate_ns = ns - 50000000;
     c->calibrated = 0;
@@ -826,6 +1059,24 @@ TEST(calibration_of_clocks_that_jumped)
 #else
 TEST(calibration_of_clocks_that_jumped) { SKIP("no counter here"); }
 #endif
+
+/* Init comes back, the profile works, whatever the system's clock says meanwhile. */
+TEST(init_under_a_clock_that_stands_or_goes_back)
+{
+    static chroprof p;
+    int back;
+    for (back = 0; back < 2; back++) {
+        pretend()->seconds = 1000000;
+        pretend()->back = back;
+        CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
+        chroprof_enter(&p, &A);
+        chroprof_leave(&p);
+        chroprof_tick(&p);
+        CHECK(chroprof_check(&p) == NULL);
+        CHECK_EQ(rank_of(&p, "accept").slices, 1);
+        memset(pretend(), 0, sizeof *pretend());
+    }
+}
 
 /* The width of the windows is fixed once the first one may be full. */
 TEST(the_rate_comes_too_late_for_the_windows)
@@ -845,6 +1096,257 @@ TEST(the_rate_comes_too_late_for_the_windows)
     laws(p);
 }
 
+/* >>text: cells, code points and places, each as it looks */
+
+static const char *cell_text(const chroprof__cell *c)
+{
+    static char text[200];
+    size_t used = 0;
+    uint32_t k;
+    for (k = 0; k < c->count; k++)
+        used += chroprof__encode(c->codes[k], text + used);
+    text[used] = '\0';
+    return text;
+}
+
+TEST(times_have_three_digits)
+{
+#define MICRO "\xC2\xB5s"
+    static const struct { uint64_t ns; const char *text; } rows[] = {
+        { 0, "0" }, { 1, "1ns" }, { 999, "999ns" }, { 1000, "1.00" MICRO }, { 1005, "1.01" MICRO },
+        { 1004, "1.00" MICRO }, { 9994, "9.99" MICRO }, { 9995, "10.0" MICRO },
+        { 99949, "99.9" MICRO }, { 99950, "100" MICRO }, { 999499, "999" MICRO },
+        { 999500, "1.00ms" }, { 9995000, "10.0ms" }, { 99950000, "100ms" }, { 999500000, "1.00s" },
+        { 12345678901, "12.3s" }, { 99949999999, "99.9s" }, { 100000000000, "1.67min" },
+        { 5997000000000, "1.67h" }, { 600000000000, "10.0min" }, { 86400000000000, "24.0h" }, { 359640000000000, "99.9h" },
+        { 360000000000000, "4.17d" },
+        { 864000000000000, "10.0d" }, { 8640000000000000, "100d" }, { 315569520000000000, "10y" },
+        { UINT64_MAX, "585y" }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        chroprof__cell c;
+        c.count = 0;
+        chroprof__cell_time(&c, rows[k].ns);
+        CHECK_STR(cell_text(&c), rows[k].text);
+    }
+#undef MICRO
+}
+
+TEST(counts_have_three_digits_when_they_are_large)
+{
+    static const struct { uint64_t count; const char *text; } rows[] = {
+        { 0, "0" }, { 7, "7" }, { 99999, "99999" }, { 100000, "100k" }, { 123456, "123k" },
+        { 999499, "999k" }, { 999600, "1000k" }, { 1000000, "1.00M" }, { 1234567, "1.23M" },
+        { 12345678, "12.3M" }, { 123456789012, "123G" }, { 1234567890123456, "1.23P" },
+        { UINT64_MAX, "18.4E" }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        chroprof__cell c;
+        c.count = 0;
+        chroprof__cell_count(&c, rows[k].count);
+        CHECK_STR(cell_text(&c), rows[k].text);
+    }
+}
+
+TEST(shares_and_moments_and_dates)
+{
+    static const struct { uint64_t part, whole; uint32_t decimals; const char *text; } rows[] = {
+        { 0, 7, 1, "0.0%" }, { 1, 1000000, 1, "<0.1%" }, { 1, 3, 0, "33%" }, { 1, 3, 1, "33.3%" },
+        { 1, 3, 2, "33.33%" }, { 2, 3, 1, "66.7%" }, { 3, 3, 1, "100.0%" }, { 5, 0, 1, "<0.1%" },
+        { UINT64_MAX / 4, UINT64_MAX, 0, "25%" }
+    };
+    chroprof__cell c;
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        c.count = 0;
+        chroprof__cell_share(&c, rows[k].part, rows[k].whole, rows[k].decimals);
+        CHECK_STR(cell_text(&c), rows[k].text);
+    }
+    c.count = 0;
+    chroprof__cell_moment(&c, 61001999999);
+    CHECK_STR(cell_text(&c), "01:01.001");
+    c.count = 0;
+    chroprof__cell_moment(&c, UINT64_C(3600000000000) * 25 + 59999999999);
+    CHECK_STR(cell_text(&c), "25:00:59.999");
+    c.count = 0;
+    chroprof__cell_text(&c, "a text of more than thirty-one characters");
+    CHECK_STR(cell_text(&c), "a text of more than thirty-one ");
+}
+
+/* Against gmtime, over 400 years of days. */
+TEST(dates_are_those_of_the_calendar)
+{
+    uint64_t seconds;
+    for (seconds = 0; seconds < UINT64_C(12622780800); seconds += 86399) {
+        char want[40];
+        time_t when = (time_t)seconds;
+        const struct tm *t = gmtime(&when);
+        chroprof__cell c;
+        c.count = 0;
+        chroprof__cell_date(&c, seconds * 1000000000u);
+        strftime(want, sizeof want, "%Y-%m-%d %H:%M UTC", t);
+        CHECK_STR(cell_text(&c), want);
+    }
+}
+
+TEST(code_points_that_steer_a_terminal)
+{
+    static const uint32_t steering[] = {
+        0x7F, 0x80, 0x9F, 0xAD, 0x61C, 0x200B, 0x200F, 0x2028, 0x202E, 0x2060, 0x206F, 0xFEFF,
+        0xFFF9, 0xFFFC, 0xE0000, 0x10FFFF
+    };
+    static const uint32_t plain[] = {
+        0x20, 0x7E, 0xA0, 0xAC, 0xAE, 0x61B, 0x61D, 0x200A, 0x2010, 0x2027, 0x202F, 0x205F, 0x2070,
+        0xFEFE, 0xFF00, 0xFFF8, 0xFFFD, 0xDFFFF
+    };
+    size_t k;
+    for (k = 0; k < sizeof steering / sizeof *steering; k++)
+        CHECK(chroprof__steers(steering[k]));
+    for (k = 0; k < sizeof plain / sizeof *plain; k++)
+        CHECK(!chroprof__steers(plain[k]));
+}
+
+/* Each code point and back; each wrong sequence is one U+FFFD a byte. */
+TEST(utf8_there_and_back)
+{
+    static const char *const wrong[] = {
+        "\xC0\xAF", "\xC1\xBF", "\xE0\x80\x80", "\xE0\x9F\xBF", "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF",
+        "\xED\xA0\x80", "\xED\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "\xFF", "\xC3",
+        "\xE2\x82", "\xC3z"
+    };
+    uint32_t code;
+    char bytes[5];
+    const char *at;
+    size_t k;
+    for (code = 1; code < 0x110000; code++) {
+        if (code >= 0xD800 && code <= 0xDFFF)
+            continue;
+        bytes[chroprof__encode(code, bytes)] = '\0';
+        at = bytes;
+        CHECK_EQ(chroprof__next_code(&at), code);
+        CHECK_EQ(*at, 0);
+    }
+    for (k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        at = wrong[k];
+        CHECK_EQ(chroprof__next_code(&at), CHROPROF__NO_CODE);
+        CHECK_EQ(at - wrong[k], 1);
+    }
+}
+
+static const char *page_text(void (*draw)(chroprof__page *g), uint32_t columns)
+{
+    static harness_output output;
+    static chroprof__out out;
+    chroprof__page g;
+    memset(&g, 0, sizeof g);
+    memset(&out, 0, sizeof out);
+    output.used = 0;
+    output.bytes[0] = '\0';
+    out.write = harness_collect;
+    out.user = &output;
+    g.out = &out;
+    g.columns = columns;
+    draw(&g);
+    chroprof__flush(&out);
+    return output.bytes;
+}
+
+static void draw_places(chroprof__page *g)
+{
+    chroprof__show_location(g, "dir/file.c", UINT32_MAX, 12);
+    chroprof__show(g, "|");
+    chroprof__show_location(g, "dir/file.c", UINT32_MAX, 5);
+    chroprof__show(g, "|");
+    chroprof__show_location(g, "dir/file.c", 7, 8);
+    chroprof__show(g, "|");
+    chroprof__show_location(g, "dir/file.c", 7, 12);
+    chroprof__show(g, "|");
+    chroprof__show_location(g, "", 7, 12);
+    chroprof__show(g, "|");
+    chroprof__show_name(g, "a name", 0);
+    chroprof__show(g, "|");
+    chroprof__show_name(g, "abcdefgh", 5);
+}
+
+TEST(places_in_little_room)
+{
+    CHECK_STR(page_text(draw_places, 100),
+              "dir/file.c||file.c:7|dir/file.c:7|||ab\xE2\x80\xA6gh");
+    CHECK_STR(page_text(draw_places, 9), "dir/file.");
+}
+
+TEST(widths_end_at_a_million)
+{
+    char *name = (char *)malloc(1000100);
+    CHECK(name != NULL);
+    memset(name, 'n', 1000099);
+    name[1000099] = '\0';
+    CHECK_EQ(chroprof__width_of(name), 1000000);
+    name[999999] = '\0';
+    CHECK_EQ(chroprof__width_of(name), 999999);
+    free(name);
+}
+
+/* >>views of blocks whose figures make no sense: they are shown, and nothing breaks */
+
+TEST(figures_without_sense_are_shown)
+{
+    chroprof_path path;
+    chroprof *p = scene();
+    int f;
+    frame(3).path = 5;                             /* a barrier on a user's path: no slice of it */
+    chroprof__read_path(p, 5, &path);
+    CHECK_EQ(path.slices, 1);
+    p->core->factor = 1;                           /* all times become 0 */
+    cells_of(p, 4)[40] = 5;                        /* beyond the present window */
+    memcpy(p->core->program, "prog", 5);
+    p->core->name[0] = '\0';
+    table(FUTURES).dropped = 0 - (uint64_t)capacity(FUTURES);
+    for (f = 0; f < 6; f++)
+        CHECK(written(p, (chroprof_format)f)->used > 50 || f == CHROPROF_FOLDED);
+    CHECK(strstr(written(p, CHROPROF_FIREFOX)->bytes, "\"product\":\"prog\"") != NULL);
+}
+
+TEST(the_manual_clock_stands_at_zero)
+{
+    CHECK_EQ(chroprof_clock_manual(NULL), 0);
+}
+
+/* >>counters beyond 2^32 */
+
+TEST(counters_go_on_beyond_32_bits)
+{
+    const uint64_t many = UINT32_MAX;
+    chroprof_options o;
+    chroprof_rank r;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    p = fresh(&o);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 100, LEAVE, 0, NULL);
+    at(p, 200, TICK, 0, NULL);
+    path(3).calls = path(3).completed = path(3).slices = many;
+    first_count(p, 3)[chroprof__bucket(100)] = many;
+    p->core->turns = p->core->passes = many;
+    chroprof__histogram_rows(p->core)[0].slice.count[chroprof__bucket(100)] = many;
+    p->core->seq = p->core->seq_base + 2 * many;
+    p->core->anomalies[CHROPROF_ANOMALY_ID_ZERO] = many;
+    at(p, 200, ENTER, 0, &A);
+    at(p, 310, LEAVE, 0, NULL);
+    at(p, 320, READY, 0, NULL);
+    r = rank_of(p, "accept");
+    CHECK_EQ(r.calls, many + 1);
+    CHECK_EQ(r.completed, many + 1);
+    CHECK_EQ(r.slices, many + 1);
+    CHECK_IN(r.slice_p50_ns, 94, 106);
+    CHECK_EQ(totals_of(p).turns, many + 1);
+    CHECK_EQ(totals_of(p).events, many + 3);
+    CHECK_EQ(totals_of(p).anomalies, many + 1);
+    laws(p);
+}
+
 static const test_case tests[] = {
     CASE(check_names_each_broken_invariant),
     CASE(check_of_a_skewed_copy),
@@ -852,7 +1354,12 @@ static const test_case tests[] = {
     CASE(open_refuses_a_chain_that_is_too_long),
     CASE(open_looks_for_the_start),
     CASE(snapshot_mends_each_damage),
+    CASE(snapshot_keeps_no_more_than_the_capacity),
+    CASE(difference_refuses_strangers),
     CASE(snapshot_refuses_what_no_event_leaves_behind),
+    CASE(snapshot_while_sites_are_made),
+    CASE(snapshot_of_a_writer_that_was_stuck),
+    CASE(snapshot_gives_up_in_the_end),
     CASE(snapshot_ends_a_reset),
     CASE(scale_is_the_exact_floor),
     CASE(unscale_is_the_exact_floor_or_saturates),
@@ -864,7 +1371,19 @@ static const test_case tests[] = {
     CASE(huge_blocks_are_shared_out),
     CASE(tables_too_large_to_count_have_no_size),
     CASE(calibration_of_clocks_that_jumped),
+    CASE(init_under_a_clock_that_stands_or_goes_back),
     CASE(the_rate_comes_too_late_for_the_windows),
+    CASE(times_have_three_digits),
+    CASE(counts_have_three_digits_when_they_are_large),
+    CASE(shares_and_moments_and_dates),
+    CASE(dates_are_those_of_the_calendar),
+    CASE(code_points_that_steer_a_terminal),
+    CASE(utf8_there_and_back),
+    CASE(places_in_little_room),
+    CASE(widths_end_at_a_million),
+    CASE(figures_without_sense_are_shown),
+    CASE(the_manual_clock_stands_at_zero),
+    CASE(counters_go_on_beyond_32_bits),
 };
 
 TEST_MAIN(tests)

@@ -516,6 +516,261 @@ TEST(text_by_default_is_plain)
     CHECK(strstr(text, "\x1b") == NULL);
 }
 
+/* ---- shapes of the text ---- */
+
+/* `count` sites of such names and files, each with an exec of its own; deep: one inside the other. */
+static chroprof *shaped(size_t name, size_t file, uint32_t count, bool deep)
+{
+    static char names[250][100], files[250][100];
+    chroprof *p = fresh(NULL);
+    uint64_t now = 0;
+    uint32_t k;
+    for (k = 0; k < count; k++) {
+        chroprof_site site;
+        snprintf(names[k], sizeof names[k], "n%u", (unsigned)k);
+        memset(names[k] + strlen(names[k]), 'x', name);
+        names[k][name + 2] = '\0';
+        snprintf(files[k], sizeof files[k], "%u/", (unsigned)k);
+        memset(files[k] + strlen(files[k]), 'f', file);
+        files[k][file] = '\0';
+        site.name = names[k];
+        site.file = files[k];
+        site.line = k % 2 ? UINT32_MAX : 7;
+        chroprof_event(p, CHROPROF_ENTER, 0, &site, now += 100);
+        now += 100000 + 1000 * (k * 7 % count);
+        if (!deep)
+            chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now);
+    }
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, now);
+    laws(p);
+    return p;
+}
+
+TEST(text_of_any_shape_fits_its_width)
+{
+    static const size_t names[] = { 1, 14, 33, 90 }, files[] = { 0, 4, 16, 60 };
+    uint32_t columns;
+    size_t n, f;
+    for (n = 0; n < 4; n++)
+        for (f = 0; f < 4; f++) {
+            chroprof *p = shaped(names[n], files[f], 6, n % 2 == 0);
+            for (columns = 60; columns <= 200; columns += 4) {
+                const char *text = report(p, columns, columns % 8 == 0, false);
+                check_lines(text, columns);
+                check_says(line_of(text, "SITES"), "by exec");
+                CHECK(strstr(text, "n0") != NULL && strstr(text, "n5") != NULL);
+            }
+        }
+}
+
+TEST(text_of_more_paths_than_it_shows)
+{
+    const char *text = report(shaped(3, 9, 60, false), 80, false, false);
+    CHECK(strstr(text, "36 more paths") != NULL);
+    CHECK(strstr(text, "40 more ") != NULL);
+    text = report(shaped(3, 9, 25, false), 80, false, false);
+    CHECK(strstr(text, "1 more path ") != NULL);
+}
+
+/* The nearest to the root lose their lines, none loses its name. */
+TEST(text_of_a_deep_tree_fits)
+{
+    uint32_t columns;
+    chroprof *p = shaped(1, 9, 24, true);
+    for (columns = 60; columns <= 200; columns += 20) {
+        const char *text = report(p, columns, false, false);
+        check_lines(text, columns);
+        CHECK(strstr(text, "\xe2\x80\xa6") != NULL || columns > 100);
+        CHECK(strstr(text, "n23") != NULL);
+    }
+}
+
+static void look_at(chroprof *p, chroprof_order by, uint32_t columns, uint32_t top,
+                    const char *words)
+{
+    static harness_output output;
+    chroprof_text_options options;
+    memset(&options, 0, sizeof options);
+    output.used = 0;
+    options.by = by;
+    options.columns = columns;
+    options.top = top;
+    CHECK_EQ(chroprof_write_text(p, &options, harness_collect, &output), 0);
+    if (strstr(output.bytes, words) == NULL)
+        harness_fail(__FILE__, __LINE__, "\"%s\" is not in the text", words);
+    check_lines(output.bytes, columns < 60 ? columns == 0 ? 80 : 60 : columns > 200 ? 200 : columns);
+}
+
+TEST(text_takes_any_look)
+{
+    chroprof *p = shaped(3, 9, 45, false);
+    look_at(p, CHROPROF_BY_BLAME, 100, 100, "5 more");
+    look_at(p, (chroprof_order)99, 80, 3, "by exec");
+    look_at(p, CHROPROF_BY_SLICE_MAX, 1, 40, "by slice max");
+    look_at(p, CHROPROF_BY_WITH_CHILDREN, 100000, 0, "by with children");
+    look_at(p, CHROPROF_BY_DELAY, 60, 41, "delay");
+    look_at(p, CHROPROF_BY_CALLS, 0, 1, "44 more");
+}
+
+/* What is left out has no exec at all. */
+TEST(text_of_sites_without_exec)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 500, LEAVE, 0, NULL);
+    at(p, 500, PENDING, 1, &B);
+    look_at(p, CHROPROF_BY_EXEC, 80, 1, "1 more");
+}
+
+/* Slices of one name and line, but of two files, stay apart; those of one file add up. */
+TEST(stall_slices_of_one_place_count_as_one)
+{
+    chroprof_options options = { 0 };
+    chroprof_site here = { "same", "here.c", 1 }, there = { "same", "there.c", 1 };
+    chroprof *p;
+    options.stall_ns = 100;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 0, ENTER, 0, &here);
+    at(p, 400, LEAVE, 0, NULL);
+    at(p, 400, ENTER, 0, &there);
+    at(p, 700, LEAVE, 0, NULL);
+    at(p, 700, ENTER, 0, &here);
+    at(p, 1000, LEAVE, 0, NULL);
+    at(p, 1000, LEAVE, 0, NULL);
+    look_at(p, CHROPROF_BY_EXEC, 120, 0, "same 70%, same 30%");
+}
+
+/* Our own clock: what an event costs is measured and said, in long or in short. */
+TEST(text_says_what_it_cost)
+{
+    static chroprof p;
+    CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    chroprof_leave(&p);
+    look_at(&p, CHROPROF_BY_EXEC, 60, 0, "each: cost ");
+    look_at(&p, CHROPROF_BY_EXEC, 100, 0, "each: profiling cost ");
+    look_at(&p, CHROPROF_BY_EXEC, 100, 0, " of elapsed");
+    look_at(&p, CHROPROF_BY_EXEC, 100, 0, "started    20");
+}
+
+/* ---- folded and Prometheus, further shapes ---- */
+
+/* The last line but for loop is the whole chain, its frames in the order of creation. */
+TEST(folded_of_a_very_deep_chain)
+{
+    char want[4000] = "loop";
+    size_t used = 4;
+    uint32_t k;
+    for (k = 0; k < 200; k++)
+        used += (size_t)snprintf(want + used, sizeof want - used, ";n%u%.*s", (unsigned)k,
+                                 k < 10 ? 2 : k < 100 ? 1 : 0, "xx");
+    used += (size_t)snprintf(want + used, sizeof want - used, " ");
+    CHECK(strstr(written(shaped(2, 0, 200, true), CHROPROF_FOLDED)->bytes, want) != NULL);
+}
+
+TEST(folded_of_names_that_need_care)
+{
+    chroprof_site dots = { "a.b 1.2", "", 0 }, empty = { "", "", 1 };
+    chroprof_site lines = { "x\xe2\x80\xa9y\xe2\x80\xa8z 7", "", 2 };
+    chroprof *p = fresh(NULL);
+    const char *text;
+    at(p, 0, ENTER, 0, &dots);
+    at(p, 2000, ENTER, 0, &empty);
+    at(p, 4000, ENTER, 0, &lines);
+    at(p, 6000, LEAVE, 0, NULL);
+    text = written(p, CHROPROF_FOLDED)->bytes;
+    CHECK(strstr(text, "loop;a.b_1.2 2\n") != NULL);
+    CHECK(strstr(text, "loop;a.b_1.2;(empty) 2\n") != NULL);
+    CHECK(strstr(text, "loop;a.b_1.2;(empty);x y z_7 2\n") != NULL);
+}
+
+static const char *exposition(chroprof *p, const chroprof_prometheus_options *options)
+{
+    static harness_output output;
+    output.used = 0;
+    CHECK_EQ(chroprof_write_prometheus(p, options, harness_collect, &output), 0);
+    return output.bytes;
+}
+
+static size_t times(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (text = strstr(text, part); text != NULL; text = strstr(text + 1, part))
+        count++;
+    return count;
+}
+
+TEST(prometheus_takes_any_limit)
+{
+    chroprof_prometheus_options options = { 1000, CHROPROF_BY_EXEC };
+    chroprof_options small = { 0 };
+    chroprof *p = shaped(2, 0, 120, false);
+    const char *text;
+    CHECK(chroprof_site_make(p, "never used", "", 0) != NULL);
+    CHECK(strstr(exposition(p, NULL), "n119") != NULL);
+    text = exposition(p, &options);
+    CHECK_EQ(times(text, "\nchroprof_exec_seconds_total{"), 101);
+    CHECK(strstr(text, "{name=\"(other)\",") != NULL);
+    CHECK(strstr(text, "never used") == NULL);
+    small.max_sites = 2;
+    options.top = 1;
+    p = fresh(&small);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 3000, ENTER, 0, &B);
+    at(p, 5000, ENTER, 0, &C);
+    at(p, 9000, LEAVE, 0, NULL);
+    text = exposition(p, &options);
+    CHECK(strstr(text, "chroprof_exec_seconds_total{name=\"aaa\",file=\"host.c\",line=\"1\"} "
+                       "0.000003000\n") != NULL);
+    CHECK(strstr(text, "chroprof_exec_seconds_total{name=\"(other)\",file=\"\",line=\"0\"} "
+                       "0.000006000\n") != NULL);
+    CHECK(strstr(text, "start_time_seconds") == NULL);
+}
+
+TEST(prometheus_knows_the_start)
+{
+    static chroprof p;
+    CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
+    CHECK(strstr(exposition(&p, NULL), "\nchroprof_start_time_seconds 1") != NULL ||
+          strstr(exposition(&p, NULL), "\nchroprof_start_time_seconds 2") != NULL);
+}
+
+/* A site that was last used 2^20 windows ago; files that may not be categories, and too many. */
+TEST(firefox_of_old_windows_and_many_files)
+{
+    chroprof_options options = { 0 };
+    chroprof_site idle = { "i", "Idle", 1 };
+    chroprof *p;
+    const char *text;
+    options.window_ns = 1;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &idle);
+    at(p, 40, LEAVE, 0, NULL);
+    at(p, 41, IDLE_ENTER, 0, NULL);
+    at(p, 1000000000, IDLE_LEAVE, 0, NULL);
+    text = written(p, CHROPROF_FIREFOX)->bytes;
+    CHECK(strstr(text, "{\"name\":\"Idle\",\"color\":\"transparent\"") != NULL);
+    CHECK(strstr(text, "{\"name\":\"Idle\",\"color\":\"blue\"") == NULL);
+    text = written(shaped(1, 6, 12, false), CHROPROF_FIREFOX)->bytes;
+    CHECK(strstr(text, "\"color\":\"brown\"") != NULL);
+}
+
+#if !defined(_WIN32)
+/* A stream in memory has no number, so no terminal. */
+TEST(a_dump_into_memory)
+{
+    static char bytes[100000];
+    FILE *out = fmemopen(bytes, sizeof bytes, "w");
+    CHECK(out != NULL);
+    CHECK_EQ(chroprof_dump(quarters(), CHROPROF_TEXT, out), 0);
+    fclose(out);
+    CHECK(strstr(bytes, "elapsed 4.00s") != NULL && strchr(bytes, 27) == NULL);
+}
+#else
+TEST(a_dump_into_memory) { SKIP("needs fmemopen"); }
+#endif
+
 /* ---- writers that fail ---- */
 
 typedef struct faulty {
@@ -782,6 +1037,19 @@ static const test_case cases[] = {
     CASE(text_says_what_went_wrong),
     CASE(text_shows_the_top_sites),
     CASE(text_by_default_is_plain),
+    CASE(text_of_any_shape_fits_its_width),
+    CASE(text_of_more_paths_than_it_shows),
+    CASE(text_of_a_deep_tree_fits),
+    CASE(text_takes_any_look),
+    CASE(text_of_sites_without_exec),
+    CASE(stall_slices_of_one_place_count_as_one),
+    CASE(text_says_what_it_cost),
+    CASE(folded_of_a_very_deep_chain),
+    CASE(folded_of_names_that_need_care),
+    CASE(prometheus_takes_any_limit),
+    CASE(prometheus_knows_the_start),
+    CASE(firefox_of_old_windows_and_many_files),
+    CASE(a_dump_into_memory),
     CASE(a_writer_that_fails_at_any_byte_of_the_text),
     CASE(a_writer_that_fails_at_any_byte_of_the_json),
     CASE(a_writer_that_fails_at_any_byte_of_the_folded),

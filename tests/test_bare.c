@@ -1,0 +1,73 @@
+/* tests/test_bare.c - the header without a clock of its own, without files: as on a small device. Has
+ * an implementation of its own, made with these options. */
+#define CHROPROF_NO_CLOCK
+#define CHROPROF_NO_MMAP
+#define CHROPROF_IMPLEMENTATION
+#include "harness.h"
+
+static const chroprof_site A = { "accept", "server.c", 10 };
+
+static uint64_t ticks;
+
+static uint64_t tick_tock(void *user)
+{
+    (void)user;
+    return ticks += 10;
+}
+
+TEST(without_a_clock_init_says_so)
+{
+    chroprof p;
+    memset(&p, 0x55, sizeof p);
+    CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_ERR_CLOCK);
+    CHECK(p.core == NULL && !p.on);
+    CHECK(strstr(chroprof_result_text(CHROPROF_ERR_CLOCK), "options.clock") != NULL);
+    chroprof_enter(&p, &A);
+    chroprof_tick(&p);
+    CHECK_EQ(totals_of(&p).events, 0);
+}
+
+TEST(a_clock_of_the_hosts_is_enough)
+{
+    chroprof_options o;
+    chroprof_totals t;
+    FILE *out = tmpfile();
+    chroprof p;
+    int f;
+    memset(&o, 0, sizeof o);
+    o.clock = tick_tock;
+    CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, &o), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    chroprof_leave(&p);
+    t = totals_of(&p);
+    CHECK_EQ(t.elapsed_ns, 20);
+    CHECK_EQ(t.start_unix_ns, 0);
+    CHECK(!t.provisional);
+    CHECK_EQ(rank_of(&p, "accept").exec_ns, 10);
+    laws(&p);
+    CHECK(out != NULL);
+    for (f = 0; f < 6; f++)
+        CHECK_EQ(chroprof_dump(&p, (chroprof_format)f, out), 0);
+    fclose(out);
+    laws(&p);
+}
+
+TEST(the_origin_of_a_bare_profile)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_origin origin;
+    p->core->in_file = 1;
+    chroprof_read_origin(p, &origin);
+    CHECK(origin.mapped && origin.alive && !origin.ended);
+    p->core->ended = 1;
+    chroprof_read_origin(p, &origin);
+    CHECK(origin.mapped && !origin.alive && origin.ended);
+}
+
+static const test_case tests[] = {
+    CASE(without_a_clock_init_says_so),
+    CASE(a_clock_of_the_hosts_is_enough),
+    CASE(the_origin_of_a_bare_profile),
+};
+
+TEST_MAIN(tests)
