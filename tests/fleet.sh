@@ -71,6 +71,14 @@ started="$one $two $three"
 "$CHROPROF" replay - -f json -o "$work/none.json" </dev/null
 : >profiles/no-profile.chroprof
 
+# --- without any server: three running programs as one profile
+sleep 1
+if "$CHROPROF" merge profiles/server-*.chroprof -o all.chroprof >log 2>&1 &&
+    "$CHROPROF" dump all.chroprof -f json -o all.json 2>>log &&
+    "$CHROPROF" diff none.json all.chroprof >merged.diff 2>>log &&
+    grep -q '^task_handler' merged.diff; then ok merged; else
+    fail merged "$(head -n 3 log)"; fi
+
 # --- push: two intervals of one second
 python=python3
 has python3 || python=

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+from wcwidth import wcswidth
+
 from terminal import Terminal
 
 COMMAND, WATCHED, DIRECTORY = sys.argv[1:4]
@@ -43,15 +45,10 @@ def bare(raw):
     return re.sub(rb"\x1b\[(\?(1049|25|7)[hl]|[HJK]|2J|[0-9;]*m)", b"", raw)
 
 
-def columns_of(line):
-    """Width of a line on the screen."""
-    return len(line)
-
-
 def check_frames(name, terminal, columns, rows):
     """Every line that was written is at most as wide as the terminal, and none is one too many."""
     frames = terminal.raw.split(b"\x1b[H")[1:]
-    widest = max(len(line.decode("utf-8", "replace").strip("\r"))
+    widest = max(wcswidth(line.decode("utf-8", "replace").strip("\r"))
                  for frame in frames for line in bare(frame).split(b"\n"))
     tallest = max(frame.count(b"\n") + 1 for frame in frames)
     check(f"{name}_width", widest <= columns, (widest, terminal.text()))
@@ -227,10 +224,18 @@ def test_hostile():
     program, path = start("hostile", "hostile")
     terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], 100, 30)
     check("hostile_name", terminal.until(r"\x1b]0;owned\x07\x1b[2J\x1b[31mred"), terminal.text())
+    check("hostile_wide_name", "接続を処理する" in terminal.text().replace(" ", ""),
+          terminal.text())
+    check_frames("hostile", terminal, 100, 30)
     rest = bare(terminal.raw)
     check("hostile_bytes", not re.search(rb"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]", rest), rest[:200])
     check("hostile_direction", "\u202e".encode() not in rest)
     terminal.close()
+    for columns in [10, 23, 24, 25, 31]:
+        terminal = Terminal([COMMAND, "top", path, "-d", "0.1"], columns, 12)
+        terminal.pump(0.5)
+        check_frames(f"hostile_{columns}", terminal, columns, 12)
+        terminal.close()
     for name, settings in [("no_color", {"NO_COLOR": "1"}), ("dumb", {"TERM": "dumb"})]:
         terminal = Terminal([COMMAND, "top", path, "-d", "0.3", "-n", "2"], 80, 24, settings)
         status = terminal.end()
@@ -238,6 +243,32 @@ def test_hostile():
               (status, terminal.raw[:300]))
         terminal.close()
     stop(program)
+
+
+def test_truncated():
+    program, path = start("end", "whole")
+    program.wait()
+    whole = open(path, "rb").read()
+    cut = os.path.join(DIRECTORY, "cut")
+    with open(cut, "wb") as out:
+        out.write(whole)
+    terminal = Terminal([COMMAND, "top", cut, "-d", "0.05"], 80, 24)
+    check("truncated_before", terminal.until("slow_query"), terminal.text())
+    for _ in range(40):
+        os.truncate(cut, 5000)
+        terminal.pump(0.04)
+        with open(cut, "r+b") as out:
+            out.write(whole)
+        terminal.pump(0.02)
+    os.truncate(cut, 5000)
+    check("truncated_shown", terminal.until("unread   the block is shorter"), terminal.text())
+    check("truncated_stays", "slow_query" in terminal.text(), terminal.text())
+    with open(cut, "r+b") as out:
+        out.write(whole)
+    check("truncated_again", terminal.until("ended    at"), terminal.text())
+    terminal.keys("q")
+    check("truncated_ends", terminal.end() == 0 and terminal.restored(), terminal.raw[-60:])
+    terminal.close()
 
 
 def plain(*words):

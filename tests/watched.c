@@ -10,6 +10,8 @@ CHROPROF_SITE(site_culprit, "slow_query");
 CHROPROF_SITE(site_serve, "serve");
 CHROPROF_SITE(site_stuck, "stuck_in_lock");
 CHROPROF_SITE(site_hostile, "\033]0;owned\007\033[2J\033[31mred\xff\xe2\x80\xae\n");
+CHROPROF_SITE(site_wide, "\xe6\x8e\xa5\xe7\xb6\x9a\xe3\x82\x92\xe5\x87\xa6\xe7\x90\x86"
+              "\xe3\x81\x99\xe3\x82\x8b");       /* seven characters, fourteen columns */
 
 static chroprof prof;
 
@@ -27,6 +29,9 @@ static void turn(int number, bool hostile)
     chroprof_idle_leave(&prof);
     callback(&site_serve, 500);
     callback(hostile ? &site_hostile : &site_culprit, number % 10 == 0 ? 30000 : 3000);
+    if (hostile) {
+        callback(&site_wide, 2000);
+    }
 }
 
 static void many_sites(void)

@@ -433,20 +433,30 @@ static void diff_json(const diff *d)
 
 /* >>diff run */
 
+/* 5, 2.5, 15%: in tenths of a percent. */
+static bool read_percent(const char *text, uint64_t *tenths)
+{
+    uint64_t whole;
+    uint64_t tenth = 0;
+    if (!read_digits(&text, &whole) || whole > 1000000) {
+        return false;
+    }
+    if (*text == '.') {
+        text++;
+        if (!read_digits(&text, &tenth) || tenth > 9) {
+            return false;
+        }
+    }
+    *tenths = whole * 10 + tenth;
+    return strcmp(text, "%") == 0 || *text == '\0';
+}
+
 static const char *set_diff_fail(void *target, const char *value)
 {
     diff *d = (diff *)target;
-    uint64_t whole;
-    uint64_t tenth = 0;
-    const char *at = value;
-    if (!read_digits(&at, &whole) || whole > 1000000 ||
-        (*at == '.' && (at++, !read_digits(&at, &tenth) || tenth > 9))) {
-        return "expected a percentage as in 5 or 2.5";
-    }
     d->fails = true;
-    d->fail_above_tenths = whole * 10 + tenth;
-    at += *at == '%';
-    return *at == '\0' ? NULL : "expected a percentage as in 5 or 2.5";
+    return read_percent(value, &d->fail_above_tenths) ? NULL
+                                                      : "expected a percentage as in 5 or 2.5";
 }
 
 static const char *set_diff_json(void *target, const char *value)

@@ -358,6 +358,7 @@ static void top_now(top *t)
         sheet_styled(s, SHEET_HOT, "gone     ");
         sheet_text(s, "no such file any more; waits for it");
         break;
+    case TOP_UNREADABLE:
     default:
         sheet_styled(s, SHEET_HOT, "unread   ");
         sheet_text(s, t->watch.problem);
@@ -471,13 +472,14 @@ static figure figure_whole(uint64_t value)
 
 static figure top_cell(const top *t, const top_row *r, int column)
 {
+    double ns = top_key(r, column);
     switch (column) {
     case TOP_EXEC: return figure_percent(share_of(r->exec_ns, t->totals.elapsed_ns));
     case TOP_CHILDREN: return figure_percent(share_of(r->with_children_ns, t->totals.elapsed_ns));
     case TOP_SLICES: return figure_count((double)r->slices / top_seconds(t));
     case TOP_CALLS: return figure_count((double)r->calls / top_seconds(t));
     case TOP_LIVE: return figure_whole(r->live);
-    default: return figure_time(&t->sheet, (uint64_t)top_key(r, column));
+    default: return figure_time(&t->sheet, (uint64_t)ns);
     }
 }
 
