@@ -4,7 +4,8 @@
 #
 # The second line of an example says how it is built and what that needs (Debian packages or none):
 #   /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs libuv) ; needs: libuv1-dev */
-# A missing package is installed if we are root and there is apt-get, else the example is skipped.
+# A missing package is installed if this is root, or sudo asks for no password, and there is apt-get;
+# else the example is skipped.
 # CC and CXX replace a leading cc or c++.
 #
 # The lines that end in a chroprof mark are those a reader copies, all of them: without them (and
@@ -67,8 +68,11 @@ broken_compiler() {
 }
 
 install_packages() {
-    [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null || return 1
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -q "$@" > "$out/$name.log" 2>&1
+    root=
+    [ "$(id -u)" = 0 ] || root="sudo -n"
+    command -v apt-get > /dev/null && $root true 2> /dev/null || return 1
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q "$@" \
+        > "$out/$name.log" 2>&1 < /dev/null
 }
 
 # What is wrong with the text of the example; nothing if it is in order.
