@@ -819,9 +819,8 @@ CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
  * file is refused (CHROPROF_ERR_FORMAT). CHROPROF_ERR_FILE and errno: the system refused; all of
  * the file is reserved, so a full disk is noticed here and not later. On any error *p is zeroed and
  * no file is left. After fork the child's profile is off and no longer the file: this costs each
- * clock read a call, and the handle must not move. (Linux; not for chroprof_event with times of
- * your own. Elsewhere the child must not use the profile.) Needs hard links. As chroprof_init
- * otherwise. */
+ * clock read a call, and the handle must not move. (Linux. Elsewhere the child must not use the
+ * profile.) Needs hard links. As chroprof_init otherwise. */
 CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
                                           const chroprof_options *options);
 
@@ -6360,11 +6359,59 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
 
 /* >>public: life and events. */
 
+#ifdef CHROPROF__FORKS
+/* Of a mapped profile. The first page holds this; the second is wiped by the system in a forked
+ * child. */
+typedef struct chroprof__guard {
+    chroprof *p;
+    uint64_t (*clock)(void *user);
+    void *clock_user;
+    volatile unsigned char *parent;
+} chroprof__guard;
+
+static uint64_t chroprof__guarded_clock(void *user);
+static void chroprof__leave_parent(chroprof *p);
+
+CHROPROF__INLINE void chroprof__watch_guard(const chroprof__guard *guard)
+{
+    if (CHROPROF__LIKELY(*guard->parent != 0))
+        return;
+    *guard->parent = 1;
+    chroprof__leave_parent(guard->p);
+}
+
+/* NULL: none. */
+static chroprof__guard *chroprof__guard_of(const chroprof *p)
+{
+    return p->clock == chroprof__guarded_clock ? (chroprof__guard *)p->clock_user : NULL;
+}
+#endif
+
 /* Before a change that no clock read precedes: here a forked child leaves the parent's file. */
 static void chroprof__watch_fork(const chroprof *p)
 {
-    if (p->mapped && !p->core->manual)
-        (void)chroprof__read_clock(p);
+#ifdef CHROPROF__FORKS
+    const chroprof__guard *guard = chroprof__guard_of(p);
+    if (guard)
+        chroprof__watch_guard(guard);
+#else
+    (void)p;
+#endif
+}
+
+/* Is it a clock of our own that tells the time? */
+CHROPROF__UNUSED static bool chroprof__own_clock(const chroprof *p)
+{
+    uint64_t (*clock)(void *user) = p->clock;
+#ifdef CHROPROF__FORKS
+    const chroprof__guard *guard = chroprof__guard_of(p);
+    clock = guard ? guard->clock : clock;
+#endif
+#ifndef CHROPROF_NO_CLOCK
+    if (clock == chroprof__monotonic_ns)
+        return true;
+#endif
+    return clock == NULL;
 }
 
 CHROPROF_API const char *chroprof_result_text(chroprof_result r)
@@ -6713,6 +6760,11 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
 {
     if (!chroprof__takes(p))
         return;
+    if (CHROPROF__RARELY(p->mapped != NULL)) {
+        chroprof__watch_fork(p);
+        if (!p->on)
+            return;
+    }
     if (CHROPROF__RARELY(!p->core->started))
         chroprof__start_at(p->core, now);   /* under the manual clock only this tells the time */
     chroprof__gate(p, state, id, site, chroprof__home(p, id), now);
@@ -8786,6 +8838,7 @@ CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other)
     chroprof__merging m;
     if (!p || !other || !p->core || !other->core || p->core == other->core)
         return CHROPROF_ERR_ARGUMENT;
+    chroprof__watch_fork(p);
     const chroprof__core *c = p->core;
     if (p->view || p->in_callback || !c->manual || c->depth || c->hidden ||
         c->tables[CHROPROF_TABLE_FUTURES].used)
@@ -8820,18 +8873,18 @@ CHROPROF__UNUSED static void chroprof__tick_live(chroprof *p)
 #endif
 }
 
-#if CHROPROF__HAS_COUNTER
+#ifndef CHROPROF_NO_CLOCK
 /* Events of a slice on a small profile of its own; the least of several rounds, in ticks. */
 static uint64_t chroprof__time_slices(chroprof *scratch, uint32_t slices)
 {
     uint64_t best = UINT64_MAX;
     for (int round = 0; round < 5; round++) {
-        uint64_t before = chroprof__counter();
+        uint64_t before = chroprof__read_clock(scratch);
         for (uint32_t k = 0; k < slices; k++) {
             chroprof__live_event(scratch, CHROPROF_RUNNING, 1, NULL);
             chroprof__live_event(scratch, CHROPROF_PAUSED, 1, NULL);
         }
-        uint64_t ticks = chroprof__counter() - before;
+        uint64_t ticks = chroprof__read_clock(scratch) - before;
         best = ticks < best ? ticks : best;
     }
     return best;
@@ -8842,16 +8895,18 @@ static uint64_t chroprof__time_slices(chroprof *scratch, uint32_t slices)
  * the clock is not ours. */
 CHROPROF__UNUSED static uint64_t chroprof__event_cost_ps(const chroprof *p)
 {
-#if CHROPROF__HAS_COUNTER
+#ifndef CHROPROF_NO_CLOCK
     chroprof_site site;
     uint64_t memory[CHROPROF_MEMORY_MIN / 8];
     const uint32_t slices = 64;
     chroprof scratch;
-    if (p->clock || p->view)
+    if (p->view || !chroprof__own_clock(p))
         return 0;
     /* never: the memory is CHROPROF_MEMORY_MIN */
     if (chroprof_init(&scratch, memory, sizeof(memory), NULL) != CHROPROF_OK)
         return 0;
+    scratch.clock = p->clock;               /* a guard against forks is part of the cost */
+    scratch.clock_user = p->clock_user;
     site.name = "cost";
     site.file = "";
     site.line = 0;
@@ -9011,14 +9066,6 @@ static void chroprof__map_by_name(void *memory, size_t size, const char *made, c
 }
 
 #ifdef CHROPROF__FORKS
-/* The first page says what is mapped; the second is wiped by the system in a forked child. */
-typedef struct chroprof__guard {
-    chroprof *p;
-    uint64_t (*clock)(void *user);
-    void *clock_user;
-    volatile unsigned char *parent;
-} chroprof__guard;
-
 static void chroprof__options_of(const chroprof *p, chroprof_options *o);
 
 /* Where the parent's file was, the child gets memory of its own, and its profile is off. Without
@@ -9047,23 +9094,20 @@ static void chroprof__leave_parent(chroprof *p)
 /* Stands before the clock of a mapped profile: each event reads the clock before it writes. */
 static uint64_t chroprof__guarded_clock(void *user)
 {
-    chroprof__guard *guard = (chroprof__guard *)user;
-    if (CHROPROF__RARELY(*guard->parent == 0)) {
-        *guard->parent = 1;
-        chroprof__leave_parent(guard->p);
-    }
+    const chroprof__guard *guard = (const chroprof__guard *)user;
+    chroprof__watch_guard(guard);
 #if CHROPROF__HAS_COUNTER
     if (CHROPROF__LIKELY(guard->clock == NULL))
         return chroprof__counter();
 #endif
+    if (guard->clock == chroprof_clock_manual)
+        return guard->p->core->epoch + guard->p->core->last;
     return guard->clock(guard->clock_user);
 }
 
 static void chroprof__set_guard(chroprof *p)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (p->clock == chroprof_clock_manual)  /* which nobody reads */
-        return;
     void *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return;
@@ -9083,17 +9127,17 @@ static void chroprof__set_guard(chroprof *p)
 
 static void chroprof__drop_guard(chroprof *p)
 {
-    if (p->clock == chroprof__guarded_clock)
-        munmap(p->clock_user, 2 * (size_t)sysconf(_SC_PAGESIZE));
+    chroprof__guard *guard = chroprof__guard_of(p);
+    if (guard)
+        munmap(guard, 2 * (size_t)sysconf(_SC_PAGESIZE));
 }
 
 /* The clock that stands behind the guard; our own: NULL. */
 static void chroprof__clock_of(const chroprof *p, chroprof_options *o)
 {
-    const chroprof__guard *guard = (const chroprof__guard *)p->clock_user;
-    bool guarded = p->clock == chroprof__guarded_clock;
-    o->clock = guarded ? guard->clock : p->clock;
-    o->clock_user = guarded ? guard->clock_user : p->clock_user;
+    const chroprof__guard *guard = chroprof__guard_of(p);
+    o->clock = guard ? guard->clock : p->clock;
+    o->clock_user = guard ? guard->clock_user : p->clock_user;
 #ifndef CHROPROF_NO_CLOCK
     if (o->clock == chroprof__monotonic_ns)
         o->clock = NULL;

@@ -330,6 +330,86 @@ TEST(a_child_does_not_write_into_the_parents_file)
     unlink(path);
 }
 
+/* Nobody reads a clock here, so something else has to notice the child. */
+static void child_with_times_of_its_own(const char *path, const chroprof_options *o)
+{
+    static unsigned char before[SIZE], after[SIZE];
+    chroprof p;
+    pid_t child;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, o), CHROPROF_OK);
+    chroprof_event(&p, CHROPROF_ENTER, 0, &A, chroprof_now(&p));
+    CHECK_EQ(load(path, before, SIZE), SIZE);
+    child = split();
+    if (child == 0) {
+        chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, chroprof_now(&p) + 10);
+        chroprof_event(&p, CHROPROF_ENTER, 0, &A, 30);
+        _exit(p.on ? 1 : 0);
+    }
+    CHECK_EQ(wait_for(child), 0);
+    CHECK_EQ(load(path, after, SIZE), SIZE);
+    CHECK(memcmp(before, after, SIZE) == 0);
+    child = split();
+    if (child == 0) {
+        chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 10);
+        _exit(p.on ? 1 : 0);
+    }
+    CHECK_EQ(wait_for(child), 0);
+    child = split();
+    if (child == 0) {
+        chroprof_leave(&p);
+        chroprof_reset(&p);
+        _exit(p.on ? 1 : 0);
+    }
+    CHECK_EQ(wait_for(child), 0);
+    CHECK_EQ(load(path, after, SIZE), SIZE);
+    CHECK(memcmp(before, after, SIZE) == 0);
+    chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, chroprof_now(&p) + 5);
+    CHECK_EQ(rank_of(&p, "accept").completed, 1);
+    chroprof_unmap(&p);
+    unlink(path);
+}
+
+TEST(a_child_that_brings_its_own_times)
+{
+    chroprof_options o;
+    memset(&o, 0, sizeof o);
+#if defined(__linux__)
+    child_with_times_of_its_own(file_of("times"), &o);
+    o.clock = chroprof_clock_manual;
+    child_with_times_of_its_own(file_of("times"), &o);
+#else
+    SKIP("no guard against forks here");
+#endif
+}
+
+static uint64_t event_cost(chroprof *p)
+{
+    const char *at = strstr(written(p, CHROPROF_JSON)->bytes, "\"event_cost_ps\":");
+    CHECK(at != NULL);
+    return strtoull(at + strlen("\"event_cost_ps\":"), NULL, 10);
+}
+
+/* The guard does not hide whose clock it is. */
+TEST(the_cost_of_an_event_is_known)
+{
+    static union { uint64_t word; unsigned char bytes[SIZE]; } memory;
+    const char *path = file_of("cost");
+    chroprof p;
+    chroprof_options o;
+    memset(&o, 0, sizeof o);
+    CHECK_EQ(chroprof_init(&p, memory.bytes, SIZE, &o), CHROPROF_OK);
+    CHECK(event_cost(&p) > 0);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, &o), CHROPROF_OK);
+    CHECK(event_cost(&p) > 0);
+    chroprof_unmap(&p);
+    unlink(path);
+    o.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, &o), CHROPROF_OK);
+    CHECK_EQ(event_cost(&p), 0);
+    chroprof_unmap(&p);
+    unlink(path);
+}
+
 static int child_of_its_own(chroprof *p, const char *path)
 {
     chroprof view;
@@ -387,6 +467,7 @@ static const test_case tests[] = {
     CASE(no_room_is_noticed_at_once),
     CASE(two_programs_want_one_path),
     CASE(a_killed_program_leaves_its_profile),
+    CASE(a_child_that_brings_its_own_times), CASE(the_cost_of_an_event_is_known),
     CASE(a_child_does_not_write_into_the_parents_file),
     CASE(a_child_has_a_profile_of_its_own),
 };
