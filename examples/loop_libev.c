@@ -50,14 +50,15 @@ static void reader_new(EV_P_ int priority)
 static void on_tick(EV_P_ ev_timer *timer, int events)
 {
     CHROPROF_SCOPE(&prof, "tick"); /* chroprof */
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; ticks % 2 == 0 && i < 4; i++)
         reader_new(EV_A_ i == 0);
-    send(pair[0], "work", 4, 0);
-    if (++ticks == 75)
+    if (ticks++ % 2 == 1)
+        send(pair[0], "work", 4, 0); /* to the readers of the tick before */
+    if (ticks == 76)
         ev_timer_stop(EV_A_ timer);
     ticking++;
     chroprof_loop_enter(&prof); /* chroprof */
-    while (ticking == 1 && ticks % 10 < 3 && ticks < 75) /* more ticks come above this one */
+    while (ticking == 1 && ticks % 10 < 3 && ticks < 76) /* more ticks come above this one */
         ev_run(EV_A_ EVRUN_ONCE);
     chroprof_loop_leave(&prof); /* chroprof */
     ticking--;
@@ -75,7 +76,7 @@ int main(int argc, char **argv)
     socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
     ev_timer_init(&timer, on_tick, 0.02, 0.02);
     ev_timer_start(loop, &timer);
-    while (ticks < 75 || under_way > 0)
+    while (ticks < 76 || under_way > 0)
         ev_run(loop, EVRUN_ONCE);
     chroprof_dump(&prof, CHROPROF_TEXT, stdout); /* chroprof */
     fprintf(stderr, "ids reused at once: %d\n", reused);

@@ -13,10 +13,13 @@ def check(profile):
     assert common.first_by(profile, "exec_ns") == "parser"
     assert common.first_by(profile, "delay_ns") == "reader"
 
-    # Each tick creates a parser and three readers, which free themselves in their only slice.
+    # Every other tick creates a parser and three readers, which free themselves in their only slice,
+    # after the next tick.
     parser, reader = (common.path(profile, "tick", name) for name in ("parser", "reader"))
-    for row, calls in ((common.site(profile, "tick"), 75), (parser, 75), (reader, 225)):
+    for row, calls in ((common.site(profile, "tick"), 76), (parser, 38), (reader, 114)):
         assert (row["calls"], row["completed"], row["slices"]) == (calls, calls, calls), row["name"]
+    assert reader["waiting_ns"] > 114 * 10e6, "until the next tick they have nothing to do"
+    assert profile["totals"]["idle_blame_ns"] == 0, "due is what a wait has shown, not what waits"
     # The three readers wait for the parser; half of that leaves room for a busy machine.
     assert reader["delay_ns"] > 1.5 * parser["exec_ns"]
     assert parser["blame_ns"] > 0.5 * profile["totals"]["blame_ns"]
