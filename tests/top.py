@@ -241,6 +241,9 @@ def test_hostile():
         status = terminal.end()
         check(f"{name}_plain", status == 0 and not re.search(rb"\x1b\[[0-9;]*m", terminal.raw),
               (status, terminal.raw[:300]))
+        if name == "dumb":
+            check("dumb_lines", b"\x1b" not in terminal.raw and b"busy" in terminal.raw,
+                  terminal.raw[:300])
         terminal.close()
     stop(program)
 

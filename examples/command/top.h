@@ -1016,8 +1016,8 @@ static const char top_text[] =
     "named at once: what no event has closed yet counts for what runs. The end of the\n"
     "program is said; the next one that takes the file is followed.\n"
     "\n"
-    "Keys: ? shows them, q ends. Where the output is no terminal each interval is a block\n"
-    "of plain text. NO_COLOR: no colours.\n"
+    "Keys: ? shows them, q ends. Where the output is no terminal, or a dumb one, each\n"
+    "interval is a block of plain text. NO_COLOR: no colours.\n"
     "\n"
     "examples:\n"
     "  chroprof top server.chroprof\n"
@@ -1026,7 +1026,8 @@ static const char top_text[] =
 
 static void top_begin(top *t)
 {
-    t->full = isatty(STDOUT_FILENO) == 1;
+    const char *terminal = getenv("TERM");
+    t->full = isatty(STDOUT_FILENO) == 1 && terminal != NULL && strcmp(terminal, "dumb") != 0;
     t->sheet.ascii = t->ascii;
     t->sheet.color = color_wanted(t->color, stdout);
     screen_begin(t->full);
