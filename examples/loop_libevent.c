@@ -63,12 +63,12 @@ static void on_page(struct evhttp_request *r, void *unused) // page
     } // page
 } // page
 
-static void on_compress(evutil_socket_t fd, short what, void *timer) /* 60 times */
+static void on_compress(evutil_socket_t fd, short what, void *timer) /* 40 times */
 {
     static int calls;
     CHROPROF_SCOPE(&prof, "on_compress"); /* chroprof */
     for (volatile int i = 0; i < 8000000; i = i + 1) {}
-    if (++calls == 60) event_del(timer);
+    if (++calls == 40) event_del(timer);
 }
 
 static void on_refresh(evutil_socket_t fd, short what, void *unused)

@@ -13,8 +13,8 @@ def check(profile):
     assert common.first_by(profile, "exec_ns") == "parser"
     assert common.first_by(profile, "delay_ns") == "reader"
 
-    # Every other tick creates a parser and three readers, which free themselves in their only slice,
-    # after the next tick.
+    # Every other tick creates a parser and three readers, which free themselves in their only
+    # slice, after the next tick.
     parser, reader = (common.path(profile, "tick", name) for name in ("parser", "reader"))
     for row, calls in ((common.site(profile, "tick"), 76), (parser, 38), (reader, 114)):
         assert (row["calls"], row["completed"], row["slices"]) == (calls, calls, calls), row["name"]

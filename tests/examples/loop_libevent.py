@@ -71,7 +71,7 @@ def seconds(port):
     assert get(port, "?seconds=1")[0] == 503, "one such question at a time"
     assert get(port, "?format=prometheus")[0] == 200, "a scrape does not wait for it"
     first.join()
-    assert replies[0][0] == 200, replies
+    assert replies and replies[0][0] == 200, f"{replies}: too busy a machine, so it has ended?"
     last = json.loads(replies[0][2])
     common.laws(last)
     assert common.anomalies(last) == {}
@@ -97,7 +97,7 @@ def meanwhile(stderr):
     until_compressed(port, 1)
     formats(port)
     gone(port)
-    until_compressed(port, 60)
+    until_compressed(port, 40)
     time.sleep(0.1)
     seconds(port)
 
@@ -107,7 +107,7 @@ def check(profile):
     common.laws(profile)
     assert common.anomalies(profile) == {}
     assert common.first_by(profile, "exec_ns") == "on_compress"
-    assert common.site(profile, "on_compress")["calls"] == 60
+    assert common.site(profile, "on_compress")["calls"] == 40
 
 
 check(common.load(sys.argv[1]))
