@@ -81,11 +81,17 @@ static pid_t split(void)
     return child;
 }
 
+static void wait_ns(long nanoseconds)
+{
+    struct timespec pause = { 0, 0 };
+    pause.tv_nsec = nanoseconds;
+    nanosleep(&pause, NULL);
+}
+
 /* A child that maps path, works for a while and is killed. */
 static void leave_behind(const char *path, long nanoseconds)
 {
     pid_t child = split();
-    struct timespec pause = { 0, nanoseconds };
     if (child == 0) {
         chroprof p;
         uint64_t n;
@@ -99,7 +105,7 @@ static void leave_behind(const char *path, long nanoseconds)
     }
     while (!there(path))
         CHECK_EQ(waitpid(child, NULL, WNOHANG), 0);
-    nanosleep(&pause, NULL);
+    wait_ns(nanoseconds);
     kill(child, SIGKILL);
     CHECK_EQ(wait_for(child), 128);
 }
@@ -260,8 +266,8 @@ TEST(two_programs_want_one_path)
         }
         close(go[0]);
         for (k = 0; k < 200 && !there(path); k++)
-            nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
-        nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+            wait_ns(1000000);
+        wait_ns(20000000);
         close(go[1]);
         for (won = 0, k = 0; k < 4; k++) {
             int code = wait_for(children[k]);

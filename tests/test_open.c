@@ -297,18 +297,32 @@ TEST(other_bytes_are_no_block)
     CHECK_EQ(try_bytes(text, sizeof text, 3), CHROPROF_ERR_FORMAT);
 }
 
-static void refused(chroprof_result want, size_t field, uint32_t value)
+static void refused(chroprof_result want, size_t field, const void *value, size_t size)
 {
     static small_block block;
     chroprof p;
     small_profile(&p, &block);
-    memcpy(block.bytes + core_at(&block) + field, &value, sizeof value);
+    memcpy(block.bytes + core_at(&block) + field, value, size);
     CHECK_EQ(try_bytes(block.bytes, SMALL, 3), want);
 }
 
-TEST(another_version_is_refused) { refused(CHROPROF_ERR_VERSION, AT_LAYOUT, 999); }
-TEST(a_block_being_written_is_refused) { refused(CHROPROF_ERR_BUSY, AT_SEQ, 1); }
-TEST(swapped_order_mark_is_refused) { refused(CHROPROF_ERR_BYTE_ORDER, AT_ORDER, 0x04030201); }
+TEST(another_version_is_refused)
+{
+    uint32_t version = 999;
+    refused(CHROPROF_ERR_VERSION, AT_LAYOUT, &version, sizeof version);
+}
+
+TEST(a_block_being_written_is_refused)
+{
+    uint64_t odd = 1;
+    refused(CHROPROF_ERR_BUSY, AT_SEQ, &odd, sizeof odd);
+}
+
+TEST(swapped_order_mark_is_refused)
+{
+    uint32_t swapped = 0x04030201;
+    refused(CHROPROF_ERR_BYTE_ORDER, AT_ORDER, &swapped, sizeof swapped);
+}
 
 TEST(the_other_byte_order_is_refused)
 {

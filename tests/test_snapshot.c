@@ -202,7 +202,8 @@ typedef struct film { block *frames; size_t count; } film;
 static void child_of_steps(chroprof *p, uint64_t chapters)
 {
     uint64_t t = 0, n;
-    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+        _exit(1);                   /* an emulator, or not allowed */
     raise(SIGSTOP);
     for (n = 0; n < chapters; n++) {
         chapter(p, n, &t);
@@ -274,7 +275,7 @@ static void take_picture(picture *out, const block *b)
 
 static const chroprof_path *path_in(const picture *of, uint32_t id)
 {
-    static const chroprof_path none;
+    static chroprof_path none;      /* zeros */
     size_t i;
     for (i = 0; i < of->count; i++)
         if (of->paths[i].id == id)
