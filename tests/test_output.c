@@ -890,11 +890,20 @@ TEST(queries_know_what_http_calls_a_format)
     CHECK_STR(q.content_type, "text/plain; charset=utf-8");
 }
 
+/* A stream that takes nothing. */
+static FILE *full_disk(void)
+{
+#if defined(__unix__) || defined(__APPLE__)
+    FILE *full = fopen("/dev/full", "w");
+    if (full != NULL)
+        return full;
+#endif
+    SKIP("no /dev/full");
+}
+
 TEST(a_full_disk)
 {
-    FILE *full = fopen("/dev/full", "w");
-    if (full == NULL)
-        SKIP("no /dev/full");
+    FILE *full = full_disk();
     setvbuf(full, NULL, _IONBF, 0);
     errno = 0;
     CHECK_EQ(chroprof_dump(rich(), CHROPROF_JSON, full), -1);
@@ -904,9 +913,7 @@ TEST(a_full_disk)
 
 TEST(a_full_disk_behind_a_buffer)
 {
-    FILE *full = fopen("/dev/full", "w");
-    if (full == NULL)
-        SKIP("no /dev/full");
+    FILE *full = full_disk();
     errno = 0;
     CHECK_EQ(chroprof_dump(small(), CHROPROF_FOLDED, full), -1);
     CHECK_EQ(errno, ENOSPC);
@@ -974,9 +981,11 @@ static bool decimal_comma(void)
     snprintf(command, sizeof command,
              "mkdir -p %s && localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1", folder,
              folder, folder);
+#if defined(__unix__) || defined(__APPLE__)
     if (system(command) == -1)
         return false;
     setenv("LOCPATH", folder, 1);
+#endif
     return setlocale(LC_ALL, "de_DE.UTF-8") != NULL &&
            strcmp(localeconv()->decimal_point, ",") == 0;
 }
