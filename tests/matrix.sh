@@ -1,0 +1,364 @@
+#!/bin/sh
+# tests/matrix.sh - builds and runs the test programs with other compilers, standards, optimisers,
+# processors, systems and checkers. Each cell is one line of the tables below.
+#
+#     sh tests/matrix.sh                 every cell of the matrix
+#     sh tests/matrix.sh ci              those marked "ci"
+#     sh tests/matrix.sh sanitizers      those whose group or name has this word in it
+#     sh tests/matrix.sh list            what there is
+#     sh tests/matrix.sh install WORD... fetches their packages with apt-get
+#     JOBS=2 sh tests/matrix.sh ...      two at a time; LIMIT: seconds that one program has
+#
+# The one case that takes ten seconds, python3 reading 100,000 paths, runs in the -O2 cells only.
+# A cell passes if the implementation and the programs build without a warning, and every case of
+# every program passes. Prints one line a cell; build/matrix.tsv has them for matrix_table.py.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+B=${B:-build}
+JOBS=${JOBS:-1}
+LIMIT=${LIMIT:-900}
+M=$B/matrix
+here=$(pwd)
+
+posix=-D_POSIX_C_SOURCE=200809L
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align"
+bare="-mthumb -std=c99 -DCHROPROF_NO_CLOCK"
+windows="x86_64-w64-mingw32-gcc -static"
+# programs that do without: fork and files that are mapped; an operating system
+no_fork="map merge snapshot"
+no_system="capacity clock map merge snapshot threads traces"
+
+# group | cell | packages | compiler and flags | how to run | programs left out | ci
+# How to run: nothing, a command before the program, or one of: wine, cortex-m3, firmware-m0,
+# firmware-m3 (the last two build tests/bare instead of the programs).
+cells() { cat <<END
+gcc 12|-O0|gcc-12|gcc-12 -std=c99 $posix -O0|||
+gcc 12|-O1|gcc-12|gcc-12 -std=c99 $posix -O1|||
+gcc 12|-O2|gcc-12|gcc-12 -std=c99 $posix -O2|||
+gcc 12|-O3|gcc-12|gcc-12 -std=c99 $posix -O3|||ci
+gcc 12|-Os|gcc-12|gcc-12 -std=c99 $posix -Os|||ci
+gcc 12|LTO|gcc-12|gcc-12 -std=c99 $posix -O2 -flto|||ci
+gcc 12|C11|gcc-12|gcc-12 -std=c11 $posix -O2|||
+gcc 12|C17|gcc-12|gcc-12 -std=c17 $posix -O2|||
+gcc 12|C2x|gcc-12|gcc-12 -std=c2x $posix -O2|||ci
+gcc 12|C++11|g++-12|g++-12 -x c++ -std=c++11 -O2|||
+gcc 12|C++14|g++-12|g++-12 -x c++ -std=c++14 -O2|||
+gcc 12|C++17|g++-12|g++-12 -x c++ -std=c++17 -O2|||
+gcc 12|C++20|g++-12|g++-12 -x c++ -std=c++20 -O2|||ci
+gcc 12|gnu99|gcc-12|gcc-12 -std=gnu99 -O2|||
+gcc 12|gnu11|gcc-12|gcc-12 -std=gnu11 -O2|||
+gcc 12|gnu17|gcc-12|gcc-12 -std=gnu17 -O2|||ci
+gcc 12|gnu2x|gcc-12|gcc-12 -std=gnu2x -O2|||
+gcc 12|gnu++11|g++-12|g++-12 -x c++ -std=gnu++11 -O2|||
+gcc 12|gnu++14|g++-12|g++-12 -x c++ -std=gnu++14 -O2|||
+gcc 12|gnu++17|g++-12|g++-12 -x c++ -std=gnu++17 -O2|||
+gcc 12|gnu++20|g++-12|g++-12 -x c++ -std=gnu++20 -O2|||
+clang 14|-O0|clang-14|clang-14 -std=c99 $posix -O0|||
+clang 14|-O1|clang-14|clang-14 -std=c99 $posix -O1|||
+clang 14|-O2|clang-14|clang-14 -std=c99 $posix -O2|||ci
+clang 14|-O3|clang-14|clang-14 -std=c99 $posix -O3|||
+clang 14|-Os|clang-14|clang-14 -std=c99 $posix -Os|||
+clang 14|LTO|clang-14 lld-14|clang-14 -std=c99 $posix -O2 -flto -fuse-ld=lld-14|||
+clang 14|C11|clang-14|clang-14 -std=c11 $posix -O2|||
+clang 14|C17|clang-14|clang-14 -std=c17 $posix -O2|||
+clang 14|C2x|clang-14|clang-14 -std=c2x $posix -O2|||
+clang 14|C++11|clang-14|clang++-14 -x c++ -std=c++11 -O2|||
+clang 14|C++14|clang-14|clang++-14 -x c++ -std=c++14 -O2|||
+clang 14|C++17|clang-14|clang++-14 -x c++ -std=c++17 -O2|||
+clang 14|C++20|clang-14|clang++-14 -x c++ -std=c++20 -O2|||
+clang 14|gnu99|clang-14|clang-14 -std=gnu99 -O2|||
+clang 14|gnu17|clang-14|clang-14 -std=gnu17 -O2|||
+clang 14|gnu++20|clang-14|clang++-14 -x c++ -std=gnu++20 -O2|||
+clang 22|-O0|clang-22|clang-22 -std=c99 $posix -O0|||
+clang 22|-O1|clang-22|clang-22 -std=c99 $posix -O1|||
+clang 22|-O2|clang-22|clang-22 -std=c99 $posix -O2|||
+clang 22|-O3|clang-22|clang-22 -std=c99 $posix -O3|||ci
+clang 22|-Os|clang-22|clang-22 -std=c99 $posix -Os|||
+clang 22|LTO|clang-22 lld-22|clang-22 -std=c99 $posix -O2 -flto -fuse-ld=lld-22|||
+clang 22|C11|clang-22|clang-22 -std=c11 $posix -O2|||
+clang 22|C17|clang-22|clang-22 -std=c17 $posix -O2|||
+clang 22|C2x|clang-22|clang-22 -std=c2x $posix -O2|||ci
+clang 22|C++11|clang-22|clang++-22 -x c++ -std=c++11 -O2|||
+clang 22|C++14|clang-22|clang++-22 -x c++ -std=c++14 -O2|||
+clang 22|C++17|clang-22|clang++-22 -x c++ -std=c++17 -O2|||
+clang 22|C++20|clang-22|clang++-22 -x c++ -std=c++20 -O2|||ci
+clang 22|gnu99|clang-22|clang-22 -std=gnu99 -O2|||
+clang 22|gnu17|clang-22|clang-22 -std=gnu17 -O2|||
+clang 22|gnu++20|clang-22|clang++-22 -x c++ -std=gnu++20 -O2|||
+other compilers and C libraries|tcc|tcc|tcc $posix|||ci
+other compilers and C libraries|musl|musl-tools|musl-gcc -std=c99 $posix -O2|||ci
+little-endian processors|x86, 32 bits|gcc-i686-linux-gnu|i686-linux-gnu-gcc -static -std=c99 $posix -O2|||ci
+little-endian processors|arm (qemu)|gcc-arm-linux-gnueabihf qemu-user|arm-linux-gnueabihf-gcc -static -std=c99 $posix -O2|qemu-arm||
+little-endian processors|arm64 (qemu)|gcc-aarch64-linux-gnu qemu-user|aarch64-linux-gnu-gcc -static -std=c99 $posix -O2|qemu-aarch64||ci
+little-endian processors|riscv64 (qemu)|gcc-riscv64-linux-gnu qemu-user|riscv64-linux-gnu-gcc -static -std=c99 $posix -O2|qemu-riscv64||
+big-endian processors|s390x, 64 bits (qemu)|gcc-s390x-linux-gnu qemu-user|s390x-linux-gnu-gcc -static -std=c99 $posix -O2|qemu-s390x||
+big-endian processors|powerpc, 32 bits (qemu)|gcc-powerpc-linux-gnu qemu-user|powerpc-linux-gnu-gcc -static -std=c99 $posix -O2|qemu-ppc||ci
+Windows|mingw-w64 C99 (wine)|gcc-mingw-w64-x86-64 wine64|$windows -std=c99 $posix -O2|wine|$no_fork|ci
+Windows|mingw-w64 gnu17 (wine)|gcc-mingw-w64-x86-64 wine64|$windows -std=gnu17 -O2|wine|$no_fork|
+no operating system|Cortex-M3, newlib (qemu)|gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm|arm-none-eabi-gcc -mcpu=cortex-m3 $bare -O2|cortex-m3|$no_system|ci
+no operating system|Cortex-M3, no libc, unaligned access traps (qemu)|gcc-arm-none-eabi qemu-system-arm|arm-none-eabi-gcc -mcpu=cortex-m3 $bare -Os -DCHROPROF_NO_STDIO|firmware-m3||ci
+no operating system|Cortex-M0 in 16 KiB, no libc (qemu)|gcc-arm-none-eabi qemu-system-arm|arm-none-eabi-gcc -mcpu=cortex-m0 $bare -Os -DCHROPROF_NO_STDIO -DCHROPROF_NO_TEXT -DCHROPROF_NO_FIREFOX|firmware-m0||ci
+END
+}
+
+ubsan="-fsanitize=undefined,integer,implicit-conversion,nullability,float-divide-by-zero,bounds
+       -fno-sanitize-recover=all -fsanitize-ignorelist=tests/sanitizer_ignores.txt"
+valgrind="valgrind -q --error-exitcode=9 --leak-check=no --track-origins=no"
+sanitizer_cells() { cat <<END
+sanitizers|clang's UBSan, integer, implicit-conversion -O1|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O1 -g $(echo $ubsan)|||
+sanitizers|ASan and UBSan -O0|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all|||
+sanitizers|ASan and UBSan -O3|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O3 -g -fsanitize=address,undefined -fno-sanitize-recover=all|||
+sanitizers|MSan -O0|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O0 -g -fsanitize=memory -fsanitize-memory-track-origins|||
+sanitizers|MSan -O2|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O2 -g -fsanitize=memory|||
+sanitizers|TSan -O1|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O1 -g -fsanitize=thread||capacity formats map output snapshot|
+sanitizers|valgrind -O0|gcc-12 valgrind|gcc-12 -std=c99 $posix -O0 -g|$valgrind|capacity formats map output snapshot|
+sanitizers|valgrind -O2|gcc-12 valgrind|gcc-12 -std=c99 $posix -O2 -g|$valgrind|capacity formats map output snapshot|
+END
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# ---- one cell
+
+note() { sed -n 's/^# stack  *\([0-9]* bytes: .*\)/\1/p' "$1" | tr '\n' ';' | sed 's/;$//; s/;/, /g'; }
+
+# runner HOW PROGRAM: runs it
+runner() {
+    case $1 in
+    wine) WINEPREFIX=$here/$M/wine WINEDEBUG=-all $wine "$2" ;;
+    cortex-m3 | firmware-m3) board mps2-an385 "$2" ;;
+    firmware-m0) board microbit "$2" ;;
+    *) $1 "$2" ;;
+    esac
+}
+
+board() { qemu-system-arm -M "$1" -nographic -monitor none -semihosting -kernel "$2"; }
+
+wine=wine64
+has wine64 || wine=/usr/lib/wine/wine64
+
+# what HOW needs to be there
+tool_of() {
+    case $1 in
+    wine) echo $wine ;;
+    cortex-m3 | firmware-*) echo qemu-system-arm ;;
+    *) echo "${1%% *}" ;;
+    esac
+}
+
+# compile OUTPUT ARGUMENTS...: with the cell's compiler; warnings are failures
+compile() {
+    output=$1
+    shift
+    echo "\$ $compiler $* -o $output"
+    $compiler $checks "$@" -o "$output" && [ -s "$output" ]
+}
+
+# what is linked to a program beside the implementation
+extras() {
+    case $how in
+    cortex-m3) echo "-nostartfiles --specs=rdimon.specs -Ttests/bare/mps2.ld $cell/startup.o" ;;
+    *) echo "$threads" ;;
+    esac
+}
+
+# the object and not the source: C and C++ flags must not reach it as a language
+build_parts() {
+    mkdir -p "$cell/include" "$cell/scratch"
+    ln -sfn /usr/include/stb "$cell/include/stb"
+    compile "$cell/impl.o" -c tests/compile/impl.c || return 1
+    [ "$how" != cortex-m3 ] || compile "$cell/startup.o" -DBARE_NEWLIB -c tests/bare/startup.c
+}
+
+# programs with a copy of their own are linked without ours
+build_program() {
+    object=$cell/impl.o
+    ! grep -q '^#define CHROPROF_IMPLEMENTATION' "tests/test_$1.c" || object=
+    compile "$cell/$1.o" -isystem "$cell/include" $threads $lenient -c "tests/test_$1.c" || return 1
+    echo "\$ link $1"
+    $linker -o "$cell/$1" "$cell/$1.o" $object $(extras)
+}
+
+build_firmware() {
+    board=mps2
+    [ "$how" = firmware-m3 ] || board=microbit
+    compile "$cell/firmware" -ffreestanding -fno-tree-loop-distribute-patterns -nostdlib \
+        -nostartfiles -Ttests/bare/$board.ld tests/bare/*.c tests/compile/impl.c -lgcc
+}
+
+# run_program NAME: its cases are added to the cell's
+run_program() {
+    timeout "$LIMIT" sh tests/matrix.sh run "$how" "$cell/$1" </dev/null >"$cell/$1.log" 2>&1
+    status=$?
+    counts=$(tr -d '\r' <"$cell/$1.log" |
+        sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' | tail -n 1)
+    tr -d '\r' <"$cell/$1.log" | grep -a -E '^(FAIL|skip) ' | sed "s/^/$1: /" >>"$cell/odd"
+    if [ -z "$counts" ]; then
+        echo "$1: FAIL ended without its counts, exit status $status" >>"$cell/odd"
+        counts="0 1 0"
+    elif [ $status != 0 ] && [ "${counts#* 0 }" != "$counts" ]; then
+        echo "$1: FAIL exit status $status: $(tail -n 1 "$cell/$1.log")" >>"$cell/odd"
+        counts="0 1 0"
+    fi
+    set -- $counts
+    passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+}
+
+programs_without() {
+    for source in tests/test_*.c; do
+        program=$(basename "$source" .c)
+        case " $1 " in *" ${program#test_} "*) ;; *) echo "${program#test_}" ;; esac
+    done
+}
+
+build_and_run() {
+    if [ "${how#firmware}" != "$how" ]; then
+        build_firmware >>"$cell/build.log" 2>&1 && run_program firmware && return
+        build_failed firmware
+        return
+    fi
+    build_parts >>"$cell/build.log" 2>&1 || { build_failed implementation; return; }
+    for program in $1; do
+        if build_program "$program" >>"$cell/build.log" 2>&1; then run_program "$program"
+        else build_failed "$program"; fi
+        rm -f "$cell/$program" "$cell/$program.exe" "$cell/$program.o"
+    done
+}
+
+build_failed() {
+    failed=$((failed + 1))
+    why=$(grep -E 'error:|warning:|undefined' "$cell/build.log" | grep -v 'all warnings' | tail -n 1)
+    echo "$1: FAIL does not build: $why" >>"$cell/odd"
+}
+
+# one GROUP NAME PACKAGES COMPILER HOW LEFT-OUT: runs a cell, its row goes to CELL/row
+one() {
+    cell=$M/$(echo "$1 $2" | tr -c 'A-Za-z0-9+.\n-' '_')
+    compiler=$4 how=$5 passed=0 failed=0 skipped=0 lenient= checks="$warnings -Werror"
+    rm -rf "$cell"
+    mkdir -p "$cell"
+    : >"$cell/odd"
+    missing=
+    has "${4%% *}" && { [ -z "$how" ] || has "$(tool_of "$how")"; } || missing=1
+    if [ -n "$missing" ] || ! usable; then
+        printf '%s\t%s\t0\t0\t0\t0\t-\tskipped: %s\n' "$1" "$2" "$3" >"$cell/row"
+        return
+    fi
+    threads=-pthread
+    # on a bare machine there are none, and uint32_t is a long, which the tests print as %u
+    [ "$how" != cortex-m3 ] || threads= lenient=-Wno-format
+    linker=$(echo "$compiler" | sed 's/ -x c++ / /')
+    case $compiler in
+    tcc*) checks=-Wall ;;
+    # tests write { 0 } as C does
+    *-x\ c++*) lenient=-Wno-missing-field-initializers ;;
+    *) checks="$checks -Wstrict-prototypes" ;;
+    esac
+    # tests cut long names on purpose
+    case $compiler in gcc* | g++* | *-gcc*) lenient="$lenient -Wno-format-truncation" ;; esac
+    # a program under the emulator of Windows finds neither python3 nor xz
+    if [ "$how" = wine ]; then unpack_traces; export UNPACKED="$here/$M/traces"; fi
+    SCRATCH=$cell/scratch
+    export SCRATCH
+    case $2 in -O2) ;; *) export EXCEPT=a_hundred_thousand_paths ;; esac
+    started=$(date +%s)
+    build_and_run "$(programs_without "$6")"
+    [ "${how#firmware}" = "$how" ] || noted=$(note "$cell/firmware.log")
+    printf '%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n' "$1" "$2" $passed $failed $skipped \
+        $(($(date +%s) - started)) "$(cksum <chroprof.h | cut -d' ' -f1)" "${noted:-}" >"$cell/row"
+    rm -rf "$cell/scratch" "$cell"/*.o
+}
+
+# usable: the compiler builds programs here (its libraries are there)
+usable() {
+    [ "${how#firmware}" = "$how" ] && [ "$how" != cortex-m3 ] || return 0
+    echo 'int main(void) { return 0; }' >"$cell/empty.c"
+    $compiler "$cell/empty.c" -o "$cell/empty" >"$cell/empty.log" 2>&1
+}
+
+unpack_traces() {
+    mkdir -p "$M/traces"
+    for file in tests/traces/*.events.xz; do
+        name=$M/traces/$(basename "$file" .xz)
+        [ -s "$name" ] || { xz -dc "$file" >"$name.$$" && mv "$name.$$" "$name"; }
+    done
+}
+
+# ---- all of them
+
+# chosen WORD...: the cells that the words ask for
+chosen() {
+    case " $* " in
+    *' ci '*) cells | grep '|ci$' ;;
+    *' all '*) cells; sanitizer_cells ;;
+    '  ') cells ;;
+    *) { cells; sanitizer_cells; } | while IFS= read -r line; do
+        for word in "$@"; do
+            case "$(echo "$line" | cut -d'|' -f1,2)" in *"$word"*) echo "$line"; break ;; esac
+        done
+    done ;;
+    esac
+}
+
+show() {
+    printf '%s\n' "$1" | { IFS='	' read -r group name passed failed skipped seconds header noted
+        case $noted in skipped:*) echo "skip $group, $name: needs ${noted#skipped: }"; return ;; esac
+        printf '%s, %s: %d passed, %d failed, %d skipped (%d s)\n' "$group" "$name" "$passed" \
+            "$failed" "$skipped" "$seconds"
+    }
+}
+
+install_packages() {
+    root=
+    [ "$(id -u)" = 0 ] || root="sudo -n"
+    export DEBIAN_FRONTEND=noninteractive
+    $root apt-get -q update >/dev/null
+    chosen "$@" | cut -d'|' -f3 | tr ' ' '\n' | sort -u | while read -r package; do
+        $root apt-get -q -y install --no-install-recommends "$package" >/dev/null 2>&1 </dev/null ||
+            echo "could not install $package"
+    done
+}
+
+run_all() {
+    mkdir -p "$M"
+    case " $* " in *' ci '* | '  ' | *Windows* | *' all '*) ! has $wine || start_wine ;; esac
+    chosen "$@" >"$M/chosen"
+    # xargs keeps JOBS cells going; each writes its row
+    tr '\n' '\0' <"$M/chosen" | xargs -0 -n 1 -P "$JOBS" sh tests/matrix.sh cell
+    while IFS='|' read -r group name rest; do
+        cat "$M/$(echo "$group $name" | tr -c 'A-Za-z0-9+.\n-' '_')/row"
+    done <"$M/chosen" >"$B/matrix-new.tsv"
+    merge
+    awk -F'\t' '{ p += $3; f += $4; s += $5 } $8 ~ /^skipped/ { s++ }
+        END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f != 0 }' \
+        "$B/matrix-new.tsv"
+}
+
+# rows of this run replace older ones of the same name, in the order of the tables
+merge() {
+    touch "$B/matrix.tsv"
+    { cells; sanitizer_cells; } | cut -d'|' -f1,2 | tr '|' '\t' >"$M/order"
+    awk -F'\t' 'NR == FNR { row[$1 FS $2] = $0; next }
+        FILENAME ~ /matrix-new/ { row[$1 FS $2] = $0; next }
+        ($1 FS $2) in row { print row[$1 FS $2] }' \
+        "$B/matrix.tsv" "$B/matrix-new.tsv" "$M/order" >"$B/matrix.part"
+    mv "$B/matrix.part" "$B/matrix.tsv"
+}
+
+# the first start makes a folder of settings, which takes a while
+start_wine() {
+    WINEPREFIX=$here/$M/wine WINEDEBUG=-all timeout 300 $wine wineboot >/dev/null 2>&1 </dev/null
+}
+
+case ${1:-} in
+run) runner "$2" "$3" ;;
+cell)
+    IFS='|' read -r group name packages compiler how programs ci <<END
+$2
+END
+    one "$group" "$name" "$packages" "$compiler" "$how" "$programs"
+    { show "$(cat "$cell/row")"; grep ': FAIL' "$cell/odd"; } ;;
+list) shift; chosen "$@" | cut -d"|" -f1,2 ;;
+install) shift; install_packages "$@" ;;
+*) run_all "$@" ;;
+esac
