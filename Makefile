@@ -22,6 +22,11 @@ help:
 	@echo 'make chroprof   builds build/chroprof, the command'
 	@echo 'make test       runs everything; fetches what it needs with apt-get where it may'
 	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
+	@echo 'make test-matrix  the tests with other compilers, standards, processors and systems;'
+	@echo '                MATRIX=ci: fewer; MATRIX="arm Windows": cells with these words'
+	@echo 'make test-sanitizers  the tests under MSan, TSan, UBSan with integer checks, valgrind'
+	@echo 'make sizes      bytes of code for some sets of options'
+	@echo 'make matrix-tables  writes what the last runs measured into the README files'
 	@echo 'make coverage   lines and branches of chroprof.h under the tests; what was not run'
 	@echo 'make fuzz       fuzzes the event gate with libFuzzer; TIME=60 seconds'
 	@echo 'make fuzz-open  the same for chroprof_open and chroprof_snapshot: any bytes as a block'
@@ -70,6 +75,20 @@ test:
 # the same outputs in the programs that people open them with: browser, speedscope, pprof, promtool
 test-viewers: $B/chroprof $B/demo
 	@B='$B' sh tests/viewers.sh
+
+# the same programs with other compilers, standards, optimisers, processors, systems and checkers
+MATRIX =
+test-matrix:
+	@B='$B' sh tests/matrix.sh $(MATRIX)
+
+test-sanitizers:
+	@B='$B' sh tests/matrix.sh sanitizers
+
+sizes:
+	@B='$B' sh tests/sizes.sh
+
+matrix-tables:
+	python3 tests/matrix_table.py $B
 
 test-programs: $(TESTS:%=$B/test/plain/%) $(TESTS:%=$B/test/san/%)
 
@@ -148,4 +167,5 @@ $B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h chroprof.
 clean:
 	rm -rf $B
 
-.PHONY: help chroprof demo test test-viewers test-programs coverage fuzz fuzz-open bench clean
+.PHONY: help chroprof demo test test-viewers test-matrix test-sanitizers sizes matrix-tables \
+    test-programs coverage fuzz fuzz-open bench clean

@@ -21,106 +21,138 @@ M=$B/matrix
 here=$(pwd)
 
 posix=-D_POSIX_C_SOURCE=200809L
+c99="-std=c99 $posix"
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align"
-bare="-mthumb -std=c99 -DCHROPROF_NO_CLOCK"
+static="-static $c99 -O2"
+lto="-O2 -flto -fuse-ld=lld"
 windows="x86_64-w64-mingw32-gcc -static"
+bare="-mthumb -std=c99 -DCHROPROF_NO_CLOCK"
+m3="arm-none-eabi-gcc -mcpu=cortex-m3 $bare"
+m0="arm-none-eabi-gcc -mcpu=cortex-m0 $bare -DCHROPROF_NO_TEXT -DCHROPROF_NO_FIREFOX"
+no_stdio="-Os -DCHROPROF_NO_STDIO"
 # programs that do without: fork and files that are mapped; an operating system
-no_fork="map merge snapshot"
-no_system="capacity clock map merge snapshot threads traces"
+no_fork="map merge snapshot faults"
+no_system="capacity clock map merge snapshot threads traces guard faults"
 
-# group | cell | packages | compiler and flags | how to run | programs left out | ci
+# group | cell | compiler and flags | how to run | programs left out | ci
 # How to run: nothing, a command before the program, or one of: wine, cortex-m3, firmware-m0,
 # firmware-m3 (the last two build tests/bare instead of the programs).
 cells() { cat <<END
-gcc 12|-O0|gcc-12|gcc-12 -std=c99 $posix -O0|||
-gcc 12|-O1|gcc-12|gcc-12 -std=c99 $posix -O1|||
-gcc 12|-O2|gcc-12|gcc-12 -std=c99 $posix -O2|||
-gcc 12|-O3|gcc-12|gcc-12 -std=c99 $posix -O3|||ci
-gcc 12|-Os|gcc-12|gcc-12 -std=c99 $posix -Os|||ci
-gcc 12|LTO|gcc-12|gcc-12 -std=c99 $posix -O2 -flto|||ci
-gcc 12|C11|gcc-12|gcc-12 -std=c11 $posix -O2|||
-gcc 12|C17|gcc-12|gcc-12 -std=c17 $posix -O2|||
-gcc 12|C2x|gcc-12|gcc-12 -std=c2x $posix -O2|||ci
-gcc 12|C++11|g++-12|g++-12 -x c++ -std=c++11 -O2|||
-gcc 12|C++14|g++-12|g++-12 -x c++ -std=c++14 -O2|||
-gcc 12|C++17|g++-12|g++-12 -x c++ -std=c++17 -O2|||
-gcc 12|C++20|g++-12|g++-12 -x c++ -std=c++20 -O2|||ci
-gcc 12|gnu99|gcc-12|gcc-12 -std=gnu99 -O2|||
-gcc 12|gnu11|gcc-12|gcc-12 -std=gnu11 -O2|||
-gcc 12|gnu17|gcc-12|gcc-12 -std=gnu17 -O2|||ci
-gcc 12|gnu2x|gcc-12|gcc-12 -std=gnu2x -O2|||
-gcc 12|gnu++11|g++-12|g++-12 -x c++ -std=gnu++11 -O2|||
-gcc 12|gnu++14|g++-12|g++-12 -x c++ -std=gnu++14 -O2|||
-gcc 12|gnu++17|g++-12|g++-12 -x c++ -std=gnu++17 -O2|||
-gcc 12|gnu++20|g++-12|g++-12 -x c++ -std=gnu++20 -O2|||
-clang 14|-O0|clang-14|clang-14 -std=c99 $posix -O0|||
-clang 14|-O1|clang-14|clang-14 -std=c99 $posix -O1|||
-clang 14|-O2|clang-14|clang-14 -std=c99 $posix -O2|||ci
-clang 14|-O3|clang-14|clang-14 -std=c99 $posix -O3|||
-clang 14|-Os|clang-14|clang-14 -std=c99 $posix -Os|||
-clang 14|LTO|clang-14 lld-14|clang-14 -std=c99 $posix -O2 -flto -fuse-ld=lld-14|||
-clang 14|C11|clang-14|clang-14 -std=c11 $posix -O2|||
-clang 14|C17|clang-14|clang-14 -std=c17 $posix -O2|||
-clang 14|C2x|clang-14|clang-14 -std=c2x $posix -O2|||
-clang 14|C++11|clang-14|clang++-14 -x c++ -std=c++11 -O2|||
-clang 14|C++14|clang-14|clang++-14 -x c++ -std=c++14 -O2|||
-clang 14|C++17|clang-14|clang++-14 -x c++ -std=c++17 -O2|||
-clang 14|C++20|clang-14|clang++-14 -x c++ -std=c++20 -O2|||
-clang 14|gnu99|clang-14|clang-14 -std=gnu99 -O2|||
-clang 14|gnu17|clang-14|clang-14 -std=gnu17 -O2|||
-clang 14|gnu++20|clang-14|clang++-14 -x c++ -std=gnu++20 -O2|||
-clang 22|-O0|clang-22|clang-22 -std=c99 $posix -O0|||
-clang 22|-O1|clang-22|clang-22 -std=c99 $posix -O1|||
-clang 22|-O2|clang-22|clang-22 -std=c99 $posix -O2|||
-clang 22|-O3|clang-22|clang-22 -std=c99 $posix -O3|||ci
-clang 22|-Os|clang-22|clang-22 -std=c99 $posix -Os|||
-clang 22|LTO|clang-22 lld-22|clang-22 -std=c99 $posix -O2 -flto -fuse-ld=lld-22|||
-clang 22|C11|clang-22|clang-22 -std=c11 $posix -O2|||
-clang 22|C17|clang-22|clang-22 -std=c17 $posix -O2|||
-clang 22|C2x|clang-22|clang-22 -std=c2x $posix -O2|||ci
-clang 22|C++11|clang-22|clang++-22 -x c++ -std=c++11 -O2|||
-clang 22|C++14|clang-22|clang++-22 -x c++ -std=c++14 -O2|||
-clang 22|C++17|clang-22|clang++-22 -x c++ -std=c++17 -O2|||
-clang 22|C++20|clang-22|clang++-22 -x c++ -std=c++20 -O2|||ci
-clang 22|gnu99|clang-22|clang-22 -std=gnu99 -O2|||
-clang 22|gnu17|clang-22|clang-22 -std=gnu17 -O2|||
-clang 22|gnu++20|clang-22|clang++-22 -x c++ -std=gnu++20 -O2|||
-other compilers and C libraries|tcc|tcc|tcc $posix|||ci
-other compilers and C libraries|musl|musl-tools|musl-gcc -std=c99 $posix -O2|||ci
-little-endian processors|x86, 32 bits|gcc-i686-linux-gnu|i686-linux-gnu-gcc -static -std=c99 $posix -O2|||ci
-little-endian processors|arm (qemu)|gcc-arm-linux-gnueabihf qemu-user|arm-linux-gnueabihf-gcc -static -std=c99 $posix -O2|qemu-arm||
-little-endian processors|arm64 (qemu)|gcc-aarch64-linux-gnu qemu-user|aarch64-linux-gnu-gcc -static -std=c99 $posix -O2|qemu-aarch64||ci
-little-endian processors|riscv64 (qemu)|gcc-riscv64-linux-gnu qemu-user|riscv64-linux-gnu-gcc -static -std=c99 $posix -O2|qemu-riscv64||
-big-endian processors|s390x, 64 bits (qemu)|gcc-s390x-linux-gnu qemu-user|s390x-linux-gnu-gcc -static -std=c99 $posix -O2|qemu-s390x||
-big-endian processors|powerpc, 32 bits (qemu)|gcc-powerpc-linux-gnu qemu-user|powerpc-linux-gnu-gcc -static -std=c99 $posix -O2|qemu-ppc||ci
-Windows|mingw-w64 C99 (wine)|gcc-mingw-w64-x86-64 wine64|$windows -std=c99 $posix -O2|wine|$no_fork|ci
-Windows|mingw-w64 gnu17 (wine)|gcc-mingw-w64-x86-64 wine64|$windows -std=gnu17 -O2|wine|$no_fork|
-no operating system|Cortex-M3, newlib (qemu)|gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm|arm-none-eabi-gcc -mcpu=cortex-m3 $bare -O2|cortex-m3|$no_system|ci
-no operating system|Cortex-M3, no libc, unaligned access traps (qemu)|gcc-arm-none-eabi qemu-system-arm|arm-none-eabi-gcc -mcpu=cortex-m3 $bare -Os -DCHROPROF_NO_STDIO|firmware-m3||ci
-no operating system|Cortex-M0 in 16 KiB, no libc (qemu)|gcc-arm-none-eabi qemu-system-arm|arm-none-eabi-gcc -mcpu=cortex-m0 $bare -Os -DCHROPROF_NO_STDIO -DCHROPROF_NO_TEXT -DCHROPROF_NO_FIREFOX|firmware-m0||ci
+gcc 12|-O0|gcc-12 $c99 -O0|||
+gcc 12|-O1|gcc-12 $c99 -O1|||
+gcc 12|-O2|gcc-12 $c99 -O2|||
+gcc 12|-O3|gcc-12 $c99 -O3|||ci
+gcc 12|-Os|gcc-12 $c99 -Os|||ci
+gcc 12|LTO|gcc-12 $c99 -O2 -flto|||ci
+gcc 12|C11|gcc-12 -std=c11 $posix -O2|||
+gcc 12|C17|gcc-12 -std=c17 $posix -O2|||
+gcc 12|C2x|gcc-12 -std=c2x $posix -O2|||ci
+gcc 12|C++11|g++-12 -x c++ -std=c++11 -O2|||
+gcc 12|C++14|g++-12 -x c++ -std=c++14 -O2|||
+gcc 12|C++17|g++-12 -x c++ -std=c++17 -O2|||
+gcc 12|C++20|g++-12 -x c++ -std=c++20 -O2|||ci
+gcc 12|gnu99|gcc-12 -std=gnu99 -O2|||
+gcc 12|gnu11|gcc-12 -std=gnu11 -O2|||
+gcc 12|gnu17|gcc-12 -std=gnu17 -O2|||ci
+gcc 12|gnu2x|gcc-12 -std=gnu2x -O2|||
+gcc 12|gnu++11|g++-12 -x c++ -std=gnu++11 -O2|||
+gcc 12|gnu++14|g++-12 -x c++ -std=gnu++14 -O2|||
+gcc 12|gnu++17|g++-12 -x c++ -std=gnu++17 -O2|||
+gcc 12|gnu++20|g++-12 -x c++ -std=gnu++20 -O2|||
+clang 14|-O0|clang-14 $c99 -O0|||
+clang 14|-O1|clang-14 $c99 -O1|||
+clang 14|-O2|clang-14 $c99 -O2|||ci
+clang 14|-O3|clang-14 $c99 -O3|||
+clang 14|-Os|clang-14 $c99 -Os|||
+clang 14|LTO|clang-14 $c99 $lto-14|||
+clang 14|C11|clang-14 -std=c11 $posix -O2|||
+clang 14|C17|clang-14 -std=c17 $posix -O2|||
+clang 14|C2x|clang-14 -std=c2x $posix -O2|||
+clang 14|C++11|clang++-14 -x c++ -std=c++11 -O2|||
+clang 14|C++14|clang++-14 -x c++ -std=c++14 -O2|||
+clang 14|C++17|clang++-14 -x c++ -std=c++17 -O2|||
+clang 14|C++20|clang++-14 -x c++ -std=c++20 -O2|||
+clang 14|gnu99|clang-14 -std=gnu99 -O2|||
+clang 14|gnu17|clang-14 -std=gnu17 -O2|||
+clang 14|gnu++20|clang++-14 -x c++ -std=gnu++20 -O2|||
+clang 22|-O0|clang-22 $c99 -O0|||
+clang 22|-O1|clang-22 $c99 -O1|||
+clang 22|-O2|clang-22 $c99 -O2|||
+clang 22|-O3|clang-22 $c99 -O3|||ci
+clang 22|-Os|clang-22 $c99 -Os|||
+clang 22|LTO|clang-22 $c99 $lto-22|||
+clang 22|C11|clang-22 -std=c11 $posix -O2|||
+clang 22|C17|clang-22 -std=c17 $posix -O2|||
+clang 22|C2x|clang-22 -std=c2x $posix -O2|||ci
+clang 22|C++11|clang++-22 -x c++ -std=c++11 -O2|||
+clang 22|C++14|clang++-22 -x c++ -std=c++14 -O2|||
+clang 22|C++17|clang++-22 -x c++ -std=c++17 -O2|||
+clang 22|C++20|clang++-22 -x c++ -std=c++20 -O2|||ci
+clang 22|gnu99|clang-22 -std=gnu99 -O2|||
+clang 22|gnu17|clang-22 -std=gnu17 -O2|||
+clang 22|gnu++20|clang++-22 -x c++ -std=gnu++20 -O2|||
+others|tcc|tcc $posix|||ci
+others|musl|musl-gcc $c99 -O2|||ci
+little-endian|32-bit x86|i686-linux-gnu-gcc $static|||ci
+little-endian|arm|arm-linux-gnueabihf-gcc $static|qemu-arm||
+little-endian|arm64|aarch64-linux-gnu-gcc $static|qemu-aarch64||ci
+little-endian|riscv64|riscv64-linux-gnu-gcc $static|qemu-riscv64||
+big-endian|s390x|s390x-linux-gnu-gcc $static|qemu-s390x||
+big-endian|32-bit powerpc|powerpc-linux-gnu-gcc $static|qemu-ppc||ci
+Windows (wine)|mingw-w64 C99|$windows $c99 -O2|wine|$no_fork|ci
+Windows (wine)|mingw-w64 gnu17|$windows -std=gnu17 -O2|wine|$no_fork|
+bare metal (qemu)|Cortex-M3 with newlib|$m3 -O2|cortex-m3|$no_system|ci
+bare metal (qemu)|Cortex-M3, no libc, unaligned access traps|$m3 $no_stdio|firmware-m3||ci
+bare metal (qemu)|Cortex-M0 in 16 KiB, no libc|$m0 $no_stdio|firmware-m0||ci
 END
 }
 
-ubsan="-fsanitize=undefined,integer,implicit-conversion,nullability,float-divide-by-zero,bounds
-       -fno-sanitize-recover=all -fsanitize-ignorelist=tests/sanitizer_ignores.txt"
-valgrind="valgrind -q --error-exitcode=9 --leak-check=no --track-origins=no"
+# Without: unsigned-integer-overflow. Sums over futures are kept as differences modulo 2^64 (wall,
+# delay, blame), hashes multiply, and figures of a damaged view may be any number.
+integer="-fsanitize=undefined,integer,implicit-conversion,nullability,float-divide-by-zero \
+-fno-sanitize=unsigned-integer-overflow -fno-sanitize-recover=all"
+address="-fsanitize=address,undefined -fno-sanitize-recover=all"
+memory="-fsanitize=memory -fsanitize-memory-track-origins"
+valgrind="valgrind -q --error-exitcode=9 --leak-check=no"
+# minutes under these two: what is mostly python3, fork or a million events
+slow="capacity formats map output snapshot guard faults"
 sanitizer_cells() { cat <<END
-sanitizers|clang's UBSan, integer, implicit-conversion -O1|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O1 -g $(echo $ubsan)|||
-sanitizers|ASan and UBSan -O0|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all|||
-sanitizers|ASan and UBSan -O3|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O3 -g -fsanitize=address,undefined -fno-sanitize-recover=all|||
-sanitizers|MSan -O0|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O0 -g -fsanitize=memory -fsanitize-memory-track-origins|||
-sanitizers|MSan -O2|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O2 -g -fsanitize=memory|||
-sanitizers|TSan -O1|clang-14 libclang-rt-14-dev|clang-14 -std=c99 $posix -O1 -g -fsanitize=thread||capacity formats map output snapshot|
-sanitizers|valgrind -O0|gcc-12 valgrind|gcc-12 -std=c99 $posix -O0 -g|$valgrind|capacity formats map output snapshot|
-sanitizers|valgrind -O2|gcc-12 valgrind|gcc-12 -std=c99 $posix -O2 -g|$valgrind|capacity formats map output snapshot|
+sanitizers|UBSan with integer and implicit-conversion -O1|clang-14 $c99 -O1 -g $integer|||
+sanitizers|ASan and UBSan -O0|clang-14 $c99 -O0 -g $address|||
+sanitizers|ASan and UBSan -O3|clang-14 $c99 -O3 -g $address|||
+sanitizers|MSan -O0|clang-14 $c99 -O0 -g $memory|||
+sanitizers|MSan -O2|clang-14 $c99 -O2 -g $memory|||
+sanitizers|TSan -O1|clang-14 $c99 -O1 -g -fsanitize=thread||$slow|
+sanitizers|valgrind -O0|gcc-12 $c99 -O0 -g|$valgrind|$slow|
+sanitizers|valgrind -O2|gcc-12 $c99 -O2 -g|$valgrind|$slow|
 END
+}
+
+# the packages of a compiler or an emulator
+package_of() {
+    case $1 in
+    musl-gcc) echo musl-tools ;;
+    x86_64-w64-mingw32-gcc) echo gcc-mingw-w64-x86-64 ;;
+    arm-none-eabi-gcc) echo gcc-arm-none-eabi libnewlib-arm-none-eabi ;;
+    *-linux-gnu*-gcc) echo "gcc-${1%-gcc}" ;;
+    clang++-*) echo "clang-${1#clang++-}" ;;
+    clang-*) echo "$1 lld-${1#clang-} libclang-rt-${1#clang-}-dev" ;;
+    qemu-system-arm) echo qemu-system-arm ;;
+    qemu-*) echo qemu-user ;;
+    */wine64 | wine64) echo wine64 ;;
+    '') ;;
+    *) echo "$1" ;;
+    esac
 }
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
 # ---- one cell
 
-note() { sed -n 's/^# stack  *\([0-9]* bytes: .*\)/\1/p' "$1" | tr '\n' ';' | sed 's/;$//; s/;/, /g'; }
+# what the firmware says of its stack, on one line
+note() {
+    sed -n 's/^# stack  *\([0-9]* bytes: .*\)/\1/p' "$1" | tr '\n' ';' | sed 's/;$//; s/;/, /g'
+}
 
 # runner HOW PROGRAM: runs it
 runner() {
@@ -186,12 +218,13 @@ build_firmware() {
         -nostartfiles -Ttests/bare/$board.ld tests/bare/*.c tests/compile/impl.c -lgcc
 }
 
+counts_of='s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p'
+
 # run_program NAME: its cases are added to the cell's
 run_program() {
     timeout "$LIMIT" sh tests/matrix.sh run "$how" "$cell/$1" </dev/null >"$cell/$1.log" 2>&1
     status=$?
-    counts=$(tr -d '\r' <"$cell/$1.log" |
-        sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' | tail -n 1)
+    counts=$(tr -d '\r' <"$cell/$1.log" | sed -n "$counts_of" | tail -n 1)
     tr -d '\r' <"$cell/$1.log" | grep -a -E '^(FAIL|skip) ' | sed "s/^/$1: /" >>"$cell/odd"
     if [ -z "$counts" ]; then
         echo "$1: FAIL ended without its counts, exit status $status" >>"$cell/odd"
@@ -227,21 +260,25 @@ build_and_run() {
 
 build_failed() {
     failed=$((failed + 1))
-    why=$(grep -E 'error:|warning:|undefined' "$cell/build.log" | grep -v 'all warnings' | tail -n 1)
+    why=$(grep -E 'error:|warning:|undefined' "$cell/build.log" | grep -v 'all warnings' |
+        tail -n 1)
     echo "$1: FAIL does not build: $why" >>"$cell/odd"
 }
 
-# one GROUP NAME PACKAGES COMPILER HOW LEFT-OUT: runs a cell, its row goes to CELL/row
+# one GROUP NAME COMPILER HOW LEFT-OUT: runs a cell, its row goes to CELL/row
 one() {
     cell=$M/$(echo "$1 $2" | tr -c 'A-Za-z0-9+.\n-' '_')
-    compiler=$4 how=$5 passed=0 failed=0 skipped=0 lenient= checks="$warnings -Werror"
+    compiler=$3 how=$4 passed=0 failed=0 skipped=0 lenient= checks="$warnings -Werror"
     rm -rf "$cell"
     mkdir -p "$cell"
     : >"$cell/odd"
     missing=
-    has "${4%% *}" && { [ -z "$how" ] || has "$(tool_of "$how")"; } || missing=1
-    if [ -n "$missing" ] || ! usable; then
-        printf '%s\t%s\t0\t0\t0\t0\t-\tskipped: %s\n' "$1" "$2" "$3" >"$cell/row"
+    for tool in "${compiler%% *}" "$(tool_of "$how")"; do
+        [ -z "$tool" ] || has "$tool" || missing="$missing $(package_of "$tool")"
+    done
+    [ -n "$missing" ] || usable || missing=" $(package_of "${compiler%% *}")"
+    if [ -n "$missing" ]; then
+        printf '%s\t%s\t0\t0\t0\t0\t-\tskipped:%s\n' "$1" "$2" "$missing" >"$cell/row"
         return
     fi
     threads=-pthread
@@ -262,7 +299,7 @@ one() {
     export SCRATCH
     case $2 in -O2) ;; *) export EXCEPT=a_hundred_thousand_paths ;; esac
     started=$(date +%s)
-    build_and_run "$(programs_without "$6")"
+    build_and_run "$(programs_without "$5")"
     [ "${how#firmware}" = "$how" ] || noted=$(note "$cell/firmware.log")
     printf '%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n' "$1" "$2" $passed $failed $skipped \
         $(($(date +%s) - started)) "$(cksum <chroprof.h | cut -d' ' -f1)" "${noted:-}" >"$cell/row"
@@ -302,7 +339,10 @@ chosen() {
 
 show() {
     printf '%s\n' "$1" | { IFS='	' read -r group name passed failed skipped seconds header noted
-        case $noted in skipped:*) echo "skip $group, $name: needs ${noted#skipped: }"; return ;; esac
+        case $noted in skipped:*)
+            echo "skip $group, $name: needs ${noted#skipped: }"
+            return ;;
+        esac
         printf '%s, %s: %d passed, %d failed, %d skipped (%d s)\n' "$group" "$name" "$passed" \
             "$failed" "$skipped" "$seconds"
     }
@@ -313,7 +353,10 @@ install_packages() {
     [ "$(id -u)" = 0 ] || root="sudo -n"
     export DEBIAN_FRONTEND=noninteractive
     $root apt-get -q update >/dev/null
-    chosen "$@" | cut -d'|' -f3 | tr ' ' '\n' | sort -u | while read -r package; do
+    chosen "$@" | while IFS='|' read -r group name compiler how rest; do
+        package_of "${compiler%% *}"
+        package_of "$(tool_of "$how")"
+    done | tr ' ' '\n' | sort -u | while read -r package; do
         $root apt-get -q -y install --no-install-recommends "$package" >/dev/null 2>&1 </dev/null ||
             echo "could not install $package"
     done
@@ -353,10 +396,10 @@ start_wine() {
 case ${1:-} in
 run) runner "$2" "$3" ;;
 cell)
-    IFS='|' read -r group name packages compiler how programs ci <<END
+    IFS='|' read -r group name compiler how left_out ci <<END
 $2
 END
-    one "$group" "$name" "$packages" "$compiler" "$how" "$programs"
+    one "$group" "$name" "$compiler" "$how" "$left_out"
     { show "$(cat "$cell/row")"; grep ': FAIL' "$cell/odd"; } ;;
 list) shift; chosen "$@" | cut -d"|" -f1,2 ;;
 install) shift; install_packages "$@" ;;
