@@ -5657,8 +5657,8 @@ static void chroprof__sum_counts(const chroprof *p, chroprof_totals *out)
     chroprof_table tables[CHROPROF_TABLE_COUNT];
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
         out->anomalies += p->core->anomalies[k];
-    chroprof_tables(p, tables, CHROPROF_TABLE_COUNT);
-    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+    size_t count = chroprof_tables(p, tables, CHROPROF_TABLE_COUNT);
+    for (size_t k = 0; k < count; k++)
         out->dropped += tables[k].dropped;
 }
 

@@ -946,7 +946,9 @@ static void rebel(void *user, const chroprof_stall *stall)
     chroprof_reset(w->p);
     chroprof_set_enabled(w->p, false);
     chroprof_set_enabled(w->p, true);
+#if defined(__unix__) || defined(__APPLE__)
     chroprof_unmap(w->p);
+#endif
     if (chroprof_site_make(w->p, "made", "inside.c", 1) == NULL)
         w->broken = "no site";
 }

@@ -7,6 +7,7 @@ void *memset(void *to, int byte, size_t count);
 int memcmp(const void *a, const void *b, size_t count);
 size_t strlen(const char *text);
 int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t count);
 
 void *memmove(void *to, const void *from, size_t count)
 {
@@ -45,6 +46,13 @@ size_t strlen(const char *text)
     while (text[count] != '\0')
         count++;
     return count;
+}
+
+int strncmp(const char *a, const char *b, size_t count)
+{
+    for (; count > 0 && *a != '\0' && *a == *b; a++, b++)
+        count--;
+    return count == 0 ? 0 : (int)(unsigned char)*a - (int)(unsigned char)*b;
 }
 
 int strcmp(const char *a, const char *b)
