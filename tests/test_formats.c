@@ -332,6 +332,61 @@ TEST(first_sites_only)
     }
 }
 
+/* The first site by `by` of a profile, as the metric of live futures shows it. */
+static const char *first_by(chroprof *p, chroprof_order by)
+{
+    static harness_output output;
+    static char name[32];
+    chroprof_prometheus_options options;
+    const char *line;
+    memset(&output, 0, sizeof output);
+    memset(&options, 0, sizeof options);
+    options.top = 1;
+    options.by = by;
+    CHECK_EQ(chroprof_write_prometheus(p, &options, harness_collect, &output), 0);
+    line = strstr(output.bytes, "\nchroprof_live_futures{name=\"");
+    CHECK(line != NULL);
+    CHECK_EQ(sscanf(line, "\nchroprof_live_futures{name=\"%31[^\"]", name), 1);
+    return name;
+}
+
+/* One site after the other takes the lead in a figure; a slice under way counts as long as it is. */
+TEST(who_is_first_by_what)
+{
+    static const chroprof_site often = { "often", "f", 1 }, once = { "once", "f", 2 },
+                               parent = { "parent", "f", 3 };
+    chroprof *p = fresh(NULL);
+    uint32_t k;
+    for (k = 0; k < 3; k++) {
+        chroprof_event(p, CHROPROF_ENTER, 0, &parent, 10);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 10);
+    }
+    chroprof_event(p, CHROPROF_ENTER, 0, &parent, 10);
+    chroprof_event(p, CHROPROF_ENTER, 0, &often, 11);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 111);
+    chroprof_event(p, CHROPROF_ENTER, 0, &often, 111);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 211);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 212);
+    chroprof_event(p, CHROPROF_ENTER, 0, &once, 212);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 311);
+    CHECK_STR(first_by(p, CHROPROF_BY_CALLS), "parent");
+    CHECK_STR(first_by(p, CHROPROF_BY_EXEC), "often");
+    CHECK_STR(first_by(p, CHROPROF_BY_WITH_CHILDREN), "parent");
+    CHECK_STR(first_by(p, CHROPROF_BY_SLICE_MAX), "often");
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 313);
+    CHECK_STR(first_by(p, CHROPROF_BY_SLICE_MAX), "once");
+    CHECK_STR(first_by(p, CHROPROF_BY_EXEC), "often");
+    chroprof_event(p, CHROPROF_LOOP_ENTER, 0, NULL, 313);
+    CHECK_STR(first_by(p, CHROPROF_BY_SLICE_MAX), "once");
+    chroprof_event(p, CHROPROF_PENDING, 7, &parent, 313);
+    chroprof_event(p, CHROPROF_READY, 7, NULL, 313);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 320);
+    CHECK_STR(first_by(p, CHROPROF_BY_DELAY), "parent");
+    chroprof_event(p, CHROPROF_ENTER, 0, &often, 320);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 330);
+    CHECK_STR(first_by(p, CHROPROF_BY_BLAME), "often");
+}
+
 /* The checkers are no rubber stamps: a file of another profile does not pass. */
 TEST(a_wrong_file_is_refused)
 {
@@ -362,6 +417,7 @@ static const test_case cases[] = {
     CASE(failing_writers),
     CASE(the_same_bytes_again),
     CASE(first_sites_only),
+    CASE(who_is_first_by_what),
     CASE(a_wrong_file_is_refused),
 };
 
