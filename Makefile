@@ -57,14 +57,19 @@ $B/report_page.h: examples/report.html examples/command/bytes.c
 
 demo: $B/demo $B/chroprof
 	$B/demo
+	@$B/chroprof symbolize demo.json -o demo.json
+	@$B/chroprof symbolize demo.json --format text >demo.code.txt
 	@$B/chroprof report demo.json -o demo.html
 	@$B/chroprof trace demo.json -o demo.trace.json
 	@echo '  demo.html          a page for your browser'
 	@echo '  demo.trace.json    Perfetto, chrome://tracing, speedscope'
+	@echo '  demo.code.txt      the lines of code that ran, below'
+	@cat demo.code.txt
 
+# with frame pointers, for the sampler's stacks
 $B/demo: examples/demo.c chroprof.h
 	@mkdir -p $B
-	$(CC) $(CFLAGS) -o $@ examples/demo.c
+	$(CC) $(CFLAGS) -fno-omit-frame-pointer -o $@ examples/demo.c
 
 # ---- tests: each program plain and with sanitizers, linked with one copy of the implementation.
 # What does not build any more must not be run as it was.

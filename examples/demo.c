@@ -6,10 +6,12 @@
  * break. Each request gets a timeout from the task handler and cancels it when the page is sent.
  * The fault: the cancellations are lost, so the handler's list grows, and walking it takes more and
  * more of the loop. With "fixed" they are not lost. With FILE the profile lies in that file, for
- * chroprof top, dump and others. */
+ * chroprof top, dump and others. The sampler is on, so that even the line of the fault is known:
+ * chroprof symbolize demo.json --format text. */
 
 #define _POSIX_C_SOURCE 200809L
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -312,11 +314,13 @@ static void wait_for_events(struct pollfd polled[CLIENTS + 1])
         const connection *c = &connections[i];
         polled[i].fd = c->fetch == 0 ? c->fd : -1;
         polled[i].events = POLLIN;
+        polled[i].revents = 0;
     }
+    polled[CLIENTS].revents = 0;
     polled[CLIENTS].fd = listener;
     polled[CLIENTS].events = POLLIN;
     chroprof_idle_enter(&prof);
-    if (poll(polled, CLIENTS + 1, 1) < 0) {
+    if (poll(polled, CLIENTS + 1, 1) < 0 && errno != EINTR) {    /* the sampler's signal */
         give_up("poll");
     }
     chroprof_idle_leave(&prof);
@@ -470,6 +474,14 @@ static void report(void)
     }
 }
 
+static void start_sampler(void)
+{
+    chroprof_result result = chroprof_sampler_start(&prof, NULL);
+    if (result != CHROPROF_OK) {
+        (void)fprintf(stderr, "no samples: %s\n", chroprof_result_text(result));
+    }
+}
+
 int main(int count, char **words)
 {
     static unsigned char memory[16 << 20];
@@ -494,7 +506,9 @@ int main(int count, char **words)
     start_clients();
     (void)printf("Serving %d clients for %d seconds ...\n\n", CLIENTS, seconds);
     (void)fflush(stdout);
+    start_sampler();
     serve(now_ns() + (uint64_t)seconds * SECOND);
+    chroprof_sampler_stop(&prof);
     stop_clients();
     report();
     chroprof_unmap(&prof);

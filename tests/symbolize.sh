@@ -59,6 +59,10 @@ command_of sanitized clang -fsanitize=address,undefined -fno-sanitize-recover=un
     sanitized=sanitized
 
 # --- the programs
+if ! $CC -O0 -fPIC -c -o "$scratch/impl.o" tests/compile/impl.c 2>"$scratch/log"; then
+    fail builds_the_header "$(head -n 1 "$scratch/log")"
+    finish
+fi
 # program NAME FLAGS...: $scratch/NAME/program with its library, and its profile
 program() {
     folder=$scratch/$1
@@ -75,7 +79,7 @@ program() {
             >>"$scratch/log" 2>&1 || return 1
     esac
     $CC -O2 -I. $position "$@" -o "$folder/program" tests/symbolize/program.c $objects \
-        -L"$folder" -lplaces -Wl,-rpath,"$folder" >>"$scratch/log" 2>&1 || return 1
+        "$scratch/impl.o" -L"$folder" -lplaces -Wl,-rpath,"$folder" >>"$scratch/log" 2>&1 || return 1
     "$folder/program" >"$folder/before.json" 2>>"$scratch/log"
 }
 # symbolize NAME BACKEND ARGUMENTS...: NAME/before.json becomes NAME/BACKEND.json
@@ -243,6 +247,70 @@ refused build_id build_id 7
 sed 's/"stacks":\[/"stacks":[7,/' "$scratch/other/before.json" >"$scratch/bad.json"
 "$scratch/chroprof-addr2line" symbolize "$scratch/bad.json" >/dev/null 2>"$scratch/err"
 says refused_rows "expected an object"
+
+# --- programs with the sampler on: what they were planted to do, down to function and line
+# line_of FILE TEXT: where in the source that stands
+line_of() { grep -n -F "$2" "$1" | head -n 1 | cut -d : -f 1; }
+# caught NAME JSON TASK FUNCTIONS FILE FROM TO: of the samples under the task nearly all lie in the
+# functions, or are called by them, at such lines of the file; taking them cost less than 1 %
+caught() {
+    if python3 - "$@" >"$scratch/log" 2>&1 <<'END'
+import json, os, sys
+name, path, task, functions, file, low, high = sys.argv[1:]
+profile = json.load(open(path, encoding="utf-8"))
+stacks = {row["id"]: row for row in profile["stacks"]}
+all_of_it = caught = 0
+for row in stacks.values():
+    native, up = [], row
+    while up and up["kind"] != "task":
+        native += [up] + up.get("inlined", [])
+        up = stacks.get(up["parent"])
+    if row["weight"] == 0 or not up or up["name"] != task:
+        continue
+    all_of_it += row["weight"]
+    known = [call for call in native if "function" in call]
+    there = [call for call in known if os.path.basename(call["file"]) == file
+             and int(low) <= call["line"] <= int(high)]
+    if there and any(call["function"] in functions.split() for call in known):
+        caught += row["weight"]
+assert all_of_it >= 10, "%d samples under %s" % (all_of_it, task)
+assert caught >= 0.8 * all_of_it, "%d of %d samples are there" % (caught, all_of_it)
+sampler, elapsed = profile["sampler"], profile["totals"]["elapsed_ns"]
+print("   %s: the sampler cost %.3f %%" % (name, 100 * sampler["cost_ns"] / elapsed))
+assert 0 < sampler["cost_ns"] < 0.01 * elapsed, (sampler["cost_ns"], elapsed)
+END
+    then cat "$scratch/log"; ok "$1"; else fail "$1" "$(tail -n 1 "$scratch/log")"; fi
+}
+mkdir -p "$scratch/demo"
+if $CC -O1 -g -fno-omit-frame-pointer -o "$scratch/demo/demo" examples/demo.c 2>"$scratch/log"; then
+    (cd "$scratch/demo" && ./demo 6 >text 2>&1)
+    first=$(line_of examples/demo.c 'static void expire_tasks')
+    last=$(line_of examples/demo.c 'static uint64_t add_task')
+    for backend in $backends; do
+        "$scratch/chroprof-$backend" symbolize "$scratch/demo/demo.json" \
+            -o "$scratch/demo/$backend.json" 2>"$scratch/err"
+        caught "${backend}_demo" "$scratch/demo/$backend.json" task_handler \
+            "expire_tasks end_of_tasks" demo.c "$first" "$last"
+    done
+    "$scratch/chroprof-addr2line" symbolize -f text "$scratch/demo/demo.json" >"$scratch/out" 2>&1
+    if grep -qE '^ +[0-9.]+%    expire_tasks  demo.c:[0-9]+$' "$scratch/out"; then ok demo_as_text
+    else fail demo_as_text "$(sed -n 3,5p "$scratch/out")"; fi
+else
+    fail demo_builds "$(head -n 1 "$scratch/log")"
+fi
+stall=examples/loop_libuv_stall.c
+if $CC -O1 -g -o "$scratch/stall" $stall -luv -lz -lunwind 2>"$scratch/log"; then
+    "$scratch/stall" --json "$scratch/stall.json" >/dev/null 2>&1
+    line=$(line_of $stall 'compress2(')
+    for backend in $backends; do
+        "$scratch/chroprof-$backend" symbolize "$scratch/stall.json" \
+            -o "$scratch/stall.$backend.json" 2>"$scratch/err"
+        caught "${backend}_stall_in_a_library" "$scratch/stall.$backend.json" on_rotate compress2 \
+            loop_libuv_stall.c "$line" "$line"
+    done
+else
+    skip stall_in_a_library "needs libuv1-dev, zlib1g-dev and libunwind-dev"
+fi
 
 # --- files that were tampered with: any answer, but an orderly end
 if [ -n "$sanitized" ]; then

@@ -233,9 +233,10 @@ static void code_text_head(sheet *s, const code_table *c)
     char words[160];
     sheet_newline(s);
     sheet_styled(s, SHEET_BOLD, "CODE");
-    (void)snprintf(words, sizeof words, "  %" PRIu64 " samples, one every %s of %s; share of them",
+    (void)snprintf(words, sizeof words, "  %" PRIu64 " samples, one every %s of %s, cost %s in all",
                    c->weight, figure_time(s, c->stacks->period).text,
-                   c->stacks->cpu ? "CPU time" : "the clock");
+                   c->stacks->cpu ? "CPU time" : "the clock",
+                   figure_time(s, c->stacks->cost).text);
     sheet_text(s, words);
     sheet_newline(s);
 }
@@ -365,7 +366,7 @@ static bool code_text_stalls(sheet *s, code_table *c, const profile_text *p)
     if (ok && count > 0) {
         sheet_newline(s);
         sheet_styled(s, SHEET_BOLD, "STALLS");
-        sheet_text(s, "  the longest, by the code that ran; share of their samples");
+        sheet_text(s, "  the longest that were sampled, by the code that ran");
         sheet_newline(s);
     }
     for (size_t i = 0; ok && i < count && i < CODE_STALLS; i++) {

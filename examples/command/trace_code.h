@@ -166,10 +166,13 @@ static bool trace_samples(trace *t)
     }
     memset(&c, 0, sizeof c);
     c.t = t;
-    trace_begin(t, "M");
-    (void)fputs(",\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":"
-                "\"sampled code, each sample drawn until the next\"}}", t->out);
-    ok = stacks_read(&c.stacks, &t->profile) && trace_code_room(&c) && trace_code_samples(&c);
+    ok = stacks_read(&c.stacks, &t->profile) && trace_code_room(&c);
+    if (ok && c.stacks.count > 0) {
+        trace_begin(t, "M");
+        (void)fputs(",\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":"
+                    "\"sampled code, each sample drawn until the next\"}}", t->out);
+    }
+    ok = ok && trace_code_samples(&c);
     stacks_free(&c.stacks);
     free(c.open);
     free(c.next);

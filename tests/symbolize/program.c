@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHROPROF_IMPLEMENTATION
 #include "chroprof.h"
 #include "noted.h"
 
@@ -203,10 +202,9 @@ static void write_profile(void)
     chroprof_event(&p, CHROPROF_ENTER, 0, &site, 1);
     chroprof_event(&p, CHROPROF_LEAVE, 0, &site, 1000000000);
     (void)chroprof_write(&p, CHROPROF_JSON, keep, NULL);
-    while (text[used] != '}') {
-        used--;
-    }
-    (void)fwrite(text, 1, used, stdout);
+    used = (size_t)(strstr(text, ",\n\"sampler\"") - text);    /* its own samples are none */
+    (void)printf("%.*s,\n\"sampler\":{\"mode\":\"cpu\",\"period_ns\":19000000,\"cost_ns\":1}",
+                 (int)used, text);
 }
 
 int main(int count, char **words)

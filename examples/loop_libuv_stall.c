@@ -1,0 +1,85 @@
+/* libuv: the loop stands still inside a library. In which function, for which callback? */
+/* build: cc -O2 -g FILE -o OUT -luv -lz -lunwind ; needs: libuv1-dev zlib1g-dev libunwind-dev */
+/* A log is packed by zlib in a callback. The sampler looks at the stack every 19 ms of CPU time.
+ * Libraries of a distribution keep no frame pointers, so the stack is walked by libunwind, which a
+ * signal handler may call; without it the task is known and the innermost function. Which line
+ * called it: chroprof symbolize --format text FILE.json, or the page of chroprof report. Lost:
+ * stalls shorter than a period; where they wait instead of running, see CHROPROF_SAMPLER_WALL. */
+#include <string.h>
+#include <uv.h>
+#include <zlib.h>
+#define CHROPROF_IMPLEMENTATION /* chroprof */
+#include "../chroprof.h" /* chroprof */
+#define UNW_LOCAL_ONLY /* chroprof */
+#include <libunwind.h> /* chroprof */
+#include <sys/epoll.h> /* chroprof */
+#include <sys/syscall.h> /* chroprof */
+#include <unistd.h> /* chroprof */
+
+static chroprof prof; /* chroprof */
+static unsigned char memory[1 << 20]; /* chroprof */
+CHROPROF_EPOLL_IDLE(&prof); /* chroprof */
+/* In the signal handler: the interrupted instruction, then return addresses. */
+static uint32_t walk(void *user, void *context, uintptr_t *addresses, uint32_t most) /* chroprof */
+{ /* chroprof */
+    unw_cursor_t at; /* chroprof */
+    uint32_t count = 0; /* chroprof */
+    int more = unw_init_local2(&at, context, UNW_INIT_SIGNAL_FRAME) == 0; /* chroprof */
+    for (unw_word_t pc; more > 0 && count < most; more = user ? 0 : unw_step(&at)) { /* chroprof */
+        unw_get_reg(&at, UNW_REG_IP, &pc); /* chroprof */
+        addresses[count++] = (uintptr_t)pc; /* chroprof */
+    } /* chroprof */
+    return count; /* chroprof */
+} /* chroprof */
+
+enum { LOG_BYTES = 6 << 20 };
+static unsigned char text[LOG_BYTES], packed[LOG_BYTES];
+static unsigned used, state = 1;
+static uLongf packed_bytes;
+
+static void write_line(void)
+{
+    for (int i = 0; i < 64 && used < LOG_BYTES; i++) {
+        state = state * 1664525u + 1013904223u;
+        text[used++] = (unsigned char)"abcdefgh"[state >> 29];
+    }
+}
+
+static void on_request(uv_timer_t *timer)
+{
+    CHROPROF_SCOPE(&prof, "on_request"); /* chroprof */
+    for (int i = 0; i < 2000; i++)
+        write_line();
+    if (used == LOG_BYTES)
+        uv_close((uv_handle_t *)timer, NULL);
+}
+
+static void on_rotate(uv_timer_t *timer)
+{
+    CHROPROF_SCOPE(&prof, "on_rotate"); /* chroprof */
+    packed_bytes = LOG_BYTES;
+    if (used == LOG_BYTES) {
+        compress2(packed, &packed_bytes, text, LOG_BYTES, 9);
+        uv_close((uv_handle_t *)timer, NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uv_timer_t requests, rotation;
+    if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
+        return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
+    chroprof_options options = { .stall_ns = 50000000 }; /* chroprof */
+    chroprof_init(&prof, memory, sizeof memory, &options); /* chroprof */
+    chroprof_sampler_options sampling = { .unwind = walk }; /* chroprof */
+    if (chroprof_sampler_start(&prof, &sampling)) fputs("no sampler\n", stderr); /* chroprof */
+    uv_timer_init(uv_default_loop(), &requests);
+    uv_timer_init(uv_default_loop(), &rotation);
+    uv_timer_start(&requests, on_request, 2, 2);
+    uv_timer_start(&rotation, on_rotate, 20, 20);
+    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+    chroprof_sampler_stop(&prof); /* chroprof */
+    chroprof_dump(&prof, CHROPROF_TEXT, stdout); /* chroprof */
+    if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(&prof, CHROPROF_JSON, stdout)))
+        return perror(argv[2]), 1;
+}
