@@ -806,9 +806,10 @@ CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const ch
  * tick_error_ppb are the largest, skew, doubt, anomalies and drops add up. Percentiles are within
  * 1/8 if the ticks of the other were not ns; a site that had none in one of the profiles has none.
  * What does not fit in p is billed as of events (ERRORS AND DROPS), a chain beyond 512 sites to its
- * 512th path; where paths did not fit, the windows and percentiles of their sites do not count
- * them. CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the
- * other, and the windows of both. The thread of p that may read the other; not from on_stall. */
+ * 512th path; where paths did not fit, their sites and those billed instead have no percentiles, and
+ * windows in which their time may be late. Rows of samples and sampled stacks are not merged.
+ * CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the other,
+ * and the windows of both. The thread of p that may read the other; not from on_stall. */
 CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP) \
