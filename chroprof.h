@@ -6739,7 +6739,7 @@ CHROPROF__COLD void chroprof__long_event(chroprof *p, chroprof_state state, uint
 {
     if (!chroprof__takes(p))
         return;
-    chroprof__live_event(p, state, id, site);
+    chroprof__clocked_event(p, state, id, site);
 #if CHROPROF__SAMPLES
     if (p->sampling && p->taking)
         chroprof__note_caller(p, CHROPROF__CALLER());
@@ -11076,6 +11076,44 @@ static void chroprof__stall_row(chroprof__page *g, const chroprof_stall *s)
     chroprof__newline(g);
 }
 
+/* The functions that have a name, innermost first, as many as fit. */
+static void chroprof__stack_names(chroprof__page *g, uint32_t stack)
+{
+    chroprof_stack_frame f;
+    uint32_t shown = 0;
+    for (; stack != 0 && shown < 4; stack = chroprof__nodes(g->p->core)[stack].parent) {
+        chroprof__read_node(g->p, stack, &f);
+        if (f.kind == CHROPROF_FRAME_TASK || *f.name == 0)
+            continue;
+        chroprof__show(g, shown++ > 0 ? " < " : "");
+        if (g->column + g->blanks < g->columns)
+            chroprof__show_name(g, f.name, g->columns - g->column - g->blanks);
+    }
+    if (shown == 0)
+        chroprof__show_styled(g, CHROPROF__DIM, "(no function that the dynamic linker knows)");
+}
+
+/* Where a stall was met; of a view the command names the functions. */
+static void chroprof__stall_places(chroprof__page *g, const chroprof_stall *s)
+{
+    uint32_t i;
+    if (s->cpu_ns + s->waiting_ns > 0) {
+        g->blanks += 9;
+        chroprof__show_share(g, s->cpu_ns, s->length_ns, 0);
+        chroprof__show(g, " CPU, ");
+        chroprof__show_share(g, s->waiting_ns, s->length_ns, 0);
+        chroprof__show(g, " waiting or preempted");
+        chroprof__newline(g);
+    }
+    for (i = 0; i < s->sample_count && i < 2 && !g->p->view; i++) {
+        g->blanks += 9;
+        chroprof__show_share(g, s->samples[i].weight, s->sampled, 0);
+        chroprof__show(g, " in ");
+        chroprof__stack_names(g, s->samples[i].stack);
+        chroprof__newline(g);
+    }
+}
+
 /* The longest stalls that were kept, longest first, each by the serial before it. */
 static uint32_t chroprof__stalls_pick(const chroprof__page *g, uint64_t *picked)
 {
@@ -11123,7 +11161,128 @@ static void chroprof__text_stalls(chroprof__page *g)
         (void)chroprof__read_stall(g->p, &picked[i], &stall);
         chroprof__stall_merge(&stall);
         chroprof__stall_row(g, &stall);
+        chroprof__stall_places(g, &stall);
     }
+}
+
+/* >>text samples */
+
+enum { CHROPROF__CODE_GROUPS = 96, CHROPROF__CODE_ROWS = 12 };
+
+/* A function under a task. Two of one name lie at one address; without a name the module stands
+ * for it. */
+typedef struct chroprof__code_group {
+    uint64_t weight;
+    uint32_t task;             /* path, 0: none */
+    const char *name;
+    bool bare;
+} chroprof__code_group;
+
+static void chroprof__code_of(const chroprof *p, uint32_t stack, chroprof__code_group *out)
+{
+    const chroprof__node *nodes = chroprof__nodes(p->core);
+    chroprof_stack_frame f;
+    chroprof__read_node(p, stack, &f);
+    out->weight = nodes[stack].weight;
+    out->bare = f.kind == CHROPROF_FRAME_NATIVE && *f.name == 0;
+    out->name = out->bare ? f.module : f.kind == CHROPROF_FRAME_TASK ? "(itself)" : f.name;
+    out->task = 0;
+    for (; stack != 0 && out->task == 0; stack = nodes[stack].parent)
+        if (chroprof__item_kind(nodes[stack].item) == CHROPROF__TASK)
+            out->task = (uint32_t)chroprof__item_value(nodes[stack].item);
+}
+
+/* The heaviest groups, heaviest first; more than there is room for are left out of the list. */
+static uint32_t chroprof__code_groups(const chroprof *p, chroprof__code_group *groups)
+{
+    chroprof__code_group one;
+    uint32_t count = 0;
+    uint32_t k;
+    uint32_t i;
+    for (k = 1; k <= p->core->tables[CHROPROF__STACKS].used; k++) {
+        if (chroprof__nodes(p->core)[k].weight == 0)
+            continue;
+        chroprof__code_of(p, k, &one);
+        for (i = 0; i < count && (groups[i].task != one.task || groups[i].name != one.name);)
+            i++;
+        if (i < count)
+            one.weight += groups[i].weight;
+        else if (count == CHROPROF__CODE_GROUPS)
+            i = count - 1;
+        else
+            count++;
+        for (; i > 0 && groups[i - 1].weight < one.weight; i--)
+            groups[i] = groups[i - 1];
+        groups[i] = one;
+    }
+    return count;
+}
+
+static void chroprof__code_row(chroprof__page *g, const chroprof__code_group *c, uint64_t whole)
+{
+    const char *task = "(no task)";
+    const char *file;
+    uint32_t line;
+    uint32_t wide = g->columns / 3;
+    if (c->task != 0)
+        chroprof__read_site_name(g->p, g->p->paths[c->task].site, &task, &file, &line);
+    chroprof__show_share(g, c->weight, whole, 7);
+    g->blanks += 2;
+    chroprof__show_name(g, task, wide);
+    chroprof__blank_to(g, 11 + wide);
+    chroprof__show(g, c->bare ? "in " : "");
+    const char *name = c->bare && *c->name == 0 ? "(unknown code)" : c->name;
+    chroprof__show_name(g, c->bare ? chroprof__base_name(name) : name, g->columns - wide - 16);
+    chroprof__newline(g);
+}
+
+static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_totals *t)
+{
+    chroprof__heading(g, "SAMPLES");
+    chroprof__style(g, CHROPROF__DIM);
+    chroprof__show_count(g, t->samples, 0);
+    if (t->first_period_ns > 0) {
+        chroprof__show(g, ", one in ");
+        chroprof__show_time(g, t->period_ns, 0);
+        chroprof__show(g, t->mode == CHROPROF_SAMPLER_WALL ? "" : " of CPU time");
+        chroprof__show(g, "; cost ");
+        chroprof__show_time(g, t->cost_ns, 0);
+        chroprof__show(g, ", ");
+        chroprof__show_share(g, t->cost_ns, g->totals.elapsed_ns, 0);
+        chroprof__show(g, " of the time");
+    }
+    if (t->inside + t->lost > 0) {
+        chroprof__show(g, "; inside chroprof ");
+        chroprof__show_count(g, t->inside, 0);
+        chroprof__show(g, ", lost ");
+        chroprof__show_count(g, t->lost, 0);
+    }
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+}
+
+/* Functions are named in their own process only: the command has more to name those of a view. */
+static void chroprof__text_samples(chroprof__page *g)
+{
+    chroprof__code_group groups[CHROPROF__CODE_GROUPS];
+    chroprof_sampler_totals t;
+    uint32_t count;
+    uint32_t i;
+    chroprof_read_sampler(g->p, &t);
+    if (t.samples == 0)
+        return;
+    chroprof__samples_head(g, &t);
+    if (g->p->view)
+        return;
+    chroprof__style(g, CHROPROF__DIM);
+    chroprof__show(g, "  share  task");
+    chroprof__blank_to(g, 11 + g->columns / 3);
+    chroprof__show(g, "function");
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__newline(g);
+    count = chroprof__code_groups(g->p, groups);
+    for (i = 0; i < count && i < CHROPROF__CODE_ROWS; i++)
+        chroprof__code_row(g, &groups[i], t.samples);
 }
 
 /* >>text time series */
@@ -11376,6 +11535,7 @@ static void chroprof__write_as_text(chroprof__out *o, const chroprof *p)
     chroprof__text_sites(&g);
     chroprof__text_paths(&g);
     chroprof__text_stalls(&g);
+    chroprof__text_samples(&g);
     chroprof__text_series(&g);
     chroprof__text_anomalies(&g);
     chroprof__text_tables(&g);

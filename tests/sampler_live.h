@@ -388,7 +388,7 @@ static bool shares_agree(chroprof *p, chroprof_sampler_mode mode)
     double seen = (double)weight[0] / (double)all;
     /* of all + rows that weigh more than others: the variance of a weighted mean */
     double variance = share * (1 - share) * (double)square / ((double)all * (double)all);
-    printf("# share %.4f, sampled %.4f of %" PRIu64 ", standard error %.4f\n", share, seen, all,
+    printf("# share %.4f, sampled %.4f of %" PRIu64 ", %.2f standard errors squared\n", share, seen, all,
            variance > 0 ? (seen - share) * (seen - share) / variance : 0);
     return all > 100 && (seen - share) * (seen - share) <= 9 * variance;
 }
@@ -525,6 +525,243 @@ TEST(longjmp_out_of_a_task)
     settle(p);
     CHECK_EQ(anomalies_of(p, CHROPROF_ANOMALY_UNWOUND_BY_IDLE), 400);
     CHECK(weight_with(p, "[task b]", "[task a]", NULL) > 0);
+}
+
+/* ---- stacks of fibers */
+
+void on_fiber(void);
+
+static ucontext_t fiber, scheduler;
+static chroprof *fiber_profile;
+
+__attribute__((noinline)) void on_fiber(void)
+{
+    chroprof_enter(fiber_profile, &site_b);
+    spin_in_a(120);
+    chroprof_leave(fiber_profile);
+    burn(1);
+}
+
+/* Runs it under task a; told: the sampler knows its stack. */
+static void resume_fiber(chroprof *p, bool told)
+{
+    static char stack[1 << 16];
+    fiber_profile = p;
+    CHECK_EQ(getcontext(&fiber), 0);
+    fiber.uc_stack.ss_sp = stack;
+    fiber.uc_stack.ss_size = sizeof stack;
+    fiber.uc_link = &scheduler;
+    makecontext(&fiber, on_fiber, 0);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    if (told)
+        chroprof_sampler_stack(p, stack, sizeof stack);
+    CHECK_EQ(swapcontext(&scheduler, &fiber), 0);
+    chroprof_sampler_stack(p, NULL, 0);
+    spin_in_b(60);
+    chroprof_leave(p);
+    settle(p);
+    CHECK(weight_with(p, "spin_in_b", "[task a]", "main") > 5);
+}
+
+TEST(a_fiber_whose_stack_is_known)
+{
+    chroprof_options o = no_options();
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    resume_fiber(p, true);
+    CHECK(weight_with(p, "spin_in_a<[task b]<on_fiber<", "[task a]", NULL) > 10);
+    CHECK_EQ(weight_with(p, "(unknown stack)", NULL, NULL), 0);
+    CHECK_EQ(weight_with(p, "on_fiber", "(frames missing)", NULL), 0);
+}
+
+TEST(a_fiber_whose_stack_is_not)
+{
+    chroprof_options o = no_options();
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    resume_fiber(p, false);
+    CHECK(weight_with(p, "(unknown stack)<[task b]<[task a]", NULL, NULL) > 10);
+}
+
+/* ---- a walk of the user's own */
+
+static uint32_t two_addresses(void *user, void *context, uintptr_t *addresses, uint32_t capacity)
+{
+    ++*(unsigned *)user;
+    (void)context;
+    addresses[0] = (uintptr_t)&spin_in_a + 1;
+    addresses[1] = (uintptr_t)&run_loop + 1;
+    return capacity < 2 ? capacity : 2;
+}
+
+TEST(a_walk_of_the_user)
+{
+    chroprof_options o = no_options();
+    chroprof_sampler_options s;
+    unsigned calls = 0;
+    chroprof *p = live_profile(&o);
+    memset(&s, 0, sizeof s);
+    s.period_ns = 4 * MS;
+    s.unwind = two_addresses;
+    s.unwind_user = &calls;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
+    chroprof_enter(p, &site_a);
+    spin_in_b(100);
+    chroprof_leave(p);
+    settle(p);
+    CHECK(calls > 3 || !PROMPT);
+    CHECK(weight_with(p, "spin_in_a<run_loop<(frames missing)<[task a]", NULL, NULL) > 3 || !PROMPT);
+}
+
+/* ---- a library that nobody compiled with frame pointers */
+
+static uint64_t weight_in_module(const chroprof *p, const char *module, const char *task)
+{
+    chroprof_stack_frame frames[FRAMES];
+    size_t count, i, k;
+    uint64_t weight = 0;
+    const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
+    for (i = 0; i < count; i++) {
+        size_t depth = chroprof_stack(p, rows[i].stack, frames, FRAMES);
+        bool in = depth > 0 && frames[0].kind == CHROPROF_FRAME_NATIVE &&
+                  strstr(frames[0].module, module) != NULL && frames[0].address < 1 << 24 &&
+                  strlen(frames[0].build_id) >= 16;
+        for (k = 1; in && k < depth && k < FRAMES && frames[k].kind != CHROPROF_FRAME_TASK;)
+            k++;
+        if (in && k < depth && strcmp(frames[k].name, task) == 0)
+            weight += rows[i].weight;
+    }
+    return weight;
+}
+
+TEST(a_stall_in_a_library)
+{
+    chroprof_options o = no_options();
+    chroprof_stall stalls[4];
+    static char text[2000];
+    regex_t pattern;
+    uint64_t end, all;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    memset(text, 'a', sizeof text - 1);
+    CHECK_EQ(regcomp(&pattern, "(a*)*(a*)*b", REG_EXTENDED), 0);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    for (end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 200 * MS;
+         clock_ns(CLOCK_THREAD_CPUTIME_ID) < end;)
+        (void)regexec(&pattern, text, 0, NULL, 0);
+    chroprof_leave(p);
+    settle(p);
+    regfree(&pattern);
+    all = weight_with(p, "[task a]", NULL, NULL);
+    CHECK(all > 15);
+    CHECK(weight_in_module(p, "libc", "task a") * 10 >= all * 8);
+    CHECK_EQ(chroprof_stalls(p, stalls, 4), 1);
+    CHECK(stalls[0].sampled > 15);
+}
+
+/* ---- draws of live futures */
+
+/* The shares of weight per path and state against wall, delay and exec. */
+static bool walls_agree(chroprof *p)
+{
+    chroprof_wall rows[8];
+    uint64_t seed = harness()->seed, id, end, all = 0, waiting = 0;
+    size_t count, i;
+    double worst = 0;
+    for (id = 1; id <= 100; id++)
+        chroprof_pending(p, id, id <= 60 ? &site_a : &site_b);
+    start(p, CHROPROF_SAMPLER_WALL, 1000);
+    for (end = clock_ns(CLOCK_MONOTONIC) + 1500 * MS; clock_ns(CLOCK_MONOTONIC) < end;) {
+        id = 1 + random_below(&seed, 100);
+        if (random_below(&seed, 3) == 0)
+            chroprof_ready(p, 1 + random_below(&seed, 100));
+        chroprof_running(p, id);
+        burn((unsigned)(10000 + random_below(&seed, id <= 60 ? 100000 : 400000)));
+        chroprof_paused(p, id);
+    }
+    settle(p);
+    count = chroprof_walls(p, rows, 8);
+    CHECK_EQ(count, 2);
+    for (i = 0; i < count; i++)
+        all += rows[i].running + rows[i].ready + rows[i].paused;
+    CHECK_EQ(all, sampler_of(p).draws);
+    for (i = 0; i < count; i++)
+        waiting += rank_of(p, i ? "task b" : "task a").wall_ns;
+    for (i = 0; i < count; i++) {
+        chroprof_rank r = rank_of(p, i ? "task b" : "task a");
+        const double exact[3] = { (double)r.exec_ns, (double)r.delay_ns, (double)r.waiting_ns };
+        const double seen[3] = { (double)rows[i].running, (double)rows[i].ready,
+                                 (double)rows[i].paused };
+        int k;
+        for (k = 0; k < 3; k++) {
+            double share = exact[k] / (double)waiting, off = seen[k] / (double)all - share;
+            /* the 8 draws of a tick share its moment, so the tick is what counts */
+            double variance = share * (1 - share) / ((double)all / 8);
+            worst = off * off / variance > worst ? off * off / variance : worst;
+        }
+    }
+    printf("# %" PRIu64 " draws, %" PRIu64 " misses, worst %.1f standard errors squared\n", all,
+           sampler_of(p).misses, worst);
+    return all > 1000 && worst <= 16;
+}
+
+TEST(drawn_futures_are_where_futures_are)
+{
+    chroprof_options o = no_options();
+    int tries = 0;
+    bool good = false;
+    random_seed(11);
+    PROMPT_SIGNALS();
+    o.max_futures = 200;
+    while (!good && tries++ < 3)
+        good = walls_agree(live_profile(&o));
+    CHECK(good);
+}
+
+TEST(drawn_again_with_nothing_in_between)
+{
+    chroprof_options o = no_options();
+    chroprof_wall row;
+    PROMPT_SIGNALS();
+    o.max_futures = 1;
+    chroprof *p = live_profile(&o);
+    chroprof_pending(p, 1, &site_a);
+    start(p, CHROPROF_SAMPLER_WALL, 5000);
+    chroprof_running(p, 1);
+    spin_in_a(150);                         /* no event in here: ticks met the same future */
+    settle(p);
+    CHECK_EQ(chroprof_walls(p, &row, 1), 1);
+    CHECK_EQ(row.ready + row.paused, 0);
+    CHECK(row.running > 20);
+    CHECK(row.running_ns > 80 * MS);
+    CHECK(row.running_ns <= totals_of(p).elapsed_ns);
+}
+
+/* ---- what people read */
+
+TEST(the_report_names_functions)
+{
+    chroprof_options o = no_options();
+    static harness_output out;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    spin_in_a(150);
+    chroprof_leave(p);
+    settle(p);
+    memset(&out, 0, sizeof out);
+    CHECK_EQ(chroprof_write(p, CHROPROF_TEXT, harness_collect, &out), 0);
+    CHECK(strstr(out.bytes, "\nSAMPLES  ") != NULL);
+    CHECK(strstr(out.bytes, "one in 4.00ms of CPU time; cost ") != NULL);
+    CHECK(strstr(out.bytes, " in spin_in_a < ") != NULL || strstr(out.bytes, " < spin_in_a < "));
+    CHECK(strstr(out.bytes, "CPU, ") != NULL);
+    memset(&out, 0, sizeof out);
+    CHECK_EQ(chroprof_write(p, CHROPROF_JSON, harness_collect, &out), 0);
+    CHECK(strstr(out.bytes, "\"name\":\"spin_in_a\"") != NULL);
+    CHECK(strstr(out.bytes, "\"running\":false,\"mode\":\"cpu\",\"period_ns\":4000000") != NULL);
 }
 
 /* ---- life of a sampler */
@@ -777,7 +1014,14 @@ TEST(a_sampler_a_thread)
     CASE(over_its_budget_it_steps_back),                                                           \
     CASE(jitter_keeps_the_mean),                                                                   \
     CASE(a_forked_child_has_no_timer),                                                             \
-    CASE(a_sampler_a_thread),
+    CASE(a_sampler_a_thread),                                                                      \
+    CASE(a_fiber_whose_stack_is_known),                                                            \
+    CASE(a_fiber_whose_stack_is_not),                                                              \
+    CASE(a_walk_of_the_user),                                                                      \
+    CASE(a_stall_in_a_library),                                                                    \
+    CASE(drawn_futures_are_where_futures_are),                                                     \
+    CASE(drawn_again_with_nothing_in_between),                                                     \
+    CASE(the_report_names_functions),
 
 #else
 

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { MS = 1000000, ROWS = 4096, FRAMES = 64 };
@@ -394,6 +395,34 @@ TEST(more_places_in_a_stall_than_it_keeps)
     CHECK_STR(names_of(p, told.samples[0].stack), "[s0]<[on#1]");
 }
 
+TEST(a_difference_has_what_came_since)
+{
+    static uint64_t before[HARNESS_MEMORY / 8], after[HARNESS_MEMORY / 8];
+    static uint64_t since[HARNESS_MEMORY / 8];
+    chroprof *p = worked_example(), older, newer, view;
+    size_t count;
+    CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, before, sizeof before),
+             CHROPROF_OK);
+    caught(p, &off2, 1154, 0);              /* extends the last row */
+    caught(p, &on1, 1168, 300);
+    CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, after, sizeof after),
+             CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&older, before, sizeof before), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&newer, after, sizeof after), CHROPROF_OK);
+    CHECK_EQ(chroprof_difference(&newer, &older, since, sizeof since), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, since, sizeof since), CHROPROF_OK);
+    laws(&view);
+    CHECK_EQ(sampler_of(&view).samples, 2);
+    const chroprof_sample_row *rows = samples_of(&view, 0, UINT64_MAX, &count);
+    CHECK_EQ(count, 2);
+    CHECK_EQ(rows[0].weight, 1);
+    CHECK_EQ(rows[0].cpu_ns, 0);
+    CHECK_EQ(rows[0].at_ns, 0);
+    CHECK_EQ(rows[0].duration_ns, 14 * MS / 10);
+    CHECK_EQ(rows[1].at_ns, 28 * MS / 10);
+    CHECK_EQ(rows[1].cpu_ns, 300);
+}
+
 #include "sampler_live.h"
 
 static const test_case cases[] = {
@@ -411,6 +440,7 @@ static const test_case cases[] = {
     CASE(a_view_shows_the_same),
     CASE(a_stall_shows_where_it_was_met),
     CASE(more_places_in_a_stall_than_it_keeps),
+    CASE(a_difference_has_what_came_since),
     LIVE_CASES
 };
 
