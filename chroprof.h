@@ -11249,13 +11249,16 @@ static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_tot
         chroprof__show_time(g, t->cost_ns, 0);
         chroprof__show(g, ", ");
         chroprof__show_share(g, t->cost_ns, g->totals.elapsed_ns, 0);
-        chroprof__show(g, " of the time");
     }
-    if (t->inside + t->lost > 0) {
-        chroprof__show(g, "; inside chroprof ");
+    if (t->inside > 0) {
+        chroprof__show(g, "; ");
         chroprof__show_count(g, t->inside, 0);
-        chroprof__show(g, ", lost ");
+        chroprof__show(g, " inside chroprof");
+    }
+    if (t->lost > 0) {
+        chroprof__show(g, ", ");
         chroprof__show_count(g, t->lost, 0);
+        chroprof__show(g, " lost");
     }
     chroprof__style(g, CHROPROF__PLAIN);
     chroprof__newline(g);
