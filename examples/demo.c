@@ -1,7 +1,6 @@
 /* demo - a server with a fault, and the report that shows it.
  *
- *     make demo           or: cc -O2 -g -fno-omit-frame-pointer -o demo examples/demo.c &&
- *                             ./demo [SECONDS] [fixed] [FILE]
+ *     make demo           or: cc -O2 -o demo examples/demo.c && ./demo [SECONDS] [fixed] [FILE]
  *
  * One process serves pages over TCP with a poll(2) loop, forked clients ask for them without a
  * break. Each request gets a timeout from the task handler and cancels it when the page is sent.
@@ -443,16 +442,6 @@ static void stop_clients(void)
     }
 }
 
-/* >>sampler: which lines it is in. Where there is none the events alone tell the task. */
-
-static void start_sampler(void)
-{
-    chroprof_result result = chroprof_sampler_start(&prof, NULL);
-    if (result != CHROPROF_OK) {
-        (void)printf("No samples: %s\n", chroprof_result_text(result));
-    }
-}
-
 /* >>report */
 
 static void write_file(const char *name, chroprof_format format)
@@ -466,7 +455,7 @@ static void write_file(const char *name, chroprof_format format)
 static void report(void)
 {
     static const struct { const char *name; chroprof_format format; const char *opens; } files[] = {
-        { "demo.json", CHROPROF_JSON, "everything; chroprof symbolize --format text demo.json" },
+        { "demo.json", CHROPROF_JSON, "everything; chroprof report demo.json -o demo.html" },
         { "demo.firefox.json", CHROPROF_FIREFOX, "the Firefox Profiler: drop it there" },
         { "demo.pb", CHROPROF_PPROF, "go tool pprof -top demo.pb; speedscope" },
         { "demo.folded", CHROPROF_FOLDED, "flamegraph.pl demo.folded > demo.svg; speedscope" },
