@@ -1,0 +1,89 @@
+/* Time: addition, ticks to ns, ns to ticks, percentages; the histogram. All 64-bit values. */
+#include "proof.h"
+
+/* Products of two unknowns are hard for a solver: here 20 bits by 12, and the whole range of one
+ * with a few values of the other. test_inside compares the rest with 128-bit arithmetic. */
+void prove_ticks_to_ns_floors(void)
+{
+    uint64_t value = any_u32() & 0xFFFFF, part = any_u32() & 0xFFF;
+    PROVE(chroprof__scale(value << 20, part << 20) == (value * part << 8));
+    PROVE(chroprof__scale(value, part) == value * part >> 32);
+}
+
+void prove_ticks_to_ns_never_falls(void)
+{
+    static const uint64_t factors[] = {
+        1, 3, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, (UINT64_C(1) << 32) - 1, 0x55555555
+    };
+    uint64_t a = any_u64(), factor = factors[any_u32() % 6];
+    ASSUME(a < UINT64_C(1) << 62);
+    PROVE(chroprof__scale(a, factor) <= chroprof__scale(a + 1, factor));
+}
+
+void prove_the_manual_clock_is_exact(void)
+{
+    uint64_t value = any_u64();
+    PROVE(chroprof__scale(value, UINT64_C(1) << 32) == value);
+    if (value < UINT64_C(1) << 63)
+        PROVE(chroprof__unscale(value, UINT64_C(1) << 32) == value);
+}
+
+void prove_subtraction_stops_at_zero(void)
+{
+    uint64_t a = any_u64(), b = any_u64(), c = chroprof__minus(a, b);
+    PROVE(c <= a);
+    PROVE(a < b ? c == 0 : c + b == a);
+}
+
+/* Every 64-bit length has a bucket inside the table; longer ones never have a lower one. */
+void prove_buckets_are_in_order(void)
+{
+    uint64_t a = any_u64(), b = any_u64();
+    ASSUME(a <= b);
+    PROVE(chroprof__bucket(b) < CHROPROF__BUCKETS);
+    PROVE(chroprof__bucket(a) <= chroprof__bucket(b));
+}
+
+/* The middle of a bucket is within 1/16 of all that it holds, from 2^5 to 2^45 ticks. */
+void prove_buckets_are_within_a_sixteenth(void)
+{
+    uint64_t value = any_u64();
+    ASSUME(value >> 45 == 0 && value >= 32);
+    uint64_t middle = chroprof__bucket_value(chroprof__bucket(value));
+    uint64_t off = value > middle ? value - middle : middle - value;
+    PROVE(off <= value / 16);
+}
+
+/* Below 2^5 it is within 2 ticks. */
+void prove_small_buckets_are_within_two_ticks(void)
+{
+    uint64_t value = any_u64();
+    ASSUME(value < 32);
+    uint64_t middle = chroprof__bucket_value(chroprof__bucket(value));
+    PROVE((value > middle ? value - middle : middle - value) <= 2);
+}
+
+void prove_every_bucket_holds_its_middle(void)
+{
+    uint32_t bucket = any_u32();
+    ASSUME(bucket < CHROPROF__BUCKETS);
+    PROVE(chroprof__bucket(chroprof__bucket_value(bucket)) == bucket);
+}
+
+void prove_an_index_is_in_its_table(void)
+{
+    uint64_t key = any_u64();
+    uint32_t n = any_u32();
+    ASSUME(n > 0);
+    PROVE(chroprof__hash_index(key, n) < n);
+}
+
+/* Decimal digits fit their 20 places; the last one is that of the value. */
+void prove_digits_fit(void)
+{
+    char digits[20];
+    uint64_t value = any_u64();
+    size_t count = chroprof__digits(value, digits);
+    PROVE(count >= 1 && count <= 20);
+    PROVE(digits[count - 1] == (char)('0' + (int)(value % 10)));
+}
