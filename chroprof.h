@@ -2790,7 +2790,7 @@ static void chroprof__start_counter(chroprof__core *c)
     }
     do {                                    /* 20 us give a first factor good to some thousandths */
         ns = chroprof__monotonic_ns(NULL);
-    } while (ns - c->calibrate_ns < 20000 && ns >= c->calibrate_ns && ++tries < 100000);
+    } while (ns - c->calibrate_ns < 20000 && ++tries < 100000);
     c->calibrate_at = 0;
     c->calibrated = 0;
     chroprof__set_factor(c, UINT64_C(1) << 32);
@@ -13136,7 +13136,7 @@ static void chroprof__firefox_add_file(chroprof__firefox *f, uint32_t site)
 {
     uint32_t file = chroprof__sites(f->p->core)[site].file;
     const char *text = chroprof__string(f->p->core, file);
-    if (f->file_count < CHROPROF__FIREFOX_FILES && *text != 0 && strcmp(text, "Idle") != 0 &&
+    if (*text != 0 && strcmp(text, "Idle") != 0 &&
         chroprof__firefox_category(f, site) == CHROPROF__CATEGORY_OTHER)
         f->files[f->file_count++] = file;
 }

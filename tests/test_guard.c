@@ -268,6 +268,26 @@ TEST(copies_at_a_forbidden_page)
     }
 }
 
+/* The plain build, in which a child is not watched for. */
+TEST(a_profile_in_a_file)
+{
+#if !defined(_WIN32)
+    char path[300];
+    chroprof p;
+    snprintf(path, sizeof path, "%s-%ld", scratch("guard"), (long)getpid());
+    CHECK_EQ(chroprof_map(&p, path, 0, NULL), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    CHECK_EQ(chroprof_fork_child(&p, NULL), CHROPROF_OK);
+    CHECK_EQ(totals_of(&p).events, 0);
+    chroprof_enter(&p, &A);
+    CHECK_EQ(rank_of(&p, "accept").calls, 1);
+    chroprof_unmap(&p);
+    unlink(path);
+#else
+    SKIP("needs mmap");
+#endif
+}
+
 /* Any number of its bytes: an error, and not one byte more is read. */
 TEST(pieces_of_a_block_at_a_forbidden_page)
 {
@@ -571,6 +591,7 @@ static const test_case tests[] = {
     CASE(lists_fill_no_more_than_they_may),
     CASE(structs_and_strings_at_a_forbidden_page),
     CASE(copies_at_a_forbidden_page),
+    CASE(a_profile_in_a_file),
     CASE(pieces_of_a_block_at_a_forbidden_page),
     CASE(a_writer_that_fails_at_any_call),
     CASE(a_writer_that_is_missing),

@@ -1300,7 +1300,7 @@ TEST(figures_without_sense_are_shown)
     chroprof__read_path(p, 5, &path);
     CHECK_EQ(path.slices, 1);
     p->core->factor = 1;                           /* all times become 0 */
-    cells_of(p, 4)[40] = 5;                        /* beyond the present window */
+    cells_of(p, CHROPROF__IDLE)[40] = 5;           /* beyond the present window */
     memcpy(p->core->program, "prog", 5);
     p->core->name[0] = '\0';
     table(FUTURES).dropped = 0 - (uint64_t)capacity(FUTURES);

@@ -2,10 +2,16 @@
  * by the rules of their readers, a text that fits its width; hostile names, failing writers,
  * another locale. Files go to $SCRATCH (or build/). */
 #define _DEFAULT_SOURCE
+#define _XOPEN_SOURCE 700          /* terminals */
 #include "harness.h"
 
 #include <errno.h>
 #include <locale.h>
+#if !defined(_WIN32)
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#endif
 
 static const chroprof_site A = { "aaa", "host.c", 1 };
 static const chroprof_site B = { "bbb", "host.c", 2 };
@@ -767,8 +773,46 @@ TEST(a_dump_into_memory)
     fclose(out);
     CHECK(strstr(bytes, "elapsed 4.00s") != NULL && strchr(bytes, 27) == NULL);
 }
+
+/* A terminal of its own: the report takes its width and has colours. */
+TEST(a_dump_into_a_terminal)
+{
+    struct winsize size = { 24, 97, 0, 0 };
+    static char bytes[100000];
+    size_t used = 0;
+    ssize_t count;
+    FILE *out;
+    int host = posix_openpt(O_RDWR | O_NOCTTY);
+    if (host < 0 || grantpt(host) != 0 || unlockpt(host) != 0)
+        SKIP("no terminals here");
+    CHECK_EQ(ioctl(host, TIOCSWINSZ, &size), 0);
+    out = fopen(ptsname(host), "w");
+    CHECK(out != NULL);
+    unsetenv("NO_COLOR");
+    setenv("TERM", "xterm", 1);
+    CHECK_EQ(chroprof_dump(fresh(NULL), CHROPROF_TEXT, out), 0);    /* less than a pipe holds */
+    while (strstr(bytes, "none was used yet") == NULL &&
+           (count = read(host, bytes + used, sizeof bytes - 1 - used)) > 0)
+        used += (size_t)count;
+    fclose(out);
+    close(host);
+    CHECK(strchr(bytes, 27) != NULL);
+    CHECK(strstr(bytes, "none was used yet") != NULL);
+}
+
+TEST(a_stream_that_failed_before)
+{
+    FILE *out = fopen("/dev/null", "r");
+    CHECK(out != NULL);
+    CHECK_EQ(fputc('x', out), EOF);
+    CHECK_EQ(chroprof_dump(quarters(), (chroprof_format)99, out), -1);
+    CHECK_EQ(errno, EIO);
+    fclose(out);
+}
 #else
 TEST(a_dump_into_memory) { SKIP("needs fmemopen"); }
+TEST(a_dump_into_a_terminal) { SKIP("needs terminals"); }
+TEST(a_stream_that_failed_before) { SKIP("needs /dev/null"); }
 #endif
 
 /* ---- writers that fail ---- */
@@ -1059,6 +1103,8 @@ static const test_case cases[] = {
     CASE(prometheus_knows_the_start),
     CASE(firefox_of_old_windows_and_many_files),
     CASE(a_dump_into_memory),
+    CASE(a_dump_into_a_terminal),
+    CASE(a_stream_that_failed_before),
     CASE(a_writer_that_fails_at_any_byte_of_the_text),
     CASE(a_writer_that_fails_at_any_byte_of_the_json),
     CASE(a_writer_that_fails_at_any_byte_of_the_folded),

@@ -465,6 +465,27 @@ TEST(the_same_content_is_one_site)
     CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 3);
 }
 
+/* One variable, its content changed: the content counts, not where it lies. */
+TEST(a_site_that_changes_is_another)
+{
+    chroprof_site site = A;
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &site);
+    at(p, 1, LEAVE, 0, NULL);
+    site.file = "other.c";
+    at(p, 1, ENTER, 0, &site);
+    at(p, 3, LEAVE, 0, NULL);
+    site.line++;
+    at(p, 3, ENTER, 0, &site);
+    at(p, 6, LEAVE, 0, NULL);
+    site.name = "another";
+    at(p, 6, ENTER, 0, &site);
+    at(p, 10, LEAVE, 0, NULL);
+    CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 4);
+    CHECK_EQ(rank_of(p, "another").exec_ns, 4);
+    orderly(p);
+}
+
 TEST(with_children_counts_a_site_under_two_parents)
 {
     chroprof *p = fresh(NULL);
@@ -541,7 +562,9 @@ TEST(ranks_by_an_order_that_does_not_exist)
 TEST(frames_from_the_top_down)
 {
     chroprof_frame rows[4], first;
-    chroprof *p = fresh(NULL);
+    chroprof *p = fresh(NULL), none;
+    memset(&none, 0, sizeof none);
+    CHECK_EQ(chroprof_frames(&none, rows, 4), 0);
     CHECK_EQ(chroprof_frames(p, rows, 4), 0);
     CHECK_EQ(chroprof_frames(NULL, rows, 4), 0);
     at(p, 0, PENDING, 7, &A);
@@ -1339,6 +1362,7 @@ static const test_case cases[] = {
     CASE(parent_is_the_creator),
     CASE(a_site_stands_once_on_a_path),
     CASE(the_same_content_is_one_site),
+    CASE(a_site_that_changes_is_another),
     CASE(with_children_counts_a_site_under_two_parents),
     CASE(with_children_is_not_counted_twice),
     CASE(ranks_are_sorted),

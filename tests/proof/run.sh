@@ -25,6 +25,7 @@ checks="$checks --undefined-shift-check --unwinding-assertions"
 options() {
     case $1 in
         events) echo "--unwind 80" ;;
+        arithmetic) echo "--unwind 40" ;;
         *) echo "--unwind 30" ;;
     esac
 }
