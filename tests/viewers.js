@@ -68,6 +68,14 @@ async function done(page, name) {
     await page.close();
 }
 
+/* Where something is once the page shows it: a mouse cannot reach what is below the window. */
+async function boxInSight(page, selector) {
+    await page.$eval(selector, node => node.scrollIntoView({ block: 'center',
+        behavior: 'instant' }));
+    await settle(page);
+    return (await page.$(selector)).boundingBox();
+}
+
 const firstName = page => text(page, '#ranks-table tbody tr .name');
 const rowCount = page => page.$$eval('#ranks-table tbody tr', rows => rows.length);
 
@@ -144,7 +152,7 @@ async function testRanks() {
 /* >>interval */
 
 async function dragOver(page, from, to) {
-    const box = await (await page.$('#area')).boundingBox();
+    const box = await boxInSight(page, '#area');
     const x = share => box.x + 44 + share * (box.width - 56);
     await page.mouse.move(x(from), box.y + 100);
     await page.mouse.down();
@@ -192,7 +200,7 @@ async function testTree() {
         .sort((a, b) => b.with_children_ns - a.with_children_ns);
     const page = await open(file('demo.html'));
     near('tree_total', await status(page), total('exec_ns'));
-    const box = await (await page.$('#flame')).boundingBox();
+    const box = await boxInSight(page, '#flame');
     await page.mouse.click(box.x + 30, box.y + 33);
     ok('click_zooms', (await status(page)).startsWith(roots[0].name), await status(page));
     await page.mouse.move(5, 5);
@@ -283,7 +291,7 @@ async function testSamples() {
     await page.click('#tree-more summary');
     await settle(page);
     ok('sampled_table', (await text(page, '#tree-table')).includes('step_inlined'), 'not inlined');
-    const box = await (await page.$('#flame')).boundingBox();
+    const box = await boxInSight(page, '#flame');
     await page.mouse.move(box.x + 30, box.y + 33);
     await settle(page);
     ok('sampled_tip', /samples/.test(await text(page, '#tip')), await text(page, '#tip'));
@@ -307,7 +315,6 @@ async function testSampleParts(page, profile, code) {
     const top = heaviestCode(code.filter(each => paths.get(each.task) === name));
     same('code_of_a_task', await firstCode(page), top.name + ' ' + top.weight);
     await page.select('#code-task', '');
-    await page.evaluate(() => scrollTo(0, 0));
     await dragOver(page, 0.25, 0.5);
     const n = profile.windows.length, end = profile.windows[n - 1].end_ns;
     const step = profile.windows[0].end_ns;
@@ -373,9 +380,9 @@ async function testHostile() {
         await page.evaluate(() => document.querySelectorAll('details').forEach(node => {
             node.open = true;
         }));
-        const box = await (await page.$('#flame')).boundingBox();
+        const box = await boxInSight(page, '#flame');
         await page.mouse.move(box.x + 30, box.y + 33);
-        const lane = await (await page.$('#area')).boundingBox();
+        const lane = await boxInSight(page, '#area');
         await page.mouse.move(lane.x + 300, lane.y + 60);
         await settle(page);
         same('hostile_names_do_nothing', await page.evaluate(() => window.pwned), undefined);
