@@ -8015,8 +8015,8 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
     return true;
 }
 
-/* One path's sums. Wall and delay are kept as ends minus beginnings: those of futures that live on
- * are moved to the new time 0. */
+/* One path's sums; calls follow from them. Wall and delay are kept as ends minus beginnings: those
+ * of futures that live on are moved to the new time 0. */
 static bool chroprof__path_since(chroprof__path *row, const chroprof__path *old, uint64_t begin)
 {
     bool good = chroprof__take(&row->exec, old->exec);
@@ -8026,7 +8026,6 @@ static bool chroprof__path_since(chroprof__path *row, const chroprof__path *old,
     good &= chroprof__take(&row->cancelled, old->cancelled);
     good &= chroprof__take(&row->abandoned, old->abandoned);
     good &= chroprof__take(&row->stillborn, old->stillborn);
-    good &= chroprof__take(&row->calls, old->calls - old->live - old->merged_live);
     row->wall += (row->live - old->live) * begin - old->wall;
     row->delay += ((uint64_t)row->ready - old->ready) * begin - old->delay;
     row->blame -= old->blame;

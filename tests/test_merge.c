@@ -656,8 +656,10 @@ TEST(differences_of_a_busy_program)
     CHECK_EQ(chroprof_init(&p, live->bytes, SIZE, &o), CHROPROF_OK);
     child = fork();
     CHECK(child >= 0);
-    if (child == 0)
+    if (child == 0) {
+        alarm(100);                /* should a check fail, nobody else would end it */
         busy_life(&p);
+    }
     CHECK_EQ(chroprof_snapshot(live->bytes, SIZE, copies[0].bytes, SIZE), CHROPROF_OK);
     for (k = 0; k < tries; k++) {
         chroprof_result result_of_copy =
