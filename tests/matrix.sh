@@ -26,13 +26,14 @@ warnings="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wund
 static="-static $c99 -O2"
 lto="-O2 -flto -fuse-ld=lld"
 windows="x86_64-w64-mingw32-gcc -static"
-bare="-mthumb -std=c99 -DCHROPROF_NO_CLOCK"
+bare="-mthumb -std=c99"
 m3="arm-none-eabi-gcc -mcpu=cortex-m3 $bare"
 m0="arm-none-eabi-gcc -mcpu=cortex-m0 $bare -DCHROPROF_NO_TEXT -DCHROPROF_NO_FIREFOX"
-no_stdio="-Os -DCHROPROF_NO_STDIO"
+no_libc="-Os -DCHROPROF_NO_STDIO -DCHROPROF_NO_CLOCK"
+newlib="-O2 $posix -D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1"
 # programs that do without: fork and files that are mapped; an operating system
 no_fork="map merge snapshot faults sampler"
-no_system="capacity clock faults guard inside map merge sampler snapshot threads traces"
+no_system="capacity faults guard inside map merge sampler snapshot threads traces"
 
 # group | cell | compiler and flags | how to run | programs left out | ci
 # How to run: nothing, a command before the program, or one of: wine, cortex-m3, firmware-m0,
@@ -101,9 +102,9 @@ big-endian|s390x|s390x-linux-gnu-gcc $static|qemu-s390x||
 big-endian|32-bit powerpc|powerpc-linux-gnu-gcc $static|qemu-ppc||ci
 Windows (wine)|mingw-w64 C99|$windows $c99 -O2|wine|$no_fork|ci
 Windows (wine)|mingw-w64 gnu17|$windows -std=gnu17 -O2|wine|$no_fork|
-bare metal (qemu)|Cortex-M3 with newlib|$m3 -O2|cortex-m3|$no_system|ci
-bare metal (qemu)|Cortex-M3, no libc, unaligned access traps|$m3 $no_stdio|firmware-m3||ci
-bare metal (qemu)|Cortex-M0 in 16 KiB, no libc|$m0 $no_stdio|firmware-m0||ci
+bare metal (qemu)|Cortex-M3 with newlib|$m3 $newlib|cortex-m3|$no_system|ci
+bare metal (qemu)|Cortex-M3, no libc, unaligned access traps|$m3 $no_libc|firmware-m3||ci
+bare metal (qemu)|Cortex-M0 in 16 KiB, no libc|$m0 $no_libc|firmware-m0||ci
 END
 }
 

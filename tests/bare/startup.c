@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#if defined(BARE_NEWLIB)
+#include <time.h>
+#endif
 
 extern uint32_t bare_stack_top[], bare_bss_begin[], bare_bss_end[];
 int main(int count, char **words);
@@ -17,6 +20,20 @@ void _init(void);
 void _fini(void);
 void _init(void) {}
 void _fini(void) {}
+
+#define BARE_BILLION UINT64_C(1000000000)
+
+/* newlib leaves it to the board; the emulator counts ns (SYS_ELAPSED) and seconds (SYS_TIME) */
+int clock_gettime(clockid_t which, struct timespec *t)
+{
+    uint64_t ns = 0;
+    bare_call(0x30, &ns);
+    if (which != CLOCK_MONOTONIC)
+        ns = ns % BARE_BILLION + (uint64_t)(uint32_t)bare_call(0x11, NULL) * BARE_BILLION;
+    t->tv_sec = (time_t)(ns / BARE_BILLION);
+    t->tv_nsec = (long)(ns % BARE_BILLION);
+    return 0;
+}
 
 /* the C library's own start: streams by semihosting, then what main needs */
 static int run_main(void)

@@ -122,6 +122,48 @@ works alone_implementation_first "${CC%% *}" $c99 $strict -DIMPLEMENTATION_FIRST
 works alone_c++ g++ -x c++ -std=c++11 $strict alone.c
 works alone_clang++ clang++ -x c++ -std=c++17 $strict alone.c
 
+# --- the interface: programs of each release, frozen, and one of what came since
+for api in api_0_1_0 api_next; do
+    works "${api}_c" "${CC%% *}" $c99 $strict $api.c -lpthread
+    works "${api}_clang" clang -std=c17 $posix $strict $api.c -lpthread
+    works "${api}_c++" g++ -x c++ -std=c++11 $strict $api.c -lpthread
+    works "${api}_clang++" clang++ -x c++ -std=c++20 $strict $api.c -lpthread
+done
+if is_wanted api_whole; then
+    $CC $c99 -E -P declared.c 2>/dev/null | grep -o 'chroprof_[a-z_]* *(' | tr -d ' (' |
+        grep -v chroprof__ | sort -u >"$scratch/names"
+    while read -r name; do
+        grep -q -w "$name" api_*.c || echo "$name"
+    done <"$scratch/names" >"$scratch/unused"
+    if [ -s "$scratch/unused" ]; then
+        fail api_whole "no api_*.c uses $(paste -s -d' ' "$scratch/unused")"
+    elif [ "$(wc -l <"$scratch/names")" -lt 40 ]; then
+        fail api_whole "only $(wc -l <"$scratch/names") functions were found"
+    else ok api_whole
+    fi
+fi
+
+# --- the version: one number in the header's first line, its macros, its manual, the changelog, the
+# README's picture of a report, and the name of the frozen program
+header=../../chroprof.h
+numbers() {
+    sed -n '1s/^[^ ]* chroprof.h \([0-9.]*\) .*/\1/p' $header
+    sed -n 's/^#define CHROPROF_VERSION_[MP][A-Z]* \([0-9]*\)$/\1/p' $header | paste -s -d.
+    sed -n 's/^ version  *of the header that wrote it, "\([0-9.]*\)"/\1/p' $header
+    sed -n 's/^## \[\([0-9.]*\)\].*/\1/p' ../../CHANGELOG.md | head -n 1
+    sed -n 's/.* chroprof \([0-9][0-9]*\.[0-9.]*\)$/\1/p' ../../README.md | sort -u
+    ls api_[0-9]*.c | sort -V | tail -n 1 | sed 's/^api_//; s/\.c$//' | tr _ .
+}
+if is_wanted version; then
+    version=$(sed -n 's/^#define CHROPROF_VERSION "\(.*\)"/\1/p' $header)
+    numbers >"$scratch/numbers"
+    if [ "$(wc -l <"$scratch/numbers")" = 6 ] && [ -n "$version" ] &&
+        ! grep -v -q -x -F "$version" "$scratch/numbers"; then ok version
+    else fail version "$version, but: $(paste -s -d' ' "$scratch/numbers") (first line, macros, \
+manual, CHANGELOG.md, README.md, api_*.c)"
+    fi
+fi
+
 # --- option flags
 every=
 for format in TEXT JSON FOLDED PROMETHEUS PPROF FIREFOX; do

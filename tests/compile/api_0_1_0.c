@@ -1,0 +1,282 @@
+/* tests/compile/api_0_1_0.c - FROZEN: a program written for chroprof.h 0.1.0. It uses each public
+ * function, type, field and constant of that release, in C99 and in C++11, and must compile and run
+ * with every later one. Do not mend it when it breaks: mend the header. Exit status 0, or the number
+ * of a line modulo 256. New names go into api_next.c. */
+#define _POSIX_C_SOURCE 200809L
+#define CHROPROF_IMPLEMENTATION
+#include "../../chroprof.h"
+
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return __LINE__ % 255 + 1;                                                             \
+    } while (0)
+
+CHROPROF_SITE(site_accept, "accept");
+static const chroprof_site site_reply = { "reply", "server.c", 20 };
+
+static uint64_t memory[1 << 15], copy[1 << 15];
+static uint64_t time_ns;
+static unsigned stalls_seen;
+static uint64_t used;
+
+/* A field must have this type and be there; what it says is for other tests. */
+static void u64(const uint64_t *field) { used += *field & 1; }
+static void u32(const uint32_t *field) { used += *field & 1; }
+static void flag(const bool *field) { used += *field ? 1 : 0; }
+static void text(const char *const *field) { used += (*field)[0] != '\0'; }
+static uint64_t clock_ns(void *user) { return *(uint64_t *)user; }
+
+static void on_stall(void *user, const chroprof_stall *stall)
+{
+    const chroprof_stall_slice *slice = &stall->slices[CHROPROF_STALL_SLICES - 1];
+    chroprof_stall_kind kind = stall->kind;
+    ++*(unsigned *)user;
+    used += kind == CHROPROF_STALL_TURN || kind == CHROPROF_STALL_PASS;
+    u64(&stall->start_ns), u64(&stall->length_ns), u64(&stall->events), u32(&stall->slice_count);
+    if (stall->slice_count == 0)
+        return;
+    slice = &stall->slices[0];
+    u64(&slice->id), u64(&slice->exec_ns), u32(&slice->path);
+    text(&slice->name), text(&slice->file), u32(&slice->line);
+}
+
+static int count_bytes(void *user, const void *bytes, size_t count)
+{
+    used += bytes != NULL;
+    *(size_t *)user += count;
+    return 0;
+}
+
+static chroprof_options all_options(void)
+{
+    chroprof_options o;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 16;
+    o.max_sites = o.max_paths = o.max_edges = o.max_depth = 16;
+    o.max_histograms = o.max_windows = o.max_stalls = 4;
+    o.max_samples = 0;
+    o.string_bytes = 500;
+    o.window_ns = 1000;
+    o.stall_ns = 500;
+    o.max_step_ns = 1000000000;
+    o.clock = clock_ns;
+    o.clock_user = &time_ns;
+    o.on_stall = on_stall;
+    o.on_stall_user = &stalls_seen;
+    o.name = "api";
+    return o;
+}
+
+static int life(chroprof *p)
+{
+    static const chroprof_site *made;
+    chroprof_options o = all_options();
+    size_t size = chroprof_memory_size(&o);
+    EXPECT(size >= CHROPROF_MEMORY_MIN && size <= sizeof memory);
+    EXPECT(chroprof_init(NULL, memory, sizeof memory, &o) == CHROPROF_ERR_ARGUMENT);
+    EXPECT(chroprof_result_text(CHROPROF_ERR_MEMORY)[0] != '\0');
+    EXPECT(chroprof_init(p, memory, sizeof memory, &o) == CHROPROF_OK);
+    made = chroprof_site_make(p, "made", "made.c", 7);
+    EXPECT(made != NULL && made->line == 7 && made->name[0] == 'm' && made->file[0] == 'm');
+    chroprof_idle_enter(p), time_ns += 100, chroprof_idle_leave(p);
+    chroprof_pending(p, 1, &site_accept), chroprof_ready(p, 1), time_ns += 10;
+    chroprof_running(p, 1), time_ns += 100;
+    chroprof_pending(p, 2, &site_reply), chroprof_ready_since(p, 2, chroprof_now(p));
+    chroprof_enter(p, made), time_ns += 900, chroprof_leave(p);
+    chroprof_switch(p, 2), time_ns += 50, chroprof_paused(p, 2);
+    chroprof_completed(p, 2), chroprof_failed(p, 99), chroprof_cancelled(p, 98);
+    chroprof_stillborn(p, &site_reply, CHROPROF_COMPLETED);
+    chroprof_loop_enter(p), time_ns += 5, chroprof_loop_leave(p);
+    chroprof_tick(p);
+    return 0;
+}
+
+/* Each constant has the number it had. */
+static int numbers(void)
+{
+    EXPECT(CHROPROF_PENDING == 0 && CHROPROF_READY == 1 && CHROPROF_RUNNING == 2);
+    EXPECT(CHROPROF_PAUSED == 3 && CHROPROF_COMPLETED == 4 && CHROPROF_FAILED == 5);
+    EXPECT(CHROPROF_CANCELLED == 6 && CHROPROF_IDLE_ENTER == 7 && CHROPROF_IDLE_LEAVE == 8);
+    EXPECT(CHROPROF_LOOP_ENTER == 9 && CHROPROF_LOOP_LEAVE == 10 && CHROPROF_ENTER == 11);
+    EXPECT(CHROPROF_LEAVE == 12 && CHROPROF_TICK == 13 && CHROPROF_SWITCH == 14);
+    EXPECT(CHROPROF_OK == 0 && CHROPROF_ERR_LIMIT == 3 && CHROPROF_ERR_CLOCK == 4);
+    EXPECT(CHROPROF_ERR_ALIGNMENT == 5 && CHROPROF_ERR_FORMAT == 6 && CHROPROF_ERR_VERSION == 7);
+    EXPECT(CHROPROF_ERR_BYTE_ORDER == 8 && CHROPROF_ERR_TRUNCATED == 9);
+    EXPECT(CHROPROF_ERR_CORRUPT == 10 && CHROPROF_ERR_BUSY == 11 && CHROPROF_ERR_FILE == 12);
+    EXPECT(CHROPROF_ERR_OWNED == 13 && CHROPROF_RESULT_COUNT > 13);
+    EXPECT(CHROPROF_TEXT == 0 && CHROPROF_JSON == 1 && CHROPROF_FOLDED == 2);
+    EXPECT(CHROPROF_PROMETHEUS == 3 && CHROPROF_PPROF == 4 && CHROPROF_FIREFOX == 5);
+    EXPECT(CHROPROF_BY_EXEC == 0 && CHROPROF_BY_WITH_CHILDREN == 1 && CHROPROF_BY_SLICE_MAX == 2);
+    EXPECT(CHROPROF_BY_BLAME == 3 && CHROPROF_BY_DELAY == 4 && CHROPROF_BY_CALLS == 5);
+    EXPECT(CHROPROF_TABLE_FUTURES == 0 && CHROPROF_TABLE_STRINGS == 9 && CHROPROF_TABLE_DEPTH == 4);
+    EXPECT(CHROPROF_ANOMALY_UNKNOWN_READY == 0 && CHROPROF_ANOMALY_EVENT_IN_CALLBACK == 22);
+    EXPECT(CHROPROF_VERSION_MAJOR >= 0 && CHROPROF_VERSION_MINOR >= 1);
+    EXPECT(CHROPROF_VERSION_PATCH >= 0 && sizeof CHROPROF_VERSION >= 6);
+    return 0;
+}
+
+static int read_ranks(const chroprof *p)
+{
+    chroprof_rank r[8];
+    EXPECT(chroprof_ranks(p, r, 8, CHROPROF_BY_EXEC) == 3);
+    text(&r->name), text(&r->file), u32(&r->line);
+    u64(&r->exec_ns), u64(&r->children_ns), u64(&r->with_children_ns), u64(&r->exec_max_ns);
+    u64(&r->slice_max_ns), u64(&r->slice_p50_ns), u64(&r->slice_p90_ns), u64(&r->slice_p99_ns);
+    u64(&r->slice_p999_ns), u64(&r->slices), u64(&r->wall_ns), u64(&r->waiting_ns);
+    u64(&r->delay_ns), u64(&r->delay_p99_ns), u64(&r->blame_ns), u64(&r->calls);
+    u64(&r->completed), u64(&r->failed), u64(&r->cancelled), u64(&r->abandoned), u64(&r->live);
+    u64(&r->stillborn), u32(&r->id), flag(&r->has_percentiles);
+    EXPECT(r[0].exec_ns == 900 && r[0].name[0] == 'm');
+    return 0;
+}
+
+static int read_totals(const chroprof *p)
+{
+    chroprof_totals t;
+    chroprof_read_totals(p, &t);
+    EXPECT(t.elapsed_ns == t.busy_ns + t.idle_ns + t.loop_ns && t.elapsed_ns == time_ns - 1);
+    EXPECT(t.delay_ticks == t.blame_ticks && t.stalls > 0 && stalls_seen == t.stalls);
+    u64(&t.untracked_ns), u64(&t.delay_ns), u64(&t.blame_ns), u64(&t.events), u64(&t.anomalies);
+    u64(&t.live), u64(&t.passes), u64(&t.pass_p50_ns), u64(&t.pass_p99_ns), u64(&t.pass_max_ns);
+    u64(&t.turns), u64(&t.turn_p50_ns), u64(&t.turn_p99_ns), u64(&t.turn_max_ns);
+    u64(&t.idle_blame_ns), u64(&t.loop_blame_ns), u64(&t.untracked_blame_ns), u64(&t.dropped);
+    u64(&t.elapsed_ticks), u64(&t.start_unix_ns), u64(&t.tick_error_ppb), flag(&t.provisional);
+    flag(&t.enabled), flag(&t.idle), u32(&t.depth), u64(&t.skew_ns), u64(&t.skew_events);
+    u64(&t.doubt_ns), u64(&t.doubt_events);
+    return 0;
+}
+
+static int read_tree(const chroprof *p)
+{
+    chroprof_path path[8];
+    chroprof_future f[4];
+    chroprof_frame frame[4];
+    EXPECT(chroprof_paths(p, path, 8) >= 3 && chroprof_futures(p, f, 4) == 1);
+    u32(&path->id), u32(&path->parent), u32(&path->site), text(&path->name), text(&path->file);
+    u32(&path->line), u64(&path->exec_ns), u64(&path->with_children_ns), u64(&path->exec_max_ns);
+    u64(&path->slice_max_ns), u64(&path->slices), u64(&path->wall_ns), u64(&path->waiting_ns);
+    u64(&path->delay_ns), u64(&path->blame_ns), u64(&path->calls), u64(&path->completed);
+    u64(&path->failed), u64(&path->cancelled), u64(&path->abandoned), u64(&path->live);
+    u64(&path->stillborn);
+    EXPECT(f->id == 1 && f->state == CHROPROF_PAUSED);
+    u32(&f->path), u64(&f->since_ns), u64(&f->exec_ns), text(&f->name), text(&f->file);
+    u32(&f->line);
+    memset(frame, 0, sizeof frame);
+    EXPECT(chroprof_frames(p, frame, 4) == 0);
+    u64(&frame->id), u32(&frame->path), flag(&frame->barrier), u64(&frame->since_ns);
+    u64(&frame->slice_ns), u32(&frame->line);
+    used += frame->name == frame->file;
+    return 0;
+}
+
+static int read_tables(const chroprof *p)
+{
+    chroprof_table t[CHROPROF_TABLE_COUNT];
+    chroprof_anomaly a[CHROPROF_ANOMALY_COUNT];
+    chroprof_window w[4];
+    chroprof_stall stall[4];
+    chroprof_origin o;
+    uint64_t exec[4];
+    chroprof_anomaly_kind unknown = CHROPROF_ANOMALY_UNKNOWN_FINISH;
+    EXPECT(chroprof_tables(p, t, CHROPROF_TABLE_COUNT) == CHROPROF_TABLE_COUNT);
+    EXPECT(t[1].kind == CHROPROF_TABLE_SITES);
+    text(&t->name), text(&t->option), u64(&t->capacity), u64(&t->used), u64(&t->peak);
+    u64(&t->dropped), u64(&t->advice), u64(&t->bytes);
+    EXPECT(chroprof_anomalies(p, a, CHROPROF_ANOMALY_COUNT) == CHROPROF_ANOMALY_COUNT);
+    EXPECT(a[unknown].kind == unknown && a[unknown].count == 2 && a[unknown].text[0] != '\0');
+    EXPECT(chroprof_windows(p, w, 4) >= 1 && chroprof_site_windows(p, 4, exec, 4) >= 1);
+    u64(&w->start_ns), u64(&w->end_ns), u64(&w->busy_ns), u64(&w->idle_ns), u64(&w->loop_ns);
+    u64(&w->untracked_ns);
+    EXPECT(chroprof_stalls(p, stall, 4) >= 1);
+    chroprof_read_origin(p, &o);
+    u64(&o.pid), text(&o.name), u64(&o.end_ns), u64(&o.end_unix_ns), flag(&o.mapped);
+    flag(&o.ended), flag(&o.alive);
+    used += o.host != NULL;
+    EXPECT(chroprof_check(p) == NULL);
+    return 0;
+}
+
+static int write_all(chroprof *p)
+{
+    chroprof_writer writer = count_bytes;
+    chroprof_text_options text_options = { 80, 5, CHROPROF_BY_CALLS, true, false };
+    chroprof_prometheus_options prometheus_options = { 3, CHROPROF_BY_DELAY };
+    int format;
+    size_t bytes = 0;
+    FILE *out = tmpfile();
+    for (format = CHROPROF_TEXT; format <= CHROPROF_FIREFOX; format++) {
+        EXPECT(chroprof_write(p, (chroprof_format)format, writer, &bytes) == 0 && bytes > 0);
+        EXPECT(out == NULL || chroprof_dump(p, (chroprof_format)format, out) == 0);
+    }
+    EXPECT(chroprof_write_text(p, &text_options, writer, &bytes) == 0);
+    EXPECT(chroprof_write_prometheus(p, &prometheus_options, writer, &bytes) == 0);
+    if (out != NULL)
+        fclose(out);
+    return 0;
+}
+
+static int open_a_copy(chroprof *p)
+{
+    chroprof view;
+    EXPECT(chroprof_snapshot(memory, sizeof memory, copy, sizeof copy) == CHROPROF_OK);
+    EXPECT(chroprof_open(&view, copy, sizeof copy) == CHROPROF_OK);
+    EXPECT(chroprof_check(&view) == NULL);
+    chroprof_set_enabled(p, false), chroprof_set_enabled(p, true);
+    chroprof_reset(p);
+    return 0;
+}
+
+#if defined(__linux__)
+static int map_a_file(void)
+{
+    const char *folder = getenv("SCRATCH");
+    char path[512] = "api.chroprof";
+    chroprof p;
+    if (folder != NULL)
+        snprintf(path, sizeof path, "%s/api.chroprof", folder);
+    remove(path);
+    EXPECT(chroprof_map(&p, path, 0, NULL) == CHROPROF_OK);
+    if (used == UINT64_MAX)                 /* never: a child only calls it */
+        chroprof_fork_child(&p, NULL);
+    chroprof_unmap(&p);
+    remove(path);
+    return 0;
+}
+#else
+static int map_a_file(void) { return 0; }
+#endif
+
+static int replay(void)
+{
+    static uint64_t block[CHROPROF_MEMORY_MIN / 8];
+    chroprof p;
+    chroprof_options o;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    EXPECT(chroprof_init(&p, block, sizeof block, &o) == CHROPROF_OK);
+    chroprof_event(&p, CHROPROF_ENTER, 0, &site_reply, 10);
+    chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 30);
+    EXPECT(chroprof_now(&p) == 30);
+    return 0;
+}
+
+#ifdef __cplusplus
+static void scope(chroprof *p) { chroprof_scope guard(p, &site_accept); }
+#else
+static void scope(chroprof *p) { chroprof_enter(p, &site_accept), chroprof_leave(p); }
+#endif
+
+int main(void)
+{
+    chroprof p;
+    int wrong;
+    time_ns = 1;
+    if ((wrong = numbers()) != 0 || (wrong = life(&p)) != 0 || (wrong = read_ranks(&p)) != 0 ||
+        (wrong = read_totals(&p)) != 0 || (wrong = read_tree(&p)) != 0 ||
+        (wrong = read_tables(&p)) != 0 || (wrong = write_all(&p)) != 0 ||
+        (wrong = open_a_copy(&p)) != 0 || (wrong = map_a_file()) != 0 || (wrong = replay()) != 0)
+        return wrong;
+    scope(&p);
+    return 0;
+}
