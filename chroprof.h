@@ -1674,6 +1674,7 @@ typedef struct chroprof__site {
 } chroprof__site;
 
 /* Where a chroprof_site was seen in this process: a cache before the comparison of contents. */
+enum { CHROPROF__ALIAS_PLACES = 4 };   /* of an address, in a table that is at most half full */
 typedef struct chroprof__alias {
     uint64_t address, name, file;
     uint32_t line;
@@ -2405,36 +2406,51 @@ CHROPROF__INLINE bool chroprof__is_alias(const chroprof__alias *a, const chropro
            a->file == (uint64_t)(uintptr_t)site->file && a->line == site->line;
 }
 
-/* The row of a site that was seen before, at one of the two places of its address; 0: none. */
+/* The row of a site that was seen before, at one of the few places of its address; 0: none. */
 CHROPROF__INLINE uint32_t chroprof__known_site(const chroprof__core *c, const chroprof_site *site)
 {
     const chroprof__alias *aliases = (const chroprof__alias *)chroprof__rows(c, CHROPROF__ALIASES);
     uint32_t rows = c->tables[CHROPROF__ALIASES].rows;
-    uint32_t home = chroprof__hash_index((uintptr_t)site, rows);
-    if (CHROPROF__LIKELY(chroprof__is_alias(aliases + home, site)))
-        return aliases[home].site;
-    uint32_t second = home + 1 < rows ? home + 1 : 0;
-    return chroprof__is_alias(aliases + second, site) ? aliases[second].site : 0;
+    uint32_t k = chroprof__hash_index((uintptr_t)site, rows);
+    if (CHROPROF__LIKELY(chroprof__is_alias(aliases + k, site)))
+        return aliases[k].site;
+    for (uint32_t places = 1; places < CHROPROF__ALIAS_PLACES; places++) {
+        k = k + 1 < rows ? k + 1 : 0;
+        if (chroprof__is_alias(aliases + k, site))
+            return aliases[k].site;
+    }
+    return 0;
 }
 
-/* The same for one that was not; remembered at its first place from now on. */
+/* Where a site is to be remembered: over what its address meant before, in an empty place, or over
+ * what has the first one. */
+static chroprof__alias *chroprof__alias_place(const chroprof__core *c, const chroprof_site *site)
+{
+    chroprof__alias *aliases = (chroprof__alias *)chroprof__rows(c, CHROPROF__ALIASES);
+    uint32_t rows = c->tables[CHROPROF__ALIASES].rows;
+    uint32_t home = chroprof__hash_index((uintptr_t)site, rows), k = home;
+    for (uint32_t places = 0; places < CHROPROF__ALIAS_PLACES; places++) {
+        if (aliases[k].site == 0 || aliases[k].address == (uint64_t)(uintptr_t)site)
+            return aliases + k;
+        k = k + 1 < rows ? k + 1 : 0;
+    }
+    return aliases + home;
+}
+
+/* The same for one that was not; remembered from now on. */
 CHROPROF__COLD uint32_t chroprof__site_miss(chroprof__core *c, const chroprof_site *site)
 {
     static const char unnamed[] = "(unnamed)";
-    chroprof__alias *aliases = (chroprof__alias *)chroprof__rows(c, CHROPROF__ALIASES);
-    uint32_t rows = c->tables[CHROPROF__ALIASES].rows;
-    uint32_t home = chroprof__hash_index((uintptr_t)site, rows);
-    uint32_t second = home + 1 < rows ? home + 1 : 0;
     uint32_t k = chroprof__intern_site(c, site->name ? site->name : unnamed,
                                        site->file ? site->file : "", site->line);
     if (k == CHROPROF__OTHER)
         return k;                           /* not remembered, so that each miss is counted */
-    aliases[second] = aliases[home];
-    aliases[home].address = (uint64_t)(uintptr_t)site;
-    aliases[home].name = (uint64_t)(uintptr_t)site->name;
-    aliases[home].file = (uint64_t)(uintptr_t)site->file;
-    aliases[home].line = site->line;
-    aliases[home].site = k;
+    chroprof__alias *alias = chroprof__alias_place(c, site);
+    alias->address = (uint64_t)(uintptr_t)site;
+    alias->name = (uint64_t)(uintptr_t)site->name;
+    alias->file = (uint64_t)(uintptr_t)site->file;
+    alias->line = site->line;
+    alias->site = k;
     return k;
 }
 
@@ -4454,7 +4470,7 @@ typedef struct chroprof__moment {
     chroprof__path *row;       /* of the account, which the interval is billed to */
     uint64_t t, dt;
     uint32_t account, depth;
-    bool plain;                /* no window ends, no idle, no hidden frames, no clock to look after */
+    bool plain;                /* no window ends, no idle, no hidden frame, no clock to look after */
 } chroprof__moment;
 
 CHROPROF__INLINE chroprof__moment chroprof__look(const chroprof *p, const chroprof__core *c,
