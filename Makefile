@@ -34,6 +34,8 @@ help:
 	@echo 'make fuzz       fuzzes the event gate with libFuzzer; TIME=60 seconds'
 	@echo 'make fuzz-open  the same for chroprof_open and chroprof_snapshot: any bytes as a block'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
+	@echo 'make bench-picture, -loop, -peers, -scale, -counts, -compile   see bench/README.md'
+	@echo 'make soak       10 billion events in constant memory, checked; EVENTS=10000000000'
 	@echo 'make clean      removes build/'
 
 # ---- the command and the demonstration
@@ -191,8 +193,51 @@ $B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h chroprof.
 	$(CC) $(BENCH_FLAGS) -DBENCH_FLAGS='"$(BENCH_FLAGS)"' -o $@ bench/bench.c bench/impl.c \
 	    bench/disabled.c
 
+# the picture of the ratios that the README shows; takes the whole bench
+bench-picture: $B/bench
+	$B/bench --json $B/bench.json $(BENCH)
+	bench/picture.py $B/bench.json >bench/ratios.svg
+
+# requests to a server on epoll, with and without
+bench-loop: $B/bench_loop
+	$B/bench_loop $(BENCH)
+
+$B/bench_loop: bench/loop.c bench/loop_round.h bench/impl.c chroprof.h
+	@mkdir -p $B
+	$(CC) $(BENCH_FLAGS) -o $@ bench/loop.c bench/impl.c
+
+# what one would take instead: LTTng-UST, uftrace, perf, a hash map by hand, a recorder
+bench-peers:
+	CC='$(CC)' sh bench/peers.sh $(BENCH)
+
+# ten million futures, 100,000 sites, a million paths (2 GB of memory)
+bench-scale: $B/bench_scale
+	$B/bench_scale $(BENCH)
+
+$B/bench_scale: bench/scale.c bench/impl.c chroprof.h
+	@mkdir -p $B
+	$(CC) $(BENCH_FLAGS) -o $@ bench/scale.c bench/impl.c
+
+# instructions and cache misses, by valgrind: no clock
+bench-counts:
+	CC='$(CC)' sh bench/counts.sh $B/bench-counts
+	CC='$(CC)' sh bench/scale.sh $B/bench-scale
+
+bench-compile:
+	CC='$(CC)' sh bench/compile.sh $(BENCH)
+
+# EVENTS real events in constant memory, every count known beforehand
+EVENTS = 10000000000
+soak: $B/soak
+	$B/soak $(EVENTS)
+
+$B/soak: bench/soak.c chroprof.h
+	@mkdir -p $B
+	$(CC) $(BENCH_FLAGS) -o $@ bench/soak.c
+
 clean:
 	rm -rf $B
 
 .PHONY: help chroprof demo test test-viewers test-matrix test-sanitizers sizes matrix-tables \
-    test-programs coverage fuzz fuzz-open bench clean
+    test-programs coverage fuzz fuzz-open bench bench-picture bench-loop bench-peers bench-scale \
+    bench-counts bench-compile soak clean

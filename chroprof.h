@@ -4470,7 +4470,7 @@ typedef struct chroprof__moment {
     chroprof__path *row;       /* of the account, which the interval is billed to */
     uint64_t t, dt;
     uint32_t account, depth;
-    bool plain;                /* no window ends, no idle, no hidden frame, no clock to look after */
+    bool plain;                /* no window ends, no idle, no hidden frame, no clock to tend */
 } chroprof__moment;
 
 CHROPROF__INLINE chroprof__moment chroprof__look(const chroprof *p, const chroprof__core *c,

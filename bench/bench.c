@@ -81,6 +81,7 @@ typedef struct bench {
     size_t block_size;
     uint64_t *order;           /* ids in the order in which a row visits them */
     uint32_t order_mask, at;
+    uint32_t site_mask;        /* of the calls that name a site: 16 of them, or about all */
     uint64_t *pool;            /* every id of the scene; the first `live` are live at the start */
     uint32_t pool_count;
     uint64_t *chase;           /* a table as large as the futures', each entry the next to visit */
@@ -304,6 +305,7 @@ static void begin_scene(bench *b, const scene *s)
     chroprof_result r;
     b->now = *s;
     b->manual = 1;
+    b->site_mask = s->sites > 16 ? 1023 : 15;
     b->block_size = chroprof_memory_size(&o);
     b->block = make_block(s, b->block_size);
     r = chroprof_init(&b->prof, b->block, b->block_size, &o);
@@ -486,7 +488,7 @@ static void run_switch(bench *b, uint32_t count)
 static void run_enter(bench *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        chroprof_enter(&b->prof, site_of(b, b->at++ & 15));
+        chroprof_enter(&b->prof, site_of(b, b->at++ & b->site_mask));
         chroprof_leave(&b->prof);
     }
 }
@@ -508,7 +510,7 @@ static void run_tick(bench *b, uint32_t count)
 static void run_life(bench *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const chroprof_site *site = site_of(b, b->at & 15);
+        const chroprof_site *site = site_of(b, b->at & b->site_mask);
         uint64_t id = fresh_id(b);
         chroprof_pending(&b->prof, id, site);
         chroprof_running(&b->prof, id);
@@ -592,14 +594,29 @@ static const row rows[] = {
     { "depth", "slice at depth 16", run_slice, TWO, 1.10, { 16, 100, 15, 0 } },
     { "depth", "slice at depth 32", run_slice, TWO, 1.10, { 16, 100, 31, 0 } },
     { "depth", "slice at depth 64", run_slice, TWO, 1.10, { 16, 100, 63, 0 } },
+    { "depth", "switch at depth 8", run_switch, read_1, "1 read", 1.30, { 16, 100, 7, 0 } },
+    { "depth", "switch at depth 64", run_switch, read_1, "1 read", 1.30, { 16, 100, 63, 0 } },
+    { "depth", "life at depth 64", run_life, read_5, "5 reads", 1.20, { 16, 100, 63, 0 } },
+    { "depth", "enter/leave at depth 64", run_enter, TWO, 0, { 16, 100, 63, 0 } },
     { "depth", "life at depth 8", run_life, read_5, "5 reads", 1.20, { 16, 100, 7, 0 } },
     { "depth", "enter/leave at depth 8", run_enter, TWO, 0, { 16, 100, 7, 0 } },
 
+    { "sites", "slice, 1,000 sites and live", run_slice, TWO, 0, { 1000, 1000, 0, 0 } },
+    { "sites", "slice, 1,000 sites, random", run_slice, TWO, 0, { 1000, 1000, 0, AT_RANDOM } },
+    { "sites", "switch, 1,000 sites", run_switch, read_1, "1 read", 0, { 1000, 1000, 0, 0 } },
+    { "sites", "life, 1,000 sites", run_life, read_5, "5 reads", 0, { 1000, 1000, 0, 0 } },
+    { "sites", "enter/leave, 1,000 sites", run_enter, TWO, 0, { 1000, 1000, 0, 0 } },
+
     { "live", "slice, 1 live", run_slice, TWO, 1.10, { 16, 1, 0, 0 } },
-    { "live", "slice, 1,000 sites and live", run_slice, TWO, 0, { 1000, 1000, 0, 0 } },
-    { "live", "slice, 1,000 sites, random", run_slice, TWO, 0, { 1000, 1000, 0, AT_RANDOM } },
+    { "live", "slice, 10 live", run_slice, TWO, 1.10, { 16, 10, 0, 0 } },
+    { "live", "slice, 100 live, random", run_slice, TWO, 1.10, { 16, 100, 0, AT_RANDOM } },
+    { "live", "slice, 1,000 live", run_slice, TWO, 0, { 16, 1000, 0, 0 } },
+    { "live", "slice, 1,000 live, random", run_slice, TWO, 0, { 16, 1000, 0, AT_RANDOM } },
     { "live", "slice, 10,000 live", run_slice, TWO, 0, { 16, 10000, 0, 0 } },
     { "live", "slice, 10,000 live, random", run_slice, TWO, 0, { 16, 10000, 0, AT_RANDOM } },
+    { "live", "slice, 100,000 live", run_slice, TWO, 0, { 16, 100000, 0, 0 } },
+    { "live", "slice, 100,000 live, random", run_slice, read_2_load, "2 reads + load", 0,
+      { 16, 100000, 0, AT_RANDOM } },
     { "live", "slice, 1,000,000 live", run_slice, TWO, 0, { 16, MANY, 0, 0 } },
     { "live", "slice, 1,000,000 live, random", run_slice, read_2_load, "2 reads + load", 0.90,
       { 16, MANY, 0, AT_RANDOM } },
@@ -618,6 +635,10 @@ static const row rows[] = {
     { "features", "slice, histograms off", run_slice, TWO, 1.10, { 16, 100, 0, NO_HISTOGRAMS } },
     { "features", "slice, stalls off", run_slice, TWO, 1.10, { 16, 100, 0, NO_STALLS } },
     { "features", "slice, all three off", run_slice, TWO, 1.10,
+      { 16, 100, 0, NO_WINDOWS | NO_HISTOGRAMS | NO_STALLS } },
+    { "features", "life, all three off", run_life, read_5, "5 reads", 1.20,
+      { 16, 100, 0, NO_WINDOWS | NO_HISTOGRAMS | NO_STALLS } },
+    { "features", "switch, all three off", run_switch, read_1, "1 read", 1.30,
       { 16, 100, 0, NO_WINDOWS | NO_HISTOGRAMS | NO_STALLS } },
     { "features", "ready + slice", run_ready_slice, read_3, "3 reads", 0, { 16, 100, 0, 0 } },
     { "features", "ready_since + slice", run_since_slice, read_3, "3 reads", 0,
