@@ -34,8 +34,7 @@ help:
 	@echo 'make fuzz       fuzzes the event gate with libFuzzer; TIME=60 seconds'
 	@echo 'make fuzz-open  the same for chroprof_open and chroprof_snapshot: any bytes as a block'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
-	@echo 'make bench-picture, -loop, -peers, -scale, -counts, -compile   see bench/README.md'
-	@echo 'make soak       10 billion events in constant memory, checked; EVENTS=10000000000'
+	@echo 'make bench-picture, -loop, -peers, -scale, -counts, -compile, -soak   see bench/README.md'
 	@echo 'make clean      removes build/'
 
 # ---- the command and the demonstration
@@ -214,6 +213,11 @@ bench-peers:
 bench-scale: $B/bench_scale
 	$B/bench_scale $(BENCH)
 
+# the same, drawn
+bench-curves: $B/bench_scale
+	$B/bench_scale >$B/bench_scale.txt
+	bench/curves.py <$B/bench_scale.txt >bench/curves.svg
+
 $B/bench_scale: bench/scale.c bench/impl.c chroprof.h
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -o $@ bench/scale.c bench/impl.c
@@ -227,11 +231,10 @@ bench-compile:
 	CC='$(CC)' sh bench/compile.sh $(BENCH)
 
 # EVENTS real events in constant memory, every count known beforehand
-EVENTS = 10000000000
-soak: $B/soak
-	$B/soak $(EVENTS)
+bench-soak: $B/bench_soak
+	$B/bench_soak $(EVENTS)
 
-$B/soak: bench/soak.c chroprof.h
+$B/bench_soak: bench/soak.c chroprof.h
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -o $@ bench/soak.c
 
@@ -240,4 +243,4 @@ clean:
 
 .PHONY: help chroprof demo test test-viewers test-matrix test-sanitizers sizes matrix-tables \
     test-programs coverage fuzz fuzz-open bench bench-picture bench-loop bench-peers bench-scale \
-    bench-counts bench-compile soak clean
+    bench-counts bench-compile bench-soak bench-curves clean

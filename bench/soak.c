@@ -1,6 +1,6 @@
 /* A soak: billions of real events in one block of constant size, with every count known beforehand.
  *
- *   soak [EVENTS]       default 1000000000; 10000000000 takes some four minutes
+ *   bench_soak [EVENTS]       default 1000000000; 10000000000 takes some four minutes
  *
  * It fails (exit 1) if a law breaks, a count is off by one, memory grows, or anything was dropped
  * or out of order. 2^32 events pass on the way: what is 32 bits wide has wrapped around by then.
