@@ -283,7 +283,7 @@ END
 }
 mkdir -p "$scratch/demo"
 if $CC -O1 -g -fno-omit-frame-pointer -o "$scratch/demo/demo" examples/demo.c 2>"$scratch/log"; then
-    (cd "$scratch/demo" && ./demo 6 >text 2>&1)
+    (cd "$scratch/demo" && ./demo 6 demo.chroprof >text 2>&1)
     first=$(line_of examples/demo.c 'static void expire_tasks')
     last=$(line_of examples/demo.c 'static uint64_t add_task')
     for backend in $backends; do
@@ -295,6 +295,13 @@ if $CC -O1 -g -fno-omit-frame-pointer -o "$scratch/demo/demo" examples/demo.c 2>
     "$scratch/chroprof-addr2line" symbolize -f text "$scratch/demo/demo.json" >"$scratch/out" 2>&1
     if grep -qE '^ +[0-9.]+%    expire_tasks  demo.c:[0-9]+$' "$scratch/out"; then ok demo_as_text
     else fail demo_as_text "$(sed -n 3,5p "$scratch/out")"; fi
+    "$scratch/chroprof-addr2line" dump "$scratch/demo/demo.chroprof" >"$scratch/out" 2>&1
+    if grep -qE '^ +[0-9.]+%    expire_tasks  demo.c:[0-9]+$' "$scratch/out"; then ok dump_as_text
+    else fail dump_as_text "no line of expire_tasks"; fi
+    "$scratch/chroprof-addr2line" dump -f json "$scratch/demo/demo.chroprof" 2>/dev/null |
+        python3 -c 'import json, sys; rows = json.load(sys.stdin)["stacks"]
+sys.exit(not any(row.get("function") == "expire_tasks" for row in rows))'
+    if [ $? = 0 ]; then ok dump_as_json; else fail dump_as_json "no function expire_tasks"; fi
 else
     fail demo_builds "$(head -n 1 "$scratch/log")"
 fi
