@@ -168,8 +168,8 @@ class Bench:
         os.makedirs(FOLDER + '/scratch')
         for name in os.listdir('tests'):
             if os.path.isfile('tests/' + name):
-                os.symlink(os.path.abspath('tests/' + name), f'{FOLDER}/tests/{name}')
-        os.symlink(os.path.abspath('tests/compile/impl.c'), FOLDER + '/tests/compile/impl.c')
+                shutil.copy('tests/' + name, f'{FOLDER}/tests/{name}')
+        shutil.copy('tests/compile/impl.c', FOLDER + '/tests/compile/impl.c')
         names = {name[5:-2] for name in os.listdir('tests') if re.fullmatch(r'test_\w+\.c', name)}
         self.names = [n for n in ORDER if n in names] + sorted(names - set(ORDER))
         self.own = {n for n in self.names if self.has_implementation(n)}
