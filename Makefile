@@ -33,6 +33,8 @@ help:
 	@echo 'make soak       2^32 events of two kinds; some minutes'
 	@echo 'make fuzz       fuzzes the event gate with libFuzzer; TIME=60 seconds'
 	@echo 'make fuzz-open  the same for chroprof_open and chroprof_snapshot: any bytes as a block'
+	@echo 'make fuzz-afl   both with AFL++ (package afl++), TIME seconds each'
+	@echo 'make fuzz-coverage  what of chroprof.h the inputs of the fuzzers reach'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
 	@echo 'make bench-picture, -loop, -peers, -scale, -counts, -compile, -soak   see bench/README.md'
 	@echo 'make clean      removes build/'
@@ -169,11 +171,28 @@ $B/fuzz_events: fuzz/fuzz_events.c chroprof.h
 # any bytes as a block
 fuzz-open: $B/fuzz_open
 	@mkdir -p $B/corpus_open
-	$B/fuzz_open -max_len=16384 -max_total_time=$(TIME) $B/corpus_open fuzz/corpus_open
+	$B/fuzz_open -dict=fuzz/open.dict -max_len=16384 -max_total_time=$(TIME) $B/corpus_open fuzz/corpus_open
 
 $B/fuzz_open: fuzz/fuzz_open.c chroprof.h
 	@mkdir -p $B
 	$(FUZZ_CC) -g -O1 $(SANITIZE) -fsanitize=fuzzer -o $@ fuzz/fuzz_open.c
+
+# a second engine: the same targets, the same seeds
+AFL = AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 \
+      afl-fuzz -V $(TIME) -m none
+
+fuzz-afl: $B/afl_events $B/afl_open
+	$(AFL) -i fuzz/corpus_events -o $B/afl_out_events -- $B/afl_events
+	$(AFL) -x fuzz/open.dict -i fuzz/corpus_open -o $B/afl_out_open -- $B/afl_open
+	! ls $B/afl_out_*/default/crashes/id* $B/afl_out_*/default/hangs/id* 2>/dev/null
+
+$B/afl_%: fuzz/fuzz_%.c chroprof.h
+	@mkdir -p $B
+	AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -g -O1 -fsanitize=fuzzer -o $@ $<
+
+fuzz-coverage:
+	@B='$B' sh fuzz/coverage.sh events
+	@B='$B' sh fuzz/coverage.sh open
 
 # the same without libFuzzer: replays files
 $B/test/san/replay_%: fuzz/fuzz_%.c chroprof.h
@@ -242,5 +261,6 @@ clean:
 	rm -rf $B
 
 .PHONY: help chroprof demo test test-viewers test-matrix test-sanitizers sizes matrix-tables \
-    test-programs coverage fuzz fuzz-open bench bench-picture bench-loop bench-peers bench-scale \
-    bench-counts bench-compile bench-soak bench-curves clean
+    test-programs coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-coverage bench \
+    bench-picture bench-loop bench-peers bench-scale bench-counts bench-compile bench-soak \
+    bench-curves clean
