@@ -4,7 +4,7 @@
 #
 # The second line of an example says how it is built and what that needs (Debian packages or none):
 #   /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs libuv) ; needs: libuv1-dev */
-# A missing package is installed if this is root, or sudo asks for no password, and there is apt-get;
+# A missing package is installed if there is apt-get and this is root, or sudo asks for no password;
 # else the example is skipped.
 # CC and CXX replace a leading cc or c++.
 #
