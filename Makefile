@@ -37,6 +37,8 @@ help:
 	@echo 'make fuzz-coverage  what of chroprof.h the inputs of the fuzzers reach'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
 	@echo 'make bench-picture, -loop, -peers, -scale, -counts, -compile, -soak   see bench/README.md'
+	@echo 'make install    the header, the command and a pkg-config file; PREFIX=/usr/local, DESTDIR='
+	@echo 'make uninstall  takes them away again'
 	@echo 'make clean      removes build/'
 
 # ---- the command and the demonstration
@@ -257,10 +259,37 @@ $B/bench_soak: bench/soak.c chroprof.h
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -o $@ bench/soak.c
 
+# ---- installing: DESTDIR is where a package is put together, PREFIX where it will lie
+
+PREFIX = /usr/local
+INSTALL = install
+INSTALLED = include/chroprof.h share/pkgconfig/chroprof.pc bin/chroprof \
+            $(addprefix share/doc/chroprof/,README.md CHANGELOG.md LICENSE)
+VERSION = $(shell sed -n 's/^.define CHROPROF_VERSION "\(.*\)"/\1/p' chroprof.h)
+
+$B/chroprof.pc: chroprof.h Makefile
+	@mkdir -p $B
+	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: chroprof' \
+	    'Description: which tasks occupy an event loop and make the others wait; one header' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' >$@
+
+install: $B/chroprof
+	@rm -f $B/chroprof.pc
+	@$(MAKE) -s $B/chroprof.pc B='$B' PREFIX='$(PREFIX)'
+	$(INSTALL) -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
+	$(INSTALL) -m 755 $B/chroprof $(DESTDIR)$(PREFIX)/bin/chroprof
+	$(INSTALL) -m 644 chroprof.h $(DESTDIR)$(PREFIX)/include/chroprof.h
+	$(INSTALL) -m 644 $B/chroprof.pc $(DESTDIR)$(PREFIX)/share/pkgconfig/chroprof.pc
+	$(INSTALL) -m 644 README.md CHANGELOG.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/chroprof
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
+	-rmdir $(DESTDIR)$(PREFIX)/share/doc/chroprof
+
 clean:
 	rm -rf $B
 
 .PHONY: help chroprof demo test test-viewers test-matrix test-sanitizers sizes matrix-tables \
     test-programs coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-coverage bench \
     bench-picture bench-loop bench-peers bench-scale bench-counts bench-compile bench-soak \
-    bench-curves clean
+    bench-curves install uninstall clean

@@ -32,7 +32,7 @@ m0="arm-none-eabi-gcc -mcpu=cortex-m0 $bare -DCHROPROF_NO_TEXT -DCHROPROF_NO_FIR
 no_libc="-Os -DCHROPROF_NO_STDIO -DCHROPROF_NO_CLOCK"
 newlib="-O2 $posix -D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1"
 # programs that do without: fork and files that are mapped; an operating system
-no_fork="map merge snapshot faults sampler"
+no_fork="faults inside map merge sampler snapshot"
 no_system="capacity faults guard inside map merge sampler snapshot threads traces"
 
 # group | cell | compiler and flags | how to run | programs left out | ci

@@ -108,7 +108,7 @@ else
 fi
 
 # the scripts mostly compile: they go beside the programs
-scripts="compile command top diff merge report symbolize"
+scripts="compile command top diff merge report symbolize install"
 [ -f tests/examples.sh ] && scripts="$scripts examples examples_self"
 (
     run compile sh tests/compile/run.sh
@@ -117,6 +117,7 @@ scripts="compile command top diff merge report symbolize"
     run diff sh tests/diff.sh "$B/chroprof" "$B/demo"
     run merge sh tests/merge.sh "$B/chroprof"
     run report sh tests/report.sh "$B/chroprof"
+    run install sh tests/install.sh
     run symbolize sh tests/symbolize.sh
     [ -f tests/examples.sh ] && run examples sh tests/examples.sh
     [ -f tests/examples.sh ] && run examples_self sh tests/examples_self.sh
