@@ -6143,12 +6143,19 @@ static bool chroprof__open_sites(const chroprof *p)
     return linked == chroprof__path_count(p) - CHROPROF__FIRST_PATH;
 }
 
+/* No path is ahead of the present window. */
+static bool chroprof__open_tag(const chroprof__core *c, const chroprof__path *row)
+{
+    return chroprof__tag_level(row->window) <= chroprof__tag_level(c->window) &&
+           chroprof__tag_index(c, row->window) <= (c->window & 0xFFFF);
+}
+
 /* Loop, idle and untracked are no part of the tree. */
 static bool chroprof__open_own_path(const chroprof *p, uint32_t k)
 {
     const chroprof__path *row = p->paths + k;
     return row->site == k && row->parent == 0 && row->level == 0 && row->histogram == 0 &&
-           (k == CHROPROF__LOOP || row->next == 0);
+           (k == CHROPROF__LOOP || row->next == 0) && chroprof__open_tag(p->core, row);
 }
 
 static bool chroprof__open_path(const chroprof *p, uint32_t k)
@@ -6163,8 +6170,7 @@ static bool chroprof__open_path(const chroprof *p, uint32_t k)
         return false;
     if (row->histogram && row->histogram >= c->tables[CHROPROF_TABLE_HISTOGRAMS].rows)
         return false;
-    return chroprof__tag_level(row->window) <= chroprof__tag_level(c->window) &&
-           chroprof__tag_index(c, row->window) <= (c->window & 0xFFFF);
+    return chroprof__open_tag(c, row);
 }
 
 static bool chroprof__open_paths(const chroprof *p)
