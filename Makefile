@@ -36,7 +36,7 @@ help:
 	@echo 'make fuzz-afl   both with AFL++ (package afl++), TIME seconds each'
 	@echo 'make fuzz-coverage  what of chroprof.h the inputs of the fuzzers reach'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
-	@echo 'make bench-picture, -loop, -peers, -scale, -counts, -compile, -soak   see bench/README.md'
+	@echo 'make bench-loop, -peers, -scale, -counts, -compile, -soak: see bench/README.md'
 	@echo 'make install    the header, the command and a pkg-config file; PREFIX=/usr/local, DESTDIR='
 	@echo 'make uninstall  takes them away again'
 	@echo 'make clean      removes build/'
@@ -216,7 +216,7 @@ $B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h chroprof.
 # the picture of the ratios that the README shows; takes the whole bench
 bench-picture: $B/bench
 	$B/bench --json $B/bench.json $(BENCH)
-	bench/picture.py $B/bench.json >bench/ratios.svg
+	python3 bench/picture.py $B/bench.json >bench/ratios.svg
 
 # requests to a server on epoll, with and without
 bench-loop: $B/bench_loop
@@ -237,7 +237,7 @@ bench-scale: $B/bench_scale
 # the same, drawn
 bench-curves: $B/bench_scale
 	$B/bench_scale >$B/bench_scale.txt
-	bench/curves.py <$B/bench_scale.txt >bench/curves.svg
+	python3 bench/curves.py <$B/bench_scale.txt >bench/curves.svg
 
 $B/bench_scale: bench/scale.c bench/impl.c chroprof.h
 	@mkdir -p $B

@@ -49,7 +49,8 @@ def draw_panel(left, title, rows):
     for ns in (10, 100, 1000):
         parts.append('<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>'
                      % (left, left + PANEL - 50, y(ns), y(ns)))
-        parts.append('<text x="%d" y="%.1f" text-anchor="end">%d</text>' % (left - 5, y(ns) + 4, ns))
+        parts.append('<text x="%d" y="%.1f" text-anchor="end">%d</text>'
+                     % (left - 5, y(ns) + 4, ns))
     for power in range(1, round(last) + 1, 2):
         parts.append('<text x="%.1f" y="%d" text-anchor="middle">10^%d</text>'
                      % (x(10 ** power), HEIGHT - 22, power))

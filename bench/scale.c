@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { ROUNDS = 7, OPERATIONS = 200000, NAME_BYTES = 24 };
+enum { ROUNDS = 7, OPERATIONS = 200000, NAME_BYTES = 32 };
 
 typedef struct scale {
     chroprof prof;

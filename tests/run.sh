@@ -108,7 +108,7 @@ else
 fi
 
 # the scripts mostly compile: they go beside the programs
-scripts="compile command top diff merge report symbolize install"
+scripts="compile command top diff merge report symbolize install bench"
 [ -f tests/examples.sh ] && scripts="$scripts examples examples_self"
 (
     run compile sh tests/compile/run.sh
@@ -119,6 +119,7 @@ scripts="compile command top diff merge report symbolize install"
     run report sh tests/report.sh "$B/chroprof"
     run install sh tests/install.sh
     run symbolize sh tests/symbolize.sh
+    run bench sh tests/bench.sh
     [ -f tests/examples.sh ] && run examples sh tests/examples.sh
     [ -f tests/examples.sh ] && run examples_self sh tests/examples_self.sh
 ) &

@@ -1,0 +1,68 @@
+#!/bin/sh
+# The programs of bench/ build without a warning and do what they say, in small: nothing here looks
+# at a time. The soak counts every event, so a lost one is found.    sh tests/bench.sh
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+out=$(mktemp -d) || exit 1
+trap 'rm -rf "$out"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+strict="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Werror"
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# built NAME SOURCES...
+built() {
+    name=$1
+    shift
+    # shellcheck disable=SC2086
+    if $CC -std=c99 -O1 $strict -o "$out/$name" "$@" >"$out/log" 2>&1; then
+        ok "build $name"
+    else
+        fail "build $name" "$(grep -E 'error|warning' "$out/log" | head -n 1)"
+        return 1
+    fi
+}
+
+# says WORDS COMMAND...: it ends well and says that
+says() {
+    words=$1
+    shift
+    if "$@" >"$out/log" 2>&1 && grep -q "$words" "$out/log"; then
+        ok "$(basename "$1")"
+    else
+        fail "$(basename "$1")" "no \"$words\": $(tail -n 1 "$out/log")"
+    fi
+}
+
+$CC -std=c99 -O1 -c -o "$out/impl.o" bench/impl.c || fail impl "does not build"
+built soak bench/soak.c && says "every count exact" "$out/soak" 3000000
+if [ "$(uname)" = Linux ]; then
+    built loop bench/loop.c "$out/impl.o" && says "laws: hold" "$out/loop" 3 100
+else
+    skip loop "needs epoll"
+fi
+if built scale bench/scale.c "$out/impl.o"; then
+    for kind in FUTURES SITES PATHS; do
+        if "$out/scale" --count $kind 1000 2000; then
+            ok "scale $kind"
+        else
+            fail "scale $kind" "exit status $?"
+        fi
+    done
+fi
+built peers -D_GNU_SOURCE bench/peers.c "$out/impl.o" &&
+    for mode in nothing reads chroprof recorder function; do
+        says '^[0-9.]* [0-9.]*$' "$out/peers" $mode 1000
+    done
+if command -v python3 >/dev/null 2>&1; then
+    printf 'FUTURES: slice\n 10 0.1 21.0 19.0 1.1\n 100 0.1 22 19 1.2\n' |
+        python3 bench/curves.py >"$out/curves.svg" && grep -q 'class="own"' "$out/curves.svg" &&
+        ok curves || fail curves "nothing drawn"
+else
+    skip curves "needs python3"
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
