@@ -1,6 +1,7 @@
 #!/bin/sh
 # Lines and branches of chroprof.h under the test programs, by clang's source-based coverage.
-#     sh tests/coverage.sh LEAST_LINES LEAST_BRANCHES        B: folder to build in, KEEP=1: do not run
+#     sh tests/coverage.sh LEAST_LINES LEAST_BRANCHES
+# B: the folder to build in; KEEP=1: takes the figures of the last run.
 # The counters lie in a shared file (%c), so what a child did that was killed counts as well.
 # What is compiled in is what this system compiles; the parts of other systems are not counted.
 cd "$(dirname "$0")/.." || exit 1

@@ -7,8 +7,8 @@ Mutants are made on the token stream of the implementation: operators, constants
 takes all of them, else a random sample of N. A mutant whose object file is that of the original
 (code of another system, or the same after compilation) is not counted, nor one that does not
 compile. tcc compiles in milliseconds what it can see, cc the rest. A program that fails, crashes or
-takes ten times as long as with the header as it is has killed the mutant. Those that cannot be told from the
-original by anybody are listed with the reason in tests/mutants.txt. Prints the survivors with their
+takes ten times as long as with the header as it is has killed the mutant. Those that cannot be told
+from the original by anybody are listed with the reason in tests/mutants.txt. Prints the survivors with their
 change; fails if less than LEAST percent were killed. SHOW=1 only prints the mutants.
 """
 import os
@@ -68,8 +68,8 @@ def other_numbers(text):
     others = [value + 1] + ([0] if value > 1 else [])
     if value == 1:
         others = [0, 2]
-    return [f'{other:#x}{match.group(2)}' if text[:2].lower() == '0x' else f'{other}{match.group(2)}'
-            for other in others]
+    form = '{:#x}{}' if text[:2].lower() == '0x' else '{}{}'
+    return [form.format(other, match.group(2)) for other in others]
 
 
 def is_operand_end(token):
@@ -277,7 +277,8 @@ def main():
         source = file.read()
     begin = source.index('#define CHROPROF_IMPLEMENTATION_DONE')
     end = source.index('#endif /* CHROPROF_IMPLEMENTATION */')
-    mutants = [m for m in mutants_of(source, begin, end) if chosen['FROM'] <= m.line <= chosen['TO']]
+    mutants = [m for m in mutants_of(source, begin, end)
+               if chosen['FROM'] <= m.line <= chosen['TO']]
     print(f'{len(mutants)} mutants of {HEADER}')
     if not chosen['FULL'] and chosen['N'] < len(mutants):
         mutants = random.Random(chosen['SEED']).sample(mutants, chosen['N'])
@@ -305,7 +306,8 @@ def main():
             kills[name] = kills.get(name, 0) + 1
     killed = sum(kills.values())
     share = 100.0 * killed / (killed + len(survivors)) if killed + len(survivors) else 100.0
-    print('killed by: ' + ', '.join(f'{n} {c}' for n, c in sorted(kills.items(), key=lambda i: -i[1])))
+    order = sorted(kills, key=lambda name: -kills[name])
+    print('killed by: ' + ', '.join(f'{name} {kills[name]}' for name in order))
     print(f'{killed} killed, {len(survivors)} survived, {equal} equivalent (tests/mutants.txt), '
           f'{same} not compiled or the same code: {share:.1f} % (at least {chosen["LEAST"]:g} %)')
     sys.exit(share < chosen['LEAST'])

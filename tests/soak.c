@@ -1,4 +1,6 @@
-/* tests/soak.c - more events than 32 bits count: are all figures still exact?     build/soak [EVENTS]
+/* tests/soak.c - more events than 32 bits count: are all figures still exact?
+ *
+ * build/soak [EVENTS]
  *
  * Each future is created anew over the one before it (abandoned), then each running follows a lost
  * pause (a slice each). The last line is "N passed, N failed, N skipped". */
@@ -18,7 +20,8 @@ static void check(const char *what, uint64_t got, uint64_t want)
         passed++;
     else
         failed++;
-    printf("%s %s: %" PRIu64 ", wanted %" PRIu64 "\n", got == want ? "ok" : "FAIL", what, got, want);
+    printf("%s %s: %" PRIu64, got == want ? "ok" : "FAIL", what, got);
+    printf(", wanted %" PRIu64 "\n", want);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* tests/test_bare.c - the header without a clock of its own, without files: as on a small device. Has
- * an implementation of its own, made with these options. */
+/* tests/test_bare.c - the header without a clock of its own, without files: as on a small device.
+ * Has an implementation of its own, made with these options. */
 #define CHROPROF_NO_CLOCK
 #define CHROPROF_NO_MMAP
 #define CHROPROF_IMPLEMENTATION

@@ -1,6 +1,6 @@
 /* tests/test_faults.c - the system refuses: each call that the header makes fails in turn, at its
- * first, second, .. time. Has an implementation of its own whose calls go through here; it reads the
- * monotonic clock, not the cycle counter. */
+ * first, second, .. time. Has an implementation of its own whose calls go through here; it reads
+ * the monotonic clock, not the cycle counter. */
 #define _DEFAULT_SOURCE            /* the guard against forks */
 #define _POSIX_C_SOURCE 200809L
 

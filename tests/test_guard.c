@@ -51,7 +51,7 @@ static void drop(area a)
 #endif
 }
 
-/* A copy of these bytes that ends at a forbidden page; for strings with their NUL and for structs. */
+/* A copy of these bytes that ends at a forbidden page; strings with their NUL, and structs. */
 static area copy_at_end(const void *bytes, size_t size)
 {
     area a = area_of(size, true);
@@ -134,7 +134,7 @@ static uint64_t every_output(chroprof *p)
     return sum;
 }
 
-/* Lists into memory that has room for exactly `capacity` rows, from none to one more than there are. */
+/* Lists into memory that has room for exactly `capacity` rows, up to one more than there are. */
 #define LISTS(X)                                                                                   \
     X(chroprof_rank, chroprof_ranks(p, rows, capacity, CHROPROF_BY_DELAY))                         \
     X(chroprof_path, chroprof_paths(p, rows, capacity))                                            \

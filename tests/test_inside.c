@@ -1,5 +1,5 @@
-/* tests/test_inside.c - what no public call can bring about: each invariant broken on purpose, blocks
- * damaged in one place, the arithmetic at the ends of its range. Has an implementation of its own,
+/* tests/test_inside.c - what no public call can bring about: each invariant broken on purpose,
+ * blocks damaged in one place, the arithmetic at the ends of its range. Has an implementation of its own,
  * whose private parts it sees. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -37,8 +37,8 @@ static const chroprof_site B = { "reply", "server.c", 20 };
 static const chroprof_site C = { "query", "db.c", 7 };
 static const chroprof_site D = { "timer", "timer.c", 5 };
 
-/* >>scene: the paths accept (3), accept;reply (4), accept;query (5), accept;query;timer (6), timer (7),
- * accept;timer (8). The stack: 2 (orphan), 1, a barrier, 1, an enter-frame. Ready: 4. */
+/* >>scene: the paths accept (3), accept;reply (4), accept;query (5), accept;query;timer (6), timer
+ * (7), accept;timer (8). The stack: 2 (orphan), 1, a barrier, 1, an enter-frame. Ready: 4. */
 
 static chroprof *scene_of(uint32_t rows)
 {
@@ -1118,7 +1118,8 @@ TEST(times_have_three_digits)
         { 99949, "99.9" MICRO }, { 99950, "100" MICRO }, { 999499, "999" MICRO },
         { 999500, "1.00ms" }, { 9995000, "10.0ms" }, { 99950000, "100ms" }, { 999500000, "1.00s" },
         { 12345678901, "12.3s" }, { 99949999999, "99.9s" }, { 100000000000, "1.67min" },
-        { 5997000000000, "1.67h" }, { 600000000000, "10.0min" }, { 86400000000000, "24.0h" }, { 359640000000000, "99.9h" },
+        { 5997000000000, "1.67h" }, { 600000000000, "10.0min" }, { 86400000000000, "24.0h" },
+        { 359640000000000, "99.9h" },
         { 360000000000000, "4.17d" },
         { 864000000000000, "10.0d" }, { 8640000000000000, "100d" }, { 315569520000000000, "10y" },
         { UINT64_MAX, "585y" }
@@ -1212,8 +1213,9 @@ TEST(code_points_that_steer_a_terminal)
 TEST(utf8_there_and_back)
 {
     static const char *const wrong[] = {
-        "\xC0\xAF", "\xC1\xBF", "\xE0\x80\x80", "\xE0\x9F\xBF", "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF",
-        "\xED\xA0\x80", "\xED\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "\xFF", "\xC3",
+        "\xC0\xAF", "\xC1\xBF", "\xE0\x80\x80", "\xE0\x9F\xBF", "\xF0\x80\x80\x80",
+        "\xF0\x8F\xBF\xBF", "\xED\xA0\x80", "\xED\xBF\xBF", "\xF4\x90\x80\x80",
+        "\xF5\x80\x80\x80", "\x80", "\xFF", "\xC3",
         "\xE2\x82", "\xC3z"
     };
     uint32_t code;

@@ -524,7 +524,7 @@ TEST(text_by_default_is_plain)
 
 /* ---- shapes of the text ---- */
 
-/* `count` sites of such names and files, each with an exec of its own; deep: one inside the other. */
+/* `count` sites of such names and files, each with an exec of its own; deep: one in the other. */
 static chroprof *shaped(size_t name, size_t file, uint32_t count, bool deep)
 {
     static char names[250][100], files[250][100];
@@ -604,7 +604,8 @@ static void look_at(chroprof *p, chroprof_order by, uint32_t columns, uint32_t t
     CHECK_EQ(chroprof_write_text(p, &options, harness_collect, &output), 0);
     if (strstr(output.bytes, words) == NULL)
         harness_fail(__FILE__, __LINE__, "\"%s\" is not in the text", words);
-    check_lines(output.bytes, columns < 60 ? columns == 0 ? 80 : 60 : columns > 200 ? 200 : columns);
+    columns = columns == 0 ? 80 : columns < 60 ? 60 : columns > 200 ? 200 : columns;
+    check_lines(output.bytes, columns);
 }
 
 TEST(text_takes_any_look)

@@ -28,7 +28,7 @@ void prove_tables_lie_in_the_block(void)
     }
 }
 
-/* The futures' table always has an empty slot, so a search ends: futures and frames fit beside it. */
+/* The futures' table always has an empty slot, so a search ends: futures and frames fit beside. */
 void prove_searches_end(void)
 {
     uint32_t capacity[CHROPROF_TABLE_COUNT];
