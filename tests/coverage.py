@@ -6,8 +6,8 @@
 A branch is one side of one condition (each operand of && and || counts), or one case of a switch.
 Copies of a function, one a translation unit, count together. A line that carries a comment
 "never: why" (or stands below one) excuses its branches and the lines right behind it that were not
-run; each is listed with its reason, and one that excuses nothing any more is a failure. The last line
-is "N passed, N failed, N skipped"; less than LEAST percent is a failure.
+run; each is listed with its reason, and one that excuses nothing any more is a failure. The last
+line is "N passed, N failed, N skipped"; less than LEAST percent is a failure.
 """
 import json
 import re
