@@ -157,6 +157,18 @@ static void nag(void *user, const chroprof_stall *stall)
             must(strlen(rows[k].name) < 4096, #call, k, listed);                                   \
     } while (0)
 
+static void read_samples(const chroprof *p)
+{
+    chroprof_sample_row rows[8];
+    chroprof_stack_frame frames[20];
+    chroprof_wall walls[4];
+    size_t count = chroprof_samples(p, 5, 500, rows, 8), i;
+
+    for (i = 0; i < count && i < 8; i++)
+        must(chroprof_stack(p, rows[i].stack, frames, 20) <= 18, "frames of a stack", i, 18);
+    chroprof_walls(p, walls, 4);
+}
+
 static void read_all(const chroprof *p)
 {
     chroprof_window windows[8];
@@ -173,6 +185,7 @@ static void read_all(const chroprof *p)
     chroprof_anomalies(p, anomalies, CHROPROF_ANOMALY_COUNT);
     for (site = 0; site < 10; site++)
         chroprof_site_windows(p, site, cells, 8);
+    read_samples(p);
 }
 
 /* >>calls */
@@ -246,12 +259,34 @@ static void make_site(bench *b)
     must(b->made[pick] != NULL, "chroprof_site_make", pick, 0);
 }
 
+/* Now or at any other time; the weight of all selections of the whole is the weight taken. */
+static void take_sample(bench *b)
+{
+    chroprof_sample_row rows[8];
+    chroprof_sampler_totals t;
+    uint64_t weight = 0;
+    uint8_t pick = take(&b->in);
+    size_t count, i;
+
+    chroprof_sample(&b->p, pick % 8 == 7 ? take_number(&b->in) : b->now, pick / 64);
+    chroprof_read_sampler(&b->p, &t);
+    count = chroprof_samples(&b->p, 0, UINT64_MAX, rows, 8);
+    must(count <= 8, "rows of samples", count, 8);
+    for (i = 0; i < count; i++)
+        weight += rows[i].weight;
+    must_equal("weight of samples", weight + t.dropped, t.samples);
+}
+
 static void one_call(bench *b)
 {
     uint8_t op = take(&b->in);
 
     if (op < 200) {
         any_event(b, (chroprof_state)(op % 16));
+        return;
+    }
+    if (op % 20 == 8) {
+        take_sample(b);
         return;
     }
     switch (op % 10) {
@@ -281,6 +316,7 @@ static chroprof_options some_options(input *in)
 {
     static const uint64_t steps[] = { 1, 7, 1000, 100000000 };
     chroprof_options o;
+    uint8_t pick;
 
     memset(&o, 0, sizeof o);
     o.clock = chroprof_clock_manual;
@@ -292,8 +328,9 @@ static chroprof_options some_options(input *in)
     o.max_windows = some_capacity(in, 10);
     o.max_stalls = some_capacity(in, 6);
     o.string_bytes = 4 * some_capacity(in, 60);
-    o.max_histograms = 1 + take(in) % 2;
-    o.max_samples = 1;
+    pick = take(in);
+    o.max_histograms = 1 + pick % 2;
+    o.max_samples = 1 + pick / 2 % 8;
     o.window_ns = steps[take(in) % 4];
     o.stall_ns = steps[take(in) % 4];
     o.max_step_ns = steps[take(in) % 4];

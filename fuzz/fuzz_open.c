@@ -31,6 +31,7 @@ static void live_a_little(chroprof *p, uint8_t taste)
         chroprof_event(p, CHROPROF_PENDING, id, &sites[(id + taste) % 3], t += 3);
         chroprof_event(p, CHROPROF_RUNNING, id, NULL, t += 5);
         chroprof_event(p, CHROPROF_PENDING, id + 10, &sites[id % 3], t += 40);
+        chroprof_sample(p, t, taste % 2);
         chroprof_event(p, CHROPROF_READY, id + 10, NULL, t += 2);
         chroprof_event(p, CHROPROF_PAUSED, id, NULL, t += 7 * id);
         chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, t += 1);
@@ -61,7 +62,7 @@ static uint8_t *make_block(uint8_t taste, size_t *size)
     o.max_windows = 6;
     o.max_stalls = 5;
     o.max_histograms = 1;
-    o.max_samples = 1;
+    o.max_samples = 3;
     o.string_bytes = 80;
     *size = chroprof_memory_size(&o);
     block = (uint8_t *)malloc(*size);
@@ -109,6 +110,25 @@ static int swallow(void *user, const void *bytes, size_t count)
             length += strlen(rows[k].name) + strlen(rows[k].file);                                 \
     } while (0)
 
+static size_t read_samples(const chroprof *p)
+{
+    chroprof_sample_row rows[8];
+    chroprof_stack_frame frames[8];
+    chroprof_wall walls[8];
+    chroprof_sampler_totals totals;
+    size_t count = chroprof_samples(p, 3, 300, rows, 8), length = 0, i, k;
+    chroprof_read_sampler(p, &totals);
+    chroprof_walls(p, walls, 8);
+    for (i = 0; i < count && i < 8; i++) {
+        size_t depth = chroprof_stack(p, rows[i].stack, frames, 8);
+        for (k = 0; k < depth && k < 8; k++)
+            length += strlen(frames[k].name);
+        for (k = 0; k < depth && k < 8 && frames[k].kind == CHROPROF_FRAME_NATIVE; k++)
+            length += strlen(frames[k].module) + strlen(frames[k].build_id);
+    }
+    return length;
+}
+
 static size_t read_all(const chroprof *p)
 {
     chroprof_totals totals;
@@ -131,6 +151,7 @@ static size_t read_all(const chroprof *p)
     chroprof_stalls(p, stalls, 8);
     for (site = 0; site < 8; site++)
         chroprof_site_windows(p, site, cells, 8);
+    length += read_samples(p);
     return length + (chroprof_check(p) != NULL);
 }
 
