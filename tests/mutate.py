@@ -7,9 +7,9 @@ Mutants are made on the token stream of the implementation: operators, constants
 takes all of them, else a random sample of N. A mutant whose object file is that of the original
 (code of another system, or the same after compilation) is not counted, nor one that does not
 compile. tcc compiles in milliseconds what it can see, cc the rest. A program that fails, crashes or
-takes ten times as long as with the header as it is has killed the mutant. Those that cannot be told
-from the original by anybody are listed with the reason in tests/mutants.txt. Prints the survivors with
-their change; fails if less than LEAST percent were killed. SHOW=1 only prints the mutants.
+takes ten times as long as with the header as it is has killed the mutant. Those that can't be told
+from the original by anybody are listed with the reason in tests/mutants.txt. Prints the survivors
+with their change; fails if less than LEAST percent were killed. SHOW=1 only prints the mutants.
 """
 import os
 import random

@@ -1,6 +1,6 @@
 /* tests/test_inside.c - what no public call can bring about: each invariant broken on purpose,
- * blocks damaged in one place, the arithmetic at the ends of its range. Has an implementation of its
- * own, whose private parts it sees. */
+ * blocks damaged in one place, the arithmetic at the ends of its range. Has an implementation of
+ * its own, whose private parts it sees. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <time.h>
