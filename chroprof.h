@@ -8119,15 +8119,6 @@ static void chroprof__drop_held(chroprof__histograms *rows, uint32_t count,
         chroprof__histogram_drop(&rows[delay].delay, older->held_delay);
 }
 
-/* Empty: UINT64_MAX. */
-static uint64_t chroprof__histogram_least(const chroprof__histogram *h)
-{
-    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++)
-        if (h->count[b])
-            return chroprof__bucket_floor(b);
-    return UINT64_MAX;
-}
-
 /* The most that an entry can be; empty: 0. */
 static uint64_t chroprof__histogram_most(const chroprof__histogram *h)
 {
@@ -8145,14 +8136,6 @@ static void chroprof__histogram_since(chroprof__histogram *h, const chroprof__hi
         h->count[b] = chroprof__minus(h->count[b], old->count[b]);
 }
 
-/* The least entry of all of the run may be older. */
-static void chroprof__raise_least(chroprof__histogram *h)
-{
-    uint64_t least = chroprof__histogram_least(h);
-    if (h->min < least)
-        h->min = least;
-}
-
 static void chroprof__histograms_since(chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
@@ -8168,10 +8151,6 @@ static void chroprof__histograms_since(chroprof__since *s)
     uint32_t sites = c->skew_events ? 0 : chroprof__site_count(&s->to);
     for (uint32_t site = CHROPROF__OTHER; site < sites; site++)
         chroprof__mend_histogram(&s->to, site);
-    for (uint32_t k = 0; k < count; k++) {
-        chroprof__raise_least(&rows[k].slice);
-        chroprof__raise_least(&rows[k].delay);
-    }
 }
 
 /* A maximum that grew is of the time between; one that did not is at most `most`. */

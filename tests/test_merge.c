@@ -1055,6 +1055,22 @@ TEST(merge_of_a_running_clock)
     CHECK_EQ(chroprof_futures(&p, NULL, 0), 0);
 }
 
+/* The last event's slice and turn, which no histogram has yet, count as well. */
+TEST(merge_of_what_was_just_measured)
+{
+    static block memory[2];
+    chroprof from, p;
+    chroprof_options o = target_options();
+    begin(&from, &memory[0], &o);
+    begin(&p, &memory[1], &o);
+    chroprof_event(&from, CHROPROF_ENTER, 0, &sites[0], 0);
+    chroprof_event(&from, CHROPROF_LEAVE, 0, NULL, 300);
+    CHECK_EQ(chroprof_merge(&p, &from), CHROPROF_OK);
+    laws(&p);
+    CHECK_EQ(totals_of(&p).turn_p50_ns, 300);
+    CHECK_EQ(rank_of(&p, "accept").slice_p50_ns, 300);
+}
+
 /* A merged profile is one like any other: it takes events, is copied, subtracted, merged, reset. */
 TEST(merged_profiles_go_on)
 {
@@ -1165,7 +1181,8 @@ static const test_case cases[] = {
     CASE(merge_adds_up_in_any_order), CASE(merge_of_profiles_with_full_tables),
     CASE(merge_of_two_halves_is_the_whole), CASE(merge_into_full_tables),
     CASE(merge_refuses_what_it_is_not_for), CASE(merge_ends_with_time),
-    CASE(merge_of_a_running_clock), CASE(merged_profiles_go_on), CASE(merge_of_a_deep_chain),
+    CASE(merge_of_a_running_clock), CASE(merge_of_what_was_just_measured),
+    CASE(merged_profiles_go_on), CASE(merge_of_a_deep_chain),
     CASE(merge_of_damaged_profiles)
 };
 
