@@ -281,7 +281,8 @@ LIMITS
  max_depth and max_windows 65000, other capacities 2^28. Profile time 2^62 ticks. Percentiles are
  within 1/16 from 2^5 to 2^45 ticks. The biggest slices of a turn are kept apart in three nested
  loops; deeper ones share. The wall, delay and blame of a path are sums over futures and begin again
- at 2^64 ticks: 20,000 futures live at once reach that in four days of a 2.6 GHz counter.
+ at 2^64 ticks: 20,000 futures live at once reach that in four days of a 2.6 GHz counter. The events
+ of a stalled turn are counted modulo 2^31; all other counts have 64 bits.
 
 */
 #ifndef CHROPROF_H

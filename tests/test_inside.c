@@ -1349,6 +1349,25 @@ TEST(counters_go_on_beyond_32_bits)
     laws(p);
 }
 
+/* The one count of 31 bits. */
+TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
+{
+    const uint64_t many = (UINT64_C(1) << 31) + 4;
+    chroprof_options o;
+    chroprof_stall stall;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.stall_ns = 50;
+    p = fresh(&o);
+    at(p, 0, ENTER, 0, &A);
+    p->core->seq += 2 * many;
+    at(p, 100, LEAVE, 0, NULL);
+    CHECK_EQ(chroprof_stalls(p, &stall, 1), 1);
+    CHECK_EQ(stall.events, 4 + 1);
+    CHECK_EQ(stall.length_ns, 100);
+    CHECK_EQ(totals_of(p).events, many + 2);
+}
+
 static const test_case tests[] = {
     CASE(check_names_each_broken_invariant),
     CASE(check_of_a_skewed_copy),
@@ -1386,6 +1405,7 @@ static const test_case tests[] = {
     CASE(figures_without_sense_are_shown),
     CASE(the_manual_clock_stands_at_zero),
     CASE(counters_go_on_beyond_32_bits),
+    CASE(events_of_a_stalled_turn_are_modulo_2_to_the_31),
 };
 
 TEST_MAIN(tests)
