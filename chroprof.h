@@ -950,12 +950,12 @@ CHROPROF_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t
 /* Live futures, in no order, then the enter-frames on the stack. Cost: max_futures. */
 CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, size_t capacity);
 
-/* Time windows, oldest first. Cost: windows squared x sites. */
+/* Time windows, oldest first. Cost: (windows / 64 + 1) x (paths + sites x max_windows). */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
 
 /* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows; their
  * sum is the site's exec, each flooring what was not floored before. An unknown id: 0 rows.
- * Cost: windows squared. */
+ * Cost: (windows / 64 + 1) x (paths of the site + max_windows). */
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
 
@@ -5218,12 +5218,72 @@ static uint64_t chroprof__exec_until(const chroprof *p, uint32_t site, uint32_t 
     return ticks;
 }
 
-/* Floors the running sum, so that nothing is lost from window to window. */
-static uint64_t chroprof__site_window_ns(const chroprof *p, uint32_t site, uint32_t index)
+/* Windows are read in spans of so many, each with one walk over a site's cells and paths. */
+enum { CHROPROF__SPAN = 64 };
+
+typedef struct chroprof__span {
+    uint32_t first;
+    uint64_t before;                /* in all windows before the first */
+    uint64_t ns[CHROPROF__SPAN];    /* ticks while they are gathered */
+} chroprof__span;
+
+static void chroprof__span_add(chroprof__span *s, uint64_t window, uint64_t ticks)
 {
-    uint64_t before = index ? chroprof__exec_until(p, site, index - 1) : 0;
-    uint64_t after = chroprof__exec_until(p, site, index);
-    return chroprof__ns(p->core, after) - chroprof__ns(p->core, before);
+    if (window < s->first)
+        s->before += ticks;
+    else if (window - s->first < CHROPROF__SPAN)
+        s->ns[window - s->first] += ticks;
+}
+
+static void chroprof__span_cells(const chroprof *p, uint32_t site, chroprof__span *s)
+{
+    const uint64_t *cells = chroprof__cells(p->core, site);
+    uint32_t shift = chroprof__tag_level(p->core->window) - (uint32_t)cells[0];
+    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_WINDOWS].capacity; k++)
+        if (cells[1 + k])
+            chroprof__span_add(s, shift < 16 ? k >> shift : 0, cells[1 + k]);
+}
+
+/* What a path still holds back from its window; returns the exec that is shown for it. */
+static uint64_t chroprof__span_path(const chroprof *p, uint32_t path, chroprof__span *s)
+{
+    const chroprof__path *row = p->paths + path;
+    chroprof__span_add(s, chroprof__tag_index(p->core, row->window), row->exec - row->mark);
+    return chroprof__ns(p->core, row->exec);
+}
+
+static uint64_t chroprof__span_paths(const chroprof *p, uint32_t site, chroprof__span *s)
+{
+    uint64_t exec_ns = 0;
+    if (site < CHROPROF__OTHER)
+        return chroprof__span_path(p, site, s);
+    for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
+        exec_ns += chroprof__span_path(p, k, s);
+    return exec_ns;
+}
+
+/* Ticks to ns by flooring the running sum, so that nothing is lost from one to the next; and never
+ * beyond what all of them have, which was floored in smaller parts. */
+static uint64_t chroprof__running_ns(const chroprof__core *c, uint64_t ticks, uint64_t most)
+{
+    uint64_t ns = chroprof__ns(c, ticks);
+    return ns < most ? ns : most;
+}
+
+/* Exec of a site, or loop, idle, untracked, in the windows from first on; the sum over all windows
+ * is the exec that is shown. */
+static void chroprof__read_span(const chroprof *p, uint32_t site, uint32_t first, chroprof__span *s)
+{
+    memset(s, 0, sizeof(*s));
+    s->first = first;
+    chroprof__span_cells(p, site, s);
+    uint64_t most = chroprof__span_paths(p, site, s);
+    uint64_t ticks = s->before, shown = chroprof__running_ns(p->core, ticks, most);
+    for (uint32_t k = 0; k < CHROPROF__SPAN; k++) {
+        ticks += s->ns[k];
+        s->ns[k] = chroprof__running_ns(p->core, ticks, most) - shown;
+        shown += s->ns[k];
+    }
 }
 
 /* Profile time at which a window begins. */
@@ -5232,20 +5292,47 @@ static uint64_t chroprof__window_start(const chroprof__core *c, uint64_t index)
     return index ? index * c->window_ticks - c->window_phase : 0;
 }
 
-static void chroprof__read_window(const chroprof *p, uint32_t index, chroprof_window *out)
+static void chroprof__read_borders(const chroprof *p, uint32_t index, chroprof_window *out)
 {
     const chroprof__core *c = p->core;
     memset(out, 0, sizeof(*out));
     out->start_ns = chroprof__ns(c, chroprof__window_start(c, index));
     bool under_way = index == (c->window & 0xFFFF);
     out->end_ns = chroprof__ns(c, under_way ? c->last : chroprof__window_start(c, index + 1u));
-    out->loop_ns = chroprof__site_window_ns(p, CHROPROF__LOOP, index);
-    out->idle_ns = chroprof__site_window_ns(p, CHROPROF__IDLE, index);
-    out->untracked_ns = chroprof__site_window_ns(p, CHROPROF__UNTRACKED, index);
-    out->busy_ns = out->untracked_ns;
-    for (uint32_t site = CHROPROF__OTHER; site < chroprof__site_count(p); site++)
-        if (chroprof__site_used(p, site))
-            out->busy_ns += chroprof__site_window_ns(p, site, index);
+}
+
+static void chroprof__add_to_window(chroprof_window *w, uint32_t site, uint64_t ns)
+{
+    if (site == CHROPROF__LOOP)
+        w->loop_ns += ns;
+    else if (site == CHROPROF__IDLE)
+        w->idle_ns += ns;
+    else
+        w->busy_ns += ns;
+    if (site == CHROPROF__UNTRACKED)
+        w->untracked_ns += ns;
+}
+
+/* At most CHROPROF__SPAN windows from first on. */
+static void chroprof__read_windows(const chroprof *p, uint32_t first, uint32_t count,
+                                   chroprof_window *out)
+{
+    chroprof__span s;
+    for (uint32_t k = 0; k < count; k++)
+        chroprof__read_borders(p, first + k, out + k);
+    for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
+        if (site >= CHROPROF__OTHER && !chroprof__site_used(p, site))
+            continue;
+        chroprof__read_span(p, site, first, &s);
+        for (uint32_t k = 0; k < count; k++)
+            chroprof__add_to_window(out + k, site, s.ns[k]);
+    }
+}
+
+/* How many of count rows lie in the span that begins at first. */
+static uint32_t chroprof__span_count(uint64_t first, uint64_t count)
+{
+    return count - first < CHROPROF__SPAN ? (uint32_t)(count - first) : (uint32_t)CHROPROF__SPAN;
 }
 
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity)
@@ -5253,8 +5340,9 @@ CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, si
     if (!p || !p->core)
         return 0;
     uint32_t count = chroprof__window_count(p);
-    for (uint32_t k = 0; out && k < count && k < capacity; k++)
-        chroprof__read_window(p, k, out + k);
+    uint32_t rows = !out ? 0 : capacity < count ? (uint32_t)capacity : count;
+    for (uint32_t k = 0; k < rows; k += CHROPROF__SPAN)
+        chroprof__read_windows(p, k, chroprof__span_count(k, rows), out + k);
     return count;
 }
 
@@ -5263,9 +5351,13 @@ CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint
 {
     if (!p || !p->core || site >= chroprof__site_count(p))
         return 0;
+    chroprof__span s;
     uint32_t count = chroprof__window_count(p);
-    for (uint32_t k = 0; exec_ns && k < count && k < capacity; k++)
-        exec_ns[k] = chroprof__site_window_ns(p, site, k);
+    uint32_t rows = !exec_ns ? 0 : capacity < count ? (uint32_t)capacity : count;
+    for (uint32_t k = 0; k < rows; k += CHROPROF__SPAN) {
+        chroprof__read_span(p, site, k, &s);
+        memcpy(exec_ns + k, s.ns, chroprof__span_count(k, rows) * sizeof(*exec_ns));
+    }
     return count;
 }
 
@@ -9873,12 +9965,14 @@ static uint32_t chroprof__next_code(const char **text)
     uint32_t code = tail == 0 ? s[0] : s[0] & (0x3Fu >> tail);
     uint32_t i;
     *text += 1;
+    if (code < 0x80 && tail == 0)
+        return code;
     for (i = 1; i <= tail; i++) {
         if ((s[i] & 0xC0u) != 0x80u)
             return CHROPROF__NO_CODE;
         code = code << 6 | (s[i] & 0x3Fu);
     }
-    if ((tail == 0 && code >= 0x80) || !chroprof__code_fits(code, tail))
+    if (tail == 0 || !chroprof__code_fits(code, tail))
         return CHROPROF__NO_CODE;
     *text += tail;
     return code;
@@ -9901,7 +9995,12 @@ static size_t chroprof__encode(uint32_t code, char *out)
 static void chroprof__put_code(chroprof__out *o, uint32_t code)
 {
     char bytes[4];
-    size_t size = chroprof__encode(code, bytes);
+    size_t size;
+    if (code < 0x80) {
+        chroprof__put_byte(o, (char)code);
+        return;
+    }
+    size = chroprof__encode(code, bytes);
     chroprof__put_bytes(o, bytes, size);
 }
 
@@ -11352,26 +11451,34 @@ static uint32_t chroprof__series_full(uint32_t peak)
     return steps[i];
 }
 
+static void chroprof__series_span(const chroprof__page *g, chroprof__series *s, uint32_t first,
+                                  uint32_t count)
+{
+    chroprof_window w[CHROPROF__SPAN];
+    chroprof__span span;
+    uint32_t row;
+    uint32_t k;
+    chroprof__read_windows(g->p, first, count, w);
+    for (row = 0; row < s->rows; row++) {
+        if (row > 0)
+            chroprof__read_span(g->p, s->sites[row - 1].id, first, &span);
+        for (k = 0; k < count; k++)
+            chroprof__series_add(s, row, &w[k], row == 0 ? w[k].busy_ns : span.ns[k]);
+    }
+}
+
 static void chroprof__series_read(const chroprof__page *g, chroprof__series *s)
 {
     uint32_t count = chroprof__window_count(g->p);
-    chroprof_window w;
     uint32_t i;
-    uint32_t row;
     memset(s->cells, 0, sizeof s->cells);
-    chroprof__read_window(g->p, count - 1, &w);
-    s->span_ns = w.end_ns;
+    s->span_ns = chroprof__ns(g->p->core, g->p->core->last);
     s->rows = (uint32_t)chroprof_ranks(g->p, s->sites, CHROPROF__SERIES - 1, CHROPROF_BY_EXEC) + 1;
     s->rows = s->rows < CHROPROF__SERIES ? s->rows : CHROPROF__SERIES;
     while (s->rows > 1 && s->sites[s->rows - 2].exec_ns == 0)
         s->rows--;
-    for (i = 0; i < count && s->span_ns > 0; i++) {
-        chroprof__read_window(g->p, i, &w);
-        chroprof__series_add(s, 0, &w, w.busy_ns);
-        for (row = 1; row < s->rows; row++)
-            chroprof__series_add(s, row, &w,
-                                 chroprof__site_window_ns(g->p, s->sites[row - 1].id, i));
-    }
+    for (i = 0; i < count && s->span_ns > 0; i += CHROPROF__SPAN)
+        chroprof__series_span(g, s, i, chroprof__span_count(i, count));
     s->full = chroprof__series_full(chroprof__series_peak(s, 0));
 }
 
@@ -11674,11 +11781,14 @@ static void chroprof__json_totals(chroprof__json *j)
 static void chroprof__json_site_windows(chroprof__json *j, uint32_t site)
 {
     uint32_t count = chroprof__window_count(j->p);
+    chroprof__span s;
     uint32_t i;
     chroprof__json_key(j, "windows");
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count && !j->out->failed; i++) {
+        if (i % CHROPROF__SPAN == 0)
+            chroprof__read_span(j->p, site, i, &s);
         chroprof__put_byte(j->out, i == 0 ? '[' : ',');
-        chroprof__put_u64(j->out, chroprof__site_window_ns(j->p, site, i));
+        chroprof__put_u64(j->out, s.ns[i % CHROPROF__SPAN]);
     }
     chroprof__put_byte(j->out, ']');
 }
@@ -11817,13 +11927,14 @@ static void chroprof__json_windows(chroprof__json *j)
     };
 #undef CHROPROF__F
     uint32_t count = chroprof__window_count(j->p);
-    chroprof_window w;
+    chroprof_window w[CHROPROF__SPAN];
     uint32_t i;
     chroprof__json_top(j, "windows", "[");
     for (i = 0; i < count && !j->out->failed; i++) {
-        chroprof__read_window(j->p, i, &w);
+        if (i % CHROPROF__SPAN == 0)
+            chroprof__read_windows(j->p, i, chroprof__span_count(i, count), w);
         chroprof__json_row(j);
-        chroprof__json_figures(j, &w, CHROPROF__FIGURES(figures));
+        chroprof__json_figures(j, &w[i % CHROPROF__SPAN], CHROPROF__FIGURES(figures));
         chroprof__json_end(j, "}");
     }
     chroprof__json_end(j, "\n]");
@@ -12223,7 +12334,7 @@ static uint32_t chroprof__pick_add(chroprof__pick *picks, uint32_t count, uint32
  * metric: the sum of all but the k largest of several rising figures never falls, whoever changes
  * place, so "(other)" is a true counter as well. One choice for all metrics would not keep that. */
 
-enum { CHROPROF__PROMETHEUS_TOP = 100, CHROPROF__BOUNDS = 14, CHROPROF__GATHERED = 256 };
+enum { CHROPROF__PROMETHEUS_TOP = 100, CHROPROF__BOUNDS = 14, CHROPROF__GATHERED = 1024 };
 
 /* CHROPROF__KEY is the one of those before it that the options order by. */
 enum {
@@ -12866,13 +12977,16 @@ static void chroprof__pprof_types(chroprof__out *o)
     chroprof__proto_number(o, 12, 1);
 }
 
+/* Loop, idle and untracked have exec and blame, as in all formats: futures that no path could hold
+ * are no call there. */
 static void chroprof__pprof_values(const chroprof *p, uint32_t path, uint64_t *values)
 {
     const chroprof__path *row = p->paths + path;
-    values[0] = row->calls;
+    bool site = path >= CHROPROF__FIRST_PATH;
+    values[0] = site ? row->calls : 0;
     values[1] = chroprof__ns(p->core, row->exec);
-    values[2] = chroprof__wall_ns(p, row);
-    values[3] = chroprof__ns(p->core, chroprof__delay_ticks(p, row));
+    values[2] = site ? chroprof__wall_ns(p, row) : 0;
+    values[3] = site ? chroprof__ns(p->core, chroprof__delay_ticks(p, row)) : 0;
     values[4] = chroprof__ns(p->core, row->blame);
 }
 
@@ -13197,25 +13311,40 @@ static void chroprof__firefox_read_rest(chroprof__firefox *f)
     }
 }
 
-/* Ticks to ns, flooring the running sum, so that nothing is lost from bin to bin. */
-static void chroprof__firefox_convert(chroprof__firefox *f, uint32_t row)
-{
-    uint64_t ticks = 0;
-    uint64_t ns = 0;
-    uint32_t bin;
-    for (bin = 0; bin < f->bins; bin++) {
-        ticks += f->ns[row][bin];
-        f->ns[row][bin] = chroprof__ns(f->p->core, ticks) - ns;
-        ns += f->ns[row][bin];
-    }
-}
-
 static uint32_t chroprof__firefox_row_site(const chroprof__firefox *f, uint32_t row)
 {
     static const uint32_t last[3] = { CHROPROF__UNTRACKED, CHROPROF__LOOP, CHROPROF__IDLE };
     if (row < f->top_count)
         return f->top[row].site;
     return row == f->top_count ? f->sites : last[(row - f->top_count - 1) % 3];
+}
+
+/* What the reads show for a row of the timeline; all of them add up to the profile time. */
+static uint64_t chroprof__firefox_exec(const chroprof__firefox *f, uint32_t row)
+{
+    chroprof_totals t;
+    uint32_t k;
+    if (row < f->top_count)
+        return f->top[row].key;
+    if (row > f->top_count)
+        return chroprof__ns(f->p->core, f->p->paths[chroprof__firefox_row_site(f, row)].exec);
+    chroprof_read_totals(f->p, &t);
+    for (k = 0; k < f->top_count; k++)
+        t.busy_ns -= f->top[k].key;
+    return t.busy_ns - t.untracked_ns;
+}
+
+static void chroprof__firefox_convert(chroprof__firefox *f, uint32_t row)
+{
+    uint64_t most = chroprof__firefox_exec(f, row);
+    uint64_t ticks = 0;
+    uint64_t ns = 0;
+    uint32_t bin;
+    for (bin = 0; bin < f->bins; bin++) {
+        ticks += f->ns[row][bin];
+        f->ns[row][bin] = chroprof__running_ns(f->p->core, ticks, most) - ns;
+        ns += f->ns[row][bin];
+    }
 }
 
 static void chroprof__firefox_read(chroprof__firefox *f, chroprof__out *o, const chroprof *p)

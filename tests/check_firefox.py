@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Checks a processed profile of the Firefox Profiler, version 60: the rules of the format, and the
-sums against the JSON of the same profile: check_firefox.py PROFILE JSON [--slack NS]
+sums against the JSON of the same profile: check_firefox.py PROFILE JSON
 
-Weights are compared to the nanosecond. --slack NS is for a clock whose ticks are not nanoseconds:
-the windows floor a site's ticks where the totals floor each path's.
+Weights are compared to the nanosecond.
 """
 import argparse
 import json
@@ -228,19 +227,27 @@ def same(what, got, want):
              want.get(key, 0))
 
 
-def check_time_line(names, samples, report, slack):
+def check_time_line(names, samples, report):
     got = weights(names, samples)
-    need(abs(sum(got.values()) - report["totals"]["elapsed_ns"]) <= slack, "the timeline's sum",
+    need(sum(got.values()) == report["totals"]["elapsed_ns"], "the timeline's sum",
          sum(got.values()), "is not", report["totals"]["elapsed_ns"])
     end = to_ns(samples["time"][-1])
-    need(abs(end - report["totals"]["elapsed_ns"]) <= slack, "the timeline ends at", end)
-    sites = Counter()
+    need(end == report["totals"]["elapsed_ns"], "the timeline ends at", end)
+    want, places = Counter(outside(report)), Counter(outside(report).keys())
     for site in report["sites"]:
-        sites[((site["name"], site["file"], site["line"]),)] += site["exec_ns"]
+        place = ((site["name"], site["file"], site["line"]),)
+        want[place] += site["exec_ns"]
+        places[place] += 1
+    rest = (("(all other sites)", "", 0),)
     for chain, ns in got.items():
-        want = outside(report).get(chain, 0) + sites.get(chain, 0)
-        if chain != (("(all other sites)", "", 0),):
-            need(ns <= want + slack, "the timeline has", ns, "of", chain, "not", want)
+        if chain == rest and places[rest] == 0:
+            continue                        # the sum above holds it
+        if places[chain] == 1:
+            need(ns == want[chain], "the timeline has", ns, "of", chain, "not", want[chain])
+        else:                               # one of them may be among the rest
+            need(ns <= want[chain], "the timeline has", ns, "of", chain, "beyond", want[chain])
+    if rest not in got:
+        same("the timeline of", got, want)
 
 
 def check_stalls(names, markers, report):
@@ -260,11 +267,11 @@ def check_stalls(names, markers, report):
                  "stack of stall", k)
 
 
-def check_sums(profile, report, slack):
+def check_sums(profile, report):
     names = Names(profile["shared"])
     names.fill()
     line, tree, waiting = profile["threads"][:3]
-    check_time_line(names, line["samples"], report, slack)
+    check_time_line(names, line["samples"], report)
     want = paths_of(report, "exec_ns")
     want.update(outside(report))
     got = weights(names, tree["samples"])
@@ -278,7 +285,6 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("profile")
     arguments.add_argument("json")
-    arguments.add_argument("--slack", type=int, default=0)
     given = arguments.parse_args()
     with open(given.profile, encoding="utf-8") as file:
         profile = json.load(file, parse_float=Decimal, object_pairs_hook=no_twins)
@@ -290,7 +296,7 @@ def main():
     check_threads(profile, schemas)
     start = report["totals"]["start_unix_ns"]
     need(to_ns(Decimal(profile["meta"]["startTime"])) == start, "startTime")
-    check_sums(profile, report, given.slack)
+    check_sums(profile, report)
     print("ok: %s" % ", ".join("%d %s" % (t["samples"]["length"], t["name"])
                                for t in profile["threads"]))
 

@@ -4,7 +4,8 @@
  * warns of a body that is not in the table. Each program prints "ok NAME", "FAIL NAME: why" or
  * "skip NAME: why" for each case, ends with "N passed, N failed, N skipped", and exits with 1 if
  * anything failed. Arguments are parts of names: only cases that contain one of them run.
- * SEED=n in the environment replays a random test; EXCEPT=word skips the cases that contain it.
+ * SEED=n in the environment replays a random test; EXCEPT=word skips the cases that contain it;
+ * PROFILES=folder keeps the profile that a case ends with, in every format (tests/formats.sh).
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -87,9 +88,43 @@ static inline bool harness_excepted(const char *name)
     return word != NULL && word[0] != '\0' && strstr(name, word) != NULL;
 }
 
+/* The one profile of the fixture. */
+static inline chroprof *harness_profile(void)
+{
+    static chroprof profile;
+    return &profile;
+}
+
+static inline int harness_write(void *user, const void *bytes, size_t count)
+{
+    return fwrite(bytes, 1, count, (FILE *)user) != count;
+}
+
+/* Not of a profile whose clock goes on between the formats. */
+static inline void harness_keep(const char *folder)
+{
+    static const char *const names[] = { "json", "folded", "prometheus", "pprof", "firefox" };
+    static const chroprof_format formats[] = { CHROPROF_JSON, CHROPROF_FOLDED, CHROPROF_PROMETHEUS,
+                                               CHROPROF_PPROF, CHROPROF_FIREFOX };
+    chroprof *p = harness_profile();
+    char path[512];
+    size_t i;
+    if (p->core == NULL || chroprof_now(p) != chroprof_now(p))
+        return;
+    for (i = 0; i < sizeof formats / sizeof *formats; i++) {
+        FILE *out;
+        snprintf(path, sizeof path, "%s/%s.%s", folder, harness()->name, names[i]);
+        out = fopen(path, "wb");
+        if (out == NULL || chroprof_write(p, formats[i], harness_write, out) != 0 ||
+            fclose(out) != 0)
+            harness_fail(__FILE__, __LINE__, "cannot write %s", path);
+    }
+}
+
 static inline void harness_run(const test_case *test)
 {
     int how;
+    memset(harness_profile(), 0, sizeof(chroprof));
     harness()->name = test->name;
     harness()->event = NULL;
     harness()->seed = 0;
@@ -98,6 +133,8 @@ static inline void harness_run(const test_case *test)
         if (harness_excepted(test->name))
             harness_skip("left out by EXCEPT");
         test->run();
+        if (getenv("PROFILES") != NULL)
+            harness_keep(getenv("PROFILES"));
         printf("ok %s\n", test->name);
         harness()->passed++;
     } else if (how == 1) {
@@ -366,7 +403,7 @@ static inline void *harness_memory(void)
 /* Starts the one profile of the fixture anew. options NULL: defaults. */
 static inline chroprof *harness_fresh(const char *file, int line, const chroprof_options *options)
 {
-    static chroprof profile;
+    chroprof *profile = harness_profile();
     chroprof_options all;
     chroprof_result result;
     memset(&all, 0, sizeof all);
@@ -374,10 +411,10 @@ static inline chroprof *harness_fresh(const char *file, int line, const chroprof
         all = *options;
     if (all.clock == NULL)
         all.clock = chroprof_clock_manual;
-    result = chroprof_init(&profile, harness_memory(), HARNESS_MEMORY, &all);
+    result = chroprof_init(profile, harness_memory(), HARNESS_MEMORY, &all);
     if (result != CHROPROF_OK)
         harness_fail(file, line, "chroprof_init: %s", chroprof_result_text(result));
-    return &profile;
+    return profile;
 }
 
 /* One event through the gate, then the laws: at(p, 10, RUNNING, 1, NULL). */

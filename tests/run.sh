@@ -150,4 +150,5 @@ else
 fi
 wait "$beside"
 for script in $scripts; do count "$script"; done
+tally formats sh tests/formats.sh
 finish

@@ -6,6 +6,7 @@
 #include "harness.h"
 
 #include <limits.h>
+#include <time.h>
 
 static const chroprof_site site_server = { "server", "src/server.c", 10 };
 static const chroprof_site site_request = { "request", "src/server.c", 20 };
@@ -203,6 +204,28 @@ static void grow(chroprof *p, uint32_t sites)
     }
 }
 
+static int count_bytes(void *user, const void *bytes, size_t count)
+{
+    (void)bytes;
+    *(uint64_t *)user += count;
+    return 0;
+}
+
+/* Far below what any machine needs, and far above what work in the square of something takes. */
+static void check_cost(chroprof *p)
+{
+    static const chroprof_format formats[] = { CHROPROF_TEXT, CHROPROF_JSON, CHROPROF_FOLDED,
+        CHROPROF_PROMETHEUS, CHROPROF_PPROF, CHROPROF_FIREFOX };
+    uint32_t k;
+    for (k = 0; k < sizeof formats / sizeof *formats; k++) {
+        uint64_t bytes = 0;
+        clock_t start = clock();
+        CHECK_EQ(chroprof_write(p, formats[k], count_bytes, &bytes), 0);
+        CHECK(bytes > 1000);
+        CHECK_IN((clock() - start) / CLOCKS_PER_SEC, 0, 30);
+    }
+}
+
 TEST(a_hundred_thousand_paths)
 {
     static chroprof big;
@@ -215,10 +238,63 @@ TEST(a_hundred_thousand_paths)
     options.max_paths = BIG;
     options.max_edges = 2 * BIG;
     options.max_sites = 1000;
+    options.max_windows = 1000;
+    options.window_ns = 500000;
     options.string_bytes = 1 << 16;
     CHECK_EQ(chroprof_init(&big, memory, BIG_MEMORY, &options), CHROPROF_OK);
     grow(&big, 1000);
+    CHECK_IN(chroprof_windows(&big, NULL, 0), 500, 1000);
     check_formats(&big);
+    check_cost(&big);
+    free(memory);
+}
+
+/* >>our own clock, whose ticks are no nanoseconds: what is floored in parts still adds up */
+
+static chroprof *copied(const void *block, size_t size)
+{
+    static chroprof view;
+    CHECK_EQ(chroprof_snapshot(block, size, harness_memory(), HARNESS_MEMORY), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, harness_memory(), HARNESS_MEMORY), CHROPROF_OK);
+    return &view;
+}
+
+/* The JSON alone; the lengths of windows are rounded apart from what is in them. */
+static void check_own_sums(void)
+{
+    char command[8192];
+    snprintf(command, sizeof command, "python3 tests/check_json.py --rounded %s",
+             scratch("formats.json"));
+    fflush(stdout);
+    CHECK_EQ(system(command), 0);
+}
+
+TEST(our_own_clock)
+{
+    enum { SITES = 12, SIZE = 1 << 20 };
+    static const char names[SITES][2] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k",
+                                          "l" };
+    const chroprof_site *made[SITES];
+    static chroprof live;
+    void *memory = malloc(SIZE);
+    chroprof_options options;
+    uint64_t seed = 5;
+    uint32_t k;
+    need_python();
+    CHECK(memory != NULL);
+    memset(&options, 0, sizeof options);
+    options.window_ns = 1000000;
+    CHECK_EQ(chroprof_init(&live, memory, SIZE, &options), CHROPROF_OK);
+    for (k = 0; k < SITES; k++)
+        made[k] = chroprof_site_make(&live, names[k], "clock.c", k + 1);
+    while (totals_of(&live).elapsed_ns < 200000000) {
+        for (k = 0; k < 4; k++)
+            chroprof_enter(&live, made[random_below(&seed, SITES)]);
+        for (k = 0; k < 4; k++)
+            chroprof_leave(&live);
+    }
+    check_formats(copied(memory, SIZE));
+    check_own_sums();
     free(memory);
 }
 
@@ -414,6 +490,7 @@ static const test_case cases[] = {
     CASE(hostile_names),
     CASE(full_tables),
     CASE(a_hundred_thousand_paths),
+    CASE(our_own_clock),
     CASE(failing_writers),
     CASE(the_same_bytes_again),
     CASE(first_sites_only),
