@@ -1178,15 +1178,22 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
  * these, which are idle and go on to the system: CHROPROF_EPOLL_IDLE(&prof); Needs <sys/epoll.h>,
  * <sys/syscall.h> and <unistd.h> before it. p is evaluated at each wait, by the thread that waits:
  * where other threads wait as well it must be NULL in those (a thread-local pointer). They are no
- * cancellation points of pthreads. Linux; elsewhere nothing, so that waiting is loop. */
+ * cancellation points of pthreads. In the program itself, not in a library that it loads: libraries
+ * look there first. Linux; elsewhere nothing, so that waiting is loop. */
 #if defined(__mips__)
 #define CHROPROF__MASK_BYTES 16             /* of the kernel's signal set */
 #else
 #define CHROPROF__MASK_BYTES 8
 #endif
+#if defined(__GNUC__)                       /* libraries must see it, -fvisibility=hidden or not */
+#define CHROPROF__VISIBLE __attribute__((visibility("default")))
+#else
+#define CHROPROF__VISIBLE
+#endif
 #if defined(__linux__) && !defined(CHROPROF_DISABLE)
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \
-    int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)    \
+    CHROPROF__VISIBLE int epoll_pwait(int fd, struct epoll_event *events, int size, int ms,        \
+                                      const sigset_t *mask)                                        \
     {                                                                                              \
         chroprof *const profile = (p);                                                             \
         int count;                                                                                 \
@@ -1195,7 +1202,7 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
         chroprof_idle_leave(profile);                                                              \
         return count;                                                                              \
     }                                                                                              \
-    int epoll_wait(int fd, struct epoll_event *events, int size, int ms)                           \
+    CHROPROF__VISIBLE int epoll_wait(int fd, struct epoll_event *events, int size, int ms)         \
     {                                                                                              \
         return epoll_pwait(fd, events, size, ms, NULL);                                            \
     }                                                                                              \
@@ -1223,6 +1230,7 @@ struct chroprof_promise {
 };
 #elif defined(CHROPROF_COROUTINES)
 #include <coroutine>
+#include <type_traits>
 template <class Promise, auto Profile, class Initial = std::suspend_always>
 class chroprof_promise {
     uint64_t id = 0;
@@ -1235,6 +1243,23 @@ class chroprof_promise {
             return Profile;
     }
 
+    /* Pauses it. An await_suspend that throws has not suspended: it runs on with the exception. */
+    struct going {
+        uint64_t id;                        /* 0: it was not running, or it has gone */
+        explicit going(uint64_t from) : id(from)
+        {
+            if (id)
+                chroprof_paused(profile(), id);
+        }
+        ~going()
+        {
+            if (id)
+                chroprof_running(profile(), id);
+        }
+        going(const going &) = delete;
+        going &operator=(const going &) = delete;
+    };
+
     template <class Awaiter> struct awaiting {
         Awaiter awaiter;                    /* a value, or a reference to what outlives it */
         uint64_t id;
@@ -1243,10 +1268,16 @@ class chroprof_promise {
         bool await_ready() { return awaiter.await_ready(); }
         auto await_suspend(std::coroutine_handle<Promise> handle)
         {
-            if (!away)
-                chroprof_paused(profile(), id);
+            going leave(away ? 0 : id);
             away = true;                    /* beyond the next call this may be gone */
-            return awaiter.await_suspend(handle);
+            if constexpr (std::is_void_v<decltype(awaiter.await_suspend(handle))>) {
+                awaiter.await_suspend(handle);
+                leave.id = 0;
+            } else {
+                auto where = awaiter.await_suspend(handle);
+                leave.id = 0;
+                return where;
+            }
         }
         decltype(auto) await_resume()
         {
@@ -1268,13 +1299,15 @@ public:
         return awaiting<Initial>{ {}, id, true };
     }
 
-    /* What co_await suspends on: paused while it is away. */
+    /* What co_await suspends on: paused while it is away. An awaiter need not be movable. */
     template <class A> auto await_transform(A &&a)
     {
         if constexpr (requires { static_cast<A &&>(a).operator co_await(); })
-            return pause(static_cast<A &&>(a).operator co_await());
+            return awaiting<decltype(static_cast<A &&>(a).operator co_await())>{
+                static_cast<A &&>(a).operator co_await(), id, false };
         else if constexpr (requires { operator co_await(static_cast<A &&>(a)); })
-            return pause(operator co_await(static_cast<A &&>(a)));
+            return awaiting<decltype(operator co_await(static_cast<A &&>(a)))>{
+                operator co_await(static_cast<A &&>(a)), id, false };
         else
             return awaiting<A &&>{ static_cast<A &&>(a), id, false };
     }

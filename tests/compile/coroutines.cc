@@ -74,6 +74,17 @@ static std::suspend_always operator co_await(by_function)
 {
     return {};
 }
+struct fixed : std::suspend_always {        // neither moved nor copied
+    fixed() = default;
+    fixed(const fixed &) = delete;
+    fixed &operator=(const fixed &) = delete;
+};
+struct by_fixed {
+    fixed operator co_await() { return {}; }
+};
+struct throws : std::suspend_always {       // so it has not suspended
+    void await_suspend(std::coroutine_handle<>) { throw 2; }
+};
 static std::coroutine_handle<> parked;
 struct park : std::suspend_always {
     void await_suspend(std::coroutine_handle<> handle) { parked = handle; }
@@ -100,6 +111,13 @@ static task parent()
     co_await by_member();
     now_ns += 300;
     co_await by_function();
+    now_ns += 300;
+    co_await by_fixed();
+    try {
+        co_await throws();
+    } catch (int) {
+        now_ns += 70;
+    }
     now_ns += 300;
     if (co_await stays() != 7)
         co_return;
@@ -152,13 +170,13 @@ static void profile_is_right()
     chroprof_path paths[8];
     chroprof_rank a = rank("parent"), b = rank("child"), c = rank("starts");
     chroprof_read_totals(&prof, &totals);
-    CHECK(a.exec_ns == 5 * 300 + 4 && a.calls == 2 && a.completed == 1 && a.cancelled == 1);
-    // To begin with, after four suspensions, after one that did not happen and after the child.
-    CHECK(a.slices == 7 && strstr(a.file, "coroutines.cc") && a.line > 0);
+    CHECK(a.exec_ns == 6 * 300 + 70 + 4 && a.calls == 2 && a.completed == 1 && a.cancelled == 1);
+    // To begin with, after five suspensions, after two that did not happen and after the child.
+    CHECK(a.slices == 9 && strstr(a.file, "coroutines.cc") && a.line > 0);
     CHECK(b.exec_ns == 1020 && b.completed == 1 && b.slices == 2);
     CHECK(c.exec_ns == 50 && c.failed == 1 && c.slices == 2);
     CHECK(totals.anomalies == 0 && totals.live == 0 && totals.depth == 0);
-    CHECK(totals.loop_ns == 7 * 9 && totals.idle_ns == 0);
+    CHECK(totals.loop_ns == 8 * 9 && totals.idle_ns == 0);
     CHECK(chroprof_paths(&prof, paths, 8) == 3);
     for (size_t i = 0; i < 3; i++)
         CHECK(strcmp(paths[i].name, "child") == 0 ? paths[i].parent != 0 : paths[i].parent == 0);
@@ -175,7 +193,7 @@ int main()
         return 2;
     {
         task first = parent(), never = parent();
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 6; i++) {
             now_ns += 9;
             first.self.resume();
         }

@@ -198,6 +198,9 @@ works scope_c99 gcc -std=gnu99 $helpers scope.c
 works scope_clang clang -std=gnu11 $helpers scope.c
 works scope_c++11 g++ -x c++ -std=c++11 $helpers scope.c
 works scope_clang++ clang++ -x c++ -std=c++17 $helpers scope.c
+works scope_hidden gcc -std=gnu99 $helpers -DDYNAMIC -rdynamic -fvisibility=hidden scope.c -ldl
+works scope_hidden_c++ g++ -x c++ -std=c++11 $helpers -DDYNAMIC -rdynamic -fvisibility=hidden \
+    scope.c -ldl
 works scope_disable gcc -std=gnu99 $helpers -DCHROPROF_DISABLE scope.c
 works scope_disable_c++ g++ -x c++ -std=c++11 $helpers -DCHROPROF_DISABLE scope.c
 clean scope_everything clang -std=gnu11 $everything -fsyntax-only scope.c

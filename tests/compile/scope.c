@@ -1,9 +1,12 @@
 /* CHROPROF_SCOPE in C and C++: one site a line, left at the end of the block, also by return, break
  * and goto. CHROPROF_EPOLL_IDLE: this program's epoll_wait and epoll_pwait are idle, and only in
- * the thread that has a profile. With CHROPROF_DISABLE both are nothing. Exit status 0: all
- * right. */
+ * the thread that has a profile; with DYNAMIC the dynamic linker must find them. With
+ * CHROPROF_DISABLE both are nothing. Exit status 0: all right. */
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
+#ifdef DYNAMIC
+#include <dlfcn.h>
+#endif
 #ifdef __linux__
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -44,6 +47,18 @@ static int idles(chroprof *p)
 #else
 static int idles(chroprof *p) { return p != NULL; }
 #endif
+
+/* What a shared library of this program gets by these names. */
+static int found(void)
+{
+#ifdef DYNAMIC
+    void *program = dlopen(NULL, RTLD_NOW);
+    return (uintptr_t)dlsym(program, "epoll_wait") == (uintptr_t)epoll_wait
+        && (uintptr_t)dlsym(program, "epoll_pwait") == (uintptr_t)epoll_pwait;
+#else
+    return 1;
+#endif
+}
 
 static int leaves(chroprof *p, int how)
 {
@@ -95,5 +110,7 @@ int main(void)
     chroprof_reset(&prof);
     if (!idles(&prof))
         return 3;
+    if (!found())
+        return 5;
     return chroprof_check(&prof) == NULL ? 0 : 4;
 }
