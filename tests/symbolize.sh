@@ -79,7 +79,8 @@ program() {
             >>"$scratch/log" 2>&1 || return 1
     esac
     $CC -O2 -I. $position "$@" -o "$folder/program" tests/symbolize/program.c $objects \
-        "$scratch/impl.o" -L"$folder" -lplaces -Wl,-rpath,"$folder" >>"$scratch/log" 2>&1 || return 1
+        "$scratch/impl.o" -L"$folder" -lplaces -Wl,-rpath,"$folder" \
+        >>"$scratch/log" 2>&1 || return 1
     "$folder/program" >"$folder/before.json" 2>>"$scratch/log"
 }
 # symbolize NAME BACKEND ARGUMENTS...: NAME/before.json becomes NAME/BACKEND.json
@@ -349,6 +350,31 @@ for round in range(60):
 END
     if [ $? = 0 ]; then ok damaged_files; else fail damaged_files "$(tail -n 1 "$scratch/log")"; fi
     cp "$scratch/other/whole" "$scratch/other/program"
+    python3 - "$scratch" >"$scratch/log" 2>&1 <<'END'
+import os, random, subprocess, sys
+scratch = sys.argv[1]
+whole = open(scratch + "/other/before.json", "rb").read()
+random.seed(int(os.environ.get("SEED", "1")))
+pieces = (b'"', b"\\", b"[", b"]", b"{", b"}", b",", b"-1", b"18446744073709551615", b'"id":',
+          b'"parent":', b"null", b"\\u0000", b"\\ud800", b'"inlined":[{}]', b'""', b"0")
+good = 0
+for round in range(60):
+    damaged = bytearray(whole)
+    for _ in range(random.choice((1, 1, 2, 5))):
+        at = random.randrange(whole.find(b'"sampler"'), len(damaged) - 30)
+        damaged[at:at + random.randrange(4)] = random.choice(pieces)
+    open(scratch + "/damaged.json", "wb").write(damaged)
+    for words in (["symbolize", "-f", "text"], ["trace"], ["report"]):
+        done = subprocess.run([scratch + "/chroprof-sanitized"] + words +
+                              [scratch + "/damaged.json"], capture_output=True, timeout=120,
+                              env=dict(os.environ, PATH="/nonexistent"))
+        assert done.returncode in (0, 1), done.stderr[-2000:]
+        assert b"runtime error" not in done.stderr and b"Sanitizer" not in done.stderr, done.stderr
+        good += done.returncode == 0
+assert 0 < good < 180, good
+END
+    if [ $? = 0 ]; then ok damaged_profiles; else
+        fail damaged_profiles "$(tail -n 1 "$scratch/log")"; fi
     symbolize other sanitized
     found sanitized_lines other sanitized lines
 else

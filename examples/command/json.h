@@ -30,7 +30,7 @@ static bool json_is(json_text text, const char *word)
 
 static bool same_text(json_text a, json_text b)
 {
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+    return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
 /* Names the first thing that is wrong; always false, so that callers can return it. */
@@ -258,12 +258,13 @@ static bool json_value(json_reader *r, json_text *value)
     return true;
 }
 
-/* A reader of a part, for messages that count lines from the beginning of the whole. */
+/* A reader of a part, for messages that count lines from the beginning of the whole. A part that is
+ * missing reads as an end of the text. */
 static json_reader json_part(const json_reader *whole, json_text part)
 {
     json_reader r = *whole;
-    r.at = part.bytes;
-    r.end = part.bytes + part.length;
+    r.at = part.bytes != NULL ? part.bytes : whole->end;
+    r.end = r.at + part.length;
     r.depth = 0;
     return r;
 }
