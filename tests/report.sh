@@ -296,6 +296,16 @@ if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     run trace "$block" -o "$scratch/two.json"; expect trace_of_a_file 0
     if cmp -s "$scratch/one.json" "$scratch/two.json"; then ok trace_of_a_file_is_the_same; else
         fail trace_of_a_file_is_the_same "it differs from the trace of its JSON"; fi
+    for in in "$block" "$scratch/ended.json"; do
+        run dump "$in" --format trace -o "$scratch/two.json"; expect "dump_trace_${in##*.}" 0
+        if cmp -s "$scratch/one.json" "$scratch/two.json"; then ok "dump_trace_same_${in##*.}"; else
+            fail "dump_trace_same_${in##*.}" "chroprof trace writes another one"; fi
+    done
+    run dump "$block" --format traces; expect dump_names_its_formats 2 "firefox or trace"
+    run dump "$block" --for 0.1 --format trace -o "$scratch/two.json"
+    expect dump_trace_of_an_interval 0
+    if python3 -m json.tool "$scratch/two.json" >/dev/null; then ok trace_of_an_interval; else
+        fail trace_of_an_interval "no JSON"; fi
     "$scratch/mapped" "$scratch/hung.chroprof" hang &
     hung=$!
     while [ ! -s "$scratch/hung.chroprof" ]; do sleep 0.1; done

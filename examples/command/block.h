@@ -309,11 +309,22 @@ static const char *set_for(void *target, const char *value)
     return ok ? NULL : "expected seconds, up to 86400";
 }
 
+static const char *set_dump_format(void *target, const char *value)
+{
+    replay *run = (replay *)target;
+    run->trace = strcmp(value, "trace") == 0;
+    return run->trace || set_format(target, value) == NULL
+           ? NULL : "expected text, json, folded, prometheus, pprof, firefox or trace";
+}
+
+/* Takes over the profile in file; file NULL: reads run->source, JSON too. In trace.h. */
+static int dump_trace(const replay *run, block_file *file);
+
 static const char dump_text[] =
     "\n"
     "A number that is not the name of a file is a process: the profile that it has mapped\n"
     "is taken; of several one must be named. How the program is, and what it runs, goes\n"
-    "to standard error.\n"
+    "to standard error. For --format trace it may be JSON, too: see chroprof trace.\n"
     "\n"
     "examples:\n"
     "  chroprof dump server.chroprof\n"
@@ -321,8 +332,8 @@ static const char dump_text[] =
     "  chroprof dump server.chroprof --for 10 --format pprof -o 10s.pb\n";
 
 static const tool_option dump_options[] = {
-    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof or\nfirefox",
-      set_format },
+    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof,\nfirefox or trace",
+      set_dump_format },
     { "out", 'o', "OUT", "write to this file instead of standard output", set_out },
     { "for", '\0', "SECONDS", "only what happens in the next SECONDS", set_for },
     { "by", 'b', "ORDER", "order of the ranked table: exec (default), children,\n"
@@ -364,8 +375,14 @@ static int dump_run(const tool_command *command, int count, char **words)
     if (!go) {
         return result;
     }
-    result = TOOL_INPUT;
-    if (block_open(&file, run.source) && (run.for_ns == 0 || dump_wait(&file, run.for_ns))) {
+    if (run.trace && run.for_ns == 0) {
+        return dump_trace(&run, NULL);
+    }
+    if (!block_open(&file, run.source) || (run.for_ns > 0 && !dump_wait(&file, run.for_ns))) {
+        result = TOOL_INPUT;
+    } else if (run.trace) {
+        result = dump_trace(&run, &file);
+    } else {
         run.source = file.name;
         run.profile = file.view;
         run.symbolize = true;

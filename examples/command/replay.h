@@ -18,6 +18,7 @@ typedef struct replay {
     int color;
     bool strict, stats, help;
     uint64_t for_ns;           /* dump: only what happens in the next ns; 0: all */
+    bool trace;                /* dump: as a trace, which is not one of the header's formats */
     bool symbolize;            /* JSON gains the functions and lines of native code */
     chroprof profile;
     void *block;

@@ -442,6 +442,14 @@ static const char trace_text[] =
     "  chroprof trace server.chroprof -o server.trace.json\n"
     "  chroprof replay server.events -f json | chroprof trace - -o server.trace.json\n";
 
+static int trace_output(trace *t, bool loaded)
+{
+    int result = loaded && profile_symbolize(&t->profile, NULL)
+                 ? tool_output(t->out_name, trace_write, t) : TOOL_INPUT;
+    profile_free(&t->profile);
+    return result;
+}
+
 static int trace_run(const tool_command *command, int count, char **words)
 {
     static trace run;
@@ -457,8 +465,18 @@ static int trace_run(const tool_command *command, int count, char **words)
     if (operands == 0) {
         return usage_error(command, "missing operand", "IN", "", NULL);
     }
-    result = profile_load(&run.profile, run.source) && profile_symbolize(&run.profile, NULL)
-             ? tool_output(run.out_name, trace_write, &run) : TOOL_INPUT;
-    profile_free(&run.profile);
-    return result;
+    return trace_output(&run, profile_load(&run.profile, run.source));
+}
+
+static int dump_trace(const replay *run, block_file *file)
+{
+    static trace t;
+    t.source = run->source;
+    t.out_name = run->out_name;
+    if (file == NULL) {
+        return trace_output(&t, profile_load(&t.profile, t.source));
+    }
+    t.profile.block = *file;
+    file->copy = NULL;
+    return trace_output(&t, profile_of_block(&t.profile));
 }
