@@ -136,7 +136,7 @@ $B/test/tsan/%: tests/%.c tests/compile/impl.c $(TEST_PARTS)
 
 # ---- lines and branches of the header: fails below these percentages
 
-COVERAGE = 99.5 99
+COVERAGE = 98.5 95.5
 
 coverage:
 	@B='$B' sh tests/coverage.sh $(COVERAGE)
