@@ -1137,6 +1137,78 @@ static void print_work(bench *b)
         fprintf(json, "]");
 }
 
+/* >>sampler: what a tick costs, measured by itself and as the thread's CPU time sees it, which is
+ * with the delivery of the signal; and what a run costs at the default rate */
+
+/* Thread CPU seconds of so much work in slices, and the handler's share of it. */
+static double sampled_work(bench *b, uint32_t count, const chroprof_sampler_options *o,
+                           chroprof_sampler_totals *t)
+{
+    chroprof_result r = o ? chroprof_sampler_start(&b->prof, o) : CHROPROF_OK;
+    double began = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    if (r != CHROPROF_OK)
+        return 0;
+    work_slice(b, count);
+    began = seconds_of(CLOCK_THREAD_CPUTIME_ID) - began;
+    chroprof_sampler_stop(&b->prof);
+    chroprof_read_sampler(&b->prof, t);
+    chroprof_reset(&b->prof);
+    return began;
+}
+
+static void print_tick(bench *b, uint32_t count)
+{
+    chroprof_sampler_options o;
+    chroprof_sampler_totals t, none;
+    double own[MAX_ROUNDS], whole[MAX_ROUNDS];
+    memset(&o, 0, sizeof o);
+    o.mode = CHROPROF_SAMPLER_WALL;
+    o.period_ns = 200000;
+    o.jitter = true;                        /* no tick stands for several that came late */
+    o.budget_ppm = 1000000;
+    for (int i = 0; i < b->rounds; i++) {
+        double without = sampled_work(b, count, NULL, &none);
+        double with = sampled_work(b, count, &o, &t);
+        double ticks = t.samples ? (double)t.samples : 1;
+        own[i] = (double)t.cost_ns / ticks;
+        whole[i] = (with - without) * 1e9 / ticks;
+    }
+    printf("  %-36s %8.0f\n", "ns a tick, by its own account", quantile(own, b->rounds, 0.5));
+    printf("  %-36s %8.0f\n", "ns a tick, all that the thread lost", quantile(whole, b->rounds, 0.5));
+    json_number("tick_own_ns", quantile(own, b->rounds, 0.5));
+    json_number("tick_ns", quantile(whole, b->rounds, 0.5));
+}
+
+static void print_sampler(bench *b)
+{
+    static const scene sampled = { 16, 100, 0, 0 };
+    chroprof_sampler_options o;
+    chroprof_sampler_totals t;
+    memset(&o, 0, sizeof o);
+    printf("\nsampler\n");
+    begin_scene(b, &sampled);
+    if (!b->work)
+        calibrate_work(b);
+    uint32_t second = (uint32_t)(1e9 / (batch_ns(b, work_slice, 20000) + 1));
+    double busy = sampled_work(b, second, &o, &t);
+    if (busy == 0) {
+        printf("  not here\n");
+        end_scene(b);
+        return;
+    }
+    double share = (double)t.cost_ns / (busy * 1e9);
+    printf("  %-36s %8.4f %27s0.1 %s\n", "% of CPU time at the default rate", 100 * share, "",
+           verdict(0.1, 100 * share));
+    json_number("sampler_percent", 100 * share);
+    print_tick(b, second / 4);
+    (void)chroprof_sampler_start(&b->prof, &o);
+    figures f = measure(b, run_slice, read_2);
+    chroprof_sampler_stop(&b->prof);
+    printf("  %-36s %8.2f %8.2f %6.2f\n", "slice while it runs", f.ns, f.floor_ns, f.ratio);
+    json_number("sampled_slice_ns", f.ns);
+    end_scene(b);
+}
+
 /* >>worst: single events of one long stream, the same stream several times. An interrupt does not
  * hit the same event every time, what the event itself does is there every time: so the lowest of
  * its times is the event's own. */
@@ -1464,6 +1536,8 @@ static void run_all(bench *b, const arguments *a)
     }
     if (!only || a->work_only)
         print_work(b);
+    if (!only || (a->filter && strcmp(a->filter, "sampler") == 0))
+        print_sampler(b);
     if (!only || a->worst_only)
         print_worst(b, a->quick);
 }
