@@ -126,7 +126,7 @@ $B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a
 
 # functions that the sampler can walk and name; -O1 would make jumps of the last calls
 $B/test/plain/test_sampler $B/test/san/test_sampler $B/test/tsan/test_sampler: EXTRA = \
-    -fno-omit-frame-pointer -fno-optimize-sibling-calls -rdynamic
+    -fno-omit-frame-pointer -fno-optimize-sibling-calls -rdynamic -DTEST_FRAMES
 
 $B/test/tsan/%: tests/%.c tests/compile/impl.c $(TEST_PARTS)
 	@mkdir -p $(@D)

@@ -1882,7 +1882,7 @@ typedef struct chroprof__sampler {
     uint64_t period_ns;
     /* settings */
     uint64_t first_period_ns, budget_ppm, mode, jitter;
-    uint64_t armed;            /* address of the core while there is a timer, else 0 */
+    uint64_t armed;            /* the value of the timer's signal; 0: there is none */
     uint64_t pid, timer, running, counter;
     uint64_t unwind, unwind_user;          /* of this process */
     chroprof__drawn drawn[CHROPROF__DRAWS];
@@ -9636,24 +9636,25 @@ static void chroprof__take_tick(chroprof__core *c, chroprof__sampler *s, uint64_
     } else {
         s->lost += c->enabled ? weight : 0;
     }
+    if (s->jitter)
+        chroprof__arm(s);
     s->stamp = now;
     s->cpu = chroprof__thread_cpu_ns();
     s->cost_ns += chroprof__minus(s->cpu, cpu);
     s->window_cost += chroprof__minus(s->cpu, cpu);
     chroprof__keep_budget(s);
-    if (s->jitter)
-        chroprof__arm(s);
 }
 
-/* The profile a signal is of; NULL: it is none of ours. */
+/* The profile a signal is of; NULL: it is none of ours. The low bits of its value are a number of
+ * this start, so that a timer that a lost profile left behind is not taken for ours. */
 static chroprof__core *chroprof__ticked(const siginfo_t *info)
 {
-    chroprof__core *c = (chroprof__core *)info->si_value.sival_ptr;
-    if (info->si_code != SI_TIMER || (uintptr_t)c < 4096 || (uintptr_t)c % CHROPROF__ALIGN != 0)
+    uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
+    if (info->si_code != SI_TIMER || value < 4096)
         return NULL;
+    chroprof__core *c = (chroprof__core *)(value - value % CHROPROF__ALIGN);
     chroprof__sampler *s = c->magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
-    bool own = s && s->armed == (uint64_t)(uintptr_t)c;
-    return own && s->timer == (uint64_t)(uint32_t)info->si_timerid ? c : NULL;
+    return s && s->armed == (uint64_t)value ? c : NULL;
 }
 
 static void chroprof__on_signal(int number, siginfo_t *info, void *context)
@@ -9774,12 +9775,12 @@ static void chroprof__set_up_sampler(chroprof *p, chroprof__sampler *s,
 }
 
 /* Makes the timer; its number, or -1 and errno. */
-static int chroprof__make_timer(const chroprof__core *c, const chroprof__sampler *s, int number)
+static int chroprof__make_timer(const chroprof__sampler *s, int number)
 {
     chroprof__timer_event event;
     int timer = -1;
     memset(&event, 0, sizeof(event));
-    event.value = (uint64_t)(uintptr_t)c;
+    event.value = s->armed;
     event.signal = number;
     event.notify = CHROPROF__THREAD_SIGNAL;
     event.thread = (int32_t)chroprof__system(SYS_gettid);
@@ -9808,8 +9809,8 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
         return CHROPROF_ERR_SAMPLER_SIGNAL;
     chroprof__begin_edit(p->core);
     chroprof__set_up_sampler(p, s, &o);
-    s->armed = (uint64_t)(uintptr_t)p->core;
-    p->sampler_timer = chroprof__make_timer(p->core, s, number);
+    s->armed = (uint64_t)(uintptr_t)p->core + chroprof__random(s) % CHROPROF__ALIGN;
+    p->sampler_timer = chroprof__make_timer(s, number);
     s->timer = (uint64_t)(uint32_t)p->sampler_timer;
     if (p->sampler_timer < 0) {
         int error = errno;

@@ -1174,7 +1174,8 @@ static void print_tick(bench *b, uint32_t count)
         whole[i] = (with - without) * 1e9 / ticks;
     }
     printf("  %-36s %8.0f\n", "ns a tick, by its own account", quantile(own, b->rounds, 0.5));
-    printf("  %-36s %8.0f\n", "ns a tick, all that the thread lost", quantile(whole, b->rounds, 0.5));
+    printf("  %-36s %8.0f\n", "ns a tick, all that the thread lost",
+           quantile(whole, b->rounds, 0.5));
     json_number("tick_own_ns", quantile(own, b->rounds, 0.5));
     json_number("tick_ns", quantile(whole, b->rounds, 0.5));
 }

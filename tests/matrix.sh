@@ -31,6 +31,10 @@ m3="arm-none-eabi-gcc -mcpu=cortex-m3 $bare"
 m0="arm-none-eabi-gcc -mcpu=cortex-m0 $bare -DCHROPROF_NO_TEXT -DCHROPROF_NO_FIREFOX"
 no_libc="-Os -DCHROPROF_NO_STDIO -DCHROPROF_NO_CLOCK"
 newlib="-O2 $posix -D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1"
+walked="aarch64-linux-gnu-gcc $c99 -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
+-fno-optimize-sibling-calls -rdynamic -DTEST_FRAMES"
+arm64_linux="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+all_but_sampler=$(ls tests/test_*.c | sed 's,tests/test_,,; s,\.c$,,' | grep -v '^sampler$' | tr '\n' ' ')
 # programs that do without: fork and files that are mapped; an operating system
 no_fork="faults inside map merge sampler snapshot"
 no_system="capacity faults guard inside map merge sampler snapshot threads traces"
@@ -97,6 +101,7 @@ others|musl|musl-gcc $c99 -O2|||ci
 little-endian|32-bit x86|i686-linux-gnu-gcc $static|||ci
 little-endian|arm|arm-linux-gnueabihf-gcc $static|qemu-arm||
 little-endian|arm64|aarch64-linux-gnu-gcc $static|qemu-aarch64||ci
+little-endian|aarch64, stacks walked|$walked|$arm64_linux|$all_but_sampler|
 little-endian|riscv64|riscv64-linux-gnu-gcc $static|qemu-riscv64||
 big-endian|s390x|s390x-linux-gnu-gcc $static|qemu-s390x||
 big-endian|32-bit powerpc|powerpc-linux-gnu-gcc $static|qemu-ppc||ci

@@ -1,6 +1,9 @@
-/* tests/sampler_live.h - the part of test_sampler.c that runs against the clock. */
+/* tests/sampler_live.h - the part of test_sampler.c that runs against the clock. It names functions
+ * and walks their frames, so it wants to be compiled as the Makefile does, which says TEST_FRAMES:
+ * -fno-omit-frame-pointer -fno-optimize-sibling-calls -rdynamic, on arm64 also
+ * -mno-omit-leaf-frame-pointer. */
 
-#if defined(__linux__) && defined(__x86_64__)
+#if defined(TEST_FRAMES) && defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 #define LIVE 1
 #else
 #define LIVE 0
@@ -412,10 +415,17 @@ TEST(sampled_shares_are_the_exact_ones)
 static void spin_with_frame(uintptr_t frame)
 {
     unsigned k;
-    for (k = 0; k < 3000; k++)
+    for (k = 0; k < 3000; k++) {
+#if defined(__x86_64__)
         __asm__ volatile("push %%rbp\n mov %0, %%rbp\n mov $3000, %%ecx\n"
                          "1: dec %%ecx\n jnz 1b\n pop %%rbp"
                          : : "r"(frame) : "rcx", "cc", "memory");
+#else
+        __asm__ volatile("stp x29, x30, [sp, #-16]!\n mov x29, %0\n mov w9, #3000\n"
+                         "1: subs w9, w9, #1\n b.ne 1b\n ldp x29, x30, [sp], #16"
+                         : : "r"(frame) : "x9", "cc", "memory");
+#endif
+    }
 }
 
 TEST(any_frame_pointer_is_survived)
@@ -1039,7 +1049,7 @@ TEST(a_sampler_a_thread)
 
 TEST(the_timer)
 {
-    SKIP("the sampler's timer is tested on Linux x86-64");
+    SKIP("the sampler's timer is tested on Linux, x86-64 and arm64, with TEST_FRAMES");
 }
 
 #define LIVE_CASES CASE(the_timer),

@@ -7,6 +7,7 @@
 
 #include "harness.h"
 
+#ifdef TEST_FRAMES
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#endif
 
 enum { MS = 1000000, ROWS = 4096, FRAMES = 64 };
 
