@@ -747,7 +747,8 @@ TEST(drawn_again_with_nothing_in_between)
     chroprof_options o = no_options();
     chroprof_wall row;
     PROMPT_SIGNALS();
-    o.max_futures = 1;
+    o.max_futures = 1;                      /* few slots, so that draws meet it */
+    o.max_depth = 4;
     chroprof *p = live_profile(&o);
     chroprof_pending(p, 1, &site_a);
     start(p, CHROPROF_SAMPLER_WALL, 5000);
