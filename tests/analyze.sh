@@ -1,0 +1,110 @@
+#!/bin/sh
+# tests/analyze.sh - the analyzers of gcc and clang, clang-tidy and cppcheck over chroprof.h and the
+# command: each must end with status 0, and each must first find a planted error, or its silence
+# would say nothing. Prints "ok", "FAIL" or "skip" a check, then the counts. Arguments: parts of the
+# names to run. LIMIT: seconds for one (clang's analyzer takes minutes).
+cd "$(dirname "$0")/.." || exit 1
+LIMIT=${LIMIT:-1800}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+wanted=$*
+
+c99="-std=c99 -D_POSIX_C_SOURCE=200809L"
+# the header is read as the main file: analyzers pass over what is only included
+whole="-x c $c99 -DCHROPROF_IMPLEMENTATION"
+
+# ---- what is switched off, and why; the only place
+#
+# gcc -fanalyzer: nothing.
+# clang's analyzer:
+#   security.insecureAPI.DeprecatedOrUnsafeBufferHandling   asks for memcpy_s of C11's Annex K,
+#                                         which no C library here has; it is not in the default set
+# clang-tidy:
+#   bugprone-easily-swappable-parameters  two numbers beside each other are no error; 79 of them
+#   performance-no-int-to-ptr             offsets in a block become addresses: the design
+#   bugprone-not-null-terminated-result   pieces of text are copied by length, the NUL comes last
+#   bugprone-implicit-widening-of-multiplication-result   constants and small counts, each bounded
+#                                         by the static asserts and limits beside it
+#   bugprone-narrowing-conversions        one int that was compared with 0x80 becomes a char
+#   bugprone-branch-clone                 a table of sizes, one line a kind, may repeat a size
+#   bugprone-macro-parentheses            an argument that is a type or a name can't be in brackets
+#   misc-no-recursion                     bounded: the tree of one JSON value in the command
+#   readability-misleading-indentation    takes an #if in the middle for an else
+# cppcheck: tests/cppcheck.xml
+tidy="-*,bugprone-*,cert-*,misc-*,performance-*,portability-*,readability-misleading*,\
+readability-redundant*,-bugprone-easily-swappable-parameters,-performance-no-int-to-ptr,\
+-bugprone-not-null-terminated-result,-bugprone-implicit-widening-of-multiplication-result,\
+-bugprone-narrowing-conversions,-bugprone-branch-clone,-bugprone-macro-parentheses,\
+-misc-no-recursion,-readability-misleading-indentation"
+
+# ---- the tools: each takes a file, a header or a program, as a C source
+
+with_gcc() { gcc-12 $whole -O1 -fanalyzer -Werror -c "$1" -o "$scratch/object.o"; }
+with_clang() { $clang $whole --analyze -Xclang -analyzer-werror -o "$scratch/plist" "$1"; }
+with_clang_14() { clang=clang-14; with_clang "$1"; }
+with_clang_22() { clang=clang-22; with_clang "$1"; }
+with_tidy() { clang-tidy --quiet --warnings-as-errors='*' --checks="$tidy" "$1" -- $whole; }
+with_cppcheck() {
+    cppcheck --language=c --std=c99 --enable=warning,performance,portability -q --error-exitcode=1 \
+        --suppress-xml=tests/cppcheck.xml -D__x86_64__ -D__unix__ -D__linux__ -D__GNUC__=12 \
+        -D_POSIX_C_SOURCE=200809L -DCLOCK_MONOTONIC=1 -DCHROPROF_IMPLEMENTATION -U__cplusplus "$1"
+}
+
+cat >"$scratch/planted.h" <<'END'
+#include <stdlib.h>
+#include <string.h>
+int planted(int *p);
+char *room(const char *text);
+int planted(int *p)
+{
+    if (p == NULL)
+        return *p;
+    free(p);
+    return *p;
+}
+char *room(const char *text)
+{
+    return (char *)malloc(strlen(text + 1));
+}
+END
+
+is_wanted() {
+    [ -z "$wanted" ] && return 0
+    for part in $wanted; do case $1 in *"$part"*) return 0 ;; esac; done
+    return 1
+}
+
+count() {
+    echo "$1 $2"
+    case $1 in ok) passed=$((passed + 1)) ;; FAIL) failed=$((failed + 1)) ;;
+    *) skipped=$((skipped + 1)) ;; esac
+}
+
+# analyze NAME TOOL FUNCTION: the planted error is found; nothing else is
+analyze() {
+    is_wanted "$1" || return 0
+    if ! command -v "$2" >/dev/null 2>&1; then count skip "$1: no $2"; return; fi
+    if "$3" "$scratch/planted.h" >"$scratch/log" 2>&1; then
+        count FAIL "$1: does not find a planted error"
+    else count ok "${1}_finds_errors"; fi
+    started=$(date +%s)
+    ( "$3" chroprof.h ) >"$scratch/log" 2>&1 &
+    child=$!
+    ( sleep "$LIMIT"; kill $child 2>/dev/null ) 2>/dev/null &
+    guard=$!
+    wait $child
+    status=$?
+    kill $guard 2>/dev/null
+    if [ $status = 0 ]; then count ok "$1 ($(($(date +%s) - started)) s)"
+    else count FAIL "$1: status $status: $(grep -E 'warning|error' "$scratch/log" | head -n 1)"; fi
+}
+
+analyze gcc_analyzer gcc-12 with_gcc
+analyze clang_14_analyzer clang-14 with_clang_14
+analyze clang_22_analyzer clang-22 with_clang_22
+analyze clang_tidy clang-tidy with_tidy
+analyze cppcheck cppcheck with_cppcheck
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
