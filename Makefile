@@ -25,6 +25,7 @@ help:
 	@echo 'make test-matrix  the tests with other compilers, standards, processors and systems;'
 	@echo '                MATRIX=ci: fewer; MATRIX="arm Windows": cells with these words'
 	@echo 'make test-sanitizers  the tests under MSan, TSan, UBSan with integer checks, valgrind'
+	@echo 'make analyze    gcc and clang analyzers, clang-tidy, cppcheck over the header'
 	@echo 'make sizes      bytes of code for some sets of options'
 	@echo 'make matrix-tables  writes what the last runs measured into the README files'
 	@echo 'make coverage   lines and branches of chroprof.h under the tests; what was not run'
@@ -99,6 +100,9 @@ test-sanitizers:
 
 sizes:
 	@B='$B' sh tests/sizes.sh
+
+analyze:
+	@sh tests/analyze.sh
 
 matrix-tables:
 	python3 tests/matrix_table.py $B
@@ -289,7 +293,7 @@ uninstall:
 clean:
 	rm -rf $B
 
-.PHONY: help chroprof demo test test-viewers test-matrix test-sanitizers sizes matrix-tables \
+.PHONY: help chroprof demo test test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-coverage bench \
     bench-picture bench-loop bench-peers bench-scale bench-counts bench-compile bench-soak \
     bench-curves install uninstall clean

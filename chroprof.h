@@ -11291,6 +11291,7 @@ static void chroprof__text_stalls(chroprof__page *g)
     chroprof__show(g, " length  kind           at  events  biggest slices");
     chroprof__style(g, CHROPROF__PLAIN);
     chroprof__newline(g);
+    memset(&stall, 0, sizeof(stall));
     for (i = 0; i < count; i++) {
         (void)chroprof__read_stall(g->p, &picked[i], &stall);
         chroprof__stall_merge(&stall);
@@ -12002,10 +12003,9 @@ static void chroprof__json_tables(chroprof__json *j)
     };
 #undef CHROPROF__F
     chroprof_table rows[CHROPROF_TABLE_COUNT];
-    size_t i;
-    (void)chroprof_tables(j->p, rows, CHROPROF_TABLE_COUNT);
+    size_t i, count = chroprof_tables(j->p, rows, CHROPROF_TABLE_COUNT);
     chroprof__json_top(j, "tables", "[");
-    for (i = 0; i < CHROPROF_TABLE_COUNT; i++) {
+    for (i = 0; i < count; i++) {
         chroprof__json_row(j);
         chroprof__json_text(j, "name", rows[i].name);
         chroprof__json_text(j, "option", rows[i].option);
@@ -12021,10 +12021,9 @@ static void chroprof__json_anomalies(chroprof__json *j)
     static const char kinds[][32] = { CHROPROF_ANOMALIES(CHROPROF__KIND) };
 #undef CHROPROF__KIND
     chroprof_anomaly rows[CHROPROF_ANOMALY_COUNT];
-    size_t i;
-    (void)chroprof_anomalies(j->p, rows, CHROPROF_ANOMALY_COUNT);
+    size_t i, count = chroprof_anomalies(j->p, rows, CHROPROF_ANOMALY_COUNT);
     chroprof__json_top(j, "anomalies", "[");
-    for (i = 0; i < CHROPROF_ANOMALY_COUNT; i++) {
+    for (i = 0; i < count; i++) {
         chroprof__json_row(j);
         chroprof__json_lower(j, "kind", kinds[i]);
         chroprof__json_u64(j, "count", rows[i].count);
@@ -12268,7 +12267,7 @@ static void chroprof__folded_value(chroprof__out *o, uint64_t us)
 static void chroprof__folded_chain(chroprof__out *o, const chroprof *p, uint32_t path,
                                    uint32_t count)
 {
-    uint32_t marks[CHROPROF__CHAIN];
+    uint32_t marks[CHROPROF__CHAIN] = { 0 };
     uint32_t step = (count - 1) / CHROPROF__CHAIN + 1;
     uint32_t last = (count - 1) / step;
     uint32_t i;
@@ -12839,12 +12838,13 @@ static void chroprof__prometheus_anomalies(const chroprof__prometheus *m)
     }
 }
 
-static void chroprof__prometheus_table(const chroprof__prometheus *m, const chroprof_table *tables,
-                                       const char *name, const char *help, const char *type)
+static void chroprof__prometheus_table(const chroprof__prometheus *m, const char *name,
+                                       const char *help, const char *type)
 {
-    uint32_t i;
+    chroprof_table tables[CHROPROF_TABLE_COUNT];
+    size_t i, count = chroprof_tables(m->p, tables, CHROPROF_TABLE_COUNT);
     chroprof__prometheus_head(m->out, name, help, type);
-    for (i = 0; i < CHROPROF_TABLE_COUNT; i++) {
+    for (i = 0; i < count; i++) {
         bool drops = strcmp(type, "counter") == 0;
         chroprof__prometheus_name(m->out, name);
         chroprof__put_label(m->out, "{table", tables[i].name);
@@ -12857,11 +12857,9 @@ static void chroprof__prometheus_table(const chroprof__prometheus *m, const chro
 
 static void chroprof__prometheus_tables(const chroprof__prometheus *m)
 {
-    chroprof_table tables[CHROPROF_TABLE_COUNT];
-    (void)chroprof_tables(m->p, tables, CHROPROF_TABLE_COUNT);
-    chroprof__prometheus_table(m, tables, "table_capacity", "Rows that a table has.", "gauge");
-    chroprof__prometheus_table(m, tables, "table_used", "Rows in use.", "gauge");
-    chroprof__prometheus_table(m, tables, "table_dropped_total", "How often something did not fit.",
+    chroprof__prometheus_table(m, "table_capacity", "Rows that a table has.", "gauge");
+    chroprof__prometheus_table(m, "table_used", "Rows in use.", "gauge");
+    chroprof__prometheus_table(m, "table_dropped_total", "How often something did not fit.",
                                "counter");
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what tests/matrix.sh and tests/sizes.sh measured into the README files, between markers.
+"""Writes what tests/matrix.sh and tests/sizes.sh measured into tests/README.md, between markers.
 
     python3 tests/matrix_table.py [build]       the folder with matrix.tsv and sizes.tsv
     python3 tests/matrix_table.py --print       to standard output instead
 
-README.md gets a row a group of cells, tests/README.md one a cell. Cells that were not run say so.
+tests/README.md gets a row a group of cells and one a cell. Cells that were not run say so.
 """
 import pathlib
 import subprocess
@@ -56,9 +56,10 @@ def group_line(group, cells, rows):
 
 
 def summary(rows, cells):
-    """The table of README.md."""
+    """One row a group."""
     groups = list(dict.fromkeys(group for group, _ in cells))
-    lines = ['| built and run with | cells | cases passed | failed | skipped |', '|---|---|---|---|---|']
+    lines = ['| built and run with | cells | cases passed | failed | skipped |',
+             '|---|---|---|---|---|']
     lines += [group_line(group, [cell for g, cell in cells if g == group], rows)
               for group in groups]
     lines += older(rows)
@@ -86,7 +87,7 @@ def cell_line(group, cell, row):
 
 
 def details(rows, cells):
-    """The table of tests/README.md."""
+    """One row a cell."""
     lines = ['| group | cell | passed | failed | skipped | seconds |', '|---|---|---|---|---|---|']
     return lines + [cell_line(group, cell, rows.get((group, cell))) for group, cell in cells]
 
@@ -116,15 +117,15 @@ def main():
     arguments = [word for word in sys.argv[1:] if word != '--print']
     folder = pathlib.Path(arguments[0] if arguments else 'build')
     rows, cells = matrix_rows(folder), all_cells()
-    if not rows:
+    if not rows and not sizes(folder):
         sys.exit(f'matrix_table: {folder}/matrix.tsv is not there: make test-matrix')
-    tables = [('README.md', 'matrix', summary(rows, cells)),
+    tables = [('tests/README.md', 'matrix', summary(rows, cells)),
               ('tests/README.md', 'cells', details(rows, cells)),
-              ('README.md', 'sizes', sizes(folder))]
+              ('tests/README.md', 'sizes', sizes(folder))]
     for path, name, lines in tables:
         if '--print' in sys.argv:
             print('\n'.join(lines), end='\n\n')
-        elif lines:
+        elif lines and (rows or name == 'sizes'):
             put(pathlib.Path(path), name, lines)
 
 
