@@ -39,21 +39,3 @@ void prove_tags_stay_in_the_table(void)
     ASSUME(chroprof__tag_level(tag) <= level && (tag & 0xFFFF) < WINDOWS);
     PROVE(chroprof__tag_index(c, tag) < WINDOWS);
 }
-
-/* The four biggest slices, in falling order, whatever comes. */
-void prove_the_biggest_slices_are_kept(void)
-{
-    static chroprof__biggest b;
-    uint64_t most = 0;
-    memset(&b, 0, sizeof b);
-    for (int k = 0; k < 6; k++) {
-        uint64_t exec = any_u64();
-        most = exec > most ? exec : most;
-        if (exec > b.floor)
-            chroprof__note_slice(&b, exec, any_u64(), any_u32());
-        PROVE(b.count <= CHROPROF_STALL_SLICES);
-        for (uint32_t i = 1; i < b.count; i++)
-            PROVE(b.slices[i - 1].exec >= b.slices[i].exec);
-    }
-    PROVE(b.count == 0 ? most == 0 : b.slices[0].exec == most);
-}
