@@ -197,6 +197,12 @@ else
     skip json "no python3"
 fi
 
+# --- pipes: what is read from them can't be read again
+mkfifo pipe
+cat base.json >pipe &
+timeout 20 "$command" diff pipe slower.json >out 2>err; code=$?
+expect pipe 0 "first c"
+
 # --- what can't be read, and what can't be meant
 run base.json missing.json; expect missing_file 2 "missing.json: "
 run base.json base.events; expect no_profile 2

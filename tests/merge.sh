@@ -188,12 +188,33 @@ else
     $user "$scratch/fleet" "$scratch/closed" 1 65536; is no_profile_in_a_closed_folder $? 1
 fi
 
+# --- pipes: read from none, written to as they are
+mkfifo "$scratch/pipe"
+timeout 20 "$command" merge "$scratch/pipe" "$fleet/0.block" >"$scratch/out" 2>"$scratch/err"
+code=$?
+expect pipe_is_no_input 1 "1 left out"
+timeout 20 cat "$scratch/pipe" >"$scratch/piped" &
+timeout 20 "$command" merge "$fleet/0.block" -o "$scratch/pipe" 2>"$scratch/err"; code=$?
+wait $!
+expect into_a_pipe 0
+if [ -p "$scratch/pipe" ]; then ok pipe_is_still_one; else fail pipe_is_still_one "replaced"; fi
+run check "$scratch/piped"; expect piped_block_is_sound 0
+cat "$scratch/piped" >"$scratch/pipe" &
+timeout 20 "$command" diff "$scratch/pipe" "$scratch/piped" >"$scratch/out" 2>"$scratch/err"
+code=$?
+expect block_through_a_pipe 0 "No site got worse"
+
 # --- programs that run
 "$scratch/fleet" "$scratch/alive" 1 65536 stay >"$scratch/said" &
 alive=$!
 while ! grep -q ready "$scratch/said"; do sleep 0.1; done
 run merge "$alive" "$fleet/0.block"; expect process 0 "accept"
 run merge "$fleet/0.block" -o "$scratch/alive/0.block"; expect owned 1 "keeps its profile there"
+run merge "$fleet/0.block" -f json -o "$scratch/alive/0.block"
+expect owned_is_not_cut_by_merge 1 "keeps its profile there"
+run dump "$fleet/0.block" -o "$scratch/alive/0.block"
+expect owned_is_not_cut_by_dump 1 "keeps its profile there"
+run check "$scratch/alive/0.block"; expect owned_is_whole 0
 kill -9 "$alive"
 wait "$alive" 2>/dev/null
 run merge "$scratch/alive/0.block" "$fleet/0.block"; expect killed_process 0 "accept"

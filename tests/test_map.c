@@ -242,6 +242,18 @@ TEST(no_other_file_is_touched)
     unlink(path);
 }
 
+TEST(a_pipe_by_that_name_holds_nobody)
+{
+    const char *path = file_of("pipe");
+    chroprof p;
+    CHECK_EQ(mkfifo(path, 0600), 0);
+    alarm(20);                              /* instead of for ever */
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FORMAT);
+    alarm(0);
+    CHECK(there(path) && !there(prev_of(path)));
+    unlink(path);
+}
+
 TEST(what_the_system_refuses)
 {
     char longer[5000];
@@ -529,6 +541,7 @@ static const test_case tests[] = {
     CASE(a_live_program_keeps_its_file),
     CASE(a_dead_programs_file_is_kept),
     CASE(no_other_file_is_touched),
+    CASE(a_pipe_by_that_name_holds_nobody),
     CASE(what_the_system_refuses),
     CASE(no_room_is_noticed_at_once),
     CASE(two_programs_want_one_path),

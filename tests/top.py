@@ -309,6 +309,29 @@ def test_plain():
     check("plain_dead", b"DIED" in done.stdout and b"slow_query" in done.stdout, done)
 
 
+def test_plain_goes_on():
+    program, path = start("serve", "goes_on")
+    time.sleep(3)                           # stalls of a late profile time
+    pipe = subprocess.Popen([COMMAND, "top", path, "-d", "2"], stdout=subprocess.PIPE)
+    pipe.stdout.readline()
+    pipe.send_signal(signal.SIGWINCH)
+    pipe.send_signal(signal.SIGCONT)
+    stop(program)
+    again, _ = start("serve", "goes_on")
+    time.sleep(1)                           # it stalls each tenth turn; younger than the first
+    stop(again)
+    seen = b""
+    while b"DIED" not in seen.partition(b"process %d" % again.pid)[2]:
+        seen += pipe.stdout.read1()
+    pipe.kill()
+    seen += pipe.stdout.read()
+    pipe.wait()
+    check("plain_resized", b"\x1b" not in seen, seen[:300])
+    seen = seen.partition(b"process %d" % again.pid)[2]
+    check("plain_restart_stalls", re.search(rb"3\d\.\dms (turn|pass)  slow_query", seen),
+          seen[-600:])
+
+
 def test_errors():
     for name, words, status, text in [
             ("missing", ["/nonexistent/file"], 1, b"No such file"),

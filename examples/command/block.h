@@ -62,8 +62,8 @@ static chroprof_result block_read(block_file *file)
 {
     struct stat facts;
     chroprof_result result = CHROPROF_ERR_FILE;
-    int fd = open(file->place, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    int fd = open(file->place, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {                           /* a pipe has no block, and must not hold us */
         return result;
     }
     if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode)) {
@@ -97,8 +97,8 @@ static char *block_mapped_file(char *line)
     return path != NULL && mode != NULL && strncmp(mode, " rw-s", 5) == 0 ? path : NULL;
 }
 
-/* Where the file of such a line can be opened: by its name; under the process's own root, if that is
- * another one than ours; by the mapping itself, if the file has no name any more. */
+/* Where the file of such a line can be opened: by its name; under the process's own root, if that
+ * is another one than ours; by the mapping itself, if the file has no name any more. */
 static void block_locate(block_file *file, const char *pid, const char *line, const char *path)
 {
     int range = (int)strcspn(line, " ");
@@ -183,6 +183,24 @@ static bool block_open(block_file *file, const char *operand)
                                             ? strerror(errno) : chroprof_result_text(result));
     }
     return result == CHROPROF_OK;
+}
+
+/* Is the file for output the profile of a program that runs? Cut short, it would kill that one;
+ * replaced, its profile would be lost. */
+static bool block_is_owned(const char *out)
+{
+    static block_file file;
+    chroprof_origin origin;
+    memset(&origin, 0, sizeof origin);
+    file.name = file.place = out;
+    if (block_read(&file) == CHROPROF_OK) {
+        chroprof_read_origin(&file.view, &origin);
+    }
+    block_close(&file);
+    if (origin.alive) {
+        tool_message("%s: process %" PRIu64 " keeps its profile there", out, origin.pid);
+    }
+    return origin.alive;
 }
 
 /* >>dump */
@@ -387,7 +405,8 @@ static int dump_run(const tool_command *command, int count, char **words)
         run.profile = file.view;
         run.symbolize = true;
         dump_origin(&file);
-        result = open_output(&run);
+        bool owned = !output_is_stdout(&run) && block_is_owned(run.out_name);
+        result = owned ? TOOL_INPUT : open_output(&run);
         result = result == TOOL_OK ? replay_output(&run) : result;
     }
     block_close(&file);

@@ -14,7 +14,7 @@ typedef struct merge_run {
 static void merge_hint(const char *name)
 {
     char first = '\0';
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd >= 0 && read(fd, &first, 1) == 1 && first == '{') {
         tool_message("%s: looks like JSON, whose percentiles can't be added up: give the block, as "
                      "chroprof_map leaves it", name);
@@ -121,41 +121,27 @@ static chroprof_options merge_tight(const merge_run *m)
     return o;
 }
 
-/* The block goes to OUT by another name first, so that OUT may be one of the inputs. */
+/* The block goes to OUT by another name first, so that OUT may be one of the inputs; straight to a
+ * device or a pipe, which must stay what it is. */
 static int merge_write(const char *out, const void *block, size_t size)
 {
     char part[4096];
+    struct stat facts;
     FILE *file;
     bool good;
+    bool plain = stat(out, &facts) != 0 || S_ISREG(facts.st_mode);
     (void)snprintf(part, sizeof part, "%s.part.%ld", out, (long)getpid());
-    file = fopen(part, "wbx");
+    file = plain ? fopen(part, "wbx") : fopen(out, "wb");
     good = file != NULL && fwrite(block, 1, size, file) == size;
     good = file != NULL && fclose(file) == 0 && good;
-    good = good && rename(part, out) == 0;
+    good = good && (!plain || rename(part, out) == 0);
     if (!good) {
         tool_message("%s: %s", out, strerror(errno));
-        if (file != NULL) {
+        if (plain && file != NULL) {
             (void)unlink(part);
         }
     }
     return good ? TOOL_OK : TOOL_INPUT;
-}
-
-/* A program that runs goes on writing into a file that nobody would find any more. */
-static bool merge_out_is_owned(const char *out)
-{
-    static block_file file;
-    chroprof_origin origin;
-    memset(&origin, 0, sizeof origin);
-    file.name = file.place = out;
-    if (block_read(&file) == CHROPROF_OK) {
-        chroprof_read_origin(&file.view, &origin);
-    }
-    block_close(&file);
-    if (origin.alive) {
-        tool_message("%s: process %" PRIu64 " keeps its profile there", out, origin.pid);
-    }
-    return origin.alive;
 }
 
 static int merge_block(merge_run *m)
@@ -168,7 +154,7 @@ static int merge_block(merge_run *m)
     if (block == NULL || chroprof_init(&tight, block, size, &o) != CHROPROF_OK ||
         chroprof_merge(&tight, &m->run.profile) != CHROPROF_OK) {
         tool_message("not enough memory for a block of %zu bytes", size);
-    } else if (!merge_out_is_owned(m->run.out_name)) {
+    } else {
         result = merge_write(m->run.out_name, block, size);
     }
     free(block);
@@ -177,6 +163,9 @@ static int merge_block(merge_run *m)
 
 static int merge_output(merge_run *m)
 {
+    if (!output_is_stdout(&m->run) && block_is_owned(m->run.out_name)) {
+        return TOOL_INPUT;
+    }
     if (!m->formatted && !output_is_stdout(&m->run)) {
         return merge_block(m);
     }

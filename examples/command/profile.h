@@ -109,14 +109,19 @@ static bool block_marked(const char *bytes, size_t count)
     return false;
 }
 
-/* Where the program may still be writing: such a file is mapped and copied, not read. */
+/* Where the program may still be writing: such a file is mapped and copied, not read. What is read
+ * from a pipe is gone, so pipes are left alone. */
 static bool block_expected(const char *source)
 {
     char begin[64 + 8];
+    struct stat facts;
     ssize_t count;
     int fd;
     if (source[strspn(source, "0123456789")] == '\0' && access(source, F_OK) != 0) {
         return true;
+    }
+    if (stat(source, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        return false;
     }
     fd = open(source, O_RDONLY | O_CLOEXEC);
     count = fd >= 0 ? read(fd, begin, sizeof begin) : 0;

@@ -593,6 +593,12 @@ static void top_stall(top *t, const chroprof_stall *stall)
     sheet_newline(s);
 }
 
+/* They stand in the order in which they ended; a pass may have begun before a turn told earlier. */
+static uint64_t stall_end(const chroprof_stall *stall)
+{
+    return stall->start_ns + stall->length_ns;
+}
+
 /* The most recent ones, newest first; of plain output only those that are new. */
 static void top_stalls(top *t, size_t most)
 {
@@ -605,11 +611,11 @@ static void top_stalls(top *t, size_t most)
     }
     count = chroprof_stalls(view, stalls, count);
     while (shown < most && shown < count &&
-           stalls[count - 1 - shown].start_ns >= t->shown_stalls) {
+           stall_end(&stalls[count - 1 - shown]) > t->shown_stalls) {
         top_stall(t, &stalls[count - 1 - shown++]);
     }
     if (!t->full && count > 0) {
-        t->shown_stalls = stalls[count - 1].start_ns + 1;
+        t->shown_stalls = stall_end(&stalls[count - 1]);
     }
     free(stalls);
 }
@@ -842,8 +848,8 @@ static void top_take_key(void *user, int key)
 
 /* >>top loop */
 
-/* Between looks: a quarter of a second, for what runs now, unless that took more than a twentieth of
- * our time; at most an interval. */
+/* Between looks: a quarter of a second, for what runs now, unless that took more than a twentieth
+ * of our time; at most an interval. */
 static double top_pause(const top *t)
 {
     double interval = (double)t->interval_ns / 1e9;
@@ -879,9 +885,13 @@ static bool top_worth_printing(const top *t, bool over, top_state before)
 static void top_step(top *t)
 {
     top_state before = t->watch.now != NULL ? t->watch.state : TOP_RUNS;
+    uint64_t programs = t->watch.restarts;
     bool over = !t->paused && watch_look(&t->watch, (double)t->interval_ns / 1e9);
     bool told = top_worth_printing(t, over, before);
     bool counts = t->full ? over && t->watch.base != NULL : told || t->watch.state != TOP_RUNS;
+    if (t->watch.restarts != programs) {
+        t->shown_stalls = 0;                /* the next program's time begins anew */
+    }
     top_refresh(t);
     if (t->full) {
         top_draw(t);
@@ -903,12 +913,12 @@ static void top_loop(top *t)
             if (keys) {
                 screen_keys(top_take_key, t);
             }
-            if (keys || screen_signalled()->resized || screen_signalled()->continued) {
-                top_signals(t);
+            bool draw = keys || screen_signalled()->resized || screen_signalled()->continued;
+            top_signals(t);
+            if (draw && t->full) {
                 top_refresh(t);
                 top_draw(t);
             }
-            top_signals(t);
         }
     }
 }
