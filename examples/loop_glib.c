@@ -11,15 +11,15 @@
 #include "../chroprof.h" /* chroprof */
 
 static chroprof prof; /* chroprof */
-static struct { GSourceFuncs *table, real; } kinds[] = { {&g_timeout_funcs, {0}}, /* chroprof */
-    {&g_idle_funcs, {0}}, {&g_io_watch_funcs, {0}}, {&g_child_watch_funcs, {0}} }; /* chroprof */
+static struct { GSourceFuncs *table, real; } kinds[] = { {&g_idle_funcs, {0}}, /* chroprof */
+    {&g_timeout_funcs, {0}}, {&g_io_watch_funcs, {0}}, {&g_child_watch_funcs, {0}} }; /* chroprof */
 
 static gboolean dispatch(GSource *s, GSourceFunc callback, gpointer data) /* chroprof */
 { /* chroprof */
     chroprof *p = g_source_get_context(s) == g_main_context_default() ? &prof : NULL; /* chroprof */
     const char *name = g_source_get_name(s); /* chroprof */
-    int kind = 0; /* chroprof */
-    while (kinds[kind].table != s->source_funcs) kind++; /* chroprof */
+    int kind = 3; /* tables get copied: prepare tells; the unknown is as idle */ /* chroprof */
+    while (kind > 0 && kinds[kind].real.prepare != s->source_funcs->prepare) kind--; /* chroprof */
     chroprof_enter(p, chroprof_site_make(p, name ? name : "unnamed", NULL, 0)); /* chroprof */
     gboolean keep = kinds[kind].real.dispatch(s, callback, data); /* chroprof */
     chroprof_leave(p); /* chroprof */

@@ -1,4 +1,4 @@
-/* Two loops in two threads: a profile each, no locks, one report of both when they have ended. */
+/* Two loops in two threads: a profile each, no locks; merged as one when they have ended. */
 /* build: cc -O2 FILE -o OUT -lpthread ; needs: none */
 /* "request" runs a nested loop, which may call it again. Lost: delay; a message brings no time. */
 #include <poll.h>
@@ -10,14 +10,13 @@
 #include <unistd.h>
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
-enum { FRONT, BACK, STORE = 0, RESIZE, REQUESTS = 96, TICK_NS = 8000000 };
+enum { FRONT, BACK, BOTH, STORE = 0, RESIZE, REQUESTS = 96, TICK_NS = 8000000 };
 static struct loop {
-    chroprof prof; /* chroprof */
-    unsigned char memory[1 << 18]; /* chroprof */
+    chroprof prof; unsigned char memory[1 << 18]; /* chroprof */
     void (*handlers[3])(struct loop *l, int fd);
     struct pollfd waits[3];
     nfds_t count, depth, received, sent;   /* handlers, requests under way, messages */
-} loops[2];
+} loops[3];
 static int timer, pairs[2][2];   /* by kind of request, then by loop */
 
 static void add(struct loop *l, const char *who, int fd, void (*handler)(struct loop *, int))
@@ -90,11 +89,12 @@ int main(int argc, char **argv)
     pthread_create(&back, NULL, run, &loops[BACK]);
     run(&loops[FRONT]);
     pthread_join(back, NULL);
+    chroprof *both = &loops[BOTH].prof; /* chroprof */
+    chroprof_options options = { .name = "both", .clock = chroprof_clock_manual }; /* chroprof */
+    chroprof_init(both, loops[BOTH].memory, sizeof loops[BOTH].memory, &options); /* chroprof */
     for (int i = FRONT; i <= BACK; i++) /* chroprof */
-        chroprof_dump(&loops[i].prof, CHROPROF_TEXT, stdout); /* chroprof */
-    if (argc > 1 && (!freopen(argv[2], "w", stdout) || putchar('[') < 0 ||
-                     chroprof_dump(&loops[FRONT].prof, CHROPROF_JSON, stdout) || putchar(',') < 0 ||
-                     chroprof_dump(&loops[BACK].prof, CHROPROF_JSON, stdout) || puts("]") < 0 ||
-                     fflush(stdout) != 0))
+        chroprof_merge(both, &loops[i].prof); /* chroprof */
+    chroprof_dump(both, CHROPROF_TEXT, stdout); /* chroprof */
+    if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(both, CHROPROF_JSON, stdout)))
         return perror(argv[2]), 1;
 }

@@ -26,6 +26,7 @@ most() {
     case $1 in
     loop_glib) echo 29 ;;       # two whole functions that stand before GLib's own, none a callback
     loop_libev) echo 18 ;;      # callbacks as scopes and, for delay, watchers as futures
+    loop_threads) echo 18 ;;    # two loops and a third profile that both are merged into
     loop_libuv_stall) echo 29 ;; # the sampler, and a whole function that walks stacks by libunwind
     *) echo 15 ;;
     esac
