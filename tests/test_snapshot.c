@@ -575,8 +575,8 @@ static void snapshots_under_load(bool hurry, unsigned long count)
     munmap(live, SIZE);
 }
 
-TEST(copies_of_a_busy_block) { snapshots_under_load(false, 1000 * rounds()); }
-TEST(copies_of_a_block_in_a_hurry) { snapshots_under_load(true, 1000 * rounds()); }
+TEST(copies_of_a_busy_block) { snapshots_under_load(false, 100000 * rounds()); }
+TEST(copies_of_a_block_in_a_hurry) { snapshots_under_load(true, 50000 * rounds()); }
 
 /* >>killed blocks */
 
@@ -588,7 +588,7 @@ TEST(killed_at_random_moments)
     chroprof view;
     random_seed(6);
     state = harness()->seed;
-    for (i = 0; i < 300 * rounds(); i++) {
+    for (i = 0; i < 1000 * rounds(); i++) {
         struct timespec pause = { 0, 0 };
         pid_t child = start_life(live, true);
         pause.tv_nsec = (long)random_below(&state, 300000);
