@@ -807,7 +807,7 @@ CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const ch
  * tick_error_ppb are the largest, skew, doubt, anomalies and drops add up. Percentiles are within
  * 1/8 if the ticks of the other were not ns; a site that had none in one of the profiles has none.
  * What does not fit in p is billed as of events (ERRORS AND DROPS), a chain beyond 512 sites to its
- * 512th path; where paths did not fit, their sites and those billed instead have no percentiles, and
+ * 512th path; where paths did not fit, their sites and those billed instead lack percentiles, and
  * windows in which their time may be late. Rows of samples and sampled stacks are not merged.
  * CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the other,
  * and the windows of both. The thread of p that may read the other; not from on_stall. */
@@ -6894,6 +6894,14 @@ CHROPROF__COLD void chroprof__long_event(chroprof *p, chroprof_state state, uint
 #endif
 }
 
+/* The same; while the profile is off this is no call. */
+CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, uint64_t id,
+                                            const chroprof_site *site)
+{
+    if (p && (p->taking | p->in_callback))
+        chroprof__long_event(p, state, id, site);
+}
+
 /* An event of now of a kind that only has the general way. */
 CHROPROF__NOINLINE void chroprof__any_live_event(chroprof *p, chroprof_state state, uint64_t id,
                                                  const chroprof_site *site)
@@ -6911,7 +6919,7 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
         return;
     if (CHROPROF__RARELY(p->mapped != NULL)) {
         chroprof__watch_fork(p);
-        if (!p->on)
+        if (!p->taking)
             return;
     }
     if (CHROPROF__RARELY(!p->core->started))
@@ -6970,7 +6978,7 @@ CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site
     if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_PENDING, id, site);
     else
-        chroprof__long_event(p, CHROPROF_PENDING, id, site);
+        chroprof__other_event(p, CHROPROF_PENDING, id, site);
 }
 
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id)
@@ -7001,7 +7009,7 @@ CHROPROF_API void chroprof_running(chroprof *p, uint64_t id)
     if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_RUNNING, id, NULL);
     else
-        chroprof__long_event(p, CHROPROF_RUNNING, id, NULL);
+        chroprof__other_event(p, CHROPROF_RUNNING, id, NULL);
 }
 
 CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id)
@@ -7009,7 +7017,7 @@ CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id)
     if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_PAUSED, id, NULL);
     else
-        chroprof__long_event(p, CHROPROF_PAUSED, id, NULL);
+        chroprof__other_event(p, CHROPROF_PAUSED, id, NULL);
 }
 
 CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id)
@@ -7017,7 +7025,7 @@ CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id)
     if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_SWITCH, id, NULL);
     else
-        chroprof__long_event(p, CHROPROF_SWITCH, id, NULL);
+        chroprof__other_event(p, CHROPROF_SWITCH, id, NULL);
 }
 
 CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
@@ -7025,7 +7033,7 @@ CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
     if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_COMPLETED, id, NULL);
     else
-        chroprof__long_event(p, CHROPROF_COMPLETED, id, NULL);
+        chroprof__other_event(p, CHROPROF_COMPLETED, id, NULL);
 }
 
 CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id)
@@ -7033,7 +7041,7 @@ CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id)
     if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_FAILED, id, NULL);
     else
-        chroprof__long_event(p, CHROPROF_FAILED, id, NULL);
+        chroprof__other_event(p, CHROPROF_FAILED, id, NULL);
 }
 
 CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id)
@@ -7041,7 +7049,7 @@ CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id)
     if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_CANCELLED, id, NULL);
     else
-        chroprof__long_event(p, CHROPROF_CANCELLED, id, NULL);
+        chroprof__other_event(p, CHROPROF_CANCELLED, id, NULL);
 }
 
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
@@ -7065,7 +7073,7 @@ CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site)
     if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_ENTER, 0, site);
     else
-        chroprof__long_event(p, CHROPROF_ENTER, 0, site);
+        chroprof__other_event(p, CHROPROF_ENTER, 0, site);
 }
 
 CHROPROF_API void chroprof_leave(chroprof *p)
@@ -7073,7 +7081,7 @@ CHROPROF_API void chroprof_leave(chroprof *p)
     if (chroprof__is_on(p))
         chroprof__live_event(p, CHROPROF_LEAVE, 0, NULL);
     else
-        chroprof__long_event(p, CHROPROF_LEAVE, 0, NULL);
+        chroprof__other_event(p, CHROPROF_LEAVE, 0, NULL);
 }
 
 CHROPROF_API void chroprof_loop_enter(chroprof *p)
@@ -9179,6 +9187,20 @@ static void *chroprof__new_mapping(const char *made, size_t size)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* The same under a name of its own, which goes to made. A process of our number may have been
+ * killed in here; its file then has the shorter name. */
+static void *chroprof__make_file(char made[CHROPROF__PATH_BYTES], const char *path, size_t size)
+{
+    uint64_t pid = (uint64_t)getpid();
+    if (!chroprof__join(made, path, ".new.", pid))
+        return NULL;
+    void *memory = chroprof__new_mapping(made, size);
+    if (memory || errno != EEXIST)
+        return memory;
+    bool joined = chroprof__join(made, path, ".new.", chroprof__process_start(pid) << 24 ^ pid);
+    return joined ? chroprof__new_mapping(made, size) : NULL;
+}
+
 /* Maps the same file by its own name, which is what others see in the list of mappings. */
 static void chroprof__map_by_name(void *memory, size_t size, const char *made, const char *path)
 {
@@ -9300,9 +9322,7 @@ CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t 
     size = size ? size : chroprof_memory_size(options);
     if (size == 0)
         return CHROPROF_ERR_LIMIT;
-    if (!chroprof__join(made, path, ".new.", (uint64_t)getpid()))
-        return CHROPROF_ERR_FILE;
-    void *memory = chroprof__new_mapping(made, size);
+    void *memory = chroprof__make_file(made, path, size);
     if (!memory)
         return CHROPROF_ERR_FILE;
     chroprof_result result = chroprof_init(p, memory, size, options);

@@ -161,6 +161,39 @@ TEST(the_options_count)
     CHECK(p.core == NULL && !there(path));
 }
 
+/* A program was killed while it made its file, and this one has its number. */
+TEST(a_file_that_was_never_finished)
+{
+    const char *path = file_of("unfinished");
+    char left[400];
+    chroprof p;
+    snprintf(left, sizeof left, "%s.new.%ld", path, (long)getpid());
+    fclose(fopen(left, "w"));
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK(there(path) && there(left));
+    chroprof_unmap(&p);
+    unlink(left);
+    unlink(path);
+}
+
+/* Events with times of the caller's own are taken while the sampler runs. */
+TEST(times_of_the_caller_and_the_sampler)
+{
+    const char *path = file_of("sampled");
+    chroprof_result started;
+    chroprof p;
+    CHECK_EQ(chroprof_map(&p, path, 1 << 20, NULL), CHROPROF_OK);
+    started = chroprof_sampler_start(&p, NULL);
+    chroprof_event(&p, CHROPROF_ENTER, 0, &A, chroprof_now(&p));
+    chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, chroprof_now(&p));
+    chroprof_sampler_stop(&p);
+    CHECK_EQ(rank_of(&p, "accept").calls, 1);
+    chroprof_unmap(&p);
+    unlink(path);
+    if (started != CHROPROF_OK)
+        SKIP("no sampler here");
+}
+
 /* When a program began, field 22 of its line; 0: not known here. */
 static uint64_t read_start(FILE *in)
 {
@@ -538,6 +571,8 @@ static const test_case tests[] = {
     CASE(a_profile_in_a_file),
     CASE(unmap_of_what_was_not_mapped),
     CASE(the_options_count),
+    CASE(a_file_that_was_never_finished),
+    CASE(times_of_the_caller_and_the_sampler),
     CASE(a_live_program_keeps_its_file),
     CASE(a_dead_programs_file_is_kept),
     CASE(no_other_file_is_touched),

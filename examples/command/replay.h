@@ -440,7 +440,7 @@ static int open_output(replay *run)
         return TOOL_OK;
     }
     if (same_file(run->out_name, run->source)) {
-        tool_message("replay: %s is both input and output", run->out_name);
+        tool_message("%s is both input and output", run->out_name);
         return TOOL_USAGE;
     }
     run->out = fopen(run->out_name, "wb");
