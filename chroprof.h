@@ -148,10 +148,11 @@ THE SAMPLER
  how much waiting or preemption. The handler measures its own CPU time; over the budget (1 %) the
  period doubles, and halves again when there is room. What the kernel takes to deliver a signal,
  a microsecond or two, is not in it.
- One signal a profile, the first real-time signal without a handler: its disposition is as before
- after the stop. The handler allocates nothing, locks nothing, keeps errno and runs on the
- alternate stack if the thread has one. Samples of a profile with a clock of its own have the time
- of the event after them. A forked child has no timer: there chroprof_sampler_start begins anew.
+ One signal a profile, the first real-time signal that has no handler and that the thread does not
+ block: its disposition is as before after the stop. The handler allocates nothing, locks nothing,
+ keeps errno and runs on the alternate stack if the thread has one. Samples of a profile with a
+ clock of its own have the time of the event after them. A forked child has no timer: there
+ chroprof_sampler_start begins anew.
 
 PROFILES IN FILES
 
@@ -381,8 +382,8 @@ typedef enum chroprof_state {
     X(ERR_SAMPLER_MEMORY, "the block has no room for samples: set max_samples, or give a larger "  \
                           "block")                                                                 \
     X(ERR_SAMPLER_RUNNING, "the sampler of this profile runs already: chroprof_sampler_stop first")\
-    X(ERR_SAMPLER_SIGNAL, "no real-time signal is free, or the given one has a handler: set "      \
-                          "signal to one that nobody uses")                                        \
+    X(ERR_SAMPLER_SIGNAL, "no real-time signal is free, or the given one has a handler or is "     \
+                          "blocked: set signal to one that nobody uses")                           \
     X(ERR_SAMPLER_TIMER, "the system refused a timer: errno says why; RLIMIT_SIGPENDING limits "   \
                          "them")
 
@@ -680,7 +681,7 @@ typedef struct chroprof_sampler_options {
     uint64_t period_ns;        /* 0: 19 ms, in step with nothing; at least 100 us is taken */
     bool jitter;               /* each period at random from half to one and a half */
     uint32_t budget_ppm;       /* of the loop's time for the handler; 0: 10000, which is 1 % */
-    int signal;                /* 0: the first real-time signal that has no handler */
+    int signal;                /* 0: the first real-time one not handled or blocked */
     /* Walks the native stack instead of the frame pointers: fills in return addresses, innermost
      * (the interrupted instruction) first, returns how many. Called in the signal handler. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
@@ -733,6 +734,7 @@ typedef struct chroprof {
     bool in_callback;      /* on_stall is being called */
     bool stall_due;        /* the event under way ended a stall */
     bool view;             /* a block that nobody writes */
+    bool sampler_ignored;  /* the sampler's signal was ignored before */
     void *mapped;          /* by chroprof_map */
     size_t mapped_bytes;
     uint64_t sampler_pid;  /* the process whose timer it is */
@@ -6857,13 +6859,15 @@ CHROPROF__INLINE bool chroprof__is_record(uintptr_t frame, uintptr_t above, uint
 }
 
 /* The top frame was begun by this event: by the functions whose records these are, from the given
- * one on. */
+ * one on. That may be anything, so only what lies between here and the end of the stack is read:
+ * below, inside the bounds of the stack, there may be guard pages. */
 static void chroprof__note_caller(chroprof *p, uintptr_t frame)
 {
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint32_t event = p->frames[c->depth].event;
-    uintptr_t end = chroprof__stack_end(s, frame), above = frame - 1;
+    const void *own = __builtin_frame_address(0);
+    uintptr_t above = (uintptr_t)own, end = chroprof__stack_end(s, above);
     if (event != (uint32_t)(c->seq - 1) || c->hidden)
         return;
     chroprof__note *note = chroprof__notes(s) + c->depth;
@@ -9691,48 +9695,70 @@ static void chroprof__on_signal(int number, siginfo_t *info, void *context)
 
 /* ---- start and stop */
 
+static bool chroprof__is_ours(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == chroprof__on_signal;
+}
+
+static bool chroprof__has_no_handler(const struct sigaction *action)
+{
+    return (action->sa_flags & SA_SIGINFO) == 0 &&
+           (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
+}
+
+/* Whoever blocks a signal waits for it by other means (signalfd, sigwaitinfo), and would get our
+ * ticks. */
+static bool chroprof__is_blocked(int number)
+{
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    return pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && sigismember(&blocked, number) == 1;
+}
+
 /* Makes a signal ours if it has no handler. One signal a profile: it can be given back without a
  * count of who else uses it. */
-static bool chroprof__claim_signal(int number)
+static bool chroprof__claim_signal(chroprof *p, int number)
 {
     struct sigaction ours, before;
     memset(&ours, 0, sizeof(ours));
     ours.sa_sigaction = chroprof__on_signal;
     ours.sa_flags = SA_SIGINFO | SA_RESTART | CHROPROF__ON_STACK;
     sigemptyset(&ours.sa_mask);
-    if (sigaction(number, NULL, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
-        (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN))
+    if (sigaction(number, NULL, &before) != 0 || !chroprof__has_no_handler(&before) ||
+        chroprof__is_blocked(number) || sigaction(number, &ours, &before) != 0)
         return false;
-    if (sigaction(number, &ours, &before) != 0)
-        return false;
-    if ((before.sa_flags & SA_SIGINFO) == 0 &&
-        (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))
+    p->sampler_ignored = chroprof__has_no_handler(&before) && before.sa_handler == SIG_IGN;
+    if (chroprof__has_no_handler(&before))
         return true;
-    if ((before.sa_flags & SA_SIGINFO) == 0 || before.sa_sigaction != chroprof__on_signal)
+    if (!chroprof__is_ours(&before))
         (void)sigaction(number, &before, NULL);        /* another thread was faster */
     return false;
 }
 
-static int chroprof__find_signal(int wanted)
+static int chroprof__find_signal(chroprof *p, int wanted)
 {
     if (wanted)
-        return chroprof__claim_signal(wanted) ? wanted : 0;
+        return chroprof__claim_signal(p, wanted) ? wanted : 0;
     for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-        if (chroprof__claim_signal(number))
+        if (chroprof__claim_signal(p, number))
             return number;
     return 0;
 }
 
-/* Nothing that is still on its way arrives any more. */
-static void chroprof__return_signal(int number)
+/* Nothing that is still on its way arrives any more. A handler that the host has set meanwhile
+ * stays. */
+static void chroprof__return_signal(const chroprof *p, int number)
 {
     struct sigaction action;
+    if (sigaction(number, NULL, &action) != 0 || !chroprof__is_ours(&action))
+        return;
     memset(&action, 0, sizeof(action));
     sigemptyset(&action.sa_mask);
     action.sa_handler = SIG_IGN;
     (void)sigaction(number, &action, NULL);
     action.sa_handler = SIG_DFL;
-    (void)sigaction(number, &action, NULL);
+    if (!p->sampler_ignored)
+        (void)sigaction(number, &action, NULL);
 }
 
 static void chroprof__find_stack(chroprof__sampler *s)
@@ -9824,7 +9850,7 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
     chroprof_sampler_stop(p);               /* the parent's, in a forked child */
     if (options)
         o = *options;
-    int number = chroprof__find_signal(o.signal);
+    int number = chroprof__find_signal(p, o.signal);
     if (number == 0)
         return CHROPROF_ERR_SAMPLER_SIGNAL;
     chroprof__begin_edit(p->core);
@@ -9836,7 +9862,7 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
         int error = errno;
         s->armed = 0;
         chroprof__end_edit(p->core);
-        chroprof__return_signal(number);
+        chroprof__return_signal(p, number);
         errno = error;
         return CHROPROF_ERR_SAMPLER_TIMER;
     }
@@ -9862,7 +9888,7 @@ CHROPROF_API void chroprof_sampler_stop(chroprof *p)
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     if (p->sampler_pid == (uint64_t)getpid())
         (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
-    chroprof__return_signal(p->sampler_signal);
+    chroprof__return_signal(p, p->sampler_signal);
     chroprof__begin_edit(p->core);
     s->armed = 0;
     s->running = 0;

@@ -455,6 +455,57 @@ TEST(any_frame_pointer_is_survived)
     CHECK(weight_with(p, "[task a]", NULL, NULL) > 20);
 }
 
+#if defined(__x86_64__)
+/* An event from code that keeps anything in the frame pointer. */
+static void run_with_frame(chroprof *p, uint64_t id, uintptr_t frame)
+{
+    void (*event)(chroprof *, uint64_t) = chroprof_running;
+    __asm__ volatile("mov %%rsp, %%r12\n sub $256, %%rsp\n and $-16, %%rsp\n mov %%rbp, %%r14\n"
+                     "mov %3, %%rbp\n call *%2\n mov %%r14, %%rbp\n mov %%r12, %%rsp"
+                     : "+D"(p), "+S"(id) : "r"(event), "r"(frame)
+                     : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r14", "cc", "memory",
+                       "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+                       "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+}
+
+enum { GUARDED_STACK = 1 << 20, GUARD = 1 << 16 };
+
+/* Who gives a thread its stack puts the guard into it, and the system knows of none. */
+static void *run_above_a_guard(void *low)
+{
+    chroprof_options o = no_options();
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_pending(p, 7, &site_a);
+    run_with_frame(p, 7, (uintptr_t)low + GUARD / 2);
+    chroprof_paused(p, 7);
+    chroprof_sampler_stop(p);
+    return chroprof_check(p) == NULL ? low : NULL;
+}
+
+TEST(an_event_reads_no_guard_page)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    void *low = NULL, *good = NULL;
+    CHECK_EQ(posix_memalign(&low, GUARD, GUARDED_STACK), 0);
+    CHECK_EQ(mprotect(low, GUARD, PROT_NONE), 0);
+    CHECK_EQ(pthread_attr_init(&attributes), 0);
+    CHECK_EQ(pthread_attr_setstack(&attributes, low, GUARDED_STACK), 0);
+    CHECK_EQ(pthread_create(&thread, &attributes, run_above_a_guard, low), 0);
+    CHECK_EQ(pthread_join(thread, &good), 0);
+    CHECK(good == low);
+    pthread_attr_destroy(&attributes);
+    CHECK_EQ(mprotect(low, GUARD, PROT_READ | PROT_WRITE), 0);
+    free(low);
+}
+#else
+TEST(an_event_reads_no_guard_page)
+{
+    SKIP("the frame pointer of an event's caller is set by x86-64 instructions");
+}
+#endif
+
 __attribute__((noinline)) void dive(int depth, uint64_t ms)
 {
     volatile int here = depth;
@@ -872,6 +923,43 @@ TEST(what_start_refuses)
     CHECK(signals_are_default());
 }
 
+/* A host that waits for a signal, one that ignores it, one that takes it over in the middle. */
+TEST(signals_of_the_host_stay_its_own)
+{
+    chroprof_options o = no_options();
+    chroprof_sampler_options s;
+    struct sigaction mine, now;
+    sigset_t waited, before;
+    chroprof *p = live_profile(&o);
+    memset(&s, 0, sizeof s);
+    memset(&mine, 0, sizeof mine);
+    sigemptyset(&waited);
+    sigaddset(&waited, SIGRTMIN);
+    CHECK_EQ(pthread_sigmask(SIG_BLOCK, &waited, &before), 0);
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
+    CHECK_EQ(sigaction(SIGRTMIN, NULL, &now), 0);
+    CHECK(now.sa_handler == SIG_DFL);
+    CHECK(!signals_are_default());
+    chroprof_sampler_stop(p);
+    s.signal = SIGRTMIN;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
+    CHECK_EQ(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    mine.sa_handler = SIG_IGN;
+    CHECK_EQ(sigaction(SIGRTMIN, &mine, NULL), 0);
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
+    chroprof_sampler_stop(p);
+    CHECK_EQ(sigaction(SIGRTMIN, NULL, &now), 0);
+    CHECK(now.sa_handler == SIG_IGN);
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
+    mine.sa_handler = some_handler;
+    CHECK_EQ(sigaction(SIGRTMIN, &mine, NULL), 0);
+    chroprof_sampler_stop(p);
+    mine.sa_handler = SIG_DFL;
+    CHECK_EQ(sigaction(SIGRTMIN, &mine, &now), 0);
+    CHECK(now.sa_handler == some_handler);
+    CHECK(signals_are_default());
+}
+
 TEST(over_its_budget_it_steps_back)
 {
     chroprof_options o = no_options();
@@ -1029,11 +1117,13 @@ TEST(a_sampler_a_thread)
     CASE(a_storm_from_many_sides),                                                                 \
     CASE(sampled_shares_are_the_exact_ones),                                                       \
     CASE(any_frame_pointer_is_survived),                                                           \
+    CASE(an_event_reads_no_guard_page),                                                            \
     CASE(deep_recursion),                                                                          \
     CASE(other_stacks_of_signals),                                                                 \
     CASE(longjmp_out_of_a_task),                                                                   \
     CASE(ten_thousand_starts_leak_nothing),                                                        \
     CASE(what_start_refuses),                                                                      \
+    CASE(signals_of_the_host_stay_its_own),                                                        \
     CASE(over_its_budget_it_steps_back),                                                           \
     CASE(jitter_keeps_the_mean),                                                                   \
     CASE(a_forked_child_has_no_timer),                                                             \

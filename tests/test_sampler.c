@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <regex.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
