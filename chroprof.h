@@ -738,7 +738,7 @@ typedef struct chroprof {
     void *mapped;          /* by chroprof_map */
     size_t mapped_bytes;
     uint64_t sampler_pid;  /* the process whose timer it is */
-    int sampler_signal;
+    int sampler_signal;    /* 0: none */
     int sampler_timer;
 } chroprof;
 
@@ -9379,6 +9379,9 @@ CHROPROF_API chroprof_result chroprof_fork_child(chroprof *p, const char *path)
     if (!p || !p->mapped)
         return CHROPROF_OK;
     chroprof__watch_fork(p);
+#ifndef CHROPROF_NO_SAMPLER
+    chroprof_sampler_stop(p);
+#endif
     void *memory = p->mapped;
     size_t size = p->mapped_bytes;
     chroprof__options_of(p, &o);
@@ -9880,15 +9883,16 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
 
 CHROPROF_API void chroprof_sampler_stop(chroprof *p)
 {
-    if (!p || !p->sampling || p->in_callback)
+    if (!p || p->sampler_signal == 0 || p->in_callback)
         return;
     chroprof__watch_fork(p);
-    if (!p->sampling)
-        return;
     chroprof__sampler *s = chroprof__sampler_of(p->core);
-    if (p->sampler_pid == (uint64_t)getpid())
+    if (p->sampling && p->sampler_pid == (uint64_t)getpid())
         (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
     chroprof__return_signal(p, p->sampler_signal);
+    p->sampler_signal = 0;
+    if (!p->sampling)                       /* the child of a mapped one has the signal only */
+        return;
     chroprof__begin_edit(p->core);
     s->armed = 0;
     s->running = 0;

@@ -194,6 +194,49 @@ TEST(times_of_the_caller_and_the_sampler)
         SKIP("no sampler here");
 }
 
+#if defined(SIGRTMIN) && !defined(CHROPROF_NO_SAMPLER)
+static int handlers_set(void)
+{
+    int count = 0;
+    struct sigaction now;
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        count += sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_DFL;
+    return count;
+}
+
+/* Neither a child keeps the signal, nor a timer the memory of a profile that was begun anew. */
+TEST(a_profile_begun_anew_and_the_sampler)
+{
+    const char *path = file_of("anew");
+    chroprof_result started;
+    chroprof p;
+    int status = 0;
+    CHECK_EQ(chroprof_map(&p, path, 1 << 20, NULL), CHROPROF_OK);
+    started = chroprof_sampler_start(&p, NULL);
+    CHECK_EQ(handlers_set(), started == CHROPROF_OK);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        chroprof_tick(&p);
+        chroprof_sampler_stop(&p);
+        _exit(handlers_set());
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(chroprof_fork_child(&p, NULL), CHROPROF_OK);
+    CHECK_EQ(handlers_set(), 0);
+    chroprof_unmap(&p);
+    unlink(path);
+    if (started != CHROPROF_OK)
+        SKIP("no sampler here");
+}
+#else
+TEST(a_profile_begun_anew_and_the_sampler)
+{
+    SKIP("no sampler here");
+}
+#endif
+
 /* When a program began, field 22 of its line; 0: not known here. */
 static uint64_t read_start(FILE *in)
 {
@@ -573,6 +616,7 @@ static const test_case tests[] = {
     CASE(the_options_count),
     CASE(a_file_that_was_never_finished),
     CASE(times_of_the_caller_and_the_sampler),
+    CASE(a_profile_begun_anew_and_the_sampler),
     CASE(a_live_program_keeps_its_file),
     CASE(a_dead_programs_file_is_kept),
     CASE(no_other_file_is_touched),
