@@ -468,7 +468,7 @@ static void run_with_frame(chroprof *p, uint64_t id, uintptr_t frame)
                        "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
-enum { GUARDED_STACK = 1 << 20, GUARD = 1 << 16 };
+enum { GUARDED_STACK = 1 << 22, GUARD = 1 << 16 };
 
 /* Who gives a thread its stack puts the guard into it, and the system knows of none. */
 static void *run_above_a_guard(void *low)
