@@ -1603,8 +1603,7 @@ CHROPROF__INLINE uint32_t chroprof__log2(uint64_t value)     /* value > 0 */
     return 63u ^ (uint32_t)__builtin_clzll(value);
 #else
     uint32_t result = 0;
-    while (value >>= 1)
-        result++;
+    for (; value > 1; value >>= 1, result++) {}
     return result;
 #endif
 }
@@ -3727,8 +3726,7 @@ CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
     table->dropped++;
     if (c->hidden++ == 0)
         c->hidden_since = t;
-    if (c->hidden > table->wanted)
-        table->wanted = c->hidden;
+    table->wanted = c->hidden > table->wanted ? c->hidden : table->wanted;
     c->account = CHROPROF__UNTRACKED;
     c->horizon = t;                 /* until they are gone no event takes the straight way */
 }
@@ -3810,8 +3808,7 @@ CHROPROF__INLINE void chroprof__end_slice(chroprof__core *c, chroprof__path *row
 {
     row->slices++;
     chroprof__raise(&row->slice_max, slice);
-    /* Futures that grow alike take turns at being the largest: a branch here would be a coin
-     * toss. */
+    /* Futures that grow alike take turns at being the largest: a branch is a coin toss. */
     row->exec_max = exec > row->exec_max ? exec : row->exec_max;
     c->held_slice = slice;
     c->held_slice_row = row->histogram;
@@ -5338,12 +5335,9 @@ static void chroprof__read_borders(const chroprof *p, uint32_t index, chroprof_w
 
 static void chroprof__add_to_window(chroprof_window *w, uint32_t site, uint64_t ns)
 {
-    if (site == CHROPROF__LOOP)
-        w->loop_ns += ns;
-    else if (site == CHROPROF__IDLE)
-        w->idle_ns += ns;
-    else
-        w->busy_ns += ns;
+    uint64_t *to = site == CHROPROF__IDLE ? &w->idle_ns : &w->busy_ns;
+    to = site == CHROPROF__LOOP ? &w->loop_ns : to;
+    *to += ns;
     if (site == CHROPROF__UNTRACKED)
         w->untracked_ns += ns;
 }
@@ -6321,9 +6315,8 @@ static bool chroprof__open_frame(const chroprof *p, uint32_t k)
         return false;
     if (frame->id == 0)
         return frame->same == 0;
-    if (frame->slot >= p->slots || p->futures[frame->slot].id != frame->id)
-        return false;
-    return frame->same == 0 || p->frames[frame->same].slot == frame->slot;
+    return frame->slot < p->slots && p->futures[frame->slot].id == frame->id &&
+           (frame->same == 0 || p->frames[frame->same].slot == frame->slot);
 }
 
 static bool chroprof__open_frames(const chroprof *p)
@@ -9199,10 +9192,10 @@ static void *chroprof__make_file(char made[CHROPROF__PATH_BYTES], const char *pa
     if (!chroprof__join(made, path, ".new.", pid))
         return NULL;
     void *memory = chroprof__new_mapping(made, size);
-    if (memory || errno != EEXIST)
+    if (memory || errno != EEXIST ||
+        !chroprof__join(made, path, ".new.", chroprof__process_start(pid) << 24 ^ pid))
         return memory;
-    bool joined = chroprof__join(made, path, ".new.", chroprof__process_start(pid) << 24 ^ pid);
-    return joined ? chroprof__new_mapping(made, size) : NULL;
+    return chroprof__new_mapping(made, size);
 }
 
 /* Maps the same file by its own name, which is what others see in the list of mappings. */
@@ -10079,13 +10072,11 @@ static size_t chroprof__encode(uint32_t code, char *out)
 static void chroprof__put_code(chroprof__out *o, uint32_t code)
 {
     char bytes[4];
-    size_t size;
     if (code < 0x80) {
         chroprof__put_byte(o, (char)code);
         return;
     }
-    size = chroprof__encode(code, bytes);
-    chroprof__put_bytes(o, bytes, size);
+    chroprof__put_bytes(o, bytes, chroprof__encode(code, bytes));
 }
 
 #if !defined(CHROPROF_NO_JSON) || !defined(CHROPROF_NO_FIREFOX)
@@ -12494,10 +12485,8 @@ static void chroprof__gather_path(const chroprof *p, uint32_t path, uint32_t fig
 /* Slices under way may be the longest. */
 static void chroprof__gather_frames(const chroprof *p, chroprof__gathered *all)
 {
-    uint32_t k;
-    for (k = 1; k <= p->core->depth; k++) {
-        uint32_t path = p->frames[k].path;
-        uint32_t slot = p->paths[path].site - all->first;
+    for (uint32_t k = 1; k <= p->core->depth; k++) {
+        uint32_t path = p->frames[k].path, slot = p->paths[path].site - all->first;
         uint64_t slice = chroprof__ns(p->core, chroprof__frame_slice(p, k));
         if (p->frames[k].kind != CHROPROF__BARRIER && path >= CHROPROF__FIRST_PATH &&
             slot < CHROPROF__GATHERED && all->value[slot] < slice)
@@ -12692,9 +12681,8 @@ static uint64_t chroprof__prometheus_some(const chroprof__prometheus *m,
 static void chroprof__prometheus_rows(chroprof__prometheus *m, const chroprof__site_metric *row)
 {
     uint64_t rest = 0;
-    uint32_t first;
     chroprof__prometheus_pick(m, row->order);
-    for (first = CHROPROF__OTHER; first < chroprof__site_count(m->p) && !m->out->failed;
+    for (uint32_t first = CHROPROF__OTHER; first < chroprof__site_count(m->p) && !m->out->failed;
          first += CHROPROF__GATHERED)
         rest += chroprof__prometheus_some(m, row, first);
     if (m->top != 0)
@@ -13031,10 +13019,9 @@ static void chroprof__proto_bytes(chroprof__out *o, uint32_t field, uint64_t siz
 
 static void chroprof__proto_text(chroprof__out *o, uint32_t field, const char *text)
 {
-    const char *from = text;
     uint64_t size = 0;
     char bytes[4];
-    while (*from != 0)
+    for (const char *from = text; *from != 0;)
         size += chroprof__encode(chroprof__next_code(&from), bytes);
     chroprof__proto_bytes(o, field, size);
     while (*text != 0)
@@ -13383,11 +13370,9 @@ static uint64_t chroprof__firefox_border(const chroprof__firefox *f, uint32_t bi
 /* All other sites have what is left of each bin. */
 static void chroprof__firefox_read_rest(chroprof__firefox *f)
 {
-    uint32_t bin;
-    uint32_t row;
-    for (bin = 0; bin < f->bins; bin++) {
+    for (uint32_t bin = 0; bin < f->bins; bin++) {
         uint64_t rest = chroprof__firefox_border(f, bin + 1) - chroprof__firefox_border(f, bin);
-        for (row = 0; row < f->rows; row++)
+        for (uint32_t row = 0; row < f->rows; row++)
             rest = chroprof__minus(rest, row == f->top_count ? 0 : f->ns[row][bin]);
         f->ns[f->top_count][bin] = rest;
     }
@@ -13419,10 +13404,8 @@ static uint64_t chroprof__firefox_exec(const chroprof__firefox *f, uint32_t row)
 static void chroprof__firefox_convert(chroprof__firefox *f, uint32_t row)
 {
     uint64_t most = chroprof__firefox_exec(f, row);
-    uint64_t ticks = 0;
-    uint64_t ns = 0;
-    uint32_t bin;
-    for (bin = 0; bin < f->bins; bin++) {
+    uint64_t ticks = 0, ns = 0;
+    for (uint32_t bin = 0; bin < f->bins; bin++) {
         ticks += f->ns[row][bin];
         f->ns[row][bin] = chroprof__running_ns(f->p->core, ticks, most) - ns;
         ns += f->ns[row][bin];
