@@ -222,9 +222,10 @@ done
 if [ -z "$chromium" ] && fetch chromium chromium; then chromium=$(command -v chromium); fi
 fetch node nodejs || true
 fetch npm npm || true
+# version 24 is the last that Debian's Node.js, 18, can load with require
 if [ ! -d node_modules/puppeteer-core ] || [ ! -d node_modules/speedscope ]; then
-    PUPPETEER_SKIP_DOWNLOAD=1 npm install --no-audit --no-fund --prefix . puppeteer-core \
-        speedscope >>install.log 2>&1
+    PUPPETEER_SKIP_DOWNLOAD=1 npm install --no-audit --no-fund --prefix . \
+        puppeteer-core@24 speedscope >>install.log 2>&1
 fi
 if [ -z "$chromium" ] || ! has node || [ ! -d node_modules/puppeteer-core ]; then
     skip browser "needs chromium, node and the npm packages puppeteer-core and speedscope"

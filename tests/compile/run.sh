@@ -4,6 +4,7 @@
 cd "$(dirname "$0")" || exit 1
 CC=${CC:-cc}
 scratch=$(mktemp -d) || exit 1
+export SCRATCH="$scratch"             # where the programs put their files
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 passed=0 failed=0 skipped=0
