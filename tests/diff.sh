@@ -226,6 +226,19 @@ if awk 'length > 88 { exit 1 }' out; then ok help_width; else
     fail help_width "$(awk 'length > 88' out | head -n 1)"; fi
 
 # --- the demonstration, on whatever else this machine does
+# --- a forged profile whose paths form one chain of 30,000: in little stack, and in time
+awk 'BEGIN {
+    printf "{\"chroprof\":1,\"name\":\"\",\"sites\":[{\"id\":4,\"name\":\"s\"}],\"stalls\":[],"
+    printf "\"windows\":[],\"futures\":[],\"totals\":{\"elapsed_ns\":9},\"paths\":["
+    for (i = 3; i < 30003; i++)
+        printf("%s{\"id\":%d,\"parent\":%d,\"site\":4,\"name\":\"s\"}", \
+            i == 3 ? "" : ",", i, i == 3 ? 0 : i - 1)
+    print "]}"
+}' >deep.json
+(ulimit -s 256 && "$command" diff deep.json deep.json --json >out 2>err); code=$?
+expect deep_chain 0
+case $(tail -n 1 out) in *"}") ok deep_chain_whole ;; *) fail deep_chain_whole "is cut" ;; esac
+
 i=0
 while [ -x "$demo" ] && [ "$((i += 1))" -le "$PAIRS" ]; do
     "$demo" 4 fixed first.block >log 2>&1 && cp demo.json first.json

@@ -360,14 +360,20 @@ static void diff_json_side(const diff_side *s, const char *key)
                  (unsigned long long)s->blame_ns);
 }
 
-/* The chain of a path, the root first. */
+/* The chain of a path, the root first; of one that only a forged profile has, the end. */
 static void diff_json_chain(const diff_row *row)
 {
-    if (row->parent != NULL) {
-        diff_json_chain(row->parent);
-        (void)putchar(',');
+    const diff_row *chain[512];
+    size_t count = 0;
+    for (; row != NULL && count < 512; row = row->parent) {
+        chain[count++] = row;
     }
-    json_put(row->name);
+    while (count-- > 0) {
+        json_put(chain[count]->name);
+        if (count > 0) {
+            (void)putchar(',');
+        }
+    }
 }
 
 static void diff_json_changes(const diff_row *row)
