@@ -181,7 +181,7 @@ TEST(two_functions_three_to_one)
 __attribute__((noinline)) void callback_nested(chroprof *p)
 {
     chroprof_enter(p, &site_b);
-    spin_in_b(100);
+    spin_in_b(240);
     chroprof_leave(p);
     burn(1);
 }
@@ -619,7 +619,7 @@ static void resume_fiber(chroprof *p, bool told)
         chroprof_sampler_stack(p, stack, sizeof stack);
     CHECK_EQ(swapcontext(&scheduler, &fiber), 0);
     chroprof_sampler_stack(p, NULL, 0);
-    spin_in_b(60);
+    spin_in_b(240);
     chroprof_leave(p);
     settle(p);
     CHECK(weight_with(p, "spin_in_b", "[task a]", "main") > 5);
