@@ -5,6 +5,7 @@
  * "skip NAME: why" for each case, ends with "N passed, N failed, N skipped", and exits with 1 if
  * anything failed. Arguments are parts of names: only cases that contain one of them run.
  * SEED=n in the environment replays a random test; EXCEPT=word skips the cases that contain it;
+ * ROUNDS=n lets random tests run n times as long, SHARE=n the nth part, as the last lines then say;
  * PROFILES=folder keeps the profile that a case ends with, in every format (tests/formats.sh).
  */
 #ifndef HARNESS_H
@@ -160,6 +161,26 @@ static inline void harness_run(const test_case *test)
     while (harness_try(test)) {}
 }
 
+/* A number above 0 of the environment; 1 if it is not there. */
+static inline unsigned long harness_number(const char *name)
+{
+    const char *given = getenv(name);
+    unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 1;
+    return n ? n : 1;
+}
+
+static inline unsigned long rounds(void)
+{
+    return harness_number("ROUNDS");
+}
+
+/* How often a loop of count random or heavy steps goes round, as ROUNDS and SHARE want it. */
+static inline unsigned long share(unsigned long count)
+{
+    unsigned long n = count * rounds() / harness_number("SHARE");
+    return n ? n : 1;
+}
+
 static inline bool harness_wanted(const char *name, int argc, char **argv)
 {
     bool wanted = argc < 2;
@@ -175,6 +196,9 @@ static inline int harness_main(int argc, char **argv, const test_case *tests, si
     for (i = 0; i < count; i++)
         if (harness_wanted(tests[i].name, argc, argv))
             harness_run(&tests[i]);
+    if (harness_number("SHARE") != 1)
+        printf("# random and heavy loops: one part in %lu of their rounds\n",
+               harness_number("SHARE"));
     printf("%lu passed, %lu failed, %lu skipped\n", harness()->passed, harness()->failed,
            harness()->skipped);
     return harness()->failed != 0;
@@ -245,6 +269,12 @@ static inline uint64_t random_next(uint64_t *state)
 static inline uint64_t random_below(uint64_t *state, uint64_t bound)
 {
     return random_next(state) % bound;
+}
+
+/* For values that are not in their enumeration: a constant one is a warning in C++. */
+static inline int made_up(int number)
+{
+    return number;
 }
 
 /* >>reading */

@@ -997,9 +997,9 @@ TEST(a_state_that_does_not_exist)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, ENTER, 0, &A);
-    chroprof_event(p, (chroprof_state)(CHROPROF_SWITCH + 1), 1, &B, 10);
+    chroprof_event(p, (chroprof_state)made_up(CHROPROF_SWITCH + 1), 1, &B, 10);
     laws(p);
-    chroprof_event(p, (chroprof_state)0x7fffffff, 1, &B, 20);
+    chroprof_event(p, (chroprof_state)made_up(0x7fffffff), 1, &B, 20);
     laws(p);
     chroprof_stillborn(p, &B, CHROPROF_RUNNING);
     laws(p);

@@ -118,6 +118,7 @@ static int stat_of(const char *path, struct stat *facts)
 #define CHROPROF_NO_TSC
 #define CHROPROF_IMPLEMENTATION
 #include "harness.h"
+#include "forks.h"
 
 static const chroprof_site A = { "accept", "server.c", 10 };
 
@@ -524,6 +525,7 @@ TEST(a_child_without_memory_spares_the_parent)
 {
     if (!has_guard())
         SKIP("no guard against forks here");
+    need_wiped_children();
     CHECK_EQ(child_with(NULL, 0), 0);
     CHECK_EQ(child_with("mmap", 1), 0);            /* no copy: its profile is empty */
     CHECK_EQ(child_with("mmap", 2), 127);
@@ -537,6 +539,7 @@ TEST(a_child_of_a_damaged_profile)
     pid_t child;
     if (!has_guard())
         SKIP("no guard against forks here");
+    need_wiped_children();
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
     chroprof_enter(&p, &A);
     p.paths[3].site = 77;
@@ -792,7 +795,7 @@ TEST(what_dump_says_to_each_refusal)
     errno = 0;
     CHECK_EQ(chroprof_dump(something(), CHROPROF_TEXT, NULL), -1);
     CHECK_EQ(errno, EINVAL);
-    d = dump_of(something(), (chroprof_format)77);
+    d = dump_of(something(), (chroprof_format)made_up(77));
     CHECK(d->result == -1 && d->error == EINVAL);
     d = dump_of(NULL, CHROPROF_TEXT);
     CHECK(d->result == -1 && d->error == EINVAL);
@@ -823,7 +826,7 @@ TEST(a_stream_with_an_error_of_no_number)
     CHECK(out != NULL);
     CHECK_EQ(fputc('x', out), EOF);                /* sets the error of the stream */
     fail_at("fflush", 1, 0);
-    CHECK_EQ(chroprof_dump(p, (chroprof_format)77, out), -1);
+    CHECK_EQ(chroprof_dump(p, (chroprof_format)made_up(77), out), -1);
     happened();
     CHECK_EQ(errno, EIO);
     fclose(out);

@@ -773,9 +773,9 @@ static void copy_the_stage(unsigned every, uint64_t seq, uint64_t edits)
 TEST(snapshot_while_sites_are_made)
 {
     struct sigaction old;
-    unsigned every;
+    unsigned every, step = (unsigned)harness_number("SHARE");
     set_stage(&old);
-    for (every = 1; every < 60; every++)
+    for (every = 1; every < 60; every += step)
         copy_the_stage(every, 0, 2);
     sigaction(SIGSEGV, &old, NULL);
 }
@@ -784,9 +784,9 @@ TEST(snapshot_while_sites_are_made)
 TEST(snapshot_of_a_writer_that_was_stuck)
 {
     struct sigaction old;
-    unsigned every;
+    unsigned every, step = (unsigned)harness_number("SHARE");
     set_stage(&old);
-    for (every = 1; every < 60; every++) {
+    for (every = 1; every < 60; every += step) {
         the_stage()->p.core->seq |= 1;
         copy_the_stage(every, every % 3 + 1, 0);
     }
@@ -1018,7 +1018,7 @@ TEST(calibration_of_clocks_that_jumped)
 {
     chroprof *p = fresh(NULL);
     chroprof__core *c = p->core;
-    uint64_t factor = c->factor, counter, ns;
+    uint64_t factor = c->factor, counter = 0, ns = 0;
     chroprof__read_both(&counter, &ns);
     c->calibrated = 0;
     c->calibrate_counter = counter + (UINT64_C(1) << 40);       /* it went back */

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "forks.h"
+
 static const chroprof_site A = { "accept", "server.c", 10 };
 
 enum { SIZE = 64 << 10 };
@@ -416,29 +418,6 @@ TEST(a_killed_program_leaves_its_profile)
 }
 
 /* >>forks */
-
-/* Is a page with that advice empty in a child? */
-static bool wipes_on_fork(void)
-{
-#if defined(MADV_WIPEONFORK) && defined(MAP_ANONYMOUS)
-    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    volatile char *byte = (volatile char *)page;
-    pid_t child;
-    bool wiped;
-    CHECK(page != MAP_FAILED);
-    *byte = 1;
-    if (madvise(page, 4096, MADV_WIPEONFORK) != 0)
-        return false;
-    child = split();
-    if (child == 0)
-        _exit(*byte);
-    wiped = wait_for(child) == 0;
-    munmap(page, 4096);
-    return wiped;
-#else
-    return false;
-#endif
-}
 
 TEST(a_child_does_not_write_into_the_parents_file)
 {

@@ -1,6 +1,6 @@
 /* tests/test_merge.c - what happened between two states of one profile, and many profiles as one.
  *
- * ROUNDS=n in the environment multiplies how long the random ones run. */
+ * ROUNDS=n in the environment multiplies how long the random ones run, SHARE=n divides it. */
 #define _DEFAULT_SOURCE            /* MAP_ANONYMOUS */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
@@ -21,13 +21,6 @@ static const chroprof_site sites[SITES] = {
 
 typedef union block { uint64_t word; unsigned char bytes[SIZE]; } block;
 typedef union small_block { uint64_t word; unsigned char bytes[SMALL]; } small_block;
-
-static unsigned long rounds(void)
-{
-    const char *given = getenv("ROUNDS");
-    unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 1;
-    return n ? n : 1;
-}
 
 /* >>streams */
 
@@ -325,12 +318,12 @@ static void one_difference(source *s, const chroprof_options *o, uint64_t before
     writes(&d);
 }
 
-static void many_differences(chroprof_options (*choose)(uint64_t *), uint64_t count, bool reuses)
+static void many_differences(chroprof_options (*choose)(uint64_t *), unsigned long count, bool reuses)
 {
     uint64_t first, k;
     random_seed(1);
     first = harness()->seed;
-    for (k = 0; k < count * rounds(); k++) {
+    for (k = 0; k < share(count); k++) {
         source s = { 0, 1000, 0, false };
         chroprof_options o;
         harness()->seed = first + k;
@@ -575,7 +568,7 @@ TEST(difference_of_damaged_states)
     small_life(&p, &memory, &older, "x");
     random_seed(5);
     random = harness()->seed;
-    for (k = 0; k < 20000 * rounds(); k++) {
+    for (k = 0; k < share(20000); k++) {
         uint64_t which = k % 2, at = random_below(&random, SMALL / 8) * 8, bit;
         uint64_t *word;
         memcpy(&damaged[0], &memory, sizeof memory);
@@ -644,7 +637,7 @@ TEST(differences_of_a_busy_program)
     static block copies[2], result;
     chroprof views[2], p;
     chroprof_options o;
-    uint64_t random = 1, k, skewed = 0, tries = 1000 * rounds();
+    uint64_t random = 1, k, skewed = 0, tries = share(1000);
     block *live = (block *)mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                                 -1, 0);
     pid_t child;
@@ -831,7 +824,7 @@ static void windows_add_up(const chroprof *p)
     CHECK_EQ(sum, at);
 }
 
-static void many_merges(chroprof_options (*choose)(uint64_t *), uint64_t count)
+static void many_merges(chroprof_options (*choose)(uint64_t *), unsigned long count)
 {
     static block memory[PARTS + 2];
     static const int orders[2][PARTS] = { { 0, 1, 2, 3 }, { 2, 3, 1, 0 } };
@@ -840,7 +833,7 @@ static void many_merges(chroprof_options (*choose)(uint64_t *), uint64_t count)
     uint64_t first, k;
     random_seed(1);
     first = harness()->seed;
-    for (k = 0; k < count * rounds(); k++) {
+    for (k = 0; k < share(count); k++) {
         harness()->seed = first + k;
         o.window_ns = 1 + k * 7 % 5000;
         live_lives(parts, memory, harness()->seed, choose);
@@ -931,7 +924,7 @@ TEST(merge_of_two_halves_is_the_whole)
     uint64_t first, k;
     random_seed(3);
     first = harness()->seed;
-    for (k = 0; k < 100 * rounds(); k++) {
+    for (k = 0; k < share(100); k++) {
         source s = { 0, 1000, 0, true };
         harness()->seed = first + k;
         two_halves(&s, first + k);
@@ -947,7 +940,7 @@ TEST(merge_into_full_tables)
     uint64_t first, k, dropped = 0, n;
     random_seed(17);
     first = harness()->seed;
-    for (n = 0; n < 200 * rounds(); n++) {
+    for (n = 0; n < share(200); n++) {
         chroprof_options o = target_options();
         uint64_t sum = 0, random = first + n;
         harness()->seed = first + n;
@@ -1149,7 +1142,7 @@ TEST(merge_of_damaged_profiles)
     random_seed(5);
     random = harness()->seed;
     begin(&p, &target, &o);
-    for (k = 0; k < 20000 * rounds(); k++) {
+    for (k = 0; k < share(20000); k++) {
         uint64_t spot = random_below(&random, SMALL / 8) * 8;
         uint64_t bit = UINT64_C(1) << random_below(&random, 64);
         uint64_t *word = (uint64_t *)(void *)(damaged.bytes + spot);

@@ -612,7 +612,7 @@ TEST(text_takes_any_look)
 {
     chroprof *p = shaped(3, 9, 45, false);
     look_at(p, CHROPROF_BY_BLAME, 100, 100, "5 more");
-    look_at(p, (chroprof_order)99, 80, 3, "by exec");
+    look_at(p, (chroprof_order)made_up(99), 80, 3, "by exec");
     look_at(p, CHROPROF_BY_SLICE_MAX, 1, 40, "by slice max");
     look_at(p, CHROPROF_BY_WITH_CHILDREN, 100000, 0, "by with children");
     look_at(p, CHROPROF_BY_DELAY, 60, 41, "delay");
@@ -806,7 +806,7 @@ TEST(a_stream_that_failed_before)
     FILE *out = fopen("/dev/null", "r");
     CHECK(out != NULL);
     CHECK_EQ(fputc('x', out), EOF);
-    CHECK_EQ(chroprof_dump(quarters(), (chroprof_format)99, out), -1);
+    CHECK_EQ(chroprof_dump(quarters(), (chroprof_format)made_up(99), out), -1);
     CHECK_EQ(errno, EIO);
     fclose(out);
 }
@@ -881,10 +881,10 @@ TEST(a_format_that_does_not_exist)
 {
     faulty f = { 1000000, 0, false, false };
     chroprof *p = small();
-    CHECK_EQ(chroprof_write(p, (chroprof_format)99, take_some, &f), -1);
+    CHECK_EQ(chroprof_write(p, (chroprof_format)made_up(99), take_some, &f), -1);
     CHECK_EQ(f.used, 0);
     errno = 0;
-    CHECK_EQ(chroprof_dump(p, (chroprof_format)99, stdout), -1);
+    CHECK_EQ(chroprof_dump(p, (chroprof_format)made_up(99), stdout), -1);
     CHECK(errno != 0);
 }
 

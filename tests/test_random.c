@@ -1,7 +1,7 @@
 /* tests/test_random.c - random streams, in order and hostile, against the reference model.
  *
  * cc -std=c99 -Itests tests/test_random.c chroprof.o (an object with the implementation)
- * SEED=n replays one seed, ROUNDS=n asks for more of them (default 1 = a few seconds in all).
+ * SEED=n replays one seed, ROUNDS=n asks for more of them, SHARE=n for fewer (a few seconds in all).
  * After every event: both laws, chroprof_check and the totals; every figure every now and then and
  * at the end. A stream that fails is cut down to the events that matter and printed. */
 #include "harness.h"
@@ -555,18 +555,11 @@ static chroprof_options cramped(uint64_t *random)
 typedef void (*stream_maker)(stream *s, uint64_t seed, int steps);
 typedef chroprof_options (*options_maker)(uint64_t *random);
 
-static uint64_t rounds(void)
-{
-    const char *given = getenv("ROUNDS");
-
-    return given ? strtoull(given, NULL, 10) : 1;
-}
-
 /* SEED= replays one round; else each round has the next seed. */
-static void many(stream_maker make, options_maker choose, uint64_t count, int steps,
+static void many(stream_maker make, options_maker choose, unsigned long count, int steps,
                  stream template_)
 {
-    uint64_t i, n = getenv("SEED") ? 1 : count * rounds();
+    uint64_t i, n = getenv("SEED") ? 1 : share(count);
 
     for (i = 0; i < n; i++) {
         stream s = template_;

@@ -1,6 +1,6 @@
 /* tests/test_snapshot.c - copies of blocks that are quiet, busy, cut short in an event, or killed.
  *
- * ROUNDS=n in the environment multiplies how long the random ones run. */
+ * ROUNDS=n in the environment multiplies how long the random ones run, SHARE=n divides it. */
 #define _DEFAULT_SOURCE            /* MAP_ANONYMOUS */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
@@ -24,13 +24,6 @@ static const chroprof_site D = { "timer", "timer.c", 5 };
 enum { SIZE = 34 << 10, STEPS = 4000 };
 
 typedef union block { uint64_t word; unsigned char bytes[SIZE]; } block;
-
-static unsigned long rounds(void)
-{
-    const char *given = getenv("ROUNDS");
-    unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 1;
-    return n ? n : 1;
-}
 
 static chroprof_options options_of(bool manual)
 {
@@ -481,7 +474,7 @@ TEST(events_between_the_rows)
     random_seed(11);
     set_the_stage(s);
     sigaction(SIGSEGV, &action, &old);
-    for (i = 0; i < 100 * rounds(); i++) {
+    for (i = 0; i < share(100); i++) {
         chroprof_totals before = totals_of(&s->p), after, t;
         mprotect(s->live, s->size, PROT_NONE);
         s->disturb = (unsigned)(i % 9);
@@ -575,8 +568,8 @@ static void snapshots_under_load(bool hurry, unsigned long count)
     munmap(live, SIZE);
 }
 
-TEST(copies_of_a_busy_block) { snapshots_under_load(false, 100000 * rounds()); }
-TEST(copies_of_a_block_in_a_hurry) { snapshots_under_load(true, 50000 * rounds()); }
+TEST(copies_of_a_busy_block) { snapshots_under_load(false, share(100000)); }
+TEST(copies_of_a_block_in_a_hurry) { snapshots_under_load(true, share(50000)); }
 
 /* >>killed blocks */
 
@@ -588,7 +581,7 @@ TEST(killed_at_random_moments)
     chroprof view;
     random_seed(6);
     state = harness()->seed;
-    for (i = 0; i < 1000 * rounds(); i++) {
+    for (i = 0; i < share(1000); i++) {
         struct timespec pause = { 0, 0 };
         pid_t child = start_life(live, true);
         pause.tv_nsec = (long)random_below(&state, 300000);

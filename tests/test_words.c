@@ -550,7 +550,7 @@ TEST(ranks_by_an_order_that_does_not_exist)
     call(p, &A, 0, 10);
     call(p, &B, 10, 40);
     call(p, &C, 40, 60);
-    CHECK_EQ(chroprof_ranks(p, rows, 3, (chroprof_order)99), 3);
+    CHECK_EQ(chroprof_ranks(p, rows, 3, (chroprof_order)made_up(99)), 3);
     CHECK_STR(rows[0].name, "b");
     CHECK_STR(rows[1].name, "c");
     CHECK_STR(rows[2].name, "a");
