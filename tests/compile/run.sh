@@ -234,6 +234,29 @@ same_code disabled_g++ g++ disabled.cpp -std=c++11
 same_code disabled_clang++ clang++ disabled.cpp -std=c++11
 clean disabled_warnings "${CC%% *}" $c99 $strict -DWITH_CALLS -c disabled.c -o "$scratch/disabled.o"
 
+# --- the stack that calls take: not more than the manual says; each is measured, and each is told
+# stack NAME FLAGS: every line "name bytes" of stack.c against "name KiB" of the manual
+stack() {
+    is_wanted "$1" || return 0
+    name=$1 compiler=$2
+    shift 2
+    if ! has "$compiler"; then skip "$name" "no $compiler"; return; fi
+    if ! "$compiler" $c99 $strict "$@" -pthread -Wl,-z,now stack.c impl.c -o "$scratch/stack" \
+        >"$scratch/log" 2>&1 || ! "$scratch/stack" >"$scratch/stack.txt"; then
+        fail "$name" "$(grep -E 'error|warning' "$scratch/log" | head -n 1)"
+        return
+    fi
+    wrong=$(sed -n '/^ Stack, KiB at most:/,/^ optimisation/p' ../../chroprof.h |
+        sed 's/Compiled without.*//' | tr ',:.' '\n\n\n' | awk '
+            NR == FNR { if (NF == 2 && $2 + 0) most[$1] = $2; next }
+            !($1 in most) || $2 > most[$1] * 1024 || $2 < 1 { print $1, $2 }
+            { seen++ } END { if (seen < 15) print "only " seen " of them" }' - "$scratch/stack.txt")
+    if [ -z "$wrong" ]; then ok "$name"; else fail "$name" "$(echo "$wrong" | paste -s -d' ')"; fi
+}
+stack stack_gcc gcc -O2
+stack stack_clang clang -O2
+stack stack_small gcc -Os
+
 # --- the object: only our own names, no data, no allocation, no counter if told so
 $CC $c99 -O2 -c impl.c -o "$scratch/impl.o" 2>/dev/null
 # empty NAME TEXT: there must be none
