@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import sys
 
-COLUMNS = ['group', 'cell', 'passed', 'failed', 'skipped', 'seconds', 'header', 'note']
+COLUMNS = ['group', 'cell', 'passed', 'failed', 'skipped', 'seconds', 'header', 'note', 'commit']
 NEVER_RUN = [
     ('macOS', 'no machine: the code for it (mapped files, clock) compiles nowhere here'),
     ('MSVC', 'no compiler: Windows is built with mingw-w64 only'),
@@ -37,6 +37,8 @@ def all_cells():
 def matrix_rows(folder):
     """{(group, cell): row} of the cells that were run or skipped."""
     rows = [dict(zip(COLUMNS, row)) for row in rows_of(folder / 'matrix.tsv')]
+    for row in rows:
+        row['note'] = '' if row['note'] == '-' else row['note']
     return {(row['group'], row['cell']): row for row in rows}
 
 
