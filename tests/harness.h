@@ -3,7 +3,8 @@
  * A test file has TEST(name) { ... } bodies, a table of them and TEST_MAIN(table). The compiler
  * warns of a body that is not in the table. Each program prints "ok NAME", "FAIL NAME: why" or
  * "skip NAME: why" for each case, ends with "N passed, N failed, N skipped", and exits with 1 if
- * anything failed. Arguments are parts of names: only cases that contain one of them run.
+ * anything failed. Arguments are parts of names: only cases that contain one of them run; "=name"
+ * is a whole name.
  * SEED=n in the environment replays a random test; EXCEPT=word skips the cases that contain it;
  * ROUNDS=n lets random tests run n times as long, SHARE=n the nth part, as the last lines then say;
  * PROFILES=folder keeps the profile that a case ends with, in every format (tests/formats.sh).
@@ -186,7 +187,8 @@ static inline bool harness_wanted(const char *name, int argc, char **argv)
     bool wanted = argc < 2;
     int i;
     for (i = 1; i < argc; i++)
-        wanted = wanted || strstr(name, argv[i]) != NULL;
+        wanted = wanted || (argv[i][0] == '=' ? strcmp(name, argv[i] + 1) == 0
+                                              : strstr(name, argv[i]) != NULL);
     return wanted;
 }
 

@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 """Does the suite notice a wrong chroprof.h? Changes one token at a time and runs the test programs.
 
-    python3 tests/mutate.py [N=200] [SEED=1] [FULL=1] [FROM=line] [TO=line] [LEAST=95] [SHOW=1]
+    python3 tests/mutate.py [N=200] [SEED=1] [FULL=1] [FROM=line] [TO=line] [LEAST=95] [SLOW=4]
+                            [SHOW=1] [ONLY=file]
 
 Mutants are made on the token stream of the implementation: operators, constants, conditions; FULL=1
-takes all of them, else a random sample of N. A mutant whose object file is that of the original
-(code of another system, or the same after compilation) is not counted, nor one that does not
-compile. tcc compiles in milliseconds what it can see, cc the rest. A program that fails, crashes or
-takes ten times as long as with the header as it is has killed the mutant. Those that can't be told
-from the original by anybody are listed with the reason in tests/mutants.txt. Prints the survivors
-with their change; fails if less than LEAST percent were killed. SHOW=1 only prints the mutants.
+takes all of them, else a random sample of N. A mutant is not counted that does not compile, or whose
+machine code is that of the original (code of another system, or the same to gcc -O2). tcc compiles
+in milliseconds what it can see, clang the rest. A case that fails, crashes or takes ten times as
+long as with the header as it is has killed the mutant; the cases that kill most in little time come
+first, those that take longer than SLOW seconds are left out. Mutants that nobody can tell from the
+original are listed with the reason in tests/mutants.txt. Prints the survivors with their change;
+fails if less than LEAST percent were killed. SHOW=1 only prints the mutants. ONLY=file takes those
+of a list like the survivors'.
 """
 import os
 import random
 import re
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -25,9 +29,10 @@ HEADER = 'chroprof.h'
 EXCUSES = 'tests/mutants.txt'
 FOLDER = os.path.abspath(os.environ.get('B', 'build') + '/mutation')
 STANDARD = ['-std=c99', '-D_POSIX_C_SOURCE=200809L']
-# those that kill much in little time come first
-ORDER = ['inside', 'words', 'events', 'guard', 'faults', 'open', 'chronos', 'output', 'map',
-         'random', 'bare', 'capacity', 'formats', 'snapshot', 'clock', 'traces', 'threads']
+COMPILERS = ['tcc', 'clang']
+# as in the Makefile
+EXTRA = {'sampler': ['-fno-omit-frame-pointer', '-fno-optimize-sibling-calls', '-rdynamic',
+                     '-DTEST_FRAMES']}
 TOKEN = re.compile(r'''
     (?P<comment>/\*.*?\*/|//[^\n]*) | (?P<directive>^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*)
   | (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*') | (?P<number>\.?\d(?:[\w.]|[eE][+-])*)
@@ -50,12 +55,13 @@ class Mutant:
 
 
 def arguments():
-    values = {'N': 200, 'SEED': 1, 'FULL': 0, 'FROM': 0, 'TO': 10 ** 9, 'LEAST': 95, 'SHOW': 0}
+    values = {'N': 200, 'SEED': 1, 'FULL': 0, 'FROM': 0, 'TO': 10 ** 9, 'LEAST': 95.0, 'SHOW': 0,
+              'SLOW': 4.0, 'ONLY': ''}
     for argument in sys.argv[1:]:
         name, _, value = argument.partition('=')
         if name not in values or not value:
             sys.exit(__doc__)
-        values[name] = float(value) if name == 'LEAST' else int(value)
+        values[name] = type(values[name])(value)
     return values
 
 
@@ -142,120 +148,213 @@ def limits():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def run(command, seconds):
-    """Exit status of a command in a group of its own, all of which ends with it; 124: too slow."""
+def start(command, output):
+    """A process in a group of its own, so that all of it can be ended."""
     environment = dict(os.environ, SCRATCH=FOLDER + '/scratch', B=os.environ.get('B', 'build'))
-    with subprocess.Popen(command, preexec_fn=limits, env=environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            status = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            status = 124
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-    return status
+    return subprocess.Popen(command, preexec_fn=limits, env=environment, stdin=subprocess.DEVNULL,
+                            stdout=output, stderr=subprocess.DEVNULL)
 
 
-class Bench:
-    """The test programs, and what they take with the header as it is."""
+def end(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    return process.wait()
 
-    def __init__(self):
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        os.makedirs(FOLDER + '/tests/compile')
-        os.makedirs(FOLDER + '/scratch')
-        for name in os.listdir('tests'):
-            if os.path.isfile('tests/' + name):
-                shutil.copy('tests/' + name, f'{FOLDER}/tests/{name}')
-        shutil.copy('tests/compile/impl.c', FOLDER + '/tests/compile/impl.c')
-        names = {name[5:-2] for name in os.listdir('tests') if re.fullmatch(r'test_\w+\.c', name)}
-        self.names = [n for n in ORDER if n in names] + sorted(names - set(ORDER))
-        self.own = {n for n in self.names if self.has_implementation(n)}
-        self.seconds = {}
-        shutil.copy(HEADER, FOLDER)
-        for name in self.names:
+
+def lines_in_time(process, seconds):
+    """Lines of its output; None and no more once it has been silent for longer than seconds."""
+    pending = b''
+    while True:
+        if not select.select([process.stdout], [], [], seconds)[0]:
+            yield None
+            return
+        read = os.read(process.stdout.fileno(), 65536)
+        if not read:
+            return
+        *whole, pending = (pending + read).split(b'\n')
+        yield from (line.decode('utf-8', 'replace') for line in whole)
+
+
+class Group:
+    """Cases of one program that run together; the groups that kill most in little time go first."""
+
+    def __init__(self, program, cases, seconds):
+        self.program, self.cases, self.seconds, self.kills = program, cases, seconds, 0
+
+    def power(self):
+        return (self.kills + 0.5) / (self.seconds + 0.05)
+
+    def name(self):
+        return self.program + (' ' + self.cases[0] if len(self.cases) == 1 else '')
+
+
+class Suite:
+    """The test programs with one compiler, and what their cases take with the header as it is."""
+
+    def __init__(self, compiler, names, slow):
+        self.compiler, self.names = compiler, names
+        self.built = set()
+        self.groups = []
+        self.own = {n for n in names if self.has_implementation(n)}
+        self.object = self.implementation()
+        if self.object is None:
+            sys.exit(f'mutate: {HEADER} does not compile with {compiler}')
+        for name in names:
             if name not in self.own:
-                self.must(['cc', *STANDARD, '-O1', '-pthread', '-c', '-o', self.path(name + '.o'),
-                           f'{FOLDER}/tests/test_{name}.c'])
-        self.objects = {compiler: self.object_by(compiler) for compiler in ('tcc', 'cc')}
-        for name in list(self.names):
-            self.measure('tcc', name)
+                self.must(['cc', *STANDARD, '-w', '-O1', '-pthread', *EXTRA.get(name, []), '-o',
+                           self.program(name), f'{FOLDER}/tests/test_{name}.c', self.library(),
+                           '-Wl,-rpath,' + os.path.dirname(self.library())])
+        for name in names:
+            self.measure(name, slow)
 
     @staticmethod
     def has_implementation(name):
         with open(f'tests/test_{name}.c') as file:
             return re.search(r'^#define CHROPROF_IMPLEMENTATION', file.read(), re.M) is not None
 
-    @staticmethod
-    def path(name):
-        return f'{FOLDER}/{name}'
+    def library(self):
+        return f'{FOLDER}/{self.compiler}/libimpl.so'
 
-    def must(self, command):
+    def program(self, name):
+        return f'{FOLDER}/{self.compiler}/test_{name}'
+
+    @staticmethod
+    def must(command):
         result = subprocess.run(command, capture_output=True, text=True)
         if result.returncode != 0:
             sys.exit(f'mutate: {" ".join(command)}\n{result.stderr}')
 
-    def compile(self, compiler, output, source, *more):
-        command = [compiler, *STANDARD, '-O0', '-w', '-o', self.path(output), *more,
-                   f'{FOLDER}/tests/{source}']
+    def compile(self, source, *more):
+        command = [self.compiler, *STANDARD, '-O0', '-w', *more, f'{FOLDER}/tests/{source}']
         return subprocess.run(command, capture_output=True).returncode == 0
 
-    def object_by(self, compiler):
-        """The bytes of the implementation's object file; None: it does not compile."""
-        if not self.compile(compiler, 'impl.o', 'compile/impl.c', '-c'):
+    def implementation(self):
+        """Builds the library. The bytes of its code; None: it does not compile."""
+        os.makedirs(os.path.dirname(self.library()), exist_ok=True)
+        if not self.compile('compile/impl.c', '-fPIC', '-shared', '-o', self.library()):
             return None
-        with open(self.path('impl.o'), 'rb') as file:
+        with open(self.library(), 'rb') as file:
             return file.read()
 
-    def build(self, compiler, name):
-        """The program with the header that lies in FOLDER, whose object is impl.o."""
-        target = self.path('test_' + name)
-        if name in self.own:
-            if not self.compile(compiler, name + '_own.o', f'test_{name}.c', '-c'):
-                return False
-            parts = [self.path(name + '_own.o')]
-        else:
-            parts = [self.path(name + '.o'), self.path('impl.o')]
-        command = ['cc', '-pthread', '-o', target, *parts]
-        return subprocess.run(command, capture_output=True).returncode == 0
+    def build(self, name):
+        """True: the program is there, with the header that lies in FOLDER."""
+        if name not in self.own or name in self.built:
+            return True
+        part = self.program(name) + '.o'
+        self.built.add(name)
+        return self.compile(f'test_{name}.c', '-c', '-o', part) and subprocess.run(
+            ['cc', '-pthread', '-o', self.program(name), part], capture_output=True).returncode == 0
 
-    def measure(self, compiler, name):
-        if not self.build(compiler, name):
-            sys.exit(f'mutate: test_{name} does not build with {compiler}')
-        started = time.monotonic()
-        status = run([self.path('test_' + name)], 600)
-        if status != 0:
-            print(f'skip test_{name} ({compiler}): fails as it is, exit status {status}')
-            self.names.remove(name)
-        took = time.monotonic() - started
-        self.seconds[name] = max(took, self.seconds.get(name, 0))
+    def measure(self, name, slow):
+        """Sorts the cases of a program into groups. What fails as it is kills nothing."""
+        if not self.build(name):
+            sys.exit(f'mutate: test_{name} does not build with {self.compiler}')
+        process = start([self.program(name)], subprocess.PIPE)
+        last = time.monotonic()
+        quick, together = [], 0
+        for line in lines_in_time(process, 600):
+            how, _, case = (line or 'FAIL nothing for 600 s').partition(' ')
+            took = time.monotonic() - last
+            if how in ('FAIL', 'again'):
+                print(f'not used: test_{name} ({self.compiler}): {line}')
+            elif how == 'ok' and took > slow:
+                print(f'not used: {case} of test_{name} ({self.compiler}) takes {took:.0f} s')
+            elif how == 'ok' and took > 0.2:
+                self.groups.append(Group(name, [case], took))
+            elif how == 'ok':
+                quick.append(case)
+                together += took
+            if how in ('FAIL', 'ok', 'skip'):
+                last = time.monotonic()
+        end(process)
+        if quick:
+            self.groups.append(Group(name, quick, together))
 
-    def killer(self, text):
-        """The name of the program that kills; None: nobody; '': not compiled or the same code."""
-        with open(self.path(HEADER), 'w') as file:
-            file.write(text)
-        compiler = 'tcc'
-        made = self.object_by(compiler)
-        if made == self.objects[compiler] or made is None:
-            compiler = 'cc'
-            made = self.object_by(compiler)
-            if made is None or made == self.objects[compiler]:
-                return ''
-        for name in self.names:
-            if not self.build(compiler, name):
-                return 'compile ' + name
-            if run([self.path('test_' + name)], 10 * self.seconds[name] + 5) != 0:
-                return name
+    def fails(self, group):
+        """A case fails, crashes or takes ten times as long, or the program does not build."""
+        if not self.build(group.program):
+            return True
+        process = start([self.program(group.program)] + ['=' + case for case in group.cases],
+                        subprocess.PIPE)
+        bad = False
+        for line in lines_in_time(process, 4 + 10 * group.seconds):
+            if line is None or line.startswith('FAIL '):
+                bad = True
+                break
+        if not bad:
+            bad = process.wait() != 0
+        end(process)
+        process.stdout.close()
+        return bad
+
+    def killer(self):
+        """The group that notices the header in FOLDER, its library being built; None: nobody."""
+        self.built.clear()
+        for group in sorted(self.groups, key=Group.power, reverse=True):
+            if self.fails(group):
+                group.kills += 1
+                return group.name()
         return None
 
 
-def excuses():
-    """{(line as it is, line as changed)}: mutants that nobody can tell from the original."""
+class Bench:
+    """A copy of the tests, beside which the header is changed."""
+
+    def __init__(self, slow):
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        os.makedirs(FOLDER + '/scratch')
+        shutil.copytree('tests', FOLDER + '/tests')
+        shutil.copy(HEADER, FOLDER)
+        found = sorted(re.findall(r'test_(\w+)\.c', ' '.join(os.listdir('tests'))))
+        self.names = [n for n in found if not self.unusable(n)]
+        self.slow = slow
+        self.optimized = self.optimize()
+        self.suites = {}
+        for compiler in COMPILERS:
+            self.suite(compiler)
+
+    @staticmethod
+    def unusable(name):
+        command = ['cc', '-E', *STANDARD, f'tests/test_{name}.c']
+        result = subprocess.run(command, capture_output=True, text=True)
+        if result.returncode != 0:
+            print(f'not used: test_{name}: {result.stderr.splitlines()[0]}')
+        return result.returncode != 0
+
+    def suite(self, compiler):
+        if compiler not in self.suites:
+            self.suites[compiler] = Suite(compiler, self.names, self.slow)
+        return self.suites[compiler]
+
+    @staticmethod
+    def optimize():
+        """The code that an optimizer makes of the header in FOLDER."""
+        target = FOLDER + '/optimized.o'
+        subprocess.run(['cc', *STANDARD, '-O2', '-w', '-c', '-o', target,
+                        FOLDER + '/tests/compile/impl.c'], check=True, capture_output=True)
+        with open(target, 'rb') as file:
+            return file.read()
+
+    def killer(self, text):
+        """The name of what kills; None: nobody; '': not compiled or the same code."""
+        with open(f'{FOLDER}/{HEADER}', 'w') as file:
+            file.write(text)
+        for compiler in COMPILERS:
+            suite = self.suite(compiler)
+            made = suite.implementation()
+            if made is not None and made != suite.object:
+                name = suite.killer()
+                return '' if name is None and self.optimize() == self.optimized else name
+        return ''
+
+
+def changes_in(path):
+    """{(line as it is, line as changed)} of a list: a line with "- ", the next with "+ "."""
     found = set()
-    if os.path.exists(EXCUSES):
-        with open(EXCUSES) as file:
+    if os.path.exists(path):
+        with open(path) as file:
             lines = [line.rstrip('\n') for line in file if not line.startswith('#')]
         for k, line in enumerate(lines):
             if line.startswith('- ') and lines[k + 1].startswith('+ '):
@@ -280,7 +379,11 @@ def main():
     mutants = [m for m in mutants_of(source, begin, end)
                if chosen['FROM'] <= m.line <= chosen['TO']]
     print(f'{len(mutants)} mutants of {HEADER}')
-    if not chosen['FULL'] and chosen['N'] < len(mutants):
+    if chosen['ONLY']:
+        wanted = changes_in(chosen['ONLY'])
+        mutants = [m for m in mutants if changed_line(source, m) in wanted]
+        print(f'{len(mutants)} of them in {chosen["ONLY"]}')
+    elif not chosen['FULL'] and chosen['N'] < len(mutants):
         mutants = random.Random(chosen['SEED']).sample(mutants, chosen['N'])
         print(f'a sample of {len(mutants)} of them, SEED={chosen["SEED"]}')
     mutants.sort(key=lambda m: m.start)
@@ -288,7 +391,7 @@ def main():
         for mutant in mutants:
             print(f'{mutant.line}: {" => ".join(changed_line(source, mutant))}')
         return
-    bench, known, kills = Bench(), excuses(), {}
+    bench, known, kills = Bench(chosen['SLOW']), changes_in(EXCUSES), {}
     survivors, equal, same = [], 0, 0
     for number, mutant in enumerate(mutants, 1):
         change = changed_line(source, mutant)
