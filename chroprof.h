@@ -5223,33 +5223,23 @@ static uint32_t chroprof__window_count(const chroprof *p)
     return (p->core->window & 0xFFFF) + 1;
 }
 
-/* Ticks that a path still holds back from the windows 0..index. */
-static uint64_t chroprof__unclosed(const chroprof__core *c, const chroprof__path *row,
-                                   uint32_t index)
-{
-    return chroprof__tag_index(c, row->window) <= index ? row->exec - row->mark : 0;
-}
-
-/* Ticks that the paths of a site, or loop, idle, untracked, still hold back from the windows
- * 0..index. */
-static uint64_t chroprof__unclosed_until(const chroprof *p, uint32_t site, uint32_t index)
+/* Ticks that the paths of a site, or loop, idle, untracked, still hold back from the windows. */
+static uint64_t chroprof__unclosed(const chroprof *p, uint32_t site)
 {
     uint64_t ticks = 0;
     if (site < CHROPROF__OTHER)
-        return chroprof__unclosed(p->core, p->paths + site, index);
+        return p->paths[site].exec - p->paths[site].mark;
     for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
-        ticks += chroprof__unclosed(p->core, p->paths + k, index);
+        ticks += p->paths[k].exec - p->paths[k].mark;
     return ticks;
 }
 
-/* Ticks of a site in the windows 0..index. */
-static uint64_t chroprof__exec_until(const chroprof *p, uint32_t site, uint32_t index)
+/* Ticks of a site in all windows. */
+static uint64_t chroprof__exec_in_windows(const chroprof *p, uint32_t site)
 {
     const uint64_t *cells = chroprof__cells(p->core, site);
-    uint32_t shift = chroprof__tag_level(p->core->window) - (uint32_t)cells[0];
-    uint64_t end = shift < 16 ? (uint64_t)(index + 1) << shift : UINT64_MAX;
-    uint64_t ticks = chroprof__unclosed_until(p, site, index);
-    for (uint64_t k = 0; k < p->core->tables[CHROPROF_TABLE_WINDOWS].capacity && k < end; k++)
+    uint64_t ticks = chroprof__unclosed(p, site);
+    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_WINDOWS].capacity; k++)
         ticks += cells[1 + k];
     return ticks;
 }
@@ -6026,7 +6016,7 @@ static const char *chroprof__check_site(const chroprof *p, uint32_t site)
             return "the paths of a site are linked, younger to older";
         exec += p->paths[k].exec;
     }
-    if (exec != chroprof__exec_until(p, site, 0xFFFF))
+    if (exec != chroprof__exec_in_windows(p, site))
         return "the windows of a site hold its exec";
     uint32_t h = row->first_path ? p->paths[row->first_path].histogram : 0;
     uint64_t held = c->held & CHROPROF__HELD_SLICE && c->held_slice_row == h;
@@ -6045,7 +6035,7 @@ static const char *chroprof__check_sites(const chroprof *p)
             return broken;
     }
     for (uint32_t k = 0; k < CHROPROF__OTHER; k++)
-        if (p->paths[k].exec != chroprof__exec_until(p, k, 0xFFFF))
+        if (p->paths[k].exec != chroprof__exec_in_windows(p, k))
             return "the windows hold loop, idle and untracked";
     return NULL;
 }
@@ -8655,7 +8645,7 @@ static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
         return path;
     while (rows[path].level > CHROPROF__CHAIN)
         path = rows[path].parent;
-    for (; path != CHROPROF__LOOP && count < CHROPROF__CHAIN; path = rows[path].parent)
+    for (; path != CHROPROF__LOOP; path = rows[path].parent)    /* as often as its level says */
         m->chain[count++] = path;
     while (count > 0) {
         uint32_t site = chroprof__merge_site(m, rows[m->chain[--count]].site);
@@ -8976,7 +8966,7 @@ CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other)
         return CHROPROF_ERR_ARGUMENT;
     chroprof__watch_fork(p);
     const chroprof__core *c = p->core;
-    if (p->view || p->in_callback || !c->manual || c->depth || c->hidden ||
+    if (p->view || p->in_callback || !c->manual || c->depth ||
         c->tables[CHROPROF_TABLE_FUTURES].used)
         return CHROPROF_ERR_TARGET;
     memset(&m, 0, sizeof(m));

@@ -4,7 +4,7 @@
  * warns of a body that is not in the table. Each program prints "ok NAME", "FAIL NAME: why" or
  * "skip NAME: why" for each case, ends with "N passed, N failed, N skipped", and exits with 1 if
  * anything failed. Arguments are parts of names: only cases that contain one of them run; "=name"
- * is a whole name.
+ * is a whole name. --list only prints the names.
  * SEED=n in the environment replays a random test; EXCEPT=word skips the cases that contain it;
  * ROUNDS=n lets random tests run n times as long, SHARE=n the nth part, as the last lines then say;
  * PROFILES=folder keeps the profile that a case ends with, in every format (tests/formats.sh).
@@ -192,9 +192,19 @@ static inline bool harness_wanted(const char *name, int argc, char **argv)
     return wanted;
 }
 
+static inline int harness_list(const test_case *tests, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        printf("%s\n", tests[i].name);
+    return 0;
+}
+
 static inline int harness_main(int argc, char **argv, const test_case *tests, size_t count)
 {
     size_t i;
+    if (argc > 1 && strcmp(argv[1], "--list") == 0)
+        return harness_list(tests, count);
     for (i = 0; i < count; i++)
         if (harness_wanted(tests[i].name, argc, argv))
             harness_run(&tests[i]);

@@ -9,7 +9,7 @@ takes all of them, else a random sample of N. A mutant is not counted that does 
 machine code is that of the original (code of another system, or the same to gcc -O2). tcc compiles
 in milliseconds what it can see, clang the rest. A case that fails, crashes or takes ten times as
 long as with the header as it is has killed the mutant; the cases that kill most in little time come
-first, those that take longer than SLOW seconds are left out. Mutants that nobody can tell from the
+first, those that take longer than SLOW seconds or so are left out. Mutants that nobody can tell from the
 original are listed with the reason in tests/mutants.txt. Prints the survivors with their change;
 fails if less than LEAST percent were killed. SHOW=1 only prints the mutants. ONLY=file takes those
 of a list like the survivors'.
@@ -251,26 +251,36 @@ class Suite:
         """Sorts the cases of a program into groups. What fails as it is kills nothing."""
         if not self.build(name):
             sys.exit(f'mutate: test_{name} does not build with {self.compiler}')
-        process = start([self.program(name)], subprocess.PIPE)
-        last = time.monotonic()
-        quick, together = [], 0
-        for line in lines_in_time(process, 600):
-            how, _, case = (line or 'FAIL nothing for 600 s').partition(' ')
-            took = time.monotonic() - last
+        left = subprocess.run([self.program(name), '--list'], capture_output=True, text=True,
+                              check=True).stdout.split()
+        quick = Group(name, [], 0)
+        while left:
+            left = self.measure_some(name, left, slow, quick)
+        if quick.cases:
+            self.groups.append(quick)
+
+    def measure_some(self, name, cases, slow, quick):
+        """Runs the cases up to the first that takes too long. Returns those behind it."""
+        process = start([self.program(name)] + ['=' + case for case in cases], subprocess.PIPE)
+        last, at = time.monotonic(), 0
+        for line in lines_in_time(process, 2 * slow):
+            if line is None:
+                line = f'FAIL {cases[at]}: takes too long'
+            how, _, case = line.partition(' ')
             if how in ('FAIL', 'again'):
-                print(f'not used: test_{name} ({self.compiler}): {line}')
-            elif how == 'ok' and took > slow:
-                print(f'not used: {case} of test_{name} ({self.compiler}) takes {took:.0f} s')
-            elif how == 'ok' and took > 0.2:
+                print(f'not used: test_{name} ({self.compiler}): {line}', flush=True)
+            if how not in ('FAIL', 'ok', 'skip'):
+                continue
+            took = time.monotonic() - last
+            if how == 'ok' and took > 0.2:
                 self.groups.append(Group(name, [case], took))
             elif how == 'ok':
-                quick.append(case)
-                together += took
-            if how in ('FAIL', 'ok', 'skip'):
-                last = time.monotonic()
+                quick.cases.append(case)
+                quick.seconds += took
+            last, at = time.monotonic(), at + 1
         end(process)
-        if quick:
-            self.groups.append(Group(name, quick, together))
+        process.stdout.close()
+        return cases[at:]
 
     def fails(self, group):
         """A case fails, crashes or takes ten times as long, or the program does not build."""

@@ -64,10 +64,58 @@ TEST(the_origin_of_a_bare_profile)
     CHECK(origin.mapped && !origin.alive && origin.ended);
 }
 
+TEST(without_timers_there_is_no_sampler)
+{
+    chroprof *p = fresh(NULL);
+    chroprof view;
+    chroprof_sampler_totals t;
+    CHECK_EQ(chroprof_sampler_start(p, NULL), CHROPROF_ERR_SAMPLER);
+    CHECK_EQ(chroprof_sampler_start(NULL, NULL), CHROPROF_ERR_ARGUMENT);
+    chroprof_sampler_stop(p);
+    chroprof_sampler_stack(p, NULL, 0);
+    chroprof__sampler_of(p->core)->running = 1;
+    chroprof_read_sampler(p, &t);
+    CHECK(!t.running);
+    CHECK_EQ(chroprof_open(&view, p->core, HARNESS_MEMORY), CHROPROF_OK);
+    CHECK_EQ(chroprof_sampler_start(&view, NULL), CHROPROF_ERR_ARGUMENT);
+    chroprof_read_sampler(&view, &t);
+    CHECK(t.running);
+    chroprof__sampler_of(p->core)->running = 0;
+    chroprof_read_sampler(&view, &t);
+    CHECK(!t.running);
+    memset(&view, 0, sizeof view);
+    CHECK_EQ(chroprof_sampler_start(&view, NULL), CHROPROF_ERR_ARGUMENT);
+}
+
+/* Samples by hand work; code of another program's block has no name here. */
+TEST(samples_without_a_linker)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__entry e;
+    chroprof_stack_frame f;
+    chroprof_stall stall;
+    memset(&e, 0, sizeof e);
+    e.weight = 1;
+    e.items[e.count++] = chroprof__item(CHROPROF__PC, 0x1234);
+    at(p, 0, ENTER, 0, &A);
+    chroprof__begin_edit(p->core);
+    chroprof__absorb(p, chroprof__sampler_of(p->core), &e, CHROPROF__END_OF_TIME - 1);
+    chroprof__end_edit(p->core);
+    chroprof_sample(p, 5, 2);
+    CHECK_EQ(chroprof_stack(p, 1, &f, 1), 1);
+    CHECK_EQ(f.address, 0x1234);
+    CHECK(*f.name == '\0' && *f.module == '\0');
+    at(p, 2000000000, LEAVE, 0, NULL);
+    CHECK_EQ(chroprof_stalls(p, &stall, 1), 1);
+    CHECK_EQ(stall.sampled, 2);
+}
+
 static const test_case tests[] = {
     CASE(without_a_clock_init_says_so),
     CASE(a_clock_of_the_hosts_is_enough),
     CASE(the_origin_of_a_bare_profile),
+    CASE(without_timers_there_is_no_sampler),
+    CASE(samples_without_a_linker),
 };
 
 TEST_MAIN(tests)

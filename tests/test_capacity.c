@@ -158,6 +158,26 @@ TEST(capacities_are_as_given)
     }
 }
 
+/* Samples are the one table that a block with all others given may have to do without. */
+TEST(no_room_is_left_for_samples)
+{
+    chroprof_options options = every_capacity(5);
+    chroprof *p = harness_profile();
+    size_t size = chroprof_memory_size(&options);
+    void *memory = malloc(size);
+    CHECK(memory != NULL);
+    options.max_samples = 0;
+    CHECK_EQ(chroprof_init(p, memory, size, &options), CHROPROF_OK);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_SAMPLES).capacity, 0);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).capacity, 5);
+    at(p, 10, ENTER, 0, &sites[0]);
+    chroprof_sample(p, 20, 1);
+    at(p, 30, LEAVE, 0, NULL);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_SAMPLES).used, 0);
+    memset(p, 0, sizeof *p);
+    free(memory);
+}
+
 /* ---- sizes ---- */
 
 static chroprof_result try_size(size_t size, const chroprof_options *options)
@@ -570,6 +590,7 @@ static const test_case cases[] = {
     CASE(one_table_at_1_or_2),
     CASE(one_table_large_and_the_rest_at_1),
     CASE(capacities_are_as_given),
+    CASE(no_room_is_left_for_samples),
     CASE(a_block_one_byte_too_small),
     CASE(the_smallest_block),
     CASE(sizes_from_the_minimum_up),

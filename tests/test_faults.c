@@ -450,26 +450,46 @@ TEST(a_process_without_a_start_lives)
     remove_all(path);
 }
 
-/* It fits with ".new.", not with ".aside.". */
-TEST(a_path_that_is_nearly_too_long)
+/* file_of("long"), with as many slashes as make it this long. */
+static const char *lengthened(size_t wanted)
 {
     static char path[4096];
     const char *end = file_of("long");
     const char *name = strrchr(end, '/') + 1;
     size_t used = (size_t)(name - end);
-    chroprof p;
     memcpy(path, end, used);
-    while (used + 2 + strlen(name) < 4069) {
+    while (used + 2 + strlen(name) < wanted) {
         memcpy(path + used, "./", 2);
         used += 2;
     }
-    while (used + strlen(name) < 4069)
+    while (used + strlen(name) < wanted)
         path[used++] = '/';
     memcpy(path + used, name, strlen(name) + 1);
+    return path;
+}
+
+/* It fits with ".new.", not with ".aside.". */
+TEST(a_path_that_is_nearly_too_long)
+{
+    const char *path = lengthened(4069);
+    chroprof p;
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
     chroprof_unmap(&p);
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FILE);
     unlink(path);
+}
+
+/* Somebody has left the name of the file under way, and there is no room for the longer one. */
+TEST(a_path_without_room_for_a_second_name)
+{
+    const char *path = lengthened(4080);
+    char left[4120];
+    chroprof p;
+    snprintf(left, sizeof left, "%s.new.%ld", path, (long)getpid());
+    fclose(fopen(left, "w"));
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FILE);
+    CHECK(p.core == NULL && access(path, F_OK) != 0);
+    CHECK_EQ(unlink(left), 0);
 }
 
 TEST(tables_that_no_file_can_hold)
@@ -844,6 +864,7 @@ static const test_case tests[] = {
     CASE(what_lies_at_the_path_is_not_what_was_made),
     CASE(a_process_without_a_start_lives),
     CASE(a_path_that_is_nearly_too_long),
+    CASE(a_path_without_room_for_a_second_name),
     CASE(tables_that_no_file_can_hold),
     CASE(a_child_without_memory_spares_the_parent),
     CASE(a_child_of_a_damaged_profile),

@@ -341,6 +341,8 @@ TEST(failing_writers)
     fail_everywhere(p, CHROPROF_FIREFOX);
     CHECK_EQ(chroprof_write_prometheus(NULL, NULL, fail_late, NULL), -1);
     CHECK_EQ(chroprof_write_prometheus(p, NULL, NULL, NULL), -1);
+    memset(p, 0, sizeof *p);
+    CHECK_EQ(chroprof_write_prometheus(p, NULL, fail_late, NULL), -1);
 }
 
 TEST(the_same_bytes_again)
@@ -452,6 +454,7 @@ TEST(who_is_first_by_what)
     chroprof_event(p, CHROPROF_TICK, 0, NULL, 313);
     CHECK_STR(first_by(p, CHROPROF_BY_SLICE_MAX), "once");
     CHECK_STR(first_by(p, CHROPROF_BY_EXEC), "often");
+    CHECK_STR(first_by(p, (chroprof_order)77), "often");
     chroprof_event(p, CHROPROF_LOOP_ENTER, 0, NULL, 313);
     CHECK_STR(first_by(p, CHROPROF_BY_SLICE_MAX), "once");
     chroprof_event(p, CHROPROF_PENDING, 7, &parent, 313);
@@ -461,6 +464,41 @@ TEST(who_is_first_by_what)
     chroprof_event(p, CHROPROF_ENTER, 0, &often, 320);
     chroprof_event(p, CHROPROF_TICK, 0, NULL, 330);
     CHECK_STR(first_by(p, CHROPROF_BY_BLAME), "often");
+    chroprof_event(p, CHROPROF_RUNNING, 99, NULL, 330);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 1000);
+    CHECK_STR(first_by(p, CHROPROF_BY_SLICE_MAX), "once");     /* untracked is no site */
+}
+
+/* Sites are gathered by the thousand: a slice under way in the second thousand leads. */
+TEST(more_sites_than_are_gathered_at_once)
+{
+    char names[2100][12];
+    chroprof_site made[2100];
+    chroprof_options options;
+    chroprof *p;
+    uint64_t now = 0;
+    uint32_t k;
+    need_python();
+    memset(&options, 0, sizeof options);
+    options.max_sites = options.max_paths = options.max_edges = 2100;
+    options.max_histograms = 3;
+    options.max_windows = options.max_samples = 1;
+    options.string_bytes = 40000;
+    p = fresh(&options);
+    for (k = 0; k < 2100; k++) {
+        snprintf(names[k], sizeof names[k], "site %u", k);
+        made[k].name = names[k];
+        made[k].file = "f";
+        made[k].line = 1;
+        chroprof_event(p, CHROPROF_ENTER, 0, &made[k], now += 10);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now += 1 + k);
+    }
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_SITES).used, 2100);
+    CHECK_STR(first_by(p, CHROPROF_BY_EXEC), "site 2099");
+    chroprof_event(p, CHROPROF_ENTER, 0, &made[1500], now);
+    chroprof_event(p, CHROPROF_ENTER, 0, &made[3], now += 9000);
+    CHECK_STR(first_by(p, CHROPROF_BY_SLICE_MAX), "site 1500");
+    check_formats(p);
 }
 
 /* The checkers are no rubber stamps: a file of another profile does not pass. */
@@ -495,6 +533,7 @@ static const test_case cases[] = {
     CASE(the_same_bytes_again),
     CASE(first_sites_only),
     CASE(who_is_first_by_what),
+    CASE(more_sites_than_are_gathered_at_once),
     CASE(a_wrong_file_is_refused),
 };
 

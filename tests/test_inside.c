@@ -297,6 +297,7 @@ static void fill_the_edges(const chroprof *p)
     X(p->core->window = capacity(WINDOWS))                                                         \
     X(p->core->window_ticks = 0)                                                                   \
     X(p->core->window = 4)                                                                         \
+    X((p->core->window_ticks = UINT64_MAX, p->core->window_phase = CHROPROF__END_OF_TIME))         \
     X(p->core->window |= 63u << 16)                                                                \
     X(p->core->depth = capacity(DEPTH) + 1)                                                        \
     X(p->core->floor = 6)                                                                          \
@@ -618,7 +619,15 @@ TEST(snapshot_keeps_no_more_than_the_capacity)
     X(used(SITES)++)                                                                               \
     X(used(PATHS)++)                                                                               \
     X(path(7).site = path(3).site)                                                                 \
-    X(path(7).parent = 3)
+    X(path(7).parent = 3)                                                                          \
+    X(p->core->window |= 1u << 16)                                                                 \
+    X(p->core->pid++)                                                                              \
+    X(p->core->boot_ns++)                                                                          \
+    X(p->core->owner_start++)                                                                      \
+    X(p->core->pointer_bytes ^= 12)                                                                \
+    X(p->core->manual ^= 1)                                                                        \
+    X(p->core->host[0]++)                                                                          \
+    X(p->core->name[0]++)
 
 static bool strange(const chroprof *p, int which)
 {
@@ -638,7 +647,8 @@ TEST(difference_refuses_strangers)
     static union { uint64_t word; unsigned char bytes[HARNESS_MEMORY]; } memory;
     chroprof older;
     int k;
-    for (k = 0; k < 8; k++) {
+    CHECK_EQ(copy_of(scene(), &older), CHROPROF_OK);
+    for (k = 0; strange(&older, k); k++) {
         chroprof *p = scene();
         CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
         CHECK_EQ(chroprof_difference(p, &older, memory.bytes, sizeof memory), CHROPROF_OK);
@@ -646,7 +656,123 @@ TEST(difference_refuses_strangers)
         harness_equal(__FILE__, k, "chroprof_difference of stranger number (the line)",
                       chroprof_difference(p, &older, memory.bytes, sizeof memory),
                       CHROPROF_ERR_DIFFERENT);
+        CHECK_EQ(copy_of(scene(), &older), CHROPROF_OK);
     }
+    CHECK_EQ(k, 16);
+}
+
+/* An older state whose details do not fit: the difference opens all the same, and is a sum. */
+#define ODD_STATES(X)                                                                              \
+    X(frame(2).path = 4)                                                                           \
+    X(frame(2).id = 77)                                                                            \
+    X(frame(2).event++)                                                                            \
+    X((p->core->held = CHROPROF__HELD_SLICE, p->core->held_slice_row = 1u << 20))                  \
+    X((p->core->held = CHROPROF__HELD_SLICE, p->core->held_slice_row = 0))                         \
+    X((p->core->held = CHROPROF__HELD_DELAY, p->core->held_delay_row = 1u << 20))
+
+static bool odd_state(const chroprof *p, int which)
+{
+    int k = 0;
+#define DO(poke)                                                                                   \
+    if (which == k++) {                                                                            \
+        poke;                                                                                      \
+        return true;                                                                               \
+    }
+    ODD_STATES(DO)
+#undef DO
+    return false;
+}
+
+static void check_difference(const chroprof *newer, const chroprof *older, uint64_t elapsed)
+{
+    static union { uint64_t word; unsigned char bytes[HARNESS_MEMORY]; } memory;
+    chroprof view;
+    chroprof_totals t;
+    CHECK_EQ(chroprof_difference(newer, older, memory.bytes, sizeof memory), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, memory.bytes, sizeof memory), CHROPROF_OK);
+    chroprof_read_totals(&view, &t);
+    CHECK_EQ(t.elapsed_ns, elapsed);
+    CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
+    CHECK_EQ(t.blame_ticks, t.delay_ticks);
+}
+
+TEST(difference_of_states_that_do_not_fit)
+{
+    chroprof older;
+    chroprof *p = scene();
+    int k;
+    CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+    at(p, 200, LEAVE, 0, NULL);
+    check_difference(p, &older, 50);
+    for (k = 0; k == 0 || odd_state(&older, k - 1); k++) {
+        p = scene();
+        CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+        (void)odd_state(&older, k);
+        at(p, 200, LEAVE, 0, NULL);
+        check_difference(p, &older, 50);
+    }
+    CHECK_EQ(k, 7);
+}
+
+/* The older state's windows were more than 2^16 times as short. */
+TEST(difference_after_windows_have_grown)
+{
+    chroprof older;
+    chroprof *p = scene();
+    uint32_t site = path(0).site;
+    CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+    at(p, 200, IDLE_ENTER, 0, NULL);
+    at(p, UINT64_C(1) << 40, IDLE_LEAVE, 0, NULL);
+    CHECK(p->core->window >> 16 > 16);
+    CHECK_EQ(site, 0);
+    check_difference(p, &older, (UINT64_C(1) << 40) - 150);
+}
+
+/* The least block has no histograms: neither side has what the other would add or take away. */
+TEST(states_without_histograms)
+{
+    static uint64_t least[CHROPROF_MEMORY_MIN / 8 + 8], target[CHROPROF_MEMORY_MIN / 8 + 8];
+    static uint64_t copy[CHROPROF_MEMORY_MIN / 8 + 8];
+    chroprof_options o;
+    chroprof p, older, sum;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_init(&p, least, sizeof least, &o), CHROPROF_OK);
+    CHECK_EQ(table_of(&p, CHROPROF_TABLE_HISTOGRAMS).capacity, 0);
+    chroprof_event(&p, CHROPROF_ENTER, 0, &A, 10);
+    chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 20);
+    p.core->held |= CHROPROF__HELD_TURN;
+    CHECK_EQ(chroprof_snapshot(least, sizeof least, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&older, copy, sizeof copy), CHROPROF_OK);
+    chroprof_event(&p, CHROPROF_TICK, 0, NULL, 50);
+    check_difference(&p, &older, 30);
+    CHECK_EQ(chroprof_init(&sum, target, sizeof target, &o), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&sum, &p), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&sum, scene()), CHROPROF_OK);
+    CHECK_EQ(totals_of(&sum).elapsed_ns, 40 + 150);
+    laws(&sum);
+    CHECK_EQ(chroprof_merge(fresh(NULL), &p), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&older, &p), CHROPROF_ERR_TARGET);
+}
+
+/* Sums of damaged views: a barrier with a path of its own, a stall before the first. */
+TEST(merge_of_views_that_do_not_fit)
+{
+    static uint64_t memory[8192];
+    chroprof_options o;
+    chroprof view, sum;
+    CHECK_EQ(copy_of(scene(), &view), CHROPROF_OK);
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_init(&sum, memory, sizeof memory, &o), CHROPROF_OK);
+    CHECK(view.frames[3].kind == CHROPROF__BARRIER);
+    view.frames[3].path = 4;
+    chroprof__stall_rows(view.core)->serial = 5;
+    view.core->stalls = 0;
+    CHECK_EQ(chroprof_merge(&sum, &view), CHROPROF_OK);
+    CHECK_EQ(totals_of(&sum).elapsed_ns, 150);
+    CHECK_EQ(totals_of(&sum).stalls, 0);
+    laws(&sum);
 }
 
 #define REFUSALS(X)                                                                                \
@@ -689,6 +815,8 @@ TEST(snapshot_refuses_what_no_event_leaves_behind)
     }
     CHECK(k > 10);
 }
+
+#include "inside_samples.h"
 
 /* >>snapshot of a block that changes between any two pages that the copy reads */
 
@@ -1377,6 +1505,33 @@ static const test_case tests[] = {
     CASE(snapshot_mends_each_damage),
     CASE(snapshot_keeps_no_more_than_the_capacity),
     CASE(difference_refuses_strangers),
+    CASE(difference_of_states_that_do_not_fit),
+    CASE(difference_after_windows_have_grown),
+    CASE(states_without_histograms),
+    CASE(merge_of_views_that_do_not_fit),
+    CASE(stacks_are_read_as_they_were_taken),
+    CASE(lists_of_samples_take_what_there_is_room_for),
+    CASE(a_view_of_samples),
+    CASE(items_without_sense_end_a_stack),
+    CASE(a_sample_starts_the_profile),
+    CASE(a_sample_below_hidden_frames),
+    CASE(samples_inside_an_event_wait),
+    CASE(neighbours_in_the_ring_are_merged),
+    CASE(notes_of_frames_outlive_a_reset),
+    CASE(the_text_shows_code_without_a_name),
+    CASE(the_text_shows_the_heaviest_functions),
+    CASE(the_text_shows_where_a_stall_was_met),
+    CASE(the_json_has_modules_and_walls),
+    CASE(writers_that_fail_among_samples),
+    CASE(open_refuses_damaged_samples),
+    CASE(snapshot_mends_damaged_samples),
+    CASE(check_names_each_broken_invariant_of_samples),
+#if CHROPROF__SAMPLES
+    CASE(modules_are_the_executable_parts_of_files),
+    CASE(a_full_table_of_modules),
+    CASE(long_paths_of_modules_keep_their_end),
+    CASE(build_ids_stand_among_notes),
+#endif
     CASE(snapshot_refuses_what_no_event_leaves_behind),
     CASE(snapshot_while_sites_are_made),
     CASE(snapshot_of_a_writer_that_was_stuck),

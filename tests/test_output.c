@@ -920,6 +920,7 @@ TEST(queries_of_a_page)
     asks("seconds=99999999999999999999&format=json", false, CHROPROF_JSON, 0);
     asks("seconds=-1", false, CHROPROF_TEXT, 0);
     asks("seconds=1.5", false, CHROPROF_TEXT, 0);
+    asks("seconds=5s", false, CHROPROF_TEXT, 0);
 }
 
 TEST(queries_know_what_http_calls_a_format)

@@ -14,6 +14,27 @@ static void call(chroprof *p, const chroprof_site *site, uint64_t from, uint64_t
     at(p, to, LEAVE, 0, NULL);
 }
 
+#if defined(CHROPROF_SCOPE)
+static void scoped(chroprof *p)
+{
+    CHROPROF_SCOPE(p, "scoped");
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 15);
+}
+
+/* Here the compiler has what the macro needs; tests/compile/scope.c has all its ways out. */
+TEST(a_scope_is_an_enter_and_a_leave)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 10, TICK, 0, NULL);
+    scoped(p);
+    at(p, 20, TICK, 0, NULL);
+    CHECK_EQ(rank_of(p, "scoped").calls, 1);
+    CHECK_EQ(rank_of(p, "scoped").completed, 1);
+    CHECK_EQ(rank_of(p, "scoped").exec_ns, 5);
+    CHECK_EQ(totals_of(p).depth, 0);
+}
+#endif
+
 /* ---- profile time, idle, loop ---- */
 
 TEST(the_profile_starts_at_its_first_event)
@@ -1337,6 +1358,9 @@ TEST(off_and_on_keeps_what_is_known)
 }
 
 static const test_case cases[] = {
+#if defined(CHROPROF_SCOPE)
+    CASE(a_scope_is_an_enter_and_a_leave),
+#endif
     CASE(the_profile_starts_at_its_first_event),
     CASE(idle_and_loop_and_busy),
     CASE(reads_are_pure),

@@ -1,0 +1,684 @@
+/* tests/inside_samples.h - part of test_inside.c: samples with native frames of known addresses, put
+ * where the sampler's handler would have left them, so that all that reads them can be compared
+ * exactly; what a handler does between any two instructions; modules that no linker would load.
+ *
+ * The sampled stacks end in: 1 the task accept, 2 code of the module below it, 3 code of no module
+ * below that, 4 the task timer (path 8) below 1, 5 idle. */
+#ifndef INSIDE_SAMPLES_H
+#define INSIDE_SAMPLES_H
+
+enum { LIBRARY = 0x10000, OUTSIDE = 0x90000 };
+
+static chroprof__sampler *sampler(const chroprof *p)
+{
+    return chroprof__sampler_of(p->core);
+}
+
+static chroprof__node *node(const chroprof *p, uint32_t k)
+{
+    return chroprof__nodes(p->core) + k;
+}
+
+static chroprof__entry entry_of(uint64_t weight, uint64_t cpu_ns)
+{
+    chroprof__entry e;
+    memset(&e, 0, sizeof e);
+    e.weight = weight;
+    e.cpu_ns = cpu_ns;
+    return e;
+}
+
+static void absorb(chroprof *p, chroprof__entry *e)
+{
+    chroprof__begin_edit(p->core);
+    chroprof__absorb(p, sampler(p), e, CHROPROF__END_OF_TIME - 1);
+    chroprof__end_edit(p->core);
+    laws(p);
+}
+
+static void add_library(const chroprof *p)
+{
+    chroprof__table *table = &p->core->tables[CHROPROF__MODULES];
+    chroprof__module *row = chroprof__modules(p->core) + table->used;
+    memset(row, 0, sizeof *row);
+    row->low = LIBRARY;
+    row->high = LIBRARY + 0x1000;
+    row->base = LIBRARY - 0x100;
+    memcpy(row->build_id, "c0ffee", 7);
+    memcpy(row->path, "/usr/lib/libslow.so", 20);
+    table->peak = ++table->used;
+}
+
+/* What stands on top of the task accept; 0: nothing. The last is the innermost. */
+static void sample_of(chroprof *p, uint64_t weight, uint64_t cpu_ns, uint64_t outer, uint64_t inner)
+{
+    chroprof__entry e = entry_of(weight, cpu_ns);
+    if (inner)
+        e.items[e.count++] = inner;
+    if (outer)
+        e.items[e.count++] = outer;
+    e.items[e.count++] = chroprof__item(CHROPROF__TASK, 3);
+    absorb(p, &e);
+}
+
+static void sample_the_scene(chroprof *p)
+{
+    const uint64_t code = chroprof__item(CHROPROF__RETURN, LIBRARY + 0x20);
+    const uint64_t wild = chroprof__item(CHROPROF__PC, OUTSIDE);
+    const uint64_t timer = chroprof__item(CHROPROF__TASK, 8);
+    chroprof__entry idle = entry_of(1, 0);
+    add_library(p);
+    sample_of(p, 1, 10, 0, 0);
+    sample_of(p, 3, 20, code, 0);
+    sample_of(p, 2, 30, code, wild);
+    sample_of(p, 5, 40, timer, 0);
+    idle.state = CHROPROF_SAMPLE_IDLE;
+    idle.items[idle.count++] = chroprof__item(CHROPROF__MARK, CHROPROF__MARK_IDLE);
+    absorb(p, &idle);
+    CHECK_EQ(p->core->tables[CHROPROF__STACKS].used, 5);
+    CHECK_EQ(p->core->tables[CHROPROF_TABLE_SAMPLES].used, 5);
+    CHECK_EQ(sampler(p)->samples, 12);
+}
+
+static chroprof *sampled_scene(void)
+{
+    chroprof *p = scene();
+    sample_the_scene(p);
+    return p;
+}
+
+/* >>reading stacks */
+
+TEST(stacks_are_read_as_they_were_taken)
+{
+    chroprof *p = sampled_scene();
+    chroprof_stack_frame f[4];
+    memset(f, 0x5a, sizeof f);
+    CHECK_EQ(chroprof_stack(p, 3, f, 4), 3);
+    CHECK_EQ(f[0].kind, CHROPROF_FRAME_NATIVE);
+    CHECK_EQ(f[0].address, OUTSIDE);
+    CHECK(!f[0].is_return && *f[0].name == '\0' && *f[0].module == '\0' && *f[0].build_id == '\0');
+    CHECK_EQ(f[1].kind, CHROPROF_FRAME_NATIVE);
+    CHECK_EQ(f[1].address, 0x120);
+    CHECK(f[1].is_return);
+    CHECK_STR(f[1].name, "");
+    CHECK_STR(f[1].module, "/usr/lib/libslow.so");
+    CHECK_STR(f[1].build_id, "c0ffee");
+    CHECK_EQ(f[2].kind, CHROPROF_FRAME_TASK);
+    CHECK_EQ(f[2].path, 3);
+    CHECK_STR(f[2].name, "accept");
+    CHECK_EQ(chroprof_stack(p, 5, f, 4), 1);
+    CHECK_EQ(f[0].kind, CHROPROF_FRAME_MARKER);
+    CHECK_STR(f[0].name, "(idle)");
+}
+
+TEST(lists_of_samples_take_what_there_is_room_for)
+{
+    chroprof *p = sampled_scene();
+    chroprof_stack_frame f[2];
+    chroprof_sample_row rows[2];
+    chroprof_wall walls[1];
+    memset(f, 0, sizeof f);
+    memset(rows, 0, sizeof rows);
+    CHECK_EQ(chroprof_stack(p, 3, f, 1), 3);
+    CHECK(f[0].module != NULL && f[1].module == NULL);
+    CHECK_EQ(chroprof_stack(p, 3, NULL, 5), 3);
+    CHECK_EQ(chroprof_stack(p, 6, f, 2), 0);
+    CHECK_EQ(chroprof_stack(NULL, 1, f, 2), 0);
+    CHECK_EQ(chroprof_samples(p, 0, UINT64_MAX, rows, 1), 5);
+    CHECK(rows[0].weight == 1 && rows[1].weight == 0);
+    CHECK_EQ(chroprof_samples(p, 0, UINT64_MAX, NULL, 5), 5);
+    chroprof__walls(p->core)[3].weight[0] = 1;
+    chroprof__walls(p->core)[4].weight[2] = 2;
+    CHECK_EQ(chroprof_walls(p, NULL, 5), 2);
+    CHECK_EQ(chroprof_walls(p, walls, 1), 2);
+    CHECK_EQ(walls[0].path, 3);
+    CHECK_EQ(chroprof_walls(NULL, walls, 1), 0);
+    memset(p, 0, sizeof *p);
+    CHECK_EQ(chroprof_walls(p, walls, 1), 0);
+    CHECK_EQ(chroprof_stack(p, 0, f, 2), 0);
+}
+
+/* Names are those of the process that runs; and a view of it knows that nobody samples. */
+TEST(a_view_of_samples)
+{
+    chroprof *p = sampled_scene();
+    chroprof_sampler_totals t;
+    chroprof_stack_frame f[3];
+    chroprof view;
+    CHECK_EQ(copy_of(p, &view), CHROPROF_OK);
+    CHECK_EQ(chroprof_stack(&view, 3, f, 3), 3);
+    CHECK_STR(f[1].module, "/usr/lib/libslow.so");
+    CHECK_STR(f[1].name, "");
+    CHECK_EQ(chroprof_samples(&view, 0, UINT64_MAX, NULL, 0), 5);
+    chroprof_read_sampler(&view, &t);
+    CHECK(!t.running);
+    sampler(&view)->running = 1;
+    chroprof_read_sampler(&view, &t);
+    CHECK(t.running);
+    sampler(p)->running = 1;                /* left behind by a process that is gone */
+    chroprof_read_sampler(p, &t);
+    CHECK(!t.running);
+    memset(p, 0, sizeof *p);
+    chroprof_read_sampler(p, &t);
+    CHECK_EQ(t.samples, 0);
+}
+
+/* What a tick may leave in the ring is not trusted to the letter: it lies in shared memory. */
+TEST(items_without_sense_end_a_stack)
+{
+    const uint64_t bad[] = {
+        chroprof__item(CHROPROF__TASK, CHROPROF__UNTRACKED - 1), chroprof__item(CHROPROF__TASK, 9),
+        chroprof__item(CHROPROF__MARK, 0), chroprof__item(CHROPROF__MARK, CHROPROF__MARKS),
+        chroprof__item(4, 3), UINT64_MAX
+    };
+    chroprof *p = sampled_scene();
+    chroprof__entry e = entry_of(1, 1);
+    size_t k;
+    for (k = 0; k < sizeof bad / sizeof *bad; k++)
+        sample_of(p, 1, 1, bad[k], chroprof__item(CHROPROF__PC, OUTSIDE));
+    CHECK_EQ(p->core->tables[CHROPROF__STACKS].used, 5);
+    CHECK_EQ(node(p, 1)->weight, 1 + 6);    /* the task, which stands outside what is bad */
+    for (k = 0; k < CHROPROF__ITEMS; k++)
+        e.items[k] = chroprof__item(CHROPROF__PC, OUTSIDE + k);
+    e.count = 1000;
+    absorb(p, &e);
+    CHECK_EQ(p->core->tables[CHROPROF__STACKS].used, 5 + CHROPROF__ITEMS);
+}
+
+/* >>taking samples */
+
+TEST(a_sample_starts_the_profile)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_sample_row row;
+    chroprof_sample(p, 500, 7);
+    chroprof_sample(p, 530, 7);
+    at(p, 600, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).elapsed_ns, 100);
+    CHECK_EQ(chroprof_samples(p, 0, UINT64_MAX, &row, 1), 2);
+    CHECK_EQ(row.at_ns, 0);
+    CHECK_EQ(row.state, CHROPROF_SAMPLE_LOOP);
+}
+
+TEST(a_sample_below_hidden_frames)
+{
+    chroprof_options o;
+    chroprof_stack_frame f[4];
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.max_depth = 1;
+    p = fresh(&o);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, ENTER, 0, &B);
+    chroprof_sample(p, 15, 1);
+    at(p, 20, LEAVE, 0, NULL);
+    chroprof_sample(p, 25, 1);
+    CHECK_EQ(chroprof_stack(p, 2, f, 4), 2);
+    CHECK_EQ(f[0].path, CHROPROF__UNTRACKED);
+    CHECK_EQ(f[1].path, 3);
+    CHECK_EQ(node(p, 1)->weight, 1);
+    CHECK_EQ(node(p, 2)->weight, 1);
+}
+
+/* From an interrupt in the middle of an event: it waits in the ring for the next one, and what the
+ * ring has no room for is lost, and said so. */
+TEST(samples_inside_an_event_wait)
+{
+    chroprof *p = scene();
+    uint64_t room = chroprof__entry_count(chroprof__sample_capacity(p->core)), k;
+    chroprof_sampler_totals t;
+    p->core->seq++;
+    for (k = 0; k < room + 3; k++)
+        chroprof_sample(p, 151, 1);
+    chroprof_read_sampler(p, &t);
+    CHECK_EQ(t.samples, 0);
+    CHECK_EQ(t.lost, 3);
+    p->core->seq--;
+    p->core->horizon = p->core->last;       /* as the end of the event would have had it */
+    at(p, 160, TICK, 0, NULL);
+    chroprof_read_sampler(p, &t);
+    CHECK_EQ(t.samples, room);
+    CHECK_EQ(t.inside, room);
+    CHECK_EQ(t.lost, 3);
+    CHECK_EQ(sampler(p)->put, sampler(p)->taken);
+}
+
+/* A full ring between events: the lightest neighbours become one, and no weight goes. */
+TEST(neighbours_in_the_ring_are_merged)
+{
+    chroprof *p = scene();
+    chroprof__sampler *s = sampler(p);
+    uint64_t room = chroprof__entry_count(chroprof__sample_capacity(p->core)), k, weight = 0;
+    for (k = 0; k < 3 * room; k++) {
+        chroprof__entry *e = chroprof__begin_entry(p->core, s);
+        CHECK(e != NULL);
+        e->weight = k % 7 + 1;
+        e->cpu_ns = 10;
+        e->wall_ns = 20;
+        e->stamp = e->last = p->core->epoch + 150;
+        e->items[e->count++] = chroprof__item(CHROPROF__TASK, 3);
+        weight += k % 7 + 1;
+        s->put++;
+        CHECK(s->put - s->taken <= room);
+    }
+    p->core->horizon = p->core->last;
+    at(p, 160, TICK, 0, NULL);
+    CHECK_EQ(s->samples, weight);
+    CHECK_EQ(node(p, 1)->weight, weight);
+    CHECK_EQ(node(p, 1)->cpu_ns, 10 * 3 * room);
+}
+
+/* A note says who began a frame; a reset gives frames new numbers. */
+TEST(notes_of_frames_outlive_a_reset)
+{
+    chroprof *p = scene();
+    chroprof__note *notes = chroprof__notes(sampler(p));
+    notes[3].event = frame(3).event;
+    notes[4].event = frame(4).event + 1;
+    notes[3].keys[1] = 77;
+    chroprof_reset(p);
+    CHECK(notes[3].event == frame(3).event && notes[3].keys[1] == 77);
+    CHECK(notes[4].event != frame(4).event);
+}
+
+/* >>outputs */
+
+static const char *text_of(chroprof *p)
+{
+    return written(p, CHROPROF_TEXT)->bytes;
+}
+
+TEST(the_text_shows_code_without_a_name)
+{
+    chroprof *p = sampled_scene();
+    chroprof view;
+    const char *text = text_of(p);
+    CHECK(strstr(text, "in libslow.so") != NULL);
+    CHECK(strstr(text, "in (unknown code)") != NULL);
+    CHECK(strstr(text, "(itself)") != NULL);
+    CHECK(strstr(text, "(no task)") != NULL && strstr(text, "(idle)") != NULL);
+    CHECK(strstr(text, "one in") == NULL && strstr(text, "lost") == NULL);
+    sampler(p)->first_period_ns = sampler(p)->period_ns = 19000000;
+    CHECK(strstr(text_of(p), ", one in 19.0ms of CPU time; cost") != NULL);
+    sampler(p)->mode = CHROPROF_SAMPLER_WALL;
+    sampler(p)->inside = 2;
+    sampler(p)->lost = 4;
+    CHECK(strstr(text_of(p), ", one in 19.0ms; cost") != NULL);
+    CHECK(strstr(text_of(p), "; 2 inside chroprof, 4 lost") != NULL);
+    CHECK_EQ(copy_of(p, &view), CHROPROF_OK);
+    CHECK(strstr(text_of(&view), "; 2 inside chroprof, 4 lost") != NULL);
+    CHECK(strstr(text_of(&view), "libslow") == NULL);
+}
+
+/* More functions than are told apart: the heaviest are shown, in order. */
+TEST(the_text_shows_the_heaviest_functions)
+{
+    chroprof__code_group groups[CHROPROF__CODE_GROUPS];
+    char names[120][8];
+    chroprof_site site = { names[0], "f", 1 };
+    chroprof *p = fresh(NULL);
+    uint32_t k, count;
+    for (k = 0; k < 120; k++) {
+        snprintf(names[k], sizeof names[k], "t%u", (unsigned)k);
+        site.name = names[k];
+        at(p, 10 + k, ENTER, 0, &site);
+        chroprof_sample(p, 10 + k, 1);
+        if (k % 3 == 0)
+            chroprof_sample(p, 10 + k, 1);
+        at(p, 10 + k, LEAVE, 0, NULL);
+    }
+    for (k = 0; k < 5; k++) {
+        at(p, 200 + k, ENTER, 0, &site);
+        chroprof_sample(p, 200 + k, 1);
+        at(p, 200 + k, LEAVE, 0, NULL);
+    }
+    count = chroprof__code_groups(p, groups);
+    CHECK_EQ(count, CHROPROF__CODE_GROUPS);
+    CHECK_EQ(groups[0].weight, 6);
+    CHECK_EQ(groups[0].task, 3 + 119);
+    for (k = 1; k < count; k++)
+        CHECK(groups[k].weight <= groups[k - 1].weight);
+    CHECK(strstr(text_of(p), "t119") != NULL);
+    node(p, 1)->weight = 0;                 /* a node that only leads to others is no group */
+    CHECK_EQ(chroprof__code_groups(p, groups), CHROPROF__CODE_GROUPS);
+}
+
+/* A stall's stack has names as far as the linker knows them and the line has room. */
+TEST(the_text_shows_where_a_stall_was_met)
+{
+    chroprof *p = scene();
+    chroprof__entry e = entry_of(4, 0);
+    chroprof__entry dark = entry_of(2, 0);
+    chroprof_text_options look;
+    static harness_output out;
+    uint32_t k;
+    sample_the_scene(p);
+    for (k = 1; k < CHROPROF__MARKS; k++)
+        e.items[e.count++] = chroprof__item(CHROPROF__MARK, k);
+    dark.items[dark.count++] = chroprof__item(CHROPROF__PC, OUTSIDE);
+    absorb(p, &e);
+    absorb(p, &dark);
+    at(p, 160, LEAVE, 0, NULL);
+    at(p, 170, LOOP_LEAVE, 0, NULL);
+    at(p, 171, PAUSED, 1, NULL);
+    at(p, 172, PAUSED, 2, NULL);
+    at(p, 500, IDLE_ENTER, 0, NULL);
+    CHECK(totals_of(p).stalls > 0);
+    memset(&look, 0, sizeof look);
+    memset(&out, 0, sizeof out);
+    look.columns = 200;
+    CHECK_EQ(chroprof_write_text(p, &look, harness_collect, &out), 0);
+    CHECK(strstr(out.bytes, " in (inside chroprof) < (frames missing) < (unknown stack) < (deeper "
+                            "frames)\n") != NULL);
+    memset(&out, 0, sizeof out);
+    look.columns = 60;
+    CHECK_EQ(chroprof_write_text(p, &look, harness_collect, &out), 0);
+    CHECK(strstr(out.bytes, " in (inside chroprof) < (frames missing)") != NULL);
+    CHECK(strstr(out.bytes, "(deeper frames)") == NULL);
+}
+
+TEST(the_json_has_modules_and_walls)
+{
+    chroprof *p = sampled_scene();
+    const char *text;
+    chroprof__walls(p->core)[3].weight[0] = 1;
+    chroprof__walls(p->core)[3].ticks[0] = 11;
+    chroprof__walls(p->core)[4].weight[1] = 2;
+    chroprof__walls(p->core)[4].weight[2] = 3;
+    sampler(p)->mode = CHROPROF_SAMPLER_WALL;
+    text = written(p, CHROPROF_JSON)->bytes;
+    CHECK(strstr(text, "\"mode\":\"none\"") != NULL);
+    CHECK(strstr(text, "{\"id\":0,\"path\":\"/usr/lib/libslow.so\",\"build_id\":\"c0ffee\"") != NULL);
+    CHECK(strstr(text, "{\"path\":3,\"state\":\"running\",\"weight\":1,\"duration_ns\":11}") != NULL);
+    CHECK(strstr(text, "{\"path\":4,\"state\":\"ready\",\"weight\":2,\"duration_ns\":0}") != NULL);
+    CHECK(strstr(text, "{\"path\":4,\"state\":\"paused\",\"weight\":3,\"duration_ns\":0}") != NULL);
+    CHECK(strstr(text, "{\"path\":3,\"state\":\"ready\"") == NULL);
+    sampler(p)->first_period_ns = 5;
+    CHECK(strstr(written(p, CHROPROF_JSON)->bytes, "\"mode\":\"wall\"") != NULL);
+    sampler(p)->mode = CHROPROF_SAMPLER_CPU;
+    CHECK(strstr(written(p, CHROPROF_JSON)->bytes, "\"mode\":\"cpu\"") != NULL);
+}
+
+typedef struct refusal { unsigned long calls, until; } refusal;
+
+static int refuse_late(void *user, const void *bytes, size_t count)
+{
+    refusal *r = (refusal *)user;
+    (void)bytes;
+    (void)count;
+    return r->calls++ == r->until;
+}
+
+/* A writer that fails at any piece, the lists of samples included, is not called again. */
+TEST(writers_that_fail_among_samples)
+{
+    chroprof *p = scene();
+    refusal r = { 0, 0 };
+    int result = -1;
+    uint64_t k;
+    for (k = 0; k < 300; k++) {
+        sample_of(p, 1, 1, chroprof__item(CHROPROF__PC, OUTSIDE + k), 0);
+        if (k < 20)
+            add_library(p);
+    }
+    for (r.until = 0; result != 0; r.until++) {
+        r.calls = 0;
+        result = chroprof_write(p, CHROPROF_JSON, refuse_late, &r);
+        CHECK_EQ(r.calls, r.until + (result != 0));
+    }
+    CHECK(r.until > 10);
+}
+
+/* >>damage: what open refuses, and what a snapshot makes of it */
+
+#define SAMPLE_DAMAGES(X)                                                                          \
+    X(node(p, 3)->parent = 3)                                                                      \
+    X(node(p, 3)->item = UINT64_MAX)                                                               \
+    X(node(p, 3)->module = 2)                                                                      \
+    X(chroprof__modules(p->core)->build_id[CHROPROF__BUILD_ID - 1] = 'x')                          \
+    X(chroprof__modules(p->core)->path[CHROPROF__MODULE_PATH - 1] = 'x')                           \
+    X(sampler(p)->head = capacity(SAMPLES))                                                        \
+    X(chroprof__sample_rows(p->core)->stack = 6)                                                   \
+    X(chroprof__sample_rows(p->core)->time = CHROPROF__END_OF_TIME)                                \
+    X(chroprof__sample_rows(p->core)->duration = CHROPROF__END_OF_TIME)                            \
+    X(chroprof__sample_rows(p->core)->state = CHROPROF_SAMPLE_LOOP + 1)                            \
+    X(chroprof__stall_rows(p->core)->hits.count = CHROPROF_STALL_SAMPLES + 1)                      \
+    X((chroprof__stall_rows(p->core)->hits.count = 1,                                              \
+       chroprof__stall_rows(p->core)->hits.stack[0] = 6))
+
+static bool damage_samples(const chroprof *p, int which)
+{
+    int k = 0;
+#define DO(poke)                                                                                   \
+    if (which == k++) {                                                                            \
+        poke;                                                                                      \
+        return true;                                                                               \
+    }
+    SAMPLE_DAMAGES(DO)
+#undef DO
+    return false;
+}
+
+TEST(open_refuses_damaged_samples)
+{
+    chroprof *p = sampled_scene();
+    chroprof view;
+    size_t size = (size_t)p->core->block_bytes;
+    int k;
+    CHECK_EQ(chroprof_open(&view, p->core, size), CHROPROF_OK);
+    for (k = 0; damage_samples(sampled_scene(), k); k++)
+        harness_equal(__FILE__, k, "chroprof_open of damage number (the line)",
+                      chroprof_open(&view, p->core, size), CHROPROF_ERR_CORRUPT);
+    CHECK_EQ(k, 12);
+}
+
+/* Opens, whatever it was; of samples what fits together is left. */
+TEST(snapshot_mends_damaged_samples)
+{
+    chroprof view;
+    int k;
+    for (k = 0; damage_samples(sampled_scene(), k); k++) {
+        chroprof *p = sampled_scene();
+        p->core->seq++;
+        (void)damage_samples(p, k);
+        harness_equal(__FILE__, k, "chroprof_snapshot of damage number (the line)",
+                      copy_of(p, &view), CHROPROF_OK);
+        CHECK(chroprof_check(&view) == NULL);
+        CHECK_EQ(chroprof_samples(&view, 0, UINT64_MAX, NULL, 0) > 0, k > 2 && k != 5);
+    }
+    CHECK_EQ(k, 12);
+}
+
+#define SAMPLE_BREACHES(X)                                                                         \
+    X("a sampled stack is younger than its parent", node(p, 3)->parent = 3)                        \
+    X("a sampled stack is younger than its parent", node(p, 3)->next = 3)                          \
+    X("a sampled frame is a task, a function or a marker", node(p, 3)->item = UINT64_MAX)          \
+    X("a sampled function is of a module", node(p, 3)->module = 2)                                 \
+    X("the weights of the stacks add up to the samples taken", node(p, 3)->weight++)               \
+    X("samples stand in the order of time, and weigh something",                                   \
+      chroprof__sample_rows(p->core)[1].weight = 0)                                                \
+    X("samples stand in the order of time, and weigh something",                                   \
+      chroprof__sample_rows(p->core)[1].time = 0)                                                  \
+    X("the rows of samples and what was dropped add up to the samples taken",                      \
+      chroprof__sample_rows(p->core)[1].weight++)                                                  \
+    X("the rows of samples and what was dropped add up to the samples taken",                      \
+      chroprof__sample_rows(p->core)[1].cpu_ns++)                                                  \
+    X("the newest sample is the latest", sampler(p)->latest--)
+
+static const char *breach_of_samples(const chroprof *p, int which)
+{
+    int k = 0;
+#define BREAK(text, poke)                                                                          \
+    if (which == k++) {                                                                            \
+        poke;                                                                                      \
+        return text;                                                                               \
+    }
+    SAMPLE_BREACHES(BREAK)
+#undef BREAK
+    return NULL;
+}
+
+TEST(check_names_each_broken_invariant_of_samples)
+{
+    const char *text = "";
+    int k;
+    for (k = 0; text != NULL; k++) {
+        chroprof *p = sampled_scene();
+        text = breach_of_samples(p, k);
+        harness()->event = text;
+        if (text != NULL)
+            CHECK_STR(chroprof_check(p), text);
+    }
+    harness()->event = NULL;
+    CHECK_EQ(k, 11);
+}
+
+/* >>modules, as the dynamic linker hands them out */
+
+#if CHROPROF__SAMPLES
+typedef struct image {
+    chroprof__object object;
+    Elf64_Phdr headers[4];
+    unsigned char notes[256];
+    char name[400];
+} image;
+
+/* A file at `low` with one executable segment. */
+static image *image_at(uint64_t low, const char *name)
+{
+    static image i;
+    memset(&i, 0, sizeof i);
+    snprintf(i.name, sizeof i.name, "%s", name);
+    i.object.base = low;
+    i.object.name = i.name;
+    i.object.headers = i.headers;
+    i.object.count = 2;
+    i.headers[0].p_type = PT_LOAD;
+    i.headers[0].p_flags = PF_R;
+    i.headers[0].p_memsz = 0x999999;
+    i.headers[1].p_type = PT_LOAD;
+    i.headers[1].p_flags = PF_R | PF_X;
+    i.headers[1].p_vaddr = 0x1000;
+    i.headers[1].p_memsz = 0x500;
+    return &i;
+}
+
+static chroprof__module *last_module(const chroprof *p)
+{
+    return chroprof__modules(p->core) + p->core->tables[CHROPROF__MODULES].used - 1;
+}
+
+static uint64_t modules_with(chroprof *p, image *i)
+{
+    CHECK_EQ(chroprof__add_object(&i->object, sizeof i->object, p->core), 0);
+    return p->core->tables[CHROPROF__MODULES].used;
+}
+
+TEST(modules_are_the_executable_parts_of_files)
+{
+    chroprof *p = scene();
+    image *i = image_at(0x40000, "/lib/one.so");
+    CHECK_EQ(modules_with(p, i), 1);
+    CHECK_EQ(last_module(p)->low, 0x41000);
+    CHECK_EQ(last_module(p)->high, 0x41500);
+    CHECK_EQ(last_module(p)->base, 0x40000);
+    CHECK_STR(last_module(p)->path, "/lib/one.so");
+    CHECK_EQ(modules_with(p, i), 1);        /* once */
+    CHECK_EQ(modules_with(p, image_at(0x40000, "/lib/two.so")), 2);
+    i = image_at(0x40000, "/lib/two.so");
+    i->headers[1].p_memsz = 0x600;
+    CHECK_EQ(modules_with(p, i), 3);
+    i = image_at(0x40000, "/lib/two.so");   /* two parts, the higher one first */
+    i->object.count = 4;
+    i->headers[2] = i->headers[3] = i->headers[1];
+    i->headers[2].p_vaddr = 0x800;
+    i->headers[3].p_vaddr = 0x900;
+    CHECK_EQ(modules_with(p, i), 4);
+    CHECK_EQ(last_module(p)->low, 0x40800);
+    CHECK_EQ(last_module(p)->high, 0x41500);
+    i = image_at(0x50000, "/lib/data.so");
+    i->object.count = 1;
+    CHECK_EQ(modules_with(p, i), 4);        /* nothing in it is executable */
+    i->object.count = 2;
+    CHECK_EQ(chroprof__add_object(&i->object, sizeof i->object - 1, p->core), 0);
+    CHECK_EQ(p->core->tables[CHROPROF__MODULES].used, 4);
+}
+
+TEST(a_full_table_of_modules)
+{
+    chroprof *p = scene();
+    uint32_t rows = p->core->tables[CHROPROF__MODULES].rows, k;
+    for (k = 0; k < rows + 3; k++)
+        CHECK_EQ(modules_with(p, image_at(0x10000 * (k + 1), "/lib/x.so")),
+                 k < rows ? k + 1 : rows);
+    laws(p);
+}
+
+TEST(long_paths_of_modules_keep_their_end)
+{
+    char name[300];
+    chroprof *p = scene();
+    memset(name, 'd', sizeof name);
+    memcpy(name + sizeof name - 8, "/end.so", 8);
+    CHECK_EQ(modules_with(p, image_at(0x40000, name)), 1);
+    CHECK_EQ(strlen(last_module(p)->path), CHROPROF__MODULE_PATH - 1);
+    CHECK(memcmp(last_module(p)->path, "...ddd", 6) == 0);
+    CHECK_STR(last_module(p)->path + CHROPROF__MODULE_PATH - 8, "/end.so");
+    CHECK_EQ(modules_with(p, image_at(0x60000, name + sizeof name - CHROPROF__MODULE_PATH)), 2);
+    CHECK_STR(last_module(p)->path, name + sizeof name - CHROPROF__MODULE_PATH);
+    CHECK_EQ(modules_with(p, image_at(0x80000, name + sizeof name - CHROPROF__MODULE_PATH - 1)), 3);
+    CHECK(memcmp(last_module(p)->path, "...ddd", 6) == 0);
+    CHECK_EQ(modules_with(p, image_at(0xA0000, "")), 4);    /* the program itself */
+    CHECK(strstr(last_module(p)->path, "inside") != NULL);
+}
+
+/* A note of `size` bytes behind what is there, its name of 4. */
+static void add_note(image *i, uint32_t type, uint32_t name, uint32_t size)
+{
+    Elf64_Phdr *header = &i->headers[0];
+    Elf64_Nhdr note;
+    unsigned char *at;
+    if (header->p_type != PT_NOTE)
+        memset(header, 0, sizeof *header);
+    header->p_type = PT_NOTE;
+    header->p_vaddr = (uint64_t)(uintptr_t)i->notes - i->object.base;
+    at = i->notes + header->p_memsz;
+    note.n_namesz = name;
+    note.n_descsz = size;
+    note.n_type = type;
+    memcpy(at, &note, sizeof note);
+    memset(at + sizeof note + (name + 3) / 4 * 4, 0xAB, size);
+    header->p_memsz += sizeof note + (name + 3) / 4 * 4 + (size + 3) / 4 * 4;
+}
+
+TEST(build_ids_stand_among_notes)
+{
+    chroprof *p = scene();
+    image *i = image_at(0x40000, "/lib/a.so");
+    add_note(i, 1, 4, 5);
+    add_note(i, NT_GNU_BUILD_ID, 3, 4);
+    add_note(i, NT_GNU_BUILD_ID, 4, 3);
+    add_note(i, NT_GNU_BUILD_ID, 4, 8);
+    (void)modules_with(p, i);
+    CHECK_STR(last_module(p)->build_id, "ababab");
+    i = image_at(0x41000, "/lib/b.so");     /* as long as there is room for */
+    add_note(i, NT_GNU_BUILD_ID, 4, 64);
+    (void)modules_with(p, i);
+    CHECK_EQ(strlen(last_module(p)->build_id), (CHROPROF__BUILD_ID - 1) / 2 * 2);
+    i = image_at(0x42000, "/lib/c.so");     /* cut short */
+    add_note(i, NT_GNU_BUILD_ID, 4, 8);
+    i->headers[0].p_memsz -= 1;
+    (void)modules_with(p, i);
+    CHECK_STR(last_module(p)->build_id, "");
+    i = image_at(0x43000, "/lib/d.so");     /* the second of two */
+    add_note(i, NT_GNU_BUILD_ID, 4, 2);
+    i->object.count = 3;
+    i->headers[2] = i->headers[0];
+    i->headers[2].p_memsz = 0;
+    (void)modules_with(p, i);
+    CHECK_STR(last_module(p)->build_id, "abab");
+}
+#endif
+
+#endif
