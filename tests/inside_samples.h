@@ -1,5 +1,5 @@
-/* tests/inside_samples.h - part of test_inside.c: samples with native frames of known addresses, put
- * where the sampler's handler would have left them, so that all that reads them can be compared
+/* tests/inside_samples.h - part of test_inside.c: samples with native frames of known addresses,
+ * put where the sampler's handler would have left them, so that all that reads them can be compared
  * exactly; what a handler does between any two instructions; modules that no linker would load.
  *
  * The sampled stacks end in: 1 the task accept, 2 code of the module below it, 3 code of no module
@@ -389,11 +389,11 @@ TEST(the_json_has_modules_and_walls)
     sampler(p)->mode = CHROPROF_SAMPLER_WALL;
     text = written(p, CHROPROF_JSON)->bytes;
     CHECK(strstr(text, "\"mode\":\"none\"") != NULL);
-    CHECK(strstr(text, "{\"id\":0,\"path\":\"/usr/lib/libslow.so\",\"build_id\":\"c0ffee\"") != NULL);
-    CHECK(strstr(text, "{\"path\":3,\"state\":\"running\",\"weight\":1,\"duration_ns\":11}") != NULL);
-    CHECK(strstr(text, "{\"path\":4,\"state\":\"ready\",\"weight\":2,\"duration_ns\":0}") != NULL);
-    CHECK(strstr(text, "{\"path\":4,\"state\":\"paused\",\"weight\":3,\"duration_ns\":0}") != NULL);
-    CHECK(strstr(text, "{\"path\":3,\"state\":\"ready\"") == NULL);
+    CHECK(strstr(text, "{\"id\":0,\"path\":\"/usr/lib/libslow.so\",\"build_id\":\"c0ffee\"") != 0);
+    CHECK(strstr(text, "{\"path\":3,\"state\":\"running\",\"weight\":1,\"duration_ns\":11}") != 0);
+    CHECK(strstr(text, "{\"path\":4,\"state\":\"ready\",\"weight\":2,\"duration_ns\":0}") != 0);
+    CHECK(strstr(text, "{\"path\":4,\"state\":\"paused\",\"weight\":3,\"duration_ns\":0}") != 0);
+    CHECK(strstr(text, "{\"path\":3,\"state\":\"ready\"") == 0);
     sampler(p)->first_period_ns = 5;
     CHECK(strstr(written(p, CHROPROF_JSON)->bytes, "\"mode\":\"wall\"") != NULL);
     sampler(p)->mode = CHROPROF_SAMPLER_CPU;

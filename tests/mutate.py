@@ -5,14 +5,14 @@
                             [SHOW=1] [ONLY=file]
 
 Mutants are made on the token stream of the implementation: operators, constants, conditions; FULL=1
-takes all of them, else a random sample of N. A mutant is not counted that does not compile, or whose
-machine code is that of the original (code of another system, or the same to gcc -O2). tcc compiles
-in milliseconds what it can see, clang the rest. A case that fails, crashes or takes ten times as
-long as with the header as it is has killed the mutant; the cases that kill most in little time come
-first, those that take longer than SLOW seconds or so are left out. Mutants that nobody can tell from the
-original are listed with the reason in tests/mutants.txt. Prints the survivors with their change;
-fails if less than LEAST percent were killed. SHOW=1 only prints the mutants. ONLY=file takes those
-of a list like the survivors'.
+takes all of them, else a random sample of N. A mutant is not counted that does not compile, or
+whose machine code is that of the original (code of another system, or the same to gcc -O2). tcc
+compiles in milliseconds what it can see, clang the rest. A case that fails, crashes or takes ten
+times as long as with the header as it is has killed the mutant; the cases that kill most in little
+time come first, those that take longer than SLOW seconds or so are left out. Mutants that nobody
+can tell from the original are listed with the reason in tests/mutants.txt. Prints the survivors
+with their change; fails if less than LEAST percent were killed. SHOW=1 only prints the mutants.
+ONLY=file takes those of a list like the survivors'.
 """
 import os
 import random
