@@ -33,6 +33,8 @@ static void make_ready(promise *p)
 static promise *promise_new(const char *name, uint32_t line, int fd, bool (*step)(promise *))
 {
     promise *p = malloc(sizeof *p);
+    if (p == NULL)
+        abort();
     *p = (promise){ step, NULL, fd };
     chroprof_pending(&prof, ID(p), chroprof_site_make(&prof, name, __FILE__, line)); /* chroprof */
     (void)epoll_ctl(poller, EPOLL_CTL_ADD, fd, &(struct epoll_event){ EPOLLIN, { p } });

@@ -47,6 +47,8 @@ static void on_done(uv_work_t *request, int status)
 static uv_req_t *submit(uv_loop_t *loop, const char *name, int rounds)
 {
     job *work = calloc(1, sizeof(*work));
+    if (work == NULL)
+        abort();
     reused += ID(work) == gone;
     work->rounds = rounds;
     chroprof_pending(&prof, ID(work), chroprof_site_make(&prof, name, __FILE__, 0)); /* chroprof */

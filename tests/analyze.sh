@@ -1,8 +1,8 @@
 #!/bin/sh
-# tests/analyze.sh - the analyzers of gcc and clang, clang-tidy and cppcheck over chroprof.h and the
-# command: each must end with status 0, and each must first find a planted error, or its silence
-# would say nothing. Prints "ok", "FAIL" or "skip" a check, then the counts. Arguments: parts of the
-# names to run. LIMIT: seconds for one.
+# tests/analyze.sh - the analyzers of gcc and clang, clang-tidy and cppcheck over chroprof.h, the
+# command and the examples: each must end with status 0, and each must first find a planted error, or
+# its silence would say nothing. Prints "ok", "FAIL" or "skip" a check, then the counts. Arguments:
+# parts of the names to run. LIMIT: seconds for one.
 cd "$(dirname "$0")/.." || exit 1
 LIMIT=${LIMIT:-1800}
 scratch=$(mktemp -d) || exit 1
@@ -14,12 +14,18 @@ wanted=$*
 c99="-std=c99 -D_POSIX_C_SOURCE=200809L"
 # the header is read as the main file: analyzers pass over what is only included
 whole="-x c $c99 -DCHROPROF_IMPLEMENTATION"
+# the command and the examples without the implementation, which they include as well
+libraries=
+for library in libevent libev libuv glib-2.0 lua5.4 libsystemd; do
+    libraries="$libraries $(pkg-config --cflags $library 2>/dev/null)"
+done
+alone="-std=gnu99 -Iexamples $libraries"
 
 # ---- what is switched off, and why; the only place
 #
 # gcc -fanalyzer: nothing.
 # clang's analyzer:
-#   nothing
+#   all of demo.c                         cancels only what is on its list, which it can't know
 # clang-tidy:
 #   bugprone-easily-swappable-parameters  two numbers beside each other are no error; 79 of them
 #   performance-no-int-to-ptr             offsets in a block become addresses: the design
@@ -31,28 +37,41 @@ whole="-x c $c99 -DCHROPROF_IMPLEMENTATION"
 #   bugprone-macro-parentheses            an argument that is a type or a name can't be in brackets
 #   misc-no-recursion                     bounded: the tree of one JSON value in the command
 #   readability-misleading-indentation    takes an #if in the middle for an else
+#   in the command and the examples:
+#   bugprone-reserved-identifier, cert-dcl37-c, cert-dcl51-cpp   feature macros begin with _
+#   bugprone-sizeof-expression            arrays of pointers are sorted
+#   in the examples, which show one thing in few lines:
+#   misc-unused-parameters                callbacks have the arguments that their library gives them
+#   cert-err33-c, cert-err34-c            what printf returns; a number of seconds by atoi
+#   cert-env33-c                          hello.c starts a program through the shell
 # cppcheck: tests/cppcheck.xml
 tidy="-*,bugprone-*,cert-*,misc-*,performance-*,portability-*,readability-misleading*,\
 readability-redundant*,-bugprone-easily-swappable-parameters,-performance-no-int-to-ptr,\
 -bugprone-not-null-terminated-result,-bugprone-implicit-widening-of-multiplication-result,\
 -bugprone-narrowing-conversions,-bugprone-branch-clone,-bugprone-macro-parentheses,\
 -misc-no-recursion,-readability-misleading-indentation"
+alone_tidy="-bugprone-reserved-identifier,-cert-dcl37-c,-cert-dcl51-cpp,-bugprone-sizeof-expression"
+example_tidy="-misc-unused-parameters,-cert-err33-c,-cert-err34-c,-cert-env33-c"
 
-# ---- the tools: each takes a file, a header or a program, as a C source
+# ---- the tools: each takes a C source, the header too; $flags and $checks are for that source
 
-with_gcc() { gcc-12 $whole -O1 -fanalyzer -Werror -c "$1" -o "$scratch/object.o"; }
+with_gcc() { timeout "$LIMIT" gcc-12 $flags -O1 -fanalyzer -Werror -c "$1" -o "$scratch/object.o"; }
 # max-nodes: how far it looks into one function; the default of 225000 takes many minutes
 with_clang() {
-    $clang $whole --analyze -Xclang -analyzer-werror -Xclang -analyzer-config \
-        -Xclang max-nodes=10000 -o "$scratch/plist" "$1"
+    timeout "$LIMIT" $clang $flags --analyze -Xclang -analyzer-werror \
+        -Xclang -analyzer-opt-analyze-headers -Xclang -analyzer-config -Xclang max-nodes=10000 -o "$scratch/plist" "$1"
 }
 with_clang_14() { clang=clang-14; with_clang "$1"; }
 with_clang_22() { clang=clang-22; with_clang "$1"; }
-with_tidy() { clang-tidy --quiet --warnings-as-errors='*' --checks="$tidy" "$1" -- $whole; }
+with_tidy() {
+    timeout "$LIMIT" clang-tidy --quiet --warnings-as-errors='*' --checks="$checks" \
+        --header-filter='examples/command/' "$1" -- $flags
+}
 with_cppcheck() {
-    cppcheck --language=c --std=c99 --enable=warning,performance,portability -q --error-exitcode=1 \
-        --suppress-xml=tests/cppcheck.xml -D__x86_64__ -D__unix__ -D__linux__ -D__GNUC__=12 \
-        -D_POSIX_C_SOURCE=200809L -DCLOCK_MONOTONIC=1 -DCHROPROF_IMPLEMENTATION -U__cplusplus "$1"
+    timeout "$LIMIT" cppcheck --language=c --std=c99 --enable=warning,performance,portability -q \
+        --error-exitcode=1 --suppress-xml=tests/cppcheck.xml -D__x86_64__ -D__unix__ -D__linux__ -D__GNUC__=12 \
+        -D_POSIX_C_SOURCE=200809L -DCLOCK_MONOTONIC=1 -U__cplusplus \
+        $(echo "$flags" | tr ' ' '\n' | grep -E '^-(DCHRO|Iex)') "$1"
 }
 
 cat >"$scratch/planted.h" <<'END'
@@ -85,21 +104,39 @@ count() {
     *) skipped=$((skipped + 1)) ;; esac
 }
 
-# analyze NAME TOOL FUNCTION: the planted error is found; nothing else is
+# analyze NAME TOOL FUNCTION: the planted error is found; nothing else is, anywhere
 analyze() {
     is_wanted "$1" || return 0
     if ! command -v "$2" >/dev/null 2>&1; then count skip "$1: no $2"; return; fi
+    flags=$whole checks=$tidy
     if "$3" "$scratch/planted.h" >"$scratch/log" 2>&1; then
         count FAIL "$1: does not find a planted error"
     else count ok "${1}_finds_errors"; fi
+    silent "$1" "$3" chroprof.h
+    for source in examples/*.c; do
+        case "$3 $source" in with_clang*' examples/demo.c') continue ;; esac
+        own_source "$1" "$3" "$source"
+    done
+}
+
+# own_source NAME FUNCTION SOURCE: without the line that brings the implementation
+own_source() {
+    flags=$alone checks=$tidy,$alone_tidy
+    [ "$3" = examples/chroprof.c ] || checks=$checks,$example_tidy
+    file=$scratch/$(basename "$3")
+    sed 's/^#define CHROPROF_IMPLEMENTATION.*//' "$3" >"$file"
+    if gcc-12 $flags -fsyntax-only "$file" >"$scratch/log" 2>&1; then
+        silent "$1, $(basename "$3")" "$2" "$file"
+    else
+        count skip "$1, $(basename "$3"): $(grep -m 1 error "$scratch/log" | sed 's/.*error: //')"
+    fi
+}
+
+# silent NAME FUNCTION SOURCE: status 0, within LIMIT
+silent() {
     started=$(date +%s)
-    ( "$3" chroprof.h ) >"$scratch/log" 2>&1 &
-    child=$!
-    ( sleep "$LIMIT"; kill $child 2>/dev/null ) 2>/dev/null &
-    guard=$!
-    wait $child
+    "$2" "$3" >"$scratch/log" 2>&1
     status=$?
-    kill $guard 2>/dev/null
     if [ $status = 0 ]; then count ok "$1 ($(($(date +%s) - started)) s)"
     else count FAIL "$1: status $status: $(grep -E 'warning|error' "$scratch/log" | head -n 1)"; fi
 }

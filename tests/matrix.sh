@@ -315,8 +315,8 @@ one() {
     build_and_run "$(programs_without "$5")"
     [ ! -f "$cell/firmware.log" ] || noted=$(note "$cell/firmware.log")
     printf '%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n' "$1" "$2" $passed $failed $skipped \
-        $(($(date +%s) - started)) "$(cksum <chroprof.h | cut -d' ' -f1)" "${noted:--}" "$(commit | tr -d '\n')" \
-        >"$cell/row"
+        $(($(date +%s) - started)) "$(cksum <chroprof.h | cut -d' ' -f1)" "${noted:--}" \
+        "$(commit | tr -d '\n')" >"$cell/row"
     rm -rf "$cell/scratch" "$cell"/*.o
 }
 
@@ -358,7 +358,8 @@ chosen() {
 }
 
 show() {
-    printf '%s\n' "$1" | { IFS='	' read -r group name passed failed skipped seconds header noted commit
+    printf '%s\n' "$1" | {
+        IFS='	' read -r group name passed failed skipped seconds header noted commit
         case $noted in skipped:*)
             echo "skip $group, $name: needs ${noted#skipped: }"
             return ;;

@@ -173,7 +173,6 @@ static void diff_chain(sheet *s, const diff_row *row, unsigned width)
     if (row->parent != NULL && used + 3 <= width) {
         sheet_glyph(s, 0x2026, '~');
         sheet_text(s, " > ");
-        used += 4;
     }
     while (count-- > 0) {
         sheet_cut(s, chain[count]->name, width);

@@ -42,8 +42,9 @@ static double logarithm(double x)
     }
     x = (x - 1) / (x + 1);
     power = x;
-    for (int i = 1; i < 40; i += 2, power *= x * x) {
+    for (int i = 1; i < 40; i += 2) {
         sum += power / i;
+        power *= x * x;
     }
     return 2 * sum + twos * LN_2;
 }

@@ -190,10 +190,11 @@ static bool load_page(report *run)
     input in;
     bool ok;
     if (run->page_name == NULL && sizeof report_page > 1) {
-        run->page.bytes = (char *)malloc(sizeof report_page);
-        run->page.used = run->page.bytes != NULL ? sizeof report_page : 0;
+        const size_t size = sizeof report_page;
+        run->page.bytes = (char *)malloc(size);
+        run->page.used = run->page.bytes != NULL ? size : 0;
         if (run->page.used > 0) {
-            memcpy(run->page.bytes, report_page, sizeof report_page);
+            memcpy(run->page.bytes, report_page, size);
         }
         return run->page.used > 0;
     }

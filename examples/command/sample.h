@@ -62,6 +62,7 @@ static int by_site(const void *a, const void *b)
 static chroprof_rank *find_rank(const top_sample *s, uint32_t site)
 {
     chroprof_rank wanted;
+    memset(&wanted, 0, sizeof wanted);
     wanted.id = site;
     return (chroprof_rank *)bsearch(&wanted, s->ranks, s->count, sizeof wanted, by_site);
 }

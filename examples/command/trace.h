@@ -210,7 +210,7 @@ static uint64_t trace_pieces(trace *t, const trace_window *w, uint64_t at)
 {
     at = at > w->start ? at : w->start;
     for (size_t i = 0; i < t->site_count; i++) {
-        at = trace_piece(t, &t->sites[i], NULL, at, t->exec[i]);
+        at = trace_piece(t, &t->sites[i], "", at, t->exec[i]);
     }
     at = trace_piece(t, NULL, "(untracked)", at, w->untracked);
     at = trace_piece(t, NULL, "(loop)", at, w->loop);
