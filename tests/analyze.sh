@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/analyze.sh - the analyzers of gcc and clang, clang-tidy and cppcheck over chroprof.h, the
-# command and the examples: each must end with status 0, and each must first find a planted error, or
-# its silence would say nothing. Prints "ok", "FAIL" or "skip" a check, then the counts. Arguments:
+# command and the examples: each must end with status 0, and first find a planted error, or its
+# silence would say nothing. Prints "ok", "FAIL" or "skip" a check, then the counts. Arguments:
 # parts of the names to run. LIMIT: seconds for one.
 cd "$(dirname "$0")/.." || exit 1
 LIMIT=${LIMIT:-1800}
@@ -59,7 +59,8 @@ with_gcc() { timeout "$LIMIT" gcc-12 $flags -O1 -fanalyzer -Werror -c "$1" -o "$
 # max-nodes: how far it looks into one function; the default of 225000 takes many minutes
 with_clang() {
     timeout "$LIMIT" $clang $flags --analyze -Xclang -analyzer-werror \
-        -Xclang -analyzer-opt-analyze-headers -Xclang -analyzer-config -Xclang max-nodes=10000 -o "$scratch/plist" "$1"
+        -Xclang -analyzer-opt-analyze-headers -Xclang -analyzer-config -Xclang max-nodes=10000 \
+        -o "$scratch/plist" "$1"
 }
 with_clang_14() { clang=clang-14; with_clang "$1"; }
 with_clang_22() { clang=clang-22; with_clang "$1"; }
@@ -69,7 +70,8 @@ with_tidy() {
 }
 with_cppcheck() {
     timeout "$LIMIT" cppcheck --language=c --std=c99 --enable=warning,performance,portability -q \
-        --error-exitcode=1 --suppress-xml=tests/cppcheck.xml -D__x86_64__ -D__unix__ -D__linux__ -D__GNUC__=12 \
+        --error-exitcode=1 --suppress-xml=tests/cppcheck.xml -D__x86_64__ -D__unix__ -D__linux__ \
+        -D__GNUC__=12 \
         -D_POSIX_C_SOURCE=200809L -DCLOCK_MONOTONIC=1 -U__cplusplus \
         $(echo "$flags" | tr ' ' '\n' | grep -E '^-(DCHRO|Iex)') "$1"
 }
