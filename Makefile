@@ -10,6 +10,7 @@ WARNINGS = -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wun
            -Wstrict-prototypes
 STANDARD = -std=c99 -D_POSIX_C_SOURCE=200809L
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+ITIMER_SANITIZE = $(SANITIZE)
 SAN_CC = $(CC)
 FUZZ_CC = clang
 
@@ -129,7 +130,8 @@ $B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a
 	    $(@D)/libchroprof.a
 
 # functions that the sampler can walk and name; -O1 would make jumps of the last calls
-$B/test/plain/test_sampler $B/test/san/test_sampler $B/test/tsan/test_sampler: EXTRA = \
+$B/test/plain/test_sampler $B/test/san/test_sampler $B/test/tsan/test_sampler \
+    $B/test/itimer/test_sampler: EXTRA = \
     -fno-omit-frame-pointer -fno-optimize-sibling-calls -rdynamic -DTEST_FRAMES
 
 $B/test/tsan/%: tests/%.c tests/compile/impl.c $(TEST_PARTS)
@@ -137,6 +139,13 @@ $B/test/tsan/%: tests/%.c tests/compile/impl.c $(TEST_PARTS)
 	@rm -f $@
 	$(SAN_CC) $(STANDARD) $(WARNINGS) -fsanitize=thread -O1 -g -pthread $(EXTRA) -o $@ $< \
 	    tests/compile/impl.c
+
+# the sampler with the timers of a process, as systems have them that know no others
+$B/test/itimer/%: tests/%.c tests/compile/impl.c $(TEST_PARTS)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(SAN_CC) $(STANDARD) $(WARNINGS) $(ITIMER_SANITIZE) -O1 -g -pthread $(EXTRA) \
+	    -DCHROPROF_ITIMER -o $@ $< tests/compile/impl.c
 
 # ---- lines and branches of the header: fails below these percentages
 

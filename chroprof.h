@@ -129,7 +129,11 @@ THE SAMPLER
    ...
    chroprof_sampler_stop(&prof);                     before block, handle or thread go
 
- Linux on 64 bits; elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
+ Linux on 64 bits: a timer of that thread. On other 64-bit Unix systems define CHROPROF_ITIMER:
+ the process's timer, so one profile at a time (in each of the two modes), and a tick may interrupt
+ any thread, which passes it on. CPU takes SIGPROF and goes by the time of all threads: where
+ others work while the loop sleeps it may see EINTR as well. WALL takes SIGALRM and the timer of
+ alarm(). Elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
  Two clocks to go by. CPU, the default: ticks come as the thread burns CPU time, so a loop that
  sleeps is never interrupted; not faster than the kernel's own tick, 1 to 10 ms. WALL: ticks come
  all the time, for stalls that wait (a lock, a disk, a name server), and each tick draws up to 8
@@ -321,6 +325,10 @@ LIMITS
  *                               <coroutine>. See >>coroutines.
  *   CHROPROF_NO_SAMPLER         no chroprof_sampler_start, _stop and _stack, and no room for
  *                               samples unless max_samples asks for it; chroprof_sample remains.
+ *   CHROPROF_ITIMER             (implementation) the sampler by setitimer, for 64-bit Unix systems
+ *                               without a timer of one thread: macOS and others. Costs the only
+ *                               writable global of this header, 96 bytes: a handler that any thread
+ *                               may run has nothing else to go by.
  *   CHROPROF_ASSERT(x)          (implementation) our own invariants only; default nothing.
  */
 #ifndef CHROPROF_API
@@ -381,15 +389,17 @@ typedef enum chroprof_state {
     X(ERR_TARGET, "profiles are merged into one of their own, without live futures: init it with " \
                   "options.clock = chroprof_clock_manual")                                         \
     X(ERR_TIME, "the sum of the times is beyond 2^62 ns: merge fewer profiles into one")           \
-    X(ERR_SAMPLER, "no sampler here: it needs 64-bit Linux, POSIX.1-2008 (_POSIX_C_SOURCE) and "   \
-                   "no CHROPROF_NO_SAMPLER; chroprof_sample works everywhere")                     \
+    X(ERR_SAMPLER, "no sampler here: it needs 64-bit Linux, or another 64-bit Unix and "           \
+                   "CHROPROF_ITIMER; POSIX.1-2008 (_POSIX_C_SOURCE); and no CHROPROF_NO_SAMPLER. " \
+                   "chroprof_sample works everywhere")                                             \
     X(ERR_SAMPLER_MEMORY, "the block has no room for samples: set max_samples, or give a larger "  \
                           "block")                                                                 \
     X(ERR_SAMPLER_RUNNING, "the sampler of this profile runs already: chroprof_sampler_stop first")\
     X(ERR_SAMPLER_SIGNAL, "no real-time signal is free, or the given one has a handler or is "     \
-                          "blocked: set signal to one that nobody uses")                           \
+                          "blocked: set signal to one that nobody uses (with CHROPROF_ITIMER "     \
+                          "only SIGPROF will do, in the wall mode SIGALRM)")                       \
     X(ERR_SAMPLER_TIMER, "the system refused a timer: errno says why; RLIMIT_SIGPENDING limits "   \
-                         "them")
+                         "them. EBUSY: the one of the process is in use (CHROPROF_ITIMER)")
 
 typedef enum chroprof_result {
 #define CHROPROF_RESULT_NAME(name, text) CHROPROF_##name,
@@ -685,7 +695,8 @@ typedef struct chroprof_sampler_options {
     uint64_t period_ns;        /* 0: 19 ms, in step with nothing; at least 100 us is taken */
     bool jitter;               /* each period at random from half to one and a half */
     uint32_t budget_ppm;       /* of the loop's time for the handler; 0: 10000, which is 1 % */
-    int signal;                /* 0: the first real-time one not handled or blocked */
+    int signal;                /* 0: the first real-time one not handled or blocked; by
+                                  CHROPROF_ITIMER SIGPROF, in the wall mode SIGALRM */
     /* Walks the native stack instead of the frame pointers: fills in return addresses, innermost
      * (the interrupted instruction) first, returns how many. Called in the signal handler. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
@@ -1015,7 +1026,7 @@ CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_tota
 #ifndef CHROPROF_NO_SAMPLER
 /* Starts a timer that interrupts the calling thread, which must be the loop's, and samples what it
  * does. options NULL: defaults. On any error nothing has changed: CHROPROF_ERR_SAMPLER where there
- * is none (not Linux), _MEMORY, _RUNNING, _SIGNAL, _TIMER; each text names the knob. The handle and
+ * is none, _MEMORY, _RUNNING, _SIGNAL, _TIMER; each text names the knob. The handle and
  * the block must stay where they are until chroprof_sampler_stop. Not from on_stall. Cost: some
  * 100 us here, some us a tick, and an event is some 15 ns slower while the sampler runs. */
 CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
@@ -1389,18 +1400,32 @@ public:
 #endif
 #endif
 
-/* The sampler: Linux on 64 bits, whose system calls it makes by itself. */
-#if defined(__linux__) && defined(__LP64__) && defined(__GNUC__) && \
+/* The sampler: on 64-bit Linux by a timer of one thread, whose system calls it makes by itself;
+ * elsewhere, if asked to, by one of the process. */
+#if defined(__linux__) && !defined(CHROPROF_ITIMER)
+#define CHROPROF__THREAD_TIMER 1
+#else
+#define CHROPROF__THREAD_TIMER 0
+#endif
+#if (defined(__linux__) || ((defined(__unix__) || defined(__APPLE__)) && \
+    defined(CHROPROF_ITIMER))) && defined(__LP64__) && defined(__GNUC__) && \
     !defined(CHROPROF_NO_SAMPLER) && !defined(CHROPROF_NO_CLOCK) && \
     (!defined(__STRICT_ANSI__) || defined(_GNU_SOURCE) || \
     (defined(_POSIX_C_SOURCE) && _POSIX_C_SOURCE >= 200809L))
 #define CHROPROF__SAMPLES 1
-#include <elf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/syscall.h>
+#if defined(__linux__)
+#include <elf.h>
 #include <ucontext.h>
+#endif
+#if CHROPROF__THREAD_TIMER
+#include <sys/syscall.h>
+#else
+#include <sched.h>
+#include <sys/time.h>
+#endif
 #include <unistd.h>
 #else
 #define CHROPROF__SAMPLES 0
@@ -1417,6 +1442,10 @@ public:
 /* The compiler reads memory again from here on: where registers are short that is cheaper than to
  * keep what it holds of it on the stack. */
 #define CHROPROF__READ_AGAIN() __asm__ __volatile__("" ::: "memory")
+/* What a function of the system is called in object files. */
+#define CHROPROF__QUOTED(prefix) #prefix
+#define CHROPROF__LABEL_OF(prefix, name) CHROPROF__QUOTED(prefix) name
+#define CHROPROF__LABEL(name) CHROPROF__LABEL_OF(__USER_LABEL_PREFIX__, name)
 #else
 #define CHROPROF__LIKELY(x) (x)
 #define CHROPROF__RARELY(x) (x)
@@ -2936,7 +2965,7 @@ CHROPROF__INLINE bool chroprof__is_busy(const chroprof__core *c)
 
 /* ---- modules: which file an address is of */
 
-#if CHROPROF__SAMPLES
+#if CHROPROF__SAMPLES && defined(__linux__)
 /* As the dynamic linker hands them out. Names of our own, so that no feature macro is needed, and
  * weak: a program without a linker has none. */
 typedef struct chroprof__object {
@@ -5527,7 +5556,7 @@ typedef struct chroprof__symbol {
 } chroprof__symbol;
 
 extern int chroprof__find_symbol(const void *address, chroprof__symbol *out)
-    __asm__("dladdr") __attribute__((weak));
+    __asm__(CHROPROF__LABEL("dladdr")) __attribute__((weak));
 
 /* What the dynamic linker calls the function at an address of this process. */
 static const char *chroprof__function(const chroprof *p, uint64_t address)
@@ -9160,13 +9189,30 @@ static chroprof_result chroprof__publish(const char *made, const char *path)
     return CHROPROF_ERR_OWNED;
 }
 
+/* Room on the disk for all of a new file; 0, or an errno. */
+static int chroprof__reserve(int file, size_t size)
+{
+#if defined(__APPLE__) || defined(__OpenBSD__)
+    static const char zeros[4096] = { 0 };
+    for (size_t at = 0; at < size; at += sizeof(zeros)) {
+        size_t part = size - at < sizeof(zeros) ? size - at : sizeof(zeros);
+        errno = ENOSPC;                     /* of a write that was cut short */
+        if (pwrite(file, zeros, part, (off_t)at) != (ssize_t)part)
+            return errno;
+    }
+    return 0;
+#else
+    return posix_fallocate(file, 0, (off_t)size);
+#endif
+}
+
 /* A new file of that size, all of it on the disk, mapped; NULL and errno. */
 static void *chroprof__new_mapping(const char *made, size_t size)
 {
     int file = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0)
         return NULL;
-    int failed = posix_fallocate(file, 0, (off_t)size);
+    int failed = chroprof__reserve(file, size);
     void *memory = MAP_FAILED;
     if (failed == 0)
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -9411,15 +9457,11 @@ static bool chroprof__owner_lives(const chroprof__core *c)
 
 /* >>sampler: the timer, its signal and its handler. The handler touches the ring and the counts
  * that are its own, calls nothing but clock_gettime and the system calls of the timer, and knows
- * its profile by the value that the timer carries, so there is nothing global. */
+ * its profile by the value that the timer carries, so there is nothing global; but for timers of
+ * the process, which carry none. */
 
 #if CHROPROF__SAMPLES
-extern long chroprof__system(long number, ...) __asm__("syscall");
-extern int chroprof__thread_attributes(pthread_t thread, pthread_attr_t *out)
-    __asm__("pthread_getattr_np") __attribute__((weak));
-
 enum {
-    CHROPROF__THREAD_SIGNAL = 4,   /* SIGEV_THREAD_ID */
 #ifdef SA_ONSTACK
     CHROPROF__ON_STACK = SA_ONSTACK,
 #else
@@ -9427,6 +9469,11 @@ enum {
 #endif
     CHROPROF__BUDGET_TICKS = 8
 };
+
+#if CHROPROF__THREAD_TIMER
+extern long chroprof__system(long number, ...) __asm__("syscall");
+
+enum { CHROPROF__THREAD_SIGNAL = 4 };      /* SIGEV_THREAD_ID */
 
 /* As the kernel takes them. */
 typedef struct chroprof__timer_event {
@@ -9449,6 +9496,37 @@ static int chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t inter
     value.first_ns = (int64_t)(first_ns % 1000000000u);
     return (int)chroprof__system(SYS_timer_settime, (long)timer, 0L, &value, NULL);
 }
+#else
+/* A timer of the process, and whose its ticks are. It may interrupt any thread, which passes the
+ * tick on to the loop's. */
+typedef struct chroprof__process_timer {
+    const chroprof *owner;
+    chroprof__core *core;      /* NULL: the ticks are nobody's */
+    pthread_t thread;          /* of the loop */
+    long pid;                  /* of the owner's process; 0: the timer is free */
+    long passing;              /* threads that are about to pass a tick on */
+    bool ignored;              /* the signal, before */
+} chroprof__process_timer;
+
+static chroprof__process_timer chroprof__process_timers[2];
+
+/* Which one has this signal. */
+static chroprof__process_timer *chroprof__timer_of(int number)
+{
+    return chroprof__process_timers + (number == SIGPROF);
+}
+
+static int chroprof__set_timer(uint64_t number, uint64_t first_ns, uint64_t interval_ns)
+{
+    struct itimerval value;
+    memset(&value, 0, sizeof(value));
+    value.it_interval.tv_sec += (long)(interval_ns / 1000000000u);
+    value.it_interval.tv_usec += (int)(interval_ns % 1000000000u / 1000u);
+    value.it_value.tv_sec += (long)(first_ns / 1000000000u);
+    value.it_value.tv_usec += (int)(first_ns % 1000000000u / 1000u);
+    return setitimer(number == SIGPROF ? ITIMER_PROF : ITIMER_REAL, &value, NULL);
+}
+#endif
 
 /* The next tick, where each has a time of its own. */
 static void chroprof__arm(chroprof__sampler *s)
@@ -9462,12 +9540,33 @@ static void chroprof__arm(chroprof__sampler *s)
 
 /* ---- in the handler */
 
-/* Registers of the interrupted code, by their places in the kernel's frame: the names of these
- * fields hide behind feature macros. */
+/* Registers of the interrupted code. */
 typedef struct chroprof__registers {
     uintptr_t code, stack, frame;
 } chroprof__registers;
 
+#if defined(__APPLE__)
+static bool chroprof__read_registers(void *context, chroprof__registers *r)
+{
+    const ucontext_t *u = (const ucontext_t *)context;
+#if defined(__x86_64__)
+    r->code = (uintptr_t)u->uc_mcontext->__ss.__rip;
+    r->stack = (uintptr_t)u->uc_mcontext->__ss.__rsp;
+    r->frame = (uintptr_t)u->uc_mcontext->__ss.__rbp;
+    return true;
+#elif defined(__aarch64__) && defined(__darwin_arm_thread_state64_get_pc)
+    r->code = (uintptr_t)__darwin_arm_thread_state64_get_pc(u->uc_mcontext->__ss);
+    r->stack = (uintptr_t)__darwin_arm_thread_state64_get_sp(u->uc_mcontext->__ss);
+    r->frame = (uintptr_t)__darwin_arm_thread_state64_get_fp(u->uc_mcontext->__ss);
+    return true;
+#else
+    (void)u;
+    (void)r;
+    return false;
+#endif
+}
+#elif defined(__linux__)
+/* By their places in the kernel's frame: the names of these fields hide behind feature macros. */
 static bool chroprof__read_registers(void *context, chroprof__registers *r)
 {
 #if defined(__x86_64__)
@@ -9483,6 +9582,14 @@ static bool chroprof__read_registers(void *context, chroprof__registers *r)
     memcpy(&r->frame, at + 8 * place[2], sizeof(r->frame));
     return place[0] != 0;
 }
+#else
+static bool chroprof__read_registers(void *context, chroprof__registers *r)
+{
+    (void)context;
+    (void)r;
+    return false;                           /* samples name the tasks only */
+}
+#endif
 
 /* A walk of the native stack; depth: frames of the running stack that have no place in it yet. */
 typedef struct chroprof__walk {
@@ -9659,6 +9766,7 @@ static void chroprof__take_tick(chroprof__core *c, chroprof__sampler *s, uint64_
     chroprof__keep_budget(s);
 }
 
+#if CHROPROF__THREAD_TIMER
 /* The profile a signal is of; NULL: it is none of ours. The low bits of its value are a number of
  * this start, so that a timer that a lost profile left behind is not taken for ours. */
 static chroprof__core *chroprof__ticked(const siginfo_t *info)
@@ -9682,6 +9790,48 @@ static void chroprof__on_signal(int number, siginfo_t *info, void *context)
     }
     errno = error;
 }
+#else
+/* A timer of the process goes by the CPU time of all threads, so it also ticks while the loop
+ * sleeps. Asked in any thread. */
+static bool chroprof__is_tick_of_others(const chroprof__core *c)
+{
+    return chroprof__sampler_of(c)->mode == CHROPROF_SAMPLER_CPU &&
+           *(const volatile uint32_t *)&c->account == CHROPROF__IDLE && !chroprof__is_busy(c);
+}
+
+/* What a thread does with a tick that is not the loop's. */
+static void chroprof__pass_on(const chroprof__core *c, pthread_t thread, int number)
+{
+    if (chroprof__sampler_of(c)->jitter || !chroprof__is_tick_of_others(c))
+        (void)pthread_kill(thread, number);
+}
+
+static void chroprof__take_process_tick(chroprof__core *c, void *context)
+{
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    if (!chroprof__is_tick_of_others(c))
+        chroprof__take_tick(c, s, 1, context);
+    else if (s->jitter)
+        chroprof__arm(s);
+}
+
+static void chroprof__on_signal(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    chroprof__process_timer *t = chroprof__timer_of(number);
+    (void)info;
+    (void)__atomic_add_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
+    chroprof__core *c = __atomic_load_n(&t->core, __ATOMIC_SEQ_CST);
+    bool own = c && __atomic_load_n(&t->pid, __ATOMIC_SEQ_CST) == (long)getpid();
+    bool here = own && pthread_equal(t->thread, pthread_self());
+    if (own && !here)
+        chroprof__pass_on(c, t->thread, number);
+    (void)__atomic_sub_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
+    if (here)
+        chroprof__take_process_tick(c, context);
+    errno = error;
+}
+#endif
 
 /* ---- start and stop */
 
@@ -9713,7 +9863,10 @@ static bool chroprof__claim_signal(chroprof *p, int number)
     memset(&ours, 0, sizeof(ours));
     ours.sa_sigaction = chroprof__on_signal;
     ours.sa_flags = SA_SIGINFO | SA_RESTART | CHROPROF__ON_STACK;
-    sigemptyset(&ours.sa_mask);
+    if (CHROPROF__THREAD_TIMER)
+        sigemptyset(&ours.sa_mask);
+    else
+        sigfillset(&ours.sa_mask);          /* nothing jumps out while a tick is passed on */
     if (sigaction(number, NULL, &before) != 0 || !chroprof__has_no_handler(&before) ||
         chroprof__is_blocked(number) || sigaction(number, &ours, &before) != 0)
         return false;
@@ -9725,19 +9878,9 @@ static bool chroprof__claim_signal(chroprof *p, int number)
     return false;
 }
 
-static int chroprof__find_signal(chroprof *p, int wanted)
-{
-    if (wanted)
-        return chroprof__claim_signal(p, wanted) ? wanted : 0;
-    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-        if (chroprof__claim_signal(p, number))
-            return number;
-    return 0;
-}
-
 /* Nothing that is still on its way arrives any more. A handler that the host has set meanwhile
  * stays. */
-static void chroprof__return_signal(const chroprof *p, int number)
+static void chroprof__return_signal(int number, bool ignored)
 {
     struct sigaction action;
     if (sigaction(number, NULL, &action) != 0 || !chroprof__is_ours(&action))
@@ -9747,9 +9890,25 @@ static void chroprof__return_signal(const chroprof *p, int number)
     action.sa_handler = SIG_IGN;
     (void)sigaction(number, &action, NULL);
     action.sa_handler = SIG_DFL;
-    if (!p->sampler_ignored)
+    if (!ignored)
         (void)sigaction(number, &action, NULL);
 }
+
+#if defined(__APPLE__)
+extern void *chroprof__stack_top(pthread_t thread)
+    __asm__(CHROPROF__LABEL("pthread_get_stackaddr_np"));
+extern size_t chroprof__stack_size(pthread_t thread)
+    __asm__(CHROPROF__LABEL("pthread_get_stacksize_np"));
+
+static void chroprof__find_stack(chroprof__sampler *s)
+{
+    s->fiber_low = s->fiber_high = 0;
+    s->high = (uint64_t)(uintptr_t)chroprof__stack_top(pthread_self());
+    s->low = s->high - chroprof__stack_size(pthread_self());
+}
+#else
+extern int chroprof__thread_attributes(pthread_t thread, pthread_attr_t *out)
+    __asm__("pthread_getattr_np") __attribute__((weak));
 
 static void chroprof__find_stack(chroprof__sampler *s)
 {
@@ -9766,6 +9925,7 @@ static void chroprof__find_stack(chroprof__sampler *s)
     }
     pthread_attr_destroy(&attributes);
 }
+#endif
 
 /* Which clock tells the time of a sample: 1 the counter, 2 the monotonic clock, 0 one of the
  * host's, which a handler must not ask: then a sample has the time of the event behind it. */
@@ -9810,11 +9970,31 @@ static void chroprof__set_up_sampler(chroprof *p, chroprof__sampler *s,
     chroprof__find_stack(s);
 }
 
+#if CHROPROF__THREAD_TIMER
+/* One for each profile: nothing to take hold of. */
+static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_options *o)
+{
+    (void)p;
+    (void)o;
+    return true;
+}
+
+static int chroprof__find_signal(chroprof *p, const chroprof_sampler_options *o)
+{
+    if (o->signal)
+        return chroprof__claim_signal(p, o->signal) ? o->signal : 0;
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        if (chroprof__claim_signal(p, number))
+            return number;
+    return 0;
+}
+
 /* Makes the timer; its number, or -1 and errno. */
-static int chroprof__make_timer(const chroprof__sampler *s, int number)
+static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
 {
     chroprof__timer_event event;
     int timer = -1;
+    s->armed = (uint64_t)(uintptr_t)p->core + chroprof__random(s) % CHROPROF__ALIGN;
     memset(&event, 0, sizeof(event));
     event.value = s->armed;
     event.signal = number;
@@ -9822,6 +10002,124 @@ static int chroprof__make_timer(const chroprof__sampler *s, int number)
     event.thread = (int32_t)chroprof__system(SYS_gettid);
     long clock = s->mode == CHROPROF_SAMPLER_WALL ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
     return chroprof__system(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
+}
+
+static void chroprof__end_timer(const chroprof *p)
+{
+    if (p->sampling && p->sampler_pid == (uint64_t)getpid())
+        (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
+    chroprof__return_signal(p->sampler_signal, p->sampler_ignored);
+}
+#else
+static int chroprof__signal_of(const chroprof_sampler_options *o)
+{
+    return o->mode == CHROPROF_SAMPLER_WALL ? SIGALRM : SIGPROF;
+}
+
+static void chroprof__free_timer(chroprof__process_timer *t)
+{
+    t->owner = NULL;
+    __atomic_store_n(&t->pid, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Takes hold of the process's timer. A forked child takes its parent's over, which does not tick
+ * there; its signal is given back first. False: somebody uses it. */
+static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_options *o)
+{
+    int number = chroprof__signal_of(o);
+    chroprof__process_timer *t = chroprof__timer_of(number);
+    struct itimerval now;
+    long held = __atomic_load_n(&t->pid, __ATOMIC_SEQ_CST), own = (long)getpid();
+    errno = EBUSY;
+    if (held == own ||
+        !__atomic_compare_exchange_n(&t->pid, &held, own, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST))
+        return false;
+    t->owner = p;
+    t->core = NULL;
+    if (held) {
+        t->passing = 0;                     /* whoever did is not in this process */
+        chroprof__return_signal(number, t->ignored);
+    }
+    memset(&now, 0, sizeof(now));
+    (void)getitimer(number == SIGPROF ? ITIMER_PROF : ITIMER_REAL, &now);
+    if (now.it_value.tv_sec == 0 && now.it_value.tv_usec == 0)
+        return true;
+    chroprof__free_timer(t);
+    errno = EBUSY;
+    return false;
+}
+
+/* If it is not to be had the timer is free again. */
+static int chroprof__find_signal(chroprof *p, const chroprof_sampler_options *o)
+{
+    int number = chroprof__signal_of(o);
+    if ((o->signal == 0 || o->signal == number) && chroprof__claim_signal(p, number))
+        return number;
+    chroprof__free_timer(chroprof__timer_of(number));
+    return 0;
+}
+
+static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
+{
+    chroprof__process_timer *t = chroprof__timer_of(number);
+    t->thread = pthread_self();
+    t->ignored = p->sampler_ignored;
+    s->armed = 1;
+    __atomic_store_n(&t->core, p->core, __ATOMIC_SEQ_CST);
+    return number;
+}
+
+/* No thread passes a tick on any more: it would come when the signal is no longer ours. False: one
+ * has not got any further for a second. */
+static bool chroprof__await_passing(chroprof__process_timer *t)
+{
+    uint64_t end = chroprof__monotonic_ns(NULL) + 1000000000u;
+    while (__atomic_load_n(&t->passing, __ATOMIC_SEQ_CST) > 0) {
+        if (chroprof__monotonic_ns(NULL) > end)
+            return false;
+        (void)sched_yield();
+    }
+    return true;
+}
+
+static void chroprof__end_timer(chroprof *p)
+{
+    chroprof__process_timer *t = chroprof__timer_of(p->sampler_signal);
+    if (t->owner != p)                      /* a forked child's: taken over */
+        return;
+    if (t->pid != (long)getpid()) {
+        t->passing = 0;
+    } else {
+        (void)chroprof__set_timer((uint64_t)p->sampler_signal, 0, 0);
+        __atomic_store_n(&t->core, (chroprof__core *)NULL, __ATOMIC_SEQ_CST);
+        p->sampler_ignored |= !chroprof__await_passing(t);
+    }
+    chroprof__return_signal(p->sampler_signal, p->sampler_ignored);
+    chroprof__free_timer(t);
+}
+#endif
+
+/* From here on it ticks. */
+static void chroprof__begin_ticks(chroprof *p, chroprof__sampler *s)
+{
+    s->running = 1;
+    s->module_at = 0;
+    (void)chroprof__load_modules(p->core);
+    chroprof__end_edit(p->core);
+    chroprof__set_taking(p, p->taking);
+    chroprof__arm(s);
+}
+
+/* Nothing has changed. */
+static chroprof_result chroprof__no_timer(const chroprof *p, chroprof__sampler *s, int number)
+{
+    int error = errno;
+    s->armed = 0;
+    chroprof__end_edit(p->core);
+    chroprof__return_signal(number, p->sampler_ignored);
+    errno = error;
+    return CHROPROF_ERR_SAMPLER_TIMER;
 }
 
 CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
@@ -9840,31 +10138,21 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
     chroprof_sampler_stop(p);               /* the parent's, in a forked child */
     if (options)
         o = *options;
-    int number = chroprof__find_signal(p, o.signal);
+    if (!chroprof__hold_timer(p, &o))
+        return CHROPROF_ERR_SAMPLER_TIMER;
+    int number = chroprof__find_signal(p, &o);
     if (number == 0)
         return CHROPROF_ERR_SAMPLER_SIGNAL;
     chroprof__begin_edit(p->core);
     chroprof__set_up_sampler(p, s, &o);
-    s->armed = (uint64_t)(uintptr_t)p->core + chroprof__random(s) % CHROPROF__ALIGN;
-    p->sampler_timer = chroprof__make_timer(s, number);
+    p->sampler_timer = chroprof__make_timer(p, s, number);
     s->timer = (uint64_t)(uint32_t)p->sampler_timer;
-    if (p->sampler_timer < 0) {
-        int error = errno;
-        s->armed = 0;
-        chroprof__end_edit(p->core);
-        chroprof__return_signal(p, number);
-        errno = error;
-        return CHROPROF_ERR_SAMPLER_TIMER;
-    }
+    if (p->sampler_timer < 0)
+        return chroprof__no_timer(p, s, number);
     p->sampler_signal = number;
     p->sampler_pid = s->pid;
     p->sampling = true;
-    s->running = 1;
-    s->module_at = 0;
-    (void)chroprof__load_modules(p->core);
-    chroprof__end_edit(p->core);
-    chroprof__set_taking(p, p->taking);
-    chroprof__arm(s);
+    chroprof__begin_ticks(p, s);
     return CHROPROF_OK;
 }
 
@@ -9874,9 +10162,7 @@ CHROPROF_API void chroprof_sampler_stop(chroprof *p)
         return;
     chroprof__watch_fork(p);
     chroprof__sampler *s = chroprof__sampler_of(p->core);
-    if (p->sampling && p->sampler_pid == (uint64_t)getpid())
-        (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
-    chroprof__return_signal(p, p->sampler_signal);
+    chroprof__end_timer(p);
     p->sampler_signal = 0;
     if (!p->sampling)                       /* the child of a mapped one has the signal only */
         return;

@@ -78,6 +78,10 @@ thread_sanitizer=
 sanitizes "$san_cc" thread &&
     thread_sanitizer="$B/test/tsan/test_threads $B/test/tsan/test_sampler"
 
+# the sampler as it is where there is no timer of one thread
+itimer=$B/test/itimer/test_sampler
+[ "$(uname)" = Linux ] || itimer=
+
 # the programs that need the reference model need stb_ds
 tests=
 for source in tests/test_*.c; do
@@ -97,7 +101,8 @@ for configuration in $configurations; do
 done
 echo "building (log: $logs/build)"
 [ "$configurations" = plain ] || goals="$goals $B/test/san/replay_events $B/test/san/replay_open"
-if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" $goals $thread_sanitizer \
+[ "$configurations" = plain ] && goals="$goals ITIMER_SANITIZE="
+if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" $goals $thread_sanitizer $itimer \
     "$B/chroprof" "$B/demo" "$B/bench" >"$logs/build" 2>&1 </dev/null; then
     fail build "$(grep -E 'error:|undefined reference|Error ' "$logs/build" | head -n 1)"
 elif grep -q 'warning:' "$logs/build"; then
@@ -148,6 +153,7 @@ else
     skipped=$((skipped + 1))
     echo "skip test_threads-tsan and test_sampler-tsan: $san_cc has no thread sanitizer that runs here"
 fi
+[ -z "$itimer" ] || tally test_sampler-itimer "$itimer"
 wait "$beside"
 for script in $scripts; do count "$script"; done
 tally formats sh tests/formats.sh

@@ -840,6 +840,20 @@ TEST(the_report_names_functions)
 
 /* ---- life of a sampler */
 
+#ifdef CHROPROF_ITIMER
+enum { TAKEN_SIGNAL = SIGPROF };           /* the one that a start without a wish takes */
+
+static size_t timers_of_process(void)
+{
+    struct itimerval cpu, wall;
+    CHECK_EQ(getitimer(ITIMER_PROF, &cpu), 0);
+    CHECK_EQ(getitimer(ITIMER_REAL, &wall), 0);
+    return (size_t)(cpu.it_value.tv_sec || cpu.it_value.tv_usec) +
+           (size_t)(wall.it_value.tv_sec || wall.it_value.tv_usec);
+}
+#else
+#define TAKEN_SIGNAL SIGRTMIN
+
 static size_t timers_of_process(void)
 {
     char line[256];
@@ -852,15 +866,21 @@ static size_t timers_of_process(void)
     fclose(file);
     return count;
 }
+#endif
+
+static bool signal_is_default(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_DFL;
+}
 
 static bool signals_are_default(void)
 {
     int number;
-    struct sigaction now;
     for (number = SIGRTMIN; number <= SIGRTMAX; number++)
-        if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_DFL)
+        if (!signal_is_default(number))
             return false;
-    return true;
+    return signal_is_default(SIGPROF) && signal_is_default(SIGALRM);
 }
 
 TEST(ten_thousand_starts_leak_nothing)
@@ -905,11 +925,13 @@ TEST(what_start_refuses)
     chroprof *p = live_profile(&o);
     memset(&mine, 0, sizeof mine);
     mine.sa_handler = some_handler;
-    CHECK_EQ(sigaction(SIGRTMIN + 3, &mine, &old), 0);
-    s.signal = SIGRTMIN + 3;
+    CHECK_EQ(sigaction(TAKEN_SIGNAL, &mine, &old), 0);
+    s.signal = TAKEN_SIGNAL;
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
     s.signal = SIGKILL;
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
+    CHECK_EQ(sigaction(TAKEN_SIGNAL, &old, &mine), 0);
+    CHECK(mine.sa_handler == some_handler);
     s.signal = 0;
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_RUNNING);
@@ -918,8 +940,6 @@ TEST(what_start_refuses)
     CHECK_EQ(sampler_of(p).budget_ppm, 10000);
     chroprof_sampler_stop(p);
     CHECK(!sampler_of(p).running);
-    CHECK_EQ(sigaction(SIGRTMIN + 3, &old, &mine), 0);
-    CHECK(mine.sa_handler == some_handler);
     CHECK(signals_are_default());
 }
 
@@ -934,28 +954,29 @@ TEST(signals_of_the_host_stay_its_own)
     memset(&s, 0, sizeof s);
     memset(&mine, 0, sizeof mine);
     sigemptyset(&waited);
-    sigaddset(&waited, SIGRTMIN);
+    sigaddset(&waited, TAKEN_SIGNAL);
     CHECK_EQ(pthread_sigmask(SIG_BLOCK, &waited, &before), 0);
+#ifndef CHROPROF_ITIMER
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
-    CHECK_EQ(sigaction(SIGRTMIN, NULL, &now), 0);
-    CHECK(now.sa_handler == SIG_DFL);
-    CHECK(!signals_are_default());
+    CHECK(signal_is_default(TAKEN_SIGNAL));
+    CHECK(!signals_are_default());          /* another one */
     chroprof_sampler_stop(p);
-    s.signal = SIGRTMIN;
+#endif
+    s.signal = TAKEN_SIGNAL;
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
     CHECK_EQ(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
     mine.sa_handler = SIG_IGN;
-    CHECK_EQ(sigaction(SIGRTMIN, &mine, NULL), 0);
+    CHECK_EQ(sigaction(TAKEN_SIGNAL, &mine, NULL), 0);
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
     chroprof_sampler_stop(p);
-    CHECK_EQ(sigaction(SIGRTMIN, NULL, &now), 0);
+    CHECK_EQ(sigaction(TAKEN_SIGNAL, NULL, &now), 0);
     CHECK(now.sa_handler == SIG_IGN);
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
     mine.sa_handler = some_handler;
-    CHECK_EQ(sigaction(SIGRTMIN, &mine, NULL), 0);
+    CHECK_EQ(sigaction(TAKEN_SIGNAL, &mine, NULL), 0);
     chroprof_sampler_stop(p);
     mine.sa_handler = SIG_DFL;
-    CHECK_EQ(sigaction(SIGRTMIN, &mine, &now), 0);
+    CHECK_EQ(sigaction(TAKEN_SIGNAL, &mine, &now), 0);
     CHECK(now.sa_handler == some_handler);
     CHECK(signals_are_default());
 }
@@ -1092,6 +1113,150 @@ static void *sampled_thread(void *argument)
     return NULL;
 }
 
+#ifdef CHROPROF_ITIMER
+/* The loop is not the thread that a signal of the process meets first. */
+TEST(ticks_of_a_process_reach_the_loop)
+{
+    static worker w;
+    w.site.name = "thread";
+    CHECK_EQ(pthread_create(&w.thread, NULL, sampled_thread, &w), 0);
+    CHECK_EQ(pthread_join(w.thread, NULL), 0);
+    CHECK_EQ(w.result, CHROPROF_OK);
+    CHECK(w.broken == NULL);
+    CHECK(w.all >= 20);
+    CHECK(w.own * 10 >= w.all * 9);
+    CHECK(signals_are_default());
+}
+
+/* Others burn CPU time while the loop sleeps: nothing of the loop's. */
+static void *burn_time(void *unused)
+{
+    spin_in_b(200);
+    return unused;
+}
+
+TEST(ticks_of_others_are_none)
+{
+    chroprof_options o = no_options();
+    pthread_t other;
+    uint64_t end = clock_ns(CLOCK_MONOTONIC) + 300 * MS;
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_idle_enter(p);
+    CHECK_EQ(pthread_create(&other, NULL, burn_time, NULL), 0);
+    while (clock_ns(CLOCK_MONOTONIC) < end)
+        poll(NULL, 0, 300);                 /* may be interrupted */
+    CHECK_EQ(pthread_join(other, NULL), 0);
+    chroprof_idle_leave(p);
+    CHECK(sampler_of(p).ticks <= 2);
+    chroprof_enter(p, &site_a);
+    spin_in_a(200);
+    chroprof_leave(p);
+    settle(p);
+    CHECK(weight_with(p, "spin_in_a", "[task a]", NULL) >= 20);
+}
+
+static void *turn_until(void *end)
+{
+    while (*(volatile int *)end == 0)
+        burn(1000);
+    return end;
+}
+
+/* What is on its way from one thread to another when the signal is given back kills nobody. */
+TEST(stops_while_others_pass_ticks_on)
+{
+    chroprof_options o = no_options();
+    pthread_t others[3];
+    int k, end = 0;
+    sigset_t all, before;
+    chroprof *p = live_profile(&o);
+    sigfillset(&all);
+    for (k = 0; k < 3; k++)
+        CHECK_EQ(pthread_create(&others[k], NULL, turn_until, &end), 0);
+    CHECK_EQ(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
+    for (k = 0; k < 3000; k++) {
+        start(p, k % 2 ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU, 100);
+        CHECK_EQ(pthread_sigmask(SIG_BLOCK, &all, NULL), 0);   /* so that the others get them */
+        burn(20000);
+        if (k % 3)
+            CHECK_EQ(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+        chroprof_sampler_stop(p);
+        CHECK_EQ(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    }
+    *(volatile int *)&end = 1;
+    for (k = 0; k < 3; k++)
+        CHECK_EQ(pthread_join(others[k], NULL), 0);
+    settle(p);
+    CHECK(signals_are_default());
+}
+
+static int another_in_the_child(chroprof *parents)
+{
+    chroprof mine;
+    if (chroprof_init(&mine, live_memory, sizeof live_memory, NULL) != CHROPROF_OK)
+        return 1;
+    if (chroprof_sampler_start(&mine, NULL) != CHROPROF_OK)
+        return 2;
+    chroprof_sampler_stop(parents);         /* which it no longer is */
+    if (timers_of_process() != 1 || signals_are_default())
+        return 3;
+    spin_in_a(60);
+    chroprof_sampler_stop(&mine);
+    chroprof_tick(&mine);
+    if (sampler_of(&mine).ticks == 0 || chroprof_check(&mine) != NULL)
+        return 4;
+    return timers_of_process() != 0 || !signals_are_default() ? 5 : 0;
+}
+
+TEST(one_timer_a_process)
+{
+    static unsigned char memory[1 << 18];
+    chroprof_options o = no_options();
+    chroprof second;
+    struct itimerval hosts, now;
+    int status = 0;
+    chroprof_sampler_options wall;
+    chroprof *p = live_profile(&o);
+    memset(&wall, 0, sizeof wall);
+    wall.mode = CHROPROF_SAMPLER_WALL;
+    CHECK_EQ(chroprof_init(&second, memory, sizeof memory, NULL), CHROPROF_OK);
+    CHECK_EQ(chroprof_sampler_start(p, NULL), CHROPROF_OK);
+    errno = 0;
+    CHECK_EQ(chroprof_sampler_start(&second, NULL), CHROPROF_ERR_SAMPLER_TIMER);
+    CHECK_EQ(errno, EBUSY);
+    CHECK_EQ(chroprof_sampler_start(&second, &wall), CHROPROF_OK);
+    CHECK_EQ(timers_of_process(), 2);
+    chroprof_sampler_stop(&second);
+    CHECK_EQ(timers_of_process(), 1);
+    CHECK(sampler_of(p).running);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(another_in_the_child(p));
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(timers_of_process(), 1);
+    settle(p);
+    memset(&hosts, 0, sizeof hosts);
+    hosts.it_value.tv_sec = 1000;
+    CHECK_EQ(setitimer(ITIMER_REAL, &hosts, NULL), 0);
+    CHECK_EQ(chroprof_sampler_start(p, &wall), CHROPROF_ERR_SAMPLER_TIMER);
+    CHECK_EQ(errno, EBUSY);
+    CHECK_EQ(getitimer(ITIMER_REAL, &now), 0);
+    CHECK(now.it_value.tv_sec >= 900);
+    hosts.it_value.tv_sec = 0;
+    CHECK_EQ(setitimer(ITIMER_REAL, &hosts, NULL), 0);
+    CHECK_EQ(chroprof_sampler_start(p, &wall), CHROPROF_OK);
+    settle(p);
+    CHECK(signals_are_default());
+}
+
+#define THREAD_CASES                                                                               \
+    CASE(ticks_of_a_process_reach_the_loop),                                                       \
+    CASE(ticks_of_others_are_none),                                                                \
+    CASE(stops_while_others_pass_ticks_on),                                                        \
+    CASE(one_timer_a_process),
+#else
 TEST(a_sampler_a_thread)
 {
     enum { THREADS = 4 };
@@ -1111,6 +1276,28 @@ TEST(a_sampler_a_thread)
     }
     CHECK(signals_are_default());
 }
+
+/* Any signal will do that nobody has. */
+TEST(a_signal_of_choice)
+{
+    chroprof_options o = no_options();
+    chroprof_sampler_options s;
+    chroprof *p = live_profile(&o);
+    memset(&s, 0, sizeof s);
+    s.period_ns = 4 * MS;
+    s.signal = SIGPROF;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
+    CHECK(!signal_is_default(SIGPROF));
+    chroprof_enter(p, &site_a);
+    spin_in_a(100);
+    chroprof_leave(p);
+    settle(p);
+    CHECK(sampler_of(p).ticks > 3);
+    CHECK(signals_are_default());
+}
+
+#define THREAD_CASES CASE(a_sampler_a_thread), CASE(a_signal_of_choice),
+#endif
 
 #define LIVE_CASES                                                                                 \
     CASE(two_functions_three_to_one),                                                              \
@@ -1133,7 +1320,7 @@ TEST(a_sampler_a_thread)
     CASE(over_its_budget_it_steps_back),                                                           \
     CASE(jitter_keeps_the_mean),                                                                   \
     CASE(a_forked_child_has_no_timer),                                                             \
-    CASE(a_sampler_a_thread),                                                                      \
+    THREAD_CASES                                                                                   \
     CASE(a_fiber_whose_stack_is_known),                                                            \
     CASE(a_fiber_whose_stack_is_not),                                                              \
     CASE(a_walk_of_the_user),                                                                      \

@@ -88,6 +88,7 @@ everything="-Weverything -Wno-padded -Wno-declaration-after-statement \
     -Wno-switch-default -Wno-switch-enum -Wno-covered-switch-default \
     -Wno-used-but-marked-unused"
 clean everything_c99 clang $c99 $everything -fsyntax-only impl.c
+clean everything_itimer clang $c99 -DCHROPROF_ITIMER $everything -fsyntax-only impl.c
 clean everything_c11 clang -std=c11 $posix $everything -fsyntax-only impl.c
 clean everything_c++11 clang++ -x c++ -std=c++11 $everything -Wno-c++98-compat-pedantic \
     -Wno-old-style-cast -Wno-zero-as-null-pointer-constant -Wno-reserved-identifier \
@@ -179,7 +180,7 @@ done
 works flags_no_format "${CC%% *}" $c99 $strict $every flags.c
 works flags_no_format_no_stdio "${CC%% *}" $c99 $strict $every -DCHROPROF_NO_STDIO flags.c
 for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_MMAP -DCHROPROF_NO_SAMPLER \
-    "-DCHROPROF_NO_SAMPLER -DCHROPROF_NO_STDIO" \
+    -DCHROPROF_ITIMER "-DCHROPROF_NO_SAMPLER -DCHROPROF_NO_STDIO" \
     -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC "-DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC"; do
     works "flags$(echo "$flags" | tr -d ' ' | sed 's/-DCHROPROF_/_/g')" "${CC%% *}" $c99 $strict \
         $flags flags.c
@@ -272,6 +273,9 @@ empty data_and_bss "$(size "$scratch/impl.o" | awk 'NR == 2 && $2 + $3 != 0 { pr
 empty allocation "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(malloc|calloc|realloc|free|sbrk|strdup|asprintf)$/')"
 empty locale_dependent_output "$(nm -u "$scratch/impl.o" | grep -E 'printf|strtod')"
+$CC $c99 -O2 -DCHROPROF_ITIMER -c impl.c -o "$scratch/impl.o" 2>/dev/null
+empty itimer_one_writable_global "$(nm "$scratch/impl.o" |
+    awk '$2 ~ /^[BbDdCS]$/ && $3 != "chroprof__process_timers"')"
 $CC $c99 -O2 -DCHROPROF_NO_MMAP -c impl.c -o "$scratch/impl.o" 2>/dev/null
 empty no_mmap_maps_no_file "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(mmap|open|link|rename|kill)$/')"
