@@ -201,7 +201,8 @@ OUTPUT FORMATS
  CHROPROF_FOLDED       flame graphs: self time in microseconds, each line floored
  CHROPROF_PROMETHEUS   a scrape: text exposition 0.0.4
  CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
- CHROPROF_FIREFOX      the Firefox Profiler's processed profile, version 60
+ CHROPROF_FIREFOX      the Firefox Profiler's processed profile, version 60: the timeline of the
+                       samples, else one made from stalls and windows; the exact tree; waiting
 
  A format that was left out by its macro answers -1, with errno EINVAL from chroprof_dump.
  chroprof_dump flushes the stream, so a full disk is noticed; a dump to a terminal takes its width,
@@ -13480,12 +13481,13 @@ static void chroprof__write_as_pprof(chroprof__out *o, const chroprof *p)
  * Processed profile, version 60: tables of columns, each column a walk of its own. What lies in a
  * column follows from its number alone: stack k is path k, frame, function and source k are site
  * k, strings are the fixed ones and then the name and the file of each site. Behind the paths come
- * the stacks of the timeline, which knows sites only; behind the sites the frame of all those that
- * have no stack of their own there. */
+ * the stacks of the timeline of windows, which knows sites only, and those of the samples: one a
+ * node of the woven tree, and where the loop was ever met idle one more, with "(idle)" below it.
+ * Behind the sites come the frames that are no site's, and then one a node. */
 
 enum {
     CHROPROF__FIREFOX_SITES = 8, CHROPROF__FIREFOX_FILES = 8, CHROPROF__FIREFOX_BINS = 240,
-    CHROPROF__FIREFOX_CHUNKS = 1000,
+    CHROPROF__FIREFOX_CHUNKS = 1000, CHROPROF__FIREFOX_STALLS = 64, CHROPROF__FIREFOX_CODES = 512,
     /* rows of the timeline: the first sites, all others, then untracked, loop and idle */
     CHROPROF__FIREFOX_ROWS = CHROPROF__FIREFOX_SITES + 4
 };
@@ -13495,11 +13497,35 @@ enum {
     CHROPROF__CATEGORY_UNTRACKED, CHROPROF__CATEGORY_FILES
 };
 
+enum {
+    CHROPROF__THREAD_TIME, CHROPROF__THREAD_TREE, CHROPROF__THREAD_WAITING, CHROPROF__THREAD_DRAWN
+};
+
 /* Places of the fixed strings. */
 enum {
-    CHROPROF__WORD_REST, CHROPROF__WORD_TURN, CHROPROF__WORD_PASS, CHROPROF__WORD_USE,
-    CHROPROF__WORD_PROGRAM, CHROPROF__WORD_SITES
+    CHROPROF__WORD_REST, CHROPROF__WORD_GAP, CHROPROF__WORD_LOST, CHROPROF__WORD_TURN,
+    CHROPROF__WORD_PASS, CHROPROF__WORD_USE, CHROPROF__WORD_PROGRAM, CHROPROF__WORD_SITES
 };
+
+/* Frames that are no site's, after those of the sites: all other sites, nothing was sampled, and a
+ * sample whose stack did not fit. Their words are the first ones, in this order. */
+enum {
+    CHROPROF__PLACE_REST, CHROPROF__PLACE_GAP, CHROPROF__PLACE_LOST, CHROPROF__PLACES
+};
+
+/* A stall in the timeline of windows: when it was, and what the rows of its biggest slices took. */
+typedef struct chroprof__piece {
+    uint64_t start, end;
+    uint32_t count;
+    uint32_t rows[CHROPROF_STALL_SLICES];
+    uint64_t ns[CHROPROF_STALL_SLICES];
+} chroprof__piece;
+
+/* Which node a function was first met at. */
+typedef struct chroprof__codes {
+    uint64_t keys[CHROPROF__FIREFOX_CODES];
+    uint32_t nodes[CHROPROF__FIREFOX_CODES];
+} chroprof__codes;
 
 typedef struct chroprof__firefox {
     chroprof__out *out;
@@ -13509,10 +13535,17 @@ typedef struct chroprof__firefox {
     uint32_t rows;             /* of the timeline */
     uint32_t group, bins;      /* windows a bin, bins */
     uint32_t chunks;           /* parts that a bin is shown in */
-    uint64_t stalls;
+    uint32_t modules, nodes, twins;      /* of the samples; twins: nodes or 0 */
+    uint32_t first_node;       /* stack of the first node */
+    uint32_t piece_count;
+    uint64_t samples, stalls;  /* rows */
+    uint64_t end_ns;           /* of the timeline of samples */
+    chroprof_sampler_totals sampler;
+    chroprof__codes *codes;
     chroprof__pick top[CHROPROF__FIREFOX_SITES];
     uint32_t files[CHROPROF__FIREFOX_FILES];
     uint64_t ns[CHROPROF__FIREFOX_ROWS][CHROPROF__FIREFOX_BINS];
+    chroprof__piece pieces[CHROPROF__FIREFOX_STALLS];    /* in order of time, none overlap */
 } chroprof__firefox;
 
 /* Writes item k of a column. */
@@ -13539,33 +13572,21 @@ static void chroprof__firefox_column(const chroprof__firefox *f, const char *nam
     chroprof__put_byte(f->out, ']');
 }
 
-static void chroprof__item_null(const chroprof__firefox *f, uint32_t k)
+/* A column of one item over and over. */
+static void chroprof__firefox_fill(const chroprof__firefox *f, const char *name, uint64_t count,
+                                   const char *item)
 {
-    (void)k;
-    chroprof__put_text(f->out, "null");
-}
-
-static void chroprof__item_false(const chroprof__firefox *f, uint32_t k)
-{
-    (void)k;
-    chroprof__put_text(f->out, "false");
-}
-
-static void chroprof__item_zero(const chroprof__firefox *f, uint32_t k)
-{
-    (void)k;
-    chroprof__put_byte(f->out, '0');
-}
-
-static void chroprof__item_minus(const chroprof__firefox *f, uint32_t k)
-{
-    (void)k;
-    chroprof__put_text(f->out, "-1");
-}
-
-static void chroprof__item_number(const chroprof__firefox *f, uint32_t k)
-{
-    chroprof__put_u64(f->out, k);
+    size_t length = strlen(item);
+    uint64_t k;
+    chroprof__put_text(f->out, ",\"");
+    chroprof__put_text(f->out, name);
+    chroprof__put_text(f->out, "\":[");
+    for (k = 0; k < count && !f->out->failed; k++) {
+        if (k != 0)
+            chroprof__put_byte(f->out, ',');
+        chroprof__put_bytes(f->out, item, length);
+    }
+    chroprof__put_byte(f->out, ']');
 }
 
 /* ---- what is shown: the first sites, the files that have a colour, the time series */
@@ -13587,8 +13608,10 @@ static void chroprof__firefox_pick(chroprof__firefox *f)
 static uint32_t chroprof__firefox_category(const chroprof__firefox *f, uint32_t site)
 {
     uint32_t k;
-    if (site == CHROPROF__IDLE || site >= f->sites)
-        return site == CHROPROF__IDLE ? CHROPROF__CATEGORY_IDLE : CHROPROF__CATEGORY_OTHER;
+    if (site == CHROPROF__IDLE || site == f->sites + CHROPROF__PLACE_GAP)
+        return CHROPROF__CATEGORY_IDLE;
+    if (site >= f->sites)
+        return CHROPROF__CATEGORY_OTHER;
     if (site < CHROPROF__OTHER)
         return site == CHROPROF__LOOP ? CHROPROF__CATEGORY_LOOP : CHROPROF__CATEGORY_UNTRACKED;
     for (k = 0; k < f->file_count; k++)
@@ -13694,7 +13717,107 @@ static void chroprof__firefox_convert(chroprof__firefox *f, uint32_t row)
     }
 }
 
-static void chroprof__firefox_read(chroprof__firefox *f, chroprof__out *o, const chroprof *p)
+/* The row of the timeline that the time of a path is in. */
+static uint32_t chroprof__firefox_row_of(const chroprof__firefox *f, uint32_t path)
+{
+    uint32_t site = f->p->paths[path].site;
+    uint32_t row;
+    for (row = 0; row < f->rows; row++)
+        if (chroprof__firefox_row_site(f, row) == site)
+            return row;
+    return f->top_count;
+}
+
+static void chroprof__read_piece(const chroprof__firefox *f, const chroprof_stall *stall,
+                                 chroprof__piece *out)
+{
+    uint32_t k;
+    out->start = stall->start_ns;
+    out->end = stall->start_ns + stall->length_ns;
+    out->count = stall->slice_count;
+    for (k = 0; k < stall->slice_count; k++) {
+        out->rows[k] = chroprof__firefox_row_of(f, stall->slices[k].path);
+        out->ns[k] = stall->slices[k].exec_ns;
+    }
+}
+
+static uint32_t chroprof__shortest_piece(const chroprof__firefox *f)
+{
+    uint32_t k, least = 0;
+    for (k = 1; k < f->piece_count; k++)
+        if (f->pieces[k].end - f->pieces[k].start < f->pieces[least].end - f->pieces[least].start)
+            least = k;
+    return least;
+}
+
+/* Makes room for a piece of this length by what is shorter; false: it is the shortest itself. */
+static bool chroprof__piece_fits(chroprof__firefox *f, uint64_t length)
+{
+    uint32_t k = chroprof__shortest_piece(f);
+    if (f->piece_count < CHROPROF__FIREFOX_STALLS)
+        return true;
+    if (f->pieces[k].end - f->pieces[k].start >= length)
+        return false;
+    f->piece_count--;
+    memmove(f->pieces + k, f->pieces + k + 1, (f->piece_count - k) * sizeof *f->pieces);
+    return true;
+}
+
+/* Of pieces that overlap the one that came first stays. */
+static void chroprof__add_piece(chroprof__firefox *f, const chroprof__piece *piece)
+{
+    uint32_t k = f->piece_count;
+    while (k > 0 && f->pieces[k - 1].start >= piece->end)
+        k--;
+    if (piece->start >= piece->end || (k > 0 && f->pieces[k - 1].end > piece->start))
+        return;
+    if (!chroprof__piece_fits(f, piece->end - piece->start))
+        return;
+    k = f->piece_count++;
+    for (; k > 0 && f->pieces[k - 1].start >= piece->end; k--)
+        f->pieces[k] = f->pieces[k - 1];
+    f->pieces[k] = *piece;
+}
+
+/* A turn tells more than the pass around it. */
+static void chroprof__firefox_pieces(chroprof__firefox *f, chroprof_stall_kind kind)
+{
+    uint64_t serial = 0;
+    chroprof_stall stall;
+    chroprof__piece piece;
+    while (chroprof__read_stall(f->p, &serial, &stall)) {
+        if (stall.kind != kind)
+            continue;
+        chroprof__read_piece(f, &stall, &piece);
+        chroprof__add_piece(f, &piece);
+    }
+}
+
+/* What there is of samples. Those by hand may be later than the last event. */
+static void chroprof__firefox_sampled(chroprof__firefox *f)
+{
+    const chroprof__core *c = f->p->core;
+    chroprof_sample_row row;
+    uint64_t k;
+    chroprof_read_sampler(f->p, &f->sampler);
+    f->samples = c->tables[CHROPROF_TABLE_SAMPLES].used;
+    if (f->samples > 0) {
+        f->nodes = (uint32_t)c->tables[CHROPROF__STACKS].used;
+        f->modules = (uint32_t)c->tables[CHROPROF__MODULES].used;
+    }
+    f->end_ns = chroprof__ns(c, c->last);
+    for (k = 0; k < f->samples; k++) {
+        chroprof__read_sample(f->p, k, &row);
+        if (row.state == CHROPROF_SAMPLE_IDLE)
+            f->twins = f->nodes;
+        if (row.at_ns + row.duration_ns > f->end_ns)
+            f->end_ns = row.at_ns + row.duration_ns;
+    }
+    f->first_node = f->paths + f->top_count + CHROPROF__PLACES;
+}
+
+static void chroprof__firefox_read(chroprof__firefox *f, chroprof__codes *codes, chroprof__out *o,
+                                   const chroprof *p)
 {
     uint32_t windows = chroprof__window_count(p);
     const chroprof__stall *stall;
@@ -13702,6 +13825,7 @@ static void chroprof__firefox_read(chroprof__firefox *f, chroprof__out *o, const
     memset(f, 0, sizeof *f);
     f->out = o;
     f->p = p;
+    f->codes = codes;
     f->paths = chroprof__path_count(p);
     f->sites = chroprof__site_count(p);
     f->group = (windows - 1) / CHROPROF__FIREFOX_BINS + 1;
@@ -13718,6 +13842,9 @@ static void chroprof__firefox_read(chroprof__firefox *f, chroprof__out *o, const
         chroprof__firefox_convert(f, row);
     for (stall = chroprof__next_stall(p, 0); stall != NULL; f->stalls++)
         stall = chroprof__next_stall(p, stall->serial);
+    chroprof__firefox_sampled(f);
+    chroprof__firefox_pieces(f, CHROPROF_STALL_TURN);
+    chroprof__firefox_pieces(f, CHROPROF_STALL_PASS);
 }
 
 /* ---- meta */
@@ -13817,9 +13944,24 @@ static const char *chroprof__firefox_program(const chroprof *p)
     return p->core->program[0] != 0 ? p->core->program : "chroprof";
 }
 
+/* The last one is there if futures were drawn. */
+static uint32_t chroprof__firefox_threads(const chroprof__firefox *f)
+{
+    return f->sampler.draws > 0 ? CHROPROF__THREAD_DRAWN + 1 : CHROPROF__THREAD_DRAWN;
+}
+
+/* Between samples; the viewer shows nothing of a profile without one. */
+static uint64_t chroprof__firefox_interval(const chroprof__firefox *f)
+{
+    bool timed = f->samples > 0 && f->sampler.period_ns > 0;
+    return timed ? f->sampler.period_ns : 1000000;
+}
+
 static void chroprof__firefox_meta(const chroprof__firefox *f)
 {
-    chroprof__put_text(f->out, "{\"meta\":{\"interval\":1,\"startTime\":");
+    chroprof__put_text(f->out, "{\"meta\":{\"interval\":");
+    chroprof__put_ms(f->out, chroprof__firefox_interval(f));
+    chroprof__put_text(f->out, ",\"startTime\":");
     chroprof__put_ms(f->out, f->p->core->start_unix_ns);
     chroprof__put_text(f->out, ",\"processType\":0,\"product\":");
     chroprof__put_json_text(f->out, chroprof__firefox_program(f->p));
@@ -13830,20 +13972,24 @@ static void chroprof__firefox_meta(const chroprof__firefox *f)
         "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},\n");
     chroprof__firefox_categories(f);
     chroprof__firefox_schema(f);
-    chroprof__put_text(f->out, ",\n\"initialVisibleThreads\":[0,1,2],"
-                               "\"initialSelectedThreads\":[0],\"keepProfileThreadOrder\":true},\n"
+    chroprof__put_text(f->out, ",\n\"initialVisibleThreads\":[0,1,2");
+    chroprof__put_text(f->out, chroprof__firefox_threads(f) > CHROPROF__THREAD_DRAWN ? ",3" : "");
+    chroprof__put_text(f->out, "],\"initialSelectedThreads\":[0],"
+                               "\"keepProfileThreadOrder\":true},\n"
                                "\"libs\":[],\n\"threads\":[");
 }
 
 /* ---- samples: one walk a column */
 
-enum { CHROPROF__STACK, CHROPROF__TIME, CHROPROF__WEIGHT, CHROPROF__LENGTH };
+enum {
+    CHROPROF__STACK, CHROPROF__TIME, CHROPROF__WEIGHT, CHROPROF__CPU, CHROPROF__LENGTH
+};
 
-/* A column that grows: time is the sum of all weights so far. */
+/* A column that grows. Where nothing was sampled time is the sum of all weights so far. */
 typedef struct chroprof__samples {
     const chroprof__firefox *f;
     uint32_t column;
-    uint32_t count;
+    uint64_t count;
     uint64_t time;
 } chroprof__samples;
 
@@ -13862,6 +14008,22 @@ static void chroprof__sample_cell(chroprof__samples *s, uint32_t stack, uint64_t
     s->count++;
 }
 
+/* A cell of samples that were counted, at a time of their own. */
+static void chroprof__row_cell(chroprof__samples *s, uint32_t stack, uint64_t time, uint64_t weight,
+                               uint64_t cpu_ns)
+{
+    chroprof__out *o = s->f->out;
+    if (s->count++ > 0 && s->column != CHROPROF__LENGTH)
+        chroprof__put_byte(o, ',');
+    switch (s->column) {
+    case CHROPROF__STACK: chroprof__put_u64(o, stack); break;
+    case CHROPROF__TIME: chroprof__put_ms(o, time); break;
+    case CHROPROF__WEIGHT: chroprof__put_u64(o, weight); break;
+    case CHROPROF__CPU: chroprof__put_u64(o, cpu_ns); break;
+    default: break;
+    }
+}
+
 static uint64_t chroprof__firefox_measure(const chroprof *p, uint32_t path, bool waiting)
 {
     const chroprof__path *row = p->paths + path;
@@ -13877,16 +14039,6 @@ static void chroprof__sample_path(chroprof__samples *s, uint32_t path, bool wait
         chroprof__sample_cell(s, path, weight);
 }
 
-/* In the order of the rows, which is faster where the order does not matter. */
-static uint32_t chroprof__count_samples(const chroprof__firefox *f, bool waiting)
-{
-    uint32_t count = 0;
-    uint32_t k;
-    for (k = waiting ? CHROPROF__FIRST_PATH : 0; k < f->paths; k++)
-        count += chroprof__firefox_measure(f->p, k, waiting) > 0;
-    return count + 1;
-}
-
 /* Asks for the row of the path after this one, while this one is written. */
 static void chroprof__fetch_path(const chroprof__path *row)
 {
@@ -13899,15 +14051,20 @@ static void chroprof__fetch_path(const chroprof__path *row)
 #endif
 }
 
-/* In preorder, so that a stack chart shows the tree itself. */
+/* In preorder, so that a stack chart shows the tree itself; counted in the order of the rows, which
+ * is faster. */
 static void chroprof__samples_of_tree(chroprof__samples *s)
 {
     const chroprof__path *paths = s->f->p->paths;
     uint32_t k;
-    for (k = paths[0].next; k != 0 && !s->f->out->failed; k = paths[k].next) {
-        chroprof__fetch_path(paths + paths[k].next);
-        chroprof__sample_path(s, k, false);
-    }
+    if (s->column == CHROPROF__LENGTH)
+        for (k = CHROPROF__FIRST_PATH; k < s->f->paths; k++)
+            chroprof__sample_path(s, k, false);
+    else
+        for (k = paths[0].next; k != 0 && !s->f->out->failed; k = paths[k].next) {
+            chroprof__fetch_path(paths + paths[k].next);
+            chroprof__sample_path(s, k, false);
+        }
     chroprof__sample_path(s, CHROPROF__UNTRACKED, false);
     chroprof__sample_path(s, CHROPROF__LOOP, false);
     chroprof__sample_path(s, CHROPROF__IDLE, false);
@@ -13920,6 +14077,18 @@ static void chroprof__samples_of_waiting(chroprof__samples *s)
         chroprof__sample_path(s, k, true);
 }
 
+/* One after the other: how often futures of a path were met paused, as the sampler drew them. */
+static void chroprof__samples_of_draws(chroprof__samples *s)
+{
+    chroprof_wall row;
+    uint32_t k;
+    for (k = CHROPROF__UNTRACKED; k < chroprof__wall_count(s->f->p) && !s->f->out->failed; k++)
+        if (chroprof__read_wall(s->f->p, k, &row) && row.paused > 0) {
+            chroprof__row_cell(s, k, s->time, row.paused, 0);
+            s->time += s->f->sampler.period_ns;
+        }
+}
+
 /* Part number k of n equal parts of a value; all of them add up to it. */
 static uint64_t chroprof__part(uint64_t value, uint64_t k, uint64_t n)
 {
@@ -13927,48 +14096,218 @@ static uint64_t chroprof__part(uint64_t value, uint64_t k, uint64_t n)
     return until - (value / n * k + value % n * k / n);
 }
 
-/* Each bin in parts that look alike: a selected range counts in proportion to its length. */
+/* ---- the timeline of windows. Each bin is in two kinds of stretches: the stalls, at their own
+ * time, and what is left of the bin, spread evenly over the rest of it. */
+
+typedef struct chroprof__bin {
+    uint64_t start, end;
+    uint64_t part;                         /* longest cell */
+    uint64_t left[CHROPROF__FIREFOX_ROWS]; /* not in stalls */
+} chroprof__bin;
+
+static uint64_t chroprof__bin_sum(const chroprof__firefox *f, const uint64_t *rows)
+{
+    uint64_t sum = 0;
+    uint32_t row;
+    for (row = 0; row < f->rows; row++)
+        sum += rows[row];
+    return sum;
+}
+
+static void chroprof__begin_bin(const chroprof__firefox *f, uint32_t bin, uint64_t start,
+                                chroprof__bin *b)
+{
+    uint32_t row;
+    for (row = 0; row < f->rows; row++)
+        b->left[row] = f->ns[row][bin];
+    b->start = start;
+    b->end = start + chroprof__bin_sum(f, b->left);
+    b->part = (b->end - b->start) / f->chunks + 1;
+}
+
+/* What a stall has in a bin, by row: its biggest slices, and for the rest of it whatever there is
+ * but idle. Never more than is left, which becomes less by it. */
+static uint64_t chroprof__take_piece(const chroprof__firefox *f, const chroprof__piece *piece,
+                                     chroprof__bin *b, uint64_t *take)
+{
+    uint64_t low = piece->start > b->start ? piece->start : b->start;
+    uint64_t high = piece->end < b->end ? piece->end : b->end;
+    uint64_t room = chroprof__minus(high, low);
+    uint64_t want, busy;
+    uint32_t k;
+    memset(take, 0, CHROPROF__FIREFOX_ROWS * sizeof *take);
+    for (k = 0; k < piece->count && room > 0; k++) {
+        uint32_t row = piece->rows[k];
+        want = chroprof__weigh(piece->ns[k], high - low, piece->end - piece->start);
+        want = want < room ? want : room;
+        want = want < b->left[row] ? want : b->left[row];
+        take[row] += want;
+        b->left[row] -= want;
+        room -= want;
+    }
+    busy = chroprof__bin_sum(f, b->left) - b->left[f->rows - 1];
+    room = room < busy ? room : busy;
+    for (k = 0; k + 1 < f->rows && room > 0; k++) {
+        want = chroprof__weigh(b->left[k], room, busy);
+        take[k] += want;
+        b->left[k] -= want;
+    }
+    return chroprof__bin_sum(f, take);
+}
+
+/* From one place of a mix of this length to another, in cells that look alike: a selected range
+ * counts in proportion to its length. */
+static void chroprof__put_mix(chroprof__samples *s, const uint64_t *rows, uint64_t from,
+                              uint64_t to, uint64_t length, uint64_t part)
+{
+    uint64_t n = (to - from) / part + 1, low = from, high;
+    uint64_t k;
+    uint32_t row;
+    for (k = 0; k < n && length > 0; k++, low = high) {
+        high = low + chroprof__part(to - from, k, n);
+        for (row = 0; row < s->f->rows; row++) {
+            uint64_t weight = chroprof__weigh(rows[row], high, length) -
+                              chroprof__weigh(rows[row], low, length);
+            uint32_t site = chroprof__firefox_row_site(s->f, row);
+            if (weight > 0)
+                chroprof__sample_cell(s, site < CHROPROF__OTHER ? site : s->f->paths + row, weight);
+        }
+    }
+}
+
+/* Once more, now that it is known what is left; in a gap no more than the gaps before have not. */
+static void chroprof__put_bin(chroprof__samples *s, uint32_t bin, const chroprof__bin *rest,
+                              uint32_t first)
+{
+    const chroprof__firefox *f = s->f;
+    uint64_t take[CHROPROF__FIREFOX_ROWS];
+    uint64_t length = chroprof__bin_sum(f, rest->left), used = 0;
+    chroprof__bin b;
+    chroprof__begin_bin(f, bin, rest->start, &b);
+    for (; first < f->piece_count && f->pieces[first].start < b.end; first++) {
+        uint64_t gap = used + chroprof__minus(f->pieces[first].start, s->time);
+        uint64_t taken = chroprof__take_piece(f, f->pieces + first, &b, take);
+        gap = gap < length ? gap : length;
+        chroprof__put_mix(s, rest->left, used, gap, length, b.part);
+        chroprof__put_mix(s, take, 0, taken, taken, b.part);
+        used = gap;
+    }
+    chroprof__put_mix(s, rest->left, used, length, length, b.part);
+}
+
 static void chroprof__samples_of_time(chroprof__samples *s)
 {
     const chroprof__firefox *f = s->f;
-    uint32_t parts = f->bins * f->chunks;
-    uint32_t k;
-    uint32_t row;
-    for (k = 0; k < parts && !f->out->failed; k++)
-        for (row = 0; row < f->rows; row++) {
-            uint64_t ns = f->ns[row][k / f->chunks];
-            uint64_t weight = chroprof__part(ns, k % f->chunks, f->chunks);
-            uint32_t site = chroprof__firefox_row_site(f, row);
-            if (weight > 0)
-                chroprof__sample_cell(s, site < CHROPROF__OTHER ? site : f->paths + row, weight);
-        }
+    uint64_t take[CHROPROF__FIREFOX_ROWS];
+    uint32_t bin, first = 0, k;
+    chroprof__bin rest;
+    for (bin = 0; bin < f->bins && !f->out->failed; bin++) {
+        chroprof__begin_bin(f, bin, s->time, &rest);
+        while (first < f->piece_count && f->pieces[first].end <= rest.start)
+            first++;
+        for (k = first; k < f->piece_count && f->pieces[k].start < rest.end; k++)
+            (void)chroprof__take_piece(f, f->pieces + k, &rest, take);
+        chroprof__put_bin(s, bin, &rest, first);
+    }
 }
 
-enum { CHROPROF__THREAD_TIME, CHROPROF__THREAD_TREE, CHROPROF__THREAD_WAITING };
+/* ---- the timeline of samples */
+
+static uint32_t chroprof__place_stack(const chroprof__firefox *f, uint32_t place)
+{
+    return f->first_node - CHROPROF__PLACES + place;
+}
+
+static uint32_t chroprof__row_stack(const chroprof__firefox *f, const chroprof_sample_row *row)
+{
+    bool idle = row->state == CHROPROF_SAMPLE_IDLE;
+    if (row->stack == 0 || row->stack > f->nodes)
+        return idle ? (uint32_t)CHROPROF__IDLE : chroprof__place_stack(f, CHROPROF__PLACE_LOST);
+    if (chroprof__nodes(f->p->core)[row->stack].item ==
+        chroprof__item(CHROPROF__MARK, CHROPROF__MARK_IDLE))
+        idle = false;                       /* says so itself */
+    return f->first_node + row->stack - 1 + (idle ? f->nodes : 0);
+}
+
+/* A row, in parts if it is long: the viewer counts a sample where it begins and knows no length. */
+static void chroprof__put_row(chroprof__samples *s, const chroprof_sample_row *row, uint64_t start,
+                              uint64_t end)
+{
+    uint64_t n = (end - start) / (s->f->end_ns / CHROPROF__FIREFOX_CHUNKS + 1) + 1;
+    uint32_t stack = chroprof__row_stack(s->f, row);
+    uint64_t k, at = start;
+    n = n < row->weight ? n : chroprof__or(row->weight, 1);
+    for (k = 0; k < n; k++) {
+        chroprof__row_cell(s, stack, at, chroprof__part(row->weight, k, n),
+                           k == 0 ? row->cpu_ns : 0);
+        at += chroprof__part(end - start, k, n);
+    }
+}
+
+/* In the stack chart a box lasts to the next sample: where the timer had nothing to count, which is
+ * where the thread slept, it must end. */
+static void chroprof__put_gap(chroprof__samples *s, uint64_t next)
+{
+    uint64_t period = s->f->sampler.period_ns;
+    uint32_t place = chroprof__place_stack(s->f, CHROPROF__PLACE_GAP);
+    if (period > 0 && chroprof__minus(next, s->time) > 2 * period)
+        chroprof__row_cell(s, place, s->count > 0 ? s->time + period : 0, 0, 0);
+}
+
+/* Times never go back, whatever a block says. */
+static void chroprof__samples_of_rows(chroprof__samples *s)
+{
+    const chroprof__firefox *f = s->f;
+    chroprof_sample_row row;
+    uint64_t k;
+    for (k = 0; k < f->samples && !f->out->failed; k++) {
+        chroprof__read_sample(f->p, k, &row);
+        uint64_t start = row.at_ns > s->time ? row.at_ns : s->time;
+        uint64_t end = row.at_ns + row.duration_ns;
+        end = end > start ? end : start;
+        chroprof__put_gap(s, start);
+        chroprof__put_row(s, &row, start, end);
+        s->time = end;
+    }
+    chroprof__put_gap(s, f->end_ns);
+    s->time = f->end_ns;
+}
+
+/* Are the weights of this thread numbers of samples? */
+static bool chroprof__counts_samples(const chroprof__firefox *f, uint32_t thread)
+{
+    return thread == CHROPROF__THREAD_DRAWN || (thread == CHROPROF__THREAD_TIME && f->samples > 0);
+}
 
 /* The last sample has no weight: in a stack chart it ends the box before it. */
-static uint32_t chroprof__firefox_samples(const chroprof__firefox *f, uint32_t thread,
+static uint64_t chroprof__firefox_samples(const chroprof__firefox *f, uint32_t thread,
                                           uint32_t column)
 {
     chroprof__samples s;
-    if (column == CHROPROF__LENGTH && thread != CHROPROF__THREAD_TIME)
-        return chroprof__count_samples(f, thread == CHROPROF__THREAD_WAITING);
     s.f = f;
     s.column = column;
     s.count = 0;
     s.time = 0;
-    if (thread == CHROPROF__THREAD_TIME)
-        chroprof__samples_of_time(&s);
-    else if (thread == CHROPROF__THREAD_TREE)
+    if (thread == CHROPROF__THREAD_TREE)
         chroprof__samples_of_tree(&s);
-    else
+    else if (thread == CHROPROF__THREAD_WAITING)
         chroprof__samples_of_waiting(&s);
-    chroprof__sample_cell(&s, CHROPROF__IDLE, 0);
+    else if (thread == CHROPROF__THREAD_DRAWN)
+        chroprof__samples_of_draws(&s);
+    else if (f->samples > 0)
+        chroprof__samples_of_rows(&s);
+    else
+        chroprof__samples_of_time(&s);
+    if (chroprof__counts_samples(f, thread))
+        chroprof__row_cell(&s, CHROPROF__IDLE, s.time, 0, 0);
+    else
+        chroprof__sample_cell(&s, CHROPROF__IDLE, 0);
     return s.count;
 }
 
 static void chroprof__firefox_sample_table(const chroprof__firefox *f, uint32_t thread)
 {
+    bool counted = chroprof__counts_samples(f, thread);
     chroprof__put_text(f->out, "\"samples\":{\"length\":");
     chroprof__put_u64(f->out, chroprof__firefox_samples(f, thread, CHROPROF__LENGTH));
     chroprof__put_text(f->out, ",\"stack\":[");
@@ -13977,7 +14316,13 @@ static void chroprof__firefox_sample_table(const chroprof__firefox *f, uint32_t 
     (void)chroprof__firefox_samples(f, thread, CHROPROF__TIME);
     chroprof__put_text(f->out, "],\"weight\":[");
     (void)chroprof__firefox_samples(f, thread, CHROPROF__WEIGHT);
-    chroprof__put_text(f->out, "],\"weightType\":\"tracing-ms\"},\n");
+    if (counted && thread == CHROPROF__THREAD_TIME) {
+        chroprof__put_text(f->out, "],\"threadCPUDelta\":[");
+        (void)chroprof__firefox_samples(f, thread, CHROPROF__CPU);
+    }
+    chroprof__put_text(f->out, "],\"weightType\":\"");
+    chroprof__put_text(f->out, counted ? "samples" : "tracing-ms");
+    chroprof__put_text(f->out, "\"},\n");
 }
 
 /* ---- markers: the stalls, then the shares of the loop in each bin */
@@ -13986,6 +14331,15 @@ enum {
     CHROPROF__MARK_NAME, CHROPROF__MARK_START, CHROPROF__MARK_END, CHROPROF__MARK_PHASE,
     CHROPROF__MARK_CATEGORY, CHROPROF__MARK_DATA, CHROPROF__MARK_COLUMNS
 };
+
+/* The code where most of its samples fell, else the path of its biggest slice. */
+static uint32_t chroprof__firefox_cause(const chroprof__firefox *f, const chroprof_stall *stall)
+{
+    uint32_t node = stall->sample_count > 0 ? stall->samples[0].stack : 0;
+    if (node != 0 && node <= f->nodes)
+        return f->first_node + node - 1;
+    return stall->slice_count > 0 ? stall->slices[0].path : (uint32_t)CHROPROF__LOOP;
+}
 
 static void chroprof__firefox_stall_data(const chroprof__firefox *f, const chroprof_stall *stall)
 {
@@ -13999,7 +14353,7 @@ static void chroprof__firefox_stall_data(const chroprof__firefox *f, const chrop
     chroprof__put_text(f->out, ",\"events\":");
     chroprof__put_u64(f->out, stall->events);
     chroprof__put_text(f->out, ",\"cause\":{\"stack\":");
-    chroprof__put_u64(f->out, stall->slice_count > 0 ? slice->path : (uint32_t)CHROPROF__LOOP);
+    chroprof__put_u64(f->out, chroprof__firefox_cause(f, stall));
     chroprof__put_text(f->out, ",\"time\":");
     chroprof__put_ms(f->out, stall->start_ns);
     chroprof__put_text(f->out, ",\"tid\":1}}");
@@ -14102,14 +14456,26 @@ static void chroprof__firefox_markers(const chroprof__firefox *f, bool empty)
     chroprof__put_text(f->out, "}}");
 }
 
+static const char *chroprof__firefox_thread_name(const chroprof__firefox *f, uint32_t thread)
+{
+    switch (thread) {
+    case CHROPROF__THREAD_TREE: return "Exact tree of exec time (no order of time)";
+    case CHROPROF__THREAD_WAITING: return "Waiting: wall of paused futures";
+    case CHROPROF__THREAD_DRAWN: return "Waiting: paused futures that the sampler met";
+    default: break;
+    }
+    if (f->samples == 0)
+        return "Timeline, made from stalls and windows (no sampler)";
+    if (f->sampler.first_period_ns == 0)
+        return "Timeline of samples";
+    return f->sampler.mode == CHROPROF_SAMPLER_WALL ? "Timeline of samples (wall clock)"
+                                                    : "Timeline of samples (CPU time)";
+}
+
 static void chroprof__firefox_thread(const chroprof__firefox *f, uint32_t thread)
 {
-    static const char names[][48] = {
-        "Timeline, made from windows (no sampler)", "Exact tree of exec time (no order of time)",
-        "Waiting: wall of paused futures"
-    };
     chroprof__put_text(f->out, thread == 0 ? "\n{\"name\":\"" : ",\n{\"name\":\"");
-    chroprof__put_text(f->out, names[thread]);
+    chroprof__put_text(f->out, chroprof__firefox_thread_name(f, thread));
     chroprof__put_text(f->out, "\",\"isMainThread\":");
     chroprof__put_text(f->out, thread == 0 ? "true" : "false");
     chroprof__put_text(f->out, ",\"processType\":\"default\",\"processName\":");
@@ -14127,38 +14493,159 @@ static void chroprof__firefox_thread(const chroprof__firefox *f, uint32_t thread
 
 /* ---- shared tables */
 
+/* ---- shared tables */
+
+/* Frames, and functions, before those of the nodes. */
+static uint32_t chroprof__firefox_places(const chroprof__firefox *f)
+{
+    return f->sites + CHROPROF__PLACES;
+}
+
 static void chroprof__item_stack_frame(const chroprof__firefox *f, uint32_t k)
 {
-    chroprof__put_u64(f->out, k < f->paths ? f->p->paths[k].site
-                                           : chroprof__firefox_row_site(f, k - f->paths));
+    uint32_t frame;
+    if (k < f->paths)
+        frame = f->p->paths[k].site;
+    else if (k < f->paths + f->top_count)
+        frame = chroprof__firefox_row_site(f, k - f->paths);
+    else if (k < f->first_node)
+        frame = f->sites + k - f->paths - f->top_count;
+    else if (k < f->first_node + f->nodes)
+        frame = chroprof__firefox_places(f) + k - f->first_node;
+    else
+        frame = CHROPROF__IDLE;
+    chroprof__put_u64(f->out, frame);
 }
 
 static void chroprof__item_prefix(const chroprof__firefox *f, uint32_t k)
 {
-    if (k < f->paths && f->p->paths[k].parent != 0)
-        chroprof__put_u64(f->out, f->p->paths[k].parent);
+    uint32_t last = f->first_node + f->nodes;
+    uint32_t above = 0;
+    if (k < f->paths)
+        above = f->p->paths[k].parent;
+    else if (k >= last)
+        above = k - f->nodes;
+    else if (k >= f->first_node && chroprof__nodes(f->p->core)[k - f->first_node + 1].parent != 0)
+        above = f->first_node + chroprof__nodes(f->p->core)[k - f->first_node + 1].parent - 1;
+    if (above != 0)
+        chroprof__put_u64(f->out, above);
     else
         chroprof__put_text(f->out, "null");
 }
 
+/* Of the frame of a node: its site; f->sites for code and what is not known. */
+static uint32_t chroprof__node_site(const chroprof__firefox *f, uint32_t node)
+{
+    uint64_t item = chroprof__nodes(f->p->core)[node].item;
+    if (chroprof__item_kind(item) == CHROPROF__TASK)
+        return f->p->paths[chroprof__item_value(item)].site;
+    if (item == chroprof__item(CHROPROF__MARK, CHROPROF__MARK_IDLE))
+        return CHROPROF__IDLE;
+    return item == chroprof__item(CHROPROF__MARK, CHROPROF__MARK_LOOP) ? (uint32_t)CHROPROF__LOOP
+                                                                      : f->sites;
+}
+
+/* The site of frame k, f->sites and more if it has none. */
+static uint32_t chroprof__frame_site(const chroprof__firefox *f, uint32_t k)
+{
+    uint32_t places = chroprof__firefox_places(f);
+    return k < places ? k : chroprof__node_site(f, k - places + 1);
+}
+
+/* Code has the category of the task above it, which null stands for. */
+static bool chroprof__has_category(const chroprof__firefox *f, uint32_t k)
+{
+    return k < chroprof__firefox_places(f) || chroprof__frame_site(f, k) < f->sites;
+}
+
 static void chroprof__item_category(const chroprof__firefox *f, uint32_t k)
 {
-    chroprof__put_u64(f->out, chroprof__firefox_category(f, k));
+    if (chroprof__has_category(f, k))
+        chroprof__put_u64(f->out, chroprof__firefox_category(f, chroprof__frame_site(f, k)));
+    else
+        chroprof__put_text(f->out, "null");
+}
+
+static void chroprof__item_subcategory(const chroprof__firefox *f, uint32_t k)
+{
+    chroprof__put_text(f->out, chroprof__has_category(f, k) ? "0" : "null");
 }
 
 static void chroprof__item_line(const chroprof__firefox *f, uint32_t k)
 {
-    uint32_t line = k < f->sites ? chroprof__sites(f->p->core)[k].line : 0;
+    uint32_t site = chroprof__frame_site(f, k);
+    uint32_t line = site < f->sites ? chroprof__sites(f->p->core)[site].line : 0;
     if (line != 0)
         chroprof__put_u64(f->out, line);
     else
         chroprof__put_text(f->out, "null");
 }
 
+/* The node that a key was first met with, which is this one if it is new. What shares its place in
+ * the table is forgotten: then a function has one row more. */
+static uint32_t chroprof__codes_find(chroprof__codes *codes, uint64_t key, uint32_t node)
+{
+    uint32_t k = chroprof__hash_index(key, CHROPROF__FIREFOX_CODES);
+    if (codes->nodes[k] == 0 || codes->keys[k] != key) {
+        codes->keys[k] = key;
+        codes->nodes[k] = node;
+    }
+    return codes->nodes[k];
+}
+
+/* Functions are told apart by their names, of which the linker has one copy each, those without by
+ * their address; most addresses are seen many times, and looking for a name is dear. Asked for all
+ * nodes in their order, from the first. */
+static uint32_t chroprof__code_node(const chroprof__firefox *f, uint32_t node)
+{
+    uint64_t item = chroprof__nodes(f->p->core)[node].item;
+    chroprof_stack_frame frame;
+    if (node == 1)
+        memset(f->codes, 0, sizeof *f->codes);
+    uint32_t first = chroprof__codes_find(f->codes, item, node);
+    if (first != node || !chroprof__is_code(item))
+        return first;
+    chroprof__read_node(f->p, node, &frame);
+    if (*frame.name == 0)
+        return first;
+    first = chroprof__codes_find(f->codes, (uint64_t)(uintptr_t)frame.name | UINT64_C(1) << 63,
+                                 node);
+    f->codes->nodes[chroprof__hash_index(item, CHROPROF__FIREFOX_CODES)] = first;
+    return first;
+}
+
+static void chroprof__item_function(const chroprof__firefox *f, uint32_t k)
+{
+    uint32_t places = chroprof__firefox_places(f), function = k;
+    if (k >= places) {
+        uint32_t first = chroprof__code_node(f, k - places + 1);
+        uint32_t site = chroprof__frame_site(f, k);
+        function = site < f->sites ? site : places + first - 1;
+    }
+    chroprof__put_u64(f->out, function);
+}
+
 static void chroprof__item_name(const chroprof__firefox *f, uint32_t k)
 {
-    chroprof__put_u64(f->out, k < f->sites ? CHROPROF__WORD_SITES + 2 * (uint64_t)k
-                                           : (uint64_t)CHROPROF__WORD_REST);
+    uint64_t places = chroprof__firefox_places(f);
+    uint64_t first = CHROPROF__WORD_SITES + 2 * (uint64_t)f->sites + f->modules;
+    if (k < f->sites)
+        chroprof__put_u64(f->out, CHROPROF__WORD_SITES + 2 * (uint64_t)k);
+    else
+        chroprof__put_u64(f->out, k < places ? k - f->sites : first + k - places);
+}
+
+/* The library that a function is of; 0 is the program itself. */
+static void chroprof__item_resource(const chroprof__firefox *f, uint32_t k)
+{
+    uint32_t places = chroprof__firefox_places(f);
+    chroprof__put_u64(f->out, k < places ? 0 : chroprof__nodes(f->p->core)[k - places + 1].module);
+}
+
+static void chroprof__item_module(const chroprof__firefox *f, uint32_t k)
+{
+    chroprof__put_u64(f->out, k == 0 ? (uint64_t)CHROPROF__WORD_PROGRAM
+                              : CHROPROF__WORD_SITES + 2 * (uint64_t)f->sites + k - 1);
 }
 
 static void chroprof__item_file(const chroprof__firefox *f, uint32_t k)
@@ -14182,6 +14669,42 @@ static void chroprof__firefox_table(const chroprof__firefox *f, const char *name
     chroprof__put_u64(f->out, length);
 }
 
+/* Of code that the linker has no name for the address, as a debugger wants it. */
+static void chroprof__put_code_name(const chroprof__firefox *f, uint32_t node)
+{
+    static const char hex[] = "0123456789abcdef";
+    chroprof_stack_frame frame;
+    uint32_t digits = 1;
+    chroprof__read_node(f->p, node, &frame);
+    if (frame.kind != CHROPROF_FRAME_NATIVE || *frame.name != 0) {
+        chroprof__put_json_text(f->out, frame.name);
+        return;
+    }
+    while (digits < 16 && frame.address >> (4 * digits) != 0)
+        digits++;
+    chroprof__put_text(f->out, "\"0x");
+    while (digits-- > 0)
+        chroprof__put_byte(f->out, hex[frame.address >> (4 * digits) & 15u]);
+    chroprof__put_byte(f->out, '"');
+}
+
+/* The path of each module, then of each node the name, once a function. */
+static void chroprof__firefox_code_strings(const chroprof__firefox *f)
+{
+    uint32_t k;
+    for (k = 0; k < f->modules && !f->out->failed; k++) {
+        chroprof__put_byte(f->out, ',');
+        chroprof__put_json_text(f->out, chroprof__modules(f->p->core)[k].path);
+    }
+    for (k = 1; k <= f->nodes && !f->out->failed; k++) {
+        chroprof__put_byte(f->out, ',');
+        if (chroprof__code_node(f, k) == k)
+            chroprof__put_code_name(f, k);
+        else
+            chroprof__put_text(f->out, "\"\"");
+    }
+}
+
 static void chroprof__firefox_strings(const chroprof__firefox *f)
 {
     const char *name;
@@ -14189,7 +14712,8 @@ static void chroprof__firefox_strings(const chroprof__firefox *f)
     uint32_t line;
     uint32_t k;
     chroprof__put_text(f->out, "\"shared\":{\"stringArray\":[\"(all other sites)\","
-                               "\"Stall: turn\",\"Stall: pass\",\"Share of the loop\",");
+                               "\"(no samples)\",\"(frames missing)\",\"Stall: turn\","
+                               "\"Stall: pass\",\"Share of the loop\",");
     chroprof__put_json_text(f->out, chroprof__firefox_program(f->p));
     for (k = 0; k < f->sites && !f->out->failed; k++) {
         chroprof__read_site_name(f->p, k, &name, &file, &line);
@@ -14198,12 +14722,13 @@ static void chroprof__firefox_strings(const chroprof__firefox *f)
         chroprof__put_byte(f->out, ',');
         chroprof__put_json_text(f->out, file);
     }
+    chroprof__firefox_code_strings(f);
     chroprof__put_byte(f->out, ']');
 }
 
 static void chroprof__firefox_stacks(const chroprof__firefox *f)
 {
-    uint32_t stacks = f->paths + f->top_count + 1;
+    uint32_t stacks = f->first_node + f->nodes + f->twins;
     chroprof__firefox_table(f, "stackTable", stacks);
     chroprof__firefox_column(f, "frame", stacks, chroprof__item_stack_frame);
     chroprof__firefox_column(f, "prefix", stacks, chroprof__item_prefix);
@@ -14211,43 +14736,47 @@ static void chroprof__firefox_stacks(const chroprof__firefox *f)
 
 static void chroprof__firefox_frames(const chroprof__firefox *f)
 {
-    uint32_t frames = f->sites + 1;
+    uint32_t frames = chroprof__firefox_places(f) + f->nodes;
     chroprof__put_byte(f->out, '}');
     chroprof__firefox_table(f, "frameTable", frames);
-    chroprof__firefox_column(f, "address", frames, chroprof__item_minus);
-    chroprof__firefox_column(f, "inlineDepth", frames, chroprof__item_zero);
+    chroprof__firefox_fill(f, "address", frames, "-1");
+    chroprof__firefox_fill(f, "inlineDepth", frames, "0");
     chroprof__firefox_column(f, "category", frames, chroprof__item_category);
-    chroprof__firefox_column(f, "subcategory", frames, chroprof__item_zero);
-    chroprof__firefox_column(f, "func", frames, chroprof__item_number);
-    chroprof__firefox_column(f, "nativeSymbol", frames, chroprof__item_null);
-    chroprof__firefox_column(f, "innerWindowID", frames, chroprof__item_null);
+    chroprof__firefox_column(f, "subcategory", frames, chroprof__item_subcategory);
+    chroprof__firefox_column(f, "func", frames, chroprof__item_function);
+    chroprof__firefox_fill(f, "nativeSymbol", frames, "null");
+    chroprof__firefox_fill(f, "innerWindowID", frames, "null");
     chroprof__firefox_column(f, "line", frames, chroprof__item_line);
-    chroprof__firefox_column(f, "column", frames, chroprof__item_null);
+    chroprof__firefox_fill(f, "column", frames, "null");
 }
 
 static void chroprof__firefox_functions(const chroprof__firefox *f)
 {
-    uint32_t functions = f->sites + 1;
+    uint32_t functions = chroprof__firefox_places(f) + f->nodes;
     chroprof__put_byte(f->out, '}');
     chroprof__firefox_table(f, "funcTable", functions);
     chroprof__firefox_column(f, "name", functions, chroprof__item_name);
-    chroprof__firefox_column(f, "isJS", functions, chroprof__item_false);
-    chroprof__firefox_column(f, "relevantForJS", functions, chroprof__item_false);
-    chroprof__firefox_column(f, "resource", functions, chroprof__item_zero);
+    chroprof__firefox_fill(f, "isJS", functions, "false");
+    chroprof__firefox_fill(f, "relevantForJS", functions, "false");
+    chroprof__firefox_column(f, "resource", functions, chroprof__item_resource);
     chroprof__firefox_column(f, "source", functions, chroprof__item_source);
     chroprof__firefox_column(f, "lineNumber", functions, chroprof__item_line);
-    chroprof__firefox_column(f, "columnNumber", functions, chroprof__item_null);
+    chroprof__firefox_fill(f, "columnNumber", functions, "null");
 }
 
 static void chroprof__firefox_rest(const chroprof__firefox *f)
 {
-    chroprof__put_text(f->out, "},\n\"resourceTable\":{\"length\":1,\"lib\":[null],\"name\":[");
-    chroprof__put_u64(f->out, CHROPROF__WORD_PROGRAM);
-    chroprof__put_text(f->out, "],\"host\":[null],\"type\":[1]},\n"
-                               "\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],"
+    uint32_t resources = 1 + f->modules;
+    chroprof__put_byte(f->out, '}');
+    chroprof__firefox_table(f, "resourceTable", resources);
+    chroprof__firefox_fill(f, "lib", resources, "null");
+    chroprof__firefox_column(f, "name", resources, chroprof__item_module);
+    chroprof__firefox_fill(f, "host", resources, "null");
+    chroprof__firefox_fill(f, "type", resources, "1");
+    chroprof__put_text(f->out, "},\n\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],"
                                "\"name\":[],\"functionSize\":[]}");
     chroprof__firefox_table(f, "sources", f->sites);
-    chroprof__firefox_column(f, "id", f->sites, chroprof__item_null);
+    chroprof__firefox_fill(f, "id", f->sites, "null");
     chroprof__firefox_column(f, "filename", f->sites, chroprof__item_file);
     chroprof__put_text(f->out, "}}}\n");
 }
@@ -14255,10 +14784,11 @@ static void chroprof__firefox_rest(const chroprof__firefox *f)
 static void chroprof__write_as_firefox(chroprof__out *o, const chroprof *p)
 {
     chroprof__firefox f;
+    chroprof__codes codes;
     uint32_t thread;
-    chroprof__firefox_read(&f, o, p);
+    chroprof__firefox_read(&f, &codes, o, p);
     chroprof__firefox_meta(&f);
-    for (thread = 0; thread < 3 && !o->failed; thread++)
+    for (thread = 0; thread < chroprof__firefox_threads(&f) && !o->failed; thread++)
         chroprof__firefox_thread(&f, thread);
     chroprof__put_text(o, "],\n\"counters\":[],\n");
     chroprof__firefox_strings(&f);

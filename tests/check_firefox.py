@@ -47,6 +47,10 @@ def is_number(value):
     return type(value) in (int, Decimal)
 
 
+def is_count(value):
+    return type(value) is int
+
+
 def to_ns(ms):
     ns = ms * NS
     need(ns == int(ns), "finer than a nanosecond:", ms)
@@ -130,10 +134,11 @@ def check_samples(name, samples, stacks):
     check_indices(name, samples, "stack", stacks)
     need(all(is_number(t) for t in samples["time"]), name, "time")
     need(all(a <= b for a, b in zip(samples["time"], samples["time"][1:])), name, "goes back")
-    need(all(is_number(w) and w >= 0 for w in samples["weight"]), name, "weight")
+    number = is_number if samples["weightType"] == "tracing-ms" else is_count
+    need(all(number(w) and w >= 0 for w in samples["weight"]), name, "weight")
     need(samples["length"] > 0 and samples["weight"][-1] == 0, name, "is not closed")
     for delta in samples.get("threadCPUDelta", []):
-        need(is_number(delta) and delta >= 0, name, "CPU delta", delta)
+        need(is_count(delta) and delta >= 0, name, "CPU delta", delta)
 
 
 def check_markers(name, markers, profile, schemas):
@@ -194,6 +199,19 @@ class Names:
             self.chains[stack] = head + (self.frame(self.shared["stackTable"]["frame"][stack]),)
         return self.chains[stack]
 
+    def module(self, stack):
+        func = self.shared["frameTable"]["func"][self.shared["stackTable"]["frame"][stack]]
+        resource = self.shared["funcTable"]["resource"][func]
+        return self.shared["stringArray"][self.shared["resourceTable"]["name"][resource]]
+
+    def category(self, stack):
+        """Null is that of the frame above."""
+        found = None
+        while stack is not None and found is None:
+            found = self.shared["frameTable"]["category"][self.shared["stackTable"]["frame"][stack]]
+            stack = self.shared["stackTable"]["prefix"][stack]
+        return found
+
     def fill(self):
         for stack in range(self.shared["stackTable"]["length"]):
             self.chain(stack)               # prefixes come first, so no recursion goes deep
@@ -250,34 +268,161 @@ def check_time_line(names, samples, report):
         same("the timeline of", got, want)
 
 
+def place_of(path):
+    return (path["name"], path["file"], path["line"])
+
+
+def chains_of_paths(report):
+    chains = {2: (("(untracked)", "", 0),)}
+    for path in report["paths"]:
+        chains[path["id"]] = chains.get(path["parent"], ()) + (place_of(path),)
+    return chains
+
+
+def chains_of_stacks(report):
+    """Of each sampled stack: code without a name is its address."""
+    places = {path["id"]: place_of(path) for path in report["paths"]}
+    places[2] = ("(untracked)", "", 0)
+    chains = {0: ()}
+    for node in report["stacks"]:
+        place = (node["name"], "", 0)
+        if node["kind"] == "task":
+            place = places[node["path"]]
+        elif node["kind"] == "native" and not node["name"]:
+            place = ("0x%x" % node["address"], "", 0)
+        chains[node["id"]] = chains[node["parent"]] + (place,)
+    return chains
+
+
+GAP, IDLE, LOST = ("(no samples)", "", 0), ("(idle)", "", 0), ("(frames missing)", "", 0)
+
+
+def check_split(what, row, parts):
+    """A range that is selected counts what lies in it, to one part."""
+    need(sum(weight for _, weight, _ in parts) == row["weight"], what, "weighs", parts[:9])
+    need([cpu for _, _, cpu in parts] == [row["cpu_ns"]] + [0] * (len(parts) - 1), what, "CPU")
+    need(parts[0][0] == row["at_ns"], what, "begins at", parts[0][0])
+    end, before = row["at_ns"] + row["duration_ns"], 0
+    if len(parts) == 1:
+        return
+    most = max(weight for _, weight, _ in parts)
+    for at, weight, _ in parts:
+        need(row["at_ns"] <= at <= end, what, "has a part at", at)
+        want = row["weight"] * (at - row["at_ns"]) / max(1, row["duration_ns"])
+        need(abs(before - want) <= most + 1, what, before, "before", at, "not", want)
+        before += weight
+
+
+def check_sample_rows(names, profile, samples, report):
+    """Each row of the JSON, split or not, and nothing else."""
+    chains, elapsed = chains_of_stacks(report), report["totals"]["elapsed_ns"]
+    elapsed = max([elapsed] + [row["at_ns"] + row["duration_ns"] for row in report["samples"]])
+    modules = {row["id"]: row["path"] for row in report["modules"]}
+    nodes = {node["id"]: node for node in report["stacks"]}
+    idle = [c["name"] for c in profile["meta"]["categories"]].index("Idle")
+    cells = list(zip(samples["stack"], samples["time"], samples["weight"],
+                     samples["threadCPUDelta"]))[:-1]
+    k = 0
+    for number, row in enumerate(report["samples"]):
+        want, parts, left = chains[row["stack"]], [], row["weight"]
+        if row["state"] == "idle" and want[-1:] != (IDLE,):
+            want += (IDLE,)
+        want = want or (LOST,)
+        while k < len(cells) and names.chain(cells[k][0]) == (GAP,):
+            need(cells[k][2:] == (0, 0), "a gap that weighs", cells[k])
+            k += 1
+        while left > 0 and k < len(cells):
+            stack, at, weight, cpu = cells[k]
+            need(names.chain(stack) == want, "row", number, names.chain(stack), "is not", want)
+            need((names.category(stack) == idle) == (row["state"] == "idle"), "row", number, "idle")
+            parts.append((to_ns(at), weight, cpu))
+            left, k = left - weight, k + 1
+        need(parts, "no cells of row", number)
+        check_split("row %d" % number, row, parts)
+        need(len(parts) <= 1 + 1000 * row["duration_ns"] // max(1, elapsed), "parts of", number)
+        need(len(parts) >= min(row["weight"], 1 + 900 * row["duration_ns"] // max(1, elapsed)),
+             "row", number, "is in", len(parts), "parts")
+        node = nodes.get(row["stack"], {"kind": ""})
+        if node["kind"] == "native" and row["state"] != "idle" and node["module"] >= 0:
+            need(names.module(parts and cells[k - 1][0]) == modules[node["module"]], "module", node)
+    need(all(names.chain(c[0]) == (GAP,) and c[2:] == (0, 0) for c in cells[k:]), "cells behind")
+    # what elapsed adds up is rounded path by path
+    need(0 <= to_ns(samples["time"][-1]) - elapsed <= len(report["paths"]) + 4, "the end",
+         samples["time"][-1], elapsed)
+    need(sum(samples["weight"]) == sum(row["weight"] for row in report["samples"]), "weights")
+    need(sum(samples["threadCPUDelta"]) == sum(row["cpu_ns"] for row in report["samples"]), "CPU")
+
+
+def check_draws(names, samples, report):
+    chains, want, got = chains_of_paths(report), Counter(), Counter()
+    for row in report["wall"]:
+        if row["state"] == "paused":
+            want[chains[row["path"]]] += row["weight"]
+    for stack, weight in zip(samples["stack"], samples["weight"]):
+        got[names.chain(stack)] += weight
+    del got[(IDLE,)]                        # closes the columns
+    same("draws of", got, want)
+
+
 def check_stalls(names, markers, report):
     got = [k for k in range(markers["length"]) if markers["data"][k]["type"] == "Stall"]
     need(len(got) == len(report["stalls"]), "stalls:", len(got))
-    chains = {2: (("(untracked)", "", 0),)}
-    for path in report["paths"]:
-        frame = (path["name"], path["file"], path["line"])
-        chains[path["id"]] = chains.get(path["parent"], ()) + (frame,)
+    chains, sampled = chains_of_paths(report), {}
+    if report.get("samples"):
+        sampled = chains_of_stacks(report)
     for k, stall in zip(got, report["stalls"]):
         data = markers["data"][k]
         need(to_ns(markers["startTime"][k]) == stall["start_ns"], "start of stall", k)
         need(to_ns(data["dur"]) == stall["length_ns"], "length of stall", k)
         if stall["slices"]:
             need(data["handler"] == stall["slices"][0]["name"], "handler of stall", k)
-            need(names.chain(data["cause"]["stack"]) == chains[stall["slices"][0]["path"]],
-                 "stack of stall", k)
+        hits = [row["stack"] for row in stall["samples"]]
+        want = chains[stall["slices"][0]["path"]] if stall["slices"] else (("(loop)", "", 0),)
+        if hits and hits[0] in sampled and hits[0] > 0:
+            want = sampled[hits[0]]
+        need(names.chain(data["cause"]["stack"]) == want, "stack of stall", k)
+
+
+def check_stall_places(names, samples, report):
+    """In a timeline of windows a stall that is one slice lies where it was."""
+    turns = [s for s in report["stalls"] if s["kind"] == "turn"]
+    for stall in turns:
+        start, end = stall["start_ns"], stall["start_ns"] + stall["length_ns"]
+        if any(t is not stall and t["start_ns"] < end and t["start_ns"] + t["length_ns"] > start
+               for t in turns) or len(turns) > 64:
+            continue
+        if not stall["slices"] or stall["slices"][0]["exec_ns"] < 0.99 * stall["length_ns"]:
+            continue
+        name = stall["slices"][0]["name"] if stall["slices"][0]["path"] != 2 else "(untracked)"
+        inside = sum(to_ns(w) for stack, at, w in
+                     zip(samples["stack"], samples["time"], samples["weight"])
+                     if start - 50 <= to_ns(at) < end and
+                     names.chain(stack)[0][0] in (name, "(all other sites)"))
+        need(inside >= 0.98 * stall["length_ns"] - 50, "the stall at", start, "has", inside, "of",
+             stall["length_ns"])
 
 
 def check_sums(profile, report):
     names = Names(profile["shared"])
     names.fill()
     line, tree, waiting = profile["threads"][:3]
-    check_time_line(names, line["samples"], report)
+    sampled = bool(report.get("samples"))
+    need(("windows" in line["name"]) != sampled, "the name", line["name"])
+    if sampled:
+        check_sample_rows(names, profile, line["samples"], report)
+    else:
+        check_time_line(names, line["samples"], report)
+        check_stall_places(names, line["samples"], report)
     want = paths_of(report, "exec_ns")
     want.update(outside(report))
     got = weights(names, tree["samples"])
     same("exec of", got, want)
     need(sum(got.values()) == report["totals"]["elapsed_ns"], "the tree's sum")
     same("waiting of", weights(names, waiting["samples"]), paths_of(report, "waiting_ns"))
+    draws = report.get("sampler", {"draws": 0})["draws"] > 0
+    need(len(profile["threads"]) == 3 + draws, "threads:", len(profile["threads"]))
+    if draws:
+        check_draws(names, profile["threads"][3]["samples"], report)
     check_stalls(names, line["markers"], report)
 
 

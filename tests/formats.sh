@@ -1,7 +1,9 @@
 #!/bin/sh
-# The profile that each case of some test programs ends with, and each recorded stream, in every
-# format: read back by the checkers of the formats and compared with its JSON, sum by sum.
-#   sh tests/formats.sh        B=build: the folder of the programs
+# Every profile that the tests make, in every format: what each case of some test programs ends
+# with, each recorded stream, each example and the demonstration. Read back by the checkers of the
+# formats and compared with its JSON, sum by sum.
+#   sh tests/formats.sh [WORD...]     B=build: the folder of the programs; WORD: test, trace, demo
+#                                     or a part of the name of an example; none: all
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
 
 cd "$(dirname "$0")/.." || exit 1
@@ -9,23 +11,78 @@ B=${B:-build}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
+wanted=$*
+failed=0 skipped=0
+
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# is_wanted NAME: no arguments, or one of them is part of the name
+is_wanted() {
+    [ -z "$wanted" ] && return 0
+    for part in $wanted; do case $1 in *"$part"*) return 0 ;; esac; done
+    return 1
+}
 
 if ! command -v python3 >/dev/null 2>&1; then
-    echo "skip formats: needs python3"
+    skip formats "needs python3"
     echo "0 passed, 0 failed, 1 skipped"
     exit
 fi
-for program in test_words test_events test_chronos; do
-    PROFILES=$folder "$B/test/plain/$program" >"$folder/log" 2>&1 || {
-        echo "FAIL $program: $(grep -m 1 '^FAIL' "$folder/log")"
-        echo "0 passed, 1 failed, 0 skipped"
-        exit 1
-    }
+export PYTHONDONTWRITEBYTECODE=1
+
+# --- the test programs; a case that fails is shown where they are run for themselves
+is_wanted test && for program in test_words test_events test_chronos test_sampler; do
+    PROFILES=$folder "$B/test/plain/$program" >"$folder/log" 2>&1
+    tail -n 1 "$folder/log" | grep -q ' passed, ' || fail "$program" "ended without its counts"
 done
-command -v xz >/dev/null 2>&1 && for stream in tests/traces/*.events.xz; do
+
+# --- the recorded streams
+is_wanted trace && command -v xz >/dev/null 2>&1 && for stream in tests/traces/*.events.xz; do
     name=$folder/$(basename "$stream" .events.xz)
     for format in json firefox pprof prometheus folded; do
         "$B/chroprof" replay "$stream" --stall 50us -f $format -o "$name.$format"
     done
 done
-python3 tests/check_formats.py "$folder"
+
+# built NAME BUILD-LINE: with every_format.h in front; "skip" if what it includes is not there
+built() {
+    of="-DEVERY_FORMAT_OF='\"$1\"' -D_GNU_SOURCE -include tests/every_format.h -w"
+    line=$(echo "$2" | sed "s,^cc ,${CC:-cc} ,; s,^c++ ,${CXX:-c++} ,; s,OUT,$folder/$1,")
+    eval "$(echo "$line" | sed "s,FILE,$of &,; s,FILE,\$source -O0,")" >"$folder/log" 2>&1
+}
+
+mkdir "$folder/run"
+
+# --- the examples; those whose libraries are missing are shown as skipped by examples.sh too
+for source in examples/hello.c examples/loop_*.c examples/loop_*.cc examples/demo.c; do
+    name=$(basename "$source" | sed 's/\.[a-z]*$//')
+    is_wanted "$name" || continue
+    line=$(sed -n '1,3s,^[/ *]*build: \(.*\) ; needs: .*,\1,p' "$source")
+    [ "$name" != demo ] || line="cc -O2 -fno-omit-frame-pointer FILE -o OUT"
+    case $name in
+    loop_coroutines) line="$line -DCHROPROF_COROUTINES" ;;
+    loop_libev) line="cc -include ev.h ${line#cc }" ;;    # <elf.h> takes its EV_NONE
+    esac
+    if ! built "$name" "$line"; then
+        if grep -q 'No such file\|cannot find -l\|not found' "$folder/log"; then
+            skip "$name" "needs $(sed -n '1,3s,.* needs: \([^*]*[^* ]\).*,\1,p' "$source")"
+        else
+            fail "$name" "does not build: $(grep -m 1 'error\|undefined' "$folder/log")"
+        fi
+        continue
+    fi
+    arguments="--json $folder/log"
+    [ "$name" != demo ] || arguments=4
+    (cd "$folder/run" && PROFILES=$folder timeout 60 "../$name" $arguments >/dev/null 2>err) ||
+        fail "$name" "ends with $?: $(tail -n 1 "$folder/run/err")"
+    [ -s "$folder/$name.firefox" ] || fail "$name" "left no profile"
+done
+
+counts=$(python3 tests/check_formats.py "$folder" | tee "$folder/checked" | tail -n 1 |
+    sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+sed '$d' "$folder/checked"
+set -- ${counts:-0 1 0}
+failed=$((failed + $2))
+echo "$1 passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

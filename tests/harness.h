@@ -13,6 +13,7 @@
 #define HARNESS_H
 
 #include "../chroprof.h"
+#include "every_format.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -103,30 +104,28 @@ static inline chroprof *harness_profile(void)
     return &profile;
 }
 
-static inline int harness_write(void *user, const void *bytes, size_t count)
+/* A profile with a running clock whose last state is to be kept as well; it is switched off for
+ * that, so that it stands still. */
+static inline chroprof **harness_live(void)
 {
-    return fwrite(bytes, 1, count, (FILE *)user) != count;
+    static chroprof *live;
+    return &live;
 }
 
-/* Not of a profile whose clock goes on between the formats. */
-static inline void harness_keep(const char *folder)
+static inline bool harness_stands_still(const chroprof *p)
 {
-    static const char *const names[] = { "json", "folded", "prometheus", "pprof", "firefox" };
-    static const chroprof_format formats[] = { CHROPROF_JSON, CHROPROF_FOLDED, CHROPROF_PROMETHEUS,
-                                               CHROPROF_PPROF, CHROPROF_FIREFOX };
-    chroprof *p = harness_profile();
-    char path[512];
-    size_t i;
-    if (p->core == NULL || chroprof_now(p) != chroprof_now(p))
-        return;
-    for (i = 0; i < sizeof formats / sizeof *formats; i++) {
-        FILE *out;
-        snprintf(path, sizeof path, "%s/%s.%s", folder, harness()->name, names[i]);
-        out = fopen(path, "wb");
-        if (out == NULL || chroprof_write(p, formats[i], harness_write, out) != 0 ||
-            fclose(out) != 0)
-            harness_fail(__FILE__, __LINE__, "cannot write %s", path);
-    }
+    chroprof_totals t;
+    chroprof_read_totals(p, &t);
+    return !t.enabled || chroprof_now(p) == chroprof_now(p);
+}
+
+/* Only if it stands still: the formats are to agree. */
+static inline void harness_keep(chroprof *p)
+{
+    const char *folder = getenv("PROFILES");
+    if (folder != NULL && p->core != NULL && harness_stands_still(p) &&
+        !every_format(p, folder, harness()->name))
+        harness_fail(__FILE__, __LINE__, "cannot write every format to %s", folder);
 }
 
 /* Is it to be tried again? */
@@ -135,6 +134,7 @@ static inline bool harness_try(const test_case *test)
     int how;
     harness()->tries--;
     memset(harness_profile(), 0, sizeof(chroprof));
+    *harness_live() = NULL;
     harness()->name = test->name;
     harness()->event = NULL;
     harness()->seed = 0;
@@ -143,8 +143,9 @@ static inline bool harness_try(const test_case *test)
         if (harness_excepted(test->name))
             harness_skip("left out by EXCEPT");
         test->run();
-        if (getenv("PROFILES") != NULL)
-            harness_keep(getenv("PROFILES"));
+        if (*harness_live() != NULL)
+            chroprof_set_enabled(*harness_live(), false);
+        harness_keep(*harness_live() != NULL ? *harness_live() : harness_profile());
         printf("ok %s\n", test->name);
         harness()->passed++;
     } else if (how == 1) {

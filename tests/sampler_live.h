@@ -95,6 +95,7 @@ static chroprof *live_profile(const chroprof_options *o)
 {
     chroprof_sampler_stop(&live);           /* of a case that failed */
     CHECK_EQ(chroprof_init(&live, live_memory, sizeof live_memory, o), CHROPROF_OK);
+    *harness_live() = &live;
     return &live;
 }
 
