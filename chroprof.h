@@ -9213,16 +9213,19 @@ static void *chroprof__new_mapping(const char *made, size_t size)
     int file = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0)
         return NULL;
-    int failed = chroprof__reserve(file, size);
+    int error = chroprof__reserve(file, size);
     void *memory = MAP_FAILED;
-    if (failed == 0)
+    if (error == 0) {
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    else
-        errno = failed;
+        error = memory == MAP_FAILED ? errno : 0;
+    }
     close(file);
-    if (memory == MAP_FAILED)
+    if (memory == MAP_FAILED) {
         unlink(made);
-    return memory == MAP_FAILED ? NULL : memory;
+        memory = NULL;
+    }
+    errno = error;
+    return memory;
 }
 
 /* The same under a name of its own, which goes to made. A process of our number may have been

@@ -22,10 +22,10 @@ int main(int argc, char **argv)
     if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
     FILE *child = popen("for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; echo line $i; done", "r");
-    struct pollfd input = { fileno(child), POLLIN, 0 };
+    struct pollfd input = { child != NULL ? fileno(child) : -1, POLLIN, 0 };
     char line[7]; /* one line a call */
     chroprof_init(&prof, memory, sizeof(memory), NULL); /* chroprof */
-    for (long size = 1; size > 0;) {
+    for (long size = child != NULL; size > 0;) {
         chroprof_idle_enter(&prof); /* chroprof */
         int ready = poll(&input, 1, 20);
         chroprof_idle_leave(&prof); /* chroprof */
