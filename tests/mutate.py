@@ -9,10 +9,10 @@ takes all of them, else a random sample of N. A mutant is not counted that does 
 whose machine code is that of the original (code of another system, or the same to gcc -O2). tcc
 compiles in milliseconds what it can see, clang the rest. A case that fails, crashes or takes ten
 times as long as with the header as it is has killed the mutant; the cases that kill most in little
-time come first, those that take longer than SLOW seconds or so are left out. Mutants that nobody
-can tell from the original are listed with the reason in tests/mutants.txt. Prints the survivors
-with their change; fails if less than LEAST percent were killed. SHOW=1 only prints the mutants.
-ONLY=file takes those of a list like the survivors'.
+time come first, those that take longer than SLOW seconds or so, with SHARE=10, are left out.
+Mutants that nobody can tell from the original are listed with the reason in tests/mutants.txt.
+Prints the survivors with their change; fails if less than LEAST percent were killed. SHOW=1 only
+prints the mutants. ONLY=file takes those of a list like the survivors'.
 """
 import os
 import random
@@ -150,7 +150,8 @@ def limits():
 
 def start(command, output):
     """A process in a group of its own, so that all of it can be ended."""
-    environment = dict(os.environ, SCRATCH=FOLDER + '/scratch', B=os.environ.get('B', 'build'))
+    environment = dict(os.environ, SCRATCH=FOLDER + '/scratch', B=os.environ.get('B', 'build'),
+                       SHARE='10')
     return subprocess.Popen(command, preexec_fn=limits, env=environment, stdin=subprocess.DEVNULL,
                             stdout=output, stderr=subprocess.DEVNULL)
 
