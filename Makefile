@@ -36,6 +36,7 @@ help:
 	@echo 'make fuzz       fuzzes the event gate with libFuzzer; TIME=60 seconds'
 	@echo 'make fuzz-open  the same for chroprof_open and chroprof_snapshot: any bytes as a block'
 	@echo 'make fuzz-afl   both with AFL++ (package afl++), TIME seconds each'
+	@echo 'make fuzz-merge  adds to the seeds what was found and reaches more'
 	@echo 'make fuzz-coverage  what of chroprof.h the inputs of the fuzzers reach'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
 	@echo 'make bench-loop, -peers, -scale, -counts, -compile, -soak: see bench/README.md'
@@ -177,7 +178,8 @@ soak: $B/soak
 
 fuzz: $B/fuzz_events
 	@mkdir -p $B/corpus
-	$B/fuzz_events -max_len=2048 -max_total_time=$(TIME) $B/corpus fuzz/corpus_events
+	$B/fuzz_events -dict=fuzz/events.dict -max_len=2048 -max_total_time=$(TIME) $B/corpus \
+	    fuzz/corpus_events
 
 $B/fuzz_events: fuzz/fuzz_events.c chroprof.h
 	@mkdir -p $B
@@ -186,7 +188,8 @@ $B/fuzz_events: fuzz/fuzz_events.c chroprof.h
 # any bytes as a block
 fuzz-open: $B/fuzz_open
 	@mkdir -p $B/corpus_open
-	$B/fuzz_open -dict=fuzz/open.dict -max_len=16384 -max_total_time=$(TIME) $B/corpus_open fuzz/corpus_open
+	$B/fuzz_open -dict=fuzz/open.dict -max_len=16384 -max_total_time=$(TIME) $B/corpus_open \
+	    fuzz/corpus_open
 
 $B/fuzz_open: fuzz/fuzz_open.c chroprof.h
 	@mkdir -p $B
@@ -197,13 +200,21 @@ AFL = AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL
       afl-fuzz -V $(TIME) -m none
 
 fuzz-afl: $B/afl_events $B/afl_open
-	$(AFL) -i fuzz/corpus_events -o $B/afl_out_events -- $B/afl_events
+	$(AFL) -x fuzz/events.dict -i fuzz/corpus_events -o $B/afl_out_events -- $B/afl_events
 	$(AFL) -x fuzz/open.dict -i fuzz/corpus_open -o $B/afl_out_open -- $B/afl_open
 	! ls $B/afl_out_*/default/crashes/id* $B/afl_out_*/default/hangs/id* 2>/dev/null
 
 $B/afl_%: fuzz/fuzz_%.c chroprof.h
 	@mkdir -p $B
 	AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -g -O1 -fsanitize=fuzzer -o $@ $<
+
+# what was found, as small as it can be with the same coverage, beside the seeds that are committed
+fuzz-merge: $B/fuzz_events $B/fuzz_open
+	@mkdir -p $B/corpus $B/corpus_open
+	$B/fuzz_events -merge=1 -max_len=$(SEED_BYTES) fuzz/corpus_events $B/corpus
+	$B/fuzz_open -merge=1 -max_len=$(SEED_BYTES) fuzz/corpus_open $B/corpus_open
+
+SEED_BYTES = 128
 
 fuzz-coverage:
 	@B='$B' sh fuzz/coverage.sh events
@@ -303,6 +314,6 @@ clean:
 	rm -rf $B
 
 .PHONY: help chroprof demo test test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
-    test-programs coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-coverage bench \
+    test-programs coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-picture bench-loop bench-peers bench-scale bench-counts bench-compile bench-soak \
     bench-curves install uninstall clean

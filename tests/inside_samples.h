@@ -679,6 +679,268 @@ TEST(build_ids_stand_among_notes)
     (void)modules_with(p, i);
     CHECK_STR(last_module(p)->build_id, "abab");
 }
+
+/* >>ticks: what the handler does, called by hand */
+
+/* A stack of three calls: frame records at 2, 6 and 10, each with where it returns to. */
+static void stack_of_three(chroprof__sampler *s, uintptr_t *words, size_t count)
+{
+    memset(words, 0, count * sizeof *words);
+    words[2] = (uintptr_t)&words[6];
+    words[3] = LIBRARY + 1;
+    words[6] = (uintptr_t)&words[10];
+    words[7] = LIBRARY + 2;
+    words[11] = LIBRARY + 3;
+    s->low = (uintptr_t)words;
+    s->high = (uintptr_t)(words + count);
+}
+
+/* The items, and 0 behind the last. */
+static void expect_items(const chroprof__entry *e, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                         uint64_t f)
+{
+    const uint64_t items[] = { a, b, c, d, f };
+    uint32_t k;
+    for (k = 0; k < 5 && items[k] != 0; k++)
+        CHECK_EQ(e->items[k], items[k]);
+    CHECK_EQ(e->count, k);
+}
+
+static chroprof__entry walked(const chroprof *p, uint32_t depth, uintptr_t *words)
+{
+    chroprof__entry e = entry_of(1, 0);
+    chroprof__walk w;
+    w.c = p->core;
+    w.s = sampler(p);
+    w.e = &e;
+    w.depth = depth;
+    chroprof__walk_records(&w, (uintptr_t)&words[2], (uintptr_t)&words[1]);
+    return e;
+}
+
+TEST(a_walk_follows_the_records)
+{
+    const uint64_t first = chroprof__item(CHROPROF__RETURN, LIBRARY + 1);
+    const uint64_t second = chroprof__item(CHROPROF__RETURN, LIBRARY + 2);
+    const uint64_t third = chroprof__item(CHROPROF__RETURN, LIBRARY + 3);
+    const uint64_t cut = chroprof__item(CHROPROF__MARK, CHROPROF__MARK_CUT);
+    const uint64_t timer = chroprof__item(CHROPROF__TASK, 8);
+    const uint64_t unknown = chroprof__item(CHROPROF__MARK, CHROPROF__MARK_STACK);
+    uintptr_t words[16];
+    chroprof *p = scene();
+    chroprof__sampler *s = sampler(p);
+    chroprof__note *note = chroprof__notes(s) + 5;
+    chroprof__entry e;
+    stack_of_three(s, words, 16);
+    e = walked(p, 0, words);
+    expect_items(&e, first, second, third, 0, 0);
+    e = walked(p, 5, words);                /* nobody began these tasks */
+    expect_items(&e, first, second, third, cut, 0);
+    note->event = frame(5).event;           /* the second call began the innermost task */
+    note->keys[2] = chroprof__frame_key((uintptr_t)&words[6], LIBRARY + 2);
+    e = walked(p, 5, words);
+    expect_items(&e, timer, first, second, third, cut);
+    note->event++;                          /* an old note */
+    e = walked(p, 5, words);
+    expect_items(&e, first, second, third, cut, 0);
+    s->high = (uintptr_t)&words[7];         /* the stack ends in the middle of a record */
+    e = walked(p, 0, words);
+    expect_items(&e, first, 0, 0, 0, 0);
+    s->high = (uintptr_t)&words[8];
+    e = walked(p, 0, words);
+    expect_items(&e, first, second, 0, 0, 0);
+    s->high = (uintptr_t)&words[16];
+    words[2] = (uintptr_t)&words[6] + 1;    /* records are aligned, and lie above each other */
+    e = walked(p, 0, words);
+    expect_items(&e, first, 0, 0, 0, 0);
+    words[2] = (uintptr_t)&words[2];
+    e = walked(p, 0, words);
+    expect_items(&e, first, 0, 0, 0, 0);
+    s->high = s->low;
+    e = walked(p, 0, words);
+    expect_items(&e, unknown, 0, 0, 0, 0);
+    s->fiber_low = (uintptr_t)words;        /* of a fiber: who began its tasks stands elsewhere */
+    s->fiber_high = (uintptr_t)(words + 16);
+    e = walked(p, 5, words);
+    expect_items(&e, first, 0, 0, 0, 0);
+    s->fiber_low = s->fiber_high;
+    e = walked(p, 5, words);
+    expect_items(&e, unknown, 0, 0, 0, 0);
+}
+
+TEST(a_walk_of_a_deep_stack_ends)
+{
+    const uint64_t deep = chroprof__item(CHROPROF__MARK, CHROPROF__MARK_DEEP);
+    uintptr_t words[400];
+    chroprof *p = scene();
+    chroprof__entry e;
+    size_t k;
+    stack_of_three(sampler(p), words, 400);
+    for (k = 2; k + 2 < 400; k += 2) {
+        words[k] = (uintptr_t)&words[k + 2];
+        words[k + 1] = OUTSIDE + k;
+    }
+    e = walked(p, 0, words);
+    CHECK_IN(e.count, CHROPROF__ITEMS - 3, CHROPROF__ITEMS - 1);
+    CHECK_EQ(e.items[e.count - 1], deep);
+    e = walked(p, 5, words);                /* and leaves room for the tasks */
+    CHECK_IN(e.count, CHROPROF__ITEMS - 8, CHROPROF__ITEMS - 6);
+    CHECK_EQ(e.items[e.count - 1], deep);
+}
+
+/* The interrupted code was nowhere that we know. */
+TEST(ticks_by_hand)
+{
+    chroprof_options o;
+    chroprof_sampler_totals t;
+    ucontext_t nowhere;
+    chroprof *p;
+    chroprof__sampler *s;
+    memset(&nowhere, 0, sizeof nowhere);
+    memset(&o, 0, sizeof o);
+    o.max_depth = 1;
+    p = fresh(&o);
+    s = sampler(p);
+    s->period_ns = s->first_period_ns = 1000000;
+    s->budget_ppm = 1000000;
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, ENTER, 0, &B);
+    s->counter = 2;
+    chroprof__take_tick(p->core, s, 3, &nowhere);
+    CHECK(s->put == 1 && chroprof__ring(p->core, s, 0)->stamp != 0);
+    s->counter = 0;
+    chroprof__take_tick(p->core, s, 2, &nowhere);
+    CHECK(s->put == 2 && chroprof__ring(p->core, s, 1)->stamp == 0);
+    p->core->enabled = 0;                   /* no profile time, no samples */
+    chroprof__take_tick(p->core, s, 1, &nowhere);
+    p->core->enabled = 1;
+    CHECK_EQ(s->put, 2);
+    at(p, 20, TICK, 0, NULL);
+    chroprof_read_sampler(p, &t);
+    CHECK_EQ(t.ticks, 6);
+    CHECK_EQ(t.samples, 5);
+    CHECK_EQ(t.lost, 0);
+    CHECK_EQ(chroprof__item_kind(node(p, 1)->item), CHROPROF__TASK);
+    CHECK_EQ(chroprof__item_value(node(p, 1)->item), 3);
+    CHECK_EQ(chroprof__item_value(node(p, 2)->item), CHROPROF__MARK_STACK);
+    CHECK_EQ(chroprof__item_value(node(p, 3)->item), CHROPROF__UNTRACKED);
+    CHECK_EQ(chroprof__item_kind(node(p, 4)->item), CHROPROF__PC);
+}
+
+/* Too little CPU time to begin a row while the loop sleeps is kept for the next tick. */
+TEST(cpu_time_of_a_sleeping_loop_is_kept)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__sampler *s = sampler(p);
+    s->period_ns = 16000;
+    s->cpu = 5000;
+    CHECK_EQ(chroprof__cpu_of_tick(s, 5999, CHROPROF_SAMPLE_IDLE), 0);
+    CHECK_EQ(s->idle_cpu, 999);
+    CHECK_EQ(chroprof__cpu_of_tick(s, 5001, CHROPROF_SAMPLE_IDLE), 1000);
+    CHECK_EQ(s->idle_cpu, 0);
+    CHECK_EQ(chroprof__cpu_of_tick(s, 5999, CHROPROF_SAMPLE_BUSY), 999);
+    CHECK_EQ(chroprof__cpu_of_tick(s, 4000, CHROPROF_SAMPLE_BUSY), 0);
+}
+
+static uint64_t period_after(chroprof__sampler *s, uint64_t ticks, uint64_t cost)
+{
+    s->window_ticks = ticks;
+    s->window_cost = cost;
+    chroprof__keep_budget(s);
+    return s->period_ns;
+}
+
+/* 64 ticks of 1 ms may cost 640 us at 1 %. */
+TEST(the_period_keeps_to_the_budget)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__sampler *s = sampler(p);
+    const uint64_t many = CHROPROF__BUDGET_TICKS;
+    const uint64_t allowed = many * 10000;  /* ns, of ticks of 1 ms */
+    s->jitter = 1;                          /* no timer is set */
+    s->period_ns = s->first_period_ns = 1000000;
+    s->budget_ppm = 10000;
+    CHECK_EQ(period_after(s, many - 1, 9 * allowed), 1000000);
+    CHECK_EQ(s->window_ticks, many - 1);
+    CHECK_EQ(period_after(s, many, allowed), 1000000);
+    CHECK_EQ(s->window_ticks, 0);
+    CHECK_EQ(s->window_cost, 0);
+    CHECK_EQ(period_after(s, many, allowed + 1), 2000000);
+    CHECK_EQ(period_after(s, many, 2 * allowed / 3 + 1), 2000000);
+    CHECK_EQ(period_after(s, many, 2 * allowed / 3), 1000000);
+    CHECK_EQ(period_after(s, many, 0), 1000000);
+    s->period_ns = UINT64_C(1) << 40;
+    s->first_period_ns = UINT64_C(1) << 40;
+    s->budget_ppm = 0;
+    CHECK_EQ(period_after(s, many, 1), UINT64_C(1) << 40);
+}
+
+/* >>starts that fail leave nothing behind */
+
+static void on_any_signal(int number) { (void)number; }
+
+TEST(all_real_time_signals_are_taken)
+{
+    struct sigaction ours;
+    chroprof_sampler_options o;
+    chroprof *p = fresh(NULL);
+    int number;
+    memset(&ours, 0, sizeof ours);
+    memset(&o, 0, sizeof o);
+    sigemptyset(&ours.sa_mask);
+    ours.sa_handler = on_any_signal;
+    for (number = SIGRTMIN; number <= SIGRTMAX; number++)
+        (void)sigaction(number, &ours, NULL);       /* what valgrind keeps for itself fails */
+    CHECK_EQ(chroprof_sampler_start(p, NULL), CHROPROF_ERR_SAMPLER_SIGNAL);
+    o.signal = 9999;
+    CHECK_EQ(chroprof_sampler_start(p, &o), CHROPROF_ERR_SAMPLER_SIGNAL);
+    ours.sa_handler = SIG_DFL;
+    for (number = SIGRTMIN; number <= SIGRTMAX; number++)
+        (void)sigaction(number, &ours, NULL);
+    CHECK(sampler(p)->armed == 0 && sampler(p)->running == 0);
+    laws(p);
+}
+
+#if defined(RLIMIT_SIGPENDING)
+/* The system has no timer left for this user. */
+TEST(no_timer_is_left)
+{
+    struct rlimit before, none;
+    chroprof *p = fresh(NULL);
+    chroprof_result result;
+    struct sigaction action;
+    CHECK_EQ(getrlimit(RLIMIT_SIGPENDING, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    CHECK_EQ(setrlimit(RLIMIT_SIGPENDING, &none), 0);
+    result = chroprof_sampler_start(p, NULL);
+    CHECK_EQ(setrlimit(RLIMIT_SIGPENDING, &before), 0);
+    if (result == CHROPROF_OK) {
+        chroprof_sampler_stop(p);
+        SKIP("this system has timers without a limit");
+    }
+    CHECK_EQ(result, CHROPROF_ERR_SAMPLER_TIMER);
+    CHECK_EQ(errno, EAGAIN);
+    CHECK(sampler(p)->armed == 0 && sampler(p)->running == 0);
+    CHECK_EQ(sigaction(SIGRTMIN, NULL, &action), 0);
+    CHECK((action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL);
+    laws(p);
+}
+#endif
+
+TEST(a_period_too_short_is_lengthened)
+{
+    chroprof_sampler_options o;
+    chroprof_sampler_totals t;
+    chroprof *p = fresh(NULL);
+    memset(&o, 0, sizeof o);
+    o.period_ns = 1;
+    if (chroprof_sampler_start(p, &o) != CHROPROF_OK)
+        SKIP("no sampler here");
+    chroprof_sampler_stop(p);
+    chroprof_read_sampler(p, &t);
+    CHECK_EQ(t.first_period_ns, 100000);
+}
 #endif
 
 #endif

@@ -7,6 +7,7 @@
 #if !defined(_WIN32)
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #endif
 
@@ -1534,6 +1535,16 @@ static const test_case tests[] = {
     CASE(a_full_table_of_modules),
     CASE(long_paths_of_modules_keep_their_end),
     CASE(build_ids_stand_among_notes),
+    CASE(a_walk_follows_the_records),
+    CASE(a_walk_of_a_deep_stack_ends),
+    CASE(ticks_by_hand),
+    CASE(cpu_time_of_a_sleeping_loop_is_kept),
+    CASE(the_period_keeps_to_the_budget),
+    CASE(all_real_time_signals_are_taken),
+#if defined(RLIMIT_SIGPENDING)
+    CASE(no_timer_is_left),
+#endif
+    CASE(a_period_too_short_is_lengthened),
 #endif
     CASE(snapshot_refuses_what_no_event_leaves_behind),
     CASE(snapshot_while_sites_are_made),
