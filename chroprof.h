@@ -3063,7 +3063,9 @@ static int chroprof__add_object(chroprof__object *o, size_t size, void *user)
 static bool chroprof__load_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
-    if (!chroprof__each_object || !chroprof__peek64(&s->running) || c->last < s->module_at)
+    if (!chroprof__each_object)             /* never: a C library without it */
+        return false;
+    if (!chroprof__peek64(&s->running) || c->last < s->module_at)
         return false;
     s->module_at = c->last + chroprof__unscale(1000000000u, c->factor);
     chroprof__each_object(chroprof__add_object, c);
@@ -5564,9 +5566,9 @@ static const char *chroprof__function(const chroprof *p, uint64_t address)
 {
     chroprof__symbol symbol;
     symbol.name = NULL;
-    if (p->view || !chroprof__find_symbol)
+    if (!chroprof__find_symbol)             /* never: a program without a dynamic linker */
         return "";
-    if (!chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
+    if (p->view || !chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
         return "";
     return symbol.name ? symbol.name : "";
 }
@@ -6885,7 +6887,7 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame)
     uint32_t event = p->frames[c->depth].event;
     const void *own = __builtin_frame_address(0);
     uintptr_t above = (uintptr_t)own, end = chroprof__stack_end(s, above);
-    if (event != (uint32_t)(c->seq - 1) || c->hidden)
+    if (event != (uint32_t)(c->seq - 1))
         return;
     chroprof__note *note = chroprof__notes(s) + c->depth;
     memset(note, 0, sizeof(*note));
@@ -9671,7 +9673,7 @@ static void chroprof__walk_by_user(chroprof__walk *w, void *context)
     memcpy(&unwind, &function, sizeof(unwind));
     uint32_t count = unwind((void *)(uintptr_t)w->s->unwind_user, context, addresses,
                             CHROPROF__ITEMS);
-    for (uint32_t k = 0; k < count && k < CHROPROF__ITEMS && chroprof__has_room(w); k++)
+    for (uint32_t k = 0; k < count && chroprof__has_room(w); k++)    /* less than ITEMS in all */
         chroprof__put_item(w->e, k == 0 ? CHROPROF__PC : CHROPROF__RETURN,
                            chroprof__code_address(addresses[k]));
     if (w->depth > 0)

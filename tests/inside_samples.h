@@ -282,6 +282,26 @@ TEST(notes_of_frames_outlive_a_reset)
     CHECK(notes[4].event != frame(4).event);
 }
 
+/* What a draw of a live future says of it. */
+TEST(drawn_futures_are_where_they_are)
+{
+    chroprof_options o;
+    chroprof *p = scene();
+    CHECK_EQ(chroprof__drawn_state(p, slot(4)), 1);
+    CHECK_EQ(chroprof__drawn_state(p, slot(3)), 2);
+    CHECK_EQ(chroprof__drawn_state(p, slot(1)), 2);         /* below a frame without an id */
+    at(p, 151, LEAVE, 0, NULL);
+    CHECK_EQ(chroprof__drawn_state(p, slot(1)), 0);
+    p->core->hidden = 1;
+    CHECK_EQ(chroprof__drawn_state(p, slot(1)), 2);
+    memset(&o, 0, sizeof o);
+    o.max_paths = 50;
+    o.max_samples = 2;
+    p = fresh(&o);
+    CHECK(chroprof__wall_of(p->core, 10) == chroprof__walls(p->core) + 10);
+    CHECK(chroprof__wall_of(p->core, 11) == chroprof__walls(p->core) + CHROPROF__UNTRACKED);
+}
+
 /* >>outputs */
 
 static const char *text_of(chroprof *p)
@@ -825,6 +845,80 @@ TEST(ticks_by_hand)
     CHECK_EQ(chroprof__item_value(node(p, 2)->item), CHROPROF__MARK_STACK);
     CHECK_EQ(chroprof__item_value(node(p, 3)->item), CHROPROF__UNTRACKED);
     CHECK_EQ(chroprof__item_kind(node(p, 4)->item), CHROPROF__PC);
+}
+
+static uint32_t a_thousand_frames(void *user, void *context, uintptr_t *out, uint32_t capacity)
+{
+    uint32_t k;
+    (void)context;
+    CHECK_EQ(capacity, CHROPROF__ITEMS);
+    for (k = 0; k < capacity; k++)
+        out[k] = OUTSIDE + k;
+    return *(const uint32_t *)user;
+}
+
+/* A walk of the user's that says anything. */
+TEST(walks_of_the_user_are_cut)
+{
+    uint32_t (*unwind)(void *, void *, uintptr_t *, uint32_t) = a_thousand_frames;
+    const uint64_t outer = chroprof__item(CHROPROF__TASK, 3);
+    const uint64_t cut = chroprof__item(CHROPROF__MARK, CHROPROF__MARK_CUT);
+    static uint32_t says;
+    static ucontext_t nowhere;
+    chroprof *p = fresh(NULL);
+    chroprof__sampler *s = sampler(p);
+    chroprof__entry e = entry_of(1, 0);
+    uintptr_t function;
+    memcpy(&function, &unwind, sizeof function);
+    s->unwind = function;
+    s->unwind_user = (uintptr_t)&says;
+    says = 2;
+    chroprof__weave(p->core, s, &e, &nowhere);
+    CHECK_EQ(e.count, 2);
+    CHECK_EQ(e.items[1], chroprof__item(CHROPROF__RETURN, OUTSIDE + 1));
+    at(p, 0, ENTER, 0, &A);
+    says = 1000;
+    e = entry_of(1, 0);
+    chroprof__weave(p->core, s, &e, &nowhere);
+    CHECK_IN(e.count, CHROPROF__ITEMS - 4, CHROPROF__ITEMS);
+    CHECK_EQ(e.items[0], chroprof__item(CHROPROF__PC, OUTSIDE));
+    CHECK_EQ(e.items[e.count - 2], cut);
+    CHECK_EQ(e.items[e.count - 1], outer);
+}
+
+/* Signals that are not of our timer: sent by hand, without a profile, of an old start. */
+TEST(signals_of_others_are_no_ticks)
+{
+    chroprof *p = scene();
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    info.si_code = SI_TIMER;
+    info.si_value.sival_ptr = (char *)p->core + 5;
+    CHECK(chroprof__ticked(&info) == NULL);
+    sampler(p)->armed = (uintptr_t)p->core + 5;
+    CHECK(chroprof__ticked(&info) == p->core);
+    info.si_value.sival_ptr = (char *)p->core + 6;
+    CHECK(chroprof__ticked(&info) == NULL);
+    info.si_value.sival_ptr = (char *)p->core + 5;
+    info.si_code = SI_USER;
+    CHECK(chroprof__ticked(&info) == NULL);
+    info.si_code = SI_TIMER;
+    p->core->magic++;
+    CHECK(chroprof__ticked(&info) == NULL);
+    info.si_value.sival_ptr = NULL;
+    CHECK(chroprof__ticked(&info) == NULL);
+}
+
+/* A handler must not ask the host's clock. */
+TEST(clocks_that_a_tick_may_read)
+{
+    chroprof_options o;
+    chroprof *p = fresh(NULL);
+    CHECK_EQ(chroprof__sample_clock(p), 0);
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof__monotonic_ns;
+    p = fresh(&o);
+    CHECK_IN(chroprof__sample_clock(p), 1, 2);
 }
 
 /* Too little CPU time to begin a row while the loop sleeps is kept for the next tick. */

@@ -172,6 +172,7 @@ TEST(no_room_is_left_for_samples)
     CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).capacity, 5);
     at(p, 10, ENTER, 0, &sites[0]);
     chroprof_sample(p, 20, 1);
+    chroprof_reset(p);
     at(p, 30, LEAVE, 0, NULL);
     CHECK_EQ(table_of(p, CHROPROF_TABLE_SAMPLES).used, 0);
     memset(p, 0, sizeof *p);

@@ -104,6 +104,7 @@ static int stat_of(const char *path, struct stat *facts)
 #define link(from, to) (fails("link") ? -1 : link(from, to))
 #define posix_fallocate(f, at, n) (fails("fallocate") ? errno : posix_fallocate(f, at, n))
 #define mmap(...) (fails("mmap") ? MAP_FAILED : mmap(__VA_ARGS__))
+#define readlink(path, to, n) (fails("readlink") ? -1 : readlink(path, to, n))
 #define madvise(...) (fails("madvise") ? -1 : madvise(__VA_ARGS__))
 #define kill(pid, n) (pretend()->kill_is_refused ? refuse_to_kill() : kill(pid, n))
 #define gethostname(to, n) (fails("gethostname") ? -1 : gethostname(to, n))
@@ -492,6 +493,34 @@ TEST(a_path_without_room_for_a_second_name)
     CHECK_EQ(unlink(left), 0);
 }
 
+#if CHROPROF__SAMPLES
+/* Where /proc is not mounted the program's own file has no name. */
+TEST(a_program_that_does_not_know_its_file)
+{
+    char path[CHROPROF__MODULE_PATH];
+    fail_at("readlink", 1, ENOENT);
+    chroprof__module_path("", path);
+    CHECK(happened());
+    CHECK_STR(path, "");
+    chroprof__module_path("", path);
+    CHECK(strstr(path, "faults") != NULL);
+}
+#endif
+
+/* Without a counter the system's clock is our own: what an event costs is measured with it. */
+TEST(the_cost_of_an_event_without_a_counter)
+{
+    chroprof_options o;
+    chroprof *p = harness_profile();
+    CHECK_EQ(chroprof_init(p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
+    CHECK(chroprof__own_clock(p));
+    CHECK(strstr(written(p, CHROPROF_JSON)->bytes, "\"event_cost_ps\":0,") == NULL);
+    memset(&o, 0, sizeof o);
+    p = fresh(&o);
+    CHECK(!chroprof__own_clock(p));
+    CHECK(strstr(written(p, CHROPROF_JSON)->bytes, "\"event_cost_ps\":0,") != NULL);
+}
+
 TEST(tables_that_no_file_can_hold)
 {
     chroprof_options o;
@@ -865,6 +894,10 @@ static const test_case tests[] = {
     CASE(a_process_without_a_start_lives),
     CASE(a_path_that_is_nearly_too_long),
     CASE(a_path_without_room_for_a_second_name),
+#if CHROPROF__SAMPLES
+    CASE(a_program_that_does_not_know_its_file),
+#endif
+    CASE(the_cost_of_an_event_without_a_counter),
     CASE(tables_that_no_file_can_hold),
     CASE(a_child_without_memory_spares_the_parent),
     CASE(a_child_of_a_damaged_profile),
