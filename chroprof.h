@@ -94,8 +94,8 @@ MEMORY
  server, 1 MiB for thousands of futures.
 
  Stack, KiB at most: events 1, init 2, reads 2, snapshot 2, open 2, check 2, difference 2, merge 6,
- map 22, text 17, JSON 13, folded 3, Prometheus 28, pprof 3, Firefox 26. Compiled without
- optimisation, events 5, init 4, folded and pprof 4.
+ map 22, text 19, JSON 13, folded 3, Prometheus 28, pprof 3, Firefox 36. Compiled without
+ optimisation, events 5, init 4, folded and pprof 4. With CHROPROF_NO_STDIO Prometheus 5.
 
 CONFIGURATION
 
@@ -12694,7 +12694,14 @@ static uint32_t chroprof__pick_add(chroprof__pick *picks, uint32_t count, uint32
  * metric: the sum of all but the k largest of several rising figures never falls, whoever changes
  * place, so "(other)" is a true counter as well. One choice for all metrics would not keep that. */
 
-enum { CHROPROF__PROMETHEUS_TOP = 100, CHROPROF__BOUNDS = 14, CHROPROF__GATHERED = 1024 };
+enum { CHROPROF__PROMETHEUS_TOP = 100, CHROPROF__BOUNDS = 14 };
+
+/* Sites whose figures are gathered at once, on the stack; a firmware has little of it. */
+#ifdef CHROPROF_NO_STDIO
+enum { CHROPROF__GATHERED = 64 };
+#else
+enum { CHROPROF__GATHERED = 1024 };
+#endif
 
 /* CHROPROF__KEY is the one of those before it that the options order by. */
 enum {

@@ -9,8 +9,10 @@
 #include <locale.h>
 #if !defined(_WIN32)
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+#endif
+#if defined(__linux__) || defined(__APPLE__)
+#include <sys/ioctl.h>
 #endif
 
 static const chroprof_site A = { "aaa", "host.c", 1 };
@@ -775,6 +777,7 @@ TEST(a_dump_into_memory)
     CHECK(strstr(bytes, "elapsed 4.00s") != NULL && strchr(bytes, 27) == NULL);
 }
 
+#ifdef TIOCSWINSZ
 /* A terminal of its own: the report takes its width and has colours. */
 TEST(a_dump_into_a_terminal)
 {
@@ -800,6 +803,9 @@ TEST(a_dump_into_a_terminal)
     CHECK(strchr(bytes, 27) != NULL);
     CHECK(strstr(bytes, "none was used yet") != NULL);
 }
+#else
+TEST(a_dump_into_a_terminal) { SKIP("needs terminals"); }
+#endif
 
 TEST(a_stream_that_failed_before)
 {

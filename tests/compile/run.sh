@@ -248,7 +248,7 @@ stack() {
         return
     fi
     wrong=$(sed -n '/^ Stack, KiB at most:/,/^ optimisation/p' ../../chroprof.h |
-        sed 's/Compiled without.*//' | tr ',:.' '\n\n\n' | awk '
+        sed '/Compiled without/{s/Compiled without.*//;q;}' | tr ',:.' '\n\n\n' | awk '
             NR == FNR { if (NF == 2 && $2 + 0) most[$1] = $2; next }
             !($1 in most) || $2 > most[$1] * 1024 || $2 < 1 { print $1, $2 }
             { seen++ } END { if (seen < 15) print "only " seen " of them" }' - "$scratch/stack.txt")
