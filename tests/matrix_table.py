@@ -1,22 +1,30 @@
 #!/usr/bin/env python3
-"""Writes what tests/matrix.sh and tests/sizes.sh measured into tests/README.md, between markers.
+"""Writes what tests/matrix.sh and tests/sizes.sh measured between the markers of two files.
 
     python3 tests/matrix_table.py [build]       the folder with matrix.tsv and sizes.tsv
     python3 tests/matrix_table.py --print       to standard output instead
 
-tests/README.md gets a row a group of cells and one a cell. Cells that were not run say so.
+README.md gets a row a group of cells, tests/README.md one a cell and the sizes of code. Both name the
+commit that was run. Cells that were not run say so.
 """
 import pathlib
 import subprocess
 import sys
 
 COLUMNS = ['group', 'cell', 'passed', 'failed', 'skipped', 'seconds', 'header', 'note', 'commit']
-NEVER_RUN = [
-    ('macOS', 'no machine: the code for it (mapped files, clock) compiles nowhere here'),
-    ('MSVC', 'no compiler: Windows is built with mingw-w64 only'),
-    ('real hardware but x86-64',
-     'the other processors are emulated: qemu shows neither weak memory order nor true timing'),
-]
+GROUPS = {
+    'gcc 12': '-O0 to -O3, -Os, LTO; C99 to C2x, C++11 to C++20, strict and gnu',
+    'clang 14': 'the same',
+    'clang 22': 'the same, the newest clang of Debian 12',
+    'others': 'tcc; musl',
+    'little-endian': '32-bit x86; arm, arm64, riscv64 (qemu)',
+    'big-endian': 's390x, powerpc (qemu)',
+    'Windows (wine)': 'mingw-w64, C99 and gnu17',
+    'bare metal (qemu)': 'Cortex-M3 with newlib and without a libc, Cortex-M0 in 16 KiB',
+    'sanitizers': 'MSan, TSan, ASan, UBSan with integer checks, valgrind, at -O0 to -O3',
+}
+NEVER_RUN = ('Cannot be run here: macOS (no machine), MSVC (no compiler), real hardware but x86-64: '
+             'emulators show neither weak memory order nor true timing.')
 
 
 def rows_of(path):
@@ -47,35 +55,37 @@ def is_run(row):
 
 
 def group_line(group, cells, rows):
-    """One group's row: which cells ran, and the sums over them."""
+    """One group's row: how many of its cells ran, and the sums over them."""
     ran = [cell for cell in cells if is_run(rows.get((group, cell)))]
     sums = [sum(int(rows[group, cell][column]) for cell in ran)
             for column in ('passed', 'failed', 'skipped')]
-    what = ', '.join(ran) if ran else 'nothing'
-    if len(ran) < len(cells):
-        what += f'; not run: {", ".join(cell for cell in cells if cell not in ran)}'
-    return f'| {group}: {what} | {len(ran)} of {len(cells)} | {sums[0]:,} | {sums[1]} | {sums[2]} |'
+    missing = [cell for cell in cells if cell not in ran]
+    what = f"; not run: {', '.join(missing)}" if ran and missing else ""
+    return (f'| {group} | {GROUPS[group]}{what} | {len(ran)} of {len(cells)} | {sums[0]:,} '
+            f'| {sums[1]} | {sums[2]} |')
 
 
 def summary(rows, cells):
-    """One row a group."""
+    """One row a group, then what was run and what can't be."""
     groups = list(dict.fromkeys(group for group, _ in cells))
-    lines = ['| built and run with | cells | cases passed | failed | skipped |',
-             '|---|---|---|---|---|']
+    lines = ['| built and run with | | cells | cases passed | failed | skipped |',
+             '|---|---|---|---|---|---|']
     lines += [group_line(group, [cell for g, cell in cells if g == group], rows)
               for group in groups]
-    lines += older(rows)
-    lines += [f'| cannot be run here: {what} ({why}) | | | | |' for what, why in NEVER_RUN]
-    return lines
+    return lines + ['', f'{state(rows)} {NEVER_RUN}']
 
 
-def older(rows):
-    """A line that owns up to cells that saw an earlier state of the header."""
+def state(rows):
+    """Which commits were run, and whether the header is still the one that was."""
     now = subprocess.run('cksum <chroprof.h', shell=True, check=True, stdout=subprocess.PIPE,
                          text=True).stdout.split()[0]
-    names = [row['cell'] for row in rows.values() if is_run(row) and row['header'] != now]
-    return [f'| {len(names)} of these cells ran with an earlier state of the header | | | | |'] \
-        if names else []
+    ran = [row for row in rows.values() if is_run(row)]
+    commits = list(dict.fromkeys(row.get('commit', '-') for row in ran))
+    older = sum(row['header'] != now for row in ran)
+    said = 'Run at commit ' + ', '.join(commits)
+    if any(commit.endswith('+') for commit in commits):
+        said += ' (+: with changes)'
+    return said + (f'; {older} cells had an earlier header.' if older else '.')
 
 
 def cell_line(group, cell, row):
@@ -121,8 +131,8 @@ def main():
     rows, cells = matrix_rows(folder), all_cells()
     if not rows and not sizes(folder):
         sys.exit(f'matrix_table: {folder}/matrix.tsv is not there: make test-matrix')
-    tables = [('tests/README.md', 'matrix', summary(rows, cells)),
-              ('tests/README.md', 'cells', details(rows, cells)),
+    tables = [('README.md', 'matrix', summary(rows, cells)),
+              ('tests/README.md', 'cells', [state(rows), ''] + details(rows, cells)),
               ('tests/README.md', 'sizes', sizes(folder))]
     for path, name, lines in tables:
         if '--print' in sys.argv:
