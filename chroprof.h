@@ -171,7 +171,8 @@ PROFILES IN FILES
    chroprof_open(&view, memory, size);
    chroprof_dump(&view, CHROPROF_TEXT, stdout);
 
- A copy of a quiet program is exact. Of a busy one each row is whole in itself, elapsed is their
+ A copy of a quiet program is exact, and has the sampler's ticks since its last event: where a
+ program hangs. Of a busy one each row is whole in itself, elapsed is their
  sum, both laws hold, and totals.skew_ns and skew_events tell how far rows are apart; only counts
  of different tables (live futures and their records, slices and percentiles) may then differ. If
  the program stopped inside an event, what that had half done is finished or undone, and
@@ -3128,17 +3129,33 @@ static bool chroprof__good_item(const chroprof *p, uint64_t item)
     }
 }
 
-/* The node of an item below parent; UINT32_MAX: the table is full. A node is whole before it is
- * counted, so the tree is good whenever somebody looks. */
+static uint64_t chroprof__node_key(uint32_t parent, uint64_t item)
+{
+    return item ^ (uint64_t)parent * UINT64_C(0xD6E8FEB86659FD93);
+}
+
+/* The node of an item below parent; 0: there is none. */
+static uint32_t chroprof__find_node(const chroprof__core *c, uint32_t parent, uint64_t item)
+{
+    const chroprof__node *nodes = chroprof__nodes(c);
+    uint64_t key = chroprof__node_key(parent, item);
+    uint32_t k = nodes[chroprof__hash_index(key, c->tables[CHROPROF__STACKS].rows)].head;
+    while (k && (nodes[k].item != item || nodes[k].parent != parent))
+        k = nodes[k].next;
+    return k;
+}
+
+/* The same, made if need be; UINT32_MAX: the table is full. A node is whole before it is counted,
+ * so the tree is good whenever somebody looks. */
 static uint32_t chroprof__intern_node(chroprof__core *c, uint32_t parent, uint64_t item)
 {
     chroprof__table *table = &c->tables[CHROPROF__STACKS];
     chroprof__node *nodes = chroprof__nodes(c);
-    uint64_t key = item ^ (uint64_t)parent * UINT64_C(0xD6E8FEB86659FD93);
+    uint64_t key = chroprof__node_key(parent, item);
     chroprof__node *bucket = nodes + chroprof__hash_index(key, table->rows);
-    for (uint32_t k = bucket->head; k; k = nodes[k].next)
-        if (nodes[k].item == item && nodes[k].parent == parent)
-            return k;
+    uint32_t known = chroprof__find_node(c, parent, item);
+    if (known)
+        return known;
     if (table->used + 1 >= table->rows) {
         chroprof__lose(&c->tables[CHROPROF_TABLE_SAMPLES], key);
         return UINT32_MAX;
@@ -7458,15 +7475,29 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
     return CHROPROF_OK;
 }
 
-/* What the samples refer to comes after them, so that it is there. The sampler's own row changes at
- * any time: each word is whole, and that does. */
+/* The sampler's own row changes at any time: each word is whole. Of the ticks that wait none is of
+ * two moments, unless one comes at each try. */
+static void chroprof__copy_sampler(chroprof__copy *s)
+{
+    const chroprof__table *table = &s->to->tables[CHROPROF__SAMPLER];
+    const chroprof__sampler *from =
+        (const chroprof__sampler *)(const void *)((const char *)s->from + table->offset);
+    const chroprof__sampler *to = chroprof__sampler_of(s->to);
+    uint32_t tries = 0;
+    do {
+        chroprof__copy_rows(s, CHROPROF__SAMPLER, 0, table->rows, CHROPROF__ALIGN, false);
+        CHROPROF__LOAD_FENCE();
+    } while ((chroprof__load(&from->ticks) != to->ticks || chroprof__load(&from->put) != to->put) &&
+             ++tries < CHROPROF__ROW_TRIES);
+}
+
+/* What the samples refer to comes after them, so that it is there. */
 static void chroprof__copy_samples(chroprof__copy *s)
 {
     const chroprof__table *tables = s->to->tables;
     if (tables[CHROPROF__SAMPLER].rows == 0)
         return;
-    chroprof__copy_rows(s, CHROPROF__SAMPLER, 0, tables[CHROPROF__SAMPLER].rows, CHROPROF__ALIGN,
-                        false);
+    chroprof__copy_sampler(s);
     chroprof__copy_rows(s, CHROPROF_TABLE_SAMPLES, 0, tables[CHROPROF_TABLE_SAMPLES].rows,
                         sizeof(chroprof__sample), false);
     chroprof__copy_rows(s, CHROPROF__STACKS, 0, tables[CHROPROF__STACKS].rows,
@@ -7976,7 +8007,7 @@ static bool chroprof__mend_stacks(const chroprof *p)
     for (uint32_t k = 0; k < table->rows; k++)
         nodes[k].head = 0;
     for (uint32_t k = 1; k <= table->used; k++) {
-        uint64_t key = nodes[k].item ^ (uint64_t)nodes[k].parent * UINT64_C(0xD6E8FEB86659FD93);
+        uint64_t key = chroprof__node_key(nodes[k].parent, nodes[k].item);
         chroprof__node *bucket = nodes + chroprof__hash_index(key, table->rows);
         if (!chroprof__open_node(p, k))
             return false;
@@ -8119,6 +8150,32 @@ static chroprof__core *chroprof__place(void *memory, uint64_t size, uint64_t byt
     return (chroprof__core *)((uintptr_t)memory + (uintptr_t)skip);
 }
 
+static bool chroprof__is_entry(const chroprof__entry *e)
+{
+    return e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_LOOP;
+}
+
+/* Ticks since the last event: what the next one would take in. It never comes if the program hangs,
+ * and then these show where. The tables have been looked at, but what events alone use. */
+static void chroprof__drain_copy(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    uint64_t rows = chroprof__entry_count(chroprof__sample_capacity(c));
+    uint64_t waiting = s ? s->put - s->taken : 0, running = s ? s->running : 0;
+    if (waiting == 0 || waiting > rows || !chroprof__mend_stacks(p))
+        return;
+    for (uint32_t k = 0; k < CHROPROF__HITS; k++)
+        chroprof__mend_hits(p, s->hits + k);
+    s->running = 0;                         /* modules: of that program, not of this one */
+    for (; s->taken != s->put; s->taken++) {
+        chroprof__entry *e = chroprof__ring(c, s, s->taken);
+        if (chroprof__is_entry(e))
+            chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
+    }
+    s->running = running;
+}
+
 /* The copy is finished: rows as chroprof_open expects them, no event under way. */
 static bool chroprof__seal(chroprof__core *c, chroprof__mending *m)
 {
@@ -8134,7 +8191,11 @@ static bool chroprof__seal(chroprof__core *c, chroprof__mending *m)
         chroprof__reset_all(&p);
     for (uint32_t k = 0; k < chroprof__path_count(&p); k++)
         memset(p.paths[k].reserved, 0, sizeof(p.paths[k].reserved));
-    return chroprof__open_tables(&p);
+    if (!chroprof__open_tables(&p))
+        return false;
+    if (!m->torn && !m->moved)
+        chroprof__drain_copy(&p);
+    return true;
 }
 
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
@@ -8523,17 +8584,54 @@ static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t 
     }
     table->used = table->peak = c->stalls < table->capacity ? c->stalls : table->capacity;
 }
+/* Our number of a node of the older state. Both grew from the same tree, but for what ticks brought
+ * that waited in the older one; a stack of those that has not come back since is 0. */
+static uint32_t chroprof__node_since(const chroprof__core *c, const chroprof__core *old, uint32_t k)
+{
+    const chroprof__node *was = chroprof__nodes(old), *nodes = chroprof__nodes(c);
+    uint64_t chain[2 * CHROPROF__ITEMS];
+    uint32_t count = 0, node = 0;
+    bool same = true;
+    for (uint32_t n = k; n && count < 2 * CHROPROF__ITEMS; n = was[n].parent) {
+        same = same && nodes[n].item == was[n].item && nodes[n].parent == was[n].parent;
+        chain[count++] = was[n].item;
+    }
+    if (same)
+        return k;
+    do {
+        node = chroprof__find_node(c, node, chain[--count]);
+    } while (node && count);
+    return node;
+}
 
-/* Weights of the stacks and of the draws. Stacks keep their numbers. */
+
+/* Takes away what is there; what was not adds to left. */
+static void chroprof__take_part(uint64_t *figure, uint64_t part, uint64_t *left)
+{
+    uint64_t there = part < *figure ? part : *figure;
+    *figure -= there;
+    *left += part - there;
+}
+
+/* Weights of the stacks and of the draws. */
 static void chroprof__weights_since(chroprof__core *c, const chroprof__core *old)
 {
     chroprof__node *nodes = chroprof__nodes(c);
     const chroprof__node *was = chroprof__nodes(old);
     chroprof__wall *walls = chroprof__walls(c);
     const chroprof__wall *met = chroprof__walls(old);
-    for (uint64_t k = 0; k <= old->tables[CHROPROF__STACKS].used; k++) {
-        nodes[k].weight = chroprof__minus(nodes[k].weight, was[k].weight);
-        nodes[k].cpu_ns = chroprof__minus(nodes[k].cpu_ns, was[k].cpu_ns);
+    uint64_t weight = 0, cpu_ns = 0;        /* of stacks that did not come back, from others */
+    for (uint32_t k = 0; k <= old->tables[CHROPROF__STACKS].used; k++) {
+        chroprof__node *node = nodes + chroprof__node_since(c, old, k);
+        chroprof__take_part(&node->weight, was[k].weight, &weight);
+        chroprof__take_part(&node->cpu_ns, was[k].cpu_ns, &cpu_ns);
+    }
+    for (uint64_t k = c->tables[CHROPROF__STACKS].used + 1; k > 0 && (weight | cpu_ns) != 0; k--) {
+        uint64_t weight_left = 0, cpu_left = 0;
+        chroprof__take_part(&nodes[k - 1].weight, weight, &weight_left);
+        chroprof__take_part(&nodes[k - 1].cpu_ns, cpu_ns, &cpu_left);
+        weight = weight_left;
+        cpu_ns = cpu_left;
     }
     for (uint64_t k = 0; k < c->tables[CHROPROF__WALLS].rows; k++) {
         for (uint32_t state = 0; state < 3; state++) {
@@ -8566,7 +8664,7 @@ static void chroprof__samples_since(const chroprof *p, const chroprof__core *old
 {
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     const chroprof__sampler *was = chroprof__sampler_of(old);
-    if (!s)
+    if (!s || !chroprof__mend_stacks(p))
         return;
     chroprof__weights_since(p->core, old);
     chroprof__shift(&s->samples, was->samples);
@@ -11725,6 +11823,14 @@ static void chroprof__code_row(chroprof__page *g, const chroprof__code_group *c,
     chroprof__show_name(g, c->bare ? chroprof__base_name(name) : name, g->columns - wide - 16);
     chroprof__newline(g);
 }
+/* Profile time that the samples cover: beyond the last event where a program hangs. */
+static uint64_t chroprof__sampled_ns(const chroprof__page *g)
+{
+    const chroprof__sampler *s = chroprof__sampler_of(g->p->core);
+    uint64_t latest = s ? chroprof__ns(g->p->core, s->latest) : 0;
+    return latest > g->totals.elapsed_ns ? latest : g->totals.elapsed_ns;
+}
+
 
 static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_totals *t)
 {
@@ -11738,7 +11844,7 @@ static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_tot
         chroprof__show(g, "; cost ");
         chroprof__show_time(g, t->cost_ns, 0);
         chroprof__show(g, ", ");
-        chroprof__show_share(g, t->cost_ns, g->totals.elapsed_ns, 0);
+        chroprof__show_share(g, t->cost_ns, chroprof__sampled_ns(g), 0);
     }
     if (t->inside > 0) {
         chroprof__show(g, "; ");

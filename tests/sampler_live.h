@@ -839,6 +839,47 @@ TEST(the_report_names_functions)
     CHECK(strstr(out.bytes, "\"running\":false,\"mode\":\"cpu\",\"period_ns\":4000000") != NULL);
 }
 
+/* No event comes, as in a program that hangs: a copy has the ticks that wait, the profile itself has
+ * not; and what came since the copy is known by its difference. */
+TEST(a_copy_has_the_ticks_that_wait)
+{
+    static uint64_t copy[(1 << 20) / 8], later[(1 << 20) / 8], since[(1 << 20) / 8];
+    chroprof_options o = no_options();
+    chroprof view, newer, difference;
+    uint64_t waiting;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    spin_in_a(60);
+    chroprof_tick(p);
+    uint64_t taken = sampler_of(p).samples;
+    spin_in_b(120);
+    CHECK_EQ(chroprof_snapshot(live_memory, sizeof live_memory, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(sampler_of(p).samples, taken);
+    CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+    laws_in_ticks(&view);
+    waiting = sampler_of(&view).samples;
+    CHECK(waiting >= taken + 10);
+    CHECK_EQ(waiting, sampler_of(&view).ticks);
+    CHECK(sampler_of(&view).running);
+    size_t count;
+    const chroprof_sample_row *rows = samples_of(&view, 0, UINT64_MAX, &count);
+    CHECK(rows[count - 1].at_ns > totals_of(&view).elapsed_ns + 60 * MS);
+    CHECK(strstr(names_of(&view, rows[count - 1].stack), "[task a]") != NULL);
+    spin_in_b(60);
+    chroprof_leave(p);
+    settle(p);
+    CHECK(sampler_of(p).samples > waiting);
+    CHECK_EQ(chroprof_snapshot(live_memory, sizeof live_memory, later, sizeof later),
+             CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&newer, later, sizeof later), CHROPROF_OK);
+    CHECK_EQ(chroprof_difference(&newer, &view, since, sizeof since), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&difference, since, sizeof since), CHROPROF_OK);
+    laws_in_ticks(&difference);
+    CHECK_EQ(sampler_of(&difference).samples, sampler_of(p).samples - waiting);
+}
+
 /* ---- life of a sampler */
 
 #ifdef CHROPROF_ITIMER
@@ -1328,6 +1369,7 @@ TEST(a_signal_of_choice)
     CASE(a_stall_in_a_library),                                                                    \
     CASE(drawn_futures_are_where_futures_are),                                                     \
     CASE(drawn_again_with_nothing_in_between),                                                     \
+    CASE(a_copy_has_the_ticks_that_wait),                                                          \
     CASE(the_report_names_functions),
 
 #else

@@ -320,6 +320,30 @@ else
     skip stall_in_a_library "needs libuv1-dev, zlib1g-dev and libunwind-dev"
 fi
 
+# --- a program that hangs has had no event since: the ticks that wait in its file tell where
+if $CC -O1 -g -fno-omit-frame-pointer -I. -o "$scratch/hung" tests/symbolize/hung.c \
+    2>"$scratch/log"; then
+    file=$scratch/hung.chroprof line='^ +[0-9.]+%    endless_search  hung.c:[0-9]+'
+    "$scratch/hung" "$file" &
+    hung=$!
+    for try in 1 2 3 4 5 6 7 8 9 10; do     # a busy machine may be slow to give it time
+        sleep 1
+        "$scratch/chroprof-addr2line" dump $hung >"$scratch/out" 2>&1
+        grep -qE "$line" "$scratch/out" && break
+    done
+    if grep -qE "$line" "$scratch/out"; then ok hung_by_number
+    else fail hung_by_number "$(tail -n 4 "$scratch/out" | tr '\n' '|')"; fi
+    if "$scratch/chroprof-addr2line" check "$file" >"$scratch/out" 2>&1; then ok hung_check
+    else fail hung_check "$(head -n 1 "$scratch/out")"; fi
+    kill -9 $hung
+    wait $hung 2>/dev/null
+    "$scratch/chroprof-addr2line" dump "$file" >"$scratch/out" 2>&1
+    if grep -qE "$line" "$scratch/out"; then ok hung_and_killed
+    else fail hung_and_killed "$(tail -n 4 "$scratch/out" | tr '\n' '|')"; fi
+else
+    fail hung_builds "$(head -n 1 "$scratch/log")"
+fi
+
 # --- files that were tampered with: any answer, but an orderly end
 if [ -n "$sanitized" ]; then
     cp "$scratch/other/program" "$scratch/other/whole"
