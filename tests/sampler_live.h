@@ -1042,6 +1042,45 @@ TEST(over_its_budget_it_steps_back)
     settle(p);
 }
 
+/* A walk that costs 2 ms of CPU time as long as it is told to. */
+static uint32_t dear_walk(void *user, void *context, uintptr_t *addresses, uint32_t capacity)
+{
+    (void)context;
+    addresses[0] = (uintptr_t)&spin_in_a + 1;
+    if (*(volatile bool *)user) {
+        uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 2 * MS;
+        while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+            burn(1000);
+    }
+    return capacity > 0;
+}
+
+TEST(with_room_again_it_steps_forward)
+{
+    chroprof_options o = no_options();
+    chroprof_sampler_options s;
+    bool dear = true;
+    int k;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    memset(&s, 0, sizeof s);
+    s.period_ns = 4 * MS;
+    s.budget_ppm = 100000;
+    s.unwind = dear_walk;
+    s.unwind_user = &dear;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_OK);
+    for (k = 0; k < 40 && sampler_of(p).period_ns < 16 * MS; k++)
+        spin_in_b(50);
+    CHECK_IN(sampler_of(p).period_ns, 16 * MS, 64 * MS);   /* 2 ms are 10 % of 20 */
+    *(volatile bool *)&dear = false;
+    for (k = 0; k < 60 && sampler_of(p).period_ns > 4 * MS; k++)
+        spin_in_b(50);
+    CHECK_EQ(sampler_of(p).period_ns, 4 * MS);
+    spin_in_b(100);
+    CHECK_EQ(sampler_of(p).period_ns, 4 * MS);              /* and no further */
+    settle(p);
+}
+
 static uint64_t ticks_of_a_spin(bool jitter)
 {
     chroprof_options o = no_options();
@@ -1360,6 +1399,7 @@ TEST(a_signal_of_choice)
     CASE(what_start_refuses),                                                                      \
     CASE(signals_of_the_host_stay_its_own),                                                        \
     CASE(over_its_budget_it_steps_back),                                                           \
+    CASE(with_room_again_it_steps_forward),                                                        \
     CASE(jitter_keeps_the_mean),                                                                   \
     CASE(a_forked_child_has_no_timer),                                                             \
     THREAD_CASES                                                                                   \

@@ -268,6 +268,96 @@ TEST(copies_at_a_forbidden_page)
     }
 }
 
+/* Samples by hand in each state, and where there is a timer some of its own. */
+static void every_sample(chroprof *p, uint64_t *now)
+{
+    uint64_t k;
+    for (k = 0; k < 40; k++) {
+        chroprof_event(p, CHROPROF_ENTER, 0, k % 3 ? &A : &B, *now += 30);
+        chroprof_event(p, CHROPROF_ENTER, 0, &C, *now += 30);
+        chroprof_sample(p, *now += 30, k % 4);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, *now += 30);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, *now += 30);
+        chroprof_sample(p, *now += 30, 0);
+        chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, *now += 30);
+        chroprof_sample(p, *now += 30, 0);
+    }
+}
+
+/* Until a draw met a future; false: no timer here. */
+static bool draw_some(chroprof *p, uint64_t *now)
+{
+    chroprof_sampler_options o;
+    chroprof_sampler_totals t;
+    unsigned long k;
+    memset(&o, 0, sizeof o);
+    o.mode = CHROPROF_SAMPLER_WALL;
+    o.period_ns = 200000;
+    o.budget_ppm = 1000000;
+    if (chroprof_sampler_start(p, &o) != CHROPROF_OK)
+        return false;
+    chroprof_event(p, CHROPROF_PENDING, 77, &A, *now += 1);
+    for (t.draws = k = 0; t.draws == 0 && k < 100000000; k++) {
+        if (k % 10000 == 0)
+            chroprof_event(p, CHROPROF_TICK, 0, NULL, *now += 1);
+        if (k % 10000 == 0)
+            chroprof_read_sampler(p, &t);
+    }
+    chroprof_sampler_stop(p);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, *now += 1);
+    return t.draws > 0;
+}
+
+#define LISTS_OF_SAMPLES(X)                                                                        \
+    X(chroprof_sample_row, chroprof_samples(p, 0, UINT64_MAX, rows, capacity))                     \
+    X(chroprof_sample_row, chroprof_samples(p, 1, UINT64_MAX - 1, rows, capacity))                         \
+    X(chroprof_stack_frame, chroprof_stack(p, 1, rows, capacity))
+
+static void every_sample_list(const chroprof *p)
+{
+    LISTS_OF_SAMPLES(TRY_LIST)
+}
+
+static void every_wall(const chroprof *p)
+{
+    TRY_LIST(chroprof_wall, chroprof_walls(p, rows, capacity))
+}
+
+TEST(samples_at_a_forbidden_page)
+{
+    size_t k;
+    for (k = 0; k < 64; k += 9) {
+        chroprof_options o = small_options();
+        size_t size = 40000 + k;
+        area live = area_of(size, true), to = area_of(size, true), since = area_of(size, true);
+        area sum = area_of(2 * size, true);
+        chroprof p, older, view, merged;
+        uint64_t now = 0;
+        o.max_samples = 12;
+        CHECK_EQ(chroprof_init(&p, live.bytes, size, &o), CHROPROF_OK);
+        every_event(&p, &now);
+        every_sample(&p, &now);
+        every_sample_list(&p);
+        CHECK_EQ(chroprof_snapshot(live.bytes, size, to.bytes, size), CHROPROF_OK);
+        CHECK_EQ(chroprof_open(&older, to.bytes, size), CHROPROF_OK);
+        every_sample_list(&older);
+        if (draw_some(&p, &now))
+            every_wall(&p);
+        every_sample(&p, &now);
+        CHECK(every_output(&p) > 0);
+        CHECK_EQ(chroprof_difference(&p, &older, since.bytes, size), CHROPROF_OK);
+        CHECK_EQ(chroprof_open(&view, since.bytes, size), CHROPROF_OK);
+        CHECK(every_output(&view) > 0);
+        laws(&view);
+        CHECK_EQ(chroprof_init(&merged, sum.bytes, 2 * size, &o), CHROPROF_OK);
+        CHECK_EQ(chroprof_merge(&merged, &p), CHROPROF_OK);
+        CHECK_EQ(chroprof_merge(&merged, &view), CHROPROF_OK);
+        laws(&merged);
+        CHECK(every_output(&merged) > 0);
+        drop(live), drop(to), drop(since), drop(sum);
+    }
+}
+
 /* The plain build, in which a child is not watched for. */
 TEST(a_profile_in_a_file)
 {
@@ -353,6 +443,7 @@ static chroprof *many_sites(void)
         site.file = names[k / 10];
         site.line = k;
         chroprof_event(p, CHROPROF_ENTER, 0, &site, now += 1000);
+        chroprof_sample(p, now += 10, k);
         if (k % 3 == 0)
             chroprof_event(p, CHROPROF_PENDING, k + 1, &site, now += 30000000);
         if (k % 8 == 7)
@@ -591,6 +682,7 @@ static const test_case tests[] = {
     CASE(lists_fill_no_more_than_they_may),
     CASE(structs_and_strings_at_a_forbidden_page),
     CASE(copies_at_a_forbidden_page),
+    CASE(samples_at_a_forbidden_page),
     CASE(a_profile_in_a_file),
     CASE(pieces_of_a_block_at_a_forbidden_page),
     CASE(a_writer_that_fails_at_any_call),

@@ -1481,6 +1481,63 @@ TEST(counters_go_on_beyond_32_bits)
     laws(p);
 }
 
+#if CHROPROF__SAMPLES && defined(__linux__)
+static const char *build_id_of(const unsigned char *bytes, uint64_t vaddr, uint64_t loaded,
+                               uint32_t flags, char out[CHROPROF__BUILD_ID])
+{
+    chroprof__object o;
+    chroprof__module m;
+    Elf64_Phdr headers[2];
+    memset(headers, 0, sizeof headers);
+    memset(&o, 0, sizeof o);
+    headers[0].p_type = PT_NOTE;
+    headers[0].p_vaddr = vaddr;
+    headers[0].p_memsz = 20;
+    headers[1].p_type = PT_LOAD;
+    headers[1].p_flags = flags;
+    headers[1].p_vaddr = 64;
+    headers[1].p_memsz = loaded;
+    o.base = (uint64_t)(uintptr_t)bytes;
+    o.name = "/a/library";
+    o.headers = headers;
+    o.count = 2;
+    CHECK(chroprof__read_object(&o, &m) == ((flags & PF_X) != 0));
+    memcpy(out, m.build_id, CHROPROF__BUILD_ID);
+    return out;
+}
+
+/* Notes are read where a loaded part has them, and nowhere else. */
+TEST(a_note_that_is_not_in_memory)
+{
+    static const unsigned char note[20] = { 4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0,
+                                            0xc0, 0xff, 0xee, 0x01 };
+    char out[CHROPROF__BUILD_ID];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *map = NULL;
+    CHECK_EQ(posix_memalign(&map, page, 2 * page), 0);
+    unsigned char *bytes = (unsigned char *)map;
+    memset(bytes, 0, 2 * page);
+    memcpy(bytes + 80, note, sizeof note);
+    memcpy(bytes + page - 20, note, sizeof note);
+    CHECK_EQ(mprotect(bytes + page, page, PROT_NONE), 0);
+    CHECK_STR(build_id_of(bytes, 80, 100, PF_R | PF_X, out), "c0ffee01");
+    CHECK_STR(build_id_of(bytes, page - 20, page - 64, PF_R | PF_X, out), "c0ffee01");
+    CHECK_STR(build_id_of(bytes, page - 20, page - 65, PF_R | PF_X, out), "");
+    CHECK_STR(build_id_of(bytes, page - 19, page - 64, PF_R | PF_X, out), "");
+    CHECK_STR(build_id_of(bytes, 80, 100, PF_X, out), "");
+    CHECK_STR(build_id_of(bytes, 80, 10, PF_R, out), "");
+    CHECK_STR(build_id_of(bytes, 60, 100, PF_R | PF_X, out), "");
+    CHECK_STR(build_id_of(bytes, UINT64_MAX - 9, 100, PF_R | PF_X, out), "");
+    CHECK_EQ(mprotect(bytes + page, page, PROT_READ | PROT_WRITE), 0);
+    free(map);
+}
+#else
+TEST(a_note_that_is_not_in_memory)
+{
+    SKIP("modules are read on 64-bit Linux");
+}
+#endif
+
 /* The one count of 31 bits. */
 TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
 {
@@ -1578,6 +1635,7 @@ static const test_case tests[] = {
     CASE(figures_without_sense_are_shown),
     CASE(the_manual_clock_stands_at_zero),
     CASE(counters_go_on_beyond_32_bits),
+    CASE(a_note_that_is_not_in_memory),
     CASE(events_of_a_stalled_turn_are_modulo_2_to_the_31),
 };
 
