@@ -7,7 +7,8 @@
 #     sh tests/matrix.sh sanitizers      those whose group or name has this word in it
 #     sh tests/matrix.sh list            what there is
 #     sh tests/matrix.sh install WORD... fetches their packages with apt-get
-#     JOBS=2 sh tests/matrix.sh ...      two at a time; LIMIT: seconds that one program has
+#     JOBS=2 sh tests/matrix.sh ...      two at a time; LIMIT: seconds that one program has;
+#                                        MINUTES: no cell begins later, it counts as skipped
 #
 # In the cells called -O2 all is run. In the others random and heavy loops run one part in SHARE of
 # their rounds (10), and python3 reads no 100,000 paths; the logs say so. Cells of one standard are
@@ -290,6 +291,7 @@ one() {
         [ -z "$tool" ] || has "$tool" || missing="$missing $(package_of "$tool")"
     done
     [ -n "$missing" ] || usable || missing=" $(package_of "${compiler%% *}")"
+    [ -n "$missing" ] || [ "$(date +%s)" -lt "${UNTIL:-9999999999}" ] || missing=" more minutes"
     if [ -n "$missing" ]; then
         printf '%s\t%s\t0\t0\t0\t0\t-\tskipped:%s\n' "$1" "$2" "$missing" >"$cell/row"
         return
@@ -385,6 +387,7 @@ install_packages() {
 
 run_all() {
     mkdir -p "$M"
+    [ -z "${MINUTES:-}" ] || export UNTIL=$(($(date +%s) + MINUTES * 60))
     case " $* " in *' ci '* | '  ' | *Windows* | *' all '*) ! has $wine || start_wine ;; esac
     chosen "$@" >"$M/chosen"
     # xargs keeps JOBS cells going; each writes its row
