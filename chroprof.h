@@ -14,7 +14,7 @@
    Time source             Cost per call
    The sampler             Limits
 
-   Sections are found by searching for >>name: >>version >>config >>types >>api >>macros
+   Sections are found by searching for >>name: >>version >>config >>types >>api >>macros >>loops
    >>coroutines, then the implementation: >>platform >>util >>block >>layout >>tables >>histogram
    >>windows >>clock >>samples >>bill >>stalls >>stack >>events >>gate >>straight >>reading >>check
    >>open >>public >>snapshot >>difference >>merge >>map >>sampler >>output, one section a format.
@@ -41,7 +41,7 @@ QUICK START
 
  In C++, gcc and clang CHROPROF_SCOPE(&prof, "on_readable"); as the first line of a callback is its
  site, enter and leave in one. CHROPROF_EPOLL_IDLE(&prof); brackets the wait of libraries that have
- no hook there.
+ no hook there, CHROPROF_GLIB and CHROPROF_LIBEV use the hooks of theirs: see >>loops.
 
  A task that is created in one callback and goes on in others is a future with an id: pending,
  running, paused, ..., completed. Give ready as well where the loop knows it: only then delay and
@@ -936,6 +936,14 @@ CHROPROF_API void chroprof_idle_leave(chroprof *p);
 /* Time passes, nothing else: brings the figures up to now. */
 CHROPROF_API void chroprof_tick(chroprof *p);
 
+#if defined(__linux__) && __STDC_HOSTED__
+#define CHROPROF__EPOLL 1
+/* epoll_pwait(2), its struct epoll_event and sigset_t unseen, with idle around it: for
+ * CHROPROF_EPOLL_IDLE, or instead of three lines of a loop. No cancellation point of pthreads. */
+CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
+                                      const void *mask);
+#endif
+
 /* The gate that all of these go through, with an explicit time in the unit of chroprof_now, so that
  * streams can be replayed. site may be NULL; with RUNNING it adopts an unknown id, with a finish of
  * an unknown id (or id 0) it is a stillborn. Any values are safe. */
@@ -1194,43 +1202,183 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
             chroprof__scope_begin(p, &CHROPROF__JOIN(chroprof__site_, __LINE__))
 #endif
 
-/* For a library that waits in epoll_wait(2) or epoll_pwait(2) and has no hook there, such as libuv
- * and libevent 2.1: defines both in your program, outside any function, so that the library calls
- * these, which are idle and go on to the system: CHROPROF_EPOLL_IDLE(&prof); Needs <sys/epoll.h>,
- * <sys/syscall.h> and <unistd.h> before it. p is evaluated at each wait, by the thread that waits:
- * where other threads wait as well it must be NULL in those (a thread-local pointer). They are no
- * cancellation points of pthreads. In the program itself, not in a library that it loads: libraries
- * look there first. Linux; elsewhere nothing, so that waiting is loop. */
-#if defined(__mips__)
-#define CHROPROF__MASK_BYTES 16             /* of the kernel's signal set */
+#ifdef __cplusplus
+#define CHROPROF__C extern "C"
+#define CHROPROF__NOEXCEPT noexcept
 #else
-#define CHROPROF__MASK_BYTES 8
+#define CHROPROF__C
+#define CHROPROF__NOEXCEPT
 #endif
 #if defined(__GNUC__)                       /* libraries must see it, -fvisibility=hidden or not */
-#define CHROPROF__VISIBLE __attribute__((visibility("default")))
+#define CHROPROF__VISIBLE CHROPROF__C __attribute__((visibility("default")))
 #else
-#define CHROPROF__VISIBLE
+#define CHROPROF__VISIBLE CHROPROF__C
 #endif
-#if defined(__linux__) && !defined(CHROPROF_DISABLE)
+
+/* >>loops: helpers for libraries, each of them nothing until it is used. The names of the library
+ * stand in macros, so nothing of it is needed before.
+ *
+ * For a library that waits in epoll_wait(2) or epoll_pwait(2) and has no hook there, such as libuv
+ * and libevent 2.1: defines both in your program, outside any function, so that the library calls
+ * these, which are idle and go on to the system: CHROPROF_EPOLL_IDLE(&prof); Needs sigset_t before
+ * it: of <sys/epoll.h>, <signal.h> or the library's header. p is evaluated at each wait, by the
+ * thread that waits: where other threads wait as well it must be NULL in those (a thread-local
+ * pointer). They are no cancellation points of pthreads. In the program itself, not in a library
+ * that it loads: libraries look there first. Linux; elsewhere nothing, so that waiting is loop. */
+#ifdef CHROPROF__EPOLL
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \
+    struct epoll_event;                                                                            \
     CHROPROF__VISIBLE int epoll_pwait(int fd, struct epoll_event *events, int size, int ms,        \
-                                      const sigset_t *mask)                                        \
+                                      const sigset_t *mask);                                       \
+    CHROPROF__VISIBLE int epoll_wait(int fd, struct epoll_event *events, int size, int ms);        \
+    int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)    \
     {                                                                                              \
-        chroprof *const profile = (p);                                                             \
-        int count;                                                                                 \
-        chroprof_idle_enter(profile);                                                              \
-        count = (int)syscall(SYS_epoll_pwait, fd, events, size, ms, mask, CHROPROF__MASK_BYTES);   \
-        chroprof_idle_leave(profile);                                                              \
-        return count;                                                                              \
+        return chroprof_epoll_pwait((p), fd, events, size, ms, mask);                              \
     }                                                                                              \
-    CHROPROF__VISIBLE int epoll_wait(int fd, struct epoll_event *events, int size, int ms)         \
+    int epoll_wait(int fd, struct epoll_event *events, int size, int ms)                           \
     {                                                                                              \
-        return epoll_pwait(fd, events, size, ms, NULL);                                            \
+        return chroprof_epoll_pwait((p), fd, events, size, ms, NULL);                              \
     }                                                                                              \
     struct chroprof__semicolon
 #else
 #define CHROPROF_EPOLL_IDLE(p) struct chroprof__semicolon
 #endif
+
+/* For GLib: CHROPROF_GLIB(&prof); outside any function, after <glib.h>, defines
+ *
+ *   static void chroprof_glib(GMainContext *context);   NULL: the default one
+ *
+ * Call it once, before any loop runs. From then on the context's wait is idle, a callback that
+ * iterates the context may be called again in there, and each dispatch of a timeout, an idle, an
+ * I/O channel, a child, a signal or a descriptor is entered by its source's name
+ * (g_source_set_name), or "unnamed". For this, functions of yours stand before those in GLib's own
+ * tables (g_timeout_funcs and kin, and copies made of them from then on), so the sources of
+ * libraries are seen as well. Sources with other tables are loop: begin their dispatch by
+ * CHROPROF_SCOPE. p is evaluated at each wait and dispatch of that context, in the thread that runs
+ * it. Loops of other contexts go on as before. One context a file. */
+#ifndef CHROPROF_DISABLE
+#define CHROPROF_GLIB(p)                                                                           \
+    static GMainContext *chroprof__glib_context;                                                   \
+    static gint (*chroprof__glib_poll)(GPollFD *fds, guint count, gint ms);                        \
+    static gint chroprof__glib_wait(GPollFD *fds, guint count, gint ms)                            \
+    {                                                                                              \
+        chroprof *const profile = (p);                                                             \
+        gint ready;                                                                                \
+        chroprof_loop_enter(profile);                                                              \
+        chroprof_idle_enter(profile);                                                              \
+        ready = chroprof__glib_poll(fds, count, ms);                                               \
+        chroprof_loop_leave(profile);                                                              \
+        return ready;                                                                              \
+    }                                                                                              \
+    static chroprof *chroprof__glib_enter(GSource *source)                                         \
+    {                                                                                              \
+        const int ours = g_source_get_context(source) == chroprof__glib_context;                   \
+        chroprof *const profile = ours ? (p) : NULL;                                               \
+        const char *const name = g_source_get_name(source);                                        \
+        chroprof_enter(profile, chroprof_site_make(profile, name ? name : "unnamed", NULL, 0));    \
+        return profile;                                                                            \
+    }                                                                                              \
+    CHROPROF__GLIB_KINDS(CHROPROF__GLIB_DISPATCH)                                                  \
+    static void chroprof_glib(GMainContext *context)                                               \
+    {                                                                                              \
+        if (chroprof__glib_context != NULL)                                                        \
+            return;                                                                                \
+        chroprof__glib_context = context != NULL ? context : g_main_context_default();             \
+        chroprof__glib_poll = g_main_context_get_poll_func(context);                               \
+        g_main_context_set_poll_func(context, chroprof__glib_wait);                                \
+        CHROPROF__GLIB_KINDS(CHROPROF__GLIB_HOOK)                                                  \
+    }                                                                                              \
+    struct chroprof__semicolon
+#define CHROPROF__GLIB_DISPATCH(kind)                                                              \
+    static gboolean (*chroprof__glib_##kind)(GSource *, GSourceFunc, gpointer);                    \
+    static gboolean chroprof__glib_on_##kind(GSource *source, GSourceFunc call, gpointer data)     \
+    {                                                                                              \
+        chroprof *const profile = chroprof__glib_enter(source);                                    \
+        const gboolean stays = chroprof__glib_##kind(source, call, data);                          \
+        chroprof_leave(profile);                                                                   \
+        return stays;                                                                              \
+    }
+#define CHROPROF__GLIB_HOOK(kind)                                                                  \
+    chroprof__glib_##kind = g_##kind##_funcs.dispatch;                                             \
+    g_##kind##_funcs.dispatch = chroprof__glib_on_##kind;
+#if defined(__unix__) || defined(__APPLE__)
+#define CHROPROF__GLIB_KINDS(X)                                                                    \
+    X(idle) X(timeout) X(io_watch) X(child_watch) X(unix_signal) X(unix_fd_source)
+#else
+#define CHROPROF__GLIB_KINDS(X) X(idle) X(timeout) X(io_watch) X(child_watch)
+#endif
+#else
+#define CHROPROF_GLIB(p)                                                                           \
+    static void chroprof_glib(GMainContext *context) { (void)context; }                            \
+    struct chroprof__semicolon
+#endif
+
+/* For libev (4.25 or newer, with EV_MULTIPLICITY): CHROPROF_LIBEV(&prof); outside any function,
+ * after <ev.h>, defines
+ *
+ *   static void chroprof_libev(struct ev_loop *loop);
+ *   static uint64_t chroprof_libev_due;
+ *
+ * Call the function once: from then on the wait of that loop is idle, and chroprof_libev_due is the
+ * time at which its batch of events began. Whatever runs in a batch was due by then, so this is
+ * what to give to chroprof_ready_since. Takes the loop's release, acquire and invoke-pending hooks.
+ * p is evaluated at each wait and batch, in the thread that runs the loop. One loop a file. */
+#ifndef CHROPROF_DISABLE
+#define CHROPROF_LIBEV(p)                                                                          \
+    static uint64_t chroprof_libev_due;                                                            \
+    static void chroprof__libev_release(struct ev_loop *loop) CHROPROF__NOEXCEPT                   \
+    {                                                                                              \
+        (void)loop;                                                                                \
+        chroprof_idle_enter(p);                                                                    \
+    }                                                                                              \
+    static void chroprof__libev_acquire(struct ev_loop *loop) CHROPROF__NOEXCEPT                   \
+    {                                                                                              \
+        (void)loop;                                                                                \
+        chroprof_idle_leave(p);                                                                    \
+    }                                                                                              \
+    static void chroprof__libev_batch(struct ev_loop *loop)                                        \
+    {                                                                                              \
+        chroprof_libev_due = chroprof_now(p);                                                      \
+        ev_invoke_pending(loop);                                                                   \
+    }                                                                                              \
+    static void chroprof_libev(struct ev_loop *loop)                                               \
+    {                                                                                              \
+        ev_set_loop_release_cb(loop, chroprof__libev_release, chroprof__libev_acquire);            \
+        ev_set_invoke_pending_cb(loop, chroprof__libev_batch);                                     \
+    }                                                                                              \
+    struct chroprof__semicolon
+#else
+#define CHROPROF_LIBEV(p)                                                                          \
+    static void chroprof_libev(struct ev_loop *loop) { (void)loop; }                               \
+    struct chroprof__semicolon
+#endif
+
+/* For the sampler, where libraries keep no frame pointers, as those of most distributions:
+ * CHROPROF_LIBUNWIND(); outside any function, after <libunwind.h> (with UNW_LOCAL_ONLY defined
+ * before it), defines a function for chroprof_sampler_options.unwind that goes by their tables:
+ *
+ *   static uint32_t chroprof_libunwind(void *user, void *ucontext, uintptr_t *addresses,
+ *                                      uint32_t capacity);
+ *
+ * libunwind 1.3 or newer, on Linux; it may be called in a signal handler. A walk costs more than
+ * one by frame pointers; the sampler's budget counts it. */
+#define CHROPROF_LIBUNWIND()                                                                       \
+    static uint32_t chroprof_libunwind(void *user, void *ucontext, uintptr_t *addresses,           \
+                                       uint32_t capacity)                                          \
+    {                                                                                              \
+        unw_context_t *const context = (unw_context_t *)ucontext;                                  \
+        unw_cursor_t cursor;                                                                       \
+        unw_word_t address;                                                                        \
+        uint32_t count = 0;                                                                        \
+        int more = unw_init_local2(&cursor, context, UNW_INIT_SIGNAL_FRAME) == 0;                  \
+        (void)user;                                                                                \
+        for (; more > 0 && count < capacity; more = unw_step(&cursor)) {                           \
+            unw_get_reg(&cursor, UNW_REG_IP, &address);                                            \
+            addresses[count++] = (uintptr_t)address;                                               \
+        }                                                                                          \
+        return count;                                                                              \
+    }                                                                                              \
+    struct chroprof__semicolon
 
 /* >>coroutines of C++20, if CHROPROF_COROUTINES is defined: each is a future below the one that
  * called it. A base for your promise_type, which brings initial_suspend and await_transform:
@@ -1424,15 +1572,19 @@ public:
 #include <elf.h>
 #include <ucontext.h>
 #endif
-#if CHROPROF__THREAD_TIMER
-#include <sys/syscall.h>
-#else
+#if !CHROPROF__THREAD_TIMER
 #include <sched.h>
 #include <sys/time.h>
 #endif
 #include <unistd.h>
 #else
 #define CHROPROF__SAMPLES 0
+#endif
+
+/* syscall(2), which a strict build hides. */
+#if defined(CHROPROF__EPOLL) || (CHROPROF__SAMPLES && CHROPROF__THREAD_TIMER)
+#include <sys/syscall.h>
+extern long chroprof__system(long number, ...) __asm__("syscall");
 #endif
 
 #if defined(__GNUC__)
@@ -7186,6 +7338,24 @@ CHROPROF_API void chroprof_tick(chroprof *p)
     chroprof__any_live_event(p, CHROPROF_TICK, 0, NULL);
 }
 
+#ifdef CHROPROF__EPOLL
+#if defined(__mips__)
+#define CHROPROF__MASK_BYTES 16             /* of the kernel's signal set */
+#else
+#define CHROPROF__MASK_BYTES 8
+#endif
+CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
+                                      const void *mask)
+{
+    int count;
+    chroprof_idle_enter(p);
+    count = (int)chroprof__system(SYS_epoll_pwait, fd, events, size, ms, mask,
+                                  CHROPROF__MASK_BYTES);
+    chroprof_idle_leave(p);
+    return count;
+}
+#endif
+
 #endif /* CHROPROF_DISABLE */
 
 /* A future is neither ready nor, with a frame that was hidden, running any more. */
@@ -9616,8 +9786,6 @@ enum {
 };
 
 #if CHROPROF__THREAD_TIMER
-extern long chroprof__system(long number, ...) __asm__("syscall");
-
 enum { CHROPROF__THREAD_SIGNAL = 4 };      /* SIGEV_THREAD_ID */
 
 /* As the kernel takes them. */

@@ -1,8 +1,8 @@
 /* Every source of a GLib main loop by its name: a server, its clients, an autosave, a dialog. */
 /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs glib-2.0) ; needs: libglib2.0-dev */
-/* dispatch() goes into the tables of GLib's own sources, libraries' too; the barrier of wait_for()
- * lets a callback iterate the loop. Lost: what else was ready, so no delay; sources with tables of
- * their own (GDBus, sockets, g_unix_...) are loop unless in kinds[]; unnamed ones are one site. */
+/* Sources of GLib's own kinds, libraries' too, are entered by the name they have; a callback may
+ * iterate the loop. Lost: what else was ready, so no delay; sources with tables of their own
+ * (GDBus, sockets) are loop, unless they say CHROPROF_SCOPE; unnamed ones are one site. */
 #include <glib.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -11,29 +11,8 @@
 #include "../chroprof.h" /* chroprof */
 
 static chroprof prof; /* chroprof */
-static struct { GSourceFuncs *table, real; } kinds[] = { {&g_idle_funcs, {0}}, /* chroprof */
-    {&g_timeout_funcs, {0}}, {&g_io_watch_funcs, {0}}, {&g_child_watch_funcs, {0}} }; /* chroprof */
-
-static gboolean dispatch(GSource *s, GSourceFunc callback, gpointer data) /* chroprof */
-{ /* chroprof */
-    chroprof *p = g_source_get_context(s) == g_main_context_default() ? &prof : NULL; /* chroprof */
-    const char *name = g_source_get_name(s); /* chroprof */
-    int kind = 3; /* tables get copied: prepare tells; the unknown is as idle */ /* chroprof */
-    while (kind > 0 && kinds[kind].real.prepare != s->source_funcs->prepare) kind--; /* chroprof */
-    chroprof_enter(p, chroprof_site_make(p, name ? name : "unnamed", NULL, 0)); /* chroprof */
-    gboolean keep = kinds[kind].real.dispatch(s, callback, data); /* chroprof */
-    chroprof_leave(p); /* chroprof */
-    return keep; /* chroprof */
-} /* chroprof */
-
-static gint wait_for(GPollFD *fds, guint count, gint timeout) /* chroprof */
-{ /* chroprof */
-    chroprof_loop_enter(&prof); /* chroprof */
-    chroprof_idle_enter(&prof); /* chroprof */
-    gint ready = g_poll(fds, count, timeout); /* chroprof */
-    chroprof_loop_leave(&prof); /* chroprof */
-    return ready; /* chroprof */
-} /* chroprof */
+static unsigned char memory[1 << 20]; /* chroprof */
+CHROPROF_GLIB(&prof); /* chroprof */
 
 static gboolean on_message(GIOChannel *channel, GIOCondition condition, gpointer reply)
 {
@@ -82,10 +61,8 @@ int main(int argc, char **argv)
 {
     if (argc != 1 && (argc != 3 || g_strcmp0(argv[1], "--json")))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
-    chroprof_init(&prof, g_malloc(1 << 20), 1 << 20, NULL); /* chroprof */
-    for (guint i = 0; i < G_N_ELEMENTS(kinds); kinds[i++].table->dispatch = dispatch) /* chroprof */
-        kinds[i].real = *kinds[i].table; /* chroprof */
-    g_main_context_set_poll_func(NULL, wait_for); /* chroprof */
+    chroprof_init(&prof, memory, sizeof memory, NULL); /* chroprof */
+    chroprof_glib(NULL); /* chroprof */
     guint dialog = g_timeout_add(300, on_dialog, GINT_TO_POINTER(60));
     g_source_set_can_recurse(g_main_context_find_source_by_id(NULL, dialog), TRUE);
     g_source_set_name_by_id(dialog, "dialog");

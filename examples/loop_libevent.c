@@ -10,9 +10,6 @@
 #include <string.h>
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
-#include <sys/epoll.h> /* chroprof */
-#include <sys/syscall.h> /* chroprof */
-#include <unistd.h> /* chroprof */
 
 static chroprof prof; /* chroprof */
 static unsigned char memory[1 << 20], before[1 << 20], between[1 << 20]; /* chroprof */

@@ -12,25 +12,11 @@
 #include "../chroprof.h" /* chroprof */
 #define UNW_LOCAL_ONLY /* chroprof */
 #include <libunwind.h> /* chroprof */
-#include <sys/epoll.h> /* chroprof */
-#include <sys/syscall.h> /* chroprof */
-#include <unistd.h> /* chroprof */
 
 static chroprof prof; /* chroprof */
 static unsigned char memory[1 << 20]; /* chroprof */
 CHROPROF_EPOLL_IDLE(&prof); /* chroprof */
-/* In the signal handler: the interrupted instruction, then return addresses. */
-static uint32_t walk(void *user, void *context, uintptr_t *addresses, uint32_t most) /* chroprof */
-{ /* chroprof */
-    unw_cursor_t at; /* chroprof */
-    uint32_t count = 0; /* chroprof */
-    int more = unw_init_local2(&at, context, UNW_INIT_SIGNAL_FRAME) == 0; /* chroprof */
-    for (unw_word_t pc; more > 0 && count < most; more = user ? 0 : unw_step(&at)) { /* chroprof */
-        unw_get_reg(&at, UNW_REG_IP, &pc); /* chroprof */
-        addresses[count++] = (uintptr_t)pc; /* chroprof */
-    } /* chroprof */
-    return count; /* chroprof */
-} /* chroprof */
+CHROPROF_LIBUNWIND(); /* chroprof */
 
 enum { LOG_BYTES = 6 << 20 };
 static unsigned char text[LOG_BYTES], packed[LOG_BYTES];
@@ -66,20 +52,22 @@ static void on_rotate(uv_timer_t *timer)
 
 int main(int argc, char **argv)
 {
+    uv_loop_t *loop = uv_default_loop();
     uv_timer_t requests, rotation;
     if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
-    chroprof_options options = { .stall_ns = 50000000 }; /* chroprof */
-    chroprof_init(&prof, memory, sizeof memory, &options); /* chroprof */
-    chroprof_sampler_options sampling = { .unwind = walk }; /* chroprof */
+    chroprof_sampler_options sampling = { .unwind = chroprof_libunwind }; /* chroprof */
+    chroprof_init(&prof, memory, sizeof memory, NULL); /* chroprof */
     if (chroprof_sampler_start(&prof, &sampling)) fputs("no sampler\n", stderr); /* chroprof */
-    uv_timer_init(uv_default_loop(), &requests);
-    uv_timer_init(uv_default_loop(), &rotation);
+    uv_loop_configure(loop, UV_METRICS_IDLE_TIME);
+    uv_timer_init(loop, &requests);
+    uv_timer_init(loop, &rotation);
     uv_timer_start(&requests, on_request, 2, 2);
     uv_timer_start(&rotation, on_rotate, 20, 20);
-    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+    uv_run(loop, UV_RUN_DEFAULT);
     chroprof_sampler_stop(&prof); /* chroprof */
     chroprof_dump(&prof, CHROPROF_TEXT, stdout); /* chroprof */
+    fprintf(stderr, "independent idle: %llu\n", (unsigned long long)uv_metrics_idle_time(loop));
     if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(&prof, CHROPROF_JSON, stdout)))
         return perror(argv[2]), 1;
 }

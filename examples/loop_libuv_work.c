@@ -11,9 +11,6 @@
 #include <uv.h>
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
-#include <sys/epoll.h> /* chroprof */
-#include <sys/syscall.h> /* chroprof */
-#include <unistd.h> /* chroprof */
 
 static chroprof prof; /* chroprof */
 CHROPROF_EPOLL_IDLE(&prof); /* chroprof */

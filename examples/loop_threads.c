@@ -10,13 +10,14 @@
 #include <unistd.h>
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
+
 enum { FRONT, BACK, BOTH, STORE = 0, RESIZE, REQUESTS = 96, TICK_NS = 8000000 };
 static struct loop {
     chroprof prof; unsigned char memory[1 << 18]; /* chroprof */
     void (*handlers[3])(struct loop *l, int fd);
     struct pollfd waits[3];
     nfds_t count, depth, received, sent;   /* handlers, requests under way, messages */
-} loops[3];
+} loops[3];   /* the third has a profile only */
 static int timer, pairs[2][2];   /* by kind of request, then by loop */
 
 static void add(struct loop *l, const char *who, int fd, void (*handler)(struct loop *, int))
@@ -28,9 +29,8 @@ static void add(struct loop *l, const char *who, int fd, void (*handler)(struct 
 
 static void turn(struct loop *l)
 {
-    chroprof_idle_enter(&l->prof); /* chroprof */
+    chroprof_idle_enter(&l->prof); /* until a handler runs */ /* chroprof */
     poll(l->waits, l->count, -1);
-    chroprof_idle_leave(&l->prof); /* chroprof */
     for (nfds_t i = 0; i < l->count; i++)
         if (l->waits[i].revents != 0) {
             l->waits[i].revents = 0;   /* before a nested turn overwrites it */
@@ -66,8 +66,7 @@ static void request(struct loop *l, int fd)
 static void *run(void *argument)
 {
     struct loop *l = argument;
-    chroprof_options options = { .name = l == &loops[FRONT] ? "front" : "back" }; /* chroprof */
-    chroprof_init(&l->prof, l->memory, sizeof l->memory, &options); /* chroprof */
+    chroprof_init(&l->prof, l->memory, sizeof l->memory, NULL); /* chroprof */
     add(l, l == &loops[FRONT] ? "answer" : "store", pairs[STORE][l - loops], message);
     add(l, l == &loops[FRONT] ? "answer" : "resize", pairs[RESIZE][l - loops], message);
     if (l == &loops[FRONT])
@@ -90,10 +89,9 @@ int main(int argc, char **argv)
     run(&loops[FRONT]);
     pthread_join(back, NULL);
     chroprof *both = &loops[BOTH].prof; /* chroprof */
-    chroprof_options options = { .name = "both", .clock = chroprof_clock_manual }; /* chroprof */
-    chroprof_init(both, loops[BOTH].memory, sizeof loops[BOTH].memory, &options); /* chroprof */
-    for (int i = FRONT; i <= BACK; i++) /* chroprof */
-        chroprof_merge(both, &loops[i].prof); /* chroprof */
+    chroprof_options sum = { .name = "both", .clock = chroprof_clock_manual }; /* chroprof */
+    chroprof_init(both, loops[BOTH].memory, sizeof loops[BOTH].memory, &sum); /* chroprof */
+    for (int i = FRONT; i <= BACK; i++) chroprof_merge(both, &loops[i].prof); /* chroprof */
     chroprof_dump(both, CHROPROF_TEXT, stdout); /* chroprof */
     if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(both, CHROPROF_JSON, stdout)))
         return perror(argv[2]), 1;

@@ -21,17 +21,6 @@ export PYTHONDONTWRITEBYTECODE=1
 mark='/\* chroprof \*/ *$\|// chroprof *$\|// page$'
 warnings="-Wall -Wextra -Werror"
 
-# Lines to copy, at most.
-most() {
-    case $1 in
-    loop_glib) echo 29 ;;       # two whole functions that stand before GLib's own, none a callback
-    loop_libev) echo 18 ;;      # callbacks as scopes and, for delay, watchers as futures
-    loop_threads) echo 18 ;;    # two loops and a third profile that both are merged into
-    loop_libuv_stall) echo 29 ;; # the sampler, and a whole function that walks stacks by libunwind
-    *) echo 15 ;;
-    esac
-}
-
 # The build line's part before or after "; needs:", of either comment style.
 header() {
     sed -n "1,3s,^[/ *]*build: \\(.*\\) ; needs: \\([^*]*[^* ]\\)[ */]*\$,\\$1,p" "$2" | head -n 1
@@ -85,8 +74,7 @@ why_text() {
     copied=$(grep -c '[^a-z]chroprof \*/ *$\|// chroprof *$' "$1")
     paged=$(grep -c '// page$' "$1")
     [ "$copied" -ge 1 ] || { echo "no line is marked as chroprof"; return; }
-    [ "$copied" -le "$(most "$name")" ] ||
-        { echo "$copied lines to copy, at most $(most "$name") are allowed"; return; }
+    [ "$copied" -le 15 ] || { echo "$copied lines to copy, at most 15 are allowed"; return; }
     [ "$paged" -le 45 ] || { echo "$paged lines for the page, at most 45 are allowed"; return; }
     [ "$paged" = 0 ] || grep -q "$(basename "$1")\`.*; $paged for the page" README.md ||
         { echo "README.md does not say that $paged lines are for the page"; return; }

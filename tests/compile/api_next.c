@@ -6,7 +6,6 @@
 #include "../../chroprof.h"
 #if defined(__linux__)
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #endif
 
@@ -22,7 +21,6 @@ static chroprof prof;
 
 CHROPROF_SITE(site, "work");
 #if defined(__linux__)
-int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask);
 CHROPROF_EPOLL_IDLE(&prof);
 #endif
 
@@ -102,6 +100,18 @@ static int read_samples(void)
 }
 
 #if defined(__linux__)
+static int wait_for_real(void)
+{
+    struct epoll_event event;
+    chroprof_totals t;
+    int poller = epoll_create1(0);
+    EXPECT(chroprof_init(&prof, memory, sizeof memory, NULL) == CHROPROF_OK);
+    EXPECT(chroprof_epoll_pwait(&prof, poller, &event, 1, 2, NULL) == 0);
+    chroprof_read_totals(&prof, &t);
+    EXPECT(t.idle_ns >= 1000000 && close(poller) == 0);
+    return 0;
+}
+
 static int sample_for_real(void)
 {
     chroprof_options o;
@@ -124,6 +134,7 @@ static int sample_for_real(void)
     return 0;
 }
 #else
+static int wait_for_real(void) { return 0; }
 static int sample_for_real(void) { work(&prof); return 0; }
 #endif
 
@@ -139,7 +150,8 @@ int main(void)
 {
     int wrong;
     if ((wrong = start()) != 0 || (wrong = read_samples()) != 0 ||
-        (wrong = between_snapshots()) != 0 || (wrong = sample_for_real()) != 0)
+        (wrong = between_snapshots()) != 0 || (wrong = wait_for_real()) != 0 ||
+        (wrong = sample_for_real()) != 0)
         return wrong;
     return ask();
 }

@@ -209,6 +209,28 @@ clean scope_everything clang -std=gnu11 $everything -fsyntax-only scope.c
 works coroutines g++ -std=c++20 $strict -Werror coroutines.cc
 works coroutines_optimized g++ -std=c++20 $strict -Werror -O2 coroutines.cc
 works coroutines_disable g++ -std=c++20 $strict -Werror -DCHROPROF_DISABLE coroutines.cc
+for compiler in clang++ clang++-19; do
+    works coroutines_$compiler $compiler -std=c++20 $strict -Werror coroutines.cc
+    works coroutines_${compiler}_optimized $compiler -std=c++20 $strict -Werror -O2 coroutines.cc
+done
+
+# loop PROGRAM PACKAGE HEADER FLAGS...: the helper for a library, in C and C++, and under ASan
+loop() {
+    program=$1 package=$2 header=$3
+    shift 3
+    if ! echo "#include <$header>" | $CC -E -x c - "$@" >/dev/null 2>&1; then
+        is_wanted "loop_$program" && skip "loop_$program" "no $package"
+        return
+    fi
+    works loop_${program}_c99 gcc $c99 $helpers $program.c "$@"
+    works loop_${program}_clang clang -std=gnu11 -fsanitize=address $helpers $program.c "$@"
+    works loop_${program}_c++11 g++ -x c++ -std=c++11 $helpers $program.c "$@"
+    works loop_${program}_clang++ clang++ -x c++ -std=c++20 $helpers $program.c "$@"
+    works loop_${program}_disable gcc $c99 $helpers -DCHROPROF_DISABLE $program.c "$@"
+}
+loop glib libglib2.0-dev glib.h $(pkg-config --cflags --libs glib-2.0 2>/dev/null)
+loop libev libev-dev ev.h -lev
+loop libunwind libunwind-dev libunwind.h -lunwind -O2 -fomit-frame-pointer
 
 # --- disabled calls leave nothing behind
 # same_code NAME COMPILER SOURCE: with and without calls, the sections that are loaded are the same
@@ -281,7 +303,11 @@ empty no_mmap_maps_no_file "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(mmap|open|link|rename|kill)$/')"
 $CC $c99 -O2 -DCHROPROF_NO_SAMPLER -c impl.c -o "$scratch/impl.o" 2>/dev/null
 empty no_sampler_no_signal "$(nm -u "$scratch/impl.o" |
-    awk '$2 ~ /^(sigaction|syscall|pthread_.*|dl.*)$/')"
+    awk '$2 ~ /^(sigaction|pthread_.*|dl.*)$/')"
+calls() { objdump -dr "$scratch/impl.o" | awk '/^[0-9a-f]+ </ { where = $2 }
+    /[ \t]syscall(-|$)/ { print where }'; }
+empty no_sampler_waits_only "$([ "$(uname)" != Linux ] || calls | sort -u |
+    awk '$1 != "<chroprof_epoll_pwait>:" { print } END { if (NR != 1) print NR " callers" }')"
 empty no_sampler_no_calls "$(nm "$scratch/impl.o" | grep chroprof_sampler_st)"
 $CC $c99 -O2 -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
 empty no_clock_reads_none "$(nm -u "$scratch/impl.o" | grep -E 'clock|time')"

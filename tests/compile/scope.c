@@ -9,12 +9,12 @@
 #endif
 #ifdef __linux__
 #include <pthread.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <signal.h>
 
 static __thread chroprof *waits_here;
 CHROPROF_EPOLL_IDLE(waits_here);
+#include <sys/epoll.h>
+#include <unistd.h>
 
 static void *other_thread(void *poller)
 {

@@ -9,6 +9,7 @@ assert common.anomalies(profile) == {}
 with open(sys.argv[2], encoding="utf-8") as file:
     assert "no sampler" not in file.read()
 assert common.first_by(profile, "exec_ns") == "on_rotate"
+common.idle_close(profile, sys.argv[2])
 
 stacks = {stack["id"]: stack for stack in profile["stacks"]}
 modules = {module["id"]: module["path"] for module in profile["modules"]}

@@ -1,0 +1,143 @@
+/* CHROPROF_GLIB in C and C++: each kind of source that GLib has, one whose table is a copy, one of
+ * another context, one that iterates the loop and is called again in there. Exit status 0: right. */
+#include <glib-unix.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define CHROPROF_IMPLEMENTATION
+#include "../../chroprof.h"
+
+static chroprof prof;
+static unsigned char memory[1 << 18];
+CHROPROF_GLIB(&prof);
+
+static GSourceFuncs copied;
+static int calls;
+
+static void called(void) { calls++; }
+static gboolean on_source(gpointer data) { called(); return data != NULL; }
+static gboolean on_fd(int fd, GIOCondition what, gpointer data)
+{
+    called();
+    return fd < 0 || what == 0 || data != NULL;
+}
+static gboolean on_channel(GIOChannel *channel, GIOCondition what, gpointer data)
+{
+    called();
+    return channel == NULL || what == 0 || data != NULL;
+}
+static void on_child(GPid pid, int status, gpointer data)
+{
+    (void)pid, (void)status, (void)data;
+    called();
+}
+
+static void run(int until)
+{
+    gint64 end = g_get_monotonic_time() + 10 * G_USEC_PER_SEC;
+    while (calls < until && g_get_monotonic_time() < end)
+        g_main_context_iteration(NULL, TRUE);
+}
+
+/* Iterates the loop until it was called once more, in there, and a source made there as well. */
+static gboolean on_nested(gpointer data)
+{
+    called();
+    if (g_main_depth() == 1) {
+        run(calls + 1);
+        g_source_set_name_by_id(g_idle_add(on_source, data), "inside");
+        run(calls + 1);
+    }
+    return G_SOURCE_REMOVE;
+}
+
+static guint named(guint id, const char *name)
+{
+    g_source_set_name_by_id(id, name);
+    return id;
+}
+
+/* One of each kind: 7 calls, of 6 names and of none. */
+static void every_kind(void)
+{
+    int ends[2];
+    GIOChannel *channel;
+    GSource *copy = g_timeout_source_new(1);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    if (pipe(ends) != 0 || write(ends[1], "", 1) != 1)
+        return;
+    copied = g_timeout_funcs;
+    g_source_set_funcs(copy, &copied);
+    g_source_set_callback(copy, on_source, NULL, NULL);
+    g_source_set_name(copy, "copy");
+    g_source_attach(copy, NULL);
+    g_source_unref(copy);
+    channel = g_io_channel_unix_new(ends[0]);
+    named(g_io_add_watch(channel, G_IO_IN, on_channel, NULL), "channel");
+    g_io_channel_unref(channel);
+    named(g_unix_fd_add(ends[0], G_IO_IN, on_fd, NULL), "fd");
+    named(g_unix_signal_add(SIGUSR1, on_source, NULL), "signal");
+    named(g_child_watch_add(child, on_child, NULL), "child");
+    named(g_idle_add(on_source, NULL), "idle");
+    g_timeout_add(1, on_source, NULL);
+    raise(SIGUSR1);
+}
+
+/* What the loop of another context calls is none of ours. */
+static int other_context(void)
+{
+    GMainContext *other = g_main_context_new();
+    GSource *source = g_timeout_source_new(1);
+    int before = calls;
+    g_source_set_name(source, "other");
+    g_source_set_callback(source, on_source, NULL, NULL);
+    g_source_attach(source, other);
+    g_source_unref(source);
+    g_main_context_iteration(other, TRUE);
+    g_main_context_unref(other);
+    return calls == before + 1;
+}
+
+#ifndef CHROPROF_DISABLE
+/* 7 kinds, nested twice, inside once. GLib names timeouts without a name itself, or not. */
+static int seen(void)
+{
+    static const char names[] = " copy channel fd signal child idle inside nested ";
+    chroprof_rank rows[16];
+    chroprof_totals totals;
+    size_t count = chroprof_ranks(&prof, rows, 16, CHROPROF_BY_CALLS), known = 0;
+    chroprof_read_totals(&prof, &totals);
+    for (size_t i = 0; i < count; i++) {
+        bool twice = strcmp(rows[i].name, "nested") == 0;
+        known += strstr(names, rows[i].name) != NULL;
+        if (rows[i].completed != (twice ? 2u : 1u) || rows[i].live != 0)
+            return 0;
+    }
+    return count == 9 && known == 8 && totals.anomalies == 0 && totals.idle_ns >= 5000000;
+}
+#else
+static int seen(void) { return chroprof_check(&prof) == NULL; }
+#endif
+
+int main(void)
+{
+    if (chroprof_init(&prof, memory, sizeof memory, NULL) != CHROPROF_OK)
+        return 1;
+    chroprof_glib(NULL);
+    chroprof_glib(NULL);                    /* does nothing */
+    every_kind();
+    run(7);
+    if (calls != 7)
+        return 2;
+    g_source_set_can_recurse(
+        g_main_context_find_source_by_id(NULL, named(g_timeout_add(5, on_nested, NULL), "nested")),
+        TRUE);
+    run(10);
+    if (calls != 10 || !other_context())
+        return 3;
+    if (chroprof_check(&prof) != NULL)
+        return 4;
+    return seen() ? 0 : 5;
+}
