@@ -76,8 +76,8 @@ int main(int argc, char **argv)
         t->due_ns = now;
         chroprof_pending(&prof, ID(t), chroprof_site_make(&prof, t->name, NULL, 0)); /* chroprof */
     }
-    while (now < end) {
-        uint64_t next = end;
+    for (uint64_t next = now; next < end;) {   /* what is due before the end runs, late or not */
+        next = end;
         for (thread *t = threads; t < threads + 3; t++)
             next = t->due_ns < next ? t->due_ns : next;
         struct timespec wake = { (time_t)(next / 1000000000), (long)(next % 1000000000) };
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
         chroprof_idle_leave(&prof); /* chroprof */
         now = board_ns(NULL);
         for (thread *t = threads; t < threads + 3; t++)
-            if (t->due_ns <= now) {
+            if (t->due_ns <= now && t->due_ns < end) {
                 chroprof_ready_since(&prof, ID(t), t->due_ns); /* chroprof */
                 chroprof_running(&prof, ID(t)); /* chroprof */
                 t->due_ns += t->run(t) * UINT64_C(1000);

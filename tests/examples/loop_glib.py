@@ -18,7 +18,7 @@ def check(profile):
     common.same("nothing is left running", sum(s["live"] for s in sites.values()), 0)
     # Each message removes its source inside the source's own dispatch, so its memory comes again.
     clients = sites["client"]["calls"]
-    assert clients > 100, f"{clients} clients"
+    assert 250 <= clients <= 250 + 60, f"{clients} clients"
     for name in ("request", "reply"):
         assert clients - 2 <= sites[name]["calls"] <= clients, "one of each for a client"
 

@@ -20,9 +20,8 @@ def check(profile):
     assert flash["slice_max_ns"] >= 60_000_000, "the erasure is one slice"
     # While a sector is erased, display (2 ms) and control (5 ms) come due and wait from then on.
     assert flash["blame_ns"] > 5 * (58_000_000 + 55_000_000)
-    # 1.6 s of 2 ms, 5 ms and (290 + 10) ms; what is due at the very end may not run any more.
-    assert 700 <= display["slices"] <= 801 and 280 <= control["slices"] <= 321
-    assert flash["slices"] == 11, "to begin with, and twice a sector"
+    # 1.6 s of 2 ms, 5 ms and (290 + 10) ms: what is due runs, however late the machine lets it.
+    common.same("slices", [row["slices"] for row in (display, control, flash)], [800, 320, 11])
     assert {row["live"] for row in profile["sites"]} == {1}, "they run for ever"
     assert not any(row["has_percentiles"] for row in profile["sites"])
     tables = {row["name"]: row for row in profile["tables"]}
