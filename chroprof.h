@@ -2609,6 +2609,7 @@ static void chroprof__new_site(chroprof__core *c, uint32_t k, uint64_t hash, con
     row->next = *head;
     *head = k;
     chroprof_site handle;
+    memset(&handle, 0, sizeof(handle));     /* its padding too: the block may be a file */
     handle.name = chroprof__string(c, row->name);
     handle.file = chroprof__string(c, row->file);
     handle.line = line;

@@ -134,6 +134,17 @@ static uint64_t every_output(chroprof *p)
     return sum;
 }
 
+static void dump_all(chroprof *p)
+{
+    FILE *out = fopen(scratch("guard.dump"), "w");
+    int f;
+    CHECK(out != NULL);
+    for (f = 0; f < 6; f++)
+        CHECK_EQ(chroprof_dump(p, (chroprof_format)f, out), 0);
+    fclose(out);
+    remove(scratch("guard.dump"));
+}
+
 /* Lists into memory that has room for exactly `capacity` rows, up to one more than there are. */
 #define LISTS(X)                                                                                   \
     X(chroprof_rank, chroprof_ranks(p, rows, capacity, CHROPROF_BY_DELAY))                         \
@@ -179,6 +190,10 @@ TEST(every_call_on_a_block_at_a_forbidden_page)
             chroprof p;
             profile_in(&p, a, sizes[k]);
             CHECK(every_output(&p) > 0);
+            dump_all(&p);
+            CHECK(chroprof_now(&p) > 0);
+            chroprof_sampler_stack(&p, a.bytes, sizes[k]);
+            chroprof_sampler_stack(&p, NULL, 0);
             chroprof_set_enabled(&p, false);
             chroprof_set_enabled(&p, true);
             chroprof_reset(&p);
@@ -246,6 +261,27 @@ TEST(structs_and_strings_at_a_forbidden_page)
 }
 
 /* A block that is opened, copied or compared ends at a forbidden page, and so does the copy. */
+/* Every beginning of a query, and what it asks for. */
+TEST(queries_at_a_forbidden_page)
+{
+    static const char whole[] = "format=json&seconds=50&other&format=pprof";
+    area out = area_of(sizeof(chroprof_query), true);
+    void *asked = out.bytes;
+    char text[sizeof whole];
+    size_t k;
+    for (k = 0; k < sizeof whole; k++) {
+        area query;
+        memcpy(text, whole, k);
+        text[k] = '\0';
+        query = copy_at_end(text, k + 1);
+        (void)chroprof_parse_query((const char *)query.bytes, (chroprof_query *)asked);
+        drop(query);
+    }
+    CHECK_EQ(((chroprof_query *)asked)->seconds, 50);
+    CHECK_EQ(((chroprof_query *)asked)->format, CHROPROF_PPROF);
+    drop(out);
+}
+
 TEST(copies_at_a_forbidden_page)
 {
     size_t size = CHROPROF_MEMORY_MIN, k;
@@ -681,6 +717,7 @@ static const test_case tests[] = {
     CASE(every_alignment_at_a_forbidden_page),
     CASE(lists_fill_no_more_than_they_may),
     CASE(structs_and_strings_at_a_forbidden_page),
+    CASE(queries_at_a_forbidden_page),
     CASE(copies_at_a_forbidden_page),
     CASE(samples_at_a_forbidden_page),
     CASE(a_profile_in_a_file),

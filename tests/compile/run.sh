@@ -145,6 +145,16 @@ if is_wanted api_whole; then
     fi
 fi
 
+# --- every function is called with memory that ends at a forbidden page; chroprof_result_text has none
+if is_wanted guard_whole; then
+    unguarded=$($CC $c99 -E -P declared.c 2>/dev/null | grep -o 'chroprof_[a-z_]* *(' | tr -d ' (' |
+        grep -v -e chroprof__ -e chroprof_result_text | sort -u | while read -r name; do
+            grep -q -w "$name" ../test_guard.c || echo "$name"
+        done)
+    if [ -z "$unguarded" ]; then ok guard_whole
+    else fail guard_whole "test_guard.c does not call $(echo "$unguarded" | paste -s -d' ')"; fi
+fi
+
 # --- the version: one number in the header's first line, its macros, its manual, the changelog, the
 # README's picture of a report, and the name of the frozen program
 header=../../chroprof.h
