@@ -41,7 +41,8 @@ QUICK START
 
  In C++, gcc and clang CHROPROF_SCOPE(&prof, "on_readable"); as the first line of a callback is its
  site, enter and leave in one. CHROPROF_EPOLL_IDLE(&prof); brackets the wait of libraries that have
- no hook there, CHROPROF_GLIB and CHROPROF_LIBEV use the hooks of theirs: see >>loops.
+ no hook there, CHROPROF_GLIB and CHROPROF_LIBEV use the hooks of theirs, CHROPROF_EVHTTP(&prof,
+ memory) makes a debug page: see >>loops.
 
  A task that is created in one callback and goes on in others is a future with an id: pending,
  running, paused, ..., completed. Give ready as well where the loop knows it: only then delay and
@@ -1352,6 +1353,101 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
     static void chroprof_libev(struct ev_loop *loop) { (void)loop; }                               \
     struct chroprof__semicolon
 #endif
+
+/* For libevent's HTTP server (2.1 or newer): CHROPROF_EVHTTP(&prof, memory); outside any function,
+ * after <event2/buffer.h>, <event2/event.h> and <event2/http.h>, defines a page; memory is the
+ * array that the profile was begun in:
+ *
+ *   static void chroprof_evhttp(struct evhttp_request *request, void *unused);
+ *
+ *   evhttp_set_cb(server, "/debug/chroprof", chroprof_evhttp, NULL);
+ *
+ * GET /debug/chroprof?format=FORMAT&seconds=N: the run so far or, N > 0, the next N seconds; the
+ * loop goes on meanwhile. 404 where chroprof_parse_query says false, 503 while another one waits
+ * for its seconds, 500 if the profile was reset in them. Takes twice the size of memory again,
+ * allocates as evhttp does, and writing is the site "chroprof page". The server must run in the
+ * thread of the profile. It is no page for strangers. */
+#define CHROPROF_EVHTTP(p, memory)                                                                 \
+    static unsigned char chroprof__evhttp_before[sizeof(memory)];                                  \
+    static unsigned char chroprof__evhttp_between[sizeof(memory)];                                 \
+    static struct {                                                                                \
+        struct evhttp_request *request; /* that waits for its seconds */                           \
+        struct event *over;                                                                        \
+        chroprof_query query;                                                                      \
+    } chroprof__evhttp;                                                                            \
+    static int chroprof__evhttp_put(void *to, const void *bytes, size_t count)                     \
+    {                                                                                              \
+        return evbuffer_add((struct evbuffer *)to, bytes, count);                                  \
+    }                                                                                              \
+    static void chroprof__evhttp_answer(struct evhttp_request *request, chroprof *profile,         \
+                                        chroprof_query query)                                      \
+    {                                                                                              \
+        struct evbuffer *const out = evhttp_request_get_output_buffer(request);                    \
+        struct evkeyvalq *const headers = evhttp_request_get_output_headers(request);              \
+        CHROPROF_SITE(site, "chroprof page");                                                      \
+        chroprof_enter(p, &site);                                                                  \
+        evhttp_add_header(headers, "Content-Type", query.content_type);                            \
+        if (chroprof_write(profile, query.format, chroprof__evhttp_put, out) == 0)                 \
+            evhttp_send_reply(request, HTTP_OK, NULL, NULL);                                       \
+        else                                                                                       \
+            evhttp_send_error(request, HTTP_INTERNAL, NULL);                                       \
+        chroprof_leave(p);                                                                         \
+    }                                                                                              \
+    /* Nobody waits any more. */                                                                   \
+    static void chroprof__evhttp_gone(struct evhttp_connection *connection, void *unused)          \
+    {                                                                                              \
+        (void)unused;                                                                              \
+        evhttp_connection_set_closecb(connection, NULL, NULL);                                     \
+        event_free(chroprof__evhttp.over);                                                         \
+        chroprof__evhttp.request = NULL;                                                           \
+    }                                                                                              \
+    static void chroprof__evhttp_over(evutil_socket_t fd, short what, void *unused)                \
+    {                                                                                              \
+        struct evhttp_request *const request = chroprof__evhttp.request;                           \
+        unsigned char *const before = chroprof__evhttp_before;                                     \
+        unsigned char *const between = chroprof__evhttp_between;                                   \
+        chroprof view;                                                                             \
+        chroprof_result result = chroprof_open(&view, before, sizeof(memory));                     \
+        (void)fd, (void)what;                                                                      \
+        if (result == CHROPROF_OK)                                                                 \
+            result = chroprof_difference((p), &view, between, sizeof(memory));                     \
+        if (result == CHROPROF_OK)                                                                 \
+            result = chroprof_open(&view, between, sizeof(memory));                                \
+        chroprof__evhttp_gone(evhttp_request_get_connection(request), unused);                     \
+        if (result == CHROPROF_OK)                                                                 \
+            chroprof__evhttp_answer(request, &view, chroprof__evhttp.query);                       \
+        else                                                                                       \
+            evhttp_send_error(request, HTTP_INTERNAL, chroprof_result_text(result));               \
+    }                                                                                              \
+    static void chroprof__evhttp_wait(struct evhttp_request *request, chroprof_query query)        \
+    {                                                                                              \
+        struct evhttp_connection *const connection = evhttp_request_get_connection(request);       \
+        struct event_base *const base = evhttp_connection_get_base(connection);                    \
+        struct timeval after;                                                                      \
+        after.tv_sec = (time_t)query.seconds;                                                      \
+        after.tv_usec = 0;                                                                         \
+        chroprof__evhttp.query = query;                                                            \
+        chroprof__evhttp.request = request;                                                        \
+        chroprof__evhttp.over = evtimer_new(base, chroprof__evhttp_over, NULL);                    \
+        chroprof_snapshot((memory), sizeof(memory), chroprof__evhttp_before, sizeof(memory));      \
+        evhttp_connection_set_closecb(connection, chroprof__evhttp_gone, NULL);                    \
+        evtimer_add(chroprof__evhttp.over, &after);                                                \
+    }                                                                                              \
+    static void chroprof_evhttp(struct evhttp_request *request, void *unused)                      \
+    {                                                                                              \
+        const struct evhttp_uri *const uri = evhttp_request_get_evhttp_uri(request);               \
+        chroprof_query query;                                                                      \
+        (void)unused;                                                                              \
+        if (!chroprof_parse_query(evhttp_uri_get_query(uri), &query))                              \
+            evhttp_send_error(request, HTTP_NOTFOUND, NULL);                                       \
+        else if (query.seconds == 0)                                                               \
+            chroprof__evhttp_answer(request, (p), query);                                          \
+        else if (chroprof__evhttp.request == NULL)                                                 \
+            chroprof__evhttp_wait(request, query);                                                 \
+        else                                                                                       \
+            evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);                                    \
+    }                                                                                              \
+    struct chroprof__semicolon
 
 /* For the sampler, where libraries keep no frame pointers, as those of most distributions:
  * CHROPROF_LIBUNWIND(); outside any function, after <libunwind.h> (with UNW_LOCAL_ONLY defined

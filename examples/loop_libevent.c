@@ -12,53 +12,9 @@
 #include "../chroprof.h" /* chroprof */
 
 static chroprof prof; /* chroprof */
-static unsigned char memory[1 << 20], before[1 << 20], between[1 << 20]; /* chroprof */
+static unsigned char memory[1 << 20]; /* chroprof */
 CHROPROF_EPOLL_IDLE(&prof); /* chroprof */
-static struct { struct evhttp_request *r; chroprof_query q; struct event *over; } wait; // page
-
-static int put(void *to, const void *data, size_t n) { return evbuffer_add(to, data, n); } // page
-
-static void answer(struct evhttp_request *r, chroprof *p, chroprof_query q) // page
-{ // page
-    CHROPROF_SCOPE(&prof, "answer"); // page
-    int bad = chroprof_write(p, q.format, put, evhttp_request_get_output_buffer(r)); // page
-    evhttp_add_header(evhttp_request_get_output_headers(r), "Content-Type", q.content_type); // page
-    evhttp_send_reply(r, bad ? 500 : 200, NULL, NULL); // page
-} // page
-
-static void on_over(evutil_socket_t fd, short what, void *unused) // page
-{ // page
-    chroprof older, last = { 0 }; // page
-    if (chroprof_open(&older, before, sizeof(before)) == CHROPROF_OK && // page
-        chroprof_difference(&prof, &older, between, sizeof(between)) == CHROPROF_OK) // page
-        chroprof_open(&last, between, sizeof(between)); // page
-    evhttp_connection_set_closecb(evhttp_request_get_connection(wait.r), NULL, NULL); // page
-    answer(wait.r, &last, wait.q); // page
-    wait.r = NULL; // page
-} // page
-
-static void on_gone(struct evhttp_connection *connection, void *unused) // page
-{ // page
-    wait.r = NULL; // page
-    evtimer_del(wait.over); // page
-} // page
-
-static void on_page(struct evhttp_request *r, void *unused) // page
-{ // page
-    chroprof_query q; // page
-    const char *text = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(r)); // page
-    bool good = chroprof_parse_query(text, &q); // page
-    if (!good || (q.seconds > 0 && wait.r != NULL)) { // page
-        evhttp_send_error(r, good ? 503 : 404, NULL); // page
-    } else if (q.seconds == 0) { // page
-        answer(r, &prof, q); // page
-    } else { // page
-        chroprof_snapshot(memory, sizeof(memory), before, sizeof(before)); // page
-        wait.r = r, wait.q = q; // page
-        evhttp_connection_set_closecb(evhttp_request_get_connection(r), on_gone, NULL); // page
-        evtimer_add(wait.over, &(struct timeval){ .tv_sec = q.seconds }); // page
-    } // page
-} // page
+CHROPROF_EVHTTP(&prof, memory); /* chroprof */
 
 static void on_compress(evutil_socket_t fd, short what, void *timer) /* 40 times */
 {
@@ -85,8 +41,7 @@ int main(int argc, char **argv)
     chroprof_init(&prof, memory, sizeof(memory), NULL); /* chroprof */
     while (evhttp_bind_socket(server, "127.0.0.1", port) != 0) port++;
     fprintf(stderr, "port: %d\n", port);
-    wait.over = evtimer_new(base, on_over, NULL); // page
-    evhttp_set_cb(server, "/debug/chroprof", on_page, NULL); // page
+    evhttp_set_cb(server, "/debug/chroprof", chroprof_evhttp, NULL); /* chroprof */
     event_add(event_new(base, -1, EV_PERSIST, on_compress, event_self_cbarg()), &often);
     event_add(event_new(base, -1, EV_PERSIST, on_refresh, NULL), &often);
     event_base_loopexit(base, &end);

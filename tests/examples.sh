@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.." || exit 1
 out=${OUT:-build/examples}
 passed=0 failed=0 skipped=0
 export PYTHONDONTWRITEBYTECODE=1
-mark='/\* chroprof \*/ *$\|// chroprof *$\|// page$'
+mark='/\* chroprof \*/ *$\|// chroprof *$'
 warnings="-Wall -Wextra -Werror"
 
 # The build line's part before or after "; needs:", of either comment style.
@@ -72,12 +72,8 @@ why_text() {
     [ "$name" = hello ] && limit=40
     [ "$(wc -l < "$1")" -le $limit ] || { echo "more than $limit lines"; return; }
     copied=$(grep -c '[^a-z]chroprof \*/ *$\|// chroprof *$' "$1")
-    paged=$(grep -c '// page$' "$1")
     [ "$copied" -ge 1 ] || { echo "no line is marked as chroprof"; return; }
     [ "$copied" -le 15 ] || { echo "$copied lines to copy, at most 15 are allowed"; return; }
-    [ "$paged" -le 45 ] || { echo "$paged lines for the page, at most 45 are allowed"; return; }
-    [ "$paged" = 0 ] || grep -q "$(basename "$1")\`.*; $paged for the page" README.md ||
-        { echo "README.md does not say that $paged lines are for the page"; return; }
     grep -q "$(basename "$1")\`.* | $copied[ :,;|]" README.md ||
         { echo "README.md does not say that $copied lines are to be copied"; return; }
     grep -q '.\{101\}' "$1" && { echo "a line is longer than 100 columns"; return; }
@@ -91,7 +87,7 @@ why_plain() {
     sed "\\%$mark%d; /freopen(argv/,/perror(argv/d; /--json \\*\\/\$/d; s,// plain: ,," "$1" \
         > "$plain"
     # a mark must not take away the body of what stands before it
-    awk -v mark='(/[*] chroprof [*]/|// chroprof|// page) *$' '
+    awk -v mark='(/[*] chroprof [*]/|// chroprof) *$' '
         $0 ~ mark { if (before ~ /^ *(if|for|while|else|} else)[ (]/ && before !~ /[;{}]$/) exit 1 }
         $0 !~ mark { before = $0 }' "$1" ||
         { echo "a marked line is the body of one that is not marked"; return; }

@@ -239,6 +239,7 @@ loop() {
     works loop_${program}_disable gcc $c99 $helpers -DCHROPROF_DISABLE $program.c "$@"
 }
 loop glib libglib2.0-dev glib.h $(pkg-config --cflags --libs glib-2.0 2>/dev/null)
+loop evhttp libevent-dev event2/http.h -levent
 loop libev libev-dev ev.h -lev
 loop libunwind libunwind-dev libunwind.h -lunwind -O2 -fomit-frame-pointer
 

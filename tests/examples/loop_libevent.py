@@ -113,4 +113,4 @@ def check(profile):
 check(common.load(sys.argv[1]))
 measured = common.idle_measured(sys.argv[1], meanwhile)
 check(measured)
-assert common.site(measured, "answer")["calls"] > len(FORMATS)
+assert common.site(measured, "chroprof page")["calls"] > len(FORMATS)

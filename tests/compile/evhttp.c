@@ -1,0 +1,57 @@
+/* CHROPROF_EVHTTP in C and C++: a server and its client in one loop; the page of the run, of a format
+ * that does not exist, of the next second, and of one that another waits for. Exit status 0: right. */
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#define CHROPROF_IMPLEMENTATION
+#include "../../chroprof.h"
+
+static chroprof prof;
+static unsigned char memory[1 << 17];
+CHROPROF_EVHTTP(&prof, memory);
+
+static const char *const asked[] = { "", "?format=json", "?format=none", "?seconds=1&format=folded",
+                                     "?seconds=1" };
+static const int wanted[] = { 200, 200, 404, 200, 503 };
+enum { ASKED = 5 };
+static int answered, right;
+
+static void on_reply(struct evhttp_request *request, void *which)
+{
+    const int *status = (const int *)which;
+    right += request != NULL && evhttp_request_get_response_code(request) == *status;
+    right += request != NULL && (*status != 200 || status == &wanted[3] ||
+             evbuffer_get_length(evhttp_request_get_input_buffer(request)) > 100);
+    answered++;
+}
+
+static void ask(struct event_base *base, int port, int which)
+{
+    struct evhttp_connection *connection =
+        evhttp_connection_base_new(base, NULL, "127.0.0.1", (unsigned short)port);
+    struct evhttp_request *request = evhttp_request_new(on_reply, (void *)(intptr_t)&wanted[which]);
+    char path[64] = "/page";
+    strcat(path, asked[which]);
+    evhttp_connection_free_on_completion(connection);
+    evhttp_make_request(connection, request, EVHTTP_REQ_GET, path);
+}
+
+int main(void)
+{
+    struct event_base *base = event_base_new();
+    struct evhttp *server = evhttp_new(base);
+    int port = 18080;
+    if (chroprof_init(&prof, memory, sizeof(memory), NULL) != CHROPROF_OK)
+        return 1;
+    while (evhttp_bind_socket(server, "127.0.0.1", (unsigned short)port) != 0 && port < 18180)
+        port++;
+    evhttp_set_cb(server, "/page", chroprof_evhttp, NULL);
+    for (int i = 0; i < ASKED; i++)
+        ask(base, port, i);
+    while (answered < ASKED && event_base_loop(base, EVLOOP_ONCE) == 0) {}
+    evhttp_free(server);
+    for (int i = 0; i < 9; i++)             /* libevent frees connections a turn later */
+        event_base_loop(base, EVLOOP_NONBLOCK);
+    event_base_free(base);
+    return right == 2 * ASKED && chroprof_check(&prof) == NULL ? 0 : 2;
+}
