@@ -830,7 +830,9 @@ CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const ch
  * 1/8 if the ticks of the other were not ns; a site that had none in one of the profiles has none.
  * What does not fit in p is billed as of events (ERRORS AND DROPS), a chain beyond 512 sites to its
  * 512th path; where paths did not fit, their sites and those billed instead lack percentiles, and
- * windows in which their time may be late. Rows of samples and sampled stacks are not merged.
+ * windows in which their time may be late. Samples are merged: stacks by their frames, functions by
+ * module and offset (so addresses may move; names come from chroprof symbolize), the rows after
+ * those that are there. Without max_samples in p they count as dropped from that table.
  * CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the other,
  * and the windows of both. The thread of p that may read the other; not from on_stall. */
 CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
@@ -2242,7 +2244,7 @@ typedef struct chroprof__core {
     uint64_t turns, turn_max;
     uint64_t hidden_since;
     uint32_t hidden;           /* frames beyond max_depth */
-    uint32_t unused;
+    uint32_t foreign;          /* addresses of other processes were merged in */
     /* rare */
     uint64_t window_end, window_ticks;     /* the current width */
     uint64_t max_step_ticks;
@@ -5866,7 +5868,8 @@ static const char *chroprof__function(const chroprof *p, uint64_t address)
     symbol.name = NULL;
     if (!chroprof__find_symbol)             /* never: a program without a dynamic linker */
         return "";
-    if (p->view || !chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
+    if (p->view || p->core->foreign ||
+        !chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
         return "";
     return symbol.name ? symbol.name : "";
 }
@@ -9283,6 +9286,146 @@ static void chroprof__merge_loop(chroprof__merging *m)
         chroprof__merge_entry(c, &own->slice, c->held_turn);
 }
 
+/* Our row of their module, + 1; 0: there is no room. It stays where it is if nothing of ours is
+ * there, else it goes behind all others. */
+static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__module *theirs)
+{
+    chroprof__core *c = m->to->core;
+    chroprof__table *table = &c->tables[CHROPROF__MODULES];
+    chroprof__module *rows = chroprof__modules(c);
+    uint64_t size = theirs->high - theirs->low, low = theirs->low, end = 0;
+    for (uint32_t k = 0; k < table->used; k++) {
+        const chroprof__module *row = rows + k;
+        if (row->high - row->low == size && row->low - row->base == theirs->low - theirs->base &&
+            strcmp(row->build_id, theirs->build_id) == 0 && strcmp(row->path, theirs->path) == 0)
+            return k + 1;
+        if (row->low < theirs->high && theirs->low < row->high)
+            low = UINT64_MAX;
+        end = row->high > end ? row->high : end;
+    }
+    low = low == UINT64_MAX ? chroprof__aligned(end) : low;
+    if (table->used == table->rows || size >> 48 != 0 || low >> 48 != 0)
+        return 0;
+    rows[table->used] = *theirs;
+    rows[table->used].low = low;
+    rows[table->used].high = low + size;
+    rows[table->used].base = low - (theirs->low - theirs->base);
+    table->peak = ++table->used;
+    return (uint32_t)table->used;
+}
+
+/* One of their frames below a node of ours; UINT32_MAX: there is no room. */
+static uint32_t chroprof__merge_node(chroprof__merging *m, uint32_t parent,
+                                     const chroprof__node *theirs)
+{
+    chroprof__core *c = m->to->core;
+    uint64_t item = theirs->item, used = c->tables[CHROPROF__STACKS].used;
+    uint32_t module = 0;
+    if (chroprof__item_kind(item) == CHROPROF__TASK) {
+        uint32_t path = chroprof__merge_target(m, (uint32_t)chroprof__item_value(item));
+        item = chroprof__item(CHROPROF__TASK, path);
+    } else if (theirs->module != 0) {
+        const chroprof__module *row = chroprof__modules(m->from->core) + (theirs->module - 1);
+        module = chroprof__merge_module(m, row);
+        uint64_t moved = module ? chroprof__modules(c)[module - 1].low - row->low : 0;
+        item = chroprof__item(chroprof__item_kind(item), chroprof__item_value(item) + moved);
+    }
+    uint32_t node = chroprof__intern_node(c, parent, item);
+    if (c->tables[CHROPROF__STACKS].used > used)
+        chroprof__nodes(c)[node].module = module;
+    return node;
+}
+
+/* Our number of their stack, or of what of it fits. */
+static uint32_t chroprof__merge_stack(chroprof__merging *m, uint32_t stack)
+{
+    const chroprof__node *theirs = chroprof__nodes(m->from->core);
+    uint32_t chain[2 * CHROPROF__ITEMS], count = 0, node = 0;
+    for (uint32_t k = stack; k && count < 2 * CHROPROF__ITEMS; k = theirs[k].parent)
+        chain[count++] = k;
+    while (count > 0) {
+        uint32_t child = chroprof__merge_node(m, node, theirs + chain[--count]);
+        if (child == UINT32_MAX)
+            break;
+        node = child;
+    }
+    return node;
+}
+
+/* After what we have, and in the order of time whatever theirs is. */
+static void chroprof__merge_sample(chroprof__merging *m, const chroprof__sample *row)
+{
+    const chroprof__core *c = m->from->core;
+    chroprof__sampler *s = chroprof__sampler_of(m->to->core);
+    uint64_t start = m->begin + chroprof__ns(c, row->time);
+    uint64_t duration = chroprof__ns(c, row->time + row->duration) - chroprof__ns(c, row->time);
+    if (row->weight == 0)
+        return;
+    uint32_t stack = chroprof__merge_stack(m, row->stack);
+    chroprof__sample *own = chroprof__new_row(m->to->core, s);
+    *own = *row;
+    own->time = start > s->latest ? start : s->latest;
+    own->duration = duration;
+    own->stack = stack;
+    s->latest = own->time + duration;
+}
+
+static void chroprof__merge_walls(chroprof__merging *m)
+{
+    for (uint32_t path = CHROPROF__UNTRACKED; path < chroprof__wall_count(m->from); path++) {
+        const chroprof__wall *row = chroprof__walls(m->from->core) + path;
+        if ((row->weight[0] | row->weight[1] | row->weight[2]) == 0)
+            continue;
+        chroprof__wall *own = chroprof__wall_of(m->to->core, chroprof__merge_target(m, path));
+        for (uint32_t state = 0; state < 3; state++) {
+            own->weight[state] += row->weight[state];
+            own->ticks[state] += chroprof__ns(m->from->core, row->ticks[state]);
+        }
+    }
+}
+
+/* Counts add up; the settings are those of the first that has any. */
+static void chroprof__merge_sampler(chroprof__sampler *to, const chroprof__sampler *from)
+{
+    to->inside += from->inside;
+    to->ticks += from->ticks;
+    to->lost += from->lost;
+    to->cost_ns += from->cost_ns;
+    to->draws += from->draws;
+    to->misses += from->misses;
+    if (to->first_period_ns != 0)
+        return;
+    to->mode = from->mode;
+    to->period_ns = from->period_ns;
+    to->first_period_ns = from->first_period_ns;
+    to->budget_ppm = from->budget_ppm;
+}
+
+static void chroprof__merge_samples(chroprof__merging *m)
+{
+    chroprof__core *c = m->to->core;
+    const chroprof__sampler *from = chroprof__sampler_of(m->from->core);
+    chroprof__sampler *to = chroprof__sampler_of(c);
+    if (from && !to)
+        c->tables[CHROPROF_TABLE_SAMPLES].dropped += from->samples;
+    if (!from || !to)
+        return;
+    const chroprof__node *theirs = chroprof__nodes(m->from->core);
+    for (uint32_t k = 0; k <= m->from->core->tables[CHROPROF__STACKS].used; k++) {
+        if ((theirs[k].weight | theirs[k].cpu_ns) == 0)
+            continue;
+        chroprof__node *own = chroprof__nodes(c) + chroprof__merge_stack(m, k);
+        own->weight += theirs[k].weight;
+        own->cpu_ns += theirs[k].cpu_ns;
+    }
+    for (uint64_t k = 0; k < m->from->core->tables[CHROPROF_TABLE_SAMPLES].used; k++)
+        chroprof__merge_sample(m, chroprof__sample_row(m->from, k));
+    c->foreign |= m->from->view || m->from->core->foreign;
+    chroprof__merge_walls(m);
+    chroprof__merge_sampler(to, from);
+    chroprof__mend_rows(m->to, to);
+}
+
 static void chroprof__merge_stall(chroprof__merging *m, const chroprof__stall *row)
 {
     chroprof__core *c = m->to->core;
@@ -9293,7 +9436,10 @@ static void chroprof__merge_stall(chroprof__merging *m, const chroprof__stall *r
     stall.serial = m->stalls + serial;
     stall.start = m->begin + chroprof__ns(m->from->core, row->start);
     stall.length = chroprof__ns(m->from->core, row->length);
-    stall.hits.count = 0;                   /* stacks are not merged, nor are samples */
+    if (!chroprof__sampler_of(c))
+        stall.hits.count = 0;
+    for (uint32_t k = 0; k < stall.hits.count; k++)
+        stall.hits.stack[k] = chroprof__merge_stack(m, stall.hits.stack[k]);
     for (uint32_t k = 0; k < stall.slice_count; k++) {
         stall.slices[k].exec = chroprof__ns(m->from->core, stall.slices[k].exec);
         stall.slices[k].path = chroprof__merge_target(m, stall.slices[k].path);
@@ -9376,6 +9522,7 @@ static void chroprof__merge_all(chroprof__merging *m)
     chroprof__merge_loose_entries(m);
     chroprof__merge_loop(m);
     chroprof__merge_stalls(m);
+    chroprof__merge_samples(m);
     chroprof__merge_counts(p->core, m->from->core);
     chroprof__marks_since(p);
     chroprof__blame_loop(p);

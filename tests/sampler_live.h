@@ -839,8 +839,43 @@ TEST(the_report_names_functions)
     CHECK(strstr(out.bytes, "\"running\":false,\"mode\":\"cpu\",\"period_ns\":4000000") != NULL);
 }
 
-/* No event comes, as in a program that hangs: a copy has the ticks that wait, the profile itself has
- * not; and what came since the copy is known by its difference. */
+TEST(functions_and_stalls_are_merged)
+{
+    static uint64_t copy[(1 << 20) / 8], memory[(1 << 20) / 8];
+    chroprof_options o = no_options();
+    chroprof sum, view;
+    chroprof_stall stalls[4];
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    spin_in_a(150);
+    chroprof_leave(p);
+    settle(p);
+    o.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_init(&sum, memory, sizeof memory, &o), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    laws_in_ticks(&sum);
+    uint64_t once = weight_with(p, "spin_in_a", "[task a]", NULL);
+    CHECK(once > 10);
+    CHECK_EQ(weight_with(&sum, "spin_in_a", "[task a]", NULL), 2 * once);
+    CHECK_EQ(sampler_of(&sum).samples, 2 * sampler_of(p).samples);
+    CHECK_EQ(sampler_of(&sum).first_period_ns, 4 * MS);
+    CHECK_EQ(chroprof_stalls(&sum, stalls, 4), 2);
+    CHECK(stalls[1].sample_count > 0 && stalls[1].waiting_ns + stalls[1].cpu_ns > 100 * MS);
+    CHECK(strstr(names_of(&sum, stalls[1].samples[0].stack), "[task a]") != NULL);
+    /* of another process: no names of this one */
+    CHECK_EQ(chroprof_snapshot(live_memory, sizeof live_memory, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&sum, &view), CHROPROF_OK);
+    laws_in_ticks(&sum);
+    CHECK_EQ(weight_with(&sum, "spin_in_a", NULL, NULL), 0);
+    CHECK_EQ(weight_with(&sum, "[task a]", NULL, NULL), 3 * weight_with(p, "[task a]", NULL, NULL));
+}
+
+/* No event comes, as in a program that hangs: a copy has the ticks that wait, the profile itself
+ * has not; and what came since the copy is known by its difference. */
 TEST(a_copy_has_the_ticks_that_wait)
 {
     static uint64_t copy[(1 << 20) / 8], later[(1 << 20) / 8], since[(1 << 20) / 8];
@@ -1409,6 +1444,7 @@ TEST(a_signal_of_choice)
     CASE(a_stall_in_a_library),                                                                    \
     CASE(drawn_futures_are_where_futures_are),                                                     \
     CASE(drawn_again_with_nothing_in_between),                                                     \
+    CASE(functions_and_stalls_are_merged),                                                         \
     CASE(a_copy_has_the_ticks_that_wait),                                                          \
     CASE(the_report_names_functions),
 

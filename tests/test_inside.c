@@ -1538,6 +1538,65 @@ TEST(a_note_that_is_not_in_memory)
 }
 #endif
 
+/* One sample of one function, in a process that has this file there. */
+static chroprof *caught_in(const char *path, uint64_t low)
+{
+    chroprof_options o;
+    chroprof__entry e;
+    memset(&o, 0, sizeof o);
+    memset(&e, 0, sizeof e);
+    o.max_samples = 16;
+    chroprof *p = fresh(&o);
+    at(p, 0, ENTER, 0, &A);
+    chroprof__module *m = chroprof__modules(p->core);
+    m->low = low;
+    m->high = low + 0x2000;
+    m->base = low - 0x800;
+    memcpy(m->path, path, strlen(path) + 1);
+    p->core->tables[CHROPROF__MODULES].used = p->core->tables[CHROPROF__MODULES].peak = 1;
+    e.weight = e.last = e.stamp = 1;
+    e.count = 3;
+    e.items[0] = chroprof__item(CHROPROF__PC, low + 0x800);
+    e.items[1] = chroprof__item(CHROPROF__RETURN, 77);      /* of no file */
+    e.items[2] = chroprof__item(CHROPROF__TASK, p->core->account);
+    chroprof__absorb(p, chroprof__sampler_of(p->core), &e, 1);
+    at(p, 10, LEAVE, 0, NULL);
+    return p;
+}
+
+TEST(files_of_several_processes_at_one_place)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    static const struct { const char *path; uint64_t low; } seen[] = {
+        { "/a", 0x1000 }, { "/b", 0x2000 }, { "/a", 0x700000 }, { "/b", 0x1000 }, { "/a", 0x1000 },
+    };
+    chroprof sum;
+    chroprof_options o;
+    chroprof_sample_row rows[8];
+    chroprof_stack_frame frames[4];
+    size_t k;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_init(&sum, memory, sizeof memory, &o), CHROPROF_OK);
+    for (k = 0; k < 5; k++)
+        CHECK_EQ(chroprof_merge(&sum, caught_in(seen[k].path, seen[k].low)), CHROPROF_OK);
+    laws(&sum);
+    CHECK_EQ(sum.core->tables[CHROPROF__MODULES].used, 2);
+    CHECK_EQ(chroprof_samples(&sum, 0, UINT64_MAX, rows, 8), 5);
+    for (k = 0; k < 5; k++) {
+        CHECK_EQ(chroprof_stack(&sum, rows[k].stack, frames, 4), 3);
+        CHECK_EQ(frames[0].address, 0x1000);
+        CHECK_STR(frames[0].module, seen[k].path);
+        CHECK_EQ(frames[1].address, 77);
+        CHECK_STR(frames[1].module, "");
+        CHECK_STR(frames[2].name, "accept");
+    }
+    CHECK_EQ(rows[0].stack, rows[2].stack);
+    CHECK_EQ(rows[0].stack, rows[4].stack);
+    CHECK_EQ(rows[1].stack, rows[3].stack);
+    CHECK(rows[0].stack != rows[1].stack);
+}
+
 /* The one count of 31 bits. */
 TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
 {
@@ -1636,6 +1695,7 @@ static const test_case tests[] = {
     CASE(the_manual_clock_stands_at_zero),
     CASE(counters_go_on_beyond_32_bits),
     CASE(a_note_that_is_not_in_memory),
+    CASE(files_of_several_processes_at_one_place),
     CASE(events_of_a_stalled_turn_are_modulo_2_to_the_31),
 };
 

@@ -428,6 +428,59 @@ TEST(a_difference_has_what_came_since)
     CHECK_EQ(rows[1].cpu_ns, 300);
 }
 
+/* Two processes, whose programs may lie anywhere; here they do so at the same place. */
+TEST(samples_are_merged)
+{
+    static uint64_t copy[HARNESS_MEMORY / 8], memory[HARNESS_MEMORY / 8];
+    chroprof *p = worked_example(), view, sum;
+    chroprof_options o;
+    size_t count, i;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_init(&sum, memory, sizeof memory, &o), CHROPROF_OK);
+    for (i = 1; i <= 3; i++) {
+        CHECK_EQ(chroprof_merge(&sum, i == 2 ? &view : p), CHROPROF_OK);
+        laws(&sum);
+        CHECK_EQ(sampler_of(&sum).samples, 11 * i);
+        CHECK_EQ(sampler_of(&sum).rows, 5 * i);
+        CHECK_EQ(sampler_of(&sum).dropped, 0);
+    }
+    const chroprof_sample_row *rows = samples_of(&sum, 0, UINT64_MAX, &count);
+    CHECK_EQ(count, 15);
+    CHECK_EQ(rows[6].weight, 4);
+    CHECK_EQ(rows[6].at_ns, 1140 * MS / 10 + 1014 * MS / 10);
+    CHECK_EQ(rows[6].duration_ns, 42 * MS / 10);
+    CHECK_EQ(rows[6].cpu_ns, 100);
+    CHECK_STR(names_of(&sum, rows[6].stack), "[off#1]");
+    CHECK_EQ(rows[6].stack, rows[1].stack);
+    CHECK_EQ(weight_between(&sum, 0, UINT64_MAX), 33);
+}
+
+TEST(merged_samples_that_find_no_room)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    chroprof *p = worked_example(), sum;
+    chroprof_options o;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    o.max_samples = 4;
+    CHECK_EQ(chroprof_init(&sum, memory, sizeof memory, &o), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    laws(&sum);
+    CHECK_EQ(sampler_of(&sum).samples, 22);
+    CHECK_EQ(sampler_of(&sum).rows, 4);
+    CHECK_EQ(sampler_of(&sum).dropped, 22 - 10);
+    o.max_samples = 0;
+    CHECK_EQ(chroprof_init(&sum, memory, CHROPROF_MEMORY_MIN, &o), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    laws(&sum);
+    CHECK_EQ(sampler_of(&sum).samples, 0);
+    CHECK_EQ(table_of(&sum, CHROPROF_TABLE_SAMPLES).dropped, 11);
+}
+
 #include "sampler_live.h"
 
 static const test_case cases[] = {
@@ -446,6 +499,8 @@ static const test_case cases[] = {
     CASE(a_stall_shows_where_it_was_met),
     CASE(more_places_in_a_stall_than_it_keeps),
     CASE(a_difference_has_what_came_since),
+    CASE(samples_are_merged),
+    CASE(merged_samples_that_find_no_room),
     LIVE_CASES
 };
 
