@@ -653,7 +653,7 @@ TEST(long_paths_of_modules_keep_their_end)
     CHECK(strstr(last_module(p)->path, "inside") != NULL);
 }
 
-/* A note of `size` bytes behind what is there, its name of 4. */
+/* A note of `size` bytes behind what is there, its name of 4, in a part that is in memory. */
 static void add_note(image *i, uint32_t type, uint32_t name, uint32_t size)
 {
     Elf64_Phdr *header = &i->headers[0];
@@ -663,6 +663,11 @@ static void add_note(image *i, uint32_t type, uint32_t name, uint32_t size)
         memset(header, 0, sizeof *header);
     header->p_type = PT_NOTE;
     header->p_vaddr = (uint64_t)(uintptr_t)i->notes - i->object.base;
+    i->object.count = 4;
+    i->headers[3] = *header;
+    i->headers[3].p_type = PT_LOAD;
+    i->headers[3].p_flags = PF_R;
+    i->headers[3].p_memsz = sizeof i->notes;
     at = i->notes + header->p_memsz;
     note.n_namesz = name;
     note.n_descsz = size;
@@ -693,11 +698,15 @@ TEST(build_ids_stand_among_notes)
     CHECK_STR(last_module(p)->build_id, "");
     i = image_at(0x43000, "/lib/d.so");     /* the second of two */
     add_note(i, NT_GNU_BUILD_ID, 4, 2);
-    i->object.count = 3;
     i->headers[2] = i->headers[0];
     i->headers[2].p_memsz = 0;
     (void)modules_with(p, i);
     CHECK_STR(last_module(p)->build_id, "abab");
+    i = image_at(0x44000, "/lib/e.so");     /* a note that is not in memory */
+    add_note(i, NT_GNU_BUILD_ID, 4, 2);
+    i->headers[3].p_memsz = 3;
+    (void)modules_with(p, i);
+    CHECK_STR(last_module(p)->build_id, "");
 }
 
 /* >>ticks: what the handler does, called by hand */
