@@ -40,6 +40,8 @@ help:
 	@echo 'make fuzz-coverage  what of chroprof.h the inputs of the fuzzers reach'
 	@echo 'make bench      measures the cost of each call against bare clock reads; BENCH="--quick"'
 	@echo 'make bench-loop, -peers, -scale, -counts, -compile, -soak: see bench/README.md'
+	@echo 'make bench-all  these and the bench in turn (15 minutes); keep the machine quiet'
+	@echo 'make bench-tables  writes what they measured into the README files and the picture'
 	@echo 'make install    the header, the command and a pkg-config file; PREFIX=/usr/local, DESTDIR='
 	@echo 'make uninstall  takes them away again'
 	@echo 'make clean      removes build/'
@@ -227,8 +229,20 @@ $B/test/san/replay_%: fuzz/fuzz_%.c chroprof.h
 
 # ---- bench
 
+# What a part says is kept for bench-tables, unless it was asked for less than all of it.
+keep = $(if $(BENCH),,B='$B' CC='$(CC)' sh bench/keep.sh $(1))
+
 bench: $B/bench
-	$B/bench $(BENCH)
+	@mkdir -p $B/bench_kept
+	$(call keep,bench) $B/bench $(or $(BENCH),--json $B/bench_kept/bench.json.part)
+
+# all parts, one after the other: some 15 minutes on a quiet machine, on which nothing else runs
+bench-all:
+	@$(MAKE) -k -j1 BENCH= bench bench-counts bench-loop bench-peers bench-compile bench-curves
+
+# writes what the last runs kept into README.md, bench/README.md and bench/ratios.svg
+bench-tables:
+	python3 bench/tables.py $B/bench_kept
 
 BENCH_FLAGS = -std=c99 -O2
 
@@ -237,14 +251,9 @@ $B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h chroprof.
 	$(CC) $(BENCH_FLAGS) -DBENCH_FLAGS='"$(BENCH_FLAGS)"' -o $@ bench/bench.c bench/impl.c \
 	    bench/disabled.c
 
-# the picture of the ratios that the README shows; takes the whole bench
-bench-picture: $B/bench
-	$B/bench --json $B/bench.json $(BENCH)
-	python3 bench/picture.py $B/bench.json >bench/ratios.svg
-
 # requests to a server on epoll, with and without
 bench-loop: $B/bench_loop
-	$B/bench_loop $(BENCH)
+	$(call keep,loop) $B/bench_loop $(BENCH)
 
 $B/bench_loop: bench/loop.c bench/loop_round.h bench/impl.c chroprof.h
 	@mkdir -p $B
@@ -252,7 +261,7 @@ $B/bench_loop: bench/loop.c bench/loop_round.h bench/impl.c chroprof.h
 
 # what one would take instead: LTTng-UST, uftrace, perf, a hash map by hand, a recorder
 bench-peers:
-	CC='$(CC)' sh bench/peers.sh $(BENCH)
+	$(call keep,peers) env CC='$(CC)' sh bench/peers.sh $(BENCH)
 
 # ten million futures, 100,000 sites, a million paths (2 GB of memory)
 bench-scale: $B/bench_scale
@@ -260,8 +269,8 @@ bench-scale: $B/bench_scale
 
 # the same, drawn
 bench-curves: $B/bench_scale
-	$B/bench_scale >$B/bench_scale.txt
-	python3 bench/curves.py <$B/bench_scale.txt >bench/curves.svg
+	$(call keep,curves) $B/bench_scale
+	python3 bench/curves.py <$B/bench_kept/curves.txt >bench/curves.svg
 
 $B/bench_scale: bench/scale.c bench/impl.c chroprof.h
 	@mkdir -p $B
@@ -269,11 +278,11 @@ $B/bench_scale: bench/scale.c bench/impl.c chroprof.h
 
 # instructions and cache misses, by valgrind: no clock
 bench-counts:
-	CC='$(CC)' sh bench/counts.sh $B/bench-counts
-	CC='$(CC)' sh bench/scale.sh $B/bench-scale
+	$(call keep,counts) env CC='$(CC)' sh bench/counts.sh $B/bench-counts
+	$(call keep,scale) env CC='$(CC)' sh bench/scale.sh $B/bench-scale
 
 bench-compile:
-	CC='$(CC)' sh bench/compile.sh $(BENCH)
+	$(call keep,compile) env CC='$(CC)' sh bench/compile.sh $(BENCH)
 
 # EVENTS real events in constant memory, every count known beforehand
 bench-soak: $B/bench_soak
@@ -315,5 +324,5 @@ clean:
 
 .PHONY: help chroprof demo test test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
-    bench-picture bench-loop bench-peers bench-scale bench-counts bench-compile bench-soak \
+    bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-soak \
     bench-curves install uninstall clean

@@ -73,9 +73,10 @@ formats="-DCHROPROF_NO_TEXT -DCHROPROF_NO_JSON -DCHROPROF_NO_FOLDED -DCHROPROF_N
 # shellcheck disable=SC2086
 without "all formats" $formats
 without "mapped files" -DCHROPROF_NO_MMAP
+without "the sampler" -DCHROPROF_NO_SAMPLER
 # shellcheck disable=SC2086
-printf '%-34s %8d\n' 'no formats, no files, no stdio' \
-    "$(text_bytes $formats -DCHROPROF_NO_MMAP -DCHROPROF_NO_STDIO)"
+printf '%-34s %8d\n' 'none of these, no stdio' \
+    "$(text_bytes $formats -DCHROPROF_NO_MMAP -DCHROPROF_NO_SAMPLER -DCHROPROF_NO_STDIO)"
 
 # What a program keeps that only sends events and dumps text, if the linker drops the rest.
 cat >"$out/small.c" <<END

@@ -64,4 +64,5 @@ def draw(data):
     return "\n".join(head + parts + ["</svg>"])
 
 
-print(draw(json.load(open(sys.argv[1]))))
+if __name__ == "__main__":
+    print(draw(json.load(open(sys.argv[1]))))
