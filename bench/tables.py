@@ -64,7 +64,10 @@ class Kept:
         return "%s, %s; commit %s, %s." % (machine, compiler, commit, date)
 
     def bench(self):
-        return json.loads(self.path("bench.json").read_text())
+        try:
+            return json.loads(self.path("bench.json").read_text())
+        except ValueError as broken:
+            raise Missing("bench.json, broken: %s" % broken) from broken
 
 
 def table(head, rows):
