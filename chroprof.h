@@ -134,7 +134,9 @@ THE SAMPLER
  the process's timer, so one profile at a time (in each of the two modes), and a tick may interrupt
  any thread, which passes it on. CPU takes SIGPROF and goes by the time of all threads: where
  others work while the loop sleeps it may see EINTR as well. WALL takes SIGALRM and the timer of
- alarm(). Elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
+ alarm(). Whoever sends these signals meanwhile makes a tick. Functions have names there (those of
+ the dynamic linker), but no module; registers are read on Linux and macOS, else a sample names
+ tasks only. Elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
  Two clocks to go by. CPU, the default: ticks come as the thread burns CPU time, so a loop that
  sleeps is never interrupted; not faster than the kernel's own tick, 1 to 10 ms. WALL: ticks come
  all the time, for stalls that wait (a lock, a disk, a name server), and each tick draws up to 8
@@ -145,10 +147,11 @@ THE SAMPLER
  under the functions that began it, and so on out to main. Where a function ran before the task
  began is known by its frame record, so compile with -fno-omit-frame-pointer; without, the innermost
  function is still right, and "(frames missing)" stands where the walk ended. It stays within the
- stack of the thread, or of a fiber told by chroprof_sampler_stack, and never faults;
- options.unwind replaces it. Functions are kept as module, offset and build id. The reports name
- those that the dynamic linker knows (link with -rdynamic to have yours); chroprof symbolize
- adds all others, with inlined calls, file and line.
+ stack of the thread, or of a fiber told by chroprof_sampler_stack, and never faults; options.unwind
+ replaces it, but is not woven: its addresses do not tell where on the stack they were, so all of
+ them stand under the innermost task, "(frames missing)" between. Functions are kept as module,
+ offset and build id. The reports name those that the dynamic linker knows (link with -rdynamic to
+ have yours); chroprof symbolize adds all others, with inlined calls, file and line.
  A sample with the stack of the row before it and no CPU time since extends that row, so an hour of
  idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. A tick
  waits in a ring for the next event; in a long slice neighbours in the ring are merged, so that
@@ -702,7 +705,8 @@ typedef struct chroprof_sampler_options {
     int signal;                /* 0: the first real-time one not handled or blocked; by
                                   CHROPROF_ITIMER SIGPROF, in the wall mode SIGALRM */
     /* Walks the native stack instead of the frame pointers: fills in return addresses, innermost
-     * (the interrupted instruction) first, returns how many. Called in the signal handler. */
+     * (the interrupted instruction) first, returns how many. All of them are put under the
+     * innermost task. Called in the signal handler. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
     void *unwind_user;
 } chroprof_sampler_options;
@@ -808,14 +812,14 @@ CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t li
  * snapshot of it that was opened or, for the newer, the running profile as of its last event. It is
  * as if the profile had been reset at the older state. Time 0 is there; calls are those that ended
  * since and those that are live; sums, percentiles, windows, stalls, anomalies and drops are those
- * of the time between. What ended in it but began before counts in percentiles and stalls as a
- * whole. Maxima can't be told apart: a maximum that did not grow is what the percentiles' buckets
- * allow, at most 1/8 too much, or, without percentiles, as of the newer state; never more than the
- * exec in between. The peaks of tables are those of the newer state. Both laws hold. memory needs
- * the size of the newer block and may have any alignment, or be the very memory of the newer one if
- * that is a snapshot; it holds nothing of use after an error. CHROPROF_ERR_DIFFERENT: not two
- * states of one profile; CHROPROF_ERR_RESET: it was reset in between. Cost: copies the block once,
- * reads both once. Any thread that may read both. */
+ * of the time between, and samples those taken in it. What ended in it but began before counts in
+ * percentiles and stalls as a whole. Maxima can't be told apart: a maximum that did not grow is
+ * what the percentiles' buckets allow, at most 1/8 too much, or, without percentiles, as of the
+ * newer state; never more than the exec in between. The peaks of tables are those of the newer
+ * state. Both laws hold. memory needs the size of the newer block and may have any alignment, or be
+ * the very memory of the newer one if that is a snapshot; it holds nothing of use after an error.
+ * CHROPROF_ERR_DIFFERENT: not two states of one profile; CHROPROF_ERR_RESET: it was reset in
+ * between. Cost: copies the block once, reads both once. Any thread that may read both. */
 CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const chroprof *older,
                                                  void *memory, size_t size);
 
