@@ -2,7 +2,12 @@
  * first 100 ms, never back once its rate is fixed, and with it the law of time to the last ns. */
 #include "harness.h"
 
+#include <errno.h>
 #include <time.h>
+#ifdef __linux__
+#include <sys/epoll.h>
+#include <unistd.h>
+#endif
 
 static const chroprof_site A = { "a", "host.c", 1 };
 static const chroprof_site B = { "b", "host.c", 2 };
@@ -153,6 +158,25 @@ TEST(windows_add_up_in_our_clock)
     }
 }
 
+#ifdef __linux__
+/* The wait is idle, the time around it loop; what the system says comes back. */
+TEST(epoll_pwait_is_idle)
+{
+    chroprof *p = own_clock();
+    struct epoll_event event;
+    int poller = epoll_create1(0);
+    uint64_t start = monotonic_ns();
+    CHECK_EQ(chroprof_epoll_pwait(p, poller, &event, 1, 5, NULL), 0);
+    CHECK_IN(totals_of(p).idle_ns, 4000000, monotonic_ns() - start + 1000000);
+    CHECK_EQ(totals_of(p).events, 2);
+    CHECK(close(poller) == 0);
+    CHECK_EQ(chroprof_epoll_pwait(p, poller, &event, 1, 5, NULL), -1);
+    CHECK_EQ(errno, EBADF);
+    CHECK_EQ(chroprof_epoll_pwait(NULL, poller, &event, 1, 5, NULL), -1);
+    hold(p);
+}
+#endif
+
 static const test_case cases[] = {
     CASE(own_clock_agrees_with_the_monotonic_clock),
     CASE(own_clock_is_provisional_at_first),
@@ -160,6 +184,9 @@ static const test_case cases[] = {
     CASE(laws_while_provisional),
     CASE(ready_since_in_ticks_of_our_clock),
     CASE(windows_add_up_in_our_clock),
+#ifdef __linux__
+    CASE(epoll_pwait_is_idle),
+#endif
 };
 
 TEST_MAIN(cases)
