@@ -454,7 +454,7 @@ TEST(who_is_first_by_what)
     chroprof_event(p, CHROPROF_TICK, 0, NULL, 313);
     CHECK_STR(first_by(p, CHROPROF_BY_SLICE_MAX), "once");
     CHECK_STR(first_by(p, CHROPROF_BY_EXEC), "often");
-    CHECK_STR(first_by(p, (chroprof_order)77), "often");
+    CHECK_STR(first_by(p, (chroprof_order)made_up(77)), "often");
     chroprof_event(p, CHROPROF_LOOP_ENTER, 0, NULL, 313);
     CHECK_STR(first_by(p, CHROPROF_BY_SLICE_MAX), "once");
     chroprof_event(p, CHROPROF_PENDING, 7, &parent, 313);

@@ -230,6 +230,30 @@ TEST(a_view_takes_no_events)
     CHECK(memcmp(&block, &before, sizeof block) == 0);
 }
 
+/* Memory that is full of starts of blocks. */
+TEST(what_lay_in_the_memory_before)
+{
+    enum { WORDS = 3 * CHROPROF_MEMORY_MIN / 8 };
+    static uint64_t live[WORDS], copy[WORDS];
+    size_t offset, k, size = sizeof live - 64;
+    chroprof_options o;
+    chroprof p, view;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    for (offset = 0; offset < 64; offset++) {
+        unsigned char *memory = (unsigned char *)live + offset, *to = (unsigned char *)copy + offset;
+        for (k = 0; k < WORDS; k++)
+            live[k] = copy[k] = UINT64_C(0x31464F5250524843);
+        CHECK_EQ(chroprof_init(&p, memory, size, &o), CHROPROF_OK);
+        chroprof_enter(&p, &A);
+        CHECK_EQ(chroprof_open(&view, memory, size), CHROPROF_OK);
+        CHECK_EQ(rank_of(&view, A.name).calls, 1);
+        CHECK_EQ(chroprof_snapshot(memory, size, to, size), CHROPROF_OK);
+        CHECK_EQ(chroprof_open(&view, to, size), CHROPROF_OK);
+        CHECK_EQ(rank_of(&view, A.name).calls, 1);
+    }
+}
+
 TEST(a_string_that_was_cut_opens)
 {
     static small_block block;
@@ -426,6 +450,7 @@ static const test_case tests[] = {
     CASE(a_view_after_a_reset_and_switched_off),
     CASE(a_view_ends_at_the_last_event),
     CASE(a_view_takes_no_events),
+    CASE(what_lay_in_the_memory_before),
     CASE(a_string_that_was_cut_opens),
     CASE(a_copy_opens_wherever_it_is_aligned),
     CASE(memory_of_any_alignment_opens_where_it_lies),

@@ -94,6 +94,15 @@ clean everything_c++11 clang++ -x c++ -std=c++11 $everything -Wno-c++98-compat-p
     -Wno-old-style-cast -Wno-zero-as-null-pointer-constant -Wno-reserved-identifier \
     -Wno-reserved-macro-identifier -fsyntax-only impl.c
 
+# --- the tests are C and C++ as well, so that any compiler can run them
+mkdir -p "$scratch/include"
+ln -sfn /usr/include/stb "$scratch/include/stb"
+for test in ../test_*.c; do
+    if grep -q 'model\.[ch]' "$test" && [ ! -f /usr/include/stb/stb_ds.h ]; then continue; fi
+    clean "$(basename "$test" .c)_as_c++" g++ -x c++ -std=c++11 $strict \
+        -Wno-missing-field-initializers -isystem "$scratch/include" -fsyntax-only "$test"
+done
+
 # --- without feature macros: strict C99 builds, or stops with one #error that says what to define
 if is_wanted strict_c99; then
     if $CC -std=c99 -c impl.c -o "$scratch/strict.o" 2>"$scratch/log"; then ok strict_c99
