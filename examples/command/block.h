@@ -370,15 +370,8 @@ static int block_words(const tool_command *command, int count, char **words, rep
     int operands;
     int result = parse_words(command, count, words, run, &run->source, 1, &operands);
     *go = false;
-    if (result != TOOL_OK) {
+    if (!shall_run(command, run->help, operands == 0 ? "FILE or PID" : NULL, &result)) {
         return result;
-    }
-    if (run->help) {
-        help_command(command);
-        return TOOL_OK;
-    }
-    if (operands == 0) {
-        return usage_error(command, "missing operand", "FILE or PID", "", NULL);
     }
     *go = true;
     return TOOL_OK;

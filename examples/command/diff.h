@@ -606,15 +606,8 @@ static int diff_run(const tool_command *command, int count, char **words)
     int result;
     d.most = 20;
     result = parse_words(command, count, words, &d, d.sources, 2, &d.count);
-    if (result != TOOL_OK) {
+    if (!shall_run(command, d.help, d.count == 0 ? "A" : d.count == 1 ? "B" : NULL, &result)) {
         return result;
-    }
-    if (d.help) {
-        help_command(command);
-        return TOOL_OK;
-    }
-    if (d.count < 2) {
-        return usage_error(command, "missing operand", d.count == 0 ? "A" : "B", "", NULL);
     }
     result = diff_answer(&d);
     free(d.sites.rows);

@@ -617,15 +617,8 @@ static int replay_run(const tool_command *command, int count, char **words)
     run.memory = REPLAY_MEMORY;
     run.repeat = 1;
     result = parse_words(command, count, words, &run, &run.source, 1, &operands);
-    if (result != TOOL_OK) {
+    if (!shall_run(command, run.help, operands == 0 ? "FILE" : NULL, &result)) {
         return result;
-    }
-    if (run.help) {
-        help_command(command);
-        return TOOL_OK;
-    }
-    if (operands == 0) {
-        return usage_error(command, "missing operand", "FILE", "", NULL);
     }
     if (!replay_profile(&run)) {
         free(run.block);

@@ -261,15 +261,8 @@ static int report_run(const tool_command *command, int count, char **words)
 {
     static report run;
     int result = parse_words(command, count, words, &run, run.sources, 2, &run.count);
-    if (result != TOOL_OK) {
+    if (!shall_run(command, run.help, run.count == 0 ? "IN" : NULL, &result)) {
         return result;
-    }
-    if (run.help) {
-        help_command(command);
-        return TOOL_OK;
-    }
-    if (run.count == 0) {
-        return usage_error(command, "missing operand", "IN", "", NULL);
     }
     result = report_all(&run);
     profile_free(&run.profiles[0]);

@@ -471,15 +471,8 @@ static int symbolize_run(const tool_command *command, int count, char **words)
     static symbolize_words run;
     int operands;
     int result = parse_words(command, count, words, &run, &run.source, 1, &operands);
-    if (result != TOOL_OK) {
+    if (!shall_run(command, run.help, operands == 0 ? "IN" : NULL, &result)) {
         return result;
-    }
-    if (run.help) {
-        help_command(command);
-        return TOOL_OK;
-    }
-    if (operands == 0) {
-        return usage_error(command, "missing operand", "IN", "", NULL);
     }
     result = profile_load(&run.profile, run.source) &&
              profile_symbolize(&run.profile, run.debug)

@@ -368,3 +368,18 @@ static void help_command(const tool_command *command)
     }
     (void)fputs(command->text, stdout);
 }
+
+/* After parse_words with that result: is there something to do? Not where it failed, where help was
+ * asked for, which is shown, and where an operand is missing, of that name; *result is then what the
+ * command returns. */
+static bool shall_run(const tool_command *command, bool help, const char *missing, int *result)
+{
+    if (*result == TOOL_OK && help) {
+        help_command(command);
+        return false;
+    }
+    if (*result == TOOL_OK && missing != NULL) {
+        *result = usage_error(command, "missing operand", missing, "", NULL);
+    }
+    return *result == TOOL_OK;
+}

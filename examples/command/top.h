@@ -1069,15 +1069,8 @@ static int top_run(const tool_command *command, int count, char **words)
     t.interval_ns = 1000000000;
     t.most_rows = 20;
     int result = parse_words(command, count, words, &t, &t.operand, 1, &operands);
-    if (result != TOOL_OK) {
+    if (!shall_run(command, t.help, operands == 0 ? "FILE or PID" : NULL, &result)) {
         return result;
-    }
-    if (t.help) {
-        help_command(command);
-        return TOOL_OK;
-    }
-    if (operands == 0) {
-        return usage_error(command, "missing operand", "FILE or PID", "", NULL);
     }
     return top_follow(&t);
 }

@@ -455,15 +455,8 @@ static int trace_run(const tool_command *command, int count, char **words)
     static trace run;
     int operands;
     int result = parse_words(command, count, words, &run, &run.source, 1, &operands);
-    if (result != TOOL_OK) {
+    if (!shall_run(command, run.help, operands == 0 ? "IN" : NULL, &result)) {
         return result;
-    }
-    if (run.help) {
-        help_command(command);
-        return TOOL_OK;
-    }
-    if (operands == 0) {
-        return usage_error(command, "missing operand", "IN", "", NULL);
     }
     return trace_output(&run, profile_load(&run.profile, run.source));
 }
