@@ -7037,7 +7037,7 @@ CHROPROF__COLD_API chroprof_result chroprof_init(chroprof *p, void *memory, size
         return CHROPROF_ERR_MEMORY;
     uintptr_t skip = (CHROPROF__ALIGN - (uintptr_t)memory % CHROPROF__ALIGN) % CHROPROF__ALIGN;
     chroprof__core *c = (chroprof__core *)(void *)((char *)memory + skip);
-    memset(c, 0, sizeof(*c));
+    memset(memory, 0, skip + sizeof(*c));   /* no older start lies before ours */
     uint64_t bytes = chroprof__layout(capacity, c->tables);
     memset((char *)c + sizeof(*c), 0, (size_t)bytes - sizeof(*c));
     c->layout = CHROPROF__LAYOUT;
@@ -8428,13 +8428,15 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
     return CHROPROF_OK;
 }
 
-/* Where the copy begins: on a line of the cache if there is room, as chroprof_init has it. */
+/* Where the copy begins: on a line of the cache if there is room, as chroprof_init has it. What lies
+ * before it looks like no start. */
 static chroprof__core *chroprof__place(void *memory, uint64_t size, uint64_t bytes, uint64_t *room)
 {
     uint64_t skip = (0 - (uint64_t)(uintptr_t)memory) % CHROPROF__ALIGN;
     if (skip + bytes > size)
         skip = (0 - (uint64_t)(uintptr_t)memory) % 8;
     *room = chroprof__minus(size, skip);
+    memset(memory, 0, (size_t)(size - *room));
     return (chroprof__core *)((uintptr_t)memory + (uintptr_t)skip);
 }
 
