@@ -213,8 +213,8 @@ $B/afl_%: fuzz/fuzz_%.c chroprof.h
 # what was found, as small as it can be with the same coverage, beside the seeds that are committed
 fuzz-merge: $B/fuzz_events $B/fuzz_open
 	@mkdir -p $B/corpus $B/corpus_open
-	$B/fuzz_events -merge=1 -max_len=$(SEED_BYTES) fuzz/corpus_events $B/corpus
-	$B/fuzz_open -merge=1 -max_len=$(SEED_BYTES) fuzz/corpus_open $B/corpus_open
+	$B/fuzz_events -merge=1 -use_counters=0 -max_len=$(SEED_BYTES) fuzz/corpus_events $B/corpus
+	$B/fuzz_open -merge=1 -use_counters=0 -max_len=$(SEED_BYTES) fuzz/corpus_open $B/corpus_open
 
 SEED_BYTES = 128
 

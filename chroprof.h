@@ -2308,6 +2308,7 @@ CHROPROF__STATIC_ASSERT(note, sizeof(chroprof__note) == 16);
 CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITEMS);
 CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 36 * 8 + 24 * CHROPROF__DRAWS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
+CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) == 3880);
 CHROPROF__STATIC_ASSERT(event_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, epoch) == 128);
 CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, held_turn) == 192);

@@ -158,6 +158,23 @@ TEST(capacities_are_as_given)
     }
 }
 
+/* What chroprof_memory_size takes for a capacity that is not given. */
+TEST(the_size_of_the_defaults)
+{
+    chroprof_options o;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 1024;
+    o.max_sites = 64;
+    o.max_paths = 256;
+    o.max_edges = 512;
+    o.max_depth = 64;
+    o.max_histograms = 32;
+    o.max_windows = 120;
+    o.max_stalls = 32;
+    o.string_bytes = 4096;
+    CHECK_EQ(chroprof_memory_size(NULL), chroprof_memory_size(&o));
+}
+
 /* Samples are the one table that a block with all others given may have to do without. */
 TEST(no_room_is_left_for_samples)
 {
@@ -591,6 +608,7 @@ static const test_case cases[] = {
     CASE(one_table_at_1_or_2),
     CASE(one_table_large_and_the_rest_at_1),
     CASE(capacities_are_as_given),
+    CASE(the_size_of_the_defaults),
     CASE(no_room_is_left_for_samples),
     CASE(a_block_one_byte_too_small),
     CASE(the_smallest_block),

@@ -590,6 +590,26 @@ TEST(snapshot_mends_each_damage)
     CHECK(k > 60);
 }
 
+/* What a killed event had half done is the time since the event before it, billed or not. */
+TEST(the_doubt_is_the_interval_under_way)
+{
+    chroprof_totals t;
+    chroprof view;
+    int billed;
+    for (billed = 0; billed < 2; billed++) {
+        chroprof *p = torn_scene();
+        p->core->event_now = p->core->epoch + 163;
+        p->core->event_account = p->core->account;
+        if (billed)
+            path(8).exec += 13;
+        CHECK_EQ(copy_of(p, &view), CHROPROF_OK);
+        chroprof_read_totals(&view, &t);
+        CHECK_EQ(t.elapsed_ns, 163);
+        CHECK_EQ(t.doubt_events, 1);
+        CHECK_EQ(t.doubt_ns, 13);
+    }
+}
+
 /* Small tables that a damage has filled beyond their capacity. */
 TEST(snapshot_keeps_no_more_than_the_capacity)
 {
@@ -1623,6 +1643,7 @@ static const test_case tests[] = {
     CASE(open_refuses_a_chain_that_is_too_long),
     CASE(open_looks_for_the_start),
     CASE(snapshot_mends_each_damage),
+    CASE(the_doubt_is_the_interval_under_way),
     CASE(snapshot_keeps_no_more_than_the_capacity),
     CASE(difference_refuses_strangers),
     CASE(difference_of_states_that_do_not_fit),
