@@ -169,12 +169,8 @@ mutation:
 proof:
 	@B='$B' sh tests/proof/run.sh $(PROOFS)
 
-$B/soak: tests/soak.c tests/compile/impl.c chroprof.h
-	@mkdir -p $B
-	$(CC) $(STANDARD) $(WARNINGS) -O2 -o $@ tests/soak.c tests/compile/impl.c
-
-soak: $B/soak
-	$B/soak $(EVENTS)
+soak: $B/bench_soak
+	$B/bench_soak one $(EVENTS)
 
 # ---- fuzzing
 

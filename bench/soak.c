@@ -1,6 +1,7 @@
 /* A soak: billions of real events in one block of constant size, with every count known beforehand.
  *
  *   bench_soak [EVENTS]       default 1000000000; 10000000000 takes some four minutes
+ *   bench_soak one [EVENTS]   one future, each event so often by the manual clock; default 2^32 + 5
  *
  * It fails (exit 1) if a law breaks, a count is off by one, memory grows, or anything was dropped
  * or out of order. 2^32 events pass on the way: what is 32 bits wide has wrapped around by then.
@@ -236,6 +237,50 @@ static long memory_kib(void)
     return kib;
 }
 
+/* >>one: no counter of one site stays below 2^32. Each future is created anew over the one before
+ * it (abandoned), then each running follows a lost pause (a slice each). */
+
+static void check_one(uint64_t count)
+{
+    chroprof_totals t;
+    chroprof_rank r;
+    const char *broken = chroprof_check(&s.prof);
+    chroprof_read_totals(&s.prof, &t);
+    chroprof_ranks(&s.prof, &r, 1, CHROPROF_BY_EXEC);
+    same("laws broken", broken != NULL, 0);
+    same("events", t.events, 2 * count + 1);
+    same("calls", r.calls, count);
+    same("abandoned", r.abandoned, count - 1);
+    same("completed", r.completed, 1);
+    same("slices", r.slices, count);
+    same("turns", t.turns, count);
+    same("exec", r.exec_ns, count);
+    same("largest future", r.exec_max_ns, count);
+    same("wall", r.wall_ns, 2 * count);
+    same("half of the slices", r.slice_p50_ns, 1);
+    same("elapsed", t.elapsed_ns, 2 * count);
+    same("anomalies", t.anomalies, count - 1);
+}
+
+static int soak_one(uint64_t count)
+{
+    static const chroprof_site site = { "soaked", "soak.c", 1 };
+    chroprof_options o;
+    uint64_t now = 0, k;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    if (chroprof_init(&s.prof, block, sizeof block, &o) != CHROPROF_OK)
+        return 1;
+    for (k = 0; k < count; k++)
+        chroprof_event(&s.prof, CHROPROF_PENDING, 7, &site, ++now);
+    for (k = 0; k < count; k++)
+        chroprof_event(&s.prof, CHROPROF_RUNNING, 7, NULL, ++now);
+    chroprof_event(&s.prof, CHROPROF_COMPLETED, 7, NULL, ++now);
+    check_one(count);
+    printf("%" PRIu64 " of each event: %s\n", count, wrong ? "FAILED" : "every count exact");
+    return wrong != 0;
+}
+
 /* >>main */
 
 static void begin(void)
@@ -275,6 +320,8 @@ int main(int argc, char **argv)
     uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000000u;
     chroprof_totals t;
     long before = 0;
+    if (argc > 1 && strcmp(argv[1], "one") == 0)
+        return soak_one(argc > 2 ? strtoull(argv[2], NULL, 10) : (UINT64_C(1) << 32) + 5);
     begin();
     for (uint64_t step = 1; step <= STEPS && !wrong; step++) {
         send_until(count / STEPS * step);
