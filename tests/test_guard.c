@@ -8,6 +8,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
+#ifdef __linux__
+#include <sys/epoll.h>
+#ifdef __mips__
+#define MASK_BYTES 16              /* of the kernel's signal set */
+#else
+#define MASK_BYTES 8
+#endif
+#endif
 
 static const chroprof_site A = { "accept", "server.c", 10 };
 static const chroprof_site B = { "reply", "server.c", 20 };
@@ -415,6 +423,31 @@ TEST(a_profile_in_a_file)
 }
 
 /* Any number of its bytes: an error, and not one byte more is read. */
+#ifdef __linux__
+/* Two descriptors are ready, and there is room for one event. */
+TEST(events_and_mask_at_a_forbidden_page)
+{
+    area block = area_of(1 << 16, true), mask = area_of(MASK_BYTES, true);
+    area events = area_of(sizeof(struct epoll_event), true);
+    struct epoll_event wanted;
+    int poller = epoll_create1(0), ends[2];
+    chroprof p;
+    profile_in(&p, block, 1 << 16);
+    CHECK_EQ(pipe(ends), 0);
+    wanted.events = EPOLLIN;
+    wanted.data.fd = ends[0];
+    CHECK_EQ(epoll_ctl(poller, EPOLL_CTL_ADD, ends[0], &wanted), 0);
+    wanted.events = EPOLLOUT;
+    CHECK_EQ(epoll_ctl(poller, EPOLL_CTL_ADD, ends[1], &wanted), 0);
+    CHECK_EQ(write(ends[1], "", 1), 1);
+    CHECK_EQ(chroprof_epoll_pwait(&p, poller, events.bytes, 1, 100, mask.bytes), 1);
+    CHECK_EQ(chroprof_epoll_pwait(NULL, poller, events.bytes, 1, 100, NULL), 1);
+    CHECK(close(ends[0]) == 0 && close(ends[1]) == 0 && close(poller) == 0);
+    CHECK(chroprof_check(&p) == NULL);
+    drop(events), drop(mask), drop(block);
+}
+#endif
+
 TEST(pieces_of_a_block_at_a_forbidden_page)
 {
     area live = area_of(CHROPROF_MEMORY_MIN, false);
@@ -721,6 +754,9 @@ static const test_case tests[] = {
     CASE(copies_at_a_forbidden_page),
     CASE(samples_at_a_forbidden_page),
     CASE(a_profile_in_a_file),
+#ifdef __linux__
+    CASE(events_and_mask_at_a_forbidden_page),
+#endif
     CASE(pieces_of_a_block_at_a_forbidden_page),
     CASE(a_writer_that_fails_at_any_call),
     CASE(a_writer_that_is_missing),
