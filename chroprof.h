@@ -10846,26 +10846,46 @@ CHROPROF__UNUSED static void chroprof__put_text(chroprof__out *o, const char *te
     chroprof__put_bytes(o, text, strlen(text));
 }
 
+/* Decimal digits of value, which end before `end`; returns where they begin, at most 20 before. Two
+ * at a time: each division waits for the one before it. */
+CHROPROF__UNUSED static char *chroprof__digits_before(uint64_t value, char *end)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    while (value >= 100) {
+        end -= 2;
+        memcpy(end, pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value < 10) {
+        *--end = (char)('0' + (int)value);
+        return end;
+    }
+    end -= 2;
+    memcpy(end, pairs + 2 * value, 2);
+    return end;
+}
+
 /* Decimal digits of value; out has room for 20. */
 CHROPROF__UNUSED static size_t chroprof__digits(uint64_t value, char *out)
 {
-    char reversed[20];
-    size_t count = 0;
-    size_t i;
-    do {
-        reversed[count++] = (char)('0' + (int)(value % 10));
-        value /= 10;
-    } while (value > 0);
-    for (i = 0; i < count; i++)
-        out[i] = reversed[count - 1 - i];
+    char digits[20];
+    const char *first = chroprof__digits_before(value, digits + sizeof(digits));
+    size_t count = (size_t)(digits + sizeof(digits) - first);
+    memcpy(out, first, count);
     return count;
 }
 
+/* A full buffer is flushed at once, so one byte is always free. */
 CHROPROF__UNUSED static void chroprof__put_u64(chroprof__out *o, uint64_t value)
 {
     char digits[20];
-    size_t count = chroprof__digits(value, digits);
-    chroprof__put_bytes(o, digits, count);
+    if (o->used + sizeof(digits) < CHROPROF__OUT_BYTES)
+        o->used += chroprof__digits(value, o->bytes + o->used);
+    else
+        chroprof__put_bytes(o, digits, chroprof__digits(value, digits));
 }
 
 #define CHROPROF__NO_CODE 0xFFFDu   /* what stands for a byte that is not UTF-8 */
@@ -13227,15 +13247,17 @@ CHROPROF__COLD void chroprof__write_as_folded(chroprof__out *o, const chroprof *
 /* value / 10^places, all places shown; at most 9. */
 static void chroprof__put_fixed(chroprof__out *o, uint64_t value, uint32_t places)
 {
-    char digits[9];
-    uint32_t k = places;
-    while (k > 0) {
-        digits[--k] = (char)('0' + (int)(value % 10));
-        value /= 10;
-    }
-    chroprof__put_u64(o, value);
-    chroprof__put_byte(o, '.');
-    chroprof__put_bytes(o, digits, places);
+    static const uint32_t powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
+                                       100000000, 1000000000 };
+    char digits[32];
+    char *end = digits + sizeof(digits);
+    char *point = end - places - 1;
+    char *first = chroprof__digits_before(value % powers[places], end);
+    while (first > point + 1)
+        *--first = '0';
+    *point = '.';
+    first = chroprof__digits_before(value / powers[places], point);
+    chroprof__put_bytes(o, first, (size_t)(end - first));
 }
 
 typedef struct chroprof__pick {
@@ -14613,8 +14635,10 @@ static uint64_t chroprof__firefox_measure(const chroprof *p, uint32_t path, bool
 {
     const chroprof__path *row = p->paths + path;
     uint64_t exec = chroprof__ns(p->core, row->exec);
+    if (!waiting)
+        return exec;
     uint64_t delay = chroprof__ns(p->core, chroprof__delay_ticks(p, row));
-    return waiting ? chroprof__minus(chroprof__wall_ns(p, row), exec + delay) : exec;
+    return chroprof__minus(chroprof__wall_ns(p, row), exec + delay);
 }
 
 static void chroprof__sample_path(chroprof__samples *s, uint32_t path, bool waiting)
@@ -14624,13 +14648,12 @@ static void chroprof__sample_path(chroprof__samples *s, uint32_t path, bool wait
         chroprof__sample_cell(s, path, weight);
 }
 
-/* Asks for the row of the path after this one, while this one is written. */
+/* Asks for what is read of the path after this one, while this one is written. */
 static void chroprof__fetch_path(const chroprof__path *row)
 {
 #if defined(__GNUC__)
     __builtin_prefetch(&row->exec);
-    __builtin_prefetch(&row->wall);
-    __builtin_prefetch(&row->live);
+    __builtin_prefetch(&row->next);
 #else
     (void)row;
 #endif

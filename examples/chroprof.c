@@ -47,6 +47,7 @@
 #include "command/symbolize.h"
 #include "command/stacks.h"
 #include "command/code_text.h"
+#include "command/columns.h"
 #include "command/report.h"
 #include "command/trace.h"
 #include "command/trace_code.h"

@@ -64,7 +64,7 @@ function figures(exec, all) {
 }
 function place(site) { return "\"name\":\"site_" site "\",\"file\":\"big.c\",\"line\":" site }
 BEGIN {
-    sites = 400; windows = 100; each = 1000
+    sites = 400; windows = 100; each = 1000; samples = 300000; stacks = 20000
     printf "{\"chroprof\":1,\"name\":\"big\",\"totals\":{\"elapsed_ns\":%d,\"busy_ns\":%d,", \
         paths * each, paths * each
     printf "\"idle_ns\":0,\"loop_ns\":0,\"untracked_ns\":0,\"delay_ns\":0,\"events\":1,"
@@ -88,7 +88,21 @@ BEGIN {
     for (w = 0; w < windows; w++) printf "%s{\"start_ns\":%d,\"end_ns\":%d,\"busy_ns\":%d," \
         "\"idle_ns\":0,\"loop_ns\":0,\"untracked_ns\":0}", w ? "," : "", \
         w * paths * each / windows, (w + 1) * paths * each / windows, paths * each / windows
-    printf "],\"futures\":[],\"tables\":[],\"anomalies\":[]}\n"
+    printf "],\"futures\":[],\"tables\":[],\"anomalies\":[]"
+    printf ",\n\"sampler\":{\"running\":false,\"mode\":\"cpu\",\"period_ns\":333}"
+    printf ",\n\"modules\":[],\n\"stacks\":["
+    for (i = 1; i <= stacks; i++)                   # under a task its code
+        printf "%s\n{\"id\":%d,\"parent\":%d,\"kind\":\"%s\",\"path\":%d,\"module\":-1," \
+            "\"address\":%d,\"return\":true,\"name\":\"%s\",\"weight\":%d,\"cpu_ns\":%d}", \
+            (i > 1 ? "," : ""), i, i % 4 == 1 ? 0 : i - 1, i % 4 == 1 ? "task" : "native", \
+            i % 4 == 1 ? i + 2 : 0, 4096 + i, i % 4 == 1 ? "site_" (i % sites) : "code_" i % 999, \
+            i % 4 == 0 ? 4 * samples / stacks : 0, i % 4 == 0 ? 1332 * samples / stacks : 0
+    printf "],\n\"samples\":["
+    for (i = 0; i < samples; i++)
+        printf "%s\n{\"at_ns\":%d,\"duration_ns\":0,\"weight\":1,\"cpu_ns\":333,\"stack\":%d," \
+            "\"state\":\"busy\"}", (i > 0 ? "," : ""), i * paths * each / samples, \
+            4 + 4 * (i * 7 % (stacks / 4))
+    printf "],\n\"wall\":[]}\n"
 }
 END
 for one in demo/demo web hostile big; do

@@ -64,21 +64,6 @@ static const char report_text[] =
 
 /* >>report writing */
 
-/* Inside a script element only a < could mean anything; in JSON it can only be in a text. */
-static void write_safe_json(FILE *out, const char *bytes, size_t length)
-{
-    const char *end = bytes + length;
-    while (bytes < end) {
-        const char *mark = (const char *)memchr(bytes, '<', (size_t)(end - bytes));
-        size_t plain = (size_t)((mark != NULL ? mark : end) - bytes);
-        (void)fwrite(bytes, 1, plain, out);
-        if (mark != NULL) {
-            (void)fputs("\\u003c", out);
-        }
-        bytes += plain + (mark != NULL);
-    }
-}
-
 static void write_attribute(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -166,21 +151,47 @@ static bool write_futures(FILE *out, const profile_text *p)
     return true;
 }
 
+static int earlier_first(const void *a, const void *b)
+{
+    const json_text *x = (const json_text *)a;
+    const json_text *y = (const json_text *)b;
+    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+/* The text of the profile, but the long lists in a form that is quicker to read. */
+static bool write_pieces(FILE *out, const profile_text *p)
+{
+    const char *at = p->bytes.bytes;
+    json_text lists[] = { p->paths, p->futures, p->stacks, p->samples };
+    bool ok = true;
+    qsort(lists, sizeof lists / sizeof *lists, sizeof *lists, earlier_first);
+    for (size_t i = 0; ok && i < sizeof lists / sizeof *lists; i++) {
+        bool futures = lists[i].bytes == p->futures.bytes;
+        if (lists[i].length == 0 || (!futures && !columns_fit(&p->reader, lists[i]))) {
+            continue;
+        }
+        write_safe_json(out, at, (size_t)(lists[i].bytes - at));
+        if (futures) {
+            ok = write_futures(out, p);
+        } else {
+            write_columns(out, &p->reader, lists[i]);
+        }
+        at = lists[i].bytes + lists[i].length;
+    }
+    write_safe_json(out, at, (size_t)(p->bytes.bytes + p->bytes.used - at));
+    return ok;
+}
+
 static bool write_profile(FILE *out, const profile_text *p)
 {
-    const char *rest = p->futures.bytes + p->futures.length;
-    const char *begin = p->bytes.bytes;
     const char *slash = strrchr(p->source, '/');
+    bool ok;
     (void)fputs("<script type=\"application/json\" class=\"chroprof-profile\" data-source=\"", out);
     write_attribute(out, slash != NULL ? slash + 1 : p->source);
     (void)fputs("\">", out);
-    write_safe_json(out, begin, (size_t)(p->futures.bytes - begin));
-    if (!write_futures(out, p)) {
-        return false;
-    }
-    write_safe_json(out, rest, (size_t)(begin + p->bytes.used - rest));
+    ok = write_pieces(out, p);
     (void)fputs("</script>\n", out);
-    return true;
+    return ok;
 }
 
 /* >>report run */
