@@ -14741,7 +14741,7 @@ static uint64_t chroprof__take_piece(const chroprof__firefox *f, const chroprof_
     uint64_t low = piece->start > b->start ? piece->start : b->start;
     uint64_t high = piece->end < b->end ? piece->end : b->end;
     uint64_t room = chroprof__minus(high, low);
-    uint64_t want, busy;
+    uint64_t want, busy = 0;
     uint32_t k;
     memset(take, 0, CHROPROF__FIREFOX_ROWS * sizeof *take);
     for (k = 0; k < piece->count && room > 0; k++) {
@@ -14753,7 +14753,8 @@ static uint64_t chroprof__take_piece(const chroprof__firefox *f, const chroprof_
         b->left[row] -= want;
         room -= want;
     }
-    busy = chroprof__bin_sum(f, b->left) - b->left[f->rows - 1];
+    for (k = 0; k + 1 < f->rows; k++)
+        busy += b->left[k];
     room = room < busy ? room : busy;
     for (k = 0; k + 1 < f->rows && room > 0; k++) {
         want = chroprof__weigh(b->left[k], room, busy);

@@ -76,7 +76,7 @@ static bool profile_check(profile_text *p)
 static int buffer_add(void *user, const void *bytes, size_t count)
 {
     byte_buffer *b = (byte_buffer *)user;
-    while (b->capacity - b->used < count) {
+    while (b->bytes == NULL || b->capacity - b->used < count) {
         if (!buffer_grow(b)) {
             return 1;
         }
