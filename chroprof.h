@@ -8486,7 +8486,7 @@ static bool chroprof__seal(chroprof__core *c, chroprof__mending *m)
         return false;
     if (!m->torn && !m->moved)
         chroprof__drain_copy(&p);
-    return true;
+    return chroprof__open_samples(&p);
 }
 
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,

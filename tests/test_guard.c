@@ -341,7 +341,7 @@ static bool draw_some(chroprof *p, uint64_t *now)
     if (chroprof_sampler_start(p, &o) != CHROPROF_OK)
         return false;
     chroprof_event(p, CHROPROF_PENDING, 77, &A, *now += 1);
-    for (t.draws = k = 0; t.draws == 0 && k < 100000000; k++) {
+    for (t.draws = k = 0; t.draws == 0 && k < 30000000; k++) {
         if (k % 10000 == 0)
             chroprof_event(p, CHROPROF_TICK, 0, NULL, *now += 1);
         if (k % 10000 == 0)

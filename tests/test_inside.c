@@ -1617,6 +1617,43 @@ TEST(files_of_several_processes_at_one_place)
     CHECK(rows[0].stack != rows[1].stack);
 }
 
+/* A snapshot takes them in, so each of their words is made nonsense. */
+TEST(ticks_that_wait_may_be_anything)
+{
+    static uint64_t copy[HARNESS_MEMORY / 8];
+    static const uint64_t values[] = { 0, 255, UINT64_C(1) << 56, UINT64_MAX };
+    chroprof *p = caught_in("/a", 0x1000), view;
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    uint64_t *words = (uint64_t *)(void *)s, k, good = 0;
+    uint64_t ring = (uint64_t)((char *)chroprof__ring(p->core, s, 3) - (char *)s) / 8;
+    size_t v;
+    for (k = 0; k < 3; k++) {
+        chroprof__entry *e = chroprof__begin_entry(p->core, s);
+        e->weight = e->stamp = e->last = 5 + k;
+        e->count = 2;
+        e->items[0] = chroprof__item(CHROPROF__PC, 0x1900 + k);
+        e->items[1] = chroprof__item(CHROPROF__TASK, CHROPROF__UNTRACKED);
+        s->put++;
+    }
+    CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+    laws(&view);
+    CHECK_EQ(chroprof__sampler_of(view.core)->samples, 1 + 5 + 6 + 7);
+    for (k = 0; k < ring; k++) {
+        uint64_t was = words[k];
+        for (v = 0; v < sizeof values / sizeof *values; v++) {
+            words[k] = values[v];
+            if (chroprof_snapshot(harness_memory(), HARNESS_MEMORY, copy, sizeof copy) !=
+                CHROPROF_OK)
+                continue;
+            CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+            good += chroprof_samples(&view, 0, UINT64_MAX, NULL, 0) > 1;
+        }
+        words[k] = was;
+    }
+    CHECK(good > ring);
+}
+
 /* The one count of 31 bits. */
 TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
 {
@@ -1720,6 +1757,7 @@ static const test_case tests[] = {
     CASE(counters_go_on_beyond_32_bits),
     CASE(a_note_that_is_not_in_memory),
     CASE(files_of_several_processes_at_one_place),
+    CASE(ticks_that_wait_may_be_anything),
     CASE(events_of_a_stalled_turn_are_modulo_2_to_the_31),
 };
 
