@@ -7161,6 +7161,9 @@ CHROPROF__INLINE void chroprof__live_event(chroprof *p, chroprof_state state, ui
 
 #if CHROPROF__SAMPLES
 /* A word of the stack, which no sanitizer knows to be one. */
+#ifdef __clang__
+__attribute__((no_sanitize("memory")))
+#endif
 __attribute__((noinline, unused, no_sanitize_address, no_sanitize_thread))
 static uintptr_t chroprof__stack_word(uintptr_t address)
 {
@@ -7212,6 +7215,12 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame)
 /* The record of the function that called this one. Not later: the place of this one's own record is
  * free as soon as it has jumped elsewhere. */
 #define CHROPROF__CALLER() (*(const volatile uintptr_t *)__builtin_frame_address(0))
+#if defined(__clang__)
+#if __has_feature(memory_sanitizer)         /* takes what a call has pushed for not written */
+#undef CHROPROF__CALLER
+#define CHROPROF__CALLER() chroprof__stack_word((uintptr_t)__builtin_frame_address(0))
+#endif
+#endif
 #endif
 
 /* An event that is not taken the short way: while the profile is off, or the sampler runs. */
