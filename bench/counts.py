@@ -41,21 +41,28 @@ class Call:
                 self.written.add(line)
 
 
-def inside(own, address):
-    return any(low <= address < high for low, high in own)
+class Inside(dict):
+    """Whether an instruction is one of ours, by address; remembered, for loops come back to it."""
+
+    def __init__(self, own):
+        super().__init__()
+        self.own = own
+
+    def __missing__(self, address):
+        self[address] = any(low <= address < high for low, high in self.own)
+        return self[address]
 
 
 def trace(functions, own):
     """All calls in order. A call lasts until an instruction outside of every chroprof function."""
-    calls, now = [], None
-    low, high = min(a for a, _ in own), max(b for _, b in own)
+    calls, now, inside = [], None, Inside(own)
     for text in sys.stdin:
         match = LINE.match(text)
         if not match:
             continue
         kind, address, size = match.group(1), int(match.group(2), 16), int(match.group(3))
         if kind == "I ":
-            here = low <= address < high and inside(own, address)
+            here = inside[address]
             if here and now is None and address in functions:
                 now = Call()
                 calls.append((functions[address], now))
