@@ -9367,22 +9367,24 @@ static uint32_t chroprof__merge_stack(chroprof__merging *m, uint32_t stack)
     return node;
 }
 
-/* After what we have, and in the order of time whatever theirs is. */
+/* After what we have, in the order of time whatever theirs is, and within the time that they add:
+ * ticks since their last event stand at its end. */
 static void chroprof__merge_sample(chroprof__merging *m, const chroprof__sample *row)
 {
     const chroprof__core *c = m->from->core;
     chroprof__sampler *s = chroprof__sampler_of(m->to->core);
-    uint64_t start = m->begin + chroprof__ns(c, row->time);
-    uint64_t duration = chroprof__ns(c, row->time + row->duration) - chroprof__ns(c, row->time);
+    uint64_t start = chroprof__ns(c, row->time), end = chroprof__ns(c, row->time + row->duration);
     if (row->weight == 0)
         return;
     uint32_t stack = chroprof__merge_stack(m, row->stack);
     chroprof__sample *own = chroprof__new_row(m->to->core, s);
+    start = m->begin + (start < m->elapsed ? start : m->elapsed);
+    end = m->begin + (end < m->elapsed ? end : m->elapsed);
     *own = *row;
     own->time = start > s->latest ? start : s->latest;
-    own->duration = duration;
+    own->duration = chroprof__minus(end, own->time);
     own->stack = stack;
-    s->latest = own->time + duration;
+    s->latest = own->time + own->duration;
 }
 
 static void chroprof__merge_walls(chroprof__merging *m)

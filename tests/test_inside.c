@@ -1617,6 +1617,34 @@ TEST(files_of_several_processes_at_one_place)
     CHECK(rows[0].stack != rows[1].stack);
 }
 
+/* A program that hung leaves ticks behind its last event, a damaged one any time: what is merged
+ * next keeps its own, and the sum still opens. */
+TEST(merged_samples_stay_in_their_time)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8], copy[HARNESS_MEMORY / 8];
+    static const uint64_t times[] = { 1, 5000, CHROPROF__END_OF_TIME - 1, 1 };
+    chroprof sum, view;
+    chroprof_options o;
+    chroprof_sample_row rows[4];
+    size_t k;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_init(&sum, memory, sizeof memory, &o), CHROPROF_OK);
+    for (k = 0; k < 4; k++) {
+        chroprof *p = caught_in("/a", 0x1000);
+        chroprof__sample_rows(p->core)[0].time = times[k];
+        chroprof__sample_rows(p->core)[0].duration = 3;
+        CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+        laws(&sum);
+    }
+    CHECK_EQ(chroprof_samples(&sum, 0, UINT64_MAX, rows, 4), 4);
+    for (k = 0; k < 4; k++)
+        CHECK_EQ(rows[k].at_ns, 10 * k + (times[k] < 10 ? 1 : 10));
+    CHECK_EQ(rows[3].duration_ns, 3);
+    CHECK_EQ(chroprof_snapshot(memory, sizeof memory, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+}
+
 /* A snapshot takes them in, so each of their words is made nonsense. */
 TEST(ticks_that_wait_may_be_anything)
 {
@@ -1757,6 +1785,7 @@ static const test_case tests[] = {
     CASE(counters_go_on_beyond_32_bits),
     CASE(a_note_that_is_not_in_memory),
     CASE(files_of_several_processes_at_one_place),
+    CASE(merged_samples_stay_in_their_time),
     CASE(ticks_that_wait_may_be_anything),
     CASE(events_of_a_stalled_turn_are_modulo_2_to_the_31),
 };
