@@ -86,7 +86,7 @@ def main():
         row = [statistics.median(getattr(c, f) for c in calls)
                for f in ("instructions", "loads", "stores")]
         row += [statistics.median(len(getattr(c, f)) for c in calls) for f in ("lines", "written")]
-        print("%-32s %-22s %8d %8d %8d %7d %7d" % (sys.argv[2], name, *row))
+        print("%-32s %-22s %8d %8d %8d %7d  %7d" % (sys.argv[2], name, *row))
 
 
 main()

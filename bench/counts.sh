@@ -13,7 +13,7 @@ mkdir -p "$out"
 $cc -std=c99 -O2 -fno-pie -no-pie "$here/bench.c" "$here/impl.c" "$here/disabled.c" -o "$out/bench"
 nm --defined-only --print-size "$out/bench" >"$out/symbols"
 
-printf '%-32s %-22s %8s %8s %8s %7s %7s\n' row call instr. loads stores lines 'lines w'
+printf '%-32s %-22s %8s %8s %8s %7s  %7s\n' row call instr. loads stores lines written
 count() {
     valgrind --tool=lackey --trace-mem=yes --log-fd=9 "$out/bench" --loop "$1" "$2" 9>&1 \
         >/dev/null 2>&1 | python3 "$here/counts.py" "$out/symbols" "$1"

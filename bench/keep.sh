@@ -12,7 +12,9 @@ mkdir -p "$kept" || exit 1
 stamp() {
     commit=$(git -C "$here" rev-parse --short HEAD 2>/dev/null || echo 'no commit')
     git -C "$here" diff --quiet HEAD -- ../chroprof.h . 2>/dev/null || commit="$commit+"
-    compiler=$(${CC:-cc} --version 2>/dev/null | head -n 1)
+    compiler=gcc
+    ${CC:-cc} --version 2>/dev/null | grep -q clang && compiler=clang
+    compiler="$compiler $(${CC:-cc} -dumpfullversion -dumpversion 2>/dev/null | head -n 1) -O2"
     model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
     echo "$(date -u +%Y-%m-%d) | $commit | $compiler | ${model:-$(uname -m)}, $(uname -s)"
 }
