@@ -10374,6 +10374,13 @@ static bool chroprof__is_tick_of_others(const chroprof__core *c)
            *(const volatile uint32_t *)&c->account == CHROPROF__IDLE && !chroprof__is_busy(c);
 }
 
+/* Does somebody still want ticks here? Not if the profile was begun anew without a stop. */
+static bool chroprof__is_ticking(const chroprof__core *c)
+{
+    const chroprof__sampler *s = c->magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
+    return s && chroprof__peek64(&s->armed) != 0;
+}
+
 /* What a thread does with a tick that is not the loop's. */
 static void chroprof__pass_on(const chroprof__core *c, pthread_t thread, int number)
 {
@@ -10397,7 +10404,8 @@ static void chroprof__on_signal(int number, siginfo_t *info, void *context)
     (void)info;
     (void)__atomic_add_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
     chroprof__core *c = __atomic_load_n(&t->core, __ATOMIC_SEQ_CST);
-    bool own = c && __atomic_load_n(&t->pid, __ATOMIC_SEQ_CST) == (long)getpid();
+    bool own = c && __atomic_load_n(&t->pid, __ATOMIC_SEQ_CST) == (long)getpid() &&
+               chroprof__is_ticking(c);
     bool here = own && pthread_equal(t->thread, pthread_self());
     if (own && !here)
         chroprof__pass_on(c, t->thread, number);
@@ -10549,7 +10557,12 @@ static void chroprof__set_up_sampler(chroprof *p, chroprof__sampler *s,
 }
 
 #if CHROPROF__THREAD_TIMER
-/* One for each profile: nothing to take hold of. */
+/* One for each profile: nothing to take hold of. What a lost one left behind ticks for nobody. */
+static void chroprof__end_lost_timers(const chroprof *p)
+{
+    (void)p;
+}
+
 static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_options *o)
 {
     (void)p;
@@ -10596,7 +10609,7 @@ static int chroprof__signal_of(const chroprof_sampler_options *o)
 
 static void chroprof__free_timer(chroprof__process_timer *t)
 {
-    t->owner = NULL;
+    __atomic_store_n(&t->owner, (const chroprof *)NULL, __ATOMIC_SEQ_CST);
     __atomic_store_n(&t->pid, 0, __ATOMIC_SEQ_CST);
 }
 
@@ -10613,7 +10626,7 @@ static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_optio
         !__atomic_compare_exchange_n(&t->pid, &held, own, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST))
         return false;
-    t->owner = p;
+    __atomic_store_n(&t->owner, p, __ATOMIC_SEQ_CST);
     t->core = NULL;
     if (held) {
         t->passing = 0;                     /* whoever did is not in this process */
@@ -10664,7 +10677,7 @@ static bool chroprof__await_passing(chroprof__process_timer *t)
 static void chroprof__end_timer(chroprof *p)
 {
     chroprof__process_timer *t = chroprof__timer_of(p->sampler_signal);
-    if (t->owner != p)                      /* a forked child's: taken over */
+    if (__atomic_load_n(&t->owner, __ATOMIC_SEQ_CST) != p)    /* a forked child's: taken over */
         return;
     if (t->pid != (long)getpid()) {
         t->passing = 0;
@@ -10675,6 +10688,21 @@ static void chroprof__end_timer(chroprof *p)
     }
     chroprof__return_signal(p->sampler_signal, p->sampler_ignored);
     chroprof__free_timer(t);
+}
+
+/* Of a profile that was begun anew without a stop. */
+static void chroprof__end_lost_timers(chroprof *p)
+{
+    static const int numbers[2] = { SIGPROF, SIGALRM };
+    for (uint32_t k = 0; k < 2; k++) {
+        const chroprof__process_timer *t = chroprof__timer_of(numbers[k]);
+        if (__atomic_load_n(&t->owner, __ATOMIC_SEQ_CST) != p)
+            continue;
+        p->sampler_signal = numbers[k];
+        p->sampler_ignored = t->ignored;
+        chroprof__end_timer(p);
+        p->sampler_signal = 0;
+    }
 }
 #endif
 
@@ -10714,6 +10742,7 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
     if (p->sampling && p->sampler_pid == (uint64_t)getpid())
         return CHROPROF_ERR_SAMPLER_RUNNING;
     chroprof_sampler_stop(p);               /* the parent's, in a forked child */
+    chroprof__end_lost_timers(p);
     if (options)
         o = *options;
     if (!chroprof__hold_timer(p, &o))

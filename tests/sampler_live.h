@@ -1309,8 +1309,9 @@ TEST(stops_while_others_pass_ticks_on)
 
 static int another_in_the_child(chroprof *parents)
 {
+    static unsigned char memory[1 << 18];
     chroprof mine;
-    if (chroprof_init(&mine, live_memory, sizeof live_memory, NULL) != CHROPROF_OK)
+    if (chroprof_init(&mine, memory, sizeof memory, NULL) != CHROPROF_OK)
         return 1;
     if (chroprof_sampler_start(&mine, NULL) != CHROPROF_OK)
         return 2;
@@ -1367,7 +1368,38 @@ TEST(one_timer_a_process)
     CHECK(signals_are_default());
 }
 
+/* Its timer goes on, but finds no sampler in the block; the next start is as the first. */
+TEST(begun_anew_without_a_stop)
+{
+    chroprof_options o = no_options();
+    chroprof_sampler_options wall;
+    int k;
+    chroprof *p = live_profile(&o);
+    memset(&wall, 0, sizeof wall);
+    wall.mode = CHROPROF_SAMPLER_WALL;
+    wall.period_ns = 1 * MS;
+    for (k = 0; k < 4; k++) {
+        CHECK_EQ(chroprof_sampler_start(p, k % 2 ? NULL : &wall), CHROPROF_OK);
+        CHECK_EQ(timers_of_process(), 1);
+        CHECK_EQ(chroprof_init(p, live_memory, k == 3 ? CHROPROF_MEMORY_MIN : sizeof live_memory,
+                               NULL), CHROPROF_OK);
+        spin_in_a(30);
+        CHECK_EQ(sampler_of(p).ticks, 0);
+        CHECK_EQ(raise(k % 2 ? SIGPROF : SIGALRM), 0);
+    }
+    p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    chroprof_enter(p, &site_a);
+    spin_in_a(100);
+    chroprof_leave(p);
+    settle(p);
+    CHECK(weight_with(p, "spin_in_a", "[task a]", NULL) >= 5);
+    CHECK_EQ(timers_of_process(), 0);
+    CHECK(signals_are_default());
+}
+
 #define THREAD_CASES                                                                               \
+    CASE(begun_anew_without_a_stop),                                                               \
     CASE(ticks_of_a_process_reach_the_loop),                                                       \
     CASE(ticks_of_others_are_none),                                                                \
     CASE(stops_while_others_pass_ticks_on),                                                        \
