@@ -1370,10 +1370,14 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
  *
  * GET /debug/chroprof?format=FORMAT&seconds=N: the run so far or, N > 0, the next N seconds; the
  * loop goes on meanwhile. 404 where chroprof_parse_query says false, 503 while another one waits
- * for its seconds, 500 if the profile was reset in them. Takes twice the size of memory again,
- * allocates as evhttp does, and writing is the site "chroprof page". The server must run in the
- * thread of the profile. It is no page for strangers. */
+ * for its seconds (to their end, even if its client has gone: libevent 2.1 does not notice), 500 if
+ * memory is not the profile's or the profile was reset in them. Takes twice the size of memory
+ * again, allocates as evhttp does, takes the close callback of a connection that waits, and writing
+ * is the site "chroprof page". The server must run in the thread of the profile. It is no page for
+ * strangers. */
 #define CHROPROF_EVHTTP(p, memory)                                                                 \
+    /* Does not compile where memory is a pointer, whose size is not that of the profile. */       \
+    typedef char chroprof__memory_is_no_array[sizeof(memory) > sizeof(void *) ? 1 : -1];           \
     static unsigned char chroprof__evhttp_before[sizeof(memory)];                                  \
     static unsigned char chroprof__evhttp_between[sizeof(memory)];                                 \
     static struct {                                                                                \
@@ -1429,15 +1433,22 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
     {                                                                                              \
         struct evhttp_connection *const connection = evhttp_request_get_connection(request);       \
         struct event_base *const base = evhttp_connection_get_base(connection);                    \
+        struct event *const over = evtimer_new(base, chroprof__evhttp_over, NULL);                 \
+        const chroprof_result result =                                                             \
+            chroprof_snapshot((memory), sizeof(memory), chroprof__evhttp_before, sizeof(memory));  \
         struct timeval after;                                                                      \
         after.tv_sec = (time_t)query.seconds;                                                      \
         after.tv_usec = 0;                                                                         \
+        if (result != CHROPROF_OK || over == NULL || evtimer_add(over, &after) != 0) {             \
+            if (over != NULL)                                                                      \
+                event_free(over);                                                                  \
+            evhttp_send_error(request, HTTP_INTERNAL, chroprof_result_text(result));               \
+            return;                                                                                \
+        }                                                                                          \
         chroprof__evhttp.query = query;                                                            \
         chroprof__evhttp.request = request;                                                        \
-        chroprof__evhttp.over = evtimer_new(base, chroprof__evhttp_over, NULL);                    \
-        chroprof_snapshot((memory), sizeof(memory), chroprof__evhttp_before, sizeof(memory));      \
+        chroprof__evhttp.over = over;                                                              \
         evhttp_connection_set_closecb(connection, chroprof__evhttp_gone, NULL);                    \
-        evtimer_add(chroprof__evhttp.over, &after);                                                \
     }                                                                                              \
     static void chroprof_evhttp(struct evhttp_request *request, void *unused)                      \
     {                                                                                              \

@@ -1,5 +1,7 @@
 /* CHROPROF_EVHTTP in C and C++: a server and its client in one loop; the page of the run, of a format
- * that does not exist, of the next second, and of one that another waits for. Exit status 0: right. */
+ * that does not exist, of the next second, and of one that another waits for; the next seconds of a
+ * profile that is not in that memory are no page, at once. With POINTER it must not compile. Exit
+ * status 0: right. */
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
@@ -7,13 +9,17 @@
 #include "../../chroprof.h"
 
 static chroprof prof;
+#ifdef POINTER
+static unsigned char *memory;
+#else
 static unsigned char memory[1 << 17];
+#endif
 CHROPROF_EVHTTP(&prof, memory);
 
 static const char *const asked[] = { "", "?format=json", "?format=none", "?seconds=1&format=folded",
-                                     "?seconds=1" };
-static const int wanted[] = { 200, 200, 404, 200, 503 };
-enum { ASKED = 5 };
+                                     "?seconds=1", "?seconds=60" };
+static const int wanted[] = { 200, 200, 404, 200, 503, 500 };
+enum { ASKED = 5, ELSEWHERE = ASKED };
 static int answered, right;
 
 static void on_reply(struct evhttp_request *request, void *which)
@@ -36,6 +42,23 @@ static void ask(struct event_base *base, int port, int which)
     evhttp_make_request(connection, request, EVHTTP_REQ_GET, path);
 }
 
+/* Asked for the profile of an array in which there is none. */
+static int elsewhere(struct event_base *base, int port)
+{
+    static unsigned char other[1 << 17];
+    struct timeval limit;
+    limit.tv_sec = 10;
+    limit.tv_usec = 0;
+    if (chroprof_init(&prof, other, sizeof(other), NULL) != CHROPROF_OK)
+        return 0;
+    memset(memory, 0, sizeof(memory));
+    ask(base, port, ELSEWHERE);
+    event_base_loopexit(base, &limit);
+    while (answered == ELSEWHERE && !event_base_got_exit(base))
+        event_base_loop(base, EVLOOP_ONCE);
+    return answered == ELSEWHERE + 1 && right == 2 * answered;
+}
+
 int main(void)
 {
     struct event_base *base = event_base_new();
@@ -49,9 +72,13 @@ int main(void)
     for (int i = 0; i < ASKED; i++)
         ask(base, port, i);
     while (answered < ASKED && event_base_loop(base, EVLOOP_ONCE) == 0) {}
+    if (answered != ASKED || right != 2 * ASKED || chroprof_check(&prof) != NULL)
+        return 2;
+    if (!elsewhere(base, port))
+        return 3;
     evhttp_free(server);
     for (int i = 0; i < 9; i++)             /* libevent frees connections a turn later */
         event_base_loop(base, EVLOOP_NONBLOCK);
     event_base_free(base);
-    return right == 2 * ASKED && chroprof_check(&prof) == NULL ? 0 : 2;
+    return chroprof_check(&prof) == NULL ? 0 : 4;
 }

@@ -249,6 +249,13 @@ loop() {
 }
 loop glib libglib2.0-dev glib.h $(pkg-config --cflags --libs glib-2.0 2>/dev/null)
 loop evhttp libevent-dev event2/http.h -levent
+if is_wanted loop_evhttp_pointer && echo '#include <event2/http.h>' | $CC -E -x c - >/dev/null 2>&1
+then
+    if gcc $c99 -DPOINTER -fsyntax-only evhttp.c 2>"$scratch/log"; then
+        fail loop_evhttp_pointer "a pointer is taken for the memory"
+    elif grep -q memory_is_no_array "$scratch/log"; then ok loop_evhttp_pointer
+    else fail loop_evhttp_pointer "$(head -n 1 "$scratch/log")"; fi
+fi
 loop libev libev-dev ev.h -lev
 loop libunwind libunwind-dev libunwind.h -lunwind -O2 -fomit-frame-pointer
 
