@@ -1258,11 +1258,13 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
  * Call it once, before any loop runs. From then on the context's wait is idle, a callback that
  * iterates the context may be called again in there, and each dispatch of a timeout, an idle, an
  * I/O channel, a child, a signal or a descriptor is entered by its source's name
- * (g_source_set_name), or "unnamed". For this, functions of yours stand before those in GLib's own
- * tables (g_timeout_funcs and kin, and copies made of them from then on), so the sources of
- * libraries are seen as well. Sources with other tables are loop: begin their dispatch by
- * CHROPROF_SCOPE. p is evaluated at each wait and dispatch of that context, in the thread that runs
- * it. Loops of other contexts go on as before. One context a file. */
+ * (g_source_set_name), or one without by its callback, "unnamed chroprof__glib_wait+1234"; which
+ * that is tells gdb -batch -ex "info symbol chroprof__glib_wait+1234" PROGRAM. For this, functions
+ * of yours stand before those in GLib's own tables (g_timeout_funcs and kin, and copies made of
+ * them from then on), so the sources of libraries are seen as well. Sources with other tables
+ * (those of sockets, GDBus and GDK) are loop: begin their dispatch by CHROPROF_SCOPE. p is
+ * evaluated at each wait and dispatch of that context, in the thread that runs it. Loops of other
+ * contexts go on as before. One context a file. */
 #ifndef CHROPROF_DISABLE
 #define CHROPROF_GLIB(p)                                                                           \
     static GMainContext *chroprof__glib_context;                                                   \
@@ -1277,12 +1279,24 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
         chroprof_loop_leave(profile);                                                              \
         return ready;                                                                              \
     }                                                                                              \
-    static chroprof *chroprof__glib_enter(GSource *source)                                         \
+    /* Whether it has no name, or the one that GLib gives to all of a kind. */                     \
+    static int chroprof__glib_says_nothing(const char *name)                                       \
+    {                                                                                              \
+        return name == NULL || g_strcmp0(name, "GIdleSource") == 0 ||                              \
+               g_strcmp0(name, "GChildWatchSource") == 0 || g_str_has_prefix(name, "GIOChannel");  \
+    }                                                                                              \
+    static chroprof *chroprof__glib_enter(GSource *source, GSourceFunc call)                       \
     {                                                                                              \
         const int ours = g_source_get_context(source) == chroprof__glib_context;                   \
         chroprof *const profile = ours ? (p) : NULL;                                               \
-        const char *const name = g_source_get_name(source);                                        \
-        chroprof_enter(profile, chroprof_site_make(profile, name ? name : "unnamed", NULL, 0));    \
+        const char *name = ours ? g_source_get_name(source) : "";                                  \
+        char own[64];                                                                              \
+        if (chroprof__glib_says_nothing(name)) {                                                   \
+            g_snprintf(own, sizeof(own), "%s chroprof__glib_wait%+ld", name ? name : "unnamed",    \
+                       (long)((intptr_t)call - (intptr_t)&chroprof__glib_wait));                   \
+            name = own;                                                                            \
+        }                                                                                          \
+        chroprof_enter(profile, chroprof_site_make(profile, name, NULL, 0));                       \
         return profile;                                                                            \
     }                                                                                              \
     CHROPROF__GLIB_KINDS(CHROPROF__GLIB_DISPATCH)                                                  \
@@ -1300,7 +1314,7 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
     static gboolean (*chroprof__glib_##kind)(GSource *, GSourceFunc, gpointer);                    \
     static gboolean chroprof__glib_on_##kind(GSource *source, GSourceFunc call, gpointer data)     \
     {                                                                                              \
-        chroprof *const profile = chroprof__glib_enter(source);                                    \
+        chroprof *const profile = chroprof__glib_enter(source, call);                              \
         const gboolean stays = chroprof__glib_##kind(source, call, data);                          \
         chroprof_leave(profile);                                                                   \
         return stays;                                                                              \

@@ -2,7 +2,7 @@
 /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs glib-2.0) ; needs: libglib2.0-dev */
 /* Sources of GLib's own kinds, libraries' too, are entered by the name they have; a callback may
  * iterate the loop. Lost: what else was ready, so no delay; sources with tables of their own
- * (GDBus, sockets) are loop, unless they say CHROPROF_SCOPE; unnamed ones are one site. */
+ * (GDBus, sockets) are loop, unless they say CHROPROF_SCOPE; unnamed ones go by an address. */
 #include <glib.h>
 #include <stdio.h>
 #include <sys/socket.h>

@@ -16,6 +16,7 @@ static int calls;
 
 static void called(void) { calls++; }
 static gboolean on_source(gpointer data) { called(); return data != NULL; }
+static gboolean on_other(gpointer data) { calls += 2; return data != NULL; }
 static gboolean on_fd(int fd, GIOCondition what, gpointer data)
 {
     called();
@@ -85,6 +86,42 @@ static void every_kind(void)
     raise(SIGUSR1);
 }
 
+#ifndef CHROPROF_DISABLE
+/* How many sites, of any kind, tell by their name where on_other is. */
+static int others(void)
+{
+    chroprof_rank rows[32];
+    char place[64];
+    int found = 0;
+    size_t count = chroprof_ranks(&prof, rows, 32, CHROPROF_BY_EXEC);
+    g_snprintf(place, sizeof place, " chroprof__glib_wait%+ld",
+               (long)((intptr_t)&on_other - (intptr_t)&chroprof__glib_wait));
+    for (size_t i = 0; i < count && i < 32; i++)
+        found += g_str_has_suffix(rows[i].name, place);
+    return found;
+}
+#endif
+
+/* Without a name of theirs, two callbacks in two kinds of sources are four sites. */
+static int without_names(void)
+{
+    size_t before = chroprof_ranks(&prof, NULL, 0, CHROPROF_BY_EXEC);
+    int until = calls + 6;
+    g_idle_add(on_source, NULL);
+    g_idle_add(on_other, NULL);
+    g_timeout_add(1, on_source, NULL);
+    g_timeout_add(1, on_other, NULL);
+    run(until);
+#ifndef CHROPROF_DISABLE
+    before += 3;                            /* one of them is known from every_kind */
+#endif
+#ifndef CHROPROF_DISABLE
+    if (others() != 2)
+        return 0;
+#endif
+    return calls == until && chroprof_ranks(&prof, NULL, 0, CHROPROF_BY_EXEC) == before;
+}
+
 /* What the loop of another context calls is none of ours. */
 static int other_context(void)
 {
@@ -139,5 +176,7 @@ int main(void)
         return 3;
     if (chroprof_check(&prof) != NULL)
         return 4;
-    return seen() ? 0 : 5;
+    if (!seen())
+        return 5;
+    return without_names() ? 0 : 6;
 }
