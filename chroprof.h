@@ -116,10 +116,10 @@ THREADS, SIGNALS, FORK
 
  All events of one profile, and every call that takes a chroprof * without const, come from one
  thread, and not from signal handlers. Reads may only run while that thread is not inside a call.
- Different profiles are independent; there is no global state. The sampler's handler is the one
- exception to the rule of signals, and chroprof_sample another. After fork the child must not use
- the parent's profile if the block is shared memory, but for chroprof_map; a private copy may go on
- in both.
+ Different profiles are independent; there is no global state, but with CHROPROF_ITIMER. The
+ sampler's handler is the one exception to the rule of signals, and chroprof_sample another. After
+ fork the child must not use the parent's profile if the block is shared memory, but for
+ chroprof_map; a private copy may go on in both.
 
 THE SAMPLER
 
@@ -134,9 +134,10 @@ THE SAMPLER
  the process's timer, so one profile at a time (in each of the two modes), and a tick may interrupt
  any thread, which passes it on. CPU takes SIGPROF and goes by the time of all threads: where
  others work while the loop sleeps it may see EINTR as well. WALL takes SIGALRM and the timer of
- alarm(). Whoever sends these signals meanwhile makes a tick. Functions have names there (those of
- the dynamic linker), but no module; registers are read on Linux and macOS, else a sample names
- tasks only. Elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
+ alarm(). Whoever sends these signals meanwhile makes a tick. exec keeps such a timer, and its next
+ tick kills the new program: stop before it (a forked child has none). Functions have names there
+ (those of the dynamic linker), but no module; registers are read on Linux and macOS, else a sample
+ names tasks only. Elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
  Two clocks to go by. CPU, the default: ticks come as the thread burns CPU time, so a loop that
  sleeps is never interrupted; not faster than the kernel's own tick, 1 to 10 ms. WALL: ticks come
  all the time, for stalls that wait (a lock, a disk, a name server), and each tick draws up to 8

@@ -1398,7 +1398,33 @@ TEST(begun_anew_without_a_stop)
     CHECK(signals_are_default());
 }
 
+/* How a program ends that takes over from a sampled one: its signal, or 0. */
+static int end_after_exec(bool stop)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        chroprof_options o = no_options();
+        chroprof *p = live_profile(&o);
+        start(p, CHROPROF_SAMPLER_WALL, 4000);
+        if (stop)
+            chroprof_sampler_stop(p);
+        execlp("sleep", "sleep", "0.2", (char *)NULL);
+        _exit(1);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The manual says so: the kernel keeps the timer, but not the handler. */
+TEST(exec_wants_a_stop)
+{
+    CHECK_EQ(end_after_exec(true), 0);
+    CHECK_EQ(end_after_exec(false), SIGALRM);
+}
+
 #define THREAD_CASES                                                                               \
+    CASE(exec_wants_a_stop),                                                                       \
     CASE(begun_anew_without_a_stop),                                                               \
     CASE(ticks_of_a_process_reach_the_loop),                                                       \
     CASE(ticks_of_others_are_none),                                                                \
