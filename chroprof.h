@@ -837,7 +837,8 @@ CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const ch
  * 512th path; where paths did not fit, their sites and those billed instead lack percentiles, and
  * windows in which their time may be late. Samples are merged: stacks by their frames, functions by
  * module and offset (so addresses may move; names come from chroprof symbolize), the rows after
- * those that are there. Without max_samples in p they count as dropped from that table.
+ * those that are there, ticks since the other's last event at the end of its time. Without
+ * max_samples in p they count as dropped from that table.
  * CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the other,
  * and the windows of both. The thread of p that may read the other; not from on_stall. */
 CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
