@@ -1266,7 +1266,9 @@ static inline __attribute__((unused)) chroprof *chroprof__scope_begin(chroprof *
  * them from then on), so the sources of libraries are seen as well. Sources with other tables
  * (those of sockets, GDBus and GDK) are loop: begin their dispatch by CHROPROF_SCOPE. p is
  * evaluated at each wait and dispatch of that context, in the thread that runs it. Loops of other
- * contexts go on as before. One context a file. */
+ * contexts go on as before. One context a file, which the program keeps to its end: another one at
+ * its address would be taken for it. Cost: 1400 instructions a wait and dispatch, 1300 more for a
+ * source without a name. */
 #ifndef CHROPROF_DISABLE
 #define CHROPROF_GLIB(p)                                                                           \
     static GMainContext *chroprof__glib_context;                                                   \
