@@ -272,27 +272,9 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-# same_profile NAME PAGE JSON: the page holds that JSON, its long lists as columns
+# same_profile NAME PAGE JSON: the page holds that JSON
 same_profile() {
-    if python3 - "$2" "$3" 2>"$scratch/log" <<'END'; then ok "$1"; else
-import json, re, sys
-page = open(sys.argv[1], encoding="utf-8").read()
-held = json.loads(re.search('<script type="application/json"[^>]*>(.*?)</script>', page, re.S)[1])
-sites = {site["id"]: site for site in held["sites"]}
-for name in ("paths", "stacks", "samples"):
-    if isinstance(held.get(name), dict):
-        keys, values = held[name]["keys"], held[name]["values"]
-        assert len(values) % len(keys) == 0
-        held[name] = [dict(zip(keys, values[k:k + len(keys)]))
-                      for k in range(0, len(values), len(keys))]
-        if name == "paths":
-            assert "name" not in keys
-            for row in held[name]:
-                row.update((key, sites[row["site"]][key]) for key in ("name", "file", "line"))
-    else:
-        assert name != "paths", "the paths are no columns"
-assert held == json.load(open(sys.argv[2], encoding="utf-8")), "the page holds another profile"
-END
+    if python3 tests/check_page.py "$2" "$3" 2>"$scratch/log"; then ok "$1"; else
         fail "$1" "$(tail -n 1 "$scratch/log")"; fi
 }
 if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then

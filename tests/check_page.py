@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""Is the profile that a report page holds that of a JSON? Its long lists are columns.
+
+    tests/check_page.py PAGE.html PROFILE.json
+"""
+import json
+import re
+import sys
+
+page = open(sys.argv[1], encoding="utf-8").read()
+held = json.loads(re.search('<script type="application/json"[^>]*>(.*?)</script>', page, re.S)[1])
+sites = {site["id"]: site for site in held["sites"]}
+for name in ("paths", "stacks", "samples"):
+    if isinstance(held.get(name), dict):
+        keys, values = held[name]["keys"], held[name]["values"]
+        assert len(values) % len(keys) == 0
+        held[name] = [dict(zip(keys, values[k:k + len(keys)]))
+                      for k in range(0, len(values), len(keys))]
+        if name == "paths":
+            assert "name" not in keys
+            for row in held[name]:
+                row.update((key, sites[row["site"]][key]) for key in ("name", "file", "line"))
+    else:
+        assert name != "paths", "the paths are no columns"
+assert held == json.load(open(sys.argv[2], encoding="utf-8")), "the page holds another profile"
