@@ -13403,7 +13403,7 @@ static uint64_t chroprof__path_figure(const chroprof *p, uint32_t path, uint32_t
     case CHROPROF__STILLBORN: return row->stillborn;
     case CHROPROF__CALLS: return row->calls;
     case CHROPROF__SLICE_MAX: return chroprof__ns(p->core, row->slice_max);
-    default: return row->live;
+    default: return row->live + row->merged_live;
     }
 }
 

@@ -225,7 +225,7 @@ for backend in $backends; do
     symbolize other "$backend"
     if cmp -s "$scratch/twice.json" "$scratch/other/$backend.json"; then ok "${backend}_twice"; else
         fail "${backend}_twice" "the second time changes the first"; fi
-    "$scratch/chroprof-$backend" report "$scratch/other/before.json" 2>/dev/null >"$scratch/page.html"
+    "$scratch/chroprof-$backend" report "$scratch/other/before.json" >"$scratch/page.html" 2>"$scratch/err"
     if python3 tests/check_page.py "$scratch/page.html" "$scratch/twice.json" 2>"$scratch/err"; then
         ok "${backend}_report_by_itself"; else
         fail "${backend}_report_by_itself" "$(tail -n 1 "$scratch/err")"; fi
