@@ -147,12 +147,14 @@ THE SAMPLER
  Each sample is one stack, woven of two: functions of the slice, under the task that executes them,
  under the functions that began it, and so on out to main. Where a function ran before the task
  began is known by its frame record, so compile with -fno-omit-frame-pointer; without, the innermost
- function is still right, and "(frames missing)" stands where the walk ended. It stays within the
- stack of the thread, or of a fiber told by chroprof_sampler_stack, and never faults; options.unwind
- replaces it, but is not woven: its addresses do not tell where on the stack they were, so all of
- them stand under the innermost task, "(frames missing)" between. Functions are kept as module,
- offset and build id. The reports name those that the dynamic linker knows (link with -rdynamic to
- have yours); chroprof symbolize adds all others, with inlined calls, file and line.
+ function is still right, and "(frames missing)" stands where the walk ended. On arm64 gcc also
+ needs -mno-omit-leaf-frame-pointer, or the caller of a function that calls none is left out. It
+ stays within the stack of the thread, or of a fiber told by chroprof_sampler_stack, and never
+ faults; options.unwind replaces it, but is not woven: its addresses do not tell where on the stack
+ they were, so all of them stand under the innermost task, "(frames missing)" between. Functions are
+ kept as module, offset and build id. The reports name those that the dynamic linker knows (link
+ with -rdynamic to have yours); chroprof symbolize adds all others, with inlined calls, file and
+ line.
  A sample with the stack of the row before it and no CPU time since extends that row, so an hour of
  idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. A tick
  waits in a ring for the next event; in a long slice neighbours in the ring are merged, so that
