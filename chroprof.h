@@ -8469,8 +8469,8 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
     return CHROPROF_OK;
 }
 
-/* Where the copy begins: on a line of the cache if there is room, as chroprof_init has it. What lies
- * before it looks like no start. */
+/* Where the copy begins: on a line of the cache if there is room, as chroprof_init has it. What
+ * lies before it looks like no start. */
 static chroprof__core *chroprof__place(void *memory, uint64_t size, uint64_t bytes, uint64_t *room)
 {
     uint64_t skip = (0 - (uint64_t)(uintptr_t)memory) % CHROPROF__ALIGN;
