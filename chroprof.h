@@ -211,7 +211,8 @@ OUTPUT FORMATS
  CHROPROF_PROMETHEUS   a scrape: text exposition 0.0.4
  CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
  CHROPROF_FIREFOX      the Firefox Profiler's processed profile, version 60: the timeline of the
-                       samples, else one made from stalls and windows; the exact tree; waiting
+                       samples, else one made from windows and up to 64 stalls at their own time;
+                       the exact tree; waiting. Markers: stalls, among them the passes that stalled
 
  A format that was left out by its macro answers -1, with errno EINVAL from chroprof_dump.
  chroprof_dump flushes the stream, so a full disk is noticed; a dump to a terminal takes its width,
@@ -15170,8 +15171,6 @@ static void chroprof__firefox_thread(const chroprof__firefox *f, uint32_t thread
     chroprof__firefox_sample_table(f, thread);
     chroprof__firefox_markers(f, thread != CHROPROF__THREAD_TIME);
 }
-
-/* ---- shared tables */
 
 /* ---- shared tables */
 

@@ -21,5 +21,5 @@ for name in ("paths", "stacks", "samples"):
             for row in held[name]:
                 row.update((key, sites[row["site"]][key]) for key in ("name", "file", "line"))
     else:
-        assert name != "paths", "the paths are no columns"
+        assert name == "stacks" or not held.get(name), f"the {name} are no columns"
 assert held == json.load(open(sys.argv[2], encoding="utf-8")), "the page holds another profile"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Every profile that the tests make, in every format: what each case of some test programs ends
-# with, each recorded stream, each example and the demonstration. Read back by the checkers of the
-# formats and compared with its JSON, sum by sum.
+# What each case of four test programs ends with (test_formats checks its own), each recorded stream,
+# each example and the demonstration, in every format: read back by the checkers of the formats and
+# compared with the JSON, sum by sum.
 #   sh tests/formats.sh [WORD...]     B=build: the folder of the programs; WORD: test, trace, demo
 #                                     or a part of the name of an example; none: all
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
@@ -38,12 +38,17 @@ is_wanted test && for program in test_words test_events test_chronos test_sample
 done
 
 # --- the recorded streams
-is_wanted trace && command -v xz >/dev/null 2>&1 && for stream in tests/traces/*.events.xz; do
-    name=$folder/$(basename "$stream" .events.xz)
-    for format in json firefox pprof prometheus folded; do
-        "$B/chroprof" replay "$stream" --stall 50us -f $format -o "$name.$format"
+if is_wanted trace && ! command -v xz >/dev/null 2>&1; then
+    skip traces "needs xz"
+elif is_wanted trace; then
+    for stream in tests/traces/*.events.xz; do
+        name=$(basename "$stream" .events.xz)
+        for format in json firefox pprof prometheus folded; do
+            "$B/chroprof" replay "$stream" --stall 50us -f $format -o "$folder/$name.$format" ||
+                fail "$name" "replay -f $format ends with $?"
+        done
     done
-done
+fi
 
 # built NAME BUILD-LINE: with every_format.h in front; "skip" if what it includes is not there
 built() {
@@ -65,7 +70,8 @@ for source in examples/hello.c examples/loop_*.c examples/loop_*.cc examples/dem
     loop_libev) line="cc -include ev.h ${line#cc }" ;;    # <elf.h> takes its EV_NONE
     esac
     if ! built "$name" "$line"; then
-        if grep -q 'No such file\|cannot find -l\|not found' "$folder/log"; then
+        if grep 'No such file\|cannot find -l\|not found' "$folder/log" |
+            grep -qv "chroprof\|every_format\|$name"; then
             skip "$name" "needs $(sed -n '1,3s,.* needs: \([^*]*[^* ]\).*,\1,p' "$source")"
         else
             fail "$name" "does not build: $(grep -m 1 'error\|undefined' "$folder/log")"
