@@ -1751,8 +1751,8 @@ extern long chroprof__system(long number, ...) __asm__("syscall");
 
 /* What only looks is compiled for size, but for copies of running programs: at -O2 a fifth less
  * code from gcc, a third from clang, and clang is done in half the time. A dump takes 10 to 25 %
- * longer, from clang 20 to 50 %. gcc hands "cold" down to what only cold functions call, clang wants
- * to be told of each. */
+ * longer, from clang 20 to 50 %. gcc hands "cold" down to what only cold functions call, clang
+ * wants to be told of each. */
 #ifdef __clang__
 #define CHROPROF__COLD_BEGIN \
     _Pragma("clang attribute push(__attribute__((cold)), apply_to = function)")
