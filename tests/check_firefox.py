@@ -364,6 +364,117 @@ def check_draws(names, samples, report):
     same("draws of", got, want)
 
 
+TOP, BINS, MILLION = 8, 240, 10 ** 6
+
+
+def rounding(report):
+    """What the sum of a bin may be off by, in ns: nothing if a tick is a nanosecond."""
+    totals = report["totals"]
+    return 0 if totals["elapsed_ticks"] == totals["elapsed_ns"] else len(report["paths"]) + 4
+
+
+def bins_of(series, group):
+    return [sum(series[k:k + group]) for k in range(0, len(series), group)]
+
+
+def lines_of(report, labels, group):
+    """What each line of the graph shows, bin by bin, from the JSON's windows: the sites with the
+    most exec time (of sites that share a name any will do), all others, untracked, loop."""
+    def column(field):
+        return bins_of([window[field] for window in report["windows"]], group)
+    sites = sorted((s for s in report["sites"] if s["exec_ns"] > 0), key=lambda s: -s["exec_ns"])
+    lines, rest = [], column("busy_ns")
+    need(labels[min(len(sites), TOP):] == ["(all other sites)", "(untracked)", "(loop)"], labels)
+    most = [site["exec_ns"] for site in sites[:TOP]]
+    for label, ns in zip(labels, most):
+        fit = [s for s in sites if s["name"] == label and s["exec_ns"] == ns]
+        need(fit, "no site", label, "has", ns)
+        sites.remove(fit[0])
+        lines.append(bins_of(fit[0]["windows"], group))
+    for line in lines + [column("untracked_ns")]:
+        rest = [a - b for a, b in zip(rest, line)]
+    return lines + [rest, column("untracked_ns"), column("loop_ns")]
+
+
+def check_borders(markers, use, report, group):
+    starts = [window["start_ns"] for window in report["windows"]][::group]
+    ends = starts[1:] + [report["windows"][-1]["end_ns"]]
+    need(len(use) == len(starts) <= BINS, "bins:", len(use), "not", len(starts))
+    for k, start, end in zip(use, starts, ends):
+        need(to_ns(markers["startTime"][k]) == start, "start of bin", k, "is not", start)
+        need(to_ns(markers["endTime"][k]) == end, "end of bin", k, "is not", end)
+
+
+def check_share(what, share, ns, whole, slack):
+    """Cut to millionths. Times beyond 2^40 are halved before, hence a thousandth of a millionth."""
+    cut = ns * MILLION - share * whole
+    most = slack * MILLION + whole // 1000
+    need(-most <= cut < whole + most or cut == whole == share == 0, what, "is", share,
+         "millionths of", whole, "ns, not", ns, "ns")
+
+
+def check_bin(what, shares, parts, idle, slack):
+    """The shares and that of idle are 1."""
+    whole = sum(parts) + idle
+    for number, (share, ns) in enumerate(zip(shares, parts)):
+        check_share("%s, line %d" % (what, number), share, ns, whole, slack)
+    busy = sum(shares)
+    need(0 <= busy <= MILLION, what, "has shares of", busy)
+    if whole > 0:
+        wrong = (busy - MILLION) * whole + idle * MILLION
+        least = len(shares) * whole + len(shares) * slack * MILLION
+        need(-least <= wrong <= slack * MILLION + whole // 1000, what, "is not 1 with idle:", busy,
+             idle, whole)
+
+
+def check_line(what, shares, lengths, ns, slack):
+    """Share x bin adds up to the exec time."""
+    got = sum(share * length for share, length in zip(shares, lengths))
+    wrong = abs(ns * MILLION - got)
+    need(wrong <= sum(lengths) + len(lengths) * slack * MILLION, what, "adds up to", got // MILLION,
+         "ns, not", ns)
+
+
+def check_use(markers, schema, report):
+    """The graph of shares, which has no line for idle."""
+    use = [k for k in range(markers["length"]) if markers["data"][k]["type"] == "Use"]
+    labels = [field["label"] for field in schema["fields"]]
+    keys = ["s%d" % row for row in range(len(labels))]
+    need([field["key"] for field in schema["fields"]] == keys, "keys", schema["fields"])
+    need([graph["key"] for graph in schema["graphs"]] == keys, "graphs", schema["graphs"])
+    group, slack = (len(report["windows"]) - 1) // BINS + 1, rounding(report)
+    check_borders(markers, use, report, group)
+    lines = lines_of(report, labels, group)
+    idle = bins_of([window["idle_ns"] for window in report["windows"]], group)
+    shares = []
+    for k in use:
+        need(set(markers["data"][k]) == {"type", *keys}, "lines of bin", k, markers["data"][k])
+        shares.append([to_ns(markers["data"][k][key]) for key in keys])     # millionths
+    for number, row in enumerate(shares):
+        check_bin("bin %d" % number, row, [line[number] for line in lines], idle[number], slack)
+    lengths = [to_ns(markers["endTime"][k]) - to_ns(markers["startTime"][k]) for k in use]
+    totals = report["totals"]
+    want = sorted((site["exec_ns"] for site in report["sites"]), reverse=True)[:len(labels) - 3]
+    want += [totals["busy_ns"] - totals["untracked_ns"] - sum(want), totals["untracked_ns"],
+             totals["loop_ns"]]
+    for label, column, ns in zip(labels, zip(*shares), want):
+        check_line("the graph of " + label, column, lengths, ns, slack)
+
+
+def check_stall_figures(markers, k, stall, words):
+    data, slices = markers["data"][k], stall["slices"]
+    need(words[markers["name"][k]] == "Stall: " + stall["kind"], "kind of stall", k)
+    need(to_ns(markers["startTime"][k]) == stall["start_ns"], "start of stall", k)
+    need(to_ns(markers["endTime"][k]) == stall["start_ns"] + stall["length_ns"], "end of stall", k)
+    need(to_ns(data["dur"]) == stall["length_ns"], "length of stall", k)
+    need(to_ns(data["cause"]["time"]) == stall["start_ns"], "time of the cause of stall", k)
+    need(data["events"] == stall["events"], "events of stall", k, data["events"], "are not",
+         stall["events"])
+    need(data["handler"] == (slices[0]["name"] if slices else "(loop)"), "handler of stall", k)
+    slice_ns = slices[0]["exec_ns"] if slices else 0
+    need(to_ns(data["slice"]) == slice_ns, "slice of stall", k, data["slice"], "is not", slice_ns)
+
+
 def check_stalls(names, markers, report):
     got = [k for k in range(markers["length"]) if markers["data"][k]["type"] == "Stall"]
     need(len(got) == len(report["stalls"]), "stalls:", len(got))
@@ -372,10 +483,7 @@ def check_stalls(names, markers, report):
         sampled = chains_of_stacks(report)
     for k, stall in zip(got, report["stalls"]):
         data = markers["data"][k]
-        need(to_ns(markers["startTime"][k]) == stall["start_ns"], "start of stall", k)
-        need(to_ns(data["dur"]) == stall["length_ns"], "length of stall", k)
-        if stall["slices"]:
-            need(data["handler"] == stall["slices"][0]["name"], "handler of stall", k)
+        check_stall_figures(markers, k, stall, names.shared["stringArray"])
         hits = [row["stack"] for row in stall["samples"]]
         want = chains[stall["slices"][0]["path"]] if stall["slices"] else (("(loop)", "", 0),)
         if hits and hits[0] in sampled and hits[0] > 0:
@@ -424,6 +532,9 @@ def check_sums(profile, report):
     if draws:
         check_draws(names, profile["threads"][3]["samples"], report)
     check_stalls(names, line["markers"], report)
+    schema = [s for s in profile["meta"]["markerSchema"] if s["name"] == "Use"]
+    need(len(schema) == 1, "graphs of shares:", len(schema))
+    check_use(line["markers"], schema[0], report)
 
 
 def main():

@@ -520,6 +520,44 @@ TEST(a_wrong_file_is_refused)
     }
 }
 
+/* The number of a key, one more or less in its last digit. */
+static void spoil(char *text, const char *key)
+{
+    char *digit = strstr(text, key);
+    CHECK(digit != NULL);
+    digit += strlen(key);
+    digit += strcspn(digit, ",}") - 1;
+    *digit = *digit == '9' ? '8' : (char)(*digit + 1);
+}
+
+/* Nor one in which one figure is off by one: a share of the loop, what a stall tells. */
+TEST(a_wrong_figure_is_refused)
+{
+    static const char *const keys[] = { "\"s0\":", "\"s1\":", "\"slice\":", "\"dur\":",
+                                        "\"events\":" };
+    static harness_output output;
+    char command[8192];
+    char path[4096];
+    chroprof *p;
+    uint32_t k;
+    need_python();
+    p = served(30);
+    check_formats(p);
+    snprintf(path, sizeof path, "%s", scratch("formats.firefox.json"));
+    snprintf(command, sizeof command, "python3 tests/check_firefox.py %s %s >/dev/null 2>&1", path,
+             scratch("formats.json"));
+    for (k = 0; k < sizeof keys / sizeof *keys; k++) {
+        FILE *out = fopen(path, "wb");
+        CHECK(out != NULL);
+        memcpy(&output, written(p, CHROPROF_FIREFOX), sizeof output);
+        spoil(output.bytes, keys[k]);
+        CHECK_EQ(fwrite(output.bytes, 1, output.used, out), output.used);
+        CHECK_EQ(fclose(out), 0);
+        if (system(command) == 0)
+            harness_fail(__FILE__, __LINE__, "%s is not looked at", keys[k]);
+    }
+}
+
 static const test_case cases[] = {
     CASE(a_server),
     CASE(merged_windows),
@@ -535,6 +573,7 @@ static const test_case cases[] = {
     CASE(who_is_first_by_what),
     CASE(more_sites_than_are_gathered_at_once),
     CASE(a_wrong_file_is_refused),
+    CASE(a_wrong_figure_is_refused),
 };
 
 TEST_MAIN(cases)
