@@ -5,6 +5,7 @@ sums against the JSON of the same profile: check_firefox.py PROFILE JSON
 Weights are compared to the nanosecond.
 """
 import argparse
+import itertools
 import json
 import sys
 from collections import Counter
@@ -364,7 +365,7 @@ def check_draws(names, samples, report):
     same("draws of", got, want)
 
 
-TOP, BINS, MILLION = 8, 240, 10 ** 6
+TOP, BINS, STALLS, MILLION = 8, 240, 64, 10 ** 6
 
 
 def rounding(report):
@@ -377,9 +378,9 @@ def bins_of(series, group):
     return [sum(series[k:k + group]) for k in range(0, len(series), group)]
 
 
-def lines_of(report, labels, group):
+def lines_of(report, labels, group, shown):
     """What each line of the graph shows, bin by bin, from the JSON's windows: the sites with the
-    most exec time (of sites that share a name any will do), all others, untracked, loop."""
+    most exec time (of sites with one name the one that is shown), all others, untracked, loop."""
     def column(field):
         return bins_of([window[field] for window in report["windows"]], group)
     sites = sorted((s for s in report["sites"] if s["exec_ns"] > 0), key=lambda s: -s["exec_ns"])
@@ -389,11 +390,14 @@ def lines_of(report, labels, group):
     for label, ns in zip(labels, most):
         fit = [s for s in sites if s["name"] == label and s["exec_ns"] == ns]
         need(fit, "no site", label, "has", ns)
-        sites.remove(fit[0])
-        lines.append(bins_of(fit[0]["windows"], group))
-    for line in lines + [column("untracked_ns")]:
+        site = max(fit, key=lambda s: (place_of(s),) in shown)
+        sites.remove(site)
+        lines.append((place_of(site), bins_of(site["windows"], group)))
+    lost = column("untracked_ns")
+    for _, line in lines + [(None, lost)]:
         rest = [a - b for a, b in zip(rest, line)]
-    return lines + [rest, column("untracked_ns"), column("loop_ns")]
+    return lines + [(("(all other sites)", "", 0), rest), (("(untracked)", "", 0), lost),
+                    (("(loop)", "", 0), column("loop_ns")), (IDLE, column("idle_ns"))]
 
 
 def check_borders(markers, use, report, group):
@@ -435,8 +439,8 @@ def check_line(what, shares, lengths, ns, slack):
          "ns, not", ns)
 
 
-def check_use(markers, schema, report):
-    """The graph of shares, which has no line for idle."""
+def check_use(markers, schema, report, shown):
+    """The graph of shares, which has no line for idle. Returns lines and bins."""
     use = [k for k in range(markers["length"]) if markers["data"][k]["type"] == "Use"]
     labels = [field["label"] for field in schema["fields"]]
     keys = ["s%d" % row for row in range(len(labels))]
@@ -444,14 +448,14 @@ def check_use(markers, schema, report):
     need([graph["key"] for graph in schema["graphs"]] == keys, "graphs", schema["graphs"])
     group, slack = (len(report["windows"]) - 1) // BINS + 1, rounding(report)
     check_borders(markers, use, report, group)
-    lines = lines_of(report, labels, group)
-    idle = bins_of([window["idle_ns"] for window in report["windows"]], group)
+    lines = lines_of(report, labels, group, shown)
+    bins = list(zip(*(line for _, line in lines)))      # idle is the last of each
     shares = []
     for k in use:
         need(set(markers["data"][k]) == {"type", *keys}, "lines of bin", k, markers["data"][k])
         shares.append([to_ns(markers["data"][k][key]) for key in keys])     # millionths
     for number, row in enumerate(shares):
-        check_bin("bin %d" % number, row, [line[number] for line in lines], idle[number], slack)
+        check_bin("bin %d" % number, row, bins[number][:-1], bins[number][-1], slack)
     lengths = [to_ns(markers["endTime"][k]) - to_ns(markers["startTime"][k]) for k in use]
     totals = report["totals"]
     want = sorted((site["exec_ns"] for site in report["sites"]), reverse=True)[:len(labels) - 3]
@@ -459,6 +463,7 @@ def check_use(markers, schema, report):
              totals["loop_ns"]]
     for label, column, ns in zip(labels, zip(*shares), want):
         check_line("the graph of " + label, column, lengths, ns, slack)
+    return [place for place, _ in lines], bins
 
 
 def check_stall_figures(markers, k, stall, words):
@@ -491,36 +496,98 @@ def check_stalls(names, markers, report):
         need(names.chain(data["cause"]["stack"]) == want, "stack of stall", k)
 
 
-def check_stall_places(names, samples, report):
+def check_bins(names, samples, places, bins, slack):
+    """Whatever the order inside a bin, each line has there what the windows say."""
+    borders = list(itertools.accumulate(sum(parts) for parts in bins))
+    got, want, k = [Counter() for _ in bins], [Counter() for _ in bins], 0
+    for stack, at, weight in zip(samples["stack"], samples["time"], samples["weight"]):
+        while k + 1 < len(bins) and to_ns(at) + slack >= borders[k]:
+            k += 1
+        got[k][names.chain(stack)] += to_ns(weight)
+    for number, parts in enumerate(bins):
+        for place, ns in zip(places, parts):
+            want[number][(place,)] += ns
+        for chain in set(got[number]) | set(want[number]):
+            ns = got[number][chain]
+            need(abs(ns - want[number][chain]) <= 2 * slack, "bin", number, "has", ns, "of", chain,
+                 "not", want[number][chain])
+
+
+def span_of(stall):
+    return stall["start_ns"], stall["start_ns"] + stall["length_ns"]
+
+
+def common(a, b):
+    """The length that two spans share."""
+    return max(0, min(a[1], b[1]) - max(a[0], b[0]))
+
+
+def has_room(stall, stalls):
+    """Of stalls that overlap one is shown, and of those the longest STALLS: is it surely one?"""
+    end, count = 0, 0
+    for other in sorted(stalls, key=lambda s: span_of(s)[1]):
+        if other is not stall and other["length_ns"] >= stall["length_ns"] and \
+                other["start_ns"] >= end and common(span_of(stall), span_of(other)) == 0:
+            end, count = span_of(other)[1], count + 1
+    return count < STALLS
+
+
+def name_of_biggest(stall):
+    biggest = stall["slices"][0]
+    return biggest["name"] if biggest["path"] != 2 else "(untracked)"
+
+
+def held_by_windows(stall, stalls, places, bins):
+    """How much of it the bins have room for, whatever the other stalls take there. The windows of a
+    merged profile hold it in proportion only."""
+    held, start, name = 0, 0, name_of_biggest(stall)
+    for parts in bins:
+        span = (start, start + sum(parts))
+        start = span[1]
+        taken = sum(common(span, span_of(s)) for s in stalls
+                    if common(span_of(s), span_of(stall)) == 0)
+        ns = sum(part for place, part in zip(places, parts)
+                 if place[0] in (name, "(all other sites)"))
+        held += min(common(span, span_of(stall)), max(0, ns - taken))
+    return held
+
+
+def check_stall_places(names, samples, report, held):
     """In a timeline of windows a stall that is one slice lies where it was."""
     turns = [s for s in report["stalls"] if s["kind"] == "turn"]
+    cells = [(to_ns(at), to_ns(weight), names.chain(stack)[0][0]) for stack, at, weight
+             in zip(samples["stack"], samples["time"], samples["weight"])]
     for stall in turns:
-        start, end = stall["start_ns"], stall["start_ns"] + stall["length_ns"]
-        if any(t is not stall and t["start_ns"] < end and t["start_ns"] + t["length_ns"] > start
-               for t in turns) or len(turns) > 64:
+        start, end = span_of(stall)
+        if any(t is not stall and common(span_of(t), (start, end)) > 0 for t in turns):
+            continue
+        if not has_room(stall, report["stalls"]):
             continue
         if not stall["slices"] or stall["slices"][0]["exec_ns"] < 0.99 * stall["length_ns"]:
             continue
-        name = stall["slices"][0]["name"] if stall["slices"][0]["path"] != 2 else "(untracked)"
-        inside = sum(to_ns(w) for stack, at, w in
-                     zip(samples["stack"], samples["time"], samples["weight"])
-                     if start - 50 <= to_ns(at) < end and
-                     names.chain(stack)[0][0] in (name, "(all other sites)"))
-        need(inside >= 0.98 * stall["length_ns"] - 50, "the stall at", start, "has", inside, "of",
-             stall["length_ns"])
+        inside = sum(weight for at, weight, shown in cells if start - 50 <= at < end and
+                     shown in (name_of_biggest(stall), "(all other sites)"))
+        least = 0.98 * (held(stall) if held else stall["length_ns"]) - 50
+        need(inside >= least, "the stall at", start, "has", inside, "of", stall["length_ns"])
 
 
-def check_sums(profile, report):
+def check_sums(profile, report, merged):
     names = Names(profile["shared"])
     names.fill()
     line, tree, waiting = profile["threads"][:3]
     sampled = bool(report.get("samples"))
     need(("windows" in line["name"]) != sampled, "the name", line["name"])
+    schema = [s for s in profile["meta"]["markerSchema"] if s["name"] == "Use"]
+    need(len(schema) == 1, "graphs of shares:", len(schema))
+    places, bins = check_use(line["markers"], schema[0], report,
+                             {names.chain(stack) for stack in line["samples"]["stack"]})
     if sampled:
         check_sample_rows(names, profile, line["samples"], report)
     else:
         check_time_line(names, line["samples"], report)
-        check_stall_places(names, line["samples"], report)
+        check_bins(names, line["samples"], places, bins, rounding(report))
+        check_stall_places(names, line["samples"], report, merged and
+                           (lambda s: held_by_windows(s, report["stalls"], places, bins)))
     want = paths_of(report, "exec_ns")
     want.update(outside(report))
     got = weights(names, tree["samples"])
@@ -532,15 +599,14 @@ def check_sums(profile, report):
     if draws:
         check_draws(names, profile["threads"][3]["samples"], report)
     check_stalls(names, line["markers"], report)
-    schema = [s for s in profile["meta"]["markerSchema"] if s["name"] == "Use"]
-    need(len(schema) == 1, "graphs of shares:", len(schema))
-    check_use(line["markers"], schema[0], report)
 
 
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("profile")
     arguments.add_argument("json")
+    arguments.add_argument("--merged", action="store_true",
+                           help="of chroprof_merge: windows know stalls in proportion only")
     given = arguments.parse_args()
     with open(given.profile, encoding="utf-8") as file:
         profile = json.load(file, parse_float=Decimal, object_pairs_hook=no_twins)
@@ -552,7 +618,7 @@ def main():
     check_threads(profile, schemas)
     start = report["totals"]["start_unix_ns"]
     need(to_ns(Decimal(profile["meta"]["startTime"])) == start, "startTime")
-    check_sums(profile, report)
+    check_sums(profile, report, given.merged)
     print("ok: %s" % ", ".join("%d %s" % (t["samples"]["length"], t["name"])
                                for t in profile["threads"]))
 

@@ -1061,6 +1061,32 @@ TEST(stalls_keep_the_longest_and_the_most_recent)
     CHECK(recent);
 }
 
+/* More than the timeline of CHROPROF_FIREFOX shows at their own time: the profile that is left here
+ * is for its checker, which knows the 64 longest, and that the others are in their bins. */
+TEST(a_hundred_turns_stall_and_ten_passes)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    uint64_t i, t = 0;
+    options.stall_ns = 1000;
+    options.max_stalls = 400;
+    options.window_ns = 25000;
+    p = fresh(&options);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    for (i = 0; i < 100; i++, t += 10000) {
+        if (i % 10 == 0)
+            at(p, t + 500, IDLE_LEAVE, 0, NULL);
+        call(p, i % 3 == 0 ? &B : &A, t + 1000, t + 3000 + i * 35 % 97 * 50);
+        if (i % 10 == 9)
+            at(p, t + 9000, IDLE_ENTER, 0, NULL);
+    }
+    at(p, t, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).stalls, 110);
+    CHECK_EQ(chroprof_stalls(p, NULL, 0), 110);
+    CHECK_EQ(chroprof_windows(p, NULL, 0), 41);
+    orderly(p);
+}
+
 /* ---- windows ---- */
 
 static size_t sum_windows(const chroprof *p, uint64_t *busy, uint64_t *idle, uint64_t *whole)
@@ -1409,6 +1435,7 @@ static const test_case cases[] = {
     CASE(on_stall_does_not_change_the_profiles_life),
     CASE(on_stall_makes_a_new_profile_of_the_handle),
     CASE(stalls_keep_the_longest_and_the_most_recent),
+    CASE(a_hundred_turns_stall_and_ten_passes),
     CASE(windows_split_an_interval),
     CASE(windows_merge_when_full),
     CASE(windows_jump_an_hour_of_idle),
