@@ -10136,14 +10136,19 @@ static int chroprof__set_timer(uint64_t number, uint64_t first_ns, uint64_t inte
 }
 #endif
 
+/* From half a period to one and a half, a period in the mean. */
+static uint64_t chroprof__jittered(chroprof__sampler *s)
+{
+    return s->period_ns / 2 + chroprof__random(s) % s->period_ns;
+}
+
 /* The next tick, where each has a time of its own. */
 static void chroprof__arm(chroprof__sampler *s)
 {
-    uint64_t period = s->period_ns;
     if (s->jitter)
-        (void)chroprof__set_timer(s->timer, period / 2 + chroprof__random(s) % period, 0);
+        (void)chroprof__set_timer(s->timer, chroprof__jittered(s), 0);
     else
-        (void)chroprof__set_timer(s->timer, period, period);
+        (void)chroprof__set_timer(s->timer, s->period_ns, s->period_ns);
 }
 
 /* ---- in the handler */

@@ -1075,6 +1075,51 @@ TEST(all_real_time_signals_are_taken)
     laws(p);
 }
 
+TEST(jittered_periods)
+{
+    chroprof__sampler *s = sampler(fresh(NULL));
+    uint64_t least = UINT64_MAX, most = 0, sum = 0, one;
+    int k;
+    s->period_ns = 19000000;
+    for (k = 0; k < 10000; k++, sum += one) {
+        one = chroprof__jittered(s);
+        least = one < least ? one : least;
+        most = one > most ? one : most;
+    }
+    CHECK_IN(least, 9500000, 9600000);
+    CHECK_IN(most, 28400000, 28499999);
+    CHECK_IN(sum / 10000, 18700000, 19300000);    /* 5 standard errors */
+}
+
+#if CHROPROF__THREAD_TIMER
+/* The next tick of a timer, and those after it. */
+static chroprof__timer_value timer_of(chroprof *p, bool jitter)
+{
+    chroprof__timer_value value;
+    chroprof_sampler_options o;
+    memset(&o, 0, sizeof o);
+    o.period_ns = 100 * UINT64_C(1000000000);
+    o.jitter = jitter;
+    CHECK_EQ(chroprof_sampler_start(p, &o), CHROPROF_OK);
+    CHECK_EQ(chroprof__system(SYS_timer_gettime, (long)sampler(p)->timer, (long)&value, 0L, NULL),
+             0);
+    chroprof_sampler_stop(p);
+    return value;
+}
+
+TEST(with_jitter_each_tick_is_asked_for)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__timer_value steady = timer_of(p, false), one = timer_of(p, true), other;
+    CHECK_EQ(steady.interval_s, 100);
+    CHECK_IN(steady.first_s, 90, 100);
+    CHECK_EQ(one.interval_s + one.interval_ns, 0);
+    CHECK_IN(one.first_s, 40, 150);
+    other = timer_of(p, true);
+    CHECK(one.first_s != other.first_s || one.first_ns / 1000000 != other.first_ns / 1000000);
+}
+#endif
+
 #if defined(RLIMIT_SIGPENDING)
 /* The system has no timer left for this user. */
 TEST(no_timer_is_left)

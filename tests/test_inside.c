@@ -1750,6 +1750,10 @@ static const test_case tests[] = {
     CASE(cpu_time_of_a_sleeping_loop_is_kept),
     CASE(the_period_keeps_to_the_budget),
     CASE(all_real_time_signals_are_taken),
+    CASE(jittered_periods),
+#if CHROPROF__THREAD_TIMER
+    CASE(with_jitter_each_tick_is_asked_for),
+#endif
 #if defined(RLIMIT_SIGPENDING)
     CASE(no_timer_is_left),
 #endif
