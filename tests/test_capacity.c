@@ -259,6 +259,30 @@ TEST(a_small_block_is_shared_out)
         CHECK(table_of(&p, (chroprof_table_kind)kind).bytes < sizeof block);
 }
 
+/* What is shared out to whom may be changed on purpose only. */
+TEST(capacities_of_blocks_that_are_shared_out)
+{
+    static const struct { size_t size; uint64_t capacity[CHROPROF_TABLE_COUNT]; } want[] = {
+        { 7168, { 2, 2, 3, 5, 2, 0, 0, 1, 1, 50 } },
+        { 8192, { 7, 3, 5, 7, 3, 0, 0, 1, 1, 70 } },
+        { 12000, { 10, 8, 12, 16, 8, 0, 0, 4, 2, 160 } },
+        { 20000, { 87, 9, 19, 29, 9, 0, 0, 12, 2, 405 } },
+        { 32768, { 200, 11, 31, 51, 11, 0, 0, 23, 3, 825 } },
+        { 65536, { 395, 15, 48, 98, 17, 0, 16, 38, 4, 1700 } },
+        { 262144, { 1226, 49, 212, 467, 58, 8, 30, 72, 17, 8595 } },
+        { 1048576, { 4835, 183, 867, 1941, 221, 37, 124, 86, 64, 36105 } },
+    };
+    unsigned char *block = (unsigned char *)harness_memory();
+    size_t i, kind;
+    block += (64 - (uintptr_t)block % 64) % 64;
+    for (i = 0; i < sizeof want / sizeof *want; i++) {
+        chroprof p;
+        CHECK_EQ(chroprof_init(&p, block, want[i].size, NULL), CHROPROF_OK);
+        for (kind = 0; kind < CHROPROF_TABLE_COUNT; kind++)
+            CHECK_EQ(table_of(&p, (chroprof_table_kind)kind).capacity, want[i].capacity[kind]);
+    }
+}
+
 TEST(more_memory_is_more_room)
 {
     chroprof p;
@@ -614,6 +638,7 @@ static const test_case cases[] = {
     CASE(the_smallest_block),
     CASE(sizes_from_the_minimum_up),
     CASE(a_small_block_is_shared_out),
+    CASE(capacities_of_blocks_that_are_shared_out),
     CASE(more_memory_is_more_room),
     CASE(limits_of_the_options),
     CASE(odd_alignments),

@@ -58,6 +58,17 @@ static chroprof *rich(void)
     return p;
 }
 
+/* Frames on the stack, one of them a future that ran before. */
+static chroprof *under_way(void)
+{
+    chroprof *p = rich();
+    at(p, UINT64_C(9000000000), ENTER, 0, &A);
+    at(p, UINT64_C(9001000000), RUNNING, 4, NULL);
+    at(p, UINT64_C(9002000000), READY, 8, NULL);
+    at(p, UINT64_C(9090000000), TICK, 0, NULL);
+    return p;
+}
+
 /* 4 s: half of it aaa, a quarter idle, a quarter loop. */
 static chroprof *quarters(void)
 {
@@ -202,12 +213,8 @@ TEST(json_of_the_smallest_block)
 
 TEST(json_under_way)
 {
-    chroprof *p = rich();
     need_python();
-    chroprof_event(p, CHROPROF_ENTER, 0, &A, UINT64_C(9000000000));
-    chroprof_event(p, CHROPROF_RUNNING, 4, NULL, UINT64_C(9001000000));
-    chroprof_event(p, CHROPROF_TICK, 0, NULL, UINT64_C(9090000000));
-    check_json(p, "");
+    check_json(under_way(), "");
 }
 
 TEST(json_of_hostile_names)
@@ -663,6 +670,65 @@ TEST(text_says_what_it_cost)
     look_at(&p, CHROPROF_BY_EXEC, 100, 0, "started    20");
 }
 
+/* ---- whole pages, as they lie in tests/golden; GOLDEN=1 in the environment writes them anew ---- */
+
+static void golden_read(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    size_t used;
+    if (file == NULL)
+        harness_fail(__FILE__, __LINE__, "cannot read %s", path);
+    used = fread(text, 1, size - 1, file);
+    fclose(file);
+    text[used] = '\0';
+}
+
+/* Compared by lines, so that the first that differs is told. */
+static void golden(const char *name, const char *text)
+{
+    static char want[1 << 16];
+    char path[80];
+    const char *w = want;
+    FILE *here = fopen("chroprof.h", "rb");
+    if (here == NULL)
+        SKIP("does not run in the folder of chroprof.h");
+    fclose(here);
+    snprintf(path, sizeof path, "tests/golden/%s", name);
+    if (getenv("GOLDEN") != NULL)
+        save(path, text, strlen(text));
+    golden_read(path, want, sizeof want);
+    while (*w != '\0' || *text != '\0') {
+        size_t own = strcspn(text, "\n"), other = strcspn(w, "\n");
+        if (own != other || memcmp(text, w, own) != 0 || text[own] != w[own])
+            harness_fail(__FILE__, __LINE__, "%s: \"%.*s\", not \"%.*s\"", path, (int)own, text,
+                         (int)other, w);
+        text += own + (text[own] != '\0');
+        w += other + (w[other] != '\0');
+    }
+}
+
+TEST(pages_of_the_rich_scene)
+{
+    chroprof *p = rich();
+    golden("rich-60-ascii.txt", report(p, 60, true, false));
+    golden("rich-72.txt", report(p, 72, false, false));
+    golden("rich-80.txt", report(p, 80, false, false));
+    golden("rich-100-colour.txt", report(p, 100, false, true));
+    golden("rich-120.txt", report(p, 120, false, false));
+    golden("rich-200.txt", report(p, 200, false, false));
+}
+
+TEST(pages_of_other_scenes)
+{
+    golden("hostile-100.txt", report(hostile(), 100, false, false));
+    golden("enormous-130.txt", report(enormous(), 130, false, false));
+    golden("quarters-80.txt", report(quarters(), 80, false, false));
+    golden("nothing-80.txt", report(fresh(NULL), 80, false, false));
+    golden("under-way-120.txt", report(under_way(), 120, false, false));
+    golden("deep-90.txt", report(shaped(14, 16, 20, true), 90, false, false));
+    golden("many-97.txt", report(shaped(33, 30, 60, false), 97, false, false));
+}
+
 /* ---- folded and Prometheus, further shapes ---- */
 
 /* The last line but for loop is the whole chain, its frames in the order of creation. */
@@ -1105,6 +1171,8 @@ static const test_case cases[] = {
     CASE(text_of_sites_without_exec),
     CASE(stall_slices_of_one_place_count_as_one),
     CASE(text_says_what_it_cost),
+    CASE(pages_of_the_rich_scene),
+    CASE(pages_of_other_scenes),
     CASE(folded_of_a_very_deep_chain),
     CASE(folded_of_names_that_need_care),
     CASE(prometheus_takes_any_limit),
