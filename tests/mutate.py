@@ -7,9 +7,11 @@
 Mutants are made on the token stream of the implementation: operators, constants, conditions; FULL=1
 takes all of them, else a random sample of N. A mutant is not counted that does not compile, or
 whose machine code is that of the original (code of another system, or the same to gcc -O2). tcc
-compiles in milliseconds what it can see, clang the rest. A case that fails, crashes or takes ten
-times as long as with the header as it is has killed the mutant; the cases that kill most in little
-time come first, those that take longer than SLOW seconds or so, with SHARE=10, are left out.
+compiles in milliseconds what it can see, clang the rest; what no case of tcc's notices is shown to
+the cases that only clang has. A case that fails, crashes or takes ten times the CPU time that it
+takes with the header as it is has killed the mutant, if it does not pass when it is tried again
+alone. The cases that kill most in little time come first, those that take longer than SLOW seconds
+or so, with SHARE=10, are left out.
 Mutants that nobody can tell from the original are listed with the reason in tests/mutants.txt.
 Prints the survivors with their change; fails if less than LEAST percent were killed. SHOW=1 only
 prints the mutants. ONLY=file takes those of a list like the survivors'.
@@ -30,6 +32,7 @@ EXCUSES = 'tests/mutants.txt'
 FOLDER = os.path.abspath(os.environ.get('B', 'build') + '/mutation')
 STANDARD = ['-std=c99', '-D_POSIX_C_SOURCE=200809L']
 COMPILERS = ['tcc', 'clang']
+WAITS = 5                       # wall clock for CPU time that a silent program may take
 # as in the Makefile
 EXTRA = {('clang', 'sampler'): ['-fno-omit-frame-pointer', '-fno-optimize-sibling-calls', '-rdynamic',
                                '-DTEST_FRAMES']}
@@ -46,6 +49,7 @@ SWAPS = {
     '<<=': ['>>='], '>>=': ['<<='], '*=': ['/='], '/=': ['*='], '^': ['|'], '!': [''],
 }
 BINARY = {'+': ['-'], '-': ['+'], '*': ['/'], '&': ['|']}     # only between two operands
+TYPE = re.compile(r'chroprof_\w+|\w+_t|char|int|void|FILE')    # before a * that is no product
 NAMES = {'true': ['false'], 'false': ['true'], 'break': ['continue'], 'continue': ['break']}
 
 
@@ -107,6 +111,8 @@ def changes(tokens, k):
     """What may stand in the place of token k."""
     kind, text, _ = tokens[k]
     before = tokens[k - 1][:2] if k else ('', '')
+    if text == '*' and TYPE.fullmatch(before[1]):
+        return []
     if kind == 'number':
         return other_numbers(text)
     if kind == 'name':
@@ -164,16 +170,37 @@ def end(process):
     return process.wait()
 
 
+def cpu_seconds(group):
+    """CPU time of the living processes of a group, with that of their ended children."""
+    ticks = 0
+    for entry in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{entry}/stat') as file:
+                fields = file.read().rpartition(')')[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group:
+            ticks += sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf('SC_CLK_TCK')
+
+
 def lines_in_time(process, seconds):
-    """Lines of its output; None and no more once it has been silent for longer than seconds."""
+    """Lines of its output; None and no more once it has been silent for too long: for that many
+    seconds of CPU time, as the machine may be busy, or WAITS times as many in which it may wait."""
     pending = b''
+    silent_since, used = time.monotonic(), None
     while True:
-        if not select.select([process.stdout], [], [], seconds)[0]:
-            yield None
-            return
+        if not select.select([process.stdout], [], [], 0.5)[0]:
+            used = cpu_seconds(process.pid) if used is None else used
+            if cpu_seconds(process.pid) - used > seconds or \
+                    time.monotonic() - silent_since > WAITS * seconds:
+                yield None
+                return
+            continue
         read = os.read(process.stdout.fileno(), 65536)
         if not read:
             return
+        silent_since, used = time.monotonic(), None
         *whole, pending = (pending + read).split(b'\n')
         yield from (line.decode('utf-8', 'replace') for line in whole)
 
@@ -181,8 +208,14 @@ def lines_in_time(process, seconds):
 class Group:
     """Cases of one program that run together; the groups that kill most in little time go first."""
 
-    def __init__(self, program, cases, seconds):
+    def __init__(self, program, cases, seconds, new):
         self.program, self.cases, self.seconds, self.kills = program, cases, seconds, 0
+        self.longest, self.new = seconds, new
+
+    def add(self, case, seconds):
+        self.cases.append(case)
+        self.seconds += seconds
+        self.longest = max(self.longest, seconds)
 
     def power(self):
         return (self.kills + 0.5) / (self.seconds + 0.05)
@@ -194,10 +227,12 @@ class Group:
 class Suite:
     """The test programs with one compiler, and what their cases take with the header as it is."""
 
-    def __init__(self, compiler, names, slow):
-        self.compiler, self.names = compiler, names
+    def __init__(self, compiler, names, slow, known):
+        """known: the (program, case) that another compiler has; all others are new."""
+        self.compiler, self.names, self.known = compiler, names, known
         self.built = set()
         self.groups = []
+        self.once = []              # cases that failed, but not a second time
         self.own = {n for n in names if self.has_implementation(n)}
         self.object = self.implementation()
         if self.object is None:
@@ -209,6 +244,8 @@ class Suite:
                            '-Wl,-rpath,' + os.path.dirname(self.library())])
         for name in names:
             self.measure(name, slow)
+        print(f'{compiler}: {sum(len(g.cases) for g in self.groups)} cases in {len(self.groups)} '
+              f'groups, {sum(g.seconds for g in self.groups):.0f} seconds', flush=True)
 
     @staticmethod
     def has_implementation(name):
@@ -254,11 +291,10 @@ class Suite:
             sys.exit(f'mutate: test_{name} does not build with {self.compiler}')
         left = subprocess.run([self.program(name), '--list'], capture_output=True, text=True,
                               check=True).stdout.split()
-        quick = Group(name, [], 0)
+        quick = {new: Group(name, [], 0, new) for new in (False, True)}
         while left:
             left = self.measure_some(name, left, slow, quick)
-        if quick.cases:
-            self.groups.append(quick)
+        self.groups += [group for group in quick.values() if group.cases]
 
     def measure_some(self, name, cases, slow, quick):
         """Runs the cases up to the first that takes too long. Returns those behind it."""
@@ -273,37 +309,55 @@ class Suite:
             if how not in ('FAIL', 'ok', 'skip'):
                 continue
             took = time.monotonic() - last
+            new = (name, case) not in self.known
             if how == 'ok' and took > 0.2:
-                self.groups.append(Group(name, [case], took))
+                self.groups.append(Group(name, [case], took, new))
             elif how == 'ok':
-                quick.cases.append(case)
-                quick.seconds += took
+                quick[new].add(case, took)
             last, at = time.monotonic(), at + 1
         end(process)
         process.stdout.close()
         return cases[at:]
 
-    def fails(self, group):
-        """A case fails, crashes or takes ten times as long, or the program does not build."""
-        if not self.build(group.program):
-            return True
-        process = start([self.program(group.program)] + ['=' + case for case in group.cases],
+    def run(self, group, cases):
+        """(which of the cases fails first, crashes or takes too long; None: they pass, too long)"""
+        process = start([self.program(group.program)] + ['=' + case for case in cases],
                         subprocess.PIPE)
-        bad = False
-        for line in lines_in_time(process, 4 + 10 * group.seconds):
-            if line is None or line.startswith('FAIL '):
-                bad = True
+        at, bad, line = 0, False, ''
+        for line in lines_in_time(process, 2 + 10 * group.longest):
+            bad = line is None or line.startswith('FAIL ')
+            if bad:
                 break
-        if not bad:
-            bad = process.wait() != 0
+            at += line.startswith(('ok ', 'skip '))
+        bad = bad or process.wait() != 0
         end(process)
         process.stdout.close()
-        return bad
+        return min(at, len(cases) - 1) if bad else None, bad and line is None
 
-    def killer(self):
+    def fails(self, group):
+        """A case takes too long, fails twice (the second time alone), or does not build."""
+        if not self.build(group.program):
+            return True
+        cases = group.cases
+        while cases:
+            at, long = self.run(group, cases)
+            if at is None:
+                return False
+            if long or self.run(group, cases[at:at + 1])[0] is not None:
+                return True
+            self.once.append(f'test_{group.program} {cases[at]} ({self.compiler})')
+            cases = cases[at + 1:]
+        return False
+
+    def cases(self):
+        return {(group.program, case) for group in self.groups for case in group.cases}
+
+    def killer(self, only_new):
         """The group that notices the header in FOLDER, its library being built; None: nobody."""
         self.built.clear()
         for group in sorted(self.groups, key=Group.power, reverse=True):
+            if only_new and not group.new:
+                continue
             if self.fails(group):
                 group.kills += 1
                 return group.name()
@@ -336,7 +390,8 @@ class Bench:
 
     def suite(self, compiler):
         if compiler not in self.suites:
-            self.suites[compiler] = Suite(compiler, self.names, self.slow)
+            known = {case for suite in self.suites.values() for case in suite.cases()}
+            self.suites[compiler] = Suite(compiler, self.names, self.slow, known)
         return self.suites[compiler]
 
     @staticmethod
@@ -352,13 +407,17 @@ class Bench:
         """The name of what kills; None: nobody; '': not compiled or the same code."""
         with open(f'{FOLDER}/{HEADER}', 'w') as file:
             file.write(text)
+        tried = False
         for compiler in COMPILERS:
             suite = self.suite(compiler)
             made = suite.implementation()
-            if made is not None and made != suite.object:
-                name = suite.killer()
-                return '' if name is None and self.optimize() == self.optimized else name
-        return ''
+            if made is None or made == suite.object:
+                continue
+            name = suite.killer(only_new=tried)
+            if name is not None:
+                return name
+            tried = True
+        return None if tried and self.optimize() != self.optimized else ''
 
 
 def changes_in(path):
@@ -422,6 +481,9 @@ def main():
     share = 100.0 * killed / (killed + len(survivors)) if killed + len(survivors) else 100.0
     order = sorted(kills, key=lambda name: -kills[name])
     print('killed by: ' + ', '.join(f'{name} {kills[name]}' for name in order))
+    once = [case for suite in bench.suites.values() for case in suite.once]
+    if once:
+        print('failed, but not again alone: ' + ', '.join(once))
     print(f'{killed} killed, {len(survivors)} survived, {equal} equivalent (tests/mutants.txt), '
           f'{same} not compiled or the same code: {share:.1f} % (at least {chosen["LEAST"]:g} %)')
     sys.exit(share < chosen['LEAST'])
