@@ -8,7 +8,7 @@ MAKE=${MAKE:-make}
 B=${B:-build}
 logs=$B/test/logs
 SCRATCH=$B/test/scratch
-LIMIT=${LIMIT:-600}
+LIMIT=${LIMIT:-1500}
 export B CC SCRATCH
 passed=0 failed=0 skipped=0
 
