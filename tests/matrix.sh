@@ -12,7 +12,7 @@
 #
 # In the cells called -O2 all is run. In the others random and heavy loops run one part in SHARE of
 # their rounds (10), and python3 reads no 100,000 paths; the logs say so. Cells of one standard are
-# compiled at -O1: a standard is for the front end, and the optimisers have cells of their own.
+# compiled at -O0: a standard is for the front end, and the optimisers have cells of their own.
 # A cell passes if the implementation and the programs build without a warning, and every case of
 # every program passes. Prints one line a cell; build/matrix.tsv has them for matrix_table.py.
 set -u
@@ -52,53 +52,53 @@ gcc 12|-O2|gcc-12 $c99 -O2|||
 gcc 12|-O3|gcc-12 $c99 -O3|||ci
 gcc 12|-Os|gcc-12 $c99 -Os|||ci
 gcc 12|LTO|gcc-12 $c99 -O2 -flto|||ci
-gcc 12|C11|gcc-12 -std=c11 $posix -O1|||
-gcc 12|C17|gcc-12 -std=c17 $posix -O1|||
-gcc 12|C2x|gcc-12 -std=c2x $posix -O1|||ci
-gcc 12|C++11|g++-12 -x c++ -std=c++11 -O1|||
-gcc 12|C++14|g++-12 -x c++ -std=c++14 -O1|||
-gcc 12|C++17|g++-12 -x c++ -std=c++17 -O1|||
-gcc 12|C++20|g++-12 -x c++ -std=c++20 -O1|||ci
-gcc 12|gnu99|gcc-12 -std=gnu99 -O1|||
-gcc 12|gnu11|gcc-12 -std=gnu11 -O1|||
-gcc 12|gnu17|gcc-12 -std=gnu17 -O1|||ci
-gcc 12|gnu2x|gcc-12 -std=gnu2x -O1|||
-gcc 12|gnu++11|g++-12 -x c++ -std=gnu++11 -O1|||
-gcc 12|gnu++14|g++-12 -x c++ -std=gnu++14 -O1|||
-gcc 12|gnu++17|g++-12 -x c++ -std=gnu++17 -O1|||
-gcc 12|gnu++20|g++-12 -x c++ -std=gnu++20 -O1|||
+gcc 12|C11|gcc-12 -std=c11 $posix -O0|||
+gcc 12|C17|gcc-12 -std=c17 $posix -O0|||
+gcc 12|C2x|gcc-12 -std=c2x $posix -O0|||ci
+gcc 12|C++11|g++-12 -x c++ -std=c++11 -O0|||
+gcc 12|C++14|g++-12 -x c++ -std=c++14 -O0|||
+gcc 12|C++17|g++-12 -x c++ -std=c++17 -O0|||
+gcc 12|C++20|g++-12 -x c++ -std=c++20 -O0|||ci
+gcc 12|gnu99|gcc-12 -std=gnu99 -O0|||
+gcc 12|gnu11|gcc-12 -std=gnu11 -O0|||
+gcc 12|gnu17|gcc-12 -std=gnu17 -O0|||ci
+gcc 12|gnu2x|gcc-12 -std=gnu2x -O0|||
+gcc 12|gnu++11|g++-12 -x c++ -std=gnu++11 -O0|||
+gcc 12|gnu++14|g++-12 -x c++ -std=gnu++14 -O0|||
+gcc 12|gnu++17|g++-12 -x c++ -std=gnu++17 -O0|||
+gcc 12|gnu++20|g++-12 -x c++ -std=gnu++20 -O0|||
 clang 14|-O0|clang-14 $c99 -O0|||
 clang 14|-O1|clang-14 $c99 -O1|||
 clang 14|-O2|clang-14 $c99 -O2|||ci
 clang 14|-O3|clang-14 $c99 -O3|||
 clang 14|-Os|clang-14 $c99 -Os|||
 clang 14|LTO|clang-14 $c99 $lto-14|||
-clang 14|C11|clang-14 -std=c11 $posix -O1|||
-clang 14|C17|clang-14 -std=c17 $posix -O1|||
-clang 14|C2x|clang-14 -std=c2x $posix -O1|||
-clang 14|C++11|clang++-14 -x c++ -std=c++11 -O1|||
-clang 14|C++14|clang++-14 -x c++ -std=c++14 -O1|||
-clang 14|C++17|clang++-14 -x c++ -std=c++17 -O1|||
-clang 14|C++20|clang++-14 -x c++ -std=c++20 -O1|||
-clang 14|gnu99|clang-14 -std=gnu99 -O1|||
-clang 14|gnu17|clang-14 -std=gnu17 -O1|||
-clang 14|gnu++20|clang++-14 -x c++ -std=gnu++20 -O1|||
+clang 14|C11|clang-14 -std=c11 $posix -O0|||
+clang 14|C17|clang-14 -std=c17 $posix -O0|||
+clang 14|C2x|clang-14 -std=c2x $posix -O0|||
+clang 14|C++11|clang++-14 -x c++ -std=c++11 -O0|||
+clang 14|C++14|clang++-14 -x c++ -std=c++14 -O0|||
+clang 14|C++17|clang++-14 -x c++ -std=c++17 -O0|||
+clang 14|C++20|clang++-14 -x c++ -std=c++20 -O0|||
+clang 14|gnu99|clang-14 -std=gnu99 -O0|||
+clang 14|gnu17|clang-14 -std=gnu17 -O0|||
+clang 14|gnu++20|clang++-14 -x c++ -std=gnu++20 -O0|||
 clang 22|-O0|clang-22 $c99 -O0|||
 clang 22|-O1|clang-22 $c99 -O1|||
 clang 22|-O2|clang-22 $c99 -O2|||
 clang 22|-O3|clang-22 $c99 -O3|||ci
 clang 22|-Os|clang-22 $c99 -Os|||
 clang 22|LTO|clang-22 $c99 $lto-22|||
-clang 22|C11|clang-22 -std=c11 $posix -O1|||
-clang 22|C17|clang-22 -std=c17 $posix -O1|||
-clang 22|C2x|clang-22 -std=c2x $posix -O1|||ci
-clang 22|C++11|clang++-22 -x c++ -std=c++11 -O1|||
-clang 22|C++14|clang++-22 -x c++ -std=c++14 -O1|||
-clang 22|C++17|clang++-22 -x c++ -std=c++17 -O1|||
-clang 22|C++20|clang++-22 -x c++ -std=c++20 -O1|||ci
-clang 22|gnu99|clang-22 -std=gnu99 -O1|||
-clang 22|gnu17|clang-22 -std=gnu17 -O1|||
-clang 22|gnu++20|clang++-22 -x c++ -std=gnu++20 -O1|||
+clang 22|C11|clang-22 -std=c11 $posix -O0|||
+clang 22|C17|clang-22 -std=c17 $posix -O0|||
+clang 22|C2x|clang-22 -std=c2x $posix -O0|||ci
+clang 22|C++11|clang++-22 -x c++ -std=c++11 -O0|||
+clang 22|C++14|clang++-22 -x c++ -std=c++14 -O0|||
+clang 22|C++17|clang++-22 -x c++ -std=c++17 -O0|||
+clang 22|C++20|clang++-22 -x c++ -std=c++20 -O0|||ci
+clang 22|gnu99|clang-22 -std=gnu99 -O0|||
+clang 22|gnu17|clang-22 -std=gnu17 -O0|||
+clang 22|gnu++20|clang++-22 -x c++ -std=gnu++20 -O0|||
 others|tcc|tcc $posix|||ci
 others|musl|musl-gcc $c99 -O2|||ci
 little-endian|32-bit x86|i686-linux-gnu-gcc $static|||ci
