@@ -269,6 +269,25 @@ TEST(neighbours_in_the_ring_are_merged)
     CHECK_EQ(node(p, 1)->cpu_ns, 10 * 3 * room);
 }
 
+/* Which two: wherever in the ring they are, and the others stay as they were. */
+TEST(the_lightest_neighbours_become_one)
+{
+    chroprof *p = scene();
+    chroprof__sampler *s = sampler(p);
+    uint64_t room = chroprof__entry_count(chroprof__sample_capacity(p->core)), k;
+    s->put = s->taken = room + 1;
+    for (k = 0; k < room; k++) {
+        chroprof__entry *e = chroprof__begin_entry(p->core, s);
+        e->weight = k == 3 || k == 4 ? 1 : 100 + k;
+        s->put++;
+    }
+    CHECK(chroprof__begin_entry(p->core, s) != NULL);
+    CHECK_EQ(s->put - s->taken, room - 1);
+    for (k = 0; k < room - 1; k++)
+        CHECK_EQ(chroprof__ring(p->core, s, s->taken + k)->weight,
+                 k == 3 ? 2 : 100 + k + (k > 3));
+}
+
 /* A note says who began a frame; a reset gives frames new numbers. */
 TEST(notes_of_frames_outlive_a_reset)
 {
@@ -300,6 +319,27 @@ TEST(drawn_futures_are_where_they_are)
     p = fresh(&o);
     CHECK(chroprof__wall_of(p->core, 10) == chroprof__walls(p->core) + 10);
     CHECK(chroprof__wall_of(p->core, 11) == chroprof__walls(p->core) + CHROPROF__UNTRACKED);
+}
+
+/* So many live futures that each tick meets as many as it wants; of many ticks in a row some draw
+ * for the others. */
+TEST(draws_are_as_many_as_ticks)
+{
+    static const uint64_t ticks[] = { 1, 7, 8, 11, 100 };
+    chroprof_options o;
+    chroprof *p;
+    uint64_t id, before;
+    size_t k;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 1000;
+    p = fresh(&o);
+    for (id = 1; id <= 1000; id++)
+        chroprof_event(p, CHROPROF_PENDING, id, NULL, 0);
+    for (k = 0; k < sizeof ticks / sizeof *ticks; k++) {
+        before = sampler(p)->draws;
+        chroprof__draw_all(p, sampler(p), 10, ticks[k]);
+        CHECK_EQ(sampler(p)->draws - before, ticks[k] * CHROPROF__DRAWS);
+    }
 }
 
 /* >>outputs */

@@ -1136,6 +1136,82 @@ TEST(equal_hashes_are_not_equal_sites)
     CHECK(chroprof__same_site(p->core, row, row->hash, "accepx", "server.h", 10));
 }
 
+/* Fills out with sites whose addresses have one place of the table; all differ by their line. */
+static void sites_of_one_place(const chroprof *p, chroprof_site *pool, chroprof_site **out,
+                               size_t count)
+{
+    uint32_t rows = p->core->tables[CHROPROF__ALIASES].rows;
+    uint32_t home = chroprof__hash_index((uintptr_t)pool, rows);
+    size_t found = 0, k;
+    for (k = 0; found < count; k++)
+        if (chroprof__hash_index((uintptr_t)(pool + k), rows) == home) {
+            pool[k].name = "n";
+            pool[k].line = (uint32_t)k;
+            out[found++] = pool + k;
+        }
+}
+
+/* As many as there are places; one more goes over the first. */
+TEST(addresses_of_one_place_are_remembered)
+{
+    static chroprof_site pool[4096];
+    chroprof_options options = { 0 };
+    chroprof_site *sites[CHROPROF__ALIAS_PLACES + 1];
+    uint32_t k, rows[CHROPROF__ALIAS_PLACES + 1];
+    chroprof *p;
+    options.max_sites = 8;
+    p = fresh(&options);
+    sites_of_one_place(p, pool, sites, CHROPROF__ALIAS_PLACES + 1);
+    for (k = 0; k < CHROPROF__ALIAS_PLACES; k++)
+        rows[k] = chroprof__site_miss(p->core, sites[k]);
+    for (k = 0; k < CHROPROF__ALIAS_PLACES; k++)
+        CHECK_EQ(chroprof__known_site(p->core, sites[k]), rows[k]);
+    CHECK_EQ(chroprof__known_site(p->core, sites[k]), 0);
+    rows[k] = chroprof__site_miss(p->core, sites[k]);
+    CHECK_EQ(chroprof__known_site(p->core, sites[k]), rows[k]);
+    CHECK_EQ(chroprof__known_site(p->core, sites[0]), 0);
+    CHECK_EQ(chroprof__known_site(p->core, sites[1]), rows[1]);
+}
+
+/* Only the general way looks whether a stall is due. */
+static void goes_straight(chroprof *p, chroprof_state state, uint64_t id, const chroprof_site *site,
+                          uint64_t now, bool straight)
+{
+    p->stall_due = true;
+    chroprof_event(p, state, id, site, now);
+    laws(p);
+    if (p->stall_due != straight)
+        harness_fail(__FILE__, __LINE__, "state %d at %d goes the %s way", (int)state, (int)now,
+                     straight ? "general" : "straight");
+    p->stall_due = false;
+}
+
+/* What is common costs little: it does not go the way of what is rare. */
+TEST(common_events_go_straight)
+{
+    static const chroprof_site site = { "site", "file.c", 1 };
+    chroprof *p = fresh(NULL);
+    uint64_t t = 0;
+    goes_straight(p, CHROPROF_PENDING, 1, &site, 0, false);      /* all is new */
+    goes_straight(p, CHROPROF_ENTER, 0, &site, ++t, true);
+    goes_straight(p, CHROPROF_LEAVE, 0, NULL, ++t, true);
+    goes_straight(p, CHROPROF_PENDING, 2, &site, ++t, true);
+    goes_straight(p, CHROPROF_PENDING, 3, &site, ++t, true);
+    goes_straight(p, CHROPROF_RUNNING, 1, NULL, ++t, true);
+    goes_straight(p, CHROPROF_SWITCH, 2, NULL, t, true);         /* no slice to be noted */
+    CHECK_EQ(totals_of(p).turns, 2);
+    goes_straight(p, CHROPROF_PAUSED, 2, NULL, ++t, true);
+    goes_straight(p, CHROPROF_RUNNING, 2, NULL, ++t, true);
+    goes_straight(p, CHROPROF_COMPLETED, 2, NULL, ++t, true);
+    goes_straight(p, CHROPROF_RUNNING, 3, NULL, ++t, true);
+    goes_straight(p, CHROPROF_FAILED, 3, NULL, ++t, true);
+    goes_straight(p, CHROPROF_RUNNING, 1, NULL, ++t, true);
+    goes_straight(p, CHROPROF_CANCELLED, 1, NULL, ++t, true);
+    goes_straight(p, CHROPROF_READY, 1, NULL, ++t, false);
+    CHECK_EQ(rank_of(p, "site").calls, 4);
+    CHECK_EQ(totals_of(p).turns, 6);
+}
+
 /* A block of a terabyte: every capacity stays within its limit, and it fits. */
 TEST(huge_blocks_are_shared_out)
 {
@@ -1728,8 +1804,10 @@ static const test_case tests[] = {
     CASE(a_sample_below_hidden_frames),
     CASE(samples_inside_an_event_wait),
     CASE(neighbours_in_the_ring_are_merged),
+    CASE(the_lightest_neighbours_become_one),
     CASE(notes_of_frames_outlive_a_reset),
     CASE(drawn_futures_are_where_they_are),
+    CASE(draws_are_as_many_as_ticks),
     CASE(the_text_shows_code_without_a_name),
     CASE(the_text_shows_the_heaviest_functions),
     CASE(the_text_shows_where_a_stall_was_met),
@@ -1776,6 +1854,8 @@ static const test_case tests[] = {
     CASE(small_helpers),
     CASE(strings_are_cut_between_characters),
     CASE(equal_hashes_are_not_equal_sites),
+    CASE(addresses_of_one_place_are_remembered),
+    CASE(common_events_go_straight),
     CASE(huge_blocks_are_shared_out),
     CASE(tables_too_large_to_count_have_no_size),
     CASE(calibration_of_clocks_that_jumped),
