@@ -301,8 +301,9 @@ LIMITS
  max_depth and max_windows 65000, other capacities 2^28. Profile time 2^62 ticks. Percentiles are
  within 1/16 from 2^5 to 2^45 ticks. The biggest slices of a turn are kept apart in three nested
  loops; deeper ones share. The wall, delay and blame of a path are sums over futures and begin again
- at 2^64 ticks: 20,000 futures live at once reach that in four days of a 2.6 GHz counter. The events
- of a stalled turn are counted modulo 2^31; all other counts have 64 bits.
+ at 2^64 ticks: 20,000 futures live at once reach that in four days of a 2.6 GHz counter. In pprof,
+ whose values are signed, they end at 2^63 - 1 ns. The events of a stalled turn are counted modulo
+ 2^31; all other counts have 64 bits.
 
 */
 #ifndef CHROPROF_H
@@ -14015,7 +14016,7 @@ static void chroprof__pprof_types(chroprof__out *o)
 }
 
 /* Loop, idle and untracked have exec and blame, as in all formats: futures that no path could hold
- * are no call there. */
+ * are no call there. Values are signed: where many futures wait for days their wall is cut. */
 static void chroprof__pprof_values(const chroprof *p, uint32_t path, uint64_t *values)
 {
     const chroprof__path *row = p->paths + path;
@@ -14025,6 +14026,9 @@ static void chroprof__pprof_values(const chroprof *p, uint32_t path, uint64_t *v
     values[2] = site ? chroprof__wall_ns(p, row) : 0;
     values[3] = site ? chroprof__ns(p->core, chroprof__delay_ticks(p, row)) : 0;
     values[4] = chroprof__ns(p->core, row->blame);
+    for (uint32_t k = 0; k < CHROPROF__TYPES; k++)
+        if (values[k] >> 63)
+            values[k] = UINT64_MAX >> 1;
 }
 
 /* Location ids are site ids plus 1, the leaf first. */

@@ -140,7 +140,7 @@ def json_chains(report):
         frame = (path["name"], path["file"], path["line"])
         chains[path["id"]] = chains.get(path["parent"], ()) + (frame,)
         for field in FIELDS:
-            rows[(chains[path["id"]], field)] += path[field]
+            rows[(chains[path["id"]], field)] += min(path[field], (1 << 63) - 1)
     totals = report["totals"]
     for name in ("loop", "idle", "untracked"):
         frame = (("(" + name + ")", "", 0),)

@@ -124,6 +124,19 @@ TEST(one_tick)
     check_formats(p);
 }
 
+/* A wall beyond 2^63 ns, which pprof has no number for: three futures of 109 years. */
+TEST(more_wall_than_is_signed)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t id;
+    need_python();
+    for (id = 1; id <= 3; id++)
+        at(p, 0, PENDING, id, &site_request);
+    at(p, UINT64_C(3) << 60, TICK, 0, NULL);
+    CHECK_EQ(rank_of(p, "request").wall_ns, UINT64_C(9) << 60);
+    check_formats(p);
+}
+
 TEST(hostile_names)
 {
     static const char *const names[] = {
@@ -563,6 +576,7 @@ static const test_case cases[] = {
     CASE(merged_windows),
     CASE(nothing_happened),
     CASE(one_tick),
+    CASE(more_wall_than_is_signed),
     CASE(hostile_names),
     CASE(full_tables),
     CASE(a_hundred_thousand_paths),
