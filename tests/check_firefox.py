@@ -374,6 +374,13 @@ def rounding(report):
     return 0 if totals["elapsed_ticks"] == totals["elapsed_ns"] else len(report["paths"]) + 4
 
 
+def apart(report, spread):
+    """By how much the length of a window and what is in it may differ besides: in a snapshot of a
+    busy program each row is whole, not the window; in a merged profile each site's part is floored
+    where a window spans two."""
+    return report["totals"]["skew_ns"] + (200 if spread else 0)
+
+
 def bins_of(series, group):
     return [sum(series[k:k + group]) for k in range(0, len(series), group)]
 
@@ -439,7 +446,7 @@ def check_line(what, shares, lengths, ns, slack):
          "ns, not", ns)
 
 
-def check_use(markers, schema, report, shown):
+def check_use(markers, schema, report, shown, spread):
     """The graph of shares, which has no line for idle. Returns lines and bins."""
     use = [k for k in range(markers["length"]) if markers["data"][k]["type"] == "Use"]
     labels = [field["label"] for field in schema["fields"]]
@@ -462,7 +469,7 @@ def check_use(markers, schema, report, shown):
     want += [totals["busy_ns"] - totals["untracked_ns"] - sum(want), totals["untracked_ns"],
              totals["loop_ns"]]
     for label, column, ns in zip(labels, zip(*shares), want):
-        check_line("the graph of " + label, column, lengths, ns, slack)
+        check_line("the graph of " + label, column, lengths, ns, slack + apart(report, spread))
     return [place for place, _ in lines], bins
 
 
@@ -538,8 +545,7 @@ def name_of_biggest(stall):
 
 
 def held_by_windows(stall, stalls, places, bins):
-    """How much of it the bins have room for, whatever the other stalls take there. The windows of a
-    merged profile hold it in proportion only."""
+    """How much of it the bins have room for, whatever the other stalls take there."""
     held, start, name = 0, 0, name_of_biggest(stall)
     for parts in bins:
         span = (start, start + sum(parts))
@@ -552,8 +558,8 @@ def held_by_windows(stall, stalls, places, bins):
     return held
 
 
-def check_stall_places(names, samples, report, held):
-    """In a timeline of windows a stall that is one slice lies where it was."""
+def check_stall_places(names, samples, report, held, near):
+    """In a timeline of windows a stall that is one slice lies where it was, to some ns."""
     turns = [s for s in report["stalls"] if s["kind"] == "turn"]
     cells = [(to_ns(at), to_ns(weight), names.chain(stack)[0][0]) for stack, at, weight
              in zip(samples["stack"], samples["time"], samples["weight"])]
@@ -565,13 +571,13 @@ def check_stall_places(names, samples, report, held):
             continue
         if not stall["slices"] or stall["slices"][0]["exec_ns"] < 0.99 * stall["length_ns"]:
             continue
-        inside = sum(weight for at, weight, shown in cells if start - 50 <= at < end and
+        inside = sum(weight for at, weight, shown in cells if start - near <= at < end and
                      shown in (name_of_biggest(stall), "(all other sites)"))
-        least = 0.98 * (held(stall) if held else stall["length_ns"]) - 50
+        least = 0.98 * (held(stall) if held else stall["length_ns"]) - near
         need(inside >= least, "the stall at", start, "has", inside, "of", stall["length_ns"])
 
 
-def check_sums(profile, report, merged):
+def check_sums(profile, report, spread):
     names = Names(profile["shared"])
     names.fill()
     line, tree, waiting = profile["threads"][:3]
@@ -580,14 +586,16 @@ def check_sums(profile, report, merged):
     schema = [s for s in profile["meta"]["markerSchema"] if s["name"] == "Use"]
     need(len(schema) == 1, "graphs of shares:", len(schema))
     places, bins = check_use(line["markers"], schema[0], report,
-                             {names.chain(stack) for stack in line["samples"]["stack"]})
+                             {names.chain(stack) for stack in line["samples"]["stack"]}, spread)
     if sampled:
         check_sample_rows(names, profile, line["samples"], report)
     else:
         check_time_line(names, line["samples"], report)
         check_bins(names, line["samples"], places, bins, rounding(report))
-        check_stall_places(names, line["samples"], report, merged and
-                           (lambda s: held_by_windows(s, report["stalls"], places, bins)))
+        unsure = spread or report["totals"]["skew_events"] + report["totals"]["doubt_events"] > 0
+        check_stall_places(names, line["samples"], report, unsure and
+                           (lambda s: held_by_windows(s, report["stalls"], places, bins)),
+                           50 + (max(map(sum, bins)) >> 29))     # parts of a bin, in 31 bits
     want = paths_of(report, "exec_ns")
     want.update(outside(report))
     got = weights(names, tree["samples"])
@@ -605,8 +613,10 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("profile")
     arguments.add_argument("json")
-    arguments.add_argument("--merged", action="store_true",
-                           help="of chroprof_merge: windows know stalls in proportion only")
+    arguments.add_argument("--spread", action="store_true",
+                           help="stalls may be spread over more than their length: by "
+                           "chroprof_merge, whose windows know them in proportion only, or by a "
+                           "nested loop inside them, which does not count")
     given = arguments.parse_args()
     with open(given.profile, encoding="utf-8") as file:
         profile = json.load(file, parse_float=Decimal, object_pairs_hook=no_twins)
@@ -618,7 +628,7 @@ def main():
     check_threads(profile, schemas)
     start = report["totals"]["start_unix_ns"]
     need(to_ns(Decimal(profile["meta"]["startTime"])) == start, "startTime")
-    check_sums(profile, report, given.merged)
+    check_sums(profile, report, given.spread)
     print("ok: %s" % ", ".join("%d %s" % (t["samples"]["length"], t["name"])
                                for t in profile["threads"]))
 

@@ -13,7 +13,8 @@ import check_firefox
 import check_pprof
 import check_prometheus
 
-MERGED = ("loop_threads",)          # what these leave was made by chroprof_merge
+# Made by chroprof_merge, or of streams that nest loops at random.
+SPREAD = ("loop_threads", "test_merge.", "test_capacity.", "test_random.")
 
 
 def check_folded(path, report):
@@ -31,8 +32,8 @@ def check(stem):
     for name, module in (("firefox", check_firefox), ("pprof", check_pprof),
                          ("prometheus", check_prometheus)):
         sys.argv = [name, "%s.%s" % (stem, name), report]
-        if name == "firefox" and os.path.basename(stem).startswith(MERGED):
-            sys.argv.append("--merged")
+        if name == "firefox" and os.path.basename(stem).startswith(SPREAD):
+            sys.argv.append("--spread")
         with contextlib.redirect_stdout(io.StringIO()):
             module.main()
     with open(report, encoding="utf-8") as file:

@@ -203,11 +203,13 @@ def check_slices(series, report, top):
     counts = [(l, v) for (n, l), v in series.items() if n == metric + "_count"]
     if not top:
         need(len(counts) == len(ids), "histograms:", len(counts), "not", len(ids))
+    # a snapshot of a busy program: counts of different tables may differ
+    slack = report["totals"]["skew_events"] + report["totals"]["doubt_events"]
     for labels, count in counts:
         total = as_integer(metric + "_sum", series[(metric + "_sum", labels)])
         found = [s for s in site_of(place(labels), ids) if s["exec_ns"] == total]
         need(found, "no site has the sum of", labels)
-        need(any(0 <= s["slices"] - count <= report["totals"]["depth"] for s in found),
+        need(any(-slack <= s["slices"] - count <= report["totals"]["depth"] + slack for s in found),
              "slices of", labels, count)
 
 

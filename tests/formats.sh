@@ -1,9 +1,9 @@
 #!/bin/sh
-# What each case of four test programs ends with (test_formats checks its own), each recorded stream,
-# each example and the demonstration, in every format: read back by the checkers of the formats and
-# compared with the JSON, sum by sum.
+# What each case of the test programs ends with, and what it keeps on the way (test_formats checks its
+# own), each recorded stream, each example and the demonstration, in every format: read back by the
+# checkers of the formats and compared with the JSON, sum by sum.
 #   sh tests/formats.sh [WORD...]     B=build: the folder of the programs; WORD: test, trace, demo
-#                                     or a part of the name of an example; none: all
+#                                     or a part of the name of a program; none: all
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
 
 cd "$(dirname "$0")/.." || exit 1
@@ -31,10 +31,19 @@ if ! command -v python3 >/dev/null 2>&1; then
 fi
 export PYTHONDONTWRITEBYTECODE=1
 
-# --- the test programs; a case that fails is shown where they are run for themselves
-is_wanted test && for program in test_words test_events test_chronos test_sampler; do
-    PROFILES=$folder "$B/test/plain/$program" >"$folder/log" 2>&1
+# --- the test programs, a tenth of their loops, and without the cases that take seconds and show no
+# other profile; a case that fails is shown where they are run for themselves
+slow=decimal_comma,ticks_that_wait,that_was_stuck,while_sites_are_made,ten_million
+for name in words events chronos sampler merge map output random capacity snapshot traces inside; do
+    program=test_$name
+    is_wanted "$program" || continue
+    if ! [ -x "$B/test/plain/$program" ]; then
+        skip "$program" "was not built"
+        continue
+    fi
+    PROFILES=$folder SHARE=10 EXCEPT=$slow "$B/test/plain/$program" >"$folder/log" 2>&1
     tail -n 1 "$folder/log" | grep -q ' passed, ' || fail "$program" "ended without its counts"
+    ls "$folder/$program".*.json >/dev/null 2>&1 || fail "$program" "left no profile"
 done
 
 # --- the recorded streams

@@ -8,7 +8,8 @@
  * SEED=n in the environment replays a random test; EXCEPT=words, with commas in between, skips cases
  * that contain one; ROUNDS=n lets random tests run n times as long, SHARE=n the nth part, as the last
  * lines then say;
- * PROFILES=folder keeps the profile that a case ends with, in every format (tests/formats.sh).
+ * PROFILES=folder keeps the profile that a case ends with, and those for which it calls
+ * harness_keep, in every format, as PROGRAM.CASE (tests/formats.sh).
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -46,10 +47,13 @@ typedef struct test_case {
 
 typedef struct harness_state {
     jmp_buf out;
+    const char *program;
     const char *name;
     const char *event;        /* what the last at() did, for the message */
     uint64_t seed;
     int tries;                /* that are left if this one fails */
+    bool keeps;
+    unsigned long kept;       /* how often this case had a profile to keep */
     unsigned long passed, failed, skipped;
 } harness_state;
 
@@ -128,12 +132,27 @@ static inline bool harness_stands_still(const chroprof *p)
     return !t.enabled || chroprof_now(p) == chroprof_now(p);
 }
 
+/* What a loop makes many of: the 1st, 4th, 16th.. is written. */
+static inline bool harness_counts(unsigned long number)
+{
+    while (number % 4 == 0)
+        number /= 4;
+    return number == 1;
+}
+
 /* Only if it stands still: the formats are to agree. */
 static inline void harness_keep(chroprof *p)
 {
     const char *folder = getenv("PROFILES");
-    if (folder != NULL && p->core != NULL && harness_stands_still(p) &&
-        !every_format(p, folder, harness()->name))
+    char name[200];
+    int used;
+    if (folder == NULL || !harness()->keeps || p->core == NULL || !harness_stands_still(p) ||
+        !harness_counts(++harness()->kept))
+        return;
+    used = snprintf(name, sizeof name, "%s.%s", harness()->program, harness()->name);
+    if (harness()->kept > 1)
+        snprintf(name + used, sizeof name - (size_t)used, ".%lu", harness()->kept);
+    if (!every_format(p, folder, name))
         harness_fail(__FILE__, __LINE__, "cannot write every format to %s", folder);
 }
 
@@ -147,6 +166,8 @@ static inline bool harness_try(const test_case *test)
     harness()->name = test->name;
     harness()->event = NULL;
     harness()->seed = 0;
+    harness()->keeps = true;
+    harness()->kept = 0;
     how = setjmp(harness()->out);
     if (how == 0) {
         if (harness_excepted(test->name))
@@ -210,9 +231,23 @@ static inline int harness_list(const test_case *tests, size_t count)
     return 0;
 }
 
+/* For cases that end with what no events make. */
+static inline void harness_keep_none(void)
+{
+    harness()->keeps = false;
+}
+
+/* Without its folder. */
+static inline const char *harness_program(int argc, char **argv)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    return slash != NULL ? slash + 1 : argc > 0 ? argv[0] : "test";
+}
+
 static inline int harness_main(int argc, char **argv, const test_case *tests, size_t count)
 {
     size_t i;
+    harness()->program = harness_program(argc, argv);
     if (argc > 1 && strcmp(argv[1], "--list") == 0)
         return harness_list(tests, count);
     for (i = 0; i < count; i++)

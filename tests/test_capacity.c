@@ -95,6 +95,7 @@ static void run_in_heap(const chroprof_options *options, unsigned events, unsign
     CHECK(block != NULL);
     CHECK_EQ(chroprof_init(&p, block, size, options), CHROPROF_OK);
     workload(&p, harness()->seed, events, every);
+    harness_keep(&p);
     free(block);
 }
 
@@ -210,6 +211,7 @@ static chroprof_result try_size(size_t size, const chroprof_options *options)
         workload(&p, 7, 200, 20);
     else
         CHECK(p.core == NULL && !p.on);
+    harness_keep(&p);
     free(block);
     return result;
 }
@@ -324,6 +326,7 @@ static void run_between_guards(unsigned char *memory, size_t offset, size_t size
     memset(memory, 0xa5, offset + size + GUARD);
     CHECK_EQ(chroprof_init(&p, memory + offset, size, &options), CHROPROF_OK);
     workload(&p, 3, 300, 10);
+    harness_keep(&p);
     for (i = 0; i < offset; i++)
         CHECK_EQ(memory[i], 0xa5);
     for (i = offset + size; i < offset + size + GUARD; i++)

@@ -64,6 +64,7 @@ static void view_file(chroprof *view, const char *path)
     CHECK_EQ(chroprof_snapshot(raw.bytes, size, copy.bytes, SIZE), CHROPROF_OK);
     CHECK_EQ(chroprof_open(view, copy.bytes, SIZE), CHROPROF_OK);
     CHECK(chroprof_check(view) == NULL);
+    harness_keep(view);
 }
 
 static int wait_for(pid_t child)

@@ -316,6 +316,7 @@ static void one_difference(source *s, const chroprof_options *o, uint64_t before
     whole_windows(&d);
     new_stalls(&d);
     writes(&d);
+    harness_keep(&d);
 }
 
 static void many_differences(chroprof_options (*choose)(uint64_t *), unsigned long count, bool reuses)
@@ -366,6 +367,7 @@ TEST(difference_is_the_second_half_of_the_model)
         CHECK_EQ(chroprof_open(&d, result.bytes, SIZE), CHROPROF_OK);
         CHECK_EQ(model_compare_totals(&m, &d, stdout), 0);
         CHECK_EQ(model_laws(&d, stdout), 0);
+        harness_keep(&d);
         model_free(&m);
     }
 }
@@ -461,6 +463,7 @@ TEST(difference_of_a_state_and_itself)
     view_of(&d, &result);
     laws(&d);
     whole_windows(&d);
+    harness_keep(&d);
     t = totals_of(&d);
     CHECK_EQ(t.elapsed_ns, 0);
     CHECK_EQ(t.events, 0);
@@ -530,6 +533,7 @@ TEST(difference_keeps_the_borders_of_windows)
     CHECK_EQ(rows[1].loop_ns, 50);
     CHECK_EQ(rank_of(&d, "accept").slice_max_ns, 60);
     CHECK_EQ(rank_of(&d, "accept").exec_max_ns, 60);
+    harness_keep(&d);
 }
 
 /* A maximum of long ago is not one of just now. */
@@ -557,6 +561,7 @@ TEST(difference_tells_old_maxima_from_new)
     CHECK_EQ(totals_of(&p).stalls, 1);
     CHECK_IN(rank_of(&d, "accept").slice_max_ns, 1000, 1125);
     CHECK_IN(totals_of(&d).turn_max_ns, 1000, 1125);
+    harness_keep(&d);
 }
 
 /* Any damage to a state: an error, or a block that opens. */
@@ -630,6 +635,7 @@ static void lawful_difference(chroprof *newer, const chroprof *older, block *res
     CHECK_EQ(t.blame_ticks, t.delay_ticks);
     CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
     CHECK_EQ(t.skew_events, a.skew_events + b.skew_events);
+    harness_keep(&d);
 }
 
 TEST(differences_of_a_busy_program)
@@ -843,6 +849,7 @@ static void many_merges(chroprof_options (*choose)(uint64_t *), unsigned long co
         paths_add_up(&a, parts, PARTS);
         same_whatever_order(&a, &b);
         windows_add_up(&a);
+        harness_keep(&a);
         if (k % 10 == 0)
             writes(&a);
     }
@@ -915,6 +922,7 @@ static void two_halves(source *s, uint64_t seed)
     totals_add_up(&merged, &whole, 1);
     same_whatever_order(&merged, &whole);
     same_windows(&merged, &whole);
+    harness_keep(&merged);
     if (totals_of(&whole).stalls <= (o.max_stalls + 1) / 2)
         same_stalls(&merged, &whole);
 }
@@ -957,6 +965,7 @@ TEST(merge_into_full_tables)
             sum += totals_of(&parts[k]).elapsed_ns;
         CHECK_EQ(totals_of(&p).elapsed_ns, sum);
         dropped += table_of(&p, CHROPROF_TABLE_PATHS).dropped != 0;
+        harness_keep(&p);
         if (n % 10 == 0)
             writes(&p);
     }
@@ -1007,6 +1016,7 @@ TEST(merge_ends_with_time)
     CHECK_EQ(chroprof_merge(&p, &from), CHROPROF_ERR_TIME);
     CHECK_EQ(totals_of(&p).events, before);
     laws(&p);
+    harness_keep(&p);
 }
 
 /* Ticks of a cycle counter become ns. */
@@ -1046,6 +1056,7 @@ TEST(merge_of_a_running_clock)
              totals_of(&parts[0]).elapsed_ns + totals_of(&parts[1]).elapsed_ns);
     CHECK_EQ(rank_of(&p, "timer").live, 2);
     CHECK_EQ(chroprof_futures(&p, NULL, 0), 0);
+    harness_keep(&p);
 }
 
 /* The last event's slice and turn, which no histogram has yet, count as well. */
@@ -1062,6 +1073,7 @@ TEST(merge_of_what_was_just_measured)
     laws(&p);
     CHECK_EQ(totals_of(&p).turn_p50_ns, 300);
     CHECK_EQ(rank_of(&p, "accept").slice_p50_ns, 300);
+    harness_keep(&p);
 }
 
 /* A merged profile is one like any other: it takes events, is copied, subtracted, merged, reset. */
@@ -1097,6 +1109,7 @@ TEST(merged_profiles_go_on)
     CHECK_EQ(chroprof_merge(&again, &d), CHROPROF_OK);
     laws(&again);
     paths_add_up(&again, two, 2);
+    harness_keep(&again);
     chroprof_reset(&p);
     laws(&p);
     CHECK_EQ(totals_of(&p).live, 0);
@@ -1128,6 +1141,7 @@ TEST(merge_of_a_deep_chain)
     CHECK_EQ(chroprof_paths(&p, NULL, 0), 512);
     CHECK_EQ(totals_of(&p).busy_ns, totals_of(&from).busy_ns);
     CHECK_EQ(rank_of(&p, "site511").exec_ns, 599 - 511);
+    harness_keep(&p);
 }
 
 /* Any damage to what is merged: the laws of time and of blame hold for the sum. */

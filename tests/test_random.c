@@ -192,6 +192,8 @@ static int play(const stream *s, size_t every, FILE *err)
     }
     if (bad >= 0 && err && chroprof_check(&p))
         fprintf(err, "  chroprof_check: %s\n", chroprof_check(&p));
+    if (bad < 0)
+        harness_keep(&p);
     model_free(&m);
     free(memory);
     return bad;

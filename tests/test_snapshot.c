@@ -120,6 +120,7 @@ static void harness_snapshot(const char *file, int line, chroprof *view, const v
     if (result != CHROPROF_OK)
         harness_fail(file, line, "chroprof_open: %s", chroprof_result_text(result));
     harness_equal(file, line, "laws", laws_broken(view), 0);
+    harness_keep(view);
 }
 
 /* >>quiet blocks */

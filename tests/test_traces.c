@@ -142,6 +142,7 @@ static void hold_trace(const char *name, unsigned long lines, chroprof_anomaly_k
     hold_now(&r, true);
     CHECK_EQ(totals_of(&r.p).dropped, 0);
     harness_only(__FILE__, __LINE__, &r.p, kind, count);
+    harness_keep(&r.p);
     model_free(&r.m);
     free_sites(&r);
 }
