@@ -7497,7 +7497,7 @@ CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int siz
     int count;
     chroprof_idle_enter(p);
     count = (int)chroprof__system(SYS_epoll_pwait, fd, events, size, ms, mask,
-                                  CHROPROF__MASK_BYTES);
+                                  (long)CHROPROF__MASK_BYTES);
     chroprof_idle_leave(p);
     return count;
 }
@@ -9860,6 +9860,18 @@ static void chroprof__map_by_name(void *memory, size_t size, const char *made, c
     close(file);
 }
 
+/* Memory of our own in place of the file. */
+static bool chroprof__leave_file(void *memory, size_t size)
+{
+#ifdef MAP_ANONYMOUS
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    return mmap(memory, size, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+#else
+    (void)memory, (void)size;               /* there a child must not use the profile */
+    return true;
+#endif
+}
+
 #ifdef CHROPROF__FORKS
 static void chroprof__options_of(const chroprof *p, chroprof_options *o);
 
@@ -9876,12 +9888,15 @@ static void chroprof__leave_parent(chroprof *p)
     chroprof__options_of(p, &o);
     void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     bool good = copy != MAP_FAILED && chroprof_snapshot(p->mapped, size, copy, size) == CHROPROF_OK;
-    if (mmap(p->mapped, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED)
+    if (!chroprof__leave_file(p->mapped, size))
         _exit(127);                         /* there is no way on that spares the parent */
-    if (good)
+    if (good) {
         memcpy(p->mapped, copy, size);
-    else if (chroprof_init(&empty, p->mapped, size, &o) == CHROPROF_OK)    /* never: fails */
+    } else {
+        if (chroprof_init(&empty, p->mapped, size, &o) != CHROPROF_OK)     /* they are damaged */
+            (void)chroprof_init(&empty, p->mapped, size, NULL);
         chroprof__attach(p, empty.core);
+    }
     if (copy != MAP_FAILED)
         munmap(copy, size);
 }
@@ -10034,13 +10049,18 @@ CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *
         munmap(memory, size);
         return chroprof_map(p, path, size, &o);
     }
-    chroprof_result result = chroprof_init(p, memory, size, &o);
-    if (result == CHROPROF_OK) {            /* never: another result, these options did before */
-        p->mapped = memory;
-        p->mapped_bytes = size;
-        chroprof__set_guard(p);
+    chroprof_result result = CHROPROF_ERR_FILE;
+    if (chroprof__leave_file(memory, size))         /* where no guard has done so */
+        result = chroprof_init(p, memory, size, &o);
+    if (result != CHROPROF_OK) {
+        munmap(memory, size);
+        memset(p, 0, sizeof(*p));
+        return result;
     }
-    return result;
+    p->mapped = memory;
+    p->mapped_bytes = size;
+    chroprof__set_guard(p);
+    return CHROPROF_OK;
 }
 
 CHROPROF__COLD_API void chroprof_unmap(chroprof *p)

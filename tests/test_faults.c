@@ -581,27 +581,55 @@ TEST(a_child_without_memory_spares_the_parent)
 }
 
 /* A block that somebody wrote into: the child begins anew. */
+/* In the child: an event, and more after chroprof_fork_child. */
+static bool child_goes_on(chroprof *p)
+{
+    chroprof_leave(p);
+    if (p->on || chroprof_check(p) != NULL)
+        return false;
+    if (chroprof_fork_child(p, NULL) != CHROPROF_OK)
+        return false;
+    chroprof_enter(p, &A);
+    return p->on && chroprof_check(p) == NULL && totals_of(p).events == 1;
+}
+
+/* Forks while the word has another value. */
+static void fork_damaged(chroprof *p, uint32_t *word, uint32_t value)
+{
+    uint32_t before = *word;
+    pid_t child;
+    chroprof_enter(p, &A);
+    *word = value;
+    fflush(stdout);
+    child = fork();
+    if (child == 0)
+        _exit(child_goes_on(p) ? 0 : 1);
+    CHECK_EQ(wait_for(child), 0);
+    *word = before;
+    chroprof_leave(p);
+    laws(p);
+}
+
+/* A row, or what the tables are said to have room for. */
 TEST(a_child_of_a_damaged_profile)
 {
     const char *path = file_of("damaged");
     chroprof p;
-    pid_t child;
+    int table;
     if (!has_guard())
         SKIP("no guard against forks here");
     need_wiped_children();
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
     chroprof_enter(&p, &A);
-    p.paths[3].site = 77;
-    fflush(stdout);
-    child = fork();
-    if (child == 0) {
-        chroprof_leave(&p);
-        _exit(!p.on && chroprof_check(&p) == NULL && totals_of(&p).live == 0 ? 0 : 1);
+    fork_damaged(&p, &p.paths[3].site, 77);
+    for (table = 0; table < CHROPROF_TABLE_COUNT; table++) {
+        fork_damaged(&p, &p.core->tables[table].capacity, 0);
+        fork_damaged(&p, &p.core->tables[table].capacity, 1);
+        fork_damaged(&p, &p.core->tables[table].capacity, 7000);
+        fork_damaged(&p, &p.core->tables[table].capacity, 1u << 29);
+        fork_damaged(&p, &p.core->tables[table].capacity, UINT32_MAX);
     }
-    CHECK_EQ(wait_for(child), 0);
-    p.paths[3].site = 4;
     chroprof_leave(&p);
-    laws(&p);
     chroprof_unmap(&p);
     remove_all(path);
 }
@@ -648,6 +676,40 @@ TEST(a_profile_without_a_guard_goes_on_in_the_child)
     CHECK(p.clock != chroprof__monotonic_ns);      /* this time it got one */
     chroprof_enter(&p, &A);
     CHECK_EQ(rank_of(&p, "accept").calls, 1);
+    chroprof_unmap(&p);
+    remove_all(path);
+}
+
+/* Then the file is the parent's, and so are its options, which may be damaged. */
+TEST(a_child_without_a_guard_leaves_the_file)
+{
+    const char *path = file_of("unguarded");
+    uint32_t capacity;
+    chroprof p;
+    pid_t child;
+    int damaged;
+    if (!has_guard())
+        SKIP("no guard against forks here");
+    fail_at("madvise", 1, EINVAL);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK(happened());
+    capacity = p.core->tables[CHROPROF_TABLE_SITES].capacity;
+    for (damaged = 0; damaged < 2; damaged++) {
+        chroprof_enter(&p, &A);
+        if (damaged)
+            p.core->tables[CHROPROF_TABLE_SITES].capacity = 1u << 29;
+        fflush(stdout);
+        child = fork();
+        if (child == 0 && !damaged)
+            _exit(chroprof_fork_child(&p, NULL) == CHROPROF_OK && totals_of(&p).events == 0 ? 0 : 1);
+        if (child == 0)
+            _exit(chroprof_fork_child(&p, NULL) != CHROPROF_OK && !p.core && !p.mapped ? 0 : 1);
+        CHECK_EQ(wait_for(child), 0);
+        p.core->tables[CHROPROF_TABLE_SITES].capacity = capacity;
+        chroprof_leave(&p);
+        laws(&p);
+        CHECK_EQ(rank_of(&p, "accept").calls, (uint64_t)damaged + 1);
+    }
     chroprof_unmap(&p);
     remove_all(path);
 }
@@ -903,6 +965,7 @@ static const test_case tests[] = {
     CASE(a_child_of_a_damaged_profile),
     CASE(on_stall_does_not_unmap),
     CASE(a_profile_without_a_guard_goes_on_in_the_child),
+    CASE(a_child_without_a_guard_leaves_the_file),
     CASE(the_manual_clock_has_a_guard),
     CASE(a_clock_that_is_refused),
     CASE(a_clock_that_stands_still),
