@@ -14,12 +14,12 @@ for name in ("paths", "stacks", "samples"):
     if isinstance(held.get(name), dict):
         keys, values = held[name]["keys"], held[name]["values"]
         assert len(values) % len(keys) == 0
-        held[name] = [dict(zip(keys, values[k:k + len(keys)]))
-                      for k in range(0, len(values), len(keys))]
+        held[name] = [{key: value for key, value in zip(keys, values[k:k + len(keys)])
+                       if value is not None} for k in range(0, len(values), len(keys))]
         if name == "paths":
             assert "name" not in keys
             for row in held[name]:
                 row.update((key, sites[row["site"]][key]) for key in ("name", "file", "line"))
     else:
-        assert name == "stacks" or not held.get(name), f"the {name} are no columns"
+        assert not held.get(name), f"the {name} are no columns"
 assert held == json.load(open(sys.argv[2], encoding="utf-8")), "the page holds another profile"

@@ -34,6 +34,11 @@ expect() {
         ok "$1"
     fi
 }
+# same_profile NAME PAGE JSON: the page holds that JSON
+same_profile() {
+    if python3 tests/check_page.py "$2" "$3" 2>"$scratch/log"; then ok "$1"; else
+        fail "$1" "$(tail -n 1 "$scratch/log")"; fi
+}
 # refuse NAME TEXT WHERE: a profile that is none, and the place that the message names
 refuse() {
     printf '%s' "$2" >"$scratch/bad.json"
@@ -239,6 +244,12 @@ END
     check_trace trace_of_hostile_samples "$scratch/sampled.json"
     run symbolize --format text "$scratch/sampled.json"; expect code_of_hostile_samples 0 "CODE"
     run report "$scratch/sampled.json" -o "$scratch/sampled.html"; expect report_of_samples 0
+    same_profile page_of_samples "$scratch/sampled.html" "$scratch/sampled.json"
+    if ! command -v node >/dev/null 2>&1; then
+        skip page_reads_columns "needs node (package nodejs)"
+    elif node tests/columns.js "$scratch/sampled.html" "$scratch/sampled.json" 2>"$scratch/log"; then
+        ok page_reads_columns; else
+        fail page_reads_columns "$(grep -m 1 ^Error "$scratch/log")"; fi
     if [ "$(grep -o '</script' "$scratch/sampled.html" | wc -l)" = $((before + 1)) ]; then
         ok functions_never_end_the_script; else
         fail functions_never_end_the_script "a function does"; fi
@@ -272,11 +283,6 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-# same_profile NAME PAGE JSON: the page holds that JSON
-same_profile() {
-    if python3 tests/check_page.py "$2" "$3" 2>"$scratch/log"; then ok "$1"; else
-        fail "$1" "$(tail -n 1 "$scratch/log")"; fi
-}
 if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     block=$scratch/ended.chroprof
     "$scratch/mapped" "$block"

@@ -1,5 +1,6 @@
 /* columns.h - a long list of rows in the page: the keys once, then the values of all rows, which is
- * a fraction of the text, and quicker to read for a browser. */
+ * a fraction of the text, and quicker to read for a browser. A key that a row lacks is null there;
+ * no profile has one of its own. */
 
 /* Inside a script element only a < could mean anything; in JSON it can only be in a text. */
 static void write_safe_json(FILE *out, const char *bytes, size_t length)
@@ -23,7 +24,7 @@ typedef struct column_row {
     json_text keys[COLUMNS_MOST], values[COLUMNS_MOST];
 } column_row;
 
-/* False: no object, or one of more than plain values. */
+/* False: no object, or one that has null. */
 static bool read_column_row(json_reader *r, column_row *row)
 {
     bool first = true;
@@ -35,7 +36,7 @@ static bool read_column_row(json_reader *r, column_row *row)
     while (json_next(r, '}', &first)) {
         size_t k = row->count;
         if (k == COLUMNS_MOST || !json_key(r, &row->keys[k]) || !json_value(r, &row->values[k]) ||
-            strchr("{[", row->values[k].bytes[0]) != NULL) {
+            json_is(row->values[k], "null")) {
             return false;
         }
         row->count++;
@@ -43,75 +44,92 @@ static bool read_column_row(json_reader *r, column_row *row)
     return row->count > 0 && !r->failed;
 }
 
-static bool same_keys(const column_row *a, const column_row *b)
+/* The place of a key, which mostly is the guess; the number of keys if it is not there. */
+static size_t find_key(const column_row *row, json_text key, size_t guess)
 {
-    bool same = a->count == b->count;
-    for (size_t k = 0; same && k < a->count; k++) {
-        same = same_text(a->keys[k], b->keys[k]);
+    size_t k = guess;
+    if (guess < row->count && same_text(row->keys[guess], key)) {
+        return guess;
     }
-    return same;
+    for (k = 0; k < row->count && !same_text(row->keys[k], key); k++) {}
+    return k;
 }
 
-/* Whether all rows are alike, so that they can be columns. */
-static bool columns_fit(const json_reader *whole, json_text list)
+/* False: there are too many. */
+static bool add_keys(column_row *head, const column_row *row)
+{
+    for (size_t k = 0; k < row->count; k++) {
+        if (find_key(head, row->keys[k], k) < head->count) {
+            continue;
+        }
+        if (head->count == COLUMNS_MOST) {
+            return false;
+        }
+        head->keys[head->count++] = row->keys[k];
+    }
+    return true;
+}
+
+/* Whether a list can be columns; head: the keys of all its rows. */
+static bool columns_fit(const json_reader *whole, json_text list, column_row *head)
 {
     json_reader r = json_part(whole, list);
     bool first = true;
-    size_t count = 0;
-    column_row head, row;
+    column_row row;
+    head->count = 0;
     if (list.length == 0 || list.bytes[0] != '[') {
         return false;
     }
     (void)json_open(&r, '[');
-    for (; json_next(&r, ']', &first); count++) {
-        if (!read_column_row(&r, count == 0 ? &head : &row) ||
-            (count > 0 && !same_keys(&head, &row))) {
+    while (json_next(&r, ']', &first)) {
+        if (!read_column_row(&r, &row) || !add_keys(head, &row)) {
             return false;
         }
     }
-    return count > 0;
+    return head->count > 0;
 }
 
 /* What a path has from its site, if it says which. */
-static bool of_its_site(const column_row *row, size_t k)
+static bool of_its_site(const column_row *head, size_t k)
 {
-    bool known = false;
-    for (size_t i = 0; i < row->count; i++) {
-        known = known || json_is(row->keys[i], "site");
-    }
-    return known && (json_is(row->keys[k], "name") || json_is(row->keys[k], "file") ||
-                     json_is(row->keys[k], "line"));
+    const json_text site = { "site", 4 };
+    return find_key(head, site, 0) < head->count &&
+           (json_is(head->keys[k], "name") || json_is(head->keys[k], "file") ||
+            json_is(head->keys[k], "line"));
 }
 
-static void write_column_row(FILE *out, const column_row *row, const json_text *parts,
-                             const char *quote, bool first)
+/* row NULL: the keys themselves. */
+static void write_column_row(FILE *out, const column_row *head, const column_row *row, bool first)
 {
-    for (size_t k = 0; k < row->count; k++) {
-        if (!of_its_site(row, k)) {
-            (void)fputs(first ? "" : ",", out);
-            (void)fputs(quote, out);
-            write_safe_json(out, parts[k].bytes, parts[k].length);
-            (void)fputs(quote, out);
-            first = false;
+    const json_text none = { "null", 4 };
+    for (size_t k = 0; k < head->count; k++) {
+        size_t at = row != NULL ? find_key(row, head->keys[k], k) : k;
+        json_text value = row == NULL ? head->keys[k] : at < row->count ? row->values[at] : none;
+        if (of_its_site(head, k)) {
+            continue;
         }
+        (void)fputs(first ? "" : ",", out);
+        (void)fputs(row == NULL ? "\"" : "", out);
+        write_safe_json(out, value.bytes, value.length);
+        (void)fputs(row == NULL ? "\"" : "", out);
+        first = false;
     }
 }
 
 /* {"keys":[..],"values":[..]} of a list that fits. */
-static void write_columns(FILE *out, const json_reader *whole, json_text list)
+static void write_columns(FILE *out, const json_reader *whole, json_text list,
+                          const column_row *head)
 {
     json_reader r = json_part(whole, list);
     bool first = true;
     size_t count = 0;
     column_row row;
+    (void)fputs("{\"keys\":[", out);
+    write_column_row(out, head, NULL, true);
+    (void)fputs("],\"values\":[\n", out);
     (void)json_open(&r, '[');
     for (; json_next(&r, ']', &first) && read_column_row(&r, &row); count++) {
-        if (count == 0) {
-            (void)fputs("{\"keys\":[", out);
-            write_column_row(out, &row, row.keys, "\"", true);
-            (void)fputs("],\"values\":[\n", out);
-        }
-        write_column_row(out, &row, row.values, "", count == 0);
+        write_column_row(out, head, &row, count == 0);
         (void)fputs("\n", out);
     }
     (void)fputs("]}", out);

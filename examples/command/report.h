@@ -163,18 +163,19 @@ static bool write_pieces(FILE *out, const profile_text *p)
 {
     const char *at = p->bytes.bytes;
     json_text lists[] = { p->paths, p->futures, p->stacks, p->samples };
+    column_row head;
     bool ok = true;
     qsort(lists, sizeof lists / sizeof *lists, sizeof *lists, earlier_first);
     for (size_t i = 0; ok && i < sizeof lists / sizeof *lists; i++) {
         bool futures = lists[i].bytes == p->futures.bytes;
-        if (lists[i].length == 0 || (!futures && !columns_fit(&p->reader, lists[i]))) {
+        if (lists[i].length == 0 || (!futures && !columns_fit(&p->reader, lists[i], &head))) {
             continue;
         }
         write_safe_json(out, at, (size_t)(lists[i].bytes - at));
         if (futures) {
             ok = write_futures(out, p);
         } else {
-            write_columns(out, &p->reader, lists[i]);
+            write_columns(out, &p->reader, lists[i], &head);
         }
         at = lists[i].bytes + lists[i].length;
     }

@@ -1,0 +1,26 @@
+// Does the report page read its columns as the rows of the JSON?
+//     node tests/columns.js PAGE.html PROFILE.json
+'use strict';
+const fs = require('fs');
+const page = fs.readFileSync(process.argv[2], 'utf8');
+const json = JSON.parse(fs.readFileSync(process.argv[3], 'utf8'));
+const between = (start, end) => {
+    const from = page.indexOf(start), to = page.indexOf(end, from);
+    if (from < 0 || to < 0) { throw new Error('no "' + start + '" in the page'); }
+    return page.slice(from, to);
+};
+const text = between('<script type="application/json"', '</script>').replace(/^[^>]*>/, '');
+const held = JSON.parse(text);
+const code = between('function rowsOf(', 'const siteKey =');
+new Function('held', code + 'unpack(held, held.sites);')(held);
+let compared = 0;
+for (const list of ['paths', 'stacks', 'samples']) {
+    const keys = new Set(json[list].flatMap(row => Object.keys(row)));
+    if (held[list].length !== json[list].length) { throw new Error(list + ': not as many'); }
+    json[list].forEach((row, i) => keys.forEach(key => {
+        const is = JSON.stringify(held[list][i][key]), want = JSON.stringify(row[key]);
+        if (is !== want) { throw new Error(`${list} ${i} ${key}: ${is}, not ${want}`); }
+        compared++;
+    }));
+}
+if (compared === 0) { throw new Error('nothing to compare'); }
