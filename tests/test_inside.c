@@ -406,6 +406,17 @@ TEST(open_refuses_a_chain_that_is_too_long)
     harness_keep_none();
 }
 
+/* A width of one tick can be doubled 62 times. */
+TEST(open_knows_the_last_level_of_windows)
+{
+    chroprof *p = scene();
+    chroprof view;
+    p->core->window = 62u << 16;
+    CHECK_EQ(chroprof_open(&view, p->core, (size_t)p->core->block_bytes), CHROPROF_OK);
+    p->core->window = 63u << 16;
+    CHECK_EQ(chroprof_open(&view, p->core, (size_t)p->core->block_bytes), CHROPROF_ERR_CORRUPT);
+}
+
 TEST(open_looks_for_the_start)
 {
     static uint64_t words[16];
@@ -1788,6 +1799,7 @@ static const test_case tests[] = {
     CASE(check_of_a_skewed_copy),
     CASE(open_refuses_each_damage),
     CASE(open_refuses_a_chain_that_is_too_long),
+    CASE(open_knows_the_last_level_of_windows),
     CASE(open_looks_for_the_start),
     CASE(snapshot_mends_each_damage),
     CASE(the_doubt_is_the_interval_under_way),

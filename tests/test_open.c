@@ -380,6 +380,24 @@ TEST(every_truncation_is_refused)
     CHECK_EQ(try_bytes(block.bytes, size, 3), CHROPROF_OK);
 }
 
+TEST(truncations_of_memory_of_any_alignment)
+{
+    static small_block block;
+    chroprof_options o = small_options();
+    chroprof p, view;
+    size_t shift;
+    for (shift = 0; shift < 64; shift += 8) {
+        size_t at;
+        uint64_t whole;
+        CHECK_EQ(chroprof_init(&p, block.bytes + shift, SMALL, &o), CHROPROF_OK);
+        at = (size_t)((const unsigned char *)p.core - (block.bytes + shift));
+        memcpy(&whole, block.bytes + shift + at + 16, sizeof whole);
+        CHECK_EQ(chroprof_open(&view, block.bytes + shift, at + (size_t)whole), CHROPROF_OK);
+        CHECK_EQ(chroprof_open(&view, block.bytes + shift, at + (size_t)whole - 1),
+                 CHROPROF_ERR_TRUNCATED);
+    }
+}
+
 /* >>broken bytes */
 
 /* Every bit of the block in turn: it opens and reads, or is refused; no more can be asked. */
@@ -461,6 +479,7 @@ static const test_case tests[] = {
     CASE(swapped_order_mark_is_refused),
     CASE(the_other_byte_order_is_refused),
     CASE(every_truncation_is_refused),
+    CASE(truncations_of_memory_of_any_alignment),
     CASE(every_bit_flipped),
     CASE(every_word_overwritten),
     CASE(random_damage),
