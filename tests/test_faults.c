@@ -51,6 +51,7 @@ typedef struct pretence {
     bool kill_is_refused;
     bool other_file, other_device; /* stat tells of */
     time_t clock_stands;
+    size_t host;                   /* bytes of the host's name */
 } pretence;
 
 static pretence *pretend(void)
@@ -87,6 +88,18 @@ static int refuse_to_kill(void)
     return -1;
 }
 
+/* As glibc does it: what does not fit is cut, without an end. */
+static int name_the_host(char *to, size_t size)
+{
+    bool fits = pretend()->host < size;
+    memset(to, 'h', fits ? pretend()->host : size);
+    if (fits)
+        to[pretend()->host] = '\0';
+    else
+        errno = ENAMETOOLONG;
+    return fits ? 0 : -1;
+}
+
 static int stat_of(const char *path, struct stat *facts)
 {
     int result = stat(path, facts);
@@ -107,7 +120,8 @@ static int stat_of(const char *path, struct stat *facts)
 #define readlink(path, to, n) (fails("readlink") ? -1 : readlink(path, to, n))
 #define madvise(...) (fails("madvise") ? -1 : madvise(__VA_ARGS__))
 #define kill(pid, n) (pretend()->kill_is_refused ? refuse_to_kill() : kill(pid, n))
-#define gethostname(to, n) (fails("gethostname") ? -1 : gethostname(to, n))
+#define gethostname(to, n)                                                                         \
+    (fails("gethostname") ? -1 : pretend()->host ? name_the_host(to, n) : gethostname(to, n))
 #define clock_gettime(which, t)                                                                    \
     (fails("clock") ? -1 : pretend()->clock_stands ? clock_of_stone(t) : clock_gettime(which, t))
 #define isatty(f) (pretend()->terminal || isatty(f))
@@ -781,6 +795,22 @@ TEST(a_host_without_a_name)
     CHECK_EQ(origin.pid, (uint64_t)getpid());
 }
 
+/* There is room for 62 bytes of it; one that is longer is no name. */
+TEST(a_host_with_a_long_name)
+{
+    size_t length;
+    for (length = 61; length < 67; length++) {
+        chroprof_origin origin;
+        chroprof p, view;
+        pretend()->host = length;
+        CHECK_EQ(chroprof_init(&p, harness_memory(), SIZE, NULL), CHROPROF_OK);
+        pretend()->host = 0;
+        chroprof_read_origin(&p, &origin);
+        CHECK_EQ(strlen(origin.host), length < 63 ? length : 0);
+        CHECK_EQ(chroprof_open(&view, harness_memory(), SIZE), CHROPROF_OK);
+    }
+}
+
 TEST(where_a_profile_comes_from)
 {
     const char *path = file_of("origin");
@@ -970,6 +1000,7 @@ static const test_case tests[] = {
     CASE(a_clock_that_is_refused),
     CASE(a_clock_that_stands_still),
     CASE(a_host_without_a_name),
+    CASE(a_host_with_a_long_name),
     CASE(where_a_profile_comes_from),
     CASE(a_dump_follows_the_terminal),
     CASE(a_dump_follows_the_environment),
