@@ -1185,6 +1185,37 @@ TEST(addresses_of_one_place_are_remembered)
     CHECK_EQ(chroprof__known_site(p->core, sites[1]), rows[1]);
 }
 
+static uint64_t read_the_hand(void *user)
+{
+    return *(const uint64_t *)user;
+}
+
+static void take_a_while(void *user, const chroprof_stall *stall)
+{
+    *(uint64_t *)user += stall->length_ns;
+}
+
+/* What on_stall takes is excluded from the turn under way; a loop that begins has none. */
+TEST(a_slow_on_stall_without_a_turn)
+{
+    chroprof_options o = { 0 };
+    uint64_t now = 5;
+    chroprof *p;
+    o.stall_ns = 100;
+    o.clock = read_the_hand;
+    o.on_stall = take_a_while;
+    o.clock_user = o.on_stall_user = &now;
+    p = fresh(&o);
+    at(p, now, LOOP_ENTER, 0, NULL);
+    at(p, now, IDLE_ENTER, 0, NULL);
+    at(p, now, IDLE_LEAVE, 0, NULL);
+    at(p, now += 300, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(now, 605);
+    CHECK_EQ(p->core->depth, p->core->floor);
+    CHECK_EQ(p->frames[p->core->floor + 1].excluded, 0);
+    CHECK_EQ(totals_of(p).loop_ns, 600);
+}
+
 /* Only the general way looks whether a stall is due. */
 static void goes_straight(chroprof *p, chroprof_state state, uint64_t id, const chroprof_site *site,
                           uint64_t now, bool straight)
@@ -1868,6 +1899,7 @@ static const test_case tests[] = {
     CASE(strings_are_cut_between_characters),
     CASE(equal_hashes_are_not_equal_sites),
     CASE(addresses_of_one_place_are_remembered),
+    CASE(a_slow_on_stall_without_a_turn),
     CASE(common_events_go_straight),
     CASE(huge_blocks_are_shared_out),
     CASE(tables_too_large_to_count_have_no_size),
