@@ -715,6 +715,17 @@ TEST(ids_at_the_ends_of_their_range)
         CHECK_EQ(future_of(p, ids[k]).state, CHROPROF_PAUSED);
     }
     CHECK_EQ(totals_of(p).live, 5);
+    for (k = 0; k < sizeof ids / sizeof *ids; k++) {
+        at(p, now += 5, SWITCH, ids[k], NULL);
+        CHECK_EQ(future_of(p, ids[k]).state, CHROPROF_RUNNING);
+        at(p, now += 5, SWITCH, 0, NULL);
+        CHECK_EQ(future_of(p, ids[k]).exec_ns, 10);
+        chroprof_event(p, CHROPROF_TICK, 0, NULL, now += 5);
+        chroprof_ready_since(p, ids[k], now - 3);
+        CHECK_EQ(future_of(p, ids[k]).state, CHROPROF_READY);
+        CHECK_EQ(future_of(p, ids[k]).since_ns, totals_of(p).elapsed_ns - 3);
+        laws(p);
+    }
     for (k = 0; k < sizeof ids / sizeof *ids; k++)
         at(p, now += 5, COMPLETED, ids[k], NULL);
     CHECK_EQ(rank_of(p, "accept").completed, 5);
