@@ -51,7 +51,7 @@ gcc 12|-O1|gcc-12 $c99 -O1|||
 gcc 12|-O2|gcc-12 $c99 -O2|||
 gcc 12|-O3|gcc-12 $c99 -O3|||ci
 gcc 12|-Os|gcc-12 $c99 -Os|||ci
-gcc 12|LTO|gcc-12 $c99 -O2 -flto|||ci
+gcc 12|LTO|gcc-12 $c99 -O2 -flto=auto|||ci
 gcc 12|C11|gcc-12 -std=c11 $posix -O0|||
 gcc 12|C17|gcc-12 -std=c17 $posix -O0|||
 gcc 12|C2x|gcc-12 -std=c2x $posix -O0|||ci
@@ -217,7 +217,10 @@ build_program() {
     ! grep -q '^#define CHROPROF_IMPLEMENTATION' "tests/test_$1.c" || object=
     compile "$cell/$1.o" -isystem "$cell/include" $threads $lenient -c "tests/test_$1.c" || return 1
     echo "\$ link $1"
-    $linker -o "$cell/$1" "$cell/$1.o" $object $(extras)
+    $linker -o "$cell/$1" "$cell/$1.o" $object $(extras) >"$cell/link.log" 2>&1
+    linked=$?
+    cat "$cell/link.log"
+    [ $linked = 0 ] && ! grep 'warning: ' "$cell/link.log"
 }
 
 build_firmware() {
@@ -281,7 +284,7 @@ build_failed() {
 
 # one GROUP NAME COMPILER HOW LEFT-OUT: runs a cell, its row goes to CELL/row
 one() {
-    cell=$M/$(echo "$1 $2" | tr -c 'A-Za-z0-9+.\n-' '_')
+    cell=$M/$(echo "$1 $2" | named)
     compiler=$3 how=$4 passed=0 failed=0 skipped=0 lenient= checks="$warnings -Werror"
     rm -rf "$cell"
     mkdir -p "$cell"
@@ -301,7 +304,7 @@ one() {
     [ "$how" != cortex-m3 ] || threads= lenient=-Wno-format
     linker=$(echo "$compiler" | sed 's/ -x c++ / /')
     case $compiler in
-    tcc*) checks=-Wall ;;
+    tcc*) checks="-Wall -Werror" ;;
     # tests write { 0 } as C does
     *-x\ c++*) lenient=-Wno-missing-field-initializers ;;
     *) checks="$checks -Wstrict-prototypes" ;;
@@ -315,10 +318,18 @@ one() {
     except=
     # reads of forbidden pages, on purpose
     case $2 in valgrind*) except=,snapshot_while,snapshot_of_a_writer,snapshot_gives_up ;; esac
-    case $2 in -O2) ;; *) export EXCEPT=a_hundred_thousand_paths$except SHARE="${SHARE:-10}" ;; esac
+    noted=${5:+without ${5% }}
+    case $2 in
+    -O2) ;;
+    *)
+        export EXCEPT=a_hundred_thousand_paths$except SHARE="${SHARE:-10}"
+        noted="${noted:+$noted; }1 in $SHARE rounds"
+        ;;
+    esac
     started=$(date +%s)
     build_and_run "$(programs_without "$5")"
     [ ! -f "$cell/firmware.log" ] || noted=$(note "$cell/firmware.log")
+    noted=$(echo "$noted" | tr '\t' ' ')
     printf '%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n' "$1" "$2" $passed $failed $skipped \
         $(($(date +%s) - started)) "$(cksum <chroprof.h | cut -d' ' -f1)" "${noted:--}" \
         "$(commit | tr -d '\n')" >"$cell/row"
@@ -393,16 +404,28 @@ run_all() {
     [ -z "${MINUTES:-}" ] || export UNTIL=$(($(date +%s) + MINUTES * 60))
     case " $* " in *' ci '* | '  ' | *Windows* | *' all '*) ! has $wine || start_wine ;; esac
     chosen "$@" >"$M/chosen"
-    # xargs keeps JOBS cells going; each writes its row
-    tr '\n' '\0' <"$M/chosen" | xargs -0 -n 1 -P "$JOBS" sh tests/matrix.sh cell
-    while IFS='|' read -r group name rest; do
-        cat "$M/$(echo "$group $name" | tr -c 'A-Za-z0-9+.\n-' '_')/row"
-    done <"$M/chosen" >"$B/matrix-new.tsv"
+    if [ ! -s "$M/chosen" ]; then
+        echo "no cell has a name with: $*"
+        echo "0 passed, 1 failed, 0 skipped"
+        return 1
+    fi
+    cell_names | while read -r cell; do rm -f "$M/$cell/row"; done
+    # xargs keeps JOBS cells going; each writes its row, whatever happens to others
+    tr '\n' '\0' <"$M/chosen" | xargs -0 -n 1 -P "$JOBS" sh -c 'sh tests/matrix.sh cell "$1" ||
+        echo "${1%%|*}: FAIL the cell ended with $?"; exit 0' cell
+    cut -d'|' -f1,2 <"$M/chosen" | while IFS='|' read -r group name; do
+        row=$M/$(echo "$group $name" | named)/row
+        if [ -s "$row" ]; then cat "$row"
+        else printf '%s\t%s\t0\t1\t0\t0\t-\tended without a result\t-\n' "$group" "$name"; fi
+    done >"$B/matrix-new.tsv"
     merge
     awk -F'\t' '{ p += $3; f += $4; s += $5 } $8 ~ /^skipped/ { s++ }
         END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f != 0 }' \
         "$B/matrix-new.tsv"
 }
+
+named() { tr -c 'A-Za-z0-9+.\n-' '_'; }
+cell_names() { cut -d'|' -f1,2 <"$M/chosen" | tr '|' ' ' | named; }
 
 # rows of this run replace older ones of the same name, in the order of the tables
 merge() {
@@ -427,7 +450,7 @@ cell)
 $2
 END
     one "$group" "$name" "$compiler" "$how" "$left_out"
-    { show "$(cat "$cell/row")"; grep ': FAIL' "$cell/odd"; } ;;
+    { show "$(cat "$cell/row")"; grep ': FAIL' "$cell/odd"; true; } ;;
 list) shift; chosen "$@" | cut -d"|" -f1,2 ;;
 install) shift; install_packages "$@" ;;
 *) run_all "$@" ;;
