@@ -84,15 +84,20 @@ $B/demo: examples/demo.c chroprof.h
 	@mkdir -p $B
 	$(CC) $(CFLAGS) -fno-omit-frame-pointer -o $@ examples/demo.c
 
+# ---- checks whose results are kept for the tables: $(call record,NAME,LINES THAT TELL) COMMAND
+
+record = @B='$B' sh tests/record.sh $(1) '$(2)'
+COUNTS = ^[0-9]* passed, [0-9]* failed, [0-9]* skipped$$
+
 # ---- tests: each program plain and with sanitizers, linked with one copy of the implementation.
 # What does not build any more must not be run as it was.
 
 test:
-	@B='$B' CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
+	$(call record,test,$(COUNTS)) env CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
 
 # the same outputs in the programs that people open them with: browser, speedscope, pprof, promtool
 test-viewers: $B/chroprof $B/demo
-	@B='$B' sh tests/viewers.sh
+	$(call record,viewers,$(COUNTS)) sh tests/viewers.sh
 
 # the same programs with other compilers, standards, optimisers, processors, systems and checkers
 MATRIX =
@@ -106,7 +111,7 @@ sizes:
 	@B='$B' sh tests/sizes.sh
 
 analyze:
-	@sh tests/analyze.sh
+	$(call record,analyze,$(COUNTS)) sh tests/analyze.sh
 
 matrix-tables:
 	python3 tests/matrix_table.py $B
@@ -155,29 +160,29 @@ $B/test/itimer/%: tests/%.c tests/compile/impl.c $(TEST_PARTS)
 COVERAGE = 98.5 95.5
 
 coverage:
-	@B='$B' sh tests/coverage.sh $(COVERAGE)
+	$(call record,coverage,at least) sh tests/coverage.sh $(COVERAGE)
 
 # ---- does the suite notice a wrong header? ARGS: N=200, SEED=1, FULL=1, FROM=line, TO=line
 
 ARGS =
 
 mutation:
-	B='$B' python3 tests/mutate.py $(ARGS)
+	$(call record,mutation,at least) python3 tests/mutate.py $(ARGS)
 
 # ---- proofs for all values, and counters beyond 32 bits
 
 proof:
-	@B='$B' sh tests/proof/run.sh $(PROOFS)
+	$(if $(PROOFS),@,$(call record,proof,$(COUNTS))) sh tests/proof/run.sh $(PROOFS)
 
 soak: $B/bench_soak
-	$B/bench_soak one $(EVENTS)
+	$(call record,soak,exact) $B/bench_soak one $(EVENTS)
 
 # ---- fuzzing
 
 fuzz: $B/fuzz_events
 	@mkdir -p $B/corpus
-	$B/fuzz_events -dict=fuzz/events.dict -max_len=2048 -max_total_time=$(TIME) $B/corpus \
-	    fuzz/corpus_events
+	$(call record,fuzz_events,^Done) $B/fuzz_events -dict=fuzz/events.dict -max_len=2048 \
+	    -max_total_time=$(TIME) $B/corpus fuzz/corpus_events
 
 $B/fuzz_events: fuzz/fuzz_events.c chroprof.h
 	@mkdir -p $B
@@ -186,21 +191,16 @@ $B/fuzz_events: fuzz/fuzz_events.c chroprof.h
 # any bytes as a block
 fuzz-open: $B/fuzz_open
 	@mkdir -p $B/corpus_open
-	$B/fuzz_open -dict=fuzz/open.dict -max_len=16384 -max_total_time=$(TIME) $B/corpus_open \
-	    fuzz/corpus_open
+	$(call record,fuzz_open,^Done) $B/fuzz_open -dict=fuzz/open.dict -max_len=16384 \
+	    -max_total_time=$(TIME) $B/corpus_open fuzz/corpus_open
 
 $B/fuzz_open: fuzz/fuzz_open.c chroprof.h
 	@mkdir -p $B
 	$(FUZZ_CC) -g -O1 $(SANITIZE) -fsanitize=fuzzer -o $@ fuzz/fuzz_open.c
 
 # a second engine: the same targets, the same seeds
-AFL = AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 \
-      afl-fuzz -V $(TIME) -m none
-
 fuzz-afl: $B/afl_events $B/afl_open
-	$(AFL) -x fuzz/events.dict -i fuzz/corpus_events -o $B/afl_out_events -- $B/afl_events
-	$(AFL) -x fuzz/open.dict -i fuzz/corpus_open -o $B/afl_out_open -- $B/afl_open
-	! ls $B/afl_out_*/default/crashes/id* $B/afl_out_*/default/hangs/id* 2>/dev/null
+	$(call record,fuzz_afl, runs in ) env TIME=$(TIME) sh fuzz/afl.sh events open
 
 $B/afl_%: fuzz/fuzz_%.c chroprof.h
 	@mkdir -p $B

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes what tests/matrix.sh and tests/sizes.sh measured between the markers of two files.
+"""Writes what tests/matrix.sh, tests/sizes.sh and tests/record.sh left between the markers of two files.
 
-    python3 tests/matrix_table.py [build]       the folder with matrix.tsv and sizes.tsv
+    python3 tests/matrix_table.py [build]       the folder with matrix.tsv, checks.tsv, sizes.tsv
     python3 tests/matrix_table.py --print       to standard output instead
 
-README.md gets a row a group of cells, tests/README.md one a cell and the sizes of code. Both name the
+README.md gets a row a group of cells and one a check, tests/README.md one a cell and the sizes of code. Both name the
 commit that was run. Cells that were not run say so.
 """
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -23,6 +24,20 @@ GROUPS = {
     'bare metal (qemu)': 'Cortex-M3 with newlib and without a libc, Cortex-M0 in 16 KiB',
     'sanitizers': 'MSan, TSan, ASan, UBSan with integer checks, valgrind, at -O0 to -O3',
 }
+CHECKS = {
+    'test': 'plain and with ASan and UBSan, the command, examples, formats',
+    'viewers': 'browser, speedscope, pprof, Prometheus',
+    'analyze': "gcc's and clang's analyzers, clang-tidy, cppcheck",
+    'proof': 'CBMC',
+    'coverage': '',
+    'mutation': '',
+    'fuzz_events': '',
+    'fuzz_open': '',
+    'fuzz_afl': '',
+    'soak': '',
+}
+TARGETS = {'viewers': 'test-viewers', 'fuzz_events': 'fuzz', 'fuzz_open': 'fuzz-open',
+           'fuzz_afl': 'fuzz-afl'}
 NEVER_RUN = ('Cannot be run here: macOS (no machine), MSVC (no compiler), real hardware but x86-64: '
              'emulators show neither weak memory order nor true timing.')
 
@@ -64,14 +79,34 @@ def group_line(group, cells, rows):
             f'| {sums[1]} | {sums[2]} |')
 
 
-def summary(rows, cells):
-    """One row a group, then what was run and what can't be."""
+def check_line(name, what, row):
+    """Of a check: its counts, or what it says of itself."""
+    if row is None:
+        return f'| {name} | {what} | not run | | | |'
+    _, commit, day, status, result = row
+    failed = '' if status == '0' else f', exit status {status}'
+    at = f'{day}, {commit}{failed}'
+    counts = re.fullmatch(r'(\d+) passed, (\d+) failed, (\d+) skipped', result)
+    if counts:
+        passed, *others = counts.groups()
+        return f'| {name} | {what} | {at} | {int(passed):,} | {others[0]} | {others[1]} |'
+    return f'| {name} | {result} | {at} | | | |'
+
+
+def check_lines(folder):
+    rows = {row[0]: row for row in rows_of(folder / 'checks.tsv')}
+    return [check_line(f'`make {TARGETS.get(name, name)}`', what, rows.get(name))
+            for name, what in CHECKS.items()]
+
+
+def summary(rows, cells, checks):
+    """One row a group, one a check, then what was run and what can't be."""
     groups = list(dict.fromkeys(group for group, _ in cells))
     lines = ['| built and run with | | cells | cases passed | failed | skipped |',
              '|---|---|---|---|---|---|']
     lines += [group_line(group, [cell for g, cell in cells if g == group], rows)
               for group in groups]
-    return lines + ['', f'{state(rows)} {NEVER_RUN}']
+    return lines + checks + ['', f'{state(rows)} {NEVER_RUN}']
 
 
 def state(rows):
@@ -132,7 +167,7 @@ def main():
     rows, cells = matrix_rows(folder), all_cells()
     if not rows and not sizes(folder):
         sys.exit(f'matrix_table: {folder}/matrix.tsv is not there: make test-matrix')
-    tables = [('README.md', 'matrix', summary(rows, cells)),
+    tables = [('README.md', 'matrix', summary(rows, cells, check_lines(folder))),
               ('tests/README.md', 'cells', [state(rows), ''] + details(rows, cells)),
               ('tests/README.md', 'sizes', sizes(folder))]
     for path, name, lines in tables:
