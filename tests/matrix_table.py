@@ -31,13 +31,10 @@ CHECKS = {
     'proof': 'CBMC',
     'coverage': '',
     'mutation': '',
-    'fuzz_events': '',
-    'fuzz_open': '',
-    'fuzz_afl': '',
     'soak': '',
 }
-TARGETS = {'viewers': 'test-viewers', 'fuzz_events': 'fuzz', 'fuzz_open': 'fuzz-open',
-           'fuzz_afl': 'fuzz-afl'}
+FUZZERS = {'fuzz_events': 'libFuzzer', 'fuzz_open': 'libFuzzer, any block', 'fuzz_afl': 'AFL++'}
+TARGETS = {'viewers': 'test-viewers'}
 NEVER_RUN = ('Cannot be run here: macOS (no machine), MSVC (no compiler), real hardware but x86-64: '
              'emulators show neither weak memory order nor true timing.')
 
@@ -90,13 +87,25 @@ def check_line(name, what, row):
     if counts:
         passed, *others = counts.groups()
         return f'| {name} | {what} | {at} | {int(passed):,} | {others[0]} | {others[1]} |'
-    return f'| {name} | {result} | {at} | | | |'
+    said = re.sub(r'(^|; )(ok|FAIL) ', r'\1', result)
+    return f'| {name} | {said} | {at} | | | |'
+
+
+def fuzz_line(rows):
+    """All fuzzers, with ASan and UBSan; what one says of itself is cut to what it ran."""
+    said = {name: re.sub(r'^Done (.*) second.s.$', r'\1 s', rows[name][4]) for name in FUZZERS
+            if name in rows}
+    ran = [f'{FUZZERS[name]}: {text}' for name, text in said.items()]
+    at = {f'{rows[name][2]}, {rows[name][1]}' for name in FUZZERS if name in rows}
+    bad = [name for name in FUZZERS if name in rows and rows[name][3] != '0']
+    failed = f', failed: {" ".join(bad)}' if bad else ''
+    return f'| fuzzing | {"; ".join(ran)} | {"; ".join(sorted(at)) or "not run"}{failed} | | | |'
 
 
 def check_lines(folder):
     rows = {row[0]: row for row in rows_of(folder / 'checks.tsv')}
     return [check_line(f'`make {TARGETS.get(name, name)}`', what, rows.get(name))
-            for name, what in CHECKS.items()]
+            for name, what in CHECKS.items()] + [fuzz_line(rows)]
 
 
 def summary(rows, cells, checks):
