@@ -11,7 +11,7 @@ kept=$B/check-$name
 { "$@"; echo $? >"$kept.status"; } 2>&1 | tee "$kept.log"
 status=$(cat "$kept.status")
 result=$(grep -a -e "$pattern" "$kept.log" | tail -n 4 | tr '\t' ' ' |
-    awk '{ printf "%s%s", NR > 1 ? "; " : "", $0 }')
+    awk '{ printf "%s%s", (NR > 1 ? "; " : ""), $0 }')
 commit=$(git rev-parse --short HEAD 2>/dev/null || echo -)
 [ -z "$(git status --porcelain -- '*.h' '*.c' '*.py' '*.sh' Makefile 2>/dev/null)" ] ||
     commit=$commit+
