@@ -1199,8 +1199,9 @@ static void take_a_while(void *user, const chroprof_stall *stall)
 TEST(a_slow_on_stall_without_a_turn)
 {
     chroprof_options o = { 0 };
-    uint64_t now = 5;
+    static uint64_t now;               /* the profile is kept when the case has ended */
     chroprof *p;
+    now = 5;
     o.stall_ns = 100;
     o.clock = read_the_hand;
     o.on_stall = take_a_while;

@@ -1075,8 +1075,9 @@ static uint64_t moving_clock(void *user)
 TEST(a_dump_brings_a_live_profile_up_to_now)
 {
     chroprof_options options = { 0 };
-    uint64_t now = 5000;
+    static uint64_t now;               /* the profile is kept when the case has ended */
     chroprof *p;
+    now = 5000;
     options.clock = moving_clock;
     options.clock_user = &now;
     p = fresh(&options);
