@@ -349,6 +349,45 @@ static const char *text_of(chroprof *p)
     return written(p, CHROPROF_TEXT)->bytes;
 }
 
+/* The scene goes on for 10 ms, in a process that is the same everywhere. */
+static chroprof *long_scene(void)
+{
+    chroprof *p = sampled_scene();
+    chroprof__core *c = p->core;
+    c->start_unix_ns = UINT64_C(1700000000123456789);
+    c->pid = 4321;
+    memset(c->host, 0, sizeof c->host);
+    memset(c->program, 0, sizeof c->program);
+    memcpy(c->host, "here", 4);
+    memcpy(c->program, "server", 6);
+    at(p, 1000000, IDLE_ENTER, 0, NULL);
+    at(p, 3000000, IDLE_LEAVE, 0, NULL);
+    at(p, 3100000, ENTER, 0, &C);
+    sample_of(p, 4, 3000000, chroprof__item(CHROPROF__RETURN, LIBRARY + 0x20), 0);
+    at(p, 9700000, LEAVE, 0, NULL);
+    at(p, 9800000, RUNNING, 4, NULL);
+    at(p, 9900000, CANCELLED, 4, NULL);
+    at(p, 9900000, PAUSED, 999, NULL);
+    at(p, 9900000, IDLE_ENTER, 0, NULL);
+    at(p, 10000000, TICK, 0, NULL);
+    return p;
+}
+
+TEST(each_format_of_a_sampled_scene)
+{
+    static const char *const names[] = { "sampled.txt", "sampled.json", "sampled.folded",
+                                         "sampled.prom", "sampled.pprof", "sampled.firefox.json" };
+    static const chroprof_format formats[] = { CHROPROF_TEXT, CHROPROF_JSON, CHROPROF_FOLDED,
+                                               CHROPROF_PROMETHEUS, CHROPROF_PPROF,
+                                               CHROPROF_FIREFOX };
+    chroprof *p = long_scene();
+    size_t k;
+    for (k = 0; k < 6; k++) {
+        const harness_output *out = written(p, formats[k]);
+        golden(names[k], out->bytes, out->used);
+    }
+}
+
 TEST(the_text_shows_code_without_a_name)
 {
     chroprof *p = sampled_scene();

@@ -2,7 +2,7 @@
 """Does the suite notice a wrong chroprof.h? Changes one token at a time and runs the test programs.
 
     python3 tests/mutate.py [N=200] [SEED=1] [FULL=1] [FROM=line] [TO=line] [LEAST=95] [SLOW=4]
-                            [SHOW=1] [ONLY=file]
+                            [SHOW=1] [ONLY=file] [MINUTES=30]
 
 Mutants are made on the token stream of the implementation: operators, constants, conditions; FULL=1
 takes all of them, else a random sample of N. A mutant is not counted that does not compile, or
@@ -14,7 +14,8 @@ alone. The cases that kill most in little time come first, those that take longe
 or so, with SHARE=10, are left out.
 Mutants that nobody can tell from the original are listed with the reason in tests/mutants.txt.
 Prints the survivors with their change; fails if less than LEAST percent were killed. SHOW=1 only
-prints the mutants. ONLY=file takes those of a list like the survivors'.
+prints the mutants. ONLY=file takes those of a list like the survivors'. The order is random, so what
+has been tried when the MINUTES are over is a sample as well.
 """
 import os
 import random
@@ -49,7 +50,7 @@ SWAPS = {
     '<<=': ['>>='], '>>=': ['<<='], '*=': ['/='], '/=': ['*='], '^': ['|'], '!': [''],
 }
 BINARY = {'+': ['-'], '-': ['+'], '*': ['/'], '&': ['|']}     # only between two operands
-TYPE = re.compile(r'chroprof_\w+|\w+_t|char|int|void|FILE')    # before a * that is no product
+TYPE = re.compile(r'chroprof(_\w+)?|\w+_t|char|int|void|FILE')    # before a * that is no product
 NAMES = {'true': ['false'], 'false': ['true'], 'break': ['continue'], 'continue': ['break']}
 
 
@@ -60,7 +61,7 @@ class Mutant:
 
 def arguments():
     values = {'N': 200, 'SEED': 1, 'FULL': 0, 'FROM': 0, 'TO': 10 ** 9, 'LEAST': 95.0, 'SHOW': 0,
-              'SLOW': 4.0, 'ONLY': ''}
+              'SLOW': 4.0, 'ONLY': '', 'MINUTES': 10 ** 9}
     for argument in sys.argv[1:]:
         name, _, value = argument.partition('=')
         if name not in values or not value:
@@ -456,14 +457,18 @@ def main():
     elif not chosen['FULL'] and chosen['N'] < len(mutants):
         mutants = random.Random(chosen['SEED']).sample(mutants, chosen['N'])
         print(f'a sample of {len(mutants)} of them, SEED={chosen["SEED"]}')
-    mutants.sort(key=lambda m: m.start)
+    random.Random(chosen['SEED']).shuffle(mutants)
     if chosen['SHOW']:
-        for mutant in mutants:
+        for mutant in sorted(mutants, key=lambda m: m.start):
             print(f'{mutant.line}: {" => ".join(changed_line(source, mutant))}')
         return
     bench, known, kills = Bench(chosen['SLOW']), changes_in(EXCUSES), {}
     survivors, equal, same = [], 0, 0
+    end = time.monotonic() + 60 * chosen['MINUTES']
     for number, mutant in enumerate(mutants, 1):
+        if time.monotonic() > end:
+            print(f'{number - 1} of {len(mutants)} tried in {chosen["MINUTES"]} minutes')
+            break
         change = changed_line(source, mutant)
         if change in known:
             equal += 1

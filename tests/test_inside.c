@@ -32,6 +32,7 @@ static int read_pretence(struct timespec *t)
 
 #define CHROPROF_IMPLEMENTATION
 #include "harness.h"
+#include "golden.h"
 
 static const chroprof_site A = { "accept", "server.c", 10 };
 static const chroprof_site B = { "reply", "server.c", 20 };
@@ -1870,6 +1871,7 @@ static const test_case tests[] = {
     CASE(notes_of_frames_outlive_a_reset),
     CASE(drawn_futures_are_where_they_are),
     CASE(draws_are_as_many_as_ticks),
+    CASE(each_format_of_a_sampled_scene),
     CASE(the_text_shows_code_without_a_name),
     CASE(the_text_shows_the_heaviest_functions),
     CASE(the_text_shows_where_a_stall_was_met),

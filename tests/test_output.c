@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700          /* terminals */
 #include "harness.h"
+#include "golden.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -670,63 +671,33 @@ TEST(text_says_what_it_cost)
     look_at(&p, CHROPROF_BY_EXEC, 100, 0, "started    20");
 }
 
-/* ---- whole pages, as they lie in tests/golden; GOLDEN=1 in the environment writes them anew ---- */
+/* ---- whole pages, as they lie in tests/golden ---- */
 
-static void golden_read(const char *path, char *text, size_t size)
+static void page(const char *name, const char *text)
 {
-    FILE *file = fopen(path, "rb");
-    size_t used;
-    if (file == NULL)
-        harness_fail(__FILE__, __LINE__, "cannot read %s", path);
-    used = fread(text, 1, size - 1, file);
-    fclose(file);
-    text[used] = '\0';
-}
-
-/* Compared by lines, so that the first that differs is told. */
-static void golden(const char *name, const char *text)
-{
-    static char want[1 << 16];
-    char path[80];
-    const char *w = want;
-    FILE *here = fopen("chroprof.h", "rb");
-    if (here == NULL)
-        SKIP("does not run in the folder of chroprof.h");
-    fclose(here);
-    snprintf(path, sizeof path, "tests/golden/%s", name);
-    if (getenv("GOLDEN") != NULL)
-        save(path, text, strlen(text));
-    golden_read(path, want, sizeof want);
-    while (*w != '\0' || *text != '\0') {
-        size_t own = strcspn(text, "\n"), other = strcspn(w, "\n");
-        if (own != other || memcmp(text, w, own) != 0 || text[own] != w[own])
-            harness_fail(__FILE__, __LINE__, "%s: \"%.*s\", not \"%.*s\"", path, (int)own, text,
-                         (int)other, w);
-        text += own + (text[own] != '\0');
-        w += other + (w[other] != '\0');
-    }
+    golden(name, text, strlen(text));
 }
 
 TEST(pages_of_the_rich_scene)
 {
     chroprof *p = rich();
-    golden("rich-60-ascii.txt", report(p, 60, true, false));
-    golden("rich-72.txt", report(p, 72, false, false));
-    golden("rich-80.txt", report(p, 80, false, false));
-    golden("rich-100-colour.txt", report(p, 100, false, true));
-    golden("rich-120.txt", report(p, 120, false, false));
-    golden("rich-200.txt", report(p, 200, false, false));
+    page("rich-60-ascii.txt", report(p, 60, true, false));
+    page("rich-72.txt", report(p, 72, false, false));
+    page("rich-80.txt", report(p, 80, false, false));
+    page("rich-100-colour.txt", report(p, 100, false, true));
+    page("rich-120.txt", report(p, 120, false, false));
+    page("rich-200.txt", report(p, 200, false, false));
 }
 
 TEST(pages_of_other_scenes)
 {
-    golden("hostile-100.txt", report(hostile(), 100, false, false));
-    golden("enormous-130.txt", report(enormous(), 130, false, false));
-    golden("quarters-80.txt", report(quarters(), 80, false, false));
-    golden("nothing-80.txt", report(fresh(NULL), 80, false, false));
-    golden("under-way-120.txt", report(under_way(), 120, false, false));
-    golden("deep-90.txt", report(shaped(14, 16, 20, true), 90, false, false));
-    golden("many-97.txt", report(shaped(33, 30, 60, false), 97, false, false));
+    page("hostile-100.txt", report(hostile(), 100, false, false));
+    page("enormous-130.txt", report(enormous(), 130, false, false));
+    page("quarters-80.txt", report(quarters(), 80, false, false));
+    page("nothing-80.txt", report(fresh(NULL), 80, false, false));
+    page("under-way-120.txt", report(under_way(), 120, false, false));
+    page("deep-90.txt", report(shaped(14, 16, 20, true), 90, false, false));
+    page("many-97.txt", report(shaped(33, 30, 60, false), 97, false, false));
 }
 
 /* ---- folded and Prometheus, further shapes ---- */
