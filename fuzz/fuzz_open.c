@@ -1,5 +1,6 @@
 /* fuzz/fuzz_open.c - any bytes as a block, and real blocks with any damage, through chroprof_open
- * and chroprof_snapshot, every read and every output, chroprof_merge and chroprof_difference.
+ * and chroprof_snapshot, every read and every output, chroprof_merge and chroprof_difference; and
+ * any bytes as the query of a debug page, through chroprof_parse_query.
  *
  * clang -g -O1 -fsanitize=fuzzer,address,undefined -o build/fuzz_open fuzz/fuzz_open.c
  * build/fuzz_open -max_len=16384 build/corpus_open fuzz/corpus_open
@@ -7,7 +8,7 @@
  * Without libFuzzer, to replay files and folders of files:
  * cc -g -DFUZZ_REPLAY -fsanitize=address,undefined -o build/replay_open fuzz/fuzz_open.c
  *
- * An odd first byte: the rest is the block. An even one: a block is made (see make_block) and the
+ * A first byte "?": the rest is the query. Another odd one: the rest is the block. An even one: a block is made (see make_block) and the
  * rest is damage to it, in pieces of 12 bytes (see damage). The block is malloced to the byte, so
  * that the sanitizer sees any step outside. */
 #define _POSIX_C_SOURCE 200809L
@@ -244,6 +245,31 @@ static void open_bytes(const uint8_t *bytes, size_t size)
     free(copy);
 }
 
+/* >>queries */
+
+/* What a query asks for is within bounds, whatever it says, and a key that nobody knows before it
+ * changes nothing. */
+static void ask(const uint8_t *bytes, size_t size)
+{
+    char *text = (char *)malloc(size + 3);
+    chroprof_query query, other;
+    bool good;
+    if (text == NULL)
+        return;
+    memcpy(text, "a&", 2);
+    memcpy(text + 2, bytes, size);
+    text[size + 2] = '\0';
+    memset(&query, 0xa5, sizeof query);
+    good = chroprof_parse_query(text + 2, &query);
+    if ((unsigned)query.format > CHROPROF_FIREFOX || query.seconds > 86400 ||
+        query.content_type == NULL || strchr(query.content_type, '/') == NULL)
+        abort();
+    if (chroprof_parse_query(text, &other) != good || other.format != query.format ||
+        other.seconds != query.seconds || other.content_type != query.content_type)
+        abort();
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -252,6 +278,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint8_t *block, *whole;
     if (size == 0)
         return 0;
+    if (bytes[0] == '?') {
+        ask(bytes + 1, size - 1);
+        return 0;
+    }
     if (bytes[0] % 2 != 0) {
         open_bytes(bytes + 1, size - 1);
         return 0;
