@@ -1,9 +1,16 @@
-/* Only the declarations, or (-DSTANDARD) only what they include: what macros does a user get? */
+/* Only the declarations, or (-DSTANDARD) only what they include: what macros and what names does a
+ * user get? */
 #ifdef STANDARD
 #include <stddef.h>
 #include <stdint.h>
 #include <stdbool.h>
+#ifndef CHROPROF_NO_STDIO
 #include <stdio.h>
+#endif
+#ifdef CHROPROF_COROUTINES
+#include <coroutine>
+#include <type_traits>
+#endif
 #else
 #include "../../chroprof.h"
 #endif

@@ -60,14 +60,14 @@ works() {
 # --- no warnings: gcc and clang, C and C++, old and new; the optimizer sees more, once each
 for compiler in gcc clang; do
     clean "${compiler}_c99" $compiler $c99 $strict -Wstrict-prototypes -O2 -c impl.c \
-        -o "$scratch/optimized.o"
+        -o "$scratch/$compiler.o"
     clean "${compiler}_c11" $compiler -std=c11 $posix $strict -Wstrict-prototypes -fsyntax-only \
         impl.c
 done
 for compiler in g++ clang++; do
     clean "${compiler}_c++11" $compiler -x c++ -std=c++11 $strict -fsyntax-only impl.c
     clean "${compiler}_c++17" $compiler -x c++ -std=c++17 $strict -O2 -c impl.c \
-        -o "$scratch/optimized.o"
+        -o "$scratch/$compiler.o"
 done
 
 # --- clang -Weverything, without:
@@ -87,12 +87,19 @@ everything="-Weverything -Wno-padded -Wno-declaration-after-statement \
     -Wno-disabled-macro-expansion -Wno-unknown-warning-option -Wno-unsafe-buffer-usage \
     -Wno-switch-default -Wno-switch-enum -Wno-covered-switch-default \
     -Wno-used-but-marked-unused"
-clean everything_c99 clang $c99 $everything -fsyntax-only impl.c
-clean everything_itimer clang $c99 -DCHROPROF_ITIMER $everything -fsyntax-only impl.c
-clean everything_c11 clang -std=c11 $posix $everything -fsyntax-only impl.c
-clean everything_c++11 clang++ -x c++ -std=c++11 $everything -Wno-c++98-compat-pedantic \
+everything_c="-fsyntax-only $everything"
+everything_cpp="-x c++ -std=c++11 -fsyntax-only $everything -Wno-c++98-compat-pedantic \
     -Wno-old-style-cast -Wno-zero-as-null-pointer-constant -Wno-reserved-identifier \
-    -Wno-reserved-macro-identifier -fsyntax-only impl.c
+    -Wno-reserved-macro-identifier"
+clean everything_c99 clang $c99 $everything_c impl.c
+clean everything_itimer clang $c99 -DCHROPROF_ITIMER $everything_c impl.c
+clean everything_c11 clang -std=c11 $posix $everything_c impl.c
+clean everything_c++11 clang++ $everything_cpp impl.c
+# the newest of those with a number in their names; each knows more warnings than the one before
+newest=$(echo "$PATH" | tr : '\n' | while read -r folder; do ls "$folder" 2>/dev/null; done |
+    sed -n 's/^clang++-\([0-9][0-9]*\)$/\1/p' | sort -n | tail -n 1)
+clean everything_newest_c99 "clang-${newest:-N}" $c99 $everything_c impl.c
+clean everything_newest_c++11 "clang++-${newest:-N}" $everything_cpp impl.c
 
 # --- the tests are C and C++ as well, so that any compiler can run them
 mkdir -p "$scratch/include"
@@ -140,6 +147,13 @@ for api in api_0_1_0 api_next; do
     works "${api}_c++" g++ -x c++ -std=c++11 $strict $api.c -lpthread
     works "${api}_clang++" clang++ -x c++ -std=c++20 $strict $api.c -lpthread
 done
+# what a release promised is not to be edited: its program, and the cksum of it
+if is_wanted api_frozen; then
+    frozen="3231541450 12465 api_0_1_0.c"
+    found=$(cksum api_[0-9]*.c)
+    if [ "$found" = "$frozen" ]; then ok api_frozen
+    else fail api_frozen "cksum is now $(echo "$found" | paste -s -d,), not $frozen"; fi
+fi
 # functions: the names of all that are public
 functions() {
     $CC $c99 -E -P declared.c 2>/dev/null | grep -o 'chroprof_[a-z_]* *(' | tr -d ' (' |
@@ -316,27 +330,52 @@ stack stack_clang clang -O2
 stack stack_small gcc -Os
 
 # --- the object: only our own names, no data, no allocation, no counter if told so
-$CC $c99 -O2 -c impl.c -o "$scratch/impl.o" 2>/dev/null
+# own_symbols NAME OBJECT: what the linker sees of it is chroprof_.. and not chroprof__..
+own_symbols() {
+    is_wanted "$1" || return 0
+    if ! has nm || [ ! -f "$2" ]; then skip "$1" "no nm, or no object"; return; fi
+    nm -g --defined-only "$2" | awk 'NF == 3 { print $3 }' >"$scratch/symbols"
+    foreign=$(grep -v '^chroprof_[a-z]' "$scratch/symbols" | paste -s -d' ')
+    if [ -n "$foreign" ]; then fail "$1" "$foreign"
+    elif [ "$(wc -l <"$scratch/symbols")" -lt 50 ]; then
+        fail "$1" "only $(wc -l <"$scratch/symbols") symbols were found"
+    else ok "$1"; fi
+}
+# object FLAGS...: the implementation with these, for the checks that follow; symbols_FLAGS is one.
+# Where none of them is wanted the object is empty, which takes no time
+object_checks="symbols_ITIMER_NO_MMAP_NO_SAMPLER_NO_CLOCK_NO_TSC writable_globals data_and_bss \
+    allocation locale_dependent_output itimer_one_writable_global no_mmap_maps_no_file \
+    no_sampler_no_signal no_sampler_waits_only no_sampler_no_calls no_clock_reads_none \
+    no_clock_reads_no_counter no_tsc_reads_no_counter"
+object() {
+    source=impl.c
+    is_wanted "$object_checks" || source=/dev/null
+    rm -f "$scratch/impl.o"
+    $CC $c99 -O2 "$@" -c -x c $source -o "$scratch/impl.o" 2>/dev/null
+    own_symbols "symbols$(echo "$*" | tr -d ' ' | sed 's/-DCHROPROF_/_/g')" "$scratch/impl.o"
+}
+for compiler in gcc clang g++ clang++ impl_c impl_cpp; do
+    own_symbols symbols_$compiler "$scratch/$compiler.o"
+done
+object
 # empty NAME TEXT: there must be none
 empty() {
     is_wanted "$1" || return 0
     if ! has nm || [ ! -f "$scratch/impl.o" ]; then skip "$1" "no nm, or no object"
     elif [ -z "$2" ]; then ok "$1"; else fail "$1" "$(echo "$2" | tr '\n' ' ')"; fi
 }
-empty symbols_of_others "$(nm -g --defined-only "$scratch/impl.o" | awk '$3 !~ /^chroprof_/')"
-empty symbols_with_private_names "$(nm -g --defined-only "$scratch/impl.o" | grep chroprof__)"
 empty writable_globals "$(nm "$scratch/impl.o" | awk '$2 ~ /^[BbDdCS]$/')"
 empty data_and_bss "$(size "$scratch/impl.o" | awk 'NR == 2 && $2 + $3 != 0 { print $2, $3 }')"
 empty allocation "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(malloc|calloc|realloc|free|sbrk|strdup|asprintf)$/')"
 empty locale_dependent_output "$(nm -u "$scratch/impl.o" | grep -E 'printf|strtod')"
-$CC $c99 -O2 -DCHROPROF_ITIMER -c impl.c -o "$scratch/impl.o" 2>/dev/null
+object -DCHROPROF_ITIMER
 empty itimer_one_writable_global "$(nm "$scratch/impl.o" |
     awk '$2 ~ /^[BbDdCS]$/ && $3 != "chroprof__process_timers"')"
-$CC $c99 -O2 -DCHROPROF_NO_MMAP -c impl.c -o "$scratch/impl.o" 2>/dev/null
+object -DCHROPROF_NO_MMAP
 empty no_mmap_maps_no_file "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(mmap|open|link|rename|kill)$/')"
-$CC $c99 -O2 -DCHROPROF_NO_SAMPLER -c impl.c -o "$scratch/impl.o" 2>/dev/null
+object -DCHROPROF_NO_SAMPLER
 empty no_sampler_no_signal "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(sigaction|pthread_.*|dl.*)$/')"
 calls() { objdump -dr "$scratch/impl.o" | awk '/^[0-9a-f]+ </ { where = $2 }
@@ -344,19 +383,56 @@ calls() { objdump -dr "$scratch/impl.o" | awk '/^[0-9a-f]+ </ { where = $2 }
 empty no_sampler_waits_only "$([ "$(uname)" != Linux ] || calls | sort -u |
     awk '$1 != "<chroprof_epoll_pwait>:" { print } END { if (NR != 1) print NR " callers" }')"
 empty no_sampler_no_calls "$(nm "$scratch/impl.o" | grep chroprof_sampler_st)"
-$CC $c99 -O2 -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
+object -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC
 empty no_clock_reads_none "$(nm -u "$scratch/impl.o" | grep -E 'clock|time')"
 counter() { objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1; }
 empty no_clock_reads_no_counter "$(counter)"
-$CC $c99 -O2 -DCHROPROF_NO_TSC -c impl.c -o "$scratch/impl.o" 2>/dev/null
+object -DCHROPROF_NO_TSC
 empty no_tsc_reads_no_counter "$(counter)"
 
 # --- the declarations bring in no macros but our own and those of the four standard headers
-macros() { $CC $c99 -dM -E "$@" declared.c | awk '{ print $2 }' | sed 's/(.*//' | sort; }
-macros >"$scratch/ours"
-macros -DSTANDARD >"$scratch/standard"
-empty foreign_macros "$(comm -23 "$scratch/ours" "$scratch/standard" | grep -v '^CHROPROF_')"
-macros -DCHROPROF_NO_STDIO >"$scratch/no_stdio"
+macros() { $CC "$@" -dM -E declared.c | awk '{ print $2 }' | sed 's/(.*//' | sort; }
+# names FLAGS...: everything that is declared for others
+names() { clang "$@" -Xclang -ast-dump=json -fsyntax-only declared.c | python3 names.py | sort; }
+# only_ours NAME HOW FLAGS...: what the declarations add, by macros or names, has our prefix
+only_ours() {
+    is_wanted "$1" || return 0
+    name=$1 how=$2
+    shift 2
+    $how "$@" >"$scratch/ours" 2>"$scratch/log"
+    $how "$@" -DSTANDARD >"$scratch/standard" 2>>"$scratch/log"
+    comm -23 "$scratch/ours" "$scratch/standard" >"$scratch/added"
+    foreign=$(grep -v -x -E 'chroprof|(chroprof|CHROPROF)_.*' "$scratch/added" | paste -s -d' ')
+    if [ -s "$scratch/log" ]; then fail "$name" "$(head -n 1 "$scratch/log")"
+    elif [ -n "$foreign" ]; then fail "$name" "$foreign"
+    elif [ "$(wc -l <"$scratch/added")" -lt 20 ]; then
+        fail "$name" "only $(wc -l <"$scratch/added") were found"
+    else ok "$name"; fi
+}
+for flags in "" -DCHROPROF_DISABLE -DCHROPROF_NO_STDIO -DCHROPROF_NO_SAMPLER -DCHROPROF_COROUTINES
+do
+    suffix=$(echo "$flags" | sed 's/-DCHROPROF_/_/')
+    cpp="-x c++ -std=c++20"
+    if [ "$flags" != -DCHROPROF_COROUTINES ]; then
+        cpp="-x c++ -std=c++11"
+        only_ours "foreign_macros$suffix" macros $c99 $flags
+        ! has clang || ! has python3 || only_ours "foreign_names$suffix" names $c99 $flags
+    fi
+    only_ours "foreign_macros_c++$suffix" macros $cpp $flags
+    ! has clang || ! has python3 || only_ours "foreign_names_c++$suffix" names $cpp $flags
+done
+is_wanted foreign_names && { has clang && has python3 || skip foreign_names "no clang or python3"; }
+# whatever the flags, the system and the compiler: every macro of the file, by its text
+if is_wanted every_macro; then
+    sed -n 's/^[ \t]*#[ \t]*define[ \t]*//p' ../../chroprof.h >"$scratch/defined"
+    foreign=$(grep -v -E '^(chroprof|CHROPROF)_' "$scratch/defined" | paste -s -d' ')
+    if [ -n "$foreign" ]; then fail every_macro "$foreign"
+    elif [ "$(wc -l <"$scratch/defined")" -lt 100 ]; then
+        fail every_macro "only $(wc -l <"$scratch/defined") were found"
+    else ok every_macro; fi
+fi
+macros $c99 >"$scratch/ours"
+macros $c99 -DCHROPROF_NO_STDIO >"$scratch/no_stdio"
 empty no_stdio_in_the_declarations "$(grep -x -e EOF -e BUFSIZ "$scratch/no_stdio")"
 if is_wanted own_macros; then
     if grep -q '^CHROPROF_SITE$' "$scratch/ours"; then ok own_macros; else
