@@ -84,16 +84,24 @@ static uint64_t serve(chroprof *p, uint64_t now, uint64_t rounds)
     return now;
 }
 
-static chroprof *served(uint64_t rounds)
+/* windows of 1 ms, or 0: the default */
+static chroprof *served_in(uint32_t windows, uint64_t rounds)
 {
     chroprof_options options;
     chroprof *p;
     memset(&options, 0, sizeof options);
     options.name = "a \"profile\"\\";
+    options.max_windows = windows;
+    options.window_ns = windows != 0 ? 1000000 : 0;
     p = fresh(&options);
     chroprof_event(p, CHROPROF_PENDING, 1, &site_server, 17);
     (void)serve(p, 17, rounds);
     return p;
+}
+
+static chroprof *served(uint64_t rounds)
+{
+    return served_in(0, rounds);
 }
 
 TEST(a_server)
@@ -106,6 +114,14 @@ TEST(merged_windows)
 {
     need_python();
     check_formats(served(9000));
+}
+
+/* Firefox draws 240 of them, or groups. */
+TEST(more_windows_than_are_drawn)
+{
+    need_python();
+    check_formats(served_in(1000, 100));
+    CHECK_IN(chroprof_windows(harness_profile(), NULL, 0), 481, 1000);
 }
 
 TEST(nothing_happened)
@@ -574,6 +590,7 @@ TEST(a_wrong_figure_is_refused)
 static const test_case cases[] = {
     CASE(a_server),
     CASE(merged_windows),
+    CASE(more_windows_than_are_drawn),
     CASE(nothing_happened),
     CASE(one_tick),
     CASE(more_wall_than_is_signed),
