@@ -14,8 +14,8 @@ alone. The cases that kill most in little time come first, those that take longe
 or so, with SHARE=10, are left out.
 Mutants that nobody can tell from the original are listed with the reason in tests/mutants.txt.
 Prints the survivors with their change; fails if less than LEAST percent were killed. SHOW=1 only
-prints the mutants. ONLY=file takes those of a list like the survivors'. The order is random, so what
-has been tried when the MINUTES are over is a sample as well.
+prints the mutants. ONLY=file takes those of a list like the survivors'. The order is random, so
+what has been tried when the MINUTES are over is a sample as well.
 """
 import os
 import random
