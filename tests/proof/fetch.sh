@@ -17,7 +17,7 @@ apt-get $apt -q update || exit 1
     exit 1
 for package in "$folder"/debs/*.deb; do dpkg-deb -x "$package" "$root" || exit 1; done
 libraries=$root/usr/lib/x86_64-linux-gnu
-for program in cbmc goto-cc; do
+for program in cbmc goto-cc goto-instrument; do
     {
         echo '#!/bin/sh'
         echo "exec $libraries/ld-linux-x86-64.so.2 --library-path $libraries:$root/usr/lib \\"
