@@ -4,11 +4,11 @@
  * hold after it.
  *
  * Only time is unknown to the solver: with unknown kinds or ids, two unknown steps in a row, or an
- * event that ends a slice, it did not end in minutes. What came before is made by events at fixed
- * times. Two things of the header are replaced (run.sh reads which): each table is an object of its
- * own, so that a step over the end of one is not lost in the next, and all keys have the same hash,
- * so that every search meets all others. That tables do not overlap and that a hash is an index is
- * proved in layout.c and arithmetic.c.
+ * event that ends a slice, it did not end within 40 to 70 s of CPU time. What came before is made by
+ * events at fixed times. Two things of the header are replaced (run.sh reads which): each table is
+ * an object of its own, so that a step over the end of one is not lost in the next, and all keys
+ * have the same hash, so that every search meets all others. That tables do not overlap and that a
+ * hash is an index is proved in layout.c and arithmetic.c.
  * REPLACE chroprof__rows:any_rows chroprof__hash_index:worst_hash */
 #include "proof.h"
 
