@@ -480,6 +480,7 @@ static const char *line_of(const char *text, const char *word)
             return line;
         }
     harness_fail(__FILE__, __LINE__, "no line begins with \"%s\"", word);
+    return NULL;
 }
 
 static void check_says(const char *line, const char *words)
