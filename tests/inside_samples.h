@@ -933,6 +933,15 @@ TEST(a_walk_of_a_deep_stack_ends)
     CHECK_EQ(e.items[e.count - 1], deep);
 }
 
+/* Are the registers of this processor read? Elsewhere samples name the tasks only. */
+static bool knows_registers(void)
+{
+    chroprof__registers r;
+    ucontext_t nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    return chroprof__read_registers(&nowhere, &r);
+}
+
 /* The interrupted code was nowhere that we know. */
 TEST(ticks_by_hand)
 {
@@ -967,6 +976,11 @@ TEST(ticks_by_hand)
     CHECK_EQ(t.lost, 0);
     CHECK_EQ(chroprof__item_kind(node(p, 1)->item), CHROPROF__TASK);
     CHECK_EQ(chroprof__item_value(node(p, 1)->item), 3);
+    if (!knows_registers()) {
+        CHECK_EQ(chroprof__item_kind(node(p, 2)->item), CHROPROF__TASK);
+        CHECK_EQ(chroprof__item_value(node(p, 2)->item), CHROPROF__UNTRACKED);
+        return;
+    }
     CHECK_EQ(chroprof__item_value(node(p, 2)->item), CHROPROF__MARK_STACK);
     CHECK_EQ(chroprof__item_value(node(p, 3)->item), CHROPROF__UNTRACKED);
     CHECK_EQ(chroprof__item_kind(node(p, 4)->item), CHROPROF__PC);
@@ -994,6 +1008,8 @@ TEST(walks_of_the_user_are_cut)
     chroprof__sampler *s = sampler(p);
     chroprof__entry e = entry_of(1, 0);
     uintptr_t function;
+    if (!knows_registers())
+        SKIP("stacks are walked on x86-64 and arm64 only");
     memcpy(&function, &unwind, sizeof function);
     s->unwind = function;
     s->unwind_user = (uintptr_t)&says;
