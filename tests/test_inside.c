@@ -1672,13 +1672,15 @@ static const char *build_id_of(const unsigned char *bytes, uint64_t vaddr, uint6
 /* Notes are read where a loaded part has them, and nowhere else. */
 TEST(a_note_that_is_not_in_memory)
 {
-    static const unsigned char note[20] = { 4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0,
-                                            0xc0, 0xff, 0xee, 0x01 };
+    static const uint32_t lengths_and_type[3] = { 4, 4, 3 };        /* in the byte order we have */
+    unsigned char note[20] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'G', 'N', 'U', 0,
+                               0xc0, 0xff, 0xee, 0x01 };
     char out[CHROPROF__BUILD_ID];
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *map = NULL;
     CHECK_EQ(posix_memalign(&map, page, 2 * page), 0);
     unsigned char *bytes = (unsigned char *)map;
+    memcpy(note, lengths_and_type, sizeof lengths_and_type);
     memset(bytes, 0, 2 * page);
     memcpy(bytes + 80, note, sizeof note);
     memcpy(bytes + page - 20, note, sizeof note);
