@@ -131,6 +131,16 @@ static void settle(chroprof *p)
     laws_in_ticks(p);
 }
 
+/* Spins for so long, and on until so many ticks have come: a busy machine delivers them late. */
+static void spin_for(chroprof *p, void (*spin)(uint64_t ms), uint64_t ms, uint64_t ticks)
+{
+    uint64_t before = sampler_of(p).ticks;
+    int k;
+    spin(ms);
+    for (k = 0; k < 100 && sampler_of(p).ticks < before + ticks; k++)
+        spin(20);
+}
+
 /* Weight of the rows whose stack has all of these words in this order. */
 static uint64_t weight_with(const chroprof *p, const char *first, const char *second,
                             const char *third)
@@ -530,10 +540,12 @@ TEST(deep_recursion)
     CHECK(weight_with(p, "spin_in_a<dive<dive", "(deeper frames)<[task a]", NULL) > 10);
 }
 
+static chroprof *signalled;
+
 static void spin_in_handler(int number)
 {
     (void)number;
-    spin_in_b(150);
+    spin_for(signalled, spin_in_b, 150, 15);
 }
 
 TEST(other_stacks_of_signals)
@@ -543,7 +555,7 @@ TEST(other_stacks_of_signals)
     stack_t stack, before;
     struct sigaction action, old;
     PROMPT_SIGNALS();
-    chroprof *p = live_profile(&o);
+    chroprof *p = signalled = live_profile(&o);
     memset(&stack, 0, sizeof stack);
     stack.ss_sp = other;
     stack.ss_size = sizeof other;
@@ -554,7 +566,7 @@ TEST(other_stacks_of_signals)
     CHECK_EQ(sigaction(SIGUSR1, &action, &old), 0);
     start(p, CHROPROF_SAMPLER_CPU, 4000);
     chroprof_enter(p, &site_a);
-    spin_in_a(60);                          /* the sampler's handler on that stack itself */
+    spin_for(p, spin_in_a, 60, 8);          /* the sampler's handler on that stack itself */
     raise(SIGUSR1);                         /* interrupted on that stack */
     chroprof_leave(p);
     settle(p);
@@ -1266,7 +1278,7 @@ TEST(ticks_of_others_are_none)
     chroprof_idle_leave(p);
     CHECK(sampler_of(p).ticks <= 2);
     chroprof_enter(p, &site_a);
-    spin_in_a(200);
+    spin_for(p, spin_in_a, 200, 30);
     chroprof_leave(p);
     settle(p);
     CHECK(weight_with(p, "spin_in_a", "[task a]", NULL) >= 20);
@@ -1390,7 +1402,7 @@ TEST(begun_anew_without_a_stop)
     p = live_profile(&o);
     start(p, CHROPROF_SAMPLER_CPU, 4000);
     chroprof_enter(p, &site_a);
-    spin_in_a(100);
+    spin_for(p, spin_in_a, 100, 10);
     chroprof_leave(p);
     settle(p);
     CHECK(weight_with(p, "spin_in_a", "[task a]", NULL) >= 5);
