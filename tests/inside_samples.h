@@ -1194,6 +1194,7 @@ static chroprof__timer_value timer_of(chroprof *p, bool jitter)
     chroprof__timer_value value;
     chroprof_sampler_options o;
     memset(&o, 0, sizeof o);
+    memset(&value, 0, sizeof value);        /* what the kernel writes no sanitizer sees */
     o.period_ns = 100 * UINT64_C(1000000000);
     o.jitter = jitter;
     CHECK_EQ(chroprof_sampler_start(p, &o), CHROPROF_OK);
