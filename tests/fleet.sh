@@ -61,13 +61,16 @@ fi
 
 # --- three servers, which run longer than the busiest machine takes
 mkdir -p run1 run2 run3
-(cd run1 && exec "$B/demo" 600 "$work/profiles/server-1.chroprof") >log1 2>&1 &
-one=$!
-(cd run2 && exec "$B/demo" 600 "$work/profiles/server-2.chroprof") >log2 2>&1 &
-two=$!
-(cd run3 && exec "$B/demo" 600 fixed "$work/profiles/server-3.chroprof") >log3 2>&1 &
-three=$!
-started="$one $two $three"
+start_servers() {
+    (cd run1 && exec "$B/demo" 600 "$work/profiles/server-1.chroprof") >log1 2>&1 &
+    one=$!
+    (cd run2 && exec "$B/demo" 600 "$work/profiles/server-2.chroprof") >log2 2>&1 &
+    two=$!
+    (cd run3 && exec "$B/demo" 600 fixed "$work/profiles/server-3.chroprof") >log3 2>&1 &
+    three=$!
+    started="$started $one $two $three"
+}
+start_servers
 "$CHROPROF" replay - -f json -o "$work/none.json" </dev/null
 : >profiles/no-profile.chroprof
 
@@ -155,6 +158,10 @@ for i in $(seq 1 30); do
     grep -qs 'ready to receive' prometheus.log && break
     sleep 1
 done
+# anew: their fault grows, until one slice of it lasts longer than a rate looks back
+kill "$one" "$two" "$three"
+wait "$one" "$two" "$three" 2>/dev/null
+start_servers
 sampled
 first=$(asked 'topk(1, job_site:chroprof_exec:share5m)')
 case $first in
