@@ -1,6 +1,5 @@
 #!/bin/sh
-# Fuzzes with AFL++, from the seeds that are
-# committed: a second engine that finds other ways in.
+# Fuzzes with AFL++, from the seeds that are committed: a second engine that finds other ways in.
 #   B=build TIME=60 sh fuzz/afl.sh events open     the seconds are for each; B has afl_NAME
 # Prints "NAME: N runs in S s, C crashes, H hangs"; exit 1 if there was one.
 B=${B:-build}

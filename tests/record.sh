@@ -8,6 +8,7 @@ name=$1 pattern=$2
 shift 2
 mkdir -p "$B"
 kept=$B/check-$name
+echo 1 >"$kept.status"          # if it is killed
 { "$@"; echo $? >"$kept.status"; } 2>&1 | tee "$kept.log"
 status=$(cat "$kept.status")
 result=$(grep -a -e "$pattern" "$kept.log" | tail -n 4 | tr '\t' ' ' |
