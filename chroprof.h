@@ -1679,6 +1679,7 @@ public:
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9739,17 +9740,12 @@ static bool chroprof__owner_lives(const chroprof__core *c)
     return start == 0 || c->owner_start == 0 || start == c->owner_start;
 }
 
-/* Who owns the file at path? OK: nobody any more; *facts tells which file that is. */
-static chroprof_result chroprof__judge_file(const char *path, struct stat *facts)
+/* Who owns this file? OK: nobody any more. */
+static chroprof_result chroprof__judge_file(int file)
 {
     chroprof__core core;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);   /* a pipe must not hold us */
-    if (file < 0)
-        return errno == ENOENT ? CHROPROF_OK : CHROPROF_ERR_FILE;
     ssize_t count = read(file, &core, sizeof(core));
-    bool known = fstat(file, facts) == 0;
-    close(file);
-    if (!known || count < 0)
+    if (count < 0)
         return CHROPROF_ERR_FILE;
     if (count != (ssize_t)sizeof(core) || core.magic != CHROPROF__MAGIC)
         return CHROPROF_ERR_FORMAT;         /* somebody else's: not to be touched */
@@ -9758,25 +9754,53 @@ static chroprof_result chroprof__judge_file(const char *path, struct stat *facts
     return chroprof__owner_lives(&core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
 }
 
-/* Moves a dead program's file to PATH.prev; the very one that was judged, or none. */
+/* A file that was taken away meanwhile is in nobody's way. */
+static chroprof_result chroprof__unless_gone(void)
+{
+    return errno == ENOENT ? CHROPROF_OK : CHROPROF_ERR_FILE;
+}
+
+/* False: another program has the lock. It ends with the file's close; a file system that has none
+ * lets two programs at it, of which the later may move what the other has just made. */
+static bool chroprof__lock_file(int file)
+{
+#ifdef LOCK_EX
+    return flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+#else
+    (void)file;                             /* hidden, or not there */
+    return true;
+#endif
+}
+
+/* Moves a dead program's open file to PATH.prev, if it is still the one at path: who holds its lock
+ * is the only one to move it. */
+static chroprof_result chroprof__move_file(int file, const char *path)
+{
+    char prev[CHROPROF__PATH_BYTES];
+    struct stat judged, there;
+    if (!chroprof__lock_file(file))
+        return CHROPROF_ERR_OWNED;          /* another program was faster */
+    (void)chroprof__join(prev, path, ".prev", 0);       /* no longer than that of the new file */
+    if (fstat(file, &judged) != 0)
+        return CHROPROF_ERR_FILE;
+    if (stat(path, &there) != 0)
+        return chroprof__unless_gone();
+    if (there.st_ino != judged.st_ino || there.st_dev != judged.st_dev)
+        return CHROPROF_OK;                 /* gone, and another one is there */
+    return rename(path, prev) == 0 ? CHROPROF_OK : chroprof__unless_gone();
+}
+
+/* Takes the file of a dead program out of the way. */
 static chroprof_result chroprof__set_aside(const char *path)
 {
-    char aside[CHROPROF__PATH_BYTES], prev[CHROPROF__PATH_BYTES];
-    struct stat judged, moved;
-    memset(&judged, 0, sizeof(judged));
-    chroprof_result result = chroprof__judge_file(path, &judged);
-    if (result != CHROPROF_OK || judged.st_nlink == 0)
-        return result;
-    (void)chroprof__join(prev, path, ".prev", 0);       /* the shorter of the two */
-    if (!chroprof__join(aside, path, ".aside.", (uint64_t)getpid()) || rename(path, aside) != 0)
-        return errno == ENOENT ? CHROPROF_OK : CHROPROF_ERR_FILE;
-    bool same = stat(aside, &moved) == 0 && moved.st_ino == judged.st_ino &&
-                moved.st_dev == judged.st_dev;
-    if (same)
-        return rename(aside, prev) == 0 ? CHROPROF_OK : CHROPROF_ERR_FILE;
-    if (link(aside, path) == 0)             /* another program was faster */
-        unlink(aside);
-    return CHROPROF_ERR_OWNED;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);   /* a pipe must not hold us */
+    if (file < 0)
+        return chroprof__unless_gone();
+    chroprof_result result = chroprof__judge_file(file);
+    if (result == CHROPROF_OK)
+        result = chroprof__move_file(file, path);
+    close(file);
+    return result;
 }
 
 /* Gives a finished file its name. */
@@ -9971,6 +9995,21 @@ static void chroprof__clock_of(const chroprof *p, chroprof_options *o)
 }
 #endif
 
+/* The profile has its block in this mapping; if it could not be made there, neither is left. */
+static chroprof_result chroprof__keep_mapping(chroprof *p, void *memory, size_t size,
+                                              chroprof_result result)
+{
+    if (result != CHROPROF_OK) {
+        munmap(memory, size);
+        memset(p, 0, sizeof(*p));
+        return result;
+    }
+    p->mapped = memory;
+    p->mapped_bytes = size;
+    chroprof__set_guard(p);
+    return CHROPROF_OK;
+}
+
 CHROPROF__COLD_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
                                                 const chroprof_options *options)
 {
@@ -9995,15 +10034,7 @@ CHROPROF__COLD_API chroprof_result chroprof_map(chroprof *p, const char *path, s
     if (result == CHROPROF_OK)
         chroprof__map_by_name(memory, size, made, path);
     unlink(made);
-    if (result != CHROPROF_OK) {
-        munmap(memory, size);
-        memset(p, 0, sizeof(*p));
-        return result;
-    }
-    p->mapped = memory;
-    p->mapped_bytes = size;
-    chroprof__set_guard(p);
-    return CHROPROF_OK;
+    return chroprof__keep_mapping(p, memory, size, result);
 }
 
 /* What a profile was made with. */
@@ -10052,15 +10083,7 @@ CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *
     chroprof_result result = CHROPROF_ERR_FILE;
     if (chroprof__leave_file(memory, size))         /* where no guard has done so */
         result = chroprof_init(p, memory, size, &o);
-    if (result != CHROPROF_OK) {
-        munmap(memory, size);
-        memset(p, 0, sizeof(*p));
-        return result;
-    }
-    p->mapped = memory;
-    p->mapped_bytes = size;
-    chroprof__set_guard(p);
-    return CHROPROF_OK;
+    return chroprof__keep_mapping(p, memory, size, result);
 }
 
 CHROPROF__COLD_API void chroprof_unmap(chroprof *p)
