@@ -5,15 +5,16 @@
 
 A branch is one side of one condition (each operand of && and || counts), or one case of a switch.
 Copies of a function, one a translation unit, count together. A line that carries a comment
-"never: why" (or stands below one) excuses its branches and the lines right behind it that were not
-run; each is listed with its reason, and one that excuses nothing any more is a failure. The last
+"never: why" (or stands below one) excuses one side of its branches, with "never 2: why" two, and the
+lines right behind it that were not run; each is listed with its reason, and one that excuses other
+than it says is a failure. The last
 line is "N passed, N failed, N skipped"; less than LEAST percent is a failure.
 """
 import json
 import re
 import sys
 
-MARK = re.compile(r'/\* never: (.*?) \*/')
+MARK = re.compile(r'/\* never( \d+)?: (.*?) \*/')
 
 
 def usage():
@@ -115,8 +116,8 @@ def missed_branches(source, sides):
 
 
 def excuse(source, lines, branches):
-    """Takes out what marks excuse. Returns the lines and branches left, marks used, marks idle."""
-    used, idle = [], []
+    """Takes out what marks excuse. Returns the lines and branches left, marks used, marks wrong."""
+    used, wrong = [], []
     lines, branches = set(lines), list(branches)
     for number, text in enumerate(source, 1):
         mark = MARK.search(text)
@@ -124,13 +125,17 @@ def excuse(source, lines, branches):
             continue
         number += text.lstrip().startswith('/*')
         mine = [b for b in branches if b[0] == number]
-        branches = [b for b in branches if b[0] != number]
         behind = number
-        while behind in lines or behind == number:
+        while behind in lines or behind == number or source[behind - 1].startswith('#'):
             lines.discard(behind)
             behind += 1
-        (used if mine or behind > number + 1 else idle).append((number, mark.group(1)))
-    return sorted(lines), branches, used, idle
+        sides = int(mark.group(1) or 1)
+        if len(mine) == sides or (not mine and not mark.group(1) and behind > number + 1):
+            branches = [b for b in branches if b[0] != number]
+            used.append((number, mark.group(2)))
+        else:
+            wrong.append((number, f'excuses {len(mine)} sides, not {sides}: {mark.group(2)}'))
+    return sorted(lines), branches, used, wrong
 
 
 def percent(part, whole):
@@ -159,18 +164,18 @@ def main():
     branches, branch_total = missed_branches(source, sides)
     lines = [line for line, times in counts.items()
              if times == 0 and not source[line - 1].startswith('#')]
-    lines, branches, used, idle = excuse(source, lines, branches)
+    lines, branches, used, wrong = excuse(source, lines, branches)
     for line in lines:
         print(f'{header}:{line}: not run: {source[line - 1].strip()}')
     for line, column, what in branches:
         print(f'{header}:{line}:{column}: {what}: {source[line - 1].strip()}')
     for line, why in used:
         print(f'excused {header}:{line}: {why}')
-    for line, why in idle:
-        print(f'FAIL {header}:{line}: this mark excuses nothing any more: {why}')
+    for line, why in wrong:
+        print(f'FAIL {header}:{line}: this mark {why}')
     good = [verdict('lines', len(lines), len(counts), least_lines),
             verdict('branches', len(branches), branch_total, least_branches)]
-    failed = good.count(False) + len(idle)
+    failed = good.count(False) + len(wrong)
     print(f'{good.count(True)} passed, {failed} failed, 0 skipped')
     sys.exit(failed > 0)
 
