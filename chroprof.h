@@ -136,8 +136,9 @@ THE SAMPLER
  others work while the loop sleeps it may see EINTR as well. WALL takes SIGALRM and the timer of
  alarm(). Whoever sends these signals meanwhile makes a tick. exec keeps such a timer, and its next
  tick kills the new program: stop before it (a forked child has none). Functions have names there
- (those of the dynamic linker), but no module; registers are read on Linux and macOS, else a sample
- names tasks only. Elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
+ (those of the dynamic linker), but no module. Registers are read on Linux and macOS, on x86-64 and
+ arm64; else a sample names tasks only, and the functions that options.unwind tells. Elsewhere
+ CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
  Two clocks to go by. CPU, the default: ticks come as the thread burns CPU time, so a loop that
  sleeps is never interrupted; not faster than the kernel's own tick, 1 to 10 ms. WALL: ticks come
  all the time, for stalls that wait (a lock, a disk, a name server), and each tick draws up to 8
@@ -711,7 +712,7 @@ typedef struct chroprof_sampler_options {
                                   CHROPROF_ITIMER SIGPROF, in the wall mode SIGALRM */
     /* Walks the native stack instead of the frame pointers: fills in return addresses, innermost
      * (the interrupted instruction) first, returns how many. All of them are put under the
-     * innermost task. Called in the signal handler. */
+     * innermost task. Called in the signal handler, on any processor. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
     void *unwind_user;
 } chroprof_sampler_options;
@@ -7266,7 +7267,7 @@ CHROPROF__COLD void chroprof__long_event(chroprof *p, chroprof_state state, uint
         return;
     chroprof__clocked_event(p, state, id, site);
 #if CHROPROF__SAMPLES
-    if (p->sampling && p->taking)
+    if (p->sampling)
         chroprof__note_caller(p, CHROPROF__CALLER());
 #endif
 }
@@ -7303,7 +7304,7 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
         chroprof__start_at(p->core, now);   /* under the manual clock only this tells the time */
     chroprof__gate(p, state, id, site, chroprof__home(p, id), now);
 #if CHROPROF__SAMPLES
-    if (p->sampling && p->taking)
+    if (p->sampling)
         chroprof__note_caller(p, CHROPROF__CALLER());
 #endif
 }
@@ -8498,8 +8499,9 @@ static void chroprof__drain_copy(chroprof *p)
     chroprof__sampler *s = chroprof__sampler_of(c);
     uint64_t rows = chroprof__entry_count(chroprof__sample_capacity(c));
     uint64_t waiting = s ? s->put - s->taken : 0, running = s ? s->running : 0;
-    if (waiting == 0 || waiting > rows || !chroprof__mend_stacks(p))
+    if (waiting == 0 || waiting > rows)
         return;
+    (void)chroprof__mend_stacks(p);         /* their buckets; the nodes are good */
     for (uint32_t k = 0; k < CHROPROF__HITS; k++)
         chroprof__mend_hits(p, s->hits + k);
     s->running = 0;                         /* modules: of that program, not of this one */
@@ -10244,7 +10246,7 @@ static bool chroprof__read_registers(void *context, chroprof__registers *r)
 {
     (void)context;
     (void)r;
-    return false;                           /* samples name the tasks only */
+    return false;                           /* samples name tasks, and what options.unwind tells */
 }
 #endif
 
@@ -10338,7 +10340,9 @@ static void chroprof__weave(chroprof__core *c, chroprof__sampler *s, chroprof__e
 {
     chroprof__registers r;
     chroprof__walk w;
-    if (chroprof__is_busy(c) || !chroprof__read_registers(context, &r)) {
+    memset(&r, 0, sizeof(r));
+    if (chroprof__is_busy(c) ||
+        (!s->unwind && !chroprof__read_registers(context, &r))) { /* never: all are read here */
         chroprof__put_running(c, e);
         return;
     }
@@ -10529,10 +10533,11 @@ static bool chroprof__claim_signal(chroprof *p, int number)
     memset(&ours, 0, sizeof(ours));
     ours.sa_sigaction = chroprof__on_signal;
     ours.sa_flags = SA_SIGINFO | SA_RESTART | CHROPROF__ON_STACK;
-    if (CHROPROF__THREAD_TIMER)
-        sigemptyset(&ours.sa_mask);
-    else
-        sigfillset(&ours.sa_mask);          /* nothing jumps out while a tick is passed on */
+#if CHROPROF__THREAD_TIMER
+    sigemptyset(&ours.sa_mask);
+#else
+    sigfillset(&ours.sa_mask);              /* nothing jumps out while a tick is passed on */
+#endif
     if (sigaction(number, NULL, &before) != 0 || !chroprof__has_no_handler(&before) ||
         chroprof__is_blocked(number) || sigaction(number, &ours, &before) != 0)
         return false;
@@ -10607,10 +10612,11 @@ static uint64_t chroprof__sample_clock(const chroprof *p)
     if (o.clock && o.clock != chroprof__monotonic_ns)
         return 0;
 #if CHROPROF__HAS_COUNTER
-    if (chroprof__counter_is_invariant())   /* never: a processor whose counter is not invariant */
-        return 1;
-#endif
+    /* never: a processor whose counter is not invariant */
+    return chroprof__counter_is_invariant() ? 1 : 2;
+#else
     return 2;
+#endif
 }
 
 static void chroprof__set_up_sampler(chroprof *p, chroprof__sampler *s,
