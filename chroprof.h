@@ -12408,11 +12408,12 @@ static void chroprof__code_row(chroprof__page *g, const chroprof__code_group *c,
     chroprof__show_name(g, c->bare ? chroprof__base_name(name) : name, g->columns - wide - 16);
     chroprof__newline(g);
 }
-/* Profile time that the samples cover: beyond the last event where a program hangs. */
+/* Profile time that the samples cover, of which there are some: beyond the last event where a
+ * program hangs. */
 static uint64_t chroprof__sampled_ns(const chroprof__page *g)
 {
-    const chroprof__sampler *s = chroprof__sampler_of(g->p->core);
-    uint64_t latest = s ? chroprof__ns(g->p->core, s->latest) : 0;
+    const chroprof__core *c = g->p->core;
+    uint64_t latest = chroprof__ns(c, chroprof__sampler_of(c)->latest);
     return latest > g->totals.elapsed_ns ? latest : g->totals.elapsed_ns;
 }
 

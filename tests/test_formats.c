@@ -206,6 +206,28 @@ TEST(full_tables)
     CHECK(totals_of(p).dropped > 0);
 }
 
+/* Firefox draws the 64 longest, each where it was: long and short ones come in any order. */
+TEST(more_stalls_than_are_drawn)
+{
+    chroprof_options options;
+    chroprof *p;
+    uint64_t k;
+    need_python();
+    memset(&options, 0, sizeof options);
+    options.max_stalls = 600;
+    options.stall_ns = 1000;
+    options.window_ns = 100000000;
+    p = fresh(&options);
+    for (k = 0; k < 150; k++) {
+        at(p, 1000000 * k, IDLE_ENTER, 0, NULL);
+        at(p, 1000000 * k + 500000, IDLE_LEAVE, 0, NULL);
+        at(p, 1000000 * k + 500000, ENTER, 0, &site_timer);
+        at(p, 1000000 * k + 550000 + 1000 * (k * 37 % 150), LEAVE, 0, NULL);
+    }
+    CHECK_EQ(chroprof_stalls(p, NULL, 0), 300 - 1);         /* the last pass has not ended */
+    check_formats(p);
+}
+
 /* >>a big tree: 100,000 paths */
 
 enum { BIG = 100000, BIG_MEMORY = 96 << 20 };
@@ -596,6 +618,7 @@ static const test_case cases[] = {
     CASE(more_wall_than_is_signed),
     CASE(hostile_names),
     CASE(full_tables),
+    CASE(more_stalls_than_are_drawn),
     CASE(a_hundred_thousand_paths),
     CASE(our_own_clock),
     CASE(failing_writers),

@@ -851,6 +851,7 @@ TEST(snapshot_refuses_what_no_event_leaves_behind)
 }
 
 #include "inside_samples.h"
+#include "inside_firefox.h"
 
 /* >>snapshot of a block that changes between any two pages that the copy reads */
 
@@ -1879,6 +1880,14 @@ static const test_case tests[] = {
     CASE(the_text_shows_where_a_stall_was_met),
     CASE(the_json_has_modules_and_walls),
     CASE(writers_that_fail_among_samples),
+    CASE(the_timeline_has_parts_and_gaps),
+    CASE(the_timeline_knows_who_was_idle),
+    CASE(a_stall_outlives_its_samples),
+    CASE(the_timeline_says_what_its_clock_was),
+    CASE(code_without_a_name_is_an_address),
+    CASE(a_function_with_a_name_is_there_once),
+    CASE(a_stall_without_a_length_hides_no_other),
+    CASE(writers_that_fail_in_the_timeline),
     CASE(open_refuses_damaged_samples),
     CASE(snapshot_mends_damaged_samples),
     CASE(check_names_each_broken_invariant_of_samples),
