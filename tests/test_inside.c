@@ -3,6 +3,12 @@
  * its own, whose private parts it sees. */
 #define _POSIX_C_SOURCE 200809L
 
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #if !defined(_WIN32)
 #include <signal.h>
@@ -11,8 +17,9 @@
 #include <unistd.h>
 #endif
 
-/* What the system's clock says: the truth, or this many seconds, going back with each reading. */
-typedef struct pretence { time_t seconds; int back; } pretence;
+/* What the system's clock says: the truth, or this many seconds, going back with each reading. And
+ * what a handler does meanwhile: it counts. */
+typedef struct pretence { time_t seconds; int back; uint64_t *count; } pretence;
 
 static pretence *pretend(void)
 {
@@ -24,11 +31,32 @@ static int read_pretence(struct timespec *t)
 {
     t->tv_sec = pretend()->seconds -= pretend()->back;
     t->tv_nsec = 0;
+    if (pretend()->count)
+        ++*pretend()->count;
     return 0;
+}
+
+/* A handler that counts just before something is copied to this place. */
+typedef struct interruption { const void *place; uint64_t *count; uint32_t times; } interruption;
+
+static interruption *interrupt_copies(void)
+{
+    static interruption i;
+    return &i;
+}
+
+static void about_to_copy(const void *to)
+{
+    interruption *i = interrupt_copies();
+    if (i->times != 0 && i->place == to) {
+        i->times--;
+        ++*i->count;
+    }
 }
 
 #define clock_gettime(which, t)                                                                    \
     (pretend()->seconds != 0 ? read_pretence(t) : clock_gettime(which, t))
+#define memcpy(to, from, size) (about_to_copy(to), memcpy(to, from, size))
 
 #define CHROPROF_IMPLEMENTATION
 #include "harness.h"
@@ -1165,6 +1193,21 @@ static void sites_of_one_place(const chroprof *p, chroprof_site *pool, chroprof_
         }
 }
 
+/* A name is all that it takes. */
+TEST(sites_are_made_of_names)
+{
+    chroprof *p = fresh(NULL);
+    const chroprof_site *site;
+    CHECK(chroprof_site_make(p, NULL, "made.c", 1) == NULL);
+    CHECK_EQ(used(SITES), 0);
+    site = chroprof_site_make(p, "made", NULL, 7);
+    CHECK(site != NULL && site == chroprof_site_make(p, "made", "", 7));
+    CHECK_EQ(used(SITES), 1);
+    at(p, 0, ENTER, 0, site);
+    at(p, 10, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "made").exec_ns, 10);
+}
+
 /* As many as there are places; one more goes over the first. */
 TEST(addresses_of_one_place_are_remembered)
 {
@@ -1828,6 +1871,8 @@ TEST(ticks_that_wait_may_be_anything)
     CHECK(good > ring);
 }
 
+#include "inside_sums.h"
+
 /* The one count of 31 bits. */
 TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
 {
@@ -1929,6 +1974,7 @@ static const test_case tests[] = {
     CASE(small_helpers),
     CASE(strings_are_cut_between_characters),
     CASE(equal_hashes_are_not_equal_sites),
+    CASE(sites_are_made_of_names),
     CASE(addresses_of_one_place_are_remembered),
     CASE(a_slow_on_stall_without_a_turn),
     CASE(common_events_go_straight),
@@ -1952,6 +1998,28 @@ static const test_case tests[] = {
     CASE(files_of_several_processes_at_one_place),
     CASE(merged_samples_stay_in_their_time),
     CASE(ticks_that_wait_may_be_anything),
+    CASE(the_sampler_is_copied_between_ticks),
+    CASE(a_copy_takes_in_what_a_ring_can_hold),
+    CASE(a_copy_finds_stacks_by_buckets_of_its_own),
+    CASE(the_most_that_a_histogram_knows),
+    CASE(stacks_of_an_older_state_are_found_again),
+    CASE(stacks_of_an_older_state_that_are_too_deep),
+    CASE(older_weights_beyond_the_newer_ones),
+    CASE(difference_refuses_broken_stacks),
+    CASE(merged_files_that_are_nearly_the_same),
+    CASE(merged_files_do_not_overlap),
+    CASE(merged_files_that_find_no_place),
+    CASE(merged_code_of_a_file_without_a_row),
+    CASE(merged_stacks_are_cut),
+    CASE(merged_rows_are_in_order),
+    CASE(sums_with_samples_of_others_are_foreign),
+    CASE(merged_stalls_without_a_sampler),
+    CASE(merge_refuses_a_target_in_use),
+#if CHROPROF__SAMPLES
+    CASE(modules_are_read_once_a_second),
+    CASE(a_tick_while_a_stall_ends),
+    CASE(ticks_that_are_lost_inside_an_event),
+#endif
     CASE(events_of_a_stalled_turn_are_modulo_2_to_the_31),
 };
 
