@@ -157,13 +157,24 @@ static uint64_t code_apart(const chroprof *p, uint64_t start, const char *name, 
     return 0;
 }
 
-/* Two addresses in one function of the C library, one of them below the other as well. */
+/* Code whose place in the table of functions is that of a name. */
+static uint64_t code_in_place_of(const char *name)
+{
+    uint64_t key = (uint64_t)(uintptr_t)name | UINT64_C(1) << 63;
+    uint64_t item = chroprof__item(CHROPROF__PC, OUTSIDE);
+    while (slot_of_code(item) != slot_of_code(key))
+        item++;
+    return item;
+}
+
+/* Two addresses in one function of the C library, met below each other; and the first one once more
+ * when the name is forgotten. */
 TEST(a_function_with_a_name_is_there_once)
 {
     void (*sort)(void *, size_t, size_t, int (*)(const void *, const void *)) = qsort;
     chroprof *p = scene();
     uintptr_t start;
-    uint64_t one, two;
+    uint64_t one, two, other;
     const char *name;
     char want[300];
     memcpy(&start, &sort, sizeof start);
@@ -172,12 +183,16 @@ TEST(a_function_with_a_name_is_there_once)
     two = one != 0 ? code_apart(p, chroprof__item_value(one), name, one) : 0;
     if (*name == '\0' || two == 0)
         SKIP("the dynamic linker has no name for qsort");
+    other = code_in_place_of(name);
     sample_of(p, 1, 1, one, 0);             /* 2 */
-    sample_of(p, 1, 1, two, 0);             /* 3 */
-    sample_of(p, 1, 1, two, one);           /* 4 */
+    sample_of(p, 1, 1, two, one);           /* 3, 4 */
+    sample_of(p, 1, 1, one, two);           /* 5 */
+    sample_of(p, 1, 1, other, one);         /* 6, 7 */
+    CHECK_EQ(p->core->tables[CHROPROF__STACKS].used, 7);
     CHECK_STR(column_of(firefox_of(p), "\"frameTable\"", "func"),
-              "0,1,2,3,4,5,6,7,8,9,10,4,12,12,12");
-    snprintf(want, sizeof want, ",\"accept\",\"%s\",\"\",\"\"]", name);
+              "0,1,2,3,4,5,6,7,8,9,10,4,12,12,12,12,16,12");
+    snprintf(want, sizeof want, ",\"accept\",\"%s\",\"\",\"\",\"\",\"0x%lx\",\"\"]", name,
+             (unsigned long)chroprof__item_value(other));
     CHECK(strstr(firefox_of(p), want) != NULL);
 }
 

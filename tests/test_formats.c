@@ -218,13 +218,14 @@ TEST(more_stalls_than_are_drawn)
     options.stall_ns = 1000;
     options.window_ns = 100000000;
     p = fresh(&options);
+    at(p, 0, IDLE_ENTER, 0, NULL);
     for (k = 0; k < 150; k++) {
-        at(p, 1000000 * k, IDLE_ENTER, 0, NULL);
         at(p, 1000000 * k + 500000, IDLE_LEAVE, 0, NULL);
         at(p, 1000000 * k + 500000, ENTER, 0, &site_timer);
         at(p, 1000000 * k + 550000 + 1000 * (k * 37 % 150), LEAVE, 0, NULL);
+        at(p, 1000000 * k + 550000 + 1000 * (k * 37 % 150), IDLE_ENTER, 0, NULL);
     }
-    CHECK_EQ(chroprof_stalls(p, NULL, 0), 300 - 1);         /* the last pass has not ended */
+    CHECK_EQ(chroprof_stalls(p, NULL, 0), 300);             /* a turn and a pass each time */
     check_formats(p);
 }
 
