@@ -125,6 +125,10 @@ TEST(stacks_of_an_older_state_are_found_again)
     CHECK_EQ(chroprof__node_since(p->core, older.core, 1), 1);
     CHECK_EQ(chroprof__node_since(p->core, older.core, 2), 3);
     CHECK_EQ(chroprof__node_since(older.core, p->core, 2), 0);
+    p = scene();
+    sample_of(p, 1, 1, wild + 1, 0);        /* 2 other code below the task */
+    sample_of(p, 1, 1, wild, 0);
+    CHECK_EQ(chroprof__node_since(p->core, older.core, 2), 3);
 }
 
 /* Deeper than what is ever sampled or merged: its inner part is what is looked for. */
@@ -142,20 +146,30 @@ TEST(stacks_of_an_older_state_that_are_too_deep)
     harness_keep_none();                    /* no sample has these stacks */
 }
 
-/* An older state that has more samples than the newer one: none is left, and none is less. */
+/* An older state that has more weight or CPU time than the newer one: none is left, and what lies
+ * before the stacks is not touched. */
 TEST(older_weights_beyond_the_newer_ones)
 {
-    chroprof *p = sampled_scene();
+    static unsigned char before[HARNESS_MEMORY];
+    chroprof *p;
     chroprof older;
     uint32_t k;
-    CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
-    node(&older, 1)->weight += 1000;
-    node(p, 4)->weight += 900;
-    node(p, 4)->cpu_ns += 900;
-    chroprof__weights_since(p->core, older.core);
-    for (k = 0; k <= p->core->tables[CHROPROF__STACKS].used; k++) {
-        CHECK_EQ(node(p, k)->weight, 0);
-        CHECK_EQ(node(p, k)->cpu_ns, k == 4 ? 900 : 0);
+    int cpu;
+    for (cpu = 0; cpu < 2; cpu++) {
+        p = sampled_scene();
+        size_t bytes = (size_t)p->core->tables[CHROPROF__STACKS].offset;
+        CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+        node(&older, 1)->weight += cpu ? 0 : 1000;
+        node(&older, 1)->cpu_ns += cpu ? 1000 : 0;
+        node(p, 4)->weight += cpu ? 0 : 900;
+        node(p, 4)->cpu_ns += 900;
+        memcpy(before, p->core, bytes);
+        chroprof__weights_since(p->core, older.core);
+        CHECK(memcmp(before, p->core, bytes) == 0);
+        for (k = 0; k <= p->core->tables[CHROPROF__STACKS].used; k++) {
+            CHECK_EQ(node(p, k)->weight, 0);
+            CHECK_EQ(node(p, k)->cpu_ns, k == 4 && !cpu ? 900 : 0);
+        }
     }
     harness_keep_none();
 }
