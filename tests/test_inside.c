@@ -45,10 +45,10 @@ static interruption *interrupt_copies(void)
     return &i;
 }
 
-static void about_to_copy(const void *to)
+static void about_to_copy(uintptr_t to)
 {
     interruption *i = interrupt_copies();
-    if (i->times != 0 && i->place == to) {
+    if (i->times != 0 && (uintptr_t)i->place == to) {
         i->times--;
         ++*i->count;
     }
@@ -56,7 +56,7 @@ static void about_to_copy(const void *to)
 
 #define clock_gettime(which, t)                                                                    \
     (pretend()->seconds != 0 ? read_pretence(t) : clock_gettime(which, t))
-#define memcpy(to, from, size) (about_to_copy(to), memcpy(to, from, size))
+#define memcpy(to, from, size) (about_to_copy((uintptr_t)(to)), memcpy(to, from, size))
 
 #define CHROPROF_IMPLEMENTATION
 #include "harness.h"
