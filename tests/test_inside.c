@@ -878,6 +878,7 @@ TEST(snapshot_refuses_what_no_event_leaves_behind)
     CHECK(k > 10);
 }
 
+#include "inside_mends.h"
 #include "inside_samples.h"
 #include "inside_firefox.h"
 
@@ -1613,6 +1614,8 @@ TEST(widths_end_at_a_million)
     free(name);
 }
 
+#include "inside_text.h"
+
 /* >>views of blocks whose figures make no sense: they are shown, and nothing breaks */
 
 TEST(figures_without_sense_are_shown)
@@ -1900,6 +1903,7 @@ static const test_case tests[] = {
     CASE(open_knows_the_last_level_of_windows),
     CASE(open_looks_for_the_start),
     CASE(snapshot_mends_each_damage),
+    CASE(what_a_snapshot_makes_of_each_damage),
     CASE(the_doubt_is_the_interval_under_way),
     CASE(snapshot_keeps_no_more_than_the_capacity),
     CASE(difference_refuses_strangers),
@@ -1991,6 +1995,11 @@ static const test_case tests[] = {
     CASE(utf8_there_and_back),
     CASE(places_in_little_room),
     CASE(widths_end_at_a_million),
+    CASE(units_of_time_end_where_four_digits_begin),
+    CASE(pieces_of_a_stall_fit_or_are_left_out),
+    CASE(the_rest_of_a_stall_is_told),
+    CASE(the_scale_of_the_time_series_is_round),
+    CASE(windows_are_spread_over_columns),
     CASE(figures_without_sense_are_shown),
     CASE(the_manual_clock_stands_at_zero),
     CASE(counters_go_on_beyond_32_bits),

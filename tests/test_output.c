@@ -640,7 +640,8 @@ TEST(text_of_sites_without_exec)
     look_at(p, CHROPROF_BY_EXEC, 80, 1, "1 more");
 }
 
-/* Slices of one name and line, but of two files, stay apart; those of one file add up. */
+/* Slices of one name and line, but of two files, stay apart; those of one file add up, wherever
+ * they stand. */
 TEST(stall_slices_of_one_place_count_as_one)
 {
     chroprof_options options = { 0 };
@@ -654,9 +655,11 @@ TEST(stall_slices_of_one_place_count_as_one)
     at(p, 400, ENTER, 0, &there);
     at(p, 700, LEAVE, 0, NULL);
     at(p, 700, ENTER, 0, &here);
-    at(p, 1000, LEAVE, 0, NULL);
-    at(p, 1000, LEAVE, 0, NULL);
-    look_at(p, CHROPROF_BY_EXEC, 120, 0, "same 70%, same 30%");
+    at(p, 950, LEAVE, 0, NULL);
+    at(p, 950, ENTER, 0, &B);
+    at(p, 2000, LEAVE, 0, NULL);
+    at(p, 2000, LEAVE, 0, NULL);
+    look_at(p, CHROPROF_BY_EXEC, 120, 0, "bbb 53%, same 33%, same 15%\n");
 }
 
 /* Our own clock: what an event costs is measured and said, in long or in short. */
@@ -670,6 +673,77 @@ TEST(text_says_what_it_cost)
     look_at(&p, CHROPROF_BY_EXEC, 100, 0, "each: profiling cost ");
     look_at(&p, CHROPROF_BY_EXEC, 100, 0, " of elapsed");
     look_at(&p, CHROPROF_BY_EXEC, 100, 0, "started    20");
+}
+
+/* A number and its unit, in ns; *at goes behind both. */
+static double figure(const char **at)
+{
+    static const struct { const char *unit; double ns; } units[] = {
+        { "ns", 1 }, { "\xC2\xB5s", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+    };
+    char *end;
+    double value = strtod(*at, &end);
+    size_t k = 0;
+    while (k < 4 && strncmp(end, units[k].unit, strlen(units[k].unit)) != 0)
+        k++;
+    CHECK(end != *at && k < 4);
+    *at = end + strlen(units[k].unit);
+    return value * units[k].ns;
+}
+
+static void expect(const char **at, const char *words)
+{
+    if (strncmp(*at, words, strlen(words)) != 0)
+        harness_fail(__FILE__, __LINE__, "\"%s\" is not where \"%.60s\" is", words, *at);
+    *at += strlen(words);
+}
+
+/* The cost in all is that of an event, which has one digit behind the dot, times the events. */
+static void check_cost_line(chroprof *p, uint32_t columns, const char *events)
+{
+    const char *at = line_of(report(p, columns, false, false), "events");
+    double each, all, percent;
+    char *end;
+    at += strcspn(at, "0123456789");
+    expect(&at, events);
+    expect(&at, "   at ");
+    CHECK(at[strspn(at, "0123456789")] == '.');
+    CHECK(strncmp(at + strspn(at, "0123456789") + 2, "ns ", 3) == 0);
+    each = figure(&at);
+    expect(&at, columns < 80 ? " each: cost " : " each: profiling cost ");
+    all = figure(&at);
+    if (all < 0.89 * each * atof(events) || all > 1.11 * each * atof(events))
+        harness_fail(__FILE__, __LINE__, "%s events of %f ns cost %f ns", events, each, all);
+    expect(&at, ", ");
+    at += *at == '<';
+    percent = strtod(at, &end);
+    CHECK(percent > 0 && end - strchr(at, '.') == 3);
+    CHECK_STR(end, columns < 80 ? "%" : "% of elapsed");
+}
+
+/* Of 999, 1000, 1999, 2000 events: thousands and what is left of them. */
+TEST(the_cost_of_all_events_is_that_of_each)
+{
+    static const uint32_t columns[] = { 60, 79, 80, 81, 120 };
+    static chroprof p;
+    uint64_t events;
+    size_t c, k;
+    CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
+    chroprof_tick(&p);
+    if (strstr(report(&p, 80, false, false), "each: ") == NULL)
+        SKIP("no clock of our own, or none that moves");
+    for (k = 0; k < 4; k++) {
+        static const uint64_t counts[] = { 999, 1000, 1999, 2000 };
+        char text[24];
+        chroprof_set_enabled(&p, true);
+        for (events = totals_of(&p).events; events + 1 < counts[k]; events++)
+            chroprof_tick(&p);
+        chroprof_set_enabled(&p, false);    /* the last event; a report is none then */
+        CHECK_EQ(totals_of(&p).events, counts[k]);
+        snprintf(text, sizeof text, "%u", (unsigned)counts[k]);
+        for (c = 0; c < sizeof columns / sizeof *columns; c++)
+            check_cost_line(&p, columns[c], text);
+    }
 }
 
 /* ---- whole pages, as they lie in tests/golden ---- */
@@ -688,6 +762,17 @@ TEST(pages_of_the_rich_scene)
     page("rich-100-colour.txt", report(p, 100, false, true));
     page("rich-120.txt", report(p, 120, false, false));
     page("rich-200.txt", report(p, 200, false, false));
+}
+
+/* One column more shows more: compare rich-72.txt, -80.txt, -120.txt. */
+TEST(pages_at_the_last_width_before_more)
+{
+    chroprof *p = rich();
+    page("rich-71.txt", report(p, 71, false, false));
+    page("rich-79.txt", report(p, 79, false, false));
+    page("rich-119.txt", report(p, 119, false, false));
+    page("rich-129.txt", report(p, 129, false, false));
+    page("rich-130.txt", report(p, 130, false, false));
 }
 
 TEST(pages_of_other_scenes)
@@ -1145,7 +1230,9 @@ static const test_case cases[] = {
     CASE(text_of_sites_without_exec),
     CASE(stall_slices_of_one_place_count_as_one),
     CASE(text_says_what_it_cost),
+    CASE(the_cost_of_all_events_is_that_of_each),
     CASE(pages_of_the_rich_scene),
+    CASE(pages_at_the_last_width_before_more),
     CASE(pages_of_other_scenes),
     CASE(folded_of_a_very_deep_chain),
     CASE(folded_of_names_that_need_care),
