@@ -64,7 +64,8 @@ check() {
     shift 3
     (
         ulimit -t "$LIMIT"
-        exec "$CBMC" "$program" --function "$entry" --slice-formula $options "$@"
+        exec "$CBMC" "$program" --function "$entry" --slice-formula --external-sat-solver "$SOLVER" \
+            $options "$@"
     ) >"$log" 2>&1
 }
 
