@@ -1,12 +1,12 @@
-/* One event of each kind, for any of four ids (none, the one that is there, a new one, the highest), at
- * any time near the last one, in a profile that has room for one future, one site, two paths and two
- * frames: no step outside a table, no signed overflow, no division by zero; the elapsed time grows
- * by what it should or not at all; both laws hold after it. Likewise what follows what: a slice that
- * begins and ends at any two times.
+/* One event of each kind at any time near the last one, for any of four ids (none, the one that is
+ * there, a new one, the highest; RUNNING while one runs only for that), in a profile that has room
+ * for one future, one site, two paths and two frames: no step outside a table, no signed overflow,
+ * no division by zero; the elapsed time grows by what it should or not at all; both laws hold after
+ * it. Likewise a slice that begins and ends at any two times.
  *
  * What came before is made by events at fixed times. With the kind open as well, or two events of
- * open ids, the solver did not end within 5 minutes and 4 GB (fuzz_events and test_random send
- * those). Two things of the header are replaced (run.sh reads which): each table is an object of
+ * open ids, the solver did not end within 5 minutes and 4 GB: fuzz_events and test_random send
+ * those. Two things of the header are replaced (run.sh reads which): each table is an object of
  * its own, so that a step over the end of one is not lost in the next, and all keys have the same
  * hash, so that every search meets all others. That tables do not overlap and that a hash is an
  * index is proved in layout.c and arithmetic.c.
@@ -109,7 +109,7 @@ static void before(chroprof_state state, uint64_t id)
 }
 
 /* An event of this kind while future 1 runs; `goal` can be met after it. */
-#define WHILE_RUNNING(kind, id, goal)                                                                  \
+#define WHILE_RUNNING(kind, id, goal)                                                              \
     do {                                                                                           \
         start();                                                                                   \
         before(CHROPROF_PENDING, 1);                                                               \

@@ -3,22 +3,25 @@
 #     sh tests/proof/run.sh [part of a file's or a function's name]...
 # Each is run twice. The second time (REACH) every PROVE and REACHABLE must be met by some values:
 # one that cannot be met makes the proof fail, for it proves nothing there.
-# LIMIT: seconds of the processor for each run; CBMC, GOTO_CC, GOTO_INSTRUMENT: the programs. The
-# last line is the sum.
+# LIMIT: seconds of the processor for each program; CBMC, GOTO_CC, GOTO_INSTRUMENT and SOLVER (of SAT):
+# the programs. The last line is the sum.
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
-LIMIT=${LIMIT:-120}
+LIMIT=${LIMIT:-300}
 out=$B/proof
 mkdir -p "$out"
 passed=0 failed=0 skipped=0
 CBMC=${CBMC:-cbmc} GOTO_CC=${GOTO_CC:-goto-cc} GOTO_INSTRUMENT=${GOTO_INSTRUMENT:-goto-instrument}
-if ! command -v "$CBMC" >/dev/null 2>&1; then
-    CBMC=$out/cbmc GOTO_CC=$out/goto-cc GOTO_INSTRUMENT=$out/goto-instrument
-    { "$CBMC" --version && "$GOTO_INSTRUMENT" --version; } >/dev/null 2>&1 ||
-        B=$B sh tests/proof/fetch.sh >"$out/fetch.log" 2>&1
+SOLVER=${SOLVER:-cadical}
+all_there() { "$CBMC" --version && "$GOTO_INSTRUMENT" --version && "$SOLVER" --version; }
+if ! all_there >/dev/null 2>&1; then
+    folder=$(cd "$out" && pwd)
+    CBMC=$folder/cbmc GOTO_CC=$folder/goto-cc GOTO_INSTRUMENT=$folder/goto-instrument
+    SOLVER=$folder/cadical
+    all_there >/dev/null 2>&1 || B=$B sh tests/proof/fetch.sh >"$out/fetch.log" 2>&1
 fi
-if ! "$CBMC" --version >/dev/null 2>&1; then
-    echo "skip proofs: needs CBMC (package cbmc, in Debian from version 13 on)"
+if ! all_there >/dev/null 2>&1; then
+    echo "skip proofs: needs CBMC and cadical (packages cbmc, in Debian from version 13 on, cadical)"
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
