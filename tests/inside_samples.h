@@ -443,6 +443,32 @@ TEST(the_text_shows_the_heaviest_functions)
     CHECK_EQ(chroprof__code_groups(p, groups), CHROPROF__CODE_GROUPS);
 }
 
+/* Nested loops deeper than LEVELS share what is kept of the last level. */
+TEST(stalls_of_deep_loops_have_samples)
+{
+    chroprof_stall stalls[8];
+    chroprof_options o;
+    chroprof *p;
+    size_t n;
+    int k;
+    memset(&o, 0, sizeof o);
+    o.stall_ns = 10;
+    p = fresh(&o);
+    for (k = 0; k <= CHROPROF__LEVELS + 1; k++) {
+        at(p, (uint64_t)k, ENTER, 0, &A);
+        at(p, (uint64_t)k, LOOP_ENTER, 0, NULL);
+    }
+    at(p, 20, ENTER, 0, &B);
+    chroprof_sample(p, 25, 1);
+    at(p, 40, LEAVE, 0, NULL);
+    n = chroprof_stalls(p, stalls, 8);
+    CHECK_EQ(n, 1);
+    CHECK(stalls[0].kind == CHROPROF_STALL_TURN && stalls[0].start_ns == 20);
+    CHECK_EQ(stalls[0].sample_count, 1);
+    for (k = 0; k < CHROPROF__LEVELS; k++)
+        CHECK_EQ(sampler(p)->hits[k].count, k == CHROPROF__LEVELS - 1);
+}
+
 /* A stall's stack has names as far as the linker knows them and the line has room. */
 TEST(the_text_shows_where_a_stall_was_met)
 {

@@ -367,6 +367,11 @@ TEST(merged_rows_are_in_order)
     CHECK(row[0].at_ns == 1 && row[0].duration_ns == 5);
     CHECK(row[1].at_ns == 6 && row[1].duration_ns == 1);
     CHECK(row[2].at_ns == 9 && row[2].duration_ns == 2);
+    rows[1].weight = 0;                     /* of no sample */
+    begin_sum(&sum, memory, sizeof memory, NULL);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    CHECK_EQ(chroprof_samples(&sum, 0, UINT64_MAX, row, 3), 2);
+    CHECK(row[1].at_ns == 9 && row[1].duration_ns == 2);
     harness_keep_none();
 }
 

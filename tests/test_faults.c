@@ -689,6 +689,33 @@ TEST(a_profile_without_a_guard_goes_on_in_the_child)
     remove_all(path);
 }
 
+/* Then it has none: no profile either, and the parent's file is not touched. */
+TEST(a_child_without_memory_of_its_own_has_no_profile)
+{
+    const char *path = file_of("poor");
+    chroprof p;
+    pid_t child;
+    if (!has_guard())
+        SKIP("no guard against forks here");
+    fail_at("madvise", 1, EINVAL);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK(happened());
+    chroprof_enter(&p, &A);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        fail_at("mmap", 0, ENOMEM);
+        _exit(chroprof_fork_child(&p, NULL) == CHROPROF_ERR_FILE && !p.core && !p.mapped &&
+              happened() ? 0 : 1);
+    }
+    CHECK_EQ(wait_for(child), 0);
+    chroprof_leave(&p);
+    laws(&p);
+    CHECK_EQ(rank_of(&p, "accept").calls, 1);
+    chroprof_unmap(&p);
+    remove_all(path);
+}
+
 /* Then the file is the parent's, and so are its options, which may be damaged. */
 TEST(a_child_without_a_guard_leaves_the_file)
 {
@@ -989,6 +1016,7 @@ static const test_case tests[] = {
     CASE(a_child_of_a_damaged_profile),
     CASE(on_stall_does_not_unmap),
     CASE(a_profile_without_a_guard_goes_on_in_the_child),
+    CASE(a_child_without_memory_of_its_own_has_no_profile),
     CASE(a_child_without_a_guard_leaves_the_file),
     CASE(the_manual_clock_has_a_guard),
     CASE(a_clock_that_is_refused),

@@ -1926,6 +1926,7 @@ static const test_case tests[] = {
     CASE(each_format_of_a_sampled_scene),
     CASE(the_text_shows_code_without_a_name),
     CASE(the_text_shows_the_heaviest_functions),
+    CASE(stalls_of_deep_loops_have_samples),
     CASE(the_text_shows_where_a_stall_was_met),
     CASE(the_json_has_modules_and_walls),
     CASE(writers_that_fail_among_samples),
