@@ -42,6 +42,42 @@ TEST(units_of_time_end_where_four_digits_begin)
 #undef MICRO
 }
 
+/* Hours stand there from the first whole one on. */
+TEST(moments_have_hours_when_there_are_some)
+{
+    static const struct { uint64_t ms; const char *text; } rows[] = {
+        { 0, "00:00.000" }, { 59999, "00:59.999" }, { 60000, "01:00.000" },
+        { 3599999, "59:59.999" }, { 3600000, "1:00:00.000" }, { 3600001, "1:00:00.001" },
+        { 7199999, "1:59:59.999" }, { 7200000, "2:00:00.000" }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        chroprof__cell c;
+        c.count = 0;
+        chroprof__cell_moment(&c, rows[k].ms * 1000000 + 999999);
+        CHECK_STR(cell_text(&c), rows[k].text);
+    }
+}
+
+static void draw_names(chroprof__page *g)
+{
+    uint32_t width;
+    for (width = 0; width <= 6; width++) {
+        chroprof__show_name(g, "abcde", width);
+        chroprof__show(g, "|");
+    }
+    chroprof__show_name(g, "a", 1);
+    chroprof__show_name(g, "", 7);
+}
+
+/* Of a name that does not fit the middle goes. */
+TEST(names_in_any_width)
+{
+    CHECK_STR(page_text(draw_names, 100),
+              "|\xE2\x80\xA6|a\xE2\x80\xA6|a\xE2\x80\xA6" "e|ab\xE2\x80\xA6" "e|abcde|abcde|"
+              "a(empty)");
+}
+
 /* >>stalls: as many pieces as fit, each whole but the first */
 
 typedef struct piece_row {

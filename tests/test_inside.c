@@ -58,6 +58,24 @@ static void about_to_copy(uintptr_t to)
     (pretend()->seconds != 0 ? read_pretence(t) : clock_gettime(which, t))
 #define memcpy(to, from, size) (about_to_copy((uintptr_t)(to)), memcpy(to, from, size))
 
+/* What is fetched early. */
+#if defined(__GNUC__)
+#define CAN_COUNT_FETCHES 1
+static unsigned *fetched(void)
+{
+    static unsigned count;
+    return &count;
+}
+
+static const void **last_fetched(void)
+{
+    static const void *address;
+    return &address;
+}
+
+#define __builtin_prefetch(address) (void)(*last_fetched() = (address), ++*fetched())
+#endif
+
 #define CHROPROF_IMPLEMENTATION
 #include "harness.h"
 #include "golden.h"
@@ -681,6 +699,8 @@ TEST(snapshot_keeps_no_more_than_the_capacity)
     X(used(SITES)++)                                                                               \
     X(used(PATHS)++)                                                                               \
     X(path(7).site = path(3).site)                                                                 \
+    X(path(0).site = 1)                                                                            \
+    X(path(0).parent = 3)                                                                          \
     X(path(7).parent = 3)                                                                          \
     X(p->core->window |= 1u << 16)                                                                 \
     X(p->core->pid++)                                                                              \
@@ -720,7 +740,7 @@ TEST(difference_refuses_strangers)
                       CHROPROF_ERR_DIFFERENT);
         CHECK_EQ(copy_of(scene(), &older), CHROPROF_OK);
     }
-    CHECK_EQ(k, 16);
+    CHECK_EQ(k, 18);
 }
 
 /* An older state whose details do not fit: the difference opens all the same, and is a sum. */
@@ -843,7 +863,9 @@ TEST(merge_of_views_that_do_not_fit)
     X(path(4).parent = 5)                                                                          \
     X(path(4).parent = 1)                                                                          \
     X(path(4).parent = 2)                                                                          \
+    X(path(7).site = 0)                                                                            \
     X(path(8).site = 0)                                                                            \
+    X(path(0).exec = CHROPROF__END_OF_TIME - 109)                                                  \
     X(path(0).exec = CHROPROF__END_OF_TIME)                                                        \
     X(p->core->window_ticks = 0)                                                                   \
     X(p->core->window = 63u << 16)                                                                 \
@@ -878,8 +900,8 @@ TEST(snapshot_refuses_what_no_event_leaves_behind)
     CHECK(k > 10);
 }
 
-#include "inside_mends.h"
 #include "inside_samples.h"
+#include "inside_mends.h"
 #include "inside_firefox.h"
 
 /* >>snapshot of a block that changes between any two pages that the copy reads */
@@ -1875,6 +1897,7 @@ TEST(ticks_that_wait_may_be_anything)
 }
 
 #include "inside_sums.h"
+#include "inside_bounds.h"
 
 /* The one count of 31 bits. */
 TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
@@ -1904,6 +1927,7 @@ static const test_case tests[] = {
     CASE(open_looks_for_the_start),
     CASE(snapshot_mends_each_damage),
     CASE(what_a_snapshot_makes_of_each_damage),
+    CASE(what_a_snapshot_makes_of_an_event_cut_short),
     CASE(the_doubt_is_the_interval_under_way),
     CASE(snapshot_keeps_no_more_than_the_capacity),
     CASE(difference_refuses_strangers),
@@ -1997,6 +2021,8 @@ static const test_case tests[] = {
     CASE(places_in_little_room),
     CASE(widths_end_at_a_million),
     CASE(units_of_time_end_where_four_digits_begin),
+    CASE(moments_have_hours_when_there_are_some),
+    CASE(names_in_any_width),
     CASE(pieces_of_a_stall_fit_or_are_left_out),
     CASE(the_rest_of_a_stall_is_told),
     CASE(the_scale_of_the_time_series_is_round),
@@ -2030,6 +2056,28 @@ static const test_case tests[] = {
     CASE(a_tick_while_a_stall_ends),
     CASE(ticks_that_are_lost_inside_an_event),
 #endif
+    CASE(slots_are_fetched_before_the_clock_is_read),
+    CASE(the_rate_is_final_after_89_milliseconds),
+    CASE(the_clocks_are_read_a_few_times),
+    CASE(a_reset_moves_the_calibration),
+    CASE(capacities_that_just_fit),
+    CASE(open_refuses_paths_of_the_loops_own_sites),
+    CASE(short_texts_have_hashes_of_their_own),
+    CASE(rows_of_other_moments_are_brought_to_one),
+    CASE(a_copy_takes_in_what_can_be_a_tick),
+    CASE(a_copy_finds_the_stack_of_a_tick),
+    CASE(a_copy_forgets_damaged_hits),
+    CASE(what_an_older_state_held_back),
+    CASE(a_difference_forgets_what_is_under_way),
+    CASE(cells_of_a_difference_begin_anew),
+    CASE(the_longest_and_the_latest_stalls_are_kept),
+    CASE(merged_draws_stay_with_their_path),
+    CASE(merged_profiles_without_histograms_bring_no_entries),
+    CASE(slices_under_way_are_gathered),
+    CASE(rows_of_the_timeline_are_what_the_reads_show),
+    CASE(the_shortest_piece_gives_way),
+    CASE(stalls_take_no_idle_time),
+    CASE(a_stall_of_the_loop_has_no_slice),
     CASE(events_of_a_stalled_turn_are_modulo_2_to_the_31),
 };
 

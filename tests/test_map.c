@@ -334,6 +334,38 @@ TEST(a_dead_programs_file_is_kept)
     unlink(path);
 }
 
+/* A daemon has closed its standard input: our files get the number 0, which is as good as any. */
+static int map_without_input(const char *path)
+{
+    uint64_t start = chroprof__process_start((uint64_t)getpid());
+    chroprof p;
+    close(0);
+    if (chroprof__process_start((uint64_t)getpid()) != start)
+        return 1;
+    if (chroprof_map(&p, path, SIZE, NULL) != CHROPROF_OK)
+        return 2;
+    if (p.core->owner_start != start)
+        return 3;
+    call_once(&p, 1);
+    chroprof_unmap(&p);
+    return fcntl(0, F_GETFD) >= 0 ? 4 : 0;          /* closed again, each of them */
+}
+
+TEST(files_may_have_the_number_0)
+{
+    const char *path = file_of("daemon");
+    int round;
+    for (round = 0; round < 2; round++) {
+        pid_t child = split();
+        if (child == 0)
+            _exit(map_without_input(path));
+        CHECK_EQ(wait_for(child), 0);
+        CHECK_EQ(there(prev_of(path)), round == 1);
+    }
+    unlink(prev_of(path));
+    unlink(path);
+}
+
 TEST(no_other_file_is_touched)
 {
     const char *path = file_of("letter");
@@ -625,6 +657,7 @@ static const test_case tests[] = {
     CASE(a_profile_begun_anew_and_the_sampler),
     CASE(a_live_program_keeps_its_file),
     CASE(a_dead_programs_file_is_kept),
+    CASE(files_may_have_the_number_0),
     CASE(no_other_file_is_touched),
     CASE(a_pipe_by_that_name_holds_nobody),
     CASE(what_the_system_refuses),

@@ -775,6 +775,35 @@ TEST(pages_at_the_last_width_before_more)
     page("rich-130.txt", report(p, 130, false, false));
 }
 
+/* Branches of three levels, each with more behind it or not, of which some are cold. */
+static chroprof *branches(void)
+{
+    static const char tree[] = "a(b(cd)e(f(g)h)i)j(k(l)m)n";
+    static char names[32][2];
+    chroprof *p = fresh(NULL);
+    uint64_t now = 0;
+    size_t k;
+    for (k = 0; tree[k] != '\0'; k++) {
+        chroprof_site site;
+        now += 100 + 37 * (k * 5 % 13);
+        if (tree[k] == ')')
+            chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now);
+        if (tree[k] == '(' || tree[k] == ')')
+            continue;
+        names[k][0] = tree[k];
+        site.name = names[k];
+        site.file = "tree.c";
+        site.line = (uint32_t)k + 1;
+        chroprof_event(p, CHROPROF_ENTER, 0, &site, now);
+        now += 1000 + 100 * (k * 7 % 10);
+        if (tree[k + 1] != '(')
+            chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now);
+    }
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, now);
+    laws(p);
+    return p;
+}
+
 TEST(pages_of_other_scenes)
 {
     page("hostile-100.txt", report(hostile(), 100, false, false));
@@ -782,6 +811,8 @@ TEST(pages_of_other_scenes)
     page("quarters-80.txt", report(quarters(), 80, false, false));
     page("nothing-80.txt", report(fresh(NULL), 80, false, false));
     page("under-way-120.txt", report(under_way(), 120, false, false));
+    page("branches-80.txt", report(branches(), 80, false, false));
+    page("branches-120-ascii.txt", report(branches(), 120, true, false));
     page("deep-90.txt", report(shaped(14, 16, 20, true), 90, false, false));
     page("many-97.txt", report(shaped(33, 30, 60, false), 97, false, false));
 }
