@@ -127,6 +127,134 @@ TEST(capacities_that_just_fit)
     CHECK(!chroprof__share_out(capacity, size - 1));
 }
 
+/* What the options say when they say nothing: a turn of 20 ms is no stall, a step of an hour no
+ * long step. */
+TEST(options_that_are_zero)
+{
+    const uint64_t hour = UINT64_C(3600000000000);
+    chroprof *p = fresh(NULL);
+    chroprof_window w[2];
+    at(p, 0, ENTER, 0, &A);
+    at(p, 20000000, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).stalls, 0);
+    at(p, 20000000, ENTER, 0, &A);
+    at(p, 40000001, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).stalls, 1);
+    at(p, 100000001, TICK, 0, NULL);
+    CHECK_EQ(chroprof_windows(p, w, 2), 2);
+    CHECK_EQ(w[0].end_ns, 100000000);
+    at(p, 100000001 + hour, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 0);
+    at(p, 100000002 + 2 * hour, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, hour + 1);
+}
+
+/* The last places of the table go on at its beginning, and nowhere else. */
+TEST(addresses_at_the_end_of_the_table_are_remembered)
+{
+    static chroprof_site pool[8192];
+    chroprof_options o;
+    uint32_t home, rows, back, k;
+    memset(&o, 0, sizeof o);
+    o.max_sites = 12;
+    for (back = 1; back <= CHROPROF__ALIAS_PLACES; back++) {
+        chroprof *p = fresh(&o);
+        uint32_t count = 0, site[CHROPROF__ALIAS_PLACES];
+        const chroprof_site *found[CHROPROF__ALIAS_PLACES];
+        rows = p->core->tables[CHROPROF__ALIASES].rows;
+        home = rows - back;
+        for (k = 0; count < CHROPROF__ALIAS_PLACES; k++) {
+            CHECK(k < 8192);
+            if (chroprof__hash_index((uintptr_t)(pool + k), rows) == home) {
+                pool[k].name = "n";
+                pool[k].line = k;
+                found[count++] = pool + k;
+            }
+        }
+        for (k = 0; k < count; k++)
+            site[k] = chroprof__site_miss(p->core, found[k]);
+        for (k = 0; k < count; k++) {
+            const chroprof__alias *row = (const chroprof__alias *)chroprof__rows(
+                p->core, CHROPROF__ALIASES) + (home + k) % rows;
+            CHECK_EQ(chroprof__known_site(p->core, found[k]), site[k]);
+            CHECK(row->site == site[k] && row->line == found[k]->line);
+        }
+    }
+    harness_keep_none();
+}
+
+/* Lists are no longer than they say, whatever room there is. */
+TEST(lists_of_tables_and_anomalies_end)
+{
+    chroprof *p = scene();
+    chroprof_table tables[CHROPROF_TABLE_COUNT + 2];
+    chroprof_anomaly kinds[CHROPROF_ANOMALY_COUNT + 2];
+    memset(tables, 0x5a, sizeof tables);
+    memset(kinds, 0x5a, sizeof kinds);
+    CHECK_EQ(chroprof_tables(p, tables, CHROPROF_TABLE_COUNT + 2), CHROPROF_TABLE_COUNT);
+    CHECK_EQ(tables[CHROPROF_TABLE_COUNT - 1].capacity, capacity(STRINGS));
+    CHECK_EQ(tables[CHROPROF_TABLE_COUNT].used, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    CHECK_EQ(chroprof_anomalies(p, kinds, CHROPROF_ANOMALY_COUNT + 2), CHROPROF_ANOMALY_COUNT);
+    CHECK_EQ(kinds[CHROPROF_ANOMALY_COUNT - 1].count, 0);
+    CHECK_EQ(kinds[CHROPROF_ANOMALY_COUNT].count, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    memset(tables, 0x5a, sizeof tables);
+    CHECK_EQ(chroprof_tables(p, tables, 1), CHROPROF_TABLE_COUNT);
+    CHECK_EQ(tables[0].used, used(FUTURES));
+    CHECK_EQ(tables[1].used, UINT64_C(0x5a5a5a5a5a5a5a5a));
+}
+
+/* A lost key has one bit of 64. */
+TEST(lost_keys_have_a_bit_each)
+{
+    uint64_t all = 0, key;
+    for (key = 0; key < 2000; key++) {
+        chroprof__table table;
+        memset(&table, 0, sizeof table);
+        chroprof__lose(&table, key * 288);
+        CHECK_EQ(table.dropped, 1);
+        CHECK_EQ(table.wanted, UINT64_C(1) << chroprof__hash_index(key * 288, 64));
+        all |= table.wanted;
+    }
+    CHECK_EQ(all, UINT64_MAX);
+}
+
+/* Windows of a site of several paths, of 18 ticks of 3/7 ns each: never more than the site. */
+TEST(windows_of_a_site_are_its_exec)
+{
+    static chroprof__span span;
+    chroprof *p = fresh(NULL);
+    uint64_t now = 0, sum = 0;
+    uint32_t k;
+    const chroprof_site *const sites[] = { &A, &B, &C };
+    for (k = 0; k < 3; k++) {
+        at(p, now, ENTER, 0, sites[k]);
+        at(p, now += 1, ENTER, 0, &D);
+        at(p, now += 6, LEAVE, 0, NULL);
+        at(p, now, LEAVE, 0, NULL);
+    }
+    p->core->factor = (UINT64_C(3) << 32) / 7;
+    CHECK_EQ(rank_of(p, "timer").exec_ns, 3 * 2);
+    chroprof__read_span(p, path_of(p, "accept;timer").site, 0, &span);
+    for (k = 0; k < CHROPROF__SPAN; k++)
+        sum += span.ns[k];
+    CHECK_EQ(sum, 3 * 2);
+    harness_keep_none();
+}
+
+/* Who copies the block meanwhile sees by the number of events that it is another one. */
+TEST(a_reset_is_seen_by_who_copies)
+{
+    chroprof *p = scene();
+    uint64_t seq = p->core->seq, edits = p->core->edits;
+    chroprof_reset(p);
+    CHECK_EQ(p->core->seq, seq + 2);
+    CHECK_EQ(p->core->edits, edits + 2);
+    CHECK_EQ(totals_of(p).events, 0);
+    at(p, 160, TICK, 0, NULL);
+    CHECK_EQ(p->core->seq, seq + 4);
+    CHECK_EQ(totals_of(p).events, 1);
+}
+
 /* Names that differ in little have other hashes: of names that were cut nothing else is known. */
 TEST(short_texts_have_hashes_of_their_own)
 {
@@ -167,6 +295,24 @@ TEST(open_refuses_paths_of_the_loops_own_sites)
 }
 
 /* >>copies of several moments */
+
+/* On a line of the cache if the copy fits there to its last byte, else on the first word. */
+TEST(a_copy_begins_on_a_line_if_it_fits)
+{
+    static uint64_t words[64];
+    char *line = (char *)words + (0 - (uint64_t)(uintptr_t)words) % 64;
+    uint64_t room = 0;
+    memset(words, 0x5a, sizeof words);
+    CHECK((char *)chroprof__place(line + 3, 61 + 100, 100, &room) == line + 64);
+    CHECK_EQ(room, 100);
+    CHECK(line[2] == 0x5a && line[3] == 0 && line[63] == 0 && line[64] == 0x5a);
+    CHECK((char *)chroprof__place(line + 3, 61 + 99, 100, &room) == line + 8);
+    CHECK_EQ(room, 61 + 99 - 5);
+    CHECK((char *)chroprof__place(line, 100, 100, &room) == line);
+    CHECK_EQ(room, 100);
+    CHECK((char *)chroprof__place(line, 99, 100, &room) == line);
+    CHECK_EQ(room, 99);
+}
 
 /* Rows know at which moment they were copied: what lives was not as old, or older, then. */
 TEST(rows_of_other_moments_are_brought_to_one)
@@ -594,6 +740,25 @@ TEST(stalls_take_no_idle_time)
     piece.start = 100;
     piece.end = 120;
     CHECK_EQ(chroprof__take_piece(&f, &piece, &bin, take), 0);
+}
+
+/* A file without a name has no colour, and one named as the viewer's own category has not either. */
+TEST(files_that_are_no_category)
+{
+    static const chroprof_site sites[] = {
+        { "one", "", 1 }, { "two", "Idle", 2 }, { "three", "x", 3 }
+    };
+    chroprof *p = fresh(NULL);
+    uint32_t k;
+    for (k = 0; k < 3; k++) {
+        at(p, 100 * k, ENTER, 0, &sites[k]);
+        at(p, 100 * k + 50, LEAVE, 0, NULL);
+    }
+    CHECK_EQ(firefox_read(p)->file_count, 1);
+    CHECK(strstr(firefox_of(p), "{\"name\":\"\",\"color\"") == NULL);
+    CHECK(strstr(firefox_of(p), "{\"name\":\"x\",\"color\":\"blue\"") != NULL);
+    CHECK(strstr(firefox_of(p), "{\"name\":\"Idle\",\"color\":\"transparent\"") != NULL);
+    CHECK(strstr(firefox_of(p), "{\"name\":\"Idle\",\"color\":\"orange\"") == NULL);
 }
 
 /* The loop itself, without a slice of anybody. */

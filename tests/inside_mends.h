@@ -347,6 +347,9 @@ static void last_stall_row(const chroprof *p)
     X(half(999, path(8).completed++))                                                              \
     X(half(999, path(6).completed++))                                                              \
     X(half(5, path(6).completed++))                                                                \
+    X(half(4, path(8).completed++))                                                                \
+    X(half(2, path(4).completed++))                                                                \
+    X((frame(5).id = 88, frame(5).path = 2, frame(5).kind = CHROPROF__FUTURE_FRAME))               \
     X(half(4, (path(3).completed++, path(3).live--, path(3).wall += p->core->last)))               \
     X(half(5, path(6).calls++))                                                                    \
     X(half(5, path(6).live--))                                                                     \

@@ -78,6 +78,65 @@ TEST(names_in_any_width)
               "a(empty)");
 }
 
+/* >>the ranking */
+
+/* Of `count` sites `cut` have long names, the others short ones; the last has a place in the source
+ * of that width, the others one of half of it. */
+typedef struct layout_row {
+    uint32_t columns, delay, count, cut, long_name, short_name, place;
+    uint32_t numbers_at, name_width, location_width, bar;
+} layout_row;
+
+static void check_layout(const layout_row *want)
+{
+    static char names[101], files[101];
+    static chroprof__ranking r;
+    static chroprof__page g;
+    uint32_t k;
+    memset(names, 'n', 100);
+    memset(files, 'f', 100);
+    memset(&r, 0, sizeof r);
+    memset(&g, 0, sizeof g);
+    g.columns = want->columns;
+    g.totals.delay_ns = want->delay;
+    r.count = want->count;
+    for (k = 0; k < r.count; k++) {
+        r.rows[k].name = names + 100 - (k < want->cut ? want->long_name : want->short_name);
+        r.rows[k].file = files + 100 - (k + 1 == r.count ? want->place : want->place / 2);
+    }
+    chroprof__ranking_layout(&g, &r);
+    CHECK_EQ(r.numbers_at, want->numbers_at);
+    CHECK_EQ(r.name_width, want->name_width);
+    CHECK_EQ(r.location_width, want->location_width);
+    CHECK_EQ(r.bar, want->bar);
+}
+
+/* Names come first, then places; a few long names are cut for a place of 12, or all of them where
+ * the page is wide. */
+TEST(the_ranking_shares_out_its_columns)
+{
+    static const layout_row rows[] = {
+        { 72, 0, 4, 1, 68, 12, 16, 31, 17, 12, 8 },
+        { 72, 0, 4, 1, 68, 17, 16, 31, 17, 12, 8 },
+        { 72, 0, 4, 1, 68, 18, 16, 31, 31, 0, 8 },
+        { 75, 0, 2, 2, 60, 1, 13, 34, 20, 12, 8 },
+        { 74, 0, 2, 2, 60, 1, 13, 33, 33, 0, 8 },
+        { 77, 1, 8, 1, 60, 5, 16, 28, 14, 12, 8 },
+        { 76, 1, 8, 1, 60, 5, 16, 27, 27, 0, 8 },
+        { 128, 1, 1, 0, 29, 9, 27, 38, 11, 16, 9 },
+        { 81, 1, 2, 2, 31, 6, 1, 32, 31, 0, 8 },
+        { 60, 0, 2, 1, 59, 2, 1, 37, 34, 1, 0 },
+        { 73, 1, 3, 2, 10, 10, 42, 24, 11, 0, 8 },
+        { 140, 1, 9, 6, 68, 11, 0, 42, 42, 0, 10 },
+        { 79, 1, 7, 6, 27, 2, 1, 30, 27, 1, 8 },
+        { 120, 1, 8, 8, 30, 13, 6, 31, 23, 6, 8 },
+        { 121, 0, 2, 0, 51, 10, 35, 48, 11, 35, 8 },
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++)
+        check_layout(&rows[k]);
+}
+
 /* >>stalls: as many pieces as fit, each whole but the first */
 
 typedef struct piece_row {
