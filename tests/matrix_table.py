@@ -28,7 +28,7 @@ CHECKS = {
     'test': 'plain and with ASan and UBSan, the command, examples, formats',
     'viewers': 'browser, speedscope, pprof, Prometheus',
     'analyze': "gcc's and clang's analyzers, clang-tidy, cppcheck",
-    'proof': 'CBMC',
+    'proof': 'CBMC: events, tables, windows, arithmetic, text, opening',
     'coverage': '',
     'mutation': '',
     'soak': '',
