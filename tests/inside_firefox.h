@@ -244,6 +244,18 @@ TEST(a_stall_without_a_length_hides_no_other)
     harness_keep_none();
 }
 
+TEST(of_equal_pieces_the_first_goes)
+{
+    static chroprof__firefox f;
+    uint32_t k;
+    for (k = 0; k < 4; k++)
+        f.pieces[k].end = k == 1 || k == 3 ? 3 : 5;
+    f.piece_count = 4;
+    CHECK_EQ(chroprof__shortest_piece(&f), 1);
+    f.pieces[0].end = 3;
+    CHECK_EQ(chroprof__shortest_piece(&f), 0);
+}
+
 /* >>writers that fail */
 
 /* Once it has failed no more is read, and it is not called again: in the paths of modules, and in

@@ -453,6 +453,103 @@ TEST(merge_refuses_a_target_in_use)
 
 /* >>ticks */
 
+/* What the sampler drew of the paths of two programs. */
+TEST(merged_draws_are_added)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    chroprof *p = scene();
+    chroprof_wall before, after;
+    chroprof sum;
+    uint32_t k, round;
+    for (k = 0; k < 3; k++) {
+        chroprof__walls(p->core)[4].weight[k] = 3 + k;
+        chroprof__walls(p->core)[4].ticks[k] = 30 + k;
+    }
+    CHECK(chroprof__read_wall(p, 4, &before));
+    CHECK(!chroprof__read_wall(p, 3, &after));
+    begin_sum(&sum, memory, sizeof memory, NULL);
+    for (round = 1; round < 3; round++) {
+        CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+        CHECK_EQ(chroprof_walls(&sum, &after, 1), 1);
+        CHECK_EQ(after.running, round * before.running);
+        CHECK_EQ(after.ready, round * before.ready);
+        CHECK_EQ(after.paused, round * before.paused);
+        CHECK_EQ(after.running_ns, round * before.running_ns);
+        CHECK_EQ(after.ready_ns, round * before.ready_ns);
+        CHECK_EQ(after.paused_ns, round * before.paused_ns);
+    }
+    CHECK(before.running > 0 && before.ready > 0 && before.paused > 0);
+}
+
+/* Half of the rows are for the longest stalls, the others for the last; each here is a turn and its
+ * pass. */
+TEST(merged_stalls_are_the_longest_and_the_last)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    static const uint64_t lengths[2][4] = { { 50, 40, 11, 12 }, { 13, 14, 0, 0 } };
+    static const uint64_t left[] = { 50, 50, 40, 40, 13, 13, 14, 14 };
+    chroprof_stall stalls[8];
+    chroprof_options o;
+    chroprof sum;
+    uint64_t t = 0;
+    size_t k, i;
+    memset(&o, 0, sizeof o);
+    o.max_stalls = 8;
+    o.stall_ns = 10;
+    begin_sum(&sum, memory, sizeof memory, &o);
+    for (i = 0; i < 2; i++) {
+        chroprof *p = fresh(&o);
+        for (k = 0; k < 4 && lengths[i][k]; k++) {
+            at(p, t, IDLE_ENTER, 0, NULL);
+            at(p, ++t, IDLE_LEAVE, 0, NULL);
+            at(p, t, ENTER, 0, &A);
+            at(p, t += lengths[i][k], LEAVE, 0, NULL);
+        }
+        at(p, t, IDLE_ENTER, 0, NULL);
+        CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    }
+    laws(&sum);
+    CHECK_EQ(chroprof_stalls(&sum, stalls, 8), 8);
+    for (k = 0; k < 8; k++)
+        CHECK_EQ(stalls[k].length_ns, left[k]);
+}
+
+/* >>reads */
+
+/* A copy of several moments may say that a window lost time: that is not counted. */
+TEST(cells_that_move_to_earlier_windows)
+{
+    uint64_t cells[] = { 0, 5, 0 - UINT64_C(2), 7, 11 };
+    chroprof_options o;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.max_windows = 4;
+    p = fresh(&o);
+    chroprof__move_cells(p->core, cells, 1);
+    CHECK(cells[1] == 5 && cells[2] == 7 && cells[3] == 11 && cells[4] == 0);
+}
+
+/* Parts of a site that are floored alone: the windows show as much as the site does. */
+TEST(windows_show_what_the_site_shows)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__span s;
+    uint32_t site;
+    at(p, 0, ENTER, 0, &B);
+    at(p, 1, ENTER, 0, &A);
+    at(p, 4, LEAVE, 0, NULL);
+    at(p, 5, LEAVE, 0, NULL);
+    at(p, 5, ENTER, 0, &A);
+    at(p, 8, LEAVE, 0, NULL);
+    chroprof__set_factor(p->core, UINT64_C(1) << 31);      /* two ticks are a ns */
+    site = p->paths[CHROPROF__FIRST_PATH + 1].site;
+    CHECK_EQ(p->paths[CHROPROF__FIRST_PATH + 2].site, site);
+    chroprof__read_span(p, site, 0, &s);
+    CHECK_EQ(s.ns[0], 2);
+    CHECK_EQ(rank_of(p, "accept").exec_ns, 2);
+    harness_keep_none();
+}
+
 #if CHROPROF__SAMPLES
 /* Code of no file does not make each sample dear: the list is asked for once a second. */
 TEST(modules_are_read_once_a_second)

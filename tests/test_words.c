@@ -70,6 +70,7 @@ TEST(reads_are_pure)
 {
     chroprof *p = fresh(NULL);
     chroprof_totals before, after;
+    chroprof_table tables[CHROPROF_TABLE_COUNT + 1], untouched;
     at(p, 0, ENTER, 0, &A);
     at(p, 10, TICK, 0, NULL);
     before = totals_of(p);
@@ -80,6 +81,10 @@ TEST(reads_are_pure)
     CHECK_EQ(chroprof_stalls(p, NULL, 0), 0);
     CHECK_EQ(chroprof_tables(p, NULL, 0), CHROPROF_TABLE_COUNT);
     CHECK_EQ(chroprof_anomalies(p, NULL, 0), CHROPROF_ANOMALY_COUNT);
+    memset(tables, 0x5A, sizeof tables);
+    untouched = tables[CHROPROF_TABLE_COUNT];
+    CHECK_EQ(chroprof_tables(p, tables, CHROPROF_TABLE_COUNT + 1), CHROPROF_TABLE_COUNT);
+    CHECK(memcmp(tables + CHROPROF_TABLE_COUNT, &untouched, sizeof untouched) == 0);
     after = totals_of(p);
     CHECK(memcmp(&before, &after, sizeof before) == 0);
 }
