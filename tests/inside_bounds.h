@@ -314,6 +314,32 @@ TEST(a_copy_begins_on_a_line_if_it_fits)
     CHECK_EQ(room, 99);
 }
 
+/* What no event can have left behind is said so before more of it is read. */
+TEST(mending_gives_up_at_once)
+{
+    const uint64_t all = CHROPROF__END_OF_TIME - 1, loop = scene()->paths[0].exec;
+    int k;
+    for (k = 0; k < 8; k++) {
+        chroprof *p = scene();
+        const uint64_t others = p->core->last - loop;
+        chroprof__mending m;
+        memset(&m, 0, sizeof m);
+        m.torn = true;
+        switch (k) {
+        case 0: path(4).site = 0; break;
+        case 1: path(7).site = 0; break;
+        case 2: path(7).parent = 7; break;
+        case 3: path(0).exec = all - others + 1; break;
+        case 4: p->core->window_ticks = 0; break;
+        case 5: p->core->window = 63u << 16; break;
+        case 6: path(0).exec = all - others; break;
+        default: p->core->window = 62u << 16; break;
+        }
+        CHECK_EQ(chroprof__mend(p, &m), k >= 6);
+    }
+    harness_keep_none();
+}
+
 /* Rows know at which moment they were copied: what lives was not as old, or older, then. */
 TEST(rows_of_other_moments_are_brought_to_one)
 {
@@ -742,7 +768,7 @@ TEST(stalls_take_no_idle_time)
     CHECK_EQ(chroprof__take_piece(&f, &piece, &bin, take), 0);
 }
 
-/* A file without a name has no colour, and one named as the viewer's own category has not either. */
+/* A file without a name has no colour, nor has one that is named as the viewer's own category. */
 TEST(files_that_are_no_category)
 {
     static const chroprof_site sites[] = {

@@ -2076,6 +2076,7 @@ static const test_case tests[] = {
     CASE(a_reset_is_seen_by_who_copies),
     CASE(short_texts_have_hashes_of_their_own),
     CASE(a_copy_begins_on_a_line_if_it_fits),
+    CASE(mending_gives_up_at_once),
     CASE(rows_of_other_moments_are_brought_to_one),
     CASE(a_copy_takes_in_what_can_be_a_tick),
     CASE(a_copy_finds_the_stack_of_a_tick),
