@@ -255,6 +255,22 @@ TEST(a_reset_is_seen_by_who_copies)
     CHECK_EQ(totals_of(p).events, 1);
 }
 
+/* Where keys stand in tables, and by which numbers sites are known, is part of the layout: files of
+ * other builds have it too. */
+TEST(hashes_are_part_of_the_layout)
+{
+    static const struct { uint64_t key; uint32_t index; } rows[] = {
+        { 1, 618033992 }, { 2, 236067978 }, { 3, 854101972 }, { 32, 395121631 },
+        { UINT64_C(0x7f0000001000), 967206308 }, { UINT64_C(1) << 63, 828125005 },
+        { UINT64_MAX, 343750002 }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++)
+        CHECK_EQ(chroprof__hash_index(rows[k].key, 1000000007), rows[k].index);
+    CHECK_EQ(chroprof__hash_text(0, ""), UINT64_C(0x0000ff000001b14d));
+    CHECK_EQ(chroprof__hash_text(0, "accept"), UINT64_C(0xaec29dd813984a85));
+}
+
 /* Names that differ in little have other hashes: of names that were cut nothing else is known. */
 TEST(short_texts_have_hashes_of_their_own)
 {

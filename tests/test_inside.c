@@ -2074,6 +2074,7 @@ static const test_case tests[] = {
     CASE(lost_keys_have_a_bit_each),
     CASE(windows_of_a_site_are_its_exec),
     CASE(a_reset_is_seen_by_who_copies),
+    CASE(hashes_are_part_of_the_layout),
     CASE(short_texts_have_hashes_of_their_own),
     CASE(a_copy_begins_on_a_line_if_it_fits),
     CASE(mending_gives_up_at_once),
