@@ -127,6 +127,34 @@ TEST(capacities_that_just_fit)
     CHECK(!chroprof__share_out(capacity, size - 1));
 }
 
+/* The same where the options give all capacities; samples that they do not give are there if they
+ * fit, and a block may lie anywhere, so it is larger by what a line of the cache needs. */
+TEST(given_capacities_that_just_fit)
+{
+    uint32_t wanted[CHROPROF_TABLE_COUNT], capacity[CHROPROF_TABLE_COUNT], k;
+    chroprof__table tables[CHROPROF__TABLES];
+    chroprof_options o;
+    uint64_t size, more;
+    memset(&o, 0, sizeof o);
+    o.max_futures = o.max_sites = o.max_paths = o.max_edges = o.max_depth = 50;
+    o.max_histograms = o.max_windows = o.max_stalls = o.string_bytes = 50;
+    for (k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        wanted[k] = k == CHROPROF_TABLE_SAMPLES ? 0 : 50;
+    size = chroprof__layout(wanted, tables) + CHROPROF__ALIGN - 1;
+    wanted[CHROPROF_TABLE_SAMPLES] = CHROPROF__DEFAULT_SAMPLES;
+    more = chroprof__layout(wanted, tables) + CHROPROF__ALIGN - 1;
+    CHECK(more > size && size > CHROPROF_MEMORY_MIN);
+    CHECK(chroprof__resolve(&o, capacity, more));
+    CHECK_EQ(capacity[CHROPROF_TABLE_SAMPLES], CHROPROF__DEFAULT_SAMPLES);
+    CHECK(chroprof__resolve(&o, capacity, more - 1));
+    CHECK_EQ(capacity[CHROPROF_TABLE_SAMPLES], 0);
+    CHECK(chroprof__resolve(&o, capacity, size));
+    CHECK(!chroprof__resolve(&o, capacity, size - 1));
+    o.max_samples = CHROPROF__DEFAULT_SAMPLES;
+    CHECK(chroprof__resolve(&o, capacity, more));
+    CHECK(!chroprof__resolve(&o, capacity, more - 1));
+}
+
 /* What the options say when they say nothing: a turn of 20 ms is no stall, a step of an hour no
  * long step. */
 TEST(options_that_are_zero)

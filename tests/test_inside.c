@@ -2068,6 +2068,7 @@ static const test_case tests[] = {
     CASE(a_reset_moves_the_calibration),
     CASE(capacities_that_just_fit),
     CASE(open_refuses_paths_of_the_loops_own_sites),
+    CASE(given_capacities_that_just_fit),
     CASE(options_that_are_zero),
     CASE(addresses_at_the_end_of_the_table_are_remembered),
     CASE(lists_of_tables_and_anomalies_end),
