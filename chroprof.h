@@ -1677,13 +1677,24 @@ public:
     && !defined(CHROPROF_NO_STDIO) && (!defined(__STRICT_ANSI__) \
     || defined(_POSIX_C_SOURCE) || defined(_GNU_SOURCE))
 #define CHROPROF__MAPS 1
+#if defined(_POSIX_C_SOURCE) && _POSIX_C_SOURCE < 200112L
+#error "chroprof: mapped files need a newer POSIX. Define _POSIX_C_SOURCE=200809L before all \
+includes, or define CHROPROF_NO_MMAP."
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/file.h>                       /* flock, which others have in fcntl.h */
+#endif
+#ifdef O_CLOEXEC
+#define CHROPROF__CLOEXEC O_CLOEXEC
+#else
+#define CHROPROF__CLOEXEC 0                 /* POSIX before 2008 */
+#endif
 #if defined(MADV_WIPEONFORK) && defined(MAP_ANONYMOUS)
 #define CHROPROF__FORKS 1
 #endif
@@ -1705,6 +1716,10 @@ public:
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#ifndef SA_RESTART
+#error "chroprof: the sampler needs SA_RESTART, which is hidden. Define _POSIX_C_SOURCE=200809L \
+before all includes, or define CHROPROF_NO_SAMPLER."
+#endif
 #if defined(__linux__)
 #include <elf.h>
 #include <ucontext.h>
@@ -8941,7 +8956,6 @@ static uint32_t chroprof__node_since(const chroprof__core *c, const chroprof__co
     return node;
 }
 
-
 /* Takes away what is there; what was not adds to left. */
 static void chroprof__take_part(uint64_t *figure, uint64_t part, uint64_t *left)
 {
@@ -9713,7 +9727,7 @@ static uint64_t chroprof__process_start(uint64_t pid)
     char path[CHROPROF__PATH_BYTES], text[1024];
     (void)chroprof__join(path, "", "/proc/", pid);      /* short enough */
     (void)chroprof__join(path, path, "/stat", 0);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | CHROPROF__CLOEXEC);
     ssize_t count = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
     if (file >= 0)
         close(file);
@@ -9763,11 +9777,12 @@ static chroprof_result chroprof__unless_gone(void)
     return errno == ENOENT ? CHROPROF_OK : CHROPROF_ERR_FILE;
 }
 
-/* False: another program has the lock. It ends with the file's close; a file system that has none
- * lets two programs at it, of which the later may move what the other has just made. */
+/* False: another program has the lock. It ends with the file's close. Where there is none (NFS wants
+ * a right to write; strict builds outside of Linux hide flock), a program may move what another
+ * has made in the same moment: that goes on in PATH.prev. */
 static bool chroprof__lock_file(int file)
 {
-#ifdef LOCK_EX
+#if defined(LOCK_EX) && !defined(__sun)
     return flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 #else
     (void)file;                             /* hidden, or not there */
@@ -9790,13 +9805,15 @@ static chroprof_result chroprof__move_file(int file, const char *path)
         return chroprof__unless_gone();
     if (there.st_ino != judged.st_ino || there.st_dev != judged.st_dev)
         return CHROPROF_OK;                 /* gone, and another one is there */
+    (void)unlink(prev);                     /* if they are one file, rename would do nothing */
     return rename(path, prev) == 0 ? CHROPROF_OK : chroprof__unless_gone();
 }
 
 /* Takes the file of a dead program out of the way. */
 static chroprof_result chroprof__set_aside(const char *path)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);   /* a pipe must not hold us */
+    /* a pipe must not hold us */
+    int file = open(path, O_RDONLY | CHROPROF__CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return chroprof__unless_gone();
     chroprof_result result = chroprof__judge_file(file);
@@ -9841,7 +9858,7 @@ static int chroprof__reserve(int file, size_t size)
 /* A new file of that size, all of it on the disk, mapped; NULL and errno. */
 static void *chroprof__new_mapping(const char *made, size_t size)
 {
-    int file = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int file = open(made, O_RDWR | O_CREAT | O_EXCL | CHROPROF__CLOEXEC, 0644);
     if (file < 0)
         return NULL;
     int error = chroprof__reserve(file, size);
@@ -9878,7 +9895,7 @@ static void *chroprof__make_file(char made[CHROPROF__PATH_BYTES], const char *pa
 static void chroprof__map_by_name(void *memory, size_t size, const char *made, const char *path)
 {
     struct stat by_made, by_path;
-    int file = open(path, O_RDWR | O_CLOEXEC);
+    int file = open(path, O_RDWR | CHROPROF__CLOEXEC);
     if (file < 0)
         return;
     if (stat(made, &by_made) == 0 && fstat(file, &by_path) == 0 &&
@@ -12409,6 +12426,7 @@ static void chroprof__code_row(chroprof__page *g, const chroprof__code_group *c,
     chroprof__show_name(g, c->bare ? chroprof__base_name(name) : name, g->columns - wide - 16);
     chroprof__newline(g);
 }
+
 /* Profile time that the samples cover, of which there are some: beyond the last event where a
  * program hangs. */
 static uint64_t chroprof__sampled_ns(const chroprof__page *g)
@@ -12417,7 +12435,6 @@ static uint64_t chroprof__sampled_ns(const chroprof__page *g)
     uint64_t latest = chroprof__ns(c, chroprof__sampler_of(c)->latest);
     return latest > g->totals.elapsed_ns ? latest : g->totals.elapsed_ns;
 }
-
 
 static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_totals *t)
 {

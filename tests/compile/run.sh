@@ -226,6 +226,25 @@ for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_MMAP -DCHROPROF_NO_SAMPLER \
     works "flags$(echo "$flags" | tr -d ' ' | sed 's/-DCHROPROF_/_/g')" "${CC%% *}" $c99 $strict \
         $flags flags.c
 done
+# names_knob NAME KNOB ARGUMENTS...: does not compile, and the error names what helps
+names_knob() {
+    is_wanted "$1" || return 0
+    name=$1 knob=$2
+    shift 2
+    if ${CC%% *} "$@" -fsyntax-only alone.c >"$scratch/log" 2>&1; then
+        fail "$name" "compiles"
+    elif grep '#error' "$scratch/log" | grep -q "$knob"; then
+        ok "$name"
+    else
+        fail "$name" "$(grep -m 1 error "$scratch/log")"
+    fi
+}
+works flags_posix_2001 "${CC%% *}" -std=c99 $strict -D_XOPEN_SOURCE=600 flags.c
+names_knob flags_posix_1995 CHROPROF_NO_MMAP -std=c99 -D_XOPEN_SOURCE=500
+works flags_posix_1995_no_mmap "${CC%% *}" -std=c99 $strict -D_XOPEN_SOURCE=500 -DCHROPROF_NO_MMAP \
+    flags.c
+names_knob flags_posix_2001_gnu CHROPROF_NO_SAMPLER -std=gnu99 -D_POSIX_C_SOURCE=200112L
+names_knob flags_no_posix CHROPROF_NO_CLOCK -std=c99
 works flags_no_clock_strict_c99 "${CC%% *}" -std=c99 $strict -DCHROPROF_NO_CLOCK flags.c
 # a private copy has functions its file does not call
 works flags_static "${CC%% *}" $c99 $strict -Wno-unused-function -DCHROPROF_API=static alone.c
