@@ -5,9 +5,9 @@
 
 A branch is one side of one condition (each operand of && and || counts), or one case of a switch.
 Copies of a function, one a translation unit, count together. A line that carries a comment
-"never: why" (or stands below one) excuses one side of its branches, with "never 2: why" two, and the
-lines right behind it that were not run; each is listed with its reason, and one that excuses other
-than it says is a failure. The last
+"never: why" (or stands below one) excuses one side of its branches, with "never 2: why" two, and
+the lines right behind it that were not run; each is listed with its reason, and one that excuses
+other than it says is a failure. The last
 line is "N passed, N failed, N skipped"; less than LEAST percent is a failure.
 """
 import json
@@ -126,7 +126,7 @@ def excuse(source, lines, branches):
         number += text.lstrip().startswith('/*')
         mine = [b for b in branches if b[0] == number]
         behind = number
-        while behind in lines or behind == number or source[behind - 1].startswith('#'):
+        while behind in lines or behind == number:
             lines.discard(behind)
             behind += 1
         sides = int(mark.group(1) or 1)

@@ -92,13 +92,17 @@ static uint64_t any_id(void)
     return ids[any_u32() % 4];
 }
 
-/* An event at any time near the last one, and what holds after it. */
+/* An event at any time near the last one, with a site or without, and what holds after it. One that
+ * is refused takes no time. */
 static void send(chroprof_state state, uint64_t id)
 {
-    uint64_t last = core.last, step = (uint64_t)(any_u32() % STEPS) - BACK;
-    chroprof_event(&p, state, id, &site, BEGIN + last + step);
-    PROVE(core.last == last || core.last == last + step);
-    PROVE(core.last >= last);
+    uint64_t last = core.last, seq = core.seq, step = (uint64_t)(any_u32() % STEPS) - BACK;
+    chroprof_event(&p, state, id, any_u32() % 2 ? &site : NULL, BEGIN + last + step);
+    PROVE(core.seq == seq || core.seq == seq + 2);
+    if (core.seq == seq)
+        PROVE(core.last == last);
+    else
+        PROVE(core.last == last + (step >> 63 ? 0 : step));
     hold();
 }
 

@@ -3,8 +3,8 @@
 #     sh tests/proof/run.sh [part of a file's or a function's name]...
 # Each is run twice. The second time (REACH) every PROVE and REACHABLE must be met by some values:
 # one that cannot be met makes the proof fail, for it proves nothing there.
-# LIMIT: seconds of the processor for each program; CBMC, GOTO_CC, GOTO_INSTRUMENT and SOLVER (of SAT):
-# the programs. The last line is the sum.
+# LIMIT: seconds of the processor for each program; CBMC, GOTO_CC, GOTO_INSTRUMENT and SOLVER (of
+# SAT): the programs. The last line is the sum; no proof at all is a failure.
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
 LIMIT=${LIMIT:-300}
@@ -21,7 +21,7 @@ if ! all_there >/dev/null 2>&1; then
     all_there >/dev/null 2>&1 || B=$B sh tests/proof/fetch.sh >"$out/fetch.log" 2>&1
 fi
 if ! all_there >/dev/null 2>&1; then
-    echo "skip proofs: needs CBMC and cadical (packages cbmc, in Debian from version 13 on, cadical)"
+    echo "skip proofs: needs CBMC (package cbmc, in Debian from version 13 on) and package cadical"
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 fi
@@ -67,18 +67,21 @@ check() {
     shift 3
     (
         ulimit -t "$LIMIT"
-        exec "$CBMC" "$program" --function "$entry" --slice-formula --external-sat-solver "$SOLVER" \
-            $options "$@"
+        exec "$CBMC" "$program" --function "$entry" --slice-formula \
+            --external-sat-solver "$SOLVER" $options "$@"
     ) >"$log" 2>&1
 }
 
-# verdict: of the run that proves
+# ended STATUS: of a run without a result; never empty
+ended() { echo "ended with status $1: $(grep . "$log" | tail -n 1), see $log"; }
+
+# verdict: of the run that proves; nothing is said only if all is proved
 verdict() {
     case $1 in
         0) grep -q 'VERIFICATION SUCCESSFUL' "$log" && return
            echo "no result, see $log" ;;
         137 | 152) echo "not done in $LIMIT s" ;;
-        *) grep -m 1 ': FAILURE' "$log" || tail -n 1 "$log" ;;
+        *) grep -m 1 ': FAILURE' "$log" || ended "$1" ;;
     esac
 }
 
@@ -87,7 +90,7 @@ reached() {
     case $1 in
         0 | 10) ;;
         137 | 152) echo "what it reaches is not known in $LIMIT s"; return ;;
-        *) tail -n 1 "$log"; return ;;
+        *) ended "$1"; return ;;
     esac
     missed=$(grep -m 1 'reached: .*: SUCCESS$' "$log")
     if [ -n "$missed" ]; then
@@ -132,5 +135,9 @@ for source in tests/proof/*.c; do
         fi
     done
 done
+if [ $((passed + failed)) = 0 ]; then
+    echo "FAIL no proof has a name with: $words"
+    failed=1
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
