@@ -56,6 +56,7 @@ static void about_to_copy(uintptr_t to)
 
 #define clock_gettime(which, t)                                                                    \
     (pretend()->seconds != 0 ? read_pretence(t) : clock_gettime(which, t))
+#undef memcpy                               /* a macro with some C libraries */
 #define memcpy(to, from, size) (about_to_copy((uintptr_t)(to)), memcpy(to, from, size))
 
 /* What is fetched early. */
