@@ -1049,6 +1049,9 @@ TEST(walks_of_the_user_are_cut)
     CHECK_EQ(e.items[0], chroprof__item(CHROPROF__PC, OUTSIDE));
     CHECK_EQ(e.items[e.count - 2], cut);
     CHECK_EQ(e.items[e.count - 1], outer);
+    e.count = CHROPROF__ITEMS;
+    chroprof__put_item(&e, CHROPROF__PC, OUTSIDE);      /* nothing goes behind the last */
+    CHECK_EQ(e.count, CHROPROF__ITEMS);
 }
 
 /* Signals that are not of our timer: sent by hand, without a profile, of an old start. */

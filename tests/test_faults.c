@@ -523,6 +523,13 @@ TEST(a_path_that_is_too_long)
 }
 
 #if CHROPROF__SAMPLES
+TEST(without_a_counter_samples_have_the_systems_time)
+{
+    chroprof *p = harness_profile();
+    CHECK_EQ(chroprof_init(p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
+    CHECK_EQ(chroprof__sample_clock(p), 2);
+}
+
 /* Where /proc is not mounted the program's own file has no name. */
 TEST(a_program_that_does_not_know_its_file)
 {
@@ -1029,6 +1036,7 @@ static const test_case tests[] = {
     CASE(a_process_without_a_start_lives),
     CASE(a_path_that_is_too_long),
 #if CHROPROF__SAMPLES
+    CASE(without_a_counter_samples_have_the_systems_time),
     CASE(a_program_that_does_not_know_its_file),
 #endif
     CASE(the_cost_of_an_event_without_a_counter),
