@@ -1,5 +1,5 @@
 /* One event of each kind at any time near the last one, for any of four ids (none, the one that is
- * there, a new one, the highest; RUNNING while one runs only for that), in a profile that has room
+ * there, a new one, the highest; RUNNING only for that one), in a profile that has room
  * for one future, one site, two paths and two frames: no step outside a table, no signed overflow,
  * no division by zero; the elapsed time grows by the step; both laws hold after it. Likewise a
  * slice that begins and ends at any two times.
@@ -205,7 +205,7 @@ void prove_event_running_after_ready(void)
     start();
     before(CHROPROF_PENDING, 1);
     before(CHROPROF_READY, 1);
-    send(CHROPROF_RUNNING, any_id());
+    send(CHROPROF_RUNNING, 1);
     REACHABLE(paths[CHROPROF__LOOP].blame > 0);
 }
 
@@ -219,11 +219,13 @@ void prove_event_idle_leave_after_idle(void)
     REACHABLE(paths[CHROPROF__IDLE].exec > 0);
 }
 
-/* The first event there is; profile time begins with it. */
+/* Profile time begins with the first event, whenever it comes. */
 void prove_first_event(void)
 {
     start();
-    send(CHROPROF_PENDING, any_id());
+    chroprof_event(&p, CHROPROF_PENDING, any_id(), &site, any_u32());
+    PROVE(core.seq == 2 && core.last == 0);
+    hold();
     REACHABLE(core.tables[CHROPROF_TABLE_FUTURES].used == 1);
 }
 
