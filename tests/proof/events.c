@@ -97,7 +97,7 @@ static uint64_t any_id(void)
 static void send(chroprof_state state, uint64_t id)
 {
     uint64_t last = core.last, seq = core.seq, step = (uint64_t)(any_u32() % STEPS) - BACK;
-    chroprof_event(&p, state, id, any_u32() % 2 ? &site : NULL, BEGIN + last + step);
+    chroprof_event(&p, state, id, any_u32() % 2 ? &site : NULL, core.epoch + last + step);
     PROVE(core.seq == seq + 2);
     PROVE(core.last == last + (step >> 63 ? 0 : step));
     hold();
