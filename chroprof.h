@@ -9777,9 +9777,9 @@ static chroprof_result chroprof__unless_gone(void)
     return errno == ENOENT ? CHROPROF_OK : CHROPROF_ERR_FILE;
 }
 
-/* False: another program has the lock. It ends with the file's close. Where there is none (NFS wants
- * a right to write; strict builds outside of Linux hide flock), a program may move what another
- * has made in the same moment: that goes on in PATH.prev. */
+/* False: another program has the lock. It ends with the file's close. Where there is none (NFS
+ * wants a right to write; strict builds outside of Linux hide flock), a program may move what
+ * another has made in the same moment: that goes on in PATH.prev. */
 static bool chroprof__lock_file(int file)
 {
 #if defined(LOCK_EX) && !defined(__sun)
