@@ -8184,7 +8184,7 @@ static void chroprof__drop_call(chroprof *p, uint32_t path)
 }
 
 /* The event had changed these counts in part. A finish that is counted is finished, a call that is
- * only half begun is not; futures and counts then agree. */
+ * only half begun is not; futures and counts then agree (all calls are added up later). */
 static void chroprof__mend_call(chroprof *p, uint32_t path)
 {
     chroprof__path *row = p->paths + path;
@@ -8197,12 +8197,9 @@ static void chroprof__mend_call(chroprof *p, uint32_t path)
     } else if (ended + row->live + 1 == row->calls && there > row->live) {
         row->live++;
         row->wall -= last;
-    } else if (ended + row->live + 1 == row->calls) {
-        row->calls--;
     }
     if (there > row->live)
         chroprof__drop_call(p, path);
-    row->calls -= there < row->live ? row->live - there : 0;
     row->wall += there < row->live ? (row->live - there) * last : 0;
     row->live = there < row->live ? there : row->live;
 }
@@ -12512,7 +12509,7 @@ static void chroprof__series_add(chroprof__series *s, uint32_t row, const chropr
                                  uint64_t value)
 {
     uint32_t cell = (uint32_t)chroprof__ratio(w->start_ns, s->width, s->span_ns);
-    for (cell -= cell > 0 ? 1 : 0; cell < s->width && value > 0; cell++) {
+    for (; cell < s->width && value > 0; cell++) {
         uint64_t from = chroprof__series_border(s, cell);
         uint64_t to = chroprof__series_border(s, cell + 1);
         if (from >= w->end_ns)
