@@ -11,7 +11,8 @@ compiles in milliseconds what it can see, clang the rest; what no case of tcc's 
 the cases that only clang has. A case that fails, crashes or takes ten times the CPU time that it
 takes with the header as it is has killed the mutant, if it does not pass when it is tried again
 alone. The cases that kill most in little time come first, those that take longer than SLOW seconds
-or so, with SHARE=10, are left out.
+or so, with SHARE=10, are left out; so are those that never call the function that is changed
+(clang's -finstrument-functions tells, once, with the header as it is).
 Mutants that nobody can tell from the original are listed with the reason in tests/mutants.txt.
 Prints the survivors with their change; fails if less than LEAST percent were killed. SHOW=1 only
 prints the mutants. ONLY=file takes those of a list like the survivors'. The order is random, so
@@ -52,6 +53,32 @@ SWAPS = {
 BINARY = {'+': ['-'], '-': ['+'], '*': ['/'], '&': ['|']}     # only between two operands
 TYPE = re.compile(r'chroprof(_\w+)?|\w+_t|char|int|void|FILE')    # before a * that is no product
 NAMES = {'true': ['false'], 'false': ['true'], 'break': ['continue'], 'continue': ['break']}
+
+
+TRACE = '''
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+static unsigned char *called;
+__attribute__((constructor)) static void begin(void)
+{
+    int file = open(getenv("CALLED"), O_RDWR);
+    if (file >= 0)
+        called = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+}
+__attribute__((visibility("hidden"))) void __cyg_profile_func_enter(void *function, void *from)
+{
+    size_t at = (size_t)((const char *)function - __ehdr_start);
+    if (called && at < SIZE)
+        called[at] = (from, 1);
+}
+__attribute__((visibility("hidden"))) void __cyg_profile_func_exit(void *function, void *from)
+{
+    (void)function, (void)from;
+}
+'''
+TRACE_SIZE = 8 << 20
 
 
 class Mutant:
@@ -145,6 +172,22 @@ def mutants_of(source, begin, end):
     return found
 
 
+def functions_of(source):
+    """{line: name} for the lines of the functions' bodies."""
+    found, lines, name = {}, source.split('\n'), None
+    for number, line in enumerate(lines, 1):
+        if line == '{':
+            first = number - 2
+            while lines[first][:1].isspace():
+                first -= 1
+            name = re.search(r'\b(chroprof_\w+)\(', ' '.join(lines[first:number - 1])).group(1)
+        if name is not None:
+            found[number] = name
+        if line.startswith('}'):
+            name = None
+    return found
+
+
 def apply(source, mutant):
     return source[:mutant.start] + mutant.text + source[mutant.end:]
 
@@ -155,10 +198,10 @@ def limits():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def start(command, output):
+def start(command, output, **variables):
     """A process in a group of its own, so that all of it can be ended."""
     environment = dict(os.environ, SCRATCH=FOLDER + '/scratch', B=os.environ.get('B', 'build'),
-                       SHARE='10')
+                       SHARE='10', **variables)
     return subprocess.Popen(command, preexec_fn=limits, env=environment, stdin=subprocess.DEVNULL,
                             stdout=output, stderr=subprocess.DEVNULL)
 
@@ -223,6 +266,79 @@ class Group:
 
     def name(self):
         return self.program + (' ' + self.cases[0] if len(self.cases) == 1 else '')
+
+
+class Calls:
+    """Which functions of the header a case calls."""
+
+    def __init__(self, names, own):
+        self.folder = FOLDER + '/calls'
+        os.makedirs(self.folder)
+        with open(self.folder + '/trace.c', 'w') as file:
+            file.write(TRACE)
+        self.must(['cc', '-w', '-O1', '-fPIC', f'-DSIZE={TRACE_SIZE}', '-c', '-o',
+                   self.folder + '/trace.o', self.folder + '/trace.c'])
+        self.clang('-fPIC', '-shared', '-o', self.folder + '/libimpl.so',
+                   FOLDER + '/tests/compile/impl.c')
+        self.symbols, self.of_case = {}, {}
+        for name in names:
+            extra = EXTRA.get(('clang', name), [])
+            if name in own:
+                self.clang(*extra, '-o', self.program(name), f'{FOLDER}/tests/test_{name}.c')
+            else:
+                self.must(['cc', *STANDARD, '-w', '-O1', '-pthread', *extra, '-o',
+                           self.program(name), f'{FOLDER}/tests/test_{name}.c',
+                           self.folder + '/libimpl.so', '-Wl,-rpath,' + self.folder])
+            self.symbols[name] = self.addresses(
+                self.program(name) if name in own else self.folder + '/libimpl.so')
+        self.seen = set()
+
+    def program(self, name):
+        return f'{self.folder}/test_{name}'
+
+    @staticmethod
+    def must(command):
+        result = subprocess.run(command, capture_output=True, text=True)
+        if result.returncode != 0:
+            sys.exit(f'mutate: {" ".join(command)}\n{result.stderr}')
+
+    def clang(self, *arguments):
+        self.must(['clang', *STANDARD, '-O0', '-w', '-pthread', '-finstrument-functions',
+                   self.folder + '/trace.o', *arguments])
+
+    @staticmethod
+    def addresses(path):
+        """[(address, name)] of the functions of the header."""
+        text = subprocess.run(['nm', path], capture_output=True, text=True, check=True).stdout
+        return [(int(at, 16), name) for at, name in
+                re.findall(r'^([0-9a-f]+) [tT] (chroprof_\w+)$', text, re.M)]
+
+    def of(self, program, case):
+        """The names, found once; None if the case does not pass while it is watched."""
+        if (program, case) not in self.of_case:
+            called = self.watch(program, case)
+            self.of_case[program, case] = called
+            self.seen |= called or set()
+        return self.of_case[program, case]
+
+    def watch(self, program, case):
+        path = self.folder + '/called'
+        with open(path, 'wb') as file:
+            file.truncate(TRACE_SIZE)
+        process = start([self.program(program), '=' + case], subprocess.PIPE, CALLED=path)
+        passed = False
+        for line in lines_in_time(process, 60):
+            passed = passed or (line or '').startswith(('ok ', 'skip '))
+        passed = end(process) == 0 and passed
+        process.stdout.close()
+        with open(path, 'rb') as file:
+            bytes_called = file.read()
+        return {name for at, name in self.symbols[program] if bytes_called[at]} if passed else None
+
+    def may_call(self, program, case, function):
+        """False: changing the function changes nothing for the case."""
+        called = self.of(program, case)
+        return called is None or function not in self.seen or function in called
 
 
 class Suite:
@@ -335,11 +451,10 @@ class Suite:
         process.stdout.close()
         return min(at, len(cases) - 1) if bad else None, bad and line is None
 
-    def fails(self, group):
+    def fails(self, group, cases):
         """A case takes too long, fails twice (the second time alone), or does not build."""
         if not self.build(group.program):
             return True
-        cases = group.cases
         while cases:
             at, long = self.run(group, cases)
             if at is None:
@@ -353,13 +468,15 @@ class Suite:
     def cases(self):
         return {(group.program, case) for group in self.groups for case in group.cases}
 
-    def killer(self, only_new):
+    def killer(self, only_new, calls, function):
         """The group that notices the header in FOLDER, its library being built; None: nobody."""
         self.built.clear()
         for group in sorted(self.groups, key=Group.power, reverse=True):
             if only_new and not group.new:
                 continue
-            if self.fails(group):
+            cases = [case for case in group.cases
+                     if function is None or calls.may_call(group.program, case, function)]
+            if cases and self.fails(group, cases):
                 group.kills += 1
                 return group.name()
         return None
@@ -380,6 +497,9 @@ class Bench:
         self.suites = {}
         for compiler in COMPILERS:
             self.suite(compiler)
+        self.calls = Calls(self.names, self.suite(COMPILERS[-1]).own)
+        for program, case in sorted(set().union(*(s.cases() for s in self.suites.values()))):
+            self.calls.of(program, case)
 
     @staticmethod
     def unusable(name):
@@ -404,8 +524,9 @@ class Bench:
         with open(target, 'rb') as file:
             return file.read()
 
-    def killer(self, text):
-        """The name of what kills; None: nobody; '': not compiled or the same code."""
+    def killer(self, text, function):
+        """The name of what kills; None: nobody; '': not compiled or the same code. function: the
+        one that is changed; None: none, or not known."""
         with open(f'{FOLDER}/{HEADER}', 'w') as file:
             file.write(text)
         tried = False
@@ -414,7 +535,7 @@ class Bench:
             made = suite.implementation()
             if made is None or made == suite.object:
                 continue
-            name = suite.killer(only_new=tried)
+            name = suite.killer(tried, self.calls, function)
             if name is not None:
                 return name
             tried = True
@@ -462,6 +583,7 @@ def main():
         for mutant in sorted(mutants, key=lambda m: m.start):
             print(f'{mutant.line}: {" => ".join(changed_line(source, mutant))}')
         return
+    function_at = functions_of(source)
     bench, known, kills = Bench(chosen['SLOW']), changes_in(EXCUSES), {}
     survivors, equal, same = [], 0, 0
     end = time.monotonic() + 60 * chosen['MINUTES']
@@ -473,7 +595,7 @@ def main():
         if change in known:
             equal += 1
             continue
-        name = bench.killer(apply(source, mutant))
+        name = bench.killer(apply(source, mutant), function_at.get(mutant.line))
         if name == '':
             same += 1
         elif name is None:
