@@ -1899,6 +1899,7 @@ TEST(ticks_that_wait_may_be_anything)
 
 #include "inside_sums.h"
 #include "inside_bounds.h"
+#include "inside_core.h"
 
 /* The one count of 31 bits. */
 TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
@@ -2097,6 +2098,7 @@ static const test_case tests[] = {
     CASE(files_that_are_no_category),
     CASE(a_stall_of_the_loop_has_no_slice),
     CASE(events_of_a_stalled_turn_are_modulo_2_to_the_31),
+    CORE_CASES,
 };
 
 TEST_MAIN(tests)
