@@ -109,6 +109,19 @@ static int stat_of(const char *path, struct stat *facts)
     return result;
 }
 
+/* The mappings that were made, the latest first. */
+static void **mapped_lately(void)
+{
+    static void *places[3];
+    return places;
+}
+
+static void *note_mapping(void *place)
+{
+    memmove(mapped_lately() + 1, mapped_lately(), 2 * sizeof(void *));
+    return mapped_lately()[0] = place;
+}
+
 #define open(...) (fails("open") ? -1 : open(__VA_ARGS__))
 #define read(f, to, n)                                                                             \
     (fails("read") ? -1 : pretend()->text != NULL ? read_text(to, n) : read(f, to, n))
@@ -118,7 +131,7 @@ static int stat_of(const char *path, struct stat *facts)
 #define link(from, to) (fails("link") ? -1 : link(from, to))
 #define flock(f, how) (fails("flock") ? -1 : flock(f, how))
 #define posix_fallocate(f, at, n) (fails("fallocate") ? errno : posix_fallocate(f, at, n))
-#define mmap(...) (fails("mmap") ? MAP_FAILED : mmap(__VA_ARGS__))
+#define mmap(...) (fails("mmap") ? MAP_FAILED : note_mapping(mmap(__VA_ARGS__)))
 #define readlink(path, to, n) (fails("readlink") ? -1 : readlink(path, to, n))
 #define madvise(...) (fails("madvise") ? -1 : madvise(__VA_ARGS__))
 #define kill(pid, n) (pretend()->kill_is_refused ? refuse_to_kill() : kill(pid, n))
@@ -199,6 +212,32 @@ static bool has_guard(void)
     unlink(path);
 #endif
     return has;
+}
+
+/* What the system says of the memory at this place; NULL: nothing is mapped there. Allocates
+ * nothing, so that nothing else is mapped meanwhile. */
+static const char *mapping_of(const void *place)
+{
+    static char list[1 << 18];
+    size_t used = 0;
+    ssize_t count;
+    char *line, *next;
+    int file = open("/proc/self/maps", O_RDONLY);
+    while (file >= 0 && (count = read(file, list + used, sizeof list - 1 - used)) > 0)
+        used += (size_t)count;
+    close(file);
+    list[used] = '\0';
+    for (line = list; *line != '\0'; line = next) {
+        char *middle;
+        uintptr_t low = (uintptr_t)strtoull(line, &middle, 16);
+        uintptr_t high = (uintptr_t)strtoull(middle + 1, NULL, 16);
+        next = line + strcspn(line, "\n");
+        if (*next == '\n')
+            *next++ = '\0';
+        if ((uintptr_t)place >= low && (uintptr_t)place < high)
+            return line;
+    }
+    return NULL;
 }
 
 /* >>files of other programs */
@@ -487,6 +526,141 @@ TEST(a_process_without_a_start_lives)
     remove_all(path);
 }
 
+/* Who else reads the list of mappings knows whose profile it is. */
+TEST(a_mapping_has_the_name_of_its_file)
+{
+    const char *path = file_of("named"), *line;
+    chroprof p;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    line = mapping_of(p.mapped);
+    if (line == NULL) {
+        chroprof_unmap(&p);
+        remove_all(path);
+        SKIP("no list of mappings here");
+    }
+    CHECK(strstr(line, strrchr(path, '/')) != NULL);
+    CHECK(strstr(line, ".new.") == NULL && strstr(line, "(deleted)") == NULL);
+    chroprof_enter(&p, &A);
+    chroprof_unmap(&p);
+    remove_all(path);
+}
+
+/* A program of our number was killed while it made its file: ours is told apart by when it began. */
+TEST(the_name_of_a_file_under_way)
+{
+    const char *path = file_of("twice");
+    const uint64_t pid = (uint64_t)getpid(), start = chroprof__process_start(pid);
+    char made[CHROPROF__PATH_BYTES], want[400];
+    void *memory[2];
+    int k;
+    for (k = 0; k < 2; k++) {
+        memory[k] = chroprof__make_file(made, path, SIZE);
+        CHECK(memory[k] != NULL);
+        snprintf(want, sizeof want, "%s.new.%" PRIu64, path, k == 0 ? pid : start << 24 ^ pid);
+        CHECK_STR(made, want);
+    }
+    for (k = 0; k < 2; k++)
+        munmap(memory[k], SIZE);
+    unlink(made);
+    remove_all(path);
+}
+
+/* Somebody makes the file and takes it away again, each time that we look. */
+TEST(the_name_is_asked_for_eight_times)
+{
+    const char *path = file_of("flicker");
+    chroprof p;
+    fail_at("link", 0, EEXIST);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_OWNED);
+    CHECK_EQ(the_fault()->seen, 8);
+    CHECK(happened());
+    fail_at("link", 0, EPERM);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FILE);
+    CHECK_EQ(the_fault()->seen, 1);
+    CHECK(happened());
+    remove_all(path);
+}
+
+/* What errno was before is no answer. */
+TEST(a_lock_that_nobody_has)
+{
+    const char *path = file_of("free");
+    int file;
+    leave_behind(path, NULL);
+    file = open(path, O_RDONLY);
+    CHECK(file >= 0);
+    errno = EWOULDBLOCK;
+    CHECK(chroprof__lock_file(file));
+    close(file);
+    remove_all(path);
+}
+
+/* Both are the machine without a name. */
+TEST(a_dead_program_on_a_host_without_a_name)
+{
+    const char *path = file_of("nameless");
+    chroprof p;
+    fail_at("gethostname", 0, ENAMETOOLONG);
+    leave_behind(path, no_such_pid);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK(happened());
+    chroprof_unmap(&p);
+    remove_all(path);
+}
+
+static uint64_t clock_of_the_host(void *user)
+{
+    return ++*(uint64_t *)user;
+}
+
+static void say_nothing(void *user, const chroprof_stall *stall)
+{
+    (void)user;
+    (void)stall;
+}
+
+/* Each as it was given, whatever stands before the clock. */
+TEST(the_options_that_a_profile_was_made_with)
+{
+    const char *path = file_of("options");
+    static uint64_t now;
+    chroprof_options o, got;
+    chroprof p;
+    int k;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 101, o.max_sites = 102, o.max_paths = 103, o.max_edges = 104;
+    o.max_depth = 105, o.max_histograms = 6, o.max_samples = 107, o.max_windows = 108;
+    o.max_stalls = 109, o.string_bytes = 5110;
+    o.window_ns = 111111111, o.stall_ns = 22222222, o.max_step_ns = 333333333;
+    o.on_stall = say_nothing;
+    o.on_stall_user = &now;
+    for (k = 0; k < 3; k++) {
+        o.clock = k == 0 ? NULL : k == 1 ? clock_of_the_host : chroprof_clock_manual;
+        o.clock_user = k == 1 ? &now : NULL;
+        CHECK_EQ(chroprof_map(&p, path, 0, &o), CHROPROF_OK);
+        memset(&got, 0x77, sizeof got);
+        chroprof__options_of(&p, &got);
+        CHECK_EQ(got.max_futures, 101);
+        CHECK_EQ(got.max_sites, 102);
+        CHECK_EQ(got.max_paths, 103);
+        CHECK_EQ(got.max_edges, 104);
+        CHECK_EQ(got.max_depth, 105);
+        CHECK_EQ(got.max_histograms, 6);
+        CHECK_EQ(got.max_samples, 107);
+        CHECK_EQ(got.max_windows, 108);
+        CHECK_EQ(got.max_stalls, 109);
+        CHECK_EQ(got.string_bytes, 5110);
+        CHECK_EQ(got.window_ns, 111111111);
+        CHECK_EQ(got.stall_ns, 22222222);
+        CHECK_EQ(got.max_step_ns, 333333333);
+        CHECK(got.on_stall == say_nothing && got.on_stall_user == &now);
+        CHECK(got.clock == o.clock && got.clock_user == o.clock_user);
+        CHECK(got.name == NULL);
+        chroprof_unmap(&p);
+        remove_all(path);
+    }
+}
+
 /* file_of("long"), with as many slashes as make it this long. */
 static const char *lengthened(size_t wanted)
 {
@@ -615,6 +789,70 @@ TEST(a_child_without_memory_spares_the_parent)
     CHECK_EQ(child_with("mmap", 1), 0);            /* no copy: its profile is empty */
     CHECK_EQ(child_with("mmap", 2), 127);
 }
+
+/* In the child: an event is not taken, and what was there is still shown. */
+static int child_looks_back(chroprof *p)
+{
+    void *copy;
+    chroprof_leave(p);
+    copy = mapped_lately()[1];              /* before the memory in place of the file */
+    if (p->on || find_rank(p, "accept") == NULL || find_rank(p, "accept")->calls != 2)
+        return 1;
+    if (p->mapped != mapped_lately()[0] || mapping_of(p->mapped) == NULL)
+        return 2;
+    return mapping_of(copy) == NULL ? 0 : 3;
+}
+
+TEST(a_child_sees_what_its_parent_did)
+{
+    const char *path = file_of("looked_at");
+    chroprof p;
+    pid_t child;
+    if (!has_guard())
+        SKIP("no guard against forks here");
+    need_wiped_children();
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    chroprof_enter(&p, &A);
+    chroprof_leave(&p);
+    chroprof_enter(&p, &A);
+    if (mapping_of(p.mapped) == NULL) {
+        chroprof_unmap(&p);
+        remove_all(path);
+        SKIP("no list of mappings here");
+    }
+    fflush(stdout);
+    child = fork();
+    if (child == 0)
+        _exit(child_looks_back(&p));
+    CHECK_EQ(wait_for(child), 0);
+    chroprof_unmap(&p);
+    remove_all(path);
+}
+
+#ifdef CHROPROF__FORKS
+/* The guard goes with the profile, or if it cannot guard. */
+TEST(no_guard_is_left)
+{
+    const char *path = file_of("guarded");
+    const void *guard;
+    chroprof p;
+    if (!has_guard() || mapping_of(&guard) == NULL)
+        SKIP("no guard against forks, or no list of mappings here");
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    guard = chroprof__guard_of(&p);
+    CHECK(guard != NULL && mapping_of(guard) != NULL);
+    CHECK(mapping_of(p.mapped) != NULL);
+    chroprof_unmap(&p);
+    CHECK(mapping_of(guard) == NULL);
+    fail_at("madvise", 1, EINVAL);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK(happened());
+    CHECK(mapped_lately()[0] != p.mapped);
+    CHECK(mapping_of(mapped_lately()[0]) == NULL);
+    chroprof_unmap(&p);
+    remove_all(path);
+}
+#endif
 
 /* A block that somebody wrote into: the child begins anew. */
 /* In the child: an event, and more after chroprof_fork_child. */
@@ -1034,6 +1272,16 @@ static const test_case tests[] = {
     CASE(a_dead_file_that_is_its_own_prev),
     CASE(what_lies_at_the_path_is_not_what_was_made),
     CASE(a_process_without_a_start_lives),
+    CASE(a_mapping_has_the_name_of_its_file),
+    CASE(the_name_of_a_file_under_way),
+    CASE(the_name_is_asked_for_eight_times),
+    CASE(a_lock_that_nobody_has),
+    CASE(a_dead_program_on_a_host_without_a_name),
+    CASE(the_options_that_a_profile_was_made_with),
+    CASE(a_child_sees_what_its_parent_did),
+#ifdef CHROPROF__FORKS
+    CASE(no_guard_is_left),
+#endif
     CASE(a_path_that_is_too_long),
 #if CHROPROF__SAMPLES
     CASE(without_a_counter_samples_have_the_systems_time),

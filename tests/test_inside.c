@@ -1900,6 +1900,8 @@ TEST(ticks_that_wait_may_be_anything)
 #include "inside_sums.h"
 #include "inside_bounds.h"
 #include "inside_core.h"
+#include "inside_ticks.h"
+#include "inside_pages.h"
 
 /* The one count of 31 bits. */
 TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
@@ -2063,6 +2065,74 @@ static const test_case tests[] = {
     CASE(modules_are_read_once_a_second),
     CASE(a_tick_while_a_stall_ends),
     CASE(ticks_that_are_lost_inside_an_event),
+#endif
+#if CHROPROF__SAMPLES
+    CASE(tasks_come_before_native_frames),
+    CASE(addresses_lose_what_stands_above_them),
+    CASE(calls_know_the_tasks_that_they_began),
+    CASE(the_first_record_is_at_the_stack_pointer_or_above),
+    CASE(tasks_of_a_fiber_are_not_cut_off),
+    CASE(a_deep_walk_uses_its_room),
+    CASE(a_deep_walk_of_the_user_uses_its_room),
+    CASE(registers_are_where_the_kernel_puts_them),
+    CASE(the_period_doubles_up_to_a_limit),
+    CASE(little_cpu_time_in_a_sleep_is_kept),
+    CASE(a_tick_counts_what_it_took),
+    CASE(ticks_without_a_place),
+    CASE(settings_of_the_sampler),
+    CASE(the_sampler_knows_the_stack_it_is_on),
+    CASE(the_clock_of_samples),
+    CASE(what_the_handler_asks_of_the_system),
+    CASE(signals_are_given_back_as_they_were),
+    CASE(a_start_and_a_stop_leave_their_marks),
+#if CHROPROF__THREAD_TIMER
+    CASE(late_signals_count_as_many),
+    CASE(small_values_are_no_blocks),
+    CASE(timers_are_set_to_the_nanosecond),
+    CASE(the_first_free_signal_is_taken),
+#endif
+#endif
+    CASE(the_cost_is_that_of_the_fastest_of_five_rounds),
+    CASE(the_cost_of_an_event_in_picoseconds),
+    CASE(the_cost_of_all_events),
+    CASE(ratios_are_exact_below_2_to_the_31),
+    CASE(numbers_at_the_end_of_the_buffer),
+    CASE(a_writer_that_has_failed_is_left_alone),
+    CASE(bytes_of_json),
+    CASE(bars_of_eighths),
+    CASE(heat_begins_at_a_tenth_and_at_a_quarter),
+    CASE(bars_grow_with_the_page),
+    CASE(shares_of_each_precision),
+    CASE(counts_at_the_bounds_of_their_units),
+    CASE(files_without_their_folders),
+    CASE(lines_end_at_the_last_column),
+    CASE(characters_of_names),
+    CASE(the_strip_is_rounded),
+    CASE(the_state_is_told_line_by_line),
+    CASE(turns_passes_and_futures),
+    CASE(looks_of_a_page),
+    CASE(long_names_stand_before_the_version),
+    CASE(rows_of_full_tables),
+    CASE(what_is_said_of_the_samples),
+    CASE(groups_of_code_are_in_order),
+    CASE(names_of_a_stack),
+    CASE(the_tree_keeps_the_largest_paths),
+    CASE(the_next_path_is_the_hottest),
+    CASE(the_tree_has_what_is_a_hundredth),
+    CASE(the_longest_stalls_are_listed),
+    CASE(the_busiest_sites_have_a_row),
+    CASE(a_series_of_idle_time),
+    CASE(a_series_has_two_windows),
+    CASE(levels_of_a_row),
+    CASE(windows_in_the_json),
+    CASE(frames_of_folded_stacks),
+    CASE(chains_of_any_length),
+    CASE(folded_values_are_whole_microseconds),
+#if CHROPROF__SAMPLES
+    CASE(a_dump_wakes_who_takes_in_ticks),
+#endif
+#if CHROPROF__HAS_COUNTER
+    CASE(a_dump_calibrates_once_more),
 #endif
     CASE(slots_are_fetched_before_the_clock_is_read),
     CASE(the_rate_is_final_after_89_milliseconds),
