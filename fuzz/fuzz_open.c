@@ -8,9 +8,11 @@
  * Without libFuzzer, to replay files and folders of files:
  * cc -g -DFUZZ_REPLAY -fsanitize=address,undefined -o build/replay_open fuzz/fuzz_open.c
  *
- * A first byte "?": the rest is the query. Another odd one: the rest is the block. An even one: a block is made (see make_block) and the
- * rest is damage to it, in pieces of 12 bytes (see damage). The block is malloced to the byte, so
- * that the sanitizer sees any step outside. */
+ * A first byte "?": the rest is the query. Another odd one: the rest is the block. An even one: a
+ * block is made (see make_block) and the rest is damage to it, in pieces of 12 bytes (see damage);
+ * from 128 on it looks as if an event, from 192 on as if an edit was cut short as well, and of what
+ * chroprof_snapshot makes of it both laws hold. The block is malloced to the byte, so that
+ * the sanitizer sees any step outside. */
 #define _POSIX_C_SOURCE 200809L
 #define CHROPROF_IMPLEMENTATION
 #include "../chroprof.h"
@@ -91,6 +93,20 @@ static void damage(uint8_t *block, size_t size, const uint8_t *bytes)
     memcpy(block + at, &value, width);
 }
 
+/* The sequence words of an event that began, of an edit that began. False: no block any more. */
+static bool tear(uint8_t *block, size_t size, unsigned how)
+{
+    uint64_t at = 0;
+    chroprof__core *c;
+    if (how < 2 || chroprof__open_seek(block, size, &at) != CHROPROF_OK ||
+        size - at < sizeof(chroprof__core))
+        return false;
+    c = (chroprof__core *)(void *)(block + at);
+    c->seq |= 1u;
+    c->edits |= how > 2;
+    return true;
+}
+
 /* >>reading */
 
 static int swallow(void *user, const void *bytes, size_t count)
@@ -167,6 +183,16 @@ static void read_and_write(chroprof *view)
     chroprof_write_text(view, &look, swallow, &sum);
 }
 
+static bool laws_hold(const chroprof *p)
+{
+    chroprof_totals t;
+    uint64_t exec = 0, k;
+    chroprof_read_totals(p, &t);
+    for (k = 0; k < chroprof__path_count(p); k++)
+        exec += p->paths[k].exec;
+    return t.elapsed_ticks == exec && t.blame_ticks == t.delay_ticks;
+}
+
 /* Twice into a profile that is too small for it: the laws hold, whatever it is. */
 static void merge_twice(const chroprof *view)
 {
@@ -182,7 +208,7 @@ static void merge_twice(const chroprof *view)
     chroprof_merge(&p, view);
     chroprof_read_totals(&p, &t);
     if (t.elapsed_ns != t.busy_ns + t.idle_ns + t.loop_ns || t.elapsed_ns != t.elapsed_ticks ||
-        t.blame_ticks != t.delay_ticks)
+        !laws_hold(&p))
         abort();
     read_all(&p);
 }
@@ -215,22 +241,22 @@ static void subtract_bytes(const uint8_t *whole, const uint8_t *damaged, size_t 
     subtract(&b, &a, size);
 }
 
-/* A copy that was made opens. */
-static void copy_bytes(const uint8_t *bytes, size_t size)
+/* A copy that was made opens, and one that was mended keeps the laws. */
+static void copy_bytes(const uint8_t *bytes, size_t size, bool torn)
 {
     uint8_t *copy = (uint8_t *)malloc(size ? size : 1);
     chroprof view;
     if (copy == NULL)
         return;
     if (chroprof_snapshot(bytes, size, copy, size) == CHROPROF_OK) {
-        if (chroprof_open(&view, copy, size) != CHROPROF_OK)
+        if (chroprof_open(&view, copy, size) != CHROPROF_OK || (torn && !laws_hold(&view)))
             abort();
         read_and_write(&view);
     }
     free(copy);
 }
 
-static void open_bytes(const uint8_t *bytes, size_t size)
+static void open_bytes(const uint8_t *bytes, size_t size, bool torn)
 {
     uint8_t *copy = (uint8_t *)malloc(size ? size : 1);
     chroprof view;
@@ -241,7 +267,7 @@ static void open_bytes(const uint8_t *bytes, size_t size)
         read_and_write(&view);
         merge_twice(&view);
     }
-    copy_bytes(copy, size);
+    copy_bytes(copy, size, torn);
     free(copy);
 }
 
@@ -283,7 +309,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     }
     if (bytes[0] % 2 != 0) {
-        open_bytes(bytes + 1, size - 1);
+        open_bytes(bytes + 1, size - 1, false);
         return 0;
     }
     block = make_block(bytes[0] / 2, &block_size);
@@ -293,7 +319,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     memcpy(whole, block, block_size);
     for (i = 1; i + 12 <= size; i += 12)
         damage(block, block_size, bytes + i);
-    open_bytes(block, block_size);
+    open_bytes(block, block_size, tear(block, block_size, bytes[0] / 64));
     subtract_bytes(whole, block, block_size);
     free(whole);
     free(block);
