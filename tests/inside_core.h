@@ -1047,6 +1047,1479 @@ TEST(ranks_are_in_each_order)
         }
 }
 
+/* >>clock */
+
+TEST(the_horizon_is_what_comes_first)
+{
+    const uint64_t end = UINT64_C(1) << 62;
+    const struct {
+        uint64_t last, step, window_end, calibrate_at;
+        uint32_t calibrated, account, hidden;
+        uint64_t want;
+    } rows[] = {
+        { 100, 50, 200, 120, 1, 0, 0, 150 },
+        { 100, 50, 149, 120, 1, 0, 0, 149 },
+        { 100, 50, 151, 120, 1, 3, 0, 150 },
+        { 100, 50, 149, 120, 0, 2, 0, 120 },
+        { 100, 50, 149, 160, 0, 0, 0, 149 },
+        { 100, 50, 149, 100, 0, 0, 0, 101 },
+        { 100, 50, 149, 101, 0, 0, 0, 101 },
+        { 100, 50, 149, 0, 0, 0, 0, 101 },
+        { 100, 50, 149, 120, 1, 1, 0, 100 },
+        { 100, 50, 149, 120, 1, 2, 1, 100 },
+        { end - 5, end, end * 2 - 1, 0, 1, 0, 0, end },
+        { end - 5, 4, end * 2 - 1, 0, 1, 0, 0, end - 1 },
+        { end - 5, 6, end * 2 - 1, 0, 1, 0, 0, end },
+        { end, 6, end * 2 - 1, 0, 1, 0, 0, end + 1 }
+    };
+    chroprof__core c;
+    size_t k;
+    memset(&c, 0, sizeof c);
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        c.last = rows[k].last;
+        c.max_step_ticks = rows[k].step;
+        c.window_end = rows[k].window_end;
+        c.calibrate_at = rows[k].calibrate_at;
+        c.calibrated = rows[k].calibrated;
+        c.account = rows[k].account;
+        c.hidden = rows[k].hidden;
+        chroprof__set_horizon(&c);
+        CHECK_EQ(c.horizon, rows[k].want);
+    }
+}
+
+/* The width of the windows may change as long as the first is not full. */
+TEST(options_become_ticks_by_the_rate)
+{
+    const struct { uint64_t last, window_ns; uint32_t window; uint64_t factor, width; } rows[] = {
+        { 0, 1000, 0, UINT64_C(2) << 32, 500 }, { 499, 1000, 0, UINT64_C(2) << 32, 500 },
+        { 500, 1000, 0, UINT64_C(2) << 32, 77 }, { 0, 1000, 1, UINT64_C(2) << 32, 77 },
+        { 0, 1, 0, UINT64_C(2) << 32, 1 }, { 0, 3, 0, UINT64_C(1) << 31, 6 },
+        { 1, 1, 0, UINT64_C(2) << 32, 77 }
+    };
+    chroprof__core c;
+    size_t k;
+    memset(&c, 0, sizeof c);
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        c.last = rows[k].last;
+        c.window = rows[k].window;
+        c.window_ns = rows[k].window_ns;
+        c.stall_ns = 3000;
+        c.max_step_ns = 50000;
+        c.window_ticks = c.window_end = 77;
+        chroprof__set_factor(&c, rows[k].factor);
+        CHECK_EQ(c.factor, rows[k].factor);
+        CHECK_EQ(c.window_ticks, rows[k].width);
+        CHECK_EQ(c.window_end, rows[k].width);
+        CHECK_EQ(c.stall_ticks, rows[k].factor >> 31 == 1 ? 6000 : 1500);
+        CHECK_EQ(c.max_step_ticks, rows[k].factor >> 31 == 1 ? 100000 : 25000);
+    }
+}
+
+/* >>samples */
+
+TEST(items_have_a_kind_and_56_bits)
+{
+    const uint64_t most = (UINT64_C(1) << 56) - 1;
+    uint64_t item = chroprof__item(CHROPROF__RETURN, UINT64_MAX);
+    uint32_t kind;
+    chroprof__entry e = entry_of(1, 1);
+    CHECK_EQ(item, (UINT64_C(1) << 56) + most);
+    CHECK_EQ(chroprof__item_kind(item), 1);
+    CHECK_EQ(chroprof__item_value(item), most);
+    CHECK_EQ(chroprof__item_kind(UINT64_MAX), 255);
+    CHECK_EQ(chroprof__item_value(UINT64_MAX), most);
+    for (kind = 0; kind < 256; kind++)
+        CHECK(chroprof__is_code(chroprof__item(kind, kind * most)) == (kind < 2));
+    for (kind = 0; kind < 60; kind++)
+        chroprof__put_item(&e, CHROPROF__MARK, kind);
+    CHECK_EQ(e.count, 56);
+    CHECK_EQ(e.items[55], (UINT64_C(3) << 56) + 55);
+}
+
+/* Behind the state lie the notes, one a frame and one more, then the ring. */
+TEST(the_ring_lies_behind_the_notes)
+{
+    chroprof_options o;
+    chroprof *p;
+    char *at;
+    uint64_t k;
+    memset(&o, 0, sizeof o);
+    o.max_samples = 21;
+    o.max_depth = 8;
+    p = fresh(&o);
+    at = (char *)sampler(p);
+    CHECK((char *)chroprof__notes(sampler(p)) == at + lines_of(BYTES_OF_SAMPLER) * 64);
+    at += lines_of(BYTES_OF_SAMPLER) * 64 + lines_of(9 * 16) * 64;
+    for (k = 0; k < 12; k++)
+        CHECK((char *)chroprof__ring(p->core, sampler(p), k) == at + k % 5 * BYTES_OF_ENTRY);
+    CHECK((char *)chroprof__ring(p->core, sampler(p), 4) + BYTES_OF_ENTRY ==
+          at - lines_of(9 * 16) * 64 - lines_of(BYTES_OF_SAMPLER) * 64 +
+          p->core->tables[CHROPROF__SAMPLER].bytes);
+}
+
+/* The generator that the harness has as well. */
+TEST(random_numbers_are_splitmix64)
+{
+    chroprof__sampler s;
+    uint64_t state = 1234567;
+    int k;
+    memset(&s, 0, sizeof s);
+    s.random = state;
+    for (k = 0; k < 50; k++) {
+        CHECK_EQ(chroprof__random(&s), random_next(&state));
+        CHECK_EQ(s.random, state);
+    }
+}
+
+TEST(modules_end_before_their_end)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__module *rows = chroprof__modules(p->core);
+    static const struct { uint64_t address; uint32_t row; } found[] = {
+        { 99, 0 }, { 100, 1 }, { 149, 1 }, { 150, 3 }, { 159, 3 }, { 160, 1 }, { 199, 1 },
+        { 200, 0 }, { 299, 0 }, { 300, 2 }, { 309, 2 }, { 310, 0 }
+    };
+    size_t k;
+    rows[0].low = 100;
+    rows[0].high = 200;
+    rows[1].low = 300;
+    rows[1].high = 310;
+    rows[2].low = 150;                      /* the newest first */
+    rows[2].high = 160;
+    p->core->tables[CHROPROF__MODULES].used = 3;
+    for (k = 0; k < sizeof found / sizeof *found; k++) {
+        CHECK_EQ(chroprof__find_module(p->core, found[k].address), found[k].row);
+        CHECK_EQ(chroprof__module_of(p->core, chroprof__item(0, found[k].address)), found[k].row);
+        CHECK_EQ(chroprof__module_of(p->core, chroprof__item(1, found[k].address)), found[k].row);
+        CHECK_EQ(chroprof__module_of(p->core, chroprof__item(2, found[k].address)), 0);
+    }
+    harness_keep_none();
+}
+
+/* A tree of 8 nodes is full with samples for 2. */
+TEST(nodes_are_found_until_the_table_is_full)
+{
+    chroprof_options o;
+    uint64_t state = 9;
+    uint32_t k, again, parent[8];
+    uint64_t item[8];
+    chroprof__table *table;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.max_samples = 2;
+    p = fresh(&o);
+    table = &p->core->tables[CHROPROF__STACKS];
+    CHECK_EQ(table->rows, 9);
+    for (k = 0; k < 8; k++) {
+        parent[k] = (uint32_t)random_below(&state, k + 1);
+        item[k] = chroprof__item(CHROPROF__PC, k < 4 ? 7 : 70 + k);
+        for (again = 0; again < k; again++)
+            if (parent[again] == parent[k] && item[again] == item[k])
+                item[k]++;
+        CHECK_EQ(chroprof__find_node(p->core, parent[k], item[k]), 0);
+        CHECK_EQ(chroprof__intern_node(p->core, parent[k], item[k]), k + 1);
+        CHECK(table->used == k + 1 && table->peak == k + 1);
+        for (again = 0; again <= k; again++)
+            CHECK_EQ(chroprof__intern_node(p->core, parent[again], item[again]), again + 1);
+        CHECK(node(p, k + 1)->item == item[k] && node(p, k + 1)->parent == parent[k]);
+    }
+    CHECK_EQ(p->core->tables[CHROPROF_TABLE_SAMPLES].dropped, 0);
+    CHECK_EQ(chroprof__intern_node(p->core, 8, 5), UINT32_MAX);
+    CHECK_EQ(table->used, 8);
+    CHECK_EQ(p->core->tables[CHROPROF_TABLE_SAMPLES].dropped, 1);
+    CHECK(p->core->tables[CHROPROF_TABLE_SAMPLES].wanted != 0);
+    harness_keep_none();
+}
+
+/* Four rows; older ones are dropped with their weight and CPU time. */
+TEST(rows_of_samples_go_round)
+{
+    static const struct { uint32_t stack, state; uint64_t weight, cpu; } ticks[] = {
+        { 1, 0, 1, 5 }, { 1, 1, 2, 1 }, { 1, 1, 3, 0 }, { 1, 1, 1, 0 }, { 2, 0, 1, 7 },
+        { 2, 0, 4, 6 }, { 2, 0, 1, 0 }, { 2, 1, 1, 0 }, { 1, 1, 5, 0 }, { 1, 1, 6, 0 },
+        { 0, 2, 7, 0 }, { 0, 2, 2, 9 }
+    };
+    struct { uint64_t time, duration, weight, cpu; uint32_t stack, state; } want[20];
+    chroprof_sample_row got[5];
+    chroprof_options o;
+    chroprof__sampler *s;
+    uint64_t dropped = 0, dropped_cpu = 0, all = 0;
+    size_t k, rows = 0, r, first;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.max_samples = 4;
+    p = fresh(&o);
+    at(p, 0, TICK, 0, NULL);
+    s = sampler(p);
+    chroprof__intern_node(p->core, 0, 11);
+    chroprof__intern_node(p->core, 0, 12);
+    CHECK(chroprof__newest_row(p->core, s) == NULL);
+    for (k = 0; k < sizeof ticks / sizeof *ticks; k++) {
+        chroprof__entry e = entry_of(ticks[k].weight, ticks[k].cpu);
+        uint64_t t = 100 + 10 * k + k * k;
+        e.state = ticks[k].state;
+        chroprof__add_row(p->core, s, t, ticks[k].stack, &e);
+        r = rows - 1;
+        if (rows == 0 || want[r].stack != ticks[k].stack || want[r].state != ticks[k].state ||
+            ticks[k].cpu != 0) {
+            r = rows++;
+            memset(&want[r], 0, sizeof want[r]);
+            want[r].time = t;
+            want[r].stack = ticks[k].stack;
+            want[r].state = ticks[k].state;
+            if (rows > 4) {
+                dropped += want[rows - 5].weight;
+                dropped_cpu += want[rows - 5].cpu;
+            }
+        }
+        want[r].duration = t - want[r].time;
+        want[r].weight += ticks[k].weight;
+        want[r].cpu += ticks[k].cpu;
+        all += ticks[k].weight;
+        CHECK_EQ(s->samples, all);
+        CHECK_EQ(s->latest, t);
+        CHECK_EQ(s->dropped, dropped);
+        CHECK_EQ(s->dropped_cpu_ns, dropped_cpu);
+        first = rows > 4 ? rows - 4 : 0;
+        CHECK_EQ(p->core->tables[CHROPROF_TABLE_SAMPLES].peak, rows - first);
+        p->core->last = t;
+        CHECK_EQ(chroprof_samples(p, 0, UINT64_MAX, got, 5), rows - first);
+        for (r = first; r < rows; r++) {
+            const chroprof_sample_row *row = &got[r - first];
+            CHECK_EQ(row->at_ns, want[r].time);
+            CHECK_EQ(row->duration_ns, want[r].duration);
+            CHECK_EQ(row->weight, want[r].weight);
+            CHECK_EQ(row->cpu_ns, want[r].cpu);
+            CHECK_EQ(row->stack, want[r].stack);
+            CHECK_EQ(row->state, want[r].state);
+        }
+    }
+    CHECK(dropped > 0 && dropped_cpu > 0);
+    CHECK_EQ(node(p, 0)->weight, 9);
+    CHECK_EQ(node(p, 1)->weight, 18);
+    CHECK_EQ(node(p, 2)->cpu_ns, 13);
+    harness_keep_none();
+}
+
+/* Its own place, a free one, the last of the same parent, the least of the first. */
+TEST(places_of_hits)
+{
+    static chroprof__node nodes[12];
+    chroprof__hits h;
+    uint32_t k;
+    for (k = 0; k < 12; k++)
+        nodes[k].parent = 100 + k;
+    memset(&h, 0, sizeof h);
+    for (k = 0; k < 4; k++) {
+        CHECK_EQ(chroprof__hit_place(nodes, &h, k + 1), k);
+        CHECK_EQ(h.count, k + 1);
+        CHECK_EQ(h.stack[k], k + 1);
+        h.weight[k] = 5;
+    }
+    CHECK_EQ(chroprof__hit_place(nodes, &h, 3), 2);
+    CHECK_EQ(chroprof__hit_place(nodes, &h, 5), 0);      /* of equals the first */
+    CHECK(h.stack[0] == 5 && h.count == 4);
+    h.weight[2] = 4;
+    CHECK_EQ(chroprof__hit_place(nodes, &h, 6), 2);
+    h.weight[2] = 9;
+    h.weight[3] = 4;
+    CHECK_EQ(chroprof__hit_place(nodes, &h, 7), 3);
+    CHECK(h.stack[0] == 5 && h.stack[1] == 2 && h.stack[2] == 6 && h.stack[3] == 7);
+    nodes[8].parent = nodes[2].parent;
+    CHECK_EQ(chroprof__hit_place(nodes, &h, 8), 1);
+    CHECK_EQ(h.stack[1], 2);                /* the first line of the function stays */
+    nodes[6].parent = nodes[2].parent;
+    CHECK_EQ(chroprof__hit_place(nodes, &h, 8), 2);
+    nodes[5].parent = nodes[9].parent;
+    h.count = 3;
+    CHECK_EQ(chroprof__hit_place(nodes, &h, 9), 3);      /* a free place before a brother's */
+    CHECK_EQ(h.stack[3], 9);
+}
+
+/* Of the time before a tick counts what lies inside, and as much CPU time as fits into that. */
+TEST(hits_take_the_time_inside)
+{
+    static const struct { uint64_t inside, wall, cpu, want_wall, want_cpu; } rows[] = {
+        { 10, 15, 7, 15, 7 }, { 10, 25, 7, 20, 7 }, { 10, 20, 30, 20, 20 }, { 10, 25, 20, 20, 20 },
+        { 0, 25, 20, 0, 0 }, { 10, 15, 16, 15, 15 }
+    };
+    chroprof *p = fresh(NULL);
+    chroprof__hits h;
+    uint64_t cpu = 0, wall = 0;
+    size_t k;
+    memset(&h, 0, sizeof h);
+    h.cpu_ns = h.sampled = h.count = 99;
+    p->core->factor = UINT64_C(2) << 32;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        chroprof__entry e = entry_of(3, rows[k].cpu);
+        e.wall_ns = rows[k].wall;
+        chroprof__add_hit(p->core, &h, 77, rows[k].inside, 0, &e);
+        cpu += rows[k].want_cpu;
+        wall += rows[k].want_wall;
+        CHECK(h.owner == 77 && h.count == 1);
+        CHECK_EQ(h.weight[0], 3 * (k + 1));
+        CHECK_EQ(h.sampled, 3 * (k + 1));
+        CHECK_EQ(h.cpu[0], cpu);
+        CHECK_EQ(h.cpu_ns, cpu);
+        CHECK_EQ(h.waiting_ns, wall - cpu);
+    }
+    harness_keep_none();
+}
+
+/* A tick is of the turn of its level and of the pass; of neither while the loop is idle. */
+TEST(hits_of_turns_and_passes)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__sampler *s = sampler(p);
+    chroprof__entry e = entry_of(1, 0);
+    chroprof__stall stall;
+    e.wall_ns = 1000;
+    at(p, 0, TICK, 0, NULL);
+    chroprof__add_hits(p, s, 5, 0, &e);
+    CHECK(s->hits[0].count == 0 && s->hits[4].count == 0);
+    at(p, 10, IDLE_ENTER, 0, NULL);
+    at(p, 20, IDLE_LEAVE, 0, NULL);
+    chroprof__add_hits(p, s, 25, 0, &e);
+    CHECK(s->hits[0].count == 0 && s->hits[4].count == 1);
+    CHECK_EQ(s->hits[4].waiting_ns, 5);
+    CHECK_EQ(s->hits[4].owner, p->core->pass_event);
+    at(p, 30, ENTER, 0, &A);
+    at(p, 33, ENTER, 0, &B);
+    chroprof__add_hits(p, s, 37, 0, &e);
+    CHECK_EQ(s->hits[0].waiting_ns, 7);
+    CHECK_EQ(s->hits[0].owner, p->frames[1].event);
+    CHECK_EQ(s->hits[4].waiting_ns, 22);
+    at(p, 40, LOOP_ENTER, 0, NULL);
+    chroprof__add_hits(p, s, 41, 0, &e);
+    CHECK(s->hits[1].count == 0 && s->hits[0].sampled == 1 && s->hits[4].sampled == 3);
+    at(p, 42, ENTER, 0, &C);
+    chroprof__add_hits(p, s, 41, 0, &e);                 /* before it began */
+    CHECK(s->hits[1].sampled == 1 && s->hits[1].waiting_ns == 0);
+    chroprof__add_hits(p, s, 45, 0, &e);
+    CHECK_EQ(s->hits[1].waiting_ns, 3);
+    CHECK_EQ(s->hits[0].sampled, 1);
+    memset(&stall, 0, sizeof stall);
+    p->core->turn[1].owner = p->frames[4].event;
+    stall.kind = CHROPROF_STALL_TURN;
+    chroprof__take_hits(p, &p->core->turn[1], &stall);
+    CHECK_EQ(stall.hits.sampled, 2);
+    memset(&stall, 0, sizeof stall);
+    p->core->turn[1].owner++;
+    chroprof__take_hits(p, &p->core->turn[1], &stall);
+    CHECK_EQ(stall.hits.sampled, 0);
+    stall.kind = CHROPROF_STALL_PASS;
+    chroprof__take_hits(p, &p->core->pass, &stall);
+    CHECK_EQ(stall.hits.sampled, 5);
+    p->core->account = CHROPROF__IDLE;
+    chroprof__add_hits(p, s, 50, 0, &e);
+    CHECK_EQ(s->hits[1].sampled, 2);
+    CHECK_EQ(s->hits[4].sampled, 5);
+    harness_keep_none();
+}
+
+/* The eight that were met last; met again in the same event, one has been so since then. */
+TEST(the_last_draws_are_remembered)
+{
+    chroprof__sampler s;
+    uint64_t ids[8] = { 0 }, seqs[8] = { 0 }, times[8] = { 0 }, state = 3, t, id, seq, want;
+    int k, round;
+    memset(&s, 0, sizeof s);
+    for (round = 0; round < 600; round++) {
+        id = 1 + random_below(&state, 11);
+        seq = 2 * random_below(&state, 3);
+        t = 1000 + 3 * (uint64_t)round;
+        for (k = 0; k < 7 && ids[k] != id; k++) {}
+        want = ids[k] == id && seqs[k] == seq ? t - times[k] : 0;
+        for (; k > 0; k--) {
+            ids[k] = ids[k - 1];
+            seqs[k] = seqs[k - 1];
+            times[k] = times[k - 1];
+        }
+        ids[0] = id;
+        seqs[0] = seq;
+        times[0] = t;
+        CHECK_EQ(chroprof__drawn_since(&s, id, seq, t), want);
+    }
+}
+
+typedef struct draws {
+    uint64_t random, misses, drawn;
+    uint64_t weight[CHROPROF__FIRST_PATH + 4][3];
+} draws;
+
+/* Where the next numbers lead: at most 64 looks, for 8 that are live. */
+static void draw_by_hand(const chroprof *p, draws *d, uint64_t weight)
+{
+    int looks, found = 0;
+    for (looks = 0; looks < 64 && found < 8; looks++) {
+        uint64_t at = (random_next(&d->random) >> 32) * p->slots / (UINT64_C(1) << 32);
+        const chroprof__future *f = p->futures + at;
+        if (f->id == 0 || f->state == CHROPROF__GONE) {
+            d->misses++;
+            continue;
+        }
+        d->weight[f->path][f->state == CHROPROF_READY ? 1 : f->id == 500 ? 0 : 2] += weight;
+        d->drawn += weight;
+        found++;
+    }
+}
+
+static void check_draws_of(const chroprof *p, draws *d, uint64_t ticks)
+{
+    uint64_t rounds = ticks < 8 ? ticks : 8, k;
+    uint32_t path, state;
+    d->random = sampler(p)->random;
+    chroprof__draw_all(p, sampler(p), 50, ticks);
+    for (k = 0; k < rounds; k++)
+        draw_by_hand(p, d, (ticks + rounds - 1 - k) / rounds);
+    CHECK_EQ(sampler(p)->random, d->random);
+    CHECK_EQ(sampler(p)->misses, d->misses);
+    CHECK_EQ(sampler(p)->draws, d->drawn);
+    for (path = 2; path < CHROPROF__FIRST_PATH + 4; path++)
+        for (state = 0; state < 3; state++)
+            CHECK_EQ(chroprof__walls(p->core)[path].weight[state], d->weight[path][state]);
+}
+
+TEST(draws_are_what_the_numbers_say)
+{
+    static const chroprof_site *const sites[] = { &A, &B, &C, &D };
+    static const uint64_t ticks[] = { 0, 1, 2, 3, 7, 8, 9, 15, 16, 100 };
+    uint64_t id, most;
+    size_t k;
+    for (most = 0; most <= 1000; most += most < 40 ? 20 : 480) {
+        chroprof_options o;
+        draws d;
+        chroprof *p;
+        memset(&o, 0, sizeof o);
+        memset(&d, 0, sizeof d);
+        o.max_futures = 1000;
+        p = fresh(&o);
+        for (id = 1; id <= most; id++)
+            chroprof_event(p, CHROPROF_PENDING, id, sites[id % 4], 0);
+        for (id = 1; id <= most; id += 3)
+            chroprof_event(p, CHROPROF_READY, id, NULL, 0);
+        chroprof_event(p, CHROPROF_PENDING, 500, &A, 0);
+        chroprof_event(p, CHROPROF_RUNNING, 501, NULL, 0);   /* gone, it has only a frame */
+        chroprof_event(p, CHROPROF_RUNNING, 500, NULL, 0);
+        for (k = 0; k < sizeof ticks / sizeof *ticks; k++)
+            check_draws_of(p, &d, ticks[k]);
+        CHECK(d.misses > 0 && (most == 0 || d.drawn > 0));
+    }
+}
+
+/* Two neighbours become one: by as many chances as each weighs its stack stays. */
+TEST(of_two_neighbours_one_keeps_its_stack)
+{
+    uint64_t seed, state;
+    int kept[2] = { 0, 0 };
+    for (seed = 0; seed < 60; seed++) {
+        chroprof__sampler s;
+        chroprof__entry a = entry_of(1 + seed % 5, 10), b = entry_of(1 + seed % 7, 200);
+        bool second;
+        memset(&s, 0, sizeof s);
+        s.random = state = seed * 1000;
+        second = random_next(&state) % (a.weight + b.weight) >= a.weight;
+        a.stamp = 1;
+        a.last = 2;
+        a.wall_ns = 30;
+        a.draws = 4;
+        a.count = 5;
+        a.state = CHROPROF_SAMPLE_IDLE;
+        b.stamp = 11;
+        b.last = 12;
+        b.wall_ns = 400;
+        b.draws = 50;
+        b.count = 6;
+        b.state = CHROPROF_SAMPLE_LOOP;
+        memset(a.items, 1, sizeof a.items);
+        memset(b.items, 2, sizeof b.items);
+        chroprof__merge_entries(&s, &a, &b);
+        CHECK_EQ(a.weight, 1 + seed % 5 + b.weight);
+        CHECK_EQ(a.cpu_ns, 210);
+        CHECK_EQ(a.wall_ns, 430);
+        CHECK_EQ(a.draws, 54);
+        CHECK_EQ(a.last, 12);
+        CHECK_EQ(a.stamp, second ? 11 : 1);
+        CHECK_EQ(a.count, second ? 6 : 5);
+        CHECK_EQ(a.state, second ? CHROPROF_SAMPLE_LOOP : CHROPROF_SAMPLE_IDLE);
+        CHECK_EQ(a.items[0], UINT64_C(0x0101010101010101) * (second ? 2 : 1));
+        CHECK_EQ(a.items[55], UINT64_C(0x0101010101010101) * (second ? 2 : 1));
+        kept[second]++;
+    }
+    CHECK(kept[0] > 15 && kept[1] > 15);
+}
+
+/* Which neighbours: those that weigh least, of equals the first, at either end of the ring. */
+TEST(a_full_ring_is_thinned)
+{
+    static const uint64_t weights[][5] = {
+        { 1, 1, 1, 1, 1 }, { 9, 1, 1, 1, 9 }, { 1, 9, 9, 9, 1 }, { 9, 9, 9, 1, 1 },
+        { 1, 2, 9, 2, 1 }, { 9, 8, 7, 6, 5 }, { 5, 6, 7, 8, 9 }, { 3, 9, 3, 8, 3 }
+    };
+    static const size_t first[] = { 0, 1, 0, 3, 0, 3, 0, 2 };
+    chroprof_options o;
+    size_t r, k;
+    memset(&o, 0, sizeof o);
+    o.max_samples = 20;
+    for (r = 0; r < 8; r++) {
+        chroprof *p = fresh(&o);
+        chroprof__sampler *s = sampler(p);
+        s->put = s->taken = 100 + r;
+        for (k = 0; k < 5; k++) {
+            chroprof__entry *e = chroprof__begin_entry(p->core, s);
+            CHECK(e == chroprof__ring(p->core, s, 100 + r + k));
+            e->weight = weights[r][k];
+            e->last = 40 + k;
+            s->put++;
+        }
+        CHECK(chroprof__begin_entry(p->core, s) == chroprof__ring(p->core, s, 104 + r));
+        CHECK(s->put == 104 + r && s->taken == 100 + r);
+        for (k = 0; k < 4; k++) {
+            const chroprof__entry *e = chroprof__ring(p->core, s, 100 + r + k);
+            size_t from = k > first[r] ? k + 1 : k;
+            CHECK_EQ(e->last, 40 + (k == first[r] ? k + 1 : from));
+            CHECK_EQ(e->weight, weights[r][from] + (k == first[r] ? weights[r][k + 1] : 0));
+        }
+        s->put = s->taken;
+    }
+    harness_keep_none();
+}
+
+/* Not before the sample before, not after most, whatever the stamp is. */
+TEST(times_of_samples_stay_in_the_profile)
+{
+    const uint64_t end = UINT64_C(1) << 62;
+    const struct { uint64_t stamp, latest, most, want; } rows[] = {
+        { 0, 10, 1000, 500 }, { 0, 10, 400, 400 }, { 0, 600, 1000, 600 }, { 0, 499, 1000, 500 },
+        { 1030, 10, 1000, 30 }, { 1030, 30, 1000, 30 }, { 1030, 31, 1000, 31 },
+        { 1030, 10, 20, 20 }, { 1030, 25, 20, 25 }, { 999, 10, 1000, 10 }, { 999, 0, 1000, 0 },
+        { 1000, 0, 1000, 0 }, { 1000 + end, 10, UINT64_MAX, 500 },
+        { 999 + end, 10, UINT64_MAX, end - 1 }, { 1, 0, 1000, 0 }
+    };
+    chroprof__core c;
+    chroprof__sampler s;
+    size_t k;
+    memset(&c, 0, sizeof c);
+    memset(&s, 0, sizeof s);
+    c.epoch = 1000;
+    c.last = 500;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        s.latest = rows[k].latest;
+        CHECK_EQ(chroprof__sample_time(&c, &s, rows[k].stamp, rows[k].most), rows[k].want);
+    }
+}
+
+/* What is inside chroprof says so in its first item; a tick without a span takes it from the
+ * sample before. */
+TEST(ticks_that_are_absorbed)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__sampler *s = sampler(p);
+    chroprof__entry e = entry_of(3, 0);
+    at(p, 0, TICK, 0, NULL);
+    at(p, 10, ENTER, 0, &A);
+    e.items[0] = chroprof__item(CHROPROF__MARK, CHROPROF__MARK_INSIDE);
+    e.stamp = e.last = p->core->epoch + 15;
+    chroprof__absorb(p, s, &e, 100);
+    CHECK_EQ(s->inside, 0);
+    CHECK_EQ(e.wall_ns, 15);
+    e.count = 1;
+    e.stamp = e.last = p->core->epoch + 19;
+    chroprof__absorb(p, s, &e, 100);
+    CHECK_EQ(s->inside, 3);
+    CHECK_EQ(e.wall_ns, 15);
+    CHECK_EQ(s->latest, 19);
+    CHECK_EQ(s->hits[0].waiting_ns, 5 + 9);
+    e.items[1] = e.items[0];
+    e.items[0] = chroprof__item(CHROPROF__TASK, 3);
+    e.count = 2;
+    e.wall_ns = 0;
+    e.stamp = p->core->epoch + 22;
+    e.last = p->core->epoch + 29;
+    e.draws = 2;
+    chroprof__absorb(p, s, &e, 25);
+    CHECK_EQ(s->inside, 3);
+    CHECK_EQ(e.wall_ns, 3);
+    CHECK_EQ(s->hits[0].waiting_ns, 5 + 9 + 3);
+    CHECK_EQ(s->latest, 22);
+    CHECK_EQ(s->samples, 9);
+    CHECK_EQ(s->misses, 2 * 64);
+    harness_keep_none();
+}
+
+static void check_items(const chroprof *p, uint32_t state, const uint64_t *want, uint32_t count)
+{
+    chroprof__entry e = entry_of(1, 0);
+    uint32_t k;
+    chroprof__put_running(p->core, &e);
+    CHECK_EQ(e.state, state);
+    CHECK_EQ(e.count, count);
+    for (k = 0; k < count; k++)
+        CHECK_EQ(e.items[k], want[k]);
+}
+
+/* What a sample has for a stack: what stands on the stack, the innermost first, 16 of it. */
+TEST(stacks_of_what_runs)
+{
+    const uint64_t task = UINT64_C(2) << 56, mark = UINT64_C(3) << 56;
+    static chroprof_site sites[20];
+    uint64_t want[20];
+    uint32_t k;
+    chroprof *p = fresh(NULL);
+    at(p, 0, TICK, 0, NULL);
+    want[0] = mark | CHROPROF__MARK_LOOP;
+    check_items(p, CHROPROF_SAMPLE_LOOP, want, 1);
+    at(p, 1, IDLE_ENTER, 0, NULL);
+    want[0] = mark | CHROPROF__MARK_IDLE;
+    check_items(p, CHROPROF_SAMPLE_IDLE, want, 1);
+    at(p, 2, IDLE_LEAVE, 0, NULL);
+    for (k = 0; k < 18; k++) {
+        sites[k].name = "deep";
+        sites[k].line = k;
+        at(p, 3 + k, ENTER, 0, &sites[k]);
+        memmove(want + 1, want, 18 * sizeof *want);
+        want[0] = task | (3 + k);
+        if (k >= 16)
+            want[16] = mark | CHROPROF__MARK_DEEP;
+        check_items(p, CHROPROF_SAMPLE_BUSY, want, k < 16 ? k + 1 : 17);
+    }
+    p->core->seq++;
+    want[0] = mark | CHROPROF__MARK_INSIDE;
+    check_items(p, CHROPROF_SAMPLE_LOOP, want, 1);
+    p->core->seq--;
+    p->core->edits++;
+    check_items(p, CHROPROF_SAMPLE_LOOP, want, 1);
+    p->core->edits--;
+    p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 1, LOOP_ENTER, 0, NULL);
+    want[0] = mark | CHROPROF__MARK_LOOP;
+    want[1] = task | 3;
+    check_items(p, CHROPROF_SAMPLE_LOOP, want, 2);
+    at(p, 2, ENTER, 0, &B);
+    want[0] = task | 4;
+    check_items(p, CHROPROF_SAMPLE_BUSY, want, 2);
+}
+
+/* The walk of a deep stack ends there. */
+TEST(a_deep_stack_ends_with_its_mark)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__entry e = entry_of(1, 0);
+    uint32_t k, depth;
+    for (k = 0; k < 20; k++)
+        at(p, k, ENTER, 0, &A);
+    depth = 20;
+    chroprof__put_tasks(p->core, &e, &depth, 15);
+    CHECK(depth == 15 && e.count == 5);
+    chroprof__put_tasks(p->core, &e, &depth, 4);
+    CHECK(depth == 4 && e.count == 16);
+    chroprof__put_tasks(p->core, &e, &depth, 3);
+    CHECK(depth == 0 && e.count == 17);
+    chroprof__put_tasks(p->core, &e, &depth, 0);
+    CHECK(depth == 0 && e.count == 17);
+}
+
+/* >>bill: what became ready long ago is blamed on who was on top since then */
+
+enum { PAST_EVENTS = 100 };
+
+/* As if each event had noted its interval, and the last 63 were still known. */
+static void blame_by_hand(const uint32_t *ends, const uint8_t *who, uint32_t count, uint32_t from,
+                          uint64_t *blame)
+{
+    uint32_t k, oldest = count - 63, t;
+    for (t = from; t < ends[count - 1]; t++) {
+        for (k = count; k > 0 && ends[k - 1] > t; k--) {}
+        blame[k < oldest ? 0 : who[k]]++;
+    }
+}
+
+TEST(the_past_is_blamed_on_who_was_on_top)
+{
+    static const uint32_t sinces[] = { 0, 1, 50, 97, 130, 131, 132, 133, 134, 200, 280, 299, 300 };
+    static const chroprof_site *const sites[] = { &A, &B };
+    uint32_t back;
+    size_t w;
+    for (w = 0; w < sizeof sinces / sizeof *sinces; w++)
+        for (back = 0; back < 3; back++) {
+            uint32_t ends[PAST_EVENTS + 5], count = 0, k, from;
+            uint8_t who[PAST_EVENTS + 5], on = 0;
+            uint64_t blame[8] = { 0 }, state = w + 1;
+            chroprof *p = fresh(NULL);
+            at(p, 0, PENDING, 9, &C);
+            ends[count] = 0;
+            who[count++] = 0;
+            for (k = 0; k < PAST_EVENTS; k++) {
+                ends[count] = ends[count - 1] + 1 + (uint32_t)random_below(&state, 5);
+                who[count] = on;
+                at(p, ends[count], TICK, 0, NULL);
+                count++;
+                if (random_below(&state, 2) == 0) {
+                    uint32_t site = (uint32_t)random_below(&state, 2);
+                    chroprof_event(p, on ? CHROPROF_LEAVE : CHROPROF_ENTER, 0,
+                                   on ? NULL : sites[site], ends[count - 1]);
+                    on = on ? 0 : (uint8_t)p->core->account;
+                    ends[count] = ends[count - 1];
+                    who[count] = 0;
+                    count++;
+                    k++;
+                }
+            }
+            from = ends[count - 1] * sinces[w] / 300;
+            from = from > back ? from - back : 0;
+            ends[count] = ends[count - 1];
+            who[count++] = 0;
+            chroprof_ready_since(p, 9, from);
+            laws(p);
+            blame_by_hand(ends, who, count, from, blame);
+            for (k = 0; k < 6; k++)
+                CHECK_EQ(p->paths[k].blame, blame[k]);
+            CHECK_EQ(future_of(p, 9).since_ns, from);
+        }
+}
+
+/* >>stalls: the four longest of a list, of equals the earlier one first */
+
+TEST(the_biggest_slices_of_a_turn)
+{
+    chroprof__biggest b;
+    uint64_t want[4] = { 0 }, ids[4] = { 0 }, state = 8, exec;
+    uint32_t k, count = 0, round;
+    memset(&b, 0x5a, sizeof b);
+    chroprof__clear_biggest(&b, 77);
+    CHECK(b.owner == 77 && b.count == 0 && b.floor == 0);
+    for (round = 1; round < 200; round++) {
+        exec = round < 12 ? 1 + round % 3 : 1 + random_below(&state, 30 + round);
+        if (exec <= (count == 4 ? want[3] : 0))
+            continue;
+        k = count < 4 ? count++ : 3;
+        for (; k > 0 && want[k - 1] < exec; k--) {
+            want[k] = want[k - 1];
+            ids[k] = ids[k - 1];
+        }
+        want[k] = exec;
+        ids[k] = round;
+        chroprof__note_slice(&b, exec, round, round + 1000);
+        CHECK_EQ(b.count, count);
+        CHECK_EQ(b.floor, count == 4 ? want[3] : 0);
+        for (k = 0; k < count; k++) {
+            CHECK_EQ(b.slices[k].exec, want[k]);
+            CHECK_EQ(b.slices[k].id, ids[k]);
+            CHECK_EQ(b.slices[k].path, ids[k] + 1000);
+        }
+    }
+}
+
+/* A heap of the longest, whatever comes in which order. */
+TEST(the_longest_stalls_are_in_a_heap)
+{
+    static chroprof__stall heap[8];
+    uint64_t lengths[40], state = 4;
+    uint32_t rows, count, k, j;
+    for (rows = 1; rows <= 7; rows++) {
+        memset(heap, 0, sizeof heap);
+        heap[rows].length = 1;
+        for (count = 0; count < 40; count++) {
+            uint64_t sum = 0, want = 0;
+            chroprof__stall stall;
+            memset(&stall, 0, sizeof stall);
+            stall.length = 2 + random_below(&state, 50);
+            chroprof__keep_longest(heap, rows, &stall);
+            for (k = count; k > 0 && lengths[k - 1] < stall.length; k--)
+                lengths[k] = lengths[k - 1];
+            lengths[k] = stall.length;
+            for (j = 0; j < rows; j++) {
+                sum += heap[j].length * heap[j].length;
+                want += j <= count ? lengths[j] * lengths[j] : 0;
+                CHECK(heap[j].length >= heap[j > 0 ? (j - 1) / 2 : 0].length);
+            }
+            CHECK_EQ(sum, want);
+            CHECK_EQ(heap[rows].length, 1);
+        }
+    }
+}
+
+/* Slices of several frames and of nested loops, each list with what lies in its own turn. */
+TEST(stalls_have_the_slices_of_their_turn)
+{
+    chroprof_options o;
+    chroprof_stall s[6];
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.stall_ns = 50;
+    p = fresh(&o);
+    at(p, 0, TICK, 0, NULL);
+    at(p, 5, IDLE_ENTER, 0, NULL);
+    at(p, 10, IDLE_LEAVE, 0, NULL);
+    at(p, 12, ENTER, 0, &A);
+    at(p, 20, ENTER, 0, &B);
+    at(p, 27, LEAVE, 0, NULL);                  /* a slice of 7 */
+    at(p, 30, LOOP_ENTER, 0, NULL);
+    at(p, 31, ENTER, 0, &C);
+    at(p, 34, ENTER, 0, &D);
+    at(p, 40, LEAVE, 0, NULL);                  /* 6 */
+    at(p, 85, LEAVE, 0, NULL);                  /* 48, a turn of 54 in the nested loop */
+    CHECK_EQ(chroprof_stalls(p, s, 6), 1);
+    CHECK_EQ(s[0].kind, CHROPROF_STALL_TURN);
+    CHECK(s[0].start_ns == 31 && s[0].length_ns == 54 && s[0].events == 3 && s[0].slice_count == 2);
+    CHECK(s[0].slices[0].exec_ns == 48 && s[0].slices[1].exec_ns == 6);
+    CHECK_STR(s[0].slices[0].name, "query");
+    CHECK_STR(s[0].slices[1].name, "timer");
+    CHECK_STR(s[0].slices[1].file, "timer.c");
+    CHECK_EQ(s[0].slices[1].line, 5);
+    CHECK_EQ(s[0].slices[1].path, path_of(p, "query;timer").id);
+    at(p, 86, ENTER, 0, &C);
+    at(p, 136, LEAVE, 0, NULL);                 /* a turn of 50 is no stall */
+    CHECK_EQ(chroprof_stalls(p, s, 6), 1);
+    at(p, 140, LOOP_LEAVE, 0, NULL);
+    at(p, 141, ENTER, 0, &D);
+    at(p, 150, LEAVE, 0, NULL);                 /* 9 */
+    at(p, 175, LEAVE, 0, NULL);                 /* 8 + 3 + 1 + 25, a turn of 53 */
+    CHECK_EQ(chroprof_stalls(p, s, 6), 2);
+    CHECK(s[1].start_ns == 12 && s[1].length_ns == 53 && s[1].slice_count == 3);
+    CHECK_EQ(s[1].events, 13);
+    CHECK(s[1].slices[0].exec_ns == 37 && s[1].slices[1].exec_ns == 9);
+    CHECK_EQ(s[1].slices[2].exec_ns, 7);
+    at(p, 176, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(chroprof_stalls(p, s, 6), 3);
+    CHECK_EQ(s[2].kind, CHROPROF_STALL_PASS);
+    CHECK(s[2].start_ns == 10 && s[2].length_ns == 166 && s[2].slice_count == 4);
+    CHECK_EQ(s[2].events, 15);
+    CHECK(s[2].slices[0].exec_ns == 50 && s[2].slices[1].exec_ns == 48);
+    CHECK(s[2].slices[2].exec_ns == 37 && s[2].slices[3].exec_ns == 9);
+    CHECK_EQ(chroprof_stalls(p, NULL, 6), 3);
+    CHECK_EQ(totals_of(p).stalls, 3);
+    CHECK_EQ(totals_of(p).turn_max_ns, 54);
+}
+
+/* Whatever a turn was before, another one of its level begins its own list; a slice that the pass
+ * list takes, the turn's may not, and the other way round. */
+TEST(lists_of_slices_begin_with_their_turn)
+{
+    chroprof_options o;
+    chroprof_stall s[4];
+    chroprof *p;
+    uint64_t t = 0;
+    int round;
+    memset(&o, 0, sizeof o);
+    o.stall_ns = 99;
+    p = fresh(&o);
+    at(p, 0, TICK, 0, NULL);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 0, IDLE_LEAVE, 0, NULL);
+    for (round = 0; round < 2; round++) {
+        int k;
+        at(p, t, ENTER, 0, &A);
+        for (k = 0; k < 6; k++) {               /* 30, 31, .. 35, then 10, 11, .. */
+            at(p, t, ENTER, 0, &B);
+            at(p, t += (round == 0 ? 30U : 20U) + (uint64_t)k, LEAVE, 0, NULL);
+        }
+        at(p, t += 1, LEAVE, 0, NULL);
+    }
+    CHECK_EQ(chroprof_stalls(p, s, 4), 2);
+    for (round = 0; round < 2; round++) {
+        uint64_t most = round == 0 ? 35 : 25;
+        CHECK_EQ(s[round].slice_count, 4);
+        CHECK_EQ(s[round].slices[0].exec_ns, most);
+        CHECK_EQ(s[round].slices[1].exec_ns, most - 1);
+        CHECK_EQ(s[round].slices[2].exec_ns, most - 2);
+        CHECK_EQ(s[round].slices[3].exec_ns, most - 3);
+        CHECK_EQ(s[round].length_ns, round == 0 ? 196 : 136);
+    }
+    at(p, t, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(chroprof_stalls(p, s, 4), 3);
+    CHECK(s[2].slices[0].exec_ns == 35 && s[2].slices[3].exec_ns == 32);
+}
+
+/* >>stack: frames of one id */
+
+/* A future that runs within itself, and another one of its id: each has its own frames' time. */
+TEST(futures_of_one_id_keep_their_time)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 15, RUNNING, 1, NULL);
+    at(p, 22, TICK, 0, NULL);
+    CHECK_EQ(future_of(p, 1).exec_ns, 10 + 7);
+    CHECK_EQ(rank_of(p, "accept").exec_max_ns, 17);
+    CHECK_EQ(rank_of(p, "accept").slice_max_ns, 10);
+    CHECK_EQ(rank_of(p, "accept").slices, 2);
+    at(p, 22, PENDING, 1, &B);
+    at(p, 25, RUNNING, 1, NULL);
+    at(p, 30, TICK, 0, NULL);
+    CHECK_EQ(future_of(p, 1).exec_ns, 5);
+    CHECK_EQ(rank_of(p, "reply").exec_max_ns, 5);
+    CHECK_EQ(rank_of(p, "accept").exec_max_ns, 20);
+    at(p, 31, PAUSED, 1, NULL);
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_PAUSED);
+    CHECK_EQ(future_of(p, 1).exec_ns, 6);
+    at(p, 33, PAUSED, 1, NULL);
+    CHECK_EQ(p->paths[3].exec_max, 12);
+    CHECK_EQ(rank_of(p, "accept").exec_max_ns, 22);
+    CHECK_EQ(rank_of(p, "accept").slices, 2);
+    at(p, 35, LOOP_LEAVE, 0, NULL);
+    at(p, 40, TICK, 0, NULL);
+    CHECK_EQ(rank_of(p, "accept").exec_max_ns, 27);
+    CHECK_EQ(rank_of(p, "accept").slice_max_ns, 15);
+    at(p, 41, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "accept").exec_max_ns, 28);
+    CHECK_EQ(rank_of(p, "accept").exec_ns, 28);
+    CHECK_EQ(p->core->depth, 0);
+    CHECK_EQ(future_of(p, 1).exec_ns, 6);
+    at(p, 41, COMPLETED, 1, NULL);
+    CHECK_EQ(chroprof_futures(p, NULL, 0), 0);
+    CHECK_EQ(chroprof__find(p, 1)->id, 0);
+    only(p, UNWOUND_BY_LOOP, 0);
+}
+
+/* A frame that a finished future left behind is no lost pause of what runs without a site. */
+TEST(unknown_ids_above_what_is_left)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    at(p, 1, RUNNING, 1, NULL);
+    at(p, 2, RUNNING, 2, NULL);
+    at(p, 3, COMPLETED, 1, NULL);
+    at(p, 4, PAUSED, 2, NULL);
+    CHECK_EQ(p->core->depth, 1);
+    at(p, 5, RUNNING, 1, NULL);
+    CHECK_ANOMALY(p, LOST_PAUSE, 0);
+    CHECK_ANOMALY(p, UNKNOWN_RUNNING, 1);
+    CHECK_EQ(p->core->depth, 2);
+    at(p, 7, RUNNING, 1, NULL);
+    CHECK_ANOMALY(p, LOST_PAUSE, 1);
+    CHECK_ANOMALY(p, UNKNOWN_RUNNING, 2);
+    CHECK_EQ(p->core->depth, 2);
+    CHECK_EQ(totals_of(p).untracked_ns, 2);
+    at(p, 11, PAUSED, 1, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 6);
+    CHECK_EQ(rank_of(p, "accept").exec_max_ns, 1 + 1);
+    at(p, 12, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "accept").exec_max_ns, 3);
+    CHECK_EQ(p->core->depth, 0);
+    CHECK_EQ(chroprof__find(p, 1)->id, 0);
+}
+
+/* The entry that was held back last is counted once. */
+TEST(percentiles_count_each_entry_once)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t t = 0;
+    int k;
+    at(p, 0, PENDING, 1, &A);
+    for (k = 0; k < 100; k++) {
+        chroprof_event(p, CHROPROF_READY, 1, NULL, t);
+        chroprof_event(p, CHROPROF_RUNNING, 1, NULL, t += k < 99 ? 4 : 4000);
+        CHECK_EQ(rank_of(p, "accept").delay_p99_ns, k < 99 ? 4 : 6);
+        chroprof_event(p, CHROPROF_PAUSED, 1, NULL, t += 10);
+    }
+    CHECK_EQ(rank_of(p, "accept").delay_p99_ns, 6);
+    at(p, t, ENTER, 0, &B);
+    at(p, t += 5, LEAVE, 0, NULL);
+    at(p, t, ENTER, 0, &B);
+    at(p, t += 500, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "reply").slice_p50_ns, 6);
+    at(p, t, TICK, 0, NULL);
+    CHECK_EQ(rank_of(p, "reply").slice_p50_ns, 6);
+    at(p, t, ENTER, 0, &C);
+    at(p, t += 5, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "reply").slice_p50_ns, 6);
+    CHECK_EQ(rank_of(p, "query").slice_p50_ns, 5);
+    CHECK_EQ(rank_of(p, "accept").delay_p99_ns, 6);
+}
+
+/* >>reading: each figure from its own place */
+
+/* floor(ticks * 5 / 2) */
+static uint64_t halves(uint64_t ticks)
+{
+    return ticks * 5 / 2;
+}
+
+static chroprof *figures_of_paths(void)
+{
+    chroprof *p = fresh(NULL);
+    uint32_t k;
+    at(p, 0, ENTER, 0, &A);
+    at(p, 5, ENTER, 0, &B);
+    at(p, 5, LEAVE, 0, NULL);
+    at(p, 6, LEAVE, 0, NULL);
+    at(p, 6, ENTER, 0, &B);
+    at(p, 7, LEAVE, 0, NULL);
+    at(p, 1001, TICK, 0, NULL);
+    p->core->factor = UINT64_C(5) << 31;
+    for (k = 3; k < 6; k++) {
+        chroprof__path *row = p->paths + k;
+        uint64_t b = 1000 * k + 1;
+        row->exec = b + 20;
+        row->slices = b + 2;
+        row->slice_max = b + 4;
+        row->exec_max = b + 6;
+        row->blame = b + 8;
+        row->wall = b + 5000;
+        row->delay = b + 10;
+        row->ready = k;
+        row->calls = b + 12;
+        row->completed = b + 14;
+        row->failed = b + 16;
+        row->cancelled = b + 18;
+        row->abandoned = b + 22;
+        row->stillborn = b + 24;
+        row->live = 20 + k;
+        row->merged_live = 30 + 2 * k;
+        row->delay_max = b + 26;
+    }
+    p->paths[0].exec = 41;
+    p->paths[0].blame = 51;
+    p->paths[1].exec = 43;
+    p->paths[1].blame = 53;
+    p->paths[2].exec = 47;
+    p->paths[2].blame = 57;
+    harness_keep_none();
+    return p;
+}
+
+static void check_path_row(const chroprof_path *row, uint32_t k, uint64_t below)
+{
+    uint64_t b = 1000 * k + 1;
+    CHECK_EQ(row->id, k);
+    CHECK_EQ(row->parent, k == 4 ? 3 : 0);
+    CHECK_STR(row->name, k == 3 ? "accept" : "reply");
+    CHECK_STR(row->file, "server.c");
+    CHECK_EQ(row->line, k == 3 ? 10 : 20);
+    CHECK_EQ(row->site, k == 3 ? 4 : 5);
+    CHECK_EQ(row->exec_ns, halves(b + 20));
+    CHECK_EQ(row->with_children_ns, halves(b + 20) + below);
+    CHECK_EQ(row->exec_max_ns, halves(b + 6));
+    CHECK_EQ(row->slice_max_ns, halves(b + 4));
+    CHECK_EQ(row->slices, b + 2);
+    CHECK_EQ(row->wall_ns, halves(b + 5000 + (20 + k) * 1001));
+    CHECK_EQ(row->delay_ns, halves(b + 10 + k * UINT64_C(1001)));
+    CHECK_EQ(row->waiting_ns, row->wall_ns - row->exec_ns - row->delay_ns);
+    CHECK_EQ(row->blame_ns, halves(b + 8));
+    CHECK_EQ(row->calls, b + 12);
+    CHECK_EQ(row->completed, b + 14);
+    CHECK_EQ(row->failed, b + 16);
+    CHECK_EQ(row->cancelled, b + 18);
+    CHECK_EQ(row->abandoned, b + 22);
+    CHECK_EQ(row->stillborn, b + 24);
+    CHECK_EQ(row->live, 50 + 3 * k);
+}
+
+TEST(figures_of_paths_and_sites)
+{
+    const chroprof *p = figures_of_paths();
+    chroprof_path rows[4];
+    chroprof_rank a, b;
+    CHECK_EQ(chroprof_paths(p, rows, 4), 3);
+    check_path_row(&rows[0], 5, 0);
+    check_path_row(&rows[1], 3, halves(4021));
+    check_path_row(&rows[2], 4, 0);
+    CHECK_EQ(chroprof_paths(p, NULL, 4), 3);
+    a = rank_of(p, "accept");
+    b = rank_of(p, "reply");
+    CHECK(a.id == 4 && b.id == 5 && a.line == 10 && b.line == 20);
+    CHECK_EQ(a.exec_ns, halves(3021));
+    CHECK_EQ(a.children_ns, halves(4021));
+    CHECK_EQ(a.with_children_ns, halves(3021) + halves(4021));
+    CHECK_EQ(b.exec_ns, halves(4021) + halves(5021));
+    CHECK_EQ(b.children_ns, 0);
+    CHECK_EQ(b.exec_max_ns, halves(5007));
+    CHECK_EQ(b.slice_max_ns, halves(5005));
+    CHECK_EQ(b.slices, 4003 + 5003);
+    CHECK_EQ(b.wall_ns, rows[0].wall_ns + rows[2].wall_ns);
+    CHECK_EQ(b.delay_ns, rows[0].delay_ns + rows[2].delay_ns);
+    CHECK_EQ(b.waiting_ns, b.wall_ns - b.exec_ns - b.delay_ns);
+    CHECK_EQ(b.blame_ns, halves(4009) + halves(5009));
+    CHECK_EQ(b.calls, 4013 + 5013);
+    CHECK_EQ(b.completed, 4015 + 5015);
+    CHECK_EQ(b.failed, 4017 + 5017);
+    CHECK_EQ(b.cancelled, 4019 + 5019);
+    CHECK_EQ(b.abandoned, 4023 + 5023);
+    CHECK_EQ(b.stillborn, 4025 + 5025);
+    CHECK_EQ(b.live, 62 + 65);
+    CHECK(a.has_percentiles && b.has_percentiles);
+}
+
+TEST(figures_of_the_totals)
+{
+    chroprof *p = figures_of_paths();
+    chroprof__core *c = p->core;
+    chroprof_totals t;
+    uint32_t k;
+    c->seq = 1000;
+    c->seq_base = 400;
+    c->merged_events = 7;
+    c->passes = 61;
+    c->pass_max = 63;
+    c->turns = 67;
+    c->turn_max = 69;
+    c->stalls = 71;
+    c->start_unix_ns = 73;
+    c->error_ppb = 77;
+    c->hidden = 5;
+    c->depth = 0;
+    c->skew_ticks = 79;
+    c->skew_events = 81;
+    c->doubt_ticks = 83;
+    c->doubt_events = 85;
+    for (k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
+        c->anomalies[k] = k + 1;
+    c->tables[CHROPROF_TABLE_FUTURES].dropped = 100;
+    c->tables[CHROPROF_TABLE_STRINGS].dropped = 23;
+    t = totals_of(p);
+    CHECK_EQ(t.untracked_ns, halves(47));
+    CHECK_EQ(t.idle_ns, halves(43));
+    CHECK_EQ(t.loop_ns, halves(41));
+    CHECK_EQ(t.busy_ns, halves(47) + halves(3021) + halves(4021) + halves(5021));
+    CHECK_EQ(t.elapsed_ns, t.busy_ns + halves(43) + halves(41));
+    CHECK_EQ(t.idle_blame_ns, halves(53));
+    CHECK_EQ(t.loop_blame_ns, halves(51));
+    CHECK_EQ(t.untracked_blame_ns, halves(57));
+    CHECK_EQ(t.blame_ticks, 51 + 53 + 57 + 3009 + 4009 + 5009);
+    CHECK_EQ(t.blame_ns, halves(51) + halves(53) + halves(57) + halves(3009) + halves(4009) +
+                         halves(5009));
+    CHECK_EQ(t.delay_ticks, 3011 + 4011 + 5011 + 12 * 1001);
+    CHECK_EQ(t.delay_ns, halves(3011 + 3 * 1001) + halves(4011 + 4 * 1001) +
+                         halves(5011 + 5 * 1001));
+    CHECK_EQ(t.live, 59 + 62 + 65);
+    CHECK_EQ(t.events, 307);
+    CHECK_EQ(t.anomalies, CHROPROF_ANOMALY_COUNT * (CHROPROF_ANOMALY_COUNT + 1) / 2);
+    CHECK_EQ(t.dropped, 123);
+    CHECK(t.passes == 61 && t.turns == 67 && t.stalls == 71);
+    CHECK_EQ(t.pass_max_ns, halves(63));
+    CHECK_EQ(t.turn_max_ns, halves(69));
+    CHECK(t.elapsed_ticks == 1001 && t.start_unix_ns == 73 && t.tick_error_ppb == 77);
+    CHECK(!t.provisional && t.enabled && !t.idle && t.depth == 5);
+    CHECK_EQ(t.skew_ns, halves(79));
+    CHECK_EQ(t.doubt_ns, halves(83));
+    CHECK(t.skew_events == 81 && t.doubt_events == 85);
+    c->calibrated = 0;
+    c->enabled = 0;
+    c->account = CHROPROF__IDLE;
+    t = totals_of(p);
+    CHECK(t.provisional && !t.enabled && t.idle);
+}
+
+/* Who has no profile reads nothing. */
+TEST(nothing_is_read_of_no_profile)
+{
+    chroprof none, *profiles[2];
+    chroprof_totals t, zero;
+    chroprof_sampler_totals s, no_sampler;
+    size_t k;
+    memset(&none, 0, sizeof none);
+    memset(&zero, 0, sizeof zero);
+    memset(&no_sampler, 0, sizeof no_sampler);
+    profiles[0] = NULL;
+    profiles[1] = &none;
+    for (k = 0; k < 2; k++) {
+        const chroprof *p = profiles[k];
+        chroprof_rank rank;
+        chroprof_path path;
+        chroprof_future future;
+        chroprof_frame frame;
+        chroprof_window window;
+        chroprof_stall stall;
+        chroprof_sample_row sample;
+        chroprof_stack_frame stack;
+        chroprof_wall wall;
+        chroprof_table table;
+        chroprof_anomaly anomaly;
+        uint64_t cells;
+        CHECK_EQ(chroprof_ranks(p, &rank, 1, CHROPROF_BY_EXEC), 0);
+        CHECK_EQ(chroprof_paths(p, &path, 1), 0);
+        CHECK_EQ(chroprof_futures(p, &future, 1), 0);
+        CHECK_EQ(chroprof_frames(p, &frame, 1), 0);
+        CHECK_EQ(chroprof_windows(p, &window, 1), 0);
+        CHECK_EQ(chroprof_site_windows(p, 0, &cells, 1), 0);
+        CHECK_EQ(chroprof_stalls(p, &stall, 1), 0);
+        CHECK_EQ(chroprof_samples(p, 0, UINT64_MAX, &sample, 1), 0);
+        CHECK_EQ(chroprof_stack(p, 0, &stack, 1), 0);
+        CHECK_EQ(chroprof_walls(p, &wall, 1), 0);
+        CHECK_EQ(chroprof_tables(p, &table, 1), 0);
+        CHECK_EQ(chroprof_anomalies(p, &anomaly, 1), 0);
+        memset(&t, 0x5a, sizeof t);
+        memset(&s, 0x5a, sizeof s);
+        chroprof_read_totals(p, &t);
+        chroprof_read_sampler(p, &s);
+        CHECK(memcmp(&t, &zero, sizeof t) == 0 && memcmp(&s, &no_sampler, sizeof s) == 0);
+    }
+}
+
+/* round(weight * part / whole), the half up. */
+TEST(shares_of_a_weight_are_rounded)
+{
+    static const struct { uint64_t weight, part, whole, want; } rows[] = {
+        { 10, 1, 3, 3 }, { 10, 2, 3, 7 }, { 10, 1, 4, 3 }, { 10, 1, 20, 1 }, { 10, 1, 21, 0 },
+        { 10, 0, 3, 0 }, { 10, 3, 3, 10 }, { 1, 1, 2, 1 }, { 0, 5, 9, 0 },
+        { UINT64_C(0x7fffffff), 1, UINT64_C(0x7fffffff), 1 },
+        { 3, UINT64_C(1) << 30, UINT64_C(1) << 31, 2 },
+        { 9, UINT64_C(1) << 32, UINT64_C(3) << 31, 6 },
+        { 9, UINT64_C(1) << 60, UINT64_C(9) << 59, 2 },
+        { UINT64_C(1) << 40, 5, 7, UINT64_C(785365448411) },
+        { UINT64_C(1) << 40, 2, 7, UINT64_C(314146179365) }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++)
+        CHECK_EQ(chroprof__weigh(rows[k].weight, rows[k].part, rows[k].whole), rows[k].want);
+}
+
+/* A row from 10 to 30, of weight 8; and one of a moment. */
+TEST(parts_of_rows_of_samples)
+{
+    static const struct { uint64_t from, to, at, duration, weight, cpu; } rows[] = {
+        { 0, 100, 10, 20, 8, 5 }, { 10, 30, 10, 20, 8, 5 }, { 9, 31, 10, 20, 8, 5 },
+        { 11, 30, 11, 19, 8, 0 }, { 20, 100, 20, 10, 4, 0 }, { 0, 20, 10, 10, 4, 5 },
+        { 15, 25, 15, 10, 4, 0 }, { 28, 30, 28, 2, 1, 0 }, { 29, 30, 0, 0, 0, 0 },
+        { 30, 40, 0, 0, 0, 0 }, { 0, 10, 0, 0, 0, 0 }, { 15, 15, 0, 0, 0, 0 },
+        { 0, 11, 0, 0, 0, 0 }, { 0, 12, 10, 2, 1, 5 }, { 20, 10, 0, 0, 0, 0 }
+    };
+    static const struct { uint64_t from, to; bool in; } moments[] = {
+        { 10, 11, true }, { 9, 11, true }, { 9, 10, false }, { 10, 10, false }, { 11, 20, false },
+        { 0, UINT64_MAX, true }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        chroprof_sample_row row = { 0 };
+        row.at_ns = 10;
+        row.duration_ns = 20;
+        row.weight = 8;
+        row.cpu_ns = 5;
+        CHECK(chroprof__select_sample(&row, rows[k].from, rows[k].to) == (rows[k].weight != 0));
+        if (rows[k].weight == 0)
+            continue;
+        CHECK_EQ(row.at_ns, rows[k].at);
+        CHECK_EQ(row.duration_ns, rows[k].duration);
+        CHECK_EQ(row.weight, rows[k].weight);
+        CHECK_EQ(row.cpu_ns, rows[k].cpu);
+    }
+    for (k = 0; k < sizeof moments / sizeof *moments; k++) {
+        chroprof_sample_row row = { 0 };
+        row.at_ns = 10;
+        row.weight = 3;
+        CHECK(chroprof__select_sample(&row, moments[k].from, moments[k].to) == moments[k].in);
+        CHECK(row.weight == 3 && row.at_ns == 10);
+    }
+}
+
+TEST(marks_have_names)
+{
+    static const char *const names[] = {
+        "(inside chroprof)", "(frames missing)", "(unknown stack)", "(deeper frames)", "(idle)",
+        "(loop)"
+    };
+    chroprof *p = fresh(NULL);
+    chroprof_stack_frame f[8];
+    uint32_t k, stack = 0;
+    for (k = 0; k < 6; k++)
+        stack = chroprof__intern_node(p->core, stack, chroprof__item(CHROPROF__MARK, k + 1));
+    memset(f, 0x5a, sizeof f);
+    CHECK_EQ(chroprof_stack(p, stack, f, 5), 6);
+    for (k = 0; k < 5; k++) {
+        CHECK_EQ(f[k].kind, CHROPROF_FRAME_MARKER);
+        CHECK_STR(f[k].name, names[5 - k]);
+        CHECK(*f[k].module == '\0' && *f[k].build_id == '\0' && f[k].address == 0);
+    }
+    CHECK_EQ(f[5].address, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    CHECK_EQ(chroprof_stack(p, 1, f, 5), 1);
+    CHECK_STR(f[0].name, names[0]);
+    CHECK_EQ(chroprof_stack(p, stack, NULL, 5), 6);
+    CHECK_EQ(chroprof_stack(p, stack + 1, f, 5), 0);
+    CHECK_EQ(chroprof_stack(p, 0, f, 5), 0);
+}
+
+/* Rows of paths that there are, and of untracked; the loop and idle have none. */
+TEST(rows_of_the_wall_profile)
+{
+    chroprof_options o;
+    chroprof_wall w[10];
+    uint32_t k, samples;
+    static chroprof_site sites[8];
+    for (samples = 1; samples <= 2; samples++) {
+        uint32_t paths = samples == 1 ? 6 : 3, rows = samples == 1 ? 4 : 3;
+        chroprof *p;
+        memset(&o, 0, sizeof o);
+        o.max_samples = samples;
+        o.max_paths = 8;
+        p = fresh(&o);
+        for (k = 0; k < paths; k++) {
+            sites[k].name = "w";
+            sites[k].line = k;
+            at(p, k, ENTER, 0, &sites[k]);
+            at(p, k, LEAVE, 0, NULL);
+        }
+        p->core->factor = UINT64_C(5) << 31;
+        for (k = 0; k < p->core->tables[CHROPROF__WALLS].rows; k++) {
+            chroprof__wall *row = chroprof__walls(p->core) + k;
+            memset(row, 0, sizeof *row);
+            row->weight[k % 3] = 10 + k;
+            row->ticks[0] = 20 + k;
+            row->ticks[1] = 30 + k;
+            row->ticks[2] = 41 + k;
+        }
+        chroprof__walls(p->core)[4].weight[4 % 3] = 0;
+        memset(w, 0x5a, sizeof w);
+        CHECK_EQ(chroprof_walls(p, w, 10), rows);
+        for (k = 0; k < rows; k++) {
+            uint32_t path = k + 2 + (k >= 2);
+            CHECK_EQ(w[k].path, path);
+            CHECK_EQ(w[k].running, path % 3 == 0 ? 10 + path : 0);
+            CHECK_EQ(w[k].ready, path % 3 == 1 ? 10 + path : 0);
+            CHECK_EQ(w[k].paused, path % 3 == 2 ? 10 + path : 0);
+            CHECK_EQ(w[k].running_ns, halves(20 + path));
+            CHECK_EQ(w[k].ready_ns, halves(30 + path));
+            CHECK_EQ(w[k].paused_ns, halves(41 + path));
+        }
+        CHECK_EQ(w[rows].running, UINT64_C(0x5a5a5a5a5a5a5a5a));
+        CHECK_EQ(chroprof_walls(p, w, 1), rows);
+        CHECK_EQ(chroprof_walls(p, NULL, 10), rows);
+    }
+    harness_keep_none();
+}
+
+TEST(figures_of_the_sampler)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__sampler *s = sampler(p);
+    chroprof_sampler_totals t;
+    s->mode = CHROPROF_SAMPLER_WALL;
+    s->period_ns = 11;
+    s->first_period_ns = 12;
+    s->budget_ppm = 13;
+    s->ticks = 14;
+    s->samples = 15;
+    p->core->tables[CHROPROF_TABLE_SAMPLES].used = 16;
+    s->inside = 17;
+    s->lost = 18;
+    s->dropped = 19;
+    s->cost_ns = 20;
+    s->draws = 21;
+    s->misses = 22;
+    memset(&t, 0x5a, sizeof t);
+    chroprof_read_sampler(p, &t);
+    CHECK(!t.running && t.mode == CHROPROF_SAMPLER_WALL);
+    CHECK(t.period_ns == 11 && t.first_period_ns == 12 && t.budget_ppm == 13 && t.ticks == 14);
+    CHECK(t.samples == 15 && t.rows == 16 && t.inside == 17 && t.lost == 18 && t.dropped == 19);
+    CHECK(t.cost_ns == 20 && t.draws == 21 && t.misses == 22);
+    s->mode = 77;
+    chroprof_read_sampler(p, &t);
+    CHECK_EQ(t.mode, CHROPROF_SAMPLER_CPU);
+    s->running = 1;                         /* of a process that has no timer */
+    chroprof_read_sampler(p, &t);
+    CHECK(!t.running);
+    p->view = true;
+    chroprof_read_sampler(p, &t);
+    CHECK(t.running);
+    s->running = 0;
+    chroprof_read_sampler(p, &t);
+    CHECK(!t.running);
+    harness_keep_none();
+}
+
+/* From the bits that keys left behind, how many keys there were: of n bits set, each new one was as
+ * many keys as places were left over, and half as many again; never more than drops. */
+TEST(numbers_of_keys_that_were_dropped)
+{
+    uint64_t keys = 2, bits = 0;
+    uint32_t n;
+    for (n = 0; n <= 64; n++) {
+        chroprof__table table;
+        memset(&table, 0, sizeof table);
+        table.wanted = bits;
+        table.dropped = 100000;
+        CHECK_EQ(chroprof__distinct(&table), n < 63 ? keys : 100000);
+        table.dropped = keys;
+        CHECK_EQ(chroprof__distinct(&table), keys);
+        table.dropped = keys - 1;
+        CHECK_EQ(chroprof__distinct(&table), keys - 1);
+        if (n < 64) {
+            bits |= UINT64_C(1) << (n * 37 + 63) % 64;
+            keys += 1 + 96 / (64 - n);
+        }
+    }
+}
+
+static void check_advice(const chroprof *p, chroprof_table_kind kind, uint64_t dropped,
+                         uint64_t wanted, uint64_t advice)
+{
+    chroprof__table *table = &p->core->tables[kind];
+    CHECK_EQ(table_of(p, kind).advice, 0);
+    table->dropped = dropped;
+    table->wanted = wanted;
+    CHECK_EQ(table_of(p, kind).dropped, dropped);
+    CHECK_EQ(table_of(p, kind).advice, advice);
+    CHECK_EQ(table_of(p, kind).capacity, table->capacity);
+    CHECK_EQ(table_of(p, kind).bytes, table->bytes);
+    table->dropped = table->wanted = 0;
+}
+
+TEST(figures_of_the_tables)
+{
+    static const uint32_t depths[][2] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 2, 3 }, { 1, 3 } };
+    chroprof_options o;
+    chroprof_table row;
+    chroprof *p;
+    uint32_t k;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 11;
+    o.max_sites = 12;
+    o.max_paths = 13;
+    o.max_edges = 14;
+    o.max_depth = 3;
+    o.max_histograms = 2;
+    o.max_samples = 15;
+    o.max_windows = 4;
+    o.max_stalls = 16;
+    o.string_bytes = 170;
+    o.window_ns = 10;
+    p = fresh(&o);
+    row = table_of(p, CHROPROF_TABLE_HISTOGRAMS);
+    CHECK(row.used == 0 && row.dropped == 0 && row.advice == 0);
+    check_advice(p, CHROPROF_TABLE_FUTURES, 7, 99, 18);
+    check_advice(p, CHROPROF_TABLE_SITES, 7, 3, 12 + 6);
+    check_advice(p, CHROPROF_TABLE_PATHS, 7, 1, 13 + 4);
+    check_advice(p, CHROPROF_TABLE_EDGES, 3, 3, 14 + 3);
+    check_advice(p, CHROPROF_TABLE_DEPTH, 7, 2, 5);
+    check_advice(p, CHROPROF_TABLE_STRINGS, 7, 30, 200);
+    check_advice(p, CHROPROF_TABLE_SAMPLES, 7, 1, 19);
+    for (k = 0; k < 5; k++) {
+        row = table_of(p, CHROPROF_TABLE_DEPTH);
+        CHECK(row.used == depths[k][0] && row.peak == depths[k][1]);
+        if (k == 0)
+            at(p, 0, ENTER, 0, &A);
+        else if (k == 1)
+            at(p, 9, ENTER, 0, &B);
+        else if (k == 2) {
+            at(p, 10, ENTER, 0, &C);
+            CHECK_EQ(table_of(p, CHROPROF_TABLE_DEPTH).used, 3);
+            at(p, 11, LEAVE, 0, NULL);
+        } else if (k == 3)
+            at(p, 12, LEAVE, 0, NULL);
+    }
+    row = table_of(p, CHROPROF_TABLE_HISTOGRAMS);
+    CHECK(row.used == 2 && row.peak == 2 && row.dropped == 1 && row.advice == 3);
+    row = table_of(p, CHROPROF_TABLE_STRINGS);
+    CHECK_EQ(row.used, 7 + 6 + 6 + 9 + 5);
+    CHECK_EQ(row.peak, row.used);
+    row = table_of(p, CHROPROF_TABLE_WINDOWS);
+    CHECK(row.used == 2 && row.peak == 2);
+    at(p, 39, TICK, 0, NULL);
+    row = table_of(p, CHROPROF_TABLE_WINDOWS);
+    CHECK(row.used == 4 && row.peak == 4);
+    at(p, 40, TICK, 0, NULL);
+    row = table_of(p, CHROPROF_TABLE_WINDOWS);
+    CHECK(row.used == 3 && row.peak == 4);
+    p->core->tables[CHROPROF_TABLE_SITES].dropped = 7;
+    CHECK_EQ(totals_of(p).dropped, 1 + 7);
+    harness_keep_none();
+}
+
 #define CORE_CASES                                                                                 \
     CASE(each_table_has_its_rows_and_place), CASE(tables_of_samples_grow_with_them),               \
     CASE(capacities_have_defaults_and_limits), CASE(a_table_of_2_to_the_32_rows_has_no_place),     \
@@ -1059,6 +2532,23 @@ TEST(ranks_are_in_each_order)
     CASE(buckets_are_an_eighth_of_an_octave), CASE(windows_hold_each_tick),                        \
     CASE(windows_that_were_merged_many_times), CASE(percentiles_are_of_the_nearest_rank),          \
     CASE(percentiles_have_what_is_held_back), CASE(percentiles_of_few_and_of_many),                \
-    CASE(ranks_are_in_each_order)
+    CASE(ranks_are_in_each_order), CASE(the_horizon_is_what_comes_first),                          \
+    CASE(options_become_ticks_by_the_rate), CASE(items_have_a_kind_and_56_bits),                   \
+    CASE(the_ring_lies_behind_the_notes), CASE(random_numbers_are_splitmix64),                     \
+    CASE(modules_end_before_their_end), CASE(nodes_are_found_until_the_table_is_full),             \
+    CASE(rows_of_samples_go_round), CASE(places_of_hits), CASE(hits_take_the_time_inside),         \
+    CASE(hits_of_turns_and_passes), CASE(the_last_draws_are_remembered),                           \
+    CASE(draws_are_what_the_numbers_say), CASE(of_two_neighbours_one_keeps_its_stack),             \
+    CASE(a_full_ring_is_thinned), CASE(times_of_samples_stay_in_the_profile),                      \
+    CASE(ticks_that_are_absorbed), CASE(stacks_of_what_runs),                                      \
+    CASE(a_deep_stack_ends_with_its_mark), CASE(the_past_is_blamed_on_who_was_on_top),             \
+    CASE(the_biggest_slices_of_a_turn), CASE(the_longest_stalls_are_in_a_heap),                    \
+    CASE(stalls_have_the_slices_of_their_turn), CASE(lists_of_slices_begin_with_their_turn),       \
+    CASE(futures_of_one_id_keep_their_time), CASE(unknown_ids_above_what_is_left),                 \
+    CASE(percentiles_count_each_entry_once), CASE(figures_of_paths_and_sites),                     \
+    CASE(figures_of_the_totals), CASE(nothing_is_read_of_no_profile),                              \
+    CASE(shares_of_a_weight_are_rounded), CASE(parts_of_rows_of_samples), CASE(marks_have_names),  \
+    CASE(rows_of_the_wall_profile), CASE(figures_of_the_sampler),                                  \
+    CASE(numbers_of_keys_that_were_dropped), CASE(figures_of_the_tables)
 
 #endif
