@@ -985,6 +985,7 @@ TEST(a_series_of_idle_time)
     chroprof *p = fresh(NULL);
     at(p, 0, IDLE_ENTER, 0, NULL);
     at(p, UINT64_C(30000000000), IDLE_LEAVE, 0, NULL);
+    CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 0);
     CHECK_STR(series_of(p, 61, true),
               "TIME  share of the loop; a full block is 1%       mean   peak\n"
               "all busy                                          0.0%   0.0%\n"
@@ -1250,5 +1251,319 @@ TEST(a_dump_calibrates_once_more)
     CHECK_EQ(p.core->error_ppb, 12345);
 }
 #endif
+
+/* >>columns and rows */
+
+/* From which width on a column is there, unless it is the order; the last two only if anybody was
+ * ever ready. */
+TEST(columns_come_with_the_width)
+{
+    static const uint32_t from[CHROPROF__COLUMN_COUNT] = { 60, 120, 72, 60, 120, 130, 120, 120, 120,
+                                                           72 };
+    static const int order[CHROPROF__COLUMN_COUNT] = {
+        CHROPROF_BY_EXEC, CHROPROF_BY_WITH_CHILDREN, -1, CHROPROF_BY_SLICE_MAX, -1,
+        CHROPROF_BY_CALLS, -1, -1, CHROPROF_BY_DELAY, CHROPROF_BY_BLAME
+    };
+    chroprof__page g;
+    uint32_t k, width = 0;
+    int by;
+    memset(&g, 0, sizeof g);
+    for (k = 0; k < CHROPROF__COLUMN_COUNT; k++)
+        for (by = 0; by <= 5; by++) {
+            const chroprof__column *c = &chroprof__rank_columns[k];
+            g.by = (chroprof_order)made_up(by);
+            g.totals.delay_ns = 1;
+            g.columns = from[k] - 1;
+            CHECK_EQ(chroprof__column_shown(&g, c), order[k] == by);
+            g.columns = from[k];
+            CHECK(chroprof__column_shown(&g, c));
+            g.totals.delay_ns = 0;
+            CHECK_EQ(chroprof__column_shown(&g, c), k < 8 || order[k] == by);
+        }
+    for (k = 0; k < CHROPROF__COLUMN_COUNT; k++)
+        width += chroprof__rank_columns[k].width;
+    g.totals.delay_ns = 1;
+    g.columns = 130;
+    CHECK_EQ(chroprof__columns_width(&g), 79);
+    CHECK_EQ(width, 79);
+    g.by = CHROPROF_BY_EXEC;
+    g.columns = 129;
+    CHECK_EQ(chroprof__columns_width(&g), 72);
+    g.columns = 72;
+    CHECK_EQ(chroprof__columns_width(&g), 32);
+    g.columns = 60;
+    CHECK_EQ(chroprof__columns_width(&g), 16);
+}
+
+static void draw_a_code_row(chroprof__page *g)
+{
+    chroprof__code_group c;
+    memset(&c, 0, sizeof c);
+    g->p = harness_profile();
+    c.weight = 1;
+    c.name = *the_path();
+    c.bare = **the_path() == '\0' || strchr(*the_path(), '/') != NULL;
+    chroprof__code_row(g, &c, 8);
+}
+
+/* A third of the page for the task; what is too long loses its middle before the page ends. */
+TEST(names_of_functions_share_the_page)
+{
+    static const struct { const char *name, *row; } rows[] = {
+        { "short", "  12.5%  (no task)             short\n" },
+        { "", "  12.5%  (no task)             in (unknown code)\n" },
+        { "/lib/x.so", "  12.5%  (no task)             in x.so\n" },
+        { "abcdefghijklmnopqrstuvwx", "  12.5%  (no task)             abcdefghijklmnopqrstuvwx\n" },
+        { "abcdefghijklmnopqrstuvwxy",
+          "  12.5%  (no task)             abcdefghijkl\xe2\x80\xa6opqrstuvwxy\n" },
+    };
+    size_t k;
+    (void)fresh(NULL);
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        *the_path() = rows[k].name;
+        CHECK_STR(page_text(draw_a_code_row, 60), rows[k].row);
+    }
+}
+
+/* Twelve functions are shown, and no more than 96 told apart. */
+TEST(twelve_functions_are_shown)
+{
+    char names[100][8];
+    chroprof_site site = { names[0], "f", 1 };
+    chroprof__code_group groups[CHROPROF__CODE_GROUPS];
+    chroprof *p = fresh(NULL);
+    const char *text;
+    uint32_t k;
+    for (k = 0; k < 100; k++) {
+        snprintf(names[k], sizeof names[k], "t%u", (unsigned)k);
+        site.name = names[k];
+        at(p, 10 + k, ENTER, 0, &site);
+        chroprof_sample(p, 10 + k, 1);
+        at(p, 10 + k, LEAVE, 0, NULL);
+        CHECK_EQ(chroprof__code_groups(p, groups), k < 96 ? k + 1 : 96);
+    }
+    text = strstr(text_of(p), "\nSAMPLES  100\n");
+    CHECK(text != NULL);
+    text = strstr(text, "function\n");
+    CHECK(text != NULL);
+    for (k = 0; k < 12; k++) {
+        text = strchr(text, '\n') + 1;
+        CHECK(strncmp(text, "   1.0%  t", 10) == 0);
+    }
+    text = strchr(text, '\n') + 1;
+    CHECK(*text == '\n' || *text == '\0');
+}
+
+static void draw_places_without_a_line(chroprof__page *g)
+{
+    chroprof__show_location(g, "a.c", 0, 14);
+    chroprof__show(g, "|");
+    chroprof__show_location(g, "b.c", 7, 6);
+    chroprof__show(g, "|");
+    chroprof__show_location(g, "b.c", 1234567, 9);
+    chroprof__show(g, "|");
+    chroprof__show_location(g, "b.c", 1234567, 10);
+    chroprof__show(g, "|");
+}
+
+/* A number that leaves no two columns for the name is left out. */
+TEST(places_without_a_line)
+{
+    CHECK_STR(page_text(draw_places_without_a_line, 100), "a.c|b.c:7|b.c|b\xe2\x80\xa6:1234567|");
+}
+
+/* Sites that have not run have no row. */
+TEST(a_series_of_sites_that_wait)
+{
+    chroprof_options o;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.window_ns = 1000000000;
+    p = fresh(&o);
+    at(p, 0, PENDING, 1, &A);
+    at(p, UINT64_C(15000000000), TICK, 0, NULL);
+    at(p, UINT64_C(30000000000), TICK, 0, NULL);
+    CHECK(strstr(series_of(p, 60, true), "\naccept") == NULL);
+    at(p, UINT64_C(30000000000), ENTER, 0, &B);
+    at(p, UINT64_C(60000000000), PENDING, 2, &C);
+    CHECK_STR(series_of(p, 60, true),
+              "TIME  share of the loop; a full block is 100%    mean   peak\n"
+              "all busy                       @@@@@@@@@@@@@@@  50.0% 100.0%\n"
+              "reply                          @@@@@@@@@@@@@@@  50.0% 100.0%\n"
+              "                +--------------+-------------+\n"
+              "                0            30.0s       60.0s\n");
+}
+
+/* What the rows have in all, and the longest of them, which need not be the first. */
+TEST(the_ranking_adds_up_what_it_shows)
+{
+    static chroprof__ranking r;
+    chroprof__page g;
+    chroprof *p = fresh(NULL);
+    memset(&g, 0, sizeof g);
+    g.p = p;
+    g.columns = 80;
+    g.by = CHROPROF_BY_CALLS;
+    at(p, 0, ENTER, 0, &A);
+    at(p, 5, LEAVE, 0, NULL);
+    at(p, 5, ENTER, 0, &A);
+    at(p, 7, LEAVE, 0, NULL);
+    at(p, 7, ENTER, 0, &A);
+    at(p, 8, LEAVE, 0, NULL);
+    at(p, 8, ENTER, 0, &B);
+    at(p, 100, LEAVE, 0, NULL);
+    at(p, 100, ENTER, 0, &B);
+    at(p, 108, LEAVE, 0, NULL);
+    at(p, 108, ENTER, 0, &C);
+    at(p, 1108, LEAVE, 0, NULL);
+    r.shown_ns = r.longest_ns = 77;
+    for (g.top = 1; g.top <= 4; g.top++) {
+        chroprof__ranking_read(&g, &r);
+        CHECK_EQ(r.all, 3);
+        CHECK_EQ(r.count, g.top < 3 ? g.top : 3);
+        CHECK_EQ(r.shown_ns, g.top == 1 ? 8 : g.top == 2 ? 108 : 1108);
+        CHECK_EQ(r.longest_ns, g.top == 1 ? 8 : g.top == 2 ? 100 : 1000);
+    }
+}
+
+/* Names get what the lines of the tree leave. */
+TEST(long_names_in_the_tree)
+{
+    static char name[61];
+    static const chroprof_site outer = { "outer", "", 0 };
+    chroprof_site inner = { name, "", 0 };
+    const char *text;
+    chroprof *p = fresh(NULL);
+    chroprof_text_options look;
+    static harness_output out;
+    int k;
+    for (k = 0; k < 60; k++)
+        name[k] = (char)('0' + k);
+    at(p, 0, ENTER, 0, &outer);
+    at(p, 500, ENTER, 0, &inner);
+    at(p, 1000, LEAVE, 0, NULL);
+    at(p, 1000, LEAVE, 0, NULL);
+    memset(&look, 0, sizeof look);
+    memset(&out, 0, sizeof out);
+    look.columns = 60;
+    CHECK_EQ(chroprof_write_text(p, &look, harness_collect, &out), 0);
+    text = strstr(out.bytes, "\nPATHS ");
+    CHECK(text != NULL);
+    CHECK(strstr(text, "\nouter                                100.0%   1.00\xc2\xb5s   500ns\n"
+                       "\xe2\x94\x94\xe2\x94\x80 0123456789:;<=>?\xe2\x80\xa6\\]^_`abcdefghijk"
+                       "  50.0%    500ns   500ns\n") != NULL);
+}
+
+static chroprof_stall_slice slice_of(const char *name, const char *file, uint32_t line, uint64_t ns)
+{
+    chroprof_stall_slice slice;
+    memset(&slice, 0, sizeof slice);
+    slice.name = name;
+    slice.file = file;
+    slice.line = line;
+    slice.exec_ns = ns;
+    return slice;
+}
+
+/* Slices of one place are one, where the first of them stands. */
+TEST(slices_of_one_place)
+{
+    chroprof_stall s;
+    memset(&s, 0, sizeof s);
+    s.slices[0] = slice_of("x", "f", 1, 1);
+    s.slices[1] = slice_of("x", "f", 1, 2);
+    s.slices[2] = slice_of("y", "f", 1, 4);
+    s.slices[3] = slice_of("x", "f", 1, 8);
+    s.slice_count = 4;
+    chroprof__stall_merge(&s);
+    CHECK_EQ(s.slice_count, 2);
+    CHECK_EQ(s.slices[0].exec_ns, 11);
+    CHECK_EQ(s.slices[1].exec_ns, 4);
+    CHECK_STR(s.slices[1].name, "y");
+    s.slices[0] = slice_of("x", "f", 1, 1);
+    s.slices[1] = slice_of("x", "g", 1, 2);
+    s.slices[2] = slice_of("x", "f", 2, 4);
+    s.slices[3] = slice_of("x", "g", 1, 8);
+    s.slice_count = 4;
+    chroprof__stall_merge(&s);
+    CHECK_EQ(s.slice_count, 3);
+    CHECK_EQ(s.slices[0].exec_ns, 1);
+    CHECK_EQ(s.slices[1].exec_ns, 10);
+    CHECK_EQ(s.slices[2].exec_ns, 4);
+    CHECK_EQ(s.slices[2].line, 2);
+    s.slice_count = 0;
+    chroprof__stall_merge(&s);
+    CHECK_EQ(s.slice_count, 0);
+}
+
+static void draw_where_it_was(chroprof__page *g)
+{
+    g->p = harness_profile();
+    chroprof__stall_places(g, the_stall());
+}
+
+/* At most two places, and none of a view, whose functions have no names here. */
+TEST(places_of_a_stall)
+{
+#define NOBODY " in (no function that the dynamic linker knows)\n"
+    chroprof_stall *s = the_stall();
+    chroprof *p = fresh(NULL);
+    memset(s, 0, sizeof *s);
+    s->length_ns = 1000;
+    CHECK_STR(page_text(draw_where_it_was, 80), "");
+    s->cpu_ns = 1;
+    CHECK_STR(page_text(draw_where_it_was, 80),
+              "         0.1% CPU, 0.0% waiting or preempted\n");
+    s->cpu_ns = 0;
+    s->waiting_ns = 255;
+    s->sample_count = 1;
+    s->sampled = 8;
+    s->samples[0].weight = 4;
+    s->samples[1].weight = 3;
+    s->samples[2].weight = 1;
+    CHECK_STR(page_text(draw_where_it_was, 80),
+              "         0.0% CPU, 25.5% waiting or preempted\n         50.0%" NOBODY);
+    s->waiting_ns = 0;
+    s->sample_count = 3;
+    CHECK_STR(page_text(draw_where_it_was, 80), "         50.0%" NOBODY "         37.5%" NOBODY);
+    p->view = true;
+    CHECK_STR(page_text(draw_where_it_was, 80), "");
+    p->view = false;
+#undef NOBODY
+}
+
+static void draw_the_stalls(chroprof__page *g)
+{
+    g->p = harness_profile();
+    g->totals = *the_totals();
+    chroprof__text_stalls(g);
+}
+
+/* The list says whether there were more. */
+TEST(how_many_stalls_there_were)
+{
+#define COLUMNS_OF_STALLS " length  kind           at  events  biggest slices\n"
+#define THE_TURN "   12ns  turn    00:00.000       1  accept 100%\n"
+    chroprof_options o;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    memset(the_totals(), 0, sizeof *the_totals());
+    o.stall_ns = 11;
+    p = fresh(&o);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 11, LEAVE, 0, NULL);
+    CHECK_STR(page_text(draw_the_stalls, 80), "");
+    at(p, 11, ENTER, 0, &A);
+    at(p, 23, LEAVE, 0, NULL);
+    the_totals()->stalls = 1;
+    CHECK_STR(page_text(draw_the_stalls, 80),
+              "\nSTALLS  1 turn or pass longer than 11ns\n" COLUMNS_OF_STALLS THE_TURN);
+    the_totals()->stalls = 2;
+    CHECK_STR(page_text(draw_the_stalls, 80),
+              "\nSTALLS  2 turns and passes longer than 11ns, the longest:\n" COLUMNS_OF_STALLS
+              THE_TURN);
+#undef COLUMNS_OF_STALLS
+#undef THE_TURN
+}
 
 #endif

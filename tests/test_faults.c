@@ -122,7 +122,21 @@ static void *note_mapping(void *place)
     return mapped_lately()[0] = place;
 }
 
-#define open(...) (fails("open") ? -1 : open(__VA_ARGS__))
+/* How many files were opened that a program started by exec would have. */
+static unsigned *kept_by_exec(void)
+{
+    static unsigned count;
+    return &count;
+}
+
+static int note_file(int file)
+{
+    int flags = file < 0 ? FD_CLOEXEC : fcntl(file, F_GETFD);
+    *kept_by_exec() += (flags & FD_CLOEXEC) == 0;
+    return file;
+}
+
+#define open(...) (fails("open") ? -1 : note_file(open(__VA_ARGS__)))
 #define read(f, to, n)                                                                             \
     (fails("read") ? -1 : pretend()->text != NULL ? read_text(to, n) : read(f, to, n))
 #define fstat(f, facts) (fails("fstat") ? -1 : fstat(f, facts))
@@ -322,12 +336,17 @@ TEST(when_a_process_began)
         { "no such text", 0 }, { "1 (name) S 4 5", 0 }, { "", 0 }, { "1 (name) " FIELDS "x", 0 },
         { "1 (name) " FIELDS "12/", 12 }, { "1 (name) " FIELDS, 0 }
     };
-#undef FIELDS
+    char longer[1100];
     size_t k;
     for (k = 0; k < sizeof texts / sizeof *texts; k++) {
         pretend()->text = texts[k].text;
         CHECK_EQ(chroprof__process_start(1), texts[k].want);
     }
+    memset(longer, 'n', sizeof longer);
+    memcpy(longer, "1 (", 3);
+    memcpy(longer + 1020 - strlen(") " FIELDS), ") " FIELDS "7654321 23", strlen(") " FIELDS) + 11);
+    pretend()->text = longer;               /* the first 1,023 bytes count */
+    CHECK_EQ(chroprof__process_start(1), 765);
     happened();
     CHECK(chroprof__process_start((uint64_t)getpid()) > 0);
     fail_at("open", 1, EACCES);
@@ -336,6 +355,7 @@ TEST(when_a_process_began)
     fail_at("read", 1, EIO);
     CHECK_EQ(chroprof__process_start((uint64_t)getpid()), 0);
     CHECK(happened());
+#undef FIELDS
 }
 
 /* >>each call fails in turn */
@@ -545,7 +565,7 @@ TEST(a_mapping_has_the_name_of_its_file)
     remove_all(path);
 }
 
-/* A program of our number was killed while it made its file: ours is told apart by when it began. */
+/* A program of our number was killed while it made its file: when ours began tells them apart. */
 TEST(the_name_of_a_file_under_way)
 {
     const char *path = file_of("twice");
@@ -594,6 +614,21 @@ TEST(a_lock_that_nobody_has)
     close(file);
     remove_all(path);
 }
+
+#ifdef O_CLOEXEC
+TEST(no_file_of_ours_outlives_exec)
+{
+    const char *path = file_of("closed");
+    chroprof p;
+    leave_behind(path, no_such_pid);
+    *kept_by_exec() = 0;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK(there(path, ".prev"));
+    chroprof_unmap(&p);
+    CHECK_EQ(*kept_by_exec(), 0);
+    remove_all(path);
+}
+#endif
 
 /* Both are the machine without a name. */
 TEST(a_dead_program_on_a_host_without_a_name)
@@ -1026,7 +1061,9 @@ TEST(the_manual_clock_has_a_guard)
     CHECK(p.clock != chroprof_clock_manual);
     CHECK_EQ(chroprof_now(&p), 0);
     at(&p, 5, ENTER, 0, &A);
+    CHECK_EQ(chroprof_now(&p), 5);
     at(&p, 9, LEAVE, 0, NULL);
+    CHECK_EQ(chroprof_now(&p), 9);
     chroprof_reset(&p);
     laws(&p);
     CHECK_EQ(totals_of(&p).elapsed_ns, 0);
@@ -1276,6 +1313,9 @@ static const test_case tests[] = {
     CASE(the_name_of_a_file_under_way),
     CASE(the_name_is_asked_for_eight_times),
     CASE(a_lock_that_nobody_has),
+#ifdef O_CLOEXEC
+    CASE(no_file_of_ours_outlives_exec),
+#endif
     CASE(a_dead_program_on_a_host_without_a_name),
     CASE(the_options_that_a_profile_was_made_with),
     CASE(a_child_sees_what_its_parent_did),

@@ -2143,6 +2143,16 @@ static const test_case tests[] = {
 #if CHROPROF__HAS_COUNTER
     CASE(a_dump_calibrates_once_more),
 #endif
+    CASE(columns_come_with_the_width),
+    CASE(names_of_functions_share_the_page),
+    CASE(twelve_functions_are_shown),
+    CASE(places_without_a_line),
+    CASE(a_series_of_sites_that_wait),
+    CASE(the_ranking_adds_up_what_it_shows),
+    CASE(long_names_in_the_tree),
+    CASE(slices_of_one_place),
+    CASE(places_of_a_stall),
+    CASE(how_many_stalls_there_were),
     CASE(slots_are_fetched_before_the_clock_is_read),
     CASE(the_rate_is_final_after_89_milliseconds),
     CASE(the_clocks_are_read_a_few_times),
