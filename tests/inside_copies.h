@@ -674,6 +674,252 @@ TEST(samples_that_fit_together_are_kept)
     harness_keep_none();
 }
 
+/* >>mending: hashed tables of four rows */
+
+/* The nth good edge whose home is this row. */
+static chroprof__edge edge_of(const chroprof *p, uint32_t home, uint32_t nth)
+{
+    chroprof__edge edge;
+    memset(&edge, 0, sizeof edge);
+    for (edge.path = 0; edge.path < 9; edge.path++)
+        for (edge.target = 3; edge.target < 8; edge.target++) {
+            edge.site = path(edge.target).site;
+            if (edge.target != 7 &&
+                chroprof__hash_index((uint64_t)edge.path << 32 ^ edge.site, FEW) == home &&
+                nth-- == 0)
+                return edge;
+        }
+    harness_fail(__FILE__, __LINE__, "no such edge");
+}
+
+static void check_edge(const chroprof *p, uint32_t row, chroprof__edge want)
+{
+    const chroprof__edge *edges =
+        (const chroprof__edge *)chroprof__rows(p->core, CHROPROF_TABLE_EDGES);
+    harness_equal(__FILE__, (int)row, "edge of the row (the line)",
+                  memcmp(edges + row, &want, sizeof want) == 0, true);
+}
+
+/* Once around, from behind an empty row: what is in the wrong one goes to the first free one from
+ * its home, and leaves its own to those after it. */
+TEST(edges_are_put_where_they_are_found)
+{
+    chroprof *p = few_edges();
+    chroprof__edge *edges = (chroprof__edge *)chroprof__rows(p->core, CHROPROF_TABLE_EDGES);
+    const chroprof__edge none = { 0, 0, 0, 0 }, a = edge_of(p, 3, 0), b = edge_of(p, 1, 0);
+    const chroprof__edge c = edge_of(p, 0, 0), d = edge_of(p, 0, 1);
+    chroprof__edge bad = c, beyond = edges[FEW];
+    edges[0] = a;
+    edges[1] = b;
+    edges[2] = c;
+    chroprof__mend_edges(p);
+    check_edge(p, 0, c);
+    check_edge(p, 1, b);
+    check_edge(p, 2, none);
+    check_edge(p, 3, a);
+    CHECK_EQ(used(EDGES), 3);
+    edges[2] = d;                           /* full: c and b before it, a behind it */
+    chroprof__mend_edges(p);
+    check_edge(p, 0, c);
+    check_edge(p, 1, b);
+    check_edge(p, 2, d);
+    check_edge(p, 3, a);
+    CHECK_EQ(used(EDGES), 4);
+    table(EDGES).capacity = 3;              /* from the last row on: a, c and b are first */
+    chroprof__mend_edges(p);
+    check_edge(p, 2, none);
+    CHECK_EQ(used(EDGES), 3);
+    table(EDGES).capacity = 4;
+    bad.target = 9;
+    edges[2] = bad;
+    chroprof__mend_edges(p);
+    check_edge(p, 2, none);
+    CHECK_EQ(used(EDGES), 3);
+    edges[0] = edges[1] = none;             /* around the end */
+    edges[2] = edge_of(p, 3, 1);
+    chroprof__mend_edges(p);
+    check_edge(p, 0, edge_of(p, 3, 1));
+    check_edge(p, 2, none);
+    check_edge(p, 3, a);
+    CHECK_EQ(used(EDGES), 2);
+    check_edge(p, FEW, beyond);
+    harness_keep_none();
+}
+
+static chroprof__future future_at(uint32_t home, uint32_t nth)
+{
+    chroprof__future f;
+    memset(&f, 0, sizeof f);
+    do {
+        f.id++;
+    } while (chroprof__hash_index(f.id, FEW) != home || nth-- != 0);
+    f.path = 3;
+    f.state = CHROPROF_PENDING;
+    f.since = 40 + home;
+    return f;
+}
+
+static void check_slots(const chroprof *p, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    CHECK_EQ(p->futures[0].id, a);
+    CHECK_EQ(p->futures[1].id, b);
+    CHECK_EQ(p->futures[2].id, c);
+    CHECK_EQ(p->futures[3].id, d);
+    CHECK_EQ(p->futures[4].id, 99);
+    CHECK_EQ(used(FUTURES), (a != 0) + (b != 0) + (c != 0) + (d != 0));
+}
+
+static chroprof *few_slots(uint32_t capacity_of_them)
+{
+    chroprof *p = scene();
+    memset(p->futures, 0, 5 * sizeof *p->futures);
+    p->futures[FEW].id = 99;
+    p->slots = FEW;
+    capacity(FUTURES) = capacity_of_them;
+    harness_keep_none();
+    return p;
+}
+
+TEST(futures_are_put_where_they_are_found)
+{
+    chroprof *p = few_slots(4);
+    const chroprof__future a = future_at(3, 0), b = future_at(1, 0), c = future_at(0, 0);
+    const chroprof__future d = future_at(0, 1), e = future_at(3, 1);
+    CHECK(c.id != d.id && a.id != e.id);
+    p->futures[0] = a;
+    p->futures[1] = b;
+    p->futures[2] = c;
+    chroprof__mend_slots(p);
+    check_slots(p, c.id, b.id, 0, a.id);
+    p->futures[2] = d;
+    chroprof__mend_slots(p);
+    check_slots(p, c.id, b.id, d.id, a.id);
+    capacity(FUTURES) = 3;
+    chroprof__mend_slots(p);
+    check_slots(p, c.id, b.id, 0, a.id);
+    p->futures[2] = a;                      /* an id twice */
+    capacity(FUTURES) = 4;
+    chroprof__mend_slots(p);
+    check_slots(p, c.id, b.id, 0, a.id);
+    memset(p->futures, 0, 2 * sizeof a);
+    p->futures[2] = e;
+    chroprof__mend_slots(p);
+    check_slots(p, e.id, 0, 0, a.id);
+}
+
+/* Those of no path, of no state; times and frames that cannot be. */
+TEST(futures_that_cannot_be_go)
+{
+    static const struct { uint32_t path, state; bool stays; } rows[] = {
+        { 2, CHROPROF_PENDING, true }, { 1, CHROPROF_PENDING, false },
+        { 8, CHROPROF_PAUSED, true }, { 9, CHROPROF_PAUSED, false },
+        { 3, CHROPROF_PAUSED + 1, false }, { 3, CHROPROF__GONE, false }
+    };
+    size_t k;
+    uint64_t since;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (since = 149; since < 152; since++) {
+            chroprof *p = few_slots(1);
+            chroprof__future *f = p->futures + 1;
+            *f = future_at(1, 0);
+            f->path = rows[k].path;
+            f->state = (uint8_t)rows[k].state;
+            f->since = since;
+            f->frame = 5;
+            f->exec = 7;
+            chroprof__mend_slots(p);
+            CHECK_EQ(used(FUTURES), rows[k].stays);
+            CHECK_EQ(f->id != 0, rows[k].stays);
+            CHECK_EQ(f->since, !rows[k].stays ? 0 : since < 150 ? since : 150);
+            CHECK_EQ(f->exec, rows[k].stays ? 7 : 0);
+            CHECK_EQ(f->frame, 0);
+        }
+}
+
+/* Slices and samples that a stall cannot have. */
+TEST(stalls_are_mended)
+{
+    chroprof *p = sampled_scene();
+    const uint32_t last = table(STALLS).rows - 1;
+    chroprof__stall *rows = chroprof__stall_rows(p->core);
+    uint32_t k, i;
+    for (k = 0; k <= last; k += last) {
+        for (i = 0; i < CHROPROF_STALL_SLICES; i++)
+            rows[k].slices[i].path = 7 + i;
+        rows[k].slice_count = k ? CHROPROF_STALL_SLICES + 1 : 3;
+        rows[k].hits.count = k ? 2 : 1;
+        rows[k].hits.stack[0] = 5;
+        rows[k].hits.stack[1] = 6;
+    }
+    chroprof__mend_stalls(p);
+    for (k = 0; k <= last; k += last) {
+        CHECK_EQ(rows[k].slice_count, k ? CHROPROF_STALL_SLICES : 3);
+        for (i = 0; i < CHROPROF_STALL_SLICES; i++)
+            CHECK_EQ(rows[k].slices[i].path,
+                     i < 2 || i >= rows[k].slice_count ? 7 + i : CHROPROF__UNTRACKED);
+        CHECK_EQ(rows[k].hits.count, k ? 0 : 1);
+    }
+    harness_keep_none();
+}
+
+/* Rows of samples, the first and the last, and modules that are not in use. */
+TEST(damaged_rows_of_samples_are_emptied)
+{
+    int k;
+    for (k = 0; k < 5; k++) {
+        chroprof *p = sampled_scene();
+        const uint32_t last = chroprof__sample_capacity(p->core) - 1;
+        chroprof__sample *rows = chroprof__sample_rows(p->core);
+        chroprof__module *modules = chroprof__modules(p->core);
+        rows[last] = rows[1];
+        rows[last].stack = k == 0 ? 6 : 5;
+        rows[0].stack = k == 1 ? 6 : 1;
+        sampler(p)->head = k == 2 ? last + 1 : 5;
+        node(p, 3)->parent = k == 3 ? 3 : 2;
+        memset(modules[0].build_id, 'x', sizeof modules->build_id);
+        memset(modules[0].path, 'x', sizeof modules->path);
+        memset(modules[1].path, 'x', sizeof modules->path);
+        chroprof__mend_samples(p);
+        CHECK_EQ(rows[last].weight, k == 0 || k == 2 || k == 3 ? 0 : 3);
+        CHECK_EQ(rows[0].weight, k == 1 || k == 2 || k == 3 ? 0 : 1);
+        CHECK_EQ(used(SAMPLES), k == 1 ? 4 : k == 2 || k == 3 ? 0 : 5);
+        CHECK_EQ(sampler(p)->samples, k == 2 || k == 3 ? 0 : 12);
+        CHECK_EQ(sampler(p)->dropped, k == 1 ? 1 : 0);
+        CHECK_EQ(modules[0].build_id[CHROPROF__BUILD_ID - 1], '\0');
+        CHECK_EQ(modules[0].build_id[CHROPROF__BUILD_ID - 2], 'x');
+        CHECK_EQ(modules[0].path[CHROPROF__MODULE_PATH - 1], '\0');
+        CHECK_EQ(modules[0].path[CHROPROF__MODULE_PATH - 2], 'x');
+        CHECK_EQ(modules[1].path[CHROPROF__MODULE_PATH - 1], 'x');
+    }
+    harness_keep_none();
+}
+
+/* Each node in the bucket of its key, the newest first; rows behind those in use have none. */
+TEST(buckets_of_stacks_are_made_anew)
+{
+    chroprof *p = sampled_scene();
+    const uint32_t rows = p->core->tables[CHROPROF__STACKS].rows;
+    uint32_t k, found = 0;
+    for (k = 0; k < rows; k++)
+        node(p, k)->head = 77;
+    CHECK(chroprof__mend_stacks(p));
+    for (k = 0; k < rows; k++) {
+        uint32_t n = node(p, k)->head, before = UINT32_MAX;
+        for (; n != 0; before = n, n = node(p, n)->next, found++) {
+            CHECK(n < before);
+            CHECK_EQ(chroprof__hash_index(chroprof__node_key(node(p, n)->parent, node(p, n)->item),
+                                          rows), k);
+        }
+    }
+    CHECK_EQ(found, 5);
+    node(p, 5)->parent = 5;
+    CHECK(!chroprof__mend_stacks(p));
+    node(p, 5)->parent = 0;
+    node(p, 1)->module = 2;
+    CHECK(!chroprof__mend_stacks(p));
+    harness_keep_none();
+}
+
 /* >>resets */
 
 /* Its place in the tree is all that stays of a path. */
@@ -860,6 +1106,7 @@ TEST(the_core_begins_anew)
         for (k = 0; k < 32; k++)
             c->anomalies[k] = 3;
         memset(c->intervals, 0x33, sizeof c->intervals);
+        memset(c->due, 0x44, sizeof c->due);    /* the next event's */
         c->pass.floor = c->pass.count = 3;
         for (k = 0; k < CHROPROF__LEVELS; k++)
             c->turn[k].floor = c->turn[k].count = c->turn[k].owner = 3;
@@ -941,6 +1188,12 @@ TEST(futures_are_calm_when_the_profile_is_off)
     CASE(no_tag_is_ahead_of_the_present_window),                                                   \
     CASE(time_goes_to_what_is_on_top_again),                                                       \
     CASE(samples_that_fit_together_are_kept),                                                      \
+    CASE(edges_are_put_where_they_are_found),                                                      \
+    CASE(futures_are_put_where_they_are_found),                                                    \
+    CASE(futures_that_cannot_be_go),                                                               \
+    CASE(stalls_are_mended),                                                                       \
+    CASE(damaged_rows_of_samples_are_emptied),                                                     \
+    CASE(buckets_of_stacks_are_made_anew),                                                         \
     CASE(a_path_begins_anew),                                                                      \
     CASE(futures_begin_anew),                                                                      \
     CASE(frames_begin_anew),                                                                       \

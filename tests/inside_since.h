@@ -485,6 +485,113 @@ TEST(stalls_since_the_older_state)
     harness_keep_none();
 }
 
+/* >>differences: windows */
+
+/* Two ticks of the older state's windows are one of the newer's; what its paths had not put there
+ * yet goes as well. */
+TEST(cells_since_the_older_state)
+{
+    const uint32_t kinds[] = { 0, 1 };
+    size_t k;
+    uint32_t i;
+    for (k = 0; k < 2; k++) {
+        chroprof *p = scene();
+        const uint32_t site = kinds[k] ? path(8).site : 2, most = capacity(WINDOWS);
+        uint64_t *cells = cells_of(p, site), *before;
+        chroprof older;
+        chroprof__since s;
+        CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+        s = since_of(p, &older);
+        before = cells_of(&older, site);
+        for (i = 0; i < most; i++) {
+            cells[1 + i] = 10000 + i;
+            before[1 + i] = i + 1;
+        }
+        before[0] = 0;
+        p->core->window = TAG(1, 30);
+        older.core->window = TAG(0, 61);
+        for (i = 0; i < 9; i++) {
+            older.paths[i].exec = 100 * i + 7;
+            older.paths[i].mark = 90 * i;
+            older.paths[i].window = TAG(0, 2 * i + 41);
+        }
+        chroprof__cells_since(&s, site);
+        for (i = 0; i < most; i++) {
+            uint64_t want = 10000 + i;
+            want -= i < most / 2 ? 2 * i + 1 + 2 * i + 2 : 0;
+            if (k == 0 && i == 22)
+                want -= 2 * 10 + 7;
+            if (k == 1 && i >= 26 && i <= 28)       /* paths 6, 7 and 8 */
+                want -= (i - 20) * 10 + 7;
+            CHECK_EQ(cells[1 + i], want);
+        }
+        CHECK_EQ(most % 2, 0);
+    }
+    harness_keep_none();
+}
+
+TEST(cells_of_windows_that_became_one)
+{
+    chroprof *p = scene();
+    chroprof older;
+    chroprof__since s;
+    uint32_t level, i;
+    for (level = 15; level < 18; level++) {
+        uint64_t *cells = cells_of(p, 2), *before;
+        CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+        s = since_of(p, &older);
+        before = cells_of(&older, 2);
+        for (i = 0; i < capacity(WINDOWS); i++) {
+            cells[1 + i] = 10000;
+            before[1 + i] = 1;
+        }
+        older.paths[2].exec = older.paths[2].mark = 0;
+        before[0] = 3;
+        p->core->window = TAG(level + 3, 0);
+        chroprof__cells_since(&s, 2);
+        CHECK_EQ(cells[1], 10000 - capacity(WINDOWS));
+        CHECK_EQ(cells[2], 10000);
+    }
+    harness_keep_none();
+}
+
+/* Of windows of 50 ticks the one that time 0 lies in is the first; never one yet to come. */
+TEST(windows_since_the_older_state)
+{
+    static const struct { uint64_t begin; uint32_t window, then; uint64_t phase; } rows[] = {
+        { 150, 5, 2, 0 }, { 149, 5, 3, 49 }, { 170, 5, 2, 20 }, { 0, 5, 5, 0 }, { 199, 3, 0, 49 },
+        { 250, 5, 0, 0 }
+    };
+    size_t k;
+    uint32_t site;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        chroprof *p = scene();
+        chroprof older;
+        chroprof__since s;
+        const uint32_t first = rows[k].window - rows[k].then;
+        CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+        older.core->tables[CHROPROF_TABLE_SITES].used--;    /* it has not the last one */
+        s = since_of(p, &older);
+        s.begin = rows[k].begin;
+        p->core->window = rows[k].window;
+        older.core->window = 3;
+        for (site = 0; site < 8; site++) {
+            memset(cells_of(p, site) + 1, 0, 8 * capacity(WINDOWS));
+            memset(cells_of(&older, site) + 1, 0, 8 * capacity(WINDOWS));
+            cells_of(p, site)[1 + rows[k].window] = 1000;
+            cells_of(&older, site)[1 + rows[k].window] = 1;
+        }
+        for (site = 0; site < 9; site++)
+            older.paths[site].mark = older.paths[site].exec;
+        chroprof__windows_since(&s);
+        CHECK_EQ(p->core->window, rows[k].then);
+        CHECK_EQ(p->core->window_phase, rows[k].phase);
+        for (site = 0; site < 8; site++)
+            CHECK_EQ(cells_of(p, site)[1 + rows[k].window - first], site < 7 ? 999 : 1000);
+    }
+    harness_keep_none();
+}
+
 /* >>differences: counts */
 
 /* No two alike: the kth is base + k * step, of the older state k. */
@@ -1037,6 +1144,133 @@ TEST(sites_without_all_their_slices)
     harness_keep_none();
 }
 
+/* >>sums: one profile, and once more */
+
+static void same_rank(const chroprof_rank *a, const chroprof_rank *b)
+{
+    CHECK_STR(a->name, b->name);
+    CHECK_STR(a->file, b->file);
+    CHECK_EQ(a->line, b->line);
+    CHECK(a->exec_ns == b->exec_ns && a->children_ns == b->children_ns);
+    CHECK(a->exec_max_ns == b->exec_max_ns && a->slice_max_ns == b->slice_max_ns);
+    CHECK(a->slice_p50_ns == b->slice_p50_ns && a->slice_p90_ns == b->slice_p90_ns);
+    CHECK(a->slice_p99_ns == b->slice_p99_ns && a->slice_p999_ns == b->slice_p999_ns);
+    CHECK_EQ(a->slices, b->slices);
+    CHECK(a->wall_ns == b->wall_ns && a->waiting_ns == b->waiting_ns);
+    CHECK(a->delay_ns == b->delay_ns && a->delay_p99_ns == b->delay_p99_ns);
+    CHECK(a->blame_ns == b->blame_ns && a->calls == b->calls && a->completed == b->completed);
+    CHECK(a->failed == b->failed && a->cancelled == b->cancelled);
+    CHECK(a->abandoned == b->abandoned && a->live == b->live && a->stillborn == b->stillborn);
+}
+
+static void same_windows(const chroprof *sum, uint32_t ours, const chroprof *p, uint32_t theirs,
+                         size_t shift)
+{
+    static uint64_t a[200], b[200];
+    size_t count = chroprof_site_windows(p, theirs, b, 200), k;
+    CHECK_EQ(chroprof_site_windows(sum, ours, a, 200), count + shift);
+    for (k = 0; k < count + shift; k++)
+        CHECK_EQ(a[k], (k < count ? b[k] : 0) + (shift && k >= shift ? b[k - shift] : 0));
+}
+
+/* Nothing is under way: slices that are, are in no percentile of theirs, but in ours. */
+static chroprof *quiet_busy_scene(void)
+{
+    chroprof *p = busy_scene();
+    p->core->seq--;
+    at(p, 169, CANCELLED, 4, NULL);
+    at(p, 200, TICK, 0, NULL);
+    chroprof_set_enabled(p, false);
+    return p;
+}
+
+TEST(a_sum_of_one_profile_is_that_profile)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    chroprof_rank theirs[8], ours[8];
+    chroprof_options o;
+    chroprof *p = quiet_busy_scene();
+    chroprof sum;
+    size_t count = chroprof_ranks(p, theirs, 8, CHROPROF_BY_EXEC), k;
+    chroprof_totals a = totals_of(p), b;
+    memset(&o, 0, sizeof o);
+    o.window_ns = 50;
+    begin_sum(&sum, memory, sizeof memory, &o);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    CHECK_EQ(chroprof_ranks(&sum, ours, 8, CHROPROF_BY_EXEC), count);
+    CHECK_EQ(count, 4);
+    for (k = 0; k < count; k++) {
+        same_rank(ours + k, theirs + k);
+        same_windows(&sum, ours[k].id, p, theirs[k].id, 0);
+    }
+    for (k = 0; k < 3; k++)
+        same_windows(&sum, (uint32_t)k, p, (uint32_t)k, 0);
+    b = totals_of(&sum);
+    CHECK(a.elapsed_ns == b.elapsed_ns && a.busy_ns == b.busy_ns && a.idle_ns == b.idle_ns);
+    CHECK(a.loop_ns == b.loop_ns && a.untracked_ns == b.untracked_ns && a.live == b.live);
+    CHECK(a.delay_ns == b.delay_ns && a.idle_blame_ns == b.idle_blame_ns);
+    CHECK(a.loop_blame_ns == b.loop_blame_ns && a.untracked_blame_ns == b.untracked_blame_ns);
+    CHECK(a.events == b.events && a.anomalies == b.anomalies && a.passes == b.passes);
+    CHECK(a.turns == b.turns && a.turn_max_ns == b.turn_max_ns && a.pass_max_ns == b.pass_max_ns);
+    CHECK(a.turn_p50_ns == b.turn_p50_ns && a.turn_p99_ns == b.turn_p99_ns);
+    CHECK(a.pass_p50_ns == b.pass_p50_ns && a.pass_p99_ns == b.pass_p99_ns);
+    CHECK(a.stalls == b.stalls && a.stalls == 2);
+    laws(&sum);
+    harness_keep_none();
+}
+
+static void same_stall(const chroprof_stall *a, const chroprof_stall *b, uint64_t later)
+{
+    uint32_t k;
+    CHECK_EQ(a->start_ns, b->start_ns + later);
+    CHECK_EQ(a->length_ns, b->length_ns);
+    CHECK_EQ(a->kind, b->kind);
+    CHECK_EQ(a->events, b->events);
+    CHECK_EQ(a->slice_count, b->slice_count);
+    CHECK(a->slice_count > 1);
+    for (k = 0; k < a->slice_count; k++) {
+        CHECK_EQ(a->slices[k].exec_ns, b->slices[k].exec_ns);
+        CHECK_EQ(a->slices[k].id, b->slices[k].id);
+        CHECK_STR(a->slices[k].name, b->slices[k].name);
+    }
+}
+
+/* Its 200 ns come after the first 200, which are four windows. */
+TEST(a_sum_of_a_profile_and_itself)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    chroprof_rank theirs[8], ours[8];
+    chroprof_stall stalls[2], sums[4];
+    chroprof_options o;
+    chroprof *p = quiet_busy_scene();
+    chroprof sum;
+    size_t count = chroprof_ranks(p, theirs, 8, CHROPROF_BY_EXEC), k;
+    memset(&o, 0, sizeof o);
+    o.window_ns = 50;
+    begin_sum(&sum, memory, sizeof memory, &o);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    CHECK_EQ(chroprof_ranks(&sum, ours, 8, CHROPROF_BY_EXEC), count);
+    for (k = 0; k < count; k++) {
+        CHECK_EQ(ours[k].exec_ns, 2 * theirs[k].exec_ns);
+        CHECK_EQ(ours[k].wall_ns, 2 * theirs[k].wall_ns);
+        CHECK_EQ(ours[k].delay_ns, 2 * theirs[k].delay_ns);
+        CHECK_EQ(ours[k].blame_ns, 2 * theirs[k].blame_ns);
+        CHECK_EQ(ours[k].slices, 2 * theirs[k].slices);
+        CHECK_EQ(ours[k].slice_p50_ns, theirs[k].slice_p50_ns);
+        CHECK_EQ(ours[k].exec_max_ns, theirs[k].exec_max_ns);
+        same_windows(&sum, ours[k].id, p, theirs[k].id, 4);
+    }
+    for (k = 0; k < 3; k++)
+        same_windows(&sum, (uint32_t)k, p, (uint32_t)k, 4);
+    CHECK_EQ(chroprof_stalls(p, stalls, 2), 2);
+    CHECK_EQ(chroprof_stalls(&sum, sums, 4), 4);
+    for (k = 0; k < 4; k++)
+        same_stall(sums + k, stalls + k % 2, k / 2 * 200);
+    laws(&sum);
+    harness_keep_none();
+}
+
 #define SINCE_CASES                                                                                \
     CASE(figures_of_a_path_since_the_older_state),                                                 \
     CASE(figures_of_a_path_that_fell),                                                             \
@@ -1052,6 +1286,9 @@ TEST(sites_without_all_their_slices)
     CASE(a_stay_since_the_older_state),                                                            \
     CASE(stays_since_the_older_state),                                                             \
     CASE(stalls_since_the_older_state),                                                            \
+    CASE(cells_since_the_older_state),                                                             \
+    CASE(cells_of_windows_that_became_one),                                                        \
+    CASE(windows_since_the_older_state),                                                           \
     CASE(counts_since_the_older_state),                                                            \
     CASE(the_core_since_the_older_state),                                                          \
     CASE(parts_are_taken_as_far_as_they_go),                                                       \
@@ -1068,6 +1305,8 @@ TEST(sites_without_all_their_slices)
     CASE(time_goes_on_by_theirs),                                                                  \
     CASE(sites_of_another_profile),                                                                \
     CASE(paths_of_another_profile),                                                                \
-    CASE(sites_without_all_their_slices)
+    CASE(sites_without_all_their_slices),                                                          \
+    CASE(a_sum_of_one_profile_is_that_profile),                                                    \
+    CASE(a_sum_of_a_profile_and_itself)
 
 #endif

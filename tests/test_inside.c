@@ -1911,6 +1911,7 @@ TEST(ticks_that_wait_may_be_anything)
 #include "inside_open.h"
 #include "inside_copies.h"
 #include "inside_since.h"
+#include "inside_life.h"
 
 /* The one count of 31 bits. */
 TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
@@ -2207,6 +2208,7 @@ static const test_case tests[] = {
     OPEN_CASES,
     COPIES_CASES,
     SINCE_CASES,
+    LIFE_CASES,
 };
 
 TEST_MAIN(tests)
