@@ -522,6 +522,8 @@ TEST(futures_are_found_in_a_small_table)
         k = (uint32_t)random_below(&state, count + make);
         if (make)
             ids[k = count++] = random_below(&state, 1000000) * 8 + 8 + round;
+        if (!make && round % 2)
+            chroprof_event(p, CHROPROF_RUNNING, ids[k], NULL, t++);
         chroprof_event(p, make ? CHROPROF_PENDING : CHROPROF_COMPLETED, ids[k], make ? &A : NULL,
                        t++);
         if (!make)
@@ -789,7 +791,7 @@ TEST(windows_hold_each_tick)
 TEST(windows_that_were_merged_many_times)
 {
     uint32_t level;
-    for (level = 1; level < 56; level++) {
+    for (level = 1; level < 56; level += level < 6 ? 1 : 5) {
         chroprof_options o;
         uint64_t rows[8], end = UINT64_C(40) << level;
         chroprof *p;
@@ -1036,7 +1038,7 @@ TEST(ranks_are_in_each_order)
     uint32_t count;
     size_t room;
     int by;
-    for (seed = 1; seed < 6; seed++)
+    for (seed = 1; seed < 4; seed++)
         for (count = 1; count <= 24; count += count < 5 ? 1 : 7) {
             chroprof *p = fresh(NULL);
             run_tied_sites(p, sites, count, seed);
@@ -1754,7 +1756,7 @@ TEST(the_past_is_blamed_on_who_was_on_top)
             for (k = 0; k < PAST_EVENTS; k++) {
                 ends[count] = ends[count - 1] + 1 + (uint32_t)random_below(&state, 5);
                 who[count] = on;
-                at(p, ends[count], TICK, 0, NULL);
+                chroprof_event(p, CHROPROF_TICK, 0, NULL, ends[count]);
                 count++;
                 if (random_below(&state, 2) == 0) {
                     uint32_t site = (uint32_t)random_below(&state, 2);
@@ -2377,7 +2379,9 @@ TEST(rows_of_the_wall_profile)
             CHECK_EQ(w[k].paused_ns, halves(41 + path));
         }
         CHECK_EQ(w[rows].running, UINT64_C(0x5a5a5a5a5a5a5a5a));
+        memset(w, 0x5a, sizeof w);
         CHECK_EQ(chroprof_walls(p, w, 1), rows);
+        CHECK_EQ(w[1].running, UINT64_C(0x5a5a5a5a5a5a5a5a));
         CHECK_EQ(chroprof_walls(p, NULL, 10), rows);
     }
     harness_keep_none();
@@ -2520,6 +2524,340 @@ TEST(figures_of_the_tables)
     harness_keep_none();
 }
 
+/* Frames beyond max_depth are only counted: each end takes one, whatever kind it is of. */
+TEST(hidden_frames_end_one_by_one)
+{
+    static const chroprof_state ends[][2] = {
+        { CHROPROF_LEAVE, CHROPROF_LEAVE }, { CHROPROF_LOOP_LEAVE, CHROPROF_LOOP_LEAVE },
+        { CHROPROF_SWITCH, CHROPROF_SWITCH }, { CHROPROF_PAUSED, CHROPROF_PAUSED },
+        { CHROPROF_COMPLETED, CHROPROF_FAILED }, { CHROPROF_LEAVE, CHROPROF_LOOP_LEAVE }
+    };
+    chroprof_options o;
+    size_t k;
+    memset(&o, 0, sizeof o);
+    o.max_depth = 1;
+    for (k = 0; k < sizeof ends / sizeof *ends; k++) {
+        chroprof *p = fresh(&o);
+        bool ids = ends[k][0] == CHROPROF_PAUSED || ends[k][0] == CHROPROF_COMPLETED;
+        at(p, 0, PENDING, 1, &B);
+        at(p, 0, PENDING, 2, &C);
+        at(p, 0, ENTER, 0, &A);
+        at(p, 10, RUNNING, 1, NULL);
+        CHECK(table_of(p, CHROPROF_TABLE_DEPTH).advice == 2 && totals_of(p).depth == 2);
+        at(p, 13, RUNNING, 2, NULL);
+        CHECK(totals_of(p).depth == 3 && rank_of(p, "accept").slice_max_ns == 10);
+        chroprof_event(p, ends[k][0], ids ? 2 : 0, NULL, 15);
+        laws(p);
+        CHECK(totals_of(p).depth == 2 && totals_of(p).untracked_ns == 5);
+        chroprof_event(p, ends[k][1], ids ? 1 : 0, NULL, 20);
+        laws(p);
+        CHECK(totals_of(p).depth == 1 && totals_of(p).untracked_ns == 10);
+        at(p, 25, TICK, 0, NULL);
+        CHECK(rank_of(p, "accept").exec_ns == 15 && rank_of(p, "accept").slice_max_ns == 15);
+        at(p, 27, LEAVE, 0, NULL);
+        CHECK_EQ(totals_of(p).turn_max_ns, 27);
+        CHECK_EQ(p->paths[path_of(p, "accept").id].slice_max, 17);
+        orderly(p);
+        CHECK_EQ(table_of(p, CHROPROF_TABLE_DEPTH).dropped, 2);
+        CHECK_EQ(table_of(p, CHROPROF_TABLE_DEPTH).advice, 3);
+    }
+}
+
+/* All of them at once, and what the loop left on the stack besides. */
+TEST(hidden_frames_end_with_the_turn)
+{
+    chroprof_options o;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.max_depth = 2;
+    p = fresh(&o);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 4, LOOP_ENTER, 0, NULL);
+    at(p, 6, ENTER, 0, &B);
+    at(p, 7, ENTER, 0, &C);
+    at(p, 8, LOOP_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 5);
+    at(p, 10, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 2);
+    only(p, UNWOUND_BY_IDLE, 3);
+    at(p, 11, IDLE_LEAVE, 0, NULL);
+    at(p, 12, LOOP_LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).depth, 1);
+    at(p, 15, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "accept").exec_ns, 4 + 3);
+    CHECK_EQ(totals_of(p).turn_max_ns, 7);
+    CHECK_EQ(totals_of(p).untracked_ns, 4);
+    CHECK_EQ(totals_of(p).loop_ns, 2 + 1);
+    CHECK_EQ(totals_of(p).idle_ns, 1);
+    only(p, UNWOUND_BY_IDLE, 3);
+}
+
+/* The slots, then the enter-frames from below; frames from the top. */
+TEST(lists_of_futures_and_frames)
+{
+    static const struct { uint64_t id, since, slice; const char *name; bool barrier; } want[] = {
+        { 0, 40, 5, "query", false }, { 0, 30, 0, "(loop)", true }, { 0, 12, 18, "reply", false },
+        { 1, 7, 5, "accept", false }
+    };
+    chroprof *p = fresh(NULL);
+    chroprof_future f[6];
+    chroprof_frame frames[6];
+    size_t k, first;
+    at(p, 0, PENDING, 1, &A);
+    at(p, 2, PENDING, 2, &D);
+    at(p, 7, RUNNING, 1, NULL);
+    at(p, 12, ENTER, 0, &B);
+    at(p, 20, READY, 2, NULL);
+    at(p, 30, LOOP_ENTER, 0, NULL);
+    at(p, 40, ENTER, 0, &C);
+    at(p, 45, TICK, 0, NULL);
+    memset(f, 0x5a, sizeof f);
+    CHECK_EQ(chroprof_futures(p, f, 6), 4);
+    first = f[0].id == 1 ? 0 : 1;
+    CHECK(f[first].id == 1 && f[first].state == CHROPROF_RUNNING && f[first].since_ns == 7);
+    CHECK(f[first].exec_ns == 5 && f[first].path == 3 && f[first].line == 10);
+    CHECK(f[1 - first].id == 2 && f[1 - first].state == CHROPROF_READY);
+    CHECK(f[1 - first].since_ns == 20 && f[1 - first].exec_ns == 0 && f[1 - first].path == 4);
+    CHECK_STR(f[1 - first].name, "timer");
+    CHECK(f[2].id == 0 && f[2].state == CHROPROF_RUNNING && f[2].since_ns == 12);
+    CHECK(f[2].exec_ns == 18 && f[2].path == path_of(p, "accept;reply").id);
+    CHECK_STR(f[2].name, "reply");
+    CHECK(f[3].id == 0 && f[3].since_ns == 40 && f[3].exec_ns == 5);
+    CHECK_EQ(f[3].path, path_of(p, "query").id);
+    CHECK_STR(f[3].file, "db.c");
+    CHECK_EQ(f[4].since_ns, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    memset(f, 0x5a, sizeof f);
+    CHECK_EQ(chroprof_futures(p, f, 3), 4);
+    CHECK_EQ(f[3].since_ns, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    memset(frames, 0x5a, sizeof frames);
+    CHECK_EQ(chroprof_frames(p, frames, 6), 4);
+    for (k = 0; k < 4; k++) {
+        CHECK(frames[k].id == want[k].id && frames[k].since_ns == want[k].since);
+        CHECK_EQ(frames[k].slice_ns, want[k].slice);
+        CHECK(frames[k].barrier == want[k].barrier);
+        CHECK_STR(frames[k].name, want[k].name);
+    }
+    CHECK(frames[0].path == path_of(p, "query").id && frames[2].line == 20);
+    CHECK_EQ(frames[4].since_ns, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    memset(frames, 0x5a, sizeof frames);
+    CHECK_EQ(chroprof_frames(p, frames, 2), 4);
+    CHECK_EQ(frames[2].since_ns, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    CHECK_EQ(chroprof_frames(p, NULL, 6), 4);
+    at(p, 46, LEAVE, 0, NULL);                  /* what has gone is in no list */
+    CHECK_EQ(chroprof_futures(p, f, 6), 3);
+    CHECK_EQ(chroprof_frames(p, frames, 6), 3);
+    p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    CHECK(chroprof_futures(p, f, 6) == 1 && f[0].path == 3);
+}
+
+/* >>time: what the slow way makes of each step */
+
+TEST(steps_of_time_at_their_bounds)
+{
+    const uint64_t half = UINT64_C(1) << 63, end = UINT64_C(1) << 62;
+    const struct { uint64_t from, to; bool back; } rows[] = {
+        { 100, 99, true }, { 100, 100, false }, { 100, 100 + end - 1, false },
+        { 100, 100 + end, true }, { 100, 100 + half, true }, { 0, UINT64_MAX, true },
+        { UINT64_MAX - 5, 10, false }, { half, half + 7, false }, { 100, 0, true }
+    };
+    chroprof_options o;
+    size_t k;
+    memset(&o, 0, sizeof o);
+    o.max_step_ns = UINT64_MAX;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        chroprof *p = fresh(&o);
+        uint64_t step = rows[k].back ? 0 : rows[k].to - rows[k].from;
+        at(p, rows[k].from, ENTER, 0, &A);
+        at(p, rows[k].to, LEAVE, 0, NULL);
+        CHECK_EQ(anomalies_of(p, CHROPROF_ANOMALY_TIME_BACK), rows[k].back);
+        CHECK_EQ(totals_of(p).elapsed_ticks, step);
+        CHECK_EQ(rank_of(p, "accept").exec_ns, step);
+        at(p, rows[k].to + 3, TICK, 0, NULL);
+        CHECK_EQ(totals_of(p).loop_ns, step == end - 1 ? 0 : 3);
+    }
+}
+
+/* A step that is too long is nobody's, and no part of the slice; an idle may be that long. */
+TEST(long_steps_at_their_bound)
+{
+    uint64_t step;
+    for (step = 49; step <= 51; step++) {
+        chroprof_options o;
+        uint64_t lost = step > 50 ? step : 0;
+        chroprof *p;
+        memset(&o, 0, sizeof o);
+        o.max_step_ns = 50;
+        o.max_depth = 2;
+        p = fresh(&o);
+        at(p, 0, ENTER, 0, &A);
+        at(p, 10, ENTER, 0, &B);
+        at(p, 10 + step, LEAVE, 0, NULL);
+        CHECK_EQ(totals_of(p).untracked_ns, lost);
+        CHECK_EQ(rank_of(p, "reply").slice_max_ns, step - lost);
+        CHECK_EQ(anomalies_of(p, CHROPROF_ANOMALY_LONG_STEP), lost != 0);
+        at(p, 10 + 2 * step, LEAVE, 0, NULL);
+        CHECK_EQ(totals_of(p).untracked_ns, 2 * lost);
+        CHECK_EQ(rank_of(p, "accept").slice_max_ns, 10 + step - lost);
+        at(p, 10 + 3 * step, IDLE_ENTER, 0, NULL);
+        CHECK_EQ(totals_of(p).untracked_ns, 3 * lost);
+        at(p, 10 + 4 * step, IDLE_LEAVE, 0, NULL);
+        CHECK_EQ(totals_of(p).idle_ns, step);
+        CHECK_EQ(totals_of(p).untracked_ns, 3 * lost);
+        at(p, 10 + 4 * step, ENTER, 0, &A);
+        at(p, 10 + 4 * step, ENTER, 0, &B);
+        at(p, 12 + 4 * step, ENTER, 0, &C);             /* hidden */
+        at(p, 12 + 5 * step, LEAVE, 0, NULL);
+        CHECK_EQ(totals_of(p).untracked_ns, 3 * lost + step);
+        at(p, 15 + 5 * step, LEAVE, 0, NULL);
+        CHECK_EQ(rank_of(p, "reply").exec_ns, step - lost + 2 + 3);
+        CHECK_EQ(p->paths[path_of(p, "accept;reply").id].slices, 2);
+        CHECK_EQ(p->paths[path_of(p, "accept;reply").id].slice_max,
+                 step - lost > 5 ? step - lost : 5);
+    }
+}
+
+/* >>straight: which way an event goes where the lists of slices are full */
+
+TEST(switches_go_straight_below_the_floor)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t t = 0, id;
+    int k;
+    at(p, 0, TICK, 0, NULL);
+    for (id = 1; id <= 2; id++)
+        at(p, 0, PENDING, id, &A);
+    at(p, 1, ENTER, 0, &B);
+    at(p, 2, RUNNING, 1, NULL);
+    t = 2;
+    for (k = 0; k < 5; k++)                     /* slices of 10: after four the lists are full */
+        goes_straight(p, CHROPROF_SWITCH, 2 - (uint64_t)k % 2, NULL, t += 10, k >= 4);
+    goes_straight(p, CHROPROF_SWITCH, 1, NULL, t += 11, false);
+    goes_straight(p, CHROPROF_SWITCH, 2, NULL, t += 10, true);
+    at(p, t, PAUSED, 2, NULL);
+    CHECK_EQ(p->core->turn[0].slices[0].exec, 11);
+    CHECK_EQ(p->core->turn[0].slices[3].exec, 10);
+    at(p, t, LEAVE, 0, NULL);
+    at(p, t, RUNNING, 1, NULL);                 /* at the base the turn's list does not matter */
+    goes_straight(p, CHROPROF_SWITCH, 2, NULL, t += 10, true);
+    goes_straight(p, CHROPROF_SWITCH, 1, NULL, t += 11, false);
+    CHECK_EQ(p->core->pass.slices[1].exec, 11);
+    at(p, t, PAUSED, 1, NULL);
+    at(p, t, ENTER, 0, &B);                     /* another turn: its list is empty */
+    at(p, t, RUNNING, 1, NULL);
+    goes_straight(p, CHROPROF_SWITCH, 2, NULL, t += 10, false);
+    CHECK_EQ(p->core->turn[0].count, 1);
+}
+
+/* What only looks common: ids of 0, futures that are not there, frames of others. */
+TEST(rare_events_go_the_general_way)
+{
+    static uint64_t stalled;           /* the profile is kept when the case has ended */
+    chroprof_options o;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 3;
+    o.max_depth = 2;
+    o.stall_ns = 100;
+    o.on_stall = take_a_while;
+    o.on_stall_user = &stalled;
+    stalled = 0;
+    p = fresh(&o);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, ENTER, 0, &B);
+    at(p, 0, LEAVE, 0, NULL);
+    goes_straight(p, CHROPROF_PENDING, 0, &A, 1, false);
+    goes_straight(p, CHROPROF_RUNNING, 0, NULL, 1, false);
+    goes_straight(p, CHROPROF_PAUSED, 0, NULL, 1, false);
+    goes_straight(p, CHROPROF_COMPLETED, 0, NULL, 1, false);
+    only(p, ID_ZERO, 4);
+    goes_straight(p, CHROPROF_LEAVE, 0, NULL, 1, false);
+    goes_straight(p, CHROPROF_RUNNING, 7, NULL, 1, false);
+    goes_straight(p, CHROPROF_PAUSED, 7, NULL, 2, false);
+    goes_straight(p, CHROPROF_PENDING, 2, &A, 2, true);
+    goes_straight(p, CHROPROF_PENDING, 2, &A, 2, false);         /* abandons it */
+    goes_straight(p, CHROPROF_PENDING, 3, &A, 2, true);
+    CHECK_EQ(totals_of(p).live, 3);
+    goes_straight(p, CHROPROF_PENDING, 4, &A, 2, false);         /* the table is full */
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).dropped, 1);
+    goes_straight(p, CHROPROF_RUNNING, 1, NULL, 3, true);
+    goes_straight(p, CHROPROF_RUNNING, 1, NULL, 4, false);       /* its pause was lost */
+    CHECK_ANOMALY(p, LOST_PAUSE, 1);
+    goes_straight(p, CHROPROF_SWITCH, 1, NULL, 4, false);
+    CHECK_EQ(rank_of(p, "accept").slices, 3);
+    goes_straight(p, CHROPROF_READY, 1, NULL, 5, false);
+    goes_straight(p, CHROPROF_PAUSED, 1, NULL, 5, false);        /* it is ready again at once */
+    CHECK_EQ(future_of(p, 1).state, CHROPROF_READY);
+    goes_straight(p, CHROPROF_RUNNING, 1, NULL, 6, true);
+    CHECK_EQ(rank_of(p, "accept").delay_ns, 1);
+    goes_straight(p, CHROPROF_ENTER, 0, NULL, 6, false);         /* no site */
+    goes_straight(p, CHROPROF_ENTER, 0, &B, 6, false);           /* not yet below this one */
+    goes_straight(p, CHROPROF_RUNNING, 2, NULL, 6, false);       /* no room */
+    CHECK_EQ(totals_of(p).depth, 3);
+    goes_straight(p, CHROPROF_PAUSED, 2, NULL, 6, false);
+    at(p, 6, LEAVE, 0, NULL);
+    goes_straight(p, CHROPROF_ENTER, 0, &B, 6, true);
+    goes_straight(p, CHROPROF_COMPLETED, 1, NULL, 6, false);     /* buried */
+    goes_straight(p, CHROPROF_LEAVE, 0, NULL, 6, true);
+    goes_straight(p, CHROPROF_PAUSED, 1, NULL, 6, false);
+    CHECK_EQ(totals_of(p).depth, 0);
+    goes_straight(p, CHROPROF_ENTER, 0, &B, 7, true);
+    goes_straight(p, CHROPROF_LEAVE, 0, NULL, 107, true);
+    goes_straight(p, CHROPROF_ENTER, 0, &B, 107, true);
+    goes_straight(p, CHROPROF_LEAVE, 0, NULL, 208, false);       /* a stall */
+    goes_straight(p, CHROPROF_RUNNING, 2, NULL, 208, true);
+    goes_straight(p, CHROPROF_PAUSED, 2, NULL, 309, false);
+    goes_straight(p, CHROPROF_RUNNING, 2, NULL, 309, true);
+    goes_straight(p, CHROPROF_SWITCH, 3, NULL, 410, false);
+    goes_straight(p, CHROPROF_COMPLETED, 3, NULL, 511, false);
+    CHECK_EQ(totals_of(p).stalls, 4);
+    goes_straight(p, CHROPROF_IDLE_ENTER, 0, NULL, 511, false);
+    goes_straight(p, CHROPROF_ENTER, 0, &B, 512, false);         /* ends the idle */
+    goes_straight(p, CHROPROF_LEAVE, 0, NULL, 512, true);
+    goes_straight(p, CHROPROF_ENTER, 0, &B, 511, false);         /* back in time */
+    CHECK_ANOMALY(p, TIME_BACK, 1);
+}
+
+/* Where there are no histograms there are no percentiles, whatever lies there. */
+TEST(no_percentiles_without_histograms)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_totals t;
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 1, IDLE_LEAVE, 0, NULL);
+    at(p, 2, ENTER, 0, &A);
+    at(p, 9, LEAVE, 0, NULL);
+    at(p, 12, IDLE_ENTER, 0, NULL);
+    t = totals_of(p);
+    CHECK(t.pass_p50_ns == 11 && t.pass_p99_ns == 11 && t.turn_p50_ns == 7 && t.turn_p99_ns == 7);
+    p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows = 0;
+    t = totals_of(p);
+    CHECK(t.pass_p50_ns == 0 && t.pass_p99_ns == 0 && t.turn_p50_ns == 0 && t.turn_p99_ns == 0);
+    CHECK(t.pass_max_ns == 11 && t.turn_max_ns == 7);
+    harness_keep_none();
+}
+
+/* Rows before the time that is asked for do not hide those in it. */
+TEST(samples_of_a_time)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_sample_row rows[4];
+    at(p, 0, TICK, 0, NULL);
+    chroprof_sample(p, 10, 1);
+    chroprof_sample(p, 20, 2);
+    chroprof_sample(p, 30, 3);
+    at(p, 40, TICK, 0, NULL);
+    memset(rows, 0x5a, sizeof rows);
+    CHECK_EQ(chroprof_samples(p, 20, 100, rows, 4), 2);
+    CHECK(rows[0].at_ns == 20 && rows[0].cpu_ns == 2 && rows[1].at_ns == 30);
+    CHECK_EQ(rows[2].at_ns, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    memset(rows, 0x5a, sizeof rows);
+    CHECK_EQ(chroprof_samples(p, 0, 100, rows, 2), 3);
+    CHECK_EQ(rows[2].at_ns, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    CHECK_EQ(chroprof_samples(p, 0, 30, rows, 0), 2);
+    CHECK_EQ(chroprof_samples(p, 0, 31, NULL, 4), 3);
+}
+
 #define CORE_CASES                                                                                 \
     CASE(each_table_has_its_rows_and_place), CASE(tables_of_samples_grow_with_them),               \
     CASE(capacities_have_defaults_and_limits), CASE(a_table_of_2_to_the_32_rows_has_no_place),     \
@@ -2549,6 +2887,11 @@ TEST(figures_of_the_tables)
     CASE(figures_of_the_totals), CASE(nothing_is_read_of_no_profile),                              \
     CASE(shares_of_a_weight_are_rounded), CASE(parts_of_rows_of_samples), CASE(marks_have_names),  \
     CASE(rows_of_the_wall_profile), CASE(figures_of_the_sampler),                                  \
-    CASE(numbers_of_keys_that_were_dropped), CASE(figures_of_the_tables)
+    CASE(numbers_of_keys_that_were_dropped), CASE(figures_of_the_tables),                          \
+    CASE(hidden_frames_end_one_by_one), CASE(hidden_frames_end_with_the_turn),                     \
+    CASE(lists_of_futures_and_frames), CASE(steps_of_time_at_their_bounds),                        \
+    CASE(long_steps_at_their_bound), CASE(switches_go_straight_below_the_floor),                   \
+    CASE(rare_events_go_the_general_way), CASE(no_percentiles_without_histograms),                 \
+    CASE(samples_of_a_time)
 
 #endif
