@@ -1021,4 +1021,14 @@ TEST(varints_have_seven_bits_a_byte)
     varint_is(UINT64_MAX, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 10);
 }
 
+#define FORMAT_CASES                                                                               \
+    CASE(decimals_have_all_their_places), CASE(the_largest_are_picked),                            \
+    CASE(the_exposition_has_every_figure), CASE(the_exposition_leaves_out_unused_sites),           \
+    CASE(the_exposition_of_a_full_table), CASE(the_exposition_has_every_total),                    \
+    CASE(slices_at_a_bound_are_below_it), CASE(slices_that_are_held_back_are_counted),             \
+    CASE(the_exposition_of_many_sites), CASE(the_exposition_has_a_hundred_sites_at_most),          \
+    CASE(labels_are_escaped), CASE(which_texts_are_utf8), CASE(awkward_sites_have_an_id),          \
+    CASE(pprof_has_every_field), CASE(pprof_leaves_out_what_is_nothing),                           \
+    CASE(varints_have_seven_bits_a_byte)
+
 #endif

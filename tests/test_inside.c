@@ -1912,6 +1912,7 @@ TEST(ticks_that_wait_may_be_anything)
 #include "inside_copies.h"
 #include "inside_since.h"
 #include "inside_life.h"
+#include "inside_timeline.h"
 
 /* The one count of 31 bits. */
 TEST(events_of_a_stalled_turn_are_modulo_2_to_the_31)
@@ -2187,28 +2188,14 @@ static const test_case tests[] = {
     CASE(stalls_take_no_idle_time),
     CASE(files_that_are_no_category),
     CASE(a_stall_of_the_loop_has_no_slice),
-    CASE(decimals_have_all_their_places),
-    CASE(the_largest_are_picked),
-    CASE(the_exposition_has_every_figure),
-    CASE(the_exposition_leaves_out_unused_sites),
-    CASE(the_exposition_of_a_full_table),
-    CASE(the_exposition_has_every_total),
-    CASE(slices_at_a_bound_are_below_it),
-    CASE(slices_that_are_held_back_are_counted),
-    CASE(the_exposition_of_many_sites),
-    CASE(the_exposition_has_a_hundred_sites_at_most),
-    CASE(labels_are_escaped),
-    CASE(which_texts_are_utf8),
-    CASE(awkward_sites_have_an_id),
-    CASE(pprof_has_every_field),
-    CASE(pprof_leaves_out_what_is_nothing),
-    CASE(varints_have_seven_bits_a_byte),
     CASE(events_of_a_stalled_turn_are_modulo_2_to_the_31),
     CORE_CASES,
     OPEN_CASES,
     COPIES_CASES,
     SINCE_CASES,
     LIFE_CASES,
+    FORMAT_CASES,
+    TIMELINE_CASES,
 };
 
 TEST_MAIN(tests)
