@@ -1230,7 +1230,16 @@ TEST(nodes_are_found_until_the_table_is_full)
     CHECK_EQ(chroprof__intern_node(p->core, 8, 5), UINT32_MAX);
     CHECK_EQ(table->used, 8);
     CHECK_EQ(p->core->tables[CHROPROF_TABLE_SAMPLES].dropped, 1);
-    CHECK(p->core->tables[CHROPROF_TABLE_SAMPLES].wanted != 0);
+    for (again = 0; again < 2; again++) {       /* lost ones have keys of their own */
+        uint64_t bits = 0;
+        p->core->tables[CHROPROF_TABLE_SAMPLES].wanted = 0;
+        for (k = 0; k < 9; k++)
+            chroprof__intern_node(p->core, k, again ? UINT64_MAX : 5);
+        bits = p->core->tables[CHROPROF_TABLE_SAMPLES].wanted;
+        for (k = 0; bits; bits &= bits - 1)
+            k++;
+        CHECK(k >= 5);
+    }
     harness_keep_none();
 }
 
@@ -2858,6 +2867,37 @@ TEST(samples_of_a_time)
     CHECK_EQ(chroprof_samples(p, 0, 31, NULL, 4), 3);
 }
 
+/* Of slices that are as long as the shortest of a full list the earlier ones stay. */
+TEST(lists_of_slices_keep_the_earlier_of_equals)
+{
+    chroprof_options o;
+    chroprof_stall s[3];
+    chroprof *p;
+    uint64_t t = 0, id;
+    uint32_t k;
+    memset(&o, 0, sizeof o);
+    o.stall_ns = 60;
+    p = fresh(&o);
+    at(p, 0, TICK, 0, NULL);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 0, IDLE_LEAVE, 0, NULL);
+    at(p, 0, ENTER, 0, &B);
+    for (id = 1; id <= 6; id++) {
+        at(p, t, PENDING, id, &A);
+        at(p, t, RUNNING, id, NULL);
+        at(p, t, READY, id, NULL);              /* to be remembered: the general way */
+        at(p, t += 10, PAUSED, id, NULL);
+    }
+    at(p, t += 10, LEAVE, 0, NULL);             /* its own slice of 10 as well */
+    at(p, t, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(chroprof_stalls(p, s, 3), 2);
+    for (k = 0; k < 2; k++) {
+        CHECK(s[k].length_ns == 70 && s[k].slice_count == 4);
+        for (id = 0; id < 4; id++)
+            CHECK(s[k].slices[id].id == id + 1 && s[k].slices[id].exec_ns == 10);
+    }
+}
+
 #define CORE_CASES                                                                                 \
     CASE(each_table_has_its_rows_and_place), CASE(tables_of_samples_grow_with_them),               \
     CASE(capacities_have_defaults_and_limits), CASE(a_table_of_2_to_the_32_rows_has_no_place),     \
@@ -2892,6 +2932,6 @@ TEST(samples_of_a_time)
     CASE(lists_of_futures_and_frames), CASE(steps_of_time_at_their_bounds),                        \
     CASE(long_steps_at_their_bound), CASE(switches_go_straight_below_the_floor),                   \
     CASE(rare_events_go_the_general_way), CASE(no_percentiles_without_histograms),                 \
-    CASE(samples_of_a_time)
+    CASE(samples_of_a_time), CASE(lists_of_slices_keep_the_earlier_of_equals)
 
 #endif
