@@ -1566,4 +1566,63 @@ TEST(how_many_stalls_there_were)
 #undef THE_TURN
 }
 
+/* >>lists of the JSON: the first and the last row of each */
+
+TEST(modules_in_the_json)
+{
+    chroprof *p = scene();
+    chroprof__module *rows;
+    const char *json;
+    uint32_t k;
+    add_library(p);
+    add_library(p);
+    add_library(p);
+    rows = chroprof__modules(p->core);
+    for (k = 0; k < 3; k++) {
+        rows[k].low = 0x10000 + 0x10000 * k;
+        rows[k].high = rows[k].low + 0x1000;
+        rows[k].base = 1000 + k;
+        snprintf(rows[k].path, sizeof rows[k].path, "/lib/%c", (int)('x' + k));
+        snprintf(rows[k].build_id, sizeof rows[k].build_id, "%x", 0xa0u + k);
+    }
+    json = written(p, CHROPROF_JSON)->bytes;
+    CHECK(strstr(json, "\"modules\":[\n"
+                       "{\"id\":0,\"path\":\"/lib/x\",\"build_id\":\"a0\",\"base\":1000},\n"
+                       "{\"id\":1,\"path\":\"/lib/y\",\"build_id\":\"a1\",\"base\":1001},\n"
+                       "{\"id\":2,\"path\":\"/lib/z\",\"build_id\":\"a2\",\"base\":1002}\n]"));
+    p->core->tables[CHROPROF__MODULES].used = 0;
+    CHECK(strstr(written(p, CHROPROF_JSON)->bytes, "\"modules\":[\n]") != NULL);
+}
+
+/* In the slots of the table, the first and the last of them as well. */
+TEST(futures_in_the_json)
+{
+    chroprof_options o;
+    chroprof *p;
+    uint64_t id, first = 0, last = 0;
+    char want[400];
+    const char *json;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 8;
+    p = fresh(&o);
+    for (id = 1; first == 0 || last == 0; id++) {
+        ptrdiff_t at_slot = slot(id) - p->futures;
+        if (at_slot == 0 && first == 0)
+            first = id;
+        else if (at_slot + 1 == (ptrdiff_t)table(FUTURES).rows)
+            last = id;
+    }
+    at(p, 5, PENDING, first, &A);
+    at(p, 6, PENDING, last, &B);
+    at(p, 7, RUNNING, last, NULL);
+    at(p, 9, PAUSED, last, NULL);
+    json = written(p, CHROPROF_JSON)->bytes;
+    snprintf(want, sizeof want,
+             "\"futures\":[\n{\"id\":%" PRIu64 ",\"path\":3,\"state\":\"pending\",\"since_ns\":0,"
+             "\"exec_ns\":0,\"name\":\"accept\",\"file\":\"server.c\",\"line\":10},\n"
+             "{\"id\":%" PRIu64 ",\"path\":4,\"state\":\"paused\",\"since_ns\":4,\"exec_ns\":2,"
+             "\"name\":\"reply\",\"file\":\"server.c\",\"line\":20}\n]", first, last);
+    CHECK(strstr(json, want) != NULL);
+}
+
 #endif

@@ -100,6 +100,9 @@ TEST(the_first_record_is_at_the_stack_pointer_or_above)
     chroprof__walk_records(&w, (uintptr_t)&words[2], (uintptr_t)&words[2]);
     CHECK_EQ(e.count, 3);
     CHECK_EQ(e.items[0], first);
+    e = walked(p, 1, words);                /* one task, which nobody is known to have begun */
+    CHECK_EQ(e.count, 4);
+    CHECK_EQ(e.items[3], chroprof__item(CHROPROF__MARK, CHROPROF__MARK_CUT));
     e = entry_of(1, 0);
     chroprof__walk_records(&w, (uintptr_t)&words[2], (uintptr_t)&words[2] + 1);
     CHECK_EQ(e.count, 0);
@@ -356,6 +359,35 @@ TEST(late_signals_count_as_many)
     CHECK_EQ(s->ticks, 12);
 }
 
+/* Nanoseconds until the timer's next tick, after one that is taken by hand. */
+static uint64_t left_after_a_tick(bool jitter)
+{
+    chroprof *p = fresh(NULL);
+    chroprof__timer_value value;
+    chroprof_sampler_options o;
+    ucontext_t nowhere;
+    memset(&nowhere, 0, sizeof nowhere);
+    memset(&value, 0, sizeof value);
+    memset(&o, 0, sizeof o);
+    o.period_ns = UINT64_C(1000000000000);
+    o.mode = CHROPROF_SAMPLER_WALL;
+    o.jitter = jitter;
+    CHECK_EQ(chroprof_sampler_start(p, &o), CHROPROF_OK);
+    CHECK_EQ(chroprof__set_timer(sampler(p)->timer, UINT64_C(5000000000000), 0), 0);
+    chroprof__take_tick(p->core, sampler(p), 1, &nowhere);
+    CHECK_EQ(chroprof__system(SYS_timer_gettime, (long)sampler(p)->timer, (long)&value, 0L, NULL),
+             0);
+    chroprof_sampler_stop(p);
+    return (uint64_t)value.first_s * 1000000000u + (uint64_t)value.first_ns;
+}
+
+/* Only with jitter has each tick a time of its own. */
+TEST(a_tick_asks_for_the_next_one_with_jitter)
+{
+    CHECK_IN(left_after_a_tick(false), UINT64_C(4000000000000), UINT64_C(5000000000000));
+    CHECK_IN(left_after_a_tick(true), UINT64_C(400000000000), UINT64_C(1500000000000));
+}
+
 /* A value below the first page is a number that somebody sent, even where it could be a block. */
 TEST(small_values_are_no_blocks)
 {
@@ -397,6 +429,20 @@ TEST(timers_are_set_to_the_nanosecond)
     chroprof_sampler_stop(p);
 }
 #endif
+
+/* Inside an event the stack of tasks is not to be trusted: nobody walks. */
+TEST(no_walk_inside_an_event)
+{
+    static ucontext_t nowhere;
+    chroprof *p = scene();
+    chroprof__entry e = entry_of(1, 0);
+    chroprof__begin_edit(p->core);
+    chroprof__weave(p->core, sampler(p), &e, &nowhere);
+    chroprof__end_edit(p->core);
+    CHECK_EQ(e.count, 1);
+    CHECK_EQ(e.items[0], chroprof__item(CHROPROF__MARK, CHROPROF__MARK_INSIDE));
+    CHECK_EQ(e.state, CHROPROF_SAMPLE_LOOP);
+}
 
 /* >>settings */
 
@@ -553,6 +599,29 @@ TEST(what_the_handler_asks_of_the_system)
     CHECK(handler_of(number) == SIG_DFL);
 }
 
+/* Ours takes information, and no handler takes any. */
+TEST(handlers_are_known_by_their_flags)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = chroprof__on_signal;
+    CHECK(!chroprof__is_ours(&action));
+    CHECK(!chroprof__has_no_handler(&action));
+    action.sa_flags = SA_SIGINFO;
+    CHECK(chroprof__is_ours(&action));
+    CHECK(!chroprof__has_no_handler(&action));
+    action.sa_sigaction = host_handler;
+    CHECK(!chroprof__is_ours(&action));
+    action.sa_handler = SIG_DFL;
+    CHECK(!chroprof__has_no_handler(&action));
+    action.sa_flags = SA_RESTART;
+    CHECK(chroprof__has_no_handler(&action));
+    action.sa_handler = SIG_IGN;
+    CHECK(chroprof__has_no_handler(&action));
+    action.sa_handler = on_any_signal;
+    CHECK(!chroprof__has_no_handler(&action));
+}
+
 /* Ignored or not, as before; a handler or a waiter of the host's keeps the signal. */
 TEST(signals_are_given_back_as_they_were)
 {
@@ -631,8 +700,10 @@ TEST(a_start_and_a_stop_leave_their_marks)
     p->in_callback = false;
     chroprof_sampler_stack(p, stack, sizeof stack);
     CHECK_EQ(s->fiber_low + s->fiber_high, 0);      /* nothing runs */
+    s->module_at = 5;
     if (start_with(p, free_signal()) != CHROPROF_OK)
         SKIP("no sampler here");
+    CHECK_EQ(s->module_at, 1000000000);     /* read now, and again after a second */
     CHECK(p->sampling && p->sampler_signal == free_signal());
     CHECK_EQ(s->running, 1);
     CHECK(s->armed != 0);
