@@ -2728,24 +2728,27 @@ TEST(long_steps_at_their_bound)
 
 /* >>straight: which way an event goes where the lists of slices are full */
 
-TEST(switches_go_straight_below_the_floor)
+/* Below so many nested loops; those beyond the last level share its list. */
+static void check_switches(uint32_t level)
 {
     chroprof *p = fresh(NULL);
+    const chroprof__biggest *turn = p->core->turn + (level < CHROPROF__LEVELS ? level : 3);
     uint64_t t = 0, id;
-    int k;
+    uint32_t k;
     at(p, 0, TICK, 0, NULL);
+    for (k = 0; k < level; k++)
+        at(p, 0, LOOP_ENTER, 0, NULL);
     for (id = 1; id <= 2; id++)
         at(p, 0, PENDING, id, &A);
     at(p, 1, ENTER, 0, &B);
     at(p, 2, RUNNING, 1, NULL);
     t = 2;
     for (k = 0; k < 5; k++)                     /* slices of 10: after four the lists are full */
-        goes_straight(p, CHROPROF_SWITCH, 2 - (uint64_t)k % 2, NULL, t += 10, k >= 4);
+        goes_straight(p, CHROPROF_SWITCH, 2 - k % 2, NULL, t += 10, k >= 4);
     goes_straight(p, CHROPROF_SWITCH, 1, NULL, t += 11, false);
     goes_straight(p, CHROPROF_SWITCH, 2, NULL, t += 10, true);
     at(p, t, PAUSED, 2, NULL);
-    CHECK_EQ(p->core->turn[0].slices[0].exec, 11);
-    CHECK_EQ(p->core->turn[0].slices[3].exec, 10);
+    CHECK(turn->slices[0].exec == 11 && turn->slices[3].exec == 10);
     at(p, t, LEAVE, 0, NULL);
     at(p, t, RUNNING, 1, NULL);                 /* at the base the turn's list does not matter */
     goes_straight(p, CHROPROF_SWITCH, 2, NULL, t += 10, true);
@@ -2755,7 +2758,14 @@ TEST(switches_go_straight_below_the_floor)
     at(p, t, ENTER, 0, &B);                     /* another turn: its list is empty */
     at(p, t, RUNNING, 1, NULL);
     goes_straight(p, CHROPROF_SWITCH, 2, NULL, t += 10, false);
-    CHECK_EQ(p->core->turn[0].count, 1);
+    CHECK_EQ(turn->count, 1);
+}
+
+TEST(switches_go_straight_below_the_floor)
+{
+    uint32_t level;
+    for (level = 0; level <= CHROPROF__LEVELS + 2; level++)
+        check_switches(level);
 }
 
 /* What only looks common: ids of 0, futures that are not there, frames of others. */
