@@ -941,14 +941,18 @@ static uint64_t percentile_of(const uint64_t *sorted, uint32_t count, uint32_t p
 /* Any number of entries, with one of them held back or none. */
 TEST(percentiles_of_few_and_of_many)
 {
-    static uint64_t sorted[2105];
+    static uint64_t sorted[2108];
     static chroprof__histogram h;
     static const uint32_t ranks[] = { 1, 10, 250, 500, 750, 900, 990, 999, 1000 };
     uint32_t count, k, held;
     size_t r;
     for (k = 0; k < 2105; k++)
         sorted[k] = k < 2090 ? 7 + k * k / 3 : UINT64_C(1) << (30 + k - 2090);
-    for (count = 0; count <= 2105; count += count < 12 || count > 2085 ? 1 : count / 3)
+    sorted[2105] = (UINT64_C(1) << 45) - 5;     /* the last bucket but one, then the last */
+    sorted[2106] = UINT64_C(1) << 45;
+    sorted[2107] = UINT64_C(1) << 50;
+    for (count = 0; count <= 2108; count = count < 12 || count >= 2086 ? count + 1
+                                         : count > 1564 ? 2086 : count * 4 / 3)
         for (held = 0; held <= 3; held++) {
             uint32_t back = held == 1 ? 0 : held == 2 ? count / 2 : count - 1;
             chroprof__histogram_clear(&h);
@@ -1429,67 +1433,86 @@ TEST(hits_of_turns_and_passes)
     harness_keep_none();
 }
 
-/* The eight that were met last; met again in the same event, one has been so since then. */
+/* The eight that were met last. */
+typedef struct eight {
+    uint64_t ids[8], seqs[8], times[8];
+} eight;
+
+/* Met again in the same event, one has been so since then. */
+static uint64_t since_by_hand(eight *e, uint64_t id, uint64_t seq, uint64_t t)
+{
+    uint64_t since;
+    int k;
+    for (k = 0; k < 7 && e->ids[k] != id; k++) {}
+    since = e->ids[k] == id && e->seqs[k] == seq ? t - e->times[k] : 0;
+    for (; k > 0; k--) {
+        e->ids[k] = e->ids[k - 1];
+        e->seqs[k] = e->seqs[k - 1];
+        e->times[k] = e->times[k - 1];
+    }
+    e->ids[0] = id;
+    e->seqs[0] = seq;
+    e->times[0] = t;
+    return since;
+}
+
 TEST(the_last_draws_are_remembered)
 {
     chroprof__sampler s;
-    uint64_t ids[8] = { 0 }, seqs[8] = { 0 }, times[8] = { 0 }, state = 3, t, id, seq, want;
-    int k, round;
+    uint64_t state = 3, t, id, seq;
+    int round;
+    eight e;
     memset(&s, 0, sizeof s);
+    memset(&e, 0, sizeof e);
     for (round = 0; round < 600; round++) {
         id = 1 + random_below(&state, 11);
         seq = 2 * random_below(&state, 3);
         t = 1000 + 3 * (uint64_t)round;
-        for (k = 0; k < 7 && ids[k] != id; k++) {}
-        want = ids[k] == id && seqs[k] == seq ? t - times[k] : 0;
-        for (; k > 0; k--) {
-            ids[k] = ids[k - 1];
-            seqs[k] = seqs[k - 1];
-            times[k] = times[k - 1];
-        }
-        ids[0] = id;
-        seqs[0] = seq;
-        times[0] = t;
-        CHECK_EQ(chroprof__drawn_since(&s, id, seq, t), want);
+        CHECK_EQ(chroprof__drawn_since(&s, id, seq, t), since_by_hand(&e, id, seq, t));
     }
 }
 
 typedef struct draws {
     uint64_t random, misses, drawn;
-    uint64_t weight[CHROPROF__FIRST_PATH + 4][3];
+    uint64_t weight[CHROPROF__FIRST_PATH + 4][3], ticks[CHROPROF__FIRST_PATH + 4][3];
+    eight last;
 } draws;
 
 /* Where the next numbers lead: at most 64 looks, for 8 that are live. */
-static void draw_by_hand(const chroprof *p, draws *d, uint64_t weight)
+static void draw_by_hand(const chroprof *p, draws *d, uint64_t t, uint64_t weight)
 {
     int looks, found = 0;
     for (looks = 0; looks < 64 && found < 8; looks++) {
         uint64_t at = (random_next(&d->random) >> 32) * p->slots / (UINT64_C(1) << 32);
         const chroprof__future *f = p->futures + at;
+        uint32_t state = f->state == CHROPROF_READY ? 1 : f->id == 500 ? 0 : 2;
         if (f->id == 0 || f->state == CHROPROF__GONE) {
             d->misses++;
             continue;
         }
-        d->weight[f->path][f->state == CHROPROF_READY ? 1 : f->id == 500 ? 0 : 2] += weight;
+        d->weight[f->path][state] += weight;
+        d->ticks[f->path][state] += since_by_hand(&d->last, f->id, p->core->seq, t);
         d->drawn += weight;
         found++;
     }
 }
 
-static void check_draws_of(const chroprof *p, draws *d, uint64_t ticks)
+static void check_draws_of(const chroprof *p, draws *d, uint64_t t, uint64_t ticks)
 {
     uint64_t rounds = ticks < 8 ? ticks : 8, k;
     uint32_t path, state;
     d->random = sampler(p)->random;
-    chroprof__draw_all(p, sampler(p), 50, ticks);
+    chroprof__draw_all(p, sampler(p), t, ticks);
     for (k = 0; k < rounds; k++)
-        draw_by_hand(p, d, (ticks + rounds - 1 - k) / rounds);
+        draw_by_hand(p, d, t, (ticks + rounds - 1 - k) / rounds);
     CHECK_EQ(sampler(p)->random, d->random);
     CHECK_EQ(sampler(p)->misses, d->misses);
     CHECK_EQ(sampler(p)->draws, d->drawn);
     for (path = 2; path < CHROPROF__FIRST_PATH + 4; path++)
-        for (state = 0; state < 3; state++)
+        for (state = 0; state < 3; state++) {
             CHECK_EQ(chroprof__walls(p->core)[path].weight[state], d->weight[path][state]);
+            CHECK_EQ(chroprof__walls(p->core)[path].ticks[state], d->ticks[path][state]);
+        }
 }
 
 TEST(draws_are_what_the_numbers_say)
@@ -1498,7 +1521,7 @@ TEST(draws_are_what_the_numbers_say)
     static const uint64_t ticks[] = { 0, 1, 2, 3, 7, 8, 9, 15, 16, 100 };
     uint64_t id, most;
     size_t k;
-    for (most = 0; most <= 1000; most += most < 40 ? 20 : 480) {
+    for (most = 0; most <= 1000; most += most < 40 ? 10 : 480) {
         chroprof_options o;
         draws d;
         chroprof *p;
@@ -1514,7 +1537,7 @@ TEST(draws_are_what_the_numbers_say)
         chroprof_event(p, CHROPROF_RUNNING, 501, NULL, 0);   /* gone, it has only a frame */
         chroprof_event(p, CHROPROF_RUNNING, 500, NULL, 0);
         for (k = 0; k < sizeof ticks / sizeof *ticks; k++)
-            check_draws_of(p, &d, ticks[k]);
+            check_draws_of(p, &d, 50 + 7 * k * k, ticks[k]);
         CHECK(d.misses > 0 && (most == 0 || d.drawn > 0));
     }
 }
@@ -2908,6 +2931,45 @@ TEST(lists_of_slices_keep_the_earlier_of_equals)
     }
 }
 
+#if CHROPROF__HAS_COUNTER
+/* The rate of so many ns in so many ticks, which are a few more when they are read. What makes no
+ * sense changes nothing. */
+TEST(rates_of_long_times)
+{
+    static const struct { uint64_t passed, ticks, factor; } rows[] = {
+        { UINT64_C(1) << 58, UINT64_C(1) << 60, UINT64_C(1) << 30 },
+        { (UINT64_C(1) << 32) - 1, UINT64_C(1) << 58, 64 },
+        { UINT64_C(1) << 32, UINT64_C(1) << 58, 64 }, { UINT64_C(3) << 31, UINT64_C(1) << 58, 96 },
+        { UINT64_C(1) << 44, UINT64_C(1) << 58, UINT64_C(1) << 18 },
+        { (UINT64_C(1) << 62) - 1, UINT64_C(1) << 61, UINT64_C(1) << 33 },
+        { UINT64_C(1) << 62, UINT64_C(1) << 61, 77 }, { UINT64_C(1) << 61, UINT64_C(1) << 62, 77 },
+        { UINT64_C(1) << 61, UINT64_C(1) << 63, 77 }, { 1, UINT64_C(1) << 60, 77 },
+        { 0, UINT64_C(1) << 60, 77 }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        chroprof *p = fresh(NULL);
+        chroprof__core *c = p->core;
+        uint64_t slack = rows[k].factor >> 10;
+        pretend()->seconds = 1000000;
+        c->calibrated = 0;
+        c->error_ppb = 5;
+        c->factor = 77;
+        c->calibrate_ns = UINT64_C(1000000000000000) - rows[k].passed;
+        c->calibrate_counter = chroprof__counter() - rows[k].ticks;
+        chroprof__calibrate(c);
+        memset(pretend(), 0, sizeof *pretend());
+        CHECK_IN(c->factor, rows[k].factor - slack - (rows[k].factor != 77),
+                 rows[k].factor + slack);
+        CHECK_EQ(c->error_ppb, rows[k].factor == 77 ? 5 : 1);
+        CHECK_EQ(c->calibrated, rows[k].factor != 77);
+    }
+    harness_keep_none();
+}
+#else
+TEST(rates_of_long_times) { SKIP("no counter here"); }
+#endif
+
 #define CORE_CASES                                                                                 \
     CASE(each_table_has_its_rows_and_place), CASE(tables_of_samples_grow_with_them),               \
     CASE(capacities_have_defaults_and_limits), CASE(a_table_of_2_to_the_32_rows_has_no_place),     \
@@ -2942,6 +3004,7 @@ TEST(lists_of_slices_keep_the_earlier_of_equals)
     CASE(lists_of_futures_and_frames), CASE(steps_of_time_at_their_bounds),                        \
     CASE(long_steps_at_their_bound), CASE(switches_go_straight_below_the_floor),                   \
     CASE(rare_events_go_the_general_way), CASE(no_percentiles_without_histograms),                 \
-    CASE(samples_of_a_time), CASE(lists_of_slices_keep_the_earlier_of_equals)
+    CASE(samples_of_a_time), CASE(lists_of_slices_keep_the_earlier_of_equals),                     \
+    CASE(rates_of_long_times)
 
 #endif
