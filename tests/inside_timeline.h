@@ -1046,6 +1046,25 @@ TEST(code_that_no_task_called)
     harness_keep_none();
 }
 
+/* As a debugger wants them: as many digits as there are. The first one is in a file. */
+TEST(addresses_have_the_digits_they_need)
+{
+    static const uint64_t addresses[] = { LIBRARY + 0x20, 5, 16, 0xabcdef, 0xfedcba987654 };
+    chroprof *p = scene();
+    uint32_t k;
+    add_library(p);
+    for (k = 0; k < 5; k++) {
+        chroprof__entry e = entry_of(1, 1);
+        e.items[e.count++] = chroprof__item(CHROPROF__PC, addresses[k]);
+        absorb(p, &e);
+    }
+    CHECK_EQ(p->core->tables[CHROPROF__STACKS].used, 5);
+    CHECK(strstr(firefox_of(p), ",\"/usr/lib/libslow.so\",\"0x120\",\"0x5\",\"0x10\","
+                                "\"0xabcdef\",\"0xfedcba987654\"]") != NULL);
+    CHECK_STR(column_of(firefox_of(p), "\"funcTable\"", "resource"),
+              "0,0,0,0,0,0,0,0,0,0,0,1,0,0,0,0");
+}
+
 #define TIMELINE_CASES                                                                             \
     CASE(windows_are_put_into_bins), CASE(windows_of_a_group_share_a_bin),                         \
     CASE(cells_are_read_into_bins), CASE(cells_of_other_sites_are_read),                           \
@@ -1061,6 +1080,7 @@ TEST(code_that_no_task_called)
     CASE(pieces_of_one_ns), CASE(each_slice_of_a_piece_is_taken),                                  \
     CASE(a_mix_has_cells_that_look_alike), CASE(stalls_are_where_they_were),                       \
     CASE(shares_have_six_places), CASE(shares_of_a_bin_add_up), CASE(the_cause_of_a_stall),        \
-    CASE(functions_are_found_by_their_keys), CASE(code_that_no_task_called)
+    CASE(functions_are_found_by_their_keys), CASE(code_that_no_task_called),                       \
+    CASE(addresses_have_the_digits_they_need)
 
 #endif

@@ -1099,6 +1099,66 @@ TEST(scale_is_the_exact_floor) { SKIP("needs __int128"); }
 TEST(unscale_is_the_exact_floor_or_saturates) { SKIP("needs __int128"); }
 #endif
 
+/* A product of 128 bits, bit by bit. */
+typedef struct wide_pair { uint64_t high, low; } wide_pair;
+
+static wide_pair product(uint64_t a, uint64_t b)
+{
+    wide_pair sum = { 0, 0 };
+    int bit;
+    for (bit = 63; bit >= 0; bit--) {
+        sum.high = sum.high << 1 | sum.low >> 63;
+        sum.low <<= 1;
+        if ((b >> bit & 1) != 0) {
+            sum.low += a;
+            sum.high += sum.low < a;
+        }
+    }
+    return sum;
+}
+
+static bool no_more(wide_pair a, wide_pair b)
+{
+    return a.high != b.high ? a.high < b.high : a.low <= b.low;
+}
+
+/* The same for compilers without wide numbers. */
+TEST(scaling_is_exact_bit_by_bit)
+{
+    static const uint64_t values[] = {
+        0, 1, 2, 3, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(1) << 32, UINT64_C(0x100000001),
+        UINT64_C(0x1ffffffff), UINT64_C(0x200000000), UINT64_C(0x123456789abcdef0),
+        UINT64_C(1) << 62, UINT64_MAX >> 1, UINT64_MAX - 1, UINT64_MAX
+    };
+    enum { COUNT = sizeof values / sizeof *values };
+    uint64_t seed = 44;
+    uint32_t k;
+    for (k = 0; k < COUNT * COUNT + 1000; k++) {
+        bool given = k < COUNT * COUNT;
+        uint64_t value = given ? values[k / COUNT] : random_next(&seed) >> random_below(&seed, 64);
+        uint64_t factor = given ? values[k % COUNT] : random_next(&seed) >> random_below(&seed, 64);
+        wide_pair exact = product(value, factor), shifted = { value >> 32, value << 32 };
+        uint64_t q;
+        if (exact.high >> 32 == 0)
+            CHECK_EQ(chroprof__scale(value, factor), exact.high << 32 | exact.low >> 32);
+        if (factor == 0 || factor >> 63 != 0)
+            continue;
+        q = chroprof__unscale(value, factor);
+        if (value / factor >= UINT64_C(1) << 31) {
+            CHECK_EQ(q, UINT64_MAX >> 1);
+        } else {
+            CHECK(no_more(product(q, factor), shifted));
+            CHECK(!no_more(product(q + 1, factor), shifted));
+        }
+    }
+    CHECK_EQ(chroprof__unscale(UINT64_C(0x7fffffff), 1), UINT64_C(0x7fffffff) << 32);
+    CHECK_EQ(chroprof__unscale(UINT64_C(0x80000000), 1), UINT64_MAX >> 1);
+    CHECK_EQ(chroprof__unscale(UINT64_C(3) << 31, 3), UINT64_MAX >> 1);
+    CHECK_EQ(chroprof__unscale((UINT64_C(3) << 31) - 1, 3), UINT64_C(0x7fffffffaaaaaaaa));
+    CHECK_EQ(chroprof__scale(10, (UINT64_C(5) << 32) / 2), 25);
+    CHECK_EQ(chroprof__unscale(25, (UINT64_C(5) << 32) / 2), 10);
+}
+
 TEST(buckets_are_in_order_and_within_a_sixteenth)
 {
     uint64_t state, value;
@@ -1148,7 +1208,8 @@ TEST(hashes_are_spread)
 TEST(small_helpers)
 {
     uint64_t maximum = 5;
-    char text[4];
+    char text[4], whole[9];
+    uint32_t k;
     CHECK_EQ(chroprof__minus(5, 3), 2);
     CHECK_EQ(chroprof__minus(3, 5), 0);
     CHECK_EQ(chroprof__or(0, 7), 7);
@@ -1164,12 +1225,21 @@ TEST(small_helpers)
     CHECK(memcmp(text, "a\0\0", 4) == 0);
     chroprof__copy_text(text, sizeof text, NULL);
     CHECK(memcmp(text, "\0\0\0", 4) == 0);
+    memset(whole, 'x', sizeof whole);
+    chroprof__copy_text(whole, 4, "abc");
+    CHECK(memcmp(whole, "abc\0xxxxx", 9) == 0);
+    chroprof__copy_text(whole, 8, "ab");
+    CHECK(memcmp(whole, "ab\0\0\0\0\0\0x", 9) == 0);
     CHECK_EQ(chroprof__aligned(0), 0);
     CHECK_EQ(chroprof__aligned(1), 64);
     CHECK_EQ(chroprof__aligned(64), 64);
     CHECK_EQ(chroprof__aligned(65), 128);
     CHECK_EQ(chroprof__log2(1), 0);
     CHECK_EQ(chroprof__log2(UINT64_MAX), 63);
+    for (k = 1; k < 64; k++) {
+        CHECK_EQ(chroprof__log2(UINT64_C(1) << k), k);
+        CHECK_EQ(chroprof__log2((UINT64_C(1) << k) - 1), k - 1);
+    }
     CHECK_EQ(chroprof__ratio(1, 3, 4), 0);
     CHECK_EQ(chroprof__ratio(3, 4, 4), 3);
     CHECK_EQ(chroprof__ratio(5, 8, 4), 8);
@@ -2013,6 +2083,7 @@ static const test_case tests[] = {
     CASE(snapshot_ends_a_reset),
     CASE(scale_is_the_exact_floor),
     CASE(unscale_is_the_exact_floor_or_saturates),
+    CASE(scaling_is_exact_bit_by_bit),
     CASE(buckets_are_in_order_and_within_a_sixteenth),
     CASE(hashes_are_spread),
     CASE(small_helpers),
