@@ -674,6 +674,236 @@ TEST(samples_that_fit_together_are_kept)
     harness_keep_none();
 }
 
+/* What delay has more than blame is blamed on the event's own interval, if it is just that; else it
+ * is taken off the event's path, if that then has a delay that can be; else it is the loop's. */
+TEST(blame_that_is_missing_is_found)
+{
+    const uint64_t most = UINT64_C(1) << 62;
+    enum { LOOP, INTERVAL, CULPRIT };
+    const struct { int64_t lack; uint64_t then; uint32_t account, culprit; bool torn; int who; }
+    rows[] = {
+        { 0, 0, 8, 3, true, LOOP }, { 15, 0, 8, 3, true, INTERVAL },
+        { 15, 0, 9, 3, true, CULPRIT }, { 15, 0, 8, 3, false, LOOP },
+        { 14, 0, 8, 3, true, CULPRIT }, { 16, 0, 8, 3, true, CULPRIT },
+        { 14, 0, 8, 0, true, LOOP }, { -5, 0, 8, 3, true, CULPRIT }, { -5, 0, 8, 0, true, LOOP },
+        { -5, 0, 8, 3, false, LOOP }, { 5, most - 1, 8, 3, true, CULPRIT },
+        { 5, most, 8, 3, true, LOOP }, { 5, most + 1, 8, 3, true, LOOP }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        chroprof *p = scene();
+        chroprof__path *row = &path(3);
+        const uint64_t lack = (uint64_t)rows[k].lack, delay = chroprof__delay_ticks(p, row);
+        const uint64_t more = rows[k].then ? rows[k].then - delay : 0;
+        const uint64_t loop_delay = path(0).delay, loop_blame = path(0).blame;
+        chroprof__path account;
+        chroprof__mending m;
+        memset(&m, 0, sizeof m);
+        m.torn = rows[k].torn;
+        m.culprit = rows[k].culprit;
+        m.ready = 3;
+        p->core->doubt_ticks = 5;
+        p->core->event_account = rows[k].account;
+        row->delay += lack + more;
+        path(1).blame += more;
+        account = path(rows[k].account);
+        chroprof__mend_blame(p, &m);
+        harness_equal(__FILE__, (int)k, "lack that is left in row (the line)",
+                      chroprof__unblamed(p), 0);
+        CHECK_EQ(chroprof__delay_ticks(p, row),
+                 delay + more + (rows[k].who == CULPRIT ? 0 : lack));
+        CHECK_EQ(path(rows[k].account).blame,
+                 account.blame + (rows[k].who == INTERVAL ? lack : 0));
+        CHECK_EQ(path(0).blame,
+                 loop_blame + (rows[k].who == LOOP && rows[k].lack > 0 ? lack : 0));
+        CHECK_EQ(path(0).delay,
+                 loop_delay + (rows[k].who == LOOP && rows[k].lack < 0 ? 0 - lack : 0));
+    }
+    harness_keep_none();
+}
+
+/* The frames were pushed at 95, 100, 120, 130 and 140. */
+#define SLICES(X)                                                                                  \
+    X(4, 130, 130, (void)p)                                                                        \
+    X(4, 140, 140, frame(4).pushed = 141)                                                          \
+    X(4, 140, 140, frame(4).pushed = 140)                                                          \
+    X(4, 139, 139, frame(4).pushed = 139)                                                          \
+    X(4, 130, 140, frame(4).start = 141)                                                           \
+    X(4, 130, 139, frame(4).start = 139)                                                           \
+    X(4, 130, 130, frame(4).start = 129)                                                           \
+    X(5, 150, 150, frame(5).pushed = 151)                                                          \
+    X(5, 140, 150, frame(5).start = 151)                                                           \
+    X(5, 139, 139, (p->core->hidden = 1, p->core->hidden_since = 139))                             \
+    X(5, 140, 145, (frame(5).start = 149, p->core->hidden = 1, p->core->hidden_since = 145))       \
+    X(4, 129, 129, (p->core->hidden = 1, p->core->hidden_since = 129))                             \
+    X(1, 90, 90, (frame(1).start = 0, frame(1).pushed = 90))                                       \
+    X(1, 85, 85, (frame(2).pushed = 85))
+
+#define SLICE(k, was_pushed, started, poke)                                                        \
+    p = scene();                                                                                   \
+    poke;                                                                                          \
+    chroprof__mend_slices(p);                                                                      \
+    harness_equal(__FILE__, __LINE__, #poke, frame(k).pushed, was_pushed);                         \
+    harness_equal(__FILE__, __LINE__, #poke, frame(k).start, started);
+
+TEST(slices_begin_before_their_end)
+{
+    chroprof *p;
+    SLICES(SLICE)
+    harness_keep_none();
+}
+
+/* >>mending: futures and their counts */
+
+/* A future runs if it has a frame of its own; else it does not, unless frames are hidden. */
+TEST(futures_run_in_frames)
+{
+    uint32_t hidden;
+    for (hidden = 0; hidden < 2; hidden++) {
+        chroprof *p = scene();
+        uint64_t id = 0, ends[2] = { 0, 0 };
+        while (ends[0] == 0 || ends[1] == 0) {
+            const uint32_t home = chroprof__hash_index(++id, p->slots);
+            if (id > 6 && (home == 0 || home == p->slots - 1))
+                ends[home != 0] = id;
+        }
+        for (id = 0; id < 2; id++) {
+            chroprof__future *f = p->futures + (id ? p->slots - 1 : 0);
+            f->id = ends[id];
+            f->path = 7;
+            f->state = CHROPROF_RUNNING;
+        }
+        slot(1)->state = CHROPROF_PAUSED;
+        slot(3)->state = CHROPROF_RUNNING;
+        slot(5)->state = CHROPROF_RUNNING;
+        p->core->hidden = hidden;
+        chroprof__mend_futures(p);
+        CHECK_EQ(slot(1)->state, CHROPROF_RUNNING);
+        CHECK_EQ(slot(2)->state, CHROPROF__GONE);
+        CHECK_EQ(slot(3)->state, hidden ? CHROPROF_RUNNING : CHROPROF_PAUSED);
+        CHECK_EQ(slot(4)->state, CHROPROF_READY);
+        CHECK_EQ(slot(5)->state, hidden ? CHROPROF_RUNNING : CHROPROF_PAUSED);
+        CHECK_EQ(slot(6)->state, CHROPROF_PENDING);
+        CHECK_EQ(p->futures[0].state, hidden ? CHROPROF_RUNNING : CHROPROF_PAUSED);
+        CHECK_EQ(p->futures[p->slots - 1].state, hidden ? CHROPROF_RUNNING : CHROPROF_PAUSED);
+        CHECK(slot(1)->frame == 4 && frame(4).same == 2 && frame(2).same == 0);
+        CHECK(frame(4).future == 4 && frame(5).future == 4 && frame(3).future == 0);
+        CHECK(slot(2)->frame == 1 && frame(1).future == 1);
+    }
+    harness_keep_none();
+}
+
+/* Whose figures the event was changing: the path that does not agree with its futures, or that of
+ * the event's own future. */
+#define CULPRITS(X)                                                                                \
+    X(0, (void)p)                                                                                  \
+    X(6, p->core->event_id = 5)                                                                    \
+    X(3, p->core->event_id = 4)                                                                    \
+    X(0, p->core->event_id = 999)                                                                  \
+    X(6, (path(6).live--, path(6).calls--))                                                        \
+    X(5, path(5).ready = 1)                                                                        \
+    X(3, (path(3).ready = 2, p->core->event_id = 5))                                               \
+    X(8, (path(8).ready = 1, path(5).ready = 1))                                                   \
+    X(2, path(2).ready = 1)
+
+#define CULPRIT(want, poke)                                                                        \
+    p = scene();                                                                                   \
+    memset(&m, 0, sizeof m);                                                                       \
+    poke;                                                                                          \
+    chroprof__mend_counts(p, &m);                                                                  \
+    harness_equal(__FILE__, __LINE__, #poke, m.culprit, want);                                     \
+    for (k = 0; k < 9; k++) {                                                                      \
+        CHECK_EQ(path(k).live, live[k]);                                                           \
+        CHECK_EQ(path(k).ready, k == 3);                                                           \
+    }
+
+TEST(counts_that_do_not_agree_have_a_culprit)
+{
+    static const uint64_t live[] = { 0, 0, 0, 2, 0, 1, 1, 1, 1 };
+    chroprof *p;
+    chroprof__mending m;
+    uint32_t k;
+    CULPRITS(CULPRIT)
+    harness_keep_none();
+}
+
+/* A frame is tied to the slot of its id; one whose future is not its own any more is an orphan, the
+ * only one of its future. */
+#define ORPHANED (CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST | CHROPROF__OLDEST)
+#define TIES(X)                                                                                    \
+    X(CHROPROF__FUTURE_FRAME, 9, 2, (void)p)                                                       \
+    X(ORPHANED, 0, 2, slot(1)->path = 5)                                                           \
+    X(ORPHANED, 0, 2, slot(1)->state = CHROPROF__GONE)                                             \
+    X(CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN, 9, 2, frame(4).kind |= CHROPROF__ORPHAN)          \
+    X(CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN, 9, 2,                                             \
+      (frame(4).kind |= CHROPROF__ORPHAN, slot(1)->path = 5))                                      \
+    X(ORPHANED, 0, 0, frame(4).id = 77)
+
+#define TIE(want_kind, want_carried, want_same, poke)                                              \
+    p = scene();                                                                                   \
+    slot(1)->frame = 2;                                                                            \
+    frame(4).carried = 9;                                                                          \
+    frame(4).same = frame(4).future = 0;                                                           \
+    frame(4).slot = 0;                                                                             \
+    poke;                                                                                          \
+    chroprof__mend_frame(p, 4);                                                                    \
+    harness_equal(__FILE__, __LINE__, #poke, frame(4).kind, want_kind);                            \
+    harness_equal(__FILE__, __LINE__, #poke, frame(4).carried, want_carried);                      \
+    harness_equal(__FILE__, __LINE__, #poke, frame(4).same, want_same);                            \
+    CHECK_EQ(frame(4).future, 4);                                                                  \
+    CHECK(p->futures + frame(4).slot == slot(frame(4).id));                                        \
+    CHECK_EQ(slot(frame(4).id)->frame, 4);                                                         \
+    CHECK(slot(frame(4).id)->id == frame(4).id);
+
+TEST(frames_are_tied_to_their_futures)
+{
+    chroprof *p;
+    TIES(TIE)
+    CHECK(slot(77)->state == CHROPROF__GONE && slot(77)->path == 3);
+    harness_keep_none();
+}
+
+/* The call that an event ended is still there: its future, or the frame on top. */
+static const struct {
+    uint64_t id;
+    uint32_t path, futures, depth, state;       /* of slot(id) after it */
+} drops[] = {
+    { 5, 6, 4, 5, 0 }, { 5, 7, 5, 5, CHROPROF_PENDING }, { 5, 8, 5, 4, CHROPROF_PENDING },
+    { 0, 8, 5, 4, 0 }, { 0, 3, 5, 5, 0 }, { 1, 3, 4, 5, CHROPROF__GONE },
+    { 1, 8, 5, 4, CHROPROF_RUNNING }, { 2, 4, 5, 5, CHROPROF__GONE }, { 999, 6, 5, 5, 0 },
+    { 999, 8, 5, 4, 0 }, { 4, 3, 4, 5, 0 }, { 4, 6, 5, 5, CHROPROF_READY }
+};
+
+TEST(calls_that_an_event_ended_are_dropped)
+{
+    size_t k;
+    for (k = 0; k < sizeof drops / sizeof *drops; k++) {
+        chroprof *p = scene();
+        CHECK_EQ(used(FUTURES), 5);
+        p->core->event_id = drops[k].id;
+        slot(1)->flags = 3;
+        chroprof__drop_call(p, drops[k].path);
+        harness_equal(__FILE__, (int)k, "live futures of row (the line)", used(FUTURES),
+                      drops[k].futures);
+        CHECK_EQ(p->core->depth, drops[k].depth);
+        CHECK_EQ(slot(drops[k].id)->state, drops[k].state);
+        CHECK_EQ(slot(1)->flags, drops[k].id == 1 && drops[k].path == 3 ? 0 : 3);
+        CHECK_EQ((frame(4).kind & CHROPROF__ORPHAN) != 0, slot(1)->state == CHROPROF__GONE);
+    }
+    harness_keep_none();
+}
+
+TEST(calls_of_a_future_are_not_dropped_with_its_frame)
+{
+    chroprof *p = scene();
+    p->core->depth = 4;                     /* a future's frame on top */
+    p->core->event_id = 0;
+    chroprof__drop_call(p, 3);
+    CHECK_EQ(p->core->depth, 4);
+    CHECK_EQ(used(FUTURES), 5);
+    harness_keep_none();
+}
+
 /* >>mending: hashed tables of four rows */
 
 /* The nth good edge whose home is this row. */
@@ -834,6 +1064,40 @@ TEST(futures_that_cannot_be_go)
             CHECK_EQ(f->exec, rows[k].stays ? 7 : 0);
             CHECK_EQ(f->frame, 0);
         }
+}
+
+/* Rows that all have one home, in a full table: 64 steps a row, and what then finds no place at
+ * once goes. Each walks to where it was; the last one is the first. */
+static uint64_t rows_within_steps(uint64_t rows, uint64_t home)
+{
+    uint64_t steps = 64 * rows, kept = 0, n;
+    for (n = 0; n < rows; n++) {
+        const uint64_t walk = (rows - 1 + n + rows - home) % rows;
+        kept += walk <= steps;
+        steps -= walk < steps ? walk : steps;
+    }
+    return kept;
+}
+
+TEST(steps_in_a_table_full_of_damage_are_limited)
+{
+    chroprof *p = scene_of(60);
+    uint64_t rows = p->slots, kept;
+    collide(p);
+    capacity(FUTURES) = (uint32_t)rows;
+    chroprof__mend_slots(p);
+    kept = rows_within_steps(rows, 5);
+    CHECK(kept < rows);
+    CHECK_EQ(used(FUTURES), kept);
+    p = scene_of(99);
+    rows = table(EDGES).rows;
+    repeat_an_edge(p);
+    capacity(EDGES) = (uint32_t)rows;
+    chroprof__mend_edges(p);
+    kept = rows_within_steps(rows, chroprof__hash_index(path(3).site, (uint32_t)rows));
+    CHECK(kept < rows);
+    CHECK_EQ(used(EDGES), kept);
+    harness_keep_none();
 }
 
 /* Slices and samples that a stall cannot have. */
@@ -1188,9 +1452,17 @@ TEST(futures_are_calm_when_the_profile_is_off)
     CASE(no_tag_is_ahead_of_the_present_window),                                                   \
     CASE(time_goes_to_what_is_on_top_again),                                                       \
     CASE(samples_that_fit_together_are_kept),                                                      \
+    CASE(blame_that_is_missing_is_found),                                                          \
+    CASE(slices_begin_before_their_end),                                                           \
+    CASE(futures_run_in_frames),                                                                   \
+    CASE(counts_that_do_not_agree_have_a_culprit),                                                 \
+    CASE(frames_are_tied_to_their_futures),                                                        \
+    CASE(calls_that_an_event_ended_are_dropped),                                                   \
+    CASE(calls_of_a_future_are_not_dropped_with_its_frame),                                        \
     CASE(edges_are_put_where_they_are_found),                                                      \
     CASE(futures_are_put_where_they_are_found),                                                    \
     CASE(futures_that_cannot_be_go),                                                               \
+    CASE(steps_in_a_table_full_of_damage_are_limited),                                             \
     CASE(stalls_are_mended),                                                                       \
     CASE(damaged_rows_of_samples_are_emptied),                                                     \
     CASE(buckets_of_stacks_are_made_anew),                                                         \
