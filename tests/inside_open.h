@@ -765,6 +765,139 @@ TEST(open_asks_for_the_last_module)
     strings[-1] = before;
 }
 
+#define NOTHING NULL
+#define WINDOWS_HOLD "the windows of a site hold its exec"
+#define HAS_PATH "every future has a path"
+#define FRAME_PATH "every frame has a path"
+
+/* A future in a slot that is its home. */
+static chroprof__future *placed(const chroprof *p, uint32_t home)
+{
+    fill_row(p, home, home);
+    path(3).live++;
+    path(3).calls++;
+    path(3).wall -= p->core->last;
+    return p->futures + home;
+}
+
+/* The first row of each table and the last in use, and the one behind it. */
+#define ENDS(X)                                                                                    \
+    X(NOTHING, (void)p)                                                                            \
+    X(CALLS, path(0).calls++)                                                                      \
+    X(CALLS, path(8).calls++)                                                                      \
+    X(NOTHING, (path(9).calls++, path(9).exec++, path(9).blame++, path(9).live++))                 \
+    X(NOTHING, placed(p, 0))                                                                       \
+    X(NOTHING, placed(p, p->slots - 1))                                                            \
+    X(HAS_PATH, placed(p, 0)->path = 9)                                                            \
+    X(HAS_PATH, placed(p, p->slots - 1)->path = 9)                                                 \
+    X(FRAME_PATH, frame(1).path = 9)                                                               \
+    X(FRAME_PATH, frame(5).path = 9)                                                               \
+    X(NOTHING, frame(6).path = 9)                                                                  \
+    X(WINDOWS_HOLD, cells_of(p, 3)[1]++)                                                           \
+    X(WINDOWS_HOLD, cells_of(p, 7)[capacity(WINDOWS)]++)                                           \
+    X(NOTHING, cells_of(p, 8)[1]++)                                                                \
+    X("the windows hold loop, idle and untracked", cells_of(p, 2)[capacity(WINDOWS)]++)            \
+    X(STRINGS, chroprof__sites(p->core)[3].name = (uint32_t)used(STRINGS))                         \
+    X(STRINGS, chroprof__sites(p->core)[7].file = (uint32_t)used(STRINGS))                         \
+    X(NOTHING, chroprof__sites(p->core)[8].file = (uint32_t)used(STRINGS))                         \
+    X(NOTHING, chroprof__sites(p->core)[7].file = (uint32_t)used(STRINGS) - 1)                     \
+    X(NOTHING, chroprof__sites(p->core)[7].name = (uint32_t)used(STRINGS) - 1)                     \
+    X(LINKED, path(6).same_site = 6)                                                               \
+    X(NOTHING, p->core->skew_events = 1)                                                           \
+    X("the sum of blame = the sum of delay", (p->core->skew_events = 1, path(8).blame++))
+
+static void check_says(const chroprof *p, int line, const char *poke, const char *want)
+{
+    const char *said = chroprof_check(p);
+    harness_same(__FILE__, line, poke, said ? said : "nothing", want ? want : "nothing");
+}
+
+#define SAYS(text, poke)                                                                           \
+    p = scene();                                                                                   \
+    poke;                                                                                          \
+    check_says(p, __LINE__, #poke, text);
+
+TEST(check_of_the_first_rows_and_the_last)
+{
+    chroprof *p;
+    ENDS(SAYS)
+    harness_keep_none();
+}
+
+#define SUM_OF_STACKS "the weights of the stacks add up to the samples taken"
+#define SUM_OF_ROWS "the rows of samples and what was dropped add up to the samples taken"
+#define ORDER "samples stand in the order of time, and weigh something"
+#define YOUNGER "a sampled stack is younger than its parent"
+#define GOOD_ITEM "a sampled frame is a task, a function or a marker"
+#define OF_MODULE "a sampled function is of a module"
+#define LATEST "the newest sample is the latest"
+#define sampled(k) chroprof__sample_rows(p->core)[k]
+
+#define SAMPLE_ENDS(X)                                                                             \
+    X(NOTHING, (void)p)                                                                            \
+    X(SUM_OF_STACKS, node(p, 0)->weight++)                                                         \
+    X(SUM_OF_STACKS, node(p, 5)->weight--)                                                         \
+    X(NOTHING, node(p, 6)->weight++)                                                               \
+    X(SUM_OF_STACKS, sampler(p)->samples++)                                                        \
+    X(SUM_OF_ROWS, node(p, 0)->cpu_ns++)                                                           \
+    X(SUM_OF_ROWS, node(p, 5)->cpu_ns++)                                                           \
+    X(SUM_OF_ROWS, sampler(p)->dropped++)                                                          \
+    X(SUM_OF_ROWS, sampler(p)->dropped_cpu_ns++)                                                   \
+    X(SUM_OF_ROWS, sampled(0).weight++)                                                            \
+    X(SUM_OF_ROWS, sampled(4).cpu_ns++)                                                            \
+    X(SUM_OF_ROWS, used(SAMPLES)--)                                                                \
+    X(NOTHING, (used(SAMPLES)--, sampler(p)->head--, sampler(p)->dropped += sampled(4).weight))    \
+    X(NOTHING, (node(p, 0)->weight += 7, sampler(p)->samples += 7, sampler(p)->dropped += 7))      \
+    X(NOTHING, (node(p, 2)->cpu_ns += 7, sampler(p)->dropped_cpu_ns += 7))                         \
+    X(NOTHING, sampled(1).time = 15)                                                               \
+    X(ORDER, sampled(1).time = 14)                                                                 \
+    X(ORDER, sampled(0).duration = 6)                                                              \
+    X(NOTHING, sampled(4).time = 34)                                                               \
+    X(ORDER, sampled(4).time = 33)                                                                 \
+    X(ORDER, sampled(0).weight = 0)                                                                \
+    X(LATEST, sampled(4).time = 41)                                                                \
+    X(LATEST, sampled(4).duration = 1)                                                             \
+    X(LATEST, sampler(p)->latest = 39)                                                             \
+    X(NOTHING, sampler(p)->latest = 41)                                                            \
+    X(YOUNGER, node(p, 1)->parent = 1)                                                             \
+    X(YOUNGER, node(p, 5)->parent = 5)                                                             \
+    X(NOTHING, node(p, 5)->parent = 4)                                                             \
+    X(YOUNGER, node(p, 5)->next = 5)                                                               \
+    X(NOTHING, node(p, 5)->next = 4)                                                               \
+    X(NOTHING, node(p, 6)->parent = 6)                                                             \
+    X(GOOD_ITEM, node(p, 1)->item = UINT64_MAX)                                                    \
+    X(GOOD_ITEM, node(p, 5)->item = UINT64_MAX)                                                    \
+    X(OF_MODULE, node(p, 5)->module = 2)                                                           \
+    X(OF_MODULE, node(p, 1)->module = 2)                                                           \
+    X(NOTHING, node(p, 5)->module = 1)
+
+static chroprof *timed_samples(void)
+{
+    static const uint64_t times[] = { 10, 15, 20, 30, 40 }, durations[] = { 5, 5, 0, 4, 0 };
+    chroprof *p = sampled_scene();
+    uint32_t k;
+    for (k = 0; k < 5; k++) {
+        sampled(k).time = times[k];
+        sampled(k).duration = durations[k];
+    }
+    sampler(p)->latest = 40;
+    return p;
+}
+
+#define SAYS_OF_SAMPLES(text, poke)                                                                \
+    p = timed_samples();                                                                           \
+    poke;                                                                                          \
+    check_says(p, __LINE__, #poke, text);
+
+TEST(check_of_the_first_samples_and_the_last)
+{
+    chroprof *p;
+    SAMPLE_ENDS(SAYS_OF_SAMPLES)
+    harness_keep_none();
+}
+
+#undef sampled
+
 /* >>open: samples and stalls */
 
 #define last_row(table) (p->core->tables[table].rows - 1)
@@ -925,6 +1058,8 @@ TEST(open_waits_for_nobody)
     CASE(edges_in_the_first_row_and_the_last),                                                     \
     CASE(open_needs_an_empty_row),                                                                 \
     CASE(open_asks_for_the_last_module),                                                           \
+    CASE(check_of_the_first_rows_and_the_last),                                                    \
+    CASE(check_of_the_first_samples_and_the_last),                                                 \
     CASE(open_asks_all_samples),                                                                   \
     CASE(open_asks_all_stalls),                                                                    \
     CASE(open_asks_every_part),                                                                    \
