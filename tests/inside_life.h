@@ -286,6 +286,51 @@ TEST(samples_by_hand_at_the_ends_of_time)
     harness_keep_none();
 }
 
+/* >>while the sampler runs */
+
+#if CHROPROF__SAMPLES
+/* On a fiber's stack, else on the thread's; each without its end. */
+TEST(where_a_stack_ends)
+{
+    static const struct { uintptr_t address, end; } rows[] = {
+        { 0, 0 }, { 999, 0 }, { 1000, 2000 }, { 1499, 2000 }, { 1500, 1600 }, { 1599, 1600 },
+        { 1600, 2000 }, { 1999, 2000 }, { 2000, 0 }, { 2999, 0 }, { 3000, 0 }
+    };
+    static chroprof__sampler s;
+    size_t k;
+    s.low = 1000;
+    s.high = 2000;
+    s.fiber_low = 1500;
+    s.fiber_high = 1600;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++)
+        CHECK_EQ(chroprof__stack_end(&s, rows[k].address), rows[k].end);
+    s.fiber_low = 3000;
+    s.fiber_high = 3001;
+    CHECK_EQ(chroprof__stack_end(&s, 3000), 3001);
+    CHECK_EQ(chroprof__stack_end(&s, 3001), 0);
+    CHECK_EQ(chroprof__stack_end(&s, 1500), 2000);
+}
+
+/* Two words above what was looked at before, on a whole word, below the end. */
+TEST(where_a_frame_record_can_lie)
+{
+    static const struct { uintptr_t frame, above, end; bool can; } rows[] = {
+        { 1000, 999, 1016, true }, { 1000, 1000, 1016, false }, { 1000, 999, 1015, false },
+        { 1000, 992, 2000, true }, { 1004, 992, 2000, false }, { 1001, 992, 2000, false },
+        { 1007, 992, 2000, false }, { 1008, 992, 2000, true }, { 8, 0, 24, true },
+        { 8, 0, 23, false }, { 8, 0, 15, false }, { 8, 0, 0, false }, { 0, 0, 2000, false },
+        { 2000, 992, 2000, false }, { 1984, 992, 2000, true }, { 1992, 992, 2000, false }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++)
+        harness_equal(__FILE__, (int)k, "record of row number (the line)",
+                      chroprof__is_record(rows[k].frame, rows[k].above, rows[k].end), rows[k].can);
+}
+#else
+TEST(where_a_stack_ends) { SKIP("no native stacks here"); }
+TEST(where_a_frame_record_can_lie) { SKIP("no native stacks here"); }
+#endif
+
 /* >>off and on */
 
 /* Everything on the stack is paused, hidden or not; futures in the first slot and the last too. */
@@ -563,6 +608,8 @@ TEST(init_says_what_comes_first)
     CASE(each_call_is_an_event_of_its_own),                                                        \
     CASE(events_that_are_not_taken),                                                               \
     CASE(samples_by_hand_at_the_ends_of_time),                                                     \
+    CASE(where_a_stack_ends),                                                                      \
+    CASE(where_a_frame_record_can_lie),                                                            \
     CASE(what_is_left_when_a_profile_is_switched_off),                                             \
     CASE(on_again_under_the_manual_clock),                                                         \
     CASE(switching_and_resetting_where_it_may_not_be),                                             \

@@ -286,6 +286,79 @@ TEST(maxima_of_the_loop_since_the_older_state)
     harness_keep_none();
 }
 
+/* >>differences: of what */
+
+/* The newer state has 8 sites and 9 paths; the older one has some of them. */
+#define FOLLOWERS(X)                                                                               \
+    X(true, (void)older)                                                                           \
+    X(true, older.core->last = 0)                                                                  \
+    X(false, older.core->last = 151)                                                               \
+    X(true, older.core->seq--)                                                                     \
+    X(false, older.core->seq++)                                                                    \
+    X(false, (older.core->last = 100, older.core->seq++))                                          \
+    X(false, older.core->start_unix_ns = 1)                                                        \
+    X(true, older.core->tables[CHROPROF_TABLE_SITES].used--)                                       \
+    X(false, used(SITES)--)                                                                        \
+    X(true, older.core->tables[CHROPROF_TABLE_PATHS].used--)                                       \
+    X(false, used(PATHS)--)                                                                        \
+    X(true, p->core->window += 1 << 16)                                                            \
+    X(false, older.core->window += 1 << 16)                                                        \
+    X(false, chroprof__sites(older.core)[0].hash++)                                                \
+    X(false, chroprof__sites(older.core)[7].hash++)                                                \
+    X(true, (chroprof__sites(older.core)[7].hash++,                                                \
+             older.core->tables[CHROPROF_TABLE_SITES].used--))                                     \
+    X(true, chroprof__sites(older.core)[8].hash++)                                                 \
+    X(false, older.paths[0].site = 1)                                                              \
+    X(false, older.paths[0].parent = 1)                                                            \
+    X(false, older.paths[8].site = 3)                                                              \
+    X(false, older.paths[8].parent = 4)                                                            \
+    X(true, (older.paths[8].parent = 4, older.core->tables[CHROPROF_TABLE_PATHS].used--))          \
+    X(true, older.paths[9].site = 3)
+
+TEST(states_that_can_follow)
+{
+    chroprof *p;
+    chroprof older;
+#define FOLLOWS(want, poke)                                                                        \
+    p = scene();                                                                                   \
+    CHECK_EQ(copy_of(p, &older), CHROPROF_OK);                                                     \
+    poke;                                                                                          \
+    harness_equal(__FILE__, __LINE__, #poke, chroprof__can_follow(p, &older), want);
+    FOLLOWERS(FOLLOWS)
+#undef FOLLOWS
+    harness_keep_none();
+}
+
+/* Each figure of the first path or the last may have fallen, or not add up. */
+#define PATHS_SINCE(X)                                                                             \
+    X(true, (void)older)                                                                           \
+    X(false, older.paths[0].stillborn++)                                                           \
+    X(false, older.paths[8].stillborn++)                                                           \
+    X(true, (older.paths[8].stillborn++, older.paths[8].exec = 0, older.core->last = 140,          \
+             older.core->tables[CHROPROF_TABLE_PATHS].used--))                                     \
+    X(false, older.paths[0].exec--)                                                                \
+    X(false, older.paths[8].exec--)                                                                \
+    X(false, path(8).exec++)                                                                       \
+    X(false, older.core->last--)                                                                   \
+    X(true, (older.core->last--, older.paths[8].exec--))
+
+TEST(figures_of_all_paths_since_the_older_state)
+{
+    chroprof *p;
+    chroprof older;
+    chroprof__since s;
+#define PATH_SINCE(want, poke)                                                                     \
+    p = scene();                                                                                   \
+    CHECK_EQ(copy_of(p, &older), CHROPROF_OK);                                                     \
+    poke;                                                                                          \
+    s = since_of(p, &older);                                                                       \
+    harness_equal(__FILE__, __LINE__, #poke, chroprof__paths_since(&s), want);                     \
+    CHECK_EQ(p->core->last, 150 - older.core->last);
+    PATHS_SINCE(PATH_SINCE)
+#undef PATH_SINCE
+    harness_keep_none();
+}
+
 /* >>differences: what goes on */
 
 /* The older state and the newer are the same scene; what follows is one difference of the two. */
@@ -1271,7 +1344,48 @@ TEST(a_sum_of_a_profile_and_itself)
     harness_keep_none();
 }
 
+/* Each stack has its weight, each row its stack. */
+TEST(a_sum_of_one_profile_has_its_samples)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    chroprof *p = sampled_scene();
+    chroprof sum;
+    uint64_t times, k;
+    begin_sum(&sum, memory, sizeof memory, NULL);
+    node(p, 0)->weight += 3;                /* of stacks that did not fit */
+    node(p, 0)->cpu_ns += 4;
+    sampler(p)->samples += 3;
+    sampler(p)->dropped += 3;
+    sampler(p)->dropped_cpu_ns += 4;
+    sampler(p)->inside = 2;
+    laws(p);
+    for (times = 1; times <= 2; times++) {
+        CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+        CHECK_EQ(sum.core->tables[CHROPROF__STACKS].used, 5);
+        for (k = 0; k <= 5; k++) {
+            CHECK_EQ(node(&sum, (uint32_t)k)->weight, times * node(p, (uint32_t)k)->weight);
+            CHECK_EQ(node(&sum, (uint32_t)k)->cpu_ns, times * node(p, (uint32_t)k)->cpu_ns);
+            CHECK_EQ(node(&sum, (uint32_t)k)->module, node(p, (uint32_t)k)->module);
+        }
+        CHECK_EQ(sum.core->tables[CHROPROF_TABLE_SAMPLES].used, 5 * times);
+        for (k = 0; k < 5 * times; k++) {
+            const chroprof__sample *a = chroprof__sample_row(&sum, k);
+            const chroprof__sample *b = chroprof__sample_row(p, k % 5);
+            CHECK(a->stack == b->stack && a->weight == b->weight && a->cpu_ns == b->cpu_ns);
+            CHECK(a->state == b->state && a->time == b->time + 150 * (k / 5));
+        }
+        CHECK_EQ(sampler(&sum)->samples, times * 15);
+        CHECK_EQ(sampler(&sum)->dropped, times * 3);
+        CHECK_EQ(sampler(&sum)->dropped_cpu_ns, times * 4);
+        CHECK_EQ(sampler(&sum)->inside, times * 2);
+        laws(&sum);
+    }
+    harness_keep_none();
+}
+
 #define SINCE_CASES                                                                                \
+    CASE(states_that_can_follow),                                                                  \
+    CASE(figures_of_all_paths_since_the_older_state),                                              \
     CASE(figures_of_a_path_since_the_older_state),                                                 \
     CASE(figures_of_a_path_that_fell),                                                             \
     CASE(blame_below_nothing_is_lifted),                                                           \
@@ -1307,6 +1421,7 @@ TEST(a_sum_of_a_profile_and_itself)
     CASE(paths_of_another_profile),                                                                \
     CASE(sites_without_all_their_slices),                                                          \
     CASE(a_sum_of_one_profile_is_that_profile),                                                    \
-    CASE(a_sum_of_a_profile_and_itself)
+    CASE(a_sum_of_a_profile_and_itself),                                                           \
+    CASE(a_sum_of_one_profile_has_its_samples)
 
 #endif
