@@ -962,6 +962,10 @@ TEST(pprof_has_every_field)
     p->paths[4].wall = (UINT64_MAX >> 1) + 1;
     p->paths[5].wall = (UINT64_MAX >> 1) - 1;
     p->paths[6].wall = UINT64_MAX;
+    p->paths[7].calls = UINT64_C(1) << 63;
+    p->paths[8].calls = (UINT64_C(1) << 63) - 1;
+    p->paths[9].blame = p->paths[10].delay = p->paths[11].exec = UINT64_MAX - 1;
+    spoil_the_rows_behind(p);
     same_pprof(p, known, SITES);
     harness_keep_none();
 }

@@ -1159,6 +1159,39 @@ TEST(scaling_is_exact_bit_by_bit)
     CHECK_EQ(chroprof__unscale(25, (UINT64_C(5) << 32) / 2), 10);
 }
 
+/* A block is a file that other builds read: its numbers are part of the layout, which has a number
+ * of its own. */
+TEST(the_numbers_in_a_block_stay_what_they_are)
+{
+    static const uint32_t numbers[][2] = {
+        { CHROPROF__LAYOUT, 2 }, { CHROPROF__ALIGN, 64 }, { CHROPROF__LOOP, 0 },
+        { CHROPROF__IDLE, 1 }, { CHROPROF__UNTRACKED, 2 }, { CHROPROF__FIRST_PATH, 3 },
+        { CHROPROF__OTHER, 3 }, { CHROPROF__FIRST_SITE, 4 }, { CHROPROF__OWN_STRINGS, 39 },
+        { CHROPROF__GONE, 255 }, { CHROPROF__RESETTING, 255 }, { CHROPROF__REMEMBERED, 1 },
+        { CHROPROF__STARTED, 2 }, { CHROPROF__FUTURE_FRAME, 1 }, { CHROPROF__ENTER_FRAME, 2 },
+        { CHROPROF__BARRIER, 4 }, { CHROPROF__ORPHAN, 8 }, { CHROPROF__NEWEST, 16 },
+        { CHROPROF__OLDEST, 32 }, { CHROPROF__UNKNOWN, 64 }, { CHROPROF__ALIAS_PLACES, 4 },
+        { CHROPROF__BUCKETS, 329 }, { CHROPROF__INTERVALS, 64 }, { CHROPROF__LEVELS, 4 },
+        { CHROPROF__NAME_BYTES, 64 }, { CHROPROF__HELD_SLICE, 1 }, { CHROPROF__HELD_TURN, 2 },
+        { CHROPROF__HELD_DELAY, 4 }, { CHROPROF__PC, 0 }, { CHROPROF__RETURN, 1 },
+        { CHROPROF__TASK, 2 }, { CHROPROF__MARK, 3 }, { CHROPROF__MARK_INSIDE, 1 },
+        { CHROPROF__MARK_CUT, 2 }, { CHROPROF__MARK_STACK, 3 }, { CHROPROF__MARK_DEEP, 4 },
+        { CHROPROF__MARK_IDLE, 5 }, { CHROPROF__MARK_LOOP, 6 }, { CHROPROF__MODULE_PATH, 184 },
+        { CHROPROF__BUILD_ID, 48 }, { CHROPROF__ITEMS, 56 }, { CHROPROF__NOTED_TASKS, 16 },
+        { CHROPROF__DRAWS, 8 }, { CHROPROF__HITS, 5 }
+    };
+    const char *magic = "1FORPRHC";         /* the first byte of CHRPROF1 is the lowest */
+    uint64_t number = 0;
+    size_t k;
+    for (k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        if (numbers[k][0] != numbers[k][1])
+            harness_fail(__FILE__, __LINE__, "number %lu is %" PRIu32 ", not %" PRIu32,
+                         (unsigned long)k, numbers[k][0], numbers[k][1]);
+    for (; *magic != '\0'; magic++)
+        number = number << 8 | (unsigned char)*magic;
+    CHECK_EQ(CHROPROF__MAGIC, number);
+}
+
 TEST(buckets_are_in_order_and_within_a_sixteenth)
 {
     uint64_t state, value;
@@ -2084,6 +2117,7 @@ static const test_case tests[] = {
     CASE(scale_is_the_exact_floor),
     CASE(unscale_is_the_exact_floor_or_saturates),
     CASE(scaling_is_exact_bit_by_bit),
+    CASE(the_numbers_in_a_block_stay_what_they_are),
     CASE(buckets_are_in_order_and_within_a_sixteenth),
     CASE(hashes_are_spread),
     CASE(small_helpers),
