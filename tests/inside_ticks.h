@@ -497,8 +497,10 @@ TEST(the_sampler_knows_the_stack_it_is_on)
     s->fiber_high = 2;
     chroprof__find_stack(s);
     CHECK_EQ(s->fiber_low + s->fiber_high, 0);
+#if !defined(__GLIBC__)
     if (s->high == 0)
         SKIP("nobody tells where the stack is");
+#endif
     CHECK_IN(here, s->low, s->high - 1);
     CHECK(s->high - s->low >= 4096);
     CHECK_EQ(chroprof__stack_end(s, (uintptr_t)here), s->high);
@@ -561,7 +563,7 @@ static chroprof_result start_with(chroprof *p, int number)
 static int free_signal(void)
 {
 #if CHROPROF__THREAD_TIMER
-    return SIGRTMAX - 1;
+    return SIGRTMIN + 5;
 #else
     return SIGPROF;
 #endif
@@ -656,14 +658,15 @@ TEST(signals_are_given_back_as_they_were)
 }
 
 #if CHROPROF__THREAD_TIMER
-/* The first that is free, the last as well. */
+/* The first that is free, up to the last: as far as the system has them. */
 TEST(the_first_free_signal_is_taken)
 {
     chroprof *p = fresh(NULL);
-    int number, highest = SIGRTMAX;
-    for (number = SIGRTMIN; number < highest; number++) {
+    int number;
+    for (number = SIGRTMIN; number <= SIGRTMAX; number++) {
         struct sigaction action;
-        CHECK_EQ(start_with(p, 0), CHROPROF_OK);
+        if (start_with(p, 0) != CHROPROF_OK)
+            break;                          /* an emulator that has not as many */
         CHECK_EQ(p->sampler_signal, number);
         chroprof_sampler_stop(p);
         memset(&action, 0, sizeof action);
@@ -672,11 +675,9 @@ TEST(the_first_free_signal_is_taken)
         if (sigaction(number, &action, NULL) != 0)
             break;                          /* what valgrind keeps for itself */
     }
-    if (number == highest) {
-        CHECK_EQ(start_with(p, 0), CHROPROF_OK);
-        CHECK_EQ(p->sampler_signal, highest);
-        chroprof_sampler_stop(p);
-    }
+    CHECK(number > SIGRTMIN);
+    if (number > SIGRTMAX)
+        CHECK_EQ(start_with(p, 0), CHROPROF_ERR_SAMPLER_SIGNAL);
     while (--number >= SIGRTMIN)
         give_signal(number, SIG_DFL, 0);
 }
