@@ -2067,6 +2067,23 @@ TEST(percentiles_count_each_entry_once)
     CHECK_EQ(rank_of(p, "accept").delay_p99_ns, 6);
 }
 
+TEST(turns_are_counted_once)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &B);
+    at(p, 5, LEAVE, 0, NULL);
+    at(p, 5, ENTER, 0, &B);
+    at(p, 505, LEAVE, 0, NULL);
+    CHECK_EQ(totals_of(p).turn_p50_ns, 6);
+    at(p, 505, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).turn_p50_ns, 6);
+    at(p, 505, ENTER, 0, &B);
+    at(p, 506, ENTER, 0, &A);
+    at(p, 906, LEAVE, 0, NULL);                 /* a slice, but no turn */
+    CHECK_EQ(totals_of(p).turn_p50_ns, 6);
+    CHECK_EQ(rank_of(p, "accept").slice_p50_ns, 400);
+}
+
 /* >>reading: each figure from its own place */
 
 /* floor(ticks * 5 / 2) */
@@ -2970,6 +2987,218 @@ TEST(rates_of_long_times)
 TEST(rates_of_long_times) { SKIP("no counter here"); }
 #endif
 
+/* >>events: small print */
+
+/* An id of 0 is none, in whatever state; a finish of none with a site is a stillborn. */
+TEST(ids_of_zero_in_each_state)
+{
+    chroprof *p = fresh(NULL);
+    int state, zeros = 0;
+    at(p, 0, ENTER, 0, &A);
+    for (state = CHROPROF_PENDING; state <= CHROPROF_CANCELLED; state++) {
+        chroprof_event(p, (chroprof_state)state, 0, NULL, 1);
+        laws(p);
+        only(p, ID_ZERO, (uint64_t)++zeros);
+        CHECK_EQ(totals_of(p).depth, 1);
+    }
+    at(p, 2, COMPLETED, 0, &B);
+    at(p, 2, FAILED, 0, &B);
+    at(p, 2, CANCELLED, 0, &C);
+    only(p, ID_ZERO, (uint64_t)zeros);
+    CHECK_EQ(rank_of(p, "reply").stillborn, 2);
+    CHECK_EQ(rank_of(p, "query").stillborn, 1);
+    CHECK_EQ(totals_of(p).depth, 1);
+    at(p, 3, PENDING, 5, NULL);
+    CHECK_EQ(rank_of(p, "(unnamed)").line, 0);
+    CHECK_ANOMALY(p, SITE_NULL, 1);
+}
+
+/* The end of an idle that was none is counted, the end of one is not. */
+TEST(ends_of_idles)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, IDLE_LEAVE, 0, NULL);
+    only(p, IDLE_LEAVE_WITHOUT_ENTER, 1);
+    at(p, 1, IDLE_ENTER, 0, NULL);
+    at(p, 2, TICK, 0, NULL);
+    CHECK(totals_of(p).idle);
+    at(p, 3, IDLE_LEAVE, 0, NULL);
+    only(p, IDLE_LEAVE_WITHOUT_ENTER, 1);
+    at(p, 4, IDLE_LEAVE, 0, NULL);
+    only(p, IDLE_LEAVE_WITHOUT_ENTER, 2);
+    at(p, 5, IDLE_ENTER, 0, NULL);
+    at(p, 6, ENTER, 0, &A);
+    at(p, 6, IDLE_LEAVE, 0, NULL);
+    only(p, IDLE_LEAVE_WITHOUT_ENTER, 3);
+    CHECK(totals_of(p).idle_ns == 3 && totals_of(p).passes == 1);
+}
+
+/* A turn or pass that is just as long as the threshold is no stall, on either way. */
+TEST(stalls_are_longer_than_the_threshold)
+{
+    uint64_t more;
+    for (more = 0; more < 2; more++) {
+        chroprof_options o;
+        chroprof_stall s[5];
+        chroprof *p;
+        memset(&o, 0, sizeof o);
+        o.stall_ns = 50;
+        o.window_ns = 70;
+        p = fresh(&o);
+        at(p, 0, ENTER, 0, &A);
+        at(p, 50 + more, LEAVE, 0, NULL);               /* the straight way */
+        CHECK_EQ(totals_of(p).stalls, more);
+        at(p, 60, ENTER, 0, &A);
+        at(p, 110 + more, LEAVE, 0, NULL);              /* across the end of a window */
+        CHECK_EQ(totals_of(p).stalls, 2 * more);
+        at(p, 120, IDLE_ENTER, 0, NULL);
+        at(p, 130, IDLE_LEAVE, 0, NULL);
+        at(p, 131, ENTER, 0, &B);
+        at(p, 132, LEAVE, 0, NULL);
+        at(p, 180 + more, IDLE_ENTER, 0, NULL);
+        CHECK_EQ(totals_of(p).stalls, 3 * more);
+        CHECK_EQ(chroprof_stalls(p, s, 5), 3 * more);
+        if (more == 0)
+            continue;
+        CHECK(s[2].slice_count == 1 && s[2].slices[0].exec_ns == 1);
+        CHECK(s[2].length_ns == 51 && s[2].events == 3);
+    }
+}
+
+/* A slice that ended when the pass began is none of its. */
+TEST(slices_before_the_pass)
+{
+    chroprof_options o;
+    chroprof_stall s;
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    o.stall_ns = 50;
+    p = fresh(&o);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, LOOP_ENTER, 0, NULL);
+    at(p, 10, IDLE_ENTER, 0, NULL);
+    at(p, 12, IDLE_LEAVE, 0, NULL);
+    at(p, 12, LOOP_LEAVE, 0, NULL);
+    at(p, 12, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "accept").slice_max_ns, 10);
+    CHECK_EQ(totals_of(p).turn_max_ns, 10);
+    at(p, 70, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(chroprof_stalls(p, &s, 1), 1);
+    CHECK(s.kind == CHROPROF_STALL_PASS && s.start_ns == 12 && s.slice_count == 0);
+}
+
+/* Time that goes back within the profile. */
+TEST(steps_back_to_a_time_that_was)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 100, ENTER, 0, &A);
+    at(p, 200, TICK, 0, NULL);
+    at(p, 150, TICK, 0, NULL);
+    CHECK_ANOMALY(p, TIME_BACK, 1);
+    CHECK_EQ(totals_of(p).elapsed_ns, 100);
+    at(p, 160, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "accept").exec_ns, 110);
+    CHECK_ANOMALY(p, TIME_BACK, 1);
+}
+
+/* A future that runs within itself still runs when the inner stay ends, by each kind of end. */
+TEST(the_outer_stay_of_a_future_goes_on)
+{
+    static const chroprof_state ends[] = { CHROPROF_PAUSED, CHROPROF_SWITCH, CHROPROF_LOOP_LEAVE };
+    size_t k;
+    for (k = 0; k < 3; k++) {
+        chroprof *p = fresh(NULL);
+        at(p, 0, PENDING, 1, &A);
+        at(p, 1, RUNNING, 1, NULL);
+        at(p, 2, PAUSED, 1, NULL);
+        at(p, 2, RUNNING, 1, NULL);
+        at(p, 4, LOOP_ENTER, 0, NULL);
+        at(p, 5, RUNNING, 1, NULL);
+        chroprof_event(p, ends[k], ends[k] == CHROPROF_PAUSED, NULL, 9);
+        laws(p);
+        CHECK_EQ(future_of(p, 1).state, CHROPROF_RUNNING);
+        CHECK_EQ(future_of(p, 1).exec_ns, 1 + 2 + 4);
+        CHECK_EQ(totals_of(p).depth, k == 2 ? 1 : 2);
+        if (k < 2)
+            at(p, 10, LOOP_LEAVE, 0, NULL);
+        at(p, 12, TICK, 0, NULL);
+        CHECK_EQ(future_of(p, 1).exec_ns, 7 + (k < 2 ? 2 : 3));
+        at(p, 13, COMPLETED, 1, NULL);
+        CHECK_EQ(rank_of(p, "accept").exec_max_ns, 7 + (k < 2 ? 3 : 4));
+        CHECK_EQ(rank_of(p, "accept").slices, 3);
+        CHECK_EQ(rank_of(p, "accept").slice_max_ns, k < 2 ? 5 : 6);
+        CHECK_EQ(chroprof_futures(p, NULL, 0), 0);
+    }
+}
+
+/* A future whose id has an older one's frame: its end leaves that as it is. */
+TEST(ends_above_the_frame_of_another)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 1, RUNNING, 1, NULL);
+    at(p, 3, PENDING, 1, &B);
+    CHECK_EQ(rank_of(p, "accept").abandoned, 1);
+    at(p, 4, COMPLETED, 1, NULL);
+    CHECK_EQ(rank_of(p, "reply").completed, 1);
+    CHECK_EQ(p->frames[0].kind, CHROPROF__BARRIER);
+    CHECK_EQ(p->frames[1].kind, CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST |
+                                CHROPROF__OLDEST);
+    at(p, 6, TICK, 0, NULL);
+    CHECK_EQ(rank_of(p, "accept").exec_max_ns, 5);
+    at(p, 7, PAUSED, 1, NULL);
+    CHECK_EQ(rank_of(p, "accept").exec_max_ns, 6);
+    CHECK_EQ(totals_of(p).depth, 0);
+    CHECK_EQ(chroprof__find(p, 1)->id, 0);
+    orderly(p);
+}
+
+/* Of stalls that are equally long the earlier ones stay. */
+TEST(the_first_of_equally_long_stalls)
+{
+    static chroprof__stall heap[4];
+    uint32_t k, j;
+    memset(heap, 0, sizeof heap);
+    for (k = 0; k < 9; k++) {
+        uint64_t starts = 0;
+        chroprof__stall stall;
+        memset(&stall, 0, sizeof stall);
+        stall.length = 7;
+        stall.start = UINT64_C(1) << k;
+        chroprof__keep_longest(heap, 4, &stall);
+        for (j = 0; j < 4; j++)
+            starts |= heap[j].start;
+        CHECK_EQ(starts, k < 4 ? (UINT64_C(2) << k) - 1 : 15);
+    }
+}
+
+/* The interval that the event itself ends is of the past as well. */
+TEST(the_last_interval_is_blamed)
+{
+    chroprof_options o;
+    static uint64_t now;               /* the profile is kept when the case has ended */
+    chroprof *p;
+    memset(&o, 0, sizeof o);
+    now = 100;
+    o.clock = read_the_hand;
+    o.clock_user = &now;
+    p = fresh(&o);
+    at(p, 100, PENDING, 9, &C);
+    at(p, 110, ENTER, 0, &A);
+    at(p, 120, ENTER, 0, &B);
+    now = 140;
+    chroprof_ready_since(p, 9, 115);
+    laws(p);
+    CHECK_EQ(path_of(p, "accept").blame_ns, 5);
+    CHECK_EQ(path_of(p, "accept;reply").blame_ns, 20);
+    CHECK_EQ(future_of(p, 9).since_ns, 15);
+    now = 150;
+    chroprof_tick(p);
+    CHECK_EQ(path_of(p, "accept;reply").blame_ns, 30);
+    CHECK_EQ(totals_of(p).loop_blame_ns, 0);
+    orderly(p);
+}
+
 #define CORE_CASES                                                                                 \
     CASE(each_table_has_its_rows_and_place), CASE(tables_of_samples_grow_with_them),               \
     CASE(capacities_have_defaults_and_limits), CASE(a_table_of_2_to_the_32_rows_has_no_place),     \
@@ -2995,16 +3224,21 @@ TEST(rates_of_long_times) { SKIP("no counter here"); }
     CASE(the_biggest_slices_of_a_turn), CASE(the_longest_stalls_are_in_a_heap),                    \
     CASE(stalls_have_the_slices_of_their_turn), CASE(lists_of_slices_begin_with_their_turn),       \
     CASE(futures_of_one_id_keep_their_time), CASE(unknown_ids_above_what_is_left),                 \
-    CASE(percentiles_count_each_entry_once), CASE(figures_of_paths_and_sites),                     \
-    CASE(figures_of_the_totals), CASE(nothing_is_read_of_no_profile),                              \
-    CASE(shares_of_a_weight_are_rounded), CASE(parts_of_rows_of_samples), CASE(marks_have_names),  \
-    CASE(rows_of_the_wall_profile), CASE(figures_of_the_sampler),                                  \
-    CASE(numbers_of_keys_that_were_dropped), CASE(figures_of_the_tables),                          \
-    CASE(hidden_frames_end_one_by_one), CASE(hidden_frames_end_with_the_turn),                     \
-    CASE(lists_of_futures_and_frames), CASE(steps_of_time_at_their_bounds),                        \
-    CASE(long_steps_at_their_bound), CASE(switches_go_straight_below_the_floor),                   \
-    CASE(rare_events_go_the_general_way), CASE(no_percentiles_without_histograms),                 \
-    CASE(samples_of_a_time), CASE(lists_of_slices_keep_the_earlier_of_equals),                     \
-    CASE(rates_of_long_times)
+    CASE(percentiles_count_each_entry_once), CASE(turns_are_counted_once),                         \
+    CASE(figures_of_paths_and_sites), CASE(figures_of_the_totals),                                 \
+    CASE(nothing_is_read_of_no_profile), CASE(shares_of_a_weight_are_rounded),                     \
+    CASE(parts_of_rows_of_samples), CASE(marks_have_names), CASE(rows_of_the_wall_profile),        \
+    CASE(figures_of_the_sampler), CASE(numbers_of_keys_that_were_dropped),                         \
+    CASE(figures_of_the_tables), CASE(hidden_frames_end_one_by_one),                               \
+    CASE(hidden_frames_end_with_the_turn), CASE(lists_of_futures_and_frames),                      \
+    CASE(steps_of_time_at_their_bounds), CASE(long_steps_at_their_bound),                          \
+    CASE(switches_go_straight_below_the_floor), CASE(rare_events_go_the_general_way),              \
+    CASE(no_percentiles_without_histograms), CASE(samples_of_a_time),                              \
+    CASE(lists_of_slices_keep_the_earlier_of_equals), CASE(rates_of_long_times),                   \
+    CASE(ids_of_zero_in_each_state), CASE(ends_of_idles),                                          \
+    CASE(stalls_are_longer_than_the_threshold), CASE(slices_before_the_pass),                      \
+    CASE(steps_back_to_a_time_that_was), CASE(the_outer_stay_of_a_future_goes_on),                 \
+    CASE(ends_above_the_frame_of_another), CASE(the_first_of_equally_long_stalls),                 \
+    CASE(the_last_interval_is_blamed)
 
 #endif
