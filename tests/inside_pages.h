@@ -980,6 +980,31 @@ TEST(the_busiest_sites_have_a_row)
               "                0            15.0s       30.0s\n");
 }
 
+/* Sites without a row change nothing in the first one. */
+TEST(a_little_of_many_sites)
+{
+    static const char *const names[] = { "s1", "s2", "s3", "s4", "s5", "s6", "s7" };
+    const uint64_t second = 1000000000;
+    chroprof_site site = { "", "f.c", 1 };
+    chroprof_options o;
+    const char *text;
+    chroprof *p;
+    uint64_t k;
+    memset(&o, 0, sizeof o);
+    o.window_ns = second;
+    p = fresh(&o);
+    for (k = 0; k < 30; k++) {
+        site.name = names[k % 7];
+        at(p, k * second, ENTER, 0, &site);
+        at(p, k * second + second / 10, LEAVE, 0, NULL);
+    }
+    at(p, 30 * second, TICK, 0, NULL);
+    text = series_of(p, 60, true);
+    CHECK(strstr(text, "a full block is 10% ") != NULL);
+    CHECK(strstr(text, "\nall busy        @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@  10.0%  10.0%\n") != NULL);
+    CHECK(strstr(text, "\ns1              @      @      @      @      @    1.7%  10.0%\n") != NULL);
+}
+
 TEST(a_series_of_idle_time)
 {
     chroprof *p = fresh(NULL);
@@ -1623,6 +1648,43 @@ TEST(futures_in_the_json)
              "{\"id\":%" PRIu64 ",\"path\":4,\"state\":\"paused\",\"since_ns\":4,\"exec_ns\":2,"
              "\"name\":\"reply\",\"file\":\"server.c\",\"line\":20}\n]", first, last);
     CHECK(strstr(json, want) != NULL);
+}
+
+static chroprof__tree *the_tree(void)
+{
+    static chroprof__tree t;
+    return &t;
+}
+
+static void draw_the_rest(chroprof__page *g)
+{
+    g->totals = *the_totals();
+    chroprof__tree_rest(g, the_tree());
+}
+
+/* What is busy, tracked and not drawn. */
+TEST(the_rest_of_the_paths)
+{
+    chroprof__tree *t = the_tree();
+    memset(t, 0, sizeof *t);
+    memset(the_totals(), 0, sizeof *the_totals());
+    the_totals()->busy_ns = 800;
+    the_totals()->untracked_ns = 300;
+    t->text_width = 16;
+    t->all = t->count = 2;
+    t->drawn_ns = 400;
+    CHECK_STR(page_text(draw_the_rest, 80), "");
+    t->all = 3;
+    CHECK_STR(page_text(draw_the_rest, 80), "1 more path       12.5%            100ns\n");
+    t->all = 5;
+    t->drawn_ns = 500;
+    CHECK_STR(page_text(draw_the_rest, 80), "3 more paths       0.0%                0\n");
+    t->drawn_ns = 501;                      /* of a copy whose rows are apart */
+    CHECK_STR(page_text(draw_the_rest, 80), "3 more paths       0.0%                0\n");
+    t->drawn_ns = 100;
+    t->bar = 4;
+    CHECK_STR(page_text(draw_the_rest, 80),
+              "3 more paths      50.0%  \xe2\x96\x88\xe2\x96\x88              400ns\n");
 }
 
 #endif

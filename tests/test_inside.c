@@ -2265,6 +2265,8 @@ static const test_case tests[] = {
     CASE(how_many_stalls_there_were),
     CASE(modules_in_the_json),
     CASE(futures_in_the_json),
+    CASE(a_little_of_many_sites),
+    CASE(the_rest_of_the_paths),
     CASE(slots_are_fetched_before_the_clock_is_read),
     CASE(the_rate_is_final_after_89_milliseconds),
     CASE(the_clocks_are_read_a_few_times),
