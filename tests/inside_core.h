@@ -3199,6 +3199,37 @@ TEST(the_last_interval_is_blamed)
     orderly(p);
 }
 
+/* A block that is too small for samples has none, whatever happens. */
+TEST(a_small_block_without_samples)
+{
+    chroprof_options o;
+    chroprof *p = fresh(NULL);
+    chroprof_sample_row row;
+    chroprof_sampler_totals t;
+    chroprof_stall s;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    o.window_ns = 10;
+    o.stall_ns = 50;
+    CHECK_EQ(chroprof_init(p, harness_memory(), 20000, &o), CHROPROF_OK);
+    CHECK(capacity(SAMPLES) == 0 && sampler(p) == NULL);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 5, IDLE_LEAVE, 0, NULL);
+    at(p, 6, ENTER, 0, &A);
+    chroprof_sample(p, 20, 1);
+    at(p, 70, LEAVE, 0, NULL);
+    at(p, 80, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).stalls, 2);
+    CHECK_EQ(chroprof_stalls(p, &s, 1), 1);             /* of two rows both are the pass's */
+    CHECK(capacity(STALLS) == 2 && s.length_ns == 75);
+    CHECK(s.sampled == 0 && s.sample_count == 0);
+    CHECK_EQ(chroprof_samples(p, 0, UINT64_MAX, &row, 1), 0);
+    CHECK_EQ(chroprof_walls(p, NULL, 0), 0);
+    chroprof_read_sampler(p, &t);
+    CHECK(t.samples == 0 && t.ticks == 0 && t.rows == 0);
+    orderly(p);
+}
+
 #define CORE_CASES                                                                                 \
     CASE(each_table_has_its_rows_and_place), CASE(tables_of_samples_grow_with_them),               \
     CASE(capacities_have_defaults_and_limits), CASE(a_table_of_2_to_the_32_rows_has_no_place),     \
@@ -3239,6 +3270,6 @@ TEST(the_last_interval_is_blamed)
     CASE(stalls_are_longer_than_the_threshold), CASE(slices_before_the_pass),                      \
     CASE(steps_back_to_a_time_that_was), CASE(the_outer_stay_of_a_future_goes_on),                 \
     CASE(ends_above_the_frame_of_another), CASE(the_first_of_equally_long_stalls),                 \
-    CASE(the_last_interval_is_blamed)
+    CASE(the_last_interval_is_blamed), CASE(a_small_block_without_samples)
 
 #endif
