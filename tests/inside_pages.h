@@ -1097,12 +1097,13 @@ TEST(windows_in_the_json)
     o.max_windows = 200;
     p = fresh(&o);
     for (k = 0; k < WINDOWS; k++) {
-        at(p, 100 * k, ENTER, 0, &A);
-        at(p, 100 * k + k % 50, LEAVE, 0, NULL);
-        at(p, 100 * k + 60, ENTER, 0, &B);
-        at(p, 100 * k + 60 + k % 3, LEAVE, 0, NULL);
+        chroprof_event(p, CHROPROF_ENTER, 0, &A, 100 * k);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 100 * k + k % 50);
+        chroprof_event(p, CHROPROF_ENTER, 0, &B, 100 * k + 60);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 100 * k + 60 + k % 3);
     }
-    at(p, 100 * WINDOWS, TICK, 0, NULL);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 100 * WINDOWS);
+    laws(p);
     json = written(p, CHROPROF_JSON)->bytes;
     used = (size_t)snprintf(want, sizeof want, "\"windows\":[");
     for (k = 0; k < WINDOWS; k++)
@@ -1362,9 +1363,9 @@ TEST(twelve_functions_are_shown)
     for (k = 0; k < 100; k++) {
         snprintf(names[k], sizeof names[k], "t%u", (unsigned)k);
         site.name = names[k];
-        at(p, 10 + k, ENTER, 0, &site);
+        chroprof_event(p, CHROPROF_ENTER, 0, &site, 10 + k);
         chroprof_sample(p, 10 + k, 1);
-        at(p, 10 + k, LEAVE, 0, NULL);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 10 + k);
         CHECK_EQ(chroprof__code_groups(p, groups), k < 96 ? k + 1 : 96);
     }
     text = strstr(text_of(p), "\nSAMPLES  100\n");

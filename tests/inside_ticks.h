@@ -694,6 +694,8 @@ TEST(a_start_and_a_stop_leave_their_marks)
     view = *p;
     view.view = true;
     CHECK_EQ(chroprof_sampler_start(NULL, NULL), CHROPROF_ERR_ARGUMENT);
+    chroprof_sampler_stop(NULL);
+    chroprof_sampler_stack(NULL, stack, sizeof stack);
     CHECK_EQ(chroprof_sampler_start(&none, NULL), CHROPROF_ERR_ARGUMENT);
     CHECK_EQ(chroprof_sampler_start(&view, NULL), CHROPROF_ERR_ARGUMENT);
     p->in_callback = true;
