@@ -462,7 +462,7 @@ TEST(sites_are_in_their_buckets)
         sites[k].file = files[k % FILES];
         sites[k].line = k / 3;
         CHECK_EQ(chroprof__site_index(p->core, &sites[k]), 4 + k);
-        check_buckets(p, k < FILES ? k + 1 : FILES);
+        check_buckets(p, k < FILES ? k + 1 : (uint32_t)FILES);
         CHECK_EQ(used(SITES), k + 1);
         CHECK_EQ(p->core->tables[CHROPROF_TABLE_SITES].peak, k + 1);
     }
@@ -2337,7 +2337,8 @@ TEST(parts_of_rows_of_samples)
     };
     size_t k;
     for (k = 0; k < sizeof rows / sizeof *rows; k++) {
-        chroprof_sample_row row = { 0 };
+        chroprof_sample_row row;
+        memset(&row, 0, sizeof row);
         row.at_ns = 10;
         row.duration_ns = 20;
         row.weight = 8;
@@ -2351,7 +2352,8 @@ TEST(parts_of_rows_of_samples)
         CHECK_EQ(row.cpu_ns, rows[k].cpu);
     }
     for (k = 0; k < sizeof moments / sizeof *moments; k++) {
-        chroprof_sample_row row = { 0 };
+        chroprof_sample_row row;
+        memset(&row, 0, sizeof row);
         row.at_ns = 10;
         row.weight = 3;
         CHECK(chroprof__select_sample(&row, moments[k].from, moments[k].to) == moments[k].in);
