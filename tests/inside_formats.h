@@ -1025,6 +1025,106 @@ TEST(varints_have_seven_bits_a_byte)
     varint_is(UINT64_MAX, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 10);
 }
 
+/* >>dumps */
+
+TEST(writes_that_fail_are_told)
+{
+    chroprof *p = scene();
+    chroprof none;
+    refusal r = { 0, 0 };
+    memset(&none, 0, sizeof none);
+    CHECK_EQ(chroprof_write(p, CHROPROF_TEXT, refuse_late, &r), -1);
+    CHECK_EQ(chroprof_write(NULL, CHROPROF_TEXT, refuse_late, &r), -1);
+    CHECK_EQ(chroprof_write(&none, CHROPROF_TEXT, refuse_late, &r), -1);
+    CHECK_EQ(chroprof_write(p, CHROPROF_TEXT, NULL, &r), -1);
+    CHECK_EQ(r.calls, 1);
+    CHECK_EQ(chroprof_write_prometheus(p, NULL, NULL, &r), -1);
+    CHECK_EQ(chroprof_write_prometheus(NULL, NULL, refuse_late, &r), -1);
+    CHECK_EQ(chroprof_write_prometheus(&none, NULL, refuse_late, &r), -1);
+    CHECK_EQ(r.calls, 1);
+    CHECK_EQ(chroprof_dump(p, CHROPROF_TEXT, NULL), -1);
+    CHECK_EQ(errno, EINVAL);
+}
+
+TEST(seconds_of_a_query_end_with_a_day)
+{
+    static const struct { const char *query; bool good; uint32_t seconds; } rows[] = {
+        { "seconds=9", true, 9 }, { "seconds=0", true, 0 }, { "seconds=1909", true, 1909 },
+        { "seconds=86399", true, 86399 }, { "seconds=86400", true, 86400 },
+        { "seconds=086400", true, 86400 }, { "seconds=86401", false, 0 },
+        { "seconds=864000", false, 0 }, { "seconds=", false, 0 }, { "seconds=/1", false, 0 },
+        { "seconds=1:", false, 0 }, { "seconds=4294967297", false, 0 }
+    };
+    chroprof_query query;
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        memset(&query, 0x5a, sizeof query);
+        CHECK_EQ(chroprof_parse_query(rows[k].query, &query), rows[k].good);
+        CHECK_EQ(query.seconds, rows[k].seconds);
+    }
+}
+
+#if !defined(_WIN32)
+/* NULL: not set. */
+static void set_variable(const char *name, const char *value)
+{
+    CHECK_EQ(value != NULL ? setenv(name, value, 1) : unsetenv(name), 0);
+}
+
+TEST(columns_of_the_environment)
+{
+    static const struct { const char *text; uint32_t columns; } rows[] = {
+        { NULL, 0 }, { "", 0 }, { "0", 0 }, { "7", 7 }, { "80", 80 }, { "109", 109 },
+        { "97x4", 97 }, { "x97", 0 }, { "-5", 0 }, { "/5", 0 }, { ":5", 0 }, { "9999", 9999 },
+        { "99999", 99999 }, { "10000", 10000 }, { "100005", 10000 }, { "0012", 12 }
+    };
+    chroprof_text_options look;
+    static harness_output page_63;
+    static char dumped[100000];
+    FILE *file = tmpfile();
+    size_t k, used;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        set_variable("COLUMNS", rows[k].text);
+        CHECK_EQ(chroprof__env_columns(), rows[k].columns);
+    }
+    if (file == NULL)
+        SKIP("no temporary files");
+    memset(&look, 0, sizeof look);
+    look.columns = 63;
+    page_63.used = 0;
+    CHECK_EQ(chroprof_write_text(scene(), &look, harness_collect, &page_63), 0);
+    set_variable("COLUMNS", "63");
+    CHECK_EQ(chroprof_dump(harness_profile(), CHROPROF_TEXT, file), 0);
+    set_variable("COLUMNS", NULL);
+    rewind(file);
+    used = fread(dumped, 1, sizeof dumped, file);
+    fclose(file);
+    CHECK_EQ(used, page_63.used);
+    CHECK(memcmp(dumped, page_63.bytes, used) == 0);
+}
+
+TEST(colours_of_the_environment)
+{
+    static const struct { const char *no_color, *term; bool color; } rows[] = {
+        { NULL, NULL, true }, { "", NULL, true }, { "1", NULL, false }, { "\1", NULL, false },
+        { NULL, "dumb", false }, { "", "dumb", false }, { NULL, "dumber", true },
+        { NULL, "xterm", true }, { NULL, "", true }, { "1", "xterm", false },
+        { "0", "dumb", false }
+    };
+    size_t k;
+    for (k = 0; k < sizeof rows / sizeof *rows; k++) {
+        set_variable("NO_COLOR", rows[k].no_color);
+        set_variable("TERM", rows[k].term);
+        CHECK_EQ(chroprof__wants_color(), rows[k].color);
+    }
+    set_variable("NO_COLOR", NULL);
+    set_variable("TERM", NULL);
+}
+#else
+TEST(columns_of_the_environment) { SKIP("needs setenv"); }
+TEST(colours_of_the_environment) { SKIP("needs setenv"); }
+#endif
+
 #define FORMAT_CASES                                                                               \
     CASE(decimals_have_all_their_places), CASE(the_largest_are_picked),                            \
     CASE(the_exposition_has_every_figure), CASE(the_exposition_leaves_out_unused_sites),           \
@@ -1033,6 +1133,8 @@ TEST(varints_have_seven_bits_a_byte)
     CASE(the_exposition_of_many_sites), CASE(the_exposition_has_a_hundred_sites_at_most),          \
     CASE(labels_are_escaped), CASE(which_texts_are_utf8), CASE(awkward_sites_have_an_id),          \
     CASE(pprof_has_every_field), CASE(pprof_leaves_out_what_is_nothing),                           \
-    CASE(varints_have_seven_bits_a_byte)
+    CASE(varints_have_seven_bits_a_byte), CASE(writes_that_fail_are_told),                         \
+    CASE(seconds_of_a_query_end_with_a_day), CASE(columns_of_the_environment),                     \
+    CASE(colours_of_the_environment)
 
 #endif
