@@ -753,6 +753,28 @@ TEST(slices_begin_before_their_end)
     harness_keep_none();
 }
 
+/* A row of the sites that is not in use has no say, whatever it holds. */
+TEST(mending_ends_with_the_last_site)
+{
+    chroprof *p = torn_scene();
+    const uint32_t timer = path(8).site, beyond = chroprof__site_count(p);
+    const chroprof__histogram *h = &chroprof__histogram_rows(p->core)[path(8).histogram].slice;
+    chroprof__mending m;
+    uint64_t cell;
+    memset(&m, 0, sizeof m);
+    m.torn = true;
+    path(8).slices = 1;
+    p->core->held = 0;
+    chroprof__sites(p->core)[beyond].first_path = 7;
+    cell = cells_of(p, beyond)[1] = 5;
+    CHECK(chroprof__mend(p, &m));
+    CHECK_EQ(chroprof__slices_ended(p, timer), 1);
+    CHECK_EQ(chroprof__histogram_total(h), 1);
+    CHECK_EQ(cells_of(p, beyond)[1], cell);
+    CHECK_EQ(chroprof__sites(p->core)[beyond].first_path, 7);
+    harness_keep_none();
+}
+
 /* >>mending: futures and their counts */
 
 /* A future runs if it has a frame of its own; else it does not, unless frames are hidden. */
@@ -1454,6 +1476,7 @@ TEST(futures_are_calm_when_the_profile_is_off)
     CASE(samples_that_fit_together_are_kept),                                                      \
     CASE(blame_that_is_missing_is_found),                                                          \
     CASE(slices_begin_before_their_end),                                                           \
+    CASE(mending_ends_with_the_last_site),                                                         \
     CASE(futures_run_in_frames),                                                                   \
     CASE(counts_that_do_not_agree_have_a_culprit),                                                 \
     CASE(frames_are_tied_to_their_futures),                                                        \

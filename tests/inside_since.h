@@ -350,12 +350,84 @@ TEST(figures_of_all_paths_since_the_older_state)
 #define PATH_SINCE(want, poke)                                                                     \
     p = scene();                                                                                   \
     CHECK_EQ(copy_of(p, &older), CHROPROF_OK);                                                     \
+    path(1).wall = path(2).wall = 77;       /* only untracked calls are calls */                   \
     poke;                                                                                          \
     s = since_of(p, &older);                                                                       \
     harness_equal(__FILE__, __LINE__, #poke, chroprof__paths_since(&s), want);                     \
+    CHECK(path(1).wall == 77 && path(2).wall == 0);                                                \
     CHECK_EQ(p->core->last, 150 - older.core->last);
     PATHS_SINCE(PATH_SINCE)
 #undef PATH_SINCE
+    harness_keep_none();
+}
+
+#define INITS(X)                                                                                   \
+    X(true, (void)b)                                                                               \
+    X(false, b.tables[0].capacity++)                                                               \
+    X(false, b.tables[CHROPROF_TABLE_COUNT - 1].capacity++)                                        \
+    X(true, b.tables[CHROPROF_TABLE_COUNT].capacity++)                                             \
+    X(false, b.pid++)                                                                              \
+    X(false, b.boot_ns++)                                                                          \
+    X(false, b.owner_start++)                                                                      \
+    X(false, b.pointer_bytes++)                                                                    \
+    X(false, b.manual++)                                                                           \
+    X(false, b.host[0]++)                                                                          \
+    X(false, b.host[CHROPROF__NAME_BYTES - 2]++)                                                   \
+    X(false, b.name[0]++)                                                                          \
+    X(false, b.name[CHROPROF__NAME_BYTES - 2]++)                                                   \
+    X(true, b.program[0]++)                                                                        \
+    X(true, b.seq += 2)
+
+/* What a profile is known by from its first moment to its last. */
+TEST(states_of_one_profile)
+{
+    static chroprof__core a, b;
+    memset(&a, 1, sizeof a);
+#define SAME_INIT(want, poke)                                                                      \
+    b = a;                                                                                         \
+    poke;                                                                                          \
+    harness_equal(__FILE__, __LINE__, #poke, chroprof__same_init(&a, &b), want);                   \
+    harness_equal(__FILE__, __LINE__, #poke, chroprof__same_init(&b, &a), want);
+    INITS(SAME_INIT)
+#undef SAME_INIT
+}
+
+/* An entry for each slice since then, of the first site and the last; not of rows of different
+ * moments, and not what was held back then. */
+TEST(entries_of_all_histograms_since_the_older_state)
+{
+    uint32_t skewed;
+    for (skewed = 0; skewed < 2; skewed++) {
+        chroprof *p = scene();
+        chroprof older;
+        chroprof__since s;
+        const chroprof__histograms *rows = chroprof__histogram_rows(p->core);
+        uint32_t k, last = table(HISTOGRAMS).rows - 1;
+        CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+        for (k = 0; k <= last; k += last) {
+            chroprof__histogram_rows(p->core)[k].delay.count[9] = 10 + k;
+            chroprof__histogram_rows(older.core)[k].delay.count[9] = 3 + k;
+            chroprof__histogram_rows(p->core)[k].slice.count[9] = 20 + k;
+            chroprof__histogram_rows(older.core)[k].slice.count[9] = 4 + k;
+        }
+        older.core->held = skewed ? 0 : CHROPROF__HELD_DELAY;
+        older.core->held_delay_row = last;
+        older.core->held_delay = chroprof__bucket_value(9);
+        path(3).slices = 5;
+        path(8).slices = 2;
+        p->core->skew_events = skewed;
+        p->core->held = CHROPROF__HELD_TURN;
+        p->core->held_turn = chroprof__bucket_value(9);
+        s = since_of(p, &older);
+        chroprof__histograms_since(&s);
+        CHECK_EQ(p->core->held, 0);
+        CHECK_EQ(rows[0].slice.count[9], 20 - 4 + 1);
+        CHECK_EQ(rows[last].slice.count[9], 20 - 4);
+        CHECK_EQ(rows[0].delay.count[9], 10 - 3);
+        CHECK_EQ(rows[last].delay.count[9], 10 - 3 - !skewed);
+        CHECK_EQ(chroprof__histogram_total(&rows[path(3).histogram].slice), skewed ? 0 : 5);
+        CHECK_EQ(chroprof__histogram_total(&rows[path(8).histogram].slice), skewed ? 0 : 2);
+    }
     harness_keep_none();
 }
 
@@ -1384,8 +1456,6 @@ TEST(a_sum_of_one_profile_has_its_samples)
 }
 
 #define SINCE_CASES                                                                                \
-    CASE(states_that_can_follow),                                                                  \
-    CASE(figures_of_all_paths_since_the_older_state),                                              \
     CASE(figures_of_a_path_since_the_older_state),                                                 \
     CASE(figures_of_a_path_that_fell),                                                             \
     CASE(blame_below_nothing_is_lifted),                                                           \
@@ -1394,6 +1464,10 @@ TEST(a_sum_of_one_profile_has_its_samples)
     CASE(maxima_since_the_older_state),                                                            \
     CASE(maxima_of_a_path_since_the_older_state),                                                  \
     CASE(maxima_of_the_loop_since_the_older_state),                                                \
+    CASE(states_that_can_follow),                                                                  \
+    CASE(figures_of_all_paths_since_the_older_state),                                              \
+    CASE(states_of_one_profile),                                                                   \
+    CASE(entries_of_all_histograms_since_the_older_state),                                         \
     CASE(stays_that_are_still_the_same),                                                           \
     CASE(exec_of_a_future_that_was_live_before),                                                   \
     CASE(exec_of_futures_since_the_older_state),                                                   \
