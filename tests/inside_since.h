@@ -728,7 +728,9 @@ TEST(windows_since_the_older_state)
         }
         for (site = 0; site < 9; site++)
             older.paths[site].mark = older.paths[site].exec;
+        cells_of(p, 8)[1 + rows[k].window] = 777;           /* of no site */
         chroprof__windows_since(&s);
+        CHECK_EQ(cells_of(p, 8)[1 + rows[k].window], 777);
         CHECK_EQ(p->core->window, rows[k].then);
         CHECK_EQ(p->core->window_phase, rows[k].phase);
         for (site = 0; site < 8; site++)
@@ -1250,6 +1252,25 @@ TEST(sites_of_another_profile)
     harness_keep_none();
 }
 
+/* One that finds no room is counted once, however often it is asked for. */
+TEST(sites_of_another_profile_without_room)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    chroprof_options o;
+    chroprof *p = scene();
+    chroprof sum;
+    chroprof__merging *m;
+    uint32_t k;
+    memset(&o, 0, sizeof o);
+    o.max_sites = 1;
+    begin_sum(&sum, memory, sizeof memory, &o);
+    m = merging_of(&sum, p);
+    for (k = 0; k < 12; k++)
+        CHECK_EQ(chroprof__merge_site(m, 4 + k % 4), k % 4 == 0 ? 4 : CHROPROF__OTHER);
+    CHECK_EQ(table_of(&sum, CHROPROF_TABLE_SITES).dropped, 3);
+    harness_keep_none();
+}
+
 /* A chain that is there is found, one that is not is made. */
 TEST(paths_of_another_profile)
 {
@@ -1455,6 +1476,35 @@ TEST(a_sum_of_one_profile_has_its_samples)
     harness_keep_none();
 }
 
+/* Stalls of its own follow those that were merged, where these would have been. */
+TEST(stalls_after_a_sum)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    chroprof_stall stalls[20];
+    chroprof_options o;
+    chroprof sum;
+    uint32_t most, k;
+    memset(&o, 0, sizeof o);
+    o.stall_ns = 100;
+    for (most = 4; most <= 9; most++) {
+        const uint32_t longest = most / 2 + most % 2;
+        uint64_t elapsed;
+        o.max_stalls = most;
+        begin_sum(&sum, memory, sizeof memory, &o);
+        CHECK_EQ(chroprof_merge(&sum, ten_stalls(64)), CHROPROF_OK);
+        elapsed = totals_of(&sum).elapsed_ns;
+        chroprof_event(&sum, CHROPROF_ENTER, 0, &A, 500);
+        chroprof_event(&sum, CHROPROF_LEAVE, 0, NULL, 700);
+        CHECK_EQ(totals_of(&sum).stalls, 11);
+        CHECK_EQ(chroprof_stalls(&sum, stalls, 20), most);
+        for (k = 0; k < most; k++)
+            CHECK_EQ(stalls[k].start_ns, k + 1 == most ? elapsed
+                                         : 10000 * (k < longest ? k : 11 - most + k));
+        laws(&sum);
+    }
+    harness_keep_none();
+}
+
 #define SINCE_CASES                                                                                \
     CASE(figures_of_a_path_since_the_older_state),                                                 \
     CASE(figures_of_a_path_that_fell),                                                             \
@@ -1492,10 +1542,12 @@ TEST(a_sum_of_one_profile_has_its_samples)
     CASE(how_long_another_profile_is),                                                             \
     CASE(time_goes_on_by_theirs),                                                                  \
     CASE(sites_of_another_profile),                                                                \
+    CASE(sites_of_another_profile_without_room),                                                   \
     CASE(paths_of_another_profile),                                                                \
     CASE(sites_without_all_their_slices),                                                          \
     CASE(a_sum_of_one_profile_is_that_profile),                                                    \
     CASE(a_sum_of_a_profile_and_itself),                                                           \
-    CASE(a_sum_of_one_profile_has_its_samples)
+    CASE(a_sum_of_one_profile_has_its_samples),                                                    \
+    CASE(stalls_after_a_sum)
 
 #endif
