@@ -2035,6 +2035,7 @@ TEST(unknown_ids_above_what_is_left)
     CHECK_EQ(rank_of(p, "accept").exec_max_ns, 1 + 1);
     at(p, 12, PAUSED, 1, NULL);
     CHECK_EQ(rank_of(p, "accept").exec_max_ns, 3);
+    CHECK_EQ(p->paths[3].exec_max, 3);          /* nothing of what was unknown */
     CHECK_EQ(p->core->depth, 0);
     CHECK_EQ(chroprof__find(p, 1)->id, 0);
 }
@@ -2070,6 +2071,10 @@ TEST(percentiles_count_each_entry_once)
 TEST(turns_are_counted_once)
 {
     chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &C);                     /* of no ticks */
+    at(p, 0, LEAVE, 0, NULL);
+    CHECK(rank_of(p, "query").slice_p50_ns == 0 && rank_of(p, "query").slice_p999_ns == 0);
+    p = fresh(NULL);
     at(p, 0, ENTER, 0, &B);
     at(p, 5, LEAVE, 0, NULL);
     at(p, 5, ENTER, 0, &B);
