@@ -476,6 +476,7 @@ TEST(open_asks_each_path)
     X(false, path(0).next = 2)                                                                     \
     X(false, path(last_in_preorder(p)).next = 9)                                                   \
     X(false, path(last_in_preorder(p)).next = 2)                                                   \
+    X(false, (skip_first_path(p), path(last_in_preorder(p)).next = 9))                             \
     X(false, close_the_preorder(p))                                                                \
     X(false, skip_first_path(p))
 
@@ -621,6 +622,11 @@ TEST(open_follows_full_rows_around_the_end)
     memset(&p->futures[rows - 1], 0, sizeof *p->futures);
     used(FUTURES)--;
     CHECK(!chroprof__open_futures(p));              /* row 0 is not found any more */
+    memset(p->futures, 0, 2 * sizeof *p->futures);
+    used(FUTURES) -= 2;
+    CHECK(chroprof__open_futures(p));
+    fill_row(p, 0, rows - 1);
+    CHECK(!chroprof__open_futures(p));
     for (k = 0; k < rows; k++) {
         memset(&p->futures[k], 0, sizeof *p->futures);
         p->futures[k].id = k + 1;
@@ -712,6 +718,11 @@ TEST(edges_in_the_first_row_and_the_last)
         edges[(row + 2) % FEW].site = edges[row].site;
         check_few_edges(p, true, "every edge is found by its path and site");
         memset(edges + (row + 1) % FEW, 0, sizeof *edges);
+        used(EDGES)--;
+        check_few_edges(p, false, "every edge is found by its path and site");
+        edges[(row + 1) % FEW] = edges[row];
+        memset(edges + row, 0, sizeof *edges);
+        memset(edges + (row + 2) % FEW, 0, sizeof *edges);
         used(EDGES)--;
         check_few_edges(p, false, "every edge is found by its path and site");
     }
