@@ -942,6 +942,7 @@ static chroprof__edge edge_of(const chroprof *p, uint32_t home, uint32_t nth)
                 return edge;
         }
     harness_fail(__FILE__, __LINE__, "no such edge");
+    return edge;
 }
 
 static void check_edge(const chroprof *p, uint32_t row, chroprof__edge want)
