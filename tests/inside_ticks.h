@@ -497,9 +497,9 @@ TEST(the_sampler_knows_the_stack_it_is_on)
     s->fiber_high = 2;
     chroprof__find_stack(s);
     CHECK_EQ(s->fiber_low + s->fiber_high, 0);
-#if !defined(__GLIBC__)
-    if (s->high == 0)
-        SKIP("nobody tells where the stack is");
+#if !defined(__APPLE__)
+    if (!chroprof__thread_attributes)
+        SKIP("linked without the function that tells where the stack is");
 #endif
     CHECK_IN(here, s->low, s->high - 1);
     CHECK(s->high - s->low >= 4096);
@@ -706,7 +706,12 @@ TEST(a_start_and_a_stop_leave_their_marks)
     s->module_at = 5;
     if (start_with(p, free_signal()) != CHROPROF_OK)
         SKIP("no sampler here");
-    CHECK_EQ(s->module_at, 1000000000);     /* read now, and again after a second */
+#if defined(__linux__)
+    if (chroprof__each_object)
+        CHECK_EQ(s->module_at, 1000000000); /* read now, and again after a second */
+    else
+        CHECK_EQ(s->module_at, 0);
+#endif
     CHECK(p->sampling && p->sampler_signal == free_signal());
     CHECK_EQ(s->running, 1);
     CHECK(s->armed != 0);

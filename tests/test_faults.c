@@ -620,6 +620,11 @@ TEST(no_file_of_ours_outlives_exec)
 {
     const char *path = file_of("closed");
     chroprof p;
+    int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && (fcntl(file, F_GETFD) & FD_CLOEXEC) == 0)
+        SKIP("an emulator: it opens a file of its own instead, and keeps that");
+    if (file >= 0)
+        close(file);
     leave_behind(path, no_such_pid);
     *kept_by_exec() = 0;
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
