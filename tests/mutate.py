@@ -8,7 +8,7 @@ Mutants are made on the token stream of the implementation: operators, constants
 takes all of them, else a random sample of N. A mutant is not counted that does not compile, or
 whose machine code is that of the original (code of another system, or the same to gcc -O2). tcc
 compiles in milliseconds what it can see, clang the rest; what no case of tcc's notices is shown to
-the cases that only clang has. A case that fails, crashes or takes ten times the CPU time that it
+the cases that only clang has, and what nobody noticed to all cases under the sanitizers. A case that fails, crashes or takes ten times the CPU time that it
 takes with the header as it is has killed the mutant, if it does not pass when it is tried again
 alone. The cases that kill most in little time come first, those that take longer than SLOW seconds
 or so, with SHARE=10, are left out; so are those that never call the function that is changed
@@ -33,11 +33,14 @@ HEADER = 'chroprof.h'
 EXCUSES = 'tests/mutants.txt'
 FOLDER = os.path.abspath(os.environ.get('B', 'build') + '/mutation')
 STANDARD = ['-std=c99', '-D_POSIX_C_SOURCE=200809L']
-COMPILERS = ['tcc', 'clang']
+SANITIZE = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all']
+COMPILERS = {'tcc': ['tcc'], 'clang': ['clang'], 'sanitizers': ['clang', *SANITIZE]}
+LINKERS = {'tcc': ['cc'], 'clang': ['cc'], 'sanitizers': ['clang', *SANITIZE]}
+PATIENCE = {'sanitizers': 4}    # times as slow a case may be
 WAITS = 5                       # wall clock for CPU time that a silent program may take
 # as in the Makefile
-EXTRA = {('clang', 'sampler'): ['-fno-omit-frame-pointer', '-fno-optimize-sibling-calls', '-rdynamic',
-                               '-DTEST_FRAMES']}
+FRAMES = ['-fno-omit-frame-pointer', '-fno-optimize-sibling-calls', '-rdynamic', '-DTEST_FRAMES']
+EXTRA = {('clang', 'sampler'): FRAMES}
 TOKEN = re.compile(r'''
     (?P<comment>/\*.*?\*/|//[^\n]*) | (?P<directive>^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*)
   | (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*') | (?P<number>\.?\d(?:[\w.]|[eE][+-])*)
@@ -356,7 +359,8 @@ class Suite:
             sys.exit(f'mutate: {HEADER} does not compile with {compiler}')
         for name in names:
             if name not in self.own:
-                self.must(['cc', *STANDARD, '-w', '-O1', '-pthread', *EXTRA.get((compiler, name), []),
+                self.must([*LINKERS[compiler], *STANDARD, '-w', '-O1', '-pthread',
+                           *EXTRA.get((compiler, name), []),
                            '-o', self.program(name), f'{FOLDER}/tests/test_{name}.c', self.library(),
                            '-Wl,-rpath,' + os.path.dirname(self.library())])
         for name in names:
@@ -382,7 +386,8 @@ class Suite:
             sys.exit(f'mutate: {" ".join(command)}\n{result.stderr}')
 
     def compile(self, source, *more):
-        command = [self.compiler, *STANDARD, '-O0', '-w', *more, f'{FOLDER}/tests/{source}']
+        command = [*COMPILERS[self.compiler], *STANDARD, '-O0', '-w', *more,
+                   f'{FOLDER}/tests/{source}']
         return subprocess.run(command, capture_output=True).returncode == 0
 
     def implementation(self):
@@ -400,7 +405,8 @@ class Suite:
         part = self.program(name) + '.o'
         self.built.add(name)
         return self.compile(f'test_{name}.c', '-c', '-o', part) and subprocess.run(
-            ['cc', '-pthread', '-o', self.program(name), part], capture_output=True).returncode == 0
+            [*LINKERS[self.compiler], '-pthread', '-o', self.program(name), part],
+            capture_output=True).returncode == 0
 
     def measure(self, name, slow):
         """Sorts the cases of a program into groups. What fails as it is kills nothing."""
@@ -416,7 +422,7 @@ class Suite:
     def measure_some(self, name, cases, slow, quick):
         """Runs the cases up to the first that takes too long. Returns those behind it."""
         process = start([self.program(name)] + ['=' + case for case in cases], subprocess.PIPE)
-        last, at = time.monotonic(), 0
+        last, at, late = time.monotonic(), 0, False
         for line in lines_in_time(process, 2 * slow):
             if line is None:
                 line = f'FAIL {cases[at]}: takes too long'
@@ -432,8 +438,12 @@ class Suite:
             elif how == 'ok':
                 quick[new].add(case, took)
             last, at = time.monotonic(), at + 1
+            late = line.endswith(': takes too long')
         end(process)
         process.stdout.close()
+        if at < len(cases) and not late:
+            print(f'not used: test_{name} ({self.compiler}): {cases[at]} ends the program')
+            return cases[at + 1:]
         return cases[at:]
 
     def run(self, group, cases):
@@ -497,7 +507,7 @@ class Bench:
         self.suites = {}
         for compiler in COMPILERS:
             self.suite(compiler)
-        self.calls = Calls(self.names, self.suite(COMPILERS[-1]).own)
+        self.calls = Calls(self.names, self.suite('clang').own)
         for program, case in sorted(set().union(*(s.cases() for s in self.suites.values()))):
             self.calls.of(program, case)
 
@@ -512,7 +522,10 @@ class Bench:
     def suite(self, compiler):
         if compiler not in self.suites:
             known = {case for suite in self.suites.values() for case in suite.cases()}
-            self.suites[compiler] = Suite(compiler, self.names, self.slow, known)
+            if compiler == 'sanitizers':
+                known = set()
+            self.suites[compiler] = Suite(compiler, self.names,
+                                          self.slow * PATIENCE.get(compiler, 1), known)
         return self.suites[compiler]
 
     @staticmethod
