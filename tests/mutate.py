@@ -8,11 +8,12 @@ Mutants are made on the token stream of the implementation: operators, constants
 takes all of them, else a random sample of N. A mutant is not counted that does not compile, or
 whose machine code is that of the original (code of another system, or the same to gcc -O2). tcc
 compiles in milliseconds what it can see, clang the rest; what no case of tcc's notices is shown to
-the cases that only clang has, and what nobody noticed to all cases under the sanitizers. A case that fails, crashes or takes ten times the CPU time that it
-takes with the header as it is has killed the mutant, if it does not pass when it is tried again
-alone. The cases that kill most in little time come first, those that take longer than SLOW seconds
-or so, with SHARE=10, are left out; so are those that never call the function that is changed
-(clang's -finstrument-functions tells, once, with the header as it is).
+the cases that only clang has, and what nobody noticed to all cases under the sanitizers. A case
+that fails, crashes or takes ten times the CPU time that it takes with the header as it is has
+killed the mutant, if it does not pass when it is tried again alone. The cases that kill most in
+little time come first, those that take longer than SLOW seconds or so, with SHARE=10, are left out;
+so are those that never call the function that is changed (clang's -finstrument-functions tells,
+once, with the header as it is).
 Mutants that nobody can tell from the original are listed with the reason in tests/mutants.txt.
 Prints the survivors with their change; fails if less than LEAST percent were killed. SHOW=1 only
 prints the mutants. ONLY=file takes those of a list like the survivors'. The order is random, so
