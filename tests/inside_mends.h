@@ -426,6 +426,36 @@ TEST(what_a_snapshot_makes_of_an_event_cut_short)
     check_mends("mended-more.txt", &g);
 }
 
+/* 384 futures with one home go 0 + 1 + .. + 383 steps, as many as may be gone: 64 for each of the
+ * 2 * 500 + 147 + 2 slots. All are found again. */
+TEST(futures_of_one_home_are_found_in_time)
+{
+    chroprof_options o;
+    chroprof *p;
+    chroprof view;
+    uint64_t id = 0;
+    uint32_t k;
+    memset(&o, 0, sizeof o);
+    o.max_futures = 500;
+    o.max_depth = 147;
+    p = fresh(&o);
+    CHECK_EQ(p->slots, 2 * 500 + 147 + 2);
+    CHECK_EQ(384 * 383 / 2, 64 * p->slots);
+    for (k = 0; k < 384; k++) {
+        do {
+            id++;
+        } while (chroprof__hash_index(id, p->slots) != 100);
+        chroprof_event(p, CHROPROF_PENDING, id, &A, k);
+    }
+    laws(p);
+    p->core->seq++;                         /* inside an event: the copy is mended */
+    CHECK_EQ(copy_of(p, &view), CHROPROF_OK);
+    p->core->seq--;
+    CHECK_EQ(chroprof_futures(&view, NULL, 0), 384);
+    CHECK_EQ(path_of(&view, "accept").live, 384);
+    laws(&view);
+}
+
 #undef half
 #undef late
 #undef stalled

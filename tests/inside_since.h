@@ -1505,6 +1505,31 @@ TEST(stalls_after_a_sum)
     harness_keep_none();
 }
 
+/* A slice of 30 of which 15 were before: its count is in the bucket of 30, and the shortest that
+ * the histogram knows is 30, but no slice was longer than 15 since. */
+TEST(percentiles_of_a_slice_that_began_before)
+{
+    static union { uint64_t word; unsigned char bytes[HARNESS_MEMORY]; } result;
+    chroprof *p = fresh(NULL);
+    chroprof older, since;
+    chroprof_rank r;
+    at(p, 100, PENDING, 1, &A);
+    at(p, 100, RUNNING, 1, NULL);
+    at(p, 115, TICK, 0, NULL);
+    CHECK_EQ(copy_of(p, &older), CHROPROF_OK);
+    at(p, 130, PAUSED, 1, NULL);
+    at(p, 140, TICK, 0, NULL);
+    CHECK_EQ(chroprof_difference(p, &older, result.bytes, sizeof result), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&since, result.bytes, sizeof result), CHROPROF_OK);
+    r = rank_of(&since, "accept");
+    CHECK_EQ(r.slices, 1);
+    CHECK_EQ(r.exec_ns, 15);
+    CHECK_EQ(r.slice_max_ns, 15);
+    CHECK(r.has_percentiles);
+    CHECK_EQ(r.slice_p50_ns, 15);
+    CHECK_EQ(r.slice_p99_ns, 15);
+}
+
 #define SINCE_CASES                                                                                \
     CASE(figures_of_a_path_since_the_older_state),                                                 \
     CASE(figures_of_a_path_that_fell),                                                             \
@@ -1548,6 +1573,7 @@ TEST(stalls_after_a_sum)
     CASE(a_sum_of_one_profile_is_that_profile),                                                    \
     CASE(a_sum_of_a_profile_and_itself),                                                           \
     CASE(a_sum_of_one_profile_has_its_samples),                                                    \
-    CASE(stalls_after_a_sum)
+    CASE(stalls_after_a_sum),                                                                      \
+    CASE(percentiles_of_a_slice_that_began_before)
 
 #endif

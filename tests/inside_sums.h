@@ -106,6 +106,19 @@ static uint32_t chain_of(const chroprof *p, uint32_t first, uint32_t last)
     return node;
 }
 
+/* The buckets of stacks lie in the block: where another build of this version, that made it or
+ * goes on with it, looks for a stack as well. So the keys are part of the format: the exclusive or
+ * of the item and the low 64 bits of the parent's number times 0xD6E8FEB86659FD93. */
+TEST(keys_of_stacks_are_of_the_format)
+{
+    const uint64_t item = UINT64_C(0x1000000000001234);
+    CHECK_EQ(chroprof__node_key(0, 77), 77);
+    CHECK_EQ(chroprof__node_key(1, 0), UINT64_C(0xD6E8FEB86659FD93));
+    CHECK_EQ(chroprof__node_key(3, 5), UINT64_C(0x84BAFC29330DF8BC));
+    CHECK_EQ(chroprof__node_key(4096, item), UINT64_C(0x9FEB86659FD92234));
+    harness_keep_none();
+}
+
 /* Node numbers differ where the older state has drained what the newer one took in later. */
 TEST(stacks_of_an_older_state_are_found_again)
 {
@@ -512,6 +525,42 @@ TEST(merged_stalls_are_the_longest_and_the_last)
     CHECK_EQ(chroprof_stalls(&sum, stalls, 8), 8);
     for (k = 0; k < 8; k++)
         CHECK_EQ(stalls[k].length_ns, left[k]);
+}
+
+/* Stalls of 1000 in the rows of the longest, others from 200 on; then one of 300 is merged. */
+static void check_last_stalls(uint32_t most, uint64_t last, const uint64_t *left)
+{
+    static uint64_t memory[HARNESS_MEMORY / 8];
+    const uint32_t longest = most / 2;
+    chroprof_stall stalls[8];
+    chroprof_options o;
+    chroprof sum;
+    uint64_t t = 0, k;
+    memset(&o, 0, sizeof o);
+    o.max_stalls = most;
+    o.stall_ns = 100;
+    begin_sum(&sum, memory, sizeof memory, &o);
+    for (k = 0; k < longest + last; k++) {
+        chroprof_event(&sum, CHROPROF_ENTER, 0, &A, t);
+        t += k < longest ? 1000 : 200 + k - longest;
+        chroprof_event(&sum, CHROPROF_LEAVE, 0, NULL, t);
+    }
+    chroprof *p = fresh(&o);
+    at(p, 0, ENTER, 0, &B);
+    at(p, 300, LEAVE, 0, NULL);
+    CHECK_EQ(chroprof_merge(&sum, p), CHROPROF_OK);
+    laws(&sum);
+    CHECK_EQ(chroprof_stalls(&sum, stalls, 8), most);
+    for (k = 0; k < most; k++)
+        CHECK_EQ(stalls[k].length_ns, k < longest ? 1000 : left[k - longest]);
+}
+
+/* A merged stall is the last one, and the oldest of those that are kept for being new gives way. */
+TEST(a_merged_stall_follows_the_live_ones)
+{
+    static const uint64_t two[] = { 202, 300 }, three[] = { 202, 203, 300 };
+    check_last_stalls(4, 3, two);
+    check_last_stalls(6, 4, three);
 }
 
 /* >>reads */

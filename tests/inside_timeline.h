@@ -923,6 +923,33 @@ TEST(stalls_are_where_they_were)
     CHECK_EQ(chroprof__firefox_samples(f, CHROPROF__THREAD_TIME, CHROPROF__LENGTH), 26);
 }
 
+/* Six of the site, five of others in a stall [3, 8), two untracked and two idle; the bin ends at
+ * 15, where another stall begins. Before the first there are 1.8, 0.6 and 0.6, rounded one too
+ * many: so the stall is shown a ns late, and ends at 9. What is left is one mix up to 15: it is not
+ * cut where the second stall would begin. */
+TEST(a_stall_at_the_end_of_a_bin)
+{
+    chroprof__firefox *f = five_rows();
+    f->chunks = 1;
+    f->bins = 2;
+    f->ns[0][0] = 6;
+    f->ns[1][0] = 5;
+    f->ns[2][0] = f->ns[4][0] = 2;
+    f->ns[0][1] = 5;
+    f->piece_count = 2;
+    f->pieces[0] = piece_of(3, 8);
+    f->pieces[1] = piece_of(15, 20);
+    f->pieces[0].rows[0] = 1;
+    f->pieces[0].ns[0] = f->pieces[1].ns[0] = 5;
+    CHECK_STR(time_column(f, CHROPROF__STACK), "9,2,1,10,9,2,1,9,1");
+    CHECK_STR(time_column(f, CHROPROF__WEIGHT),
+              "0.000002,0.000001,0.000001,0.000005,"
+              "0.000004,0.000001,0.000001,0.000005,0.000000");
+    CHECK_STR(time_column(f, CHROPROF__TIME),
+              "0.000000,0.000002,0.000003,0.000004,"
+              "0.000009,0.000013,0.000014,0.000015,0.000020");
+}
+
 /* >>markers */
 
 TEST(shares_have_six_places)
@@ -1079,6 +1106,7 @@ TEST(addresses_have_the_digits_they_need)
     CASE(trees_have_a_cell_of_each_path), CASE(parts_add_up), CASE(a_bin_begins_with_all_it_has),  \
     CASE(pieces_of_one_ns), CASE(each_slice_of_a_piece_is_taken),                                  \
     CASE(a_mix_has_cells_that_look_alike), CASE(stalls_are_where_they_were),                       \
+    CASE(a_stall_at_the_end_of_a_bin),                                                             \
     CASE(shares_have_six_places), CASE(shares_of_a_bin_add_up), CASE(the_cause_of_a_stall),        \
     CASE(functions_are_found_by_their_keys), CASE(code_that_no_task_called),                       \
     CASE(addresses_have_the_digits_they_need)

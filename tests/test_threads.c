@@ -243,11 +243,39 @@ TEST(a_profile_may_change_hands)
     orderly(&w->prof);
 }
 
+/* ---- a thread with little room ---- */
+
+static void *write_a_text(void *argument)
+{
+    worker *w = (worker *)argument;
+    w->written = 0;
+    if (chroprof_write_text(&w->prof, NULL, count_bytes, &w->written) != 0)
+        w->written = 0;
+    return NULL;
+}
+
+/* Threads of pools and fibers have stacks of this size; the text measures what an event costs, in a
+ * profile of its own. */
+TEST(a_text_in_a_thread_of_256_KiB)
+{
+    worker *w = &workers()[0];
+    pthread_attr_t small;
+    CHECK_EQ(chroprof_init(&w->prof, w->memory, sizeof w->memory, NULL), CHROPROF_OK);
+    one_future(w, 1);
+    CHECK_EQ(pthread_attr_init(&small), 0);
+    CHECK_EQ(pthread_attr_setstacksize(&small, 256 << 10), 0);
+    CHECK_EQ(pthread_create(&w->thread, &small, write_a_text, w), 0);
+    CHECK_EQ(pthread_join(w->thread, NULL), 0);
+    CHECK_EQ(pthread_attr_destroy(&small), 0);
+    CHECK(w->written > 0);
+}
+
 static const test_case cases[] = {
     CASE(each_thread_its_own_profile),
     CASE(threads_do_not_disturb_each_other),
     CASE(the_clock_may_be_read_by_any_thread),
     CASE(a_profile_may_change_hands),
+    CASE(a_text_in_a_thread_of_256_KiB),
 };
 
 TEST_MAIN(cases)
