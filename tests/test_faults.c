@@ -874,7 +874,7 @@ TEST(a_child_sees_what_its_parent_did)
 TEST(no_guard_is_left)
 {
     const char *path = file_of("guarded");
-    const void *guard;
+    const void *guard = NULL;
     chroprof p;
     if (!has_guard() || mapping_of(&guard) == NULL)
         SKIP("no guard against forks, or no list of mappings here");
