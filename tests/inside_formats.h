@@ -424,11 +424,16 @@ static void exposed_at(int line, chroprof *p, uint32_t top, chroprof_order by)
     same_page(line, &got);
 }
 
-/* Another number each time, with this many digits or so. */
+/* Another number each time, with this many digits or so; the same ones in each case. */
+static uint64_t *another_state(void)
+{
+    static uint64_t state;
+    return &state;
+}
+
 static uint64_t another(uint64_t digits)
 {
-    static uint64_t state = 11;
-    return random_below(&state, digits) + digits / 3 + 1;
+    return random_below(another_state(), digits) + digits / 3 + 1;
 }
 
 /* No two sites have their order from the same figure. */
@@ -506,6 +511,7 @@ TEST(the_exposition_has_every_figure)
 {
     chroprof *p = scene();
     uint32_t top, by;
+    *another_state() = 11;
     CHECK_EQ(p->core->depth, 5);
     for (top = 0; top < 9; top++)           /* some sites have nothing of a figure */
         exposed(p, top, CHROPROF_BY_EXEC);
@@ -562,6 +568,7 @@ TEST(the_exposition_has_every_total)
     chroprof *p = scene();
     chroprof__table sites = p->core->tables[CHROPROF_TABLE_SITES];
     chroprof__table paths = p->core->tables[CHROPROF_TABLE_PATHS];
+    *another_state() = 11;
     fill_paths(p);
     fill_totals(p->core);
     p->core->tables[CHROPROF_TABLE_SITES].used = sites.used;
@@ -590,6 +597,7 @@ TEST(slices_at_a_bound_are_below_it)
                                           100000, 250000, 1000000, 10000000 };
     chroprof *p = scene();
     size_t k;
+    *another_state() = 11;
     fill_histograms(p);
     for (k = 0; k < sizeof bounds_us / sizeof *bounds_us; k++) {
         have_a_middle_at(p->core, 1000 * bounds_us[k], 0);
@@ -606,6 +614,7 @@ TEST(slices_that_are_held_back_are_counted)
     chroprof *p = scene();
     chroprof__core *c = p->core;
     uint32_t path;
+    *another_state() = 11;
     fill_histograms(p);
     c->held |= CHROPROF__HELD_SLICE;
     for (path = CHROPROF__FIRST_PATH; path < chroprof__path_count(p); path++) {
@@ -630,6 +639,7 @@ TEST(the_exposition_of_many_sites)
     chroprof_options o;
     chroprof *p;
     uint32_t k;
+    *another_state() = 11;
     memset(&o, 0, sizeof o);
     o.max_sites = CHROPROF__GATHERED + 1;
     o.max_paths = o.max_edges = MANY_SITES;
@@ -668,6 +678,7 @@ TEST(the_exposition_has_a_hundred_sites_at_most)
     chroprof_site site = { NULL, "f", 7 };
     chroprof *p = fresh(NULL);
     uint32_t k;
+    *another_state() = 11;
     for (k = 0; k < 102; k++) {
         snprintf(names[k], sizeof names[k], "n%u", (unsigned)k);
         site.name = names[k];
@@ -930,6 +941,7 @@ TEST(pprof_has_every_field)
     known_site known[SITES];
     chroprof *p = fresh(NULL);
     uint32_t k;
+    *another_state() = 11;
     for (k = 0; k < SITES; k++) {
         chroprof_site site;
         snprintf(names[k], sizeof names[k], "n%u", (unsigned)k);

@@ -1107,8 +1107,8 @@ static wide_pair product(uint64_t a, uint64_t b)
     wide_pair sum = { 0, 0 };
     int bit;
     for (bit = 63; bit >= 0; bit--) {
-        sum.high = sum.high << 1 | sum.low >> 63;
-        sum.low <<= 1;
+        sum.high += sum.high + (sum.low >> 63);
+        sum.low += sum.low;
         if ((b >> bit & 1) != 0) {
             sum.low += a;
             sum.high += sum.low < a;
@@ -1137,7 +1137,7 @@ TEST(scaling_is_exact_bit_by_bit)
         bool given = k < COUNT * COUNT;
         uint64_t value = given ? values[k / COUNT] : random_next(&seed) >> random_below(&seed, 64);
         uint64_t factor = given ? values[k % COUNT] : random_next(&seed) >> random_below(&seed, 64);
-        wide_pair exact = product(value, factor), shifted = { value >> 32, value << 32 };
+        wide_pair exact = product(value, factor), shifted = product(value, UINT64_C(1) << 32);
         uint64_t q;
         if (exact.high >> 32 == 0)
             CHECK_EQ(chroprof__scale(value, factor), exact.high << 32 | exact.low >> 32);
