@@ -462,7 +462,8 @@ def check_use(markers, schema, report, shown, spread):
         need(set(markers["data"][k]) == {"type", *keys}, "lines of bin", k, markers["data"][k])
         shares.append([to_ns(markers["data"][k][key]) for key in keys])     # millionths
     for number, row in enumerate(shares):
-        check_bin("bin %d" % number, row, bins[number][:-1], bins[number][-1], slack)
+        check_bin("bin %d" % number, row, bins[number][:-1], bins[number][-1],
+                  slack + apart(report, spread))
     lengths = [to_ns(markers["endTime"][k]) - to_ns(markers["startTime"][k]) for k in use]
     totals = report["totals"]
     want = sorted((site["exec_ns"] for site in report["sites"]), reverse=True)[:len(labels) - 3]
