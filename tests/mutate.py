@@ -362,8 +362,8 @@ class Suite:
             if name not in self.own:
                 self.must([*LINKERS[compiler], *STANDARD, '-w', '-O1', '-pthread',
                            *EXTRA.get((compiler, name), []),
-                           '-o', self.program(name), f'{FOLDER}/tests/test_{name}.c', self.library(),
-                           '-Wl,-rpath,' + os.path.dirname(self.library())])
+                           '-o', self.program(name), f'{FOLDER}/tests/test_{name}.c',
+                           self.library(), '-Wl,-rpath,' + os.path.dirname(self.library())])
         for name in names:
             self.measure(name, slow)
         print(f'{compiler}: {sum(len(g.cases) for g in self.groups)} cases in {len(self.groups)} '
