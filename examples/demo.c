@@ -492,7 +492,7 @@ int main(int count, char **words)
     fixed = count > 2 && strcmp(words[2], "fixed") == 0;
     options.name = "demo";
     options.window_ns = 100 * MILLISECOND;
-    options.stall_ns = 2 * MILLISECOND;
+    options.stall_ns = MILLISECOND;
     (void)signal(SIGPIPE, SIG_IGN);
     if (strcmp(file, "fixed") == 0) {
         result = chroprof_init(&prof, memory, sizeof memory, &options);

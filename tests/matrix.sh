@@ -143,7 +143,8 @@ package_of() {
     musl-gcc) echo musl-tools ;;
     x86_64-w64-mingw32-gcc) echo gcc-mingw-w64-x86-64 ;;
     arm-none-eabi-gcc) echo gcc-arm-none-eabi libnewlib-arm-none-eabi ;;
-    *-linux-gnu*-gcc) echo "gcc-${1%-gcc}" ;;
+    *-linux-gnu*-gcc) echo "gcc-${1%-gcc} libc6-dev-$(echo "${1%%-*}" |
+        sed 's/aarch64/arm64/; s/i686/i386/; s/^arm$/armhf/')-cross" ;;
     clang++-*) echo "clang-${1#clang++-}" ;;
     clang-*) echo "$1 lld-${1#clang-} libclang-rt-${1#clang-}-dev" ;;
     qemu-system-arm) echo qemu-system-arm ;;

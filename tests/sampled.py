@@ -21,8 +21,8 @@ def node(parent, kind, **more):
 
 def native(parent, function, line, inlined=()):
     return node(parent, "native", module=0, address=4096 + 16 * len(stacks),
-                function=function + hostile, file="/src/demo/demo.c" + hostile, line=line,
-                inlined=[{"function": name + hostile, "file": "/src/demo/demo.c" + hostile,
+                function=function + hostile, file="/src/server/server.c" + hostile, line=line,
+                inlined=[{"function": name + hostile, "file": "/src/server/server.c" + hostile,
                           "line": at} for name, at in inlined])
 
 
@@ -99,7 +99,7 @@ profile.update({
     "sampler": {"running": False, "mode": "cpu", "period_ns": PERIOD, "first_period_ns": PERIOD,
                 "budget_ppm": 10000, "ticks": taken, "samples": taken, "rows": len(samples),
                 "inside": 2, "lost": 0, "dropped": 0, "cost_ns": taken * 1500, "misses": 0},
-    "modules": [{"id": 0, "path": "/src/demo/demo" + hostile, "build_id": "", "base": 0},
+    "modules": [{"id": 0, "path": "/src/server/server" + hostile, "build_id": "", "base": 0},
                 {"id": 1, "path": "/lib/libc.so.6" + hostile, "build_id": "", "base": 0}],
     "stacks": stacks, "samples": samples, "wall": []})
 json.dump(profile, open(sys.argv[2], "w", encoding="utf-8"), ensure_ascii=False)

@@ -117,10 +117,10 @@ async function sortBy(page, key) {
 }
 
 async function testRanks() {
-    const profile = load('demo/demo.json');
+    const profile = load('server.json');
     const by = (key, sign) => profile.sites.slice().sort((a, b) =>
         sign * (b[key] - a[key]) || a.id - b.id)[0];
-    const page = await open(file('demo.html'));
+    const page = await open(file('server.html'));
     const top = by('exec_ns', 1);
     same('culprit_in_the_first_sentence', await text(page, '#verdict-text .culprit'), top.name);
     same('ranks_begin_with_it', await firstName(page), top.name);
@@ -163,9 +163,9 @@ async function dragOver(page, from, to) {
 }
 
 async function testInterval() {
-    const profile = load('demo/demo.json'), n = profile.windows.length;
+    const profile = load('server.json'), n = profile.windows.length;
     const end = profile.windows[n - 1].end_ns, step = profile.windows[0].end_ns;
-    const page = await open(file('demo.html'));
+    const page = await open(file('server.html'));
     await dragOver(page, 0.25, 0.5);
     const from = Math.floor(0.25 * end / step), to = Math.floor(0.5 * end / step) + 1;
     const inside = profile.sites.map(site => [site.name,
@@ -194,11 +194,11 @@ async function status(page) {
 }
 
 async function testTree() {
-    const profile = load('demo/demo.json');
+    const profile = load('server.json');
     const total = key => profile.paths.reduce((sum, row) => sum + row[key], 0);
     const roots = profile.paths.filter(row => row.parent === 0)
         .sort((a, b) => b.with_children_ns - a.with_children_ns);
-    const page = await open(file('demo.html'));
+    const page = await open(file('server.html'));
     near('tree_total', await status(page), total('exec_ns'));
     const box = await boxInSight(page, '#flame');
     await page.mouse.click(box.x + 30, box.y + 33);
@@ -274,7 +274,7 @@ async function testSamples() {
     const page = await open(file('sampled.html'));
     same('code_heaviest_first', await firstCode(page), top.name + ' ' + top.weight);
     const verdict = await text(page, '#verdict-text');
-    ok('code_in_the_summary', verdict.includes(top.name + ' at demo.c:'), verdict);
+    ok('code_in_the_summary', verdict.includes(top.name + ' at server.c:'), verdict);
     same('exact_tasks_first', (await status(page)).split(':')[0], 'all paths');
     await page.click('#sampled');
     const words = total.toLocaleString('en-US') + '\u00a0samples';
@@ -299,7 +299,7 @@ async function testSamples() {
     await page.click('#exact');
     ok('exact_again', (await status(page)).startsWith('all paths'), await status(page));
     const stalls = await text(page, '#stalls-table tbody');
-    ok('stall_names_code', /\d\s%\s*\w+\s*demo\.c:\d+/.test(stalls), stalls.slice(0, 200));
+    ok('stall_names_code', /\d\s%\s*\w+\s*server\.c:\d+/.test(stalls), stalls.slice(0, 200));
     await page.screenshot({ path: file('page-sampled.png'), fullPage: true });
     await done(page, 'samples');
 }
@@ -333,8 +333,8 @@ async function testSampleParts(page, profile, code) {
 /* >>stalls, comparison */
 
 async function testStalls() {
-    const profile = load('demo/demo.json');
-    const page = await open(file('demo.html'));
+    const profile = load('server.json');
+    const page = await open(file('server.html'));
     const longest = Math.max(0, ...profile.stalls.map(stall => stall.length_ns));
     near('longest_stall_first', await text(page, '#stalls-table tbody td'), longest);
     if (profile.stalls.length > 8) {
@@ -344,6 +344,9 @@ async function testStalls() {
     same('all_stalls', await page.$$eval('#stalls-table tbody tr', rows => rows.length),
         profile.stalls.length);
     await done(page, 'stalls');
+    const calm = await open(file('calm.html'));
+    ok('no_stalls_no_table', !(await visible(calm, '#stalls')), 'a section without a stall');
+    await done(calm, 'calm');
 }
 
 async function testComparison() {
@@ -402,7 +405,8 @@ async function testHostile() {
 
 async function testWidths() {
     for (const width of [1280, 800, 400]) {
-        for (const name of ['demo', 'web', 'compared', 'hostile', 'sampled', 'hostile-sampled']) {
+        for (const name of ['demo', 'server', 'web', 'compared', 'hostile', 'sampled',
+            'hostile-sampled']) {
             const page = await open(file(name + '.html'), { width, scheme: 'dark' });
             if (name.endsWith('sampled')) { await page.click('#sampled'); }
             const over = await page.evaluate(() =>
