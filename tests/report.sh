@@ -34,6 +34,14 @@ expect() {
         ok "$1"
     fi
 }
+# until_running OPERAND: waits for what a hanging program of ours does at last
+until_running() {
+    for _ in $(seq 300); do
+        run dump "$1"
+        if grep -q 'running never_returns' "$scratch/err"; then return; fi
+        sleep 0.1
+    done
+}
 # same_profile NAME PAGE JSON: the page holds that JSON
 same_profile() {
     if python3 tests/check_page.py "$2" "$3" 2>"$scratch/log"; then ok "$1"; else
@@ -311,8 +319,7 @@ if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
         fail trace_of_an_interval "no JSON"; fi
     "$scratch/mapped" "$scratch/hung.chroprof" hang &
     hung=$!
-    while [ ! -s "$scratch/hung.chroprof" ]; do sleep 0.1; done
-    sleep 0.2
+    until_running "$hung"
     run report "$hung" -o "$scratch/hung.html"; expect report_of_a_process 0 "running never_returns"
     run trace "$scratch/hung.chroprof" -o "$scratch/x"; expect trace_of_a_hung_one 0 "$hung runs"
     kill -9 "$hung"; wait "$hung" 2>/dev/null
