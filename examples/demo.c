@@ -395,10 +395,10 @@ static void ask_for_pages(int fd, unsigned seed)
     }
 }
 
-static void run_client(const struct sockaddr_in *address, unsigned seed)
+static void run_client(const struct sockaddr_in *address, unsigned seed, unsigned seconds)
 {
     (void)close(listener);
-    (void)alarm(60);
+    (void)alarm(seconds + 60);
     for (;;) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
         if (connect(fd, (const struct sockaddr *)address, sizeof *address) != 0) {
@@ -409,7 +409,7 @@ static void run_client(const struct sockaddr_in *address, unsigned seed)
     }
 }
 
-static void start_clients(void)
+static void start_clients(unsigned seconds)
 {
     struct sockaddr_in address;
     socklen_t size = sizeof address;
@@ -425,7 +425,7 @@ static void start_clients(void)
     for (unsigned i = 0; i < CLIENTS; i++) {
         connections[i].fd = -1;
         if (fork() == 0) {
-            run_client(&address, i);
+            run_client(&address, i, seconds);
         }
     }
 }
@@ -503,7 +503,7 @@ int main(int count, char **words)
         (void)fprintf(stderr, "chroprof_init: %s\n", chroprof_result_text(result));
         return 1;
     }
-    start_clients();
+    start_clients((unsigned)seconds);
     (void)printf("Serving %d clients for %d seconds ...\n\n", CLIENTS, seconds);
     (void)fflush(stdout);
     start_sampler();

@@ -1147,6 +1147,9 @@ TEST(dump_is_write_into_a_stream)
 {
     static char dumped[1 << 20];
     int format;
+#if defined(__unix__) || defined(__APPLE__)
+    unsetenv("COLUMNS");
+#endif
     for (format = CHROPROF_TEXT; format <= CHROPROF_FOLDED; format++) {
         CHECK(dump_to_file(hostile(), (chroprof_format)format, dumped, sizeof dumped) > 0);
         CHECK(strcmp(dumped, "") != 0);

@@ -10,7 +10,6 @@ const puppeteer = require('puppeteer-core');
 const folder = process.argv[2];
 const file = name => path.join(folder, name);
 const counts = { passed: 0, failed: 0, skipped: 0 };
-const pause = ms => new Promise(done => setTimeout(done, ms));
 let browser;
 
 function ok(name, holds, why) {
@@ -337,10 +336,9 @@ async function testStalls() {
     const page = await open(file('server.html'));
     const longest = Math.max(0, ...profile.stalls.map(stall => stall.length_ns));
     near('longest_stall_first', await text(page, '#stalls-table tbody td'), longest);
-    if (profile.stalls.length > 8) {
-        await page.click('#stalls-all');
-        await settle(page);
-    }
+    same('longest_stalls_first', await page.$$eval('#stalls-table tbody tr', rows => rows.length), 8);
+    await page.click('#stalls-all');
+    await settle(page);
     same('all_stalls', await page.$$eval('#stalls-table tbody tr', rows => rows.length),
         profile.stalls.length);
     await done(page, 'stalls');
@@ -495,22 +493,23 @@ async function testBig() {
 
 /* >>speedscope */
 
-/* Reads the table of all frames: name -> [total, self] as shown. */
-async function speedscopeFrames(name, index) {
+/* Reads the table of all frames once it has those named: name -> [total, self] as shown. */
+async function speedscopeFrames(name, named) {
     const script = file('speedscope-input.js');
     fs.writeFileSync(script, 'speedscope.loadFileFromBase64("' + path.basename(name) + '", "' +
         fs.readFileSync(file(name)).toString('base64') + '")');
     const page = await open(path.join(folder,
         'node_modules/speedscope/dist/release/index.html#localProfilePath=' + script));
     await page.waitForFunction('document.body.innerText.includes("Sandwich")');
-    await pause(500);
-    for (let i = 0; i < (index || 0); i++) {
-        await page.keyboard.press('n');
-        await pause(200);
-    }
     await page.screenshot({ path: file('speedscope-' + path.basename(name) + '.png') });
-    await page.keyboard.press('3');
-    await pause(500);
+    const complete = () => page.waitForFunction(names => names.every(each =>
+        [...document.querySelectorAll('tr')].some(row => row.children[2] &&
+            row.children[2].textContent.trim() === each)), { timeout: 5000 }, named)
+        .then(() => true, () => false);
+    for (let i = 0; i < 12; i++) {                  /* a key pressed too early is not heard */
+        await page.keyboard.press('3');
+        if (await complete()) { break; }
+    }
     const rows = await page.$$eval('tr', list => list.map(row =>
         [...row.children].map(cell => cell.textContent)));
     await done(page, 'speedscope_' + path.basename(name).replace(/\W/g, '_'));
@@ -520,9 +519,8 @@ async function speedscopeFrames(name, index) {
 async function testSpeedscope() {
     const profile = load('demo/demo.json');
     const top = profile.sites.slice().sort((a, b) => b.exec_ns - a.exec_ns).slice(0, 5);
-    for (const [name, index] of [['demo.trace.json', 0], ['demo/demo.folded', 0],
-        ['demo/demo.pb', 1]]) {
-        const frames = await speedscopeFrames(name, index);
+    for (const name of ['demo.trace.json', 'demo/demo.folded', 'demo/demo.pb']) {
+        const frames = await speedscopeFrames(name, top.map(site => site.name));
         const label = 'speedscope_' + path.basename(name).replace(/\W/g, '_') + '_';
         for (const site of top) {
             const row = frames.get(site.name);
@@ -537,6 +535,7 @@ async function testSpeedscope() {
 
 async function main() {
     browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, headless: true,
+        timeout: 120000, protocolTimeout: 300000,
         args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
     const tests = { testLoading, testRanks, testInterval, testTree, testSamples, testStalls,
         testComparison, testHostile, testWidths, testMedia, testBig, testSpeedscope };

@@ -8,6 +8,7 @@
 
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
+export no_proxy="${no_proxy:+$no_proxy,}127.0.0.1"
 case $B in /*) ;; *) B=$PWD/$B ;; esac
 work=$B/viewers
 passed=0 failed=0 skipped=0
@@ -52,7 +53,7 @@ traces=$OLDPWD/tests/traces
 chroprof replay "$traces/web.events.xz" --stall 50us -f json -o web.json
 # A server whose task handler takes longer with every request, as the demonstration does, but the
 # same on every machine: what the tests of the page's figures are about.
-awk -f - </dev/null >server.events <<'END'
+awk -f - >server.events <<'END'
 function event(kind, id, site, line) {
     printf "%.0f %s %d%s\n", at, kind, id, site == "" ? "" : " " site " server.c " line
 }
@@ -192,10 +193,11 @@ else
 fi
 
 # --- a Prometheus server scrapes the page of the libevent example, and answers a query about it
-# scraped NAME: the highest value of the series of that site, in nanoseconds
+# scraped NAME: the highest value of the series of that site in the 4 seconds that the last round
+# took, in nanoseconds
 scraped() {
     promtool query instant http://127.0.0.1:19090 \
-        "max(max_over_time(chroprof_exec_seconds_total{name=\"$1\"}[1m])) * 1e9" 2>>log |
+        "max(max_over_time(chroprof_exec_seconds_total{name=\"$1\"}[4s])) * 1e9" 2>>log |
         awk '{ for (i = 1; i <= NF; i++) if ($i == "=>") printf "%.0f\n", $(i + 1) }'
 }
 prometheus_server() {
@@ -288,9 +290,10 @@ fetch npm npm || true
 # version 24 is the last that Debian's Node.js, 18, can load with require
 if [ ! -d node_modules/puppeteer-core ] || [ ! -d node_modules/speedscope ]; then
     PUPPETEER_SKIP_DOWNLOAD=1 npm install --no-audit --no-fund --prefix . \
-        puppeteer-core@24 speedscope >>install.log 2>&1
+        puppeteer-core@24.43.1 speedscope@1.25.0 >>install.log 2>&1
 fi
-if [ -z "$chromium" ] || ! has node || [ ! -d node_modules/puppeteer-core ]; then
+if [ -z "$chromium" ] || ! has node || [ ! -d node_modules/puppeteer-core ] ||
+    [ ! -d node_modules/speedscope ]; then
     skip browser "needs chromium, node and the npm packages puppeteer-core and speedscope"
     finish
 fi
