@@ -60,7 +60,7 @@ else
     skip rules "needs promtool (package prometheus)"
 fi
 
-# --- three servers, which run longer than the busiest machine takes, and leave time to what asks them
+# --- three servers: they outlive the busiest machine, and leave time to what asks them
 mkdir -p run1 run2 run3
 # server RUN WORDS...
 server() {
