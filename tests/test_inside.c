@@ -913,7 +913,7 @@ TEST(snapshot_refuses_what_no_event_leaves_behind)
 /* >>snapshot of a block that changes between any two pages that the copy reads */
 
 #if !defined(_WIN32)
-enum { STAGE = 48 << 10, PAGE = 4096 };
+enum { STAGE = 48 << 10 };
 
 typedef struct stage {
     unsigned char *read;       /* one page of it can be read at a time */
@@ -933,6 +933,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     stage *s = the_stage();
     unsigned char *at = (unsigned char *)info->si_addr;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     (void)number;
     (void)context;
     if (at < s->read || at >= s->read + STAGE)
@@ -942,7 +943,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
         s->p.core->edits += s->edits;
     }
     mprotect(s->read, STAGE, PROT_NONE);
-    mprotect(s->read + (at - s->read) / PAGE * PAGE, PAGE, PROT_READ);
+    mprotect(s->read + (size_t)(at - s->read) / page * page, page, PROT_READ);
 }
 
 static void set_stage(struct sigaction *old)

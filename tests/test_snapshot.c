@@ -417,6 +417,7 @@ static void on_step(int number, siginfo_t *info, void *context)
 {
     stage *s = the_stage();
     unsigned char *at = (unsigned char *)info->si_addr;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     (void)number;
     (void)context;
     if (at < s->live || at >= s->live + s->size)
@@ -428,16 +429,17 @@ static void on_step(int number, siginfo_t *info, void *context)
             chroprof_site_make(&s->p, s->n % 2 ? "odd" : "even", "made.c", (uint32_t)s->n);
     }
     mprotect(s->live, s->size, PROT_NONE);
-    mprotect(s->live + (size_t)(at - s->live) / 4096 * 4096, 4096, PROT_READ);
+    mprotect(s->live + (size_t)(at - s->live) / page * page, page, PROT_READ);
 }
 
 static void set_the_stage(stage *s)
 {
     chroprof_options o = options_of(true);
     FILE *file = fopen(scratch("stage"), "w+");
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *other;
     memset(s, 0, sizeof *s);
-    s->size = (SIZE + 4095u) / 4096u * 4096u;
+    s->size = (SIZE + page - 1) / page * page;
     CHECK(file != NULL);
     CHECK_EQ(ftruncate(fileno(file), (off_t)s->size), 0);
     s->live = (unsigned char *)mmap(NULL, s->size, PROT_NONE, MAP_SHARED, fileno(file), 0);
