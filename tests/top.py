@@ -3,6 +3,7 @@
     python3 tests/top.py COMMAND WATCHED DIRECTORY     (tests/top.sh builds and calls it)
 
 Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if anything failed."""
+import json
 import os
 import re
 import signal
@@ -25,14 +26,49 @@ def check(name, holds, why=""):
     print(f"ok {name}" if holds else f"FAIL {name}: {why!r}", flush=True)
 
 
-def start(what, name):
-    """A watched program and its file."""
+def dumped(path):
+    """The profile in a file as it is now, and what the command says of its process."""
+    done = subprocess.run([COMMAND, "dump", path, "-f", "json"], capture_output=True, timeout=60)
+    return json.loads(done.stdout or "null"), done.stderr.decode()
+
+
+def start(what, name, begun=lambda profile: slices(profile, "serve") > 1):
+    """A watched program and its file, once its profile is so far: the first turn is over."""
     path = os.path.join(DIRECTORY, name)
     program = subprocess.Popen([WATCHED, path, what])
     programs.append(program)
-    while not os.path.exists(path):
-        time.sleep(0.05)
-    return program, path
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        profile, state = dumped(path)
+        if profile and f"process {program.pid} " in state and begun(profile):
+            return program, path
+        time.sleep(0.02)
+    raise TimeoutError(f"{what} does not get so far: {state}")
+
+
+def site(profile, name):
+    return next((row for row in profile["sites"] if row["name"] == name), None)
+
+
+def slices(profile, name):
+    return site(profile, name)["slices"] if site(profile, name) else 0
+
+
+def ns(text):
+    """A time as it is shown: 30.1ms."""
+    number, unit = re.fullmatch(r"([\d.]+)(ns|µs|ms|s)", text).groups()
+    return float(number) * {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
+
+
+def near(shown, exact):
+    """Whether a time was shown as it is, to three digits."""
+    return abs(ns(shown) - exact) <= 0.005 * exact
+
+
+def stalls_of(text):
+    """The stalls of the culprit that were shown, as long as it sleeps in each tenth turn."""
+    found = re.findall(r":\d\d +(\S+) (?:turn|pass)  slow_query", text)
+    return [length for length in map(ns, found) if length > 29.9e6]
 
 
 def stop(program):
@@ -47,12 +83,23 @@ def bare(raw):
 
 def check_frames(name, terminal, columns, rows):
     """Every line that was written is at most as wide as the terminal, and none is one too many."""
-    frames = terminal.raw.split(b"\x1b[H")[1:]
-    widest = max(wcswidth(line.decode("utf-8", "replace").strip("\r"))
-                 for frame in frames for line in bare(frame).split(b"\n"))
-    tallest = max(frame.count(b"\n") + 1 for frame in frames)
-    check(f"{name}_width", widest <= columns, (widest, terminal.text()))
-    check(f"{name}_height", tallest <= rows, tallest)
+    check(f"{name}_drawn", terminal.until(lambda _: len(frames_of(terminal)) > 1), terminal.raw)
+    frames = frames_of(terminal)
+    widest = max((wcswidth(line.decode("utf-8", "replace").strip("\r"))
+                  for frame in frames for line in bare(frame).split(b"\n")), default=0)
+    tallest = max((frame.count(b"\n") + 1 for frame in frames), default=0)
+    check(f"{name}_width", 0 < widest <= columns, (widest, terminal.text()))
+    check(f"{name}_height", 0 < tallest <= rows, tallest)
+
+
+def frames_of(terminal):
+    """What was drawn since it was cleared last, the frame that is under way included."""
+    return terminal.raw[max(terminal.raw.rfind(b"\x1b[2J"), 0):].split(b"\x1b[H")[1:]
+
+
+def culprit_first(lines):
+    first = [line for line in lines if line.startswith(("slow_", "serve"))]
+    return first and first[0].startswith("slow_")
 
 
 def test_sizes():
@@ -60,17 +107,18 @@ def test_sizes():
     for columns, rows in SIZES:
         name = f"size_{columns}x{rows}"
         terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], columns, rows)
-        terminal.pump(1.0)
         if rows >= 4:
-            check(f"{name}_culprit", "slow_query"[:columns // 3] in terminal.text(),
-                  terminal.text())
+            check(f"{name}_culprit", terminal.until("slow_query"[:columns // 3]), terminal.text())
         if rows >= 10:
-            first = [line for line in terminal.lines() if line.startswith(("slow_", "serve"))]
-            check(f"{name}_culprit_first", first and first[0].startswith("slow_"), first)
-            check(f"{name}_load", "busy" in terminal.text(), terminal.text())
+            check(f"{name}_culprit_first", terminal.until(culprit_first), terminal.text())
+            check(f"{name}_load", terminal.until("busy"), terminal.text())
         if rows >= 20:
-            check(f"{name}_stalls", re.search(r":\d\d +3\d\.\dms (turn|pass)  slow_query",
-                                              terminal.text()), terminal.text())
+            check(f"{name}_stalls", terminal.until(lambda _: stalls_of(terminal.text())),
+                  terminal.text())
+            totals = dumped(path)[0]["totals"]
+            longest = 1.005 * max(totals["turn_max_ns"], totals["pass_max_ns"])
+            check(f"{name}_stalls_length", all(length <= longest for length in
+                                               stalls_of(terminal.text())), terminal.text())
         check_frames(name, terminal, columns, rows)
         terminal.keys("q")
         check(f"{name}_ends", terminal.end() == 0 and terminal.restored(), terminal.raw[-60:])
@@ -81,14 +129,13 @@ def test_sizes():
 def test_resize():
     program, path = start("serve", "resize")
     terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], 120, 40)
-    terminal.pump(0.8)
+    terminal.until("slow_query")
     for columns, rows in [(50, 12), (180, 50), (30, 6)]:
         terminal.raw = b""
         terminal.resize(columns, rows)
-        terminal.pump(0.8)
-        check(f"resize_{columns}x{rows}", "slow_query"[:columns // 3] in terminal.text(),
-              terminal.text())
-        terminal.raw = terminal.raw[terminal.raw.rfind(b"\x1b[2J"):]
+        check(f"resize_{columns}x{rows}", terminal.until(
+            lambda _: b"\x1b[2J" in terminal.raw and len(frames_of(terminal)) > 1 and
+            "slow_query"[:columns // 3] in terminal.text()), terminal.text())
         check_frames(f"resize_{columns}x{rows}", terminal, columns, rows)
     terminal.close()
     stop(program)
@@ -103,7 +150,8 @@ def test_keys():
     program, path = start("serve", "keys")
     terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], 100, 20)
     check("keys_start", terminal.until("every 0.3s"), terminal.text())
-    check("keys_by_exec", ranked(terminal)[:2] == ["slow_query", "serve"], terminal.text())
+    check("keys_by_exec", terminal.until(
+        lambda _: ranked(terminal)[:2] == ["slow_query", "serve"]), terminal.text())
     terminal.keys("n")
     check("keys_by_name", terminal.until(lambda _: ranked(terminal)[:1] == ["handler_00"]),
           terminal.text())
@@ -132,6 +180,7 @@ def test_keys():
     terminal.keys("\x1b")
     terminal.keys(" ")
     check("keys_pause", terminal.until("PAUSED"), terminal.text())
+    terminal.until(lambda _: len(set(map(len, frames_of(terminal)[-2:]))) == 1)   # it is whole
     before = terminal.text()
     terminal.pump(1.2)
     check("keys_pause_stands_still", terminal.text() == before, terminal.text())
@@ -150,30 +199,36 @@ def test_keys():
     stop(program)
 
 
+SLOW_TIME = re.compile(r"slow_query .* ([\d.]+[nµm]?s)$")
+
+
 def test_hang():
     program, path = start("hang", "hang")
     terminal = Terminal([COMMAND, "top", str(program.pid)], 80, 24)
     check("hang_shown", terminal.until("HANGS    stuck_in_lock"), terminal.text())
-    check("hang_stack", re.search(r"stuck_in_lock \S+  on serve", terminal.text()),
-          terminal.text())
-    check("hang_path", "path     serve > stuck_in_lock" in terminal.text(), terminal.text())
+    check("hang_stack", terminal.until(
+        lambda _: re.search(r"stuck_in_lock \S+  on serve", terminal.text())), terminal.text())
+    check("hang_path", terminal.until("path     serve > stuck_in_lock"), terminal.text())
     check("hang_ranks", terminal.until(lambda lines: any(
         re.match(r"stuck_in_lock +(100\.0|9\d\.\d)%", line) for line in lines)), terminal.text())
     # the longest slice of an interval is that of the interval
     check("hang_others_idle", terminal.until(lambda lines: any(
         re.match(r"slow_query .* 0$", line) for line in lines)), terminal.text())
     terminal.keys("am")
-    check("hang_all_again", terminal.until(lambda lines: any(
-        re.match(r"slow_query .* 3\d\.\dms$", line) for line in lines)), terminal.text())
+    longest = site(dumped(path)[0], "slow_query")["slice_max_ns"]
+    check("hang_all_again", longest >= 30e6 and terminal.until(lambda lines: any(
+        near(found[1], longest) for found in map(SLOW_TIME.match, lines) if found)),
+          (longest, terminal.text()))
     terminal.keys("ae")
     program.send_signal(signal.SIGKILL)
     program.wait()
-    check("killed_shown", terminal.until("DIED") and "stuck_in_lock" in terminal.text(),
+    check("killed_shown", terminal.until("DIED") and terminal.until("stuck_in_lock"),
           terminal.text())
     again, _ = start("serve", "hang")
     check("restart_shown", terminal.until("a new program"), terminal.text())
-    check("restart_followed", terminal.until(f"process {again.pid}") and
-          terminal.until("slow_query") and "stuck" not in terminal.text(), terminal.text())
+    check("restart_followed", terminal.until(f"process {again.pid}") and terminal.until(
+        lambda _: "slow_query" in terminal.text() and "stuck" not in terminal.text()),
+          terminal.text())
     os.unlink(path)
     check("gone_shown", terminal.until("no such file any more"), terminal.text())
     terminal.keys("\x03")
@@ -188,10 +243,10 @@ def test_end():
     terminal = Terminal([COMMAND, "top", path], 80, 24)
     check("end_shown", terminal.until("ended    at "), terminal.text())
     check("end_status", program.wait() == 0)
-    check("end_ranks_stay", "slow_query" in terminal.text(), terminal.text())
+    check("end_ranks_stay", terminal.until("slow_query"), terminal.text())
     terminal.close()
     late = Terminal([COMMAND, "top", path], 80, 24)
-    check("ended_before", late.until("since its start") and "slow_query" in late.text(),
+    check("ended_before", late.until("since its start") and late.until("slow_query"),
           late.text())
     late.close()
 
@@ -208,9 +263,11 @@ def test_signals():
     terminal = Terminal([COMMAND, "top", path], 80, 24)
     terminal.until("slow_query")
     terminal.process.send_signal(signal.SIGTSTP)
-    terminal.pump(0.5)
-    check("stopped_gives_back", terminal.restored(), terminal.raw[-60:])
+    check("stopped", terminal.until(lambda _: os.waitid(
+        os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)))
+    check("stopped_gives_back", terminal.until(lambda _: terminal.restored()), terminal.raw[-60:])
     terminal.raw = b""
+    terminal.screen.reset()
     terminal.process.send_signal(signal.SIGCONT)
     check("continued", terminal.until("slow_query") and b"\x1b[?1049h" in terminal.raw,
           terminal.text())
@@ -224,8 +281,8 @@ def test_hostile():
     program, path = start("hostile", "hostile")
     terminal = Terminal([COMMAND, "top", path, "-d", "0.3"], 100, 30)
     check("hostile_name", terminal.until(r"\x1b]0;owned\x07\x1b[2J\x1b[31mred"), terminal.text())
-    check("hostile_wide_name", "接続を処理する" in terminal.text().replace(" ", ""),
-          terminal.text())
+    check("hostile_wide_name", terminal.until(
+        lambda _: "接続を処理する" in terminal.text().replace(" ", "")), terminal.text())
     check_frames("hostile", terminal, 100, 30)
     rest = bare(terminal.raw)
     check("hostile_bytes", not re.search(rb"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]", rest), rest[:200])
@@ -233,7 +290,7 @@ def test_hostile():
     terminal.close()
     for columns in [10, 23, 24, 25, 31]:
         terminal = Terminal([COMMAND, "top", path, "-d", "0.1"], columns, 12)
-        terminal.pump(0.5)
+        terminal.until(lambda _: len(frames_of(terminal)) > 3)
         check_frames(f"hostile_{columns}", terminal, columns, 12)
         terminal.close()
     for name, settings in [("no_color", {"NO_COLOR": "1"}), ("dumb", {"TERM": "dumb"})]:
@@ -312,13 +369,15 @@ def test_plain():
 def test_plain_goes_on():
     program, path = start("serve", "goes_on")
     time.sleep(3)                           # stalls of a late profile time
+    elapsed = dumped(path)[0]["totals"]["elapsed_ns"]
     pipe = subprocess.Popen([COMMAND, "top", path, "-d", "2"], stdout=subprocess.PIPE)
     pipe.stdout.readline()
     pipe.send_signal(signal.SIGWINCH)
     pipe.send_signal(signal.SIGCONT)
     stop(program)
-    again, _ = start("serve", "goes_on")
-    time.sleep(1)                           # it stalls each tenth turn; younger than the first
+    again, _ = start("serve", "goes_on", lambda profile: any(
+        stall["slices"][0]["name"] == "slow_query" for stall in profile["stalls"]))
+    check("plain_restart_is_younger", dumped(path)[0]["totals"]["elapsed_ns"] < elapsed)
     stop(again)
     seen = b""
     while b"DIED" not in seen.partition(b"process %d" % again.pid)[2]:
@@ -328,8 +387,10 @@ def test_plain_goes_on():
     pipe.wait()
     check("plain_resized", b"\x1b" not in seen, seen[:300])
     seen = seen.partition(b"process %d" % again.pid)[2]
-    check("plain_restart_stalls", re.search(rb"3\d\.\dms (turn|pass)  slow_query", seen),
-          seen[-600:])
+    lengths = [stall["length_ns"] for stall in dumped(path)[0]["stalls"]]
+    shown = re.findall(r":\d\d +(\S+) (?:turn|pass)  slow_query", seen.decode())
+    check("plain_restart_stalls", shown and all(any(near(text, length) for length in lengths)
+                                                for text in shown), (lengths, seen[-600:]))
 
 
 def test_errors():
