@@ -225,7 +225,6 @@ run --help; expect help 0 "standard errors"
 if awk 'length > 88 { exit 1 }' out; then ok help_width; else
     fail help_width "$(awk 'length > 88' out | head -n 1)"; fi
 
-# --- the demonstration, on whatever else this machine does
 # --- a forged profile whose paths form one chain of 30,000: in little stack, and in time
 awk 'BEGIN {
     printf "{\"chroprof\":1,\"name\":\"\",\"sites\":[{\"id\":4,\"name\":\"s\"}],\"stalls\":[],"
@@ -239,21 +238,58 @@ awk 'BEGIN {
 expect deep_chain 0
 case $(tail -n 1 out) in *"}") ok deep_chain_whole ;; *) fail deep_chain_whole "is cut" ;; esac
 
-i=0
-while [ -x "$demo" ] && [ "$((i += 1))" -le "$PAIRS" ]; do
+# --- the demonstration, on whatever else this machine does. A machine that changes from one run to
+# the next (its clock rate, its other work) is a change that the command has to tell, no fault of it:
+# two runs of which the second got worse are made anew, twice at most. What is wrong with the command
+# or the demonstration is there each time: red is a site or path that is named in every pair.
+
+# of_both A B: the words that stand in both lists
+of_both() { for word in $1; do case " $2 " in *" $word "*) printf '%s ' "$word" ;; esac; done; }
+
+# named FILE FILE: the sites and paths that got worse or are new, into $names; false: the command
+# does not end as it should with these
+named() {
+    run "$@" --columns 200 --fail-above 0
+    names=$(awk '/^(WORSE|NEW) / { on = 1; next } /^$/ { on = 0 }
+                 on { sub(/  .*/, ""); gsub(/ /, ""); print }' out | tr '\n' ' ')
+    case $code in
+    0) grep -qF "No site got worse beyond noise." out ;;
+    1) [ -n "$names" ] ;;
+    *) false ;;
+    esac
+}
+
+# expect_same NAME FIRST SECOND
+expect_same() {
+    for try in 1 2 3; do
+        [ "$try" = 1 ] || two_runs
+        named "$2" "$3" ||
+            { fail "$1" "exit code $code: $(cat err out | head -n 20)"; return; }
+        [ "$try" = 1 ] || names=$(of_both "$always" "$names")
+        always=$names
+        [ -n "$always" ] || { ok "$1"; return; }
+        echo "# $1, pair $try: $always"
+    done
+    fail "$1" "each time $always: $(head -n 20 out)"
+}
+
+two_runs() {
+    rm -f first.* second.json
     "$demo" 4 fixed first.block >log 2>&1 && cp demo.json first.json
     "$demo" 4 fixed >log 2>&1 && cp demo.json second.json
+}
+
+i=0
+while [ -x "$demo" ] && [ "$((i += 1))" -le "$PAIRS" ]; do
+    two_runs
     "$demo" 4 >log 2>&1 && cp demo.json fault.json
-    run first.json second.json --fail-above 0
-    expect "demo_same_$i" 0 "No site got worse beyond noise."
-    expect_section "demo_same_names_nothing_$i" "WORSE" ""
+    expect_same "demo_same_$i" first.json second.json
+    expect_same "demo_block_$i" first.block second.json
     run second.json fault.json --fail-above 10; expect "demo_fault_$i" 1
     case $(section "WORSE sites") in
     task_handler*|find_task*) ok "demo_fault_named_$i" ;;
     *) fail "demo_fault_named_$i" "$(cat out)" ;;
     esac
-    run first.block second.json --fail-above 0; expect "demo_block_$i" 0 "No site got worse"
-    rm -f first.block*
 done
 [ -x "$demo" ] || skip demo "$demo is not built"
 
