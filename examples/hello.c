@@ -30,7 +30,7 @@ int main(int argc, char **argv)
         int ready = poll(&input, 1, 20);
         chroprof_idle_leave(&prof); /* chroprof */
         chroprof_enter(&prof, ready ? &site_line : &site_timer); /* chroprof */
-        work(ready ? 20000000 : 1000000);
+        work(ready ? 5000000 : 100000);
         chroprof_leave(&prof); /* chroprof */
         size = ready ? read(input.fd, line, sizeof(line)) : 1;
     }

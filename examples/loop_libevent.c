@@ -21,7 +21,10 @@ static void on_compress(evutil_socket_t fd, short what, void *timer) /* 40 times
     static int calls;
     CHROPROF_SCOPE(&prof, "on_compress"); /* chroprof */
     for (volatile int i = 0; i < 8000000; i = i + 1) {}
-    if (++calls == 40) event_del(timer);
+    if (++calls == 40) {
+        event_del(timer);
+        event_base_loopexit(event_get_base(timer), &(struct timeval){ 3, 0 });
+    }
 }
 
 static void on_refresh(evutil_socket_t fd, short what, void *unused)
@@ -34,7 +37,7 @@ int main(int argc, char **argv)
 {
     if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
-    struct timeval often = { 0, 20000 }, end = { 4, 0 };
+    struct timeval often = { 0, 20000 };
     struct event_base *base = event_base_new();
     struct evhttp *server = evhttp_new(base);
     uint16_t port = 8080;
@@ -44,7 +47,6 @@ int main(int argc, char **argv)
     evhttp_set_cb(server, "/debug/chroprof", chroprof_evhttp, NULL); /* chroprof */
     event_add(event_new(base, -1, EV_PERSIST, on_compress, event_self_cbarg()), &often);
     event_add(event_new(base, -1, EV_PERSIST, on_refresh, NULL), &often);
-    event_base_loopexit(base, &end);
     event_base_dispatch(base);
     chroprof_dump(&prof, CHROPROF_TEXT, stdout); /* chroprof */
     if (argc > 1 && (!freopen(argv[2], "w", stdout) || chroprof_dump(&prof, CHROPROF_JSON, stdout)))

@@ -18,7 +18,7 @@ CHROPROF_EPOLL_IDLE(&prof); /* chroprof */
 typedef struct job {
     uv_work_t request;
     uint64_t done; /* chroprof */
-    int rounds;
+    int milliseconds, rounds; /* in the worker, in the loop */
 } job;
 #define ID(request) ((uintptr_t)(request))
 static int ticks, cancelled, reused;
@@ -26,8 +26,9 @@ static uintptr_t gone;
 
 static void on_work(uv_work_t *request) /* in a worker thread: it may read the clock, no more */
 {
-    nanosleep(&(struct timespec){ 0, 2000000 }, NULL);
-    ((job *)request)->done = chroprof_now(&prof); /* chroprof */
+    job *work = (job *)request;
+    nanosleep(&(struct timespec){ 0, work->milliseconds * 1000000 }, NULL);
+    work->done = chroprof_now(&prof); /* chroprof */
 }
 
 static void on_done(uv_work_t *request, int status)
@@ -41,12 +42,13 @@ static void on_done(uv_work_t *request, int status)
     status ? chroprof_cancelled(&prof, gone) : chroprof_completed(&prof, gone); /* chroprof */
 }
 
-static uv_req_t *submit(uv_loop_t *loop, const char *name, int rounds)
+static uv_req_t *submit(uv_loop_t *loop, const char *name, int milliseconds, int rounds)
 {
     job *work = calloc(1, sizeof(*work));
     if (work == NULL)
         abort();
     reused += ID(work) == gone;
+    work->milliseconds = milliseconds;
     work->rounds = rounds;
     chroprof_pending(&prof, ID(work), chroprof_site_make(&prof, name, __FILE__, 0)); /* chroprof */
     uv_queue_work(loop, &work->request, on_work, on_done);
@@ -55,10 +57,10 @@ static uv_req_t *submit(uv_loop_t *loop, const char *name, int rounds)
 
 static void on_tick(uv_timer_t *timer)
 {
-    submit(timer->loop, "index", 10000000);
+    submit(timer->loop, "index", 2, 10000000);
     for (int i = 0; i < 3; i++)
-        submit(timer->loop, "thumbnail", 100000);
-    uv_req_t *preview = submit(timer->loop, "preview", 0); /* four workers are busy */
+        submit(timer->loop, "thumbnail", 3, 100000);
+    uv_req_t *preview = submit(timer->loop, "preview", 3, 0); /* four workers are busy */
     cancelled += uv_cancel(preview) == 0;
     if (++ticks == 50)
         uv_close((uv_handle_t *)timer, NULL);

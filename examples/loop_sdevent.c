@@ -14,7 +14,7 @@
 static chroprof prof; /* chroprof */
 static unsigned char memory[1 << 20]; /* chroprof */
 static uintptr_t gone;
-static int clients = 300, again;
+static int clients = 300, replies = 300, again;
 
 static int64_t now_ns(void)
 {
@@ -35,12 +35,12 @@ static int on_message(sd_event_source *source, int fd, uint32_t events, void *an
     char text[8];
     chroprof_running(&prof, (uintptr_t)source); /* chroprof */
     if (events && read(fd, text, sizeof text) == 4 && answer && write(fd, answer, 4) != 4)
-        clients = 0;
+        replies = 0;
+    replies -= !answer;
     gone = (uintptr_t)source; /* one message a connection: the source goes inside its own slice */
     chroprof_completed(&prof, (uintptr_t)source); /* chroprof */
     sd_event_source_unref(source); /* before its descriptor, which epoll(7) still knows */
-    close(fd);
-    return 0;
+    return close(fd);
 }
 
 static void watch(sd_event *event, int fd, const char *text, char *answer)
@@ -57,8 +57,8 @@ static int on_client(sd_event_source *source, uint64_t due, void *request)
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0 || write(fds[0], request, 4) != 4) return -1;
     watch(sd_event_source_get_event(source), fds[1], "request", "pong");
     watch(sd_event_source_get_event(source), fds[0], "reply", NULL);
-    clients--;
-    return sd_event_source_set_time(source, due + 5000);
+    return --clients > 0 ? sd_event_source_set_time(source, due + 5000)
+                         : sd_event_source_set_enabled(source, SD_EVENT_OFF);
 }
 
 static int on_index(sd_event_source *source, uint64_t due, void *data) /* the culprit */
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     name(client, "client");
     name(index, "index");
     int64_t idle = 0;
-    while (clients > 0) {
+    while (replies > 0) {
         int ready = sd_event_prepare(event);
         if (ready == 0) {
             chroprof_idle_enter(&prof); /* chroprof */

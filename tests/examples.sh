@@ -18,6 +18,7 @@ cd "$(dirname "$0")/.." || exit 1
 out=${OUT:-build/examples}
 passed=0 failed=0 skipped=0
 export PYTHONDONTWRITEBYTECODE=1
+unset UV_THREADPOOL_SIZE # the work of the libuv examples is made for four threads
 mark='/\* chroprof \*/ *$\|// chroprof *$'
 warnings="-Wall -Wextra -Werror"
 

@@ -9,9 +9,10 @@ def check(profile):
     common.laws(profile)
     assert common.anomalies(profile) == {}
     assert common.first_by(profile, "exec_ns") == "on_line"
-    assert common.first_by(profile, "slice_max_ns") == "on_line"
-    assert common.site(profile, "on_line")["calls"] == 10, "nine lines and the end of the file"
-    assert common.site(profile, "on_timer")["calls"] > 10
+    line, timer = common.site(profile, "on_line"), common.site(profile, "on_timer")
+    assert line["slice_p50_ns"] > 10 * timer["slice_p50_ns"], "fifty times the work"
+    assert line["calls"] == 10, "nine lines and the end of the file"
+    assert timer["calls"] > 10
 
 
 check(common.load(sys.argv[1]))
