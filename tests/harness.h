@@ -17,6 +17,7 @@
 #include "../chroprof.h"
 #include "every_format.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -281,6 +282,10 @@ static inline int harness_main(int argc, char **argv, const test_case *tests, si
 
 #define SKIP(...) harness_skip(__VA_ARGS__)
 
+/* What a start of the sampler returned: the case ends as skipped where the system grants no timers,
+ * and no other error is hidden. errno must still be that of the start. */
+#define STARTED(result) harness_started(__FILE__, __LINE__, result)
+
 static inline void harness_equal(const char *file, int line, const char *what, uint64_t got,
                                  uint64_t want)
 {
@@ -302,6 +307,21 @@ static inline void harness_same(const char *file, int line, const char *what, co
     if (got == NULL || strcmp(got, want) != 0)
         harness_fail(file, line, "%s is \"%s\", not \"%s\"", what, got == NULL ? "(NULL)" : got,
                      want);
+}
+
+/* Did the system refuse a timer that was asked for in a proper way? It refuses one that is in use
+ * or described wrongly as well, and that would be a fault of ours. */
+static inline bool harness_no_timer(chroprof_result result)
+{
+    return result == CHROPROF_ERR_SAMPLER_TIMER && errno != EBUSY && errno != EINVAL &&
+           errno != EFAULT;
+}
+
+static inline void harness_started(const char *file, int line, chroprof_result result)
+{
+    if (harness_no_timer(result))
+        harness_skip("no timers here: %s", strerror(errno));
+    harness_equal(file, line, "chroprof_sampler_start", (uint64_t)result, CHROPROF_OK);
 }
 
 /* >>random: the same numbers on every machine */

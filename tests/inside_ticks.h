@@ -373,8 +373,7 @@ static uint64_t left_after_a_tick(bool jitter)
     o.period_ns = UINT64_C(1000000000000);
     o.mode = CHROPROF_SAMPLER_WALL;
     o.jitter = jitter;
-    if (chroprof_sampler_start(p, &o) != CHROPROF_OK)
-        SKIP("no sampler here");
+    STARTED(chroprof_sampler_start(p, &o));
     CHECK_EQ(chroprof__set_timer(sampler(p)->timer, UINT64_C(5000000000000), 0), 0);
     chroprof__take_tick(p->core, sampler(p), 1, &nowhere);
     CHECK_EQ(chroprof__system(SYS_timer_gettime, (long)sampler(p)->timer, (long)&value, 0L, NULL),
@@ -418,8 +417,7 @@ TEST(timers_are_set_to_the_nanosecond)
     memset(&o, 0, sizeof o);
     memset(&value, 0, sizeof value);        /* what the kernel writes no sanitizer sees */
     o.period_ns = UINT64_C(1000000000000);
-    if (chroprof_sampler_start(p, &o) != CHROPROF_OK)
-        SKIP("no sampler here");            /* by CPU time: a machine that stands does not count */
+    STARTED(chroprof_sampler_start(p, &o)); /* by CPU time: a machine that stands does not count */
     for (k = 0; k < sizeof rows / sizeof *rows; k++) {
         uint64_t timer = sampler(p)->timer, left;
         CHECK_EQ(chroprof__set_timer(timer, rows[k].first, rows[k].interval), 0);
@@ -585,8 +583,7 @@ TEST(what_the_handler_asks_of_the_system)
     CHECK_EQ(on_stack, 0x08000000);
 #endif
     memset(&action, 0, sizeof action);
-    if (start_with(p, number) != CHROPROF_OK)
-        SKIP("no sampler here");
+    STARTED(start_with(p, number));
     CHECK_EQ(sigaction(number, NULL, &action), 0);
     CHECK((action.sa_flags & on_stack) != 0);
     CHECK((action.sa_flags & SA_SIGINFO) != 0);
@@ -634,8 +631,7 @@ TEST(signals_are_given_back_as_they_were)
     chroprof *p = fresh(NULL);
     int number = free_signal();
     give_signal(number, SIG_IGN, 0);
-    if (start_with(p, number) != CHROPROF_OK)
-        SKIP("no sampler here");
+    STARTED(start_with(p, number));
     CHECK(p->sampler_ignored);
     chroprof_sampler_stop(p);
     CHECK(handler_of(number) == SIG_IGN);
@@ -671,7 +667,10 @@ TEST(the_first_free_signal_is_taken)
     CHECK_EQ(sigprocmask(SIG_UNBLOCK, &all, NULL), 0);
     for (number = SIGRTMIN; number <= SIGRTMAX; number++) {
         struct sigaction action;
-        if (start_with(p, 0) != CHROPROF_OK)
+        chroprof_result result = start_with(p, 0);
+        if (number == SIGRTMIN)
+            STARTED(result);
+        if (result != CHROPROF_OK)
             break;                          /* an emulator that has not as many */
         CHECK_EQ(p->sampler_signal, number);
         chroprof_sampler_stop(p);
@@ -710,8 +709,7 @@ TEST(a_start_and_a_stop_leave_their_marks)
     chroprof_sampler_stack(p, stack, sizeof stack);
     CHECK_EQ(s->fiber_low + s->fiber_high, 0);      /* nothing runs */
     s->module_at = 5;
-    if (start_with(p, free_signal()) != CHROPROF_OK)
-        SKIP("no sampler here");
+    STARTED(start_with(p, free_signal()));
 #if defined(__linux__)
     if (chroprof__each_object)
         CHECK_EQ(s->module_at, 1000000000); /* read now, and again after a second */

@@ -9,7 +9,6 @@
 #include "harness.h"
 
 #ifdef TEST_FRAMES
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <regex.h>
