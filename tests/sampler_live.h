@@ -234,7 +234,7 @@ TEST(two_functions_three_to_one)
     run_loop(p);
     do                                      /* a busy machine delivers ticks late, and fewer */
         run_loop(p);
-    while (looks_of(p) < 150 && ++rounds < 40);
+    while (looks_of(p) < 300 && ++rounds < 15);
     settle(p);
     a = weight_with(p, "spin_in_a", "callback_a", "[task a]");
     b = weight_with(p, "spin_in_b", "callback_a", "[task a]");
