@@ -181,7 +181,7 @@ soak: $B/bench_soak
 
 fuzz: $B/fuzz_events
 	@mkdir -p $B/corpus
-	$(call record,fuzz_events,^Done) $B/fuzz_events -dict=fuzz/events.dict -max_len=2048 \
+	$(call record,fuzz_events,^Done) $B/fuzz_events -dict=fuzz/events.dict -max_len=2048 -timeout=100 \
 	    -max_total_time=$(TIME) $B/corpus fuzz/corpus_events
 
 $B/fuzz_events: fuzz/fuzz_events.c chroprof.h
@@ -191,7 +191,7 @@ $B/fuzz_events: fuzz/fuzz_events.c chroprof.h
 # any bytes as a block
 fuzz-open: $B/fuzz_open
 	@mkdir -p $B/corpus_open
-	$(call record,fuzz_open,^Done) $B/fuzz_open -dict=fuzz/open.dict -max_len=16384 \
+	$(call record,fuzz_open,^Done) $B/fuzz_open -dict=fuzz/open.dict -max_len=16384 -timeout=100 \
 	    -max_total_time=$(TIME) $B/corpus_open fuzz/corpus_open
 
 $B/fuzz_open: fuzz/fuzz_open.c chroprof.h

@@ -14919,6 +14919,7 @@ static void chroprof__put_mix(chroprof__samples *s, const uint64_t *rows, uint64
     uint64_t n = (to - from) / part + 1, low = from, high;
     uint64_t k;
     uint32_t row;
+    n = n < s->f->chunks ? n : s->f->chunks;            /* more only where a damaged bin wraps */
     for (k = 0; k < n && length > 0; k++, low = high) {
         high = low + chroprof__part(to - from, k, n);
         for (row = 0; row < s->f->rows; row++) {

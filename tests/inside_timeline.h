@@ -846,6 +846,7 @@ TEST(a_mix_has_cells_that_look_alike)
     static const uint64_t rows[CHROPROF__FIREFOX_ROWS] = { 6, 0, 0, 4, 0, 70 };
     static const uint64_t one[CHROPROF__FIREFOX_ROWS] = { 0, 1, 0, 0, 0 };
     chroprof__firefox *f = five_rows();
+    f->chunks = 3;
     CHECK_STR(mix_of(f, CHROPROF__STACK, rows, 0, 10, 10, 5), "9,0,9,0,9,0");
     CHECK_STR(mix_of(f, CHROPROF__WEIGHT, rows, 0, 10, 10, 5),
               "0.000002,0.000001,0.000002,0.000001,0.000002,0.000002");
@@ -858,6 +859,21 @@ TEST(a_mix_has_cells_that_look_alike)
     CHECK_STR(mix_of(f, CHROPROF__WEIGHT, one, 0, 1, 1, 5), "0.000001");
     f->top[0].site = CHROPROF__OTHER;
     CHECK_STR(mix_of(f, CHROPROF__STACK, rows, 0, 10, 10, 11), "9,0");
+}
+
+/* Where a damaged block's ticks are more than 2^64 in all, a mix may end before it begins. */
+TEST(a_mix_has_no_more_cells_than_chunks)
+{
+    static const uint64_t rows[CHROPROF__FIREFOX_ROWS] = { 480, UINT64_MAX - 400 };
+    chroprof__firefox *f = five_rows();
+    chroprof__samples s;
+    memset(&s, 0, sizeof s);
+    f->out = out_of_bytes();
+    f->chunks = 3;
+    s.f = f;
+    s.column = CHROPROF__STACK;
+    chroprof__put_mix(&s, rows, 1002, 79, 79, 1);
+    CHECK_IN(s.count, 3, 6);                /* of two rows */
 }
 
 /* Three bins of 100 ns, in two chunks each:
@@ -1105,7 +1121,8 @@ TEST(addresses_have_the_digits_they_need)
     CASE(only_counted_samples_have_cpu_time), CASE(the_product_is_the_name_or_the_program),        \
     CASE(trees_have_a_cell_of_each_path), CASE(parts_add_up), CASE(a_bin_begins_with_all_it_has),  \
     CASE(pieces_of_one_ns), CASE(each_slice_of_a_piece_is_taken),                                  \
-    CASE(a_mix_has_cells_that_look_alike), CASE(stalls_are_where_they_were),                       \
+    CASE(a_mix_has_cells_that_look_alike), CASE(a_mix_has_no_more_cells_than_chunks),              \
+    CASE(stalls_are_where_they_were),                                                              \
     CASE(a_stall_at_the_end_of_a_bin),                                                             \
     CASE(shares_have_six_places), CASE(shares_of_a_bin_add_up), CASE(the_cause_of_a_stall),        \
     CASE(functions_are_found_by_their_keys), CASE(code_that_no_task_called),                       \
