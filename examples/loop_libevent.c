@@ -23,7 +23,7 @@ static void on_compress(evutil_socket_t fd, short what, void *timer) /* 40 times
     for (volatile int i = 0; i < 8000000; i = i + 1) {}
     if (++calls == 40) {
         event_del(timer);
-        event_base_loopexit(event_get_base(timer), &(struct timeval){ 3, 0 });
+        event_base_loopexit(event_get_base(timer), &(struct timeval){ 5, 0 });
     }
 }
 

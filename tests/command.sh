@@ -48,6 +48,8 @@ until_running() {
     done
 }
 
+sleeps() { grep -qs '^State:.S' "/proc/$waiting/status"; }
+
 # meanwhile FILE COMMAND...: dumps what happens next in a file; the command is done while it waits
 # for that. It is stopped as soon as it sleeps, so however long the command takes is not too long.
 meanwhile() {
@@ -55,7 +57,7 @@ meanwhile() {
     waiting=$!
     shift
     for _ in $(seq 300); do
-        if grep -qs '^State:.S' "/proc/$waiting/status"; then break; fi
+        if sleeps; then sleep 0.1; if sleeps; then break; fi; fi
         sleep 0.1
     done
     kill -STOP "$waiting"

@@ -238,10 +238,10 @@ awk 'BEGIN {
 expect deep_chain 0
 case $(tail -n 1 out) in *"}") ok deep_chain_whole ;; *) fail deep_chain_whole "is cut" ;; esac
 
-# --- the demonstration, on whatever else this machine does. A machine that changes from one run to
-# the next (its clock rate, its other work) is a change that the command has to tell, no fault of it:
-# two runs of which the second got worse are made anew, twice at most. What is wrong with the command
-# or the demonstration is there each time: red is a site or path that is named in every pair.
+# --- the demonstration, on whatever else this machine does. A machine that changes from one run
+# to the next (its clock rate, its other work) is a change that the command has to tell, no fault of
+# it: two runs of which the second got worse are made anew, twice at most. What is wrong with the
+# command or the demonstration is there each time: red is what is named in every pair.
 
 # of_both A B: the words that stand in both lists
 of_both() { for word in $1; do case " $2 " in *" $word "*) printf '%s ' "$word" ;; esac; done; }

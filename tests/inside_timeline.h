@@ -861,7 +861,8 @@ TEST(a_mix_has_cells_that_look_alike)
     CHECK_STR(mix_of(f, CHROPROF__STACK, rows, 0, 10, 10, 11), "9,0");
 }
 
-/* Where a damaged block's ticks are more than 2^64 in all, a mix may end before it begins. */
+/* Where a damaged block's ticks are more than 2^64 in all, a part may be too small for its bin, and
+ * a mix may end before it begins. */
 TEST(a_mix_has_no_more_cells_than_chunks)
 {
     static const uint64_t rows[CHROPROF__FIREFOX_ROWS] = { 480, UINT64_MAX - 400 };
@@ -872,8 +873,10 @@ TEST(a_mix_has_no_more_cells_than_chunks)
     f->chunks = 3;
     s.f = f;
     s.column = CHROPROF__STACK;
-    chroprof__put_mix(&s, rows, 1002, 79, 79, 1);
+    chroprof__put_mix(&s, rows, 0, 79, 79, 1);
     CHECK_IN(s.count, 3, 6);                /* of two rows */
+    chroprof__put_mix(&s, rows, 1002, 79, 79, 1);
+    CHECK_IN(s.count, 6, 12);
 }
 
 /* Three bins of 100 ns, in two chunks each:

@@ -193,11 +193,11 @@ else
 fi
 
 # --- a Prometheus server scrapes the page of the libevent example, and answers a query about it
-# scraped NAME: the highest value of the series of that site in the 4 seconds that the last round
-# took, in nanoseconds
+# scraped NAME: the highest value of the series of that site in 5 seconds, of nanoseconds; a round
+# takes longer
 scraped() {
     promtool query instant http://127.0.0.1:19090 \
-        "max(max_over_time(chroprof_exec_seconds_total{name=\"$1\"}[4s])) * 1e9" 2>>log |
+        "max(max_over_time(chroprof_exec_seconds_total{name=\"$1\"}[5s])) * 1e9" 2>>log |
         awk '{ for (i = 1; i <= NF; i++) if ($i == "=>") printf "%.0f\n", $(i + 1) }'
 }
 prometheus_server() {
