@@ -39,14 +39,7 @@ expect() {
     fi
 }
 
-# until_running OPERAND: waits for what a hanging program of ours does at last
-until_running() {
-    for _ in $(seq 300); do
-        run dump "$1"
-        if grep -q 'running never_returns' "$scratch/err"; then return; fi
-        sleep 0.1
-    done
-}
+. tests/running.sh
 
 sleeps() { grep -qs '^State:.S' "/proc/$waiting/status"; }
 

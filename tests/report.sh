@@ -34,14 +34,7 @@ expect() {
         ok "$1"
     fi
 }
-# until_running OPERAND: waits for what a hanging program of ours does at last
-until_running() {
-    for _ in $(seq 300); do
-        run dump "$1"
-        if grep -q 'running never_returns' "$scratch/err"; then return; fi
-        sleep 0.1
-    done
-}
+. tests/running.sh
 # same_profile NAME PAGE JSON: the page holds that JSON
 same_profile() {
     if python3 tests/check_page.py "$2" "$3" 2>"$scratch/log"; then ok "$1"; else
