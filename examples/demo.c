@@ -456,7 +456,6 @@ static void report(void)
 {
     static const struct { const char *name; chroprof_format format; const char *opens; } files[] = {
         { "demo.json", CHROPROF_JSON, "everything; chroprof report demo.json -o demo.html" },
-        { "demo.firefox.json", CHROPROF_FIREFOX, "the Firefox Profiler: drop it there" },
         { "demo.pb", CHROPROF_PPROF, "go tool pprof -top demo.pb; speedscope" },
         { "demo.folded", CHROPROF_FOLDED, "flamegraph.pl demo.folded > demo.svg; speedscope" },
         { "demo.prom", CHROPROF_PROMETHEUS, "what Prometheus scrapes; promtool check metrics" }

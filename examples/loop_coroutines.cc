@@ -2,16 +2,16 @@
 // build: c++ -std=c++20 -O2 FILE -o OUT ; needs: g++
 // chroprof_promise brings initial_suspend, in place of the plain one, and await_transform; tell it
 // how a coroutine ended. Lost: an await_suspend's own work counts as loop; co_yield and what else
-// to know: see >>coroutines in chroprof.h.
+// to know: see adapters/chroprof_coroutines.h.
 #include <chrono>
 #include <coroutine>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <poll.h>
-#define CHROPROF_COROUTINES // chroprof
 #define CHROPROF_IMPLEMENTATION // chroprof
 #include "../chroprof.h" // chroprof
+#include "adapters/chroprof_coroutines.h" // chroprof
 
 static chroprof prof; // chroprof
 static unsigned char memory[1 << 20]; // chroprof

@@ -9,10 +9,10 @@
 #include <unistd.h>
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
+#include "adapters/chroprof_glib.h" /* chroprof */
 
 static chroprof prof; /* chroprof */
 static unsigned char memory[1 << 20]; /* chroprof */
-CHROPROF_GLIB(&prof); /* chroprof */
 
 static int clients;
 
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     if (argc != 1 && (argc != 3 || g_strcmp0(argv[1], "--json")))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
     chroprof_init(&prof, memory, sizeof memory, NULL); /* chroprof */
-    chroprof_glib(NULL); /* chroprof */
+    chroprof_glib(&prof, NULL); /* chroprof */
     guint dialog = g_timeout_add(300, on_dialog, GINT_TO_POINTER(60));
     g_source_set_can_recurse(g_main_context_find_source_by_id(NULL, dialog), TRUE);
     g_source_set_name_by_id(dialog, "dialog");

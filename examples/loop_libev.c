@@ -11,9 +11,9 @@
 #include <sys/socket.h>
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
+#include "adapters/chroprof_libev.h" /* chroprof */
 
 static chroprof prof; /* chroprof */
-CHROPROF_LIBEV(&prof); /* chroprof */
 
 #define ID(watcher) ((uintptr_t)(watcher))
 static int pair[2], ticks, under_way, ticking, reused;
@@ -21,7 +21,7 @@ static uintptr_t gone;
 
 static void on_read(EV_P_ ev_io *io, int events)
 {
-    chroprof_ready_since(&prof, ID(io), chroprof_libev_due); /* chroprof */
+    chroprof_ready_since(&prof, ID(io), chroprof_libev_due()); /* chroprof */
     chroprof_running(&prof, ID(io)); /* chroprof */
     if (recv(io->fd, &(char){ 0 }, 1, MSG_DONTWAIT) == 1)
         for (volatile int i = ev_priority(io) ? 0 : 7900000; i < 8000000; i = i + 1) {}
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     if (argc != 1 && (argc != 3 || strcmp(argv[1], "--json") != 0))
         return fprintf(stderr, "usage: %s [--json FILE]\n", argv[0]), 2;
     chroprof_init(&prof, malloc(1 << 20), 1 << 20, NULL); /* chroprof */
-    chroprof_libev(loop); /* chroprof */
+    chroprof_libev(&prof, loop); /* chroprof */
     socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
     ev_timer_init(&timer, on_tick, 0.02, 0.02);
     ev_timer_start(loop, &timer);

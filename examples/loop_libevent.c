@@ -10,11 +10,11 @@
 #include <string.h>
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */
+#include "adapters/chroprof_evhttp.h" /* chroprof */
 
 static chroprof prof; /* chroprof */
 static unsigned char memory[1 << 20]; /* chroprof */
 CHROPROF_EPOLL_IDLE(&prof); /* chroprof */
-CHROPROF_EVHTTP(&prof, memory); /* chroprof */
 
 static void on_compress(evutil_socket_t fd, short what, void *timer) /* 40 times */
 {
@@ -30,7 +30,7 @@ static void on_compress(evutil_socket_t fd, short what, void *timer) /* 40 times
 static void on_refresh(evutil_socket_t fd, short what, void *unused)
 {
     CHROPROF_SCOPE(&prof, "on_refresh"); /* chroprof */
-    for (volatile int i = 0; i < 1000000; i = i + 1) {}
+    for (volatile int i = 0; i < 100000; i = i + 1) {}
 }
 
 int main(int argc, char **argv)
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     chroprof_init(&prof, memory, sizeof(memory), NULL); /* chroprof */
     while (evhttp_bind_socket(server, "127.0.0.1", port) != 0) port++;
     fprintf(stderr, "port: %d\n", port);
-    evhttp_set_cb(server, "/debug/chroprof", chroprof_evhttp, NULL); /* chroprof */
+    chroprof_evhttp(server, "/debug/chroprof", &prof, memory, sizeof(memory)); /* chroprof */
     event_add(event_new(base, -1, EV_PERSIST, on_compress, event_self_cbarg()), &often);
     event_add(event_new(base, -1, EV_PERSIST, on_refresh, NULL), &often);
     event_base_dispatch(base);

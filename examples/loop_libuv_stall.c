@@ -12,11 +12,11 @@
 #include "../chroprof.h" /* chroprof */
 #define UNW_LOCAL_ONLY /* chroprof */
 #include <libunwind.h> /* chroprof */
+#include "adapters/chroprof_libunwind.h" /* chroprof */
 
 static chroprof prof; /* chroprof */
 static unsigned char memory[1 << 20]; /* chroprof */
 CHROPROF_EPOLL_IDLE(&prof); /* chroprof */
-CHROPROF_LIBUNWIND(); /* chroprof */
 
 enum { LOG_BYTES = 6 << 20 };
 static unsigned char text[LOG_BYTES], packed[LOG_BYTES];

@@ -14,7 +14,7 @@ static const char script[] =
     "local function digest(n) local h = 0 for i = 1, n do h = (h * 31 + i) % 65521 end end\n"
     "local function often(n) for i = 1, 40 do wait(nil, 30) digest(n) end end\n"
     "spawn('thumbnail', function() often(600000) end)\n"
-    "for i = 1, 5 do spawn('client', function() often(5000) end) end\n"
+    "for i = 1, 5 do spawn('client', function() often(50) end) end\n"
     "spawn('server', function()\n"
     "    local jobs = io.popen('for i in 1 2 3 4 bad 6 7 8; do echo $i; sleep 0.1; done')\n"
     "    for job in function() wait(jobs, 5000) return jobs:read() end do\n"

@@ -1,0 +1,275 @@
+/* block.c - see block.h */
+
+#include "block.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buffer.h"
+#include "content.h"
+#include "input.h"
+#include "message.h"
+#include "origin.h"
+#include "values.h"
+
+/* >>block files */
+
+/* What to go back to when a file is cut shorter while it is being copied. */
+static sigjmp_buf *block_gone(void)
+{
+    static sigjmp_buf gone;
+    return &gone;
+}
+
+static void block_on_bus_error(int number)
+{
+    siglongjmp(*block_gone(), number);
+}
+
+/* The copy, or 0 bytes of it if the file shrank meanwhile. */
+static chroprof_result block_snapshot(const void *live, size_t size, void *copy)
+{
+    struct sigaction action;
+    struct sigaction old;
+    chroprof_result result = CHROPROF_ERR_TRUNCATED;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = block_on_bus_error;
+    (void)sigaction(SIGBUS, &action, &old);
+    if (sigsetjmp(*block_gone(), 1) == 0) {
+        result = chroprof_snapshot(live, size, copy, size);
+    }
+    (void)sigaction(SIGBUS, &old, NULL);
+    return result;
+}
+
+/* Opens a file as a view of a copy. */
+static chroprof_result block_take(block_file *file, int fd, size_t size)
+{
+    void *live = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    chroprof_result result = CHROPROF_ERR_FILE;
+    if (live == MAP_FAILED) {
+        return result;
+    }
+    file->copy = calloc(1, size);
+    file->size = size;
+    if (file->copy != NULL) {
+        result = block_snapshot(live, size, file->copy);
+    }
+    (void)munmap(live, size);
+    return result == CHROPROF_OK ? chroprof_open(&file->view, file->copy, size) : result;
+}
+
+chroprof_result block_read(block_file *file)
+{
+    struct stat facts;
+    chroprof_result result = CHROPROF_ERR_FILE;
+    int fd = open(file->place, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file->why = NULL;
+    if (fd < 0) {                           /* a pipe has no block, and must not hold us */
+        return result;
+    }
+    if (fstat(fd, &facts) == 0) {
+        if (!S_ISREG(facts.st_mode)) {
+            file->why = "this is no plain file";
+        } else {
+            result = facts.st_size > 0 ? block_take(file, fd, (size_t)facts.st_size)
+                                       : CHROPROF_ERR_FORMAT;
+        }
+    }
+    (void)close(fd);
+    return result;
+}
+
+const char *block_problem(const block_file *file, chroprof_result result)
+{
+    if (file->why != NULL) {
+        return file->why;
+    }
+    switch (result) {
+    case CHROPROF_ERR_FILE: return errno != 0 ? strerror(errno) : "it could not be read";
+    case CHROPROF_ERR_FORMAT: return "this is no profile (see chroprof_map)";
+    default: return chroprof_result_text(result);
+    }
+}
+
+void block_close(block_file *file)
+{
+    free(file->copy);
+    file->copy = NULL;
+}
+
+/* >>block processes: whose number is given; the system lists what a process has mapped */
+
+typedef struct block_search {
+    const char *pid;
+    block_file *file;          /* the first profile that was found */
+    size_t found;
+} block_search;
+
+/* The file of a line of /proc/PID/maps that is mapped shared; NULL: none. */
+static char *block_mapped_file(char *line)
+{
+    char *path = strchr(line, '/');
+    char *mode = strchr(line, ' ');
+    line[strcspn(line, "\n")] = '\0';
+    return path != NULL && mode != NULL && strncmp(mode, " rw-s", 5) == 0 ? path : NULL;
+}
+
+/* Where the file of such a line can be opened: by its name; under the process's own root, if that
+ * is another one than ours; by the mapping itself, if the file has no name any more. */
+static void block_locate(block_file *file, const char *pid, const char *line, const char *path)
+{
+    int range = (int)strcspn(line, " ");
+    (void)snprintf(file->found, sizeof file->found, "%s", path);
+    if (ends_in(path, " (deleted)")) {
+        (void)snprintf(file->found_place, sizeof file->found_place, "/proc/%s/map_files/%.*s", pid,
+                       range, line);
+    } else {
+        (void)snprintf(file->found_place, sizeof file->found_place, "/proc/%s/root%s", pid, path);
+    }
+    file->name = file->found;
+    file->place = same_file(path, file->found_place) ? file->found : file->found_place;
+}
+
+/* Takes the first profile; of further ones it says that they are there. */
+static void block_consider(block_search *search, const char *line, const char *path)
+{
+    static block_file other;
+    block_file *file = search->found == 0 ? search->file : &other;
+    if (search->found > 0 && strcmp(path, search->file->found) == 0) {
+        return;
+    }
+    block_locate(file, search->pid, line, path);
+    if (block_read(file) != CHROPROF_OK) {
+        block_close(file);
+        return;
+    }
+    if (search->found == 1) {
+        tool_message("process %s has several profiles mapped; give one of the files:",
+                     search->pid);
+        tool_line("  %s", search->file->name);
+    }
+    if (search->found++ > 0) {
+        tool_line("  %s", other.name);
+        block_close(&other);
+    }
+}
+
+static bool block_of_process(block_file *file, const char *pid)
+{
+    block_search search = { pid, file, 0 };
+    char line[4096 + 128];
+    FILE *maps;
+    (void)snprintf(line, sizeof line, "/proc/%s/maps", pid);
+    maps = fopen(line, "r");
+    if (maps == NULL && errno == ENOENT) {
+        tool_message("%s: there is neither a file of this name nor a process of this number", pid);
+    } else if (maps == NULL) {
+        tool_message("process %s: %s; only its own user may look into it", pid, strerror(errno));
+    }
+    if (maps == NULL) {
+        return false;
+    }
+    while (fgets(line, sizeof line, maps) != NULL) {
+        const char *path = block_mapped_file(line);
+        if (path != NULL) {
+            block_consider(&search, line, path);
+        }
+    }
+    (void)fclose(maps);
+    if (search.found == 0) {
+        tool_message("process %s has no profile mapped (see chroprof_map)", pid);
+    }
+    return search.found == 1;
+}
+
+bool block_is_process(const char *operand)
+{
+    return operand[0] != '\0' && operand[strspn(operand, "0123456789")] == '\0' &&
+           access(operand, F_OK) != 0;
+}
+
+/* >>block streams */
+
+bool block_of_bytes(block_file *file, const char *name, const char *bytes, size_t count)
+{
+    chroprof_result result;
+    content got = content_of(bytes, count);
+    if (got != CONTENT_BLOCK) {
+        content_refuse(name, got, CONTENT_BLOCK);
+        return false;
+    }
+    file->name = file->place = name;
+    file->stream = true;
+    file->size = count;
+    file->copy = calloc(1, count);
+    if (file->copy == NULL) {
+        tool_message("%s: not enough memory for a copy of it", name);
+        return false;
+    }
+    result = chroprof_snapshot(bytes, count, file->copy, count);
+    result = result == CHROPROF_OK ? chroprof_open(&file->view, file->copy, count) : result;
+    if (result != CHROPROF_OK) {
+        tool_message("%s: %s", name, chroprof_result_text(result));
+    }
+    return result == CHROPROF_OK;
+}
+
+static bool block_of_stream(block_file *file, const char *operand)
+{
+    input in;
+    byte_buffer b = { NULL, 0, 0 };
+    bool ok = input_open(&in, operand);
+    if (ok) {
+        ok = load_input(&in, &b);
+        ok = input_close(&in, ok) && ok && block_of_bytes(file, in.name, b.bytes, b.used);
+    }
+    free(b.bytes);
+    return ok;
+}
+
+bool block_open(block_file *file, const char *operand)
+{
+    chroprof_result result;
+    file->stream = false;
+    if (block_is_process(operand)) {
+        return block_of_process(file, operand);
+    }
+    if (input_is_stream(operand)) {
+        return block_of_stream(file, operand);
+    }
+    file->name = file->place = operand;
+    errno = 0;
+    result = block_read(file);
+    if (result == CHROPROF_ERR_FORMAT) {
+        content_refuse(operand, content_of_file(operand), CONTENT_BLOCK);
+    } else if (result != CHROPROF_OK) {
+        tool_message("%s: %s", operand, block_problem(file, result));
+    }
+    return result == CHROPROF_OK;
+}
+
+bool block_is_owned(const char *out)
+{
+    static block_file file;
+    chroprof_origin origin;
+    memset(&origin, 0, sizeof origin);
+    file.name = file.place = out;
+    if (block_read(&file) == CHROPROF_OK) {
+        block_origin(&file, &origin);
+    }
+    block_close(&file);
+    if (origin.alive) {
+        tool_message("%s: process %" PRIu64 " keeps its profile there", out, origin.pid);
+    }
+    return origin.alive;
+}

@@ -1,0 +1,137 @@
+/* formats.c - see formats.h */
+
+#include "formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "code_text.h"
+#include "firefox.h"
+#include "folded.h"
+#include "output.h"
+#include "pprof.h"
+#include "sheet.h"
+#include "symbolize.h"
+#include "terminal.h"
+#include "trace.h"
+#include "values.h"
+
+/* >>format options */
+
+const char *set_format(void *field, const char *value)
+{
+    static const choice formats[] = {
+        { "text", CHROPROF_TEXT }, { "json", CHROPROF_JSON }, { "folded", CHROPROF_FOLDED },
+        { "prometheus", CHROPROF_PROMETHEUS }, { "pprof", CHROPROF_PPROF },
+        { "firefox", FORMAT_FIREFOX }, { "trace", CHROPROF_TRACE }, { NULL, 0 }
+    };
+    format_options *o = (format_options *)field;
+    o->given = choose(formats, value, &o->format);
+    return o->given ? NULL : "expected text, json, folded, prometheus, pprof, firefox or trace";
+}
+
+const char *set_order(void *field, const char *value)
+{
+    static const choice orders[] = {
+        { "exec", CHROPROF_BY_EXEC }, { "children", CHROPROF_BY_WITH_CHILDREN },
+        { "slice-max", CHROPROF_BY_SLICE_MAX }, { "blame", CHROPROF_BY_BLAME },
+        { "delay", CHROPROF_BY_DELAY }, { "calls", CHROPROF_BY_CALLS }, { NULL, 0 }
+    };
+    return choose(orders, value, (int *)field)
+           ? NULL : "expected exec, children, slice-max, blame, delay or calls";
+}
+
+const char *set_width(void *field, const char *value)
+{
+    bool ok = read_count(value, 60, 200, (uint64_t *)field);
+    return ok ? NULL : "expected a width from 60 to 200";
+}
+
+/* >>format writing */
+
+bool format_is_made(int format)
+{
+    return format == FORMAT_FIREFOX || format == CHROPROF_TRACE || format == CHROPROF_PPROF ||
+           format == CHROPROF_FOLDED || format == CHROPROF_JSON;
+}
+
+bool write_made(int format, const profile_text *p, FILE *out)
+{
+    switch (format) {
+    case FORMAT_FIREFOX: return firefox_write(p, out);
+    case CHROPROF_TRACE: return trace_write(p, trace_of_steps(&p->block.view), out);
+    case CHROPROF_PPROF: return pprof_write(p, out);
+    case CHROPROF_JSON: return fwrite(p->bytes.bytes, 1, p->bytes.used, out) == p->bytes.used;
+    default: return folded_write(p, out);
+    }
+}
+
+static chroprof_text_options text_options(const format_options *o, FILE *out)
+{
+    chroprof_text_options text;
+    memset(&text, 0, sizeof text);
+    text.by = (chroprof_order)o->by;
+    text.top = (uint32_t)o->rows;
+    text.width = o->columns > 0 ? (uint32_t)o->columns : terminal_columns(out);
+    text.ascii = o->ascii;
+    text.color = color_wanted(o->color, out);
+    return text;
+}
+
+/* What only symbols can tell: before a text report the functions that held the loop, behind it all
+ * functions and lines that ran. */
+static bool write_code(const chroprof_text_options *text, const profile_text *p, FILE *out,
+                       bool (*write)(sheet *s, const profile_text *p))
+{
+    sheet s;
+    bool ok;
+    memset(&s, 0, sizeof s);
+    s.columns = text->width;
+    s.ascii = text->ascii;
+    s.color = text->color;
+    ok = write(&s, p);
+    (void)fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used, out);
+    free(s.bytes);
+    return ok;
+}
+
+/* What the profile's JSON is needed for. */
+static bool write_by_text(const format_options *o, const chroprof_text_options *text,
+                          chroprof *view, const char *source, bool code, FILE *out)
+{
+    profile_text p;
+    bool ok = profile_of_view(&p, view, source) && (!code || profile_symbolize(&p, NULL));
+    ok = ok && (o->format == CHROPROF_TEXT ? write_code(text, &p, out, code_text_write)
+                                           : write_made(o->format, &p, out));
+    profile_free(&p);
+    return ok;
+}
+
+static bool write_with_causes(const chroprof_text_options *text, chroprof *view, const char *source,
+                              FILE *out)
+{
+    profile_text p;
+    bool ok = profile_of_view(&p, view, source) && profile_symbolize(&p, NULL);
+    ok = ok && write_code(text, &p, out, code_text_causes);
+    ok = chroprof_write_text(view, text, output_bytes, out) == 0 && ok;
+    ok = ok && write_code(text, &p, out, code_text_write);
+    profile_free(&p);
+    return ok;
+}
+
+bool write_view(const format_options *o, chroprof *view, const char *source, bool code, FILE *out)
+{
+    chroprof_text_options text = text_options(o, out);
+    if (o->format == FORMAT_FIREFOX ||
+        (o->format == CHROPROF_TRACE && !trace_of_steps(view))) {
+        return write_by_text(o, &text, view, source, code, out);
+    }
+    if (o->format == CHROPROF_TEXT && code && o->causes) {
+        return write_with_causes(&text, view, source, out);
+    }
+    if (o->format != CHROPROF_TEXT) {
+        return chroprof_write(view, (chroprof_format)o->format, output_bytes, out) == 0;
+    }
+    return chroprof_write_text(view, &text, output_bytes, out) == 0 &&
+           (!code || write_by_text(o, &text, view, source, code, out));
+}

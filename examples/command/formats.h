@@ -1,0 +1,61 @@
+/* formats.h - how replay, dump and merge write a profile: the options that they share, and the
+ * formats of other programs, which are made of a profile's JSON. */
+
+#ifndef COMMAND_FORMATS_H
+#define COMMAND_FORMATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../../chroprof.h"
+#include "options.h"
+#include "profile.h"
+
+/* A format that is no chroprof_format: it is made of JSON. */
+enum { FORMAT_FIREFOX = 100 };
+
+typedef struct format_options {
+    const char *out;           /* NULL or "-": standard output */
+    int format;                /* a chroprof_format, or the one above */
+    bool given;                /* --format was */
+    bool ascii;
+    bool causes;               /* the text begins with the functions that held the loop */
+    int by;                    /* a chroprof_order */
+    int color;
+    uint64_t rows, columns;    /* 0: the default */
+} format_options;
+
+/* Takes the name of a format into a format_options. */
+const char *set_format(void *field, const char *value);
+
+/* Rows of a table of options: `at` is the format_options in the struct `type`. */
+#define FORMAT_OUT(type, at)                                                                       \
+    { "out", 'o', "OUT", "write to this file instead of standard output", set_text,                \
+      offsetof(type, at.out) }
+#define FORMAT_TEXT(type, at)                                                                      \
+    { "by", 'b', "ORDER", "order of the ranked table: exec (default), children,\n"                 \
+      "slice-max, blame, delay or calls", set_order, offsetof(type, at.by) },                      \
+    { "top", 'n', "N", "rows of the ranked table (default 20)", set_rows,                          \
+      offsetof(type, at.rows) },                                                                   \
+    { "columns", 'w', "N", "width of the text report, 60 to 200 (default: the\n"                   \
+      "terminal's, else 80)", set_width, offsetof(type, at.columns) },                             \
+    { "ascii", '\0', NULL, "bars of plain ASCII", set_flag, offsetof(type, at.ascii) },            \
+    { "color", '\0', "WHEN", "auto (default: on a terminal), always or never", set_color,          \
+      offsetof(type, at.color) }
+
+/* The setters of those rows: of an int, and of a uint64_t. */
+const char *set_order(void *field, const char *value);
+const char *set_width(void *field, const char *value);
+
+/* Writes a profile; code: the text tells the functions and lines of native code. */
+bool write_view(const format_options *o, chroprof *view, const char *source, bool code, FILE *out);
+
+/* Whether dump makes the format of JSON, so that it can take JSON for it; JSON is, too. */
+bool format_is_made(int format);
+
+/* Writes such a format of a profile whose code has its names already. */
+bool write_made(int format, const profile_text *p, FILE *out);
+
+#endif

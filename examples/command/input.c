@@ -1,0 +1,158 @@
+/* input.c - see input.h */
+
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "values.h"
+
+/* What the tool returns if it could not be started at all, as in a shell. */
+#define TOOL_MISSING 127
+
+/* The child: packed bytes come in as its standard input, so that the file's name never matters. */
+static void run_unpacker(const char *tool, int packed, const int unpacked[2])
+{
+    if (dup2(packed, STDIN_FILENO) >= 0 && dup2(unpacked[1], STDOUT_FILENO) >= 0) {
+        (void)close(unpacked[0]);
+        (void)execlp(tool, tool, "-dc", (char *)NULL);
+    }
+    _exit(TOOL_MISSING);
+}
+
+/* Puts the tool between the file and us. */
+static bool start_unpacker(input *in)
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
+        return false;
+    }
+    in->child = fork();
+    if (in->child == 0) {
+        run_unpacker(in->tool, in->fd, ends);
+    }
+    (void)close(ends[1]);
+    (void)close(in->fd);
+    in->fd = ends[0];
+    return in->child > 0;
+}
+
+static uint64_t plain_size(int fd)
+{
+    struct stat facts;
+    bool plain = fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0;
+    return plain ? (uint64_t)facts.st_size : 0;
+}
+
+static const char *unpacker_of(const char *name)
+{
+    return ends_in(name, ".xz") ? "xz" : ends_in(name, ".gz") ? "gzip" : NULL;
+}
+
+bool input_is_stream(const char *name)
+{
+    return strcmp(name, "-") == 0 || unpacker_of(name) != NULL;
+}
+
+bool input_open(input *in, const char *name)
+{
+    memset(in, 0, sizeof *in);
+    in->name = name;
+    if (strcmp(name, "-") == 0) {
+        in->name = "(standard input)";
+        in->fd = dup(STDIN_FILENO);
+    } else {
+        in->fd = open(name, O_RDONLY);
+        in->tool = unpacker_of(name);
+    }
+    if (in->fd < 0 || (in->tool != NULL && !start_unpacker(in))) {
+        tool_message("%s: %s", in->name, strerror(errno));
+        return false;
+    }
+    in->size = in->tool == NULL ? plain_size(in->fd) : 0;
+    return true;
+}
+
+ssize_t input_read(input *in, char *bytes, size_t capacity)
+{
+    ssize_t count;
+    do {
+        count = read(in->fd, bytes, capacity);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) {
+        tool_message("%s: %s", in->name, strerror(errno));
+        return -1;
+    }
+    in->taken += (uint64_t)count;
+    return count;
+}
+
+/* How the tool ended. false, with a message, if it did not unpack everything. */
+static bool unpacker_succeeded(const input *in)
+{
+    int status = 0;
+    while (waitpid(in->child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return true;
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == TOOL_MISSING) {
+        tool_message("%s: needs the program %s, which could not be started; install it, or unpack "
+                     "the file elsewhere", in->name, in->tool);
+    } else {
+        tool_message("%s: %s could not unpack all of it", in->name, in->tool);
+    }
+    return false;
+}
+
+bool input_close(input *in, bool complete)
+{
+    (void)close(in->fd);
+    if (in->child == 0) {
+        return true;
+    }
+    if (!complete) {
+        (void)waitpid(in->child, NULL, 0);
+        return true;
+    }
+    return unpacker_succeeded(in);
+}
+
+bool looks_packed(const input *in, const byte_buffer *b)
+{
+    static const char xz[] = { (char)0xFD, '7', 'z', 'X', 'Z' };
+    static const char gzip[] = { (char)0x1F, (char)0x8B };
+    bool is_xz = b->used >= sizeof xz && memcmp(b->bytes, xz, sizeof xz) == 0;
+    bool is_gzip = b->used >= sizeof gzip && memcmp(b->bytes, gzip, sizeof gzip) == 0;
+    if (is_xz || is_gzip) {
+        tool_message("%s: this is packed by %s; give the file a name that ends in .%s, or unpack "
+                     "it first", in->name, is_xz ? "xz" : "gzip", is_xz ? "xz" : "gz");
+    }
+    return is_xz || is_gzip;
+}
+
+bool load_input(input *in, byte_buffer *b)
+{
+    ssize_t count;
+    do {
+        if (b->used == b->capacity && !buffer_grow(b)) {
+            return false;
+        }
+        count = input_read(in, b->bytes + b->used, b->capacity - b->used);
+        b->used += count > 0 ? (size_t)count : 0;
+    } while (count > 0);
+    return count == 0 && !looks_packed(in, b);
+}
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat facts_a;
+    struct stat facts_b;
+    return stat(a, &facts_a) == 0 && stat(b, &facts_b) == 0 && S_ISREG(facts_a.st_mode) &&
+           facts_a.st_dev == facts_b.st_dev && facts_a.st_ino == facts_b.st_ino;
+}

@@ -1,0 +1,292 @@
+/* merge.c - chroprof merge: many profiles that lie in files become one, in memory that does
+ * not depend on how many there are. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../chroprof.h"
+#include "block.h"
+#include "capacity.h"
+#include "commands.h"
+#include "formats.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+
+typedef struct merging {
+    format_options out;
+    chroprof_options options;
+    bool strict;
+    uint64_t merged, failed;
+    chroprof profile;
+    void *memory;
+} merging;
+
+/* >>merge input */
+
+/* Adds what was opened, if its own laws hold. */
+static bool merge_view(merging *m, const block_file *file)
+{
+    chroprof_result result;
+    const char *broken = chroprof_check(&file->view);
+    if (broken != NULL) {
+        tool_message("%s: does not hold: %s", file->name, broken);
+        return false;
+    }
+    result = chroprof_merge(&m->profile, &file->view);
+    if (result != CHROPROF_OK) {
+        tool_message("%s: %s", file->name, chroprof_result_text(result));
+    }
+    return result == CHROPROF_OK;
+}
+
+/* One file or process. What can't be read is named and left out. */
+static void merge_one(merging *m, const char *name)
+{
+    static block_file file;
+    if (block_open(&file, name) && merge_view(m, &file)) {
+        m->merged++;
+    } else {
+        m->failed++;
+    }
+    block_close(&file);
+}
+
+/* A name a line; empty lines are passed over. */
+static bool merge_list(merging *m, const char *list)
+{
+    bool standard = strcmp(list, "-") == 0;
+    FILE *names = standard ? stdin : fopen(list, "r");
+    char *line = NULL;
+    size_t room = 0;
+    bool good = names != NULL;
+    while (good && !(m->strict && m->failed > 0) && getline(&line, &room, names) > 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (line[0] != '\0') {
+            merge_one(m, line);
+        }
+    }
+    good = good && ferror(names) == 0;
+    if (!good) {
+        tool_message("%s: %s", standard ? "(standard input)" : list, strerror(errno));
+    }
+    if (names != NULL && !standard) {
+        (void)fclose(names);
+    }
+    free(line);
+    return good;
+}
+
+/* False: nothing is to be written. */
+static bool merge_operands(merging *m, const char *const *operands)
+{
+    for (int i = 0; operands[i] != NULL && !(m->strict && m->failed > 0); i++) {
+        const char *name = operands[i];
+        bool list = strcmp(name, "-") == 0 || name[0] == '@';
+        if (!list) {
+            merge_one(m, name);
+        } else if (!merge_list(m, name[0] == '@' ? name + 1 : name)) {
+            m->failed++;
+        }
+    }
+    if (m->failed > 0) {
+        tool_message("%" PRIu64 " profile%s merged, %" PRIu64 " left out", m->merged,
+                     m->merged == 1 ? "" : "s", m->failed);
+    }
+    return m->merged > 0 && !(m->strict && m->failed > 0);
+}
+
+/* >>merge output */
+
+static uint32_t merge_used(const chroprof_table *tables, chroprof_table_kind kind)
+{
+    return tables[kind].used > 0 ? (uint32_t)tables[kind].used : 1;
+}
+
+/* Capacities that just hold what is there, so that the file is no larger than need be. */
+static chroprof_options merge_tight(const merging *m)
+{
+    chroprof_options o = m->options;
+    chroprof_table tables[CHROPROF_TABLE_COUNT];
+    (void)chroprof_tables(&m->profile, tables, CHROPROF_TABLE_COUNT);
+    o.max_sites = merge_used(tables, CHROPROF_TABLE_SITES);
+    o.max_paths = merge_used(tables, CHROPROF_TABLE_PATHS);
+    o.max_edges = merge_used(tables, CHROPROF_TABLE_EDGES);
+    o.max_histograms = merge_used(tables, CHROPROF_TABLE_HISTOGRAMS);
+    o.string_bytes = merge_used(tables, CHROPROF_TABLE_STRINGS);
+    o.max_stack_frames = merge_used(tables, CHROPROF_TABLE_STACKS) + 1;
+    return o;
+}
+
+/* The block goes to OUT by another name first, so that OUT may be one of the inputs; straight to a
+ * device or a pipe, which must stay what it is. */
+static int merge_write(const char *out, const void *block, size_t size)
+{
+    char part[4096];
+    struct stat facts;
+    FILE *file;
+    bool good;
+    bool plain = stat(out, &facts) != 0 || S_ISREG(facts.st_mode);
+    (void)snprintf(part, sizeof part, "%s.part.%ld", out, (long)getpid());
+    file = plain ? fopen(part, "wbx") : fopen(out, "wb");
+    good = file != NULL && fwrite(block, 1, size, file) == size;
+    good = file != NULL && fclose(file) == 0 && good;
+    good = good && (!plain || rename(part, out) == 0);
+    if (!good) {
+        tool_message("%s: %s", out, strerror(errno));
+        if (plain && file != NULL) {
+            (void)unlink(part);
+        }
+    }
+    return good ? TOOL_OK : TOOL_INPUT;
+}
+
+static int merge_block(merging *m)
+{
+    chroprof_options o = merge_tight(m);
+    size_t size = chroprof_memory_size(&o);
+    void *block = calloc(1, size);
+    chroprof tight;
+    int result = TOOL_INPUT;
+    if (block == NULL || chroprof_init(&tight, block, size, &o) != CHROPROF_OK ||
+        chroprof_merge(&tight, &m->profile) != CHROPROF_OK) {
+        tool_message("not enough memory for a block of %zu bytes", size);
+    } else {
+        result = merge_write(m->out.out, block, size);
+    }
+    free(block);
+    return result;
+}
+
+static bool merge_report(void *user, FILE *out)
+{
+    merging *m = (merging *)user;
+    return write_view(&m->out, &m->profile, "", false, out);
+}
+
+static int merge_output(merging *m)
+{
+    const char *name = m->out.out;
+    if (!output_is_stdout(name) && block_is_owned(name)) {
+        return TOOL_INPUT;
+    }
+    return m->out.given || output_is_stdout(name) ? output_write(name, merge_report, m)
+                                                  : merge_block(m);
+}
+
+/* >>merge run */
+
+static const char merge_text[] =
+    "\n"
+    "A FILE holds a block, as chroprof_map leaves it; a number that is not the name of\n"
+    "a file is a process. - takes names from standard input, @LIST from a file, one a\n"
+    "line. Sites of the same name, file and line become one, paths go by their chains\n"
+    "of sites. Times and counts add up, percentiles are those of all, within 1/8; one\n"
+    "profile's windows and stalls follow those of the profile before. Memory does not\n"
+    "hang on the number of files.\n"
+    "\n"
+    "Without --format OUT is a block again: it can be merged, dumped and compared.\n"
+    "Without OUT the merged profile is reported on standard output.\n"
+    "\n"
+    "exit codes: 0 done, 1 a profile was left out or OUT is unwritable, 2 usage\n"
+    "\n"
+    "examples:\n"
+    "  chroprof merge loop1.chroprof loop2.chroprof\n"
+    "  find /var/lib/fleet -name '*.chroprof' | chroprof merge - -o fleet.chroprof\n"
+    "  chroprof merge @monday.list --format pprof -o monday.pb\n";
+
+static const tool_option merge_options[] = {
+    FORMAT_OUT(merging, out),
+    { "format", 'f', "FORMAT", "text, json, folded, prometheus, pprof, firefox or\n"
+      "trace instead of a block", set_format, offsetof(merging, out) },
+    FORMAT_TEXT(merging, out),
+    { "strict", '\0', NULL, "stop at the first profile that can't be read, write\nnothing",
+      set_flag, offsetof(merging, strict) },
+    { "set", '\0', "OPTION=N", "capacity of one table, as in max_paths=100000; the\n"
+      "report names the option of a table that was full", set_capacity,
+      offsetof(merging, options) },
+    { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
+      "table is full (default 100ms)", set_duration, offsetof(merging, options.window_ns) },
+    { "name", '\0', "NAME", "name of the profile (default: merged)", set_text,
+      offsetof(merging, options.name) }
+};
+
+/* What is given stays; the rest is room for large programs. */
+static void merge_room(chroprof_options *o)
+{
+    const struct { uint32_t *option, value; } rooms[] = {
+        { &o->max_futures, 1 }, { &o->max_depth, 1 }, { &o->max_sites, 4096 },
+        { &o->max_paths, 32768 }, { &o->max_edges, 65536 }, { &o->max_histograms, 1024 },
+        { &o->max_windows, 240 }, { &o->max_stalls, 64 }, { &o->string_bytes, 1 << 19 },
+        { &o->max_stack_frames, 1 << 15 }, { &o->max_slow, 256 }
+    };
+    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
+        if (*rooms[i].option == 0) {
+            *rooms[i].option = rooms[i].value;
+        }
+    }
+    o->clock = chroprof_clock_manual;
+    if (o->name == NULL) {
+        o->name = "merged";
+    }
+}
+
+/* The profile that the others are added to. */
+static bool merge_begin(merging *m)
+{
+    chroprof_result result = CHROPROF_ERR_LIMIT;
+    size_t size;
+    merge_room(&m->options);
+    size = chroprof_memory_size(&m->options);
+    if (size > 0) {
+        m->memory = malloc(size);
+        result = chroprof_init(&m->profile, m->memory, size, &m->options);
+    }
+    if (result != CHROPROF_OK) {
+        tool_message("%s (see --set)", m->memory == NULL && size > 0
+                                           ? "not enough memory" : chroprof_result_text(result));
+    }
+    return result == CHROPROF_OK;
+}
+
+static int merge_files(merging *m, const char *const *operands)
+{
+    int result = TOOL_USAGE;
+    if (merge_begin(m)) {
+        result = merge_operands(m, operands) ? merge_output(m) : TOOL_INPUT;
+        result = result == TOOL_OK && m->failed > 0 ? TOOL_INPUT : result;
+    }
+    free(m->memory);
+    return result;
+}
+
+static int merge_run(const tool_command *command, int count, char **words)
+{
+    static merging m;
+    const char **operands = (const char **)calloc((size_t)count + 1, sizeof *operands);
+    int result = TOOL_INPUT;
+    if (operands == NULL) {
+        tool_message("%s", strerror(errno));
+        return result;
+    }
+    if (take_words(command, count, words, &m, operands, count, &result)) {
+        result = merge_files(&m, operands);
+    }
+    free(operands);
+    return result;
+}
+
+const tool_command merge_command = {
+    "merge", "FILE|PID|@LIST|- ... [-o OUT]", { "FILE, PID, @LIST or -" },
+    "Adds up many loops, processes or machines as one profile.",
+    merge_text, OPTIONS_OF(merge_options), merge_run
+};

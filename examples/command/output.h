@@ -1,0 +1,25 @@
+/* output.h - where a subcommand writes: standard output, or the file that -o names. */
+
+#ifndef COMMAND_OUTPUT_H
+#define COMMAND_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A name that is NULL or "-". */
+bool output_is_stdout(const char *name);
+
+/* Opens the output, which must not be the file that is still to be read; source NULL: none is.
+ * TOOL_OK, or with a message what to return. */
+int output_open(const char *name, const char *source, FILE **out);
+
+/* Closes what was opened, and says what went wrong; wrote: so far nothing did. */
+int output_close(const char *name, FILE *out, bool wrote);
+
+/* Both, and what writes between them. The input has been read, so the output may have its name. */
+int output_write(const char *name, bool (*write)(void *user, FILE *out), void *user);
+
+/* A chroprof_write_fn whose user is a stream. */
+int output_bytes(void *user, const void *bytes, size_t count);
+
+#endif

@@ -1,0 +1,30 @@
+/* perf_map.h - names of code that a program made itself: /tmp/perf-PID.map, which node
+ * (--perf-basic-prof), LuaJIT, agents of Java and Python 3.12 write for Linux perf. A line of it is
+ * an address and a size, hexadecimal, and a name. */
+
+#ifndef COMMAND_PERF_MAP_H
+#define COMMAND_PERF_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct perf_entry {
+    uint64_t address, size;
+    size_t name;               /* where it begins in the text */
+} perf_entry;
+
+typedef struct perf_map {
+    char *text;
+    perf_entry *entries;       /* as they stand in the file */
+    size_t count;
+} perf_map;
+
+/* That of a process; empty if there is none, or if it is somebody else's. */
+void perf_map_read(perf_map *m, uint64_t pid);
+
+/* What the map said last of an address; NULL: nothing. */
+const char *perf_map_name(const perf_map *m, uint64_t address);
+
+void perf_map_free(perf_map *m);
+
+#endif

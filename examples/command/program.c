@@ -1,0 +1,179 @@
+/* program.c - see program.h */
+
+#include "program.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "message.h"
+
+/* >>finding */
+
+static bool is_program(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool found_in(const char *folder, size_t length, const char *name, char *path, size_t size)
+{
+    int written = length == 0 ? snprintf(path, size, "./%s", name)
+                              : snprintf(path, size, "%.*s/%s", (int)length, folder, name);
+    return written > 0 && (size_t)written < size && is_program(path);
+}
+
+bool program_find(const char *name, char *path, size_t size)
+{
+    const char *folders = getenv("PATH");
+    if (strchr(name, '/') != NULL) {
+        (void)snprintf(path, size, "%s", name);
+        if (!is_program(name)) {
+            errno = access(name, X_OK) != 0 ? errno : EACCES;
+            tool_message("%s: %s", name, strerror(errno));
+            return false;
+        }
+        return true;
+    }
+    for (folders = folders != NULL ? folders : "/usr/bin:/bin"; *name != '\0';) {
+        size_t length = strcspn(folders, ":");
+        if (found_in(folders, length, name, path, size)) {
+            return true;
+        }
+        if (folders[length] == '\0') {
+            break;
+        }
+        folders += length + 1;
+    }
+    tool_message("%s: there is no such program in PATH", name);
+    return false;
+}
+
+/* >>judging: the head of an ELF file, of this machine's byte order */
+
+#define HEAD_BYTES 4096
+
+typedef struct program_head {
+    unsigned char bytes[HEAD_BYTES];
+    size_t count;
+} program_head;
+
+static bool read_head(const char *path, program_head *head)
+{
+    FILE *file = fopen(path, "rb");
+    memset(head, 0, sizeof *head);
+    if (file != NULL) {
+        head->count = fread(head->bytes, 1, sizeof head->bytes - 1, file);
+        (void)fclose(file);
+    }
+    return file != NULL && head->count > 64;
+}
+
+static bool is_elf(const program_head *head)
+{
+    return memcmp(head->bytes, "\177ELF", 4) == 0;
+}
+
+/* A number of 1 to 8 bytes; 0 beyond what was read. */
+static uint64_t head_number(const program_head *head, uint64_t at, size_t bytes)
+{
+    uint64_t value = 0;
+    uint32_t half = 0;
+    uint16_t quarter = 0;
+    if (at + bytes > head->count) {
+        return 0;
+    }
+    if (bytes == sizeof quarter) {
+        memcpy(&quarter, head->bytes + at, bytes);
+        return quarter;
+    }
+    if (bytes == sizeof half) {
+        memcpy(&half, head->bytes + at, bytes);
+        return half;
+    }
+    memcpy(&value, head->bytes + at, bytes);
+    return value;
+}
+
+/* Class, byte order and processor: as of this command itself. */
+static bool is_of_this_kind(const program_head *head, const program_head *ours)
+{
+    return memcmp(head->bytes + 4, ours->bytes + 4, 2) == 0 &&
+           memcmp(head->bytes + 18, ours->bytes + 18, 2) == 0;
+}
+
+/* Whether it names a loader, which a static program does not. */
+static bool has_loader(const program_head *head)
+{
+    bool wide = head->bytes[4] == 2;
+    uint64_t at = head_number(head, wide ? 32 : 28, wide ? 8 : 4);
+    uint64_t bytes = head_number(head, wide ? 54 : 42, 2);
+    uint64_t count = head_number(head, wide ? 56 : 44, 2);
+    for (; count > 0; count--, at += bytes) {
+        if (at >= head->count || head_number(head, at, 4) == 3) {
+            return true;                    /* PT_INTERP; beyond what was read nobody knows */
+        }
+    }
+    return false;
+}
+
+static bool judge_elf(const char *path, const program_head *head)
+{
+    program_head ours;
+    struct stat facts;
+    if (stat(path, &facts) == 0 && (facts.st_mode & (S_ISUID | S_ISGID)) != 0) {
+        tool_message("%s runs with the rights of its owner (setuid), so the system loads nothing "
+                     "into it; run it as that user from a copy without this bit", path);
+        return false;
+    }
+    if (read_head("/proc/self/exe", &ours) && !is_of_this_kind(head, &ours)) {
+        tool_message("%s is built for another processor or word size than this command; build "
+                     "chroprof for that one", path);
+        return false;
+    }
+    if (!has_loader(head)) {
+        tool_message("%s is linked statically, so no library can be loaded into it; link it "
+                     "dynamically, or add chroprof.h to its source", path);
+        return false;
+    }
+    return true;
+}
+
+/* The interpreter that a script names. */
+static bool interpreter_of(const program_head *head, char *path, size_t size)
+{
+    const char *from = (const char *)head->bytes + 2;
+    size_t length;
+    if (memcmp(head->bytes, "#!", 2) != 0) {
+        return false;
+    }
+    from += strspn(from, " \t");
+    length = strcspn(from, " \t\n");
+    if (length == 0 || length >= size) {
+        return false;
+    }
+    memcpy(path, from, length);
+    path[length] = '\0';
+    return true;
+}
+
+bool program_can_preload(const char *path)
+{
+    char interpreter[256];
+    program_head head;
+    for (int scripts = 0; scripts < 4; scripts++) {
+        (void)read_head(path, &head);
+        if (is_elf(&head)) {
+            return judge_elf(path, &head);
+        }
+        if (!interpreter_of(&head, interpreter, sizeof interpreter)) {
+            return true;
+        }
+        path = interpreter;
+    }
+    return true;
+}

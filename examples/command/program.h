@@ -1,0 +1,16 @@
+/* program.h - the program that chroprof run starts: where it is, and whether it can be watched. */
+
+#ifndef COMMAND_PROGRAM_H
+#define COMMAND_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Finds a program as a shell does. false, with a message. */
+bool program_find(const char *name, char *path, size_t size);
+
+/* Whether the system loads other libraries into it. false, with a message that says why not. A
+ * script is judged by its interpreter, and what is no program at all is left to the system. */
+bool program_can_preload(const char *path);
+
+#endif

@@ -1,0 +1,262 @@
+/* record.c - chroprof record: follows the ring of a program from outside, and keeps every event. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../chroprof.h"
+#include "block.h"
+#include "clock.h"
+#include "commands.h"
+#include "message.h"
+#include "options.h"
+#include "origin.h"
+#include "output.h"
+#include "steps.h"
+#include "values.h"
+
+#define RECORD_DEFAULT_NS UINT64_C(10000000000)
+#define RECORD_SHORTEST_NS UINT64_C(500000)
+#define RECORD_LONGEST_NS UINT64_C(50000000)
+
+typedef struct record {
+    const char *source;        /* operand */
+    const char *out;
+    uint64_t for_ns;
+    block_file first, last;    /* the profile as it was, and as it is */
+    chroprof_origin origin;    /* of the first */
+    uint64_t start_unix_ns;
+    uint64_t ring;             /* how many events it holds */
+    const char *ended;         /* why it ended early */
+    double seconds;
+    steps steps;
+} record;
+
+static const char *set_for(void *field, const char *value)
+{
+    uint64_t *ns = (uint64_t *)field;
+    bool ok = read_seconds(value, ns) && *ns > 0 && *ns <= UINT64_C(86400000000000);
+    return ok ? NULL : "expected seconds, up to 86400";
+}
+
+static const tool_option record_options[] = {
+    { "out", 'o', "FILE", "where the stream goes (default: standard output)", set_text,
+      offsetof(record, out) },
+    { "for", '\0', "SECONDS", "how long (default 10); Ctrl-C ends it earlier", set_for,
+      offsetof(record, for_ns) }
+};
+
+static const char record_text[] =
+    "\n"
+    "The program is not stopped and does not notice: its events lie in the ring of its\n"
+    "profile, which is read again and again. Events that the program overwrote before\n"
+    "they were read are counted, and their place is marked. To lose none the ring\n"
+    "(option max_events) should hold the events of 5 ms, so 8192 do for a million a\n"
+    "second. Each event takes 100 bytes of memory until all is written.\n"
+    "\n"
+    "The stream begins with the live futures and the running stack. chroprof replay\n"
+    "turns it into a profile of that time, with the same times to the nanosecond. What\n"
+    "the ring does not tell: the site of a future that was created and finished without\n"
+    "having run, which is then called (unknown); and since when a future was ready, if\n"
+    "the program said so by chroprof_ready_since.\n"
+    "\n"
+    "exit codes: 0 recorded, 1 input unreadable or output unwritable, 2 usage\n"
+    "\n"
+    "examples:\n"
+    "  chroprof record $(pidof server) --for 10 -o server.events\n"
+    "  chroprof replay server.events --by blame\n"
+    "  chroprof replay server.events --format json -o server.json\n";
+
+/* >>looking */
+
+static volatile sig_atomic_t *interrupted(void)
+{
+    static volatile sig_atomic_t flag;
+    return &flag;
+}
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    *interrupted() = 1;
+}
+
+/* Is it still the run that the record began with? NULL, or what happened. */
+static const char *what_happened(const record *run, const block_file *now)
+{
+    chroprof_totals totals;
+    chroprof_origin origin;
+    chroprof_read_totals(&now->view, &totals);
+    block_origin(now, &origin);
+    if (origin.pid != run->origin.pid) {
+        return "its program was started anew";
+    }
+    return totals.start_unix_ns != run->start_unix_ns ? "its program reset the profile" : NULL;
+}
+
+/* Looks again. false: there is nothing new to see; the last look stays. */
+static bool look(record *run)
+{
+    chroprof_origin origin;
+    block_file now;
+    memset(&now, 0, sizeof now);
+    now.name = run->first.name;
+    now.place = run->first.place;
+    errno = 0;
+    run->ended = block_read(&now) == CHROPROF_OK ? what_happened(run, &now)
+                                                 : "its file can no longer be read";
+    if (run->ended != NULL) {
+        block_close(&now);
+        return false;
+    }
+    block_close(&run->last);
+    run->last = now;
+    block_origin(&now, &origin);
+    if (origin.ended || (origin.mapped && !origin.alive)) {
+        run->ended = "its program ended";
+    }
+    return true;
+}
+
+static void pause_ns(uint64_t ns)
+{
+    const struct timespec pause = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+    (void)nanosleep(&pause, NULL);
+}
+
+/* Look again when an eighth of the ring is new, or so. */
+static uint64_t next_pause(const record *run, uint64_t pause, size_t count)
+{
+    if (count > run->ring / 8) {
+        pause /= 2;
+    } else if (count < run->ring / 16) {
+        pause *= 2;
+    }
+    return pause < RECORD_SHORTEST_NS ? RECORD_SHORTEST_NS
+           : pause > RECORD_LONGEST_NS ? RECORD_LONGEST_NS : pause;
+}
+
+/* Follows the ring until the time is over, and looks once more then. false: no memory. */
+static bool follow(record *run)
+{
+    double start = seconds_now();
+    uint64_t pause = RECORD_SHORTEST_NS;
+    bool enough = true, over = false;
+    while (enough && !over && run->ended == NULL) {
+        size_t count = 0;
+        pause_ns(pause);
+        over = *interrupted() || (seconds_now() - start) * 1e9 >= (double)run->for_ns;
+        if (look(run)) {
+            enough = steps_take(&run->steps, &run->last.view, &count);
+            pause = next_pause(run, pause, count);
+        }
+    }
+    run->seconds = seconds_now() - start;
+    return enough;
+}
+
+/* >>record */
+
+static bool record_begin(record *run)
+{
+    chroprof_totals totals;
+    chroprof_options options;
+    if (!block_open(&run->first, run->source)) {
+        return false;
+    }
+    block_origin(&run->first, &run->origin);
+    if (run->first.stream || !run->origin.alive) {
+        tool_message("%s: no program writes to it, so there is nothing to record; chroprof trace "
+                     "shows the last events of its ring", run->first.name);
+        return false;
+    }
+    chroprof_read_totals(&run->first.view, &totals);
+    chroprof_read_options(&run->first.view, &options);
+    run->start_unix_ns = totals.start_unix_ns;
+    run->ring = options.max_events;
+    steps_begin(&run->steps, &run->first.view);
+    return true;
+}
+
+/* The view that knows all paths. */
+static const chroprof *last_view(const record *run)
+{
+    return run->last.copy != NULL ? &run->last.view : &run->first.view;
+}
+
+static bool record_write(void *user, FILE *out)
+{
+    const record *run = (const record *)user;
+    const chroprof *view = last_view(run);
+    chroprof_totals totals;
+    chroprof_read_totals(view, &totals);
+    (void)fprintf(out, "# chroprof record of %s\n", run->first.name);
+    steps_write_state(&run->first.view, run->origin.end_ns, out);
+    for (size_t i = 0; i < run->steps.count; i++) {
+        steps_write(&run->steps.rows[i], view, out);
+    }
+    (void)fprintf(out, "%" PRIu64 " tick 0\n", totals.elapsed_ns);
+    return ferror(out) == 0;
+}
+
+static void record_summary(const record *run)
+{
+    double rate = run->seconds > 0 ? (double)run->steps.count / run->seconds : 0;
+    if (run->ended != NULL) {
+        tool_message("%s: %s after %.1f s", run->first.name, run->ended, run->seconds);
+    }
+    tool_message("%zu events in %.1f s, %.0f a second", run->steps.count, run->seconds, rate);
+    if (run->steps.lost > 0) {
+        tool_message("%" PRIu64 " more were overwritten before they could be read; a ring of "
+                     "max_events = %.0f holds 10 ms of them", run->steps.lost,
+                     ((double)(run->steps.count + run->steps.lost) / run->seconds) / 100 + 1);
+    }
+}
+
+static int record_all(record *run)
+{
+    struct sigaction action;
+    int result;
+    if (!output_is_stdout(run->out) && block_is_owned(run->out)) {
+        return TOOL_INPUT;
+    }
+    if (!record_begin(run)) {
+        return TOOL_INPUT;
+    }
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    (void)sigaction(SIGINT, &action, NULL);
+    tool_message("%s: recording for %.3g s; Ctrl-C ends it", run->first.name,
+                 (double)run->for_ns / 1e9);
+    if (!follow(run) || !steps_resolve(&run->steps, last_view(run))) {
+        tool_message("not enough memory for so many events; give a shorter --for");
+        return TOOL_INPUT;
+    }
+    result = output_write(run->out, record_write, run);
+    record_summary(run);
+    return result;
+}
+
+static int record_run(const tool_command *command, int count, char **words)
+{
+    static record run;
+    int result;
+    run.for_ns = RECORD_DEFAULT_NS;
+    if (!take_words(command, count, words, &run, &run.source, 1, &result)) {
+        return result;
+    }
+    result = record_all(&run);
+    block_close(&run.first);
+    block_close(&run.last);
+    steps_free(&run.steps);
+    return result;
+}
+
+const tool_command record_command = {
+    "record", "FILE|PID [options]", { "FILE or PID" },
+    "Keeps every event of a running program, as a stream for chroprof replay.",
+    record_text, OPTIONS_OF(record_options), record_run
+};

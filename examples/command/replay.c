@@ -1,0 +1,340 @@
+/* replay.c - chroprof replay: an event stream becomes a profile and a report. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "../../chroprof.h"
+#include "buffer.h"
+#include "capacity.h"
+#include "clock.h"
+#include "commands.h"
+#include "content.h"
+#include "events.h"
+#include "formats.h"
+#include "input.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "values.h"
+
+#define REPLAY_MEMORY ((size_t)64 << 20)
+#define REPLAY_WINDOW_NS UINT64_C(1000000)
+#define REPLAY_LONGEST_LINE ((size_t)16 << 20)
+
+typedef struct replay {
+    const char *source;        /* operand */
+    format_options out;
+    chroprof_options options;
+    size_t memory;
+    uint64_t repeat;
+    bool strict, stats;
+    chroprof profile;
+    void *block;
+    event_reader reader;
+    double seconds;            /* spent on parsing and profiling */
+} replay;
+
+/* >>replay options */
+
+static const char *set_repeat(void *field, const char *value)
+{
+    bool ok = read_count(value, 1, 1000000000, (uint64_t *)field);
+    return ok ? NULL : "expected a number from 1 to 1000000000";
+}
+
+static const char *set_memory(void *field, const char *value)
+{
+    return read_size(value, (size_t *)field) ? NULL : "expected a size as in 500000, 64M, 1G";
+}
+
+static const tool_option replay_options[] = {
+    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof,\nfirefox or trace",
+      set_format, offsetof(replay, out) },
+    FORMAT_OUT(replay, out),
+    FORMAT_TEXT(replay, out),
+    { "strict", '\0', NULL, "stop at the first malformed line, exit 1, no report", set_flag,
+      offsetof(replay, strict) },
+    { "memory", 'm', "SIZE", "size of the profile's block, as in 512K or 1G\n"
+      "(default 64M)", set_memory, offsetof(replay, memory) },
+    { "set", '\0', "OPTION=N", "capacity of one table, as in max_paths=5000; the\n"
+      "report names the option of a table that was full", set_capacity,
+      offsetof(replay, options) },
+    { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
+      "table is full (default 1ms)", set_duration, offsetof(replay, options.window_ns) },
+    { "stall", '\0', "TIME", "a turn or pass longer than this is a stall\n(default 20ms)",
+      set_duration, offsetof(replay, options.stall_ns) },
+    { "name", '\0', "NAME", "name of the profile (default: FILE without its folders\n"
+      "and endings)", set_text, offsetof(replay, options.name) },
+    { "repeat", '\0', "N", "replay the stream N times from memory, its times\ngoing on",
+      set_repeat, offsetof(replay, repeat) },
+    { "stats", '\0', NULL, "load the stream into memory first, then say on\n"
+      "standard error how fast it was parsed and profiled", set_flag, offsetof(replay, stats) }
+};
+
+static const char replay_text[] =
+    "\n"
+    "FILE is a text stream of events, - for standard input; names that end in .xz or\n"
+    ".gz are unpacked by the programs xz and gzip. One event a line:\n"
+    "\n"
+    "  TIMESTAMP_NS KIND FUTURE_ID NAME FILE LINE\n"
+    "\n"
+    "KIND is pending, ready, running, paused, switch, completed, failed, cancelled,\n"
+    "enter, leave, next, idle_enter, idle_leave, loop_enter, loop_leave, tick, or\n"
+    "reset: nothing before it counts. The site (NAME FILE LINE) is needed by pending,\n"
+    "enter and next, and may be left out otherwise.\n"
+    "In NAME and FILE \\s is a blank, \\t a tab, \\n a newline, \\\\ a backslash and \\e\n"
+    "the empty string. Lines that begin with # are comments.\n"
+    "\n"
+    "Malformed lines are named on standard error (FILE:LINE:COLUMN, in bytes),\n"
+    "left out and counted; the exit code stays 0 unless --strict is given.\n"
+    "\n"
+    "exit codes: 0 done, 1 input unreadable, output unwritable or, with --strict,\n"
+    "malformed, 2 usage\n"
+    "\n"
+    "examples:\n"
+    "  chroprof replay server.events\n"
+    "  chroprof replay server.events.xz --by blame --top 5\n"
+    "  chroprof replay - --format folded -o server.folded < server.events\n";
+
+/* >>replay input: whole in memory, or in pieces of constant memory */
+
+/* A line on the terminal, renewed now and then while a long stream is read. */
+typedef struct progress {
+    double start, last;
+    bool on, shown;
+} progress;
+
+static progress progress_begin(void)
+{
+    progress p = { 0, 0, false, false };
+    p.on = isatty(STDERR_FILENO) == 1;
+    p.start = p.last = seconds_now();
+    return p;
+}
+
+static void progress_show(progress *p, const input *in, const event_reader *r)
+{
+    double now = p->on ? seconds_now() : p->last;
+    if (now - p->last < 0.25) {
+        return;
+    }
+    p->last = now;
+    p->shown = true;
+    (void)fputs("\r\033[K", stderr);
+    tool_part("%s: %.1f M events, %.1f M a second", in->name, (double)r->events / 1e6,
+              (double)r->events / 1e6 / (now - p->start));
+    if (in->size > 0) {
+        tool_part(", %.0f %%", 100.0 * (double)in->taken / (double)in->size);
+    }
+}
+
+static void progress_end(const progress *p)
+{
+    if (p->shown) {
+        (void)fputs("\r\033[K", stderr);
+    }
+}
+
+/* Moves what was not fed to the front and makes room behind it. */
+static bool buffer_next(byte_buffer *b, size_t fed, const char *source)
+{
+    memmove(b->bytes, b->bytes + fed, b->used - fed);
+    b->used -= fed;
+    if (b->used < b->capacity) {
+        return true;
+    }
+    if (b->capacity >= REPLAY_LONGEST_LINE) {
+        tool_message("%s: a line is longer than 16 MiB; this is no event stream", source);
+        return false;
+    }
+    return buffer_grow(b);
+}
+
+/* Somebody may give a profile, or what is packed; said once, in place of many malformed lines. */
+static bool is_no_stream(const input *in, const byte_buffer *b)
+{
+    content got = content_of(b->bytes, b->used);
+    if (got == CONTENT_BLOCK || got == CONTENT_JSON) {
+        content_refuse(in->name, got, CONTENT_EVENTS);
+        return true;
+    }
+    return looks_packed(in, b);
+}
+
+static bool stream_input(replay *run, input *in, byte_buffer *b)
+{
+    progress bar = progress_begin();
+    ssize_t count = 0;
+    bool ok = buffer_grow(b);
+    while (ok && (count = input_read(in, b->bytes + b->used, b->capacity - b->used)) > 0) {
+        b->used += (size_t)count;
+        ok = !(in->taken == (uint64_t)count && is_no_stream(in, b)) &&
+             buffer_next(b, reader_feed(&run->reader, b->bytes, b->used, false), in->name) &&
+             !run->reader.stopped;
+        progress_show(&bar, in, &run->reader);
+    }
+    progress_end(&bar);
+    if (ok && count == 0) {
+        (void)reader_feed(&run->reader, b->bytes, b->used, true);
+    }
+    return ok && count == 0 && !run->reader.stopped;
+}
+
+static bool feed_loaded(replay *run, const byte_buffer *b)
+{
+    double start = seconds_now();
+    for (uint64_t round = 0; round < run->repeat && !run->reader.stopped; round++) {
+        if (round > 0) {
+            reader_rewind(&run->reader);
+        }
+        (void)reader_feed(&run->reader, b->bytes, b->used, true);
+    }
+    run->seconds = seconds_now() - start;
+    return !run->reader.stopped;
+}
+
+static bool replay_input(replay *run)
+{
+    input in;
+    byte_buffer buffer = { NULL, 0, 0 };
+    bool ok;
+    if (!input_open(&in, run->source)) {
+        return false;
+    }
+    run->reader.source = in.name;
+    if (run->stats || run->repeat > 1) {
+        ok = load_input(&in, &buffer) && !is_no_stream(&in, &buffer);
+        ok = input_close(&in, ok) && ok && feed_loaded(run, &buffer);
+    } else {
+        ok = stream_input(run, &in, &buffer);
+        ok = input_close(&in, ok) && ok;
+    }
+    free(buffer.bytes);
+    return ok;
+}
+
+/* >>replay output */
+
+/* An order by figures that the stream never gave would puzzle. */
+static void warn_without_ready(const replay *run)
+{
+    chroprof_totals totals;
+    bool asked = run->out.by == CHROPROF_BY_DELAY || run->out.by == CHROPROF_BY_BLAME;
+    chroprof_read_totals(&run->profile, &totals);
+    if (asked && totals.delay_ns == 0) {
+        tool_message("%s: no future was ready and waited, so delay and blame are 0; a stream tells "
+                     "it by ready events", run->reader.source);
+    }
+}
+
+/* What standard error says at the end. */
+static void replay_summary(const replay *run)
+{
+    const event_reader *r = &run->reader;
+    if (r->malformed > 0 && !r->strict) {
+        tool_message("%s: %llu malformed line%s left out, %llu event%s taken", r->source,
+                     (unsigned long long)r->malformed, r->malformed == 1 ? "" : "s",
+                     (unsigned long long)r->events, r->events == 1 ? "" : "s");
+    }
+    if (run->stats) {
+        double seconds = run->seconds > 0 ? run->seconds : 1e-9;
+        tool_line("%llu events in %.3f s: %.2f million a second",
+                  (unsigned long long)r->events, run->seconds,
+                  (double)r->events / seconds / 1e6);
+    }
+}
+
+/* >>replay run */
+
+/* The profile's name: FILE without its folders and endings. */
+static const char *default_name(const char *source)
+{
+    static char name[64];
+    static const char *const endings[] = { ".xz", ".gz", ".events" };
+    const char *slash = strrchr(source, '/');
+    (void)snprintf(name, sizeof name, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : source);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t length = strlen(name);
+        if (length > strlen(endings[i]) && ends_in(name, endings[i])) {
+            name[length - strlen(endings[i])] = '\0';
+        }
+    }
+    return strcmp(source, "-") == 0 ? "stdin" : name;
+}
+
+static bool replay_profile(replay *run)
+{
+    chroprof_result result;
+    run->block = malloc(run->memory);
+    if (run->block == NULL) {
+        tool_message("not enough memory for a block of %llu bytes, see --memory",
+                     (unsigned long long)run->memory);
+        return false;
+    }
+    run->options.clock = chroprof_clock_manual;
+    if (run->options.window_ns == 0) {
+        run->options.window_ns = REPLAY_WINDOW_NS;
+    }
+    if (run->options.name == NULL) {
+        run->options.name = default_name(run->source);
+    }
+    result = chroprof_init(&run->profile, run->block, run->memory, &run->options);
+    if (result != CHROPROF_OK) {
+        tool_message("%s (see --memory and --set)", chroprof_result_text(result));
+    }
+    return result == CHROPROF_OK;
+}
+
+/* The report is written for whatever was taken, unless --strict or a failing input forbids it. The
+ * output is opened before, so that a long run does not end in a wrong name. */
+static int replay_all(replay *run)
+{
+    const char *broken;
+    FILE *out;
+    bool wrote;
+    int result = output_open(run->out.out, run->source, &out);
+    if (result != TOOL_OK) {
+        return result;
+    }
+    if (!replay_input(run)) {
+        return TOOL_INPUT;
+    }
+    broken = chroprof_check(&run->profile);
+    if (broken != NULL) {
+        tool_message("a bug in chroprof.h, please report it: %s", broken);
+        return TOOL_INPUT;
+    }
+    wrote = write_view(&run->out, &run->profile, run->source, false, out);
+    result = output_close(run->out.out, out, wrote);
+    replay_summary(run);
+    warn_without_ready(run);
+    return result;
+}
+
+static int replay_run(const tool_command *command, int count, char **words)
+{
+    static replay run;
+    int result;
+    run.memory = REPLAY_MEMORY;
+    run.repeat = 1;
+    if (!take_words(command, count, words, &run, &run.source, 1, &result)) {
+        return result;
+    }
+    if (!replay_profile(&run)) {
+        free(run.block);
+        return TOOL_USAGE;
+    }
+    result = reader_init(&run.reader, &run.profile, run.source, run.strict) ? replay_all(&run)
+                                                                            : TOOL_INPUT;
+    reader_free(&run.reader);
+    free(run.block);
+    return result;
+}
+
+const tool_command replay_command = {
+    "replay", "FILE [options]", { "FILE" },
+    "Reads a stream of events and reports where the loop's time went.",
+    replay_text, OPTIONS_OF(replay_options), replay_run
+};

@@ -1,0 +1,467 @@
+/* run.c - chroprof run: starts any program with a library that profiles its loops, and reports what
+ * the files of the profiles hold when it has ended, however that was. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../preload/board.h"
+#include "block.h"
+#include "commands.h"
+#include "formats.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "program.h"
+#include "values.h"
+
+#define RUN_REPORTS 8          /* profiles that are reported; of the others there is a count */
+
+typedef struct run {
+    const char *report_name, *out_name;
+    bool wall, children;
+    uint64_t stall_ns;
+    char **words;              /* of the program */
+    char program[4096];
+    char library[4096];
+    char folder[512];
+    preload_board *board;
+} run;
+
+/* >>run library: beside the command, or where make install puts it */
+
+static bool library_at(run *r, const char *folder, const char *below)
+{
+    int length = snprintf(r->library, sizeof r->library, "%s/%s" BOARD_LIBRARY, folder, below);
+    return length > 0 && (size_t)length < sizeof r->library && access(r->library, R_OK) == 0;
+}
+
+static bool find_library(run *r)
+{
+    char folder[4000];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    if (strrchr(folder, '/') != NULL) {
+        *strrchr(folder, '/') = '\0';
+    }
+    if (length > 0 && (library_at(r, folder, "") || library_at(r, folder, "../lib/chroprof/"))) {
+        return true;
+    }
+    tool_message("run: " BOARD_LIBRARY " is neither beside this command nor in ../lib/chroprof; "
+                 "build it by make chroprof");
+    return false;
+}
+
+/* >>run folder: a private one, for the profiles, the board and a link to the library. The library's
+ * own name may hold blanks, at which the loader would split it. */
+
+static bool file_in(const run *r, const char *name, char *path, size_t size)
+{
+    int length = snprintf(path, size, "%s/%s", r->folder, name);
+    return length > 0 && (size_t)length < size;
+}
+
+static bool make_board(run *r)
+{
+    char path[1024];
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = MAP_FAILED;
+    int file = -1;
+    if (file_in(r, BOARD_FILE, path, sizeof path)) {
+        file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    }
+    if (file < 0) {
+        return false;
+    }
+    if (ftruncate(file, (off_t)size) == 0) {
+        page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    (void)close(file);
+    r->board = page != MAP_FAILED ? (preload_board *)page : NULL;
+    return r->board != NULL;
+}
+
+static bool make_folder(run *r)
+{
+    char link[1024];
+    const char *where = getenv("TMPDIR");
+    if (where == NULL || where[0] != '/' || strlen(where) > 300 || strpbrk(where, " :") != NULL) {
+        where = "/tmp";
+    }
+    (void)snprintf(r->folder, sizeof r->folder, "%s/chroprof-run-XXXXXX", where);
+    if (mkdtemp(r->folder) == NULL) {
+        tool_message("run: %s: %s (set TMPDIR to a folder you may write to)", where,
+                     strerror(errno));
+        r->folder[0] = '\0';
+        return false;
+    }
+    if (!file_in(r, BOARD_LIBRARY, link, sizeof link) || symlink(r->library, link) != 0 ||
+        !make_board(r)) {
+        tool_message("run: %s: %s", r->folder, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static void remove_folder(const run *r)
+{
+    DIR *folder = r->folder[0] != '\0' ? opendir(r->folder) : NULL;
+    const struct dirent *entry;
+    char path[1024];
+    if (folder == NULL) {
+        return;
+    }
+    while ((entry = readdir(folder)) != NULL) {
+        if (entry->d_name[0] != '.' && file_in(r, entry->d_name, path, sizeof path)) {
+            (void)unlink(path);
+        }
+    }
+    (void)closedir(folder);
+    (void)rmdir(r->folder);
+}
+
+/* >>run program: signals that somebody sends to this command go on to the program. Those of the
+ * terminal reach it by themselves. */
+
+static volatile sig_atomic_t run_child;
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    (void)context;
+    if (info->si_code <= 0 && run_child > 0) {
+        (void)kill((pid_t)run_child, number);
+    }
+    errno = error;
+}
+
+static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+
+#define PASSED_ON (sizeof passed_on / sizeof passed_on[0])
+
+static void pass_signals_on(void)
+{
+    struct sigaction action;
+    struct sigaction old;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    for (size_t i = 0; i < PASSED_ON; i++) {
+        if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+            (void)sigaction(passed_on[i], &action, NULL);
+        }
+    }
+}
+
+static void set_environment(const run *r)
+{
+    char text[4096 + 512];
+    char options[64];
+    const char *before = getenv("LD_PRELOAD");
+    bool more = before != NULL && before[0] != '\0';
+    (void)snprintf(text, sizeof text, "%s/" BOARD_LIBRARY "%s%s", r->folder, more ? ":" : "",
+                   more ? before : "");
+    (void)snprintf(options, sizeof options, "%" PRIu64 " %d %d", r->stall_ns, r->wall,
+                   r->children);
+    (void)setenv("LD_PRELOAD", text, 1);
+    (void)setenv(BOARD_FOLDER, r->folder, 1);
+    (void)setenv(BOARD_OPTIONS, options, 1);
+}
+
+/* Does not return. */
+static void become_program(const run *r, const sigset_t *mask)
+{
+    int error;
+    set_environment(r);
+    (void)sigprocmask(SIG_SETMASK, mask, NULL);
+    (void)execv(r->program, r->words);
+    error = errno;
+    tool_message("%s: %s", r->program, strerror(error));
+    _exit(error == ENOENT ? 127 : 126);
+}
+
+/* Its exit status as a shell tells it. */
+static int run_program(const run *r)
+{
+    sigset_t all;
+    sigset_t mask;
+    struct sigaction told;
+    struct sigaction before;
+    int status = 0;
+    pid_t child;
+    pid_t waited;
+    memset(&told, 0, sizeof told);
+    told.sa_handler = SIG_DFL;              /* ignored, nobody could be waited for */
+    (void)sigaction(SIGCHLD, &told, &before);
+    (void)fflush(NULL);
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &mask);
+    child = fork();
+    if (child == 0) {
+        (void)sigaction(SIGCHLD, &before, NULL);
+        become_program(r, &mask);
+    }
+    run_child = (sig_atomic_t)child;
+    pass_signals_on();
+    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (child < 0) {
+        tool_message("run: %s", strerror(errno));
+        return 126;
+    }
+    while ((waited = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+    }
+    run_child = 0;
+    if (waited < 0) {
+        tool_message("run: the exit status of the program is not known: %s", strerror(errno));
+        return 126;
+    }
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* >>run profiles, the busiest first */
+
+typedef struct run_profile {
+    char path[1024];
+    block_file file;
+    uint64_t busy_ns;
+} run_profile;
+
+typedef struct run_profiles {
+    run_profile *rows;
+    size_t count;
+} run_profiles;
+
+static bool take_profile(run_profile *p, const run *r, const char *name)
+{
+    chroprof_totals totals;
+    bool ours = ends_in(name, ".chroprof") || ends_in(name, ".chroprof.prev");
+    if (!ours || !file_in(r, name, p->path, sizeof p->path)) {
+        return false;
+    }
+    p->file.name = p->file.place = p->path;
+    if (block_read(&p->file) != CHROPROF_OK) {
+        block_close(&p->file);
+        return false;
+    }
+    chroprof_read_totals(&p->file.view, &totals);
+    p->busy_ns = totals.elapsed_ns - totals.idle_ns;
+    return true;
+}
+
+static int busiest_first(const void *a, const void *b)
+{
+    const run_profile *x = (const run_profile *)a;
+    const run_profile *y = (const run_profile *)b;
+    return x->busy_ns != y->busy_ns ? (x->busy_ns < y->busy_ns ? 1 : -1)
+                                    : strcmp(x->path, y->path);
+}
+
+static void take_profiles(run_profiles *all, const run *r)
+{
+    DIR *folder = opendir(r->folder);
+    const struct dirent *entry;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        run_profile *more = (run_profile *)realloc(all->rows, (all->count + 1) * sizeof *more);
+        if (more == NULL) {
+            break;
+        }
+        all->rows = more;
+        memset(&more[all->count], 0, sizeof *more);
+        all->count += take_profile(&more[all->count], r, entry->d_name);
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    for (size_t i = 0; i < all->count; i++) {      /* the rows have moved */
+        all->rows[i].file.name = all->rows[i].file.place = all->rows[i].path;
+    }
+    if (all->count > 1) {
+        qsort(all->rows, all->count, sizeof *all->rows, busiest_first);
+    }
+}
+
+static void free_profiles(run_profiles *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        block_close(&all->rows[i].file);
+    }
+    free(all->rows);
+}
+
+/* >>run reports */
+
+static void tell_refusals(const run *r, size_t count)
+{
+    const preload_board *b = r->board;
+    if (b->loaded == 0) {
+        tool_message("%s did not load the library of chroprof, so nothing is known of it",
+                     r->program);
+    } else if (count == 0 && b->refused == 0) {
+        tool_message("no thread of %s waited twice in epoll_wait, poll or select: there was no "
+                     "event loop to profile (in processes that it starts: --children)", r->program);
+    }
+    if (b->refused > 0) {
+        bool system = b->refused_why == CHROPROF_ERR_FILE;
+        tool_message("%" PRIu32 " threads have no profile: %s", b->refused,
+                     system ? strerror(b->refused_error)
+                     : b->refused_why == CHROPROF_ERR_LIMIT ? "there are more than 64"
+                     : chroprof_result_text((chroprof_result)b->refused_why));
+    }
+    if (b->unsampled > 0) {
+        tool_message("%" PRIu32 " threads were not sampled: %s", b->unsampled,
+                     chroprof_result_text((chroprof_result)b->unsampled_why));
+    }
+    if (b->taken_signal != 0) {
+        tool_message("the program took signal %" PRId32 " of the sampler for itself, so a thread "
+                     "was not sampled from then on", b->taken_signal);
+    }
+}
+
+static void write_reports(const run_profiles *all)
+{
+    format_options text;
+    memset(&text, 0, sizeof text);
+    text.format = CHROPROF_TEXT;
+    text.causes = true;
+    for (size_t i = 0; i < all->count && i < RUN_REPORTS; i++) {
+        block_file *file = &all->rows[i].file;
+        if (all->count > 1) {
+            (void)fputc('\n', stderr);
+            tool_message("loop %zu of %zu", i + 1, all->count);
+        }
+        (void)write_view(&text, &file->view, file->name, true, stderr);
+    }
+    if (all->count > RUN_REPORTS) {
+        tool_message("%zu more loops were less busy; -o keeps them all", all->count - RUN_REPORTS);
+    }
+}
+
+static bool write_block(void *user, FILE *out)
+{
+    const block_file *file = (const block_file *)user;
+    return fwrite(file->copy, 1, file->size, out) == file->size;
+}
+
+/* Into FILE the busiest, into FILE.2 and so on the others. */
+static int keep_profiles(const run *r, run_profiles *all)
+{
+    int result = TOOL_OK;
+    for (size_t i = 0; i < all->count && result == TOOL_OK; i++) {
+        char name[4200];
+        (void)snprintf(name, sizeof name, i == 0 ? "%s" : "%s.%zu", r->out_name, i + 1);
+        result = output_write(name, write_block, &all->rows[i].file);
+    }
+    return result;
+}
+
+static int write_page(const run *r, run_profiles *all)
+{
+    char dash[] = "-o";
+    char *words[] = { all->rows[0].path, dash, (char *)(uintptr_t)r->report_name, NULL };
+    return report_command.run(&report_command, 3, words);
+}
+
+static void report_profiles(const run *r)
+{
+    run_profiles all = { NULL, 0 };
+    take_profiles(&all, r);
+    tell_refusals(r, all.count);
+    write_reports(&all);
+    if (all.count > 0 && r->out_name != NULL) {
+        (void)keep_profiles(r, &all);
+    }
+    if (all.count > 0 && r->report_name != NULL) {
+        (void)write_page(r, &all);
+    }
+    free_profiles(&all);
+}
+
+/* >>run command */
+
+static const char run_text[] =
+    "\n"
+    "The program needs no source and no recompilation. Each thread that waits in epoll_wait,\n"
+    "epoll_pwait, poll, ppoll, select or pselect has from its second wait on a profile of its\n"
+    "own. The wait is idle; the code until the next wait is a task with the name of the wait,\n"
+    "and is sampled. When the program has ended, in any way, the report goes to standard error.\n"
+    "Meanwhile chroprof top PID and chroprof dump PID show it.\n"
+    "\n"
+    "Functions are found by frame pointers: build with -fno-omit-frame-pointer, or only the\n"
+    "innermost function is known. A call of poll in a callback counts as idle. A static or\n"
+    "setuid program can't be profiled this way.\n"
+    "\n"
+    "The exit status is that of the program, or 128 and the number of the signal that ended it;\n"
+    "2 usage, 126 or 127 if the program can't be started.\n"
+    "\n"
+    "examples:\n"
+    "  chroprof run ./server --port 8080\n"
+    "  chroprof run --stall 5ms --report page.html redis-server\n"
+    "  chroprof run -o monday.chroprof ./server\n";
+
+static const char *set_stall(void *field, const char *value)
+{
+    uint64_t *ns = (uint64_t *)field;
+    uint64_t ms;
+    if (read_count(value, 1, 3600000, &ms)) {
+        *ns = ms * 1000000;
+        return NULL;
+    }
+    return read_duration(value, ns) && *ns > 0 ? NULL : "expected milliseconds, or as in 500us, 1s";
+}
+
+static const tool_option run_options[] = {
+    { "report", '\0', "PAGE", "also make a page for the browser, of the busiest loop", set_text,
+      offsetof(run, report_name) },
+    { "out", 'o', "FILE", "keep the profile of the busiest loop; the others go\nto FILE.2, FILE.3",
+      set_text, offsetof(run, out_name) },
+    { "wall", '\0', NULL, "sample by the clock, not by CPU time: shows what\ncallbacks wait for; "
+      "system calls may see EINTR", set_flag, offsetof(run, wall) },
+    { "stall", '\0', "MS", "what blocks the loop for longer is a stall (default\n20 ms); a number "
+      "alone is in ms", set_stall, offsetof(run, stall_ns) },
+    { "children", '\0', NULL, "profile the processes that it starts as well", set_flag,
+      offsetof(run, children) }
+};
+
+static int run_all(run *r)
+{
+    int status = 126;
+    if (find_library(r) && make_folder(r)) {
+        status = run_program(r);
+        (void)signal(SIGPIPE, SIG_IGN);     /* who reads the report may stop; the status stays */
+        report_profiles(r);
+    }
+    remove_folder(r);
+    return status;
+}
+
+static int run_run(const tool_command *command, int count, char **words)
+{
+    static run r;
+    int result;
+    int first = take_leading_words(command, count, words, &r, &result);
+    if (first < 0) {
+        return result;
+    }
+    r.words = words + first;
+    if (!program_find(r.words[0], r.program, sizeof r.program)) {
+        return 127;
+    }
+    return program_can_preload(r.program) ? run_all(&r) : 126;
+}
+
+const tool_command run_command = {
+    "run", "[options] PROGRAM [ARGS...]", { "PROGRAM" },
+    "Starts any program and reports what blocked its event loops.",
+    run_text, OPTIONS_OF(run_options), run_run
+};

@@ -1,0 +1,94 @@
+/* shares.c - see shares.h */
+
+#include "shares.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "message.h"
+
+static int compare_shares(const void *a, const void *b)
+{
+    const share_row *x = (const share_row *)a;
+    const share_row *y = (const share_row *)b;
+    if (x->path != y->path) {
+        return x->path < y->path ? -1 : 1;
+    }
+    return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+/* The path on top in a stack; path_count where there was none. SIZE_MAX: it is no path's time. */
+static size_t share_path(const path_tree *paths, const stack_tree *s, size_t frame)
+{
+    for (; frame != SIZE_MAX; frame = s->frames[frame].parent) {
+        const stack_frame *f = &s->frames[frame];
+        if (f->task) {
+            return path_index(paths, f->path);
+        }
+        if (!f->native && json_is(f->name, "(idle)")) {
+            return SIZE_MAX;
+        }
+    }
+    return paths->count;
+}
+
+/* value x part / whole, part <= whole. */
+static uint64_t share_part(uint64_t value, uint64_t part, uint64_t whole)
+{
+    for (; whole >> 31 != 0; whole >>= 1) {
+        part >>= 1;
+    }
+    return whole > 0 ? value / whole * part + value % whole * part / whole : 0;
+}
+
+/* The rows of one path share its time; what they add up to is all of it. */
+static void share_divide(share_row *rows, size_t count, uint64_t exec)
+{
+    uint64_t all = 0, before = 0, given = 0;
+    for (size_t i = 0; i < count; i++) {
+        all += rows[i].weight;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t until;
+        before += rows[i].weight;
+        until = i + 1 == count ? exec : share_part(exec, before, all);
+        rows[i].exec = until - given;
+        given = until;
+    }
+}
+
+bool shares_read(share_list *l, const path_tree *paths, const stack_tree *s)
+{
+    memset(l, 0, sizeof *l);
+    l->rows = (share_row *)calloc(s->count + paths->count + 1, sizeof *l->rows);
+    if (l->rows == NULL) {
+        tool_message("not enough memory for %llu stacks", (unsigned long long)s->count);
+        return false;
+    }
+    for (size_t i = 0; i <= paths->count; i++) {
+        share_row row = { i, SIZE_MAX, 0, 0 };
+        l->rows[l->count++] = row;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        size_t path = s->frames[i].idle ? SIZE_MAX : share_path(paths, s, i);
+        if (s->frames[i].weight > 0 && path != SIZE_MAX) {
+            share_row row = { path, i, s->frames[i].weight, 0 };
+            l->rows[l->count++] = row;
+        }
+    }
+    qsort(l->rows, l->count, sizeof *l->rows, compare_shares);
+    for (size_t i = 0, k; i < l->count; i = k) {
+        size_t path = l->rows[i].path;
+        for (k = i + 1; k < l->count && l->rows[k].path == path; k++) {}
+        share_divide(l->rows + i, k - i,
+                     path < paths->count ? paths->rows[path].exec : paths->loop);
+    }
+    return true;
+}
+
+void shares_free(share_list *l)
+{
+    free(l->rows);
+    l->rows = NULL;
+}

@@ -1,0 +1,402 @@
+/* symbolize.c - see symbolize.h */
+
+#include "symbolize.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../chroprof.h"
+#include "buffer.h"
+#include "code.h"
+#include "code_text.h"
+#include "commands.h"
+#include "demangle.h"
+#include "elf.h"
+#include "json.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "perf_map.h"
+#include "sheet.h"
+#include "stacks.h"
+#include "terminal.h"
+
+#define SYMBOLIZE_DEBUG "/usr/lib/debug"
+
+typedef struct stack_row {
+    json_text text;            /* the row as it is written */
+    json_text name;            /* without its quotes */
+    uint64_t module, address;
+    bool native, returns, done;
+    size_t at, length;         /* of what it gains, in the texts */
+} stack_row;
+
+typedef struct symbolize {
+    const profile_text *profile;
+    const char *debug;         /* the folder of separate debug information */
+    stack_row *rows;
+    stack_row **order;         /* the rows by module and address */
+    code_query *queries;
+    size_t row_count;
+    module_list modules;
+    code_texts texts;
+} symbolize;
+
+/* >>symbolize reading */
+
+static bool symbolize_row(void *user, json_reader *r)
+{
+    symbolize *s = (symbolize *)user;
+    stack_row *row = &s->rows[s->row_count];
+    json_reader inner;
+    json_text kind = { "", 0 };
+    json_text module = { "", 0 };
+    json_text returns = { "", 0 };
+    json_text function = { NULL, 0 };
+    const json_field fields[] = {
+        JSON_TEXT("kind", &kind), JSON_TEXT("name", &row->name), JSON_VALUE("module", &module),
+        JSON_NUMBER("address", &row->address), JSON_VALUE("return", &returns),
+        JSON_VALUE("function", &function)
+    };
+    if (!json_value(r, &row->text)) {
+        return false;
+    }
+    inner = json_part(r, row->text);
+    if (!JSON_FIELDS(&inner, fields) || !read_module_number(r, module, &row->module)) {
+        return false;
+    }
+    row->native = json_is(kind, "native");
+    row->returns = json_is(returns, "true");
+    row->done = function.bytes != NULL;
+    s->order[s->row_count++] = row;
+    return true;
+}
+
+static bool symbolize_read(symbolize *s)
+{
+    const json_reader *whole = &s->profile->reader;
+    json_text stacks = s->profile->stacks;
+    return json_room(whole, stacks, (void **)&s->rows, sizeof *s->rows) &&
+           json_room(whole, stacks, (void **)&s->order, sizeof(stack_row *)) &&
+           json_room(whole, stacks, (void **)&s->queries, sizeof *s->queries) &&
+           json_each(whole, stacks, symbolize_row, s) && modules_read(&s->modules, s->profile);
+}
+
+static void symbolize_free(symbolize *s)
+{
+    free(s->rows);
+    free(s->order);
+    free(s->queries);
+    free(s->modules.rows);
+    free(s->texts.bytes.bytes);
+}
+
+/* >>symbolize modules: which file answers for a module */
+
+/* The file of separate debug information, which goes by the build id. */
+static bool open_debug_file(const symbolize *s, code_module *m, const char *id, char *path,
+                            size_t size)
+{
+    if (strlen(id) < 3) {
+        return false;
+    }
+    (void)snprintf(path, size, "%s/.build-id/%.2s/%s.debug", s->debug, id, id + 2);
+    if (elf_file_open(&m->elf, path) != NULL) {
+        return false;
+    }
+    if (strcmp(m->elf.build_id, id) == 0) {
+        m->path = path;
+        return true;
+    }
+    elf_file_close(&m->elf);
+    return false;
+}
+
+static void no_module(const char *path, const char *why)
+{
+    tool_message("%s: %s, so its functions keep the names they have", path, why);
+}
+
+/* The module's own file, if it is the one that ran. */
+static bool open_own_file(code_module *m, const char *path, const char *id)
+{
+    const char *why = elf_file_open(&m->elf, path);
+    if (why != NULL) {
+        no_module(path, why);
+        return false;
+    }
+    if (*id != '\0' && strcmp(m->elf.build_id, id) != 0) {
+        no_module(path, "this is not the file that ran (its build id differs)");
+        elf_file_close(&m->elf);
+        return false;
+    }
+    m->path = path;
+    return true;
+}
+
+/* Only whole paths: what the system put there itself, "[vdso]", has no file. */
+static void find_in_module(symbolize *s, const module_row *row, size_t count)
+{
+    char debug[4096 + 128];
+    char path[4096];
+    char id[2 * ELF_ID_BYTES + 1];
+    code_module m;
+    memset(&m, 0, sizeof m);
+    if (!json_unescape(row->path, path, sizeof path) ||
+        !json_unescape(row->build_id, id, sizeof id) || path[0] != '/') {
+        return;
+    }
+    if (id[strspn(id, "0123456789abcdef")] != '\0') {
+        no_module(path, "its build id is malformed");
+        return;
+    }
+    if (!open_debug_file(s, &m, id, debug, sizeof debug) && !open_own_file(&m, path, id)) {
+        return;
+    }
+    elf_symbols_read(&m.symbols, &m.elf);
+    code_find(&m, s->queries, count, &s->texts);
+    elf_symbols_free(&m.symbols);
+    elf_file_close(&m.elf);
+}
+
+/* >>symbolize run */
+
+static bool wanted_row(const stack_row *row)
+{
+    return row->native && !row->done && row->module != UINT64_MAX;
+}
+
+static uint64_t row_address(const stack_row *row)
+{
+    return row->address - (row->returns && row->address > 0);
+}
+
+/* Those that are asked for first, by module and address. */
+static int by_module(const void *a, const void *b)
+{
+    const stack_row *x = *(stack_row *const *)a;
+    const stack_row *y = *(stack_row *const *)b;
+    if (wanted_row(x) != wanted_row(y)) {
+        return wanted_row(x) ? -1 : 1;
+    }
+    if (x->module != y->module) {
+        return x->module < y->module ? -1 : 1;
+    }
+    return row_address(x) < row_address(y) ? -1 : row_address(x) > row_address(y);
+}
+
+/* order[from..to) are the rows of one module. */
+static void symbolize_module(symbolize *s, size_t from, size_t to)
+{
+    const module_row *module = module_of(&s->modules, s->order[from]->module);
+    size_t count = 0;
+    for (size_t i = from; i < to; i++) {
+        uint64_t address = row_address(s->order[i]);
+        if (i == from || address != s->queries[count - 1].address) {
+            memset(&s->queries[count], 0, sizeof s->queries[count]);
+            s->queries[count++].address = address;
+        }
+    }
+    if (module != NULL) {
+        find_in_module(s, module, count);
+    }
+    for (size_t i = from, k = 0; i < to; i++) {
+        k += s->queries[k].address != row_address(s->order[i]);
+        s->order[i]->at = s->queries[k].at;
+        s->order[i]->length = s->queries[k].length;
+    }
+}
+
+static void symbolize_find(symbolize *s)
+{
+    size_t from = 0;
+    qsort(s->order, s->row_count, sizeof *s->order, by_module);
+    while (from < s->row_count && wanted_row(s->order[from])) {
+        size_t to = from + 1;
+        while (to < s->row_count && wanted_row(s->order[to]) &&
+               s->order[to]->module == s->order[from]->module) {
+            to++;
+        }
+        symbolize_module(s, from, to);
+        from = to;
+    }
+}
+
+static void name_row(symbolize *s, stack_row *row, const char *name)
+{
+    code_query q = { 0, 0, 0, 0 };
+    code_call(&s->texts, &q, name, "", 0);
+    code_end(&s->texts, &q);
+    row->at = q.at;
+    row->length = q.length;
+}
+
+/* Code that is in no module was made by the program itself, which may have left its names. */
+static void symbolize_made_code(symbolize *s)
+{
+    perf_map map;
+    perf_map_read(&map, s->profile->pid);
+    for (size_t i = 0; i < s->row_count && map.count > 0; i++) {
+        stack_row *row = &s->rows[i];
+        const char *name = row->native && !row->done && row->module == UINT64_MAX
+                           ? perf_map_name(&map, row_address(row)) : NULL;
+        if (name != NULL) {
+            name_row(s, row, name);
+        }
+    }
+    perf_map_free(&map);
+}
+
+/* A name that the dynamic linker knew is all there is of some code, so it has to be readable. */
+static void symbolize_names(symbolize *s)
+{
+    char name[DEMANGLE_LONGEST];
+    for (size_t i = 0; i < s->row_count; i++) {
+        stack_row *row = &s->rows[i];
+        char *readable = row->native && !row->done && row->length == 0 && row->name.length > 0 &&
+                         json_unescape(row->name, name, sizeof name) ? demangled(name) : NULL;
+        if (readable != NULL) {
+            name_row(s, row, readable);
+        }
+        free(readable);
+    }
+}
+
+/* The whole text, with what each row gains before its closing bracket. */
+static bool symbolize_join(const symbolize *s, byte_buffer *out)
+{
+    const char *at = s->profile->bytes.bytes;
+    const char *end = at + s->profile->bytes.used;
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->row_count; i++) {
+        const stack_row *row = &s->rows[i];
+        const char *bracket = row->text.bytes + row->text.length - 1;
+        if (row->length > 0) {
+            ok = buffer_add(out, at, (size_t)(bracket - at)) == 0 &&
+                 buffer_add(out, s->texts.bytes.bytes + row->at, row->length) == 0;
+            at = bracket;
+        }
+    }
+    return ok && buffer_add(out, at, (size_t)(end - at)) == 0;
+}
+
+bool profile_symbolize(profile_text *p, const char *debug)
+{
+    symbolize s;
+    byte_buffer out = { NULL, 0, 0 };
+    bool ok;
+    if (p->stacks.length == 0 || p->modules.length == 0) {
+        return true;
+    }
+    memset(&s, 0, sizeof s);
+    s.profile = p;
+    s.debug = debug != NULL ? debug : SYMBOLIZE_DEBUG;
+    ok = symbolize_read(&s);
+    if (ok) {
+        symbolize_find(&s);
+        symbolize_made_code(&s);
+        symbolize_names(&s);
+        ok = !s.texts.failed && symbolize_join(&s, &out);
+    }
+    symbolize_free(&s);
+    if (!ok) {
+        free(out.bytes);
+        return false;
+    }
+    free(p->bytes.bytes);
+    p->bytes = out;
+    return profile_check(p);
+}
+
+/* >>symbolize command */
+
+typedef struct symbolize_words {
+    const char *source;
+    const char *out_name;
+    const char *debug;
+    profile_text profile;
+    bool text;
+} symbolize_words;
+
+static const char *set_symbolize_format(void *field, const char *value)
+{
+    *(bool *)field = strcmp(value, "text") == 0;
+    return *(bool *)field || strcmp(value, "json") == 0 ? NULL : "expected json or text";
+}
+
+static const tool_option symbolize_options[] = {
+    { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
+      offsetof(symbolize_words, out_name) },
+    { "format", 'f', "FORMAT", "json (default), or text: functions and lines by task, and\n"
+      "those of the longest stalls", set_symbolize_format, offsetof(symbolize_words, text) },
+    { "debug", 'd', "DIR", "folder of separate debug information, by build id\n(default "
+      SYMBOLIZE_DEBUG ")", set_text, offsetof(symbolize_words, debug) }
+};
+
+#ifdef CHROPROF_LIBDW
+#define SYMBOLIZE_BY "elfutils' libdw"
+#else
+#define SYMBOLIZE_BY "the program addr2line"
+#endif
+
+static const char symbolize_text[] =
+    "\n"
+    "IN is a profile with samples: CHROPROF_JSON (- for standard input), a profile in a\n"
+    "file, or a process that has one. Each native row of its \"stacks\" gains \"function\",\n"
+    "\"file\" and \"line\" of the code that ran, and \"inlined\": the calls it was inlined\n"
+    "into, the function that has a symbol last. report, trace and dump do this by\n"
+    "themselves. The modules are read where the profile says they lie; a file with another\n"
+    "build id than the one that ran is left out, and said so.\n"
+    "\n"
+    "This command was built to ask " SYMBOLIZE_BY ".\n"
+    "\n"
+    "exit codes: 0 done, 1 input unreadable or malformed, output unwritable, 2 usage\n"
+    "\n"
+    "examples:\n"
+    "  chroprof symbolize demo.json -o demo.symbols.json\n"
+    "  chroprof symbolize demo.json --format text\n"
+    "  chroprof symbolize $(pidof server) -o server.json\n";
+
+static bool symbolize_write_text(const profile_text *p, FILE *out)
+{
+    sheet s;
+    bool ok;
+    memset(&s, 0, sizeof s);
+    s.columns = terminal_columns(out);
+    ok = code_text_write(&s, p);
+    if (ok && s.used == 0) {
+        tool_message("%s: has no samples (see chroprof_sampler_start)", p->source);
+    }
+    (void)fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used, out);
+    free(s.bytes);
+    return ok;
+}
+
+static bool symbolize_write(void *user, FILE *out)
+{
+    const profile_text *p = &((symbolize_words *)user)->profile;
+    if (((symbolize_words *)user)->text) {
+        return symbolize_write_text(p, out);
+    }
+    return fwrite(p->bytes.bytes, 1, p->bytes.used, out) == p->bytes.used;
+}
+
+static int symbolize_run(const tool_command *command, int count, char **words)
+{
+    static symbolize_words run;
+    int result;
+    if (!take_words(command, count, words, &run, &run.source, 1, &result)) {
+        return result;
+    }
+    result = profile_load(&run.profile, run.source) && profile_symbolize(&run.profile, run.debug)
+             ? output_write(run.out_name, symbolize_write, &run) : TOOL_INPUT;
+    profile_free(&run.profile);
+    return result;
+}
+
+const tool_command symbolize_command = {
+    "symbolize", "IN [-o OUT.json]", { "IN" },
+    "Names the functions, files and lines of a profile's native stacks.",
+    symbolize_text, OPTIONS_OF(symbolize_options), symbolize_run
+};

@@ -1,0 +1,31 @@
+/* terminal.c - see terminal.h */
+
+#include "terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+uint32_t terminal_columns(FILE *out)
+{
+#ifdef TIOCGWINSZ
+    struct winsize size;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        return size.ws_col < 60 ? 60 : size.ws_col > 200 ? 200 : size.ws_col;
+    }
+#endif
+    (void)out;
+    return 80;
+}
+
+bool color_wanted(int when, FILE *out)
+{
+    const char *terminal = getenv("TERM");
+    const char *refused = getenv("NO_COLOR");
+    if (when != COLOR_AUTO) {
+        return when == COLOR_ALWAYS;
+    }
+    return isatty(fileno(out)) == 1 && (refused == NULL || *refused == '\0') &&
+           terminal != NULL && strcmp(terminal, "dumb") != 0;
+}

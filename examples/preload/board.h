@@ -1,0 +1,29 @@
+/* board.h - what chroprof run and its preloaded library tell each other: variables of the
+ * environment on the way in, one page of a shared file on the way back. */
+
+#ifndef PRELOAD_BOARD_H
+#define PRELOAD_BOARD_H
+
+#include <stdint.h>
+
+/* The folder of the profiles and of the board. The library takes it, and itself in LD_PRELOAD, out
+ * of the environment before main begins. */
+#define BOARD_FOLDER "CHROPROF_RUN"
+#define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN", decimal numbers */
+#define BOARD_FILE "board"
+#define BOARD_LIBRARY "chroprof_run.so"
+#define BOARD_THREADS 64       /* that have profiles, in one process */
+
+/* All of it zero at first. Threads and processes add to it with atomic operations. */
+typedef struct preload_board {
+    uint32_t loaded;           /* programs that loaded the library */
+    uint32_t profiles;         /* that were begun */
+    uint32_t refused;          /* that could not be begun */
+    int32_t refused_why;       /* the last one's chroprof_result, */
+    int32_t refused_error;     /* and its errno */
+    uint32_t unsampled;        /* profiles without a sampler */
+    int32_t unsampled_why;     /* chroprof_result */
+    int32_t taken_signal;      /* of the sampler, that the program took for itself; 0: none */
+} preload_board;
+
+#endif

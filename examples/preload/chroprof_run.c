@@ -1,0 +1,1094 @@
+/* chroprof_run.c - the library that chroprof run loads into a program before its own libraries.
+ *
+ *     cc -O2 -fPIC -shared -fvisibility=hidden -fexceptions -fno-omit-frame-pointer \
+ *        -o chroprof_run.so chroprof_run.c
+ *
+ * It stands in front of the functions in which event loops wait. A thread that waits a second time
+ * gets a profile in a file of its own. The wait is idle. What the thread does until the next wait
+ * is one slice of a site that is named after the wait, and the sampler sees its functions.
+ *
+ * It must not be noticed. So it allocates nothing, keeps errno, adds no descriptor, and takes what
+ * led to it out of the environment, where children would find it. It exports the functions below
+ * that are marked EXPORT, and nothing else. Whatever goes wrong, the program goes on without a
+ * profile, and the board says why. */
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHROPROF_API static __attribute__((__unused__))
+#define CHROPROF_NO_COPIES
+#define CHROPROF_NO_FINDINGS
+#define CHROPROF_IMPLEMENTATION
+#include "../../chroprof.h"
+#include "board.h"
+
+#define EXPORT __attribute__((__visibility__("default")))
+
+#define PROFILE_BYTES ((size_t)1 << 20)
+#define STACK_BYTES ((uintptr_t)64 << 10)       /* that a thread must have left to get a profile */
+#define SPARED_SIGNALS 8       /* the first real-time signals are left to the program */
+
+/* >>functions that the program meant to call. Until the constructor has found them, and where a
+ * function is not there, the system call does. */
+
+typedef int set_action(int, const struct sigaction *, struct sigaction *);
+typedef void (*signal_handler)(int);
+
+static struct {
+    int (*epoll_wait)(int, struct epoll_event *, int, int);
+    int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
+    int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
+    int (*poll)(struct pollfd *, nfds_t, int);
+    int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+    int (*select)(int, fd_set *, fd_set *, fd_set *, struct timeval *);
+    int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
+    set_action *sigaction;
+    signal_handler (*signal)(int, signal_handler);
+    int (*execve)(const char *, char *const *, char *const *);
+    int (*execvpe)(const char *, char *const *, char *const *);
+    int (*fexecve)(int, char *const *, char *const *);
+} next;
+
+static void find_function(void *field, const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    memcpy(field, &found, sizeof found);
+}
+
+static void find_functions(void)
+{
+    find_function(&next.epoll_wait, "epoll_wait");
+    find_function(&next.epoll_pwait, "epoll_pwait");
+    find_function(&next.epoll_pwait2, "epoll_pwait2");
+    find_function(&next.poll, "poll");
+    find_function(&next.ppoll, "ppoll");
+    find_function(&next.select, "select");
+    find_function(&next.pselect, "pselect");
+    find_function(&next.sigaction, "sigaction");
+    find_function(&next.signal, "signal");
+    find_function(&next.execve, "execve");
+    find_function(&next.execvpe, "execvpe");
+    find_function(&next.fexecve, "fexecve");
+}
+
+#define KERNEL_MASK_BYTES 8L   /* of a set of signals, as system calls take it */
+
+/* >>seats: a thread's profile, and what this library knows about the thread. */
+
+typedef struct seat {
+    chroprof profile;
+    uint32_t taken;            /* by a thread; atomic */
+    uint32_t generation;       /* of the process that it belongs to */
+    int signal;                /* of its sampler; 0: none */
+    volatile uint32_t ticks;   /* of its sampler */
+    volatile bool busy;        /* an event is under way: whoever interrupts it must not send more */
+    volatile bool waits;       /* the thread is in one of the waits */
+    volatile bool slice;       /* the site has been entered */
+    uintptr_t stack;           /* where that wait was called */
+} seat;
+
+static seat seats[BOARD_THREADS];
+static __thread seat *own __attribute__((__tls_model__("initial-exec")));
+static __thread uint32_t waits __attribute__((__tls_model__("initial-exec")));
+static __thread bool excluded __attribute__((__tls_model__("initial-exec")));
+
+/* 1 in a process that is watched. The system wipes its page in a forked child. */
+static uint32_t *awake;
+static uint32_t generation = 1;
+static preload_board *board;
+static pthread_key_t at_thread_end;
+static char folder[512];
+static uint64_t stall_ns;
+static bool wall_clock;
+static bool with_children;
+
+static bool is_awake(void)
+{
+    return awake != NULL && __atomic_load_n(awake, __ATOMIC_RELAXED) == 1;
+}
+
+static void note(uint32_t *count)
+{
+    (void)__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+
+/* >>sampler: one signal for each thread, of the real-time signals that programs use last. */
+
+static void (*tick_handler)(int, siginfo_t *, void *);
+
+/* Counts the ticks, which a wait must not take for a signal of the program. */
+static void on_tick(int number, siginfo_t *info, void *context)
+{
+    if (own != NULL) {
+        own->ticks++;
+    }
+    tick_handler(number, info, context);
+}
+
+/* Puts one handler in place of another, and returns that. */
+static void exchange_handler(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction action;
+    if (next.sigaction(number, NULL, &action) == 0) {
+        if (handler == on_tick) {
+            tick_handler = action.sa_sigaction;
+        }
+        action.sa_sigaction = handler;
+        (void)next.sigaction(number, &action, NULL);
+    }
+}
+
+static seat *seat_of_signal(int number)
+{
+    for (size_t i = 0; i < BOARD_THREADS; i++) {
+        if (number > 0 && seats[i].signal == number) {
+            return &seats[i];
+        }
+    }
+    return NULL;
+}
+
+static void begin_sampling(seat *s)
+{
+    chroprof_sampler_options options;
+    chroprof_result result = CHROPROF_ERR_SAMPLER_SIGNAL;
+    int number = SIGRTMAX - (int)(s - seats);
+    if (next.sigaction == NULL || board->taken_signal != 0) {
+        return;
+    }
+    memset(&options, 0, sizeof options);
+    options.mode = wall_clock ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
+    /* each seat begins at a number of its own, so that threads which start at once don't meet */
+    for (; result == CHROPROF_ERR_SAMPLER_SIGNAL && number > SIGRTMIN + SPARED_SIGNALS; number--) {
+        if (seat_of_signal(number) == NULL) {
+            options.signal = number;
+            result = chroprof_sampler_start(&s->profile, &options);
+        }
+    }
+    if (result == CHROPROF_OK) {
+        exchange_handler(options.signal, on_tick);
+        s->signal = options.signal;
+    } else {
+        note(&board->unsampled);
+        board->unsampled_why = (int32_t)result;
+    }
+}
+
+/* From the moment at which the signal is nobody's, sigaction shows the header its own handler. */
+static void end_sampling(seat *s)
+{
+    if (s->signal != 0) {
+        exchange_handler(s->signal, tick_handler);
+        s->signal = 0;
+    }
+    chroprof_sampler_stop(&s->profile);
+}
+
+/* The program wants a signal of ours for itself: that thread is sampled no more. A tick that is on
+ * its way is thrown away. */
+static void give_up_signal(seat *s, int number)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    board->taken_signal = number;
+    if (s->profile.sampling) {
+        (void)syscall(SYS_timer_delete, (long)s->profile.sampler_timer);
+    }
+    action.sa_handler = SIG_IGN;
+    (void)next.sigaction(number, &action, NULL);
+    action.sa_handler = SIG_DFL;
+    (void)next.sigaction(number, &action, NULL);
+    s->signal = 0;
+}
+
+static bool is_handler(signal_handler handler)
+{
+    return handler != SIG_DFL && handler != SIG_IGN;
+}
+
+/* Whether the program may set this signal. One of ours stays ours while the program only resets it,
+ * as daemons do to all of them: a tick would kill it. */
+static bool may_set_signal(int number, bool sets, signal_handler handler)
+{
+    seat *s = seat_of_signal(number);
+    if (s != NULL && sets && is_handler(handler)) {
+        if (is_awake()) {
+            give_up_signal(s, number);
+        }
+        return true;
+    }
+    return s == NULL;
+}
+
+EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    if (next.sigaction == NULL) {
+        find_function(&next.sigaction, "sigaction");
+    }
+    if (may_set_signal(number, action != NULL, action != NULL ? action->sa_handler : SIG_DFL)) {
+        return next.sigaction(number, action, old);
+    }
+    if (old != NULL) {
+        memset(old, 0, sizeof *old);        /* SIG_DFL */
+    }
+    return 0;
+}
+
+EXPORT signal_handler signal(int number, signal_handler handler)
+{
+    if (next.signal == NULL) {
+        find_function(&next.signal, "signal");
+    }
+    return may_set_signal(number, true, handler) ? next.signal(number, handler) : SIG_DFL;
+}
+
+/* >>beginning and ending a profile */
+
+/* A number behind a text. */
+static char *put_number(char *at, unsigned long value)
+{
+    char digits[24];
+    size_t count = 0;
+    do {
+        digits[count++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    while (count > 0) {
+        *at++ = digits[--count];
+    }
+    return at;
+}
+
+/* FOLDER/PID-TID.chroprof */
+static void name_file(char *path)
+{
+    size_t length = strlen(folder);
+    char *at = path + length;
+    memcpy(path, folder, length);
+    *at++ = '/';
+    at = put_number(at, (unsigned long)getpid());
+    *at++ = '-';
+    at = put_number(at, (unsigned long)syscall(SYS_gettid));
+    memcpy(at, ".chroprof", sizeof ".chroprof");
+}
+
+static chroprof_result map_profile(seat *s)
+{
+    char path[sizeof folder + 80];
+    char thread[17] = "";
+    chroprof_options options;
+    memset(&options, 0, sizeof options);
+    (void)prctl(PR_GET_NAME, thread);
+    options.name = thread;
+    options.stall_ns = stall_ns;
+    name_file(path);
+    if (s->profile.mapped != NULL) {
+        return chroprof_fork_child(&s->profile, path);
+    }
+    return chroprof_map(&s->profile, path, PROFILE_BYTES, &options);
+}
+
+/* Starting a profile takes 22 KiB of the stack; threads may have less. */
+static bool has_stack(void)
+{
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t size = 0;
+    if (getpid() == (pid_t)syscall(SYS_gettid)) {
+        return true;
+    }
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+        return false;
+    }
+    (void)pthread_attr_getstack(&attributes, &low, &size);
+    (void)pthread_attr_destroy(&attributes);
+    return (uintptr_t)__builtin_frame_address(0) - (uintptr_t)low >= STACK_BYTES;
+}
+
+static bool begin_profile(seat *s)
+{
+    chroprof_result result;
+    s->busy = true;
+    s->signal = 0;
+    s->waits = s->slice = false;
+    errno = 0;
+    result = map_profile(s);
+    if (result == CHROPROF_OK) {
+        s->generation = generation;
+        note(&board->profiles);
+        begin_sampling(s);
+    } else {
+        note(&board->refused);
+        board->refused_why = (int32_t)result;
+        board->refused_error = errno;
+    }
+    s->busy = false;
+    return result == CHROPROF_OK;
+}
+
+static seat *free_seat(void)
+{
+    for (size_t i = 0; i < BOARD_THREADS; i++) {
+        uint32_t nobody = 0;
+        if (__atomic_compare_exchange_n(&seats[i].taken, &nobody, 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+            return &seats[i];
+        }
+    }
+    note(&board->refused);
+    board->refused_why = CHROPROF_ERR_LIMIT;
+    return NULL;
+}
+
+static void leave_seat(seat *s)
+{
+    __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+}
+
+/* The profile of this thread: it gets one at its second wait. */
+static seat *take_seat(void)
+{
+    seat *s;
+    if (excluded || ++waits < 2) {
+        return NULL;
+    }
+    excluded = true;                        /* also while a signal handler interrupts this */
+    if (!has_stack()) {
+        return NULL;
+    }
+    s = own != NULL ? own : free_seat();
+    if (s == NULL) {
+        return NULL;
+    }
+    if (!begin_profile(s)) {
+        leave_seat(s);
+        own = NULL;
+        return NULL;
+    }
+    own = s;
+    (void)pthread_setspecific(at_thread_end, s);
+    excluded = false;
+    return s;
+}
+
+static void end_profile(void *of)
+{
+    seat *s = (seat *)of;
+    excluded = true;
+    own = NULL;
+    if (s->busy || s->generation != generation || !is_awake()) {
+        return;
+    }
+    s->busy = true;
+    if (s->slice) {
+        chroprof_leave(&s->profile);
+    }
+    end_sampling(s);
+    chroprof_unmap(&s->profile);
+    s->busy = false;
+    leave_seat(s);
+}
+
+/* A forked child with --children: it has one thread, and nobody else has been here yet. */
+static bool wake_child(void)
+{
+    uint32_t asleep = 0;
+    if (awake == NULL || !with_children) {
+        return false;
+    }
+    if (__atomic_compare_exchange_n(awake, &asleep, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        generation++;
+        waits = 0;
+        for (size_t i = 0; i < BOARD_THREADS; i++) {
+            seats[i].signal = 0;            /* timers are not inherited */
+        }
+    }
+    return true;
+}
+
+/* >>waits */
+
+/* NULL: this wait is not watched. A wait that was left by a jump ends with the next one further out
+ * on the stack; one further in is that of a signal handler. */
+static seat *seat_of_wait(uintptr_t stack)
+{
+    seat *s = own;
+    if (!is_awake() && !wake_child()) {
+        return NULL;
+    }
+    if (s == NULL || s->generation != generation) {
+        s = take_seat();
+    }
+    if (s == NULL || s->busy || (s->waits && stack < s->stack)) {
+        return NULL;
+    }
+    return s;
+}
+
+/* Call and return are in the frame of the function that the program calls, so that the sampler
+ * finds the loop one frame further out. */
+static inline __attribute__((__always_inline__)) seat *begin_wait(void)
+{
+    int error = errno;
+    uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
+    seat *s = seat_of_wait(stack);
+    if (s != NULL) {
+        s->busy = true;
+        if (s->slice) {
+            chroprof_leave(&s->profile);
+        }
+        s->slice = false;
+        chroprof_idle_enter(&s->profile);
+        s->stack = stack;
+        s->waits = true;
+        s->busy = false;
+    }
+    errno = error;
+    return s;
+}
+
+static inline __attribute__((__always_inline__)) void end_wait(seat *s, const chroprof_site *site)
+{
+    int error = errno;
+    if (s != NULL && s == own && s->waits && is_awake()) {
+        s->busy = true;
+        s->waits = false;
+        chroprof_idle_leave(&s->profile);
+        chroprof_enter(&s->profile, site);
+        s->slice = true;
+        s->busy = false;
+    }
+    errno = error;
+}
+
+/* The signals that are blocked in a wait, and ours. NULL: none were given. */
+static const sigset_t *with_ours(const seat *s, const sigset_t *mask, sigset_t *both)
+{
+    if (s == NULL || s->signal == 0 || mask == NULL) {
+        return mask;
+    }
+    *both = *mask;
+    (void)sigaddset(both, s->signal);
+    return both;
+}
+
+/* How long a wait still lasts, so that one which a tick interrupted goes on. */
+typedef struct wait_time {
+    struct timespec end, left;
+    const struct timespec *given;          /* NULL: for ever, or nobody knows here */
+    uint32_t ticks;                        /* of the sampler, when it began */
+} wait_time;
+
+static int64_t nanoseconds(const struct timespec *t)
+{
+    return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+static struct timespec timespec_of(int64_t ns)
+{
+    struct timespec t;
+    t.tv_sec = (time_t)(ns / 1000000000);
+    t.tv_nsec = (long)(ns % 1000000000);
+    return t;
+}
+
+/* Is there a time that passes? The system judges all others. */
+static bool is_finite(const struct timespec *t)
+{
+    return t != NULL && t->tv_sec >= 0 && t->tv_sec < 1000000000 && t->tv_nsec >= 0 &&
+           t->tv_nsec < 1000000000 && nanoseconds(t) > 0;
+}
+
+static int64_t time_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return nanoseconds(&now);
+}
+
+static void wait_for(wait_time *w, const seat *s, const struct timespec *given)
+{
+    w->given = given;
+    w->ticks = s != NULL ? s->ticks : 0;
+    if (s != NULL && s->signal != 0 && is_finite(given)) {
+        w->end = timespec_of(time_now() + nanoseconds(given));
+    }
+}
+
+static void wait_for_ms(wait_time *w, const seat *s, int ms)
+{
+    w->left = timespec_of((int64_t)(ms > 0 ? ms : 0) * 1000000);
+    wait_for(w, s, ms >= 0 ? &w->left : NULL);
+}
+
+/* Rounded up: no wait ends early. */
+static int milliseconds(const wait_time *w)
+{
+    return w->given == NULL ? -1 : (int)((nanoseconds(w->given) + 999999) / 1000000);
+}
+
+/* Whether a wait came back because of a tick, which the program must not see; w->given is then what
+ * is left of it. A wait with signals of its own to block blocks ours as well. */
+static bool goes_on(wait_time *w, const seat *s, int result)
+{
+    int64_t left;
+    if (result >= 0 || errno != EINTR || s == NULL || w->ticks == s->ticks) {
+        return false;
+    }
+    w->ticks = s->ticks;
+    if (is_finite(w->given)) {
+        left = nanoseconds(&w->end) - time_now();
+        w->left = timespec_of(left > 0 ? left : 0);
+        w->given = &w->left;
+    }
+    return true;
+}
+
+/* >>waits in epoll */
+
+EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
+{
+    static const chroprof_site site = { "code after epoll_wait", NULL, 0 };
+    seat *s = begin_wait();
+    wait_time w;
+    int result;
+    wait_for_ms(&w, s, ms);
+    do {
+        result = next.epoll_wait != NULL
+                 ? next.epoll_wait(fd, events, size, milliseconds(&w))
+                 : (int)syscall(SYS_epoll_pwait, fd, events, size, milliseconds(&w), NULL,
+                                KERNEL_MASK_BYTES);
+    } while (goes_on(&w, s, result));
+    end_wait(s, &site);
+    return result;
+}
+
+EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)
+{
+    static const chroprof_site site = { "code after epoll_pwait", NULL, 0 };
+    seat *s = begin_wait();
+    sigset_t both;
+    wait_time w;
+    int result;
+    mask = with_ours(s, mask, &both);
+    wait_for_ms(&w, s, ms);
+    do {
+        result = next.epoll_pwait != NULL
+                 ? next.epoll_pwait(fd, events, size, milliseconds(&w), mask)
+                 : (int)syscall(SYS_epoll_pwait, fd, events, size, milliseconds(&w), mask,
+                                KERNEL_MASK_BYTES);
+    } while (goes_on(&w, s, result));
+    end_wait(s, &site);
+    return result;
+}
+
+static int next_epoll_pwait2(int fd, struct epoll_event *events, int size,
+                             const struct timespec *time, const sigset_t *mask)
+{
+    if (next.epoll_pwait2 != NULL) {
+        return next.epoll_pwait2(fd, events, size, time, mask);
+    }
+#ifdef SYS_epoll_pwait2
+    return (int)syscall(SYS_epoll_pwait2, fd, events, size, time, mask, KERNEL_MASK_BYTES);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const struct timespec *time,
+                        const sigset_t *mask)
+{
+    static const chroprof_site site = { "code after epoll_pwait2", NULL, 0 };
+    seat *s = begin_wait();
+    sigset_t both;
+    wait_time w;
+    int result;
+    mask = with_ours(s, mask, &both);
+    wait_for(&w, s, time);
+    do {
+        result = next_epoll_pwait2(fd, events, size, w.given, mask);
+    } while (goes_on(&w, s, result));
+    end_wait(s, &site);
+    return result;
+}
+
+/* >>waits in poll */
+
+static const chroprof_site poll_site = { "code after poll", NULL, 0 };
+static const chroprof_site ppoll_site = { "code after ppoll", NULL, 0 };
+
+static int next_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time,
+                      const sigset_t *mask)
+{
+    struct timespec left = { 0, 0 };
+    if (next.ppoll != NULL) {
+        return next.ppoll(files, count, time, mask);
+    }
+    if (time != NULL) {
+        left = *time;                       /* the system writes there what is left */
+    }
+    return (int)syscall(SYS_ppoll, files, count, time != NULL ? &left : NULL, mask,
+                        KERNEL_MASK_BYTES);
+}
+
+static inline __attribute__((__always_inline__)) int
+watched_poll(struct pollfd *files, nfds_t count, int ms)
+{
+    seat *s = begin_wait();
+    wait_time w;
+    int result;
+    wait_for_ms(&w, s, ms);
+    do {
+        result = next.poll != NULL ? next.poll(files, count, milliseconds(&w))
+                                   : next_ppoll(files, count, w.given, NULL);
+    } while (goes_on(&w, s, result));
+    end_wait(s, &poll_site);
+    return result;
+}
+
+static inline __attribute__((__always_inline__)) int
+watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask)
+{
+    seat *s = begin_wait();
+    sigset_t both;
+    wait_time w;
+    int result;
+    mask = with_ours(s, mask, &both);
+    wait_for(&w, s, time);
+    do {
+        result = next_ppoll(files, count, w.given, mask);
+    } while (goes_on(&w, s, result));
+    end_wait(s, &ppoll_site);
+    return result;
+}
+
+EXPORT int poll(struct pollfd *files, nfds_t count, int ms)
+{
+    return watched_poll(files, count, ms);
+}
+
+EXPORT int ppoll(struct pollfd *files, nfds_t count, const struct timespec *time,
+                 const sigset_t *mask)
+{
+    return watched_ppoll(files, count, time, mask);
+}
+
+/* What programs call instead that were compiled with _FORTIFY_SOURCE: the size of the list is known
+ * there. One that is too small is an error that ends the program, here as there. */
+EXPORT int __poll_chk(struct pollfd *files, nfds_t count, int ms, size_t bytes);
+EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *time,
+                       const sigset_t *mask, size_t bytes);
+
+EXPORT int __poll_chk(struct pollfd *files, nfds_t count, int ms, size_t bytes)
+{
+    if (bytes / sizeof *files < count) {
+        abort();
+    }
+    return watched_poll(files, count, ms);
+}
+
+EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *time,
+                       const sigset_t *mask, size_t bytes)
+{
+    if (bytes / sizeof *files < count) {
+        abort();
+    }
+    return watched_ppoll(files, count, time, mask);
+}
+
+/* >>waits in select. A wait that a tick interrupted has left its sets as they were, and in its time
+ * what is left. */
+
+static int next_pselect(int count, fd_set *read, fd_set *write, fd_set *except,
+                        const struct timespec *time, const sigset_t *mask)
+{
+    struct timespec left = { 0, 0 };
+    const struct { const sigset_t *set; size_t bytes; } blocked = { mask, KERNEL_MASK_BYTES };
+    if (next.pselect != NULL) {
+        return next.pselect(count, read, write, except, time, mask);
+    }
+    if (time != NULL) {
+        left = *time;
+    }
+    return (int)syscall(SYS_pselect6, count, read, write, except, time != NULL ? &left : NULL,
+                        &blocked);
+}
+
+static int next_select(int count, fd_set *read, fd_set *write, fd_set *except, struct timeval *time)
+{
+    struct timespec left = { 0, 0 };
+    int result;
+    if (next.select != NULL) {
+        return next.select(count, read, write, except, time);
+    }
+    if (time != NULL) {
+        left = timespec_of((int64_t)time->tv_sec * 1000000000 + (int64_t)time->tv_usec * 1000);
+    }
+    result = (int)syscall(SYS_pselect6, count, read, write, except, time != NULL ? &left : NULL,
+                          NULL);
+    if (time != NULL) {
+        time->tv_sec = left.tv_sec;
+        time->tv_usec = (suseconds_t)(left.tv_nsec / 1000);
+    }
+    return result;
+}
+
+EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct timeval *time)
+{
+    static const chroprof_site site = { "code after select", NULL, 0 };
+    seat *s = begin_wait();
+    wait_time w;
+    int result;
+    wait_for(&w, s, NULL);
+    do {
+        result = next_select(count, read, write, except, time);
+    } while (goes_on(&w, s, result));
+    end_wait(s, &site);
+    return result;
+}
+
+EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
+                   const struct timespec *time, const sigset_t *mask)
+{
+    static const chroprof_site site = { "code after pselect", NULL, 0 };
+    seat *s = begin_wait();
+    sigset_t both;
+    wait_time w;
+    int result;
+    mask = with_ours(s, mask, &both);
+    wait_for(&w, s, time);
+    do {
+        result = next_pselect(count, read, write, except, w.given, mask);
+    } while (goes_on(&w, s, result));
+    end_wait(s, &site);
+    return result;
+}
+
+/* >>exec: a wrapper that becomes the program, as env and many scripts do, gives the library back to
+ * it. Children that run exec do not: their process is another one. */
+
+extern char **environ;
+
+#define EXEC_WORDS 65536       /* arguments or variables; with more of them exec is left alone */
+
+static pid_t watched_process;  /* 0: none */
+static char given_preload[sizeof folder + 64];
+static char given_folder[sizeof folder + 32];
+static char given_options[96];
+
+static bool has_name(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+static size_t count_words(char *const *words)
+{
+    size_t count = 0;
+    while (words != NULL && words[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static bool read_kind(const char *path, unsigned char kind[20])
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t count = file >= 0 ? read(file, kind, 20) : 0;
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return count == 20;
+}
+
+/* Whether the loader of that program takes this library: of another kind it would say that it does
+ * not. What is no such file is found in PATH, or has an interpreter. */
+static bool takes_library(const char *path)
+{
+    unsigned char ours[20];
+    unsigned char its[20];
+    if (!read_kind("/proc/self/exe", ours) || !read_kind(path, its)) {
+        return true;
+    }
+    return memcmp(its, "\177ELF", 4) != 0 ||
+           (its[4] == ours[4] && its[5] == ours[5] && memcmp(its + 18, ours + 18, 2) == 0);
+}
+
+static bool goes_along(const char *path, char *const *variables)
+{
+    return watched_process != 0 && getpid() == watched_process && next.execve != NULL &&
+           next.execvpe != NULL && count_words(variables) < EXEC_WORDS &&
+           (path == NULL || takes_library(path));
+}
+
+/* Its variables, with those that lead to this library. preload has room for what the program itself
+ * preloads behind it. */
+static void give_variables(char **to, char *const *from, char *preload)
+{
+    memcpy(preload, given_preload, strlen(given_preload) + 1);
+    *to++ = preload;
+    *to++ = given_folder;
+    *to++ = given_options;
+    for (; from != NULL && *from != NULL; from++) {
+        if (has_name(*from, "LD_PRELOAD")) {
+            strcat(strcat(preload, ":"), *from + sizeof "LD_PRELOAD");
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = NULL;
+}
+
+/* Room for that on the stack, in the function that calls exec. */
+static size_t preload_bytes(char *const *variables)
+{
+    size_t bytes = sizeof given_preload;
+    for (; variables != NULL && *variables != NULL; variables++) {
+        bytes += has_name(*variables, "LD_PRELOAD") ? strlen(*variables) + 1 : 0;
+    }
+    return bytes;
+}
+
+EXPORT int execve(const char *path, char *const *words, char *const *variables)
+{
+    if (next.execve == NULL) {
+        find_function(&next.execve, "execve");
+    }
+    if (!goes_along(path, variables)) {
+        return next.execve(path, words, variables);
+    }
+    char *given[count_words(variables) + 4];
+    char preload[preload_bytes(variables)];
+    give_variables(given, variables, preload);
+    return next.execve(path, words, given);
+}
+
+EXPORT int execvpe(const char *name, char *const *words, char *const *variables)
+{
+    if (next.execvpe == NULL) {
+        find_function(&next.execvpe, "execvpe");
+    }
+    if (!goes_along(name, variables)) {
+        return next.execvpe(name, words, variables);
+    }
+    char *given[count_words(variables) + 4];
+    char preload[preload_bytes(variables)];
+    give_variables(given, variables, preload);
+    return next.execvpe(name, words, given);
+}
+
+EXPORT int fexecve(int file, char *const *words, char *const *variables)
+{
+    if (next.fexecve == NULL) {
+        find_function(&next.fexecve, "fexecve");
+    }
+    if (!goes_along(NULL, variables)) {
+        return next.fexecve(file, words, variables);
+    }
+    char *given[count_words(variables) + 4];
+    char preload[preload_bytes(variables)];
+    give_variables(given, variables, preload);
+    return next.fexecve(file, words, given);
+}
+
+EXPORT int execv(const char *path, char *const *words)
+{
+    return execve(path, words, environ);
+}
+
+EXPORT int execvp(const char *name, char *const *words)
+{
+    return execvpe(name, words, environ);
+}
+
+/* How many arguments there are, up to NULL; `list` begins behind the first one. */
+static size_t count_arguments(const char *first, va_list list)
+{
+    size_t count = first != NULL;
+    while (first != NULL && va_arg(list, char *) != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static void take_arguments(char **words, const char *first, size_t count, va_list list)
+{
+    words[0] = (char *)(uintptr_t)first;
+    for (size_t i = 1; i <= count; i++) {
+        words[i] = va_arg(list, char *);
+    }
+}
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+    va_list list;
+    va_start(list, first);
+    size_t count = count_arguments(first, list);
+    va_end(list);
+    char *words[count + 1];
+    va_start(list, first);
+    take_arguments(words, first, count, list);
+    va_end(list);
+    return execve(path, words, environ);
+}
+
+EXPORT int execlp(const char *name, const char *first, ...)
+{
+    va_list list;
+    va_start(list, first);
+    size_t count = count_arguments(first, list);
+    va_end(list);
+    char *words[count + 1];
+    va_start(list, first);
+    take_arguments(words, first, count, list);
+    va_end(list);
+    return execvpe(name, words, environ);
+}
+
+/* The variables stand behind the NULL. */
+EXPORT int execle(const char *path, const char *first, ...)
+{
+    va_list list;
+    va_start(list, first);
+    size_t count = count_arguments(first, list);
+    va_end(list);
+    char *words[count + 1];
+    va_start(list, first);
+    take_arguments(words, first, count, list);
+    char *const *variables = va_arg(list, char *const *);
+    va_end(list);
+    return execve(path, words, variables);
+}
+
+/* >>start and end */
+
+static void remove_variable(char **variables, const char *name)
+{
+    char **to = variables;
+    for (char **from = variables; *from != NULL; from++) {
+        if (!has_name(*from, name)) {
+            *to++ = *from;
+        }
+    }
+    *to = NULL;
+}
+
+/* Children load what the user wanted them to load: what stands behind the first colon. */
+static void remove_library(char **variables)
+{
+    char *entry = NULL;
+    char *rest;
+    for (char **at = variables; *at != NULL && entry == NULL; at++) {
+        entry = has_name(*at, "LD_PRELOAD") ? *at + sizeof "LD_PRELOAD" : NULL;
+    }
+    rest = entry != NULL ? strchr(entry, ':') : NULL;
+    if (rest != NULL) {
+        memmove(entry, rest + 1, strlen(rest));
+    } else {
+        remove_variable(variables, "LD_PRELOAD");
+    }
+}
+
+/* Takes out of the environment what led here, and keeps it for a program that this one becomes. */
+static void clean_environment(char **variables)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    const char *options = getenv(BOARD_OPTIONS);
+    size_t length = preload != NULL ? strcspn(preload, ":") : 0;
+    if (length < sizeof folder + 32 && options != NULL) {
+        (void)snprintf(given_preload, sizeof given_preload, "LD_PRELOAD=%.*s", (int)length, preload);
+        (void)snprintf(given_folder, sizeof given_folder, BOARD_FOLDER "=%s", folder);
+        (void)snprintf(given_options, sizeof given_options, BOARD_OPTIONS "=%s", options);
+        watched_process = getpid();
+    }
+    remove_library(variables);
+    remove_variable(variables, BOARD_FOLDER);
+    remove_variable(variables, BOARD_OPTIONS);
+}
+
+static void read_options(void)
+{
+    const char *text = getenv(BOARD_OPTIONS);
+    char *end = NULL;
+    if (text != NULL) {
+        stall_ns = strtoull(text, &end, 10);
+        wall_clock = strtoul(end, &end, 10) != 0;
+        with_children = strtoul(end, &end, 10) != 0;
+    }
+}
+
+static void *new_page(int file, int flags)
+{
+    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, flags, file, 0);
+    return page != MAP_FAILED ? page : NULL;
+}
+
+static preload_board *open_board(void)
+{
+    char path[sizeof folder + 16];
+    preload_board *found = NULL;
+    int file;
+    (void)snprintf(path, sizeof path, "%s/" BOARD_FILE, folder);
+    file = open(path, O_RDWR | O_CLOEXEC);
+    if (file >= 0) {
+        found = (preload_board *)new_page(file, MAP_SHARED);
+        (void)close(file);
+    }
+    return found;
+}
+
+/* A page that a forked child finds empty. */
+static uint32_t *make_awake(void)
+{
+    void *page = new_page(-1, MAP_PRIVATE | MAP_ANONYMOUS);
+    bool wiped = page != NULL && madvise(page, (size_t)sysconf(_SC_PAGESIZE), MADV_WIPEONFORK) == 0;
+    return wiped ? (uint32_t *)page : NULL;
+}
+
+__attribute__((__constructor__)) static void start(void)
+{
+    const char *given = getenv(BOARD_FOLDER);
+    uint32_t *page;
+    int error = errno;
+    find_functions();
+    if (given == NULL || strlen(given) >= sizeof folder) {
+        return;
+    }
+    memcpy(folder, given, strlen(given) + 1);
+    read_options();
+    if (!with_children) {
+        clean_environment(environ);
+    }
+    board = open_board();
+    page = board != NULL ? make_awake() : NULL;
+    if (page != NULL && pthread_key_create(&at_thread_end, end_profile) == 0) {
+        note(&board->loaded);
+        __atomic_store_n(page, 1, __ATOMIC_SEQ_CST);
+        awake = page;                       /* only now: whoever sees it may use the board */
+    }
+    errno = error;
+}
+
+__attribute__((__destructor__)) static void finish(void)
+{
+    if (own != NULL) {
+        end_profile(own);
+    }
+}
