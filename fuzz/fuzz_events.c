@@ -17,14 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct input { const uint8_t *bytes, *end; } input;
+typedef struct input {
+    const uint8_t *bytes, *end;
+} input;
 
 typedef struct bench {
     input in;
     chroprof p;
     void *memory;
     uint64_t now;
-    const chroprof_site *made[4];      /* by chroprof_site_make */
+    const chroprof_site *made[4]; /* by chroprof_site_make */
 } bench;
 
 /* >>input */
@@ -56,7 +58,10 @@ static void must(bool holds, const char *what, uint64_t a, uint64_t b)
     abort();
 }
 
-static void must_equal(const char *what, uint64_t a, uint64_t b) { must(a == b, what, a, b); }
+static void must_equal(const char *what, uint64_t a, uint64_t b)
+{
+    must(a == b, what, a, b);
+}
 
 static void hold_ranks(const chroprof *p, const chroprof_totals *t)
 {
@@ -73,7 +78,7 @@ static void hold_ranks(const chroprof *p, const chroprof_totals *t)
         must_equal("with_children = exec + children", r->with_children_ns,
                    r->exec_ns + r->children_ns);
         must_equal("calls add up", r->calls,
-                   r->completed + r->failed + r->cancelled + r->abandoned + r->live);
+                   r->completed + r->failed + r->cancelled + r->abandoned + r->dropped + r->live);
     }
     must_equal("busy = exec + untracked", t->busy_ns, exec);
     must_equal("blame adds up", t->blame_ns, blame);
@@ -93,7 +98,10 @@ static void hold_laws(const chroprof *p)
 
 /* >>output */
 
-typedef struct sink { uint64_t left; uint32_t sum; } sink;
+typedef struct sink {
+    uint64_t left;
+    uint32_t sum;
+} sink;
 
 /* Fails when its bytes are used up; reads all it is given, so that the sanitizer sees them. */
 static int swallow(void *user, const void *bytes, size_t count)
@@ -114,7 +122,7 @@ static void write_one(bench *b, uint8_t format, uint64_t room)
     sink s = { 0, 0 };
 
     s.left = room;
-    chroprof_write(&b->p, (chroprof_format)(format % 6), swallow, &s);
+    chroprof_write(&b->p, (chroprof_format)(format % (CHROPROF_TRACE + 1)), swallow, &s);
 }
 
 static void write_text(bench *b)
@@ -124,7 +132,7 @@ static void write_text(bench *b)
     uint8_t bits = take(&b->in);
 
     memset(&look, 0, sizeof look);
-    look.columns = take(&b->in);
+    look.width = take(&b->in);
     look.top = take(&b->in);
     look.by = (chroprof_order)(bits % 6);
     look.ascii = (bits & 8) != 0;
@@ -138,7 +146,7 @@ static void nag(void *user, const chroprof_stall *stall)
     chroprof *p = &((bench *)user)->p;
     chroprof_totals t;
 
-    must(stall->slice_count <= CHROPROF_STALL_SLICES, "slice_count", stall->slice_count, 0);
+    must(stall->share_count <= CHROPROF_STALL_SHARES, "share_count", stall->share_count, 0);
     chroprof_read_totals(p, &t);
     chroprof_tick(p);
     chroprof_reset(p);
@@ -193,8 +201,12 @@ static void read_all(const chroprof *p)
 static const chroprof_site *some_site(bench *b, uint8_t pick)
 {
     static const chroprof_site sites[] = {
-        { "accept", "server.c", 1 }, { "reply", "server.c", 2 }, { "query", NULL, 0 },
-        { "accept", "server.c", 1 }, { "", "", 7 }, { NULL, "nameless.c", 3 },
+        { "accept", "server.c", 1 },
+        { "reply", "server.c", 2 },
+        { "query", NULL, 0 },
+        { "accept", "server.c", 1 },
+        { "", "", 7 },
+        { NULL, "nameless.c", 3 },
         { "a name as long as names can get in a program with templates", "long.cpp", 9 }
     };
 
@@ -254,8 +266,8 @@ static void make_site(bench *b)
     for (i = 0; i < 7; i++)
         name[i] = (char)take(&b->in);
     name[7] = '\0';
-    b->made[pick] = chroprof_site_make(&b->p, name, take(&b->in) % 2 ? name + 3 : NULL,
-                                       take(&b->in));
+    b->made[pick] =
+        chroprof_site_make(&b->p, name, take(&b->in) % 2 ? name + 3 : NULL, take(&b->in));
     must(b->made[pick] != NULL, "chroprof_site_make", pick, 0);
 }
 
@@ -373,7 +385,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         one_call(&b);
         hold_laws(&b.p);
     }
-    for (format = 0; format < 6; format++)
+    for (format = 0; format <= CHROPROF_TRACE; format++)
         write_one(&b, format, UINT64_MAX);
     read_all(&b.p);
     hold_laws(&b.p);

@@ -22,9 +22,9 @@
 
 /* >>blocks */
 
-static const chroprof_site sites[] = {
-    { "accept", "server.c", 1 }, { "reply", "server.c", 2 }, { "query", "db.c", 3 }
-};
+static const chroprof_site sites[] = { { "accept", "server.c", 1 },
+                                       { "reply", "server.c", 2 },
+                                       { "query", "db.c", 3 } };
 
 /* A bit of everything: all states, a barrier, orphans, a frame twice, stalls, windows, delays. */
 static void live_a_little(chroprof *p, uint8_t taste)
@@ -98,7 +98,7 @@ static bool tear(uint8_t *block, size_t size, unsigned how)
 {
     uint64_t at = 0;
     chroprof__core *c;
-    if (how < 2 || chroprof__open_seek(block, size, &at) != CHROPROF_OK ||
+    if (how < 2 || chroprof__seek(block, size, &at) != CHROPROF_OK ||
         size - at < sizeof(chroprof__core))
         return false;
     c = (chroprof__core *)(void *)(block + at);
@@ -178,7 +178,7 @@ static void read_and_write(chroprof *view)
     uint32_t sum = 0;
     int format;
     sum += (uint32_t)read_all(view);
-    for (format = 0; format < 6; format++)
+    for (format = 0; format <= CHROPROF_TRACE; format++)
         chroprof_write(view, (chroprof_format)format, swallow, &sum);
     chroprof_write_text(view, &look, swallow, &sum);
 }
@@ -225,7 +225,8 @@ static void subtract(const chroprof *newer, const chroprof *older, size_t size)
         if (chroprof_open(&view, memory, size) != CHROPROF_OK)
             abort();
         read_all(&view);
-        chroprof_write(&view, CHROPROF_FIREFOX, swallow, &sum);
+        chroprof_write(&view, CHROPROF_PPROF, swallow, &sum);
+        chroprof_write(&view, CHROPROF_TRACE, swallow, &sum);
     }
     free(memory);
 }
@@ -287,7 +288,7 @@ static void ask(const uint8_t *bytes, size_t size)
     text[size + 2] = '\0';
     memset(&query, 0xa5, sizeof query);
     good = chroprof_parse_query(text + 2, &query);
-    if ((unsigned)query.format > CHROPROF_FIREFOX || query.seconds > 86400 ||
+    if ((unsigned)query.format > CHROPROF_TRACE || query.seconds > 86400 ||
         query.content_type == NULL || strchr(query.content_type, '/') == NULL)
         abort();
     if (chroprof_parse_query(text, &other) != good || other.format != query.format ||

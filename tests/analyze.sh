@@ -13,13 +13,13 @@ wanted=$*
 
 c99="-std=c99 -D_POSIX_C_SOURCE=200809L"
 # the header is read as the main file: analyzers pass over what is only included
-whole="-x c $c99 -DCHROPROF_IMPLEMENTATION"
+whole="-DCHROPROF_STRICT -x c $c99 -DCHROPROF_IMPLEMENTATION"
 # the command and the examples without the implementation, which they include as well
 libraries=
 for library in libevent libev libuv glib-2.0 lua5.4 libsystemd; do
     libraries="$libraries $(pkg-config --cflags $library 2>/dev/null)"
 done
-alone="-std=gnu99 -Iexamples $libraries"
+alone="-std=gnu99 -DCHROPROF_STRICT -Iexamples $libraries"
 
 # ---- what is switched off, and why; the only place
 #
@@ -120,18 +120,25 @@ analyze() {
         count FAIL "$1: does not find a planted error"
     else count ok "${1}_finds_errors"; fi
     silent "$1" "$3" chroprof.h
-    for source in examples/*.c; do
+    for source in examples/*.c examples/command/*.c; do
         case "$3 $source" in with_clang*' examples/demo.c') continue ;; esac
         own_source "$1" "$3" "$source"
     done
 }
 
-# own_source NAME FUNCTION SOURCE: without the line that brings the implementation
+# own_source NAME FUNCTION SOURCE: without the line that brings the implementation; a part of the
+# command, which has its own headers beside it, where it lies
 own_source() {
     flags=$alone checks=$tidy,$alone_tidy
-    [ "$3" = examples/chroprof.c ] || checks=$checks,$example_tidy
-    file=$scratch/$(basename "$3")
-    sed 's/^#define CHROPROF_IMPLEMENTATION.*//' "$3" >"$file"
+    case $3 in
+    */impl.c) return ;;
+    examples/command/*) file=$3 ;;
+    *)
+        checks=$checks,$example_tidy
+        file=$scratch/$(basename "$3")
+        sed 's/^#define CHROPROF_IMPLEMENTATION.*//' "$3" >"$file"
+        ;;
+    esac
     if gcc-12 $flags -fsyntax-only "$file" >"$scratch/log" 2>&1; then
         silent "$1, $(basename "$3")" "$2" "$file"
     else

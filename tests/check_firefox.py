@@ -5,7 +5,6 @@ sums against the JSON of the same profile: check_firefox.py PROFILE JSON
 Weights are compared to the nanosecond.
 """
 import argparse
-import itertools
 import json
 import sys
 from collections import Counter
@@ -76,7 +75,7 @@ def check_meta(meta):
     for key in ("interval", "startTime", "processType", "stackwalk"):
         need(is_number(meta[key]), key)
     need(type(meta["product"]) is str and meta["importedFrom"] == "chroprof", "product")
-    need(meta["symbolicated"] is True and meta["usesOnlyOneStackType"] is True, "flags")
+    need(type(meta["symbolicated"]) is bool and meta["usesOnlyOneStackType"] is True, "flags")
     need(meta["sampleUnits"] == {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"}, "units")
     for category in meta["categories"]:
         need(set(category) == {"name", "color", "subcategories"}, "category", category)
@@ -100,7 +99,7 @@ def check_schemas(meta):
     return schemas
 
 
-def check_shared(shared, categories):
+def check_shared(shared, categories, libs):
     strings = shared["stringArray"]
     need(all(type(s) is str for s in strings), "strings")
     for name, columns in COLUMNS.items():
@@ -114,7 +113,11 @@ def check_shared(shared, categories):
     for category, sub in zip(frames["category"], frames["subcategory"]):
         need(sub is None if category is None
              else is_index(sub, len(categories[category]["subcategories"])), "subcategory", sub)
-    need(all(a == -1 for a in frames["address"]), "address")
+    for address, func in zip(frames["address"], frames["func"]):
+        lib = shared["resourceTable"]["lib"][funcs["resource"][func]]
+        need(type(address) is int and (address == -1 if lib is None else address >= 0), "address",
+             address, "of library", lib)
+    need(all(is_index(d, 99) for d in frames["inlineDepth"]), "inlineDepth")
     for table, column in ((frames, "line"), (frames, "column"), (funcs, "lineNumber"),
                           (funcs, "columnNumber")):
         need(all(v is None or type(v) is int and v > 0 for v in table[column]), column)
@@ -123,6 +126,10 @@ def check_shared(shared, categories):
     check_indices("funcTable", funcs, "source", shared["sources"]["length"], null=True)
     need(all(type(v) is bool for v in funcs["isJS"] + funcs["relevantForJS"]), "isJS")
     check_indices("resourceTable", shared["resourceTable"], "name", len(strings))
+    check_indices("resourceTable", shared["resourceTable"], "lib", len(libs), null=True)
+    for function in zip(*(funcs[c] for c in ("name", "resource", "source", "lineNumber"))):
+        need(function not in shared.setdefault("seen", set()), "a function twice:", function)
+        shared["seen"].add(function)
     check_indices("sources", shared["sources"], "filename", len(strings))
 
 
@@ -162,7 +169,10 @@ def check_markers(name, markers, profile, schemas):
 
 def check_threads(profile, schemas):
     tids = set()
+    end = profile["threads"][0]["samples"]["time"][-1]
     for thread in profile["threads"]:
+        times = thread["samples"]["time"]
+        need(0 <= times[0] and times[-1] <= end, thread["name"], "is beyond the run:", times[-1])
         name = thread["name"]
         for key in ("processType", "processName", "pid"):
             need(type(thread[key]) is str, name, key)
@@ -247,26 +257,12 @@ def same(what, got, want):
 
 
 def check_time_line(names, samples, report):
-    got = weights(names, samples)
-    need(sum(got.values()) == report["totals"]["elapsed_ns"], "the timeline's sum",
-         sum(got.values()), "is not", report["totals"]["elapsed_ns"])
     end = to_ns(samples["time"][-1])
     need(end == report["totals"]["elapsed_ns"], "the timeline ends at", end)
-    want, places = Counter(outside(report)), Counter(outside(report).keys())
+    want = Counter(outside(report))
     for site in report["sites"]:
-        place = ((site["name"], site["file"], site["line"]),)
-        want[place] += site["exec_ns"]
-        places[place] += 1
-    rest = (("(all other sites)", "", 0),)
-    for chain, ns in got.items():
-        if chain == rest and places[rest] == 0:
-            continue                        # the sum above holds it
-        if places[chain] == 1:
-            need(ns == want[chain], "the timeline has", ns, "of", chain, "not", want[chain])
-        else:                               # one of them may be among the rest
-            need(ns <= want[chain], "the timeline has", ns, "of", chain, "beyond", want[chain])
-    if rest not in got:
-        same("the timeline of", got, want)
+        want[(place_of(site),)] += site["exec_ns"]
+    same("the timeline of", weights(names, samples), want)
 
 
 def place_of(path):
@@ -280,19 +276,51 @@ def chains_of_paths(report):
     return chains
 
 
+def lookup(node):
+    return node["address"] - (1 if node["return"] and node["address"] > 0 else 0)
+
+
+def calls_of(node):
+    """The functions of an address from the outside in; without a name its address."""
+    calls = [node] + node.get("inlined", [])
+    names = [call.get("function") or call.get("name", "") for call in calls]
+    return [(name or "0x%x" % lookup(node), call.get("file", ""), call.get("line", 0))
+            for name, call in zip(names, calls)][::-1]
+
+
 def chains_of_stacks(report):
-    """Of each sampled stack: code without a name is its address."""
     places = {path["id"]: place_of(path) for path in report["paths"]}
     places[2] = ("(untracked)", "", 0)
     chains = {0: ()}
     for node in report["stacks"]:
-        place = (node["name"], "", 0)
+        calls = [(node["name"], "", 0)]
         if node["kind"] == "task":
-            place = places[node["path"]]
-        elif node["kind"] == "native" and not node["name"]:
-            place = ("0x%x" % node["address"], "", 0)
-        chains[node["id"]] = chains[node["parent"]] + (place,)
+            calls = [places[node["path"]]]
+        elif node["kind"] == "native":
+            calls = calls_of(node)
+        chains[node["id"]] = chains[node["parent"]] + tuple(calls)
     return chains
+
+
+def breakpad(build_id):
+    """A build id as the viewer's server of symbols wants it."""
+    data = bytes.fromhex(build_id)[:16].ljust(16, b"\0")
+    guid = data[3::-1] + data[5:3:-1] + data[7:5:-1] + data[8:]
+    return guid.hex().upper() + "0" if build_id else ""
+
+
+def check_libs(profile, report):
+    modules = [m for m in report.get("modules", []) if m["path"]]
+    need(len(profile["libs"]) == len(modules), "libs:", len(profile["libs"]))
+    for lib, module in zip(profile["libs"], modules):
+        want = {"arch": "", "name": module["path"].split("/")[-1], "path": module["path"],
+                "breakpadId": breakpad(module["build_id"]), "codeId": module["build_id"] or None}
+        want.update(debugName=want["name"], debugPath=want["path"])
+        need(lib == want, "lib", lib, "is not", want)
+    paths = {m["id"] for m in modules}
+    nameless = any(node["kind"] == "native" and node["module"] in paths and
+                   not (node.get("function") or node["name"]) for node in report.get("stacks", []))
+    need(profile["meta"]["symbolicated"] != nameless, "symbolicated is not true")
 
 
 GAP, IDLE, LOST = ("(no samples)", "", 0), ("(idle)", "", 0), ("(frames missing)", "", 0)
@@ -345,7 +373,8 @@ def check_sample_rows(names, profile, samples, report):
              "row", number, "is in", len(parts), "parts")
         node = nodes.get(row["stack"], {"kind": ""})
         if node["kind"] == "native" and row["state"] != "idle" and node["module"] >= 0:
-            need(names.module(parts and cells[k - 1][0]) == modules[node["module"]], "module", node)
+            need(names.module(parts and cells[k - 1][0]) == modules[node["module"]].split("/")[-1],
+                 "module", node)
     need(all(names.chain(c[0]) == (GAP,) and c[2:] == (0, 0) for c in cells[k:]), "cells behind")
     # what elapsed adds up is rounded path by path
     need(0 <= to_ns(samples["time"][-1]) - elapsed <= len(report["paths"]) + 4, "the end",
@@ -365,7 +394,7 @@ def check_draws(names, samples, report):
     same("draws of", got, want)
 
 
-TOP, BINS, STALLS, MILLION = 8, 240, 64, 10 ** 6
+TOP, MILLION = 8, 10 ** 6
 
 
 def rounding(report):
@@ -381,15 +410,11 @@ def apart(report, spread):
     return report["totals"]["skew_ns"] + (200 if spread else 0)
 
 
-def bins_of(series, group):
-    return [sum(series[k:k + group]) for k in range(0, len(series), group)]
-
-
-def lines_of(report, labels, group, shown):
-    """What each line of the graph shows, bin by bin, from the JSON's windows: the sites with the
-    most exec time (of sites with one name the one that is shown), all others, untracked, loop."""
+def lines_of(report, labels, shown):
+    """What each line of the graph shows, window by window: the sites with the most exec time (of
+    sites with one name the one that is shown), all others, untracked, loop."""
     def column(field):
-        return bins_of([window[field] for window in report["windows"]], group)
+        return [window[field] for window in report["windows"]]
     sites = sorted((s for s in report["sites"] if s["exec_ns"] > 0), key=lambda s: -s["exec_ns"])
     lines, rest = [], column("busy_ns")
     need(labels[min(len(sites), TOP):] == ["(all other sites)", "(untracked)", "(loop)"], labels)
@@ -399,21 +424,11 @@ def lines_of(report, labels, group, shown):
         need(fit, "no site", label, "has", ns)
         site = max(fit, key=lambda s: (place_of(s),) in shown)
         sites.remove(site)
-        lines.append((place_of(site), bins_of(site["windows"], group)))
+        lines.append(site["windows"])
     lost = column("untracked_ns")
-    for _, line in lines + [(None, lost)]:
+    for line in lines + [lost]:
         rest = [a - b for a, b in zip(rest, line)]
-    return lines + [(("(all other sites)", "", 0), rest), (("(untracked)", "", 0), lost),
-                    (("(loop)", "", 0), column("loop_ns")), (IDLE, column("idle_ns"))]
-
-
-def check_borders(markers, use, report, group):
-    starts = [window["start_ns"] for window in report["windows"]][::group]
-    ends = starts[1:] + [report["windows"][-1]["end_ns"]]
-    need(len(use) == len(starts) <= BINS, "bins:", len(use), "not", len(starts))
-    for k, start, end in zip(use, starts, ends):
-        need(to_ns(markers["startTime"][k]) == start, "start of bin", k, "is not", start)
-        need(to_ns(markers["endTime"][k]) == end, "end of bin", k, "is not", end)
+    return lines + [rest, lost, column("loop_ns"), column("idle_ns")]
 
 
 def check_share(what, share, ns, whole, slack):
@@ -446,36 +461,46 @@ def check_line(what, shares, lengths, ns, slack):
          "ns, not", ns)
 
 
+def check_most(what, most, report, number):
+    """The site with the most of a window; of equal ones any."""
+    window = report["windows"][number]
+    highest = max((s["windows"][number] for s in report["sites"]), default=0)
+    best = [s["name"] for s in report["sites"] if s["windows"][number] == highest > 0]
+    best = best or ["(loop)" if window["loop_ns"] > 0 else "(idle)"]
+    need(most in best, what, "has", most, "not", best)
+
+
 def check_use(markers, schema, report, shown, spread):
-    """The graph of shares, which has no line for idle. Returns lines and bins."""
+    """The graph of shares, which has no line for idle."""
     use = [k for k in range(markers["length"]) if markers["data"][k]["type"] == "Use"]
-    labels = [field["label"] for field in schema["fields"]]
+    need(schema["fields"][0]["key"] == "most", "fields", schema["fields"])
+    labels = [field["label"] for field in schema["fields"][1:]]
     keys = ["s%d" % row for row in range(len(labels))]
-    need([field["key"] for field in schema["fields"]] == keys, "keys", schema["fields"])
+    need([field["key"] for field in schema["fields"][1:]] == keys, "keys", schema["fields"])
     need([graph["key"] for graph in schema["graphs"]] == keys, "graphs", schema["graphs"])
-    group, slack = (len(report["windows"]) - 1) // BINS + 1, rounding(report)
-    check_borders(markers, use, report, group)
-    lines = lines_of(report, labels, group, shown)
-    bins = list(zip(*(line for _, line in lines)))      # idle is the last of each
+    need(len(use) == len(report["windows"]), "windows:", len(use))
+    slack = rounding(report) + apart(report, spread)
+    cells = list(zip(*lines_of(report, labels, shown)))         # idle is the last of each
     shares = []
-    for k in use:
-        need(set(markers["data"][k]) == {"type", *keys}, "lines of bin", k, markers["data"][k])
-        shares.append([to_ns(markers["data"][k][key]) for key in keys])     # millionths
-    for number, row in enumerate(shares):
-        check_bin("bin %d" % number, row, bins[number][:-1], bins[number][-1],
-                  slack + apart(report, spread))
-    lengths = [to_ns(markers["endTime"][k]) - to_ns(markers["startTime"][k]) for k in use]
+    for number, (k, window) in enumerate(zip(use, report["windows"])):
+        data, what = markers["data"][k], "window %d" % number
+        need(set(data) == {"type", "most", *keys}, "lines of", what, data)
+        need(to_ns(markers["startTime"][k]) == window["start_ns"], "start of", what)
+        need(to_ns(markers["endTime"][k]) == window["end_ns"], "end of", what)
+        shares.append([to_ns(data[key]) for key in keys])       # millionths
+        check_bin(what, shares[-1], cells[number][:-1], cells[number][-1], slack)
+        check_most(what, data["most"], report, number)
+    lengths = [window["end_ns"] - window["start_ns"] for window in report["windows"]]
     totals = report["totals"]
     want = sorted((site["exec_ns"] for site in report["sites"]), reverse=True)[:len(labels) - 3]
     want += [totals["busy_ns"] - totals["untracked_ns"] - sum(want), totals["untracked_ns"],
              totals["loop_ns"]]
     for label, column, ns in zip(labels, zip(*shares), want):
-        check_line("the graph of " + label, column, lengths, ns, slack + apart(report, spread))
-    return [place for place, _ in lines], bins
+        check_line("the graph of " + label, column, lengths, ns, slack)
 
 
 def check_stall_figures(markers, k, stall, words):
-    data, slices = markers["data"][k], stall["slices"]
+    data, shares = markers["data"][k], stall["shares"]
     need(words[markers["name"][k]] == "Stall: " + stall["kind"], "kind of stall", k)
     need(to_ns(markers["startTime"][k]) == stall["start_ns"], "start of stall", k)
     need(to_ns(markers["endTime"][k]) == stall["start_ns"] + stall["length_ns"], "end of stall", k)
@@ -483,120 +508,69 @@ def check_stall_figures(markers, k, stall, words):
     need(to_ns(data["cause"]["time"]) == stall["start_ns"], "time of the cause of stall", k)
     need(data["events"] == stall["events"], "events of stall", k, data["events"], "are not",
          stall["events"])
-    need(data["handler"] == (slices[0]["name"] if slices else "(loop)"), "handler of stall", k)
-    slice_ns = slices[0]["exec_ns"] if slices else 0
-    need(to_ns(data["slice"]) == slice_ns, "slice of stall", k, data["slice"], "is not", slice_ns)
+    need(data["handler"] == (shares[0]["name"] if shares and shares[0]["site"] else "(loop)"), "handler of stall", k)
+    share_ns = shares[0]["exec_ns"] if shares else 0
+    need(to_ns(data["share"]) == share_ns, "share of stall", k, data["share"], "is not", share_ns)
+
+
+def chain_of_share(stall):
+    """The site that took most of a stall."""
+    share = stall["shares"][0] if stall["shares"] else {"site": 0}
+    own = {0: (("(loop)", "", 0),), 2: (("(untracked)", "", 0),)}
+    return own[share["site"]] if share["site"] in own else (place_of(share),)
 
 
 def check_stalls(names, markers, report):
     got = [k for k in range(markers["length"]) if markers["data"][k]["type"] == "Stall"]
     need(len(got) == len(report["stalls"]), "stalls:", len(got))
-    chains, sampled = chains_of_paths(report), {}
+    sampled = {}
     if report.get("samples"):
         sampled = chains_of_stacks(report)
     for k, stall in zip(got, report["stalls"]):
         data = markers["data"][k]
         check_stall_figures(markers, k, stall, names.shared["stringArray"])
         hits = [row["stack"] for row in stall["samples"]]
-        want = chains[stall["slices"][0]["path"]] if stall["slices"] else (("(loop)", "", 0),)
+        want = chain_of_share(stall)
         if hits and hits[0] in sampled and hits[0] > 0:
             want = sampled[hits[0]]
         need(names.chain(data["cause"]["stack"]) == want, "stack of stall", k)
 
 
-def check_bins(names, samples, places, bins, slack):
-    """Whatever the order inside a bin, each line has there what the windows say."""
-    borders = list(itertools.accumulate(sum(parts) for parts in bins))
-    got, want, k = [Counter() for _ in bins], [Counter() for _ in bins], 0
-    for stack, at, weight in zip(samples["stack"], samples["time"], samples["weight"]):
-        while k + 1 < len(bins) and to_ns(at) + slack >= borders[k]:
-            k += 1
-        got[k][names.chain(stack)] += to_ns(weight)
-    for number, parts in enumerate(bins):
-        for place, ns in zip(places, parts):
-            want[number][(place,)] += ns
-        for chain in set(got[number]) | set(want[number]):
-            ns = got[number][chain]
-            need(abs(ns - want[number][chain]) <= 2 * slack, "bin", number, "has", ns, "of", chain,
-                 "not", want[number][chain])
-
-
-def span_of(stall):
-    return stall["start_ns"], stall["start_ns"] + stall["length_ns"]
-
-
-def common(a, b):
-    """The length that two spans share."""
-    return max(0, min(a[1], b[1]) - max(a[0], b[0]))
-
-
-def has_room(stall, stalls):
-    """Of stalls that overlap one is shown, and of those the longest STALLS: is it surely one?"""
-    end, count = 0, 0
-    for other in sorted(stalls, key=lambda s: span_of(s)[1]):
-        if other is not stall and other["length_ns"] >= stall["length_ns"] and \
-                other["start_ns"] >= end and common(span_of(stall), span_of(other)) == 0:
-            end, count = span_of(other)[1], count + 1
-    return count < STALLS
-
-
-def name_of_biggest(stall):
-    biggest = stall["slices"][0]
-    return biggest["name"] if biggest["path"] != 2 else "(untracked)"
-
-
-def held_by_windows(stall, stalls, places, bins):
-    """How much of it the bins have room for, whatever the other stalls take there."""
-    held, start, name = 0, 0, name_of_biggest(stall)
-    for parts in bins:
-        span = (start, start + sum(parts))
-        start = span[1]
-        taken = sum(common(span, span_of(s)) for s in stalls
-                    if common(span_of(s), span_of(stall)) == 0)
-        ns = sum(part for place, part in zip(places, parts)
-                 if place[0] in (name, "(all other sites)"))
-        held += min(common(span, span_of(stall)), max(0, ns - taken))
-    return held
-
-
-def check_stall_places(names, samples, report, held, near):
-    """In a timeline of windows a stall that is one slice lies where it was, to some ns."""
-    turns = [s for s in report["stalls"] if s["kind"] == "turn"]
-    cells = [(to_ns(at), to_ns(weight), names.chain(stack)[0][0]) for stack, at, weight
-             in zip(samples["stack"], samples["time"], samples["weight"])]
-    for stall in turns:
-        start, end = span_of(stall)
-        if any(t is not stall and common(span_of(t), (start, end)) > 0 for t in turns):
-            continue
-        if not has_room(stall, report["stalls"]):
-            continue
-        if not stall["slices"] or stall["slices"][0]["exec_ns"] < 0.99 * stall["length_ns"]:
-            continue
-        inside = sum(weight for at, weight, shown in cells if start - near <= at < end and
-                     shown in (name_of_biggest(stall), "(all other sites)"))
-        least = 0.98 * (held(stall) if held else stall["length_ns"]) - near
-        need(inside >= least, "the stall at", start, "has", inside, "of", stall["length_ns"])
+def check_windows(names, samples, report):
+    """Each window has one sample a site that has time in it, and they begin within the run."""
+    k, cells = 0, list(zip(samples["stack"], samples["time"], samples["weight"]))[:-1]
+    for number, window in enumerate(report["windows"]):
+        want = Counter()
+        rows = [(place_of(s), s["windows"][number]) for s in report["sites"]]
+        rows += [(("(%s)" % n, "", 0), window[n + "_ns"]) for n in ("untracked", "loop", "idle")]
+        rows = [row for row in rows if row[1] > 0]
+        for place, ns in rows:
+            want[(place,)] += ns
+        part = cells[k:k + len(rows)]
+        k += len(rows)
+        got = weights(names, {"stack": [c[0] for c in part], "weight": [c[2] for c in part]})
+        same("window %d of" % number, got, want)
+        need(all(to_ns(at) >= min(window["start_ns"], report["totals"]["elapsed_ns"])
+                 for _, at, _ in part), "window", number, "begins before", window["start_ns"])
+    need(k == len(cells), "samples behind the windows:", len(cells) - k)
 
 
 def check_sums(profile, report, spread):
     names = Names(profile["shared"])
     names.fill()
+    check_libs(profile, report)
     line, tree, waiting = profile["threads"][:3]
     sampled = bool(report.get("samples"))
     need(("windows" in line["name"]) != sampled, "the name", line["name"])
     schema = [s for s in profile["meta"]["markerSchema"] if s["name"] == "Use"]
     need(len(schema) == 1, "graphs of shares:", len(schema))
-    places, bins = check_use(line["markers"], schema[0], report,
-                             {names.chain(stack) for stack in line["samples"]["stack"]}, spread)
+    check_use(line["markers"], schema[0], report,
+              {names.chain(stack) for stack in line["samples"]["stack"]}, spread)
     if sampled:
         check_sample_rows(names, profile, line["samples"], report)
     else:
         check_time_line(names, line["samples"], report)
-        check_bins(names, line["samples"], places, bins, rounding(report))
-        unsure = spread or report["totals"]["skew_events"] + report["totals"]["doubt_events"] > 0
-        check_stall_places(names, line["samples"], report, unsure and
-                           (lambda s: held_by_windows(s, report["stalls"], places, bins)),
-                           50 + (max(map(sum, bins)) >> 29))     # parts of a bin, in 31 bits
+        check_windows(names, line["samples"], report)
     want = paths_of(report, "exec_ns")
     want.update(outside(report))
     got = weights(names, tree["samples"])
@@ -615,9 +589,8 @@ def main():
     arguments.add_argument("profile")
     arguments.add_argument("json")
     arguments.add_argument("--spread", action="store_true",
-                           help="stalls may be spread over more than their length: by "
-                           "chroprof_merge, whose windows know them in proportion only, or by a "
-                           "nested loop inside them, which does not count")
+                           help="the length of a window and what is in it may differ by some ns: "
+                           "in a merged profile each part is floored")
     given = arguments.parse_args()
     with open(given.profile, encoding="utf-8") as file:
         profile = json.load(file, parse_float=Decimal, object_pairs_hook=no_twins)
@@ -625,7 +598,7 @@ def main():
     need(list(profile) == ["meta", "libs", "threads", "counters", "shared"], "keys", list(profile))
     check_meta(profile["meta"])
     schemas = check_schemas(profile["meta"])
-    check_shared(profile["shared"], profile["meta"]["categories"])
+    check_shared(profile["shared"], profile["meta"]["categories"], profile["libs"])
     check_threads(profile, schemas)
     start = report["totals"]["start_unix_ns"]
     need(to_ns(Decimal(profile["meta"]["startTime"])) == start, "startTime")

@@ -10,20 +10,21 @@ import json
 import re
 import sys
 
-TOP = ("chroprof", "totals", "sites", "paths", "stalls", "windows", "tables", "anomalies")
+TOP = ("chroprof", "totals", "sites", "paths", "stalls", "slowest", "windows", "timeline", "tables", "anomalies")
 SITE = ("name file line exec_ns children_ns with_children_ns exec_max_ns slice_max_ns slice_p50_ns "
-        "slice_p90_ns slice_p99_ns slice_p999_ns slices wall_ns waiting_ns delay_ns delay_p99_ns "
-        "blame_ns calls completed failed cancelled abandoned live stillborn id has_percentiles")
+        "slice_p90_ns slice_p99_ns slice_p999_ns slice_typical_ns slices wall_ns waiting_ns "
+        "delay_ns delay_p99_ns blame_ns calls completed failed cancelled abandoned live stillborn dropped measured "
+        "wall_p50_ns wall_p99_ns wall_max_ns id has_percentiles")
 PATH = ("id parent site name file line exec_ns with_children_ns exec_max_ns slice_max_ns slices "
         "wall_ns waiting_ns delay_ns blame_ns calls completed failed cancelled abandoned live "
-        "stillborn")
+        "stillborn dropped")
 TOTALS = ("elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns events anomalies live "
           "passes pass_p50_ns pass_p99_ns pass_max_ns turns turn_p50_ns turn_p99_ns turn_max_ns "
           "stalls idle_blame_ns loop_blame_ns untracked_blame_ns dropped elapsed_ticks delay_ticks "
           "blame_ticks start_unix_ns tick_error_ppb skew_ns skew_events doubt_ns doubt_events "
-          "provisional enabled idle depth")
+          "provisional living enabled idle depth")
 TABLES = ("futures", "sites", "paths", "edges", "depth", "histograms", "samples", "windows",
-          "stalls", "strings")
+          "stalls", "strings", "stacks", "events", "slow")
 
 
 class Wrong(Exception):
@@ -60,7 +61,8 @@ def check_fields(what, row, fields):
 
 
 def check_calls(what, row):
-    ends = row["completed"] + row["failed"] + row["cancelled"] + row["abandoned"]
+    ends = (row["completed"] + row["failed"] + row["cancelled"] + row["abandoned"]
+            + row["dropped"])
     check(row["calls"] == ends + row["live"], what, row["name"], "calls")
     check(row["slice_max_ns"] <= row["exec_ns"], what, row["name"], "slice_max")
     check(row["exec_max_ns"] <= row["exec_ns"], what, row["name"], "exec_max")
@@ -122,12 +124,33 @@ def check_stalls(doc):
     check(len(doc["stalls"]) <= doc["totals"]["stalls"], "more stalls than there were")
     for s in doc["stalls"]:
         check(s["kind"] in ("turn", "pass"), "stall kind", s["kind"])
-        check(len(s["slices"]) <= 4, "slices of a stall")
-        lengths = [x["exec_ns"] for x in s["slices"]]
-        check(sum(lengths) <= s["length_ns"], "a stall shorter than its slices", s)
-        check(lengths == sorted(lengths, reverse=True), "slices of a stall not in order", s)
+        check(len(s["shares"]) <= 6, "shares of a stall")
+        lengths = [x["exec_ns"] for x in s["shares"]]
+        check(sum(lengths) + s["rest_ns"] == s["length_ns"], "shares do not add up", s)
+        check(lengths == sorted(lengths, reverse=True), "shares of a stall not in order", s)
+        sites = [x["site"] for x in s["shares"]]
+        check(len(sites) == len(set(sites)), "a site with two shares", s)
+        for x in s["shares"]:
+            check(x["slice_max_ns"] <= x["exec_ns"], "slice_max of a share", x)
     starts = [s["start_ns"] + 0 for s in doc["stalls"]]
     check(all(isinstance(x, int) for x in starts), "start of a stall")
+
+
+def check_slowest(doc):
+    sites = {s["id"]: s for s in doc["sites"]}
+    before = None
+    for s in doc["slowest"]:
+        parts = ("exec_ns", "children_ns", "delay_ns", "waiting_ns", "unseen_ns")
+        check(sum(s[part] for part in parts) == s["latency_ns"], "parts of a slow future", s)
+        check(all(s[part] >= 0 for part in parts), "a part below 0", s)
+        check(s["site"] in sites, "a slow future of no site", s)
+        check(s["finish"] in ("completed", "failed", "cancelled"), "finish", s)
+        blames = [x["delay_ns"] for x in s["blames"]]
+        check(len(blames) <= 3 and sum(blames) <= s["delay_ns"], "blames of a slow future", s)
+        check(blames == sorted(blames, reverse=True), "blames not in order", s)
+        if before and before["site"] == s["site"]:
+            check(s["latency_ns"] <= before["latency_ns"], "slow futures not in order", s)
+        before = s
 
 
 def check_windows(doc, rounded):
@@ -149,6 +172,9 @@ def check_windows(doc, rounded):
 
 def check_tables(doc):
     rows = doc["tables"]
+    ring = [r for r in rows if r["name"] == "events"][0]
+    check(doc["timeline"]["steps"] == ring["used"], "steps of the timeline", doc["timeline"], ring)
+    check(doc["timeline"]["reaches_back_ns"] <= doc["totals"]["elapsed_ns"], "timeline", doc["timeline"])
     check(tuple(r["name"] for r in rows) == TABLES, "tables:", [r["name"] for r in rows])
     for r in rows:
         check(r["used"] <= r["peak"] <= r["capacity"], "table", r)
@@ -156,6 +182,12 @@ def check_tables(doc):
     check(sum(r["dropped"] for r in rows) == doc["totals"]["dropped"], "sum of dropped")
     seen = sum(a["count"] for a in doc["anomalies"])
     check(seen == doc["totals"]["anomalies"], "sum of anomalies", seen)
+    paths = {p["id"] for p in doc["paths"]} | {0, 1, 2}
+    for a in doc["anomalies"]:
+        check(len(a["places"]) in ((0, 2) if a["count"] else (0,)), "places of", a)
+        for place in a["places"]:
+            check(place["path"] in paths and place["top"] in paths, "path of", a)
+            check(place["at_ns"] <= doc["totals"]["elapsed_ns"], "time of", a)
 
 
 def bare(text):
@@ -179,8 +211,8 @@ def main():
     doc = read(operands[0])
     missing = [key for key in TOP if key not in doc]
     check(not missing, "no", missing)
-    check(doc["chroprof"] == 1, "schema version", doc["chroprof"])
-    for part in (check_totals, check_sites, check_paths, check_stalls, check_tables):
+    check(doc["chroprof"] == 2, "schema version", doc["chroprof"])
+    for part in (check_totals, check_sites, check_paths, check_stalls, check_slowest, check_tables):
         part(doc)
     check_windows(doc, rounded)
     if len(operands) > 1:

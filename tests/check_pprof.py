@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Checks an uncompressed profile.proto with a reader of its own, and that it holds exactly the
 paths of the JSON of the same profile: check_pprof.py PPROF JSON
+
+With --code it is of chroprof dump: each path's exec time is divided among the code that was sampled
+in it, each address in its module.
 """
 import json
 import sys
@@ -73,7 +76,7 @@ class Profile:
         elif field == 2:
             self.samples.append(value)
         elif field == 3:
-            self.add(self.mappings, one(value, (1, 5, 7)))
+            self.add(self.mappings, one(value, (1, 2, 3, 5, 6, 7)))
         elif field == 4:
             self.add_location(value)
         elif field == 5:
@@ -94,27 +97,33 @@ class Profile:
     def add_location(self, data):
         row, lines = {}, []
         for field, value in read_message(data):
-            need(field in (1, 2, 4), "field of a location", field)
+            need(field in (1, 2, 3, 4), "field of a location", field)
             if field == 4:
                 lines.append(one(value, (1, 2)))
             else:
                 row[field] = value
-        need(len(lines) == 1, "a location has one line")
-        row["line"] = lines[0]
+        need(len(lines) == 1 or 3 in row, "a site has one line")
+        row["lines"] = lines
         self.add(self.locations, row)
 
     def text(self, number):
         need(number < len(self.strings), "string", number)
         return self.strings[number]
 
-    def frame(self, location):
+    def frames(self, location):
+        """From the outside in; code without a name is its address in its module."""
         need(location in self.locations, "location", location)
-        row = self.locations[location]
-        need(row.get(2) in self.mappings, "mapping of location", location)
-        function = self.functions.get(row["line"].get(1))
-        need(function, "function of location", location)
-        return (self.text(function.get(2, 0)), self.text(function.get(4, 0)),
-                row["line"].get(2, 0))
+        row, found = self.locations[location], []
+        mapping = self.mappings.get(row.get(2))
+        need(mapping, "mapping of location", location)
+        if row[2] > 1:
+            need(mapping[2] <= row[3] < mapping[3], "address", row, "is not in", mapping)
+        for line in row["lines"]:
+            function = self.functions.get(line.get(1))
+            need(function, "function of location", location)
+            found.append((self.text(function.get(2, 0)), self.text(function.get(4, 0)),
+                          line.get(2, 0)))
+        return found[::-1] or [("0x%x" % (row[3] - mapping.get(2, 0)), "", 0)]
 
     def sample(self, data):
         """The chain of frames from the root, the values, the labels."""
@@ -131,13 +140,13 @@ class Profile:
         need(chain, "a sample without a stack")
         need(len(values) == len(self.types), "a sample with", len(values), "values")
         need(all(v < 1 << 63 for v in values), "a negative value")
-        return tuple(self.frame(l) for l in reversed(chain)), values, labels
+        return tuple(f for l in reversed(chain) for f in self.frames(l)), values, labels
 
 
 def json_chains(report):
     chains, rows = {}, Counter()
     for path in report["paths"]:
-        frame = (path["name"], path["file"], path["line"])
+        frame = (path["name"] or "(empty)", path["file"], path["line"])
         chains[path["id"]] = chains.get(path["parent"], ()) + (frame,)
         for field in FIELDS:
             rows[(chains[path["id"]], field)] += min(path[field], (1 << 63) - 1)
@@ -149,47 +158,89 @@ def json_chains(report):
     return rows
 
 
-def check_head(profile, report):
+def check_head(profile, report, code):
     types = [(profile.text(t[1]), profile.text(t[2])) for t in profile.types]
-    need(types == TYPES, "sample types", types)
+    need(types == TYPES + [("samples", "count")] * code, "sample types", types)
     period = profile.single[11]
     need((profile.text(period[1]), profile.text(period[2])) == TYPES[1], "period type")
     need(profile.text(profile.single[14]) == "exec", "default sample type")
     need(profile.single.get(9, 0) == report["totals"]["start_unix_ns"], "time")
     need(profile.single.get(10, 0) == report["totals"]["elapsed_ns"], "duration")
-    need(len(profile.mappings) == 1 and all(m.get(7) for m in profile.mappings.values()), "mapping")
+    need(profile.mappings[1].get(7) and (code or len(profile.mappings) == 1), "mapping")
+    need(profile.text(profile.mappings[1][5]) == report["program"] or code, "program")
+    check_mappings(profile, report)
     for mapping in profile.mappings.values():
         profile.text(mapping.get(5, 0))
     for function in profile.functions.values():
         for field in (2, 3, 4):
             profile.text(function.get(field, 0))
-    for comment in profile.comments:
-        profile.text(comment)
+    comments = [profile.text(comment) for comment in profile.comments]
+    name = [report["name"]] if report["name"] else []
+    need(comments[0].startswith("chroprof ") and comments[1:] == name, "comments", comments)
 
 
-def check_samples(profile, report):
-    rows = Counter()
+def check_mappings(profile, report):
+    modules = {number + 2: m for number, m in enumerate(report.get("modules", []))}
+    for number, mapping in profile.mappings.items():
+        if number > 1:
+            got = (profile.text(mapping[5]), profile.text(mapping[6]), mapping.get(2, 0))
+            want = modules[number]
+            need(got == (want["path"], want["build_id"], want["base"]), "mapping", got)
+
+
+def path_of(chain, paths):
+    """The path that a chain begins with; (loop), where that is no path, is one, too."""
+    for length in range(len(chain), 0, -1):
+        if chain[:length] in paths:
+            return chain[:length]
+    sys.exit("check_pprof: no path begins %s" % (chain,))
+
+
+def check_code(profile, report, weight):
+    """The functions that symbolize found are there, and every sample but those of idle."""
+    names = {profile.text(f.get(2, 0)) for f in profile.functions.values()}
+    stacks = report.get("stacks", [])
+    tasks = {path["name"] or "(empty)" for path in report["paths"]}
+    need(names <= {f for n in stacks for c in [n] + n.get("inlined", [])
+                   for f in (c.get("function"), c.get("name"))} | tasks |
+         {"(loop)", "(idle)", "(untracked)"}, "functions", sorted(names)[:9])
+    need(weight <= sum(n["weight"] for n in stacks), "samples", weight)
+    busy = {r["stack"] for r in report.get("samples", []) if r["state"] == "busy"}
+    busy -= {r["stack"] for r in report.get("samples", []) if r["state"] == "idle"}
+    least = sum(n["weight"] for n in stacks if n["kind"] == "native" and n["id"] in busy)
+    need(weight >= least or not stacks, "samples", weight, "are not", least)
+
+
+def check_samples(profile, report, code):
+    rows, weight = Counter(), 0
+    want = json_chains(report)
+    paths = {chain for chain, _ in want}
     for data in profile.samples:
         chain, values, labels = profile.sample(data)
         idle = chain == (("(idle)", "", 0),)
         need((labels.pop("state", None) == "idle") == idle, "label state of", chain)
-        need(labels.pop("profile", "") == report["name"] and not labels, "labels of", chain)
+        need(not labels, "labels of", chain, labels)
+        if code:
+            weight += values[5]
+            chain = path_of(chain, paths)
         for field, value in zip(FIELDS, values):
             rows[(chain, field)] += value
-    want = json_chains(report)
     for key in set(rows) | set(want):
         need(rows[key] == want[key], key, rows[key], "is not", want[key])
     sums = [sum(v for (_, f), v in rows.items() if f == field) for field in FIELDS]
     need(sums[1] == report["totals"]["elapsed_ns"], "the sum of exec")
     need(sums[4] == report["totals"]["blame_ns"], "the sum of blame")
+    if code:
+        check_code(profile, report, weight)
     return len(profile.samples), sums
 
 
 def main():
+    code = "--code" in sys.argv[3:]
     profile = Profile(open(sys.argv[1], "rb").read())
     report = json.load(open(sys.argv[2], encoding="utf-8"))
-    check_head(profile, report)
-    count, sums = check_samples(profile, report)
+    check_head(profile, report, code)
+    count, sums = check_samples(profile, report, code)
     print("ok: %d samples, %s" % (count, " ".join("%s %d" % s for s in zip(FIELDS, sums))))
 
 

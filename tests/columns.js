@@ -1,5 +1,6 @@
 // Does the report page read its columns as the rows of the JSON?
-//     node tests/columns.js PAGE.html PROFILE.json
+//     node tests/columns.js PAGE.html PROFILE.json [shares]
+// shares: prints what the page shows of the first stall of a profile of schema 1 instead.
 'use strict';
 const fs = require('fs');
 const page = fs.readFileSync(process.argv[2], 'utf8');
@@ -11,6 +12,14 @@ const between = (start, end) => {
 };
 const text = between('<script type="application/json"', '</script>').replace(/^[^>]*>/, '');
 const held = JSON.parse(text);
+if (process.argv[4] === 'shares') {
+    const key = between('const siteKey =', ';\n') + ';';
+    const shares = new Function('stall', key + between('function sharesOf(', 'function shareName(') +
+        'return sharesOf(stall);')(held.stalls[0]);
+    console.log(shares.map(s => `${s.name} ${s.slices} slices ${s.exec_ns} ns, longest ` +
+        s.slice_max_ns).join('; '));
+    process.exit(0);
+}
 const code = between('function rowsOf(', 'const siteKey =');
 new Function('held', code + 'unpack(held, held.sites);')(held);
 let compared = 0;

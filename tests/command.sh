@@ -17,7 +17,7 @@ skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 command=${1:-build/chroprof}
 if [ ! -x "$command" ]; then
     command=$scratch/chroprof
-    if ! $CC -O1 -o "$command" examples/chroprof.c 2>"$scratch/log"; then
+    if ! $CC -O1 -o "$command" examples/command/*.c 2>"$scratch/log"; then
         fail build "$(head -n 1 "$scratch/log")"
         echo "$passed passed, $failed failed, $skipped skipped"
         exit 1
@@ -349,12 +349,31 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     "$scratch/mapped" "$scratch/hung.block" hang &
     hung=$!
     until_running "$hung"
-    run dump "$hung"; expect dump_of_a_process 0 'running never_returns\x1b[2J, since'
+    run dump "$hung"; expect dump_of_a_process 0 'running never_returns\x1b[2J for '
+    sleep 1
+    run dump "$hung"                        # it has hung for a second at least
+    if grep -qE 'running never_returns.* for [1-9][0-9]*\.[0-9]{3} s$' "$scratch/err"
+    then ok dump_says_how_long; else fail dump_says_how_long "$(grep running "$scratch/err")"; fi
     run dump "$hung"; expect dump_of_a_path 0 'path never_returns\x1b[2J'
     run dump "$scratch/hung.block"; expect dump_of_its_file 0 "process $hung runs"
     kill -9 "$hung"; wait "$hung" 2>/dev/null
     run dump "$scratch/hung.block"; expect dump_of_a_killed_one 0 "process $hung did not end well"
+    run dump "$scratch/hung.block"; expect dump_says_what_it_ran 0 'for at least 0.'
     run check "$scratch/hung.block"; expect check_a_killed_one 0
+    # killed, and its parent, a sleep, does not ask for its end: /proc still lists it
+    sh -c '"$1" "$2" hang & echo $! >"$3"; exec sleep 600' sh "$scratch/mapped" \
+        "$scratch/zombie.block" "$scratch/zombie" &
+    careless=$!
+    until_running "$scratch/zombie.block"
+    zombie=$(cat "$scratch/zombie")
+    run dump "$scratch/zombie.block"; expect dump_before_the_kill 0 "process $zombie runs"
+    kill -9 "$zombie"
+    until grep -qs '^State:.*Z' "/proc/$zombie/status" || [ ! -e "/proc/$zombie" ]; do
+        sleep 0.1
+    done
+    run dump "$scratch/zombie.block"
+    expect dump_of_a_zombie 0 "process $zombie did not end well"
+    kill "$careless"; wait "$careless" 2>/dev/null
     "$scratch/mapped" "$scratch/one.block" hang "$scratch/two.block" &
     both=$!
     until_running "$scratch/one.block"
@@ -373,7 +392,7 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     kill -9 "$both"; wait "$both" 2>/dev/null
     head -c 5000 "$scratch/ended.block" >"$scratch/short.block"
     run dump "$scratch/short.block"; expect dump_cut_file 1 "shorter than it says"
-    run check "$scratch/mapped.c"; expect check_no_block 1 "not a chroprof block"
+    run check "$scratch/mapped.c"; expect check_no_block 1 "neither a block"
     "$scratch/mapped" "$scratch/later.block" hang &
     later=$!
     until_running "$later"
@@ -387,11 +406,109 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
         run dump "$scratch/hung.block" "--for=$bad"; expect "dump_for_$bad" 2 "expected seconds"
     done
     run dump "$scratch/missing"; expect dump_missing 1 "No such file"
-    run dump 999999999; expect dump_no_process 1 "/proc/999999999/maps"
+    run dump 999999999; expect dump_no_process 1 "neither a file"
     run dump; expect dump_without_file 2 "missing operand"
 else
     fail mapped_builds "$(head -n 1 "$scratch/log")"
 fi
+
+# --- a pipe and a folder are no profiles, and are not waited for
+mkfifo "$scratch/pipe"
+for what in dump check "merge -o $scratch/merged" "top -n 1"; do
+    for operand in pipe .; do
+        # shellcheck disable=SC2086 # a command and its options are several words
+        run $what "$scratch/$operand"; expect "${what%% *}_of_$operand" 1 "this is no plain file"
+    done
+done
+
+# --- each subcommand says what it got
+printf '# a comment\n1 pending 1 a f 1\n2 running 1\n5 completed 1\n' >"$scratch/got.events"
+: >"$scratch/got.empty"
+echo 'nothing that we know' >"$scratch/got.text"
+run replay "$scratch/got.events" -f json -o "$scratch/got.json"; expect got_json 0
+for what in dump check "merge -o $scratch/merged" top report trace symbolize "diff $scratch/got.json"; do
+    # shellcheck disable=SC2086 # a command and its options are several words
+    for got in events:"a stream of events; chroprof replay" empty:"this is empty" \
+        text:"this is no profile"; do
+        run $what "$scratch/got.${got%%:*}"
+        case $what in diff*) code=$((code - 1)) ;; esac
+        expect "${what%% *}_got_${got%%:*}" 1 "${got#*:}"
+    done
+done
+for what in dump check "merge -o $scratch/merged" top; do
+    # shellcheck disable=SC2086 # a command and its options are several words
+    run $what "$scratch/got.json"; expect "${what%% *}_got_json" 1 "this is JSON; here only the block"
+done
+run dump "$scratch/got.json" -f json; expect dump_json_of_json 0 '"chroprof":'
+run replay "$scratch/got.json"; expect replay_got_json 1 "this is a profile, not a stream of events"
+
+# --- a block by standard input, or packed
+block=$scratch/by.block
+if printf '%s\n' "$scratch/ended.block" "$scratch/hung.block" | "$command" merge - -o "$block" \
+    2>/dev/null; then
+    for what in dump "dump -f json" "dump -f trace" check report trace; do
+        # shellcheck disable=SC2086 # a command and its options are several words
+        if "$command" $what - <"$block" >"$scratch/by.stdin" 2>/dev/null &&
+            "$command" $what "$block" >"$scratch/by.name" 2>/dev/null &&
+            sed "s/data-source=\"[^\"]*\"//" "$scratch/by.name" >"$scratch/by.name2" &&
+            sed "s/data-source=\"[^\"]*\"//" "$scratch/by.stdin" |
+            cmp -s - "$scratch/by.name2"; then ok "${what}_by_stdin"
+        else fail "${what}_by_stdin" "it differs"; fi
+    done
+    run replay "$block"; expect replay_got_block 1 "this is a profile, not a stream of events"
+    gzip -c "$block" >"$block.gz"
+    run check "$block.gz"; expect check_packed 0
+    run top "$block.gz"; expect top_packed 1 "needs a file or a process"
+    run dump "$block.gz" --for 1; expect dump_for_packed 1 "needs a file or a process"
+else
+    fail block_by_stdin "no block could be merged"
+fi
+
+# --- profiles of 40,000 rows
+if command -v python3 >/dev/null 2>&1; then
+    python3 tests/linear.py "$command" "$scratch" >"$scratch/linear" 2>"$scratch/err" ||
+        fail linear "$(tail -n 1 "$scratch/err")"
+    cat "$scratch/linear"
+    passed=$((passed + $(grep -c '^ok' "$scratch/linear")))
+    failed=$((failed + $(grep -c '^FAIL' "$scratch/linear")))
+else
+    skip linear "no python3"
+fi
+
+# --- names that would steer a terminal, and forge a second line of message
+# each in UTF-8: U+009B (a command begins), U+202E (right to left), U+2028 (a line ends); ESC, 0x9B
+odd=$(printf 'x\302\2332J\342\200\256y\342\200\250z\033]0;t\007\2332J\nchroprof: all is well')
+shown='x\u009b2J\u202ey\u2028z\x1b]0;t\x07\x9b2J\x0achroprof: all is well'
+# harmless NAME [WORDS...]: the message shows the odd text and is plain
+harmless() {
+    name=harmless_$1
+    shift
+    run "$@"
+    if LC_ALL=C grep -q '[^ -~]' "$scratch/err"; then fail "$name" "$(cat -v "$scratch/err")"
+    elif ! grep -qF -e "$shown" "$scratch/err"; then fail "$name" "$(head -n 1 "$scratch/err")"
+    elif grep -q '^chroprof: all' "$scratch/err"; then fail "$name" "a second line was forged"
+    else ok "$name"; fi
+}
+for what in dump check top merge report symbolize trace replay help; do
+    harmless $what $what "$scratch/$odd"
+done
+harmless diff diff "$scratch/$odd" "$scratch/$odd"
+harmless command "$odd"
+harmless option dump "--$odd"
+harmless value replay x "--top=$odd"
+harmless value_apart replay x --top "$odd"
+harmless operand_too_many replay a "$odd"
+harmless list merge "@$scratch/$odd"
+harmless output replay "$small" -o "$scratch/no/$odd"
+cp "$scratch/bad.events" "$scratch/$odd"
+for what in replay report symbolize trace; do
+    harmless "${what}_malformed" $what "$scratch/$odd"
+done
+harmless diff_malformed diff "$scratch/$odd" "$scratch/$odd"
+printf '1 %s 1\n' "$(printf '\302\2332J\342\200\256\2332J\033')" >"$scratch/odd.events"
+run replay "$scratch/odd.events"; expect harmless_field 0 "'\u009b2J\u202e\x9b2J\x1b'"
+plain=$(printf 'gr\303\266\303\237e \346\227\245\346\234\254')
+run dump "$scratch/$plain"; expect readable_stays 1 "$plain: No such file"
 
 # --- the quick start of the README compiles and runs as it stands
 awk '/^```c$/ { getline; on = /quick start/ } /^```$/ { on = 0 } on' README.md >"$scratch/quick.c"
@@ -400,8 +517,9 @@ elif ! $CC -Wall -Wextra -Werror -I. -o "$scratch/quick" "$scratch/quick.c" 2>"$
     fail quick_start_builds "$(head -n 1 "$scratch/err")"
 else
     ok quick_start_builds
-    "$scratch/quick" >"$scratch/out" 2>"$scratch/err"; code=$?
-    expect quick_start_runs 0 "busy_work"
+    (cd "$scratch" && ./quick) >"$scratch/out" 2>"$scratch/err"; code=$?
+    expect quick_start_runs 0 "on_request"
+    run dump -f text "$scratch/quick.chroprof"; expect quick_start_leaves_a_file 0 "on_request"
 fi
 
 # --- the demonstration, a short run of it

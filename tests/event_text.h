@@ -42,11 +42,12 @@ static inline void event_text_unescape(char *text)
 
 static inline bool event_text_state(const char *word, chroprof_state *state)
 {
-    static const struct { const char *word; chroprof_state state; } kinds[] = {
-        { "pending", CHROPROF_PENDING }, { "running", CHROPROF_RUNNING },
-        { "paused", CHROPROF_PAUSED }, { "completed", CHROPROF_COMPLETED },
-        { "failed", CHROPROF_FAILED }, { "cancelled", CHROPROF_CANCELLED }
-    };
+    static const struct {
+        const char *word;
+        chroprof_state state;
+    } kinds[] = { { "pending", CHROPROF_PENDING }, { "running", CHROPROF_RUNNING },
+                  { "paused", CHROPROF_PAUSED },   { "completed", CHROPROF_COMPLETED },
+                  { "failed", CHROPROF_FAILED },   { "cancelled", CHROPROF_CANCELLED } };
     size_t i;
 
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -67,9 +68,9 @@ static inline int event_text_parse(const char *line, event_text *e)
 
     if (line[0] == '#' || line[strspn(line, " \r\n")] == '\0')
         return 0;
-    if (sscanf(line, "%llu %15s %llu %255s %255s %lu", &time, kind, &id, e->name, e->file, &row)
-            != 6
-        || !event_text_state(kind, &e->state))
+    if (sscanf(line, "%llu %15s %llu %255s %255s %lu", &time, kind, &id, e->name, e->file, &row) !=
+            6 ||
+        !event_text_state(kind, &e->state))
         return -1;
     e->time = time;
     e->id = id;

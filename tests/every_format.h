@@ -20,9 +20,9 @@ static inline int every_format_bytes(void *user, const void *bytes, size_t count
 
 static inline bool every_format(chroprof *p, const char *folder, const char *name)
 {
-    static const char *const ends[] = { "json", "folded", "prometheus", "pprof", "firefox" };
+    static const char *const ends[] = { "json", "folded", "prometheus", "pprof" };
     static const chroprof_format formats[] = { CHROPROF_JSON, CHROPROF_FOLDED, CHROPROF_PROMETHEUS,
-                                               CHROPROF_PPROF, CHROPROF_FIREFOX };
+                                               CHROPROF_PPROF };
     char path[512];
     size_t i;
     for (i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -63,6 +63,8 @@ static inline int every_format_write(chroprof *p, chroprof_format format, chropr
     return chroprof_write(p, format, write, user);
 }
 
+#undef chroprof_dump
+#undef chroprof_write
 #define chroprof_dump every_format_dump
 #define chroprof_write every_format_write
 #endif

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 }
 END
     echo 'import common' > tests/examples/loop_self.py
-    echo '| self, `loop_self.c` | 9 | nothing |' > README.md
+    echo '| self, `loop_self.c` | 9 | nothing |' > examples/README.md
 }
 
 # case_is WANTED NAME: what the script says of the spoilt tree, and its exit status
@@ -81,7 +81,7 @@ fresh; change '/chroprof_leave/s, /\*.*,,' $example; case_is FAIL line_without_i
 fresh; change 's,^static void work.*,& /* chroprof */,' $example; case_is FAIL mark_on_a_plain_line
 fresh; change '/chroprof_leave/{h;s,chro.*,if (i > 0),;p;x;}' $example
 case_is FAIL mark_takes_a_body_away
-fresh; change 's/ 9 / 8 /' README.md; case_is FAIL readme_tells_another_number
+fresh; change 's/ 9 / 8 /' examples/README.md; case_is FAIL readme_tells_another_number
 fresh; change 's, || fflush.*!= 0),),' $example; case_is FAIL full_disk_goes_unnoticed
 fresh; change 's,\, 2;,\, 1;,' $example; case_is FAIL wrong_use_ends_with_another_status
 fresh; change 's,puts("{}"),puts("{"),' $example; case_is FAIL no_json

@@ -1,6 +1,5 @@
 #!/bin/sh
-# What each case of the test programs ends with, and what it keeps on the way (test_formats checks its
-# own), each recorded stream, each example and the demonstration, in every format: read back by the
+# What each case of the test programs ends with, and what it keeps on the way, each recorded stream, each example and the demonstration, in every format: read back by the
 # checkers of the formats and compared with the JSON, sum by sum.
 #   sh tests/formats.sh [WORD...]     B=build: the folder of the programs; WORD: test, trace, demo
 #                                     or a part of the name of a program; none: all
@@ -33,8 +32,8 @@ export PYTHONDONTWRITEBYTECODE=1
 
 # --- the test programs, a tenth of their loops, and without the cases that take seconds and show no
 # other profile; a case that fails is shown where they are run for themselves
-slow=decimal_comma,ticks_that_wait,that_was_stuck,while_sites_are_made,ten_million
-for name in words events chronos sampler merge map output random capacity snapshot traces inside; do
+slow=decimal_comma,ten_million
+for name in words events chronos sampler merge map output random capacity snapshot traces formats; do
     program=test_$name
     is_wanted "$program" || continue
     if ! [ -x "$B/test/plain/$program" ]; then
@@ -52,7 +51,7 @@ if is_wanted trace && ! command -v xz >/dev/null 2>&1; then
 elif is_wanted trace; then
     for stream in tests/traces/*.events.xz; do
         name=$(basename "$stream" .events.xz)
-        for format in json firefox pprof prometheus folded; do
+        for format in json pprof prometheus folded; do
             "$B/chroprof" replay "$stream" --stall 50us -f $format -o "$folder/$name.$format" ||
                 fail "$name" "replay -f $format ends with $?"
         done
@@ -75,7 +74,6 @@ for source in examples/hello.c examples/loop_*.c examples/loop_*.cc examples/dem
     line=$(sed -n '1,3s,^[/ *]*build: \(.*\) ; needs: .*,\1,p' "$source")
     [ "$name" != demo ] || line="cc -O2 -fno-omit-frame-pointer FILE -o OUT"
     case $name in
-    loop_coroutines) line="$line -DCHROPROF_COROUTINES" ;;
     loop_libev) line="cc -include ev.h ${line#cc }" ;;    # <elf.h> takes its EV_NONE
     esac
     if ! built "$name" "$line"; then
@@ -91,7 +89,22 @@ for source in examples/hello.c examples/loop_*.c examples/loop_*.cc examples/dem
     [ "$name" != demo ] || arguments=4
     (cd "$folder/run" && PROFILES=$folder timeout 60 "../$name" $arguments >/dev/null 2>err) ||
         fail "$name" "ends with $?: $(tail -n 1 "$folder/run/err")"
-    [ -s "$folder/$name.firefox" ] || fail "$name" "left no profile"
+    [ -s "$folder/$name.json" ] || fail "$name" "left no profile"
+done
+
+# --- the command writes what is no format of the header, of the same profile with its code named
+for report in "$folder"/*.json; do
+    [ -e "$report" ] || continue
+    name=$(basename "$report" .json)
+    if ! "$B/chroprof" symbolize "$report" -o "$folder/symbolized" 2>"$folder/log"; then
+        fail "$name" "symbolize: $(head -n 1 "$folder/log")"
+        continue
+    fi
+    mv "$folder/symbolized" "$report"
+    for made in firefox:firefox pprof:code.pprof folded:code.folded; do
+        "$B/chroprof" dump "$report" -f "${made%:*}" -o "$folder/$name.${made#*:}" \
+            2>"$folder/log" || fail "$name" "dump -f ${made%:*}: $(head -n 1 "$folder/log")"
+    done
 done
 
 counts=$(python3 tests/check_formats.py "$folder" | tee "$folder/checked" | tail -n 1 |

@@ -4,7 +4,7 @@
  * warns of a body that is not in the table. Each program prints "ok NAME", "FAIL NAME: why" or
  * "skip NAME: why" for each case, ends with "N passed, N failed, N skipped", and exits with 1 if
  * anything failed. Arguments are parts of names: only cases that contain one of them run; "=name"
- * is a whole name. --list only prints the names.
+ * is a whole name, "-name" one that is left out. --list only prints the names.
  * SEED=n in the environment replays a random test; EXCEPT=words, with commas in between, skips cases
  * that contain one; ROUNDS=n lets random tests run n times as long, SHARE=n the nth part, as the last
  * lines then say;
@@ -39,7 +39,10 @@ typedef struct test_case {
 } test_case;
 
 #define TEST(name) static void test_##name(void)
-#define CASE(name) { #name, test_##name }
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, test_##name                                                                         \
+    }
 #define TEST_MAIN(table)                                                                           \
     int main(int argc, char **argv)                                                                \
     {                                                                                              \
@@ -50,11 +53,11 @@ typedef struct harness_state {
     jmp_buf out;
     const char *program;
     const char *name;
-    const char *event;        /* what the last at() did, for the message */
+    const char *event; /* what the last at() did, for the message */
     uint64_t seed;
-    int tries;                /* that are left if this one fails */
+    int tries; /* that are left if this one fails */
     bool keeps;
-    unsigned long kept;       /* how often this case had a profile to keep */
+    unsigned long kept; /* how often this case had a profile to keep */
     unsigned long passed, failed, skipped;
 } harness_state;
 
@@ -216,12 +219,16 @@ static inline unsigned long share(unsigned long count)
 
 static inline bool harness_wanted(const char *name, int argc, char **argv)
 {
-    bool wanted = argc < 2;
+    bool wanted = true, chosen = false;
     int i;
-    for (i = 1; i < argc; i++)
-        wanted = wanted || (argv[i][0] == '=' ? strcmp(name, argv[i] + 1) == 0
+    for (i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && strcmp(name, argv[i] + 1) == 0)
+            return false;
+        wanted = wanted && argv[i][0] == '-';
+        chosen = chosen || (argv[i][0] == '=' ? strcmp(name, argv[i] + 1) == 0
                                               : strstr(name, argv[i]) != NULL);
-    return wanted;
+    }
+    return wanted || chosen;
 }
 
 static inline int harness_list(const test_case *tests, size_t count)
@@ -488,7 +495,8 @@ static inline void harness_rank_sums(const char *file, int line, const chroprof 
         harness_equal(file, line, "with_children_ns", r->with_children_ns,
                       r->exec_ns + r->children_ns);
         harness_equal(file, line, "calls", r->calls,
-                      r->completed + r->failed + r->cancelled + r->abandoned + r->live);
+                      r->completed + r->failed + r->cancelled + r->abandoned + r->dropped +
+                          r->live);
     }
     harness_equal(file, line, "busy_ns", t->busy_ns, exec);
     harness_equal(file, line, "blame_ns", t->blame_ns, blame);
@@ -516,7 +524,10 @@ enum { HARNESS_MEMORY = 4 << 20 };
 
 static inline void *harness_memory(void)
 {
-    static union { uint64_t word; unsigned char bytes[HARNESS_MEMORY]; } block;
+    static union {
+        uint64_t word;
+        unsigned char bytes[HARNESS_MEMORY];
+    } block;
     return block.bytes;
 }
 

@@ -43,6 +43,17 @@ int main(void)
 }
 END
 
+# An adapter is found beside the header, and brings it along.
+cat >"$scratch/unwinder.c" <<'END'
+#include <chroprof_libunwind.h>
+int main(void)
+{
+    static chroprof_sampler_options options;
+    options.unwind = chroprof_libunwind;
+    return options.unwind == 0;
+}
+END
+
 # builds COMPILER FLAGS: the program includes the installed header, from elsewhere
 builds() {
     "$@" $(package --cflags) "$scratch/user.c" -o "$scratch/user" &&
@@ -54,21 +65,31 @@ installed() { find "$root" -type f | sed "s|^$lies/||" | sort | paste -s -d' '; 
 
 $MAKE -s install B="$B" CC="$CC" PREFIX=$prefix DESTDIR="$root" >"$scratch/install" 2>&1
 check install same "$?" 0
-check files same "$(installed)" "bin/chroprof include/chroprof.h share/doc/chroprof/CHANGELOG.md \
+adapters=$(cd examples/adapters && echo *.h | sed 's/chroprof_/include\/chroprof_/g')
+preload=
+[ "$(uname)" != Linux ] || preload=lib/chroprof/chroprof_run.so
+check files same "$(installed)" "bin/chroprof include/chroprof.h $adapters ${preload:+$preload }share/doc/chroprof/CHANGELOG.md \
 share/doc/chroprof/LICENSE share/doc/chroprof/README.md share/pkgconfig/chroprof.pc"
 check header cmp chroprof.h "$lies/include/chroprof.h"
+for adapter in examples/adapters/*.h; do
+    check "adapter_$(basename "$adapter" .h)" cmp "$adapter" "$lies/include/$(basename "$adapter")"
+done
 check command command_works
+[ -z "$preload" ] || check command_finds_its_library "$lies/bin/chroprof" run true
 check no_folder_of_the_build sh -c "! grep -q '$root' '$lies/share/pkgconfig/chroprof.pc'"
 if command -v pkg-config >/dev/null 2>&1; then
     check version same "$(package --modversion)" \
         "$(sed -n 's/^#define CHROPROF_VERSION "\(.*\)"/\1/p' chroprof.h)"
     check flags same "$(package --cflags | tr -d ' ')" "-I$lies/include"
     check program_c builds $CC -std=c99
+    if echo '#include <libunwind.h>' | $CC -E -x c - >/dev/null 2>&1; then
+        check program_adapter $CC -std=gnu99 $(package --cflags) -fsyntax-only "$scratch/unwinder.c"
+    else skipped=$((skipped + 1)); echo "skip program_adapter: no libunwind-dev"; fi
     if command -v g++ >/dev/null 2>&1; then check program_c++ builds g++ -x c++ -std=c++11; else
         skipped=$((skipped + 1)); echo "skip program_c++: no g++"; fi
 else
-    skipped=$((skipped + 4))
-    echo "skip version, flags, program_c, program_c++: no pkg-config (package pkg-config)"
+    skipped=$((skipped + 5))
+    echo "skip version, flags, program_c, program_adapter, program_c++: no pkg-config (package pkg-config)"
 fi
 $MAKE -s uninstall PREFIX=$prefix DESTDIR="$root" >"$scratch/uninstall" 2>&1
 check uninstall same "$?" 0

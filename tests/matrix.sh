@@ -25,13 +25,14 @@ here=$(pwd)
 
 posix=-D_POSIX_C_SOURCE=200809L
 c99="-std=c99 $posix"
-warnings="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align"
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align \
+    -DCHROPROF_STRICT"
 static="-static $c99 -O2"
 lto="-Wno-unused-command-line-argument -O2 -flto -fuse-ld=lld"
 windows="x86_64-w64-mingw32-gcc -static"
 bare="-mthumb -std=c99"
 m3="arm-none-eabi-gcc -mcpu=cortex-m3 $bare"
-m0="arm-none-eabi-gcc -mcpu=cortex-m0 $bare -DCHROPROF_NO_TEXT -DCHROPROF_NO_FIREFOX"
+m0="arm-none-eabi-gcc -mcpu=cortex-m0 $bare -DCHROPROF_NO_TEXT -DCHROPROF_NO_FINDINGS"
 no_libc="-Os -DCHROPROF_NO_STDIO -DCHROPROF_NO_CLOCK"
 newlib="-O2 $posix -D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1"
 walked="aarch64-linux-gnu-gcc $c99 -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
@@ -39,8 +40,8 @@ walked="aarch64-linux-gnu-gcc $c99 -O1 -fno-omit-frame-pointer -mno-omit-leaf-fr
 arm64_linux="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 all_but_sampler=$(ls tests/test_*.c | sed 's,tests/test_,,; s,\.c$,,' | grep -v '^sampler$' | tr '\n' ' ')
 # programs that do without: fork and files that are mapped; an operating system
-no_fork="faults inside map merge sampler snapshot"
-no_system="capacity faults guard inside map merge sampler snapshot threads traces"
+no_fork="faults map merge sampler snapshot"
+no_system="capacity faults guard map merge sampler snapshot threads trace traces"
 
 # group | cell | compiler and flags | how to run | programs left out | ci
 # How to run: nothing, a command before the program, or one of: wine, cortex-m3, firmware-m0,

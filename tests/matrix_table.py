@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what tests/matrix.sh, tests/sizes.sh and tests/record.sh left between the markers of two files.
+"""Writes what tests/matrix.sh, tests/sizes.sh and tests/record.sh left between the markers of a file.
 
     python3 tests/matrix_table.py [build]       the folder with matrix.tsv, checks.tsv, sizes.tsv
     python3 tests/matrix_table.py --print       to standard output instead
 
-README.md gets a row a group of cells and one a check, tests/README.md one a cell and the sizes of code. Both name the
+tests/README.md gets a row a group of cells and one a check, then one a cell, and the sizes of code. Each names the
 commit that was run. Cells that were not run say so.
 """
 import pathlib
@@ -176,7 +176,7 @@ def main():
     rows, cells = matrix_rows(folder), all_cells()
     if not rows and not sizes(folder):
         sys.exit(f'matrix_table: {folder}/matrix.tsv is not there: make test-matrix')
-    tables = [('README.md', 'matrix', summary(rows, cells, check_lines(folder))),
+    tables = [('tests/README.md', 'matrix', summary(rows, cells, check_lines(folder))),
               ('tests/README.md', 'cells', [state(rows), ''] + details(rows, cells)),
               ('tests/README.md', 'sizes', sizes(folder))]
     for path, name, lines in tables:

@@ -142,7 +142,7 @@ run merge "$scratch/none"; expect no_file 1 "No such file"
 
 # --- what is wrong
 run merge "$fleet/0.block" "$scratch/all.json" "$fleet/1.block" -o "$scratch/two.block"
-expect json_is_refused 1 "looks like JSON"
+expect json_is_refused 1 "this is JSON; here only the block"
 expect the_rest_is_merged 1 "2 profiles merged, 1 left out"
 run check "$scratch/two.block"; expect the_rest_is_sound 0
 rm "$scratch/two.block"
@@ -153,7 +153,7 @@ else ok strict_writes_nothing; fi
 head -c 20000 "$fleet/0.block" >"$scratch/short.block"
 run merge "$scratch/short.block" "$fleet/1.block"; expect cut_file 1 "shorter than it says"
 cp "$fleet/0.block" "$scratch/wrong.block"
-printf '\377' | dd of="$scratch/wrong.block" bs=1 seek=155 conv=notrunc 2>/dev/null
+printf '\377' | dd of="$scratch/wrong.block" bs=1 seek=115 conv=notrunc 2>/dev/null
 run merge "$scratch/wrong.block" "$fleet/1.block"; expect broken_law 1 "1 left out"
 run merge "$scratch"; expect folder 1
 run merge; expect no_operand 2 "missing operand"

@@ -9,15 +9,22 @@
 /* The macros of stb_ds.h cast any element pointer to their own header; malloc aligned it. */
 #pragma GCC diagnostic ignored "-Wcast-align"
 
-#define RING_INTERVALS 63
-
 /* ---- small helpers ------------------------------------------------------------------------- */
 
-static void count(model *m, chroprof_anomaly_kind kind) { m->anomalies[kind]++; }
+static void count(model *m, chroprof_anomaly_kind kind)
+{
+    m->anomalies[kind]++;
+}
 
-static void drop(model *m, chroprof_table_kind table) { m->dropped[table]++; }
+static void drop(model *m, chroprof_table_kind table)
+{
+    m->dropped[table]++;
+}
 
-static int length_of(const void *list, size_t n) { return list ? (int)n : 0; }
+static int length_of(const void *list, size_t n)
+{
+    return list ? (int)n : 0;
+}
 
 #define COUNT(list) length_of(list, arrlenu(list))
 
@@ -32,9 +39,15 @@ static char *copy_text(const char *text)
     return copy;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
-static bool went_back(uint64_t difference) { return difference >> 63 != 0; }
+static bool went_back(uint64_t difference)
+{
+    return difference >> 63 != 0;
+}
 
 /* ---- sites and paths ----------------------------------------------------------------------- */
 
@@ -44,8 +57,8 @@ static int site_of(model *m, const char *name, const char *file, uint32_t line)
     int i;
 
     for (i = 0; i < COUNT(m->sites); i++)
-        if (m->sites[i].line == line && strcmp(m->sites[i].name, name) == 0
-            && strcmp(m->sites[i].file, file) == 0)
+        if (m->sites[i].line == line && strcmp(m->sites[i].name, name) == 0 &&
+            strcmp(m->sites[i].file, file) == 0)
             return i;
     if ((uint64_t)COUNT(m->sites) >= m->capacity[CHROPROF_TABLE_SITES]) {
         drop(m, CHROPROF_TABLE_SITES);
@@ -134,8 +147,8 @@ static int path_under(model *m, int parent, int site)
 {
     int known = find_edge(m, parent, site);
     int instead = parent == MODEL_LOOP ? MODEL_UNTRACKED : parent;
-    int on_path = parent >= 0 && m->mutant != MODEL_NEVER_FOLDS
-                  ? position_on(&m->paths[parent], site) : 0;
+    int on_path =
+        parent >= 0 && m->mutant != MODEL_NEVER_FOLDS ? position_on(&m->paths[parent], site) : 0;
 
     if (known >= 0)
         return known;
@@ -154,7 +167,10 @@ static int path_under(model *m, int parent, int site)
 
 /* ---- the running stack --------------------------------------------------------------------- */
 
-static int depth(const model *m) { return COUNT(m->stack); }
+static int depth(const model *m)
+{
+    return COUNT(m->stack);
+}
 
 static model_frame *top_frame(const model *m)
 {
@@ -229,8 +245,67 @@ static void bill_slice(model *m, uint64_t dt)
 {
     const model_frame *top = top_frame(m);
 
+    /* the wall of a future that has finished goes on while its code runs */
+    if (top && top->future >= 0 && top->kind == MODEL_FRAME_FUTURE &&
+        m->futures[top->future].end != MODEL_LIVE)
+        m->futures[top->future].late += dt;
+
     if (top && top->slice >= 0)
         m->slices[top->slice].length += dt;
+}
+
+/* The site of a path; below -10 loop, idle and untracked. */
+static int site_behind(const model *m, int place)
+{
+    return place < 0 ? place - 10 : arrlast(m->paths[place].chain);
+}
+
+static void share_with(model_future *f, int site, uint64_t dt)
+{
+    model_share share;
+    int i;
+
+    for (i = 0; i < COUNT(f->behind) && f->behind[i].site != site; i++)
+        ;
+    share.site = site;
+    share.ticks = 0;
+    if (i == COUNT(f->behind))
+        arrput(f->behind, share);
+    f->behind[i].ticks += dt;
+}
+
+static bool is_stacked(const model *m, int future)
+{
+    int i;
+
+    for (i = 0; i < depth(m); i++)
+        if (m->stack[i].kind == MODEL_FRAME_FUTURE && m->stack[i].future == future)
+            return true;
+    return false;
+}
+
+/* Where the wall of each live future goes. */
+static void bill_ways(model *m, int place, uint64_t dt, bool long_step)
+{
+    const model_frame *top = top_frame(m);
+    int i;
+
+    m->was_hidden |= m->hidden != 0;
+    m->hidden_at = m->hidden ? m->elapsed + dt : m->hidden_at;
+    for (i = 0; i < COUNT(m->live); i++) {
+        model_future *f = &m->futures[m->live[i]];
+        if (!f->id)
+            continue;
+        if (is_stacked(m, m->live[i])) {
+            f->stacked += dt;
+            if (!long_step && !m->hidden && top->kind == MODEL_FRAME_FUTURE &&
+                top->future == m->live[i])
+                f->exec += dt;
+        } else if (f->state == CHROPROF_READY) {
+            f->waited += dt;
+            share_with(f, site_behind(m, place), dt);
+        }
+    }
 }
 
 static uint64_t bill_delays(model *m, uint64_t dt)
@@ -250,8 +325,8 @@ static uint64_t bill_delays(model *m, uint64_t dt)
 
 static void misbill(model *m, model_interval *interval)
 {
-    if (m->misbilled || m->events < 50 || interval->place < 0
-        || interval->end - interval->start < 2)
+    if (m->misbilled || m->events < 50 || interval->place < 0 ||
+        interval->end - interval->start < 2)
         return;
     m->misbilled = true;
     interval->start++;
@@ -272,6 +347,7 @@ static void bill(model *m, uint64_t dt, bool long_step)
     interval.end = m->elapsed + dt;
     interval.place = long_step ? MODEL_UNTRACKED : place_on_top(m);
     interval.blame = bill_delays(m, dt);
+    bill_ways(m, interval.place, dt, long_step);
     if (!long_step)
         bill_slice(m, dt);
     bill_turn(m, dt);
@@ -279,6 +355,8 @@ static void bill(model *m, uint64_t dt, bool long_step)
     if (m->mutant == MODEL_MISBILLS_ONE_TICK)
         misbill(m, &interval);
     arrput(m->intervals, interval);
+    m->steps[COUNT(m->steps) - 1].place = interval.place;
+    m->steps[COUNT(m->steps) - 1].at = m->elapsed;
 }
 
 static void advance(model *m, uint64_t now)
@@ -325,6 +403,19 @@ static void end_delay(model *m, model_future *f)
         m->delays[f->delay].ended = true;
 }
 
+/* The sites whose futures finish first have a group of slow ones; of others that is counted. */
+static void keep_slow_site(model *m, int path)
+{
+    int site = site_behind(m, path), i;
+
+    for (i = 0; i < COUNT(m->slow); i++)
+        if (m->slow[i] == site)
+            return;
+    if (m->capacity[CHROPROF_TABLE_SLOW] && i >= (int)m->capacity[CHROPROF_TABLE_SLOW])
+        drop(m, CHROPROF_TABLE_SLOW);
+    arrput(m->slow, site);
+}
+
 static void end_future(model *m, int future, model_end end)
 {
     model_future *f = &m->futures[future];
@@ -333,6 +424,8 @@ static void end_future(model *m, int future, model_end end)
     end_delay(m, f);
     f->end = end;
     f->died = m->elapsed;
+    if (f->id && end >= MODEL_COMPLETED && end <= MODEL_CANCELLED)
+        keep_slow_site(m, f->path);
     for (i = 0; i < COUNT(m->live); i++)
         if (m->live[i] == future)
             break;
@@ -355,18 +448,40 @@ static int add_future(model *m, uint64_t id, int path)
     return COUNT(m->futures) - 1;
 }
 
-/* A future that the full table has no room for is a call, abandoned at once: -1. */
+/* Does a give up its record rather than b? */
+static bool is_older(const model_future *a, const model_future *b)
+{
+    return a->since < b->since || (a->since == b->since && a->id < b->id);
+}
+
+/* Of the futures that do not run the one that has been longest in its state; -1: all run. */
+static int oldest_future(const model *m)
+{
+    int i, oldest = -1;
+
+    for (i = 0; i < COUNT(m->live); i++) {
+        const model_future *f = &m->futures[m->live[i]];
+        if (f->id && f->state != CHROPROF_RUNNING &&
+            (oldest < 0 || is_older(f, &m->futures[oldest])))
+            oldest = m->live[i];
+    }
+    return oldest;
+}
+
+/* A full table makes room by dropping the oldest future. -1: there is none, so it is a new call that
+ * is dropped at once. */
 static int create(model *m, uint64_t id, int path)
 {
     bool full = live_with_id(m) >= m->capacity[CHROPROF_TABLE_FUTURES];
+    int oldest = full ? oldest_future(m) : -1;
     int future = add_future(m, id, path);
 
     if (!full)
         return future;
-    end_future(m, future, MODEL_ABANDONED);
     drop(m, CHROPROF_TABLE_FUTURES);
     m->ever_dropped = true;
-    return -1;
+    end_future(m, oldest < 0 ? future : oldest, MODEL_DROPPED);
+    return oldest < 0 ? -1 : future;
 }
 
 static void begin_delay(model *m, model_future *f)
@@ -380,6 +495,15 @@ static void begin_delay(model *m, model_future *f)
     arrput(m->delays, delay);
 }
 
+/* A future whose frame was hidden has lost it if the hidden frames were unwound: nobody says so. */
+static bool lost_its_frame(const model *m, int future)
+{
+    const model_future *f = &m->futures[future];
+
+    return f->id && f->state == CHROPROF_RUNNING && !frames_of(m, future) &&
+           (!m->hidden || f->since < m->hidden_since);
+}
+
 static void pause_future(model *m, int future)
 {
     model_future *f = &m->futures[future];
@@ -391,6 +515,15 @@ static void pause_future(model *m, int future)
     if (f->wants_ready)
         begin_delay(m, f);
     f->wants_ready = false;
+}
+
+/* It rests from the next event on that names it. */
+static void settle(model *m, int future)
+{
+    if (future < 0 || !lost_its_frame(m, future))
+        return;
+    m->futures[future].wants_ready = false;
+    pause_future(m, future);
 }
 
 /* ---- pushing and popping ------------------------------------------------------------------- */
@@ -408,7 +541,8 @@ static bool no_room_to_push(model *m)
 {
     if (!m->hidden && (uint64_t)depth(m) < m->capacity[CHROPROF_TABLE_DEPTH])
         return false;
-    m->hidden++;
+    if (m->hidden++ == 0)
+        m->hidden_since = m->elapsed;
     drop(m, CHROPROF_TABLE_DEPTH);
     return true;
 }
@@ -424,7 +558,51 @@ static void push(model *m, model_frame_kind kind, uint64_t id, int future)
     frame.future = future;
     frame.slice = future < 0 ? -1 : begin_slice(m, future);
     frame.turn = 0;
+    frame.pushed = m->elapsed;
+    frame.step = COUNT(m->steps) - 1;
     arrput(m->stack, frame);
+}
+
+static int add_stall(model *m, chroprof_stall_kind kind, uint64_t start, uint64_t length, int step)
+{
+    model_stall stall = { kind, start, length, 0, 0, 0 };
+
+    stall.first = step + 1;
+    stall.end = COUNT(m->steps);
+    stall.base = depth(m);
+    arrput(m->stalls, stall);
+    return COUNT(m->stalls) - 1;
+}
+
+static void end_turn(model *m, const model_frame *frame)
+{
+    int stall;
+
+    arrput(m->turns, frame->turn);
+    if (frame->turn <= m->stall_ns)
+        return;
+    stall = add_stall(m, CHROPROF_STALL_TURN, frame->pushed, frame->turn, frame->step);
+    if (frame->pushed >= m->pass_start &&
+        (m->pass_turn < 0 || frame->turn >= m->stalls[m->pass_turn].length))
+        m->pass_turn = stall;
+}
+
+/* One of its turns that is most of the pass and the pass are one stall. */
+static void end_pass(model *m)
+{
+    uint64_t length = m->elapsed - m->pass_start;
+    int same = m->pass_turn, stall;
+
+    arrput(m->passes, length);
+    if (length <= m->stall_ns)
+        return;
+    if (same >= 0 && m->stalls[same].length <= length / 2)
+        same = -1;
+    stall = add_stall(m, CHROPROF_STALL_PASS, m->pass_start, length, m->pass_step);
+    if (same >= 0) {
+        m->stalls[same] = m->stalls[stall];
+        (void)arrpop(m->stalls);
+    }
 }
 
 static void pop(model *m)
@@ -432,7 +610,7 @@ static void pop(model *m)
     model_frame frame = arrpop(m->stack);
 
     if (depth(m) == base_index(m) && frame.kind != MODEL_FRAME_BARRIER)
-        arrput(m->turns, frame.turn);
+        end_turn(m, &frame);
     if (frame.slice >= 0)
         m->slices[frame.slice].ended = true;
     if (frame.kind == MODEL_FRAME_ENTER)
@@ -448,7 +626,8 @@ static void unwind(model *m, int n, chroprof_anomaly_kind kind)
         count(m, kind);
     while (depth(m) > n) {
         count(m, m->stack[depth(m) - 1].kind == MODEL_FRAME_BARRIER
-                 ? CHROPROF_ANOMALY_BARRIER_CROSSED : kind);
+                     ? CHROPROF_ANOMALY_BARRIER_CROSSED
+                     : kind);
         pop(m);
     }
 }
@@ -479,6 +658,8 @@ static void on_ready(model *m, uint64_t id)
 {
     int future = find_live(m, id);
     model_future *f;
+
+    settle(m, future);
 
     if (future < 0) {
         count(m, CHROPROF_ANOMALY_UNKNOWN_READY);
@@ -537,6 +718,7 @@ static void on_running(model *m, uint64_t id, const chroprof_site *site)
 {
     int future = find_live(m, id);
 
+    settle(m, future);
     if (future >= 0) {
         run_known(m, future);
     } else if (site) {
@@ -550,17 +732,22 @@ static void on_running(model *m, uint64_t id, const chroprof_site *site)
 /* It is running, but its frame did not fit on the stack. */
 static bool runs_hidden(const model *m, int future)
 {
-    return future >= 0 && m->futures[future].state == CHROPROF_RUNNING
-           && frame_with_id(m, m->futures[future].id) < 0;
+    return future >= 0 && m->futures[future].state == CHROPROF_RUNNING &&
+           frame_with_id(m, m->futures[future].id) < 0;
 }
 
-static void pop_one_hidden(model *m) { m->hidden -= m->hidden > 0; }
+static void pop_one_hidden(model *m)
+{
+    m->hidden -= m->hidden > 0;
+}
 
 static void on_paused(model *m, uint64_t id)
 {
     int frame = frame_with_id(m, id);
     int future = find_live(m, id);
 
+    if (frame < 0 || frame != depth(m) - 1 || m->hidden)
+        settle(m, future);
     if (frame >= 0) {
         unwind(m, frame + 1, CHROPROF_ANOMALY_UNWOUND_BY_PAUSE);
         pop(m);
@@ -594,6 +781,9 @@ static void on_finish(model *m, uint64_t id, const chroprof_site *site, model_en
     int future = find_live(m, id);
 
     bool on_top = top && top->kind <= MODEL_FRAME_UNKNOWN && top->id == id;
+
+    if (!on_top)
+        settle(m, future);
 
     /* a frame that an older future of this id left behind is not its own */
     if (on_top && (future < 0 || (top->kind == MODEL_FRAME_FUTURE && top->future == future))) {
@@ -656,6 +846,15 @@ static void on_leave(model *m)
         count(m, CHROPROF_ANOMALY_LEAVE_WITHOUT_ENTER);
 }
 
+static void on_next(model *m, const chroprof_site *site)
+{
+    const model_frame *top = top_frame(m);
+
+    if (m->hidden || (top && top->kind == MODEL_FRAME_ENTER))
+        on_leave(m);
+    on_enter(m, site);
+}
+
 static void on_loop_leave(model *m)
 {
     int base = base_index(m);
@@ -680,13 +879,15 @@ static void end_idle(model *m, chroprof_state state)
     m->idle = false;
     m->in_pass = true;
     m->pass_start = m->elapsed;
+    m->pass_step = COUNT(m->steps) - 1;
+    m->pass_turn = -1;
 }
 
 static void on_idle_enter(model *m)
 {
     unwind(m, base_index(m), CHROPROF_ANOMALY_UNWOUND_BY_IDLE);
     if (m->in_pass)
-        arrput(m->passes, m->elapsed - m->pass_start);
+        end_pass(m);
     m->in_pass = false;
     m->idle = true;
 }
@@ -716,11 +917,21 @@ static void on_future_event(model *m, chroprof_state state, uint64_t id, const c
     }
 }
 
-static bool begin_event(model *m, chroprof_state state, uint64_t now)
+static bool begin_event(model *m, chroprof_state state, uint64_t id, uint64_t now)
 {
+    model_step step;
+
     if (!m->on)
         return false;
     m->events++;
+    memset(&step, 0, sizeof step);
+    step.start = m->elapsed;
+    step.id =
+        state <= CHROPROF_CANCELLED || state == CHROPROF_SWITCH || state > CHROPROF_NEXT ? id : 0;
+    step.state = (uint32_t)state < 255 ? (uint32_t)state : 255;
+    step.depth = depth(m);
+    step.base = base_index(m);
+    arrput(m->steps, step);
     advance(m, now);
     if (state != CHROPROF_TICK)
         end_idle(m, state);
@@ -740,19 +951,24 @@ void model_live_event(model *m, chroprof_state state, uint64_t id, const chropro
 void model_event(model *m, chroprof_state state, uint64_t id, const chroprof_site *site,
                  uint64_t now)
 {
-    if (!begin_event(m, state, now))
+    if (!begin_event(m, state, id, now))
         return;
     m->started = true;
     switch ((int)state) {
-    case CHROPROF_PENDING: case CHROPROF_READY: case CHROPROF_RUNNING: case CHROPROF_PAUSED:
-    case CHROPROF_COMPLETED: case CHROPROF_FAILED: case CHROPROF_CANCELLED:
-        on_future_event(m, state, id, site); break;
+    case CHROPROF_PENDING:
+    case CHROPROF_READY:
+    case CHROPROF_RUNNING:
+    case CHROPROF_PAUSED:
+    case CHROPROF_COMPLETED:
+    case CHROPROF_FAILED:
+    case CHROPROF_CANCELLED: on_future_event(m, state, id, site); break;
     case CHROPROF_IDLE_ENTER: on_idle_enter(m); break;
     case CHROPROF_IDLE_LEAVE: break;
     case CHROPROF_LOOP_ENTER: push(m, MODEL_FRAME_BARRIER, 0, -1); break;
     case CHROPROF_LOOP_LEAVE: on_loop_leave(m); break;
     case CHROPROF_ENTER: on_enter(m, site); break;
     case CHROPROF_LEAVE: on_leave(m); break;
+    case CHROPROF_NEXT: on_next(m, site); break;
     case CHROPROF_TICK: break;
     case CHROPROF_SWITCH: on_switch(m, id); break;
     default: count(m, CHROPROF_ANOMALY_BAD_STATE); break;
@@ -763,7 +979,7 @@ void model_stillborn(model *m, const chroprof_site *site, chroprof_state finish)
 {
     bool good = finish >= CHROPROF_COMPLETED && finish <= CHROPROF_CANCELLED;
 
-    if (!begin_event(m, CHROPROF_COMPLETED, m->last))
+    if (!begin_event(m, good ? finish : CHROPROF_COMPLETED, 0, m->last))
         return;
     if (!good)
         count(m, CHROPROF_ANOMALY_BAD_STATE);
@@ -773,13 +989,23 @@ void model_stillborn(model *m, const chroprof_site *site, chroprof_state finish)
         add_stillborn(m, site);
 }
 
+/* How many steps the ring holds. */
+static int ring_rows(const model *m)
+{
+    int rows = 64;
+
+    while ((uint64_t)rows < m->capacity[CHROPROF_TABLE_EVENTS])
+        rows *= 2;
+    return rows;
+}
+
 /* Blames those who were on top in [from, now], as far as the last intervals are remembered. */
 static void blame_past(model *m, uint64_t from)
 {
-    int n = COUNT(m->intervals), i;
+    int n = COUNT(m->intervals), rows = ring_rows(m), reach = n > rows ? rows - 1 : n, i;
     uint64_t left = m->elapsed - from;
 
-    for (i = n - 1; i >= 0 && i >= n - RING_INTERVALS; i--) {
+    for (i = n - 1; i >= 0 && i >= n - reach; i--) {
         model_interval *past = &m->intervals[i];
         uint64_t since = larger(past->start, from);
         uint64_t part = past->end > since ? past->end - since : 0;
@@ -806,15 +1032,16 @@ void model_ready_since(model *m, uint64_t id, uint64_t when)
     int future = find_live(m, id);
     uint64_t age;
 
-    if (!begin_event(m, CHROPROF_READY, m->last))
+    if (!begin_event(m, CHROPROF_READY, id, m->last))
         return;
     age = m->last - when;
     if (went_back(age)) {
         count(m, CHROPROF_ANOMALY_READY_AHEAD);
         age = 0;
     }
-    if (id && future >= 0 && (m->futures[future].state == CHROPROF_PENDING
-                              || m->futures[future].state == CHROPROF_PAUSED))
+    if (id && future >= 0 &&
+        (m->futures[future].state == CHROPROF_PENDING ||
+         m->futures[future].state == CHROPROF_PAUSED))
         ready_in_the_past(m, &m->futures[future], age);
     else
         on_future_event(m, CHROPROF_READY, id, NULL);
@@ -845,8 +1072,10 @@ void model_set_enabled(model *m, bool on)
         m->started = false;
         return;
     }
-    begin_event(m, CHROPROF_TICK, m->last);
+    begin_event(m, CHROPROF_TICK, 0, m->last);
     m->on = false;
+    m->was_off = true;
+    m->off_at = m->elapsed;
     m->hidden = 0;
     while (depth(m))
         pop(m);
@@ -863,7 +1092,9 @@ static void reset_futures(model *m)
         model_future *f = &m->futures[i];
         if (f->end != MODEL_LIVE)
             f->end = MODEL_FORGOTTEN;
-        f->born = f->since = 0;
+        f->born = f->since = f->late = 0;
+        f->exec = f->stacked = f->waited = 0;
+        arrsetlen(f->behind, 0);
     }
 }
 
@@ -875,7 +1106,8 @@ static void reset_stays(model *m)
     arrsetlen(m->slices, 0);
     arrsetlen(m->delays, 0);
     for (i = 0; i < depth(m); i++) {
-        m->stack[i].turn = 0;
+        m->stack[i].turn = m->stack[i].pushed = 0;
+        m->stack[i].step = -1;
         if (m->stack[i].slice >= 0)
             m->stack[i].slice = begin_slice(m, m->stack[i].future);
     }
@@ -890,12 +1122,23 @@ static void reset_stays(model *m)
 
 void model_reset(model *m)
 {
-    m->elapsed = m->pass_start = m->events = m->old_blame = 0;
+    int i;
+
+    for (i = 0; i < COUNT(m->live); i++)
+        settle(m, m->live[i]);
+    m->elapsed = m->pass_start = m->events = m->old_blame = m->hidden_since = 0;
     memset(m->anomalies, 0, sizeof m->anomalies);
     memset(m->dropped, 0, sizeof m->dropped);
     arrsetlen(m->intervals, 0);
     arrsetlen(m->turns, 0);
     arrsetlen(m->passes, 0);
+    arrsetlen(m->steps, 0);
+    arrsetlen(m->stalls, 0);
+    arrsetlen(m->slow, 0);
+    m->pass_step = m->pass_turn = -1;
+    m->was_off = false;
+    m->was_hidden = m->hidden != 0;
+    m->hidden_at = 0;
     reset_futures(m);
     reset_stays(m);
 }
@@ -906,6 +1149,7 @@ void model_init(model *m, const chroprof_options *options, const chroprof *p)
     size_t i, n = chroprof_tables(p, tables, CHROPROF_TABLE_COUNT);
 
     memset(m, 0, sizeof *m);
+    m->pass_step = m->pass_turn = -1;
     for (i = 0; i < n; i++)
         m->capacity[tables[i].kind] = tables[i].capacity;
     m->window_ns = options->window_ns ? options->window_ns : 100000000;
@@ -926,6 +1170,9 @@ void model_free(model *m)
         arrfree(m->paths[i].chain);
     arrfree(m->sites);
     arrfree(m->paths);
+    for (i = 0; i < COUNT(m->futures); i++)
+        arrfree(m->futures[i].behind);
+    arrfree(m->slow);
     arrfree(m->edges);
     arrfree(m->intervals);
     arrfree(m->futures);
@@ -935,6 +1182,8 @@ void model_free(model *m)
     arrfree(m->stack);
     arrfree(m->turns);
     arrfree(m->passes);
+    arrfree(m->steps);
+    arrfree(m->stalls);
 }
 
 /* ---- figures, recomputed from the lists ---------------------------------------------------- */
@@ -947,8 +1196,8 @@ typedef struct figures {
 
 static uint64_t calls_of(const figures *f)
 {
-    return f->ends[MODEL_LIVE] + f->ends[MODEL_COMPLETED] + f->ends[MODEL_FAILED]
-           + f->ends[MODEL_CANCELLED] + f->ends[MODEL_ABANDONED];
+    return f->ends[MODEL_LIVE] + f->ends[MODEL_COMPLETED] + f->ends[MODEL_FAILED] +
+           f->ends[MODEL_CANCELLED] + f->ends[MODEL_ABANDONED] + f->ends[MODEL_DROPPED];
 }
 
 static uint64_t time_at(const model *m, int place)
@@ -1018,6 +1267,7 @@ static void add_futures(const model *m, figures *all)
         if (!row)
             continue;
         row->exec_max = larger(row->exec_max, exec[i]);
+        row->wall += f->late;
         if (f->end == MODEL_FORGOTTEN)
             continue;
         row->ends[f->end]++;
@@ -1082,7 +1332,10 @@ static figures *figures_of_paths(const model *m)
     return all;
 }
 
-static int site_at_end(const model_path *path) { return path->chain[COUNT(path->chain) - 1]; }
+static int site_at_end(const model_path *path)
+{
+    return path->chain[COUNT(path->chain) - 1];
+}
 
 static void add_figures(figures *sum, const figures *row)
 {
@@ -1205,14 +1458,242 @@ static void compare_loop_lengths(comparison *c, const char *what, uint64_t *list
     arrfree(sorted);
 }
 
-static uint64_t stalls_in(const model *m, const uint64_t *list, int n)
+static uint32_t place_number(const uint32_t *path_ids, int place)
 {
-    uint64_t stalls = 0;
+    return place == MODEL_LOOP        ? 0
+           : place == MODEL_IDLE      ? 1
+           : place == MODEL_UNTRACKED ? 2
+                                      : path_ids[place];
+}
+
+/* The ring tells the last events as they were sent. */
+static void compare_steps(comparison *c, const uint32_t *path_ids)
+{
+    chroprof_step *got = NULL;
+    size_t n = chroprof_timeline(c->p, 0, UINT64_MAX, NULL, 0), i;
+    int total = COUNT(c->m->steps), rows = ring_rows(c->m);
+    size_t want = (size_t)(total < rows ? total : rows - 1); /* the next event's place is no row */
+
+    snprintf(c->where, sizeof c->where, "steps");
+    hold(c, "count", n, want);
+    if (n != want || n == 0)
+        return;
+    arrsetlen(got, n);
+    chroprof_timeline(c->p, 0, UINT64_MAX, got, n);
+    for (i = total % 16 == 0 || n < 3 ? 0 : n - 3; i < n; i++) { /* all, now and then */
+        const model_step *s = &c->m->steps[(size_t)total - n + i];
+        snprintf(c->where, sizeof c->where, "step %d", (int)i);
+        hold(c, "at_ns", got[i].at_ns, s->at);
+        hold(c, "id", got[i].id, s->id);
+        hold(c, "state", (uint64_t)got[i].state, (uint64_t)s->state);
+        hold(c, "path", got[i].path, place_number(path_ids, s->place));
+        hold(c, "depth", got[i].depth, (uint64_t)s->depth);
+    }
+    arrfree(got);
+}
+
+/* What a site, or loop (-1), or untracked (-2), took of a stall: its steps, but for what ran above a
+ * barrier of a turn. */
+static uint64_t taken(const model *m, const model_stall *stall, int site)
+{
+    uint64_t ticks = 0;
     int i;
 
-    for (i = 0; i < n; i++)
-        stalls += list[i] > m->stall_ns;
-    return stalls;
+    for (i = stall->first; i < stall->end; i++) {
+        const model_step *s = &m->steps[i];
+        int at = s->place == MODEL_LOOP ? -1
+                 : s->place < 0         ? -2
+                                        : arrlast(m->paths[s->place].chain);
+        if (stall->kind == CHROPROF_STALL_TURN && s->base != stall->base)
+            continue;
+        ticks += at == site ? s->at - s->start : 0;
+    }
+    return ticks;
+}
+
+static int site_of_share(const comparison *c, const chroprof_stall_share *share)
+{
+    int i;
+
+    if (share->site == 0 || share->site == 2)
+        return share->site ? -2 : -1;
+    for (i = 0; i < COUNT(c->m->sites); i++)
+        if (c->m->sites[i].line == share->line && strcmp(c->m->sites[i].name, share->name) == 0 &&
+            strcmp(c->m->sites[i].file, share->file) == 0)
+            return i;
+    return -3;
+}
+
+static void compare_shares(comparison *c, const model_stall *want, const chroprof_stall *got)
+{
+    uint64_t sum = got->rest_ns;
+    uint32_t k;
+    /* of a turn that began before a reset the ring may not tell what ran above a barrier */
+    bool whole = want->kind == CHROPROF_STALL_PASS ||
+                 (want->first > 0 && want->end - want->first < ring_rows(c->m));
+
+    hold(c, "length_ns", got->length_ns, want->length);
+    hold(c, "events", got->events, (uint64_t)(want->end - want->first));
+    for (k = 0; k < got->share_count; k++) {
+        int site = site_of_share(c, &got->shares[k]);
+        sum += got->shares[k].exec_ns;
+        if (whole && site != -3 && !c->m->strings_full && !c->m->other_used)
+            hold(c, "share exec_ns", got->shares[k].exec_ns, taken(c->m, want, site));
+        if (k > 0 && got->shares[k].exec_ns > got->shares[k - 1].exec_ns)
+            hold(c, "order of shares", 1, 0);
+        if (got->shares[k].slice_max_ns > got->shares[k].exec_ns)
+            hold(c, "slice_max_ns within exec_ns", 1, 0);
+    }
+    hold(c, "shares and the rest", sum, got->length_ns);
+}
+
+/* The stalls that are kept are some of those that there were. */
+static void compare_stalls(comparison *c)
+{
+    chroprof_stall *got = NULL;
+    size_t n = chroprof_stalls(c->p, NULL, 0), i;
+    int k;
+
+    if (n == 0)
+        return;
+    arrsetlen(got, n);
+    chroprof_stalls(c->p, got, n);
+    for (i = n < 3 ? 0 : n - 3; i < n; i++) { /* the newest; others were that once */
+        for (k = COUNT(c->m->stalls) - 1; k >= 0; k--)
+            if (c->m->stalls[k].kind == got[i].kind && c->m->stalls[k].start == got[i].start_ns &&
+                c->m->stalls[k].length == got[i].length_ns)
+                break;
+        snprintf(c->where, sizeof c->where, "stall %d", (int)i);
+        hold(c, "known", k >= 0, 1);
+        if (k >= 0)
+            compare_shares(c, &c->m->stalls[k], &got[i]);
+    }
+    arrfree(got);
+}
+
+/* ---- the slowest futures */
+
+/* Up to here no slow future was forgotten. */
+#define A_MINUTE UINT64_C(60000000000)
+
+/* The future that a row is about; -1: there was none. */
+static int find_slow(const model *m, const chroprof_slow *got)
+{
+    int i;
+
+    for (i = 0; i < COUNT(m->futures); i++) {
+        const model_future *f = &m->futures[i];
+        if (f->end >= MODEL_COMPLETED && f->end <= MODEL_CANCELLED && f->id == got->id &&
+            f->died == got->at_ns && f->died - f->born == got->latency_ns)
+            return i;
+    }
+    return -1;
+}
+
+/* How many futures of its site were slower, or as slow and earlier. */
+static uint32_t rank_of_slow(const model *m, int future)
+{
+    const model_future *f = &m->futures[future];
+    uint32_t rank = 0;
+    int i, site = site_behind(m, f->path);
+
+    for (i = 0; i < COUNT(m->futures); i++) {
+        const model_future *g = &m->futures[i];
+        uint64_t wall = g->died - g->born;
+        if (g->id && g->end >= MODEL_COMPLETED && g->end <= MODEL_CANCELLED &&
+            site_behind(m, g->path) == site)
+            rank += wall > f->died - f->born;
+    }
+    return rank;
+}
+
+static void compare_blames(comparison *c, const model_future *f, const chroprof_slow *got)
+{
+    uint64_t most = UINT64_MAX;
+    uint32_t k, more = 0;
+    int i;
+
+    for (k = 0; k < got->blame_count; k++) {
+        chroprof_stall_share share;
+        int site;
+        memset(&share, 0, sizeof share);
+        share.site = got->blames[k].site;
+        share.name = got->blames[k].name;
+        share.file = got->blames[k].file;
+        share.line = got->blames[k].line;
+        site = share.site > 2 ? site_of_share(c, &share) : site_behind(c->m, -1 - (int)share.site);
+        for (i = 0; i < COUNT(f->behind) && f->behind[i].site != site; i++)
+            ;
+        hold(c, "blamed", got->blames[k].delay_ns, i < COUNT(f->behind) ? f->behind[i].ticks : 0);
+        hold(c, "order of blames", got->blames[k].delay_ns <= most, 1);
+        most = got->blames[k].delay_ns;
+    }
+    for (i = 0; i < COUNT(f->behind); i++)
+        more += f->behind[i].ticks > (k == CHROPROF_SLOW_BLAMES ? most : 0);
+    hold(c, "others were on top less", more <= (k == CHROPROF_SLOW_BLAMES ? k - 1 : k), 1);
+}
+
+static void compare_slow(comparison *c, const chroprof_slow *got, uint32_t place)
+{
+    const model *m = c->m;
+    int future = find_slow(m, got);
+    const model_future *f = &m->futures[future];
+
+    hold(c, "parts",
+         got->exec_ns + got->children_ns + got->delay_ns + got->waiting_ns + got->unseen_ns,
+         got->latency_ns);
+    hold(c, "known", future >= 0, 1);
+    if (future < 0)
+        return;
+    if (place < 4 || m->elapsed < A_MINUTE)
+        hold(c, "rank", rank_of_slow(m, future) <= place, 1);
+    hold(c, "of_run", got->of_run, place < 4);
+    hold(c, "finish", (uint64_t)got->finish,
+         (uint64_t)(CHROPROF_COMPLETED + (f->end - MODEL_COMPLETED)));
+    hold(c, "exec_ns", got->exec_ns, f->exec);
+    if (got->unseen_ns || (m->was_off && f->born <= m->off_at) ||
+        (m->was_hidden && f->born <= m->hidden_at) || m->other_used || m->strings_full)
+        return;
+    hold(c, "children_ns", got->children_ns, f->stacked - f->exec);
+    hold(c, "delay_ns", got->delay_ns, f->waited);
+    compare_blames(c, f, got);
+}
+
+/* How many rows the sites have at least; in the first minute that is how many. */
+static uint64_t slow_rows(const model *m)
+{
+    uint64_t rows = 0, most = m->elapsed < A_MINUTE ? 8 : 4;
+    int k, i;
+
+    for (k = 0; k < COUNT(m->slow) && k < (int)m->capacity[CHROPROF_TABLE_SLOW]; k++) {
+        uint64_t finished = 0;
+        for (i = 0; i < COUNT(m->futures); i++) {
+            const model_future *f = &m->futures[i];
+            finished += f->id && f->end >= MODEL_COMPLETED && f->end <= MODEL_CANCELLED &&
+                        site_behind(m, f->path) == m->slow[k];
+        }
+        rows += finished < most ? finished : most;
+    }
+    return rows;
+}
+
+static void compare_slowest(comparison *c)
+{
+    uint64_t cursor = 0, rows = 0, wanted = slow_rows(c->m);
+    uint32_t site = 0, place = 0;
+    chroprof_slow row;
+
+    while (chroprof_next_slowest(c->p, &cursor, &row)) {
+        place = rows++ && row.site == site ? place + 1 : 0;
+        site = row.site;
+        snprintf(c->where, sizeof c->where, "slow %lu of site %lu", (unsigned long)place,
+                 (unsigned long)site);
+        compare_slow(c, &row, place);
+    }
+    snprintf(c->where, sizeof c->where, "slowest");
+    hold(c, "enough rows", rows >= wanted, 1);
+    if (c->m->elapsed < A_MINUTE)
+        hold(c, "rows", rows, wanted);
 }
 
 static void compare_all_totals(comparison *c)
@@ -1224,8 +1705,7 @@ static void compare_all_totals(comparison *c)
     snprintf(c->where, sizeof c->where, "totals");
     compare_times(c, &t);
     compare_counts(c, &t);
-    hold(c, "stalls", t.stalls, stalls_in(c->m, c->m->turns, COUNT(c->m->turns))
-                                + stalls_in(c->m, c->m->passes, COUNT(c->m->passes)));
+    hold(c, "stalls", t.stalls, (uint64_t)COUNT(c->m->stalls));
     got[0] = t.turns;
     got[1] = t.turn_p50_ns;
     got[2] = t.turn_p99_ns;
@@ -1253,17 +1733,53 @@ static uint64_t *ended_of_site(const model *m, const model_stay *stays, int n, i
     return sorted;
 }
 
+/* From birth to a finish, which a program that runs on after it does not change. */
+static uint64_t *latencies_of_site(const model *m, int site)
+{
+    uint64_t *sorted = NULL;
+    int i;
+
+    for (i = 0; i < COUNT(m->futures); i++) {
+        const model_future *f = &m->futures[i];
+        bool finished =
+            f->end == MODEL_COMPLETED || f->end == MODEL_FAILED || f->end == MODEL_CANCELLED;
+        if (finished && f->id != 0 && f->path >= 0 && site_at_end(&m->paths[f->path]) == site)
+            arrput(sorted, f->died - f->born);
+    }
+    if (sorted)
+        qsort(sorted, arrlenu(sorted), sizeof *sorted, by_value);
+    return sorted;
+}
+
+static void compare_latency(comparison *c, const chroprof_rank *r, int site)
+{
+    uint64_t *walls = latencies_of_site(c->m, site);
+
+    compare_percentile(c, "wall_p50_ns", r->wall_p50_ns, walls, COUNT(walls), 500);
+    compare_percentile(c, "wall_p99_ns", r->wall_p99_ns, walls, COUNT(walls), 990);
+    hold(c, "wall_max_ns", r->wall_max_ns, walls ? walls[COUNT(walls) - 1] : 0);
+    arrfree(walls);
+}
+
+/* Of a site that got its histograms late they say less. */
 static void compare_site_percentiles(comparison *c, const chroprof_rank *r, int site)
 {
     const model *m = c->m;
     uint64_t *slices = ended_of_site(m, m->slices, COUNT(m->slices), site);
     uint64_t *delays = ended_of_site(m, m->delays, COUNT(m->delays), site);
 
+    if (r->measured < (uint64_t)COUNT(slices)) {
+        arrfree(slices);
+        arrfree(delays);
+        return;
+    }
+    hold(c, "measured", r->measured, (uint64_t)COUNT(slices));
     compare_percentile(c, "slice_p50_ns", r->slice_p50_ns, slices, COUNT(slices), 500);
     compare_percentile(c, "slice_p90_ns", r->slice_p90_ns, slices, COUNT(slices), 900);
     compare_percentile(c, "slice_p99_ns", r->slice_p99_ns, slices, COUNT(slices), 990);
     compare_percentile(c, "slice_p999_ns", r->slice_p999_ns, slices, COUNT(slices), 999);
     compare_percentile(c, "delay_p99_ns", r->delay_p99_ns, delays, COUNT(delays), 990);
+    compare_latency(c, r, site);
     arrfree(slices);
     arrfree(delays);
 }
@@ -1288,9 +1804,9 @@ static bool is_site(const comparison *c, int site, uint32_t id, const chroprof_r
 {
     if (id != (uint32_t)(site == MODEL_OTHER ? 3 : site + 4))
         return false;
-    return c->m->strings_full
-           || (strcmp(name_of(c->m, site), r->name) == 0
-               && strcmp(file_of(c->m, site), r->file) == 0 && line_of(c->m, site) == r->line);
+    return c->m->strings_full ||
+           (strcmp(name_of(c->m, site), r->name) == 0 &&
+            strcmp(file_of(c->m, site), r->file) == 0 && line_of(c->m, site) == r->line);
 }
 
 static void compare_rank(comparison *c, const chroprof_rank *r, const figures *f, int site)
@@ -1311,6 +1827,7 @@ static void compare_rank(comparison *c, const chroprof_rank *r, const figures *f
     hold(c, "failed", r->failed, f->ends[MODEL_FAILED]);
     hold(c, "cancelled", r->cancelled, f->ends[MODEL_CANCELLED]);
     hold(c, "abandoned", r->abandoned, f->ends[MODEL_ABANDONED]);
+    hold(c, "dropped", r->dropped, f->ends[MODEL_DROPPED]);
     hold(c, "live", r->live, f->ends[MODEL_LIVE]);
     hold(c, "stillborn", r->stillborn, f->ends[MODEL_STILLBORN]);
     if (r->has_percentiles)
@@ -1437,6 +1954,7 @@ static void compare_path(comparison *c, const chroprof_path *row, const figures 
     hold(c, "failed", row->failed, f->ends[MODEL_FAILED]);
     hold(c, "cancelled", row->cancelled, f->ends[MODEL_CANCELLED]);
     hold(c, "abandoned", row->abandoned, f->ends[MODEL_ABANDONED]);
+    hold(c, "dropped", row->dropped, f->ends[MODEL_DROPPED]);
     hold(c, "live", row->live, f->ends[MODEL_LIVE]);
     hold(c, "stillborn", row->stillborn, f->ends[MODEL_STILLBORN]);
 }
@@ -1472,11 +1990,13 @@ static uint32_t *compare_paths(comparison *c, const figures *all)
     return ids;
 }
 
-static bool is_future(const chroprof_future *row, const model_future *f, uint32_t path,
-                      uint64_t exec)
+static bool is_future(const model *m, const chroprof_future *row, const model_future *f,
+                      uint32_t path, uint64_t exec)
 {
-    return row->id == f->id && row->state == f->state && row->path == path
-           && row->since_ns == f->since && row->exec_ns == exec;
+    chroprof_state state = lost_its_frame(m, (int)(f - m->futures)) ? CHROPROF_PAUSED : f->state;
+
+    return row->id == f->id && row->state == state && row->path == path &&
+           row->since_ns == f->since && row->exec_ns == exec;
 }
 
 static void print_live(comparison *c, const chroprof_future *rows, size_t n,
@@ -1494,8 +2014,7 @@ static void print_live(comparison *c, const chroprof_future *rows, size_t n,
         const model_future *f = &m->futures[m->live[i]];
         fprintf(c->err, "    model: id %llu path %lu state %d since %llu exec %llu\n",
                 (unsigned long long)f->id, (unsigned long)(f->path < 0 ? 2 : path_ids[f->path]),
-                (int)f->state, (unsigned long long)f->since,
-                (unsigned long long)exec[m->live[i]]);
+                (int)f->state, (unsigned long long)f->since, (unsigned long long)exec[m->live[i]]);
     }
 }
 
@@ -1513,7 +2032,7 @@ static void compare_futures(comparison *c, const uint32_t *path_ids)
     for (i = 0; i < COUNT(m->live); i++) {
         const model_future *f = &m->futures[m->live[i]];
         uint32_t path = f->path < 0 ? 2 : path_ids[f->path];
-        for (k = 0; k < n && !is_future(&rows[k], f, path, exec[m->live[i]]); k++)
+        for (k = 0; k < n && !is_future(c->m, &rows[k], f, path, exec[m->live[i]]); k++)
             ;
         hold(c, "row of this id missing", k < n ? f->id : 0, f->id);
         if (f->id == 0)
@@ -1667,6 +2186,7 @@ static void compare_tables(comparison *c)
         case CHROPROF_TABLE_PATHS: hold(c, "used", rows[i].used, (uint64_t)COUNT(m->paths)); break;
         case CHROPROF_TABLE_EDGES: hold(c, "used", rows[i].used, (uint64_t)COUNT(m->edges)); break;
         case CHROPROF_TABLE_DEPTH: hold(c, "used", rows[i].used, (uint64_t)depth(m)); break;
+        case CHROPROF_TABLE_SLOW: break;
         default: continue;
         }
         hold(c, "dropped", rows[i].dropped, m->dropped[rows[i].kind]);
@@ -1709,6 +2229,9 @@ int model_compare(const model *m, const chroprof *p, FILE *err)
     path_ids = compare_paths(&c, all);
     compare_futures(&c, path_ids);
     compare_windows(&c);
+    compare_steps(&c, path_ids);
+    compare_stalls(&c);
+    compare_slowest(&c);
     arrfree(path_ids);
     arrfree(all);
     return c.differences;
@@ -1726,8 +2249,8 @@ static void laws_of_totals(comparison *c, const chroprof_totals *t)
 
 static void laws_of_rank(comparison *c, const chroprof_rank *r)
 {
-    hold(c, "calls add up", r->calls, r->completed + r->failed + r->cancelled + r->abandoned
-                                      + r->live);
+    hold(c, "calls add up", r->calls,
+         r->completed + r->failed + r->cancelled + r->abandoned + r->dropped + r->live);
     hold(c, "with_children = exec + children", r->with_children_ns, r->exec_ns + r->children_ns);
     hold(c, "slice_max within exec_max", r->slice_max_ns <= r->exec_max_ns, true);
     hold(c, "exec_max within exec", r->exec_max_ns <= r->exec_ns, true);

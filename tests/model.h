@@ -18,7 +18,7 @@ enum { MODEL_OTHER = -1 };
 /* One rule broken on purpose, to prove that a comparison can fail. */
 typedef enum model_mutant {
     MODEL_SOUND,
-    MODEL_MISBILLS_ONE_TICK,       /* once, one tick of a path goes to the loop */
+    MODEL_MISBILLS_ONE_TICK, /* once, one tick of a path goes to the loop */
     MODEL_NEVER_FOLDS,
     MODEL_FORGETS_PAST_BLAME,
     MODEL_LOSES_A_PAUSE,           /* running of the future on top begins no new slice */
@@ -27,40 +27,88 @@ typedef enum model_mutant {
 } model_mutant;
 
 typedef enum model_end {
-    MODEL_LIVE, MODEL_COMPLETED, MODEL_FAILED, MODEL_CANCELLED, MODEL_ABANDONED, MODEL_STILLBORN,
-    MODEL_FORGOTTEN                /* by a reset */
+    MODEL_LIVE,
+    MODEL_COMPLETED,
+    MODEL_FAILED,
+    MODEL_CANCELLED,
+    MODEL_ABANDONED,
+    MODEL_DROPPED,
+    MODEL_STILLBORN,
+    MODEL_FORGOTTEN /* by a reset */
 } model_end;
 
-typedef struct model_site { char *name, *file; uint32_t line; } model_site;
+typedef struct model_site {
+    char *name, *file;
+    uint32_t line;
+} model_site;
 
-typedef struct model_path { int *chain; } model_path;      /* its sites, from the root down */
+typedef struct model_path {
+    int *chain;
+} model_path; /* its sites, from the root down */
 
-typedef struct model_edge { int parent, site, path; } model_edge;
+typedef struct model_edge {
+    int parent, site, path;
+} model_edge;
 
-typedef struct model_interval { uint64_t start, end, blame; int place; } model_interval;
+typedef struct model_interval {
+    uint64_t start, end, blame;
+    int place;
+} model_interval;
+
+/* One event, and the interval up to it. base: how many frames lay below the innermost loop's. */
+typedef struct model_step {
+    uint64_t start, at, id;
+    uint32_t state;
+    int place, depth, base;
+} model_step;
+
+/* A stall, and the steps inside it: [first, end). */
+typedef struct model_stall {
+    chroprof_stall_kind kind;
+    uint64_t start, length;
+    int first, end, base;
+} model_stall;
+
+/* What a site, or a place below 0, was on top of a future's delay. */
+typedef struct model_share {
+    int site;
+    uint64_t ticks;
+} model_share;
 
 typedef struct model_future {
-    uint64_t id;                   /* 0: an enter-frame */
+    uint64_t id; /* 0: an enter-frame */
     int path;
     model_end end;
     chroprof_state state;
-    bool wants_ready;              /* ready was said while it ran */
+    bool wants_ready; /* ready was said while it ran */
     bool has_run;
     uint64_t born, died, since;
-    int delay;                     /* index of the delay under way */
+    uint64_t late;                  /* exec after its end, of frames that stayed */
+    int delay;                      /* index of the delay under way */
+    uint64_t exec, stacked, waited; /* on top, on the stack, and ready while events said so */
+    model_share *behind;            /* who was on top while it was ready */
 } model_future;
 
-typedef struct model_stay { int future; uint64_t length; bool ended; } model_stay;
+typedef struct model_stay {
+    int future;
+    uint64_t length;
+    bool ended;
+} model_stay;
 
 typedef enum model_frame_kind {
-    MODEL_FRAME_FUTURE, MODEL_FRAME_UNKNOWN, MODEL_FRAME_ENTER, MODEL_FRAME_BARRIER
+    MODEL_FRAME_FUTURE,
+    MODEL_FRAME_UNKNOWN,
+    MODEL_FRAME_ENTER,
+    MODEL_FRAME_BARRIER
 } model_frame_kind;
 
 typedef struct model_frame {
     model_frame_kind kind;
     uint64_t id;
-    int future, slice;             /* -1: none */
-    uint64_t turn;                 /* of a base frame */
+    int future, slice; /* -1: none */
+    uint64_t turn;     /* of a base frame */
+    uint64_t pushed;
+    int step; /* of the event that pushed it */
 } model_frame;
 
 typedef struct model {
@@ -68,18 +116,24 @@ typedef struct model {
     uint64_t capacity[CHROPROF_TABLE_COUNT];
     uint64_t window_ns, stall_ns, max_step_ns;
     bool on, started, idle, in_pass;
-    uint64_t last, elapsed, pass_start, events, old_blame, hidden;
+    uint64_t last, elapsed, pass_start, events, old_blame, hidden, hidden_since;
     uint64_t anomalies[CHROPROF_ANOMALY_COUNT], dropped[CHROPROF_TABLE_COUNT];
     bool ever_dropped, other_used, misbilled, strings_full;
+    bool was_off, was_hidden;   /* then the ring does not tell who was ready or on the stack, */
+    uint64_t off_at, hidden_at; /* of futures that were born by then */
+    int *slow;                  /* sites with futures that finished, in that order */
     model_site *sites;
     model_path *paths;
     model_edge *edges;
     model_interval *intervals;
     model_future *futures;
-    int *live;                     /* indices of the futures that are live, enter-frames too */
+    int *live; /* indices of the futures that are live, enter-frames too */
     model_stay *slices, *delays;
     model_frame *stack;
     uint64_t *turns, *passes;
+    model_step *steps;
+    model_stall *stalls;      /* a pass takes the place of the turn that is most of it */
+    int pass_step, pass_turn; /* event that began the pass; its longest stall, -1: none */
 } model;
 
 /* Same options as the profile's init; capacities that it shared out itself are read from p. */

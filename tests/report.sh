@@ -40,12 +40,12 @@ same_profile() {
     if python3 tests/check_page.py "$2" "$3" 2>"$scratch/log"; then ok "$1"; else
         fail "$1" "$(tail -n 1 "$scratch/log")"; fi
 }
-# refuse NAME TEXT WHERE: a profile that is none, and the place that the message names
+# refuse NAME TEXT WHERE: a profile that is none, and what the message says behind its name
 refuse() {
     printf '%s' "$2" >"$scratch/bad.json"
     for tool in report trace; do
         run $tool "$scratch/bad.json"
-        expect "${tool}_refuses_$1" 1 "bad.json:$3: "
+        expect "${tool}_refuses_$1" 1 "bad.json:$3"
     done
 }
 
@@ -65,6 +65,9 @@ cat >"$scratch/hostile.events" <<END
 5800 pending 4 twin two.c 4
 5900 running 4
 6100 completed 4
+6200 pending 5 __proto__ __proto__ 5
+6300 running 5
+6600 completed 5
 END
 run replay "$scratch/hostile.events" --stall 500ns --name "$hostile" -f json -o "$scratch/h.json"
 expect replay_of_hostile_names 0
@@ -149,8 +152,8 @@ for state in "untracked", "loop", "idle":
 assert not sums, sums
 begins = [e for e in trace["traceEvents"] if e["ph"] == "b"]
 ends = [e for e in trace["traceEvents"] if e["ph"] == "e"]
-slices = sum(len(s["slices"]) for s in profile["stalls"])
-assert len(begins) == len(ends) == len(profile["stalls"]) + slices
+shares = sum(len(s["shares"]) for s in profile["stalls"])
+assert len(begins) == len(ends) == len(profile["stalls"]) + shares
 for stall, event in zip(profile["stalls"], [e for e in begins if e["name"].startswith("stall, ")]):
     assert int(event["ts"] * 1000) == stall["start_ns"]
 counters = [e for e in trace["traceEvents"] if e["ph"] == "C"]
@@ -297,10 +300,15 @@ if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     same_profile page_of_a_piped_file "$scratch/piped.html" "$scratch/ended.json"
     run report "$block" "$scratch/ended.json" -o "$scratch/two.html"; expect file_and_json 0
     run trace "$scratch/ended.json" -o "$scratch/one.json"
-    run trace "$block" -o "$scratch/two.json"; expect trace_of_a_file 0
+    run trace "$block" --windows -o "$scratch/two.json"; expect trace_of_a_file_by_windows 0
     if cmp -s "$scratch/one.json" "$scratch/two.json"; then ok trace_of_a_file_is_the_same; else
         fail trace_of_a_file_is_the_same "it differs from the trace of its JSON"; fi
+    run trace "$block" -o "$scratch/steps.json"; expect trace_of_a_file 0
+    if python3 tests/check_trace.py "$scratch/steps.json" >"$scratch/log" 2>&1; then
+        ok trace_of_the_steps; else fail trace_of_the_steps "$(tail -n 1 "$scratch/log")"; fi
     for in in "$block" "$scratch/ended.json"; do
+        [ "$in" != "$block" ] || cp "$scratch/steps.json" "$scratch/one.json"
+        [ "$in" = "$block" ] || run trace "$in" -o "$scratch/one.json"
         run dump "$in" --format trace -o "$scratch/two.json"; expect "dump_trace_${in##*.}" 0
         if cmp -s "$scratch/one.json" "$scratch/two.json"; then ok "dump_trace_same_${in##*.}"; else
             fail "dump_trace_same_${in##*.}" "chroprof trace writes another one"; fi
@@ -323,27 +331,53 @@ if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
         run $tool "$scratch/short.chroprof"; expect "${tool}_refuses_a_cut_file" 1 "shorter than"
         "$command" $tool - <"$scratch/short.chroprof" >"$scratch/out" 2>"$scratch/err"; code=$?
         expect "${tool}_refuses_a_cut_pipe" 1 "shorter than"
-        run $tool 999999999; expect "${tool}_without_the_process" 1 "/proc/999999999/maps"
+        run $tool 999999999; expect "${tool}_without_the_process" 1 "neither a file"
     done
 else
     fail mapped_builds "$(head -n 1 "$scratch/log")"
 fi
 
+# --- a profile of 0.1.0, schema 1, whose stalls list their biggest slices: two of slow_query, 3 and
+# 2 us long, and one of render
+old=tests/golden/schema_1.json
+for format in text folded pprof firefox trace; do
+    case $format in
+    text) run symbolize --format text $old ;;
+    trace) run trace $old -o "$scratch/old.$format" ;;
+    *) run dump $old -f $format -o "$scratch/old.$format" ;;
+    esac
+    expect "schema_1_as_$format" 0
+done
+case $(grep -c '"name":"slow_query"' "$scratch/old.trace") in
+0) fail schema_1_stalls_in_the_trace "no slice of slow_query" ;;
+*) ok schema_1_stalls_in_the_trace ;;
+esac
+run diff $old $old; expect schema_1_against_itself 0 "slow_query"
+run report $old -o "$scratch/old.html"; expect schema_1_as_a_page 0
+if ! command -v node >/dev/null 2>&1; then
+    skip page_reads_schema_1 "needs node (package nodejs)"
+else
+    shares=$(node tests/columns.js "$scratch/old.html" $old shares 2>"$scratch/log")
+    wanted='slow_query 2 slices 5000 ns, longest 3000; render 1 slices 2500 ns, longest 2500'
+    if [ "$shares" = "$wanted" ]; then ok page_reads_schema_1; else
+        fail page_reads_schema_1 "$shares $(grep -m 1 Error "$scratch/log")"; fi
+fi
+
 # --- what is refused, by line and column
-refuse empty '' 1:1
-refuse text 'hello' 1:1
-refuse cut '{"chroprof":1,
+refuse empty '' " this is empty"
+refuse text 'hello' " this is no profile"
+refuse cut '{"chroprof":2,
 "sites":[' 2:10
-refuse version '{"chroprof":2}' 1:14
-refuse other_json '{"a":[1,2.5e3,-1,true,null,"\u00e9\n"]}' 1:1
-refuse number '{"chroprof":-1}' 1:13
-refuse escape '{"chroprof":1,
+refuse version '{"chroprof":3}' "1:14: "
+refuse other_json '{"a":[1,2.5e3,-1,true,null,"\u00e9\n"]}' "1:1: "
+refuse number '{"chroprof":-1}' "1:13: "
+refuse escape '{"chroprof":2,
 "name":"\x"}' 2:10
-refuse control "$(printf '{"name":"a\tb"}')" 1:11
-refuse comma '{"chroprof":1 "sites":[]}' 1:15
-refuse surplus '{"chroprof":1,"name":"","sites":[],"stalls":[],"windows":[],"futures":[]} x' 1:75
-refuse brackets "$(awk 'BEGIN { for (i = 0; i < 70; i++) printf "[" }' | sed 's/^/{"a":/')" 1:69
-printf '{"chroprof":1,"name":"","sites":{},"stalls":1,"windows":[],"futures":1}' \
+refuse control "$(printf '{"name":"a\tb"}')" "1:11: "
+refuse comma '{"chroprof":2 "sites":[]}' "1:15: "
+refuse surplus '{"chroprof":2,"name":"","sites":[],"stalls":[],"windows":[],"futures":[]} x' "1:75: "
+refuse brackets "$(awk 'BEGIN { for (i = 0; i < 70; i++) printf "[" }' | sed 's/^/{"a":/')" "1:69: "
+printf '{"chroprof":2,"name":"","sites":{},"stalls":1,"windows":[],"futures":1}' \
     >"$scratch/bad.json"
 run report "$scratch/bad.json"; expect report_refuses_types 1 "bad.json:1:70: expected a list"
 run trace "$scratch/bad.json"; expect trace_refuses_types 1 "bad.json:1:33: expected a list"
@@ -351,7 +385,7 @@ if [ "$(wc -l <"$scratch/err")" = 1 ]; then ok one_message; else
     fail one_message "$(wc -l <"$scratch/err") lines"; fi
 for part in '"stacks":[7]' '"stacks":[{"id":1,"name":7}]' '"samples":[{"at_ns":-1}]' \
     '"samples":{}' '"sampler":[]' '"stacks":[{"id":1,"inlined":[7]}],"samples":[{"stack":1}]'; do
-    printf '{"chroprof":1,"name":"","sites":[],"stalls":[],"windows":[],"futures":[],%s%s}' \
+    printf '{"chroprof":2,"name":"","sites":[],"stalls":[],"windows":[],"futures":[],%s%s}' \
         '"sampler":{},"modules":[],"stacks":[],"samples":[],' "$part" >"$scratch/bad.json"
     run trace "$scratch/bad.json"; expect "trace_refuses_$part" 1 "bad.json:1:"
 done

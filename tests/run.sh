@@ -1,12 +1,17 @@
 #!/bin/sh
-# Runs every test program, plain and with sanitizers, then the scripts. The last line is the sum of
-# theirs: "N passed, N failed, N skipped". VERBOSE=1 shows the cases that passed as well; LIMIT is
-# the time a program has, in seconds; B the folder to build in.
+# Runs the test programs, plain and with sanitizers, and the scripts. The last line is the sum of
+# theirs: "N passed, N failed, N skipped".
+#   sh tests/run.sh          what tells most in a few minutes (make test)
+#   sh tests/run.sh long     the rest (make test-long): slow cases, more sanitizers, every way to
+#                            compile the header, the examples as their build lines say
+# VERBOSE=1 shows the cases that passed as well; LIMIT is the time a program has, in seconds; B the
+# folder to build in.
 cd "$(dirname "$0")/.." || exit 1
 CC=${CC:-cc}
 MAKE=${MAKE:-make}
 B=${B:-build}
-logs=$B/test/logs
+part=${1:-short}
+logs=$B/test/logs-$part
 SCRATCH=$B/test/scratch
 LIMIT=${LIMIT:-3000}
 export B CC SCRATCH
@@ -21,18 +26,28 @@ if command -v timeout >/dev/null 2>&1; then limited="timeout $LIMIT"; fi
 
 fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
 
-# run NAME COMMAND...: into a log, with its exit status and its seconds
+# The CPU seconds, user and system, of the children of the shell whose `times` is FILE
+cpu_seconds() {
+    awk 'NR == 2 { split($1, user, /[ms]/); split($2, sys, /[ms]/)
+                   printf "%.0f", 60 * (user[1] + sys[1]) + user[2] + sys[2] }' "$1"
+}
+
+# run NAME COMMAND...: into a log, with its exit status, its seconds and those of CPU time
 run() {
     log=$logs/$1
     shift
     started=$(date +%s)
-    $limited "$@" >"$log" 2>&1 </dev/null
-    echo "$? $(($(date +%s) - started))" >"$log.status"
+    (
+        $limited "$@" >"$log" 2>&1 </dev/null
+        status=$?
+        times >"$log.times"
+        echo "$status $(($(date +%s) - started)) $(cpu_seconds "$log.times")" >"$log.status"
+    )
 }
 
 # count NAME: shows what did not pass and adds the last line to the sums
 count() {
-    read -r status seconds <"$logs/$1.status" || status=none
+    read -r status seconds cpu <"$logs/$1.status" || status=none
     last=$(tail -n 1 "$logs/$1")
     counts=$(echo "$last" |
         sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
@@ -43,7 +58,7 @@ count() {
         fail "$1" "ended without its counts, exit status $status"
         return
     fi
-    echo "$1: $last ($seconds s)"
+    echo "$1: $last ($seconds s, CPU $cpu s)"
     name=$1
     set -- $counts
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
@@ -82,10 +97,6 @@ thread_sanitizer=
 sanitizes "$san_cc" thread &&
     thread_sanitizer="$B/test/tsan/test_threads $B/test/tsan/test_sampler"
 
-# the sampler as it is where there is no timer of one thread
-itimer=$B/test/itimer/test_sampler
-[ "$(uname)" = Linux ] || itimer=
-
 # the programs that need the reference model need stb_ds
 tests=
 for source in tests/test_*.c; do
@@ -99,66 +110,154 @@ for source in tests/test_*.c; do
     fi
 done
 
+# the sampler as it is where there is no timer of one thread
+itimer=$B/test/itimer/test_sampler
+[ "$(uname)" = Linux ] || itimer=
+
+# Cases that take seconds each, by program: make test-long runs them.
+slow_of() {
+    case $1 in
+    test_formats) echo a_hundred_thousand_paths ;;
+    test_trace) echo random_streams ;;
+    test_output) echo a_locale_with_a_decimal_comma ;;
+    test_snapshot) echo killed_at_random_moments copies_of_a_block_in_a_hurry ;;
+    esac
+}
+# What takes long to build or to run with sanitizers, and has little more to show there.
+slow_programs=" test_random test_trace test_guard test_merge test_snapshot test_sampler test_capacity \
+test_formats test_bare test_suspend "
+
+# in_part CONFIGURATION NAME: the programs of this part
+in_part() {
+    case "$part $1 $slow_programs" in
+    "short san "*" $2 "*) return 1 ;;
+    "short "*) return 0 ;;
+    "long san "*" $2 "*) return 0 ;;
+    *) [ -n "$(slow_of "$2")" ] ;;
+    esac
+}
+
+# chosen CONFIGURATION NAME: the arguments that choose the cases of this part; none: all
+chosen() {
+    sign=-
+    if [ "$part" = long ]; then sign==; fi
+    case "$part $1 $slow_programs" in "long san "*" $2 "*) return ;; esac
+    for case in $(slow_of "$2"); do echo "$sign$case"; done
+}
+
+tools="chroprof $B/demo $B/bench"
 goals=
 for configuration in $configurations; do
-    for name in $tests; do goals="$goals $B/test/$configuration/$name"; done
-done
-echo "building (log: $logs/build)"
-[ "$configurations" = plain ] || goals="$goals $B/test/san/replay_events $B/test/san/replay_open"
-[ "$configurations" = plain ] && goals="$goals ITIMER_SANITIZE="
-if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" $goals $thread_sanitizer $itimer \
-    "$B/chroprof" "$B/demo" "$B/bench" >"$logs/build" 2>&1 </dev/null; then
-    fail build "$(grep -E 'error:|undefined reference|Error ' "$logs/build" | head -n 1)"
-elif warnings=$(grep 'warning:' "$logs/build" | grep -v '^make'); then     # those of compilers
-    echo "$warnings" | head -n 5
-    fail build "$(echo "$warnings" | wc -l) warnings"
-else
-    passed=$((passed + 1))
-fi
-
-# the scripts mostly compile: they go beside the programs
-scripts="compile command top diff merge report symbolize install bench"
-[ -f tests/examples.sh ] && scripts="$scripts examples examples_self"
-(
-    run compile sh tests/compile/run.sh
-    run command sh tests/command.sh "$B/chroprof"
-    run top sh tests/top.sh "$B/chroprof"
-    run diff sh tests/diff.sh "$B/chroprof" "$B/demo"
-    run merge sh tests/merge.sh "$B/chroprof"
-    run report sh tests/report.sh "$B/chroprof"
-    run install sh tests/install.sh
-    run symbolize sh tests/symbolize.sh
-    run bench sh tests/bench.sh
-    [ -f tests/examples.sh ] && run examples sh tests/examples.sh
-    [ -f tests/examples.sh ] && run examples_self sh tests/examples_self.sh
-) &
-beside=$!
-
-for configuration in $configurations; do
     for name in $tests; do
-        if [ -x "$B/test/$configuration/$name" ]; then
-            tally "$name-$configuration" "$B/test/$configuration/$name"
-        else
-            fail "$name-$configuration" "does not build"
-            grep -E 'error:|undefined reference' "$logs/build" | head -n 5
-        fi
+        ! in_part "$configuration" "$name" || goals="$goals $B/test/$configuration/$name"
     done
 done
+if [ "$part" = long ]; then
+    tools=$B/chroprof
+    [ "$configurations" = plain ] ||
+        goals="$goals $B/test/san/replay_events $B/test/san/replay_open"
+    goals="$goals $thread_sanitizer $itimer"
+    for name in words events chronos sampler merge map output random capacity snapshot traces
+    do                                                      # those that formats.sh runs
+        case " $tests " in *" test_$name "*) goals="$goals $B/test/plain/test_$name" ;; esac
+    done
+fi
+[ "$configurations" = plain ] && goals="$goals ITIMER_SANITIZE="
+# build LOG GOALS...: a warning is a failure as well
+build() {
+    log=$logs/$1
+    shift
+    echo "building (log: $log)"
+    if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" "$@" >"$log" 2>&1 </dev/null; then
+        fail build "$(grep -E 'error:|undefined reference|Error ' "$log" | head -n 1)"
+    elif warnings=$(grep 'warning:' "$log" | grep -v '^make'); then     # those of compilers
+        echo "$warnings" | head -n 5
+        fail build "$(echo "$warnings" | wc -l) warnings"
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+# The compilations that differ most from each other, by their names or (without =) parts of them.
+compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =everything_c++11
+    everything_newest strict_c99 user_c_header user_c++11 =main_c =api_0_1_0_c++ =api_0_2_0_clang++
+    api_frozen api_whole guard_whole version licence =flags_no_format_no_stdio flags_ITIMER
+    flags_no_posix =flags_posix_1995 flags_no_clock_strict_c99 flags_static_clang
+    flags_disable_clang =scope_c++11 survives_macros_c99 disabled_ symbols_gcc writable_globals
+    data_and_bss allocation locale =foreign_macros =foreign_names =foreign_macros_c++
+    =foreign_names_c++ =foreign_macros_DISABLE =foreign_names_DISABLE every_macro own_macros"
+
+# The scripts mostly compile: they go beside the programs; the examples and top mostly wait.
+examples=
+[ ! -f tests/examples.sh ] || examples="examples examples_self"
+if [ "$part" = short ]; then
+    first="style compile command symbolize bench install merge report record_command"
+    second="${examples%% *} top diff run_command"
+else
+    first="compile symbolize" second="$examples formats"
+fi
+script() {
+    case $part-$1 in
+    short-compile) run compile sh tests/compile/run.sh $compilations ;;
+    short-examples) run examples env QUICK=1 sh tests/examples.sh ;;
+    short-symbolize) run symbolize env QUICK=1 sh tests/symbolize.sh ;;
+    short-diff) run diff sh tests/diff.sh "$B/chroprof" "$B/demo" ;;
+    long-formats)           # files of its own: the same programs run beside it
+        mkdir -p "$SCRATCH/formats"
+        run formats env SCRATCH="$SCRATCH/formats" sh tests/formats.sh ;;
+    *-command | *-run_command | *-top | *-merge | *-report | *-record_command)
+        run "$1" sh "tests/$1.sh" "$B/chroprof" ;;
+    *-compile) run compile sh tests/compile/run.sh ;;
+    *) run "$1" sh "tests/$1.sh" ;;
+    esac
+}
+build build-tools $tools
+[ "$part" = short ] || build build $goals
+(for one in $first; do script "$one"; done) &
+first_lane=$!
+(for one in $second; do script "$one"; done) &
+second_lane=$!
+[ "$part" = long ] || build build $goals
+
+# programs DO CONFIGURATION: each program of this part, with its log's name
+programs() {
+    for name in $tests; do
+        ! in_part "$2" "$name" || $1 "$name-$2" "$B/test/$2/$name" $(chosen "$2" "$name")
+    done
+}
+run_built() { [ ! -x "$2" ] || run "$@"; }
+count_built() {
+    if [ -x "$2" ]; then
+        count "$1"
+    else
+        fail "$1" "does not build"
+        grep -E 'error:|undefined reference' "$logs/build" | head -n 5
+    fi
+}
+# both configurations at once, with files of their own
+lanes=
+for configuration in $configurations; do
+    mkdir -p "$SCRATCH/$configuration"
+    (SCRATCH=$SCRATCH/$configuration; programs run_built "$configuration") &
+    lanes="$lanes $!"
+done
+wait $lanes
+for configuration in $configurations; do programs count_built "$configuration"; done
 if [ "$configurations" = plain ]; then
     skipped=$((skipped + 1))
     echo "skip sanitizers: neither clang nor $CC has them"
-else
+elif [ "$part" = long ]; then
     tally fuzz-corpus sh tests/corpus.sh "$B/test/san/replay_events" fuzz/corpus_events
     tally fuzz-open-corpus sh tests/corpus.sh "$B/test/san/replay_open" fuzz/corpus_open
 fi
-if [ -n "$thread_sanitizer" ]; then
+if [ "$part" = long ]; then
     for program in $thread_sanitizer; do tally "$(basename "$program")-tsan" "$program"; done
-else
-    skipped=$((skipped + 1))
-    echo "skip test_threads-tsan and test_sampler-tsan: $san_cc has no thread sanitizer that runs here"
+    if [ -z "$thread_sanitizer" ]; then
+        skipped=$((skipped + 1))
+        echo "skip thread sanitizer: $san_cc has none that runs here"
+    fi
+    [ -z "$itimer" ] || tally test_sampler-itimer "$itimer"
 fi
-[ -z "$itimer" ] || tally test_sampler-itimer "$itimer"
-wait "$beside"
-for script in $scripts; do count "$script"; done
-tally formats sh tests/formats.sh
+wait "$first_lane" "$second_lane"
+for one in $first $second; do count "$one"; done
 finish

@@ -86,8 +86,7 @@ for i, window in enumerate(profile["windows"]):
         take(at, wait, "idle", max(1, window["idle_ns"] // PERIOD), 0, 0)
 take(profile["totals"]["elapsed_ns"] - 1, marker, "loop")
 for stall in profile["stalls"]:
-    of = leaves.get(paths[stall["slices"][0]["path"]]["site"]) if stall["slices"] and \
-        stall["slices"][0]["path"] in paths else None
+    of = leaves.get(stall["shares"][0]["site"]) if stall["shares"] else None
     weight = max(1, stall["length_ns"] // PERIOD)
     stall["samples"] = [{"stack": of[0]["id"], "weight": weight, "cpu_ns": weight * PERIOD},
                         {"stack": of[4]["id"], "weight": 1, "cpu_ns": 0}] if of else []
@@ -98,7 +97,8 @@ taken = sum(row["weight"] for row in samples)
 profile.update({
     "sampler": {"running": False, "mode": "cpu", "period_ns": PERIOD, "first_period_ns": PERIOD,
                 "budget_ppm": 10000, "ticks": taken, "samples": taken, "rows": len(samples),
-                "inside": 2, "lost": 0, "dropped": 0, "cost_ns": taken * 1500, "misses": 0},
+                "inside": 2, "lost": 0, "dropped": 0, "cost_ns": taken * 1500, "misses": 0,
+                "interrupted": 0},
     "modules": [{"id": 0, "path": "/src/server/server" + hostile, "build_id": "", "base": 0},
                 {"id": 1, "path": "/lib/libc.so.6" + hostile, "build_id": "", "base": 0}],
     "stacks": stacks, "samples": samples, "wall": []})

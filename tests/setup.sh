@@ -24,10 +24,12 @@ look() {
     needs 'command -v nm && command -v objdump' binutils
     needs 'command -v pkg-config' pkg-config
     needs 'echo "#include <elfutils/libdwfl.h>" | $CC -E -x c -' libdw-dev
+    needs 'echo "#include <libiberty/demangle.h>" | $CC -E -x c -' libiberty-dev
     needs 'pkg-config --exists glib-2.0' libglib2.0-dev
     needs 'echo "#include <ev.h>" | $CC -E -x c -' libev-dev
     needs 'echo "#include <event2/http.h>" | $CC -E -x c -' libevent-dev
     needs 'echo "#include <libunwind.h>" | $CC -E -x c -' libunwind-dev
+    needs 'echo "#include <term.h>" | $CC -E -x c -' libncurses-dev
     needs 'test -f /usr/share/i18n/locales/de_DE' locales
 }
 

@@ -6,7 +6,7 @@ B=${B:-build}
 M=$B/sizes
 mkdir -p "$M"
 
-formats="TEXT JSON FOLDED PROMETHEUS PPROF FIREFOX"
+formats="TEXT JSON FOLDED PROMETHEUS PPROF"
 # without FORMAT...: flags that leave out all formats but these
 without() {
     for format in $formats; do
@@ -22,6 +22,7 @@ all formats, no stdio, own clock|$own_clock
 JSON only, no stdio, own clock|$own_clock $(echo $(without JSON))
 folded only, no stdio, own clock|$own_clock $(echo $(without FOLDED))
 no format: reads, open, snapshot|$own_clock $(echo $(without))
+no format, no copies: reads|$own_clock $(echo $(without)) -DCHROPROF_NO_COPIES -DCHROPROF_NO_FINDINGS
 linked: init, events, ranks, totals|$own_clock $(echo $(without)) LINKED
 with its calls of libgcc and string.h|$own_clock $(echo $(without)) LINKED_WHOLE
 END

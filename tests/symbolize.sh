@@ -2,7 +2,7 @@
 # chroprof symbolize against a program that knows which functions and lines its addresses are:
 # position-independent or not, inlined calls, a shared library, C++, separate debug information,
 # none; with addr2line and, where its headers are there, with libdw.
-#   sh tests/symbolize.sh
+#   sh tests/symbolize.sh     QUICK=1: fewer ways to build the programs, nothing under sanitizers
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
 
 cd "$(dirname "$0")/.." || exit 1
@@ -32,21 +32,23 @@ export PYTHONDONTWRITEBYTECODE=1
 
 # --- the command: once with each way to ask, and once more to find what it should not do
 page=$scratch/report_page.h
-$CC -o "$scratch/bytes" examples/command/bytes.c &&
+$CC -o "$scratch/bytes" examples/report_bytes.c &&
     "$scratch/bytes" report_page <examples/report.html >"$page"
 # command NAME COMPILER FLAGS...: builds $scratch/chroprof-NAME
 command_of() {
     name=$1 compiler=$2
     shift 2
     $compiler -O0 -g -DCHROPROF_REPORT_PAGE="\"$page\"" -o "$scratch/chroprof-$name" \
-        examples/chroprof.c "$@" >"$scratch/log" 2>&1
+        examples/command/*.c "$@" >"$scratch/log" 2>&1
 }
 backends=
 if command_of addr2line "$CC"; then backends=addr2line; else
     fail builds_alone "$(head -n 1 "$scratch/log")"
 fi
 if pkg-config --exists libdw 2>/dev/null; then
-    if command_of libdw "$CC" -DCHROPROF_LIBDW -DCHROPROF_DEMANGLE -ldw -lstdc++; then
+    if [ "${QUICK:-}" = 1 ] && cp "${B:-build}/chroprof" "$scratch/chroprof-libdw"; then
+        backends="$backends libdw"          # as it is installed
+    elif command_of libdw "$CC" -DCHROPROF_LIBDW -DCHROPROF_DEMANGLE -ldw -lstdc++; then
         backends="$backends libdw"
     else
         fail builds_with_libdw "$(head -n 1 "$scratch/log")"
@@ -54,9 +56,13 @@ if pkg-config --exists libdw 2>/dev/null; then
 else
     skip libdw "needs pkg-config and libdw-dev"
 fi
-sanitized=
-command_of sanitized clang -fsanitize=address,undefined -fno-sanitize-recover=undefined &&
-    sanitized=sanitized
+rare=1 readers= sanitized=              # readers: of the names of C++, of Rust
+if [ "${QUICK:-}" = 1 ]; then rare=; else
+    command_of cxa "$CC" -DCHROPROF_DEMANGLE -lstdc++ && readers=cxa
+    command_of iberty "$CC" -DCHROPROF_LIBIBERTY -liberty && readers="$readers iberty"
+    command_of sanitized clang -fsanitize=address,undefined -fno-sanitize-recover=undefined &&
+        sanitized=sanitized
+fi
 
 # --- the programs
 if ! $CC -O0 -fPIC -c -o "$scratch/impl.o" tests/compile/impl.c 2>"$scratch/log"; then
@@ -105,6 +111,7 @@ says() {
 }
 # NAME, and the flags that make it
 while read -r name flags; do
+    [ -n "$name" ] || continue
     # shellcheck disable=SC2086 # flags are several words
     if ! program "$name" $flags; then
         fail "${name}_builds" "$(head -n 1 "$scratch/log")"
@@ -115,14 +122,15 @@ while read -r name flags; do
         found "${backend}_$name" "$name" "$backend" lines
     done
 done <<END
-pie -g
-fixed -g
-dwarf4 -g -gdwarf-4
 cpp -g -DWITH_CPP -lstdc++
+pie -g
+${rare:+fixed -g
+dwarf4 -g -gdwarf-4
 sections -g -ffunction-sections -Wl,--gc-sections
-no_id -g -Wl,--build-id=none
+no_id -g -Wl,--build-id=none}
 END
-if command -v clang >/dev/null 2>&1 && (CC=clang; program clang -g); then
+if [ -z "$rare" ]; then :
+elif command -v clang >/dev/null 2>&1 && (CC=clang; program clang -g); then
     for backend in $backends; do
         symbolize clang "$backend"
         found "${backend}_clang" clang "$backend" lines
@@ -199,6 +207,9 @@ changed module_is_a_pipe "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/fifo|" 
 changed module_is_a_folder "s|\"path\":\"[^\"]*program|\"path\":\"$scratch|" "no plain file"
 changed module_is_empty "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/empty|" "no ELF file"
 changed build_id_is_none "s|\"build_id\":\"|&../../|" "build id is malformed"
+odd=$(printf '\302\2332J\342\200\256\342\200\250\23331m')
+changed module_would_steer "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/\\\\u001b$odd|" \
+    "/\\x1b\\u009b2J\\u202e\\u2028\\x9b31m: No such file"
 odd="$scratch/-e \$(touch pwned);touch pwned"
 mkdir -p "$odd"
 cp "$scratch/other/program" "$odd/program"
@@ -246,6 +257,53 @@ refused build_id build_id 7
 sed 's/"stacks":\[/"stacks":[7,/' "$scratch/other/before.json" >"$scratch/bad.json"
 "$scratch/chroprof-addr2line" symbolize "$scratch/bad.json" >/dev/null 2>"$scratch/err"
 says refused_rows "expected an object"
+
+# --- names of C++ and Rust: those of the file's symbols, and those that only the profile has
+names=$scratch/names
+mkdir -p "$names"
+cat >"$names/names.c" <<'END'
+int a(void) __asm__("_ZN3app4workEi");
+int b(void) __asm__("_ZN3app4test17h0123456789abcdefE");
+int c(void) __asm__("_RNvC7mycrate3foo");
+int d(void) __asm__("_Znothing");
+int a(void) { return 1; }
+int b(void) { return 2; }
+int c(void) { return 3; }
+int d(void) { return 4; }
+END
+cat >"$names/check.py" <<'END'
+import json, subprocess, sys
+command, library, rust = sys.argv[1], sys.argv[2], sys.argv[3] == "iberty"
+WANT = {"_ZN3app4workEi": "app::work(int)", "_ZN3app4test17h0123456789abcdefE": "app::test",
+        "_RNvC7mycrate3foo": "mycrate::foo" if rust else None, "_Znothing": None}
+lines = subprocess.check_output(["nm", "-D", library], text=True).splitlines()
+places = {line.split()[2]: int(line.split()[0], 16) for line in lines if " T " in line}
+for module, path in enumerate([library, "/missing"]):
+    for name, readable in WANT.items():
+        row = {"id": 1, "parent": 0, "kind": "native", "path": 0, "module": module,
+               "address": places[name], "return": False, "name": "" if module == 0 else name,
+               "weight": 1, "cpu_ns": 0}
+        profile = json.load(open(sys.argv[4], encoding="utf-8"))
+        profile["modules"] = [{"id": i, "path": p, "build_id": "", "base": 0}
+                              for i, p in enumerate([library, "/missing"])]
+        profile["stacks"] = [row]
+        out = subprocess.run([command, "symbolize", "-"], input=json.dumps(profile), text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+                             env={"PATH": "/nonexistent"}).stdout    # without addr2line
+        found = json.loads(out)["stacks"][0].get("function")
+        wanted = readable or (name if module == 0 else None)
+        assert found == wanted, (path, found, wanted)
+END
+if $CC -shared -fPIC -Wl,--build-id=none -o "$names/libnames.so" "$names/names.c" 2>"$scratch/log"; then
+    for reader in $readers; do
+        if python3 "$names/check.py" "$scratch/chroprof-$reader" "$names/libnames.so" "$reader" \
+            "$scratch/other/before.json" 2>"$scratch/log"; then ok "names_by_$reader"
+        else fail "names_by_$reader" "$(tail -n 1 "$scratch/log")"; fi
+    done
+    case $readers${rare:-iberty} in *iberty*) ;; *) skip names_by_iberty "needs libiberty-dev" ;; esac
+else
+    fail names_build "$(head -n 1 "$scratch/log")"
+fi
 
 # --- programs with the sampler on: what they were planted to do, down to function and line
 # line_of FILE TEXT: where in the source that stands
@@ -342,6 +400,16 @@ else
     fail hung_builds "$(head -n 1 "$scratch/log")"
 fi
 
+# --- files that ask for endless work
+if [ -n "$rare" ]; then
+    mkdir -p "$scratch/crafted"
+    crafted=
+    for backend in $backends $sanitized; do crafted="$crafted $scratch/chroprof-$backend"; done
+    # shellcheck disable=SC2086 # several words
+    if python3 tests/symbolize/crafted.py "$scratch/crafted" $crafted >"$scratch/log" 2>&1
+    then ok crafted_files; else fail crafted_files "$(tail -n 1 "$scratch/log")"; fi
+fi
+
 # --- files that were tampered with: any answer, but an orderly end
 if [ -n "$sanitized" ]; then
     cp "$scratch/other/program" "$scratch/other/whole"
@@ -399,7 +467,7 @@ END
         fail damaged_profiles "$(tail -n 1 "$scratch/log")"; fi
     symbolize other sanitized
     found sanitized_lines other sanitized lines
-else
+elif [ -n "$rare" ]; then
     skip damaged_files "needs clang with its sanitizers"
 fi
 finish

@@ -46,7 +46,7 @@ TEST(a_clock_of_the_hosts_is_enough)
     CHECK_EQ(rank_of(&p, "accept").exec_ns, 10);
     laws(&p);
     CHECK(out != NULL);
-    for (f = 0; f < 6; f++)
+    for (f = 0; f <= CHROPROF_PPROF; f++)
         CHECK_EQ(chroprof_dump(&p, (chroprof_format)f, out), 0);
     fclose(out);
     laws(&p);
@@ -111,10 +111,8 @@ TEST(samples_without_a_linker)
 }
 
 static const test_case tests[] = {
-    CASE(without_a_clock_init_says_so),
-    CASE(a_clock_of_the_hosts_is_enough),
-    CASE(the_origin_of_a_bare_profile),
-    CASE(without_timers_there_is_no_sampler),
+    CASE(without_a_clock_init_says_so), CASE(a_clock_of_the_hosts_is_enough),
+    CASE(the_origin_of_a_bare_profile), CASE(without_timers_there_is_no_sampler),
     CASE(samples_without_a_linker),
 };
 

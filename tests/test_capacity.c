@@ -10,12 +10,18 @@
 enum { SITES = 12, IDS = 24 };
 
 static const chroprof_site sites[SITES] = {
-    { "s0", "workload.c", 1 },       { "s1", "workload.c", 2 },
-    { "s2 with a long name", "w", 3 }, { "s3", NULL, 4 },
-    { "s4", "workload.c", 5 },       { "s5", "another file.c", 6 },
-    { "", "", 7 },                   { "s7", "workload.c", 8 },
-    { "s8", "workload.c", 9 },       { "s9 \xc3\xa4", "workload.c", 10 },
-    { "s10", "workload.c", 11 },     { "s11", "workload.c", 12 },
+    { "s0", "workload.c", 1 },
+    { "s1", "workload.c", 2 },
+    { "s2 with a long name", "w", 3 },
+    { "s3", NULL, 4 },
+    { "s4", "workload.c", 5 },
+    { "s5", "another file.c", 6 },
+    { "", "", 7 },
+    { "s7", "workload.c", 8 },
+    { "s8", "workload.c", 9 },
+    { "s9 \xc3\xa4", "workload.c", 10 },
+    { "s10", "workload.c", 11 },
+    { "s11", "workload.c", 12 },
 };
 
 /* ---- a workload of every kind of event, mostly orderly, the same for the same seed ---- */
@@ -23,11 +29,11 @@ static const chroprof_site sites[SITES] = {
 static chroprof_state any_state(uint64_t *seed)
 {
     static const chroprof_state often[8] = {
-        CHROPROF_PENDING, CHROPROF_PENDING, CHROPROF_RUNNING, CHROPROF_RUNNING,
-        CHROPROF_PAUSED, CHROPROF_COMPLETED, CHROPROF_ENTER, CHROPROF_LEAVE,
+        CHROPROF_PENDING, CHROPROF_PENDING,   CHROPROF_RUNNING, CHROPROF_RUNNING,
+        CHROPROF_PAUSED,  CHROPROF_COMPLETED, CHROPROF_ENTER,   CHROPROF_LEAVE,
     };
     uint64_t r = random_below(seed, 32);
-    return r < 8 ? often[r] : (chroprof_state)random_below(seed, CHROPROF_SWITCH + 1);
+    return r < 8 ? often[r] : (chroprof_state)random_below(seed, CHROPROF_NEXT + 1);
 }
 
 static uint64_t one_event(chroprof *p, uint64_t *seed, uint64_t now)
@@ -60,8 +66,9 @@ static void workload(chroprof *p, uint64_t seed, unsigned events, unsigned every
 static void set_capacity(chroprof_options *o, chroprof_table_kind kind, uint32_t capacity)
 {
     uint32_t *const field[CHROPROF_TABLE_COUNT] = {
-        &o->max_futures, &o->max_sites, &o->max_paths, &o->max_edges, &o->max_depth,
-        &o->max_histograms, &o->max_samples, &o->max_windows, &o->max_stalls, &o->string_bytes,
+        &o->max_futures,      &o->max_sites,   &o->max_paths,   &o->max_edges,  &o->max_depth,
+        &o->max_histograms,   &o->max_samples, &o->max_windows, &o->max_stalls, &o->string_bytes,
+        &o->max_stack_frames, &o->max_events,  &o->max_slow,
     };
     *field[kind] = capacity;
 }
@@ -153,7 +160,7 @@ TEST(capacities_are_as_given)
     CHECK_EQ(chroprof_tables(p, rows, CHROPROF_TABLE_COUNT), CHROPROF_TABLE_COUNT);
     for (kind = 0; kind < CHROPROF_TABLE_COUNT; kind++) {
         CHECK_EQ(rows[kind].kind, kind);
-        CHECK_EQ(rows[kind].capacity, 10 + kind);
+        CHECK_EQ(rows[kind].capacity, kind == CHROPROF_TABLE_EVENTS ? 64 : 10 + kind);
         CHECK_EQ(rows[kind].dropped, 0);
         CHECK_EQ(rows[kind].advice, 0);
     }
@@ -172,6 +179,7 @@ TEST(the_size_of_the_defaults)
     o.max_histograms = 32;
     o.max_windows = 120;
     o.max_stalls = 32;
+    o.max_slow = 16;
     o.string_bytes = 4096;
     CHECK_EQ(chroprof_memory_size(NULL), chroprof_memory_size(&o));
 }
@@ -244,6 +252,8 @@ TEST(sizes_from_the_minimum_up)
     size_t size, step;
     for (size = CHROPROF_MEMORY_MIN, step = 1; size < 1 << 20; size += step, step += 34)
         CHECK_EQ(try_size(size, &options), CHROPROF_OK);
+    for (size = 13000; size < 15000; size++)
+        CHECK_EQ(try_size(size, &options), CHROPROF_OK);
 }
 
 TEST(a_small_block_is_shared_out)
@@ -264,15 +274,18 @@ TEST(a_small_block_is_shared_out)
 /* What is shared out to whom may be changed on purpose only. */
 TEST(capacities_of_blocks_that_are_shared_out)
 {
-    static const struct { size_t size; uint64_t capacity[CHROPROF_TABLE_COUNT]; } want[] = {
-        { 7168, { 2, 2, 3, 5, 2, 0, 0, 1, 1, 50 } },
-        { 8192, { 7, 3, 5, 7, 3, 0, 0, 1, 1, 70 } },
-        { 12000, { 10, 8, 12, 16, 8, 0, 0, 4, 2, 160 } },
-        { 20000, { 87, 9, 19, 29, 9, 0, 0, 12, 2, 405 } },
-        { 32768, { 200, 11, 31, 51, 11, 0, 0, 23, 3, 825 } },
-        { 65536, { 395, 15, 48, 98, 17, 0, 16, 38, 4, 1700 } },
-        { 262144, { 1226, 49, 212, 467, 58, 8, 30, 72, 17, 8595 } },
-        { 1048576, { 4835, 183, 867, 1941, 221, 37, 124, 86, 64, 36105 } },
+    static const struct {
+        size_t size;
+        uint64_t capacity[CHROPROF_TABLE_COUNT];
+    } want[] = {
+        { 7680, { 1, 1, 1, 1, 1, 0, 0, 1, 1, 10, 0, 64, 0 } },
+        { 8192, { 1, 1, 2, 3, 1, 0, 0, 1, 1, 30, 0, 64, 0 } },
+        { 12000, { 9, 5, 8, 11, 5, 0, 0, 2, 1, 110, 0, 64, 0 } },
+        { 20000, { 84, 8, 13, 18, 8, 0, 0, 6, 2, 240, 0, 64, 0 } },
+        { 32768, { 222, 11, 17, 24, 11, 0, 0, 12, 2, 480, 0, 128, 0 } },
+        { 65536, { 405, 15, 23, 35, 14, 0, 16, 20, 3, 920, 128, 256, 1 } },
+        { 262144, { 1470, 56, 82, 138, 47, 20, 35, 35, 12, 4860, 470, 1024, 6 } },
+        { 1048576, { 4025, 220, 319, 547, 178, 100, 163, 41, 48, 20580, 2284, 8192, 28 } },
     };
     unsigned char *block = (unsigned char *)harness_memory();
     size_t i, kind;
@@ -480,7 +493,7 @@ static void write_everything(chroprof *p)
 {
     int format;
     FILE *out = tmpfile();
-    for (format = 0; format <= CHROPROF_FIREFOX + 1; format++) {
+    for (format = 0; format <= CHROPROF_TRACE + 2; format++) {
         chroprof_write(p, (chroprof_format)format, swallow, NULL);
         if (out != NULL)
             chroprof_dump(p, (chroprof_format)format, out);
@@ -524,6 +537,53 @@ TEST(a_handle_after_a_failed_init)
     memset(&p, 0xff, sizeof p);
     CHECK_EQ(chroprof_init(&p, harness_memory(), 100, NULL), CHROPROF_ERR_MEMORY);
     use_everything(&p);
+}
+
+/* The reports say it to those who did not look at the result. */
+static const char *report(chroprof *p, chroprof_format format, int result)
+{
+    static harness_output output;
+    output.used = 0;
+    CHECK_EQ(chroprof_write(p, format, harness_collect, &output), result);
+    output.bytes[output.used] = '\0';
+    return output.bytes;
+}
+
+static void hold_why(chroprof *p, const char *why)
+{
+    char words[400];
+    int result = p->core != NULL ? 0 : -1;
+    CHECK_STR(chroprof_why_off(p), why);
+    snprintf(words, sizeof words, "\"why_off\":\"%s\"", why);
+    CHECK(strstr(report(p, CHROPROF_JSON, result), words) != NULL);
+    snprintf(words, sizeof words, "chroprof: no profile: %s\n", why);
+    if (result != 0)
+        CHECK_STR(report(p, CHROPROF_TEXT, -1), words);
+    else
+        CHECK((strstr(report(p, CHROPROF_TEXT, 0), "no events are taken:\n") != NULL) ==
+              (*why != '\0'));
+    if (result != 0)
+        CHECK_STR(report(p, CHROPROF_FOLDED, -1), "");
+}
+
+TEST(a_report_tells_why_there_is_no_profile)
+{
+    chroprof p;
+    chroprof_options o = every_capacity(0);
+    o.clock = chroprof_clock_manual;
+    memset(&p, 0, sizeof p);
+    hold_why(&p, "not started: call chroprof_init or chroprof_map first");
+    chroprof_init(&p, harness_memory(), 100, &o);
+    hold_why(&p, chroprof_result_text(CHROPROF_ERR_MEMORY));
+    chroprof_init(&p, NULL, 100, &o);
+    hold_why(&p, chroprof_result_text(CHROPROF_ERR_ARGUMENT));
+    CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, &o), CHROPROF_OK);
+    hold_why(&p, "");
+    chroprof_set_enabled(&p, false);
+    hold_why(&p, "switched off: call chroprof_set_enabled(p, true)");
+    chroprof_set_enabled(&p, true);
+    hold_why(&p, "");
+    CHECK(*chroprof_why_off(NULL) != '\0');
 }
 
 TEST(every_result_has_a_text)
@@ -584,7 +644,9 @@ static int follow_advice(chroprof_options *options, chroprof_table_kind kind)
 TEST(the_advised_capacity_is_enough)
 {
     static const chroprof_table_kind counted[4] = {
-        CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_SITES, CHROPROF_TABLE_HISTOGRAMS,
+        CHROPROF_TABLE_FUTURES,
+        CHROPROF_TABLE_SITES,
+        CHROPROF_TABLE_HISTOGRAMS,
         CHROPROF_TABLE_STRINGS,
     };
     size_t i;
@@ -600,7 +662,9 @@ TEST(the_advised_capacity_is_enough)
 TEST(the_advised_capacity_of_the_tree_is_enough_soon)
 {
     static const chroprof_table_kind deep[3] = {
-        CHROPROF_TABLE_PATHS, CHROPROF_TABLE_EDGES, CHROPROF_TABLE_DEPTH,
+        CHROPROF_TABLE_PATHS,
+        CHROPROF_TABLE_EDGES,
+        CHROPROF_TABLE_DEPTH,
     };
     size_t i;
     for (i = 0; i < 3; i++) {
@@ -651,6 +715,7 @@ static const test_case cases[] = {
     CASE(a_null_handle),
     CASE(a_zeroed_handle),
     CASE(a_handle_after_a_failed_init),
+    CASE(a_report_tells_why_there_is_no_profile),
     CASE(every_result_has_a_text),
     CASE(a_copied_handle),
     CASE(the_advised_capacity_is_enough),

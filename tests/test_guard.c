@@ -1,7 +1,7 @@
 /* tests/test_guard.c - memory that ends where it may not be touched, writers that fail, clocks that
  * jump, ids at the ends of their range. Every public function that takes memory, every output
  * format. */
-#define _DEFAULT_SOURCE            /* MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
 
@@ -12,7 +12,7 @@
 #ifdef __linux__
 #include <sys/epoll.h>
 #ifdef __mips__
-#define MASK_BYTES 16              /* of the kernel's signal set */
+#define MASK_BYTES 16 /* of the kernel's signal set */
 #else
 #define MASK_BYTES 8
 #endif
@@ -100,6 +100,7 @@ static void every_event(chroprof *p, uint64_t *now)
         chroprof_running(p, id);
         chroprof_event(p, CHROPROF_ENTER, 0, &C, *now += 40);
         chroprof_enter(p, made);
+        chroprof_next(p, &A);
         chroprof_loop_enter(p);
         chroprof_event(p, CHROPROF_TICK, 0, NULL, *now += 30);
         chroprof_loop_leave(p);
@@ -145,11 +146,13 @@ static uint64_t every_output(chroprof *p)
     const void *at_look = look_area.bytes, *at_top = top_area.bytes;
     uint64_t sum = 0;
     int f;
-    for (f = 0; f < 6; f++)
+    for (f = 0; f <= CHROPROF_PPROF; f++)
         CHECK_EQ(chroprof_write(p, (chroprof_format)f, read_bytes, &sum), 0);
+    CHECK_EQ(chroprof_write(p, CHROPROF_TRACE, read_bytes, &sum), 0);
     CHECK_EQ(chroprof_write_text(p, (const chroprof_text_options *)at_look, read_bytes, &sum), 0);
-    CHECK_EQ(chroprof_write_prometheus(p, (const chroprof_prometheus_options *)at_top, read_bytes,
-                                       &sum), 0);
+    CHECK_EQ(
+        chroprof_write_prometheus(p, (const chroprof_prometheus_options *)at_top, read_bytes, &sum),
+        0);
     drop(look_area), drop(top_area);
     return sum;
 }
@@ -159,8 +162,9 @@ static void dump_all(chroprof *p)
     FILE *out = fopen(scratch("guard.dump"), "w");
     int f;
     CHECK(out != NULL);
-    for (f = 0; f < 6; f++)
+    for (f = 0; f <= CHROPROF_PPROF; f++)
         CHECK_EQ(chroprof_dump(p, (chroprof_format)f, out), 0);
+    CHECK_EQ(chroprof_dump(p, CHROPROF_TRACE, out), 0);
     fclose(out);
     remove(scratch("guard.dump"));
 }
@@ -171,8 +175,11 @@ static void dump_all(chroprof *p)
     X(chroprof_path, chroprof_paths(p, rows, capacity))                                            \
     X(chroprof_future, chroprof_futures(p, rows, capacity))                                        \
     X(chroprof_window, chroprof_windows(p, rows, capacity))                                        \
+    X(chroprof_window, chroprof_windows_from(p, 1, rows, capacity))                                \
     X(uint64_t, chroprof_site_windows(p, 4, rows, capacity))                                       \
+    X(uint64_t, chroprof_site_windows_from(p, 4, 1, rows, capacity))                               \
     X(chroprof_stall, chroprof_stalls(p, rows, capacity))                                          \
+    X(chroprof_step, chroprof_timeline(p, 0, UINT64_MAX, rows, capacity))                          \
     X(chroprof_frame, chroprof_frames(p, rows, capacity))                                          \
     X(chroprof_table, chroprof_tables(p, rows, capacity))                                          \
     X(chroprof_anomaly, chroprof_anomalies(p, rows, capacity))
@@ -196,6 +203,68 @@ static void every_list(const chroprof *p)
 {
     LISTS(TRY_LIST)
 }
+
+/* One row of each cursor, and rows by their ids, at a forbidden page; as many as there are. */
+#define CURSORS(X)                                                                                 \
+    X(chroprof_rank, chroprof_next_rank(p, &cursor, row))                                          \
+    X(chroprof_path, chroprof_next_path(p, &cursor, row))                                          \
+    X(chroprof_future, chroprof_next_future(p, &cursor, row))                                      \
+    X(chroprof_stall, chroprof_next_stall(p, &cursor, row))                                        \
+    X(chroprof_step, chroprof_next_step(p, &cursor, row))                                          \
+    X(chroprof_sample_row, chroprof_next_sample(p, &cursor, row))                                  \
+    X(chroprof_stack_row, chroprof_next_stack(p, &cursor, row))                                    \
+    X(chroprof_wall, chroprof_next_wall(p, &cursor, row))                                          \
+    X(chroprof_rank, chroprof_read_rank(p, (uint32_t)cursor++, row) || cursor < 9)                 \
+    X(chroprof_path, chroprof_read_path(p, (uint32_t)cursor++, row) || cursor < 9)                 \
+    X(chroprof_path, chroprof_read_path_alone(p, (uint32_t)cursor++, row) || cursor < 9)           \
+    X(chroprof_site_row, chroprof_next_site(p, &cursor, row))                                      \
+    X(uint64_t, chroprof_slice_counts(p, (uint32_t)cursor++, &most, 1, row) || cursor < 9)         \
+    X(chroprof_module, chroprof_modules(p, row, 1) > ++cursor)                                     \
+    X(chroprof_anomaly, chroprof_read_anomaly(p, (chroprof_anomaly_kind)cursor++, row))            \
+    X(chroprof_options, (chroprof_read_options(p, row), cursor++ < 1))
+
+#define TRY_CURSOR(type, call)                                                                     \
+    {                                                                                              \
+        uint64_t cursor = 0;                                                                       \
+        area a = area_of(sizeof(type), true);                                                      \
+        void *memory = a.bytes;                                                                    \
+        type *row = (type *)memory;                                                                \
+        while (call) {}                                                                            \
+        CHECK(cursor > 0);                                                                         \
+        drop(a);                                                                                   \
+    }
+
+static void every_cursor(const chroprof *p)
+{
+    area at_parent = area_of(sizeof(uint32_t), true);
+    void *parent = at_parent.bytes;
+    const uint64_t most = UINT64_MAX;
+    CURSORS(TRY_CURSOR)
+    CHECK(chroprof_path_name(p, 3, (uint32_t *)parent, NULL) != NULL);
+    CHECK_STR(chroprof_why_off(p), "");
+    drop(at_parent);
+}
+
+/* Small blocks have no room for any. */
+static void every_slow_future(const chroprof *p)
+{
+    size_t count = chroprof_slowest(p, NULL, 0), seen = 0;
+    area rows = area_of((count + (count == 0)) * sizeof(chroprof_slow), true);
+    void *memory = rows.bytes;
+    uint64_t cursor = 0;
+    CHECK_EQ(chroprof_slowest(p, (chroprof_slow *)memory, count), count);
+    while (chroprof_next_slowest(p, &cursor, (chroprof_slow *)memory + (count > 0 ? count - 1 : 0)))
+        seen++;
+    CHECK_EQ(seen, count);
+    drop(rows);
+}
+
+#ifndef CHROPROF_NO_FINDINGS
+static void every_finding(const chroprof *p)
+{
+    TRY_LIST(chroprof_finding, chroprof_findings(p, rows, capacity))
+}
+#endif
 
 /* >>cases of memory */
 
@@ -246,6 +315,9 @@ TEST(lists_fill_no_more_than_they_may)
     at(p, now, LOOP_ENTER, 0, NULL);
     at(p, now, ENTER, 0, &A);
     every_list(p);
+#ifndef CHROPROF_NO_FINDINGS
+    every_finding(p);
+#endif
     drop(handle);
 }
 
@@ -386,7 +458,7 @@ static const char *draw_some(chroprof *p, uint64_t *now)
 
 #define LISTS_OF_SAMPLES(X)                                                                        \
     X(chroprof_sample_row, chroprof_samples(p, 0, UINT64_MAX, rows, capacity))                     \
-    X(chroprof_sample_row, chroprof_samples(p, 1, UINT64_MAX - 1, rows, capacity))                         \
+    X(chroprof_sample_row, chroprof_samples(p, 1, UINT64_MAX - 1, rows, capacity))                 \
     X(chroprof_stack_frame, chroprof_stack(p, 1, rows, capacity))
 
 static void every_sample_list(const chroprof *p)
@@ -394,10 +466,8 @@ static void every_sample_list(const chroprof *p)
     LISTS_OF_SAMPLES(TRY_LIST)
 }
 
-static void every_wall(const chroprof *p)
-{
-    TRY_LIST(chroprof_wall, chroprof_walls(p, rows, capacity))
-}
+static void every_wall(const chroprof *p){ TRY_LIST(chroprof_wall,
+                                                    chroprof_walls(p, rows, capacity)) }
 
 TEST(samples_at_a_forbidden_page)
 {
@@ -419,8 +489,11 @@ TEST(samples_at_a_forbidden_page)
         CHECK_EQ(chroprof_open(&older, to.bytes, size), CHROPROF_OK);
         every_sample_list(&older);
         without_draws = draw_some(&p, &now);
-        if (without_draws == NULL)
+        if (without_draws == NULL) {
             every_wall(&p);
+            every_slow_future(&p);
+            every_cursor(&p);
+        }
         every_sample(&p, &now);
         CHECK(every_output(&p) > 0);
         CHECK_EQ(chroprof_difference(&p, &older, since.bytes, size), CHROPROF_OK);
@@ -452,8 +525,9 @@ TEST(a_profile_in_a_file)
     snprintf(text, sizeof text, "%s-%ld", scratch("guard"), (long)getpid());
     path = copy_at_end(text, strlen(text) + 1);
     CHECK_EQ(chroprof_map(p, (const char *)path.bytes, 0, small), CHROPROF_OK);
+    CHECK_EQ(chroprof_file_owner((const char *)path.bytes), CHROPROF_ERR_OWNED);
     chroprof_enter(p, &A);
-    text[strlen(text) - 1] ^= 1;                   /* another name of the same length */
+    text[strlen(text) - 1] ^= 1; /* another name of the same length */
     child = copy_at_end(text, strlen(text) + 1);
     CHECK_EQ(chroprof_fork_child(p, (const char *)child.bytes), CHROPROF_OK);
     CHECK_EQ(totals_of(p).events, 0);
@@ -536,13 +610,14 @@ static int fail_once(void *user, const void *bytes, size_t count)
     return ++s->calls == s->fails_at;
 }
 
+/* 5 is no format, nor is 7: they stand for the two calls that take options. */
 static int write_with(chroprof *p, int format, stubborn *s)
 {
     const chroprof_text_options look = { 60, 3, CHROPROF_BY_BLAME, false, true };
     const chroprof_prometheus_options top = { 2, CHROPROF_BY_CALLS };
-    if (format == 6)
+    if (format == CHROPROF_TRACE + 1)
         return chroprof_write_text(p, &look, fail_once, s);
-    if (format == 7)
+    if (format == CHROPROF_TRACE - 1)
         return chroprof_write_prometheus(p, &top, fail_once, s);
     return chroprof_write(p, (chroprof_format)format, fail_once, s);
 }
@@ -580,7 +655,7 @@ TEST(a_writer_that_fails_at_any_call)
 {
     chroprof *p = many_sites();
     int format;
-    for (format = 0; format < 8; format++) {
+    for (format = 0; format <= CHROPROF_TRACE + 1; format++) {
         stubborn s = { 0, 0, false };
         unsigned total, k;
         CHECK_EQ(write_with(p, format, &s), 0);
@@ -601,21 +676,30 @@ TEST(a_writer_that_fails_at_any_call)
 TEST(a_writer_that_is_missing)
 {
     chroprof *p = many_sites();
+    stubborn s = { 0, 0, false };
     int format;
-    for (format = 0; format < 6; format++) {
+    for (format = 0; format <= CHROPROF_TRACE; format++) {
         CHECK_EQ(chroprof_write(p, (chroprof_format)format, NULL, NULL), -1);
-        CHECK_EQ(chroprof_write(NULL, (chroprof_format)format, fail_once, NULL), -1);
+        s.calls = 0;
+        CHECK_EQ(chroprof_write(NULL, (chroprof_format)format, fail_once, &s), -1);
+        /* these two say why there is nothing */
+        CHECK_EQ(s.calls != 0, format == CHROPROF_TEXT || format == CHROPROF_JSON);
     }
     CHECK_EQ(chroprof_write_text(p, NULL, NULL, NULL), -1);
     CHECK_EQ(chroprof_write_prometheus(p, NULL, NULL, NULL), -1);
-    CHECK_EQ(chroprof_write_prometheus(NULL, NULL, fail_once, NULL), -1);
+    CHECK_EQ(chroprof_write_prometheus(NULL, NULL, fail_once, &s), -1);
 }
 
 /* >>clocks */
 
-typedef struct wild_clock { uint64_t now; } wild_clock;
+typedef struct wild_clock {
+    uint64_t now;
+} wild_clock;
 
-static uint64_t read_wild(void *user) { return ((wild_clock *)user)->now; }
+static uint64_t read_wild(void *user)
+{
+    return ((wild_clock *)user)->now;
+}
 
 static chroprof *wild_profile(wild_clock *clock, uint64_t start, uint64_t max_step)
 {
@@ -634,10 +718,18 @@ enum { YEAR_S = 31556952 };
 /* Whatever the clock does, time is conserved and the calls are counted. */
 TEST(a_clock_that_jumps_by_years)
 {
-    static const uint64_t jumps[] = {
-        0, 1, 1000, YEAR, 0 - YEAR, 100 * YEAR, 0 - 100 * YEAR, UINT64_C(1) << 62,
-        0 - (UINT64_C(1) << 62), UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1, UINT64_MAX
-    };
+    static const uint64_t jumps[] = { 0,
+                                      1,
+                                      1000,
+                                      YEAR,
+                                      0 - YEAR,
+                                      100 * YEAR,
+                                      0 - 100 * YEAR,
+                                      UINT64_C(1) << 62,
+                                      0 - (UINT64_C(1) << 62),
+                                      UINT64_C(1) << 63,
+                                      (UINT64_C(1) << 63) - 1,
+                                      UINT64_MAX };
     const size_t kinds = sizeof jumps / sizeof *jumps;
     uint64_t state, round, before, calls;
     wild_clock clock;
@@ -670,7 +762,7 @@ TEST(a_clock_that_passes_its_end)
     wild_clock clock;
     chroprof *p = wild_profile(&clock, UINT64_MAX - 49, 0);
     chroprof_enter(p, &A);
-    clock.now += 100;                              /* 50 by now */
+    clock.now += 100; /* 50 by now */
     chroprof_leave(p);
     CHECK_EQ(clock.now, 50);
     CHECK_EQ(rank_of(p, "accept").exec_ns, 100);
@@ -688,7 +780,7 @@ TEST(a_clock_that_goes_back_a_year)
     chroprof_tick(p);
     clock.now -= YEAR;
     chroprof_tick(p);
-    clock.now += 7;                                /* goes on from there */
+    clock.now += 7; /* goes on from there */
     chroprof_leave(p);
     CHECK_EQ(rank_of(p, "accept").exec_ns, 17);
     CHECK_EQ(rank_of(p, "accept").slice_max_ns, 17);
@@ -784,10 +876,10 @@ TEST(ids_at_the_ends_of_their_range)
 
 TEST(the_id_that_is_none)
 {
-    static const chroprof_state states[] = {
-        CHROPROF_PENDING, CHROPROF_READY, CHROPROF_RUNNING, CHROPROF_PAUSED, CHROPROF_COMPLETED,
-        CHROPROF_FAILED, CHROPROF_CANCELLED
-    };
+    static const chroprof_state states[] = { CHROPROF_PENDING,   CHROPROF_READY,
+                                             CHROPROF_RUNNING,   CHROPROF_PAUSED,
+                                             CHROPROF_COMPLETED, CHROPROF_FAILED,
+                                             CHROPROF_CANCELLED };
     chroprof *p = fresh(NULL);
     size_t k;
     for (k = 0; k < 7; k++) {

@@ -1,13 +1,14 @@
 /* tests/test_map.c - profiles in files: made, owned, left behind, killed, forked. */
-#define _DEFAULT_SOURCE            /* the guard against forks */
+#define _DEFAULT_SOURCE /* the guard against forks */
 #define _POSIX_C_SOURCE 200809L
-#define CHROPROF_IMPLEMENTATION    /* a copy of its own, which sees what _DEFAULT_SOURCE shows */
+#define CHROPROF_IMPLEMENTATION /* a copy of its own, which sees what _DEFAULT_SOURCE shows */
 #include "harness.h"
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,6 +16,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 #include "forks.h"
 
@@ -59,7 +63,10 @@ static size_t load(const char *path, void *bytes, size_t size)
 /* Opens a copy of the file, mended if need be. */
 static void view_file(chroprof *view, const char *path)
 {
-    static union { uint64_t word; unsigned char bytes[SIZE]; } raw, copy;
+    static union {
+        uint64_t word;
+        unsigned char bytes[SIZE];
+    } raw, copy;
     size_t size = load(path, raw.bytes, SIZE);
     CHECK_EQ(chroprof_snapshot(raw.bytes, size, copy.bytes, SIZE), CHROPROF_OK);
     CHECK_EQ(chroprof_open(view, copy.bytes, SIZE), CHROPROF_OK);
@@ -260,8 +267,10 @@ TEST(a_profile_begun_anew_and_the_sampler)
 static uint64_t read_start(FILE *in)
 {
     uint64_t start = 0;
-    if (in == NULL || fscanf(in, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                                 "%*s %*s %*s %*s %*s %" SCNu64, &start) != 1)
+    if (in == NULL || fscanf(in,
+                             "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                             "%*s %*s %*s %*s %*s %" SCNu64,
+                             &start) != 1)
         return 0;
     return start;
 }
@@ -273,7 +282,7 @@ static bool starts_alike(void)
     char command[64];
     FILE *in = fopen("/proc/self/stat", "r");
     if (in == NULL)
-        return true;                /* no such list, so it is not used either */
+        return true; /* no such list, so it is not used either */
     own = read_start(in);
     fclose(in);
     snprintf(command, sizeof command, "cat /proc/%ld/stat", (long)getpid());
@@ -337,10 +346,10 @@ TEST(a_dead_programs_file_is_kept)
 /* A daemon has closed its standard input: our files get the number 0, which is as good as any. */
 static int map_without_input(const char *path)
 {
-    uint64_t start = chroprof__process_start((uint64_t)getpid());
+    uint64_t start = chroprof__process_of((uint64_t)getpid()).start;
     chroprof p;
     close(0);
-    if (chroprof__process_start((uint64_t)getpid()) != start)
+    if (chroprof__process_of((uint64_t)getpid()).start != start)
         return 1;
     if (chroprof_map(&p, path, SIZE, NULL) != CHROPROF_OK)
         return 2;
@@ -348,7 +357,7 @@ static int map_without_input(const char *path)
         return 3;
     call_once(&p, 1);
     chroprof_unmap(&p);
-    return fcntl(0, F_GETFD) >= 0 ? 4 : 0;          /* closed again, each of them */
+    return fcntl(0, F_GETFD) >= 0 ? 4 : 0; /* closed again, each of them */
 }
 
 TEST(files_may_have_the_number_0)
@@ -381,12 +390,83 @@ TEST(no_other_file_is_touched)
     unlink(path);
 }
 
+/* What is at PATH.prev goes only if it is the profile of a program that ended. */
+TEST(no_other_file_is_replaced_by_the_previous_profile)
+{
+    const char *path = file_of("kept"), *prev = prev_of(path);
+    char text[64];
+    int kind;
+    for (kind = 0; kind < 4; kind++) {
+        FILE *file;
+        chroprof p, other;
+        leave_behind(path, true, 0);
+        memset(&other, 0, sizeof other);
+        if (kind == 0) {
+            file = fopen(prev, "w");
+            CHECK(file != NULL && fputs("Dear reader,", file) >= 0 && fclose(file) == 0);
+        } else if (kind == 1) {
+            CHECK_EQ(mkdir(prev, 0700), 0);
+        } else if (kind == 2) {
+            CHECK_EQ(symlink("nowhere", prev), 0);
+        } else {
+            CHECK_EQ(chroprof_map(&other, prev, SIZE, NULL), CHROPROF_OK);
+        }
+        CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_PREVIOUS);
+        CHECK(p.core == NULL && there(path));
+        CHECK_EQ(chroprof_file_owner(path), CHROPROF_OK);
+        if (kind == 0)
+            CHECK_EQ(load(prev, text, sizeof text), 12);
+        if (kind == 3)
+            CHECK_EQ(chroprof_file_owner(prev), CHROPROF_ERR_OWNED);
+        chroprof_unmap(&other);
+        CHECK_EQ(remove(prev), 0);
+        CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+        CHECK(there(prev));
+        chroprof_unmap(&p);
+        unlink(path);
+        unlink(prev);
+    }
+}
+
+TEST(a_link_that_leads_nowhere)
+{
+    const char *path = file_of("dangling");
+    chroprof p;
+    CHECK_EQ(symlink("nowhere", path), 0);
+    errno = 0;
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FILE);
+    CHECK_EQ(errno, ENOENT);
+    CHECK_STR(chroprof_why_off(&p), chroprof_result_text(CHROPROF_ERR_FILE));
+    CHECK_EQ(unlink(path), 0);
+    CHECK_EQ(symlink(strrchr(path, '/') + 1, path), 0); /* or to itself */
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FILE);
+    CHECK_EQ(errno, ELOOP);
+    CHECK_EQ(unlink(path), 0);
+}
+
+TEST(who_owns_what_is_no_profile)
+{
+    const char *path = file_of("unowned");
+    FILE *file;
+    errno = 0;
+    CHECK_EQ(chroprof_file_owner(path), CHROPROF_ERR_FILE);
+    CHECK_EQ(errno, ENOENT);
+    CHECK_EQ(chroprof_file_owner(NULL), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_file_owner("."), CHROPROF_ERR_FILE);
+    file = fopen(path, "w");
+    CHECK(file != NULL);
+    fputs("Dear reader,", file);
+    fclose(file);
+    CHECK_EQ(chroprof_file_owner(path), CHROPROF_ERR_FORMAT);
+    unlink(path);
+}
+
 TEST(a_pipe_by_that_name_holds_nobody)
 {
     const char *path = file_of("pipe");
     chroprof p;
     CHECK_EQ(mkfifo(path, 0600), 0);
-    alarm(20);                              /* instead of for ever */
+    alarm(20); /* instead of for ever */
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FORMAT);
     alarm(0);
     CHECK(there(path) && !there(prev_of(path)));
@@ -409,19 +489,33 @@ TEST(what_the_system_refuses)
     CHECK(p.core == NULL);
 }
 
-/* A limit of the file size stands for a full disk: both refuse to reserve the bytes. */
-TEST(no_room_is_noticed_at_once)
+/* To write beyond the limit would be a signal that ends the program. */
+static int map_beyond_limit(const char *path, rlim_t bytes)
 {
-    const char *path = file_of("full");
-    pid_t child = split();
-    if (child == 0) {
-        struct rlimit limit = { 4096, 4096 };
-        chroprof p;
-        signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &limit);
-        _exit(chroprof_map(&p, path, SIZE, NULL) == CHROPROF_ERR_FILE && !there(path) ? 0 : 1);
+    struct rlimit limit;
+    char made[400];
+    chroprof_result result;
+    chroprof p;
+    limit.rlim_cur = limit.rlim_max = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    errno = 0;
+    result = chroprof_map(&p, path, SIZE, NULL);
+    if (bytes >= SIZE)
+        return result == CHROPROF_OK && unlink(path) == 0 ? 0 : 1;
+    snprintf(made, sizeof made, "%s.new.%ld", path, (long)getpid());
+    return result == CHROPROF_ERR_FILE && errno == EFBIG && !there(path) && !there(made) ? 0 : 1;
+}
+
+TEST(a_limit_on_file_sizes_is_an_error)
+{
+    static const rlim_t limits[] = { 0, 4096, SIZE - 1, SIZE };
+    size_t k;
+    for (k = 0; k < sizeof limits / sizeof *limits; k++) {
+        pid_t child = split();
+        if (child == 0)
+            _exit(map_beyond_limit(file_of("full"), limits[k]));
+        CHECK_EQ(wait_for(child), 0);
     }
-    CHECK_EQ(wait_for(child), 0);
 }
 
 TEST(two_programs_want_one_path)
@@ -449,7 +543,7 @@ TEST(two_programs_want_one_path)
         }
         close(go[0]);
         close(tried[1]);
-        for (k = 0; k < 4; k++)                 /* the winner lives until all have tried */
+        for (k = 0; k < 4; k++) /* the winner lives until all have tried */
             CHECK_EQ(read(tried[0], &byte, 1), 1);
         close(go[1]);
         close(tried[0]);
@@ -479,6 +573,381 @@ TEST(a_killed_program_leaves_its_profile)
     }
 }
 
+/* >>owners */
+
+/* Another program, until it is told to end: what it does first, in a child. */
+typedef struct program {
+    pid_t pid;
+    int end;  /* closed: it ends */
+    int code; /* what it said of its beginning */
+} program;
+
+typedef int (*beginning)(const char *path);
+
+static program begin(beginning how, const char *path)
+{
+    int said[2], go[2];
+    unsigned char code = 99;
+    program other;
+    CHECK(pipe(said) == 0 && pipe(go) == 0);
+    other.pid = split();
+    if (other.pid == 0) {
+        close(go[1]);
+        code = (unsigned char)how(path);
+        if (write(said[1], &code, 1) != 1 || read(go[0], &code, 1) != 0)
+            _exit(1);
+        _exit(0);
+    }
+    close(said[1]);
+    close(go[0]);
+    if (read(said[0], &code, 1) != 1)
+        code = 99;
+    close(said[0]);
+    other.code = code;
+    other.end = go[1];
+    return other;
+}
+
+static void finish(const program *other)
+{
+    close(other->end);
+    (void)wait_for(other->pid);
+}
+
+static int map_it(const char *path)
+{
+    static chroprof p;
+    return (int)chroprof_map(&p, path, SIZE, NULL);
+}
+
+static void remove_both(const char *path)
+{
+    unlink(path);
+    unlink(prev_of(path));
+}
+
+#if defined(__linux__)
+enum { OFD_GETLK = 36, OFD_SETLK = 37 };
+enum { NEW_HOST_NAME = 0x04000000, NEW_USERS = 0x10000000, NEW_NUMBERS = 0x20000000 };
+
+/* In a child: in namespaces of its own from here on, if the system lets us. */
+static bool leave_namespace(long which)
+{
+    return syscall(SYS_unshare, which) == 0 || syscall(SYS_unshare, which | NEW_USERS) == 0;
+}
+
+/* Not every file system has the locks that tell who owns a file. */
+static void need_locks(void)
+{
+    const char *path = file_of("locks");
+    struct flock lock;
+    int file = open(path, O_RDWR | O_CREAT, 0600), other = open(path, O_RDONLY);
+    bool has;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = F_WRLCK;
+    has = fcntl(file, OFD_SETLK, &lock) == 0;
+    lock.l_type = F_RDLCK;
+    has = has && fcntl(other, OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
+    close(file);
+    close(other);
+    unlink(path);
+    if (!has)
+        SKIP("no such locks here");
+}
+
+/* The first process of a PID namespace: no number of ours means anything there. */
+static int map_elsewhere(const char *path)
+{
+    pid_t child;
+    if (!leave_namespace(NEW_NUMBERS))
+        return 77;
+    child = fork();
+    if (child == 0) {
+        int asked = (int)chroprof_file_owner(path), result = map_it(path);
+        _exit(result == asked || result != CHROPROF_ERR_OWNED ? result : 98);
+    }
+    return child < 0 ? 77 : wait_for(child);
+}
+
+TEST(a_program_in_another_pid_namespace_lives)
+{
+    const char *path = file_of("namespace");
+    int code;
+    pid_t child;
+    chroprof p;
+    need_locks();
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    child = split();
+    if (child == 0)
+        _exit(map_elsewhere(path));
+    code = wait_for(child);
+    chroprof_unmap(&p);
+    remove_both(path);
+    if (code == 77)
+        SKIP("this system makes no namespaces");
+    CHECK_EQ(code, CHROPROF_ERR_OWNED);
+}
+
+/* A container that was made anew, on its volume, has another name. */
+static int map_under_another_name(const char *path)
+{
+    static const char name[] = "a-container-of-yesterday";
+    if (!leave_namespace(NEW_HOST_NAME) || syscall(SYS_sethostname, name, sizeof name - 1) != 0)
+        return 77;
+    return map_it(path);
+}
+
+TEST(a_file_of_another_host_name_blocks_nobody)
+{
+    const char *path = file_of("renamed");
+    program other;
+    int alive, dead, mapped;
+    chroprof p;
+    need_locks();
+    other = begin(map_under_another_name, path);
+    alive = (int)chroprof_file_owner(path);
+    finish(&other);
+    dead = (int)chroprof_file_owner(path);
+    mapped = (int)chroprof_map(&p, path, SIZE, NULL);
+    chroprof_unmap(&p);
+    remove_both(path);
+    if (other.code == 77)
+        SKIP("this system gives nobody another name");
+    CHECK_EQ(other.code, CHROPROF_OK);
+    CHECK_EQ(alive, CHROPROF_ERR_OWNED);
+    CHECK_EQ(dead, CHROPROF_OK);
+    CHECK_EQ(mapped, CHROPROF_OK);
+}
+
+/* Its number and its start stay the same. */
+TEST(a_program_that_execs_itself_maps_its_path_again)
+{
+    const char *path = file_of("exec");
+    int said[2], go[2];
+    char byte = 0;
+    pid_t child;
+    chroprof p;
+    need_locks();
+    CHECK(pipe(said) == 0 && pipe(go) == 0);
+    child = split();
+    if (child == 0) {
+        int result = map_it(path);
+        if (result == CHROPROF_OK && dup2(go[0], 0) == 0 && dup2(said[1], 1) == 1 &&
+            close(go[1]) == 0)
+            execl("/bin/sh", "sh", "-c", "echo; read wait", (char *)NULL);
+        _exit(1);
+    }
+    close(said[1]);
+    CHECK_EQ(read(said[0], &byte, 1), 1);
+    CHECK_EQ(kill(child, 0), 0);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK(there(prev_of(path)));
+    close(go[1]);
+    (void)wait_for(child);
+    chroprof_unmap(&p);
+    remove_both(path);
+}
+
+/* As would be that of a program of an earlier boot with our number and our start. */
+TEST(a_copy_of_a_live_programs_file_is_nobodys)
+{
+    static unsigned char bytes[SIZE];
+    const char *path = file_of("original"), *copied = file_of("copied");
+    FILE *out;
+    chroprof p, other;
+    need_locks();
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK_EQ(load(path, bytes, SIZE), SIZE);
+    out = fopen(copied, "wb");
+    CHECK(out != NULL && fwrite(bytes, 1, SIZE, out) == SIZE && fclose(out) == 0);
+    CHECK_EQ(chroprof_file_owner(path), CHROPROF_ERR_OWNED);
+    CHECK_EQ(chroprof_file_owner(copied), CHROPROF_OK);
+    CHECK_EQ(chroprof_map(&other, copied, SIZE, NULL), CHROPROF_OK);
+    chroprof_unmap(&other);
+    chroprof_unmap(&p);
+    CHECK_EQ(chroprof_file_owner(path), CHROPROF_OK);
+    remove_both(path);
+    remove_both(copied);
+}
+
+/* It closes all that it does not know, and may read its own file. */
+static int map_and_close_all(const char *path)
+{
+    int result = map_it(path), file = open(path, O_RDWR), k;
+    close(file);
+    for (k = 3; k < 256 && result == CHROPROF_OK; k++) {
+        char name[64];
+        struct stat facts;
+        snprintf(name, sizeof name, "/proc/self/fd/%d", k);
+        if (stat(name, &facts) == 0 && S_ISREG(facts.st_mode))
+            close(k);
+    }
+    return result;
+}
+
+TEST(a_program_that_closes_all_files_keeps_its_own)
+{
+    const char *path = file_of("closing");
+    program other;
+    chroprof p;
+    need_locks();
+    other = begin(map_and_close_all, path);
+    CHECK_EQ(other.code, CHROPROF_OK);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_OWNED);
+    finish(&other);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    chroprof_unmap(&p);
+    remove_both(path);
+}
+
+/* Maps, and leaves a child behind that ends when nobody writes into the pipe any more. */
+static int map_and_split(const char *path, bool looks, const int alive[2])
+{
+    static chroprof p;
+    char byte;
+    int result = (int)chroprof_map(&p, path, SIZE, NULL);
+    pid_t child = result == CHROPROF_OK ? fork() : -1;
+    if (child == 0) {
+        close(alive[1]);
+        if (looks)
+            chroprof_tick(&p);
+        _exit(read(alive[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    return child > 0 ? 0 : 1;
+}
+
+/* Whether it has looked at the profile or not, the file is not its own. */
+TEST(a_child_does_not_keep_the_parents_file)
+{
+    const char *path = file_of("orphan");
+    int round;
+    need_wiped_children();
+    need_locks();
+    for (round = 0; round < 2; round++) {
+        int alive[2];
+        pid_t parent;
+        chroprof p;
+        CHECK_EQ(pipe(alive), 0);
+        parent = split();
+        if (parent == 0)
+            _exit(map_and_split(path, round == 1, alive));
+        CHECK_EQ(wait_for(parent), 0);
+        CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+        close(alive[0]);
+        close(alive[1]);
+        chroprof_unmap(&p);
+        remove_both(path);
+    }
+}
+
+/* Maps, and ends as soon as its child has begun to ask for the same path; the child says how that
+ * went. */
+static int become_daemon(const char *path, int said)
+{
+    static chroprof p;
+    int begun[2];
+    char byte = 0;
+    pid_t child;
+    if (chroprof_map(&p, path, SIZE, NULL) != CHROPROF_OK || pipe(begun) != 0)
+        return 1;
+    child = fork();
+    if (child == 0) {
+        byte = (char)(write(begun[1], &byte, 1) != 1);
+        byte = (char)(byte != 0 ? 99 : chroprof_fork_child(&p, path));
+        chroprof_unmap(&p);
+        _exit(write(said, &byte, 1) == 1 ? 0 : 1);
+    }
+    return child > 0 && read(begun[0], &byte, 1) == 1 ? 0 : 1;
+}
+
+TEST(a_daemon_takes_over_its_parents_path)
+{
+    const char *path = file_of("daemon");
+    int round;
+    need_wiped_children();
+    need_locks();
+    for (round = 0; round < 10; round++) {
+        int said[2];
+        char result = 99;
+        pid_t parent;
+        CHECK_EQ(pipe(said), 0);
+        parent = split();
+        if (parent == 0)
+            _exit(become_daemon(path, said[1]));
+        close(said[1]);
+        CHECK_EQ(read(said[0], &result, 1), 1);
+        close(said[0]);
+        CHECK_EQ(wait_for(parent), 0);
+        CHECK_EQ(result, CHROPROF_OK);
+        CHECK(there(path) && there(prev_of(path)));
+        remove_both(path);
+    }
+}
+
+/* Of one that may only read: not even the file of a program that ended is blocked. */
+TEST(a_readers_lock_is_in_nobodys_way)
+{
+    const char *path = file_of("read");
+    struct flock lock;
+    int reader, k;
+    need_locks();
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = F_RDLCK;
+    for (k = 0; k < 2; k++) {
+        chroprof p;
+        leave_behind(path, true, 0);
+        reader = open(path, O_RDONLY);
+        CHECK(reader >= 0);
+        CHECK_EQ(k == 0 ? flock(reader, LOCK_EX) : fcntl(reader, OFD_SETLK, &lock), 0);
+        CHECK_EQ(chroprof_file_owner(path), CHROPROF_OK);
+        CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+        CHECK(there(prev_of(path)));
+        close(reader);
+        chroprof_unmap(&p);
+        remove_both(path);
+    }
+}
+#endif
+
+/* Nobody has asked for its end: it has a number, but no file. */
+TEST(a_zombie_owns_nothing)
+{
+    const char *path = file_of("zombie");
+    int gone[2];
+    char byte;
+    pid_t child;
+    chroprof_origin origin;
+    chroprof p, view;
+    int k;
+    need_honest_system();
+    CHECK_EQ(pipe(gone), 0);
+    child = split();
+    if (child == 0) {
+        if (map_it(path) != CHROPROF_OK)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(gone[1]);
+    while (!there(path))
+        CHECK_EQ(waitpid(child, NULL, WNOHANG), 0);
+    kill(child, SIGKILL);
+    CHECK_EQ(read(gone[0], &byte, 1), 0);
+    close(gone[0]);
+    view_file(&view, path);
+    for (k = 0; k < 60000; k++) { /* its last steps take a while */
+        chroprof_read_origin(&view, &origin);
+        if (!origin.alive && chroprof_file_owner(path) == CHROPROF_OK)
+            break;
+        wait_ns(1000000);
+    }
+    CHECK(!origin.alive);
+    CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+    CHECK_EQ(wait_for(child), 128);
+    chroprof_unmap(&p);
+    remove_both(path);
+}
+
 /* >>forks */
 
 TEST(a_child_does_not_write_into_the_parents_file)
@@ -489,11 +958,6 @@ TEST(a_child_does_not_write_into_the_parents_file)
     pid_t child;
     need_wiped_children();
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
-    if (p.clock == NULL) {
-        chroprof_unmap(&p);
-        unlink(path);
-        SKIP("no guard against forks here");
-    }
     chroprof_enter(&p, &A);
     CHECK_EQ(load(path, before, SIZE), SIZE);
     child = split();
@@ -501,7 +965,7 @@ TEST(a_child_does_not_write_into_the_parents_file)
         chroprof_leave(&p);
         chroprof_enter(&p, &A);
         chroprof_reset(&p);
-        _exit(p.on ? 1 : 0);
+        _exit(p.taking ? 1 : 0);
     }
     CHECK_EQ(wait_for(child), 0);
     CHECK_EQ(load(path, after, SIZE), SIZE);
@@ -534,7 +998,7 @@ static void child_with_times_of_its_own(const char *path, const chroprof_options
     if (child == 0) {
         chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, chroprof_now(&p) + 10);
         chroprof_event(&p, CHROPROF_ENTER, 0, &A, 30);
-        _exit(p.on ? 1 : 0);
+        _exit(p.taking ? 1 : 0);
     }
     CHECK_EQ(wait_for(child), 0);
     CHECK_EQ(load(path, after, SIZE), SIZE);
@@ -542,14 +1006,14 @@ static void child_with_times_of_its_own(const char *path, const chroprof_options
     child = split();
     if (child == 0) {
         chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 10);
-        _exit(p.on ? 1 : 0);
+        _exit(p.taking ? 1 : 0);
     }
     CHECK_EQ(wait_for(child), 0);
     child = split();
     if (child == 0) {
         chroprof_leave(&p);
         chroprof_reset(&p);
-        _exit(p.on ? 1 : 0);
+        _exit(p.taking ? 1 : 0);
     }
     CHECK_EQ(wait_for(child), 0);
     CHECK_EQ(load(path, after, SIZE), SIZE);
@@ -581,10 +1045,12 @@ static uint64_t event_cost(chroprof *p)
     return strtoull(at + strlen("\"event_cost_ps\":"), NULL, 10);
 }
 
-/* The guard does not hide whose clock it is. */
 TEST(the_cost_of_an_event_is_known)
 {
-    static union { uint64_t word; unsigned char bytes[SIZE]; } memory;
+    static union {
+        uint64_t word;
+        unsigned char bytes[SIZE];
+    } memory;
     const char *path = file_of("cost");
     chroprof p;
     chroprof_options o;
@@ -605,7 +1071,7 @@ TEST(the_cost_of_an_event_is_known)
 static int child_of_its_own(chroprof *p, const char *path)
 {
     chroprof view;
-    if (chroprof_fork_child(p, path) != CHROPROF_OK || !p->on)
+    if (chroprof_fork_child(p, path) != CHROPROF_OK || !p->taking)
         return 1;
     chroprof_enter(p, &A);
     chroprof_leave(p);
@@ -628,11 +1094,6 @@ TEST(a_child_has_a_profile_of_its_own)
     memset(&o, 0, sizeof o);
     o.name = "family";
     CHECK_EQ(chroprof_map(&p, path, SIZE, &o), CHROPROF_OK);
-    if (p.clock == NULL) {
-        chroprof_unmap(&p);
-        unlink(path);
-        SKIP("no guard against forks here");
-    }
     chroprof_enter(&p, &A);
     for (k = 0; k < 2; k++) {
         pid_t child = split();
@@ -659,12 +1120,27 @@ static const test_case tests[] = {
     CASE(a_dead_programs_file_is_kept),
     CASE(files_may_have_the_number_0),
     CASE(no_other_file_is_touched),
+    CASE(no_other_file_is_replaced_by_the_previous_profile),
+    CASE(a_link_that_leads_nowhere),
+    CASE(who_owns_what_is_no_profile),
     CASE(a_pipe_by_that_name_holds_nobody),
     CASE(what_the_system_refuses),
-    CASE(no_room_is_noticed_at_once),
+    CASE(a_limit_on_file_sizes_is_an_error),
     CASE(two_programs_want_one_path),
+#if defined(__linux__)
+    CASE(a_program_in_another_pid_namespace_lives),
+    CASE(a_file_of_another_host_name_blocks_nobody),
+    CASE(a_program_that_execs_itself_maps_its_path_again),
+    CASE(a_copy_of_a_live_programs_file_is_nobodys),
+    CASE(a_program_that_closes_all_files_keeps_its_own),
+    CASE(a_child_does_not_keep_the_parents_file),
+    CASE(a_daemon_takes_over_its_parents_path),
+    CASE(a_readers_lock_is_in_nobodys_way),
+#endif
+    CASE(a_zombie_owns_nothing),
     CASE(a_killed_program_leaves_its_profile),
-    CASE(a_child_that_brings_its_own_times), CASE(the_cost_of_an_event_is_known),
+    CASE(a_child_that_brings_its_own_times),
+    CASE(the_cost_of_an_event_is_known),
     CASE(a_child_does_not_write_into_the_parents_file),
     CASE(a_child_has_a_profile_of_its_own),
 };

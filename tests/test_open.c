@@ -11,7 +11,10 @@ enum { AT_MAGIC = 0, AT_LAYOUT = 8, AT_ORDER = 12, AT_SEQ = 64 };
 
 enum { SMALL = CHROPROF_MEMORY_MIN, ROOM = SMALL + 128 };
 
-typedef union small_block { uint64_t word; unsigned char bytes[ROOM]; } small_block;
+typedef union small_block {
+    uint64_t word;
+    unsigned char bytes[ROOM];
+} small_block;
 
 /* >>blocks to open */
 
@@ -74,9 +77,9 @@ static size_t core_at(const small_block *block)
 {
     uint64_t word = UINT64_C(0x31464F5250524843);
     size_t at = 0;
-    while (memcmp(block->bytes + at, &word, 8) != 0 && at < 64)
+    while (memcmp(block->bytes + at, &word, 8) != 0 && at < 128)
         at++;
-    CHECK(at < 64);
+    CHECK(at < 128);
     return at;
 }
 
@@ -241,7 +244,8 @@ TEST(what_lay_in_the_memory_before)
     memset(&o, 0, sizeof o);
     o.clock = chroprof_clock_manual;
     for (offset = 0; offset < 64; offset++) {
-        unsigned char *memory = (unsigned char *)live + offset, *to = (unsigned char *)copy + offset;
+        unsigned char *memory = (unsigned char *)live + offset,
+                      *to = (unsigned char *)copy + offset;
         for (k = 0; k < WORDS; k++)
             live[k] = copy[k] = UINT64_C(0x31464F5250524843);
         CHECK_EQ(chroprof_init(&p, memory, size, &o), CHROPROF_OK);
@@ -421,10 +425,17 @@ TEST(every_bit_flipped)
 /* Words that mean most harm, at every place of the block. */
 TEST(every_word_overwritten)
 {
-    static const uint64_t words[] = {
-        0, 1, 3, 0xFF, 0xFFFF, 0x7FFFFFFF, UINT32_MAX, UINT64_C(0x100000000),
-        UINT64_C(0xFFFFFFFF00000001), UINT64_C(1) << 62, UINT64_MAX
-    };
+    static const uint64_t words[] = { 0,
+                                      1,
+                                      3,
+                                      0xFF,
+                                      0xFFFF,
+                                      0x7FFFFFFF,
+                                      UINT32_MAX,
+                                      UINT64_C(0x100000000),
+                                      UINT64_C(0xFFFFFFFF00000001),
+                                      UINT64_C(1) << 62,
+                                      UINT64_MAX };
     static small_block block;
     uint64_t old;
     chroprof p;

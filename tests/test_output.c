@@ -2,7 +2,7 @@
  * by the rules of their readers, a text that fits its width; hostile names, failing writers,
  * another locale. Files go to $SCRATCH (or build/). */
 #define _DEFAULT_SOURCE
-#define _XOPEN_SOURCE 700          /* terminals */
+#define _XOPEN_SOURCE 700 /* terminals */
 #include "harness.h"
 #include "golden.h"
 
@@ -59,6 +59,39 @@ static chroprof *rich(void)
     return p;
 }
 
+/* Slices of so many ms and a sample with so much CPU time in each, in tenths of a ms. */
+static uint64_t sampled_slices(chroprof *p, uint64_t now, const chroprof_site *site, int count,
+                               uint64_t ms, uint64_t tenths)
+{
+    for (; count > 0; count--) {
+        chroprof_event(p, CHROPROF_ENTER, 0, site, now += 1000000);
+        chroprof_sample(p, now += ms * 1000000, tenths * 100000);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now);
+    }
+    return now;
+}
+
+/* A site that waits, one that samples met too often, one that they met too seldom, and more sites
+ * with a latency than a page shows. */
+static chroprof *sampled(void)
+{
+    static char names[12][16];
+    chroprof *p = fresh(NULL);
+    uint64_t now = sampled_slices(p, 0, &A, 10, 2, 15);
+    now = sampled_slices(p, now, &B, 8, 1, 20);
+    now = sampled_slices(p, now, &C, 7, 1, 5);
+    for (uint64_t k = 0; k < 12; k++) {
+        chroprof_site site = { names[k], "query.c", (uint32_t)k + 1 };
+        snprintf(names[k], sizeof names[k], "query %u", (unsigned)(k * 5 % 12));
+        chroprof_event(p, CHROPROF_PENDING, k + 1, &site, now);
+        now += k == 0 ? 1000000 : 0;
+        chroprof_event(p, CHROPROF_RUNNING, k + 1, NULL, now += 1000 * (k * 5 % 12));
+        chroprof_event(p, CHROPROF_COMPLETED, k + 1, NULL, now += 100);
+    }
+    laws(p);
+    return p;
+}
+
 /* Frames on the stack, one of them a future that ran before. */
 static chroprof *under_way(void)
 {
@@ -89,12 +122,25 @@ static const char *hostile_name(int i)
 {
     static char huge[LONG_NAME + 1];
     static const char *const names[NAMES - 1] = {
-        "", " ", "quote\"back\\slash/", "new\nline\r\n", "tab\tbell\x07null\x01",
+        "",
+        " ",
+        "quote\"back\\slash/",
+        "new\nline\r\n",
+        "tab\tbell\x07null\x01",
         "esc\x1b[31m\x1b]0;t\x07",
-        "\xff\xfe", "cut \xc3", "cut \xe2\x82", "lone \x80\xbf tail", "surrogate \xed\xa0\x80",
-        "overlong \xc0\xaf", "beyond \xf4\x90\x80\x80", "delete \x7f", "semi;colon;1 2",
+        "\xff\xfe",
+        "cut \xc3",
+        "cut \xe2\x82",
+        "lone \x80\xbf tail",
+        "surrogate \xed\xa0\x80",
+        "overlong \xc0\xaf",
+        "beyond \xf4\x90\x80\x80",
+        "delete \x7f",
+        "semi;colon;1 2",
         "ends in 12",
-        "\xc3\xa4\xc3\xb6\xe2\x82\xac \xf0\x9d\x84\x9e", "%s%n%d", "</script><b>",
+        "\xc3\xa4\xc3\xb6\xe2\x82\xac \xf0\x9d\x84\x9e",
+        "%s%n%d",
+        "</script><b>",
         "line\xe2\x80\xa8sep",
     };
     if (i < NAMES - 1)
@@ -398,7 +444,7 @@ static const char *report(chroprof *p, uint32_t columns, bool ascii, bool color)
     memset(&options, 0, sizeof options);
     output.used = 0;
     output.bytes[0] = '\0';
-    options.columns = columns;
+    options.width = columns;
     options.ascii = ascii;
     options.color = color;
     CHECK_EQ(chroprof_write_text(p, &options, harness_collect, &output), 0);
@@ -424,6 +470,7 @@ TEST(text_fits_its_width)
     check_widths(rich());
     check_widths(quarters());
     check_widths(fresh(NULL));
+    check_widths(sampled());
 }
 
 TEST(text_of_hostile_names_fits_its_width)
@@ -494,9 +541,9 @@ TEST(text_says_the_figures)
     const char *text = report(quarters(), 80, false, false);
     check_says(line_of(text, "elapsed"), "elapsed 4.00s");
     check_says(line_of(text, "elapsed"), "busy 50.0%");
-    check_says(line_of(text, "elapsed"), "loop 25.0%");
+    check_says(line_of(text, "elapsed"), "uninstrumented 25.0%");
     check_says(line_of(text, "elapsed"), "idle 25.0%");
-    check_says(line_of(text, "aaa"), "100");
+    check_says(line_of(text, "aaa"), "50.0%");
     check_says(line_of(text, "aaa"), "2.00s");
     CHECK(strstr(text, "ANOMALIES") == NULL);
 }
@@ -610,7 +657,7 @@ static void look_at(chroprof *p, chroprof_order by, uint32_t columns, uint32_t t
     memset(&options, 0, sizeof options);
     output.used = 0;
     options.by = by;
-    options.columns = columns;
+    options.width = columns;
     options.top = top;
     CHECK_EQ(chroprof_write_text(p, &options, harness_collect, &output), 0);
     if (strstr(output.bytes, words) == NULL)
@@ -640,6 +687,109 @@ TEST(text_of_sites_without_exec)
     look_at(p, CHROPROF_BY_EXEC, 80, 1, "1 more");
 }
 
+/* Shares of the rows between two lines of a text: from behind the line that begins with `first` to
+ * the line that begins with `last`. */
+static double sum_of_shares(const char *text, const char *first, const char *last)
+{
+    const char *s = strstr(text, first);
+    double sum = 0;
+    CHECK(s != NULL);
+    for (s = strchr(s, '\n') + 1; strncmp(s, last, strlen(last)) != 0; s = strchr(s, '\n') + 1) {
+        const char *percent = strchr(s, '%');
+        CHECK(percent != NULL && percent < strchr(s, '\n'));
+        while (percent[-1] != ' ' && percent[-1] != '<')
+            percent--;
+        sum += percent[-1] == '<' ? 0 : strtod(percent, NULL);
+    }
+    return sum;
+}
+
+/* What is no site has a row of its own, so that the shares add up to all of the time and blame to
+ * delay. */
+TEST(text_adds_up)
+{
+    int k;
+    for (k = 0; k < 3; k++) {
+        chroprof *p = k == 0 ? rich() : k == 1 ? quarters() : shaped(3, 9, 60, false);
+        const char *text = report(p, 120, false, false);
+        double sum = sum_of_shares(text, "site  ", "total ");
+        CHECK(sum > 98 && sum < 102);
+        check_says(line_of(text, "total "), "100.0%");
+    }
+    check_says(line_of(report(quarters(), 80, false, false), "(uninstrumented)"), "25.0%");
+    check_says(line_of(report(quarters(), 80, false, false), "(idle)"), "25.0%");
+    check_says(line_of(report(rich(), 80, false, false), "(uninstrumented)"), "45.0\xc2\xb5s");
+    check_says(line_of(report(rich(), 80, false, false), "delay"), "0.000810 task-seconds");
+}
+
+/* Two calls and a future below one callback: its edges say which is which, merged ones too. */
+TEST(text_tells_calls_from_creations)
+{
+    static uint64_t block[1 << 14];
+    static chroprof merged;
+    chroprof_options options = { 0 };
+    chroprof *p = fresh(NULL);
+    chroprof_path paths[4];
+    const char *text;
+    int k, i;
+    at(p, 0, ENTER, 0, &A);
+    at(p, 1000, ENTER, 0, &B);
+    at(p, 3000, LEAVE, 0, NULL);
+    at(p, 3000, ENTER, 0, &B);
+    at(p, 4000, PENDING, 7, &C);
+    at(p, 5000, LEAVE, 0, NULL);
+    at(p, 5000, PENDING, 8, &C);
+    at(p, 6000, LEAVE, 0, NULL);
+    at(p, 6000, RUNNING, 8, NULL);
+    at(p, 7000, COMPLETED, 8, NULL);
+    at(p, 7000, RUNNING, 7, NULL);
+    at(p, 8000, PAUSED, 7, NULL);
+    options.clock = chroprof_clock_manual;
+    CHECK_EQ(chroprof_init(&merged, block, sizeof block, &options), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&merged, p), CHROPROF_OK);
+    CHECK_EQ(chroprof_merge(&merged, p), CHROPROF_OK);
+    for (k = 0; k < 2; k++, p = &merged) {
+        CHECK_EQ(chroprof_paths(p, paths, 4), 4);
+        for (i = 0; i < 4; i++)
+            CHECK_EQ(paths[i].entered, paths[i].name[0] == 'c' ? 0 : paths[i].calls);
+        text = report(p, 80, false, false);
+        CHECK(strstr(text, "\xe2\x94\x80 bbb") != NULL);
+        CHECK(strstr(text, "\xe2\x94\x84 ccc") != NULL);
+        CHECK(strstr(text, "\xe2\x94\x80 ccc") == NULL && strstr(text, "\xe2\x94\x84 bbb") == NULL);
+        CHECK(strstr(report(p, 80, true, false), ". ccc") != NULL);
+    }
+}
+
+TEST(text_names_the_cure)
+{
+    chroprof_anomaly rows[CHROPROF_ANOMALY_COUNT];
+    char words[200];
+    const char *text = report(rich(), 200, false, false);
+    size_t k, count = chroprof_anomalies(rich(), rows, CHROPROF_ANOMALY_COUNT);
+    for (k = 0; k < count; k++) {
+        CHECK(*rows[k].text != '\0' && *rows[k].cure != '\0');
+        CHECK(rows[k].cure[strlen(rows[k].cure) - 1] == '.');
+        snprintf(words, sizeof words, "\n         %s\n", rows[k].cure);
+        CHECK((strstr(text, words) != NULL) == (rows[k].count > 0));
+    }
+}
+
+TEST(text_names_where_anomalies_were_met)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 4, &A);
+    at(p, 0, ENTER, 0, &B);
+    at(p, 1000000, PAUSED, 4, NULL);
+    look_at(p, CHROPROF_BY_EXEC, 100, 0, "\n         at 1.00ms, id 4, task aaa (host.c:1)\n");
+    at(p, 3000000, PAUSED, 9, NULL);
+    at(p, 4000000, PAUSED, 8, NULL);
+    look_at(p, CHROPROF_BY_EXEC, 100, 0,
+            "\n         first at 3.00ms, id 9, inside bbb (host.c:2)\n");
+    look_at(p, CHROPROF_BY_EXEC, 100, 0,
+            "\n         last at 4.00ms, id 8, inside bbb (host.c:2)\n");
+    look_at(p, CHROPROF_BY_EXEC, 60, 0, "id 8, inside bbb (host.c:2)\n");
+}
+
 /* Slices of one name and line, but of two files, stay apart; those of one file add up, wherever
  * they stand. */
 TEST(stall_slices_of_one_place_count_as_one)
@@ -662,24 +812,29 @@ TEST(stall_slices_of_one_place_count_as_one)
     look_at(p, CHROPROF_BY_EXEC, 120, 0, "bbb 53%, same 33%, same 15%\n");
 }
 
-/* Our own clock: what an event costs is measured and said, in long or in short. */
+/* Our own clock: what an event costs is measured and said. */
 TEST(text_says_what_it_cost)
 {
     static chroprof p;
     CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
     chroprof_enter(&p, &A);
     chroprof_leave(&p);
-    look_at(&p, CHROPROF_BY_EXEC, 60, 0, "each: cost ");
-    look_at(&p, CHROPROF_BY_EXEC, 100, 0, "each: profiling cost ");
-    look_at(&p, CHROPROF_BY_EXEC, 100, 0, " of elapsed");
-    look_at(&p, CHROPROF_BY_EXEC, 100, 0, "started    20");
+    look_at(&p, CHROPROF_BY_EXEC, 100, 0, " cost ");
+    look_at(&p, CHROPROF_BY_EXEC, 100, 0, " of elapsed\n");
+    look_at(&p, CHROPROF_BY_EXEC, 100, 0, "started 20");
 }
 
 /* A number and its unit, in ns; *at goes behind both. */
 static double figure(const char **at)
 {
-    static const struct { const char *unit; double ns; } units[] = {
-        { "ns", 1 }, { "\xC2\xB5s", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {
+        { "ns", 1 },
+        { "\xC2\xB5s", 1e3 },
+        { "ms", 1e6 },
+        { "s", 1e9 },
     };
     char *end;
     double value = strtod(*at, &end);
@@ -699,18 +854,18 @@ static void expect(const char **at, const char *words)
 }
 
 /* The cost in all is that of an event, which has one digit behind the dot, times the events. */
-static void check_cost_line(chroprof *p, uint32_t columns, const char *events)
+static void check_cost_line(chroprof *p, const char *events)
 {
-    const char *at = line_of(report(p, columns, false, false), "events");
+    const char *at = line_of(report(p, 80, false, false), "events");
     double each, all, percent;
     char *end;
     at += strcspn(at, "0123456789");
     expect(&at, events);
-    expect(&at, "   at ");
+    expect(&at, " cost ");
     CHECK(at[strspn(at, "0123456789")] == '.');
     CHECK(strncmp(at + strspn(at, "0123456789") + 2, "ns ", 3) == 0);
     each = figure(&at);
-    expect(&at, columns < 80 ? " each: cost " : " each: profiling cost ");
+    expect(&at, " each: ");
     all = figure(&at);
     if (all < 0.89 * each * atof(events) || all > 1.11 * each * atof(events))
         harness_fail(__FILE__, __LINE__, "%s events of %f ns cost %f ns", events, each, all);
@@ -718,16 +873,15 @@ static void check_cost_line(chroprof *p, uint32_t columns, const char *events)
     at += *at == '<';
     percent = strtod(at, &end);
     CHECK(percent > 0 && end - strchr(at, '.') == 3);
-    CHECK_STR(end, columns < 80 ? "%" : "% of elapsed");
+    CHECK_STR(end, "% of elapsed");
 }
 
 /* Of 999, 1000, 1999, 2000 events: thousands and what is left of them. */
 TEST(the_cost_of_all_events_is_that_of_each)
 {
-    static const uint32_t columns[] = { 60, 79, 80, 81, 120 };
     static chroprof p;
     uint64_t events;
-    size_t c, k;
+    size_t k;
     CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
     chroprof_tick(&p);
     for (k = 0; k < 20; k++)
@@ -739,11 +893,10 @@ TEST(the_cost_of_all_events_is_that_of_each)
         chroprof_set_enabled(&p, true);
         for (events = totals_of(&p).events; events + 1 < counts[k]; events++)
             chroprof_tick(&p);
-        chroprof_set_enabled(&p, false);    /* the last event; a report is none then */
+        chroprof_set_enabled(&p, false); /* the last event; a report is none then */
         CHECK_EQ(totals_of(&p).events, counts[k]);
         snprintf(text, sizeof text, "%u", (unsigned)counts[k]);
-        for (c = 0; c < sizeof columns / sizeof *columns; c++)
-            check_cost_line(&p, columns[c], text);
+        check_cost_line(&p, text);
     }
 }
 
@@ -774,6 +927,62 @@ TEST(pages_at_the_last_width_before_more)
     page("rich-119.txt", report(p, 119, false, false));
     page("rich-129.txt", report(p, 129, false, false));
     page("rich-130.txt", report(p, 130, false, false));
+}
+
+/* A wide page shows more of each site beside its CPU time. */
+TEST(pages_with_cpu_time)
+{
+    chroprof *p = sampled();
+    page("sampled-60-ascii.txt", report(p, 60, true, false));
+    page("sampled-80.txt", report(p, 80, false, false));
+    page("sampled-120.txt", report(p, 120, false, false));
+    page("sampled-160.txt", report(p, 160, false, false));
+}
+
+static uint64_t play_turns(chroprof *p, uint64_t now, int count)
+{
+    for (int k = 0; k < count; k++) {
+        chroprof_event(p, CHROPROF_ENTER, 0, k % 8 < 4 ? &A : &B, now);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now += 30000000);
+        chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, now);
+        chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, now += 10000000);
+    }
+    return now;
+}
+
+/* The last turns of a run whose windows have doubled many times. */
+enum { PART_MEMORY = 1 << 18 };
+static chroprof *part(int turns, uint32_t max_events)
+{
+    static uint64_t older[PART_MEMORY / 8], newer[PART_MEMORY / 8];
+    static chroprof profile, before, view;
+    chroprof_options options = { 0 };
+    options.max_windows = 16;
+    options.max_stalls = 48;
+    options.max_events = max_events;
+    options.clock = chroprof_clock_manual;
+    chroprof *p = &profile;
+    CHECK_EQ(chroprof_init(p, harness_memory(), PART_MEMORY, &options), CHROPROF_OK);
+    uint64_t now = play_turns(p, 0, 20000);
+    CHECK_EQ(chroprof_snapshot(harness_memory(), PART_MEMORY, older, sizeof older), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&before, older, sizeof older), CHROPROF_OK);
+    (void)play_turns(p, now, turns);
+    CHECK_EQ(chroprof_difference(p, &before, newer, sizeof newer), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, newer, sizeof newer), CHROPROF_OK);
+    return &view;
+}
+
+/* Its columns are those of the events, or it says why there are none. */
+TEST(text_of_a_part_of_a_long_run)
+{
+    const char *text = report(part(12, 0), 80, false, false);
+    check_says(line_of(text, "TIME"), "from single events; full block: 100%");
+    page("part-80.txt", text);
+    text = report(part(50, 64), 80, false, false);
+    check_says(line_of(text, "TIME"), "too wide by now for a part of 2.00 s, and its");
+    CHECK(strstr(text, "      last 64 events reach back only 610 ms. Raise max_events.") != NULL);
+    check_widths(part(12, 0));
+    check_widths(part(50, 64));
 }
 
 /* Branches of three levels, each with more behind it or not, of which some are cold. */
@@ -828,7 +1037,10 @@ TEST(folded_of_a_very_deep_chain)
     uint32_t k;
     for (k = 0; k < 200; k++)
         used += (size_t)snprintf(want + used, sizeof want - used, ";n%u%.*s", (unsigned)k,
-                                 k < 10 ? 2 : k < 100 ? 1 : 0, "xx");
+                                 k < 10    ? 2
+                                 : k < 100 ? 1
+                                           : 0,
+                                 "xx");
     used += (size_t)snprintf(want + used, sizeof want - used, " ");
     CHECK(strstr(written(shaped(2, 0, 200, true), CHROPROF_FOLDED)->bytes, want) != NULL);
 }
@@ -900,26 +1112,6 @@ TEST(prometheus_knows_the_start)
           strstr(exposition(&p, NULL), "\nchroprof_start_time_seconds 2") != NULL);
 }
 
-/* A site that was last used 2^20 windows ago; files that may not be categories, and too many. */
-TEST(firefox_of_old_windows_and_many_files)
-{
-    chroprof_options options = { 0 };
-    chroprof_site idle = { "i", "Idle", 1 };
-    chroprof *p;
-    const char *text;
-    options.window_ns = 1;
-    p = fresh(&options);
-    at(p, 0, ENTER, 0, &idle);
-    at(p, 40, LEAVE, 0, NULL);
-    at(p, 41, IDLE_ENTER, 0, NULL);
-    at(p, 1000000000, IDLE_LEAVE, 0, NULL);
-    text = written(p, CHROPROF_FIREFOX)->bytes;
-    CHECK(strstr(text, "{\"name\":\"Idle\",\"color\":\"transparent\"") != NULL);
-    CHECK(strstr(text, "{\"name\":\"Idle\",\"color\":\"blue\"") == NULL);
-    text = written(shaped(1, 6, 12, false), CHROPROF_FIREFOX)->bytes;
-    CHECK(strstr(text, "\"color\":\"brown\"") != NULL);
-}
-
 #if !defined(_WIN32)
 /* A stream in memory has no number, so no terminal. */
 TEST(a_dump_into_memory)
@@ -949,7 +1141,7 @@ TEST(a_dump_into_a_terminal)
     CHECK(out != NULL);
     unsetenv("NO_COLOR");
     setenv("TERM", "xterm", 1);
-    CHECK_EQ(chroprof_dump(fresh(NULL), CHROPROF_TEXT, out), 0);    /* less than a pipe holds */
+    CHECK_EQ(chroprof_dump(fresh(NULL), CHROPROF_TEXT, out), 0); /* less than a pipe holds */
     while (strstr(bytes, "none was used yet") == NULL &&
            (count = read(host, bytes + used, sizeof bytes - 1 - used)) > 0)
         used += (size_t)count;
@@ -959,7 +1151,10 @@ TEST(a_dump_into_a_terminal)
     CHECK(strstr(bytes, "none was used yet") != NULL);
 }
 #else
-TEST(a_dump_into_a_terminal) { SKIP("needs terminals"); }
+TEST(a_dump_into_a_terminal)
+{
+    SKIP("needs terminals");
+}
 #endif
 
 TEST(a_stream_that_failed_before)
@@ -972,9 +1167,18 @@ TEST(a_stream_that_failed_before)
     fclose(out);
 }
 #else
-TEST(a_dump_into_memory) { SKIP("needs fmemopen"); }
-TEST(a_dump_into_a_terminal) { SKIP("needs terminals"); }
-TEST(a_stream_that_failed_before) { SKIP("needs /dev/null"); }
+TEST(a_dump_into_memory)
+{
+    SKIP("needs fmemopen");
+}
+TEST(a_dump_into_a_terminal)
+{
+    SKIP("needs terminals");
+}
+TEST(a_stream_that_failed_before)
+{
+    SKIP("needs /dev/null");
+}
 #endif
 
 /* ---- writers that fail ---- */
@@ -1049,6 +1253,26 @@ TEST(a_format_that_does_not_exist)
     CHECK(errno != 0);
 }
 
+#ifdef __linux__
+/* The file that runs, without its folders; a replay is of no program here. */
+TEST(the_program_has_its_name)
+{
+    static chroprof p;
+    char path[4096];
+    ssize_t count = readlink("/proc/self/exe", path, sizeof path - 1);
+    chroprof_origin origin;
+    CHECK(count > 0);
+    path[count] = '\0';
+    CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
+    chroprof_read_origin(&p, &origin);
+    CHECK_STR(origin.program, strrchr(path, '/') + 1);
+    chroprof_read_origin(fresh(NULL), &origin);
+    CHECK_STR(origin.program, "");
+    chroprof_read_origin(NULL, &origin);
+    CHECK_STR(origin.program, "");
+}
+#endif
+
 /* asks(QUERY, GOOD, FORMAT, SECONDS): what chroprof_parse_query makes of it */
 static void asks(const char *query, bool good, chroprof_format format, uint32_t seconds)
 {
@@ -1062,17 +1286,17 @@ static void asks(const char *query, bool good, chroprof_format format, uint32_t 
 
 TEST(queries_of_a_page)
 {
-    static const char *const names[] = {
-        "format=text", "format=json", "format=folded", "format=prometheus", "format=pprof",
-        "format=firefox"
-    };
-    for (int i = 0; i < 6; i++)
+    static const char *const names[] = { "format=text", "format=json", "format=folded",
+                                         "format=prometheus", "format=pprof" };
+    for (int i = 0; i < 5; i++)
         asks(names[i], true, (chroprof_format)i, 0);
+    asks("format=trace&seconds=3", true, CHROPROF_TRACE, 3);
     asks(NULL, true, CHROPROF_TEXT, 0);
     asks("", true, CHROPROF_TEXT, 0);
     asks("seconds=5&format=json", true, CHROPROF_JSON, 5);
     asks("&&format=json&&x&seconds=86400&y=2", true, CHROPROF_JSON, 86400);
     asks("formats=none&second=x", true, CHROPROF_TEXT, 0);
+    asks("format=firefox", false, CHROPROF_TEXT, 0); /* of the command, not the page */
     asks("format=jso", false, CHROPROF_TEXT, 0);
     asks("format=jsonx&seconds=5", false, CHROPROF_TEXT, 5);
     asks("format=&seconds=7", false, CHROPROF_TEXT, 7);
@@ -1091,6 +1315,8 @@ TEST(queries_know_what_http_calls_a_format)
     CHECK_STR(q.content_type, "application/json");
     chroprof_parse_query("format=prometheus", &q);
     CHECK_STR(q.content_type, "text/plain; version=0.0.4; charset=utf-8");
+    chroprof_parse_query("format=trace", &q);
+    CHECK_STR(q.content_type, "application/json");
     chroprof_parse_query("format=pprof", &q);
     CHECK_STR(q.content_type, "application/octet-stream");
     chroprof_parse_query("format=folded", &q);
@@ -1168,7 +1394,7 @@ static uint64_t moving_clock(void *user)
 TEST(a_dump_brings_a_live_profile_up_to_now)
 {
     chroprof_options options = { 0 };
-    static uint64_t now;               /* the profile is kept when the case has ended */
+    static uint64_t now; /* the profile is kept when the case has ended */
     chroprof *p;
     now = 5000;
     options.clock = moving_clock;
@@ -1239,7 +1465,27 @@ TEST(a_locale_with_a_decimal_comma)
     }
 }
 
+/* Flame graphs add up by name: a task is neither idle time nor the loop's. */
+TEST(sites_with_names_of_our_own_rows)
+{
+    static const char *const names[] = { "(idle)", "(loop)", "(untracked)" };
+    chroprof *p = fresh(NULL);
+    const char *text;
+    uint64_t k;
+    for (k = 0; k < 3; k++) {
+        const chroprof_site *site = chroprof_site_make(p, names[k], "", 0);
+        CHECK(site == chroprof_site_make(p, names[k], "", 0));
+        at(p, k * 10000, ENTER, 0, site);
+        at(p, k * 10000 + 7000, LEAVE, 0, NULL);
+    }
+    text = written(p, CHROPROF_FOLDED)->bytes;
+    CHECK(strstr(text, "site (idle) 7\n") != NULL && strstr(text, "site (loop) 7\n") != NULL);
+    CHECK(strstr(text, "site (untracked) 7\n") != NULL);
+    CHECK(strstr(text, ";(idle) 7\n") == NULL && strstr(text, ";(loop) 7\n") == NULL);
+}
+
 static const test_case cases[] = {
+    CASE(sites_with_names_of_our_own_rows),
     CASE(json_of_nothing),
     CASE(json_of_the_rich_scene),
     CASE(json_of_the_smallest_block),
@@ -1263,17 +1509,22 @@ static const test_case cases[] = {
     CASE(text_of_a_deep_tree_fits),
     CASE(text_takes_any_look),
     CASE(text_of_sites_without_exec),
+    CASE(text_adds_up),
+    CASE(text_tells_calls_from_creations),
+    CASE(text_names_the_cure),
+    CASE(text_names_where_anomalies_were_met),
     CASE(stall_slices_of_one_place_count_as_one),
     CASE(text_says_what_it_cost),
     CASE(the_cost_of_all_events_is_that_of_each),
     CASE(pages_of_the_rich_scene),
     CASE(pages_at_the_last_width_before_more),
+    CASE(pages_with_cpu_time),
+    CASE(text_of_a_part_of_a_long_run),
     CASE(pages_of_other_scenes),
     CASE(folded_of_a_very_deep_chain),
     CASE(folded_of_names_that_need_care),
     CASE(prometheus_takes_any_limit),
     CASE(prometheus_knows_the_start),
-    CASE(firefox_of_old_windows_and_many_files),
     CASE(a_dump_into_memory),
     CASE(a_dump_into_a_terminal),
     CASE(a_stream_that_failed_before),
@@ -1281,6 +1532,9 @@ static const test_case cases[] = {
     CASE(a_writer_that_fails_at_any_byte_of_the_json),
     CASE(a_writer_that_fails_at_any_byte_of_the_folded),
     CASE(a_format_that_does_not_exist),
+#ifdef __linux__
+    CASE(the_program_has_its_name),
+#endif
     CASE(queries_of_a_page),
     CASE(queries_know_what_http_calls_a_format),
     CASE(a_full_disk),

@@ -12,14 +12,20 @@ enum { SITES = 7, NO_SITE = -1, FULL_EVERY = 97 };
 /* The last but one has the content of the first; the last has no file. */
 static const chroprof_site sites[SITES] = {
     { "accept", "server.c", 10 }, { "reply", "server.c", 20 }, { "timer", "timer.c", 5 },
-    { "query", "db.c", 7 }, { "query", "db.c", 8 }, { "accept", "server.c", 10 },
+    { "query", "db.c", 7 },       { "query", "db.c", 8 },      { "accept", "server.c", 10 },
     { "bare", NULL, 0 }
 };
 
 /* >>streams: a list of calls, made up front so that it can be played again */
 
 typedef enum call_kind {
-    CALL_EVENT, CALL_LIVE, CALL_READY_SINCE, CALL_STILLBORN, CALL_OFF, CALL_ON, CALL_RESET,
+    CALL_EVENT,
+    CALL_LIVE,
+    CALL_READY_SINCE,
+    CALL_STILLBORN,
+    CALL_OFF,
+    CALL_ON,
+    CALL_RESET,
     CALL_WRITE
 } call_kind;
 
@@ -33,12 +39,15 @@ typedef struct call {
 typedef struct stream {
     const chroprof_options *options;
     model_mutant mutant;
-    bool only_laws;                /* times so wild that figures wrap around */
+    bool only_laws; /* times so wild that figures wrap around */
     bool strings_full;
-    call *calls;                   /* stb_ds */
+    call *calls; /* stb_ds */
 } stream;
 
-static const chroprof_site *site_at_index(int i) { return i < 0 ? NULL : &sites[i]; }
+static const chroprof_site *site_at_index(int i)
+{
+    return i < 0 ? NULL : &sites[i];
+}
 
 static void add(stream *s, call_kind kind, int state, uint64_t id, int site, uint64_t time)
 {
@@ -70,13 +79,14 @@ static void call_live(chroprof *p, chroprof_state state, uint64_t id, const chro
     case CHROPROF_ENTER: chroprof_enter(p, site); break;
     case CHROPROF_LEAVE: chroprof_leave(p); break;
     case CHROPROF_TICK: chroprof_tick(p); break;
-    default: chroprof_switch(p, id); break;
+    case CHROPROF_SWITCH: chroprof_switch(p, id); break;
+    default: chroprof_next(p, site); break;
     }
 }
 
 static bool takes_site(chroprof_state state)
 {
-    return state == CHROPROF_PENDING || state == CHROPROF_ENTER;
+    return state == CHROPROF_PENDING || state == CHROPROF_ENTER || state == CHROPROF_NEXT;
 }
 
 static int ignore(void *user, const void *bytes, size_t count)
@@ -109,9 +119,8 @@ static void call_model(model *m, const call *c)
 
     switch (c->kind) {
     case CALL_EVENT: model_event(m, c->state, c->id, site, c->time); break;
-    case CALL_LIVE:
-        model_live_event(m, c->state, c->id, takes_site(c->state) ? site : NULL); break;
-    case CALL_WRITE: break;        /* under the manual clock no time passes by itself */
+    case CALL_LIVE: model_live_event(m, c->state, c->id, takes_site(c->state) ? site : NULL); break;
+    case CALL_WRITE: break; /* under the manual clock no time passes by itself */
     case CALL_READY_SINCE: model_ready_since(m, c->id, c->time); break;
     case CALL_STILLBORN: model_stillborn(m, site, c->state); break;
     case CALL_OFF: model_set_enabled(m, false); break;
@@ -122,10 +131,11 @@ static void call_model(model *m, const call *c)
 
 static void print_call(const call *c)
 {
-    static const char *const states[] = {
-        "PENDING", "READY", "RUNNING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED", "IDLE_ENTER",
-        "IDLE_LEAVE", "LOOP_ENTER", "LOOP_LEAVE", "ENTER", "LEAVE", "TICK", "SWITCH", "(bad)"
-    };
+    static const char *const states[] = { "PENDING",    "READY",      "RUNNING",    "PAUSED",
+                                          "COMPLETED",  "FAILED",     "CANCELLED",  "IDLE_ENTER",
+                                          "IDLE_LEAVE", "LOOP_ENTER", "LOOP_LEAVE", "ENTER",
+                                          "LEAVE",      "TICK",       "SWITCH",     "NEXT",
+                                          "(bad)" };
     static const char *const kinds[] = {
         "event", "live", "ready_since", "stillborn", "set_enabled(false)", "set_enabled(true)",
         "reset", "write"
@@ -147,8 +157,8 @@ static int judge(const stream *s, const chroprof *p, const model *m, size_t i, s
 
     if (s->only_laws)
         return model_laws_of_totals(p, err) + (chroprof_check(p) != NULL);
-    return model_laws(p, err) + model_compare_totals(m, p, err)
-           + (last || i % every == 0 ? model_compare(m, p, err) : 0);
+    return model_laws(p, err) + model_compare_totals(m, p, err) +
+           (last || i % every == 0 ? model_compare(m, p, err) : 0);
 }
 
 /* The block as chroprof_open shows it. */
@@ -233,8 +243,8 @@ static void print_options(const chroprof_options *o)
 {
     printf("    futures %u sites %u paths %u edges %u depth %u windows %u strings %u "
            "window_ns %" PRIu64 " stall_ns %" PRIu64 " max_step_ns %" PRIu64 "\n",
-           o->max_futures, o->max_sites, o->max_paths, o->max_edges, o->max_depth,
-           o->max_windows, o->string_bytes, o->window_ns, o->stall_ns, o->max_step_ns);
+           o->max_futures, o->max_sites, o->max_paths, o->max_edges, o->max_depth, o->max_windows,
+           o->string_bytes, o->window_ns, o->stall_ns, o->max_step_ns);
 }
 
 static void explain(stream *s)
@@ -271,18 +281,19 @@ typedef struct scheduler {
     stream *s;
     uint64_t random, now;
     uint64_t next_id;
-    uint64_t ids[TASKS];           /* 0: free slot */
+    uint64_t ids[TASKS]; /* 0: free slot */
     bool on_stack[TASKS], ready[TASKS], may_be_ready[TASKS];
-    uint64_t since[TASKS];         /* when it paused or was created */
-    int stack[32], depth;          /* slots; -1: enter-frame, -2: barrier */
+    uint64_t since[TASKS]; /* when it paused or was created */
+    int stack[32], depth;  /* slots; -1: enter-frame, -2: barrier */
 } scheduler;
 
 static void say(scheduler *k, int state, uint64_t id, int site)
 {
     uint64_t pick = random_below(&k->random, 20);
 
-    k->now += pick == 0 ? 0 : pick == 1 ? random_below(&k->random, 20000)
-                                        : random_below(&k->random, 60);
+    k->now += pick == 0   ? 0
+              : pick == 1 ? random_below(&k->random, 20000)
+                          : random_below(&k->random, 60);
     add(k->s, CALL_EVENT, state, id, site, k->now);
 }
 
@@ -341,6 +352,11 @@ static void leave_top(scheduler *k)
 
     if (slot == -3)
         return;
+    if (slot == -1 && random_below(&k->random, 3) == 0) {
+        say(k, CHROPROF_NEXT, 0, (int)random_below(&k->random, SITES));
+        k->stack[k->depth++] = slot;
+        return;
+    }
     if (slot < 0) {
         say(k, slot == -1 ? CHROPROF_LEAVE : CHROPROF_LOOP_LEAVE, 0, NO_SITE);
         return;
@@ -376,8 +392,7 @@ static void push_other(scheduler *k)
 
     if (k->depth >= 30)
         return;
-    say(k, barrier ? CHROPROF_LOOP_ENTER : CHROPROF_ENTER, 0,
-        (int)random_below(&k->random, SITES));
+    say(k, barrier ? CHROPROF_LOOP_ENTER : CHROPROF_ENTER, 0, (int)random_below(&k->random, SITES));
     k->stack[k->depth++] = barrier ? -2 : -1;
 }
 
@@ -404,10 +419,17 @@ static void one_finished_elsewhere(scheduler *k)
 static void one_step(scheduler *k)
 {
     switch (random_below(&k->random, 16)) {
-    case 0: case 1: case 2: spawn(k); break;
-    case 3: case 4: make_ready(k); break;
-    case 5: case 6: case 7: run_some(k); break;
-    case 8: case 9: case 10: leave_top(k); break;
+    case 0:
+    case 1:
+    case 2: spawn(k); break;
+    case 3:
+    case 4: make_ready(k); break;
+    case 5:
+    case 6:
+    case 7: run_some(k); break;
+    case 8:
+    case 9:
+    case 10: leave_top(k); break;
     case 11: switch_to_some(k); break;
     case 12: push_other(k); break;
     case 13: go_idle(k); break;
@@ -448,21 +470,23 @@ static uint64_t hostile_time(uint64_t *random, uint64_t now)
     case 1: return now + random_below(random, 100000);
     case 2: return now + (UINT64_C(1) << random_below(random, 50));
     case 3: return UINT64_MAX - random_below(random, 100);
-    case 4: case 5: case 6: return now;
+    case 4:
+    case 5:
+    case 6: return now;
     default: return now + random_below(random, 50);
     }
 }
 
 static int hostile_state(uint64_t *random)
 {
-    static const unsigned char often[] = {
-        CHROPROF_PENDING, CHROPROF_PENDING, CHROPROF_RUNNING, CHROPROF_RUNNING, CHROPROF_PAUSED,
-        CHROPROF_READY, CHROPROF_SWITCH, CHROPROF_ENTER, CHROPROF_LEAVE, CHROPROF_COMPLETED
-    };
+    static const unsigned char often[] = { CHROPROF_PENDING,   CHROPROF_PENDING, CHROPROF_RUNNING,
+                                           CHROPROF_RUNNING,   CHROPROF_PAUSED,  CHROPROF_READY,
+                                           CHROPROF_SWITCH,    CHROPROF_ENTER,   CHROPROF_LEAVE,
+                                           CHROPROF_COMPLETED, CHROPROF_NEXT };
 
     if (random_below(random, 2))
         return often[random_below(random, sizeof often)];
-    return (int)random_below(random, CHROPROF_SWITCH + 2);
+    return (int)random_below(random, CHROPROF_NEXT + 2);
 }
 
 static void hostile_call(stream *s, uint64_t *random, uint64_t *now)
@@ -481,12 +505,11 @@ static void hostile_call(stream *s, uint64_t *random, uint64_t *now)
     else if (pick < 28)
         add(s, CALL_WRITE, (int)random_below(random, 3), 0, NO_SITE, 0);
     else if (pick < 45)
-        add(s, CALL_LIVE, (int)random_below(random, CHROPROF_SWITCH + 1), id, site, 0);
+        add(s, CALL_LIVE, (int)random_below(random, CHROPROF_NEXT + 1), id, site, 0);
     else if (pick < 52)
         add(s, CALL_STILLBORN, hostile_state(random), 0, site, 0);
     else
-        add(s, CALL_EVENT, hostile_state(random), id, site,
-            *now = hostile_time(random, *now));
+        add(s, CALL_EVENT, hostile_state(random), id, site, *now = hostile_time(random, *now));
 }
 
 static void hostile_stream(stream *s, uint64_t seed, int steps)
@@ -527,6 +550,8 @@ static chroprof_options roomy(uint64_t *random)
     o.max_samples = 1;
     o.max_windows = 1 + (uint32_t)random_below(random, 12);
     o.max_stalls = 1 + (uint32_t)random_below(random, 5);
+    o.max_events = 64u << random_below(random, 6);
+    o.max_slow = 1 + (uint32_t)random_below(random, 8);
     o.string_bytes = 4096;
     o.window_ns = widths[random_below(random, 5)];
     o.stall_ns = 1 + random_below(random, 300);
@@ -584,11 +609,26 @@ static stream plain(void)
     return s;
 }
 
-TEST(orderly_roomy) { many(orderly_stream, roomy, 60, 700, plain()); }
-TEST(orderly_cramped) { many(orderly_stream, cramped, 120, 400, plain()); }
-TEST(hostile_roomy) { many(hostile_stream, roomy, 120, 400, plain()); }
-TEST(hostile_cramped) { many(hostile_stream, cramped, 300, 250, plain()); }
-TEST(hostile_short) { many(hostile_stream, cramped, 3000, 12, plain()); }
+TEST(orderly_roomy)
+{
+    many(orderly_stream, roomy, 60, 700, plain());
+}
+TEST(orderly_cramped)
+{
+    many(orderly_stream, cramped, 120, 400, plain());
+}
+TEST(hostile_roomy)
+{
+    many(hostile_stream, roomy, 120, 400, plain());
+}
+TEST(hostile_cramped)
+{
+    many(hostile_stream, cramped, 300, 250, plain());
+}
+TEST(hostile_short)
+{
+    many(hostile_stream, cramped, 3000, 12, plain());
+}
 
 static chroprof_options all_ones(uint64_t *random)
 {
@@ -599,7 +639,10 @@ static chroprof_options all_ones(uint64_t *random)
     return o;
 }
 
-TEST(hostile_all_ones) { many(hostile_stream, all_ones, 60, 250, plain()); }
+TEST(hostile_all_ones)
+{
+    many(hostile_stream, all_ones, 60, 250, plain());
+}
 
 static chroprof_options few_strings(uint64_t *random)
 {
@@ -635,7 +678,10 @@ static chroprof_options defaults(uint64_t *random)
     return o;
 }
 
-TEST(hostile_defaults) { many(hostile_stream, defaults, 2, 300, plain()); }
+TEST(hostile_defaults)
+{
+    many(hostile_stream, defaults, 2, 300, plain());
+}
 
 TEST(orderly_is_orderly)
 {
@@ -646,6 +692,7 @@ TEST(orderly_is_orderly)
     size_t i;
 
     options.max_step_ns = 0;
+    options.max_slow = 16;
     p = fresh(&options);
     orderly_stream(&s, 42, 20000);
     for (i = 0; i < arrlenu(s.calls); i++)
@@ -680,10 +727,11 @@ TEST(a_wrong_model_is_noticed)
     arrfree(s.calls);
 }
 
-static const test_case cases[] = {
-    CASE(orderly_is_orderly), CASE(orderly_roomy), CASE(orderly_cramped), CASE(hostile_roomy),
-    CASE(hostile_cramped), CASE(hostile_short), CASE(hostile_all_ones), CASE(hostile_few_strings),
-    CASE(hostile_defaults), CASE(wild_times), CASE(a_wrong_model_is_noticed)
-};
+static const test_case cases[] = { CASE(orderly_is_orderly),      CASE(orderly_roomy),
+                                   CASE(orderly_cramped),         CASE(hostile_roomy),
+                                   CASE(hostile_cramped),         CASE(hostile_short),
+                                   CASE(hostile_all_ones),        CASE(hostile_few_strings),
+                                   CASE(hostile_defaults),        CASE(wild_times),
+                                   CASE(a_wrong_model_is_noticed) };
 
 TEST_MAIN(cases)

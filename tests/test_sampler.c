@@ -3,12 +3,13 @@
  * with other things: bounds are those of the statistics, and where physics has a say a case is
  * tried again, but never without an end.
  */
-#define _DEFAULT_SOURCE 1                  /* sigaltstack */
+#define _DEFAULT_SOURCE 1 /* sigaltstack */
 #define HARNESS_TRIES 3
 
 #include "harness.h"
 
 #ifdef TEST_FRAMES
+#include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
 #include <regex.h>
@@ -22,6 +23,8 @@
 #endif
 
 enum { MS = 1000000, ROWS = 4096, FRAMES = 64 };
+
+#define CUT "(frames cut: table full)"
 
 static const chroprof_site on1 = { "on#1", "s.c", 1 };
 static const chroprof_site off1 = { "off#1", "s.c", 2 };
@@ -102,9 +105,12 @@ static chroprof *worked_example(void)
 
 TEST(the_worked_example)
 {
-    static const struct { uint64_t at, weight, duration, cpu; const char *stack; } want[] = {
-        { 1000, 1, 0, 500, "[on#1]" },  { 1014, 4, 42, 100, "[off#1]" },
-        { 1070, 1, 0, 700, "[on#2]" },  { 1084, 3, 28, 600, "[off#2]" },
+    static const struct {
+        uint64_t at, weight, duration, cpu;
+        const char *stack;
+    } want[] = {
+        { 1000, 1, 0, 500, "[on#1]" },   { 1014, 4, 42, 100, "[off#1]" },
+        { 1070, 1, 0, 700, "[on#2]" },   { 1084, 3, 28, 600, "[off#2]" },
         { 1126, 2, 14, 100, "[off#2]" },
     };
     chroprof *p = worked_example();
@@ -130,17 +136,17 @@ TEST(a_part_of_a_row_counts_in_part)
     chroprof *p = worked_example();
     size_t count;
     const chroprof_sample_row *rows = samples_of(p, 1020 * MS / 10, 1040 * MS / 10, &count);
-    CHECK_EQ(count, 1);                     /* 4 x 2.0 / 4.2 = 1.905 */
+    CHECK_EQ(count, 1); /* 4 x 2.0 / 4.2 = 1.905 */
     CHECK_EQ(rows[0].weight, 2);
     CHECK_EQ(rows[0].at_ns, 1020 * MS / 10);
     CHECK_EQ(rows[0].duration_ns, 20 * MS / 10);
-    CHECK_EQ(rows[0].cpu_ns, 0);            /* that belongs to where the row begins */
-    CHECK_EQ(weight_between(p, 1014 * MS / 10, 1020 * MS / 10), 1);     /* 0.571 */
-    CHECK_EQ(weight_between(p, 1014 * MS / 10, 1019 * MS / 10), 0);     /* 0.476: not listed */
+    CHECK_EQ(rows[0].cpu_ns, 0); /* that belongs to where the row begins */
+    CHECK_EQ(weight_between(p, 1014 * MS / 10, 1020 * MS / 10), 1); /* 0.571 */
+    CHECK_EQ(weight_between(p, 1014 * MS / 10, 1019 * MS / 10), 0); /* 0.476: not listed */
     CHECK_EQ(chroprof_samples(p, 1014 * MS / 10, 1019 * MS / 10, NULL, 0), 0);
     CHECK_EQ(weight_between(p, 1000 * MS / 10, 1000 * MS / 10 + 1), 1); /* duration 0: whole */
     CHECK_EQ(weight_between(p, 1000 * MS / 10 + 1, 1014 * MS / 10), 0);
-    CHECK_EQ(weight_between(p, 999 * MS / 10, 1000 * MS / 10), 0);      /* the end is outside */
+    CHECK_EQ(weight_between(p, 999 * MS / 10, 1000 * MS / 10), 0); /* the end is outside */
     CHECK_EQ(weight_between(p, 0, 1056 * MS / 10), 5);
     CHECK_EQ(weight_between(p, 1084 * MS / 10, 1140 * MS / 10), 5);
     CHECK_EQ(weight_between(p, 1140 * MS / 10, UINT64_MAX), 0);
@@ -155,7 +161,7 @@ TEST(a_selection_of_huge_rows_does_not_overflow)
     for (k = 0; k <= 100; k++)
         chroprof_sample(p, k * year, 0);
     CHECK_EQ(weight_between(p, 0, UINT64_MAX), 101);
-    CHECK_EQ(weight_between(p, 0, 51 * year), 52);      /* 51.51 */
+    CHECK_EQ(weight_between(p, 0, 51 * year), 52); /* 51.51 */
     CHECK_EQ(weight_between(p, 10 * year, 20 * year), 10);
     CHECK(chroprof_check(p) == NULL);
 }
@@ -167,7 +173,7 @@ TEST(an_hour_of_idle_is_one_row)
     size_t count;
     chroprof_event(p, CHROPROF_TICK, 0, NULL, 0);
     for (t = 0; t < UINT64_C(3600000000000); t += 19 * MS, ticks++) {
-        if (ticks % 1000 == 0) {            /* the loop wakes up now and then, for nothing */
+        if (ticks % 1000 == 0) { /* the loop wakes up now and then, for nothing */
             chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, t);
             chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, t);
         }
@@ -190,7 +196,7 @@ TEST(nested_tasks_idle_and_loop)
     at(p, 20, LOOP_ENTER, 0, NULL);
     chroprof_sample(p, 21, 10);
     at(p, 30, ENTER, 0, &off1);
-    at(p, 40, RUNNING, 99, NULL);           /* unknown: untracked */
+    at(p, 40, RUNNING, 99, NULL); /* unknown: untracked */
     chroprof_sample(p, 41, 10);
     at(p, 50, PAUSED, 99, NULL);
     chroprof_sample(p, 51, 10);
@@ -241,24 +247,169 @@ TEST(the_newest_rows_are_kept)
     CHECK_EQ(sampler_of(p).dropped, 200 - 16);
 }
 
-TEST(a_full_table_of_stacks_loses_detail_only)
+/* A sample 1 us into the call of a site of this name below on#1, which both begin here. */
+static void caught_below(chroprof *p, const char *name, uint64_t us)
 {
-    chroprof_options o = { 0 };
-    char name[16];
-    uint64_t k;
-    o.max_samples = 4;                      /* 16 frames */
-    chroprof *p = fresh(&o);
-    chroprof_event(p, CHROPROF_TICK, 0, NULL, 0);
-    for (k = 1; k <= 40; k++) {
-        snprintf(name, sizeof name, "site%u", (unsigned)k);
-        chroprof_event(p, CHROPROF_ENTER, 0, chroprof_site_make(p, name, NULL, 0), k * 10);
-        chroprof_sample(p, k * 10 + 1, 5);
-        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, k * 10 + 2);
+    chroprof_event(p, CHROPROF_ENTER, 0, &on1, us * 1000);
+    chroprof_event(p, CHROPROF_ENTER, 0, chroprof_site_make(p, name, NULL, 0), us * 1000);
+    chroprof_sample(p, us * 1000 + 1000, 5);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, us * 1000 + 1000);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, us * 1000 + 1000);
+}
+
+static const char *numbered(const char *word, unsigned k)
+{
+    static char name[16];
+    snprintf(name, sizeof name, "%s%u", word, k);
+    return name;
+}
+
+/* The weight of the samples that end in a frame of this name, by the JSON's stacks. */
+static uint64_t weight_of(chroprof *p, const char *name)
+{
+    char want[64];
+    uint64_t weight = 0;
+    const char *text = written(p, CHROPROF_JSON)->bytes;
+    snprintf(want, sizeof want, "\"name\":\"%s\",\"weight\":", name);
+    const char *at = strstr(text, "\n\"stacks\":"), *end = strstr(text, "\n\"samples\":");
+    CHECK(at != NULL && end != NULL);
+    while ((at = strstr(at, want)) != NULL && at < end) {
+        at += strlen(want);
+        weight += strtoull(at, NULL, 10);
+    }
+    return weight;
+}
+
+/* One profile in which each stack but the culprit's is met once. */
+static chroprof *flood(chroprof_options *o, unsigned stacks)
+{
+    unsigned k;
+    o->max_sites = o->max_paths = 1600;
+    o->max_edges = 4000;
+    o->string_bytes = 16000;
+    chroprof *p = fresh(o);
+    for (k = 0; k < stacks; k++) {
+        caught_below(p, numbered("s", k), 20 * k + 1);
+        if (k >= stacks / 2)
+            caught_below(p, "the_culprit", 20 * k + 10);
         laws(p);
     }
-    CHECK_EQ(sampler_of(p).samples, 40);
-    CHECK_EQ(table_of(p, CHROPROF_TABLE_SAMPLES).dropped, 24);
-    CHECK(table_of(p, CHROPROF_TABLE_SAMPLES).advice > 4);
+    return p;
+}
+
+TEST(new_stacks_find_room_in_a_full_table)
+{
+    chroprof_options o = { 0 };
+    size_t count, i;
+    o.max_samples = 16;
+    chroprof *p = flood(&o, 800);
+    const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
+    CHECK_EQ(count, 16);
+    for (i = 0; i < count; i += 2) { /* right, or it says that it is cut */
+        const char *names = names_of(p, rows[i].stack);
+        const char *want = numbered("[s", 792 + (unsigned)i / 2);
+        CHECK(strncmp(names, want, strlen(want)) == 0 || strstr(names, CUT) == names);
+        CHECK(strstr(names, "<[on#1]") != NULL);
+        CHECK_STR(names_of(p, rows[i + 1].stack), "[the_culprit]<[on#1]");
+    }
+    CHECK_EQ(sampler_of(p).samples, 1200);
+    CHECK_EQ(weight_of(p, "the_culprit"), 400);
+    CHECK(weight_of(p, CUT) > 0);
+    CHECK(weight_of(p, CUT) < 800);
+}
+
+TEST(the_table_of_stacks_is_among_the_full_ones)
+{
+    chroprof_options o = { 0 };
+    o.max_samples = 16;
+    o.max_stack_frames = 100;
+    chroprof *p = flood(&o, 150);
+    chroprof_table table = table_of(p, CHROPROF_TABLE_STACKS);
+    CHECK_EQ(table.capacity, 100);
+    CHECK_STR(table.name, "stacks");
+    CHECK_STR(table.option, "max_stack_frames");
+    CHECK(table.used <= 100);
+    CHECK(table.dropped > 0);
+    CHECK(table.advice >= 152);
+    CHECK(table.advice <= 100 + table.dropped);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_SAMPLES).dropped, 0);
+    CHECK(strstr(written(p, CHROPROF_TEXT)->bytes, "raise max_stack_frames to") != NULL);
+    o.max_stack_frames = (uint32_t)table.advice;
+    p = flood(&o, 150);
+    CHECK_EQ(table_of(p, CHROPROF_TABLE_STACKS).dropped, 0);
+    CHECK_EQ(weight_of(p, CUT), 0);
+}
+
+TEST(stacks_of_kept_stalls_stay)
+{
+    chroprof_options o = { 0 };
+    chroprof_stall kept[4];
+    unsigned k;
+    o.max_samples = 16;
+    o.max_stalls = 4;
+    chroprof *p = flood(&o, 10);
+    chroprof_event(p, CHROPROF_ENTER, 0, &off1, MS);
+    caught_below(p, "the_stall", 1010);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 50 * MS);
+    for (k = 0; k < 1000; k++)
+        caught_below(p, numbered("s", k), 51000 + 10 * k);
+    laws(p);
+    CHECK_EQ(chroprof_stalls(p, kept, 4), 1);
+    CHECK_EQ(kept[0].sampled, 1);
+    CHECK_STR(names_of(p, kept[0].samples[0].stack), "[the_stall]<[on#1]<[off#1]");
+    CHECK(table_of(p, CHROPROF_TABLE_STACKS).dropped > 0);
+}
+
+/* Stalls whose stacks fill the table: others are cut, and say so. */
+TEST(a_table_full_of_stacks_that_have_to_stay)
+{
+    chroprof_options o = { 0 };
+    size_t count;
+    unsigned k;
+    o.max_samples = o.max_stalls = 8;
+    o.max_stack_frames = 8;
+    chroprof *p = fresh(&o);
+    for (k = 0; k < 8; k++) {
+        chroprof_event(p, CHROPROF_ENTER, 0, &off1, k * 60 * MS);
+        caught_below(p, numbered("s", k), k * 60000 + 10);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, k * 60 * MS + 50 * MS);
+        laws(p);
+    }
+    const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
+    CHECK_EQ(count, 8);
+    CHECK_STR(names_of(p, rows[0].stack), "[s0]<[on#1]<[off#1]");
+    CHECK(strstr(names_of(p, rows[7].stack), CUT) != NULL);
+}
+
+TEST(one_mebibyte_holds_2000_frames)
+{
+    static unsigned char memory[1 << 20];
+    chroprof p;
+    CHECK_EQ(chroprof_init(&p, memory, sizeof memory, NULL), CHROPROF_OK);
+    CHECK(table_of(&p, CHROPROF_TABLE_STACKS).capacity >= 2000);
+}
+
+TEST(a_difference_of_stacks_that_gave_way)
+{
+    static uint64_t before[HARNESS_MEMORY / 8], since[HARNESS_MEMORY / 8];
+    chroprof_options o = { 0 };
+    chroprof older, view;
+    unsigned k;
+    o.max_samples = 16;
+    chroprof *p = flood(&o, 300);
+    uint64_t culprit = weight_of(p, "the_culprit");
+    CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, before, sizeof before),
+             CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&older, before, sizeof before), CHROPROF_OK);
+    CHECK_EQ(weight_of(&older, "the_culprit"), culprit);
+    for (k = 0; k < 300; k++)
+        caught_below(p, k % 3 == 0 ? "another" : numbered("t", k), 10000 + 10 * k);
+    CHECK_EQ(chroprof_difference(p, &older, since, sizeof since), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, since, sizeof since), CHROPROF_OK);
+    laws(&view);
+    CHECK_EQ(sampler_of(&view).samples, 300);
+    CHECK_EQ(weight_of(&view, "another"), 100);
+    CHECK_EQ(weight_of(&view, "the_culprit"), 0);
 }
 
 TEST(nothing_where_there_is_nothing_to_sample)
@@ -301,7 +452,7 @@ TEST(time_that_goes_back_stays)
     size_t count;
     chroprof_event(p, CHROPROF_TICK, 0, NULL, 1000);
     chroprof_sample(p, 2000, 1);
-    chroprof_sample(p, 500, 1);             /* before the profile began */
+    chroprof_sample(p, 500, 1); /* before the profile began */
     chroprof_sample(p, 1500, 1);
     chroprof_sample(p, UINT64_MAX, 1);
     const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
@@ -349,7 +500,7 @@ TEST(a_stall_shows_where_it_was_met)
     o.on_stall_user = &told;
     chroprof *p = fresh(&o);
     chroprof_event(p, CHROPROF_TICK, 0, NULL, 0);
-    chroprof_sample(p, 5 * MS, 0);                      /* before: not of the stall */
+    chroprof_sample(p, 5 * MS, 0); /* before: not of the stall */
     chroprof_event(p, CHROPROF_ENTER, 0, &on1, 10 * MS);
     chroprof_sample(p, 20 * MS, 5 * MS);
     chroprof_event(p, CHROPROF_ENTER, 0, &off1, 25 * MS);
@@ -363,13 +514,13 @@ TEST(a_stall_shows_where_it_was_met)
     CHECK_EQ(told.samples[0].weight, 2);
     CHECK_STR(names_of(p, told.samples[0].stack), "[off#1]<[on#1]");
     CHECK_STR(names_of(p, told.samples[1].stack), "[on#1]");
-    CHECK_EQ(told.cpu_ns, 7 * MS);          /* of the 30 ms up to the last sample */
+    CHECK_EQ(told.cpu_ns, 7 * MS); /* of the 30 ms up to the last sample */
     CHECK_EQ(told.waiting_ns, 23 * MS);
     CHECK_EQ(chroprof_stalls(p, kept, 4), 1);
     CHECK_EQ(kept[0].sampled, 3);
     chroprof_event(p, CHROPROF_ENTER, 0, &on1, 100 * MS);
     chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 150 * MS);
-    CHECK_EQ(told.sampled, 0);              /* nobody looked at this one */
+    CHECK_EQ(told.sampled, 0); /* nobody looked at this one */
     laws(p);
 }
 
@@ -407,10 +558,9 @@ TEST(a_difference_has_what_came_since)
     size_t count;
     CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, before, sizeof before),
              CHROPROF_OK);
-    caught(p, &off2, 1154, 0);              /* extends the last row */
+    caught(p, &off2, 1154, 0); /* extends the last row */
     caught(p, &on1, 1168, 300);
-    CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, after, sizeof after),
-             CHROPROF_OK);
+    CHECK_EQ(chroprof_snapshot(harness_memory(), HARNESS_MEMORY, after, sizeof after), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&older, before, sizeof before), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&newer, after, sizeof after), CHROPROF_OK);
     CHECK_EQ(chroprof_difference(&newer, &older, since, sizeof since), CHROPROF_OK);
@@ -482,25 +632,28 @@ TEST(merged_samples_that_find_no_room)
 
 #include "sampler_live.h"
 
-static const test_case cases[] = {
-    CASE(the_worked_example),
-    CASE(a_part_of_a_row_counts_in_part),
-    CASE(a_selection_of_huge_rows_does_not_overflow),
-    CASE(an_hour_of_idle_is_one_row),
-    CASE(nested_tasks_idle_and_loop),
-    CASE(more_frames_than_fit),
-    CASE(the_newest_rows_are_kept),
-    CASE(a_full_table_of_stacks_loses_detail_only),
-    CASE(nothing_where_there_is_nothing_to_sample),
-    CASE(reset_forgets_samples),
-    CASE(time_that_goes_back_stays),
-    CASE(a_view_shows_the_same),
-    CASE(a_stall_shows_where_it_was_met),
-    CASE(more_places_in_a_stall_than_it_keeps),
-    CASE(a_difference_has_what_came_since),
-    CASE(samples_are_merged),
-    CASE(merged_samples_that_find_no_room),
-    LIVE_CASES
-};
+static const test_case cases[] = { CASE(the_worked_example),
+                                   CASE(a_part_of_a_row_counts_in_part),
+                                   CASE(a_selection_of_huge_rows_does_not_overflow),
+                                   CASE(an_hour_of_idle_is_one_row),
+                                   CASE(nested_tasks_idle_and_loop),
+                                   CASE(more_frames_than_fit),
+                                   CASE(the_newest_rows_are_kept),
+                                   CASE(new_stacks_find_room_in_a_full_table),
+                                   CASE(the_table_of_stacks_is_among_the_full_ones),
+                                   CASE(stacks_of_kept_stalls_stay),
+                                   CASE(a_table_full_of_stacks_that_have_to_stay),
+                                   CASE(one_mebibyte_holds_2000_frames),
+                                   CASE(a_difference_of_stacks_that_gave_way),
+                                   CASE(nothing_where_there_is_nothing_to_sample),
+                                   CASE(reset_forgets_samples),
+                                   CASE(time_that_goes_back_stays),
+                                   CASE(a_view_shows_the_same),
+                                   CASE(a_stall_shows_where_it_was_met),
+                                   CASE(more_places_in_a_stall_than_it_keeps),
+                                   CASE(a_difference_has_what_came_since),
+                                   CASE(samples_are_merged),
+                                   CASE(merged_samples_that_find_no_room),
+                                   LIVE_CASES };
 
 TEST_MAIN(cases)

@@ -1,7 +1,7 @@
 /* tests/test_snapshot.c - copies of blocks that are quiet, busy, cut short in an event, or killed.
  *
  * ROUNDS=n in the environment multiplies how long the random ones run, SHARE=n divides it. */
-#define _DEFAULT_SOURCE            /* MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
 
@@ -21,9 +21,12 @@ static const chroprof_site B = { "reply", "server.c", 20 };
 static const chroprof_site C = { "query", "db.c", 7 };
 static const chroprof_site D = { "timer", "timer.c", 5 };
 
-enum { SIZE = 34 << 10, STEPS = 4000 };
+enum { SIZE = 48 << 10, STEPS = 4000 };
 
-typedef union block { uint64_t word; unsigned char bytes[SIZE]; } block;
+typedef union block {
+    uint64_t word;
+    unsigned char bytes[SIZE];
+} block;
 
 static chroprof_options options_of(bool manual)
 {
@@ -41,9 +44,31 @@ static chroprof_options options_of(bool manual)
     o.max_stalls = 4;
     o.max_samples = 8;
     o.string_bytes = 200;
+    o.max_events = 64;
+    o.max_slow = 2;
     o.window_ns = manual ? 300 : 20000;
     o.stall_ns = manual ? 200 : 30000;
     return o;
+}
+
+/* Counts the calls of a program that is watched from outside: odd inside one. */
+typedef struct calls {
+    volatile uint64_t number, resets;
+} calls;
+
+static calls *the_calls(calls *shared)
+{
+    static calls own;
+    static calls *count = &own;
+    if (shared != NULL)
+        count = shared;
+    return count;
+}
+
+static void mark(void)
+{
+    calls *count = the_calls(NULL);
+    count->number = count->number + 1;
 }
 
 /* A chapter of a busy life, different for each number; time passes in every event. */
@@ -52,18 +77,25 @@ static void chapter(chroprof *p, uint64_t n, uint64_t *t)
     uint64_t id = 1 + n % 9, other = 1 + (n * 5 + 3) % 17;
     const chroprof_site *site = n % 3 == 0 ? &A : n % 3 == 1 ? &B : &C;
 #define NEXT(state, id, site)                                                                      \
-    chroprof_event(p, CHROPROF_##state, id, site,                                                  \
-                   p->clock == chroprof_clock_manual ? *t += 7 + n % 50 : chroprof_now(p))
+    (mark(),                                                                                       \
+     chroprof_event(p, CHROPROF_##state, id, site,                                                 \
+                    p->clock == chroprof_clock_manual ? *t += 7 + n % 50 : chroprof_now(p)),       \
+     mark())
     NEXT(PENDING, id, site);
     NEXT(READY, id, NULL);
     NEXT(RUNNING, id, NULL);
     NEXT(PENDING, other, n % 4 == 0 ? &D : &B);
     NEXT(READY, other, NULL);
+    mark();
     chroprof_sample(p, p->clock == chroprof_clock_manual ? *t : chroprof_now(p), n % 3 * 50);
+    mark();
     if (n % 2 == 0)
         NEXT(ENTER, 0, &D);
-    if (n % 3 == 0)
+    if (n % 3 == 0) {
+        mark();
         chroprof_sample(p, p->clock == chroprof_clock_manual ? *t : chroprof_now(p), 0);
+        mark();
+    }
     NEXT(SWITCH, other, NULL);
     if (n % 5 == 0)
         NEXT(LOOP_ENTER, 0, NULL);
@@ -101,10 +133,35 @@ static uint64_t laws_broken(const chroprof *p)
            (t.blame_ticks != t.delay_ticks);
 }
 
+/* What lies around a copy belongs to the caller. */
+typedef struct framed {
+    uint64_t before[32];
+    block copy;
+    uint64_t after[32];
+} framed;
+
+static framed *last_framed(void)
+{
+    static framed memory;
+    return &memory;
+}
+
 static block *last_copy(void)
 {
-    static block copy;
-    return &copy;
+    return &last_framed()->copy;
+}
+
+/* How many of the words around the copy are not what they were set to. */
+static unsigned words_around(uint64_t value, bool set)
+{
+    framed *f = last_framed();
+    unsigned other = 0, i;
+    for (i = 0; i < 32; i++) {
+        if (set)
+            f->before[i] = f->after[i] = value;
+        other += (unsigned)(f->before[i] != value) + (unsigned)(f->after[i] != value);
+    }
+    return other;
 }
 
 #define snapshot_of(view, live) harness_snapshot(__FILE__, __LINE__, view, live)
@@ -113,13 +170,17 @@ static block *last_copy(void)
 static void harness_snapshot(const char *file, int line, chroprof *view, const void *live)
 {
     block *copy = last_copy();
-    chroprof_result result = chroprof_snapshot(live, SIZE, copy->bytes, SIZE);
+    chroprof_result result;
+    (void)words_around(UINT64_C(0xA55AA55AA55AA55A), true);
+    result = chroprof_snapshot(live, SIZE, copy->bytes, SIZE);
     if (result != CHROPROF_OK)
         harness_fail(file, line, "chroprof_snapshot: %s", chroprof_result_text(result));
     result = chroprof_open(view, copy->bytes, SIZE);
     if (result != CHROPROF_OK)
         harness_fail(file, line, "chroprof_open: %s", chroprof_result_text(result));
     harness_equal(file, line, "laws", laws_broken(view), 0);
+    harness_equal(file, line, "words written beside the copy",
+                  words_around(UINT64_C(0xA55AA55AA55AA55A), false), 0);
     harness_keep(view);
 }
 
@@ -174,8 +235,8 @@ TEST(a_copy_that_cannot_be)
     CHECK_EQ(chroprof_init(&p, live.bytes, SIZE, &o), CHROPROF_OK);
     CHECK_EQ(chroprof_snapshot(NULL, SIZE, copy.bytes, SIZE), CHROPROF_ERR_ARGUMENT);
     CHECK_EQ(chroprof_snapshot(live.bytes, SIZE, NULL, SIZE), CHROPROF_ERR_ARGUMENT);
-    at = (64 - (uintptr_t)live.bytes % 64) % 64;
-    for (size = 0; size < chroprof_memory_size(&o) - 63; size += 13) {
+    at = 64 + (64 - (uintptr_t)live.bytes % 64) % 64;
+    for (size = 0; size < chroprof_memory_size(&o) - 127; size += 13) {
         unsigned char *memory = (unsigned char *)malloc(size + 1);
         CHECK(memory != NULL);
         memcpy(memory, live.bytes, size);
@@ -191,23 +252,37 @@ TEST(a_copy_that_cannot_be)
 
 #if defined(__linux__)
 
-typedef struct film { block *frames; size_t count; } film;
+typedef struct film {
+    block *frames;
+    size_t count;
+} film;
 
 static void child_of_steps(chroprof *p, uint64_t chapters)
 {
     uint64_t t = 0, n;
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
-        _exit(1);                   /* an emulator, or not allowed */
+        _exit(1); /* an emulator, or not allowed */
     raise(SIGSTOP);
     for (n = 0; n < chapters; n++) {
         chapter(p, n, &t);
-        if (n % 4 == 2)
+        if (n % 4 == 2) {
+            mark();
             chroprof_site_make(p, n % 8 == 2 ? "made" : "made later", "made.c", (uint32_t)n);
-        if (n % 11 == 9)
+            mark();
+        }
+        if (n % 11 == 9) {
+            the_calls(NULL)->resets = 1;
+            mark();
             chroprof_reset(p);
+            mark();
+            the_calls(NULL)->resets = 0;
+        }
         if (n % 13 == 5) {
+            mark();
             chroprof_set_enabled(p, false);
+            mark(), mark();
             chroprof_set_enabled(p, true);
+            mark();
         }
     }
     _exit(0);
@@ -220,9 +295,6 @@ static uint64_t word_at(const block *b, size_t at)
     return word;
 }
 
-/* In a page: the words that are odd while something changes, and what that is. */
-enum { SEQ = 64, EDITS = 104, EVENT_STATE = 88 };
-
 static bool between(uint64_t value, uint64_t a, uint64_t b, uint64_t slack)
 {
     uint64_t low = a < b ? a : b, high = a < b ? b : a;
@@ -233,20 +305,21 @@ static bool between(uint64_t value, uint64_t a, uint64_t b, uint64_t slack)
     do {                                                                                           \
         if (!between(now->field, before->field, after->field, slack))                              \
             harness_fail(__FILE__, __LINE__,                                                       \
-                         "%s: %s is %" PRIu64 ", before %" PRIu64 ", after %" PRIu64,              \
-                         what, #field, now->field, before->field, after->field);                   \
+                         "%s: %s is %" PRIu64 ", before %" PRIu64 ", after %" PRIu64, what,        \
+                         #field, now->field, before->field, after->field);                         \
     } while (0)
 
 static void path_between(const char *what, const chroprof_path *now, const chroprof_path *before,
                          const chroprof_path *after)
 {
     BETWEEN(exec_ns, 0);
-    BETWEEN(calls, 0);
-    BETWEEN(live, 1);
-    BETWEEN(completed, 0);
+    BETWEEN(calls, 1); /* a call of an enter-frame is counted when it ends: at that */
+    BETWEEN(live, 1);  /* moment it may be one that lives as well */
+    BETWEEN(completed, 1);
     BETWEEN(failed, 0);
     BETWEEN(cancelled, 0);
     BETWEEN(abandoned, 0);
+    BETWEEN(dropped, 0);
     BETWEEN(stillborn, 0);
     BETWEEN(slices, 1);
 }
@@ -269,7 +342,7 @@ static void take_picture(picture *out, const block *b)
 
 static const chroprof_path *path_in(const picture *of, uint32_t id)
 {
-    static chroprof_path none;      /* zeros */
+    static chroprof_path none; /* zeros */
     size_t i;
     for (i = 0; i < of->count; i++)
         if (of->paths[i].id == id)
@@ -296,8 +369,7 @@ static void judge_frame(const picture *now, const picture *before, const picture
 }
 
 /* wall, delay and blame are told apart: how many copies have one that is not between. */
-static unsigned long count_doubtful(const picture *now, const picture *before,
-                                    const picture *after)
+static unsigned long count_doubtful(const picture *now, const picture *before, const picture *after)
 {
     unsigned long doubtful = 0;
     size_t i;
@@ -312,22 +384,19 @@ static unsigned long count_doubtful(const picture *now, const picture *before,
     return doubtful != 0;
 }
 
-static void judge_film(const film *f, const block *first, const block *last, unsigned long *frames,
-                       unsigned long *doubtful)
+static void judge_film(const film *f, const block *first, const block *last, bool reset,
+                       unsigned long *frames, unsigned long *doubtful)
 {
     static picture before, after, now;
     size_t i;
     take_picture(&before, first);
     take_picture(&after, last);
     for (i = 0; i < f->count; i++) {
-        bool resetting = word_at(&f->frames[i], EDITS) % 2 != 0 &&
-                         (uint32_t)word_at(&f->frames[i], EVENT_STATE) == 255;
-        if (resetting) {
-            take_picture(&now, &f->frames[i]);
-            CHECK_EQ(now.totals.elapsed_ns, 0);
+        take_picture(&now, &f->frames[i]);
+        if (reset) { /* before it, or after it */
+            CHECK(now.totals.elapsed_ns == 0 || now.totals.elapsed_ns == before.totals.elapsed_ns);
             continue;
         }
-        take_picture(&now, &f->frames[i]);
         judge_frame(&now, &before, &after);
         *doubtful += count_doubtful(&now, &before, &after);
         ++*frames;
@@ -335,12 +404,13 @@ static void judge_film(const film *f, const block *first, const block *last, uns
 }
 
 /* Runs the child instruction by instruction. Keeps what the block was at each change. */
-static void watch(pid_t child, const block *live, unsigned long *frames, unsigned long *doubtful)
+static void watch(pid_t child, const block *live, const calls *marks, unsigned long *frames,
+                  unsigned long *doubtful)
 {
     static block before, previous;
     film f = { NULL, 0 };
     int status = 0;
-    CHECK_EQ(word_at(live, 0), UINT64_C(0x31464F5250524843));
+    CHECK_EQ(word_at(live, 64), UINT64_C(0x31464F5250524843));
     f.frames = (block *)malloc(STEPS * sizeof *f.frames);
     CHECK(f.frames != NULL);
     before = previous = *live;
@@ -349,16 +419,14 @@ static void watch(pid_t child, const block *live, unsigned long *frames, unsigne
         CHECK_EQ(waitpid(child, &status, 0), child);
         if (!WIFSTOPPED(status))
             break;
-        if (memcmp(live, &previous, sizeof previous) == 0)
-            continue;
-        previous = *live;
-        if ((word_at(live, SEQ) | word_at(live, EDITS)) % 2 != 0) {
+        if (memcmp(live, &previous, sizeof previous) != 0) {
+            previous = *live;
             CHECK(f.count < STEPS);
             f.frames[f.count++] = previous;
-            continue;
         }
-        if (f.count > 0)
-            judge_film(&f, &before, &previous, frames, doubtful);
+        if (marks->number % 2 != 0 || f.count == 0)
+            continue;
+        judge_film(&f, &before, &previous, marks->resets != 0, frames, doubtful);
         f.count = 0;
         before = previous;
     }
@@ -369,6 +437,7 @@ TEST(stopped_at_every_instruction)
 {
     chroprof_options o = options_of(true);
     block *live = (block *)shared_memory(sizeof *live);
+    calls *marks = (calls *)shared_memory(sizeof *marks);
     unsigned long frames = 0, doubtful = 0;
     chroprof p;
     int status;
@@ -376,14 +445,16 @@ TEST(stopped_at_every_instruction)
     CHECK_EQ(chroprof_init(&p, live->bytes, SIZE, &o), CHROPROF_OK);
     child = fork();
     CHECK(child >= 0);
-    if (child == 0)
+    if (child == 0) {
+        the_calls(marks);
         child_of_steps(&p, 14 * rounds());
+    }
     CHECK_EQ(waitpid(child, &status, 0), child);
     if (!WIFSTOPPED(status)) {
         munmap(live, sizeof *live);
         SKIP("this system does not let a parent trace its child");
     }
-    watch(child, live, &frames, &doubtful);
+    watch(child, live, marks, &frames, &doubtful);
     printf("# %lu states inside an event, %lu of them with a wall, delay or blame in doubt\n",
            frames, doubtful);
     CHECK(frames > 1000);
@@ -398,11 +469,11 @@ TEST(stopped_at_every_instruction)
 #if defined(__linux__)
 
 typedef struct stage {
-    unsigned char *live;           /* as the reader sees it */
+    unsigned char *live; /* as the reader sees it */
     size_t size;
-    chroprof p;                    /* writes through another mapping */
+    chroprof p; /* writes through another mapping */
     uint64_t random, t, n;
-    unsigned disturb;              /* of 64 steps, how many bring events */
+    unsigned disturb; /* of 64 steps, how many bring events */
     unsigned long chapters;
 } stage;
 
@@ -516,7 +587,7 @@ static void child_of_life(void *memory, bool hurry)
     for (n = 0;; n++) {
         chapter(&p, n, &t);
         if (n % 4096 == 0 && getppid() == 1)
-            _exit(1);               /* the test was killed: nobody else ends this child */
+            _exit(1); /* the test was killed: nobody else ends this child */
         if (n % 1000 == 0) {
             snprintf(name, sizeof name, "made %u", (unsigned)(n / 1000 % 40));
             chroprof_enter(&p, chroprof_site_make(&p, name, "made.c", 3));
@@ -546,7 +617,7 @@ static pid_t start_life(void *memory, bool hurry)
     CHECK(child >= 0);
     if (child == 0)
         child_of_life(memory, hurry);
-    while (*(volatile uint64_t *)memory != UINT64_C(0x31464F5250524843))
+    while (*((volatile uint64_t *)memory + 8) != UINT64_C(0x31464F5250524843))
         CHECK_EQ(waitpid(child, NULL, WNOHANG), 0);
     return child;
 }
@@ -563,7 +634,7 @@ static void snapshots_under_load(bool hurry, unsigned long count)
         exact += totals_of(&view).skew_events == 0;
         doubt += totals_of(&view).doubt_events;
         skew += totals_of(&view).skew_events;
-        written(&view, i % 16 ? CHROPROF_FOLDED : CHROPROF_JSON);    /* the writer must succeed */
+        written(&view, i % 16 ? CHROPROF_FOLDED : CHROPROF_JSON); /* the writer must succeed */
     }
     printf("# %lu copies: %lu exact, %" PRIu64 " events apart in all, %" PRIu64 " in doubt\n",
            count, exact, skew, doubt);
@@ -571,8 +642,14 @@ static void snapshots_under_load(bool hurry, unsigned long count)
     munmap(live, SIZE);
 }
 
-TEST(copies_of_a_busy_block) { snapshots_under_load(false, share(100000)); }
-TEST(copies_of_a_block_in_a_hurry) { snapshots_under_load(true, share(50000)); }
+TEST(copies_of_a_busy_block)
+{
+    snapshots_under_load(false, share(100000));
+}
+TEST(copies_of_a_block_in_a_hurry)
+{
+    snapshots_under_load(true, share(50000));
+}
 
 /* >>killed blocks */
 
@@ -599,6 +676,202 @@ TEST(killed_at_random_moments)
     munmap(live, SIZE);
 }
 
+/* >>programs that hang */
+
+#if defined(__linux__)
+
+typedef struct hang {
+    unsigned char *live;
+    pid_t child;
+} hang;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    CHECK_EQ(clock_gettime(CLOCK_MONOTONIC, &t), 0);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void wait_ms(long ms)
+{
+    struct timespec pause = { 0, 0 };
+    pause.tv_nsec = ms * 1000000;
+    while (nanosleep(&pause, &pause) != 0 && errno == EINTR)
+        ;
+}
+
+/* When a program began, as /proc tells: in ticks since the boot; 0: it does not tell. */
+static unsigned long long start_of(const char *path)
+{
+    char text[1024];
+    const char *at;
+    FILE *in = fopen(path, "r");
+    size_t count = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    int field;
+    if (in)
+        fclose(in);
+    text[count] = 0;
+    at = strrchr(text, ')'); /* the second field, which may have anything in it */
+    for (field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* A snapshot knows a living program by when it began. An emulator tells the program itself another
+ * time than it tells the others of it. */
+static void need_starts(void)
+{
+    char path[64];
+    unsigned long long *own = (unsigned long long *)shared_memory(sizeof *own), seen;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        *own = start_of("/proc/self/stat");
+        _exit(0);
+    }
+    CHECK_EQ(waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT), 0);
+    sprintf(path, "/proc/%ld/stat", (long)child);
+    seen = start_of(path);
+    CHECK_EQ(waitpid(child, NULL, 0), child);
+    if (seen == 0 || seen != *own)
+        SKIP("programs here don't know when they began");
+    munmap(own, sizeof *own);
+}
+
+/* A child that stays where it is: in A, or idle. */
+static hang start_hang(bool idle, bool manual)
+{
+    hang h;
+    chroprof_options o = options_of(false);
+    calls *ready = (calls *)shared_memory(sizeof *ready);
+    need_starts();
+    o.clock = manual ? chroprof_clock_manual : NULL;
+    h.live = (unsigned char *)shared_memory(SIZE);
+    fflush(stdout);
+    h.child = fork();
+    CHECK(h.child >= 0);
+    if (h.child == 0) {
+        chroprof p;
+        if (chroprof_init(&p, h.live, SIZE, &o) != CHROPROF_OK)
+            _exit(1);
+        chroprof_pending(&p, 7, &B);
+        chroprof_ready(&p, 7);
+        chroprof_enter(&p, &A);
+        if (idle) {
+            chroprof_leave(&p);
+            chroprof_idle_enter(&p);
+        }
+        ready->number = 1;
+        while (getppid() != 1)
+            wait_ms(50);
+        _exit(1);
+    }
+    while (ready->number == 0)
+        CHECK_EQ(waitpid(h.child, NULL, WNOHANG), 0);
+    munmap(ready, sizeof *ready);
+    wait_ms(40);
+    return h;
+}
+
+static void end_hang(const hang *h)
+{
+    end_child(h->child);
+    munmap(h->live, SIZE);
+}
+
+/* Two snapshots, 60 ms apart or more; the first one stays in *older. Returns what A took in
+ * between, as both and their difference say. */
+static uint64_t grown(const hang *h, block *older, chroprof_totals *since)
+{
+    static block result;
+    chroprof a, b, d;
+    uint64_t exec, begin, passed;
+    snapshot_of(&a, h->live);
+    *older = *last_copy();
+    begin = now_ns();
+    wait_ms(60);
+    passed = now_ns() - begin;
+    CHECK_EQ(chroprof_open(&a, older->bytes, SIZE), CHROPROF_OK);
+    snapshot_of(&b, h->live);
+    CHECK_EQ(chroprof_difference(&b, &a, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&d, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(laws_broken(&d), 0);
+    *since = totals_of(&d);
+    exec = rank_of(&b, A.name).exec_ns - rank_of(&a, A.name).exec_ns;
+    CHECK_EQ(totals_of(&b).living, totals_of(&a).living);
+    CHECK(!totals_of(&b).living || since->elapsed_ns >= passed - passed / 8);
+    CHECK_IN(rank_of(&d, A.name).exec_ns, exec - (exec > 0), exec + 1);
+    return exec;
+}
+
+TEST(a_hang_is_seen_while_it_lasts)
+{
+    static block older;
+    hang h = start_hang(false, false);
+    chroprof_totals since;
+    chroprof_origin origin;
+    chroprof view;
+    int status;
+    CHECK(grown(&h, &older, &since) >= 50000000);
+    CHECK(since.delay_ns >= 50000000 && since.busy_ns == since.elapsed_ns);
+    kill(h.child, SIGSTOP);
+    CHECK_EQ(waitpid(h.child, &status, WUNTRACED), h.child);
+    CHECK(WIFSTOPPED(status) && grown(&h, &older, &since) >= 50000000);
+    snapshot_of(&view, h.live);
+    CHECK(totals_of(&view).living && rank_of(&view, A.name).slice_max_ns >= 120000000);
+    CHECK_EQ(totals_of(&view).events, 3);
+    chroprof_read_origin(&view, &origin);
+    CHECK(origin.end_ns + 120000000 <= totals_of(&view).elapsed_ns);
+    end_hang(&h);
+}
+
+TEST(a_dead_program_ends_at_its_last_event)
+{
+    static block older, zombie, result;
+    hang h = start_hang(false, false);
+    chroprof_totals since;
+    chroprof view, before, d;
+    siginfo_t facts;
+    CHECK(grown(&h, &older, &since) > 0);
+    kill(h.child, SIGKILL);
+    memset(&facts, 0, sizeof facts);
+    CHECK_EQ(waitid(P_PID, (id_t)h.child, &facts, WEXITED | WNOWAIT), 0);
+    CHECK_EQ(grown(&h, &zombie, &since), 0);
+    CHECK_EQ(waitpid(h.child, NULL, 0), h.child);
+    snapshot_of(&view, h.live);
+    CHECK(!totals_of(&view).living);
+    CHECK_EQ(rank_of(&view, A.name).exec_ns, 0);
+    CHECK_EQ(chroprof_open(&before, older.bytes, SIZE), CHROPROF_OK);
+    CHECK(totals_of(&before).living);
+    CHECK_EQ(chroprof_difference(&view, &before, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&d, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(laws_broken(&d), 0);
+    CHECK_EQ(totals_of(&d).elapsed_ns, 0);
+    munmap(h.live, SIZE);
+}
+
+TEST(an_idle_program_is_idle_up_to_now)
+{
+    static block older;
+    hang h = start_hang(true, false);
+    chroprof_totals since;
+    CHECK_EQ(grown(&h, &older, &since), 0);
+    CHECK(since.idle_ns >= 50000000 && since.idle_ns == since.elapsed_ns);
+    end_hang(&h);
+}
+
+TEST(a_clock_that_nobody_else_can_read)
+{
+    static block older;
+    hang h = start_hang(false, true);
+    chroprof_totals since;
+    CHECK_EQ(grown(&h, &older, &since), 0);
+    CHECK_EQ(since.elapsed_ns, 0);
+    end_hang(&h);
+}
+
+#endif
+
 static const test_case tests[] = {
     CASE(a_quiet_block_is_copied_exactly),
     CASE(memory_of_any_alignment_takes_a_copy),
@@ -612,5 +885,11 @@ static const test_case tests[] = {
     CASE(copies_of_a_busy_block),
     CASE(copies_of_a_block_in_a_hurry),
     CASE(killed_at_random_moments),
+#if defined(__linux__)
+    CASE(a_hang_is_seen_while_it_lasts),
+    CASE(a_dead_program_ends_at_its_last_event),
+    CASE(an_idle_program_is_idle_up_to_now),
+    CASE(a_clock_that_nobody_else_can_read),
+#endif
 };
 TEST_MAIN(tests)

@@ -12,24 +12,26 @@ enum { THREADS = 4, EVENTS = 200000, IDS = 40, SITES = 4, BLOCK = 1 << 18 };
 
 /* Shared by all threads, as the static sites of a program are. */
 static const chroprof_site sites[SITES] = {
-    { "accept", "server.c", 10 }, { "parse", "server.c", 20 },
-    { "reply", "server.c", 30 },  { "sweep", "timer.c", 40 },
+    { "accept", "server.c", 10 },
+    { "parse", "server.c", 20 },
+    { "reply", "server.c", 30 },
+    { "sweep", "timer.c", 40 },
 };
 
 typedef struct worker {
     pthread_t thread;
     chroprof prof;
     uint64_t seed;
-    uint64_t slices;            /* begun, by its own count */
+    uint64_t slices; /* begun, by its own count */
     chroprof_result result;
-    const char *broken;         /* what chroprof_check said in the thread itself */
-    size_t written;             /* bytes of the reports it wrote */
+    const char *broken; /* what chroprof_check said in the thread itself */
+    size_t written;     /* bytes of the reports it wrote */
     unsigned char memory[BLOCK];
 } worker;
 
 static worker *workers(void)
 {
-    static worker all[THREADS + 1];   /* the last one is the thread of the test itself */
+    static worker all[THREADS + 1]; /* the last one is the thread of the test itself */
     return all;
 }
 
@@ -128,7 +130,7 @@ static void *wild_stream(void *argument)
     options.clock = chroprof_clock_manual;
     w->result = chroprof_init(&w->prof, w->memory, sizeof w->memory, &options);
     for (i = 0; i < EVENTS; i++) {
-        chroprof_state state = (chroprof_state)random_below(&seed, CHROPROF_SWITCH + 1);
+        chroprof_state state = (chroprof_state)random_below(&seed, CHROPROF_NEXT + 1);
         uint64_t id = random_below(&seed, IDS);
         const chroprof_site *site = &sites[random_below(&seed, SITES)];
         now += random_below(&seed, 5000);
@@ -187,7 +189,7 @@ static void *ask_the_time(void *argument)
     worker *w = busy + 1;
     uint64_t last = 0;
     int i;
-    w->slices = 0;      /* how often the clock went back */
+    w->slices = 0; /* how often the clock went back */
     for (i = 0; i < EVENTS; i++) {
         uint64_t now = chroprof_now(&busy->prof);
         w->slices += now < last;
@@ -271,10 +273,8 @@ TEST(a_text_in_a_thread_of_256_KiB)
 }
 
 static const test_case cases[] = {
-    CASE(each_thread_its_own_profile),
-    CASE(threads_do_not_disturb_each_other),
-    CASE(the_clock_may_be_read_by_any_thread),
-    CASE(a_profile_may_change_hands),
+    CASE(each_thread_its_own_profile),         CASE(threads_do_not_disturb_each_other),
+    CASE(the_clock_may_be_read_by_any_thread), CASE(a_profile_may_change_hands),
     CASE(a_text_in_a_thread_of_256_KiB),
 };
 

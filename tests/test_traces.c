@@ -14,7 +14,7 @@ enum { LAWS_EVERY = 64, FULL_EVERY = 20011, MEMORY = 1 << 20 };
 typedef struct replay {
     chroprof p;
     model m;
-    chroprof_site **sites;         /* stb_ds; one handle for each content seen */
+    chroprof_site **sites; /* stb_ds; one handle for each content seen */
     unsigned long lines;
 } replay;
 
@@ -32,8 +32,8 @@ static const chroprof_site *handle_of(replay *r, const event_text *e)
     size_t i;
 
     for (i = 0; i < arrlenu(r->sites); i++)
-        if (r->sites[i]->line == e->line && strcmp(r->sites[i]->name, e->name) == 0
-            && strcmp(r->sites[i]->file, e->file) == 0)
+        if (r->sites[i]->line == e->line && strcmp(r->sites[i]->name, e->name) == 0 &&
+            strcmp(r->sites[i]->file, e->file) == 0)
             return r->sites[i];
     site = (chroprof_site *)malloc(sizeof *site);
     CHECK(site != NULL);
@@ -119,6 +119,7 @@ static chroprof_options trace_options(void)
     o.max_windows = 64;
     o.max_samples = 1;
     o.max_stalls = 8;
+    o.max_slow = 64;
     o.string_bytes = 8192;
     o.window_ns = 1000000;
     return o;
@@ -149,15 +150,42 @@ static void hold_trace(const char *name, unsigned long lines, chroprof_anomaly_k
 
 #define NONE CHROPROF_ANOMALY_COUNT, 0
 
-TEST(accept_forever) { hold_trace("accept_forever", 22990, NONE); }
-TEST(echo50) { hold_trace("echo50", 112473, NONE); }
-TEST(mixed_stillborn) { hold_trace("mixed_stillborn", 4899, NONE); }
-TEST(nested_poll) { hold_trace("nested_poll", 20, NONE); }
-TEST(outlive) { hold_trace("outlive", 1757, NONE); }
-TEST(prodcons) { hold_trace("prodcons", 31387, NONE); }
-TEST(recursion) { hold_trace("recursion", 9262, NONE); }
-TEST(tasklist) { hold_trace("tasklist", 49006, NONE); }
-TEST(web) { hold_trace("web", 54609, NONE); }
+TEST(accept_forever)
+{
+    hold_trace("accept_forever", 22990, NONE);
+}
+TEST(echo50)
+{
+    hold_trace("echo50", 112473, NONE);
+}
+TEST(mixed_stillborn)
+{
+    hold_trace("mixed_stillborn", 4899, NONE);
+}
+TEST(nested_poll)
+{
+    hold_trace("nested_poll", 20, NONE);
+}
+TEST(outlive)
+{
+    hold_trace("outlive", 1757, NONE);
+}
+TEST(prodcons)
+{
+    hold_trace("prodcons", 31387, NONE);
+}
+TEST(recursion)
+{
+    hold_trace("recursion", 9262, NONE);
+}
+TEST(tasklist)
+{
+    hold_trace("tasklist", 49006, NONE);
+}
+TEST(web)
+{
+    hold_trace("web", 54609, NONE);
+}
 
 /* Future 1 is cancelled by a child that runs on top of it; its frame stays, and what comes later is
  * created and billed above it. */
@@ -167,12 +195,21 @@ TEST(cancel_parent_from_child)
 }
 
 /* A finish of an unknown id with a site is a stillborn, its running with a site an adoption. */
-TEST(attach_late) { hold_trace("attach_late", 10, CHROPROF_ANOMALY_ADOPTED, 1); }
+TEST(attach_late)
+{
+    hold_trace("attach_late", 10, CHROPROF_ANOMALY_ADOPTED, 1);
+}
 
-static const test_case cases[] = {
-    CASE(accept_forever), CASE(echo50), CASE(mixed_stillborn), CASE(nested_poll), CASE(outlive),
-    CASE(prodcons), CASE(recursion), CASE(tasklist), CASE(web), CASE(cancel_parent_from_child),
-    CASE(attach_late)
-};
+static const test_case cases[] = { CASE(accept_forever),
+                                   CASE(echo50),
+                                   CASE(mixed_stillborn),
+                                   CASE(nested_poll),
+                                   CASE(outlive),
+                                   CASE(prodcons),
+                                   CASE(recursion),
+                                   CASE(tasklist),
+                                   CASE(web),
+                                   CASE(cancel_parent_from_child),
+                                   CASE(attach_late) };
 
 TEST_MAIN(cases)

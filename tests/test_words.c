@@ -397,11 +397,15 @@ TEST(ready_since_while_running_is_remembered)
     orderly(p);
 }
 
-/* 200 intervals of 10 ns for c; the ring holds the last 63, the oldest part is the loop's. */
+/* 200 intervals of 10 ns for c. A ring of 64 steps holds 63 intervals; the part before is the
+ * loop's. */
 TEST(ready_since_beyond_the_ring)
 {
-    chroprof *p = fresh(NULL);
+    chroprof_options options = { 0 };
+    chroprof *p;
     uint64_t t = 0;
+    options.max_events = 64;
+    p = fresh(&options);
     at(p, 0, PENDING, 1, &A);
     at(p, 0, ENTER, 0, &C);
     while (t < 2000)
@@ -731,19 +735,20 @@ TEST(stall_of_a_turn)
     CHECK_EQ(w.last.kind, CHROPROF_STALL_TURN);
     CHECK_EQ(w.last.start_ns, 200);
     CHECK_EQ(w.last.length_ns, 101);
-    CHECK_EQ(w.last.slice_count, 2);
-    CHECK_EQ(w.last.slices[0].exec_ns, 60);
-    CHECK_EQ(w.last.slices[0].id, 0);
-    CHECK_STR(w.last.slices[0].name, "b");
-    CHECK_EQ(w.last.slices[0].path, path_of(p, "a;b").id);
-    CHECK_EQ(w.last.slices[1].exec_ns, 41);
-    CHECK_EQ(w.last.slices[1].id, 7);
-    CHECK_STR(w.last.slices[1].name, "a");
+    CHECK_EQ(w.last.share_count, 2);
+    CHECK_EQ(w.last.shares[0].exec_ns, 60);
+    CHECK_EQ(w.last.shares[0].slices, 1);
+    CHECK_STR(w.last.shares[0].name, "b");
+    CHECK_EQ(w.last.shares[0].site, path_of(p, "a;b").site);
+    CHECK_EQ(w.last.shares[1].exec_ns, 41);
+    CHECK_EQ(w.last.shares[1].slice_max_ns, 41);
+    CHECK_STR(w.last.shares[1].name, "a");
+    CHECK_EQ(w.last.rest_ns, 0);
     CHECK_EQ(totals_of(p).stalls, 1);
     CHECK_EQ(chroprof_stalls(p, kept, 2), 1);
     CHECK_EQ(kept[0].length_ns, 101);
-    CHECK_EQ(kept[0].slice_count, 2);
-    CHECK_EQ(kept[0].slices[1].id, 7);
+    CHECK_EQ(kept[0].share_count, 2);
+    CHECK_STR(kept[0].shares[1].name, "a");
 }
 
 TEST(stall_of_a_pass_of_many_small_slices)
@@ -762,35 +767,132 @@ TEST(stall_of_a_pass_of_many_small_slices)
     CHECK_EQ(w.last.kind, CHROPROF_STALL_PASS);
     CHECK_EQ(w.last.start_ns, 20);
     CHECK_EQ(w.last.length_ns, 120);
-    CHECK_EQ(w.last.slice_count, CHROPROF_STALL_SLICES);
-    CHECK_STR(w.last.slices[0].name, "b");
-    CHECK_EQ(w.last.slices[0].exec_ns, 11);
-    CHECK_EQ(w.last.slices[3].exec_ns, 10);
+    CHECK_EQ(w.last.share_count, 3);
+    CHECK_STR(w.last.shares[0].name, "a");
+    CHECK_EQ(w.last.shares[0].exec_ns, 90);
+    CHECK_EQ(w.last.shares[0].slices, 9);
+    CHECK_EQ(w.last.shares[0].slice_max_ns, 10);
+    CHECK_EQ(w.last.shares[1].site, 0); /* loop: what nobody instrumented */
+    CHECK_EQ(w.last.shares[1].exec_ns, 19);
+    CHECK_EQ(w.last.shares[1].slices, 0);
+    CHECK_STR(w.last.shares[2].name, "b");
+    CHECK_EQ(w.last.shares[2].exec_ns, 11);
     CHECK_EQ(totals_of(p).stalls, 1);
 }
 
-/* 97 slices of 1 to 97 ns in a shuffled order: the four biggest, in order. */
-TEST(stall_keeps_the_biggest_slices)
+/* A turn of 97 slices of 1 to 97 ns in a shuffled order, and a ring that holds less than all of it. */
+TEST(stall_of_a_turn_beyond_the_ring)
 {
     witness w;
-    uint64_t t = 0;
+    uint64_t t = 0, shown = 0;
     uint64_t i;
-    chroprof *p = stalling(&w, note);
+    chroprof_options options = { 0 };
+    chroprof *p;
+    memset(&w, 0, sizeof w);
+    options.stall_ns = 100;
+    options.max_events = 1; /* 64 is the least */
+    options.on_stall = note;
+    options.on_stall_user = &w;
+    w.p = p = fresh(&options);
     at(p, t, ENTER, 0, &B);
     for (i = 0; i < 97; i++) {
-        at(p, t, PENDING, 1 + i * 35 % 97, &A);
-        at(p, t, RUNNING, 1 + i * 35 % 97, NULL);
-        at(p, t += 1 + i * 35 % 97, COMPLETED, 1 + i * 35 % 97, NULL);
+        uint64_t length = 1 + i * 35 % 97;
+        at(p, t, PENDING, length, &A);
+        at(p, t, RUNNING, length, NULL);
+        at(p, t += length, COMPLETED, length, NULL);
+        shown += i >= 97 - 21 ? length : 0; /* 63 intervals: LEAVE, 20 x 3, and 2 of one more */
     }
     at(p, t, LEAVE, 0, NULL);
     CHECK_EQ(w.calls, 1);
-    CHECK_EQ(w.last.slice_count, 4);
-    CHECK_EQ(w.last.events, 3 * 97 + 1);   /* those after the first */
-    for (i = 0; i < 4; i++) {
-        CHECK_EQ(w.last.slices[i].exec_ns, 97 - i);
-        CHECK_EQ(w.last.slices[i].id, 97 - i);
-        CHECK_STR(w.last.slices[i].name, "a");
-    }
+    CHECK_EQ(w.last.events, 3 * 97 + 1); /* those after the first */
+    CHECK_STR(w.last.shares[0].name, "a");
+    CHECK_EQ(w.last.shares[0].exec_ns, shown);
+    CHECK_EQ(w.last.shares[0].slices, 21);
+    CHECK_EQ(w.last.rest_ns, t - shown);
+}
+
+/* What a pass consists of is exact, whatever the ring holds. */
+TEST(stall_of_a_pass_beyond_the_ring)
+{
+    witness w;
+    uint64_t t = 20;
+    int i;
+    chroprof_options options = { 0 };
+    chroprof *p;
+    memset(&w, 0, sizeof w);
+    options.stall_ns = 5000;
+    options.max_events = 64;
+    options.on_stall = note;
+    options.on_stall_user = &w;
+    w.p = p = fresh(&options);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 20, IDLE_LEAVE, 0, NULL);
+    for (i = 0; i < 1000; i++, t += 12)
+        call(p, i % 10 == 4 ? &B : &A, t, t + (i == 500 ? 11 : 10));
+    at(p, t, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(w.calls, 1);
+    CHECK_EQ(w.last.length_ns, 12000);
+    CHECK_EQ(w.last.events, 2001);
+    CHECK_EQ(w.last.share_count, 3);
+    CHECK_STR(w.last.shares[0].name, "a");
+    CHECK_EQ(w.last.shares[0].exec_ns, 9001);
+    CHECK_EQ(w.last.shares[0].slices, 900);
+    CHECK_EQ(w.last.shares[0].slice_max_ns, 11);
+    CHECK_EQ(w.last.shares[1].site, 0);
+    CHECK_EQ(w.last.shares[1].exec_ns, 1999);
+    CHECK_EQ(w.last.shares[2].exec_ns, 1000);
+    CHECK_EQ(w.last.shares[2].slices, 100);
+    CHECK_EQ(w.last.rest_ns, 0);
+}
+
+/* A reset while the loop is idle: windows, and steps that are too long, go by the new time. */
+TEST(reset_while_idle)
+{
+    chroprof_options options = { 0 };
+    chroprof_window rows[64];
+    chroprof *p;
+    size_t n;
+    options.window_ns = 100;
+    options.max_windows = 64;
+    options.max_step_ns = 3000;
+    p = fresh(&options);
+    at(p, 1000000, IDLE_ENTER, 0, NULL);
+    at(p, 1000001, TICK, 0, NULL);
+    chroprof_reset(p);
+    at(p, 1000051, IDLE_LEAVE, 0, NULL);
+    call(p, &A, 1000051, 1002051);
+    at(p, 1012051, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).untracked_ns, 10000);
+    n = chroprof_windows(p, rows, 64);
+    CHECK(n > 10);
+    CHECK_EQ(rows[0].end_ns - rows[0].start_ns, rows[1].end_ns - rows[1].start_ns);
+    CHECK_EQ(rows[n - 1].end_ns, 12050);
+}
+
+/* What each site took of a stall: slices that one event ends, and a switch with nothing to pause. */
+TEST(stall_shares_of_what_is_unwound)
+{
+    witness w;
+    chroprof *p = stalling(&w, note);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, RUNNING, 1, NULL);
+    at(p, 50, ENTER, 0, &B);
+    at(p, 110, ENTER, 0, &C);
+    at(p, 180, PAUSED, 1, NULL);
+    CHECK_EQ(w.last.share_count, 3);
+    CHECK_STR(w.last.shares[0].name, "c");
+    CHECK_EQ(w.last.shares[1].slices, 1);
+    CHECK_EQ(w.last.shares[1].slice_max_ns, 60);
+    CHECK_EQ(w.last.shares[2].slices, 1);
+    CHECK_EQ(w.last.shares[2].slice_max_ns, 50);
+    at(p, 200, ENTER, 0, &B);
+    at(p, 250, SWITCH, 1, NULL);
+    at(p, 320, SWITCH, 0, NULL);
+    at(p, 380, LEAVE, 0, NULL);
+    CHECK_EQ(w.calls, 2);
+    CHECK_STR(w.last.shares[0].name, "b");
+    CHECK_EQ(w.last.shares[0].slices, 1);
+    CHECK_EQ(w.last.shares[0].slice_max_ns, 110);
 }
 
 TEST(stall_begins_above_the_threshold)
@@ -933,7 +1035,7 @@ TEST(the_time_of_on_stall_inside_a_nested_loop_is_loop)
     chroprof_loop_enter(p);
     chroprof_enter(p, &B);
     stall_clock_now += 150;
-    chroprof_leave(p);                             /* 40 in on_stall */
+    chroprof_leave(p); /* 40 in on_stall */
     laws(p);
     stall_clock_now += 5;
     chroprof_loop_leave(p);
@@ -980,7 +1082,7 @@ TEST(a_stall_that_switching_off_ends)
     stall_clock_now += 150;
     chroprof_set_enabled(p, false);
     CHECK_EQ(w.calls, 1);
-    CHECK(!p->on && !totals_of(p).enabled);
+    CHECK(!totals_of(p).enabled);
     CHECK_EQ(rank_of(p, "a").slice_max_ns, 150);
     chroprof_enter(p, &A);
     CHECK_EQ(rank_of(p, "a").calls, 1);
@@ -1011,7 +1113,7 @@ TEST(on_stall_does_not_change_the_profiles_life)
     chroprof_leave(p);
     CHECK_EQ(w.calls, 1);
     CHECK(w.broken == NULL);
-    CHECK(p->core != NULL && p->on && totals_of(p).enabled);
+    CHECK(totals_of(p).enabled);
     CHECK_EQ(rank_of(p, "a").exec_ns, 150);
     laws(p);
     orderly(p);
@@ -1066,8 +1168,7 @@ TEST(stalls_keep_the_longest_and_the_most_recent)
     CHECK(recent);
 }
 
-/* More than the timeline of CHROPROF_FIREFOX shows at their own time: the profile that is left here
- * is for its checker, which knows the 64 longest, and that the others are in their bins. */
+/* The profile that is left here is for the checkers of the formats. */
 TEST(a_hundred_turns_stall_and_ten_passes)
 {
     chroprof_options options = { 0 };
@@ -1182,8 +1283,7 @@ TEST(windows_jump_an_hour_of_idle)
     check_windows(p);
     CHECK_EQ(totals_of(p).idle_ns, hour);
     CHECK_IN(chroprof_windows(p, NULL, 0), 32, 64);
-    CHECK_EQ(chroprof_site_windows(p, rank_of(p, "a").id, exec, 64),
-             chroprof_windows(p, NULL, 0));
+    CHECK_EQ(chroprof_site_windows(p, rank_of(p, "a").id, exec, 64), chroprof_windows(p, NULL, 0));
     CHECK_EQ(exec[0], 50);
     orderly(p);
 }
@@ -1223,6 +1323,7 @@ TEST(percentiles_within_a_sixteenth)
         laws(p);
         a = rank_of(p, "a");
         CHECK_IN(a.slice_p50_ns, 499 * k - 499 * k / 16, 501 * k + 501 * k / 16);
+        CHECK_IN(a.slice_typical_ns, 375 * k - 375 * k / 100, 375 * k + 375 * k / 100);
         CHECK_IN(a.slice_p90_ns, 899 * k - 899 * k / 16, 901 * k + 901 * k / 16);
         CHECK_IN(a.slice_p99_ns, 989 * k - 989 * k / 16, 1000 * k);
         CHECK_IN(a.slice_p999_ns, 998 * k - 998 * k / 16, 1000 * k);
@@ -1240,6 +1341,21 @@ TEST(percentiles_of_equal_slices)
         call(p, &A, t, t + 1000003);
     CHECK_EQ(rank_of(p, "a").slice_p50_ns, 1000003);
     CHECK_EQ(rank_of(p, "a").slice_p999_ns, 1000003);
+    CHECK_IN(rank_of(p, "a").slice_typical_ns, 1000003 - 1000003 / 50, 1000003 + 1000003 / 50);
+}
+
+TEST(typical_slices_are_without_interruptions)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t t = 0;
+    int i;
+    for (i = 0; i < 1000; i++, t += 20000000)
+        call(p, &A, t, t + 1000 + 10 * (uint64_t)(i % 40) + (i % 10 ? 0 : 500000));
+    CHECK_IN(rank_of(p, "a").slice_typical_ns, 1156 - 1156 / 16, 1156 + 1156 / 16);
+    CHECK(rank_of(p, "a").exec_ns / 1000 > 50000);
+    chroprof_event(p, CHROPROF_ENTER, 0, &A, t);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, t + 3600);
+    CHECK_IN(rank_of(p, "a").slice_typical_ns, 1156 - 1156 / 16, 1156 + 1156 / 16);
 }
 
 TEST(percentiles_below_and_above_the_range)
@@ -1295,8 +1411,9 @@ TEST(reset_forgets_what_is_over)
     at(p, 0, IDLE_ENTER, 0, NULL);
     at(p, 0, IDLE_LEAVE, 0, NULL);
     call(p, &A, 0, 5000);
-    at(p, 5000, IDLE_ENTER, 0, NULL);
-    CHECK_EQ(totals_of(p).stalls, 2);
+    call(p, &B, 5000, 15000);
+    at(p, 25000, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).stalls, 3);
     chroprof_reset(p);
     laws(p);
     CHECK_EQ(totals_of(p).stalls, 0);
@@ -1304,9 +1421,9 @@ TEST(reset_forgets_what_is_over)
     CHECK_EQ(totals_of(p).passes, 0);
     CHECK_EQ(totals_of(p).turn_max_ns, 0);
     CHECK_EQ(chroprof_stalls(p, NULL, 0), 0);
-    at(p, 5010, IDLE_LEAVE, 0, NULL);
+    at(p, 25010, IDLE_LEAVE, 0, NULL);
     CHECK_EQ(totals_of(p).idle_ns, 10);
-    call(p, &A, 5010, 5011);
+    call(p, &A, 25010, 25011);
     CHECK_EQ(rank_of(p, "a").slice_p50_ns, 1);
     CHECK_EQ(rank_of(p, "a").slice_max_ns, 1);
     CHECK_EQ(rank_of(p, "a").calls, 1);
@@ -1388,8 +1505,224 @@ TEST(off_and_on_keeps_what_is_known)
     only(p, ADOPTED, 1);
 }
 
+/* >>cursors: the same rows as the lists */
+
+/* Begun anew, and from a cursor that no call ever left. */
+#define SAME_ROWS(p, type, next, list, field)                                                      \
+    {                                                                                              \
+        type rows[64], row;                                                                        \
+        uint64_t place = 0, wild = UINT64_MAX;                                                     \
+        size_t count = list, k;                                                                    \
+        CHECK_IN(count, 1, 64);                                                                    \
+        for (k = 0; k < count; k++) {                                                              \
+            CHECK(next(p, &place, &row));                                                          \
+            CHECK_EQ(row.field, rows[k].field);                                                    \
+        }                                                                                          \
+        CHECK(!next(p, &place, &row));                                                             \
+        CHECK(!next(p, &wild, &row));                                                              \
+    }
+
+static chroprof *lively(void)
+{
+    chroprof_options o = { 0 };
+    uint64_t t = 0, id;
+    chroprof *p;
+    o.stall_ns = 100;
+    o.window_ns = 50;
+    p = fresh(&o);
+    for (id = 1; id <= 6; id++) {
+        at(p, t += 10, ENTER, 0, id % 2 ? &A : &B);
+        at(p, t += 10, PENDING, id, &C);
+        chroprof_sample(p, t += 10, id);
+        at(p, t += 40 * id, LEAVE, 0, NULL);
+    }
+    at(p, t += 10, READY, 2, NULL);
+    at(p, t += 10, RUNNING, 3, NULL);
+    at(p, t += 10, ENTER, 0, &A);
+    return p;
+}
+
+TEST(cursors_read_the_rows_of_lists)
+{
+    chroprof *p = lively();
+    uint64_t cursor = 0;
+    uint32_t sites = 0;
+    chroprof_rank by_id, rank;
+    SAME_ROWS(p, chroprof_path, chroprof_next_path, chroprof_paths(p, rows, 64), with_children_ns)
+    SAME_ROWS(p, chroprof_future, chroprof_next_future, chroprof_futures(p, rows, 64), since_ns)
+    SAME_ROWS(p, chroprof_stall, chroprof_next_stall, chroprof_stalls(p, rows, 64), start_ns)
+    SAME_ROWS(p, chroprof_step, chroprof_next_step, chroprof_timeline(p, 0, UINT64_MAX, rows, 64),
+              at_ns)
+    SAME_ROWS(p, chroprof_sample_row, chroprof_next_sample,
+              chroprof_samples(p, 0, UINT64_MAX, rows, 64), at_ns)
+    for (; chroprof_next_rank(p, &cursor, &by_id); sites++) {
+        rank = rank_of(p, by_id.name);
+        CHECK_EQ(rank.id, by_id.id);
+        CHECK_EQ(rank.with_children_ns, by_id.with_children_ns);
+    }
+    CHECK_EQ(sites, 3);
+}
+
+TEST(names_and_slice_lengths_of_sites)
+{
+    static const uint64_t bounds[] = { 0, 1000000, UINT64_MAX };
+    chroprof *p = lively();
+    uint64_t cursor = 0, ranks = 0, slices[3];
+    chroprof_site_row site;
+    chroprof_rank rank;
+    while (chroprof_next_site(p, &cursor, &site)) {
+        CHECK(chroprof_next_rank(p, &ranks, &rank));
+        CHECK_EQ(site.id, rank.id);
+        CHECK_STR(site.name, rank.name);
+        CHECK_STR(site.file, rank.file);
+        CHECK_EQ(site.line, rank.line);
+        CHECK(!site.cut);
+        CHECK_EQ(chroprof_slice_counts(p, site.id, bounds, 3, slices), rank.has_percentiles);
+        CHECK(!rank.has_percentiles || (slices[0] <= slices[1] && slices[1] <= slices[2]));
+        CHECK(!rank.has_percentiles || slices[2] <= rank.slices);
+        CHECK(!rank.has_percentiles || rank.slice_max_ns > 900000 || slices[1] == slices[2]);
+    }
+    CHECK(!chroprof_next_rank(p, &ranks, &rank));
+    CHECK(!chroprof_slice_counts(p, 0, bounds, 3, slices));
+    CHECK(!chroprof_slice_counts(p, UINT32_MAX, bounds, 3, slices));
+}
+
+TEST(one_site_or_path_by_its_id)
+{
+    chroprof *p = lively();
+    chroprof_rank rank;
+    chroprof_path path, alone;
+    uint64_t cursor = 0;
+    uint32_t parent = 1, site = 0;
+    CHECK(chroprof_read_rank(p, rank_of(p, "c").id, &rank));
+    CHECK_STR(rank.name, "c");
+    CHECK_EQ(rank.live, 6);
+    CHECK(!chroprof_read_rank(p, 0, &rank));
+    CHECK(!chroprof_read_rank(p, UINT32_MAX, &rank));
+    CHECK_STR(rank.name, "");
+    while (chroprof_next_path(p, &cursor, &path)) {
+        CHECK_STR(chroprof_path_name(p, path.id, &parent, &site), path.name);
+        CHECK_EQ(parent, path.parent);
+        CHECK_EQ(site, path.site);
+        CHECK(chroprof_read_path_alone(p, path.id, &alone));
+        CHECK_EQ(alone.with_children_ns, path.exec_ns);
+        path.with_children_ns = path.exec_ns;
+        CHECK(memcmp(&alone, &path, sizeof path) == 0);
+    }
+    CHECK(!chroprof_read_path_alone(p, 2, &alone));
+    CHECK(!chroprof_read_path(p, 2, &path));
+    CHECK(!chroprof_read_path(p, UINT32_MAX, &path));
+    CHECK_STR(path.file, "");
+    CHECK_STR(chroprof_path_name(p, UINT32_MAX, &parent, NULL), "");
+    CHECK_EQ(parent, 0);
+    CHECK_STR(chroprof_path_name(p, 2, NULL, NULL), "");
+}
+
+TEST(stacks_lead_to_the_samples)
+{
+    chroprof *p = lively();
+    chroprof_stack_row row;
+    chroprof_module module;
+    uint64_t cursor = 0, weight = 0, cpu_ns = 0;
+    for (; chroprof_next_stack(p, &cursor, &row); weight += row.weight, cpu_ns += row.cpu_ns) {
+        chroprof_stack_frame frames[8];
+        size_t count = chroprof_stack(p, row.id, frames, 8);
+        CHECK_IN(count, 1, 8);
+        CHECK(row.parent < row.id);
+        CHECK_STR(row.frame.name, frames[0].name);
+        CHECK_EQ(row.module, 0);
+        CHECK_EQ(chroprof_stack(p, row.parent, frames, 8), count - 1);
+    }
+    CHECK_EQ(weight, 6);
+    CHECK_EQ(cpu_ns, 1 + 2 + 3 + 4 + 5 + 6);
+    CHECK_EQ(rank_of(p, "a").samples, 3);
+    CHECK_EQ(rank_of(p, "b").samples, 3);
+    CHECK_EQ(rank_of(p, "a").cpu_ns, 1 + 3 + 5);
+    CHECK_EQ(rank_of(p, "c").samples + rank_of(p, "c").cpu_ns, 0);
+    CHECK_EQ(chroprof_modules(p, &module, 1), 0);
+}
+
+TEST(windows_from_one_in_the_middle)
+{
+    chroprof *p = lively();
+    chroprof_window all[64], some[64];
+    uint64_t exec[64], part[64];
+    uint32_t site = rank_of(p, "a").id, k;
+    size_t count = chroprof_windows(p, all, 64);
+    CHECK_IN(count, 6, 64);
+    CHECK_EQ(chroprof_windows_from(p, 5, some, 64), count - 5);
+    CHECK_EQ(chroprof_site_windows(p, site, exec, 64), count);
+    CHECK_EQ(chroprof_site_windows_from(p, site, 5, part, 64), count - 5);
+    for (k = 5; k < count; k++) {
+        CHECK_EQ(some[k - 5].end_ns, all[k].end_ns);
+        CHECK_EQ(some[k - 5].busy_ns, all[k].busy_ns);
+        CHECK_EQ(part[k - 5], exec[k]);
+    }
+    CHECK_EQ(chroprof_windows_from(p, (uint32_t)count, some, 64), 0);
+    CHECK_EQ(chroprof_site_windows_from(p, site, UINT32_MAX, part, 64), 0);
+}
+
+TEST(options_as_they_are)
+{
+    chroprof_options o;
+    chroprof *p = lively();
+    chroprof_read_options(p, &o);
+    CHECK_EQ(o.stall_ns, 100);
+    CHECK_EQ(o.window_ns, 50);
+    CHECK_EQ(o.max_paths, table_of(p, CHROPROF_TABLE_PATHS).capacity);
+    CHECK_EQ(o.max_events, table_of(p, CHROPROF_TABLE_EVENTS).capacity);
+    chroprof_read_options(NULL, &o);
+    CHECK_EQ(o.max_paths, 0);
+}
+
+TEST(cursors_of_nothing)
+{
+    chroprof zeroed;
+    const chroprof *none[2];
+    size_t k;
+    memset(&zeroed, 0, sizeof zeroed);
+    none[0] = NULL;
+    none[1] = &zeroed;
+    for (k = 0; k < 2; k++) {
+        uint64_t cursor = 0;
+        chroprof_rank rank;
+        chroprof_path path;
+        chroprof_future future;
+        chroprof_stall stall;
+        chroprof_step step;
+        chroprof_sample_row sample;
+        chroprof_stack_row stack;
+        chroprof_wall wall;
+        chroprof_site_row site;
+        CHECK(!chroprof_next_rank(none[k], &cursor, &rank));
+        CHECK(!chroprof_next_site(none[k], &cursor, &site));
+        CHECK(!chroprof_slice_counts(none[k], 4, &cursor, 1, &cursor));
+        CHECK(!chroprof_read_path_alone(none[k], 3, &path));
+        CHECK(!chroprof_next_path(none[k], &cursor, &path));
+        CHECK(!chroprof_next_future(none[k], &cursor, &future));
+        CHECK(!chroprof_next_stall(none[k], &cursor, &stall));
+        CHECK(!chroprof_next_step(none[k], &cursor, &step));
+        CHECK(!chroprof_next_sample(none[k], &cursor, &sample));
+        CHECK(!chroprof_next_stack(none[k], &cursor, &stack));
+        CHECK(!chroprof_next_wall(none[k], &cursor, &wall));
+        CHECK(!chroprof_read_rank(none[k], 4, &rank));
+        CHECK(!chroprof_read_path(none[k], 3, &path));
+        CHECK_STR(chroprof_path_name(none[k], 3, NULL, NULL), "");
+        CHECK_EQ(chroprof_modules(none[k], NULL, 0), 0);
+        CHECK_EQ(chroprof_windows_from(none[k], 0, NULL, 0), 0);
+        CHECK_EQ(chroprof_site_windows_from(none[k], 4, 0, NULL, 0), 0);
+    }
+}
+
 static const test_case cases[] = {
 #if defined(CHROPROF_SCOPE)
+    CASE(cursors_read_the_rows_of_lists),
+    CASE(names_and_slice_lengths_of_sites),
+    CASE(one_site_or_path_by_its_id),
+    CASE(stacks_lead_to_the_samples),
+    CASE(windows_from_one_in_the_middle),
+    CASE(options_as_they_are),
+    CASE(cursors_of_nothing),
     CASE(a_scope_is_an_enter_and_a_leave),
 #endif
     CASE(the_profile_starts_at_its_first_event),
@@ -1429,7 +1762,10 @@ static const test_case cases[] = {
     CASE(live_futures_with_path_and_since),
     CASE(stall_of_a_turn),
     CASE(stall_of_a_pass_of_many_small_slices),
-    CASE(stall_keeps_the_biggest_slices),
+    CASE(reset_while_idle),
+    CASE(stall_shares_of_what_is_unwound),
+    CASE(stall_of_a_turn_beyond_the_ring),
+    CASE(stall_of_a_pass_beyond_the_ring),
     CASE(stall_begins_above_the_threshold),
     CASE(stall_is_the_turn_without_the_nested_loop),
     CASE(on_stall_may_read_and_dump_but_not_send_events),
@@ -1447,6 +1783,7 @@ static const test_case cases[] = {
     CASE(windows_of_untracked_time),
     CASE(percentiles_within_a_sixteenth),
     CASE(percentiles_of_equal_slices),
+    CASE(typical_slices_are_without_interruptions),
     CASE(percentiles_below_and_above_the_range),
     CASE(reset_keeps_what_is_live),
     CASE(reset_forgets_what_is_over),

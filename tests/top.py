@@ -143,7 +143,7 @@ def test_resize():
 
 def ranked(terminal):
     return [line.split()[0] for line in terminal.lines()
-            if re.match(r"(slow_query|serve|handler_\d\d)\b", line)]
+            if re.match(r"(slow_query|serve|handler_\d\d) +<?\d", line)]
 
 
 def test_keys():
@@ -163,7 +163,8 @@ def test_keys():
           terminal.text())
     for key, title in [("x", "CHILDREN"), ("m", "MAX"), ("c", "CALLS/S"), ("l", "LIVE"),
                        ("s", "SLICES/S"), ("v", "A SLICE"), ("p", "P99"), ("b", "BLAME"),
-                       ("d", "DELAY"), ("e", "EXEC")]:
+                       ("d", "DELAY"), ("u", "CPU"), ("o", "OFF CPU"), ("5", "LAT P50"),
+                       ("9", "LAT P99"), ("0", "LAT MAX"), ("e", "EXEC")]:
         terminal.keys(key)
         check(f"keys_{key}", terminal.until(title, 5), terminal.text())
     terminal.keys("m")
@@ -249,6 +250,41 @@ def test_end():
     check("ended_before", late.until("since its start") and late.until("slow_query"),
           late.text())
     late.close()
+
+
+def table_of(text):
+    """The rows of plain output, by name; cells by title. No two words stand side by side."""
+    lines = text.split("\n")
+    at = next(i for i, line in enumerate(lines) if line.lower().startswith("site "))
+    titles = re.split(r" {2,}", lines[at].strip().lower())
+    assert titles[:3] == ["site", "at", "exec"], titles
+    rows = [re.sub(r"[\u2580-\u259f]+", "", line).split() for line in lines[at + 1:]]
+    return {row[0]: dict(zip(titles[2:], row[len(row) - len(titles) + 2:])) for row in rows
+            if len(row) >= len(titles) - 1}
+
+
+def test_columns():
+    program, path = start("sampled", "columns")
+    program.wait()
+    profile = dumped(path)[0]
+    table = table_of(plain(path, "-n", "1", "-w", "200", "-r", "60").stdout.decode())
+    culprit, query = site(profile, "slow_query"), site(profile, "query")
+    cpu, off, share = (float(table["slow_query"][key][:-1]) for key in ("cpu", "off cpu", "exec"))
+    check("columns_cpu", abs(cpu / 100 * profile["totals"]["elapsed_ns"] - culprit["cpu_ns"]) <=
+          0.001 * profile["totals"]["elapsed_ns"], (culprit, table))
+    check("columns_add_up", abs(cpu + off - share) < 0.16, table)
+    check("columns_no_samples", table["serve"]["cpu"] == table["serve"]["off cpu"] == "-", table)
+    for key in ("p50", "p99", "max"):
+        check(f"columns_latency_{key}", near(table["query"]["lat " + key],
+                                             query[f"wall_{key}_ns"]), (query, table))
+    check("columns_no_latency", table["serve"]["lat p50"] == "-", table)
+    text = plain(path, "-n", "1", "-w", "80").stdout.decode()
+    check("columns_at_80", " cpu " in text and "lat p99" in text and
+          max(map(len, text.split("\n"))) <= 80, text)
+    program, path = start("serve", "no_columns")
+    text = plain(path, "-n", "1", "-d", "0.1", "-w", "200").stdout.decode()
+    check("columns_nothing", "cpu" not in text and "lat p" not in text, text)
+    stop(program)
 
 
 def test_signals():
@@ -376,7 +412,7 @@ def test_plain_goes_on():
     pipe.send_signal(signal.SIGCONT)
     stop(program)
     again, _ = start("serve", "goes_on", lambda profile: any(
-        stall["slices"][0]["name"] == "slow_query" for stall in profile["stalls"]))
+        stall["shares"][0]["name"] == "slow_query" for stall in profile["stalls"]))
     check("plain_restart_is_younger", dumped(path)[0]["totals"]["elapsed_ns"] < elapsed)
     stop(again)
     seen = b""
@@ -396,8 +432,8 @@ def test_plain_goes_on():
 def test_errors():
     for name, words, status, text in [
             ("missing", ["/nonexistent/file"], 1, b"No such file"),
-            ("no_profile", [__file__], 1, b"not a chroprof block"),
-            ("no_process", ["999999999"], 1, b"/proc/999999999"),
+            ("no_profile", [__file__], 1, b"neither a block"),
+            ("no_process", ["999999999"], 1, b"neither a file"),
             ("no_operand", [], 2, b"missing operand"),
             ("bad_delay", ["x", "-d", "0"], 2, b"expected seconds"),
             ("bad_order", ["x", "--by", "size"], 2, b"expected exec"),

@@ -1,7 +1,7 @@
 'use strict';
-/* Drives the report page and speedscope in Chromium: node tests/viewers.js FOLDER, as viewers.sh
- * does, which made the files there. Expected figures are computed here from the JSON, never by the
- * page. */
+/* Drives the report page and speedscope in Chromium: node tests/viewers.js FOLDER [TEST], as
+ * viewers.sh does, which made the files there. Expected figures are computed here from the JSON,
+ * never by the page. */
 
 const fs = require('fs');
 const path = require('path');
@@ -110,6 +110,63 @@ async function testLoading() {
 
 /* >>ranks */
 
+/* The cells of a table, by the name of their site and the title of their column. */
+const cellsOf = (page, table) => page.$eval(table, node => {
+    const titles = [...node.querySelectorAll('th')].map(cell => cell.textContent);
+    return Object.fromEntries([...node.querySelectorAll('tbody tr')].map(row =>
+        [row.querySelector('.name').textContent, Object.fromEntries([...row.children]
+            .map((cell, k) => [titles[k], cell.textContent]))]));
+});
+
+/* A sampler of 5 ms that saw three quarters of each site's exec on the processor; one site more
+   often than it can have been, which is no figure to show. */
+async function testCpu() {
+    const profile = load('server.json'), period = 5000000;
+    const [most, ...sites] = profile.sites.slice().sort((a, b) => b.exec_ns - a.exec_ns);
+    profile.sampler.first_period_ns = profile.sampler.period_ns = period;
+    sites.forEach(site => { site.cpu_ns = Math.round(site.exec_ns * 3 / 4); });
+    most.cpu_ns = most.exec_ns + 1000000;
+    fs.writeFileSync(file('cpu.json'), JSON.stringify(profile));
+    const page = await open(process.env.PAGE);
+    await drop(page, 'cpu.json');
+    const rows = await cellsOf(page, '#ranks-table');
+    near('cpu_is_at_most_exec', rows[most.name].CPU, most.exec_ns);
+    same('cpu_leaves_nothing', rows[most.name]['off CPU'], '0');
+    const known = sites.filter(site => site.exec_ns >= 8 * period);
+    ok('cpu_some_known', known.length > 0 && known.length < sites.length, known.length);
+    for (const site of known) {
+        near('cpu_of_' + site.name, rows[site.name].CPU, site.cpu_ns);
+        near('off_cpu_of_' + site.name, rows[site.name]['off CPU'], site.exec_ns - site.cpu_ns);
+    }
+    same('cpu_of_too_few_samples', sites.filter(site => !known.includes(site) &&
+        rows[site.name].CPU + rows[site.name]['off CPU'] !== '––').length, 0);
+    ok('cpu_is_explained', /every 5(\.00)?\s*ms/.test(await text(page, '#cpu-note')),
+        await text(page, '#cpu-note'));
+    await sortBy(page, 'off_cpu');
+    same('sort_by_off_cpu', await firstName(page), known[0].name);
+    await page.click('#ranks-table .site');
+    await settle(page);
+    ok('cpu_a_site_opens', (await text(page, 'tr.more')).includes('wall p99'), 'no latency');
+    await done(page, 'cpu');
+}
+
+async function testLatency() {
+    const sites = load('server.json').sites.filter(site => site.wall_max_ns > 0);
+    const page = await open(file('server.html')), rows = await cellsOf(page, '#latency-table');
+    same('latency_rows', Object.keys(rows).length, sites.length);
+    for (const site of sites) {
+        for (const [title, key] of [['p50', 'wall_p50_ns'], ['p99', 'wall_p99_ns'],
+            ['max', 'wall_max_ns']]) {
+            near('latency_' + title + '_of_' + site.name, rows[site.name][title], site[key]);
+        }
+        same('finished_of_' + site.name, rows[site.name].finished.replace(/,/g, ''),
+            String(site.completed + site.failed + site.cancelled));
+    }
+    ok('no_samples_no_cpu', !(await text(page, '#ranks-table')).includes('CPU') &&
+        !(await visible(page, '#cpu-note')), 'CPU');
+    await done(page, 'latency');
+}
+
 async function sortBy(page, key) {
     await page.click('#ranks-table [data-sort="' + key + '"]');
     await settle(page);
@@ -121,7 +178,8 @@ async function testRanks() {
         sign * (b[key] - a[key]) || a.id - b.id)[0];
     const page = await open(file('server.html'));
     const top = by('exec_ns', 1);
-    same('culprit_in_the_first_sentence', await text(page, '#verdict-text .culprit'), top.name);
+    same('finding_in_the_first_sentence', await text(page, '#verdict-text p'),
+        profile.findings[0].text);
     same('ranks_begin_with_it', await firstName(page), top.name);
     near('exec_in_the_ranks', await text(page, '#ranks-table tbody td:nth-child(4)'), top.exec_ns);
     for (const key of ['calls', 'blame_ns', 'slice_max_ns']) {
@@ -395,6 +453,12 @@ async function testHostile() {
             ok('hostile_code_is_shown', (await text(page, '#code-table'))
                 .includes('</script><img src=x onerror=window.pwned=1>'), 'not as text');
         }
+        for (const [site, exec] of [['__proto__', 300000], ['constructor', 200000]]) {
+            const row = (await page.$$eval('#ranks-table tbody tr:has(.name)', rows =>
+                rows.map(node => [node.querySelector('.name').textContent,
+                    node.cells[3].textContent]))).find(cells => cells[0] === site);
+            near('a_site_named_' + site, row ? row[1] : 'not there', exec);
+        }
         same('hostile_title', await text(page, '#title'),
             '</title><script>window.pwned=1</script>');
         await done(page, 'hostile');
@@ -517,9 +581,11 @@ async function speedscopeFrames(name, named) {
 }
 
 async function testSpeedscope() {
-    const profile = load('demo/demo.json');
-    const top = profile.sites.slice().sort((a, b) => b.exec_ns - a.exec_ns).slice(0, 5);
-    for (const name of ['demo.trace.json', 'demo/demo.folded', 'demo/demo.pb']) {
+    for (const [name, of] of [['demo.trace.json', 'demo/demo.json'],
+        ['demo/demo.folded', 'demo/demo.json'], ['demo/demo.pb', 'demo/demo.json'],
+        ['steps.trace.json', 'steps.json']]) {
+        const top = load(of).sites.filter(site => site.exec_ns > 0)
+            .sort((a, b) => b.exec_ns - a.exec_ns).slice(0, 5);
         const frames = await speedscopeFrames(name, top.map(site => site.name));
         const label = 'speedscope_' + path.basename(name).replace(/\W/g, '_') + '_';
         for (const site of top) {
@@ -537,9 +603,11 @@ async function main() {
     browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, headless: true,
         timeout: 120000, protocolTimeout: 300000,
         args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
-    const tests = { testLoading, testRanks, testInterval, testTree, testSamples, testStalls,
-        testComparison, testHostile, testWidths, testMedia, testBig, testSpeedscope };
+    const tests = { testLoading, testRanks, testCpu, testLatency, testInterval, testTree,
+        testSamples, testStalls, testComparison, testHostile, testWidths, testMedia, testBig,
+        testSpeedscope };
     for (const [name, test] of Object.entries(tests)) {
+        if (process.argv[3] && name !== process.argv[3]) { continue; }
         try {
             await test();
         } catch (error) {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Opens every output in the program that people read it with: the report page in Chromium (driven as
-# a user drives it), trace, pprof and folded files in speedscope, pprof in `go tool pprof`, folded
-# stacks in flamegraph.pl, Prometheus text in promtool. What is missing is fetched with apt-get and
+# a user drives it), trace, pprof and folded files in speedscope, the trace of the ring in the
+# importer of chrome://tracing too, pprof in `go tool pprof`, folded stacks in flamegraph.pl,
+# Prometheus text in promtool. What is missing is fetched with apt-get and
 # npm where that may be done, else skipped.
 #   sh tests/viewers.sh        B=build: the folder of chroprof and demo; pictures go to $B/viewers
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
@@ -93,7 +94,9 @@ chroprof replay server.events --stall 1200us --window 80ms --name server -f json
 chroprof replay server.events --stall 1s -f json -o calm.json
 name='</script><img\ssrc=x\sonerror=window.pwned=1>'
 printf '%s\n' "1000 pending 1 $name <!--<script>.c 1" "1100 running 1" "900000 completed 1" \
-    "900100 pending 2 &lt;b&gt;\"'%s \${x} 2" "900200 running 2" "1900000 completed 2" |
+    "900100 pending 2 &lt;b&gt;\"'%s \${x} 2" "900200 running 2" "1900000 completed 2" \
+    "1900100 pending 3 __proto__ __proto__ 3" "1900200 running 3" "2200200 completed 3" \
+    "2200300 pending 4 constructor toString 4" "2200400 running 4" "2400400 completed 4" |
     chroprof replay - --stall 1us --name '</title><script>window.pwned=1</script>' -f json \
         -o hostile.json
 awk -v paths=100000 -f - </dev/null >big.json <<'END'
@@ -101,7 +104,7 @@ function figures(exec, all) {
     return "\"exec_ns\":" exec ",\"with_children_ns\":" all ",\"exec_max_ns\":1," \
         "\"slice_max_ns\":1,\"slices\":1,\"wall_ns\":9,\"waiting_ns\":1,\"delay_ns\":2," \
         "\"blame_ns\":3,\"calls\":1," \
-        "\"completed\":1,\"failed\":0,\"cancelled\":0,\"abandoned\":0,\"live\":0,\"stillborn\":0"
+        "\"completed\":1,\"failed\":0,\"cancelled\":0,\"abandoned\":0,\"live\":0,\"stillborn\":0,\"dropped\":0"
 }
 function place(site) { return "\"name\":\"site_" site "\",\"file\":\"big.c\",\"line\":" site }
 BEGIN {
@@ -160,6 +163,11 @@ for one in sampled hostile-sampled; do
 done
 chroprof report demofixed/demo.json demo/demo.json -o compared.html
 chroprof trace demo/demo.json -o demo.trace.json
+# the ring of a stream that it holds as a whole
+for format in trace json; do
+    chroprof replay "$traces/recursion.events.xz" -f $format -o steps.$format
+done
+mv steps.trace steps.trace.json
 size=$(wc -c <demo.html)
 if [ "$size" -lt 1000000 ]; then ok page_below_1_MB; else fail page_below_1_MB "$size bytes"; fi
 
@@ -279,14 +287,30 @@ else
     skip flamegraph_pl "needs flamegraph.pl (package libdevel-nytprof-perl)"
 fi
 
+# --- the importer of chrome://tracing
+fetch node nodejs || true
+fetch npm npm || true
+[ -d node_modules/traceviewer ] || npm install --no-audit --no-fund --prefix . \
+    traceviewer@1.0.11 >>install.log 2>&1
+if ! has node || [ ! -d node_modules/traceviewer ]; then
+    skip catapult "needs node and the npm package traceviewer"
+else
+    NODE_PATH=$work/node_modules node "$OLDPWD/tests/catapult.js" steps.trace.json steps.json \
+        >catapult.log 2>&1
+    code=$?
+    grep '^ok\|^FAIL' catapult.log
+    passed=$((passed + $(grep -c '^ok' catapult.log)))
+    failed=$((failed + $(grep -c '^FAIL' catapult.log)))
+    [ "$code" = 0 ] || grep -q '^FAIL' catapult.log ||
+        fail catapult "ends with $code: $(grep -m 1 Error catapult.log)"
+fi
+
 # --- the browser
 chromium=
 for candidate in chromium chromium-browser google-chrome; do
     if [ -z "$chromium" ] && has "$candidate"; then chromium=$(command -v "$candidate"); fi
 done
 if [ -z "$chromium" ] && fetch chromium chromium; then chromium=$(command -v chromium); fi
-fetch node nodejs || true
-fetch npm npm || true
 # version 24 is the last that Debian's Node.js, 18, can load with require
 if [ ! -d node_modules/puppeteer-core ] || [ ! -d node_modules/speedscope ]; then
     PUPPETEER_SKIP_DOWNLOAD=1 npm install --no-audit --no-fund --prefix . \

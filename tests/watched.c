@@ -1,5 +1,5 @@
 /* A program for tests/top.py: serves for a while, hangs, and ends as it is told.
- *     watched FILE serve|hang|end|hostile */
+ *     watched FILE serve|hang|end|hostile|sampled */
 #define _DEFAULT_SOURCE
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +9,10 @@
 CHROPROF_SITE(site_culprit, "slow_query");
 CHROPROF_SITE(site_serve, "serve");
 CHROPROF_SITE(site_stuck, "stuck_in_lock");
+CHROPROF_SITE(site_query, "query");
 CHROPROF_SITE(site_hostile, "\033]0;owned\007\033[2J\033[31mred\xff\xe2\x80\xae\n");
 CHROPROF_SITE(site_wide, "\xe6\x8e\xa5\xe7\xb6\x9a\xe3\x82\x92\xe5\x87\xa6\xe7\x90\x86"
-              "\xe3\x81\x99\xe3\x82\x8b");       /* seven characters, fourteen columns */
+                         "\xe3\x81\x99\xe3\x82\x8b"); /* seven characters, fourteen columns */
 
 static chroprof prof;
 
@@ -34,6 +35,18 @@ static void turn(int number, bool hostile)
     }
 }
 
+/* A sample says half a ms of CPU time of each ms; futures wait and finish. */
+static void sampled_turn(uint64_t number)
+{
+    chroprof_pending(&prof, number, &site_query);
+    chroprof_enter(&prof, &site_culprit);
+    (void)usleep(1000);
+    chroprof_sample(&prof, chroprof_now(&prof), 500000);
+    chroprof_leave(&prof);
+    chroprof_running(&prof, number);
+    chroprof_completed(&prof, number);
+}
+
 static void many_sites(void)
 {
     char name[32];
@@ -53,7 +66,12 @@ int main(int count, char **words)
         return 1;
     }
     many_sites();
-    for (int i = 0; i < 100000 && (i < 100 || strcmp(what, "end") != 0); i++) {
+    for (uint64_t i = 1; i <= 40 && strcmp(what, "sampled") == 0; i++) {
+        sampled_turn(i);
+    }
+    for (int i = 0;
+         i < 100000 && (i < 100 || (strcmp(what, "end") != 0 && strcmp(what, "sampled") != 0));
+         i++) {
         turn(i, strcmp(what, "hostile") == 0);
         if (strcmp(what, "hang") == 0 && i == 100) {
             chroprof_enter(&prof, &site_serve);

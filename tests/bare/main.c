@@ -10,13 +10,13 @@ CHROPROF_SITE(site_blink, "blink");
 
 enum { ROUNDS = 2000, RADIO = 1, BLINK = 2 };
 
-static unsigned char memory[9 << 10];
+static unsigned char memory[10 << 10];
 static uint64_t now_ns;
 
 static uint64_t clock_ns(void *user)
 {
     (void)user;
-    return now_ns += 125;                   /* a timer of 8 MHz */
+    return now_ns += 125; /* a timer of 8 MHz */
 }
 
 /* >>stack: painted below the one in use; what lost its colour was used */
@@ -40,6 +40,8 @@ static void print_stack(const char *what)
     size_t k = 7;
     while (*(const volatile uint32_t *)word == paint)
         word++;
+    if (word == bare_bss_end)
+        bare_print("FAIL bare: the stack met the block\n");
     bytes = (uint32_t)((uintptr_t)bare_stack_top - (uintptr_t)word);
     do {
         digits[--k] = (char)('0' + (int)(bytes % 10));
@@ -64,9 +66,9 @@ static int count_bytes(void *user, const void *bytes, size_t count)
 /* Every format that is compiled in; false: one of them wrote nothing. */
 static bool write_all(chroprof *p)
 {
-    static const char names[][12] = { "text", "json", "folded", "prometheus", "pprof", "firefox" };
+    static const char names[][12] = { "text", "json", "folded", "prometheus", "pprof" };
     int format;
-    for (format = CHROPROF_TEXT; format <= CHROPROF_FIREFOX; format++) {
+    for (format = CHROPROF_TEXT; format <= CHROPROF_PPROF; format++) {
         size_t bytes = 0;
         paint_stack();
         if (chroprof_write(p, (chroprof_format)format, count_bytes, &bytes) != 0)
@@ -109,7 +111,7 @@ static const char *judge(const chroprof *p)
     chroprof_read_totals(p, &t);
     if (t.elapsed_ns != t.busy_ns + t.idle_ns + t.loop_ns)
         return "elapsed is not busy + idle + loop";
-    if (t.elapsed_ns != now_ns - 125)       /* profile time 0 was the first reading */
+    if (t.elapsed_ns != now_ns - 125) /* profile time 0 was the first reading */
         return "elapsed is not the clock's time";
     if (t.delay_ticks != t.blame_ticks || t.delay_ticks == 0)
         return "delay is not blame";

@@ -13,13 +13,16 @@ static inline int bare_call(int operation, const void *argument)
 }
 
 /* SYS_WRITE0 */
-static inline void bare_print(const char *text) { bare_call(0x04, text); }
+static inline void bare_print(const char *text)
+{
+    bare_call(0x04, text);
+}
 
 /* SYS_EXIT_EXTENDED: the emulator ends with this status */
 static inline void bare_exit(int status)
 {
     uint32_t block[2];
-    block[0] = 0x20026;                     /* ADP_Stopped_ApplicationExit */
+    block[0] = 0x20026; /* ADP_Stopped_ApplicationExit */
     block[1] = (uint32_t)status;
     bare_call(0x20, block);
     for (;;) {}

@@ -69,9 +69,12 @@ void fault(void)
     bare_exit(1);
 }
 
-typedef union vector { uint32_t *stack; void (*handler)(void); } vector;
+typedef union vector {
+    uint32_t *stack;
+    void (*handler)(void);
+} vector;
 
 __attribute__((section(".vectors"), used)) static const vector vectors[16] = {
     { .stack = bare_stack_top }, { .handler = reset }, { .handler = fault }, { .handler = fault },
-    { .handler = fault }, { .handler = fault }, { .handler = fault },
+    { .handler = fault },        { .handler = fault }, { .handler = fault },
 };

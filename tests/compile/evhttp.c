@@ -1,33 +1,41 @@
-/* CHROPROF_EVHTTP in C and C++: a server and its client in one loop; the page of the run, of a format
- * that does not exist, of the next second, and of one that another waits for; the next seconds of a
- * profile that is not in that memory are no page, at once. With POINTER it must not compile. Exit
- * status 0: right. */
+/* chroprof_evhttp.h in C and C++: a server and its client in one loop; the page of the run, of a
+ * format that does not exist, of the next second, and of one that another waits for; the next
+ * seconds of a profile that is not in that memory are no page, at once. Exit status 0: right. */
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
+#include "../../examples/adapters/chroprof_evhttp.h"
 
 static chroprof prof;
-#ifdef POINTER
-static unsigned char *memory;
-#else
 static unsigned char memory[1 << 17];
-#endif
-CHROPROF_EVHTTP(&prof, memory);
 
-static const char *const asked[] = { "", "?format=json", "?format=none", "?seconds=1&format=folded",
-                                     "?seconds=1", "?seconds=60" };
+static const char *const asked[] = {
+    "", "?format=json", "?format=none", "?seconds=1&format=folded", "?seconds=1", "?seconds=60"
+};
 static const int wanted[] = { 200, 200, 404, 200, 503, 500 };
 enum { ASKED = 5, ELSEWHERE = ASKED };
 static int answered, right;
 
+/* Pages of other origins may read it only if the program says which. */
+static int is_open(struct evhttp_request *request)
+{
+    const char *origin = CHROPROF_EVHTTP_ORIGIN;
+    const char *said = evhttp_find_header(evhttp_request_get_input_headers(request),
+                                          "Access-Control-Allow-Origin");
+    return origin != NULL ? said != NULL && strcmp(said, origin) == 0 : said == NULL;
+}
+
 static void on_reply(struct evhttp_request *request, void *which)
 {
     const int *status = (const int *)which;
+    if (request != NULL && *status == 200 && !is_open(request))
+        right = -100;
     right += request != NULL && evhttp_request_get_response_code(request) == *status;
-    right += request != NULL && (*status != 200 || status == &wanted[3] ||
-             evbuffer_get_length(evhttp_request_get_input_buffer(request)) > 100);
+    right +=
+        request != NULL && (*status != 200 || status == &wanted[3] ||
+                            evbuffer_get_length(evhttp_request_get_input_buffer(request)) > 100);
     answered++;
 }
 
@@ -68,7 +76,9 @@ int main(void)
         return 1;
     while (evhttp_bind_socket(server, "127.0.0.1", (unsigned short)port) != 0 && port < 18180)
         port++;
-    evhttp_set_cb(server, "/page", chroprof_evhttp, NULL);
+    if (chroprof_evhttp(server, "/page", &prof, memory, sizeof(memory)) != 0 ||
+        chroprof_evhttp(server, "/page", &prof, memory, sizeof(memory)) == 0)
+        return 5; /* one callback a path */
     for (int i = 0; i < ASKED; i++)
         ask(base, port, i);
     while (answered < ASKED && event_base_loop(base, EVLOOP_ONCE) == 0) {}
@@ -77,7 +87,7 @@ int main(void)
     if (!elsewhere(base, port))
         return 3;
     evhttp_free(server);
-    for (int i = 0; i < 9; i++)             /* libevent frees connections a turn later */
+    for (int i = 0; i < 9; i++) /* libevent frees connections a turn later */
         event_base_loop(base, EVLOOP_NONBLOCK);
     event_base_free(base);
     return chroprof_check(&prof) == NULL ? 0 : 4;

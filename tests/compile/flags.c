@@ -44,8 +44,8 @@ static unsigned left_out_formats(void)
 #ifdef CHROPROF_NO_PPROF
     set |= 1u << CHROPROF_PPROF;
 #endif
-#ifdef CHROPROF_NO_FIREFOX
-    set |= 1u << CHROPROF_FIREFOX;
+#ifdef CHROPROF_NO_TRACE
+    set |= 1u << CHROPROF_TRACE;
 #endif
     return set;
 }
@@ -67,8 +67,9 @@ int main(void)
     chroprof_event(&p, CHROPROF_ENTER, 0, &site, 1000);
     chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 5001000);
     EXPECT(chroprof_check(&p) == NULL);
-    for (format = CHROPROF_TEXT; format <= CHROPROF_FIREFOX; format++)
+    for (format = CHROPROF_TEXT; format <= CHROPROF_PPROF; format++)
         EXPECT(writes(&p, (chroprof_format)format, (int)(left_out_formats() >> format & 1u)));
+    EXPECT(writes(&p, CHROPROF_TRACE, (int)(left_out_formats() >> CHROPROF_TRACE & 1u)));
 #if defined(CHROPROF_NO_STDIO) && defined(CHROPROF_NO_MMAP) && defined(EOF)
     EXPECT(!"stdio.h was included");
 #endif

@@ -1,4 +1,4 @@
-/* CHROPROF_GLIB in C and C++: each kind of source that GLib has, one whose table is a copy, one of
+/* chroprof_glib.h in C and C++: each kind of source that GLib has, one whose table is a copy, one of
  * another context, one that iterates the loop and is called again in there. Exit status 0: right. */
 #include <glib-unix.h>
 #include <signal.h>
@@ -6,17 +6,28 @@
 #include <unistd.h>
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
+#include "../../examples/adapters/chroprof_glib.h"
 
 static chroprof prof;
 static unsigned char memory[1 << 18];
-CHROPROF_GLIB(&prof);
 
 static GSourceFuncs copied;
 static int calls;
 
-static void called(void) { calls++; }
-static gboolean on_source(gpointer data) { called(); return data != NULL; }
-static gboolean on_other(gpointer data) { calls += 2; return data != NULL; }
+static void called(void)
+{
+    calls++;
+}
+static gboolean on_source(gpointer data)
+{
+    called();
+    return data != NULL;
+}
+static gboolean on_other(gpointer data)
+{
+    calls += 2;
+    return data != NULL;
+}
 static gboolean on_fd(int fd, GIOCondition what, gpointer data)
 {
     called();
@@ -113,7 +124,7 @@ static int without_names(void)
     g_timeout_add(1, on_other, NULL);
     run(until);
 #ifndef CHROPROF_DISABLE
-    before += 3;                            /* one of them is known from every_kind */
+    before += 3; /* one of them is known from every_kind */
 #endif
 #ifndef CHROPROF_DISABLE
     if (others() != 2)
@@ -155,15 +166,18 @@ static int seen(void)
     return count == 9 && known == 8 && totals.anomalies == 0 && totals.idle_ns >= 5000000;
 }
 #else
-static int seen(void) { return chroprof_check(&prof) == NULL; }
+static int seen(void)
+{
+    return chroprof_check(&prof) == NULL;
+}
 #endif
 
 int main(void)
 {
     if (chroprof_init(&prof, memory, sizeof memory, NULL) != CHROPROF_OK)
         return 1;
-    chroprof_glib(NULL);
-    chroprof_glib(NULL);                    /* does nothing */
+    chroprof_glib(&prof, NULL);
+    chroprof_glib(&prof, NULL); /* does nothing */
     every_kind();
     run(7);
     if (calls != 7)

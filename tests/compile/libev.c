@@ -1,19 +1,19 @@
-/* CHROPROF_LIBEV in C and C++: its wait is idle, and what runs second in a batch was due at the
+/* chroprof_libev.h in C and C++: its wait is idle, and what runs second in a batch was due at the
  * batch's begin, so the first is blamed. Exit status 0: right, by the program's own measure. */
 #define _POSIX_C_SOURCE 200809L
 #include <ev.h>
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
+#include "../../examples/adapters/chroprof_libev.h"
 #include <time.h>
 
 static chroprof prof;
 static unsigned char memory[1 << 17];
-CHROPROF_LIBEV(&prof);
 
 CHROPROF_SITE(site, "timer");
 static int calls;
 static ev_timer timers[2];
-static double idle_since, idle, busy[2];   /* measured, in ns */
+static double idle_since, idle, busy[2]; /* measured, in ns */
 
 static double now(void)
 {
@@ -30,7 +30,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
         idle = start - idle_since;
     }
 #ifndef CHROPROF_DISABLE
-    chroprof_ready_since(&prof, (uintptr_t)timer, chroprof_libev_due);
+    chroprof_ready_since(&prof, (uintptr_t)timer, chroprof_libev_due());
 #endif
     chroprof_running(&prof, (uintptr_t)timer);
     start = now();
@@ -70,10 +70,10 @@ static int right(double elapsed)
     return totals.events == 0 && elapsed > 0;
 #else
     return totals.anomalies == 0 && within(totals.elapsed_ns, idle + busy[0] + busy[1], elapsed) &&
-        within(totals.idle_ns, idle / 2, idle) &&
-        within(totals.busy_ns, busy[0] + busy[1], elapsed - idle) &&
-        within(totals.delay_ns, busy[0],
-               (double)totals.busy_ns - busy[1] + 2 * (double)totals.loop_ns);
+           within(totals.idle_ns, idle / 2, idle) &&
+           within(totals.busy_ns, busy[0] + busy[1], elapsed - idle) &&
+           within(totals.delay_ns, busy[0],
+                  (double)totals.busy_ns - busy[1] + 2 * (double)totals.loop_ns);
 #endif
 }
 
@@ -84,7 +84,7 @@ int main(void)
     ev_prepare prepare;
     if (loop == NULL || chroprof_init(&prof, memory, sizeof memory, NULL) != CHROPROF_OK)
         return 1;
-    chroprof_libev(loop);
+    chroprof_libev(&prof, loop);
     for (int i = 0; i < 2; i++) {
         ev_init(&timers[i], on_timer);
         ev_timer_set(&timers[i], 0.2, 0.);

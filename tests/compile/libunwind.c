@@ -1,12 +1,9 @@
-/* CHROPROF_LIBUNWIND in C and C++: called with the context of a signal handler it finds this
+/* chroprof_libunwind.h in C and C++: called with the context of a signal handler it finds this
  * function's callers, out to main's, without frame pointers. Exit status 0: right. */
 #include <signal.h>
-#define UNW_LOCAL_ONLY
-#include <libunwind.h>
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
-
-CHROPROF_LIBUNWIND();
+#include "../../examples/adapters/chroprof_libunwind.h"
 
 static uintptr_t found[64], whole, cut;
 static volatile uintptr_t caller;

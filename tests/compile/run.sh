@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles the header in every way its users do. Prints "ok NAME", "FAIL NAME: why" or
-# "skip NAME: why", then the counts. Arguments: parts of the names to run.
+# "skip NAME: why", then the counts. Arguments: parts of the names to run, or =NAME.
 cd "$(dirname "$0")" || exit 1
 CC=${CC:-cc}
 scratch=$(mktemp -d) || exit 1
@@ -10,7 +10,8 @@ trap 'exit 1' HUP INT TERM
 passed=0 failed=0 skipped=0
 wanted=$*
 
-strict="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align"
+usual="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align"
+strict="$usual -DCHROPROF_STRICT"
 posix=-D_POSIX_C_SOURCE=200809L
 c99="-std=c99 $posix"
 
@@ -22,7 +23,10 @@ has() { command -v "$1" >/dev/null 2>&1; }
 # is_wanted NAME: no arguments, or one of them is part of the name
 is_wanted() {
     [ -z "$wanted" ] && return 0
-    for part in $wanted; do case $1 in *"$part"*) return 0 ;; esac; done
+    for part in $wanted; do
+        case =$1 in "$part") return 0 ;; esac
+        case $1 in *"$part"*) return 0 ;; esac
+    done
     return 1
 }
 
@@ -83,7 +87,7 @@ done
 #   -Wold-style-cast, -Wzero-as-null-pointer-constant   there is no other cast or null in C
 #   -Wreserved-identifier, -Wreserved-macro-identifier  C++ reserves each name with two underscores;
 #                                         in C, chroprof__ is ours, and tells private from public
-everything="-Weverything -Wno-padded -Wno-declaration-after-statement \
+everything="-DCHROPROF_STRICT -Weverything -Wno-padded -Wno-declaration-after-statement \
     -Wno-disabled-macro-expansion -Wno-unknown-warning-option -Wno-unsafe-buffer-usage \
     -Wno-switch-default -Wno-switch-enum -Wno-covered-switch-default \
     -Wno-used-but-marked-unused"
@@ -141,23 +145,23 @@ works alone_c++ g++ -x c++ -std=c++11 $strict alone.c
 works alone_clang++ clang++ -x c++ -std=c++17 $strict alone.c
 
 # --- the interface: programs of each release, frozen, and one of what came since
-for api in api_0_1_0 api_next; do
+for api in api_0_1_0 api_0_2_0; do
     works "${api}_c" "${CC%% *}" $c99 $strict $api.c -lpthread
     works "${api}_clang" clang -std=c17 $posix $strict $api.c -lpthread
     works "${api}_c++" g++ -x c++ -std=c++11 $strict $api.c -lpthread
     works "${api}_clang++" clang++ -x c++ -std=c++20 $strict $api.c -lpthread
 done
-# what a release promised is not to be edited: its program, and the cksum of it
+# what a release promised is not to be edited: its program, and the cksum of it; 0.2.0 is none yet
 if is_wanted api_frozen; then
-    frozen="3231541450 12465 api_0_1_0.c"
-    found=$(cksum api_[0-9]*.c)
+    frozen="2363501824 12672 api_0_1_0.c"
+    found=$(cksum api_0_1_0.c)
     if [ "$found" = "$frozen" ]; then ok api_frozen
     else fail api_frozen "cksum is now $(echo "$found" | paste -s -d,), not $frozen"; fi
 fi
-# functions: the names of all that are public
+# functions: the names of all that are public, but for what the macros of two of them call
 functions() {
     $CC $c99 -E -P declared.c 2>/dev/null | grep -o 'chroprof_[a-z_]* *(' | tr -d ' (' |
-        grep -v chroprof__ | sort -u
+        grep -v -e chroprof__ -e '_by$' | sort -u
 }
 # code_of FILE...: their own lines as the compiler has them, without comments, strings, what they
 # include and what #if leaves out, so that only code counts
@@ -173,7 +177,8 @@ calls_all() {
     name=$1 except=$2
     shift 2
     functions | grep -v -x -E -e "$except" >"$scratch/names"
-    code_of "$@" | grep -o '\<chroprof_[a-z_]* *(' | tr -d ' (' | sort -u >"$scratch/called"
+    code_of "$@" | grep -o '\<chroprof_[a-z_]* *(' | tr -d ' (' | sed 's/_by$//' |
+        sort -u >"$scratch/called"
     uncalled=$(comm -23 "$scratch/names" "$scratch/called" | paste -s -d' ')
     if [ -n "$uncalled" ]; then fail "$name" "$* does not call $uncalled"
     elif [ "$(wc -l <"$scratch/names")" -lt 50 ]; then
@@ -207,18 +212,37 @@ manual, CHANGELOG.md, README.md, api_*.c)"
     fi
 fi
 
+# --- the licence: what the first line names stands at the end of the header, as in LICENSE
+licence() { grep -v -x -e '-*' -e LICENCE -e '\*/' -e '/\*' -e '' "$@"; }
+if is_wanted licence; then
+    sed -n '/^LICENCE$/,$p' $header | licence >"$scratch/inside"
+    licence ../../LICENSE >"$scratch/licence"
+    if ! sed 1q $header | grep -q ' - MIT-0 OR Unlicense$'; then fail licence "$(sed 1q $header)"
+    elif ! grep -q '(MIT-0)$' "$scratch/licence" || ! grep -q 'The Unlicense' "$scratch/licence"; then
+        fail licence "LICENSE names another one"
+    elif ! cmp -s "$scratch/inside" "$scratch/licence"; then
+        fail licence "$(diff "$scratch/inside" "$scratch/licence" | sed -n 2p)"
+    else ok licence; fi
+fi
+
 # --- option flags
 every=
-for format in TEXT JSON FOLDED PROMETHEUS PPROF FIREFOX; do
+for format in TEXT JSON FOLDED PROMETHEUS PPROF TRACE; do
     every="$every -DCHROPROF_NO_$format"
     others=
-    for other in TEXT JSON FOLDED PROMETHEUS PPROF FIREFOX; do
+    for other in TEXT JSON FOLDED PROMETHEUS PPROF TRACE; do
         [ $other = $format ] || others="$others -DCHROPROF_NO_$other"
     done
     works "flags_NO_$format" "${CC%% *}" $c99 $strict -DCHROPROF_NO_$format flags.c
     works "flags_only_$format" "${CC%% *}" $c99 $strict $others flags.c
 done
 works flags_no_format "${CC%% *}" $c99 $strict $every flags.c
+for flag in COPIES FINDINGS; do
+    works "flags_NO_$flag" "${CC%% *}" $c99 $strict -O1 -DCHROPROF_NO_$flag flags.c
+    every="$every -DCHROPROF_NO_$flag"
+done
+works flags_nothing_left_in "${CC%% *}" $c99 $strict -O1 $every -DCHROPROF_NO_STDIO \
+    -DCHROPROF_NO_SAMPLER flags.c
 works flags_no_format_no_stdio "${CC%% *}" $c99 $strict $every -DCHROPROF_NO_STDIO flags.c
 for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_MMAP -DCHROPROF_NO_SAMPLER \
     -DCHROPROF_ITIMER "-DCHROPROF_NO_SAMPLER -DCHROPROF_NO_STDIO" \
@@ -247,12 +271,107 @@ names_knob flags_posix_2001_gnu CHROPROF_NO_SAMPLER -std=gnu99 -D_POSIX_C_SOURCE
 names_knob flags_no_posix CHROPROF_NO_CLOCK -std=c99
 works flags_no_clock_strict_c99 "${CC%% *}" -std=c99 $strict -DCHROPROF_NO_CLOCK flags.c
 # a private copy has functions its file does not call
-works flags_static "${CC%% *}" $c99 $strict -Wno-unused-function -DCHROPROF_API=static alone.c
-works flags_static_c++ g++ -x c++ -std=c++11 $strict -Wno-unused-function -DCHROPROF_API=static \
-    alone.c
+works flags_static "${CC%% *}" $c99 $usual -DCHROPROF_API=static alone.c
+works flags_static_c++ g++ -x c++ -std=c++11 $usual -DCHROPROF_API=static alone.c
+works flags_static_clang clang $c99 $usual -DCHROPROF_API=static alone.c
 works flags_disable "${CC%% *}" $c99 $strict -DCHROPROF_DISABLE alone.c
 works flags_disable_clang clang $c99 $strict -DCHROPROF_DISABLE alone.c
 works flags_disable_c++ g++ -x c++ -std=c++11 $strict -DCHROPROF_DISABLE alone.c
+
+# --- beside the headers of others: macros of the names that they take, and the real ones
+hostile="$strict -DHOSTILE"
+works survives_macros_c99 gcc $c99 $hostile survives.c
+works survives_macros_clang clang -std=gnu11 $hostile survives.c
+works survives_macros_itimer gcc $c99 $hostile -DCHROPROF_ITIMER survives.c
+works survives_macros_c++11 g++ -x c++ -std=c++11 $hostile survives.c
+works survives_macros_clang++ clang++ -x c++ -std=c++17 $hostile survives.c
+works survives_macros_coroutines g++ -x c++ -std=c++20 $hostile -DCHROPROF_COROUTINES survives.c
+works survives_macros_disable gcc $c99 $hostile -DCHROPROF_DISABLE survives.c
+# flags NAME: of pkg-config, as of a header of the system, so that its own warnings are none
+flags() { pkg-config --cflags "$1" 2>/dev/null | sed 's/-I/-isystem /g'; }
+# the helpers for libraries, where these are
+libraries() {
+    name=survives_macros_$1
+    is_wanted "$name" || return 0
+    shift
+    if $CC "$@" $(flags glib-2.0) -E -DHOSTILE -DLIBRARIES survives.c >/dev/null 2>&1; then
+        suite=$name
+        clean ${suite}_c gcc -std=gnu99 $hostile -DLIBRARIES "$@" $(flags glib-2.0) -fsyntax-only \
+            survives.c
+        clean ${suite}_c++ g++ -x c++ -std=c++17 $hostile -DLIBRARIES "$@" $(flags glib-2.0) \
+            -fsyntax-only survives.c
+    else skip "$name" "no libraries"; fi
+}
+libraries libevent
+libraries libev -DLIBEV
+# survives NAME HEADERS FLAGS...: before and after them, in C and C++
+survives() {
+    suite=survives_$1 headers=$2
+    shift 2
+    is_wanted "$suite" || return 0
+    for header in $headers; do echo "#include <$header>"; done >"$scratch/headers.h"
+    if ! $CC "$@" -E "$scratch/headers.h" >/dev/null 2>&1; then
+        skip "$suite" "no $headers"
+        return
+    fi
+    for order in BEFORE AFTER; do
+        others="-D$order -DHEADERS=\"$scratch/headers.h\" -Wall -Wextra -fsyntax-only $*"
+        clean "${suite}_c_$order" gcc -std=gnu99 $others survives.c
+        clean "${suite}_c++_$order" g++ -x c++ -std=c++17 $others survives.c
+    done
+}
+survives term "curses.h term.h"
+survives x11 "X11/Xlib.h X11/Xutil.h X11/Xatom.h"
+survives glib "glib.h glib-object.h gio/gio.h" $(flags gio-2.0)
+survives lua "lua.h lauxlib.h lualib.h" $(flags lua5.4)
+survives python Python.h $(flags python3)
+ruby=$(pkg-config --list-all 2>/dev/null | sed -n 's/^\(ruby-[0-9.]*\) .*/\1/p' | head -n 1)
+survives ruby ruby.h $(flags "$ruby")
+survives libev ev.h
+survives libevent "event2/event.h event2/http.h"
+survives libuv uv.h
+# Windows, where its compiler is
+for order in HOSTILE BEFORE; do
+    windows="-D$order -DHEADERS=<windows.h> -Wall -Wextra -fsyntax-only"
+    clean survives_windows_c_$order x86_64-w64-mingw32-gcc $windows survives.c
+    clean survives_windows_c++_$order x86_64-w64-mingw32-g++ -x c++ -std=c++11 $windows survives.c
+done
+
+# --- none of the warnings that others ask for, in their own code and macros, and in the
+# implementation, whose style is not theirs: CHROPROF_STRICT is not defined here
+asked="$usual -Wcast-qual -Wunused -Wwrite-strings -Wmissing-declarations -Wredundant-decls \
+    -Wfloat-equal -Wformat=2 -Wdouble-promotion -Wvla"
+asked_c="$asked -std=gnu99 -Wdeclaration-after-statement -Wc++-compat -Wmissing-prototypes \
+    -Wstrict-prototypes -Wold-style-definition -Wnested-externs -Wbad-function-cast"
+asked_cpp="$asked -x c++ -std=c++11 -Wold-style-cast -Wzero-as-null-pointer-constant -Wextra-semi"
+asked_libraries() { $CC -E -DLIBRARIES "$@" $(flags glib-2.0) warnings.c >/dev/null 2>&1; }
+for with in "" -DPRIVATE -DCHROPROF_DISABLE "-DLIBRARIES $(flags glib-2.0)" -DLIBEV; do
+    case $with in
+        -DLIBRARIES*) asked_libraries || continue ;;
+        -DLIBEV) asked_libraries -DLIBEV || continue ;;
+    esac
+    suite=warnings$(echo "${with%% *}" | sed 's/-DCHROPROF_/-D/; s/-D/_/')
+    clean ${suite}_gcc gcc $asked_c $with -O2 -c warnings.c -o "$scratch/warnings.o"
+    clean ${suite}_clang clang $asked_c $with -c warnings.c -o "$scratch/warnings.o"
+    clean ${suite}_g++ g++ $asked_cpp -Wuseless-cast $with -c warnings.c -o "$scratch/warnings.o"
+    clean ${suite}_clang++ clang++ $asked_cpp $with -c warnings.c -o "$scratch/warnings.o"
+done
+# refuses NAME COMPILER ARGUMENTS...: does not compile
+refuses() {
+    is_wanted "$1" || return 0
+    name=$1 compiler=$2
+    shift 2
+    if ! has "$compiler"; then skip "$name" "no $compiler"
+    elif "$compiler" "$@" -fsyntax-only warnings.c >"$scratch/log" 2>&1; then
+        fail "$name" "compiles"
+    elif grep 'error' "$scratch/log" | grep -q 'constant'; then ok "$name"
+    else fail "$name" "$(grep -m 1 error "$scratch/log")"; fi
+}
+for made in SCOPE SITE; do
+    refuses run_time_name_${made}_gcc gcc -std=gnu99 -DRUN_TIME_$made
+    refuses run_time_name_${made}_g++ g++ -x c++ -std=c++11 -DRUN_TIME_$made
+    refuses run_time_name_${made}_clang++ clang++ -x c++ -std=c++20 -DRUN_TIME_$made
+done
 
 # --- helpers of some languages and systems: scopes, epoll, coroutines
 helpers="$strict -Werror -pthread"
@@ -290,12 +409,9 @@ loop() {
 }
 loop glib libglib2.0-dev glib.h $(pkg-config --cflags --libs glib-2.0 2>/dev/null)
 loop evhttp libevent-dev event2/http.h -levent
-if is_wanted loop_evhttp_pointer && echo '#include <event2/http.h>' | $CC -E -x c - >/dev/null 2>&1
-then
-    if gcc $c99 -DPOINTER -fsyntax-only evhttp.c 2>"$scratch/log"; then
-        fail loop_evhttp_pointer "a pointer is taken for the memory"
-    elif grep -q memory_is_no_array "$scratch/log"; then ok loop_evhttp_pointer
-    else fail loop_evhttp_pointer "$(head -n 1 "$scratch/log")"; fi
+if echo '#include <event2/http.h>' | $CC -E -x c - >/dev/null 2>&1; then
+    works loop_evhttp_origin gcc $c99 $helpers \
+        -DCHROPROF_EVHTTP_ORIGIN='"https://profiler.firefox.com"' evhttp.c -levent
 fi
 loop libev libev-dev ev.h -lev
 loop libunwind libunwind-dev libunwind.h -lunwind -O2 -fomit-frame-pointer
@@ -360,23 +476,27 @@ own_symbols() {
         fail "$1" "only $(wc -l <"$scratch/symbols") symbols were found"
     else ok "$1"; fi
 }
-# object FLAGS...: the implementation with these, for the checks that follow; symbols_FLAGS is one.
-# Where none of them is wanted the object is empty, which takes no time
-object_checks="symbols_ITIMER_NO_MMAP_NO_SAMPLER_NO_CLOCK_NO_TSC writable_globals data_and_bss \
-    allocation locale_dependent_output itimer_one_writable_global no_mmap_maps_no_file \
-    no_sampler_no_signal no_sampler_waits_only no_sampler_no_calls no_clock_reads_none \
-    no_clock_reads_no_counter no_tsc_reads_no_counter"
+# object CHECKS FLAGS...: the implementation with these, for the checks that follow, and for
+# symbols_FLAGS; nothing if none of them is wanted
 object() {
-    source=impl.c
-    is_wanted "$object_checks" || source=/dev/null
+    symbols=$(echo "$*" | sed 's/^[^-]*//; s/ //g; s/-DCHROPROF_/_/g')
+    own=
+    for check in $1 "symbols$symbols"; do is_wanted "$check" && own=1; done
+    shift
+    [ -n "$own" ] || return 0
     rm -f "$scratch/impl.o"
-    $CC $c99 -O2 "$@" -c -x c $source -o "$scratch/impl.o" 2>/dev/null
-    own_symbols "symbols$(echo "$*" | tr -d ' ' | sed 's/-DCHROPROF_/_/g')" "$scratch/impl.o"
+    if [ $# = 0 ] && [ -f "$scratch/gcc.o" ] && [ "$CC" = cc ]; then   # gcc_c99 made it
+        cp "$scratch/gcc.o" "$scratch/impl.o"
+    else
+        $CC $c99 -O2 "$@" -c impl.c -o "$scratch/impl.o" 2>/dev/null
+    fi
+    own_symbols "symbols$symbols" "$scratch/impl.o"
 }
+$CC -x c -c /dev/null -o "$scratch/impl.o"
 for compiler in gcc clang g++ clang++ impl_c impl_cpp; do
     own_symbols symbols_$compiler "$scratch/$compiler.o"
 done
-object
+object "writable_globals data_and_bss allocation locale_dependent_output"
 # empty NAME TEXT: there must be none
 empty() {
     is_wanted "$1" || return 0
@@ -388,25 +508,41 @@ empty data_and_bss "$(size "$scratch/impl.o" | awk 'NR == 2 && $2 + $3 != 0 { pr
 empty allocation "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(malloc|calloc|realloc|free|sbrk|strdup|asprintf)$/')"
 empty locale_dependent_output "$(nm -u "$scratch/impl.o" | grep -E 'printf|strtod')"
-object -DCHROPROF_ITIMER
+# links_only_FORMAT: a program that writes that one holds no code of the others
+links_only() {
+    is_wanted "links_only_$1" || return 0
+    if ! has nm; then skip "links_only_$1" "no nm"; return; fi
+    [ -f "$scratch/parts.o" ] ||
+        $CC $c99 -O2 -ffunction-sections -fdata-sections -c impl.c -o "$scratch/parts.o"
+    $CC $c99 -O2 "-DFORMAT=CHROPROF_$1" -c one.c -o "$scratch/one.o" 2>"$scratch/log" &&
+        $CC -Wl,--gc-sections "$scratch/one.o" "$scratch/parts.o" -o "$scratch/one" \
+            2>>"$scratch/log"
+    wanted_format=$(echo "chroprof_as_$1" | tr A-Z a-z)
+    found=$(nm "$scratch/one" | awk '$3 ~ /^chroprof_as_/ { print $3 }' | sort -u | paste -s -d' ')
+    if [ "$found" = "$wanted_format" ]; then ok "links_only_$1"; else
+        fail "links_only_$1" "${found:-nothing} $(head -n 1 "$scratch/log")"; fi
+}
+for format in TEXT JSON FOLDED PROMETHEUS PPROF TRACE; do links_only $format; done
+object itimer_one_writable_global -DCHROPROF_ITIMER
 empty itimer_one_writable_global "$(nm "$scratch/impl.o" |
     awk '$2 ~ /^[BbDdCS]$/ && $3 != "chroprof__process_timers"')"
-object -DCHROPROF_NO_MMAP
+object no_mmap_maps_no_file -DCHROPROF_NO_MMAP
 empty no_mmap_maps_no_file "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(mmap|open|link|rename|kill)$/')"
-object -DCHROPROF_NO_SAMPLER
+object "no_sampler_no_signal no_sampler_waits_and_maps_only no_sampler_no_calls" -DCHROPROF_NO_SAMPLER
 empty no_sampler_no_signal "$(nm -u "$scratch/impl.o" |
     awk '$2 ~ /^(sigaction|pthread_.*|dl.*)$/')"
 calls() { objdump -dr "$scratch/impl.o" | awk '/^[0-9a-f]+ </ { where = $2 }
     /[ \t]syscall(-|$)/ { print where }'; }
-empty no_sampler_waits_only "$([ "$(uname)" != Linux ] || calls | sort -u |
-    awk '$1 != "<chroprof_epoll_pwait>:" { print } END { if (NR != 1) print NR " callers" }')"
+empty no_sampler_waits_and_maps_only "$([ "$(uname)" != Linux ] || calls | sort -u |
+    awk '/^<chroprof_epoll_pwait>:$/ { waits = 1 } !/^<chroprof_(epoll_pwait|map)>:$/ { print }
+        END { if (!waits) print "no caller" }')"
 empty no_sampler_no_calls "$(nm "$scratch/impl.o" | grep chroprof_sampler_st)"
-object -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC
+object "no_clock_reads_none no_clock_reads_no_counter" -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC
 empty no_clock_reads_none "$(nm -u "$scratch/impl.o" | grep -E 'clock|time')"
 counter() { objdump -d "$scratch/impl.o" | grep -E 'rdtsc|cntvct' | head -n 1; }
 empty no_clock_reads_no_counter "$(counter)"
-object -DCHROPROF_NO_TSC
+object no_tsc_reads_no_counter -DCHROPROF_NO_TSC
 empty no_tsc_reads_no_counter "$(counter)"
 
 # --- the declarations bring in no macros but our own and those of the four standard headers
@@ -428,23 +564,21 @@ only_ours() {
         fail "$name" "only $(wc -l <"$scratch/added") were found"
     else ok "$name"; fi
 }
-for flags in "" -DCHROPROF_DISABLE -DCHROPROF_NO_STDIO -DCHROPROF_NO_SAMPLER -DCHROPROF_COROUTINES
+for flags in "" -DCHROPROF_DISABLE -DCHROPROF_NO_STDIO -DCHROPROF_NO_SAMPLER
 do
     suffix=$(echo "$flags" | sed 's/-DCHROPROF_/_/')
-    cpp="-x c++ -std=c++20"
-    if [ "$flags" != -DCHROPROF_COROUTINES ]; then
-        cpp="-x c++ -std=c++11"
-        only_ours "foreign_macros$suffix" macros $c99 $flags
-        ! has clang || ! has python3 || only_ours "foreign_names$suffix" names $c99 $flags
-    fi
+    cpp="-x c++ -std=c++11"
+    only_ours "foreign_macros$suffix" macros $c99 $flags
+    ! has clang || ! has python3 || only_ours "foreign_names$suffix" names $c99 $flags
     only_ours "foreign_macros_c++$suffix" macros $cpp $flags
     ! has clang || ! has python3 || only_ours "foreign_names_c++$suffix" names $cpp $flags
 done
 is_wanted foreign_names && { has clang && has python3 || skip foreign_names "no clang or python3"; }
 # whatever the flags, the system and the compiler: every macro of the file, by its text
 if is_wanted every_macro; then
-    sed -n 's/^[ \t]*#[ \t]*define[ \t]*//p' ../../chroprof.h >"$scratch/defined"
-    foreign=$(grep -v -E '^(chroprof|CHROPROF)_' "$scratch/defined" | paste -s -d' ')
+    sed -n 's/^[ \t]*#[ \t]*define[ \t]*//p' ../../chroprof.h ../../examples/adapters/*.h \
+        >"$scratch/defined"
+    foreign=$(grep -v -E '^(chroprof|CHROPROF)_|^UNW_LOCAL_ONLY$|^EV_NOEXCEPT$' "$scratch/defined" | paste -s -d' ')
     if [ -n "$foreign" ]; then fail every_macro "$foreign"
     elif [ "$(wc -l <"$scratch/defined")" -lt 100 ]; then
         fail every_macro "only $(wc -l <"$scratch/defined") were found"

@@ -45,7 +45,10 @@ static int idles(chroprof *p)
 #endif
 }
 #else
-static int idles(chroprof *p) { return p != NULL; }
+static int idles(chroprof *p)
+{
+    return p != NULL;
+}
 #endif
 
 /* What a shared library of this program gets by these names. */
@@ -53,8 +56,8 @@ static int found(void)
 {
 #ifdef DYNAMIC
     void *program = dlopen(NULL, RTLD_NOW);
-    return (uintptr_t)dlsym(program, "epoll_wait") == (uintptr_t)epoll_wait
-        && (uintptr_t)dlsym(program, "epoll_pwait") == (uintptr_t)epoll_pwait;
+    return (uintptr_t)dlsym(program, "epoll_wait") == (uintptr_t)epoll_wait &&
+           (uintptr_t)dlsym(program, "epoll_pwait") == (uintptr_t)epoll_pwait;
 #else
     return 1;
 #endif
@@ -72,10 +75,9 @@ static int leaves(chroprof *p, int how)
             break;
         goto end;
     }
-end:
-    {
-        CHROPROF_SCOPE(p, "block");
-    }
+end : {
+    CHROPROF_SCOPE(p, "block");
+}
     return how;
 }
 

@@ -9,7 +9,10 @@
 
 enum { STACK = 1 << 20, BLOCK = 1 << 20, SITES = 40 };
 
-typedef union block { uint64_t word; unsigned char bytes[BLOCK]; } block;
+typedef union block {
+    uint64_t word;
+    unsigned char bytes[BLOCK];
+} block;
 
 static block stack, memory, copy, older, merged;
 static chroprof p, view;
@@ -17,7 +20,8 @@ static int failures;
 
 static void must(bool holds)
 {
-    if (!holds) failures++;
+    if (!holds)
+        failures++;
 }
 
 static int take(void *user, const void *bytes, size_t count)
@@ -88,8 +92,14 @@ static void do_snapshot(void)
     must(chroprof_snapshot(memory.bytes, BLOCK, copy.bytes, BLOCK) == CHROPROF_OK);
 }
 
-static void do_open(void) { must(chroprof_open(&view, copy.bytes, BLOCK) == CHROPROF_OK); }
-static void do_check(void) { must(chroprof_check(&view) == NULL); }
+static void do_open(void)
+{
+    must(chroprof_open(&view, copy.bytes, BLOCK) == CHROPROF_OK);
+}
+static void do_check(void)
+{
+    must(chroprof_check(&view) == NULL);
+}
 
 static void do_difference(void)
 {
@@ -121,18 +131,36 @@ static void do_map(void)
     unlink(path);
 }
 
-static void do_text(void) { must(chroprof_write(&p, CHROPROF_TEXT, take, NULL) == 0); }
-static void do_json(void) { must(chroprof_write(&p, CHROPROF_JSON, take, NULL) == 0); }
-static void do_folded(void) { must(chroprof_write(&p, CHROPROF_FOLDED, take, NULL) == 0); }
+static void do_text(void)
+{
+    must(chroprof_write(&p, CHROPROF_TEXT, take, NULL) == 0);
+}
+static void do_json(void)
+{
+    must(chroprof_write(&p, CHROPROF_JSON, take, NULL) == 0);
+}
+static void do_folded(void)
+{
+    must(chroprof_write(&p, CHROPROF_FOLDED, take, NULL) == 0);
+}
 static void do_prometheus(void)
 {
     chroprof_prometheus_options o = { 10, CHROPROF_BY_BLAME };
     must(chroprof_write_prometheus(&p, &o, take, NULL) == 0);
 }
-static void do_pprof(void) { must(chroprof_write(&p, CHROPROF_PPROF, take, NULL) == 0); }
-static void do_firefox(void) { must(chroprof_write(&p, CHROPROF_FIREFOX, take, NULL) == 0); }
+static void do_pprof(void)
+{
+    must(chroprof_write(&p, CHROPROF_PPROF, take, NULL) == 0);
+}
+static void do_trace(void)
+{
+    must(chroprof_write(&p, CHROPROF_TRACE, take, NULL) == 0);
+}
 
-typedef struct task { const char *name; void (*run)(void); } task;
+typedef struct task {
+    const char *name;
+    void (*run)(void);
+} task;
 
 static void *run(void *user)
 {
@@ -160,13 +188,14 @@ static size_t measure(const task *t)
 
 int main(void)
 {
-    static const task tasks[] = {
-        { "nothing", do_nothing }, { "init", do_init }, { "events", do_events },
-        { "reads", do_reads }, { "snapshot", do_snapshot }, { "open", do_open },
-        { "check", do_check }, { "difference", do_difference }, { "merge", do_merge },
-        { "map", do_map }, { "text", do_text }, { "JSON", do_json }, { "folded", do_folded },
-        { "Prometheus", do_prometheus }, { "pprof", do_pprof }, { "Firefox", do_firefox }
-    };
+    static const task tasks[] = { { "nothing", do_nothing },   { "init", do_init },
+                                  { "events", do_events },     { "reads", do_reads },
+                                  { "snapshot", do_snapshot }, { "open", do_open },
+                                  { "check", do_check },       { "difference", do_difference },
+                                  { "merge", do_merge },       { "map", do_map },
+                                  { "text", do_text },         { "JSON", do_json },
+                                  { "folded", do_folded },     { "Prometheus", do_prometheus },
+                                  { "pprof", do_pprof },       { "trace", do_trace } };
     size_t k, nothing = measure(&tasks[0]);
     for (k = 1; k < sizeof tasks / sizeof *tasks; k++)
         printf("%s %u\n", tasks[k].name, (unsigned)(measure(&tasks[k]) - nothing));

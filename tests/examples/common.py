@@ -13,7 +13,7 @@ def load(path):
     """The profile in a JSON file; fails if it is not of the schema that the tests know."""
     with open(path, encoding="utf-8") as file:
         profile = json.load(file)
-    assert profile.get("chroprof") == 1, f"{path}: not a chroprof profile of schema 1"
+    assert profile.get("chroprof") == 2, f"{path}: not a chroprof profile of schema 2"
     return profile
 
 
@@ -34,8 +34,9 @@ def laws(profile):
     same("anomalies = sum of their kinds", totals["anomalies"],
          sum(row["count"] for row in profile["anomalies"]))
     for row in sites + paths:
-        same(f"calls of {row['name']!r} = finished + abandoned + live", row["calls"],
-             row["completed"] + row["failed"] + row["cancelled"] + row["abandoned"] + row["live"])
+        same(f"calls of {row['name']!r} = finished + abandoned + dropped + live", row["calls"],
+             row["completed"] + row["failed"] + row["cancelled"] + row["abandoned"]
+             + row["dropped"] + row["live"])
 
 
 def first_by(profile, key):

@@ -18,7 +18,10 @@ def check(profile):
     parser, reader = (common.path(profile, "tick", name) for name in ("parser", "reader"))
     for row, calls in ((common.site(profile, "tick"), 76), (parser, 38), (reader, 114)):
         assert (row["calls"], row["completed"], row["slices"]) == (calls, calls, calls), row["name"]
-    assert reader["waiting_ns"] > 114 * 10e6, "until the next tick they have nothing to do"
+    # Three readers wait through the idle time of every other tick. A late tick brings the next one
+    # nearer, so how long that is depends on the machine; a third of it leaves room.
+    idle_ns = profile["totals"]["idle_ns"]
+    assert reader["waiting_ns"] > 0.5 * idle_ns > 0, "until the next tick they have nothing to do"
     assert profile["totals"]["idle_blame_ns"] == 0, "due is what a wait has shown, not what waits"
     # The three readers wait for the parser; half of that leaves room for a busy machine.
     assert reader["delay_ns"] > 1.5 * parser["exec_ns"]

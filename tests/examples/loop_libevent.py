@@ -11,8 +11,7 @@ import urllib.request
 import common
 
 FORMATS = {"text": "text/plain", "json": "application/json", "folded": "text/plain",
-           "prometheus": "text/plain; version=0.0.4", "pprof": "application/octet-stream",
-           "firefox": "application/json"}
+           "prometheus": "text/plain; version=0.0.4", "pprof": "application/octet-stream"}
 
 
 def get(port, query):
@@ -43,8 +42,7 @@ def formats(port):
         assert status == 200 and body and kind.startswith(FORMATS[name]), (name, status, kind)
     assert b"on_compress" in pages["text"][2]
     assert re.search(rb"(?m)^loop;on_compress \d+$", pages["folded"][2])
-    for name in ("json", "firefox"):
-        json.loads(pages[name][2])
+    json.loads(pages["json"][2])
     assert get(port, "?format=none")[0] == 404 and get(port, "?seconds=x")[0] == 404
     assert get(port, "")[2].startswith(b"event loop"), "the text, if nothing is asked for"
 
@@ -83,7 +81,6 @@ def seconds(port):
     last, took_ns = json.loads(reply.read()), (time.monotonic() - start) * 1e9
     common.laws(last)
     assert common.anomalies(last) == {}
-    assert common.first_by(last, "exec_ns") == "on_refresh", "of that second"
     elapsed = last["totals"]["elapsed_ns"]
     assert 0.5e9 <= elapsed <= 1.01 * took_ns, "libevent's timers count from its turn's begin"
     assert calls(last, "on_compress") == 0
@@ -114,11 +111,14 @@ def check(profile):
     """What holds of every run."""
     common.laws(profile)
     assert common.anomalies(profile) == {}
-    assert common.first_by(profile, "exec_ns") == "on_compress"
     assert common.site(profile, "on_compress")["calls"] == 40
 
 
-check(common.load(sys.argv[1]))
+alone = common.load(sys.argv[1])
+check(alone)
+# Ten times the work of on_refresh. Not so of the measured run: there the page is asked for as often
+# as the machine is fast, and takes more than any callback.
+assert common.first_by(alone, "exec_ns") == "on_compress"
 measured = common.idle_measured(sys.argv[1], meanwhile)
 check(measured)
 assert common.site(measured, "chroprof page")["calls"] > len(FORMATS)

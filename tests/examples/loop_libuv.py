@@ -8,7 +8,6 @@ common.laws(profile)
 assert common.anomalies(profile) == {}
 common.idle_close(profile, sys.argv[2])
 assert common.first_by(profile, "exec_ns") == "on_request"
-assert common.first_by(profile, "slice_max_ns") == "on_request"
 
 requests, sends, dialogs = (common.site(profile, name)
                             for name in ("on_request", "on_send", "on_dialog"))

@@ -33,7 +33,7 @@ def in_library(stack):
 
 
 stall = max(profile["stalls"], key=lambda row: row["length_ns"])
-assert stall["slices"][0]["name"] == "on_rotate" and stall["slices"][0]["exec_ns"] > 50000000
+assert stall["shares"][0]["name"] == "on_rotate" and stall["shares"][0]["exec_ns"] > 50000000
 weight = sum(row["weight"] for row in stall["samples"])
 inside = sum(row["weight"] for row in stall["samples"] if in_library(row["stack"]))
 assert weight >= 5, f"{weight} samples of a stall of {stall['length_ns']} ns"

@@ -1,8 +1,7 @@
 /* Time: addition, ticks to ns, ns to ticks, percentages; the histogram. All 64-bit values. */
 #include "proof.h"
 
-/* Products of two unknowns are hard for a solver: here the whole range of one, a few of the other.
- * test_inside compares 200,000 pairs with 128-bit arithmetic. */
+/* Products of two unknowns are hard for a solver: here the whole range of one, a few of the other. */
 void prove_ticks_to_ns_floors(void)
 {
     uint64_t value = any_u64(), shift = any_u32() % 32;

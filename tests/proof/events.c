@@ -28,7 +28,8 @@ static chroprof__frame frames[DEPTH + 1];
 static uint64_t cells[SITE_ROWS * (WINDOWS + 1)];
 static chroprof__stall stalls[STALLS];
 static char strings[STRINGS + CHROPROF__OWN_STRINGS];
-static chroprof__alias aliases[2 * SITE_ROWS];
+static chroprof__shortcut shortcuts[4];
+static chroprof__ring_row ring[64];
 static uint32_t heads[2 * SITE_ROWS];
 static const chroprof_site site = { "a", "f", 1 };
 
@@ -44,7 +45,8 @@ void *any_rows(const chroprof__core *c, uint32_t table)
     case CHROPROF_TABLE_WINDOWS: return cells;
     case CHROPROF_TABLE_STALLS: return stalls;
     case CHROPROF_TABLE_STRINGS: return strings;
-    case CHROPROF__ALIASES: return aliases;
+    case CHROPROF__SHORTCUTS: return shortcuts;
+    case CHROPROF_TABLE_EVENTS: return ring;
     case CHROPROF__HEADS: return heads;
     default: return NULL;
     }
@@ -60,9 +62,9 @@ uint32_t worst_hash(uint64_t key, uint32_t n)
 /* As chroprof_init does it, but for the clearing of what is clear. */
 static void start(void)
 {
-    static const uint32_t capacity[CHROPROF_TABLE_COUNT] = {
-        FUTURES, SITES, PATHS, EDGES, DEPTH, 0, 0, WINDOWS, STALLS, STRINGS
-    };
+    static const uint32_t capacity[CHROPROF_TABLE_COUNT] = { FUTURES, SITES,   PATHS, EDGES,
+                                                             DEPTH,   0,       0,     WINDOWS,
+                                                             STALLS,  STRINGS, 0,     64 };
     chroprof__layout(capacity, core.tables);
     chroprof__attach(&p, &core);
     chroprof__first_rows(&p);
@@ -71,6 +73,11 @@ static void start(void)
     core.max_step_ns = LONG_STEP;
     p.clock = chroprof_clock_manual;
     core.manual = core.calibrated = core.enabled = 1;
+    core.ring_mask = 2 * (64 - 1);
+    core.shortcut_mask = 4 - 1;
+    core.spill = UINT64_MAX;
+    core.room = DEPTH;
+    core.base = 1;
     chroprof__set_factor(&core, UINT64_C(1) << 32);
     chroprof__set_taking(&p, true);
 }

@@ -9,7 +9,7 @@ static void any_capacities(uint32_t capacity[CHROPROF_TABLE_COUNT])
 
 /* A step of chroprof__layout: whatever the number of rows, a table that begins at a line of the
  * cache ends where the next may begin or before, and no sum or product overflows. Twelve such steps
- * stay below 2^53; all tables at once are too much for the solver (test_capacity, test_inside). */
+ * stay below 2^53; all tables at once are too much for the solver (test_capacity). */
 void prove_a_table_ends_before_the_next(void)
 {
     uint64_t at = (uint64_t)any_u32() << 20 | (any_u32() & 0xFFFC0), rows = any_u32();
@@ -28,6 +28,5 @@ void prove_searches_end(void)
     ASSUME(chroprof__within_limits(capacity));
     PROVE(chroprof__table_rows(CHROPROF_TABLE_FUTURES, capacity) >
           (uint64_t)capacity[CHROPROF_TABLE_FUTURES] + capacity[CHROPROF_TABLE_DEPTH]);
-    PROVE(chroprof__table_rows(CHROPROF_TABLE_EDGES, capacity) >
-          capacity[CHROPROF_TABLE_EDGES]);
+    PROVE(chroprof__table_rows(CHROPROF_TABLE_EDGES, capacity) > capacity[CHROPROF_TABLE_EDGES]);
 }

@@ -11,8 +11,16 @@
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
 
-static inline uint64_t any_u64(void) { uint64_t value; return value; }
-static inline uint32_t any_u32(void) { uint32_t value; return value; }
+static inline uint64_t any_u64(void)
+{
+    uint64_t value;
+    return value;
+}
+static inline uint32_t any_u32(void)
+{
+    uint32_t value;
+    return value;
+}
 
 #define ASSUME(x) __CPROVER_assume(x)
 

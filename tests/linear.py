@@ -1,0 +1,73 @@
+"""linear.py COMMAND FOLDER: eight times as much of anything takes about eight times the work.
+
+Measured in CPU time of the command, the least of some runs, and judged with a wide margin: what
+compares everything with everything takes 64 times the work, and 30 times is the limit.
+Prints "ok NAME" or "FAIL NAME: why".
+"""
+import json
+import os
+import resource
+import subprocess
+import sys
+
+command, folder = sys.argv[1:]
+path = os.path.join(folder, "linear.json")
+
+
+def profile(**parts):
+    whole = {"chroprof": 2, "name": "linear", "sites": [], "stalls": [], "windows": [],
+             "futures": [], "totals": {}, "paths": [], "modules": [], "stacks": [], "samples": [],
+             "sampler": {"period_ns": 1000, "cost_ns": 1, "mode": "cpu"}}
+    whole.update(parts)
+    return whole
+
+
+def site(i, windows):
+    return {"name": "site %d" % i, "file": "linear.c", "line": i, "exec_ns": i, "windows": windows}
+
+
+def native(i, parent, module):
+    return {"id": i + 1, "parent": parent, "kind": "native", "module": module, "address": 4096,
+            "return": False, "name": "", "weight": 1}
+
+
+def cpu_time(words):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([command] + words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, (words, done.stderr[-500:])
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def least(make, count, words):
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump(make(count), out)
+    return min(cpu_time(words + [path]) for _ in range(3))
+
+
+cases = (
+    ("trace_of_many_sites", ["trace"], 5000,
+     lambda n: profile(sites=[site(i, []) for i in range(n)])),
+    ("trace_of_windows_without_sites", ["trace"], 4000,
+     lambda n: profile(sites=[site(i, []) for i in range(n)], windows=[{} for _ in range(n)])),
+    ("trace_of_deep_stacks", ["trace"], 4000,
+     lambda n: profile(stacks=[native(i, i, 0) for i in range(n)],
+                       samples=[{"at_ns": i * 1000, "stack": n} for i in range(n)])),
+    ("symbolize_many_modules", ["symbolize"], 5000,
+     lambda n: profile(modules=[{"id": i, "path": "[none]", "build_id": ""} for i in range(n)],
+                       stacks=[native(i, 0, i) for i in range(n)])),
+    ("text_of_many_modules", ["symbolize", "-f", "text"], 5000,
+     lambda n: profile(modules=[{"id": i, "path": "[none]", "build_id": ""} for i in range(n)],
+                       stacks=[native(i, 0, i) for i in range(n)])),
+    ("text_of_deep_stacks", ["symbolize", "-f", "text"], 5000,
+     lambda n: profile(stacks=[native(i, i, 0) for i in range(n)])),
+)
+for name, words, count, make in cases:
+    few = least(make, count, words)
+    many = least(make, 8 * count, words)
+    if many < 30 * max(few, 0.01):
+        print("ok linear_" + name, flush=True)
+    else:
+        print("FAIL linear_%s: %.3f s for %d, %.3f s for %d" %
+              (name, few, count, many, 8 * count), flush=True)

@@ -1,0 +1,130 @@
+#!/bin/sh
+# chroprof record: what it keeps of a running program is replayed, and gives the program's figures.
+#   sh tests/record_command.sh [COMMAND]        default build/chroprof
+# Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if any failed.
+
+cd "$(dirname "$0")/.." || exit 1
+command=${1:-build/chroprof}
+CC=${CC:-cc}
+case $command in /*) ;; *) command=$PWD/$command ;; esac
+scratch=$(mktemp -d) || exit 1
+trap 'exec 3>&-; : >"$scratch/go"; kill $recorder 2>/dev/null; wait; rm -rf "$scratch"' EXIT
+recorder=
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+end() { echo "$passed passed, $failed failed, $skipped skipped"; [ "$failed" = 0 ]; exit; }
+
+# run ARGUMENTS...: standard output and error into files, the exit code into $code
+run() { "$command" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?; }
+
+# expect NAME CODE [TEXT]: the last run's exit code, and a text that its output or messages hold
+expect() {
+    if [ "$code" != "$2" ]; then
+        fail "$1" "exit code $code, expected $2: $(head -n 1 "$scratch/err")"
+    elif [ -n "${3-}" ] && ! grep -qF -e "$3" "$scratch/out" "$scratch/err"; then
+        fail "$1" "'$3' not found in: $(head -n 3 "$scratch/err" "$scratch/out" | tr '\n' '|')"
+    else
+        ok "$1"
+    fi
+}
+
+# until TEXT FILE: waits for a line
+until_line() {
+    tries=0
+    while ! grep -q "$1" "$2" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 1200 ] || { fail "waits_for_$1" "not in $2 after 60 s"; end; }
+        sleep 0.05
+    done
+}
+
+$CC -O1 -o "$scratch/recorded" tests/recorded.c 2>"$scratch/err" ||
+    { fail builds "$(head -n 1 "$scratch/err")"; end; }
+
+# record_one EVENTS RING: a program's whole life in rec.events, what it said itself in own.json
+record_one() {
+    rm -f "$scratch"/p.chroprof* "$scratch/go" "$scratch/said"
+    mkfifo "$scratch/hold" 2>/dev/null
+    "$scratch/recorded" "$scratch/p.chroprof" "$1" "$2" "$scratch/go" \
+        <"$scratch/hold" >"$scratch/said" &
+    exec 3>"$scratch/hold"
+    until_line ready "$scratch/said"
+    "$command" record "$scratch/p.chroprof" --for 600 -o "$scratch/rec.events" \
+        2>"$scratch/err" >"$scratch/out" &
+    recorder=$!
+    until_line recording "$scratch/err"
+    : >"$scratch/go"
+    until_line done "$scratch/said"
+    kill -INT $recorder
+    wait $recorder; code=$?
+    "$command" dump "$scratch/p.chroprof" -f json -o "$scratch/own.json" 2>"$scratch/err2"
+    exec 3>&-
+    wait
+}
+
+# a ring that holds all of them: nothing can be lost, however busy the machine is
+record_one 20000 32768
+expect records 0 "events in"
+if grep -q overwritten "$scratch/err"; then
+    fail loses_nothing "$(grep overwritten "$scratch/err")"
+else ok loses_nothing; fi
+cp "$scratch/rec.events" "$scratch/own.events"
+run replay --strict --stall 1s -f json -o "$scratch/replayed.json" "$scratch/rec.events"
+expect replays 0
+python3 - "$scratch/own.json" "$scratch/replayed.json" >"$scratch/told" 2>&1 <<'END'
+import json
+import sys
+
+TOTALS = "elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns live".split()
+FIGURES = ("exec_ns with_children_ns slices slice_max_ns blame_ns delay_ns waiting_ns wall_ns calls live "
+           "completed").split()
+
+
+def figures(name):
+    with open(name, encoding="utf-8") as file:
+        profile = json.load(file)
+    rows = {row["id"]: row for row in profile["paths"]}
+    def chain(row):
+        above = chain(rows[row["parent"]]) if row["parent"] in rows else ()
+        return above + ((row["name"], row["file"], row["line"]),)
+    paths = {chain(row): {key: row[key] for key in FIGURES} for row in rows.values()}
+    return {key: profile["totals"][key] for key in TOTALS}, paths
+
+
+(own, own_paths), (made, made_paths) = map(figures, sys.argv[1:])
+assert own == made, (own, made)
+assert own["elapsed_ns"] > 0 and own["delay_ns"] > 0 and own["idle_ns"] > 0 and len(own_paths) > 20
+used = {chain: row for chain, row in own_paths.items() if any(row.values())}
+for chain, row in used.items():
+    assert made_paths.get(chain) == row, (chain, row, made_paths.get(chain))
+assert sum(row["exec_ns"] for row in used.values()) == own["busy_ns"]
+print(len(used), "paths are equal")
+END
+if [ $? = 0 ] && grep -q 'paths are equal' "$scratch/told"; then ok gives_the_programs_own_figures
+else fail gives_the_programs_own_figures "$(tail -n 1 "$scratch/told" | cut -c1-300)"; fi
+
+# --- a ring too small: what is lost is counted, its places are marked, and nothing is lost twice
+record_one 20000 64
+expect records_with_losses 0
+read -r events sent <<END
+$(grep -c -v '^#' "$scratch/rec.events") $(grep -c -v '^#' "$scratch/own.events")
+END
+lost=$(sed -n 's/^# \([0-9]*\) events were lost here$/\1/p' "$scratch/rec.events" |
+    awk '{ sum += $1 } END { print sum + 0 }')
+if [ "$lost" -gt 0 ] && grep -q "$lost more were overwritten" "$scratch/err"; then ok losses_are_counted
+else fail losses_are_counted "$lost marked; $(tail -n 1 "$scratch/err")"; fi
+# both begin with the same state and end in a tick: the program's random events are the same
+if [ "$((events + lost))" = "$sent" ]; then ok every_event_is_kept_or_counted
+else fail every_event_is_kept_or_counted "$events and $lost, of $sent"; fi
+run replay "$scratch/rec.events"; expect a_stream_with_losses_replays 0
+
+# --- what can't be recorded
+run record "$scratch/p.chroprof" --for 1; expect the_dead_have_no_events 1 "no program writes to it"
+run record "$scratch/nothing"; expect no_such_file 1 "nothing"
+run record "$scratch/own.json"; expect json_is_no_block 1
+run record - --for 1; expect standard_input_cannot_be_followed 1
+run record "$scratch/p.chroprof" --for x; expect how_long 2 "seconds"
+end

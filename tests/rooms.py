@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Is chroprof.h a house one can walk through? Prints "N passed, N failed, N skipped".
+
+    python3 tests/rooms.py [chroprof.h]      B: the folder that is built in
+    python3 tests/rooms.py --arrows [FILE]   also shows which room uses which
+
+A room begins at its anchor, /* >>name, at the start of a line. The rules:
+- up: a room uses what stands in it or before it, no function or macro of a later room; only the
+  interface, which declares all of them, names public functions anywhere;
+- early: no private function is called before it is defined, so that callees stand before callers;
+- writer: writers use the public interface, rooms of writers and plain ones: none that knows the
+  block, and not the block itself;
+- twice: a private name has one definition, or two in branches of one #if;
+- alike: no private name differs from a public one by an underscore alone;
+- columns, blanks: lines of at most 100 columns, without tabs and blanks at their end;
+- long: functions of at most 50 lines.
+Exceptions stand below, each with the way it could go. One that is no longer needed is a failure, so
+that the list only gets shorter.
+"""
+import fnmatch
+import re
+import sys
+
+# (rule, what, as of the shell's *): why it stands, and how it could go
+EXCEPTIONS = {
+    ('up', 'clock -> public: chroprof_clock_manual'): 'the manual clock moves into the room clock',
+    ('up', 'ways -> public: chroprof__call_on_stall'): 'it moves up to the stalls',
+    ('up', 'public -> sampler: chroprof__follow_idle'): 'the idle calls move below the sampler',
+    ('up', 'map -> sampler: chroprof_sampler_stop'): 'map moves below the sampler',
+    ('early', 'chroprof__call_on_stall'): 'as above',
+    ('early', 'chroprof__follow_idle'): 'as above',
+    ('writer', 'output -> *'): 'bringing a profile up to now becomes a room above, that dump calls',
+    ('twice', '*'): 'a name each: the room output, FIGURE, WORKED_OUT, CALLER, KIND',
+    ('alike', '*'): 'the rows of the block get names of their own',
+}
+
+WRITERS = ('output', 'text', 'json', 'folded', 'picks', 'prometheus', 'pprof', 'trace', 'formats')
+INTERFACE = ('manual', 'version', 'config', 'types', 'api', 'macros', 'loops')
+PLAIN = INTERFACE + ('platform', 'util', 'words', 'figures')
+NAME = re.compile(r'\b(?:chroprof|CHROPROF)\w+')
+PRIVATE = re.compile(r'(?:chroprof|CHROPROF)__')
+COLUMNS, FUNCTION_LINES = 100, 50
+
+
+def blanked(text):
+    """The code alone: comments and strings become blanks, so that every place stays the same."""
+    def blank(match):
+        return re.sub(r'[^\n]', ' ', match[0])
+    return re.sub(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', blank, text,
+                  flags=re.DOTALL)
+
+
+def rooms_of(text):
+    """The room of each line, and the rooms in order; what comes before the first is the manual."""
+    order, of_line = ['manual'], []
+    for line in text.split('\n'):
+        anchor = re.match(r'/\* >>([a-z0-9]+(?: [a-z0-9]+)*)', line)
+        if anchor:
+            order.append(anchor[1] + (' again' if anchor[1] in order else ''))
+        of_line.append(order[-1])
+    return of_line, order
+
+
+def conditions_of(code):
+    """For each line the branches of #if it stands in, as (number of the #if, branch)."""
+    stack, result, number = [], [], 0
+    for line in code.split('\n'):
+        directive = re.match(r'\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b', line)
+        word = directive[1] if directive else ''
+        if word.startswith('if'):
+            number += 1
+            stack.append((number, 0))
+        elif word in ('elif', 'else'):
+            stack[-1] = (stack[-1][0], stack[-1][1] + 1)
+        elif word == 'endif':
+            stack.pop()
+        result.append(tuple(stack))
+    return result
+
+
+def closing(code, at, pair):
+    """The place behind the bracket that closes the one at this place."""
+    depth = 0
+    for k in range(at, len(code)):
+        depth += (code[k] == pair[0]) - (code[k] == pair[1])
+        if depth == 0:
+            return k + 1
+    return len(code)
+
+
+class Header:
+    def __init__(self, text):
+        self.text = text
+        self.code = blanked(text)
+        self.room, self.order = rooms_of(text)
+        self.conditions = conditions_of(self.code)
+        self.functions, self.macros, self.declared, self.lengths = {}, {}, {}, []
+        self.find_functions()
+        self.find_macros()
+
+    def line(self, at):
+        return self.code.count('\n', 0, at)
+
+    def find_functions(self):
+        head = re.compile(r'^(?!#|\s|typedef\b|return\b|struct \w+ \{|enum\b)[^=;{}#()]*?'
+                          r'\b(chroprof\w+)\(', re.MULTILINE)
+        at = 0
+        while match := head.search(self.code, at):
+            end = closing(self.code, match.end() - 1, '()')
+            while attribute := re.compile(r'\s*(?!\{)[\w]+(?=[\s({;])\(?').match(self.code, end):
+                end = attribute.end()
+                if self.code[end - 1] == '(':
+                    end = closing(self.code, end - 1, '()')
+            rest = re.compile(r'\s*([{;])').match(self.code, end)
+            at = end
+            if not rest:
+                continue
+            first = self.line(match.start(1))
+            found = self.functions if rest[1] == '{' else self.declared
+            found.setdefault(match[1], []).append(first)
+            if rest[1] == '{':
+                at = closing(self.code, rest.start(1), '{}')
+                self.lengths.append((self.line(at - 1) - first + 1, match[1], first))
+
+    def find_macros(self):
+        for match in re.finditer(r'^[ \t]*#[ \t]*define[ \t]+(\w+)', self.code, re.MULTILINE):
+            self.macros.setdefault(match[1], []).append(self.line(match.start()))
+
+    def places(self):
+        """name -> lines where it is defined; the stand-ins of CHROPROF_DISABLE are no definitions."""
+        places = {name: list(lines) for name, lines in self.functions.items()}
+        for name, lines in self.macros.items():
+            if name not in places:
+                places[name] = list(lines)
+        return places
+
+    def uses(self):
+        """(name, line) of each word of ours in the code."""
+        for number, line in enumerate(self.code.split('\n')):
+            for match in NAME.finditer(line):
+                yield match[0], number
+
+
+def family(room):
+    return room.split(' ')[0]
+
+
+def arrows(header):
+    """(from room, to room) -> {name: first line}: uses of what stands in another room."""
+    places, found = header.places(), {}
+    for name, line in header.uses():
+        here = header.room[line]
+        if name not in places or any(header.room[k] == here for k in places[name]):
+            continue
+        there = header.room[min(places[name])]
+        if line in header.declared.get(name, ()):
+            continue
+        found.setdefault((here, there), {}).setdefault(name, line)
+    return found
+
+
+def ups(header):
+    rank = {room: k for k, room in enumerate(header.order)}
+    for (here, there), names in arrows(header).items():
+        if rank[there] <= rank[here] or family(here) in INTERFACE:
+            continue
+        for name, line in names.items():
+            yield 'up', f'{here} -> {there}: {name}', line
+
+
+def called_early(header):
+    """What is declared only to give it attributes is defined before it is used."""
+    for name, line in header.uses():
+        if PRIVATE.match(name) and name in header.functions and name in header.declared and \
+                min(header.declared[name]) < line < min(header.functions[name]):
+            yield 'early', name, line
+
+
+def writers_that_know(header):
+    for (here, there), names in arrows(header).items():
+        if family(here) in WRITERS and family(there) not in WRITERS + PLAIN:
+            for name, line in names.items():
+                if PRIVATE.match(name):
+                    yield 'writer', f'{here} -> {there}: {name}', line
+    told = set()
+    for match in re.finditer(r'->core\b', header.code):
+        line = header.line(match.start())
+        if family(header.room[line]) in WRITERS and header.room[line] not in told:
+            told.add(header.room[line])
+            yield 'writer', f'{header.room[line]} -> the block: ->core', line
+
+
+def exclude_each_other(header, one, other):
+    a, b = dict(header.conditions[one]), dict(header.conditions[other])
+    return any(k in b and b[k] != branch for k, branch in a.items())
+
+
+def twice(header):
+    for room in header.order:
+        if room.endswith(' again'):
+            yield 'twice', f'the room {room[:-6]}', header.room.index(room)
+    for table in header.functions, header.macros:
+        for name, lines in table.items():
+            if not PRIVATE.match(name):
+                continue
+            if any(not exclude_each_other(header, a, b) for a in lines for b in lines if a < b):
+                yield 'twice', name, lines[-1]
+
+
+def alike(header):
+    public = {name for name, _ in header.uses() if not PRIVATE.match(name)}
+    seen = set()
+    for name, line in header.uses():
+        if PRIVATE.fullmatch(name):         # a piece that ## joins
+            continue
+        if PRIVATE.match(name) and name not in seen and name.replace('__', '_', 1) in public:
+            seen.add(name)
+            yield 'alike', name, line
+
+
+def untidy(header):
+    for number, line in enumerate(header.text.split('\n')):
+        if len(line) > COLUMNS:
+            yield 'columns', f'{len(line)} columns', number
+        if '\t' in line or line != line.rstrip():
+            yield 'blanks', 'a tab, or a blank at the end', number
+    for length, name, line in header.lengths:
+        if length > FUNCTION_LINES:
+            yield 'long', f'{name} has {length} lines', line
+
+
+RULES = (ups, called_early, writers_that_know, twice, alike, untidy)
+
+
+def main():
+    arguments = [a for a in sys.argv[1:] if a != '--arrows']
+    path = arguments[0] if arguments else 'chroprof.h'
+    with open(path, encoding='utf-8') as file:
+        header = Header(file.read())
+    if '--arrows' in sys.argv:
+        for (here, there), names in arrows(header).items():
+            print(f'{here} -> {there}: {" ".join(names)}')
+    needed, passed, failed = set(), 0, 0
+    for rule in RULES:
+        broken = []
+        for kind, what, line in rule(header):
+            mine = [e for e in EXCEPTIONS if e[0] == kind and fnmatch.fnmatchcase(what, e[1])]
+            needed.update(mine)
+            if not mine:
+                broken.append((kind, what, line))
+        for kind, what, line in broken:
+            print(f'FAIL {kind}: {path}:{line + 1}: {what}')
+        failed += len(broken)
+        passed += not broken
+    for what in EXCEPTIONS:
+        if what not in needed:
+            print(f'FAIL exception that is no longer needed: {what}')
+            failed += 1
+    print(f'{passed} passed, {failed} failed, 0 skipped')
+    sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,209 @@
+#!/bin/sh
+# chroprof run: small programs with loops of every kind, with and without it.
+#   sh tests/run_command.sh [COMMAND]      default build/chroprof; chroprof_run.so lies beside it
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
+
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+command=${1:-build/chroprof}
+case $command in /*) ;; *) command=$PWD/$command ;; esac
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+if [ "$(uname)" != Linux ]; then
+    skip run "needs Linux"
+    finish
+fi
+loops=$scratch/loops
+if ! $CC -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -o "$loops" tests/run_loops.c \
+    -pthread 2>"$scratch/log"; then
+    fail build "$(head -n 1 "$scratch/log")"
+    finish
+fi
+TMPDIR=$scratch COLUMNS=200            # no sentence is broken where a test looks
+export TMPDIR COLUMNS
+
+# profiled OPTIONS... PROGRAM: output, messages and exit status into files and $code
+profiled() { "$command" run "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?; }
+plain() { "$@" >"$scratch/plain" 2>"$scratch/plain_err" </dev/null; plain_code=$?; }
+
+# says NAME TEXT, says_not NAME TEXT: the messages hold it
+says() {
+    if grep -qF -e "$2" "$scratch/err"; then ok "$1"; else
+        fail "$1" "'$2' not found in: $(head -n 4 "$scratch/err" | tr '\n' '|')"; fi
+}
+says_not() {
+    if ! grep -qF -e "$2" "$scratch/err"; then ok "$1"; else
+        fail "$1" "'$2' found: $(grep -F -e "$2" "$scratch/err" | head -n 1)"; fi
+}
+
+# refuses NAME CODE TEXT: the exit status, and what the messages say
+refuses() {
+    if [ "$code" = "$2" ]; then says "$1" "$3"; else fail "$1" "exit status $code, not $2"; fi
+}
+
+# alike NAME: the program printed the same as without, and ended alike
+alike() {
+    if [ "$code" != "$plain_code" ]; then
+        fail "$1" "exit status $code, not $plain_code: $(head -n 1 "$scratch/err")"
+    elif ! cmp -s "$scratch/plain" "$scratch/out"; then
+        fail "$1" "$(diff "$scratch/plain" "$scratch/out" | head -n 4 | tr '\n' '|')"
+    else ok "$1"; fi
+}
+
+# a loop of each kind: undisturbed, and its stall has a site and a function
+for kind in epoll poll ppoll select pselect; do
+    plain "$loops" $kind
+    profiled "$loops" $kind
+    alike "${kind}_alike"
+    called=$kind
+    [ $kind != epoll ] || called=epoll_wait
+    says "${kind}_stall" "The loop was blocked for"
+    says "${kind}_site" "code after $called took"
+    says "${kind}_function" "the_slow_function"
+    says "${kind}_callback" "in on_event  run_loops.c:"
+    says "${kind}_cause" "most of it in the_slow_function  run_loops.c:"
+done
+profiled --wall --stall 5 "$loops" poll
+says wall_function "the_slow_function"
+says wall_clock "of the clock"
+
+# code that the program made itself has the names that it left for perf
+plain "$loops" made "$scratch/number"
+rm -f "/tmp/perf-$(cat "$scratch/number").map"
+profiled "$loops" made "$scratch/number"
+rm -f "/tmp/perf-$(cat "$scratch/number").map"
+alike made_alike
+case $(cat "$scratch/out") in *none*) skip made_name "no code can be made here" ;;
+*) says made_name "the_code_of_the_program" ;; esac
+
+# two threads have a profile each
+plain "$loops" threads
+profiled -o "$scratch/kept" "$loops" threads
+alike threads_alike
+says threads_two "loop 2 of 2"
+says_not threads_sampled_both "took signal"
+for file in kept kept.2; do
+    if "$command" check "$scratch/$file" 2>"$scratch/log"; then ok "kept_$file"; else
+        fail "kept_$file" "$(head -n 1 "$scratch/log")"; fi
+done
+
+# ends of other kinds
+for end in exit killed; do
+    plain "$loops" $end poll
+    profiled "$loops" $end poll
+    alike "${end}_alike"
+    says "${end}_function" "the_slow_function"
+done
+plain "$loops" quick
+profiled "$loops" quick
+alike quick_alike
+says quick_has_no_loop "there was no event loop"
+
+# while it runs its profile is there to be read; a signal to the command is one to the program
+"$command" run "$loops" stay >"$scratch/out" 2>"$scratch/err" &
+runs=$!
+tries=0
+until "$command" dump "$(cat "$scratch/out")" >"$scratch/live" 2>"$scratch/log"; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 300 ] || break
+    sleep 0.1
+done
+if grep -q "code after poll" "$scratch/live"; then ok dump_meanwhile; else
+    fail dump_meanwhile "$(head -n 1 "$scratch/log")"; fi
+kill -TERM "$runs"
+wait "$runs"
+code=$?
+refuses signal_passed_on 143 "code after poll"
+
+# children and their environment, signals
+plain "$loops" fork
+profiled "$loops" fork
+alike fork_alike
+says_not fork_child_has_none "loop 2"
+profiled --children "$loops" fork
+says children_have_one "loop 2 of 2"
+plain "$loops" signals
+profiled "$loops" signals
+alike signals_alike
+says signal_taken "for itself"
+plain env
+profiled env
+alike environment
+echo 'int of_the_user;' | $CC -shared -fPIC -x c -o "$scratch/user.so" -
+plain env LD_PRELOAD="$scratch/user.so" sh -c 'echo $LD_PRELOAD; exit 9'
+LD_PRELOAD=$scratch/user.so "$command" run sh -c 'echo $LD_PRELOAD; exit 9' \
+    >"$scratch/out" 2>"$scratch/err"
+code=$?
+alike other_preloads
+for words in "sh -c 'exec $loops poll'" "env A=1 $loops poll" "sh -c '$loops quick; exec env env'" \
+    "$loops execs"; do
+    eval "plain $words"
+    eval "profiled $words"
+    alike "becomes_$(echo "$words" | tr -c 'a-z\n' _ | cut -c 1-9)"
+    case $words in *poll*) says becomes_function the_slow_function ;; esac
+done
+echo "#!$loops" >"$scratch/script"
+chmod +x "$scratch/script"
+plain "$scratch/script"
+profiled "$scratch/script"
+alike script_alike
+
+# a caller that ignores the ends of its children
+(trap '' CHLD; "$command" run sh -c 'exit 7' >"$scratch/out" 2>"$scratch/err"; echo $? >"$scratch/status")
+if grep -qx 7 "$scratch/status"; then ok ignored_children; else fail ignored_children "$(cat "$scratch/status")"; fi
+
+# nobody reads the report
+("$command" run sh -c 'sleep 0.2; exit 9' 2>&1; echo $? >"$scratch/status") | :
+while [ ! -s "$scratch/status" ]; do sleep 0.1; done
+if grep -qx 9 "$scratch/status"; then ok unread_report; else fail unread_report "$(cat "$scratch/status")"; fi
+
+# a page, and what is wrong with the words
+profiled --report "$scratch/page.html" "$loops" poll
+if grep -q the_slow_function "$scratch/page.html"; then ok page; else fail page "no such function"; fi
+profiled
+refuses no_program 2 "missing operand PROGRAM"
+profiled --stall soon "$loops"
+refuses bad_stall 2 "expected milliseconds"
+profiled "$scratch/nothing"
+refuses not_there 127 "No such file"
+profiled nothing-of-this-name
+refuses not_in_path 127 "no such program in PATH"
+profiled "$loops" --help
+says_not options_of_the_program usage
+
+# programs that nothing can be loaded into
+if $CC -static -O1 -o "$scratch/static" tests/run_loops.c -pthread 2>/dev/null; then
+    profiled "$scratch/static" quick
+    refuses static_program 126 "linked statically"
+    if [ ! -s "$scratch/out" ]; then ok static_not_run; else fail static_not_run "it was"; fi
+else skip static_program "no static C library"; fi
+cp "$loops" "$scratch/setuid" && chmod u+s "$scratch/setuid"
+profiled "$scratch/setuid" quick
+refuses setuid_program 126 "setuid"
+
+# nothing but the functions that it stands in front of
+library=$(dirname "$command")/chroprof_run.so
+if command -v nm >/dev/null 2>&1; then
+    shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
+    wanted="__poll_chk __ppoll_chk epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
+execve execvp execvpe fexecve poll ppoll pselect select \
+sigaction signal "
+    if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi
+else skip symbols "no nm"; fi
+
+left=$(ls -d "$scratch"/chroprof-run-* 2>/dev/null)
+if [ -z "$left" ]; then ok nothing_left; else fail nothing_left "$left"; fi
+finish
