@@ -12,12 +12,14 @@
 #endif
 #include "../chroprof.h"
 #include "disabled.h"
+#include "quiet.h"
 
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -96,7 +98,7 @@ typedef struct bench {
     volatile uint64_t *snapshots;   /* of the reader: taken, refused */
     int cpu;
     int rounds;
-    double yardstick_ns;       /* the least it ever took */
+    double crowding;           /* of a core of our own, as far as was seen */
 } bench;
 
 static char site_names[MAX_SITES][NAME_BYTES];
@@ -656,21 +658,9 @@ enum { MAX_ROUNDS = 101 };
 
 typedef struct figures {
     double ns, floor_ns, ratio, ratio_low, ratio_high;
-    double yardstick_ns;       /* of a summary: of the worst round in it */
+    double crowding;           /* the higher one of before and after the round */
+    double disturbed;          /* of a summary: of the worst round in it */
 } figures;
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The q-th of count quantiles (q = 0.5: the median); sorts values. */
-static double quantile(double *values, int count, double q)
-{
-    qsort(values, (size_t)count, sizeof *values, by_value);
-    return values[(int)(q * (count - 1) + 0.5)];
-}
 
 /* In this thread's own time on the cpu: who else had the cpu meanwhile does not count. */
 static double batch_ns(bench *b, loop run, uint32_t count)
@@ -689,46 +679,83 @@ static uint32_t batch_count(bench *b, loop run, double ns)
     return (uint32_t)(ns / (each < 0.5 ? 0.5 : each)) + 100;
 }
 
-/* Nothing but additions, as many at a time as the core can do. */
-static void yardstick(bench *b, uint32_t count)
+/* Sixteen additions that wait for each other: they take as long on a core that is shared. */
+#define ADD(x) x += i; __asm__ volatile("" : "+r"(x));
+#define ADD_4(x) ADD(x) ADD(x) ADD(x) ADD(x)
+
+static void add_chain(bench *b, uint32_t count)
 {
-    uint64_t x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    uint64_t x = 1;
     (void)b;
-    for (uint32_t i = 0; i < count; i++)
-        for (int k = 0; k < 8; k++) {
-            x[k] += i;
-            __asm__ volatile("" : "+r"(x[k]));
-        }
-    sink = x[0] + x[7];
+    for (uint64_t i = 0; i < count; i++) {
+        ADD_4(x) ADD_4(x)
+        ADD_4(x) ADD_4(x)
+    }
+    sink = x;
 }
 
-/* Is the core all ours? Another thread on the same core (SMT, another virtual machine) takes about
- * half of its units: additions slow down then, and bookkeeping with them, but a clock read does
- * not. */
-static double take_yardstick(bench *b)
+/* The same, but a jump back after each: two threads on a core jump in turn. In assembler, because
+ * some cores are slow at a jump that crosses a line of 32 bytes. */
+static void add_jumps(bench *b, uint32_t count)
 {
-    double ns = batch_ns(b, yardstick, 10000);
-    if (b->yardstick_ns <= 0 || ns < b->yardstick_ns)
-        b->yardstick_ns = ns;
-    return ns;
+    uint64_t x = 1, i = 16 * (uint64_t)count;
+    (void)b;
+#if defined(__x86_64__)
+    __asm__ volatile(".p2align 5\n0:\tadd %1, %0\n\tdec %1\n\tjnz 0b" : "+r"(x), "+r"(i) : : "cc");
+#else
+    for (; i > 0; i--) {
+        ADD(x)
+    }
+#endif
+    sink = x;
 }
 
-static bool quiet(const bench *b, double yardstick_ns)
+/* The most that it can be on a core of one's own: the cores of x86-64 jump once a cycle. */
+#if defined(__x86_64__)
+#define MOST_CROWDING 1.2
+#else
+#define MOST_CROWDING 1e9
+#endif
+
+/* Does another thread share the core (quiet.h)? Bookkeeping takes up to twice as long then, a clock
+ * read does not. */
+static double take_crowding(bench *b)
 {
-    return yardstick_ns < 1.15 * b->yardstick_ns;
+    double jumps[3], chain[3];
+    for (int i = 0; i < 3; i++) {
+        jumps[i] = batch_ns(b, add_jumps, 1000);
+        chain[i] = batch_ns(b, add_chain, 1000);
+    }
+    return quiet_crowding(jumps, chain, 3);
 }
 
-/* Its least over a while, to compare with. */
-static void find_yardstick(bench *b)
+/* What it is over a while, to compare with. */
+static void find_crowding(bench *b)
 {
+    static double seen[2000];
+    int count = 0;
     double end = seconds_of(CLOCK_MONOTONIC) + 0.2;
-    while (seconds_of(CLOCK_MONOTONIC) < end)
-        take_yardstick(b);
+    while (count < 2000 && (count == 0 || seconds_of(CLOCK_MONOTONIC) < end))
+        seen[count++] = take_crowding(b);
+    b->crowding = quiet_base(seen, count, MOST_CROWDING);
 }
 
-static int by_yardstick(const void *a, const void *b)
+static bool uncrowded(bench *b)
 {
-    return by_value(&((const figures *)a)->yardstick_ns, &((const figures *)b)->yardstick_ns);
+    round_evidence e = { 1, 1, 0, 0 };
+    e.crowding = take_crowding(b);
+    return quiet(disturbance(&e, b->crowding));
+}
+
+static long switched_out(void)
+{
+    struct rusage r;
+    return getrusage(RUSAGE_THREAD, &r) == 0 ? r.ru_nivcsw : 0;
+}
+
+static int by_disturbance(const void *a, const void *b)
+{
+    return quiet_by_value(&((const figures *)a)->disturbed, &((const figures *)b)->disturbed);
 }
 
 static figures summary(const figures *rounds, int count)
@@ -745,22 +772,40 @@ static figures summary(const figures *rounds, int count)
     f.ratio = quantile(ratio, count, 0.5);
     f.ratio_low = quantile(ratio, count, 0.25);
     f.ratio_high = quantile(ratio, count, 0.75);
-    f.yardstick_ns = rounds[count - 1].yardstick_ns;
+    f.disturbed = rounds[count - 1].disturbed;
     return f;
 }
 
-/* One batch of the floor, one of the calls, framed by the yardstick. */
+/* One batch of the floor, one of the calls, framed by the additions. */
 static figures one_round(bench *b, loop run, uint32_t count, loop floor_run, uint32_t floor_count)
 {
     figures f;
-    double before = take_yardstick(b), after;
+    round_evidence e;
+    double before = take_crowding(b), after;
     memset(&f, 0, sizeof f);
+    e.switches = switched_out();
+    e.wall_ns = seconds_of(CLOCK_MONOTONIC) * 1e9;
+    e.cpu_ns = seconds_of(CLOCK_THREAD_CPUTIME_ID) * 1e9;
     f.floor_ns = batch_ns(b, floor_run, floor_count);
     f.ns = batch_ns(b, run, count);
+    e.cpu_ns = seconds_of(CLOCK_THREAD_CPUTIME_ID) * 1e9 - e.cpu_ns;
+    e.wall_ns = seconds_of(CLOCK_MONOTONIC) * 1e9 - e.wall_ns;
+    e.switches = switched_out() - e.switches;
     f.ratio = f.ns / f.floor_ns;
-    after = take_yardstick(b);
-    f.yardstick_ns = after > before ? after : before;
+    after = take_crowding(b);
+    e.crowding = f.crowding = after > before ? after : before;
+    f.disturbed = disturbance(&e, b->crowding);
     return f;
+}
+
+/* A calmer core than any before it: the next rows are compared with that. */
+static void learn_crowding(bench *b, const figures *rounds, int count)
+{
+    double seen[8 * MAX_ROUNDS], base;
+    for (int i = 0; i < count; i++)
+        seen[i] = rounds[i].crowding;
+    base = quiet_base(seen, count, MOST_CROWDING);
+    b->crowding = base < b->crowding ? base : b->crowding;
 }
 
 /* Rounds until enough of them were quiet, at most eight times as many; then the calmest count. */
@@ -773,9 +818,10 @@ static figures measure(bench *b, loop run, loop floor_run)
     int done = 0, calm = 0;
     for (; done < 8 * b->rounds && calm < b->rounds; done++) {
         rounds[done] = one_round(b, run, count, floor_run, floor_count);
-        calm += quiet(b, rounds[done].yardstick_ns);
+        calm += quiet(rounds[done].disturbed);
     }
-    qsort(rounds, (size_t)done, sizeof rounds[0], by_yardstick);
+    learn_crowding(b, rounds, done);
+    qsort(rounds, (size_t)done, sizeof rounds[0], by_disturbance);
     return summary(rounds, done < b->rounds ? done : b->rounds);
 }
 
@@ -881,7 +927,7 @@ static const char *verdict(double target, double value)
     return target <= 0 ? "" : value <= target ? "met" : "missed";
 }
 
-static void json_row(const bench *b, const row *r, const figures *f)
+static void json_row(const row *r, const figures *f)
 {
     static bool first = true;
     if (!json)
@@ -892,7 +938,7 @@ static void json_row(const bench *b, const row *r, const figures *f)
             "\"floor_ns\": %.2f, \"ratio\": %.3f, \"ratio_p25\": %.3f, \"ratio_p75\": %.3f, "
             "\"quiet\": %s",
             first ? "[" : ",", r->group, r->name, f->ns, r->floor_name, f->floor_ns, f->ratio,
-            f->ratio_low, f->ratio_high, quiet(b, f->yardstick_ns) ? "true" : "false");
+            f->ratio_low, f->ratio_high, quiet(f->disturbed) ? "true" : "false");
     if (r->target > 0)
         fprintf(json, ", \"target\": %.2f, \"met\": %s", r->target,
                 f->ratio <= r->target ? "true" : "false");
@@ -900,15 +946,15 @@ static void json_row(const bench *b, const row *r, const figures *f)
     first = false;
 }
 
-static void print_row(const bench *b, const row *r, const figures *f)
+static void print_row(const row *r, const figures *f)
 {
     printf("  %-36s %8.2f %8.2f %6.2f", r->name, f->ns, f->floor_ns, f->ratio);
     printf("  %.2f-%.2f", f->ratio_low, f->ratio_high);
     if (r->target > 0)
         printf("  %.2f %s", r->target, verdict(r->target, f->ratio));
-    printf("%s\n", quiet(b, f->yardstick_ns) ? "" : "  (shared core)");
+    printf("%s\n", quiet(f->disturbed) ? "" : "  (shared core)");
     fflush(stdout);
-    json_row(b, r, f);
+    json_row(r, f);
 }
 
 static bool wanted(const char *filter, const char *group, const char *name)
@@ -925,7 +971,7 @@ static void run_row(bench *b, const row *r)
         make_chase(b);
     }
     f = measure(b, r->run, r->floor);
-    print_row(b, r, &f);
+    print_row(r, &f);
     end_scene(b);
 }
 
@@ -1109,7 +1155,7 @@ static void print_work_row(bench *b, const char *name, loop reads, loop calls)
 {
     double bare[MAX_ROUNDS], floor_added[MAX_ROUNDS], added[MAX_ROUNDS], extra[MAX_ROUNDS], own;
     for (int i = 0, tried = 0; i < b->rounds; i++, tried++) {
-        while (tried < 20 * b->rounds && !quiet(b, take_yardstick(b)))
+        while (tried < 20 * b->rounds && !uncrowded(b))
             tried++;
         bare[i] = batch_ns(b, work_bare, 2000);
         floor_added[i] = batch_ns(b, reads, 2000) - bare[i];
@@ -1420,7 +1466,7 @@ static const char *state_name(int state)
 {
     static const char *const names[] = {
         "pending", "ready", "running", "paused", "completed", "failed", "cancelled", "idle_enter",
-        "idle_leave", "loop_enter", "loop_leave", "enter", "leave", "tick", "switch"
+        "idle_leave", "loop_enter", "loop_leave", "enter", "leave", "tick", "switch", "next"
     };
     return state == READY_SINCE ? "ready_since" : names[state];
 }
@@ -1543,7 +1589,7 @@ static void run_all(bench *b, const arguments *a)
 {
     bool only = a->work_only || a->worst_only || a->filter;
     print_machine(b);
-    find_yardstick(b);
+    find_crowding(b);
     print_floors(b);
     if (!a->work_only && !a->worst_only)
         run_rows(b, a->filter);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the parts of the bench measured into README.md and bench/README.md, between markers,
+"""Writes what the parts of the bench measured into bench/README.md, between markers,
 and draws bench/ratios.svg.
 
     bench/tables.py [build/bench_kept]      what bench/keep.sh left there
@@ -15,17 +15,10 @@ import sys
 import picture
 
 OWN = pathlib.Path("bench/README.md")
-MAIN = pathlib.Path("README.md")
-IN_WORDS = {"two bare clock reads": "two bare clock reads", "chroprof": "chroprof",
-            "stb_ds map, by hand": "count, total and largest by hand, in a hash map",
-            "recorder of every event": "a recorder that stores every event",
-            "uftrace, one function": "uftrace of one function",
-            "LTTng-UST, recording": "LTTng-UST, recording"}
-HOURLY = {"two bare clock reads": "", "chroprof": "a block of 1 MiB, for ever",
-          "stb_ds map, by hand": "no tree, no delay, no percentiles"}
 
-FACTS = ("%.0f bytes a live future; sampler %.3f %% of CPU time; off %.2f ns a call, an empty function "
-         "%.2f; `CHROPROF_DISABLE` %.0f.")
+
+FACTS = ("A live future takes %.0f bytes. The sampler takes %.3f %% of CPU time. Switched off: %.2f ns per call (an "
+         "empty function: %.2f); under `CHROPROF_DISABLE`, %.0f bytes of code.")
 
 
 class Missing(Exception):
@@ -106,7 +99,7 @@ def of_a_million(kept):
 
 
 def cost(kept):
-    """The table of the README."""
+    """The short table."""
     bench = kept.bench()
     life = ["pending", "running", "running", "paused", "completed"]
     rows = [
@@ -125,19 +118,6 @@ def cost(kept):
                                                  "off_ns_per_call", "empty_ns_per_call",
                                                  "disable_bytes"))
     return [kept.told("bench"), facts, ""] + table(head, rows)
-
-
-def hourly(row):
-    return HOURLY.get(row[0], "%s GB an hour" % row[3])
-
-
-def peers_short(kept):
-    rows = [[IN_WORDS[row[0]], row[1], row[2].replace(".0", ""), hourly(row)]
-            for row in kept.blocks("peers")[-1][1:] if len(row) == 4 and row[0] in IN_WORDS]
-    same = kept.told("peers") == kept.told("bench")
-    instead = "What one would take instead, side by side in one run of `make bench-peers`"
-    return [instead + (":" if same else " on %s:" % kept.told("peers")[:-1]), ""] + \
-        table(["a slice by", "ns", "bytes kept", "at 100,000 slices a second"], rows)
 
 
 def peers(kept):
@@ -220,7 +200,7 @@ def compile_times(kept):
         ["", kept.told("compile")]
 
 
-TABLES = [(MAIN, "cost", cost), (MAIN, "peers", peers_short), (OWN, "ratios", ratios),
+TABLES = [(OWN, "cost", cost), (OWN, "ratios", ratios),
           (OWN, "other", other), (OWN, "counts", plain("counts")), (OWN, "scale", plain("scale")),
           (OWN, "compile", compile_times), (OWN, "sizes", sizes),
           (OWN, "peers", peers), (OWN, "loop", loop), (OWN, "curves", curves)]
