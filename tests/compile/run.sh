@@ -535,7 +535,7 @@ empty no_sampler_no_signal "$(nm -u "$scratch/impl.o" |
 calls() { objdump -dr "$scratch/impl.o" | awk '/^[0-9a-f]+ </ { where = $2 }
     /[ \t]syscall(-|$)/ { print where }'; }
 empty no_sampler_waits_and_maps_only "$([ "$(uname)" != Linux ] || calls | sort -u |
-    awk '/^<chroprof_epoll_pwait>:$/ { waits = 1 } !/^<chroprof_(epoll_pwait|map)>:$/ { print }
+    awk '/^<chroprof_epoll_pwait>:$/ { waits = 1 } !/^<chroprof_(epoll_pwait|map|_map_file)>:$/ { print }
         END { if (!waits) print "no caller" }')"
 empty no_sampler_no_calls "$(nm "$scratch/impl.o" | grep chroprof_sampler_st)"
 object "no_clock_reads_none no_clock_reads_no_counter" -DCHROPROF_NO_CLOCK -DCHROPROF_NO_TSC
