@@ -117,10 +117,12 @@ itimer=$B/test/itimer/test_sampler
 # Cases that take seconds each, by program: make test-long runs them.
 slow_of() {
     case $1 in
-    test_formats) echo a_hundred_thousand_paths ;;
-    test_trace) echo random_streams ;;
+    test_formats) echo a_hundred_thousand_paths first_sites_only ;;
+    test_trace) echo random_streams accept_forever echo50 mixed_stillborn prodcons recursion \
+        tasklist web ;;
     test_output) echo a_locale_with_a_decimal_comma ;;
-    test_snapshot) echo killed_at_random_moments copies_of_a_block_in_a_hurry ;;
+    test_snapshot) echo killed_at_random_moments copies_of_a_block_in_a_hurry \
+        copies_of_a_busy_block ;;
     esac
 }
 # What takes long to build or to run with sanitizers, and has little more to show there.
@@ -153,7 +155,7 @@ for configuration in $configurations; do
     done
 done
 if [ "$part" = long ]; then
-    tools=$B/chroprof
+    tools="$B/chroprof $B/demo"
     [ "$configurations" = plain ] ||
         goals="$goals $B/test/san/replay_events $B/test/san/replay_open"
     goals="$goals $thread_sanitizer $itimer"
@@ -194,14 +196,15 @@ if [ "$part" = short ]; then
     first="style compile command symbolize bench install merge report record_command"
     second="${examples%% *} top diff run_command"
 else
-    first="compile symbolize" second="$examples formats"
+    first="compile symbolize" second="$examples formats diff"
 fi
 script() {
     case $part-$1 in
     short-compile) run compile sh tests/compile/run.sh $compilations ;;
     short-examples) run examples env QUICK=1 sh tests/examples.sh ;;
     short-symbolize) run symbolize env QUICK=1 sh tests/symbolize.sh ;;
-    short-diff) run diff sh tests/diff.sh "$B/chroprof" "$B/demo" ;;
+    short-diff) run diff env PAIRS=1 sh tests/diff.sh "$B/chroprof" "$B/demo" ;;
+    long-diff) run diff sh tests/diff.sh "$B/chroprof" "$B/demo" ;;
     long-formats)           # files of its own: the same programs run beside it
         mkdir -p "$SCRATCH/formats"
         run formats env SCRATCH="$SCRATCH/formats" sh tests/formats.sh ;;

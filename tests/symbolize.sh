@@ -47,7 +47,7 @@ if command_of addr2line "$CC"; then backends=addr2line; else
 fi
 if pkg-config --exists libdw 2>/dev/null; then
     if [ "${QUICK:-}" = 1 ] && cp "${B:-build}/chroprof" "$scratch/chroprof-libdw"; then
-        backends="$backends libdw"          # as it is installed
+        backends=libdw                      # as it is installed; addr2line is asked where it must be
     elif command_of libdw "$CC" -DCHROPROF_LIBDW -DCHROPROF_DEMANGLE -ldw -lstdc++; then
         backends="$backends libdw"
     else
