@@ -170,6 +170,35 @@ if grep -qx 7 "$scratch/status"; then ok ignored_children; else fail ignored_chi
 while [ ! -s "$scratch/status" ]; do sleep 0.1; done
 if grep -qx 9 "$scratch/status"; then ok unread_report; else fail unread_report "$(cat "$scratch/status")"; fi
 
+# compared with an earlier run, which may be the file that it replaces
+profiled -o "$scratch/before" "$loops" long poll
+profiled --diff "$scratch/before" -o "$scratch/before" "$loops" long poll
+says diff_replaced "A  before"
+plain "$loops" long select
+profiled --diff "$scratch/before" "$loops" long select
+alike diff_undisturbed
+says diff_new "code after select is new and takes"
+says diff_gone "code after poll is gone"
+says diff_other_run "B  loops"
+first=$(grep -n -m 1 -e 'is new' -e 'The loop was blocked' "$scratch/err")
+case $first in *new*) ok diff_first ;; *) fail diff_first "$first" ;; esac
+profiled --diff "$scratch/before" "$loops" quick
+says diff_without_loop "there is no profile to compare with"
+profiled --diff "$scratch/nothing" "$loops" quick
+refuses diff_missing 2 "nothing: No such file"
+if [ ! -s "$scratch/out" ]; then ok diff_missing_not_run; else fail diff_missing_not_run "it was"; fi
+profiled --diff - "$loops" quick
+refuses diff_standard_input 2 "standard input is the program's"
+profiled --diff "$loops" "$loops" quick
+refuses diff_no_profile 2 "this is no profile"
+{       # the number of the layout stands behind the mark
+    dd if="$scratch/before" bs=1 count=56
+    printf '\143'
+    dd if="$scratch/before" bs=1 skip=57
+} >"$scratch/other" 2>"$scratch/log"
+profiled --diff "$scratch/other" "$loops" quick
+refuses diff_other_version 2 "by another version"
+
 # a page, and what is wrong with the words
 profiled --report "$scratch/page.html" "$loops" poll
 if grep -q the_slow_function "$scratch/page.html"; then ok page; else fail page "no such function"; fi

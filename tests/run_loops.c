@@ -1,8 +1,9 @@
 /* run_loops.c - small programs with event loops, for tests/run_command.sh.
  *
  *     run_loops WHAT [poll]     epoll, poll, select, ppoll, pselect: a loop of that kind, which
- *                               stalls once; threads: two loops; quick: none; exit, killed: how it
- *                               ends; fork, execs, made, signals, stay: see there
+ *                               stalls once; long: with more rounds; threads: two; quick: none;
+ *                               exit, killed: how it ends; fork, execs, made, signals, stay: see
+ *                               there
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
 
@@ -243,6 +244,8 @@ int main(int count, char **words)
         execs();
     } else if (strcmp(what, "signals") == 0) {
         signals();
+    } else if (strcmp(what, "long") == 0) {
+        loop(count > 2 ? words[2] : "epoll", 100);
     } else if (strcmp(what, "quick") == 0) {
         puts("no loop");
     } else {

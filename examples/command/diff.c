@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "difference.h"
+#include "diff.h"
 #include "message.h"
 #include "numbers.h"
 #include "options.h"
@@ -27,7 +27,8 @@ typedef struct diff {
     bool json, ascii, absolute;
     int color;
     uint64_t columns, most;
-    diff_profile both[2];
+    FILE *out;                 /* of the text */
+    diff_profile *both;        /* two of them */
     diff_noise noise[DIFF_MEASURES];
     diff_table sites, paths;
     double detects;            /* smallest factor that this comparison can detect; 0: none */
@@ -468,9 +469,9 @@ static void diff_sections(diff *d, const diff_table *table, bool paths)
 static void diff_print(diff *d)
 {
     sheet *s = &d->sheet;
-    s->columns = d->columns > 0 ? (unsigned)d->columns : terminal_columns(stdout);
+    s->columns = d->columns > 0 ? (unsigned)d->columns : terminal_columns(d->out);
     s->ascii = d->ascii;
-    s->color = color_wanted(d->color, stdout);
+    s->color = color_wanted(d->color, d->out);
     s->end = "\n";
     diff_sentences(d);
     diff_profile_line(d, 0);
@@ -478,7 +479,7 @@ static void diff_print(diff *d)
     diff_noise_line(d);
     diff_sections(d, &d->sites, false);
     diff_sections(d, &d->paths, true);
-    (void)fwrite(s->bytes, 1, s->used, stdout);
+    (void)fwrite(s->bytes, 1, s->used, d->out);
 }
 
 /* >>diff json */
@@ -677,10 +678,9 @@ static const char diff_text[] =
 
 static bool diff_reckon(diff *d)
 {
-    bool ok = diff_load(&d->both[0], d->sources[0]) && diff_load(&d->both[1], d->sources[1]);
-    ok = ok && diff_keys(&d->both[0]) && diff_keys(&d->both[1]) &&
-         diff_join(&d->both[0].sites, &d->both[1].sites, &d->sites) &&
-         diff_join(&d->both[0].paths, &d->both[1].paths, &d->paths);
+    bool ok = diff_keys(&d->both[0]) && diff_keys(&d->both[1]) &&
+              diff_join(&d->both[0].sites, &d->both[1].sites, &d->sites) &&
+              diff_join(&d->both[0].paths, &d->both[1].paths, &d->paths);
     for (int m = 0; ok && m < DIFF_MEASURES; m++) {
         ok = diff_estimate(&d->sites, m, d->both, d->absolute, &d->noise[m]);
     }
@@ -714,9 +714,41 @@ static int diff_code(const diff *d)
     return asked && d->fail_above > 0 && !sees ? DIFF_BLIND : DIFF_SAME;
 }
 
+static void diff_begin(diff *d, diff_profile *both, FILE *out)
+{
+    d->most = 20;
+    d->fail_above = UINT64_MAX;
+    d->both = both;
+    d->out = out;
+}
+
+static void diff_end(diff *d)
+{
+    free(d->sites.rows);
+    free(d->paths.rows);
+    diff_free(&d->both[0]);
+    diff_free(&d->both[1]);
+    free(d->sheet.bytes);
+}
+
+bool diff_show(diff_profile *both, FILE *out)
+{
+    static diff d;
+    bool ok;
+    memset(&d, 0, sizeof d);
+    diff_begin(&d, both, out);
+    ok = diff_reckon(&d);
+    if (ok) {
+        diff_print(&d);
+    }
+    diff_end(&d);
+    return ok;
+}
+
 static int diff_answer(diff *d)
 {
-    if (!diff_reckon(d)) {
+    if (!diff_load(&d->both[0], d->sources[0]) || !diff_load(&d->both[1], d->sources[1]) ||
+        !diff_reckon(d)) {
         return DIFF_TROUBLE;
     }
     d->code = diff_code(d);
@@ -735,18 +767,14 @@ static int diff_answer(diff *d)
 static int diff_run(const tool_command *command, int count, char **words)
 {
     static diff d;
+    static diff_profile both[2];
     int result;
-    d.most = 20;
-    d.fail_above = UINT64_MAX;
+    diff_begin(&d, both, stdout);
     if (!take_words(command, count, words, &d, d.sources, 2, &result)) {
         return result;
     }
     result = diff_answer(&d);
-    free(d.sites.rows);
-    free(d.paths.rows);
-    diff_free(&d.both[0]);
-    diff_free(&d.both[1]);
-    free(d.sheet.bytes);
+    diff_end(&d);
     return result;
 }
 

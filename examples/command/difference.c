@@ -81,11 +81,8 @@ void diff_free(diff_profile *d)
     profile_free(&d->text);
 }
 
-bool diff_load(diff_profile *d, const char *source)
+static bool read_diff_profile(diff_profile *d)
 {
-    if (!profile_load(&d->text, source)) {
-        return false;
-    }
     d->source = d->text.source;
     if (d->text.totals.length == 0) {
         tool_message("%s: holds no totals", d->source);
@@ -95,6 +92,16 @@ bool diff_load(diff_profile *d, const char *source)
     return d->name != NULL && read_diff_totals(d) &&
            read_diff_table(&d->text, d->text.sites, &d->sites) &&
            read_diff_table(&d->text, d->text.paths, &d->paths);
+}
+
+bool diff_load(diff_profile *d, const char *source)
+{
+    return profile_load(&d->text, source) && read_diff_profile(d);
+}
+
+bool diff_load_view(diff_profile *d, chroprof *view, const char *source)
+{
+    return profile_of_view(&d->text, view, source) && read_diff_profile(d);
 }
 
 /* >>difference constants */

@@ -63,7 +63,11 @@ typedef struct diff_profile {
 
 void diff_free(diff_profile *d);
 
+/* A file or a process. false, with a message. */
 bool diff_load(diff_profile *d, const char *source);
+
+/* The same of a profile in memory. */
+bool diff_load_view(diff_profile *d, chroprof *view, const char *source);
 
 bool diff_keys(diff_profile *d);
 

@@ -19,6 +19,7 @@
 #include "../preload/board.h"
 #include "block.h"
 #include "commands.h"
+#include "diff.h"
 #include "formats.h"
 #include "message.h"
 #include "options.h"
@@ -30,6 +31,8 @@
 
 typedef struct run {
     const char *report_name, *out_name;
+    const char *before;        /* the earlier profile, to compare with */
+    diff_profile both[2];      /* it, and this run's */
     bool wall, children;
     uint64_t stall_ns;
     char **words;              /* of the program */
@@ -347,6 +350,17 @@ static void write_reports(const run_profiles *all)
     }
 }
 
+/* The busiest loop with the earlier profile. */
+static void compare(run *r, run_profiles *all)
+{
+    if (all->count == 0) {
+        tool_message("there is no profile to compare with %s", r->before);
+    } else if (diff_load_view(&r->both[1], &all->rows[0].file.view, r->program)) {
+        (void)diff_show(r->both, stderr);
+        (void)fputc('\n', stderr);
+    }
+}
+
 static bool write_block(void *user, FILE *out)
 {
     const block_file *file = (const block_file *)user;
@@ -372,11 +386,14 @@ static int write_page(const run *r, run_profiles *all)
     return report_command.run(&report_command, 3, words);
 }
 
-static void report_profiles(const run *r)
+static void report_profiles(run *r)
 {
     run_profiles all = { NULL, 0 };
     take_profiles(&all, r);
     tell_refusals(r, all.count);
+    if (r->before != NULL) {
+        compare(r, &all);
+    }
     write_reports(&all);
     if (all.count > 0 && r->out_name != NULL) {
         (void)keep_profiles(r, &all);
@@ -401,13 +418,23 @@ static const char run_text[] =
     "innermost function is known. A call of poll in a callback counts as idle. A static or\n"
     "setuid program can't be profiled this way.\n"
     "\n"
+    "With --diff the report begins with what changed since an earlier run, as chroprof diff\n"
+    "says it: of the busiest loop, more than noise, the worst first.\n"
+    "\n"
     "The exit status is that of the program, or 128 and the number of the signal that ended it;\n"
-    "2 usage, 126 or 127 if the program can't be started.\n"
+    "2 usage, or the profile of --diff can't be read; 126 or 127 if the program can't be started.\n"
     "\n"
     "examples:\n"
     "  chroprof run ./server --port 8080\n"
     "  chroprof run --stall 5ms --report page.html redis-server\n"
-    "  chroprof run -o monday.chroprof ./server\n";
+    "  chroprof run -o monday.chroprof ./server\n"
+    "  chroprof run --diff monday.chroprof ./server\n";
+
+static const char *set_before(void *field, const char *value)
+{
+    return strcmp(value, "-") != 0 ? set_text(field, value)
+                                   : "expected a file: standard input is the program's";
+}
 
 static const char *set_stall(void *field, const char *value)
 {
@@ -425,6 +452,8 @@ static const tool_option run_options[] = {
       offsetof(run, report_name) },
     { "out", 'o', "FILE", "keep the profile of the busiest loop; the others go\nto FILE.2, FILE.3",
       set_text, offsetof(run, out_name) },
+    { "diff", '\0', "A", "compare with an earlier profile, a file of -o or JSON", set_before,
+      offsetof(run, before) },
     { "wall", '\0', NULL, "sample by the clock, not by CPU time: shows what\ncallbacks wait for; "
       "system calls may see EINTR", set_flag, offsetof(run, wall) },
     { "stall", '\0', "MS", "what blocks the loop for longer is a stall (default\n20 ms); a number "
@@ -456,6 +485,9 @@ static int run_run(const tool_command *command, int count, char **words)
     r.words = words + first;
     if (!program_find(r.words[0], r.program, sizeof r.program)) {
         return 127;
+    }
+    if (r.before != NULL && !diff_load(&r.both[0], r.before)) {
+        return TOOL_USAGE;                  /* now, as -o may replace it */
     }
     return program_can_preload(r.program) ? run_all(&r) : 126;
 }
