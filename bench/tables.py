@@ -173,7 +173,14 @@ def sizes(kept):
 
 
 def loop(kept):
-    return table(["", ""], [row for row in kept.blocks("loop")[0] if len(row) == 2]) + \
+    """A row a kind of server: its name, then medians and quartiles."""
+    rows = []
+    for row in kept.blocks("loop")[0]:
+        if len(row) == 2:
+            rows[-1].append(re.sub(r"median (\S+), quartiles (.*)", r"\1 (\2)", row[1]))
+        elif "laws:" not in row[0]:
+            rows.append(row)
+    return table(["CPU ns a request", "without", "with", "added", "ratio"], rows) + \
         ["", kept.told("loop")]
 
 
