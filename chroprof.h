@@ -6687,21 +6687,16 @@ CHROPROF__INLINE bool chroprof__runs_plain(const chroprof__frame *top, const chr
            slot->flags == 0;
 }
 
-/* Is the stay of the top frame one that only has to be added? A turn is looked at beyond its bar; a
- * slice above one must lie below the last bucket. */
-CHROPROF__INLINE bool chroprof__is_short(const chroprof__core *c, const chroprof__moment *m,
-                                         uint64_t length)
-{
-    return length < (m->depth == c->base ? c->turn_bar + 1 : CHROPROF__LAST_BUCKET);
-}
-
-/* Where the histogram has room for a slice of the path on top, which is short, so below the last
- * bucket. False: nowhere. */
-CHROPROF__INLINE bool chroprof__slice_spot(const chroprof *p, const chroprof__moment *m,
+/* May the stay of the top frame just be added up? A turn is looked at beyond its bar; what lies
+ * above one must be below the last bucket. Then this says where the histogram has room for its
+ * slice, which is no longer. False: no, or nowhere. */
+CHROPROF__INLINE bool chroprof__slice_spot(const chroprof *p, const chroprof__core *c,
+                                            const chroprof__moment *m, uint64_t length,
                                             uint64_t slice, chroprof__spot *spot)
 {
-    return chroprof__find_spot(p, &p->histograms[m->row->histogram].slice,
-                                chroprof__bucket_below_last(slice), spot);
+    uint64_t end = m->depth == c->base ? c->turn_bar + 1 : CHROPROF__LAST_BUCKET;
+    return length < end && chroprof__find_spot(p, &p->histograms[m->row->histogram].slice,
+                                               chroprof__bucket_below_last(slice), spot);
 }
 
 /* Where there is room for the delay of a future that runs now, if it is ready. False: nowhere. */
@@ -6805,7 +6800,7 @@ CHROPROF__NOINLINE void chroprof__take_paused(chroprof *p, uint64_t id, uint64_t
     chroprof__future *slot = p->futures + frame->slot;
     uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
     if (CHROPROF__RARELY(!plain || !chroprof__runs_plain(frame, slot, id) ||
-                         !chroprof__is_short(c, &m, length) || !chroprof__slice_spot(p, &m, slice, &spot))) {
+                         !chroprof__slice_spot(p, c, &m, length, slice, &spot))) {
         chroprof__general(p, CHROPROF_PAUSED, id, NULL, now);
         return;
     }
@@ -6831,8 +6826,8 @@ CHROPROF__NOINLINE void chroprof__take_switch(chroprof *p, uint64_t id, chroprof
     chroprof__future *old = p->futures + frame->slot;
     uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
     if (CHROPROF__RARELY(!plain || !chroprof__runs_plain(frame, old, frame->id) ||
-                         !chroprof__waits(slot, id) || !chroprof__is_short(c, &m, length) ||
-                         !chroprof__slice_spot(p, &m, slice, &spot) ||
+                         !chroprof__waits(slot, id) ||
+                         !chroprof__slice_spot(p, c, &m, length, slice, &spot) ||
                          !chroprof__delay_spot(p, slot, m.t, &delay))) {
         chroprof__general(p, CHROPROF_SWITCH, id, NULL, now);
         return;
@@ -6892,7 +6887,7 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     chroprof__future *slot = p->futures + frame->slot;
     uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
     if (CHROPROF__RARELY(!plain || !chroprof__runs_plain(frame, slot, id) ||
-                         !chroprof__is_short(c, &m, length) || !chroprof__slice_spot(p, &m, slice, &spot) ||
+                         !chroprof__slice_spot(p, c, &m, length, slice, &spot) ||
                          !chroprof__wall_spot(p, slot, m.t, &wall))) {
         chroprof__finish_waiting(p, state, id, site, home, now);
         return;
@@ -6937,8 +6932,8 @@ CHROPROF__NOINLINE void chroprof__take_leave(chroprof *p, uint64_t now)
     bool plain = chroprof__look(p, c, now, &m);
     chroprof__frame *frame = p->frames + m.depth;
     uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
-    if (CHROPROF__RARELY(!plain || frame->kind != CHROPROF__ENTER_FRAME || !chroprof__is_short(c, &m, length) ||
-                         !chroprof__slice_spot(p, &m, slice, &spot))) {
+    if (CHROPROF__RARELY(!plain || frame->kind != CHROPROF__ENTER_FRAME ||
+                         !chroprof__slice_spot(p, c, &m, length, slice, &spot))) {
         chroprof__general(p, CHROPROF_LEAVE, 0, NULL, now);
         return;
     }
@@ -6958,8 +6953,8 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     chroprof__frame *frame = p->frames + m.depth;
     uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
     uint32_t path = 0;
-    if (CHROPROF__LIKELY(plain && frame->kind == CHROPROF__ENTER_FRAME && chroprof__is_short(c, &m, length) &&
-                         chroprof__slice_spot(p, &m, slice, &spot)))
+    if (CHROPROF__LIKELY(plain && frame->kind == CHROPROF__ENTER_FRAME &&
+                         chroprof__slice_spot(p, c, &m, length, slice, &spot)))
         path = chroprof__known_child(p, c, chroprof__parent_below(frame[-1].path), site);
     if (CHROPROF__RARELY(path == 0)) {
         chroprof__general(p, CHROPROF_NEXT, 0, site, now);
