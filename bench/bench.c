@@ -386,6 +386,19 @@ static void read_5(bench *b, uint32_t count)
     sink = sum;
 }
 
+static void read_14(bench *b, uint32_t count)
+{
+    uint64_t sum = 0;
+    (void)b;
+    for (uint32_t i = 0; i < count; i++) {
+        for (int k = 0; k < 7; k++) {
+            uint64_t t0 = clock_read();
+            sum += clock_read() - t0;
+        }
+    }
+    sink = sum;
+}
+
 static void load_1(bench *b, uint32_t count)
 {
     uint64_t at = b->chase_at;
@@ -497,6 +510,28 @@ static void run_idle(bench *b, uint32_t count)
     }
 }
 
+/* One pass as servers send it: 14 events of seven kinds, the connections in turn. */
+static void run_pass(bench *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t id = next_id(b);
+        chroprof_idle_leave(&b->prof);
+        chroprof_enter(&b->prof, &sites[1]);
+        chroprof_leave(&b->prof);
+        chroprof_running(&b->prof, id);
+        chroprof_enter(&b->prof, &sites[2]);
+        chroprof_leave(&b->prof);
+        chroprof_enter(&b->prof, &sites[3]);
+        chroprof_leave(&b->prof);
+        chroprof_paused(&b->prof, id);
+        chroprof_enter(&b->prof, &sites[4]);
+        chroprof_enter(&b->prof, &sites[5]);
+        chroprof_leave(&b->prof);
+        chroprof_leave(&b->prof);
+        chroprof_idle_enter(&b->prof);
+    }
+}
+
 static void run_tick(bench *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -574,6 +609,9 @@ typedef struct row {
 #define TWO read_2, "2 reads"
 
 static const row rows[] = {
+    { "server", "a pass of 14 events", run_pass, read_14, "14 reads", 1.15, { 16, 50, 0, 0 } },
+    { "server", "a pass below a scope", run_pass, read_14, "14 reads", 1.15, { 16, 50, 1, 0 } },
+
     { "calls", "slice", run_slice, TWO, 1.10, { 16, 100, 0, 0 } },
     { "calls", "switch", run_switch, read_1, "1 read", 1.30, { 16, 100, 0, 0 } },
     { "calls", "life", run_life, read_5, "5 reads", 1.20, { 16, 100, 0, 0 } },
