@@ -148,7 +148,8 @@ LD_PRELOAD=$scratch/user.so "$command" run sh -c 'echo $LD_PRELOAD; exit 9' \
     >"$scratch/out" 2>"$scratch/err"
 code=$?
 alike other_preloads
-for words in "sh -c 'exec $loops poll'" "env A=1 $loops poll" "sh -c '$loops quick; exec env env'" \
+preloads="env -u LD_PRELOAD A=1 LD_PRELOAD=$scratch/user.so B=2 env"
+for words in "$preloads" "sh -c 'exec $loops poll'" "env A=1 $loops poll" "sh -c '$loops quick; exec env env'" \
     "$loops execs"; do
     eval "plain $words"
     eval "profiled $words"
@@ -160,6 +161,26 @@ chmod +x "$scratch/script"
 plain "$scratch/script"
 profiled "$scratch/script"
 alike script_alike
+
+# a daemon that gives up the rights of root
+if [ "$(id -u)" = 0 ]; then
+    plain "$loops" user
+    TMPDIR=/tmp                         # others may not enter ours
+    profiled "$loops" user
+    TMPDIR=$scratch
+    alike user_alike
+    says user_function the_slow_function
+    mkdir -m 700 "$scratch/closed"
+    cp "$command" "$(dirname "$command")/chroprof_run.so" "$scratch/closed"
+    if command -v setpriv >/dev/null 2>&1; then
+        set -- setpriv --reuid=65534 --clear-groups sh -c 'exit 4'
+        plain "$@"
+        "$scratch/closed/chroprof" run "$@" >"$scratch/out" 2>"$scratch/err"
+        code=$?
+        alike user_without_library
+        says_not user_sees_nothing "cannot be preloaded"
+    else skip user_without_library "no setpriv"; fi
+else skip user_alike "needs root"; fi
 
 # a caller that ignores the ends of its children
 (trap '' CHLD; "$command" run sh -c 'exit 7' >"$scratch/out" 2>"$scratch/err"; echo $? >"$scratch/status")
@@ -229,7 +250,7 @@ if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
     wanted="__poll_chk __ppoll_chk epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
 execve execvp execvpe fexecve poll ppoll pselect select \
-sigaction signal "
+seteuid setresuid setreuid setuid sigaction signal "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi
 else skip symbols "no nm"; fi
 

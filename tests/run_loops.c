@@ -2,8 +2,8 @@
  *
  *     run_loops WHAT [poll]     epoll, poll, select, ppoll, pselect: a loop of that kind, which
  *                               stalls once; long: with more rounds; threads: two; quick: none;
- *                               exit, killed: how it ends; fork, execs, made, signals, stay: see
- *                               there
+ *                               exit, killed: how it ends; fork, execs, made, signals, stay,
+ *                               user: see there
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
 
@@ -226,6 +226,13 @@ static void signals(void)
     loop("poll", 10);
 }
 
+/* As daemons do that root starts. */
+static void become_user(void)
+{
+    printf("%d %d\n", setgid(65534), setuid(65534));
+    loop("poll", 10);
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 1 ? words[1] : "epoll";
@@ -244,6 +251,8 @@ int main(int count, char **words)
         execs();
     } else if (strcmp(what, "signals") == 0) {
         signals();
+    } else if (strcmp(what, "user") == 0) {
+        become_user();
     } else if (strcmp(what, "long") == 0) {
         loop(count > 2 ? words[2] : "epoll", 100);
     } else if (strcmp(what, "quick") == 0) {

@@ -63,6 +63,10 @@ static struct {
     int (*execve)(const char *, char *const *, char *const *);
     int (*execvpe)(const char *, char *const *, char *const *);
     int (*fexecve)(int, char *const *, char *const *);
+    int (*setuid)(uid_t);
+    int (*seteuid)(uid_t);
+    int (*setreuid)(uid_t, uid_t);
+    int (*setresuid)(uid_t, uid_t, uid_t);
 } next;
 
 static void find_function(void *field, const char *name)
@@ -85,6 +89,10 @@ static void find_functions(void)
     find_function(&next.execve, "execve");
     find_function(&next.execvpe, "execvpe");
     find_function(&next.fexecve, "fexecve");
+    find_function(&next.setuid, "setuid");
+    find_function(&next.seteuid, "seteuid");
+    find_function(&next.setreuid, "setreuid");
+    find_function(&next.setresuid, "setresuid");
 }
 
 #define KERNEL_MASK_BYTES 8L   /* of a set of signals, as system calls take it */
@@ -781,6 +789,58 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     return result;
 }
 
+/* >>users: a daemon that root starts gives up its rights, often before its first wait. The folder
+ * and the board go to the user that it becomes. */
+
+static void give_folder(uid_t user)
+{
+    char path[sizeof folder + 16];
+    int error = errno;
+    if (awake != NULL && (is_awake() || with_children) && user != (uid_t)-1 && geteuid() == 0) {
+        (void)snprintf(path, sizeof path, "%s/" BOARD_FILE, folder);
+        if (chown(path, user, (gid_t)-1) == 0) {
+            (void)chown(folder, user, (gid_t)-1);
+        }
+    }
+    errno = error;
+}
+
+EXPORT int setuid(uid_t user)
+{
+    if (next.setuid == NULL) {
+        find_function(&next.setuid, "setuid");
+    }
+    give_folder(user);
+    return next.setuid(user);
+}
+
+EXPORT int seteuid(uid_t user)
+{
+    if (next.seteuid == NULL) {
+        find_function(&next.seteuid, "seteuid");
+    }
+    give_folder(user);
+    return next.seteuid(user);
+}
+
+EXPORT int setreuid(uid_t real, uid_t effective)
+{
+    if (next.setreuid == NULL) {
+        find_function(&next.setreuid, "setreuid");
+    }
+    give_folder(effective);
+    return next.setreuid(real, effective);
+}
+
+EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
+{
+    if (next.setresuid == NULL) {
+        find_function(&next.setresuid, "setresuid");
+    }
+    give_folder(effective);
+    return next.setresuid(real, effective, saved);
+}
+
 /* >>exec: a wrapper that becomes the program, as env and many scripts do, gives the library back to
  * it. Children that run exec do not: their process is another one. */
 
@@ -831,27 +891,39 @@ static bool takes_library(const char *path)
            (its[4] == ours[4] && its[5] == ours[5] && memcmp(its + 18, ours + 18, 2) == 0);
 }
 
+/* As the user that it is now: the loader would say that it can't. */
+static bool can_load_library(void)
+{
+    return euidaccess(given_preload + sizeof "LD_PRELOAD", R_OK) == 0;
+}
+
 static bool goes_along(const char *path, char *const *variables)
 {
     return watched_process != 0 && getpid() == watched_process && next.execve != NULL &&
-           next.execvpe != NULL && count_words(variables) < EXEC_WORDS &&
+           next.execvpe != NULL && count_words(variables) < EXEC_WORDS && can_load_library() &&
            (path == NULL || takes_library(path));
 }
 
 /* Its variables, with those that lead to this library. preload has room for what the program itself
- * preloads behind it. */
+ * preloads behind it, and takes the place of that. */
 static void give_variables(char **to, char *const *from, char *preload)
 {
+    bool placed = false;
     memcpy(preload, given_preload, strlen(given_preload) + 1);
-    *to++ = preload;
     *to++ = given_folder;
     *to++ = given_options;
     for (; from != NULL && *from != NULL; from++) {
-        if (has_name(*from, "LD_PRELOAD")) {
+        bool ours = has_name(*from, "LD_PRELOAD");
+        if (ours) {
             strcat(strcat(preload, ":"), *from + sizeof "LD_PRELOAD");
-        } else {
-            *to++ = *from;
         }
+        if (!ours || !placed) {
+            *to++ = ours ? preload : *from;
+        }
+        placed = placed || ours;
+    }
+    if (!placed) {
+        *to++ = preload;
     }
     *to = NULL;
 }
