@@ -25,6 +25,7 @@ help:
 	@echo 'make test       the tests; fetches what it needs with apt-get where it may (4 minutes)'
 	@echo 'make test-long  what takes longer and tells less: more sanitizers, slow cases, all compilations'
 	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
+	@echo 'make test-programs  redis, node and ninety other programs of Debian under chroprof run'
 	@echo 'make test-matrix  the tests with other compilers, standards, processors and systems;'
 	@echo '                MATRIX=ci: fewer; MATRIX="arm Windows": cells with these words'
 	@echo 'make test-sanitizers  the tests under MSan, TSan, UBSan with integer checks, valgrind'
@@ -126,6 +127,10 @@ test-long:
 test-viewers: $B/chroprof $B/demo
 	$(call record,viewers,$(COUNTS)) sh tests/viewers.sh
 
+# programs of Debian's packages under chroprof run
+test-programs: chroprof
+	$(call record,programs,$(COUNTS)) sh tests/programs.sh $B/chroprof
+
 # the same programs with other compilers, standards, optimisers, processors, systems and checkers
 MATRIX =
 test-matrix:
@@ -143,7 +148,7 @@ analyze:
 matrix-tables:
 	python3 tests/matrix_table.py $B
 
-test-programs: $(TESTS:%=$B/test/plain/%) $(TESTS:%=$B/test/san/%)
+test-binaries: $(TESTS:%=$B/test/plain/%) $(TESTS:%=$B/test/san/%)
 
 $B/test/plain/libchroprof.a: tests/compile/impl.c chroprof.h
 	@mkdir -p $(@D)
@@ -367,6 +372,6 @@ clean:
 	rm -rf $B
 
 .PHONY: help chroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
-    test-programs coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
+    test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-soak bench-shape \
     bench-curves install uninstall clean

@@ -27,6 +27,7 @@ GROUPS = {
 CHECKS = {
     'test': 'plain and with ASan and UBSan, the command, examples, formats',
     'viewers': 'browser, speedscope, pprof, Prometheus',
+    'programs': 'programs of Debian under chroprof run',
     'analyze': "gcc's and clang's analyzers, clang-tidy, cppcheck",
     'proof': 'CBMC: events, tables, windows, arithmetic, text, opening',
     'coverage': '',
@@ -34,7 +35,7 @@ CHECKS = {
     'soak': '',
 }
 FUZZERS = {'fuzz_events': 'libFuzzer', 'fuzz_open': 'libFuzzer, any block', 'fuzz_afl': 'AFL++'}
-TARGETS = {'viewers': 'test-viewers'}
+TARGETS = {'viewers': 'test-viewers', 'programs': 'test-programs'}
 NEVER_RUN = ('Cannot be run here: macOS (no machine), MSVC (no compiler), real hardware but x86-64: '
              'emulators show neither weak memory order nor true timing.')
 
