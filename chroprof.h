@@ -6684,7 +6684,7 @@ CHROPROF__INLINE bool chroprof__runs_plain(const chroprof__frame *top, const chr
                                            uint64_t id)
 {
     return top->id == id && top->kind == CHROPROF__FUTURE_FRAME && top->same == 0 &&
-           slot->flags == 0;
+           (slot->flags & CHROPROF__REMEMBERED) == 0;
 }
 
 /* May the stay of the top frame just be added up? A turn is looked at beyond its bar; what lies
