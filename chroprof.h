@@ -179,6 +179,9 @@ THREADS, SIGNALS, FORK
 
  All events of one profile, and every call that takes a chroprof * without const, come from one
  thread, and not from signal handlers. Reads may only run while that thread is not inside a call.
+ You may hand a profile over to another thread while no task runs, with a lock or a join between.
+ Events from another thread while tasks of the first are on the stack count as the anomaly THREAD
+ (on systems with threads). Only some events are checked, so its count is a lower bound.
  Different profiles are independent; there is no global state, but with CHROPROF_ITIMER. The
  sampler's handler is the one exception to the rule of signals, and chroprof_sample another. After
  fork the child must not use the parent's profile if the block is shared memory, but for
@@ -625,7 +628,10 @@ typedef enum chroprof_result {
     X(BAD_STATE, "a state that does not exist, ignored",                                           \
       "Pass chroprof_event a constant of chroprof_state.")                                         \
     X(EVENT_IN_CALLBACK, "an event from inside on_stall, ignored",                                 \
-      "on_stall may read and dump. Report events after it has returned.")
+      "on_stall may read and dump. Report events after it has returned.")                          \
+    X(THREAD, "an event from another thread than the one whose tasks were on the stack",           \
+      "Send all events from the thread that runs the loop. Hand a profile over only while no "     \
+      "task runs.")
 
 typedef enum chroprof_anomaly_kind {
 #define CHROPROF_ANOMALY_NAME(name, text, cure) CHROPROF_ANOMALY_##name,
@@ -1957,6 +1963,17 @@ typedef uint64_t chroprof__word;
 #define CHROPROF_ASSERT(x) ((void)0)
 #endif
 
+/* What tells this thread from all others that live: each has an errno of its own. 0: not known, as
+ * on a bare machine. */
+CHROPROF__NOINLINE uint64_t chroprof__thread(void)
+{
+#if defined(errno) && (defined(__unix__) || defined(__APPLE__) || defined(_WIN32))
+    return (uint64_t)(uintptr_t)&errno;
+#else
+    return 0;
+#endif
+}
+
 #if !defined(CHROPROF_NO_CLOCK) && !defined(CHROPROF_NO_TSC) && defined(__GNUC__) && \
     (defined(__x86_64__) || defined(__aarch64__))
 #define CHROPROF__HAS_COUNTER 1
@@ -2572,7 +2589,9 @@ enum {
  * profile of chroprof_map this is a page that the system wipes in a forked child. */
 typedef struct chroprof__front {
     uint64_t spill;            /* seq from which rows of this pass would be overwritten; 0: wiped */
-    uint64_t spare[7];
+    uint64_t thread, looked;   /* who sent the event that was looked at last, and its seq; or 0 */
+    uint64_t watch;            /* seq at which the last watch of the threads began, or 0 */
+    uint64_t spare[4];
 } chroprof__front;
 
 enum { CHROPROF__MOST_SKIPPED = 127 };     /* bytes of the block before the core */
@@ -6656,6 +6675,28 @@ static bool chroprof__has_block(chroprof *p)
     return false;
 }
 
+/* Events come from one thread at a time. The straight ways do not ask which, so a look here that
+ * finds another one than before has some of the next events go the general way too, now and then.
+ * Between two looks without an event in between, the thread may change only if the stack is
+ * empty. */
+enum { CHROPROF__WATCHED_EVENTS = 64, CHROPROF__WATCHES_APART = 1024 };
+static void chroprof__look_at_thread(const chroprof *p)
+{
+    chroprof__core *c = p->core;
+    chroprof__front *front = chroprof__front_of(c);
+    uint64_t self = chroprof__thread();
+    if (self != front->thread && front->thread != 0) {
+        if (c->seq - front->looked == 2 && chroprof__ring_of(p, c, c->seq)->depth != 0)
+            chroprof__count(p, CHROPROF_ANOMALY_THREAD);
+        if (front->watch == 0 || c->seq - front->watch >= 2 * CHROPROF__WATCHES_APART)
+            front->watch = c->seq;
+    }
+    front->thread = self;
+    front->looked = c->seq;
+    if (front->watch != 0 && c->seq - front->watch < 2 * CHROPROF__WATCHED_EVENTS)
+        c->horizon = c->last;
+}
+
 /* The general way of an event, whatever it meets. */
 CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uint64_t id,
                                           const chroprof_site *site, uint64_t now)
@@ -6667,6 +6708,7 @@ CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uin
         chroprof__without_id(p, state, site);
     else
         chroprof__dispatch(p, p->core, state, id, site, t);
+    chroprof__look_at_thread(p);
     chroprof__close_event(p->core);
     if (p->stall_due)
         chroprof__call_on_stall(p);
@@ -14515,7 +14557,8 @@ static const char *chroprof__anomaly_cure(chroprof_anomaly_kind kind)
           "Call chroprof_idle_enter before each wait, and no other event until it is over." },
         { CHROPROF_ANOMALY_LONG_STEP, "Check the clock, or raise max_step_ns." },
         { CHROPROF_ANOMALY_BAD_STATE, "Check the arguments of that event." },
-        { CHROPROF_ANOMALY_EVENT_IN_CALLBACK, "Only read in on_stall." }
+        { CHROPROF_ANOMALY_EVENT_IN_CALLBACK, "Only read in on_stall." },
+        { CHROPROF_ANOMALY_THREAD, "Send all events from the thread that runs the loop." }
     };
     size_t k = 0;
     while (cures[k].last < (unsigned)kind)

@@ -224,8 +224,13 @@ static void *second_half(void *argument)
     uint64_t id;
     for (id = EVENTS / 16 + 1; id <= EVENTS / 8; id++)
         one_future(w, id);
-    chroprof_paused(&w->prof, UINT64_MAX);
     return NULL;
+}
+
+static void in_another_thread(worker *w, void *(*body)(void *))
+{
+    CHECK_EQ(pthread_create(&w->thread, NULL, body, w), 0);
+    CHECK_EQ(pthread_join(w->thread, NULL), 0);
 }
 
 TEST(a_profile_may_change_hands)
@@ -234,15 +239,68 @@ TEST(a_profile_may_change_hands)
     uint64_t id;
     w->slices = 0;
     CHECK_EQ(chroprof_init(&w->prof, w->memory, sizeof w->memory, NULL), CHROPROF_OK);
-    chroprof_pending(&w->prof, UINT64_MAX, &sites[0]);
-    chroprof_running(&w->prof, UINT64_MAX);
     for (id = 1; id <= EVENTS / 16; id++)
         one_future(w, id);
-    CHECK_EQ(pthread_create(&w->thread, NULL, second_half, w), 0);
-    CHECK_EQ(pthread_join(w->thread, NULL), 0);
-    CHECK_EQ(slices_of(&w->prof), w->slices + 1);
-    CHECK_EQ(path_of(&w->prof, "accept;parse").completed, EVENTS / 8 / SITES);
+    in_another_thread(w, second_half);
+    CHECK_EQ(slices_of(&w->prof), w->slices);
+    CHECK_EQ(rank_of(&w->prof, "parse").completed, EVENTS / 8 / SITES);
     orderly(&w->prof);
+}
+
+static void *one_pass(void *argument)
+{
+    worker *w = (worker *)argument;
+    chroprof_idle_leave(&w->prof);
+    one_future(w, 1);
+    chroprof_idle_enter(&w->prof);
+    return NULL;
+}
+
+/* As a pool of threads does that runs whichever loop has work. */
+TEST(a_profile_may_change_hands_with_every_pass)
+{
+    worker *w = workers();
+    int i;
+    CHECK_EQ(chroprof_init(&w->prof, w->memory, sizeof w->memory, NULL), CHROPROF_OK);
+    chroprof_idle_enter(&w->prof);
+    for (i = 0; i < 400; i++) {
+        one_pass(w);
+        in_another_thread(w, one_pass);
+    }
+    orderly(&w->prof);
+}
+
+static void *call_helper(void *argument)
+{
+    worker *w = (worker *)argument;
+    chroprof_enter(&w->prof, &sites[3]);
+    chroprof_leave(&w->prof);
+    return NULL;
+}
+
+/* In turns, so the events are in order; only who sends them is wrong. */
+TEST(events_of_a_second_thread_are_counted)
+{
+    worker *w = workers();
+    chroprof_options options;
+    chroprof_anomaly row;
+    uint64_t i, rounds = 400;
+    memset(&options, 0, sizeof options);
+    options.clock = chroprof_clock_manual; /* so no window ends */
+    CHECK_EQ(chroprof_init(&w->prof, w->memory, sizeof w->memory, &options), CHROPROF_OK);
+    chroprof_pending(&w->prof, 7, &sites[1]);
+    for (i = 0; i < rounds; i++) {
+        chroprof_running(&w->prof, 7);
+        in_another_thread(w, call_helper);
+        chroprof_paused(&w->prof, 7);
+    }
+    CHECK(chroprof_read_anomaly(&w->prof, CHROPROF_ANOMALY_THREAD, &row));
+    CHECK_IN(row.count, rounds / 16, 2 * rounds);
+    CHECK(row.placed);
+    CHECK_EQ(row.first.id, 7); /* the first to be told from a hand-over is the pause */
+    CHECK_STR(row.first.name, "parse");
+    CHECK_EQ(totals_of(&w->prof).anomalies, row.count);
+    CHECK(chroprof_check(&w->prof) == NULL);
 }
 
 /* ---- a thread with little room ---- */
@@ -273,8 +331,12 @@ TEST(a_text_in_a_thread_of_256_KiB)
 }
 
 static const test_case cases[] = {
-    CASE(each_thread_its_own_profile),         CASE(threads_do_not_disturb_each_other),
-    CASE(the_clock_may_be_read_by_any_thread), CASE(a_profile_may_change_hands),
+    CASE(each_thread_its_own_profile),
+    CASE(threads_do_not_disturb_each_other),
+    CASE(the_clock_may_be_read_by_any_thread),
+    CASE(a_profile_may_change_hands),
+    CASE(a_profile_may_change_hands_with_every_pass),
+    CASE(events_of_a_second_thread_are_counted),
     CASE(a_text_in_a_thread_of_256_KiB),
 };
 
