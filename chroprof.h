@@ -14544,9 +14544,9 @@ static const char *chroprof__anomaly_cure(chroprof_anomaly_kind kind)
 {
     static const struct { uint8_t last; char text[88]; } cures[] = {
         { CHROPROF_ANOMALY_ADOPTED,
-          "Call chroprof_pending where a task is created, and nothing after its finish." },
+          "Report chroprof_pending first, and nothing after its finish." },
         { CHROPROF_ANOMALY_UNWOUND_BY_IDLE,
-          "Pair each running with a paused and each enter with a leave, on early returns too." },
+          "Pair running with paused, enter with leave, on early returns too." },
         { CHROPROF_ANOMALY_BARRIER_CROSSED,
           "Pair each chroprof_loop_enter with a chroprof_loop_leave." },
         { CHROPROF_ANOMALY_LEAVE_WITHOUT_ENTER,
@@ -14566,10 +14566,25 @@ static const char *chroprof__anomaly_cure(chroprof_anomaly_kind kind)
     return cures[k].text;
 }
 
+/* The sentence that says where an anomaly was met last; NULL: that is not known. */
+static const char *chroprof__last_met(chroprof__case *c, const chroprof_anomaly *row)
+{
+    const chroprof_anomaly_place *place = &row->last;
+    bool task = place->path != 0 || place->top > 2;
+    if (!row->placed)
+        return NULL;
+    c->n[3] = place->id;
+    c->other = place->name;
+    if (task)
+        return place->id ? "Last with id %d3, in %n. " : "Last in %n. ";
+    return place->id ? "Last with id %d3. " : NULL;
+}
+
 static void chroprof__find_disorder(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     chroprof_anomaly most, row;
+    const char *where;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_ORDER, NULL, t->untracked_ns);
     (void)chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)0, &most);
     for (int k = 1; chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)k, &row); k++)
@@ -14578,10 +14593,11 @@ static void chroprof__find_disorder(chroprof__inquiry *q)
     c.part = c.count = c.n[2] = most.count;
     c.whole = t->events;
     c.name = most.text;
+    where = chroprof__last_met(&c, &most);
     if (!q->lost || most.kind > CHROPROF_ANOMALY_UNKNOWN_FINISH)
-        chroprof__report(q, &c, "%c2 times: %o",
-                         c.grave ? "; %p01 of the run is untracked. " : ". ",
-                         chroprof__anomaly_cure(most.kind));
+        chroprof__report(q, &c, c.grave ? "%c2 times: %o; %p01 of the run is untracked. "
+                                        : "%c2 times: %o. ",
+                         where, chroprof__anomaly_cure(most.kind));
 }
 
 static void chroprof__find_too_early(chroprof__inquiry *q)

@@ -598,6 +598,41 @@ TEST(a_stall_can_be_told_from_its_callback)
     CHECK(strstr(text, "blocked for 200 ms at 00:01.000: b (app.c:2) took 100.0%") != NULL);
 }
 
+static const chroprof_site site_of_disorder = { "reply", "app.c", 9 };
+
+/* Ten calls of this kind in a loop of a second, then the finding. */
+static void find_disorder(chroprof_state state, uint64_t id, const char *text)
+{
+    chroprof *p = fresh_in(AMPLE);
+    chroprof_finding rows[CHROPROF_FINDING_COUNT];
+    size_t i, count;
+    uint64_t now = run_program(p, "100*(i5 a1)", 0);
+    chroprof_event(p, CHROPROF_PENDING, 77, &site_of_disorder, now);
+    chroprof_event(p, CHROPROF_RUNNING, 77, NULL, now);
+    for (i = 0; i < 10; i++)
+        chroprof_event(p, state, id, NULL, now + i);
+    chroprof_event(p, CHROPROF_COMPLETED, 77, NULL, now + 10);
+    count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
+    for (i = 0; i < count && rows[i].kind != CHROPROF_FINDING_ORDER;)
+        i++;
+    CHECK(i < count);
+    CHECK_STR(rows[i].text, text);
+}
+
+TEST(disorder_is_told_with_its_last_place)
+{
+    find_disorder(CHROPROF_LEAVE, 0,
+                  "10 times: leave without an enter-frame on top, ignored. Last in reply. Pair "
+                  "each enter with one leave, and finish futures by chroprof_completed.");
+    find_disorder(CHROPROF_READY, 1234567890123,
+                  "10 times: ready of an unknown id, ignored. Last with id 1234567890123, in "
+                  "reply. Report chroprof_pending first, and nothing after its finish.");
+    find_disorder(CHROPROF_RUNNING, 77,
+                  "10 times: running of the future already on top, a new slice begins. Last with "
+                  "id 77, in reply. Pair running with paused, enter with leave, on early returns "
+                  "too.");
+}
+
 TEST(text_and_json_begin_with_them)
 {
     chroprof *p = fresh_in(AMPLE);
@@ -946,6 +981,24 @@ static void hold_full(figures *f)
     says_count(f, rows[i].advice);
 }
 
+/* The id and the task at which it was met last, each only if there is one. */
+static void hold_last_place(figures *f, const chroprof_anomaly *row)
+{
+    char text[100] = "";
+    bool task = row->last.path != 0 || row->last.top > 2;
+    CHECK_EQ(has(f, "Last "), row->placed && (row->last.id != 0 || task));
+    if (!has(f, "Last "))
+        return;
+    if (row->last.id != 0)
+        snprintf(text, sizeof text, " with id %.0f%s", (double)row->last.id, task ? "," : "");
+    says(f, "Last");
+    says(f, text);
+    if (task) {
+        snprintf(text, sizeof text, " in %s. ", row->last.name);
+        says(f, text);
+    }
+}
+
 static void hold_disorder(figures *f)
 {
     chroprof_anomaly rows[CHROPROF_ANOMALY_COUNT];
@@ -960,6 +1013,7 @@ static void hold_disorder(figures *f)
         says(f, "; ");
         says_share(f, f->t.untracked_ns, f->t.elapsed_ns);
     }
+    hold_last_place(f, &rows[most]);
 }
 
 static void hold_fine(figures *f)
@@ -1115,6 +1169,7 @@ static const test_case cases[] = {
     CASE(the_list_is_cut_at_its_end),
     CASE(names_are_cut_and_made_safe),
     CASE(a_stall_can_be_told_from_its_callback),
+    CASE(disorder_is_told_with_its_last_place),
     CASE(text_and_json_begin_with_them),
     CASE(no_sentence_contradicts_a_figure),
 };
