@@ -328,6 +328,11 @@ bench-counts:
 bench-compile:
 	$(call keep,compile) env CC='$(CC)' sh bench/compile.sh $(BENCH)
 
+# redis-server under chroprof run
+bench-run: chroprof
+	python3 bench/run.py $B/chroprof 50
+	python3 bench/run.py $B/chroprof 1
+
 # EVENTS real events in constant memory, every count known beforehand
 bench-soak: $B/bench_soak
 	$B/bench_soak $(EVENTS)
@@ -373,5 +378,5 @@ clean:
 
 .PHONY: help chroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
-    bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-soak bench-shape \
+    bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
     bench-curves install uninstall clean
