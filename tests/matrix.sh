@@ -44,8 +44,9 @@ no_fork="faults map merge sampler snapshot"
 no_system="capacity faults guard map merge sampler snapshot threads trace traces"
 
 # group | cell | compiler and flags | how to run | programs left out | ci
-# How to run: nothing, a command before the program, or one of: wine, cortex-m3, firmware-m0,
-# firmware-m3 (the last two build tests/bare instead of the programs).
+# How to run: nothing, a command before the program, or one of: i386 (plainly, or by qemu where the
+# kernel runs no 32-bit programs), wine, cortex-m3, firmware-m0, firmware-m3 (the last two build
+# tests/bare instead of the programs).
 cells() { cat <<END
 gcc 12|-O0|gcc-12 $c99 -O0|||
 gcc 12|-O1|gcc-12 $c99 -O1|||
@@ -102,7 +103,7 @@ clang 22|gnu17|clang-22 -std=gnu17 -O0|||
 clang 22|gnu++20|clang++-22 -x c++ -std=gnu++20 -O0|||
 others|tcc|tcc $posix|||ci
 others|musl|musl-gcc $c99 -O2|||ci
-little-endian|32-bit x86|i686-linux-gnu-gcc $static|||ci
+little-endian|32-bit x86|i686-linux-gnu-gcc $static|i386||ci
 little-endian|arm|arm-linux-gnueabihf-gcc $static|qemu-arm||
 little-endian|arm64|aarch64-linux-gnu-gcc $static|qemu-aarch64||ci
 little-endian|aarch64, stacks walked|$walked|$arm64_linux|$all_but_sampler|
@@ -168,6 +169,12 @@ note() {
 # runner HOW PROGRAM: runs it
 runner() {
     case $1 in
+    i386)
+        "$2"
+        set -- $? "$2"
+        [ "$1" != 126 ] || exec qemu-i386 "$2"
+        return "$1"
+        ;;
     wine) WINEPREFIX=$here/$M/wine WINEDEBUG=-all $wine "$2.exe" ;;
     cortex-m3 | firmware-m3) board mps2-an385 "$2" ;;
     firmware-m0) board microbit "$2" ;;
@@ -185,6 +192,7 @@ tool_of() {
     case $1 in
     wine) echo $wine ;;
     cortex-m3 | firmware-*) echo qemu-system-arm ;;
+    i386) echo qemu-i386 ;;
     *) echo "${1%% *}" ;;
     esac
 }
