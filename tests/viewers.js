@@ -389,6 +389,60 @@ async function testSampleParts(page, profile, code) {
 
 /* >>stalls, comparison */
 
+const SLOW_PARTS = ['exec_ns', 'children_ns', 'delay_ns', 'waiting_ns', 'unseen_ns'];
+
+/* Futures whose parts do not round to their latency by themselves. */
+function slowFutures(sites) {
+    return [[1, 1, 1, 1, 1], [1234567, 7, 4999999, 5000001, 4999993], [999949, 0, 0, 51, 0],
+        [0, 3333333, 3333333, 3333333, 0], [570, 30405, 0, 2, 3516697]].map((parts, i) => {
+        const row = { ...sites[i % sites.length], id: 'f'.charCodeAt(0) + i, finish: 'failed',
+            site: sites[i % sites.length].id, of_run: i > 0, at_ns: 5e6,
+            latency_ns: parts.reduce((a, b) => a + b), blames: [] };
+        SLOW_PARTS.forEach((name, k) => { row[name] = parts[k]; });
+        row.blames = [{ site: 0, delay_ns: Math.floor(row.delay_ns / 3), name: '(loop)' },
+            { ...sites[0], site: sites[0].id, delay_ns: Math.floor(row.delay_ns / 2) }];
+        return row;
+    });
+}
+
+async function testSlowest() {
+    const profile = load('server.json');
+    profile.slowest = slowFutures(profile.sites);
+    fs.writeFileSync(file('slow.json'), JSON.stringify(profile));
+    const page = await open(process.env.PAGE);
+    await drop(page, 'slow.json');
+    await page.waitForSelector('#slowest:not([hidden])');
+    const rows = await page.$$eval('#slowest-table tbody tr', list => list.map(row => ({
+        latency: row.children[1].textContent,
+        widths: [...row.querySelectorAll('.shares span')].map(part => part.style.width),
+        parts: [...row.querySelectorAll('li')].map(part => [part.dataset.part, part.textContent])
+    })));
+    const sorted = profile.slowest.slice().sort((a, b) => b.latency_ns - a.latency_ns);
+    same('slowest_rows', rows.length, sorted.length);
+    sorted.forEach((slow, i) => {
+        const { latency, widths, parts } = rows[i], name = 'slowest_' + slow.id;
+        const figures = line => line.match(/[\d.]+\s*(ns|µs|ms|s)\b/g).map(nsOf);
+        const shownOf = line => line.includes('<') ? 0 : figures(line.split(':')[0])[0];
+        near(name + '_latency', latency, slow.latency_ns);
+        same(name + '_parts', parts.map(([part]) => part).join(),
+            SLOW_PARTS.filter(part => slow[part] > 0).join());
+        same(name + '_adds_up', Math.round(parts.reduce((a, [, line]) => a + shownOf(line), 0)),
+            Math.round(nsOf(latency)));
+        const delay = parts.find(([part, line]) => part === 'delay_ns' && line.includes(': '));
+        if (delay && !delay[1].includes('<')) {
+            const [whole, ...takers] = figures(delay[1]);
+            same(name + '_delay_adds_up', Math.round(takers.reduce((a, b) => a + b)),
+                Math.round(whole));
+        }
+        SLOW_PARTS.forEach((part, k) => {
+            const width = 100 * slow[part] / slow.latency_ns;
+            ok(name + '_bar_' + part, Math.abs(parseFloat(widths[k]) - width) < 0.01,
+                widths[k] + ' for ' + width);
+        });
+    });
+    await done(page, 'slowest');
+}
+
 async function testStalls() {
     const profile = load('server.json');
     const page = await open(file('server.html'));
@@ -604,8 +658,8 @@ async function main() {
         timeout: 120000, protocolTimeout: 300000,
         args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
     const tests = { testLoading, testRanks, testCpu, testLatency, testInterval, testTree,
-        testSamples, testStalls, testComparison, testHostile, testWidths, testMedia, testBig,
-        testSpeedscope };
+        testSamples, testSlowest, testStalls, testComparison, testHostile, testWidths, testMedia,
+        testBig, testSpeedscope };
     for (const [name, test] of Object.entries(tests)) {
         if (process.argv[3] && name !== process.argv[3]) { continue; }
         try {
