@@ -404,8 +404,13 @@ JSON, SCHEMA VERSION 2
  futures         a list of the live futures, then the enter-frames on the stack
    id (0: an enter-frame), path (2: untracked), state ("pending", "ready", "running", "paused"),
    since_ns (profile time at which that state began), exec_ns (so far), name, file, line
- timeline        the ring: steps (how many it holds), reaches_back_ns (from now to the oldest one).
-   The steps themselves are in the trace
+ timeline        the ring: steps (how many it holds), reaches_back_ns (from now to the oldest one),
+   ready (futures that are ready now), data (in base64, some 6 characters a step: the steps, oldest
+   first; of more than 100,000 the newest ones). It is a list of numbers, 7 bits a byte, the low
+   ones first, and the top bit set in all bytes of a number but its last. Of each step: state + 16
+   if it has an id + 32 x depth; ns since the step before (of the first: at_ns); path; if it has an
+   id: what that is more than the id before it (at first 0) times 2, or less times 2, less 1.
+   After the last step comes a tick of now
  tables          a list, one row a table of the block
    name, option (the field of chroprof_options for it), capacity, used, peak,
    dropped (how often something did not fit), advice (a capacity that would have been enough so
@@ -16727,6 +16732,90 @@ static void chroprof__json_futures(chroprof__json *j)
     chroprof__json_end(j, "\n]");
 }
 
+enum { CHROPROF__JSON_STEPS = 100000 };     /* what a page draws without a stutter */
+
+typedef struct chroprof__json_packer {
+    chroprof__out *out;
+    uint32_t bits, count;      /* bytes that are not written yet, and how many */
+    uint64_t at_ns, id;        /* of the step before */
+} chroprof__json_packer;
+
+static void chroprof__json_base64(chroprof__json_packer *k, uint32_t characters)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (uint32_t i = 0; i < 4; i++)
+        chroprof__put_byte(k->out, i < characters ? digits[k->bits >> (18 - 6 * i) & 63] : '=');
+    k->bits = k->count = 0;
+}
+
+static void chroprof__json_pack(chroprof__json_packer *k, uint64_t value)
+{
+    bool more;
+    do {
+        more = value > 127;
+        k->bits |= ((uint32_t)(value & 127) | (more ? 128u : 0u)) << (16 - 8 * k->count);
+        if (++k->count == 3)
+            chroprof__json_base64(k, 4);
+        value >>= 7;
+    } while (more);
+}
+
+static void chroprof__json_step(chroprof__json_packer *k, const chroprof_step *s)
+{
+    uint64_t less = s->id - k->id;
+    chroprof__json_pack(k, (uint64_t)s->state + (s->id ? 16 : 0) + 32 * (uint64_t)s->depth);
+    chroprof__json_pack(k, chroprof__minus(s->at_ns, k->at_ns));
+    chroprof__json_pack(k, s->path);
+    if (s->id != 0) {
+        chroprof__json_pack(k, less >> 63 ? ~(less << 1) : less << 1);
+        k->id = s->id;
+    }
+    k->at_ns = s->at_ns;
+}
+
+/* What the interval after the last event is billed to so far. */
+static void chroprof__json_now(chroprof__json_packer *k, const chroprof *p)
+{
+    chroprof_totals totals;
+    chroprof_frame top;
+    chroprof_step now;
+    chroprof_read_totals(p, &totals);
+    memset(&now, 0, sizeof now);
+    now.state = CHROPROF_TICK;
+    now.at_ns = totals.elapsed_ns > k->at_ns ? totals.elapsed_ns : k->at_ns;
+    now.depth = (uint32_t)chroprof_frames(p, &top, 1);
+    now.path = totals.idle ? (uint32_t)CHROPROF__IDLE
+                           : now.depth > 0 ? top.path : (uint32_t)CHROPROF__LOOP;
+    chroprof__json_step(k, &now);
+}
+
+static void chroprof__json_steps(chroprof__json *j, size_t count)
+{
+    chroprof__json_packer k = { j->out, 0, 0, 0, 0 };
+    uint64_t cursor = 0;
+    chroprof_step step;
+    size_t older = count > CHROPROF__JSON_STEPS ? count - CHROPROF__JSON_STEPS : 0;
+    chroprof__json_key(j, "data");
+    chroprof__put_byte(j->out, '"');
+    for (size_t i = 0; !j->out->failed && chroprof_next_step(j->p, &cursor, &step); i++)
+        if (i >= older)
+            chroprof__json_step(&k, &step);
+    if (count > 0)
+        chroprof__json_now(&k, j->p);
+    if (k.count > 0)
+        chroprof__json_base64(&k, k.count + 1);
+    chroprof__put_byte(j->out, '"');
+}
+
+static uint64_t chroprof__json_ready(const chroprof *p)
+{
+    uint64_t cursor = 0, ready = 0;
+    chroprof_future f;
+    while (chroprof_next_future(p, &cursor, &f))
+        ready += f.state == CHROPROF_READY;
+    return ready;
+}
+
 static void chroprof__json_timeline(chroprof__json *j, uint64_t end_ns)
 {
     chroprof_step oldest;
@@ -16734,6 +16823,8 @@ static void chroprof__json_timeline(chroprof__json *j, uint64_t end_ns)
     chroprof__json_top(j, "timeline", "{");
     chroprof__json_u64(j, "steps", steps);
     chroprof__json_u64(j, "reaches_back_ns", steps ? chroprof__minus(end_ns, oldest.at_ns) : 0);
+    chroprof__json_u64(j, "ready", chroprof__json_ready(j->p));
+    chroprof__json_steps(j, steps);
     chroprof__json_end(j, "}");
 }
 

@@ -6,6 +6,7 @@ sum that the words of the interface promise. NAMES is a file of site names, one 
 each of them must be there as written, and no others. --rounded: the clock's ticks are no ns, so the
 length of a window and the sum of what is in it are rounded apart. Prints the first thing that is
 wrong."""
+import base64
 import json
 import re
 import sys
@@ -25,6 +26,9 @@ TOTALS = ("elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns eve
           "provisional living enabled idle depth")
 TABLES = ("futures", "sites", "paths", "edges", "depth", "histograms", "samples", "windows",
           "stalls", "strings", "stacks", "events", "slow")
+
+
+TICK = 13          # CHROPROF_TICK
 
 
 class Wrong(Exception):
@@ -170,11 +174,56 @@ def check_windows(doc, rounded):
         check(sum(s["windows"]) == s["exec_ns"], s["name"], "sum of windows")
 
 
+def steps_of(timeline):
+    """The steps as (at_ns, state, depth, path, id); the last one is a tick of now."""
+    numbers, value, shift = [], 0, 0
+    for byte in base64.b64decode(timeline["data"], validate=True):
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(value)
+            value = shift = 0
+    steps, at, last, each = [], 0, 0, iter(numbers)
+    for head in each:
+        at, path, step_id = at + next(each), next(each), 0
+        if head & 16:
+            less = next(each)
+            step_id = last = (last + (less >> 1 ^ -(less & 1))) % 2**64
+        steps.append((at, head & 15, head >> 5, path, step_id))
+    return steps
+
+
+def check_steps(doc):
+    timeline, t = doc["timeline"], doc["totals"]
+    steps = steps_of(timeline)
+    check(len(steps) == (min(timeline["steps"], 100000) + 1 if timeline["steps"] else 0), "steps")
+    ready = sum(f["state"] == "ready" for f in doc["futures"])
+    check(timeline["ready"] == ready, "ready futures", timeline["ready"])
+    if not steps:
+        return
+    # ticks that are no ns: elapsed is a sum of floored parts
+    exact = t["elapsed_ticks"] == t["elapsed_ns"]
+    late = steps[-1][0] - t["elapsed_ns"]
+    check(steps[-1][1] == TICK and 0 <= late <= (0 if exact else len(doc["paths"]) + 4), "the last step", steps[-1])
+    known = {p["id"] for p in doc["paths"]} | {0, 1, 2}
+    billed = {path: 0 for path in known}
+    for before, step in zip([(0, 0, 0, 0, 0)] + steps, steps):
+        check(step[3] in known, "path of the step", step)
+        billed[step[3]] += step[0] - before[0]
+    if len(steps) != t["events"] + 1:
+        return
+    # the ring has all: each path was billed its exec
+    slack = 0 if exact else len(steps)
+    for p in doc["paths"]:
+        check(abs(billed[p["id"]] - p["exec_ns"]) <= slack, "steps of path", p["id"], billed[p["id"]])
+
+
 def check_tables(doc):
     rows = doc["tables"]
     ring = [r for r in rows if r["name"] == "events"][0]
     check(doc["timeline"]["steps"] == ring["used"], "steps of the timeline", doc["timeline"], ring)
     check(doc["timeline"]["reaches_back_ns"] <= doc["totals"]["elapsed_ns"], "timeline", doc["timeline"])
+    check_steps(doc)
     check(tuple(r["name"] for r in rows) == TABLES, "tables:", [r["name"] for r in rows])
     for r in rows:
         check(r["used"] <= r["peak"] <= r["capacity"], "table", r)
