@@ -1173,14 +1173,16 @@ CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t li
  * snapshot of it that was opened or, for the newer, the running profile as of its last event. It is
  * as if the profile had been reset at the older state. Time 0 is there; calls are those that ended
  * since and those that are live; sums, percentiles, windows, stalls, anomalies and drops are those
- * of the time between, and samples those taken in it. What ended in it but began before counts in
- * percentiles and stalls as a whole. Maxima can't be told apart: a maximum that did not grow is
- * what the percentiles' buckets allow, at most 1/8 too much, or, without percentiles, as of the
- * newer state; never more than the exec in between. The peaks of tables are those of the newer
- * state. Both laws hold. memory needs the size of the newer block and may have any alignment, or be
- * the very memory of the newer one if that is a snapshot; it holds nothing of use after an error.
- * CHROPROF_ERR_DIFFERENT: not two states of one profile; CHROPROF_ERR_RESET: it was reset in
- * between. Cost: copies the block once, reads both once. Any thread that may read both. */
+ * of the time between, and samples those taken in it. Windows are as many as there is room for if
+ * the ring still holds all events in between, else as wide as the newer's. What ended in it but
+ * began before counts in percentiles and stalls as a whole. Maxima can't be told apart: a maximum
+ * that did not grow is what the percentiles' buckets allow, at most 1/8 too much, or, without
+ * percentiles, as of the newer state; never more than the exec in between. The peaks of tables are
+ * those of the newer state. Both laws hold. memory needs the size of the newer block and may have
+ * any alignment, or be the very memory of the newer one if that is a snapshot; it holds nothing of
+ * use after an error. CHROPROF_ERR_DIFFERENT: not two states of one profile; CHROPROF_ERR_RESET:
+ * it was reset in between. Cost: copies the block once, reads both once. Any thread that may read
+ * both. */
 CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const chroprof *older,
                                                  void *memory, size_t size);
 
@@ -11314,6 +11316,57 @@ static void chroprof__ring_since(const chroprof__since *s)
         chroprof__shift(&chroprof__ring_at(&s->to, c, n)->time, s->begin);
 }
 
+/* Puts an interval that was billed to a path into the cells of its site. */
+static void chroprof__put_interval(const chroprof *p, uint32_t path, uint64_t from, uint64_t to)
+{
+    const chroprof__core *c = p->core;
+    if (path >= chroprof__path_count(p) || to > c->last)
+        return;
+    uint64_t *cells = chroprof__cells(c, p->paths[path].site);
+    while (from < to) {
+        uint64_t k = (from + c->window_phase) / c->window_ticks;
+        uint64_t border = (k + 1) * c->window_ticks - c->window_phase;
+        uint64_t end = border < to ? border : to;
+        cells[1 + k] += end - from;
+        from = end;
+    }
+}
+
+static void chroprof__put_ring(const chroprof *p)
+{
+    chroprof__reach r = chroprof__ring_reach(p->core);
+    uint64_t from = 0;
+    for (uint64_t n = r.first; n < r.end; n++) {
+        const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n);
+        chroprof__put_interval(p, row->path, from, row->time);
+        from = row->time;
+    }
+    chroprof__put_interval(p, p->core->account, from, p->core->last);
+}
+
+/* Windows that have become wide before time 0 give way to narrow ones, as many as there is room
+ * for, if the ring holds all events since. Their borders are a part of the old ones, so that both
+ * add up when they meet again in a merge. */
+static void chroprof__narrow_windows(chroprof__since *s)
+{
+    chroprof *p = &s->to;
+    chroprof__core *c = p->core;
+    uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity, narrow = c->window_ticks;
+    uint32_t levels = chroprof__tag_level(c->window);
+    for (; levels > 0 && (c->last + s->begin % (narrow / 2)) / (narrow / 2) < capacity; levels--)
+        narrow /= 2;
+    if (narrow == c->window_ticks || chroprof__ring_reach(c).first != s->from->core->seq >> 1)
+        return;
+    memset(chroprof__rows(c, CHROPROF_TABLE_WINDOWS), 0,
+           (size_t)c->tables[CHROPROF_TABLE_WINDOWS].bytes);
+    c->window_ticks = narrow;
+    c->window_phase = s->begin % narrow;
+    c->window = (uint32_t)((c->last + c->window_phase) / narrow);
+    c->window_end = (c->window + 1u) * narrow - c->window_phase;
+    chroprof__put_ring(p);
+    chroprof__marks_since(p);
+}
+
 static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t begin)
 {
     chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
@@ -11500,6 +11553,7 @@ static bool chroprof__subtract(chroprof__since *s)
     chroprof__frames_since(s);
     chroprof__lives_since(p);
     chroprof__ring_since(s);
+    chroprof__narrow_windows(s);
     chroprof__stalls_since(c, s->from->core->stalls, s->begin);
     chroprof__slow_since(c, s->begin);
     chroprof__samples_since(p, s->from->core, s->begin);
@@ -16069,55 +16123,8 @@ static void chroprof__series_windows(const chroprof *p, chroprof__series *s)
     }
 }
 
-/* The row of what an interval was billed to; of idle there is none. */
-static uint32_t chroprof__series_row_of(const chroprof *p, const chroprof__series *s,
-                                        uint32_t path)
-{
-    chroprof_path row;
-    uint32_t k = 0;
-    if (path == CHROPROF__LOOP)
-        return 2 + s->sites;
-    if (path == CHROPROF__UNTRACKED || !chroprof_read_path_alone(p, path, &row))
-        return 1 + s->sites;
-    while (k < s->sites && s->ids[k] != row.site)
-        k++;
-    return 1 + k;
-}
-
-static void chroprof__series_interval(const chroprof *p, chroprof__series *s, uint32_t path,
-                                      uint64_t from, uint64_t to)
-{
-    uint32_t row = path != CHROPROF__IDLE ? chroprof__series_row_of(p, s, path) : 0;
-    while (from < to) {
-        uint64_t k = chroprof__portion((uint64_t)s->width << 16, from, s->span_ns) >> 16;
-        k = k < s->width ? k : s->width - 1;
-        uint64_t end = chroprof__portion(s->span_ns, k + 1, s->width) + 1;
-        uint64_t ns = (end < to ? end : to) - from;
-        s->spans[k] += ns;
-        if (path != CHROPROF__IDLE)
-            s->rows[row].cells[k] += ns;
-        if (path != CHROPROF__IDLE && path != CHROPROF__LOOP)
-            s->rows[0].cells[k] += ns;
-        from += ns;
-    }
-}
-
-/* What no event has closed is of what is on top. */
-static void chroprof__series_steps(const chroprof__page *g, chroprof__series *s)
-{
-    chroprof_step step;
-    chroprof_frame frame;
-    uint64_t cursor = 0, from = 0;
-    uint32_t top = g->totals.idle ? CHROPROF__IDLE : CHROPROF__LOOP;
-    for (; chroprof_next_step(g->p, &cursor, &step) && step.at_ns < s->span_ns; from = step.at_ns)
-        chroprof__series_interval(g->p, s, step.path, from, step.at_ns);
-    if (chroprof_frames(g->p, &frame, 1) > 0 && !frame.barrier && !g->totals.idle)
-        top = frame.path;
-    chroprof__series_interval(g->p, s, top, from, s->span_ns);
-}
-
-/* A short part of a long run has few windows, which have become wide. */
-static bool chroprof__series_is_part(const chroprof__page *g, size_t windows)
+/* A short part of a long run, of which the ring has lost some, has few windows that are wide. */
+static bool chroprof__series_is_coarse(const chroprof__page *g, size_t windows)
 {
     const chroprof_options *o = &g->options;
     return windows > 0 && windows < 8 && windows < o->max_windows / 2 && o->window_ns > 0 &&
@@ -16149,7 +16156,7 @@ static void chroprof__series_scale(chroprof__series *s)
     s->full = *step;
 }
 
-static void chroprof__series_read(const chroprof__page *g, chroprof__series *s, bool steps)
+static void chroprof__series_read(const chroprof__page *g, chroprof__series *s)
 {
     chroprof_rank ranks[CHROPROF__SERIES_SITES];
     size_t all = chroprof_ranks(g->p, ranks, CHROPROF__SERIES_SITES, CHROPROF_BY_EXEC);
@@ -16169,10 +16176,7 @@ static void chroprof__series_read(const chroprof__page *g, chroprof__series *s, 
     chroprof__series_name(s, 0, "all busy", g->totals.busy_ns);
     chroprof__series_name(s, 1 + s->sites, "(others)", others);
     chroprof__series_name(s, 2 + s->sites, "(uninstrumented)", g->totals.loop_ns);
-    if (steps)
-        chroprof__series_steps(g, s);
-    else
-        chroprof__series_windows(g->p, s);
+    chroprof__series_windows(g->p, s);
     chroprof__series_scale(s);
 }
 
@@ -16212,27 +16216,26 @@ static void chroprof__series_axis(chroprof__page *g, const chroprof__series *s)
 }
 
 /* Why there are no columns. */
-static void chroprof__series_none(chroprof__page *g, const chroprof_step *oldest)
+static void chroprof__series_none(chroprof__page *g)
 {
-    const uint64_t figures[] = { g->totals.elapsed_ns, g->options.max_events,
-                                 chroprof__minus(g->totals.elapsed_ns, oldest->at_ns) };
-    chroprof__heading(g, "TIME", figures[2] > 0
+    chroprof_step oldest;
+    uint64_t reach = 0;
+    if (chroprof_timeline(g->p, 0, UINT64_MAX, &oldest, 1) > 0)
+        reach = chroprof__minus(g->totals.elapsed_ns, oldest.at_ns);
+    const uint64_t figures[] = { g->totals.elapsed_ns, g->options.max_events, reach };
+    chroprof__heading(g, "TIME", reach > 0
                       ? "the windows of this run are too wide by now for a part of %T, and its "
                         "last %c events reach back only %T. Raise max_events."
                       : "the windows of this run are too wide by now for a part of %T.", figures);
 }
 
-static void chroprof__series_title(chroprof__page *g, const chroprof__series *s, bool steps)
+static void chroprof__series_title(chroprof__page *g, const chroprof__series *s)
 {
     const uint64_t figures[] = { s->window_ns, s->full, 1000 };
     const char *text = g->width < 80 ? "windows of %t; full block: %w"
                                      : "share of the loop in windows of %t; full block: %w";
     chroprof__title(g, "TIME");
-    if (steps)
-        chroprof__show_figures(g, "share of the loop, from single events; full block: %w",
-                               figures + 1);
-    else
-        chroprof__show_figures(g, text, figures);
+    chroprof__show_figures(g, text, figures);
     chroprof__blank_to(g, g->width - 14);
     chroprof__show(g, "   mean   peak");
     chroprof__newline(g);
@@ -16241,19 +16244,15 @@ static void chroprof__series_title(chroprof__page *g, const chroprof__series *s,
 CHROPROF__NOINLINE void chroprof__text_series(chroprof__page *g)
 {
     chroprof__series s;
-    chroprof_step oldest;
     size_t windows = chroprof_windows(g->p, NULL, 0);
-    bool part = chroprof__series_is_part(g, windows);
-    memset(&oldest, 0, sizeof oldest);
-    oldest.at_ns = g->totals.elapsed_ns;
-    if (part && chroprof_timeline(g->p, 0, UINT64_MAX, &oldest, 1) < g->totals.events) {
-        chroprof__series_none(g, &oldest);
+    if (chroprof__series_is_coarse(g, windows)) {
+        chroprof__series_none(g);
         return;
     }
-    if (g->totals.elapsed_ns == 0 || (windows < 2 && !part))
+    if (g->totals.elapsed_ns == 0 || windows < 2)
         return;
-    chroprof__series_read(g, &s, part);
-    chroprof__series_title(g, &s, part);
+    chroprof__series_read(g, &s);
+    chroprof__series_title(g, &s);
     for (uint32_t row = 0; row < s.sites + 3; row++)
         if (s.rows[row].ns > 0)
             chroprof__series_show(g, &s, row);

@@ -693,6 +693,78 @@ TEST(difference_keeps_the_borders_of_windows)
     harness_keep(&d);
 }
 
+/* The windows of p hold what the narrower ones of the other hold in their place. */
+static void windows_hold(const chroprof *p, const chroprof *narrow)
+{
+    chroprof_window a[ROWS], b[ROWS];
+    uint64_t exec[2][ROWS], cursor = 0;
+    chroprof_rank r;
+    size_t count = chroprof_windows(p, a, ROWS), fine = chroprof_windows(narrow, b, ROWS), k, n;
+    while (chroprof_next_rank(p, &cursor, &r)) {
+        CHECK_EQ(chroprof_site_windows(p, r.id, exec[0], ROWS), count);
+        CHECK_EQ(chroprof_site_windows(narrow, r.id, exec[1], ROWS), fine);
+        for (k = n = 0; k < count; k++) {
+            uint64_t sum = 0;
+            for (; n < fine && b[n].start_ns < a[k].end_ns; n++)
+                sum += exec[1][n];
+            CHECK_EQ(sum, exec[0][k]);
+            CHECK(n == fine || b[n].start_ns == a[k].end_ns);
+        }
+    }
+    for (k = n = 0; k < count; k++) {
+        uint64_t busy = 0, loop = 0, idle = 0, untracked = 0;
+        for (; n < fine && b[n].start_ns < a[k].end_ns; n++) {
+            busy += b[n].busy_ns;
+            loop += b[n].loop_ns;
+            idle += b[n].idle_ns;
+            untracked += b[n].untracked_ns;
+        }
+        CHECK_EQ(busy, a[k].busy_ns);
+        CHECK_EQ(loop, a[k].loop_ns);
+        CHECK_EQ(idle, a[k].idle_ns);
+        CHECK_EQ(untracked, a[k].untracked_ns);
+    }
+}
+
+/* Windows were doubled before the part began. Those of the part hold what those of a twin hold that
+ * never had to double, and are as many as fit, as long as the ring holds all of the part. */
+TEST(difference_of_a_long_run_has_windows_that_fit_it)
+{
+    static block memory[2], copy[2], result[2];
+    uint64_t length;
+    random_seed(9);
+    for (length = 1; length < 90; length++) {
+        source s = { 0, 1000, 0, true };
+        chroprof_options o;
+        chroprof p[2], older[2], d[2], *pair[2];
+        chroprof_window w;
+        size_t k, windows;
+        s.random = harness()->seed + length;
+        o = roomy(&s.random);
+        o.max_events = 64;
+        o.window_ns = 100;
+        for (k = 0; k < 2; k++) {
+            o.max_windows = k == 0 ? 16 : ROWS;
+            begin(pair[k] = &p[k], &memory[k], &o);
+        }
+        events(&s, pair, 2, 400);
+        for (k = 0; k < 2; k++)
+            keep(&older[k], &memory[k], &copy[k]);
+        events(&s, pair, 2, length);
+        for (k = 0; k < 2; k++) {
+            CHECK_EQ(chroprof_difference(&p[k], &older[k], result[k].bytes, SIZE), CHROPROF_OK);
+            CHECK_EQ(chroprof_open(&d[k], result[k].bytes, SIZE), CHROPROF_OK);
+        }
+        windows = chroprof_windows(&d[0], &w, 1);
+        windows_hold(&d[0], &d[1]);
+        if (chroprof_timeline(&d[0], 0, UINT64_MAX, NULL, 0) < totals_of(&d[0]).events)
+            CHECK_IN(windows, 1, 8);
+        else
+            CHECK(windows >= 7 || w.end_ns <= 100);
+        harness_keep(&d[0]);
+    }
+}
+
 /* A maximum of long ago is not one of just now. */
 TEST(difference_tells_old_maxima_from_new)
 {
@@ -1434,6 +1506,7 @@ static const test_case cases[] = { CASE(sites_without_histograms_in_differences_
                                    CASE(difference_of_a_state_and_itself),
                                    CASE(difference_in_place_and_anywhere),
                                    CASE(difference_keeps_the_borders_of_windows),
+                                   CASE(difference_of_a_long_run_has_windows_that_fit_it),
                                    CASE(difference_tells_old_maxima_from_new),
                                    CASE(difference_of_damaged_states),
                                    CASE(differences_of_a_busy_program),

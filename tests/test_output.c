@@ -972,11 +972,11 @@ static chroprof *part(int turns, uint32_t max_events)
     return &view;
 }
 
-/* Its columns are those of the events, or it says why there are none. */
+/* Its windows are those of its own time, or it says why there are none. */
 TEST(text_of_a_part_of_a_long_run)
 {
     const char *text = report(part(12, 0), 80, false, false);
-    check_says(line_of(text, "TIME"), "from single events; full block: 100%");
+    check_says(line_of(text, "TIME"), "in windows of 100ms; full block: 80%");
     page("part-80.txt", text);
     text = report(part(50, 64), 80, false, false);
     check_says(line_of(text, "TIME"), "too wide by now for a part of 2.00 s, and its");
