@@ -45,7 +45,7 @@ help:
 	@echo 'make bench-loop, -shape, -peers, -scale, -counts, -compile, -soak: see bench/README.md'
 	@echo 'make bench-all  these and the bench in turn (15 minutes); keep the machine quiet'
 	@echo 'make bench-tables  writes what they measured into bench/README.md and the picture'
-	@echo 'make install    the headers, the command and a pkg-config file; PREFIX=/usr/local, DESTDIR='
+	@echo 'make install    headers, command, man pages, completions; PREFIX=/usr/local, DESTDIR='
 	@echo 'make uninstall  takes them away again'
 	@echo 'make clean      removes build/'
 
@@ -341,37 +341,72 @@ $B/bench_soak: bench/soak.c chroprof.h
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -o $@ bench/soak.c
 
-# ---- installing: DESTDIR is where a package is put together, PREFIX where it will lie
+# ---- installing: DESTDIR is where a package is put together, PREFIX where it will lie. What is
+# installed and not a source is made in $(MADE); it is the same tree as below PREFIX.
 
 PREFIX = /usr/local
 INSTALL = install
-ADAPTERS = $(wildcard examples/adapters/*.h)
-INSTALLED = include/chroprof.h share/pkgconfig/chroprof.pc bin/chroprof \
-            $(addprefix include/,$(notdir $(ADAPTERS))) \
-            $(addprefix lib/chroprof/,$(PRELOAD)) \
-            $(addprefix share/doc/chroprof/,README.md CHANGELOG.md LICENSE)
 VERSION = $(shell sed -n 's/^.define CHROPROF_VERSION "\(.*\)"/\1/p' chroprof.h)
+DATE = $(shell sed -n 's/^.define CHROPROF_VERSION_DATE "\(.*\)".*/\1/p' chroprof.h)
+COMMANDS = $(shell sed -n 's/^const tool_command \(.*\)_command = {/\1/p' examples/command/*.c)
+ADAPTERS = $(wildcard examples/adapters/*.h)
 
-$B/chroprof.pc: chroprof.h Makefile
-	@mkdir -p $B
+MADE = $B/made
+MAN = $(COMMANDS:%=share/man/man1/chroprof-%.1) share/man/man1/chroprof.1
+COMPLETIONS = share/bash-completion/completions/chroprof share/zsh/site-functions/_chroprof \
+              share/fish/vendor_completions.d/chroprof.fish
+PKG_CONFIG = share/pkgconfig/chroprof.pc
+MADE_FILES = $(MAN) $(COMPLETIONS) $(PKG_CONFIG)
+DOCS = README.md CHANGELOG.md LICENSE
+INSTALLED = include/chroprof.h bin/chroprof $(addprefix include/,$(notdir $(ADAPTERS))) \
+            $(addprefix lib/chroprof/,$(PRELOAD)) $(addprefix share/doc/chroprof/,$(DOCS)) \
+            $(MADE_FILES)
+
+make_page = awk -v page=$(basename $(@F)) -v version=$(VERSION) -v date=$(DATE) \
+            -f package/man.awk >$@
+
+$(MADE)/share/man/man1/chroprof.1: $B/chroprof package/man.awk
+	@mkdir -p $(@D)
+	$B/chroprof --help | $(make_page)
+
+$(MADE)/share/man/man1/chroprof-%.1: $B/chroprof package/man.awk
+	@mkdir -p $(@D)
+	$B/chroprof help $* | $(make_page)
+
+$(MADE)/share/bash-completion/completions/chroprof: $B/chroprof
+	@mkdir -p $(@D)
+	$B/chroprof completion bash >$@
+
+$(MADE)/share/zsh/site-functions/_chroprof: $B/chroprof
+	@mkdir -p $(@D)
+	$B/chroprof completion zsh >$@
+
+$(MADE)/share/fish/vendor_completions.d/chroprof.fish: $B/chroprof
+	@mkdir -p $(@D)
+	$B/chroprof completion fish >$@
+
+# always made again: PREFIX may be another one
+$(MADE)/$(PKG_CONFIG): again
+	@mkdir -p $(@D)
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: chroprof' \
-	    'Description: which tasks occupy an event loop and make the others wait; one header' \
+	    'Description: finds what blocks an event loop, and whom it delays; one header' \
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' >$@
 
-install: chroprof
-	@rm -f $B/chroprof.pc
-	@$(MAKE) -s $B/chroprof.pc B='$B' PREFIX='$(PREFIX)'
-	$(INSTALL) -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED))))
-	$(INSTALL) -m 755 $B/chroprof $(DESTDIR)$(PREFIX)/bin/chroprof
-	$(if $(PRELOAD),$(INSTALL) -m 755 $B/$(PRELOAD) $(DESTDIR)$(PREFIX)/lib/chroprof)
-	$(INSTALL) -m 644 chroprof.h $(ADAPTERS) $(DESTDIR)$(PREFIX)/include
-	$(INSTALL) -m 644 $B/chroprof.pc $(DESTDIR)$(PREFIX)/share/pkgconfig/chroprof.pc
-	$(INSTALL) -m 644 README.md CHANGELOG.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/chroprof
+into = $(DESTDIR)$(PREFIX)
+
+install: chroprof $(MADE_FILES:%=$(MADE)/%)
+	$(INSTALL) -d $(addprefix $(into)/,$(sort $(dir $(INSTALLED))))
+	$(INSTALL) -m 755 $B/chroprof $(into)/bin/chroprof
+	$(if $(PRELOAD),$(INSTALL) -m 755 $B/$(PRELOAD) $(into)/lib/chroprof)
+	$(INSTALL) -m 644 chroprof.h $(ADAPTERS) $(into)/include
+	$(INSTALL) -m 644 $(DOCS) $(into)/share/doc/chroprof
+	$(INSTALL) -m 644 $(MAN:%=$(MADE)/%) $(into)/share/man/man1
+	$(foreach file,$(COMPLETIONS) $(PKG_CONFIG),$(INSTALL) -m 644 $(MADE)/$(file) $(into)/$(file) &&) :
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
-	-rmdir $(DESTDIR)$(PREFIX)/share/doc/chroprof
-	$(if $(PRELOAD),-rmdir $(DESTDIR)$(PREFIX)/lib/chroprof)
+	rm -f $(addprefix $(into)/,$(INSTALLED))
+	-rmdir $(into)/share/doc/chroprof
+	$(if $(PRELOAD),-rmdir $(into)/lib/chroprof)
 
 clean:
 	rm -rf $B
@@ -379,4 +414,4 @@ clean:
 .PHONY: help chroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
-    bench-curves install uninstall clean
+    bench-curves install uninstall again clean

@@ -468,6 +468,7 @@ LIMITS
 #define CHROPROF_VERSION_MINOR 2
 #define CHROPROF_VERSION_PATCH 0
 #define CHROPROF_VERSION "0.2.0"
+#define CHROPROF_VERSION_DATE "2026-11-23"   /* of the release, or of what leads to it */
 
 /* >>config
  * Define before the first include, in every file alike unless the line says "implementation".

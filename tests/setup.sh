@@ -31,6 +31,10 @@ look() {
     needs 'echo "#include <libunwind.h>" | $CC -E -x c -' libunwind-dev
     needs 'echo "#include <term.h>" | $CC -E -x c -' libncurses-dev
     needs 'test -f /usr/share/i18n/locales/de_DE' locales
+    needs 'command -v mandoc' mandoc
+    needs 'command -v col' bsdextrautils
+    needs 'command -v zsh' zsh
+    needs 'command -v fish' fish
 }
 
 # The run-time library of clang's sanitizers has the version in its name where no plain name exists.

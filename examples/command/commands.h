@@ -6,7 +6,12 @@
 
 #include "options.h"
 
+/* All of them, in the order of the help. */
+extern const tool_command *const tool_commands[];
+extern const size_t tool_command_count;
+
 extern const tool_command check_command;
+extern const tool_command completion_command;
 extern const tool_command diff_command;
 extern const tool_command dump_command;
 extern const tool_command merge_command;

@@ -621,16 +621,17 @@ static const char *set_diff_columns(void *field, const char *value)
 
 static const tool_option diff_options[] = {
     { "fail-above", '\0', "PCT", "exit code 1 if something got worse by more than PCT\n"
-      "percent; 3 if that much would not be seen", set_diff_fail, offsetof(diff, fail_above) },
-    { "json", 'j', NULL, "for programs", set_flag, offsetof(diff, json) },
+      "percent; 3 if that much would not be seen", set_diff_fail,
+      offsetof(diff, fail_above), NULL },
+    { "json", 'j', NULL, "for programs", set_flag, offsetof(diff, json), NULL },
     { "absolute", '\0', NULL, "take nothing off for the machine: for a quiet one, and\n"
-      "changes that make every task slower", set_flag, offsetof(diff, absolute) },
-    { "top", 'n', "N", "rows of each kind (default 20)", set_rows, offsetof(diff, most) },
+      "changes that make every task slower", set_flag, offsetof(diff, absolute), NULL },
+    { "top", 'n', "N", "rows of each kind (default 20)", set_rows, offsetof(diff, most), NULL },
     { "columns", 'w', "N", "width, 60 to 500 (default: the terminal's, else 80)",
-      set_diff_columns, offsetof(diff, columns) },
-    { "ascii", '\0', NULL, "plain ASCII", set_flag, offsetof(diff, ascii) },
+      set_diff_columns, offsetof(diff, columns), NULL },
+    { "ascii", '\0', NULL, "plain ASCII", set_flag, offsetof(diff, ascii), NULL },
     { "color", '\0', "WHEN", "auto (default: on a terminal), always or never", set_color,
-      offsetof(diff, color) }
+      offsetof(diff, color), color_choices }
 };
 
 static const char diff_text[] =

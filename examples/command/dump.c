@@ -70,10 +70,10 @@ static const char dump_text[] =
 
 static const tool_option dump_options[] = {
     { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof,\nfirefox or trace",
-      set_format, offsetof(dump, out) },
+      set_format, offsetof(dump, out), format_choices },
     FORMAT_OUT(dump, out),
     { "for", '\0', "SECONDS", "only what happens in the next SECONDS", set_for,
-      offsetof(dump, for_ns) },
+      offsetof(dump, for_ns), NULL },
     FORMAT_TEXT(dump, out)
 };
 

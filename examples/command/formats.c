@@ -18,26 +18,28 @@
 
 /* >>format options */
 
+const choice format_choices[] = {
+    { "text", CHROPROF_TEXT }, { "json", CHROPROF_JSON }, { "folded", CHROPROF_FOLDED },
+    { "prometheus", CHROPROF_PROMETHEUS }, { "pprof", CHROPROF_PPROF },
+    { "firefox", FORMAT_FIREFOX }, { "trace", CHROPROF_TRACE }, { NULL, 0 }
+};
+
 const char *set_format(void *field, const char *value)
 {
-    static const choice formats[] = {
-        { "text", CHROPROF_TEXT }, { "json", CHROPROF_JSON }, { "folded", CHROPROF_FOLDED },
-        { "prometheus", CHROPROF_PROMETHEUS }, { "pprof", CHROPROF_PPROF },
-        { "firefox", FORMAT_FIREFOX }, { "trace", CHROPROF_TRACE }, { NULL, 0 }
-    };
     format_options *o = (format_options *)field;
-    o->given = choose(formats, value, &o->format);
+    o->given = choose(format_choices, value, &o->format);
     return o->given ? NULL : "expected text, json, folded, prometheus, pprof, firefox or trace";
 }
 
+const choice order_choices[] = {
+    { "exec", CHROPROF_BY_EXEC }, { "children", CHROPROF_BY_WITH_CHILDREN },
+    { "slice-max", CHROPROF_BY_SLICE_MAX }, { "blame", CHROPROF_BY_BLAME },
+    { "delay", CHROPROF_BY_DELAY }, { "calls", CHROPROF_BY_CALLS }, { NULL, 0 }
+};
+
 const char *set_order(void *field, const char *value)
 {
-    static const choice orders[] = {
-        { "exec", CHROPROF_BY_EXEC }, { "children", CHROPROF_BY_WITH_CHILDREN },
-        { "slice-max", CHROPROF_BY_SLICE_MAX }, { "blame", CHROPROF_BY_BLAME },
-        { "delay", CHROPROF_BY_DELAY }, { "calls", CHROPROF_BY_CALLS }, { NULL, 0 }
-    };
-    return choose(orders, value, (int *)field)
+    return choose(order_choices, value, (int *)field)
            ? NULL : "expected exec, children, slice-max, blame, delay or calls";
 }
 

@@ -28,24 +28,27 @@ typedef struct format_options {
 } format_options;
 
 /* Takes the name of a format into a format_options. */
+extern const choice format_choices[];
 const char *set_format(void *field, const char *value);
 
 /* Rows of a table of options: `at` is the format_options in the struct `type`. */
 #define FORMAT_OUT(type, at)                                                                       \
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,                \
-      offsetof(type, at.out) }
+      offsetof(type, at.out), NULL }
 #define FORMAT_TEXT(type, at)                                                                      \
     { "by", 'b', "ORDER", "order of the ranked table: exec (default), children,\n"                 \
-      "slice-max, blame, delay or calls", set_order, offsetof(type, at.by) },                      \
+      "slice-max, blame, delay or calls", set_order,                                               \
+      offsetof(type, at.by), order_choices },                                                      \
     { "top", 'n', "N", "rows of the ranked table (default 20)", set_rows,                          \
-      offsetof(type, at.rows) },                                                                   \
+      offsetof(type, at.rows), NULL },                                                             \
     { "columns", 'w', "N", "width of the text report, 60 to 200 (default: the\n"                   \
-      "terminal's, else 80)", set_width, offsetof(type, at.columns) },                             \
-    { "ascii", '\0', NULL, "bars of plain ASCII", set_flag, offsetof(type, at.ascii) },            \
+      "terminal's, else 80)", set_width, offsetof(type, at.columns), NULL },                       \
+    { "ascii", '\0', NULL, "bars of plain ASCII", set_flag, offsetof(type, at.ascii), NULL },      \
     { "color", '\0', "WHEN", "auto (default: on a terminal), always or never", set_color,          \
-      offsetof(type, at.color) }
+      offsetof(type, at.color), color_choices }
 
 /* The setters of those rows: of an int, and of a uint64_t. */
+extern const choice order_choices[];
 const char *set_order(void *field, const char *value);
 const char *set_width(void *field, const char *value);
 

@@ -13,18 +13,18 @@
 #include "message.h"
 #include "options.h"
 
-#define COUNT(array) (sizeof (array) / sizeof (array)[0])
-
-static const tool_command *const commands[] = {
+const tool_command *const tool_commands[] = {
     &run_command, &replay_command, &record_command, &dump_command, &top_command, &check_command,
-    &diff_command, &merge_command, &report_command, &symbolize_command, &trace_command
+    &diff_command, &merge_command, &report_command, &symbolize_command, &trace_command,
+    &completion_command
 };
+const size_t tool_command_count = sizeof tool_commands / sizeof tool_commands[0];
 
 static const tool_command *command_named(const char *name)
 {
-    for (size_t i = 0; i < COUNT(commands); i++) {
-        if (strcmp(commands[i]->name, name) == 0) {
-            return commands[i];
+    for (size_t i = 0; i < tool_command_count; i++) {
+        if (strcmp(tool_commands[i]->name, name) == 0) {
+            return tool_commands[i];
         }
     }
     return NULL;
@@ -33,8 +33,8 @@ static const tool_command *command_named(const char *name)
 static int unknown_command(const char *name)
 {
     nearest search = nearest_begin(name, strlen(name));
-    for (size_t i = 0; i < COUNT(commands); i++) {
-        nearest_try(&search, commands[i]->name);
+    for (size_t i = 0; i < tool_command_count; i++) {
+        nearest_try(&search, tool_commands[i]->name);
     }
     tool_message("unknown command %s%s%s%s (see: chroprof --help)", name,
                  search.best != NULL ? "; did you mean " : "",
@@ -45,10 +45,10 @@ static int unknown_command(const char *name)
 static int print_help(FILE *out)
 {
     (void)fputs("usage: chroprof COMMAND ...\n\n"
-                "Which tasks occupy an event loop, which make the others wait, and where.\n\n"
+                "Finds what blocks an event loop, whom it delays, and the line of code.\n\n"
                 "commands:\n", out);
-    for (size_t i = 0; i < COUNT(commands); i++) {
-        (void)fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; i < tool_command_count; i++) {
+        (void)fprintf(out, "  %-10s %s\n", tool_commands[i]->name, tool_commands[i]->summary);
     }
     (void)fputs("\n"
                 "  chroprof COMMAND --help   options and examples of a command\n"

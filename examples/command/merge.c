@@ -207,17 +207,17 @@ static const char merge_text[] =
 static const tool_option merge_options[] = {
     FORMAT_OUT(merging, out),
     { "format", 'f', "FORMAT", "text, json, folded, prometheus, pprof, firefox or\n"
-      "trace instead of a block", set_format, offsetof(merging, out) },
+      "trace instead of a block", set_format, offsetof(merging, out), format_choices },
     FORMAT_TEXT(merging, out),
     { "strict", '\0', NULL, "stop at the first profile that can't be read, write\nnothing",
-      set_flag, offsetof(merging, strict) },
+      set_flag, offsetof(merging, strict), NULL },
     { "set", '\0', "OPTION=N", "capacity of one table, as in max_paths=100000; the\n"
       "report names the option of a table that was full", set_capacity,
-      offsetof(merging, options) },
+      offsetof(merging, options), NULL },
     { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
-      "table is full (default 100ms)", set_duration, offsetof(merging, options.window_ns) },
+      "table is full (default 100ms)", set_duration, offsetof(merging, options.window_ns), NULL },
     { "name", '\0', "NAME", "name of the profile (default: merged)", set_text,
-      offsetof(merging, options.name) }
+      offsetof(merging, options.name), NULL }
 };
 
 /* What is given stays; the rest is room for large programs. */

@@ -64,10 +64,9 @@ void nearest_try(nearest *search, const char *name)
 
 /* >>help */
 
-static const tool_option help_row = { "help", 'h', NULL, "this text", NULL, 0 };
+static const tool_option help_row = { "help", 'h', NULL, "this text", NULL, 0, NULL };
 
-/* The options and --help behind them; NULL: there are no more. */
-static const tool_option *option_at(const tool_command *command, size_t i)
+const tool_option *option_at(const tool_command *command, size_t i)
 {
     return i < command->option_count ? &command->options[i]
            : i == command->option_count ? &help_row : NULL;
@@ -279,12 +278,13 @@ const char *set_text(void *field, const char *value)
     return NULL;
 }
 
+const choice color_choices[] = {
+    { "auto", COLOR_AUTO }, { "always", COLOR_ALWAYS }, { "never", COLOR_NEVER }, { NULL, 0 }
+};
+
 const char *set_color(void *field, const char *value)
 {
-    static const choice whens[] = {
-        { "auto", COLOR_AUTO }, { "always", COLOR_ALWAYS }, { "never", COLOR_NEVER }, { NULL, 0 }
-    };
-    return choose(whens, value, (int *)field) ? NULL : "expected auto, always or never";
+    return choose(color_choices, value, (int *)field) ? NULL : "expected auto, always or never";
 }
 
 const char *set_rows(void *field, const char *value)

@@ -6,6 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* One of the words that a value can be; the last of several has no name. */
+typedef struct choice {
+    const char *name;
+    int value;
+} choice;
+
 /* One option of a subcommand. */
 typedef struct tool_option {
     const char *name;          /* without the dashes */
@@ -16,6 +22,7 @@ typedef struct tool_option {
      * it would have taken. */
     const char *(*set)(void *field, const char *value);
     size_t at;                 /* where the field is in the subcommand's own struct */
+    const choice *choices;     /* the words that its value can be, for a shell; NULL: any */
 } tool_option;
 
 /* One subcommand. --help is an option of each. */
@@ -57,10 +64,10 @@ int take_leading_words(const tool_command *command, int count, char **words, voi
 
 void show_help(const tool_command *command);
 
-typedef struct choice {
-    const char *name;
-    int value;
-} choice;
+/* The options in the order of the help, --help behind them; NULL: there are no more. */
+const tool_option *option_at(const tool_command *command, size_t i);
+
+extern const choice color_choices[];
 
 /* Looks text up among choices; false if it is none of them. */
 bool choose(const choice *choices, const char *text, int *value);

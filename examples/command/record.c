@@ -44,9 +44,9 @@ static const char *set_for(void *field, const char *value)
 
 static const tool_option record_options[] = {
     { "out", 'o', "FILE", "where the stream goes (default: standard output)", set_text,
-      offsetof(record, out) },
+      offsetof(record, out), NULL },
     { "for", '\0', "SECONDS", "how long (default 10); Ctrl-C ends it earlier", set_for,
-      offsetof(record, for_ns) }
+      offsetof(record, for_ns), NULL }
 };
 
 static const char record_text[] =

@@ -51,26 +51,27 @@ static const char *set_memory(void *field, const char *value)
 
 static const tool_option replay_options[] = {
     { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof,\nfirefox or trace",
-      set_format, offsetof(replay, out) },
+      set_format, offsetof(replay, out), format_choices },
     FORMAT_OUT(replay, out),
     FORMAT_TEXT(replay, out),
     { "strict", '\0', NULL, "stop at the first malformed line, exit 1, no report", set_flag,
-      offsetof(replay, strict) },
+      offsetof(replay, strict), NULL },
     { "memory", 'm', "SIZE", "size of the profile's block, as in 512K or 1G\n"
-      "(default 64M)", set_memory, offsetof(replay, memory) },
+      "(default 64M)", set_memory, offsetof(replay, memory), NULL },
     { "set", '\0', "OPTION=N", "capacity of one table, as in max_paths=5000; the\n"
       "report names the option of a table that was full", set_capacity,
-      offsetof(replay, options) },
+      offsetof(replay, options), NULL },
     { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
-      "table is full (default 1ms)", set_duration, offsetof(replay, options.window_ns) },
+      "table is full (default 1ms)", set_duration, offsetof(replay, options.window_ns), NULL },
     { "stall", '\0', "TIME", "a turn or pass longer than this is a stall\n(default 20ms)",
-      set_duration, offsetof(replay, options.stall_ns) },
+      set_duration, offsetof(replay, options.stall_ns), NULL },
     { "name", '\0', "NAME", "name of the profile (default: FILE without its folders\n"
-      "and endings)", set_text, offsetof(replay, options.name) },
+      "and endings)", set_text, offsetof(replay, options.name), NULL },
     { "repeat", '\0', "N", "replay the stream N times from memory, its times\ngoing on",
-      set_repeat, offsetof(replay, repeat) },
+      set_repeat, offsetof(replay, repeat), NULL },
     { "stats", '\0', NULL, "load the stream into memory first, then say on\n"
-      "standard error how fast it was parsed and profiled", set_flag, offsetof(replay, stats) }
+      "standard error how fast it was parsed and profiled", set_flag,
+      offsetof(replay, stats), NULL }
 };
 
 static const char replay_text[] =

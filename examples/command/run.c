@@ -449,17 +449,17 @@ static const char *set_stall(void *field, const char *value)
 
 static const tool_option run_options[] = {
     { "report", '\0', "PAGE", "also make a page for the browser, of the busiest loop", set_text,
-      offsetof(run, report_name) },
+      offsetof(run, report_name), NULL },
     { "out", 'o', "FILE", "keep the profile of the busiest loop; the others go\nto FILE.2, FILE.3",
-      set_text, offsetof(run, out_name) },
+      set_text, offsetof(run, out_name), NULL },
     { "diff", '\0', "A", "compare with an earlier profile, a file of -o or JSON", set_before,
-      offsetof(run, before) },
+      offsetof(run, before), NULL },
     { "wall", '\0', NULL, "sample by the clock, not by CPU time: shows what\ncallbacks wait for; "
-      "system calls may see EINTR", set_flag, offsetof(run, wall) },
+      "system calls may see EINTR", set_flag, offsetof(run, wall), NULL },
     { "stall", '\0', "MS", "what blocks the loop for longer is a stall (default\n20 ms); a number "
-      "alone is in ms", set_stall, offsetof(run, stall_ns) },
+      "alone is in ms", set_stall, offsetof(run, stall_ns), NULL },
     { "children", '\0', NULL, "profile the processes that it starts as well", set_flag,
-      offsetof(run, children) }
+      offsetof(run, children), NULL }
 };
 
 static int run_all(run *r)

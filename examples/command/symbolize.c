@@ -319,19 +319,26 @@ typedef struct symbolize_words {
     bool text;
 } symbolize_words;
 
+static const choice symbolize_formats[] = { { "json", false }, { "text", true }, { NULL, 0 } };
+
 static const char *set_symbolize_format(void *field, const char *value)
 {
-    *(bool *)field = strcmp(value, "text") == 0;
-    return *(bool *)field || strcmp(value, "json") == 0 ? NULL : "expected json or text";
+    int text = false;
+    if (!choose(symbolize_formats, value, &text)) {
+        return "expected json or text";
+    }
+    *(bool *)field = text != 0;
+    return NULL;
 }
 
 static const tool_option symbolize_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
-      offsetof(symbolize_words, out_name) },
+      offsetof(symbolize_words, out_name), NULL },
     { "format", 'f', "FORMAT", "json (default), or text: functions and lines by task, and\n"
-      "those of the longest stalls", set_symbolize_format, offsetof(symbolize_words, text) },
+      "those of the longest stalls", set_symbolize_format,
+      offsetof(symbolize_words, text), symbolize_formats },
     { "debug", 'd', "DIR", "folder of separate debug information, by build id\n(default "
-      SYMBOLIZE_DEBUG ")", set_text, offsetof(symbolize_words, debug) }
+      SYMBOLIZE_DEBUG ")", set_text, offsetof(symbolize_words, debug), NULL }
 };
 
 #ifdef CHROPROF_LIBDW

@@ -1053,36 +1053,42 @@ static const char *set_top_filter(void *field, const char *value)
     return NULL;
 }
 
+static const choice top_orders[] = {
+    { "exec", TOP_EXEC }, { "cpu", TOP_CPU }, { "off-cpu", TOP_OFF_CPU },
+    { "children", TOP_CHILDREN }, { "slices", TOP_SLICES }, { "average", TOP_MEAN },
+    { "p99", TOP_P99 }, { "max", TOP_MAX }, { "blame", TOP_BLAME }, { "delay", TOP_DELAY },
+    { "latency-p50", TOP_LATENCY_P50 }, { "latency", TOP_LATENCY_P99 },
+    { "latency-max", TOP_LATENCY_MAX }, { "calls", TOP_CALLS }, { "live", TOP_LIVE },
+    { "name", TOP_NAME }, { NULL, 0 }
+};
+
 static const char *set_top_by(void *field, const char *value)
 {
-    static const choice orders[] = {
-        { "exec", TOP_EXEC }, { "cpu", TOP_CPU }, { "off-cpu", TOP_OFF_CPU }, { "children", TOP_CHILDREN }, { "slices", TOP_SLICES },
-        { "average", TOP_MEAN }, { "p99", TOP_P99 }, { "max", TOP_MAX }, { "blame", TOP_BLAME },
-        { "delay", TOP_DELAY }, { "latency-p50", TOP_LATENCY_P50 },
-        { "latency", TOP_LATENCY_P99 }, { "latency-max", TOP_LATENCY_MAX },
-        { "calls", TOP_CALLS }, { "live", TOP_LIVE }, { "name", TOP_NAME }, { NULL, 0 }
-    };
-    return choose(orders, value, (int *)field)
+    return choose(top_orders, value, (int *)field)
            ? NULL : "expected exec, cpu, off-cpu, children, slices, average, p99, max, blame, "
                     "delay, latency-p50, latency (p99), latency-max, calls, live or name";
 }
 
 static const tool_option top_options[] = {
     { "delay", 'd', "SECONDS", "length of an interval (default 1), from 0.05", set_top_interval,
-      offsetof(top, interval_ns) },
-    { "count", 'n', "COUNT", "end after so many intervals", set_top_count, offsetof(top, count) },
+      offsetof(top, interval_ns), NULL },
+    { "count", 'n', "COUNT", "end after so many intervals", set_top_count,
+      offsetof(top, count), NULL },
     { "by", 'b', "ORDER", "exec (default), cpu, off-cpu, children, slices,\n"
-      "average, p99, max, blame, delay, latency-p50,\nlatency (p99), latency-max, calls, live or name", set_top_by, offsetof(top, sort) },
+      "average, p99, max, blame, delay, latency-p50,\n"
+      "latency (p99), latency-max, calls, live or name", set_top_by,
+      offsetof(top, sort), top_orders },
     { "filter", '/', "TEXT", "only sites with this text in name or file", set_top_filter,
-      offsetof(top, filter) },
+      offsetof(top, filter), NULL },
     { "all", 'a', NULL, "all since the start of the program, not the last\ninterval",
-      set_flag, offsetof(top, all) },
-    { "rows", 'r', "N", "rows of plain output (default 20)", set_rows, offsetof(top, most_rows) },
+      set_flag, offsetof(top, all), NULL },
+    { "rows", 'r', "N", "rows of plain output (default 20)", set_rows,
+      offsetof(top, most_rows), NULL },
     { "columns", 'w', "N", "width of plain output, 20 to 500 (default 80)", set_top_columns,
-      offsetof(top, columns_wanted) },
-    { "ascii", '\0', NULL, "plain ASCII", set_flag, offsetof(top, ascii) },
+      offsetof(top, columns_wanted), NULL },
+    { "ascii", '\0', NULL, "plain ASCII", set_flag, offsetof(top, ascii), NULL },
     { "color", '\0', "WHEN", "auto (default: on a terminal), always or never", set_color,
-      offsetof(top, color) }
+      offsetof(top, color), color_choices }
 };
 
 static const char top_text[] =

@@ -407,9 +407,9 @@ typedef struct trace_words {
 
 static const tool_option trace_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
-      offsetof(trace_words, out_name) },
+      offsetof(trace_words, out_name), NULL },
     { "windows", 'w', NULL, "the whole run by its windows, as of JSON", set_flag,
-      offsetof(trace_words, windows) }
+      offsetof(trace_words, windows), NULL }
 };
 
 static const char trace_text[] =
