@@ -356,7 +356,8 @@ MAN = $(COMMANDS:%=share/man/man1/chroprof-%.1) share/man/man1/chroprof.1
 COMPLETIONS = share/bash-completion/completions/chroprof share/zsh/site-functions/_chroprof \
               share/fish/vendor_completions.d/chroprof.fish
 PKG_CONFIG = share/pkgconfig/chroprof.pc
-MADE_FILES = $(MAN) $(COMPLETIONS) $(PKG_CONFIG)
+CMAKE_PACKAGE = $(addprefix share/cmake/chroprof/,chroprof-config.cmake chroprof-config-version.cmake)
+MADE_FILES = $(MAN) $(COMPLETIONS) $(PKG_CONFIG) $(CMAKE_PACKAGE)
 DOCS = README.md CHANGELOG.md LICENSE
 INSTALLED = include/chroprof.h bin/chroprof $(addprefix include/,$(notdir $(ADAPTERS))) \
             $(addprefix lib/chroprof/,$(PRELOAD)) $(addprefix share/doc/chroprof/,$(DOCS)) \
@@ -385,6 +386,14 @@ $(MADE)/share/fish/vendor_completions.d/chroprof.fish: $B/chroprof
 	@mkdir -p $(@D)
 	$B/chroprof completion fish >$@
 
+$(MADE)/share/cmake/chroprof/%.cmake: package/%.cmake
+	@mkdir -p $(@D)
+	cp package/$*.cmake $@
+
+$(MADE)/share/cmake/chroprof/%.cmake: package/%.cmake.in chroprof.h
+	@mkdir -p $(@D)
+	sed 's/@VERSION@/$(VERSION)/' package/$*.cmake.in >$@
+
 # always made again: PREFIX may be another one
 $(MADE)/$(PKG_CONFIG): again
 	@mkdir -p $(@D)
@@ -401,11 +410,12 @@ install: chroprof $(MADE_FILES:%=$(MADE)/%)
 	$(INSTALL) -m 644 chroprof.h $(ADAPTERS) $(into)/include
 	$(INSTALL) -m 644 $(DOCS) $(into)/share/doc/chroprof
 	$(INSTALL) -m 644 $(MAN:%=$(MADE)/%) $(into)/share/man/man1
-	$(foreach file,$(COMPLETIONS) $(PKG_CONFIG),$(INSTALL) -m 644 $(MADE)/$(file) $(into)/$(file) &&) :
+	$(foreach file,$(COMPLETIONS) $(PKG_CONFIG) $(CMAKE_PACKAGE), \
+	    $(INSTALL) -m 644 $(MADE)/$(file) $(into)/$(file) &&) :
 
 uninstall:
 	rm -f $(addprefix $(into)/,$(INSTALLED))
-	-rmdir $(into)/share/doc/chroprof
+	-rmdir $(into)/share/doc/chroprof $(into)/share/cmake/chroprof
 	$(if $(PRELOAD),-rmdir $(into)/lib/chroprof)
 
 clean:

@@ -27,6 +27,12 @@ package() {
     PKG_CONFIG_PATH=$lies/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root pkg-config "$@" chroprof
 }
 
+skip() {
+    echo "skip $1: no $2 (package ${3:-$2})"
+    skipped=$((skipped + 1))
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+
 cat >"$scratch/user.c" <<'END'
 #define _POSIX_C_SOURCE 200809L
 #define CHROPROF_IMPLEMENTATION
@@ -74,6 +80,7 @@ expected() {
     echo bin/chroprof include/chroprof.h $adapters $preload share/pkgconfig/chroprof.pc
     for file in CHANGELOG.md LICENSE README.md; do echo "share/doc/chroprof/$file"; done
     for command in $commands; do echo "share/man/man1/chroprof-$command.1"; done
+    for file in config config-version; do echo "share/cmake/chroprof/chroprof-$file.cmake"; done
     echo share/man/man1/chroprof.1 share/bash-completion/completions/chroprof \
         share/zsh/site-functions/_chroprof share/fish/vendor_completions.d/chroprof.fish
 }
@@ -100,11 +107,55 @@ else
     echo "skip version, flags, program_c, program_adapter, program_c++: no pkg-config (package pkg-config)"
 fi
 
-skip() {
-    echo "skip $1: no $2 (package ${3:-$2})"
-    skipped=$((skipped + 1))
+# --- CMake and Meson: each from a folder with the program and the few lines that its users write
+cmake_builds() {
+    mkdir -p "$scratch/cmake"
+    cp "$scratch/user.c" "$scratch/cmake"
+    cat >"$scratch/cmake/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.10)
+project(user C)
+find_package(chroprof REQUIRED)
+add_executable(user user.c)
+target_link_libraries(user PRIVATE chroprof::chroprof)
+END
+    cmake -S "$scratch/cmake" -B "$scratch/cmake/build" -DCMAKE_PREFIX_PATH="$lies" \
+        -DCMAKE_C_COMPILER="$CC" && cmake --build "$scratch/cmake/build" &&
+        same "$("$scratch/cmake/build/user")" "$version"
 }
-has() { command -v "$1" >/dev/null 2>&1; }
+# takes VERSION, refuses VERSION: what find_package is asked for
+takes() {
+    mkdir -p "$scratch/find"
+    printf 'cmake_minimum_required(VERSION 3.10)\nproject(user NONE)\n%s\n' \
+        "find_package(chroprof $1 REQUIRED)" >"$scratch/find/CMakeLists.txt"
+    cmake -S "$scratch/find" -B "$scratch/find/build" -DCMAKE_PREFIX_PATH="$lies"
+}
+refuses() {
+    ! takes "$1" >"$scratch/log" 2>&1 && grep -q "version: $version" "$scratch/log"
+}
+meson_builds() {
+    mkdir -p "$scratch/meson"
+    cp "$scratch/user.c" "$scratch/meson"
+    cat >"$scratch/meson/meson.build" <<END
+project('user', 'c')
+executable('user', 'user.c', dependencies: dependency('chroprof', version: '>=$version'))
+END
+    PKG_CONFIG_PATH=$lies/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root CC=$CC \
+        meson setup "$scratch/meson/build" "$scratch/meson" &&
+        meson compile -C "$scratch/meson/build" &&
+        same "$("$scratch/meson/build/user")" "$version"
+}
+version=$(sed -n 's/^#define CHROPROF_VERSION "\(.*\)"/\1/p' chroprof.h)
+if has cmake; then
+    check cmake_package cmake_builds
+    check cmake_same_version takes "$version EXACT"
+    check cmake_earlier_version takes "${version%%.*}.1"
+    check cmake_range takes "${version%%.*}...$version"
+    check cmake_later_version refuses 99.0
+    check cmake_range_before refuses "${version%%.*}...<$version"
+else for name in cmake_package cmake_same_version cmake_earlier_version cmake_range \
+    cmake_later_version cmake_range_before; do skip $name cmake; done; fi
+if has meson && has ninja && has pkg-config; then check meson_dependency meson_builds; else
+    skip meson_dependency meson "meson, ninja-build, pkg-config"; fi
 
 # --- manual pages: each is well-formed, has the parts of one, and shows what the help says
 pages=$lies/share/man/man1

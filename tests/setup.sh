@@ -31,6 +31,9 @@ look() {
     needs 'echo "#include <libunwind.h>" | $CC -E -x c -' libunwind-dev
     needs 'echo "#include <term.h>" | $CC -E -x c -' libncurses-dev
     needs 'test -f /usr/share/i18n/locales/de_DE' locales
+    needs 'command -v cmake' cmake
+    needs 'command -v meson' meson
+    needs 'command -v ninja' ninja-build
     needs 'command -v mandoc' mandoc
     needs 'command -v col' bsdextrautils
     needs 'command -v zsh' zsh
