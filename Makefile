@@ -47,6 +47,7 @@ help:
 	@echo 'make bench-tables  writes what they measured into bench/README.md and the picture'
 	@echo 'make install    headers, command, man pages, completions; PREFIX=/usr/local, DESTDIR='
 	@echo 'make uninstall  takes them away again'
+	@echo 'make dist       the release: an archive with the header, and its checksum, in build/'
 	@echo 'make clean      removes build/'
 
 # ---- the command and the demonstration
@@ -418,10 +419,29 @@ uninstall:
 	-rmdir $(into)/share/doc/chroprof $(into)/share/cmake/chroprof
 	$(if $(PRELOAD),-rmdir $(into)/lib/chroprof)
 
+# ---- the release: the header alone, which is all that a program needs. The same sources give the
+# same bytes; the date is that of the version. Needs GNU tar.
+
+TAR = tar
+RELEASE = chroprof-$(VERSION)
+
+dist: $B/$(RELEASE).tar.gz.sha256
+
+$B/$(RELEASE).tar.gz: chroprof.h LICENSE CHANGELOG.md Makefile
+	@mkdir -p $B
+	LC_ALL=C $(TAR) --create --format=ustar --sort=name --transform='s,^,$(RELEASE)/,' \
+	    --mtime='$(DATE) 00:00Z' --mode=0644 --owner=root:0 --group=root:0 --file=$B/$(RELEASE).tar \
+	    chroprof.h LICENSE CHANGELOG.md
+	gzip -9 -n -f $B/$(RELEASE).tar
+
+$B/$(RELEASE).tar.gz.sha256: $B/$(RELEASE).tar.gz
+	cd $B && sha256sum $(RELEASE).tar.gz >$(RELEASE).tar.gz.sha256
+	@cat $@
+
 clean:
 	rm -rf $B
 
 .PHONY: help chroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
-    bench-curves install uninstall again clean
+    bench-curves install uninstall again dist clean

@@ -193,7 +193,7 @@ compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =eve
 examples=
 [ ! -f tests/examples.sh ] || examples="examples examples_self"
 if [ "$part" = short ]; then
-    first="style compile command symbolize bench install merge report record_command tour"
+    first="style compile command symbolize bench install dist merge report record_command tour"
     second="${examples%% *} top diff run_command"
 else
     first="compile symbolize" second="$examples formats diff"

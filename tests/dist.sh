@@ -1,0 +1,67 @@
+#!/bin/sh
+# tests/dist.sh - make dist: what the archive holds, that it is enough for a program, its checksum,
+# and that a second run elsewhere gives the same bytes. Prints "ok", "FAIL" or "skip" a case, then
+# the counts.
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+MAKE=${MAKE:-make}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+
+check() {
+    name=$1
+    shift
+    if "$@" >"$scratch/log" 2>&1; then passed=$((passed + 1)); echo "ok $name"
+    else failed=$((failed + 1)); echo "FAIL $name: $(tail -n 1 "$scratch/log")"; fi
+}
+same() { [ "$1" = "$2" ] || { echo "\"$1\", not \"$2\""; return 1; }; }
+
+if ! tar --version 2>/dev/null | grep -q GNU || ! command -v sha256sum >/dev/null 2>&1; then
+    echo "skip dist: no GNU tar and sha256sum"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit
+fi
+version=$(sed -n 's/^#define CHROPROF_VERSION "\(.*\)"/\1/p' chroprof.h)
+date=$(sed -n 's/^#define CHROPROF_VERSION_DATE "\([0-9-]*\)".*/\1/p' chroprof.h)
+release=chroprof-$version
+first=$scratch/first
+
+# other times, rights, time zone and language
+elsewhere() {
+    mkdir -p "$scratch/copy" && cp chroprof.h LICENSE CHANGELOG.md Makefile "$scratch/copy" &&
+        chmod 600 "$scratch/copy/LICENSE" && touch -d '2001-02-03 04:05' "$scratch/copy"/* &&
+        (umask 077; TZ=Pacific/Auckland LC_ALL=C.UTF-8 $MAKE -s -C "$scratch/copy" B=made dist) &&
+        cmp "$first/$release.tar.gz" "$scratch/copy/made/$release.tar.gz"
+}
+verifies() { (cd "$first" && sha256sum -c "$release.tar.gz.sha256"); }
+spoilt() {
+    cp "$first/$release".* "$scratch/copy/" && printf x >>"$scratch/copy/$release.tar.gz" &&
+        (cd "$scratch/copy" && ! sha256sum -c "$release.tar.gz.sha256")
+}
+unpacks() { tar -xzf "$first/$release.tar.gz" -C "$scratch"; }
+program() {
+    mkdir -p "$scratch/$release/examples" && cp examples/hello.c "$scratch/$release/examples" &&
+        $CC "$scratch/$release/examples/hello.c" -o "$scratch/hello" &&
+        printf 'a line\n' | "$scratch/hello" 2>&1 | grep "chroprof $version"
+}
+# a release has a date, and the changelog the same
+dated() {
+    said=$(sed -n "s/^## \[$version\] - //p" CHANGELOG.md)
+    [ "$said" = "not yet released" ] || same "$said" "$date"
+}
+
+check dist $MAKE -s B="$first" dist
+check contents same "$(tar -tzf "$first/$release.tar.gz" | sort | paste -s -d' ')" \
+    "$release/CHANGELOG.md $release/LICENSE $release/chroprof.h"
+check checksum verifies
+check same_bytes_elsewhere elsewhere
+check spoilt_archive spoilt
+check unpacks unpacks
+check header cmp chroprof.h "$scratch/$release/chroprof.h"
+check date_of_files same "$(TZ=UTC date -r "$scratch/$release/chroprof.h" +%F 2>&1)" "$date"
+check date_of_the_version dated
+check program program
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
