@@ -2,6 +2,7 @@
 # Variables: CC, CFLAGS, TIME (seconds of fuzzing), BENCH (arguments of the bench), SEED (tests).
 
 CFLAGS = -O2 -g
+LDFLAGS =
 TIME = 60
 BENCH =
 B = build
@@ -48,6 +49,7 @@ help:
 	@echo 'make install    headers, command, man pages, completions; PREFIX=/usr/local, DESTDIR='
 	@echo 'make uninstall  takes them away again'
 	@echo 'make dist       the release: an archive with the header, and its checksum, in build/'
+	@echo 'make deb        packages for Debian, and their source package, in build/debian/'
 	@echo 'make clean      removes build/'
 
 # ---- the command and the demonstration
@@ -59,7 +61,7 @@ chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 
 $B/chroprof_run.so: $(wildcard examples/preload/*.[ch]) chroprof.h
 	@mkdir -p $B
-	$(CC) $(CFLAGS) -std=gnu99 -fPIC -shared -fvisibility=hidden -fexceptions \
+	$(CC) $(CFLAGS) $(LDFLAGS) -std=gnu99 -fPIC -shared -fvisibility=hidden -fexceptions \
 	    -fno-omit-frame-pointer -o $@ examples/preload/chroprof_run.c -pthread -ldl
 
 # Functions and lines of sampled addresses are asked of elfutils' libdw where it is installed, else of
@@ -73,7 +75,7 @@ DEMANGLE = $(shell for what in "-DCHROPROF_LIBIBERTY -liberty" "-DCHROPROF_DEMAN
                            echo "$$what" && break; done)
 
 $B/chroprof: $(COMMAND_OBJECTS)
-	$(CC) $(CFLAGS) -o $@ $(COMMAND_OBJECTS) $(LIBDW) $(DEMANGLE)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) $(LIBDW) $(DEMANGLE)
 
 $B/command/%.o: examples/command/%.c $(COMMAND_PARTS) chroprof.h
 	@mkdir -p $(@D)
@@ -438,10 +440,14 @@ $B/$(RELEASE).tar.gz.sha256: $B/$(RELEASE).tar.gz
 	cd $B && sha256sum $(RELEASE).tar.gz >$(RELEASE).tar.gz.sha256
 	@cat $@
 
+# the source package of Debian and the packages made of it; needs debhelper
+deb:
+	sh package/debian.sh $B/debian
+
 clean:
 	rm -rf $B
 
 .PHONY: help chroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
-    bench-curves install uninstall again dist clean
+    bench-curves install uninstall again dist deb clean

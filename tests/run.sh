@@ -196,7 +196,7 @@ if [ "$part" = short ]; then
     first="style compile command symbolize bench install dist merge report record_command tour"
     second="${examples%% *} top diff run_command"
 else
-    first="compile symbolize" second="$examples formats diff"
+    first="compile symbolize debian" second="$examples formats diff"
 fi
 script() {
     case $part-$1 in
