@@ -87,7 +87,7 @@ if grep -q '"id":18446744073709551615' "$scratch/h.html"; then ok ids_keep_their
     fail ids_keep_their_digits "18446744073709551615 not found"
 fi
 size=$(wc -c <examples/report.html)
-if [ "$size" -lt 120000 ]; then ok page_is_small; else fail page_is_small "$size bytes"; fi
+if [ "$size" -lt 160000 ]; then ok page_is_small; else fail page_is_small "$size bytes"; fi
 if grep -nE '(src|href)="?(https?:)?//|url\(|innerHTML|document\.write|eval\(' \
     examples/report.html >"$scratch/found"; then
     fail page_fetches_and_injects_nothing "$(head -n 1 "$scratch/found")"
@@ -362,6 +362,21 @@ else
     if [ "$shares" = "$wanted" ]; then ok page_reads_schema_1; else
         fail page_reads_schema_1 "$shares $(grep -m 1 Error "$scratch/log")"; fi
 fi
+
+# --- the timeline of the page draws the spans of the trace, of a ring that holds all and of one that
+# holds the end
+for trace in tests/traces/*.events.xz; do
+    for size in 64K 64M; do
+        name=page_draws_the_trace_of_$(basename "$trace" .events.xz)_in_$size
+        run replay "$trace" -m $size -f json -o "$scratch/steps.json"
+        run replay "$trace" -m $size -f trace -o "$scratch/steps.trace"
+        if ! command -v node >/dev/null 2>&1; then
+            skip "$name" "needs node (package nodejs)"
+        elif node tests/steps.js examples/report.html "$scratch/steps.json" "$scratch/steps.trace" \
+            >"$scratch/log" 2>&1; then ok "$name"; else
+            fail "$name" "$(grep -m 1 Error "$scratch/log")"; fi
+    done
+done
 
 # --- what is refused, by line and column
 refuse empty '' " this is empty"

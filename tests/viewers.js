@@ -443,6 +443,181 @@ async function testSlowest() {
     await done(page, 'slowest');
 }
 
+/* >>timeline: what is drawn is compared with the trace in report.sh; here are the hands */
+
+/* [at_ns, path that the time up to it went to] of each step. */
+function stepsOf(profile) {
+    const bytes = Buffer.from(profile.timeline.data, 'base64'), steps = [];
+    let place = 0, at = 0;
+    const number = () => {
+        for (let value = 0, unit = 1; ; unit *= 128) {
+            const byte = bytes[place++];
+            value += (byte & 127) * unit;
+            if (byte < 128) { return value; }
+        }
+    };
+    while (place < bytes.length) {
+        const head = number();
+        at += number();
+        steps.push([at, number()]);
+        if (head & 16) { number(); }
+    }
+    return steps;
+}
+
+/* Exec by the name of the site, of an interval. */
+function execBetween(profile, from, to) {
+    const names = new Map(profile.paths.map(row => [row.id, row.name])), exec = {};
+    stepsOf(profile).reduce(([before], [at, path]) => {
+        const part = Math.min(at, to) - Math.max(before, from);
+        if (part > 0 && names.has(path)) {
+            exec[names.get(path)] = (exec[names.get(path)] || 0) + part;
+        }
+        return [at];
+    });
+    return exec;
+}
+
+const view = page => page.evaluate('state.view');
+const rankedOf = page => page.$$eval('#ranks-table tbody tr', rows => rows.map(row =>
+    [row.querySelector('.name').textContent, row.children[3].textContent]));
+
+async function sameRanks(page, name, profile, [from, to]) {
+    const exec = execBetween(profile, from, to), rows = await rankedOf(page);
+    const wrong = rows.filter(([site, shown]) => !close(nsOf(shown), exec[site] || 0));
+    ok(name, rows.length === profile.sites.length && wrong.length === 0, wrong[0]);
+}
+
+/* The parts of what is picked add up to its length on the screen. */
+async function pickedAddsUp(page, name, length) {
+    const [whole, ...parts] = (await text(page, '#steps-status')).length > 0
+        ? await page.$$eval('#steps-status > b:not(.name), #steps-status li',
+            nodes => nodes.map(node => node.textContent.replace(/<.*/, '0 ns'))) : [];
+    near(name, whole, length);
+    same(name + '_adds_up', Math.round(parts.reduce((a, part) => a + nsOf(part), 0)),
+        Math.round(nsOf(whole)));
+}
+
+async function testTimelineStall(page, profile) {
+    const newest = profile.stalls[profile.stalls.length - 1];
+    const middle = newest.start_ns + newest.length_ns / 2;
+    const box = await boxInSight(page, '#steps');
+    const [x, y] = await page.evaluate(ns => {
+        const { look } = document.getElementById('steps'), lane = look.s.lanes.stalls;
+        return [look.x(ns), lane.y + lane.h / 2];
+    }, middle);
+    await page.mouse.click(box.x + x, box.y + y);
+    await settle(page);
+    const [from, to] = await view(page), picked = await page.evaluate('state.picked.stall');
+    ok('click_goes_to_the_stall', from <= picked.start_ns && to >= picked.start_ns +
+        picked.length_ns && to - from < 2 * picked.length_ns, [from, to]);
+    await pickedAddsUp(page, 'stall_in_parts', picked.length_ns);
+    await page.keyboard.press('p');
+    await settle(page);
+    const before = profile.stalls.filter(stall => stall.start_ns < picked.start_ns).pop();
+    same('p_goes_to_the_stall_before', await page.evaluate('state.picked.stall.start_ns'),
+        before.start_ns);
+    await page.click('#stalls-table .way');
+    await settle(page);
+    const longest = Math.max(...profile.stalls.map(stall => stall.length_ns));
+    await pickedAddsUp(page, 'stall_of_the_table', longest);
+}
+
+/* Ways into the page: a slow future of its table, a link, the search. */
+async function testTimelineWays(page, profile) {
+    await page.click('#slowest-table .way');
+    await settle(page);
+    const life = await page.evaluate('state.picked.life');
+    const slow = profile.slowest.find(row => row.at_ns === life.to);
+    ok('a_slow_future_is_shown', !!slow, life.to);
+    await pickedAddsUp(page, 'slow_future_in_parts', slow.latency_ns);
+    await page.type('#find', 'render_page');
+    await settle(page);
+    ok('search_counts', /stays? on the stack found/.test(await text(page, '#steps-status')),
+        await text(page, '#steps-status'));
+    await page.keyboard.press('Enter');
+    await settle(page);
+    ok('search_finds', (await text(page, '#steps-status')).includes('render_page'), 'not told');
+    const [from, to] = await page.evaluate(() => {
+        const { boxes } = stepsOf(shown()), { box } = state.picked;
+        return [boxes.start[box], boxes.end[box]];
+    });
+    ok('search_goes_there', (await view(page))[0] <= from && (await view(page))[1] >= to, from);
+    const steps = stepsOf(profile), start = steps[20000][0], end = steps[60000][0];
+    const linked = await open(file('server.html') + '#t=' + start + '-' + end + '&ranks=' + start +
+        '-' + end);
+    same('link_shows', (await view(linked)).join(), start + ',' + end);
+    await sameRanks(linked, 'link_ranks', profile, [start, end]);
+    const tree = await linked.evaluate('treeOf(shown()).total[0]');
+    same('tree_of_the_interval', tree, Object.values(execBetween(profile, start, end))
+        .reduce((a, b) => a + b, 0));
+    await linked.screenshot({ path: file('page-timeline.png') });
+    await done(linked, 'link');
+}
+
+/* Each turn of the wheel is drawn in the next frame, none is left out, and no frame draws more than
+ * its pixels hold, however many steps there are. */
+async function testTimelineFrames(page, profile) {
+    ok('a_hundred_thousand_steps', stepsOf(profile).length > 100000, stepsOf(profile).length);
+    const found = await page.evaluate(async () => {
+        const canvas = document.getElementById('steps'), most = [];
+        const rect = CanvasRenderingContext2D.prototype.fillRect;
+        let calls = 0;
+        CanvasRenderingContext2D.prototype.fillRect = function (...place) {
+            calls++;
+            return rect.apply(this, place);
+        };
+        const frame = () => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 0)));
+        viewAll();
+        await frame();
+        canvas.focus();
+        const before = canvas.frames, place = canvas.getBoundingClientRect();
+        for (let i = 0; i < 60; i++) {
+            calls = 0;
+            canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: i < 30 ? -60 : 60,
+                deltaX: 0, cancelable: true, clientX: place.left + 60 + i * 10 }));
+            await frame();
+            most.push(calls);
+        }
+        CanvasRenderingContext2D.prototype.fillRect = rect;
+        return { frames: canvas.frames - before, most: Math.max(...most),
+            pixels: place.width * stepsOf(shown()).height };
+    });
+    same('every_turn_has_its_frame', found.frames, 60);
+    ok('a_frame_draws_what_is_seen', found.most > 100 && found.most < found.pixels / 5,
+        found.most + ' of ' + found.pixels);
+}
+
+async function testTimeline() {
+    const profile = load('server.json');
+    const page = await open(file('server.html'));
+    await testTimelineStall(page, profile);
+    await page.evaluate('viewAll()');
+    await page.focus('#steps');
+    const whole = await view(page);
+    for (const key of ['ArrowUp', 'ArrowUp', 'ArrowRight', 'End', '-', 'Enter']) {
+        await page.keyboard.press(key);
+    }
+    await settle(page);
+    const chosen = await view(page);
+    ok('keys_move', chosen[0] > whole[0] && chosen[1] === whole[1], chosen);
+    await sameRanks(page, 'ranks_of_the_view', profile, chosen);
+    await page.waitForFunction('location.hash.includes("&ranks=")');
+    await page.keyboard.press('Enter');
+    await settle(page);
+    ok('ranks_of_the_whole_run', !(await visible(page, '#ranks-note')), 'note still there');
+    const box = await boxInSight(page, '#steps');
+    await page.mouse.move(box.x + 300, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 500, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    await settle(page);
+    ok('drag_moves', (await view(page))[0] < chosen[0], await view(page));
+    await testTimelineFrames(page, profile);
+    await testTimelineWays(page, profile);
+    await done(page, 'timeline');
+}
+
 async function testStalls() {
     const profile = load('server.json');
     const page = await open(file('server.html'));
@@ -658,7 +833,7 @@ async function main() {
         timeout: 120000, protocolTimeout: 300000,
         args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
     const tests = { testLoading, testRanks, testCpu, testLatency, testInterval, testTree,
-        testSamples, testSlowest, testStalls, testComparison, testHostile, testWidths, testMedia,
+        testSamples, testSlowest, testTimeline, testStalls, testComparison, testHostile, testWidths, testMedia,
         testBig, testSpeedscope };
     for (const [name, test] of Object.entries(tests)) {
         if (process.argv[3] && name !== process.argv[3]) { continue; }

@@ -169,7 +169,7 @@ for format in trace json; do
 done
 mv steps.trace steps.trace.json
 size=$(wc -c <demo.html)
-if [ "$size" -lt 1000000 ]; then ok page_below_1_MB; else fail page_below_1_MB "$size bytes"; fi
+if [ "$size" -lt 1200000 ]; then ok page_is_bounded; else fail page_is_bounded "$size bytes"; fi
 
 # --- go tool pprof: the flat sums, read back in nanoseconds
 if fetch go golang-go; then

@@ -1,0 +1,57 @@
+// Does the report page draw the steps of a profile as its trace tells them?
+//     node tests/steps.js PAGE.html PROFILE.json PROFILE.trace
+// The spans of the running stack must be those of the trace, their own times must add up to the
+// time of the ring, and, where the ring holds the whole run, to the exec of each path.
+'use strict';
+const fs = require('fs');
+const [page, text, trace] = process.argv.slice(2).map(name => fs.readFileSync(name, 'utf8'));
+const raw = JSON.parse(text.replace(/"id":(\d{16,})/g, '"id":"$1"'));
+const between = (start, end) => page.slice(page.indexOf(start), page.indexOf(end));
+const code = between('const addTo =', 'function heaviest(') +
+    between('/* >>steps', '/* >>colour') + 'return { layOutSteps, pathSums };';
+const { layOutSteps, pathSums } = new Function(code)();
+const s = layOutSteps({ raw, totals: raw.totals });
+if (raw.timeline.steps > s.count) { process.exit(0); }  // the page has the newest of them only
+const fail = words => { throw new Error(words); };
+const same = (what, is, want) => is === want || fail(`${what}: ${is}, not ${want}`);
+
+/* the track of the loop in the trace: a begin closes with the end that follows */
+const NAMES = { 0: '(uninstrumented)', 1: '(idle)', 2: '(untracked)', '-2': '(nested loop)' };
+const want = [], open = [];
+JSON.parse(trace, (key, value) => key === 'ts' ? Math.round(value * 1000) : value).traceEvents
+    .filter(event => event.pid === 1 && (event.ph === 'B' || event.ph === 'E')).forEach(event => {
+        if (event.ph === 'B') { open.push(event); return; }
+        const { name, ts } = open.pop();
+        same('the end', event.name, name);
+        want.push(`${ts} ${event.ts} ${open.length} ${name}`);
+    });
+same('spans that never end', open.length, 0);
+const names = new Map(raw.paths.map(row => [row.id, row.name]));
+const { boxes } = s, drawn = [];
+boxes.path.forEach((path, i) => {
+    const name = NAMES[path] || names.get(path);
+    if (name !== undefined) {
+        drawn.push(`${boxes.start[i]} ${boxes.end[i]} ${boxes.row[i]} ${name}`);
+    }
+});
+/* frames whose task the ring does not tell have a row in the page, and none in the trace */
+const complete = !boxes.path.includes(-1);
+const sorted = list => list.map(line => complete ? line : line.replace(/^(\d+ \d+) \d+/, '$1'))
+    .sort();
+const [is, should] = [sorted(drawn), sorted(want)];
+should.forEach((line, i) => same('span ' + i, is[i], line));
+same('spans', is.length, should.length);
+
+const own = new Map();
+boxes.path.forEach((path, i) => own.set(path, (own.get(path) || 0) + boxes.own[i]));
+const sums = pathSums(s, s.lo, s.hi);
+same('the time', [...sums.values()].reduce((a, b) => a + b, 0), s.hi - s.lo);
+own.forEach((ns, path) => same('own time of path ' + path, ns, sums.get(path) || 0));
+const exact = s.whole && raw.totals.elapsed_ticks === raw.totals.elapsed_ns;
+raw.paths.filter(() => exact).forEach(row =>
+    same('exec of ' + row.name, own.get(row.id) || 0, row.exec_ns));
+const end = s.ready.count[s.ready.count.length - 1];
+same('ready at the end', end, raw.timeline.ready);
+same('fewest ready', s.ready.count.reduce((a, b) => Math.min(a, b), end) >= 0, true);
+s.lives.forEach(life => life.from <= life.to || fail('a future ends before it begins'));
+console.log(is.length + ' spans');
