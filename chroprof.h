@@ -475,6 +475,12 @@ LIMITS
  *
  *   CHROPROF_API                linkage of the public functions; default extern. "static" makes the
  *                               header private to one file (with CHROPROF_IMPLEMENTATION there).
+ *                               A shared library that brings a copy of its own keeps it private
+ *                               by this, or by -fvisibility=hidden if several files use it. Then
+ *                               the program and other libraries may hold other copies, of other
+ *                               versions; each profile belongs to the copy that began it. Without
+ *                               either, the dynamic linker mixes them: the library may call the
+ *                               program's functions with structs of another size.
  *   CHROPROF_DISABLE            every instrumentation call becomes nothing, arguments unevaluated.
  *   CHROPROF_NO_STDIO           no <stdio.h>, no chroprof_dump and chroprof_map; chroprof_write
  *                               remains. With CHROPROF_NO_CLOCK and no operating system the header
@@ -1684,17 +1690,23 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #endif
 
 #ifdef __cplusplus
+#if defined(__GNUC__)             /* a symbol of the class could be that of another copy */
+#define CHROPROF__SCOPE_CALL inline __attribute__((__always_inline__))
+#else
+#define CHROPROF__SCOPE_CALL inline
+#endif
+
 /* Enter here, leave at the end of the block, exceptions included: chroprof_scope s(&prof,
  * &site); */
 class chroprof_scope {
 public:
 #ifndef CHROPROF_DISABLE
-    chroprof_scope(chroprof *chroprof__p, const chroprof_site *chroprof__site)
+    CHROPROF__SCOPE_CALL chroprof_scope(chroprof *chroprof__p, const chroprof_site *chroprof__site)
         : profile(chroprof__p)
     {
         chroprof_enter(chroprof__p, chroprof__site);
     }
-    ~chroprof_scope() { chroprof_leave(profile); }
+    CHROPROF__SCOPE_CALL ~chroprof_scope() { chroprof_leave(profile); }
 private:
     chroprof *profile;
 #else

@@ -186,6 +186,7 @@ compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =eve
     api_frozen api_whole guard_whole version licence =flags_no_format_no_stdio flags_ITIMER
     flags_no_posix =flags_posix_1995 flags_no_clock_strict_c99 flags_static_clang
     flags_disable_clang =scope_c++11 survives_macros_c99 disabled_ symbols_gcc writable_globals
+    =copies_static_g++
     data_and_bss allocation locale =foreign_macros =foreign_names =foreign_macros_c++
     =foreign_names_c++ =foreign_macros_DISABLE =foreign_names_DISABLE every_macro own_macros"
 

@@ -416,6 +416,41 @@ fi
 loop libev libev-dev ev.h -lev
 loop libunwind libunwind-dev libunwind.h -lunwind -O2 -fomit-frame-pointer
 
+# --- a shared library with a private copy of another version, in a program that has one as well
+# copies NAME COMPILER FLAGS OF THE LIBRARY: they are not mixed, and the library exports no names
+copies() {
+    is_wanted "$1" || return 0
+    name=$1 compiler=$2 language=c
+    shift 2
+    if ! has "$compiler" || [ "$(uname)" != Linux ] || ! has nm; then
+        skip "$name" "no $compiler and nm, or not Linux"
+        return
+    fi
+    case $compiler in *++) language=c++ ;; esac
+    sed 's/^typedef struct chroprof {/&\n    uint64_t of_another_version[3];/
+        s/^typedef struct chroprof_totals {/&\n    uint64_t of_another_version;/
+        s/^#define CHROPROF_VERSION "/&9./' ../../chroprof.h >"$scratch/another.h"
+    "$compiler" -x $language -shared -fPIC -DLIBRARY "-DHEADER=\"$scratch/another.h\"" "$@" \
+        copies.c -o "$scratch/libcopies.so" >"$scratch/log" 2>&1 &&
+        "$compiler" -x $language -rdynamic copies.c -x none "$scratch/libcopies.so" \
+            -o "$scratch/copies" >>"$scratch/log" 2>&1
+    if [ $? != 0 ]; then
+        fail "$name" "$(grep -m 1 -E 'error|undefined' "$scratch/log")"
+        return
+    fi
+    exported=$(nm -D --defined-only "$scratch/libcopies.so" | grep -v ' library_' | sed 1q)
+    "$scratch/copies"
+    status=$?
+    if [ -n "$exported" ]; then fail "$name" "exports $exported"
+    elif [ $status != 0 ]; then fail "$name" "exit status $status"
+    else ok "$name"; fi
+}
+for compiler in gcc g++; do
+    copies copies_static_$compiler $compiler -DCHROPROF_API=static
+    copies copies_hidden_$compiler $compiler -fvisibility=hidden
+done
+copies copies_static_optimized g++ -DCHROPROF_API=static -O2
+
 # --- disabled calls leave nothing behind
 # same_code NAME COMPILER SOURCE: with and without calls, the sections that are loaded are the same
 same_code() {
