@@ -588,6 +588,52 @@ async function testTimelineFrames(page, profile) {
         found.most + ' of ' + found.pixels);
 }
 
+/* Steps that cannot be: whatever the bytes are, the rest of the page stands. */
+async function testTimelineDamaged() {
+    const profile = load('web.json'), held = profile.timeline.data;
+    const noise = seed => Buffer.from(Array.from({ length: 3000 }, () => {
+        seed = (seed * 1103515245 + 12345) % 2147483648;
+        return seed >> 16 & 255;
+    })).toString('base64');
+    const page = await open(process.env.PAGE);
+    for (const data of [held.slice(0, 1001), held.slice(5000), 'no base64!', noise(1), noise(2),
+        noise(3), 'DQAADYCAgICAgICAEAA=', 'DQAA', Buffer.alloc(600, 255).toString('base64'), 7]) {
+        profile.timeline.data = data;
+        profile.name = 'damaged ' + String(data).slice(0, 20) + String(data).length;
+        fs.writeFileSync(file('damaged.json'), JSON.stringify(profile));
+        await drop(page, 'damaged.json');
+        await page.waitForFunction(name => document.getElementById('title').textContent === name,
+            {}, profile.name);
+        await settle(page);
+        await page.evaluate('if (state.view) { zoomBy(0.001); }');
+        await settle(page);
+    }
+    ok('damaged_steps', await visible(page, '#ranks-table'), 'no ranks');
+    await done(page, 'damaged_steps');
+}
+
+/* Two fingers zoom, one moves. */
+async function testTimelineFingers() {
+    const page = await open(file('server.html'), { width: 390, height: 844 });
+    await boxInSight(page, '#steps');
+    const box = await (await page.$('#steps')).boundingBox(), whole = await view(page);
+    const client = await page.createCDPSession();
+    const touch = (type, ...xs) => client.send('Input.dispatchTouchEvent', { type,
+        touchPoints: xs.map((x, id) => ({ x: box.x + x, y: box.y + 60, id })) });
+    await touch('touchStart', 150, 200);
+    for (const by of [10, 20, 30, 40]) { await touch('touchMove', 150 - by, 200 + by); }
+    await touch('touchEnd');
+    await settle(page);
+    const zoomed = await view(page);
+    ok('fingers_zoom', zoomed[1] - zoomed[0] < 0.6 * (whole[1] - whole[0]), zoomed);
+    await touch('touchStart', 200);
+    for (const by of [10, 30, 60]) { await touch('touchMove', 200 - by); }
+    await touch('touchEnd');
+    await settle(page);
+    ok('a_finger_moves', (await view(page))[0] > zoomed[0], await view(page));
+    await done(page, 'fingers');
+}
+
 async function testTimeline() {
     const profile = load('server.json');
     const page = await open(file('server.html'));
@@ -616,6 +662,8 @@ async function testTimeline() {
     await testTimelineFrames(page, profile);
     await testTimelineWays(page, profile);
     await done(page, 'timeline');
+    await testTimelineFingers();
+    await testTimelineDamaged();
 }
 
 async function testStalls() {
