@@ -55,14 +55,16 @@ help:
 # ---- the command and the demonstration
 
 # What chroprof run loads into programs. It hides all but the functions that it stands in front of.
-PRELOAD = $(if $(filter Linux,$(shell uname)),chroprof_run.so)
+# Those for libraries of event loops need nothing of them to be built.
+PRELOAD = $(if $(filter Linux,$(shell uname)),chroprof_run.so chroprof_run_libevent.so \
+                                              chroprof_run_libuv.so)
 
 chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 
-$B/chroprof_run.so: $(wildcard examples/preload/*.[ch]) chroprof.h
+$B/%.so: examples/preload/%.c $(wildcard examples/preload/*.h) chroprof.h
 	@mkdir -p $B
 	$(CC) $(CFLAGS) $(LDFLAGS) -std=gnu99 -fPIC -shared -fvisibility=hidden -fexceptions \
-	    -fno-omit-frame-pointer -o $@ examples/preload/chroprof_run.c -pthread -ldl
+	    -fno-omit-frame-pointer -o $@ $< -pthread -ldl
 
 # Functions and lines of sampled addresses are asked of elfutils' libdw where it is installed, else of
 # the program addr2line; LIBDW= builds the command without. Names of C++ and Rust are made readable by
@@ -409,7 +411,7 @@ into = $(DESTDIR)$(PREFIX)
 install: chroprof $(MADE_FILES:%=$(MADE)/%)
 	$(INSTALL) -d $(addprefix $(into)/,$(sort $(dir $(INSTALLED))))
 	$(INSTALL) -m 755 $B/chroprof $(into)/bin/chroprof
-	$(if $(PRELOAD),$(INSTALL) -m 755 $B/$(PRELOAD) $(into)/lib/chroprof)
+	$(if $(PRELOAD),$(INSTALL) -m 755 $(PRELOAD:%=$B/%) $(into)/lib/chroprof)
 	$(INSTALL) -m 644 chroprof.h $(ADAPTERS) $(into)/include
 	$(INSTALL) -m 644 $(DOCS) $(into)/share/doc/chroprof
 	$(INSTALL) -m 644 $(MAN:%=$(MADE)/%) $(into)/share/man/man1

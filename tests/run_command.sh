@@ -100,6 +100,56 @@ for file in kept kept.2; do
         fail "kept_$file" "$(head -n 1 "$scratch/log")"; fi
 done
 
+# libraries that call callbacks: each has a name and a line, and is the first finding if it is slow
+flags="-O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls"
+
+# built OUT SOURCE AND FLAGS...: else the test is skipped
+built() {
+    out=$1
+    shift
+    $CC $flags -o "$scratch/$out" "$@" 2>"$scratch/log" ||
+        { skip "$out" "$(head -n 1 "$scratch/log")"; return 1; }
+}
+
+# called PROGRAM WHAT PATTERN: alike, and the callback is the first finding
+called() {
+    plain "$scratch/$1" "$2"
+    profiled --stall 30 "$scratch/$1" "$2"
+    alike "$1_$2_alike"
+    first=$(grep -m 1 -A 2 "The loop was blocked for" "$scratch/err" | tr -s '\n ' ' ')
+    case $first in *": "$3" took"*) ok "$1_$2_first" ;; *) fail "$1_$2_first" "$first" ;; esac
+    says_not "$1_$2_order" "ANOMALIES"
+}
+
+if built libevent tests/run_libevent.c -levent -pthread; then
+    for what in slow nested jump fork thread exit; do
+        called libevent $what 'on_slow (run_libevent.c:*)'
+    done
+    called libevent buffers 'on_data (run_libevent.c:*)'
+    profiled --children "$scratch/libevent" fork
+    plain "$scratch/libevent" fork
+    alike libevent_children_alike
+    says libevent_children "loop 2 of 2"
+    plain "$scratch/libevent" slow
+    profiled sh -c "exec '$scratch/libevent' slow"
+    alike libevent_becomes_alike
+    # without a table of symbols a function has its place in the file
+    strip -o "$scratch/stripped" "$scratch/libevent"
+    called stripped slow 'stripped+0x*'
+fi
+if built exceptions -x c++ tests/run_libevent.c -levent -pthread -lstdc++; then
+    called exceptions jump 'on_slow(int, short, void\*) (run_libevent.c:*)'
+fi
+if built libuv tests/run_libuv.c -luv; then
+    for what in read write check close; do
+        called libuv $what "on_$what (run_libuv.c:*)"
+    done
+    called libuv timer 'on_tick (run_libuv.c:*)'
+    called libuv async 'on_message (run_libuv.c:*)'
+    called libuv file 'on_file (run_libuv.c:*)'
+    called libuv work 'after_work (run_libuv.c:*)'
+fi
+
 # ends of other kinds
 for end in exit killed; do
     plain "$loops" $end poll
@@ -248,10 +298,15 @@ refuses setuid_program 126 "setuid"
 library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
-    wanted="__poll_chk __ppoll_chk epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
+    wanted="__poll_chk __ppoll_chk chroprof_run_function chroprof_run_standin epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
 execve execvp execvpe fexecve poll ppoll pselect select \
 seteuid setresuid setreuid setuid sigaction signal "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi
+    for loop in libevent libuv; do
+        shown=$(nm -D --defined-only "${library%.so}_$loop.so" | awk '{ print $3 }' |
+            grep -v -e '^uv_' -e '^ev' -e '^bufferevent_')
+        if [ -z "$shown" ]; then ok "symbols_$loop"; else fail "symbols_$loop" "$shown"; fi
+    done
 else skip symbols "no nm"; fi
 
 left=$(ls -d "$scratch"/chroprof-run-* 2>/dev/null)

@@ -28,6 +28,7 @@ look() {
     needs 'pkg-config --exists glib-2.0' libglib2.0-dev
     needs 'echo "#include <ev.h>" | $CC -E -x c -' libev-dev
     needs 'echo "#include <event2/http.h>" | $CC -E -x c -' libevent-dev
+    needs 'echo "#include <uv.h>" | $CC -E -x c -' libuv1-dev
     needs 'echo "#include <libunwind.h>" | $CC -E -x c -' libunwind-dev
     needs 'echo "#include <term.h>" | $CC -E -x c -' libncurses-dev
     needs 'test -f /usr/share/i18n/locales/de_DE' locales

@@ -19,6 +19,7 @@ typedef struct code_query {
     uint64_t address;          /* of the instruction, as the module's file counts */
     size_t at, length;         /* of the answer; length 0: nothing is known */
     unsigned calls;
+    bool place;                /* the line is enough: no time for what was inlined */
 } code_query;
 
 typedef struct code_texts {

@@ -125,7 +125,8 @@ static Dwarf_Die *libdw_unit(libdw_module *m, Dwarf_Addr address, Dwarf_Addr *bi
     return NULL;
 }
 
-static void libdw_calls(code_texts *t, code_query *q, Dwarf_Die *unit, Dwarf_Addr address)
+static void libdw_calls(code_texts *t, code_query *q, Dwarf_Die *unit, Dwarf_Addr address,
+                        const char *symbol)
 {
     Dwarf_Line *place = dwarf_getsrc_die(unit, address);
     Dwarf_Die *around = NULL;
@@ -133,14 +134,17 @@ static void libdw_calls(code_texts *t, code_query *q, Dwarf_Die *unit, Dwarf_Add
     const char *file = NULL;
     int line = 0;
     int count = 0;
-    if (dwarf_getscopes(unit, address, &around) > 0) {
+    if (!q->place && dwarf_getscopes(unit, address, &around) > 0) {
         count = dwarf_getscopes_die(around, &scopes);
     }
     if (place != NULL && dwarf_lineno(place, &line) == 0 && line > 0) {
         file = dwarf_linesrc(place, NULL, NULL);
     }
-    libdw_scopes(t, q, unit, scopes, count, libdw_path(libdw_directory(unit), file),
-                 line > 0 ? (uint64_t)line : 0);
+    file = libdw_path(libdw_directory(unit), file);
+    if (q->place) {
+        libdw_call(t, q, symbol, NULL, file, line > 0 ? (uint64_t)line : 0);
+    }
+    libdw_scopes(t, q, unit, scopes, count, file, line > 0 ? (uint64_t)line : 0);
     free(scopes);
     free(around);
 }
@@ -150,11 +154,12 @@ static void libdw_find(libdw_module *module, const code_module *m, code_query *q
     Dwarf_Addr address = q->address + module->bias;
     Dwarf_Addr bias;
     Dwarf_Die *unit = libdw_unit(module, address, &bias);
+    const char *symbol = elf_function(&m->symbols, q->address);
     if (unit != NULL) {
-        libdw_calls(t, q, unit, address - bias);
+        libdw_calls(t, q, unit, address - bias, symbol);
     }
     if (q->calls == 0) {
-        libdw_call(t, q, elf_function(&m->symbols, q->address), NULL, "", 0);
+        libdw_call(t, q, symbol, NULL, "", 0);
     }
     code_end(t, q);
 }

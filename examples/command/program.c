@@ -106,19 +106,20 @@ static bool is_of_this_kind(const program_head *head, const program_head *ours)
            memcmp(head->bytes + 18, ours->bytes + 18, 2) == 0;
 }
 
-/* Whether it names a loader, which a static program does not. */
-static bool has_loader(const program_head *head)
+/* Where the segment is that names a loader; a static program has none. Beyond what was read nobody
+ * knows. 0: there is none. */
+static uint64_t loader_segment(const program_head *head)
 {
     bool wide = head->bytes[4] == 2;
     uint64_t at = head_number(head, wide ? 32 : 28, wide ? 8 : 4);
     uint64_t bytes = head_number(head, wide ? 54 : 42, 2);
     uint64_t count = head_number(head, wide ? 56 : 44, 2);
     for (; count > 0; count--, at += bytes) {
-        if (at >= head->count || head_number(head, at, 4) == 3) {
-            return true;                    /* PT_INTERP; beyond what was read nobody knows */
+        if (at >= head->count || head_number(head, at, 4) == 3) {      /* PT_INTERP */
+            return at;
         }
     }
-    return false;
+    return 0;
 }
 
 static bool judge_elf(const char *path, const program_head *head)
@@ -135,7 +136,7 @@ static bool judge_elf(const char *path, const program_head *head)
                      "chroprof for that one", path);
         return false;
     }
-    if (!has_loader(head)) {
+    if (loader_segment(head) == 0) {
         tool_message("%s is linked statically, so no library can be loaded into it; link it "
                      "dynamically, or add chroprof.h to its source", path);
         return false;
@@ -175,5 +176,31 @@ bool program_can_preload(const char *path)
         }
         path = interpreter;
     }
+    return true;
+}
+
+bool program_loader(const char *path, char *binary, char *loader, size_t size)
+{
+    char interpreter[256];
+    program_head head;
+    for (int scripts = 0; scripts < 4; scripts++) {
+        (void)read_head(path, &head);
+        if (is_elf(&head)) {
+            break;
+        }
+        if (!interpreter_of(&head, interpreter, sizeof interpreter)) {
+            return false;
+        }
+        path = interpreter;
+    }
+    uint64_t segment = is_elf(&head) ? loader_segment(&head) : 0;
+    bool wide = head.bytes[4] == 2;
+    uint64_t at = segment > 0 ? head_number(&head, segment + (wide ? 8 : 4), wide ? 8 : 4) : 0;
+    if (at == 0 || at >= head.count || head.bytes[at] != '/' ||
+        strlen((const char *)head.bytes + at) >= size) {
+        return false;
+    }
+    memcpy(loader, head.bytes + at, strlen((const char *)head.bytes + at) + 1);
+    (void)snprintf(binary, PROGRAM_PATH, "%s", path);
     return true;
 }

@@ -13,4 +13,10 @@ bool program_find(const char *name, char *path, size_t size);
  * script is judged by its interpreter, and what is no program at all is left to the system. */
 bool program_can_preload(const char *path);
 
+#define PROGRAM_PATH 4096
+
+/* The program that the system starts, which for a script is its interpreter, and the loader that it
+ * names. binary has room for PROGRAM_PATH bytes. false: nobody knows. */
+bool program_loader(const char *path, char *binary, char *loader, size_t size);
+
 #endif

@@ -21,6 +21,7 @@
 #include "commands.h"
 #include "diff.h"
 #include "formats.h"
+#include "libraries.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -39,6 +40,7 @@ typedef struct run {
     char program[4096];
     char library[4096];
     char folder[512];
+    char preload[BOARD_LIBRARIES * 600];   /* all that is loaded into it, for LD_PRELOAD */
     preload_board *board;
 } run;
 
@@ -95,9 +97,36 @@ static bool make_board(run *r)
     return r->board != NULL;
 }
 
-static bool make_folder(run *r)
+/* A link to a library that lies beside the first one; it will be loaded as well. */
+static bool add_library(run *r, const char *name)
 {
     char link[1024];
+    char library[4096 + 64];
+    size_t used = strlen(r->preload);
+    (void)snprintf(library, sizeof library, "%.*s%s",
+                   (int)(strlen(r->library) - strlen(BOARD_LIBRARY)), r->library, name);
+    if (!file_in(r, name, link, sizeof link) || access(library, R_OK) != 0 ||
+        symlink(library, link) != 0) {
+        return false;
+    }
+    (void)snprintf(r->preload + used, sizeof r->preload - used, "%s%s", used > 0 ? ":" : "", link);
+    return true;
+}
+
+/* Callbacks have names where the program links a library that calls them. */
+static void add_loop_libraries(run *r)
+{
+    char symbols[1024];
+    loop_libraries found = program_libraries(r->program);
+    bool some = found.libevent && add_library(r, BOARD_LIBEVENT);
+    some = (found.libuv && add_library(r, BOARD_LIBUV)) || some;
+    if (some && file_in(r, BOARD_SYMBOLS, symbols, sizeof symbols)) {
+        write_functions(r->program, symbols);
+    }
+}
+
+static bool make_folder(run *r)
+{
     const char *where = getenv("TMPDIR");
     if (where == NULL || where[0] != '/' || strlen(where) > 300 || strpbrk(where, " :") != NULL) {
         where = "/tmp";
@@ -109,11 +138,11 @@ static bool make_folder(run *r)
         r->folder[0] = '\0';
         return false;
     }
-    if (!file_in(r, BOARD_LIBRARY, link, sizeof link) || symlink(r->library, link) != 0 ||
-        !make_board(r)) {
+    if (!add_library(r, BOARD_LIBRARY) || !make_board(r)) {
         tool_message("run: %s: %s", r->folder, strerror(errno));
         return false;
     }
+    add_loop_libraries(r);
     return true;
 }
 
@@ -169,12 +198,11 @@ static void pass_signals_on(void)
 
 static void set_environment(const run *r)
 {
-    char text[4096 + 512];
+    char text[4096 + sizeof r->preload];
     char options[64];
     const char *before = getenv("LD_PRELOAD");
     bool more = before != NULL && before[0] != '\0';
-    (void)snprintf(text, sizeof text, "%s/" BOARD_LIBRARY "%s%s", r->folder, more ? ":" : "",
-                   more ? before : "");
+    (void)snprintf(text, sizeof text, "%s%s%s", r->preload, more ? ":" : "", more ? before : "");
     (void)snprintf(options, sizeof options, "%" PRIu64 " %d %d", r->stall_ns, r->wall,
                    r->children);
     (void)setenv("LD_PRELOAD", text, 1);
@@ -413,6 +441,10 @@ static const char run_text[] =
     "own. The wait is idle; the code until the next wait is a task with the name of the wait,\n"
     "and is sampled. When the program has ended, in any way, the report goes to standard error.\n"
     "Meanwhile chroprof top PID and chroprof dump PID show it.\n"
+    "\n"
+    "Where PROGRAM itself links libevent 2 or libuv, not statically, each callback is a task\n"
+    "with the name of its function; file and line come from debug information. Callbacks that\n"
+    "neither that nor the dynamic linker knows have their place in the file, as in server+0x1f0.\n"
     "\n"
     "Functions are found by frame pointers: build with -fno-omit-frame-pointer, or only the\n"
     "innermost function is known. A call of poll in a callback counts as idle. A static or\n"

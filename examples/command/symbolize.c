@@ -94,14 +94,13 @@ static void symbolize_free(symbolize *s)
 
 /* >>symbolize modules: which file answers for a module */
 
-/* The file of separate debug information, which goes by the build id. */
-static bool open_debug_file(const symbolize *s, code_module *m, const char *id, char *path,
-                            size_t size)
+bool open_debug_file(code_module *m, const char *debug, const char *id, char *path, size_t size)
 {
     if (strlen(id) < 3) {
         return false;
     }
-    (void)snprintf(path, size, "%s/.build-id/%.2s/%s.debug", s->debug, id, id + 2);
+    (void)snprintf(path, size, "%s/.build-id/%.2s/%s.debug",
+                   debug != NULL ? debug : SYMBOLIZE_DEBUG, id, id + 2);
     if (elf_file_open(&m->elf, path) != NULL) {
         return false;
     }
@@ -151,7 +150,7 @@ static void find_in_module(symbolize *s, const module_row *row, size_t count)
         no_module(path, "its build id is malformed");
         return;
     }
-    if (!open_debug_file(s, &m, id, debug, sizeof debug) && !open_own_file(&m, path, id)) {
+    if (!open_debug_file(&m, s->debug, id, debug, sizeof debug) && !open_own_file(&m, path, id)) {
         return;
     }
     elf_symbols_read(&m.symbols, &m.elf);
@@ -225,7 +224,7 @@ static void symbolize_find(symbolize *s)
 
 static void name_row(symbolize *s, stack_row *row, const char *name)
 {
-    code_query q = { 0, 0, 0, 0 };
+    code_query q = { 0, 0, 0, 0, false };
     code_call(&s->texts, &q, name, "", 0);
     code_end(&s->texts, &q);
     row->at = q.at;
@@ -291,7 +290,7 @@ bool profile_symbolize(profile_text *p, const char *debug)
     }
     memset(&s, 0, sizeof s);
     s.profile = p;
-    s.debug = debug != NULL ? debug : SYMBOLIZE_DEBUG;
+    s.debug = debug;
     ok = symbolize_read(&s);
     if (ok) {
         symbolize_find(&s);

@@ -12,6 +12,10 @@
 #define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN", decimal numbers */
 #define BOARD_FILE "board"
 #define BOARD_LIBRARY "chroprof_run.so"
+#define BOARD_LIBEVENT "chroprof_run_libevent.so"     /* loaded where the program links it, */
+#define BOARD_LIBUV "chroprof_run_libuv.so"           /* so */
+#define BOARD_LIBRARIES 3      /* of ours, at most */
+#define BOARD_SYMBOLS "symbols"
 #define BOARD_THREADS 64       /* that have profiles, in one process */
 
 /* All of it zero at first. Threads and processes add to it with atomic operations. */
@@ -25,5 +29,19 @@ typedef struct preload_board {
     int32_t unsampled_why;     /* chroprof_result */
     int32_t taken_signal;      /* of the sampler, that the program took for itself; 0: none */
 } preload_board;
+
+/* The file of functions of the program itself, for libraries that call it: this, the rows by
+ * address, their texts. */
+typedef struct board_symbol {
+    uint64_t address;          /* as the program's file counts */
+    uint32_t name, file;       /* offsets in the file of symbols */
+    uint32_t line;             /* 0: not known */
+    uint32_t unused;
+} board_symbol;
+
+typedef struct board_symbols {
+    uint64_t device, inode;    /* of the program */
+    uint64_t count;
+} board_symbols;
 
 #endif

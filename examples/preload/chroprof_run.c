@@ -16,6 +16,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,6 +29,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,12 +40,12 @@
 #define CHROPROF_IMPLEMENTATION
 #include "../../chroprof.h"
 #include "board.h"
-
-#define EXPORT __attribute__((__visibility__("default")))
+#include "callbacks.h"
 
 #define PROFILE_BYTES ((size_t)1 << 20)
 #define STACK_BYTES ((uintptr_t)64 << 10)       /* that a thread must have left to get a profile */
 #define SPARED_SIGNALS 8       /* the first real-time signals are left to the program */
+#define CALLBACK_DEPTH 64      /* callbacks that run inside each other; inner ones have no frame */
 
 /* >>functions that the program meant to call. Until the constructor has found them, and where a
  * function is not there, the system call does. */
@@ -108,7 +111,10 @@ typedef struct seat {
     volatile bool busy;        /* an event is under way: whoever interrupts it must not send more */
     volatile bool waits;       /* the thread is in one of the waits */
     volatile bool slice;       /* the site has been entered */
+    volatile bool inside;      /* that wait is in a callback */
     uintptr_t stack;           /* where that wait was called */
+    uintptr_t callbacks[CALLBACK_DEPTH];   /* that run, outermost first: where on the stack */
+    volatile uint32_t depth;
 } seat;
 
 static seat seats[BOARD_THREADS];
@@ -334,7 +340,8 @@ static bool begin_profile(seat *s)
     chroprof_result result;
     s->busy = true;
     s->signal = 0;
-    s->waits = s->slice = false;
+    s->waits = s->slice = s->inside = false;
+    s->depth = 0;
     errno = 0;
     result = map_profile(s);
     if (result == CHROPROF_OK) {
@@ -395,6 +402,16 @@ static seat *take_seat(void)
     return s;
 }
 
+/* Callbacks that were called at this place of the stack or further in, and are no more: they were
+ * left by a jump or an exception. */
+static inline __attribute__((__always_inline__)) void drop_callbacks(seat *s, uintptr_t stack)
+{
+    while (s->depth > 0 && s->callbacks[s->depth - 1] <= stack) {
+        s->depth--;
+        chroprof_leave(&s->profile);
+    }
+}
+
 static void end_profile(void *of)
 {
     seat *s = (seat *)of;
@@ -404,6 +421,10 @@ static void end_profile(void *of)
         return;
     }
     s->busy = true;
+    if (s->waits && s->inside) {
+        chroprof_loop_leave(&s->profile);
+    }
+    drop_callbacks(s, UINTPTR_MAX);
     if (s->slice) {
         chroprof_leave(&s->profile);
     }
@@ -449,6 +470,34 @@ static seat *seat_of_wait(uintptr_t stack)
     return s;
 }
 
+/* A wait in a callback is idle, and is not that callback's; it may be a loop of its own. */
+static inline __attribute__((__always_inline__)) void begin_idle(seat *s, uintptr_t stack)
+{
+    if (s->waits && s->inside) {            /* a jump has left that one */
+        chroprof_loop_leave(&s->profile);
+    }
+    drop_callbacks(s, stack);
+    s->inside = s->depth > 0;
+    if (s->inside) {
+        chroprof_loop_enter(&s->profile);
+    } else if (s->slice) {
+        chroprof_leave(&s->profile);
+        s->slice = false;
+    }
+    chroprof_idle_enter(&s->profile);
+}
+
+static inline __attribute__((__always_inline__)) void end_idle(seat *s, const chroprof_site *site)
+{
+    chroprof_idle_leave(&s->profile);
+    if (s->inside) {
+        chroprof_loop_leave(&s->profile);
+    } else {
+        chroprof_enter(&s->profile, site);
+        s->slice = true;
+    }
+}
+
 /* Call and return are in the frame of the function that the program calls, so that the sampler
  * finds the loop one frame further out. */
 static inline __attribute__((__always_inline__)) seat *begin_wait(void)
@@ -458,11 +507,7 @@ static inline __attribute__((__always_inline__)) seat *begin_wait(void)
     seat *s = seat_of_wait(stack);
     if (s != NULL) {
         s->busy = true;
-        if (s->slice) {
-            chroprof_leave(&s->profile);
-        }
-        s->slice = false;
-        chroprof_idle_enter(&s->profile);
+        begin_idle(s, stack);
         s->stack = stack;
         s->waits = true;
         s->busy = false;
@@ -477,9 +522,7 @@ static inline __attribute__((__always_inline__)) void end_wait(seat *s, const ch
     if (s != NULL && s == own && s->waits && is_awake()) {
         s->busy = true;
         s->waits = false;
-        chroprof_idle_leave(&s->profile);
-        chroprof_enter(&s->profile, site);
-        s->slice = true;
+        end_idle(s, site);
         s->busy = false;
     }
     errno = error;
@@ -789,6 +832,295 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     return result;
 }
 
+/* >>callbacks: what libraries of event loops call has a frame of its own, under its name. Beside
+ * this library chroprof run loads a small one for each of them that the program links, which stands
+ * in front of the functions that take callbacks, and hands on a stand-in made here.
+ *
+ * There is one stand-in a function, not one a registration. It gets what the function would get,
+ * knows which one to call, and lives as long as the process. So nothing is allocated or freed, and
+ * whatever the program does with its events, there is nothing to go stale. */
+
+typedef uintptr_t word;
+
+/* Five words or fewer go to a function in registers there, whatever their types; floating point
+ * numbers and structs are in no callback of these libraries. */
+#if UINTPTR_MAX == UINT64_MAX && (defined(__x86_64__) || defined(__aarch64__) || \
+                                  (defined(__riscv) && __riscv_xlen == 64))
+#define HAS_STANDINS 1
+#else
+#define HAS_STANDINS 0
+#endif
+
+#define STANDINS 512           /* a power of two */
+#define NAME_BYTES 128
+
+typedef struct watched_function {
+    callback *function;        /* atomic; NULL: this row is free */
+    uint32_t named;            /* atomic; 1: the site can be read */
+    bool inner;                /* the library's own, which is left alone */
+    chroprof_site site;
+    char name[NAME_BYTES];
+} watched_function;
+
+static watched_function functions[HAS_STANDINS ? STANDINS : 1];
+
+/* As a wait does, in the frame of the function that calls. NULL: no frame was begun. */
+static inline __attribute__((__always_inline__)) seat *
+begin_callback(const watched_function *w, uintptr_t stack)
+{
+    seat *s = own;
+    int error = errno;
+    if (s == NULL || s->busy || s->waits || !is_awake() || s->generation != generation ||
+        __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) == 0) {
+        return NULL;
+    }
+    s->busy = true;
+    drop_callbacks(s, stack);
+    if (s->depth < CALLBACK_DEPTH) {
+        chroprof_enter(&s->profile, &w->site);
+        s->callbacks[s->depth] = stack;
+        s->depth++;
+    }
+    s->busy = false;
+    errno = error;
+    return s;
+}
+
+/* Nothing, where the callback has forked, or has ended the profile. */
+static inline __attribute__((__always_inline__)) void end_callback(seat *s, uintptr_t stack)
+{
+    int error = errno;
+    if (s == NULL || s != own || s->busy || s->waits || !is_awake() ||
+        s->generation != generation) {
+        return;
+    }
+    s->busy = true;
+    drop_callbacks(s, stack);
+    s->busy = false;
+    errno = error;
+}
+
+#if HAS_STANDINS
+typedef word any_callback(word, word, word, word, word);
+
+static __attribute__((__noinline__)) word call_function(word a, word b, word c, word d, word e,
+                                                        size_t index)
+{
+    const watched_function *w = &functions[index];
+    uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
+    seat *s = begin_callback(w, stack);
+    word result = ((any_callback *)w->function)(a, b, c, d, e);
+    end_callback(s, stack);
+    return result;
+}
+
+/* 512 functions, with their numbers in hexadecimal. */
+#define STANDIN(n)                                                                                 \
+    static word standin_##n(word a, word b, word c, word d, word e)                                \
+    {                                                                                              \
+        return call_function(a, b, c, d, e, 0x##n);                                                \
+    }
+#define SIXTEEN(what, n)                                                                           \
+    what(n##0) what(n##1) what(n##2) what(n##3) what(n##4) what(n##5) what(n##6) what(n##7)        \
+    what(n##8) what(n##9) what(n##a) what(n##b) what(n##c) what(n##d) what(n##e) what(n##f)
+#define SIXTEEN_TIMES(what, n)                                                                     \
+    SIXTEEN(what, n##0) SIXTEEN(what, n##1) SIXTEEN(what, n##2) SIXTEEN(what, n##3)                \
+    SIXTEEN(what, n##4) SIXTEEN(what, n##5) SIXTEEN(what, n##6) SIXTEEN(what, n##7)                \
+    SIXTEEN(what, n##8) SIXTEEN(what, n##9) SIXTEEN(what, n##a) SIXTEEN(what, n##b)                \
+    SIXTEEN(what, n##c) SIXTEEN(what, n##d) SIXTEEN(what, n##e) SIXTEEN(what, n##f)
+#define STANDIN_NAME(n) standin_##n,
+
+SIXTEEN_TIMES(STANDIN, 0)
+SIXTEEN_TIMES(STANDIN, 1)
+
+static any_callback *const standins[STANDINS] = {
+    SIXTEEN_TIMES(STANDIN_NAME, 0) SIXTEEN_TIMES(STANDIN_NAME, 1)
+};
+
+/* Where they lie: no program's function is among them. */
+static uintptr_t standins_low = UINTPTR_MAX;
+static uintptr_t standins_high;
+
+static void find_standins(void)
+{
+    for (size_t i = 0; i < STANDINS; i++) {
+        uintptr_t at = (uintptr_t)standins[i];
+        standins_low = at < standins_low ? at : standins_low;
+        standins_high = at > standins_high ? at : standins_high;
+    }
+}
+
+static bool is_standin(callback *function)
+{
+    return (uintptr_t)function >= standins_low && (uintptr_t)function <= standins_high;
+}
+
+/* What chroprof run found out about the functions of the program itself; NULL: nothing. */
+static const board_symbols *symbols;
+
+static const board_symbol *symbol_at(uint64_t address)
+{
+    const board_symbol *rows = symbols != NULL ? (const board_symbol *)(symbols + 1) : NULL;
+    uint64_t from = 0;
+    uint64_t to = rows != NULL ? symbols->count : 0;
+    while (from < to) {
+        uint64_t middle = from + (to - from) / 2;
+        if (rows[middle].address == address) {
+            return &rows[middle];
+        }
+        if (rows[middle].address < address) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return NULL;
+}
+
+/* The module's name without folders; the program is "" to the loader. */
+static const char *name_of_module(const struct link_map *module, char *text, size_t size)
+{
+    const char *path = module->l_name;
+    if (path[0] == '\0') {
+        ssize_t length = readlink("/proc/self/exe", text, size - 1);
+        text[length > 0 ? length : 0] = '\0';
+        path = text;
+    }
+    return strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+}
+
+static bool begins_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+/* Their own callbacks are no tasks: their time stays with what waited. */
+static bool is_loop_library(const char *module)
+{
+    return begins_with(module, "libevent-") || begins_with(module, "libevent_") ||
+           begins_with(module, "libevent.so") || begins_with(module, "libuv.so");
+}
+
+/* By what chroprof run knows, by the loader, or by its place in the module. */
+static void name_function(watched_function *w, const Dl_info *facts, const struct link_map *module)
+{
+    char path[1024];
+    const char *name = name_of_module(module, path, sizeof path);
+    uint64_t address = (uint64_t)((uintptr_t)w->function - module->l_addr);
+    const board_symbol *known = module->l_name[0] == '\0' ? symbol_at(address) : NULL;
+    w->inner = module->l_name[0] != '\0' && is_loop_library(name);
+    w->site.name = w->name;
+    w->site.file = NULL;
+    w->site.line = 0;
+    if (known != NULL) {
+        w->site.name = (const char *)symbols + known->name;
+        w->site.file = known->line > 0 ? (const char *)symbols + known->file : NULL;
+        w->site.line = known->line;
+    } else if (facts->dli_sname != NULL &&
+               (uintptr_t)facts->dli_saddr == (uintptr_t)w->function) {
+        (void)snprintf(w->name, sizeof w->name, "%s", facts->dli_sname);
+    } else {
+        (void)snprintf(w->name, sizeof w->name, "%.80s+0x%" PRIx64, name, address);
+    }
+}
+
+static void watch_function(watched_function *w)
+{
+    Dl_info facts;
+    struct link_map *module = NULL;
+    int error = errno;
+    const void *code = (const void *)(uintptr_t)w->function;
+    if (dladdr1(code, &facts, (void **)&module, RTLD_DL_LINKMAP) != 0 && module != NULL) {
+        name_function(w, &facts, module);
+        __atomic_store_n(&w->named, 1, __ATOMIC_RELEASE);
+    }
+    errno = error;
+}
+
+/* The row of a function, which is taken at its first registration; SIZE_MAX: there are too many. */
+static size_t row_of_function(callback *function)
+{
+    size_t at = (size_t)(((uintptr_t)function * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+    for (size_t tries = 0; tries < STANDINS; tries++, at++) {
+        watched_function *w = &functions[at % STANDINS];
+        callback *found = __atomic_load_n(&w->function, __ATOMIC_ACQUIRE);
+        if (found == NULL &&
+            __atomic_compare_exchange_n(&w->function, &found, function, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+            watch_function(w);
+            return at % STANDINS;
+        }
+        if (found == function) {
+            return at % STANDINS;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* As far as the thread that registers it first has found out. */
+static bool is_inner(const watched_function *w)
+{
+    return __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) != 0 && w->inner;
+}
+
+EXPORT callback *chroprof_run_standin(callback *function)
+{
+    size_t row;
+    if (function == NULL || !is_awake() || is_standin(function)) {
+        return function;
+    }
+    row = row_of_function(function);
+    return row == SIZE_MAX || is_inner(&functions[row]) ? function : (callback *)standins[row];
+}
+
+EXPORT callback *chroprof_run_function(callback *standin)
+{
+    for (size_t i = 0; is_standin(standin) && i < STANDINS; i++) {
+        if ((callback *)standins[i] == standin) {
+            return functions[i].function;
+        }
+    }
+    return standin;
+}
+
+/* Before the first registration. */
+static void begin_standins(void)
+{
+    char path[sizeof folder + 16];
+    struct stat facts;
+    const board_symbols *found = MAP_FAILED;
+    int file;
+    find_standins();
+    (void)snprintf(path, sizeof path, "%s/" BOARD_SYMBOLS, folder);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && fstat(file, &facts) == 0 && (size_t)facts.st_size >= sizeof *found) {
+        found = (const board_symbols *)mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE,
+                                            file, 0);
+    }
+    if (file >= 0) {
+        (void)close(file);
+    }
+    if (found != MAP_FAILED && stat("/proc/self/exe", &facts) == 0 &&
+        found->device == (uint64_t)facts.st_dev && found->inode == (uint64_t)facts.st_ino) {
+        symbols = found;
+    }
+}
+#else
+EXPORT callback *chroprof_run_standin(callback *function)
+{
+    return function;
+}
+
+EXPORT callback *chroprof_run_function(callback *standin)
+{
+    return standin;
+}
+
+static void begin_standins(void)
+{
+}
+#endif
+
 /* >>users: a daemon that root starts gives up its rights, often before its first wait. The folder
  * and the board go to the user that it becomes. */
 
@@ -849,7 +1181,7 @@ extern char **environ;
 #define EXEC_WORDS 65536       /* arguments or variables; with more of them exec is left alone */
 
 static pid_t watched_process;  /* 0: none */
-static char given_preload[sizeof folder + 64];
+static char given_preload[BOARD_LIBRARIES * (sizeof folder + 64)];
 static char given_folder[sizeof folder + 32];
 static char given_options[96];
 
@@ -894,7 +1226,10 @@ static bool takes_library(const char *path)
 /* As the user that it is now: the loader would say that it can't. */
 static bool can_load_library(void)
 {
-    return euidaccess(given_preload + sizeof "LD_PRELOAD", R_OK) == 0;
+    char first[sizeof folder + 64];
+    const char *all = given_preload + sizeof "LD_PRELOAD";
+    (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(all, ":"), all);
+    return euidaccess(first, R_OK) == 0;
 }
 
 static bool goes_along(const char *path, char *const *variables)
@@ -1062,17 +1397,32 @@ static void remove_variable(char **variables, const char *name)
     *to = NULL;
 }
 
-/* Children load what the user wanted them to load: what stands behind the first colon. */
-static void remove_library(char **variables)
+/* How much of LD_PRELOAD is ours: libraries in the folder, which stand first. */
+static size_t our_libraries(const char *preload)
+{
+    size_t length = strlen(folder);
+    size_t at = 0;
+    while (strncmp(preload + at, folder, length) == 0 && preload[at + length] == '/') {
+        at += strcspn(preload + at, ":");
+        if (preload[at] == '\0') {
+            break;
+        }
+        at++;
+    }
+    return at;
+}
+
+/* Children load what the user wanted them to load. */
+static void remove_libraries(char **variables)
 {
     char *entry = NULL;
     char *rest;
     for (char **at = variables; *at != NULL && entry == NULL; at++) {
         entry = has_name(*at, "LD_PRELOAD") ? *at + sizeof "LD_PRELOAD" : NULL;
     }
-    rest = entry != NULL ? strchr(entry, ':') : NULL;
-    if (rest != NULL) {
-        memmove(entry, rest + 1, strlen(rest));
+    rest = entry != NULL ? entry + our_libraries(entry) : NULL;
+    if (rest != NULL && *rest != '\0') {
+        memmove(entry, rest, strlen(rest) + 1);
     } else {
         remove_variable(variables, "LD_PRELOAD");
     }
@@ -1083,14 +1433,16 @@ static void clean_environment(char **variables)
 {
     const char *preload = getenv("LD_PRELOAD");
     const char *options = getenv(BOARD_OPTIONS);
-    size_t length = preload != NULL ? strcspn(preload, ":") : 0;
-    if (length < sizeof folder + 32 && options != NULL) {
-        (void)snprintf(given_preload, sizeof given_preload, "LD_PRELOAD=%.*s", (int)length, preload);
+    size_t length = preload != NULL ? our_libraries(preload) : 0;
+    length -= length > 0 && preload[length - 1] == ':';
+    if (length < sizeof given_preload - 16 && options != NULL) {
+        (void)snprintf(given_preload, sizeof given_preload, "LD_PRELOAD=%.*s", (int)length,
+                       preload);
         (void)snprintf(given_folder, sizeof given_folder, BOARD_FOLDER "=%s", folder);
         (void)snprintf(given_options, sizeof given_options, BOARD_OPTIONS "=%s", options);
         watched_process = getpid();
     }
-    remove_library(variables);
+    remove_libraries(variables);
     remove_variable(variables, BOARD_FOLDER);
     remove_variable(variables, BOARD_OPTIONS);
 }
@@ -1152,6 +1504,7 @@ __attribute__((__constructor__)) static void start(void)
     page = board != NULL ? make_awake() : NULL;
     if (page != NULL && pthread_key_create(&at_thread_end, end_profile) == 0) {
         note(&board->loaded);
+        begin_standins();
         __atomic_store_n(page, 1, __ATOMIC_SEQ_CST);
         awake = page;                       /* only now: whoever sees it may use the board */
     }

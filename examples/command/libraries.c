@@ -1,0 +1,240 @@
+/* libraries.c - see libraries.h */
+
+#include "libraries.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../preload/board.h"
+#include "buffer.h"
+#include "code.h"
+#include "demangle.h"
+#include "elf.h"
+#include "json.h"
+#include "program.h"
+#include "symbolize.h"
+
+/* Of more functions only the names are asked: lines take 10 ms a thousand. */
+#define LINES_MOST 20000
+#define NAME_MOST 200
+
+/* >>libraries: what the loader lists, as ldd shows it */
+
+static void become_loader(const char *loader, const char *program, int out)
+{
+    static char list[] = "--list";
+    char *words[] = { (char *)(uintptr_t)loader, list, (char *)(uintptr_t)program, NULL };
+    int nothing = open("/dev/null", O_RDWR);
+    if (nothing >= 0 && dup2(out, 1) == 1 && dup2(nothing, 0) == 0 && dup2(nothing, 2) == 2) {
+        (void)execv(loader, words);
+    }
+    _exit(127);
+}
+
+static void note_library(loop_libraries *found, const char *line)
+{
+    line += strspn(line, " \t");
+    found->libevent = found->libevent || strncmp(line, "libevent-", 9) == 0 ||
+                      strncmp(line, "libevent_core-", 14) == 0;
+    found->libuv = found->libuv || strncmp(line, "libuv.so", 8) == 0;
+}
+
+static void read_libraries(loop_libraries *found, int in)
+{
+    char line[4096];
+    FILE *list = fdopen(in, "r");
+    while (list != NULL && fgets(line, sizeof line, list) != NULL) {
+        note_library(found, line);
+    }
+    (void)(list != NULL ? fclose(list) : close(in));
+}
+
+loop_libraries program_libraries(const char *program)
+{
+    const loop_libraries none = { false, false };
+    loop_libraries found = none;
+    char loader[512];
+    char binary[4096];
+    int ends[2];
+    int status = 1;
+    pid_t child;
+    if (!program_loader(program, binary, loader, sizeof loader) || pipe(ends) != 0) {
+        return none;
+    }
+    (void)fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        become_loader(loader, binary, ends[1]);
+    }
+    (void)close(ends[1]);
+    read_libraries(&found, ends[0]);
+    if (child > 0) {
+        (void)waitpid(child, &status, 0);
+    }
+    return status == 0 ? found : none;
+}
+
+/* >>functions */
+
+typedef struct function_list {
+    code_module module;
+    code_query *queries;       /* one a function, by address; NULL: no lines */
+    code_texts texts;
+    board_symbol *rows;
+    size_t count;
+    byte_buffer names;
+    char file[4096];           /* of the last row, which neighbors often share, */
+    uint32_t file_at;          /* and where it is */
+} function_list;
+
+/* Where a text will be in the file: behind the head and the rows. */
+static uint32_t put_text(function_list *l, const char *text)
+{
+    size_t at = sizeof(board_symbols) + l->count * sizeof *l->rows + l->names.used;
+    size_t length = strnlen(text, NAME_MOST);
+    bool ok = at < UINT32_MAX && buffer_add(&l->names, text, length) == 0 &&
+              buffer_add(&l->names, "", 1) == 0;
+    return ok ? (uint32_t)at : 0;
+}
+
+static void put_name(function_list *l, board_symbol *row, const char *name)
+{
+    char *readable = demangled(name);
+    row->name = put_text(l, readable != NULL ? readable : name);
+    free(readable);
+}
+
+/* The file with its symbols: of separate debug information, else its own. */
+static bool open_functions(code_module *m, const char *binary, char *debug, size_t size)
+{
+    char id[sizeof m->elf.build_id];
+    m->path = binary;
+    if (elf_file_open(&m->elf, binary) != NULL) {
+        return false;
+    }
+    memcpy(id, m->elf.build_id, sizeof id);
+    elf_file_close(&m->elf);
+    return open_debug_file(m, NULL, id, debug, size) || elf_file_open(&m->elf, binary) == NULL;
+}
+
+/* Where the function's code begins; where that is a call that was inlined, nobody knows. */
+static void put_line(function_list *l, board_symbol *row, const code_query *q)
+{
+    char object[8192];
+    char file[4096];
+    json_text name = { "", 0 };
+    json_text inlined = { "", 0 };
+    uint64_t line = 0;
+    json_reader r;
+    const json_field fields[] = {
+        JSON_TEXT("file", &name), JSON_NUMBER("line", &line), JSON_VALUE("inlined", &inlined)
+    };
+    if (q->length == 0 || q->length > sizeof object - 2) {
+        return;
+    }
+    object[0] = '{';
+    memcpy(object + 1, l->texts.bytes.bytes + q->at + 1, q->length - 1);
+    object[q->length] = '}';
+    r = json_read("functions", object, q->length + 1);
+    if (!JSON_FIELDS(&r, fields) || inlined.length > 2 || line == 0 || line > UINT32_MAX ||
+        !json_unescape(name, file, sizeof file) || file[0] == '\0') {
+        return;
+    }
+    if (l->file_at == 0 || strcmp(file, l->file) != 0) {
+        memcpy(l->file, file, sizeof file);
+        l->file_at = put_text(l, file);
+    }
+    row->file = l->file_at;
+    row->line = row->file > 0 ? (uint32_t)line : 0;
+}
+
+/* Symbols of one address are names of one function. */
+static void drop_other_names(elf_symbols *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        if (kept == 0 || s->list[i].address != s->list[kept - 1].address) {
+            s->list[kept++] = s->list[i];
+        }
+    }
+    s->count = kept;
+}
+
+static void find_lines(function_list *l)
+{
+    const elf_symbols *s = &l->module.symbols;
+    l->queries = s->count <= LINES_MOST ? (code_query *)calloc(s->count, sizeof *l->queries) : NULL;
+    for (size_t i = 0; l->queries != NULL && i < s->count; i++) {
+        l->queries[i].address = s->list[i].address;
+        l->queries[i].place = true;
+    }
+    if (l->queries != NULL) {
+        code_find(&l->module, l->queries, s->count, &l->texts);
+    }
+}
+
+static void fill_rows(function_list *l)
+{
+    const elf_symbols *s = &l->module.symbols;
+    for (size_t i = 0; i < l->count; i++) {
+        l->rows[i].address = s->list[i].address;
+        put_name(l, &l->rows[i], (const char *)s->names + s->list[i].name);
+        if (l->queries != NULL && !l->texts.failed) {
+            put_line(l, &l->rows[i], &l->queries[i]);
+        }
+    }
+}
+
+static void write_list(const function_list *l, const struct stat *program, const char *path)
+{
+    board_symbols head;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    memset(&head, 0, sizeof head);
+    head.device = (uint64_t)program->st_dev;
+    head.inode = (uint64_t)program->st_ino;
+    head.count = l->count;
+    if (file != NULL) {
+        bool ok = fwrite(&head, sizeof head, 1, file) == 1 &&
+                  fwrite(l->rows, sizeof *l->rows, l->count, file) == l->count &&
+                  fwrite(l->names.bytes, 1, l->names.used, file) == l->names.used;
+        ok = fclose(file) == 0 && ok;
+        if (!ok) {
+            (void)unlink(path);             /* half of it would be read */
+        }
+    }
+}
+
+void write_functions(const char *program, const char *path)
+{
+    static function_list l;
+    char binary[4096];
+    char debug[4096];
+    char loader[512];
+    struct stat facts;
+    if (!program_loader(program, binary, loader, sizeof loader) || stat(binary, &facts) != 0 ||
+        !open_functions(&l.module, binary, debug, sizeof debug)) {
+        return;
+    }
+    elf_symbols_read(&l.module.symbols, &l.module.elf);
+    drop_other_names(&l.module.symbols);
+    l.rows = (board_symbol *)calloc(l.module.symbols.count + 1, sizeof *l.rows);
+    if (l.rows != NULL && l.module.symbols.count > 0) {
+        l.count = l.module.symbols.count;
+        find_lines(&l);
+        fill_rows(&l);
+        write_list(&l, &facts, path);
+    }
+    elf_symbols_free(&l.module.symbols);
+    elf_file_close(&l.module.elf);
+    free(l.rows);
+    free(l.queries);
+    free(l.texts.bytes.bytes);
+    free(l.names.bytes);
+}

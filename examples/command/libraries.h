@@ -1,0 +1,21 @@
+/* libraries.h - what chroprof run must know of a program before it starts: which libraries of event
+ * loops it links, and where its own functions are, so that their callbacks have names. */
+
+#ifndef COMMAND_LIBRARIES_H
+#define COMMAND_LIBRARIES_H
+
+#include <stdbool.h>
+
+typedef struct loop_libraries {
+    bool libevent, libuv;
+} loop_libraries;
+
+/* As its loader lists them, directly or through other libraries. Does not start the program. None,
+ * where nobody knows. */
+loop_libraries program_libraries(const char *program);
+
+/* Writes the functions of a program, as board_symbols, to a new file. Without it callbacks have the
+ * names that the dynamic linker knows. */
+void write_functions(const char *program, const char *path);
+
+#endif
