@@ -312,7 +312,9 @@ ERRORS AND DROPS
  Histograms: no percentiles for that site, until it has taken twice as much time as the least site
  that has them. Then it takes them over, and chroprof_rank.measured tells how many slices they
  rest on. The reports show anomalies and full tables whenever there are any. Calls on a NULL or
- zeroed profile do nothing.
+ zeroed profile do nothing. So do calls on a handle that was never set (a chroprof on the stack):
+ its word `way` is not one of ours, and chroprof_why_off says so. What a valid handle left in that
+ memory can't be told from one.
 
 OUTPUT FORMATS
 
@@ -1110,10 +1112,7 @@ typedef struct chroprof {
     struct chroprof__histograms *histograms;
     struct chroprof__octave *octaves;          /* theirs */
     uint32_t rows;         /* of the futures */
-    bool on;               /* events are taken, the short way */
-    bool detour;           /* events go the long way: another clock, the sampler, inside on_stall */
-    bool taking;           /* events are taken, on either way */
-    bool sampling;         /* the sampler runs */
+    uint32_t way;          /* which way events take; 0: zeroed, else a word of ours */
     uint64_t (*clock)(void *user);
     void *clock_user;
     void (*on_stall)(void *user, const chroprof_stall *stall);
@@ -1122,6 +1121,7 @@ typedef struct chroprof {
     bool in_callback;      /* on_stall is being called */
     bool stall_due;        /* the event under way ended a stall */
     bool view;             /* a block that nobody writes */
+    bool sampling;         /* the sampler runs */
     bool sampler_ignored;  /* the sampler's signal was ignored before */
     void *mapped;          /* by chroprof_map */
     size_t mapped_bytes;
@@ -1158,8 +1158,8 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
  * ended. It is not trusted: every size, offset, index, string and link is checked, and no bytes in
  * it can make this or a later read fail. size may be larger than the block. On success *view takes
  * every read and every output of this interface, and ignores events; the block must stay as it is
- * while the view is in use and is never written to. On any error *view is zeroed and the reason is
- * returned: CHROPROF_ERR_BUSY if a program changes the block or died while it did, which
+ * while the view is in use and is never written to. On any error *view is as after a failed
+ * chroprof_init: CHROPROF_ERR_BUSY if a program changes the block or died while it did, which
  * chroprof_snapshot mends. Cost: reads the block once. Any thread. */
 CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size);
 
@@ -1231,7 +1231,8 @@ CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t 
 /* In a forked child: begins a profile of its own with the options, clock and callbacks of the
  * parent's, in the file at path as chroprof_map does, or, path NULL, in memory that chroprof_unmap
  * frees. If a program owns that file, as a daemon's parent may, this waits up to a second for it to
- * end. On an error *p is zeroed. Does nothing on a profile that chroprof_map did not start. */
+ * end. On an error p is as after a failed chroprof_init. Does nothing on a profile that
+ * chroprof_map did not start. */
 CHROPROF_API chroprof_result chroprof_fork_child(chroprof *p, const char *path);
 
 /* Brings the profile up to now, says in the file that it ended well, and lets it go; the file
@@ -1249,8 +1250,9 @@ CHROPROF_API chroprof_result chroprof_file_owner(const char *path);
 CHROPROF_API const char *chroprof_result_text(chroprof_result r);
 
 /* Why p takes no events, a static text with what to do; "" if it does. It tells a failed
- * chroprof_init or chroprof_map from one that never was, and from a profile that is switched off.
- * The text report and the JSON say the same. Never NULL. Any thread that may read p. */
+ * chroprof_init or chroprof_map from one that never was, a zeroed handle from one that was never
+ * set, and a profile that is switched off. The text report and the JSON say the same. Never NULL.
+ * Any thread that may read p. */
 CHROPROF_API const char *chroprof_why_off(const chroprof *p);
 
 /* Figures, profile time and windows to zero, as of the last event; sites, paths, live futures and
@@ -2813,21 +2815,56 @@ CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t 
     return (const char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + offset;
 }
 
-/* Are events taken? The long way where the clock is a function or the sampler runs, so that only
- * then they cost more, and inside on_stall, where they are counted. Neither is what off means: two
- * tests, side by side. */
+/* The way that events take, and the check word of a handle: each call compares it with what it
+ * needs, so what was never set is told from a handle before anything in it is believed, and at no
+ * cost. The long way is for a clock that is a function, for the sampler, and for on_stall, inside
+ * which events are counted. The short one is an operand of a compare on processors with few. */
+enum {
+    CHROPROF__SHORT_WAY = 0xA5C000,
+    CHROPROF__LONG_WAY,
+    CHROPROF__NO_WAY,          /* off, or a view, or the forked child of a mapped one */
+    CHROPROF__WAYS_END
+};
+
+/* Was it set, to whatever? */
+CHROPROF__INLINE bool chroprof__is_set(const chroprof *p)
+{
+    return p && p->way >= CHROPROF__SHORT_WAY && p->way < CHROPROF__WAYS_END;
+}
+
+/* Does a forked child have it, of a mapped profile? Its front is wiped. */
+CHROPROF__INLINE bool chroprof__is_wiped(const chroprof *p)
+{
+    return p->mapped && chroprof__front_of(p->core)->spill == 0;
+}
+
+/* Is there a block, for reading? */
+CHROPROF__INLINE bool chroprof__can_read(const chroprof *p)
+{
+    return chroprof__is_set(p) && p->core && !chroprof__is_wiped(p);
+}
+
+/* Are events taken, on either way? */
+CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
+{
+    return p->way == CHROPROF__SHORT_WAY || (p->way == CHROPROF__LONG_WAY && !p->in_callback);
+}
+
 static void chroprof__set_taking(chroprof *p, bool taking)
 {
     bool quick = CHROPROF__HAS_COUNTER && !p->clock && !p->sampling;
-    p->taking = taking;
-    p->on = taking && quick;
-    p->detour = p->in_callback || (taking && !quick);
+    p->way = CHROPROF__NO_WAY;
+    if (taking && quick)
+        p->way = CHROPROF__SHORT_WAY;
+    else if (taking || p->in_callback)
+        p->way = CHROPROF__LONG_WAY;
 }
 
 /* Makes the handle point into a block. */
 static void chroprof__attach(chroprof *p, chroprof__core *c)
 {
     p->core = c;
+    p->way = CHROPROF__NO_WAY;
     p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
     p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
     p->frames = (chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
@@ -2837,6 +2874,16 @@ static void chroprof__attach(chroprof *p, chroprof__core *c)
     p->histograms = chroprof__histogram_rows(c);
     p->octaves = chroprof__octave_rows(c);
     p->percentiles = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity != 0;
+}
+
+/* The handle keeps why there is no profile, for those who did not look at the result. */
+static chroprof_result chroprof__keep_result(chroprof *p, chroprof_result result)
+{
+    if (p && result != CHROPROF_OK) {
+        memset(p, 0, sizeof(*p));
+        p->refused = result;
+    }
+    return result;
 }
 
 /* >>layout: from options to capacities, from capacities to offsets. */
@@ -6684,15 +6731,22 @@ CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state,
 
 CHROPROF__COLD void chroprof__call_on_stall(chroprof *p);
 
-/* Is there a block that is ours? A forked child has none of a mapped profile: its front is wiped,
- * and from here on the handle is as a zeroed one, until chroprof_fork_child. */
+/* A forked child has no block of a mapped profile: from here on the handle is as a zeroed one,
+ * until chroprof_fork_child. */
+static bool chroprof__in_child(chroprof *p)
+{
+    if (!chroprof__is_wiped(p))
+        return false;
+    p->core = NULL;
+    p->way = CHROPROF__NO_WAY;
+    p->sampling = p->in_callback = false;
+    return true;
+}
+
+/* Is there a block that is ours? */
 static bool chroprof__has_block(chroprof *p)
 {
-    if (!p || !p->core || !p->mapped || chroprof__front_of(p->core)->spill != 0)
-        return p && p->core;
-    p->core = NULL;
-    p->on = p->detour = p->taking = p->sampling = false;
-    return false;
+    return chroprof__is_set(p) && p->core && !chroprof__in_child(p);
 }
 
 /* Events come from one thread at a time. The straight ways do not ask which, so a look here that
@@ -6721,7 +6775,7 @@ static void chroprof__look_at_thread(const chroprof *p)
 CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uint64_t id,
                                           const chroprof_site *site, uint64_t now)
 {
-    if (!chroprof__has_block(p))
+    if (chroprof__in_child(p))
         return;
     uint64_t t = chroprof__begin_event(p, state, id, now);
     if (chroprof__needs_id(state) && id == 0)
@@ -7515,7 +7569,7 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
     chroprof__path row;
     memset(out, 0, sizeof(*out));
     out->name = out->file = "";
-    if (!p || !p->core || path < CHROPROF__FIRST_PATH || path >= chroprof__path_count(p))
+    if (!chroprof__can_read(p) || path < CHROPROF__FIRST_PATH || path >= chroprof__path_count(p))
         return false;
     chroprof__path_now(p, path, &row);
     chroprof__read_figures(p->core, CHROPROF__ALL(chroprof__path_figures), &row, out);
@@ -7544,7 +7598,7 @@ CHROPROF__COLD_API bool chroprof_read_path(const chroprof *p, uint32_t path, chr
 
 CHROPROF__COLD_API bool chroprof_next_path(const chroprof *p, uint64_t *cursor, chroprof_path *out)
 {
-    if (!p || !p->core || *cursor >= chroprof__path_count(p) || p->paths[*cursor].next == 0)
+    if (!chroprof__can_read(p) || *cursor >= chroprof__path_count(p) || p->paths[*cursor].next == 0)
         return false;
     *cursor = p->paths[*cursor].next;
     return chroprof_read_path(p, (uint32_t)*cursor, out);
@@ -7553,7 +7607,8 @@ CHROPROF__COLD_API bool chroprof_next_path(const chroprof *p, uint64_t *cursor, 
 CHROPROF__COLD_API const char *chroprof_path_name(const chroprof *p, uint32_t path,
                                                   uint32_t *parent, uint32_t *site)
 {
-    bool good = p && p->core && path >= CHROPROF__FIRST_PATH && path < chroprof__path_count(p);
+    bool good = chroprof__can_read(p) && path >= CHROPROF__FIRST_PATH &&
+                path < chroprof__path_count(p);
     if (parent)
         *parent = good ? p->paths[path].parent : 0;
     if (site)
@@ -7654,7 +7709,7 @@ CHROPROF__COLD_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chr
     chroprof_path path;
     memset(out, 0, sizeof(*out));
     out->name = out->file = "";
-    if (!p || !p->core || site >= chroprof__site_count(p) || !chroprof__site_used(p, site))
+    if (!chroprof__can_read(p) || site >= chroprof__site_count(p) || !chroprof__site_used(p, site))
         return false;
     uint32_t k = chroprof__sites(p->core)[site].first_path;
     chroprof__read_site_name(p, site, &out->name, &out->file, &out->line);
@@ -7676,7 +7731,7 @@ CHROPROF__COLD_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chr
 CHROPROF__COLD_API bool chroprof_next_site(const chroprof *p, uint64_t *cursor,
                                            chroprof_site_row *out)
 {
-    uint64_t end = p && p->core ? chroprof__site_count(p) : 0;
+    uint64_t end = chroprof__can_read(p) ? chroprof__site_count(p) : 0;
     while (*cursor < end) {
         out->id = (uint32_t)(*cursor)++;
         out->cut = chroprof__sites(p->core)[out->id].cut != 0;
@@ -7693,7 +7748,7 @@ CHROPROF__COLD_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
 {
     uint64_t sum = 0;
     uint32_t bucket = 0;
-    if (!p || !p->core || site >= chroprof__site_count(p) || !chroprof__site_used(p, site))
+    if (!chroprof__can_read(p) || site >= chroprof__site_count(p) || !chroprof__site_used(p, site))
         return false;
     uint32_t row = p->paths[chroprof__sites(p->core)[site].first_path].histogram;
     if (row == 0 || p->histograms[row].missed != 0)
@@ -7711,7 +7766,7 @@ CHROPROF__COLD_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
 
 CHROPROF__COLD_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, chroprof_rank *out)
 {
-    uint64_t end = p && p->core ? chroprof__site_count(p) : 0;
+    uint64_t end = chroprof__can_read(p) ? chroprof__site_count(p) : 0;
     while (*cursor < end)
         if (chroprof_read_rank(p, (uint32_t)(*cursor)++, out))
             return true;
@@ -7792,7 +7847,7 @@ static size_t chroprof__collect(const chroprof *p, chroprof_rank *out, size_t ca
 CHROPROF__COLD_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t capacity,
                                          chroprof_order by)
 {
-    if (!p || !p->core)
+    if (!chroprof__can_read(p))
         return 0;
     size_t count = chroprof__collect(p, out, out ? capacity : 0, by);
     size_t rows = out ? count < capacity ? count : capacity : 0;
@@ -7856,7 +7911,7 @@ static void chroprof__read_enter_frame(const chroprof *p, uint32_t k, chroprof_f
 CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor,
                                              chroprof_future *out)
 {
-    uint64_t rows = p && p->core ? p->rows : 0, end = rows ? rows + p->core->depth : 0;
+    uint64_t rows = chroprof__can_read(p) ? p->rows : 0, end = rows ? rows + p->core->depth : 0;
     memset(out, 0, sizeof(*out));
     while (*cursor < end) {
         uint64_t k = (*cursor)++;
@@ -7898,7 +7953,7 @@ static void chroprof__read_frame(const chroprof *p, uint32_t k, chroprof_frame *
 
 CHROPROF__COLD_API size_t chroprof_frames(const chroprof *p, chroprof_frame *out, size_t capacity)
 {
-    if (!p || !p->core)
+    if (!chroprof__can_read(p))
         return 0;
     uint32_t depth = p->core->depth;
     for (uint32_t k = 0; out && k < depth && k < capacity; k++)
@@ -8052,7 +8107,7 @@ static uint32_t chroprof__span_count(uint64_t first, uint64_t count)
 CHROPROF__COLD_API size_t chroprof_windows_from(const chroprof *p, uint32_t first,
                                                 chroprof_window *out, size_t capacity)
 {
-    if (!p || !p->core || first >= chroprof__window_count(p))
+    if (!chroprof__can_read(p) || first >= chroprof__window_count(p))
         return 0;
     uint32_t count = chroprof__window_count(p) - first;
     uint32_t rows = !out ? 0 : capacity < count ? (uint32_t)capacity : count;
@@ -8070,7 +8125,8 @@ CHROPROF__COLD_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t
                                                      uint32_t first, uint64_t *exec_ns,
                                                      size_t capacity)
 {
-    if (!p || !p->core || site >= chroprof__site_count(p) || first >= chroprof__window_count(p))
+    if (!chroprof__can_read(p) || site >= chroprof__site_count(p) ||
+        first >= chroprof__window_count(p))
         return 0;
     chroprof__span s;
     uint32_t count = chroprof__window_count(p) - first;
@@ -8138,7 +8194,7 @@ static void chroprof__read_stall(const chroprof *p, const chroprof__stall *row, 
 CHROPROF__COLD_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor,
                                             chroprof_stall *out)
 {
-    const chroprof__stall *row = p && p->core ? chroprof__stall_after(p, *cursor) : NULL;
+    const chroprof__stall *row = chroprof__can_read(p) ? chroprof__stall_after(p, *cursor) : NULL;
     if (!row)
         return false;
     *cursor = row->serial;
@@ -8189,7 +8245,7 @@ static void chroprof__read_slow(const chroprof *p, const chroprof__slow_group *g
 CHROPROF__COLD_API bool chroprof_next_slowest(const chroprof *p, uint64_t *cursor,
                                               chroprof_slow *out)
 {
-    uint64_t rows = p && p->core ? p->core->tables[CHROPROF_TABLE_SLOW].used : 0;
+    uint64_t rows = chroprof__can_read(p) ? p->core->tables[CHROPROF_TABLE_SLOW].used : 0;
     for (rows *= CHROPROF__SLOW_ROWS; *cursor < rows;) {
         uint64_t at = (*cursor)++;
         const chroprof__slow_group *group =
@@ -8217,7 +8273,7 @@ CHROPROF__COLD_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out
 /* The cursor is the number of the next event, so who follows a ring sees what was overwritten. */
 CHROPROF__COLD_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, chroprof_step *out)
 {
-    if (!p || !p->core)
+    if (!chroprof__can_read(p))
         return false;
     chroprof__reach r = chroprof__ring_reach(p->core);
     uint64_t n = *cursor > r.first ? *cursor : r.first;
@@ -8260,7 +8316,7 @@ static const chroprof__sample *chroprof__sample_row(const chroprof *p, uint64_t 
 CHROPROF__COLD_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor,
                                              chroprof_sample_row *out)
 {
-    if (!p || !p->core || *cursor >= p->core->tables[CHROPROF_TABLE_SAMPLES].used)
+    if (!chroprof__can_read(p) || *cursor >= p->core->tables[CHROPROF_TABLE_SAMPLES].used)
         return false;
     const chroprof__sample *row = chroprof__sample_row(p, (*cursor)++);
     out->at_ns = chroprof__ns(p->core, row->time);
@@ -8408,7 +8464,7 @@ CHROPROF__COLD_API size_t chroprof_stack(const chroprof *p, uint32_t stack,
                                          chroprof_stack_frame *out, size_t capacity)
 {
     size_t count = 0;
-    if (!p || !p->core || stack > p->core->tables[CHROPROF_TABLE_STACKS].used)
+    if (!chroprof__can_read(p) || stack > p->core->tables[CHROPROF_TABLE_STACKS].used)
         return 0;
     for (; stack; stack = chroprof__nodes(p->core)[stack].parent, count++)
         if (out && count < capacity)
@@ -8419,7 +8475,7 @@ CHROPROF__COLD_API size_t chroprof_stack(const chroprof *p, uint32_t stack,
 CHROPROF__COLD_API bool chroprof_next_stack(const chroprof *p, uint64_t *cursor,
                                             chroprof_stack_row *out)
 {
-    if (!p || !p->core || *cursor >= p->core->tables[CHROPROF_TABLE_STACKS].used)
+    if (!chroprof__can_read(p) || *cursor >= p->core->tables[CHROPROF_TABLE_STACKS].used)
         return false;
     out->id = (uint32_t)++*cursor;
     const chroprof__node *node = chroprof__nodes(p->core) + out->id;
@@ -8433,7 +8489,7 @@ CHROPROF__COLD_API bool chroprof_next_stack(const chroprof *p, uint64_t *cursor,
 
 CHROPROF__COLD_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity)
 {
-    size_t count = p && p->core ? (size_t)p->core->tables[CHROPROF__MODULES].used : 0;
+    size_t count = chroprof__can_read(p) ? (size_t)p->core->tables[CHROPROF__MODULES].used : 0;
     for (size_t k = 0; out && k < count && k < capacity; k++) {
         const chroprof__module *row = chroprof__modules(p->core) + k;
         out[k].path = row->path;
@@ -8453,7 +8509,7 @@ static uint32_t chroprof__wall_count(const chroprof *p)
 /* The cursor is a path. */
 CHROPROF__COLD_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, chroprof_wall *out)
 {
-    uint32_t end = p && p->core ? chroprof__wall_count(p) : 0;
+    uint32_t end = chroprof__can_read(p) ? chroprof__wall_count(p) : 0;
     while (*cursor < end) {
         const chroprof__wall *row = chroprof__walls(p->core) + *cursor;
         out->path = (uint32_t)(*cursor)++;
@@ -8488,7 +8544,7 @@ static bool chroprof__sampler_runs(const chroprof *p, const chroprof__sampler *s
 CHROPROF__COLD_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_totals *out)
 {
     memset(out, 0, sizeof(*out));
-    const chroprof__sampler *s = p && p->core ? chroprof__sampler_of(p->core) : NULL;
+    const chroprof__sampler *s = chroprof__can_read(p) ? chroprof__sampler_of(p->core) : NULL;
     if (!s)
         return;
     out->running = chroprof__sampler_runs(p, s);
@@ -8497,11 +8553,9 @@ CHROPROF__COLD_API void chroprof_read_sampler(const chroprof *p, chroprof_sample
     out->rows = p->core->tables[CHROPROF_TABLE_SAMPLES].used;
 }
 
-CHROPROF__COLD_API void chroprof_read_options(const chroprof *p, chroprof_options *out)
+/* Of a forked child's handle too: what its parent's profile was made with. */
+static void chroprof__options_of(const chroprof *p, chroprof_options *out)
 {
-    memset(out, 0, sizeof(*out));
-    if (!p || !p->core)
-        return;
     const chroprof__table *tables = p->core->tables;
     out->max_futures = tables[CHROPROF_TABLE_FUTURES].capacity;
     out->max_sites = tables[CHROPROF_TABLE_SITES].capacity;
@@ -8522,6 +8576,13 @@ CHROPROF__COLD_API void chroprof_read_options(const chroprof *p, chroprof_option
     out->on_stall = p->on_stall;
     out->on_stall_user = p->on_stall_user;
     out->name = p->core->name;
+}
+
+CHROPROF__COLD_API void chroprof_read_options(const chroprof *p, chroprof_options *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (chroprof__can_read(p))
+        chroprof__options_of(p, out);
 }
 
 /* How many different keys left this bitmap behind, by linear counting (Whang and others, 1990) with
@@ -8607,7 +8668,7 @@ static void chroprof__name_table(uint32_t kind, const char **name, const char **
 
 CHROPROF__COLD_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity)
 {
-    if (!p || !p->core)
+    if (!chroprof__can_read(p))
         return 0;
     for (uint32_t k = 0; out && k < CHROPROF_TABLE_COUNT && k < capacity; k++) {
         const chroprof__table *table = &p->core->tables[k];
@@ -8656,7 +8717,7 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
     memset(out, 0, sizeof(*out));
     out->text = out->cure = "";
     out->first.name = out->first.file = out->last.name = out->last.file = "";
-    if (!p || !p->core || (unsigned)kind >= (unsigned)CHROPROF_ANOMALY_COUNT)
+    if (!chroprof__can_read(p) || (unsigned)kind >= (unsigned)CHROPROF_ANOMALY_COUNT)
         return false;
     const chroprof__places *row = chroprof__places_of(p->core, (uint32_t)kind);
     out->kind = kind;
@@ -8673,7 +8734,7 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
 CHROPROF__COLD_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out,
                                              size_t capacity)
 {
-    if (!p || !p->core)
+    if (!chroprof__can_read(p))
         return 0;
     for (uint32_t k = 0; out && k < CHROPROF_ANOMALY_COUNT && k < capacity; k++)
         (void)chroprof_read_anomaly(p, (chroprof_anomaly_kind)k, out + k);
@@ -8710,7 +8771,7 @@ static void chroprof__sum_counts(const chroprof *p, chroprof_totals *out)
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
 {
     memset(out, 0, sizeof(*out));
-    if (!p || !p->core)
+    if (!chroprof__can_read(p))
         return;
     const chroprof__core *c = p->core;
     chroprof__read_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, out);
@@ -9291,7 +9352,7 @@ static const char *chroprof__ask_weights(const chroprof *p)
 
 CHROPROF__COLD_API const char *chroprof_check(const chroprof *p)
 {
-    if (!p || !p->core)
+    if (!chroprof__can_read(p))
         return NULL;
     const char *broken = chroprof__ask_block(p);
     broken = broken ? broken : chroprof__ask_sums(p);
@@ -9327,7 +9388,7 @@ static chroprof_result chroprof__seek(const void *block, uint64_t size, uint64_t
     return result;
 }
 
-CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size)
+static chroprof_result chroprof__open_block(chroprof *view, const void *block, size_t size)
 {
     uint64_t at;
     if (!view)
@@ -9348,8 +9409,12 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
     view->view = true;
     if (!chroprof__ask_block(view))
         return CHROPROF_OK;
-    memset(view, 0, sizeof(*view));
     return CHROPROF_ERR_CORRUPT;
+}
+
+CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size)
+{
+    return chroprof__keep_result(view, chroprof__open_block(view, block, size));
 }
 #endif
 
@@ -9524,28 +9589,24 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     return CHROPROF_OK;
 }
 
+/* A handle without a block is zeroed, but for the reason. */
+static bool chroprof__is_blank(const chroprof *p)
+{
+    return !p->way && !p->core && !p->futures && !p->paths && !p->ring && !p->mapped && !p->hold;
+}
+
 CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
 {
     if (!p)
         return "a NULL profile was given: pass the one that chroprof_init started";
-    if (p->core && p->mapped && chroprof__front_of(p->core)->spill == 0)
+    if (!chroprof__is_set(p) && !chroprof__is_blank(p))
+        return "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
+    if (!chroprof__is_set(p))
+        return p->refused ? chroprof_result_text(p->refused)
+                          : "not started: call chroprof_init or chroprof_map first";
+    if (!p->core || chroprof__is_wiped(p))
         return "a forked child has no profile: call chroprof_fork_child";
-    if (p->core)
-        return p->core->enabled ? "" : "switched off: call chroprof_set_enabled(p, true)";
-    if (p->refused)
-        return chroprof_result_text(p->refused);
-    return p->mapped ? "a forked child has no profile: call chroprof_fork_child"
-                     : "not started: call chroprof_init or chroprof_map first";
-}
-
-/* The handle keeps why there is no profile, for those who did not look at the result. */
-static chroprof_result chroprof__keep_result(chroprof *p, chroprof_result result)
-{
-    if (p && result != CHROPROF_OK) {
-        memset(p, 0, sizeof(*p));
-        p->refused = result;
-    }
-    return result;
+    return p->core->enabled ? "" : "switched off: call chroprof_set_enabled(p, true)";
 }
 
 static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
@@ -9603,7 +9664,7 @@ CHROPROF__COLD_API chroprof_result chroprof_init(chroprof *p, void *memory, size
 
 CHROPROF_API uint64_t chroprof_now(const chroprof *p)
 {
-    return p && p->core && !p->view ? chroprof__read_clock(p) : 0;
+    return chroprof__can_read(p) && !p->view ? chroprof__read_clock(p) : 0;
 }
 
 /* What was spent in on_stall is loop, whoever is on top by now, and not part of slice or turn. */
@@ -9640,7 +9701,8 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
         chroprof__read_stall(p, &c->due[k], &stall);
         c->due[k].serial = 0;
         p->on_stall(p->on_stall_user, &stall);
-        if (!p->in_callback)                /* it made a new profile of the handle */
+        /* it made a new profile of the handle, or the program forked in it */
+        if (!p->in_callback || chroprof__in_child(p))
             return;
     }
     p->in_callback = false;
@@ -9650,9 +9712,9 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
 }
 
 /* An event while the profile is off, or from inside on_stall. */
-CHROPROF__COLD void chroprof__refuse(const chroprof *p)
+CHROPROF__COLD void chroprof__refuse(chroprof *p)
 {
-    if (!p || !p->in_callback)
+    if (!chroprof__has_block(p) || !p->in_callback)
         return;
     chroprof__met place = { p->core->last, 0, CHROPROF__LOOP, p->core->account };
     chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_CALLBACK, 1, place);
@@ -9661,14 +9723,14 @@ CHROPROF__COLD void chroprof__refuse(const chroprof *p)
 /* Does the profile take events the short way? The test is all that a call costs while it is off. */
 CHROPROF__INLINE bool chroprof__is_on(const chroprof *p)
 {
-    return CHROPROF__LIKELY(p && p->on);
+    return CHROPROF__LIKELY(p && p->way == CHROPROF__SHORT_WAY);
 }
 
 /* Does it take them at all? */
 CHROPROF__INLINE bool chroprof__takes(chroprof *p)
 {
-    if (CHROPROF__LIKELY(p && p->taking))
-        return chroprof__has_block(p);
+    if (CHROPROF__LIKELY(p && chroprof__is_taking(p)))
+        return !chroprof__in_child(p);
     chroprof__refuse(p);
     return false;
 }
@@ -9791,11 +9853,12 @@ CHROPROF__NOINLINE void chroprof__long_event(chroprof *p, chroprof_state state, 
 #endif
 }
 
-/* The same; while the profile is off this is no call. */
+/* The same; while the profile is off this is no call. The word is read again: one that is read once
+ * can be an operand of the short way's compare. */
 CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, uint64_t id,
                                             const chroprof_site *site)
 {
-    if (p && p->detour)
+    if (p && *(const volatile uint32_t *)&p->way == CHROPROF__LONG_WAY)
         chroprof__long_event(p, state, id, site);
 }
 
@@ -9841,7 +9904,7 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
 CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns)
 {
     chroprof__entry by_hand, *e = &by_hand;
-    bool takes = chroprof__has_block(p) && p->taking;
+    bool takes = chroprof__has_block(p) && chroprof__is_taking(p);
     chroprof__sampler *s = takes ? chroprof__sampler_of(p->core) : NULL;
     if (!s)
         return;
@@ -10104,7 +10167,8 @@ static void chroprof__switch_off(chroprof *p)
 
 CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
 {
-    if (!chroprof__has_block(p) || p->view || p->in_callback || p->taking == on)
+    if (!chroprof__has_block(p) || p->view || p->in_callback ||
+        chroprof__is_taking(p) == on)
         return;
     if (!on) {
         chroprof__switch_off(p);
@@ -11579,7 +11643,7 @@ CHROPROF__COLD_API chroprof_result chroprof_difference(const chroprof *newer, co
 {
     chroprof__since s;
     uint64_t room;
-    if (!newer || !older || !memory || !newer->core || !older->core)
+    if (!chroprof__can_read(newer) || !chroprof__can_read(older) || !memory)
         return CHROPROF_ERR_ARGUMENT;
     if (!chroprof__same_init(newer->core, older->core))
         return CHROPROF_ERR_DIFFERENT;
@@ -12094,7 +12158,7 @@ static bool chroprof__merge_length(const chroprof *p, uint64_t limit, uint64_t *
 CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other)
 {
     chroprof__merging m;
-    if (!chroprof__has_block(p) || !other || !other->core || p->core == other->core)
+    if (!chroprof__has_block(p) || !chroprof__can_read(other) || p->core == other->core)
         return CHROPROF_ERR_ARGUMENT;
     const chroprof__core *c = p->core;
     if (p->view || p->in_callback || !c->manual || c->depth ||
@@ -12124,11 +12188,13 @@ CHROPROF__UNUSED static bool chroprof__tick_live(chroprof *p)
 {
     if (!chroprof__has_block(p))
         return false;
-    if (p->taking)
+    if (chroprof__is_taking(p))
         chroprof__wake_drain(p->core);
-    if (!p->taking || p->core->manual)      /* no time passes by itself */
+    if (!chroprof__is_taking(p) || p->core->manual)      /* no time passes by itself */
         return true;
     chroprof__clocked_event(p, CHROPROF_TICK, 0, NULL);
+    if (!chroprof__has_block(p))            /* it called on_stall, which forked */
+        return false;
 #if CHROPROF__HAS_COUNTER
     chroprof__begin_edit(p->core);
     if (!p->core->calibrated)
@@ -12579,14 +12645,15 @@ CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *
 {
     chroprof_options o;
     char name[CHROPROF__NAME_BYTES];
-    if (!p || !p->mapped)
+    if (!chroprof__is_set(p) || !p->mapped)
         return CHROPROF_OK;
     size_t size = p->mapped_bytes;
 #ifndef CHROPROF_NO_SAMPLER
     chroprof_sampler_stop(p);
 #endif
     p->core = (chroprof__core *)p->mapped;  /* the parent's: to look at what it was made with */
-    chroprof_read_options(p, &o);
+    memset(&o, 0, sizeof(o));
+    chroprof__options_of(p, &o);
     memcpy(name, o.name, sizeof(name));
     o.name = name;
     o.clock = chroprof__own_clock(p) ? NULL : p->clock;
@@ -12600,22 +12667,20 @@ CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *
     }
     void *block = chroprof__new_mapping(-1, size);
     if (!block)
-        return CHROPROF_ERR_FILE;
+        return chroprof__keep_result(p, CHROPROF_ERR_FILE);
     return chroprof__keep_mapping(p, block, size, NULL, chroprof__init_mapped(p, block, size, &o));
 }
 
 CHROPROF__COLD_API void chroprof_unmap(chroprof *p)
 {
-    if (!p || !p->mapped || p->in_callback)
+    if (!chroprof__is_set(p) || !p->mapped || p->in_callback)
         return;
 #ifndef CHROPROF_NO_SAMPLER
     chroprof_sampler_stop(p);
 #endif
     uint64_t owner = ((const chroprof__core *)p->mapped)->pid;
-    if (chroprof__has_block(p)) {
-        chroprof__tick_live(p);
+    if (chroprof__tick_live(p))
         p->core->ended = 1;
-    }
     chroprof__drop_hold(p->hold, owner);
     chroprof__unmap_block(p->mapped, p->mapped_bytes);
     memset(p, 0, sizeof(*p));
@@ -12635,7 +12700,7 @@ CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin 
 {
     memset(out, 0, sizeof(*out));
     out->name = out->host = out->program = "";
-    if (!p || !p->core)
+    if (!chroprof__can_read(p))
         return;
     const chroprof__core *c = p->core;
     out->pid = c->pid;
@@ -12920,7 +12985,7 @@ static void chroprof__lose_timer(chroprof *p, chroprof__sampler *s)
     chroprof__begin_edit(p->core);
     s->armed = s->running = s->stopped = 0;
     p->sampling = false;
-    chroprof__set_taking(p, p->taking);
+    chroprof__set_taking(p, chroprof__is_taking(p));
     chroprof__end_edit(p->core);
 }
 
@@ -13606,7 +13671,7 @@ static void chroprof__begin_ticks(chroprof *p, chroprof__sampler *s)
     chroprof__look_at_modules(p->core);
     s->possible = s->loaded;
     chroprof__end_edit(p->core);
-    chroprof__set_taking(p, p->taking);
+    chroprof__set_taking(p, chroprof__is_taking(p));
     (void)*(volatile int *)&errno;          /* linked now: in the handler that takes 1 to 3 KiB */
     chroprof__arm_first(s);
 }
@@ -13661,7 +13726,7 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
 
 CHROPROF_API void chroprof_sampler_stop(chroprof *p)
 {
-    if (!p || p->sampler_signal == 0 || p->in_callback)
+    if (!chroprof__is_set(p) || p->sampler_signal == 0 || p->in_callback)
         return;
     bool block = chroprof__has_block(p);    /* the child of a mapped one has the signal only */
     chroprof__end_timer(p);
@@ -13674,14 +13739,14 @@ CHROPROF_API void chroprof_sampler_stop(chroprof *p)
     s->running = 0;
     s->fiber_low = s->fiber_high = 0;
     p->sampling = false;
-    chroprof__set_taking(p, p->taking);
+    chroprof__set_taking(p, chroprof__is_taking(p));
     chroprof__end_edit(p->core);
     chroprof__wake_drain(p->core);
 }
 
 CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
 {
-    if (!p || !p->sampling)
+    if (!chroprof__is_set(p) || !p->sampling)
         return;
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     chroprof__poke64(&s->fiber_high, 0);    /* at no moment do the two belong to different stacks */
@@ -13693,7 +13758,7 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
                                                     const chroprof_sampler_options *options)
 {
     (void)options;
-    return p && p->core && !p->view ? CHROPROF_ERR_SAMPLER : CHROPROF_ERR_ARGUMENT;
+    return chroprof__can_read(p) && !p->view ? CHROPROF_ERR_SAMPLER : CHROPROF_ERR_ARGUMENT;
 }
 
 CHROPROF_API void chroprof_sampler_stop(chroprof *p)
@@ -14724,7 +14789,7 @@ CHROPROF__COLD_API size_t chroprof_findings(const chroprof *p, chroprof_finding 
                                             size_t capacity)
 {
     chroprof__inquiry q;
-    if (!p || !p->core)
+    if (!chroprof__can_read(p))
         return 0;
     chroprof__begin_inquiry(&q, p);
     q.out = out;

@@ -20,7 +20,7 @@ TEST(without_a_clock_init_says_so)
     chroprof p;
     memset(&p, 0x55, sizeof p);
     CHECK_EQ(chroprof_init(&p, harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_ERR_CLOCK);
-    CHECK(p.core == NULL && !p.on);
+    CHECK(p.core == NULL && *chroprof_why_off(&p));
     CHECK(strstr(chroprof_result_text(CHROPROF_ERR_CLOCK), "options.clock") != NULL);
     chroprof_enter(&p, &A);
     chroprof_tick(&p);

@@ -218,7 +218,7 @@ static chroprof_result try_size(size_t size, const chroprof_options *options)
     if (result == CHROPROF_OK)
         workload(&p, 7, 200, 20);
     else
-        CHECK(p.core == NULL && !p.on);
+        CHECK(p.core == NULL && *chroprof_why_off(&p));
     harness_keep(&p);
     free(block);
     return result;
@@ -452,6 +452,7 @@ static void send_everything(chroprof *p)
     chroprof_cancelled(p, 1);
     chroprof_stillborn(p, &sites[0], CHROPROF_COMPLETED);
     chroprof_enter(p, &sites[0]);
+    chroprof_next(p, &sites[0]);
     chroprof_leave(p);
     chroprof_loop_enter(p);
     chroprof_loop_leave(p);
@@ -459,6 +460,45 @@ static void send_everything(chroprof *p)
     chroprof_idle_leave(p);
     chroprof_tick(p);
     chroprof_event(p, CHROPROF_ENTER, 0, &sites[0], 5);
+    chroprof_sample(p, 5, 5);
+}
+
+#define NO_ROWS(X)                                                                                 \
+    X(chroprof_rank, chroprof_next_rank(p, &cursor, &row))                                         \
+    X(chroprof_rank, chroprof_read_rank(p, 4, &row))                                               \
+    X(chroprof_path, chroprof_next_path(p, &cursor, &row))                                         \
+    X(chroprof_path, chroprof_read_path(p, 3, &row))                                               \
+    X(chroprof_path, chroprof_read_path_alone(p, 3, &row))                                         \
+    X(chroprof_site_row, chroprof_next_site(p, &cursor, &row))                                     \
+    X(chroprof_future, chroprof_next_future(p, &cursor, &row))                                     \
+    X(chroprof_stall, chroprof_next_stall(p, &cursor, &row))                                       \
+    X(chroprof_slow, chroprof_next_slowest(p, &cursor, &row))                                      \
+    X(chroprof_step, chroprof_next_step(p, &cursor, &row))                                         \
+    X(chroprof_sample_row, chroprof_next_sample(p, &cursor, &row))                                 \
+    X(chroprof_stack_row, chroprof_next_stack(p, &cursor, &row))                                   \
+    X(chroprof_wall, chroprof_next_wall(p, &cursor, &row))                                         \
+    X(chroprof_frame, chroprof_frames(p, &row, 1))                                                 \
+    X(chroprof_sample_row, chroprof_samples(p, 0, UINT64_MAX, &row, 1))                            \
+    X(chroprof_stack_frame, chroprof_stack(p, 1, &row, 1))                                         \
+    X(chroprof_module, chroprof_modules(p, &row, 1))                                               \
+    X(chroprof_wall, chroprof_walls(p, &row, 1))                                                   \
+    X(chroprof_anomaly, chroprof_read_anomaly(p, CHROPROF_ANOMALY_ID_ZERO, &row))                  \
+    X(uint64_t, chroprof_slice_counts(p, 4, &most, 1, &row))
+
+#define NO_ROW(type, call)                                                                         \
+    {                                                                                              \
+        uint64_t cursor = 0;                                                                       \
+        type row;                                                                                  \
+        memset(&row, 0, sizeof row);                                                               \
+        CHECK(!(call) && cursor < 9);                                                              \
+    }
+
+static void read_rows(const chroprof *p)
+{
+    const uint64_t most = UINT64_MAX;
+    uint32_t parent;
+    NO_ROWS(NO_ROW)
+    CHECK(*chroprof_path_name(p, 3, &parent, NULL) == '\0');
 }
 
 static void read_everything(const chroprof *p)
@@ -478,6 +518,7 @@ static void read_everything(const chroprof *p)
     CHECK(chroprof_anomalies(p, NULL, 0) <= CHROPROF_ANOMALY_COUNT);
     CHECK(chroprof_check(p) == NULL);
     CHECK_EQ(chroprof_now(p), 0);
+    read_rows(p);
 }
 
 static int swallow(void *user, const void *bytes, size_t count)
@@ -503,6 +544,38 @@ static void write_everything(chroprof *p)
         fclose(out);
 }
 
+static chroprof_options options_of(const chroprof *p)
+{
+    chroprof_options options;
+    chroprof_read_options(p, &options);
+    return options;
+}
+
+static chroprof_sampler_totals sampler_of(const chroprof *p)
+{
+    chroprof_sampler_totals totals;
+    chroprof_read_sampler(p, &totals);
+    return totals;
+}
+
+static void use_setup(chroprof *p)
+{
+    const chroprof_sampler_totals nothing = sampler_of(NULL);
+    const chroprof_sampler_totals sampler = sampler_of(p);
+    chroprof_origin origin;
+    chroprof_read_origin(p, &origin);
+    CHECK(origin.pid == 0 && *origin.name == '\0' && !origin.mapped);
+    CHECK_EQ(options_of(p).max_futures, 0);
+    CHECK(memcmp(&sampler, &nothing, sizeof nothing) == 0);
+    CHECK_EQ(chroprof_sampler_start(p, NULL), CHROPROF_ERR_ARGUMENT);
+    chroprof_sampler_stack(p, &origin, sizeof origin);
+    chroprof_sampler_stop(p);
+#if defined(__unix__) || defined(__APPLE__)
+    CHECK_EQ(chroprof_fork_child(p, NULL), CHROPROF_OK);
+    chroprof_unmap(p);
+#endif
+}
+
 static void use_everything(chroprof *p)
 {
     send_everything(p);
@@ -513,6 +586,10 @@ static void use_everything(chroprof *p)
     send_everything(p);
     read_everything(p);
     write_everything(p);
+    use_setup(p);
+#ifndef CHROPROF_NO_FINDINGS
+    CHECK_EQ(chroprof_findings(p, NULL, 0), 0);
+#endif
 }
 
 TEST(a_null_handle)
@@ -552,7 +629,7 @@ static const char *report(chroprof *p, chroprof_format format, int result)
 static void hold_why(chroprof *p, const char *why)
 {
     char words[400];
-    int result = p->core != NULL ? 0 : -1;
+    int result = options_of(p).max_futures != 0 ? 0 : -1;
     CHECK_STR(chroprof_why_off(p), why);
     snprintf(words, sizeof words, "\"why_off\":\"%s\"", why);
     CHECK(strstr(report(p, CHROPROF_JSON, result), words) != NULL);
@@ -584,6 +661,87 @@ TEST(a_report_tells_why_there_is_no_profile)
     chroprof_set_enabled(&p, true);
     hold_why(&p, "");
     CHECK(*chroprof_why_off(NULL) != '\0');
+}
+
+/* ---- a handle that was never set: whatever lay in its memory ---- */
+
+/* A block that is read together with one. */
+static void use_as_other(chroprof *good, const chroprof *p)
+{
+    static unsigned char memory[1 << 16];
+    CHECK_EQ(chroprof_difference(good, p, memory, sizeof memory), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_difference(p, good, memory, sizeof memory), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_merge(good, p), CHROPROF_ERR_ARGUMENT);
+}
+
+static void use_garbage(chroprof *p)
+{
+    static const char why[] =
+        "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
+    chroprof before = *p, view;
+    use_everything(p);
+    hold_why(p, why);
+    CHECK(chroprof_init(&view, harness_memory(), HARNESS_MEMORY, NULL) == CHROPROF_OK);
+    use_as_other(&view, p);
+    CHECK(memcmp(p, &before, sizeof before) == 0);
+    CHECK(chroprof_init(p, harness_memory(), HARNESS_MEMORY, NULL) == CHROPROF_OK);
+    hold_why(p, "");
+}
+
+TEST(a_handle_that_was_never_set)
+{
+    static const unsigned char bytes[] = { 0xff, 0xaa, 0xcd, 0x55, 1, 0x80 };
+    chroprof p;
+    uint64_t seed = 18;
+    size_t k, at;
+    for (k = 0; k < sizeof bytes; k++) {
+        memset(&p, bytes[k], sizeof p);
+        use_garbage(&p);
+    }
+    for (k = 0; k < 200; k++) {
+        for (at = 0; at < sizeof p; at++)
+            ((unsigned char *)&p)[at] = (unsigned char)random_below(&seed, 256);
+        use_garbage(&p);
+    }
+}
+
+/* Most of what lies on a stack is zero: each word alone is not. */
+TEST(a_handle_that_is_zeroed_in_part)
+{
+    chroprof p;
+    size_t at;
+    for (at = 0; at + 8 <= sizeof p; at += 8) {
+        memset(&p, 0, sizeof p);
+        memset((char *)&p + at, 0xaa, 8);
+        use_everything(&p);
+        CHECK(*chroprof_why_off(&p) != '\0');
+    }
+    for (at = 0; at + 8 <= sizeof p; at += 8) {
+        memset(&p, 0xaa, sizeof p);
+        memset((char *)&p + at, 0, 8);
+        use_garbage(&p);
+    }
+}
+
+/* What a valid one left in the memory, at any place but its own. */
+TEST(a_handle_that_lies_elsewhere)
+{
+    union {
+        chroprof handles[3];
+        unsigned char bytes[3 * sizeof(chroprof)];
+    } u;
+    chroprof p;
+    size_t shift;
+    for (shift = 4; shift < 2 * sizeof p; shift += 4) {
+        memset(&u, 0, sizeof u);
+        CHECK_EQ(chroprof_init(&u.handles[1], harness_memory(), HARNESS_MEMORY, NULL), CHROPROF_OK);
+        memcpy(&p, u.bytes + shift, sizeof p);
+        if (shift == sizeof p)
+            hold_why(&p, "");
+        else
+            use_everything(&p);
+        CHECK((*chroprof_why_off(&p) == '\0') == (shift == sizeof p));
+    }
 }
 
 TEST(every_result_has_a_text)
@@ -714,6 +872,9 @@ static const test_case cases[] = {
     CASE(ten_million_events_in_constant_memory),
     CASE(a_null_handle),
     CASE(a_zeroed_handle),
+    CASE(a_handle_that_was_never_set),
+    CASE(a_handle_that_is_zeroed_in_part),
+    CASE(a_handle_that_lies_elsewhere),
     CASE(a_handle_after_a_failed_init),
     CASE(a_report_tells_why_there_is_no_profile),
     CASE(every_result_has_a_text),

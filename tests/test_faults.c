@@ -867,7 +867,7 @@ static int child_has_nothing(chroprof *p)
     chroprof_reset(p);
     chroprof_sample(p, 1, 1);
     chroprof_read_totals(p, &t);
-    if (p->taking || p->core != NULL || t.events != 0)
+    if (!*chroprof_why_off(p) || p->core != NULL || t.events != 0)
         return 1;
     if (chroprof_site_make(p, "new", "new.c", 1) != NULL || find_rank(p, "accept") != NULL)
         return 2;
@@ -944,7 +944,7 @@ TEST(on_stall_does_not_unmap)
     chroprof_enter(&p, &A);
     usleep(1000);
     chroprof_leave(&p);
-    CHECK(p.core != NULL && p.mapped != NULL && p.taking);
+    CHECK(p.core != NULL && p.mapped != NULL && !*chroprof_why_off(&p));
     CHECK_EQ(totals_of(&p).stalls, 1);
     chroprof_unmap(&p);
     CHECK(p.core == NULL);
@@ -974,6 +974,7 @@ TEST(a_child_without_memory_of_its_own_has_no_profile)
 {
     const char *path = file_of("poor");
     chroprof p;
+    const char *why;
     pid_t child;
     if (!has_guard())
         SKIP("no guard against forks here");
@@ -985,10 +986,11 @@ TEST(a_child_without_memory_of_its_own_has_no_profile)
     child = fork();
     if (child == 0) {
         fail_at("mmap", 0, ENOMEM);
-        _exit(chroprof_fork_child(&p, NULL) == CHROPROF_ERR_FILE && !p.core && !p.mapped &&
-                      happened()
-                  ? 0
-                  : 1);
+        if (chroprof_fork_child(&p, NULL) != CHROPROF_ERR_FILE || p.core || p.mapped || !happened())
+            _exit(1);
+        chroprof_enter(&p, &A);
+        why = chroprof_why_off(&p);
+        _exit(strcmp(why, chroprof_result_text(CHROPROF_ERR_FILE)) == 0 ? 0 : 2);
     }
     CHECK_EQ(wait_for(child), 0);
     chroprof_leave(&p);

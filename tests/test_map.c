@@ -965,7 +965,7 @@ TEST(a_child_does_not_write_into_the_parents_file)
         chroprof_leave(&p);
         chroprof_enter(&p, &A);
         chroprof_reset(&p);
-        _exit(p.taking ? 1 : 0);
+        _exit(*chroprof_why_off(&p) ? 0 : 1);
     }
     CHECK_EQ(wait_for(child), 0);
     CHECK_EQ(load(path, after, SIZE), SIZE);
@@ -998,7 +998,7 @@ static void child_with_times_of_its_own(const char *path, const chroprof_options
     if (child == 0) {
         chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, chroprof_now(&p) + 10);
         chroprof_event(&p, CHROPROF_ENTER, 0, &A, 30);
-        _exit(p.taking ? 1 : 0);
+        _exit(*chroprof_why_off(&p) ? 0 : 1);
     }
     CHECK_EQ(wait_for(child), 0);
     CHECK_EQ(load(path, after, SIZE), SIZE);
@@ -1006,14 +1006,14 @@ static void child_with_times_of_its_own(const char *path, const chroprof_options
     child = split();
     if (child == 0) {
         chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 10);
-        _exit(p.taking ? 1 : 0);
+        _exit(*chroprof_why_off(&p) ? 0 : 1);
     }
     CHECK_EQ(wait_for(child), 0);
     child = split();
     if (child == 0) {
         chroprof_leave(&p);
         chroprof_reset(&p);
-        _exit(p.taking ? 1 : 0);
+        _exit(*chroprof_why_off(&p) ? 0 : 1);
     }
     CHECK_EQ(wait_for(child), 0);
     CHECK_EQ(load(path, after, SIZE), SIZE);
@@ -1068,10 +1068,118 @@ TEST(the_cost_of_an_event_is_known)
     unlink(path);
 }
 
+/* The program forks in on_stall; the child does what `does` says, and the parent looks. */
+enum { RETURNS, SENDS, DUMPS, READS, BEGINS, DEEDS };
+
+static struct in_callback {
+    const char *path;
+    chroprof *p;
+    int does;
+    pid_t child, self;
+} fork_there;
+
+static int swallow(void *user, const void *bytes, size_t count)
+{
+    (void)bytes;
+    *(size_t *)user += count;
+    return 0;
+}
+
+/* What the handle says in a child of a mapped profile. */
+static bool says_child(chroprof *p)
+{
+    return strstr(chroprof_why_off(p), "chroprof_fork_child") != NULL;
+}
+
+static bool does_it(chroprof *p, int does)
+{
+    size_t bytes = 0;
+    if (!says_child(p))
+        return false;
+    if (does == SENDS) {
+        call_once(p, 7);
+        chroprof_event(p, CHROPROF_ENTER, 0, &A, chroprof_now(p));
+        chroprof_sample(p, 1, 1);
+    } else if (does == DUMPS) {
+        if (chroprof_write(p, CHROPROF_TEXT, swallow, &bytes) != -1 || bytes == 0)
+            return false;
+    } else if (does == READS) {
+        if (chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC) != 0 || chroprof_now(p) != 0)
+            return false;
+    } else if (does == BEGINS) {
+        return chroprof_fork_child(p, NULL) == CHROPROF_OK && *chroprof_why_off(p) == '\0';
+    }
+    return says_child(p);
+}
+
+static void fork_in_callback(void *user, const chroprof_stall *stall)
+{
+    static unsigned char before[SIZE], after[SIZE];
+    struct in_callback *f = (struct in_callback *)user;
+    (void)stall;
+    if (f->child != 0)
+        return;
+    CHECK_EQ(load(f->path, before, SIZE), SIZE);
+    f->child = split();
+    if (f->child == 0) {
+        f->child = -1;
+        if (!does_it(f->p, f->does))
+            _exit(1);
+        return;
+    }
+    CHECK_EQ(wait_for(f->child), 0);
+    CHECK_EQ(load(f->path, after, SIZE), SIZE);
+    CHECK(memcmp(before, after, SIZE) == 0);
+}
+
+static void fork_in_the_callback_of(chroprof *p, int does)
+{
+    chroprof_options o;
+    memset(&o, 0, sizeof o);
+    memset(&fork_there, 0, sizeof fork_there);
+    fork_there.path = file_of("called");
+    fork_there.p = p;
+    fork_there.does = does;
+    fork_there.self = getpid();
+    o.on_stall = fork_in_callback;
+    o.on_stall_user = &fork_there;
+    o.stall_ns = 1;
+    CHECK_EQ(chroprof_map(p, fork_there.path, SIZE, &o), CHROPROF_OK);
+    chroprof_idle_enter(p);
+    chroprof_idle_leave(p);
+    chroprof_enter(p, &A);
+    chroprof_leave(p);
+    chroprof_idle_enter(p);
+    if (getpid() != fork_there.self) {
+        chroprof_enter(p, &A);
+        chroprof_leave(p);
+        chroprof_tick(p);
+        if (does != BEGINS)
+            _exit(says_child(p) ? 0 : 2);
+        _exit(rank_of(p, "accept").calls == 1 && chroprof_check(p) == NULL ? 0 : 3);
+    }
+    CHECK(fork_there.child > 0);
+}
+
+TEST(a_child_that_is_forked_in_on_stall)
+{
+    chroprof p;
+    int does;
+    need_wiped_children();
+    for (does = 0; does < DEEDS; does++) {
+        fork_in_the_callback_of(&p, does);
+        CHECK(chroprof_check(&p) == NULL);
+        CHECK_EQ(anomalies_of(&p, CHROPROF_ANOMALY_EVENT_IN_CALLBACK), 0);
+        CHECK_EQ(rank_of(&p, "accept").calls, 1);
+        chroprof_unmap(&p);
+        unlink(fork_there.path);
+    }
+}
+
 static int child_of_its_own(chroprof *p, const char *path)
 {
     chroprof view;
-    if (chroprof_fork_child(p, path) != CHROPROF_OK || !p->taking)
+    if (chroprof_fork_child(p, path) != CHROPROF_OK || *chroprof_why_off(p))
         return 1;
     chroprof_enter(p, &A);
     chroprof_leave(p);
@@ -1143,6 +1251,7 @@ static const test_case tests[] = {
     CASE(the_cost_of_an_event_is_known),
     CASE(a_child_does_not_write_into_the_parents_file),
     CASE(a_child_has_a_profile_of_its_own),
+    CASE(a_child_that_is_forked_in_on_stall),
 };
 TEST_MAIN(tests)
 #else

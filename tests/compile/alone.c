@@ -17,6 +17,11 @@ int main(void)
 {
     chroprof profile;
     chroprof_totals totals;
+    memset((void *)&profile, 0xaa, sizeof profile);
+    chroprof_enter(&profile, &site);
+    chroprof_read_totals(&profile, &totals);
+    if (totals.turns != 0 || !strstr(chroprof_why_off(&profile), "never initialized"))
+        return 3;
     if (chroprof_init(&profile, memory, sizeof memory, NULL) != CHROPROF_OK)
         return 1;
     chroprof_enter(&profile, &site);
