@@ -8,8 +8,8 @@ const [page, text, trace] = process.argv.slice(2).map(name => fs.readFileSync(na
 const raw = JSON.parse(text.replace(/"id":(\d{16,})/g, '"id":"$1"'));
 const between = (start, end) => page.slice(page.indexOf(start), page.indexOf(end));
 const code = between('const addTo =', 'function heaviest(') +
-    between('/* >>steps', '/* >>colour') + 'return { layOutSteps, pathSums };';
-const { layOutSteps, pathSums } = new Function(code)();
+    between('/* >>steps', '/* >>colour') + 'return { layOutSteps, pathSums, partsOf };';
+const { layOutSteps, pathSums, partsOf } = new Function(code)();
 const s = layOutSteps({ raw, totals: raw.totals });
 if (raw.timeline.steps > s.count) { process.exit(0); }  // the page has the newest of them only
 const fail = words => { throw new Error(words); };
@@ -54,4 +54,17 @@ const end = s.ready.count[s.ready.count.length - 1];
 same('ready at the end', end, raw.timeline.ready);
 same('fewest ready', s.ready.count.reduce((a, b) => Math.min(a, b), end) >= 0, true);
 s.lives.forEach(life => life.from <= life.to || fail('a future ends before it begins'));
-console.log(is.length + ' spans');
+/* where the time of the slowest went: what the profile says of those that it saw as a whole */
+let slow = 0;
+raw.slowest.filter(row => row.unseen_ns === 0).forEach(row => {
+    const life = s.lives.find(each => each.created && each.to === row.at_ns &&
+        s.ids[each.id] === String(row.id) && each.to - each.from === row.latency_ns);
+    if (!life || !exact) { return; }
+    const parts = partsOf(s, life);
+    ['latency_ns', 'exec_ns', 'children_ns', 'delay_ns', 'waiting_ns', 'unseen_ns'].forEach(name =>
+        same(name + ' of ' + row.name + ' ' + row.id, parts[name], row[name]));
+    same('blames of ' + row.id, parts.blames.map(each => each.delay_ns).join(),
+        row.blames.map(each => each.delay_ns).join());
+    slow++;
+});
+console.log(is.length + ' spans, ' + slow + ' slow futures');

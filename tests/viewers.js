@@ -490,9 +490,8 @@ async function sameRanks(page, name, profile, [from, to]) {
 
 /* The parts of what is picked add up to its length on the screen. */
 async function pickedAddsUp(page, name, length) {
-    const [whole, ...parts] = (await text(page, '#steps-status')).length > 0
-        ? await page.$$eval('#steps-status > b:not(.name), #steps-status li',
-            nodes => nodes.map(node => node.textContent.replace(/<.*/, '0 ns'))) : [];
+    const [whole, ...parts] = await page.$$eval('#steps-status > b:not(.name), #steps-status li',
+        nodes => nodes.map(node => node.textContent.replace(/:.*/, '').replace(/<.*/, '0 ns')));
     near(name, whole, length);
     same(name + '_adds_up', Math.round(parts.reduce((a, part) => a + nsOf(part), 0)),
         Math.round(nsOf(whole)));
@@ -531,6 +530,18 @@ async function testTimelineWays(page, profile) {
     const slow = profile.slowest.find(row => row.at_ns === life.to);
     ok('a_slow_future_is_shown', !!slow, life.to);
     await pickedAddsUp(page, 'slow_future_in_parts', slow.latency_ns);
+    const delayed = await page.evaluate(() => {
+        const s = stepsOf(shown()), life = s.lives.find(each => each.created &&
+            partsOf(s, each).delay_ns > 0), parts = life && partsOf(s, life);
+        if (life) { goTo({ life }, life.from, life.to); }
+        return life ? { length: life.to - life.from, name: parts.blames[0].name } : null;
+    });
+    if (delayed !== null) {
+        await settle(page);
+        await pickedAddsUp(page, 'delayed_future_in_parts', delayed.length);
+        ok('who_delayed_it', (await text(page, '#steps-status [data-part=delay_ns]'))
+            .includes(delayed.name) && delayed.name.length > 2, delayed.name);
+    }
     await page.type('#find', 'render_page');
     await settle(page);
     ok('search_counts', /stays? on the stack found/.test(await text(page, '#steps-status')),
