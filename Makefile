@@ -61,10 +61,12 @@ PRELOAD = $(if $(filter Linux,$(shell uname)),chroprof_run.so chroprof_run_libev
 
 chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 
+$B/chroprof_run.so: examples/preload/unwind.c
+$B/chroprof_run.so: NOW = -Wl,-z,now
 $B/%.so: examples/preload/%.c $(wildcard examples/preload/*.h) chroprof.h
 	@mkdir -p $B
 	$(CC) $(CFLAGS) $(LDFLAGS) -std=gnu99 -fPIC -shared -fvisibility=hidden -fexceptions \
-	    -fno-omit-frame-pointer -o $@ $< -pthread -ldl
+	    -fno-omit-frame-pointer $(NOW) -o $@ $(filter %.c,$^) -pthread -ldl
 
 # Functions and lines of sampled addresses are asked of elfutils' libdw where it is installed, else of
 # the program addr2line; LIBDW= builds the command without. Names of C++ and Rust are made readable by

@@ -225,8 +225,8 @@ THE SAMPLER
  function is still right, and "(frames missing)" stands where the walk ended. On arm64 gcc also
  needs -mno-omit-leaf-frame-pointer, or the caller of a function that calls none is left out. It
  stays within the stack of the thread, or of a fiber told by chroprof_sampler_stack, and never
- faults; options.unwind replaces it, but is not woven: its addresses do not tell where on the stack
- they were, so all of them stand under the innermost task, "(frames missing)" between. Functions are
+ faults; options.unwind replaces it. Unless it tells where on the stack its addresses were, all of
+ them stand under the innermost task, "(frames missing)" between. Functions are
  kept as module, offset and build id. The reports name those that the dynamic linker knows (link
  with -rdynamic to have yours); chroprof symbolize adds all others, with inlined calls, file and
  line. Samples that may be of an unloaded library or of its successor have no function name.
@@ -1058,7 +1058,11 @@ typedef struct chroprof_sampler_options {
                                   CHROPROF_ITIMER SIGPROF, in the wall mode SIGALRM */
     /* Walks the native stack instead of the frame pointers: fills in return addresses, innermost
      * (the interrupted instruction) first, returns how many. All of them are put under the
-     * innermost task. Called in the signal handler, on any processor. */
+     * innermost task, unless it also tells where they were: addresses[capacity + k] is then where
+     * the frame record of the function of addresses[k] lies, or another place of its frame if it
+     * has none; 1 if that function and those further out were called before all tasks; 0 if not
+     * known. A last address of 0 then says that the walk came to the end of the stack. Called in
+     * the signal handler, on any processor. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
     void *unwind_user;
     /* Each period the same, and no timer call after the start: for programs whose seccomp filter
@@ -13167,19 +13171,31 @@ static void chroprof__walk_records(chroprof__walk *w, uintptr_t frame, uintptr_t
         chroprof__put_item(w->e, CHROPROF__MARK, mark);
 }
 
-/* The walk of the user, who knows the frames but not who began which task. */
+/* The walk of the user, who knows the frames, and perhaps where their records lie. */
 static void chroprof__walk_by_user(chroprof__walk *w, void *context)
 {
-    uintptr_t addresses[CHROPROF__ITEMS];
+    uintptr_t addresses[2 * CHROPROF__ITEMS];
+    const uintptr_t *records = addresses + CHROPROF__ITEMS;
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *out, uint32_t capacity);
     uintptr_t function = (uintptr_t)w->s->unwind;
     memcpy(&unwind, &function, sizeof(unwind));
+    memset(addresses, 0, sizeof(addresses));
     uint32_t count = unwind((void *)(uintptr_t)w->s->unwind_user, context, addresses,
-                            CHROPROF__ITEMS);
-    for (uint32_t k = 0; k < count && chroprof__has_room(w); k++)    /* less than ITEMS in all */
+                            CHROPROF__ITEMS), k;
+    if (count > CHROPROF__ITEMS)
+        count = CHROPROF__ITEMS;
+    bool ends = records[0] != 0 && count > 1 && addresses[count - 1] == 0;
+    count -= ends;
+    for (k = 0; k < count && chroprof__has_room(w); k++) {
+        uint32_t task = 0;
+        if (records[k] > 1)
+            task = chroprof__task_begun_by(w, chroprof__frame_key(records[k], addresses[k + 1]));
+        if (task || (records[k] == 1 && w->depth > 0))
+            chroprof__put_tasks(w->c, w->e, &w->depth, task ? task - 1 : 0);
         chroprof__put_item(w->e, k == 0 ? CHROPROF__PC : CHROPROF__RETURN,
                            chroprof__code_address(addresses[k]));
-    if (w->depth > 0)
+    }
+    if (w->depth > 0 && (!ends || k < count))
         chroprof__put_item(w->e, CHROPROF__MARK, CHROPROF__MARK_CUT);
 }
 

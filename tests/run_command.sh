@@ -80,6 +80,40 @@ profiled --wall --stall 5 "$loops" poll
 says wall_function "the_slow_function"
 says wall_clock "of the clock"
 
+# without frame pointers: who called into the C library, by tables; not without these. A storm of
+# whatever a walk could meet in the middle of.
+through=                                # musl has no tables of its own
+frames=$scratch/frames
+if $CC -O2 -g -fomit-frame-pointer -o "$frames" tests/run_frames.c -pthread -ldl 2>"$scratch/log"; then
+    plain "$frames"
+    profiled -o "$scratch/kept" "$frames"
+    alike frames_alike
+    "$command" dump --format folded "$scratch/kept" >"$scratch/folded" 2>"$scratch/log"
+    tables="code after poll;outermost;middle;innermost"
+    ! getconf GNU_LIBC_VERSION >/dev/null 2>&1 || through=";.*;compare_numbers"
+    case $(uname -m) in
+    x86_64 | aarch64)
+        if grep -q "$tables$through" "$scratch/folded"; then ok frames_by_tables; else
+            fail frames_by_tables "$(head -n 2 "$scratch/folded")"; fi
+        says frames_function " in outermost  run_frames.c:" ;;
+    *) skip frames_by_tables "no walk by tables on this processor" ;;
+    esac
+    profiled --unwind frames -o "$scratch/kept" "$frames"
+    alike frames_only_alike
+    "$command" dump --format folded "$scratch/kept" >"$scratch/folded" 2>"$scratch/log"
+    if ! grep -q "$tables" "$scratch/folded"; then ok frames_only; else
+        fail frames_only "they were found"; fi
+    profiled --unwind guess "$frames"
+    refuses frames_unknown 2 "expected tables or frames"
+else fail frames "$(head -n 1 "$scratch/log")"; fi
+if ${CXX:-c++} -O2 -x c++ -fomit-frame-pointer -o "$frames" tests/run_frames.c -pthread -ldl \
+    2>"$scratch/log"; then
+    for mode in "" --wall; do
+        profiled $mode "$frames" storm 2
+        if [ "$code" = 0 ]; then ok "storm$mode"; else fail "storm$mode" "exit status $code"; fi
+    done
+else skip storm "no compiler of C++"; fi
+
 # code that the program made itself has the names that it left for perf
 plain "$loops" made "$scratch/number"
 rm -f "/tmp/perf-$(cat "$scratch/number").map"

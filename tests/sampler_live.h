@@ -811,6 +811,39 @@ TEST(a_walk_of_the_user)
           !PROMPT);
 }
 
+/* It knows that the outer function was there before the task, and where the stack ends. */
+static uint32_t woven_addresses(void *user, void *context, uintptr_t *addresses, uint32_t capacity)
+{
+    uint32_t count = two_addresses(user, context, addresses, capacity);
+    addresses[capacity] = 2;
+    addresses[capacity + 1] = 1;
+    addresses[count] = 0;
+    return count + 1;
+}
+
+TEST(a_woven_walk_of_the_user)
+{
+    chroprof_options o = no_options();
+    chroprof_sampler_options s;
+    unsigned calls = 0;
+    int k;
+    chroprof *p = live_profile(&o);
+    memset(&s, 0, sizeof s);
+    s.period_ns = 4 * MS;
+    s.unwind = woven_addresses;
+    s.unwind_user = &calls;
+    STARTED(chroprof_sampler_start(p, &s));
+    chroprof_enter(p, &site_a);
+    spin_in_b(100);
+    for (k = 0; k < 200 && *(volatile unsigned *)&calls < 6; k++)
+        spin_in_b(20);
+    chroprof_leave(p);
+    settle(p);
+    CHECK(calls > 3 || !PROMPT);
+    CHECK(weight_with(p, "spin_in_a<[task a]<run_loop", NULL, NULL) > 3 || !PROMPT);
+    CHECK(weight_with(p, "(frames missing)", NULL, NULL) == 0);
+}
+
 /* ---- a library that nobody compiled with frame pointers */
 
 static uint64_t weight_in_module(const chroprof *p, const char *module, const char *task)
@@ -1763,10 +1796,11 @@ TEST(a_signal_of_choice)
         CASE(over_its_budget_it_steps_back), CASE(with_room_again_it_steps_forward),               \
         CASE(random_periods_are_at_least_half_a_period), CASE(a_forked_child_has_no_timer),        \
         THREAD_CASES CASE(a_fiber_whose_stack_is_known), CASE(a_fiber_whose_stack_is_not),         \
-        CASE(a_walk_of_the_user), CASE(a_stall_in_a_library), CASE(libraries_at_one_address),      \
-        CASE(a_library_opened_by_a_relative_path), CASE(drawn_futures_are_where_futures_are),      \
-        CASE(drawn_again_with_nothing_in_between), CASE(functions_and_stalls_are_merged),          \
-        CASE(a_copy_has_the_ticks_that_wait), TICK_CASES CASE(the_report_names_functions),
+        CASE(a_walk_of_the_user), CASE(a_woven_walk_of_the_user), CASE(a_stall_in_a_library),      \
+        CASE(libraries_at_one_address), CASE(a_library_opened_by_a_relative_path),                 \
+        CASE(drawn_futures_are_where_futures_are), CASE(drawn_again_with_nothing_in_between),      \
+        CASE(functions_and_stalls_are_merged), CASE(a_copy_has_the_ticks_that_wait),               \
+        TICK_CASES CASE(the_report_names_functions),
 
 #else
 

@@ -34,7 +34,7 @@ typedef struct run {
     const char *report_name, *out_name;
     const char *before;        /* the earlier profile, to compare with */
     diff_profile both[2];      /* it, and this run's */
-    bool wall, children;
+    bool wall, children, frames;
     uint64_t stall_ns;
     char **words;              /* of the program */
     char program[4096];
@@ -203,8 +203,8 @@ static void set_environment(const run *r)
     const char *before = getenv("LD_PRELOAD");
     bool more = before != NULL && before[0] != '\0';
     (void)snprintf(text, sizeof text, "%s%s%s", r->preload, more ? ":" : "", more ? before : "");
-    (void)snprintf(options, sizeof options, "%" PRIu64 " %d %d", r->stall_ns, r->wall,
-                   r->children);
+    (void)snprintf(options, sizeof options, "%" PRIu64 " %d %d %d", r->stall_ns, r->wall,
+                   r->children, !r->frames);
     (void)setenv("LD_PRELOAD", text, 1);
     (void)setenv(BOARD_FOLDER, r->folder, 1);
     (void)setenv(BOARD_OPTIONS, options, 1);
@@ -446,9 +446,14 @@ static const char run_text[] =
     "with the name of its function; file and line come from debug information. Callbacks that\n"
     "neither that nor the dynamic linker knows have their place in the file, as in server+0x1f0.\n"
     "\n"
-    "Functions are found by frame pointers: build with -fno-omit-frame-pointer, or only the\n"
-    "innermost function is known. A call of poll in a callback counts as idle. A static or\n"
-    "setuid program can't be profiled this way.\n"
+    "Who called the sampled function is found by the tables that compilers leave for exceptions\n"
+    "(.eh_frame), so neither frame pointers nor a library are needed. A sample costs a few us\n"
+    "more; the report tells it. Code without tables, which the program made itself, needs frame\n"
+    "pointers. --unwind frames uses nothing else: then only the innermost function is known\n"
+    "where libraries were built without them.\n"
+    "\n"
+    "A call of poll in a callback counts as idle. A static or setuid program can't be profiled\n"
+    "this way.\n"
     "\n"
     "With --diff the report begins with what changed since an earlier run, as chroprof diff\n"
     "says it: of the busiest loop, more than noise, the worst first.\n"
@@ -479,6 +484,13 @@ static const char *set_stall(void *field, const char *value)
     return read_duration(value, ns) && *ns > 0 ? NULL : "expected milliseconds, or as in 500us, 1s";
 }
 
+static const char *set_unwind(void *field, const char *value)
+{
+    bool *frames = (bool *)field;
+    *frames = strcmp(value, "frames") == 0;
+    return *frames || strcmp(value, "tables") == 0 ? NULL : "expected tables or frames";
+}
+
 static const tool_option run_options[] = {
     { "report", '\0', "PAGE", "also make a page for the browser, of the busiest loop", set_text,
       offsetof(run, report_name), NULL },
@@ -490,6 +502,8 @@ static const tool_option run_options[] = {
       "system calls may see EINTR", set_flag, offsetof(run, wall), NULL },
     { "stall", '\0', "MS", "what blocks the loop for longer is a stall (default\n20 ms); a number "
       "alone is in ms", set_stall, offsetof(run, stall_ns), NULL },
+    { "unwind", '\0', "HOW", "find callers by tables (default) or by frame pointers:\ntables, frames",
+      set_unwind, offsetof(run, frames), NULL },
     { "children", '\0', NULL, "profile the processes that it starts as well", set_flag,
       offsetof(run, children), NULL }
 };

@@ -9,7 +9,7 @@
 /* The folder of the profiles and of the board. The library takes it, and itself in LD_PRELOAD, out
  * of the environment before main begins. */
 #define BOARD_FOLDER "CHROPROF_RUN"
-#define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN", decimal numbers */
+#define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN TABLES", numbers */
 #define BOARD_FILE "board"
 #define BOARD_LIBRARY "chroprof_run.so"
 #define BOARD_LIBEVENT "chroprof_run_libevent.so"     /* loaded where the program links it, */

@@ -1,7 +1,7 @@
 /* chroprof_run.c - the library that chroprof run loads into a program before its own libraries.
  *
  *     cc -O2 -fPIC -shared -fvisibility=hidden -fexceptions -fno-omit-frame-pointer \
- *        -o chroprof_run.so chroprof_run.c
+ *        -Wl,-z,now -o chroprof_run.so chroprof_run.c unwind.c
  *
  * It stands in front of the functions in which event loops wait. A thread that waits a second time
  * gets a profile in a file of its own. The wait is idle. What the thread does until the next wait
@@ -41,6 +41,7 @@
 #include "../../chroprof.h"
 #include "board.h"
 #include "callbacks.h"
+#include "unwind.h"
 
 #define PROFILE_BYTES ((size_t)1 << 20)
 #define STACK_BYTES ((uintptr_t)64 << 10)       /* that a thread must have left to get a profile */
@@ -115,6 +116,7 @@ typedef struct seat {
     uintptr_t stack;           /* where that wait was called */
     uintptr_t callbacks[CALLBACK_DEPTH];   /* that run, outermost first: where on the stack */
     volatile uint32_t depth;
+    unwind_thread unwind;
 } seat;
 
 static seat seats[BOARD_THREADS];
@@ -131,6 +133,7 @@ static char folder[512];
 static uint64_t stall_ns;
 static bool wall_clock;
 static bool with_children;
+static bool with_tables;       /* else stacks are walked by frame pointers */
 
 static bool is_awake(void)
 {
@@ -188,6 +191,11 @@ static void begin_sampling(seat *s)
     }
     memset(&options, 0, sizeof options);
     options.mode = wall_clock ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
+    s->unwind.high = 0;
+    if (with_tables && unwind_begin(&s->unwind)) {
+        options.unwind = unwind_walk;
+        options.unwind_user = &s->unwind;
+    }
     /* each seat begins at a number of its own, so that threads which start at once don't meet */
     for (; result == CHROPROF_ERR_SAMPLER_SIGNAL && number > SIGRTMIN + SPARED_SIGNALS; number--) {
         if (seat_of_signal(number) == NULL) {
@@ -508,6 +516,9 @@ static inline __attribute__((__always_inline__)) seat *begin_wait(void)
     if (s != NULL) {
         s->busy = true;
         begin_idle(s, stack);
+        if (!s->inside) {
+            unwind_wait(&s->unwind, stack, (uintptr_t)__builtin_return_address(0));
+        }
         s->stack = stack;
         s->waits = true;
         s->busy = false;
@@ -1455,6 +1466,7 @@ static void read_options(void)
         stall_ns = strtoull(text, &end, 10);
         wall_clock = strtoul(end, &end, 10) != 0;
         with_children = strtoul(end, &end, 10) != 0;
+        with_tables = strtoul(end, &end, 10) != 0;
     }
 }
 
@@ -1492,6 +1504,7 @@ __attribute__((__constructor__)) static void start(void)
     uint32_t *page;
     int error = errno;
     find_functions();
+    unwind_find_libraries();
     if (given == NULL || strlen(given) >= sizeof folder) {
         return;
     }

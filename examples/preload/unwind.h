@@ -1,0 +1,54 @@
+/* unwind.h - the stack of interrupted code, found in a signal handler by the tables that compilers
+ * leave for exceptions (.eh_frame). Distributions build their libraries with these, and without
+ * frame pointers.
+ *
+ * Why not libunwind: its walk takes locks, its own and the dynamic linker's (dl_iterate_phdr), takes
+ * memory, and opens a pipe to try addresses. In a handler of any program that is not harmless: if
+ * the tick interrupts malloc, and another thread calls malloc while it holds the linker's lock,
+ * both wait for ever. So the tables are read here: there is nothing to install, no lock, no
+ * memory, no system call, and 3 KiB of the stack. */
+
+#ifndef PRELOAD_UNWIND_H
+#define PRELOAD_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__linux__) && defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
+#define UNWIND_TABLES 1
+#else
+#define UNWIND_TABLES 0
+#endif
+
+enum { UNWIND_PLACES = 4, UNWIND_KEYS = 64 };
+
+/* Functions that are on the stack while a place of the program waits: the outermost first. */
+typedef struct unwind_place {
+    uintptr_t frame, back;     /* of the call of the wait: its frame record, its return address */
+    uint32_t count;
+    uint32_t keys[UNWIND_KEYS];
+} unwind_place;
+
+/* Of a thread. Nothing outside of its stack is taken for a stack. */
+typedef struct unwind_thread {
+    uintptr_t low, high;       /* 0: not known yet, or walks are not wanted */
+    const unwind_place *volatile waited;
+    unwind_place places[UNWIND_PLACES];
+} unwind_thread;
+
+/* Finds the libraries that the program starts with. Before main, or as soon as possible. */
+void unwind_find_libraries(void);
+
+/* Takes note of the stack of the calling thread. Not in a handler: the C library may open a file
+ * for it. False if no walks are possible here. */
+bool unwind_begin(unwind_thread *thread);
+
+/* The thread waits: in a function with this frame record (which it must have), called from back.
+ * Functions that are on the stack now were there before what is done next. Walks the stack when the
+ * place is new, else it costs nothing. */
+void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back);
+
+/* For chroprof_sampler_options.unwind, with an unwind_thread for the user. */
+uint32_t unwind_walk(void *thread, void *ucontext, uintptr_t *addresses, uint32_t capacity);
+
+#endif
