@@ -391,8 +391,8 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     fi
     kill -9 "$both"; wait "$both" 2>/dev/null
     head -c 5000 "$scratch/ended.block" >"$scratch/short.block"
-    run dump "$scratch/short.block"; expect dump_cut_file 1 "shorter than it says"
-    run check "$scratch/mapped.c"; expect check_no_block 1 "neither a block"
+    run dump "$scratch/short.block"; expect dump_cut_file 1 "only the beginning of a profile"
+    run check "$scratch/mapped.c"; expect check_no_block 1 "this is no profile"
     "$scratch/mapped" "$scratch/later.block" hang &
     later=$!
     until_running "$later"
@@ -415,9 +415,10 @@ fi
 # --- a pipe and a folder are no profiles, and are not waited for
 mkfifo "$scratch/pipe"
 for what in dump check "merge -o $scratch/merged" "top -n 1"; do
-    for operand in pipe .; do
+    for operand in pipe:"this is a pipe" .:"this is a directory"; do
         # shellcheck disable=SC2086 # a command and its options are several words
-        run $what "$scratch/$operand"; expect "${what%% *}_of_$operand" 1 "this is no plain file"
+        run $what "$scratch/${operand%%:*}"
+        expect "${what%% *}_of_${operand%%:*}" 1 "${operand#*:}"
     done
 done
 
@@ -437,12 +438,44 @@ for what in dump check "merge -o $scratch/merged" top report trace symbolize "di
 done
 for what in dump check "merge -o $scratch/merged" top; do
     # shellcheck disable=SC2086 # a command and its options are several words
-    run $what "$scratch/got.json"; expect "${what%% *}_got_json" 1 "this is JSON; here only the block"
+    run $what "$scratch/got.json"; expect "${what%% *}_got_json" 1 "this is JSON, which report"
 done
+# what is no profile, to each that reads one; $$ is a shell, which has none
+for what in dump check "merge -o $scratch/merged" top report trace symbolize record \
+    "diff $scratch/got.json" replay; do
+    for got in "$scratch:this is a directory" "$scratch/got.missing:No such file" \
+        "999999999:neither a file of this name nor a process"; do
+        # shellcheck disable=SC2086 # a command and its options are several words
+        run $what "${got%%:*}"
+        case $what in diff*) code=$((code - 1)) ;; esac
+        expect "${what%% *}_given_${got#*:}" 1 "${got#*:}"
+    done
+done
+if [ -d /proc/$$ ]; then
+    for what in dump check top report trace symbolize record; do
+        run "$what" $$; expect "${what}_of_a_shell" 1 "has no profile; chroprof run starts"
+    done
+    run replay $$; expect replay_of_a_process 1 "chroprof record $$ -o FILE writes a stream"
+fi
+run replay "$scratch/got.text"; expect replay_got_text 0 "no line of it is an event"
+printf '{\n"cut": "' >"$scratch/got.cut"
+run report "$scratch/got.cut"; expect report_got_cut_json 1 "the file ends here, cut short"
+echo '{"other": 1}' >"$scratch/got.other"
+run report "$scratch/got.other"; expect report_got_other_json 1 "as chroprof dump --format json"
+"$command" merge - <"$scratch/got.json" >"$scratch/out" 2>"$scratch/err"; code=$?
+expect merge_got_json_as_a_list 1 "this is a profile, not a list"
+run run "$scratch/got.json"; expect run_given_a_file 127 "this is no program"
+run run "$scratch"; expect run_given_a_folder 127 "this is a directory, not a program"
+run run 999999999; expect run_given_a_process 127 "chroprof top 999999999"
+(cd "$scratch" && "$command" run got.json >out 2>err)
+code=$?; expect run_given_a_profile 127 "but a file with a profile"
+cp /bin/ls "$scratch/no_such_name"
+(cd "$scratch" && "$command" run no_such_name >out 2>err)
+code=$?; expect run_given_a_name_of_this_folder 127 "the one in this folder is ./no_such_name"
 run dump "$scratch/got.json" -f json; expect dump_json_of_json 0 '"chroprof":'
 run replay "$scratch/got.json"; expect replay_got_json 1 "this is a profile, not a stream of events"
 
-# --- a block by standard input, or packed
+# --- a block by standard input, by what a shell opens for <(command), or packed
 block=$scratch/by.block
 if printf '%s\n' "$scratch/ended.block" "$scratch/hung.block" | "$command" merge - -o "$block" \
     2>/dev/null; then
@@ -456,6 +489,12 @@ if printf '%s\n' "$scratch/ended.block" "$scratch/hung.block" | "$command" merge
         else fail "${what}_by_stdin" "it differs"; fi
     done
     run replay "$block"; expect replay_got_block 1 "this is a profile, not a stream of events"
+    for place in /dev/stdin /dev/fd/0; do
+        if [ -e $place ]; then
+            cat "$block" | "$command" check $place >"$scratch/out" 2>"$scratch/err"; code=$?
+            expect "check_of_a_pipe_by_${place##*/}" 0
+        else skip "check_of_a_pipe_by_${place##*/}" "no $place"; fi
+    done
     gzip -c "$block" >"$block.gz"
     run check "$block.gz"; expect check_packed 0
     run top "$block.gz"; expect top_packed 1 "needs a file or a process"

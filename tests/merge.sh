@@ -142,7 +142,7 @@ run merge "$scratch/none"; expect no_file 1 "No such file"
 
 # --- what is wrong
 run merge "$fleet/0.block" "$scratch/all.json" "$fleet/1.block" -o "$scratch/two.block"
-expect json_is_refused 1 "this is JSON; here only the block"
+expect json_is_refused 1 "this is JSON, which report"
 expect the_rest_is_merged 1 "2 profiles merged, 1 left out"
 run check "$scratch/two.block"; expect the_rest_is_sound 0
 rm "$scratch/two.block"
@@ -151,7 +151,7 @@ expect strict 1
 if [ -e "$scratch/two.block" ]; then fail strict_writes_nothing "there is a file"
 else ok strict_writes_nothing; fi
 head -c 20000 "$fleet/0.block" >"$scratch/short.block"
-run merge "$scratch/short.block" "$fleet/1.block"; expect cut_file 1 "shorter than it says"
+run merge "$scratch/short.block" "$fleet/1.block"; expect cut_file 1 "only the beginning of a profile"
 cp "$fleet/0.block" "$scratch/wrong.block"
 printf '\377' | dd of="$scratch/wrong.block" bs=1 seek=115 conv=notrunc 2>/dev/null
 run merge "$scratch/wrong.block" "$fleet/1.block"; expect broken_law 1 "1 left out"
@@ -232,7 +232,7 @@ for word in dump check merge dump check merge dump check merge dump check merge;
     wait "$reader"
     code=$?
     [ "$code" -gt 1 ] && died="$died $word:$code"
-    grep -q "shorter than it says" "$scratch/err" && truncated=$((truncated + 1))
+    grep -q "only the beginning of a profile" "$scratch/err" && truncated=$((truncated + 1))
 done
 is cut_while_read "$died" ""
 if [ "$truncated" -gt 0 ]; then ok cut_while_read_was_seen

@@ -79,7 +79,11 @@ chroprof_result block_read(block_file *file)
     }
     if (fstat(fd, &facts) == 0) {
         if (!S_ISREG(facts.st_mode)) {
-            file->why = "this is no plain file";
+            file->why = S_ISDIR(facts.st_mode)
+                        ? "this is a directory; give the file of a profile"
+                        : S_ISFIFO(facts.st_mode)
+                        ? "this is a pipe; give - and let it be the standard input"
+                        : "this is no plain file";
         } else {
             result = facts.st_size > 0 ? block_take(file, fd, (size_t)facts.st_size)
                                        : CHROPROF_ERR_FORMAT;
@@ -97,6 +101,7 @@ const char *block_problem(const block_file *file, chroprof_result result)
     switch (result) {
     case CHROPROF_ERR_FILE: return errno != 0 ? strerror(errno) : "it could not be read";
     case CHROPROF_ERR_FORMAT: return "this is no profile (see chroprof_map)";
+    case CHROPROF_ERR_TRUNCATED: return "only the beginning of a profile: the file was cut short";
     default: return chroprof_result_text(result);
     }
 }
@@ -164,6 +169,11 @@ static void block_consider(block_search *search, const char *line, const char *p
     }
 }
 
+void block_nobody(const char *pid)
+{
+    tool_message("%s: there is neither a file of this name nor a process of this number", pid);
+}
+
 static bool block_of_process(block_file *file, const char *pid)
 {
     block_search search = { pid, file, 0 };
@@ -172,7 +182,7 @@ static bool block_of_process(block_file *file, const char *pid)
     (void)snprintf(line, sizeof line, "/proc/%s/maps", pid);
     maps = fopen(line, "r");
     if (maps == NULL && errno == ENOENT) {
-        tool_message("%s: there is neither a file of this name nor a process of this number", pid);
+        block_nobody(pid);
     } else if (maps == NULL) {
         tool_message("process %s: %s; only its own user may look into it", pid, strerror(errno));
     }
@@ -187,7 +197,8 @@ static bool block_of_process(block_file *file, const char *pid)
     }
     (void)fclose(maps);
     if (search.found == 0) {
-        tool_message("process %s has no profile mapped (see chroprof_map)", pid);
+        tool_message("process %s has no profile; chroprof run starts a program with one, and "
+                     "chroprof_map gives one to your own", pid);
     }
     return search.found == 1;
 }
@@ -209,6 +220,7 @@ bool block_of_bytes(block_file *file, const char *name, const char *bytes, size_
         return false;
     }
     file->name = file->place = name;
+    file->why = NULL;
     file->stream = true;
     file->size = count;
     file->copy = calloc(1, count);
@@ -219,7 +231,7 @@ bool block_of_bytes(block_file *file, const char *name, const char *bytes, size_
     result = chroprof_snapshot(bytes, count, file->copy, count);
     result = result == CHROPROF_OK ? chroprof_open(&file->view, file->copy, count) : result;
     if (result != CHROPROF_OK) {
-        tool_message("%s: %s", name, chroprof_result_text(result));
+        tool_message("%s: %s", name, block_problem(file, result));
     }
     return result == CHROPROF_OK;
 }

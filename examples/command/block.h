@@ -31,6 +31,9 @@ void block_close(block_file *file);
 /* Whether an operand is a process: a number that is not the name of a file. */
 bool block_is_process(const char *operand);
 
+/* Says that it is neither of them. */
+void block_nobody(const char *pid);
+
 /* A file, a process, - for standard input, or a file that is packed. false, with a message. */
 bool block_open(block_file *file, const char *operand);
 

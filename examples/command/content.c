@@ -89,9 +89,10 @@ void content_refuse(const char *name, content got, content wanted)
     } else if (got == CONTENT_EVENTS) {
         tool_message("%s: this is a stream of events; chroprof replay makes a profile of it", name);
     } else if (got == CONTENT_JSON) {
-        tool_message("%s: this is JSON; here only the block itself will do, the file that "
-                     "chroprof_map keeps or the process", name);
+        tool_message("%s: this is JSON, which report, diff, trace, symbolize and dump --format "
+                     "folded read; here give the file that chroprof_map keeps, or a PID", name);
     } else {
-        tool_message("%s: this is no profile, neither a block (see chroprof_map) nor JSON", name);
+        tool_message("%s: this is no profile: neither a file that chroprof_map or run -o keeps, "
+                     "nor JSON of one", name);
     }
 }

@@ -54,9 +54,16 @@ static const char *unpacker_of(const char *name)
     return ends_in(name, ".xz") ? "xz" : ends_in(name, ".gz") ? "gzip" : NULL;
 }
 
+/* What a shell gives for <(command), or somebody for standard input. */
+static bool is_open_already(const char *name)
+{
+    return strncmp(name, "/dev/fd/", 8) == 0 || strncmp(name, "/proc/self/fd/", 14) == 0 ||
+           strcmp(name, "/dev/stdin") == 0;
+}
+
 bool input_is_stream(const char *name)
 {
-    return strcmp(name, "-") == 0 || unpacker_of(name) != NULL;
+    return strcmp(name, "-") == 0 || unpacker_of(name) != NULL || is_open_already(name);
 }
 
 bool input_open(input *in, const char *name)
@@ -85,7 +92,8 @@ ssize_t input_read(input *in, char *bytes, size_t capacity)
         count = read(in->fd, bytes, capacity);
     } while (count < 0 && errno == EINTR);
     if (count < 0) {
-        tool_message("%s: %s", in->name, strerror(errno));
+        tool_message("%s: %s", in->name, errno != EISDIR ? strerror(errno)
+                     : "this is a directory; give a file");
         return -1;
     }
     in->taken += (uint64_t)count;

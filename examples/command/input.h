@@ -20,7 +20,7 @@ typedef struct input {
     uint64_t taken;            /* bytes read so far */
 } input;
 
-/* Standard input, or a file whose name says that it is packed. */
+/* Standard input, what the shell has opened, or a file whose name says that it is packed. */
 bool input_is_stream(const char *name);
 
 /* false, with a message, if it cannot be read. */

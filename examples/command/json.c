@@ -49,7 +49,7 @@ bool json_fail(json_reader *r, const char *expected)
     if (!r->failed) {
         tool_line("%s:%llu:%llu: %sexpected %s", r->name, line,
                   (unsigned long long)(r->at - start) + 1,
-                  r->at == r->end ? "the text ends, " : "", expected);
+                  r->at == r->end ? "the file ends here, cut short: " : "", expected);
     }
     r->failed = true;
     return false;

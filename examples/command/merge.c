@@ -17,6 +17,7 @@
 #include "block.h"
 #include "capacity.h"
 #include "commands.h"
+#include "content.h"
 #include "formats.h"
 #include "message.h"
 #include "options.h"
@@ -61,29 +62,48 @@ static void merge_one(merging *m, const char *name)
     block_close(&file);
 }
 
+/* Somebody may give a profile in place of the list; said once, in place of many missing files. */
+static bool is_profile_itself(const char *list, const char *line, size_t length)
+{
+    content got = content_of(line, length);
+    bool is_it = got == CONTENT_BLOCK || (got == CONTENT_JSON && access(line, F_OK) != 0);
+    if (is_it) {
+        tool_message("%s: this is a profile, not a list of their names; give the name of its file",
+                     list);
+    }
+    return is_it;
+}
+
 /* A name a line; empty lines are passed over. */
 static bool merge_list(merging *m, const char *list)
 {
     bool standard = strcmp(list, "-") == 0;
     FILE *names = standard ? stdin : fopen(list, "r");
+    const char *name = standard ? "(standard input)" : list;
     char *line = NULL;
     size_t room = 0;
+    ssize_t length;
     bool good = names != NULL;
-    while (good && !(m->strict && m->failed > 0) && getline(&line, &room, names) > 0) {
+    bool refused = false;
+    while (good && !(m->strict && m->failed > 0) && (length = getline(&line, &room, names)) > 0) {
         line[strcspn(line, "\r\n")] = '\0';
+        refused = is_profile_itself(name, line, (size_t)length);
+        if (refused) {
+            break;
+        }
         if (line[0] != '\0') {
             merge_one(m, line);
         }
     }
     good = good && ferror(names) == 0;
     if (!good) {
-        tool_message("%s: %s", standard ? "(standard input)" : list, strerror(errno));
+        tool_message("%s: %s", name, strerror(errno));
     }
     if (names != NULL && !standard) {
         (void)fclose(names);
     }
     free(line);
-    return good;
+    return good && !refused;
 }
 
 /* False: nothing is to be written. */

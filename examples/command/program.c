@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "block.h"
+#include "content.h"
 #include "message.h"
 
 /* >>finding */
@@ -27,14 +29,44 @@ static bool found_in(const char *folder, size_t length, const char *name, char *
     return written > 0 && (size_t)written < size && is_program(path);
 }
 
+/* A word that names no program, and what its giver may have meant. */
+static void no_program(const char *name)
+{
+    char here[4096];
+    content got = content_of_file(name);
+    (void)snprintf(here, sizeof here, "./%s", name);
+    if (got == CONTENT_BLOCK || got == CONTENT_JSON) {
+        tool_message("%s: there is no such program in PATH, but a file with a profile; chroprof "
+                     "dump and report read it", name);
+    } else if (is_program(here)) {
+        tool_message("%s: there is no such program in PATH; the one in this folder is %s", name,
+                     here);
+    } else if (block_is_process(name)) {
+        tool_message("%s: there is no such program in PATH; of a process that runs already "
+                     "chroprof top %s tells, if it has a profile", name, name);
+    } else {
+        tool_message("%s: there is no such program in PATH", name);
+    }
+}
+
+/* A path that is there or not, but no program. */
+static const char *why_no_program(const char *path)
+{
+    struct stat facts;
+    if (stat(path, &facts) != 0) {
+        return strerror(errno);
+    }
+    return S_ISDIR(facts.st_mode) ? "this is a directory, not a program"
+           : "this is no program, or not executable (see chmod +x)";
+}
+
 bool program_find(const char *name, char *path, size_t size)
 {
     const char *folders = getenv("PATH");
     if (strchr(name, '/') != NULL) {
         (void)snprintf(path, size, "%s", name);
         if (!is_program(name)) {
-            errno = access(name, X_OK) != 0 ? errno : EACCES;
-            tool_message("%s: %s", name, strerror(errno));
+            tool_message("%s: %s", name, why_no_program(name));
             return false;
         }
         return true;
@@ -49,7 +81,7 @@ bool program_find(const char *name, char *path, size_t size)
         }
         folders += length + 1;
     }
-    tool_message("%s: there is no such program in PATH", name);
+    no_program(name);
     return false;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../../chroprof.h"
+#include "block.h"
 #include "buffer.h"
 #include "capacity.h"
 #include "clock.h"
@@ -196,11 +197,31 @@ static bool feed_loaded(replay *run, const byte_buffer *b)
     return !run->reader.stopped;
 }
 
+/* A process has no stream, but one can be made of its events. */
+static bool is_process(const char *source)
+{
+    char place[64];
+    if (!block_is_process(source)) {
+        return false;
+    }
+    (void)snprintf(place, sizeof place, "/proc/%.20s", source);
+    if (access(place, F_OK) != 0) {
+        block_nobody(source);
+    } else {
+        tool_message("%s: this is a process; chroprof record %s -o FILE writes a stream of its "
+                     "events, chroprof dump %s reports them", source, source, source);
+    }
+    return true;
+}
+
 static bool replay_input(replay *run)
 {
     input in;
     byte_buffer buffer = { NULL, 0, 0 };
     bool ok;
+    if (is_process(run->source)) {
+        return false;
+    }
     if (!input_open(&in, run->source)) {
         return false;
     }
@@ -238,6 +259,10 @@ static void replay_summary(const replay *run)
         tool_message("%s: %llu malformed line%s left out, %llu event%s taken", r->source,
                      (unsigned long long)r->malformed, r->malformed == 1 ? "" : "s",
                      (unsigned long long)r->events, r->events == 1 ? "" : "s");
+    }
+    if (r->malformed > 0 && r->events == 0) {
+        tool_message("%s: no line of it is an event; chroprof replay --help shows what one is",
+                     r->source);
     }
     if (run->stats) {
         double seconds = run->seconds > 0 ? run->seconds : 1e-9;
