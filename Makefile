@@ -56,8 +56,7 @@ help:
 
 # What chroprof run loads into programs. It hides all but the functions that it stands in front of.
 # Those for libraries of event loops need nothing of them to be built.
-PRELOAD = $(if $(filter Linux,$(shell uname)),chroprof_run.so chroprof_run_libevent.so \
-                                              chroprof_run_libuv.so)
+PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wildcard examples/preload/*.c))))
 
 chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 

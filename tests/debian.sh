@@ -65,7 +65,8 @@ check debian_builds sh package/debian.sh "$built"
 if has lintian; then check debian_lintian accepted; else skip debian_lintian "no lintian"; fi
 check debian_source source_package
 check debian_unpacks unpacks
-check debian_files holds bin/chroprof lib/chroprof/chroprof_run.so lib/chroprof/chroprof_run_libuv.so include/chroprof.h \
+check debian_files holds bin/chroprof lib/chroprof/chroprof_run.so \
+    lib/chroprof/chroprof_run_libuv.so include/chroprof.h \
     include/chroprof_glib.h share/pkgconfig/chroprof.pc share/man/man1/chroprof-top.1.gz \
     share/cmake/chroprof/chroprof-config.cmake share/bash-completion/completions/chroprof \
     share/doc/chroprof/copyright share/doc/libchroprof-dev/changelog.gz

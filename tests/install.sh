@@ -75,8 +75,8 @@ check install same "$?" 0
 adapters=$(cd examples/adapters && echo *.h | sed 's/chroprof_/include\/chroprof_/g')
 commands=$("$lies/bin/chroprof" --help | sed -n '/^commands:/,/^$/s/^  *\([a-z]*\) .*/\1/p')
 preload=
-[ "$(uname)" != Linux ] || preload=$(echo lib/chroprof/chroprof_run.so \
-    lib/chroprof/chroprof_run_libevent.so lib/chroprof/chroprof_run_libuv.so)
+[ "$(uname)" != Linux ] || preload=$(cd examples/preload && echo *.c |
+    sed 's/\([a-z_]*\)\.c/lib\/chroprof\/\1.so/g')
 expected() {
     echo bin/chroprof include/chroprof.h $adapters $preload share/pkgconfig/chroprof.pc
     for file in CHANGELOG.md LICENSE README.md; do echo "share/doc/chroprof/$file"; done

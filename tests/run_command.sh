@@ -183,6 +183,16 @@ if built libuv tests/run_libuv.c -luv; then
     called libuv file 'on_file (run_libuv.c:*)'
     called libuv work 'after_work (run_libuv.c:*)'
 fi
+if built glib tests/run_glib.c $(pkg-config --cflags --libs glib-2.0 2>/dev/null); then
+    for what in timer idle file child signal; do
+        called glib $what "on_$what (run_glib.c:*)"
+    done
+fi
+if built systemd tests/run_systemd.c -lsystemd; then
+    for what in timer file later post; do
+        called systemd $what "on_$what (run_systemd.c:*)"
+    done
+fi
 
 # ends of other kinds
 for end in exit killed; do
@@ -336,9 +346,9 @@ if command -v nm >/dev/null 2>&1; then
 execve execvp execvpe fexecve poll ppoll pselect select \
 seteuid setresuid setreuid setuid sigaction signal "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi
-    for loop in libevent libuv; do
+    for loop in libevent libuv glib systemd; do
         shown=$(nm -D --defined-only "${library%.so}_$loop.so" | awk '{ print $3 }' |
-            grep -v -e '^uv_' -e '^ev' -e '^bufferevent_')
+            grep -v -e '^uv_' -e '^ev' -e '^bufferevent_' -e '^g_' -e '^sd_event_')
         if [ -z "$shown" ]; then ok "symbols_$loop"; else fail "symbols_$loop" "$shown"; fi
     done
 else skip symbols "no nm"; fi

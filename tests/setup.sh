@@ -26,6 +26,7 @@ look() {
     needs 'echo "#include <elfutils/libdwfl.h>" | $CC -E -x c -' libdw-dev
     needs 'echo "#include <libiberty/demangle.h>" | $CC -E -x c -' libiberty-dev
     needs 'pkg-config --exists glib-2.0' libglib2.0-dev
+    needs 'echo "#include <systemd/sd-event.h>" | $CC -E -x c -' libsystemd-dev
     needs 'echo "#include <ev.h>" | $CC -E -x c -' libev-dev
     needs 'echo "#include <event2/http.h>" | $CC -E -x c -' libevent-dev
     needs 'echo "#include <uv.h>" | $CC -E -x c -' libuv1-dev

@@ -37,35 +37,45 @@ static void become_loader(const char *loader, const char *program, int out)
     _exit(127);
 }
 
-static void note_library(loop_libraries *found, const char *line)
+const char *const loop_preloads[LOOP_LIBRARIES] = {
+    "chroprof_run_libevent.so", "chroprof_run_libuv.so", "chroprof_run_glib.so",
+    "chroprof_run_systemd.so"
+};
+
+static void note_library(bool linked[LOOP_LIBRARIES], const char *line)
 {
+    static const struct { const char *begin; loop_library library; } names[] = {
+        { "libevent-", LOOP_LIBEVENT }, { "libevent_core-", LOOP_LIBEVENT },
+        { "libuv.so", LOOP_LIBUV }, { "libglib-2.0.so", LOOP_GLIB },
+        { "libsystemd.so", LOOP_SYSTEMD }
+    };
     line += strspn(line, " \t");
-    found->libevent = found->libevent || strncmp(line, "libevent-", 9) == 0 ||
-                      strncmp(line, "libevent_core-", 14) == 0;
-    found->libuv = found->libuv || strncmp(line, "libuv.so", 8) == 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strncmp(line, names[i].begin, strlen(names[i].begin)) == 0) {
+            linked[names[i].library] = true;
+        }
+    }
 }
 
-static void read_libraries(loop_libraries *found, int in)
+static void read_libraries(bool linked[LOOP_LIBRARIES], int in)
 {
     char line[4096];
     FILE *list = fdopen(in, "r");
     while (list != NULL && fgets(line, sizeof line, list) != NULL) {
-        note_library(found, line);
+        note_library(linked, line);
     }
     (void)(list != NULL ? fclose(list) : close(in));
 }
 
-loop_libraries program_libraries(const char *program)
+void program_libraries(const char *program, bool linked[LOOP_LIBRARIES])
 {
-    const loop_libraries none = { false, false };
-    loop_libraries found = none;
     char loader[512];
-    char binary[4096];
+    char binary[PROGRAM_PATH];
     int ends[2];
-    int status = 1;
     pid_t child;
+    memset(linked, 0, LOOP_LIBRARIES * sizeof *linked);
     if (!program_loader(program, binary, loader, sizeof loader) || pipe(ends) != 0) {
-        return none;
+        return;
     }
     (void)fflush(NULL);
     child = fork();
@@ -73,11 +83,10 @@ loop_libraries program_libraries(const char *program)
         become_loader(loader, binary, ends[1]);
     }
     (void)close(ends[1]);
-    read_libraries(&found, ends[0]);
+    read_libraries(linked, ends[0]);
     if (child > 0) {
-        (void)waitpid(child, &status, 0);
+        (void)waitpid(child, NULL, 0);
     }
-    return status == 0 ? found : none;
 }
 
 /* >>functions */
@@ -214,7 +223,7 @@ static void write_list(const function_list *l, const struct stat *program, const
 void write_functions(const char *program, const char *path)
 {
     static function_list l;
-    char binary[4096];
+    char binary[PROGRAM_PATH];
     char debug[4096];
     char loader[512];
     struct stat facts;

@@ -6,13 +6,15 @@
 
 #include <stdbool.h>
 
-typedef struct loop_libraries {
-    bool libevent, libuv;
-} loop_libraries;
+typedef enum loop_library { LOOP_LIBEVENT, LOOP_LIBUV, LOOP_GLIB, LOOP_SYSTEMD, LOOP_LIBRARIES }
+loop_library;
+
+/* The library of ours that is loaded for one of them. */
+extern const char *const loop_preloads[LOOP_LIBRARIES];
 
 /* As its loader lists them, directly or through other libraries. Does not start the program. None,
  * where nobody knows. */
-loop_libraries program_libraries(const char *program);
+void program_libraries(const char *program, bool linked[LOOP_LIBRARIES]);
 
 /* Writes the functions of a program, as board_symbols, to a new file. Without it callbacks have the
  * names that the dynamic linker knows. */

@@ -117,9 +117,12 @@ static bool add_library(run *r, const char *name)
 static void add_loop_libraries(run *r)
 {
     char symbols[1024];
-    loop_libraries found = program_libraries(r->program);
-    bool some = found.libevent && add_library(r, BOARD_LIBEVENT);
-    some = (found.libuv && add_library(r, BOARD_LIBUV)) || some;
+    bool linked[LOOP_LIBRARIES];
+    bool some = false;
+    program_libraries(r->program, linked);
+    for (int i = 0; i < LOOP_LIBRARIES; i++) {
+        some = (linked[i] && add_library(r, loop_preloads[i])) || some;
+    }
     if (some && file_in(r, BOARD_SYMBOLS, symbols, sizeof symbols)) {
         write_functions(r->program, symbols);
     }
@@ -442,9 +445,9 @@ static const char run_text[] =
     "and is sampled. When the program has ended, in any way, the report goes to standard error.\n"
     "Meanwhile chroprof top PID and chroprof dump PID show it.\n"
     "\n"
-    "Where PROGRAM itself links libevent 2 or libuv, not statically, each callback is a task\n"
-    "with the name of its function; file and line come from debug information. Callbacks that\n"
-    "neither that nor the dynamic linker knows have their place in the file, as in server+0x1f0.\n"
+    "If PROGRAM itself links libevent 2, libuv, GLib or sd-event, and not statically, its\n"
+    "callbacks are tasks with the names of their functions; file and line come from debug\n"
+    "information. A function without a name is shown by its place in the file: server+0x1f0.\n"
     "\n"
     "Who called the sampled function is found by the tables that compilers leave for exceptions\n"
     "(.eh_frame), so neither frame pointers nor a library are needed. A sample costs a few us\n"

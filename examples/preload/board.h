@@ -12,9 +12,7 @@
 #define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN TABLES", numbers */
 #define BOARD_FILE "board"
 #define BOARD_LIBRARY "chroprof_run.so"
-#define BOARD_LIBEVENT "chroprof_run_libevent.so"     /* loaded where the program links it, */
-#define BOARD_LIBUV "chroprof_run_libuv.so"           /* so */
-#define BOARD_LIBRARIES 3      /* of ours, at most */
+#define BOARD_LIBRARIES 5      /* it, and one for each library that calls callbacks */
 #define BOARD_SYMBOLS "symbols"
 #define BOARD_THREADS 64       /* that have profiles, in one process */
 

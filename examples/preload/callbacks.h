@@ -13,12 +13,24 @@
 
 typedef void callback(void);   /* a function of any kind: nobody calls it by this type */
 
-/* What to register in place of a function, which is called with the same arguments: it calls the
+/* In chroprof_run.c. Weak, as the linker does not see it beside the other libraries.
+ *
+ * What to register in place of a function, which is called with the same arguments: it calls the
  * function, inside a frame of its name. The function itself where that can't be. Cheap. */
-EXPORT callback *chroprof_run_standin(callback *function);
+EXPORT callback *chroprof_run_standin(callback *function) __attribute__((__weak__));
 
 /* The other way round, for a program that asks what it has registered. */
-EXPORT callback *chroprof_run_function(callback *standin);
+EXPORT callback *chroprof_run_function(callback *standin) __attribute__((__weak__));
+
+static inline callback *standin_of(callback *function)
+{
+    return chroprof_run_standin != NULL ? chroprof_run_standin(function) : function;
+}
+
+static inline callback *function_of(callback *standin)
+{
+    return chroprof_run_function != NULL ? chroprof_run_function(standin) : standin;
+}
 
 /* The function that the program meant: of the libraries behind this one; else of those that only
  * the caller's library sees, as after dlopen. */
@@ -69,6 +81,6 @@ static __attribute__((__unused__)) callback *next_function(void **known, const c
         }                                                                                          \
     }
 
-#define OURS(function) chroprof_run_standin(function)
+#define OURS(function) standin_of(function)
 
 #endif

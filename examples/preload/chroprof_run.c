@@ -1008,8 +1008,14 @@ static bool begins_with(const char *text, const char *word)
 /* Their own callbacks are no tasks: their time stays with what waited. */
 static bool is_loop_library(const char *module)
 {
-    return begins_with(module, "libevent-") || begins_with(module, "libevent_") ||
-           begins_with(module, "libevent.so") || begins_with(module, "libuv.so");
+    static const char *const begins[] = { "libevent-", "libevent_", "libevent.so", "libuv.so",
+                                          "libglib-2.0.so", "libgio-2.0.so", "libsystemd.so" };
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        if (begins_with(module, begins[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* By what chroprof run knows, by the loader, or by its place in the module. */
@@ -1035,37 +1041,42 @@ static void name_function(watched_function *w, const Dl_info *facts, const struc
     }
 }
 
-static void watch_function(watched_function *w)
-{
-    Dl_info facts;
-    struct link_map *module = NULL;
-    int error = errno;
-    const void *code = (const void *)(uintptr_t)w->function;
-    if (dladdr1(code, &facts, (void **)&module, RTLD_DL_LINKMAP) != 0 && module != NULL) {
-        name_function(w, &facts, module);
-        __atomic_store_n(&w->named, 1, __ATOMIC_RELEASE);
-    }
-    errno = error;
-}
-
-/* The row of a function, which is taken at its first registration; SIZE_MAX: there are too many. */
-static size_t row_of_function(callback *function)
+/* The row of a function, or the free one that it may have; NULL: there are too many. */
+static watched_function *row_of_function(callback *function)
 {
     size_t at = (size_t)(((uintptr_t)function * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
     for (size_t tries = 0; tries < STANDINS; tries++, at++) {
         watched_function *w = &functions[at % STANDINS];
         callback *found = __atomic_load_n(&w->function, __ATOMIC_ACQUIRE);
-        if (found == NULL &&
-            __atomic_compare_exchange_n(&w->function, &found, function, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE)) {
-            watch_function(w);
-            return at % STANDINS;
-        }
-        if (found == function) {
-            return at % STANDINS;
+        if (found == NULL || found == function) {
+            return w;
         }
     }
-    return SIZE_MAX;
+    return NULL;
+}
+
+/* A row is taken at the first registration. Code that the program made itself gets none: it comes
+ * and goes, and nobody knows its name. */
+static watched_function *take_row(callback *function)
+{
+    watched_function *w = row_of_function(function);
+    const void *code = (const void *)(uintptr_t)function;
+    struct link_map *module = NULL;
+    callback *nobody = NULL;
+    Dl_info facts;
+    if (w == NULL || __atomic_load_n(&w->function, __ATOMIC_ACQUIRE) == function) {
+        return w;
+    }
+    if (dladdr1(code, &facts, (void **)&module, RTLD_DL_LINKMAP) == 0 || module == NULL) {
+        return NULL;
+    }
+    if (!__atomic_compare_exchange_n(&w->function, &nobody, function, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        return take_row(function);          /* another thread was faster */
+    }
+    name_function(w, &facts, module);
+    __atomic_store_n(&w->named, 1, __ATOMIC_RELEASE);
+    return w;
 }
 
 /* As far as the thread that registers it first has found out. */
@@ -1076,12 +1087,14 @@ static bool is_inner(const watched_function *w)
 
 EXPORT callback *chroprof_run_standin(callback *function)
 {
-    size_t row;
+    const watched_function *w;
+    int error = errno;
     if (function == NULL || !is_awake() || is_standin(function)) {
         return function;
     }
-    row = row_of_function(function);
-    return row == SIZE_MAX || is_inner(&functions[row]) ? function : (callback *)standins[row];
+    w = take_row(function);
+    errno = error;
+    return w == NULL || is_inner(w) ? function : (callback *)standins[w - functions];
 }
 
 EXPORT callback *chroprof_run_function(callback *standin)

@@ -77,13 +77,13 @@ EXPORT callback *event_get_callback(const void *event)
     static void *known;
     typedef callback *(*type)(const void *);
     type next = (type)next_function(&known, "event_get_callback", __builtin_return_address(0));
-    return next != NULL ? chroprof_run_function(next(event)) : NULL;
+    return next != NULL ? function_of(next(event)) : NULL;
 }
 
 static void show_function(callback **at)
 {
     if (at != NULL) {
-        *at = chroprof_run_function(*at);
+        *at = function_of(*at);
     }
 }
 
