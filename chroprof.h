@@ -14428,8 +14428,35 @@ static uint64_t chroprof__sampled(const chroprof__inquiry *q, const chroprof_ran
     return r->exec_ns / (s.period_ns ? s.period_ns : q->work / s.samples + 1);
 }
 
+/* Did the other tasks get the processor all the time that they held the loop? Not known: too few
+ * samples, or neither is clear. */
+enum { CHROPROF__OTHERS_UNKNOWN, CHROPROF__OTHERS_KEPT, CHROPROF__OTHERS_LOST };
+static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
+{
+    chroprof_rank row, all;
+    uint64_t cursor = 0;
+    memset(&all, 0, sizeof(all));
+    while (chroprof_next_rank(q->p, &cursor, &row)) {
+        if (row.id == site)
+            continue;
+        all.exec_ns += row.exec_ns;
+        all.cpu_ns += row.cpu_ns;
+        all.samples += row.samples;
+    }
+    if (chroprof__sampled(q, &all) < chroprof__finding_rules[CHROPROF_FINDING_PREEMPTED].count)
+        return CHROPROF__OTHERS_UNKNOWN;
+    if (all.cpu_ns < all.exec_ns / 4 * 3)
+        return CHROPROF__OTHERS_LOST;
+    return all.cpu_ns >= all.exec_ns / 10 * 9 ? CHROPROF__OTHERS_KEPT : CHROPROF__OTHERS_UNKNOWN;
+}
+
 static void chroprof__find_preempted(chroprof__inquiry *q)
 {
+    static const char *const cures[] = {
+        " Look for blocking calls in it, and for other programs on its processor.",
+        " Other tasks kept theirs: look for blocking calls in it.",
+        " Other tasks lost theirs too: look for other programs on its processor."
+    };
     const chroprof_rank *r = q->top;
     uint64_t lost_ns = chroprof__minus(r->exec_ns, r->cpu_ns);
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_PREEMPTED, r, lost_ns);
@@ -14438,13 +14465,13 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
     c.n[3] = r->cpu_ns;
     c.count = r->exec_ns > 0 && r->id != CHROPROF__OTHER ? chroprof__sampled(q, r) : 0;
     chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: the rest it "
-                     "waited or was preempted.", NULL, " Look for blocking calls in it, and for "
-                     "other programs on its processor.");
+                     "waited or was preempted.", NULL, cures[chroprof__others_cpu(q, r->id)]);
 }
 
 /* By who took most of a stall, and how; n[4] is the figure in it. */
-static const char *chroprof__stall_cure(const chroprof_stall *s, chroprof__case *c)
+static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__case *c)
 {
+    const chroprof_stall *s = &q->stall;
     const chroprof_stall_share *most = s->shares;
     if (s->share_count == 0 || most->exec_ns < s->rest_ns)
         return ". No site explains most of it: raise max_events to know more of the next one.";
@@ -14464,9 +14491,12 @@ static const char *chroprof__stall_cure(const chroprof_stall *s, chroprof__case 
     if (most->slices >= 10 && most->slice_max_ns < s->length_ns / 4)
         return ": %s took %p30 of it in %c4 slices. Let the loop poll between them.";
     c->n[4] = s->waiting_ns;
-    if (s->waiting_ns >= s->length_ns / 2)
-        return ": %s took %p30 of it, and the thread waited or was preempted for %T4. Look for "
-               "blocking calls.";
+    if (s->waiting_ns >= s->length_ns / 2)  /* one stall alone: by whom can't be told */
+        return chroprof__others_cpu(q, most->site) == CHROPROF__OTHERS_LOST
+            ? ": %s took %p30 of it, %T4 off CPU. Other tasks lost CPU time too: look for other "
+              "programs on its processor."
+            : ": %s took %p30 of it, %T4 off CPU. Look for blocking calls, and for other programs "
+              "on its processor.";
     return ": %s took %p30 of it. Split its work into several slices, or move it off the loop.";
 }
 
@@ -14477,7 +14507,7 @@ static void chroprof__find_stall(chroprof__inquiry *q)
     c.grave = s->length_ns >= 100000000;
     c.at_ns = c.n[1] = s->start_ns;
     c.count = c.n[2] = s->length_ns > 0 ? q->totals.stalls : 0;
-    const char *cure = chroprof__stall_cure(s, &c);
+    const char *cure = chroprof__stall_cure(q, &c);
     chroprof__report(q, &c, "The loop was blocked for %T0 at %m1",
                      c.count > 1 ? ", the longest kept of %c2 stalls" : NULL, cure);
 }

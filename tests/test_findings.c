@@ -81,9 +81,9 @@ static void stay(program *g, chroprof_state state, const chroprof_site *site, ui
     event(g, CHROPROF_TICK, 0, NULL);
 }
 
-static void sampled(program *g, uint64_t count, uint64_t cpu_ns)
+static void sampled(program *g, int task, uint64_t count, uint64_t cpu_ns)
 {
-    event(g, CHROPROF_ENTER, 0, &tasks[0]);
+    event(g, CHROPROF_ENTER, 0, &tasks[task]);
     for (; count > 0; count--) {
         g->now += 1000000;
         event(g, CHROPROF_TICK, 0, NULL);
@@ -111,9 +111,13 @@ static void one_word(program *g, char word, double number)
         case 'l': create(g, count, false); break;
         case 'k': create(g, count, true); break;
         case 'z': disorder(g, count); break;
-        case 'm': sampled(g, count, 1000000); break;
-        case 'n': sampled(g, count, 500000); break;
-        case 'o': sampled(g, count, 400000); break;
+        case 'm': sampled(g, 0, count, 1000000); break;
+        case 'n': sampled(g, 0, count, 500000); break;
+        case 'o': sampled(g, 0, count, 400000); break;
+        case 'p': sampled(g, 1, count, 900000); break;
+        case 'r': sampled(g, 1, count, 890000); break;
+        case 's': sampled(g, 1, count, 750000); break;
+        case 't': sampled(g, 1, count, 740000); break;
         case 'q':
             g->now += ns;
             event(g, CHROPROF_TICK, 0, NULL);
@@ -277,6 +281,43 @@ static const truth truths[] = {
     { "25*(i2 o2) 25*(i2 a2)", "OCCUPIES", NULL, AMPLE },
     { "50*(i2 o2 b3)", "PREEMPTED OCCUPIES", NULL, AMPLE },
     { "500*(i10 o2 i8)", "PREEMPTED", NULL, AMPLE },
+    /* and what the others had of the processor meanwhile */
+    { "50*(i2 o2)", "PREEMPTED OCCUPIES",
+      "a (app.c:1) held the loop for 100 ms, but used only 40.0 ms of CPU time: the rest it waited "
+      "or was preempted. Look for blocking calls in it, and for other programs on its processor.",
+      AMPLE },
+    { "51*(i2 o2 p1)", "PREEMPTED OCCUPIES",
+      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: the rest it waited "
+      "or was preempted. Other tasks kept theirs: look for blocking calls in it.",
+      AMPLE },
+    { "50*(i2 o2) 49*(i2 p1)", "PREEMPTED OCCUPIES",
+      "a (app.c:1) held the loop for 100 ms, but used only 40.0 ms of CPU time: the rest it waited "
+      "or was preempted. Look for blocking calls in it, and for",
+      AMPLE },
+    { "51*(i2 o2 r1)", "PREEMPTED OCCUPIES",
+      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: the rest it waited "
+      "or was preempted. Look for blocking calls in it, and for",
+      AMPLE },
+    { "51*(i2 o2 s1)", "PREEMPTED OCCUPIES",
+      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: the rest it waited "
+      "or was preempted. Look for blocking calls in it, and for",
+      AMPLE },
+    { "51*(i2 o2 t1)", "PREEMPTED OCCUPIES",
+      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: the rest it waited "
+      "or was preempted. Other tasks lost theirs too: look for other programs on its processor.",
+      AMPLE },
+    { "50*(i9 m1) o30 i9", "STALL",
+      "The loop was blocked for 31.0 ms at 00:00.499: a (app.c:1) took 100.0% of it, 18.0 ms off "
+      "CPU. Look for blocking calls, and for other programs on its processor.",
+      AMPLE },
+    { "60*(i9 p1) o30 i9", "STALL",
+      "The loop was blocked for 31.0 ms at 00:00.599: a (app.c:1) took 96.8% of it, 18.1 ms off "
+      "CPU. Look for blocking calls, and for other programs on its processor.",
+      AMPLE },
+    { "60*(i9 t1) o30 i9", "STALL",
+      "The loop was blocked for 31.0 ms at 00:00.599: a (app.c:1) took 96.8% of it, 18.3 ms off "
+      "CPU. Other tasks lost CPU time too: look for other programs on its processor.",
+      AMPLE },
     /* ready tasks wait */
     { "100*(i50 w1 a10 y)", "DELAYS",
       "Ready tasks waited 1.00 task-seconds; a (app.c:1) "
