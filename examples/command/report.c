@@ -48,10 +48,10 @@ static const tool_option report_options[] = {
 
 static const char report_text[] =
     "\n"
-    "IN is a profile that was written as CHROPROF_JSON (- for standard input), a profile\n"
-    "in a file (see chroprof_map), or a process that has one. OUT is one file that needs\n"
-    "nothing else: ranks, tree, time line, stalls; it opens in every browser. With BEFORE\n"
-    "the page shows what changed from there to IN.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a process\n"
+    "that has one; - is standard input. OUT is one file that needs nothing else: ranks,\n"
+    "tree, time line, stalls; it opens in every browser. With BEFORE, another profile, the\n"
+    "page shows what changed since then.\n"
     "\n"
     "exit codes: 0 done, 1 input unreadable or malformed, output unwritable, 2 usage\n"
     "\n"
@@ -260,7 +260,7 @@ static int report_run(const tool_command *command, int count, char **words)
 }
 
 const tool_command report_command = {
-    "report", "[BEFORE] IN [-o OUT.html]", { "IN" },
+    "report", "[BEFORE] FILE|PID|- [-o OUT.html]", { "FILE or PID" },
     "Makes a page for the browser of a profile, or of two to compare.",
     report_text, OPTIONS_OF(report_options), report_run
 };

@@ -348,8 +348,8 @@ static const tool_option symbolize_options[] = {
 
 static const char symbolize_text[] =
     "\n"
-    "IN is a profile with samples: CHROPROF_JSON (- for standard input), a profile in a\n"
-    "file, or a process that has one. Each native row of its \"stacks\" gains \"function\",\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a process\n"
+    "that has one; - is standard input. Each native row of its \"stacks\" gains \"function\",\n"
     "\"file\" and \"line\" of the code that ran, and \"inlined\": the calls it was inlined\n"
     "into, the function that has a symbol last. report, trace and dump do this by\n"
     "themselves. The modules are read where the profile says they lie; a file with another\n"
@@ -402,7 +402,7 @@ static int symbolize_run(const tool_command *command, int count, char **words)
 }
 
 const tool_command symbolize_command = {
-    "symbolize", "IN [-o OUT.json]", { "IN" },
+    "symbolize", "FILE|PID|- [-o OUT.json]", { "FILE or PID" },
     "Names the functions, files and lines of a profile's native stacks.",
     symbolize_text, OPTIONS_OF(symbolize_options), symbolize_run
 };

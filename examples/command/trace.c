@@ -414,9 +414,9 @@ static const tool_option trace_options[] = {
 
 static const char trace_text[] =
     "\n"
-    "IN is a profile that was written as CHROPROF_JSON (- for standard input), a profile\n"
-    "in a file (see chroprof_map), or a process that has one. OUT opens in Perfetto,\n"
-    "chrome://tracing and speedscope.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a process\n"
+    "that has one; - is standard input. OUT opens in Perfetto, chrome://tracing and\n"
+    "speedscope.\n"
     "\n"
     "Of a file or process: the last events as they happened. One track shows the loop with\n"
     "the tasks that ran and what they nested, idle and uninstrumented time, stalls, samples,\n"
@@ -461,7 +461,7 @@ static int trace_run(const tool_command *command, int count, char **words)
 }
 
 const tool_command trace_command = {
-    "trace", "IN [-w] [-o OUT.json]", { "IN" },
+    "trace", "FILE|PID|- [-w] [-o OUT.json]", { "FILE or PID" },
     "Writes a profile as a trace for Perfetto, chrome://tracing and speedscope.",
     trace_text, OPTIONS_OF(trace_options), trace_run
 };
