@@ -353,6 +353,16 @@ seteuid setresuid setreuid setuid sigaction signal "
     done
 else skip symbols "no nm"; fi
 
+# another C library
+if command -v musl-gcc >/dev/null 2>&1; then
+    for source in examples/preload/*.c; do
+        name=musl_$(basename "$source" .c)
+        if musl-gcc -std=gnu99 -fPIC -shared -w -o "$scratch/$name" "$source" 2>"$scratch/log"; then
+            ok "$name"
+        else fail "$name" "$(head -n 1 "$scratch/log")"; fi
+    done
+else skip musl "no musl-gcc"; fi
+
 left=$(ls -d "$scratch"/chroprof-run-* 2>/dev/null)
 if [ -z "$left" ]; then ok nothing_left; else fail nothing_left "$left"; fi
 finish

@@ -5,7 +5,6 @@
 #define PRELOAD_CALLBACKS_H
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -39,16 +38,14 @@ static __attribute__((__unused__)) callback *next_function(void **known, const c
 {
     callback *function;
     void *found = __atomic_load_n(known, __ATOMIC_RELAXED);
-    struct link_map *module = NULL;
     Dl_info facts;
     void *handle = NULL;
     if (found == NULL) {
         found = dlsym(RTLD_NEXT, name);
         __atomic_store_n(known, found, __ATOMIC_RELAXED);
     }
-    if (found == NULL && dladdr1(caller, &facts, (void **)&module, RTLD_DL_LINKMAP) != 0 &&
-        module != NULL) {
-        handle = dlopen(module->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (found == NULL && dladdr(caller, &facts) != 0) {
+        handle = dlopen(facts.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     }
     if (handle != NULL) {
         found = dlsym(handle, name);

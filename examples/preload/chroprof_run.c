@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -988,21 +989,42 @@ static const board_symbol *symbol_at(uint64_t address)
     return NULL;
 }
 
-/* The module's name without folders; the program is "" to the loader. */
-static const char *name_of_module(const struct link_map *module, char *text, size_t size)
+/* Whether a function is in the program itself; then its address as the program's file counts. */
+static bool in_program(uintptr_t function, uint64_t *address)
 {
-    const char *path = module->l_name;
-    if (path[0] == '\0') {
-        ssize_t length = readlink("/proc/self/exe", text, size - 1);
-        text[length > 0 ? length : 0] = '\0';
-        path = text;
+    const ElfW(Phdr) *rows = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    const size_t count = rows != NULL ? (size_t)getauxval(AT_PHNUM) : 0;
+    uintptr_t moved = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].p_type == PT_PHDR) {
+            moved = (uintptr_t)rows - (uintptr_t)rows[i].p_vaddr;
+        }
     }
+    *address = (uint64_t)(function - moved);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].p_type == PT_LOAD && *address - rows[i].p_vaddr < rows[i].p_memsz) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A file's name without its folders. */
+static const char *last_part(const char *path)
+{
     return strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
 }
 
-static bool begins_with(const char *text, const char *word)
+static const char *name_of_program(char *text, size_t size)
 {
-    return strncmp(text, word, strlen(word)) == 0;
+    ssize_t length = readlink("/proc/self/exe", text, size - 1);
+    text[length > 0 ? length : 0] = '\0';
+    return last_part(text);
+}
+
+static bool begins_with(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* Their own callbacks are no tasks: their time stays with what waited. */
@@ -1018,14 +1040,17 @@ static bool is_loop_library(const char *module)
     return false;
 }
 
-/* By what chroprof run knows, by the loader, or by its place in the module. */
-static void name_function(watched_function *w, const Dl_info *facts, const struct link_map *module)
+/* By what chroprof run knows, by the loader, or by its place in the file. */
+static void name_function(watched_function *w, const Dl_info *facts)
 {
     char path[1024];
-    const char *name = name_of_module(module, path, sizeof path);
-    uint64_t address = (uint64_t)((uintptr_t)w->function - module->l_addr);
-    const board_symbol *known = module->l_name[0] == '\0' ? symbol_at(address) : NULL;
-    w->inner = module->l_name[0] != '\0' && is_loop_library(name);
+    uintptr_t code = (uintptr_t)w->function;
+    uint64_t address;
+    bool inside = in_program(code, &address);
+    const board_symbol *known = inside ? symbol_at(address) : NULL;
+    const char *module = inside ? name_of_program(path, sizeof path) : last_part(facts->dli_fname);
+    address = inside ? address : (uint64_t)(code - (uintptr_t)facts->dli_fbase);
+    w->inner = !inside && is_loop_library(module);
     w->site.name = w->name;
     w->site.file = NULL;
     w->site.line = 0;
@@ -1033,11 +1058,10 @@ static void name_function(watched_function *w, const Dl_info *facts, const struc
         w->site.name = (const char *)symbols + known->name;
         w->site.file = known->line > 0 ? (const char *)symbols + known->file : NULL;
         w->site.line = known->line;
-    } else if (facts->dli_sname != NULL &&
-               (uintptr_t)facts->dli_saddr == (uintptr_t)w->function) {
+    } else if (facts->dli_sname != NULL && (uintptr_t)facts->dli_saddr == code) {
         (void)snprintf(w->name, sizeof w->name, "%s", facts->dli_sname);
     } else {
-        (void)snprintf(w->name, sizeof w->name, "%.80s+0x%" PRIx64, name, address);
+        (void)snprintf(w->name, sizeof w->name, "%.80s+0x%" PRIx64, module, address);
     }
 }
 
@@ -1060,21 +1084,19 @@ static watched_function *row_of_function(callback *function)
 static watched_function *take_row(callback *function)
 {
     watched_function *w = row_of_function(function);
-    const void *code = (const void *)(uintptr_t)function;
-    struct link_map *module = NULL;
     callback *nobody = NULL;
     Dl_info facts;
     if (w == NULL || __atomic_load_n(&w->function, __ATOMIC_ACQUIRE) == function) {
         return w;
     }
-    if (dladdr1(code, &facts, (void **)&module, RTLD_DL_LINKMAP) == 0 || module == NULL) {
+    if (dladdr((const void *)(uintptr_t)function, &facts) == 0 || facts.dli_fname == NULL) {
         return NULL;
     }
     if (!__atomic_compare_exchange_n(&w->function, &nobody, function, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
         return take_row(function);          /* another thread was faster */
     }
-    name_function(w, &facts, module);
+    name_function(w, &facts);
     __atomic_store_n(&w->named, 1, __ATOMIC_RELEASE);
     return w;
 }
