@@ -206,6 +206,14 @@ shows() {
     fi
 }
 
+# called NAME PATTERN: the callback that held the loop is a task with a name, or with its place in
+# the program's file, as Debian's programs are stripped
+called() {
+    if stalled_code | grep -qE "$2.*:"; then ok "$1_callback"; else
+        fail "$1_callback" "not $2 in: $(stalled_code | head -n 5 | tr '\n' '|')"
+    fi
+}
+
 # >>programs
 
 # The keys lie in a file from the start, as making them would be a stall of its own.
@@ -295,6 +303,7 @@ test_memcached() {
     [ "$(id -u)" != 0 ] || set -- "$@" -u "$(id -un)"
     both memcached memcached_talk "$@"
     shows memcached 'memcached|alloc|strlen|sendmsg'
+    called memcached 'memcached\+0x[0-9a-f]+'
 }
 
 in_tmux() { tmux -L "$socket" "$@"; }
@@ -519,6 +528,7 @@ open(sys.argv[1], "wb").write(b"d4:info" + info + b"e")
 END
     both transmission transmission_talk transmission-daemon -f -g "$scratch/transmission" --paused
     shows transmission 'transmission|alloc|stat'
+    called transmission 'transmission-daemon\+0x[0-9a-f]+'
 }
 
 # >>plain programs: what they print and return, a line each; those that are not there are left out

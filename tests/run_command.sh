@@ -167,6 +167,7 @@ if built libevent tests/run_libevent.c -levent -pthread; then
     plain "$scratch/libevent" slow
     profiled sh -c "exec '$scratch/libevent' slow"
     alike libevent_becomes_alike
+    says libevent_becomes "libevent+0x"
     # without a table of symbols a function has its place in the file
     strip -o "$scratch/stripped" "$scratch/libevent"
     called stripped slow 'stripped+0x*'

@@ -37,45 +37,39 @@ static void become_loader(const char *loader, const char *program, int out)
     _exit(127);
 }
 
-const char *const loop_preloads[LOOP_LIBRARIES] = {
-    "chroprof_run_libevent.so", "chroprof_run_libuv.so", "chroprof_run_glib.so",
-    "chroprof_run_systemd.so"
-};
-
-static void note_library(bool linked[LOOP_LIBRARIES], const char *line)
+static unsigned loop_of(const char *line)
 {
-    static const struct { const char *begin; loop_library library; } names[] = {
-        { "libevent-", LOOP_LIBEVENT }, { "libevent_core-", LOOP_LIBEVENT },
-        { "libuv.so", LOOP_LIBUV }, { "libglib-2.0.so", LOOP_GLIB },
-        { "libsystemd.so", LOOP_SYSTEMD }
-    };
+    static const board_loop loops[] = BOARD_LOOPS;
     line += strspn(line, " \t");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strncmp(line, names[i].begin, strlen(names[i].begin)) == 0) {
-            linked[names[i].library] = true;
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        if (strncmp(line, loops[i].begin, strlen(loops[i].begin)) == 0) {
+            return 1u << i;
         }
     }
+    return 0;
 }
 
-static void read_libraries(bool linked[LOOP_LIBRARIES], int in)
+static unsigned read_loops(int in)
 {
     char line[4096];
+    unsigned found = 0;
     FILE *list = fdopen(in, "r");
     while (list != NULL && fgets(line, sizeof line, list) != NULL) {
-        note_library(linked, line);
+        found |= loop_of(line);
     }
     (void)(list != NULL ? fclose(list) : close(in));
+    return found;
 }
 
-void program_libraries(const char *program, bool linked[LOOP_LIBRARIES])
+unsigned program_loops(const char *program)
 {
     char loader[512];
     char binary[PROGRAM_PATH];
     int ends[2];
+    unsigned found;
     pid_t child;
-    memset(linked, 0, LOOP_LIBRARIES * sizeof *linked);
     if (!program_loader(program, binary, loader, sizeof loader) || pipe(ends) != 0) {
-        return;
+        return 0;
     }
     (void)fflush(NULL);
     child = fork();
@@ -83,10 +77,11 @@ void program_libraries(const char *program, bool linked[LOOP_LIBRARIES])
         become_loader(loader, binary, ends[1]);
     }
     (void)close(ends[1]);
-    read_libraries(linked, ends[0]);
+    found = read_loops(ends[0]);
     if (child > 0) {
         (void)waitpid(child, NULL, 0);
     }
+    return found;
 }
 
 /* >>functions */

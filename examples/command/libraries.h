@@ -6,15 +6,9 @@
 
 #include <stdbool.h>
 
-typedef enum loop_library { LOOP_LIBEVENT, LOOP_LIBUV, LOOP_GLIB, LOOP_SYSTEMD, LOOP_LIBRARIES }
-loop_library;
-
-/* The library of ours that is loaded for one of them. */
-extern const char *const loop_preloads[LOOP_LIBRARIES];
-
-/* As its loader lists them, directly or through other libraries. Does not start the program. None,
- * where nobody knows. */
-void program_libraries(const char *program, bool linked[LOOP_LIBRARIES]);
+/* Which rows of BOARD_LOOPS the program's loader lists, directly or through other libraries: the
+ * bit of each. Does not start the program. 0 where nobody knows. */
+unsigned program_loops(const char *program);
 
 /* Writes the functions of a program, as board_symbols, to a new file. Without it callbacks have the
  * names that the dynamic linker knows. */

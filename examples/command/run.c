@@ -97,8 +97,8 @@ static bool make_board(run *r)
     return r->board != NULL;
 }
 
-/* A link to a library that lies beside the first one; it will be loaded as well. */
-static bool add_library(run *r, const char *name)
+/* A link to a library that lies beside the first one. loaded: into the program itself. */
+static bool add_library(run *r, const char *name, bool loaded)
 {
     char link[1024];
     char library[4096 + 64];
@@ -106,24 +106,27 @@ static bool add_library(run *r, const char *name)
     (void)snprintf(library, sizeof library, "%.*s%s",
                    (int)(strlen(r->library) - strlen(BOARD_LIBRARY)), r->library, name);
     if (!file_in(r, name, link, sizeof link) || access(library, R_OK) != 0 ||
-        symlink(library, link) != 0) {
+        (symlink(library, link) != 0 && errno != EEXIST)) {
         return false;
     }
-    (void)snprintf(r->preload + used, sizeof r->preload - used, "%s%s", used > 0 ? ":" : "", link);
+    if (loaded && strstr(r->preload, name) == NULL) {
+        (void)snprintf(r->preload + used, sizeof r->preload - used, "%s%s", used > 0 ? ":" : "",
+                       link);
+    }
     return true;
 }
 
-/* Callbacks have names where the program links a library that calls them. */
+/* Callbacks have names where the program links a library that calls them. The links to the others
+ * are for a program that this one becomes. */
 static void add_loop_libraries(run *r)
 {
+    static const board_loop loops[] = BOARD_LOOPS;
     char symbols[1024];
-    bool linked[LOOP_LIBRARIES];
-    bool some = false;
-    program_libraries(r->program, linked);
-    for (int i = 0; i < LOOP_LIBRARIES; i++) {
-        some = (linked[i] && add_library(r, loop_preloads[i])) || some;
+    unsigned linked = program_loops(r->program);
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        (void)add_library(r, loops[i].ours, (linked >> i & 1) != 0);
     }
-    if (some && file_in(r, BOARD_SYMBOLS, symbols, sizeof symbols)) {
+    if (linked != 0 && file_in(r, BOARD_SYMBOLS, symbols, sizeof symbols)) {
         write_functions(r->program, symbols);
     }
 }
@@ -141,7 +144,7 @@ static bool make_folder(run *r)
         r->folder[0] = '\0';
         return false;
     }
-    if (!add_library(r, BOARD_LIBRARY) || !make_board(r)) {
+    if (!add_library(r, BOARD_LIBRARY, true) || !make_board(r)) {
         tool_message("run: %s: %s", r->folder, strerror(errno));
         return false;
     }
@@ -448,6 +451,7 @@ static const char run_text[] =
     "If PROGRAM itself links libevent 2, libuv, GLib or sd-event, and not statically, its\n"
     "callbacks are tasks with the names of their functions; file and line come from debug\n"
     "information. A function without a name is shown by its place in the file: server+0x1f0.\n"
+    "Where a script becomes the program, give the program itself for the names in its file.\n"
     "\n"
     "Who called the sampled function is found by the tables that compilers leave for exceptions\n"
     "(.eh_frame), so neither frame pointers nor a library are needed. A sample costs a few us\n"

@@ -12,9 +12,20 @@
 #define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN TABLES", numbers */
 #define BOARD_FILE "board"
 #define BOARD_LIBRARY "chroprof_run.so"
-#define BOARD_LIBRARIES 5      /* it, and one for each library that calls callbacks */
+#define BOARD_LIBRARIES 5      /* it, and those of BOARD_LOOPS */
 #define BOARD_SYMBOLS "symbols"
 #define BOARD_THREADS 64       /* that have profiles, in one process */
+
+/* Libraries that call callbacks, as their names begin, and which of ours is loaded for them. */
+typedef struct board_loop {
+    const char *begin, *ours;
+} board_loop;
+
+#define BOARD_LOOPS                                                                                \
+    { { "libevent-", "chroprof_run_libevent.so" },                                                 \
+      { "libevent_core-", "chroprof_run_libevent.so" }, { "libuv.so", "chroprof_run_libuv.so" },   \
+      { "libglib-2.0.so", "chroprof_run_glib.so" },                                                \
+      { "libsystemd.so", "chroprof_run_systemd.so" } }
 
 /* All of it zero at first. Threads and processes add to it with atomic operations. */
 typedef struct preload_board {

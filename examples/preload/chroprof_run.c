@@ -912,6 +912,11 @@ static inline __attribute__((__always_inline__)) void end_callback(seat *s, uint
     errno = error;
 }
 
+static bool begins_with(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
 #if HAS_STANDINS
 typedef word any_callback(word, word, word, word, word);
 
@@ -1020,11 +1025,6 @@ static const char *name_of_program(char *text, size_t size)
     ssize_t length = readlink("/proc/self/exe", text, size - 1);
     text[length > 0 ? length : 0] = '\0';
     return last_part(text);
-}
-
-static bool begins_with(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* Their own callbacks are no tasks: their time stays with what waited. */
@@ -1227,7 +1227,7 @@ extern char **environ;
 #define EXEC_WORDS 65536       /* arguments or variables; with more of them exec is left alone */
 
 static pid_t watched_process;  /* 0: none */
-static char given_preload[BOARD_LIBRARIES * (sizeof folder + 64)];
+static char given_preload[sizeof folder + 64];
 static char given_folder[sizeof folder + 32];
 static char given_options[96];
 
@@ -1272,10 +1272,7 @@ static bool takes_library(const char *path)
 /* As the user that it is now: the loader would say that it can't. */
 static bool can_load_library(void)
 {
-    char first[sizeof folder + 64];
-    const char *all = given_preload + sizeof "LD_PRELOAD";
-    (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(all, ":"), all);
-    return euidaccess(first, R_OK) == 0;
+    return euidaccess(given_preload + sizeof "LD_PRELOAD", R_OK) == 0;
 }
 
 static bool goes_along(const char *path, char *const *variables)
@@ -1285,12 +1282,130 @@ static bool goes_along(const char *path, char *const *variables)
            (path == NULL || takes_library(path));
 }
 
+/* The file that execvp runs: a name without a slash is looked for in PATH. NULL: nobody knows. */
+static const char *find_program(const char *name, char path[1024])
+{
+    const char *folders = getenv("PATH");
+    while (strchr(name, '/') == NULL && folders != NULL) {
+        int length = (int)strcspn(folders, ":");
+        int written = snprintf(path, 1024, "%.*s/%s", length, folders, name);
+        if (length > 0 && written < 1024 && euidaccess(path, X_OK) == 0) {
+            return path;
+        }
+        folders = folders[length] != '\0' ? folders + length + 1 : NULL;
+    }
+    return strchr(name, '/') != NULL ? name : NULL;
+}
+
+/* Which rows of BOARD_LOOPS the next program links by itself: as its file says, bit by bit. */
+
+static const board_loop loops[] = BOARD_LOOPS;
+
+#define SEGMENTS_MOST 32
+
+typedef struct program_file {
+    int file;
+    ElfW(Ehdr) head;
+    ElfW(Phdr) segments[SEGMENTS_MOST];
+} program_file;
+
+static bool read_part(const program_file *p, void *to, size_t bytes, uint64_t at)
+{
+    return pread(p->file, to, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
+static bool read_segments(program_file *p)
+{
+    return read_part(p, &p->head, sizeof p->head, 0) &&
+           memcmp(p->head.e_ident, "\177ELF", 4) == 0 &&
+           p->head.e_phentsize == sizeof p->segments[0] && p->head.e_phnum <= SEGMENTS_MOST &&
+           read_part(p, p->segments, p->head.e_phnum * sizeof p->segments[0], p->head.e_phoff);
+}
+
+/* Where in the file that lies which is loaded at an address. */
+static uint64_t place_in_file(const program_file *p, uint64_t address)
+{
+    for (size_t i = 0; i < p->head.e_phnum; i++) {
+        const ElfW(Phdr) *s = &p->segments[i];
+        if (s->p_type == PT_LOAD && address - s->p_vaddr < s->p_filesz) {
+            return s->p_offset + (address - s->p_vaddr);
+        }
+    }
+    return 0;
+}
+
+static uint32_t loop_named_at(const program_file *p, uint64_t at)
+{
+    char name[32] = "";
+    (void)pread(p->file, name, sizeof name - 1, (off_t)at);
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        if (begins_with(name, loops[i].begin)) {
+            return 1u << i;
+        }
+    }
+    return 0;
+}
+
+static uint32_t loops_in(const program_file *p, const ElfW(Phdr) *dynamic)
+{
+    const size_t count = (size_t)(dynamic->p_filesz / sizeof(ElfW(Dyn)));
+    uint64_t names = 0;
+    uint32_t found = 0;
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < count; i++) {
+            ElfW(Dyn) entry;
+            if (!read_part(p, &entry, sizeof entry, dynamic->p_offset + i * sizeof entry) ||
+                entry.d_tag == DT_NULL) {
+                break;
+            }
+            if (round == 0 && entry.d_tag == DT_STRTAB) {
+                names = place_in_file(p, entry.d_un.d_ptr);
+            } else if (round == 1 && entry.d_tag == DT_NEEDED && names > 0) {
+                found |= loop_named_at(p, names + entry.d_un.d_val);
+            }
+        }
+    }
+    return found;
+}
+
+static uint32_t linked_loops(const char *path)
+{
+    program_file p;
+    uint32_t found = 0;
+    p.file = path != NULL ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (p.file < 0) {
+        return 0;
+    }
+    if (read_segments(&p)) {
+        for (size_t i = 0; i < p.head.e_phnum; i++) {
+            found |= p.segments[i].p_type == PT_DYNAMIC ? loops_in(&p, &p.segments[i]) : 0;
+        }
+    }
+    (void)close(p.file);
+    return found;
+}
+
+/* Ours, and where they are there those for the libraries that it links. */
+static void give_libraries(char *preload, const char *path)
+{
+    const uint32_t linked = linked_loops(path);
+    memcpy(preload, given_preload, strlen(given_preload) + 1);
+    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+        char library[sizeof folder + 64];
+        (void)snprintf(library, sizeof library, ":%s/%s", folder, loops[i].ours);
+        if ((linked >> i & 1) != 0 && strstr(preload, library) == NULL &&
+            euidaccess(library + 1, R_OK) == 0) {
+            strcat(preload, library);
+        }
+    }
+}
+
 /* Its variables, with those that lead to this library. preload has room for what the program itself
  * preloads behind it, and takes the place of that. */
-static void give_variables(char **to, char *const *from, char *preload)
+static void give_variables(char **to, char *const *from, char *preload, const char *path)
 {
     bool placed = false;
-    memcpy(preload, given_preload, strlen(given_preload) + 1);
+    give_libraries(preload, path);
     *to++ = given_folder;
     *to++ = given_options;
     for (; from != NULL && *from != NULL; from++) {
@@ -1312,7 +1427,7 @@ static void give_variables(char **to, char *const *from, char *preload)
 /* Room for that on the stack, in the function that calls exec. */
 static size_t preload_bytes(char *const *variables)
 {
-    size_t bytes = sizeof given_preload;
+    size_t bytes = BOARD_LIBRARIES * sizeof given_preload;
     for (; variables != NULL && *variables != NULL; variables++) {
         bytes += has_name(*variables, "LD_PRELOAD") ? strlen(*variables) + 1 : 0;
     }
@@ -1329,7 +1444,7 @@ EXPORT int execve(const char *path, char *const *words, char *const *variables)
     }
     char *given[count_words(variables) + 4];
     char preload[preload_bytes(variables)];
-    give_variables(given, variables, preload);
+    give_variables(given, variables, preload, path);
     return next.execve(path, words, given);
 }
 
@@ -1341,9 +1456,10 @@ EXPORT int execvpe(const char *name, char *const *words, char *const *variables)
     if (!goes_along(name, variables)) {
         return next.execvpe(name, words, variables);
     }
+    char path[1024];
     char *given[count_words(variables) + 4];
     char preload[preload_bytes(variables)];
-    give_variables(given, variables, preload);
+    give_variables(given, variables, preload, find_program(name, path));
     return next.execvpe(name, words, given);
 }
 
@@ -1357,7 +1473,7 @@ EXPORT int fexecve(int file, char *const *words, char *const *variables)
     }
     char *given[count_words(variables) + 4];
     char preload[preload_bytes(variables)];
-    give_variables(given, variables, preload);
+    give_variables(given, variables, preload, NULL);
     return next.fexecve(file, words, given);
 }
 
@@ -1479,9 +1595,8 @@ static void clean_environment(char **variables)
 {
     const char *preload = getenv("LD_PRELOAD");
     const char *options = getenv(BOARD_OPTIONS);
-    size_t length = preload != NULL ? our_libraries(preload) : 0;
-    length -= length > 0 && preload[length - 1] == ':';
-    if (length < sizeof given_preload - 16 && options != NULL) {
+    size_t length = preload != NULL ? strcspn(preload, ":") : 0;
+    if (length < sizeof folder + 32 && options != NULL) {
         (void)snprintf(given_preload, sizeof given_preload, "LD_PRELOAD=%.*s", (int)length,
                        preload);
         (void)snprintf(given_folder, sizeof given_folder, BOARD_FOLDER "=%s", folder);
