@@ -392,6 +392,16 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     kill -9 "$both"; wait "$both" 2>/dev/null
     head -c 5000 "$scratch/ended.block" >"$scratch/short.block"
     run dump "$scratch/short.block"; expect dump_cut_file 1 "only the beginning of a profile"
+    # changed AT COUNT BYTES: a block with other bytes there
+    changed() {
+        { head -c "$1" "$scratch/ended.block"; printf "$3"; tail -c +"$(($1 + $2 + 1))" \
+            "$scratch/ended.block"; } >"$scratch/changed.block"
+        run dump "$scratch/changed.block"
+    }
+    mark=$(grep -abo -m 1 CHRPROF1 "$scratch/ended.block" | head -n 1 | cut -d: -f1)
+    changed $((mark + 8)) 1 '\143'; expect dump_another_version 1 "by another version of chroprof; the"
+    changed "$mark" 8 1FORPRHC; expect dump_other_byte_order 1 "the other byte order: write JSON"
+    changed $((mark + 12)) 1 '\001'; expect dump_damaged 1 "this profile is damaged"
     run check "$scratch/mapped.c"; expect check_no_block 1 "this is no profile"
     "$scratch/mapped" "$scratch/later.block" hang &
     later=$!

@@ -101,6 +101,12 @@ const char *block_problem(const block_file *file, chroprof_result result)
     switch (result) {
     case CHROPROF_ERR_FILE: return errno != 0 ? strerror(errno) : "it could not be read";
     case CHROPROF_ERR_FORMAT: return "this is no profile (see chroprof_map)";
+    case CHROPROF_ERR_VERSION:
+        return "this was written by another version of chroprof; the command of that one reads it";
+    case CHROPROF_ERR_BYTE_ORDER:
+        return "this is of a machine with the other byte order: write JSON there, and give that";
+    case CHROPROF_ERR_CORRUPT:
+        return "this profile is damaged: parts of it contradict each other";
     case CHROPROF_ERR_TRUNCATED: return "only the beginning of a profile: the file was cut short";
     default: return chroprof_result_text(result);
     }

@@ -338,6 +338,13 @@ static void free_profiles(run_profiles *all)
 
 /* >>run reports */
 
+static const char *why_unsampled(int32_t why)
+{
+    return why == CHROPROF_ERR_SAMPLER_TIMER
+           ? "the system refused a timer; see its limit of pending signals (ulimit -i)"
+           : chroprof_result_text((chroprof_result)why);
+}
+
 static void tell_refusals(const run *r, size_t count)
 {
     const preload_board *b = r->board;
@@ -357,7 +364,7 @@ static void tell_refusals(const run *r, size_t count)
     }
     if (b->unsampled > 0) {
         tool_message("%" PRIu32 " threads were not sampled: %s", b->unsampled,
-                     chroprof_result_text((chroprof_result)b->unsampled_why));
+                     why_unsampled(b->unsampled_why));
     }
     if (b->taken_signal != 0) {
         tool_message("the program took signal %" PRId32 " of the sampler for itself, so a thread "
