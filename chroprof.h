@@ -5177,8 +5177,10 @@ static void chroprof__meet(chroprof__core *c, uint32_t kind, const chroprof__pla
     if (row) {
         row->last = met->last;
     } else if (table->used < table->rows) {
-        c->placed[kind] = (uint8_t)++table->used;
-        *chroprof__places_of(c, kind) = *met;
+        row = (chroprof__places *)chroprof__rows(c, CHROPROF__PLACES) + table->used++;
+        *row = *met;
+        CHROPROF__STORE_FENCE();            /* a place that is named is there */
+        c->placed[kind] = (uint8_t)table->used;
     }
 }
 
@@ -10908,10 +10910,29 @@ static void chroprof__mend_samples(chroprof *p)
         chroprof__mend_hits(p, &chroprof__stall_rows(p->core)[k].hits);
 }
 
-static void chroprof__mend_place(const chroprof *p, chroprof__met *place)
+/* The row may be newer than the core or, never written, all zero. False: the place is not known. */
+static bool chroprof__mend_place(const chroprof *p, chroprof__met *place)
 {
-    if (!chroprof__good_place(p, place))
-        memset(place, 0, sizeof(*place));
+    bool written = place->at || place->id || place->path || place->top;
+    place->at = place->at < p->core->last ? place->at : p->core->last;
+    if (place->path >= chroprof__path_count(p))
+        place->path = CHROPROF__LOOP;
+    return written && place->top < chroprof__path_count(p);
+}
+
+/* Of each kind both places are known, or none. */
+static void chroprof__mend_places(const chroprof *p)
+{
+    chroprof__core *c = p->core;
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
+        c->placed[k] = c->placed[k] <= c->tables[CHROPROF__PLACES].used ? c->placed[k] : 0;
+        chroprof__places *row = chroprof__places_of(c, k);
+        if (!row)
+            continue;
+        bool first = chroprof__mend_place(p, &row->first);
+        if (!chroprof__mend_place(p, &row->last) || !first || row->first.at > row->last.at)
+            c->placed[k] = 0;
+    }
 }
 
 /* Of the slow futures of a site those stay that can be. One that was being put in may be there
@@ -10938,8 +10959,6 @@ static bool chroprof__mend(chroprof *p, const chroprof__copy *s)
     chroprof__core *c = p->core;
     char *strings = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS);
     strings[c->tables[CHROPROF_TABLE_STRINGS].used - 1] = '\0';
-    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
-        c->placed[k] = c->placed[k] <= c->tables[CHROPROF__PLACES].used ? c->placed[k] : 0;
     if (!chroprof__mend_tree(p) || !chroprof__mend_time(p, s))
         return false;
     chroprof__mend_stack(p);
@@ -10954,11 +10973,7 @@ static bool chroprof__mend(chroprof *p, const chroprof__copy *s)
     chroprof__mend_tags(p);
     chroprof__mend_windows(p);
     chroprof__mend_samples(p);
-    chroprof__places *places = (chroprof__places *)chroprof__rows(c, CHROPROF__PLACES);
-    for (uint32_t k = 0; k < c->tables[CHROPROF__PLACES].rows; k++) {
-        chroprof__mend_place(p, &places[k].first);
-        chroprof__mend_place(p, &places[k].last);
-    }
+    chroprof__mend_places(p);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SLOW].used; k++)
         chroprof__mend_slow(p, chroprof__slow_groups(c) + k);
     return true;

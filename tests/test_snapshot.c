@@ -133,6 +133,18 @@ static uint64_t laws_broken(const chroprof *p)
            (t.blame_ticks != t.delay_ticks);
 }
 
+/* Anomalies that claim a place that can't be: none of a chapter is met at its very begin. */
+static uint64_t places_made_up(const chroprof *p)
+{
+    uint64_t made_up = 0, end_ns = totals_of(p).elapsed_ns;
+    chroprof_anomaly row;
+    int k;
+    for (k = 0; chroprof_read_anomaly(p, (chroprof_anomaly_kind)k, &row); k++)
+        made_up += row.placed && (row.first.at_ns == 0 || row.first.at_ns > row.last.at_ns ||
+                                  row.last.at_ns > end_ns + 64); /* floored parts */
+    return made_up;
+}
+
 /* What lies around a copy belongs to the caller. */
 typedef struct framed {
     uint64_t before[32];
@@ -179,6 +191,7 @@ static void harness_snapshot(const char *file, int line, chroprof *view, const v
     if (result != CHROPROF_OK)
         harness_fail(file, line, "chroprof_open: %s", chroprof_result_text(result));
     harness_equal(file, line, "laws", laws_broken(view), 0);
+    harness_equal(file, line, "places of anomalies that were made up", places_made_up(view), 0);
     harness_equal(file, line, "words written beside the copy",
                   words_around(UINT64_C(0xA55AA55AA55AA55A), false), 0);
     harness_keep(view);
