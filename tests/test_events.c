@@ -266,6 +266,29 @@ TEST(pause_of_an_unknown_id)
     only(p, UNKNOWN_PAUSED, 1);
 }
 
+/* As the manual says: a client that frees itself calls its finish and nothing after that. */
+TEST(a_task_that_ends_in_its_own_slice)
+{
+    static const chroprof_state finishes[] = { CHROPROF_COMPLETED, CHROPROF_FAILED,
+                                               CHROPROF_CANCELLED };
+    int k, paused;
+    for (k = 0; k < 6; k++) {
+        chroprof *p = fresh(NULL);
+        paused = k / 3;
+        at(p, 0, PENDING, 1, &A);
+        at(p, 5, RUNNING, 1, NULL);
+        chroprof_event(p, finishes[k % 3], 1, NULL, 9);
+        if (paused)
+            at(p, 10, PAUSED, 1, NULL); /* by a caller that does not ask whether it exists */
+        at(p, 12, IDLE_ENTER, 0, NULL);
+        CHECK_EQ(rank_of(p, A.name).exec_ns, 4);
+        CHECK_EQ(rank_of(p, A.name).slices, 1);
+        CHECK_EQ(totals_of(p).live, 0);
+        CHECK_EQ(totals_of(p).anomalies, (unsigned)paused);
+        CHECK_ANOMALY(p, UNKNOWN_PAUSED, (unsigned)paused);
+    }
+}
+
 TEST(finish_of_an_unknown_id)
 {
     chroprof *p = fresh(NULL);
@@ -1603,6 +1626,7 @@ static const test_case cases[] = {
     CASE(pause_crosses_a_barrier),
     CASE(pause_of_a_future_that_is_not_on_the_stack),
     CASE(pause_of_an_unknown_id),
+    CASE(a_task_that_ends_in_its_own_slice),
     CASE(finish_of_an_unknown_id),
     CASE(finish_of_an_unknown_id_with_a_site_is_stillborn),
     CASE(finish_with_a_site_after_a_drop_is_no_stillborn),

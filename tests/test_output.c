@@ -774,6 +774,50 @@ TEST(text_names_the_cure)
     }
 }
 
+static void send_from_callback(void *user, const chroprof_stall *stall)
+{
+    (void)stall;
+    chroprof_event((chroprof *)user, CHROPROF_TICK, 0, NULL, 0);
+}
+
+/* Every kind but THREAD, which needs a second one: the text tells where it was met first and last. */
+TEST(every_anomaly_has_a_place)
+{
+    chroprof *p = harness_profile();
+    chroprof_options o;
+    chroprof_anomaly row;
+    uint64_t seed = 5, t = 0;
+    const char *text;
+    int k;
+    memset(&o, 0, sizeof o);
+    o.on_stall = send_from_callback;
+    o.on_stall_user = p;
+    p = fresh(&o);
+    for (k = 0; k < 40000; k++) {
+        t += random_below(&seed, 3000000);
+        t += random_below(&seed, 3000) == 0 ? UINT64_C(4000000000000) : 0;
+        t -= random_below(&seed, 1000) == 0 && t > 50000000 ? 50000000 : 0;
+        chroprof_event(p, (chroprof_state)random_below(&seed, CHROPROF_NEXT + 3),
+                       random_below(&seed, 12), random_below(&seed, 2) ? &A : NULL, t);
+        if (random_below(&seed, 100) == 0)
+            chroprof_ready_since(p, random_below(&seed, 12), UINT64_MAX >> 1);
+    }
+    text = strstr(report(p, 200, false, false), "\nANOMALIES");
+    CHECK(text != NULL);
+    for (k = 0; chroprof_read_anomaly(p, (chroprof_anomaly_kind)k, &row); k++) {
+        const char *at = k == CHROPROF_ANOMALY_THREAD ? NULL : strstr(text, row.text);
+        if (k == CHROPROF_ANOMALY_THREAD)
+            continue;
+        CHECK(row.count > 1 && row.placed && at != NULL);
+        at += strlen(row.text);
+        CHECK(strncmp(at, "\n         first at ", 19) == 0);
+        at = strchr(at + 1, '\n');
+        CHECK(at != NULL && strncmp(at, "\n         last at ", 18) == 0);
+        at = strchr(at + 1, '\n');
+        CHECK(at != NULL && strncmp(at + 10, row.cure, strlen(row.cure)) == 0);
+    }
+}
+
 TEST(text_names_where_anomalies_were_met)
 {
     chroprof *p = fresh(NULL);
@@ -1512,6 +1556,7 @@ static const test_case cases[] = {
     CASE(text_adds_up),
     CASE(text_tells_calls_from_creations),
     CASE(text_names_the_cure),
+    CASE(every_anomaly_has_a_place),
     CASE(text_names_where_anomalies_were_met),
     CASE(stall_slices_of_one_place_count_as_one),
     CASE(text_says_what_it_cost),
