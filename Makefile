@@ -56,7 +56,7 @@ help:
 
 # What chroprof run loads into programs. It hides all but the functions that it stands in front of.
 # Those for libraries of event loops need nothing of them to be built.
-PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wildcard examples/preload/*.c))))
+PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wildcard examples/preload/chroprof_run*.c))))
 
 chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 

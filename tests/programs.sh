@@ -12,7 +12,9 @@
 # debian-debug), or ask a debuginfod server.
 #
 #   program              what is planted                          where the stall must be
-#   redis_keys           KEYS * on many keys                      keysCommand, or what it calls
+#   redis_keys           KEYS * on many keys                      keysCommand, or what it calls; the
+#                                                                 functions that called it, up to
+#                                                                 the loop: by tables
 #   redis_eval           EVAL of a long loop                      redis-server (Lua is linked statically)
 #   lighttpd             the list of a folder of 50,000 files     mod_dirlisting, or what it calls
 #   memcached            one get of 200,000 keys                  memcached, or what it calls
@@ -237,8 +239,19 @@ test_redis_keys() {
     redis-cli -p "$port" SAVE >"$scratch/log"
     redis-cli -p "$port" SHUTDOWN NOSAVE
     ends
+    options="-o $scratch/kept"
     both redis_keys redis_talk redis-server --port "$port" --save ''
+    options=
     shows redis_keys 'keysCommand|dict[A-Z]|stringmatch|addReply'
+    "$command" dump --format folded "$scratch/kept" >"$scratch/folded" 2>"$scratch/log"
+    case $(uname -m) in
+    x86_64 | aarch64)
+        if grep -q 'readQueryFromClient;.*call;keysCommand' "$scratch/folded"; then
+            ok redis_keys_callers
+        else
+            fail redis_keys_callers "$(grep -m 2 after "$scratch/folded" | tr '\n' '|')"
+        fi ;;
+    esac
 }
 
 test_redis_eval() {

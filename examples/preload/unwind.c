@@ -3,9 +3,12 @@
  * Which library has an address tells _dl_find_object (glibc 2.35), which takes no lock and may be
  * called in handlers; elsewhere only the libraries of the program's start are known, which are
  * never unloaded. A library cannot be unloaded while this thread is inside it, so its tables can be
- * read without a lock. All that is read lies in a readable segment of the library, or on the stack
- * between where it was interrupted and its end. Where there are no tables (code that the program
- * made itself), the walk goes on by the frame pointer, if that is one. */
+ * read without a lock. What is left is a walk that went astray, to an address in a library which
+ * another thread unloads in the same microsecond.
+ *
+ * All that is read lies in a readable segment of the library, or on the stack between where it was
+ * interrupted and its end. Where there are no tables (code that the program made itself), the walk
+ * goes on by the frame pointer, if that is one. Loops and depths have bounds. */
 
 #define _GNU_SOURCE
 #include "unwind.h"
@@ -842,6 +845,8 @@ static uint32_t key_of(const uintptr_t *addresses, const uintptr_t *records, uin
     return (uint32_t)(key >> 32);
 }
 
+enum { WALK_STACK = 16384 };   /* that a walk outside of the handler wants to be free, and more */
+
 static void walk_place(const unwind_thread *t, unwind_place *place)
 {
     uintptr_t addresses[UNWIND_KEYS + 1];
@@ -863,7 +868,8 @@ static void walk_place(const unwind_thread *t, unwind_place *place)
 void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
 {
     unwind_place *place = &thread->places[(frame / 16 + back) % UNWIND_PLACES];
-    if (thread->high == 0) {
+    if (frame >= thread->high || frame < thread->low + WALK_STACK) {
+        thread->waited = NULL;
         return;
     }
     if (place->frame != frame || place->back != back) {
