@@ -131,7 +131,8 @@ static chroprof_anomaly copied(chroprof *p, chroprof_anomaly_kind kind)
     chroprof_anomaly row;
     chroprof view;
     chroprof__begin_edit(p->core);
-    CHECK_EQ(chroprof_snapshot(p->core, p->core->block_bytes, memory, sizeof memory), CHROPROF_OK);
+    CHECK_EQ(chroprof_snapshot(p->core, (size_t)p->core->block_bytes, memory, sizeof memory),
+             CHROPROF_OK);
     chroprof__end_edit(p->core);
     CHECK_EQ(chroprof_open(&view, memory, sizeof memory), CHROPROF_OK);
     CHECK(chroprof_read_anomaly(&view, kind, &row));
