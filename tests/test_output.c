@@ -796,7 +796,7 @@ TEST(every_anomaly_has_a_place)
     for (k = 0; k < 40000; k++) {
         t += random_below(&seed, 3000000);
         t += random_below(&seed, 3000) == 0 ? UINT64_C(4000000000000) : 0;
-        t -= random_below(&seed, 1000) == 0 && t > 50000000 ? 50000000 : 0;
+        t -= random_below(&seed, 1000) == 0 && t > 50000000 ? UINT64_C(50000000) : 0;
         chroprof_event(p, (chroprof_state)random_below(&seed, CHROPROF_NEXT + 3),
                        random_below(&seed, 12), random_below(&seed, 2) ? &A : NULL, t);
         if (random_below(&seed, 100) == 0)
