@@ -5,6 +5,9 @@
 #define PRELOAD_CALLBACKS_H
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -31,48 +34,145 @@ static inline callback *function_of(callback *standin)
     return chroprof_run_function != NULL ? chroprof_run_function(standin) : standin;
 }
 
-/* The function that the program meant: of the libraries behind this one; else of those that only
- * the caller's library sees, as after dlopen. */
-static __attribute__((__unused__)) callback *next_function(void **known, const char *name,
+/* Libraries whose functions take callbacks, by the names of their files. */
+static __attribute__((__unused__)) bool is_loop_library(const char *file)
+{
+    static const char *const begins[] = { "libevent-", "libevent_", "libevent.so", "libuv.so",
+                                          "libglib-2.0.so", "libgio-2.0.so", "libsystemd.so" };
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        if (strncmp(file, begins[i], strlen(begins[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A file's name without its folders. */
+static __attribute__((__unused__)) const char *last_part(const char *path)
+{
+    return strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+}
+
+/* >>the function that the program meant. It is looked for once, before main: what the program was
+ * started with stays, and later the loader's lock might be held by a thread that waits for this
+ * one. A function that comes later, with a library that the program loads itself, may go again: it
+ * is looked for at every call. */
+
+typedef struct known_function {
+    const char *name;
+    void *found;               /* NULL: not yet, or not there */
+} known_function;
+
+static __attribute__((__unused__)) void find_known(known_function *known)
+{
+    void *found = dlsym(RTLD_NEXT, known->name);
+    if (found == NULL) {
+        (void)dlerror();                    /* the program did not ask */
+    }
+    __atomic_store_n(&known->found, found, __ATOMIC_RELEASE);
+}
+
+/* NULL also for a function of this library: a handle of the program finds those first. */
+static __attribute__((__unused__)) void *not_ours(void *found)
+{
+    Dl_info ours, its;
+    return found != NULL && dladdr((const void *)not_ours, &ours) != 0 &&
+           dladdr(found, &its) != 0 && its.dli_fbase != ours.dli_fbase
+           ? found : NULL;
+}
+
+static __attribute__((__unused__)) void *find_in(const char *file, const char *name)
+{
+    void *handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = handle != NULL ? not_ours(dlsym(handle, name)) : NULL;
+    if (handle != NULL) {
+        (void)dlclose(handle);              /* the caller holds it */
+    }
+    return found;
+}
+
+#define LOOP_LIBRARIES 8       /* that are loaded at a time */
+
+typedef struct loop_libraries {
+    char files[LOOP_LIBRARIES][512];
+    size_t count;
+} loop_libraries;
+
+static __attribute__((__unused__)) int list_loop_library(struct dl_phdr_info *info, size_t size,
+                                                         void *list)
+{
+    loop_libraries *l = (loop_libraries *)list;
+    const char *file = info->dlpi_name != NULL ? info->dlpi_name : "";
+    (void)size;
+    if (l->count < LOOP_LIBRARIES && strlen(file) < sizeof l->files[0] &&
+        is_loop_library(last_part(file))) {
+        memcpy(l->files[l->count++], file, strlen(file) + 1);
+    }
+    return 0;
+}
+
+/* Of the libraries behind this one; of those that the caller's library sees; of any that is known to
+ * have it. NULL: it is nowhere. */
+static __attribute__((__unused__, __noinline__)) void *find_late(const char *name,
+                                                                 const void *caller)
+{
+    loop_libraries others;
+    Dl_info facts;
+    void *found = not_ours(dlsym(RTLD_NEXT, name));
+    if (found == NULL && dladdr(caller, &facts) != 0) {
+        found = find_in(facts.dli_fname, name);
+    }
+    others.count = 0;
+    if (found == NULL) {
+        (void)dl_iterate_phdr(list_loop_library, &others);
+    }
+    for (size_t i = 0; found == NULL && i < others.count; i++) {
+        found = find_in(others.files[i], name);
+    }
+    (void)dlerror();
+    return found;
+}
+
+static __attribute__((__unused__)) callback *next_function(const known_function *known,
                                                            const void *caller)
 {
     callback *function;
-    void *found = __atomic_load_n(known, __ATOMIC_RELAXED);
-    Dl_info facts;
-    void *handle = NULL;
+    void *found = __atomic_load_n(&known->found, __ATOMIC_ACQUIRE);
     if (found == NULL) {
-        found = dlsym(RTLD_NEXT, name);
-        __atomic_store_n(known, found, __ATOMIC_RELAXED);
-    }
-    if (found == NULL && dladdr(caller, &facts) != 0) {
-        handle = dlopen(facts.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    }
-    if (handle != NULL) {
-        found = dlsym(handle, name);
-        (void)dlclose(handle);              /* the caller holds it */
+        int error = errno;
+        found = find_late(known->name, caller);
+        errno = error;
     }
     memcpy(&function, &found, sizeof function);
     return function;
 }
 
+/* Before the function that needs it: `known_NAME`, and who fills it. */
+#define KNOWN(function)                                                                            \
+    static known_function known_##function = { #function, NULL };                                  \
+    __attribute__((__constructor__)) static void find_##function(void)                             \
+    {                                                                                              \
+        find_known(&known_##function);                                                             \
+    }
+
 /* A function of a library that takes callbacks, and what it returns if it is nowhere. */
 #define STAND_BEFORE(result, name, parameters, arguments, nowhere)                                 \
+    KNOWN(name)                                                                                    \
     EXPORT result name parameters;                                                                 \
     EXPORT result name parameters                                                                  \
     {                                                                                              \
-        static void *known;                                                                        \
         typedef result(*type) parameters;                                                          \
-        type next = (type)next_function(&known, #name, __builtin_return_address(0));               \
+        type next = (type)next_function(&known_##name, __builtin_return_address(0));               \
         return next != NULL ? next arguments : nowhere;                                            \
     }
 
 #define STAND_BEFORE_VOID(name, parameters, arguments)                                             \
+    KNOWN(name)                                                                                    \
     EXPORT void name parameters;                                                                   \
     EXPORT void name parameters                                                                    \
     {                                                                                              \
-        static void *known;                                                                        \
         typedef void (*type) parameters;                                                           \
-        type next = (type)next_function(&known, #name, __builtin_return_address(0));               \
+        type next = (type)next_function(&known_##name, __builtin_return_address(0));               \
         if (next != NULL) {                                                                        \
             next arguments;                                                                        \
         }                                                                                          \

@@ -25,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -868,8 +867,9 @@ typedef uintptr_t word;
 
 typedef struct watched_function {
     callback *function;        /* atomic; NULL: this row is free */
-    uint32_t named;            /* atomic; 1: the site can be read */
+    uint32_t named;            /* atomic; 1: the fields below can be read */
     bool inner;                /* the library's own, which is left alone */
+    uint64_t module;           /* number_of() */
     chroprof_site site;
     char name[NAME_BYTES];
 } watched_function;
@@ -994,63 +994,161 @@ static const board_symbol *symbol_at(uint64_t address)
     return NULL;
 }
 
-/* Whether a function is in the program itself; then its address as the program's file counts. */
-static bool in_program(uintptr_t function, uint64_t *address)
+/* What the loader has mapped, and knows the names of. It is asked without its lock, which a thread
+ * may hold that waits for this one: of what the program was started with once, before main; of what
+ * came later by _dl_find_object (glibc 2.35), and elsewhere not at all. */
+typedef struct module {
+    const char *name;          /* of its file */
+    uintptr_t base;
+    const ElfW(Dyn) *dynamic;
+} module;
+
+typedef struct started_module {
+    module module;
+    const ElfW(Phdr) *segments;
+    size_t count;
+} started_module;
+
+#define STARTED_MOST 256
+
+static started_module started[STARTED_MOST];        /* the first one is the program */
+static size_t started_count;
+static char program_name[NAME_BYTES];
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+static int (*find_object)(void *, struct dl_find_object *);
+#endif
+
+static int add_started(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    const ElfW(Phdr) *rows = (const ElfW(Phdr) *)getauxval(AT_PHDR);
-    const size_t count = rows != NULL ? (size_t)getauxval(AT_PHNUM) : 0;
-    uintptr_t moved = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].p_type == PT_PHDR) {
-            moved = (uintptr_t)rows - (uintptr_t)rows[i].p_vaddr;
+    started_module *m = &started[started_count];
+    (void)size;
+    (void)unused;
+    if (started_count == STARTED_MOST) {
+        return 1;
+    }
+    m->module.name = started_count == 0 ? program_name : last_part(info->dlpi_name);
+    m->module.base = (uintptr_t)info->dlpi_addr;
+    m->segments = info->dlpi_phdr;
+    m->count = info->dlpi_phnum;
+    for (size_t i = 0; i < m->count; i++) {
+        if (m->segments[i].p_type == PT_DYNAMIC) {
+            m->module.dynamic = (const ElfW(Dyn) *)(m->module.base + m->segments[i].p_vaddr);
         }
     }
-    *address = (uint64_t)(function - moved);
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].p_type == PT_LOAD && *address - rows[i].p_vaddr < rows[i].p_memsz) {
-            return true;
+    started_count++;
+    return 0;
+}
+
+static void find_modules(void)
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    (void)snprintf(program_name, sizeof program_name, "%s", last_part(path));
+    (void)dl_iterate_phdr(add_started, NULL);
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+    void *found = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    memcpy(&find_object, &found, sizeof found);
+#endif
+    (void)dlerror();
+}
+
+static const module *started_with(uintptr_t code)
+{
+    for (size_t i = 0; i < started_count; i++) {
+        const started_module *m = &started[i];
+        for (size_t j = 0; j < m->count; j++) {
+            const ElfW(Phdr) *s = &m->segments[j];
+            if (s->p_type == PT_LOAD && (s->p_flags & PF_X) != 0 &&
+                code - m->module.base - s->p_vaddr < s->p_memsz) {
+                return &m->module;
+            }
         }
     }
+    return NULL;
+}
+
+/* The program holds it while it uses functions of it. */
+static bool loaded_later(uintptr_t code, module *m)
+{
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+    struct dl_find_object object;
+    if (find_object != NULL && find_object((void *)code, &object) == 0) {
+        m->name = last_part(object.dlfo_link_map->l_name);
+        m->base = (uintptr_t)object.dlfo_link_map->l_addr;
+        m->dynamic = object.dlfo_link_map->l_ld;
+        return true;
+    }
+#else
+    (void)code;
+    (void)m;
+#endif
     return false;
 }
 
-/* A file's name without its folders. */
-static const char *last_part(const char *path)
+/* Where a table lies that the loader has told of, as an address or as the file counts. */
+static const void *table_at(const module *m, uintptr_t at)
 {
-    return strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    return (const void *)(at < m->base ? at + m->base : at);
 }
 
-static const char *name_of_program(char *text, size_t size)
+/* How many symbols a table has whose functions are found by this table of hashes. */
+static size_t count_hashed(const uint32_t *hashes)
 {
-    ssize_t length = readlink("/proc/self/exe", text, size - 1);
-    text[length > 0 ? length : 0] = '\0';
-    return last_part(text);
+    const size_t buckets = hashes[0];
+    const size_t first = hashes[1];
+    const uint32_t *bucket = hashes + 4 + hashes[2] * (sizeof(uintptr_t) / sizeof *hashes);
+    const uint32_t *chains = bucket + buckets;
+    size_t last = 0;
+    for (size_t i = 0; i < buckets; i++) {
+        last = bucket[i] > last ? bucket[i] : last;
+    }
+    if (last < first) {
+        return first;
+    }
+    while ((chains[last - first] & 1) == 0) {
+        last++;
+    }
+    return last + 1;
 }
 
-/* Their own callbacks are no tasks: their time stays with what waited. */
-static bool is_loop_library(const char *module)
+/* What other modules call the function that begins there; NULL: nothing. */
+static const char *exported_name(const module *m, uintptr_t code)
 {
-    static const char *const begins[] = { "libevent-", "libevent_", "libevent.so", "libuv.so",
-                                          "libglib-2.0.so", "libgio-2.0.so", "libsystemd.so" };
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        if (begins_with(module, begins[i])) {
-            return true;
+    const ElfW(Sym) *rows = NULL;
+    const char *names = NULL;
+    size_t count = 0;
+    for (const ElfW(Dyn) *d = m->dynamic; d != NULL && d->d_tag != DT_NULL; d++) {
+        const void *table = table_at(m, (uintptr_t)d->d_un.d_ptr);
+        if (d->d_tag == DT_SYMTAB) {
+            rows = (const ElfW(Sym) *)table;
+        } else if (d->d_tag == DT_STRTAB) {
+            names = (const char *)table;
+        } else if (d->d_tag == DT_HASH) {
+            count = ((const uint32_t *)table)[1];
+        } else if (d->d_tag == DT_GNU_HASH && count == 0) {
+            count = count_hashed((const uint32_t *)table);
         }
     }
-    return false;
+    for (size_t i = 1; rows != NULL && names != NULL && i < count; i++) {
+        if (rows[i].st_shndx != SHN_UNDEF && m->base + rows[i].st_value == code &&
+            (rows[i].st_info & 15) == STT_FUNC) {
+            return names + rows[i].st_name;
+        }
+    }
+    return NULL;
 }
 
-/* By what chroprof run knows, by the loader, or by its place in the file. */
-static void name_function(watched_function *w, const Dl_info *facts)
+/* By what chroprof run knows, by what the module exports, or by its place in the file. */
+static void name_function(watched_function *w, const module *m)
 {
-    char path[1024];
-    uintptr_t code = (uintptr_t)w->function;
-    uint64_t address;
-    bool inside = in_program(code, &address);
+    const uintptr_t code = (uintptr_t)w->function;
+    const uint64_t address = (uint64_t)(code - m->base);
+    const bool inside = m->name == program_name;
     const board_symbol *known = inside ? symbol_at(address) : NULL;
-    const char *module = inside ? name_of_program(path, sizeof path) : last_part(facts->dli_fname);
-    address = inside ? address : (uint64_t)(code - (uintptr_t)facts->dli_fbase);
-    w->inner = !inside && is_loop_library(module);
+    const char *exported = known == NULL ? exported_name(m, code) : NULL;
+    w->inner = !inside && is_loop_library(m->name);     /* its own callbacks are no tasks */
     w->site.name = w->name;
     w->site.file = NULL;
     w->site.line = 0;
@@ -1058,11 +1156,30 @@ static void name_function(watched_function *w, const Dl_info *facts)
         w->site.name = (const char *)symbols + known->name;
         w->site.file = known->line > 0 ? (const char *)symbols + known->file : NULL;
         w->site.line = known->line;
-    } else if (facts->dli_sname != NULL && (uintptr_t)facts->dli_saddr == code) {
-        (void)snprintf(w->name, sizeof w->name, "%s", facts->dli_sname);
+    } else if (exported != NULL) {
+        (void)snprintf(w->name, sizeof w->name, "%s", exported);
     } else {
-        (void)snprintf(w->name, sizeof w->name, "%.80s+0x%" PRIx64, module, address);
+        (void)snprintf(w->name, sizeof w->name, "%.80s+0x%" PRIx64, m->name, address);
     }
+}
+
+/* The same number for the same module, as long as it stays; 0: it stays. */
+static uint64_t number_of(const module *m)
+{
+    uint64_t number = (uint64_t)m->base ^ (uint64_t)(uintptr_t)m->dynamic << 1;
+    for (const char *at = m->name; *at != '\0'; at++) {
+        number = (number ^ (unsigned char)*at) * UINT64_C(0x100000001B3);
+    }
+    return number | 1;
+}
+
+/* Whether a row is that function's. At its address there may be another one, after dlclose. */
+static bool is_row_of(const watched_function *w, callback *function)
+{
+    module m;
+    return __atomic_load_n(&w->function, __ATOMIC_ACQUIRE) == function &&
+           (__atomic_load_n(&w->named, __ATOMIC_ACQUIRE) == 0 || w->module == 0 ||
+            (loaded_later((uintptr_t)function, &m) && number_of(&m) == w->module));
 }
 
 /* The row of a function, or the free one that it may have; NULL: there are too many. */
@@ -1071,8 +1188,7 @@ static watched_function *row_of_function(callback *function)
     size_t at = (size_t)(((uintptr_t)function * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
     for (size_t tries = 0; tries < STANDINS; tries++, at++) {
         watched_function *w = &functions[at % STANDINS];
-        callback *found = __atomic_load_n(&w->function, __ATOMIC_ACQUIRE);
-        if (found == NULL || found == function) {
+        if (__atomic_load_n(&w->function, __ATOMIC_ACQUIRE) == NULL || is_row_of(w, function)) {
             return w;
         }
     }
@@ -1084,19 +1200,22 @@ static watched_function *row_of_function(callback *function)
 static watched_function *take_row(callback *function)
 {
     watched_function *w = row_of_function(function);
+    const module *stays;
     callback *nobody = NULL;
-    Dl_info facts;
+    module m;
     if (w == NULL || __atomic_load_n(&w->function, __ATOMIC_ACQUIRE) == function) {
         return w;
     }
-    if (dladdr((const void *)(uintptr_t)function, &facts) == 0 || facts.dli_fname == NULL) {
+    stays = started_with((uintptr_t)function);
+    if (stays == NULL && !loaded_later((uintptr_t)function, &m)) {
         return NULL;
     }
     if (!__atomic_compare_exchange_n(&w->function, &nobody, function, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
         return take_row(function);          /* another thread was faster */
     }
-    name_function(w, &facts);
+    w->module = stays != NULL ? 0 : number_of(&m);
+    name_function(w, stays != NULL ? stays : &m);
     __atomic_store_n(&w->named, 1, __ATOMIC_RELEASE);
     return w;
 }
@@ -1137,6 +1256,7 @@ static void begin_standins(void)
     const board_symbols *found = MAP_FAILED;
     int file;
     find_standins();
+    find_modules();
     (void)snprintf(path, sizeof path, "%s/" BOARD_SYMBOLS, folder);
     file = open(path, O_RDONLY | O_CLOEXEC);
     if (file >= 0 && fstat(file, &facts) == 0 && (size_t)facts.st_size >= sizeof *found) {
@@ -1655,6 +1775,7 @@ __attribute__((__constructor__)) static void start(void)
     int error = errno;
     find_functions();
     unwind_find_libraries();
+    (void)dlerror();                        /* of a function that is not there */
     if (given == NULL || strlen(given) >= sizeof folder) {
         return;
     }

@@ -71,12 +71,12 @@ STAND_BEFORE(void *, evdns_getaddrinfo,
 
 /* >>questions, which are answered as if this library was not there */
 
+KNOWN(event_get_callback)
 EXPORT callback *event_get_callback(const void *event);
 EXPORT callback *event_get_callback(const void *event)
 {
-    static void *known;
     typedef callback *(*type)(const void *);
-    type next = (type)next_function(&known, "event_get_callback", __builtin_return_address(0));
+    type next = (type)next_function(&known_event_get_callback, __builtin_return_address(0));
     return next != NULL ? function_of(next(event)) : NULL;
 }
 
@@ -87,28 +87,28 @@ static void show_function(callback **at)
     }
 }
 
+KNOWN(event_get_assignment)
 EXPORT void event_get_assignment(const void *event, void **base, int *fd, short *what,
                                  callback **called, void **argument);
 EXPORT void event_get_assignment(const void *event, void **base, int *fd, short *what,
                                  callback **called, void **argument)
 {
-    static void *known;
     typedef void (*type)(const void *, void **, int *, short *, callback **, void **);
-    type next = (type)next_function(&known, "event_get_assignment", __builtin_return_address(0));
+    type next = (type)next_function(&known_event_get_assignment, __builtin_return_address(0));
     if (next != NULL) {
         next(event, base, fd, what, called, argument);
         show_function(called);
     }
 }
 
+KNOWN(bufferevent_getcb)
 EXPORT void bufferevent_getcb(void *buffers, callback **read, callback **write, callback **event,
                               void **argument);
 EXPORT void bufferevent_getcb(void *buffers, callback **read, callback **write, callback **event,
                               void **argument)
 {
-    static void *known;
     typedef void (*type)(void *, callback **, callback **, callback **, void **);
-    type next = (type)next_function(&known, "bufferevent_getcb", __builtin_return_address(0));
+    type next = (type)next_function(&known_bufferevent_getcb, __builtin_return_address(0));
     if (next != NULL) {
         next(buffers, read, write, event, argument);
         show_function(read);
