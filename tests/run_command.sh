@@ -175,6 +175,26 @@ fi
 if built exceptions -x c++ tests/run_libevent.c -levent -pthread -lstdc++; then
     called exceptions jump 'on_slow(int, short, void\*) (run_libevent.c:*)'
 fi
+
+# programs that load libraries themselves, or have functions of the same names
+if built plugin.so -shared -fPIC -DPLUGIN tests/run_loading.c -levent_extra &&
+    built libother.so -shared -fPIC -DOTHER tests/run_loading.c &&
+    built loading -rdynamic tests/run_loading.c -levent_core -pthread -ldl &&
+    built names tests/run_loading.c -L"$scratch" -Wl,--no-as-needed -lother -levent_core -pthread \
+        -ldl -Wl,-rpath,"$scratch"; then
+    for what in local global lock error sandbox; do
+        plain "$scratch/loading" $what "$scratch/plugin.so"
+        timeout 60 "$command" run "$scratch/loading" $what "$scratch/plugin.so" >"$scratch/out" \
+            2>"$scratch/err"
+        code=$?
+        alike loading_$what
+    done
+    plain "$scratch/names" names
+    profiled "$scratch/names" names
+    alike loading_names
+    profiled sh -c "exec '$scratch/names' names"
+    alike loading_names_becomes
+fi
 if built libuv tests/run_libuv.c -luv; then
     for what in read write check close; do
         called libuv $what "on_$what (run_libuv.c:*)"

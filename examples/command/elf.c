@@ -322,6 +322,12 @@ void elf_symbols_read(elf_symbols *s, const elf_file *f)
     }
 }
 
+void elf_exports_read(elf_symbols *s, const elf_file *f)
+{
+    memset(s, 0, sizeof *s);
+    (void)elf_symbols_of(s, f, ELF_DYNSYM);
+}
+
 const char *elf_function(const elf_symbols *s, uint64_t address)
 {
     size_t low = 0;

@@ -50,6 +50,9 @@ void elf_symbols_free(elf_symbols *s);
 /* The table of all symbols, or, in a stripped file, of those that other files may use. */
 void elf_symbols_read(elf_symbols *s, const elf_file *f);
 
+/* Only the table of those that other files may use. */
+void elf_exports_read(elf_symbols *s, const elf_file *f);
+
 /* The function that the address is in; NULL: in none that has a name. The nearest one below would
  * be a lie in a stripped file. */
 const char *elf_function(const elf_symbols *s, uint64_t address);

@@ -3,6 +3,7 @@
 #include "libraries.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@
 #define LINES_MOST 20000
 #define NAME_MOST 200
 
+#define LIST_SECONDS 5u        /* then the libraries are not known */
+
 /* >>libraries: what the loader lists, as ldd shows it */
 
 static void become_loader(const char *loader, const char *program, int out)
@@ -31,37 +34,130 @@ static void become_loader(const char *loader, const char *program, int out)
     static char list[] = "--list";
     char *words[] = { (char *)(uintptr_t)loader, list, (char *)(uintptr_t)program, NULL };
     int nothing = open("/dev/null", O_RDWR);
+    sigset_t none;
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)signal(SIGALRM, SIG_DFL);
+    (void)alarm(LIST_SECONDS);              /* the program names its loader; it may be any file */
     if (nothing >= 0 && dup2(out, 1) == 1 && dup2(nothing, 0) == 0 && dup2(nothing, 2) == 2) {
         (void)execv(loader, words);
     }
     _exit(127);
 }
 
-static unsigned loop_of(const char *line)
+/* What a line "NAME => FILE (ADDRESS)" or "FILE (ADDRESS)" says, in the line itself. */
+static void split_line(char *line, const char **name, const char **file)
 {
-    static const board_loop loops[] = BOARD_LOOPS;
+    char *arrow = strstr(line, " => ");
+    char *end = strrchr(line, '(');
     line += strspn(line, " \t");
-    for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
-        if (strncmp(line, loops[i].begin, strlen(loops[i].begin)) == 0) {
+    while (end != NULL && end > line && end[-1] == ' ') {
+        *--end = '\0';
+    }
+    if (arrow != NULL) {
+        *arrow = '\0';
+    }
+    *name = last_part(line);
+    *file = arrow != NULL ? arrow + 4 : line;
+}
+
+static const board_loop loops[] = BOARD_LOOPS;
+
+enum { LOOPS = sizeof loops / sizeof loops[0] };
+
+static unsigned loop_of(const char *name)
+{
+    for (size_t i = 0; i < LOOPS; i++) {
+        if (strncmp(name, loops[i].begin, strlen(loops[i].begin)) == 0) {
             return 1u << i;
         }
     }
     return 0;
 }
 
-static unsigned read_loops(int in)
+static void read_exports(elf_symbols *s, const char *file)
 {
-    char line[4096];
-    unsigned found = 0;
-    FILE *list = fdopen(in, "r");
-    while (list != NULL && fgets(line, sizeof line, list) != NULL) {
-        found |= loop_of(line);
+    elf_file elf;
+    memset(s, 0, sizeof *s);
+    if (elf_file_open(&elf, file) == NULL) {
+        elf_exports_read(s, &elf);
+        elf_file_close(&elf);
     }
-    (void)(list != NULL ? fclose(list) : close(in));
+}
+
+static bool has_export(const elf_symbols *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (strcmp((const char *)s->names + s->list[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool share_exports(const elf_symbols *one, const elf_symbols *other)
+{
+    for (size_t i = 0; i < one->count; i++) {
+        if (has_export(other, (const char *)one->names + one->list[i].name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The rows of libraries that ours stands in front of together with another one's functions. The
+ * loader looks for a function in the order of the list. */
+static unsigned find_clashes(const char *file, const elf_symbols ours[LOOPS])
+{
+    elf_symbols its;
+    unsigned found = 0;
+    read_exports(&its, file);
+    for (size_t i = 0; i < LOOPS; i++) {
+        found |= share_exports(&ours[i], &its) ? 1u << i : 0;
+    }
+    elf_symbols_free(&its);
     return found;
 }
 
-unsigned program_loops(const char *program)
+static unsigned read_loops(FILE *list, const elf_symbols ours[LOOPS])
+{
+    char line[4096];
+    unsigned found = 0;
+    unsigned clashes = 0;
+    while (fgets(line, sizeof line, list) != NULL) {
+        const char *name;
+        const char *file;
+        split_line(line, &name, &file);
+        if (!is_loop_library(name)) {
+            clashes |= find_clashes(file, ours);
+        } else {
+            found |= loop_of(name) & ~clashes;
+        }
+    }
+    return found;
+}
+
+static unsigned watched_loops(int in, const char *folder)
+{
+    char path[4096 + 64];
+    elf_symbols ours[LOOPS];
+    unsigned found = 0;
+    FILE *list = fdopen(in, "r");
+    for (size_t i = 0; i < LOOPS; i++) {
+        (void)snprintf(path, sizeof path, "%s%s", folder, loops[i].ours);
+        read_exports(&ours[i], path);
+    }
+    if (list != NULL) {
+        found = read_loops(list, ours);
+    }
+    (void)(list != NULL ? fclose(list) : close(in));
+    for (size_t i = 0; i < LOOPS; i++) {
+        elf_symbols_free(&ours[i]);
+    }
+    return found;
+}
+
+unsigned program_loops(const char *program, const char *folder)
 {
     char loader[512];
     char binary[PROGRAM_PATH];
@@ -77,7 +173,7 @@ unsigned program_loops(const char *program)
         become_loader(loader, binary, ends[1]);
     }
     (void)close(ends[1]);
-    found = read_loops(ends[0]);
+    found = watched_loops(ends[0], folder);
     if (child > 0) {
         (void)waitpid(child, NULL, 0);
     }

@@ -122,7 +122,11 @@ static void add_loop_libraries(run *r)
 {
     static const board_loop loops[] = BOARD_LOOPS;
     char symbols[1024];
-    unsigned linked = program_loops(r->program);
+    char folder[4096];
+    unsigned linked;
+    (void)snprintf(folder, sizeof folder, "%.*s",
+                   (int)(strlen(r->library) - strlen(BOARD_LIBRARY)), r->library);
+    linked = program_loops(r->program, folder);
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         (void)add_library(r, loops[i].ours, (linked >> i & 1) != 0);
     }

@@ -4,7 +4,10 @@
 #ifndef PRELOAD_BOARD_H
 #define PRELOAD_BOARD_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The folder of the profiles and of the board. The library takes it, and itself in LD_PRELOAD, out
  * of the environment before main begins. */
@@ -12,7 +15,7 @@
 #define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN TABLES", numbers */
 #define BOARD_FILE "board"
 #define BOARD_LIBRARY "chroprof_run.so"
-#define BOARD_LIBRARIES 5      /* it, and those of BOARD_LOOPS */
+#define BOARD_LIBRARIES 5      /* it, and the different ones of BOARD_LOOPS */
 #define BOARD_SYMBOLS "symbols"
 #define BOARD_THREADS 64       /* that have profiles, in one process */
 
@@ -22,10 +25,29 @@ typedef struct board_loop {
 } board_loop;
 
 #define BOARD_LOOPS                                                                                \
-    { { "libevent-", "chroprof_run_libevent.so" },                                                 \
-      { "libevent_core-", "chroprof_run_libevent.so" }, { "libuv.so", "chroprof_run_libuv.so" },   \
+    { { "libevent-", "chroprof_run_libevent.so" }, { "libevent.so", "chroprof_run_libevent.so" },  \
+      { "libevent_core", "chroprof_run_libevent.so" }, { "libuv.so", "chroprof_run_libuv.so" },    \
       { "libglib-2.0.so", "chroprof_run_glib.so" },                                                \
       { "libsystemd.so", "chroprof_run_systemd.so" } }
+
+/* A file's name without its folders. */
+static inline const char *last_part(const char *path)
+{
+    return strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+}
+
+/* Whether a file is one of those libraries, or a part of one. */
+static inline bool is_loop_library(const char *file)
+{
+    static const char *const begins[] = { "libevent-", "libevent_", "libevent.so", "libuv.so",
+                                          "libglib-2.0.so", "libgio-2.0.so", "libsystemd.so" };
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        if (strncmp(file, begins[i], strlen(begins[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* All of it zero at first. Threads and processes add to it with atomic operations. */
 typedef struct preload_board {

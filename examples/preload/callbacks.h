@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "board.h"
+
 #define EXPORT __attribute__((__visibility__("default")))
 
 typedef void callback(void);   /* a function of any kind: nobody calls it by this type */
@@ -32,25 +34,6 @@ static inline callback *standin_of(callback *function)
 static inline callback *function_of(callback *standin)
 {
     return chroprof_run_function != NULL ? chroprof_run_function(standin) : standin;
-}
-
-/* Libraries whose functions take callbacks, by the names of their files. */
-static __attribute__((__unused__)) bool is_loop_library(const char *file)
-{
-    static const char *const begins[] = { "libevent-", "libevent_", "libevent.so", "libuv.so",
-                                          "libglib-2.0.so", "libgio-2.0.so", "libsystemd.so" };
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        if (strncmp(file, begins[i], strlen(begins[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A file's name without its folders. */
-static __attribute__((__unused__)) const char *last_part(const char *path)
-{
-    return strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
 }
 
 /* >>the function that the program meant. It is looked for once, before main: what the program was

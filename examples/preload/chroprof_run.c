@@ -1454,10 +1454,8 @@ static uint64_t place_in_file(const program_file *p, uint64_t address)
     return 0;
 }
 
-static uint32_t loop_named_at(const program_file *p, uint64_t at)
+static uint32_t loop_of(const char *name)
 {
-    char name[32] = "";
-    (void)pread(p->file, name, sizeof name - 1, (off_t)at);
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         if (begins_with(name, loops[i].begin)) {
             return 1u << i;
@@ -1466,11 +1464,30 @@ static uint32_t loop_named_at(const program_file *p, uint64_t at)
     return 0;
 }
 
+/* libevent has functions of common names, like event_new. The loader looks for them in the order of
+ * the libraries, and ours would get the calls of another library's. So only these stand before it:
+ * they have none. (chroprof run reads them all before it starts a program.) */
+static bool may_precede(const char *name)
+{
+    static const char *const begins[] = {
+        "libc.so", "libm.so", "libpthread.so", "libdl.so", "librt.so", "libresolv.so", "libz.so",
+        "libssl.so", "libcrypto.so", "libstdc++.so", "libgcc_s.so", "libtinfo.so", "libutil.so",
+        "libsasl2.so", "libutempter.so", "libminiupnpc.so", "libnatpmp.so",
+    };
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        if (begins_with(name, begins[i])) {
+            return true;
+        }
+    }
+    return is_loop_library(name);
+}
+
 static uint32_t loops_in(const program_file *p, const ElfW(Phdr) *dynamic)
 {
     const size_t count = (size_t)(dynamic->p_filesz / sizeof(ElfW(Dyn)));
     uint64_t names = 0;
     uint32_t found = 0;
+    bool preceded = false;
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < count; i++) {
             ElfW(Dyn) entry;
@@ -1481,7 +1498,10 @@ static uint32_t loops_in(const program_file *p, const ElfW(Phdr) *dynamic)
             if (round == 0 && entry.d_tag == DT_STRTAB) {
                 names = place_in_file(p, entry.d_un.d_ptr);
             } else if (round == 1 && entry.d_tag == DT_NEEDED && names > 0) {
-                found |= loop_named_at(p, names + entry.d_un.d_val);
+                char name[32] = "";
+                (void)pread(p->file, name, sizeof name - 1, (off_t)(names + entry.d_un.d_val));
+                found |= preceded && begins_with(name, "libevent") ? 0 : loop_of(name);
+                preceded = preceded || !may_precede(name);
             }
         }
     }
