@@ -465,7 +465,7 @@ static const char run_text[] =
     "Where a script becomes the program, give the program itself for the names in its file.\n"
     "\n"
     "Who called the sampled function is found by the tables that compilers leave for exceptions\n"
-    "(.eh_frame), so neither frame pointers nor a library are needed. A sample costs a few us\n"
+    "(.eh_frame), so neither frame pointers nor a library are needed. A sample costs some 20 us\n"
     "more; the report tells it. Code without tables, which the program made itself, needs frame\n"
     "pointers. --unwind frames uses nothing else: then only the innermost function is known\n"
     "where libraries were built without them.\n"
