@@ -156,7 +156,7 @@ called() {
 }
 
 if built libevent tests/run_libevent.c -levent -pthread; then
-    for what in slow nested jump fork thread exit; do
+    for what in slow nested jump deeper fork thread exit; do
         called libevent $what 'on_slow (run_libevent.c:*)'
     done
     called libevent buffers 'on_data (run_libevent.c:*)'
@@ -174,10 +174,11 @@ if built libevent tests/run_libevent.c -levent -pthread; then
 fi
 if built exceptions -x c++ tests/run_libevent.c -levent -pthread -lstdc++; then
     called exceptions jump 'on_slow(int, short, void\*) (run_libevent.c:*)'
+    called exceptions left 'code after epoll_wait'
 fi
 
 # programs that load libraries themselves, or have functions of the same names
-if built plugin.so -shared -fPIC -DPLUGIN tests/run_loading.c -levent_extra &&
+if built plugin.so -O2 -foptimize-sibling-calls -shared -fPIC -DPLUGIN tests/run_loading.c -levent_extra &&
     built libother.so -shared -fPIC -DOTHER tests/run_loading.c &&
     built loading -rdynamic tests/run_loading.c -levent_core -pthread -ldl &&
     built names tests/run_loading.c -L"$scratch" -Wl,--no-as-needed -lother -levent_core -pthread \
@@ -363,9 +364,9 @@ refuses setuid_program 126 "setuid"
 library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
-    wanted="__poll_chk __ppoll_chk chroprof_run_function chroprof_run_standin epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
-execve execvp execvpe fexecve poll ppoll pselect select \
-seteuid setresuid setreuid setuid sigaction signal "
+    wanted="__longjmp_chk __poll_chk __ppoll_chk _longjmp chroprof_run_function chroprof_run_standin epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
+execve execvp execvpe fexecve longjmp poll ppoll pselect select \
+seteuid setresuid setreuid setuid sigaction siglongjmp signal "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi
     for loop in libevent libuv glib systemd; do
         shown=$(nm -D --defined-only "${library%.so}_$loop.so" | awk '{ print $3 }' |

@@ -1,7 +1,7 @@
 /* run_libevent.c - small programs on libevent, for tests/run_command.sh; C, or C++ for exceptions.
  *
- *     run_libevent WHAT         slow: a callback that stalls; buffers, nested, jump, fork, thread,
- *                               exit: see there
+ *     run_libevent WHAT         slow: a callback that stalls; buffers, nested, jump, deeper, left,
+ *                               fork, thread, exit: see there
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
 
@@ -199,7 +199,7 @@ static int leave_loop(void)
 }
 #endif
 
-static void run_jump(void)
+static void leave_loops(void)
 {
     for (int i = 0; i < 5; i++) {
         struct timeval time = { 0, 5000 };
@@ -207,7 +207,28 @@ static void run_jump(void)
         (void)event_base_once(base, -1, EV_TIMEOUT, on_leave, NULL, &time);
         printf("left %d\n", leave_loop());
     }
+}
+
+static void run_jump(void)
+{
+    leave_loops();
     run_slow();
+}
+
+/* The next loop stands where on the stack the ones stood that were left, or further in. */
+static void run_deeper(void)
+{
+    char room[20000];
+    memset(room, rounds, sizeof room);
+    run_slow();
+    printf("room %d\n", room[rounds]);
+}
+
+static void run_left(void)
+{
+    leave_loops();
+    spend_ms(300);
+    leave_loops();
 }
 
 /* The child goes on with the loop. */
@@ -273,6 +294,11 @@ int main(int count, char **words)
         run_nested();
     } else if (strcmp(what, "jump") == 0) {
         run_jump();
+    } else if (strcmp(what, "deeper") == 0) {
+        leave_loops();
+        run_deeper();
+    } else if (strcmp(what, "left") == 0) {
+        run_left();
     } else if (strcmp(what, "fork") == 0) {
         run_fork();
     } else if (strcmp(what, "thread") == 0 &&

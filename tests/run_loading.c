@@ -59,9 +59,7 @@ static void on_request(struct evhttp_request *request, void *argument)
 int set_up(struct event_base *base)
 {
     struct evhttp *http = evhttp_new(base);
-    int result = evhttp_set_cb(http, "/x", on_request, NULL);
-    evhttp_free(http);
-    return result;
+    return evhttp_set_cb(http, "/x", on_request, NULL); /* which returns to the program */
 }
 
 #else

@@ -53,6 +53,7 @@
 
 typedef int set_action(int, const struct sigaction *, struct sigaction *);
 typedef void (*signal_handler)(int);
+typedef void jump_function(void *, int);
 
 static struct {
     int (*epoll_wait)(int, struct epoll_event *, int, int);
@@ -64,6 +65,10 @@ static struct {
     int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
     set_action *sigaction;
     signal_handler (*signal)(int, signal_handler);
+    jump_function *longjmp;
+    jump_function *old_longjmp;
+    jump_function *siglongjmp;
+    jump_function *checked_longjmp;
     int (*execve)(const char *, char *const *, char *const *);
     int (*execvpe)(const char *, char *const *, char *const *);
     int (*fexecve)(int, char *const *, char *const *);
@@ -90,6 +95,10 @@ static void find_functions(void)
     find_function(&next.pselect, "pselect");
     find_function(&next.sigaction, "sigaction");
     find_function(&next.signal, "signal");
+    find_function(&next.longjmp, "longjmp");
+    find_function(&next.old_longjmp, "_longjmp");
+    find_function(&next.siglongjmp, "siglongjmp");
+    find_function(&next.checked_longjmp, "__longjmp_chk");
     find_function(&next.execve, "execve");
     find_function(&next.execvpe, "execvpe");
     find_function(&next.fexecve, "fexecve");
@@ -116,6 +125,7 @@ typedef struct seat {
     uintptr_t stack;           /* where that wait was called */
     uintptr_t callbacks[CALLBACK_DEPTH];   /* that run, outermost first: where on the stack */
     volatile uint32_t depth;
+    volatile bool jumped;      /* since the last callback ended: those that seem to run may be left */
     unwind_thread unwind;
 } seat;
 
@@ -348,7 +358,7 @@ static bool begin_profile(seat *s)
     chroprof_result result;
     s->busy = true;
     s->signal = 0;
-    s->waits = s->slice = s->inside = false;
+    s->waits = s->slice = s->inside = s->jumped = false;
     s->depth = 0;
     errno = 0;
     result = map_profile(s);
@@ -484,7 +494,8 @@ static inline __attribute__((__always_inline__)) void begin_idle(seat *s, uintpt
     if (s->waits && s->inside) {            /* a jump has left that one */
         chroprof_loop_leave(&s->profile);
     }
-    drop_callbacks(s, stack);
+    drop_callbacks(s, s->jumped ? UINTPTR_MAX : stack);
+    s->jumped = false;
     s->inside = s->depth > 0;
     if (s->inside) {
         chroprof_loop_enter(&s->profile);
@@ -882,20 +893,22 @@ begin_callback(const watched_function *w, uintptr_t stack)
 {
     seat *s = own;
     int error = errno;
+    bool begun;
     if (s == NULL || s->busy || s->waits || !is_awake() || s->generation != generation ||
         __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) == 0) {
         return NULL;
     }
     s->busy = true;
     drop_callbacks(s, stack);
-    if (s->depth < CALLBACK_DEPTH) {
+    begun = s->depth < CALLBACK_DEPTH;
+    if (begun) {
         chroprof_enter(&s->profile, &w->site);
         s->callbacks[s->depth] = stack;
         s->depth++;
     }
     s->busy = false;
     errno = error;
-    return s;
+    return begun ? s : NULL;
 }
 
 /* Nothing, where the callback has forked, or has ended the profile. */
@@ -908,6 +921,7 @@ static inline __attribute__((__always_inline__)) void end_callback(seat *s, uint
     }
     s->busy = true;
     drop_callbacks(s, stack);
+    s->jumped = false;                      /* who called it runs */
     s->busy = false;
     errno = error;
 }
@@ -920,15 +934,52 @@ static bool begins_with(const char *text, const char *with)
 #if HAS_STANDINS
 typedef word any_callback(word, word, word, word, word);
 
+/* A callback ends also when an exception leaves it, or the end of its thread. Whoever unwinds the
+ * stack then asks this function about each of our frames, the innermost first. A clean-up in C would
+ * ask for the library of the compiler, which the program may not have. */
+#if (defined(__x86_64__) || defined(__aarch64__)) && defined(__GCC_HAVE_DWARF2_CFI_ASM)
+#define CALLS_WHEN_LEFT                                                                            \
+    __asm__ volatile(".cfi_personality 0x1b, chroprof_run_callback_left");
+#define UNWIND_CLEANS_UP 2     /* of the interface that all unwinders of these processors have */
+#define UNWIND_GOES_ON 8
+
+__attribute__((__visibility__("hidden"), __used__))
+int chroprof_run_callback_left(int version, int actions, uint64_t kind, void *what, void *where);
+
+int chroprof_run_callback_left(int version, int actions, uint64_t kind, void *what, void *where)
+{
+    seat *s = own;
+    (void)version;
+    (void)kind;
+    (void)what;
+    (void)where;
+    if ((actions & UNWIND_CLEANS_UP) != 0 && s != NULL && s->depth > 0) {
+        end_callback(s, s->callbacks[s->depth - 1]);
+    }
+    return UNWIND_GOES_ON;
+}
+#else
+#define CALLS_WHEN_LEFT
+#endif
+
+static __attribute__((__noinline__)) word call_in_frame(word a, word b, word c, word d, word e,
+                                                        seat *s, const watched_function *w)
+{
+    const uintptr_t stack = s->callbacks[s->depth - 1];
+    word result;
+    CALLS_WHEN_LEFT
+    result = ((any_callback *)w->function)(a, b, c, d, e);
+    end_callback(s, stack);
+    return result;
+}
+
 static __attribute__((__noinline__)) word call_function(word a, word b, word c, word d, word e,
                                                         size_t index)
 {
     const watched_function *w = &functions[index];
-    uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
-    seat *s = begin_callback(w, stack);
-    word result = ((any_callback *)w->function)(a, b, c, d, e);
-    end_callback(s, stack);
-    return result;
+    seat *s = begin_callback(w, (uintptr_t)__builtin_frame_address(0));
+    return s != NULL ? call_in_frame(a, b, c, d, e, s, w)
+                     : ((any_callback *)w->function)(a, b, c, d, e);
 }
 
 /* 512 functions, with their numbers in hexadecimal. */
@@ -1284,6 +1335,49 @@ EXPORT callback *chroprof_run_function(callback *standin)
 
 static void begin_standins(void)
 {
+}
+#endif
+
+/* >>jumps: one out of a callback may leave the loop that called it. Where to, only the C library can
+ * read. So the callbacks of the thread are given up at its next wait, unless one of them ends as it
+ * should before: then the loop runs. */
+
+#if HAS_STANDINS
+EXPORT void preload_longjmp(void *to, int value) __asm__("longjmp");
+EXPORT void preload_old_longjmp(void *to, int value) __asm__("_longjmp");
+EXPORT void preload_siglongjmp(void *to, int value) __asm__("siglongjmp");
+EXPORT void preload_checked_longjmp(void *to, int value) __asm__("__longjmp_chk");
+
+static inline __attribute__((__always_inline__)) void jump(jump_function **known, const char *name,
+                                                           void *to, int value)
+{
+    if (*known == NULL) {
+        find_function(known, name);
+    }
+    if (own != NULL) {
+        own->jumped = true;
+    }
+    (*known)(to, value);
+}
+
+EXPORT void preload_longjmp(void *to, int value)
+{
+    jump(&next.longjmp, "longjmp", to, value);
+}
+
+EXPORT void preload_old_longjmp(void *to, int value)
+{
+    jump(&next.old_longjmp, "_longjmp", to, value);
+}
+
+EXPORT void preload_siglongjmp(void *to, int value)
+{
+    jump(&next.siglongjmp, "siglongjmp", to, value);
+}
+
+EXPORT void preload_checked_longjmp(void *to, int value)
+{
+    jump(&next.checked_longjmp, "__longjmp_chk", to, value);
 }
 #endif
 
