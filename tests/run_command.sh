@@ -160,6 +160,12 @@ if built libevent tests/run_libevent.c -levent -pthread; then
         called libevent $what 'on_slow (run_libevent.c:*)'
     done
     called libevent buffers 'on_data (run_libevent.c:*)'
+    # the callback stands alone, in no other one, and its function is the first one inside
+    profiled -o "$scratch/kept" "$scratch/libevent" deeper
+    "$command" dump --format folded "$scratch/kept" >"$scratch/folded" 2>"$scratch/log"
+    if grep -q "code after epoll_wait;on_slow;on_slow;spend_ms" "$scratch/folded"; then
+        ok libevent_callback_alone
+    else fail libevent_callback_alone "$(grep -m 1 on_slow "$scratch/folded")"; fi
     profiled --children "$scratch/libevent" fork
     plain "$scratch/libevent" fork
     alike libevent_children_alike

@@ -887,28 +887,34 @@ typedef struct watched_function {
 
 static watched_function functions[HAS_STANDINS ? STANDINS : 1];
 
-/* As a wait does, in the frame of the function that calls. NULL: no frame was begun. */
-static inline __attribute__((__always_inline__)) seat *
-begin_callback(const watched_function *w, uintptr_t stack)
+/* Whether the callback may have a frame now. */
+static inline __attribute__((__always_inline__)) bool may_begin(const watched_function *w,
+                                                                uintptr_t stack)
 {
     seat *s = own;
     int error = errno;
-    bool begun;
     if (s == NULL || s->busy || s->waits || !is_awake() || s->generation != generation ||
         __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) == 0) {
-        return NULL;
+        return false;
     }
     s->busy = true;
     drop_callbacks(s, stack);
-    begun = s->depth < CALLBACK_DEPTH;
-    if (begun) {
-        chroprof_enter(&s->profile, &w->site);
-        s->callbacks[s->depth] = stack;
-        s->depth++;
-    }
     s->busy = false;
     errno = error;
-    return begun ? s : NULL;
+    return s->depth < CALLBACK_DEPTH;
+}
+
+/* As a wait does, in the frame of the function that calls. */
+static inline __attribute__((__always_inline__)) void
+begin_callback(seat *s, const watched_function *w, uintptr_t stack)
+{
+    int error = errno;
+    s->busy = true;
+    chroprof_enter(&s->profile, &w->site);
+    s->callbacks[s->depth] = stack;
+    s->depth++;
+    s->busy = false;
+    errno = error;
 }
 
 /* Nothing, where the callback has forked, or has ended the profile. */
@@ -963,11 +969,13 @@ int chroprof_run_callback_left(int version, int actions, uint64_t kind, void *wh
 #endif
 
 static __attribute__((__noinline__)) word call_in_frame(word a, word b, word c, word d, word e,
-                                                        seat *s, const watched_function *w)
+                                                        const watched_function *w)
 {
-    const uintptr_t stack = s->callbacks[s->depth - 1];
+    const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
+    seat *s = own;
     word result;
     CALLS_WHEN_LEFT
+    begin_callback(s, w, stack);
     result = ((any_callback *)w->function)(a, b, c, d, e);
     end_callback(s, stack);
     return result;
@@ -977,9 +985,9 @@ static __attribute__((__noinline__)) word call_function(word a, word b, word c, 
                                                         size_t index)
 {
     const watched_function *w = &functions[index];
-    seat *s = begin_callback(w, (uintptr_t)__builtin_frame_address(0));
-    return s != NULL ? call_in_frame(a, b, c, d, e, s, w)
-                     : ((any_callback *)w->function)(a, b, c, d, e);
+    return may_begin(w, (uintptr_t)__builtin_frame_address(0))
+           ? call_in_frame(a, b, c, d, e, w)
+           : ((any_callback *)w->function)(a, b, c, d, e);
 }
 
 /* 512 functions, with their numbers in hexadecimal. */
