@@ -185,6 +185,8 @@ fi
 
 # programs that load libraries themselves, or have functions of the same names
 if built plugin.so -O2 -foptimize-sibling-calls -shared -fPIC -DPLUGIN tests/run_loading.c -levent_extra &&
+    built second.so -O2 -foptimize-sibling-calls -shared -fPIC -DPLUGIN -DON_EVENT=on_second tests/run_loading.c \
+        -levent_extra &&
     built libother.so -shared -fPIC -DOTHER tests/run_loading.c &&
     built loading -rdynamic tests/run_loading.c -levent_core -pthread -ldl &&
     built names tests/run_loading.c -L"$scratch" -Wl,--no-as-needed -lother -levent_core -pthread \
@@ -196,6 +198,14 @@ if built plugin.so -O2 -foptimize-sibling-calls -shared -fPIC -DPLUGIN tests/run
         code=$?
         alike loading_$what
     done
+    set -- "$scratch/loading" turns "$scratch/plugin.so" "$scratch/second.so"
+    plain "$@"
+    profiled -o "$scratch/kept" "$@"
+    alike loading_turns
+    "$command" dump --format folded "$scratch/kept" >"$scratch/folded" 2>"$scratch/log"
+    if grep -q "on_first" "$scratch/folded" && grep -q "on_second" "$scratch/folded"; then
+        ok loading_turns_names
+    else fail loading_turns_names "$(head -n 3 "$scratch/folded" | tr '\n' '|')"; fi
     plain "$scratch/names" names
     profiled "$scratch/names" names
     alike loading_names

@@ -2,7 +2,7 @@
  *
  *     cc -DPLUGIN ... -levent_extra   a library that a program loads
  *     cc -DOTHER ...                  one with functions of its own by names that libevent has
- *     run_loading WHAT FILE           local, global, lock, error, names, sandbox: see there
+ *     run_loading WHAT FILE [FILE]    local, global, lock, turns, error, names, sandbox: see there
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
 
@@ -39,6 +39,10 @@ void use_both(void)
 #include <event2/http.h>
 #include <stddef.h>
 
+#ifndef ON_EVENT
+#define ON_EVENT on_first
+#endif
+
 void call_back(void) __attribute__((__weak__));
 int set_up(struct event_base *base);
 
@@ -48,6 +52,14 @@ __attribute__((__constructor__)) static void start(void)
     if (call_back != NULL) {
         call_back();
     }
+}
+
+void ON_EVENT(int fd, short what, void *argument);
+
+void ON_EVENT(int fd, short what, void *argument)
+{
+    (void)argument;
+    printf("event %d %d\n", fd, what);
 }
 
 static void on_request(struct evhttp_request *request, void *argument)
@@ -122,6 +134,23 @@ static void load_often(const char *file, int scope)
     }
 }
 
+/* Two libraries by turns, so that the function of the one lies where the other's lay. */
+static void load_by_turns(const char *first, const char *second)
+{
+    for (int i = 0; i < 6; i++) {
+        struct timeval time = { 0, 1000 };
+        event_callback_fn called = NULL;
+        void *handle = dlopen(i % 2 == 0 ? first : second, RTLD_NOW);
+        void *found = handle != NULL ? dlsym(handle, i % 2 == 0 ? "on_first" : "on_second") : NULL;
+        memcpy(&called, &found, sizeof found);
+        if (called != NULL) {
+            (void)event_base_once(base, -1, EV_TIMEOUT, called, NULL, &time);
+        }
+        (void)event_base_dispatch(base);
+        (void)(handle != NULL && dlclose(handle));
+    }
+}
+
 /* An error that waits to be asked for. */
 static void keep_error(void)
 {
@@ -166,6 +195,8 @@ int main(int count, char **words)
         load_often(file, RTLD_LOCAL);
     } else if (strcmp(what, "error") == 0) {
         keep_error();
+    } else if (strcmp(what, "turns") == 0) {
+        load_by_turns(file, count > 3 ? words[3] : "");
     } else if (strcmp(what, "names") == 0 && use_both != NULL) {
         use_both();
     } else if (strcmp(what, "sandbox") == 0) {
