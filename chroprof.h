@@ -875,6 +875,7 @@ typedef struct chroprof_totals {
     bool provisional;          /* the clock is not calibrated yet: times may still change scale */
     bool enabled;
     bool idle;                 /* the loop was idle at the last event */
+    bool in_pass;              /* a pass is under way: idle has been reported, and has ended */
     uint32_t depth;            /* frames on the running stack, hidden ones included */
     uint64_t skew_ns, skew_events;     /* of a snapshot: what went on meanwhile; 0: exact */
     uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
@@ -8798,6 +8799,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
+    out->in_pass = c->pass_active != 0;
     out->living = c->living != 0;
     out->depth = c->depth + c->hidden;
 }
@@ -11449,8 +11451,9 @@ static void chroprof__narrow_windows(chroprof__since *s)
     chroprof__core *c = p->core;
     uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity, narrow = c->window_ticks;
     uint32_t levels = chroprof__tag_level(c->window);
-    for (; levels > 0 && (c->last + s->begin % (narrow / 2)) / (narrow / 2) < capacity; levels--)
-        narrow /= 2;
+    for (; levels > 0 && narrow > 1; levels--, narrow /= 2)
+        if ((c->last + s->begin % (narrow / 2)) / (narrow / 2) >= capacity)
+            break;
     if (narrow == c->window_ticks || chroprof__ring_reach(c).first != s->from->core->seq >> 1)
         return;
     memset(chroprof__rows(c, CHROPROF_TABLE_WINDOWS), 0,
@@ -14291,13 +14294,15 @@ static void chroprof__report(chroprof__inquiry *q, const chroprof__case *c, cons
 static bool chroprof__quiet_since(const chroprof *p, uint64_t *at_ns)
 {
     chroprof_step step;
-    uint64_t cursor = 0;
-    bool known = false;
-    while (chroprof_next_step(p, &cursor, &step)) {
+    uint64_t cursor = 0, steps = 0, events = 0;
+    chroprof_totals t;
+    *at_ns = 0;
+    for (; chroprof_next_step(p, &cursor, &step); steps++) {
         *at_ns = step.state != CHROPROF_TICK ? step.at_ns : *at_ns;
-        known = known || step.state != CHROPROF_TICK;
+        events += step.state != CHROPROF_TICK;
     }
-    return known;
+    chroprof_read_totals(p, &t);
+    return events > 0 || steps == t.events;
 }
 
 /* A turn that ended and took half as long tells that this one may end as well. */
@@ -14309,7 +14314,7 @@ static void chroprof__find_hang(chroprof__inquiry *q)
     uint64_t since_ns;
     size_t depth = chroprof_frames(q->p, &frame, 1);
     bool in_task = depth > 0 && depth == t->depth && !frame.barrier;
-    if (t->idle || !t->enabled || (depth == 0 && t->passes == 0) ||
+    if (t->idle || !t->enabled || (depth == 0 && t->passes == 0 && !t->in_pass) ||
         !chroprof__quiet_since(q->p, &since_ns))
         return;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, NULL,
@@ -14390,7 +14395,7 @@ static void chroprof__find_uninstrumented(chroprof__inquiry *q, const char *func
 static void chroprof__find_loop(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
-    bool idles = t->idle || t->idle_ns > 0 || t->passes > 0;
+    bool idles = t->idle || t->idle_ns > 0 || t->passes > 0 || t->in_pass;
     const char *function = chroprof__sampled_function(q->p, chroprof__loop_stack(q->p), idles);
     if (idles)
         chroprof__find_uninstrumented(q, function);
@@ -14420,8 +14425,8 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
 }
 
 /* How many samples tell of a site's time; 0: not of all of it. In wall mode those that met it, if
- * they weigh as much. Else as many as its time could have had, if none fell out and they reach from
- * begin to end. */
+ * they weigh as much and its slices are longer than what a sample tells of. Else as many as its
+ * time could have had, if none fell out and they reach from begin to end. */
 static uint64_t chroprof__sampled(const chroprof__inquiry *q, const chroprof_rank *r)
 {
     chroprof_table tables[CHROPROF_TABLE_COUNT];
@@ -14433,7 +14438,8 @@ static uint64_t chroprof__sampled(const chroprof__inquiry *q, const chroprof_ran
     if (tables[CHROPROF_TABLE_PATHS].used > 4 * tables[CHROPROF_TABLE_SAMPLES].capacity)
         return 0;                           /* not all paths have their CPU time */
     if (s.mode == CHROPROF_SAMPLER_WALL)
-        return r->samples * s.period_ns >= r->exec_ns / 10 * 9 ? r->samples : 0;
+        return r->samples * s.period_ns >= r->exec_ns / 10 * 9 && r->samples / 4 >= r->slices
+                   ? r->samples : 0;
     if (s.samples == 0 || s.dropped > 0 || !chroprof_next_sample(q->p, &cursor, &row))
         return 0;
     uint64_t first_ns = row.at_ns;
@@ -14457,6 +14463,7 @@ static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
         all.exec_ns += row.exec_ns;
         all.cpu_ns += row.cpu_ns;
         all.samples += row.samples;
+        all.slices += row.slices;
     }
     if (chroprof__sampled(q, &all) < chroprof__finding_rules[CHROPROF_FINDING_PREEMPTED].count)
         return CHROPROF__OTHERS_UNKNOWN;
@@ -14467,7 +14474,7 @@ static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
 
 static void chroprof__find_preempted(chroprof__inquiry *q)
 {
-    static const char *const cures[] = {
+    static const char cures[][80] = {
         " Look for blocking calls in it, and for other programs on its processor.",
         " Other tasks kept theirs: look for blocking calls in it.",
         " Other tasks lost theirs too: look for other programs on its processor."
@@ -14500,7 +14507,9 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     if (chroprof__is_tie(most->exec_ns, s->shares[1].exec_ns))
         return ": %s took %p30 of it, and %n %p40. Split such work, or move it off the loop.";
     c->n[4] = most->slices;
-    if (most->site == 0)
+    if (most->site == CHROPROF__UNTRACKED)
+        return ": %s took %p30 of it. See the unexpected calls and the full tables.";
+    if (most->site == 0 && s->waiting_ns < s->length_ns / 2)
         return ": %s took %p30 of it. Call chroprof_enter and chroprof_leave around what runs "
                "there.";
     if (most->slices >= 10 && most->slice_max_ns < s->length_ns / 4)
@@ -14660,15 +14669,19 @@ static uint64_t chroprof__unfinished(const chroprof_rank *r)
 static void chroprof__find_leak(chroprof__inquiry *q)
 {
     chroprof_rank worst, one;
+    chroprof_anomaly late;
     uint64_t cursor = CHROPROF__FIRST_SITE;
     memset(&worst, 0, sizeof(worst));
     while (chroprof_next_rank(q->p, &cursor, &one))
         worst = chroprof__unfinished(&one) > chroprof__unfinished(&worst) ? one : worst;
     if (worst.name == NULL)
         return;
+    (void)chroprof_read_anomaly(q->p, CHROPROF_ANOMALY_UNKNOWN_FINISH, &late);
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_LEAKS, &worst, 0);
     c.part = c.count = c.n[0] = chroprof__unfinished(&worst);
     c.whole = c.n[1] = worst.calls;
+    /* dropped ones may have finished since */
+    c.part = chroprof__minus(c.part, late.count < worst.dropped ? late.count : worst.dropped);
     if (worst.live > c.count / 2 && (c.count < 1000 || !chroprof__forgets(q, &worst)))
         return;
     chroprof__report(q, &c, "%c0 of %c1 futures of %s did not finish, and more come all the time.",
@@ -14787,14 +14800,22 @@ static void chroprof__find_disorder(chroprof__inquiry *q)
     (void)chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)0, &most);
     for (int k = 1; chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)k, &row); k++)
         most = row.count > most.count ? row : most;
-    c.grave = t->untracked_ns > t->elapsed_ns / 10;
+    bool threads = chroprof_read_anomaly(q->p, CHROPROF_ANOMALY_THREAD, &row) && row.count > 0;
+    most = threads ? row : most;
+    bool untracked = t->untracked_ns > t->elapsed_ns / 10;
+    c.grave = threads || untracked;
     c.part = c.count = c.n[2] = most.count;
     c.whole = t->events;
+    if (threads) {                          /* a few of many are seen, and spoil all figures */
+        c.whole = c.part;
+        c.count += chroprof__finding_rules[CHROPROF_FINDING_ORDER].count;
+    }
     c.name = most.text;
     where = chroprof__last_met(&c, &most);
     if (!q->lost || most.kind > CHROPROF_ANOMALY_UNKNOWN_FINISH)
-        chroprof__report(q, &c, c.grave ? "%c2 times: %o; %p01 of the run is untracked. "
-                                        : "%c2 times: %o. ",
+        chroprof__report(q, &c, threads ? "At least %c2 times: %o. "
+                                : untracked ? "%c2 times: %o; %p01 of the run is untracked. "
+                                            : "%c2 times: %o. ",
                          where, chroprof__anomaly_cure(most.kind));
 }
 
@@ -15024,6 +15045,7 @@ typedef struct chroprof__page {
     chroprof_order by;
     bool sampled;              /* CPU time of sites is known */
     uint64_t period_ns;        /* of the sampler, 0: samples by hand */
+    bool by_clock;             /* in its wall mode */
     bool ascii, color, styled;
 } chroprof__page;
 
@@ -15627,12 +15649,13 @@ static void chroprof__ranking_layout(chroprof__ranking *r)
 }
 
 /* Eight samples know a share within a third. They may have met a site more often than they should,
- * but it had no more CPU time than exec. */
+ * but it had no more CPU time than exec. By the clock a sample has the CPU time since the one
+ * before, which is the site's own only where its slices are longer than the period. */
 static void chroprof__judge_cpu(const chroprof__page *g, chroprof_rank *row)
 {
     uint64_t samples = g->period_ns > 0 ? row->exec_ns / g->period_ns : row->samples;
     row->cpu_ns = row->cpu_ns < row->exec_ns ? row->cpu_ns : row->exec_ns;
-    if (samples < 8)
+    if (samples < 8 || (g->by_clock && samples / 4 < row->slices))
         row->cpu_ns = CHROPROF__NO_FIGURE;
 }
 
@@ -16476,6 +16499,7 @@ static void chroprof__page_samples(chroprof__page *g)
     uint64_t cursor = 0;
     chroprof_read_sampler(g->p, &t);
     g->period_ns = t.first_period_ns > 0 ? t.period_ns : 0;
+    g->by_clock = t.mode == CHROPROF_SAMPLER_WALL;
     while (t.samples > 0 && !g->sampled && chroprof_next_rank(g->p, &cursor, &rank))
         g->sampled = rank.cpu_ns > 0 || (rank.samples > 0 && g->period_ns > 0);
 }

@@ -517,6 +517,8 @@ static const pair differences[] = { { "1000*(i1 a9)", "1000*(i9 b0.5)", "FINE" }
                                     { "z50 100*(i9 a1)", "100*(i9 a1)", "FINE" },
                                     { "100*(i9 a1)", "z50 100*(i9 a1)", "ORDER" },
                                     { "1000*(i9 a1)", "A2000", "HANGS OCCUPIES" },
+                                    { "1000*(i9 a1) A900", "U2000", "HANGS OCCUPIES" },
+                                    { "1000*(i9 a1)", "U2000", "HANGS UNINSTRUMENTED" },
                                     { "1000*(i5 u5)", "100*(i9 a1)", "FINE" },
                                     { "100*(i9 a1)", "", "FINE" } };
 
@@ -533,6 +535,29 @@ TEST(differences_tell_of_the_time_between)
         wrong += hold_truth(&between, differences[i].after, differences[i].kinds, NULL);
     }
     CHECK_EQ(wrong, 0);
+}
+
+/* A full table drops futures whose finishes come all the same: that is no leak. */
+TEST(dropped_futures_that_finish_are_no_leak)
+{
+    static uint64_t memory[1 << 15];
+    chroprof p;
+    chroprof_options o = { 0 };
+    chroprof_finding found[8];
+    uint64_t id, now = 0;
+    size_t count, i;
+    o.clock = chroprof_clock_manual;
+    o.max_futures = 64;
+    CHECK_EQ(chroprof_init(&p, memory, sizeof memory, &o), CHROPROF_OK);
+    for (id = 1; id <= 20000; id++) {
+        chroprof_event(&p, CHROPROF_PENDING, id, &leaky, now += 100000);
+        if (id > 200)
+            chroprof_event(&p, CHROPROF_COMPLETED, id - 200, NULL, now);
+    }
+    count = chroprof_findings(&p, found, 8);
+    CHECK_IN(count, 1, 8);
+    for (i = 0; i < count; i++)
+        CHECK(found[i].kind != CHROPROF_FINDING_LEAKS);
 }
 
 /* A merged profile has the sums of both, and no course of time. */
@@ -1206,6 +1231,7 @@ static const test_case cases[] = {
     CASE(truth_table),
     CASE(views_agree),
     CASE(differences_tell_of_the_time_between),
+    CASE(dropped_futures_that_finish_are_no_leak),
     CASE(merged_ones_have_the_sums_of_both),
     CASE(the_list_is_cut_at_its_end),
     CASE(names_are_cut_and_made_safe),

@@ -284,22 +284,27 @@ TEST(events_of_a_second_thread_are_counted)
     worker *w = workers();
     chroprof_options options;
     chroprof_anomaly row;
+    chroprof_finding finding;
     uint64_t i, rounds = 400;
     memset(&options, 0, sizeof options);
     options.clock = chroprof_clock_manual; /* so no window ends */
     CHECK_EQ(chroprof_init(&w->prof, w->memory, sizeof w->memory, &options), CHROPROF_OK);
-    chroprof_pending(&w->prof, 7, &sites[1]);
+    chroprof_event(&w->prof, CHROPROF_PENDING, 7, &sites[1], 1);
     for (i = 0; i < rounds; i++) {
         chroprof_running(&w->prof, 7);
         in_another_thread(w, call_helper);
         chroprof_paused(&w->prof, 7);
     }
+    chroprof_event(&w->prof, CHROPROF_TICK, 0, NULL, UINT64_C(5000000000));
     CHECK(chroprof_read_anomaly(&w->prof, CHROPROF_ANOMALY_THREAD, &row));
     CHECK_IN(row.count, rounds / 16, 2 * rounds);
     CHECK(row.placed);
     CHECK_EQ(row.first.id, 7); /* the first to be told from a hand-over is the pause */
     CHECK_STR(row.first.name, "parse");
     CHECK_EQ(totals_of(&w->prof).anomalies, row.count);
+    CHECK(chroprof_findings(&w->prof, &finding, 1) >= 1);
+    CHECK_EQ(finding.kind, CHROPROF_FINDING_ORDER); /* whatever else the figures say */
+    CHECK(strstr(finding.text, "another thread") != NULL);
     CHECK(chroprof_check(&w->prof) == NULL);
 }
 

@@ -637,8 +637,8 @@ static const tool_option diff_options[] = {
 static const char diff_text[] =
     "\n"
     "A and B are profiles: files of chroprof_map or chroprof run -o, JSON of them, PIDs, or\n"
-    "- for standard input. Sites are matched by name and file, without folders and lines; paths\n"
-    "by their chain of sites. What got worse stands first, by what it takes of the loop.\n"
+    "- for standard input. Sites are matched by name and file, without folders and lines;\n"
+    "paths by their chain of sites. What got worse stands first, by what it takes of the loop.\n"
     "\n"
     "The first lines are the findings, the most important first, and the smallest change in\n"
     "time per call that this comparison can detect (in sites with half of the exec time).\n"

@@ -277,29 +277,35 @@ static void row_spread(top_row *row, const chroprof_rank *of)
     row->wall_max_ns = of->wall_max_ns;
 }
 
-static uint64_t sampler_period_ns(const top_sample *s)
+/* What tells of CPU time; period_ns 0: samples by hand. */
+static chroprof_sampler_totals sampler_of(const top_sample *s)
 {
     chroprof_sampler_totals t;
     chroprof_read_sampler(&s->file.view, &t);
-    return t.first_period_ns > 0 ? t.period_ns : 0;
+    t.period_ns = t.first_period_ns > 0 ? t.period_ns : 0;
+    return t;
 }
 
 /* Eight samples know a share within a third. They may have met a site too often, but it had no
- * more CPU time than exec. period_ns 0: samples by hand. */
+ * more CPU time than exec. By the clock a sample has the CPU time since the one before, which is
+ * the site's own only where its slices are longer than the period. */
 static void row_cpu(top_row *row, const chroprof_rank *newer, const chroprof_rank *older,
-                    uint64_t period_ns)
+                    const chroprof_sampler_totals *t)
 {
     static const chroprof_rank none;
+    uint64_t samples;
     older = older != NULL ? older : &none;
+    samples = t->period_ns > 0 ? row->exec_ns / t->period_ns
+                               : gained(newer->samples, older->samples);
     row->cpu_ns = gained(newer->cpu_ns, older->cpu_ns);
     row->cpu_ns = row->cpu_ns < row->exec_ns ? row->cpu_ns : row->exec_ns;
-    row->cpu_known = 8 <= (period_ns > 0 ? row->exec_ns / period_ns
-                                         : gained(newer->samples, older->samples));
+    row->cpu_known = samples >= 8 &&
+                     (t->mode != CHROPROF_SAMPLER_WALL || row->slices <= samples / 4);
 }
 
 bool watch_sampled(const top_sample *s)
 {
-    uint64_t period_ns = sampler_period_ns(s);
+    uint64_t period_ns = sampler_of(s).period_ns;
     for (size_t i = 0; i < s->count; i++) {
         if (s->ranks[i].cpu_ns > 0 || (s->ranks[i].samples > 0 && period_ns > 0)) {
             return true;
@@ -322,7 +328,7 @@ void interval_rows(const top_sample *from, const top_sample *to, const top_sampl
                    top_row *rows)
 {
     static const chroprof_rank none;
-    uint64_t period_ns = sampler_period_ns(to);
+    chroprof_sampler_totals sampler = sampler_of(to);
     for (size_t i = 0; i < to->count; i++) {
         const chroprof_rank *rank = &to->ranks[i];
         const chroprof_rank *before = from != NULL ? find_rank(from, rank->id) : NULL;
@@ -331,7 +337,7 @@ void interval_rows(const top_sample *from, const top_sample *to, const top_sampl
             part = find_rank(between, rank->id);
         }
         row_fill(&rows[i], rank, before);
-        row_cpu(&rows[i], rank, before, period_ns);
+        row_cpu(&rows[i], rank, before, &sampler);
         row_spread(&rows[i], part != NULL ? part : &none);
     }
 }
