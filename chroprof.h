@@ -14467,7 +14467,7 @@ static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
     }
     if (chroprof__sampled(q, &all) < chroprof__finding_rules[CHROPROF_FINDING_PREEMPTED].count)
         return CHROPROF__OTHERS_UNKNOWN;
-    if (all.cpu_ns < all.exec_ns / 4 * 3)
+    if (all.cpu_ns < all.exec_ns / 2)
         return CHROPROF__OTHERS_LOST;
     return all.cpu_ns >= all.exec_ns / 10 * 9 ? CHROPROF__OTHERS_KEPT : CHROPROF__OTHERS_UNKNOWN;
 }

@@ -111,6 +111,25 @@ done
 run base.json slower.json --fail-above 60; expect fail_above_60 0 "c takes 1."
 run slower.json base.json --fail-above 0; expect faster 0 "No site got worse beyond noise."
 expect_section faster_site "BETTER sites" "c "
+# a step of two buckets of a percentile is less than it looks
+spread() {
+    awk -v factor="$1" -v seed="$2" 'BEGIN {
+        for (srand(seed); round < 4000; round++) {
+            for (i = 1; i <= 8; i++) {
+                printf "%d enter 0 site%d server.c %d\n", now, i, i
+                for (bell = k = 0; k < 6; k++)
+                    bell += rand()
+                now += 5000 * i * (i == 3 ? factor : 1) * (0.7 + 0.1 * bell)
+                printf "%d leave 0\n", now
+            }
+            printf "%d idle_enter 0\n%d idle_leave 0\n", now, now + 200000
+            now += 200000
+        }
+    }' | "$command" replay - --format json -o "$3"
+}
+spread 1 1 even.json; spread 1.1 2 tenth.json; spread 1.25 2 quarter.json
+run even.json tenth.json --fail-above 15; expect a_tenth_is_below_15 0 "site3 takes 1."
+run even.json quarter.json --fail-above 15; expect a_quarter_is_above_15 1 "site3 takes 1.2"
 run base.json double.json --fail-above 5; expect all_slower 3 "all: slices x2.0"
 run base.json double.json --fail-above 5 --absolute
 expect all_absolute 1 "9 sites in all got worse"

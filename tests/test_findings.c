@@ -116,8 +116,8 @@ static void one_word(program *g, char word, double number)
         case 'o': sampled(g, 0, count, 400000); break;
         case 'p': sampled(g, 1, count, 900000); break;
         case 'r': sampled(g, 1, count, 890000); break;
-        case 's': sampled(g, 1, count, 750000); break;
-        case 't': sampled(g, 1, count, 740000); break;
+        case 's': sampled(g, 1, count, 510000); break;
+        case 't': sampled(g, 1, count, 490000); break;
         case 'q':
             g->now += ns;
             event(g, CHROPROF_TICK, 0, NULL);
@@ -315,7 +315,7 @@ static const truth truths[] = {
       "CPU. Look for blocking calls, and for other programs on its processor.",
       AMPLE },
     { "60*(i9 t1) o30 i9", "STALL",
-      "The loop was blocked for 31.0 ms at 00:00.599: a (app.c:1) took 96.8% of it, 18.3 ms off "
+      "The loop was blocked for 31.0 ms at 00:00.599: a (app.c:1) took 96.8% of it, 18.5 ms off "
       "CPU. Other tasks lost CPU time too: look for other programs on its processor.",
       AMPLE },
     /* ready tasks wait */

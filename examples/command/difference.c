@@ -109,6 +109,7 @@ bool diff_load_view(diff_profile *d, chroprof *view, const char *source)
 #define DIFF_CLOCK_NS 50       /* reading the clock, a cache miss: a slice is no better known */
 #define DIFF_COMMON 0.12       /* less may be chance, or the sites of one kind alone */
 #define DIFF_MOOD 0.05         /* at most, of the slices of a site that has uneven ones */
+#define DIFF_BUCKET 0.118      /* ln(9/8): what a percentile may owe to the width of a bucket */
 #define DIFF_RESOLUTION 0.018  /* of a percentile: with the floor between runs, a step to
                                   the next bucket does not count, and two steps do */
 
@@ -537,12 +538,22 @@ static diff_verdict row_verdict(const diff_row *row, const diff_profile *both)
     return verdict;
 }
 
+/* What of a change is sure to be the program's, and not the buckets'; beyond noise that is more
+ * than nothing. */
+static double sure_change(const diff_row *row, int measure)
+{
+    double change = row->changes[measure].change;
+    bool bucket = measure == DIFF_P50 || measure == DIFF_P90 || measure == DIFF_P99 ||
+                  measure == DIFF_LATENCY;
+    return bucket ? greater(change - DIFF_BUCKET, 1e-6) : change;
+}
+
 double row_worse(const diff_row *row)
 {
     double most = row->verdict == DIFF_NEW ? row->excess : 0;
     for (int m = 0; m < DIFF_MEASURES && row->verdict == DIFF_WORSE; m++) {
         if (row->changes[m].beyond) {
-            most = greater(most, 100 * (exponential(row->changes[m].change) - 1));
+            most = greater(most, 100 * (exponential(sure_change(row, m)) - 1));
         }
     }
     return most;
