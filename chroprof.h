@@ -1,8 +1,7 @@
-/* chroprof.h 0.2.0 - which tasks occupy an event loop and make the others wait - MIT-0 OR Unlicense
+/* chroprof.h 0.2.0 - what blocks an event loop, and whom it delays - MIT-0 OR Unlicense
 
- chroprof tells any single-threaded event loop, at any moment and in production, which tasks have
- occupied it, which made the others wait, and where in the code. One header, no dependency, no
- allocation.
+ chroprof finds what blocks a single-threaded event loop, whom it delays, and the line of code, at
+ any moment and in production. One header, no dependency, no allocation.
 
  CONTENTS
 
@@ -15,11 +14,11 @@
    Configuration           Cost per call
    Time source             Limits
 
-   Sections are found by searching for >>name: >>version >>config >>types >>api >>macros >>loops,
-   then the implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows
+   To find a section, search for >>name: >>version >>config >>types >>api >>macros >>loops, then
+   the implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows
    >>clock >>samples >>event >>stalls >>stack >>events >>ways >>figures >>reading >>validate
    >>public >>snapshot >>difference >>merge >>map >>sampler >>words >>findings >>output, one section
-   a format.
+   per format.
 
 QUICK START
 
@@ -27,7 +26,7 @@ QUICK START
    #include "chroprof.h"
 
    static chroprof prof;
-   static unsigned char memory[1 << 20];             all that will ever be used
+   static unsigned char memory[1 << 20];             all the memory it ever uses
    CHROPROF_SITE(site_read, "on_readable");
 
    chroprof_init(&prof, memory, sizeof(memory), NULL);
@@ -41,98 +40,102 @@ QUICK START
    ...
    chroprof_dump(&prof, CHROPROF_TEXT, stderr);      whenever you like
 
- In C++, gcc and clang CHROPROF_SCOPE(&prof, "on_readable"); as the first line of a callback is its
- site, enter and leave in one. CHROPROF_EPOLL_IDLE(&prof); brackets the wait of libraries that have
- no hook there: see >>loops. Small headers in examples/adapters, which are installed beside this
- one, profile other libraries: chroprof_glib.h and chroprof_libev.h by the hooks of these libraries,
- chroprof_coroutines.h for C++20. chroprof_evhttp.h adds a debug page to libevent's HTTP server,
- chroprof_libunwind.h walks stacks without frame pointers. Each begins with its manual.
+ In C++, and in C with gcc or clang, CHROPROF_SCOPE(&prof, "on_readable"); as the first line of a
+ callback replaces site, enter and leave. For a library without a hook around its wait,
+ CHROPROF_EPOLL_IDLE(&prof); marks that wait as idle: see >>loops. Adapters, small headers that are
+ installed beside this one, profile other libraries: chroprof_glib.h and chroprof_libev.h by the
+ hooks of these libraries, chroprof_coroutines.h C++20. chroprof_evhttp.h adds a debug page to
+ libevent's HTTP server, chroprof_libunwind.h walks stacks without frame pointers. Each begins with
+ its manual.
 
- A task that is created in one callback and goes on in others is a future with an id: pending,
- running, paused, ..., completed. Give ready as well where the loop knows it: only then delay and
- blame are known.
+ A task that spans several callbacks is a future with an id: pending, running, paused, ...,
+ completed. If the loop knows when a task is ready, report ready too: delay and blame need it.
 
 WHAT IT DOES NOT DO
 
  It profiles one loop of one thread; several loops have a profile each. It follows only what the
- program tells it. What the kernel hides, a socket that is readable but was not polled yet, is
- waiting, not delay. Time in which the system ran something else instead of this thread counts for
- the task it interrupted.
+ program tells it. A socket that is readable but was not polled yet counts as waiting, not as delay:
+ only the kernel knows. Time in which the thread was preempted counts for the task that was running.
 
 CONCEPTS
 
  future      an asynchronous task or operation, named by a 64-bit id, often its address; 0 is no id
- site        where futures of one kind come from: name, file, line; equal content is one site
+ site        where futures of one kind come from: name, file and line in the code. Two sites with
+             the same contents are one
  state       pending: created; ready: could run; running: its code executes; paused: gave the loop
              back
  finish      completed, failed or cancelled; abandoned: a new future of the same id replaced it;
-             dropped: it gave up its record to a full table
+             dropped: a full table took its record
  exec time   occupancy of the loop: the time a future was on TOP of the running stack
  slice       one stay in running; its length is the exec time in it
- turn        an outermost stay, from the stack empty (or a barrier) to empty again
- pass        from the end of one idle to the start of the next
+ turn        one callback of the loop: from an empty stack (or the start of a nested loop) to empty
+             again
+ pass        one iteration of the loop: from the end of one idle to the start of the next
  parent      the path on top of the running stack when a future was created; it never changes
- path        root > ... > site: a node of the tree of creations. A site stands at most once on a
-             path: where it would stand again the path folds back to the earlier node, so recursion
-             and a timer that renews itself take constant room and are counted once
+ path        root > ... > site: a node of the tree of creations. A site is at most once on a path:
+             where it would come again, the path folds back to the earlier node. So recursion and a
+             timer that renews itself take constant room and are counted once
  wall        creation to finish, or to now while live; waiting = wall - exec - delay
- delay       time that a future was ready and not running; blame of a site: delay of all ready
-             futures while it was on top, that is, what it cost the others
- idle, loop  the loop waits in the operating system; time that is neither a future's nor idle
- untracked   time that a full table or an unknown id would lose
- stall       a pass longer than stall_ns, or a turn that is not most of such a pass; kept with what
-             each site took of it. A pass and the turn that is most of it are one stall
- step        one row of the ring: an event, as it happened
+ delay       time that a future was ready but not running
+ blame       of a site: the delay of all ready futures while it was on top, or what it cost the
+             others
+ idle        the loop waits in the operating system
+ loop        uninstrumented: neither a future's time nor idle
+ untracked   time whose task is not known: of a full table, an unknown id, or a step of the clock
+             above max_step_ns
+ stall       a pass or a turn longer than stall_ns, kept with what each site took of it. A pass and
+             the turn that is most of it are one stall
+ step        an event as it happened: one row of the ring, which has the last events
  stillborn   a future that is created already finished
 
- Each event bills the interval since the last one to ONE place: the path on top of the stack, or
- idle, or loop, or untracked. So two laws hold at every moment, to the tick, and chroprof_check
- compares them:
+ The time between two events is charged to exactly one place: the path on top of the stack, idle,
+ loop, or untracked. So two laws hold at every moment, to the tick, and chroprof_check verifies
+ them:
    elapsed = exec of all paths + untracked + idle + loop
    sum of blame over sites, untracked, loop and idle = sum of delay over futures
- A future that never finishes counts like any other; a finished one is forgotten at once.
+ A future that never finishes counts like any other. A finished one is forgotten at once; its
+ figures stay.
 
 WHAT COUNTS WHEN
 
  under way     Sums, slices, slice_max_ns and exec_max_ns include the slice under way. Percentiles,
                turns, passes and their maxima count only what has ended.
- reset         A slice, turn, pass or delay that is under way counts once, from the reset on.
+ reset         Of a slice, turn, pass or delay that is under way, the part after the reset counts.
  difference    A slice that was under way at the older state counts as one slice. Its exec time
                counts from there on, but the percentiles have its whole length.
- waiting       waiting_ns is never below 0, even where a copy of a busy program has more exec and
+ waiting       waiting_ns is never below 0, even if a snapshot of a busy program has more exec and
                delay than wall.
- unknown id    running without a site puts a frame on the stack whose time is untracked. paused of
-               that id takes it off, and so does a finish if the frame is on top. Such a finish is
-               still counted as UNKNOWN_FINISH, or, if it has a site, as a stillborn.
+ unknown id    running with an unknown id and no site pushes a frame whose time is untracked. paused
+               of that id pops it, and so does a finish if the frame is on top. Such a finish still
+               counts as UNKNOWN_FINISH or, if it has a site, as a stillborn.
  own finish    A task that ends in its own slice, such as a client that closes its connection, calls
-               chroprof_completed, _failed or _cancelled just before it frees its memory, and
-               nothing after that: the finish also ends the slice. If the caller pauses every task
-               it ran, ask it first whether the task still exists; else each such pause counts as
-               UNKNOWN_PAUSED.
- reused id     paused means the topmost frame of that id, even if it belongs to an abandoned future.
-               A finish means the newest future. Once that one has ended too, a finish takes an
-               old frame of that id off if it is on top.
+               chroprof_completed, _failed or _cancelled just before it frees its memory. It calls
+               nothing after that: the finish also ends the slice. A caller that pauses every task
+               it ran must first see whether the task still exists. Otherwise each such pause counts
+               as UNKNOWN_PAUSED.
+ reused id     paused applies to the topmost frame of that id, even if it is an abandoned future's.
+               A finish applies to the newest future. Once that has ended too, a finish pops an old
+               frame of that id if it is on top.
  "(other)"     It has no percentiles, because it stands for many sites.
  latency       wall_p50_ns, wall_p99_ns and wall_max_ns are of futures that completed, failed or
-               were cancelled: from chroprof_pending to that call. Code that runs on later is not
-               in it.
+               were cancelled: from chroprof_pending to that call. What runs after it is not in it.
  small blocks  In a block without room for histograms, turns and passes have no percentiles either.
- off           chroprof_set_enabled(p, false) ends the turn under way and counts it. It forgets the
-               pass under way; the next pass begins at the next end of an idle.
- manual clock  A call without a time, such as chroprof_enter, happens at the time of the last
-               chroprof_event. Before the first one, that is profile time 0.
- wrapping      A clock may wrap at 64 bits. If it wraps earlier, that counts as a clock that went
-               back, so extend its values to 64 bits.
- switch        CHROPROF_SWITCH ignores its site, so it never adopts an unknown id.
+ off           chroprof_set_enabled(p, false) ends the turn under way and counts it, but forgets the
+               pass under way. The next pass begins when an idle ends.
+ manual clock  A call without a time, such as chroprof_enter, has the time of the last
+               chroprof_event, or 0 before the first one.
+ wrapping      A clock may wrap only at 64 bits. Extend a narrower one: each wrap of it counts as a
+               clock that went back.
+ switch        CHROPROF_SWITCH ignores its site, so the time of an unknown id is untracked.
  sites         An ignored event leaves no site behind. A site that was only made, or whose paths
                found no room, takes a row of max_sites but is not listed.
 
 THE RING
 
- Each event leaves one step in a ring of the last max_events events: when, which future, what it
- said, and what the interval before it was billed to. chroprof_timeline reads the steps, oldest
- first: exactly what ran when, at which depth. A tick is a step like any other. Nothing inside
- on_stall is.
+ The ring keeps the last max_events events, one step each: when, which future, what happened, and
+ what the time before it was charged to. chroprof_timeline reads the steps, oldest first: exactly
+ what ran when, at which depth. A chroprof_tick is a step like any other. Events inside on_stall are
+ ignored and leave none.
 
    size_t n = chroprof_timeline(&prof, 0, UINT64_MAX, NULL, 0);      how many there are
    n = chroprof_timeline(&prof, now - 1000000, now, steps, 64);      the last millisecond
@@ -149,15 +152,15 @@ THE RING
 MEMORY
 
  One block, yours, of any alignment: static, heap, shared or mapped. chroprof_memory_size(options)
- is always enough for those options; CHROPROF_MEMORY_MIN is the least. Capacities left at 0 share
- out the block. Links inside are offsets and strings are copied in, so the block does not care
+ is always enough for those options; CHROPROF_MEMORY_MIN is the least. A capacity of 0 is sized
+ automatically. Links inside are offsets and strings are copied in, so the block does not care
  where it lies. Each capacity's cost stands at its field in chroprof_options. A live future takes
  60 bytes, a step of the ring 24; a run of any length takes no more than a short one. As a guide:
  64 KiB do for a small server, 1 MiB for thousands of futures.
 
  Stack, KiB at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2, merge 7,
  map 22, text 23, JSON 17, folded 3, Prometheus 37, pprof 3, trace 35. Compiled without
- optimisation, events 4, folded and pprof 4. With CHROPROF_NO_STDIO Prometheus 5.
+ optimization, events 4, folded and pprof 4. With CHROPROF_NO_STDIO Prometheus 5.
 
 CONFIGURATION
 
@@ -182,7 +185,7 @@ THREADS, SIGNALS, FORK
  You may hand a profile over to another thread while no task runs, with a lock or a join between.
  Events from another thread while tasks of the first are on the stack count as the anomaly THREAD
  (on systems with threads). Only some events are checked, so its count is a lower bound.
- Different profiles are independent; there is no global state, but with CHROPROF_ITIMER. The
+ Different profiles are independent; there is no global state, except with CHROPROF_ITIMER. The
  sampler's handler is the one exception to the rule of signals, and chroprof_sample another. After
  fork the child must not use the parent's profile if the block is shared memory, but for
  chroprof_map; a private copy may go on in both.
@@ -199,8 +202,9 @@ THE SAMPLER
  Linux on 64 bits: a timer of that thread. On other 64-bit Unix systems define CHROPROF_ITIMER:
  the process's timer, so one profile at a time (in each of the two modes), and a tick may interrupt
  any thread, which passes it on. CPU takes SIGPROF and goes by the time of all threads. WALL takes
- SIGALRM and the timer of alarm(). Whoever sends these signals meanwhile makes a tick. exec keeps
- such a timer, and its next tick kills the new program: stop before it (a forked child has none).
+ SIGALRM and the timer of alarm(). If anything else sends this signal, it counts as a tick. exec
+ keeps such a timer, and its next tick kills the new program: stop before it (a forked child has
+ none).
  Functions have names there (those of the dynamic linker), but no module. Registers are read on
  Linux and macOS, on x86-64 and arm64; else a sample names tasks only, and the functions that
  options.unwind tells. Elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
@@ -235,7 +239,7 @@ THE SAMPLER
  the table of stacks is full, the innermost frames that weigh least make room for new ones: their
  samples then end in "(frames cut: table full)" below the frames that stay, and the report says
  which max_stack_frames would have been enough. Stacks of kept stalls are never cut. A tick
- waits in a ring for the next event; in a long slice neighbours in the ring are merged, so that
+ waits in a ring for the next event; in a long slice neighbors in the ring are merged, so that
  their weights still cover all of it. Samples inside this header are counted as such.
  Stalls keep the four places where most of their ticks fell, and how much of them was CPU time and
  how much waiting or preemption: events read the thread's CPU clock once a millisecond.
@@ -338,7 +342,7 @@ OUTPUT FORMATS
 
  A format that was left out by its macro answers -1, with errno EINVAL from chroprof_dump.
  chroprof_dump flushes the stream, so a full disk is noticed; a dump to a terminal takes its width,
- else COLUMNS or 80, and has colours unless NO_COLOR is set or TERM is "dumb".
+ else COLUMNS or 80, and has colors unless NO_COLOR is set or TERM is "dumb".
 
 JSON, SCHEMA VERSION 2
 
@@ -1568,7 +1572,7 @@ CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_wr
                                 void *user);
 
 #ifndef CHROPROF_NO_STDIO
-/* The same into a stream; colour and width of the text report follow the terminal, if it is one.
+/* The same into a stream; color and width of the text report follow the terminal, if it is one.
  * Returns 0, or -1 with errno set; out NULL: EINVAL. */
 CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 #endif
@@ -1619,13 +1623,13 @@ typedef struct chroprof_query {
  * thread. */
 CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out);
 
-/* How the text report looks. Zeroed: 80 columns, UTF-8, no colour, 20 sites, by exec. */
+/* How the text report looks. Zeroed: 80 columns, UTF-8, no color, 20 sites, by exec. */
 typedef struct chroprof_text_options {
     uint32_t width;            /* 60 to 200 columns */
     uint32_t top;              /* rows of the ranked table, at most 40 */
     chroprof_order by;
     bool ascii;                /* plain ASCII bars */
-    bool color;                /* ANSI colours */
+    bool color;                /* ANSI colors */
 } chroprof_text_options;
 
 /* The text report with a look of its own; as chroprof_write otherwise. options NULL: zeroed. */
@@ -15541,7 +15545,7 @@ static void chroprof__grid_bar(chroprof__page *g, const chroprof__grid *grid, ui
     chroprof__blank_to(g, end);
 }
 
-/* The figures of a site or path, behind its name: the share of ns first, coloured by heat. */
+/* The figures of a site or path, behind its name: the share of ns first, colored by heat. */
 static void chroprof__grid_row(chroprof__page *g, chroprof__grid *grid, uint64_t ns,
                                const void *row)
 {

@@ -36,6 +36,6 @@ static int check_run(const tool_command *command, int count, char **words)
 
 const tool_command check_command = {
     "check", "FILE|PID|-", { "FILE or PID" },
-    "Holds every law against a profile in a file.",
+    "Verifies that a profile in a file is consistent.",
     check_text, NULL, 0, check_run
 };

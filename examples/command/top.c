@@ -1099,7 +1099,7 @@ static const char top_text[] =
     "program is said; the next one that takes the file is followed.\n"
     "\n"
     "Keys: ? shows them, q ends. Where the output is no terminal, or a dumb one, each\n"
-    "interval is a block of plain text. NO_COLOR: no colours.\n"
+    "interval is a block of plain text. NO_COLOR: no colors.\n"
     "\n"
     "examples:\n"
     "  chroprof top server.chroprof\n"
