@@ -14374,7 +14374,9 @@ static void chroprof__find_no_idle(chroprof__inquiry *q, const char *function)
         chroprof__report(q, &c, "No idle time is reported: %p01 of the run (%T0) counts as "
                          "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around "
                          "the wait of the loop",
-                         *function ? ", in %u" : ", such as epoll_wait or poll", ".");
+                         *function ? ", in %u" : NULL,
+                         *function ? "." : ", such as poll. If a library waits in epoll_wait, use "
+                                           "CHROPROF_EPOLL_IDLE.");
 }
 
 static void chroprof__find_uninstrumented(chroprof__inquiry *q, const char *function)
