@@ -2762,55 +2762,23 @@ CHROPROF__INLINE void *chroprof__rows(const chroprof__core *c, uint32_t table)
     return (char *)(uintptr_t)c + c->tables[table].offset;
 }
 
-CHROPROF__INLINE chroprof__site *chroprof__sites(const chroprof__core *c)
-{
-    return (chroprof__site *)chroprof__rows(c, CHROPROF_TABLE_SITES);
-}
-
-CHROPROF__INLINE chroprof__edge *chroprof__edges(const chroprof__core *c)
-{
-    return (chroprof__edge *)chroprof__rows(c, CHROPROF_TABLE_EDGES);
-}
-
-CHROPROF__INLINE chroprof__histograms *chroprof__histogram_rows(const chroprof__core *c)
-{
-    return (chroprof__histograms *)chroprof__rows(c, CHROPROF_TABLE_HISTOGRAMS);
-}
-
-CHROPROF__INLINE chroprof__octave *chroprof__octave_rows(const chroprof__core *c)
-{
-    return (chroprof__octave *)chroprof__rows(c, CHROPROF__OCTAVE);
-}
-
-CHROPROF__INLINE chroprof__stall *chroprof__stall_rows(const chroprof__core *c)
-{
-    return (chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
-}
-
-CHROPROF__INLINE chroprof__slow_group *chroprof__slow_groups(const chroprof__core *c)
-{
-    return (chroprof__slow_group *)chroprof__rows(c, CHROPROF_TABLE_SLOW);
-}
-
-CHROPROF__INLINE chroprof__sample *chroprof__sample_rows(const chroprof__core *c)
-{
-    return (chroprof__sample *)chroprof__rows(c, CHROPROF_TABLE_SAMPLES);
-}
-
-CHROPROF__INLINE chroprof__node *chroprof__nodes(const chroprof__core *c)
-{
-    return (chroprof__node *)chroprof__rows(c, CHROPROF_TABLE_STACKS);
-}
-
-CHROPROF__INLINE chroprof__module *chroprof__modules(const chroprof__core *c)
-{
-    return (chroprof__module *)chroprof__rows(c, CHROPROF__MODULES);
-}
-
-CHROPROF__INLINE chroprof__wall *chroprof__walls(const chroprof__core *c)
-{
-    return (chroprof__wall *)chroprof__rows(c, CHROPROF__WALLS);
-}
+/* What gives the rows of a table. */
+#define CHROPROF__ROWS_OF(name, type, table)                                                       \
+    CHROPROF__INLINE type *name(const chroprof__core *c)                                           \
+    {                                                                                              \
+        return (type *)chroprof__rows(c, table);                                                   \
+    }
+CHROPROF__ROWS_OF(chroprof__sites, chroprof__site, CHROPROF_TABLE_SITES)
+CHROPROF__ROWS_OF(chroprof__edges, chroprof__edge, CHROPROF_TABLE_EDGES)
+CHROPROF__ROWS_OF(chroprof__histogram_rows, chroprof__histograms, CHROPROF_TABLE_HISTOGRAMS)
+CHROPROF__ROWS_OF(chroprof__octave_rows, chroprof__octave, CHROPROF__OCTAVE)
+CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall, CHROPROF_TABLE_STALLS)
+CHROPROF__ROWS_OF(chroprof__slow_groups, chroprof__slow_group, CHROPROF_TABLE_SLOW)
+CHROPROF__ROWS_OF(chroprof__sample_rows, chroprof__sample, CHROPROF_TABLE_SAMPLES)
+CHROPROF__ROWS_OF(chroprof__nodes, chroprof__node, CHROPROF_TABLE_STACKS)
+CHROPROF__ROWS_OF(chroprof__modules, chroprof__module, CHROPROF__MODULES)
+CHROPROF__ROWS_OF(chroprof__walls, chroprof__wall, CHROPROF__WALLS)
+#undef CHROPROF__ROWS_OF
 
 /* NULL: there are no samples. */
 CHROPROF__INLINE chroprof__sampler *chroprof__sampler_of(const chroprof__core *c)
