@@ -2871,19 +2871,28 @@ enum { CHROPROF__SAMPLE_SHARE = 0, CHROPROF__DEFAULT_SAMPLES = 0 };
 enum { CHROPROF__SAMPLE_SHARE = 145, CHROPROF__DEFAULT_SAMPLES = 128 };
 #endif
 
-static const uint32_t chroprof__default_capacity[CHROPROF_TABLE_COUNT] = {
-    1024, 64, 256, 512, 64, 32, CHROPROF__DEFAULT_SAMPLES, 120, 32, 4096, 0, 1024,
-    16
-};
+/* How many rows a table gets that the options say nothing of. */
+typedef struct chroprof__ration {
+    uint32_t usual;            /* if the block may be as large as it likes */
+    uint32_t need;             /* what even a small block should hold, before the rest is shared */
+    uint32_t share, limit;     /* thousandths of the rest; what the table can't use more of */
+    bool may_be_0;             /* a block can do without */
+} chroprof__ration;
 
-/* Of a block that is shared out: how many thousandths each table gets, and what it can't use more
- * of. */
-static const uint32_t chroprof__share[CHROPROF_TABLE_COUNT] = {
-    330 - CHROPROF__SAMPLE_SHARE, 25, 100, 50, 20, 150, CHROPROF__SAMPLE_SHARE, 65, 15, 20, 0, 200,
-    25
-};
-static const uint32_t chroprof__share_limit[CHROPROF_TABLE_COUNT] = {
-    1u << 28, 1u << 20, 1u << 24, 1u << 25, 1024, 4096, 4096, 240, 64, 1u << 24, 0, 1u << 20, 256
+static const chroprof__ration chroprof__rations[CHROPROF_TABLE_COUNT] = {
+    { 1024, 8, 330 - CHROPROF__SAMPLE_SHARE, 1u << 28, false },                 /* FUTURES */
+    { 64, 8, 25, 1u << 20, false },                                             /* SITES */
+    { 256, 12, 100, 1u << 24, false },                                          /* PATHS */
+    { 512, 16, 50, 1u << 25, false },                                           /* EDGES */
+    { 64, 8, 20, 1024, false },                                                 /* DEPTH */
+    { 32, 0, 150, 4096, true },                                                 /* HISTOGRAMS */
+    { CHROPROF__DEFAULT_SAMPLES, 0, CHROPROF__SAMPLE_SHARE, 4096, true },       /* SAMPLES */
+    { 120, 4, 65, 240, false },                                                 /* WINDOWS */
+    { 32, 2, 15, 64, false },                                                   /* STALLS */
+    { 4096, 160, 20, 1u << 24, false },                                         /* STRINGS */
+    { 0, 0, 0, 0, true },                                                       /* STACKS */
+    { 1024, CHROPROF__FEWEST_EVENTS, 200, 1u << 20, false },                    /* EVENTS */
+    { 16, 0, 25, 256, true }                                                    /* SLOW */
 };
 
 static const uint32_t chroprof__row_bytes[CHROPROF__TABLES] = {
@@ -2913,21 +2922,16 @@ static uint32_t chroprof__ring_rows(uint32_t n)
     return (uint32_t)chroprof__power_above(n > fewest ? n : fewest);
 }
 
+/* What the options say, which are in the order of the tables. */
+CHROPROF__STATIC_ASSERT(options, offsetof(chroprof_options, max_futures) == 0 &&
+                                 offsetof(chroprof_options, max_slow) == 4 * CHROPROF_TABLE_SLOW &&
+                                 (int)CHROPROF_TABLE_SLOW + 1 == (int)CHROPROF_TABLE_COUNT);
+
 static void chroprof__capacities(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
-    capacity[CHROPROF_TABLE_FUTURES] = o->max_futures;
-    capacity[CHROPROF_TABLE_SITES] = o->max_sites;
-    capacity[CHROPROF_TABLE_PATHS] = o->max_paths;
-    capacity[CHROPROF_TABLE_EDGES] = o->max_edges;
-    capacity[CHROPROF_TABLE_DEPTH] = o->max_depth;
-    capacity[CHROPROF_TABLE_HISTOGRAMS] = o->max_histograms;
-    capacity[CHROPROF_TABLE_SAMPLES] = o->max_samples;
-    capacity[CHROPROF_TABLE_WINDOWS] = o->max_windows;
-    capacity[CHROPROF_TABLE_STALLS] = o->max_stalls;
-    capacity[CHROPROF_TABLE_STRINGS] = o->string_bytes;
-    capacity[CHROPROF_TABLE_STACKS] = o->max_stack_frames;
-    capacity[CHROPROF_TABLE_EVENTS] = o->max_events ? chroprof__ring_rows(o->max_events) : 0;
-    capacity[CHROPROF_TABLE_SLOW] = o->max_slow;
+    memcpy(capacity, o, CHROPROF_TABLE_COUNT * sizeof(*capacity));
+    if (o->max_events)
+        capacity[CHROPROF_TABLE_EVENTS] = chroprof__ring_rows(o->max_events);
 }
 
 static bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TABLE_COUNT])
@@ -3065,11 +3069,6 @@ static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHR
     return (chroprof__sum_bytes(more) - chroprof__sum_bytes(capacity)) / 4;
 }
 
-/* What even a small block should hold of each, before the rest is shared out. */
-static const uint32_t chroprof__first_need[CHROPROF_TABLE_COUNT] = {
-    8, 8, 12, 16, 8, 0, 0, 4, 2, 160, 0, 64, 0
-};
-
 /* Fewer samples than these are no use. */
 enum { CHROPROF__FEW_SAMPLES = 16, CHROPROF__SOME_SAMPLES = 128 };
 
@@ -3101,7 +3100,7 @@ static uint64_t chroprof__sample_bytes(const uint32_t capacity[CHROPROF_TABLE_CO
 static uint32_t chroprof__samples_in(const uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_t bytes,
                                      bool open_stacks)
 {
-    uint32_t samples = chroprof__share_limit[CHROPROF_TABLE_SAMPLES];
+    uint32_t samples = chroprof__rations[CHROPROF_TABLE_SAMPLES].limit;
     while (samples > 0 && chroprof__sample_bytes(capacity, samples, open_stacks) > bytes)
         samples -= (samples + 7) / 8;
     return samples;
@@ -3115,7 +3114,7 @@ static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
     for (uint32_t part = 16; part > 0; part--) {
         uint32_t more[CHROPROF_TABLE_COUNT];
         for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
-            uint32_t need = chroprof__first_need[k] * part / 16;
+            uint32_t need = chroprof__rations[k].need * part / 16;
             more[k] = open[k] && need > capacity[k] ? need : capacity[k];
         }
         if (chroprof__layout(more, tables) > size)
@@ -3135,11 +3134,11 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         if (k == CHROPROF_TABLE_SAMPLES || k == CHROPROF_TABLE_STACKS)
             continue;
-        uint64_t more = budget / 1000 * chroprof__share[k];
+        uint64_t more = budget / 1000 * chroprof__rations[k].share;
         if (k == CHROPROF_TABLE_HISTOGRAMS && capacity[k] == 0)
             more = chroprof__minus(more, chroprof__own_histogram_bytes());
         more /= chroprof__unit_bytes(k, capacity);
-        uint64_t room = chroprof__minus(chroprof__share_limit[k], capacity[k]);
+        uint64_t room = chroprof__minus(chroprof__rations[k].limit, capacity[k]);
         if (open[k])
             capacity[k] += (uint32_t)(more < room ? more : room);
     }
@@ -3153,13 +3152,6 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
         chroprof__set_samples(capacity, samples, stacks);    /* last: it hangs on paths and depth */
 }
 
-/* Tables that a block can do without. */
-static bool chroprof__may_be_0(uint32_t table)
-{
-    return table == CHROPROF_TABLE_HISTOGRAMS || table == CHROPROF_TABLE_SAMPLES ||
-           table == CHROPROF_TABLE_STACKS || table == CHROPROF_TABLE_SLOW;
-}
-
 /* Shares a block out over the capacities that are 0; what their limits leave over goes to the
  * futures. False: the block is too small. */
 static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_t size)
@@ -3168,7 +3160,7 @@ static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_
     bool open[CHROPROF_TABLE_COUNT];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         open[k] = capacity[k] == 0;
-        if (open[k] && !chroprof__may_be_0(k))
+        if (open[k] && !chroprof__rations[k].may_be_0)
             capacity[k] = k == CHROPROF_TABLE_EVENTS ? CHROPROF__FEWEST_EVENTS : 1;
     }
     bool stacks = open[CHROPROF_TABLE_STACKS];
@@ -3181,7 +3173,7 @@ static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_
     uint64_t odd = sizeof(chroprof__future) + CHROPROF__ALIGN;     /* halves and ends round up */
     uint64_t left = chroprof__minus(size, chroprof__layout(capacity, tables) + odd);
     uint64_t more = left / chroprof__unit_bytes(CHROPROF_TABLE_FUTURES, capacity);
-    uint64_t room = chroprof__minus(chroprof__share_limit[CHROPROF_TABLE_FUTURES],
+    uint64_t room = chroprof__minus(chroprof__rations[CHROPROF_TABLE_FUTURES].limit,
                                     capacity[CHROPROF_TABLE_FUTURES]);
     if (open[CHROPROF_TABLE_FUTURES])
         capacity[CHROPROF_TABLE_FUTURES] += (uint32_t)(more < room ? more : room);
@@ -8535,20 +8527,10 @@ CHROPROF__COLD_API void chroprof_read_sampler(const chroprof *p, chroprof_sample
 /* Of a forked child's handle too: what its parent's profile was made with. */
 static void chroprof__options_of(const chroprof *p, chroprof_options *out)
 {
-    const chroprof__table *tables = p->core->tables;
-    out->max_futures = tables[CHROPROF_TABLE_FUTURES].capacity;
-    out->max_sites = tables[CHROPROF_TABLE_SITES].capacity;
-    out->max_paths = tables[CHROPROF_TABLE_PATHS].capacity;
-    out->max_edges = tables[CHROPROF_TABLE_EDGES].capacity;
-    out->max_depth = tables[CHROPROF_TABLE_DEPTH].capacity;
-    out->max_histograms = tables[CHROPROF_TABLE_HISTOGRAMS].capacity;
-    out->max_samples = tables[CHROPROF_TABLE_SAMPLES].capacity;
-    out->max_windows = tables[CHROPROF_TABLE_WINDOWS].capacity;
-    out->max_stalls = tables[CHROPROF_TABLE_STALLS].capacity;
-    out->string_bytes = tables[CHROPROF_TABLE_STRINGS].capacity;
-    out->max_stack_frames = tables[CHROPROF_TABLE_STACKS].capacity;
-    out->max_events = tables[CHROPROF_TABLE_EVENTS].capacity;
-    out->max_slow = tables[CHROPROF_TABLE_SLOW].capacity;
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        capacity[k] = p->core->tables[k].capacity;
+    memcpy(out, capacity, sizeof(capacity));        /* in the order of the tables */
     out->window_ns = p->core->window_ns;
     out->stall_ns = p->core->stall_ns;
     out->max_step_ns = p->core->max_step_ns;
@@ -8809,7 +8791,7 @@ static bool chroprof__has_layout(const chroprof__core *c)
     chroprof__table tables[CHROPROF__TABLES];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         capacity[k] = c->tables[k].capacity;
-        if (capacity[k] == 0 && !chroprof__may_be_0(k))
+        if (capacity[k] == 0 && !chroprof__rations[k].may_be_0)
             return false;
     }
     if (!chroprof__within_limits(capacity) ||
@@ -9436,7 +9418,7 @@ CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
     if (!chroprof__within_limits(capacity))
         return 0;
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
-        capacity[k] = capacity[k] ? capacity[k] : chroprof__default_capacity[k];
+        capacity[k] = capacity[k] ? capacity[k] : chroprof__rations[k].usual;
     chroprof__set_samples(capacity, capacity[CHROPROF_TABLE_SAMPLES],
                           capacity[CHROPROF_TABLE_STACKS] == 0);
     uint64_t bytes = chroprof__layout(capacity, tables);
