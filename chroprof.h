@@ -7318,7 +7318,6 @@ static const chroprof__figure chroprof__wall_figures[] = {
 
 #undef CHROPROF__FIGURE
 #undef CHROPROF__UNSEEN
-#undef CHROPROF__OF
 
 /* A list and how long it is. */
 #define CHROPROF__ALL(list) list, sizeof list / sizeof *list
@@ -7333,6 +7332,19 @@ static uint64_t *chroprof__field(const void *row, uint16_t offset)
 {
     return (uint64_t *)((uintptr_t)row + offset);
 }
+
+/* Where the figure is in chroprof_rank that sites are ordered by. */
+static uint16_t chroprof__order_at(chroprof_order by)
+{
+    static const uint16_t at[] = {
+        CHROPROF__OF(chroprof_rank, exec_ns), CHROPROF__OF(chroprof_rank, with_children_ns),
+        CHROPROF__OF(chroprof_rank, slice_max_ns), CHROPROF__OF(chroprof_rank, blame_ns),
+        CHROPROF__OF(chroprof_rank, delay_ns), CHROPROF__OF(chroprof_rank, calls)
+    };
+    return at[(unsigned)by < sizeof at / sizeof *at ? by : CHROPROF_BY_EXEC];
+}
+
+#undef CHROPROF__OF
 
 /* What a row says of a figure, as the public structs have it. */
 static uint64_t chroprof__shown(const chroprof__core *c, const chroprof__figure *f, const void *row)
@@ -7416,16 +7428,6 @@ static uint32_t chroprof__site_count(const chroprof *p)
 static bool chroprof__site_used(const chroprof *p, uint32_t site)
 {
     return site >= CHROPROF__OTHER && chroprof__sites(p->core)[site].first_path != 0;
-}
-
-CHROPROF__UNUSED static uint32_t chroprof__path_next(const chroprof *p, uint32_t path)
-{
-    return p->paths[path].next;
-}
-
-CHROPROF__UNUSED static const char *chroprof__name(const chroprof *p)
-{
-    return p->core->name;
 }
 
 /* Exec of the future whose newest frame is k, slices under way included. */
@@ -7630,19 +7632,17 @@ static uint64_t chroprof__typical_ns(const chroprof *p, const chroprof__histogra
     return mean < told - width ? told - width : mean > told + width ? told + width : mean;
 }
 
-/* 0 where there are no histograms. */
-static uint64_t chroprof__turn_percentile_ns(const chroprof *p, uint64_t permille)
+/* Of turns and passes; 0 where there are no histograms. */
+static void chroprof__read_loop_percentiles(const chroprof *p, chroprof_totals *out)
 {
+    const chroprof__core *c = p->core;
     const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
-    return p->percentiles ? chroprof__percentile_ns(p, &own->slice, p->core->turn_max, permille)
-                          : 0;
-}
-
-static uint64_t chroprof__pass_percentile_ns(const chroprof *p, uint64_t permille)
-{
-    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
-    return p->percentiles ? chroprof__percentile_ns(p, &own->delay, p->core->pass_max, permille)
-                          : 0;
+    if (!p->percentiles)
+        return;
+    out->turn_p50_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 500);
+    out->turn_p99_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 990);
+    out->pass_p50_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 500);
+    out->pass_p99_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 990);
 }
 
 /* Adds one path's figures to its site's. */
@@ -7655,14 +7655,22 @@ static void chroprof__add_path(chroprof_rank *out, const chroprof_path *path)
     }
 }
 
+/* The largest slice and delay of a site, in ticks. */
+static void chroprof__site_maxima(const chroprof *p, uint32_t first, uint64_t *slice,
+                                  uint64_t *delay)
+{
+    *slice = *delay = 0;
+    for (uint32_t k = first; k; k = p->paths[k].same_site) {
+        chroprof__raise(slice, p->paths[k].slice_max);
+        chroprof__raise(delay, p->paths[k].delay_max);
+    }
+}
+
 static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chroprof_rank *out)
 {
     const chroprof__histograms *h = p->histograms + p->paths[first].histogram;
-    uint64_t slice = 0, delay = 0;
-    for (uint32_t k = first; k; k = p->paths[k].same_site) {
-        chroprof__raise(&slice, p->paths[k].slice_max);
-        chroprof__raise(&delay, p->paths[k].delay_max);
-    }
+    uint64_t slice, delay;
+    chroprof__site_maxima(p, first, &slice, &delay);
     out->has_percentiles = true;
     out->measured = chroprof__histogram_total(p, &h->slice);
     out->slice_p50_ns = chroprof__percentile_ns(p, &h->slice, slice, 500);
@@ -7744,23 +7752,11 @@ CHROPROF__COLD_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, 
     return false;
 }
 
-static uint64_t chroprof__order_key(const chroprof_rank *rank, chroprof_order by)
-{
-    switch (by) {
-    case CHROPROF_BY_WITH_CHILDREN: return rank->with_children_ns;
-    case CHROPROF_BY_SLICE_MAX: return rank->slice_max_ns;
-    case CHROPROF_BY_BLAME: return rank->blame_ns;
-    case CHROPROF_BY_DELAY: return rank->delay_ns;
-    case CHROPROF_BY_CALLS: return rank->calls;
-    case CHROPROF_BY_EXEC:
-    default: return rank->exec_ns;
-    }
-}
-
 /* Does a come before b? A total order: no two sites have the same content, but for cut names. */
 static bool chroprof__before(const chroprof_rank *a, const chroprof_rank *b, chroprof_order by)
 {
-    uint64_t key_a = chroprof__order_key(a, by), key_b = chroprof__order_key(b, by);
+    uint16_t at = chroprof__order_at(by);
+    uint64_t key_a = *chroprof__field(a, at), key_b = *chroprof__field(b, at);
     int name = strcmp(a->name, b->name), file = strcmp(a->file, b->file);
     if (key_a != key_b)
         return key_a > key_b;
@@ -7834,17 +7830,6 @@ CHROPROF__COLD_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, 
     return count;
 }
 
-CHROPROF__COLD_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_path row;
-    for (; chroprof_next_path(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
-    return count;
-}
-
 /* A profile time in ns. Elapsed is a sum of parts that were floored each on their own: nothing that
  * is shown may lie behind it. */
 static uint64_t chroprof__moment_ns(const chroprof *p, uint64_t ticks)
@@ -7897,17 +7882,6 @@ CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor
         return true;
     }
     return false;
-}
-
-CHROPROF__COLD_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_future row;
-    for (; chroprof_next_future(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
-    return count;
 }
 
 static void chroprof__read_frame(const chroprof *p, uint32_t k, chroprof_frame *out)
@@ -8173,17 +8147,6 @@ CHROPROF__COLD_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor,
     return true;
 }
 
-CHROPROF__COLD_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_stall row;
-    for (; chroprof_next_stall(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
-    return count;
-}
-
 static void chroprof__read_slow(const chroprof *p, const chroprof__slow_group *group, uint32_t k,
                                 chroprof_slow *out)
 {
@@ -8228,17 +8191,6 @@ CHROPROF__COLD_API bool chroprof_next_slowest(const chroprof *p, uint64_t *curso
         return true;
     }
     return false;
-}
-
-CHROPROF__COLD_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_slow row;
-    for (; chroprof_next_slowest(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
-    return count;
 }
 
 /* The cursor is the number of the next event, so who follows a ring sees what was overwritten. */
@@ -8491,16 +8443,24 @@ CHROPROF__COLD_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, 
     return false;
 }
 
-CHROPROF__COLD_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_wall row;
-    for (; chroprof_next_wall(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
-    return count;
-}
+/* The lists that have all rows of a cursor. */
+#define CHROPROF__LIST(list, next, row_type)                                                       \
+    CHROPROF__COLD_API size_t list(const chroprof *p, row_type *out, size_t capacity)              \
+    {                                                                                              \
+        size_t count = 0;                                                                          \
+        uint64_t cursor = 0;                                                                       \
+        row_type row;                                                                              \
+        for (; next(p, &cursor, &row); count++)                                                    \
+            if (out && count < capacity)                                                           \
+                out[count] = row;                                                                  \
+        return count;                                                                              \
+    }
+CHROPROF__LIST(chroprof_paths, chroprof_next_path, chroprof_path)
+CHROPROF__LIST(chroprof_futures, chroprof_next_future, chroprof_future)
+CHROPROF__LIST(chroprof_stalls, chroprof_next_stall, chroprof_stall)
+CHROPROF__LIST(chroprof_slowest, chroprof_next_slowest, chroprof_slow)
+CHROPROF__LIST(chroprof_walls, chroprof_next_wall, chroprof_wall)
+#undef CHROPROF__LIST
 
 /* Does the timer run? A forked child has none, whatever the block says. */
 static bool chroprof__sampler_runs(const chroprof *p, const chroprof__sampler *s)
@@ -8746,10 +8706,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->loop_blame_ns = chroprof__ns(c, p->paths[CHROPROF__LOOP].blame);
     out->untracked_blame_ns = chroprof__ns(c, p->paths[CHROPROF__UNTRACKED].blame);
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
-    out->pass_p50_ns = chroprof__pass_percentile_ns(p, 500);
-    out->pass_p99_ns = chroprof__pass_percentile_ns(p, 990);
-    out->turn_p50_ns = chroprof__turn_percentile_ns(p, 500);
-    out->turn_p99_ns = chroprof__turn_percentile_ns(p, 990);
+    chroprof__read_loop_percentiles(p, out);
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
@@ -11795,14 +11752,11 @@ static void chroprof__merge_percentiles(chroprof__merging *m, uint32_t site)
     const chroprof *p = m->from;
     chroprof__histograms *own = chroprof__merge_row(m, site);
     uint32_t first = chroprof__sites(p->core)[site].first_path;
-    uint64_t slice = 0, delay = 0;
+    uint64_t slice, delay;
     if (!own)
         return;
     const chroprof__histograms *row = p->histograms + p->paths[first].histogram;
-    for (uint32_t k = first; k; k = p->paths[k].same_site) {
-        chroprof__raise(&slice, p->paths[k].slice_max);
-        chroprof__raise(&delay, p->paths[k].delay_max);
-    }
+    chroprof__site_maxima(p, first, &slice, &delay);
     own->missed += row->missed;
     chroprof__raise(&own->wall_max, chroprof__ns(p->core, row->wall_max));
     chroprof__merge_histogram(m, &own->slice, &row->slice, slice);
@@ -17610,17 +17564,8 @@ static void chroprof__prometheus_tables(const chroprof__prometheus *m, const cha
 /* The figure that an order of sites goes by. */
 static const chroprof__figure *chroprof__figure_of(chroprof_order by)
 {
-    uint16_t at = (uint16_t)offsetof(chroprof_path, exec_ns);
     const chroprof__figure *f = chroprof__path_figures;
-    switch (by) {
-    case CHROPROF_BY_WITH_CHILDREN: at = (uint16_t)offsetof(chroprof_path, with_children_ns); break;
-    case CHROPROF_BY_SLICE_MAX: at = (uint16_t)offsetof(chroprof_path, slice_max_ns); break;
-    case CHROPROF_BY_BLAME: at = (uint16_t)offsetof(chroprof_path, blame_ns); break;
-    case CHROPROF_BY_DELAY: at = (uint16_t)offsetof(chroprof_path, delay_ns); break;
-    case CHROPROF_BY_CALLS: at = (uint16_t)offsetof(chroprof_path, calls); break;
-    case CHROPROF_BY_EXEC: break;
-    }
-    while (f->at != at)
+    while (f->rank != chroprof__order_at(by))
         f++;
     return f;
 }
@@ -17814,8 +17759,6 @@ static void chroprof__pprof_site(chroprof__out *o, uint32_t site, uint32_t line)
     chroprof__proto_number(o, 4, name + 1);
     chroprof__proto_number(o, 5, line);
 }
-
-#define CHROPROF__PRODUCER "chroprof " CHROPROF_VERSION
 
 /* Sites that were never used leave their places empty. */
 static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p)
