@@ -8727,16 +8727,23 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
             return text; \
     } while (0)
 
+/* What another question finds broken. */
+#define CHROPROF__ASK(question)                  \
+    do {                                         \
+        const char *chroprof__broken = question; \
+        if (chroprof__broken)                    \
+            return chroprof__broken;             \
+    } while (0)
+
 /* A question for one row of a table. NULL: all is well. */
 typedef const char *(*chroprof__question)(const chroprof *p, uint32_t k);
 
 static const char *chroprof__ask_rows(const chroprof *p, uint64_t first, uint64_t end,
                                       chroprof__question question)
 {
-    const char *broken = NULL;
-    for (uint64_t k = first; k < end && !broken; k++)
-        broken = question(p, (uint32_t)k);
-    return broken;
+    for (uint64_t k = first; k < end; k++)
+        CHROPROF__ASK(question(p, (uint32_t)k));
+    return NULL;
 }
 
 /* ---- what all reads rely on */
@@ -8864,9 +8871,7 @@ static const char *chroprof__ask_histograms(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_paths(const chroprof *p)
 {
     uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH, level = 0;
-    const char *broken = chroprof__ask_rows(p, 0, count, chroprof__ask_path);
-    if (broken)
-        return broken;
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, count, chroprof__ask_path));
     for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
         CHROPROF__MUST(k >= CHROPROF__FIRST_PATH && k < count && seen++ < count,
                         "the preorder of the paths stays in the table and has no cycle");
@@ -8903,15 +8908,15 @@ static const char *chroprof__ask_sites(const chroprof *p)
     uint32_t count = chroprof__site_count(p), linked = CHROPROF__FIRST_PATH;
     CHROPROF__MUST(*chroprof__string(c, (uint32_t)c->tables[CHROPROF_TABLE_STRINGS].used - 1) ==
                     '\0', "the last string ends");
-    const char *broken = chroprof__ask_rows(p, 0, count, chroprof__ask_site);
-    for (uint32_t site = 0; site < count && !broken; site++) {
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, count, chroprof__ask_site));
+    for (uint32_t site = 0; site < count; site++) {
         uint32_t k = chroprof__sites(c)[site].first_path, before = UINT32_MAX;
         for (; k; before = k, k = p->paths[k].same_site, linked++)
             CHROPROF__MUST(k < before && p->paths[k].site == site,
                             "the paths of a site are linked, younger to older");
     }
-    CHROPROF__MUST(broken || linked == chroprof__path_count(p), "every path is one of its site's");
-    return broken;
+    CHROPROF__MUST(linked == chroprof__path_count(p), "every path is one of its site's");
+    return NULL;
 }
 
 static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
@@ -8939,20 +8944,20 @@ static const char *chroprof__ask_stack(const chroprof *p)
     uint32_t floor = 0, level = 0, top = p->frames[c->depth].path;
     CHROPROF__MUST(p->frames->id == 0 && p->frames->path == CHROPROF__LOOP &&
                     p->frames->kind == CHROPROF__BARRIER, "the stack stands on the loop");
-    const char *broken = chroprof__ask_rows(p, 1, c->depth + 1u, chroprof__ask_frame);
-    for (uint32_t k = 1; k <= c->depth && !broken; k++) {
+    CHROPROF__ASK(chroprof__ask_rows(p, 1, c->depth + 1u, chroprof__ask_frame));
+    for (uint32_t k = 1; k <= c->depth; k++) {
         if (p->frames[k].kind != CHROPROF__BARRIER)
             continue;
         CHROPROF__MUST(p->frames[k].slot == floor, "a barrier knows the one below it");
         floor = k;
         level++;
     }
-    CHROPROF__MUST(broken || (floor == c->floor && level == c->level && c->base == floor + 1),
+    CHROPROF__MUST(floor == c->floor && level == c->level && c->base == floor + 1,
                     "the innermost barrier is the floor");
-    CHROPROF__MUST(broken || (c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
-                               (c->account == CHROPROF__IDLE && c->depth == c->floor)),
+    CHROPROF__MUST(c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
+                        (c->account == CHROPROF__IDLE && c->depth == c->floor),
                     "time goes to what is on top");
-    return broken;
+    return NULL;
 }
 
 /* A frame is the topmost one of at most one slot, so the chains of all take linear time. */
@@ -8990,34 +8995,31 @@ static const char *chroprof__ask_edge(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_futures(const chroprof *p)
 {
     const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_FUTURES];
-    const char *broken = NULL;
     uint64_t live = 0, taken = 0;
-    for (uint32_t k = 0; k < p->rows && !broken; k++) {
+    for (uint32_t k = 0; k < p->rows; k++) {
         if (p->futures[k].id == 0)
             continue;
         taken++;
         live += p->futures[k].state != CHROPROF__GONE;
-        broken = chroprof__ask_future(p, k);
+        CHROPROF__ASK(chroprof__ask_future(p, k));
     }
-    CHROPROF__MUST(broken || taken < p->rows, "a search for a future ends");
-    CHROPROF__MUST(broken || live == table->used,
-                    "the count of live futures is that of their slots");
-    return broken;
+    CHROPROF__MUST(taken < p->rows, "a search for a future ends");
+    CHROPROF__MUST(live == table->used, "the count of live futures is that of their slots");
+    return NULL;
 }
 
 static const char *chroprof__ask_edges(const chroprof *p)
 {
     const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_EDGES];
-    const char *broken = NULL;
     uint64_t used = 0;
-    for (uint32_t k = 0; k < table->rows && !broken; k++) {
+    for (uint32_t k = 0; k < table->rows; k++) {
         if (chroprof__edges(p->core)[k].site == 0)
             continue;
         used++;
-        broken = chroprof__ask_edge(p, k);
+        CHROPROF__ASK(chroprof__ask_edge(p, k));
     }
-    CHROPROF__MUST(broken || used == table->used, "the count of edges is that of their rows");
-    return broken;
+    CHROPROF__MUST(used == table->used, "the count of edges is that of their rows");
+    return NULL;
 }
 
 static bool chroprof__good_hits(const chroprof *p, const chroprof__hits *h)
@@ -9144,33 +9146,31 @@ static const char *chroprof__ask_samples(const chroprof *p)
     if (!chroprof__sampler_of(c))
         return NULL;
     CHROPROF__MUST(chroprof__sampler_of(c)->head < rows, "the next sample has a row");
-    const char *broken = chroprof__ask_rows(p, 0, rows, chroprof__ask_sample);
-    broken = broken ? broken : chroprof__ask_rows(p, 1, tables[CHROPROF_TABLE_STACKS].used + 1,
-                                                  chroprof__ask_node);
-    return broken ? broken : chroprof__ask_rows(p, 0, tables[CHROPROF__MODULES].used,
-                                                chroprof__ask_module);
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, rows, chroprof__ask_sample));
+    CHROPROF__ASK(chroprof__ask_rows(p, 1, tables[CHROPROF_TABLE_STACKS].used + 1,
+                                     chroprof__ask_node));
+    return chroprof__ask_rows(p, 0, tables[CHROPROF__MODULES].used, chroprof__ask_module);
 }
 
 /* All that reads rely on, behind the header. */
 static const char *chroprof__ask_block(const chroprof *p)
 {
-    const chroprof__core *c = p->core;
-    const char *broken = chroprof__ask_uses(c);
-    broken = broken ? broken : chroprof__ask_core(p);
-    broken = broken ? broken : chroprof__ask_paths(p);
-    broken = broken ? broken : chroprof__ask_sites(p);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, c->tables[CHROPROF_TABLE_HISTOGRAMS].rows,
-                                                  chroprof__ask_histograms);
-    broken = broken ? broken : chroprof__ask_stack(p);
-    broken = broken ? broken : chroprof__ask_futures(p);
-    broken = broken ? broken : chroprof__ask_edges(p);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, c->tables[CHROPROF_TABLE_STALLS].rows,
-                                                  chroprof__ask_stall);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, CHROPROF__ANOMALIES, chroprof__ask_anomaly);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, c->tables[CHROPROF_TABLE_SLOW].used,
-                                                  chroprof__ask_slow);
-    broken = broken ? broken : chroprof__ask_ring(p);
-    return broken ? broken : chroprof__ask_samples(p);
+    const chroprof__table *tables = p->core->tables;
+    CHROPROF__ASK(chroprof__ask_uses(p->core));
+    CHROPROF__ASK(chroprof__ask_core(p));
+    CHROPROF__ASK(chroprof__ask_paths(p));
+    CHROPROF__ASK(chroprof__ask_sites(p));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_HISTOGRAMS].rows,
+                                     chroprof__ask_histograms));
+    CHROPROF__ASK(chroprof__ask_stack(p));
+    CHROPROF__ASK(chroprof__ask_futures(p));
+    CHROPROF__ASK(chroprof__ask_edges(p));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_STALLS].rows,
+                                     chroprof__ask_stall));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, CHROPROF__ANOMALIES, chroprof__ask_anomaly));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_SLOW].used, chroprof__ask_slow));
+    CHROPROF__ASK(chroprof__ask_ring(p));
+    return chroprof__ask_samples(p);
 }
 
 /* ---- what adds up */
@@ -9273,16 +9273,16 @@ CHROPROF__COLD_API const char *chroprof_check(const chroprof *p)
 {
     if (!chroprof__can_read(p))
         return NULL;
-    const char *broken = chroprof__ask_block(p);
-    broken = broken ? broken : chroprof__ask_sums(p);
-    if (!broken && chroprof__is_exact(p->core))
-        broken = chroprof__ask_searches(p);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, chroprof__site_count(p),
-                                                  chroprof__ask_windows);
-    return broken ? broken : chroprof__ask_weights(p);
+    CHROPROF__ASK(chroprof__ask_block(p));
+    CHROPROF__ASK(chroprof__ask_sums(p));
+    if (chroprof__is_exact(p->core))
+        CHROPROF__ASK(chroprof__ask_searches(p));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, chroprof__site_count(p), chroprof__ask_windows));
+    return chroprof__ask_weights(p);
 }
 
 #undef CHROPROF__MUST
+#undef CHROPROF__ASK
 
 CHROPROF__COLD_END
 
