@@ -16562,6 +16562,27 @@ static void chroprof__json_top(chroprof__json *j, const char *name, const char *
     chroprof__json_inside(j, name, opening);
 }
 
+static void chroprof__json_line(chroprof__json *j, const char *name, const char *text)
+{
+    chroprof__json_begin(j, "\n");
+    chroprof__json_text(j, name, text);
+}
+
+/* A list at the top level, one row a line: of each row a function of its name writes what is in
+ * the braces. */
+#define CHROPROF__JSON_LIST(j, name, next, row_type)                          \
+    do {                                                                      \
+        uint64_t cursor = 0;                                                  \
+        row_type row;                                                         \
+        chroprof__json_top(j, #name, "[");                                    \
+        while (!(j)->out->failed && next((j)->p, &cursor, &row)) {            \
+            chroprof__json_begin(j, "\n{");                                   \
+            chroprof__json_##name(j, &row);                                   \
+            chroprof__json_end(j, "}");                                       \
+        }                                                                     \
+        chroprof__json_end(j, "\n]");                                         \
+    } while (0)
+
 /* The figures of a list that a public struct has. */
 static void chroprof__json_figures(chroprof__json *j, const chroprof__figure *list, size_t count,
                                    bool of_rank, const void *row)
@@ -16576,24 +16597,20 @@ static void chroprof__json_figures(chroprof__json *j, const chroprof__figure *li
 static void chroprof__json_head(chroprof__json *j, const chroprof_origin *origin)
 {
     chroprof_options o;
+    chroprof_read_options(j->p, &o);
     chroprof__json_begin(j, "{\n");
     chroprof__json_u64(j, "chroprof", CHROPROF_JSON_VERSION);
-    chroprof__json_begin(j, "\n");
-    chroprof__json_text(j, "version", CHROPROF_VERSION);
-    chroprof__json_begin(j, "\n");
-    chroprof__json_text(j, "name", origin->name);
-    chroprof__json_begin(j, "\n");
-    chroprof__json_text(j, "program", origin->program);
+    chroprof__json_line(j, "version", CHROPROF_VERSION);
+    chroprof__json_line(j, "name", origin->name);
+    chroprof__json_line(j, "program", origin->program);
     chroprof__json_top(j, "options", "{");
-    chroprof_read_options(j->p, &o);
     chroprof__json_u64(j, "window_ns", o.window_ns);
     chroprof__json_u64(j, "stall_ns", o.stall_ns);
     chroprof__json_u64(j, "max_step_ns", o.max_step_ns);
     chroprof__json_end(j, "}");
     chroprof__json_begin(j, "\n");
     chroprof__json_u64(j, "event_cost_ps", chroprof__event_cost_ps(j->p));
-    chroprof__json_begin(j, "\n");
-    chroprof__json_text(j, "why_off", chroprof_why_off(j->p));
+    chroprof__json_line(j, "why_off", chroprof_why_off(j->p));
 }
 
 static void chroprof__json_totals(chroprof__json *j)
@@ -16652,37 +16669,21 @@ static void chroprof__json_site_windows(chroprof__json *j, uint32_t site)
     chroprof__json_end(j, "]");
 }
 
-static void chroprof__json_sites(chroprof__json *j)
+static void chroprof__json_sites(chroprof__json *j, const chroprof_rank *r)
 {
-    uint64_t cursor = 0;
-    chroprof_rank r;
-    chroprof__json_top(j, "sites", "[");
-    while (!j->out->failed && chroprof_next_rank(j->p, &cursor, &r)) {
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_u64(j, "id", r.id);
-        chroprof__json_place(j, r.name, r.file, r.line);
-        chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), true, &r);
-        chroprof__json_bool(j, "has_percentiles", r.has_percentiles);
-        chroprof__json_site_windows(j, r.id);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "\n]");
+    chroprof__json_u64(j, "id", r->id);
+    chroprof__json_place(j, r->name, r->file, r->line);
+    chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), true, r);
+    chroprof__json_bool(j, "has_percentiles", r->has_percentiles);
+    chroprof__json_site_windows(j, r->id);
 }
 
-static void chroprof__json_paths(chroprof__json *j)
+static void chroprof__json_paths(chroprof__json *j, const chroprof_path *row)
 {
-    uint64_t cursor = 0;
-    chroprof_path row;
-    chroprof__json_top(j, "paths", "[");
-    while (!j->out->failed && chroprof_next_path(j->p, &cursor, &row)) {
-        const uint64_t ids[] = { row.id, row.parent, row.site };
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_numbers(j, "id parent site", ids);
-        chroprof__json_place(j, row.name, row.file, row.line);
-        chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), false, &row);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "\n]");
+    const uint64_t ids[] = { row->id, row->parent, row->site };
+    chroprof__json_numbers(j, "id parent site", ids);
+    chroprof__json_place(j, row->name, row->file, row->line);
+    chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), false, row);
 }
 
 static void chroprof__json_shares(chroprof__json *j, const chroprof_stall *s)
@@ -16699,11 +16700,10 @@ static void chroprof__json_shares(chroprof__json *j, const chroprof_stall *s)
     chroprof__json_u64(j, "rest_ns", s->rest_ns);
 }
 
-static void chroprof__json_stall(chroprof__json *j, const chroprof_stall *s)
+static void chroprof__json_stalls(chroprof__json *j, const chroprof_stall *s)
 {
     const uint64_t begin[] = { s->start_ns, s->length_ns, s->events };
     const uint64_t seen[] = { s->sampled, s->cpu_ns, s->waiting_ns };
-    chroprof__json_begin(j, "\n{");
     chroprof__json_text(j, "kind", s->kind == CHROPROF_STALL_TURN ? "turn" : "pass");
     chroprof__json_numbers(j, "start_ns length_ns events", begin);
     chroprof__json_shares(j, s);
@@ -16717,25 +16717,13 @@ static void chroprof__json_stall(chroprof__json *j, const chroprof_stall *s)
     }
     chroprof__json_end(j, "]");
     chroprof__json_numbers(j, "sampled cpu_ns waiting_ns", seen);
-    chroprof__json_end(j, "}");
 }
 
-static void chroprof__json_stalls(chroprof__json *j)
-{
-    uint64_t cursor = 0;
-    chroprof_stall stall;
-    chroprof__json_top(j, "stalls", "[");
-    while (!j->out->failed && chroprof_next_stall(j->p, &cursor, &stall))
-        chroprof__json_stall(j, &stall);
-    chroprof__json_end(j, "\n]");
-}
-
-static void chroprof__json_slow(chroprof__json *j, const chroprof_slow *s)
+static void chroprof__json_slowest(chroprof__json *j, const chroprof_slow *s)
 {
     const uint64_t ids[] = { s->id, s->site, s->path };
     const uint64_t parts[] = { s->at_ns, s->latency_ns, s->exec_ns, s->children_ns, s->delay_ns,
                                s->waiting_ns, s->unseen_ns };
-    chroprof__json_begin(j, "\n{");
     chroprof__json_numbers(j, "id site path", ids);
     chroprof__json_place(j, s->name, s->file, s->line);
     chroprof__json_text(j, "finish", s->finish == CHROPROF_COMPLETED ? "completed" :
@@ -16752,17 +16740,6 @@ static void chroprof__json_slow(chroprof__json *j, const chroprof_slow *s)
         chroprof__json_end(j, "}");
     }
     chroprof__json_end(j, "]");
-    chroprof__json_end(j, "}");
-}
-
-static void chroprof__json_slowest(chroprof__json *j)
-{
-    uint64_t cursor = 0;
-    chroprof_slow row;
-    chroprof__json_top(j, "slowest", "[");
-    while (!j->out->failed && chroprof_next_slowest(j->p, &cursor, &row))
-        chroprof__json_slow(j, &row);
-    chroprof__json_end(j, "\n]");
 }
 
 static void chroprof__json_windows(chroprof__json *j)
@@ -16786,22 +16763,14 @@ static void chroprof__json_windows(chroprof__json *j)
     chroprof__json_end(j, "\n]");
 }
 
-static void chroprof__json_futures(chroprof__json *j)
+static void chroprof__json_futures(chroprof__json *j, const chroprof_future *f)
 {
     static const char states[4][8] = { "pending", "ready", "running", "paused" };
-    uint64_t cursor = 0;
-    chroprof_future f;
-    chroprof__json_top(j, "futures", "[");
-    while (!j->out->failed && chroprof_next_future(j->p, &cursor, &f)) {
-        const uint64_t ids[] = { f.id, f.path }, times[] = { f.since_ns, f.exec_ns };
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_numbers(j, "id path", ids);
-        chroprof__json_text(j, "state", states[(unsigned)f.state & 3u]);
-        chroprof__json_numbers(j, "since_ns exec_ns", times);
-        chroprof__json_place(j, f.name, f.file, f.line);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "\n]");
+    const uint64_t ids[] = { f->id, f->path }, times[] = { f->since_ns, f->exec_ns };
+    chroprof__json_numbers(j, "id path", ids);
+    chroprof__json_text(j, "state", states[(unsigned)f->state & 3u]);
+    chroprof__json_numbers(j, "since_ns exec_ns", times);
+    chroprof__json_place(j, f->name, f->file, f->line);
 }
 
 enum { CHROPROF__JSON_STEPS = 100000 };     /* what a page draws without a stutter */
@@ -16976,13 +16945,12 @@ static void chroprof__json_modules(chroprof__json *j)
     chroprof__json_end(j, "\n]");
 }
 
-static void chroprof__json_stack(chroprof__json *j, const chroprof_stack_row *row)
+static void chroprof__json_stacks(chroprof__json *j, const chroprof_stack_row *row)
 {
     static const char kinds[][8] = { "task", "native", "marker" };
     const chroprof_stack_frame *f = &row->frame;
-    chroprof__json_begin(j, "\n{");
-    chroprof__json_u64(j, "id", row->id);
-    chroprof__json_u64(j, "parent", row->parent);
+    const uint64_t ids[] = { row->id, row->parent }, weights[] = { row->weight, row->cpu_ns };
+    chroprof__json_numbers(j, "id parent", ids);
     chroprof__json_text(j, "kind", kinds[f->kind]);
     chroprof__json_u64(j, "path", f->path);
     chroprof__json_key(j, "module");
@@ -16993,32 +16961,16 @@ static void chroprof__json_stack(chroprof__json *j, const chroprof_stack_row *ro
     chroprof__json_u64(j, "address", f->address);
     chroprof__json_bool(j, "return", f->is_return);
     chroprof__json_text(j, "name", f->name);
-    chroprof__json_u64(j, "weight", row->weight);
-    chroprof__json_u64(j, "cpu_ns", row->cpu_ns);
-    chroprof__json_end(j, "}");
+    chroprof__json_numbers(j, "weight cpu_ns", weights);
 }
 
-static void chroprof__json_samples(chroprof__json *j)
+static void chroprof__json_samples(chroprof__json *j, const chroprof_sample_row *row)
 {
     static const char states[][8] = { "busy", "idle", "loop" };
-    uint64_t cursor = 0;
-    chroprof_stack_row stack;
-    chroprof_sample_row row;
-    chroprof__json_top(j, "stacks", "[");
-    while (!j->out->failed && chroprof_next_stack(j->p, &cursor, &stack))
-        chroprof__json_stack(j, &stack);
-    chroprof__json_end(j, "\n]");
-    chroprof__json_top(j, "samples", "[");
-    cursor = 0;
-    while (!j->out->failed && chroprof_next_sample(j->p, &cursor, &row)) {
-        const uint64_t figures[] = { row.at_ns, row.duration_ns, row.weight, row.cpu_ns,
-                                     row.stack };
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_numbers(j, "at_ns duration_ns weight cpu_ns stack", figures);
-        chroprof__json_text(j, "state", states[row.state]);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "\n]");
+    const uint64_t figures[] = { row->at_ns, row->duration_ns, row->weight, row->cpu_ns,
+                                 row->stack };
+    chroprof__json_numbers(j, "at_ns duration_ns weight cpu_ns stack", figures);
+    chroprof__json_text(j, "state", states[row->state]);
 }
 
 static void chroprof__json_wall(chroprof__json *j, uint32_t path, const char *state,
@@ -17026,11 +16978,11 @@ static void chroprof__json_wall(chroprof__json *j, uint32_t path, const char *st
 {
     if (weight == 0)
         return;
+    const uint64_t figures[] = { weight, met_ns };
     chroprof__json_begin(j, "\n{");
     chroprof__json_u64(j, "path", path);
     chroprof__json_text(j, "state", state);
-    chroprof__json_u64(j, "weight", weight);
-    chroprof__json_u64(j, "duration_ns", met_ns);
+    chroprof__json_numbers(j, "weight duration_ns", figures);
     chroprof__json_end(j, "}");
 }
 
@@ -17065,18 +17017,19 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
     chroprof__json_head(&j, &origin);
     chroprof__json_totals(&j);
     chroprof__json_findings(&j);
-    chroprof__json_sites(&j);
-    chroprof__json_paths(&j);
-    chroprof__json_stalls(&j);
-    chroprof__json_slowest(&j);
+    CHROPROF__JSON_LIST(&j, sites, chroprof_next_rank, chroprof_rank);
+    CHROPROF__JSON_LIST(&j, paths, chroprof_next_path, chroprof_path);
+    CHROPROF__JSON_LIST(&j, stalls, chroprof_next_stall, chroprof_stall);
+    CHROPROF__JSON_LIST(&j, slowest, chroprof_next_slowest, chroprof_slow);
     chroprof__json_windows(&j);
-    chroprof__json_futures(&j);
+    CHROPROF__JSON_LIST(&j, futures, chroprof_next_future, chroprof_future);
     chroprof__json_timeline(&j, origin.end_ns);
     chroprof__json_tables(&j);
     chroprof__json_anomalies(&j);
     chroprof__json_sampler(&j);
     chroprof__json_modules(&j);
-    chroprof__json_samples(&j);
+    CHROPROF__JSON_LIST(&j, stacks, chroprof_next_stack, chroprof_stack_row);
+    CHROPROF__JSON_LIST(&j, samples, chroprof_next_sample, chroprof_sample_row);
     chroprof__json_walls(&j);
     chroprof__put_text(o, "\n}\n");
 }
