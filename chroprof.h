@@ -8315,36 +8315,29 @@ typedef struct chroprof__symbol {
 
 extern int chroprof__find_symbol(const void *address, chroprof__symbol *out)
     __asm__(CHROPROF__LABEL("dladdr")) __attribute__((__weak__));
+#endif
 
 /* What the dynamic linker calls the function at an address of this process. m: the module that was
  * there when it ran, NULL: not known. Of another one there now the names are wrong. */
 static const char *chroprof__function(const chroprof *p, const chroprof__module *m,
                                       uint64_t address)
 {
-    chroprof__symbol symbol;
+#if CHROPROF__SAMPLES
+    chroprof__symbol symbol = { NULL, NULL, NULL, NULL };
     uint64_t looked = chroprof__sampler_of(p->core)->loaded;
-    symbol.base = NULL;
-    symbol.name = NULL;
-    if (!chroprof__find_symbol)             /* never: a program without a dynamic linker */
-        return "";
-    if (p->view || p->core->foreign ||
+    if (!chroprof__find_symbol || p->view || p->core->foreign ||
         !chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
         return "";
-    if (looked && (!m || !(looked >> (m - chroprof__modules(p->core)) & 1) ||
-                   (m->base != 0 && m->base != (uint64_t)(uintptr_t)symbol.base)))
-        return "";
-    return symbol.name ? symbol.name : "";
-}
+    bool same = m && looked >> (m - chroprof__modules(p->core)) & 1 &&
+                (m->base == 0 || m->base == (uint64_t)(uintptr_t)symbol.base);
+    return symbol.name && (!looked || same) ? symbol.name : "";
 #else
-static const char *chroprof__function(const chroprof *p, const chroprof__module *m,
-                                      uint64_t address)
-{
     (void)p;
     (void)m;
     (void)address;
     return "";
-}
 #endif
+}
 
 /* A native frame: where it is in its file, and its name. */
 static void chroprof__read_code(const chroprof *p, const chroprof__node *node,
@@ -10696,6 +10689,12 @@ static void chroprof__empty_broken(chroprof *p)
     for (uint32_t k = 0; k < chroprof__sample_capacity(c); k++)
         if (chroprof__ask_sample(p, k))
             memset(chroprof__sample_rows(c) + k, 0, sizeof(chroprof__sample));
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SLOW].used; k++)
+        if (chroprof__ask_slow(p, k))
+            memset(chroprof__slow_groups(c) + k, 0, sizeof(chroprof__slow_group));
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
+        if (chroprof__ask_anomaly(p, k))
+            c->placed[k] = 0;
 }
 
 /* No call can have lasted longer than the profile. */
@@ -10823,48 +10822,6 @@ static void chroprof__mend_samples(chroprof *p)
         chroprof__mend_hits(p, &chroprof__stall_rows(p->core)[k].hits);
 }
 
-/* The row may be newer than the core or, never written, all zero. False: the place is not known. */
-static bool chroprof__mend_place(const chroprof *p, chroprof__met *place)
-{
-    bool written = place->at || place->id || place->path || place->top;
-    place->at = place->at < p->core->last ? place->at : p->core->last;
-    if (place->path >= chroprof__path_count(p))
-        place->path = CHROPROF__LOOP;
-    return written && place->top < chroprof__path_count(p);
-}
-
-/* Of each kind both places are known, or none. */
-static void chroprof__mend_places(const chroprof *p)
-{
-    chroprof__core *c = p->core;
-    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
-        c->placed[k] = c->placed[k] <= c->tables[CHROPROF__PLACES].used ? c->placed[k] : 0;
-        chroprof__places *row = chroprof__places_of(c, k);
-        if (!row)
-            continue;
-        bool first = chroprof__mend_place(p, &row->first);
-        if (!chroprof__mend_place(p, &row->last) || !first || row->first.at > row->last.at)
-            c->placed[k] = 0;
-    }
-}
-
-/* Of the slow futures of a site those stay that can be. One that was being put in may be there
- * twice. */
-static void chroprof__mend_slow(const chroprof *p, chroprof__slow_group *group)
-{
-    uint32_t count = (uint32_t)chroprof__between(group->count, 0, CHROPROF__SLOW_ROWS);
-    group->count = 0;
-    if (group->site >= chroprof__site_count(p))
-        group->site = count = 0;
-    for (uint32_t k = 0; k < count; k++) {
-        const chroprof__slow *row = group->rows + k, *last = group->rows + group->count - 1;
-        bool follows = group->count == 0 ||
-                       (row->wall <= last->wall && (row->id != last->id || row->at != last->at));
-        if (follows && chroprof__good_slow(p, row))
-            group->rows[group->count++] = *row;
-    }
-}
-
 /* Makes a copy of several moments, or of the middle of an event, one that opens and whose laws
  * hold. False: no event can have left that behind. */
 static bool chroprof__mend(chroprof *p, const chroprof__copy *s)
@@ -10886,9 +10843,6 @@ static bool chroprof__mend(chroprof *p, const chroprof__copy *s)
     chroprof__mend_tags(p);
     chroprof__mend_windows(p);
     chroprof__mend_samples(p);
-    chroprof__mend_places(p);
-    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SLOW].used; k++)
-        chroprof__mend_slow(p, chroprof__slow_groups(c) + k);
     return true;
 }
 
@@ -12233,33 +12187,26 @@ static bool chroprof__take_lock(int file, int which)
     return chroprof__lock(file, CHROPROF__SETLK, which, F_WRLCK) >= 0;
 }
 
-#ifdef CHROPROF__HOLDS
 /* Takes the owner's lock for as long as the page that it returns is mapped. NULL: there is none. */
 static void *chroprof__hold_file(const char *made)
 {
+#ifdef CHROPROF__HOLDS
     enum { DONTFORK = 10 };                 /* a strict build hides it, and madvise */
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int file = open(made, O_RDWR | CHROPROF__CLOEXEC);
     void *hold = MAP_FAILED;
-    if (file < 0)
-        return NULL;
-    if (chroprof__take_lock(file, CHROPROF__LOCK_OWNER))
+    if (file >= 0 && chroprof__take_lock(file, CHROPROF__LOCK_OWNER))
         hold = mmap(NULL, page, PROT_NONE, MAP_SHARED, file, 0);
-    close(file);
-    if (hold == MAP_FAILED)
-        return NULL;
-    if (chroprof__system(SYS_madvise, hold, page, DONTFORK) == 0)
+    if (file >= 0)
+        close(file);
+    if (hold != MAP_FAILED && chroprof__system(SYS_madvise, hold, page, DONTFORK) == 0)
         return hold;
-    munmap(hold, page);
-    return NULL;
-}
-#else
-static void *chroprof__hold_file(const char *made)
-{
+    if (hold != MAP_FAILED)
+        munmap(hold, page);
+#endif
     (void)made;
     return NULL;
 }
-#endif
 
 /* A forked child does not have the page: something else may be there. */
 static void chroprof__drop_hold(void *hold, uint64_t owner)
@@ -12293,6 +12240,21 @@ static chroprof_result chroprof__judge_file(int file)
     return chroprof__is_owned(file, &core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
 }
 
+/* These two keep errno. */
+static void chroprof__close(int file)
+{
+    int error = errno;
+    close(file);
+    errno = error;
+}
+
+static void chroprof__remove(const char *path)
+{
+    int error = errno;
+    unlink(path);
+    errno = error;
+}
+
 /* For reading; a pipe must not hold us. */
 static int chroprof__open_there(const char *path)
 {
@@ -12316,9 +12278,7 @@ CHROPROF__COLD_API chroprof_result chroprof_file_owner(const char *path)
     if (file < 0)
         return path ? CHROPROF_ERR_FILE : CHROPROF_ERR_ARGUMENT;
     chroprof_result result = chroprof__judge_file(file);
-    int error = errno;
-    close(file);
-    errno = error;
+    chroprof__close(file);
     return result;
 }
 
@@ -12394,18 +12354,12 @@ static chroprof_result chroprof__publish(const char *made, const char *path)
     return CHROPROF_ERR_OWNED;
 }
 
-/* Is the file larger than this program may make one? To try would be SIGXFSZ. */
-static bool chroprof__beyond_limit(size_t size)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-           size > (uint64_t)limit.rlim_cur;
-}
-
 /* Room on the disk for all of a new file; 0, or an errno. */
 static int chroprof__reserve(int file, size_t size)
 {
-    if (chroprof__beyond_limit(size))
+    struct rlimit limit;                    /* to pass it would be SIGXFSZ */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        size > (uint64_t)limit.rlim_cur)
         return EFBIG;
 #if defined(__APPLE__) || defined(__OpenBSD__)
     static const char zeros[4096] = { 0 };
@@ -12471,15 +12425,12 @@ static void *chroprof__new_file(const char *made, size_t size)
     int file = open(made, O_RDWR | O_CREAT | O_EXCL | CHROPROF__CLOEXEC, 0644);
     if (file < 0)
         return NULL;
-    int error = chroprof__reserve(file, size);
-    if (error == 0) {
+    errno = chroprof__reserve(file, size);
+    if (errno == 0)
         block = chroprof__new_mapping(file, size);
-        error = errno;
-    }
-    close(file);
+    chroprof__close(file);
     if (!block)
-        unlink(made);
-    errno = error;
+        chroprof__remove(made);
     return block;
 }
 
@@ -12551,9 +12502,7 @@ static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t 
     }
     if (result == CHROPROF_OK)
         chroprof__map_by_name(memory, size, made, path);
-    int error = errno;
-    unlink(made);
-    errno = error;
+    chroprof__remove(made);
     return chroprof__keep_mapping(p, memory, size, hold, result);
 }
 
@@ -12688,18 +12637,17 @@ static uint64_t chroprof__stack_need(bool unwinds)
 #if defined(__linux__)
 extern unsigned long chroprof__auxiliary(unsigned long type) __asm__("getauxval")
     __attribute__((__weak__));
+#endif
 
 static uint64_t chroprof__frame_bytes(void)
 {
-    uint64_t bytes = chroprof__auxiliary ? chroprof__auxiliary(51) : 0;    /* AT_MINSIGSTKSZ */
-    return bytes > 4096 ? bytes : 4096;
-}
-#else
-static uint64_t chroprof__frame_bytes(void)
-{
-    return 4096;
-}
+    uint64_t bytes = 4096;
+#if defined(__linux__)
+    if (chroprof__auxiliary)
+        chroprof__raise(&bytes, chroprof__auxiliary(51));       /* AT_MINSIGSTKSZ */
 #endif
+    return bytes;
+}
 
 /* Has this thread an alternate stack that ticks may run on? A small one is its crash handler's
  * alone: a tick would kill the program there, or the handler that comes while a tick runs. */
@@ -18547,29 +18495,26 @@ CHROPROF__COLD_API bool chroprof_parse_query(const char *query, chroprof_query *
 }
 
 #ifndef CHROPROF_NO_STDIO
-#ifdef CHROPROF__TERMINAL
 static bool chroprof__terminal(FILE *out, uint32_t *width)
 {
+#ifdef CHROPROF__TERMINAL
     int number = fileno(out);
     if (number < 0 || !isatty(number))
         return false;
 #ifdef TIOCGWINSZ
-    {
-        struct winsize size;
-        if (ioctl(number, TIOCGWINSZ, &size) == 0)
-            *width = size.ws_col;
-    }
+    struct winsize size;
+    if (ioctl(number, TIOCGWINSZ, &size) == 0)
+        *width = size.ws_col;
+#else
+    (void)width;
 #endif
     return true;
-}
 #else
-static bool chroprof__terminal(FILE *out, uint32_t *width)
-{
     (void)out;
     (void)width;
     return false;
-}
 #endif
+}
 
 static bool chroprof__wants_color(void)
 {
