@@ -9746,6 +9746,20 @@ CHROPROF__NOINLINE void chroprof__follow_idle(chroprof *p);
 #endif
 #endif
 
+/* What comes after an event while the sampler runs. */
+#if CHROPROF__SAMPLES
+#define CHROPROF__FOLLOW(p)                               \
+    do {                                                  \
+        if ((p)->sampling) {                              \
+            chroprof__note_caller(p, CHROPROF__CALLER()); \
+            chroprof__note_cpu(p);                        \
+            chroprof__follow_idle(p);                     \
+        }                                                 \
+    } while (0)
+#else
+#define CHROPROF__FOLLOW(p) ((void)0)
+#endif
+
 /* An event that is not taken the short way. */
 CHROPROF__NOINLINE void chroprof__long_event(chroprof *p, chroprof_state state, uint64_t id,
                                          const chroprof_site *site)
@@ -9756,13 +9770,7 @@ CHROPROF__NOINLINE void chroprof__long_event(chroprof *p, chroprof_state state, 
         chroprof__general(p, state, id, site, chroprof__read_clock(p));
     else
         chroprof__clocked_event(p, state, id, site);
-#if CHROPROF__SAMPLES
-    if (p->sampling) {
-        chroprof__note_caller(p, CHROPROF__CALLER());
-        chroprof__note_cpu(p);
-        chroprof__follow_idle(p);
-    }
-#endif
+    CHROPROF__FOLLOW(p);
 }
 
 /* The same; while the profile is off this is no call. The word is read again: one that is read once
@@ -9804,13 +9812,7 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
     if (CHROPROF__RARELY(!p->core->started))
         chroprof__start_at(p->core, now);   /* under the manual clock only this tells the time */
     chroprof__take_event(p, state, id, site, now);
-#if CHROPROF__SAMPLES
-    if (p->sampling) {
-        chroprof__note_caller(p, CHROPROF__CALLER());
-        chroprof__note_cpu(p);
-        chroprof__follow_idle(p);
-    }
-#endif
+    CHROPROF__FOLLOW(p);
 }
 
 CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns)
@@ -10286,8 +10288,8 @@ static int chroprof__find_owner(const chroprof__core *c)
 
 enum {
     CHROPROF__SPINS = 1 << 16,     /* looks at an odd sequence word before it counts as stuck */
-    CHROPROF__PIECE = 1 << 16,     /* bytes copied at once */
     CHROPROF__ROW_TRIES = 64,
+    CHROPROF__ALL_TRIES = 1 << 16, /* of all rows that do not hold still */
     CHROPROF__COPY_TRIES = 3,
     CHROPROF__RECENT_NS = 20000000
 };
@@ -10359,31 +10361,23 @@ static uint64_t chroprof__rows_in_use(const chroprof__core *c, uint32_t table, u
     return is_of_sites || (table == CHROPROF_TABLE_HISTOGRAMS && sites < rows) ? sites : rows;
 }
 
-/* Copies a table so that each row is of one moment between two events: pieces that do not hold
- * still are halved, down to a row. Paths note when that was. */
+/* Copies a table so that each row is of one moment between two events, if that comes. Paths note
+ * when it was. */
 static void chroprof__copy_table(chroprof__copy *s, uint32_t table)
 {
-    uint64_t row, rows = chroprof__rows_in_use(s->to, table, &row), tries = 0;
-    uint64_t first = table == CHROPROF_TABLE_DEPTH ? s->to->depth + UINT64_C(1) : 0;
-    uint64_t at = s->to->tables[table].offset + first * row, left = (rows - first) * row;
-    uint64_t piece = CHROPROF__PIECE / row * row;
-    while (left) {
-        piece = piece < row ? row : piece < left ? piece : left;
-        chroprof__await(s);
-        chroprof__copy_words(s, at, piece);
-        uint64_t now = chroprof__load(&s->from->last);
-        bool still = chroprof__held_still(s), one = piece == row;
-        if (!still && !(one && (tries++ == CHROPROF__ROW_TRIES || s->tries == 0))) {
-            s->tries -= one;
-            piece = piece / 2 / row * row;
-            continue;
-        }
-        for (uint64_t k = 0; table == CHROPROF_TABLE_PATHS && k < piece; k += row)
-            ((chroprof__path *)(void *)((char *)s->to + at + k))->sum[0].exec = now;
-        at += piece;
-        left -= piece;
-        piece = 2 * piece < CHROPROF__PIECE ? 2 * piece : piece;
-        tries = 0;
+    uint64_t row, rows = chroprof__rows_in_use(s->to, table, &row), now, tries;
+    uint64_t at = s->to->tables[table].offset, end = at + rows * row;
+    if (table == CHROPROF_TABLE_DEPTH)
+        at += (s->to->depth + UINT64_C(1)) * row;       /* what is below came with the core */
+    for (; at < end; at += row) {
+        tries = s->tries < CHROPROF__ROW_TRIES ? s->tries : (uint64_t)CHROPROF__ROW_TRIES;
+        do {
+            chroprof__await(s);
+            chroprof__copy_words(s, at, row);
+            now = chroprof__load(&s->from->last);
+        } while (!chroprof__held_still(s) && tries-- > 0 && s->tries-- > 0);
+        if (table == CHROPROF_TABLE_PATHS)
+            ((chroprof__path *)(void *)((char *)s->to + at))->sum[0].exec = now;
     }
 }
 
@@ -10475,7 +10469,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
         uint64_t kept = c->tables[CHROPROF_TABLE_DEPTH].offset;
         memset((char *)c + sizeof(*c), 0, (size_t)(kept - sizeof(*c)));
         memset((char *)c + kept + frames, 0, (size_t)(c->block_bytes - kept - frames));
-        s->tries = CHROPROF__PIECE;
+        s->tries = CHROPROF__ALL_TRIES;
         chroprof__copy_ring(s);
         for (uint32_t k = 0; k < sizeof(order) / sizeof(*order); k++)
             chroprof__copy_table(s, order[k]);
