@@ -9917,31 +9917,27 @@ CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id)
         chroprof__other_event(p, CHROPROF_SWITCH, id, NULL);
 }
 
-CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
+CHROPROF__INLINE void chroprof__finish(chroprof *p, chroprof_state state, uint64_t id)
 {
     if (chroprof__is_on(p))
-        chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
-                              chroprof__short_clock(p));
+        chroprof__take_finish(p, state, id, NULL, chroprof__home(p, id), chroprof__short_clock(p));
     else
-        chroprof__other_event(p, CHROPROF_COMPLETED, id, NULL);
+        chroprof__other_event(p, state, id, NULL);
+}
+
+CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
+{
+    chroprof__finish(p, CHROPROF_COMPLETED, id);
 }
 
 CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id)
 {
-    if (chroprof__is_on(p))
-        chroprof__take_finish(p, CHROPROF_FAILED, id, NULL, chroprof__home(p, id),
-                              chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_FAILED, id, NULL);
+    chroprof__finish(p, CHROPROF_FAILED, id);
 }
 
 CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id)
 {
-    if (chroprof__is_on(p))
-        chroprof__take_finish(p, CHROPROF_CANCELLED, id, NULL, chroprof__home(p, id),
-                              chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_CANCELLED, id, NULL);
+    chroprof__finish(p, CHROPROF_CANCELLED, id);
 }
 
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
@@ -13397,19 +13393,6 @@ static void chroprof__set_up_sampler(chroprof *p, chroprof__sampler *s,
 }
 
 #if CHROPROF__THREAD_TIMER
-/* One for each profile: nothing to take hold of. What a lost one left behind ticks for nobody. */
-static void chroprof__end_lost_timers(const chroprof *p)
-{
-    (void)p;
-}
-
-static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_options *o)
-{
-    (void)p;
-    (void)o;
-    return true;
-}
-
 static int chroprof__find_signal(chroprof *p, const chroprof_sampler_options *o)
 {
     if (o->signal)
@@ -13584,14 +13567,18 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
     if (p->sampling && p->sampler_pid == (uint64_t)getpid())
         return CHROPROF_ERR_SAMPLER_RUNNING;
     chroprof_sampler_stop(p);               /* the parent's, in a forked child */
-    chroprof__end_lost_timers(p);
     if (options)
         o = *options;
     chroprof__find_stack(s);
+#if !CHROPROF__THREAD_TIMER                 /* else there is one for each profile */
+    chroprof__end_lost_timers(p);
+#endif
     if (!chroprof__can_tick_here(s, &o))
         return CHROPROF_ERR_SAMPLER_STACK;
+#if !CHROPROF__THREAD_TIMER
     if (!chroprof__hold_timer(p, &o))
         return CHROPROF_ERR_SAMPLER_TIMER;
+#endif
     int number = chroprof__find_signal(p, &o);
     if (number == 0)
         return CHROPROF_ERR_SAMPLER_SIGNAL;
@@ -14878,6 +14865,44 @@ CHROPROF__UNUSED static void chroprof__put_json_code(chroprof__out *o, uint32_t 
     if (code == '"' || code == '\\')
         chroprof__put_byte(o, '\\');
     chroprof__put_code(o, code);
+}
+
+CHROPROF__UNUSED static void chroprof__put_json_text(chroprof__out *o, const char *text)
+{
+    while (*text != 0)
+        chroprof__put_json_code(o, chroprof__next_code(&text));
+}
+
+/* Behind a text. */
+CHROPROF__UNUSED static void chroprof__put_number(chroprof__out *o, const char *text,
+                                                  uint64_t value)
+{
+    chroprof__put_text(o, text);
+    chroprof__put_u64(o, value);
+}
+
+/* A step of now, which ends the interval that is under way. */
+CHROPROF__UNUSED static chroprof_step chroprof__step_now(const chroprof *p,
+                                                         const chroprof_totals *totals)
+{
+    chroprof_frame top;
+    chroprof_step now;
+    memset(&now, 0, sizeof now);
+    now.state = CHROPROF_TICK;
+    now.at_ns = totals->elapsed_ns;
+    now.depth = (uint32_t)chroprof_frames(p, &top, 1);
+    now.path = totals->idle ? (uint32_t)CHROPROF__IDLE
+                            : now.depth > 0 ? top.path : (uint32_t)CHROPROF__LOOP;
+    return now;
+}
+
+CHROPROF__UNUSED static uint64_t chroprof__count_ready(const chroprof *p)
+{
+    uint64_t cursor = 0, ready = 0;
+    chroprof_future row;
+    while (chroprof_next_future(p, &cursor, &row))
+        ready += row.state == CHROPROF_READY;
+    return ready;
 }
 
 #ifndef CHROPROF_NO_TEXT
@@ -16455,8 +16480,7 @@ static void chroprof__json_text(chroprof__json *j, const char *name, const char 
 {
     chroprof__json_key(j, name);
     chroprof__put_byte(j->out, '"');
-    while (*text != 0)
-        chroprof__put_json_code(j->out, chroprof__next_code(&text));
+    chroprof__put_json_text(j->out, text);
     chroprof__put_byte(j->out, '"');
 }
 
@@ -16756,26 +16780,11 @@ static void chroprof__json_step(chroprof__json_packer *k, const chroprof_step *s
     k->at_ns = s->at_ns;
 }
 
-/* What the interval after the last event is billed to so far. */
-static void chroprof__json_now(chroprof__json_packer *k, const chroprof *p)
-{
-    chroprof_totals totals;
-    chroprof_frame top;
-    chroprof_step now;
-    chroprof_read_totals(p, &totals);
-    memset(&now, 0, sizeof now);
-    now.state = CHROPROF_TICK;
-    now.at_ns = totals.elapsed_ns > k->at_ns ? totals.elapsed_ns : k->at_ns;
-    now.depth = (uint32_t)chroprof_frames(p, &top, 1);
-    now.path = totals.idle ? (uint32_t)CHROPROF__IDLE
-                           : now.depth > 0 ? top.path : (uint32_t)CHROPROF__LOOP;
-    chroprof__json_step(k, &now);
-}
-
 static void chroprof__json_steps(chroprof__json *j, size_t count)
 {
     chroprof__json_packer k = { j->out, 0, 0, 0, 0 };
     uint64_t cursor = 0;
+    chroprof_totals totals;
     chroprof_step step;
     size_t older = count > CHROPROF__JSON_STEPS ? count - CHROPROF__JSON_STEPS : 0;
     chroprof__json_key(j, "data");
@@ -16783,20 +16792,13 @@ static void chroprof__json_steps(chroprof__json *j, size_t count)
     for (size_t i = 0; !j->out->failed && chroprof_next_step(j->p, &cursor, &step); i++)
         if (i >= older)
             chroprof__json_step(&k, &step);
+    chroprof_read_totals(j->p, &totals);
+    step = chroprof__step_now(j->p, &totals);
     if (count > 0)
-        chroprof__json_now(&k, j->p);
+        chroprof__json_step(&k, &step);
     if (k.count > 0)
         chroprof__json_base64(&k, k.count + 1);
     chroprof__put_byte(j->out, '"');
-}
-
-static uint64_t chroprof__json_ready(const chroprof *p)
-{
-    uint64_t cursor = 0, ready = 0;
-    chroprof_future f;
-    while (chroprof_next_future(p, &cursor, &f))
-        ready += f.state == CHROPROF_READY;
-    return ready;
 }
 
 static void chroprof__json_timeline(chroprof__json *j, uint64_t end_ns)
@@ -16806,7 +16808,7 @@ static void chroprof__json_timeline(chroprof__json *j, uint64_t end_ns)
     chroprof__json_top(j, "timeline", "{");
     chroprof__json_u64(j, "steps", steps);
     chroprof__json_u64(j, "reaches_back_ns", steps ? chroprof__minus(end_ns, oldest.at_ns) : 0);
-    chroprof__json_u64(j, "ready", chroprof__json_ready(j->p));
+    chroprof__json_u64(j, "ready", chroprof__count_ready(j->p));
     chroprof__json_steps(j, steps);
     chroprof__json_end(j, "}");
 }
@@ -17773,12 +17775,6 @@ static void chroprof__trace_hex(chroprof__out *o, uint64_t value)
     chroprof__put_byte(o, "0123456789abcdef"[value & 15]);
 }
 
-static void chroprof__trace_text(chroprof__out *o, const char *text)
-{
-    while (*text != 0)
-        chroprof__put_json_code(o, chroprof__next_code(&text));
-}
-
 /* Begins an event: ts is in microseconds. */
 static void chroprof__trace_event(chroprof__trace *t, const char *phase, uint32_t process,
                                   uint64_t at_ns)
@@ -17787,10 +17783,8 @@ static void chroprof__trace_event(chroprof__trace *t, const char *phase, uint32_
     chroprof__put_text(o, t->comma ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     t->comma = true;
     chroprof__put_text(o, phase);
-    chroprof__put_text(o, "\",\"pid\":");
-    chroprof__put_u64(o, process);
-    chroprof__put_text(o, ",\"tid\":1,\"ts\":");
-    chroprof__put_u64(o, at_ns / 1000);
+    chroprof__put_number(o, "\",\"pid\":", process);
+    chroprof__put_number(o, ",\"tid\":1,\"ts\":", at_ns / 1000);
     chroprof__put_byte(o, '.');
     for (uint32_t place = 100; place > 0; place /= 10)
         chroprof__put_byte(o, (char)('0' + at_ns / place % 10));
@@ -17815,8 +17809,7 @@ static void chroprof__trace_counter(chroprof__trace *t, const char *name, uint64
     *told = value;
     chroprof__trace_event(t, "C", 1, t->step.at_ns);
     chroprof__put_text(t->out, name);
-    chroprof__put_text(t->out, "\",\"cat\":\"future\",\"args\":{\"count\":");
-    chroprof__put_u64(t->out, value);
+    chroprof__put_number(t->out, "\",\"cat\":\"future\",\"args\":{\"count\":", value);
     chroprof__put_text(t->out, "}}");
 }
 
@@ -17825,15 +17818,14 @@ static void chroprof__trace_process(chroprof__trace *t, uint32_t process, const 
 {
     chroprof__trace_event(t, "M", process, 0);
     chroprof__put_text(t->out, "process_name\",\"args\":{\"name\":\"");
-    chroprof__trace_text(t->out, name);
+    chroprof__put_json_text(t->out, name);
     if (id != 0) {
         chroprof__put_byte(t->out, ' ');
         chroprof__trace_hex(t->out, id);
     }
     chroprof__put_text(t->out, "\"}}");
     chroprof__trace_event(t, "M", process, 0);
-    chroprof__put_text(t->out, "process_sort_index\",\"args\":{\"sort_index\":");
-    chroprof__put_u64(t->out, process);
+    chroprof__put_number(t->out, "process_sort_index\",\"args\":{\"sort_index\":", process);
     chroprof__put_text(t->out, "}}");
 }
 
@@ -17844,7 +17836,7 @@ static void chroprof__trace_span(chroprof__trace *t, const chroprof__trace_futur
                                  const char *phase, uint64_t at_ns, const char *name)
 {
     chroprof__trace_event(t, phase, f->process, at_ns);
-    chroprof__trace_text(t->out, name);
+    chroprof__put_json_text(t->out, name);
     chroprof__put_text(t->out, "\",\"cat\":\"future\",\"id\":\"");
     chroprof__trace_hex(t->out, f->number);
     chroprof__put_byte(t->out, '"');
@@ -17879,9 +17871,8 @@ static void chroprof__trace_name(chroprof__trace *t, chroprof__trace_future *f, 
     chroprof__trace_hex(t->out, f->id);
     if (path != CHROPROF__TRACE_NONE && chroprof_read_path_alone(t->p, path, &row)) {
         chroprof__put_text(t->out, "\",\"file\":\"");
-        chroprof__trace_text(t->out, row.file);
-        chroprof__put_text(t->out, "\",\"line\":\"");
-        chroprof__put_u64(t->out, row.line);
+        chroprof__put_json_text(t->out, row.file);
+        chroprof__put_number(t->out, "\",\"line\":\"", row.line);
     }
     chroprof__put_text(t->out, "\"}}");
     if (f->created && f->state != CHROPROF_PENDING) {
@@ -18068,7 +18059,7 @@ static void chroprof__trace_task(chroprof__trace *t, const char *phase, uint32_t
     if (path == CHROPROF__TRACE_NONE)
         return;
     chroprof__trace_event(t, phase, 1, t->step.at_ns);
-    chroprof__trace_text(t->out, path == CHROPROF__LOOP && !leaf ? "(nested loop)"
+    chroprof__put_json_text(t->out, path == CHROPROF__LOOP && !leaf ? "(nested loop)"
                                                                   : chroprof__trace_word(t, path));
     chroprof__put_text(t->out, "\"}");
 }
@@ -18194,18 +18185,6 @@ static bool chroprof__trace_begin(chroprof__trace *t, const chroprof_totals *tot
     return true;
 }
 
-/* The end of the last interval: of a snapshot of a program that lives it is under way. */
-static void chroprof__trace_now(chroprof__trace *t, const chroprof_totals *totals)
-{
-    chroprof_frame top;
-    memset(&t->next, 0, sizeof t->next);
-    t->next.state = CHROPROF_TICK;
-    t->next.at_ns = totals->elapsed_ns;
-    t->next.depth = (uint32_t)chroprof_frames(t->p, &top, 1);
-    t->next.path = totals->idle ? (uint32_t)CHROPROF__IDLE
-                                : t->next.depth > 0 ? top.path : (uint32_t)CHROPROF__LOOP;
-}
-
 static void chroprof__trace_steps(chroprof__trace *t, const chroprof_totals *totals)
 {
     uint64_t cursor;
@@ -18213,8 +18192,8 @@ static void chroprof__trace_steps(chroprof__trace *t, const chroprof_totals *tot
     while (more) {
         t->number = cursor;
         more = chroprof_next_step(t->p, &cursor, &t->next);
-        if (!more)
-            chroprof__trace_now(t, totals);
+        if (!more)                          /* of a snapshot of a program that lives */
+            t->next = chroprof__step_now(t->p, totals);
         if (t->next.at_ns < t->step.at_ns)  /* a damaged block */
             t->next.at_ns = t->step.at_ns;
         chroprof__trace_step(t);
@@ -18246,16 +18225,13 @@ static void chroprof__trace_count(chroprof__trace *t, const chroprof_totals *tot
 {
     chroprof__out nowhere;
     chroprof__out *out = t->out;
-    uint64_t cursor = 0, live, ready = 0;
-    chroprof_future row;
+    uint64_t live, ready;
     chroprof__out_to(&nowhere, NULL, NULL);
     nowhere.failed = true;
     t->out = &nowhere;
     chroprof__trace_steps(t, totals);
-    while (chroprof_next_future(t->p, &cursor, &row))
-        ready += row.state == CHROPROF_READY;
     live = totals->live - t->live;
-    ready -= t->ready;
+    ready = chroprof__count_ready(t->p) - t->ready;
     memset(t, 0, sizeof *t);
     t->out = out;
     t->live = live >> 63 ? 0 : live;
@@ -18274,16 +18250,14 @@ static void chroprof__trace_stalls(chroprof__trace *t)
         chroprof__trace_event(t, "i", 1, row.start_ns > t->begin_ns ? row.start_ns : t->begin_ns);
         chroprof__put_text(t->out, row.kind == CHROPROF_STALL_PASS ? "stall (pass)"
                                                                    : "stall (turn)");
-        chroprof__put_text(t->out, "\",\"cat\":\"stall\",\"s\":\"p\",\"args\":{\"length_ns\":");
-        chroprof__put_u64(t->out, row.length_ns);
+        chroprof__put_number(t->out, "\",\"cat\":\"stall\",\"s\":\"p\",\"args\":{\"length_ns\":",
+                             row.length_ns);
         for (uint32_t k = 0; k < row.share_count; k++) {
-            chroprof__put_text(t->out, ",\"");
-            chroprof__put_u64(t->out, k + 1u);
+            chroprof__put_number(t->out, ",\"", k + 1u);
             chroprof__put_text(t->out, ". ");
-            chroprof__trace_text(t->out, row.shares[k].site != 0 ? row.shares[k].name
+            chroprof__put_json_text(t->out, row.shares[k].site != 0 ? row.shares[k].name
                                                                  : "(uninstrumented)");
-            chroprof__put_text(t->out, "\":");
-            chroprof__put_u64(t->out, row.shares[k].exec_ns);
+            chroprof__put_number(t->out, "\":", row.shares[k].exec_ns);
         }
         chroprof__put_text(t->out, "}}");
     }
@@ -18300,16 +18274,14 @@ static void chroprof__trace_samples(chroprof__trace *t)
         if (row.at_ns < t->begin_ns)
             continue;
         chroprof__trace_event(t, "i", 1, row.at_ns);
-        chroprof__put_text(t->out, "sample\",\"cat\":\"sample\",\"s\":\"t\",\"sf\":");
-        chroprof__put_u64(t->out, row.stack);
+        chroprof__put_number(t->out, "sample\",\"cat\":\"sample\",\"s\":\"t\",\"sf\":", row.stack);
         chroprof__put_text(t->out, ",\"args\":{\"state\":\"");
         chroprof__put_text(t->out, states[row.state <= CHROPROF_SAMPLE_LOOP ? row.state : 0]);
         chroprof__put_byte(t->out, '"');
         for (uint32_t k = 0; k < 3; k++) {
             chroprof__put_text(t->out, ",\"");
             chroprof__put_text(t->out, names[k]);
-            chroprof__put_text(t->out, "\":");
-            chroprof__put_u64(t->out, values[k]);
+            chroprof__put_number(t->out, "\":", values[k]);
         }
         chroprof__put_text(t->out, "}}");
     }
@@ -18322,15 +18294,13 @@ static void chroprof__trace_stacks(chroprof__trace *t)
     chroprof_stack_row row;
     chroprof__put_text(t->out, "\"0\":{\"name\":\"(no stack)\"}");
     while (!t->out->failed && chroprof_next_stack(t->p, &cursor, &row)) {
-        chroprof__put_text(t->out, ",\n\"");
-        chroprof__put_u64(t->out, row.id);
+        chroprof__put_number(t->out, ",\n\"", row.id);
         chroprof__put_text(t->out, "\":{\"name\":\"");
-        chroprof__trace_text(t->out, row.frame.name);
+        chroprof__put_json_text(t->out, row.frame.name);
         if (row.frame.name[0] == 0)
             chroprof__trace_hex(t->out, row.frame.address);
         if (row.parent != 0) {
-            chroprof__put_text(t->out, "\",\"parent\":\"");
-            chroprof__put_u64(t->out, row.parent);
+            chroprof__put_number(t->out, "\",\"parent\":\"", row.parent);
         }
         chroprof__put_text(t->out, "\"}");
     }
