@@ -350,8 +350,11 @@ JSON, SCHEMA VERSION 2
  numbers are integers of up to 64 bits (ids and ticks need a reader that keeps them), times are
  ns, flags are true or false, no value is ever null. One row a line. Later versions may add keys;
  the number under "chroprof" changes only if a key goes or means something else. In version 1, of
- chroprof 0.1.0, a stall listed its biggest slices instead of shares and rest_ns. Keys, in this
- order:
+ chroprof 0.1.0, a stall listed its biggest slices instead of shares and rest_ns.
+
+ Where a struct is named, the keys are its fields, and >>types says what they mean. Kinds, states
+ and finishes are the names of their constants without the common prefix, in lower case. All keys,
+ in this order:
 
  chroprof        2, the version of this schema
  version         of the header that wrote it, "0.2.0"
@@ -360,87 +363,36 @@ JSON, SCHEMA VERSION 2
  options         {window_ns, stall_ns, max_step_ns}: what was in force; the capacities are in tables
  event_cost_ps   measured cost of one event in picoseconds; 0: not known
  why_off         why no events are taken (chroprof_why_off), "" if they are
- totals          every field of chroprof_totals. The whole loop:
-   elapsed_ns = busy_ns + idle_ns + loop_ns; busy_ns = exec_ns of all sites + untracked_ns
-   delay_ns, blame_ns, idle_blame_ns, loop_blame_ns, untracked_blame_ns
-   events, anomalies, live (futures), stalls (all, kept or not), dropped (over all tables)
-   passes, pass_p50_ns, pass_p99_ns, pass_max_ns, turns, turn_p50_ns, turn_p99_ns, turn_max_ns
-   elapsed_ticks, delay_ticks, blame_ticks (the last two are equal)
-   start_unix_ns (calendar time of profile time 0; 0: not known), tick_error_ppb
-   skew_ns, skew_events (of a snapshot: what went on while it was copied)
-   doubt_ns, doubt_events (of a snapshot: the event in which the program stopped)
-   provisional (the clock is not calibrated yet), enabled, idle, depth (frames on the stack)
-   living (of a snapshot: the program ran, and the figures go up to that moment)
- findings        a list, the most important first; of chroprof_finding:
-   kind (the constant without CHROPROF_FINDING_, in lower case), text (what was found and what to
-   do), site, share_ppm, value_ns, at_ns
- sites           a list, one row a site that was used, by id; every field of chroprof_rank:
-   id, name, file, line
-   exec_ns, children_ns, with_children_ns = exec_ns + children_ns
-   exec_max_ns (largest future), slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns,
-   slice_p999_ns, slice_typical_ns (mean of the shortest three quarters of slices; all five 0
-   unless has_percentiles), slices (stays in running begun),
-   measured (slices that the percentiles rest on)
-   wall_p50_ns, wall_p99_ns, wall_max_ns (latency of futures that finished)
-   cpu_ns, samples (what the sampler met in its slices)
-   wall_ns, waiting_ns = wall_ns - exec_ns - delay_ns, delay_ns, delay_p99_ns, blame_ns
-   calls = completed + failed + cancelled + abandoned + dropped + live; stillborn apart
-   has_percentiles (false: max_histograms was too low for this site)
-   windows (a list: exec_ns in each of the windows below; its sum is exec_ns)
- paths           a list in preorder, each parent right before its subtree; fields of chroprof_path:
-   id (above 2), parent (id of the parent path, 0: a root), site (id of its site), name, file, line
-   exec_ns (of this path alone: the sum over all paths is busy_ns - untracked_ns),
-   with_children_ns (exec_ns of it and of all paths below), exec_max_ns, slice_max_ns, slices,
-   wall_ns, waiting_ns, delay_ns, blame_ns, calls, completed, failed, cancelled, abandoned, live,
-   stillborn, dropped
- stalls          a list, oldest first: the longest and the most recent ones
-   kind ("turn" or "pass"), start_ns (profile time), length_ns, events (after the one that began it)
-   shares (a list, the largest first: site, 0 for what is uninstrumented, 2 for untracked; exec_ns
-   (in all), slices, slice_max_ns; name, file, line), rest_ns (of length_ns: not in shares)
-   samples (a list, most first: stack, weight, cpu_ns), sampled (sum of their weights), cpu_ns,
-   waiting_ns (of the whole stall; both are 0 if the sampler was off when it began)
- slowest         a list by site, the slowest first; of chroprof_slow:
-   id, site, path, name, file, line, finish ("completed", "failed", "cancelled"),
-   of_run (false: it is one of the last minutes),
-   at_ns (profile time of the finish), latency_ns = exec_ns + children_ns (what ran on top of it) +
-   delay_ns + waiting_ns + unseen_ns (the ring did not reach back so far)
-   blames (a list, most first: site and delay_ns; name, file, line)
- windows         a list that covers the whole run, oldest first
-   start_ns, end_ns (profile time), busy_ns, idle_ns, loop_ns, untracked_ns (a part of busy_ns)
- futures         a list of the live futures, then the enter-frames on the stack
-   id (0: an enter-frame), path (2: untracked), state ("pending", "ready", "running", "paused"),
-   since_ns (profile time at which that state began), exec_ns (so far), name, file, line
+ totals          chroprof_totals, but for in_pass
+ findings        a list, the most important first, of chroprof_finding
+ sites           a list, one row a site that was used, by id, of chroprof_rank. windows: a list of
+                 the exec_ns in each of the windows below, whose sum is exec_ns
+ paths           a list in preorder, each parent right before its subtree, of chroprof_path, but for
+                 entered. The sum of exec_ns over all paths is busy_ns - untracked_ns
+ stalls          a list, the oldest first, of chroprof_stall: the longest and the most recent ones.
+                 shares and samples are lists, so they have no counts
+ slowest         a list by site, the slowest first, of chroprof_slow; blames is a list
+ windows         a list that covers the whole run, the oldest first, of chroprof_window
+ futures         a list of the live futures, then the enter-frames on the stack, of chroprof_future
  timeline        the ring: steps (how many it holds), reaches_back_ns (from now to the oldest one),
-   ready (futures that are ready now), data (in base64, some 6 characters a step: the steps, oldest
-   first; of more than 100,000 the newest ones). It is a list of numbers, 7 bits a byte, the low
-   ones first, and the top bit set in all bytes of a number but its last. Of each step: state + 16
-   if it has an id + 32 x depth; ns since the step before (of the first: at_ns); path; if it has an
-   id: what that is more than the id before it (at first 0) times 2, or less times 2, less 1.
-   After the last step comes a tick of now
- tables          a list, one row a table of the block
-   name, option (the field of chroprof_options for it), capacity, used, peak,
-   dropped (how often something did not fit), advice (a capacity that would have been enough so
-   far, of paths and edges by estimate; 0: it was), bytes
- anomalies       a list, one row a kind, zero counts included
-   kind (the constant without CHROPROF_ANOMALY_, in lower case), count, text (what happened),
-   cure (its likely cause, and what to do), places (a list: where it was met first and last, empty
-   if that is not known: at_ns (profile time), id (0: none), path (of what it is about; 0: not
-   known), top (path on top then: above 2, or 0 loop, 1 idle, 2 untracked), name, file, line (of
-   path, else of top))
- sampler         running, mode ("cpu", "wall", "none": it never ran), and of
-   chroprof_sampler_totals period_ns, first_period_ns, budget_ppm, ticks, samples, rows, inside,
-   lost, dropped, cost_ns, draws, misses, interrupted
- modules         a list: id, path, build_id (hexadecimal, "" if not known), base (load bias)
- stacks          a list, the tree of sampled frames, each parent before its children
-   id (above 0), parent (id, 0: a root), kind ("task", "native", "marker"), path (of a task, else
-   0), module (id, -1: not known), address (minus the base of its module), return (a return
-   address: look up address - 1), name (of the site; what the dynamic linker knows; the text of a
-   marker), weight and cpu_ns of the samples that end in this frame; symbolize adds function, file,
-   line, inlined
- samples         a list of rows, oldest first: at_ns, duration_ns, weight, cpu_ns, stack (id; 0: it
-   has no frames), state ("busy", "idle", "loop")
- wall            a list: path (2: those beyond the table), state ("running", "ready", "paused"),
-   weight, duration_ns
+                 ready (futures that are ready now), data (in base64, some 6 characters a step: the
+                 steps, oldest first; of more than 100,000 the newest ones). It is a list of
+                 numbers, 7 bits a byte, the low ones first, and the top bit set in all bytes of a
+                 number but its last. Of each step: state + 16 if it has an id + 32 x depth; ns
+                 since the step before (of the first: at_ns); path; if it has an id: what that is
+                 more than the id before it (at first 0) times 2, or less times 2, less 1. After the
+                 last step comes a tick of now
+ tables          a list, one row a table of the block, of chroprof_table, but for kind
+ anomalies       a list, one row a kind, zero counts included, of chroprof_anomaly. places: a list
+                 of first and last, empty if they are not known
+ sampler         chroprof_sampler_totals; mode is also "none": it never ran
+ modules         a list of chroprof_module; id: its number, from 0 on
+ stacks          a list, each parent before its children, of chroprof_stack_row, and of its frame
+                 kind, path, module (an id; -1: not known), address, return (is_return) and name.
+                 chroprof symbolize adds function, file, line, inlined
+ samples         a list, the oldest first, of chroprof_sample_row
+ wall            a list of chroprof_wall, a row for each state that was met: path, state ("running",
+                 "ready", "paused"), weight, duration_ns
 
 COST PER CALL
 
