@@ -7473,12 +7473,6 @@ static uint64_t chroprof__ended(const chroprof__path *row)
     return row->completed + row->failed + row->cancelled + row->abandoned + row->dropped;
 }
 
-/* All calls; row: as chroprof__path_now has it. */
-static uint64_t chroprof__calls(const chroprof__path *row)
-{
-    return chroprof__ended(row) + row->merged_live;
-}
-
 static void chroprof__read_site_name(const chroprof *p, uint32_t site, const char **name,
                                      const char **file, uint32_t *line)
 {
@@ -7504,7 +7498,7 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
     chroprof__read_site_name(p, row.site, &out->name, &out->file, &out->line);
     out->with_children_ns = out->exec_ns;
     out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
-    out->calls = chroprof__calls(&row);
+    out->calls = chroprof__ended(&row) + row.merged_live;
     out->entered = row.slices - row.stays;
     if (path < p->core->tables[CHROPROF__WALLS].rows) {
         out->samples = chroprof__walls(p->core)[path].samples;
@@ -8243,19 +8237,6 @@ CHROPROF__COLD_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, 
     return count;
 }
 
-static const char *chroprof__mark_text(uint64_t mark)
-{
-    switch (mark) {
-    case CHROPROF__MARK_INSIDE: return "(inside chroprof)";
-    case CHROPROF__MARK_CUT: return "(frames missing)";
-    case CHROPROF__MARK_STACK: return "(unknown stack)";
-    case CHROPROF__MARK_DEEP: return "(deeper frames)";
-    case CHROPROF__MARK_IDLE: return "(idle)";
-    case CHROPROF__MARK_FULL: return "(frames cut: table full)";
-    default: return "(loop)";               /* MARK_LOOP: there is no other in a stack */
-    }
-}
-
 #if CHROPROF__SAMPLES
 /* As dladdr fills it in; weak, for programs that are not linked to it. */
 typedef struct chroprof__symbol {
@@ -8311,6 +8292,10 @@ static void chroprof__read_code(const chroprof *p, const chroprof__node *node,
 
 static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_frame *out)
 {
+    static const char marks[CHROPROF__MARKS][26] = {
+        "", "(inside chroprof)", "(frames missing)", "(unknown stack)", "(deeper frames)", "(idle)",
+        "(loop)", "(frames cut: table full)"
+    };
     const chroprof__node *node = chroprof__nodes(p->core) + k;
     const char *file;
     uint32_t line;
@@ -8324,7 +8309,7 @@ static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_fr
         chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &file, &line);
     } else {
         out->kind = CHROPROF_FRAME_MARKER;
-        out->name = chroprof__mark_text(chroprof__item_value(node->item));
+        out->name = marks[chroprof__item_value(node->item)];
     }
 }
 
@@ -8482,7 +8467,7 @@ static uint64_t chroprof__advice(const chroprof *p, uint32_t kind)
 {
     const chroprof__table *table = &p->core->tables[kind];
     switch (kind) {
-    case CHROPROF_TABLE_FUTURES: return table->capacity + table->dropped;
+    case CHROPROF_TABLE_FUTURES:
     case CHROPROF_TABLE_HISTOGRAMS: return table->capacity + table->dropped;
     case CHROPROF_TABLE_PATHS:
     case CHROPROF_TABLE_EDGES: return chroprof__tree_advice(table);
@@ -8519,27 +8504,19 @@ static void chroprof__read_use(const chroprof *p, chroprof_table *out)
     }
 }
 
-/* Names are looked up by a switch: a table of pointers would be data that the loader has to
- * write. */
-static void chroprof__name_table(uint32_t kind, const char **name, const char **option)
-{
-    *name = *option = "";
-    switch (kind) {
-#define CHROPROF__TABLE_TEXT(id, text, field) \
-    case CHROPROF_TABLE_##id: *name = text; *option = field; break;
-        CHROPROF_TABLES(CHROPROF__TABLE_TEXT)
-#undef CHROPROF__TABLE_TEXT
-    }
-}
-
 CHROPROF__COLD_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity)
 {
+    /* no pointers: those would be data that the loader has to write */
+#define CHROPROF__TABLE_NAMES(id, text, field) { text, field },
+    static const char names[][2][20] = { CHROPROF_TABLES(CHROPROF__TABLE_NAMES) };
+#undef CHROPROF__TABLE_NAMES
     if (!chroprof__can_read(p))
         return 0;
     for (uint32_t k = 0; out && k < CHROPROF_TABLE_COUNT && k < capacity; k++) {
         const chroprof__table *table = &p->core->tables[k];
         out[k].kind = (chroprof_table_kind)k;
-        chroprof__name_table(k, &out[k].name, &out[k].option);
+        out[k].name = names[k][0];
+        out[k].option = names[k][1];
         out[k].capacity = table->capacity;
         out[k].used = table->used;
         out[k].peak = table->peak;
@@ -10099,18 +10076,20 @@ static void chroprof__reset_frames(chroprof *p)
     }
 }
 
+static void chroprof__empty(chroprof__core *c, uint32_t table)
+{
+    memset(chroprof__rows(c, table), 0, (size_t)c->tables[table].bytes);
+    c->tables[table].used = 0;
+}
+
 static void chroprof__reset_tables(const chroprof *p)
 {
     chroprof__core *c = p->core;
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
-    size_t windows = (size_t)c->tables[CHROPROF_TABLE_WINDOWS].bytes;
-    size_t stalls = (size_t)c->tables[CHROPROF_TABLE_STALLS].bytes;
-    memset(chroprof__rows(c, CHROPROF_TABLE_WINDOWS), 0, windows);
-    size_t slow = (size_t)c->tables[CHROPROF_TABLE_SLOW].bytes;
-    memset(chroprof__rows(c, CHROPROF_TABLE_STALLS), 0, stalls);
-    memset(chroprof__rows(c, CHROPROF_TABLE_SLOW), 0, slow);
-    c->tables[CHROPROF_TABLE_STALLS].used = c->tables[CHROPROF_TABLE_SLOW].used = 0;
+    chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
+    chroprof__empty(c, CHROPROF_TABLE_STALLS);
+    chroprof__empty(c, CHROPROF_TABLE_SLOW);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SITES].rows; k++) {
         chroprof__sites(c)[k].slow = 0;
         chroprof__sites(c)[k].slow_bar = 0;
@@ -10128,10 +10107,9 @@ static void chroprof__reset_samples(chroprof__core *c)
     chroprof__sampler *s = chroprof__sampler_of(c);
     if (!s)
         return;
-    memset(chroprof__nodes(c), 0, (size_t)c->tables[CHROPROF_TABLE_STACKS].bytes);
-    memset(chroprof__sample_rows(c), 0, (size_t)c->tables[CHROPROF_TABLE_SAMPLES].bytes);
-    memset(chroprof__walls(c), 0, (size_t)c->tables[CHROPROF__WALLS].bytes);
-    c->tables[CHROPROF_TABLE_STACKS].used = c->tables[CHROPROF_TABLE_SAMPLES].used = 0;
+    chroprof__empty(c, CHROPROF_TABLE_STACKS);
+    chroprof__empty(c, CHROPROF_TABLE_SAMPLES);
+    chroprof__empty(c, CHROPROF__WALLS);
     s->samples = s->inside = s->dropped = s->dropped_cpu_ns = s->head = s->latest = 0;
     s->draws = s->misses = 0;
     s->idle_from = s->wait_start = s->interrupted = 0;
@@ -10790,11 +10768,6 @@ static bool chroprof__mend(chroprof *p, const chroprof__copy *s)
 
 /* ---- the finished copy */
 
-static bool chroprof__is_entry(const chroprof__entry *e)
-{
-    return e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_LOOP;
-}
-
 /* Ticks since the last event: what the next one would take in. It never comes if the program hangs,
  * and then these show where. The tables have been looked at, but what events alone use. */
 static void chroprof__drain_copy(chroprof *p)
@@ -10811,7 +10784,7 @@ static void chroprof__drain_copy(chroprof *p)
     s->running = 0;                         /* modules: of that program, not of this one */
     for (; s->taken != s->put; s->taken++) {
         chroprof__entry *e = chroprof__ring(c, s, s->taken);
-        if (chroprof__is_entry(e))
+        if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_LOOP)
             chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
     }
     s->running = running;
@@ -11263,8 +11236,7 @@ static void chroprof__narrow_windows(chroprof__since *s)
             break;
     if (narrow == c->window_ticks || chroprof__ring_reach(c).first != s->from->core->seq >> 1)
         return;
-    memset(chroprof__rows(c, CHROPROF_TABLE_WINDOWS), 0,
-           (size_t)c->tables[CHROPROF_TABLE_WINDOWS].bytes);
+    chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
     c->window_ticks = narrow;
     c->window_phase = s->begin % narrow;
     c->window = (uint32_t)((c->last + c->window_phase) / narrow);
@@ -12454,16 +12426,9 @@ CHROPROF__COLD_API chroprof_result chroprof_map(chroprof *p, const char *path, s
     return chroprof__keep_result(p, chroprof__map_file(p, path, size, options));
 }
 
-/* A daemon's parent may still be about to end: its child waits for it, but not for ever. */
-static void chroprof__wait_for_owner(const char *path)
-{
-    const struct timespec pause = { 0, 1000000 };
-    for (int tries = 0; tries < 1000 && chroprof_file_owner(path) == CHROPROF_ERR_OWNED; tries++)
-        nanosleep(&pause, NULL);
-}
-
 CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *path)
 {
+    const struct timespec pause = { 0, 1000000 };
     chroprof_options o;
     char name[CHROPROF__NAME_BYTES];
     if (!chroprof__is_set(p) || !p->mapped)
@@ -12482,8 +12447,9 @@ CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *
     chroprof__drop_hold(p->hold, p->core->pid);
     chroprof__unmap_block(p->mapped, size);
     memset(p, 0, sizeof(*p));
-    if (path) {
-        chroprof__wait_for_owner(path);
+    if (path) {                             /* a daemon's parent may still be about to end */
+        for (int k = 0; k < 1000 && chroprof_file_owner(path) == CHROPROF_ERR_OWNED; k++)
+            nanosleep(&pause, NULL);
         return chroprof_map(p, path, size, &o);
     }
     void *block = chroprof__new_mapping(-1, size);
