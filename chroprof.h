@@ -17,8 +17,8 @@
    To find a section, search for >>name: >>version >>config >>types >>api >>macros >>loops, then
    the implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows
    >>clock >>samples >>event >>stalls >>stack >>events >>ways >>figures >>reading >>validate
-   >>public >>snapshot >>difference >>merge >>map >>sampler >>words >>findings >>output, one section
-   per format.
+   >>public >>snapshot >>difference >>merge >>now >>map >>sampler >>words >>findings >>output, one
+   section per format.
 
 QUICK START
 
@@ -7132,10 +7132,10 @@ typedef struct chroprof__figure {
 } chroprof__figure;
 
 #define CHROPROF__OF(type, field) (uint16_t)offsetof(type, field)
-#define CHROPROF__FIGURE(name, field, unit, kind, metric, help)                                    \
+#define CHROPROF__PATH_FIGURE(name, field, unit, kind, metric, help)                               \
     { #name, metric, help, CHROPROF__OF(chroprof__path, field), CHROPROF__OF(chroprof_path, name), \
       CHROPROF__OF(chroprof_rank, name), CHROPROF__##unit, CHROPROF__##kind }
-#define CHROPROF__WORKED_OUT(name, metric, help)                                                   \
+#define CHROPROF__PATH_READ(name, metric, help)                                                    \
     { #name, metric, help, CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_path, name),                 \
       CHROPROF__OF(chroprof_rank, name), CHROPROF__COUNT, CHROPROF__SUM }
 #define CHROPROF__RANK_ONLY(name)                                                                  \
@@ -7147,128 +7147,129 @@ typedef struct chroprof__figure {
 
 /* Of a path, as chroprof__path_now has its row; added up over its paths, of a site. */
 static const chroprof__figure chroprof__path_figures[] = {
-    CHROPROF__FIGURE(exec_ns, exec, TICKS, SUM, "exec_seconds_total",
+    CHROPROF__PATH_FIGURE(exec_ns, exec, TICKS, SUM, "exec_seconds_total",
                      "Time that futures of a site occupied the event loop."),
     CHROPROF__RANK_ONLY(children_ns),
-    CHROPROF__WORKED_OUT(with_children_ns, "with_children_seconds_total",
+    CHROPROF__PATH_READ(with_children_ns, "with_children_seconds_total",
                          "The same with everything below them in the tree of creations."),
-    CHROPROF__FIGURE(exec_max_ns, exec_max, TICKS, MAX, "", ""),
-    CHROPROF__FIGURE(slice_max_ns, slice_max, TICKS, MAX, "", ""),
+    CHROPROF__PATH_FIGURE(exec_max_ns, exec_max, TICKS, MAX, "", ""),
+    CHROPROF__PATH_FIGURE(slice_max_ns, slice_max, TICKS, MAX, "", ""),
     CHROPROF__RANK_ONLY(slice_p50_ns), CHROPROF__RANK_ONLY(slice_p90_ns),
     CHROPROF__RANK_ONLY(slice_p99_ns), CHROPROF__RANK_ONLY(slice_p999_ns),
     CHROPROF__RANK_ONLY(slice_typical_ns),
     CHROPROF__RANK_ONLY(measured), CHROPROF__RANK_ONLY(wall_p50_ns),
     CHROPROF__RANK_ONLY(wall_p99_ns), CHROPROF__RANK_ONLY(wall_max_ns),
-    CHROPROF__FIGURE(slices, slices, COUNT, SUM, "", ""),
+    CHROPROF__PATH_FIGURE(slices, slices, COUNT, SUM, "", ""),
     CHROPROF__UNSEEN(chroprof__path, stays, COUNT, SUM),
-    CHROPROF__FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",
+    CHROPROF__PATH_FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",
                      "Time from creation to finish of futures, or to now while they live."),
-    CHROPROF__WORKED_OUT(waiting_ns, "", ""),
-    CHROPROF__FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",
+    CHROPROF__PATH_READ(waiting_ns, "", ""),
+    CHROPROF__PATH_FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",
                      "Time that futures were ready and did not run."),
     CHROPROF__UNSEEN(chroprof__path, delay_max, TICKS, MAX),
     CHROPROF__RANK_ONLY(delay_p99_ns),
-    CHROPROF__FIGURE(blame_ns, blame, TICKS, SUM, "blame_seconds_total",
+    CHROPROF__PATH_FIGURE(blame_ns, blame, TICKS, SUM, "blame_seconds_total",
                      "Delay of all ready futures while this site occupied the loop."),
-    CHROPROF__WORKED_OUT(calls, "", ""),
-    CHROPROF__FIGURE(completed, completed, COUNT, SUM, "calls_total",
+    CHROPROF__PATH_READ(calls, "", ""),
+    CHROPROF__PATH_FIGURE(completed, completed, COUNT, SUM, "calls_total",
                      "Futures that ended, by result."),
-    CHROPROF__FIGURE(failed, failed, COUNT, SUM, "calls_total", ""),
-    CHROPROF__FIGURE(cancelled, cancelled, COUNT, SUM, "calls_total", ""),
-    CHROPROF__FIGURE(abandoned, abandoned, COUNT, SUM, "calls_total", ""),
-    CHROPROF__FIGURE(dropped, dropped, COUNT, SUM, "calls_total", ""),
-    CHROPROF__FIGURE(live, merged_live, COUNT, PRESENT, "live_futures",
+    CHROPROF__PATH_FIGURE(failed, failed, COUNT, SUM, "calls_total", ""),
+    CHROPROF__PATH_FIGURE(cancelled, cancelled, COUNT, SUM, "calls_total", ""),
+    CHROPROF__PATH_FIGURE(abandoned, abandoned, COUNT, SUM, "calls_total", ""),
+    CHROPROF__PATH_FIGURE(dropped, dropped, COUNT, SUM, "calls_total", ""),
+    CHROPROF__PATH_FIGURE(live, merged_live, COUNT, PRESENT, "live_futures",
                      "Futures that were created and have not ended."),
-    CHROPROF__FIGURE(stillborn, stillborn, COUNT, SUM, "stillborn_total",
+    CHROPROF__PATH_FIGURE(stillborn, stillborn, COUNT, SUM, "stillborn_total",
                      "Futures that were created already finished."),
-    CHROPROF__WORKED_OUT(cpu_ns, "sampled_cpu_seconds_total",
+    CHROPROF__PATH_READ(cpu_ns, "sampled_cpu_seconds_total",
                          "CPU time that the sampler met in slices of a site."),
-    CHROPROF__WORKED_OUT(samples, "samples_total", "Samples in slices of a site.")
+    CHROPROF__PATH_READ(samples, "samples_total", "Samples in slices of a site.")
 };
 
-#undef CHROPROF__FIGURE
-#undef CHROPROF__WORKED_OUT
+#undef CHROPROF__PATH_FIGURE
+#undef CHROPROF__PATH_READ
 #undef CHROPROF__RANK_ONLY
-#define CHROPROF__FIGURE(name, field, unit, kind, metric, help)                                    \
+#define CHROPROF__LOOP_FIGURE(name, field, unit, kind, metric, help)                               \
     { #name, metric, help, CHROPROF__OF(chroprof__core, field),                                    \
       CHROPROF__OF(chroprof_totals, name), CHROPROF__NOT_THERE, CHROPROF__##unit,                  \
       CHROPROF__##kind }
-#define CHROPROF__WORKED_OUT(name, metric, help)                                                   \
+#define CHROPROF__LOOP_READ(name, metric, help)                                                    \
     { #name, metric, help, CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_totals, name),               \
       CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__OWN }
 
 /* Of the loop, in the core. */
 static const chroprof__figure chroprof__loop_figures[] = {
-    CHROPROF__WORKED_OUT(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle and loop."),
-    CHROPROF__WORKED_OUT(busy_ns, "busy_seconds_total", "Time of futures, untracked included."),
-    CHROPROF__WORKED_OUT(idle_ns, "idle_seconds_total", "Time blocked in the operating system."),
-    CHROPROF__WORKED_OUT(loop_ns, "loop_seconds_total", "Time neither of futures nor idle."),
-    CHROPROF__WORKED_OUT(untracked_ns, "untracked_seconds_total",
+    CHROPROF__LOOP_READ(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle and loop."),
+    CHROPROF__LOOP_READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included."),
+    CHROPROF__LOOP_READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system."),
+    CHROPROF__LOOP_READ(loop_ns, "loop_seconds_total", "Time neither of futures nor idle."),
+    CHROPROF__LOOP_READ(untracked_ns, "untracked_seconds_total",
                          "Time of futures that are not known, part of busy."),
-    CHROPROF__WORKED_OUT(delay_ns, "", ""), CHROPROF__WORKED_OUT(blame_ns, "", ""),
-    CHROPROF__WORKED_OUT(events, "events_total", "Events taken."),
+    CHROPROF__LOOP_READ(delay_ns, "", ""), CHROPROF__LOOP_READ(blame_ns, "", ""),
+    CHROPROF__LOOP_READ(events, "events_total", "Events taken."),
     CHROPROF__UNSEEN(chroprof__core, merged_events, COUNT, SUM),
-    CHROPROF__WORKED_OUT(anomalies, "", ""), CHROPROF__WORKED_OUT(live, "", ""),
-    CHROPROF__FIGURE(passes, passes, COUNT, SUM, "passes_total",
+    CHROPROF__LOOP_READ(anomalies, "", ""), CHROPROF__LOOP_READ(live, "", ""),
+    CHROPROF__LOOP_FIGURE(passes, passes, COUNT, SUM, "passes_total",
                      "Passes of the loop, from one idle to the next."),
-    CHROPROF__WORKED_OUT(pass_p50_ns, "", ""), CHROPROF__WORKED_OUT(pass_p99_ns, "", ""),
-    CHROPROF__FIGURE(pass_max_ns, pass_max, TICKS, MAX, "", ""),
-    CHROPROF__FIGURE(turns, turns, COUNT, SUM, "turns_total",
+    CHROPROF__LOOP_READ(pass_p50_ns, "", ""), CHROPROF__LOOP_READ(pass_p99_ns, "", ""),
+    CHROPROF__LOOP_FIGURE(pass_max_ns, pass_max, TICKS, MAX, "", ""),
+    CHROPROF__LOOP_FIGURE(turns, turns, COUNT, SUM, "turns_total",
                      "Outermost stays on the running stack."),
-    CHROPROF__WORKED_OUT(turn_p50_ns, "", ""), CHROPROF__WORKED_OUT(turn_p99_ns, "", ""),
-    CHROPROF__FIGURE(turn_max_ns, turn_max, TICKS, MAX, "", ""),
-    CHROPROF__FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",
+    CHROPROF__LOOP_READ(turn_p50_ns, "", ""), CHROPROF__LOOP_READ(turn_p99_ns, "", ""),
+    CHROPROF__LOOP_FIGURE(turn_max_ns, turn_max, TICKS, MAX, "", ""),
+    CHROPROF__LOOP_FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",
                      "Turns and passes that were too long."),
-    CHROPROF__WORKED_OUT(idle_blame_ns, "idle_blame_seconds_total",
+    CHROPROF__LOOP_READ(idle_blame_ns, "idle_blame_seconds_total",
                          "Delay of ready futures while idle."),
-    CHROPROF__WORKED_OUT(loop_blame_ns, "loop_blame_seconds_total",
+    CHROPROF__LOOP_READ(loop_blame_ns, "loop_blame_seconds_total",
                          "Delay of ready futures in time of the loop's own."),
-    CHROPROF__WORKED_OUT(untracked_blame_ns, "untracked_blame_seconds_total",
+    CHROPROF__LOOP_READ(untracked_blame_ns, "untracked_blame_seconds_total",
                          "Delay of ready futures in untracked time."),
-    CHROPROF__WORKED_OUT(dropped, "", ""),
-    CHROPROF__FIGURE(elapsed_ticks, last, COUNT, OWN, "", ""),
-    CHROPROF__WORKED_OUT(delay_ticks, "", ""), CHROPROF__WORKED_OUT(blame_ticks, "", ""),
-    CHROPROF__FIGURE(start_unix_ns, start_unix_ns, COUNT, OWN, "", ""),
-    CHROPROF__FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", ""),
-    CHROPROF__FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", ""),
-    CHROPROF__FIGURE(skew_events, skew_events, COUNT, PRESENT, "", ""),
-    CHROPROF__FIGURE(doubt_ns, doubt_ticks, TICKS, PRESENT, "", ""),
-    CHROPROF__FIGURE(doubt_events, doubt_events, COUNT, PRESENT, "", "")
+    CHROPROF__LOOP_READ(dropped, "", ""),
+    CHROPROF__LOOP_FIGURE(elapsed_ticks, last, COUNT, OWN, "", ""),
+    CHROPROF__LOOP_READ(delay_ticks, "", ""), CHROPROF__LOOP_READ(blame_ticks, "", ""),
+    CHROPROF__LOOP_FIGURE(start_unix_ns, start_unix_ns, COUNT, OWN, "", ""),
+    CHROPROF__LOOP_FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", ""),
+    CHROPROF__LOOP_FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", ""),
+    CHROPROF__LOOP_FIGURE(skew_events, skew_events, COUNT, PRESENT, "", ""),
+    CHROPROF__LOOP_FIGURE(doubt_ns, doubt_ticks, TICKS, PRESENT, "", ""),
+    CHROPROF__LOOP_FIGURE(doubt_events, doubt_events, COUNT, PRESENT, "", "")
 };
 
-#undef CHROPROF__FIGURE
-#undef CHROPROF__WORKED_OUT
-#define CHROPROF__FIGURE(name, kind)                                                               \
+#undef CHROPROF__LOOP_FIGURE
+#undef CHROPROF__LOOP_READ
+#define CHROPROF__TICK_FIGURE(name, kind)                                                          \
     { #name, "", "", CHROPROF__OF(chroprof__sampler, name),                                        \
       CHROPROF__OF(chroprof_sampler_totals, name), CHROPROF__NOT_THERE, CHROPROF__COUNT,           \
       CHROPROF__##kind }
 
 static const chroprof__figure chroprof__sampler_figures[] = {
-    CHROPROF__FIGURE(period_ns, OWN), CHROPROF__FIGURE(first_period_ns, OWN),
-    CHROPROF__FIGURE(budget_ppm, OWN), CHROPROF__FIGURE(ticks, SUM),
-    CHROPROF__FIGURE(samples, SUM),
+    CHROPROF__TICK_FIGURE(period_ns, OWN), CHROPROF__TICK_FIGURE(first_period_ns, OWN),
+    CHROPROF__TICK_FIGURE(budget_ppm, OWN), CHROPROF__TICK_FIGURE(ticks, SUM),
+    CHROPROF__TICK_FIGURE(samples, SUM),
     { "rows", "", "", CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_sampler_totals, rows),
       CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__OWN },
-    CHROPROF__FIGURE(inside, SUM), CHROPROF__FIGURE(lost, SUM), CHROPROF__FIGURE(dropped, OWN),
-    CHROPROF__FIGURE(cost_ns, SUM), CHROPROF__FIGURE(draws, SUM), CHROPROF__FIGURE(misses, SUM),
-    CHROPROF__FIGURE(interrupted, SUM)
+    CHROPROF__TICK_FIGURE(inside, SUM), CHROPROF__TICK_FIGURE(lost, SUM),
+    CHROPROF__TICK_FIGURE(dropped, OWN), CHROPROF__TICK_FIGURE(cost_ns, SUM),
+    CHROPROF__TICK_FIGURE(draws, SUM), CHROPROF__TICK_FIGURE(misses, SUM),
+    CHROPROF__TICK_FIGURE(interrupted, SUM)
 };
 
-#undef CHROPROF__FIGURE
-#define CHROPROF__FIGURE(name, field, unit)                                                        \
+#undef CHROPROF__TICK_FIGURE
+#define CHROPROF__DRAWN(name, field, unit)                                                         \
     { #name, "", "", CHROPROF__OF(chroprof__wall, field), CHROPROF__OF(chroprof_wall, name),       \
       CHROPROF__NOT_THERE, CHROPROF__##unit, CHROPROF__SUM }
 
 /* Of what the sampler met of a path. */
 static const chroprof__figure chroprof__wall_figures[] = {
-    CHROPROF__FIGURE(running, weight[0], COUNT), CHROPROF__FIGURE(running_ns, ticks[0], TICKS),
-    CHROPROF__FIGURE(ready, weight[1], COUNT), CHROPROF__FIGURE(ready_ns, ticks[1], TICKS),
-    CHROPROF__FIGURE(paused, weight[2], COUNT), CHROPROF__FIGURE(paused_ns, ticks[2], TICKS),
+    CHROPROF__DRAWN(running, weight[0], COUNT), CHROPROF__DRAWN(running_ns, ticks[0], TICKS),
+    CHROPROF__DRAWN(ready, weight[1], COUNT), CHROPROF__DRAWN(ready_ns, ticks[1], TICKS),
+    CHROPROF__DRAWN(paused, weight[2], COUNT), CHROPROF__DRAWN(paused_ns, ticks[2], TICKS),
     CHROPROF__UNSEEN(chroprof__wall, samples, COUNT, SUM),
     CHROPROF__UNSEEN(chroprof__wall, cpu_ns, COUNT, SUM)
 };
 
-#undef CHROPROF__FIGURE
+#undef CHROPROF__DRAWN
 #undef CHROPROF__UNSEEN
 
 /* A list and how long it is. */
@@ -9664,26 +9665,20 @@ static void chroprof__note_cpu(const chroprof *p)
 
 CHROPROF__NOINLINE void chroprof__follow_idle(chroprof *p);
 
-/* The record of the function that called this one. Not later: the place of this one's own record is
- * free as soon as it has jumped elsewhere. */
-#define CHROPROF__CALLER() (*(const volatile uintptr_t *)__builtin_frame_address(0))
-#if defined(__clang__)
-#if __has_feature(memory_sanitizer)         /* takes what a call has pushed for not written */
-#undef CHROPROF__CALLER
-#define CHROPROF__CALLER() chroprof__stack_word((uintptr_t)__builtin_frame_address(0))
-#endif
-#endif
 #endif
 
-/* What comes after an event while the sampler runs. */
+/* What comes after an event while the sampler runs. First the record of the function that called
+ * this one is read: the place of this one's own is free as soon as it has jumped elsewhere. It is
+ * read as a word of the stack: MSan takes what a call has pushed for not written. */
 #if CHROPROF__SAMPLES
-#define CHROPROF__FOLLOW(p)                               \
-    do {                                                  \
-        if ((p)->sampling) {                              \
-            chroprof__note_caller(p, CHROPROF__CALLER()); \
-            chroprof__note_cpu(p);                        \
-            chroprof__follow_idle(p);                     \
-        }                                                 \
+#define CHROPROF__FOLLOW(p)                                                                      \
+    do {                                                                                         \
+        if ((p)->sampling) {                                                                     \
+            const void *chroprof__own = __builtin_frame_address(0);                              \
+            chroprof__note_caller(p, chroprof__stack_word((uintptr_t)chroprof__own));            \
+            chroprof__note_cpu(p);                                                               \
+            chroprof__follow_idle(p);                                                            \
+        }                                                                                        \
     } while (0)
 #else
 #define CHROPROF__FOLLOW(p) ((void)0)
@@ -11979,7 +11974,8 @@ CHROPROF__COLD_END
 
 CHROPROF__COLD_BEGIN
 
-/* >>output: what the formats share. */
+/* >>now: brings a profile up to now, and tells what an event costs. Owns nothing. Relies on the
+ * events and the clock; called by >>map and by >>output. */
 
 /* Ticks a live profile, so that a dump shows it as of now. False: there is none. */
 CHROPROF__UNUSED static bool chroprof__tick_live(chroprof *p)
@@ -14764,9 +14760,9 @@ CHROPROF__UNUSED static void chroprof__put_lower(chroprof__out *o, const char *u
 
 CHROPROF__UNUSED static void chroprof__put_anomaly(chroprof__out *o, chroprof_anomaly_kind kind)
 {
-#define CHROPROF__KIND(name, text, cure) #name,
-    static const char kinds[][32] = { CHROPROF_ANOMALIES(CHROPROF__KIND) };
-#undef CHROPROF__KIND
+#define CHROPROF__ANOMALY_WORD(name, text, cure) #name,
+    static const char kinds[][32] = { CHROPROF_ANOMALIES(CHROPROF__ANOMALY_WORD) };
+#undef CHROPROF__ANOMALY_WORD
     chroprof__put_lower(o, kinds[kind]);
 }
 
@@ -16515,9 +16511,9 @@ static void chroprof__json_findings(chroprof__json *j)
 {
     chroprof__json_top(j, "findings", "[");
 #ifndef CHROPROF_NO_FINDINGS
-#define CHROPROF__KIND(name) #name,
-    static const char kinds[][16] = { CHROPROF_FINDINGS(CHROPROF__KIND) };
-#undef CHROPROF__KIND
+#define CHROPROF__FINDING_WORD(name) #name,
+    static const char kinds[][16] = { CHROPROF_FINDINGS(CHROPROF__FINDING_WORD) };
+#undef CHROPROF__FINDING_WORD
     chroprof_finding rows[CHROPROF_FINDING_COUNT];
     size_t count = chroprof_findings(j->p, rows, CHROPROF_FINDING_COUNT);
     for (const chroprof_finding *f = rows; f < rows + count; f++) {

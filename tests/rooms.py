@@ -29,8 +29,7 @@ EXCEPTIONS = {
     ('up', 'map -> sampler: chroprof_sampler_stop'): 'map moves below the sampler',
     ('early', 'chroprof__call_on_stall'): 'as above',
     ('early', 'chroprof__follow_idle'): 'as above',
-    ('writer', 'output -> *'): 'bringing a profile up to now becomes a room above, that dump calls',
-    ('twice', '*'): 'a name each: the room output, FIGURE, WORKED_OUT, CALLER, KIND',
+    ('writer', '* -> now: *'): 'a tick and the cost of an event become public reads',
     ('alike', '*'): 'the rows of the block get names of their own',
 }
 
