@@ -2937,12 +2937,7 @@ static uint64_t chroprof__sample_table_rows(uint32_t table,
 
 /* Rows of octaves: one for what is of nobody, all that turns and passes can take, and on average 6
  * each for slices, delays and walls of a site. Their numbers have 16 bits. */
-enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES };
-static uint64_t chroprof__octave_need(uint64_t histograms)
-{
-    uint64_t rows = CHROPROF__FIRST_OCTAVE + 18 * histograms;
-    return histograms == 0 ? 2 : rows < UINT16_MAX ? rows : UINT16_MAX;
-}
+enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVES = 18 };
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
  * room for ids that only have frames, and never fill up, so a probe always ends. */
@@ -2961,7 +2956,10 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
     case CHROPROF_TABLE_STRINGS: return n + CHROPROF__OWN_STRINGS;
     case CHROPROF__SHORTCUTS: return chroprof__power_above(capacity[CHROPROF_TABLE_EDGES] + 1u);
     case CHROPROF__HEADS: return 2 * sites;
-    case CHROPROF__OCTAVE: return chroprof__octave_need(capacity[CHROPROF_TABLE_HISTOGRAMS]);
+    case CHROPROF__OCTAVE:
+        n = capacity[CHROPROF_TABLE_HISTOGRAMS];
+        return n ? chroprof__between(CHROPROF__FIRST_OCTAVE + CHROPROF__SITE_OCTAVES * n, 0,
+                                     UINT16_MAX) : 2;
     case CHROPROF__PLACES: return chroprof__between(capacity[CHROPROF_TABLE_PATHS] / 4 + 1, 1,
                                                     CHROPROF__ANOMALIES);
     case CHROPROF_TABLE_STACKS: return chroprof__sample_table_rows(table, capacity);
@@ -2997,13 +2995,6 @@ static uint64_t chroprof__sum_bytes(const uint32_t capacity[CHROPROF_TABLE_COUNT
     return bytes;
 }
 
-/* What the loop's own histograms take. */
-static uint64_t chroprof__own_histogram_bytes(void)
-{
-    return sizeof(chroprof__histograms) +
-           2 * CHROPROF__OCTAVES * (uint64_t)sizeof(chroprof__octave);
-}
-
 /* What one more row of a table costs; shortcuts come with an edge, up to two. */
 static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
@@ -3012,7 +3003,8 @@ static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHR
     if (table == CHROPROF_TABLE_EDGES)
         return 2 * sizeof(chroprof__edge) + 2 * sizeof(chroprof__shortcut);
     if (table == CHROPROF_TABLE_HISTOGRAMS)
-        return sizeof(chroprof__histograms) + 18 * sizeof(chroprof__octave);
+        return sizeof(chroprof__histograms) +
+               CHROPROF__SITE_OCTAVES * sizeof(chroprof__octave);
     if (table == CHROPROF_TABLE_FUTURES)
         return (3 * sizeof(chroprof__future) + 1) / 2;
     uint32_t more[CHROPROF_TABLE_COUNT];
@@ -3088,7 +3080,8 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
             continue;
         uint64_t more = budget / 1000 * chroprof__rations[k].share;
         if (k == CHROPROF_TABLE_HISTOGRAMS && capacity[k] == 0)
-            more = chroprof__minus(more, chroprof__own_histogram_bytes());
+            more = chroprof__minus(more, sizeof(chroprof__histograms) +     /* the loop's own */
+                                         2 * CHROPROF__OCTAVES * sizeof(chroprof__octave));
         more /= chroprof__unit_bytes(k, capacity);
         uint64_t room = chroprof__minus(chroprof__rations[k].limit, capacity[k]);
         if (open[k])
@@ -4280,15 +4273,6 @@ static uint32_t chroprof__item_module(uint64_t item)
     return chroprof__is_code(item) ? (uint32_t)(item >> CHROPROF__ADDRESS_BITS & 0xFF) : 0;
 }
 
-/* An item of the ring as a node holds it. */
-static uint64_t chroprof__place_item(const chroprof__core *c, uint64_t item)
-{
-    uint64_t address = chroprof__item_address(item);
-    return chroprof__is_code(item)
-        ? chroprof__code_item(chroprof__item_kind(item), address, chroprof__find_module(c, address))
-        : item;
-}
-
 /* ---- stacks */
 
 #define CHROPROF__FULL_ITEM ((uint64_t)CHROPROF__MARK << 56 | CHROPROF__MARK_FULL)
@@ -4592,8 +4576,10 @@ static uint32_t chroprof__intern_stack(const chroprof *p, chroprof__entry *e)
 {
     uint32_t end = e->count < CHROPROF__ITEMS ? e->count : (uint32_t)CHROPROF__ITEMS, first = end;
     while (first > 0 && chroprof__good_item(p, e->items[first - 1])) {
-        first--;
-        e->items[first] = chroprof__place_item(p->core, e->items[first]);
+        uint64_t *item = e->items + --first, address = chroprof__item_address(*item);
+        if (chroprof__is_code(*item))
+            *item = chroprof__code_item(chroprof__item_kind(*item), address,
+                                        chroprof__find_module(p->core, address));
     }
     return chroprof__intern_items(p, e->items + first, end - first);
 }
@@ -4616,19 +4602,14 @@ static chroprof__sample *chroprof__new_row(chroprof__core *c, chroprof__sampler 
     return row;
 }
 
-static chroprof__sample *chroprof__newest_row(const chroprof__core *c, const chroprof__sampler *s)
-{
-    uint64_t before = s->head > 0 ? s->head - 1 : chroprof__sample_capacity(c) - 1;
-    bool any = c->tables[CHROPROF_TABLE_SAMPLES].used > 0;
-    return any ? chroprof__sample_rows(c) + before : NULL;
-}
-
 /* A sample with the stack of the row before it and no CPU time extends that row. */
 static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t t, uint32_t stack,
                               const chroprof__entry *e)
 {
-    chroprof__sample *row = chroprof__newest_row(c, s);
-    if (!row || row->stack != stack || row->state != e->state || e->cpu_ns != 0) {
+    uint64_t before = s->head > 0 ? s->head - 1 : chroprof__sample_capacity(c) - 1;
+    bool any = c->tables[CHROPROF_TABLE_SAMPLES].used > 0;
+    chroprof__sample *row = chroprof__sample_rows(c) + before;
+    if (!any || row->stack != stack || row->state != e->state || e->cpu_ns != 0) {
         row = chroprof__new_row(c, s);
         row->time = t;
         row->stack = stack;
@@ -9431,17 +9412,13 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     return CHROPROF_OK;
 }
 
-/* A handle without a block is zeroed, but for the reason. */
-static bool chroprof__is_blank(const chroprof *p)
-{
-    return !p->way && !p->core && !p->futures && !p->paths && !p->ring && !p->mapped && !p->hold;
-}
-
 CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
 {
     if (!p)
         return "a NULL profile was given: pass the one that chroprof_init started";
-    if (!chroprof__is_set(p) && !chroprof__is_blank(p))
+    /* a handle without a block is zeroed, but for the reason */
+    if (!chroprof__is_set(p) && (p->way || p->core || p->futures || p->paths || p->ring ||
+                                 p->mapped || p->hold))
         return "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
     if (!chroprof__is_set(p))
         return p->refused ? chroprof_result_text(p->refused)
@@ -10048,25 +10025,17 @@ static void chroprof__reset_futures(chroprof *p)
     }
 }
 
-/* The note of a frame stays that of the frame. */
-static void chroprof__keep_note(const chroprof__core *c, uint32_t frame, uint32_t event)
-{
-    chroprof__sampler *s = chroprof__sampler_of(c);
-    const chroprof__frame *frames =
-        (const chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
-    if (s && chroprof__notes(s)[frame].event == frames[frame].event)
-        chroprof__notes(s)[frame].event = event;
-}
-
 static void chroprof__reset_frames(chroprof *p)
 {
     uint32_t capacity = p->core->tables[CHROPROF_TABLE_DEPTH].capacity;
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
     for (uint32_t k = p->core->depth + 1; k <= capacity; k++)
         p->frames[k].kind = 0;
     for (uint32_t k = 1; k <= p->core->depth; k++) {
         chroprof__frame *frame = p->frames + k;
         frame->pushed = frame->start = frame->excluded = frame->carried = 0;
-        chroprof__keep_note(p->core, k, (uint32_t)p->core->seq);
+        if (s && chroprof__notes(s)[k].event == frame->event)       /* its note stays its own */
+            chroprof__notes(s)[k].event = (uint32_t)p->core->seq;
         frame->event = (uint32_t)p->core->seq;
     }
 }
@@ -12641,11 +12610,6 @@ static void chroprof__on_signal(int number, siginfo_t *info, void *context)
 
 /* ---- start and stop */
 
-static bool chroprof__is_ours(const struct sigaction *action)
-{
-    return (action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == chroprof__on_signal;
-}
-
 static bool chroprof__has_no_handler(const struct sigaction *action)
 {
     return (action->sa_flags & SA_SIGINFO) == 0 &&
@@ -12695,7 +12659,7 @@ static void chroprof__return_signal(int number, bool ignored)
     struct sigaction action;
     memset(&action, 0, sizeof(action));
     (void)sigaction(number, NULL, &action);
-    if (!chroprof__is_ours(&action))
+    if ((action.sa_flags & SA_SIGINFO) == 0 || action.sa_sigaction != chroprof__on_signal)
         return;
     memset(&action, 0, sizeof(action));
     sigemptyset(&action.sa_mask);
@@ -18390,13 +18354,6 @@ static bool chroprof__terminal(FILE *out, uint32_t *width)
 #endif
 }
 
-static bool chroprof__wants_color(void)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    return (no_color == NULL || *no_color == 0) && (term == NULL || strcmp(term, "dumb") != 0);
-}
-
 static uint32_t chroprof__env_columns(void)
 {
     const char *text = getenv("COLUMNS");
@@ -18420,8 +18377,10 @@ CHROPROF__COLD_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE 
         errno = EINVAL;
         return -1;
     }
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool plain = (no_color && *no_color) || (term && strcmp(term, "dumb") == 0);
     memset(&look, 0, sizeof look);
-    look.color = chroprof__terminal(out, &look.width) && chroprof__wants_color();
+    look.color = chroprof__terminal(out, &look.width) && !plain;
     if (look.width == 0)
         look.width = chroprof__env_columns();
     chroprof__out_to(&o, chroprof__write_stream, out);
