@@ -1542,9 +1542,9 @@ static inline __attribute__((__always_inline__, __unused__))
 #else
 static inline
 #endif
-chroprof__writes *chroprof__writes_of(chroprof_format chroprof__format)
+chroprof__writes *chroprof__writes_of(chroprof_format chroprof__chosen)
 {
-    switch (chroprof__format) {
+    switch (chroprof__chosen) {
     case CHROPROF_TEXT: return chroprof_as_text;
     case CHROPROF_JSON: return chroprof_as_json;
     case CHROPROF_FOLDED: return chroprof_as_folded;
@@ -2414,7 +2414,7 @@ enum {
     CHROPROF__MODULES,         /* these three, and the stacks, are there if there are samples */
     CHROPROF__WALLS,
     CHROPROF__SAMPLER,
-    CHROPROF__TABLES
+    CHROPROF__ALL_TABLES
 };
 
 typedef struct chroprof__sample {
@@ -2556,7 +2556,7 @@ typedef struct chroprof__places {
     chroprof__met first, last;
 } chroprof__places;
 
-enum { CHROPROF__ANOMALIES = 24 };
+enum { CHROPROF__KINDS = 24 };
 
 /* Clocks that are the same in all programs of a machine. */
 enum {
@@ -2661,9 +2661,9 @@ typedef struct chroprof__core {
     uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
     uint64_t doubt_ticks, doubt_events;    /* of the event that was cut short */
     uint64_t living;           /* the program lived, and time goes to when it was made */
-    uint64_t anomalies[CHROPROF__ANOMALIES];
-    uint8_t placed[CHROPROF__ANOMALIES];   /* 1 + the row of a kind's places; 0: none */
-    chroprof__table tables[CHROPROF__TABLES];
+    uint64_t anomalies[CHROPROF__KINDS];
+    uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     chroprof__tally tally;     /* of the pass, once the ring can't hold all of it */
     uint64_t tallies;
     chroprof__stall due[2];    /* stalls that the event under way ended: a turn, a pass */
@@ -2700,7 +2700,7 @@ CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, turn_bar) == 128);
 CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) % 8 == 0);
 CHROPROF__STATIC_ASSERT(places, sizeof(chroprof__places) == 48);
-CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__ANOMALIES);
+CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__KINDS);
 CHROPROF__STATIC_ASSERT(handle, sizeof(chroprof_site) <= 24);
 
 /* Of a profile that takes events: copies have nothing before their core. */
@@ -2728,8 +2728,8 @@ CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall, CHROPROF_TABLE_STALLS)
 CHROPROF__ROWS_OF(chroprof__slow_groups, chroprof__slow_group, CHROPROF_TABLE_SLOW)
 CHROPROF__ROWS_OF(chroprof__sample_rows, chroprof__sample, CHROPROF_TABLE_SAMPLES)
 CHROPROF__ROWS_OF(chroprof__nodes, chroprof__node, CHROPROF_TABLE_STACKS)
-CHROPROF__ROWS_OF(chroprof__modules, chroprof__module, CHROPROF__MODULES)
-CHROPROF__ROWS_OF(chroprof__walls, chroprof__wall, CHROPROF__WALLS)
+CHROPROF__ROWS_OF(chroprof__module_rows, chroprof__module, CHROPROF__MODULES)
+CHROPROF__ROWS_OF(chroprof__wall_rows, chroprof__wall, CHROPROF__WALLS)
 #undef CHROPROF__ROWS_OF
 
 /* NULL: there are no samples. */
@@ -2847,7 +2847,7 @@ static const chroprof__ration chroprof__rations[CHROPROF_TABLE_COUNT] = {
     { 16, 0, 25, 256, true }                                                    /* SLOW */
 };
 
-static const uint32_t chroprof__row_bytes[CHROPROF__TABLES] = {
+static const uint32_t chroprof__row_bytes[CHROPROF__ALL_TABLES] = {
     sizeof(chroprof__future), sizeof(chroprof__site), sizeof(chroprof__path),
     sizeof(chroprof__edge), sizeof(chroprof__frame), sizeof(chroprof__histograms),
     sizeof(chroprof__sample), 8, sizeof(chroprof__stall), 1,
@@ -2961,7 +2961,7 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
         return n ? chroprof__between(CHROPROF__FIRST_OCTAVE + CHROPROF__SITE_OCTAVES * n, 0,
                                      UINT16_MAX) : 2;
     case CHROPROF__PLACES: return chroprof__between(capacity[CHROPROF_TABLE_PATHS] / 4 + 1, 1,
-                                                    CHROPROF__ANOMALIES);
+                                                    CHROPROF__KINDS);
     case CHROPROF_TABLE_STACKS: return chroprof__sample_table_rows(table, capacity);
     default: return table < CHROPROF_TABLE_COUNT ? n : chroprof__sample_table_rows(table, capacity);
     }
@@ -2970,10 +2970,10 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
 /* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number
  * overflows. */
 static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
-                                 chroprof__table tables[CHROPROF__TABLES])
+                                 chroprof__table tables[CHROPROF__ALL_TABLES])
 {
     uint64_t at = chroprof__aligned(sizeof(chroprof__core));
-    for (uint32_t k = 0; k < CHROPROF__TABLES; k++) {
+    for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
         uint64_t rows = chroprof__table_rows(k, capacity);
         if (rows > UINT32_MAX)
             return UINT64_MAX;
@@ -2990,7 +2990,7 @@ static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
 static uint64_t chroprof__sum_bytes(const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
     uint64_t bytes = 0;
-    for (uint32_t k = 0; k < CHROPROF__TABLES; k++)
+    for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++)
         bytes += chroprof__table_rows(k, capacity) * chroprof__row_bytes[k];
     return bytes;
 }
@@ -3054,7 +3054,7 @@ static uint32_t chroprof__samples_in(const uint32_t capacity[CHROPROF_TABLE_COUN
 static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
                                 const bool open[CHROPROF_TABLE_COUNT], uint64_t size)
 {
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     for (uint32_t part = 16; part > 0; part--) {
         uint32_t more[CHROPROF_TABLE_COUNT];
         for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
@@ -3072,8 +3072,8 @@ static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
 static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
                                  const bool open[CHROPROF_TABLE_COUNT], uint64_t size)
 {
-    chroprof__table tables[CHROPROF__TABLES];
-    uint64_t least = chroprof__layout(capacity, tables) + CHROPROF__TABLES * CHROPROF__ALIGN;
+    chroprof__table tables[CHROPROF__ALL_TABLES];
+    uint64_t least = chroprof__layout(capacity, tables) + CHROPROF__ALL_TABLES * CHROPROF__ALIGN;
     uint64_t budget = size > least ? size - least : 0;
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         if (k == CHROPROF_TABLE_SAMPLES || k == CHROPROF_TABLE_STACKS)
@@ -3101,7 +3101,7 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
  * futures. False: the block is too small. */
 static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_t size)
 {
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     bool open[CHROPROF_TABLE_COUNT];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         open[k] = capacity[k] == 0;
@@ -4182,7 +4182,7 @@ static int chroprof__add_object(chroprof__object *o, size_t size, void *user)
     chroprof__core *c = (chroprof__core *)user;
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__table *table = &c->tables[CHROPROF__MODULES];
-    chroprof__module *rows = chroprof__modules(c), m;
+    chroprof__module *rows = chroprof__module_rows(c), m;
     uint64_t k = 0;
     if (size < sizeof(*o) || !chroprof__read_object(o, &m))
         return 0;
@@ -4239,7 +4239,7 @@ static void chroprof__look_at_modules(chroprof__core *c)
 /* Row + 1 of the module that alone may be at an address; 0: not known. */
 static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
 {
-    const chroprof__module *rows = chroprof__modules(c);
+    const chroprof__module *rows = chroprof__module_rows(c);
     uint64_t possible = chroprof__sampler_of(c)->possible;
     uint32_t found = 0;
     for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
@@ -4722,7 +4722,7 @@ static uint32_t chroprof__drawn_state(const chroprof *p, const chroprof__future 
 static chroprof__wall *chroprof__wall_of(const chroprof__core *c, uint32_t path)
 {
     bool own = path < c->tables[CHROPROF__WALLS].rows;
-    return chroprof__walls(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
+    return chroprof__wall_rows(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
 }
 
 /* So many ticks draw 8 live futures each, of fewer all, as they were in [from, t). They look at the
@@ -7489,8 +7489,8 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
     out->calls = chroprof__ended(&row) + row.merged_live;
     out->entered = row.slices - row.stays;
     if (path < p->core->tables[CHROPROF__WALLS].rows) {
-        out->samples = chroprof__walls(p->core)[path].samples;
-        out->cpu_ns = chroprof__walls(p->core)[path].cpu_ns;
+        out->samples = chroprof__wall_rows(p->core)[path].samples;
+        out->cpu_ns = chroprof__wall_rows(p->core)[path].cpu_ns;
     }
     return true;
 }
@@ -8163,7 +8163,7 @@ CHROPROF__COLD_API size_t chroprof_timeline(const chroprof *p, uint64_t from_ns,
 }
 
 /* Row number k of the samples, from the oldest. */
-static const chroprof__sample *chroprof__sample_row(const chroprof *p, uint64_t k)
+static const chroprof__sample *chroprof__sample_at(const chroprof *p, uint64_t k)
 {
     const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
     uint64_t first = chroprof__sampler_of(p->core)->head + table->capacity - table->used;
@@ -8175,7 +8175,7 @@ CHROPROF__COLD_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor
 {
     if (!chroprof__can_read(p) || *cursor >= p->core->tables[CHROPROF_TABLE_SAMPLES].used)
         return false;
-    const chroprof__sample *row = chroprof__sample_row(p, (*cursor)++);
+    const chroprof__sample *row = chroprof__sample_at(p, (*cursor)++);
     out->at_ns = chroprof__ns(p->core, row->time);
     out->duration_ns = chroprof__ns(p->core, row->time + row->duration) - out->at_ns;
     out->weight = row->weight;
@@ -8249,7 +8249,7 @@ static const char *chroprof__function(const chroprof *p, const chroprof__module 
     if (!chroprof__find_symbol || p->view || p->core->foreign ||
         !chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
         return "";
-    bool same = m && looked >> (m - chroprof__modules(p->core)) & 1 &&
+    bool same = m && looked >> (m - chroprof__module_rows(p->core)) & 1 &&
                 (m->base == 0 || m->base == (uint64_t)(uintptr_t)symbol.base);
     return symbol.name && (!looked || same) ? symbol.name : "";
 #else
@@ -8266,7 +8266,7 @@ static void chroprof__read_code(const chroprof *p, const chroprof__node *node,
 {
     uint64_t address = chroprof__item_address(node->item);
     uint32_t module = chroprof__item_module(node->item);
-    const chroprof__module *m = chroprof__modules(p->core) + (module - 1);
+    const chroprof__module *m = chroprof__module_rows(p->core) + (module - 1);
     out->kind = CHROPROF_FRAME_NATIVE;
     out->is_return = chroprof__item_kind(node->item) == CHROPROF__RETURN;
     out->address = address;
@@ -8332,7 +8332,7 @@ CHROPROF__COLD_API size_t chroprof_modules(const chroprof *p, chroprof_module *o
 {
     size_t count = chroprof__can_read(p) ? (size_t)p->core->tables[CHROPROF__MODULES].used : 0;
     for (size_t k = 0; out && k < count && k < capacity; k++) {
-        const chroprof__module *row = chroprof__modules(p->core) + k;
+        const chroprof__module *row = chroprof__module_rows(p->core) + k;
         out[k].path = row->path;
         out[k].build_id = row->build_id;
         out[k].base = row->base;
@@ -8352,7 +8352,7 @@ CHROPROF__COLD_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, 
 {
     uint32_t end = chroprof__can_read(p) ? chroprof__wall_count(p) : 0;
     while (*cursor < end) {
-        const chroprof__wall *row = chroprof__walls(p->core) + *cursor;
+        const chroprof__wall *row = chroprof__wall_rows(p->core) + *cursor;
         out->path = (uint32_t)(*cursor)++;
         chroprof__read_figures(p->core, CHROPROF__ALL(chroprof__wall_figures), row, out);
         if ((out->running | out->ready | out->paused) != 0)
@@ -8662,7 +8662,7 @@ static const char *chroprof__ask_rows(const chroprof *p, uint64_t first, uint64_
 static bool chroprof__has_layout(const chroprof__core *c)
 {
     uint32_t capacity[CHROPROF_TABLE_COUNT];
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         capacity[k] = c->tables[k].capacity;
         if (capacity[k] == 0 && !chroprof__rations[k].may_be_0)
@@ -8671,7 +8671,7 @@ static bool chroprof__has_layout(const chroprof__core *c)
     if (!chroprof__within_limits(capacity) ||
         chroprof__layout(capacity, tables) != c->block_bytes || c->block_bytes == UINT64_MAX)
         return false;
-    for (uint32_t k = 0; k < CHROPROF__TABLES; k++) {
+    for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
         const chroprof__table *table = &c->tables[k];
         if (table->offset != tables[k].offset || table->bytes != tables[k].bytes ||
             table->rows != tables[k].rows || table->capacity != tables[k].capacity)
@@ -9041,7 +9041,7 @@ static const char *chroprof__ask_node(const chroprof *p, uint32_t k)
 
 static const char *chroprof__ask_module(const chroprof *p, uint32_t k)
 {
-    const chroprof__module *row = chroprof__modules(p->core) + k;
+    const chroprof__module *row = chroprof__module_rows(p->core) + k;
     CHROPROF__MUST(row->build_id[CHROPROF__BUILD_ID - 1] == '\0' &&
                     row->path[CHROPROF__MODULE_PATH - 1] == '\0', "what names a module ends");
     return NULL;
@@ -9077,7 +9077,7 @@ static const char *chroprof__ask_block(const chroprof *p)
     CHROPROF__ASK(chroprof__ask_edges(p));
     CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_STALLS].rows,
                                      chroprof__ask_stall));
-    CHROPROF__ASK(chroprof__ask_rows(p, 0, CHROPROF__ANOMALIES, chroprof__ask_anomaly));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, CHROPROF__KINDS, chroprof__ask_anomaly));
     CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_SLOW].used, chroprof__ask_slow));
     CHROPROF__ASK(chroprof__ask_ring(p));
     return chroprof__ask_samples(p);
@@ -9166,7 +9166,7 @@ static const char *chroprof__ask_weights(const chroprof *p)
     }
     CHROPROF__MUST(weight == s->samples, "the weights of the stacks add up to the samples taken");
     for (uint64_t k = 0; k < c->tables[CHROPROF_TABLE_SAMPLES].used; k++) {
-        const chroprof__sample *row = chroprof__sample_row(p, k);
+        const chroprof__sample *row = chroprof__sample_at(p, k);
         CHROPROF__MUST(row->time >= end && row->weight > 0,
                         "samples stand in the order of time, and weigh something");
         end = row->time + row->duration;
@@ -9272,7 +9272,7 @@ CHROPROF__COLD_API const char *chroprof_result_text(chroprof_result r)
 CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
 {
     uint32_t capacity[CHROPROF_TABLE_COUNT];
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     chroprof_options defaults;
     memset(&defaults, 0, sizeof(defaults));
     chroprof__capacities(options ? options : &defaults, capacity);
@@ -9292,7 +9292,7 @@ CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
 static bool chroprof__resolve(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT],
                               uint64_t size)
 {
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     bool all = true;
     chroprof__capacities(o, capacity);
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
@@ -10662,7 +10662,7 @@ static void chroprof__mend_rows(const chroprof *p, chroprof__sampler *s)
     chroprof__table *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
     uint64_t weight = 0, cpu = 0, good = 0, begin = UINT64_MAX;
     for (; good < table->used; good++) {
-        const chroprof__sample *row = chroprof__sample_row(p, table->used - 1 - good);
+        const chroprof__sample *row = chroprof__sample_at(p, table->used - 1 - good);
         if (row->weight == 0 || row->time + row->duration > begin)
             break;
         begin = row->time;
@@ -11296,8 +11296,8 @@ static void chroprof__weights_since(chroprof__core *c, const chroprof__core *old
     for (uint64_t k = c->tables[CHROPROF_TABLE_STACKS].used + 1; k > 0; k--)
         chroprof__take_node(chroprof__nodes(c) + k - 1, &weight, &cpu_ns);
     for (uint64_t k = 0; k < c->tables[CHROPROF__WALLS].rows; k++)
-        chroprof__subtract_figures(CHROPROF__ALL(chroprof__wall_figures), chroprof__walls(old) + k,
-                                   chroprof__walls(c) + k);
+        chroprof__subtract_figures(CHROPROF__ALL(chroprof__wall_figures),
+                                   chroprof__wall_rows(old) + k, chroprof__wall_rows(c) + k);
 }
 
 /* The newest rows, as many as were taken since; of the row that was extended what came since. */
@@ -11308,7 +11308,7 @@ static void chroprof__rows_since(const chroprof *p, uint64_t begin)
     chroprof__sample *rows = chroprof__sample_rows(c);
     uint64_t used = c->tables[CHROPROF_TABLE_SAMPLES].used, left = s->samples;
     for (uint64_t n = used; n > 0; n--) {
-        chroprof__sample *row = rows + (chroprof__sample_row(p, n - 1) - rows);
+        chroprof__sample *row = rows + (chroprof__sample_at(p, n - 1) - rows);
         uint64_t cut = row->time < begin ? begin - row->time : 0;
         row->cpu_ns = row->weight > left ? 0 : row->cpu_ns;
         row->weight = row->weight < left ? row->weight : left;
@@ -11499,7 +11499,7 @@ static void chroprof__merge_path(chroprof__merging *m, uint32_t path)
     chroprof__merge_figures(p->core, CHROPROF__ALL(chroprof__path_figures), &from, to);
     if (path < chroprof__wall_count(p) && chroprof__sampler_of(m->to->core))
         chroprof__merge_figures(p->core, CHROPROF__ALL(chroprof__wall_figures),
-                                chroprof__walls(p->core) + path,
+                                chroprof__wall_rows(p->core) + path,
                                 chroprof__wall_of(m->to->core, target));
     uint32_t site = chroprof__merge_site(m, from.site);
     if (to->site == site)
@@ -11628,7 +11628,7 @@ static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__mod
 {
     chroprof__core *c = m->to->core;
     chroprof__table *table = &c->tables[CHROPROF__MODULES];
-    chroprof__module *rows = chroprof__modules(c);
+    chroprof__module *rows = chroprof__module_rows(c);
     uint64_t size = theirs->high - theirs->low, low = theirs->low, end = 0;
     for (uint32_t k = 0; k < table->used; k++) {
         const chroprof__module *row = rows + k;
@@ -11653,7 +11653,7 @@ static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__mod
 /* One of their frames as ours. */
 static uint64_t chroprof__merge_item(chroprof__merging *m, uint64_t item)
 {
-    const chroprof__module *theirs = chroprof__modules(m->from->core);
+    const chroprof__module *theirs = chroprof__module_rows(m->from->core);
     uint32_t module = chroprof__item_module(item);
     if (chroprof__item_kind(item) == CHROPROF__TASK) {
         uint32_t path = chroprof__merge_target(m, (uint32_t)chroprof__item_value(item));
@@ -11663,7 +11663,7 @@ static uint64_t chroprof__merge_item(chroprof__merging *m, uint64_t item)
         return item;
     theirs += module - 1;
     module = chroprof__merge_module(m, theirs);
-    uint64_t moved = module ? chroprof__modules(m->to->core)[module - 1].low - theirs->low : 0;
+    uint64_t moved = module ? chroprof__module_rows(m->to->core)[module - 1].low - theirs->low : 0;
     return chroprof__code_item(chroprof__item_kind(item), chroprof__item_address(item) + moved,
                                module);
 }
@@ -11747,7 +11747,7 @@ static void chroprof__merge_samples(chroprof__merging *m)
         own->cpu_ns += theirs[k].cpu_ns;
     }
     for (uint64_t k = 0; k < m->from->core->tables[CHROPROF_TABLE_SAMPLES].used; k++)
-        chroprof__merge_sample(m, chroprof__sample_row(m->from, k));
+        chroprof__merge_sample(m, chroprof__sample_at(m->from, k));
     c->foreign |= m->from->view || m->from->core->foreign;
     chroprof__merge_sampler(m->from->core, to, from);
     chroprof__mend_rows(m->to, to);
@@ -12509,7 +12509,7 @@ static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s)
 }
 
 /* A tick that finds no room on the stack it was delivered on is counted, and that is all. */
-static void chroprof__tick(chroprof__core *c, chroprof__sampler *s, uint64_t periods,
+static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t periods,
                            void *context)
 {
     if (chroprof__is_needless(c, s))
@@ -12547,7 +12547,7 @@ static void chroprof__on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     if (c) {
         uint64_t late = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
-        chroprof__tick(c, chroprof__sampler_of(c), 1 + late, context);
+        chroprof__catch(c, chroprof__sampler_of(c), 1 + late, context);
     }
     errno = error;
 }
@@ -12586,7 +12586,7 @@ static void chroprof__take_process_tick(chroprof__core *c, void *context)
     if (s->mode == CHROPROF_SAMPLER_CPU && chroprof__is_asleep(c))
         chroprof__put_off(s);
     else
-        chroprof__tick(c, s, 1, context);
+        chroprof__catch(c, s, 1, context);
 }
 
 static void chroprof__on_signal(int number, siginfo_t *info, void *context)

@@ -28,7 +28,7 @@ EXCEPTIONS = {
     ('early', 'chroprof__call_on_stall'): 'as above',
     ('early', 'chroprof__follow_idle'): 'as above',
     ('writer', '* -> now: *'): 'a tick and the cost of an event become public reads',
-    ('alike', '*'): 'the rows of the block get names of their own',
+    ('alike', 'chroprof__*'): 'the rows of the block get names of their own',
 }
 
 WRITERS = ('output', 'text', 'json', 'folded', 'picks', 'prometheus', 'pprof', 'trace', 'formats')
