@@ -2998,15 +2998,11 @@ static uint64_t chroprof__sum_bytes(const uint32_t capacity[CHROPROF_TABLE_COUNT
 /* What one more row of a table costs; shortcuts come with an edge, up to two. */
 static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
-    if (table == CHROPROF_TABLE_EVENTS)
-        return sizeof(chroprof__ring_row);
     if (table == CHROPROF_TABLE_EDGES)
         return 2 * sizeof(chroprof__edge) + 2 * sizeof(chroprof__shortcut);
     if (table == CHROPROF_TABLE_HISTOGRAMS)
         return sizeof(chroprof__histograms) +
                CHROPROF__SITE_OCTAVES * sizeof(chroprof__octave);
-    if (table == CHROPROF_TABLE_FUTURES)
-        return (3 * sizeof(chroprof__future) + 1) / 2;
     uint32_t more[CHROPROF_TABLE_COUNT];
     memcpy(more, capacity, sizeof(more));
     more[table] += 4;                       /* places of anomalies come with every fourth path */
