@@ -1406,7 +1406,7 @@ CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chr
 
 /* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows; their
  * sum is the site's exec, each flooring what was not floored before. An unknown id: 0 rows.
- * Cost: (windows / 64 + 1) x (paths of the site + max_windows). */
+ * Cost: paths of the site + max_windows. */
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
 
@@ -7884,32 +7884,6 @@ static uint64_t chroprof__exec_in_windows(const chroprof *p, uint32_t site)
     return ticks;
 }
 
-/* Windows are read in spans of so many, each with one walk over a site's cells and paths. */
-enum { CHROPROF__SPAN = 64 };
-
-typedef struct chroprof__span {
-    uint32_t first;
-    uint64_t before;                /* in all windows before the first */
-    uint64_t ns[CHROPROF__SPAN];    /* ticks while they are gathered */
-} chroprof__span;
-
-/* Gathers ticks; returns the exec that is shown for the site. */
-static uint64_t chroprof__fill_span(const chroprof *p, uint32_t site, chroprof__span *s)
-{
-    chroprof__part part;
-    uint64_t exec_ns = 0;
-    memset(&part, 0, sizeof(part));
-    while (chroprof__next_part(p, site, &part)) {
-        if (part.window < s->first)
-            s->before += part.ticks;
-        else if (part.window - s->first < CHROPROF__SPAN)
-            s->ns[part.window - s->first] += part.ticks;
-        if (part.next > p->core->tables[CHROPROF_TABLE_WINDOWS].capacity)
-            exec_ns += chroprof__ns(p->core, p->paths[part.path].exec);
-    }
-    return exec_ns;
-}
-
 /* Ticks to ns by flooring the running sum, so that nothing is lost from one to the next; and never
  * beyond what all of them have, which was floored in smaller parts. */
 static uint64_t chroprof__running_ns(const chroprof__core *c, uint64_t ticks, uint64_t most)
@@ -7918,18 +7892,28 @@ static uint64_t chroprof__running_ns(const chroprof__core *c, uint64_t ticks, ui
     return ns < most ? ns : most;
 }
 
-/* Exec of a site, or loop, idle, untracked, in the windows from first on; the sum over all windows
- * is the exec that is shown. */
-static void chroprof__read_span(const chroprof *p, uint32_t site, uint32_t first, chroprof__span *s)
+/* Exec of a site, or loop, idle, untracked, in so many windows from first on, gathered in ticks; the
+ * sum over all windows is the exec that is shown. */
+static void chroprof__read_site_windows(const chroprof *p, uint32_t site, uint32_t first,
+                                        uint32_t count, uint64_t *ns)
 {
-    memset(s, 0, sizeof(*s));
-    s->first = first;
-    uint64_t most = chroprof__fill_span(p, site, s);
-    uint64_t ticks = s->before, shown = chroprof__running_ns(p->core, ticks, most);
-    for (uint32_t k = 0; k < CHROPROF__SPAN; k++) {
-        ticks += s->ns[k];
-        s->ns[k] = chroprof__running_ns(p->core, ticks, most) - shown;
-        shown += s->ns[k];
+    chroprof__part part;
+    uint64_t ticks = 0, most = 0;
+    memset(ns, 0, count * sizeof(*ns));
+    memset(&part, 0, sizeof(part));
+    while (chroprof__next_part(p, site, &part)) {
+        if (part.window < first)
+            ticks += part.ticks;
+        else if (part.window - first < count)
+            ns[part.window - first] += part.ticks;
+        if (part.next > p->core->tables[CHROPROF_TABLE_WINDOWS].capacity)
+            most += chroprof__ns(p->core, p->paths[part.path].exec);
+    }
+    uint64_t shown = chroprof__running_ns(p->core, ticks, most);
+    for (uint32_t k = 0; k < count; k++) {
+        ticks += ns[k];
+        ns[k] = chroprof__running_ns(p->core, ticks, most) - shown;
+        shown += ns[k];
     }
 }
 
@@ -7957,26 +7941,22 @@ static void chroprof__add_to_window(chroprof_window *w, uint32_t site, uint64_t 
         w->untracked_ns += ns;
 }
 
-/* At most CHROPROF__SPAN windows from first on. */
+/* Windows are read in spans of so many, each with one walk over all sites. */
+enum { CHROPROF__SPAN = 64 };
+
 static void chroprof__read_windows(const chroprof *p, uint32_t first, uint32_t count,
                                    chroprof_window *out)
 {
-    chroprof__span s;
+    uint64_t ns[CHROPROF__SPAN];
     for (uint32_t k = 0; k < count; k++)
         chroprof__read_borders(p, first + k, out + k);
     for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
         if (site >= CHROPROF__OTHER && !chroprof__site_used(p, site))
             continue;
-        chroprof__read_span(p, site, first, &s);
+        chroprof__read_site_windows(p, site, first, count, ns);
         for (uint32_t k = 0; k < count; k++)
-            chroprof__add_to_window(out + k, site, s.ns[k]);
+            chroprof__add_to_window(out + k, site, ns[k]);
     }
-}
-
-/* How many of count rows lie in the span that begins at first. */
-static uint32_t chroprof__span_count(uint64_t first, uint64_t count)
-{
-    return count - first < CHROPROF__SPAN ? (uint32_t)(count - first) : (uint32_t)CHROPROF__SPAN;
 }
 
 CHROPROF__COLD_API size_t chroprof_windows_from(const chroprof *p, uint32_t first,
@@ -7986,8 +7966,9 @@ CHROPROF__COLD_API size_t chroprof_windows_from(const chroprof *p, uint32_t firs
         return 0;
     uint32_t count = chroprof__window_count(p) - first;
     uint32_t rows = !out ? 0 : capacity < count ? (uint32_t)capacity : count;
-    for (uint32_t k = 0; k < rows; k += CHROPROF__SPAN)
-        chroprof__read_windows(p, first + k, chroprof__span_count(k, rows), out + k);
+    const uint32_t span = CHROPROF__SPAN;
+    for (uint32_t k = 0; k < rows; k += span)
+        chroprof__read_windows(p, first + k, rows - k < span ? rows - k : span, out + k);
     return count;
 }
 
@@ -8003,13 +7984,10 @@ CHROPROF__COLD_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t
     if (!chroprof__can_read(p) || site >= chroprof__site_count(p) ||
         first >= chroprof__window_count(p))
         return 0;
-    chroprof__span s;
     uint32_t count = chroprof__window_count(p) - first;
-    uint32_t rows = !exec_ns ? 0 : capacity < count ? (uint32_t)capacity : count;
-    for (uint32_t k = 0; k < rows; k += CHROPROF__SPAN) {
-        chroprof__read_span(p, site, first + k, &s);
-        memcpy(exec_ns + k, s.ns, chroprof__span_count(k, rows) * sizeof(*exec_ns));
-    }
+    if (exec_ns)
+        chroprof__read_site_windows(p, site, first, capacity < count ? (uint32_t)capacity : count,
+                                    exec_ns);
     return count;
 }
 
