@@ -7715,46 +7715,38 @@ static void chroprof__sift(chroprof_rank *heap, size_t count, size_t k, chroprof
     heap[k] = row;
 }
 
-/* The sites that come first, in a heap. Returns how many sites there are. */
-static size_t chroprof__collect(const chroprof *p, chroprof_rank *out, size_t capacity,
-                                chroprof_order by)
+/* Turns rows in any order into such a heap. */
+static void chroprof__heap(chroprof_rank *rows, size_t count, chroprof_order by)
 {
-    size_t count = 0;
-    for (uint32_t site = CHROPROF__OTHER; site < chroprof__site_count(p); site++) {
-        chroprof_rank rank;
-        if (!chroprof__site_used(p, site))
-            continue;
-        count++;
-        if (capacity == 0)
-            continue;
-        (void)chroprof_read_rank(p, site, &rank);
-        if (count <= capacity)
-            out[count - 1] = rank;
-        if (count == capacity)
-            for (size_t k = capacity / 2; k-- > 0;)
-                chroprof__sift(out, capacity, k, by);
-        if (count > capacity && chroprof__before(&rank, out, by)) {
-            out[0] = rank;
-            chroprof__sift(out, capacity, 0, by);
-        }
-    }
-    return count;
+    for (size_t k = count / 2; k-- > 0;)
+        chroprof__sift(rows, count, k, by);
 }
 
+/* The heap holds those that come first so far; it is one as soon as it is full. */
 CHROPROF__COLD_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t capacity,
                                          chroprof_order by)
 {
-    if (!chroprof__can_read(p))
-        return 0;
-    size_t count = chroprof__collect(p, out, out ? capacity : 0, by);
-    size_t rows = out ? count < capacity ? count : capacity : 0;
-    if (rows < capacity)
-        for (size_t k = rows / 2; k-- > 0;)
-            chroprof__sift(out, rows, k, by);
+    size_t count = 0, rows = 0;
+    uint64_t cursor = 0;
+    chroprof_site_row site;
+    chroprof_rank rank;
+    for (; chroprof_next_site(p, &cursor, &site); count++) {
+        if (!out || capacity == 0)
+            continue;
+        (void)chroprof_read_rank(p, site.id, &rank);
+        if (rows < capacity) {
+            out[rows++] = rank;
+            chroprof__heap(out, rows == capacity ? rows : 0, by);
+        } else if (chroprof__before(&rank, out, by)) {
+            out[0] = rank;
+            chroprof__sift(out, rows, 0, by);
+        }
+    }
+    chroprof__heap(out, rows < capacity ? rows : 0, by);
     for (size_t end = rows; end > 1; end--) {       /* heapsort (Williams 1964) */
-        chroprof_rank last = out[0];
+        rank = out[0];
         out[0] = out[end - 1];
-        out[end - 1] = last;
+        out[end - 1] = rank;
         chroprof__sift(out, end - 1, 0, by);
     }
     return count;
@@ -7892,8 +7884,8 @@ static uint64_t chroprof__running_ns(const chroprof__core *c, uint64_t ticks, ui
     return ns < most ? ns : most;
 }
 
-/* Exec of a site, or loop, idle, untracked, in so many windows from first on, gathered in ticks; the
- * sum over all windows is the exec that is shown. */
+/* Exec of a site, or loop, idle, untracked, in so many windows from first on, gathered in ticks.
+ * The sum over all windows is the exec that is shown. */
 static void chroprof__read_site_windows(const chroprof *p, uint32_t site, uint32_t first,
                                         uint32_t count, uint64_t *ns)
 {
