@@ -2722,6 +2722,7 @@ CHROPROF__INLINE void *chroprof__rows(const chroprof__core *c, uint32_t table)
     }
 CHROPROF__ROWS_OF(chroprof__sites, chroprof__site, CHROPROF_TABLE_SITES)
 CHROPROF__ROWS_OF(chroprof__edges, chroprof__edge, CHROPROF_TABLE_EDGES)
+CHROPROF__ROWS_OF(chroprof__frame_rows, chroprof__frame, CHROPROF_TABLE_DEPTH)
 CHROPROF__ROWS_OF(chroprof__histogram_rows, chroprof__histograms, CHROPROF_TABLE_HISTOGRAMS)
 CHROPROF__ROWS_OF(chroprof__octave_rows, chroprof__octave, CHROPROF__OCTAVE)
 CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall, CHROPROF_TABLE_STALLS)
@@ -2730,6 +2731,7 @@ CHROPROF__ROWS_OF(chroprof__sample_rows, chroprof__sample, CHROPROF_TABLE_SAMPLE
 CHROPROF__ROWS_OF(chroprof__nodes, chroprof__node, CHROPROF_TABLE_STACKS)
 CHROPROF__ROWS_OF(chroprof__module_rows, chroprof__module, CHROPROF__MODULES)
 CHROPROF__ROWS_OF(chroprof__wall_rows, chroprof__wall, CHROPROF__WALLS)
+CHROPROF__ROWS_OF(chroprof__heads, uint32_t, CHROPROF__HEADS)
 #undef CHROPROF__ROWS_OF
 
 /* NULL: there are no samples. */
@@ -2796,7 +2798,7 @@ static void chroprof__attach(chroprof *p, chroprof__core *c)
     p->way = CHROPROF__NO_WAY;
     p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
     p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
-    p->frames = (chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
+    p->frames = chroprof__frame_rows(c);
     p->paths = (chroprof__path *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
     p->ring = (chroprof__ring_row *)chroprof__rows(c, CHROPROF_TABLE_EVENTS);
     p->shortcuts = (chroprof__shortcut *)chroprof__rows(c, CHROPROF__SHORTCUTS);
@@ -3431,13 +3433,18 @@ static uint32_t chroprof__add_string(chroprof__core *c, const char *text, bool *
     return offset;
 }
 
+/* The bucket of the sites with this hash; that of the files stands half the table behind. */
+static uint32_t *chroprof__site_head(const chroprof__core *c, uint64_t hash)
+{
+    return chroprof__heads(c) + chroprof__hash_index(hash, c->tables[CHROPROF__HEADS].rows / 2);
+}
+
 /* The offset of a file name, shared by the sites of one file. */
 static uint32_t chroprof__add_file(chroprof__core *c, chroprof__site *site, const char *file)
 {
     chroprof__site *sites = chroprof__sites(c);
-    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS);
     uint32_t half = c->tables[CHROPROF__HEADS].rows / 2;
-    uint32_t *head = heads + half + chroprof__hash_index(chroprof__hash_text(0, file), half);
+    uint32_t *head = chroprof__site_head(c, chroprof__hash_text(0, file)) + half;
     bool cut = false;
     for (uint32_t k = *head; k; k = sites[k].next_file)
         if (strcmp(chroprof__string(c, sites[k].file), file) == 0)
@@ -3463,8 +3470,7 @@ static void chroprof__new_site(chroprof__core *c, uint32_t k, uint64_t hash, con
                                const char *file, uint32_t line)
 {
     chroprof__site *row = chroprof__sites(c) + k;
-    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS);
-    uint32_t *head = heads + chroprof__hash_index(hash, c->tables[CHROPROF__HEADS].rows / 2);
+    uint32_t *head = chroprof__site_head(c, hash);
     bool cut = false;
     memset(row, 0, sizeof(*row));
     row->hash = hash;
@@ -3504,8 +3510,7 @@ CHROPROF__COLD uint32_t chroprof__intern_site(chroprof__core *c, const char *giv
     chroprof__site *sites = chroprof__sites(c);
     chroprof__table *table = &c->tables[CHROPROF_TABLE_SITES];
     uint64_t hash = chroprof__hash_text(chroprof__hash_text(line, name), file);
-    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS);
-    uint32_t k = heads[chroprof__hash_index(hash, c->tables[CHROPROF__HEADS].rows / 2)];
+    uint32_t k = *chroprof__site_head(c, hash);
     for (; k; k = sites[k].next)
         if (chroprof__same_site(c, sites + k, hash, name, file, line))
             return k;
@@ -4893,8 +4898,7 @@ static void chroprof__put_item(chroprof__entry *e, uint32_t kind, uint64_t value
 static void chroprof__put_tasks(const chroprof__core *c, chroprof__entry *e, uint32_t *depth,
                                 uint32_t down)
 {
-    const chroprof__frame *frames = (const chroprof__frame *)chroprof__rows(c,
-                                                                    CHROPROF_TABLE_DEPTH);
+    const chroprof__frame *frames = chroprof__frame_rows(c);
     for (; *depth > down; --*depth) {
         if (c->depth - *depth >= CHROPROF__NOTED_TASKS) {
             chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_DEEP);
@@ -12315,8 +12319,7 @@ static bool chroprof__has_room(const chroprof__walk *w)
  * call was there before the task: it stands outside. */
 static uint32_t chroprof__task_begun_by(const chroprof__walk *w, uint32_t key)
 {
-    const chroprof__frame *frames =
-        (const chroprof__frame *)chroprof__rows(w->c, CHROPROF_TABLE_DEPTH);
+    const chroprof__frame *frames = chroprof__frame_rows(w->c);
     const chroprof__note *notes = chroprof__notes(w->s);
     uint32_t found = 0;
     for (uint32_t k = w->depth, tries = 8; k > 0 && tries > 0; k--, tries--) {
