@@ -7367,7 +7367,8 @@ static uint32_t chroprof__site_count(const chroprof *p)
 
 static bool chroprof__site_used(const chroprof *p, uint32_t site)
 {
-    return site >= CHROPROF__OTHER && chroprof__sites(p->core)[site].first_path != 0;
+    return chroprof__can_read(p) && site >= CHROPROF__OTHER && site < chroprof__site_count(p) &&
+           chroprof__sites(p->core)[site].first_path != 0;
 }
 
 /* Exec of the future whose newest frame is k, slices under way included. */
@@ -7622,7 +7623,7 @@ CHROPROF__COLD_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chr
     chroprof_path path;
     memset(out, 0, sizeof(*out));
     out->name = out->file = "";
-    if (!chroprof__can_read(p) || site >= chroprof__site_count(p) || !chroprof__site_used(p, site))
+    if (!chroprof__site_used(p, site))
         return false;
     uint32_t k = chroprof__sites(p->core)[site].first_path;
     chroprof__read_site_name(p, site, &out->name, &out->file, &out->line);
@@ -7661,7 +7662,7 @@ CHROPROF__COLD_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
 {
     uint64_t sum = 0;
     uint32_t bucket = 0;
-    if (!chroprof__can_read(p) || site >= chroprof__site_count(p) || !chroprof__site_used(p, site))
+    if (!chroprof__site_used(p, site))
         return false;
     uint32_t row = p->paths[chroprof__sites(p->core)[site].first_path].histogram;
     if (row == 0 || p->histograms[row].missed != 0)
