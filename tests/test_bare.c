@@ -111,10 +111,8 @@ TEST(samples_without_a_linker)
 }
 
 static const test_case tests[] = {
-    CASE(without_a_clock_init_says_so),
-    CASE(a_clock_of_the_hosts_is_enough),
-    CASE(the_origin_of_a_bare_profile),
-    CASE(without_timers_there_is_no_sampler),
+    CASE(without_a_clock_init_says_so), CASE(a_clock_of_the_hosts_is_enough),
+    CASE(the_origin_of_a_bare_profile), CASE(without_timers_there_is_no_sampler),
     CASE(samples_without_a_linker),
 };
 
