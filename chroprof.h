@@ -143,24 +143,24 @@ THE RING
  Step k closes the interval from the step before it to its own at_ns. That interval belongs to
  steps[k].path. So the steps of any stretch, added up by path, equal what the profile gained in it.
 
- The ring also answers two questions about the past. chroprof_ready_since blames whoever was on top
- since then, as far back as the ring reaches. What came before is blamed on the loop; what came
- before a reset does not count. A stalled turn has its shares from the ring: what it no longer holds
- is rest_ns. The shares of a pass are exact, however many events it had. A stall counts the events
- after the one that began it, up to and with the one that ended it.
+ The ring also answers two questions about the past. First: chroprof_ready_since blames what was on
+ top since then. Time before the ring's first step is blamed on the loop; time before a reset does
+ not count. Second: the shares of a stalled turn come from the ring, and what it no longer holds is
+ rest_ns. The shares of a pass are exact, however many events it had. The events of a stall include
+ the one that ended it, but not the one that began it.
 
 MEMORY
 
- One block, yours, of any alignment: static, heap, shared or mapped. chroprof_memory_size(options)
- is always enough for those options; CHROPROF_MEMORY_MIN is the least. A capacity of 0 is sized
- automatically. Links inside are offsets and strings are copied in, so the block does not care
- where it lies. Each capacity's cost stands at its field in chroprof_options. A live future takes
- 60 bytes, a step of the ring 24; a run of any length takes no more than a short one. As a guide:
- 64 KiB do for a small server, 1 MiB for thousands of futures.
+ One block of memory, which you own, of any alignment: static, heap, shared or mapped.
+ chroprof_memory_size(options) is always enough for those options; CHROPROF_MEMORY_MIN is the least.
+ A capacity of 0 is sized automatically. The block does not care where it lies: links in it are
+ offsets, and strings are copied into it. chroprof_options says what each capacity costs. A live
+ future takes 60 bytes, a step of the ring 24. Memory does not depend on the length of the run. As a
+ guide: 64 KiB are enough for a small server, 1 MiB for thousands of futures.
 
- Stack, KiB at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2, merge 7,
- map 22, text 23, JSON 17, folded 3, Prometheus 37, pprof 3, trace 35. Compiled without
- optimization, events 4, folded and pprof 4. With CHROPROF_NO_STDIO Prometheus 5.
+ Stack in KiB, at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2, merge
+ 7, map 22, text 23, JSON 17, folded 3, Prometheus 37, pprof 3, trace 35. Compiled without
+ optimization: events 4, folded and pprof 4. With CHROPROF_NO_STDIO: Prometheus 5.
 
 CONFIGURATION
 
@@ -168,157 +168,166 @@ CONFIGURATION
 
 TIME SOURCE
 
- The invariant cycle counter on x86-64 and arm64, else the monotonic clock of the system;
- options.clock takes another one (in ns), chroprof_clock_manual none: then only chroprof_event
- moves time, and replays are exact. The counter's rate is measured against the monotonic clock
- over the first 90 ms, without waiting for it, and fixed from then on; chroprof_totals.provisional
- tells of earlier readings, tick_error_ppb the error's bound. If the machine was suspended or paused
- in these 90 ms, they begin again. The bound contains the 500 ppm by which the system may slew its
- clock, and every 10 s a look at both clocks widens it if they drifted further apart. Every figure
- is floored on its own, so none ever decreases, and sums are sums of what is shown. A clock that
- goes back passes no time; a step beyond max_step_ns is untracked; both are counted.
+ The default is the invariant cycle counter on x86-64 and arm64, and the system's monotonic clock
+ elsewhere. options.clock takes a clock of your own (in ns). With chroprof_clock_manual only
+ chroprof_event moves time, so replays are exact.
+ The counter's rate is measured against the monotonic clock over the first 90 ms, without waiting
+ for it, and then fixed. Figures read before that are provisional (chroprof_totals.provisional). If
+ the machine is suspended or paused in these 90 ms, they begin again. tick_error_ppb is the bound of
+ the rate's error. It contains the 500 ppm by which the system may slew its clock. Every 10 s the
+ two clocks are compared, and the bound grows if they drifted further apart.
+ Each figure is rounded down on its own, so none ever decreases, and a sum is the sum of the figures
+ shown. If the clock goes back, no time passes. A step longer than max_step_ns is untracked. Both
+ are counted as anomalies.
 
 THREADS, SIGNALS, FORK
 
- All events of one profile, and every call that takes a chroprof * without const, come from one
- thread, and not from signal handlers. Reads may only run while that thread is not inside a call.
+ All events of a profile come from one thread, and never from a signal handler. So does every call
+ that takes a chroprof * without const. Read a profile only while that thread is not inside a call.
  You may hand a profile over to another thread while no task runs, with a lock or a join between.
  Events from another thread while tasks of the first are on the stack count as the anomaly THREAD
  (on systems with threads). Only some events are checked, so its count is a lower bound.
- Different profiles are independent; there is no global state, except with CHROPROF_ITIMER. The
- sampler's handler is the one exception to the rule of signals, and chroprof_sample another. After
- fork the child must not use the parent's profile if the block is shared memory, but for
- chroprof_map; a private copy may go on in both.
+ Profiles are independent of each other. There is no global state, except with CHROPROF_ITIMER. Two
+ things may run in a signal handler: the sampler's own handler, and chroprof_sample.
+ After fork the child may go on with its own copy of a private block. If the block is shared memory,
+ the child must not use the parent's profile. chroprof_map takes care of that on Linux.
 
 THE SAMPLER
 
- Events say which task; the sampler says which line of it. A timer interrupts the loop's thread,
- and the handler walks the native stack.
+ Events say which task; the sampler says which line of it. A timer interrupts the loop's thread, and
+ the handler walks the native stack.
 
    chroprof_sampler_start(&prof, NULL);              in the thread of the loop; NULL: every 19 ms
    ...
-   chroprof_sampler_stop(&prof);                     before block, handle or thread go
+   chroprof_sampler_stop(&prof);                     before the block, handle or thread goes
 
- Linux on 64 bits: a timer of that thread. On other 64-bit Unix systems define CHROPROF_ITIMER:
- the process's timer, so one profile at a time (in each of the two modes), and a tick may interrupt
- any thread, which passes it on. CPU takes SIGPROF and goes by the time of all threads. WALL takes
- SIGALRM and the timer of alarm(). If anything else sends this signal, it counts as a tick. exec
- keeps such a timer, and its next tick kills the new program: stop before it (a forked child has
- none).
- Functions have names there (those of the dynamic linker), but no module. Registers are read on
- Linux and macOS, on x86-64 and arm64; else a sample names tasks only, and the functions that
- options.unwind tells. Elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
- Two clocks to go by. CPU, the default: ticks come as the thread burns CPU time, so a loop that
- sleeps is never interrupted; not faster than the kernel's own tick, 1 to 10 ms. WALL: ticks come
- while callbacks run or wait, for stalls that wait (a lock, a disk, a name server). Idle needs no
- ticks. It is sampled when it ends, by its length. Each WALL sample also draws 8 live futures (all
- if there are fewer), which shows where futures spend their lives (chroprof_walls). Each live
- future is as likely. One draw looks at 8,192 slots of their table at most.
+ On 64-bit Linux the sampler has a timer of that thread. On other 64-bit Unix systems define
+ CHROPROF_ITIMER, which uses the process's timer. Then only one profile at a time can be sampled in
+ each of the two modes. A tick may interrupt any thread, which passes it on. CPU mode takes SIGPROF
+ and goes by the CPU time of all threads; WALL mode takes SIGALRM and the timer of alarm(). If
+ anything else sends this signal, it counts as a tick. This timer survives exec, and its next tick
+ kills the new program, so stop the sampler before exec. (A forked child has no timer.) Functions
+ have names there, as the dynamic linker knows them, but no module.
+ Registers are read on Linux and macOS, on x86-64 and arm64. Elsewhere a sample has only tasks, and
+ the functions that options.unwind finds. Where there is no timer, chroprof_sampler_start returns
+ CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
+ There are two modes. CPU is the default: ticks come as the thread uses CPU time, at most as often
+ as the kernel's own tick (1 to 10 ms). A loop that sleeps is never interrupted. WALL: ticks come
+ while callbacks run or block, so it shows stalls on a lock, a disk or a name server. Idle needs no
+ ticks: it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures, or
+ all if there are fewer, each equally likely. That shows where futures spend their lives
+ (chroprof_walls). One draw looks at 8,192 slots of their table at most.
  In WALL mode chroprof_idle_enter stops the timer if a tick is due before the wait is expected to
- end. It expects up to twice the longest wait of late. So a fast loop makes few of these system
- calls, and fewer than 1 % of waits see EINTR; totals.interrupted counts them. Waits elsewhere (in a
- callback, or without chroprof_idle_enter) see EINTR where SA_RESTART does not restart them:
- epoll_wait, poll, select, nanosleep. Use CPU mode if your loop treats EINTR as an error.
+ end. It expects up to twice the longest recent wait. So a fast loop makes few of these system
+ calls, and fewer than 1 % of waits see EINTR; chroprof_sampler_totals.interrupted counts them.
+ Other waits (in a callback, or without chroprof_idle_enter) see EINTR if SA_RESTART does not
+ restart them: epoll_wait, poll, select, nanosleep. Use CPU mode if your loop treats EINTR as an
+ error.
  Periods are random, from half to one and a half of period_ns. So a loop cannot fall in step with
- them, and sampled shares are the true ones within statistical error. Each period costs one call
- of timer_settime. With options.steady all periods are equal, and the timer is set only at the
- start.
- Each sample is one stack, woven of two: functions of the slice, under the task that executes them,
- under the functions that began it, and so on out to main. Where a function ran before the task
- began is known by its frame record, so compile with -fno-omit-frame-pointer; without, the innermost
- function is still right, and "(frames missing)" stands where the walk ended. On arm64 gcc also
- needs -mno-omit-leaf-frame-pointer, or the caller of a function that calls none is left out. It
- stays within the stack of the thread, or of a fiber told by chroprof_sampler_stack, and never
- faults; options.unwind replaces it. Unless it tells where on the stack its addresses were, all of
- them stand under the innermost task, "(frames missing)" between. Functions are
- kept as module, offset and build id. The reports name those that the dynamic linker knows (link
- with -rdynamic to have yours); chroprof symbolize adds all others, with inlined calls, file and
- line. Samples that may be of an unloaded library or of its successor have no function name.
- A sample with the stack of the row before it and no CPU time since extends that row, so an hour of
- idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. If
- the table of stacks is full, the innermost frames that weigh least make room for new ones: their
- samples then end in "(frames cut: table full)" below the frames that stay, and the report says
- which max_stack_frames would have been enough. Stacks of kept stalls are never cut. A tick
- waits in a ring for the next event; in a long slice neighbors in the ring are merged, so that
- their weights still cover all of it. Samples inside this header are counted as such.
- Stalls keep the four places where most of their ticks fell, and how much of them was CPU time and
- how much waiting or preemption: events read the thread's CPU clock once a millisecond.
- The handler measures its own CPU time; over the budget (1 %) the period doubles, and halves again
- when there is room. What the kernel takes to deliver a signal is not in it: some 24 us a tick
- beside 10 us of the handler's own, on a virtual machine (AMD EPYC, two cores) with 12 other
- programs at work; build/bench sampler tells yours.
- One signal a profile, the first real-time signal that has no handler and that the thread does not
- block. After the stop its disposition is as before. The handler allocates nothing, locks nothing
- and keeps errno. Samples of a profile with a clock of its own have the time of the event after
- them. A forked child has no timer: there chroprof_sampler_start begins anew.
+ them, and sampled shares are right within statistical error. Each period costs one call of
+ timer_settime. With options.steady all periods are equal, and the timer is set only at the start.
+ Each sample joins tasks and functions in one stack. The functions of a slice stand under its task,
+ the task stands under the functions that began it, and so on out to main. Frame records tell which
+ functions ran before the task began, so compile with -fno-omit-frame-pointer. Without it the
+ innermost function is still right, and "(frames missing)" marks where the walk ended. On arm64 gcc
+ also needs -mno-omit-leaf-frame-pointer, or the caller of a function that calls nothing is left
+ out.
+ The walk stays within the stack of the thread, or of the fiber given by chroprof_sampler_stack, and
+ never faults. options.unwind replaces it. If options.unwind does not tell where on the stack its
+ functions were, they all stand under the innermost task, with "(frames missing)" between.
+ Functions are kept as module, offset and build id. The reports name the functions that the dynamic
+ linker knows; link with -rdynamic so that it knows yours. chroprof symbolize names all others, with
+ inlined calls, file and line. A sample that may be of an unloaded library or of its successor has
+ no function name.
+ A sample with the stack of the row before it, and no CPU time since, extends that row, so an hour
+ of idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. If
+ the table of stacks is full, the lightest innermost frames make room for new ones. Their samples
+ then end in "(frames cut: table full)" below the frames that stay, and the report says which
+ max_stack_frames would have been enough. Stacks of kept stalls are never cut. A tick waits in a
+ ring for the next event. In a long slice neighbors in the ring are merged, so their weights still
+ cover all of it. Samples inside this header are counted as such.
+ A stall keeps the four places where most of its ticks fell. It also keeps how much of it was CPU
+ time, and how much waiting or preemption: events read the thread's CPU clock once per millisecond.
+ The handler measures its own CPU time. If that exceeds the budget (1 %), the period doubles; it
+ halves again when there is room. The time that the kernel takes to deliver a signal is not in it.
+ On a virtual machine (AMD EPYC, two cores) with 12 other programs at work, that was some 24 us per
+ tick, beside 10 us of the handler. build/bench sampler measures yours.
+ Each profile takes one signal: the first real-time signal that has no handler and that the thread
+ does not block. After the stop its disposition is as before. The handler allocates nothing, locks
+ nothing and keeps errno. If the profile has a clock of its own, a sample has the time of the event
+ after it. A forked child has no timer; chroprof_sampler_start begins anew there.
  A tick needs stack: first the kernel's frame (1.4 KiB with AVX2, 3.4 with AVX-512, up to 11 with
- AMX), then 1 KiB for the handler, at -O0 too; options.unwind needs its own on top. A tick that
- finds less than 4 KiB (16 with options.unwind) below the kernel's frame takes no sample. It counts
- as lost and needs 400 bytes. This is known for the thread's own stack, for fibers told by
- chroprof_sampler_stack and for alternate stacks. If the thread has too little stack at the start
+ AMX), then 1 KiB for the handler, at -O0 too. options.unwind needs its own on top. If a tick finds
+ less than 4 KiB below the kernel's frame (16 with options.unwind), it takes no sample. It counts as
+ lost and needs 400 bytes. The sampler knows this for the thread's own stack, for fibers given by
+ chroprof_sampler_stack, and for alternate stacks. If the thread has too little stack at the start,
  you get CHROPROF_ERR_SAMPLER_STACK.
- Ticks run on the stack of the code they interrupt. They run on an alternate stack (sigaltstack) if
- the thread has one of at least 32 KiB at the start: use that if your fibers have small stacks. The
- kernel kills a program whose alternate stack cannot hold a frame. So give a crash handler room for
- two frames, or block the sampler's signal in its sa_mask (sigfillset does).
- A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn
- and timer_settime (not with options.steady). In WALL mode events also call getpid and, without
+ Ticks run on the stack of the code they interrupt. If the thread has an alternate stack
+ (sigaltstack) of at least 32 KiB at the start, they run there: use that if your fibers have small
+ stacks. The kernel kills a program whose alternate stack cannot hold a frame. So give a crash
+ handler room for two frames, or block the sampler's signal in its sa_mask (sigfillset does).
+ A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
+ timer_settime (not with options.steady). In WALL mode events also call getpid and, without
  options.steady, timer_settime. With CHROPROF_ITIMER it is setitimer instead, plus getpid and
  tgkill.
 
 PROFILES IN FILES
 
- chroprof_map puts the block into a file. Others read it while the program runs, hangs, or after it
- was killed: chroprof_snapshot copies it, chroprof_open shows the copy to every read and output.
+ chroprof_map puts the block into a file. Others can read it while the program runs, while it hangs,
+ and after it was killed. chroprof_snapshot copies it; chroprof_open shows the copy to every read
+ and output.
 
    chroprof_snapshot(live, size, memory, size);      the mapped file, or shared memory
    chroprof_open(&view, memory, size);
    chroprof_dump(&view, CHROPROF_TEXT, stdout);
 
- A snapshot of a program that lives ends when it is taken: what is on top is charged up to then, so
- you see a hang while it lasts, and where the sampler caught it. A program counts as alive while it
- runs, is stopped, or hangs. A snapshot of a program that has ended ends at its last event;
- totals.living says which. It also ends there if the reader cannot read the program's clock (manual
- and custom clocks), cannot see its process (another machine, a container of its own), or finds it
- inside an event, or if the last event was less than 20 ms ago.
+ A snapshot of a living program ends when it is taken. What is on top is charged up to then, so you
+ see a hang while it lasts, and where the sampler caught it. A program is alive while it runs, is
+ stopped, or hangs. A snapshot of a program that has ended ends at its last event; totals.living
+ says which. A snapshot also ends at the last event if that was less than 20 ms ago, or if the
+ program is inside an event. The same holds if the reader cannot read the program's clock (manual
+ and custom clocks) or cannot see its process (another machine or container).
 
- A snapshot of a quiet program is exact. In one of a busy program each row is consistent, elapsed is
- the sum of the rows, and both laws hold. totals.skew_ns and skew_events tell how far the rows are
- apart; only counts of different tables (live futures and their records, slices and percentiles) may
- then differ. If the program stopped inside an event, totals.doubt_ns and doubt_events name that
- event: counts may be off by one, and wall, delay and blame of its path too. Blocks of 32-bit
- programs open on 64-bit ones and the reverse; those of the other byte order are refused. Do not
- truncate the file while somebody has it mapped: both would get SIGBUS.
+ A snapshot of a quiet program is exact. In a snapshot of a busy program each row is consistent,
+ elapsed is the sum of the rows, and both laws hold. totals.skew_ns and skew_events report the
+ maximum skew between its rows. Then only counts of different tables may differ: live futures and
+ their records, slices and percentiles. If the program stopped inside an event, totals.doubt_ns and
+ doubt_events name that event. Counts may be off by one then, and wall, delay and blame of its path
+ may be off too.
 
- On Linux a program owns its file by a lock, which ends with the program, with exec, and with
- chroprof_unmap; a forked child does not have it. So containers that share a volume see whose file
- is in use, and a file that was left behind never blocks its path. Who may only read the file can't
- take the lock. On other systems, and on file systems without locks, the host's name and the
- process's number and start decide: a file of another host then counts as owned.
+ A 64-bit program can open the block of a 32-bit one, and the reverse. A block of the other byte
+ order is refused. Do not truncate the file while somebody has it mapped: both would get SIGBUS.
 
- chroprof_difference takes an older snapshot away from a newer one, or from the running profile:
- what happened in the last N seconds. chroprof_merge adds profiles up in one of their own: many
- loops, processes or machines as one. What was live in them is counted there, but has no record.
+ On Linux a program holds a lock on its file. The lock ends with the program, at exec, and at
+ chroprof_unmap; a forked child does not have it. So containers that share a volume see which files
+ are in use, and a file that was left behind never blocks its path. A program that may only read the
+ file can't take the lock. On other systems, and on file systems without locks, the host's name and
+ the process's number and start decide. A file of another host then counts as owned.
+
+ chroprof_difference subtracts an older snapshot from a newer one, or from the running profile: what
+ happened in the last N seconds. chroprof_merge adds profiles up in one: many loops, processes or
+ machines. Futures that were live in them are counted there, but have no record.
 
 ERRORS AND DROPS
 
- chroprof_init returns a code whose text names the knob to turn. If nobody looked at it, the text
- report and the JSON of that profile say it (chroprof_why_off). Events never fail: what is out of
- order is counted by kind, and each kind keeps where it was met first and last: profile time, id,
- and the task (chroprof_anomalies). What does not fit is counted by table (chroprof_tables, with a
- capacity that would have done), and its time is billed as follows.
- Futures: the one that has been in its state the longest, and does not run, gives up its record and
- counts as dropped; what it still sends is of an unknown id. Futures that a program forgets can't
- hide new ones. The search compares 64 futures, so in a larger table the oldest of these goes. If
- all of them run, the new future is dropped. Sites: "(other)". Paths, edges: the parent's path,
- or untracked
- for a root. Depth: untracked until the hidden frames are gone. Strings: cut, marked with "...".
- Histograms: no percentiles for that site, until it has taken twice as much time as the least site
- that has them. Then it takes them over, and chroprof_rank.measured tells how many slices they
- rest on. The reports show anomalies and full tables whenever there are any. Calls on a NULL or
- zeroed profile do nothing. So do calls on a handle that was never set (a chroprof on the stack):
- its word `way` is not one of ours, and chroprof_why_off says so. What a valid handle left in that
- memory can't be told from one.
+ chroprof_init returns a code whose text names the option to change. If you do not check it, the
+ text report and the JSON of that profile say it too (chroprof_why_off). Events never fail.
+ Unexpected sequences of calls are counted by kind (chroprof_anomalies). Each kind keeps where it
+ was met first and last: profile time, id and task. What does not fit is counted by table
+ (chroprof_tables), with a capacity that would have been enough. Its time is charged as follows.
+ Futures: the future that has been in its state the longest, and does not run, gives up its record
+ and counts as dropped. Its later events are of an unknown id. So futures that a program forgets
+ can't hide new ones. The search compares 64 futures; in a larger table the oldest of these goes. If
+ all of them run, the new future is dropped.
+ Sites: the site "(other)". Paths and edges: the parent's path, or untracked for a root. Depth:
+ untracked until the hidden frames are gone. Strings: cut, and marked with "...".
+ Histograms: a site without them has no percentiles. Once it has taken twice as much time as the
+ least site that has them, it takes them over. chroprof_rank.measured tells how many slices they
+ rest on.
+ The reports show anomalies and full tables whenever there are any.
+ Calls on a NULL or zeroed profile do nothing. Neither do calls on a handle that was never set, such
+ as a chroprof on the stack: its word `way` is not one of ours, and chroprof_why_off says so. If
+ that memory still holds an old handle that was valid, nobody can tell.
 
 OUTPUT FORMATS
 
@@ -329,30 +338,31 @@ OUTPUT FORMATS
  CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
  CHROPROF_TRACE        the ring as Chrome trace events: Perfetto, chrome://tracing, speedscope
 
- The trace shows what ran in the time that the ring holds, exact to the ns. Process 1 is the loop:
- the running stack, idle and uninstrumented time, live and ready futures, stalls, samples. Each
- root future, a request for instance, is a process of its own. Its tracks show that future and
- those that came from it: created, ready, running, waiting, finished. Arrows lead from where a
- future was created to where it first ran. The trace follows 512 futures at once; of more, those
- that have been in their state the longest end early in it. A future that finished without running
- has no name there. Where the ring begins later than the profile, frames begin with the ring.
+ The trace shows what ran in the time that the ring covers, exact to the ns. Process 1 is the loop:
+ the running stack, idle and uninstrumented time, live and ready futures, stalls, samples. Each root
+ future, such as a request, is a process of its own. Its tracks show that future and those that came
+ from it: created, ready, running, waiting, finished. An arrow leads from where a future was created
+ to where it first ran. The trace follows 512 futures at once. If there are more, those that have
+ been in their state the longest end early in it. A future that finished without running has no name
+ there. If the ring begins later than the profile, frames begin with the ring.
 
- The command writes one more, of a file, a running program or this JSON: chroprof dump IN with
- -f firefox (the Firefox Profiler).
+ The command writes one more format, for the Firefox Profiler: chroprof dump IN -f firefox. IN is a
+ file, a running program or this JSON.
 
- A format that was left out by its macro answers -1, with errno EINVAL from chroprof_dump.
- chroprof_dump flushes the stream, so a full disk is noticed; a dump to a terminal takes its width,
- else COLUMNS or 80, and has colors unless NO_COLOR is set or TERM is "dumb".
+ A format that was left out by its macro returns -1; chroprof_dump then sets errno to EINVAL.
+ chroprof_dump flushes the stream, so it notices a full disk. The text report is as wide as the
+ terminal, else COLUMNS, else 80. On a terminal it has colors, unless NO_COLOR is set or TERM is
+ "dumb".
 
 JSON, SCHEMA VERSION 2
 
- One object. UTF-8, whatever the names were: each byte that is not UTF-8 becomes U+FFFD. All
- numbers are integers of up to 64 bits (ids and ticks need a reader that keeps them), times are
- ns, flags are true or false, no value is ever null. One row a line. Later versions may add keys;
- the number under "chroprof" changes only if a key goes or means something else. In version 1, of
- chroprof 0.1.0, a stall listed its biggest slices instead of shares and rest_ns.
+ One object, in UTF-8: each byte of a name that is not UTF-8 becomes U+FFFD. All numbers are
+ integers of up to 64 bits; use a reader that keeps all bits of ids and ticks. Times are in ns,
+ flags are true or false, and no value is ever null. Each row is one line. Later versions may add
+ keys. The number under "chroprof" changes only if a key goes or changes its meaning. In version 1,
+ of chroprof 0.1.0, a stall listed its biggest slices instead of shares and rest_ns.
 
- Where a struct is named, the keys are its fields, and >>types says what they mean. Kinds, states
+ If a struct is named below, the keys are its fields, and >>types says what they mean. Kinds, states
  and finishes are the names of their constants without the common prefix, in lower case. All keys,
  in this order:
 
@@ -360,58 +370,61 @@ JSON, SCHEMA VERSION 2
  version         of the header that wrote it, "0.2.0"
  name            of the profile, "" if it has none
  program         its file without folders, "" if not known
- options         {window_ns, stall_ns, max_step_ns}: what was in force; the capacities are in tables
+ options         {window_ns, stall_ns, max_step_ns}: those in force; the capacities are in tables
  event_cost_ps   measured cost of one event in picoseconds; 0: not known
  why_off         why no events are taken (chroprof_why_off), "" if they are
- totals          chroprof_totals, but for in_pass
- findings        a list, the most important first, of chroprof_finding
- sites           a list, one row a site that was used, by id, of chroprof_rank. windows: a list of
+ totals          chroprof_totals, without in_pass
+ findings        a list of chroprof_finding, the most important first
+ sites           a list of chroprof_rank, by id, without those that nothing used. windows: a list of
                  the exec_ns in each of the windows below, whose sum is exec_ns
- paths           a list in preorder, each parent right before its subtree, of chroprof_path, but for
+ paths           a list of chroprof_path in preorder, each parent right before its subtree, without
                  entered. The sum of exec_ns over all paths is busy_ns - untracked_ns
- stalls          a list, the oldest first, of chroprof_stall: the longest and the most recent ones.
+ stalls          a list of chroprof_stall, the oldest first: the longest and the most recent ones.
                  shares and samples are lists, so they have no counts
- slowest         a list by site, the slowest first, of chroprof_slow; blames is a list
- windows         a list that covers the whole run, the oldest first, of chroprof_window
- futures         a list of the live futures, then the enter-frames on the stack, of chroprof_future
+ slowest         a list of chroprof_slow by site, the slowest first; blames is a list
+ windows         a list of chroprof_window, the oldest first, that covers the whole run
+ futures         a list of chroprof_future: the live futures, then the enter-frames on the stack
  timeline        the ring: steps (how many it holds), reaches_back_ns (from now to the oldest one),
-                 ready (futures that are ready now), data (in base64, some 6 characters a step: the
-                 steps, oldest first; of more than 100,000 the newest ones). It is a list of
-                 numbers, 7 bits a byte, the low ones first, and the top bit set in all bytes of a
-                 number but its last. Of each step: state + 16 if it has an id + 32 x depth; ns
-                 since the step before (of the first: at_ns); path; if it has an id: what that is
-                 more than the id before it (at first 0) times 2, or less times 2, less 1. After the
-                 last step comes a tick of now
- tables          a list, one row a table of the block, of chroprof_table, but for kind
- anomalies       a list, one row a kind, zero counts included, of chroprof_anomaly. places: a list
+                 ready (futures that are ready now), data (the steps in base64, oldest first, some 6
+                 characters per step; of more than 100,000 steps the newest). data is a list of
+                 numbers, 7 bits per byte, the low bits first; the top bit is set in all bytes of a
+                 number but its last. After the last step comes a tick of now. Each step has:
+                   state, + 16 if it has an id, + 32 x depth
+                   ns since the step before (of the first step: at_ns)
+                   path
+                   if it has an id: d = id - the id before it (at first 0), as 2 x d if d >= 0, else
+                   -2 x d - 1
+ tables          a list of chroprof_table, one row per table of the block, without kind
+ anomalies       a list of chroprof_anomaly, one row per kind, zero counts included. places: a list
                  of first and last, empty if they are not known
  sampler         chroprof_sampler_totals; mode is also "none": it never ran
  modules         a list of chroprof_module; id: its number, from 0 on
- stacks          a list, each parent before its children, of chroprof_stack_row, and of its frame
+ stacks          a list of chroprof_stack_row, each parent before its children, and of its frame
                  kind, path, module (an id; -1: not known), address, return (is_return) and name.
                  chroprof symbolize adds function, file, line, inlined
- samples         a list, the oldest first, of chroprof_sample_row
- wall            a list of chroprof_wall, a row for each state that was met: path, state ("running",
+ samples         a list of chroprof_sample_row, the oldest first
+ wall            a list of chroprof_wall, one row per state that was met: path, state ("running",
                  "ready", "paused"), weight, duration_ns
 
 COST PER CALL
 
- A clock read and some 100 to 210 instructions, most of which run while the next clock read is
- under way: bench/README.md has the figures. Off: one branch. CHROPROF_DISABLE: nothing. Worst
- case: the event that ends a window after a doubling adds up max_windows cells of a site; the
- first event of a site copies its strings. An event that unwinds frames does so one by one, each
- of which an earlier event pushed. A finish that is one of the slowest of its site looks at up to
- 8192 steps of the ring twice; over a run that is at most one step an event, and 8192. Once a
+ An event costs a clock read and some 100 to 210 instructions, most of which run while the next
+ clock read is under way: bench/README.md has the figures. A profile that is off: one branch.
+ CHROPROF_DISABLE: nothing.
+ The worst cases: the event that ends a window after a doubling adds up max_windows cells of a site.
+ The first event of a site copies its strings. An event that unwinds frames does so one by one; an
+ earlier event pushed each of them. A finish that is one of the slowest of its site looks at up to
+ 8192 steps of the ring twice. Over a run that is at most one step per event, and 8192. Once per
  minute one event looks at the slow futures of all sites.
 
 LIMITS
 
- max_depth and max_windows 65000, other capacities 2^28. Profile time 2^62 ticks. Percentiles are
- within 1/16 from 2^5 to 2^45 ticks. The largest slice of a share is exact in the outermost 32
- frames of a turn or pass; deeper ones count together. The wall, delay and blame of a path are sums
- over futures and begin again at 2^64 ticks: 20,000 futures live at once reach that in four days of
- a 2.6 GHz counter. In pprof, whose values are signed, they end at 2^63 - 1 ns. The events of a
- stalled turn are counted modulo 2^31; all other counts have 64 bits.
+ max_depth and max_windows are at most 65000, other capacities 2^28. Profile time ends at 2^62
+ ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The largest slice of a share is exact in
+ the outermost 32 frames of a turn or pass; deeper ones count together. The wall, delay and blame of
+ a path are sums over futures and begin again at 2^64 ticks. With a 2.6 GHz counter, 20,000 live
+ futures reach that in four days. In pprof, whose values are signed, they end at 2^63 - 1 ns. The
+ events of a stalled turn are counted modulo 2^31; all other counts have 64 bits.
 
 */
 #ifndef CHROPROF_H
@@ -429,40 +442,42 @@ LIMITS
 #define CHROPROF_VERSION_DATE "2026-11-23"   /* of the release, or of what leads to it */
 
 /* >>config
- * Define before the first include, in every file alike unless the line says "implementation".
+ * Define these before the first include, and alike in every file. Those marked "implementation"
+ * matter only in the file with CHROPROF_IMPLEMENTATION.
  *
  *   CHROPROF_API                linkage of the public functions; default extern. "static" makes the
  *                               header private to one file (with CHROPROF_IMPLEMENTATION there).
- *                               A shared library that brings a copy of its own keeps it private
- *                               by this, or by -fvisibility=hidden if several files use it. Then
- *                               the program and other libraries may hold other copies, of other
- *                               versions; each profile belongs to the copy that began it. Without
- *                               either, the dynamic linker mixes them: the library may call the
- *                               program's functions with structs of another size.
- *   CHROPROF_DISABLE            every instrumentation call becomes nothing, arguments unevaluated.
- *   CHROPROF_NO_STDIO           no <stdio.h>, no chroprof_dump and chroprof_map; chroprof_write
- *                               remains. With CHROPROF_NO_CLOCK and no operating system the header
- *                               then calls memcpy, memmove, memset, memcmp, strlen, strcmp,
- *                               strncmp, strchr, strrchr and strcspn, and nothing else.
+ *                               A shared library with its own copy keeps it private by this, or by
+ *                               -fvisibility=hidden if several of its files use it. Then the
+ *                               program and other libraries may have copies of other versions; each
+ *                               profile belongs to the copy that began it. Without either, the
+ *                               dynamic linker mixes them: the library may call the program's
+ *                               functions with structs of another size.
+ *   CHROPROF_DISABLE            every instrumentation call becomes nothing; its arguments are not
+ *                               evaluated.
+ *   CHROPROF_NO_STDIO           no <stdio.h>, chroprof_dump and chroprof_map; chroprof_write stays.
+ *                               With CHROPROF_NO_CLOCK and no operating system the header then
+ *                               calls memcpy, memmove, memset, memcmp, strlen, strcmp, strncmp,
+ *                               strchr, strrchr and strcspn, and nothing else.
  *   CHROPROF_NO_TEXT _JSON _FOLDED _PROMETHEUS _PPROF _TRACE
- *                               (implementation) leave that format out; it then answers -1.
- *   CHROPROF_NO_COPIES          no chroprof_open, _snapshot, _difference and _merge, for programs
- *                               that look at their own profile alone: saves some 18 KiB.
+ *                               (implementation) leaves that format out; it then returns -1.
+ *   CHROPROF_NO_COPIES          no chroprof_open, _snapshot, _difference and _merge: saves some 18
+ *                               KiB in programs that read only their own profile.
  *   CHROPROF_NO_FINDINGS        no chroprof_findings, and none in the reports: saves some 15 KiB of
  *                               code on a small target.
- *   CHROPROF_NO_CLOCK           (implementation) no clock of our own: options.clock must be given.
+ *   CHROPROF_NO_CLOCK           (implementation) no clock of our own: options.clock must be set.
  *   CHROPROF_NO_TSC             (implementation) read the monotonic clock, never a cycle counter.
  *   CHROPROF_NO_MMAP            no chroprof_map, _fork_child and _unmap; they need POSIX and
  *                               <stdio.h>.
  *   CHROPROF_NO_SAMPLER         no chroprof_sampler_start, _stop and _stack, and no room for
- *                               samples unless max_samples asks for it; chroprof_sample remains.
+ *                               samples unless max_samples asks for it; chroprof_sample stays.
  *   CHROPROF_ITIMER             (implementation) the sampler by setitimer, for 64-bit Unix systems
- *                               without a timer of one thread: macOS and others. Costs the only
- *                               writable global of this header, 96 bytes: a handler that any thread
- *                               may run has nothing else to go by.
- *   CHROPROF_ASSERT(x)          (implementation) our own invariants only; default nothing.
- *   CHROPROF_STRICT             (implementation) gcc and clang show warnings about it as about
- *                               your code; else it counts as a system header.
+ *                               whose timers belong to the process: macOS and others. Costs the
+ *                               only writable global of this header, 96 bytes, because any thread
+ *                               may run the handler.
+ *   CHROPROF_ASSERT(x)          (implementation) checks our own invariants only; default nothing.
+ *   CHROPROF_STRICT             (implementation) gcc and clang warn about this header as about your
+ *                               code. Without it, it counts as a system header.
  */
 #ifndef CHROPROF_API
 #define CHROPROF_API extern
@@ -477,7 +492,7 @@ extern "C" {
 
 /* >>types */
 
-/* What an event says. The first seven are states of a future; the numbers are part of the
+/* What an event says. The first seven are states of a future. The numbers are part of the
  * contract. */
 typedef enum chroprof_state {
     CHROPROF_PENDING,      /* created, not started; needs a site */
@@ -487,18 +502,18 @@ typedef enum chroprof_state {
     CHROPROF_COMPLETED,    /* finished with a result */
     CHROPROF_FAILED,       /* finished with an error */
     CHROPROF_CANCELLED,    /* finished because somebody asked for it */
-    CHROPROF_IDLE_ENTER,   /* the loop is about to block in the operating system */
-    CHROPROF_IDLE_LEAVE,   /* it is back */
+    CHROPROF_IDLE_ENTER,   /* the loop is about to wait in the operating system */
+    CHROPROF_IDLE_LEAVE,   /* the wait has ended */
     CHROPROF_LOOP_ENTER,   /* a nested loop begins: a barrier on the running stack */
-    CHROPROF_LOOP_LEAVE,   /* it ends */
+    CHROPROF_LOOP_LEAVE,   /* the nested loop ends */
     CHROPROF_ENTER,        /* an anonymous future, created and running; needs a site */
-    CHROPROF_LEAVE,        /* it is completed */
+    CHROPROF_LEAVE,        /* the anonymous future completes */
     CHROPROF_TICK,         /* time passes, nothing else */
-    CHROPROF_SWITCH,       /* pause what runs, run this id (0: nothing) */
-    CHROPROF_NEXT          /* an enter-frame on top is left, and another entered */
+    CHROPROF_SWITCH,       /* pauses what runs, runs this id (0: nothing) */
+    CHROPROF_NEXT          /* leaves the enter-frame on top, enters another */
 } chroprof_state;
 
-/* Result codes. One list gives the names and the texts. */
+/* Result codes, each with its name and text. */
 #define CHROPROF_RESULTS(X)                                                                        \
     X(OK, "ok")                                                                                    \
     X(ERR_ARGUMENT, "a NULL profile or NULL memory was given: pass a chroprof and a block")        \
@@ -546,8 +561,8 @@ typedef enum chroprof_result {
     CHROPROF_RESULT_COUNT
 } chroprof_result;
 
-/* Unexpected sequences of calls. Counted by kind, never fatal. One list: name, what happened, the
- * likely cause and cure. */
+/* Unexpected sequences of calls. They are counted by kind and are never fatal. For each: name, what
+ * happened, the likely cause and cure. */
 #define CHROPROF_ANOMALIES(X)                                                                      \
     X(UNKNOWN_READY, "ready of an unknown id, ignored",                                            \
       "Call chroprof_pending before chroprof_ready. After the finish call neither.")               \
@@ -610,7 +625,7 @@ typedef enum chroprof_anomaly_kind {
     CHROPROF_ANOMALY_COUNT
 } chroprof_anomaly_kind;
 
-/* The tables of the block. One list: name, the option that sets its capacity. */
+/* The tables of the block, each with its name and the option that sets its capacity. */
 #define CHROPROF_TABLES(X)                                                                         \
     X(FUTURES, "futures", "max_futures")                                                           \
     X(SITES, "sites", "max_sites")                                                                 \
@@ -643,7 +658,8 @@ typedef enum chroprof_format {
     CHROPROF_TRACE = 6     /* the ring as Chrome trace events: Perfetto, chrome://tracing */
 } chroprof_format;
 
-/* What chroprof_ranks sorts by, largest first; ties by exec time, then site name, file, line. */
+/* What chroprof_ranks sorts by, largest first. Ties go by exec time, then by site name, file and
+ * line. */
 typedef enum chroprof_order {
     CHROPROF_BY_EXEC,
     CHROPROF_BY_WITH_CHILDREN,
@@ -653,8 +669,9 @@ typedef enum chroprof_order {
     CHROPROF_BY_CALLS
 } chroprof_order;
 
-/* Where futures of one kind come from. Two sites of the same content are one. The content (strings
- * included) must not change while a profile that saw it lives; it is copied at first sight. */
+/* Where futures of one kind come from. Two sites with the same contents are one. The contents
+ * (strings included) are copied at first sight, but must not change while a profile that saw them
+ * lives. */
 typedef struct chroprof_site {
     const char *name;      /* UTF-8, NUL-terminated */
     const char *file;      /* may be NULL */
@@ -666,17 +683,17 @@ typedef struct chroprof_site {
 
 /* Samples that the sampler took inside a turn or a pass, at one place. */
 typedef struct chroprof_stall_sample {
-    uint32_t stack;        /* see chroprof_stack; where places are too many, that of a neighbour */
+    uint32_t stack;        /* see chroprof_stack; if there are too many places, a neighbor's */
     uint32_t weight;       /* samples */
-    uint64_t cpu_ns;       /* thread CPU time since the sample before each */
+    uint64_t cpu_ns;       /* thread CPU time, each since the sample before */
 } chroprof_stall_sample;
 
 /* What one site took of a turn or a pass. */
 typedef struct chroprof_stall_share {
-    uint32_t site;         /* as chroprof_rank.id; 0: loop, that is, uninstrumented; 2: untracked */
-    uint64_t exec_ns;      /* in all */
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 2: untracked */
+    uint64_t exec_ns;      /* total */
     uint64_t slices;       /* how many, those that ended after it apart; loop has none */
-    uint64_t slice_max_ns; /* the part of the largest one that lies inside */
+    uint64_t slice_max_ns; /* of the largest one, the part inside the stall */
     const char *name, *file; uint32_t line;
 } chroprof_stall_share;
 
@@ -690,11 +707,11 @@ typedef struct chroprof_stall {
     uint64_t events;       /* after the one that began it, up to and with the one that ended it */
     uint32_t share_count;  /* how many of shares[] are filled, the largest first */
     chroprof_stall_share shares[CHROPROF_STALL_SHARES];
-    uint64_t rest_ns;      /* what other sites took, and of a turn what the ring no longer holds */
-    /* what the sampler saw of it; all 0 if it was off */
-    uint64_t sampled;      /* samples inside; samples[] add up to it, but in a merged profile */
-    uint64_t cpu_ns;       /* thread CPU time in it, within 1 ms; of samples by hand what they
-                              tell */
+    uint64_t rest_ns;      /* other sites; of a turn also what the ring no longer holds */
+    /* what the sampler saw of the stall; all 0 if it was off */
+    uint64_t sampled;      /* samples inside: the sum of samples[], except in a merged profile */
+    uint64_t cpu_ns;       /* thread CPU time in it, within 1 ms; with chroprof_sample what
+                              that was told */
     uint64_t waiting_ns;   /* the rest: the thread waited, or was preempted */
     uint32_t sample_count; /* how many of samples[] are filled, most first */
     chroprof_stall_sample samples[CHROPROF_STALL_SAMPLES];
@@ -704,15 +721,15 @@ typedef struct chroprof_stall {
 
 /* Whom a slow future waited for while it was ready. */
 typedef struct chroprof_slow_blame {
-    uint32_t site;         /* as chroprof_rank.id; 0: loop, that is, uninstrumented; 1: idle; 2:
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 1: idle; 2:
                               untracked */
-    uint64_t delay_ns;     /* how long the site was on top meanwhile */
+    uint64_t delay_ns;     /* how long the site was on top during that time */
     const char *name, *file; uint32_t line;
 } chroprof_slow_blame;
 
 /* One of the slowest finished futures of its site, and where its latency went: exec_ns +
- * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. The ring tells of what it still
- * held at the finish; of the time before that only the own exec is known. */
+ * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. These cover what the ring still
+ * held at the finish. Of the time before that only its own exec is known. */
 typedef struct chroprof_slow {
     uint64_t id;
     uint32_t site, path;   /* as chroprof_rank.id and chroprof_path.id */
@@ -725,74 +742,74 @@ typedef struct chroprof_slow {
     uint64_t children_ns;  /* what ran on top of it */
     uint64_t delay_ns;     /* ready, and not on the stack; from the call of ready_since on */
     uint64_t waiting_ns;   /* neither */
-    uint64_t unseen_ns;    /* before the ring begins, without the own exec */
+    uint64_t unseen_ns;    /* before the ring begins, without its own exec */
     uint32_t blame_count;  /* how many of blames[] are filled, the largest first */
-    chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES];     /* of delay_ns; others took the rest */
+    chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES]; /* of delay_ns; others took the rest */
 } chroprof_slow;
 
-/* Options of chroprof_init. NULL or zeroed: defaults. What chroprof_init made of them:
- * chroprof_tables and the JSON. Capacities that are 0 share out the block. */
+/* Options of chroprof_init. NULL or zeroed: defaults. A capacity of 0 is sized automatically.
+ * chroprof_read_options, chroprof_tables and the JSON tell the values in force. */
 typedef struct chroprof_options {
-    uint32_t max_futures;      /* live futures; 60 bytes each. One more drops the record of the one
-                                  whose state has not changed for the longest time */
-    uint32_t max_sites;        /* about 170 bytes each, and 8 a window */
+    uint32_t max_futures;      /* live futures; 60 bytes each. If there are more, the one that
+                                  has been in its state the longest gives up its record */
+    uint32_t max_sites;        /* about 170 bytes each, and 8 per window */
     uint32_t max_paths;        /* 256 bytes each */
     uint32_t max_edges;        /* (path, site) pairs remembered; up to 96 bytes each */
     uint32_t max_depth;        /* frames of the running stack, barriers included; 64 bytes each */
     uint32_t max_histograms;   /* sites with percentiles; 1.4 KiB each. If there are more sites, a
                                   path with twice the exec time of the least one takes over its
-                                  histograms, which then begin anew */
+                                  histograms, and they begin anew */
     uint32_t max_samples;      /* rows of the sampler; some 300 bytes each */
-    uint32_t max_windows;      /* time windows; 8 bytes a site each */
-    uint32_t max_stalls;       /* half longest, half most recent; 330 bytes each */
+    uint32_t max_windows;      /* time windows; each 8 bytes per site */
+    uint32_t max_stalls;       /* half the longest, half the most recent; 330 bytes each */
     uint32_t string_bytes;     /* names and files, each with its NUL */
-    uint32_t max_stack_frames; /* different frames of sampled stacks; 40 bytes each; 0: as fits
+    uint32_t max_stack_frames; /* different frames of sampled stacks; 40 bytes each; 0: to match
                                   max_samples, some 2,000 in a block of 1 MiB. In a full table
-                                  the innermost frames that weigh least give way */
-    uint32_t max_events;       /* steps of the ring; 24 bytes each. Rounded up to a power of two, 64
-                                  at least. All but one of them can be read */
-    uint32_t max_slow;         /* sites whose slowest futures are kept; 904 bytes each. In a block
-                                  of less than some 40 KiB 0 means none */
+                                  the lightest innermost frames make room */
+    uint32_t max_events;       /* steps of the ring; 24 bytes each. Rounded up to a power of two, at
+                                  least 64. All but one of them can be read */
+    uint32_t max_slow;         /* sites whose slowest futures are kept; 904 bytes each. 0 means none
+                                  in a block of less than some 40 KiB */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
     uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
-    uint64_t (*clock)(void *user);   /* ns; NULL: our own; chroprof_clock_manual: see there */
+    uint64_t (*clock)(void *user);   /* in ns; NULL: our own; or chroprof_clock_manual */
     void *clock_user;
-    /* A turn or pass ended that was a stall. May read and dump, not send events; must
-     * return; its time is loop. If one event ends two turns that were stalls, it hears of the last.
-     */
+    /* Called when a stall (turn or pass) has ended. It may read and dump, but not send events. It
+     * must return; its time counts as loop. If one event ends two turns that were stalls, it gets
+     * the last. */
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
     const char *name;          /* of the profile, copied (63 bytes); NULL: "" */
 } chroprof_options;
 
-/* One site's figures, times in ns, as of the last event; live futures and the slice under way
- * are included. Strings live in the block. */
+/* One site's figures, in ns, as of the last event. Live futures and the slice under way are
+ * included. Strings live in the block. */
 typedef struct chroprof_rank {
     const char *name, *file; uint32_t line;
     uint64_t exec_ns, children_ns, with_children_ns;   /* with_children = exec + children */
     uint64_t exec_max_ns;      /* largest exec time of a single future */
     uint64_t slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns, slice_p999_ns;
-    uint64_t slices;           /* stays in running begun */
+    uint64_t slices;           /* that have begun */
     uint64_t wall_ns, waiting_ns, delay_ns, delay_p99_ns, blame_ns;
     uint64_t calls;            /* completed + failed + cancelled + abandoned + dropped + live */
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
-    uint64_t dropped;          /* gave up their record to a full table, see max_futures */
+    uint64_t dropped;          /* gave up their records to a full table, see max_futures */
     uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns;    /* latency: from created to completed, failed
                                   or cancelled. Of plain calls (enter), whose wall is their stay,
                                   and without percentiles: 0 */
-    uint64_t measured;         /* slices that the percentiles rest on. Fewer than ended: the site
-                                  got its histograms late */
+    uint64_t measured;         /* slices that the percentiles rest on; fewer than have ended if the
+                                  site got its histograms late */
     uint64_t slice_typical_ns; /* mean of the shortest three quarters of slices, which interruptions
-                                  do not lengthen: within 1/16, mostly within 1/50, so that two
-                                  runs can be compared; 0 without percentiles */
-    uint64_t cpu_ns, samples;  /* of the sampler, in the site's slices; paths with an id above
-                                  4 x max_samples + 2 have none */
+                                  do not lengthen, so that two runs can be compared. Within 1/16,
+                                  mostly within 1/50; 0 without percentiles */
+    uint64_t cpu_ns, samples;  /* of the sampler, in the site's slices. Paths with an id above
+                                  4 x max_samples + 2 add none */
     uint32_t id;               /* of the site in this profile, for chroprof_site_windows */
     bool has_percentiles;      /* false: max_histograms was too low for this site */
 } chroprof_rank;
 
-/* One path's own figures (children apart, but for with_children_ns). */
+/* One path's own figures; only with_children_ns includes its children. */
 typedef struct chroprof_path {
     uint32_t id;               /* above 2, stable for the life of the profile */
     uint32_t parent;           /* id of the parent path, 0: a root */
@@ -801,7 +818,7 @@ typedef struct chroprof_path {
     uint64_t exec_ns, with_children_ns, exec_max_ns, slice_max_ns, slices;
     uint64_t wall_ns, waiting_ns, delay_ns, blame_ns;
     uint64_t calls, completed, failed, cancelled, abandoned, live, stillborn, dropped;
-    uint64_t entered;          /* of calls: plain ones by chroprof_enter that have ended */
+    uint64_t entered;          /* of calls, those by chroprof_enter that have ended */
     uint64_t cpu_ns, samples;  /* of the sampler, in its slices; see chroprof_rank */
 } chroprof_path;
 
@@ -810,38 +827,38 @@ typedef struct chroprof_future {
     uint64_t id;               /* 0: an enter-frame */
     uint32_t path;             /* id of its path; 2: untracked */
     chroprof_state state;      /* PENDING, READY, RUNNING or PAUSED */
-    uint64_t since_ns;         /* profile time at which it came into this state */
+    uint64_t since_ns;         /* profile time at which this state began */
     uint64_t exec_ns;          /* its own exec time so far */
     const char *name, *file; uint32_t line;   /* of its site */
 } chroprof_future;
 
-/* The whole loop. elapsed = busy + idle + loop; busy = sum of the sites' exec + untracked. */
+/* The whole loop. elapsed = busy + idle + loop; busy = untracked + the exec of all sites. */
 typedef struct chroprof_totals {
     uint64_t elapsed_ns, busy_ns, idle_ns, loop_ns, untracked_ns;
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t passes, pass_p50_ns, pass_p99_ns, pass_max_ns;
     uint64_t turns, turn_p50_ns, turn_p99_ns, turn_max_ns;
-    uint64_t stalls;           /* turns and passes longer than stall_ns, all of them */
+    uint64_t stalls;           /* all turns and passes longer than stall_ns, kept or not */
     uint64_t idle_blame_ns, loop_blame_ns, untracked_blame_ns;
     uint64_t dropped;          /* sum over the tables */
     uint64_t elapsed_ticks, delay_ticks, blame_ticks;
     uint64_t start_unix_ns;    /* calendar time of profile time 0; 0: unknown */
-    uint64_t tick_error_ppb;   /* bound of the tick factor's error, parts in 10^9 */
+    uint64_t tick_error_ppb;   /* bound of the clock rate's error, parts per 10^9 */
     bool provisional;          /* the clock is not calibrated yet: times may still change scale */
     bool enabled;
     bool idle;                 /* the loop was idle at the last event */
-    bool in_pass;              /* a pass is under way: idle has been reported, and has ended */
+    bool in_pass;              /* a pass is under way: an idle was reported and has ended */
     uint32_t depth;            /* frames on the running stack, hidden ones included */
-    uint64_t skew_ns, skew_events;     /* of a snapshot: what went on meanwhile; 0: exact */
+    uint64_t skew_ns, skew_events;     /* of a snapshot: maximum skew of its rows; 0: exact */
     uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
-    bool living;               /* of a snapshot: the program lived, and the figures go up to when it
-                                  was taken; false: they end at the last event */
+    bool living;               /* of a snapshot: the program was alive, and the figures go up
+                                  to that moment; false: they end at the last event */
 } chroprof_totals;
 
 /* One time window. Widths double when the table is full, so the windows always cover the run. */
 typedef struct chroprof_window {
-    uint64_t start_ns, end_ns;     /* profile time; the last one ends at the last event */
+    uint64_t start_ns, end_ns;     /* profile time; the last window ends at the last event */
     uint64_t busy_ns, idle_ns, loop_ns, untracked_ns;   /* untracked is part of busy */
 } chroprof_window;
 
@@ -852,15 +869,15 @@ typedef struct chroprof_table {
     uint64_t capacity, used, peak;
     uint64_t dropped;              /* how often something did not fit */
     uint64_t advice;               /* a capacity that would have been enough so far, for paths and
-                                      edges an estimate; 0: it was */
+                                      edges an estimate; 0: this one was enough */
     uint64_t bytes;
 } chroprof_table;
 
 /* Where an anomaly was met. */
 typedef struct chroprof_anomaly_place {
     uint64_t at_ns;            /* profile time */
-    uint64_t id;               /* that the event named, or of the frame that was unwound; 0: none */
-    uint32_t path;             /* of the future or call that it is about, above 2. 0: not known */
+    uint64_t id;               /* of the event, or of the frame that was unwound; 0: none */
+    uint32_t path;             /* of the future or call it is about, above 2; 0: not known */
     uint32_t top;              /* path on top of the running stack when the event came: above 2,
                                   or 0 loop, 1 idle, 2 untracked */
     const char *name, *file; uint32_t line;   /* of the site of path, or of top if that is 0 */
@@ -872,10 +889,10 @@ typedef struct chroprof_anomaly {
     const char *text;              /* what happened */
     const char *cure;              /* its likely cause and what to do */
     uint64_t count;
-    bool placed;                   /* these two are known: count is above 0, and this kind is one
-                                      of the first max_paths / 4 + 1 met */
-    chroprof_anomaly_place first, last;    /* in a difference first is as last if the older state
-                                      had met this kind; zero and "" if they are not known */
+    bool placed;                   /* first and last are known: count is above 0, and this kind is
+                                      one of the first max_paths / 4 + 1 met */
+    chroprof_anomaly_place first, last;    /* zero and "" if not known. In a difference first is
+                                      last if the older state had met this kind */
 } chroprof_anomaly;
 
 /* One frame of the running stack. */
@@ -883,8 +900,8 @@ typedef struct chroprof_frame {
     uint64_t id;               /* of the future; 0: an enter-frame, or a barrier */
     uint32_t path;             /* 2: untracked */
     bool barrier;              /* a nested loop begins here */
-    uint64_t since_ns;         /* profile time at which it came onto the stack */
-    uint64_t slice_ns;         /* exec time of this stay so far */
+    uint64_t since_ns;         /* profile time at which it was pushed */
+    uint64_t slice_ns;         /* exec time of this slice so far */
     const char *name, *file; uint32_t line;   /* of its site */
 } chroprof_frame;
 
@@ -893,9 +910,9 @@ typedef struct chroprof_step {
     uint64_t at_ns;            /* profile time of the event */
     uint64_t id;               /* 0: none */
     chroprof_state state;      /* what the event said */
-    uint32_t path;             /* that the interval up to it was billed to: above 2 a path, 0
+    uint32_t path;             /* to which the time before it was charged: above 2 a path, 0
                                   loop, 1 idle, 2 untracked */
-    uint32_t depth;            /* frames of the running stack when it came, hidden ones apart */
+    uint32_t depth;            /* frames of the running stack when it came, without hidden ones */
 } chroprof_step;
 
 /* What ran when a sample was taken. */
@@ -905,17 +922,17 @@ typedef enum chroprof_sample_state {
     CHROPROF_SAMPLE_LOOP
 } chroprof_sample_state;
 
-/* A row of samples: one sample, or several of one stack in a row with no CPU time in between. */
+/* One sample, or several samples in a row with the same stack and no CPU time in between. */
 typedef struct chroprof_sample_row {
     uint64_t at_ns;            /* profile time of the first one */
     uint64_t duration_ns;      /* to the last one */
-    uint64_t weight;           /* how many */
+    uint64_t weight;           /* how many samples */
     uint64_t cpu_ns;           /* thread CPU time since the sample before */
     uint32_t stack;            /* see chroprof_stack, until the next event; 0: none */
     chroprof_sample_state state;
 } chroprof_sample_row;
 
-/* What a site is called. */
+/* The name and place of a site. */
 typedef struct chroprof_site_row {
     uint32_t id;               /* as chroprof_rank.id */
     const char *name, *file; uint32_t line;
@@ -926,13 +943,13 @@ typedef struct chroprof_site_row {
 typedef struct chroprof_module {
     const char *path;
     const char *build_id;      /* hexadecimal, "" if not known */
-    uint64_t base;             /* load bias: an address minus this is where it is in the file */
+    uint64_t base;             /* load bias: an address minus this is its place in the file */
 } chroprof_module;
 
 typedef enum chroprof_frame_kind {
     CHROPROF_FRAME_TASK,       /* a frame of the running stack */
     CHROPROF_FRAME_NATIVE,     /* a function */
-    CHROPROF_FRAME_MARKER      /* what is not known, in words */
+    CHROPROF_FRAME_MARKER      /* says in words what is not known */
 } chroprof_frame_kind;
 
 /* One frame of a sampled stack. */
@@ -951,20 +968,20 @@ typedef struct chroprof_stack_row {
     uint32_t id;               /* as chroprof_sample_row.stack, until the next event */
     uint32_t parent;           /* the stack around the frame, a lower id; 0: none */
     uint32_t module;           /* native: row of chroprof_modules + 1; 0: not known */
-    uint64_t weight, cpu_ns;   /* of the samples that end here, those that were dropped included */
+    uint64_t weight, cpu_ns;   /* of the samples that end here, dropped ones included */
     chroprof_stack_frame frame;
 } chroprof_stack_row;
 
-/* Of one path: how often its live futures were met in which state by the draws of the wall mode,
- * and the time that futures were met again with no event in between. */
+/* One path as the draws of WALL mode saw it: how often its live futures were met in each state, and
+ * the time between two meetings of a future with no event in between. */
 typedef struct chroprof_wall {
     uint32_t path;                                 /* 2: those beyond 4 x max_samples */
-    uint64_t running, ready, paused;               /* weight; paused: pending ones, and those that
-                                                      run but have others on top, included */
+    uint64_t running, ready, paused;               /* weight; paused includes pending futures, and
+                                                      running ones that have others on top */
     uint64_t running_ns, ready_ns, paused_ns;
 } chroprof_wall;
 
-/* What a finding is about. One list; the JSON has the names in lower case. */
+/* What a finding is about. The JSON has these names in lower case. */
 #define CHROPROF_FINDINGS(X)                                                                       \
     X(OCCUPIES)            /* one site takes much of the run */                                    \
     X(RISING)              /* a site takes more and more of the loop */                            \
@@ -990,9 +1007,9 @@ typedef enum chroprof_finding_kind {
 /* One sentence about the profile that a person can act on, with the figures it rests on. */
 typedef struct chroprof_finding {
     chroprof_finding_kind kind;
-    uint32_t site;             /* that it is about, as chroprof_rank.id; 0: none, uninstrumented */
-    uint32_t share_ppm;        /* of elapsed_ns that it is about, parts in a million; 0: none.
-                                  RISING: of its last quarter. STALL: of that one stall */
+    uint32_t site;             /* as chroprof_rank.id; 0: none, or uninstrumented */
+    uint32_t share_ppm;        /* its share of elapsed_ns, parts per million; 0: none. RISING:
+                                  of the last quarter. STALL: of that one stall */
     uint64_t value_ns;         /* the figure it rests on; 0: none */
     uint64_t at_ns;            /* profile time at which it happened or began; 0: none */
     char text[240];            /* what was found, then what to do. UTF-8 without control characters,
@@ -1001,30 +1018,30 @@ typedef struct chroprof_finding {
 
 /* Which clock the sampler's timer goes by. */
 typedef enum chroprof_sampler_mode {
-    CHROPROF_SAMPLER_CPU,      /* of the thread's CPU time: never interrupts a loop that sleeps */
-    CHROPROF_SAMPLER_WALL      /* all the time: sees callbacks that wait, and draws live futures */
+    CHROPROF_SAMPLER_CPU,      /* the thread's CPU time: never interrupts a loop that sleeps */
+    CHROPROF_SAMPLER_WALL      /* all time: sees callbacks that block, and draws live futures */
 } chroprof_sampler_mode;
 
 /* Options of chroprof_sampler_start. NULL or zeroed: the defaults. */
 typedef struct chroprof_sampler_options {
     chroprof_sampler_mode mode;
-    uint64_t period_ns;        /* mean period; 0: 19 ms; at least 100 us is taken */
+    uint64_t period_ns;        /* mean period; 0: 19 ms; the least is 100 us */
     bool jitter;               /* no effect: periods are random unless steady */
-    uint32_t budget_ppm;       /* of the loop's time for the handler; 0: 10000, which is 1 % */
-    int signal;                /* 0: the first real-time one not handled or blocked; by
-                                  CHROPROF_ITIMER SIGPROF, in the wall mode SIGALRM */
-    /* Walks the native stack instead of the frame pointers: fills in return addresses, innermost
-     * (the interrupted instruction) first, returns how many. All of them are put under the
-     * innermost task, unless it also tells where they were: addresses[capacity + k] is then where
-     * the frame record of the function of addresses[k] lies, or another place of its frame if it
-     * has none; 1 if that function and those further out were called before all tasks; 0 if not
-     * known. A last address of 0 then says that the walk came to the end of the stack. Called in
-     * the signal handler, on any processor. */
+    uint32_t budget_ppm;       /* the handler's share of the loop's time; 0: 10000, which is 1 % */
+    int signal;                /* 0: the first real-time signal that is not handled or blocked; with
+                                  CHROPROF_ITIMER SIGPROF, in WALL mode SIGALRM */
+    /* Replaces the walk by frame pointers: fills in return addresses, innermost (the interrupted
+     * instruction) first, and returns how many. All of them stand under the innermost task, unless
+     * it also tells where they were. For that it sets addresses[capacity + k] to where the frame
+     * record of addresses[k]'s function lies, or, without a record, to another place in its frame.
+     * 1 there means that this function and those further out were called before all tasks; 0 means
+     * not known. A last address of 0 then says that the walk reached the end of the stack. Called
+     * in the signal handler, on any processor. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
     void *unwind_user;
-    /* Each period the same, and no timer call after the start: for programs whose seccomp filter
-     * allows none. A loop in step with the period is then sampled wrong, and the wall mode
-     * interrupts waits. */
+    /* All periods are equal, with no timer call after the start: for programs whose seccomp filter
+     * allows none. A loop in step with the period is then sampled wrongly, and WALL mode interrupts
+     * waits. */
     bool steady;
 } chroprof_sampler_options;
 
@@ -1035,16 +1052,16 @@ typedef struct chroprof_sampler_totals {
     uint64_t period_ns;        /* in force */
     uint64_t first_period_ns;  /* asked for */
     uint64_t budget_ppm;
-    uint64_t ticks;            /* first periods that went by while the timer ran */
-    uint64_t samples;          /* total weight taken = weights of all rows + dropped; in the wall
-                                  mode also of idle time, which needs no tick */
+    uint64_t ticks;            /* periods (of first_period_ns) that passed while the timer ran */
+    uint64_t samples;          /* total weight = weights of all rows + dropped; in WALL mode with
+                                  idle time, which needs no tick */
     uint64_t rows;
-    uint64_t inside;           /* of samples: landed inside the profiler */
+    uint64_t inside;           /* of samples, those inside the profiler */
     uint64_t lost;             /* ticks without a sample: the ring was full inside an event, or the
                                   stack had no room */
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
-    uint64_t draws, misses;    /* of the wall mode: futures met, empty slots met */
+    uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
     uint64_t interrupted;      /* waits after idle_enter that a tick cut short (EINTR) */
 } chroprof_sampler_totals;
 
@@ -1056,13 +1073,13 @@ typedef struct chroprof_origin {
     uint64_t end_unix_ns;      /* calendar time of it; 0: not known */
     bool mapped;               /* by chroprof_map */
     bool ended;                /* by chroprof_unmap */
-    bool alive;                /* mapped, and that program still runs, or nobody here can tell; by
-                                * its number. chroprof_file_owner knows it in any case */
+    bool alive;                /* mapped, and by its process number the program still runs, or it
+                                * can't be told here. chroprof_file_owner knows it in any case */
     const char *program;       /* its file without folders; "" if not known */
 } chroprof_origin;
 
-/* The handle: small, transparent, caller-owned. A zeroed one is valid: every call does nothing.
- * It holds addresses resolved from the block and this process's hooks. */
+/* The handle: small, transparent, owned by the caller. A zeroed one is valid: every call does
+ * nothing. It holds addresses in the block, and the hooks of this process. */
 typedef struct chroprof {
     struct chroprof__core *core;
     struct chroprof__future *futures;
@@ -1096,173 +1113,180 @@ typedef struct chroprof {
 /* Takes bytes of output. Non-zero stops the writing. */
 typedef int (*chroprof_writer)(void *user, const void *bytes, size_t count);
 
-/* >>api life Unless a line says otherwise a call is for the one thread that sends this profile's
- * events, is not for signal handlers, and does nothing on a NULL or zeroed profile. */
+/* >>api life Unless a line says otherwise, only the one thread that sends this profile's events may
+ * make a call, and no signal handler may. On a NULL or zeroed profile a call does nothing. */
 
 /* Starts a profile in memory[0..size). The block may have any alignment and stays the caller's;
- * nothing else is ever allocated. options NULL: defaults. On any error every call on p does nothing
- * and the reason is returned; chroprof_why_off and the reports of p tell it too. Cost: writes the
- * block once, some microseconds beyond. */
+ * nothing else is ever allocated. options NULL: defaults. On an error it returns the reason, and
+ * every call on p does nothing; chroprof_why_off and the reports of p tell the reason too. Cost:
+ * writes the block once, plus some microseconds. */
 CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t size,
                                            const chroprof_options *options);
 
-/* Bytes that are always enough for these options; capacities that are 0 count with their defaults.
- * NULL: all defaults. 0 if an option is beyond its limit. A block of fewer bytes is refused if
- * every capacity is given, else it is shared out, down to CHROPROF_MEMORY_MIN. Any thread. */
+/* Bytes that are always enough for these options; a capacity of 0 counts with its default. NULL:
+ * all defaults. Returns 0 if an option is beyond its limit. If every capacity is given,
+ * chroprof_init refuses a block of fewer bytes. Otherwise it sizes the others to fit, down to
+ * CHROPROF_MEMORY_MIN. Any thread. */
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
-/* The smallest block that chroprof_init takes (with zeroed capacities), in bytes. */
+/* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes. */
 #define CHROPROF_MEMORY_MIN 7680
 
 #ifndef CHROPROF_NO_COPIES
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
- * ended. It is not trusted: every size, offset, index, string and link is checked, and no bytes in
- * it can make this or a later read fail. size may be larger than the block. On success *view takes
- * every read and every output of this interface, and ignores events; the block must stay as it is
- * while the view is in use and is never written to. On any error *view is as after a failed
- * chroprof_init: CHROPROF_ERR_BUSY if a program changes the block or died while it did, which
- * chroprof_snapshot mends. Cost: reads the block once. Any thread. */
+ * ended. The block is not trusted: every size, offset, index, string and link is checked. No bytes
+ * in it can make this or a later read fail. size may be larger than the block. On success *view
+ * works with every read and every output of this interface, and ignores events. The block is never
+ * written to, and must stay as it is while the view is in use. On an error *view is as after a
+ * failed chroprof_init. CHROPROF_ERR_BUSY: a program is writing the block, or died while it did;
+ * use chroprof_snapshot then. Cost: reads the block once. Any thread. */
 CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size);
 
 /* Copies the block of a running, hung or killed program into memory, as a block that opens. The
- * copy of a program that lives ends now, with what is on top charged up to now; that of one that
- * has ended, at its last event. totals.living says which; see PROFILES IN FILES. A copy is exact if
- * nothing went on meanwhile. Otherwise each row is consistent, elapsed is the sum of the rows, both
- * laws hold, and totals.skew_ns and skew_events say how far the rows are apart in time. If the
+ * copy of a living program ends now, and what is on top is charged up to now. The copy of a program
+ * that has ended ends at its last event. totals.living says which; see PROFILES IN FILES. A copy is
+ * exact if the program did nothing meanwhile. Otherwise each row is consistent, elapsed is the sum
+ * of the rows, both laws hold, and totals.skew_ns and skew_events report the maximum skew. If the
  * program stopped inside an event, totals.doubt_events and doubt_ns name it. memory needs the size
  * of the live block and may have any alignment; after an error it holds nothing of use. The live
- * block is not trusted, but its memory must stay readable: a mapped file that is truncated kills
- * the reader by SIGBUS. Cost: reads what is in use of the block up to three times, and asks the
- * system for the process. Any thread, any process; the writer pays nothing. */
+ * block is not trusted, but its memory must stay readable: if a mapped file is truncated, SIGBUS
+ * kills the reader. Cost: reads the used part of the block up to three times, and asks the system
+ * about the process. Any thread, any process; the writer pays nothing. */
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
 
-/* Writes into memory a block that opens: what happened between two states of one profile, each a
- * snapshot of it that was opened or, for the newer, the running profile as of its last event. It is
- * as if the profile had been reset at the older state. Time 0 is there; calls are those that ended
- * since and those that are live; sums, percentiles, windows, stalls, anomalies and drops are those
- * of the time between, and samples those taken in it. Windows are as many as there is room for if
- * the ring still holds all events in between, else as wide as the newer's. What ended in it but
- * began before counts in percentiles and stalls as a whole. Maxima can't be told apart: a maximum
- * that did not grow is what the percentiles' buckets allow, at most 1/8 too much, or, without
- * percentiles, as of the newer state; never more than the exec in between. The peaks of tables are
- * those of the newer state. Both laws hold. memory needs the size of the newer block and may have
- * any alignment, or be the very memory of the newer one if that is a snapshot; it holds nothing of
- * use after an error. CHROPROF_ERR_DIFFERENT: not two states of one profile; CHROPROF_ERR_RESET:
- * it was reset in between. Cost: copies the block once, reads both once. Any thread that may read
- * both. */
+/* Writes into memory a block that opens, with what happened between two states of one profile, as
+ * if it had been reset at the older state. Each state is an opened snapshot; the newer may also be
+ * the running profile as of its last event. Time 0 is the older state. calls are those that ended
+ * since and those that are live. Sums, percentiles, windows, stalls, anomalies, drops and samples
+ * are those of the time between. What ended in it but began before counts in percentiles and stalls
+ * as a whole.
+ * Windows are as many as there is room for if the ring still holds all events in between; else they
+ * are as wide as the newer's. Maxima: one that grew is exact. One that did not grow is taken from
+ * the percentiles' buckets, at most 1/8 too large. Without percentiles it is that of the newer
+ * state. It is never more than the exec in between. The peaks of tables are those of the newer
+ * state. Both laws hold.
+ * memory needs the size of the newer block and may have any alignment. If the newer is a snapshot,
+ * memory may be its own. After an error it holds nothing of use. CHROPROF_ERR_DIFFERENT: not two
+ * states of one profile; CHROPROF_ERR_RESET: it was reset in between. Cost: copies the block once,
+ * reads both once. Any thread that may read both. */
 CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const chroprof *older,
                                                  void *memory, size_t size);
 
-/* Adds all figures of another profile, a view or one that runs, to those of p: sites of equal
- * content are one, paths go by their chains of sites, percentiles by their buckets. p is for that
- * alone: made with options.clock = chroprof_clock_manual, without live futures and frames. Every
- * figure is added as it is shown, in ns, so sums do not hang on the order; where blame and delay
- * were floored to different sums the loop makes up for it (some ns), and both laws hold. The time
- * of the other profile follows the time that p already has: windows and stalls tell of one after
- * the other. What is live stays live, as counts; slices under way count as they are now. Maxima and
- * tick_error_ppb are the largest, skew, doubt, anomalies and drops add up. Percentiles are within
- * 1/8 if the ticks of the other were not ns; a site that had none in one of the profiles has none.
- * What does not fit in p is billed as of events (ERRORS AND DROPS), a chain beyond 512 sites to its
- * 512th path; where paths did not fit, their sites and those billed instead lack percentiles, and
- * windows in which their time may be late. Samples are merged: stacks by their frames, functions by
- * module and offset (so addresses may move; names come from chroprof symbolize), the rows after
- * those that are there, ticks since the other's last event at the end of its time. Without
- * max_samples in p they count as dropped from that table.
+/* Adds all figures of another profile, a view or one that runs, to those of p. Sites with equal
+ * contents become one; paths are matched by their chains of sites, percentiles by their buckets. p
+ * must serve only for merging: init it with options.clock = chroprof_clock_manual, without live
+ * futures and frames. Figures are added as shown, in ns, so the order does not change the sums. If
+ * blame and delay were rounded to different sums, the loop takes the difference (some ns), and both
+ * laws hold.
+ * The time of the other profile is appended to the time that p already has, so windows and stalls
+ * follow each other. What is live stays live, as counts; slices under way count as they are now.
+ * Maxima and tick_error_ppb are the largest; skew, doubt, anomalies and drops add up. Percentiles
+ * are within 1/8 if the ticks of the other were not ns. A site that had none in one of the profiles
+ * has none.
+ * What does not fit in p is charged as in ERRORS AND DROPS; a chain of more than 512 sites goes to
+ * its 512th path. If paths did not fit, their sites and those charged instead have no percentiles,
+ * and their time may be in later windows.
+ * Samples are merged: stacks by their frames, functions by module and offset. So addresses may
+ * move; names come from chroprof symbolize. The other's rows follow those that are there, and its
+ * ticks since its last event stand at the end of its time. Without max_samples in p they count as
+ * dropped from that table.
  * CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the other,
- * and the windows of both. The thread of p that may read the other; not from on_stall. */
+ * and the windows of both. The thread of p, if it may read the other; not from on_stall. */
 CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
 #endif
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP) \
     && !defined(CHROPROF_NO_STDIO)
-/* Starts a profile in a new file, which others can read while it runs and after it was killed. The
- * file appears at path whole. size 0: chroprof_memory_size(options). A file that a running program
- * owns is refused (CHROPROF_ERR_OWNED). One whose program ended is kept as PATH.prev, in place of
- * an older one; if anything else is there, CHROPROF_ERR_PREVIOUS. Any other file at path is refused
- * (CHROPROF_ERR_FORMAT). CHROPROF_ERR_FILE and errno: the system refused; all of the file is
- * reserved, so a full disk and a limit on file sizes (RLIMIT_FSIZE) are noticed here, not later. On
- * any error no file is left, and p is as after a failed chroprof_init. After fork the child's
- * handle is as a zeroed one, until it calls chroprof_fork_child; that costs no event anything.
- * (Linux. Elsewhere the child must not use the profile.) Needs hard links. As chroprof_init
- * otherwise. */
+/* Starts a profile in a new file, which others can read while the program runs and after it was
+ * killed. The file appears at path whole. size 0: chroprof_memory_size(options). If a running
+ * program owns the file at path: CHROPROF_ERR_OWNED. If its program ended, the file is kept as
+ * PATH.prev and replaces an older one; if anything else is there: CHROPROF_ERR_PREVIOUS. If the
+ * file at path is no profile: CHROPROF_ERR_FORMAT. If the system refused: CHROPROF_ERR_FILE and
+ * errno. The whole file is reserved, so you notice a full disk or a limit on file sizes
+ * (RLIMIT_FSIZE) here, not later. On an error no file is left, and p is as after a failed
+ * chroprof_init. After fork the child's handle is like a zeroed one until it calls
+ * chroprof_fork_child, at no cost to events. (Linux. Elsewhere the child must not use the profile.)
+ * Needs hard links. Otherwise as chroprof_init. */
 CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
                                           const chroprof_options *options);
 
-/* In a forked child: begins a profile of its own with the options, clock and callbacks of the
- * parent's, in the file at path as chroprof_map does, or, path NULL, in memory that chroprof_unmap
+/* In a forked child: begins a profile of its own with the parent's options, clock and callbacks. It
+ * is in the file at path, as by chroprof_map, or, if path is NULL, in memory that chroprof_unmap
  * frees. If a program owns that file, as a daemon's parent may, this waits up to a second for it to
  * end. On an error p is as after a failed chroprof_init. Does nothing on a profile that
  * chroprof_map did not start. */
 CHROPROF_API chroprof_result chroprof_fork_child(chroprof *p, const char *path);
 
-/* Brings the profile up to now, says in the file that it ended well, and lets it go; the file
- * stays. *p is zeroed. Does nothing on a profile that chroprof_map did not start. */
+/* Brings the profile up to now, notes in the file that the program ended it, and closes the file,
+ * which stays. *p is zeroed. Does nothing on a profile that chroprof_map did not start. */
 CHROPROF_API void chroprof_unmap(chroprof *p);
 
-/* Who owns the file at path? CHROPROF_ERR_OWNED: a program that runs has its profile there.
+/* Who owns the file at path? CHROPROF_ERR_OWNED: a running program has its profile there.
  * CHROPROF_OK: it is the profile of a program that ended. CHROPROF_ERR_FORMAT or
- * CHROPROF_ERR_VERSION: it is no profile of this version. CHROPROF_ERR_FILE and errno: it can't be
- * read, or there is none. Needs the right to read, and changes nothing. Any thread. */
+ * CHROPROF_ERR_VERSION: it is no profile of this version. CHROPROF_ERR_FILE and errno: there is no
+ * file, or it can't be read. Needs only permission to read, and changes nothing. Any thread. */
 CHROPROF_API chroprof_result chroprof_file_owner(const char *path);
 #endif
 
-/* What a result code means, naming the knob to turn. A static string, never NULL. Any thread. */
+/* What a result code means, and which option to change. A static string, never NULL. Any thread. */
 CHROPROF_API const char *chroprof_result_text(chroprof_result r);
 
-/* Why p takes no events, a static text with what to do; "" if it does. It tells a failed
- * chroprof_init or chroprof_map from one that never was, a zeroed handle from one that was never
+/* Why p takes no events and what to do, as a static text; "" if it takes them. The texts tell a
+ * failed chroprof_init or chroprof_map from a missing one, a zeroed handle from one that was never
  * set, and a profile that is switched off. The text report and the JSON say the same. Never NULL.
  * Any thread that may read p. */
 CHROPROF_API const char *chroprof_why_off(const chroprof *p);
 
-/* Figures, profile time and windows to zero, as of the last event; sites, paths, live futures and
- * the running stack stay known. Cost: walks the whole block. Not from on_stall. */
+/* Sets figures, profile time and windows to zero, as of the last event. Sites, paths, live futures
+ * and the running stack stay. Cost: walks the whole block. Not from on_stall. */
 CHROPROF_API void chroprof_reset(chroprof *p);
 
-/* Off: brings the profile up to now, empties the running stack, ends idle; events cost one branch.
- * On again: off-time is no profile time, no future is ready, known futures stay known. A call that
- * changes nothing costs nothing. Cost: walks the live futures. Not from on_stall. */
+/* Off: brings the profile up to now, empties the running stack and ends idle; events then cost one
+ * branch. On again: the time in between is not profile time, and no future is ready, but known
+ * futures stay known. A call that changes nothing costs nothing. Cost: walks the live futures. Not
+ * from on_stall. */
 CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on);
 
-/* A clock for options.clock that never moves: time is the now of chroprof_event, 1 tick = 1 ns. */
+/* A clock for options.clock that never moves by itself: time is the `now` of chroprof_event, 1 tick
+ * = 1 ns. */
 CHROPROF_API uint64_t chroprof_clock_manual(void *user);
 
-/* >>api events None of them can fail; what is out of order is counted (chroprof_anomalies). Cost: a
- * clock read and a small constant of work. They do nothing while the profile is off. */
+/* >>api events None of these can fail; unexpected sequences are counted (chroprof_anomalies). Cost:
+ * a clock read and a small constant of work. While the profile is off they do nothing. */
 #ifndef CHROPROF_DISABLE
 
-/* A handle for a site whose name is made at run time. The strings are copied; same content, same
- * handle, valid as long as the block. file may be NULL. NULL name: NULL. Full table: the handle of
- * "(other)". Cost: hashes the strings. */
+/* A handle for a site whose name is made at run time. The strings are copied. The same contents
+ * give the same handle, which is valid as long as the block. file may be NULL. Returns NULL if name
+ * is NULL, and the handle of "(other)" if the table is full. Cost: hashes the strings. */
 CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name,
                                                      const char *file, uint32_t line);
 
-/* A future is created. Its parent is the path on top of the running stack. An id that is still live
- * is abandoned first. If max_futures is reached, the future that has been in its state the longest
- * gives up its record (chroprof_rank.dropped): about 1 us more. */
+/* A future is created. Its parent is the path on top of the running stack. If the id is still live,
+ * that future is abandoned first. If max_futures is reached, the future that has been in its state
+ * the longest gives up its record (chroprof_rank.dropped); this takes about 1 us more. */
 CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site);
 
-/* It could run from now on: its delay begins. While it runs: remembered until it pauses.
- * Optional. */
+/* The future could run from now on: its delay begins. If it runs just now, this is remembered until
+ * it pauses. Optional. */
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
 
-/* The same, known late: it could run since `when` (clock ticks as of chroprof_now, when <= now).
- * Clamped to the time at which it paused or was created. The ring tells who was on top meanwhile;
+/* The same, reported late: it could run since `when` (in clock ticks of chroprof_now, when <= now),
+ * but at the earliest since it paused or was created. The ring tells what was on top since then;
  * what it no longer holds is blamed on the loop. */
 CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when);
 
-/* Its code begins to execute, on top of whatever runs. */
+/* The code of the future begins to execute, on top of whatever runs. */
 CHROPROF_API void chroprof_running(chroprof *p, uint64_t id);
 
-/* It gives the loop back. Frames above it are unwound, counted. */
+/* The future gives the loop back. Frames above it are unwound and counted as anomalies. */
 CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id);
 
-/* Pauses the innermost running future above the barrier and runs id (0: nothing); one clock
+/* Pauses the innermost running future above the barrier and runs id (0: nothing), with one clock
  * read. */
 CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id);
 
-/* It finished; if it is on top this pauses it too. Its record is freed at once. */
+/* The future finished. If it is on top, this pauses it too. Its record is freed at once. */
 CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id);
 /* As chroprof_completed, with an error. */
 CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id);
@@ -1272,65 +1296,66 @@ CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id);
 /* A future that is created already finished; finish is COMPLETED, FAILED or CANCELLED. */
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish);
 
-/* A callback or a plain call begins: an anonymous future, created and running. */
+/* A callback or a plain call begins: an anonymous future is created and runs. */
 CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site);
 
-/* It ends: pops an enter-frame on top, never a future. */
+/* The call ends: pops an enter-frame on top, never a future. */
 CHROPROF_API void chroprof_leave(chroprof *p);
 
-/* The next callback in a row: leaves the enter-frame on top, if there is one, and enters site, with
- * one clock read. For loops that dispatch one callback after the other; leave the last one. */
+/* Leaves the enter-frame on top, if there is one, and enters site, with one clock read. For loops
+ * that call one callback after the other; leave the last one. */
 CHROPROF_API void chroprof_next(chroprof *p, const chroprof_site *site);
 
 /* A nested loop begins: a barrier. Above it, what is created outside any future is a root, and time
  * outside any future is loop. */
 CHROPROF_API void chroprof_loop_enter(chroprof *p);
 
-/* It ends; frames above the innermost barrier are unwound, counted. */
+/* The nested loop ends. Frames above the innermost barrier are unwound and counted as anomalies. */
 CHROPROF_API void chroprof_loop_leave(chroprof *p);
 
-/* The loop is about to block. Frames above the innermost barrier are unwound, counted. */
+/* The loop is about to wait. Frames above the innermost barrier are unwound and counted as
+ * anomalies. */
 CHROPROF_API void chroprof_idle_enter(chroprof *p);
 
-/* It is back. Any event but tick ends the idle too. */
+/* The wait has ended. Any other event but tick ends it too. */
 CHROPROF_API void chroprof_idle_leave(chroprof *p);
 
-/* Time passes, nothing else: brings the figures up to now. */
+/* Brings the figures up to now; nothing else happens. */
 CHROPROF_API void chroprof_tick(chroprof *p);
 
 #if defined(__linux__) && __STDC_HOSTED__
 #define CHROPROF__EPOLL 1
-/* epoll_pwait(2), its struct epoll_event and sigset_t unseen, with idle around it: for
- * CHROPROF_EPOLL_IDLE, or instead of three lines of a loop. No cancellation point of pthreads. */
+/* epoll_pwait(2) with idle around it, for CHROPROF_EPOLL_IDLE, or instead of three lines of a loop.
+ * It needs no struct epoll_event or sigset_t. Not a cancellation point of pthreads. */
 CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask);
 #endif
 
-/* The gate that all of these go through, with an explicit time in the unit of chroprof_now, so that
- * streams can be replayed. site may be NULL; with RUNNING it adopts an unknown id, with a finish of
- * an unknown id (or id 0) it is a stillborn. Any values are safe. */
+/* All of these calls go through this one. Its time is explicit, in the unit of chroprof_now, so
+ * that streams can be replayed. site may be NULL. With RUNNING a site adopts an unknown id; with a
+ * finish of an unknown id (or id 0) it makes a stillborn. Any values are safe. */
 CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
                                  const chroprof_site *site, uint64_t now);
 
 /* One sample of what runs now, by hand: from a timer of yours, or an interrupt on the processor
- * that runs the loop. now as for chroprof_event; cpu_delta_ns: CPU time since the sample before.
- * The stack is that of the tasks alone. Taken at once; one that interrupts a call of this header
+ * that runs the loop. now is as for chroprof_event; cpu_delta_ns is the CPU time since the sample
+ * before. Its stack has only tasks. It is taken at once; if it interrupts a call of this header, it
  * waits in the ring for the next event and counts as inside. Does nothing without max_samples.
  * Cost: depth. */
 CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns);
 
 #endif /* CHROPROF_DISABLE */
 
-/* The time now in clock ticks: of the cycle counter or ns; under the manual clock the time of the
- * last event; 0 for a view. Any thread that may call the clock. */
+/* The time now in clock ticks: of the cycle counter, or ns. With the manual clock: the time of the
+ * last event. 0 for a view. Any thread that may call the clock. */
 CHROPROF_API uint64_t chroprof_now(const chroprof *p);
 
-/* >>api reading Reads are pure: they show the profile as of its last event and change nothing, so
- * several agree with each other. They work on a view too, and may be called from on_stall. Each
- * list call fills at most capacity rows of out (NULL with capacity 0 asks for the number) and
- * returns how many there are. */
+/* >>api reading Reads show the profile as of its last event and change nothing, so several of them
+ * agree with each other. They work on a view too, and may be called from on_stall. Each list call
+ * fills at most capacity rows of out and returns how many there are. To ask for that number, pass
+ * NULL and capacity 0. */
 
-/* Sites, largest first. A site that nothing used is not listed. Cost: sites + paths x depth, and a
+/* Sites, largest first, without those that nothing used. Cost: sites + paths x depth, and a
  * sort. */
 CHROPROF_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t capacity,
                                    chroprof_order by);
@@ -1338,46 +1363,48 @@ CHROPROF_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t
 /* Paths, in preorder: each parent right before its subtree. Cost: paths x depth. */
 CHROPROF_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t capacity);
 
-/* One site or path by its id. False: there is none; *out is zeroed, with "" for strings. Cost: the
- * paths of the site, or those below the path, each x depth. */
+/* One site or path by its id. Returns false if there is none; *out is then zeroed, with "" for
+ * strings. Cost: the paths of the site, or those below the path, each x depth. */
 CHROPROF_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chroprof_rank *out);
 CHROPROF_API bool chroprof_read_path(const chroprof *p, uint32_t path, chroprof_path *out);
 
-/* The same without the paths below: with_children_ns is exec_ns. Paths are numbered from 3 on
- * without gaps. Cost: the running stack's depth. */
+/* The same without the paths below, so with_children_ns is exec_ns. Paths are numbered from 3 on
+ * without gaps. Cost: the depth of the running stack. */
 CHROPROF_API bool chroprof_read_path_alone(const chroprof *p, uint32_t path, chroprof_path *out);
 
-/* A path's name; in *parent its parent, 0: it is a root; in *site its site. Both may be NULL. For
- * who walks up the tree. "" and 0 for what is no path of a site. Cost: constant. */
+/* The name of a path. *parent becomes its parent (0: it is a root), *site its site; both pointers
+ * may be NULL. For walks up the tree. Returns "" and sets 0 if this is no path of a site. Cost:
+ * constant. */
 CHROPROF_API const char *chroprof_path_name(const chroprof *p, uint32_t path, uint32_t *parent,
                                             uint32_t *site);
 
-/* How many slices of a site are no longer than each of count bounds, which rise: what percentiles
- * are made of, and as exact as they are. UINT64_MAX: all that ended. False: the site has no
- * percentiles, or not since its first slice. Cost: a look at 600 counts. */
+/* How many slices of a site are no longer than each of the bounds, which must rise. UINT64_MAX: all
+ * that ended. The counts are what percentiles are made of, and as exact. Returns false if the site
+ * has no percentiles, or got them after its first slice. Cost: a look at 600 counts. */
 CHROPROF_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
                                         const uint64_t *bounds_ns, size_t count,
                                         uint64_t *slices);
 
-/* The cursors below give the rows of the lists one after the other, to callers without room for all
- * of them. *cursor is 0 to begin with and each call moves it on. False: there is no further row,
- * and *out is not to be used. Of a profile that takes events meanwhile each row is as of its call.
- * This one gives sites by their ids. Cost: the paths of the site x depth. */
+/* The cursors below give the rows of a list one after the other, for callers without room for all
+ * of them. Begin with *cursor = 0; each call moves it on. False: there is no further row, and *out
+ * is not to be used. If the profile takes events meanwhile, each row is as of its call. This one
+ * gives sites by their ids. Cost: the paths of the site x depth. */
 CHROPROF_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, chroprof_rank *out);
 
-/* Sites that were used, by their ids: name, file and line alone. Cost: max_paths at most. */
+/* Sites that were used, by their ids: only name, file and line. Cost: max_paths at most. */
 CHROPROF_API bool chroprof_next_site(const chroprof *p, uint64_t *cursor, chroprof_site_row *out);
 
 /* Paths, in preorder. Cost: the paths below, each x depth. */
 CHROPROF_API bool chroprof_next_path(const chroprof *p, uint64_t *cursor, chroprof_path *out);
 
-/* Live futures, then the enter-frames on the stack. Cost: free slots passed over, and depth. */
+/* Live futures, then the enter-frames on the stack. Cost: the free slots it passes, and depth. */
 CHROPROF_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor, chroprof_future *out);
 
 /* Stalls that were kept, the oldest first. Cost: the table of stalls. */
 CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chroprof_stall *out);
 
-/* The slowest futures, as chroprof_slowest lists them. Cost: constant, and groups without rows. */
+/* The slowest futures, as chroprof_slowest lists them. Cost: constant, plus the groups without
+ * rows. */
 CHROPROF_API bool chroprof_next_slowest(const chroprof *p, uint64_t *cursor, chroprof_slow *out);
 
 /* Events in the ring, the oldest first. Cost: constant. */
@@ -1387,11 +1414,11 @@ CHROPROF_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, chropr
 CHROPROF_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor,
                                        chroprof_sample_row *out);
 
-/* The tree of sampled stacks, a node each: its innermost function, its weight, and its parent.
+/* The tree of sampled stacks, one node per row: its innermost function, its weight and its parent.
  * Cost: constant; the name is looked up in its module. */
 CHROPROF_API bool chroprof_next_stack(const chroprof *p, uint64_t *cursor, chroprof_stack_row *out);
 
-/* What the wall mode met, one row a path that it met. Cost: the paths passed over. */
+/* What the draws of WALL mode met, one row per path. Cost: the paths it passes. */
 CHROPROF_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, chroprof_wall *out);
 
 /* Live futures, in no order, then the enter-frames on the stack. Cost: max_futures. */
@@ -1404,9 +1431,9 @@ CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, si
 CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chroprof_window *out,
                                           size_t capacity);
 
-/* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows; their
- * sum is the site's exec, each flooring what was not floored before. An unknown id: 0 rows.
- * Cost: paths of the site + max_windows. */
+/* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows. Their
+ * sum is the site's exec: what one window loses by rounding, a later one gains. An unknown id: 0
+ * rows. Cost: paths of the site + max_windows. */
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
 
@@ -1414,32 +1441,31 @@ CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint
 CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site, uint32_t first,
                                                uint64_t *exec_ns, size_t capacity);
 
-/* The ring: the last events as they happened, oldest first, those between the two profile times
- * (UINT64_MAX: up to the last one). Each closes the interval that began with the one before.
- * Returns how many there are, of which the first `capacity` are written. A reset and chroprof_merge
- * forget the steps before them; a difference has those since the older state. Cost: a look at each
- * row. */
+/* The ring: the last events between the two profile times (UINT64_MAX: up to the last one), oldest
+ * first. Each step closes the interval that began with the step before. Returns how many there are;
+ * at most `capacity` are written, the oldest. A reset and chroprof_merge forget the steps before
+ * them; a difference has those since the older state. Cost: a look at each row. */
 CHROPROF_API size_t chroprof_timeline(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
                                       chroprof_step *out, size_t capacity);
 
-/* Stalls that were kept, oldest first: the longest and the most recent. Cost: stalls squared. */
+/* Stalls that were kept, the longest and the most recent, oldest first. Cost: stalls squared. */
 CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity);
 
-/* The slowest futures that finished, by site, of each the slowest first: the four slowest of the
- * run, then at most four more that finished in the last five minutes. Futures that were abandoned
- * or dropped, and plain calls (enter), are not among them. Cost: rows. */
+/* The slowest futures that finished, by site, each site's slowest first. A site has the four
+ * slowest of the run, then at most four more that finished in the last five minutes. Futures that
+ * were abandoned or dropped, and plain calls (enter), are not in it. Cost: rows. */
 CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity);
 
-/* The running stack as of the last event, from its top down, barriers included; of a program that
- * hangs: what it hangs in. Hidden frames are not there. */
+/* The running stack as of the last event, top first, with barriers. If a program hangs, this shows
+ * where. Hidden frames are not in it. */
 CHROPROF_API size_t chroprof_frames(const chroprof *p, chroprof_frame *out, size_t capacity);
 
-/* Which program, where and until when; all zero and "" for a NULL or zeroed profile. Cost: asks the
- * system about the process if the profile is in a file. */
+/* Which program it was, where, and until when; all zero and "" for a NULL or zeroed profile. Cost:
+ * asks the system about the process if the profile is in a file. */
 CHROPROF_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out);
 
-/* What chroprof_init made of the options: capacities as they are, the times in force, the hooks of
- * this handle but for the clock; all zero for a NULL or zeroed profile. */
+/* The options in force: capacities as they are, times, and the hooks of this handle without the
+ * clock. All zero for a NULL or zeroed profile. */
 CHROPROF_API void chroprof_read_options(const chroprof *p, chroprof_options *out);
 
 /* Capacity, use and drops of every table: CHROPROF_TABLE_COUNT rows. */
@@ -1448,48 +1474,48 @@ CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size
 /* Every kind of anomaly, zero counts included: CHROPROF_ANOMALY_COUNT rows. */
 CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out, size_t capacity);
 
-/* One of these rows. False for a NULL or zeroed profile, and for a kind that does not exist; *out
- * is all zero and "" then. */
+/* One of these rows. Returns false for a NULL or zeroed profile, and for a kind that does not
+ * exist; *out is then all zero and "". */
 CHROPROF_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomaly_kind kind,
                                         chroprof_anomaly *out);
 
-/* The whole loop's figures; all zero for a NULL or zeroed profile. Cost: paths. */
+/* The figures of the whole loop; all zero for a NULL or zeroed profile. Cost: paths. */
 CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out);
 
 #ifndef CHROPROF_NO_FINDINGS
-/* What stands out, most important first: at most one finding a kind, CHROPROF_FINDING_COUNT in all,
- * and never none: if nothing stands out, FINE says so. Each figure in a text is one that the other
- * reads show; ties and small numbers give no finding. 0 for a NULL or zeroed profile. Cost: as
- * chroprof_ranks, plus the ring, the live futures, the samples and the windows of a few sites. 10
- * KiB of stack. The thread that may read p; from on_stall too. */
+/* What stands out, most important first: at most one finding per kind, so at most
+ * CHROPROF_FINDING_COUNT. There is always at least one: if nothing stands out, FINE says so. Each
+ * figure in a text is one that the other reads show; ties and small numbers give no finding. 0 for
+ * a NULL or zeroed profile. Cost: as chroprof_ranks, plus the ring, the live futures, the samples
+ * and the windows of a few sites. Takes 10 KiB of stack. The thread that may read p; from on_stall
+ * too. */
 CHROPROF_API size_t chroprof_findings(const chroprof *p, chroprof_finding *out, size_t capacity);
 #endif
 
-/* Walks every table and compares both conservation laws. NULL: all holds; else a static text that
- * names the first broken invariant (a bug in chroprof.h, or a block somebody wrote into). Cost: the
- * block. */
+/* Verifies that the profile is consistent: walks every table and compares both conservation laws.
+ * Returns NULL if all holds, else a static text that names the first broken invariant. That is a
+ * bug in chroprof.h, or a block that somebody wrote into. Cost: the block. */
 CHROPROF_API const char *chroprof_check(const chroprof *p);
 
 /* >>api sampler */
 
-/* Rows of samples in profile time [from_ns, to_ns), oldest first. Of a row that lies in it in part
- * the part is listed, with round(weight x part / duration); one that is left without weight is
- * not. A row of duration 0 counts whole. CPU time counts where a row begins. 0 and UINT64_MAX: all.
- * Cost: max_samples. */
+/* Rows of samples in profile time [from_ns, to_ns), oldest first; 0 and UINT64_MAX: all. If only a
+ * part of a row lies in it, that part is listed, with round(weight x part / duration), unless this
+ * is 0. A row of duration 0 counts whole. CPU time counts where a row begins. Cost: max_samples. */
 CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
                                      chroprof_sample_row *out, size_t capacity);
 
-/* The frames of a sampled stack, innermost first: functions of the slice, the task, what it was
- * called by. Names of functions are asked of the system when the profile is this process's own.
+/* The frames of a sampled stack, innermost first: the functions of the slice, their task, and what
+ * called it. Names of functions come from the system if the profile belongs to this process.
  * Strings live as long as the block and the modules. An unknown stack: 0 frames. The numbers of
- * stacks, in rows and stalls too, may change at the next event. Cost: its depth. */
+ * stacks, also those in rows and stalls, may change at the next event. Cost: its depth. */
 CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_stack_frame *out,
                                    size_t capacity);
 
 /* Modules whose functions were sampled. */
 CHROPROF_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity);
 
-/* What the wall mode met, one row a path that it met. Cost: max_paths. */
+/* What the draws of WALL mode met, one row per path. Cost: max_paths. */
 CHROPROF_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity);
 
 /* The sampler's settings and counts; all zero for a NULL or zeroed profile. */
@@ -1497,39 +1523,42 @@ CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_tota
 
 #ifndef CHROPROF_NO_SAMPLER
 /* Starts a timer that interrupts the calling thread, which must be the loop's, and samples what it
- * does. options NULL: defaults. On any error nothing has changed: CHROPROF_ERR_SAMPLER where there
- * is none, _MEMORY, _RUNNING, _SIGNAL, _TIMER; each text names the knob. The handle and
- * the block must stay where they are until chroprof_sampler_stop. Not from on_stall. Cost: some
- * 100 us here, some us a tick, and an event is some 15 ns slower while the sampler runs. */
+ * does. options NULL: defaults. On an error nothing has changed. CHROPROF_ERR_SAMPLER: there is no
+ * sampler here; _MEMORY, _RUNNING, _SIGNAL, _TIMER, _STACK: their texts name what to change. The
+ * handle and the block must stay where they are until chroprof_sampler_stop. Not from on_stall.
+ * Cost: some 100 us here, some us per tick, and some 15 ns per event while the sampler runs. */
 CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
                                                     const chroprof_sampler_options *options);
 
-/* Ends it and gives the signal back. The samples stay. Before the block, the handle or the thread
- * goes; in a forked child it only forgets the parent's timer. Not from on_stall. */
+/* Stops the sampler and gives the signal back; the samples stay. Call it before the block, the
+ * handle or the thread goes. In a forked child it only forgets the parent's timer. Not from
+ * on_stall. */
 CHROPROF_API void chroprof_sampler_stop(chroprof *p);
 
-/* The thread goes on to execute on the stack [low, low + bytes), a fiber's; NULL and 0: on its own
- * again. Without it stacks of fibers end at their innermost function. Cost: two stores. */
+/* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its
+ * own again. Without this call stacks of fibers end at their innermost function. Cost: two
+ * stores. */
 CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes);
 #endif
 
 /* >>api output */
 
-/* Writes the profile in pieces of at most some KiB; ticks a live profile first (not in on_stall).
- * Returns 0, or -1 when the writer stopped, the format was left out, or there is no profile: then
- * text is one line that says why, JSON an object with why_off alone. Never allocates. If format
- * is a constant, an optimized program links only that format: compile with -ffunction-sections and
- * link with -Wl,--gc-sections. (chroprof_write), in parentheses, is the function and links all. */
+/* Writes the profile in pieces of at most some KiB, and first brings a live profile up to now (not
+ * in on_stall). Returns 0, or -1 if the writer stopped it, the format was left out, or there is no
+ * profile. Without a profile the text is one line that says why, and JSON an object with only
+ * why_off. Never allocates. If format is a constant, an optimized program links only that format:
+ * compile with -ffunction-sections and link with -Wl,--gc-sections. (chroprof_write), in
+ * parentheses, is the function and links all. */
 CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_writer write,
                                 void *user);
 
 #ifndef CHROPROF_NO_STDIO
-/* The same into a stream; color and width of the text report follow the terminal, if it is one.
- * Returns 0, or -1 with errno set; out NULL: EINVAL. */
+/* The same into a stream. Color and width of the text report follow the terminal, if it is one.
+ * Returns 0, or -1 with errno set; EINVAL if out is NULL. */
 CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 #endif
 
-/* How the two choose: each format is a function of its own, so nothing else refers to it. */
+/* How these two choose: each format is a function of its own, and nothing else refers to it. */
 struct chroprof__out;
 typedef void chroprof__writes(struct chroprof__out *o, const chroprof *p);
 CHROPROF_API chroprof__writes chroprof_as_text, chroprof_as_json, chroprof_as_folded,
@@ -1565,14 +1594,13 @@ CHROPROF_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE *out);
 /* What a debug page is asked for. */
 typedef struct chroprof_query {
     chroprof_format format;    /* text if the query names none */
-    uint32_t seconds;          /* to look at from now on; 0: the run so far */
+    uint32_t seconds;          /* the next so many seconds; 0: the run so far */
     const char *content_type;  /* what HTTP calls the format; a static string */
 } chroprof_query;
 
-/* Reads the part of an URL after "?", such as "format=json&seconds=5": format is text, json,
- * folded, prometheus, pprof or trace, seconds at most 86400. Other keys are passed over; NULL is
- * empty. False: no such format, or no such number; *out is as if that key were not there. Any
- * thread. */
+/* Reads the part of a URL after "?", such as "format=json&seconds=5". format is text, json, folded,
+ * prometheus, pprof or trace; seconds at most 86400. Other keys are ignored; NULL is empty. Returns
+ * false for a wrong format or number; *out is then as if that key were missing. Any thread. */
 CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out);
 
 /* How the text report looks. Zeroed: 80 columns, UTF-8, no color, 20 sites, by exec. */
@@ -1584,21 +1612,21 @@ typedef struct chroprof_text_options {
     bool color;                /* ANSI colors */
 } chroprof_text_options;
 
-/* The text report with a look of its own; as chroprof_write otherwise. options NULL: zeroed. */
+/* The text report with options; NULL: zeroed. Otherwise as chroprof_write. */
 CHROPROF_API int chroprof_write_text(chroprof *p, const chroprof_text_options *options,
                                      chroprof_writer write, void *user);
 
 /* What the Prometheus text shows. Zeroed: every site. */
 typedef struct chroprof_prometheus_options {
-    uint32_t top;              /* series a metric, at most 100; the rest is "(other)"; 0: all */
+    uint32_t top;              /* series per metric, at most 100; the rest is "(other)"; 0: all */
     chroprof_order by;         /* whose live futures, slice lengths and latency; see below */
 } chroprof_prometheus_options;
 
-/* The Prometheus text with a limit of series; as chroprof_write otherwise. options NULL: zeroed.
- * With a limit each counter shows the sites that lead in that very counter, so that "(other)" never
- * falls either; the gauge of live futures, the slice lengths and the latency have no order of their
- * own and go by `by`. Of the latter two there is no "(other)". A label id is added to a site whose
- * other labels cannot tell it from every other one: a cut name, bytes that are not UTF-8. */
+/* The Prometheus text with a limit on the series; options NULL: zeroed. Otherwise as
+ * chroprof_write. With a limit, each counter shows the sites that lead in that very counter, so
+ * that "(other)" never falls either. Live futures, slice lengths and latency go by `by`; the latter
+ * two have no "(other)". A site gets a label `id` if its other labels cannot tell it from all
+ * others: a cut name, or bytes that are not UTF-8. */
 CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheus_options *options,
                                            chroprof_writer write, void *user);
 
@@ -1614,8 +1642,8 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define CHROPROF__CONST const
 #endif
 
-/* Defines a site of this source line: CHROPROF_SITE(site_accept, "accept"); The name is a constant:
- * every future of this line has it. chroprof_site_make takes names made at run time. */
+/* Defines a site of this source line: CHROPROF_SITE(site_accept, "accept"); The name is a constant
+ * for all futures of this line. For names made at run time use chroprof_site_make. */
 #ifndef CHROPROF_DISABLE
 #define CHROPROF_SITE(variable, name) \
     static CHROPROF__CONST chroprof_site variable = { name, __FILE__, __LINE__ }
@@ -1659,8 +1687,8 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define CHROPROF__SCOPE_CALL inline
 #endif
 
-/* Enter here, leave at the end of the block, exceptions included: chroprof_scope s(&prof,
- * &site); */
+/* Enters here and leaves at the end of the block, also by an exception:
+ *     chroprof_scope s(&prof, &site); */
 class chroprof_scope {
 public:
 #ifndef CHROPROF_DISABLE
@@ -1685,10 +1713,10 @@ private:
 #define CHROPROF__JOIN_(a, b) a##b
 #define CHROPROF__JOIN(a, b) CHROPROF__JOIN_(a, b)
 
-/* One line at the top of a callback: a site of this line, entered here and left at the end of the
- * block, early returns included: CHROPROF_SCOPE(&prof, "on_readable"); In C++, and in C where the
- * compiler has __attribute__((cleanup)): gcc, clang and kin. Elsewhere it is not defined; use
- * chroprof_enter and chroprof_leave there. Once a line. */
+/* One line at the top of a callback: CHROPROF_SCOPE(&prof, "on_readable"); It enters a site of this
+ * line and leaves it at the end of the block, also by an early return. In C++, and in C compilers
+ * with __attribute__((cleanup)), such as gcc and clang. Elsewhere it is not defined: use
+ * chroprof_enter and chroprof_leave. At most one per line. */
 #if defined(CHROPROF_DISABLE)
 #define CHROPROF_SCOPE(p, name) ((void)0)
 #elif defined(__cplusplus)
@@ -1738,13 +1766,13 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
 #endif
 
 /* >>loops: for a library that waits in epoll_wait(2) or epoll_pwait(2) and has no hook there, such
- * as libuv and libevent 2.1: defines both in your program, outside any function, so that the
- * library calls these, which are idle and go on to the system: CHROPROF_EPOLL_IDLE(&prof); Needs
- * sigset_t before it: of <sys/epoll.h>, <signal.h> or the library's header. p is evaluated at each
- * wait, by the thread that waits: where other threads wait as well it must be NULL in those (a
- * thread-local pointer). They are no cancellation points of pthreads. In the program itself, not in
- * a library that it loads: libraries look there first. Linux; elsewhere nothing, so that waiting is
- * loop. */
+ * as libuv and libevent 2.1. CHROPROF_EPOLL_IDLE(&prof); outside any function defines both calls in
+ * your program. The library then calls these, which report idle and call the system. sigset_t must
+ * be declared before it, by <sys/epoll.h>, <signal.h> or the library's header. Each wait evaluates
+ * p in the thread that waits. If other threads wait too, p must be NULL in them (use a thread-local
+ * pointer). These calls are no cancellation points of pthreads. Put it in the program itself, not
+ * in a library that it loads: libraries look in the program first. Linux only; elsewhere it does
+ * nothing, and the wait counts as uninstrumented. */
 #ifdef CHROPROF__EPOLL
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \
     CHROPROF__QUIET_BEGIN                                                                          \
