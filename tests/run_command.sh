@@ -308,7 +308,7 @@ says children_have_one "loop 2 of 2"
 plain "$loops" signals
 profiled "$loops" signals
 alike signals_alike
-says signal_taken "for itself"
+says signal_taken "took over signal"
 plain env
 profiled env
 alike environment
@@ -381,7 +381,7 @@ if [ ! -s "$scratch/out" ]; then ok diff_missing_not_run; else fail diff_missing
 profiled --diff - "$loops" quick
 refuses diff_standard_input 2 "standard input is the program's"
 profiled --diff "$loops" "$loops" quick
-refuses diff_no_profile 2 "this is no profile"
+refuses diff_no_profile 2 "this is not a profile"
 {       # the number of the layout stands behind the mark
     dd if="$scratch/before" bs=1 count=56
     printf '\143'
@@ -394,7 +394,7 @@ refuses diff_other_version 2 "by another version"
 profiled --report "$scratch/page.html" "$loops" poll
 if grep -q the_slow_function "$scratch/page.html"; then ok page; else fail page "no such function"; fi
 profiled
-refuses no_program 2 "missing operand PROGRAM"
+refuses no_program 2 "missing argument PROGRAM"
 profiled --stall soon "$loops"
 refuses bad_stall 2 "expected milliseconds"
 profiled "$scratch/nothing"

@@ -357,7 +357,7 @@ def test_truncated():
             out.write(whole)
         terminal.pump(0.02)
     os.truncate(cut, 5000)
-    check("truncated_shown", terminal.until("unread   only the beginning of a"), terminal.text())
+    check("truncated_shown", terminal.until("unread   this is only the beginning of a"), terminal.text())
     check("truncated_stays", "slow_query" in terminal.text(), terminal.text())
     with open(cut, "r+b") as out:
         out.write(whole)
@@ -432,9 +432,9 @@ def test_plain_goes_on():
 def test_errors():
     for name, words, status, text in [
             ("missing", ["/nonexistent/file"], 1, b"No such file"),
-            ("no_profile", [__file__], 1, b"this is no profile"),
+            ("no_profile", [__file__], 1, b"this is not a profile"),
             ("no_process", ["999999999"], 1, b"neither a file"),
-            ("no_operand", [], 2, b"missing operand"),
+            ("no_operand", [], 2, b"missing argument"),
             ("bad_delay", ["x", "-d", "0"], 2, b"expected seconds"),
             ("bad_order", ["x", "--by", "size"], 2, b"expected exec"),
             ("bad_count", ["x", "-n", "0"], 2, b"expected a number")]:

@@ -40,7 +40,7 @@ static bool merge_view(merging *m, const block_file *file)
     chroprof_result result;
     const char *broken = chroprof_check(&file->view);
     if (broken != NULL) {
-        tool_message("%s: does not hold: %s", file->name, broken);
+        tool_message("%s: the profile is not consistent: %s", file->name, broken);
         return false;
     }
     result = chroprof_merge(&m->profile, &file->view);
@@ -68,7 +68,7 @@ static bool is_profile_itself(const char *list, const char *line, size_t length)
     content got = content_of(line, length);
     bool is_it = got == CONTENT_BLOCK || (got == CONTENT_JSON && access(line, F_OK) != 0);
     if (is_it) {
-        tool_message("%s: this is a profile, not a list of their names; give the name of its file",
+        tool_message("%s: this is a profile, not a list of names; give it as FILE",
                      list);
     }
     return is_it;
@@ -207,17 +207,17 @@ static int merge_output(merging *m)
 
 static const char merge_text[] =
     "\n"
-    "A FILE holds a block, as chroprof_map leaves it; a number that is not the name of\n"
-    "a file is a process. - takes names from standard input, @LIST from a file, one a\n"
-    "line. Sites of the same name, file and line become one, paths go by their chains\n"
-    "of sites. Times and counts add up, percentiles are those of all, within 1/8; one\n"
-    "profile's windows and stalls follow those of the profile before. Memory does not\n"
-    "hang on the number of files.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o. A number that is not the name of a\n"
+    "file is a process. - reads names from standard input, @LIST from a file, one per line.\n"
+    "Sites with the same name, file and line become one; paths are matched by their chains of\n"
+    "sites. Times and counts add up. Percentiles are those of all profiles, within 1/8. The\n"
+    "windows and stalls of a profile follow those of the one before. Memory does not depend on\n"
+    "the number of files.\n"
     "\n"
-    "Without --format OUT is a block again: it can be merged, dumped and compared.\n"
-    "Without OUT the merged profile is reported on standard output.\n"
+    "Without --format OUT is a profile again: it can be merged, dumped and compared. Without\n"
+    "OUT the report of the merged profile goes to standard output.\n"
     "\n"
-    "exit codes: 0 done, 1 a profile was left out or OUT is unwritable, 2 usage\n"
+    "exit codes: 0 done, 1 a profile was left out or OUT can't be written, 2 wrong usage\n"
     "\n"
     "examples:\n"
     "  chroprof merge loop1.chroprof loop2.chroprof\n"
@@ -231,8 +231,8 @@ static const tool_option merge_options[] = {
     FORMAT_TEXT(merging, out),
     { "strict", '\0', NULL, "stop at the first profile that can't be read, write\nnothing",
       set_flag, offsetof(merging, strict), NULL },
-    { "set", '\0', "OPTION=N", "capacity of one table, as in max_paths=100000; the\n"
-      "report names the option of a table that was full", set_capacity,
+    { "set", '\0', "OPTION=N", "capacity of one table, such as max_paths=100000; the\n"
+      "report names the option of a full table", set_capacity,
       offsetof(merging, options), NULL },
     { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
       "table is full (default 100ms)", set_duration, offsetof(merging, options.window_ns), NULL },
@@ -307,6 +307,6 @@ static int merge_run(const tool_command *command, int count, char **words)
 
 const tool_command merge_command = {
     "merge", "FILE|PID|@LIST|- ... [-o OUT]", { "FILE, PID, @LIST or -" },
-    "Adds up many loops, processes or machines as one profile.",
+    "Adds up the profiles of many loops, processes or machines.",
     merge_text, OPTIONS_OF(merge_options), merge_run
 };

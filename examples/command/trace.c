@@ -408,7 +408,7 @@ typedef struct trace_words {
 static const tool_option trace_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
       offsetof(trace_words, out_name), NULL },
-    { "windows", 'w', NULL, "the whole run by its windows, as of JSON", set_flag,
+    { "windows", 'w', NULL, "show the whole run by its windows, as for JSON", set_flag,
       offsetof(trace_words, windows), NULL }
 };
 
@@ -418,17 +418,17 @@ static const char trace_text[] =
     "that has one; - is standard input. OUT opens in Perfetto, chrome://tracing and\n"
     "speedscope.\n"
     "\n"
-    "Of a file or process: the last events as they happened. One track shows the loop with\n"
-    "the tasks that ran and what they nested, idle and uninstrumented time, stalls, samples,\n"
-    "and how many tasks were live and ready. Each root task, a request for instance, is a\n"
-    "process of its own, which shows that task and those that came from it: created, ready,\n"
-    "running, waiting, finished.\n"
+    "From a file or process: the last events as they happened. One track shows the loop: the\n"
+    "tasks that ran and what they nested, idle and uninstrumented time, stalls, samples, and\n"
+    "how many tasks were live and ready. Each root task, such as a request, is a process of its\n"
+    "own. It shows that task and those that came from it: created, ready, running, waiting,\n"
+    "finished.\n"
     "\n"
-    "Of JSON, of a merged profile, and with --windows: the whole run. What each site took\n"
-    "per window (end to end, as the order inside a window is not known), counters per site\n"
-    "in percent of the loop, and the stalls with what each site took.\n"
+    "From JSON, from a merged profile, and with --windows: the whole run. It shows what each\n"
+    "site took per window (end to end, because the order inside a window is not known). It has\n"
+    "counters per site in percent of the loop, and the stalls with what each site took.\n"
     "\n"
-    "exit codes: 0 done, 1 input unreadable or malformed, output unwritable, 2 usage\n"
+    "exit codes: 0 done, 1 bad input or output, 2 wrong usage\n"
     "\n"
     "examples:\n"
     "  chroprof trace demo.json -o demo.trace.json\n"
