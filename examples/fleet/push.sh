@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pushes what a program does to a continuous profiling server, one profile an interval, in the
+# Pushes what a program does to a continuous profiling server, one profile per interval, in the
 # format pprof: POST URL/ingest?name=..&from=..&until=..&format=pprof (Pyroscope's interface).
 #   push.sh FILE URL NAME [SECONDS [TIMES]]     default: 10 seconds, for ever
 # NAME may hold labels, as in 'server{zone=eu}'. Needs curl and gzip. CHROPROF: the command.

@@ -1,5 +1,5 @@
-/* callbacks.h - what the libraries for event loops and chroprof_run.c, which is loaded with them,
- * need of each other. */
+/* callbacks.h - what chroprof_run.c and the libraries for event loops, which are loaded with it,
+ * need from each other. */
 
 #ifndef PRELOAD_CALLBACKS_H
 #define PRELOAD_CALLBACKS_H

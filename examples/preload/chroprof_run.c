@@ -3,14 +3,14 @@
  *     cc -O2 -fPIC -shared -fvisibility=hidden -fexceptions -fno-omit-frame-pointer \
  *        -Wl,-z,now -o chroprof_run.so chroprof_run.c unwind.c
  *
- * It stands in front of the functions in which event loops wait. A thread that waits a second time
- * gets a profile in a file of its own. The wait is idle. What the thread does until the next wait
- * is one slice of a site that is named after the wait, and the sampler sees its functions.
+ * It wraps the functions in which event loops wait. A thread that waits a second time gets a
+ * profile in a file of its own. The wait is idle. What the thread does until the next wait is one
+ * slice of a site that is named after the wait, and the sampler sees its functions.
  *
- * It must not be noticed. So it allocates nothing, keeps errno, adds no descriptor, and takes what
- * led to it out of the environment, where children would find it. It exports the functions below
- * that are marked EXPORT, and nothing else. Whatever goes wrong, the program goes on without a
- * profile, and the board says why. */
+ * The program must not notice it. So it allocates nothing, keeps errno and adds no descriptor. It
+ * removes its variables from the environment, so that children do not find them. It exports only
+ * the functions below that are marked EXPORT. If something goes wrong, the program goes on without
+ * a profile, and the board says why. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

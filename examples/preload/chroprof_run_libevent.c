@@ -1,11 +1,11 @@
-/* chroprof_run_libevent.c - stands before the functions of libevent 2 that take callbacks.
+/* chroprof_run_libevent.c - wraps the functions of libevent 2 that take callbacks.
  *
- * These are public and old: they are in every 2.x, or in 2.1, with these parameters. Only programs
- * that link libevent get this library. Callbacks that run on the spot (evbuffer_add_cb) or get more
- * than five arguments (evdns_base_resolve_ipv4) are left alone.
+ * These are public and have the same parameters in every 2.x, or since 2.1. Only programs that link
+ * libevent get this library. It leaves out callbacks that run at once (evbuffer_add_cb) or get more
+ * than five arguments (evdns_base_resolve_ipv4).
  *
- * Events are futures from event_add on, until their callback has run, or event_del. Persistent ones
- * wait again. event_active makes them ready; when a file or a timer is, only the loop knows. */
+ * Events are futures from event_add until their callback has run, or until event_del. Persistent
+ * ones wait again. event_active makes them ready; only the loop knows when a file or timer is. */
 
 #define _GNU_SOURCE
 #include <sys/socket.h>

@@ -1,12 +1,12 @@
-/* chroprof_run_libuv.c - stands before the functions of libuv that take callbacks.
+/* chroprof_run_libuv.c - wraps the functions of libuv that take callbacks.
  *
- * These are public, with these parameters in every 1.x that has them. Only programs that link libuv
- * get this library. Left alone: what runs on the spot (uv_walk), what runs in threads without a
- * loop (the first callback of uv_queue_work), what only hands over a buffer (alloc_cb), and
- * uv_spawn, whose callback stands in a struct.
+ * These are public and have the same parameters in every 1.x. Only programs that link libuv get
+ * this library. It leaves out callbacks that run at once (uv_walk), run in threads without a loop
+ * (the first one of uv_queue_work), or only provide a buffer (alloc_cb). It also leaves out
+ * uv_spawn, whose callback is in a struct.
  *
- * Requests are futures, from the call until their callback has run. When the system or a thread is
- * done with one, nobody can see from outside: until its callback runs, a request waits. */
+ * Requests are futures from the call until their callback has run. Until then they wait: nobody can
+ * see from outside when the system or a thread is done with one. */
 
 #define _GNU_SOURCE
 #include <errno.h>
