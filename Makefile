@@ -54,7 +54,7 @@ help:
 
 # ---- the command and the demonstration
 
-# What chroprof run loads into programs. It hides all but the functions that it stands in front of.
+# What chroprof run loads into programs. It hides all but the functions that it wraps.
 # Those for libraries of event loops need nothing of them to be built.
 PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wildcard examples/preload/chroprof_run*.c))))
 

@@ -158,8 +158,8 @@ MEMORY
  future takes 60 bytes, a step of the ring 24. Memory does not depend on the length of the run. As a
  guide: 64 KiB are enough for a small server, 1 MiB for thousands of futures.
 
- Stack in KiB, at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2, merge
- 7, map 22, text 23, JSON 17, folded 3, Prometheus 37, pprof 3, trace 35. Compiled without
+ Stack in KiB, at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2,
+ merge 7, map 22, text 23, JSON 17, folded 3, Prometheus 37, pprof 3, trace 35. Compiled without
  optimization: events 4, folded and pprof 4. With CHROPROF_NO_STDIO: Prometheus 5.
 
 CONFIGURATION
@@ -1032,11 +1032,11 @@ typedef struct chroprof_sampler_options {
                                   CHROPROF_ITIMER SIGPROF, in WALL mode SIGALRM */
     /* Replaces the walk by frame pointers: fills in return addresses, innermost (the interrupted
      * instruction) first, and returns how many. All of them stand under the innermost task, unless
-     * it also tells where they were. For that it sets addresses[capacity + k] to where the frame
-     * record of addresses[k]'s function lies, or, without a record, to another place in its frame.
-     * 1 there means that this function and those further out were called before all tasks; 0 means
-     * not known. A last address of 0 then says that the walk reached the end of the stack. Called
-     * in the signal handler, on any processor. */
+     * it also tells where they were. For that, addresses[capacity + k] is where the frame record of
+     * the function of addresses[k] lies. Without a record it is another place in its frame. 1 means
+     * that this function and those further out were called before all tasks; 0 means not known. A
+     * last address of 0 then says that the walk reached the end of the stack. Called in the signal
+     * handler, on any processor. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
     void *unwind_user;
     /* All periods are equal, with no timer call after the start: for programs whose seccomp filter
@@ -18403,9 +18403,9 @@ CHROPROF__COLD_END
 #endif /* CHROPROF_IMPLEMENTATION */
 
 /*
-LICENCE
+LICENSE
 
-chroprof is available under two licences; choose whichever you prefer.
+chroprof is available under two licenses; choose whichever you prefer.
 
 Alternative A - MIT No Attribution (MIT-0)
 

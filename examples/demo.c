@@ -463,9 +463,9 @@ static void report(void)
     if (chroprof_dump(&prof, CHROPROF_TEXT, stdout) != 0) {
         give_up("standard output");
     }
-    (void)puts(fixed ? "\nThe fault is repaired: task_handler takes next to nothing." :
+    (void)puts(fixed ? "\nThe fault is fixed: task_handler takes next to nothing." :
         "\nHow to read it: task_handler comes first, and its strip rises over the run. Below it\n"
-        "in the tree: find_task, which walks its list, and that only grows: see the futures live.");
+        "in the tree is find_task, which walks its list. The list only grows: see live futures.");
     (void)puts("\nWritten:");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         write_file(files[i].name, files[i].format);

@@ -414,7 +414,7 @@ cp "$loops" "$scratch/setuid" && chmod u+s "$scratch/setuid"
 profiled "$scratch/setuid" quick
 refuses setuid_program 126 "setuid"
 
-# nothing but the functions that it stands in front of
+# nothing but the functions that it wraps
 library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
