@@ -377,7 +377,7 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     "$scratch/mapped" "$scratch/one.block" hang "$scratch/two.block" &
     both=$!
     until_running "$scratch/one.block"
-    run dump "$both"; expect dump_of_several 1 "give one of the files"
+    run dump "$both"; expect dump_of_several 1 "give one of these files"
     for file in one two; do
         run dump "$both"; expect "dump_of_several_$file" 1 "  $scratch/$file.block"
     done
@@ -413,10 +413,10 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     meanwhile "$scratch/ended.block" cp "$scratch/hung.block" "$scratch/ended.block"
     expect dump_for_another 1 "after the wait: "
     for bad in 0 -1 x 86401; do
-        run dump "$scratch/hung.block" "--for=$bad"; expect "dump_for_$bad" 2 "expected seconds"
+        run dump "$scratch/hung.block" "--for=$bad"; expect "dump_for_$bad" 2 "expected a number of seconds"
     done
     run dump "$scratch/missing"; expect dump_missing 1 "No such file"
-    run dump 999999999; expect dump_no_process 1 "neither a file"
+    run dump 999999999; expect dump_no_process 1 "no file with this name"
     run dump; expect dump_without_file 2 "missing argument"
 else
     fail mapped_builds "$(head -n 1 "$scratch/log")"
@@ -465,7 +465,7 @@ if [ -d /proc/$$ ]; then
     for what in dump check top report trace symbolize record; do
         run "$what" $$; expect "${what}_of_a_shell" 1 "has no profile; start the program with chroprof run"
     done
-    run replay $$; expect replay_of_a_process 1 "chroprof record $$ -o FILE writes a stream"
+    run replay $$; expect replay_of_a_process 1 "chroprof record $$ -o FILE to keep its events"
 fi
 run replay "$scratch/got.text"; expect replay_got_text 0 "no line of it is an event"
 printf '{\n"cut": "' >"$scratch/got.cut"
@@ -478,10 +478,10 @@ run run "$scratch/got.json"; expect run_given_a_file 127 "this is not a program"
 run run "$scratch"; expect run_given_a_folder 127 "this is a directory, not a program"
 run run 999999999; expect run_given_a_process 127 "chroprof top 999999999"
 (cd "$scratch" && "$command" run got.json >out 2>err)
-code=$?; expect run_given_a_profile 127 "but a file with a profile"
+code=$?; expect run_given_a_profile 127 "but this file is a profile"
 cp /bin/ls "$scratch/no_such_name"
 (cd "$scratch" && "$command" run no_such_name >out 2>err)
-code=$?; expect run_given_a_name_of_this_folder 127 "the one in this folder is ./no_such_name"
+code=$?; expect run_given_a_name_of_this_folder 127 "for the one in this folder give ./no_such_name"
 run dump "$scratch/got.json" -f json; expect dump_json_of_json 0 '"chroprof":'
 run replay "$scratch/got.json"; expect replay_got_json 1 "this is a profile, not a stream of events"
 

@@ -331,7 +331,7 @@ if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
         run $tool "$scratch/short.chroprof"; expect "${tool}_refuses_a_cut_file" 1 "only the beginning"
         "$command" $tool - <"$scratch/short.chroprof" >"$scratch/out" 2>"$scratch/err"; code=$?
         expect "${tool}_refuses_a_cut_pipe" 1 "only the beginning"
-        run $tool 999999999; expect "${tool}_without_the_process" 1 "neither a file"
+        run $tool 999999999; expect "${tool}_without_the_process" 1 "no file with this name"
     done
 else
     fail mapped_builds "$(head -n 1 "$scratch/log")"

@@ -8,8 +8,8 @@
 
 static const char check_text[] =
     "\n"
-    "If the profile opens and every law and invariant holds, this prints nothing and returns 0.\n"
-    "Otherwise it names the first one that is broken.\n"
+    "If the profile opens and every law and invariant holds, this prints nothing and\n"
+    "returns 0. Otherwise it names the first one that is broken.\n"
     "\n"
     "examples:\n"
     "  chroprof check server.chroprof.prev\n";

@@ -363,8 +363,8 @@ static int completion_run(const tool_command *command, int count, char **words)
 
 static const char completion_text[] =
     "\n"
-    "make install puts them where the shells look for them. To try them in this shell, or to\n"
-    "install them by hand:\n"
+    "make install puts them where the shells look for them. To try them in this\n"
+    "shell, or to install them by hand:\n"
     "\n"
     "examples:\n"
     "  . <(chroprof completion bash)\n"

@@ -51,17 +51,17 @@ static const tool_option record_options[] = {
 
 static const char record_text[] =
     "\n"
-    "The program is not stopped and does not notice. Its events are read from the ring of\n"
-    "its profile, again and again. Events that the program overwrote before they were read\n"
-    "are counted, and their place is marked. To lose none, the ring (option max_events)\n"
-    "should hold the events of 5 ms: 8192 are enough for a million per second. Each event\n"
-    "takes 100 bytes of memory until all are written.\n"
+    "The program is not stopped and does not notice. Its events are read from the\n"
+    "ring of its profile, again and again. Events that the program overwrote before\n"
+    "they were read are counted, and their place is marked. To lose none, the ring\n"
+    "(option max_events) should hold the events of 5 ms: 8192 are enough for a\n"
+    "million per second. Each event takes 100 bytes of memory until all are written.\n"
     "\n"
-    "The stream begins with the live futures and the running stack. chroprof replay turns\n"
-    "it into a profile of that time, with the same times to the nanosecond. The ring does\n"
-    "not tell two things. A future that was created and finished without running has no\n"
-    "site, and is called (unknown). If the program called chroprof_ready_since, the time\n"
-    "since which a future was ready is not known.\n"
+    "The stream begins with the live futures and the running stack. chroprof replay\n"
+    "turns it into a profile of that time, with the same times to the nanosecond. The\n"
+    "ring does not tell two things. A future that was created and finished without\n"
+    "running has no site, and is called (unknown). If the program called\n"
+    "chroprof_ready_since, the time since which a future was ready is not known.\n"
     "\n"
     "exit codes: 0 recorded, 1 bad input or output, 2 wrong usage\n"
     "\n"
@@ -257,6 +257,6 @@ static int record_run(const tool_command *command, int count, char **words)
 
 const tool_command record_command = {
     "record", "FILE|PID [options]", { "FILE or PID" },
-    "Records every event of a running program as a stream for chroprof replay.",
+    "Records the events of a running program, for chroprof replay.",
     record_text, OPTIONS_OF(record_options), record_run
 };

@@ -78,8 +78,8 @@ static const tool_option replay_options[] = {
 
 static const char replay_text[] =
     "\n"
-    "FILE is a text stream of events; - is standard input. Names that end in .xz or .gz are\n"
-    "unpacked by the programs xz and gzip. Each line is one event:\n"
+    "FILE is a text stream of events; - is standard input. Names that end in .xz or\n"
+    ".gz are unpacked by the programs xz and gzip. Each line is one event:\n"
     "\n"
     "  TIMESTAMP_NS KIND FUTURE_ID NAME FILE LINE\n"
     "\n"

@@ -48,10 +48,10 @@ static const tool_option report_options[] = {
 
 static const char report_text[] =
     "\n"
-    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a process\n"
-    "that has one; - is standard input. OUT is one file that opens in every browser and\n"
-    "needs nothing else: ranks, tree, timeline, stalls. If you also give BEFORE, another\n"
-    "profile, the page shows what changed since then.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a\n"
+    "process that has one; - is standard input. OUT is one file that opens in every\n"
+    "browser and needs nothing else: ranks, tree, timeline, stalls. If you also give\n"
+    "BEFORE, another profile, the page shows what changed since then.\n"
     "\n"
     "exit codes: 0 done, 1 bad input or output, 2 wrong usage\n"
     "\n"

@@ -454,11 +454,12 @@ static void report_profiles(run *r)
 
 static const char run_text[] =
     "\n"
-    "The program needs no source and no recompilation. Each thread that waits in epoll_wait,\n"
-    "epoll_pwait, poll, ppoll, select or pselect gets a profile at its second wait. The wait is\n"
-    "idle. The code until the next wait is a task with the name of the wait, and is sampled.\n"
-    "When the program has ended, in any way, the report goes to standard error. Meanwhile\n"
-    "chroprof top PID and chroprof dump PID show it.\n"
+    "The program needs no source and no recompilation. Each thread that waits in\n"
+    "epoll_wait, epoll_pwait, poll, ppoll, select or pselect gets a profile at its\n"
+    "second wait. The wait is idle. The code until the next wait is a task with the\n"
+    "name of the wait, and is sampled. When the program has ended, in any way, the\n"
+    "report goes to standard error. Meanwhile chroprof top PID and chroprof dump PID\n"
+    "show it.\n"
     "\n"
     "If PROGRAM itself links libevent 2, libuv, GLib or sd-event dynamically, its\n"
     "callbacks are tasks with the names of their functions. File and line come from\n"
@@ -480,21 +481,23 @@ static const char run_text[] =
     "chroprof instead. A library that comes after another one with a function of the\n"
     "same name is left alone.\n"
     "\n"
-    "The callers of a sampled function are found by the tables that compilers write for\n"
-    "exceptions (.eh_frame), so neither frame pointers nor a library are needed. A sample costs\n"
-    "some 20 us more, which the report shows. Code that the program generated has no tables and\n"
-    "needs frame pointers. --unwind frames uses only frame pointers: in libraries that were\n"
-    "built without them, only the innermost function is known then.\n"
+    "The callers of a sampled function are found by the tables that compilers write\n"
+    "for exceptions (.eh_frame), so neither frame pointers nor a library are needed.\n"
+    "A sample costs some 20 us more, which the report shows. Code that the program\n"
+    "generated has no tables and needs frame pointers. --unwind frames uses only\n"
+    "frame pointers: in libraries that were built without them, only the innermost\n"
+    "function is known then.\n"
     "\n"
-    "A call of poll in a callback counts as idle. A static or setuid program can't be profiled\n"
-    "this way.\n"
+    "A call of poll in a callback counts as idle. A static or setuid program can't be\n"
+    "profiled this way.\n"
     "\n"
-    "With --diff the report begins with what changed in the busiest loop since an earlier run.\n"
-    "As in chroprof diff, that is only what is more than noise, the worst first.\n"
+    "With --diff the report begins with what changed in the busiest loop since an\n"
+    "earlier run. As in chroprof diff, that is only what is more than noise, the\n"
+    "worst first.\n"
     "\n"
-    "The exit status is that of the program, or 128 plus the number of the signal that ended\n"
-    "it. 2: wrong usage, or the profile of --diff can't be read. 126 or 127: the program can't\n"
-    "be started.\n"
+    "The exit status is that of the program, or 128 plus the number of the signal\n"
+    "that ended it. 2: wrong usage, or the profile of --diff can't be read. 126 or\n"
+    "127: the program can't be started.\n"
     "\n"
     "examples:\n"
     "  chroprof run ./server --port 8080\n"
@@ -528,7 +531,7 @@ static const char *set_unwind(void *field, const char *value)
 }
 
 static const tool_option run_options[] = {
-    { "report", '\0', "PAGE", "also write a page about the busiest loop, for a browser", set_text,
+    { "report", '\0', "PAGE", "also write a page for a browser (the busiest loop)", set_text,
       offsetof(run, report_name), NULL },
     { "out", 'o', "FILE", "keep the profile of the busiest loop; the others go\nto FILE.2, FILE.3",
       set_text, offsetof(run, out_name), NULL },

@@ -1093,13 +1093,13 @@ static const tool_option top_options[] = {
 
 static const char top_text[] =
     "\n"
-    "Shows which sites held the loop in the last interval, which made the others wait, what\n"
-    "runs now and since when, and new stalls. A program that hangs is named at once: time\n"
-    "that no event has closed yet counts for what runs. When the program ends, top says so\n"
-    "and follows the next program that uses the file.\n"
+    "Shows which sites held the loop in the last interval, which made the others\n"
+    "wait, what runs now and since when, and new stalls. A program that hangs is\n"
+    "named at once: time that no event has closed yet counts for what runs. When the\n"
+    "program ends, top says so and follows the next program that uses the file.\n"
     "\n"
-    "Keys: ? shows them, q quits. If the output is not a terminal, or a dumb one, each\n"
-    "interval is a block of plain text. NO_COLOR: no colors.\n"
+    "Keys: ? shows them, q quits. If the output is not a terminal, or a dumb one,\n"
+    "each interval is a block of plain text. NO_COLOR: no colors.\n"
     "\n"
     "examples:\n"
     "  chroprof top server.chroprof\n"
@@ -1150,6 +1150,6 @@ static int top_run(const tool_command *command, int count, char **words)
 
 const tool_command top_command = {
     "top", "FILE|PID [options]", { "FILE or PID" },
-    "Shows live what holds the loop of a running program, and what runs now.",
+    "Shows live what holds the loop of a program, and what runs now.",
     top_text, OPTIONS_OF(top_options), top_run
 };

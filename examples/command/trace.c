@@ -414,19 +414,20 @@ static const tool_option trace_options[] = {
 
 static const char trace_text[] =
     "\n"
-    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a process\n"
-    "that has one; - is standard input. OUT opens in Perfetto, chrome://tracing and\n"
-    "speedscope.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a\n"
+    "process that has one; - is standard input. OUT opens in Perfetto,\n"
+    "chrome://tracing and speedscope.\n"
     "\n"
-    "From a file or process: the last events as they happened. One track shows the loop: the\n"
-    "tasks that ran and what they nested, idle and uninstrumented time, stalls, samples, and\n"
-    "how many tasks were live and ready. Each root task, such as a request, is a process of its\n"
-    "own. It shows that task and those that came from it: created, ready, running, waiting,\n"
-    "finished.\n"
+    "From a file or process: the last events as they happened. One track shows the\n"
+    "loop: the tasks that ran and what they nested, idle and uninstrumented time,\n"
+    "stalls, samples, and how many tasks were live and ready. Each root task, such as\n"
+    "a request, is a process of its own. It shows that task and those that came from\n"
+    "it: created, ready, running, waiting, finished.\n"
     "\n"
-    "From JSON, from a merged profile, and with --windows: the whole run. It shows what each\n"
-    "site took per window (end to end, because the order inside a window is not known). It has\n"
-    "counters per site in percent of the loop, and the stalls with what each site took.\n"
+    "From JSON, from a merged profile, and with --windows: the whole run. It shows\n"
+    "what each site took per window (end to end, because the order inside a window is\n"
+    "not known). It has counters per site in percent of the loop, and the stalls with\n"
+    "what each site took.\n"
     "\n"
     "exit codes: 0 done, 1 bad input or output, 2 wrong usage\n"
     "\n"
@@ -462,6 +463,6 @@ static int trace_run(const tool_command *command, int count, char **words)
 
 const tool_command trace_command = {
     "trace", "FILE|PID|- [-w] [-o OUT.json]", { "FILE or PID" },
-    "Writes a profile as a trace for Perfetto, chrome://tracing and speedscope.",
+    "Writes a trace for Perfetto, chrome://tracing and speedscope.",
     trace_text, OPTIONS_OF(trace_options), trace_run
 };
