@@ -54,7 +54,7 @@ help:
 
 # ---- the command and the demonstration
 
-# What chroprof run loads into programs. It hides all but the functions that it stands in front of.
+# What chroprof run loads into programs. It hides all but the functions that it wraps.
 # Those for libraries of event loops need nothing of them to be built.
 PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wildcard examples/preload/chroprof_run*.c))))
 
@@ -277,8 +277,7 @@ bench: $B/bench
 
 # all parts, one after the other: some 15 minutes on a quiet machine, on which nothing else runs
 bench-all:
-	@$(MAKE) -k -j1 BENCH= bench bench-counts bench-loop bench-record bench-peers bench-compile \
-	    bench-curves
+	@$(MAKE) -k -j1 BENCH= bench bench-counts bench-loop bench-peers bench-compile bench-curves
 
 # writes what the last runs kept into bench/README.md and bench/ratios.svg
 bench-tables:
@@ -297,10 +296,6 @@ bench-shape: $B/bench_shape
 	@command -v valgrind >/dev/null && valgrind --tool=callgrind --toggle-collect=one_pass \
 	    --callgrind-out-file=/dev/null $B/bench_shape count 2>&1 | \
 	    awk '/Collected/ { printf "%.1f instructions an event\n", $$4 / 280000 }'
-
-# the same with chroprof record running beside it, and without
-bench-record: $B/bench_shape chroprof
-	$(call keep,record) sh bench/record.sh $B/bench_shape $B/chroprof $(BENCH)
 
 $B/bench_shape: bench/shape.c chroprof.h
 	@mkdir -p $B
@@ -458,4 +453,4 @@ clean:
 .PHONY: help chroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
-    bench-curves bench-record install uninstall again dist deb clean
+    bench-curves install uninstall again dist deb clean

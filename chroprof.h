@@ -17,8 +17,8 @@
    To find a section, search for >>name: >>version >>config >>types >>api >>macros >>loops, then
    the implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows
    >>clock >>samples >>event >>stalls >>stack >>events >>ways >>figures >>reading >>validate
-   >>public >>snapshot >>difference >>merge >>map >>sampler >>words >>findings >>output, one section
-   per format.
+   >>public >>snapshot >>difference >>merge >>sampler >>now >>map >>words >>findings >>output, one
+   section per format.
 
 QUICK START
 
@@ -143,34 +143,24 @@ THE RING
  Step k closes the interval from the step before it to its own at_ns. That interval belongs to
  steps[k].path. So the steps of any stretch, added up by path, equal what the profile gained in it.
 
- The ring also answers two questions about the past. chroprof_ready_since blames whoever was on top
- since then, as far back as the ring reaches. What came before is blamed on the loop; what came
- before a reset does not count. A stalled turn has its shares from the ring: what it no longer holds
- is rest_ns. The shares of a pass are exact, however many events it had. A stall counts the events
- after the one that began it, up to and with the one that ended it.
-
- What happened in a stall outlives the ring: when one ends its steps are copied to a table of their
- own, all of them or the first and the last. chroprof_incident reads them for max_incidents stalls,
- half of them the longest, half the most recent ones.
-
-   while (chroprof_next_stall(&prof, &cursor, &stall))
-       n = chroprof_incident(&prof, stall.number, steps, CHROPROF_INCIDENT_STEPS);
-
- Ids are often addresses, or numbers that mean something elsewhere. For a report that others will
- read, chroprof_show_ids has other numbers in their place; the command does so with --hide-ids.
+ The ring also answers two questions about the past. First: chroprof_ready_since blames what was on
+ top since then. Time before the ring's first step is blamed on the loop; time before a reset does
+ not count. Second: the shares of a stalled turn come from the ring, and what it no longer holds is
+ rest_ns. The shares of a pass are exact, however many events it had. The events of a stall include
+ the one that ended it, but not the one that began it.
 
 MEMORY
 
- One block, yours, of any alignment: static, heap, shared or mapped. chroprof_memory_size(options)
- is always enough for those options; CHROPROF_MEMORY_MIN is the least. A capacity of 0 is sized
- automatically. Links inside are offsets and strings are copied in, so the block does not care
- where it lies. Each capacity's cost stands at its field in chroprof_options. A live future takes
- 60 bytes, a step of the ring 24; a run of any length takes no more than a short one. As a guide:
- 64 KiB do for a small server, 1 MiB for thousands of futures.
+ One block of memory, which you own, of any alignment: static, heap, shared or mapped.
+ chroprof_memory_size(options) is always enough for those options; CHROPROF_MEMORY_MIN is the least.
+ A capacity of 0 is sized automatically. The block does not care where it lies: links in it are
+ offsets, and strings are copied into it. chroprof_options says what each capacity costs. A live
+ future takes 60 bytes, a step of the ring 24. Memory does not depend on the length of the run. As a
+ guide: 64 KiB are enough for a small server, 1 MiB for thousands of futures.
 
- Stack, KiB at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2, merge 7,
- map 22, text 23, JSON 17, folded 3, Prometheus 37, pprof 4, trace 35. Compiled without
- optimization, events and folded 4. With CHROPROF_NO_STDIO Prometheus 5.
+ Stack in KiB, at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2,
+ merge 7, map 22, text 23, JSON 17, folded 3, Prometheus 37, pprof 3, trace 35. Compiled without
+ optimization: events 4, folded and pprof 4. With CHROPROF_NO_STDIO: Prometheus 5.
 
 CONFIGURATION
 
@@ -178,157 +168,166 @@ CONFIGURATION
 
 TIME SOURCE
 
- The invariant cycle counter on x86-64 and arm64, else the monotonic clock of the system;
- options.clock takes another one (in ns), chroprof_clock_manual none: then only chroprof_event
- moves time, and replays are exact. The counter's rate is measured against the monotonic clock
- over the first 90 ms, without waiting for it, and fixed from then on; chroprof_totals.provisional
- tells of earlier readings, tick_error_ppb the error's bound. If the machine was suspended or paused
- in these 90 ms, they begin again. The bound contains the 500 ppm by which the system may slew its
- clock, and every 10 s a look at both clocks widens it if they drifted further apart. Every figure
- is floored on its own, so none ever decreases, and sums are sums of what is shown. A clock that
- goes back passes no time; a step beyond max_step_ns is untracked; both are counted.
+ The default is the invariant cycle counter on x86-64 and arm64, and the system's monotonic clock
+ elsewhere. options.clock takes a clock of your own (in ns). With chroprof_clock_manual only
+ chroprof_event moves time, so replays are exact.
+ The counter's rate is measured against the monotonic clock over the first 90 ms, without waiting
+ for it, and then fixed. Figures read before that are provisional (chroprof_totals.provisional). If
+ the machine is suspended or paused in these 90 ms, they begin again. tick_error_ppb is the bound of
+ the rate's error. It contains the 500 ppm by which the system may slew its clock. Every 10 s the
+ two clocks are compared, and the bound grows if they drifted further apart.
+ Each figure is rounded down on its own, so none ever decreases, and a sum is the sum of the figures
+ shown. If the clock goes back, no time passes. A step longer than max_step_ns is untracked. Both
+ are counted as anomalies.
 
 THREADS, SIGNALS, FORK
 
- All events of one profile, and every call that takes a chroprof * without const, come from one
- thread, and not from signal handlers. Reads may only run while that thread is not inside a call.
+ All events of a profile come from one thread, and never from a signal handler. So does every call
+ that takes a chroprof * without const. Read a profile only while that thread is not inside a call.
  You may hand a profile over to another thread while no task runs, with a lock or a join between.
  Events from another thread while tasks of the first are on the stack count as the anomaly THREAD
  (on systems with threads). Only some events are checked, so its count is a lower bound.
- Different profiles are independent; there is no global state, except with CHROPROF_ITIMER. The
- sampler's handler is the one exception to the rule of signals, and chroprof_sample another. After
- fork the child must not use the parent's profile if the block is shared memory, but for
- chroprof_map; a private copy may go on in both.
+ Profiles are independent of each other. There is no global state, except with CHROPROF_ITIMER. Two
+ things may run in a signal handler: the sampler's own handler, and chroprof_sample.
+ After fork the child may go on with its own copy of a private block. If the block is shared memory,
+ the child must not use the parent's profile. chroprof_map takes care of that on Linux.
 
 THE SAMPLER
 
- Events say which task; the sampler says which line of it. A timer interrupts the loop's thread,
- and the handler walks the native stack.
+ Events say which task; the sampler says which line of it. A timer interrupts the loop's thread, and
+ the handler walks the native stack.
 
    chroprof_sampler_start(&prof, NULL);              in the thread of the loop; NULL: every 19 ms
    ...
-   chroprof_sampler_stop(&prof);                     before block, handle or thread go
+   chroprof_sampler_stop(&prof);                     before the block, handle or thread goes
 
- Linux on 64 bits: a timer of that thread. On other 64-bit Unix systems define CHROPROF_ITIMER:
- the process's timer, so one profile at a time (in each of the two modes), and a tick may interrupt
- any thread, which passes it on. CPU takes SIGPROF and goes by the time of all threads. WALL takes
- SIGALRM and the timer of alarm(). If anything else sends this signal, it counts as a tick. exec
- keeps such a timer, and its next tick kills the new program: stop before it (a forked child has
- none).
- Functions have names there (those of the dynamic linker), but no module. Registers are read on
- Linux and macOS, on x86-64 and arm64; else a sample names tasks only, and the functions that
- options.unwind tells. Elsewhere CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
- Two clocks to go by. CPU, the default: ticks come as the thread burns CPU time, so a loop that
- sleeps is never interrupted; not faster than the kernel's own tick, 1 to 10 ms. WALL: ticks come
- while callbacks run or wait, for stalls that wait (a lock, a disk, a name server). Idle needs no
- ticks. It is sampled when it ends, by its length. Each WALL sample also draws 8 live futures (all
- if there are fewer), which shows where futures spend their lives (chroprof_walls). Each live
- future is as likely. One draw looks at 8,192 slots of their table at most.
+ On 64-bit Linux the sampler has a timer of that thread. On other 64-bit Unix systems define
+ CHROPROF_ITIMER, which uses the process's timer. Then only one profile at a time can be sampled in
+ each of the two modes. A tick may interrupt any thread, which passes it on. CPU mode takes SIGPROF
+ and goes by the CPU time of all threads; WALL mode takes SIGALRM and the timer of alarm(). If
+ anything else sends this signal, it counts as a tick. This timer survives exec, and its next tick
+ kills the new program, so stop the sampler before exec. (A forked child has no timer.) Functions
+ have names there, as the dynamic linker knows them, but no module.
+ Registers are read on Linux and macOS, on x86-64 and arm64. Elsewhere a sample has only tasks, and
+ the functions that options.unwind finds. Where there is no timer, chroprof_sampler_start returns
+ CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
+ There are two modes. CPU is the default: ticks come as the thread uses CPU time, at most as often
+ as the kernel's own tick (1 to 10 ms). A loop that sleeps is never interrupted. WALL: ticks come
+ while callbacks run or block, so it shows stalls on a lock, a disk or a name server. Idle needs no
+ ticks: it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures, or
+ all if there are fewer, each equally likely. That shows where futures spend their lives
+ (chroprof_walls). One draw looks at 8,192 slots of their table at most.
  In WALL mode chroprof_idle_enter stops the timer if a tick is due before the wait is expected to
- end. It expects up to twice the longest wait of late. So a fast loop makes few of these system
- calls, and fewer than 1 % of waits see EINTR; totals.interrupted counts them. Waits elsewhere (in a
- callback, or without chroprof_idle_enter) see EINTR where SA_RESTART does not restart them:
- epoll_wait, poll, select, nanosleep. Use CPU mode if your loop treats EINTR as an error.
+ end. It expects up to twice the longest recent wait. So a fast loop makes few of these system
+ calls, and fewer than 1 % of waits see EINTR; chroprof_sampler_totals.interrupted counts them.
+ Other waits (in a callback, or without chroprof_idle_enter) see EINTR if SA_RESTART does not
+ restart them: epoll_wait, poll, select, nanosleep. Use CPU mode if your loop treats EINTR as an
+ error.
  Periods are random, from half to one and a half of period_ns. So a loop cannot fall in step with
- them, and sampled shares are the true ones within statistical error. Each period costs one call
- of timer_settime. With options.steady all periods are equal, and the timer is set only at the
- start.
- Each sample is one stack, woven of two: functions of the slice, under the task that executes them,
- under the functions that began it, and so on out to main. Where a function ran before the task
- began is known by its frame record, so compile with -fno-omit-frame-pointer; without, the innermost
- function is still right, and "(frames missing)" stands where the walk ended. On arm64 gcc also
- needs -mno-omit-leaf-frame-pointer, or the caller of a function that calls none is left out. It
- stays within the stack of the thread, or of a fiber told by chroprof_sampler_stack, and never
- faults; options.unwind replaces it. Unless it tells where on the stack its addresses were, all of
- them stand under the innermost task, "(frames missing)" between. Functions are
- kept as module, offset and build id. The reports name those that the dynamic linker knows (link
- with -rdynamic to have yours); chroprof symbolize adds all others, with inlined calls, file and
- line. Samples that may be of an unloaded library or of its successor have no function name.
- A sample with the stack of the row before it and no CPU time since extends that row, so an hour of
- idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. If
- the table of stacks is full, the innermost frames that weigh least make room for new ones: their
- samples then end in "(frames cut: table full)" below the frames that stay, and the report says
- which max_stack_frames would have been enough. Stacks of kept stalls are never cut. A tick
- waits in a ring for the next event; in a long slice neighbors in the ring are merged, so that
- their weights still cover all of it. Samples inside this header are counted as such.
- Stalls keep the four places where most of their ticks fell, and how much of them was CPU time and
- how much waiting or preemption: events read the thread's CPU clock once a millisecond.
- The handler measures its own CPU time; over the budget (1 %) the period doubles, and halves again
- when there is room. What the kernel takes to deliver a signal is not in it: some 24 us a tick
- beside 10 us of the handler's own, on a virtual machine (AMD EPYC, two cores) with 12 other
- programs at work; build/bench sampler tells yours.
- One signal a profile, the first real-time signal that has no handler and that the thread does not
- block. After the stop its disposition is as before. The handler allocates nothing, locks nothing
- and keeps errno. Samples of a profile with a clock of its own have the time of the event after
- them. A forked child has no timer: there chroprof_sampler_start begins anew.
+ them, and sampled shares are right within statistical error. Each period costs one call of
+ timer_settime. With options.steady all periods are equal, and the timer is set only at the start.
+ Each sample joins tasks and functions in one stack. The functions of a slice stand under its task,
+ the task stands under the functions that began it, and so on out to main. Frame records tell which
+ functions ran before the task began, so compile with -fno-omit-frame-pointer. Without it the
+ innermost function is still right, and "(frames missing)" marks where the walk ended. On arm64 gcc
+ also needs -mno-omit-leaf-frame-pointer, or the caller of a function that calls nothing is left
+ out.
+ The walk stays within the stack of the thread, or of the fiber given by chroprof_sampler_stack, and
+ never faults. options.unwind replaces it. If options.unwind does not tell where on the stack its
+ functions were, they all stand under the innermost task, with "(frames missing)" between.
+ Functions are kept as module, offset and build id. The reports name the functions that the dynamic
+ linker knows; link with -rdynamic so that it knows yours. chroprof symbolize names all others, with
+ inlined calls, file and line. A sample that may be of an unloaded library or of its successor has
+ no function name.
+ A sample with the stack of the row before it, and no CPU time since, extends that row, so an hour
+ of idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. If
+ the table of stacks is full, the lightest innermost frames make room for new ones. Their samples
+ then end in "(frames cut: table full)" below the frames that stay, and the report says which
+ max_stack_frames would have been enough. Stacks of kept stalls are never cut. A tick waits in a
+ ring for the next event. In a long slice neighbors in the ring are merged, so their weights still
+ cover all of it. Samples inside this header are counted as such.
+ A stall keeps the four places where most of its ticks fell. It also keeps how much of it was CPU
+ time, and how much waiting or preemption: events read the thread's CPU clock once per millisecond.
+ The handler measures its own CPU time. If that exceeds the budget (1 %), the period doubles; it
+ halves again when there is room. The time that the kernel takes to deliver a signal is not in it.
+ On a virtual machine (AMD EPYC, two cores) with 12 other programs at work, that was some 24 us per
+ tick, beside 10 us of the handler. build/bench sampler measures yours.
+ Each profile takes one signal: the first real-time signal that has no handler and that the thread
+ does not block. After the stop its disposition is as before. The handler allocates nothing, locks
+ nothing and keeps errno. If the profile has a clock of its own, a sample has the time of the event
+ after it. A forked child has no timer; chroprof_sampler_start begins anew there.
  A tick needs stack: first the kernel's frame (1.4 KiB with AVX2, 3.4 with AVX-512, up to 11 with
- AMX), then 1 KiB for the handler, at -O0 too; options.unwind needs its own on top. A tick that
- finds less than 4 KiB (16 with options.unwind) below the kernel's frame takes no sample. It counts
- as lost and needs 400 bytes. This is known for the thread's own stack, for fibers told by
- chroprof_sampler_stack and for alternate stacks. If the thread has too little stack at the start
+ AMX), then 1 KiB for the handler, at -O0 too. options.unwind needs its own on top. If a tick finds
+ less than 4 KiB below the kernel's frame (16 with options.unwind), it takes no sample. It counts as
+ lost and needs 400 bytes. The sampler knows this for the thread's own stack, for fibers given by
+ chroprof_sampler_stack, and for alternate stacks. If the thread has too little stack at the start,
  you get CHROPROF_ERR_SAMPLER_STACK.
- Ticks run on the stack of the code they interrupt. They run on an alternate stack (sigaltstack) if
- the thread has one of at least 32 KiB at the start: use that if your fibers have small stacks. The
- kernel kills a program whose alternate stack cannot hold a frame. So give a crash handler room for
- two frames, or block the sampler's signal in its sa_mask (sigfillset does).
- A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn
- and timer_settime (not with options.steady). In WALL mode events also call getpid and, without
+ Ticks run on the stack of the code they interrupt. If the thread has an alternate stack
+ (sigaltstack) of at least 32 KiB at the start, they run there: use that if your fibers have small
+ stacks. The kernel kills a program whose alternate stack cannot hold a frame. So give a crash
+ handler room for two frames, or block the sampler's signal in its sa_mask (sigfillset does).
+ A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
+ timer_settime (not with options.steady). In WALL mode events also call getpid and, without
  options.steady, timer_settime. With CHROPROF_ITIMER it is setitimer instead, plus getpid and
  tgkill.
 
 PROFILES IN FILES
 
- chroprof_map puts the block into a file. Others read it while the program runs, hangs, or after it
- was killed: chroprof_snapshot copies it, chroprof_open shows the copy to every read and output.
+ chroprof_map puts the block into a file. Others can read it while the program runs, while it hangs,
+ and after it was killed. chroprof_snapshot copies it; chroprof_open shows the copy to every read
+ and output.
 
    chroprof_snapshot(live, size, memory, size);      the mapped file, or shared memory
    chroprof_open(&view, memory, size);
    chroprof_dump(&view, CHROPROF_TEXT, stdout);
 
- A snapshot of a program that lives ends when it is taken: what is on top is charged up to then, so
- you see a hang while it lasts, and where the sampler caught it. A program counts as alive while it
- runs, is stopped, or hangs. A snapshot of a program that has ended ends at its last event;
- totals.living says which. It also ends there if the reader cannot read the program's clock (manual
- and custom clocks), cannot see its process (another machine, a container of its own), or finds it
- inside an event, or if the last event was less than 20 ms ago.
+ A snapshot of a living program ends when it is taken. What is on top is charged up to then, so you
+ see a hang while it lasts, and where the sampler caught it. A program is alive while it runs, is
+ stopped, or hangs. A snapshot of a program that has ended ends at its last event; totals.living
+ says which. A snapshot also ends at the last event if that was less than 20 ms ago, or if the
+ program is inside an event. The same holds if the reader cannot read the program's clock (manual
+ and custom clocks) or cannot see its process (another machine or container).
 
- A snapshot of a quiet program is exact. In one of a busy program each row is consistent, elapsed is
- the sum of the rows, and both laws hold. totals.skew_ns and skew_events tell how far the rows are
- apart; only counts of different tables (live futures and their records, slices and percentiles) may
- then differ. If the program stopped inside an event, totals.doubt_ns and doubt_events name that
- event: counts may be off by one, and wall, delay and blame of its path too. Blocks of 32-bit
- programs open on 64-bit ones and the reverse; those of the other byte order are refused. Do not
- truncate the file while somebody has it mapped: both would get SIGBUS.
+ A snapshot of a quiet program is exact. In a snapshot of a busy program each row is consistent,
+ elapsed is the sum of the rows, and both laws hold. totals.skew_ns and skew_events report the
+ maximum skew between its rows. Then only counts of different tables may differ: live futures and
+ their records, slices and percentiles. If the program stopped inside an event, totals.doubt_ns and
+ doubt_events name that event. Counts may be off by one then, and wall, delay and blame of its path
+ may be off too.
 
- On Linux a program owns its file by a lock, which ends with the program, with exec, and with
- chroprof_unmap; a forked child does not have it. So containers that share a volume see whose file
- is in use, and a file that was left behind never blocks its path. Who may only read the file can't
- take the lock. On other systems, and on file systems without locks, the host's name and the
- process's number and start decide: a file of another host then counts as owned.
+ A 64-bit program can open the block of a 32-bit one, and the reverse. A block of the other byte
+ order is refused. Do not truncate the file while somebody has it mapped: both would get SIGBUS.
 
- chroprof_difference takes an older snapshot away from a newer one, or from the running profile:
- what happened in the last N seconds. chroprof_merge adds profiles up in one of their own: many
- loops, processes or machines as one. What was live in them is counted there, but has no record.
+ On Linux a program holds a lock on its file. The lock ends with the program, at exec, and at
+ chroprof_unmap; a forked child does not have it. So containers that share a volume see which files
+ are in use, and a file that was left behind never blocks its path. A program that may only read the
+ file can't take the lock. On other systems, and on file systems without locks, the host's name and
+ the process's number and start decide. A file of another host then counts as owned.
+
+ chroprof_difference subtracts an older snapshot from a newer one, or from the running profile: what
+ happened in the last N seconds. chroprof_merge adds profiles up in one: many loops, processes or
+ machines. Futures that were live in them are counted there, but have no record.
 
 ERRORS AND DROPS
 
- chroprof_init returns a code whose text names the knob to turn. If nobody looked at it, the text
- report and the JSON of that profile say it (chroprof_why_off). Events never fail: what is out of
- order is counted by kind, and each kind keeps where it was met first and last: profile time, id,
- and the task (chroprof_anomalies). What does not fit is counted by table (chroprof_tables, with a
- capacity that would have done), and its time is billed as follows.
- Futures: the one that has been in its state the longest, and does not run, gives up its record and
- counts as dropped; what it still sends is of an unknown id. Futures that a program forgets can't
- hide new ones. The search compares 64 futures, so in a larger table the oldest of these goes. If
- all of them run, the new future is dropped. Sites: "(other)". Paths, edges: the parent's path,
- or untracked
- for a root. Depth: untracked until the hidden frames are gone. Strings: cut, marked with "...".
- Histograms: no percentiles for that site, until it has taken twice as much time as the least site
- that has them. Then it takes them over, and chroprof_rank.measured tells how many slices they
- rest on. The reports show anomalies and full tables whenever there are any. Calls on a NULL or
- zeroed profile do nothing. So do calls on a handle that was never set (a chroprof on the stack):
- its word `way` is not one of ours, and chroprof_why_off says so. What a valid handle left in that
- memory can't be told from one.
+ chroprof_init returns a code whose text names the option to change. If you do not check it, the
+ text report and the JSON of that profile say it too (chroprof_why_off). Events never fail.
+ Unexpected sequences of calls are counted by kind (chroprof_anomalies). Each kind keeps where it
+ was met first and last: profile time, id and task. What does not fit is counted by table
+ (chroprof_tables), with a capacity that would have been enough. Its time is charged as follows.
+ Futures: the future that has been in its state the longest, and does not run, gives up its record
+ and counts as dropped. Its later events are of an unknown id. So futures that a program forgets
+ can't hide new ones. The search compares 64 futures; in a larger table the oldest of these goes. If
+ all of them run, the new future is dropped.
+ Sites: the site "(other)". Paths and edges: the parent's path, or untracked for a root. Depth:
+ untracked until the hidden frames are gone. Strings: cut, and marked with "...".
+ Histograms: a site without them has no percentiles. Once it has taken twice as much time as the
+ least site that has them, it takes them over. chroprof_rank.measured tells how many slices they
+ rest on.
+ The reports show anomalies and full tables whenever there are any.
+ Calls on a NULL or zeroed profile do nothing. Neither do calls on a handle that was never set, such
+ as a chroprof on the stack: its word `way` is not one of ours, and chroprof_why_off says so. If
+ that memory still holds an old handle that was valid, nobody can tell.
 
 OUTPUT FORMATS
 
@@ -339,140 +338,92 @@ OUTPUT FORMATS
  CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
  CHROPROF_TRACE        the ring as Chrome trace events: Perfetto, chrome://tracing, speedscope
 
- The trace shows what ran in the time that the ring holds, exact to the ns. Process 1 is the loop:
- the running stack, idle and uninstrumented time, live and ready futures, stalls, samples. Each
- root future, a request for instance, is a process of its own. Its tracks show that future and
- those that came from it: created, ready, running, waiting, finished. Arrows lead from where a
- future was created to where it first ran. The trace follows 512 futures at once; of more, those
- that have been in their state the longest end early in it. A future that finished without running
- has no name there. Where the ring begins later than the profile, frames begin with the ring.
+ The trace shows what ran in the time that the ring covers, exact to the ns. Process 1 is the loop:
+ the running stack, idle and uninstrumented time, live and ready futures, stalls, samples. Each root
+ future, such as a request, is a process of its own. Its tracks show that future and those that came
+ from it: created, ready, running, waiting, finished. An arrow leads from where a future was created
+ to where it first ran. The trace follows 512 futures at once. If there are more, those that have
+ been in their state the longest end early in it. A future that finished without running has no name
+ there. If the ring begins later than the profile, frames begin with the ring.
 
- The command writes one more, of a file, a running program or this JSON: chroprof dump IN with
- -f firefox (the Firefox Profiler).
+ The command writes one more format, for the Firefox Profiler: chroprof dump IN -f firefox. IN is a
+ file, a running program or this JSON.
 
- A format that was left out by its macro answers -1, with errno EINVAL from chroprof_dump.
- chroprof_dump flushes the stream, so a full disk is noticed; a dump to a terminal takes its width,
- else COLUMNS or 80, and has colors unless NO_COLOR is set or TERM is "dumb".
+ A format that was left out by its macro returns -1; chroprof_dump then sets errno to EINVAL.
+ chroprof_dump flushes the stream, so it notices a full disk. The text report is as wide as the
+ terminal, else COLUMNS, else 80. On a terminal it has colors, unless NO_COLOR is set or TERM is
+ "dumb".
 
 JSON, SCHEMA VERSION 2
 
- One object. UTF-8, whatever the names were: each byte that is not UTF-8 becomes U+FFFD. All
- numbers are integers of up to 64 bits (ids and ticks need a reader that keeps them), times are
- ns, flags are true or false, no value is ever null. One row a line. Later versions may add keys;
- the number under "chroprof" changes only if a key goes or means something else. In version 1, of
- chroprof 0.1.0, a stall listed its biggest slices instead of shares and rest_ns. Keys, in this
- order:
+ One object, in UTF-8: each byte of a name that is not UTF-8 becomes U+FFFD. All numbers are
+ integers of up to 64 bits; use a reader that keeps all bits of ids and ticks. Times are in ns,
+ flags are true or false, and no value is ever null. Each row is one line. Later versions may add
+ keys. The number under "chroprof" changes only if a key goes or changes its meaning. In version 1,
+ of chroprof 0.1.0, a stall listed its biggest slices instead of shares and rest_ns.
+
+ If a struct is named below, the keys are its fields, and >>types says what they mean. Kinds, states
+ and finishes are the names of their constants without the common prefix, in lower case. All keys,
+ in this order:
 
  chroprof        2, the version of this schema
  version         of the header that wrote it, "0.2.0"
  name            of the profile, "" if it has none
  program         its file without folders, "" if not known
- options         {window_ns, stall_ns, max_step_ns}: what was in force; the capacities are in tables
+ options         {window_ns, stall_ns, max_step_ns}: those in force; the capacities are in tables
  event_cost_ps   measured cost of one event in picoseconds; 0: not known
  why_off         why no events are taken (chroprof_why_off), "" if they are
- totals          every field of chroprof_totals. The whole loop:
-   elapsed_ns = busy_ns + idle_ns + loop_ns; busy_ns = exec_ns of all sites + untracked_ns
-   delay_ns, blame_ns, idle_blame_ns, loop_blame_ns, untracked_blame_ns
-   events, anomalies, live (futures), stalls (all, kept or not), dropped (over all tables)
-   passes, pass_p50_ns, pass_p99_ns, pass_max_ns, turns, turn_p50_ns, turn_p99_ns, turn_max_ns
-   elapsed_ticks, delay_ticks, blame_ticks (the last two are equal)
-   start_unix_ns (calendar time of profile time 0; 0: not known), tick_error_ppb
-   skew_ns, skew_events (of a snapshot: what went on while it was copied)
-   doubt_ns, doubt_events (of a snapshot: the event in which the program stopped)
-   provisional (the clock is not calibrated yet), enabled, idle, depth (frames on the stack)
-   living (of a snapshot: the program ran, and the figures go up to that moment)
- findings        a list, the most important first; of chroprof_finding:
-   kind (the constant without CHROPROF_FINDING_, in lower case), text (what was found and what to
-   do), site, share_ppm, value_ns, at_ns
- sites           a list, one row a site that was used, by id; every field of chroprof_rank:
-   id, name, file, line
-   exec_ns, children_ns, with_children_ns = exec_ns + children_ns
-   exec_max_ns (largest future), slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns,
-   slice_p999_ns, slice_typical_ns (mean of the shortest three quarters of slices; all five 0
-   unless has_percentiles), slices (stays in running begun),
-   measured (slices that the percentiles rest on)
-   wall_p50_ns, wall_p99_ns, wall_max_ns (latency of futures that finished)
-   cpu_ns, samples (what the sampler met in its slices)
-   wall_ns, waiting_ns = wall_ns - exec_ns - delay_ns, delay_ns, delay_p99_ns, blame_ns
-   calls = completed + failed + cancelled + abandoned + dropped + live; stillborn apart
-   has_percentiles (false: max_histograms was too low for this site)
-   windows (a list: exec_ns in each of the windows below; its sum is exec_ns)
- paths           a list in preorder, each parent right before its subtree; fields of chroprof_path:
-   id (above 2), parent (id of the parent path, 0: a root), site (id of its site), name, file, line
-   exec_ns (of this path alone: the sum over all paths is busy_ns - untracked_ns),
-   with_children_ns (exec_ns of it and of all paths below), exec_max_ns, slice_max_ns, slices,
-   wall_ns, waiting_ns, delay_ns, blame_ns, calls, completed, failed, cancelled, abandoned, live,
-   stillborn, dropped
- stalls          a list, oldest first: the longest and the most recent ones
-   kind ("turn" or "pass"), start_ns (profile time), length_ns, events (after the one that began it)
-   shares (a list, the largest first: site, 0 for what is uninstrumented, 2 for untracked; exec_ns
-   (in all), slices, slice_max_ns; name, file, line), rest_ns (of length_ns: not in shares)
-   samples (a list, most first: stack, weight, cpu_ns), sampled (sum of their weights), cpu_ns,
-   waiting_ns (of the whole stall; both are 0 if the sampler was off when it began)
-   number (from 1 on), what happened: steps (how many are kept), first_steps (those that stand
-   before the ones that were left out), left_out (how many those are), data (the steps, as in
-   timeline, without a tick behind them)
- slowest         a list by site, the slowest first; of chroprof_slow:
-   id, site, path, name, file, line, finish ("completed", "failed", "cancelled"),
-   of_run (false: it is one of the last minutes),
-   at_ns (profile time of the finish), latency_ns = exec_ns + children_ns (what ran on top of it) +
-   delay_ns + waiting_ns + unseen_ns (the ring did not reach back so far)
-   blames (a list, most first: site and delay_ns; name, file, line)
- windows         a list that covers the whole run, oldest first
-   start_ns, end_ns (profile time), busy_ns, idle_ns, loop_ns, untracked_ns (a part of busy_ns)
- futures         a list of the live futures, then the enter-frames on the stack
-   id (0: an enter-frame), path (2: untracked), state ("pending", "ready", "running", "paused"),
-   since_ns (profile time at which that state began), exec_ns (so far), name, file, line
+ totals          chroprof_totals, without in_pass
+ findings        a list of chroprof_finding, the most important first
+ sites           a list of chroprof_rank, by id, without those that nothing used. windows: a list of
+                 the exec_ns in each of the windows below, whose sum is exec_ns
+ paths           a list of chroprof_path in preorder, each parent right before its subtree, without
+                 entered. The sum of exec_ns over all paths is busy_ns - untracked_ns
+ stalls          a list of chroprof_stall, the oldest first: the longest and the most recent ones.
+                 shares and samples are lists, so they have no counts
+ slowest         a list of chroprof_slow by site, the slowest first; blames is a list
+ windows         a list of chroprof_window, the oldest first, that covers the whole run
+ futures         a list of chroprof_future: the live futures, then the enter-frames on the stack
  timeline        the ring: steps (how many it holds), reaches_back_ns (from now to the oldest one),
-   ready (futures that are ready now), data (in base64, some 6 characters a step: the steps, oldest
-   first; of more than 100,000 the newest ones). It is a list of numbers, 7 bits a byte, the low
-   ones first, and the top bit set in all bytes of a number but its last. Of each step: state + 16
-   if it has an id + 32 x depth; ns since the step before (of the first: at_ns); path; if it has an
-   id: what that is more than the id before it (at first 0) times 2, or less times 2, less 1.
-   After the last step comes a tick of now
- tables          a list, one row a table of the block
-   name, option (the field of chroprof_options for it), capacity, used, peak,
-   dropped (how often something did not fit), advice (a capacity that would have been enough so
-   far, of paths and edges by estimate; 0: it was), bytes
- anomalies       a list, one row a kind, zero counts included
-   kind (the constant without CHROPROF_ANOMALY_, in lower case), count, text (what happened),
-   cure (its likely cause, and what to do), places (a list: where it was met first and last, empty
-   if that is not known: at_ns (profile time), id (0: none), path (of what it is about; 0: not
-   known), top (path on top then: above 2, or 0 loop, 1 idle, 2 untracked), name, file, line (of
-   path, else of top))
- sampler         running, mode ("cpu", "wall", "none": it never ran), and of
-   chroprof_sampler_totals period_ns, first_period_ns, budget_ppm, ticks, samples, rows, inside,
-   lost, dropped, cost_ns, draws, misses, interrupted
- modules         a list: id, path, build_id (hexadecimal, "" if not known), base (load bias)
- stacks          a list, the tree of sampled frames, each parent before its children
-   id (above 0), parent (id, 0: a root), kind ("task", "native", "marker"), path (of a task, else
-   0), module (id, -1: not known), address (minus the base of its module), return (a return
-   address: look up address - 1), name (of the site; what the dynamic linker knows; the text of a
-   marker), weight and cpu_ns of the samples that end in this frame; symbolize adds function, file,
-   line, inlined
- samples         a list of rows, oldest first: at_ns, duration_ns, weight, cpu_ns, stack (id; 0: it
-   has no frames), state ("busy", "idle", "loop")
- wall            a list: path (2: those beyond the table), state ("running", "ready", "paused"),
-   weight, duration_ns
+                 ready (futures that are ready now), data (the steps in base64, oldest first, some 6
+                 characters per step; of more than 100,000 steps the newest). data is a list of
+                 numbers, 7 bits per byte, the low bits first; the top bit is set in all bytes of a
+                 number but its last. After the last step comes a tick of now. Each step has:
+                   state, + 16 if it has an id, + 32 x depth
+                   ns since the step before (of the first step: at_ns)
+                   path
+                   if it has an id: d = id - the id before it (at first 0), as 2 x d if d >= 0, else
+                   -2 x d - 1
+ tables          a list of chroprof_table, one row per table of the block, without kind
+ anomalies       a list of chroprof_anomaly, one row per kind, zero counts included. places: a list
+                 of first and last, empty if they are not known
+ sampler         chroprof_sampler_totals; mode is also "none": it never ran
+ modules         a list of chroprof_module; id: its number, from 0 on
+ stacks          a list of chroprof_stack_row, each parent before its children, and of its frame
+                 kind, path, module (an id; -1: not known), address, return (is_return) and name.
+                 chroprof symbolize adds function, file, line, inlined
+ samples         a list of chroprof_sample_row, the oldest first
+ wall            a list of chroprof_wall, one row per state that was met: path, state ("running",
+                 "ready", "paused"), weight, duration_ns
 
 COST PER CALL
 
- A clock read and some 100 to 210 instructions, most of which run while the next clock read is
- under way: bench/README.md has the figures. Off: one branch. CHROPROF_DISABLE: nothing. Worst
- case: the event that ends a window after a doubling adds up max_windows cells of a site; the
- first event of a site copies its strings. An event that unwinds frames does so one by one, each
- of which an earlier event pushed. A finish that is one of the slowest of its site looks at up to
- 8192 steps of the ring twice; over a run that is at most one step an event, and 8192. Once a
- minute one event looks at the slow futures of all sites. An event that ends a stall copies 64
- steps of it, at most twice.
+ An event costs a clock read and some 100 to 210 instructions, most of which run while the next
+ clock read is under way: bench/README.md has the figures. A profile that is off: one branch.
+ CHROPROF_DISABLE: nothing.
+ The worst cases: the event that ends a window after a doubling adds up max_windows cells of a site.
+ The first event of a site copies its strings. An event that unwinds frames does so one by one; an
+ earlier event pushed each of them. A finish that is one of the slowest of its site looks at up to
+ 8192 steps of the ring twice. Over a run that is at most one step per event, and 8192. Once per
+ minute one event looks at the slow futures of all sites.
 
 LIMITS
 
- max_depth, max_windows and max_incidents 65000, other capacities 2^28. Profile time 2^62 ticks.
- Percentiles are within 1/16 from 2^5 to 2^45 ticks. The largest slice of a share is exact in the
- outermost 32 frames of a turn or pass; deeper ones count together. The wall, delay and blame of a
- path are sums over futures and begin again at 2^64 ticks: 20,000 futures live at once reach that in
- four days of a 2.6 GHz counter. In pprof, whose values are signed, they end at 2^63 - 1 ns. The
+ max_depth and max_windows are at most 65000, other capacities 2^28. Profile time ends at 2^62
+ ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The largest slice of a share is exact in
+ the outermost 32 frames of a turn or pass; deeper ones count together. The wall, delay and blame of
+ a path are sums over futures and begin again at 2^64 ticks. With a 2.6 GHz counter, 20,000 live
+ futures reach that in four days. In pprof, whose values are signed, they end at 2^63 - 1 ns. The
  events of a stalled turn are counted modulo 2^31; all other counts have 64 bits.
 
 */
@@ -491,40 +442,42 @@ LIMITS
 #define CHROPROF_VERSION_DATE "2026-11-23"   /* of the release, or of what leads to it */
 
 /* >>config
- * Define before the first include, in every file alike unless the line says "implementation".
+ * Define these before the first include, and alike in every file. Those marked "implementation"
+ * matter only in the file with CHROPROF_IMPLEMENTATION.
  *
  *   CHROPROF_API                linkage of the public functions; default extern. "static" makes the
  *                               header private to one file (with CHROPROF_IMPLEMENTATION there).
- *                               A shared library that brings a copy of its own keeps it private
- *                               by this, or by -fvisibility=hidden if several files use it. Then
- *                               the program and other libraries may hold other copies, of other
- *                               versions; each profile belongs to the copy that began it. Without
- *                               either, the dynamic linker mixes them: the library may call the
- *                               program's functions with structs of another size.
- *   CHROPROF_DISABLE            every instrumentation call becomes nothing, arguments unevaluated.
- *   CHROPROF_NO_STDIO           no <stdio.h>, no chroprof_dump and chroprof_map; chroprof_write
- *                               remains. With CHROPROF_NO_CLOCK and no operating system the header
- *                               then calls memcpy, memmove, memset, memcmp, strlen, strcmp,
- *                               strncmp, strchr, strrchr and strcspn, and nothing else.
+ *                               A shared library with its own copy keeps it private by this, or by
+ *                               -fvisibility=hidden if several of its files use it. Then the
+ *                               program and other libraries may have copies of other versions; each
+ *                               profile belongs to the copy that began it. Without either, the
+ *                               dynamic linker mixes them: the library may call the program's
+ *                               functions with structs of another size.
+ *   CHROPROF_DISABLE            every instrumentation call becomes nothing; its arguments are not
+ *                               evaluated.
+ *   CHROPROF_NO_STDIO           no <stdio.h>, chroprof_dump and chroprof_map; chroprof_write stays.
+ *                               With CHROPROF_NO_CLOCK and no operating system the header then
+ *                               calls memcpy, memmove, memset, memcmp, strlen, strcmp, strncmp,
+ *                               strchr, strrchr and strcspn, and nothing else.
  *   CHROPROF_NO_TEXT _JSON _FOLDED _PROMETHEUS _PPROF _TRACE
- *                               (implementation) leave that format out; it then answers -1.
- *   CHROPROF_NO_COPIES          no chroprof_open, _snapshot, _difference and _merge, for programs
- *                               that look at their own profile alone: saves some 18 KiB.
+ *                               (implementation) leaves that format out; it then returns -1.
+ *   CHROPROF_NO_COPIES          no chroprof_open, _snapshot, _difference and _merge: saves some 18
+ *                               KiB in programs that read only their own profile.
  *   CHROPROF_NO_FINDINGS        no chroprof_findings, and none in the reports: saves some 15 KiB of
  *                               code on a small target.
- *   CHROPROF_NO_CLOCK           (implementation) no clock of our own: options.clock must be given.
+ *   CHROPROF_NO_CLOCK           (implementation) no clock of our own: options.clock must be set.
  *   CHROPROF_NO_TSC             (implementation) read the monotonic clock, never a cycle counter.
  *   CHROPROF_NO_MMAP            no chroprof_map, _fork_child and _unmap; they need POSIX and
  *                               <stdio.h>.
  *   CHROPROF_NO_SAMPLER         no chroprof_sampler_start, _stop and _stack, and no room for
- *                               samples unless max_samples asks for it; chroprof_sample remains.
+ *                               samples unless max_samples asks for it; chroprof_sample stays.
  *   CHROPROF_ITIMER             (implementation) the sampler by setitimer, for 64-bit Unix systems
- *                               without a timer of one thread: macOS and others. Costs the only
- *                               writable global of this header, 96 bytes: a handler that any thread
- *                               may run has nothing else to go by.
- *   CHROPROF_ASSERT(x)          (implementation) our own invariants only; default nothing.
- *   CHROPROF_STRICT             (implementation) gcc and clang show warnings about it as about
- *                               your code; else it counts as a system header.
+ *                               whose timers belong to the process: macOS and others. Costs the
+ *                               only writable global of this header, 96 bytes, because any thread
+ *                               may run the handler.
+ *   CHROPROF_ASSERT(x)          (implementation) checks our own invariants only; default nothing.
+ *   CHROPROF_STRICT             (implementation) gcc and clang warn about this header as about your
+ *                               code. Without it, it counts as a system header.
  */
 #ifndef CHROPROF_API
 #define CHROPROF_API extern
@@ -539,7 +492,7 @@ extern "C" {
 
 /* >>types */
 
-/* What an event says. The first seven are states of a future; the numbers are part of the
+/* What an event says. The first seven are states of a future. The numbers are part of the
  * contract. */
 typedef enum chroprof_state {
     CHROPROF_PENDING,      /* created, not started; needs a site */
@@ -549,18 +502,18 @@ typedef enum chroprof_state {
     CHROPROF_COMPLETED,    /* finished with a result */
     CHROPROF_FAILED,       /* finished with an error */
     CHROPROF_CANCELLED,    /* finished because somebody asked for it */
-    CHROPROF_IDLE_ENTER,   /* the loop is about to block in the operating system */
-    CHROPROF_IDLE_LEAVE,   /* it is back */
+    CHROPROF_IDLE_ENTER,   /* the loop is about to wait in the operating system */
+    CHROPROF_IDLE_LEAVE,   /* the wait has ended */
     CHROPROF_LOOP_ENTER,   /* a nested loop begins: a barrier on the running stack */
-    CHROPROF_LOOP_LEAVE,   /* it ends */
+    CHROPROF_LOOP_LEAVE,   /* the nested loop ends */
     CHROPROF_ENTER,        /* an anonymous future, created and running; needs a site */
-    CHROPROF_LEAVE,        /* it is completed */
+    CHROPROF_LEAVE,        /* the anonymous future completes */
     CHROPROF_TICK,         /* time passes, nothing else */
-    CHROPROF_SWITCH,       /* pause what runs, run this id (0: nothing) */
-    CHROPROF_NEXT          /* an enter-frame on top is left, and another entered */
+    CHROPROF_SWITCH,       /* pauses what runs, runs this id (0: nothing) */
+    CHROPROF_NEXT          /* leaves the enter-frame on top, enters another */
 } chroprof_state;
 
-/* Result codes. One list gives the names and the texts. */
+/* Result codes, each with its name and text. */
 #define CHROPROF_RESULTS(X)                                                                        \
     X(OK, "ok")                                                                                    \
     X(ERR_ARGUMENT, "a NULL profile or NULL memory was given: pass a chroprof and a block")        \
@@ -608,8 +561,8 @@ typedef enum chroprof_result {
     CHROPROF_RESULT_COUNT
 } chroprof_result;
 
-/* Unexpected sequences of calls. Counted by kind, never fatal. One list: name, what happened, the
- * likely cause and cure. */
+/* Unexpected sequences of calls. They are counted by kind and are never fatal. For each: name, what
+ * happened, the likely cause and cure. */
 #define CHROPROF_ANOMALIES(X)                                                                      \
     X(UNKNOWN_READY, "ready of an unknown id, ignored",                                            \
       "Call chroprof_pending before chroprof_ready. After the finish call neither.")               \
@@ -672,7 +625,7 @@ typedef enum chroprof_anomaly_kind {
     CHROPROF_ANOMALY_COUNT
 } chroprof_anomaly_kind;
 
-/* The tables of the block. One list: name, the option that sets its capacity. */
+/* The tables of the block, each with its name and the option that sets its capacity. */
 #define CHROPROF_TABLES(X)                                                                         \
     X(FUTURES, "futures", "max_futures")                                                           \
     X(SITES, "sites", "max_sites")                                                                 \
@@ -686,8 +639,7 @@ typedef enum chroprof_anomaly_kind {
     X(STRINGS, "strings", "string_bytes")                                                          \
     X(STACKS, "stacks", "max_stack_frames")                                                        \
     X(EVENTS, "events", "max_events")                                                              \
-    X(SLOW, "slow", "max_slow")                                                                    \
-    X(INCIDENTS, "incidents", "max_incidents")
+    X(SLOW, "slow", "max_slow")
 
 typedef enum chroprof_table_kind {
 #define CHROPROF_TABLE_NAME(name, text, option) CHROPROF_TABLE_##name,
@@ -706,7 +658,8 @@ typedef enum chroprof_format {
     CHROPROF_TRACE = 6     /* the ring as Chrome trace events: Perfetto, chrome://tracing */
 } chroprof_format;
 
-/* What chroprof_ranks sorts by, largest first; ties by exec time, then site name, file, line. */
+/* What chroprof_ranks sorts by, largest first. Ties go by exec time, then by site name, file and
+ * line. */
 typedef enum chroprof_order {
     CHROPROF_BY_EXEC,
     CHROPROF_BY_WITH_CHILDREN,
@@ -716,8 +669,9 @@ typedef enum chroprof_order {
     CHROPROF_BY_CALLS
 } chroprof_order;
 
-/* Where futures of one kind come from. Two sites of the same content are one. The content (strings
- * included) must not change while a profile that saw it lives; it is copied at first sight. */
+/* Where futures of one kind come from. Two sites with the same contents are one. The contents
+ * (strings included) are copied at first sight, but must not change while a profile that saw them
+ * lives. */
 typedef struct chroprof_site {
     const char *name;      /* UTF-8, NUL-terminated */
     const char *file;      /* may be NULL */
@@ -726,21 +680,20 @@ typedef struct chroprof_site {
 
 #define CHROPROF_STALL_SHARES 6
 #define CHROPROF_STALL_SAMPLES 4
-#define CHROPROF_INCIDENT_STEPS 64
 
 /* Samples that the sampler took inside a turn or a pass, at one place. */
 typedef struct chroprof_stall_sample {
-    uint32_t stack;        /* see chroprof_stack; where places are too many, that of a neighbour */
+    uint32_t stack;        /* see chroprof_stack; if there are too many places, a neighbor's */
     uint32_t weight;       /* samples */
-    uint64_t cpu_ns;       /* thread CPU time since the sample before each */
+    uint64_t cpu_ns;       /* thread CPU time, each since the sample before */
 } chroprof_stall_sample;
 
 /* What one site took of a turn or a pass. */
 typedef struct chroprof_stall_share {
-    uint32_t site;         /* as chroprof_rank.id; 0: loop, that is, uninstrumented; 2: untracked */
-    uint64_t exec_ns;      /* in all */
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 2: untracked */
+    uint64_t exec_ns;      /* total */
     uint64_t slices;       /* how many, those that ended after it apart; loop has none */
-    uint64_t slice_max_ns; /* the part of the largest one that lies inside */
+    uint64_t slice_max_ns; /* of the largest one, the part inside the stall */
     const char *name, *file; uint32_t line;
 } chroprof_stall_share;
 
@@ -754,34 +707,29 @@ typedef struct chroprof_stall {
     uint64_t events;       /* after the one that began it, up to and with the one that ended it */
     uint32_t share_count;  /* how many of shares[] are filled, the largest first */
     chroprof_stall_share shares[CHROPROF_STALL_SHARES];
-    uint64_t rest_ns;      /* what other sites took, and of a turn what the ring no longer holds */
-    /* what the sampler saw of it; all 0 if it was off */
-    uint64_t sampled;      /* samples inside; samples[] add up to it, but in a merged profile */
-    uint64_t cpu_ns;       /* thread CPU time in it, within 1 ms; of samples by hand what they
-                              tell */
+    uint64_t rest_ns;      /* other sites; of a turn also what the ring no longer holds */
+    /* what the sampler saw of the stall; all 0 if it was off */
+    uint64_t sampled;      /* samples inside: the sum of samples[], except in a merged profile */
+    uint64_t cpu_ns;       /* thread CPU time in it, within 1 ms; with chroprof_sample what
+                              that was told */
     uint64_t waiting_ns;   /* the rest: the thread waited, or was preempted */
     uint32_t sample_count; /* how many of samples[] are filled, most first */
     chroprof_stall_sample samples[CHROPROF_STALL_SAMPLES];
-    /* what happened in it, in order: see chroprof_incident */
-    uint64_t number;       /* from 1 on; of a turn and the pass that it is most of one */
-    uint32_t step_count;   /* steps that were kept; 0: none */
-    uint32_t first_steps;  /* so many of them stand before those that were left out */
-    uint64_t left_out;     /* steps that did not fit, or that the ring no longer held */
 } chroprof_stall;
 
 #define CHROPROF_SLOW_BLAMES 3
 
 /* Whom a slow future waited for while it was ready. */
 typedef struct chroprof_slow_blame {
-    uint32_t site;         /* as chroprof_rank.id; 0: loop, that is, uninstrumented; 1: idle; 2:
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 1: idle; 2:
                               untracked */
-    uint64_t delay_ns;     /* how long the site was on top meanwhile */
+    uint64_t delay_ns;     /* how long the site was on top during that time */
     const char *name, *file; uint32_t line;
 } chroprof_slow_blame;
 
 /* One of the slowest finished futures of its site, and where its latency went: exec_ns +
- * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. The ring tells of what it still
- * held at the finish, up to 8192 steps; of the time before that only the own exec is known. */
+ * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. These cover what the ring still
+ * held at the finish. Of the time before that only its own exec is known. */
 typedef struct chroprof_slow {
     uint64_t id;
     uint32_t site, path;   /* as chroprof_rank.id and chroprof_path.id */
@@ -794,78 +742,74 @@ typedef struct chroprof_slow {
     uint64_t children_ns;  /* what ran on top of it */
     uint64_t delay_ns;     /* ready, and not on the stack; from the call of ready_since on */
     uint64_t waiting_ns;   /* neither */
-    uint64_t unseen_ns;    /* before the ring begins, or more than 8192 steps ago at the finish
-                              (fewer right after other slow ones); without the own exec */
+    uint64_t unseen_ns;    /* before the ring begins, without its own exec */
     uint32_t blame_count;  /* how many of blames[] are filled, the largest first */
-    chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES];     /* of delay_ns; others took the rest */
+    chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES]; /* of delay_ns; others took the rest */
 } chroprof_slow;
 
-/* Options of chroprof_init. NULL or zeroed: defaults. What chroprof_init made of them:
- * chroprof_tables and the JSON. Capacities that are 0 share out the block. */
+/* Options of chroprof_init. NULL or zeroed: defaults. A capacity of 0 is sized automatically.
+ * chroprof_read_options, chroprof_tables and the JSON tell the values in force. */
 typedef struct chroprof_options {
-    uint32_t max_futures;      /* live futures; 60 bytes each. One more drops the record of the one
-                                  whose state has not changed for the longest time */
-    uint32_t max_sites;        /* about 170 bytes each, and 8 a window */
+    uint32_t max_futures;      /* live futures; 60 bytes each. If there are more, the one that
+                                  has been in its state the longest gives up its record */
+    uint32_t max_sites;        /* about 170 bytes each, and 8 per window */
     uint32_t max_paths;        /* 256 bytes each */
     uint32_t max_edges;        /* (path, site) pairs remembered; up to 96 bytes each */
     uint32_t max_depth;        /* frames of the running stack, barriers included; 64 bytes each */
     uint32_t max_histograms;   /* sites with percentiles; 1.4 KiB each. If there are more sites, a
                                   path with twice the exec time of the least one takes over its
-                                  histograms, which then begin anew */
+                                  histograms, and they begin anew */
     uint32_t max_samples;      /* rows of the sampler; some 300 bytes each */
-    uint32_t max_windows;      /* time windows; 8 bytes a site each */
-    uint32_t max_stalls;       /* half longest, half most recent; 330 bytes each */
+    uint32_t max_windows;      /* time windows; each 8 bytes per site */
+    uint32_t max_stalls;       /* half the longest, half the most recent; 330 bytes each */
     uint32_t string_bytes;     /* names and files, each with its NUL */
-    uint32_t max_stack_frames; /* different frames of sampled stacks; 40 bytes each; 0: as fits
+    uint32_t max_stack_frames; /* different frames of sampled stacks; 40 bytes each; 0: to match
                                   max_samples, some 2,000 in a block of 1 MiB. In a full table
-                                  the innermost frames that weigh least give way */
-    uint32_t max_events;       /* steps of the ring; 24 bytes each. Rounded up to a power of two, 64
-                                  at least. All but one of them can be read */
-    uint32_t max_slow;         /* sites whose slowest futures are kept; 904 bytes each. In a block
-                                  of less than some 40 KiB 0 means none */
-    uint32_t max_incidents;    /* stalls whose steps are kept, half longest, half most recent; 1.6
-                                  KiB each. The end of a stall looks at half of them. In a block
-                                  of less than some 180 KiB 0 means none */
+                                  the lightest innermost frames make room */
+    uint32_t max_events;       /* steps of the ring; 24 bytes each. Rounded up to a power of two, at
+                                  least 64. All but one of them can be read */
+    uint32_t max_slow;         /* sites whose slowest futures are kept; 904 bytes each. 0 means none
+                                  in a block of less than some 40 KiB */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
     uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
-    uint64_t (*clock)(void *user);   /* ns; NULL: our own; chroprof_clock_manual: see there */
+    uint64_t (*clock)(void *user);   /* in ns; NULL: our own; or chroprof_clock_manual */
     void *clock_user;
-    /* A turn or pass ended that was a stall. May read and dump, not send events; must
-     * return; its time is loop. If one event ends two turns that were stalls, it hears of the last.
-     */
+    /* Called when a stall (turn or pass) has ended. It may read and dump, but not send events. It
+     * must return; its time counts as loop. If one event ends two turns that were stalls, it gets
+     * the last. */
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
     const char *name;          /* of the profile, copied (63 bytes); NULL: "" */
 } chroprof_options;
 
-/* One site's figures, times in ns, as of the last event; live futures and the slice under way
- * are included. Strings live in the block. */
+/* One site's figures, in ns, as of the last event. Live futures and the slice under way are
+ * included. Strings live in the block. */
 typedef struct chroprof_rank {
     const char *name, *file; uint32_t line;
     uint64_t exec_ns, children_ns, with_children_ns;   /* with_children = exec + children */
     uint64_t exec_max_ns;      /* largest exec time of a single future */
     uint64_t slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns, slice_p999_ns;
-    uint64_t slices;           /* stays in running begun */
+    uint64_t slices;           /* that have begun */
     uint64_t wall_ns, waiting_ns, delay_ns, delay_p99_ns, blame_ns;
     uint64_t calls;            /* completed + failed + cancelled + abandoned + dropped + live */
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
-    uint64_t dropped;          /* gave up their record to a full table, see max_futures */
+    uint64_t dropped;          /* gave up their records to a full table, see max_futures */
     uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns;    /* latency: from created to completed, failed
                                   or cancelled. Of plain calls (enter), whose wall is their stay,
                                   and without percentiles: 0 */
-    uint64_t measured;         /* slices that the percentiles rest on. Fewer than ended: the site
-                                  got its histograms late */
+    uint64_t measured;         /* slices that the percentiles rest on; fewer than have ended if the
+                                  site got its histograms late */
     uint64_t slice_typical_ns; /* mean of the shortest three quarters of slices, which interruptions
-                                  do not lengthen: within 1/16, mostly within 1/50, so that two
-                                  runs can be compared; 0 without percentiles */
-    uint64_t cpu_ns, samples;  /* of the sampler, in the site's slices; paths with an id above
-                                  4 x max_samples + 2 have none */
+                                  do not lengthen, so that two runs can be compared. Within 1/16,
+                                  mostly within 1/50; 0 without percentiles */
+    uint64_t cpu_ns, samples;  /* of the sampler, in the site's slices. Paths with an id above
+                                  4 x max_samples + 2 add none */
     uint32_t id;               /* of the site in this profile, for chroprof_site_windows */
     bool has_percentiles;      /* false: max_histograms was too low for this site */
 } chroprof_rank;
 
-/* One path's own figures (children apart, but for with_children_ns). */
+/* One path's own figures; only with_children_ns includes its children. */
 typedef struct chroprof_path {
     uint32_t id;               /* above 2, stable for the life of the profile */
     uint32_t parent;           /* id of the parent path, 0: a root */
@@ -874,7 +818,7 @@ typedef struct chroprof_path {
     uint64_t exec_ns, with_children_ns, exec_max_ns, slice_max_ns, slices;
     uint64_t wall_ns, waiting_ns, delay_ns, blame_ns;
     uint64_t calls, completed, failed, cancelled, abandoned, live, stillborn, dropped;
-    uint64_t entered;          /* of calls: plain ones by chroprof_enter that have ended */
+    uint64_t entered;          /* of calls, those by chroprof_enter that have ended */
     uint64_t cpu_ns, samples;  /* of the sampler, in its slices; see chroprof_rank */
 } chroprof_path;
 
@@ -883,38 +827,38 @@ typedef struct chroprof_future {
     uint64_t id;               /* 0: an enter-frame */
     uint32_t path;             /* id of its path; 2: untracked */
     chroprof_state state;      /* PENDING, READY, RUNNING or PAUSED */
-    uint64_t since_ns;         /* profile time at which it came into this state */
+    uint64_t since_ns;         /* profile time at which this state began */
     uint64_t exec_ns;          /* its own exec time so far */
     const char *name, *file; uint32_t line;   /* of its site */
 } chroprof_future;
 
-/* The whole loop. elapsed = busy + idle + loop; busy = sum of the sites' exec + untracked. */
+/* The whole loop. elapsed = busy + idle + loop; busy = untracked + the exec of all sites. */
 typedef struct chroprof_totals {
     uint64_t elapsed_ns, busy_ns, idle_ns, loop_ns, untracked_ns;
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t passes, pass_p50_ns, pass_p99_ns, pass_max_ns;
     uint64_t turns, turn_p50_ns, turn_p99_ns, turn_max_ns;
-    uint64_t stalls;           /* turns and passes longer than stall_ns, all of them */
+    uint64_t stalls;           /* all turns and passes longer than stall_ns, kept or not */
     uint64_t idle_blame_ns, loop_blame_ns, untracked_blame_ns;
     uint64_t dropped;          /* sum over the tables */
     uint64_t elapsed_ticks, delay_ticks, blame_ticks;
     uint64_t start_unix_ns;    /* calendar time of profile time 0; 0: unknown */
-    uint64_t tick_error_ppb;   /* bound of the tick factor's error, parts in 10^9 */
+    uint64_t tick_error_ppb;   /* bound of the clock rate's error, parts per 10^9 */
     bool provisional;          /* the clock is not calibrated yet: times may still change scale */
     bool enabled;
     bool idle;                 /* the loop was idle at the last event */
-    bool in_pass;              /* a pass is under way: idle has been reported, and has ended */
+    bool in_pass;              /* a pass is under way: an idle was reported and has ended */
     uint32_t depth;            /* frames on the running stack, hidden ones included */
-    uint64_t skew_ns, skew_events;     /* of a snapshot: what went on meanwhile; 0: exact */
+    uint64_t skew_ns, skew_events;     /* of a snapshot: maximum skew of its rows; 0: exact */
     uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
-    bool living;               /* of a snapshot: the program lived, and the figures go up to when it
-                                  was taken; false: they end at the last event */
+    bool living;               /* of a snapshot: the program was alive, and the figures go up
+                                  to that moment; false: they end at the last event */
 } chroprof_totals;
 
 /* One time window. Widths double when the table is full, so the windows always cover the run. */
 typedef struct chroprof_window {
-    uint64_t start_ns, end_ns;     /* profile time; the last one ends at the last event */
+    uint64_t start_ns, end_ns;     /* profile time; the last window ends at the last event */
     uint64_t busy_ns, idle_ns, loop_ns, untracked_ns;   /* untracked is part of busy */
 } chroprof_window;
 
@@ -925,15 +869,15 @@ typedef struct chroprof_table {
     uint64_t capacity, used, peak;
     uint64_t dropped;              /* how often something did not fit */
     uint64_t advice;               /* a capacity that would have been enough so far, for paths and
-                                      edges an estimate; 0: it was */
+                                      edges an estimate; 0: this one was enough */
     uint64_t bytes;
 } chroprof_table;
 
 /* Where an anomaly was met. */
 typedef struct chroprof_anomaly_place {
     uint64_t at_ns;            /* profile time */
-    uint64_t id;               /* that the event named, or of the frame that was unwound; 0: none */
-    uint32_t path;             /* of the future or call that it is about, above 2. 0: not known */
+    uint64_t id;               /* of the event, or of the frame that was unwound; 0: none */
+    uint32_t path;             /* of the future or call it is about, above 2; 0: not known */
     uint32_t top;              /* path on top of the running stack when the event came: above 2,
                                   or 0 loop, 1 idle, 2 untracked */
     const char *name, *file; uint32_t line;   /* of the site of path, or of top if that is 0 */
@@ -945,10 +889,10 @@ typedef struct chroprof_anomaly {
     const char *text;              /* what happened */
     const char *cure;              /* its likely cause and what to do */
     uint64_t count;
-    bool placed;                   /* these two are known: count is above 0, and this kind is one
-                                      of the first max_paths / 4 + 1 met */
-    chroprof_anomaly_place first, last;    /* in a difference first is as last if the older state
-                                      had met this kind; zero and "" if they are not known */
+    bool placed;                   /* first and last are known: count is above 0, and this kind is
+                                      one of the first max_paths / 4 + 1 met */
+    chroprof_anomaly_place first, last;    /* zero and "" if not known. In a difference first is
+                                      last if the older state had met this kind */
 } chroprof_anomaly;
 
 /* One frame of the running stack. */
@@ -956,8 +900,8 @@ typedef struct chroprof_frame {
     uint64_t id;               /* of the future; 0: an enter-frame, or a barrier */
     uint32_t path;             /* 2: untracked */
     bool barrier;              /* a nested loop begins here */
-    uint64_t since_ns;         /* profile time at which it came onto the stack */
-    uint64_t slice_ns;         /* exec time of this stay so far */
+    uint64_t since_ns;         /* profile time at which it was pushed */
+    uint64_t slice_ns;         /* exec time of this slice so far */
     const char *name, *file; uint32_t line;   /* of its site */
 } chroprof_frame;
 
@@ -966,9 +910,9 @@ typedef struct chroprof_step {
     uint64_t at_ns;            /* profile time of the event */
     uint64_t id;               /* 0: none */
     chroprof_state state;      /* what the event said */
-    uint32_t path;             /* that the interval up to it was billed to: above 2 a path, 0
+    uint32_t path;             /* to which the time before it was charged: above 2 a path, 0
                                   loop, 1 idle, 2 untracked */
-    uint32_t depth;            /* frames of the running stack when it came, hidden ones apart */
+    uint32_t depth;            /* frames of the running stack when it came, without hidden ones */
 } chroprof_step;
 
 /* What ran when a sample was taken. */
@@ -978,17 +922,17 @@ typedef enum chroprof_sample_state {
     CHROPROF_SAMPLE_LOOP
 } chroprof_sample_state;
 
-/* A row of samples: one sample, or several of one stack in a row with no CPU time in between. */
+/* One sample, or several samples in a row with the same stack and no CPU time in between. */
 typedef struct chroprof_sample_row {
     uint64_t at_ns;            /* profile time of the first one */
     uint64_t duration_ns;      /* to the last one */
-    uint64_t weight;           /* how many */
+    uint64_t weight;           /* how many samples */
     uint64_t cpu_ns;           /* thread CPU time since the sample before */
     uint32_t stack;            /* see chroprof_stack, until the next event; 0: none */
     chroprof_sample_state state;
 } chroprof_sample_row;
 
-/* What a site is called. */
+/* The name and place of a site. */
 typedef struct chroprof_site_row {
     uint32_t id;               /* as chroprof_rank.id */
     const char *name, *file; uint32_t line;
@@ -999,13 +943,13 @@ typedef struct chroprof_site_row {
 typedef struct chroprof_module {
     const char *path;
     const char *build_id;      /* hexadecimal, "" if not known */
-    uint64_t base;             /* load bias: an address minus this is where it is in the file */
+    uint64_t base;             /* load bias: an address minus this is its place in the file */
 } chroprof_module;
 
 typedef enum chroprof_frame_kind {
     CHROPROF_FRAME_TASK,       /* a frame of the running stack */
     CHROPROF_FRAME_NATIVE,     /* a function */
-    CHROPROF_FRAME_MARKER      /* what is not known, in words */
+    CHROPROF_FRAME_MARKER      /* says in words what is not known */
 } chroprof_frame_kind;
 
 /* One frame of a sampled stack. */
@@ -1024,20 +968,20 @@ typedef struct chroprof_stack_row {
     uint32_t id;               /* as chroprof_sample_row.stack, until the next event */
     uint32_t parent;           /* the stack around the frame, a lower id; 0: none */
     uint32_t module;           /* native: row of chroprof_modules + 1; 0: not known */
-    uint64_t weight, cpu_ns;   /* of the samples that end here, those that were dropped included */
+    uint64_t weight, cpu_ns;   /* of the samples that end here, dropped ones included */
     chroprof_stack_frame frame;
 } chroprof_stack_row;
 
-/* Of one path: how often its live futures were met in which state by the draws of the wall mode,
- * and the time that futures were met again with no event in between. */
+/* One path as the draws of WALL mode saw it: how often its live futures were met in each state, and
+ * the time between two meetings of a future with no event in between. */
 typedef struct chroprof_wall {
     uint32_t path;                                 /* 2: those beyond 4 x max_samples */
-    uint64_t running, ready, paused;               /* weight; paused: pending ones, and those that
-                                                      run but have others on top, included */
+    uint64_t running, ready, paused;               /* weight; paused includes pending futures, and
+                                                      running ones that have others on top */
     uint64_t running_ns, ready_ns, paused_ns;
 } chroprof_wall;
 
-/* What a finding is about. One list; the JSON has the names in lower case. */
+/* What a finding is about. The JSON has these names in lower case. */
 #define CHROPROF_FINDINGS(X)                                                                       \
     X(OCCUPIES)            /* one site takes much of the run */                                    \
     X(RISING)              /* a site takes more and more of the loop */                            \
@@ -1063,9 +1007,9 @@ typedef enum chroprof_finding_kind {
 /* One sentence about the profile that a person can act on, with the figures it rests on. */
 typedef struct chroprof_finding {
     chroprof_finding_kind kind;
-    uint32_t site;             /* that it is about, as chroprof_rank.id; 0: none, uninstrumented */
-    uint32_t share_ppm;        /* of elapsed_ns that it is about, parts in a million; 0: none.
-                                  RISING: of its last quarter. STALL: of that one stall */
+    uint32_t site;             /* as chroprof_rank.id; 0: none, or uninstrumented */
+    uint32_t share_ppm;        /* its share of elapsed_ns, parts per million; 0: none. RISING:
+                                  of the last quarter. STALL: of that one stall */
     uint64_t value_ns;         /* the figure it rests on; 0: none */
     uint64_t at_ns;            /* profile time at which it happened or began; 0: none */
     char text[240];            /* what was found, then what to do. UTF-8 without control characters,
@@ -1074,30 +1018,30 @@ typedef struct chroprof_finding {
 
 /* Which clock the sampler's timer goes by. */
 typedef enum chroprof_sampler_mode {
-    CHROPROF_SAMPLER_CPU,      /* of the thread's CPU time: never interrupts a loop that sleeps */
-    CHROPROF_SAMPLER_WALL      /* all the time: sees callbacks that wait, and draws live futures */
+    CHROPROF_SAMPLER_CPU,      /* the thread's CPU time: never interrupts a loop that sleeps */
+    CHROPROF_SAMPLER_WALL      /* all time: sees callbacks that block, and draws live futures */
 } chroprof_sampler_mode;
 
 /* Options of chroprof_sampler_start. NULL or zeroed: the defaults. */
 typedef struct chroprof_sampler_options {
     chroprof_sampler_mode mode;
-    uint64_t period_ns;        /* mean period; 0: 19 ms; at least 100 us is taken */
+    uint64_t period_ns;        /* mean period; 0: 19 ms; the least is 100 us */
     bool jitter;               /* no effect: periods are random unless steady */
-    uint32_t budget_ppm;       /* of the loop's time for the handler; 0: 10000, which is 1 % */
-    int signal;                /* 0: the first real-time one not handled or blocked; by
-                                  CHROPROF_ITIMER SIGPROF, in the wall mode SIGALRM */
-    /* Walks the native stack instead of the frame pointers: fills in return addresses, innermost
-     * (the interrupted instruction) first, returns how many. All of them are put under the
-     * innermost task, unless it also tells where they were: addresses[capacity + k] is then where
-     * the frame record of the function of addresses[k] lies, or another place of its frame if it
-     * has none; 1 if that function and those further out were called before all tasks; 0 if not
-     * known. A last address of 0 then says that the walk came to the end of the stack. Called in
-     * the signal handler, on any processor. */
+    uint32_t budget_ppm;       /* the handler's share of the loop's time; 0: 10000, which is 1 % */
+    int signal;                /* 0: the first real-time signal that is not handled or blocked; with
+                                  CHROPROF_ITIMER SIGPROF, in WALL mode SIGALRM */
+    /* Replaces the walk by frame pointers: fills in return addresses, innermost (the interrupted
+     * instruction) first, and returns how many. All of them stand under the innermost task, unless
+     * it also tells where they were. For that, addresses[capacity + k] is where the frame record of
+     * the function of addresses[k] lies. Without a record it is another place in its frame. 1 means
+     * that this function and those further out were called before all tasks; 0 means not known. A
+     * last address of 0 then says that the walk reached the end of the stack. Called in the signal
+     * handler, on any processor. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
     void *unwind_user;
-    /* Each period the same, and no timer call after the start: for programs whose seccomp filter
-     * allows none. A loop in step with the period is then sampled wrong, and the wall mode
-     * interrupts waits. */
+    /* All periods are equal, with no timer call after the start: for programs whose seccomp filter
+     * allows none. A loop in step with the period is then sampled wrongly, and WALL mode interrupts
+     * waits. */
     bool steady;
 } chroprof_sampler_options;
 
@@ -1108,16 +1052,16 @@ typedef struct chroprof_sampler_totals {
     uint64_t period_ns;        /* in force */
     uint64_t first_period_ns;  /* asked for */
     uint64_t budget_ppm;
-    uint64_t ticks;            /* first periods that went by while the timer ran */
-    uint64_t samples;          /* total weight taken = weights of all rows + dropped; in the wall
-                                  mode also of idle time, which needs no tick */
+    uint64_t ticks;            /* periods (of first_period_ns) that passed while the timer ran */
+    uint64_t samples;          /* total weight = weights of all rows + dropped; in WALL mode with
+                                  idle time, which needs no tick */
     uint64_t rows;
-    uint64_t inside;           /* of samples: landed inside the profiler */
+    uint64_t inside;           /* of samples, those inside the profiler */
     uint64_t lost;             /* ticks without a sample: the ring was full inside an event, or the
                                   stack had no room */
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
-    uint64_t draws, misses;    /* of the wall mode: futures met, empty slots met */
+    uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
     uint64_t interrupted;      /* waits after idle_enter that a tick cut short (EINTR) */
 } chroprof_sampler_totals;
 
@@ -1129,13 +1073,13 @@ typedef struct chroprof_origin {
     uint64_t end_unix_ns;      /* calendar time of it; 0: not known */
     bool mapped;               /* by chroprof_map */
     bool ended;                /* by chroprof_unmap */
-    bool alive;                /* mapped, and that program still runs, or nobody here can tell; by
-                                * its number. chroprof_file_owner knows it in any case */
+    bool alive;                /* mapped, and by its process number the program still runs, or it
+                                * can't be told here. chroprof_file_owner knows it in any case */
     const char *program;       /* its file without folders; "" if not known */
 } chroprof_origin;
 
-/* The handle: small, transparent, caller-owned. A zeroed one is valid: every call does nothing.
- * It holds addresses resolved from the block and this process's hooks. */
+/* The handle: small, transparent, owned by the caller. A zeroed one is valid: every call does
+ * nothing. It holds addresses in the block, and the hooks of this process. */
 typedef struct chroprof {
     struct chroprof__core *core;
     struct chroprof__future *futures;
@@ -1163,181 +1107,186 @@ typedef struct chroprof {
     int sampler_signal;    /* 0: none */
     int sampler_timer;
     void *hold;            /* by chroprof_map: what keeps its file ours */
-    uint64_t (*show_id)(void *user, uint64_t id);
-    void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
 } chroprof;
 
 /* Takes bytes of output. Non-zero stops the writing. */
 typedef int (*chroprof_writer)(void *user, const void *bytes, size_t count);
 
-/* >>api life Unless a line says otherwise a call is for the one thread that sends this profile's
- * events, is not for signal handlers, and does nothing on a NULL or zeroed profile. */
+/* >>api life Unless a line says otherwise, only the one thread that sends this profile's events may
+ * make a call, and no signal handler may. On a NULL or zeroed profile a call does nothing. */
 
 /* Starts a profile in memory[0..size). The block may have any alignment and stays the caller's;
- * nothing else is ever allocated. options NULL: defaults. On any error every call on p does nothing
- * and the reason is returned; chroprof_why_off and the reports of p tell it too. Cost: writes the
- * block once, some microseconds beyond. */
+ * nothing else is ever allocated. options NULL: defaults. On an error it returns the reason, and
+ * every call on p does nothing; chroprof_why_off and the reports of p tell the reason too. Cost:
+ * writes the block once, plus some microseconds. */
 CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t size,
                                            const chroprof_options *options);
 
-/* Bytes that are always enough for these options; capacities that are 0 count with their defaults.
- * NULL: all defaults. 0 if an option is beyond its limit. A block of fewer bytes is refused if
- * every capacity is given, else it is shared out, down to CHROPROF_MEMORY_MIN. Any thread. */
+/* Bytes that are always enough for these options; a capacity of 0 counts with its default. NULL:
+ * all defaults. Returns 0 if an option is beyond its limit. If every capacity is given,
+ * chroprof_init refuses a block of fewer bytes. Otherwise it sizes the others to fit, down to
+ * CHROPROF_MEMORY_MIN. Any thread. */
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
-/* The smallest block that chroprof_init takes (with zeroed capacities), in bytes. */
-#define CHROPROF_MEMORY_MIN 7744
+/* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes. */
+#define CHROPROF_MEMORY_MIN 7680
 
 #ifndef CHROPROF_NO_COPIES
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
- * ended. It is not trusted: every size, offset, index, string and link is checked, and no bytes in
- * it can make this or a later read fail. size may be larger than the block. On success *view takes
- * every read and every output of this interface, and ignores events; the block must stay as it is
- * while the view is in use and is never written to. On any error *view is as after a failed
- * chroprof_init: CHROPROF_ERR_BUSY if a program changes the block or died while it did, which
- * chroprof_snapshot mends. Cost: reads the block once. Any thread. */
+ * ended. The block is not trusted: every size, offset, index, string and link is checked. No bytes
+ * in it can make this or a later read fail. size may be larger than the block. On success *view
+ * works with every read and every output of this interface, and ignores events. The block is never
+ * written to, and must stay as it is while the view is in use. On an error *view is as after a
+ * failed chroprof_init. CHROPROF_ERR_BUSY: a program is writing the block, or died while it did;
+ * use chroprof_snapshot then. Cost: reads the block once. Any thread. */
 CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size);
 
 /* Copies the block of a running, hung or killed program into memory, as a block that opens. The
- * copy of a program that lives ends now, with what is on top charged up to now; that of one that
- * has ended, at its last event. totals.living says which; see PROFILES IN FILES. A copy is exact if
- * nothing went on meanwhile. Otherwise each row is consistent, elapsed is the sum of the rows, both
- * laws hold, and totals.skew_ns and skew_events say how far the rows are apart in time. If the
+ * copy of a living program ends now, and what is on top is charged up to now. The copy of a program
+ * that has ended ends at its last event. totals.living says which; see PROFILES IN FILES. A copy is
+ * exact if the program did nothing meanwhile. Otherwise each row is consistent, elapsed is the sum
+ * of the rows, both laws hold, and totals.skew_ns and skew_events report the maximum skew. If the
  * program stopped inside an event, totals.doubt_events and doubt_ns name it. memory needs the size
  * of the live block and may have any alignment; after an error it holds nothing of use. The live
- * block is not trusted, but its memory must stay readable: a mapped file that is truncated kills
- * the reader by SIGBUS. Cost: reads what is in use of the block up to three times, and asks the
- * system for the process. Any thread, any process; the writer pays nothing. */
+ * block is not trusted, but its memory must stay readable: if a mapped file is truncated, SIGBUS
+ * kills the reader. Cost: reads the used part of the block up to three times, and asks the system
+ * about the process. Any thread, any process; the writer pays nothing. */
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
 
-/* Writes into memory a block that opens: what happened between two states of one profile, each a
- * snapshot of it that was opened or, for the newer, the running profile as of its last event. It is
- * as if the profile had been reset at the older state. Time 0 is there; calls are those that ended
- * since and those that are live; sums, percentiles, windows, stalls, anomalies and drops are those
- * of the time between, and samples those taken in it. Windows are as many as there is room for if
- * the ring still holds all events in between, else as wide as the newer's. What ended in it but
- * began before counts in percentiles and stalls as a whole. Maxima can't be told apart: a maximum
- * that did not grow is what the percentiles' buckets allow, at most 1/8 too much, or, without
- * percentiles, as of the newer state; never more than the exec in between. The peaks of tables are
- * those of the newer state. Both laws hold. memory needs the size of the newer block and may have
- * any alignment, or be the very memory of the newer one if that is a snapshot; it holds nothing of
- * use after an error. CHROPROF_ERR_DIFFERENT: not two states of one profile; CHROPROF_ERR_RESET:
- * it was reset in between. Cost: copies the block once, reads both once. Any thread that may read
- * both. */
+/* Writes into memory a block that opens, with what happened between two states of one profile, as
+ * if it had been reset at the older state. Each state is an opened snapshot; the newer may also be
+ * the running profile as of its last event. Time 0 is the older state. calls are those that ended
+ * since and those that are live. Sums, percentiles, windows, stalls, anomalies, drops and samples
+ * are those of the time between. What ended in it but began before counts in percentiles and stalls
+ * as a whole.
+ * Windows are as many as there is room for if the ring still holds all events in between; else they
+ * are as wide as the newer's. Maxima: one that grew is exact. One that did not grow is taken from
+ * the percentiles' buckets, at most 1/8 too large. Without percentiles it is that of the newer
+ * state. It is never more than the exec in between. The peaks of tables are those of the newer
+ * state. Both laws hold.
+ * memory needs the size of the newer block and may have any alignment. If the newer is a snapshot,
+ * memory may be its own. After an error it holds nothing of use. CHROPROF_ERR_DIFFERENT: not two
+ * states of one profile; CHROPROF_ERR_RESET: it was reset in between. Cost: copies the block once,
+ * reads both once. Any thread that may read both. */
 CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const chroprof *older,
                                                  void *memory, size_t size);
 
-/* Adds all figures of another profile, a view or one that runs, to those of p: sites of equal
- * content are one, paths go by their chains of sites, percentiles by their buckets. p is for that
- * alone: made with options.clock = chroprof_clock_manual, without live futures and frames. Every
- * figure is added as it is shown, in ns, so sums do not hang on the order; where blame and delay
- * were floored to different sums the loop makes up for it (some ns), and both laws hold. The time
- * of the other profile follows the time that p already has: windows and stalls tell of one after
- * the other. What is live stays live, as counts; slices under way count as they are now. Maxima and
- * tick_error_ppb are the largest, skew, doubt, anomalies and drops add up. Percentiles are within
- * 1/8 if the ticks of the other were not ns; a site that had none in one of the profiles has none.
- * What does not fit in p is billed as of events (ERRORS AND DROPS), a chain beyond 512 sites to its
- * 512th path; where paths did not fit, their sites and those billed instead lack percentiles, and
- * windows in which their time may be late. Samples are merged: stacks by their frames, functions by
- * module and offset (so addresses may move; names come from chroprof symbolize), the rows after
- * those that are there, ticks since the other's last event at the end of its time. Without
- * max_samples in p they count as dropped from that table.
+/* Adds all figures of another profile, a view or one that runs, to those of p. Sites with equal
+ * contents become one; paths are matched by their chains of sites, percentiles by their buckets. p
+ * must serve only for merging: init it with options.clock = chroprof_clock_manual, without live
+ * futures and frames. Figures are added as shown, in ns, so the order does not change the sums. If
+ * blame and delay were rounded to different sums, the loop takes the difference (some ns), and both
+ * laws hold.
+ * The time of the other profile is appended to the time that p already has, so windows and stalls
+ * follow each other. What is live stays live, as counts; slices under way count as they are now.
+ * Maxima and tick_error_ppb are the largest; skew, doubt, anomalies and drops add up. Percentiles
+ * are within 1/8 if the ticks of the other were not ns. A site that had none in one of the profiles
+ * has none.
+ * What does not fit in p is charged as in ERRORS AND DROPS; a chain of more than 512 sites goes to
+ * its 512th path. If paths did not fit, their sites and those charged instead have no percentiles,
+ * and their time may be in later windows.
+ * Samples are merged: stacks by their frames, functions by module and offset. So addresses may
+ * move; names come from chroprof symbolize. The other's rows follow those that are there, and its
+ * ticks since its last event stand at the end of its time. Without max_samples in p they count as
+ * dropped from that table.
  * CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the other,
- * and the windows of both. The thread of p that may read the other; not from on_stall. */
+ * and the windows of both. The thread of p, if it may read the other; not from on_stall. */
 CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
 #endif
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP) \
     && !defined(CHROPROF_NO_STDIO)
-/* Starts a profile in a new file, which others can read while it runs and after it was killed. The
- * file appears at path whole. size 0: chroprof_memory_size(options). A file that a running program
- * owns is refused (CHROPROF_ERR_OWNED). One whose program ended is kept as PATH.prev, in place of
- * an older one; if anything else is there, CHROPROF_ERR_PREVIOUS. Any other file at path is refused
- * (CHROPROF_ERR_FORMAT). CHROPROF_ERR_FILE and errno: the system refused; all of the file is
- * reserved, so a full disk and a limit on file sizes (RLIMIT_FSIZE) are noticed here, not later. On
- * any error no file is left, and p is as after a failed chroprof_init. After fork the child's
- * handle is as a zeroed one, until it calls chroprof_fork_child; that costs no event anything.
- * (Linux. Elsewhere the child must not use the profile.) Needs hard links. As chroprof_init
- * otherwise. */
+/* Starts a profile in a new file, which others can read while the program runs and after it was
+ * killed. The file appears at path whole. size 0: chroprof_memory_size(options). If a running
+ * program owns the file at path: CHROPROF_ERR_OWNED. If its program ended, the file is kept as
+ * PATH.prev and replaces an older one; if anything else is there: CHROPROF_ERR_PREVIOUS. If the
+ * file at path is no profile: CHROPROF_ERR_FORMAT. If the system refused: CHROPROF_ERR_FILE and
+ * errno. The whole file is reserved, so you notice a full disk or a limit on file sizes
+ * (RLIMIT_FSIZE) here, not later. On an error no file is left, and p is as after a failed
+ * chroprof_init. After fork the child's handle is like a zeroed one until it calls
+ * chroprof_fork_child, at no cost to events. (Linux. Elsewhere the child must not use the profile.)
+ * Needs hard links. Otherwise as chroprof_init. */
 CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
                                           const chroprof_options *options);
 
-/* In a forked child: begins a profile of its own with the options, clock and callbacks of the
- * parent's, in the file at path as chroprof_map does, or, path NULL, in memory that chroprof_unmap
+/* In a forked child: begins a profile of its own with the parent's options, clock and callbacks. It
+ * is in the file at path, as by chroprof_map, or, if path is NULL, in memory that chroprof_unmap
  * frees. If a program owns that file, as a daemon's parent may, this waits up to a second for it to
  * end. On an error p is as after a failed chroprof_init. Does nothing on a profile that
  * chroprof_map did not start. */
 CHROPROF_API chroprof_result chroprof_fork_child(chroprof *p, const char *path);
 
-/* Brings the profile up to now, says in the file that it ended well, and lets it go; the file
- * stays. *p is zeroed. Does nothing on a profile that chroprof_map did not start. */
+/* Brings the profile up to now, notes in the file that the program ended it, and closes the file,
+ * which stays. *p is zeroed. Does nothing on a profile that chroprof_map did not start. */
 CHROPROF_API void chroprof_unmap(chroprof *p);
 
-/* Who owns the file at path? CHROPROF_ERR_OWNED: a program that runs has its profile there.
+/* Who owns the file at path? CHROPROF_ERR_OWNED: a running program has its profile there.
  * CHROPROF_OK: it is the profile of a program that ended. CHROPROF_ERR_FORMAT or
- * CHROPROF_ERR_VERSION: it is no profile of this version. CHROPROF_ERR_FILE and errno: it can't be
- * read, or there is none. Needs the right to read, and changes nothing. Any thread. */
+ * CHROPROF_ERR_VERSION: it is no profile of this version. CHROPROF_ERR_FILE and errno: there is no
+ * file, or it can't be read. Needs only permission to read, and changes nothing. Any thread. */
 CHROPROF_API chroprof_result chroprof_file_owner(const char *path);
 #endif
 
-/* What a result code means, naming the knob to turn. A static string, never NULL. Any thread. */
+/* What a result code means, and which option to change. A static string, never NULL. Any thread. */
 CHROPROF_API const char *chroprof_result_text(chroprof_result r);
 
-/* Why p takes no events, a static text with what to do; "" if it does. It tells a failed
- * chroprof_init or chroprof_map from one that never was, a zeroed handle from one that was never
+/* Why p takes no events and what to do, as a static text; "" if it takes them. The texts tell a
+ * failed chroprof_init or chroprof_map from a missing one, a zeroed handle from one that was never
  * set, and a profile that is switched off. The text report and the JSON say the same. Never NULL.
  * Any thread that may read p. */
 CHROPROF_API const char *chroprof_why_off(const chroprof *p);
 
-/* Figures, profile time and windows to zero, as of the last event; sites, paths, live futures and
- * the running stack stay known. Cost: walks the whole block. Not from on_stall. */
+/* Sets figures, profile time and windows to zero, as of the last event. Sites, paths, live futures
+ * and the running stack stay. Cost: walks the whole block. Not from on_stall. */
 CHROPROF_API void chroprof_reset(chroprof *p);
 
-/* Off: brings the profile up to now, empties the running stack, ends idle; events cost one branch.
- * On again: off-time is no profile time, no future is ready, known futures stay known. A call that
- * changes nothing costs nothing. Cost: walks the live futures. Not from on_stall. */
+/* Off: brings the profile up to now, empties the running stack and ends idle; events then cost one
+ * branch. On again: the time in between is not profile time, and no future is ready, but known
+ * futures stay known. A call that changes nothing costs nothing. Cost: walks the live futures. Not
+ * from on_stall. */
 CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on);
 
-/* A clock for options.clock that never moves: time is the now of chroprof_event, 1 tick = 1 ns. */
+/* A clock for options.clock that never moves by itself: time is the `now` of chroprof_event, 1 tick
+ * = 1 ns. */
 CHROPROF_API uint64_t chroprof_clock_manual(void *user);
 
-/* >>api events None of them can fail; what is out of order is counted (chroprof_anomalies). Cost: a
- * clock read and a small constant of work. They do nothing while the profile is off. */
+/* >>api events None of these can fail; unexpected sequences are counted (chroprof_anomalies). Cost:
+ * a clock read and a small constant of work. While the profile is off they do nothing. */
 #ifndef CHROPROF_DISABLE
 
-/* A handle for a site whose name is made at run time. The strings are copied; same content, same
- * handle, valid as long as the block. file may be NULL. NULL name: NULL. Full table: the handle of
- * "(other)". Cost: hashes the strings. */
+/* A handle for a site whose name is made at run time. The strings are copied. The same contents
+ * give the same handle, which is valid as long as the block. file may be NULL. Returns NULL if name
+ * is NULL, and the handle of "(other)" if the table is full. Cost: hashes the strings. */
 CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name,
                                                      const char *file, uint32_t line);
 
-/* A future is created. Its parent is the path on top of the running stack. An id that is still live
- * is abandoned first. If max_futures is reached, the future that has been in its state the longest
- * gives up its record (chroprof_rank.dropped): about 1 us more. */
+/* A future is created. Its parent is the path on top of the running stack. If the id is still live,
+ * that future is abandoned first. If max_futures is reached, the future that has been in its state
+ * the longest gives up its record (chroprof_rank.dropped); this takes about 1 us more. */
 CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site);
 
-/* It could run from now on: its delay begins. While it runs: remembered until it pauses.
- * Optional. */
+/* The future could run from now on: its delay begins. If it runs just now, this is remembered until
+ * it pauses. Optional. */
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
 
-/* The same, known late: it could run since `when` (clock ticks as of chroprof_now, when <= now).
- * Clamped to the time at which it paused or was created. The ring tells who was on top meanwhile;
+/* The same, reported late: it could run since `when` (in clock ticks of chroprof_now, when <= now),
+ * but at the earliest since it paused or was created. The ring tells what was on top since then;
  * what it no longer holds is blamed on the loop. */
 CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when);
 
-/* Its code begins to execute, on top of whatever runs. */
+/* The code of the future begins to execute, on top of whatever runs. */
 CHROPROF_API void chroprof_running(chroprof *p, uint64_t id);
 
-/* It gives the loop back. Frames above it are unwound, counted. */
+/* The future gives the loop back. Frames above it are unwound and counted as anomalies. */
 CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id);
 
-/* Pauses the innermost running future above the barrier and runs id (0: nothing); one clock
+/* Pauses the innermost running future above the barrier and runs id (0: nothing), with one clock
  * read. */
 CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id);
 
-/* It finished; if it is on top this pauses it too. Its record is freed at once. */
+/* The future finished. If it is on top, this pauses it too. Its record is freed at once. */
 CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id);
 /* As chroprof_completed, with an error. */
 CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id);
@@ -1347,65 +1296,66 @@ CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id);
 /* A future that is created already finished; finish is COMPLETED, FAILED or CANCELLED. */
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish);
 
-/* A callback or a plain call begins: an anonymous future, created and running. */
+/* A callback or a plain call begins: an anonymous future is created and runs. */
 CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site);
 
-/* It ends: pops an enter-frame on top, never a future. */
+/* The call ends: pops an enter-frame on top, never a future. */
 CHROPROF_API void chroprof_leave(chroprof *p);
 
-/* The next callback in a row: leaves the enter-frame on top, if there is one, and enters site, with
- * one clock read. For loops that dispatch one callback after the other; leave the last one. */
+/* Leaves the enter-frame on top, if there is one, and enters site, with one clock read. For loops
+ * that call one callback after the other; leave the last one. */
 CHROPROF_API void chroprof_next(chroprof *p, const chroprof_site *site);
 
 /* A nested loop begins: a barrier. Above it, what is created outside any future is a root, and time
  * outside any future is loop. */
 CHROPROF_API void chroprof_loop_enter(chroprof *p);
 
-/* It ends; frames above the innermost barrier are unwound, counted. */
+/* The nested loop ends. Frames above the innermost barrier are unwound and counted as anomalies. */
 CHROPROF_API void chroprof_loop_leave(chroprof *p);
 
-/* The loop is about to block. Frames above the innermost barrier are unwound, counted. */
+/* The loop is about to wait. Frames above the innermost barrier are unwound and counted as
+ * anomalies. */
 CHROPROF_API void chroprof_idle_enter(chroprof *p);
 
-/* It is back. Any event but tick ends the idle too. */
+/* The wait has ended. Any other event but tick ends it too. */
 CHROPROF_API void chroprof_idle_leave(chroprof *p);
 
-/* Time passes, nothing else: brings the figures up to now. */
+/* Brings the figures up to now; nothing else happens. */
 CHROPROF_API void chroprof_tick(chroprof *p);
 
 #if defined(__linux__) && __STDC_HOSTED__
 #define CHROPROF__EPOLL 1
-/* epoll_pwait(2), its struct epoll_event and sigset_t unseen, with idle around it: for
- * CHROPROF_EPOLL_IDLE, or instead of three lines of a loop. No cancellation point of pthreads. */
+/* epoll_pwait(2) with idle around it, for CHROPROF_EPOLL_IDLE, or instead of three lines of a loop.
+ * It needs no struct epoll_event or sigset_t. Not a cancellation point of pthreads. */
 CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
                                       const void *mask);
 #endif
 
-/* The gate that all of these go through, with an explicit time in the unit of chroprof_now, so that
- * streams can be replayed. site may be NULL; with RUNNING it adopts an unknown id, with a finish of
- * an unknown id (or id 0) it is a stillborn. Any values are safe. */
+/* All of these calls go through this one. Its time is explicit, in the unit of chroprof_now, so
+ * that streams can be replayed. site may be NULL. With RUNNING a site adopts an unknown id; with a
+ * finish of an unknown id (or id 0) it makes a stillborn. Any values are safe. */
 CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
                                  const chroprof_site *site, uint64_t now);
 
 /* One sample of what runs now, by hand: from a timer of yours, or an interrupt on the processor
- * that runs the loop. now as for chroprof_event; cpu_delta_ns: CPU time since the sample before.
- * The stack is that of the tasks alone. Taken at once; one that interrupts a call of this header
+ * that runs the loop. now is as for chroprof_event; cpu_delta_ns is the CPU time since the sample
+ * before. Its stack has only tasks. It is taken at once; if it interrupts a call of this header, it
  * waits in the ring for the next event and counts as inside. Does nothing without max_samples.
  * Cost: depth. */
 CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns);
 
 #endif /* CHROPROF_DISABLE */
 
-/* The time now in clock ticks: of the cycle counter or ns; under the manual clock the time of the
- * last event; 0 for a view. Any thread that may call the clock. */
+/* The time now in clock ticks: of the cycle counter, or ns. With the manual clock: the time of the
+ * last event. 0 for a view. Any thread that may call the clock. */
 CHROPROF_API uint64_t chroprof_now(const chroprof *p);
 
-/* >>api reading Reads are pure: they show the profile as of its last event and change nothing, so
- * several agree with each other. They work on a view too, and may be called from on_stall. Each
- * list call fills at most capacity rows of out (NULL with capacity 0 asks for the number) and
- * returns how many there are. */
+/* >>api reading Reads show the profile as of its last event and change nothing, so several of them
+ * agree with each other. They work on a view too, and may be called from on_stall. Each list call
+ * fills at most capacity rows of out and returns how many there are. To ask for that number, pass
+ * NULL and capacity 0. */
 
-/* Sites, largest first. A site that nothing used is not listed. Cost: sites + paths x depth, and a
+/* Sites, largest first, without those that nothing used. Cost: sites + paths x depth, and a
  * sort. */
 CHROPROF_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t capacity,
                                    chroprof_order by);
@@ -1413,55 +1363,48 @@ CHROPROF_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t
 /* Paths, in preorder: each parent right before its subtree. Cost: paths x depth. */
 CHROPROF_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t capacity);
 
-/* One site or path by its id. False: there is none; *out is zeroed, with "" for strings. Cost: the
- * paths of the site, or those below the path, each x depth. */
+/* One site or path by its id. Returns false if there is none; *out is then zeroed, with "" for
+ * strings. Cost: the paths of the site, or those below the path, each x depth. */
 CHROPROF_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chroprof_rank *out);
 CHROPROF_API bool chroprof_read_path(const chroprof *p, uint32_t path, chroprof_path *out);
 
-/* The same without the paths below: with_children_ns is exec_ns. Paths are numbered from 3 on
- * without gaps. Cost: the running stack's depth. */
+/* The same without the paths below, so with_children_ns is exec_ns. Paths are numbered from 3 on
+ * without gaps. Cost: the depth of the running stack. */
 CHROPROF_API bool chroprof_read_path_alone(const chroprof *p, uint32_t path, chroprof_path *out);
 
-/* A path's name; in *parent its parent, 0: it is a root; in *site its site. Both may be NULL. For
- * who walks up the tree. "" and 0 for what is no path of a site. Cost: constant. */
+/* The name of a path. *parent becomes its parent (0: it is a root), *site its site; both pointers
+ * may be NULL. For walks up the tree. Returns "" and sets 0 if this is no path of a site. Cost:
+ * constant. */
 CHROPROF_API const char *chroprof_path_name(const chroprof *p, uint32_t path, uint32_t *parent,
                                             uint32_t *site);
 
-/* How many slices of a site are no longer than each of count bounds, which rise: what percentiles
- * are made of, and as exact as they are. UINT64_MAX: all that ended. False: the site has no
- * percentiles, or not since its first slice. Cost: a look at 600 counts. */
+/* How many slices of a site are no longer than each of the bounds, which must rise. UINT64_MAX: all
+ * that ended. The counts are what percentiles are made of, and as exact. Returns false if the site
+ * has no percentiles, or got them after its first slice. Cost: a look at 600 counts. */
 CHROPROF_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
                                         const uint64_t *bounds_ns, size_t count,
                                         uint64_t *slices);
 
-/* The cursors below give the rows of the lists one after the other, to callers without room for all
- * of them. *cursor is 0 to begin with and each call moves it on. False: there is no further row,
- * and *out is not to be used. Of a profile that takes events meanwhile each row is as of its call.
- * This one gives sites by their ids. Cost: the paths of the site x depth. */
+/* The cursors below give the rows of a list one after the other, for callers without room for all
+ * of them. Begin with *cursor = 0; each call moves it on. False: there is no further row, and *out
+ * is not to be used. If the profile takes events meanwhile, each row is as of its call. This one
+ * gives sites by their ids. Cost: the paths of the site x depth. */
 CHROPROF_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, chroprof_rank *out);
 
-/* Sites that were used, by their ids: name, file and line alone. Cost: max_paths at most. */
+/* Sites that were used, by their ids: only name, file and line. Cost: max_paths at most. */
 CHROPROF_API bool chroprof_next_site(const chroprof *p, uint64_t *cursor, chroprof_site_row *out);
 
 /* Paths, in preorder. Cost: the paths below, each x depth. */
 CHROPROF_API bool chroprof_next_path(const chroprof *p, uint64_t *cursor, chroprof_path *out);
 
-/* Live futures, then the enter-frames on the stack. Cost: free slots passed over, and depth. */
+/* Live futures, then the enter-frames on the stack. Cost: the free slots it passes, and depth. */
 CHROPROF_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor, chroprof_future *out);
 
 /* Stalls that were kept, the oldest first. Cost: the table of stalls. */
 CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chroprof_stall *out);
 
-/* What happened in a stall that was kept, by its number: steps, the oldest first, as
- * chroprof_timeline lists them, but out of reach of the ring. Up to eight before the stall began,
- * then that step, then all up to the one that ended it, or the first and the last of them;
- * CHROPROF_INCIDENT_STEPS in all. first_steps and left_out of the stall say where others are
- * missing. Steps are kept of max_incidents stalls. Returns how many there are, of which the first
- * `capacity` are written. Cost: max_incidents. */
-CHROPROF_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
-                                      size_t capacity);
-
-/* The slowest futures, as chroprof_slowest lists them. Cost: constant, and groups without rows. */
+/* The slowest futures, as chroprof_slowest lists them. Cost: constant, plus the groups without
+ * rows. */
 CHROPROF_API bool chroprof_next_slowest(const chroprof *p, uint64_t *cursor, chroprof_slow *out);
 
 /* Events in the ring, the oldest first. Cost: constant. */
@@ -1471,11 +1414,11 @@ CHROPROF_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, chropr
 CHROPROF_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor,
                                        chroprof_sample_row *out);
 
-/* The tree of sampled stacks, a node each: its innermost function, its weight, and its parent.
+/* The tree of sampled stacks, one node per row: its innermost function, its weight and its parent.
  * Cost: constant; the name is looked up in its module. */
 CHROPROF_API bool chroprof_next_stack(const chroprof *p, uint64_t *cursor, chroprof_stack_row *out);
 
-/* What the wall mode met, one row a path that it met. Cost: the paths passed over. */
+/* What the draws of WALL mode met, one row per path. Cost: the paths it passes. */
 CHROPROF_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, chroprof_wall *out);
 
 /* Live futures, in no order, then the enter-frames on the stack. Cost: max_futures. */
@@ -1488,9 +1431,9 @@ CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, si
 CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chroprof_window *out,
                                           size_t capacity);
 
-/* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows; their
- * sum is the site's exec, each flooring what was not floored before. An unknown id: 0 rows.
- * Cost: (windows / 64 + 1) x (paths of the site + max_windows). */
+/* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows. Their
+ * sum is the site's exec: what one window loses by rounding, a later one gains. An unknown id: 0
+ * rows. Cost: paths of the site + max_windows. */
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
 
@@ -1498,38 +1441,31 @@ CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint
 CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site, uint32_t first,
                                                uint64_t *exec_ns, size_t capacity);
 
-/* The ring: the last events as they happened, oldest first, those between the two profile times
- * (UINT64_MAX: up to the last one). Each closes the interval that began with the one before.
- * Returns how many there are, of which the first `capacity` are written. A reset and chroprof_merge
- * forget the steps before them; a difference has those since the older state. Cost: a look at each
- * row. */
+/* The ring: the last events between the two profile times (UINT64_MAX: up to the last one), oldest
+ * first. Each step closes the interval that began with the step before. Returns how many there are;
+ * at most `capacity` are written, the oldest. A reset and chroprof_merge forget the steps before
+ * them; a difference has those since the older state. Cost: a look at each row. */
 CHROPROF_API size_t chroprof_timeline(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
                                       chroprof_step *out, size_t capacity);
 
-/* Stalls that were kept, oldest first: the longest and the most recent. Cost: stalls squared. */
+/* Stalls that were kept, the longest and the most recent, oldest first. Cost: stalls squared. */
 CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity);
 
-/* The slowest futures that finished, by site, of each the slowest first: the four slowest of the
- * run, then at most four more that finished in the last five minutes. Futures that were abandoned
- * or dropped, and plain calls (enter), are not among them. Cost: rows. */
+/* The slowest futures that finished, by site, each site's slowest first. A site has the four
+ * slowest of the run, then at most four more that finished in the last five minutes. Futures that
+ * were abandoned or dropped, and plain calls (enter), are not in it. Cost: rows. */
 CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity);
 
-/* From now on all that this handle reads, writes and gives to a merge has show(user, id) in place
- * of each id but 0: for reports that leave the house. NULL: ids as they are. Different ids should
- * give different numbers; all 0 leaves no tracks in a trace. Cost: that call, for each id. */
-CHROPROF_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *user, uint64_t id),
-                                    void *user);
-
-/* The running stack as of the last event, from its top down, barriers included; of a program that
- * hangs: what it hangs in. Hidden frames are not there. */
+/* The running stack as of the last event, top first, with barriers. If a program hangs, this shows
+ * where. Hidden frames are not in it. */
 CHROPROF_API size_t chroprof_frames(const chroprof *p, chroprof_frame *out, size_t capacity);
 
-/* Which program, where and until when; all zero and "" for a NULL or zeroed profile. Cost: asks the
- * system about the process if the profile is in a file. */
+/* Which program it was, where, and until when; all zero and "" for a NULL or zeroed profile. Cost:
+ * asks the system about the process if the profile is in a file. */
 CHROPROF_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out);
 
-/* What chroprof_init made of the options: capacities as they are, the times in force, the hooks of
- * this handle but for the clock; all zero for a NULL or zeroed profile. */
+/* The options in force: capacities as they are, times, and the hooks of this handle without the
+ * clock. All zero for a NULL or zeroed profile. */
 CHROPROF_API void chroprof_read_options(const chroprof *p, chroprof_options *out);
 
 /* Capacity, use and drops of every table: CHROPROF_TABLE_COUNT rows. */
@@ -1538,48 +1474,48 @@ CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size
 /* Every kind of anomaly, zero counts included: CHROPROF_ANOMALY_COUNT rows. */
 CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out, size_t capacity);
 
-/* One of these rows. False for a NULL or zeroed profile, and for a kind that does not exist; *out
- * is all zero and "" then. */
+/* One of these rows. Returns false for a NULL or zeroed profile, and for a kind that does not
+ * exist; *out is then all zero and "". */
 CHROPROF_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomaly_kind kind,
                                         chroprof_anomaly *out);
 
-/* The whole loop's figures; all zero for a NULL or zeroed profile. Cost: paths. */
+/* The figures of the whole loop; all zero for a NULL or zeroed profile. Cost: paths. */
 CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out);
 
 #ifndef CHROPROF_NO_FINDINGS
-/* What stands out, most important first: at most one finding a kind, CHROPROF_FINDING_COUNT in all,
- * and never none: if nothing stands out, FINE says so. Each figure in a text is one that the other
- * reads show; ties and small numbers give no finding. 0 for a NULL or zeroed profile. Cost: as
- * chroprof_ranks, plus the ring, the live futures, the samples and the windows of a few sites. 10
- * KiB of stack. The thread that may read p; from on_stall too. */
+/* What stands out, most important first: at most one finding per kind, so at most
+ * CHROPROF_FINDING_COUNT. There is always at least one: if nothing stands out, FINE says so. Each
+ * figure in a text is one that the other reads show; ties and small numbers give no finding. 0 for
+ * a NULL or zeroed profile. Cost: as chroprof_ranks, plus the ring, the live futures, the samples
+ * and the windows of a few sites. Takes 10 KiB of stack. The thread that may read p; from on_stall
+ * too. */
 CHROPROF_API size_t chroprof_findings(const chroprof *p, chroprof_finding *out, size_t capacity);
 #endif
 
-/* Walks every table and compares both conservation laws. NULL: all holds; else a static text that
- * names the first broken invariant (a bug in chroprof.h, or a block somebody wrote into). Cost: the
- * block. */
+/* Verifies that the profile is consistent: walks every table and compares both conservation laws.
+ * Returns NULL if all holds, else a static text that names the first broken invariant. That is a
+ * bug in chroprof.h, or a block that somebody wrote into. Cost: the block. */
 CHROPROF_API const char *chroprof_check(const chroprof *p);
 
 /* >>api sampler */
 
-/* Rows of samples in profile time [from_ns, to_ns), oldest first. Of a row that lies in it in part
- * the part is listed, with round(weight x part / duration); one that is left without weight is
- * not. A row of duration 0 counts whole. CPU time counts where a row begins. 0 and UINT64_MAX: all.
- * Cost: max_samples. */
+/* Rows of samples in profile time [from_ns, to_ns), oldest first; 0 and UINT64_MAX: all. If only a
+ * part of a row lies in it, that part is listed, with round(weight x part / duration), unless this
+ * is 0. A row of duration 0 counts whole. CPU time counts where a row begins. Cost: max_samples. */
 CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
                                      chroprof_sample_row *out, size_t capacity);
 
-/* The frames of a sampled stack, innermost first: functions of the slice, the task, what it was
- * called by. Names of functions are asked of the system when the profile is this process's own.
+/* The frames of a sampled stack, innermost first: the functions of the slice, their task, and what
+ * called it. Names of functions come from the system if the profile belongs to this process.
  * Strings live as long as the block and the modules. An unknown stack: 0 frames. The numbers of
- * stacks, in rows and stalls too, may change at the next event. Cost: its depth. */
+ * stacks, also those in rows and stalls, may change at the next event. Cost: its depth. */
 CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_stack_frame *out,
                                    size_t capacity);
 
 /* Modules whose functions were sampled. */
 CHROPROF_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity);
 
-/* What the wall mode met, one row a path that it met. Cost: max_paths. */
+/* What the draws of WALL mode met, one row per path. Cost: max_paths. */
 CHROPROF_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity);
 
 /* The sampler's settings and counts; all zero for a NULL or zeroed profile. */
@@ -1587,39 +1523,42 @@ CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_tota
 
 #ifndef CHROPROF_NO_SAMPLER
 /* Starts a timer that interrupts the calling thread, which must be the loop's, and samples what it
- * does. options NULL: defaults. On any error nothing has changed: CHROPROF_ERR_SAMPLER where there
- * is none, _MEMORY, _RUNNING, _SIGNAL, _TIMER; each text names the knob. The handle and
- * the block must stay where they are until chroprof_sampler_stop. Not from on_stall. Cost: some
- * 100 us here, some us a tick, and an event is some 15 ns slower while the sampler runs. */
+ * does. options NULL: defaults. On an error nothing has changed. CHROPROF_ERR_SAMPLER: there is no
+ * sampler here; _MEMORY, _RUNNING, _SIGNAL, _TIMER, _STACK: their texts name what to change. The
+ * handle and the block must stay where they are until chroprof_sampler_stop. Not from on_stall.
+ * Cost: some 100 us here, some us per tick, and some 15 ns per event while the sampler runs. */
 CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
                                                     const chroprof_sampler_options *options);
 
-/* Ends it and gives the signal back. The samples stay. Before the block, the handle or the thread
- * goes; in a forked child it only forgets the parent's timer. Not from on_stall. */
+/* Stops the sampler and gives the signal back; the samples stay. Call it before the block, the
+ * handle or the thread goes. In a forked child it only forgets the parent's timer. Not from
+ * on_stall. */
 CHROPROF_API void chroprof_sampler_stop(chroprof *p);
 
-/* The thread goes on to execute on the stack [low, low + bytes), a fiber's; NULL and 0: on its own
- * again. Without it stacks of fibers end at their innermost function. Cost: two stores. */
+/* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its
+ * own again. Without this call stacks of fibers end at their innermost function. Cost: two
+ * stores. */
 CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes);
 #endif
 
 /* >>api output */
 
-/* Writes the profile in pieces of at most some KiB; ticks a live profile first (not in on_stall).
- * Returns 0, or -1 when the writer stopped, the format was left out, or there is no profile: then
- * text is one line that says why, JSON an object with why_off alone. Never allocates. If format
- * is a constant, an optimized program links only that format: compile with -ffunction-sections and
- * link with -Wl,--gc-sections. (chroprof_write), in parentheses, is the function and links all. */
+/* Writes the profile in pieces of at most some KiB, and first brings a live profile up to now (not
+ * in on_stall). Returns 0, or -1 if the writer stopped it, the format was left out, or there is no
+ * profile. Without a profile the text is one line that says why, and JSON an object with only
+ * why_off. Never allocates. If format is a constant, an optimized program links only that format:
+ * compile with -ffunction-sections and link with -Wl,--gc-sections. (chroprof_write), in
+ * parentheses, is the function and links all. */
 CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_writer write,
                                 void *user);
 
 #ifndef CHROPROF_NO_STDIO
-/* The same into a stream; color and width of the text report follow the terminal, if it is one.
- * Returns 0, or -1 with errno set; out NULL: EINVAL. */
+/* The same into a stream. Color and width of the text report follow the terminal, if it is one.
+ * Returns 0, or -1 with errno set; EINVAL if out is NULL. */
 CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 #endif
 
-/* How the two choose: each format is a function of its own, so nothing else refers to it. */
+/* How these two choose: each format is a function of its own, and nothing else refers to it. */
 struct chroprof__out;
 typedef void chroprof__writes(struct chroprof__out *o, const chroprof *p);
 CHROPROF_API chroprof__writes chroprof_as_text, chroprof_as_json, chroprof_as_folded,
@@ -1632,9 +1571,9 @@ static inline __attribute__((__always_inline__, __unused__))
 #else
 static inline
 #endif
-chroprof__writes *chroprof__writes_of(chroprof_format chroprof__format)
+chroprof__writes *chroprof__writes_of(chroprof_format chroprof__chosen)
 {
-    switch (chroprof__format) {
+    switch (chroprof__chosen) {
     case CHROPROF_TEXT: return chroprof_as_text;
     case CHROPROF_JSON: return chroprof_as_json;
     case CHROPROF_FOLDED: return chroprof_as_folded;
@@ -1655,14 +1594,13 @@ CHROPROF_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE *out);
 /* What a debug page is asked for. */
 typedef struct chroprof_query {
     chroprof_format format;    /* text if the query names none */
-    uint32_t seconds;          /* to look at from now on; 0: the run so far */
+    uint32_t seconds;          /* the next so many seconds; 0: the run so far */
     const char *content_type;  /* what HTTP calls the format; a static string */
 } chroprof_query;
 
-/* Reads the part of an URL after "?", such as "format=json&seconds=5": format is text, json,
- * folded, prometheus, pprof or trace, seconds at most 86400. Other keys are passed over; NULL is
- * empty. False: no such format, or no such number; *out is as if that key were not there. Any
- * thread. */
+/* Reads the part of a URL after "?", such as "format=json&seconds=5". format is text, json, folded,
+ * prometheus, pprof or trace; seconds at most 86400. Other keys are ignored; NULL is empty. Returns
+ * false for a wrong format or number; *out is then as if that key were missing. Any thread. */
 CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out);
 
 /* How the text report looks. Zeroed: 80 columns, UTF-8, no color, 20 sites, by exec. */
@@ -1674,21 +1612,21 @@ typedef struct chroprof_text_options {
     bool color;                /* ANSI colors */
 } chroprof_text_options;
 
-/* The text report with a look of its own; as chroprof_write otherwise. options NULL: zeroed. */
+/* The text report with options; NULL: zeroed. Otherwise as chroprof_write. */
 CHROPROF_API int chroprof_write_text(chroprof *p, const chroprof_text_options *options,
                                      chroprof_writer write, void *user);
 
 /* What the Prometheus text shows. Zeroed: every site. */
 typedef struct chroprof_prometheus_options {
-    uint32_t top;              /* series a metric, at most 100; the rest is "(other)"; 0: all */
+    uint32_t top;              /* series per metric, at most 100; the rest is "(other)"; 0: all */
     chroprof_order by;         /* whose live futures, slice lengths and latency; see below */
 } chroprof_prometheus_options;
 
-/* The Prometheus text with a limit of series; as chroprof_write otherwise. options NULL: zeroed.
- * With a limit each counter shows the sites that lead in that very counter, so that "(other)" never
- * falls either; the gauge of live futures, the slice lengths and the latency have no order of their
- * own and go by `by`. Of the latter two there is no "(other)". A label id is added to a site whose
- * other labels cannot tell it from every other one: a cut name, bytes that are not UTF-8. */
+/* The Prometheus text with a limit on the series; options NULL: zeroed. Otherwise as
+ * chroprof_write. With a limit, each counter shows the sites that lead in that very counter, so
+ * that "(other)" never falls either. Live futures, slice lengths and latency go by `by`; the latter
+ * two have no "(other)". A site gets a label `id` if its other labels cannot tell it from all
+ * others: a cut name, or bytes that are not UTF-8. */
 CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheus_options *options,
                                            chroprof_writer write, void *user);
 
@@ -1704,8 +1642,8 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define CHROPROF__CONST const
 #endif
 
-/* Defines a site of this source line: CHROPROF_SITE(site_accept, "accept"); The name is a constant:
- * every future of this line has it. chroprof_site_make takes names made at run time. */
+/* Defines a site of this source line: CHROPROF_SITE(site_accept, "accept"); The name is a constant
+ * for all futures of this line. For names made at run time use chroprof_site_make. */
 #ifndef CHROPROF_DISABLE
 #define CHROPROF_SITE(variable, name) \
     static CHROPROF__CONST chroprof_site variable = { name, __FILE__, __LINE__ }
@@ -1749,8 +1687,8 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define CHROPROF__SCOPE_CALL inline
 #endif
 
-/* Enter here, leave at the end of the block, exceptions included: chroprof_scope s(&prof,
- * &site); */
+/* Enters here and leaves at the end of the block, also by an exception:
+ *     chroprof_scope s(&prof, &site); */
 class chroprof_scope {
 public:
 #ifndef CHROPROF_DISABLE
@@ -1775,10 +1713,10 @@ private:
 #define CHROPROF__JOIN_(a, b) a##b
 #define CHROPROF__JOIN(a, b) CHROPROF__JOIN_(a, b)
 
-/* One line at the top of a callback: a site of this line, entered here and left at the end of the
- * block, early returns included: CHROPROF_SCOPE(&prof, "on_readable"); In C++, and in C where the
- * compiler has __attribute__((cleanup)): gcc, clang and kin. Elsewhere it is not defined; use
- * chroprof_enter and chroprof_leave there. Once a line. */
+/* One line at the top of a callback: CHROPROF_SCOPE(&prof, "on_readable"); It enters a site of this
+ * line and leaves it at the end of the block, also by an early return. In C++, and in C compilers
+ * with __attribute__((cleanup)), such as gcc and clang. Elsewhere it is not defined: use
+ * chroprof_enter and chroprof_leave. At most one per line. */
 #if defined(CHROPROF_DISABLE)
 #define CHROPROF_SCOPE(p, name) ((void)0)
 #elif defined(__cplusplus)
@@ -1828,13 +1766,13 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
 #endif
 
 /* >>loops: for a library that waits in epoll_wait(2) or epoll_pwait(2) and has no hook there, such
- * as libuv and libevent 2.1: defines both in your program, outside any function, so that the
- * library calls these, which are idle and go on to the system: CHROPROF_EPOLL_IDLE(&prof); Needs
- * sigset_t before it: of <sys/epoll.h>, <signal.h> or the library's header. p is evaluated at each
- * wait, by the thread that waits: where other threads wait as well it must be NULL in those (a
- * thread-local pointer). They are no cancellation points of pthreads. In the program itself, not in
- * a library that it loads: libraries look there first. Linux; elsewhere nothing, so that waiting is
- * loop. */
+ * as libuv and libevent 2.1. CHROPROF_EPOLL_IDLE(&prof); outside any function defines both calls in
+ * your program. The library then calls these, which report idle and call the system. sigset_t must
+ * be declared before it, by <sys/epoll.h>, <signal.h> or the library's header. Each wait evaluates
+ * p in the thread that waits. If other threads wait too, p must be NULL in them (use a thread-local
+ * pointer). These calls are no cancellation points of pthreads. Put it in the program itself, not
+ * in a library that it loads: libraries look in the program first. Linux only; elsewhere it does
+ * nothing, and the wait counts as uninstrumented. */
 #ifdef CHROPROF__EPOLL
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \
     CHROPROF__QUIET_BEGIN                                                                          \
@@ -2469,16 +2407,6 @@ typedef struct chroprof__stall {
     chroprof__hits hits;
 } chroprof__stall;
 
-/* The steps of a stall. Row 0 has the first ones of the pass under way if the ring lost them; its
- * serial is the event that began that pass. */
-enum { CHROPROF__STEPS_BEFORE = 8, CHROPROF__FIRST_STEPS = 32 };
-typedef struct chroprof__incident {
-    uint64_t serial, length;   /* of the stall; serial 0: the row is empty */
-    uint64_t left_out;         /* steps between the first ones and the others */
-    uint32_t count, first;
-    chroprof__ring_row steps[CHROPROF_INCIDENT_STEPS];
-} chroprof__incident;
-
 /* A future that finished, and where its wall went; what is in no part it waited. */
 typedef struct chroprof__slow_blame {
     uint64_t delay;
@@ -2514,7 +2442,7 @@ enum {
     CHROPROF__MODULES,         /* these three, and the stacks, are there if there are samples */
     CHROPROF__WALLS,
     CHROPROF__SAMPLER,
-    CHROPROF__TABLES
+    CHROPROF__ALL_TABLES
 };
 
 typedef struct chroprof__sample {
@@ -2656,7 +2584,7 @@ typedef struct chroprof__places {
     chroprof__met first, last;
 } chroprof__places;
 
-enum { CHROPROF__ANOMALIES = 24 };
+enum { CHROPROF__KINDS = 24 };
 
 /* Clocks that are the same in all programs of a machine. */
 enum {
@@ -2761,9 +2689,9 @@ typedef struct chroprof__core {
     uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
     uint64_t doubt_ticks, doubt_events;    /* of the event that was cut short */
     uint64_t living;           /* the program lived, and time goes to when it was made */
-    uint64_t anomalies[CHROPROF__ANOMALIES];
-    uint8_t placed[CHROPROF__ANOMALIES];   /* 1 + the row of a kind's places; 0: none */
-    chroprof__table tables[CHROPROF__TABLES];
+    uint64_t anomalies[CHROPROF__KINDS];
+    uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     chroprof__tally tally;     /* of the pass, once the ring can't hold all of it */
     uint64_t tallies;
     chroprof__stall due[2];    /* stalls that the event under way ended: a turn, a pass */
@@ -2788,8 +2716,6 @@ CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 16 * CHROPROF_STALL
 CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall) ==
                                40 + 32 * CHROPROF_STALL_SHARES + sizeof(chroprof__hits));
 CHROPROF__STATIC_ASSERT(slow_group, sizeof(chroprof__slow_group) == 904);
-CHROPROF__STATIC_ASSERT(incident, sizeof(chroprof__incident) ==
-                                  32 + 24 * CHROPROF_INCIDENT_STEPS);
 CHROPROF__STATIC_ASSERT(sample, sizeof(chroprof__sample) == 40);
 CHROPROF__STATIC_ASSERT(node, sizeof(chroprof__node) == 40);
 CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module) == 256);
@@ -2802,7 +2728,7 @@ CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, turn_bar) == 128);
 CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) % 8 == 0);
 CHROPROF__STATIC_ASSERT(places, sizeof(chroprof__places) == 48);
-CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__ANOMALIES);
+CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__KINDS);
 CHROPROF__STATIC_ASSERT(handle, sizeof(chroprof_site) <= 24);
 
 /* Of a profile that takes events: copies have nothing before their core. */
@@ -2816,60 +2742,25 @@ CHROPROF__INLINE void *chroprof__rows(const chroprof__core *c, uint32_t table)
     return (char *)(uintptr_t)c + c->tables[table].offset;
 }
 
-CHROPROF__INLINE chroprof__site *chroprof__sites(const chroprof__core *c)
-{
-    return (chroprof__site *)chroprof__rows(c, CHROPROF_TABLE_SITES);
-}
-
-CHROPROF__INLINE chroprof__edge *chroprof__edges(const chroprof__core *c)
-{
-    return (chroprof__edge *)chroprof__rows(c, CHROPROF_TABLE_EDGES);
-}
-
-CHROPROF__INLINE chroprof__histograms *chroprof__histogram_rows(const chroprof__core *c)
-{
-    return (chroprof__histograms *)chroprof__rows(c, CHROPROF_TABLE_HISTOGRAMS);
-}
-
-CHROPROF__INLINE chroprof__octave *chroprof__octave_rows(const chroprof__core *c)
-{
-    return (chroprof__octave *)chroprof__rows(c, CHROPROF__OCTAVE);
-}
-
-CHROPROF__INLINE chroprof__stall *chroprof__stall_rows(const chroprof__core *c)
-{
-    return (chroprof__stall *)chroprof__rows(c, CHROPROF_TABLE_STALLS);
-}
-
-CHROPROF__INLINE chroprof__slow_group *chroprof__slow_groups(const chroprof__core *c)
-{
-    return (chroprof__slow_group *)chroprof__rows(c, CHROPROF_TABLE_SLOW);
-}
-
-CHROPROF__INLINE chroprof__incident *chroprof__incidents(const chroprof__core *c)
-{
-    return (chroprof__incident *)chroprof__rows(c, CHROPROF_TABLE_INCIDENTS);
-}
-
-CHROPROF__INLINE chroprof__sample *chroprof__sample_rows(const chroprof__core *c)
-{
-    return (chroprof__sample *)chroprof__rows(c, CHROPROF_TABLE_SAMPLES);
-}
-
-CHROPROF__INLINE chroprof__node *chroprof__nodes(const chroprof__core *c)
-{
-    return (chroprof__node *)chroprof__rows(c, CHROPROF_TABLE_STACKS);
-}
-
-CHROPROF__INLINE chroprof__module *chroprof__modules(const chroprof__core *c)
-{
-    return (chroprof__module *)chroprof__rows(c, CHROPROF__MODULES);
-}
-
-CHROPROF__INLINE chroprof__wall *chroprof__walls(const chroprof__core *c)
-{
-    return (chroprof__wall *)chroprof__rows(c, CHROPROF__WALLS);
-}
+/* What gives the rows of a table. */
+#define CHROPROF__ROWS_OF(name, type, table)                                                       \
+    CHROPROF__INLINE type *name(const chroprof__core *c)                                           \
+    {                                                                                              \
+        return (type *)chroprof__rows(c, table);                                                   \
+    }
+CHROPROF__ROWS_OF(chroprof__sites, chroprof__site, CHROPROF_TABLE_SITES)
+CHROPROF__ROWS_OF(chroprof__edges, chroprof__edge, CHROPROF_TABLE_EDGES)
+CHROPROF__ROWS_OF(chroprof__frame_rows, chroprof__frame, CHROPROF_TABLE_DEPTH)
+CHROPROF__ROWS_OF(chroprof__histogram_rows, chroprof__histograms, CHROPROF_TABLE_HISTOGRAMS)
+CHROPROF__ROWS_OF(chroprof__octave_rows, chroprof__octave, CHROPROF__OCTAVE)
+CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall, CHROPROF_TABLE_STALLS)
+CHROPROF__ROWS_OF(chroprof__slow_groups, chroprof__slow_group, CHROPROF_TABLE_SLOW)
+CHROPROF__ROWS_OF(chroprof__sample_rows, chroprof__sample, CHROPROF_TABLE_SAMPLES)
+CHROPROF__ROWS_OF(chroprof__nodes, chroprof__node, CHROPROF_TABLE_STACKS)
+CHROPROF__ROWS_OF(chroprof__module_rows, chroprof__module, CHROPROF__MODULES)
+CHROPROF__ROWS_OF(chroprof__wall_rows, chroprof__wall, CHROPROF__WALLS)
+CHROPROF__ROWS_OF(chroprof__heads, uint32_t, CHROPROF__HEADS)
+#undef CHROPROF__ROWS_OF
 
 /* NULL: there are no samples. */
 CHROPROF__INLINE chroprof__sampler *chroprof__sampler_of(const chroprof__core *c)
@@ -2935,7 +2826,7 @@ static void chroprof__attach(chroprof *p, chroprof__core *c)
     p->way = CHROPROF__NO_WAY;
     p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
     p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
-    p->frames = (chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
+    p->frames = chroprof__frame_rows(c);
     p->paths = (chroprof__path *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
     p->ring = (chroprof__ring_row *)chroprof__rows(c, CHROPROF_TABLE_EVENTS);
     p->shortcuts = (chroprof__shortcut *)chroprof__rows(c, CHROPROF__SHORTCUTS);
@@ -2959,32 +2850,39 @@ static chroprof_result chroprof__keep_result(chroprof *p, chroprof_result result
 #ifdef CHROPROF_NO_SAMPLER
 enum { CHROPROF__SAMPLE_SHARE = 0, CHROPROF__DEFAULT_SAMPLES = 0 };
 #else
-enum { CHROPROF__SAMPLE_SHARE = 132, CHROPROF__DEFAULT_SAMPLES = 128 };
+enum { CHROPROF__SAMPLE_SHARE = 145, CHROPROF__DEFAULT_SAMPLES = 128 };
 #endif
 
-static const uint32_t chroprof__default_capacity[CHROPROF_TABLE_COUNT] = {
-    1024, 64, 256, 512, 64, 32, CHROPROF__DEFAULT_SAMPLES, 120, 32, 4096, 0, 1024,
-    16, 16
+/* How many rows a table gets that the options say nothing of. */
+typedef struct chroprof__ration {
+    uint32_t usual;            /* if the block may be as large as it likes */
+    uint32_t need;             /* what even a small block should hold, before the rest is shared */
+    uint32_t share, limit;     /* thousandths of the rest; what the table can't use more of */
+    bool may_be_0;             /* a block can do without */
+} chroprof__ration;
+
+static const chroprof__ration chroprof__rations[CHROPROF_TABLE_COUNT] = {
+    { 1024, 8, 330 - CHROPROF__SAMPLE_SHARE, 1u << 28, false },                 /* FUTURES */
+    { 64, 8, 25, 1u << 20, false },                                             /* SITES */
+    { 256, 12, 100, 1u << 24, false },                                          /* PATHS */
+    { 512, 16, 50, 1u << 25, false },                                           /* EDGES */
+    { 64, 8, 20, 1024, false },                                                 /* DEPTH */
+    { 32, 0, 150, 4096, true },                                                 /* HISTOGRAMS */
+    { CHROPROF__DEFAULT_SAMPLES, 0, CHROPROF__SAMPLE_SHARE, 4096, true },       /* SAMPLES */
+    { 120, 4, 65, 240, false },                                                 /* WINDOWS */
+    { 32, 2, 15, 64, false },                                                   /* STALLS */
+    { 4096, 160, 20, 1u << 24, false },                                         /* STRINGS */
+    { 0, 0, 0, 0, true },                                                       /* STACKS */
+    { 1024, CHROPROF__FEWEST_EVENTS, 200, 1u << 20, false },                    /* EVENTS */
+    { 16, 0, 25, 256, true }                                                    /* SLOW */
 };
 
-/* Of a block that is shared out: how many thousandths each table gets, and what it can't use more
- * of. */
-static const uint32_t chroprof__share[CHROPROF_TABLE_COUNT] = {
-    317 - CHROPROF__SAMPLE_SHARE, 25, 95, 50, 20, 150, CHROPROF__SAMPLE_SHARE, 65, 15, 20, 0, 200,
-    25, 18
-};
-static const uint32_t chroprof__share_limit[CHROPROF_TABLE_COUNT] = {
-    1u << 28, 1u << 20, 1u << 24, 1u << 25, 1024, 4096, 4096, 240, 64, 1u << 24, 0, 1u << 20, 256,
-    64
-};
-
-static const uint32_t chroprof__row_bytes[CHROPROF__TABLES] = {
+static const uint32_t chroprof__row_bytes[CHROPROF__ALL_TABLES] = {
     sizeof(chroprof__future), sizeof(chroprof__site), sizeof(chroprof__path),
     sizeof(chroprof__edge), sizeof(chroprof__frame), sizeof(chroprof__histograms),
     sizeof(chroprof__sample), 8, sizeof(chroprof__stall), 1,
     sizeof(chroprof__node), sizeof(chroprof__ring_row), sizeof(chroprof__slow_group),
-    sizeof(chroprof__incident), sizeof(chroprof__shortcut), 4,
-    sizeof(chroprof__octave), sizeof(chroprof__places),
+    sizeof(chroprof__shortcut), 4, sizeof(chroprof__octave), sizeof(chroprof__places),
     sizeof(chroprof__module), sizeof(chroprof__wall), CHROPROF__ALIGN
 };
 
@@ -3006,29 +2904,22 @@ static uint32_t chroprof__ring_rows(uint32_t n)
     return (uint32_t)chroprof__power_above(n > fewest ? n : fewest);
 }
 
+/* What the options say, which are in the order of the tables. */
+CHROPROF__STATIC_ASSERT(options, offsetof(chroprof_options, max_futures) == 0 &&
+                                 offsetof(chroprof_options, max_slow) == 4 * CHROPROF_TABLE_SLOW &&
+                                 (int)CHROPROF_TABLE_SLOW + 1 == (int)CHROPROF_TABLE_COUNT);
+
 static void chroprof__capacities(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
-    capacity[CHROPROF_TABLE_FUTURES] = o->max_futures;
-    capacity[CHROPROF_TABLE_SITES] = o->max_sites;
-    capacity[CHROPROF_TABLE_PATHS] = o->max_paths;
-    capacity[CHROPROF_TABLE_EDGES] = o->max_edges;
-    capacity[CHROPROF_TABLE_DEPTH] = o->max_depth;
-    capacity[CHROPROF_TABLE_HISTOGRAMS] = o->max_histograms;
-    capacity[CHROPROF_TABLE_SAMPLES] = o->max_samples;
-    capacity[CHROPROF_TABLE_WINDOWS] = o->max_windows;
-    capacity[CHROPROF_TABLE_STALLS] = o->max_stalls;
-    capacity[CHROPROF_TABLE_STRINGS] = o->string_bytes;
-    capacity[CHROPROF_TABLE_STACKS] = o->max_stack_frames;
-    capacity[CHROPROF_TABLE_EVENTS] = o->max_events ? chroprof__ring_rows(o->max_events) : 0;
-    capacity[CHROPROF_TABLE_SLOW] = o->max_slow;
-    capacity[CHROPROF_TABLE_INCIDENTS] = o->max_incidents;
+    memcpy(capacity, o, CHROPROF_TABLE_COUNT * sizeof(*capacity));
+    if (o->max_events)
+        capacity[CHROPROF_TABLE_EVENTS] = chroprof__ring_rows(o->max_events);
 }
 
 static bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
-        bool narrow = k == CHROPROF_TABLE_DEPTH || k == CHROPROF_TABLE_WINDOWS ||
-                      k == CHROPROF_TABLE_INCIDENTS;
+        bool narrow = k == CHROPROF_TABLE_DEPTH || k == CHROPROF_TABLE_WINDOWS;
         if (capacity[k] > (narrow ? 65000u : 1u << 28))
             return false;
     }
@@ -3076,12 +2967,7 @@ static uint64_t chroprof__sample_table_rows(uint32_t table,
 
 /* Rows of octaves: one for what is of nobody, all that turns and passes can take, and on average 6
  * each for slices, delays and walls of a site. Their numbers have 16 bits. */
-enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES };
-static uint64_t chroprof__octave_need(uint64_t histograms)
-{
-    uint64_t rows = CHROPROF__FIRST_OCTAVE + 18 * histograms;
-    return histograms == 0 ? 2 : rows < UINT16_MAX ? rows : UINT16_MAX;
-}
+enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVES = 18 };
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
  * room for ids that only have frames, and never fill up, so a probe always ends. */
@@ -3100,11 +2986,13 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
     case CHROPROF_TABLE_STRINGS: return n + CHROPROF__OWN_STRINGS;
     case CHROPROF__SHORTCUTS: return chroprof__power_above(capacity[CHROPROF_TABLE_EDGES] + 1u);
     case CHROPROF__HEADS: return 2 * sites;
-    case CHROPROF__OCTAVE: return chroprof__octave_need(capacity[CHROPROF_TABLE_HISTOGRAMS]);
+    case CHROPROF__OCTAVE:
+        n = capacity[CHROPROF_TABLE_HISTOGRAMS];
+        return n ? chroprof__between(CHROPROF__FIRST_OCTAVE + CHROPROF__SITE_OCTAVES * n, 0,
+                                     UINT16_MAX) : 2;
     case CHROPROF__PLACES: return chroprof__between(capacity[CHROPROF_TABLE_PATHS] / 4 + 1, 1,
-                                                    CHROPROF__ANOMALIES);
+                                                    CHROPROF__KINDS);
     case CHROPROF_TABLE_STACKS: return chroprof__sample_table_rows(table, capacity);
-    case CHROPROF_TABLE_INCIDENTS: return n ? n + 1 : 0;
     default: return table < CHROPROF_TABLE_COUNT ? n : chroprof__sample_table_rows(table, capacity);
     }
 }
@@ -3112,10 +3000,10 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
 /* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number
  * overflows. */
 static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
-                                 chroprof__table tables[CHROPROF__TABLES])
+                                 chroprof__table tables[CHROPROF__ALL_TABLES])
 {
     uint64_t at = chroprof__aligned(sizeof(chroprof__core));
-    for (uint32_t k = 0; k < CHROPROF__TABLES; k++) {
+    for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
         uint64_t rows = chroprof__table_rows(k, capacity);
         if (rows > UINT32_MAX)
             return UINT64_MAX;
@@ -3132,41 +3020,24 @@ static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
 static uint64_t chroprof__sum_bytes(const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
     uint64_t bytes = 0;
-    for (uint32_t k = 0; k < CHROPROF__TABLES; k++)
+    for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++)
         bytes += chroprof__table_rows(k, capacity) * chroprof__row_bytes[k];
     return bytes;
-}
-
-/* What the loop's own histograms take. */
-static uint64_t chroprof__own_histogram_bytes(void)
-{
-    return sizeof(chroprof__histograms) +
-           2 * CHROPROF__OCTAVES * (uint64_t)sizeof(chroprof__octave);
 }
 
 /* What one more row of a table costs; shortcuts come with an edge, up to two. */
 static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
-    if (table == CHROPROF_TABLE_EVENTS)
-        return sizeof(chroprof__ring_row);
-    if (table == CHROPROF_TABLE_INCIDENTS)
-        return sizeof(chroprof__incident);
     if (table == CHROPROF_TABLE_EDGES)
         return 2 * sizeof(chroprof__edge) + 2 * sizeof(chroprof__shortcut);
     if (table == CHROPROF_TABLE_HISTOGRAMS)
-        return sizeof(chroprof__histograms) + 18 * sizeof(chroprof__octave);
-    if (table == CHROPROF_TABLE_FUTURES)
-        return (3 * sizeof(chroprof__future) + 1) / 2;
+        return sizeof(chroprof__histograms) +
+               CHROPROF__SITE_OCTAVES * sizeof(chroprof__octave);
     uint32_t more[CHROPROF_TABLE_COUNT];
     memcpy(more, capacity, sizeof(more));
     more[table] += 4;                       /* places of anomalies come with every fourth path */
     return (chroprof__sum_bytes(more) - chroprof__sum_bytes(capacity)) / 4;
 }
-
-/* What even a small block should hold of each, before the rest is shared out. */
-static const uint32_t chroprof__first_need[CHROPROF_TABLE_COUNT] = {
-    8, 8, 12, 16, 8, 0, 0, 4, 2, 160, 0, 64, 0, 0
-};
 
 /* Fewer samples than these are no use. */
 enum { CHROPROF__FEW_SAMPLES = 16, CHROPROF__SOME_SAMPLES = 128 };
@@ -3199,9 +3070,9 @@ static uint64_t chroprof__sample_bytes(const uint32_t capacity[CHROPROF_TABLE_CO
 static uint32_t chroprof__samples_in(const uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_t bytes,
                                      bool open_stacks)
 {
-    uint32_t samples = chroprof__share_limit[CHROPROF_TABLE_SAMPLES];
+    uint32_t samples = chroprof__rations[CHROPROF_TABLE_SAMPLES].limit;
     while (samples > 0 && chroprof__sample_bytes(capacity, samples, open_stacks) > bytes)
-        samples -= (samples + 31) / 32;
+        samples -= (samples + 7) / 8;
     return samples;
 }
 
@@ -3209,11 +3080,11 @@ static uint32_t chroprof__samples_in(const uint32_t capacity[CHROPROF_TABLE_COUN
 static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
                                 const bool open[CHROPROF_TABLE_COUNT], uint64_t size)
 {
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     for (uint32_t part = 16; part > 0; part--) {
         uint32_t more[CHROPROF_TABLE_COUNT];
         for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
-            uint32_t need = chroprof__first_need[k] * part / 16;
+            uint32_t need = chroprof__rations[k].need * part / 16;
             more[k] = open[k] && need > capacity[k] ? need : capacity[k];
         }
         if (chroprof__layout(more, tables) > size)
@@ -3227,19 +3098,18 @@ static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
 static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
                                  const bool open[CHROPROF_TABLE_COUNT], uint64_t size)
 {
-    chroprof__table tables[CHROPROF__TABLES];
-    uint64_t least = chroprof__layout(capacity, tables) + CHROPROF__TABLES * CHROPROF__ALIGN;
+    chroprof__table tables[CHROPROF__ALL_TABLES];
+    uint64_t least = chroprof__layout(capacity, tables) + CHROPROF__ALL_TABLES * CHROPROF__ALIGN;
     uint64_t budget = size > least ? size - least : 0;
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         if (k == CHROPROF_TABLE_SAMPLES || k == CHROPROF_TABLE_STACKS)
             continue;
-        uint64_t more = budget / 1000 * chroprof__share[k];
+        uint64_t more = budget / 1000 * chroprof__rations[k].share;
         if (k == CHROPROF_TABLE_HISTOGRAMS && capacity[k] == 0)
-            more = chroprof__minus(more, chroprof__own_histogram_bytes());
-        if (k == CHROPROF_TABLE_INCIDENTS && capacity[k] == 0)
-            more = chroprof__minus(more, sizeof(chroprof__incident));
+            more = chroprof__minus(more, sizeof(chroprof__histograms) +     /* the loop's own */
+                                         2 * CHROPROF__OCTAVES * sizeof(chroprof__octave));
         more /= chroprof__unit_bytes(k, capacity);
-        uint64_t room = chroprof__minus(chroprof__share_limit[k], capacity[k]);
+        uint64_t room = chroprof__minus(chroprof__rations[k].limit, capacity[k]);
         if (open[k])
             capacity[k] += (uint32_t)(more < room ? more : room);
     }
@@ -3253,23 +3123,15 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
         chroprof__set_samples(capacity, samples, stacks);    /* last: it hangs on paths and depth */
 }
 
-/* Tables that a block can do without. */
-static bool chroprof__may_be_0(uint32_t table)
-{
-    return table == CHROPROF_TABLE_HISTOGRAMS || table == CHROPROF_TABLE_SAMPLES ||
-           table == CHROPROF_TABLE_STACKS || table == CHROPROF_TABLE_SLOW ||
-           table == CHROPROF_TABLE_INCIDENTS;
-}
-
 /* Shares a block out over the capacities that are 0; what their limits leave over goes to the
  * futures. False: the block is too small. */
 static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_t size)
 {
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     bool open[CHROPROF_TABLE_COUNT];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         open[k] = capacity[k] == 0;
-        if (open[k] && !chroprof__may_be_0(k))
+        if (open[k] && !chroprof__rations[k].may_be_0)
             capacity[k] = k == CHROPROF_TABLE_EVENTS ? CHROPROF__FEWEST_EVENTS : 1;
     }
     bool stacks = open[CHROPROF_TABLE_STACKS];
@@ -3282,7 +3144,7 @@ static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_
     uint64_t odd = sizeof(chroprof__future) + CHROPROF__ALIGN;     /* halves and ends round up */
     uint64_t left = chroprof__minus(size, chroprof__layout(capacity, tables) + odd);
     uint64_t more = left / chroprof__unit_bytes(CHROPROF_TABLE_FUTURES, capacity);
-    uint64_t room = chroprof__minus(chroprof__share_limit[CHROPROF_TABLE_FUTURES],
+    uint64_t room = chroprof__minus(chroprof__rations[CHROPROF_TABLE_FUTURES].limit,
                                     capacity[CHROPROF_TABLE_FUTURES]);
     if (open[CHROPROF_TABLE_FUTURES])
         capacity[CHROPROF_TABLE_FUTURES] += (uint32_t)(more < room ? more : room);
@@ -3599,13 +3461,18 @@ static uint32_t chroprof__add_string(chroprof__core *c, const char *text, bool *
     return offset;
 }
 
+/* The bucket of the sites with this hash; that of the files stands half the table behind. */
+static uint32_t *chroprof__site_head(const chroprof__core *c, uint64_t hash)
+{
+    return chroprof__heads(c) + chroprof__hash_index(hash, c->tables[CHROPROF__HEADS].rows / 2);
+}
+
 /* The offset of a file name, shared by the sites of one file. */
 static uint32_t chroprof__add_file(chroprof__core *c, chroprof__site *site, const char *file)
 {
     chroprof__site *sites = chroprof__sites(c);
-    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS);
     uint32_t half = c->tables[CHROPROF__HEADS].rows / 2;
-    uint32_t *head = heads + half + chroprof__hash_index(chroprof__hash_text(0, file), half);
+    uint32_t *head = chroprof__site_head(c, chroprof__hash_text(0, file)) + half;
     bool cut = false;
     for (uint32_t k = *head; k; k = sites[k].next_file)
         if (strcmp(chroprof__string(c, sites[k].file), file) == 0)
@@ -3631,8 +3498,7 @@ static void chroprof__new_site(chroprof__core *c, uint32_t k, uint64_t hash, con
                                const char *file, uint32_t line)
 {
     chroprof__site *row = chroprof__sites(c) + k;
-    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS);
-    uint32_t *head = heads + chroprof__hash_index(hash, c->tables[CHROPROF__HEADS].rows / 2);
+    uint32_t *head = chroprof__site_head(c, hash);
     bool cut = false;
     memset(row, 0, sizeof(*row));
     row->hash = hash;
@@ -3672,8 +3538,7 @@ CHROPROF__COLD uint32_t chroprof__intern_site(chroprof__core *c, const char *giv
     chroprof__site *sites = chroprof__sites(c);
     chroprof__table *table = &c->tables[CHROPROF_TABLE_SITES];
     uint64_t hash = chroprof__hash_text(chroprof__hash_text(line, name), file);
-    uint32_t *heads = (uint32_t *)chroprof__rows(c, CHROPROF__HEADS);
-    uint32_t k = heads[chroprof__hash_index(hash, c->tables[CHROPROF__HEADS].rows / 2)];
+    uint32_t k = *chroprof__site_head(c, hash);
     for (; k; k = sites[k].next)
         if (chroprof__same_site(c, sites + k, hash, name, file, line))
             return k;
@@ -4127,6 +3992,12 @@ static void chroprof__start_counter(chroprof__core *c)
 }
 #endif
 
+CHROPROF_API uint64_t chroprof_clock_manual(void *user)
+{
+    (void)user;
+    return 0;
+}
+
 CHROPROF__INLINE uint64_t chroprof__read_clock(const chroprof *p)
 {
 #if CHROPROF__HAS_COUNTER
@@ -4340,7 +4211,7 @@ static int chroprof__add_object(chroprof__object *o, size_t size, void *user)
     chroprof__core *c = (chroprof__core *)user;
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__table *table = &c->tables[CHROPROF__MODULES];
-    chroprof__module *rows = chroprof__modules(c), m;
+    chroprof__module *rows = chroprof__module_rows(c), m;
     uint64_t k = 0;
     if (size < sizeof(*o) || !chroprof__read_object(o, &m))
         return 0;
@@ -4397,7 +4268,7 @@ static void chroprof__look_at_modules(chroprof__core *c)
 /* Row + 1 of the module that alone may be at an address; 0: not known. */
 static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
 {
-    const chroprof__module *rows = chroprof__modules(c);
+    const chroprof__module *rows = chroprof__module_rows(c);
     uint64_t possible = chroprof__sampler_of(c)->possible;
     uint32_t found = 0;
     for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
@@ -4429,15 +4300,6 @@ static uint64_t chroprof__item_address(uint64_t item)
 static uint32_t chroprof__item_module(uint64_t item)
 {
     return chroprof__is_code(item) ? (uint32_t)(item >> CHROPROF__ADDRESS_BITS & 0xFF) : 0;
-}
-
-/* An item of the ring as a node holds it. */
-static uint64_t chroprof__place_item(const chroprof__core *c, uint64_t item)
-{
-    uint64_t address = chroprof__item_address(item);
-    return chroprof__is_code(item)
-        ? chroprof__code_item(chroprof__item_kind(item), address, chroprof__find_module(c, address))
-        : item;
 }
 
 /* ---- stacks */
@@ -4743,8 +4605,10 @@ static uint32_t chroprof__intern_stack(const chroprof *p, chroprof__entry *e)
 {
     uint32_t end = e->count < CHROPROF__ITEMS ? e->count : (uint32_t)CHROPROF__ITEMS, first = end;
     while (first > 0 && chroprof__good_item(p, e->items[first - 1])) {
-        first--;
-        e->items[first] = chroprof__place_item(p->core, e->items[first]);
+        uint64_t *item = e->items + --first, address = chroprof__item_address(*item);
+        if (chroprof__is_code(*item))
+            *item = chroprof__code_item(chroprof__item_kind(*item), address,
+                                        chroprof__find_module(p->core, address));
     }
     return chroprof__intern_items(p, e->items + first, end - first);
 }
@@ -4767,19 +4631,14 @@ static chroprof__sample *chroprof__new_row(chroprof__core *c, chroprof__sampler 
     return row;
 }
 
-static chroprof__sample *chroprof__newest_row(const chroprof__core *c, const chroprof__sampler *s)
-{
-    uint64_t before = s->head > 0 ? s->head - 1 : chroprof__sample_capacity(c) - 1;
-    bool any = c->tables[CHROPROF_TABLE_SAMPLES].used > 0;
-    return any ? chroprof__sample_rows(c) + before : NULL;
-}
-
 /* A sample with the stack of the row before it and no CPU time extends that row. */
 static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t t, uint32_t stack,
                               const chroprof__entry *e)
 {
-    chroprof__sample *row = chroprof__newest_row(c, s);
-    if (!row || row->stack != stack || row->state != e->state || e->cpu_ns != 0) {
+    uint64_t before = s->head > 0 ? s->head - 1 : chroprof__sample_capacity(c) - 1;
+    bool any = c->tables[CHROPROF_TABLE_SAMPLES].used > 0;
+    chroprof__sample *row = chroprof__sample_rows(c) + before;
+    if (!any || row->stack != stack || row->state != e->state || e->cpu_ns != 0) {
         row = chroprof__new_row(c, s);
         row->time = t;
         row->stack = stack;
@@ -4892,7 +4751,7 @@ static uint32_t chroprof__drawn_state(const chroprof *p, const chroprof__future 
 static chroprof__wall *chroprof__wall_of(const chroprof__core *c, uint32_t path)
 {
     bool own = path < c->tables[CHROPROF__WALLS].rows;
-    return chroprof__walls(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
+    return chroprof__wall_rows(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
 }
 
 /* So many ticks draw 8 live futures each, of fewer all, as they were in [from, t). They look at the
@@ -5067,8 +4926,7 @@ static void chroprof__put_item(chroprof__entry *e, uint32_t kind, uint64_t value
 static void chroprof__put_tasks(const chroprof__core *c, chroprof__entry *e, uint32_t *depth,
                                 uint32_t down)
 {
-    const chroprof__frame *frames = (const chroprof__frame *)chroprof__rows(c,
-                                                                    CHROPROF_TABLE_DEPTH);
+    const chroprof__frame *frames = chroprof__frame_rows(c);
     for (; *depth > down; --*depth) {
         if (c->depth - *depth >= CHROPROF__NOTED_TASKS) {
             chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_DEEP);
@@ -5405,19 +5263,6 @@ static void chroprof__begin_tally(chroprof__core *c, chroprof__tally *y, uint32_
     y->fence = UINT32_MAX;
 }
 
-/* Keeps the first steps of the pass under way, of which the ring is full. */
-static void chroprof__stage_steps(const chroprof *p)
-{
-    const chroprof__core *c = p->core;
-    uint64_t n = c->pass_event < c->ring_first ? c->ring_first : c->pass_event;
-    chroprof__incident *row = chroprof__incidents(c);
-    if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
-        return;
-    row->serial = c->pass_event;
-    for (row->count = 0; row->count < CHROPROF__FIRST_STEPS; n++)
-        row->steps[row->count++] = *chroprof__ring_at(p, c, n);
-}
-
 /* Before rows of the pass under way are overwritten they are added up, some at once, so that what
  * each path took of a pass is known however many events it has. */
 enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
@@ -5425,10 +5270,8 @@ CHROPROF__COLD void chroprof__spill(chroprof *p)
 {
     chroprof__core *c = p->core;
     uint64_t oldest = (c->seq - c->ring_mask) >> 1;
-    if (oldest <= c->pass_event + 1) {
+    if (oldest <= c->pass_event + 1)
         chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
-        chroprof__stage_steps(p);
-    }
     uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
     CHROPROF_ASSERT(end <= c->seq >> 1);
     chroprof__tally_rows(p, &c->tally, end, chroprof__ring_at(p, c, end)->depth);
@@ -5710,79 +5553,12 @@ static void chroprof__replace_stall(chroprof__core *c, const chroprof__stall *st
             rows[k] = *stall;
 }
 
-/* Rows in use of the tables that have something of each stall, after so many. */
-static void chroprof__set_stalls(chroprof__core *c, uint64_t stalls)
-{
-    static const uint32_t tables[] = { CHROPROF_TABLE_STALLS, CHROPROF_TABLE_INCIDENTS };
-    for (uint32_t k = 0; k < 2; k++) {
-        chroprof__table *table = &c->tables[tables[k]];
-        table->used = table->peak = stalls < table->capacity ? stalls : table->capacity;
-    }
-}
-
 static void chroprof__count_stall(chroprof__core *c)
 {
-    chroprof__set_stalls(c, ++c->stalls);
-}
-
-/* Where the steps of a stall go among those of the longest ones, or of the most recent ones; NULL:
- * it is none of these. */
-static chroprof__incident *chroprof__incident_place(const chroprof__core *c,
-                                                    const chroprof__stall *stall, bool recent)
-{
-    uint32_t capacity = c->tables[CHROPROF_TABLE_INCIDENTS].capacity, longest = (capacity + 1) / 2;
-    chroprof__incident *row = chroprof__incidents(c) + 1, *end = row + longest, *least = row;
-    if (recent && capacity > longest) {
-        row = end + (stall->serial - 1) % (capacity - longest);
-        return row->serial <= stall->serial ? row : NULL;
-    }
-    for (; !recent && row < end; row++) {
-        if (row->serial == stall->serial)
-            return row;
-        least = row->length < least->length ? row : least;
-    }
-    return !recent && longest && least->length < stall->length ? least : NULL;
-}
-
-/* Copies the steps of a stall, with some before it, from the ring. What is too much in the middle,
- * or was overwritten, is left out. */
-static void chroprof__copy_steps(const chroprof *p, chroprof__incident *row,
-                                 const chroprof__stall *stall)
-{
-    const chroprof__core *c = p->core;
-    const chroprof__incident *stage = chroprof__incidents(c);
-    chroprof__reach r = chroprof__ring_reach(c);
-    uint64_t begin = r.end - 1 - stall->events, n = begin < c->ring_first ? c->ring_first : begin;
-    uint64_t lead = stage->serial == begin ? stage->count : 0;
-    bool whole = r.first <= n;
-    if (whole) {
-        n = chroprof__between(chroprof__minus(n, CHROPROF__STEPS_BEFORE), r.first, n);
-        lead = chroprof__between(r.end - n, 0, CHROPROF__FIRST_STEPS);
-    }
-    uint64_t next = n + lead, last = chroprof__minus(r.end + lead, CHROPROF_INCIDENT_STEPS);
-    last = last > next ? last : next;
-    row->serial = 0;                        /* who is killed in here leaves no steps behind */
-    CHROPROF__STORE_FENCE();
-    row->length = stall->length;
-    row->left_out = last - next;
-    row->first = (uint32_t)lead;
-    row->count = 0;
-    for (uint64_t k = 0; k < lead; k++)
-        row->steps[row->count++] = whole ? *chroprof__ring_at(p, c, n + k) : stage->steps[k];
-    for (; last < r.end; last++)
-        row->steps[row->count++] = *chroprof__ring_at(p, c, last);
-    CHROPROF__STORE_FENCE();
-    row->serial = stall->serial;
-}
-
-/* Keeps the steps of a stall that ends, if it is one of those that are kept. */
-static void chroprof__keep_steps(const chroprof *p, const chroprof__stall *stall)
-{
-    for (uint32_t recent = 0; recent < 2; recent++) {
-        chroprof__incident *row = chroprof__incident_place(p->core, stall, recent != 0);
-        if (row)
-            chroprof__copy_steps(p, row, stall);
-    }
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
+    c->stalls++;
+    table->used = c->stalls < table->capacity ? c->stalls : table->capacity;
+    table->peak = table->used;
 }
 
 static chroprof__stall *chroprof__new_stall(chroprof__core *c, chroprof_stall_kind kind,
@@ -5810,7 +5586,6 @@ CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *b
     chroprof__share_turn(p, stall, base);
     chroprof__take_hits(p, stall, base->event);
     chroprof__keep_stall(c, stall);
-    chroprof__keep_steps(p, stall);
     if (base->pushed >= c->pass_start && length >= c->pass_turn) {
         c->pass_turn = length;
         c->pass_turn_serial = stall->serial;
@@ -5833,7 +5608,6 @@ CHROPROF__COLD void chroprof__pass_stalled(chroprof *p, uint64_t length)
         chroprof__replace_stall(c, stall);
     else
         chroprof__keep_stall(c, stall);
-    chroprof__keep_steps(p, stall);
     if (same && told)
         stall->serial = 0;
     else if (same)
@@ -7373,10 +7147,10 @@ typedef struct chroprof__figure {
 } chroprof__figure;
 
 #define CHROPROF__OF(type, field) (uint16_t)offsetof(type, field)
-#define CHROPROF__FIGURE(name, field, unit, kind, metric, help)                                    \
+#define CHROPROF__PATH_FIGURE(name, field, unit, kind, metric, help)                               \
     { #name, metric, help, CHROPROF__OF(chroprof__path, field), CHROPROF__OF(chroprof_path, name), \
       CHROPROF__OF(chroprof_rank, name), CHROPROF__##unit, CHROPROF__##kind }
-#define CHROPROF__WORKED_OUT(name, metric, help)                                                   \
+#define CHROPROF__PATH_READ(name, metric, help)                                                    \
     { #name, metric, help, CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_path, name),                 \
       CHROPROF__OF(chroprof_rank, name), CHROPROF__COUNT, CHROPROF__SUM }
 #define CHROPROF__RANK_ONLY(name)                                                                  \
@@ -7388,130 +7162,130 @@ typedef struct chroprof__figure {
 
 /* Of a path, as chroprof__path_now has its row; added up over its paths, of a site. */
 static const chroprof__figure chroprof__path_figures[] = {
-    CHROPROF__FIGURE(exec_ns, exec, TICKS, SUM, "exec_seconds_total",
+    CHROPROF__PATH_FIGURE(exec_ns, exec, TICKS, SUM, "exec_seconds_total",
                      "Time that futures of a site occupied the event loop."),
     CHROPROF__RANK_ONLY(children_ns),
-    CHROPROF__WORKED_OUT(with_children_ns, "with_children_seconds_total",
+    CHROPROF__PATH_READ(with_children_ns, "with_children_seconds_total",
                          "The same with everything below them in the tree of creations."),
-    CHROPROF__FIGURE(exec_max_ns, exec_max, TICKS, MAX, "", ""),
-    CHROPROF__FIGURE(slice_max_ns, slice_max, TICKS, MAX, "", ""),
+    CHROPROF__PATH_FIGURE(exec_max_ns, exec_max, TICKS, MAX, "", ""),
+    CHROPROF__PATH_FIGURE(slice_max_ns, slice_max, TICKS, MAX, "", ""),
     CHROPROF__RANK_ONLY(slice_p50_ns), CHROPROF__RANK_ONLY(slice_p90_ns),
     CHROPROF__RANK_ONLY(slice_p99_ns), CHROPROF__RANK_ONLY(slice_p999_ns),
     CHROPROF__RANK_ONLY(slice_typical_ns),
     CHROPROF__RANK_ONLY(measured), CHROPROF__RANK_ONLY(wall_p50_ns),
     CHROPROF__RANK_ONLY(wall_p99_ns), CHROPROF__RANK_ONLY(wall_max_ns),
-    CHROPROF__FIGURE(slices, slices, COUNT, SUM, "", ""),
+    CHROPROF__PATH_FIGURE(slices, slices, COUNT, SUM, "", ""),
     CHROPROF__UNSEEN(chroprof__path, stays, COUNT, SUM),
-    CHROPROF__FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",
+    CHROPROF__PATH_FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",
                      "Time from creation to finish of futures, or to now while they live."),
-    CHROPROF__WORKED_OUT(waiting_ns, "", ""),
-    CHROPROF__FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",
+    CHROPROF__PATH_READ(waiting_ns, "", ""),
+    CHROPROF__PATH_FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",
                      "Time that futures were ready and did not run."),
     CHROPROF__UNSEEN(chroprof__path, delay_max, TICKS, MAX),
     CHROPROF__RANK_ONLY(delay_p99_ns),
-    CHROPROF__FIGURE(blame_ns, blame, TICKS, SUM, "blame_seconds_total",
+    CHROPROF__PATH_FIGURE(blame_ns, blame, TICKS, SUM, "blame_seconds_total",
                      "Delay of all ready futures while this site occupied the loop."),
-    CHROPROF__WORKED_OUT(calls, "", ""),
-    CHROPROF__FIGURE(completed, completed, COUNT, SUM, "calls_total",
+    CHROPROF__PATH_READ(calls, "", ""),
+    CHROPROF__PATH_FIGURE(completed, completed, COUNT, SUM, "calls_total",
                      "Futures that ended, by result."),
-    CHROPROF__FIGURE(failed, failed, COUNT, SUM, "calls_total", ""),
-    CHROPROF__FIGURE(cancelled, cancelled, COUNT, SUM, "calls_total", ""),
-    CHROPROF__FIGURE(abandoned, abandoned, COUNT, SUM, "calls_total", ""),
-    CHROPROF__FIGURE(dropped, dropped, COUNT, SUM, "calls_total", ""),
-    CHROPROF__FIGURE(live, merged_live, COUNT, PRESENT, "live_futures",
+    CHROPROF__PATH_FIGURE(failed, failed, COUNT, SUM, "calls_total", ""),
+    CHROPROF__PATH_FIGURE(cancelled, cancelled, COUNT, SUM, "calls_total", ""),
+    CHROPROF__PATH_FIGURE(abandoned, abandoned, COUNT, SUM, "calls_total", ""),
+    CHROPROF__PATH_FIGURE(dropped, dropped, COUNT, SUM, "calls_total", ""),
+    CHROPROF__PATH_FIGURE(live, merged_live, COUNT, PRESENT, "live_futures",
                      "Futures that were created and have not ended."),
-    CHROPROF__FIGURE(stillborn, stillborn, COUNT, SUM, "stillborn_total",
+    CHROPROF__PATH_FIGURE(stillborn, stillborn, COUNT, SUM, "stillborn_total",
                      "Futures that were created already finished."),
-    CHROPROF__WORKED_OUT(cpu_ns, "sampled_cpu_seconds_total",
+    CHROPROF__PATH_READ(cpu_ns, "sampled_cpu_seconds_total",
                          "CPU time that the sampler met in slices of a site."),
-    CHROPROF__WORKED_OUT(samples, "samples_total", "Samples in slices of a site.")
+    CHROPROF__PATH_READ(samples, "samples_total", "Samples in slices of a site.")
 };
 
-#undef CHROPROF__FIGURE
-#undef CHROPROF__WORKED_OUT
+#undef CHROPROF__PATH_FIGURE
+#undef CHROPROF__PATH_READ
 #undef CHROPROF__RANK_ONLY
-#define CHROPROF__FIGURE(name, field, unit, kind, metric, help)                                    \
+#define CHROPROF__LOOP_FIGURE(name, field, unit, kind, metric, help)                               \
     { #name, metric, help, CHROPROF__OF(chroprof__core, field),                                    \
       CHROPROF__OF(chroprof_totals, name), CHROPROF__NOT_THERE, CHROPROF__##unit,                  \
       CHROPROF__##kind }
-#define CHROPROF__WORKED_OUT(name, metric, help)                                                   \
+#define CHROPROF__LOOP_READ(name, metric, help)                                                    \
     { #name, metric, help, CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_totals, name),               \
       CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__OWN }
 
 /* Of the loop, in the core. */
 static const chroprof__figure chroprof__loop_figures[] = {
-    CHROPROF__WORKED_OUT(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle and loop."),
-    CHROPROF__WORKED_OUT(busy_ns, "busy_seconds_total", "Time of futures, untracked included."),
-    CHROPROF__WORKED_OUT(idle_ns, "idle_seconds_total", "Time blocked in the operating system."),
-    CHROPROF__WORKED_OUT(loop_ns, "loop_seconds_total", "Time neither of futures nor idle."),
-    CHROPROF__WORKED_OUT(untracked_ns, "untracked_seconds_total",
+    CHROPROF__LOOP_READ(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle and loop."),
+    CHROPROF__LOOP_READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included."),
+    CHROPROF__LOOP_READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system."),
+    CHROPROF__LOOP_READ(loop_ns, "loop_seconds_total", "Time neither of futures nor idle."),
+    CHROPROF__LOOP_READ(untracked_ns, "untracked_seconds_total",
                          "Time of futures that are not known, part of busy."),
-    CHROPROF__WORKED_OUT(delay_ns, "", ""), CHROPROF__WORKED_OUT(blame_ns, "", ""),
-    CHROPROF__WORKED_OUT(events, "events_total", "Events taken."),
+    CHROPROF__LOOP_READ(delay_ns, "", ""), CHROPROF__LOOP_READ(blame_ns, "", ""),
+    CHROPROF__LOOP_READ(events, "events_total", "Events taken."),
     CHROPROF__UNSEEN(chroprof__core, merged_events, COUNT, SUM),
-    CHROPROF__WORKED_OUT(anomalies, "", ""), CHROPROF__WORKED_OUT(live, "", ""),
-    CHROPROF__FIGURE(passes, passes, COUNT, SUM, "passes_total",
+    CHROPROF__LOOP_READ(anomalies, "", ""), CHROPROF__LOOP_READ(live, "", ""),
+    CHROPROF__LOOP_FIGURE(passes, passes, COUNT, SUM, "passes_total",
                      "Passes of the loop, from one idle to the next."),
-    CHROPROF__WORKED_OUT(pass_p50_ns, "", ""), CHROPROF__WORKED_OUT(pass_p99_ns, "", ""),
-    CHROPROF__FIGURE(pass_max_ns, pass_max, TICKS, MAX, "", ""),
-    CHROPROF__FIGURE(turns, turns, COUNT, SUM, "turns_total",
+    CHROPROF__LOOP_READ(pass_p50_ns, "", ""), CHROPROF__LOOP_READ(pass_p99_ns, "", ""),
+    CHROPROF__LOOP_FIGURE(pass_max_ns, pass_max, TICKS, MAX, "", ""),
+    CHROPROF__LOOP_FIGURE(turns, turns, COUNT, SUM, "turns_total",
                      "Outermost stays on the running stack."),
-    CHROPROF__WORKED_OUT(turn_p50_ns, "", ""), CHROPROF__WORKED_OUT(turn_p99_ns, "", ""),
-    CHROPROF__FIGURE(turn_max_ns, turn_max, TICKS, MAX, "", ""),
-    CHROPROF__FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",
+    CHROPROF__LOOP_READ(turn_p50_ns, "", ""), CHROPROF__LOOP_READ(turn_p99_ns, "", ""),
+    CHROPROF__LOOP_FIGURE(turn_max_ns, turn_max, TICKS, MAX, "", ""),
+    CHROPROF__LOOP_FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",
                      "Turns and passes that were too long."),
-    CHROPROF__WORKED_OUT(idle_blame_ns, "idle_blame_seconds_total",
+    CHROPROF__LOOP_READ(idle_blame_ns, "idle_blame_seconds_total",
                          "Delay of ready futures while idle."),
-    CHROPROF__WORKED_OUT(loop_blame_ns, "loop_blame_seconds_total",
+    CHROPROF__LOOP_READ(loop_blame_ns, "loop_blame_seconds_total",
                          "Delay of ready futures in time of the loop's own."),
-    CHROPROF__WORKED_OUT(untracked_blame_ns, "untracked_blame_seconds_total",
+    CHROPROF__LOOP_READ(untracked_blame_ns, "untracked_blame_seconds_total",
                          "Delay of ready futures in untracked time."),
-    CHROPROF__WORKED_OUT(dropped, "", ""),
-    CHROPROF__FIGURE(elapsed_ticks, last, COUNT, OWN, "", ""),
-    CHROPROF__WORKED_OUT(delay_ticks, "", ""), CHROPROF__WORKED_OUT(blame_ticks, "", ""),
-    CHROPROF__FIGURE(start_unix_ns, start_unix_ns, COUNT, OWN, "", ""),
-    CHROPROF__FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", ""),
-    CHROPROF__FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", ""),
-    CHROPROF__FIGURE(skew_events, skew_events, COUNT, PRESENT, "", ""),
-    CHROPROF__FIGURE(doubt_ns, doubt_ticks, TICKS, PRESENT, "", ""),
-    CHROPROF__FIGURE(doubt_events, doubt_events, COUNT, PRESENT, "", "")
+    CHROPROF__LOOP_READ(dropped, "", ""),
+    CHROPROF__LOOP_FIGURE(elapsed_ticks, last, COUNT, OWN, "", ""),
+    CHROPROF__LOOP_READ(delay_ticks, "", ""), CHROPROF__LOOP_READ(blame_ticks, "", ""),
+    CHROPROF__LOOP_FIGURE(start_unix_ns, start_unix_ns, COUNT, OWN, "", ""),
+    CHROPROF__LOOP_FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", ""),
+    CHROPROF__LOOP_FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", ""),
+    CHROPROF__LOOP_FIGURE(skew_events, skew_events, COUNT, PRESENT, "", ""),
+    CHROPROF__LOOP_FIGURE(doubt_ns, doubt_ticks, TICKS, PRESENT, "", ""),
+    CHROPROF__LOOP_FIGURE(doubt_events, doubt_events, COUNT, PRESENT, "", "")
 };
 
-#undef CHROPROF__FIGURE
-#undef CHROPROF__WORKED_OUT
-#define CHROPROF__FIGURE(name, kind)                                                               \
+#undef CHROPROF__LOOP_FIGURE
+#undef CHROPROF__LOOP_READ
+#define CHROPROF__TICK_FIGURE(name, kind)                                                          \
     { #name, "", "", CHROPROF__OF(chroprof__sampler, name),                                        \
       CHROPROF__OF(chroprof_sampler_totals, name), CHROPROF__NOT_THERE, CHROPROF__COUNT,           \
       CHROPROF__##kind }
 
 static const chroprof__figure chroprof__sampler_figures[] = {
-    CHROPROF__FIGURE(period_ns, OWN), CHROPROF__FIGURE(first_period_ns, OWN),
-    CHROPROF__FIGURE(budget_ppm, OWN), CHROPROF__FIGURE(ticks, SUM),
-    CHROPROF__FIGURE(samples, SUM),
+    CHROPROF__TICK_FIGURE(period_ns, OWN), CHROPROF__TICK_FIGURE(first_period_ns, OWN),
+    CHROPROF__TICK_FIGURE(budget_ppm, OWN), CHROPROF__TICK_FIGURE(ticks, SUM),
+    CHROPROF__TICK_FIGURE(samples, SUM),
     { "rows", "", "", CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_sampler_totals, rows),
       CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__OWN },
-    CHROPROF__FIGURE(inside, SUM), CHROPROF__FIGURE(lost, SUM), CHROPROF__FIGURE(dropped, OWN),
-    CHROPROF__FIGURE(cost_ns, SUM), CHROPROF__FIGURE(draws, SUM), CHROPROF__FIGURE(misses, SUM),
-    CHROPROF__FIGURE(interrupted, SUM)
+    CHROPROF__TICK_FIGURE(inside, SUM), CHROPROF__TICK_FIGURE(lost, SUM),
+    CHROPROF__TICK_FIGURE(dropped, OWN), CHROPROF__TICK_FIGURE(cost_ns, SUM),
+    CHROPROF__TICK_FIGURE(draws, SUM), CHROPROF__TICK_FIGURE(misses, SUM),
+    CHROPROF__TICK_FIGURE(interrupted, SUM)
 };
 
-#undef CHROPROF__FIGURE
-#define CHROPROF__FIGURE(name, field, unit)                                                        \
+#undef CHROPROF__TICK_FIGURE
+#define CHROPROF__DRAWN(name, field, unit)                                                         \
     { #name, "", "", CHROPROF__OF(chroprof__wall, field), CHROPROF__OF(chroprof_wall, name),       \
       CHROPROF__NOT_THERE, CHROPROF__##unit, CHROPROF__SUM }
 
 /* Of what the sampler met of a path. */
 static const chroprof__figure chroprof__wall_figures[] = {
-    CHROPROF__FIGURE(running, weight[0], COUNT), CHROPROF__FIGURE(running_ns, ticks[0], TICKS),
-    CHROPROF__FIGURE(ready, weight[1], COUNT), CHROPROF__FIGURE(ready_ns, ticks[1], TICKS),
-    CHROPROF__FIGURE(paused, weight[2], COUNT), CHROPROF__FIGURE(paused_ns, ticks[2], TICKS),
+    CHROPROF__DRAWN(running, weight[0], COUNT), CHROPROF__DRAWN(running_ns, ticks[0], TICKS),
+    CHROPROF__DRAWN(ready, weight[1], COUNT), CHROPROF__DRAWN(ready_ns, ticks[1], TICKS),
+    CHROPROF__DRAWN(paused, weight[2], COUNT), CHROPROF__DRAWN(paused_ns, ticks[2], TICKS),
     CHROPROF__UNSEEN(chroprof__wall, samples, COUNT, SUM),
     CHROPROF__UNSEEN(chroprof__wall, cpu_ns, COUNT, SUM)
 };
 
-#undef CHROPROF__FIGURE
+#undef CHROPROF__DRAWN
 #undef CHROPROF__UNSEEN
-#undef CHROPROF__OF
 
 /* A list and how long it is. */
 #define CHROPROF__ALL(list) list, sizeof list / sizeof *list
@@ -7526,6 +7300,19 @@ static uint64_t *chroprof__field(const void *row, uint16_t offset)
 {
     return (uint64_t *)((uintptr_t)row + offset);
 }
+
+/* Where the figure is in chroprof_rank that sites are ordered by. */
+static uint16_t chroprof__order_at(chroprof_order by)
+{
+    static const uint16_t at[] = {
+        CHROPROF__OF(chroprof_rank, exec_ns), CHROPROF__OF(chroprof_rank, with_children_ns),
+        CHROPROF__OF(chroprof_rank, slice_max_ns), CHROPROF__OF(chroprof_rank, blame_ns),
+        CHROPROF__OF(chroprof_rank, delay_ns), CHROPROF__OF(chroprof_rank, calls)
+    };
+    return at[(unsigned)by < sizeof at / sizeof *at ? by : CHROPROF_BY_EXEC];
+}
+
+#undef CHROPROF__OF
 
 /* What a row says of a figure, as the public structs have it. */
 static uint64_t chroprof__shown(const chroprof__core *c, const chroprof__figure *f, const void *row)
@@ -7608,32 +7395,8 @@ static uint32_t chroprof__site_count(const chroprof *p)
 
 static bool chroprof__site_used(const chroprof *p, uint32_t site)
 {
-    return site >= CHROPROF__OTHER && chroprof__sites(p->core)[site].first_path != 0;
-}
-
-CHROPROF__UNUSED static uint32_t chroprof__path_next(const chroprof *p, uint32_t path)
-{
-    return p->paths[path].next;
-}
-
-CHROPROF__UNUSED static const char *chroprof__name(const chroprof *p)
-{
-    return p->core->name;
-}
-
-/* What stands for an id in all that is read. */
-static uint64_t chroprof__shown_id(const chroprof *p, uint64_t id)
-{
-    return id && p->show_id ? p->show_id(p->show_id_user, id) : id;
-}
-
-CHROPROF__COLD_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *user, uint64_t id),
-                                          void *user)
-{
-    if (!p)
-        return;
-    p->show_id = show;
-    p->show_id_user = user;
+    return chroprof__can_read(p) && site >= CHROPROF__OTHER && site < chroprof__site_count(p) &&
+           chroprof__sites(p->core)[site].first_path != 0;
 }
 
 /* Exec of the future whose newest frame is k, slices under way included. */
@@ -7727,12 +7490,6 @@ static uint64_t chroprof__ended(const chroprof__path *row)
     return row->completed + row->failed + row->cancelled + row->abandoned + row->dropped;
 }
 
-/* All calls; row: as chroprof__path_now has it. */
-static uint64_t chroprof__calls(const chroprof__path *row)
-{
-    return chroprof__ended(row) + row->merged_live;
-}
-
 static void chroprof__read_site_name(const chroprof *p, uint32_t site, const char **name,
                                      const char **file, uint32_t *line)
 {
@@ -7758,11 +7515,11 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
     chroprof__read_site_name(p, row.site, &out->name, &out->file, &out->line);
     out->with_children_ns = out->exec_ns;
     out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
-    out->calls = chroprof__calls(&row);
+    out->calls = chroprof__ended(&row) + row.merged_live;
     out->entered = row.slices - row.stays;
     if (path < p->core->tables[CHROPROF__WALLS].rows) {
-        out->samples = chroprof__walls(p->core)[path].samples;
-        out->cpu_ns = chroprof__walls(p->core)[path].cpu_ns;
+        out->samples = chroprof__wall_rows(p->core)[path].samples;
+        out->cpu_ns = chroprof__wall_rows(p->core)[path].cpu_ns;
     }
     return true;
 }
@@ -7838,19 +7595,17 @@ static uint64_t chroprof__typical_ns(const chroprof *p, const chroprof__histogra
     return mean < told - width ? told - width : mean > told + width ? told + width : mean;
 }
 
-/* 0 where there are no histograms. */
-static uint64_t chroprof__turn_percentile_ns(const chroprof *p, uint64_t permille)
+/* Of turns and passes; 0 where there are no histograms. */
+static void chroprof__read_loop_percentiles(const chroprof *p, chroprof_totals *out)
 {
+    const chroprof__core *c = p->core;
     const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
-    return p->percentiles ? chroprof__percentile_ns(p, &own->slice, p->core->turn_max, permille)
-                          : 0;
-}
-
-static uint64_t chroprof__pass_percentile_ns(const chroprof *p, uint64_t permille)
-{
-    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
-    return p->percentiles ? chroprof__percentile_ns(p, &own->delay, p->core->pass_max, permille)
-                          : 0;
+    if (!p->percentiles)
+        return;
+    out->turn_p50_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 500);
+    out->turn_p99_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 990);
+    out->pass_p50_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 500);
+    out->pass_p99_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 990);
 }
 
 /* Adds one path's figures to its site's. */
@@ -7863,14 +7618,22 @@ static void chroprof__add_path(chroprof_rank *out, const chroprof_path *path)
     }
 }
 
+/* The largest slice and delay of a site, in ticks. */
+static void chroprof__site_maxima(const chroprof *p, uint32_t first, uint64_t *slice,
+                                  uint64_t *delay)
+{
+    *slice = *delay = 0;
+    for (uint32_t k = first; k; k = p->paths[k].same_site) {
+        chroprof__raise(slice, p->paths[k].slice_max);
+        chroprof__raise(delay, p->paths[k].delay_max);
+    }
+}
+
 static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chroprof_rank *out)
 {
     const chroprof__histograms *h = p->histograms + p->paths[first].histogram;
-    uint64_t slice = 0, delay = 0;
-    for (uint32_t k = first; k; k = p->paths[k].same_site) {
-        chroprof__raise(&slice, p->paths[k].slice_max);
-        chroprof__raise(&delay, p->paths[k].delay_max);
-    }
+    uint64_t slice, delay;
+    chroprof__site_maxima(p, first, &slice, &delay);
     out->has_percentiles = true;
     out->measured = chroprof__histogram_total(p, &h->slice);
     out->slice_p50_ns = chroprof__percentile_ns(p, &h->slice, slice, 500);
@@ -7888,7 +7651,7 @@ CHROPROF__COLD_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chr
     chroprof_path path;
     memset(out, 0, sizeof(*out));
     out->name = out->file = "";
-    if (!chroprof__can_read(p) || site >= chroprof__site_count(p) || !chroprof__site_used(p, site))
+    if (!chroprof__site_used(p, site))
         return false;
     uint32_t k = chroprof__sites(p->core)[site].first_path;
     chroprof__read_site_name(p, site, &out->name, &out->file, &out->line);
@@ -7927,7 +7690,7 @@ CHROPROF__COLD_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
 {
     uint64_t sum = 0;
     uint32_t bucket = 0;
-    if (!chroprof__can_read(p) || site >= chroprof__site_count(p) || !chroprof__site_used(p, site))
+    if (!chroprof__site_used(p, site))
         return false;
     uint32_t row = p->paths[chroprof__sites(p->core)[site].first_path].histogram;
     if (row == 0 || p->histograms[row].missed != 0)
@@ -7952,23 +7715,11 @@ CHROPROF__COLD_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, 
     return false;
 }
 
-static uint64_t chroprof__order_key(const chroprof_rank *rank, chroprof_order by)
-{
-    switch (by) {
-    case CHROPROF_BY_WITH_CHILDREN: return rank->with_children_ns;
-    case CHROPROF_BY_SLICE_MAX: return rank->slice_max_ns;
-    case CHROPROF_BY_BLAME: return rank->blame_ns;
-    case CHROPROF_BY_DELAY: return rank->delay_ns;
-    case CHROPROF_BY_CALLS: return rank->calls;
-    case CHROPROF_BY_EXEC:
-    default: return rank->exec_ns;
-    }
-}
-
 /* Does a come before b? A total order: no two sites have the same content, but for cut names. */
 static bool chroprof__before(const chroprof_rank *a, const chroprof_rank *b, chroprof_order by)
 {
-    uint64_t key_a = chroprof__order_key(a, by), key_b = chroprof__order_key(b, by);
+    uint16_t at = chroprof__order_at(by);
+    uint64_t key_a = *chroprof__field(a, at), key_b = *chroprof__field(b, at);
     int name = strcmp(a->name, b->name), file = strcmp(a->file, b->file);
     if (key_a != key_b)
         return key_a > key_b;
@@ -7997,59 +7748,40 @@ static void chroprof__sift(chroprof_rank *heap, size_t count, size_t k, chroprof
     heap[k] = row;
 }
 
-/* The sites that come first, in a heap. Returns how many sites there are. */
-static size_t chroprof__collect(const chroprof *p, chroprof_rank *out, size_t capacity,
-                                chroprof_order by)
+/* Turns rows in any order into such a heap. */
+static void chroprof__heap(chroprof_rank *rows, size_t count, chroprof_order by)
 {
-    size_t count = 0;
-    for (uint32_t site = CHROPROF__OTHER; site < chroprof__site_count(p); site++) {
-        chroprof_rank rank;
-        if (!chroprof__site_used(p, site))
-            continue;
-        count++;
-        if (capacity == 0)
-            continue;
-        (void)chroprof_read_rank(p, site, &rank);
-        if (count <= capacity)
-            out[count - 1] = rank;
-        if (count == capacity)
-            for (size_t k = capacity / 2; k-- > 0;)
-                chroprof__sift(out, capacity, k, by);
-        if (count > capacity && chroprof__before(&rank, out, by)) {
-            out[0] = rank;
-            chroprof__sift(out, capacity, 0, by);
-        }
-    }
-    return count;
+    for (size_t k = count / 2; k-- > 0;)
+        chroprof__sift(rows, count, k, by);
 }
 
+/* The heap holds those that come first so far; it is one as soon as it is full. */
 CHROPROF__COLD_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t capacity,
                                          chroprof_order by)
 {
-    if (!chroprof__can_read(p))
-        return 0;
-    size_t count = chroprof__collect(p, out, out ? capacity : 0, by);
-    size_t rows = out ? count < capacity ? count : capacity : 0;
-    if (rows < capacity)
-        for (size_t k = rows / 2; k-- > 0;)
-            chroprof__sift(out, rows, k, by);
+    size_t count = 0, rows = 0;
+    uint64_t cursor = 0;
+    chroprof_site_row site;
+    chroprof_rank rank;
+    for (; chroprof_next_site(p, &cursor, &site); count++) {
+        if (!out || capacity == 0)
+            continue;
+        (void)chroprof_read_rank(p, site.id, &rank);
+        if (rows < capacity) {
+            out[rows++] = rank;
+            chroprof__heap(out, rows == capacity ? rows : 0, by);
+        } else if (chroprof__before(&rank, out, by)) {
+            out[0] = rank;
+            chroprof__sift(out, rows, 0, by);
+        }
+    }
+    chroprof__heap(out, rows < capacity ? rows : 0, by);
     for (size_t end = rows; end > 1; end--) {       /* heapsort (Williams 1964) */
-        chroprof_rank last = out[0];
+        rank = out[0];
         out[0] = out[end - 1];
-        out[end - 1] = last;
+        out[end - 1] = rank;
         chroprof__sift(out, end - 1, 0, by);
     }
-    return count;
-}
-
-CHROPROF__COLD_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_path row;
-    for (; chroprof_next_path(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
     return count;
 }
 
@@ -8071,7 +7803,7 @@ static void chroprof__read_slot(const chroprof *p, const chroprof__future *slot,
 {
     bool on_stack = slot->frame && !(p->frames[slot->frame].kind & CHROPROF__ORPHAN);
     uint64_t exec = on_stack ? chroprof__frame_exec(p, slot->frame) : slot->exec;
-    out->id = chroprof__shown_id(p, slot->id);
+    out->id = slot->id;
     out->path = slot->path;
     out->state = chroprof__lost_its_frame(p, slot) ? CHROPROF_PAUSED : (chroprof_state)slot->state;
     out->since_ns = chroprof__moment_ns(p, slot->since);
@@ -8107,22 +7839,11 @@ CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor
     return false;
 }
 
-CHROPROF__COLD_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_future row;
-    for (; chroprof_next_future(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
-    return count;
-}
-
 static void chroprof__read_frame(const chroprof *p, uint32_t k, chroprof_frame *out)
 {
     const chroprof__frame *frame = p->frames + k;
     memset(out, 0, sizeof(*out));
-    out->id = chroprof__shown_id(p, frame->id);
+    out->id = frame->id;
     out->path = frame->path;
     out->barrier = frame->kind == CHROPROF__BARRIER;
     out->since_ns = chroprof__moment_ns(p, frame->pushed);
@@ -8188,32 +7909,6 @@ static uint64_t chroprof__exec_in_windows(const chroprof *p, uint32_t site)
     return ticks;
 }
 
-/* Windows are read in spans of so many, each with one walk over a site's cells and paths. */
-enum { CHROPROF__SPAN = 64 };
-
-typedef struct chroprof__span {
-    uint32_t first;
-    uint64_t before;                /* in all windows before the first */
-    uint64_t ns[CHROPROF__SPAN];    /* ticks while they are gathered */
-} chroprof__span;
-
-/* Gathers ticks; returns the exec that is shown for the site. */
-static uint64_t chroprof__fill_span(const chroprof *p, uint32_t site, chroprof__span *s)
-{
-    chroprof__part part;
-    uint64_t exec_ns = 0;
-    memset(&part, 0, sizeof(part));
-    while (chroprof__next_part(p, site, &part)) {
-        if (part.window < s->first)
-            s->before += part.ticks;
-        else if (part.window - s->first < CHROPROF__SPAN)
-            s->ns[part.window - s->first] += part.ticks;
-        if (part.next > p->core->tables[CHROPROF_TABLE_WINDOWS].capacity)
-            exec_ns += chroprof__ns(p->core, p->paths[part.path].exec);
-    }
-    return exec_ns;
-}
-
 /* Ticks to ns by flooring the running sum, so that nothing is lost from one to the next; and never
  * beyond what all of them have, which was floored in smaller parts. */
 static uint64_t chroprof__running_ns(const chroprof__core *c, uint64_t ticks, uint64_t most)
@@ -8222,18 +7917,28 @@ static uint64_t chroprof__running_ns(const chroprof__core *c, uint64_t ticks, ui
     return ns < most ? ns : most;
 }
 
-/* Exec of a site, or loop, idle, untracked, in the windows from first on; the sum over all windows
- * is the exec that is shown. */
-static void chroprof__read_span(const chroprof *p, uint32_t site, uint32_t first, chroprof__span *s)
+/* Exec of a site, or loop, idle, untracked, in so many windows from first on, gathered in ticks.
+ * The sum over all windows is the exec that is shown. */
+static void chroprof__read_site_windows(const chroprof *p, uint32_t site, uint32_t first,
+                                        uint32_t count, uint64_t *ns)
 {
-    memset(s, 0, sizeof(*s));
-    s->first = first;
-    uint64_t most = chroprof__fill_span(p, site, s);
-    uint64_t ticks = s->before, shown = chroprof__running_ns(p->core, ticks, most);
-    for (uint32_t k = 0; k < CHROPROF__SPAN; k++) {
-        ticks += s->ns[k];
-        s->ns[k] = chroprof__running_ns(p->core, ticks, most) - shown;
-        shown += s->ns[k];
+    chroprof__part part;
+    uint64_t ticks = 0, most = 0;
+    memset(ns, 0, count * sizeof(*ns));
+    memset(&part, 0, sizeof(part));
+    while (chroprof__next_part(p, site, &part)) {
+        if (part.window < first)
+            ticks += part.ticks;
+        else if (part.window - first < count)
+            ns[part.window - first] += part.ticks;
+        if (part.next > p->core->tables[CHROPROF_TABLE_WINDOWS].capacity)
+            most += chroprof__ns(p->core, p->paths[part.path].exec);
+    }
+    uint64_t shown = chroprof__running_ns(p->core, ticks, most);
+    for (uint32_t k = 0; k < count; k++) {
+        ticks += ns[k];
+        ns[k] = chroprof__running_ns(p->core, ticks, most) - shown;
+        shown += ns[k];
     }
 }
 
@@ -8261,26 +7966,22 @@ static void chroprof__add_to_window(chroprof_window *w, uint32_t site, uint64_t 
         w->untracked_ns += ns;
 }
 
-/* At most CHROPROF__SPAN windows from first on. */
+/* Windows are read in spans of so many, each with one walk over all sites. */
+enum { CHROPROF__SPAN = 64 };
+
 static void chroprof__read_windows(const chroprof *p, uint32_t first, uint32_t count,
                                    chroprof_window *out)
 {
-    chroprof__span s;
+    uint64_t ns[CHROPROF__SPAN];
     for (uint32_t k = 0; k < count; k++)
         chroprof__read_borders(p, first + k, out + k);
     for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
         if (site >= CHROPROF__OTHER && !chroprof__site_used(p, site))
             continue;
-        chroprof__read_span(p, site, first, &s);
+        chroprof__read_site_windows(p, site, first, count, ns);
         for (uint32_t k = 0; k < count; k++)
-            chroprof__add_to_window(out + k, site, s.ns[k]);
+            chroprof__add_to_window(out + k, site, ns[k]);
     }
-}
-
-/* How many of count rows lie in the span that begins at first. */
-static uint32_t chroprof__span_count(uint64_t first, uint64_t count)
-{
-    return count - first < CHROPROF__SPAN ? (uint32_t)(count - first) : (uint32_t)CHROPROF__SPAN;
 }
 
 CHROPROF__COLD_API size_t chroprof_windows_from(const chroprof *p, uint32_t first,
@@ -8290,8 +7991,9 @@ CHROPROF__COLD_API size_t chroprof_windows_from(const chroprof *p, uint32_t firs
         return 0;
     uint32_t count = chroprof__window_count(p) - first;
     uint32_t rows = !out ? 0 : capacity < count ? (uint32_t)capacity : count;
-    for (uint32_t k = 0; k < rows; k += CHROPROF__SPAN)
-        chroprof__read_windows(p, first + k, chroprof__span_count(k, rows), out + k);
+    const uint32_t span = CHROPROF__SPAN;
+    for (uint32_t k = 0; k < rows; k += span)
+        chroprof__read_windows(p, first + k, rows - k < span ? rows - k : span, out + k);
     return count;
 }
 
@@ -8307,13 +8009,10 @@ CHROPROF__COLD_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t
     if (!chroprof__can_read(p) || site >= chroprof__site_count(p) ||
         first >= chroprof__window_count(p))
         return 0;
-    chroprof__span s;
     uint32_t count = chroprof__window_count(p) - first;
-    uint32_t rows = !exec_ns ? 0 : capacity < count ? (uint32_t)capacity : count;
-    for (uint32_t k = 0; k < rows; k += CHROPROF__SPAN) {
-        chroprof__read_span(p, site, first + k, &s);
-        memcpy(exec_ns + k, s.ns, chroprof__span_count(k, rows) * sizeof(*exec_ns));
-    }
+    if (exec_ns)
+        chroprof__read_site_windows(p, site, first, capacity < count ? (uint32_t)capacity : count,
+                                    exec_ns);
     return count;
 }
 
@@ -8350,31 +8049,14 @@ static void chroprof__read_hits(const chroprof__hits *h, chroprof_stall *out)
     }
 }
 
-/* The steps of a stall; NULL: they are not kept. */
-static const chroprof__incident *chroprof__incident_of(const chroprof__core *c, uint64_t serial)
-{
-    const chroprof__incident *rows = chroprof__incidents(c);
-    for (uint32_t k = c->tables[CHROPROF_TABLE_INCIDENTS].capacity; k > 0 && serial; k--)
-        if (rows[k].serial == serial)
-            return rows + k;
-    return NULL;
-}
-
 static void chroprof__read_stall(const chroprof *p, const chroprof__stall *row, chroprof_stall *out)
 {
-    const chroprof__incident *steps = chroprof__incident_of(p->core, row->serial);
     memset(out, 0, sizeof(*out));
     out->kind = row->kind == CHROPROF_STALL_PASS ? CHROPROF_STALL_PASS : CHROPROF_STALL_TURN;
     out->start_ns = chroprof__ns(p->core, row->start);
     out->length_ns = out->rest_ns = chroprof__ns(p->core, row->length);
     out->events = row->events;
     out->share_count = row->share_count;
-    out->number = row->serial;
-    if (steps) {
-        out->step_count = steps->count;
-        out->first_steps = steps->left_out ? steps->first : steps->count;
-        out->left_out = steps->left_out;
-    }
     chroprof__read_hits(&row->hits, out);
     for (uint32_t k = 0; k < row->share_count; k++) {
         chroprof_stall_share *share = out->shares + k;
@@ -8398,24 +8080,13 @@ CHROPROF__COLD_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor,
     return true;
 }
 
-CHROPROF__COLD_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_stall row;
-    for (; chroprof_next_stall(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
-    return count;
-}
-
 static void chroprof__read_slow(const chroprof *p, const chroprof__slow_group *group, uint32_t k,
                                 chroprof_slow *out)
 {
     const chroprof__core *c = p->core;
     const chroprof__slow *row = group->rows + k;
     memset(out, 0, sizeof(*out));
-    out->id = chroprof__shown_id(p, row->id);
+    out->id = row->id;
     out->site = group->site;
     out->path = row->path;
     chroprof__read_site_name(p, group->site, &out->name, &out->file, &out->line);
@@ -8455,38 +8126,6 @@ CHROPROF__COLD_API bool chroprof_next_slowest(const chroprof *p, uint64_t *curso
     return false;
 }
 
-CHROPROF__COLD_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_slow row;
-    for (; chroprof_next_slowest(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
-    return count;
-}
-
-static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row,
-                                chroprof_step *out)
-{
-    out->at_ns = chroprof__ns(p->core, row->time);
-    out->id = chroprof__shown_id(p, row->id);
-    out->state = (chroprof_state)row->state;
-    out->path = row->path;
-    out->depth = row->depth;
-}
-
-CHROPROF__COLD_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
-                                            size_t capacity)
-{
-    const chroprof__incident *row = NULL;
-    if (chroprof__can_read(p))
-        row = chroprof__incident_of(p->core, stall);
-    for (size_t k = 0; row && out && k < row->count && k < capacity; k++)
-        chroprof__read_step(p, row->steps + k, out + k);
-    return row ? row->count : 0;
-}
-
 /* The cursor is the number of the next event, so who follows a ring sees what was overwritten. */
 CHROPROF__COLD_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, chroprof_step *out)
 {
@@ -8496,8 +8135,13 @@ CHROPROF__COLD_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, 
     uint64_t n = *cursor > r.first ? *cursor : r.first;
     if (n >= r.end)
         return false;
-    chroprof__read_step(p, chroprof__ring_at(p, p->core, n), out);
+    const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n);
     *cursor = n + 1;
+    out->at_ns = chroprof__ns(p->core, row->time);
+    out->id = row->id;
+    out->state = (chroprof_state)row->state;
+    out->path = row->path;
+    out->depth = row->depth;
     return true;
 }
 
@@ -8518,7 +8162,7 @@ CHROPROF__COLD_API size_t chroprof_timeline(const chroprof *p, uint64_t from_ns,
 }
 
 /* Row number k of the samples, from the oldest. */
-static const chroprof__sample *chroprof__sample_row(const chroprof *p, uint64_t k)
+static const chroprof__sample *chroprof__sample_at(const chroprof *p, uint64_t k)
 {
     const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
     uint64_t first = chroprof__sampler_of(p->core)->head + table->capacity - table->used;
@@ -8530,7 +8174,7 @@ CHROPROF__COLD_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor
 {
     if (!chroprof__can_read(p) || *cursor >= p->core->tables[CHROPROF_TABLE_SAMPLES].used)
         return false;
-    const chroprof__sample *row = chroprof__sample_row(p, (*cursor)++);
+    const chroprof__sample *row = chroprof__sample_at(p, (*cursor)++);
     out->at_ns = chroprof__ns(p->core, row->time);
     out->duration_ns = chroprof__ns(p->core, row->time + row->duration) - out->at_ns;
     out->weight = row->weight;
@@ -8580,19 +8224,6 @@ CHROPROF__COLD_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, 
     return count;
 }
 
-static const char *chroprof__mark_text(uint64_t mark)
-{
-    switch (mark) {
-    case CHROPROF__MARK_INSIDE: return "(inside chroprof)";
-    case CHROPROF__MARK_CUT: return "(frames missing)";
-    case CHROPROF__MARK_STACK: return "(unknown stack)";
-    case CHROPROF__MARK_DEEP: return "(deeper frames)";
-    case CHROPROF__MARK_IDLE: return "(idle)";
-    case CHROPROF__MARK_FULL: return "(frames cut: table full)";
-    default: return "(loop)";               /* MARK_LOOP: there is no other in a stack */
-    }
-}
-
 #if CHROPROF__SAMPLES
 /* As dladdr fills it in; weak, for programs that are not linked to it. */
 typedef struct chroprof__symbol {
@@ -8604,36 +8235,29 @@ typedef struct chroprof__symbol {
 
 extern int chroprof__find_symbol(const void *address, chroprof__symbol *out)
     __asm__(CHROPROF__LABEL("dladdr")) __attribute__((__weak__));
+#endif
 
 /* What the dynamic linker calls the function at an address of this process. m: the module that was
  * there when it ran, NULL: not known. Of another one there now the names are wrong. */
 static const char *chroprof__function(const chroprof *p, const chroprof__module *m,
                                       uint64_t address)
 {
-    chroprof__symbol symbol;
+#if CHROPROF__SAMPLES
+    chroprof__symbol symbol = { NULL, NULL, NULL, NULL };
     uint64_t looked = chroprof__sampler_of(p->core)->loaded;
-    symbol.base = NULL;
-    symbol.name = NULL;
-    if (!chroprof__find_symbol)             /* never: a program without a dynamic linker */
-        return "";
-    if (p->view || p->core->foreign ||
+    if (!chroprof__find_symbol || p->view || p->core->foreign ||
         !chroprof__find_symbol((const void *)(uintptr_t)address, &symbol))
         return "";
-    if (looked && (!m || !(looked >> (m - chroprof__modules(p->core)) & 1) ||
-                   (m->base != 0 && m->base != (uint64_t)(uintptr_t)symbol.base)))
-        return "";
-    return symbol.name ? symbol.name : "";
-}
+    bool same = m && looked >> (m - chroprof__module_rows(p->core)) & 1 &&
+                (m->base == 0 || m->base == (uint64_t)(uintptr_t)symbol.base);
+    return symbol.name && (!looked || same) ? symbol.name : "";
 #else
-static const char *chroprof__function(const chroprof *p, const chroprof__module *m,
-                                      uint64_t address)
-{
     (void)p;
     (void)m;
     (void)address;
     return "";
-}
 #endif
+}
 
 /* A native frame: where it is in its file, and its name. */
 static void chroprof__read_code(const chroprof *p, const chroprof__node *node,
@@ -8641,7 +8265,7 @@ static void chroprof__read_code(const chroprof *p, const chroprof__node *node,
 {
     uint64_t address = chroprof__item_address(node->item);
     uint32_t module = chroprof__item_module(node->item);
-    const chroprof__module *m = chroprof__modules(p->core) + (module - 1);
+    const chroprof__module *m = chroprof__module_rows(p->core) + (module - 1);
     out->kind = CHROPROF_FRAME_NATIVE;
     out->is_return = chroprof__item_kind(node->item) == CHROPROF__RETURN;
     out->address = address;
@@ -8655,6 +8279,10 @@ static void chroprof__read_code(const chroprof *p, const chroprof__node *node,
 
 static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_frame *out)
 {
+    static const char marks[CHROPROF__MARKS][26] = {
+        "", "(inside chroprof)", "(frames missing)", "(unknown stack)", "(deeper frames)", "(idle)",
+        "(loop)", "(frames cut: table full)"
+    };
     const chroprof__node *node = chroprof__nodes(p->core) + k;
     const char *file;
     uint32_t line;
@@ -8668,7 +8296,7 @@ static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_fr
         chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &file, &line);
     } else {
         out->kind = CHROPROF_FRAME_MARKER;
-        out->name = chroprof__mark_text(chroprof__item_value(node->item));
+        out->name = marks[chroprof__item_value(node->item)];
     }
 }
 
@@ -8703,7 +8331,7 @@ CHROPROF__COLD_API size_t chroprof_modules(const chroprof *p, chroprof_module *o
 {
     size_t count = chroprof__can_read(p) ? (size_t)p->core->tables[CHROPROF__MODULES].used : 0;
     for (size_t k = 0; out && k < count && k < capacity; k++) {
-        const chroprof__module *row = chroprof__modules(p->core) + k;
+        const chroprof__module *row = chroprof__module_rows(p->core) + k;
         out[k].path = row->path;
         out[k].build_id = row->build_id;
         out[k].base = row->base;
@@ -8723,7 +8351,7 @@ CHROPROF__COLD_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, 
 {
     uint32_t end = chroprof__can_read(p) ? chroprof__wall_count(p) : 0;
     while (*cursor < end) {
-        const chroprof__wall *row = chroprof__walls(p->core) + *cursor;
+        const chroprof__wall *row = chroprof__wall_rows(p->core) + *cursor;
         out->path = (uint32_t)(*cursor)++;
         chroprof__read_figures(p->core, CHROPROF__ALL(chroprof__wall_figures), row, out);
         if ((out->running | out->ready | out->paused) != 0)
@@ -8732,16 +8360,24 @@ CHROPROF__COLD_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, 
     return false;
 }
 
-CHROPROF__COLD_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_wall row;
-    for (; chroprof_next_wall(p, &cursor, &row); count++)
-        if (out && count < capacity)
-            out[count] = row;
-    return count;
-}
+/* The lists that have all rows of a cursor. */
+#define CHROPROF__LIST(list, next, row_type)                                                       \
+    CHROPROF__COLD_API size_t list(const chroprof *p, row_type *out, size_t capacity)              \
+    {                                                                                              \
+        size_t count = 0;                                                                          \
+        uint64_t cursor = 0;                                                                       \
+        row_type row;                                                                              \
+        for (; next(p, &cursor, &row); count++)                                                    \
+            if (out && count < capacity)                                                           \
+                out[count] = row;                                                                  \
+        return count;                                                                              \
+    }
+CHROPROF__LIST(chroprof_paths, chroprof_next_path, chroprof_path)
+CHROPROF__LIST(chroprof_futures, chroprof_next_future, chroprof_future)
+CHROPROF__LIST(chroprof_stalls, chroprof_next_stall, chroprof_stall)
+CHROPROF__LIST(chroprof_slowest, chroprof_next_slowest, chroprof_slow)
+CHROPROF__LIST(chroprof_walls, chroprof_next_wall, chroprof_wall)
+#undef CHROPROF__LIST
 
 /* Does the timer run? A forked child has none, whatever the block says. */
 static bool chroprof__sampler_runs(const chroprof *p, const chroprof__sampler *s)
@@ -8768,21 +8404,10 @@ CHROPROF__COLD_API void chroprof_read_sampler(const chroprof *p, chroprof_sample
 /* Of a forked child's handle too: what its parent's profile was made with. */
 static void chroprof__options_of(const chroprof *p, chroprof_options *out)
 {
-    const chroprof__table *tables = p->core->tables;
-    out->max_futures = tables[CHROPROF_TABLE_FUTURES].capacity;
-    out->max_sites = tables[CHROPROF_TABLE_SITES].capacity;
-    out->max_paths = tables[CHROPROF_TABLE_PATHS].capacity;
-    out->max_edges = tables[CHROPROF_TABLE_EDGES].capacity;
-    out->max_depth = tables[CHROPROF_TABLE_DEPTH].capacity;
-    out->max_histograms = tables[CHROPROF_TABLE_HISTOGRAMS].capacity;
-    out->max_samples = tables[CHROPROF_TABLE_SAMPLES].capacity;
-    out->max_windows = tables[CHROPROF_TABLE_WINDOWS].capacity;
-    out->max_stalls = tables[CHROPROF_TABLE_STALLS].capacity;
-    out->string_bytes = tables[CHROPROF_TABLE_STRINGS].capacity;
-    out->max_stack_frames = tables[CHROPROF_TABLE_STACKS].capacity;
-    out->max_events = tables[CHROPROF_TABLE_EVENTS].capacity;
-    out->max_slow = tables[CHROPROF_TABLE_SLOW].capacity;
-    out->max_incidents = tables[CHROPROF_TABLE_INCIDENTS].capacity;
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        capacity[k] = p->core->tables[k].capacity;
+    memcpy(out, capacity, sizeof(capacity));        /* in the order of the tables */
     out->window_ns = p->core->window_ns;
     out->stall_ns = p->core->stall_ns;
     out->max_step_ns = p->core->max_step_ns;
@@ -8829,7 +8454,7 @@ static uint64_t chroprof__advice(const chroprof *p, uint32_t kind)
 {
     const chroprof__table *table = &p->core->tables[kind];
     switch (kind) {
-    case CHROPROF_TABLE_FUTURES: return table->capacity + table->dropped;
+    case CHROPROF_TABLE_FUTURES:
     case CHROPROF_TABLE_HISTOGRAMS: return table->capacity + table->dropped;
     case CHROPROF_TABLE_PATHS:
     case CHROPROF_TABLE_EDGES: return chroprof__tree_advice(table);
@@ -8866,27 +8491,19 @@ static void chroprof__read_use(const chroprof *p, chroprof_table *out)
     }
 }
 
-/* Names are looked up by a switch: a table of pointers would be data that the loader has to
- * write. */
-static void chroprof__name_table(uint32_t kind, const char **name, const char **option)
-{
-    *name = *option = "";
-    switch (kind) {
-#define CHROPROF__TABLE_TEXT(id, text, field) \
-    case CHROPROF_TABLE_##id: *name = text; *option = field; break;
-        CHROPROF_TABLES(CHROPROF__TABLE_TEXT)
-#undef CHROPROF__TABLE_TEXT
-    }
-}
-
 CHROPROF__COLD_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity)
 {
+    /* no pointers: those would be data that the loader has to write */
+#define CHROPROF__TABLE_NAMES(id, text, field) { text, field },
+    static const char names[][2][20] = { CHROPROF_TABLES(CHROPROF__TABLE_NAMES) };
+#undef CHROPROF__TABLE_NAMES
     if (!chroprof__can_read(p))
         return 0;
     for (uint32_t k = 0; out && k < CHROPROF_TABLE_COUNT && k < capacity; k++) {
         const chroprof__table *table = &p->core->tables[k];
         out[k].kind = (chroprof_table_kind)k;
-        chroprof__name_table(k, &out[k].name, &out[k].option);
+        out[k].name = names[k][0];
+        out[k].option = names[k][1];
         out[k].capacity = table->capacity;
         out[k].used = table->used;
         out[k].peak = table->peak;
@@ -8918,7 +8535,7 @@ static void chroprof__read_place(const chroprof *p, const chroprof__met *row,
 {
     uint32_t path = row->path ? row->path : row->top;
     out->at_ns = chroprof__ns(p->core, row->at);
-    out->id = chroprof__shown_id(p, row->id);
+    out->id = row->id;
     out->path = row->path;
     out->top = row->top;
     chroprof__read_site_name(p, p->paths[path].site, &out->name, &out->file, &out->line);
@@ -8998,10 +8615,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->loop_blame_ns = chroprof__ns(c, p->paths[CHROPROF__LOOP].blame);
     out->untracked_blame_ns = chroprof__ns(c, p->paths[CHROPROF__UNTRACKED].blame);
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
-    out->pass_p50_ns = chroprof__pass_percentile_ns(p, 500);
-    out->pass_p99_ns = chroprof__pass_percentile_ns(p, 990);
-    out->turn_p50_ns = chroprof__turn_percentile_ns(p, 500);
-    out->turn_p99_ns = chroprof__turn_percentile_ns(p, 990);
+    chroprof__read_loop_percentiles(p, out);
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
@@ -9022,16 +8636,23 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
             return text; \
     } while (0)
 
+/* What another question finds broken. */
+#define CHROPROF__ASK(question)                  \
+    do {                                         \
+        const char *chroprof__broken = question; \
+        if (chroprof__broken)                    \
+            return chroprof__broken;             \
+    } while (0)
+
 /* A question for one row of a table. NULL: all is well. */
 typedef const char *(*chroprof__question)(const chroprof *p, uint32_t k);
 
 static const char *chroprof__ask_rows(const chroprof *p, uint64_t first, uint64_t end,
                                       chroprof__question question)
 {
-    const char *broken = NULL;
-    for (uint64_t k = first; k < end && !broken; k++)
-        broken = question(p, (uint32_t)k);
-    return broken;
+    for (uint64_t k = first; k < end; k++)
+        CHROPROF__ASK(question(p, (uint32_t)k));
+    return NULL;
 }
 
 /* ---- what all reads rely on */
@@ -9040,16 +8661,16 @@ static const char *chroprof__ask_rows(const chroprof *p, uint64_t first, uint64_
 static bool chroprof__has_layout(const chroprof__core *c)
 {
     uint32_t capacity[CHROPROF_TABLE_COUNT];
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         capacity[k] = c->tables[k].capacity;
-        if (capacity[k] == 0 && !chroprof__may_be_0(k))
+        if (capacity[k] == 0 && !chroprof__rations[k].may_be_0)
             return false;
     }
     if (!chroprof__within_limits(capacity) ||
         chroprof__layout(capacity, tables) != c->block_bytes || c->block_bytes == UINT64_MAX)
         return false;
-    for (uint32_t k = 0; k < CHROPROF__TABLES; k++) {
+    for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
         const chroprof__table *table = &c->tables[k];
         if (table->offset != tables[k].offset || table->bytes != tables[k].bytes ||
             table->rows != tables[k].rows || table->capacity != tables[k].capacity)
@@ -9081,8 +8702,7 @@ static const char *chroprof__ask_uses(const chroprof__core *c)
     static const uint32_t counted[] = {
         CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_SITES, CHROPROF_TABLE_PATHS, CHROPROF_TABLE_EDGES,
         CHROPROF_TABLE_STALLS, CHROPROF_TABLE_SAMPLES, CHROPROF__MODULES,
-        CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF__PLACES, CHROPROF_TABLE_SLOW,
-        CHROPROF_TABLE_INCIDENTS
+        CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF__PLACES, CHROPROF_TABLE_SLOW
     };
     const chroprof__table *strings = &c->tables[CHROPROF_TABLE_STRINGS];
     const chroprof__table *stacks = &c->tables[CHROPROF_TABLE_STACKS];
@@ -9160,9 +8780,7 @@ static const char *chroprof__ask_histograms(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_paths(const chroprof *p)
 {
     uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH, level = 0;
-    const char *broken = chroprof__ask_rows(p, 0, count, chroprof__ask_path);
-    if (broken)
-        return broken;
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, count, chroprof__ask_path));
     for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
         CHROPROF__MUST(k >= CHROPROF__FIRST_PATH && k < count && seen++ < count,
                         "the preorder of the paths stays in the table and has no cycle");
@@ -9199,15 +8817,15 @@ static const char *chroprof__ask_sites(const chroprof *p)
     uint32_t count = chroprof__site_count(p), linked = CHROPROF__FIRST_PATH;
     CHROPROF__MUST(*chroprof__string(c, (uint32_t)c->tables[CHROPROF_TABLE_STRINGS].used - 1) ==
                     '\0', "the last string ends");
-    const char *broken = chroprof__ask_rows(p, 0, count, chroprof__ask_site);
-    for (uint32_t site = 0; site < count && !broken; site++) {
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, count, chroprof__ask_site));
+    for (uint32_t site = 0; site < count; site++) {
         uint32_t k = chroprof__sites(c)[site].first_path, before = UINT32_MAX;
         for (; k; before = k, k = p->paths[k].same_site, linked++)
             CHROPROF__MUST(k < before && p->paths[k].site == site,
                             "the paths of a site are linked, younger to older");
     }
-    CHROPROF__MUST(broken || linked == chroprof__path_count(p), "every path is one of its site's");
-    return broken;
+    CHROPROF__MUST(linked == chroprof__path_count(p), "every path is one of its site's");
+    return NULL;
 }
 
 static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
@@ -9235,20 +8853,20 @@ static const char *chroprof__ask_stack(const chroprof *p)
     uint32_t floor = 0, level = 0, top = p->frames[c->depth].path;
     CHROPROF__MUST(p->frames->id == 0 && p->frames->path == CHROPROF__LOOP &&
                     p->frames->kind == CHROPROF__BARRIER, "the stack stands on the loop");
-    const char *broken = chroprof__ask_rows(p, 1, c->depth + 1u, chroprof__ask_frame);
-    for (uint32_t k = 1; k <= c->depth && !broken; k++) {
+    CHROPROF__ASK(chroprof__ask_rows(p, 1, c->depth + 1u, chroprof__ask_frame));
+    for (uint32_t k = 1; k <= c->depth; k++) {
         if (p->frames[k].kind != CHROPROF__BARRIER)
             continue;
         CHROPROF__MUST(p->frames[k].slot == floor, "a barrier knows the one below it");
         floor = k;
         level++;
     }
-    CHROPROF__MUST(broken || (floor == c->floor && level == c->level && c->base == floor + 1),
+    CHROPROF__MUST(floor == c->floor && level == c->level && c->base == floor + 1,
                     "the innermost barrier is the floor");
-    CHROPROF__MUST(broken || (c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
-                               (c->account == CHROPROF__IDLE && c->depth == c->floor)),
+    CHROPROF__MUST(c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
+                        (c->account == CHROPROF__IDLE && c->depth == c->floor),
                     "time goes to what is on top");
-    return broken;
+    return NULL;
 }
 
 /* A frame is the topmost one of at most one slot, so the chains of all take linear time. */
@@ -9286,34 +8904,31 @@ static const char *chroprof__ask_edge(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_futures(const chroprof *p)
 {
     const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_FUTURES];
-    const char *broken = NULL;
     uint64_t live = 0, taken = 0;
-    for (uint32_t k = 0; k < p->rows && !broken; k++) {
+    for (uint32_t k = 0; k < p->rows; k++) {
         if (p->futures[k].id == 0)
             continue;
         taken++;
         live += p->futures[k].state != CHROPROF__GONE;
-        broken = chroprof__ask_future(p, k);
+        CHROPROF__ASK(chroprof__ask_future(p, k));
     }
-    CHROPROF__MUST(broken || taken < p->rows, "a search for a future ends");
-    CHROPROF__MUST(broken || live == table->used,
-                    "the count of live futures is that of their slots");
-    return broken;
+    CHROPROF__MUST(taken < p->rows, "a search for a future ends");
+    CHROPROF__MUST(live == table->used, "the count of live futures is that of their slots");
+    return NULL;
 }
 
 static const char *chroprof__ask_edges(const chroprof *p)
 {
     const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_EDGES];
-    const char *broken = NULL;
     uint64_t used = 0;
-    for (uint32_t k = 0; k < table->rows && !broken; k++) {
+    for (uint32_t k = 0; k < table->rows; k++) {
         if (chroprof__edges(p->core)[k].site == 0)
             continue;
         used++;
-        broken = chroprof__ask_edge(p, k);
+        CHROPROF__ASK(chroprof__ask_edge(p, k));
     }
-    CHROPROF__MUST(broken || used == table->used, "the count of edges is that of their rows");
-    return broken;
+    CHROPROF__MUST(used == table->used, "the count of edges is that of their rows");
+    return NULL;
 }
 
 static bool chroprof__good_hits(const chroprof *p, const chroprof__hits *h)
@@ -9384,26 +8999,6 @@ static const char *chroprof__ask_slow(const chroprof *p, uint32_t k)
     return NULL;
 }
 
-static bool chroprof__good_steps(const chroprof *p, const chroprof__incident *row)
-{
-    uint32_t good = 0;
-    for (uint64_t before = 0; good < row->count && good < CHROPROF_INCIDENT_STEPS; good++) {
-        const chroprof__ring_row *step = row->steps + good;
-        if (step->path >= chroprof__path_count(p) || step->time < before ||
-            step->time > p->core->last)
-            break;
-        before = step->time;
-    }
-    return row->serial == 0 || (good == row->count && row->first <= row->count);
-}
-
-static const char *chroprof__ask_incident(const chroprof *p, uint32_t k)
-{
-    CHROPROF__MUST(chroprof__good_steps(p, chroprof__incidents(p->core) + k),
-                    "the steps of a stall have paths, and stand in the order of time");
-    return NULL;
-}
-
 /* The rows that the ring tells of are steps that can have been, one after the other. */
 static const char *chroprof__ask_ring(const chroprof *p)
 {
@@ -9445,7 +9040,7 @@ static const char *chroprof__ask_node(const chroprof *p, uint32_t k)
 
 static const char *chroprof__ask_module(const chroprof *p, uint32_t k)
 {
-    const chroprof__module *row = chroprof__modules(p->core) + k;
+    const chroprof__module *row = chroprof__module_rows(p->core) + k;
     CHROPROF__MUST(row->build_id[CHROPROF__BUILD_ID - 1] == '\0' &&
                     row->path[CHROPROF__MODULE_PATH - 1] == '\0', "what names a module ends");
     return NULL;
@@ -9460,35 +9055,31 @@ static const char *chroprof__ask_samples(const chroprof *p)
     if (!chroprof__sampler_of(c))
         return NULL;
     CHROPROF__MUST(chroprof__sampler_of(c)->head < rows, "the next sample has a row");
-    const char *broken = chroprof__ask_rows(p, 0, rows, chroprof__ask_sample);
-    broken = broken ? broken : chroprof__ask_rows(p, 1, tables[CHROPROF_TABLE_STACKS].used + 1,
-                                                  chroprof__ask_node);
-    return broken ? broken : chroprof__ask_rows(p, 0, tables[CHROPROF__MODULES].used,
-                                                chroprof__ask_module);
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, rows, chroprof__ask_sample));
+    CHROPROF__ASK(chroprof__ask_rows(p, 1, tables[CHROPROF_TABLE_STACKS].used + 1,
+                                     chroprof__ask_node));
+    return chroprof__ask_rows(p, 0, tables[CHROPROF__MODULES].used, chroprof__ask_module);
 }
 
 /* All that reads rely on, behind the header. */
 static const char *chroprof__ask_block(const chroprof *p)
 {
-    const chroprof__core *c = p->core;
-    const char *broken = chroprof__ask_uses(c);
-    broken = broken ? broken : chroprof__ask_core(p);
-    broken = broken ? broken : chroprof__ask_paths(p);
-    broken = broken ? broken : chroprof__ask_sites(p);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, c->tables[CHROPROF_TABLE_HISTOGRAMS].rows,
-                                                  chroprof__ask_histograms);
-    broken = broken ? broken : chroprof__ask_stack(p);
-    broken = broken ? broken : chroprof__ask_futures(p);
-    broken = broken ? broken : chroprof__ask_edges(p);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, c->tables[CHROPROF_TABLE_STALLS].rows,
-                                                  chroprof__ask_stall);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, CHROPROF__ANOMALIES, chroprof__ask_anomaly);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, c->tables[CHROPROF_TABLE_SLOW].used,
-                                                  chroprof__ask_slow);
-    broken = broken ? broken : chroprof__ask_rows(p, 1, c->tables[CHROPROF_TABLE_INCIDENTS].rows,
-                                                  chroprof__ask_incident);
-    broken = broken ? broken : chroprof__ask_ring(p);
-    return broken ? broken : chroprof__ask_samples(p);
+    const chroprof__table *tables = p->core->tables;
+    CHROPROF__ASK(chroprof__ask_uses(p->core));
+    CHROPROF__ASK(chroprof__ask_core(p));
+    CHROPROF__ASK(chroprof__ask_paths(p));
+    CHROPROF__ASK(chroprof__ask_sites(p));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_HISTOGRAMS].rows,
+                                     chroprof__ask_histograms));
+    CHROPROF__ASK(chroprof__ask_stack(p));
+    CHROPROF__ASK(chroprof__ask_futures(p));
+    CHROPROF__ASK(chroprof__ask_edges(p));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_STALLS].rows,
+                                     chroprof__ask_stall));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, CHROPROF__KINDS, chroprof__ask_anomaly));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_SLOW].used, chroprof__ask_slow));
+    CHROPROF__ASK(chroprof__ask_ring(p));
+    return chroprof__ask_samples(p);
 }
 
 /* ---- what adds up */
@@ -9574,7 +9165,7 @@ static const char *chroprof__ask_weights(const chroprof *p)
     }
     CHROPROF__MUST(weight == s->samples, "the weights of the stacks add up to the samples taken");
     for (uint64_t k = 0; k < c->tables[CHROPROF_TABLE_SAMPLES].used; k++) {
-        const chroprof__sample *row = chroprof__sample_row(p, k);
+        const chroprof__sample *row = chroprof__sample_at(p, k);
         CHROPROF__MUST(row->time >= end && row->weight > 0,
                         "samples stand in the order of time, and weigh something");
         end = row->time + row->duration;
@@ -9591,16 +9182,16 @@ CHROPROF__COLD_API const char *chroprof_check(const chroprof *p)
 {
     if (!chroprof__can_read(p))
         return NULL;
-    const char *broken = chroprof__ask_block(p);
-    broken = broken ? broken : chroprof__ask_sums(p);
-    if (!broken && chroprof__is_exact(p->core))
-        broken = chroprof__ask_searches(p);
-    broken = broken ? broken : chroprof__ask_rows(p, 0, chroprof__site_count(p),
-                                                  chroprof__ask_windows);
-    return broken ? broken : chroprof__ask_weights(p);
+    CHROPROF__ASK(chroprof__ask_block(p));
+    CHROPROF__ASK(chroprof__ask_sums(p));
+    if (chroprof__is_exact(p->core))
+        CHROPROF__ASK(chroprof__ask_searches(p));
+    CHROPROF__ASK(chroprof__ask_rows(p, 0, chroprof__site_count(p), chroprof__ask_windows));
+    return chroprof__ask_weights(p);
 }
 
 #undef CHROPROF__MUST
+#undef CHROPROF__ASK
 
 CHROPROF__COLD_END
 
@@ -9677,23 +9268,17 @@ CHROPROF__COLD_API const char *chroprof_result_text(chroprof_result r)
     }
 }
 
-CHROPROF_API uint64_t chroprof_clock_manual(void *user)
-{
-    (void)user;
-    return 0;
-}
-
 CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
 {
     uint32_t capacity[CHROPROF_TABLE_COUNT];
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     chroprof_options defaults;
     memset(&defaults, 0, sizeof(defaults));
     chroprof__capacities(options ? options : &defaults, capacity);
     if (!chroprof__within_limits(capacity))
         return 0;
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
-        capacity[k] = capacity[k] ? capacity[k] : chroprof__default_capacity[k];
+        capacity[k] = capacity[k] ? capacity[k] : chroprof__rations[k].usual;
     chroprof__set_samples(capacity, capacity[CHROPROF_TABLE_SAMPLES],
                           capacity[CHROPROF_TABLE_STACKS] == 0);
     uint64_t bytes = chroprof__layout(capacity, tables);
@@ -9706,7 +9291,7 @@ CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
 static bool chroprof__resolve(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT],
                               uint64_t size)
 {
-    chroprof__table tables[CHROPROF__TABLES];
+    chroprof__table tables[CHROPROF__ALL_TABLES];
     bool all = true;
     chroprof__capacities(o, capacity);
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
@@ -9826,17 +9411,13 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     return CHROPROF_OK;
 }
 
-/* A handle without a block is zeroed, but for the reason. */
-static bool chroprof__is_blank(const chroprof *p)
-{
-    return !p->way && !p->core && !p->futures && !p->paths && !p->ring && !p->mapped && !p->hold;
-}
-
 CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
 {
     if (!p)
         return "a NULL profile was given: pass the one that chroprof_init started";
-    if (!chroprof__is_set(p) && !chroprof__is_blank(p))
+    /* a handle without a block is zeroed, but for the reason */
+    if (!chroprof__is_set(p) && (p->way || p->core || p->futures || p->paths || p->ring ||
+                                 p->mapped || p->hold))
         return "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
     if (!chroprof__is_set(p))
         return p->refused ? chroprof_result_text(p->refused)
@@ -10060,15 +9641,23 @@ static void chroprof__note_cpu(const chroprof *p)
 
 CHROPROF__NOINLINE void chroprof__follow_idle(chroprof *p);
 
-/* The record of the function that called this one. Not later: the place of this one's own record is
- * free as soon as it has jumped elsewhere. */
-#define CHROPROF__CALLER() (*(const volatile uintptr_t *)__builtin_frame_address(0))
-#if defined(__clang__)
-#if __has_feature(memory_sanitizer)         /* takes what a call has pushed for not written */
-#undef CHROPROF__CALLER
-#define CHROPROF__CALLER() chroprof__stack_word((uintptr_t)__builtin_frame_address(0))
 #endif
-#endif
+
+/* What comes after an event while the sampler runs. First the record of the function that called
+ * this one is read: the place of this one's own is free as soon as it has jumped elsewhere. It is
+ * read as a word of the stack: MSan takes what a call has pushed for not written. */
+#if CHROPROF__SAMPLES
+#define CHROPROF__FOLLOW(p)                                                                      \
+    do {                                                                                         \
+        if ((p)->sampling) {                                                                     \
+            const void *chroprof__own = __builtin_frame_address(0);                              \
+            chroprof__note_caller(p, chroprof__stack_word((uintptr_t)chroprof__own));            \
+            chroprof__note_cpu(p);                                                               \
+            chroprof__follow_idle(p);                                                            \
+        }                                                                                        \
+    } while (0)
+#else
+#define CHROPROF__FOLLOW(p) ((void)0)
 #endif
 
 /* An event that is not taken the short way. */
@@ -10081,13 +9670,7 @@ CHROPROF__NOINLINE void chroprof__long_event(chroprof *p, chroprof_state state, 
         chroprof__general(p, state, id, site, chroprof__read_clock(p));
     else
         chroprof__clocked_event(p, state, id, site);
-#if CHROPROF__SAMPLES
-    if (p->sampling) {
-        chroprof__note_caller(p, CHROPROF__CALLER());
-        chroprof__note_cpu(p);
-        chroprof__follow_idle(p);
-    }
-#endif
+    CHROPROF__FOLLOW(p);
 }
 
 /* The same; while the profile is off this is no call. The word is read again: one that is read once
@@ -10129,13 +9712,7 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
     if (CHROPROF__RARELY(!p->core->started))
         chroprof__start_at(p->core, now);   /* under the manual clock only this tells the time */
     chroprof__take_event(p, state, id, site, now);
-#if CHROPROF__SAMPLES
-    if (p->sampling) {
-        chroprof__note_caller(p, CHROPROF__CALLER());
-        chroprof__note_cpu(p);
-        chroprof__follow_idle(p);
-    }
-#endif
+    CHROPROF__FOLLOW(p);
 }
 
 CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns)
@@ -10240,31 +9817,27 @@ CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id)
         chroprof__other_event(p, CHROPROF_SWITCH, id, NULL);
 }
 
-CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
+CHROPROF__INLINE void chroprof__finish(chroprof *p, chroprof_state state, uint64_t id)
 {
     if (chroprof__is_on(p))
-        chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
-                              chroprof__short_clock(p));
+        chroprof__take_finish(p, state, id, NULL, chroprof__home(p, id), chroprof__short_clock(p));
     else
-        chroprof__other_event(p, CHROPROF_COMPLETED, id, NULL);
+        chroprof__other_event(p, state, id, NULL);
+}
+
+CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
+{
+    chroprof__finish(p, CHROPROF_COMPLETED, id);
 }
 
 CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id)
 {
-    if (chroprof__is_on(p))
-        chroprof__take_finish(p, CHROPROF_FAILED, id, NULL, chroprof__home(p, id),
-                              chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_FAILED, id, NULL);
+    chroprof__finish(p, CHROPROF_FAILED, id);
 }
 
 CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id)
 {
-    if (chroprof__is_on(p))
-        chroprof__take_finish(p, CHROPROF_CANCELLED, id, NULL, chroprof__home(p, id),
-                              chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_CANCELLED, id, NULL);
+    chroprof__finish(p, CHROPROF_CANCELLED, id);
 }
 
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
@@ -10451,27 +10024,25 @@ static void chroprof__reset_futures(chroprof *p)
     }
 }
 
-/* The note of a frame stays that of the frame. */
-static void chroprof__keep_note(const chroprof__core *c, uint32_t frame, uint32_t event)
-{
-    chroprof__sampler *s = chroprof__sampler_of(c);
-    const chroprof__frame *frames =
-        (const chroprof__frame *)chroprof__rows(c, CHROPROF_TABLE_DEPTH);
-    if (s && chroprof__notes(s)[frame].event == frames[frame].event)
-        chroprof__notes(s)[frame].event = event;
-}
-
 static void chroprof__reset_frames(chroprof *p)
 {
     uint32_t capacity = p->core->tables[CHROPROF_TABLE_DEPTH].capacity;
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
     for (uint32_t k = p->core->depth + 1; k <= capacity; k++)
         p->frames[k].kind = 0;
     for (uint32_t k = 1; k <= p->core->depth; k++) {
         chroprof__frame *frame = p->frames + k;
         frame->pushed = frame->start = frame->excluded = frame->carried = 0;
-        chroprof__keep_note(p->core, k, (uint32_t)p->core->seq);
+        if (s && chroprof__notes(s)[k].event == frame->event)       /* its note stays its own */
+            chroprof__notes(s)[k].event = (uint32_t)p->core->seq;
         frame->event = (uint32_t)p->core->seq;
     }
+}
+
+static void chroprof__empty(chroprof__core *c, uint32_t table)
+{
+    memset(chroprof__rows(c, table), 0, (size_t)c->tables[table].bytes);
+    c->tables[table].used = 0;
 }
 
 static void chroprof__reset_tables(const chroprof *p)
@@ -10479,12 +10050,9 @@ static void chroprof__reset_tables(const chroprof *p)
     chroprof__core *c = p->core;
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
-    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
-        if (k == CHROPROF_TABLE_WINDOWS || k == CHROPROF_TABLE_STALLS ||
-            k == CHROPROF_TABLE_SLOW || k == CHROPROF_TABLE_INCIDENTS) {
-            memset(chroprof__rows(c, k), 0, (size_t)c->tables[k].bytes);
-            c->tables[k].used = 0;
-        }
+    chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
+    chroprof__empty(c, CHROPROF_TABLE_STALLS);
+    chroprof__empty(c, CHROPROF_TABLE_SLOW);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SITES].rows; k++) {
         chroprof__sites(c)[k].slow = 0;
         chroprof__sites(c)[k].slow_bar = 0;
@@ -10502,10 +10070,9 @@ static void chroprof__reset_samples(chroprof__core *c)
     chroprof__sampler *s = chroprof__sampler_of(c);
     if (!s)
         return;
-    memset(chroprof__nodes(c), 0, (size_t)c->tables[CHROPROF_TABLE_STACKS].bytes);
-    memset(chroprof__sample_rows(c), 0, (size_t)c->tables[CHROPROF_TABLE_SAMPLES].bytes);
-    memset(chroprof__walls(c), 0, (size_t)c->tables[CHROPROF__WALLS].bytes);
-    c->tables[CHROPROF_TABLE_STACKS].used = c->tables[CHROPROF_TABLE_SAMPLES].used = 0;
+    chroprof__empty(c, CHROPROF_TABLE_STACKS);
+    chroprof__empty(c, CHROPROF_TABLE_SAMPLES);
+    chroprof__empty(c, CHROPROF__WALLS);
     s->samples = s->inside = s->dropped = s->dropped_cpu_ns = s->head = s->latest = 0;
     s->draws = s->misses = 0;
     s->idle_from = s->wait_start = s->interrupted = 0;
@@ -10610,8 +10177,8 @@ static int chroprof__find_owner(const chroprof__core *c)
 
 enum {
     CHROPROF__SPINS = 1 << 16,     /* looks at an odd sequence word before it counts as stuck */
-    CHROPROF__PIECE = 1 << 16,     /* bytes copied at once */
     CHROPROF__ROW_TRIES = 64,
+    CHROPROF__ALL_TRIES = 1 << 16, /* of all rows that do not hold still */
     CHROPROF__COPY_TRIES = 3,
     CHROPROF__RECENT_NS = 20000000
 };
@@ -10683,31 +10250,23 @@ static uint64_t chroprof__rows_in_use(const chroprof__core *c, uint32_t table, u
     return is_of_sites || (table == CHROPROF_TABLE_HISTOGRAMS && sites < rows) ? sites : rows;
 }
 
-/* Copies a table so that each row is of one moment between two events: pieces that do not hold
- * still are halved, down to a row. Paths note when that was. */
+/* Copies a table so that each row is of one moment between two events, if that comes. Paths note
+ * when it was. */
 static void chroprof__copy_table(chroprof__copy *s, uint32_t table)
 {
-    uint64_t row, rows = chroprof__rows_in_use(s->to, table, &row), tries = 0;
-    uint64_t first = table == CHROPROF_TABLE_DEPTH ? s->to->depth + UINT64_C(1) : 0;
-    uint64_t at = s->to->tables[table].offset + first * row, left = (rows - first) * row;
-    uint64_t piece = CHROPROF__PIECE / row * row;
-    while (left) {
-        piece = piece < row ? row : piece < left ? piece : left;
-        chroprof__await(s);
-        chroprof__copy_words(s, at, piece);
-        uint64_t now = chroprof__load(&s->from->last);
-        bool still = chroprof__held_still(s), one = piece == row;
-        if (!still && !(one && (tries++ == CHROPROF__ROW_TRIES || s->tries == 0))) {
-            s->tries -= one;
-            piece = piece / 2 / row * row;
-            continue;
-        }
-        for (uint64_t k = 0; table == CHROPROF_TABLE_PATHS && k < piece; k += row)
-            ((chroprof__path *)(void *)((char *)s->to + at + k))->sum[0].exec = now;
-        at += piece;
-        left -= piece;
-        piece = 2 * piece < CHROPROF__PIECE ? 2 * piece : piece;
-        tries = 0;
+    uint64_t row, rows = chroprof__rows_in_use(s->to, table, &row), now, tries;
+    uint64_t at = s->to->tables[table].offset, end = at + rows * row;
+    if (table == CHROPROF_TABLE_DEPTH)
+        at += (s->to->depth + UINT64_C(1)) * row;       /* what is below came with the core */
+    for (; at < end; at += row) {
+        tries = s->tries < CHROPROF__ROW_TRIES ? s->tries : (uint64_t)CHROPROF__ROW_TRIES;
+        do {
+            chroprof__await(s);
+            chroprof__copy_words(s, at, row);
+            now = chroprof__load(&s->from->last);
+        } while (!chroprof__held_still(s) && tries-- > 0 && s->tries-- > 0);
+        if (table == CHROPROF_TABLE_PATHS)
+            ((chroprof__path *)(void *)((char *)s->to + at))->sum[0].exec = now;
     }
 }
 
@@ -10785,7 +10344,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
     static const uint32_t order[] = {
         CHROPROF_TABLE_STRINGS, CHROPROF_TABLE_SITES, CHROPROF_TABLE_DEPTH, CHROPROF_TABLE_FUTURES,
         CHROPROF_TABLE_EDGES, CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF_TABLE_WINDOWS,
-        CHROPROF__PLACES, CHROPROF_TABLE_SLOW, CHROPROF_TABLE_INCIDENTS
+        CHROPROF__PLACES, CHROPROF_TABLE_SLOW
     };
     chroprof__core *c = s->to;
     if (bytes < sizeof(*c))
@@ -10799,7 +10358,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
         uint64_t kept = c->tables[CHROPROF_TABLE_DEPTH].offset;
         memset((char *)c + sizeof(*c), 0, (size_t)(kept - sizeof(*c)));
         memset((char *)c + kept + frames, 0, (size_t)(c->block_bytes - kept - frames));
-        s->tries = CHROPROF__PIECE;
+        s->tries = CHROPROF__ALL_TRIES;
         chroprof__copy_ring(s);
         for (uint32_t k = 0; k < sizeof(order) / sizeof(*order); k++)
             chroprof__copy_table(s, order[k]);
@@ -11013,6 +10572,12 @@ static void chroprof__empty_broken(chroprof *p)
     for (uint32_t k = 0; k < chroprof__sample_capacity(c); k++)
         if (chroprof__ask_sample(p, k))
             memset(chroprof__sample_rows(c) + k, 0, sizeof(chroprof__sample));
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SLOW].used; k++)
+        if (chroprof__ask_slow(p, k))
+            memset(chroprof__slow_groups(c) + k, 0, sizeof(chroprof__slow_group));
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
+        if (chroprof__ask_anomaly(p, k))
+            c->placed[k] = 0;
 }
 
 /* No call can have lasted longer than the profile. */
@@ -11096,7 +10661,7 @@ static void chroprof__mend_rows(const chroprof *p, chroprof__sampler *s)
     chroprof__table *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
     uint64_t weight = 0, cpu = 0, good = 0, begin = UINT64_MAX;
     for (; good < table->used; good++) {
-        const chroprof__sample *row = chroprof__sample_row(p, table->used - 1 - good);
+        const chroprof__sample *row = chroprof__sample_at(p, table->used - 1 - good);
         if (row->weight == 0 || row->time + row->duration > begin)
             break;
         begin = row->time;
@@ -11140,48 +10705,6 @@ static void chroprof__mend_samples(chroprof *p)
         chroprof__mend_hits(p, &chroprof__stall_rows(p->core)[k].hits);
 }
 
-/* The row may be newer than the core or, never written, all zero. False: the place is not known. */
-static bool chroprof__mend_place(const chroprof *p, chroprof__met *place)
-{
-    bool written = place->at || place->id || place->path || place->top;
-    place->at = place->at < p->core->last ? place->at : p->core->last;
-    if (place->path >= chroprof__path_count(p))
-        place->path = CHROPROF__LOOP;
-    return written && place->top < chroprof__path_count(p);
-}
-
-/* Of each kind both places are known, or none. */
-static void chroprof__mend_places(const chroprof *p)
-{
-    chroprof__core *c = p->core;
-    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
-        c->placed[k] = c->placed[k] <= c->tables[CHROPROF__PLACES].used ? c->placed[k] : 0;
-        chroprof__places *row = chroprof__places_of(c, k);
-        if (!row)
-            continue;
-        bool first = chroprof__mend_place(p, &row->first);
-        if (!chroprof__mend_place(p, &row->last) || !first || row->first.at > row->last.at)
-            c->placed[k] = 0;
-    }
-}
-
-/* Of the slow futures of a site those stay that can be. One that was being put in may be there
- * twice. */
-static void chroprof__mend_slow(const chroprof *p, chroprof__slow_group *group)
-{
-    uint32_t count = (uint32_t)chroprof__between(group->count, 0, CHROPROF__SLOW_ROWS);
-    group->count = 0;
-    if (group->site >= chroprof__site_count(p))
-        group->site = count = 0;
-    for (uint32_t k = 0; k < count; k++) {
-        const chroprof__slow *row = group->rows + k, *last = group->rows + group->count - 1;
-        bool follows = group->count == 0 ||
-                       (row->wall <= last->wall && (row->id != last->id || row->at != last->at));
-        if (follows && chroprof__good_slow(p, row))
-            group->rows[group->count++] = *row;
-    }
-}
-
 /* Makes a copy of several moments, or of the middle of an event, one that opens and whose laws
  * hold. False: no event can have left that behind. */
 static bool chroprof__mend(chroprof *p, const chroprof__copy *s)
@@ -11203,21 +10726,10 @@ static bool chroprof__mend(chroprof *p, const chroprof__copy *s)
     chroprof__mend_tags(p);
     chroprof__mend_windows(p);
     chroprof__mend_samples(p);
-    chroprof__mend_places(p);
-    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SLOW].used; k++)
-        chroprof__mend_slow(p, chroprof__slow_groups(c) + k);
-    for (uint32_t k = 1; k < c->tables[CHROPROF_TABLE_INCIDENTS].rows; k++)
-        if (!chroprof__good_steps(p, chroprof__incidents(c) + k))
-            chroprof__incidents(c)[k].serial = 0;
     return true;
 }
 
 /* ---- the finished copy */
-
-static bool chroprof__is_entry(const chroprof__entry *e)
-{
-    return e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_LOOP;
-}
 
 /* Ticks since the last event: what the next one would take in. It never comes if the program hangs,
  * and then these show where. The tables have been looked at, but what events alone use. */
@@ -11235,7 +10747,7 @@ static void chroprof__drain_copy(chroprof *p)
     s->running = 0;                         /* modules: of that program, not of this one */
     for (; s->taken != s->put; s->taken++) {
         chroprof__entry *e = chroprof__ring(c, s, s->taken);
-        if (chroprof__is_entry(e))
+        if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_LOOP)
             chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
     }
     s->running = running;
@@ -11687,8 +11199,7 @@ static void chroprof__narrow_windows(chroprof__since *s)
             break;
     if (narrow == c->window_ticks || chroprof__ring_reach(c).first != s->from->core->seq >> 1)
         return;
-    memset(chroprof__rows(c, CHROPROF_TABLE_WINDOWS), 0,
-           (size_t)c->tables[CHROPROF_TABLE_WINDOWS].bytes);
+    chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
     c->window_ticks = narrow;
     c->window_phase = s->begin % narrow;
     c->window = (uint32_t)((c->last + c->window_phase) / narrow);
@@ -11697,34 +11208,17 @@ static void chroprof__narrow_windows(chroprof__since *s)
     chroprof__marks_since(p);
 }
 
-/* The steps of a stall that ended since, those that came before apart. */
-static void chroprof__steps_since(chroprof__incident *row, uint64_t before, uint64_t begin)
-{
-    uint32_t count = 0;
-    chroprof__shift(&row->serial, before);
-    for (uint32_t k = 0; row->serial && k < row->count; k++)
-        if (row->steps[k].time >= begin) {
-            row->steps[count] = row->steps[k];
-            row->steps[count++].time -= begin;
-        }
-    uint32_t older = row->count - count;
-    row->left_out = older <= row->first ? row->left_out : 0;
-    row->first -= older < row->first ? older : row->first;
-    row->count = count;
-}
-
 static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t begin)
 {
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
     chroprof__stall *rows = chroprof__stall_rows(c);
-    for (uint32_t k = 1; k < c->tables[CHROPROF_TABLE_INCIDENTS].rows; k++)
-        chroprof__steps_since(chroprof__incidents(c) + k, before, begin);
-    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++) {
+    for (uint32_t k = 0; k < table->rows; k++) {
         chroprof__shift(&rows[k].start, begin);
         chroprof__shift(&rows[k].serial, before);
         if (rows[k].serial == 0)
             memset(rows + k, 0, sizeof(*rows));
     }
-    chroprof__set_stalls(c, c->stalls);
+    table->used = table->peak = c->stalls < table->capacity ? c->stalls : table->capacity;
 }
 
 /* The slow futures that finished since; their latency is as it was. */
@@ -11801,8 +11295,8 @@ static void chroprof__weights_since(chroprof__core *c, const chroprof__core *old
     for (uint64_t k = c->tables[CHROPROF_TABLE_STACKS].used + 1; k > 0; k--)
         chroprof__take_node(chroprof__nodes(c) + k - 1, &weight, &cpu_ns);
     for (uint64_t k = 0; k < c->tables[CHROPROF__WALLS].rows; k++)
-        chroprof__subtract_figures(CHROPROF__ALL(chroprof__wall_figures), chroprof__walls(old) + k,
-                                   chroprof__walls(c) + k);
+        chroprof__subtract_figures(CHROPROF__ALL(chroprof__wall_figures),
+                                   chroprof__wall_rows(old) + k, chroprof__wall_rows(c) + k);
 }
 
 /* The newest rows, as many as were taken since; of the row that was extended what came since. */
@@ -11813,7 +11307,7 @@ static void chroprof__rows_since(const chroprof *p, uint64_t begin)
     chroprof__sample *rows = chroprof__sample_rows(c);
     uint64_t used = c->tables[CHROPROF_TABLE_SAMPLES].used, left = s->samples;
     for (uint64_t n = used; n > 0; n--) {
-        chroprof__sample *row = rows + (chroprof__sample_row(p, n - 1) - rows);
+        chroprof__sample *row = rows + (chroprof__sample_at(p, n - 1) - rows);
         uint64_t cut = row->time < begin ? begin - row->time : 0;
         row->cpu_ns = row->weight > left ? 0 : row->cpu_ns;
         row->weight = row->weight < left ? row->weight : left;
@@ -12004,7 +11498,7 @@ static void chroprof__merge_path(chroprof__merging *m, uint32_t path)
     chroprof__merge_figures(p->core, CHROPROF__ALL(chroprof__path_figures), &from, to);
     if (path < chroprof__wall_count(p) && chroprof__sampler_of(m->to->core))
         chroprof__merge_figures(p->core, CHROPROF__ALL(chroprof__wall_figures),
-                                chroprof__walls(p->core) + path,
+                                chroprof__wall_rows(p->core) + path,
                                 chroprof__wall_of(m->to->core, target));
     uint32_t site = chroprof__merge_site(m, from.site);
     if (to->site == site)
@@ -12089,14 +11583,11 @@ static void chroprof__merge_percentiles(chroprof__merging *m, uint32_t site)
     const chroprof *p = m->from;
     chroprof__histograms *own = chroprof__merge_row(m, site);
     uint32_t first = chroprof__sites(p->core)[site].first_path;
-    uint64_t slice = 0, delay = 0;
+    uint64_t slice, delay;
     if (!own)
         return;
     const chroprof__histograms *row = p->histograms + p->paths[first].histogram;
-    for (uint32_t k = first; k; k = p->paths[k].same_site) {
-        chroprof__raise(&slice, p->paths[k].slice_max);
-        chroprof__raise(&delay, p->paths[k].delay_max);
-    }
+    chroprof__site_maxima(p, first, &slice, &delay);
     own->missed += row->missed;
     chroprof__raise(&own->wall_max, chroprof__ns(p->core, row->wall_max));
     chroprof__merge_histogram(m, &own->slice, &row->slice, slice);
@@ -12136,7 +11627,7 @@ static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__mod
 {
     chroprof__core *c = m->to->core;
     chroprof__table *table = &c->tables[CHROPROF__MODULES];
-    chroprof__module *rows = chroprof__modules(c);
+    chroprof__module *rows = chroprof__module_rows(c);
     uint64_t size = theirs->high - theirs->low, low = theirs->low, end = 0;
     for (uint32_t k = 0; k < table->used; k++) {
         const chroprof__module *row = rows + k;
@@ -12161,7 +11652,7 @@ static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__mod
 /* One of their frames as ours. */
 static uint64_t chroprof__merge_item(chroprof__merging *m, uint64_t item)
 {
-    const chroprof__module *theirs = chroprof__modules(m->from->core);
+    const chroprof__module *theirs = chroprof__module_rows(m->from->core);
     uint32_t module = chroprof__item_module(item);
     if (chroprof__item_kind(item) == CHROPROF__TASK) {
         uint32_t path = chroprof__merge_target(m, (uint32_t)chroprof__item_value(item));
@@ -12171,7 +11662,7 @@ static uint64_t chroprof__merge_item(chroprof__merging *m, uint64_t item)
         return item;
     theirs += module - 1;
     module = chroprof__merge_module(m, theirs);
-    uint64_t moved = module ? chroprof__modules(m->to->core)[module - 1].low - theirs->low : 0;
+    uint64_t moved = module ? chroprof__module_rows(m->to->core)[module - 1].low - theirs->low : 0;
     return chroprof__code_item(chroprof__item_kind(item), chroprof__item_address(item) + moved,
                                module);
 }
@@ -12255,34 +11746,10 @@ static void chroprof__merge_samples(chroprof__merging *m)
         own->cpu_ns += theirs[k].cpu_ns;
     }
     for (uint64_t k = 0; k < m->from->core->tables[CHROPROF_TABLE_SAMPLES].used; k++)
-        chroprof__merge_sample(m, chroprof__sample_row(m->from, k));
+        chroprof__merge_sample(m, chroprof__sample_at(m->from, k));
     c->foreign |= m->from->view || m->from->core->foreign;
     chroprof__merge_sampler(m->from->core, to, from);
     chroprof__mend_rows(m->to, to);
-}
-
-/* The steps of their stall, in our time. */
-static void chroprof__merge_steps(chroprof__merging *m, uint64_t serial,
-                                  const chroprof__stall *stall)
-{
-    const chroprof__core *c = m->to->core;
-    const chroprof__incident *from = chroprof__incident_of(m->from->core, serial);
-    for (uint32_t recent = 0; from && recent < 2; recent++) {
-        chroprof__incident *row = chroprof__incident_place(c, stall, recent != 0);
-        if (!row)
-            continue;
-        *row = *from;
-        row->serial = stall->serial;
-        row->length = stall->length;
-        memset(row->steps + row->count, 0,
-               (CHROPROF_INCIDENT_STEPS - row->count) * sizeof(*row->steps));
-        for (chroprof__ring_row *step = row->steps; step < row->steps + row->count; step++) {
-            step->time = m->begin + chroprof__ns(m->from->core, step->time);
-            step->time = step->time < c->last ? step->time : c->last;
-            step->path = chroprof__merge_target(m, step->path);
-            step->id = chroprof__shown_id(m->from, step->id);
-        }
-    }
 }
 
 static void chroprof__merge_stall(chroprof__merging *m, const chroprof__stall *row)
@@ -12302,17 +11769,18 @@ static void chroprof__merge_stall(chroprof__merging *m, const chroprof__stall *r
     }
     if (stall.serial != 0)
         chroprof__keep_stall(c, &stall);
-    chroprof__merge_steps(m, row->serial, &stall);
 }
 
 static void chroprof__merge_stalls(chroprof__merging *m)
 {
     chroprof__core *c = m->to->core;
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
     const chroprof__stall *row = chroprof__stall_after(m->from, 0);
     m->stalls = c->stalls;
     for (; row; row = chroprof__stall_after(m->from, row->serial))
         chroprof__merge_stall(m, row);
-    chroprof__set_stalls(c, c->stalls + m->from->core->stalls);
+    uint64_t stalls = c->stalls + m->from->core->stalls;
+    table->used = table->peak = stalls < table->capacity ? stalls : table->capacity;
 }
 
 static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site,
@@ -12323,7 +11791,6 @@ static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site,
     chroprof__slow slow = *row;
     if (!group)
         return;
-    slow.id = chroprof__shown_id(m->from, row->id);
     slow.at = m->begin + chroprof__ns(theirs, row->at);
     slow.at = slow.at < m->to->core->last ? slow.at : m->to->core->last;
     slow.wall = chroprof__ns(theirs, row->wall);
@@ -12368,7 +11835,6 @@ static void chroprof__merge_place(chroprof__merging *m, chroprof__met *place)
 {
     uint64_t at = chroprof__ns(m->from->core, place->at);
     place->at = m->begin + (at < m->elapsed ? at : m->elapsed);
-    place->id = chroprof__shown_id(m->from, place->id);
     place->path = chroprof__merge_target(m, place->path);
     place->top = chroprof__merge_target(m, place->top);
 }
@@ -12474,543 +11940,6 @@ CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *o
 CHROPROF__COLD_END
 #endif /* CHROPROF_NO_COPIES */
 
-CHROPROF__COLD_BEGIN
-
-/* >>output: what the formats share. */
-
-/* Ticks a live profile, so that a dump shows it as of now. False: there is none. */
-CHROPROF__UNUSED static bool chroprof__tick_live(chroprof *p)
-{
-    if (!chroprof__has_block(p))
-        return false;
-    if (chroprof__is_taking(p))
-        chroprof__wake_drain(p->core);
-    if (!chroprof__is_taking(p) || p->core->manual)      /* no time passes by itself */
-        return true;
-    chroprof__clocked_event(p, CHROPROF_TICK, 0, NULL);
-    if (!chroprof__has_block(p))            /* it called on_stall, which forked */
-        return false;
-#if CHROPROF__HAS_COUNTER
-    chroprof__begin_edit(p->core);
-    if (!p->core->calibrated)
-        chroprof__calibrate(p->core);
-    chroprof__end_edit(p->core);
-#endif
-    return true;
-}
-
-#ifndef CHROPROF_NO_CLOCK
-/* Events of a slice on a small profile of its own; the least of several rounds, in ticks. */
-static uint64_t chroprof__time_slices(chroprof *scratch, uint32_t slices)
-{
-    uint64_t best = UINT64_MAX;
-    for (int round = 0; round < 5; round++) {
-        uint64_t before = chroprof__read_clock(scratch);
-        for (uint32_t k = 0; k < slices; k++) {
-            chroprof__clocked_event(scratch, CHROPROF_RUNNING, 1, NULL);
-            chroprof__clocked_event(scratch, CHROPROF_PAUSED, 1, NULL);
-        }
-        uint64_t ticks = chroprof__read_clock(scratch) - before;
-        best = ticks < best ? ticks : best;
-    }
-    return best;
-}
-#endif
-
-/* What an event costs here, clock read included, measured now with warm caches, in picoseconds; 0:
- * the clock is not ours. */
-CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
-{
-#ifndef CHROPROF_NO_CLOCK
-    chroprof_site site;
-    uint64_t memory[CHROPROF_MEMORY_MIN / 8];
-    const uint32_t slices = 64;
-    chroprof scratch;
-    if (p->view || !chroprof__own_clock(p))
-        return 0;
-    /* never: the memory is CHROPROF_MEMORY_MIN */
-    if (chroprof_init(&scratch, memory, sizeof(memory), NULL) != CHROPROF_OK)
-        return 0;
-    scratch.core->calibrate_at = UINT64_MAX;        /* not in the middle of this */
-    site.name = "cost";
-    site.file = "";
-    site.line = 0;
-    chroprof__clocked_event(&scratch, CHROPROF_PENDING, 1, &site);
-    uint64_t ticks = chroprof__time_slices(&scratch, slices);
-    return chroprof__scale(ticks * 1000u, p->core->factor) / (2u * slices);
-#else
-    (void)p;
-    return 0;
-#endif
-}
-
-/* >>map: the block as a file.
- * Owns the file, its lock and the mapping with the front before it. A file is made under another
- * name and then linked to its own, so that no one ever sees half of it, and no one's file is taken
- * away. Relies on >>public to start a profile in the mapping, and on >>snapshot to find who owns a
- * block. Called by the host alone. */
-
-#ifdef CHROPROF__MAPS
-/* The owner of a file holds a write lock on its first byte, from before the file has its name until
- * the program ends, runs exec or lets the profile go. The kernel knows that of every program on
- * every file, whatever its namespace, host name or number is, and forgets it at a boot. Of the
- * three kinds of lock
- * - flock's can be taken by whoever may read the file, who would then block it for its owner;
- * - a process loses those of F_SETLK as soon as it closes any descriptor of the file, of a dump
- *   that it makes of itself, for example;
- * - those of F_OFD_SETLK go with the last reference to the open file. A descriptor would be a poor
- *   one: a forked child has it as well, and daemons close all that they do not know. A page of the
- *   file that is mapped with MADV_DONTFORK is a reference that no child has and that nobody closes.
- * A write lock needs a descriptor for writing, and nobody asks for read locks: who may only read
- * can't pretend. If the system or the file system has no such locks, the process's number and start
- * decide. The second byte's lock is of whoever moves a dead program's file. */
-enum { CHROPROF__LOCK_OWNER, CHROPROF__LOCK_MOVER };
-enum { CHROPROF__LOCK_FREE, CHROPROF__LOCK_HELD, CHROPROF__LOCK_UNKNOWN };
-enum { CHROPROF__IN_FILE = 1, CHROPROF__IN_HELD_FILE = 2 };
-#ifdef __linux__
-enum { CHROPROF__GETLK = 36, CHROPROF__SETLK = 37 };    /* F_OFD_, which a strict build hides */
-#else
-enum { CHROPROF__GETLK = F_GETLK, CHROPROF__SETLK = F_SETLK };
-#endif
-
-/* Asks for a lock, or who has one in the way: its type then; -1: there are no such locks. */
-static int chroprof__lock(int file, int request, int which, int type)
-{
-    struct flock lock;
-    memset(&lock, 0, sizeof(lock));
-    lock.l_type = (short)type;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = which;
-    lock.l_len = 1;
-    return fcntl(file, request, &lock) == 0 ? lock.l_type : -1;
-}
-
-static int chroprof__ask_lock(int file, int which)
-{
-    int found = chroprof__lock(file, CHROPROF__GETLK, which, F_RDLCK);  /* write locks only */
-    if (found < 0)
-        return CHROPROF__LOCK_UNKNOWN;
-    return found == F_UNLCK ? CHROPROF__LOCK_FREE : CHROPROF__LOCK_HELD;
-}
-
-static bool chroprof__take_lock(int file, int which)
-{
-    return chroprof__lock(file, CHROPROF__SETLK, which, F_WRLCK) >= 0;
-}
-
-#ifdef CHROPROF__HOLDS
-/* Takes the owner's lock for as long as the page that it returns is mapped. NULL: there is none. */
-static void *chroprof__hold_file(const char *made)
-{
-    enum { DONTFORK = 10 };                 /* a strict build hides it, and madvise */
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    int file = open(made, O_RDWR | CHROPROF__CLOEXEC);
-    void *hold = MAP_FAILED;
-    if (file < 0)
-        return NULL;
-    if (chroprof__take_lock(file, CHROPROF__LOCK_OWNER))
-        hold = mmap(NULL, page, PROT_NONE, MAP_SHARED, file, 0);
-    close(file);
-    if (hold == MAP_FAILED)
-        return NULL;
-    if (chroprof__system(SYS_madvise, hold, page, DONTFORK) == 0)
-        return hold;
-    munmap(hold, page);
-    return NULL;
-}
-#else
-static void *chroprof__hold_file(const char *made)
-{
-    (void)made;
-    return NULL;
-}
-#endif
-
-/* A forked child does not have the page: something else may be there. */
-static void chroprof__drop_hold(void *hold, uint64_t owner)
-{
-    if (hold && owner == (uint64_t)getpid())
-        munmap(hold, (size_t)sysconf(_SC_PAGESIZE));
-}
-
-/* Is there an owner of this file? */
-static bool chroprof__is_owned(int file, const chroprof__core *c)
-{
-    int lock = c->ended ? CHROPROF__LOCK_UNKNOWN : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
-    if (lock == CHROPROF__LOCK_HELD)
-        return true;
-    if (lock == CHROPROF__LOCK_FREE && c->in_file == CHROPROF__IN_HELD_FILE)
-        return false;
-    return chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
-}
-
-/* Who owns this file? OK: nobody any more. */
-static chroprof_result chroprof__judge_file(int file)
-{
-    chroprof__core core;
-    ssize_t count = read(file, &core, sizeof(core));
-    if (count < 0)
-        return CHROPROF_ERR_FILE;
-    if (count != (ssize_t)sizeof(core) || core.magic != CHROPROF__MAGIC)
-        return CHROPROF_ERR_FORMAT;         /* somebody else's: not to be touched */
-    if (core.layout != CHROPROF__LAYOUT || core.core_bytes != sizeof(core))
-        return CHROPROF_ERR_VERSION;
-    return chroprof__is_owned(file, &core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
-}
-
-/* For reading; a pipe must not hold us. */
-static int chroprof__open_there(const char *path)
-{
-    return open(path, O_RDONLY | CHROPROF__CLOEXEC | O_NONBLOCK);
-}
-
-/* A file that was taken away meanwhile is in nobody's way. A symbolic link that leads nowhere is
- * there all the same. */
-static chroprof_result chroprof__unless_gone(const char *path)
-{
-    struct stat facts;
-    int error = errno;
-    bool link = error == ENOENT && lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
-    errno = error;
-    return error == ENOENT && !link ? CHROPROF_OK : CHROPROF_ERR_FILE;
-}
-
-CHROPROF__COLD_API chroprof_result chroprof_file_owner(const char *path)
-{
-    int file = path ? chroprof__open_there(path) : -1;
-    if (file < 0)
-        return path ? CHROPROF_ERR_FILE : CHROPROF_ERR_ARGUMENT;
-    chroprof_result result = chroprof__judge_file(file);
-    int error = errno;
-    close(file);
-    errno = error;
-    return result;
-}
-
-/* Makes room for a dead program's file: what is at PATH.prev goes if it is one as well. */
-static chroprof_result chroprof__clear_prev(const char *prev)
-{
-    chroprof_result result = chroprof_file_owner(prev);
-    if (result == CHROPROF_ERR_FILE)
-        result = chroprof__unless_gone(prev);
-    else if (result == CHROPROF_OK)
-        (void)unlink(prev);                 /* if they are one file, rename would do nothing */
-    return result == CHROPROF_OK ? result : CHROPROF_ERR_PREVIOUS;
-}
-
-/* Moves a dead program's file to PATH.prev, if it is still the one at path. */
-static chroprof_result chroprof__move_judged(int file, const char *path)
-{
-    char prev[CHROPROF__PATH_BYTES];
-    struct stat judged, there;
-    (void)chroprof__join(prev, path, ".prev", 0);       /* no longer than that of the new file */
-    if (fstat(file, &judged) != 0)
-        return CHROPROF_ERR_FILE;
-    if (stat(path, &there) != 0)
-        return chroprof__unless_gone(path);
-    if (there.st_ino != judged.st_ino || there.st_dev != judged.st_dev)
-        return CHROPROF_OK;                 /* gone, and another one is there */
-    chroprof_result result = chroprof__clear_prev(prev);
-    if (result != CHROPROF_OK)
-        return result;
-    return rename(path, prev) == 0 ? CHROPROF_OK : chroprof__unless_gone(path);
-}
-
-/* Who holds the mover's lock is the only one to move it. Where that can't be had (no right to
- * write, no such locks, a reader's lock), a program may move what another has made in the same
- * moment: that goes on in PATH.prev. */
-static chroprof_result chroprof__move_file(int file, const char *path)
-{
-    chroprof_result result = CHROPROF_ERR_OWNED;        /* another program was faster */
-    int lock = open(path, O_RDWR | CHROPROF__CLOEXEC | O_NONBLOCK);
-    if (lock < 0 || chroprof__take_lock(lock, CHROPROF__LOCK_MOVER) ||
-        chroprof__ask_lock(lock, CHROPROF__LOCK_MOVER) != CHROPROF__LOCK_HELD)
-        result = chroprof__move_judged(file, path);
-    if (lock >= 0)
-        close(lock);
-    return result;
-}
-
-/* Takes the file of a dead program out of the way. */
-static chroprof_result chroprof__set_aside(const char *path)
-{
-    int file = chroprof__open_there(path);
-    if (file < 0)
-        return chroprof__unless_gone(path);
-    chroprof_result result = chroprof__judge_file(file);
-    if (result == CHROPROF_OK)
-        result = chroprof__move_file(file, path);
-    close(file);
-    return result;
-}
-
-/* Gives a finished file its name. */
-static chroprof_result chroprof__publish(const char *made, const char *path)
-{
-    for (int tries = 0; tries < 8; tries++) {
-        if (link(made, path) == 0)
-            return CHROPROF_OK;
-        if (errno != EEXIST)
-            return CHROPROF_ERR_FILE;
-        chroprof_result result = chroprof__set_aside(path);
-        if (result != CHROPROF_OK)
-            return result;
-    }
-    return CHROPROF_ERR_OWNED;
-}
-
-/* Is the file larger than this program may make one? To try would be SIGXFSZ. */
-static bool chroprof__beyond_limit(size_t size)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-           size > (uint64_t)limit.rlim_cur;
-}
-
-/* Room on the disk for all of a new file; 0, or an errno. */
-static int chroprof__reserve(int file, size_t size)
-{
-    if (chroprof__beyond_limit(size))
-        return EFBIG;
-#if defined(__APPLE__) || defined(__OpenBSD__)
-    static const char zeros[4096] = { 0 };
-    for (size_t at = 0; at < size; at += sizeof(zeros)) {
-        size_t part = size - at < sizeof(zeros) ? size - at : sizeof(zeros);
-        errno = ENOSPC;                     /* of a write that was cut short */
-        if (pwrite(file, zeros, part, (off_t)at) != (ssize_t)part)
-            return errno;
-    }
-    return 0;
-#else
-    return posix_fallocate(file, 0, (off_t)size);
-#endif
-}
-
-/* Memory for a block, a new file's or no file's, and the page of its front before it: the system
- * wipes that in a forked child where it can. NULL and errno. */
-static void *chroprof__new_mapping(int file, size_t size)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    int flags = MAP_PRIVATE, zeros = -1;
-#ifdef MAP_ANONYMOUS
-    flags |= MAP_ANONYMOUS;
-#else
-    zeros = open("/dev/zero", O_RDWR | CHROPROF__CLOEXEC);
-#endif
-    void *all = mmap(NULL, page + size, PROT_READ | PROT_WRITE, flags, zeros, 0);
-    if (zeros >= 0)
-        close(zeros);
-    if (all == MAP_FAILED)
-        return NULL;
-    char *block = (char *)all + page;
-    if (file >= 0 && mmap(block, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
-                         MAP_FAILED) {
-        int error = errno;
-        munmap(all, page + size);
-        errno = error;
-        return NULL;
-    }
-#ifdef CHROPROF__FORKS
-    (void)madvise(all, page, MADV_WIPEONFORK);
-#endif
-    return block;
-}
-
-static void chroprof__unmap_block(void *block, size_t size)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    munmap((char *)block - page, page + size);
-}
-
-static chroprof_result chroprof__init_mapped(chroprof *p, void *block, size_t size,
-                                             const chroprof_options *options)
-{
-    size_t front = sizeof(chroprof__front);
-    return chroprof_init(p, (char *)block - front, front + size, options);
-}
-
-/* A new file of that size, all of it on the disk, mapped; NULL and errno. */
-static void *chroprof__new_file(const char *made, size_t size)
-{
-    void *block = NULL;
-    int file = open(made, O_RDWR | O_CREAT | O_EXCL | CHROPROF__CLOEXEC, 0644);
-    if (file < 0)
-        return NULL;
-    int error = chroprof__reserve(file, size);
-    if (error == 0) {
-        block = chroprof__new_mapping(file, size);
-        error = errno;
-    }
-    close(file);
-    if (!block)
-        unlink(made);
-    errno = error;
-    return block;
-}
-
-/* The same under a name of its own, which goes to made. A process of our number may have been
- * killed in here; its file then has the shorter name. */
-static void *chroprof__make_file(char made[CHROPROF__PATH_BYTES], const char *path, size_t size)
-{
-    uint64_t pid = (uint64_t)getpid();
-    if (!chroprof__join(made, path, ".new.", pid))
-        return NULL;
-    void *memory = chroprof__new_file(made, size);
-    if (memory || errno != EEXIST)
-        return memory;
-    /* there was room for a number of any length */
-    (void)chroprof__join(made, path, ".new.", chroprof__process_of(pid).start << 24 ^ pid);
-    return chroprof__new_file(made, size);
-}
-
-/* Maps the same file by its own name, which is what others see in the list of mappings. */
-static void chroprof__map_by_name(void *memory, size_t size, const char *made, const char *path)
-{
-    struct stat by_made, by_path;
-    int file = open(path, O_RDWR | CHROPROF__CLOEXEC);
-    if (file < 0)
-        return;
-    if (stat(made, &by_made) == 0 && fstat(file, &by_path) == 0 &&
-        by_made.st_ino == by_path.st_ino && by_made.st_dev == by_path.st_dev)
-        (void)mmap(memory, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-    close(file);
-}
-
-/* The profile has its block in this mapping; if it could not be made there, neither is left. */
-static chroprof_result chroprof__keep_mapping(chroprof *p, void *block, size_t size, void *hold,
-                                              chroprof_result result)
-{
-    if (result != CHROPROF_OK) {
-        int error = errno;
-        chroprof__drop_hold(hold, (uint64_t)getpid());
-        chroprof__unmap_block(block, size);
-        errno = error;
-        return result;
-    }
-    p->mapped = block;
-    p->mapped_bytes = size;
-    p->hold = hold;
-    return CHROPROF_OK;
-}
-
-static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t size,
-                                          const chroprof_options *options)
-{
-    char made[CHROPROF__PATH_BYTES];
-    if (!p)
-        return CHROPROF_ERR_ARGUMENT;
-    memset(p, 0, sizeof(*p));
-    if (!path)
-        return CHROPROF_ERR_ARGUMENT;
-    size = size ? size : chroprof_memory_size(options);
-    if (size == 0)
-        return CHROPROF_ERR_LIMIT;
-    void *memory = chroprof__make_file(made, path, size);
-    if (!memory)
-        return CHROPROF_ERR_FILE;
-    void *hold = chroprof__hold_file(made);
-    chroprof_result result = chroprof__init_mapped(p, memory, size, options);
-    if (result == CHROPROF_OK) {
-        p->core->in_file = hold ? CHROPROF__IN_HELD_FILE : CHROPROF__IN_FILE;
-        result = chroprof__publish(made, path);
-    }
-    if (result == CHROPROF_OK)
-        chroprof__map_by_name(memory, size, made, path);
-    int error = errno;
-    unlink(made);
-    errno = error;
-    return chroprof__keep_mapping(p, memory, size, hold, result);
-}
-
-CHROPROF__COLD_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
-                                                const chroprof_options *options)
-{
-    return chroprof__keep_result(p, chroprof__map_file(p, path, size, options));
-}
-
-/* A daemon's parent may still be about to end: its child waits for it, but not for ever. */
-static void chroprof__wait_for_owner(const char *path)
-{
-    const struct timespec pause = { 0, 1000000 };
-    for (int tries = 0; tries < 1000 && chroprof_file_owner(path) == CHROPROF_ERR_OWNED; tries++)
-        nanosleep(&pause, NULL);
-}
-
-CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *path)
-{
-    chroprof_options o;
-    char name[CHROPROF__NAME_BYTES];
-    if (!chroprof__is_set(p) || !p->mapped)
-        return CHROPROF_OK;
-    size_t size = p->mapped_bytes;
-#ifndef CHROPROF_NO_SAMPLER
-    chroprof_sampler_stop(p);
-#endif
-    p->core = (chroprof__core *)p->mapped;  /* the parent's: to look at what it was made with */
-    memset(&o, 0, sizeof(o));
-    chroprof__options_of(p, &o);
-    memcpy(name, o.name, sizeof(name));
-    o.name = name;
-    o.clock = chroprof__own_clock(p) ? NULL : p->clock;
-    o.clock_user = p->clock_user;
-    chroprof__drop_hold(p->hold, p->core->pid);
-    chroprof__unmap_block(p->mapped, size);
-    memset(p, 0, sizeof(*p));
-    if (path) {
-        chroprof__wait_for_owner(path);
-        return chroprof_map(p, path, size, &o);
-    }
-    void *block = chroprof__new_mapping(-1, size);
-    if (!block)
-        return chroprof__keep_result(p, CHROPROF_ERR_FILE);
-    return chroprof__keep_mapping(p, block, size, NULL, chroprof__init_mapped(p, block, size, &o));
-}
-
-CHROPROF__COLD_API void chroprof_unmap(chroprof *p)
-{
-    if (!chroprof__is_set(p) || !p->mapped || p->in_callback)
-        return;
-#ifndef CHROPROF_NO_SAMPLER
-    chroprof_sampler_stop(p);
-#endif
-    uint64_t owner = ((const chroprof__core *)p->mapped)->pid;
-    if (chroprof__tick_live(p))
-        p->core->ended = 1;
-    chroprof__drop_hold(p->hold, owner);
-    chroprof__unmap_block(p->mapped, p->mapped_bytes);
-    memset(p, 0, sizeof(*p));
-}
-#endif /* CHROPROF__MAPS */
-
-/* That of a living program is before the end of its snapshot. */
-static uint64_t chroprof__last_event(const chroprof *p)
-{
-    chroprof__reach r = chroprof__ring_reach(p->core);
-    if (!p->core->living)
-        return p->core->last;
-    return r.end > r.first ? chroprof__ring_at(p, p->core, r.end - 1)->time : p->core->ring_begin;
-}
-
-CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out)
-{
-    memset(out, 0, sizeof(*out));
-    out->name = out->host = out->program = "";
-    if (!chroprof__can_read(p))
-        return;
-    const chroprof__core *c = p->core;
-    out->pid = c->pid;
-    out->name = c->name;
-    out->host = c->host;
-    out->program = c->program;
-    out->end_ns = chroprof__ns(c, chroprof__last_event(p));
-    out->end_unix_ns = c->start_unix_ns ? c->start_unix_ns + out->end_ns : 0;
-    out->mapped = c->in_file != 0;
-    out->ended = c->ended != 0;
-    out->alive = out->mapped && chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
-}
-
-CHROPROF__COLD_END
-
 /* >>sampler: the timer, its signal and its handler.
  * Owns the signal and the timer of a profile, and of the sampler's state what the handler changes:
  * the ring's newest entries, ticks, lost, cost, deadline.
@@ -13053,18 +11982,17 @@ static uint64_t chroprof__stack_need(bool unwinds)
 #if defined(__linux__)
 extern unsigned long chroprof__auxiliary(unsigned long type) __asm__("getauxval")
     __attribute__((__weak__));
+#endif
 
 static uint64_t chroprof__frame_bytes(void)
 {
-    uint64_t bytes = chroprof__auxiliary ? chroprof__auxiliary(51) : 0;    /* AT_MINSIGSTKSZ */
-    return bytes > 4096 ? bytes : 4096;
-}
-#else
-static uint64_t chroprof__frame_bytes(void)
-{
-    return 4096;
-}
+    uint64_t bytes = 4096;
+#if defined(__linux__)
+    if (chroprof__auxiliary)
+        chroprof__raise(&bytes, chroprof__auxiliary(51));       /* AT_MINSIGSTKSZ */
 #endif
+    return bytes;
+}
 
 /* Has this thread an alternate stack that ticks may run on? A small one is its crash handler's
  * alone: a tick would kill the program there, or the handler that comes while a tick runs. */
@@ -13420,8 +12348,7 @@ static bool chroprof__has_room(const chroprof__walk *w)
  * call was there before the task: it stands outside. */
 static uint32_t chroprof__task_begun_by(const chroprof__walk *w, uint32_t key)
 {
-    const chroprof__frame *frames =
-        (const chroprof__frame *)chroprof__rows(w->c, CHROPROF_TABLE_DEPTH);
+    const chroprof__frame *frames = chroprof__frame_rows(w->c);
     const chroprof__note *notes = chroprof__notes(w->s);
     uint32_t found = 0;
     for (uint32_t k = w->depth, tries = 8; k > 0 && tries > 0; k--, tries--) {
@@ -13580,7 +12507,7 @@ static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s)
 }
 
 /* A tick that finds no room on the stack it was delivered on is counted, and that is all. */
-static void chroprof__tick(chroprof__core *c, chroprof__sampler *s, uint64_t periods,
+static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t periods,
                            void *context)
 {
     if (chroprof__is_needless(c, s))
@@ -13618,7 +12545,7 @@ static void chroprof__on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     if (c) {
         uint64_t late = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
-        chroprof__tick(c, chroprof__sampler_of(c), 1 + late, context);
+        chroprof__catch(c, chroprof__sampler_of(c), 1 + late, context);
     }
     errno = error;
 }
@@ -13657,7 +12584,7 @@ static void chroprof__take_process_tick(chroprof__core *c, void *context)
     if (s->mode == CHROPROF_SAMPLER_CPU && chroprof__is_asleep(c))
         chroprof__put_off(s);
     else
-        chroprof__tick(c, s, 1, context);
+        chroprof__catch(c, s, 1, context);
 }
 
 static void chroprof__on_signal(int number, siginfo_t *info, void *context)
@@ -13680,11 +12607,6 @@ static void chroprof__on_signal(int number, siginfo_t *info, void *context)
 #endif
 
 /* ---- start and stop */
-
-static bool chroprof__is_ours(const struct sigaction *action)
-{
-    return (action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == chroprof__on_signal;
-}
 
 static bool chroprof__has_no_handler(const struct sigaction *action)
 {
@@ -13735,7 +12657,7 @@ static void chroprof__return_signal(int number, bool ignored)
     struct sigaction action;
     memset(&action, 0, sizeof(action));
     (void)sigaction(number, NULL, &action);
-    if (!chroprof__is_ours(&action))
+    if ((action.sa_flags & SA_SIGINFO) == 0 || action.sa_sigaction != chroprof__on_signal)
         return;
     memset(&action, 0, sizeof(action));
     sigemptyset(&action.sa_mask);
@@ -13820,19 +12742,6 @@ static void chroprof__set_up_sampler(chroprof *p, chroprof__sampler *s,
 }
 
 #if CHROPROF__THREAD_TIMER
-/* One for each profile: nothing to take hold of. What a lost one left behind ticks for nobody. */
-static void chroprof__end_lost_timers(const chroprof *p)
-{
-    (void)p;
-}
-
-static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_options *o)
-{
-    (void)p;
-    (void)o;
-    return true;
-}
-
 static int chroprof__find_signal(chroprof *p, const chroprof_sampler_options *o)
 {
     if (o->signal)
@@ -14007,14 +12916,18 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
     if (p->sampling && p->sampler_pid == (uint64_t)getpid())
         return CHROPROF_ERR_SAMPLER_RUNNING;
     chroprof_sampler_stop(p);               /* the parent's, in a forked child */
-    chroprof__end_lost_timers(p);
     if (options)
         o = *options;
     chroprof__find_stack(s);
+#if !CHROPROF__THREAD_TIMER                 /* else there is one for each profile */
+    chroprof__end_lost_timers(p);
+#endif
     if (!chroprof__can_tick_here(s, &o))
         return CHROPROF_ERR_SAMPLER_STACK;
+#if !CHROPROF__THREAD_TIMER
     if (!chroprof__hold_timer(p, &o))
         return CHROPROF_ERR_SAMPLER_TIMER;
+#endif
     int number = chroprof__find_signal(p, &o);
     if (number == 0)
         return CHROPROF_ERR_SAMPLER_SIGNAL;
@@ -14082,6 +12995,529 @@ CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t by
 #endif
 
 CHROPROF__COLD_BEGIN
+
+/* >>now: brings a profile up to now, and tells what an event costs. Owns nothing. Relies on the
+ * events and the clock; called by >>map and by >>output. */
+
+/* Ticks a live profile, so that a dump shows it as of now. False: there is none. */
+CHROPROF__UNUSED static bool chroprof__tick_live(chroprof *p)
+{
+    if (!chroprof__has_block(p))
+        return false;
+    if (chroprof__is_taking(p))
+        chroprof__wake_drain(p->core);
+    if (!chroprof__is_taking(p) || p->core->manual)      /* no time passes by itself */
+        return true;
+    chroprof__clocked_event(p, CHROPROF_TICK, 0, NULL);
+    if (!chroprof__has_block(p))            /* it called on_stall, which forked */
+        return false;
+#if CHROPROF__HAS_COUNTER
+    chroprof__begin_edit(p->core);
+    if (!p->core->calibrated)
+        chroprof__calibrate(p->core);
+    chroprof__end_edit(p->core);
+#endif
+    return true;
+}
+
+#ifndef CHROPROF_NO_CLOCK
+/* Events of a slice on a small profile of its own; the least of several rounds, in ticks. */
+static uint64_t chroprof__time_slices(chroprof *scratch, uint32_t slices)
+{
+    uint64_t best = UINT64_MAX;
+    for (int round = 0; round < 5; round++) {
+        uint64_t before = chroprof__read_clock(scratch);
+        for (uint32_t k = 0; k < slices; k++) {
+            chroprof__clocked_event(scratch, CHROPROF_RUNNING, 1, NULL);
+            chroprof__clocked_event(scratch, CHROPROF_PAUSED, 1, NULL);
+        }
+        uint64_t ticks = chroprof__read_clock(scratch) - before;
+        best = ticks < best ? ticks : best;
+    }
+    return best;
+}
+#endif
+
+/* What an event costs here, clock read included, measured now with warm caches, in picoseconds; 0:
+ * the clock is not ours. */
+CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
+{
+#ifndef CHROPROF_NO_CLOCK
+    chroprof_site site;
+    uint64_t memory[CHROPROF_MEMORY_MIN / 8];
+    const uint32_t slices = 64;
+    chroprof scratch;
+    if (p->view || !chroprof__own_clock(p))
+        return 0;
+    /* never: the memory is CHROPROF_MEMORY_MIN */
+    if (chroprof_init(&scratch, memory, sizeof(memory), NULL) != CHROPROF_OK)
+        return 0;
+    scratch.core->calibrate_at = UINT64_MAX;        /* not in the middle of this */
+    site.name = "cost";
+    site.file = "";
+    site.line = 0;
+    chroprof__clocked_event(&scratch, CHROPROF_PENDING, 1, &site);
+    uint64_t ticks = chroprof__time_slices(&scratch, slices);
+    return chroprof__scale(ticks * 1000u, p->core->factor) / (2u * slices);
+#else
+    (void)p;
+    return 0;
+#endif
+}
+
+/* >>map: the block as a file.
+ * Owns the file, its lock and the mapping with the front before it. A file is made under another
+ * name and then linked to its own, so that no one ever sees half of it, and no one's file is taken
+ * away. Relies on >>public to start a profile in the mapping, and on >>snapshot to find who owns a
+ * block. Called by the host alone. */
+
+#ifdef CHROPROF__MAPS
+/* The owner of a file holds a write lock on its first byte, from before the file has its name until
+ * the program ends, runs exec or lets the profile go. The kernel knows that of every program on
+ * every file, whatever its namespace, host name or number is, and forgets it at a boot. Of the
+ * three kinds of lock
+ * - flock's can be taken by whoever may read the file, who would then block it for its owner;
+ * - a process loses those of F_SETLK as soon as it closes any descriptor of the file, of a dump
+ *   that it makes of itself, for example;
+ * - those of F_OFD_SETLK go with the last reference to the open file. A descriptor would be a poor
+ *   one: a forked child has it as well, and daemons close all that they do not know. A page of the
+ *   file that is mapped with MADV_DONTFORK is a reference that no child has and that nobody closes.
+ * A write lock needs a descriptor for writing, and nobody asks for read locks: who may only read
+ * can't pretend. If the system or the file system has no such locks, the process's number and start
+ * decide. The second byte's lock is of whoever moves a dead program's file. */
+enum { CHROPROF__LOCK_OWNER, CHROPROF__LOCK_MOVER };
+enum { CHROPROF__LOCK_FREE, CHROPROF__LOCK_HELD, CHROPROF__LOCK_UNKNOWN };
+enum { CHROPROF__IN_FILE = 1, CHROPROF__IN_HELD_FILE = 2 };
+#ifdef __linux__
+enum { CHROPROF__GETLK = 36, CHROPROF__SETLK = 37 };    /* F_OFD_, which a strict build hides */
+#else
+enum { CHROPROF__GETLK = F_GETLK, CHROPROF__SETLK = F_SETLK };
+#endif
+
+/* Asks for a lock, or who has one in the way: its type then; -1: there are no such locks. */
+static int chroprof__lock(int file, int request, int which, int type)
+{
+    struct flock lock;
+    memset(&lock, 0, sizeof(lock));
+    lock.l_type = (short)type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = which;
+    lock.l_len = 1;
+    return fcntl(file, request, &lock) == 0 ? lock.l_type : -1;
+}
+
+static int chroprof__ask_lock(int file, int which)
+{
+    int found = chroprof__lock(file, CHROPROF__GETLK, which, F_RDLCK);  /* write locks only */
+    if (found < 0)
+        return CHROPROF__LOCK_UNKNOWN;
+    return found == F_UNLCK ? CHROPROF__LOCK_FREE : CHROPROF__LOCK_HELD;
+}
+
+static bool chroprof__take_lock(int file, int which)
+{
+    return chroprof__lock(file, CHROPROF__SETLK, which, F_WRLCK) >= 0;
+}
+
+/* Takes the owner's lock for as long as the page that it returns is mapped. NULL: there is none. */
+static void *chroprof__hold_file(const char *made)
+{
+#ifdef CHROPROF__HOLDS
+    enum { DONTFORK = 10 };                 /* a strict build hides it, and madvise */
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int file = open(made, O_RDWR | CHROPROF__CLOEXEC);
+    void *hold = MAP_FAILED;
+    if (file >= 0 && chroprof__take_lock(file, CHROPROF__LOCK_OWNER))
+        hold = mmap(NULL, page, PROT_NONE, MAP_SHARED, file, 0);
+    if (file >= 0)
+        close(file);
+    if (hold != MAP_FAILED && chroprof__system(SYS_madvise, hold, page, DONTFORK) == 0)
+        return hold;
+    if (hold != MAP_FAILED)
+        munmap(hold, page);
+#endif
+    (void)made;
+    return NULL;
+}
+
+/* A forked child does not have the page: something else may be there. */
+static void chroprof__drop_hold(void *hold, uint64_t owner)
+{
+    if (hold && owner == (uint64_t)getpid())
+        munmap(hold, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/* Is there an owner of this file? */
+static bool chroprof__is_owned(int file, const chroprof__core *c)
+{
+    int lock = c->ended ? CHROPROF__LOCK_UNKNOWN : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
+    if (lock == CHROPROF__LOCK_HELD)
+        return true;
+    if (lock == CHROPROF__LOCK_FREE && c->in_file == CHROPROF__IN_HELD_FILE)
+        return false;
+    return chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
+}
+
+/* Who owns this file? OK: nobody any more. */
+static chroprof_result chroprof__judge_file(int file)
+{
+    chroprof__core core;
+    ssize_t count = read(file, &core, sizeof(core));
+    if (count < 0)
+        return CHROPROF_ERR_FILE;
+    if (count != (ssize_t)sizeof(core) || core.magic != CHROPROF__MAGIC)
+        return CHROPROF_ERR_FORMAT;         /* somebody else's: not to be touched */
+    if (core.layout != CHROPROF__LAYOUT || core.core_bytes != sizeof(core))
+        return CHROPROF_ERR_VERSION;
+    return chroprof__is_owned(file, &core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
+}
+
+/* These two keep errno. */
+static void chroprof__close(int file)
+{
+    int error = errno;
+    close(file);
+    errno = error;
+}
+
+static void chroprof__remove(const char *path)
+{
+    int error = errno;
+    unlink(path);
+    errno = error;
+}
+
+/* For reading; a pipe must not hold us. */
+static int chroprof__open_there(const char *path)
+{
+    return open(path, O_RDONLY | CHROPROF__CLOEXEC | O_NONBLOCK);
+}
+
+/* A file that was taken away meanwhile is in nobody's way. A symbolic link that leads nowhere is
+ * there all the same. */
+static chroprof_result chroprof__unless_gone(const char *path)
+{
+    struct stat facts;
+    int error = errno;
+    bool link = error == ENOENT && lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
+    errno = error;
+    return error == ENOENT && !link ? CHROPROF_OK : CHROPROF_ERR_FILE;
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_file_owner(const char *path)
+{
+    int file = path ? chroprof__open_there(path) : -1;
+    if (file < 0)
+        return path ? CHROPROF_ERR_FILE : CHROPROF_ERR_ARGUMENT;
+    chroprof_result result = chroprof__judge_file(file);
+    chroprof__close(file);
+    return result;
+}
+
+/* Makes room for a dead program's file: what is at PATH.prev goes if it is one as well. */
+static chroprof_result chroprof__clear_prev(const char *prev)
+{
+    chroprof_result result = chroprof_file_owner(prev);
+    if (result == CHROPROF_ERR_FILE)
+        result = chroprof__unless_gone(prev);
+    else if (result == CHROPROF_OK)
+        (void)unlink(prev);                 /* if they are one file, rename would do nothing */
+    return result == CHROPROF_OK ? result : CHROPROF_ERR_PREVIOUS;
+}
+
+/* Moves a dead program's file to PATH.prev, if it is still the one at path. */
+static chroprof_result chroprof__move_judged(int file, const char *path)
+{
+    char prev[CHROPROF__PATH_BYTES];
+    struct stat judged, there;
+    (void)chroprof__join(prev, path, ".prev", 0);       /* no longer than that of the new file */
+    if (fstat(file, &judged) != 0)
+        return CHROPROF_ERR_FILE;
+    if (stat(path, &there) != 0)
+        return chroprof__unless_gone(path);
+    if (there.st_ino != judged.st_ino || there.st_dev != judged.st_dev)
+        return CHROPROF_OK;                 /* gone, and another one is there */
+    chroprof_result result = chroprof__clear_prev(prev);
+    if (result != CHROPROF_OK)
+        return result;
+    return rename(path, prev) == 0 ? CHROPROF_OK : chroprof__unless_gone(path);
+}
+
+/* Who holds the mover's lock is the only one to move it. Where that can't be had (no right to
+ * write, no such locks, a reader's lock), a program may move what another has made in the same
+ * moment: that goes on in PATH.prev. */
+static chroprof_result chroprof__move_file(int file, const char *path)
+{
+    chroprof_result result = CHROPROF_ERR_OWNED;        /* another program was faster */
+    int lock = open(path, O_RDWR | CHROPROF__CLOEXEC | O_NONBLOCK);
+    if (lock < 0 || chroprof__take_lock(lock, CHROPROF__LOCK_MOVER) ||
+        chroprof__ask_lock(lock, CHROPROF__LOCK_MOVER) != CHROPROF__LOCK_HELD)
+        result = chroprof__move_judged(file, path);
+    if (lock >= 0)
+        close(lock);
+    return result;
+}
+
+/* Takes the file of a dead program out of the way. */
+static chroprof_result chroprof__set_aside(const char *path)
+{
+    int file = chroprof__open_there(path);
+    if (file < 0)
+        return chroprof__unless_gone(path);
+    chroprof_result result = chroprof__judge_file(file);
+    if (result == CHROPROF_OK)
+        result = chroprof__move_file(file, path);
+    close(file);
+    return result;
+}
+
+/* Gives a finished file its name. */
+static chroprof_result chroprof__publish(const char *made, const char *path)
+{
+    for (int tries = 0; tries < 8; tries++) {
+        if (link(made, path) == 0)
+            return CHROPROF_OK;
+        if (errno != EEXIST)
+            return CHROPROF_ERR_FILE;
+        chroprof_result result = chroprof__set_aside(path);
+        if (result != CHROPROF_OK)
+            return result;
+    }
+    return CHROPROF_ERR_OWNED;
+}
+
+/* Room on the disk for all of a new file; 0, or an errno. */
+static int chroprof__reserve(int file, size_t size)
+{
+    struct rlimit limit;                    /* to pass it would be SIGXFSZ */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        size > (uint64_t)limit.rlim_cur)
+        return EFBIG;
+#if defined(__APPLE__) || defined(__OpenBSD__)
+    static const char zeros[4096] = { 0 };
+    for (size_t at = 0; at < size; at += sizeof(zeros)) {
+        size_t part = size - at < sizeof(zeros) ? size - at : sizeof(zeros);
+        errno = ENOSPC;                     /* of a write that was cut short */
+        if (pwrite(file, zeros, part, (off_t)at) != (ssize_t)part)
+            return errno;
+    }
+    return 0;
+#else
+    return posix_fallocate(file, 0, (off_t)size);
+#endif
+}
+
+/* Memory for a block, a new file's or no file's, and the page of its front before it: the system
+ * wipes that in a forked child where it can. NULL and errno. */
+static void *chroprof__new_mapping(int file, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int flags = MAP_PRIVATE, zeros = -1;
+#ifdef MAP_ANONYMOUS
+    flags |= MAP_ANONYMOUS;
+#else
+    zeros = open("/dev/zero", O_RDWR | CHROPROF__CLOEXEC);
+#endif
+    void *all = mmap(NULL, page + size, PROT_READ | PROT_WRITE, flags, zeros, 0);
+    if (zeros >= 0)
+        close(zeros);
+    if (all == MAP_FAILED)
+        return NULL;
+    char *block = (char *)all + page;
+    if (file >= 0 && mmap(block, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
+                         MAP_FAILED) {
+        int error = errno;
+        munmap(all, page + size);
+        errno = error;
+        return NULL;
+    }
+#ifdef CHROPROF__FORKS
+    (void)madvise(all, page, MADV_WIPEONFORK);
+#endif
+    return block;
+}
+
+static void chroprof__unmap_block(void *block, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    munmap((char *)block - page, page + size);
+}
+
+static chroprof_result chroprof__init_mapped(chroprof *p, void *block, size_t size,
+                                             const chroprof_options *options)
+{
+    size_t front = sizeof(chroprof__front);
+    return chroprof_init(p, (char *)block - front, front + size, options);
+}
+
+/* A new file of that size, all of it on the disk, mapped; NULL and errno. */
+static void *chroprof__new_file(const char *made, size_t size)
+{
+    void *block = NULL;
+    int file = open(made, O_RDWR | O_CREAT | O_EXCL | CHROPROF__CLOEXEC, 0644);
+    if (file < 0)
+        return NULL;
+    errno = chroprof__reserve(file, size);
+    if (errno == 0)
+        block = chroprof__new_mapping(file, size);
+    chroprof__close(file);
+    if (!block)
+        chroprof__remove(made);
+    return block;
+}
+
+/* The same under a name of its own, which goes to made. A process of our number may have been
+ * killed in here; its file then has the shorter name. */
+static void *chroprof__make_file(char made[CHROPROF__PATH_BYTES], const char *path, size_t size)
+{
+    uint64_t pid = (uint64_t)getpid();
+    if (!chroprof__join(made, path, ".new.", pid))
+        return NULL;
+    void *memory = chroprof__new_file(made, size);
+    if (memory || errno != EEXIST)
+        return memory;
+    /* there was room for a number of any length */
+    (void)chroprof__join(made, path, ".new.", chroprof__process_of(pid).start << 24 ^ pid);
+    return chroprof__new_file(made, size);
+}
+
+/* Maps the same file by its own name, which is what others see in the list of mappings. */
+static void chroprof__map_by_name(void *memory, size_t size, const char *made, const char *path)
+{
+    struct stat by_made, by_path;
+    int file = open(path, O_RDWR | CHROPROF__CLOEXEC);
+    if (file < 0)
+        return;
+    if (stat(made, &by_made) == 0 && fstat(file, &by_path) == 0 &&
+        by_made.st_ino == by_path.st_ino && by_made.st_dev == by_path.st_dev)
+        (void)mmap(memory, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+    close(file);
+}
+
+/* The profile has its block in this mapping; if it could not be made there, neither is left. */
+static chroprof_result chroprof__keep_mapping(chroprof *p, void *block, size_t size, void *hold,
+                                              chroprof_result result)
+{
+    if (result != CHROPROF_OK) {
+        int error = errno;
+        chroprof__drop_hold(hold, (uint64_t)getpid());
+        chroprof__unmap_block(block, size);
+        errno = error;
+        return result;
+    }
+    p->mapped = block;
+    p->mapped_bytes = size;
+    p->hold = hold;
+    return CHROPROF_OK;
+}
+
+static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t size,
+                                          const chroprof_options *options)
+{
+    char made[CHROPROF__PATH_BYTES];
+    if (!p)
+        return CHROPROF_ERR_ARGUMENT;
+    memset(p, 0, sizeof(*p));
+    if (!path)
+        return CHROPROF_ERR_ARGUMENT;
+    size = size ? size : chroprof_memory_size(options);
+    if (size == 0)
+        return CHROPROF_ERR_LIMIT;
+    void *memory = chroprof__make_file(made, path, size);
+    if (!memory)
+        return CHROPROF_ERR_FILE;
+    void *hold = chroprof__hold_file(made);
+    chroprof_result result = chroprof__init_mapped(p, memory, size, options);
+    if (result == CHROPROF_OK) {
+        p->core->in_file = hold ? CHROPROF__IN_HELD_FILE : CHROPROF__IN_FILE;
+        result = chroprof__publish(made, path);
+    }
+    if (result == CHROPROF_OK)
+        chroprof__map_by_name(memory, size, made, path);
+    chroprof__remove(made);
+    return chroprof__keep_mapping(p, memory, size, hold, result);
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
+                                                const chroprof_options *options)
+{
+    return chroprof__keep_result(p, chroprof__map_file(p, path, size, options));
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *path)
+{
+    const struct timespec pause = { 0, 1000000 };
+    chroprof_options o;
+    char name[CHROPROF__NAME_BYTES];
+    if (!chroprof__is_set(p) || !p->mapped)
+        return CHROPROF_OK;
+    size_t size = p->mapped_bytes;
+#ifndef CHROPROF_NO_SAMPLER
+    chroprof_sampler_stop(p);
+#endif
+    p->core = (chroprof__core *)p->mapped;  /* the parent's: to look at what it was made with */
+    memset(&o, 0, sizeof(o));
+    chroprof__options_of(p, &o);
+    memcpy(name, o.name, sizeof(name));
+    o.name = name;
+    o.clock = chroprof__own_clock(p) ? NULL : p->clock;
+    o.clock_user = p->clock_user;
+    chroprof__drop_hold(p->hold, p->core->pid);
+    chroprof__unmap_block(p->mapped, size);
+    memset(p, 0, sizeof(*p));
+    if (path) {                             /* a daemon's parent may still be about to end */
+        for (int k = 0; k < 1000 && chroprof_file_owner(path) == CHROPROF_ERR_OWNED; k++)
+            nanosleep(&pause, NULL);
+        return chroprof_map(p, path, size, &o);
+    }
+    void *block = chroprof__new_mapping(-1, size);
+    if (!block)
+        return chroprof__keep_result(p, CHROPROF_ERR_FILE);
+    return chroprof__keep_mapping(p, block, size, NULL, chroprof__init_mapped(p, block, size, &o));
+}
+
+CHROPROF__COLD_API void chroprof_unmap(chroprof *p)
+{
+    if (!chroprof__is_set(p) || !p->mapped || p->in_callback)
+        return;
+#ifndef CHROPROF_NO_SAMPLER
+    chroprof_sampler_stop(p);
+#endif
+    uint64_t owner = ((const chroprof__core *)p->mapped)->pid;
+    if (chroprof__tick_live(p))
+        p->core->ended = 1;
+    chroprof__drop_hold(p->hold, owner);
+    chroprof__unmap_block(p->mapped, p->mapped_bytes);
+    memset(p, 0, sizeof(*p));
+}
+#endif /* CHROPROF__MAPS */
+
+/* That of a living program is before the end of its snapshot. */
+static uint64_t chroprof__last_event(const chroprof *p)
+{
+    chroprof__reach r = chroprof__ring_reach(p->core);
+    if (!p->core->living)
+        return p->core->last;
+    return r.end > r.first ? chroprof__ring_at(p, p->core, r.end - 1)->time : p->core->ring_begin;
+}
+
+CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->name = out->host = out->program = "";
+    if (!chroprof__can_read(p))
+        return;
+    const chroprof__core *c = p->core;
+    out->pid = c->pid;
+    out->name = c->name;
+    out->host = c->host;
+    out->program = c->program;
+    out->end_ns = chroprof__ns(c, chroprof__last_event(p));
+    out->end_unix_ns = c->start_unix_ns ? c->start_unix_ns + out->end_ns : 0;
+    out->mapped = c->in_file != 0;
+    out->ended = c->ended != 0;
+    out->alive = out->mapped && chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
+}
 
 /* >>words: names and figures as people read them, the same in a finding and in the table below it.
  * Owns UTF-8, what of an untrusted name may reach a terminal, and how times, counts and shares
@@ -14643,7 +14079,9 @@ static void chroprof__find_no_idle(chroprof__inquiry *q, const char *function)
         chroprof__report(q, &c, "No idle time is reported: %p01 of the run (%T0) counts as "
                          "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around "
                          "the wait of the loop",
-                         *function ? ", in %u" : ", such as epoll_wait or poll", ".");
+                         *function ? ", in %u" : NULL,
+                         *function ? "." : ", such as poll. If a library waits in epoll_wait, use "
+                                           "CHROPROF_EPOLL_IDLE.");
 }
 
 static void chroprof__find_uninstrumented(chroprof__inquiry *q, const char *function)
@@ -15280,9 +14718,9 @@ CHROPROF__UNUSED static void chroprof__put_lower(chroprof__out *o, const char *u
 
 CHROPROF__UNUSED static void chroprof__put_anomaly(chroprof__out *o, chroprof_anomaly_kind kind)
 {
-#define CHROPROF__KIND(name, text, cure) #name,
-    static const char kinds[][32] = { CHROPROF_ANOMALIES(CHROPROF__KIND) };
-#undef CHROPROF__KIND
+#define CHROPROF__ANOMALY_WORD(name, text, cure) #name,
+    static const char kinds[][32] = { CHROPROF_ANOMALIES(CHROPROF__ANOMALY_WORD) };
+#undef CHROPROF__ANOMALY_WORD
     chroprof__put_lower(o, kinds[kind]);
 }
 
@@ -15299,6 +14737,44 @@ CHROPROF__UNUSED static void chroprof__put_json_code(chroprof__out *o, uint32_t 
     if (code == '"' || code == '\\')
         chroprof__put_byte(o, '\\');
     chroprof__put_code(o, code);
+}
+
+CHROPROF__UNUSED static void chroprof__put_json_text(chroprof__out *o, const char *text)
+{
+    while (*text != 0)
+        chroprof__put_json_code(o, chroprof__next_code(&text));
+}
+
+/* Behind a text. */
+CHROPROF__UNUSED static void chroprof__put_number(chroprof__out *o, const char *text,
+                                                  uint64_t value)
+{
+    chroprof__put_text(o, text);
+    chroprof__put_u64(o, value);
+}
+
+/* A step of now, which ends the interval that is under way. */
+CHROPROF__UNUSED static chroprof_step chroprof__step_now(const chroprof *p,
+                                                         const chroprof_totals *totals)
+{
+    chroprof_frame top;
+    chroprof_step now;
+    memset(&now, 0, sizeof now);
+    now.state = CHROPROF_TICK;
+    now.at_ns = totals->elapsed_ns;
+    now.depth = (uint32_t)chroprof_frames(p, &top, 1);
+    now.path = totals->idle ? (uint32_t)CHROPROF__IDLE
+                            : now.depth > 0 ? top.path : (uint32_t)CHROPROF__LOOP;
+    return now;
+}
+
+CHROPROF__UNUSED static uint64_t chroprof__count_ready(const chroprof *p)
+{
+    uint64_t cursor = 0, ready = 0;
+    chroprof_future row;
+    while (chroprof_next_future(p, &cursor, &row))
+        ready += row.state == CHROPROF_READY;
+    return ready;
 }
 
 #ifndef CHROPROF_NO_TEXT
@@ -16300,104 +15776,6 @@ static void chroprof__stall_places(chroprof__page *g, const chroprof_stall *s)
     }
 }
 
-/* What ran in a stall, as it is being told. */
-typedef struct chroprof__order {
-    chroprof__page *g;
-    uint64_t bar;              /* what took less is told together with its like */
-    bool begun;
-    const char *name;          /* of what runs */
-    uint64_t ns, slices;       /* of it, in a row */
-    uint64_t brief_ns, briefs; /* what was too short to be named */
-} chroprof__order;
-
-static void chroprof__order_item(chroprof__order *o, const char *name, const char *text,
-                                 const uint64_t *figures)
-{
-    chroprof__page *g = o->g;
-    chroprof__phrase s;
-    chroprof__say(&s, text, figures);
-    uint32_t columns = chroprof__columns_of(name), most = 32;
-    columns = (columns < most ? columns : most) + chroprof__columns_of(s.text);
-    chroprof__show(g, o->begun ? "," : "         in order:");
-    if (o->begun && g->column + columns + 2 > g->width) {
-        chroprof__newline(g);
-        g->blanks = 8;
-    }
-    g->blanks++;
-    o->begun = true;
-    if (*name != 0)
-        chroprof__show_name(g, name, most);
-    chroprof__show(g, s.text);
-}
-
-static void chroprof__order_briefs(chroprof__order *o)
-{
-    const uint64_t figures[] = { o->briefs, o->brief_ns };
-    if (o->briefs > 0)
-        chroprof__order_item(o, "", o->briefs == 1 ? "%c short slice %t" : "%c short slices %t",
-                             figures);
-    o->briefs = o->brief_ns = 0;
-}
-
-/* Something else runs now. */
-static void chroprof__order_end(chroprof__order *o)
-{
-    const uint64_t figures[] = { o->slices, o->ns };
-    if (o->ns < o->bar || o->ns == 0) {
-        o->briefs += o->slices;
-        o->brief_ns += o->ns;
-    } else {
-        chroprof__order_briefs(o);
-        chroprof__order_item(o, o->name, o->slices > 1 ? " x%c %t" : " %t",
-                             figures + (o->slices <= 1));
-    }
-    o->ns = o->slices = 0;
-}
-
-/* The interval between two steps. */
-static void chroprof__order_add(chroprof__order *o, const chroprof_step *from,
-                                const chroprof_step *to)
-{
-    static const char *const others[] = { "(uninstrumented)", "(idle)", "(untracked)" };
-    bool begins = from->state == CHROPROF_RUNNING || from->state == CHROPROF_SWITCH ||
-                  from->state == CHROPROF_ENTER || from->state == CHROPROF_NEXT;
-    const char *name = to->path < 3 ? others[to->path]
-                                    : chroprof_path_name(o->g->p, to->path, NULL, NULL);
-    uint64_t ns = to->at_ns - from->at_ns;
-    if (to->path == 0 && ns < o->bar)       /* a breath between two tasks */
-        return;
-    if (name != o->name)
-        chroprof__order_end(o);
-    o->name = name;
-    o->ns += ns;
-    o->slices += begins && to->path >= 3;
-}
-
-/* What ran, one after the other. */
-static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
-{
-    chroprof_step steps[CHROPROF_INCIDENT_STEPS];
-    size_t count = chroprof_incident(g->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
-    chroprof__order o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0 };
-    if (s->shares[0].exec_ns >= s->length_ns - 5 * o.bar && s->shares[0].slices <= 1)
-        return;                             /* one slice, which has been said */
-    for (size_t i = 0; i < count; i++) {
-        uint64_t from = i > 0 ? steps[i - 1].at_ns : s->start_ns;
-        const uint64_t gap[] = { s->left_out, steps[i].at_ns - from };
-        if (s->left_out > 0 && i == s->first_steps) {
-            chroprof__order_end(&o);
-            chroprof__order_briefs(&o);
-            chroprof__order_item(&o, "", "%c steps left out (%t)", gap);
-        } else if (i > 0 && from >= s->start_ns) {
-            chroprof__order_add(&o, &steps[i - 1], &steps[i]);
-        }
-    }
-    chroprof__order_end(&o);
-    chroprof__order_briefs(&o);
-    if (o.begun)
-        chroprof__newline(g);
-}
-
 CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 {
     chroprof_stall picked[CHROPROF__TEXT_STALLS];
@@ -16412,7 +15790,6 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
                        : " length  kind         at  taken by", NULL, 0);
     for (uint32_t i = 0; i < count; i++) {
         chroprof__stall_row(g, &picked[i]);
-        chroprof__stall_order(g, &picked[i]);
         chroprof__stall_places(g, &picked[i]);
     }
 }
@@ -16975,8 +16352,7 @@ static void chroprof__json_text(chroprof__json *j, const char *name, const char 
 {
     chroprof__json_key(j, name);
     chroprof__put_byte(j->out, '"');
-    while (*text != 0)
-        chroprof__put_json_code(j->out, chroprof__next_code(&text));
+    chroprof__put_json_text(j->out, text);
     chroprof__put_byte(j->out, '"');
 }
 
@@ -17024,6 +16400,27 @@ static void chroprof__json_top(chroprof__json *j, const char *name, const char *
     chroprof__json_inside(j, name, opening);
 }
 
+static void chroprof__json_line(chroprof__json *j, const char *name, const char *text)
+{
+    chroprof__json_begin(j, "\n");
+    chroprof__json_text(j, name, text);
+}
+
+/* A list at the top level, one row a line: of each row a function of its name writes what is in
+ * the braces. */
+#define CHROPROF__JSON_LIST(j, name, next, row_type)                          \
+    do {                                                                      \
+        uint64_t cursor = 0;                                                  \
+        row_type row;                                                         \
+        chroprof__json_top(j, #name, "[");                                    \
+        while (!(j)->out->failed && next((j)->p, &cursor, &row)) {            \
+            chroprof__json_begin(j, "\n{");                                   \
+            chroprof__json_##name(j, &row);                                   \
+            chroprof__json_end(j, "}");                                       \
+        }                                                                     \
+        chroprof__json_end(j, "\n]");                                         \
+    } while (0)
+
 /* The figures of a list that a public struct has. */
 static void chroprof__json_figures(chroprof__json *j, const chroprof__figure *list, size_t count,
                                    bool of_rank, const void *row)
@@ -17038,24 +16435,20 @@ static void chroprof__json_figures(chroprof__json *j, const chroprof__figure *li
 static void chroprof__json_head(chroprof__json *j, const chroprof_origin *origin)
 {
     chroprof_options o;
+    chroprof_read_options(j->p, &o);
     chroprof__json_begin(j, "{\n");
     chroprof__json_u64(j, "chroprof", CHROPROF_JSON_VERSION);
-    chroprof__json_begin(j, "\n");
-    chroprof__json_text(j, "version", CHROPROF_VERSION);
-    chroprof__json_begin(j, "\n");
-    chroprof__json_text(j, "name", origin->name);
-    chroprof__json_begin(j, "\n");
-    chroprof__json_text(j, "program", origin->program);
+    chroprof__json_line(j, "version", CHROPROF_VERSION);
+    chroprof__json_line(j, "name", origin->name);
+    chroprof__json_line(j, "program", origin->program);
     chroprof__json_top(j, "options", "{");
-    chroprof_read_options(j->p, &o);
     chroprof__json_u64(j, "window_ns", o.window_ns);
     chroprof__json_u64(j, "stall_ns", o.stall_ns);
     chroprof__json_u64(j, "max_step_ns", o.max_step_ns);
     chroprof__json_end(j, "}");
     chroprof__json_begin(j, "\n");
     chroprof__json_u64(j, "event_cost_ps", chroprof__event_cost_ps(j->p));
-    chroprof__json_begin(j, "\n");
-    chroprof__json_text(j, "why_off", chroprof_why_off(j->p));
+    chroprof__json_line(j, "why_off", chroprof_why_off(j->p));
 }
 
 static void chroprof__json_totals(chroprof__json *j)
@@ -17076,9 +16469,9 @@ static void chroprof__json_findings(chroprof__json *j)
 {
     chroprof__json_top(j, "findings", "[");
 #ifndef CHROPROF_NO_FINDINGS
-#define CHROPROF__KIND(name) #name,
-    static const char kinds[][16] = { CHROPROF_FINDINGS(CHROPROF__KIND) };
-#undef CHROPROF__KIND
+#define CHROPROF__FINDING_WORD(name) #name,
+    static const char kinds[][16] = { CHROPROF_FINDINGS(CHROPROF__FINDING_WORD) };
+#undef CHROPROF__FINDING_WORD
     chroprof_finding rows[CHROPROF_FINDING_COUNT];
     size_t count = chroprof_findings(j->p, rows, CHROPROF_FINDING_COUNT);
     for (const chroprof_finding *f = rows; f < rows + count; f++) {
@@ -17114,38 +16507,111 @@ static void chroprof__json_site_windows(chroprof__json *j, uint32_t site)
     chroprof__json_end(j, "]");
 }
 
-static void chroprof__json_sites(chroprof__json *j)
+static void chroprof__json_sites(chroprof__json *j, const chroprof_rank *r)
 {
-    uint64_t cursor = 0;
-    chroprof_rank r;
-    chroprof__json_top(j, "sites", "[");
-    while (!j->out->failed && chroprof_next_rank(j->p, &cursor, &r)) {
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_u64(j, "id", r.id);
-        chroprof__json_place(j, r.name, r.file, r.line);
-        chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), true, &r);
-        chroprof__json_bool(j, "has_percentiles", r.has_percentiles);
-        chroprof__json_site_windows(j, r.id);
+    chroprof__json_u64(j, "id", r->id);
+    chroprof__json_place(j, r->name, r->file, r->line);
+    chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), true, r);
+    chroprof__json_bool(j, "has_percentiles", r->has_percentiles);
+    chroprof__json_site_windows(j, r->id);
+}
+
+static void chroprof__json_paths(chroprof__json *j, const chroprof_path *row)
+{
+    const uint64_t ids[] = { row->id, row->parent, row->site };
+    chroprof__json_numbers(j, "id parent site", ids);
+    chroprof__json_place(j, row->name, row->file, row->line);
+    chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), false, row);
+}
+
+static void chroprof__json_shares(chroprof__json *j, const chroprof_stall *s)
+{
+    chroprof__json_inside(j, "shares", "[");
+    for (const chroprof_stall_share *x = s->shares; x < s->shares + s->share_count; x++) {
+        const uint64_t figures[] = { x->site, x->exec_ns, x->slices, x->slice_max_ns };
+        chroprof__json_begin(j, "{");
+        chroprof__json_numbers(j, "site exec_ns slices slice_max_ns", figures);
+        chroprof__json_place(j, x->name, x->file, x->line);
         chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "]");
+    chroprof__json_u64(j, "rest_ns", s->rest_ns);
+}
+
+static void chroprof__json_stalls(chroprof__json *j, const chroprof_stall *s)
+{
+    const uint64_t begin[] = { s->start_ns, s->length_ns, s->events };
+    const uint64_t seen[] = { s->sampled, s->cpu_ns, s->waiting_ns };
+    chroprof__json_text(j, "kind", s->kind == CHROPROF_STALL_TURN ? "turn" : "pass");
+    chroprof__json_numbers(j, "start_ns length_ns events", begin);
+    chroprof__json_shares(j, s);
+    chroprof__json_inside(j, "samples", "[");
+    for (uint32_t k = 0; k < s->sample_count; k++) {
+        const chroprof_stall_sample *hit = s->samples + k;
+        const uint64_t figures[] = { hit->stack, hit->weight, hit->cpu_ns };
+        chroprof__json_begin(j, "{");
+        chroprof__json_numbers(j, "stack weight cpu_ns", figures);
+        chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "]");
+    chroprof__json_numbers(j, "sampled cpu_ns waiting_ns", seen);
+}
+
+static void chroprof__json_slowest(chroprof__json *j, const chroprof_slow *s)
+{
+    const uint64_t ids[] = { s->id, s->site, s->path };
+    const uint64_t parts[] = { s->at_ns, s->latency_ns, s->exec_ns, s->children_ns, s->delay_ns,
+                               s->waiting_ns, s->unseen_ns };
+    chroprof__json_numbers(j, "id site path", ids);
+    chroprof__json_place(j, s->name, s->file, s->line);
+    chroprof__json_text(j, "finish", s->finish == CHROPROF_COMPLETED ? "completed" :
+                                     s->finish == CHROPROF_FAILED ? "failed" : "cancelled");
+    chroprof__json_bool(j, "of_run", s->of_run);
+    chroprof__json_numbers(j, "at_ns latency_ns exec_ns children_ns delay_ns waiting_ns unseen_ns",
+                           parts);
+    chroprof__json_inside(j, "blames", "[");
+    for (const chroprof_slow_blame *x = s->blames; x < s->blames + s->blame_count; x++) {
+        const uint64_t figures[] = { x->site, x->delay_ns };
+        chroprof__json_begin(j, "{");
+        chroprof__json_numbers(j, "site delay_ns", figures);
+        chroprof__json_place(j, x->name, x->file, x->line);
+        chroprof__json_end(j, "}");
+    }
+    chroprof__json_end(j, "]");
+}
+
+static void chroprof__json_windows(chroprof__json *j)
+{
+    chroprof_window rows[CHROPROF__JSON_SPAN];
+    uint32_t first = 0;
+    size_t count = chroprof_windows(j->p, NULL, 0);
+    chroprof__json_top(j, "windows", "[");
+    for (; first < count && !j->out->failed; first += CHROPROF__JSON_SPAN) {
+        (void)chroprof_windows_from(j->p, first, rows, CHROPROF__JSON_SPAN);
+        for (size_t k = first; k < count && k - first < CHROPROF__JSON_SPAN; k++) {
+            const chroprof_window *w = rows + (k - first);
+            const uint64_t figures[] = { w->start_ns, w->end_ns, w->busy_ns, w->idle_ns,
+                                         w->loop_ns, w->untracked_ns };
+            chroprof__json_begin(j, "\n{");
+            chroprof__json_numbers(j, "start_ns end_ns busy_ns idle_ns loop_ns untracked_ns",
+                                   figures);
+            chroprof__json_end(j, "}");
+        }
     }
     chroprof__json_end(j, "\n]");
 }
 
-static void chroprof__json_paths(chroprof__json *j)
+static void chroprof__json_futures(chroprof__json *j, const chroprof_future *f)
 {
-    uint64_t cursor = 0;
-    chroprof_path row;
-    chroprof__json_top(j, "paths", "[");
-    while (!j->out->failed && chroprof_next_path(j->p, &cursor, &row)) {
-        const uint64_t ids[] = { row.id, row.parent, row.site };
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_numbers(j, "id parent site", ids);
-        chroprof__json_place(j, row.name, row.file, row.line);
-        chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), false, &row);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "\n]");
+    static const char states[4][8] = { "pending", "ready", "running", "paused" };
+    const uint64_t ids[] = { f->id, f->path }, times[] = { f->since_ns, f->exec_ns };
+    chroprof__json_numbers(j, "id path", ids);
+    chroprof__json_text(j, "state", states[(unsigned)f->state & 3u]);
+    chroprof__json_numbers(j, "since_ns exec_ns", times);
+    chroprof__json_place(j, f->name, f->file, f->line);
 }
+
+enum { CHROPROF__JSON_STEPS = 100000 };     /* what a page draws without a stutter */
 
 typedef struct chroprof__json_packer {
     chroprof__out *out;
@@ -17186,193 +16652,25 @@ static void chroprof__json_step(chroprof__json_packer *k, const chroprof_step *s
     k->at_ns = s->at_ns;
 }
 
-static chroprof__json_packer chroprof__json_data(chroprof__json *j)
-{
-    chroprof__json_packer k = { j->out, 0, 0, 0, 0 };
-    chroprof__json_key(j, "data");
-    chroprof__put_byte(j->out, '"');
-    return k;
-}
-
-static void chroprof__json_data_end(chroprof__json_packer *k)
-{
-    if (k->count > 0)
-        chroprof__json_base64(k, k->count + 1);
-    chroprof__put_byte(k->out, '"');
-}
-
-/* What happened in a stall, as the timeline has it. */
-CHROPROF__NOINLINE void chroprof__json_incident(chroprof__json *j, const chroprof_stall *s)
-{
-    chroprof_step steps[CHROPROF_INCIDENT_STEPS];
-    const uint64_t figures[] = { s->number, s->step_count, s->first_steps, s->left_out };
-    size_t count = chroprof_incident(j->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
-    chroprof__json_numbers(j, "number steps first_steps left_out", figures);
-    chroprof__json_packer k = chroprof__json_data(j);
-    for (size_t i = 0; i < count; i++)
-        chroprof__json_step(&k, steps + i);
-    chroprof__json_data_end(&k);
-}
-
-static void chroprof__json_shares(chroprof__json *j, const chroprof_stall *s)
-{
-    chroprof__json_inside(j, "shares", "[");
-    for (const chroprof_stall_share *x = s->shares; x < s->shares + s->share_count; x++) {
-        const uint64_t figures[] = { x->site, x->exec_ns, x->slices, x->slice_max_ns };
-        chroprof__json_begin(j, "{");
-        chroprof__json_numbers(j, "site exec_ns slices slice_max_ns", figures);
-        chroprof__json_place(j, x->name, x->file, x->line);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "]");
-    chroprof__json_u64(j, "rest_ns", s->rest_ns);
-}
-
-static void chroprof__json_stall(chroprof__json *j, const chroprof_stall *s)
-{
-    const uint64_t begin[] = { s->start_ns, s->length_ns, s->events };
-    const uint64_t seen[] = { s->sampled, s->cpu_ns, s->waiting_ns };
-    chroprof__json_begin(j, "\n{");
-    chroprof__json_text(j, "kind", s->kind == CHROPROF_STALL_TURN ? "turn" : "pass");
-    chroprof__json_numbers(j, "start_ns length_ns events", begin);
-    chroprof__json_shares(j, s);
-    chroprof__json_inside(j, "samples", "[");
-    for (uint32_t k = 0; k < s->sample_count; k++) {
-        const chroprof_stall_sample *hit = s->samples + k;
-        const uint64_t figures[] = { hit->stack, hit->weight, hit->cpu_ns };
-        chroprof__json_begin(j, "{");
-        chroprof__json_numbers(j, "stack weight cpu_ns", figures);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "]");
-    chroprof__json_numbers(j, "sampled cpu_ns waiting_ns", seen);
-    chroprof__json_incident(j, s);
-    chroprof__json_end(j, "}");
-}
-
-static void chroprof__json_stalls(chroprof__json *j)
-{
-    uint64_t cursor = 0;
-    chroprof_stall stall;
-    chroprof__json_top(j, "stalls", "[");
-    while (!j->out->failed && chroprof_next_stall(j->p, &cursor, &stall))
-        chroprof__json_stall(j, &stall);
-    chroprof__json_end(j, "\n]");
-}
-
-static void chroprof__json_slow(chroprof__json *j, const chroprof_slow *s)
-{
-    const uint64_t ids[] = { s->id, s->site, s->path };
-    const uint64_t parts[] = { s->at_ns, s->latency_ns, s->exec_ns, s->children_ns, s->delay_ns,
-                               s->waiting_ns, s->unseen_ns };
-    chroprof__json_begin(j, "\n{");
-    chroprof__json_numbers(j, "id site path", ids);
-    chroprof__json_place(j, s->name, s->file, s->line);
-    chroprof__json_text(j, "finish", s->finish == CHROPROF_COMPLETED ? "completed" :
-                                     s->finish == CHROPROF_FAILED ? "failed" : "cancelled");
-    chroprof__json_bool(j, "of_run", s->of_run);
-    chroprof__json_numbers(j, "at_ns latency_ns exec_ns children_ns delay_ns waiting_ns unseen_ns",
-                           parts);
-    chroprof__json_inside(j, "blames", "[");
-    for (const chroprof_slow_blame *x = s->blames; x < s->blames + s->blame_count; x++) {
-        const uint64_t figures[] = { x->site, x->delay_ns };
-        chroprof__json_begin(j, "{");
-        chroprof__json_numbers(j, "site delay_ns", figures);
-        chroprof__json_place(j, x->name, x->file, x->line);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "]");
-    chroprof__json_end(j, "}");
-}
-
-static void chroprof__json_slowest(chroprof__json *j)
-{
-    uint64_t cursor = 0;
-    chroprof_slow row;
-    chroprof__json_top(j, "slowest", "[");
-    while (!j->out->failed && chroprof_next_slowest(j->p, &cursor, &row))
-        chroprof__json_slow(j, &row);
-    chroprof__json_end(j, "\n]");
-}
-
-static void chroprof__json_windows(chroprof__json *j)
-{
-    chroprof_window rows[CHROPROF__JSON_SPAN];
-    uint32_t first = 0;
-    size_t count = chroprof_windows(j->p, NULL, 0);
-    chroprof__json_top(j, "windows", "[");
-    for (; first < count && !j->out->failed; first += CHROPROF__JSON_SPAN) {
-        (void)chroprof_windows_from(j->p, first, rows, CHROPROF__JSON_SPAN);
-        for (size_t k = first; k < count && k - first < CHROPROF__JSON_SPAN; k++) {
-            const chroprof_window *w = rows + (k - first);
-            const uint64_t figures[] = { w->start_ns, w->end_ns, w->busy_ns, w->idle_ns,
-                                         w->loop_ns, w->untracked_ns };
-            chroprof__json_begin(j, "\n{");
-            chroprof__json_numbers(j, "start_ns end_ns busy_ns idle_ns loop_ns untracked_ns",
-                                   figures);
-            chroprof__json_end(j, "}");
-        }
-    }
-    chroprof__json_end(j, "\n]");
-}
-
-static void chroprof__json_futures(chroprof__json *j)
-{
-    static const char states[4][8] = { "pending", "ready", "running", "paused" };
-    uint64_t cursor = 0;
-    chroprof_future f;
-    chroprof__json_top(j, "futures", "[");
-    while (!j->out->failed && chroprof_next_future(j->p, &cursor, &f)) {
-        const uint64_t ids[] = { f.id, f.path }, times[] = { f.since_ns, f.exec_ns };
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_numbers(j, "id path", ids);
-        chroprof__json_text(j, "state", states[(unsigned)f.state & 3u]);
-        chroprof__json_numbers(j, "since_ns exec_ns", times);
-        chroprof__json_place(j, f.name, f.file, f.line);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "\n]");
-}
-
-/* What the interval after the last event is billed to so far. */
-static void chroprof__json_now(chroprof__json_packer *k, const chroprof *p)
-{
-    chroprof_totals totals;
-    chroprof_frame top;
-    chroprof_step now;
-    chroprof_read_totals(p, &totals);
-    memset(&now, 0, sizeof now);
-    now.state = CHROPROF_TICK;
-    now.at_ns = totals.elapsed_ns > k->at_ns ? totals.elapsed_ns : k->at_ns;
-    now.depth = (uint32_t)chroprof_frames(p, &top, 1);
-    now.path = totals.idle ? (uint32_t)CHROPROF__IDLE
-                           : now.depth > 0 ? top.path : (uint32_t)CHROPROF__LOOP;
-    chroprof__json_step(k, &now);
-}
-
-enum { CHROPROF__JSON_STEPS = 100000 };     /* what a page draws without a stutter */
-
 static void chroprof__json_steps(chroprof__json *j, size_t count)
 {
-    chroprof__json_packer k = chroprof__json_data(j);
+    chroprof__json_packer k = { j->out, 0, 0, 0, 0 };
     uint64_t cursor = 0;
+    chroprof_totals totals;
     chroprof_step step;
     size_t older = count > CHROPROF__JSON_STEPS ? count - CHROPROF__JSON_STEPS : 0;
+    chroprof__json_key(j, "data");
+    chroprof__put_byte(j->out, '"');
     for (size_t i = 0; !j->out->failed && chroprof_next_step(j->p, &cursor, &step); i++)
         if (i >= older)
             chroprof__json_step(&k, &step);
+    chroprof_read_totals(j->p, &totals);
+    step = chroprof__step_now(j->p, &totals);
     if (count > 0)
-        chroprof__json_now(&k, j->p);
-    chroprof__json_data_end(&k);
-}
-
-static uint64_t chroprof__json_ready(const chroprof *p)
-{
-    uint64_t cursor = 0, ready = 0;
-    chroprof_future f;
-    while (chroprof_next_future(p, &cursor, &f))
-        ready += f.state == CHROPROF_READY;
-    return ready;
+        chroprof__json_step(&k, &step);
+    if (k.count > 0)
+        chroprof__json_base64(&k, k.count + 1);
+    chroprof__put_byte(j->out, '"');
 }
 
 static void chroprof__json_timeline(chroprof__json *j, uint64_t end_ns)
@@ -17382,7 +16680,7 @@ static void chroprof__json_timeline(chroprof__json *j, uint64_t end_ns)
     chroprof__json_top(j, "timeline", "{");
     chroprof__json_u64(j, "steps", steps);
     chroprof__json_u64(j, "reaches_back_ns", steps ? chroprof__minus(end_ns, oldest.at_ns) : 0);
-    chroprof__json_u64(j, "ready", chroprof__json_ready(j->p));
+    chroprof__json_u64(j, "ready", chroprof__count_ready(j->p));
     chroprof__json_steps(j, steps);
     chroprof__json_end(j, "}");
 }
@@ -17463,13 +16761,12 @@ static void chroprof__json_modules(chroprof__json *j)
     chroprof__json_end(j, "\n]");
 }
 
-static void chroprof__json_stack(chroprof__json *j, const chroprof_stack_row *row)
+static void chroprof__json_stacks(chroprof__json *j, const chroprof_stack_row *row)
 {
     static const char kinds[][8] = { "task", "native", "marker" };
     const chroprof_stack_frame *f = &row->frame;
-    chroprof__json_begin(j, "\n{");
-    chroprof__json_u64(j, "id", row->id);
-    chroprof__json_u64(j, "parent", row->parent);
+    const uint64_t ids[] = { row->id, row->parent }, weights[] = { row->weight, row->cpu_ns };
+    chroprof__json_numbers(j, "id parent", ids);
     chroprof__json_text(j, "kind", kinds[f->kind]);
     chroprof__json_u64(j, "path", f->path);
     chroprof__json_key(j, "module");
@@ -17480,32 +16777,16 @@ static void chroprof__json_stack(chroprof__json *j, const chroprof_stack_row *ro
     chroprof__json_u64(j, "address", f->address);
     chroprof__json_bool(j, "return", f->is_return);
     chroprof__json_text(j, "name", f->name);
-    chroprof__json_u64(j, "weight", row->weight);
-    chroprof__json_u64(j, "cpu_ns", row->cpu_ns);
-    chroprof__json_end(j, "}");
+    chroprof__json_numbers(j, "weight cpu_ns", weights);
 }
 
-static void chroprof__json_samples(chroprof__json *j)
+static void chroprof__json_samples(chroprof__json *j, const chroprof_sample_row *row)
 {
     static const char states[][8] = { "busy", "idle", "loop" };
-    uint64_t cursor = 0;
-    chroprof_stack_row stack;
-    chroprof_sample_row row;
-    chroprof__json_top(j, "stacks", "[");
-    while (!j->out->failed && chroprof_next_stack(j->p, &cursor, &stack))
-        chroprof__json_stack(j, &stack);
-    chroprof__json_end(j, "\n]");
-    chroprof__json_top(j, "samples", "[");
-    cursor = 0;
-    while (!j->out->failed && chroprof_next_sample(j->p, &cursor, &row)) {
-        const uint64_t figures[] = { row.at_ns, row.duration_ns, row.weight, row.cpu_ns,
-                                     row.stack };
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_numbers(j, "at_ns duration_ns weight cpu_ns stack", figures);
-        chroprof__json_text(j, "state", states[row.state]);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "\n]");
+    const uint64_t figures[] = { row->at_ns, row->duration_ns, row->weight, row->cpu_ns,
+                                 row->stack };
+    chroprof__json_numbers(j, "at_ns duration_ns weight cpu_ns stack", figures);
+    chroprof__json_text(j, "state", states[row->state]);
 }
 
 static void chroprof__json_wall(chroprof__json *j, uint32_t path, const char *state,
@@ -17513,11 +16794,11 @@ static void chroprof__json_wall(chroprof__json *j, uint32_t path, const char *st
 {
     if (weight == 0)
         return;
+    const uint64_t figures[] = { weight, met_ns };
     chroprof__json_begin(j, "\n{");
     chroprof__json_u64(j, "path", path);
     chroprof__json_text(j, "state", state);
-    chroprof__json_u64(j, "weight", weight);
-    chroprof__json_u64(j, "duration_ns", met_ns);
+    chroprof__json_numbers(j, "weight duration_ns", figures);
     chroprof__json_end(j, "}");
 }
 
@@ -17552,18 +16833,19 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
     chroprof__json_head(&j, &origin);
     chroprof__json_totals(&j);
     chroprof__json_findings(&j);
-    chroprof__json_sites(&j);
-    chroprof__json_paths(&j);
-    chroprof__json_stalls(&j);
-    chroprof__json_slowest(&j);
+    CHROPROF__JSON_LIST(&j, sites, chroprof_next_rank, chroprof_rank);
+    CHROPROF__JSON_LIST(&j, paths, chroprof_next_path, chroprof_path);
+    CHROPROF__JSON_LIST(&j, stalls, chroprof_next_stall, chroprof_stall);
+    CHROPROF__JSON_LIST(&j, slowest, chroprof_next_slowest, chroprof_slow);
     chroprof__json_windows(&j);
-    chroprof__json_futures(&j);
+    CHROPROF__JSON_LIST(&j, futures, chroprof_next_future, chroprof_future);
     chroprof__json_timeline(&j, origin.end_ns);
     chroprof__json_tables(&j);
     chroprof__json_anomalies(&j);
     chroprof__json_sampler(&j);
     chroprof__json_modules(&j);
-    chroprof__json_samples(&j);
+    CHROPROF__JSON_LIST(&j, stacks, chroprof_next_stack, chroprof_stack_row);
+    CHROPROF__JSON_LIST(&j, samples, chroprof_next_sample, chroprof_sample_row);
     chroprof__json_walls(&j);
     chroprof__put_text(o, "\n}\n");
 }
@@ -18051,17 +17333,8 @@ static void chroprof__prometheus_tables(const chroprof__prometheus *m, const cha
 /* The figure that an order of sites goes by. */
 static const chroprof__figure *chroprof__figure_of(chroprof_order by)
 {
-    uint16_t at = (uint16_t)offsetof(chroprof_path, exec_ns);
     const chroprof__figure *f = chroprof__path_figures;
-    switch (by) {
-    case CHROPROF_BY_WITH_CHILDREN: at = (uint16_t)offsetof(chroprof_path, with_children_ns); break;
-    case CHROPROF_BY_SLICE_MAX: at = (uint16_t)offsetof(chroprof_path, slice_max_ns); break;
-    case CHROPROF_BY_BLAME: at = (uint16_t)offsetof(chroprof_path, blame_ns); break;
-    case CHROPROF_BY_DELAY: at = (uint16_t)offsetof(chroprof_path, delay_ns); break;
-    case CHROPROF_BY_CALLS: at = (uint16_t)offsetof(chroprof_path, calls); break;
-    case CHROPROF_BY_EXEC: break;
-    }
-    while (f->at != at)
+    while (f->rank != chroprof__order_at(by))
         f++;
     return f;
 }
@@ -18256,8 +17529,6 @@ static void chroprof__pprof_site(chroprof__out *o, uint32_t site, uint32_t line)
     chroprof__proto_number(o, 5, line);
 }
 
-#define CHROPROF__PRODUCER "chroprof " CHROPROF_VERSION
-
 /* Sites that were never used leave their places empty. */
 static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p)
 {
@@ -18376,12 +17647,6 @@ static void chroprof__trace_hex(chroprof__out *o, uint64_t value)
     chroprof__put_byte(o, "0123456789abcdef"[value & 15]);
 }
 
-static void chroprof__trace_text(chroprof__out *o, const char *text)
-{
-    while (*text != 0)
-        chroprof__put_json_code(o, chroprof__next_code(&text));
-}
-
 /* Begins an event: ts is in microseconds. */
 static void chroprof__trace_event(chroprof__trace *t, const char *phase, uint32_t process,
                                   uint64_t at_ns)
@@ -18390,10 +17655,8 @@ static void chroprof__trace_event(chroprof__trace *t, const char *phase, uint32_
     chroprof__put_text(o, t->comma ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     t->comma = true;
     chroprof__put_text(o, phase);
-    chroprof__put_text(o, "\",\"pid\":");
-    chroprof__put_u64(o, process);
-    chroprof__put_text(o, ",\"tid\":1,\"ts\":");
-    chroprof__put_u64(o, at_ns / 1000);
+    chroprof__put_number(o, "\",\"pid\":", process);
+    chroprof__put_number(o, ",\"tid\":1,\"ts\":", at_ns / 1000);
     chroprof__put_byte(o, '.');
     for (uint32_t place = 100; place > 0; place /= 10)
         chroprof__put_byte(o, (char)('0' + at_ns / place % 10));
@@ -18418,8 +17681,7 @@ static void chroprof__trace_counter(chroprof__trace *t, const char *name, uint64
     *told = value;
     chroprof__trace_event(t, "C", 1, t->step.at_ns);
     chroprof__put_text(t->out, name);
-    chroprof__put_text(t->out, "\",\"cat\":\"future\",\"args\":{\"count\":");
-    chroprof__put_u64(t->out, value);
+    chroprof__put_number(t->out, "\",\"cat\":\"future\",\"args\":{\"count\":", value);
     chroprof__put_text(t->out, "}}");
 }
 
@@ -18428,15 +17690,14 @@ static void chroprof__trace_process(chroprof__trace *t, uint32_t process, const 
 {
     chroprof__trace_event(t, "M", process, 0);
     chroprof__put_text(t->out, "process_name\",\"args\":{\"name\":\"");
-    chroprof__trace_text(t->out, name);
+    chroprof__put_json_text(t->out, name);
     if (id != 0) {
         chroprof__put_byte(t->out, ' ');
         chroprof__trace_hex(t->out, id);
     }
     chroprof__put_text(t->out, "\"}}");
     chroprof__trace_event(t, "M", process, 0);
-    chroprof__put_text(t->out, "process_sort_index\",\"args\":{\"sort_index\":");
-    chroprof__put_u64(t->out, process);
+    chroprof__put_number(t->out, "process_sort_index\",\"args\":{\"sort_index\":", process);
     chroprof__put_text(t->out, "}}");
 }
 
@@ -18447,7 +17708,7 @@ static void chroprof__trace_span(chroprof__trace *t, const chroprof__trace_futur
                                  const char *phase, uint64_t at_ns, const char *name)
 {
     chroprof__trace_event(t, phase, f->process, at_ns);
-    chroprof__trace_text(t->out, name);
+    chroprof__put_json_text(t->out, name);
     chroprof__put_text(t->out, "\",\"cat\":\"future\",\"id\":\"");
     chroprof__trace_hex(t->out, f->number);
     chroprof__put_byte(t->out, '"');
@@ -18482,9 +17743,8 @@ static void chroprof__trace_name(chroprof__trace *t, chroprof__trace_future *f, 
     chroprof__trace_hex(t->out, f->id);
     if (path != CHROPROF__TRACE_NONE && chroprof_read_path_alone(t->p, path, &row)) {
         chroprof__put_text(t->out, "\",\"file\":\"");
-        chroprof__trace_text(t->out, row.file);
-        chroprof__put_text(t->out, "\",\"line\":\"");
-        chroprof__put_u64(t->out, row.line);
+        chroprof__put_json_text(t->out, row.file);
+        chroprof__put_number(t->out, "\",\"line\":\"", row.line);
     }
     chroprof__put_text(t->out, "\"}}");
     if (f->created && f->state != CHROPROF_PENDING) {
@@ -18671,7 +17931,7 @@ static void chroprof__trace_task(chroprof__trace *t, const char *phase, uint32_t
     if (path == CHROPROF__TRACE_NONE)
         return;
     chroprof__trace_event(t, phase, 1, t->step.at_ns);
-    chroprof__trace_text(t->out, path == CHROPROF__LOOP && !leaf ? "(nested loop)"
+    chroprof__put_json_text(t->out, path == CHROPROF__LOOP && !leaf ? "(nested loop)"
                                                                   : chroprof__trace_word(t, path));
     chroprof__put_text(t->out, "\"}");
 }
@@ -18797,18 +18057,6 @@ static bool chroprof__trace_begin(chroprof__trace *t, const chroprof_totals *tot
     return true;
 }
 
-/* The end of the last interval: of a snapshot of a program that lives it is under way. */
-static void chroprof__trace_now(chroprof__trace *t, const chroprof_totals *totals)
-{
-    chroprof_frame top;
-    memset(&t->next, 0, sizeof t->next);
-    t->next.state = CHROPROF_TICK;
-    t->next.at_ns = totals->elapsed_ns;
-    t->next.depth = (uint32_t)chroprof_frames(t->p, &top, 1);
-    t->next.path = totals->idle ? (uint32_t)CHROPROF__IDLE
-                                : t->next.depth > 0 ? top.path : (uint32_t)CHROPROF__LOOP;
-}
-
 static void chroprof__trace_steps(chroprof__trace *t, const chroprof_totals *totals)
 {
     uint64_t cursor;
@@ -18816,8 +18064,8 @@ static void chroprof__trace_steps(chroprof__trace *t, const chroprof_totals *tot
     while (more) {
         t->number = cursor;
         more = chroprof_next_step(t->p, &cursor, &t->next);
-        if (!more)
-            chroprof__trace_now(t, totals);
+        if (!more)                          /* of a snapshot of a program that lives */
+            t->next = chroprof__step_now(t->p, totals);
         if (t->next.at_ns < t->step.at_ns)  /* a damaged block */
             t->next.at_ns = t->step.at_ns;
         chroprof__trace_step(t);
@@ -18849,16 +18097,13 @@ static void chroprof__trace_count(chroprof__trace *t, const chroprof_totals *tot
 {
     chroprof__out nowhere;
     chroprof__out *out = t->out;
-    uint64_t cursor = 0, live, ready = 0;
-    chroprof_future row;
+    uint64_t live, ready;
     chroprof__out_to(&nowhere, NULL, NULL);
     nowhere.failed = true;
     t->out = &nowhere;
     chroprof__trace_steps(t, totals);
-    while (chroprof_next_future(t->p, &cursor, &row))
-        ready += row.state == CHROPROF_READY;
     live = totals->live - t->live;
-    ready -= t->ready;
+    ready = chroprof__count_ready(t->p) - t->ready;
     memset(t, 0, sizeof *t);
     t->out = out;
     t->live = live >> 63 ? 0 : live;
@@ -18877,16 +18122,14 @@ static void chroprof__trace_stalls(chroprof__trace *t)
         chroprof__trace_event(t, "i", 1, row.start_ns > t->begin_ns ? row.start_ns : t->begin_ns);
         chroprof__put_text(t->out, row.kind == CHROPROF_STALL_PASS ? "stall (pass)"
                                                                    : "stall (turn)");
-        chroprof__put_text(t->out, "\",\"cat\":\"stall\",\"s\":\"p\",\"args\":{\"length_ns\":");
-        chroprof__put_u64(t->out, row.length_ns);
+        chroprof__put_number(t->out, "\",\"cat\":\"stall\",\"s\":\"p\",\"args\":{\"length_ns\":",
+                             row.length_ns);
         for (uint32_t k = 0; k < row.share_count; k++) {
-            chroprof__put_text(t->out, ",\"");
-            chroprof__put_u64(t->out, k + 1u);
+            chroprof__put_number(t->out, ",\"", k + 1u);
             chroprof__put_text(t->out, ". ");
-            chroprof__trace_text(t->out, row.shares[k].site != 0 ? row.shares[k].name
+            chroprof__put_json_text(t->out, row.shares[k].site != 0 ? row.shares[k].name
                                                                  : "(uninstrumented)");
-            chroprof__put_text(t->out, "\":");
-            chroprof__put_u64(t->out, row.shares[k].exec_ns);
+            chroprof__put_number(t->out, "\":", row.shares[k].exec_ns);
         }
         chroprof__put_text(t->out, "}}");
     }
@@ -18903,16 +18146,14 @@ static void chroprof__trace_samples(chroprof__trace *t)
         if (row.at_ns < t->begin_ns)
             continue;
         chroprof__trace_event(t, "i", 1, row.at_ns);
-        chroprof__put_text(t->out, "sample\",\"cat\":\"sample\",\"s\":\"t\",\"sf\":");
-        chroprof__put_u64(t->out, row.stack);
+        chroprof__put_number(t->out, "sample\",\"cat\":\"sample\",\"s\":\"t\",\"sf\":", row.stack);
         chroprof__put_text(t->out, ",\"args\":{\"state\":\"");
         chroprof__put_text(t->out, states[row.state <= CHROPROF_SAMPLE_LOOP ? row.state : 0]);
         chroprof__put_byte(t->out, '"');
         for (uint32_t k = 0; k < 3; k++) {
             chroprof__put_text(t->out, ",\"");
             chroprof__put_text(t->out, names[k]);
-            chroprof__put_text(t->out, "\":");
-            chroprof__put_u64(t->out, values[k]);
+            chroprof__put_number(t->out, "\":", values[k]);
         }
         chroprof__put_text(t->out, "}}");
     }
@@ -18925,15 +18166,13 @@ static void chroprof__trace_stacks(chroprof__trace *t)
     chroprof_stack_row row;
     chroprof__put_text(t->out, "\"0\":{\"name\":\"(no stack)\"}");
     while (!t->out->failed && chroprof_next_stack(t->p, &cursor, &row)) {
-        chroprof__put_text(t->out, ",\n\"");
-        chroprof__put_u64(t->out, row.id);
+        chroprof__put_number(t->out, ",\n\"", row.id);
         chroprof__put_text(t->out, "\":{\"name\":\"");
-        chroprof__trace_text(t->out, row.frame.name);
+        chroprof__put_json_text(t->out, row.frame.name);
         if (row.frame.name[0] == 0)
             chroprof__trace_hex(t->out, row.frame.address);
         if (row.parent != 0) {
-            chroprof__put_text(t->out, "\",\"parent\":\"");
-            chroprof__put_u64(t->out, row.parent);
+            chroprof__put_number(t->out, "\",\"parent\":\"", row.parent);
         }
         chroprof__put_text(t->out, "\"}");
     }
@@ -19092,35 +18331,25 @@ CHROPROF__COLD_API bool chroprof_parse_query(const char *query, chroprof_query *
 }
 
 #ifndef CHROPROF_NO_STDIO
-#ifdef CHROPROF__TERMINAL
 static bool chroprof__terminal(FILE *out, uint32_t *width)
 {
+#ifdef CHROPROF__TERMINAL
     int number = fileno(out);
     if (number < 0 || !isatty(number))
         return false;
 #ifdef TIOCGWINSZ
-    {
-        struct winsize size;
-        if (ioctl(number, TIOCGWINSZ, &size) == 0)
-            *width = size.ws_col;
-    }
+    struct winsize size;
+    if (ioctl(number, TIOCGWINSZ, &size) == 0)
+        *width = size.ws_col;
+#else
+    (void)width;
 #endif
     return true;
-}
 #else
-static bool chroprof__terminal(FILE *out, uint32_t *width)
-{
     (void)out;
     (void)width;
     return false;
-}
 #endif
-
-static bool chroprof__wants_color(void)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    return (no_color == NULL || *no_color == 0) && (term == NULL || strcmp(term, "dumb") != 0);
 }
 
 static uint32_t chroprof__env_columns(void)
@@ -19146,8 +18375,10 @@ CHROPROF__COLD_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE 
         errno = EINVAL;
         return -1;
     }
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool plain = (no_color && *no_color) || (term && strcmp(term, "dumb") == 0);
     memset(&look, 0, sizeof look);
-    look.color = chroprof__terminal(out, &look.width) && chroprof__wants_color();
+    look.color = chroprof__terminal(out, &look.width) && !plain;
     if (look.width == 0)
         look.width = chroprof__env_columns();
     chroprof__out_to(&o, chroprof__write_stream, out);
@@ -19172,9 +18403,9 @@ CHROPROF__COLD_END
 #endif /* CHROPROF_IMPLEMENTATION */
 
 /*
-LICENCE
+LICENSE
 
-chroprof is available under two licences; choose whichever you prefer.
+chroprof is available under two licenses; choose whichever you prefer.
 
 Alternative A - MIT No Attribution (MIT-0)
 

@@ -2,11 +2,11 @@
  *
  *     make demo           or: cc -O2 -o demo examples/demo.c && ./demo [SECONDS] [fixed] [FILE]
  *
- * One process serves pages over TCP with a poll(2) loop, forked clients ask for them without a
+ * One process serves pages over TCP with a poll(2) loop; forked clients request them without a
  * break. Each request gets a timeout from the task handler and cancels it when the page is sent.
  * The fault: the cancellations are lost, so the handler's list grows, and walking it takes more and
- * more of the loop. With "fixed" they are not lost. With FILE the profile lies in that file, for
- * chroprof top, dump and others. The sampler is on, so that even the line of the fault is known:
+ * more of the loop. With "fixed" they are not lost. With FILE the profile is in that file, for
+ * chroprof top, dump and others. The sampler is on, so you can see the line of the fault:
  * chroprof symbolize demo.json --format text. */
 
 #define _POSIX_C_SOURCE 200809L
@@ -463,9 +463,9 @@ static void report(void)
     if (chroprof_dump(&prof, CHROPROF_TEXT, stdout) != 0) {
         give_up("standard output");
     }
-    (void)puts(fixed ? "\nThe fault is repaired: task_handler takes next to nothing." :
+    (void)puts(fixed ? "\nThe fault is fixed: task_handler takes next to nothing." :
         "\nHow to read it: task_handler comes first, and its strip rises over the run. Below it\n"
-        "in the tree: find_task, which walks its list, and that only grows: see the futures live.");
+        "in the tree is find_task, which walks its list. The list only grows: see live futures.");
     (void)puts("\nWritten:");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         write_file(files[i].name, files[i].format);

@@ -1,4 +1,4 @@
-/* A callback loop on poll(2): which of its two callbacks holds it up? */
+/* A callback loop on poll(2): which of its two callbacks blocks it? */
 /* build: cc -O2 FILE -o OUT ; needs: none */
 #define CHROPROF_IMPLEMENTATION /* chroprof */
 #include "../chroprof.h" /* chroprof */

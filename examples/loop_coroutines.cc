@@ -1,8 +1,8 @@
-// C++20 coroutines: each is a future below the coroutine that called it; delay, and who caused it.
+// C++20 coroutines: each is a future below the coroutine that called it. Which one delays others?
 // build: c++ -std=c++20 -O2 FILE -o OUT ; needs: g++
-// chroprof_promise brings initial_suspend, in place of the plain one, and await_transform; tell it
-// how a coroutine ended. Lost: an await_suspend's own work counts as loop; co_yield and what else
-// to know: see adapters/chroprof_coroutines.h.
+// chroprof_promise brings initial_suspend, which replaces the plain one, and await_transform; call
+// its finish() when a coroutine ends. Not seen: the work of an await_suspend, which is
+// uninstrumented. For co_yield and more see adapters/chroprof_coroutines.h.
 #include <chrono>
 #include <coroutine>
 #include <cstdio>

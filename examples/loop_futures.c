@@ -1,7 +1,7 @@
-/* A promise library on epoll(7): who holds the loop while others could run? */
+/* A promise library on epoll(7): which promise makes the others wait? */
 /* build: cc -O2 FILE -o OUT ; needs: none */
-/* "audit" holds it while eight pages are ready: most blame; "reindex" when nobody waits: most exec.
- * Ids are addresses, which malloc reuses at once. Lost: how long bytes wait before epoll_wait. */
+/* "audit" runs while eight pages are ready: most blame. "reindex" runs when none is: most exec. Ids
+ * are addresses, which malloc reuses at once. Not seen: how long bytes wait before epoll_wait. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Every source of a GLib main loop by its name: a server, its clients, an autosave, a dialog. */
 /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs glib-2.0) ; needs: libglib2.0-dev */
-/* Sources of GLib's own kinds, libraries' too, are entered by the name they have; a callback may
- * iterate the loop. Lost: what else was ready, so no delay; sources with tables of their own
- * (GDBus, sockets) are loop, unless they say CHROPROF_SCOPE; unnamed ones go by an address. */
+/* Sources of GLib's own kinds, also those of libraries, have their names; a callback may iterate
+ * the loop. Not seen: what else was ready, so there is no delay. Uninstrumented: other sources
+ * (GDBus, sockets) without CHROPROF_SCOPE. A source without a name shows an address. */
 #include <glib.h>
 #include <stdio.h>
 #include <sys/socket.h>

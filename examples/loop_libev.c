@@ -1,8 +1,8 @@
 /* libev: four readers are due at once. Which of them makes the others wait? */
 /* build: cc -O2 -Wno-unused-parameter FILE -o OUT -lev ; needs: libev-dev */
-/* libev brackets its wait, and calls us before each batch: what runs in it was due by then. A
- * reader is a future with the address of its watcher, which may be freed and used again. Lost: how
- * long a descriptor was due before its batch; who held up more than 20 of one batch is the loop. */
+/* libev calls us around its wait and before each batch: what runs in a batch was due by then. A
+ * reader is a future with the address of its watcher, which may be freed and used again. Not seen:
+ * how long a descriptor was due before its batch. */
 #include <ev.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* libevent: a server that shows its own profile on a page. Which callback holds its loop up? */
+/* libevent: a server that shows its own profile on a page. Which callback blocks its loop? */
 /* build: cc -O2 -Wno-unused-parameter FILE -o OUT -levent ; needs: libevent-dev */
 /* GET /debug/chroprof?format=FORMAT&seconds=N: the run so far, or the next N seconds. libevent 2.1
- * has no hook around its wait, so its epoll_wait is taken over: for one loop in one thread. Lost:
- * libevent's own work, HTTP too, is loop; it does not tell what is due, so there is no delay. */
+ * has no hook around its wait, so its epoll_wait is replaced, for one loop in one thread. Its own
+ * work, HTTP too, is uninstrumented. Not seen: what is due, so there is no delay. */
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>

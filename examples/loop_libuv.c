@@ -1,8 +1,8 @@
-/* libuv: a UDP service and its client on loopback. Which callback holds their loop up? */
+/* libuv: a UDP service and its client on loopback. Which callback blocks their loop? */
 /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs libuv) ; needs: libuv1-dev */
 /* libuv has no hook around its wait (a prepare and check pair spans I/O callbacks too), so its
- * epoll_wait is taken over: for one loop in one thread. Lost: callbacks without CHROPROF_SCOPE are
- * loop; libuv does not tell what is due, so there is no delay (requests: loop_libuv_work.c). */
+ * epoll_wait is replaced, for one loop in one thread. Callbacks without CHROPROF_SCOPE are
+ * uninstrumented. Not seen: what is due, so there is no delay (requests: loop_libuv_work.c). */
 #include <string.h>
 #include <uv.h>
 #define CHROPROF_IMPLEMENTATION /* chroprof */

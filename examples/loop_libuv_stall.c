@@ -1,10 +1,10 @@
-/* libuv: the loop stands still inside a library. In which function, for which callback? */
+/* libuv: a library blocks the loop. In which function, for which callback? */
 /* build: cc -O2 -g FILE -o OUT -luv -lz -lunwind ; needs: libuv1-dev zlib1g-dev libunwind-dev */
-/* A log is packed by zlib in a callback. The sampler looks at the stack every 19 ms of CPU time.
- * Libraries of a distribution keep no frame pointers, so the stack is walked by libunwind, which a
- * signal handler may call; without it the task is known and the innermost function. Which line
- * called it: chroprof symbolize --format text FILE.json, or the page of chroprof report. Lost:
- * stalls shorter than a period; where they wait instead of running, see CHROPROF_SAMPLER_WALL. */
+/* A callback packs a log with zlib. The sampler looks at the stack every 19 ms of CPU time.
+ * Libraries of a distribution have no frame pointers, so libunwind walks the stack, in the signal
+ * handler. Without it you see the task and the innermost function. For the line that called it:
+ * chroprof symbolize --format text FILE.json, or the page of chroprof report. Not seen: stalls
+ * shorter than a period. For stalls that block without CPU time see CHROPROF_SAMPLER_WALL. */
 #include <string.h>
 #include <uv.h>
 #include <zlib.h>

@@ -1,9 +1,9 @@
 /* libuv's work requests as futures: who makes finished work wait for the loop? */
 /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs libuv) ; needs: libuv1-dev */
-/* A request is pending from uv_queue_work on, ready once its worker is done (the worker notes the
- * time), running in its callback, cancelled if uv_cancel got it; this fits any request of which the
- * end is known by time. Idle: see loop_libuv.c. Lost: libuv does not tell since when a descriptor,
- * a timer or a cancelled request was due. */
+/* A request is pending from uv_queue_work on, ready when its worker is done (the worker notes the
+ * time), running in its callback, and cancelled if uv_cancel got it. This fits any request whose
+ * end has a known time. Idle: see loop_libuv.c. Not seen: since when a descriptor, a timer or a
+ * cancelled request was due. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

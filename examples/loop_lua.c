@@ -1,6 +1,6 @@
 /* Lua 5.4: a host whose poll(2) loop drives coroutines; each is a future, named by its spawn(). */
 /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs lua5.4) ; needs: liblua5.4-dev */
-/* Lost: coroutines that Lua code resumes by itself (coroutine.resume) count as who resumes them. */
+/* Not seen: a coroutine that Lua code resumes itself (coroutine.resume) counts as its caller. */
 #include <lauxlib.h>
 #include <lualib.h>
 #include <poll.h>

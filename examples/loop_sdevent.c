@@ -1,7 +1,7 @@
 /* sd-event: the loop split into prepare, wait and dispatch; every event source is a future. */
 /* build: cc -O2 FILE -o OUT $(pkg-config --cflags --libs libsystemd) ; needs: libsystemd-dev */
-/* Between these three steps is the place for idle and for the end of a slice. Lost: sd-event does
- * not say what else was ready (no delay), nor what comes next: the handlers say it themselves. */
+/* Idle and the ends of slices are reported between these three steps. Not seen: what else was ready
+ * (so there is no delay), and what comes next: the handlers report that themselves. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
-/* Two loops in two threads: a profile each, no locks; merged as one when they have ended. */
+/* Two loops in two threads: a profile each, no locks; merged into one at the end. */
 /* build: cc -O2 FILE -o OUT -lpthread ; needs: none */
-/* "request" runs a nested loop, which may call it again. Lost: delay; a message brings no time. */
+/* "request" runs a nested loop, which may call it again. Not seen: delay; messages have no time. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Fibers on ucontext(3) and poll(2), switched by hand: which of them keeps the others waiting? */
 /* build: cc -O2 FILE -o OUT ; needs: none */
-/* A fiber that ends completes inside its own slice; its stack, so its id, is the next fiber's at
- * once. Lost: how long bytes wait before poll(2) returns. */
+/* A fiber that ends completes inside its own slice. The next fiber may get its stack at once, and
+ * so its id. Not seen: how long bytes wait before poll(2) returns. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

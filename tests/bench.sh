@@ -44,8 +44,10 @@ built soak bench/soak.c && says "every count exact" "$out/soak" 3000000 &&
     says "every count exact" "$out/soak" one 100000
 if [ "$(uname)" = Linux ]; then
     built loop bench/loop.c "$out/impl.o" && says "laws: hold" "$out/loop" 3 100
+    built waits bench/waits.c && says '^[0-9]* [0-9.]*$' "$out/waits" 2000
 else
     skip loop "needs epoll"
+    skip waits "needs epoll"
 fi
 if built scale bench/scale.c "$out/impl.o"; then
     for kind in FUTURES SITES PATHS; do

@@ -90,9 +90,9 @@ run replay x --fromat json; expect unknown_option 2 "did you mean --format"
 run replay x --win 1s; expect option_beginning 2 "did you mean --window"
 run replay x -q; expect unknown_letter 2 "unknown option -q"
 run replay; expect missing_operand 2 "FILE"
-run replay a b; expect operand_too_many 2 "one operand too many: b"
+run replay a b; expect operand_too_many 2 "unexpected argument b"
 run replay x --top; expect missing_value 2 "a value is missing after --top"
-run replay x --strict=1; expect value_not_taken 2 "no value is taken"
+run replay x --strict=1; expect value_not_taken 2 "no value is allowed after --strict"
 for bad in --format=xml --by=size --top=0 --top=x --columns=59 --columns=201 --memory=12Q \
     --memory=99999999999999999999 --repeat=0 --set=max_path=3 --set=max_paths --set=max_paths=0 \
     --color=maybe --window=5 --window=5parsecs --stall=x
@@ -204,7 +204,7 @@ x running 1 a a.c 1
 13 running 1 a a.c 1
 23 completed 1 a a.c 1
 END
-run replay "$scratch/bad.events"; expect malformed_goes_on 0 "12 malformed lines left out, 3 events"
+run replay "$scratch/bad.events"; expect malformed_goes_on 0 "12 malformed lines skipped, 3 events"
 sed "s|^$scratch/||" "$scratch/err" >"$scratch/got"
 while read -r place; do
     if grep -q "^bad.events:$place: .*expected" "$scratch/got"; then ok "malformed_at_$place"; else
@@ -342,7 +342,7 @@ END
 if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     "$scratch/mapped" "$scratch/ended.block"
     run dump "$scratch/ended.block"; expect dump_text 0 never_returns
-    run dump "$scratch/ended.block"; expect dump_says_how_it_ended 0 "ended well"
+    run dump "$scratch/ended.block"; expect dump_says_how_it_ended 0 "ended normally"
     run dump "$scratch/ended.block" --format json
     expect dump_json 0 '"name":"never_returns\u001b[2J"'
     run check "$scratch/ended.block"; expect check_sound 0
@@ -357,7 +357,7 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     run dump "$hung"; expect dump_of_a_path 0 'path never_returns\x1b[2J'
     run dump "$scratch/hung.block"; expect dump_of_its_file 0 "process $hung runs"
     kill -9 "$hung"; wait "$hung" 2>/dev/null
-    run dump "$scratch/hung.block"; expect dump_of_a_killed_one 0 "process $hung did not end well"
+    run dump "$scratch/hung.block"; expect dump_of_a_killed_one 0 "process $hung ended without closing its profile"
     run dump "$scratch/hung.block"; expect dump_says_what_it_ran 0 'for at least 0.'
     run check "$scratch/hung.block"; expect check_a_killed_one 0
     # killed, and its parent, a sleep, does not ask for its end: /proc still lists it
@@ -372,12 +372,12 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
         sleep 0.1
     done
     run dump "$scratch/zombie.block"
-    expect dump_of_a_zombie 0 "process $zombie did not end well"
+    expect dump_of_a_zombie 0 "process $zombie ended without closing its profile"
     kill "$careless"; wait "$careless" 2>/dev/null
     "$scratch/mapped" "$scratch/one.block" hang "$scratch/two.block" &
     both=$!
     until_running "$scratch/one.block"
-    run dump "$both"; expect dump_of_several 1 "give one of the files"
+    run dump "$both"; expect dump_of_several 1 "give one of these files"
     for file in one two; do
         run dump "$both"; expect "dump_of_several_$file" 1 "  $scratch/$file.block"
     done
@@ -399,10 +399,10 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
         run dump "$scratch/changed.block"
     }
     mark=$(grep -abo -m 1 CHRPROF1 "$scratch/ended.block" | head -n 1 | cut -d: -f1)
-    changed $((mark + 8)) 1 '\143'; expect dump_another_version 1 "by another version of chroprof; the"
-    changed "$mark" 8 1FORPRHC; expect dump_other_byte_order 1 "the other byte order: write JSON"
+    changed $((mark + 8)) 1 '\143'; expect dump_another_version 1 "by another version of chroprof; use"
+    changed "$mark" 8 1FORPRHC; expect dump_other_byte_order 1 "the other byte order; write JSON"
     changed $((mark + 12)) 1 '\001'; expect dump_damaged 1 "this profile is damaged"
-    run check "$scratch/mapped.c"; expect check_no_block 1 "this is no profile"
+    run check "$scratch/mapped.c"; expect check_no_block 1 "this is not a profile"
     "$scratch/mapped" "$scratch/later.block" hang &
     later=$!
     until_running "$later"
@@ -413,11 +413,11 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     meanwhile "$scratch/ended.block" cp "$scratch/hung.block" "$scratch/ended.block"
     expect dump_for_another 1 "after the wait: "
     for bad in 0 -1 x 86401; do
-        run dump "$scratch/hung.block" "--for=$bad"; expect "dump_for_$bad" 2 "expected seconds"
+        run dump "$scratch/hung.block" "--for=$bad"; expect "dump_for_$bad" 2 "expected a number of seconds"
     done
     run dump "$scratch/missing"; expect dump_missing 1 "No such file"
-    run dump 999999999; expect dump_no_process 1 "neither a file"
-    run dump; expect dump_without_file 2 "missing operand"
+    run dump 999999999; expect dump_no_process 1 "no file with this name"
+    run dump; expect dump_without_file 2 "missing argument"
 else
     fail mapped_builds "$(head -n 1 "$scratch/log")"
 fi
@@ -439,8 +439,8 @@ echo 'nothing that we know' >"$scratch/got.text"
 run replay "$scratch/got.events" -f json -o "$scratch/got.json"; expect got_json 0
 for what in dump check "merge -o $scratch/merged" top report trace symbolize "diff $scratch/got.json"; do
     # shellcheck disable=SC2086 # a command and its options are several words
-    for got in events:"a stream of events; chroprof replay" empty:"this is empty" \
-        text:"this is no profile"; do
+    for got in events:"a stream of events; use chroprof replay" empty:"the input is empty" \
+        text:"this is not a profile"; do
         run $what "$scratch/got.${got%%:*}"
         case $what in diff*) code=$((code - 1)) ;; esac
         expect "${what%% *}_got_${got%%:*}" 1 "${got#*:}"
@@ -448,13 +448,13 @@ for what in dump check "merge -o $scratch/merged" top report trace symbolize "di
 done
 for what in dump check "merge -o $scratch/merged" top; do
     # shellcheck disable=SC2086 # a command and its options are several words
-    run $what "$scratch/got.json"; expect "${what%% *}_got_json" 1 "this is JSON, which report"
+    run $what "$scratch/got.json"; expect "${what%% *}_got_json" 1 "this is JSON; give a PID"
 done
 # what is no profile, to each that reads one; $$ is a shell, which has none
 for what in dump check "merge -o $scratch/merged" top report trace symbolize record \
     "diff $scratch/got.json" replay; do
     for got in "$scratch:this is a directory" "$scratch/got.missing:No such file" \
-        "999999999:neither a file of this name nor a process"; do
+        "999999999:no file with this name and no process"; do
         # shellcheck disable=SC2086 # a command and its options are several words
         run $what "${got%%:*}"
         case $what in diff*) code=$((code - 1)) ;; esac
@@ -463,9 +463,9 @@ for what in dump check "merge -o $scratch/merged" top report trace symbolize rec
 done
 if [ -d /proc/$$ ]; then
     for what in dump check top report trace symbolize record; do
-        run "$what" $$; expect "${what}_of_a_shell" 1 "has no profile; chroprof run starts"
+        run "$what" $$; expect "${what}_of_a_shell" 1 "has no profile; start the program with chroprof run"
     done
-    run replay $$; expect replay_of_a_process 1 "chroprof record $$ -o FILE writes a stream"
+    run replay $$; expect replay_of_a_process 1 "chroprof record $$ -o FILE to keep its events"
 fi
 run replay "$scratch/got.text"; expect replay_got_text 0 "no line of it is an event"
 printf '{\n"cut": "' >"$scratch/got.cut"
@@ -474,14 +474,14 @@ echo '{"other": 1}' >"$scratch/got.other"
 run report "$scratch/got.other"; expect report_got_other_json 1 "as chroprof dump --format json"
 "$command" merge - <"$scratch/got.json" >"$scratch/out" 2>"$scratch/err"; code=$?
 expect merge_got_json_as_a_list 1 "this is a profile, not a list"
-run run "$scratch/got.json"; expect run_given_a_file 127 "this is no program"
+run run "$scratch/got.json"; expect run_given_a_file 127 "this is not a program"
 run run "$scratch"; expect run_given_a_folder 127 "this is a directory, not a program"
 run run 999999999; expect run_given_a_process 127 "chroprof top 999999999"
 (cd "$scratch" && "$command" run got.json >out 2>err)
-code=$?; expect run_given_a_profile 127 "but a file with a profile"
+code=$?; expect run_given_a_profile 127 "but this file is a profile"
 cp /bin/ls "$scratch/no_such_name"
 (cd "$scratch" && "$command" run no_such_name >out 2>err)
-code=$?; expect run_given_a_name_of_this_folder 127 "the one in this folder is ./no_such_name"
+code=$?; expect run_given_a_name_of_this_folder 127 "for the one in this folder give ./no_such_name"
 run dump "$scratch/got.json" -f json; expect dump_json_of_json 0 '"chroprof":'
 run replay "$scratch/got.json"; expect replay_got_json 1 "this is a profile, not a stream of events"
 

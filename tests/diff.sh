@@ -259,8 +259,8 @@ sed 's/"slices":[0-9]*/"slices":"many"/' base.json >text.json
 run text.json base.json; expect wrong_type 2 "expected a whole number"
 sed -e '/"slices"/s/"windows":/"wind":/' -e 's/"paths"/"path"/' base.json >bare.json
 run bare.json slower.json; expect without_windows_or_paths 0 "c takes 1."
-run base.json; expect one_operand 2 "missing operand B"
-run; expect no_operand 2 "missing operand A"
+run base.json; expect one_operand 2 "missing argument B"
+run; expect no_operand 2 "missing argument A"
 for bad in x 5.55 5x -1 ''; do
     run base.json again.json "--fail-above=$bad"; expect "bad_percentage_$bad" 2 "expected a perc"
 done

@@ -99,7 +99,7 @@ why_text() {
     grep -q "$(basename "$1")\`.* | $copied[ :,;|]" examples/README.md ||
         { echo "examples/README.md does not say that $copied lines are to be copied"; return; }
     grep -q '.\{101\}' "$1" && { echo "a line is longer than 100 columns"; return; }
-    grep -q 'Lost:' "$1" || [ "$name" = hello ] || echo "it does not say what is lost"
+    grep -q 'Not seen:' "$1" || [ "$name" = hello ] || echo "it does not say what is not seen"
 }
 
 # What is wrong with the plain program, that is, with the marks.

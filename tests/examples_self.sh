@@ -16,7 +16,7 @@ fresh() {
     cp chroprof.h "$scratch/tree"
     cd "$scratch/tree" || exit 1
     cat > examples/loop_self.c <<'END'
-/* An example for tests/examples_self.sh. Lost: nothing. */
+/* An example for tests/examples_self.sh. Not seen: nothing. */
 /* build: cc -O0 FILE -o OUT ; needs: none */
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,7 @@ fresh; change 's/ 9 / 8 /' examples/README.md; case_is FAIL readme_tells_another
 fresh; change 's, || fflush.*!= 0),),' $example; case_is FAIL full_disk_goes_unnoticed
 fresh; change 's,\, 2;,\, 1;,' $example; case_is FAIL wrong_use_ends_with_another_status
 fresh; change 's,puts("{}"),puts("{"),' $example; case_is FAIL no_json
-fresh; change 's,Lost: nothing.,,' $example; case_is FAIL nothing_said_of_what_is_lost
+fresh; change 's,Not seen: nothing.,,' $example; case_is FAIL nothing_said_of_what_is_not_seen
 
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed = 0 ]

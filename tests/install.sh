@@ -188,7 +188,7 @@ if has mandoc; then
     check man_pages_are_well_formed mandoc -T lint -W warning "$pages"/*.1
     check man_page says chroprof.1 'NAME chroprof - finds what blocks' 'SYNOPSIS chroprof COMMAND' \
         'chroprof-top(1)' "$(sed -n 's/^#define CHROPROF_VERSION_DATE "\(.*\)".*/\1/p' chroprof.h)"
-    check man_page_of_a_command says chroprof-dump.1 'NAME chroprof-dump - reports a profile' \
+    check man_page_of_a_command says chroprof-dump.1 'NAME chroprof-dump - reports the profile' \
         'SYNOPSIS chroprof dump FILE|PID' '-f, --format FORMAT' 'EXAMPLES chroprof dump server'
     check man_pages_have_the_whole_help whole_help
 else for name in man_pages_are_well_formed man_page man_page_of_a_command \

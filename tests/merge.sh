@@ -142,7 +142,7 @@ run merge "$scratch/none"; expect no_file 1 "No such file"
 
 # --- what is wrong
 run merge "$fleet/0.block" "$scratch/all.json" "$fleet/1.block" -o "$scratch/two.block"
-expect json_is_refused 1 "this is JSON, which report"
+expect json_is_refused 1 "this is JSON; give a PID"
 expect the_rest_is_merged 1 "2 profiles merged, 1 left out"
 run check "$scratch/two.block"; expect the_rest_is_sound 0
 rm "$scratch/two.block"
@@ -156,7 +156,7 @@ cp "$fleet/0.block" "$scratch/wrong.block"
 printf '\377' | dd of="$scratch/wrong.block" bs=1 seek=115 conv=notrunc 2>/dev/null
 run merge "$scratch/wrong.block" "$fleet/1.block"; expect broken_law 1 "1 left out"
 run merge "$scratch"; expect folder 1
-run merge; expect no_operand 2 "missing operand"
+run merge; expect no_operand 2 "missing argument"
 run merge "$fleet/0.block" --formt json; expect wrong_option 2 "did you mean --format"
 run merge "$fleet/0.block" --set max_windows=70000; expect wrong_capacity 2 "limit"
 run merge "$fleet/0.block" -o "$scratch/none/out.block"; expect no_folder 1 "No such file"

@@ -23,15 +23,12 @@ import sys
 
 # (rule, what, as of the shell's *): why it stands, and how it could go
 EXCEPTIONS = {
-    ('up', 'clock -> public: chroprof_clock_manual'): 'the manual clock moves into the room clock',
     ('up', 'ways -> public: chroprof__call_on_stall'): 'it moves up to the stalls',
     ('up', 'public -> sampler: chroprof__follow_idle'): 'the idle calls move below the sampler',
-    ('up', 'map -> sampler: chroprof_sampler_stop'): 'map moves below the sampler',
     ('early', 'chroprof__call_on_stall'): 'as above',
     ('early', 'chroprof__follow_idle'): 'as above',
-    ('writer', 'output -> *'): 'bringing a profile up to now becomes a room above, that dump calls',
-    ('twice', '*'): 'a name each: the room output, FIGURE, WORKED_OUT, CALLER, KIND',
-    ('alike', '*'): 'the rows of the block get names of their own',
+    ('writer', '* -> now: *'): 'a tick and the cost of an event become public reads',
+    ('alike', 'chroprof__*'): 'the rows of the block get names of their own',
 }
 
 WRITERS = ('output', 'text', 'json', 'folded', 'picks', 'prometheus', 'pprof', 'trace', 'formats')

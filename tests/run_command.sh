@@ -160,10 +160,10 @@ if built libevent tests/run_libevent.c -levent -pthread; then
         called libevent $what 'on_slow (run_libevent.c:*)'
     done
     called libevent buffers 'on_data (run_libevent.c:*)'
-    # the callback stands alone, in no other one, and its function is the first one inside
+    # the callback stands below the one that created it alone, its function is the first one inside
     profiled -o "$scratch/kept" "$scratch/libevent" deeper
     "$command" dump --format folded "$scratch/kept" >"$scratch/folded" 2>"$scratch/log"
-    if grep -q "code after epoll_wait;on_slow;on_slow;spend_ms" "$scratch/folded"; then
+    if grep -q "code after epoll_wait;on_tick;on_slow;on_slow;spend_ms" "$scratch/folded"; then
         ok libevent_callback_alone
     else fail libevent_callback_alone "$(grep -m 1 on_slow "$scratch/folded")"; fi
     profiled --children "$scratch/libevent" fork
@@ -232,6 +232,44 @@ if built systemd tests/run_systemd.c -lsystemd; then
     done
 fi
 
+# requests of libuv and events of libevent are futures: how they ended, who created them, how long
+# they waited; and nothing that reads like a leak
+futures() {
+    program=$1
+    shift
+    plain "$scratch/$program"
+    profiled -o "$scratch/kept" "$scratch/$program"
+    alike "${program}_alike"
+    says "${program}_latency" "LATENCY"
+    says_not "${program}_order" "ANOMALIES"
+    says_not "${program}_no_leak" "did not finish"
+    if command -v python3 >/dev/null 2>&1; then
+        wrong=$("$command" dump --format json "$scratch/kept" 2>"$scratch/log" |
+            python3 tests/run_futures.py "$@" 2>&1)
+        if [ -z "$wrong" ]; then ok "${program}_futures"; else
+            fail "${program}_futures" "$(echo "$wrong" | tr '\n' '|')"; fi
+    else skip "${program}_futures" "no python3"; fi
+}
+
+if built requests tests/run_requests.c -luv -pthread; then
+    all="calls=10 completed=10 failed=0 cancelled=0 abandoned=0 live=0 dropped=0"
+    futures requests "on_stat $all by=on_tick" \
+        "on_write calls=8 completed=8 live=0 by=on_tick at_least.wall_p50_ns=1" \
+        "on_one_of_many calls=1500 completed=1500 live=0 dropped=0 at_least.wall_p50_ns=1" \
+        "after_work calls=2 completed=1 cancelled=1 live=0 by=on_tick at_least.wall_p99_ns=5000000" \
+        "on_connect calls=2 completed=0 failed=2 live=0 by=on_tick" \
+        "after_other calls=1 cancelled=1 live=0 by=on_tick"
+fi
+if built events tests/run_events.c -levent -levent_pthreads -pthread; then
+    futures events "on_late calls=5 completed=5 live=0 by=on_tick at_least.wall_p50_ns=10000000" \
+        "on_never calls=4 completed=0 cancelled=4 abandoned=0 live=0 by=on_tick" \
+        "on_file calls=1 completed=1 slices=6 live=0 by=on_tick" \
+        "on_self calls=1 completed=1 slices=3 live=0 by=on_tick" \
+        "on_user calls=1 completed=1 live=0 by=on_tick at_least.delay_ns=1" \
+        "on_once calls=1 completed=1 live=0 by=on_tick at_least.wall_p50_ns=5000000" \
+        "on_twin calls=2 completed=2 live=0 by=on_tick"
+fi
+
 # ends of other kinds
 for end in exit killed; do
     plain "$loops" $end poll
@@ -270,7 +308,7 @@ says children_have_one "loop 2 of 2"
 plain "$loops" signals
 profiled "$loops" signals
 alike signals_alike
-says signal_taken "for itself"
+says signal_taken "took over signal"
 plain env
 profiled env
 alike environment
@@ -343,7 +381,7 @@ if [ ! -s "$scratch/out" ]; then ok diff_missing_not_run; else fail diff_missing
 profiled --diff - "$loops" quick
 refuses diff_standard_input 2 "standard input is the program's"
 profiled --diff "$loops" "$loops" quick
-refuses diff_no_profile 2 "this is no profile"
+refuses diff_no_profile 2 "this is not a profile"
 {       # the number of the layout stands behind the mark
     dd if="$scratch/before" bs=1 count=56
     printf '\143'
@@ -356,7 +394,7 @@ refuses diff_other_version 2 "by another version"
 profiled --report "$scratch/page.html" "$loops" poll
 if grep -q the_slow_function "$scratch/page.html"; then ok page; else fail page "no such function"; fi
 profiled
-refuses no_program 2 "missing operand PROGRAM"
+refuses no_program 2 "missing argument PROGRAM"
 profiled --stall soon "$loops"
 refuses bad_stall 2 "expected milliseconds"
 profiled "$scratch/nothing"
@@ -376,11 +414,12 @@ cp "$loops" "$scratch/setuid" && chmod u+s "$scratch/setuid"
 profiled "$scratch/setuid" quick
 refuses setuid_program 126 "setuid"
 
-# nothing but the functions that it stands in front of
+# nothing but the functions that it wraps
 library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
-    wanted="__longjmp_chk __poll_chk __ppoll_chk _longjmp chroprof_run_function chroprof_run_standin epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
+    wanted="__longjmp_chk __poll_chk __ppoll_chk _longjmp chroprof_run_base chroprof_run_function \
+chroprof_run_future chroprof_run_standin epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
 execve execvp execvpe fexecve longjmp poll ppoll pselect select \
 seteuid setresuid setreuid setuid sigaction siglongjmp signal "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi

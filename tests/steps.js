@@ -8,8 +8,9 @@ const [page, text, trace] = process.argv.slice(2).map(name => fs.readFileSync(na
 const raw = JSON.parse(text.replace(/"id":(\d{16,})/g, '"id":"$1"'));
 const between = (start, end) => page.slice(page.indexOf(start), page.indexOf(end));
 const code = between('const addTo =', 'function heaviest(') +
-    between('/* >>steps', '/* >>colour') + 'return { layOutSteps, pathSums, partsOf };';
-const { layOutSteps, pathSums, partsOf } = new Function(code)();
+    between('/* >>steps', '/* >>groups') +
+    'return { layOutSteps, pathSums, delaySums, sliceLists, partsOf };';
+const { layOutSteps, pathSums, delaySums, sliceLists, partsOf } = new Function(code)();
 const s = layOutSteps({ raw, totals: raw.totals });
 if (raw.timeline.steps > s.count) { process.exit(0); }  // the page has the newest of them only
 const fail = words => { throw new Error(words); };
@@ -50,9 +51,25 @@ own.forEach((ns, path) => same('own time of path ' + path, ns, sums.get(path) ||
 const exact = s.whole && raw.totals.elapsed_ticks === raw.totals.elapsed_ns;
 raw.paths.filter(() => exact).forEach(row =>
     same('exec of ' + row.name, own.get(row.id) || 0, row.exec_ns));
-const end = s.ready.count[s.ready.count.length - 1];
+const end = s.ready[s.ready.length - 1];
+same('ready after each step', s.ready.length, s.count);
 same('ready at the end', end, raw.timeline.ready);
-same('fewest ready', s.ready.count.reduce((a, b) => Math.min(a, b), end) >= 0, true);
+same('fewest ready', s.ready.reduce((a, b) => Math.min(a, b), end) >= 0, true);
+/* what the ranks of an interval show: blame, delay and slices, here of all that the ring holds */
+const blame = new Map(), slices = sliceLists(s, s.lo, s.hi);
+const delay = delaySums(s, s.lo, s.hi, raw.futures);
+pathSums(s, s.lo, s.hi, new Map(), blame);
+const all = map => [...map.values()].reduce((a, b) => a + b, 0);
+if (s.whole) { same('all delay', all(delay), all(blame)); }
+same('more delay than blame', all(delay) > all(blame), false);
+raw.paths.filter(() => exact).forEach(row => {
+    same('blame of ' + row.name, blame.get(row.id) || 0, row.blame_ns);
+    same('delay of ' + row.name, delay.get(row.id) || 0, row.delay_ns);
+    if (s.depth.includes(64)) { return; }       // what is deeper is one frame
+    same('slices of ' + row.name, (slices.get(row.id) || []).length, row.slices);
+    same('longest slice of ' + row.name, Math.max(0, ...slices.get(row.id) || []),
+        row.slice_max_ns);
+});
 s.lives.forEach(life => life.from <= life.to || fail('a future ends before it begins'));
 /* where the time of the slowest went: what the profile says of those that it saw as a whole */
 let slow = 0;

@@ -203,8 +203,8 @@ changed() {
 }
 mkfifo "$scratch/fifo"
 touch "$scratch/empty"
-changed module_is_a_pipe "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/fifo|" "no plain file"
-changed module_is_a_folder "s|\"path\":\"[^\"]*program|\"path\":\"$scratch|" "no plain file"
+changed module_is_a_pipe "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/fifo|" "not a plain file"
+changed module_is_a_folder "s|\"path\":\"[^\"]*program|\"path\":\"$scratch|" "not a plain file"
 changed module_is_empty "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/empty|" "no ELF file"
 changed build_id_is_none "s|\"build_id\":\"|&../../|" "build id is malformed"
 odd=$(printf '\302\2332J\342\200\256\342\200\250\23331m')

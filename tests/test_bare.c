@@ -110,86 +110,10 @@ TEST(samples_without_a_linker)
     CHECK_EQ(stall.sampled, 2);
 }
 
-/* ---- where an anomaly was met, in a copy of a block that was cut short */
-
-/* Three calls out of order at 10, 20 and 30, the last two of them in a call; then 10 more. */
-static chroprof__places *placed(chroprof **p)
-{
-    *p = fresh(NULL);
-    at(*p, 0, TICK, 0, NULL);
-    at(*p, 10, LEAVE, 0, NULL);
-    at(*p, 15, ENTER, 0, &A);
-    at(*p, 20, PAUSED, 7, NULL);
-    at(*p, 30, PAUSED, 8, NULL);
-    at(*p, 40, TICK, 0, NULL);
-    return chroprof__places_of((*p)->core, CHROPROF_ANOMALY_UNKNOWN_PAUSED);
-}
-
-static chroprof_anomaly copied(chroprof *p, chroprof_anomaly_kind kind)
-{
-    static unsigned char memory[HARNESS_MEMORY];
-    chroprof_anomaly row;
-    chroprof view;
-    chroprof__begin_edit(p->core);
-    CHECK_EQ(chroprof_snapshot(p->core, (size_t)p->core->block_bytes, memory, sizeof memory),
-             CHROPROF_OK);
-    chroprof__end_edit(p->core);
-    CHECK_EQ(chroprof_open(&view, memory, sizeof memory), CHROPROF_OK);
-    CHECK(chroprof_read_anomaly(&view, kind, &row));
-    CHECK(row.count > 0);
-    return row;
-}
-
-TEST(places_in_a_copy)
-{
-    const chroprof_anomaly_kind kind = CHROPROF_ANOMALY_UNKNOWN_PAUSED;
-    chroprof *p;
-    chroprof__places *row = placed(&p);
-    chroprof_anomaly a = copied(p, kind);
-    CHECK(a.placed && a.first.at_ns == 20 && a.last.at_ns == 30 && a.last.id == 8);
-    CHECK_STR(a.last.name, "accept");
-    row->last.at = 41; /* after the copy of the core: now */
-    a = copied(p, kind);
-    CHECK(a.placed && a.first.at_ns == 20 && a.last.at_ns == 40);
-    row = placed(&p);
-    row->last.path = chroprof__path_count(p); /* a new one */
-    a = copied(p, kind);
-    CHECK(a.placed && a.last.path == 0 && a.last.id == 8);
-    CHECK_STR(a.last.name, "accept");
-    row->last.path = chroprof__path_count(p) - 1;
-    CHECK_EQ(copied(p, kind).last.path, row->last.path);
-}
-
-TEST(places_that_are_not_known_in_a_copy)
-{
-    const chroprof_anomaly_kind kind = CHROPROF_ANOMALY_UNKNOWN_PAUSED;
-    chroprof *p;
-    chroprof__places *row;
-    int which;
-    for (which = 0; which < 6; which++) {
-        row = placed(&p);
-        switch (which) {
-        case 0: memset(&row->first, 0, sizeof row->first); break;
-        case 1: memset(&row->last, 0, sizeof row->last); break;
-        case 2: row->first.top = chroprof__path_count(p); break;
-        case 3: row->last.top = chroprof__path_count(p); break;
-        case 4: row->first.at = 31; break;
-        default: p->core->placed[kind] = (uint8_t)(p->core->tables[CHROPROF__PLACES].used + 1);
-        }
-        CHECK(!copied(p, kind).placed);
-    }
-    (void)placed(&p);
-    CHECK(copied(p, CHROPROF_ANOMALY_LEAVE_WITHOUT_ENTER).placed);
-}
-
 static const test_case tests[] = {
-    CASE(without_a_clock_init_says_so),
-    CASE(a_clock_of_the_hosts_is_enough),
-    CASE(the_origin_of_a_bare_profile),
-    CASE(without_timers_there_is_no_sampler),
+    CASE(without_a_clock_init_says_so), CASE(a_clock_of_the_hosts_is_enough),
+    CASE(the_origin_of_a_bare_profile), CASE(without_timers_there_is_no_sampler),
     CASE(samples_without_a_linker),
-    CASE(places_in_a_copy),
-    CASE(places_that_are_not_known_in_a_copy),
 };
 
 TEST_MAIN(tests)

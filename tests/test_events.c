@@ -1,6 +1,6 @@
 /* tests/test_events.c - every row of the table "what events may do to us", and every full table.
  * Each case drives the gate with explicit times, checks the laws after each event (at) and reads
- * back which oddities were counted, and that no others were (only, orderly). */
+ * back which unexpected calls were counted, and that no others were (only, orderly). */
 #include "harness.h"
 
 static const chroprof_site A = { "a", "host.c", 1 };

@@ -231,10 +231,9 @@ static const truth truths[] = {
     { "1000*(i1) U200", "UNINSTRUMENTED", NULL, AMPLE },
     /* nobody reports idle */
     { "1000*(a0.1 u0.9)", "NO_IDLE",
-      "No idle time is reported: 90.0% of the run (900 ms) counts "
-      "as "
-      "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around the wait of the "
-      "loop, such as epoll_wait or poll.",
+      "No idle time is reported: 90.0% of the run (900 ms) counts as uninstrumented. Call "
+      "chroprof_idle_enter and chroprof_idle_leave around the wait of the loop, such as poll. If a "
+      "library waits in epoll_wait, use CHROPROF_EPOLL_IDLE.",
       AMPLE },
     { "2500*(a0.8 u0.2)", "NO_IDLE OCCUPIES", NULL, AMPLE },
     { "2500*(a0.81 u0.19)", "OCCUPIES", NULL, AMPLE },

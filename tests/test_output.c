@@ -22,7 +22,7 @@ static const chroprof_site C = { "ccc", "host.c", 3 };
 
 /* ---- scenes ---- */
 
-/* Some of everything: a tree, idle, stalls, delay, live futures, oddities, stillborn. */
+/* Some of everything: a tree, idle, stalls, delay, live futures, anomalies, stillborn. */
 static uint64_t play_rounds(chroprof *p, uint64_t now, uint64_t first, uint64_t count)
 {
     uint64_t id;

@@ -162,7 +162,7 @@ def test_keys():
     check("keys_home", terminal.until(lambda _: ranked(terminal)[:1] == ["handler_00"]),
           terminal.text())
     for key, title in [("x", "CHILDREN"), ("m", "MAX"), ("c", "CALLS/S"), ("l", "LIVE"),
-                       ("s", "SLICES/S"), ("v", "A SLICE"), ("p", "P99"), ("b", "BLAME"),
+                       ("s", "SLICES/S"), ("v", "AVERAGE"), ("p", "P99"), ("b", "BLAME"),
                        ("d", "DELAY"), ("u", "CPU"), ("o", "OFF CPU"), ("5", "LAT P50"),
                        ("9", "LAT P99"), ("0", "LAT MAX"), ("e", "EXEC")]:
         terminal.keys(key)
@@ -193,7 +193,7 @@ def test_keys():
     terminal.keys("a+")
     check("keys_longer", terminal.until("every 0.6s"), terminal.text())
     terminal.keys("?")
-    check("keys_help", terminal.until("pause and go on"), terminal.text())
+    check("keys_help", terminal.until("pause or continue"), terminal.text())
     terminal.keys("?q")
     check("keys_quit", terminal.end() == 0 and terminal.restored(), terminal.raw[-60:])
     terminal.close()
@@ -357,7 +357,7 @@ def test_truncated():
             out.write(whole)
         terminal.pump(0.02)
     os.truncate(cut, 5000)
-    check("truncated_shown", terminal.until("unread   only the beginning of a"), terminal.text())
+    check("truncated_shown", terminal.until("unread   this is only the beginning of a"), terminal.text())
     check("truncated_stays", "slow_query" in terminal.text(), terminal.text())
     with open(cut, "r+b") as out:
         out.write(whole)
@@ -432,10 +432,10 @@ def test_plain_goes_on():
 def test_errors():
     for name, words, status, text in [
             ("missing", ["/nonexistent/file"], 1, b"No such file"),
-            ("no_profile", [__file__], 1, b"this is no profile"),
-            ("no_process", ["999999999"], 1, b"neither a file"),
-            ("no_operand", [], 2, b"missing operand"),
-            ("bad_delay", ["x", "-d", "0"], 2, b"expected seconds"),
+            ("no_profile", [__file__], 1, b"this is not a profile"),
+            ("no_process", ["999999999"], 1, b"no file with this name"),
+            ("no_operand", [], 2, b"missing argument"),
+            ("bad_delay", ["x", "-d", "0"], 2, b"expected a number of seconds"),
             ("bad_order", ["x", "--by", "size"], 2, b"expected exec"),
             ("bad_count", ["x", "-n", "0"], 2, b"expected a number")]:
         done = plain(*words)

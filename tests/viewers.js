@@ -104,7 +104,20 @@ async function testLoading() {
     ok('drop_of_two', await visible(page, '#changes'), 'no comparison');
     await drop(page, 'demo/demo.folded');
     await page.waitForSelector('#problem:not([hidden])');
-    ok('no_profile_is_told', /demo\.folded/.test(await text(page, '#problem')), 'no name');
+    ok('no_profile_is_told', /demo\.folded.*chroprof dump/.test(await text(page, '#problem')),
+        await text(page, '#problem'));
+    fs.writeFileSync(file('server.chroprof'), Buffer.concat([Buffer.alloc(64, 200),
+        Buffer.from('CHRPROF1'), Buffer.from(Array.from({ length: 5000 }, (_, i) => i % 256))]));
+    await (await page.$('#open')).uploadFile(file('server.chroprof'));
+    await page.waitForFunction(() => document.getElementById('problem').textContent
+        .includes('chroprof report server.chroprof -o'));
+    ok('a_block_says_how_to_make_a_page', true);
+    await (await page.$('#open')).uploadFile(file('server.html'));
+    await page.waitForFunction('document.getElementById("title").textContent === "server"');
+    ok('a_page_opens_in_the_page', !(await visible(page, '#problem')), 'a problem');
+    await drop(page, 'compared.html');
+    await page.waitForFunction('document.getElementById("title").textContent === "demo"');
+    ok('a_page_of_two_opens', await visible(page, '#changes'), 'no comparison');
     await done(page, 'loading');
 }
 
@@ -168,7 +181,7 @@ async function testLatency() {
 }
 
 async function sortBy(page, key) {
-    await page.click('#ranks-table [data-sort="' + key + '"]');
+    await page.click('#ranks-table [data-key="' + key + '"]');
     await settle(page);
 }
 
@@ -188,10 +201,10 @@ async function testRanks() {
     }
     await sortBy(page, 'slice_max_ns');
     same('sort_upwards', await firstName(page), by('slice_max_ns', -1).name);
-    same('sort_is_announced', await page.$eval('#ranks-table [data-sort="slice_max_ns"]',
+    same('sort_is_announced', await page.$eval('#ranks-table [data-key="slice_max_ns"]',
         node => node.parentElement.getAttribute('aria-sort')), 'ascending');
     same('sort_keeps_the_focus', await page.evaluate(() =>
-        document.activeElement.dataset.sort), 'slice_max_ns');
+        document.activeElement.dataset.key), 'slice_max_ns');
     await page.type('#filter', 'REQUEST');
     await settle(page);
     same('filter', await rowCount(page),
@@ -241,6 +254,299 @@ async function testInterval() {
     await settle(page);
     ok('brush_taken_away', !(await visible(page, '#ranks-note')), 'note still there');
     await done(page, 'interval');
+}
+
+/* Blame, delay and slices of parts of a run: where the ring holds them they add up to what the
+   profile says of the whole; where it does not, the columns say that they are of the whole run. */
+async function testParts() {
+    const profile = load('many.json'), steps = stepsOf(profile), n = steps.length;
+    const site = profile.sites.find(each => each.name === 'session'), sums = {};
+    const whole = steps.length - 1 === profile.totals.events;
+    ok('the_ring_holds_the_run', whole && site.delay_ns > 0, steps.length);
+    const edges = [0, steps[Math.floor(n / 3)][0], profile.totals.elapsed_ns];
+    for (const k of [0, 1]) {
+        const page = await open(file('many.html') + '#group=site&filter=session&ranks=' + edges[k] +
+            '-' + edges[k + 1]);
+        const row = (await cellsOf(page, '#ranks-table')).session;
+        ['exec', 'delay', 'blame', 'max slice'].forEach(title => {
+            sums[title] = [...(sums[title] || []), nsOf(row[title])];
+        });
+        const marked = await wholeRun(page);
+        same('marked_of_the_run_' + k, marked.join(), 'with children,calls,live');
+        await done(page, 'part_' + k);
+    }
+    const all = list => list.reduce((a, b) => a + b);
+    for (const [title, key] of [['exec', 'exec_ns'], ['delay', 'delay_ns'], ['blame', 'blame_ns']]) {
+        ok(title + '_of_the_parts', close(all(sums[title]), site[key]), sums[title] + ' for ' +
+            site[key]);
+    }
+    ok('max_slice_of_the_parts', close(Math.max(...sums['max slice']), site.slice_max_ns),
+        sums['max slice']);
+    const server = await open(file('server.html'));
+    await server.evaluate('setWindows(2, 5)');
+    await settle(server);
+    const held = await server.evaluate('stepsOf(shown()).lo > shown().windows[2].start_ns');
+    same('marked_where_the_ring_ends', (await wholeRun(server)).join(), held
+        ? 'with children,blame,delay,max slice,p99 slice,calls,live' : 'with children,calls,live');
+    ok('tree_says_whose_it_is', (await text(server, '#flame-note')).startsWith(held
+        ? 'Of the whole run' : 'Of the interval'), await text(server, '#flame-note'));
+    ok('latency_says_whose_it_is', (await text(server, '#latency-count')).includes('whole run'),
+        await text(server, '#latency-count'));
+    await done(server, 'parts');
+}
+
+const wholeRun = page => page.$$eval('#ranks-table th small', nodes => nodes.map(node =>
+    node.previousSibling.textContent));
+
+/* >>links, back and forward, Escape */
+
+const linkOf = page => page.evaluate('location.hash');
+const stepsBack = page => page.evaluate('history.length');
+
+/* One step of the browser; the page answers in its own time. */
+async function travel(page, way) {
+    const before = await linkOf(page);
+    await page.evaluate(where => history[where](), way);
+    await page.waitForFunction(was => location.hash !== was, {}, before);
+    await settle(page);
+}
+
+async function testLinks() {
+    const page = await open(file('server.html')), start = await stepsBack(page);
+    await page.focus('#steps');
+    for (let i = 0; i < 12; i++) { await page.keyboard.press(i % 3 ? 'ArrowUp' : 'ArrowRight'); }
+    await page.waitForFunction('location.hash.startsWith("#t=")');
+    same('zooming_is_no_step', await stepsBack(page), start);
+    await page.evaluate('viewAll()');
+    await page.waitForFunction('location.hash === ""');
+    await page.click('#ranks-table .site');
+    const links = ['', await linkOf(page)];
+    ok('link_of_a_site', /^#site=[^&]+%40server\.c%3A\d+/.test(links[1]), links[1]);
+    await dragOver(page, 0.3, 0.6);
+    links.push(await linkOf(page));
+    ok('link_of_an_interval', /^#ranks=\d+-\d+&site=/.test(links[2]), links[2]);
+    const box = await boxInSight(page, '#flame');
+    await page.mouse.click(box.x + 30, box.y + 33);
+    links.push(await linkOf(page));
+    ok('link_of_the_tree', /&tree=\d+/.test(links[3]), links[3]);
+    same('a_step_each', await stepsBack(page), start + 3);
+    await page.type('#filter', 'req');
+    await page.waitForFunction('location.hash.includes("filter=req")');
+    same('typing_is_no_step', await stepsBack(page), start + 3);
+    links[3] = await linkOf(page);
+    const shows = () => page.evaluate(() => [state.open.size, state.span !== null, state.zoom > 0,
+        $('filter').value, !$('unzoom').disabled, !$('whole').disabled].join());
+    const states = ['0,false,false,,false,false', '1,false,false,,false,false',
+        '1,true,false,,false,true', '1,true,true,req,true,true'];
+    for (const k of [2, 1, 0]) {
+        await travel(page, 'back');
+        same('back_to_' + k, await shows(), states[k]);
+    }
+    for (const k of [1, 2, 3]) {
+        await travel(page, 'forward');
+        same('forward_to_' + k, await shows(), states[k]);
+    }
+    await done(page, 'steps');
+    const linked = await open(file('server.html') + links[3]);
+    same('a_link_shows_the_same', await linked.evaluate('"#" + linkWords(shown())'), links[3]);
+    ok('a_link_leads_there', await linked.evaluate(() => state.zoom > 0 && state.open.size === 1 &&
+        document.getElementById('filter').value === 'req'), await linkOf(linked));
+    await done(linked, 'linked');
+    const odd = await open(file('server.html') + '#tree=99999999999&site=%00%3Cb%3E&ranks=9-1&' +
+        't=a-b&group=__proto__&by=constructor&view=sampled&t=1e999-2e999&zoom&=%E0%A4%A');
+    same('a_damaged_link_is_a_fresh_page', await odd.evaluate('linkWords(shown())'), '');
+    await done(odd, 'damaged_link');
+    const sampled = await open(file('sampled.html') + '#view=sampled&search=' + 'step');
+    ok('a_link_to_the_code', (await status(sampled)).startsWith('all samples') &&
+        /paths? found/.test(await status(sampled)), await status(sampled));
+    await done(sampled, 'link_to_the_code');
+}
+
+async function testEscape() {
+    const page = await open(file('server.html'));
+    const left = () => page.evaluate(() => [state.picked !== null, state.zoom > 0,
+        state.open.size > 0, state.span !== null].map(Number).join(''));
+    await page.click('#ranks-table .site');
+    await dragOver(page, 0.3, 0.6);
+    await page.evaluate(() => {
+        zoomTo(treeOf(shown()).kids[0]);
+        pick({ box: 0 });
+        document.activeElement.blur();
+    });
+    same('before_escape', await left(), '1111');
+    for (const rest of ['0111', '0011', '0001', '0000', '0000']) {
+        await page.keyboard.press('Escape');
+        same('escape_leaves_' + rest, await left(), rest);
+    }
+    await page.evaluate(() => { zoomTo(treeOf(shown()).kids[0]); pick({ box: 0 }); });
+    await page.focus('#flame');
+    await page.keyboard.press('Escape');
+    same('escape_where_the_focus_is', await left(), '1000');
+    await page.type('#search', 'req');
+    await page.keyboard.press('Escape');
+    same('escape_empties_a_search', await page.$eval('#search', node => node.value) +
+        await page.evaluate('state.search'), '');
+    same('and_nothing_else', await left(), '1000');
+    await done(page, 'escape');
+}
+
+/* >>many sites */
+
+const sumsBy = (profile, part) => {
+    const sums = {};
+    profile.sites.forEach(site => { sums[part(site)] = (sums[part(site)] || 0) + site.exec_ns; });
+    return Object.entries(sums).sort((a, b) => b[1] - a[1]);
+};
+
+/* The contrast of two colours as the browser paints them, by WCAG 2. */
+const contrasts = (page, pairs) => page.evaluate(list => {
+    const c = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const light = colour => {
+        c.fillStyle = colour;
+        c.fillRect(0, 0, 1, 1);
+        const [r, g, b] = [...c.getImageData(0, 0, 1, 1).data].map(part => part / 255)
+            .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    return list.map(pair => {
+        const [dim, bright] = pair.map(light).sort((a, b) => a - b);
+        return (bright + 0.05) / (dim + 0.05);
+    });
+}, pairs);
+
+async function testMany() {
+    const profile = load('many.json'), files = sumsBy(profile, site => site.file);
+    for (const scheme of ['light', 'dark']) {
+        const page = await open(file('many.html'), { scheme });
+        const rows = (await rankedOf(page));
+        same('many_by_file_' + scheme, rows[0][0], files[0][0]);
+        near('many_exec_of_a_file_' + scheme, rows[0][1], files[0][1]);
+        ok('many_told_as_groups', /of 501\ssites/.test(await text(page, '#ranks-count')),
+            await text(page, '#ranks-count'));
+        ok('many_others', (await text(page, '#legend')).includes('other files'),
+            await text(page, '#legend'));
+        const paints = await page.evaluate(() => shown().sites.map(site => colour(site.key)));
+        same('many_colours', new Set(paints).size > 8, true);
+        const card = await page.evaluate('cssColour("--card")');
+        const seen = await contrasts(page, paints.map(paint => [paint, card]));
+        ok('colours_are_seen_' + scheme, Math.min(...seen) >= 3, Math.min(...seen));
+        const inks = await page.evaluate(list => list.map(inkOn), paints);
+        const read = await contrasts(page, paints.map((paint, i) => [paint, inks[i]]));
+        ok('names_are_read_' + scheme, Math.min(...read) >= 4.5, Math.min(...read));
+        const apart = await page.evaluate(() => new Set(shown().groups.slice(0, 8).map(group =>
+            colour(group.key))).size);
+        same('strong_colours_differ_' + scheme, apart, 8);
+        await page.click('#ranks-table .site');
+        await settle(page);
+        const members = profile.sites.filter(site => site.file === files[0][0])
+            .sort((a, b) => b.exec_ns - a.exec_ns);
+        same('a_file_opens_' + scheme, await page.$$eval('tr.member', list => list.length),
+            members.length);
+        same('its_first_site_' + scheme, await text(page, 'tr.member .name'), members[0].name);
+        await page.screenshot({ path: file('page-many-' + scheme + '.png'), fullPage: true });
+        await page.select('#group', 'prefix');
+        await settle(page);
+        const prefixes = sumsBy(profile, site => site.name.replace(/_.*/, '_'));
+        same('by_prefix_' + scheme, await firstName(page), prefixes[0][0]);
+        await page.type('#filter', members[3].name);
+        await settle(page);
+        ok('many_filtered_' + scheme, (await firstName(page)).startsWith(members[3].name),
+            await firstName(page));
+        await done(page, 'many_' + scheme);
+    }
+}
+
+/* >>a page that is refreshed */
+
+/* What stands where: each element with an id and each head of a column, if it is in the window. */
+const places = page => page.evaluate(() => Object.fromEntries([...document
+    .querySelectorAll('[id], th')].filter(node => node.checkVisibility()).map(node => {
+    const { x, y } = node.getBoundingClientRect();
+    return [node.id || node.closest('table').id + ' ' + node.textContent, [x, y].join()];
+})));
+
+async function testLive() {
+    for (const width of [1280, 390]) {
+        const page = await open(process.env.PAGE, { width, height: 900 });
+        const show = part => page.evaluate(body => refresh(body, 'server.json'),
+            fs.readFileSync(file('live' + part + '.json'), 'utf8'));
+        await show(6);
+        await settle(page);
+        await show(7);
+        await settle(page);
+        await page.evaluate(() => {
+            window.moved = [];
+            new PerformanceObserver(list => moved.push(...list.getEntries().map(entry =>
+                entry.value + ' ' + entry.sources.map(source => source.node &&
+                    (source.node.id || source.node.className || source.node.nodeName)))))
+                .observe({ type: 'layout-shift' });
+            zoomTo(treeOf(shown()).kids[0]);
+            openSite(shown().sites[2]);
+            const { end_ns: end } = shown().windows[3];
+            setSpan([shown().windows[1].start_ns, end], 'interval');
+            keepHeights();
+        });
+        await settle(page);
+        await page.evaluate(() => { keepHeights(); scrollTo({ top: 700, behavior: 'instant' }); });
+        await settle(page);
+        const before = await places(page), kept = await page.evaluate('linkWords(shown())');
+        for (const part of [8, 9]) {
+            await show(part);
+            await settle(page);
+            await settle(page);
+            const now = await places(page);
+            same('nothing_moves_' + width + '_' + part, Object.keys(before).filter(key =>
+                now[key] && now[key] !== before[key]).map(key => key + ' ' + before[key] + ' to ' +
+                now[key]).join('; '), '');
+            const words = (await page.evaluate('linkWords(shown())'));
+            same('what_is_looked_at_stays_' + width + '_' + part, words, kept);
+        }
+        same('elapsed_is_new_' + width, (await text(page, '#tiles dd')).includes(
+            (await page.evaluate(() => time(shown().totals.elapsed_ns)))), true);
+        same('no_layout_shift_' + width, (await page.evaluate('moved')).join('; '), '');
+        await done(page, 'live_' + width);
+    }
+}
+
+/* >>axe */
+
+const axe = fs.readFileSync(require.resolve('axe-core'), 'utf8');
+
+async function withoutFinding(page, name) {
+    const found = await page.evaluate(source => {
+        if (!window.axe) { (0, eval)(source); }
+        return axe.run(document).then(result => result.violations.flatMap(rule => rule.nodes.map(
+            node => rule.id + ' ' + node.target + ': ' + node.failureSummary.split('\n')[1])));
+    }, axe);
+    ok('axe_' + name, found.length === 0, found.length + ' findings: ' + found.slice(0, 4).join('; '));
+}
+
+async function testAxe() {
+    for (const scheme of ['light', 'dark']) {
+        for (const [name, width] of [['server', 1280], ['server', 390], ['sampled', 1280],
+            ['compared', 1280], ['many', 390], ['hostile', 1280]]) {
+            const page = await open(file(name + '.html'), { scheme, width });
+            await page.setBypassCSP(true);
+            await page.reload();
+            await settle(page);
+            const label = name + '_' + width + '_' + scheme;
+            await withoutFinding(page, label);
+            await page.click('#ranks-table .site');
+            await page.evaluate(() => {
+                document.querySelectorAll('details').forEach(node => { node.open = true; });
+                setWindows(1, 4);
+            });
+            if (await visible(page, '#view')) { await page.click('#sampled'); }
+            await settle(page);
+            await withoutFinding(page, label + '_opened');
+            await page.close();
+        }
+        const empty = await open(process.env.PAGE, { scheme });
+        await empty.setBypassCSP(true);
+        await empty.reload();
+        await withoutFinding(empty, 'empty_' + scheme);
+        await empty.close();
+    }
 }
 
 /* >>tree */
@@ -687,13 +993,6 @@ async function testStalls() {
     await page.click('#stalls-all');
     await settle(page);
     same('all_stalls', await rows(), profile.stalls.length);
-    const told = await page.evaluate(() => shown().stalls.filter(s => s.data && s.kind === 'pass')
-        .map(s => [s.length_ns, orderOf(shown(), s).filter(row => !row.early)
-            .reduce((sum, row) => sum + row.ns, 0)]));
-    ok('what_ran_in_order', told.length > 0 &&
-        told.every(([length, sum]) => sum <= length + 1 && sum > length / 2), told);
-    await page.click('#stalls-table summary');
-    await page.waitForSelector('#stalls-table ol.order li');
     await done(page, 'stalls');
     const calm = await open(file('calm.html'));
     ok('no_stalls_no_table', !(await visible(calm, '#stalls')), 'a section without a stall');
@@ -760,15 +1059,23 @@ async function testHostile() {
     }
 }
 
+/* Tables that are wider than their room. */
+const brokenTables = page => page.$$eval('.scroll', nodes => nodes.filter(node =>
+    node.checkVisibility() && node.scrollWidth > node.clientWidth + 1).map(node => node.firstElementChild.id + ' ' +
+    node.scrollWidth + ' > ' + node.clientWidth).join('; '));
+
 async function testWidths() {
-    for (const width of [1280, 800, 400]) {
+    for (const width of [1280, 800, 390]) {
         for (const name of ['demo', 'server', 'web', 'compared', 'hostile', 'sampled',
-            'hostile-sampled']) {
+            'hostile-sampled', 'many']) {
             const page = await open(file(name + '.html'), { width, scheme: 'dark' });
             if (name.endsWith('sampled')) { await page.click('#sampled'); }
             const over = await page.evaluate(() =>
                 document.documentElement.scrollWidth - innerWidth);
             ok('fits_' + name + '_' + width, over <= 0, over + ' pixels too wide');
+            if (!name.startsWith('hostile')) {
+                same('tables_fit_' + name + '_' + width, await brokenTables(page), '');
+            }
             await page.screenshot({ path: file('page-' + name + '-' + width + '-dark.png'),
                 fullPage: true });
             await page.close();
@@ -795,6 +1102,14 @@ async function testMedia() {
     await page.emulateMediaType('print');
     same('controls_are_not_printed', await visible(page, '#filter'), false);
     await done(page, 'media');
+    for (const name of ['demo', 'compared', 'sampled', 'many']) {
+        const paper = await open(file(name + '.html'), { width: 718, scheme: 'dark' });
+        await paper.emulateMediaType('print');
+        await paper.evaluate(() => dispatchEvent(new Event('beforeprint')));
+        await settle(paper);
+        same('tables_fit_the_paper_' + name, await brokenTables(paper), '');
+        await paper.close();
+    }
 }
 
 /* How long it takes is printed for people: how busy the machine is decides over it. What is asked
@@ -841,8 +1156,8 @@ async function testBig() {
         await act(tree + '_unzoom', 'zoomTo(0)');
         await act(tree + '_search', 'state.search = "site_3"; drawFlame()');
         await act(tree + '_direction', 'setDirection(false)');
-        await act(tree + '_interval', 'setInterval_(10, 50)', 'setInterval_(0, 100)');
-        await act(tree + '_whole_run', 'setInterval_(0, 100)', 'setInterval_(10, 50)');
+        await act(tree + '_interval', 'setWindows(10, 50)', 'setSpan(null)');
+        await act(tree + '_whole_run', 'setSpan(null)', 'setWindows(10, 50)');
     }
     await act('sort', 'sortBy(COLUMNS[0])');
     await act('filter', 'state.filter = "9"; showRanks()');
@@ -898,8 +1213,8 @@ async function main() {
     browser = await puppeteer.launch({ executablePath: process.env.CHROMIUM, headless: true,
         timeout: 120000, protocolTimeout: 300000,
         args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
-    const tests = { testLoading, testRanks, testCpu, testLatency, testInterval, testTree,
-        testSamples, testSlowest, testTimeline, testStalls, testComparison, testHostile, testWidths, testMedia,
+    const tests = { testLoading, testRanks, testCpu, testLatency, testInterval, testParts,
+        testLinks, testEscape, testMany, testLive, testAxe, testTree, testSamples, testSlowest, testTimeline, testStalls, testComparison, testHostile, testWidths, testMedia,
         testBig, testSpeedscope };
     for (const [name, test] of Object.entries(tests)) {
         if (process.argv[3] && name !== process.argv[3]) { continue; }

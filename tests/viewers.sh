@@ -92,6 +92,41 @@ BEGIN {
 END
 chroprof replay server.events --stall 1200us --window 80ms --name server -f json -o server.json
 chroprof replay server.events --stall 1s -f json -o calm.json
+# the same server at four moments, as a page that is refreshed shows it
+lines=$(wc -l <server.events)
+for part in 6 7 8 9; do
+    head -n $((lines * part / 10)) server.events |
+        chroprof replay - --stall 1200us --window 80ms --name server -f json -o live$part.json
+done
+# A program of 500 sites in 25 files, of which none takes most.
+awk -f - >many.events <<'END'
+function event(kind, id, site, file, line) {
+    printf "%.0f %s %d%s\n", at, kind, id, site == "" ? "" : " " site " " file " " line
+}
+function work(k, ns) {
+    module = k % 25 + 1
+    event("enter", 0, modules[module] "_" verbs[k % 10 + 1] "_" int(k / 25),
+        "src/" modules[module] (module % 2 ? ".c" : ".cc"), 20 + k)
+    at += ns; event("leave", 0)
+}
+BEGIN {
+    split("http dns tls cache auth queue log disk mail search index proxy user chat feed pay geo " \
+        "image video stats admin sync lock cron misc", modules, " ")
+    split("parse read write open close find store check send update", verbs, " ")
+    at = 1000; event("pending", 1, "session", "src/http.c", 12); event("running", 1); at += 900
+    event("paused", 1)
+    for (pass = 1; pass <= 900; pass++) {
+        event("idle_enter", 0); at += 40000 + pass % 9 * 20000; event("idle_leave", 0)
+        event("ready", 1)
+        for (i = 0; i < 12; i++) {
+            k = (pass * 12 + i) * 7 % 500
+            work(k, 2000 + (25 - k % 25) ^ 2 * (90 + pass % (k % 25 + 3)) + k)
+        }
+        event("running", 1); at += 7000; event("paused", 1)
+    }
+}
+END
+chroprof replay many.events -m 16M --stall 800us --name many -f json -o many.json
 name='</script><img\ssrc=x\sonerror=window.pwned=1>'
 printf '%s\n' "1000 pending 1 $name <!--<script>.c 1" "1100 running 1" "900000 completed 1" \
     "900100 pending 2 &lt;b&gt;\"'%s \${x} 2" "900200 running 2" "1900000 completed 2" \
@@ -149,7 +184,7 @@ BEGIN {
     printf "],\n\"wall\":[]}\n"
 }
 END
-for one in demo/demo server calm web hostile big; do
+for one in demo/demo server calm web hostile big many; do
     if chroprof report $one.json -o "$(basename $one).html"; then ok "report_$(basename $one)"; else
         fail "report_$(basename $one)" "exit code $?"; fi
 done
@@ -312,13 +347,12 @@ for candidate in chromium chromium-browser google-chrome; do
 done
 if [ -z "$chromium" ] && fetch chromium chromium; then chromium=$(command -v chromium); fi
 # version 24 is the last that Debian's Node.js, 18, can load with require
-if [ ! -d node_modules/puppeteer-core ] || [ ! -d node_modules/speedscope ]; then
-    PUPPETEER_SKIP_DOWNLOAD=1 npm install --no-audit --no-fund --prefix . \
-        puppeteer-core@24.43.1 speedscope@1.25.0 >>install.log 2>&1
-fi
-if [ -z "$chromium" ] || ! has node || [ ! -d node_modules/puppeteer-core ] ||
-    [ ! -d node_modules/speedscope ]; then
-    skip browser "needs chromium, node and the npm packages puppeteer-core and speedscope"
+modules() { [ -d node_modules/puppeteer-core ] && [ -d node_modules/speedscope ] &&
+    [ -d node_modules/axe-core ]; }
+modules || PUPPETEER_SKIP_DOWNLOAD=1 npm install --no-audit --no-fund --prefix . \
+    puppeteer-core@24.43.1 speedscope@1.25.0 axe-core@4.10.3 >>install.log 2>&1
+if [ -z "$chromium" ] || ! has node || ! modules; then
+    skip browser "needs chromium, node and the npm packages puppeteer-core, speedscope and axe-core"
     finish
 fi
 CHROMIUM=$chromium PAGE=$OLDPWD/examples/report.html NODE_PATH=$work/node_modules \

@@ -19,7 +19,7 @@
  * What to know: a co_yield is not seen unless yield_value returns pause(awaiter). The work of an
  * await_suspend counts as uninstrumented. In a class template say this->finish(...).
  *
- * Licence: as chroprof.h. */
+ * License: as chroprof.h. */
 
 #ifndef CHROPROF_COROUTINES_H
 #define CHROPROF_COROUTINES_H

@@ -5,7 +5,7 @@
  *     chroprof_evhttp(server, "/debug/chroprof", &prof, memory, sizeof memory);
  *
  * GET /debug/chroprof?format=FORMAT&seconds=N shows the run so far or, with N > 0, the next N
- * seconds; the loop goes on meanwhile. FORMAT: see chroprof_parse_query. The answers:
+ * seconds; meanwhile the loop goes on. FORMAT: see chroprof_parse_query. The answers:
  *
  *     200   the profile; writing it counts as the site "chroprof page"
  *     404   chroprof_parse_query does not accept the query
@@ -22,7 +22,7 @@
  *
  *     #define CHROPROF_EVHTTP_ORIGIN "https://profiler.firefox.com"
  *
- * Licence: as chroprof.h. */
+ * License: as chroprof.h. */
 
 #ifndef CHROPROF_EVHTTP_H
 #define CHROPROF_EVHTTP_H

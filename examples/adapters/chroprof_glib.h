@@ -19,9 +19,9 @@
  * other contexts go on as before. The context must live to the end of the program: another one at
  * its address would be taken for it.
  *
- * Cost: 1400 instructions a wait and dispatch, 1300 more for a source without a name.
+ * Cost: 1400 instructions per wait and dispatch, 1300 more for a source without a name.
  *
- * Licence: as chroprof.h. */
+ * License: as chroprof.h. */
 
 #ifndef CHROPROF_GLIB_H
 #define CHROPROF_GLIB_H

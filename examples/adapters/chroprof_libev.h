@@ -14,7 +14,7 @@
  * Limits: one loop in each file that includes this; its thread is the profile's thread. Takes the
  * loop's release, acquire and invoke-pending hooks.
  *
- * Licence: as chroprof.h. */
+ * License: as chroprof.h. */
 
 #ifndef CHROPROF_LIBEV_H
 #define CHROPROF_LIBEV_H

@@ -12,7 +12,7 @@
  * sampler's budget counts it. Where another file of yours includes <libunwind.h> before this one, it
  * must define UNW_LOCAL_ONLY, too.
  *
- * Licence: as chroprof.h. */
+ * License: as chroprof.h. */
 
 #ifndef CHROPROF_LIBUNWIND_H
 #define CHROPROF_LIBUNWIND_H

@@ -16,7 +16,6 @@
 
 #include "buffer.h"
 #include "content.h"
-#include "hide.h"
 #include "input.h"
 #include "message.h"
 #include "origin.h"
@@ -52,13 +51,6 @@ static chroprof_result block_snapshot(const void *live, size_t size, void *copy)
     return result;
 }
 
-chroprof_result block_view(block_file *file)
-{
-    chroprof_result result = chroprof_open(&file->view, file->copy, file->size);
-    hide_ids_of(&file->view);
-    return result;
-}
-
 /* Opens a file as a view of a copy. */
 static chroprof_result block_take(block_file *file, int fd, size_t size)
 {
@@ -73,7 +65,7 @@ static chroprof_result block_take(block_file *file, int fd, size_t size)
         result = block_snapshot(live, size, file->copy);
     }
     (void)munmap(live, size);
-    return result == CHROPROF_OK ? block_view(file) : result;
+    return result == CHROPROF_OK ? chroprof_open(&file->view, file->copy, size) : result;
 }
 
 chroprof_result block_read(block_file *file)
@@ -88,10 +80,10 @@ chroprof_result block_read(block_file *file)
     if (fstat(fd, &facts) == 0) {
         if (!S_ISREG(facts.st_mode)) {
             file->why = S_ISDIR(facts.st_mode)
-                        ? "this is a directory; give the file of a profile"
+                        ? "this is a directory; give a file with a profile"
                         : S_ISFIFO(facts.st_mode)
-                        ? "this is a pipe; give - and let it be the standard input"
-                        : "this is no plain file";
+                        ? "this is a pipe; give - and redirect the pipe to standard input"
+                        : "this is not a plain file; give a file with a profile";
         } else {
             result = facts.st_size > 0 ? block_take(file, fd, (size_t)facts.st_size)
                                        : CHROPROF_ERR_FORMAT;
@@ -108,14 +100,17 @@ const char *block_problem(const block_file *file, chroprof_result result)
     }
     switch (result) {
     case CHROPROF_ERR_FILE: return errno != 0 ? strerror(errno) : "it could not be read";
-    case CHROPROF_ERR_FORMAT: return "this is no profile (see chroprof_map)";
+    case CHROPROF_ERR_FORMAT:
+        return "this is not a profile; give a file of chroprof_map or chroprof run -o";
     case CHROPROF_ERR_VERSION:
-        return "this was written by another version of chroprof; the command of that one reads it";
+        return "this was written by another version of chroprof; use the command of that version";
     case CHROPROF_ERR_BYTE_ORDER:
-        return "this is of a machine with the other byte order: write JSON there, and give that";
+        return "this comes from a machine with the other byte order; write JSON there, and give "
+               "that";
     case CHROPROF_ERR_CORRUPT:
         return "this profile is damaged: parts of it contradict each other";
-    case CHROPROF_ERR_TRUNCATED: return "only the beginning of a profile: the file was cut short";
+    case CHROPROF_ERR_TRUNCATED:
+        return "this is only the beginning of a profile; copy the whole file again";
     default: return chroprof_result_text(result);
     }
 }
@@ -173,7 +168,7 @@ static void block_consider(block_search *search, const char *line, const char *p
         return;
     }
     if (search->found == 1) {
-        tool_message("process %s has several profiles mapped; give one of the files:",
+        tool_message("process %s has several profiles; give one of these files:",
                      search->pid);
         tool_line("  %s", search->file->name);
     }
@@ -185,7 +180,7 @@ static void block_consider(block_search *search, const char *line, const char *p
 
 void block_nobody(const char *pid)
 {
-    tool_message("%s: there is neither a file of this name nor a process of this number", pid);
+    tool_message("%s: there is no file with this name and no process with this number", pid);
 }
 
 static bool block_of_process(block_file *file, const char *pid)
@@ -198,7 +193,8 @@ static bool block_of_process(block_file *file, const char *pid)
     if (maps == NULL && errno == ENOENT) {
         block_nobody(pid);
     } else if (maps == NULL) {
-        tool_message("process %s: %s; only its own user may look into it", pid, strerror(errno));
+        tool_message("process %s: %s; run this command as the user of that process", pid,
+                     strerror(errno));
     }
     if (maps == NULL) {
         return false;
@@ -211,8 +207,8 @@ static bool block_of_process(block_file *file, const char *pid)
     }
     (void)fclose(maps);
     if (search.found == 0) {
-        tool_message("process %s has no profile; chroprof run starts a program with one, and "
-                     "chroprof_map gives one to your own", pid);
+        tool_message("process %s has no profile; start the program with chroprof run, or call "
+                     "chroprof_map in it", pid);
     }
     return search.found == 1;
 }
@@ -239,11 +235,11 @@ bool block_of_bytes(block_file *file, const char *name, const char *bytes, size_
     file->size = count;
     file->copy = calloc(1, count);
     if (file->copy == NULL) {
-        tool_message("%s: not enough memory for a copy of it", name);
+        tool_message("%s: not enough memory to copy it", name);
         return false;
     }
     result = chroprof_snapshot(bytes, count, file->copy, count);
-    result = result == CHROPROF_OK ? block_view(file) : result;
+    result = result == CHROPROF_OK ? chroprof_open(&file->view, file->copy, count) : result;
     if (result != CHROPROF_OK) {
         tool_message("%s: %s", name, block_problem(file, result));
     }
@@ -295,7 +291,8 @@ bool block_is_owned(const char *out)
     }
     block_close(&file);
     if (origin.alive) {
-        tool_message("%s: process %" PRIu64 " keeps its profile there", out, origin.pid);
+        tool_message("%s: process %" PRIu64 " keeps its profile there; write to another file", out,
+                     origin.pid);
     }
     return origin.alive;
 }

@@ -8,8 +8,8 @@
 
 static const char check_text[] =
     "\n"
-    "Says nothing and returns 0 if the block opens and every law and invariant holds;\n"
-    "else it names the first one that is broken.\n"
+    "If the profile opens and every law and invariant holds, this prints nothing and\n"
+    "returns 0. Otherwise it names the first one that is broken.\n"
     "\n"
     "examples:\n"
     "  chroprof check server.chroprof.prev\n";
@@ -28,7 +28,7 @@ static int check_run(const tool_command *command, int count, char **words)
     }
     broken = chroprof_check(&file.view);
     if (broken != NULL) {
-        tool_message("%s: does not hold: %s", file.name, broken);
+        tool_message("%s: the profile is not consistent: %s", file.name, broken);
     }
     block_close(&file);
     return broken == NULL ? TOOL_OK : TOOL_INPUT;

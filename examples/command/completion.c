@@ -242,7 +242,7 @@ static void write_zsh(void)
                "    )\n"
                "    if ((CURRENT == 2)); then\n"
                "        _describe -t commands command commands\n"
-               "        _arguments --help'[this text]' --version'[version]'\n"
+               "        _arguments --help'[shows the help]' --version'[shows the version]'\n"
                "        return\n"
                "    fi\n"
                "    shift words\n"
@@ -326,8 +326,9 @@ static void write_fish(void)
                "    set -l words (commandline -opc)\n"
                "    test (count $words) -gt 1; and contains -- $words[2] $argv\n"
                "end\n"
-               "complete -c chroprof -n __fish_use_subcommand -f -l help -s h -d 'this text'\n"
-               "complete -c chroprof -n __fish_use_subcommand -f -l version -s V -d version\n"
+               "complete -c chroprof -n __fish_use_subcommand -f -l help -s h -d 'shows the help'\n"
+               "complete -c chroprof -n __fish_use_subcommand -f -l version -s V "
+                "-d 'shows the version'\n"
                "complete -c chroprof -n __fish_use_subcommand -f -a help -d "
                "'Shows the help of a command.'");
     for (size_t i = 0; i < tool_command_count; i++) {
@@ -362,8 +363,8 @@ static int completion_run(const tool_command *command, int count, char **words)
 
 static const char completion_text[] =
     "\n"
-    "make install puts them where the shells look for them. To try them in this shell,\n"
-    "or to install them by hand:\n"
+    "make install puts them where the shells look for them. To try them in this\n"
+    "shell, or to install them by hand:\n"
     "\n"
     "examples:\n"
     "  . <(chroprof completion bash)\n"
@@ -372,6 +373,6 @@ static const char completion_text[] =
 
 const tool_command completion_command = {
     "completion", "bash|zsh|fish", { "SHELL" },
-    "Writes what a shell needs to complete the words of this command.",
+    "Writes the completions of this command for a shell.",
     completion_text, NULL, 0, completion_run
 };

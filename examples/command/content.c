@@ -83,16 +83,16 @@ content content_of_file(const char *name)
 void content_refuse(const char *name, content got, content wanted)
 {
     if (got == CONTENT_EMPTY) {
-        tool_message("%s: this is empty", name);
+        tool_message("%s: the input is empty", name);
     } else if (wanted == CONTENT_EVENTS) {
-        tool_message("%s: this is a profile, not a stream of events (see chroprof dump)", name);
+        tool_message("%s: this is a profile, not a stream of events; use chroprof dump", name);
     } else if (got == CONTENT_EVENTS) {
-        tool_message("%s: this is a stream of events; chroprof replay makes a profile of it", name);
+        tool_message("%s: this is a stream of events; use chroprof replay", name);
     } else if (got == CONTENT_JSON) {
-        tool_message("%s: this is JSON, which report, diff, trace, symbolize and dump --format "
-                     "folded read; here give the file that chroprof_map keeps, or a PID", name);
+        tool_message("%s: this is JSON; give a PID or a file of chroprof_map here (report, diff, "
+                     "trace, symbolize and dump --format folded read JSON)", name);
     } else {
-        tool_message("%s: this is no profile: neither a file that chroprof_map or run -o keeps, "
-                     "nor JSON of one", name);
+        tool_message("%s: this is not a profile; give a file of chroprof_map or chroprof run -o, "
+                     "or JSON of one", name);
     }
 }

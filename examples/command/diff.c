@@ -300,7 +300,7 @@ typedef struct diff_column {
 
 static const diff_column diff_columns[] = {
     { "loop A", 8, DIFF_MEASURES }, { "loop B", 8, DIFF_MEASURES }, { "points", 8, DIFF_MEASURES },
-    { "slice A", 9, DIFF_MEASURES }, { "slice B", 9, DIFF_MEASURES }, { "a call", 8, DIFF_CALL },
+    { "slice A", 9, DIFF_MEASURES }, { "slice B", 9, DIFF_MEASURES }, { "per call", 9, DIFF_CALL },
     { "p50", 8, DIFF_P50 }, { "p90", 8, DIFF_P90 }, { "p99", 8, DIFF_P99 },
     { "rate", 8, DIFF_RATE }, { "latency", 8, DIFF_LATENCY }, { "slice", 8, DIFF_SLICE },
     { "blame", 8, DIFF_BLAME }
@@ -610,7 +610,7 @@ static void diff_json(const diff *d)
 
 static const char *set_diff_fail(void *field, const char *value)
 {
-    return read_percent(value, (uint64_t *)field) ? NULL : "expected a percentage as in 5 or 2.5";
+    return read_percent(value, (uint64_t *)field) ? NULL : "expected a percentage such as 5 or 2.5";
 }
 
 static const char *set_diff_columns(void *field, const char *value)
@@ -621,11 +621,12 @@ static const char *set_diff_columns(void *field, const char *value)
 
 static const tool_option diff_options[] = {
     { "fail-above", '\0', "PCT", "exit code 1 if something got worse by more than PCT\n"
-      "percent; 3 if that much would not be seen", set_diff_fail,
+      "percent; 3 if that could not be detected", set_diff_fail,
       offsetof(diff, fail_above), NULL },
-    { "json", 'j', NULL, "for programs", set_flag, offsetof(diff, json), NULL },
-    { "absolute", '\0', NULL, "take nothing off for the machine: for a quiet one, and\n"
-      "changes that make every task slower", set_flag, offsetof(diff, absolute), NULL },
+    { "json", 'j', NULL, "write JSON, for programs", set_flag, offsetof(diff, json), NULL },
+    { "absolute", '\0', NULL, "do not subtract what most sites share: for a quiet\n"
+      "machine, and changes that make every task slower", set_flag,
+      offsetof(diff, absolute), NULL },
     { "top", 'n', "N", "rows of each kind (default 20)", set_rows, offsetof(diff, most), NULL },
     { "columns", 'w', "N", "width, 60 to 500 (default: the terminal's, else 80)",
       set_diff_columns, offsetof(diff, columns), NULL },
@@ -636,44 +637,52 @@ static const tool_option diff_options[] = {
 
 static const char diff_text[] =
     "\n"
-    "A and B are profiles: files of chroprof_map or chroprof run -o, JSON of them, PIDs, or\n"
-    "- for standard input. Sites are matched by name and file, without folders and lines;\n"
-    "paths by their chain of sites. What got worse stands first, by what it takes of the\n"
-    "loop.\n"
+    "A and B are profiles: files of chroprof_map or chroprof run -o, JSON of them,\n"
+    "PIDs, or - for standard input. Sites are matched by name and file, without\n"
+    "folders and lines; paths are matched by their chain of sites. What got worse\n"
+    "comes first, ordered by its share of the loop.\n"
     "\n"
-    "The first lines are the findings, the most important first, and the smallest change in\n"
-    "time per call that this comparison can detect (in sites with half of the exec time).\n"
+    "The first lines are the findings, the most important first. They end with the\n"
+    "smallest change in time per call that this comparison can detect (for the sites\n"
+    "that take half of the exec time).\n"
     "\n"
     "loop A, loop B    share of the loop; points: the difference\n"
-    "slice A, slice B  average length of a stay in running\n"
-    "a call            exec per call, as a factor, by the typical slice: the mean of all\n"
-    "                  but the longest quarter, which interruptions make long; per slice if\n"
-    "                  a task runs all the time. ! marks what is beyond noise\n"
+    "slice A, slice B  average length of a slice\n"
+    "per call          exec per call, as a factor, by the typical slice: the mean of\n"
+    "                  all slices but the longest quarter, which interruptions make\n"
+    "                  longer; exec per slice if a task runs all the time. ! marks\n"
+    "                  what is beyond noise\n"
     "p50, p90, p99     percentiles of slices, as factors; slice: the typical slice\n"
     "rate, latency     calls per second, median wall time of finished futures\n"
     "blame             delay of others during a slice; shown, not judged\n"
     "\n"
-    "What most sites share (the middle of their changes) is the machine's or the load's, and\n"
-    "is taken off. If sites do not agree on it, nothing is taken off for those whose slices\n"
-    "are even, and for others what is above 12%, if that leaves less; a third of it is noise.\n"
+    "The change that most sites share (the median of their changes) comes from the\n"
+    "machine or the load, and is subtracted. If the sites do not agree on it, sites\n"
+    "with even slices are compared as they are. For the others it is subtracted if it\n"
+    "is above 12% and that leaves less of the change; a third of it counts as noise.\n"
     "\n"
-    "A change counts if it is above 4 standard errors, made of: the number of slices and\n"
-    "how uneven they are (5% more if both halves are: these follow the machine); the width\n"
-    "of the buckets that percentiles come from; the longest slices; and how far all sites'\n"
-    "changes lie apart, by their median (at least 3% for time per call, 2% for p50, 5% for\n"
-    "p90, 20% for p99, 15% for rate and latency; 15% with fewer than 4 sites). Time per call\n"
-    "counts only if p50 or p90 moved as well, and the average not the other way. It must\n"
-    "also matter: 0.2 points of the loop, or 50 us of p99 or latency. New and gone sites\n"
-    "need 20 slices and 0.2% of the loop. For finer answers take longer runs, and a quieter\n"
-    "machine.\n"
+    "A change counts if it is above 4 standard errors. These come from\n"
+    "  - the number of slices, and how uneven they are; up to 5% more if they are\n"
+    "    uneven below their median too, because such slices follow the machine\n"
+    "  - the width of the buckets that percentiles come from\n"
+    "  - the longest slices\n"
+    "  - how far the changes of all sites lie apart, by their median: at least 3% for\n"
+    "    time per call, 2% for p50, 5% for p90, 20% for p99, 15% for rate and\n"
+    "    latency; at least 15% if there are fewer than 4 sites\n"
     "\n"
-    "--fail-above compares with the changes beyond noise (of percentiles less the width of a\n"
-    "bucket, 12%), and the points of the loop of a new site. If nothing fails, but the\n"
-    "smallest change that can be detected is above PCT, the exit code is 3. With 0 percent\n"
-    "everything that is beyond noise fails, and nothing else.\n"
+    "Time per call counts only if p50 or p90 changed too, and the average did not\n"
+    "change the other way. A change must also matter: 0.2 points of the loop, or 50\n"
+    "us of p99 or latency. New and gone sites need 20 slices and 0.2% of the loop.\n"
+    "For finer answers take longer runs on a quieter machine.\n"
     "\n"
-    "exit codes: 0 done, 1 worse than --fail-above, 2 usage, input or output,\n"
-    "3 the comparison is too coarse for --fail-above\n"
+    "--fail-above PCT fails if a change beyond noise is above PCT percent\n"
+    "(percentiles less the width of a bucket, 12%), or a new site takes more than PCT\n"
+    "points of the loop. If nothing fails, but the smallest change that can be\n"
+    "detected is above PCT, the exit code is 3. With 0 percent, all that is beyond\n"
+    "noise fails, and nothing else.\n"
+    "\n"
+    "exit codes: 0 done, 1 worse than --fail-above, 2 wrong usage, bad input or\n"
+    "output, 3 the comparison is too coarse for --fail-above\n"
     "\n"
     "examples:\n"
     "  chroprof diff yesterday.json server.chroprof\n"
@@ -783,6 +792,6 @@ static int diff_run(const tool_command *command, int count, char **words)
 
 const tool_command diff_command = {
     "diff", "A B [options]", { "A", "B" },
-    "Says what changed between two profiles, and what of it is more than noise.",
+    "Shows what changed between two profiles beyond noise.",
     diff_text, OPTIONS_OF(diff_options), diff_run
 };

@@ -85,7 +85,8 @@ static bool read_diff_profile(diff_profile *d)
 {
     d->source = d->text.source;
     if (d->text.totals.length == 0) {
-        tool_message("%s: holds no totals", d->source);
+        tool_message("%s: this profile has no totals; write it again with chroprof dump -f json",
+                     d->source);
         return false;
     }
     d->name = json_plain(json_inside(d->text.name));

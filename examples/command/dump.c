@@ -8,7 +8,6 @@
 #include "block.h"
 #include "commands.h"
 #include "formats.h"
-#include "hide.h"
 #include "message.h"
 #include "options.h"
 #include "origin.h"
@@ -39,7 +38,7 @@ static bool dump_wait(block_file *file, uint64_t ns)
         result = chroprof_difference(&file->view, &older, file->copy, file->size);
     }
     if (result == CHROPROF_OK) {
-        result = block_view(file);
+        result = chroprof_open(&file->view, file->copy, file->size);
     }
     free(copy);
     if (result != CHROPROF_OK) {
@@ -52,23 +51,23 @@ static const char *set_for(void *field, const char *value)
 {
     uint64_t *ns = (uint64_t *)field;
     bool ok = read_seconds(value, ns) && *ns > 0 && *ns <= UINT64_C(86400000000000);
-    return ok ? NULL : "expected seconds, up to 86400";
+    return ok ? NULL : "expected a number of seconds, at most 86400";
 }
 
 static const char dump_text[] =
     "\n"
-    "A number that is not the name of a file is a process: the profile that it has mapped\n"
-    "is taken; of several one must be named. How the program is, and what it runs, goes\n"
-    "to standard error. - is standard input. JSON that a program wrote by itself will do\n"
-    "for --format json, folded, pprof, firefox and trace, in which sampled code has\n"
-    "functions and lines; with folded and pprof the exact time of a task is divided by\n"
-    "the samples of its code.\n"
+    "A number that is not the name of a file is a process, whose profile is read. If\n"
+    "it has several, give one of their files. - is standard input. The state of the\n"
+    "program, and what it runs, go to standard error.\n"
+    "\n"
+    "JSON works as input for --format json, folded, pprof, firefox and trace. In\n"
+    "these formats sampled code has functions and lines. In folded and pprof the\n"
+    "exact time of a task is divided by the samples of its code.\n"
     "\n"
     "examples:\n"
     "  chroprof dump server.chroprof\n"
     "  chroprof dump $(pidof server) --format json -o now.json\n"
-    "  chroprof dump server.chroprof --for 10 --format pprof -o 10s.pb\n"
-    "  chroprof dump server.chroprof --hide-ids -f json -o for-others.json\n";
+    "  chroprof dump server.chroprof --for 10 --format pprof -o 10s.pb\n";
 
 static const tool_option dump_options[] = {
     { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof,\nfirefox or trace",
@@ -76,7 +75,6 @@ static const tool_option dump_options[] = {
     FORMAT_OUT(dump, out),
     { "for", '\0', "SECONDS", "only what happens in the next SECONDS", set_for,
       offsetof(dump, for_ns), NULL },
-    HIDE_IDS,
     FORMAT_TEXT(dump, out)
 };
 
@@ -92,7 +90,8 @@ static bool dump_load(dump *run)
         return false;
     }
     if (run->for_ns > 0 && p->block.stream) {
-        tool_message("%s: --for needs a file or a process, to look at it twice", p->block.name);
+        tool_message("%s: --for needs a file or a process, because it reads it twice",
+                     p->block.name);
         return false;
     }
     if (run->for_ns > 0 && !dump_wait(&p->block, run->for_ns)) {
@@ -143,6 +142,6 @@ static int dump_run(const tool_command *command, int count, char **words)
 
 const tool_command dump_command = {
     "dump", "FILE|PID|- [options]", { "FILE or PID" },
-    "Reports a profile that lies in a file, while its program runs or after its end.",
+    "Reports the profile of a program that runs or has ended.",
     dump_text, OPTIONS_OF(dump_options), dump_run
 };

@@ -211,11 +211,11 @@ static const char *elf_problem(elf_file *f)
 {
     struct stat facts;
     if (fstat(f->fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-        return "this is no plain file";
+        return "this is not a plain file";
     }
     f->size = facts.st_size > 0 ? (uint64_t)facts.st_size : 0;
     if (!elf_read_header(f)) {
-        return "this is no ELF file";
+        return "this is not an ELF file";
     }
     return elf_count_sections(f) && elf_sections_fit(f) && elf_segments_fit(f)
            ? NULL : "this ELF file is malformed";
@@ -231,7 +231,7 @@ const char *elf_file_open(elf_file *f, const char *path)
         return strerror(errno);
     }
     if (!S_ISREG(facts.st_mode)) {
-        return "this is no plain file";
+        return "this is not a plain file";
     }
     f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (f->fd < 0) {

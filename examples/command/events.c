@@ -112,7 +112,7 @@ bool malformed(event_reader *r, const char *at, const char *expected)
                   ends ? "" : "'", expected);
     }
     if (r->malformed == MESSAGES_MOST + 1) {
-        tool_line("%s: more malformed lines follow, only counted", r->source);
+        tool_line("%s: further malformed lines are only counted", r->source);
     }
     return false;
 }

@@ -110,10 +110,11 @@ static bool unpacker_succeeded(const input *in)
         return true;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == TOOL_MISSING) {
-        tool_message("%s: needs the program %s, which could not be started; install it, or unpack "
-                     "the file elsewhere", in->name, in->tool);
+        tool_message("%s: this needs the program %s, which could not be started; install it, or "
+                     "unpack the file elsewhere", in->name, in->tool);
     } else {
-        tool_message("%s: %s could not unpack all of it", in->name, in->tool);
+        tool_message("%s: %s could not unpack all of it; the file may be damaged", in->name,
+                     in->tool);
     }
     return false;
 }

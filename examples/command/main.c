@@ -54,7 +54,8 @@ static int print_help(FILE *out)
                 "  chroprof COMMAND --help   options and examples of a command\n"
                 "  chroprof --version        version\n"
                 "\n"
-                "exit codes: 0 done, 1 bad input or output, 2 usage; diff has its own\n", out);
+                "exit codes: 0 done, 1 bad input or output, 2 wrong usage; diff and run have\n"
+                "their own\n", out);
     return out == stderr ? TOOL_USAGE : TOOL_OK;
 }
 

@@ -19,7 +19,6 @@
 #include "commands.h"
 #include "content.h"
 #include "formats.h"
-#include "hide.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -41,7 +40,7 @@ static bool merge_view(merging *m, const block_file *file)
     chroprof_result result;
     const char *broken = chroprof_check(&file->view);
     if (broken != NULL) {
-        tool_message("%s: does not hold: %s", file->name, broken);
+        tool_message("%s: the profile is not consistent: %s", file->name, broken);
         return false;
     }
     result = chroprof_merge(&m->profile, &file->view);
@@ -69,7 +68,7 @@ static bool is_profile_itself(const char *list, const char *line, size_t length)
     content got = content_of(line, length);
     bool is_it = got == CONTENT_BLOCK || (got == CONTENT_JSON && access(line, F_OK) != 0);
     if (is_it) {
-        tool_message("%s: this is a profile, not a list of their names; give the name of its file",
+        tool_message("%s: this is a profile, not a list of names; give it as FILE",
                      list);
     }
     return is_it;
@@ -208,17 +207,18 @@ static int merge_output(merging *m)
 
 static const char merge_text[] =
     "\n"
-    "A FILE holds a block, as chroprof_map leaves it; a number that is not the name of\n"
-    "a file is a process. - takes names from standard input, @LIST from a file, one a\n"
-    "line. Sites of the same name, file and line become one, paths go by their chains\n"
-    "of sites. Times and counts add up, percentiles are those of all, within 1/8; one\n"
-    "profile's windows and stalls follow those of the profile before. Memory does not\n"
-    "hang on the number of files.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o. A number that is not the\n"
+    "name of a file is a process. - reads names from standard input, @LIST from a\n"
+    "file, one per line. Sites with the same name, file and line become one; paths\n"
+    "are matched by their chains of sites. Times and counts add up. Percentiles are\n"
+    "those of all profiles, within 1/8. The windows and stalls of a profile follow\n"
+    "those of the one before. Memory does not depend on the number of files.\n"
     "\n"
-    "Without --format OUT is a block again: it can be merged, dumped and compared.\n"
-    "Without OUT the merged profile is reported on standard output.\n"
+    "Without --format OUT is a profile again: it can be merged, dumped and compared.\n"
+    "Without OUT the report of the merged profile goes to standard output.\n"
     "\n"
-    "exit codes: 0 done, 1 a profile was left out or OUT is unwritable, 2 usage\n"
+    "exit codes: 0 done, 1 a profile was left out or OUT can't be written, 2 wrong\n"
+    "usage\n"
     "\n"
     "examples:\n"
     "  chroprof merge loop1.chroprof loop2.chroprof\n"
@@ -232,9 +232,8 @@ static const tool_option merge_options[] = {
     FORMAT_TEXT(merging, out),
     { "strict", '\0', NULL, "stop at the first profile that can't be read, write\nnothing",
       set_flag, offsetof(merging, strict), NULL },
-    HIDE_IDS,
-    { "set", '\0', "OPTION=N", "capacity of one table, as in max_paths=100000; the\n"
-      "report names the option of a table that was full", set_capacity,
+    { "set", '\0', "OPTION=N", "capacity of one table, such as max_paths=100000; the\n"
+      "report names the option of a full table", set_capacity,
       offsetof(merging, options), NULL },
     { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
       "table is full (default 100ms)", set_duration, offsetof(merging, options.window_ns), NULL },
@@ -249,8 +248,7 @@ static void merge_room(chroprof_options *o)
         { &o->max_futures, 1 }, { &o->max_depth, 1 }, { &o->max_sites, 4096 },
         { &o->max_paths, 32768 }, { &o->max_edges, 65536 }, { &o->max_histograms, 1024 },
         { &o->max_windows, 240 }, { &o->max_stalls, 64 }, { &o->string_bytes, 1 << 19 },
-        { &o->max_stack_frames, 1 << 15 }, { &o->max_slow, 256 },
-        { &o->max_incidents, 64 }
+        { &o->max_stack_frames, 1 << 15 }, { &o->max_slow, 256 }
     };
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
         if (*rooms[i].option == 0) {
@@ -310,6 +308,6 @@ static int merge_run(const tool_command *command, int count, char **words)
 
 const tool_command merge_command = {
     "merge", "FILE|PID|@LIST|- ... [-o OUT]", { "FILE, PID, @LIST or -" },
-    "Adds up many loops, processes or machines as one profile.",
+    "Adds up the profiles of many loops, processes or machines.",
     merge_text, OPTIONS_OF(merge_options), merge_run
 };

@@ -64,7 +64,7 @@ void nearest_try(nearest *search, const char *name)
 
 /* >>help */
 
-static const tool_option help_row = { "help", 'h', NULL, "this text", NULL, 0, NULL };
+static const tool_option help_row = { "help", 'h', NULL, "shows this help", NULL, 0, NULL };
 
 const tool_option *option_at(const tool_command *command, size_t i)
 {
@@ -178,7 +178,7 @@ static int take_option(const tool_command *command, int count, char **words, int
         return unknown_option(command, word, length);
     }
     if (option->value == NULL && value != NULL) {
-        return usage_error(command, "no value is taken by", word, "", NULL);
+        return usage_error(command, "no value is allowed after", word, "", NULL);
     }
     if (option == &help_row) {
         show_help(command);
@@ -207,13 +207,13 @@ static int take_operands(const tool_command *command, int count, char **words, v
                 return result;
             }
         } else if (given == most) {
-            return usage_error(command, "one operand too many:", words[i], "", NULL);
+            return usage_error(command, "unexpected argument", words[i], "", NULL);
         } else {
             operands[given++] = words[i];
         }
     }
     if (given < 2 && command->needed[given] != NULL) {
-        return usage_error(command, "missing operand", command->needed[given], "", NULL);
+        return usage_error(command, "missing argument", command->needed[given], "", NULL);
     }
     return TOOL_OK;
 }
@@ -248,7 +248,7 @@ int take_leading_words(const tool_command *command, int count, char **words, voi
     if (at < count) {
         return at;
     }
-    *result = usage_error(command, "missing operand", command->needed[0], "", NULL);
+    *result = usage_error(command, "missing argument", command->needed[0], "", NULL);
     return -1;
 }
 
@@ -295,5 +295,6 @@ const char *set_rows(void *field, const char *value)
 
 const char *set_duration(void *field, const char *value)
 {
-    return read_duration(value, (uint64_t *)field) ? NULL : "expected a duration as in 500us, 20ms";
+    return read_duration(value, (uint64_t *)field)
+           ? NULL : "expected a duration such as 500us or 20ms";
 }

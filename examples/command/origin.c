@@ -108,14 +108,15 @@ void dump_origin(const block_file *file)
     block_origin(file, &origin);
     since_event = dump_since_event(&origin);
     if (origin.ended) {
-        tool_message("process %" PRIu64 " ended well", origin.pid);
+        tool_message("process %" PRIu64 " ended normally", origin.pid);
         return;
     }
     if (!origin.mapped) {
         return;
     }
     tool_message(origin.alive ? "process %" PRIu64 " runs"
-                              : "process %" PRIu64 " did not end well", origin.pid);
+                              : "process %" PRIu64 " ended without closing its profile",
+                 origin.pid);
     if (origin.end_unix_ns > 0) {
         tool_message("its last event was %s ago", dump_seconds(since_event).text);
     }

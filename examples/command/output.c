@@ -20,7 +20,7 @@ int output_open(const char *name, const char *source, FILE **out)
         return TOOL_OK;
     }
     if (source != NULL && same_file(name, source)) {
-        tool_message("%s is both input and output", name);
+        tool_message("%s is both input and output; write to another file", name);
         return TOOL_USAGE;
     }
     *out = fopen(name, "wb");

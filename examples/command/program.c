@@ -36,14 +36,15 @@ static void no_program(const char *name)
     content got = content_of_file(name);
     (void)snprintf(here, sizeof here, "./%s", name);
     if (got == CONTENT_BLOCK || got == CONTENT_JSON) {
-        tool_message("%s: there is no such program in PATH, but a file with a profile; chroprof "
-                     "dump and report read it", name);
+        tool_message("%s: there is no such program in PATH, but this file is a profile; read it "
+                     "with chroprof dump or chroprof report", name);
     } else if (is_program(here)) {
-        tool_message("%s: there is no such program in PATH; the one in this folder is %s", name,
+        tool_message("%s: there is no such program in PATH; for the one in this folder give "
+                     "%s", name,
                      here);
     } else if (block_is_process(name)) {
-        tool_message("%s: there is no such program in PATH; of a process that runs already "
-                     "chroprof top %s tells, if it has a profile", name, name);
+        tool_message("%s: there is no such program in PATH; for a running process with a "
+                     "profile use chroprof top %s", name, name);
     } else {
         tool_message("%s: there is no such program in PATH", name);
     }
@@ -57,7 +58,7 @@ static const char *why_no_program(const char *path)
         return strerror(errno);
     }
     return S_ISDIR(facts.st_mode) ? "this is a directory, not a program"
-           : "this is no program, or not executable (see chmod +x)";
+           : "this is not a program, or not executable (see chmod +x)";
 }
 
 bool program_find(const char *name, char *path, size_t size)
@@ -160,12 +161,12 @@ static bool judge_elf(const char *path, const program_head *head)
     struct stat facts;
     if (stat(path, &facts) == 0 && (facts.st_mode & (S_ISUID | S_ISGID)) != 0) {
         tool_message("%s runs with the rights of its owner (setuid), so the system loads nothing "
-                     "into it; run it as that user from a copy without this bit", path);
+                     "into it; as that user, run a copy without the setuid bit", path);
         return false;
     }
     if (read_head("/proc/self/exe", &ours) && !is_of_this_kind(head, &ours)) {
         tool_message("%s is built for another processor or word size than this command; build "
-                     "chroprof for that one", path);
+                     "chroprof for the same one", path);
         return false;
     }
     if (loader_segment(head) == 0) {

@@ -11,7 +11,6 @@
 #include "block.h"
 #include "clock.h"
 #include "commands.h"
-#include "hide.h"
 #include "message.h"
 #include "options.h"
 #include "origin.h"
@@ -40,35 +39,31 @@ static const char *set_for(void *field, const char *value)
 {
     uint64_t *ns = (uint64_t *)field;
     bool ok = read_seconds(value, ns) && *ns > 0 && *ns <= UINT64_C(86400000000000);
-    return ok ? NULL : "expected seconds, up to 86400";
+    return ok ? NULL : "expected a number of seconds, at most 86400";
 }
 
 static const tool_option record_options[] = {
     { "out", 'o', "FILE", "where the stream goes (default: standard output)", set_text,
       offsetof(record, out), NULL },
     { "for", '\0', "SECONDS", "how long (default 10); Ctrl-C ends it earlier", set_for,
-      offsetof(record, for_ns), NULL },
-    HIDE_IDS
+      offsetof(record, for_ns), NULL }
 };
 
 static const char record_text[] =
     "\n"
-    "The program is not stopped and does not notice: its events lie in the ring of its\n"
-    "profile, which is read again and again. Events that the program overwrote before\n"
-    "they were read are counted, and their place is marked. It is read when an eighth of\n"
-    "it is new, every 0.5 ms at most, and a machine that is not busy wakes the reader in\n"
-    "time. To lose none the ring (option max_events) should hold the events of 5 ms, that\n"
-    "is, events a second / 200: 8192 do for a million a second, 65536 for ten million. On\n"
-    "a busy machine take four times as many. Each event takes 100 bytes of memory until\n"
-    "all is written.\n"
+    "The program is not stopped and does not notice. Its events are read from the\n"
+    "ring of its profile, again and again. Events that the program overwrote before\n"
+    "they were read are counted, and their place is marked. To lose none, the ring\n"
+    "(option max_events) should hold the events of 5 ms: 8192 are enough for a\n"
+    "million per second. Each event takes 100 bytes of memory until all are written.\n"
     "\n"
     "The stream begins with the live futures and the running stack. chroprof replay\n"
-    "turns it into a profile of that time, with the same times to the nanosecond. What\n"
-    "the ring does not tell: the site of a future that was created and finished without\n"
-    "having run, which is then called (unknown); and since when a future was ready, if\n"
-    "the program said so by chroprof_ready_since.\n"
+    "turns it into a profile of that time, with the same times to the nanosecond. The\n"
+    "ring does not tell two things. A future that was created and finished without\n"
+    "running has no site, and is called (unknown). If the program called\n"
+    "chroprof_ready_since, the time since which a future was ready is not known.\n"
     "\n"
-    "exit codes: 0 recorded, 1 input unreadable or output unwritable, 2 usage\n"
+    "exit codes: 0 recorded, 1 bad input or output, 2 wrong usage\n"
     "\n"
     "examples:\n"
     "  chroprof record $(pidof server) --for 10 -o server.events\n"
@@ -97,7 +92,7 @@ static const char *what_happened(const record *run, const block_file *now)
     chroprof_read_totals(&now->view, &totals);
     block_origin(now, &origin);
     if (origin.pid != run->origin.pid) {
-        return "its program was started anew";
+        return "its program was restarted";
     }
     return totals.start_unix_ns != run->start_unix_ns ? "its program reset the profile" : NULL;
 }
@@ -213,10 +208,10 @@ static void record_summary(const record *run)
     if (run->ended != NULL) {
         tool_message("%s: %s after %.1f s", run->first.name, run->ended, run->seconds);
     }
-    tool_message("%zu events in %.1f s, %.0f a second", run->steps.count, run->seconds, rate);
+    tool_message("%zu events in %.1f s, %.0f per second", run->steps.count, run->seconds, rate);
     if (run->steps.lost > 0) {
-        tool_message("%" PRIu64 " more were overwritten before they could be read; a ring of "
-                     "max_events = %.0f holds 10 ms of them", run->steps.lost,
+        tool_message("%" PRIu64 " more were overwritten before they could be read; with "
+                     "max_events = %.0f the ring holds 10 ms of them", run->steps.lost,
                      ((double)(run->steps.count + run->steps.lost) / run->seconds) / 100 + 1);
     }
 }
@@ -262,6 +257,6 @@ static int record_run(const tool_command *command, int count, char **words)
 
 const tool_command record_command = {
     "record", "FILE|PID [options]", { "FILE or PID" },
-    "Keeps every event of a running program, as a stream for chroprof replay.",
+    "Records the events of a running program, for chroprof replay.",
     record_text, OPTIONS_OF(record_options), record_run
 };

@@ -47,7 +47,7 @@ static const char *set_repeat(void *field, const char *value)
 
 static const char *set_memory(void *field, const char *value)
 {
-    return read_size(value, (size_t *)field) ? NULL : "expected a size as in 500000, 64M, 1G";
+    return read_size(value, (size_t *)field) ? NULL : "expected a size such as 500000, 64M or 1G";
 }
 
 static const tool_option replay_options[] = {
@@ -57,43 +57,44 @@ static const tool_option replay_options[] = {
     FORMAT_TEXT(replay, out),
     { "strict", '\0', NULL, "stop at the first malformed line, exit 1, no report", set_flag,
       offsetof(replay, strict), NULL },
-    { "memory", 'm', "SIZE", "size of the profile's block, as in 512K or 1G\n"
+    { "memory", 'm', "SIZE", "size of the profile's block, such as 512K or 1G\n"
       "(default 64M)", set_memory, offsetof(replay, memory), NULL },
-    { "set", '\0', "OPTION=N", "capacity of one table, as in max_paths=5000; the\n"
-      "report names the option of a table that was full", set_capacity,
+    { "set", '\0', "OPTION=N", "capacity of one table, such as max_paths=5000; the\n"
+      "report names the option of a full table", set_capacity,
       offsetof(replay, options), NULL },
     { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
       "table is full (default 1ms)", set_duration, offsetof(replay, options.window_ns), NULL },
-    { "stall", '\0', "TIME", "a turn or pass longer than this is a stall\n(default 20ms)",
+    { "stall", '\0', "TIME", "a callback (turn) or loop iteration (pass) longer\n"
+      "than this is a stall (default 20ms)",
       set_duration, offsetof(replay, options.stall_ns), NULL },
-    { "name", '\0', "NAME", "name of the profile (default: FILE without its folders\n"
+    { "name", '\0', "NAME", "name of the profile (default: FILE without folders\n"
       "and endings)", set_text, offsetof(replay, options.name), NULL },
-    { "repeat", '\0', "N", "replay the stream N times from memory, its times\ngoing on",
+    { "repeat", '\0', "N", "replay the stream N times from memory; its times\ncontinue",
       set_repeat, offsetof(replay, repeat), NULL },
-    { "stats", '\0', NULL, "load the stream into memory first, then say on\n"
+    { "stats", '\0', NULL, "load the stream into memory first, then print on\n"
       "standard error how fast it was parsed and profiled", set_flag,
       offsetof(replay, stats), NULL }
 };
 
 static const char replay_text[] =
     "\n"
-    "FILE is a text stream of events, - for standard input; names that end in .xz or\n"
-    ".gz are unpacked by the programs xz and gzip. One event a line:\n"
+    "FILE is a text stream of events; - is standard input. Names that end in .xz or\n"
+    ".gz are unpacked by the programs xz and gzip. Each line is one event:\n"
     "\n"
     "  TIMESTAMP_NS KIND FUTURE_ID NAME FILE LINE\n"
     "\n"
     "KIND is pending, ready, running, paused, switch, completed, failed, cancelled,\n"
-    "enter, leave, next, idle_enter, idle_leave, loop_enter, loop_leave, tick, or\n"
-    "reset: nothing before it counts. The site (NAME FILE LINE) is needed by pending,\n"
-    "enter and next, and may be left out otherwise.\n"
-    "In NAME and FILE \\s is a blank, \\t a tab, \\n a newline, \\\\ a backslash and \\e\n"
+    "enter, leave, next, idle_enter, idle_leave, loop_enter, loop_leave, tick or\n"
+    "reset (nothing before it counts). pending, enter and next need the site\n"
+    "(NAME FILE LINE); for the others it is optional.\n"
+    "In NAME and FILE \\s is a space, \\t a tab, \\n a newline, \\\\ a backslash and \\e\n"
     "the empty string. Lines that begin with # are comments.\n"
     "\n"
-    "Malformed lines are named on standard error (FILE:LINE:COLUMN, in bytes),\n"
-    "left out and counted; the exit code stays 0 unless --strict is given.\n"
+    "Malformed lines are skipped, counted, and named on standard error\n"
+    "(FILE:LINE:COLUMN, in bytes). The exit code stays 0 unless --strict is given.\n"
     "\n"
-    "exit codes: 0 done, 1 input unreadable, output unwritable or, with --strict,\n"
-    "malformed, 2 usage\n"
+    "exit codes: 0 done, 1 bad input or output (malformed lines only with --strict),\n"
+    "2 wrong usage\n"
     "\n"
     "examples:\n"
     "  chroprof replay server.events\n"
@@ -125,7 +126,7 @@ static void progress_show(progress *p, const input *in, const event_reader *r)
     p->last = now;
     p->shown = true;
     (void)fputs("\r\033[K", stderr);
-    tool_part("%s: %.1f M events, %.1f M a second", in->name, (double)r->events / 1e6,
+    tool_part("%s: %.1f M events, %.1f M per second", in->name, (double)r->events / 1e6,
               (double)r->events / 1e6 / (now - p->start));
     if (in->size > 0) {
         tool_part(", %.0f %%", 100.0 * (double)in->taken / (double)in->size);
@@ -148,7 +149,7 @@ static bool buffer_next(byte_buffer *b, size_t fed, const char *source)
         return true;
     }
     if (b->capacity >= REPLAY_LONGEST_LINE) {
-        tool_message("%s: a line is longer than 16 MiB; this is no event stream", source);
+        tool_message("%s: a line is longer than 16 MiB, so this is not a stream of events", source);
         return false;
     }
     return buffer_grow(b);
@@ -208,8 +209,8 @@ static bool is_process(const char *source)
     if (access(place, F_OK) != 0) {
         block_nobody(source);
     } else {
-        tool_message("%s: this is a process; chroprof record %s -o FILE writes a stream of its "
-                     "events, chroprof dump %s reports them", source, source, source);
+        tool_message("%s: this is a process; use chroprof record %s -o FILE to keep its events, "
+                     "or chroprof dump %s for a report", source, source, source);
     }
     return true;
 }
@@ -246,8 +247,8 @@ static void warn_without_ready(const replay *run)
     bool asked = run->out.by == CHROPROF_BY_DELAY || run->out.by == CHROPROF_BY_BLAME;
     chroprof_read_totals(&run->profile, &totals);
     if (asked && totals.delay_ns == 0) {
-        tool_message("%s: no future was ready and waited, so delay and blame are 0; a stream tells "
-                     "it by ready events", run->reader.source);
+        tool_message("%s: no future was ready and had to wait, so delay and blame are 0; does "
+                     "the stream have ready events?", run->reader.source);
     }
 }
 
@@ -256,17 +257,17 @@ static void replay_summary(const replay *run)
 {
     const event_reader *r = &run->reader;
     if (r->malformed > 0 && !r->strict) {
-        tool_message("%s: %llu malformed line%s left out, %llu event%s taken", r->source,
+        tool_message("%s: %llu malformed line%s skipped, %llu event%s read", r->source,
                      (unsigned long long)r->malformed, r->malformed == 1 ? "" : "s",
                      (unsigned long long)r->events, r->events == 1 ? "" : "s");
     }
     if (r->malformed > 0 && r->events == 0) {
-        tool_message("%s: no line of it is an event; chroprof replay --help shows what one is",
+        tool_message("%s: no line of it is an event; chroprof replay --help shows the format",
                      r->source);
     }
     if (run->stats) {
         double seconds = run->seconds > 0 ? run->seconds : 1e-9;
-        tool_line("%llu events in %.3f s: %.2f million a second",
+        tool_line("%llu events in %.3f s: %.2f million per second",
                   (unsigned long long)r->events, run->seconds,
                   (double)r->events / seconds / 1e6);
     }
@@ -295,7 +296,7 @@ static bool replay_profile(replay *run)
     chroprof_result result;
     run->block = malloc(run->memory);
     if (run->block == NULL) {
-        tool_message("not enough memory for a block of %llu bytes, see --memory",
+        tool_message("not enough memory for a block of %llu bytes; lower --memory",
                      (unsigned long long)run->memory);
         return false;
     }

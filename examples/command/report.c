@@ -14,7 +14,6 @@
 #include "buffer.h"
 #include "columns.h"
 #include "commands.h"
-#include "hide.h"
 #include "input.h"
 #include "json.h"
 #include "message.h"
@@ -44,18 +43,17 @@ static const tool_option report_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
       offsetof(report, out_name), NULL },
     { "page", '\0', "HTML", "use this copy of examples/report.html", set_text,
-      offsetof(report, page_name), NULL },
-    HIDE_IDS
+      offsetof(report, page_name), NULL }
 };
 
 static const char report_text[] =
     "\n"
-    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a process\n"
-    "that has one; - is standard input. OUT is one file that needs nothing else: ranks,\n"
-    "tree, time line, stalls; it opens in every browser. With BEFORE, another profile, the\n"
-    "page shows what changed since then.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a\n"
+    "process that has one; - is standard input. OUT is one file that opens in every\n"
+    "browser and needs nothing else: ranks, tree, timeline, stalls. If you also give\n"
+    "BEFORE, another profile, the page shows what changed since then.\n"
     "\n"
-    "exit codes: 0 done, 1 input unreadable or malformed, output unwritable, 2 usage\n"
+    "exit codes: 0 done, 1 bad input or output, 2 wrong usage\n"
     "\n"
     "examples:\n"
     "  chroprof report demo.json -o demo.html\n"
@@ -189,8 +187,8 @@ static bool load_page(report *run)
         return run->page.used > 0;
     }
     if (run->page_name == NULL) {
-        tool_message("report: this command was built without its page; build it by make chroprof, "
-                     "or add --page examples/report.html");
+        tool_message("report: this command was built without its page; build it with make "
+                     "chroprof, or add --page examples/report.html");
         return false;
     }
     if (!input_open(&in, run->page_name)) {
@@ -211,7 +209,8 @@ static const char *find_mark(const report *run)
             return at;
         }
     }
-    tool_message("%s: there is no line %s in this page", run->page_name, REPORT_MARK);
+    tool_message("%s: there is no line %s in this page; give a copy of examples/report.html",
+                 run->page_name, REPORT_MARK);
     return NULL;
 }
 

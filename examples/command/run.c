@@ -63,8 +63,8 @@ static bool find_library(run *r)
     if (length > 0 && (library_at(r, folder, "") || library_at(r, folder, "../lib/chroprof/"))) {
         return true;
     }
-    tool_message("run: " BOARD_LIBRARY " is neither beside this command nor in ../lib/chroprof; "
-                 "build it by make chroprof");
+    tool_message("run: " BOARD_LIBRARY " is missing beside this command and in ../lib/chroprof; "
+                 "build it with make chroprof");
     return false;
 }
 
@@ -345,7 +345,7 @@ static void free_profiles(run_profiles *all)
 static const char *why_unsampled(int32_t why)
 {
     return why == CHROPROF_ERR_SAMPLER_TIMER
-           ? "the system refused a timer; see its limit of pending signals (ulimit -i)"
+           ? "the system refused a timer; raise the limit of pending signals (ulimit -i)"
            : chroprof_result_text((chroprof_result)why);
 }
 
@@ -353,11 +353,12 @@ static void tell_refusals(const run *r, size_t count)
 {
     const preload_board *b = r->board;
     if (b->loaded == 0) {
-        tool_message("%s did not load the library of chroprof, so nothing is known of it",
+        tool_message("%s did not load the library of chroprof, so there is no profile of it",
                      r->program);
     } else if (count == 0 && b->refused == 0) {
-        tool_message("no thread of %s waited twice in epoll_wait, poll or select: there was no "
-                     "event loop to profile (in processes that it starts: --children)", r->program);
+        tool_message("no thread of %s waited twice in epoll_wait, poll or select, so there was no "
+                     "event loop to profile; if it starts other processes, add --children",
+                     r->program);
     }
     if (b->refused > 0) {
         bool system = b->refused_why == CHROPROF_ERR_FILE;
@@ -371,8 +372,8 @@ static void tell_refusals(const run *r, size_t count)
                      why_unsampled(b->unsampled_why));
     }
     if (b->taken_signal != 0) {
-        tool_message("the program took signal %" PRId32 " of the sampler for itself, so a thread "
-                     "was not sampled from then on", b->taken_signal);
+        tool_message("the program took over signal %" PRId32 " from the sampler; from then on "
+                     "one of its threads was not sampled", b->taken_signal);
     }
 }
 
@@ -453,34 +454,50 @@ static void report_profiles(run *r)
 
 static const char run_text[] =
     "\n"
-    "The program needs no source and no recompilation. Each thread that waits in epoll_wait,\n"
-    "epoll_pwait, poll, ppoll, select or pselect has from its second wait on a profile of its\n"
-    "own. The wait is idle; the code until the next wait is a task with the name of the wait,\n"
-    "and is sampled. When the program has ended, in any way, the report goes to standard error.\n"
-    "Meanwhile chroprof top PID and chroprof dump PID show it.\n"
+    "The program needs no source and no recompilation. Each thread that waits in\n"
+    "epoll_wait, epoll_pwait, poll, ppoll, select or pselect gets a profile at its\n"
+    "second wait. The wait is idle. The code until the next wait is a task with the\n"
+    "name of the wait, and is sampled. When the program has ended, in any way, the\n"
+    "report goes to standard error. Meanwhile chroprof top PID and chroprof dump PID\n"
+    "show it.\n"
     "\n"
-    "If PROGRAM itself links libevent 2, libuv, GLib or sd-event, and not statically, its\n"
-    "callbacks are tasks with the names of their functions; file and line come from debug\n"
-    "information. A function without a name is shown by its place in the file: server+0x1f0.\n"
-    "Where a script becomes the program, give the program itself for the names in its file.\n"
-    "A program that asks whether these functions are there (weak symbols, dlsym) hears yes, and\n"
-    "one that reads the callback out of a struct finds a function of chroprof's in its place.\n"
-    "Left alone is a library that comes behind another one with a function of the same name.\n"
+    "If PROGRAM itself links libevent 2, libuv, GLib or sd-event dynamically, its\n"
+    "callbacks are tasks with the names of their functions. File and line come from\n"
+    "debug information. A function without a name is shown by its place in the file:\n"
+    "server+0x1f0. If PROGRAM is a script that becomes another program (exec), give\n"
+    "that program for the names in its file.\n"
     "\n"
-    "Who called the sampled function is found by the tables that compilers leave for exceptions\n"
-    "(.eh_frame), so neither frame pointers nor a library are needed. A sample costs some 20 us\n"
-    "more; the report tells it. Code without tables, which the program made itself, needs frame\n"
-    "pointers. --unwind frames uses nothing else: then only the innermost function is known\n"
-    "where libraries were built without them.\n"
+    "Other loops still have idle time, loop iterations (passes), stalls and code:\n"
+    "those of statically linked libraries, redis's own, and libev, which keeps its\n"
+    "callbacks to itself.\n"
     "\n"
-    "A call of poll in a callback counts as idle. A static or setuid program can't be profiled\n"
-    "this way.\n"
+    "Requests of libuv and events of libevent are futures, from the call that makes\n"
+    "them wait until their callback runs. So they have latency, and paths say who\n"
+    "created them. Only event_active tells that one was ready before its callback\n"
+    "runs. A thread has at most 900 of these futures.\n"
     "\n"
-    "With --diff the report begins with what changed since an earlier run, as chroprof diff\n"
-    "says it: of the busiest loop, more than noise, the worst first.\n"
+    "If the program asks whether these functions exist (weak symbols, dlsym), the\n"
+    "answer is yes. If it reads the callback out of a struct, it finds a function of\n"
+    "chroprof instead. A library that comes after another one with a function of the\n"
+    "same name is left alone.\n"
     "\n"
-    "The exit status is that of the program, or 128 and the number of the signal that ended it;\n"
-    "2 usage, or the profile of --diff can't be read; 126 or 127 if the program can't be started.\n"
+    "The callers of a sampled function are found by the tables that compilers write\n"
+    "for exceptions (.eh_frame), so neither frame pointers nor a library are needed.\n"
+    "A sample costs some 20 us more, which the report shows. Code that the program\n"
+    "generated has no tables and needs frame pointers. --unwind frames uses only\n"
+    "frame pointers: in libraries that were built without them, only the innermost\n"
+    "function is known then.\n"
+    "\n"
+    "A call of poll in a callback counts as idle. A static or setuid program can't be\n"
+    "profiled this way.\n"
+    "\n"
+    "With --diff the report begins with what changed in the busiest loop since an\n"
+    "earlier run. As in chroprof diff, that is only what is more than noise, the\n"
+    "worst first.\n"
+    "\n"
+    "The exit status is that of the program, or 128 plus the number of the signal\n"
+    "that ended it. 2: wrong usage, or the profile of --diff can't be read. 126 or\n"
+    "127: the program can't be started.\n"
     "\n"
     "examples:\n"
     "  chroprof run ./server --port 8080\n"
@@ -502,7 +519,8 @@ static const char *set_stall(void *field, const char *value)
         *ns = ms * 1000000;
         return NULL;
     }
-    return read_duration(value, ns) && *ns > 0 ? NULL : "expected milliseconds, or as in 500us, 1s";
+    return read_duration(value, ns) && *ns > 0
+           ? NULL : "expected milliseconds, or a duration such as 500us or 1s";
 }
 
 static const char *set_unwind(void *field, const char *value)
@@ -513,19 +531,20 @@ static const char *set_unwind(void *field, const char *value)
 }
 
 static const tool_option run_options[] = {
-    { "report", '\0', "PAGE", "also make a page for the browser, of the busiest loop", set_text,
+    { "report", '\0', "PAGE", "also write a page for a browser (the busiest loop)", set_text,
       offsetof(run, report_name), NULL },
     { "out", 'o', "FILE", "keep the profile of the busiest loop; the others go\nto FILE.2, FILE.3",
       set_text, offsetof(run, out_name), NULL },
-    { "diff", '\0', "A", "compare with an earlier profile, a file of -o or JSON", set_before,
+    { "diff", '\0', "A", "compare with an earlier profile: a file of -o, or JSON", set_before,
       offsetof(run, before), NULL },
-    { "wall", '\0', NULL, "sample by the clock, not by CPU time: shows what\ncallbacks wait for; "
+    { "wall", '\0', NULL, "sample by wall time, not CPU time: shows where\ncallbacks block; "
       "system calls may see EINTR", set_flag, offsetof(run, wall), NULL },
-    { "stall", '\0', "MS", "what blocks the loop for longer is a stall (default\n20 ms); a number "
-      "alone is in ms", set_stall, offsetof(run, stall_ns), NULL },
-    { "unwind", '\0', "HOW", "find callers by tables (default) or by frame pointers:\ntables, frames",
+    { "stall", '\0', "MS", "blocking the loop longer than this is a stall\n"
+      "(default 20 ms); a plain number is in ms", set_stall, offsetof(run, stall_ns), NULL },
+    { "unwind", '\0', "HOW", "find callers by tables (default) or by frames, which\n"
+      "means frame pointers",
       set_unwind, offsetof(run, frames), NULL },
-    { "children", '\0', NULL, "profile the processes that it starts as well", set_flag,
+    { "children", '\0', NULL, "also profile the processes that it starts", set_flag,
       offsetof(run, children), NULL }
 };
 

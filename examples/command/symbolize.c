@@ -333,8 +333,8 @@ static const char *set_symbolize_format(void *field, const char *value)
 static const tool_option symbolize_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
       offsetof(symbolize_words, out_name), NULL },
-    { "format", 'f', "FORMAT", "json (default), or text: functions and lines by task, and\n"
-      "those of the longest stalls", set_symbolize_format,
+    { "format", 'f', "FORMAT", "json (default), or text: functions and lines by task,\n"
+      "and those of the longest stalls", set_symbolize_format,
       offsetof(symbolize_words, text), symbolize_formats },
     { "debug", 'd', "DIR", "folder of separate debug information, by build id\n(default "
       SYMBOLIZE_DEBUG ")", set_text, offsetof(symbolize_words, debug), NULL }
@@ -348,16 +348,17 @@ static const tool_option symbolize_options[] = {
 
 static const char symbolize_text[] =
     "\n"
-    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a process\n"
-    "that has one; - is standard input. Each native row of its \"stacks\" gains \"function\",\n"
-    "\"file\" and \"line\" of the code that ran, and \"inlined\": the calls it was inlined\n"
-    "into, the function that has a symbol last. report, trace and dump do this by\n"
-    "themselves. The modules are read where the profile says they lie; a file with another\n"
-    "build id than the one that ran is left out, and said so.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a\n"
+    "process that has one; - is standard input. Each native row of its \"stacks\" gets\n"
+    "\"function\", \"file\" and \"line\" of the code that ran. It also gets \"inlined\": the\n"
+    "functions that it was inlined into; the one that has a symbol is last. report,\n"
+    "trace and dump do this by themselves. The modules are read from their paths in\n"
+    "the profile. If a file has another build id than the one that ran, it is not\n"
+    "used, and a message says so.\n"
     "\n"
-    "This command was built to ask " SYMBOLIZE_BY ".\n"
+    "This command uses " SYMBOLIZE_BY ".\n"
     "\n"
-    "exit codes: 0 done, 1 input unreadable or malformed, output unwritable, 2 usage\n"
+    "exit codes: 0 done, 1 bad input or output, 2 wrong usage\n"
     "\n"
     "examples:\n"
     "  chroprof symbolize demo.json -o demo.symbols.json\n"
@@ -372,7 +373,8 @@ static bool symbolize_write_text(const profile_text *p, FILE *out)
     s.columns = terminal_columns(out);
     ok = code_text_write(&s, p);
     if (ok && s.used == 0) {
-        tool_message("%s: has no samples (see chroprof_sampler_start)", p->source);
+        tool_message("%s: this profile has no samples; start the sampler with "
+                     "chroprof_sampler_start", p->source);
     }
     (void)fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used, out);
     free(s.bytes);

@@ -37,12 +37,12 @@ typedef struct top_column {
 } top_column;
 
 static const top_column top_columns[TOP_ORDERS] = {
-    { "exec", 6, 0, 'e', "share of the loop that it took" },
-    { "cpu", 6, 3, 'u', "of that on the processor, by samples; -: too few" },
-    { "off cpu", 7, 8, 'o', "the rest: it waited, was preempted or not sampled" },
-    { "children", 8, 5, 'x', "exec with all that it created" },
-    { "slices/s", 8, 9, 's', "stays in running a second" },
-    { "a slice", 7, 1, 'v', "average length of a slice" },
+    { "exec", 6, 0, 'e', "share of the loop" },
+    { "cpu", 6, 3, 'u', "the part of it on the CPU, by samples; -: too few" },
+    { "off cpu", 7, 8, 'o', "the rest: it blocked, was preempted or not sampled" },
+    { "children", 8, 5, 'x', "exec, including all that it created" },
+    { "slices/s", 8, 9, 's', "slices per second; a slice is one stay in running" },
+    { "average", 7, 1, 'v', "average length of a slice" },
     { "p99", 7, 6, 'p', "99 of 100 slices were shorter" },
     { "max", 7, 7, 'm', "longest slice" },
     { "blame", 7, 2, 'b', "delay of all others while it ran" },
@@ -50,8 +50,8 @@ static const top_column top_columns[TOP_ORDERS] = {
     { "lat p50", 7, 10, '5', "latency: half of the finished futures took less" },
     { "lat p99", 7, 4, '9', "latency: 99 of 100 of them took less" },
     { "lat max", 7, 11, '0', "latency: the longest of them" },
-    { "calls/s", 7, 13, 'c', "futures begun a second" },
-    { "live", 6, 14, 'l', "futures that live now" },
+    { "calls/s", 7, 13, 'c', "futures created per second" },
+    { "live", 6, 14, 'l', "live futures" },
     { "site", 0, 0, 'n', "name" }
 };
 
@@ -289,7 +289,7 @@ static void top_load(top *t)
     const top_sample *now = t->watch.now;
     const sheet *s = &t->sheet;
     top_share(t, SHEET_BOLD, "busy", t->totals.busy_ns);
-    top_share(t, SHEET_PLAIN, "loop", t->totals.loop_ns);
+    top_share(t, SHEET_PLAIN, "uninstrumented", t->totals.loop_ns);
     top_share(t, SHEET_PLAIN, "idle", t->totals.idle_ns);
     if (t->totals.stalls > 0) {
         top_item(t, SHEET_WARM, "%" PRIu64 " stall%s", t->totals.stalls,
@@ -432,7 +432,7 @@ static void top_now_ended(top *t, bool well)
     sheet_text(s, "at ");
     sheet_text(s, top_clock(now->origin.end_unix_ns).text);
     if (well) {
-        sheet_text(s, "; waits for the next one");
+        sheet_text(s, "; waiting for the next one");
     } else {
         sheet_text(s, now->totals.idle ? " while idle" : " in ");
         if (!now->totals.idle) {
@@ -450,7 +450,7 @@ static void top_now(top *t)
     case TOP_DIED: top_now_ended(t, false); break;
     case TOP_GONE:
         sheet_styled(s, SHEET_HOT, "gone     ");
-        sheet_text(s, "no such file any more; waits for it");
+        sheet_text(s, "there is no such file any more; waiting for it");
         break;
     case TOP_UNREADABLE:
     default:
@@ -719,10 +719,10 @@ static void top_stalls(top *t, size_t most)
 static void top_help_page(top *t)
 {
     static const char *const lines[] = {
-        "space   pause and go on        ? this page        q quit",
+        "space   pause or continue      ? this page        q quit",
         "/       show only sites with this text in name or file; Esc: all",
-        "a       all since the start, or the last interval",
-        "+ -     longer and shorter intervals",
+        "a       since the start, or only the last interval",
+        "+ -     longer or shorter intervals",
         "up, down, page up, page down, home   scroll",
         "< >     order by the next column, or by:"
     };
@@ -1026,7 +1026,7 @@ static const char *set_top_interval(void *field, const char *value)
 {
     uint64_t ns;
     if (!read_seconds(value, &ns) || ns < 50000000 || ns > UINT64_C(86400000000000)) {
-        return "expected seconds from 0.05 to 86400";
+        return "expected a number of seconds from 0.05 to 86400";
     }
     *(uint64_t *)field = ns;
     return NULL;
@@ -1072,7 +1072,7 @@ static const char *set_top_by(void *field, const char *value)
 static const tool_option top_options[] = {
     { "delay", 'd', "SECONDS", "length of an interval (default 1), from 0.05", set_top_interval,
       offsetof(top, interval_ns), NULL },
-    { "count", 'n', "COUNT", "end after so many intervals", set_top_count,
+    { "count", 'n', "COUNT", "quit after this many intervals", set_top_count,
       offsetof(top, count), NULL },
     { "by", 'b', "ORDER", "exec (default), cpu, off-cpu, children, slices,\n"
       "average, p99, max, blame, delay, latency-p50,\n"
@@ -1080,7 +1080,7 @@ static const tool_option top_options[] = {
       offsetof(top, sort), top_orders },
     { "filter", '/', "TEXT", "only sites with this text in name or file", set_top_filter,
       offsetof(top, filter), NULL },
-    { "all", 'a', NULL, "all since the start of the program, not the last\ninterval",
+    { "all", 'a', NULL, "since the start of the program, not the last\ninterval",
       set_flag, offsetof(top, all), NULL },
     { "rows", 'r', "N", "rows of plain output (default 20)", set_rows,
       offsetof(top, most_rows), NULL },
@@ -1093,13 +1093,13 @@ static const tool_option top_options[] = {
 
 static const char top_text[] =
     "\n"
-    "Shows who held the loop in the last interval, who made the others wait, what runs\n"
-    "at this moment and since when, and the stalls as they come. A program that hangs is\n"
-    "named at once: what no event has closed yet counts for what runs. The end of the\n"
-    "program is said; the next one that takes the file is followed.\n"
+    "Shows which sites held the loop in the last interval, which made the others\n"
+    "wait, what runs now and since when, and new stalls. A program that hangs is\n"
+    "named at once: time that no event has closed yet counts for what runs. When the\n"
+    "program ends, top says so and follows the next program that uses the file.\n"
     "\n"
-    "Keys: ? shows them, q ends. Where the output is no terminal, or a dumb one, each\n"
-    "interval is a block of plain text. NO_COLOR: no colors.\n"
+    "Keys: ? shows them, q quits. If the output is not a terminal, or a dumb one,\n"
+    "each interval is a block of plain text. NO_COLOR: no colors.\n"
     "\n"
     "examples:\n"
     "  chroprof top server.chroprof\n"
@@ -1122,7 +1122,7 @@ static int top_follow(top *t)
         return TOOL_INPUT;
     }
     if (t->watch.target.stream) {
-        tool_message("%s: top needs a file or a process, to look at it again and again",
+        tool_message("%s: top needs a file or a process, because it reads it again and again",
                      t->watch.target.name);
         return TOOL_INPUT;
     }
@@ -1150,6 +1150,6 @@ static int top_run(const tool_command *command, int count, char **words)
 
 const tool_command top_command = {
     "top", "FILE|PID [options]", { "FILE or PID" },
-    "Shows live who holds the loop of a running program, and what it does now.",
+    "Shows live what holds the loop of a program, and what runs now.",
     top_text, OPTIONS_OF(top_options), top_run
 };

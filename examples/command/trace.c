@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "hide.h"
 #include "json.h"
 #include "message.h"
 #include "options.h"
@@ -409,28 +408,28 @@ typedef struct trace_words {
 static const tool_option trace_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
       offsetof(trace_words, out_name), NULL },
-    { "windows", 'w', NULL, "the whole run by its windows, as of JSON", set_flag,
-      offsetof(trace_words, windows), NULL },
-    HIDE_IDS
+    { "windows", 'w', NULL, "show the whole run by its windows, as for JSON", set_flag,
+      offsetof(trace_words, windows), NULL }
 };
 
 static const char trace_text[] =
     "\n"
-    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a process\n"
-    "that has one; - is standard input. OUT opens in Perfetto, chrome://tracing and\n"
-    "speedscope.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a\n"
+    "process that has one; - is standard input. OUT opens in Perfetto,\n"
+    "chrome://tracing and speedscope.\n"
     "\n"
-    "Of a file or process: the last events as they happened. One track shows the loop with\n"
-    "the tasks that ran and what they nested, idle and uninstrumented time, stalls, samples,\n"
-    "and how many tasks were live and ready. Each root task, a request for instance, is a\n"
-    "process of its own, which shows that task and those that came from it: created, ready,\n"
-    "running, waiting, finished.\n"
+    "From a file or process: the last events as they happened. One track shows the\n"
+    "loop: the tasks that ran and what they nested, idle and uninstrumented time,\n"
+    "stalls, samples, and how many tasks were live and ready. Each root task, such as\n"
+    "a request, is a process of its own. It shows that task and those that came from\n"
+    "it: created, ready, running, waiting, finished.\n"
     "\n"
-    "Of JSON, of a merged profile, and with --windows: the whole run. What each site took\n"
-    "per window (end to end, as the order inside a window is not known), counters per site\n"
-    "in percent of the loop, and the stalls with what each site took.\n"
+    "From JSON, from a merged profile, and with --windows: the whole run. It shows\n"
+    "what each site took per window (end to end, because the order inside a window is\n"
+    "not known). It has counters per site in percent of the loop, and the stalls with\n"
+    "what each site took.\n"
     "\n"
-    "exit codes: 0 done, 1 input unreadable or malformed, output unwritable, 2 usage\n"
+    "exit codes: 0 done, 1 bad input or output, 2 wrong usage\n"
     "\n"
     "examples:\n"
     "  chroprof trace demo.json -o demo.trace.json\n"
@@ -464,6 +463,6 @@ static int trace_run(const tool_command *command, int count, char **words)
 
 const tool_command trace_command = {
     "trace", "FILE|PID|- [-w] [-o OUT.json]", { "FILE or PID" },
-    "Writes a profile as a trace for Perfetto, chrome://tracing and speedscope.",
+    "Writes a trace for Perfetto, chrome://tracing and speedscope.",
     trace_text, OPTIONS_OF(trace_options), trace_run
 };

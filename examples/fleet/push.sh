@@ -1,7 +1,7 @@
 #!/bin/sh
-# Pushes what a program does to a continuous profiling server, one profile an interval, in the
+# Pushes what a program does to a continuous profiling server, one profile per interval, in the
 # format pprof: POST URL/ingest?name=..&from=..&until=..&format=pprof (Pyroscope's interface).
-#   push.sh FILE URL NAME [SECONDS [TIMES]]     default: 10 seconds, for ever
+#   push.sh FILE URL NAME [SECONDS [TIMES]]     default: 10 seconds, forever
 # NAME may hold labels, as in 'server{zone=eu}'. Needs curl and gzip. CHROPROF: the command.
 
 file=${1:?the profile of a program} url=${2:?the URL of a server} name=${3:?a name to push as}

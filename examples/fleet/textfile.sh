@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shows the profiles of all running programs of a machine to node_exporter, which passes on what it
-# finds in a folder (--collector.textfile.directory). For cron or a timer; once a call.
+# finds in a folder (--collector.textfile.directory). For cron or a timer: each call writes the files once.
 #   textfile.sh FOLDER-OF-PROFILES FOLDER-FOR-NODE-EXPORTER
 # Each series gets the label process, the name of the profile's file. CHROPROF: the command.
 

@@ -1,5 +1,5 @@
-/* board.h - what chroprof run and its preloaded library tell each other: variables of the
- * environment on the way in, one page of a shared file on the way back. */
+/* board.h - what chroprof run and its preloaded library tell each other: environment variables on
+ * the way in, one page of a shared file on the way back. */
 
 #ifndef PRELOAD_BOARD_H
 #define PRELOAD_BOARD_H

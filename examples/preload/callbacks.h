@@ -1,5 +1,5 @@
-/* callbacks.h - what the libraries for event loops and chroprof_run.c, which is loaded with them,
- * need of each other. */
+/* callbacks.h - what chroprof_run.c and the libraries for event loops, which are loaded with it,
+ * need from each other. */
 
 #ifndef PRELOAD_CALLBACKS_H
 #define PRELOAD_CALLBACKS_H
@@ -9,6 +9,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "board.h"
@@ -25,6 +26,32 @@ EXPORT callback *chroprof_run_standin(callback *function) __attribute__((__weak_
 
 /* The other way round, for a program that asks what it has registered. */
 EXPORT callback *chroprof_run_function(callback *standin) __attribute__((__weak__));
+
+/* What waits until its callback is called: a request of libuv, an event of libevent. */
+typedef struct loop_future {
+    callback *standin;         /* of the callback, */
+    uintptr_t first;           /* which gets this as its first argument; */
+    uintptr_t third;           /* events: and this as the third */
+    const void *of;            /* its address; NULL: nobody takes it back */
+    const void *base;          /* events: whose loop calls; requests: NULL */
+    bool stays;                /* waits again when the callback has run */
+    bool status;               /* the second argument is below 0 if it has failed */
+} loop_future;
+
+typedef enum future_step {
+    FUTURE_WAITS,              /* created, or once more what it was */
+    FUTURE_READY,              /* its callback will be called at once; created if it did not wait */
+    FUTURE_REFUSED,            /* the call that should have made it wait has failed */
+    FUTURE_OVER                /* its callback will not be called */
+} future_step;
+
+/* Tells of one, in the thread that does it. Nothing happens in a thread without a profile, nor if
+ * the callback belongs to the library itself. */
+EXPORT void chroprof_run_future(future_step step, const loop_future *told)
+    __attribute__((__weak__));
+
+/* A loop of libevent runs in this thread, or its base is freed. */
+EXPORT void chroprof_run_base(const void *base, bool runs) __attribute__((__weak__));
 
 static inline callback *standin_of(callback *function)
 {
@@ -159,6 +186,24 @@ static __attribute__((__unused__)) callback *next_function(const known_function 
         if (next != NULL) {                                                                        \
             next arguments;                                                                        \
         }                                                                                          \
+    }
+
+/* The same with something to say before the call and after it, of `result` and `caller`. */
+#define STAND_AROUND(kind, name, parameters, arguments, nowhere, before, after)                    \
+    KNOWN(name)                                                                                    \
+    EXPORT kind name parameters;                                                                   \
+    EXPORT kind name parameters                                                                    \
+    {                                                                                              \
+        typedef kind(*type) parameters;                                                            \
+        const void *caller = __builtin_return_address(0);                                          \
+        type next = (type)next_function(&known_##name, caller);                                    \
+        kind result = nowhere;                                                                     \
+        before;                                                                                    \
+        if (next != NULL) {                                                                        \
+            result = next arguments;                                                               \
+        }                                                                                          \
+        after;                                                                                     \
+        return result;                                                                             \
     }
 
 #define OURS(function) standin_of(function)

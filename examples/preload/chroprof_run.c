@@ -3,14 +3,14 @@
  *     cc -O2 -fPIC -shared -fvisibility=hidden -fexceptions -fno-omit-frame-pointer \
  *        -Wl,-z,now -o chroprof_run.so chroprof_run.c unwind.c
  *
- * It stands in front of the functions in which event loops wait. A thread that waits a second time
- * gets a profile in a file of its own. The wait is idle. What the thread does until the next wait
- * is one slice of a site that is named after the wait, and the sampler sees its functions.
+ * It wraps the functions in which event loops wait. A thread that waits a second time gets a
+ * profile in a file of its own. The wait is idle. What the thread does until the next wait is one
+ * slice of a site that is named after the wait, and the sampler sees its functions.
  *
- * It must not be noticed. So it allocates nothing, keeps errno, adds no descriptor, and takes what
- * led to it out of the environment, where children would find it. It exports the functions below
- * that are marked EXPORT, and nothing else. Whatever goes wrong, the program goes on without a
- * profile, and the board says why. */
+ * The program must not notice it. So it allocates nothing, keeps errno and adds no descriptor. It
+ * removes its variables from the environment, so that children do not find them. It exports only
+ * the functions below that are marked EXPORT. If something goes wrong, the program goes on without
+ * a profile, and the board says why. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -110,7 +110,23 @@ static void find_functions(void)
 
 #define KERNEL_MASK_BYTES 8L   /* of a set of signals, as system calls take it */
 
+/* Five words or fewer go to a function in registers there, whatever their types; floating point
+ * numbers and structs are in no callback of the libraries below. */
+#if UINTPTR_MAX == UINT64_MAX && (defined(__x86_64__) || defined(__aarch64__) || \
+                                  (defined(__riscv) && __riscv_xlen == 64))
+#define HAS_STANDINS 1
+#else
+#define HAS_STANDINS 0
+#endif
+
 /* >>seats: a thread's profile, and what this library knows about the thread. */
+
+typedef struct callback_frame {
+    uintptr_t stack;           /* where it was called */
+    uint64_t id;               /* of the future that it is; 0: it is none */
+    uint16_t row;              /* that the future had, and has if it waits again */
+    uint8_t end;               /* chroprof_state, once it returns */
+} callback_frame;
 
 typedef struct seat {
     chroprof profile;
@@ -123,9 +139,11 @@ typedef struct seat {
     volatile bool slice;       /* the site has been entered */
     volatile bool inside;      /* that wait is in a callback */
     uintptr_t stack;           /* where that wait was called */
-    uintptr_t callbacks[CALLBACK_DEPTH];   /* that run, outermost first: where on the stack */
+    callback_frame callbacks[CALLBACK_DEPTH];      /* that run, outermost first */
     volatile uint32_t depth;
     volatile bool jumped;      /* since the last callback ended: those that seem to run may be left */
+    uint32_t left;             /* futures that ended where nobody could tell; atomic */
+    uint32_t left_seen;        /* of these */
     unwind_thread unwind;
 } seat;
 
@@ -153,6 +171,301 @@ static bool is_awake(void)
 static void note(uint32_t *count)
 {
     (void)__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+
+/* >>futures: requests of libuv and events of libevent, from the call that lets them wait until
+ * their callback has run. A thread has a table of those that it created. A callback finds its own by the
+ * arguments that it gets, and the thread sends all of their events. What ends in another thread, or
+ * where the callback may have no frame, is marked, and its own thread tells so at its next wait.
+ *
+ * Callbacks without a row have a frame as all others: what began before the profile, or found the
+ * table full, is no future. */
+
+#if HAS_STANDINS
+#define FUTURES 900            /* of a thread: 1,000 that do not finish would read like a leak */
+#define CHAIN_BITS 10
+
+typedef struct watched_future {
+    const void *function;      /* the row of its callback, */
+    uintptr_t first, third;    /* and the arguments of that: as in loop_future */
+    const void *of;
+    const void *base;
+    uint64_t id;
+    uint64_t left;             /* the id once it has ended elsewhere; atomic */
+    uint16_t next;             /* of its chain or of the free rows, plus 1; 0: none */
+    bool stays, status;
+    bool running;              /* only what stays: else the row is free by then */
+    bool ran;
+} watched_future;
+
+typedef struct future_table {
+    watched_future rows[FUTURES];
+    uint16_t chains[1 << CHAIN_BITS];      /* their newest rows, plus 1 */
+    uint16_t used;             /* rows from the first one on that ever had a future */
+    uint16_t free;             /* of these, plus 1 */
+    uint64_t made;
+} future_table;
+
+static future_table tables[BOARD_THREADS];
+static uint32_t future_counts[BOARD_THREADS];      /* atomic: whether a look is worth it */
+
+static future_table *table_of(const seat *s)
+{
+    return &tables[s - seats];
+}
+
+static void clear_futures(const seat *s)
+{
+    future_table *t = table_of(s);
+    __atomic_store_n(&future_counts[s - seats], 0, __ATOMIC_RELEASE);
+    if (t->used > 0) {
+        memset(t->chains, 0, sizeof t->chains);
+    }
+    t->used = t->free = 0;
+}
+
+static uint16_t *chain_of(future_table *t, uintptr_t first, uintptr_t third)
+{
+    uint64_t mixed = ((uint64_t)first + 31 * (uint64_t)third) * UINT64_C(0x9E3779B97F4A7C15);
+    return &t->chains[mixed >> (64 - CHAIN_BITS)];
+}
+
+/* Of those that wait with this callback and these arguments, the oldest. */
+static watched_future *find_waiting(future_table *t, const void *function, uintptr_t first,
+                                    uintptr_t third)
+{
+    watched_future *found = NULL;
+    for (uint16_t at = *chain_of(t, first, third); at != 0; at = t->rows[at - 1].next) {
+        watched_future *f = &t->rows[at - 1];
+        if (f->function == function && f->first == first && f->third == third && !f->running) {
+            found = f;
+        }
+    }
+    return found;
+}
+
+static watched_future *find_event(future_table *t, const loop_future *wanted)
+{
+    for (uint16_t at = *chain_of(t, wanted->first, wanted->third); at != 0;
+         at = t->rows[at - 1].next) {
+        if (wanted->of != NULL && t->rows[at - 1].of == wanted->of) {
+            return &t->rows[at - 1];
+        }
+    }
+    return NULL;
+}
+
+/* The address, and which one at it: addresses come again. */
+static uint64_t make_id(future_table *t, const void *of)
+{
+    t->made++;
+    return of == NULL ? t->made << 1 | 1
+                      : ((uint64_t)(uintptr_t)of & ((UINT64_C(1) << 48) - 2)) | t->made << 48;
+}
+
+/* NULL: there are too many. */
+static watched_future *add_future(const seat *s, const void *function, const loop_future *wanted)
+{
+    future_table *t = table_of(s);
+    uint16_t *chain = chain_of(t, wanted->first, wanted->third);
+    uint16_t at = t->free;
+    watched_future *f;
+    if (at == 0 && t->used == FUTURES) {
+        return NULL;
+    }
+    at = at != 0 ? at : ++t->used;
+    f = &t->rows[at - 1];
+    t->free = at == t->free ? f->next : t->free;
+    f->function = function;
+    f->first = wanted->first;
+    f->third = wanted->third;
+    f->of = wanted->of;
+    f->base = wanted->base;
+    f->stays = wanted->stays;
+    f->status = wanted->status;
+    f->running = f->ran = false;
+    f->next = *chain;
+    __atomic_store_n(&f->left, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&f->id, make_id(t, wanted->of), __ATOMIC_RELEASE);
+    *chain = at;
+    (void)__atomic_fetch_add(&future_counts[s - seats], 1, __ATOMIC_RELEASE);
+    return f;
+}
+
+static void remove_future(const seat *s, watched_future *f)
+{
+    future_table *t = table_of(s);
+    const uint16_t row = (uint16_t)(f - t->rows + 1);
+    uint16_t *at = chain_of(t, f->first, f->third);
+    while (*at != 0 && *at != row) {
+        at = &t->rows[*at - 1].next;
+    }
+    *at = f->next;
+    __atomic_store_n(&f->id, 0, __ATOMIC_RELEASE);
+    f->next = t->free;
+    t->free = row;
+    (void)__atomic_fetch_sub(&future_counts[s - seats], 1, __ATOMIC_RELEASE);
+}
+
+static void finish_future(seat *s, uint64_t id, chroprof_state end)
+{
+    if (end == CHROPROF_COMPLETED) {
+        chroprof_completed(&s->profile, id);
+    } else if (end == CHROPROF_FAILED) {
+        chroprof_failed(&s->profile, id);
+    } else {
+        chroprof_cancelled(&s->profile, id);
+    }
+}
+
+/* Its callback will not come any more, or runs for the last time: then that tells when it ends. */
+static void drop_future(seat *s, watched_future *f)
+{
+    const uint64_t id = f->id;
+    const bool running = f->running;
+    const bool ran = f->ran;
+    remove_future(s, f);
+    if (!running) {
+        finish_future(s, id, ran ? CHROPROF_COMPLETED : CHROPROF_CANCELLED);
+    }
+}
+
+/* The future that a callback is, from the arguments that it gets: its id. 0: none is known. What
+ * does not stay has ended for its library, which may use its address again. */
+static __attribute__((__noinline__)) uint64_t begin_future(const seat *s, callback_frame *frame,
+                                                           const void *function, uintptr_t first,
+                                                           int status, uintptr_t third)
+{
+    future_table *t = table_of(s);
+    watched_future *f = find_waiting(t, function, first, third);
+    uint64_t id = f != NULL ? f->id : 0;
+    frame->end = CHROPROF_COMPLETED;
+    if (f == NULL) {
+        return 0;
+    }
+    if (f->status && status < 0) {
+        frame->end = status == -ECANCELED ? CHROPROF_CANCELLED : CHROPROF_FAILED;
+    }
+    frame->row = (uint16_t)(f - t->rows);
+    if (f->stays) {
+        f->running = true;
+    } else {
+        remove_future(s, f);
+    }
+    return id;
+}
+
+/* Its callback is over: it waits again, or has finished. */
+static __attribute__((__noinline__)) void end_future(seat *s, const callback_frame *frame,
+                                                     chroprof_state end)
+{
+    watched_future *f = &table_of(s)->rows[frame->row];
+    bool known = f->id == frame->id;
+    if (known && __atomic_load_n(&f->left, __ATOMIC_ACQUIRE) != f->id) {
+        f->running = false;
+        f->ran = true;
+        chroprof_paused(&s->profile, frame->id);
+        return;
+    }
+    if (known) {
+        remove_future(s, f);
+    }
+    finish_future(s, frame->id, end);
+}
+
+/* From any thread, while the table's own one may change it: the fields are those of the id if it is
+ * the same before and after. */
+static bool mark_if(watched_future *f, const loop_future *ended, const void *function)
+{
+    uint64_t id = __atomic_load_n(&f->id, __ATOMIC_ACQUIRE);
+    bool same = ended->of != NULL ? f->of == ended->of
+                : ended->base != NULL ? f->base == ended->base
+                : f->function == function && f->first == ended->first && f->third == ended->third;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (!same || id == 0 || __atomic_load_n(&f->id, __ATOMIC_RELAXED) != id) {
+        return false;
+    }
+    __atomic_store_n(&f->left, id, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* In its chain, which may change meanwhile: what is overlooked then only ends later. */
+static bool mark_in_chain(future_table *t, const loop_future *ended, const void *function)
+{
+    uint16_t at = __atomic_load_n(chain_of(t, ended->first, ended->third), __ATOMIC_RELAXED);
+    for (size_t steps = 0; at != 0 && steps < FUTURES; steps++) {
+        if (mark_if(&t->rows[at - 1], ended, function)) {
+            return true;
+        }
+        at = __atomic_load_n(&t->rows[at - 1].next, __ATOMIC_RELAXED);
+    }
+    return false;
+}
+
+static bool mark_base(future_table *t, const loop_future *ended)
+{
+    bool any = false;
+    for (size_t i = 0; i < FUTURES && i < __atomic_load_n(&t->used, __ATOMIC_RELAXED); i++) {
+        any = mark_if(&t->rows[i], ended, NULL) || any;
+    }
+    return any;
+}
+
+/* What has ended in tables of others, one future or all of a base: of `but` it is known. */
+static __attribute__((__noinline__)) void mark_futures(const loop_future *ended,
+                                                       const void *function, const seat *but)
+{
+    for (size_t i = 0; i < BOARD_THREADS; i++) {
+        if (__atomic_load_n(&future_counts[i], __ATOMIC_ACQUIRE) > 0 && &seats[i] != but &&
+            (ended->of == NULL && ended->base != NULL
+             ? mark_base(&tables[i], ended)
+             : mark_in_chain(&tables[i], ended, function))) {
+            note(&seats[i].left);
+        }
+    }
+}
+
+/* Before a wait: the thread has time, and whatever it creates later is not meant. */
+static __attribute__((__noinline__)) void drop_left_futures(seat *s)
+{
+    future_table *t = table_of(s);
+    s->left_seen = __atomic_load_n(&s->left, __ATOMIC_ACQUIRE);
+    for (size_t k = 0; k < t->used; k++) {
+        watched_future *f = &t->rows[k];
+        if (f->id != 0 && !f->running && __atomic_load_n(&f->left, __ATOMIC_ACQUIRE) == f->id) {
+            drop_future(s, f);
+        }
+    }
+}
+#else
+static void clear_futures(const seat *s)
+{
+    (void)s;
+}
+
+static void end_future(seat *s, const callback_frame *frame, chroprof_state end)
+{
+    (void)s;
+    (void)frame;
+    (void)end;
+}
+
+static void drop_left_futures(seat *s)
+{
+    s->left_seen = s->left;
+}
+#endif
+
+/* The innermost callback is over. */
+static inline __attribute__((__always_inline__)) void end_frame(seat *s, bool left)
+{
+    const callback_frame *frame = &s->callbacks[s->depth - 1];
+    s->depth--;
+    if (frame->id == 0) {
+        chroprof_leave(&s->profile);
+    } else {
+        end_future(s, frame, left ? CHROPROF_CANCELLED : (chroprof_state)frame->end);
+    }
 }
 
 /* >>sampler: one signal for each thread, of the real-time signals that programs use last. */
@@ -360,6 +673,7 @@ static bool begin_profile(seat *s)
     s->signal = 0;
     s->waits = s->slice = s->inside = s->jumped = false;
     s->depth = 0;
+    clear_futures(s);
     errno = 0;
     result = map_profile(s);
     if (result == CHROPROF_OK) {
@@ -424,9 +738,8 @@ static seat *take_seat(void)
  * left by a jump or an exception. */
 static inline __attribute__((__always_inline__)) void drop_callbacks(seat *s, uintptr_t stack)
 {
-    while (s->depth > 0 && s->callbacks[s->depth - 1] <= stack) {
-        s->depth--;
-        chroprof_leave(&s->profile);
+    while (s->depth > 0 && s->callbacks[s->depth - 1].stack <= stack) {
+        end_frame(s, true);
     }
 }
 
@@ -448,6 +761,7 @@ static void end_profile(void *of)
     }
     end_sampling(s);
     chroprof_unmap(&s->profile);
+    clear_futures(s);
     s->busy = false;
     leave_seat(s);
 }
@@ -464,6 +778,7 @@ static bool wake_child(void)
         waits = 0;
         for (size_t i = 0; i < BOARD_THREADS; i++) {
             seats[i].signal = 0;            /* timers are not inherited */
+            clear_futures(&seats[i]);
         }
     }
     return true;
@@ -496,6 +811,9 @@ static inline __attribute__((__always_inline__)) void begin_idle(seat *s, uintpt
     }
     drop_callbacks(s, s->jumped ? UINTPTR_MAX : stack);
     s->jumped = false;
+    if (__atomic_load_n(&s->left, __ATOMIC_RELAXED) != s->left_seen) {
+        drop_left_futures(s);
+    }
     s->inside = s->depth > 0;
     if (s->inside) {
         chroprof_loop_enter(&s->profile);
@@ -864,21 +1182,15 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
 
 typedef uintptr_t word;
 
-/* Five words or fewer go to a function in registers there, whatever their types; floating point
- * numbers and structs are in no callback of these libraries. */
-#if UINTPTR_MAX == UINT64_MAX && (defined(__x86_64__) || defined(__aarch64__) || \
-                                  (defined(__riscv) && __riscv_xlen == 64))
-#define HAS_STANDINS 1
-#else
-#define HAS_STANDINS 0
-#endif
-
 #define STANDINS 512           /* a power of two */
 #define NAME_BYTES 128
+
+typedef enum watched_kind { NO_FUTURES, REQUESTS, EVENTS } watched_kind;
 
 typedef struct watched_function {
     callback *function;        /* atomic; NULL: this row is free */
     uint32_t named;            /* atomic; 1: the fields below can be read */
+    uint8_t futures;           /* atomic: what kind its futures are, watched_kind */
     bool inner;                /* the library's own, which is left alone */
     uint64_t module;           /* number_of() */
     chroprof_site site;
@@ -887,14 +1199,21 @@ typedef struct watched_function {
 
 static watched_function functions[HAS_STANDINS ? STANDINS : 1];
 
-/* Whether the callback may have a frame now. */
+/* Whether something may be told of the callback now, in the profile of this thread. */
+static inline __attribute__((__always_inline__)) bool may_tell(const seat *s,
+                                                               const watched_function *w)
+{
+    return s != NULL && !s->busy && !s->waits && is_awake() && s->generation == generation &&
+           __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* Whether it may have a frame. */
 static inline __attribute__((__always_inline__)) bool may_begin(const watched_function *w,
                                                                 uintptr_t stack)
 {
     seat *s = own;
     int error = errno;
-    if (s == NULL || s->busy || s->waits || !is_awake() || s->generation != generation ||
-        __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) == 0) {
+    if (!may_tell(s, w)) {
         return false;
     }
     s->busy = true;
@@ -904,34 +1223,6 @@ static inline __attribute__((__always_inline__)) bool may_begin(const watched_fu
     return s->depth < CALLBACK_DEPTH;
 }
 
-/* As a wait does, in the frame of the function that calls. */
-static inline __attribute__((__always_inline__)) void
-begin_callback(seat *s, const watched_function *w, uintptr_t stack)
-{
-    int error = errno;
-    s->busy = true;
-    chroprof_enter(&s->profile, &w->site);
-    s->callbacks[s->depth] = stack;
-    s->depth++;
-    s->busy = false;
-    errno = error;
-}
-
-/* Nothing, where the callback has forked, or has ended the profile. */
-static inline __attribute__((__always_inline__)) void end_callback(seat *s, uintptr_t stack)
-{
-    int error = errno;
-    if (s == NULL || s != own || s->busy || s->waits || !is_awake() ||
-        s->generation != generation) {
-        return;
-    }
-    s->busy = true;
-    drop_callbacks(s, stack);
-    s->jumped = false;                      /* who called it runs */
-    s->busy = false;
-    errno = error;
-}
-
 static bool begins_with(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -939,6 +1230,88 @@ static bool begins_with(const char *text, const char *with)
 
 #if HAS_STANDINS
 typedef word any_callback(word, word, word, word, word);
+
+/* The arguments by which a callback finds its future; of a file libevent passes 32 bits. */
+static uintptr_t first_of(const watched_function *w, word a)
+{
+    return __atomic_load_n(&w->futures, __ATOMIC_RELAXED) == EVENTS ? (uintptr_t)(int)a : a;
+}
+
+static uintptr_t third_of(const watched_function *w, word c)
+{
+    return __atomic_load_n(&w->futures, __ATOMIC_RELAXED) == EVENTS ? c : 0;
+}
+
+static bool has_futures(const watched_function *w)
+{
+    return __atomic_load_n(&w->futures, __ATOMIC_RELAXED) != NO_FUTURES;
+}
+
+/* A callback that runs where its future is not known, or may have no frame. A request is known by
+ * its address to all threads; an event whose arguments are alike may be another one in each. */
+static __attribute__((__noinline__)) void lose_future(const watched_function *w, word a, word c,
+                                                      bool here)
+{
+    seat *s = own;
+    watched_future *f;
+    loop_future ended;
+    memset(&ended, 0, sizeof ended);
+    ended.first = first_of(w, a);
+    ended.third = third_of(w, c);
+    if (__atomic_load_n(&w->futures, __ATOMIC_RELAXED) == REQUESTS) {
+        mark_futures(&ended, w, here ? NULL : s);
+    } else if (here && s != NULL && s->generation == generation) {
+        f = find_waiting(table_of(s), w, ended.first, ended.third);
+        if (f != NULL && !f->stays) {
+            __atomic_store_n(&f->left, f->id, __ATOMIC_RELEASE);
+            note(&s->left);
+        }
+    }
+}
+
+/* As a wait does, in the frame of the function that calls. */
+static inline __attribute__((__always_inline__)) void
+begin_callback(seat *s, const watched_function *w, uintptr_t stack, word a, word b, word c)
+{
+    int error = errno;
+    callback_frame *frame = &s->callbacks[s->depth];
+    s->busy = true;
+    frame->stack = stack;
+    frame->id = 0;
+    if (has_futures(w)) {
+        frame->id = begin_future(s, frame, w, first_of(w, a), (int)b, third_of(w, c));
+        if (frame->id == 0) {
+            lose_future(w, a, c, false);
+        }
+    }
+    if (frame->id != 0) {
+        chroprof_running(&s->profile, frame->id);
+    } else {
+        chroprof_enter(&s->profile, &w->site);
+    }
+    s->depth++;
+    s->busy = false;
+    errno = error;
+}
+
+/* Nothing, where the callback has forked, or has ended the profile. left: by an exception. */
+static inline __attribute__((__always_inline__)) void end_callback(seat *s, uintptr_t stack,
+                                                                   bool left)
+{
+    int error = errno;
+    if (s == NULL || s != own || s->busy || s->waits || !is_awake() ||
+        s->generation != generation) {
+        return;
+    }
+    s->busy = true;
+    drop_callbacks(s, stack - 1);
+    if (s->depth > 0 && s->callbacks[s->depth - 1].stack == stack) {
+        end_frame(s, left);
+    }
+    s->jumped = false;                      /* who called it runs */
+    s->busy = false;
+    errno = error;
+}
 
 /* A callback ends also when an exception leaves it, or the end of its thread. Whoever unwinds the
  * stack then asks this function about each of our frames, the innermost first. A clean-up in C would
@@ -960,7 +1333,7 @@ int chroprof_run_callback_left(int version, int actions, uint64_t kind, void *wh
     (void)what;
     (void)where;
     if ((actions & UNWIND_CLEANS_UP) != 0 && s != NULL && s->depth > 0) {
-        end_callback(s, s->callbacks[s->depth - 1]);
+        end_callback(s, s->callbacks[s->depth - 1].stack, true);
     }
     return UNWIND_GOES_ON;
 }
@@ -975,9 +1348,9 @@ static __attribute__((__noinline__)) word call_in_frame(word a, word b, word c, 
     seat *s = own;
     word result;
     CALLS_WHEN_LEFT
-    begin_callback(s, w, stack);
+    begin_callback(s, w, stack, a, b, c);
     result = ((any_callback *)w->function)(a, b, c, d, e);
-    end_callback(s, stack);
+    end_callback(s, stack, false);
     return result;
 }
 
@@ -985,9 +1358,13 @@ static __attribute__((__noinline__)) word call_function(word a, word b, word c, 
                                                         size_t index)
 {
     const watched_function *w = &functions[index];
-    return may_begin(w, (uintptr_t)__builtin_frame_address(0))
-           ? call_in_frame(a, b, c, d, e, w)
-           : ((any_callback *)w->function)(a, b, c, d, e);
+    if (may_begin(w, (uintptr_t)__builtin_frame_address(0))) {
+        return call_in_frame(a, b, c, d, e, w);
+    }
+    if (has_futures(w)) {
+        lose_future(w, a, c, true);
+    }
+    return ((any_callback *)w->function)(a, b, c, d, e);
 }
 
 /* 512 functions, with their numbers in hexadecimal. */
@@ -1016,6 +1393,17 @@ static any_callback *const standins[STANDINS] = {
 /* Where they lie: no program's function is among them. */
 static uintptr_t standins_low = UINTPTR_MAX;
 static uintptr_t standins_high;
+static uint16_t standin_places[2 * STANDINS];       /* by address; plus 1 */
+
+static uint16_t *place_of_standin(uintptr_t address)
+{
+    size_t at = (size_t)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+    while (standin_places[at % (2 * STANDINS)] != 0 &&
+           (uintptr_t)standins[standin_places[at % (2 * STANDINS)] - 1] != address) {
+        at++;
+    }
+    return &standin_places[at % (2 * STANDINS)];
+}
 
 static void find_standins(void)
 {
@@ -1023,6 +1411,7 @@ static void find_standins(void)
         uintptr_t at = (uintptr_t)standins[i];
         standins_low = at < standins_low ? at : standins_low;
         standins_high = at > standins_high ? at : standins_high;
+        *place_of_standin(at) = (uint16_t)(i + 1);
     }
 }
 
@@ -1297,14 +1686,150 @@ EXPORT callback *chroprof_run_standin(callback *function)
     return w == NULL || is_inner(w) ? function : (callback *)standins[w - functions];
 }
 
+/* NULL: it is none. */
+static watched_function *function_behind(callback *standin)
+{
+    uint16_t place = is_standin(standin) ? *place_of_standin((uintptr_t)standin) : 0;
+    return place != 0 ? &functions[place - 1] : NULL;
+}
+
 EXPORT callback *chroprof_run_function(callback *standin)
 {
-    for (size_t i = 0; is_standin(standin) && i < STANDINS; i++) {
-        if ((callback *)standins[i] == standin) {
-            return functions[i].function;
+    const watched_function *w = function_behind(standin);
+    return w != NULL ? w->function : standin;
+}
+
+/* The bases of libevent whose loops this thread has run. Another thread's events are none of its
+ * futures. */
+#define LOOP_BASES 4
+
+static __thread const void *bases[LOOP_BASES] __attribute__((__tls_model__("initial-exec")));
+static __thread uint32_t bases_next __attribute__((__tls_model__("initial-exec")));
+
+static const void **place_of_base(const void *base)
+{
+    for (size_t i = 0; i < LOOP_BASES; i++) {
+        if (bases[i] == base) {
+            return &bases[i];
         }
     }
-    return standin;
+    return NULL;
+}
+
+static void drop_base(seat *s, const void *base)
+{
+    future_table *t = table_of(s);
+    for (size_t k = 0; k < t->used; k++) {
+        if (t->rows[k].id != 0 && t->rows[k].base == base) {
+            drop_future(s, &t->rows[k]);
+        }
+    }
+}
+
+EXPORT void chroprof_run_base(const void *base, bool runs)
+{
+    const void **place = base != NULL ? place_of_base(base) : NULL;
+    seat *s = own;
+    loop_future ended;
+    int error = errno;
+    if (base == NULL || (runs && place != NULL)) {
+        return;
+    }
+    if (runs) {
+        bases[bases_next++ % LOOP_BASES] = base;
+        return;
+    }
+    if (place != NULL) {
+        *place = NULL;
+    }
+    if (s != NULL && !s->busy && !s->waits && is_awake() && s->generation == generation) {
+        s->busy = true;
+        drop_base(s, base);
+        s->busy = false;
+    }
+    memset(&ended, 0, sizeof ended);
+    ended.base = base;
+    mark_futures(&ended, NULL, NULL);
+    errno = error;
+}
+
+/* The row of a future that is told of; a new one, and what had its name before is over. */
+static watched_future *renew_future(seat *s, const watched_function *w, const loop_future *told)
+{
+    watched_future *f = find_event(table_of(s), told);
+    if (f != NULL && f->function == w && told->base != NULL) {
+        return f;                           /* it waits already */
+    }
+    if (f != NULL) {
+        drop_future(s, f);
+    }
+    f = add_future(s, w, told);
+    if (f != NULL) {
+        chroprof_pending(&s->profile, f->id, &w->site);
+    }
+    return f;
+}
+
+/* What is made ready without having waited stays only if it comes to wait later. */
+static void begin_waiting(seat *s, watched_function *w, future_step step, const loop_future *told)
+{
+    watched_future *f;
+    bool known;
+    const uint8_t kind = told->base != NULL ? EVENTS : REQUESTS;
+    uint8_t before = NO_FUTURES;
+    if ((told->base != NULL && place_of_base(told->base) == NULL) ||
+        (!__atomic_compare_exchange_n(&w->futures, &before, kind, false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED) && before != kind)) {
+        return;
+    }
+    known = find_event(table_of(s), told) != NULL;
+    f = renew_future(s, w, told);
+    if (f != NULL) {
+        f->stays = step == FUTURE_READY ? known && f->stays : told->stays;
+    }
+    if (f != NULL && step == FUTURE_READY) {
+        chroprof_ready(&s->profile, f->id);
+    }
+}
+
+static void end_waiting(seat *s, const watched_function *w, future_step step,
+                        const loop_future *told)
+{
+    watched_future *f = find_event(table_of(s), told);
+    uint64_t id = f != NULL ? f->id : 0;
+    if (f == NULL) {
+        mark_futures(told, w, s);
+    } else if (step == FUTURE_REFUSED && !f->running) {
+        remove_future(s, f);
+        chroprof_failed(&s->profile, id);
+    } else {
+        drop_future(s, f);
+    }
+}
+
+EXPORT void chroprof_run_future(future_step step, const loop_future *told)
+{
+    watched_function *w = function_behind(told->standin);
+    seat *s = own;
+    int error = errno;
+    bool ends = step == FUTURE_REFUSED || step == FUTURE_OVER;
+    if (w == NULL) {
+        return;
+    }
+    if (!may_tell(s, w)) {
+        if (ends && has_futures(w)) {
+            mark_futures(told, w, NULL);
+        }
+        return;
+    }
+    s->busy = true;
+    if (!ends) {
+        begin_waiting(s, w, step, told);
+    } else if (has_futures(w)) {
+        end_waiting(s, w, step, told);
+    }
+    s->busy = false;
+    errno = error;
 }
 
 /* Before the first registration. */
@@ -1339,6 +1864,18 @@ EXPORT callback *chroprof_run_standin(callback *function)
 EXPORT callback *chroprof_run_function(callback *standin)
 {
     return standin;
+}
+
+EXPORT void chroprof_run_base(const void *base, bool runs)
+{
+    (void)base;
+    (void)runs;
+}
+
+EXPORT void chroprof_run_future(future_step step, const loop_future *told)
+{
+    (void)step;
+    (void)told;
 }
 
 static void begin_standins(void)

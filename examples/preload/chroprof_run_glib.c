@@ -1,9 +1,9 @@
-/* chroprof_run_glib.c - stands before the functions of GLib 2 that take callbacks of its main loop.
+/* chroprof_run_glib.c - wraps the functions of GLib 2 that take callbacks of its main loop.
  *
- * These are public, with these parameters in every 2.x that has them. Only programs that link GLib
- * get this library. g_source_set_callback is left alone, as the source decides what its callback
- * gets; so is g_main_context_invoke, which may run it on the spot. What GIO calls when an operation
- * is done, and the handlers of signals, stay with the wait before them. */
+ * These are public and have the same parameters in every 2.x. Only programs that link GLib get this
+ * library. It leaves out g_source_set_callback, because the source decides what its callback gets,
+ * and g_main_context_invoke, which may call it at once. GIO's callbacks and handlers of signals
+ * count as code after the wait. */
 
 #define _GNU_SOURCE
 #include "callbacks.h"

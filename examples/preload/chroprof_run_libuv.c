@@ -1,9 +1,12 @@
-/* chroprof_run_libuv.c - stands before the functions of libuv that take callbacks.
+/* chroprof_run_libuv.c - wraps the functions of libuv that take callbacks.
  *
- * These are public, with these parameters in every 1.x that has them. Only programs that link libuv
- * get this library. Left alone: what runs on the spot (uv_walk), what runs in threads without a
- * loop (the first callback of uv_queue_work), what only hands over a buffer (alloc_cb), and
- * uv_spawn, whose callback stands in a struct. */
+ * These are public and have the same parameters in every 1.x. Only programs that link libuv get
+ * this library. It leaves out callbacks that run at once (uv_walk), run in threads without a loop
+ * (the first one of uv_queue_work), or only provide a buffer (alloc_cb). It also leaves out
+ * uv_spawn, whose callback is in a struct.
+ *
+ * Requests are futures from the call until their callback has run. Until then they wait: nobody can
+ * see from outside when the system or a thread is done with one. */
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,6 +16,42 @@
 #include "callbacks.h"
 
 #define CALL(name, parameters, arguments) STAND_BEFORE(int, name, parameters, arguments, -ENOSYS)
+
+/* A function that takes `request` and calls `called` with it once, unless it returns an error. The
+ * call counts as waiting: it may do some of the work. */
+#define REQUEST_WITH(told, name, parameters, arguments)                                            \
+    STAND_AROUND(int, name, parameters, arguments, -ENOSYS,                                        \
+                 callback *ours = begin_request(called, request, told),                            \
+                 refuse_request(called, ours, request, result))
+#define REQUEST(name, parameters, arguments) REQUEST_WITH(true, name, parameters, arguments)
+
+static void tell_request(future_step step, callback *standin, const void *request, bool status)
+{
+    loop_future told;
+    memset(&told, 0, sizeof told);
+    told.standin = standin;
+    told.first = (uintptr_t)request;
+    told.of = request;
+    told.status = status;
+    chroprof_run_future(step, &told);
+}
+
+/* What to hand on as its callback, which gets a status as its second argument or does not. */
+static callback *begin_request(callback *called, const void *request, bool status)
+{
+    callback *ours = OURS(called);
+    if (ours != called && chroprof_run_future != NULL) {
+        tell_request(FUTURE_WAITS, ours, request, status);
+    }
+    return ours;
+}
+
+static inline void refuse_request(callback *called, callback *ours, const void *request, int result)
+{
+    if (result < 0 && ours != called && chroprof_run_future != NULL) {
+        tell_request(FUTURE_REFUSED, ours, request, true);
+    }
+}
 
 /* >>handles */
 
@@ -38,57 +77,62 @@ STAND_BEFORE_VOID(uv_close, (void *handle, callback *called), (handle, OURS(call
 CALL(uv_listen, (void *stream, int backlog, callback *called), (stream, backlog, OURS(called)))
 CALL(uv_read_start, (void *stream, callback *alloc, callback *called),
      (stream, alloc, OURS(called)))
-CALL(uv_write,
-     (void *request, void *stream, const void *buffers, unsigned count, callback *called),
-     (request, stream, buffers, count, OURS(called)))
-CALL(uv_write2,
-     (void *request, void *stream, const void *buffers, unsigned count, void *sent,
-      callback *called),
-     (request, stream, buffers, count, sent, OURS(called)))
-CALL(uv_shutdown, (void *request, void *stream, callback *called),
-     (request, stream, OURS(called)))
-CALL(uv_tcp_connect,
-     (void *request, void *tcp, const struct sockaddr *address, callback *called),
-     (request, tcp, address, OURS(called)))
+REQUEST(uv_write,
+        (void *request, void *stream, const void *buffers, unsigned count, callback *called),
+        (request, stream, buffers, count, ours))
+REQUEST(uv_write2,
+        (void *request, void *stream, const void *buffers, unsigned count, void *sent,
+         callback *called),
+        (request, stream, buffers, count, sent, ours))
+REQUEST(uv_shutdown, (void *request, void *stream, callback *called), (request, stream, ours))
+REQUEST(uv_tcp_connect,
+        (void *request, void *tcp, const struct sockaddr *address, callback *called),
+        (request, tcp, address, ours))
 STAND_BEFORE_VOID(uv_pipe_connect,
                   (void *request, void *pipe, const char *name, callback *called),
-                  (request, pipe, name, OURS(called)))
-CALL(uv_udp_send,
-     (void *request, void *udp, const void *buffers, unsigned count,
-      const struct sockaddr *address, callback *called),
-     (request, udp, buffers, count, address, OURS(called)))
+                  (request, pipe, name, begin_request(called, request, true)))
+REQUEST(uv_pipe_connect2,
+        (void *request, void *pipe, const char *name, size_t length, unsigned flags,
+         callback *called),
+        (request, pipe, name, length, flags, ours))
+REQUEST(uv_udp_send,
+        (void *request, void *udp, const void *buffers, unsigned count,
+         const struct sockaddr *address, callback *called),
+        (request, udp, buffers, count, address, ours))
 CALL(uv_udp_recv_start, (void *udp, callback *alloc, callback *called),
      (udp, alloc, OURS(called)))
 
 /* >>work that threads do: what is called when it is done */
 
-CALL(uv_queue_work, (void *loop, void *request, callback *work, callback *called),
-     (loop, request, work, OURS(called)))
-CALL(uv_getaddrinfo,
-     (void *loop, void *request, callback *called, const char *node, const char *service,
-      const void *hints),
-     (loop, request, OURS(called), node, service, hints))
-CALL(uv_getnameinfo,
-     (void *loop, void *request, callback *called, const struct sockaddr *address, int flags),
-     (loop, request, OURS(called), address, flags))
-CALL(uv_random,
-     (void *loop, void *request, void *bytes, size_t count, unsigned flags, callback *called),
-     (loop, request, bytes, count, flags, OURS(called)))
+REQUEST(uv_queue_work, (void *loop, void *request, callback *work, callback *called),
+        (loop, request, work, ours))
+REQUEST(uv_getaddrinfo,
+        (void *loop, void *request, callback *called, const char *node, const char *service,
+         const void *hints),
+        (loop, request, ours, node, service, hints))
+REQUEST(uv_getnameinfo,
+        (void *loop, void *request, callback *called, const struct sockaddr *address, int flags),
+        (loop, request, ours, address, flags))
+REQUEST(uv_random,
+        (void *loop, void *request, void *bytes, size_t count, unsigned flags, callback *called),
+        (loop, request, bytes, count, flags, ours))
 
 /* >>files; without a callback they do it on the spot */
 
 #define FILE_CALL(name, parameter, argument)                                                       \
-    CALL(name, (void *loop, void *request, parameter, callback *called),                           \
-         (loop, request, argument, OURS(called)))
+    REQUEST_WITH(false, name, (void *loop, void *request, parameter, callback *called),            \
+                 (loop, request, argument, ours))
 #define FILE_CALL_2(name, first, second, a, b)                                                     \
-    CALL(name, (void *loop, void *request, first, second, callback *called),                       \
-         (loop, request, a, b, OURS(called)))
+    REQUEST_WITH(false, name, (void *loop, void *request, first, second, callback *called),        \
+                 (loop, request, a, b, ours))
 #define FILE_CALL_3(name, first, second, third, a, b, c)                                           \
-    CALL(name, (void *loop, void *request, first, second, third, callback *called),                \
-         (loop, request, a, b, c, OURS(called)))
+    REQUEST_WITH(false, name,                                                                      \
+                 (void *loop, void *request, first, second, third, callback *called),              \
+                 (loop, request, a, b, c, ours))
 #define FILE_CALL_4(name, first, second, third, fourth, a, b, c, d)                                \
-    CALL(name, (void *loop, void *request, first, second, third, fourth, callback *called),        \
-         (loop, request, a, b, c, d, OURS(called)))
+    REQUEST_WITH(false, name,                                                                      \
+                 (void *loop, void *request, first, second, third, fourth, callback *called),      \
+                 (loop, request, a, b, c, d, ours))
 
 FILE_CALL(uv_fs_close, int file, file)
 FILE_CALL(uv_fs_fsync, int file, file)

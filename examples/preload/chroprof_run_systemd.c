@@ -1,6 +1,6 @@
-/* chroprof_run_systemd.c - stands before the functions of sd-event, in libsystemd, that take
- * callbacks. They are public, with these parameters in every version that has them. Only programs
- * that link libsystemd get this library. A callback that is NULL stays so: it has a meaning. */
+/* chroprof_run_systemd.c - wraps the functions of sd-event, in libsystemd, that take callbacks.
+ * They are public and have the same parameters in every version. Only programs that link
+ * libsystemd get this library. A callback that is NULL stays NULL, because that has a meaning. */
 
 #define _GNU_SOURCE
 #include <errno.h>

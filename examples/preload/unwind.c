@@ -1,14 +1,14 @@
 /* unwind.c - see unwind.h.
  *
- * Which library has an address tells _dl_find_object (glibc 2.35), which takes no lock and may be
- * called in handlers; elsewhere only the libraries of the program's start are known, which are
+ * _dl_find_object (glibc 2.35) tells which library has an address. It takes no lock and may be
+ * called in handlers. Without it only the libraries of the program's start are known, which are
  * never unloaded. A library cannot be unloaded while this thread is inside it, so its tables can be
- * read without a lock. What is left is a walk that went astray, to an address in a library which
+ * read without a lock. One risk is left: a wrong walk may lead to an address in a library that
  * another thread unloads in the same microsecond.
  *
  * All that is read lies in a readable segment of the library, or on the stack between where it was
- * interrupted and its end. Where there are no tables (code that the program made itself), the walk
- * goes on by the frame pointer, if that is one. Loops and depths have bounds. */
+ * interrupted and its end. If there are no tables (code that the program generated), the walk goes
+ * on by the frame pointer, if there is one. Loops and depths have bounds. */
 
 #define _GNU_SOURCE
 #include "unwind.h"

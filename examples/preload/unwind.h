@@ -2,11 +2,11 @@
  * leave for exceptions (.eh_frame). Distributions build their libraries with these, and without
  * frame pointers.
  *
- * Why not libunwind: its walk takes locks, its own and the dynamic linker's (dl_iterate_phdr), takes
- * memory, and opens a pipe to try addresses. In a handler of any program that is not harmless: if
- * the tick interrupts malloc, and another thread calls malloc while it holds the linker's lock,
- * both wait for ever. So the tables are read here: there is nothing to install, no lock, no
- * memory, no system call, and 3 KiB of the stack. */
+ * Why not libunwind: its walk takes locks (its own and the dynamic linker's, in dl_iterate_phdr),
+ * allocates memory, and opens a pipe to try addresses. In a signal handler that can deadlock: the
+ * tick interrupts malloc, and another thread calls malloc while it holds the linker's lock. So the
+ * tables are read here: nothing to install, no lock, no memory, no system call, and 3 KiB of the
+ * stack. */
 
 #ifndef PRELOAD_UNWIND_H
 #define PRELOAD_UNWIND_H

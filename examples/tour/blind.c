@@ -1,4 +1,4 @@
-/* A blind spot: the callback that blocks for 300 ms is not instrumented, the other one is. */
+/* A blind spot: the callback that blocks for 300 ms is not instrumented; the other one is. */
 #include "tour.h"
 
 CHROPROF_SITE(site_request, "on_request");

@@ -1,4 +1,4 @@
-/* Crumbs: no call is long, but one that takes 20 us runs thousands of times a second. */
+/* Crumbs: no call is long, but one that takes 20 us runs thousands of times per second. */
 #include "tour.h"
 
 CHROPROF_SITE(site_request, "on_request");

@@ -1,5 +1,5 @@
-/* A hang: a callback waits for a lock that nobody gives back. The program does nothing more; a
- * reader of its file sees where it is. */
+/* A hang: a callback blocks on a lock that nobody releases. The program does nothing more, but its
+ * file shows where it is. */
 #include "tour.h"
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* A hog: one callback in a hundred takes 300 ms, and everybody waits meanwhile. */
+/* A hog: one callback in a hundred takes 300 ms, and all others wait. */
 #include "tour.h"
 
 CHROPROF_SITE(site_request, "on_request");

@@ -1,6 +1,6 @@
-/* What the programs of the tour share: work that keeps the processor busy, waits, and a profile in
- * memory or, if a file is named, in that file. With -DTOUR_STILL only work and waits move the clock,
- * so that the reports in README.md are the same on every machine. */
+/* What the programs of the tour share: work that keeps the processor busy, waits, and a profile. The
+ * profile is in memory, or in the file you name. With -DTOUR_STILL only work and waits move the
+ * clock, so the reports in README.md are the same on every machine. */
 #ifndef TOUR_H
 #define TOUR_H
 #define CHROPROF_IMPLEMENTATION

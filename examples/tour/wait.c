@@ -1,4 +1,4 @@
-/* A wait that looks like work: nobody tells the profile when the loop waits for events. */
+/* A wait that looks like work: the program does not report when its loop waits for events. */
 #include "tour.h"
 
 CHROPROF_SITE(site_request, "on_request");

@@ -213,9 +213,9 @@ manual, CHANGELOG.md, README.md, api_*.c)"
 fi
 
 # --- the licence: what the first line names stands at the end of the header, as in LICENSE
-licence() { grep -v -x -e '-*' -e LICENCE -e '\*/' -e '/\*' -e '' "$@"; }
+licence() { grep -v -x -e '-*' -e LICENSE -e '\*/' -e '/\*' -e '' "$@"; }
 if is_wanted licence; then
-    sed -n '/^LICENCE$/,$p' $header | licence >"$scratch/inside"
+    sed -n '/^LICENSE$/,$p' $header | licence >"$scratch/inside"
     licence ../../LICENSE >"$scratch/licence"
     if ! sed 1q $header | grep -q ' - MIT-0 OR Unlicense$'; then fail licence "$(sed 1q $header)"
     elif ! grep -q '(MIT-0)$' "$scratch/licence" || ! grep -q 'The Unlicense' "$scratch/licence"; then
@@ -488,7 +488,7 @@ stack() {
         fail "$name" "$(grep -E 'error|warning' "$scratch/log" | head -n 1)"
         return
     fi
-    wrong=$(sed -n '/^ Stack, KiB at most:/,/^ optimisation/p' ../../chroprof.h |
+    wrong=$(sed -n '/^ Stack in KiB, at most:/,/^ optimization/p' ../../chroprof.h |
         sed '/Compiled without/{s/Compiled without.*//;q;}' | tr ',:.' '\n\n\n' | awk '
             NR == FNR { if (NF == 2 && $2 + 0) most[$1] = $2; next }
             !($1 in most) || $2 > most[$1] * 1024 || $2 < 1 { print $1, $2 }

@@ -13,7 +13,7 @@ static void any_capacities(uint32_t capacity[CHROPROF_TABLE_COUNT])
 void prove_a_table_ends_before_the_next(void)
 {
     uint64_t at = (uint64_t)any_u32() << 20 | (any_u32() & 0xFFFC0), rows = any_u32();
-    uint32_t table = any_u32() % CHROPROF__TABLES;
+    uint32_t table = any_u32() % CHROPROF__ALL_TABLES;
     uint64_t bytes = rows * chroprof__row_bytes[table];
     uint64_t next = at + chroprof__aligned(bytes);
     PROVE(bytes >> 49 == 0);
