@@ -10143,30 +10143,28 @@ CHROPROF__COLD_API void chroprof_reset(chroprof *p)
  * Where its number can't be seen, as in another container, only who has the same one and began at
  * the same moment is taken for it. */
 enum { CHROPROF__OWNER_GONE, CHROPROF__OWNER_HERE, CHROPROF__OWNER_UNSEEN };
-#ifdef CHROPROF__MAPS
 static int chroprof__find_owner(const chroprof__core *c)
 {
+    if (c->ended)
+        return CHROPROF__OWNER_GONE;
+#ifdef CHROPROF__MAPS
     char host[CHROPROF__NAME_BYTES] = "";
-    if (c->ended || c->pid == 0)
+    if (c->pid == 0)
         return CHROPROF__OWNER_GONE;
     chroprof__name_host(host);
     chroprof__process now = chroprof__process_of(c->pid);
     bool same = now.start != 0 && now.start == c->owner_start;
     if (!same && strncmp(c->host, host, sizeof(host)) != 0)
         return CHROPROF__OWNER_UNSEEN;
-    if (c->pid > INT32_MAX || (kill((pid_t)c->pid, 0) != 0 && errno == ESRCH))
-        return CHROPROF__OWNER_GONE;
-    if (now.state == 'Z' && now.threads < 2)
+    if (c->pid > INT32_MAX || (kill((pid_t)c->pid, 0) != 0 && errno == ESRCH) ||
+        (now.state == 'Z' && now.threads < 2))
         return CHROPROF__OWNER_GONE;
     return same || now.start == 0 || c->owner_start == 0 ? CHROPROF__OWNER_HERE
-                                                     : CHROPROF__OWNER_GONE;
-}
+                                                         : CHROPROF__OWNER_GONE;
 #else
-static int chroprof__find_owner(const chroprof__core *c)
-{
-    return c->ended ? CHROPROF__OWNER_GONE : CHROPROF__OWNER_UNSEEN;
-}
+    return CHROPROF__OWNER_UNSEEN;
 #endif
+}
 
 #ifndef CHROPROF_NO_COPIES
 /* >>snapshot: a copy of a block that somebody may be writing, or died over. First the copy: each
@@ -12277,51 +12275,39 @@ typedef struct chroprof__registers {
     uintptr_t code, stack, frame;
 } chroprof__registers;
 
-#if defined(__APPLE__)
+/* On Linux by their places in the kernel's frame: the names of these fields hide behind feature
+ * macros. False: samples name tasks, and what options.unwind tells. */
 static bool chroprof__read_registers(void *context, chroprof__registers *r)
 {
+#if defined(__APPLE__) && defined(__x86_64__)
     const ucontext_t *u = (const ucontext_t *)context;
-#if defined(__x86_64__)
     r->code = (uintptr_t)u->uc_mcontext->__ss.__rip;
     r->stack = (uintptr_t)u->uc_mcontext->__ss.__rsp;
     r->frame = (uintptr_t)u->uc_mcontext->__ss.__rbp;
     return true;
-#elif defined(__aarch64__) && defined(__darwin_arm_thread_state64_get_pc)
+#elif defined(__APPLE__) && defined(__aarch64__) && defined(__darwin_arm_thread_state64_get_pc)
+    const ucontext_t *u = (const ucontext_t *)context;
     r->code = (uintptr_t)__darwin_arm_thread_state64_get_pc(u->uc_mcontext->__ss);
     r->stack = (uintptr_t)__darwin_arm_thread_state64_get_sp(u->uc_mcontext->__ss);
     r->frame = (uintptr_t)__darwin_arm_thread_state64_get_fp(u->uc_mcontext->__ss);
     return true;
-#else
-    (void)u;
-    (void)r;
-    return false;
-#endif
-}
-#elif defined(__linux__)
-/* By their places in the kernel's frame: the names of these fields hide behind feature macros. */
-static bool chroprof__read_registers(void *context, chroprof__registers *r)
-{
-#if defined(__x86_64__)
+#elif defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+#ifdef __x86_64__
     static const uint8_t place[3] = { 16, 15, 10 };            /* rip, rsp, rbp */
-#elif defined(__aarch64__)
-    static const uint8_t place[3] = { 33, 32, 30 };            /* pc, sp, x29, behind an address */
 #else
-    static const uint8_t place[3] = { 0, 0, 0 };
+    static const uint8_t place[3] = { 33, 32, 30 };            /* pc, sp, x29, behind an address */
 #endif
     const char *at = (const char *)context + offsetof(ucontext_t, uc_mcontext);
     memcpy(&r->code, at + 8 * place[0], sizeof(r->code));
     memcpy(&r->stack, at + 8 * place[1], sizeof(r->stack));
     memcpy(&r->frame, at + 8 * place[2], sizeof(r->frame));
-    return place[0] != 0;
-}
+    return true;
 #else
-static bool chroprof__read_registers(void *context, chroprof__registers *r)
-{
     (void)context;
     (void)r;
-    return false;                           /* samples name tasks, and what options.unwind tells */
-}
+    return false;
 #endif
+}
 
 /* A walk of the native stack; depth: frames of the running stack that have no place in it yet. */
 typedef struct chroprof__walk {
