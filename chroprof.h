@@ -2079,26 +2079,6 @@ static uint64_t chroprof__calendar_ns(void)
 #endif
 
 #ifdef CHROPROF__MAPS
-enum { CHROPROF__PATH_BYTES = 4096 };
-
-/* path, suffix and, if it is not 0, a number. False: too long. */
-static bool chroprof__join(char out[CHROPROF__PATH_BYTES], const char *path, const char *suffix,
-                           uint64_t number)
-{
-    char digits[20];
-    size_t length = strlen(path), more = strlen(suffix), count = 0;
-    if (length + more + sizeof(digits) + 1 > CHROPROF__PATH_BYTES)
-        return false;
-    for (uint64_t rest = number; rest; rest /= 10)
-        digits[count++] = (char)('0' + (int)(rest % 10));
-    memmove(out, path, length);             /* it may be there already */
-    memcpy(out + length, suffix, more);
-    for (size_t k = 0; k < count; k++)
-        out[length + more + k] = digits[count - 1 - k];
-    out[length + more + count] = '\0';
-    return true;
-}
-
 /* What the system says of a process; all 0: nothing. */
 typedef struct chroprof__process {
     char state;
@@ -2108,10 +2088,9 @@ typedef struct chroprof__process {
 
 static chroprof__process chroprof__process_of(uint64_t pid)
 {
-    char path[CHROPROF__PATH_BYTES], text[1024];
+    char path[32], text[1024];
     chroprof__process out = { 0, 0, 0 };
-    (void)chroprof__join(path, "", "/proc/", pid);      /* short enough */
-    (void)chroprof__join(path, path, "/stat", 0);
+    (void)snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
     int file = open(path, O_RDONLY | CHROPROF__CLOEXEC);
     ssize_t count = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
     if (file >= 0)
@@ -13071,6 +13050,7 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
  * A write lock needs a descriptor for writing, and nobody asks for read locks: who may only read
  * can't pretend. If the system or the file system has no such locks, the process's number and start
  * decide. The second byte's lock is of whoever moves a dead program's file. */
+enum { CHROPROF__PATH_BYTES = 4096 };
 enum { CHROPROF__LOCK_OWNER, CHROPROF__LOCK_MOVER };
 enum { CHROPROF__LOCK_FREE, CHROPROF__LOCK_HELD, CHROPROF__LOCK_UNKNOWN };
 enum { CHROPROF__IN_FILE = 1, CHROPROF__IN_HELD_FILE = 2 };
@@ -13216,7 +13196,7 @@ static chroprof_result chroprof__move_judged(int file, const char *path)
 {
     char prev[CHROPROF__PATH_BYTES];
     struct stat judged, there;
-    (void)chroprof__join(prev, path, ".prev", 0);       /* no longer than that of the new file */
+    (void)snprintf(prev, sizeof(prev), "%s.prev", path);        /* shorter than the new file's */
     if (fstat(file, &judged) != 0)
         return CHROPROF_ERR_FILE;
     if (stat(path, &there) != 0)
@@ -13336,11 +13316,17 @@ static chroprof_result chroprof__init_mapped(chroprof *p, void *block, size_t si
     return chroprof_init(p, (char *)block - front, front + size, options);
 }
 
-/* A new file of that size, all of it on the disk, mapped; NULL and errno. */
-static void *chroprof__new_file(const char *made, size_t size)
+/* A new file of that size, all of it on the disk, mapped; NULL and errno. Its name, with a number
+ * in it, goes to made. */
+static void *chroprof__new_file(char made[CHROPROF__PATH_BYTES], const char *path, uint64_t number,
+                                size_t size)
 {
     void *block = NULL;
-    int file = open(made, O_RDWR | O_CREAT | O_EXCL | CHROPROF__CLOEXEC, 0644);
+    int length = snprintf(made, CHROPROF__PATH_BYTES, "%s.new.%llu", path,
+                          (unsigned long long)number);
+    errno = ENAMETOOLONG;
+    int file = length < CHROPROF__PATH_BYTES
+        ? open(made, O_RDWR | O_CREAT | O_EXCL | CHROPROF__CLOEXEC, 0644) : -1;
     if (file < 0)
         return NULL;
     errno = chroprof__reserve(file, size);
@@ -13352,19 +13338,15 @@ static void *chroprof__new_file(const char *made, size_t size)
     return block;
 }
 
-/* The same under a name of its own, which goes to made. A process of our number may have been
- * killed in here; its file then has the shorter name. */
+/* The number is the process's. One of the same number may have been killed in here: then it is
+ * another. */
 static void *chroprof__make_file(char made[CHROPROF__PATH_BYTES], const char *path, size_t size)
 {
     uint64_t pid = (uint64_t)getpid();
-    if (!chroprof__join(made, path, ".new.", pid))
-        return NULL;
-    void *memory = chroprof__new_file(made, size);
+    void *memory = chroprof__new_file(made, path, pid, size);
     if (memory || errno != EEXIST)
         return memory;
-    /* there was room for a number of any length */
-    (void)chroprof__join(made, path, ".new.", chroprof__process_of(pid).start << 24 ^ pid);
-    return chroprof__new_file(made, size);
+    return chroprof__new_file(made, path, chroprof__process_of(pid).start << 24 ^ pid, size);
 }
 
 /* Maps the same file by its own name, which is what others see in the list of mappings. */
