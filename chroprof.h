@@ -18320,15 +18320,6 @@ static bool chroprof__terminal(FILE *out, uint32_t *width)
 #endif
 }
 
-static uint32_t chroprof__env_columns(void)
-{
-    const char *text = getenv("COLUMNS");
-    uint32_t width = 0;
-    for (; text != NULL && *text >= '0' && *text <= '9' && width < 10000; text++)
-        width = width * 10 + (uint32_t)(*text - '0');
-    return width;
-}
-
 static int chroprof__write_stream(void *user, const void *bytes, size_t count)
 {
     return fwrite(bytes, 1, count, (FILE *)user) != count;
@@ -18343,12 +18334,12 @@ CHROPROF__COLD_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE 
         errno = EINVAL;
         return -1;
     }
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM"), *columns = getenv("COLUMNS");
     bool plain = (no_color && *no_color) || (term && strcmp(term, "dumb") == 0);
     memset(&look, 0, sizeof look);
     look.color = chroprof__terminal(out, &look.width) && !plain;
-    if (look.width == 0)
-        look.width = chroprof__env_columns();
+    unsigned long told = look.width == 0 && columns ? strtoul(columns, NULL, 10) : look.width;
+    look.width = told < 1000 ? (uint32_t)told : 1000;
     chroprof__out_to(&o, chroprof__write_stream, out);
     o.look = &look;
     errno = 0;
