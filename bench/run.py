@@ -88,7 +88,7 @@ def instructions(words, folder):
 
 def added_instructions(prefix, program, folder):
     """That a wait takes more: by the difference of two counts of waits, with and without."""
-    few, many = 2000, 12000
+    few, many = 20000, 60000
     found = [instructions(words + [program, str(count)], folder)
              for words in ([], prefix) for count in (few, many)]
     if None in found:
@@ -123,7 +123,7 @@ def tell_parts(command, profiles, cpu_ns, requests, plain_us):
 
 def read_profile(command, name):
     return json.loads(subprocess.run([command, 'dump', '--format', 'json', name], check=True,
-                                     stdout=subprocess.PIPE).stdout)
+                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
 
 
 def main():

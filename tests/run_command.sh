@@ -132,6 +132,9 @@ says_not threads_sampled_both "took signal"
 for file in kept kept.2; do
     if "$command" check "$scratch/$file" 2>"$scratch/log"; then ok "kept_$file"; else
         fail "kept_$file" "$(head -n 1 "$scratch/log")"; fi
+    "$command" dump "$scratch/$file" >"$scratch/folded" 2>"$scratch/log"
+    if ! grep -q "so its functions keep" "$scratch/log"; then ok "kept_quiet_$file"; else
+        fail "kept_quiet_$file" "a library of chroprof's is missed"; fi
 done
 
 # libraries that call callbacks: each has a name and a line, and is the first finding if it is slow

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../chroprof.h"
+#include "../preload/board.h"
 #include "buffer.h"
 #include "code.h"
 #include "code_text.h"
@@ -117,10 +118,20 @@ static void no_module(const char *path, const char *why)
     tool_message("%s: %s, so its functions keep the names they have", path, why);
 }
 
+/* The links by which chroprof run loads its libraries are gone when the program has ended. */
+static bool is_of_run(const char *path)
+{
+    return strstr(path, "/chroprof-run-") != NULL &&
+           strncmp(last_part(path), "chroprof_run", strlen("chroprof_run")) == 0;
+}
+
 /* The module's own file, if it is the one that ran. */
 static bool open_own_file(code_module *m, const char *path, const char *id)
 {
     const char *why = elf_file_open(&m->elf, path);
+    if (why != NULL && is_of_run(path)) {
+        return false;
+    }
     if (why != NULL) {
         no_module(path, why);
         return false;
