@@ -512,12 +512,14 @@ async function testLive() {
 
 const axe = fs.readFileSync(require.resolve('axe-core'), 'utf8');
 
+const findings = page => page.evaluate(source => {
+    if (!window.axe) { (0, eval)(source); }
+    return axe.run(document).then(result => result.violations.flatMap(rule => rule.nodes.map(node =>
+        rule.id + ' ' + node.target + ': ' + node.failureSummary.split('\n')[1])));
+}, axe);
+
 async function withoutFinding(page, name) {
-    const found = await page.evaluate(source => {
-        if (!window.axe) { (0, eval)(source); }
-        return axe.run(document).then(result => result.violations.flatMap(rule => rule.nodes.map(
-            node => rule.id + ' ' + node.target + ': ' + node.failureSummary.split('\n')[1])));
-    }, axe);
+    const found = await findings(page);
     ok('axe_' + name, found.length === 0, found.length + ' findings: ' + found.slice(0, 4).join('; '));
 }
 
@@ -545,6 +547,8 @@ async function testAxe() {
         await empty.setBypassCSP(true);
         await empty.reload();
         await withoutFinding(empty, 'empty_' + scheme);
+        await empty.$eval('#welcome', node => { node.style.opacity = 0.3; });
+        same('axe_looks_' + scheme, (await findings(empty)).length > 0, true);
         await empty.close();
     }
 }
