@@ -1130,7 +1130,7 @@ CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t siz
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes. */
-#define CHROPROF_MEMORY_MIN 7680
+#define CHROPROF_MEMORY_MIN 7808
 
 #ifndef CHROPROF_NO_COPIES
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
@@ -1912,9 +1912,10 @@ extern long chroprof__system(long number, ...) __asm__("syscall");
 #define CHROPROF__NOINLINE static __attribute__((__noinline__, __unused__))
 #define CHROPROF__UNUSED __attribute__((__unused__))
 #define CHROPROF__PREFETCH(address) __builtin_prefetch(address)
-/* The compiler reads memory again from here on: where registers are short that is cheaper than to
- * keep what it holds of it on the stack. */
+/* The compiler reads memory again from here on. */
 #define CHROPROF__READ_AGAIN() __asm__ __volatile__("" ::: "memory")
+/* The compiler keeps it once, not as what it was made from as well. */
+#define CHROPROF__ONE_WORD(x) __asm__("" : "+r"(x))
 /* What a function of the system is called in object files. */
 #define CHROPROF__QUOTED(prefix) #prefix
 #define CHROPROF__LABEL_OF(prefix, name) CHROPROF__QUOTED(prefix) name
@@ -1929,6 +1930,7 @@ extern long chroprof__system(long number, ...) __asm__("syscall");
 #define CHROPROF__UNUSED
 #define CHROPROF__PREFETCH(address) ((void)(address))
 #define CHROPROF__READ_AGAIN() ((void)0)
+#define CHROPROF__ONE_WORD(x) ((void)0)
 #endif
 
 /* What only looks is compiled for size, but for copies of running programs: at -O2 a fifth less
@@ -1942,6 +1944,12 @@ extern long chroprof__system(long number, ...) __asm__("syscall");
 #else
 #define CHROPROF__COLD_BEGIN
 #define CHROPROF__COLD_END
+#endif
+
+#if (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) || defined(_MSC_VER)
+#define CHROPROF__LITTLE 1
+#else
+#define CHROPROF__LITTLE 0
 #endif
 
 /* Stores before it are seen before stores after it, by a signal handler, a reader of the mapped
@@ -1995,9 +2003,10 @@ CHROPROF__NOINLINE uint64_t chroprof__thread(void)
 #if CHROPROF__HAS_COUNTER && defined(__x86_64__)
 CHROPROF__INLINE uint64_t chroprof__counter(void)
 {
-    uint32_t low, high;
-    __asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high));
-    return (uint64_t)high << 32 | low;
+    uint64_t ticks;                         /* rdtsc clears the upper halves of both */
+    __asm__ __volatile__("rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %%rax" : "=a"(ticks) : :
+                         "rdx", "cc");
+    return ticks;
 }
 
 /* CPUID leaf 0x80000007, EDX bit 8: the counter's rate does not follow the core's frequency
@@ -2183,7 +2192,7 @@ static void chroprof__copy_text(char *to, size_t size, const char *from)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 5u
+#define CHROPROF__LAYOUT 6u
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -2218,9 +2227,10 @@ typedef struct chroprof__frame {
     uint64_t excluded;         /* of a parted frame: time that is not of its turn */
     uint64_t carried;          /* of an orphan: exec of its future when it lost its record */
     uint32_t path;
-    uint32_t slot;             /* index of its id's slot; of a barrier: the floor below it */
-    uint32_t same;             /* the next deeper frame of the same id, 0: none */
-    uint32_t future;           /* the innermost frame with an id above the barrier, 0: none */
+    uint32_t depth;            /* its number */
+    uint32_t slot;             /* words up to its id's slot; of a barrier: the floor below it */
+    uint16_t same;             /* the next deeper frame of the same id, 0: none */
+    uint16_t runner;           /* not of an enter-frame: the core's when it was pushed */
     uint32_t event;            /* seq when it was pushed, modulo 2^32 */
     uint32_t kind;
 } chroprof__frame;
@@ -2231,7 +2241,9 @@ enum {
     CHROPROF__NEWEST = 16,     /* the topmost orphan frame of its future */
     CHROPROF__OLDEST = 32,     /* the deepest one */
     CHROPROF__UNKNOWN = 64,    /* of an id that was never known: its time is untracked */
-    CHROPROF__PARTED = 128     /* a base frame: time was left out of its turn */
+    CHROPROF__PARTED = 128,    /* a base frame: time was left out of its turn */
+    CHROPROF__AGED = 256,      /* what lies below it was last billed in an earlier window */
+    CHROPROF__TENDED = 512     /* of a future that has deeper frames, or became ready meanwhile */
 };
 
 /* What a path took of a turn or a pass that is added up from the ring. */
@@ -2253,7 +2265,7 @@ typedef struct chroprof__path {
     uint64_t slice_max;
     uint64_t exec_max;         /* of a future; of an enter-frame the slice is all */
     uint64_t wall;             /* + live * now */
-    uint32_t histogram;        /* row of its site's, 0: none */
+    uint32_t counts;           /* words from the core up to its site's; UINT64_MAX there: none */
     uint32_t window;           /* tag of the window that exec - mark belongs to */
     /* second line: the life of futures; wall and delay are kept as sums of ends minus beginnings */
     uint64_t delay;            /* + ready * now */
@@ -2268,7 +2280,7 @@ typedef struct chroprof__path {
     uint32_t same_site;        /* next path of the same site, 0: the end */
     uint32_t level;            /* distance from the root */
     uint32_t sum_next[2];      /* next path of the tally, 0: the end */
-    uint32_t spare;
+    uint32_t histogram;        /* row of its site's, 0: none */
     uint64_t stillborn;
     uint64_t delay_max;
     uint64_t merged_live;      /* live in the profiles that were merged in */
@@ -2295,11 +2307,10 @@ typedef struct chroprof__site {
 /* Where a chroprof_site of this process leads from a path: what its content and the edges say,
  * remembered by its address. */
 typedef struct chroprof__shortcut {
-    uint64_t address, name;
-    uint32_t file;             /* the low half of its address */
-    uint32_t line;
+    uint64_t address, content; /* 0: the place is empty; its address is none that a site has */
+    uint32_t window;           /* in which the target is, as far as is known here */
     uint32_t path;
-    uint32_t target;           /* 0: the place is empty; its address is none that a site has */
+    uint32_t target, spare;
 } chroprof__shortcut;
 enum { CHROPROF__NOWHERE = 1 };
 
@@ -2335,6 +2346,12 @@ typedef struct chroprof__histograms {
     uint32_t path;             /* the site's, by whose exec it has them; 0: nobody's */
     uint32_t life;             /* how often they were given up */
 } chroprof__histograms;
+
+/* Of a site: its slices by bucket, as far as they are not in the octaves, and the shortest. */
+typedef struct chroprof__slices {
+    uint64_t min;
+    uint16_t few[CHROPROF__OCTAVES * 8];
+} chroprof__slices;
 
 /* What a site took of a stall. */
 typedef struct chroprof__stall_part {
@@ -2417,6 +2434,7 @@ enum {
     CHROPROF__SHORTCUTS = CHROPROF_TABLE_COUNT,
     CHROPROF__HEADS,           /* buckets of the sites: by content, then by file */
     CHROPROF__OCTAVE,          /* of the histograms */
+    CHROPROF__COUNTS,
     CHROPROF__PLACES,          /* of the anomalies, as kinds come */
     CHROPROF__MODULES,         /* these three, and the stacks, are there if there are samples */
     CHROPROF__WALLS,
@@ -2578,7 +2596,7 @@ enum {
 /* What lies right before the core, for its program alone: no reader of the block looks here. In a
  * profile of chroprof_map this is a page that the system wipes in a forked child. */
 typedef struct chroprof__front {
-    uint64_t spill;            /* seq from which rows of this pass would be overwritten; 0: wiped */
+    uint64_t limit;            /* from this next_row on the general way is taken; 0: wiped */
     uint64_t thread, looked;   /* who sent the event that was looked at last, and its seq; or 0 */
     uint64_t watch;            /* seq at which the last watch of the threads began, or 0 */
     uint64_t spare[4];
@@ -2604,11 +2622,11 @@ typedef struct chroprof__core {
     uint64_t last;             /* profile time of the last event = elapsed */
     uint64_t horizon;          /* at or beyond it the general way is taken */
     uint64_t ready;            /* futures ready just now */
-    uint64_t slow_turn;        /* profile time from which old slow futures are looked for */
-    uint32_t account;          /* path on top, or loop, idle, untracked */
-    uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
-    uint32_t depth;
+    uint64_t next_row;         /* where the next event's row of the ring lies, from here */
     uint32_t window;           /* tag: level << 16 | index */
+    uint32_t account;          /* path on top, or loop, idle, untracked */
+    uint32_t depth;
+    uint32_t runner;           /* the innermost frame with an id above the barrier, 0: none */
     /* what most touch */
     uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
     uint64_t turns;
@@ -2618,9 +2636,10 @@ typedef struct chroprof__core {
     uint64_t passes;
     uint32_t room;             /* max_depth */
     uint32_t floor;            /* the innermost barrier, 0: none */
-    uint32_t base;             /* floor + 1: the frame there is the base of a turn */
-    uint32_t shortcut_mask;
+    uint64_t shortcut_mask;    /* of bytes */
+    uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
     /* passes */
+    uint64_t slow_turn;        /* profile time from which old slow futures are looked for */
     uint64_t pass_active;
     uint64_t pass_event;       /* the number of the event that began it */
     uint64_t pass_turn;        /* its longest turn that was a stall, 0: none */
@@ -2630,6 +2649,8 @@ typedef struct chroprof__core {
     /* rare */
     uint32_t level;            /* barriers on the stack */
     uint32_t hidden;           /* frames beyond max_depth */
+    uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
+    uint32_t spare;
     uint64_t hidden_since;
     uint64_t ring_first;       /* number of the first event that the ring may tell of */
     uint64_t ring_begin;       /* profile time at which its interval began */
@@ -2640,6 +2661,7 @@ typedef struct chroprof__core {
     uint64_t merged_events;    /* of the profiles that were merged in */
     uint64_t stall_ticks;
     uint64_t window_end, window_ticks;     /* the current width */
+    uint64_t aged_at;          /* when the running stack was last looked at for that */
     uint64_t max_step_ticks;
     uint32_t clock;            /* where a reader can read it, CHROPROF__CLOCK_ */
     uint32_t foreign;          /* addresses of other processes were merged in */
@@ -2688,8 +2710,11 @@ CHROPROF__STATIC_ASSERT(path_tree, offsetof(chroprof__path, site) == 128);
 CHROPROF__STATIC_ASSERT(site, sizeof(chroprof__site) == 72);
 CHROPROF__STATIC_ASSERT(shortcut, sizeof(chroprof__shortcut) == 32);
 CHROPROF__STATIC_ASSERT(ring_row, sizeof(chroprof__ring_row) == 24);
+CHROPROF__STATIC_ASSERT(row_depth, offsetof(chroprof__ring_row, depth) ==
+                                   offsetof(chroprof__ring_row, path) + 4);
 CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
 CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 3 * 96 + 24);
+CHROPROF__STATIC_ASSERT(counts, sizeof(chroprof__slices) == 680);
 CHROPROF__STATIC_ASSERT(octaves, CHROPROF__BUCKETS <= 8 * CHROPROF__OCTAVES);
 CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 16 * CHROPROF_STALL_SAMPLES);
 CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall) ==
@@ -2773,7 +2798,7 @@ CHROPROF__INLINE bool chroprof__is_set(const chroprof *p)
 /* Does a forked child have it, of a mapped profile? Its front is wiped. */
 CHROPROF__INLINE bool chroprof__is_wiped(const chroprof *p)
 {
-    return p->mapped && chroprof__front_of(p->core)->spill == 0;
+    return p->mapped && chroprof__front_of(p->core)->limit == 0;
 }
 
 /* Is there a block, for reading? */
@@ -2841,14 +2866,14 @@ typedef struct chroprof__ration {
 } chroprof__ration;
 
 static const chroprof__ration chroprof__rations[CHROPROF_TABLE_COUNT] = {
-    { 1024, 8, 330 - CHROPROF__SAMPLE_SHARE, 1u << 28, false },                 /* FUTURES */
+    { 1024, 8, 325 - CHROPROF__SAMPLE_SHARE, 1u << 28, false },                 /* FUTURES */
     { 64, 8, 25, 1u << 20, false },                                             /* SITES */
-    { 256, 12, 100, 1u << 24, false },                                          /* PATHS */
-    { 512, 16, 50, 1u << 25, false },                                           /* EDGES */
+    { 256, 12, 95, 1u << 24, false },                                          /* PATHS */
+    { 512, 16, 46, 1u << 25, false },                                           /* EDGES */
     { 64, 8, 20, 1024, false },                                                 /* DEPTH */
-    { 32, 0, 150, 4096, true },                                                 /* HISTOGRAMS */
+    { 32, 0, 174, 4096, true },                                                 /* HISTOGRAMS */
     { CHROPROF__DEFAULT_SAMPLES, 0, CHROPROF__SAMPLE_SHARE, 4096, true },       /* SAMPLES */
-    { 120, 4, 65, 240, false },                                                 /* WINDOWS */
+    { 120, 4, 55, 240, false },                                                 /* WINDOWS */
     { 32, 2, 15, 64, false },                                                   /* STALLS */
     { 4096, 160, 20, 1u << 24, false },                                         /* STRINGS */
     { 0, 0, 0, 0, true },                                                       /* STACKS */
@@ -2861,7 +2886,8 @@ static const uint32_t chroprof__row_bytes[CHROPROF__ALL_TABLES] = {
     sizeof(chroprof__edge), sizeof(chroprof__frame), sizeof(chroprof__histograms),
     sizeof(chroprof__sample), 8, sizeof(chroprof__stall), 1,
     sizeof(chroprof__node), sizeof(chroprof__ring_row), sizeof(chroprof__slow_group),
-    sizeof(chroprof__shortcut), 4, sizeof(chroprof__octave), sizeof(chroprof__places),
+    sizeof(chroprof__shortcut), 4, sizeof(chroprof__octave), sizeof(chroprof__slices),
+    sizeof(chroprof__places),
     sizeof(chroprof__module), sizeof(chroprof__wall), CHROPROF__ALIGN
 };
 
@@ -2944,9 +2970,10 @@ static uint64_t chroprof__sample_table_rows(uint32_t table,
     }
 }
 
-/* Rows of octaves: one for what is of nobody, all that turns and passes can take, and on average 6
- * each for slices, delays and walls of a site. Their numbers have 16 bits. */
-enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVES = 18 };
+/* Rows of octaves: one for what is of nobody, all that turns and passes can take, and on average
+ * some for the delays and walls of a site and for slices that are not few. Their numbers have 16
+ * bits. */
+enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVES = 11 };
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
  * room for ids that only have frames, and never fill up, so a probe always ends. */
@@ -2969,6 +2996,7 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
         n = capacity[CHROPROF_TABLE_HISTOGRAMS];
         return n ? chroprof__between(CHROPROF__FIRST_OCTAVE + CHROPROF__SITE_OCTAVES * n, 0,
                                      UINT16_MAX) : 2;
+    case CHROPROF__COUNTS: return capacity[CHROPROF_TABLE_HISTOGRAMS];
     case CHROPROF__PLACES: return chroprof__between(capacity[CHROPROF_TABLE_PATHS] / 4 + 1, 1,
                                                     CHROPROF__KINDS);
     case CHROPROF_TABLE_STACKS: return chroprof__sample_table_rows(table, capacity);
@@ -2984,8 +3012,8 @@ static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
     uint64_t at = chroprof__aligned(sizeof(chroprof__core));
     for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
         uint64_t rows = chroprof__table_rows(k, capacity);
-        if (rows > UINT32_MAX)
-            return UINT64_MAX;
+        if (rows > UINT32_MAX || (k == CHROPROF__COUNTS && at >> 34))
+            return UINT64_MAX;              /* paths tell the way to counts in 32 bits */
         tables[k].offset = at;
         tables[k].bytes = rows * chroprof__row_bytes[k];
         tables[k].rows = (uint32_t)rows;
@@ -3010,7 +3038,7 @@ static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHR
     if (table == CHROPROF_TABLE_EDGES)
         return 2 * sizeof(chroprof__edge) + 2 * sizeof(chroprof__shortcut);
     if (table == CHROPROF_TABLE_HISTOGRAMS)
-        return sizeof(chroprof__histograms) +
+        return sizeof(chroprof__histograms) + sizeof(chroprof__slices) +
                CHROPROF__SITE_OCTAVES * sizeof(chroprof__octave);
     uint32_t more[CHROPROF_TABLE_COUNT];
     memcpy(more, capacity, sizeof(more));
@@ -3136,16 +3164,16 @@ static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_
 
 #define CHROPROF__LAST_BUCKET (UINT64_C(1) << 45)     /* all from there on are in one */
 
-CHROPROF__INLINE uint32_t chroprof__bucket_below_last(uint64_t ticks)
+CHROPROF__INLINE uint64_t chroprof__bucket_below_last(uint64_t ticks)
 {
-    uint32_t octave = chroprof__log2(ticks | 32) - 5;
-    return octave * 8 + (uint32_t)(ticks >> (octave + 2));
+    uint32_t exponent = chroprof__log2(ticks | 32);
+    return (uint32_t)(ticks >> (exponent - 3)) + exponent * 8 - 40;
 }
 
 CHROPROF__INLINE uint32_t chroprof__bucket(uint64_t ticks)
 {
-    return chroprof__bucket_below_last(ticks < CHROPROF__LAST_BUCKET ? ticks
-                                                                     : CHROPROF__LAST_BUCKET);
+    return (uint32_t)chroprof__bucket_below_last(
+        ticks < CHROPROF__LAST_BUCKET ? ticks : CHROPROF__LAST_BUCKET);
 }
 
 static uint64_t chroprof__bucket_width(uint32_t bucket)
@@ -3174,11 +3202,60 @@ static uint64_t *chroprof__bucket_place(const chroprof *p, const chroprof__histo
     return octave ? &p->octaves[octave].count[bucket % 8] : NULL;
 }
 
+/* The counts of a row of histograms; NULL: it has none. */
+static chroprof__slices *chroprof__counts_at(const chroprof *p, size_t row)
+{
+    chroprof__slices *rows = (chroprof__slices *)chroprof__rows(p->core, CHROPROF__COUNTS);
+    return row >= CHROPROF__OF_SITES ? rows + (row - CHROPROF__OF_SITES) : NULL;
+}
+
+static void chroprof__set_histogram(const chroprof *p, chroprof__path *path, uint32_t row)
+{
+    const void *counts = row ? (const void *)chroprof__counts_at(p, row)
+                             : (const void *)&p->core->no_counts;
+    path->histogram = row;
+    path->counts = (uint32_t)((uint64_t)((const char *)counts - (const char *)p->core) / 8);
+}
+
+/* Of a histogram of slices. */
+static chroprof__slices *chroprof__counts_of(const chroprof *p, const chroprof__histogram *h)
+{
+    size_t at = (size_t)((const char *)h - (const char *)p->histograms);
+    size_t row = at / sizeof(chroprof__histograms);
+    return h == &p->histograms[row].slice ? chroprof__counts_at(p, row) : NULL;
+}
+
+/* The part of a count that is not in an octave; NULL: all is. */
+static uint16_t *chroprof__few_of(const chroprof *p, const chroprof__histogram *h, uint32_t bucket)
+{
+    chroprof__slices *counts = chroprof__counts_of(p, h);
+    return counts ? &counts->few[bucket] : NULL;
+}
+
+static uint64_t *chroprof__least_of(const chroprof *p, chroprof__histogram *h)
+{
+    chroprof__slices *counts = chroprof__counts_of(p, h);
+    return counts ? &counts->min : &h->min;
+}
+
 static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
                                        uint32_t bucket)
 {
     const uint64_t *place = chroprof__bucket_place(p, h, bucket);
-    return place ? *place : 0;
+    const uint16_t *few = chroprof__few_of(p, h, bucket);
+    return (place ? *place : 0) + (few ? *few : 0u);
+}
+
+static void chroprof__lower_bucket(const chroprof *p, const chroprof__histogram *h,
+                                   uint32_t bucket, uint64_t by)
+{
+    uint64_t *place = chroprof__bucket_place(p, h, bucket);
+    uint64_t count = chroprof__minus(chroprof__bucket_count(p, h, bucket), by);
+    uint16_t *few = chroprof__few_of(p, h, bucket);
+    if (few)
+        *few = count > UINT16_MAX ? 0 : (uint16_t)count;
+    if (place)
+        *place = few ? count - *few : count;
 }
 
 static uint64_t chroprof__histogram_total(const chroprof *p, const chroprof__histogram *h)
@@ -3194,7 +3271,7 @@ static void chroprof__histogram_clear(const chroprof *p, chroprof__histogram *h)
     for (uint32_t k = 0; k < CHROPROF__OCTAVES; k++)
         if (h->octave[k])
             memset(p->octaves + h->octave[k], 0, sizeof(chroprof__octave));
-    h->min = UINT64_MAX;
+    *chroprof__least_of(p, h) = UINT64_MAX;
 }
 
 static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *row)
@@ -3202,6 +3279,8 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
     chroprof__histogram_clear(p, &row->slice);
     chroprof__histogram_clear(p, &row->delay);
     chroprof__histogram_clear(p, &row->wall);
+    if (chroprof__few_of(p, &row->slice, 0))
+        memset(chroprof__few_of(p, &row->slice, 0), 0, sizeof(((chroprof__slices *)0)->few));
     row->wall_max = row->missed = 0;
 }
 
@@ -3217,7 +3296,7 @@ static uint64_t chroprof__slices_ended(const chroprof *p, uint32_t site)
 static void chroprof__set_histograms(const chroprof *p, uint32_t site, uint32_t row)
 {
     for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
-        p->paths[k].histogram = row;
+        chroprof__set_histogram(p, p->paths + k, row);
 }
 
 /* Octaves without an owner are in a list by their first counts. */
@@ -3324,7 +3403,11 @@ CHROPROF__COLD bool chroprof__histogram_put(const chroprof *p, chroprof__histogr
                                             uint32_t bucket, uint64_t entries)
 {
     size_t row = (size_t)((char *)h - (char *)p->histograms) / sizeof(chroprof__histograms);
-    uint16_t *octave = &h->octave[bucket / 8];
+    uint16_t *octave = &h->octave[bucket / 8], *few = chroprof__few_of(p, h, bucket);
+    if (few && entries <= UINT16_MAX && *few + entries <= UINT16_MAX) {
+        *few = (uint16_t)(*few + entries);
+        return true;
+    }
     while (*octave == 0) {
         *octave = chroprof__new_octave(p);
         if (*octave == 0 && !chroprof__make_octaves(p, (uint32_t)row))
@@ -3359,13 +3442,14 @@ CHROPROF__INLINE void chroprof__add_there(const chroprof__spot *spot, uint64_t t
 
 static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, uint64_t ticks)
 {
-    if (chroprof__histogram_put(p, h, chroprof__bucket(ticks), 1) && ticks < h->min)
-        h->min = ticks;
+    uint64_t *least = chroprof__least_of(p, h);
+    if (chroprof__histogram_put(p, h, chroprof__bucket(ticks), 1) && ticks < *least)
+        *least = ticks;
 }
 
 /* The loop's own have all of their octaves, in a row. */
 CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__histogram *h, uint32_t first,
-                                        uint32_t bucket, uint64_t ticks)
+                                        uint64_t bucket, uint64_t ticks)
 {
     (&p->octaves[first].count[0])[bucket]++;
     if (CHROPROF__RARELY(ticks < h->min))
@@ -3532,31 +3616,52 @@ CHROPROF__COLD uint32_t chroprof__intern_site(chroprof__core *c, const char *giv
     return k;
 }
 
+/* What a site says: pointers that differ make words that differ, but by a chance of one in 2^32. */
+CHROPROF__INLINE uint64_t chroprof__content(const chroprof_site *site)
+{
+    return (uint64_t)(uintptr_t)site->name + (uint64_t)(uintptr_t)site->file * 0x1E3779B1u +
+           site->line * 0x9E3779B1u;
+}
+
+/* The first place of a path and the address of a site. Static sites lie next to each other. */
+CHROPROF__INLINE chroprof__shortcut *chroprof__shortcut_home(const chroprof *p,
+                                                             const chroprof__core *c,
+                                                             uint64_t path,
+                                                             const chroprof_site *site)
+{
+    uint64_t at = ((uint64_t)(uintptr_t)site * 4 + path * 0x1E3779B1u) & c->shortcut_mask;
+    return (chroprof__shortcut *)(void *)((char *)p->shortcuts + at);
+}
+
+CHROPROF__INLINE chroprof__shortcut *chroprof__other_place(const chroprof *p,
+                                                           chroprof__shortcut *s)
+{
+    return p->shortcuts + ((s - p->shortcuts) ^ 1);
+}
+
 CHROPROF__INLINE bool chroprof__is_shortcut(const chroprof__shortcut *s, uint32_t path,
                                             const chroprof_site *site)
 {
     return s->address == (uint64_t)(uintptr_t)site && s->path == path &&
-           s->name == (uint64_t)(uintptr_t)site->name && s->line == site->line &&
-           s->file == (uint32_t)(uintptr_t)site->file;
+           s->content == chroprof__content(site);
 }
 
-/* The first place of a path and the address of a site. Static sites lie next to each other. */
-CHROPROF__INLINE uint32_t chroprof__shortcut_home(const chroprof__core *c, uint32_t path,
-                                                  const chroprof_site *site)
+/* The words of a window and of a path next to it. */
+CHROPROF__INLINE uint64_t chroprof__pair(const uint32_t *words)
 {
-    return ((uint32_t)((uintptr_t)site >> 3) + path * 5u) & c->shortcut_mask;
+    uint64_t pair;
+    memcpy(&pair, words, sizeof(pair));
+    return pair;
 }
 
-/* The path of a future of this site below a path (LOOP: a root), if that is remembered, else 0. */
-CHROPROF__INLINE uint32_t chroprof__known_child(const chroprof *p, const chroprof__core *c,
-                                                uint32_t path, const chroprof_site *site)
+/* Is this where it is remembered which path a future of this site has, with that path on top and in
+ * that window? */
+CHROPROF__INLINE bool chroprof__is_known(const chroprof__shortcut *s, const uint32_t *top,
+                                         const chroprof_site *site)
 {
-    uint32_t home = chroprof__shortcut_home(c, path, site);
-    const chroprof__shortcut *s = p->shortcuts + home;
-    if (CHROPROF__LIKELY(chroprof__is_shortcut(s, path, site)))
-        return s->target;
-    s = p->shortcuts + (home ^ 1);
-    return chroprof__is_shortcut(s, path, site) ? s->target : 0;
+    return s->address == (uint64_t)(uintptr_t)site &&
+           chroprof__pair(&s->window) == chroprof__pair(top) &&
+           s->content == chroprof__content(site);
 }
 
 /* Remembered in an empty place of two, over what its address meant before, or over what has the
@@ -3564,15 +3669,14 @@ CHROPROF__INLINE uint32_t chroprof__known_child(const chroprof *p, const chropro
 static void chroprof__keep_shortcut(const chroprof *p, uint32_t path, const chroprof_site *site,
                                     uint32_t target)
 {
-    chroprof__shortcut *s = p->shortcuts + chroprof__shortcut_home(p->core, path, site);
-    chroprof__shortcut *other = p->shortcuts + ((s - p->shortcuts) ^ 1);
+    chroprof__shortcut *s = chroprof__shortcut_home(p, p->core, path, site);
+    chroprof__shortcut *other = chroprof__other_place(p, s);
     bool same = other->address == (uint64_t)(uintptr_t)site && other->path == path;
     if (same || (s->target != 0 && other->target == 0))
         s = other;
     s->address = (uint64_t)(uintptr_t)site;
-    s->name = (uint64_t)(uintptr_t)site->name;
-    s->file = (uint32_t)(uintptr_t)site->file;
-    s->line = site->line;
+    s->content = chroprof__content(site);
+    s->window = p->core->window;
     s->path = path;
     s->target = target;
 }
@@ -3616,7 +3720,19 @@ CHROPROF__INLINE chroprof__future *chroprof__find(const chroprof *p, uint64_t id
 static void chroprof__moved(const chroprof *p, uint32_t slot)
 {
     for (uint32_t k = p->futures[slot].frame; k; k = p->frames[k].same)
-        p->frames[k].slot = slot;
+        p->frames[k].slot = slot * (uint32_t)(sizeof(chroprof__future) / 8);
+}
+
+/* Of a frame with an id. */
+CHROPROF__INLINE chroprof__future *chroprof__slot_of(const chroprof *p,
+                                                     const chroprof__frame *frame)
+{
+    return (chroprof__future *)(void *)((uint64_t *)(void *)p->futures + frame->slot);
+}
+
+CHROPROF__INLINE uint32_t chroprof__words_to(const chroprof *p, const chroprof__future *slot)
+{
+    return (uint32_t)((uint64_t)((const char *)slot - (const char *)p->futures) / 8);
 }
 
 /* Frees a slot; later ones of its cluster move back, so that no tombstone is left (Knuth, TAOCP 3,
@@ -3672,7 +3788,7 @@ static void chroprof__new_path(chroprof *p, uint32_t k, uint32_t parent, uint32_
     row->site = site;
     row->parent = parent;
     row->window = c->window;
-    row->histogram = chroprof__histogram_for(p, k, site);
+    chroprof__set_histogram(p, row, chroprof__histogram_for(p, k, site));
     chroprof__link_path(p, k, parent, site);
 }
 
@@ -3720,20 +3836,6 @@ CHROPROF__INLINE uint32_t chroprof__child(chroprof *p, uint32_t parent, uint32_t
     return chroprof__edge_miss(p, parent, site, edge);
 }
 
-/* The same for a site of this process. What did not fit is not remembered, so that each miss is
- * counted. */
-static uint32_t chroprof__child_of(chroprof *p, uint32_t parent, const chroprof_site *site)
-{
-    uint32_t target = chroprof__known_child(p, p->core, parent, site);
-    if (target)
-        return target;
-    uint32_t k = chroprof__site_index(p->core, site);
-    target = chroprof__child(p, parent, k);
-    if (k != CHROPROF__OTHER && chroprof__find_edge(p->core, parent, k)->site)
-        chroprof__keep_shortcut(p, parent, site, target);
-    return target;
-}
-
 /* >>windows: exec per site and window. A path's exec beyond its mark belongs to the window of its
  * tag and is put into its cell when the path is next billed in another window. */
 
@@ -3779,6 +3881,34 @@ CHROPROF__COLD void chroprof__close_window(chroprof__core *c, chroprof__path *ro
     row->window = c->window;
 }
 
+/* Before it comes on top: what is on top is of the present window. */
+CHROPROF__INLINE void chroprof__freshen(chroprof__core *c, chroprof__path *row)
+{
+    if (CHROPROF__RARELY(row->window != c->window))
+        chroprof__close_window(c, row);
+}
+
+/* Of a path of this process, with an account on top: the path of a future of this site, fresh. What
+ * did not fit is not remembered, so that each miss is counted. */
+static uint32_t chroprof__child_of(chroprof *p, uint32_t account, const chroprof_site *site)
+{
+    chroprof__core *c = p->core;
+    chroprof__shortcut *s = chroprof__shortcut_home(p, c, account, site);
+    if (!chroprof__is_shortcut(s, account, site))
+        s = chroprof__other_place(p, s);
+    if (chroprof__is_shortcut(s, account, site)) {
+        chroprof__freshen(c, p->paths + s->target);
+        s->window = c->window;
+        return s->target;
+    }
+    uint32_t parent = account < CHROPROF__FIRST_PATH ? (uint32_t)CHROPROF__LOOP : account;
+    uint32_t k = chroprof__site_index(c, site), target = chroprof__child(p, parent, k);
+    chroprof__freshen(c, p->paths + target);
+    if (k != CHROPROF__OTHER && chroprof__find_edge(c, parent, k)->site)
+        chroprof__keep_shortcut(p, account, site, target);
+    return target;
+}
+
 /* Doubles the width until profile time t has a window. */
 static void chroprof__widen_windows(chroprof__core *c, uint64_t t)
 {
@@ -3805,6 +3935,8 @@ static void chroprof__set_horizon(chroprof__core *c)
     uint64_t horizon = c->window_end < step ? c->window_end : step;
     if (horizon > CHROPROF__END_OF_TIME)
         horizon = CHROPROF__END_OF_TIME;
+    if (horizon > c->aged_at + CHROPROF__LAST_BUCKET / 2)
+        horizon = c->aged_at + CHROPROF__LAST_BUCKET / 2;
     if (!c->calibrated && c->calibrate_at < horizon)
         horizon = c->calibrate_at;
     if (c->slow_turn < horizon)
@@ -4683,7 +4815,7 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
                                const chroprof__entry *e)
 {
     const chroprof__core *c = p->core;
-    const chroprof__frame *base = p->frames + c->base;
+    const chroprof__frame *base = p->frames + c->floor + 1;
     if (c->account == CHROPROF__IDLE)
         return;
     if (c->depth > c->floor)
@@ -4912,7 +5044,7 @@ static void chroprof__put_tasks(const chroprof__core *c, chroprof__entry *e, uin
             *depth = 0;
             return;
         }
-        if (frames[*depth].kind != CHROPROF__BARRIER)
+        if ((frames[*depth].kind & CHROPROF__BARRIER) == 0)
             chroprof__put_item(e, CHROPROF__TASK, frames[*depth].path);
     }
 }
@@ -4949,29 +5081,44 @@ static void chroprof__put_running(const chroprof__core *c, chroprof__entry *e)
 
 /* What an event knows before it changes anything. */
 typedef struct chroprof__moment {
-    chroprof__path *row;       /* that the interval is billed to */
     uint64_t t, dt;
+    uint64_t next_row, account;
     uint32_t depth;
 } chroprof__moment;
 
 /* Looks at the clock value of an event. False: the window ends, the clock went back or wants to be
- * tended, the loop is idle, frames are hidden; the path was last billed in another window; rows of
- * this pass would be overwritten; this is a forked child. Then the event goes the general way. */
-CHROPROF__INLINE bool chroprof__look_until(const chroprof *p, chroprof__core *c,
-                                           uint64_t now, uint64_t horizon, chroprof__moment *m)
+ * tended, the loop is idle, frames are hidden. Then the event goes the general way. */
+CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t now,
+                                             const uint64_t *horizon, chroprof__moment *m)
 {
     m->t = now - c->epoch;
     m->dt = m->t - c->last;
-    m->depth = c->depth;
-    m->row = p->paths + c->account;
-    return m->dt < horizon - c->last && m->row->window == c->window &&
-           c->seq < chroprof__front_of(c)->spill;
+    if (CHROPROF__RARELY(m->dt > m->t))
+        return false;
+    CHROPROF__READ_AGAIN();                 /* else gcc keeps that for later */
+    m->account = c->account;
+    CHROPROF__ONE_WORD(m->account);
+    return CHROPROF__LIKELY(m->t < *horizon);
 }
 
-CHROPROF__INLINE bool chroprof__look(const chroprof *p, chroprof__core *c, uint64_t now,
-                                     chroprof__moment *m)
+/* The same of the ring: it begins anew, or rows of this pass would be overwritten, or this is a
+ * forked child. */
+CHROPROF__INLINE bool chroprof__look_at_ring(chroprof__core *c, chroprof__moment *m)
 {
-    return chroprof__look_until(p, c, now, c->horizon, m);
+    m->next_row = c->next_row;
+    m->depth = c->depth;
+    return CHROPROF__LIKELY(m->next_row < chroprof__front_of(c)->limit);
+}
+
+CHROPROF__INLINE bool chroprof__look(chroprof__core *c, uint64_t now, chroprof__moment *m)
+{
+    return chroprof__look_at_time(c, now, &c->horizon, m) && chroprof__look_at_ring(c, m);
+}
+
+/* The clock value again, so that no straight way has to keep it. */
+CHROPROF__INLINE uint64_t chroprof__now_of(const chroprof__core *c, const chroprof__moment *m)
+{
+    return m->t + *(const volatile uint64_t *)&c->epoch;
 }
 
 /* The row of the ring that event number n has, or had. */
@@ -4988,17 +5135,33 @@ CHROPROF__INLINE chroprof__ring_row *chroprof__ring_at(const chroprof *p, const 
     return chroprof__ring_of(p, c, n << 1);
 }
 
+/* Do events of this state name a future? The rows of others keep an id that was there before. */
+CHROPROF__INLINE bool chroprof__names_id(chroprof_state state)
+{
+    return state <= CHROPROF_CANCELLED || state == CHROPROF_SWITCH || state > CHROPROF_NEXT;
+}
+
+CHROPROF__INLINE uint64_t chroprof__row_id(const chroprof__ring_row *row)
+{
+    return chroprof__names_id((chroprof_state)row->state) ? row->id : 0;
+}
+
 /* The row comes before all changes, so that a reader of a killed program knows what was under way.
  * While the event lasts seq is odd, and seq / 2 is its number. */
-CHROPROF__INLINE void chroprof__open_row(const chroprof *p, chroprof__core *c,
-                                         chroprof_state state, uint64_t id, uint64_t t,
-                                         uint32_t account)
+CHROPROF__INLINE void chroprof__open_row(chroprof__core *c, const chroprof__moment *m,
+                                         const chroprof__frame *top, chroprof_state state,
+                                         uint64_t id)
 {
-    chroprof__ring_row *row = chroprof__ring_of(p, c, c->seq);
-    row->time = t;
-    row->id = id;
-    row->path = account;
-    row->depth = (uint16_t)c->depth;
+    chroprof__ring_row *row = (chroprof__ring_row *)(void *)((char *)c + m->next_row);
+    row->time = m->t;
+    if (chroprof__names_id(state))
+        row->id = id;
+    if (top && CHROPROF__LITTLE) {          /* 32 bits of the depth, half of which is overwritten */
+        memcpy((char *)row + offsetof(chroprof__ring_row, path), &top->path, 8);
+    } else {
+        row->path = (uint32_t)m->account;
+        row->depth = (uint16_t)m->depth;
+    }
     row->state = (uint8_t)((uint32_t)state < UINT8_MAX ? (uint32_t)state : UINT8_MAX);
     CHROPROF__STORE_FENCE();
     c->seq++;
@@ -5017,15 +5180,40 @@ CHROPROF__INLINE void chroprof__bill(const chroprof__core *c, chroprof__path *ro
     row->blame += dt * c->ready;
 }
 
-/* Opens a plain event: its row, and the interval that it closes. */
+/* Opens a plain event: its row, and the interval that it closes. top: the frame on top, if it is at
+ * hand. Returns the path that it was billed to. */
+CHROPROF__INLINE chroprof__path *chroprof__open_under(const chroprof *p, chroprof__core *c,
+                                                      const chroprof__moment *m,
+                                                      const chroprof__frame *top,
+                                                      chroprof_state state, uint64_t id)
+{
+    chroprof__open_row(c, m, top, state, id);
+    chroprof__path *row = p->paths + m->account;
+    c->next_row += sizeof(chroprof__ring_row);
+    chroprof__bill(c, row, m->dt);
+    c->last = m->t;
+    return row;
+}
+
 CHROPROF__INLINE void chroprof__open_event(const chroprof *p, chroprof__core *c,
                                            const chroprof__moment *m, chroprof_state state,
                                            uint64_t id)
 {
-    CHROPROF__READ_AGAIN();
-    chroprof__open_row(p, c, state, id, m->t, c->account);
-    chroprof__bill(c, m->row, m->dt);
-    c->last = m->t;
+    chroprof__open_under(p, c, m, NULL, state, id);
+}
+
+/* A window has ended, or what might be a long time: what is on top, and what any event may bring
+ * there, are of the present window. Frames on the stack are not; they are looked at on their way
+ * down. So no frame that the straight ways take off has been there longer than half of what the
+ * histograms hold. */
+static void chroprof__age(const chroprof *p, chroprof__core *c)
+{
+    for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
+        chroprof__freshen(c, p->paths + k);
+    chroprof__freshen(c, p->paths + c->account);
+    if (c->depth)
+        p->frames[c->depth].kind |= CHROPROF__AGED;
+    c->aged_at = c->last;
 }
 
 /* Bills up to t across the borders of windows. */
@@ -5136,7 +5324,8 @@ CHROPROF__COLD void chroprof__count(const chroprof *p, chroprof_anomaly_kind kin
 {
     chroprof__core *c = p->core;
     const chroprof__ring_row *row = chroprof__ring_of(p, c, c->seq);
-    chroprof__met place = { row->time, row->id, chroprof__path_named(p, row->id), row->path };
+    uint64_t id = chroprof__row_id(row);
+    chroprof__met place = { row->time, id, chroprof__path_named(p, id), row->path };
     chroprof__count_at(c, kind, 1, place);
 }
 
@@ -5245,16 +5434,34 @@ static void chroprof__begin_tally(chroprof__core *c, chroprof__tally *y, uint32_
 /* Before rows of the pass under way are overwritten they are added up, some at once, so that what
  * each path took of a pass is known however many events it has. */
 enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
+
+/* Events that may come before rows of this pass would be overwritten that are not added up yet. */
+static uint64_t chroprof__until_spill(const chroprof__core *c)
+{
+    uint64_t kept = c->tally.next > c->pass_event ? c->tally.next - 1 : c->pass_event;
+    bool passes = c->pass_active && c->account != CHROPROF__IDLE;
+    return passes ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
+}
+
 CHROPROF__COLD void chroprof__spill(chroprof *p)
 {
     chroprof__core *c = p->core;
-    uint64_t oldest = (c->seq - c->ring_mask) >> 1;
-    if (oldest <= c->pass_event + 1)
+    if (c->tally.next <= c->pass_event + 1)
         chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
     uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
     CHROPROF_ASSERT(end <= c->seq >> 1);
     chroprof__tally_rows(p, &c->tally, end, chroprof__ring_at(p, c, end)->depth);
-    chroprof__front_of(c)->spill += 2 * CHROPROF__SPILLED_ROWS;
+}
+
+/* Where the row of the event after this one lies, and up to where the ring goes on from there. */
+static void chroprof__aim(const chroprof *p, chroprof__core *c)
+{
+    uint64_t next = (uint64_t)((char *)chroprof__ring_of(p, c, c->seq + c->seq % 2) - (char *)c);
+    uint64_t end = c->tables[CHROPROF_TABLE_EVENTS].offset +
+                   (c->ring_mask / 2 + UINT64_C(1)) * sizeof(chroprof__ring_row);
+    uint64_t spill = next + chroprof__until_spill(c) * sizeof(chroprof__ring_row);
+    c->next_row = next;
+    chroprof__front_of(c)->limit = spill < end ? spill : end;
 }
 
 /* An idle ends, a pass begins. */
@@ -5265,7 +5472,6 @@ CHROPROF__INLINE void chroprof__begin_pass(chroprof__core *c)
     c->pass_start = c->last;
     c->pass_event = c->seq >> 1;
     c->pass_turn = 0;
-    chroprof__front_of(c)->spill = c->seq + c->ring_mask + 1;
 }
 
 /* ---- slow futures that are old give way; the walk is one look at each group a minute */
@@ -5301,18 +5507,18 @@ typedef struct chroprof__oddity {
     bool back, leap;
 } chroprof__oddity;
 
-static chroprof__oddity chroprof__look_again(const chroprof__core *c, chroprof__moment *m,
-                                             uint32_t *account)
+static chroprof__oddity chroprof__look_again(const chroprof__core *c, chroprof__moment *m)
 {
     chroprof__oddity odd = { m->dt >> 63 || m->t >= CHROPROF__END_OF_TIME, false };
     if (odd.back) {
         m->t = c->last;
         m->dt = 0;
     }
-    *account = c->account;
-    odd.leap = m->dt > c->max_step_ticks && *account != CHROPROF__IDLE;
+    m->depth = c->depth;
+    m->account = c->account;
+    odd.leap = m->dt > c->max_step_ticks && m->account != CHROPROF__IDLE;
     if (odd.leap)
-        *account = CHROPROF__UNTRACKED;
+        m->account = CHROPROF__UNTRACKED;
     return odd;
 }
 
@@ -5321,12 +5527,13 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
                                         uint64_t id, uint64_t now)
 {
     chroprof__core *c = p->core;
-    uint32_t account;
-    chroprof__oddity odd = chroprof__look_again(c, m, &account);
+    chroprof__oddity odd = chroprof__look_again(c, m);
     chroprof__met place = { m->t, id, CHROPROF__LOOP, c->account };
-    if (c->seq >= chroprof__front_of(c)->spill)
+    chroprof__aim(p, c);
+    if (chroprof__until_spill(c) == 0)
         chroprof__spill(p);
-    chroprof__open_row(p, c, state, id, m->t, account);
+    m->next_row = c->next_row;
+    chroprof__open_row(c, m, NULL, state, id);
     if (odd.back) {
         chroprof__count_at(c, CHROPROF_ANOMALY_TIME_BACK, 1, place);
         c->epoch = now - c->last;
@@ -5336,23 +5543,26 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
         if (c->depth && !c->hidden)
             p->frames[c->depth].start += m->dt;
     }
-    chroprof__bill_across(p, account, m->t);
+    chroprof__bill_across(p, (uint32_t)m->account, m->t);
 #if CHROPROF__HAS_COUNTER
     if (m->t >= c->calibrate_at)
         chroprof__calibrate(c);
 #endif
+    if (m->t >= c->idle_horizon)
+        chroprof__age(p, c);
     if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK)
         chroprof__begin_pass(c);
     if (m->t >= c->slow_turn)
         chroprof__forget_slow(c);
     chroprof__set_horizon(c);
+    chroprof__aim(p, c);
 }
 
 /* The general way to open an event. Returns profile time, with the interval billed. */
 static uint64_t chroprof__begin_event(chroprof *p, chroprof_state state, uint64_t id, uint64_t now)
 {
     chroprof__moment m;
-    if (chroprof__look(p, p->core, now, &m))
+    if (chroprof__look(p->core, now, &m))
         chroprof__open_event(p, p->core, &m, state, id);
     else
         chroprof__open_slow(p, &m, state, id, now);
@@ -5811,10 +6021,16 @@ CHROPROF__INLINE bool chroprof__is_slow(const chroprof *p, const chroprof__core 
 
 /* >>stack: frames come and go, slices and turns end. */
 
-/* The account of a frame: its path, or loop for a barrier. */
-CHROPROF__INLINE void chroprof__set_account(const chroprof *p, chroprof__core *c)
+/* A frame is gone: what is below it, its path, or loop for a barrier, is on top. */
+static void chroprof__uncover(const chroprof *p, chroprof__core *c, const chroprof__frame *gone)
 {
-    c->account = p->frames[c->depth].path;
+    c->depth = gone->depth - 1;
+    c->account = gone[-1].path;
+    if ((gone->kind & CHROPROF__AGED) == 0)
+        return;
+    chroprof__freshen(c, p->paths + c->account);
+    if (c->depth)
+        p->frames[c->depth].kind |= CHROPROF__AGED;
 }
 
 /* Of the tree: a path of a user's, or its root. */
@@ -5842,21 +6058,24 @@ CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
     if (c->hidden)
         return;
     p->frames[c->depth].start += t - c->hidden_since;
-    chroprof__set_account(p, c);
+    c->account = p->frames[c->depth].path;
+    chroprof__freshen(c, p->paths + c->account);
 }
 
-/* Puts a frame on the stack; the caller has checked that there is room. */
-CHROPROF__INLINE chroprof__frame *chroprof__push(const chroprof *p, chroprof__core *c,
+/* Puts a frame on the stack above another; the caller has checked that there is room, and that its
+ * path is of the present window. */
+CHROPROF__INLINE chroprof__frame *chroprof__push(chroprof__core *c, chroprof__frame *below,
                                                  uint32_t depth, uint32_t path, uint32_t kind,
                                                  uint64_t t)
 {
-    chroprof__frame *frame = p->frames + depth;
+    chroprof__frame *frame = below + 1;
+    c->depth = depth + 1;
+    CHROPROF__READ_AGAIN();                 /* else gcc puts two stores together, at a cost */
     frame->pushed = t;
     frame->start = t;
     frame->path = path;
     frame->kind = kind;
     frame->event = (uint32_t)c->seq;
-    c->depth = depth;
     c->account = path;
     return frame;
 }
@@ -5898,6 +6117,7 @@ static void chroprof__end_ready(chroprof *p, const chroprof__future *slot, uint6
 CHROPROF__INLINE void chroprof__come_to_rest(chroprof__future *slot, uint64_t t)
 {
     slot->state = CHROPROF_PAUSED;
+    slot->flags = 0;
     slot->since = t;
 }
 
@@ -5935,8 +6155,11 @@ static bool chroprof__lasts(const chroprof__frame *frame)
 static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame *frame, uint64_t slice,
                                      uint64_t t)
 {
-    chroprof__future *slot = p->futures + frame->slot;
-    slot->frame = (uint16_t)frame->same;
+    chroprof__future *slot = chroprof__slot_of(p, frame);
+    slot->frame = frame->same;
+    if (slot->flags & CHROPROF__REMEMBERED)
+        p->frames[slot->frame].kind |= slot->frame ? CHROPROF__TENDED : 0;
+    p->core->runner = frame->runner;
     if (CHROPROF__RARELY(frame->kind & CHROPROF__ORPHAN)) {
         uint64_t exec = chroprof__orphan_exec(p, frame, slice);
         p->paths[frame->path].wall += chroprof__lasts(frame) ? slice : 0;
@@ -5966,7 +6189,7 @@ CHROPROF__INLINE void chroprof__end_stay(chroprof__path *row, uint64_t exec)
 
 /* A turn has ended. */
 CHROPROF__INLINE void chroprof__end_turn(const chroprof *p, chroprof__core *c, uint64_t length,
-                                         uint32_t bucket)
+                                         uint64_t bucket)
 {
     c->turns++;
     if (CHROPROF__LIKELY(p->percentiles))
@@ -6008,12 +6231,11 @@ CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame *ba
 {
     chroprof__core *c = p->core;
     c->floor = barrier->slot;
-    c->base = c->floor + 1;
+    c->runner = barrier->runner;
     c->level--;
-    c->depth--;
+    chroprof__uncover(p, c, barrier);
     chroprof__leave_out(p, t - barrier->pushed);
     p->frames[c->depth].start += t - barrier->pushed;
-    chroprof__set_account(p, c);
 }
 
 /* The stay of the top frame, which is no barrier, ends; row is that of its path. Its row in the
@@ -6022,7 +6244,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path *row, u
 {
     chroprof__frame *frame = p->frames + c->depth;
     uint64_t slice = t - frame->start, length = t - frame->pushed;
-    bool base = c->depth == c->base;
+    bool base = c->depth == c->floor + 1;
     chroprof__end_slice(row, slice);
     chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
     if (CHROPROF__RARELY(row->histogram == 0) && p->percentiles)
@@ -6039,15 +6261,14 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path *row, u
         frame[-1].start += length;
     if (base && length > c->turn_bar)
         chroprof__long_turn(p, frame, length);
-    c->depth--;
-    chroprof__set_account(p, c);
+    chroprof__uncover(p, c, frame);
 }
 
 /* The same for any frame. */
 CHROPROF__COLD void chroprof__pop_any(chroprof *p, chroprof__core *c, uint64_t t)
 {
     const chroprof__frame *frame = p->frames + c->depth;
-    if (frame->kind == CHROPROF__BARRIER)
+    if (frame->kind & CHROPROF__BARRIER)
         chroprof__pop_barrier(p, frame, t);
     else
         chroprof__pop(p, c, p->paths + frame->path, t);
@@ -6067,7 +6288,7 @@ CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anoma
     while (c->depth > depth) {
         const chroprof__frame *frame = p->frames + c->depth;
         chroprof__met place = { t, frame->id, chroprof__parent_below(frame->path), top };
-        if (frame->kind == CHROPROF__BARRIER)
+        if (frame->kind & CHROPROF__BARRIER)
             chroprof__count(p, CHROPROF_ANOMALY_BARRIER_CROSSED);
         else
             chroprof__count_at(c, kind, 1, place);
@@ -6077,12 +6298,6 @@ CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anoma
 
 /* >>events: one function a kind of event, whatever it meets. Each gets profile time t, with the
  * interval up to it billed. */
-
-/* The parent of what is created now. */
-CHROPROF__INLINE uint32_t chroprof__parent(const chroprof__core *c)
-{
-    return chroprof__parent_below(c->account);
-}
 
 /* A future's record is about to go while it has frames: they lose it. Its wall goes on as long as
  * its code runs: by the slices of these frames, of which it has what there is by now. */
@@ -6215,7 +6430,7 @@ static void chroprof__on_pending(chroprof *p, chroprof__core *c, uint64_t id,
     if (CHROPROF__RARELY(site == NULL))
         chroprof__count(p, CHROPROF_ANOMALY_SITE_NULL);
     site = site ? site : &unnamed;
-    chroprof__create(p, c, id, chroprof__child_of(p, chroprof__parent(c), site), t);
+    chroprof__create(p, c, id, chroprof__child_of(p, c->account, site), t);
 }
 
 /* A future whose frame was hidden runs until that frame is paused. If the hidden frames were
@@ -6244,6 +6459,7 @@ static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint
         chroprof__count(p, CHROPROF_ANOMALY_UNKNOWN_READY);
     } else if (slot->state == CHROPROF_RUNNING) {
         slot->flags |= CHROPROF__REMEMBERED;
+        p->frames[slot->frame].kind |= slot->frame ? CHROPROF__TENDED : 0;
     } else if (slot->state != CHROPROF_READY) {
         chroprof__begin_ready(p, slot, at > slot->since ? at : slot->since);
         if (CHROPROF__RARELY(slot->since < c->last))
@@ -6251,15 +6467,31 @@ static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint
     }
 }
 
-/* The top frame is one of this slot's id from now on. */
-CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame *frame,
-                                           uint32_t depth, uint64_t id, chroprof__future *slot)
+/* The frame is one of this slot's id from now on, and the topmost one. */
+CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__core *c,
+                                           chroprof__frame *frame, chroprof__future *slot)
+{
+    frame->id = slot->id;
+    frame->slot = chroprof__words_to(p, slot);
+    frame->same = slot->frame;
+    frame->runner = (uint16_t)c->runner;
+    if (slot->frame || slot->flags & CHROPROF__REMEMBERED)
+        frame->kind |= CHROPROF__TENDED;
+    slot->frame = (uint16_t)frame->depth;
+    c->runner = frame->depth;
+}
+
+/* The same for a frame that was pushed plain, of a slot without one. */
+CHROPROF__INLINE void chroprof__bind_plain(const chroprof *p, chroprof__core *c,
+                                           chroprof__frame *frame, chroprof__future *slot,
+                                           uint64_t id)
 {
     frame->id = id;
-    frame->slot = (uint32_t)(slot - p->futures);
-    frame->same = slot->frame;
-    frame->future = depth;
-    slot->frame = (uint16_t)depth;
+    frame->slot = chroprof__words_to(p, slot);
+    frame->same = 0;
+    frame->runner = (uint16_t)c->runner;
+    slot->frame = (uint16_t)c->depth;
+    c->runner = c->depth;
 }
 
 /* A future without a frame is running from now on. */
@@ -6271,6 +6503,7 @@ CHROPROF__INLINE void chroprof__start_running(chroprof *p, chroprof__future *slo
         chroprof__add_there(delay, t - slot->since);
     }
     slot->state = CHROPROF_RUNNING;
+    slot->flags = 0;
     slot->since = t;
 }
 
@@ -6285,16 +6518,17 @@ CHROPROF__INLINE void chroprof__set_running(chroprof *p, chroprof__future *slot,
 }
 
 CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future *slot,
-                                    uint64_t id, uint64_t t)
+                                    uint64_t t)
 {
     chroprof__set_running(p, slot, t);
     if (CHROPROF__RARELY(chroprof__no_room(c))) {
         chroprof__hide(c, t);
         return;
     }
-    chroprof__frame *frame =
-        chroprof__push(p, c, c->depth + 1, slot->path, CHROPROF__FUTURE_FRAME, t);
-    chroprof__bind_frame(p, frame, c->depth, id, slot);
+    chroprof__freshen(c, p->paths + slot->path);
+    chroprof__frame *frame = chroprof__push(c, p->frames + c->depth, c->depth, slot->path,
+                                            CHROPROF__FUTURE_FRAME, t);
+    chroprof__bind_frame(p, c, frame, slot);
 }
 
 /* Attached to a program under way: with a site the future is adopted, without it only has a
@@ -6308,7 +6542,7 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
             chroprof__create(p, c, id, chroprof__child_of(p, CHROPROF__LOOP, site), t);
         chroprof__count(p, CHROPROF_ANOMALY_ADOPTED);
         if (adopted) {
-            chroprof__run(p, c, adopted, id, t);
+            chroprof__run(p, c, adopted, t);
             return;
         }
     } else {
@@ -6328,8 +6562,9 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
     slot->state = CHROPROF__GONE;
     uint32_t kind = CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST |
                     CHROPROF__OLDEST | CHROPROF__UNKNOWN;
-    chroprof__frame *frame = chroprof__push(p, c, c->depth + 1, CHROPROF__UNTRACKED, kind, t);
-    chroprof__bind_frame(p, frame, c->depth, id, slot);
+    chroprof__frame *frame =
+        chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__UNTRACKED, kind, t);
+    chroprof__bind_frame(p, c, frame, slot);
     frame->carried = 0;
 }
 
@@ -6353,7 +6588,7 @@ CHROPROF__INLINE void chroprof__on_running(chroprof *p, chroprof__core *c, uint6
         chroprof__count(p, CHROPROF_ANOMALY_LOST_PAUSE);
         chroprof__pop_any(p, c, t);
     }
-    chroprof__run(p, c, slot, id, t);
+    chroprof__run(p, c, slot, t);
 }
 
 /* A pause of what is not on top. */
@@ -6386,7 +6621,7 @@ CHROPROF__INLINE void chroprof__on_paused(chroprof *p, chroprof__core *c, uint64
 
 static void chroprof__on_stillborn(chroprof *p, const chroprof_site *site)
 {
-    p->paths[chroprof__child_of(p, chroprof__parent(p->core), site)].stillborn++;
+    p->paths[chroprof__child_of(p, p->core->account, site)].stillborn++;
 }
 
 /* A finish of an id that is no live future. */
@@ -6458,7 +6693,7 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
         chroprof__finish_on_orphan(p, state, id, site, t);
         return;
     }
-    chroprof__future *slot = on_top ? p->futures + top->slot : chroprof__find(p, id);
+    chroprof__future *slot = on_top ? chroprof__slot_of(p, top) : chroprof__find(p, id);
     if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF__GONE)) {
         chroprof__finish_unknown(p, id, site);
         return;
@@ -6476,11 +6711,10 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
 /* Pauses the innermost future above the barrier, unwinding enter-frames above it, and runs id. */
 static void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
 {
-    uint32_t future = p->frames[c->depth].future;
     if (c->hidden) {
         chroprof__unhide(p, 1, t);
-    } else if (future) {
-        chroprof__unwind(p, future, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH, t);
+    } else if (c->runner) {
+        chroprof__unwind(p, c->runner, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH, t);
         chroprof__pop_any(p, c, t);
     }
     if (id)
@@ -6489,13 +6723,10 @@ static void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uin
 
 /* An enter-frame above depth: it has no id, and the futures below it remain what they are. Its call
  * is counted when it ends; reads find what is under way on the stack. */
-CHROPROF__INLINE void chroprof__push_call(const chroprof *p, chroprof__core *c, uint32_t depth,
-                                          uint32_t path, uint64_t t)
+CHROPROF__INLINE void chroprof__push_call(chroprof__core *c, chroprof__frame *below,
+                                          uint32_t depth, uint32_t path, uint64_t t)
 {
-    chroprof__frame *frame =
-        chroprof__push(p, c, depth + 1, path, CHROPROF__ENTER_FRAME, t);
-    frame->id = 0;
-    frame->future = frame[-1].future;
+    chroprof__push(c, below, depth, path, CHROPROF__ENTER_FRAME, t)->id = 0;
 }
 
 static void chroprof__on_enter(chroprof *p, chroprof__core *c, const chroprof_site *site,
@@ -6506,7 +6737,8 @@ static void chroprof__on_enter(chroprof *p, chroprof__core *c, const chroprof_si
     else if (chroprof__no_room(c))
         chroprof__hide(c, t);
     else
-        chroprof__push_call(p, c, c->depth, chroprof__child_of(p, chroprof__parent(c), site), t);
+        chroprof__push_call(c, p->frames + c->depth, c->depth,
+                            chroprof__child_of(p, c->account, site), t);
 }
 
 static void chroprof__on_leave(chroprof *p, chroprof__core *c, uint64_t t)
@@ -6527,15 +6759,15 @@ static void chroprof__on_next(chroprof *p, chroprof__core *c, const chroprof_sit
     chroprof__on_enter(p, c, site, t);
 }
 
-CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *c, uint32_t depth,
-                                             uint64_t t)
+CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *c, uint64_t t)
 {
-    chroprof__frame *frame = chroprof__push(p, c, depth, CHROPROF__LOOP, CHROPROF__BARRIER, t);
+    chroprof__frame *frame = chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__LOOP,
+                                            CHROPROF__BARRIER, t);
     frame->id = 0;
-    frame->future = 0;
+    frame->runner = (uint16_t)c->runner;
     frame->slot = c->floor;
-    c->floor = depth;
-    c->base = depth + 1;
+    c->runner = 0;
+    c->floor = c->depth;
     c->level++;
 }
 
@@ -6544,7 +6776,7 @@ static void chroprof__on_loop_enter(chroprof *p, chroprof__core *c, uint64_t t)
     if (chroprof__no_room(c))
         chroprof__hide(c, t);
     else
-        chroprof__push_barrier(p, c, c->depth + 1, t);
+        chroprof__push_barrier(p, c, t);
 }
 
 static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
@@ -6560,13 +6792,13 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 }
 
 /* The pass ends that the last end of an idle began. */
-CHROPROF__INLINE void chroprof__end_pass(const chroprof *p, chroprof__core *c, uint64_t length)
+CHROPROF__INLINE void chroprof__end_pass(const chroprof *p, chroprof__core *c, uint64_t length,
+                                         uint64_t bucket)
 {
     c->passes++;
-    chroprof__front_of(c)->spill = UINT64_MAX;
     if (CHROPROF__LIKELY(p->percentiles))
         chroprof__add_own(p, &p->histograms[CHROPROF__OF_LOOP].delay, 2 + CHROPROF__OCTAVES,
-                          chroprof__bucket(length), length);
+                          bucket, length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
@@ -6574,7 +6806,7 @@ static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
     chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
     uint64_t length = t - c->pass_start;
     if (c->pass_active) {
-        chroprof__end_pass(p, c, length);
+        chroprof__end_pass(p, c, length, chroprof__bucket(length));
         if (length > c->pass_bar)
             chroprof__long_pass(p, length);
     }
@@ -6712,37 +6944,28 @@ CHROPROF__INLINE bool chroprof__waits(const chroprof__future *slot, uint64_t id)
            slot->state != CHROPROF_RUNNING;
 }
 
-/* Is the top frame the only one of a live future of this id, and nothing to be remembered? */
-CHROPROF__INLINE bool chroprof__runs_plain(const chroprof__frame *top, const chroprof__future *slot,
-                                           uint64_t id)
+/* Was it paused, and is nothing else known of it? Most that run are. */
+CHROPROF__INLINE bool chroprof__rests(const chroprof__future *slot, uint64_t id)
 {
-    return top->id == id && top->kind == CHROPROF__FUTURE_FRAME && top->same == 0 &&
-           (slot->flags & CHROPROF__REMEMBERED) == 0;
+    return slot->id == id && slot->frame == 0 && slot->state == CHROPROF_PAUSED &&
+           slot->flags == 0;
 }
 
-/* May the stay of the top frame just be added up? A turn is looked at beyond its bar; what lies
- * above one must be below the last bucket. Then this says where the histogram has room for its
- * slice, which is no longer. False: no, or nowhere. */
-CHROPROF__INLINE bool chroprof__slice_spot(const chroprof *p, const chroprof__core *c,
-                                            const chroprof__moment *m, uint64_t length,
-                                            uint64_t slice, chroprof__spot *spot)
+/* May this future run, and is there a place for the delay that it has then, if it is ready? */
+CHROPROF__INLINE bool chroprof__may_run(const chroprof *p, const chroprof__core *c,
+                                        const chroprof__future *slot, uint64_t id, uint64_t t,
+                                        chroprof__spot *delay)
 {
-    uint64_t end = m->depth == c->base ? c->turn_bar + 1 : CHROPROF__LAST_BUCKET;
-    return length < end && chroprof__find_spot(p, &p->histograms[m->row->histogram].slice,
-                                               chroprof__bucket_below_last(slice), spot);
+    const chroprof__path *path = p->paths + slot->path;
+    if (CHROPROF__LIKELY(chroprof__rests(slot, id)))
+        return path->window == c->window;
+    return chroprof__waits(slot, id) && path->window == c->window &&
+           (slot->state != CHROPROF_READY ||
+            chroprof__find_spot(p, &p->histograms[path->histogram].delay,
+                                chroprof__bucket(t - slot->since), delay));
 }
 
-/* Where there is room for the delay of a future that runs now, if it is ready. False: nowhere. */
-CHROPROF__INLINE bool chroprof__delay_spot(const chroprof *p, const chroprof__future *slot,
-                                            uint64_t t, chroprof__spot *spot)
-{
-    uint32_t row = p->paths[slot->path].histogram;
-    return slot->state != CHROPROF_READY ||
-           chroprof__find_spot(p, &p->histograms[row].delay, chroprof__bucket(t - slot->since),
-                                spot);
-}
-
-/* The same for the wall of a future that finishes now. */
+/* Where there is room for the wall of a future that finishes now. False: nowhere. */
 CHROPROF__INLINE bool chroprof__wall_spot(const chroprof *p, const chroprof__future *slot,
                                            uint64_t t, chroprof__spot *spot)
 {
@@ -6751,40 +6974,135 @@ CHROPROF__INLINE bool chroprof__wall_spot(const chroprof *p, const chroprof__fut
                                 spot);
 }
 
+CHROPROF__INLINE bool chroprof__is_base(const chroprof__frame *frame)
+{
+    return (frame[-1].kind & CHROPROF__BARRIER) != 0;
+}
+
+/* May the stay of the top frame just be added up? A turn is looked at beyond its bar. */
+CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof__frame *frame,
+                                        uint32_t kind, uint64_t length)
+{
+    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->turn_bar);
+}
+
 /* The slice of a plain frame ends, and its stay: its turn ends with it, or the frame below goes
  * on. */
-CHROPROF__INLINE void chroprof__drop_frame(const chroprof *p, chroprof__core *c,
-                                           const chroprof__moment *m, chroprof__frame *frame,
-                                           const chroprof__spot *spot, uint64_t slice,
-                                           uint64_t length)
+CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
+                                          chroprof__path *row, chroprof__frame *frame, bool base,
+                                          uint64_t slice, uint64_t length)
 {
-    chroprof__end_slice(m->row, slice);
-    chroprof__add_there(spot, slice);
-    if (m->depth != c->base)
-        frame[-1].start += length;
-    else
+    chroprof__end_slice(row, slice);
+    if (base)
         chroprof__end_turn(p, c, length, chroprof__bucket_below_last(length));
-    c->depth = m->depth - 1;
+    else
+        frame[-1].start += length;
+}
+
+/* The same for a frame of a future. Returns its slice. */
+CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c,
+                                            chroprof__path *row, chroprof__frame *frame, bool base,
+                                            uint64_t t)
+{
+    chroprof__future *slot = chroprof__slot_of(p, frame);
+    uint64_t slice = t - frame->start;
+    uint64_t exec = slot->exec + slice;
+    slot->exec = exec;
+    slot->frame = 0;
+    chroprof__come_to_rest(slot, t);
+    chroprof__end_stay(row, exec);
+    chroprof__end_frame(p, c, row, frame, base, slice, t - frame->pushed);
+    return slice;
+}
+
+/* The frame below is on top. */
+CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__frame *frame)
+{
     c->account = frame[-1].path;
+    c->depth = frame[-1].depth;
+}
+
+/* Counts a slice that is the shortest, or of a site without counts. */
+CHROPROF__COLD void chroprof__count_slice(const chroprof *p, const chroprof__path *row,
+                                          uint64_t slice)
+{
+    if (row->histogram)
+        chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
+}
+
+CHROPROF__COLD void chroprof__count_slice_and_close(const chroprof *p, const chroprof__path *row,
+                                                    uint64_t slice)
+{
+    chroprof__count_slice(p, row, slice);
+    chroprof__close_event(p->core);
+}
+
+/* 2^16 slices are no longer few. */
+CHROPROF__COLD void chroprof__count_many(const chroprof *p, const chroprof__path *row,
+                                         uint64_t slice)
+{
+    chroprof__histogram_put(p, &p->histograms[row->histogram].slice, chroprof__bucket(slice),
+                            UINT64_C(1) << 16);
+}
+
+CHROPROF__COLD void chroprof__count_many_and_close(const chroprof *p, const chroprof__path *row,
+                                                   uint64_t slice)
+{
+    chroprof__count_many(p, row, slice);
+    chroprof__close_event(p->core);
+}
+
+/* Counts a slice that is surely below the last bucket, and closes the event. */
+CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
+                                                const chroprof__path *row, uint64_t slice)
+{
+    chroprof__slices *counts = (chroprof__slices *)(void *)((uint64_t *)c + row->counts);
+    if (CHROPROF__RARELY(slice < counts->min))
+        chroprof__count_slice_and_close(p, row, slice);
+    else if (CHROPROF__RARELY(++counts->few[chroprof__bucket_below_last(slice)] == 0))
+        chroprof__count_many_and_close(p, row, slice);
+    else
+        chroprof__close_event(c);
+}
+
+/* A creation whose path is remembered in the first or the other of two places. */
+CHROPROF__INLINE bool chroprof__pend_by(chroprof *p, uint64_t id, const chroprof_site *site,
+                                        bool first, chroprof__future *home, chroprof__moment *m,
+                                        uint64_t now)
+{
+    chroprof__core *c = p->core;
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_FUTURES];
+    chroprof__future *slot = chroprof__find_from(p, id, home);
+    if (CHROPROF__RARELY(!chroprof__look(c, now, m) || id == 0 || slot->id != 0 ||
+                         table->used == table->capacity))
+        return false;
+    chroprof__shortcut *s = chroprof__shortcut_home(p, c, m->account, site);
+    s = first ? s : chroprof__other_place(p, s);
+    if (CHROPROF__RARELY(!chroprof__is_known(s, &c->window, site)))
+        return false;
+    uint32_t path = s->target;
+    chroprof__open_event(p, c, m, CHROPROF_PENDING, id);
+    chroprof__begin_life(p->paths + path, table, slot, id, m->t);
+    slot->path = path;
+    chroprof__close_event(c);
+    return true;
+}
+
+CHROPROF__NOINLINE void chroprof__pend_elsewhere(chroprof *p, uint64_t id,
+                                                 const chroprof_site *site,
+                                                 chroprof__future *home, uint64_t now)
+{
+    chroprof__moment m;
+    if (!chroprof__pend_by(p, id, site, false, home, &m, now))
+        chroprof__general(p, CHROPROF_PENDING, id, site, now);
 }
 
 CHROPROF__NOINLINE void chroprof__take_pending(chroprof *p, uint64_t id, const chroprof_site *site,
                                                chroprof__future *home, uint64_t now)
 {
-    chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_FUTURES];
-    uint32_t path = chroprof__known_child(p, c, chroprof__parent(c), site);
-    chroprof__future *slot = chroprof__find_from(p, id, home);
-    if (CHROPROF__RARELY(!chroprof__look(p, c, now, &m) || id == 0 || slot->id != 0 || path == 0 ||
-                         table->used == table->capacity)) {
-        chroprof__general(p, CHROPROF_PENDING, id, site, now);
-        return;
-    }
-    chroprof__open_event(p, c, &m, CHROPROF_PENDING, id);
-    chroprof__begin_life(p->paths + path, table, slot, id, m.t);
-    slot->path = path;
-    chroprof__close_event(c);
+    if (CHROPROF__RARELY(!chroprof__pend_by(p, id, site, true, home, &m, now)))
+        chroprof__pend_elsewhere(p, id, site, home, chroprof__now_of(p->core, &m));
 }
 
 CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof__future *home,
@@ -6793,9 +7111,9 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__future *slot = chroprof__find_from(p, id, home);
-    if (CHROPROF__RARELY(!chroprof__look(p, c, now, &m) || !chroprof__waits(slot, id) ||
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || !chroprof__waits(slot, id) ||
                          slot->state == CHROPROF_READY)) {
-        chroprof__general(p, CHROPROF_READY, id, NULL, now);
+        chroprof__general(p, CHROPROF_READY, id, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_READY, id);
@@ -6803,78 +7121,100 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
     chroprof__close_event(c);
 }
 
-CHROPROF__NOINLINE void chroprof__take_running(chroprof *p, uint64_t id, const chroprof_site *site,
-                                               chroprof__future *home, uint64_t now)
+/* A future that has not been paused, or is ready, or not where its id is looked for first. */
+CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
+                                                const chroprof_site *site,
+                                                chroprof__future *home, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__spot delay = { NULL, NULL };
     chroprof__future *slot = chroprof__find_from(p, id, home);
-    if (CHROPROF__RARELY(!chroprof__look(p, c, now, &m) || !chroprof__waits(slot, id) ||
-                         m.depth == c->room || !chroprof__delay_spot(p, slot, m.t, &delay))) {
-        chroprof__general(p, CHROPROF_RUNNING, id, site, now);
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == c->room ||
+                         !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
+        chroprof__general(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
     chroprof__start_running(p, slot, &delay, m.t);
-    chroprof__frame *frame =
-        chroprof__push(p, c, m.depth + 1, slot->path, CHROPROF__FUTURE_FRAME, m.t);
-    chroprof__bind_frame(p, frame, m.depth + 1, id, slot);
+    chroprof__frame *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
+                                            CHROPROF__FUTURE_FRAME, m.t);
+    chroprof__bind_plain(p, c, frame, slot, id);
     chroprof__close_event(c);
 }
 
-CHROPROF__NOINLINE void chroprof__take_paused(chroprof *p, uint64_t id, uint64_t now)
+CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chroprof_site *site,
+                                           chroprof__future *slot, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__spot spot;
-    bool plain = chroprof__look(p, c, now, &m);
-    chroprof__frame *frame = p->frames + m.depth;
-    chroprof__future *slot = p->futures + frame->slot;
-    uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
-    if (CHROPROF__RARELY(!plain || !chroprof__runs_plain(frame, slot, id) ||
-                         !chroprof__slice_spot(p, c, &m, length, slice, &spot))) {
-        chroprof__general(p, CHROPROF_PAUSED, id, NULL, now);
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->horizon, &m) ||
+                         !chroprof__rests(slot, id) ||
+                         p->paths[slot->path].window != c->window ||
+                         !chroprof__look_at_ring(c, &m) || m.depth == c->room)) {
+        chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m));
         return;
     }
-    chroprof__open_event(p, c, &m, CHROPROF_PAUSED, id);
-    slot->frame = 0;
-    slot->exec += slice;
-    chroprof__come_to_rest(slot, m.t);
-    chroprof__end_stay(m.row, slot->exec);
-    chroprof__drop_frame(p, c, &m, frame, &spot, slice, length);
+    chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
+    slot->since = m.t;
+    chroprof__frame *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
+                                            CHROPROF__FUTURE_FRAME, m.t);
+    chroprof__bind_plain(p, c, frame, slot, id);
+    slot->state = CHROPROF_RUNNING;
     chroprof__close_event(c);
 }
 
+CHROPROF__INLINE void chroprof__end_paused(chroprof *p, chroprof__core *c,
+                                           const chroprof__moment *m, chroprof__frame *frame,
+                                           bool base, uint64_t id)
+{
+    chroprof__path *row = chroprof__open_under(p, c, m, frame, CHROPROF_PAUSED, id);
+    uint64_t slice = chroprof__end_run(p, c, row, frame, base, m->t);
+    c->runner = frame->runner;
+    chroprof__drop_frame(c, frame);
+    chroprof__count_and_close(p, c, row, slice);
+}
+
+CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now)
+{
+    chroprof__core *c = p->core;
+    chroprof__moment m;
+    chroprof__frame *frame = p->frames + c->depth;
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->id != id ||
+                         frame->kind != CHROPROF__FUTURE_FRAME))
+        chroprof__general(p, CHROPROF_PAUSED, id, NULL, chroprof__now_of(c, &m));
+    else if (!chroprof__is_base(frame))
+        chroprof__end_paused(p, c, &m, frame, false, id);
+    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->turn_bar))
+        chroprof__end_paused(p, c, &m, frame, true, id);
+    else
+        chroprof__general(p, CHROPROF_PAUSED, id, NULL, chroprof__now_of(c, &m));
+}
+
 /* From a future on top to one that waits: the frame just changes hands. */
-CHROPROF__NOINLINE void chroprof__take_switch(chroprof *p, uint64_t id, chroprof__future *home,
+CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__future *home,
                                               uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__spot spot, delay = { NULL, NULL };
-    bool plain = chroprof__look(p, c, now, &m);
+    chroprof__spot delay = { NULL, NULL };
+    bool plain = chroprof__look(c, now, &m);
     chroprof__future *slot = chroprof__find_from(p, id, home);
-    chroprof__frame *frame = p->frames + m.depth;
-    chroprof__future *old = p->futures + frame->slot;
-    uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
-    if (CHROPROF__RARELY(!plain || !chroprof__runs_plain(frame, old, frame->id) ||
-                         !chroprof__waits(slot, id) ||
-                         !chroprof__slice_spot(p, c, &m, length, slice, &spot) ||
-                         !chroprof__delay_spot(p, slot, m.t, &delay))) {
-        chroprof__general(p, CHROPROF_SWITCH, id, NULL, now);
+    chroprof__frame *frame = p->frames + c->depth;
+    if (CHROPROF__RARELY(!plain || !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
+                                                      m.t - frame->pushed) ||
+                         !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
+        chroprof__general(p, CHROPROF_SWITCH, id, NULL, chroprof__now_of(c, &m));
         return;
     }
-    chroprof__open_event(p, c, &m, CHROPROF_SWITCH, id);
-    old->frame = 0;
-    old->exec += slice;
-    chroprof__come_to_rest(old, m.t);
-    chroprof__end_stay(m.row, old->exec);
-    chroprof__drop_frame(p, c, &m, frame, &spot, slice, length);
+    chroprof__path *row = chroprof__open_under(p, c, &m, frame, CHROPROF_SWITCH, id);
+    uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__start_running(p, slot, &delay, m.t);
-    chroprof__push(p, c, m.depth, slot->path, CHROPROF__FUTURE_FRAME, m.t);
-    chroprof__bind_frame(p, frame, m.depth, id, slot);
-    chroprof__close_event(c);
+    chroprof__push(c, frame - 1, frame[-1].depth, slot->path, CHROPROF__FUTURE_FRAME, m.t);
+    frame->id = id;
+    frame->slot = chroprof__words_to(p, slot);
+    slot->frame = (uint16_t)frame->depth;
+    chroprof__count_and_close(p, c, row, slice);
 }
 
 /* What is left to do for a future that finished. */
@@ -6893,9 +7233,9 @@ CHROPROF__NOINLINE void chroprof__finish_waiting(chroprof *p, chroprof_state sta
     chroprof__moment m;
     chroprof__spot wall;
     chroprof__future *slot = chroprof__find_from(p, id, home);
-    if (!chroprof__look(p, c, now, &m) || !chroprof__waits(slot, id) ||
+    if (!chroprof__look(c, now, &m) || !chroprof__waits(slot, id) ||
         !chroprof__wall_spot(p, slot, m.t, &wall)) {
-        chroprof__general(p, state, id, site, now);
+        chroprof__general(p, state, id, site, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, state, id);
@@ -6914,26 +7254,32 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__spot spot, wall;
-    bool plain = chroprof__look(p, c, now, &m);
-    chroprof__frame *frame = p->frames + m.depth;
-    chroprof__future *slot = p->futures + frame->slot;
-    uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
-    if (CHROPROF__RARELY(!plain || !chroprof__runs_plain(frame, slot, id) ||
-                         !chroprof__slice_spot(p, c, &m, length, slice, &spot) ||
+    chroprof__spot wall;
+    bool plain = chroprof__look(c, now, &m);
+    chroprof__frame *frame = p->frames + c->depth;
+    chroprof__future *slot = chroprof__slot_of(p, frame);
+    if (CHROPROF__RARELY(!plain || frame->id != id ||
+                         !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
+                                            m.t - frame->pushed) ||
                          !chroprof__wall_spot(p, slot, m.t, &wall))) {
-        chroprof__finish_waiting(p, state, id, site, home, now);
+        chroprof__finish_waiting(p, state, id, site, home, chroprof__now_of(c, &m));
         return;
     }
-    chroprof__open_event(p, c, &m, state, id);
-    chroprof__end_stay(m.row, slot->exec + slice);
-    chroprof__drop_frame(p, c, &m, frame, &spot, slice, length);
+    chroprof__path *row = chroprof__open_under(p, c, &m, frame, state, id);
+    uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
+    c->runner = frame->runner;
+    chroprof__drop_frame(c, frame);
+    chroprof__slices *counts = (chroprof__slices *)(void *)((uint64_t *)c + row->counts);
+    if (CHROPROF__RARELY(slice < counts->min))
+        chroprof__count_slice(p, row, slice);
+    else if (CHROPROF__RARELY(++counts->few[chroprof__bucket_below_last(slice)] == 0))
+        chroprof__count_many(p, row, slice);
     chroprof__count_finish(p, slot, state, m.t);
     chroprof__add_there(&wall, m.t - slot->created);
     if (chroprof__is_slow(p, c, slot, m.t))
-        chroprof__keep_slow(p, slot, slot->exec + slice, state, m.t);
-    m.row->live--;
-    m.row->wall += m.t;
+        chroprof__keep_slow(p, slot, slot->exec, state, m.t);
+    row->live--;
+    row->wall += m.t;
     c->tables[CHROPROF_TABLE_FUTURES].used--;
     if (CHROPROF__RARELY(chroprof__next_slot(p, slot)->id != 0)) {
         chroprof__free_and_close(p, slot);
@@ -6943,37 +7289,66 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     chroprof__close_event(c);
 }
 
-CHROPROF__NOINLINE void chroprof__take_enter(chroprof *p, const chroprof_site *site, uint64_t now)
+/* A call whose path is remembered in the first or the other of two places. */
+CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site, bool first,
+                                         chroprof__moment *m, uint64_t now)
 {
     chroprof__core *c = p->core;
-    chroprof__moment m;
-    uint32_t path = chroprof__known_child(p, c, chroprof__parent(c), site);
-    if (CHROPROF__RARELY(!chroprof__look(p, c, now, &m) || path == 0 || m.depth == c->room)) {
-        chroprof__general(p, CHROPROF_ENTER, 0, site, now);
-        return;
-    }
-    chroprof__open_event(p, c, &m, CHROPROF_ENTER, 0);
-    chroprof__push_call(p, c, m.depth, path, m.t);
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->horizon, m)))
+        return false;
+    chroprof__shortcut *s = chroprof__shortcut_home(p, c, m->account, site);
+    s = first ? s : chroprof__other_place(p, s);
+    if (CHROPROF__RARELY(!chroprof__is_known(s, &c->window, site) ||
+                         !chroprof__look_at_ring(c, m) || m->depth == c->room))
+        return false;
+    uint32_t path = s->target;
+    chroprof__open_event(p, c, m, CHROPROF_ENTER, 0);
+    chroprof__push_call(c, p->frames + m->depth, m->depth, path, m->t);
     chroprof__close_event(c);
+    return true;
 }
 
-CHROPROF__NOINLINE void chroprof__take_leave(chroprof *p, uint64_t now)
+CHROPROF__NOINLINE void chroprof__enter_elsewhere(chroprof *p, const chroprof_site *site,
+                                                  uint64_t now)
+{
+    chroprof__moment m;
+    if (!chroprof__enter_by(p, site, false, &m, now))
+        chroprof__general(p, CHROPROF_ENTER, 0, site, now);
+}
+
+CHROPROF__INLINE void chroprof__do_enter(chroprof *p, const chroprof_site *site, uint64_t now)
+{
+    chroprof__moment m;
+    if (CHROPROF__RARELY(!chroprof__enter_by(p, site, true, &m, now)))
+        chroprof__enter_elsewhere(p, site, chroprof__now_of(p->core, &m));
+}
+
+CHROPROF__INLINE void chroprof__end_leave(chroprof *p, chroprof__core *c,
+                                          const chroprof__moment *m, chroprof__frame *frame,
+                                          bool base)
+{
+    chroprof__path *row = chroprof__open_under(p, c, m, frame, CHROPROF_LEAVE, 0);
+    uint64_t length = m->t - frame->pushed;
+    row->wall += length;
+    uint64_t slice = m->t - frame->start;
+    chroprof__end_frame(p, c, row, frame, base, slice, length);
+    chroprof__drop_frame(c, frame);
+    chroprof__count_and_close(p, c, row, slice);
+}
+
+CHROPROF__INLINE void chroprof__do_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__spot spot;
-    bool plain = chroprof__look(p, c, now, &m);
-    chroprof__frame *frame = p->frames + m.depth;
-    uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
-    if (CHROPROF__RARELY(!plain || frame->kind != CHROPROF__ENTER_FRAME ||
-                         !chroprof__slice_spot(p, c, &m, length, slice, &spot))) {
-        chroprof__general(p, CHROPROF_LEAVE, 0, NULL, now);
-        return;
-    }
-    chroprof__open_event(p, c, &m, CHROPROF_LEAVE, 0);
-    m.row->wall += length;
-    chroprof__drop_frame(p, c, &m, frame, &spot, slice, length);
-    chroprof__close_event(c);
+    chroprof__frame *frame = p->frames + c->depth;
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != CHROPROF__ENTER_FRAME))
+        chroprof__general(p, CHROPROF_LEAVE, 0, NULL, chroprof__now_of(c, &m));
+    else if (!chroprof__is_base(frame))
+        chroprof__end_leave(p, c, &m, frame, false);
+    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->turn_bar))
+        chroprof__end_leave(p, c, &m, frame, true);
+    else
+        chroprof__general(p, CHROPROF_LEAVE, 0, NULL, chroprof__now_of(c, &m));
 }
 
 /* From one call to the next: the frame just changes hands. */
@@ -6981,51 +7356,54 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__spot spot;
-    bool plain = chroprof__look(p, c, now, &m);
-    chroprof__frame *frame = p->frames + m.depth;
-    uint64_t length = m.t - frame->pushed, slice = m.t - frame->start;
-    uint32_t path = 0;
-    if (CHROPROF__LIKELY(plain && frame->kind == CHROPROF__ENTER_FRAME &&
-                         chroprof__slice_spot(p, c, &m, length, slice, &spot)))
-        path = chroprof__known_child(p, c, chroprof__parent_below(frame[-1].path), site);
-    if (CHROPROF__RARELY(path == 0)) {
+    chroprof__frame *frame = p->frames + c->depth;
+    const uint32_t top[] = { c->window, frame[-1].path };
+    chroprof__shortcut *s = chroprof__shortcut_home(p, c, top[1], site);
+    if (!chroprof__is_known(s, top, site))
+        s = chroprof__other_place(p, s);
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) ||
+                         !chroprof__may_end(c, frame, CHROPROF__ENTER_FRAME,
+                                            m.t - frame->pushed) ||
+                         !chroprof__is_known(s, top, site))) {
         chroprof__general(p, CHROPROF_NEXT, 0, site, now);
         return;
     }
-    chroprof__open_event(p, c, &m, CHROPROF_NEXT, 0);
-    m.row->wall += length;
-    chroprof__drop_frame(p, c, &m, frame, &spot, slice, length);
-    chroprof__push_call(p, c, m.depth - 1, path, m.t);
-    chroprof__close_event(c);
+    uint32_t path = s->target;
+    chroprof__path *row = chroprof__open_under(p, c, &m, frame, CHROPROF_NEXT, 0);
+    uint64_t length = m.t - frame->pushed;
+    row->wall += length;
+    uint64_t slice = m.t - frame->start;
+    chroprof__end_frame(p, c, row, frame, chroprof__is_base(frame), slice, length);
+    chroprof__push_call(c, frame - 1, frame[-1].depth, path, m.t);
+    chroprof__count_and_close(p, c, row, slice);
 }
 
-CHROPROF__NOINLINE void chroprof__take_idle_enter(chroprof *p, uint64_t now)
+CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     uint64_t length;
-    bool plain = chroprof__look(p, c, now, &m);
+    bool plain = chroprof__look(c, now, &m);
     length = m.t - c->pass_start;
     if (CHROPROF__RARELY(!plain || m.depth != c->floor || !c->pass_active ||
                          length > c->pass_bar)) {
-        chroprof__general(p, CHROPROF_IDLE_ENTER, 0, NULL, now);
+        chroprof__general(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_ENTER, 0);
-    chroprof__end_pass(p, c, length);
+    chroprof__end_pass(p, c, length, chroprof__bucket_below_last(length));
     c->account = CHROPROF__IDLE;
     c->horizon = m.t;               /* no event but idle_leave takes the straight way */
     chroprof__close_event(c);
 }
 
-CHROPROF__NOINLINE void chroprof__take_idle_leave(chroprof *p, uint64_t now)
+CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    bool plain = chroprof__look_until(p, c, now, c->idle_horizon, &m);
-    if (CHROPROF__RARELY(!plain || c->account != CHROPROF__IDLE)) {
-        chroprof__general(p, CHROPROF_IDLE_LEAVE, 0, NULL, now);
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->idle_horizon, &m) ||
+                         m.account != CHROPROF__IDLE || !chroprof__look_at_ring(c, &m))) {
+        chroprof__general(p, CHROPROF_IDLE_LEAVE, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_LEAVE, 0);
@@ -7038,12 +7416,12 @@ CHROPROF__NOINLINE void chroprof__take_loop_enter(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__look(p, c, now, &m) || m.depth == c->room)) {
-        chroprof__general(p, CHROPROF_LOOP_ENTER, 0, NULL, now);
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == c->room)) {
+        chroprof__general(p, CHROPROF_LOOP_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_LOOP_ENTER, 0);
-    chroprof__push_barrier(p, c, m.depth + 1, m.t);
+    chroprof__push_barrier(p, c, m.t);
     chroprof__close_event(c);
 }
 
@@ -7051,9 +7429,9 @@ CHROPROF__NOINLINE void chroprof__take_loop_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    bool plain = chroprof__look(p, c, now, &m);
+    bool plain = chroprof__look(c, now, &m);
     if (CHROPROF__RARELY(!plain || m.depth == 0 || m.depth != c->floor)) {
-        chroprof__general(p, CHROPROF_LOOP_LEAVE, 0, NULL, now);
+        chroprof__general(p, CHROPROF_LOOP_LEAVE, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_LOOP_LEAVE, 0);
@@ -7065,8 +7443,8 @@ CHROPROF__NOINLINE void chroprof__take_tick(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__look(p, c, now, &m))) {
-        chroprof__general(p, CHROPROF_TICK, 0, NULL, now);
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m))) {
+        chroprof__general(p, CHROPROF_TICK, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_TICK, 0);
@@ -7081,17 +7459,17 @@ static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
     switch (state) {
     case CHROPROF_PENDING: chroprof__take_pending(p, id, site, home, now); break;
     case CHROPROF_READY: chroprof__take_ready(p, id, home, now); break;
-    case CHROPROF_RUNNING: chroprof__take_running(p, id, site, home, now); break;
-    case CHROPROF_PAUSED: chroprof__take_paused(p, id, now); break;
-    case CHROPROF_SWITCH: chroprof__take_switch(p, id, home, now); break;
+    case CHROPROF_RUNNING: chroprof__do_running(p, id, site, home, now); break;
+    case CHROPROF_PAUSED: chroprof__do_paused(p, id, now); break;
+    case CHROPROF_SWITCH: chroprof__do_switch(p, id, home, now); break;
     case CHROPROF_COMPLETED:
     case CHROPROF_FAILED:
     case CHROPROF_CANCELLED: chroprof__take_finish(p, state, id, site, home, now); break;
-    case CHROPROF_ENTER: chroprof__take_enter(p, site, now); break;
-    case CHROPROF_LEAVE: chroprof__take_leave(p, now); break;
+    case CHROPROF_ENTER: chroprof__do_enter(p, site, now); break;
+    case CHROPROF_LEAVE: chroprof__do_leave(p, now); break;
     case CHROPROF_NEXT: chroprof__take_next(p, site, now); break;
-    case CHROPROF_IDLE_ENTER: chroprof__take_idle_enter(p, now); break;
-    case CHROPROF_IDLE_LEAVE: chroprof__take_idle_leave(p, now); break;
+    case CHROPROF_IDLE_ENTER: chroprof__do_idle_enter(p, now); break;
+    case CHROPROF_IDLE_LEAVE: chroprof__do_idle_leave(p, now); break;
     case CHROPROF_LOOP_ENTER: chroprof__take_loop_enter(p, now); break;
     case CHROPROF_LOOP_LEAVE: chroprof__take_loop_leave(p, now); break;
     case CHROPROF_TICK: chroprof__take_tick(p, now); break;
@@ -7386,7 +7764,7 @@ static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
     if (frame->id == 0)
         return exec;
     bool orphan = (frame->kind & CHROPROF__ORPHAN) != 0;
-    exec += orphan ? frame->carried : p->futures[frame->slot].exec;
+    exec += orphan ? frame->carried : chroprof__slot_of(p, frame)->exec;
     while (frame->same && !(frame->kind & CHROPROF__OLDEST)) {
         k = frame->same;
         frame = p->frames + k;
@@ -7405,7 +7783,7 @@ static bool chroprof__is_newest(const chroprof *p, uint32_t k)
         return (frame->kind & CHROPROF__ENTER_FRAME) != 0;
     if (frame->kind & CHROPROF__ORPHAN)
         return (frame->kind & CHROPROF__NEWEST) != 0;
-    return p->futures[frame->slot].frame == k;
+    return chroprof__slot_of(p, frame)->frame == k;
 }
 
 /* What a stay adds to the wall of its path while it lasts: an enter-frame its whole stay, a future
@@ -7442,7 +7820,7 @@ static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path 
     row->merged_live += row->live;
     chroprof__raise(&row->exec_max, row->slice_max);    /* of an enter-frame the slice is all */
     for (uint32_t k = 1; k <= p->core->depth; k++)
-        if (p->frames[k].path == path && p->frames[k].kind != CHROPROF__BARRIER)
+        if (p->frames[k].path == path && (p->frames[k].kind & CHROPROF__BARRIER) == 0)
             chroprof__add_stay(p, k, row);
     if (row->exec_max > row->exec)          /* in a copy of several moments, in a difference */
         row->exec_max = row->exec;
@@ -7550,7 +7928,9 @@ static uint64_t chroprof__percentile_ns(const chroprof *p, const chroprof__histo
     uint64_t value = chroprof__bucket_value(k);
     if (k == CHROPROF__BUCKETS - 1)
         value = max;
-    return chroprof__ns(p->core, value < h->min ? h->min : value > max ? max : value);
+    const chroprof__slices *counts = chroprof__counts_of(p, h);
+    uint64_t min = counts ? counts->min : h->min;
+    return chroprof__ns(p->core, value < min ? min : value > max ? max : value);
 }
 
 /* The mean of the shortest three quarters of a site's slices: what is left of its exec without the
@@ -7824,7 +8204,7 @@ static void chroprof__read_frame(const chroprof *p, uint32_t k, chroprof_frame *
     memset(out, 0, sizeof(*out));
     out->id = frame->id;
     out->path = frame->path;
-    out->barrier = frame->kind == CHROPROF__BARRIER;
+    out->barrier = (frame->kind & CHROPROF__BARRIER) != 0;
     out->since_ns = chroprof__moment_ns(p, frame->pushed);
     out->slice_ns = out->barrier ? 0 : chroprof__ns(p->core, chroprof__frame_slice(p, k));
     chroprof__read_site_name(p, p->paths[frame->path].site, &out->name, &out->file, &out->line);
@@ -8117,7 +8497,7 @@ CHROPROF__COLD_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, 
     const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n);
     *cursor = n + 1;
     out->at_ns = chroprof__ns(p->core, row->time);
-    out->id = row->id;
+    out->id = chroprof__row_id(row);
     out->state = (chroprof_state)row->state;
     out->path = row->path;
     out->depth = row->depth;
@@ -8811,36 +9191,42 @@ static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
 {
     const chroprof__frame *frame = p->frames + k;
     CHROPROF__MUST(frame->path < chroprof__path_count(p), "every frame has a path");
+    CHROPROF__MUST(frame->depth == k, "every frame knows its number");
     CHROPROF__MUST(frame->pushed <= p->core->last && frame->start >= frame->pushed,
                     "a frame was pushed before now and its slice began not before that");
     CHROPROF__MUST(chroprof__frame_slice(p, k) <= p->core->last - frame->pushed,
                     "a slice is no longer than its stay");
     if (frame->id == 0)
         return NULL;
-    CHROPROF__MUST(frame->slot < p->rows && p->futures[frame->slot].id == frame->id,
+    CHROPROF__MUST(frame->slot % 5 == 0 && frame->slot / 5 < p->rows &&
+                    chroprof__slot_of(p, frame)->id == frame->id,
                     "a frame knows the slot of its id");
     CHROPROF__MUST(frame->same < k && (!frame->same || p->frames[frame->same].id == frame->id) &&
                     (!frame->same || p->frames[frame->same].slot == frame->slot),
                     "the next frame of the same id is deeper");
-    CHROPROF__MUST(frame->future == k, "a future's frame is the innermost future's");
     return NULL;
 }
 
 static const char *chroprof__ask_stack(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint32_t floor = 0, level = 0, top = p->frames[c->depth].path;
+    uint32_t floor = 0, level = 0, runner = 0, top = p->frames[c->depth].path;
     CHROPROF__MUST(p->frames->id == 0 && p->frames->path == CHROPROF__LOOP &&
+                    p->frames->depth == 0 &&
                     p->frames->kind == CHROPROF__BARRIER, "the stack stands on the loop");
     CHROPROF__ASK(chroprof__ask_rows(p, 1, c->depth + 1u, chroprof__ask_frame));
     for (uint32_t k = 1; k <= c->depth; k++) {
-        if (p->frames[k].kind != CHROPROF__BARRIER)
+        bool barrier = p->frames[k].kind & CHROPROF__BARRIER;
+        CHROPROF__MUST((p->frames[k].id == 0 && !barrier) || p->frames[k].runner == runner,
+                        "a future's frame and a barrier know the future below");
+        runner = barrier ? 0 : p->frames[k].id ? k : runner;
+        if (!barrier)
             continue;
         CHROPROF__MUST(p->frames[k].slot == floor, "a barrier knows the one below it");
         floor = k;
         level++;
     }
-    CHROPROF__MUST(floor == c->floor && level == c->level && c->base == floor + 1,
+    CHROPROF__MUST(floor == c->floor && level == c->level && runner == c->runner,
                     "the innermost barrier is the floor");
     CHROPROF__MUST(c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
                         (c->account == CHROPROF__IDLE && c->depth == c->floor),
@@ -8855,7 +9241,7 @@ static const char *chroprof__ask_future(const chroprof *p, uint32_t k)
     const chroprof__frame *frame = p->frames + slot->frame;
     CHROPROF__MUST(slot->path < chroprof__path_count(p), "every future has a path");
     CHROPROF__MUST(!slot->frame || (slot->frame <= p->core->depth && frame->id == slot->id &&
-                                     frame->slot == k),
+                                     frame->slot == 5 * k),
                     "a future's topmost frame is one of its id");
     if (slot->state == CHROPROF__GONE) {
         CHROPROF__MUST(slot->frame, "a finished future keeps its slot only for its frames");
@@ -9344,11 +9730,16 @@ static void chroprof__first_rows(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
-    for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
+    c->no_counts = UINT64_MAX;
+    for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
+        chroprof__set_histogram(p, p->paths + k, 0);
+    }
+    for (uint32_t k = 0; k <= c->room; k++)
+        p->frames[k].depth = k;
     p->frames[0].kind = CHROPROF__BARRIER;
     chroprof__start_histograms(p);
-    for (uint32_t k = 0; k <= c->shortcut_mask; k++)
+    for (uint32_t k = 0; k < c->tables[CHROPROF__SHORTCUTS].rows; k++)
         p->shortcuts[k].address = CHROPROF__NOWHERE;
 }
 
@@ -9435,11 +9826,10 @@ static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
     c->core_bytes = (uint32_t)sizeof(*c);
     chroprof__describe_process(c, o.name);
     c->ring_mask = 2 * (c->tables[CHROPROF_TABLE_EVENTS].rows - 1);
-    c->shortcut_mask = c->tables[CHROPROF__SHORTCUTS].rows - 1;
+    c->shortcut_mask = (c->tables[CHROPROF__SHORTCUTS].rows - 1) * sizeof(chroprof__shortcut);
     c->room = capacity[CHROPROF_TABLE_DEPTH];
-    c->base = 1;
-    chroprof__front_of(c)->spill = UINT64_MAX;
     chroprof__attach(p, c);
+    chroprof__aim(p, c);
     chroprof__first_rows(p);
     p->on_stall = o.on_stall;
     p->on_stall_user = o.on_stall_user;
@@ -9475,6 +9865,7 @@ static void chroprof__bill_callback(chroprof *p)
     c->account = CHROPROF__LOOP;
     uint64_t t = chroprof__begin_event(p, CHROPROF_TICK, 0, chroprof__read_clock(p));
     c->account = account;
+    chroprof__freshen(c, p->paths + account);
     c->max_step_ticks = limit;
     chroprof__set_horizon(c);
     if (c->depth)                           /* a stall ends by a pop, so no frame is hidden */
@@ -9608,7 +9999,7 @@ static void chroprof__note_cpu(const chroprof *p)
         s->cpu_busy = busy;
     }
     uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
-    if (c->depth == c->base && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
+    if (c->depth == c->floor + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
         s->begun[chroprof__turn_place(c)].event = p->frames[c->depth].event;
         s->begun[chroprof__turn_place(c)].cpu_ns = now;
     }
@@ -9652,12 +10043,13 @@ CHROPROF__NOINLINE void chroprof__long_event(chroprof *p, chroprof_state state, 
     CHROPROF__FOLLOW(p);
 }
 
-/* The same; while the profile is off this is no call. The word is read again: one that is read once
- * can be an operand of the short way's compare. */
+/* The same; while the profile is off this is no call. The word is read again: so it can be an
+ * operand of both compares. */
 CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, uint64_t id,
                                             const chroprof_site *site)
 {
-    if (p && *(const volatile uint32_t *)&p->way == CHROPROF__LONG_WAY)
+    CHROPROF__READ_AGAIN();
+    if (p && p->way == CHROPROF__LONG_WAY)
         chroprof__long_event(p, state, id, site);
 }
 
@@ -9774,7 +10166,7 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
 CHROPROF_API void chroprof_running(chroprof *p, uint64_t id)
 {
     if (chroprof__is_on(p))
-        chroprof__take_running(p, id, NULL, chroprof__fetch_home(p, id),
+        chroprof__do_running(p, id, NULL, chroprof__fetch_home(p, id),
                                chroprof__short_clock(p));
     else
         chroprof__other_event(p, CHROPROF_RUNNING, id, NULL);
@@ -9783,7 +10175,7 @@ CHROPROF_API void chroprof_running(chroprof *p, uint64_t id)
 CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id)
 {
     if (chroprof__is_on(p))
-        chroprof__take_paused(p, id, chroprof__short_clock(p));
+        chroprof__do_paused(p, id, chroprof__short_clock(p));
     else
         chroprof__other_event(p, CHROPROF_PAUSED, id, NULL);
 }
@@ -9791,7 +10183,7 @@ CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id)
 CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id)
 {
     if (chroprof__is_on(p))
-        chroprof__take_switch(p, id, chroprof__fetch_home(p, id), chroprof__short_clock(p));
+        chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__short_clock(p));
     else
         chroprof__other_event(p, CHROPROF_SWITCH, id, NULL);
 }
@@ -9838,7 +10230,7 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
 CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site)
 {
     if (chroprof__is_on(p))
-        chroprof__take_enter(p, site, chroprof__short_clock(p));
+        chroprof__do_enter(p, site, chroprof__short_clock(p));
     else
         chroprof__other_event(p, CHROPROF_ENTER, 0, site);
 }
@@ -9846,7 +10238,7 @@ CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site)
 CHROPROF_API void chroprof_leave(chroprof *p)
 {
     if (chroprof__is_on(p))
-        chroprof__take_leave(p, chroprof__short_clock(p));
+        chroprof__do_leave(p, chroprof__short_clock(p));
     else
         chroprof__other_event(p, CHROPROF_LEAVE, 0, NULL);
 }
@@ -9878,7 +10270,7 @@ CHROPROF_API void chroprof_loop_leave(chroprof *p)
 CHROPROF_API void chroprof_idle_enter(chroprof *p)
 {
     if (chroprof__is_on(p))
-        chroprof__take_idle_enter(p, chroprof__short_clock(p));
+        chroprof__do_idle_enter(p, chroprof__short_clock(p));
     else
         chroprof__other_event(p, CHROPROF_IDLE_ENTER, 0, NULL);
 }
@@ -9886,7 +10278,7 @@ CHROPROF_API void chroprof_idle_enter(chroprof *p)
 CHROPROF_API void chroprof_idle_leave(chroprof *p)
 {
     if (chroprof__is_on(p))
-        chroprof__take_idle_leave(p, chroprof__short_clock(p));
+        chroprof__do_idle_leave(p, chroprof__short_clock(p));
     else
         chroprof__other_event(p, CHROPROF_IDLE_LEAVE, 0, NULL);
 }
@@ -9946,7 +10338,6 @@ static void chroprof__switch_off(chroprof *p)
             chroprof__calm_future(p, p->futures + k, t);
     }
     c->pass_active = 0;
-    chroprof__front_of(c)->spill = UINT64_MAX;
     c->enabled = 0;
     chroprof__close_event(c);
     if (p->stall_due)
@@ -9982,6 +10373,7 @@ static void chroprof__reset_path(chroprof__path *row)
     chroprof__path fresh;
     memset(&fresh, 0, sizeof(fresh));
     fresh.histogram = row->histogram;
+    fresh.counts = row->counts;
     fresh.site = row->site;
     fresh.parent = row->parent;
     fresh.next = row->next;
@@ -10036,6 +10428,8 @@ static void chroprof__reset_tables(const chroprof *p)
         chroprof__sites(c)[k].slow = 0;
         chroprof__sites(c)[k].slow_bar = 0;
     }
+    for (uint32_t k = 0; k < c->tables[CHROPROF__SHORTCUTS].rows; k++)
+        p->shortcuts[k].window = 0;
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         c->tables[k].peak = c->tables[k].used;
         c->tables[k].dropped = 0;
@@ -10068,7 +10462,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->calibrate_at = c->calibrate_at > c->last ? c->calibrate_at - c->last : 1;
     c->start_clock = c->epoch;
     c->start_unix_ns += c->manual ? 0 : chroprof__ns(c, c->last);
-    c->last = 0;
+    c->last = c->aged_at = 0;
     c->window = 0;
     memset(&c->tally, 0, sizeof(c->tally));
     c->turns = c->turn_max = c->passes = c->pass_max = c->stalls = 0;
@@ -10113,7 +10507,7 @@ CHROPROF__COLD_API void chroprof_reset(chroprof *p)
     CHROPROF__STORE_FENCE();
     chroprof__begin_edit(c);
     chroprof__reset_all(p);
-    chroprof__front_of(c)->spill = c->pass_active ? c->seq + c->ring_mask : UINT64_MAX;
+    chroprof__aim(p, c);
     chroprof__end_edit(c);
     c->resetting = 0;
 }
@@ -10320,7 +10714,8 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
 {
     static const uint32_t order[] = {
         CHROPROF_TABLE_STRINGS, CHROPROF_TABLE_SITES, CHROPROF_TABLE_DEPTH, CHROPROF_TABLE_FUTURES,
-        CHROPROF_TABLE_EDGES, CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF_TABLE_WINDOWS,
+        CHROPROF_TABLE_EDGES, CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF__COUNTS,
+        CHROPROF_TABLE_WINDOWS,
         CHROPROF__PLACES, CHROPROF_TABLE_SLOW
     };
     chroprof__core *c = s->to;
@@ -10397,7 +10792,7 @@ static bool chroprof__mend_tree(chroprof *p)
         chroprof__path *row = p->paths + k;
         bool good = row->site >= CHROPROF__OTHER && row->site < chroprof__site_count(p) &&
                     row->parent < k;
-        row->histogram = good ? chroprof__mended_histogram(p, row) : 0;
+        chroprof__set_histogram(p, row, good ? chroprof__mended_histogram(p, row) : 0);
         if (good)
             chroprof__link_path(p, k, row->parent, row->site);
         else if (k + 1 == chroprof__path_count(p) && row->exec == 0)
@@ -10447,9 +10842,10 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
 static bool chroprof__good_frame(const chroprof *p, const chroprof__frame *frame)
 {
     bool plain = frame->kind & (CHROPROF__BARRIER | CHROPROF__ENTER_FRAME);
-    if (frame->path >= chroprof__path_count(p) || frame->pushed > p->core->last)
+    if (frame->path >= chroprof__path_count(p) || frame->pushed > p->core->last ||
+        frame->depth != (uint32_t)(frame - p->frames))
         return false;
-    if (frame->kind == CHROPROF__BARRIER ? frame->path != CHROPROF__LOOP
+    if (frame->kind & CHROPROF__BARRIER ? frame->path != CHROPROF__LOOP
                                          : frame->path < CHROPROF__UNTRACKED)
         return false;
     return plain ? frame->id == 0 : frame->id != 0 && frame->kind & CHROPROF__FUTURE_FRAME;
@@ -10462,11 +10858,12 @@ static void chroprof__mend_stack(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__frame *frame = p->frames;
     uint32_t k = 1;
-    c->floor = c->level = 0;
+    c->floor = c->level = c->runner = 0;
     for (; k <= c->depth && chroprof__good_frame(p, frame + k); k++) {
-        bool barrier = frame[k].kind == CHROPROF__BARRIER;
+        bool barrier = frame[k].kind & CHROPROF__BARRIER;
         frame[k].same = 0;
-        frame[k].future = barrier ? 0 : frame[k].id ? k : frame[k - 1].future;
+        frame[k].runner = (uint16_t)c->runner;
+        c->runner = barrier ? 0 : frame[k].id ? k : c->runner;
         if (!barrier)
             continue;
         frame[k].slot = c->floor;
@@ -10474,7 +10871,6 @@ static void chroprof__mend_stack(chroprof *p)
         c->level++;
     }
     c->depth = k - 1;
-    c->base = c->floor + 1;
     c->hidden_since = c->hidden_since < c->last ? c->hidden_since : c->last;
     uint64_t end = c->hidden ? c->hidden_since : c->last;
     for (k = c->depth; k > 0; k--) {
@@ -10485,7 +10881,7 @@ static void chroprof__mend_stack(chroprof *p)
     if (c->hidden)
         c->account = CHROPROF__UNTRACKED;
     else if (c->account != CHROPROF__IDLE || c->depth != c->floor)
-        chroprof__set_account(p, c);
+        c->account = p->frames[c->depth].path;
 }
 
 /* Ties a frame to the slot of its id. */
@@ -10503,7 +10899,7 @@ static void chroprof__mend_frame(chroprof *p, uint32_t k)
         frame->kind |= CHROPROF__ORPHAN | CHROPROF__NEWEST | CHROPROF__OLDEST;
         frame->carried = 0;
     }
-    frame->slot = (uint32_t)(slot - p->futures);
+    frame->slot = chroprof__words_to(p, slot);
     frame->same = slot->frame;
     slot->frame = (uint16_t)k;
 }
@@ -10923,7 +11319,7 @@ static void chroprof__lives_since(chroprof *p)
         p->paths[k].delay -= p->paths[k].ready * p->core->last;
     }
     for (uint32_t k = 1; k <= p->core->depth; k++)
-        if (p->frames[k].kind != CHROPROF__BARRIER)
+        if ((p->frames[k].kind & CHROPROF__BARRIER) == 0)
             p->paths[p->frames[k].path].wall -= chroprof__stay_wall(p, k);
     chroprof__blame_loop(p);
 }
@@ -10950,11 +11346,8 @@ static uint64_t chroprof__histogram_most(const chroprof *p, const chroprof__hist
 static void chroprof__histogram_since(const chroprof__since *s, chroprof__histogram *h,
                                       const chroprof__histogram *old)
 {
-    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++) {
-        uint64_t *place = chroprof__bucket_place(&s->to, h, b);
-        if (place)
-            *place = chroprof__minus(*place, chroprof__bucket_count(s->from, old, b));
-    }
+    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++)
+        chroprof__lower_bucket(&s->to, h, b, chroprof__bucket_count(s->from, old, b));
 }
 
 /* Histograms that changed their site meanwhile hold nothing older. */
@@ -11535,9 +11928,11 @@ static void chroprof__merge_histogram(const chroprof__merging *m, chroprof__hist
         uint32_t bucket = same ? b : chroprof__bucket(chroprof__ns(c, value));
         room = count == 0 || chroprof__histogram_put(m->to, to, bucket, count);
     }
-    uint64_t min = from->min == UINT64_MAX ? from->min : chroprof__ns(c, from->min);
-    if (room && min < to->min)
-        to->min = min;
+    const chroprof__slices *counts = chroprof__counts_of(m->from, from);
+    uint64_t min = counts ? counts->min : from->min, *least = chroprof__least_of(m->to, to);
+    min = min == UINT64_MAX ? min : chroprof__ns(c, min);
+    if (room && min < *least)
+        *least = min;
 }
 
 /* Our histograms of a site of theirs; NULL: it has none, or theirs would not be enough. */
@@ -11578,7 +11973,7 @@ static void chroprof__merge_open_slices(chroprof__merging *m)
     for (uint32_t k = 1; k <= m->from->core->depth; k++) {
         const chroprof__frame *frame = m->from->frames + k;
         uint32_t site = m->from->paths[frame->path].site;
-        chroprof__histograms *own = site < CHROPROF__OTHER || frame->kind == CHROPROF__BARRIER
+        chroprof__histograms *own = site < CHROPROF__OTHER || frame->kind & CHROPROF__BARRIER
                                         ? NULL : chroprof__merge_row(m, site);
         uint64_t slice = chroprof__ns(m->from->core, chroprof__frame_slice(m->from, k));
         if (own)

@@ -1572,7 +1572,7 @@ TEST(heavy_sites_have_the_histograms)
     orderly(p);
 }
 
-/* Slices of all lengths there are, at two sites: the lighter one gives up its octaves. */
+/* Futures of all latencies there are: a site that needs more octaves than there are begins anew. */
 TEST(octaves_go_to_the_heavy_site)
 {
     chroprof_options options = { 0 };
@@ -1582,8 +1582,9 @@ TEST(octaves_go_to_the_heavy_site)
     options.max_step_ns = UINT64_MAX;
     p = fresh(&options);
     for (k = 0; k < 45; k++) {
-        at(p, t, ENTER, 0, &A);
-        at(p, t += UINT64_C(1) << k, LEAVE, 0, NULL);
+        at(p, t, PENDING, 1, &A);
+        at(p, t, RUNNING, 1, NULL);
+        at(p, t += UINT64_C(1) << k, COMPLETED, 1, NULL);
         orderly(p);
     }
     CHECK_EQ(rank_of(p, "a").slices, 45);
