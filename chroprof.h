@@ -2866,14 +2866,14 @@ typedef struct chroprof__ration {
 } chroprof__ration;
 
 static const chroprof__ration chroprof__rations[CHROPROF_TABLE_COUNT] = {
-    { 1024, 8, 325 - CHROPROF__SAMPLE_SHARE, 1u << 28, false },                 /* FUTURES */
+    { 1024, 8, 319 - CHROPROF__SAMPLE_SHARE, 1u << 28, false },                 /* FUTURES */
     { 64, 8, 25, 1u << 20, false },                                             /* SITES */
-    { 256, 12, 95, 1u << 24, false },                                          /* PATHS */
-    { 512, 16, 46, 1u << 25, false },                                           /* EDGES */
+    { 256, 12, 93, 1u << 24, false },                                           /* PATHS */
+    { 512, 16, 44, 1u << 25, false },                                           /* EDGES */
     { 64, 8, 20, 1024, false },                                                 /* DEPTH */
     { 32, 0, 174, 4096, true },                                                 /* HISTOGRAMS */
     { CHROPROF__DEFAULT_SAMPLES, 0, CHROPROF__SAMPLE_SHARE, 4096, true },       /* SAMPLES */
-    { 120, 4, 55, 240, false },                                                 /* WINDOWS */
+    { 120, 4, 65, 240, false },                                                 /* WINDOWS */
     { 32, 2, 15, 64, false },                                                   /* STALLS */
     { 4096, 160, 20, 1u << 24, false },                                         /* STRINGS */
     { 0, 0, 0, 0, true },                                                       /* STACKS */
@@ -5152,17 +5152,23 @@ CHROPROF__INLINE void chroprof__open_row(chroprof__core *c, const chroprof__mome
                                          const chroprof__frame *top, chroprof_state state,
                                          uint64_t id)
 {
-    chroprof__ring_row *row = (chroprof__ring_row *)(void *)((char *)c + m->next_row);
-    row->time = m->t;
+    uint64_t at = m->next_row;
+#define CHROPROF__ROW ((chroprof__ring_row *)(void *)((char *)c + at))
+    CHROPROF__ROW->time = m->t;
+    CHROPROF__ONE_WORD(at);                 /* so that each store adds by itself: no other does */
     if (chroprof__names_id(state))
-        row->id = id;
+        CHROPROF__ROW->id = id;
+    CHROPROF__ONE_WORD(at);
     if (top && CHROPROF__LITTLE) {          /* 32 bits of the depth, half of which is overwritten */
-        memcpy((char *)row + offsetof(chroprof__ring_row, path), &top->path, 8);
+        memcpy((char *)c + at + offsetof(chroprof__ring_row, path), &top->path, 8);
     } else {
-        row->path = (uint32_t)m->account;
-        row->depth = (uint16_t)m->depth;
+        CHROPROF__ROW->path = (uint32_t)m->account;
+        CHROPROF__ONE_WORD(at);
+        CHROPROF__ROW->depth = (uint16_t)m->depth;
     }
-    row->state = (uint8_t)((uint32_t)state < UINT8_MAX ? (uint32_t)state : UINT8_MAX);
+    CHROPROF__ONE_WORD(at);
+    CHROPROF__ROW->state = (uint8_t)((uint32_t)state < UINT8_MAX ? (uint32_t)state : UINT8_MAX);
+#undef CHROPROF__ROW
     CHROPROF__STORE_FENCE();
     c->seq++;
     CHROPROF__STORE_FENCE();
