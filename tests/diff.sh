@@ -130,7 +130,7 @@ spread() {
 spread 1 1 even.json; spread 1.1 2 tenth.json; spread 1.25 2 quarter.json
 run even.json tenth.json --fail-above 15; expect a_tenth_is_below_15 0 "site3 takes 1."
 run even.json quarter.json --fail-above 15; expect a_quarter_is_above_15 1 "site3 takes 1.2"
-run base.json double.json --fail-above 5; expect all_slower 3 "all: slices x2.0"
+run base.json double.json --fail-above 5; expect all_slower 3 "all sites: slices x2.0"
 run base.json double.json --fail-above 5 --absolute
 expect all_absolute 1 "9 sites in all got worse"
 run base.json often.json --fail-above 5; expect more_often 1 "c runs 3.0"

@@ -205,7 +205,7 @@ mkfifo "$scratch/fifo"
 touch "$scratch/empty"
 changed module_is_a_pipe "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/fifo|" "not a plain file"
 changed module_is_a_folder "s|\"path\":\"[^\"]*program|\"path\":\"$scratch|" "not a plain file"
-changed module_is_empty "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/empty|" "no ELF file"
+changed module_is_empty "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/empty|" "not an ELF file"
 changed build_id_is_none "s|\"build_id\":\"|&../../|" "build id is malformed"
 odd=$(printf '\302\2332J\342\200\256\342\200\250\23331m')
 changed module_would_steer "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/\\\\u001b$odd|" \

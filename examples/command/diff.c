@@ -277,14 +277,14 @@ static void diff_noise_line(diff *d)
     sheet *s = &d->sheet;
     char text[200];
     if (slice->rows < DIFF_LEAST_ROWS) {
-        (void)snprintf(text, sizeof text, "%zu sites to compare: too few to know the machine's "
-                       "part", slice->rows);
+        (void)snprintf(text, sizeof text, "%zu sites to compare: too few to know what the machine "
+                       "changed", slice->rows);
     } else if (d->absolute) {
-        (void)snprintf(text, sizeof text, "changes as they are: nothing is taken for the "
-                       "machine's");
+        (void)snprintf(text, sizeof text, "changes as measured: nothing is subtracted for the "
+                       "machine");
     } else {
-        (void)snprintf(text, sizeof text, "all: slices %s as long, %s as many (medians of %zu "
-                       "sites, taken off)", figure_factor(true, slice->common).text,
+        (void)snprintf(text, sizeof text, "all sites: slices %s as long, %s as many (medians of %zu "
+                       "sites, subtracted)", figure_factor(true, slice->common).text,
                        figure_factor(true, rate->common).text, slice->rows);
     }
     sheet_text(s, text);
