@@ -2511,6 +2511,8 @@ typedef struct chroprof__begun {
     uint64_t event, cpu_ns;    /* modulo 2^32 */
 } chroprof__begun;
 
+#define CHROPROF__NO_PASS (UINT64_C(1) << 63)
+
 enum { CHROPROF__HITS = 5 };   /* of the turns of LEVELS nested loops and of the pass */
 
 /* The sampler's state. The notes follow it, then the ring of entries. */
@@ -2631,7 +2633,7 @@ typedef struct chroprof__core {
     uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
     uint64_t turns;
     uint64_t idle_horizon;     /* that of idle_leave */
-    uint64_t pass_start;
+    uint64_t pass_start;       /* NO_PASS: none began */
     uint64_t pass_bar;         /* as turn_bar */
     uint64_t passes;
     uint32_t room;             /* max_depth */
@@ -3943,6 +3945,8 @@ static void chroprof__set_horizon(chroprof__core *c)
         horizon = c->slow_turn;
     c->idle_horizon = horizon > c->last ? horizon : c->last + 1;
     c->horizon = c->idle_horizon;
+    if (!c->pass_active && c->account == CHROPROF__IDLE)
+        c->idle_horizon = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->horizon = c->last;               /* any event takes the general way, but idle_leave */
 }
@@ -5470,14 +5474,12 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
     chroprof__front_of(c)->limit = spill < end ? spill : end;
 }
 
-/* An idle ends, a pass begins. */
+/* An idle ends, a pass begins. The straight way does this when the one before has been one. */
 CHROPROF__INLINE void chroprof__begin_pass(chroprof__core *c)
 {
     c->account = CHROPROF__LOOP;
-    c->pass_active = 1;
     c->pass_start = c->last;
     c->pass_event = c->seq >> 1;
-    c->pass_turn = 0;
 }
 
 /* ---- slow futures that are old give way; the walk is one look at each group a minute */
@@ -5556,8 +5558,10 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
 #endif
     if (m->t >= c->idle_horizon)
         chroprof__age(p, c);
-    if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK)
+    if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK) {
         chroprof__begin_pass(c);
+        c->pass_active = 1;
+    }
     if (m->t >= c->slow_turn)
         chroprof__forget_slow(c);
     chroprof__set_horizon(c);
@@ -6815,6 +6819,7 @@ static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
         chroprof__end_pass(p, c, length, chroprof__bucket(length));
         if (length > c->pass_bar)
             chroprof__long_pass(p, length);
+        c->pass_turn = 0;
     }
     c->account = CHROPROF__IDLE;
     chroprof__set_horizon(c);
@@ -7391,8 +7396,7 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
     uint64_t length;
     bool plain = chroprof__look(c, now, &m);
     length = m.t - c->pass_start;
-    if (CHROPROF__RARELY(!plain || m.depth != c->floor || !c->pass_active ||
-                         length > c->pass_bar)) {
+    if (CHROPROF__RARELY(!plain || m.depth != c->floor || length > c->pass_bar)) {
         chroprof__general(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
@@ -9737,6 +9741,7 @@ static void chroprof__first_rows(chroprof *p)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
     c->no_counts = UINT64_MAX;
+    c->pass_start = CHROPROF__NO_PASS;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
         chroprof__set_histogram(p, p->paths + k, 0);
@@ -10343,7 +10348,8 @@ static void chroprof__switch_off(chroprof *p)
         if (p->futures[k].id != 0)
             chroprof__calm_future(p, p->futures + k, t);
     }
-    c->pass_active = 0;
+    c->pass_active = c->pass_turn = 0;
+    c->pass_start = CHROPROF__NO_PASS;
     c->enabled = 0;
     chroprof__close_event(c);
     if (p->stall_due)
@@ -10482,7 +10488,8 @@ static void chroprof__reset_core(chroprof__core *c)
     c->ring_begin = 0;
     c->ring_floor = c->floor;
     c->slow_turn = 0;
-    c->pass_start = c->pass_turn = 0;
+    c->pass_start = c->pass_active ? 0 : CHROPROF__NO_PASS;
+    c->pass_turn = 0;
     c->pass_event = c->ring_first - 1;      /* not the next event's */
     chroprof__set_factor(c, c->factor);
     c->horizon = c->idle_horizon = 0;
