@@ -271,6 +271,18 @@ if built events tests/run_events.c -levent -levent_pthreads -pthread; then
         "on_user calls=1 completed=1 live=0 by=on_tick at_least.delay_ns=1" \
         "on_once calls=1 completed=1 live=0 by=on_tick at_least.wall_p50_ns=5000000" \
         "on_twin calls=2 completed=2 live=0 by=on_tick"
+    seeds="1 2 3"
+    command -v python3 >/dev/null 2>&1 || seeds=
+    for seed in $seeds; do
+        profiled -o "$scratch/kept" "$scratch/events" random $seed "$scratch/number"
+        refuses "events_random_$seed" 7 "LATENCY"
+        says_not "events_random_${seed}_order" "ANOMALIES"
+        wrong=$("$command" dump --format json "$scratch/kept" 2>"$scratch/log" |
+            python3 tests/run_futures.py \
+                "on_random slices=$(cat "$scratch/number") live=0 abandoned=0 dropped=0" 2>&1)
+        if [ -z "$wrong" ]; then ok "events_random_${seed}_count"; else
+            fail "events_random_${seed}_count" "$wrong"; fi
+    done
 fi
 
 # ends of other kinds

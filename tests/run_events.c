@@ -1,13 +1,14 @@
 /* run_events.c - a small program on libevent whose events tests/run_command.sh counts: under
  * chroprof run they are futures, although nothing here tells of them.
  *
- *     run_events
- *
- * What ends in which way is certain, whatever the machine does meanwhile. */
+ *     run_events                what ends in which way is certain, whatever the machine does
+ *     run_events random SEED FILE    events of all kinds are added, taken back, made ready, freed
+ *                               by chance; how often their callback ran goes into the file */
 
 #include <event2/event.h>
 #include <event2/thread.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -160,12 +161,112 @@ static void on_tick(int fd, short what, void *argument)
     }
 }
 
-int main(void)
+#define MANY 40
+
+static struct event *many[MANY];
+static unsigned long chance_state;
+static long runs;
+static bool goes_on;
+
+static unsigned chance(unsigned below)
+{
+    chance_state = chance_state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(chance_state >> 33) % below;
+}
+
+static void on_random(int fd, short what, void *argument);
+
+static void renew(int at)
+{
+    static const short kinds[] = { 0, EV_PERSIST, EV_READ | EV_PERSIST, EV_READ };
+    short kind = kinds[chance(4)];
+    if (many[at] != NULL) {
+        event_free(many[at]);
+    }
+    many[at] = event_new(base, kind & EV_READ ? ends[0] : -1, kind, on_random,
+                         chance(4) == 0 ? NULL : &many[at]);
+}
+
+/* One of the things that a program may do with an event. */
+static void do_something(void)
+{
+    int at = (int)chance(MANY);
+    switch (chance(8)) {
+    case 0: renew(at); break;
+    case 1: (void)event_del(many[at]); break;
+    case 2: event_active(many[at], EV_TIMEOUT, 1); break;
+    case 3: (void)event_remove_timer(many[at]); break;
+    case 4:
+        (void)event_base_once(base, -1, EV_TIMEOUT, on_random, chance(2) == 0 ? NULL : &runs, NULL);
+        break;
+    default: after_ms(many[at], 1 + (int)chance(4)); break;
+    }
+}
+
+static void on_random(int fd, short what, void *argument)
+{
+    char byte;
+    (void)argument;
+    runs++;
+    if ((what & EV_READ) != 0 && fd >= 0) {
+        (void)!read(fd, &byte, 1);
+    }
+    for (unsigned i = chance(3); i > 0 && goes_on; i--) {
+        do_something();
+    }
+}
+
+/* At its end nothing waits but what event_base_once has made. */
+static void on_random_tick(int fd, short what, void *argument)
+{
+    (void)fd;
+    (void)what;
+    (void)argument;
+    rounds++;
+    goes_on = rounds >= FIRST && rounds < 120;
+    for (int i = 0; i < 10 && goes_on; i++) {
+        do_something();
+        (void)!write(ends[1], "x", chance(2));
+    }
+    for (int i = 0; i < MANY && rounds == 120; i++) {
+        event_free(many[i]);
+    }
+    if (rounds == 130) {
+        event_base_loopbreak(base);
+    }
+}
+
+static int run_random(char **words)
+{
+    struct timeval time = { 0, 3000 };
+    struct event *ticks;
+    FILE *file = fopen(words[3], "w");
+    chance_state = strtoul(words[2], NULL, 10);
+    base = event_base_new();
+    (void)evutil_make_socket_nonblocking(ends[0]);
+    for (int i = 0; i < MANY; i++) {
+        renew(i);
+    }
+    ticks = event_new(base, -1, EV_PERSIST, on_random_tick, NULL);
+    (void)event_add(ticks, &time);
+    (void)event_base_dispatch(base);
+    event_free(ticks);
+    event_base_free(base);
+    if (file == NULL || fprintf(file, "%ld\n", runs) < 0 || fclose(file) != 0) {
+        return 1;
+    }
+    return 7;
+}
+
+int main(int count, char **words)
 {
     struct event *ticks;
     struct timeval time = { 0, 5000 };
     if (evthread_use_pthreads() != 0 || pipe(ends) != 0) {
         return 1;
+    }
+    if (count > 3) {
+        return run_random(words);
     }
     base = event_base_new();
     ticks = event_new(base, -1, EV_PERSIST, on_tick, NULL);
