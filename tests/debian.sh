@@ -28,7 +28,7 @@ if ! has dh || ! has lintian; then
     [ "$(id -u)" = 0 ] || root="sudo -n"
     if has apt-get && $root true 2>/dev/null; then
         $root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
-            debhelper lintian libdw-dev libiberty-dev pkg-config >"$scratch/log" 2>&1 </dev/null
+            debhelper lintian libdw-dev libevent-dev libiberty-dev pkg-config >"$scratch/log" 2>&1 </dev/null
     fi
 fi
 if ! has dh || ! has dpkg-buildpackage; then

@@ -355,6 +355,20 @@ if [ -z "$chromium" ] || ! has node || ! modules; then
     skip browser "needs chromium, node and the npm packages puppeteer-core, speedscope and axe-core"
     finish
 fi
+# --- the live pages of chroprof serve
+if ! ${CC:-cc} -O1 -o watched "$OLDPWD/tests/watched.c" 2>log; then
+    fail live "$(head -n 1 log)"
+elif chroprof serve none 2>&1 | grep -q 'built without libevent'; then
+    skip live "the command was built without libevent (package libevent-dev)"
+else
+    CHROMIUM=$chromium NODE_PATH=$work/node_modules \
+        node "$OLDPWD/tests/live.js" "$B/chroprof" "$work/watched" "$work" >live.log 2>&1
+    grep '^ok\|^FAIL' live.log
+    passed=$((passed + $(grep -c '^ok' live.log)))
+    failed=$((failed + $(grep -c '^FAIL' live.log)))
+    grep -q ' passed, ' live.log || fail live "ended without its counts: $(tail -n 1 live.log)"
+fi
+
 CHROMIUM=$chromium PAGE=$OLDPWD/examples/report.html NODE_PATH=$work/node_modules \
     node "$OLDPWD/tests/viewers.js" "$work" >browser.log 2>&1
 counts=$(tail -n 1 browser.log |

@@ -19,6 +19,7 @@ extern const tool_command record_command;
 extern const tool_command replay_command;
 extern const tool_command report_command;
 extern const tool_command run_command;
+extern const tool_command serve_command;
 extern const tool_command symbolize_command;
 extern const tool_command top_command;
 extern const tool_command trace_command;

@@ -484,23 +484,12 @@ static void diff_print(diff *d)
 
 /* >>diff json */
 
-static void json_put(const char *text)
-{
-    char bytes[8];
-    (void)putchar('"');
-    while (*text != '\0') {
-        size_t count = json_quote(&text, bytes);
-        (void)fwrite(bytes, 1, count, stdout);
-    }
-    (void)putchar('"');
-}
-
 static void diff_json_profile(const diff_profile *p, const char *key)
 {
     (void)printf("\"%s\":{\"source\":", key);
-    json_put(p->source);
+    json_put(stdout, p->source);
     (void)fputs(",\"name\":", stdout);
-    json_put(p->name);
+    json_put(stdout, p->name);
     (void)printf(",\"elapsed_ns\":%llu,\"busy_ns\":%llu,\"pass_p99_ns\":%llu,\"stalls\":%llu},\n",
                  (unsigned long long)p->elapsed_ns, (unsigned long long)p->busy_ns,
                  (unsigned long long)p->pass_p99_ns, (unsigned long long)p->stalls);
@@ -525,7 +514,7 @@ static void diff_json_chain(const diff_row *row)
         chain[count++] = row;
     }
     while (count-- > 0) {
-        json_put(chain[count]->name);
+        json_put(stdout, chain[count]->name);
         if (count > 0) {
             (void)putchar(',');
         }
@@ -555,9 +544,9 @@ static void diff_json_rows(const diff *d, const diff_table *table, bool paths)
         const diff_row *row = &table->rows[i];
         (void)printf("%s\n{\"verdict\":\"%s\",\"name\":", i > 0 ? "," : "",
                      diff_verdicts[row->verdict]);
-        json_put(row->name);
+        json_put(stdout, row->name);
         (void)fputs(",\"file\":", stdout);
-        json_put(row->file);
+        json_put(stdout, row->file);
         (void)printf(",\"line\":%llu", (unsigned long long)row->line);
         if (paths) {
             (void)fputs(",\"path\":[", stdout);
@@ -582,7 +571,7 @@ static void diff_json_findings(const diff *d)
     (void)printf("\"detects_factor\":%.6g,\n\"findings\":[", d->detects);
     for (size_t i = 0; i < f.count; i++) {
         (void)fputs(i > 0 ? ",\n" : "\n", stdout);
-        json_put(f.text[i]);
+        json_put(stdout, f.text[i]);
     }
     (void)fputs("\n],\n", stdout);
 }

@@ -168,6 +168,17 @@ size_t json_quote(const char **text, char out[8])
     return utf8_put(code < FOREIGN_BYTE ? code : 0xFFFD, out);
 }
 
+void json_put(FILE *out, const char *text)
+{
+    char bytes[8];
+    (void)fputc('"', out);
+    while (*text != '\0') {
+        size_t count = json_quote(&text, bytes);
+        (void)fwrite(bytes, 1, count, out);
+    }
+    (void)fputc('"', out);
+}
+
 static size_t json_digits(json_reader *r)
 {
     const char *start = r->at;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct json_reader {
     const char *name;          /* of the source, for messages */
@@ -95,5 +96,8 @@ bool json_each(const json_reader *whole, json_text list,
 /* The next character of a C string as it stands between quotes; returns its bytes. What
  * is not UTF-8 becomes U+FFFD. */
 size_t json_quote(const char **text, char out[8]);
+
+/* A whole C string, with its quotes. */
+void json_put(FILE *out, const char *text);
 
 #endif

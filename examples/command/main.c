@@ -15,8 +15,8 @@
 
 const tool_command *const tool_commands[] = {
     &run_command, &replay_command, &record_command, &dump_command, &top_command, &check_command,
-    &diff_command, &merge_command, &report_command, &symbolize_command, &trace_command,
-    &completion_command
+    &diff_command, &merge_command, &report_command, &serve_command, &symbolize_command,
+    &trace_command, &completion_command
 };
 const size_t tool_command_count = sizeof tool_commands / sizeof tool_commands[0];
 

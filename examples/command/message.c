@@ -9,11 +9,30 @@
 
 #define TOOL_LINE_BYTES 16384  /* of a message; a longer one is cut */
 
+/* Where messages go instead of standard error. */
+static struct {
+    char *text;
+    size_t size;
+} kept;
+
+void tool_keep(char *text, size_t size)
+{
+    kept.text = text;
+    kept.size = size;
+    if (text != NULL) {
+        text[0] = '\0';
+    }
+}
+
 /* Part of a message: whatever a value holds, it stays in its line and steers no terminal. */
 static void tool_put(const char *format, va_list values)
 {
     char text[TOOL_LINE_BYTES];
     int length = vsnprintf(text, sizeof text, format, values);
+    if (kept.text != NULL) {
+        (void)snprintf(kept.text, kept.size, "%s", length >= 0 ? text : format);
+        return;
+    }
     foreign_print(stderr, length >= 0 ? text : format);
     if (length >= (int)sizeof text) {
         (void)fputs("...", stderr);
@@ -33,7 +52,9 @@ void tool_line(const char *format, ...)
     va_list values;
     va_start(values, format);
     tool_put(format, values);
-    (void)fputc('\n', stderr);
+    if (kept.text == NULL) {
+        (void)fputc('\n', stderr);
+    }
     va_end(values);
 }
 
@@ -41,8 +62,12 @@ void tool_message(const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    (void)fputs("chroprof: ", stderr);
+    if (kept.text == NULL) {
+        (void)fputs("chroprof: ", stderr);
+    }
     tool_put(format, values);
-    (void)fputc('\n', stderr);
+    if (kept.text == NULL) {
+        (void)fputc('\n', stderr);
+    }
     va_end(values);
 }

@@ -1,0 +1,460 @@
+/* serve.c - chroprof serve: the report pages of programs, live in a browser of this machine.
+ *
+ * The server is libevent's evhttp. A command that was built without it says so. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "commands.h"
+#include "message.h"
+#include "options.h"
+#include "served.h"
+#include "values.h"
+
+#define SERVE_PORT 8417
+
+typedef struct serve_words {
+    const char *operands[SERVED_OPERANDS];
+    uint64_t port;
+} serve_words;
+
+static const char *set_port(void *field, const char *value)
+{
+    return read_count(value, 0, 65535, (uint64_t *)field) ? NULL : "expected a port, 0 to 65535";
+}
+
+static const tool_option serve_options[] = {
+    { "port", 'p', "N", "port to listen on (default 8417); 0: any that is free", set_port,
+      offsetof(serve_words, port), NULL }
+};
+
+static const char serve_text[] =
+    "\n"
+    "DIR is a folder of profiles, which may come and go; FILE is a profile of chroprof_map\n"
+    "or chroprof run -o, or JSON of one; PID is a process that has one. The first line of\n"
+    "the output is the address of a list of them: program, process, whether it runs, what\n"
+    "stands out. Each leads to its page, which shows the newest figures every second.\n"
+    "\n"
+    "Only this machine can connect, and nothing but these profiles is shown; but every\n"
+    "user of this machine can see them. For one elsewhere: ssh -L 8417:127.0.0.1:8417 HOST.\n"
+    "Ctrl-C ends it.\n"
+    "\n"
+    "exit codes: 0 ended by a signal, 1 no such profile or port, 2 usage\n"
+    "\n"
+    "examples:\n"
+    "  chroprof serve /run/chroprof\n"
+    "  chroprof serve $(pidof server) --port 0\n";
+
+#ifdef CHROPROF_LIBEVENT
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "buffer.h"
+#include "clock.h"
+#include "hash.h"
+#include "page.h"
+
+#ifdef CHROPROF_SERVE_PAGE
+#include CHROPROF_SERVE_PAGE
+#else
+static const unsigned char serve_page[] = { 0 };
+#endif
+
+#define SERVE_CLIENTS 64       /* connections at a time; others wait until one has ended */
+#define SERVE_PATIENCE 10      /* seconds in which a connection must get on */
+#define SERVE_HEADERS 8192     /* bytes of a request */
+#define SERVE_POLICY "script-src 'unsafe-inline'"
+
+typedef struct serve {
+    served profiles;
+    byte_buffer page;          /* the report page, as it goes out */
+    char *list;                /* the list as it was last written, and when that was */
+    size_t list_size;
+    double listed, list_cost;
+    struct event_base *base;
+    struct evhttp *http;
+    struct evconnlistener *listener;
+    struct event *signals[2];
+    struct event *again;       /* when connections may be taken again */
+} serve;
+
+/* >>serve answers */
+
+static void free_bytes(const void *bytes, size_t count, void *user)
+{
+    (void)count;
+    (void)user;
+    free((void *)(uintptr_t)bytes);
+}
+
+static void leave_bytes(const void *bytes, size_t count, void *user)
+{
+    (void)bytes;
+    (void)count;
+    (void)user;
+}
+
+/* Sends bytes that lie somewhere until `done`. */
+static void answer(struct evhttp_request *request, const char *type, const void *bytes,
+                   size_t count, evbuffer_ref_cleanup_cb done)
+{
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    evhttp_add_header(headers, "Content-Type", type);
+    if (evbuffer_add_reference(evhttp_request_get_output_buffer(request), bytes, count, done,
+                               NULL) != 0) {
+        done(bytes, count, NULL);
+        evhttp_send_error(request, HTTP_INTERNAL, NULL);
+        return;
+    }
+    evhttp_send_reply(request, HTTP_OK, NULL, NULL);
+}
+
+/* A refusal, in words. */
+static void refuse(struct evhttp_request *request, int code, const char *reason, const char *why)
+{
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    evhttp_add_header(headers, "Content-Type", "text/plain; charset=utf-8");
+    (void)evbuffer_add_printf(evhttp_request_get_output_buffer(request), "%s\n", why);
+    evhttp_send_reply(request, code, reason, NULL);
+}
+
+/* The list, which is made anew after a second, or less often if that takes long. */
+static void answer_list(serve *run, struct evhttp_request *request)
+{
+    double now = seconds_now();
+    char *copy;
+    FILE *out;
+    if (run->list == NULL || now - run->listed > 0.9 + 9 * run->list_cost) {
+        free(run->list);
+        run->list = NULL;
+        out = open_memstream(&run->list, &run->list_size);
+        if (out != NULL) {
+            served_list(&run->profiles, out);
+            (void)fclose(out);
+        }
+        run->listed = seconds_now();
+        run->list_cost = run->listed - now;
+    }
+    copy = run->list != NULL ? (char *)malloc(run->list_size + 1) : NULL;
+    if (copy == NULL) {
+        refuse(request, HTTP_INTERNAL, "Internal Error", "not enough memory");
+        return;
+    }
+    memcpy(copy, run->list, run->list_size);
+    answer(request, "application/json", copy, run->list_size, free_bytes);
+}
+
+/* A client says which state it has; if that is still the one, it gets no other. */
+static bool has_it(struct evhttp_request *request, const char *tag)
+{
+    const char *had = evhttp_find_header(evhttp_request_get_input_headers(request),
+                                         "If-None-Match");
+    return had != NULL && strcmp(had, tag) == 0;
+}
+
+static void answer_profile(serve *run, struct evhttp_request *request, uint64_t key)
+{
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    served_answer got;
+    char *bytes = NULL;
+    size_t count = 0;
+    char tag[32];
+    FILE *out = open_memstream(&bytes, &count);
+    if (out == NULL) {
+        refuse(request, HTTP_INTERNAL, "Internal Error", "not enough memory");
+        return;
+    }
+    served_profile(&run->profiles, key, out, &got);
+    got.good = fclose(out) == 0 && got.good;
+    (void)snprintf(tag, sizeof tag, "\"%016llx\"", (unsigned long long)hash_bytes(bytes, count));
+    if (got.good && !has_it(request, tag)) {
+        evhttp_add_header(headers, "ETag", tag);
+        evhttp_add_header(headers, "X-Chroprof-State", got.state);
+        answer(request, "application/json", bytes, count, free_bytes);
+        return;
+    }
+    free(bytes);
+    if (got.good) {
+        evhttp_send_reply(request, HTTP_NOTMODIFIED, NULL, NULL);
+    } else if (got.found) {
+        refuse(request, HTTP_SERVUNAVAIL, "Service Unavailable", got.problem);
+    } else {
+        refuse(request, HTTP_NOTFOUND, "Not Found", "there is no such profile any more");
+    }
+}
+
+/* >>serve requests */
+
+/* /KEY and /KEY.json name a profile. */
+static bool parse_key(const char *path, uint64_t *key, bool *json)
+{
+    const char *digits = path + 1;
+    size_t count = strspn(digits, "0123456789abcdef");
+    *json = strcmp(digits + count, ".json") == 0;
+    *key = count == 16 ? strtoull(digits, NULL, 16) : 0;
+    return count == 16 && (*json || digits[count] == '\0');
+}
+
+/* A page of another origin must not reach us under a name of its own that leads to this machine
+ * (DNS rebinding). The port may be that of a tunnel. */
+static bool host_is_local(struct evhttp_request *request)
+{
+    static const char *const names[] = { "127.0.0.1", "localhost", "[::1]" };
+    const char *host = evhttp_find_header(evhttp_request_get_input_headers(request), "Host");
+    const char *named = evhttp_uri_get_host(evhttp_request_get_evhttp_uri(request));
+    for (size_t i = 0; host != NULL && named == NULL && i < sizeof names / sizeof names[0]; i++) {
+        size_t length = strlen(names[i]);
+        if (strncasecmp(host, names[i], length) == 0) {
+            const char *rest = host + length;
+            rest += *rest == ':' ? 1 + strspn(rest + 1, "0123456789") : 0;
+            return *rest == '\0';
+        }
+    }
+    return false;
+}
+
+static void add_headers(struct evhttp_request *request)
+{
+    static const char *const rows[][2] = {
+        { "Cache-Control", "no-store" }, { "X-Content-Type-Options", "nosniff" },
+        { "X-Frame-Options", "DENY" }, { "Referrer-Policy", "no-referrer" },
+        { "Cross-Origin-Resource-Policy", "same-origin" }
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        evhttp_add_header(evhttp_request_get_output_headers(request), rows[i][0], rows[i][1]);
+    }
+}
+
+static void on_request(struct evhttp_request *request, void *user)
+{
+    serve *run = (serve *)user;
+    const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
+    uint64_t key;
+    bool json;
+    add_headers(request);
+    if (!host_is_local(request)) {
+        refuse(request, 403, "Forbidden", "open this as http://127.0.0.1 or http://localhost");
+    } else if (strcmp(path, "/") == 0) {
+        answer(request, "text/html; charset=utf-8", serve_page, sizeof serve_page, leave_bytes);
+    } else if (strcmp(path, "/profiles.json") == 0) {
+        answer_list(run, request);
+    } else if (!parse_key(path, &key, &json)) {
+        refuse(request, HTTP_NOTFOUND, "Not Found", "there is no such page");
+    } else if (json) {
+        answer_profile(run, request, key);
+    } else if (served_knows(&run->profiles, key)) {
+        answer(request, "text/html; charset=utf-8", run->page.bytes, run->page.used, leave_bytes);
+    } else {
+        refuse(request, HTTP_NOTFOUND, "Not Found", "there is no such profile any more");
+    }
+}
+
+/* >>serve connections: libevent 2.1 does not tell when one ends, but the system knows them all */
+
+static unsigned open_sockets(void)
+{
+    struct stat facts;
+    unsigned count = 0;
+    for (int fd = 0; fd < 4 * SERVE_CLIENTS; fd++) {
+        count += fstat(fd, &facts) == 0 && S_ISSOCK(facts.st_mode);
+    }
+    return count;
+}
+
+/* Before a connection is taken. */
+static struct bufferevent *on_connection(struct event_base *base, void *user)
+{
+    serve *run = (serve *)user;
+    const struct timeval soon = { 0, 100000 };
+    (void)base;
+    if (open_sockets() >= SERVE_CLIENTS) {
+        (void)evconnlistener_disable(run->listener);
+        (void)evtimer_add(run->again, &soon);
+    }
+    return NULL;                            /* the usual one */
+}
+
+static void on_again(evutil_socket_t fd, short what, void *user)
+{
+    serve *run = (serve *)user;
+    const struct timeval soon = { 0, 100000 };
+    (void)fd;
+    (void)what;
+    if (open_sockets() < SERVE_CLIENTS) {
+        (void)evconnlistener_enable(run->listener);
+    } else {
+        (void)evtimer_add(run->again, &soon);
+    }
+}
+
+static void on_signal(evutil_socket_t number, short what, void *user)
+{
+    (void)number;
+    (void)what;
+    (void)event_base_loopbreak(((serve *)user)->base);
+}
+
+static void on_log(int severity, const char *text)
+{
+    if (severity == EVENT_LOG_ERR) {
+        tool_message("serve: %s", text);
+    }
+}
+
+/* >>serve run */
+
+/* The report page, which here asks for its profile, and may do so. */
+static bool make_page(serve *run)
+{
+    static const char asks[] = "; connect-src 'self'";
+    static const char live[] = "<template id=\"live\"></template>";
+    byte_buffer plain = { NULL, 0, 0 };
+    const char *policy = NULL;
+    const char *mark = NULL;
+    const char *end;
+    bool ok = page_load(&plain, NULL);
+    policy = ok ? page_find(&plain, "the page", SERVE_POLICY) : NULL;
+    mark = policy != NULL ? page_find(&plain, "the page", PAGE_MARK) : NULL;
+    ok = mark != NULL && sizeof serve_page > 1;
+    if (ok) {
+        policy += strlen(SERVE_POLICY);
+        end = plain.bytes + plain.used;
+        ok = buffer_add(&run->page, plain.bytes, (size_t)(policy - plain.bytes)) == 0 &&
+             buffer_add(&run->page, asks, strlen(asks)) == 0 &&
+             buffer_add(&run->page, policy, (size_t)(mark - policy)) == 0 &&
+             buffer_add(&run->page, live, strlen(live)) == 0 &&
+             buffer_add(&run->page, mark + strlen(PAGE_MARK),
+                        (size_t)(end - mark) - strlen(PAGE_MARK)) == 0;
+    } else if (mark != NULL) {
+        tool_message("serve: this command was built without its page; build it by make chroprof");
+    }
+    free(plain.bytes);
+    return ok;
+}
+
+static unsigned port_of(evutil_socket_t fd)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    memset(&address, 0, sizeof address);
+    (void)getsockname(fd, (struct sockaddr *)&address, &size);
+    return ntohs(address.sin_port);
+}
+
+static bool listen_on(serve *run, unsigned port)
+{
+    struct evhttp_bound_socket *bound;
+    errno = 0;
+    bound = evhttp_bind_socket_with_handle(run->http, "127.0.0.1", (ev_uint16_t)port);
+    if (bound == NULL && errno == EADDRINUSE) {
+        tool_message("serve: port %u is taken; give another by --port N, or --port 0 for any that "
+                     "is free", port);
+    } else if (bound == NULL) {
+        tool_message("serve: port %u: %s", port, strerror(errno));
+    } else {
+        run->listener = evhttp_bound_socket_get_listener(bound);
+        (void)printf("http://127.0.0.1:%u/\n", port_of(evhttp_bound_socket_get_fd(bound)));
+        (void)fflush(stdout);
+    }
+    return bound != NULL;
+}
+
+static bool prepare(serve *run)
+{
+    static const int ends[] = { SIGINT, SIGTERM };
+    event_set_log_callback(on_log);
+    (void)signal(SIGPIPE, SIG_IGN);
+    run->base = event_base_new();
+    run->http = run->base != NULL ? evhttp_new(run->base) : NULL;
+    if (run->http == NULL) {
+        tool_message("serve: not enough memory");
+        return false;
+    }
+    evhttp_set_allowed_methods(run->http, EVHTTP_REQ_GET);
+    evhttp_set_timeout(run->http, SERVE_PATIENCE);
+    evhttp_set_max_headers_size(run->http, SERVE_HEADERS);
+    evhttp_set_max_body_size(run->http, 0);
+    evhttp_set_bevcb(run->http, on_connection, run);
+    evhttp_set_gencb(run->http, on_request, run);
+    run->again = evtimer_new(run->base, on_again, run);
+    for (size_t i = 0; i < 2; i++) {
+        run->signals[i] = evsignal_new(run->base, ends[i], on_signal, run);
+        if (run->signals[i] == NULL || evsignal_add(run->signals[i], NULL) != 0) {
+            return false;
+        }
+    }
+    return run->again != NULL;
+}
+
+static void release(serve *run)
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (run->signals[i] != NULL) {
+            event_free(run->signals[i]);
+        }
+    }
+    if (run->again != NULL) {
+        event_free(run->again);
+    }
+    if (run->http != NULL) {
+        evhttp_free(run->http);
+    }
+    if (run->base != NULL) {
+        event_base_free(run->base);
+    }
+    served_free(&run->profiles);
+    free(run->page.bytes);
+    free(run->list);
+}
+
+static int serve_all(const serve_words *words)
+{
+    static serve run;
+    bool ok = true;
+    for (size_t i = 0; ok && words->operands[i] != NULL; i++) {
+        ok = served_add(&run.profiles, words->operands[i]);
+    }
+    ok = ok && make_page(&run) && prepare(&run) && listen_on(&run, (unsigned)words->port);
+    ok = ok && event_base_dispatch(run.base) >= 0;
+    release(&run);
+    return ok ? TOOL_OK : TOOL_INPUT;
+}
+
+#else
+
+static int serve_all(const serve_words *words)
+{
+    (void)words;
+    tool_message("serve: this command was built without libevent. Install its headers (package "
+                 "libevent-dev on Debian), and build the command by make chroprof");
+    return TOOL_INPUT;
+}
+
+#endif
+
+static int serve_run(const tool_command *command, int count, char **words)
+{
+    static serve_words run = { { NULL }, SERVE_PORT };
+    int result;
+    return take_words(command, count, words, &run, run.operands, SERVED_OPERANDS - 1, &result)
+           ? serve_all(&run) : result;
+}
+
+const tool_command serve_command = {
+    "serve", "DIR|FILE|PID... [--port N]", { "DIR, FILE or PID" },
+    "Shows the pages of running programs in a browser of this machine, live.",
+    serve_text, OPTIONS_OF(serve_options), serve_run
+};

@@ -1,0 +1,277 @@
+/* served.c - see served.h */
+
+#include "served.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../chroprof.h"
+#include "block.h"
+#include "content.h"
+#include "hash.h"
+#include "input.h"
+#include "json.h"
+#include "message.h"
+#include "origin.h"
+#include "page.h"
+#include "profile.h"
+#include "symbolize.h"
+#include "values.h"
+
+/* >>served operands */
+
+static bool served_keep(served *s, const char *name, const char *place, bool folder)
+{
+    served_operand *operand = &s->operands[s->count];
+    operand->name = strdup(name);
+    operand->place = strdup(place);
+    operand->folder = folder;
+    s->count++;
+    if (operand->name == NULL || operand->place == NULL) {
+        tool_message("%s: not enough memory for its name", name);
+        return false;
+    }
+    return true;
+}
+
+/* What the process has mapped now is what is shown, even when it has ended. */
+static bool served_add_process(served *s, const char *pid)
+{
+    block_file file;
+    bool ok;
+    memset(&file, 0, sizeof file);
+    ok = block_open(&file, pid) && served_keep(s, file.name, file.place, false);
+    block_close(&file);
+    return ok;
+}
+
+bool served_add(served *s, const char *operand)
+{
+    struct stat facts;
+    if (block_is_process(operand)) {
+        return served_add_process(s, operand);
+    }
+    if (stat(operand, &facts) != 0) {
+        tool_message("%s: %s", operand, strerror(errno));
+        return false;
+    }
+    if (!S_ISDIR(facts.st_mode) && (!S_ISREG(facts.st_mode) || input_is_stream(operand))) {
+        tool_message("%s: a profile that is to be read again and again must be a plain file, a "
+                     "process, or lie in a folder", operand);
+        return false;
+    }
+    return served_keep(s, operand, operand, S_ISDIR(facts.st_mode));
+}
+
+void served_free(served *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        free(s->operands[i].name);
+        free(s->operands[i].place);
+    }
+    s->count = 0;
+}
+
+/* >>served places */
+
+typedef struct served_place {
+    const char *name;          /* for people */
+    const char *place;         /* where to open it */
+    uint64_t key;              /* of the name */
+} served_place;
+
+/* Takes a profile; false: no more are needed. */
+typedef bool served_take(void *user, const served_place *at);
+
+static bool served_one(const char *name, const char *place, served_take *take, void *user)
+{
+    const served_place at = { name, place, hash_bytes(name, strlen(name)) };
+    return take(user, &at);
+}
+
+static bool is_profile(const char *name, const char *place)
+{
+    content got = content_of_file(place);
+    return got == CONTENT_BLOCK || (got == CONTENT_JSON && ends_in(name, ".json"));
+}
+
+/* A file of a folder is opened once and for all, and not through a link: whatever somebody puts in
+ * its place meanwhile, nothing outside of the folder is read. (Elsewhere than on Linux it is opened
+ * again by its name.) */
+static bool served_entry(int folder, const char *name, const char *entry, served_take *take,
+                         void *user)
+{
+    char opened[64];
+    const char *place;
+    bool more = true;
+    int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return true;
+    }
+    (void)snprintf(opened, sizeof opened, "/proc/%ld/fd/%d", (long)getpid(), fd);
+    place = access(opened, F_OK) == 0 ? opened : name;
+    if (is_profile(entry, place)) {
+        more = served_one(name, place, take, user);
+    }
+    (void)close(fd);
+    return more;
+}
+
+static bool served_folder(const served_operand *folder, served_take *take, void *user)
+{
+    DIR *entries = opendir(folder->place);
+    const struct dirent *entry;
+    char name[4096 + 256];
+    const char *slash = ends_in(folder->name, "/") ? "" : "/";
+    bool more = true;
+    while (more && entries != NULL && (entry = readdir(entries)) != NULL) {
+        int length = snprintf(name, sizeof name, "%s%s%s", folder->name, slash, entry->d_name);
+        if (entry->d_name[0] != '.' && length < (int)sizeof name) {
+            more = served_entry(dirfd(entries), name, entry->d_name, take, user);
+        }
+    }
+    if (entries != NULL) {
+        (void)closedir(entries);
+    }
+    return more;
+}
+
+static void served_each(const served *s, served_take *take, void *user)
+{
+    bool more = true;
+    for (size_t i = 0; more && i < s->count; i++) {
+        const served_operand *operand = &s->operands[i];
+        more = operand->folder ? served_folder(operand, take, user)
+                               : served_one(operand->name, operand->place, take, user);
+    }
+}
+
+static const char *state_of(const chroprof_origin *origin)
+{
+    return origin->ended ? "ended" : !origin->mapped ? "stored" : origin->alive ? "runs" : "died";
+}
+
+/* >>served list */
+
+#define SERVED_ROWS 1000       /* in the list; a folder with more is a mistake */
+
+typedef struct served_rows {
+    FILE *out;
+    unsigned count;
+} served_rows;
+
+static void put_block(FILE *out, const block_file *file)
+{
+    chroprof_origin origin;
+    chroprof_totals totals;
+    chroprof_finding finding;
+    block_origin(file, &origin);
+    chroprof_read_totals(&file->view, &totals);
+    finding.text[0] = '\0';
+    (void)chroprof_findings(&file->view, &finding, 1);
+    (void)fprintf(out, ",\"state\":\"%s\",\"pid\":%" PRIu64 ",\"elapsed_ns\":%" PRIu64
+                  ",\"busy_ns\":%" PRIu64 ",\"program\":", state_of(&origin), origin.pid,
+                  totals.elapsed_ns, totals.busy_ns);
+    json_put(out, origin.program);
+    (void)fputs(",\"name\":", out);
+    json_put(out, origin.name);
+    (void)fputs(",\"finding\":", out);
+    json_put(out, finding.text);
+}
+
+/* JSON is not read for the list: it can be large, and does not change. */
+static bool put_row(void *user, const served_place *at)
+{
+    served_rows *rows = (served_rows *)user;
+    block_file file;
+    chroprof_result result;
+    memset(&file, 0, sizeof file);
+    file.name = at->name;
+    file.place = at->place;
+    (void)fprintf(rows->out, "%s\n{\"key\":\"%016" PRIx64 "\",\"file\":",
+                  rows->count > 0 ? "," : "", at->key);
+    json_put(rows->out, at->name);
+    if (content_of_file(at->place) == CONTENT_JSON) {
+        (void)fputs(",\"state\":\"stored\"}", rows->out);
+        return ++rows->count < SERVED_ROWS;
+    }
+    errno = 0;
+    result = block_read(&file);
+    if (result == CHROPROF_OK) {
+        put_block(rows->out, &file);
+    } else {
+        (void)fputs(",\"problem\":", rows->out);
+        json_put(rows->out, block_problem(&file, result));
+    }
+    (void)fputc('}', rows->out);
+    block_close(&file);
+    return ++rows->count < SERVED_ROWS;
+}
+
+void served_list(const served *s, FILE *out)
+{
+    served_rows rows = { out, 0 };
+    (void)fputs("{\"profiles\":[", out);
+    served_each(s, put_row, &rows);
+    (void)fputs("\n]}\n", out);
+}
+
+/* >>served profile */
+
+typedef struct served_search {
+    uint64_t key;
+    FILE *out;                 /* NULL: only whether it is there */
+    served_answer *answer;
+} served_search;
+
+/* What the loading would say is for the client. */
+static void answer_with(const served_search *search, const served_place *at)
+{
+    served_answer *answer = search->answer;
+    profile_text p;
+    chroprof_origin origin;
+    memset(&p, 0, sizeof p);
+    tool_keep(answer->problem, sizeof answer->problem);
+    answer->good = profile_load(&p, at->place) && profile_symbolize(&p, NULL) &&
+                   page_write_profile(search->out, &p);
+    tool_keep(NULL, 0);
+    if (answer->good && p.block.copy != NULL) {
+        block_origin(&p.block, &origin);
+        answer->state = state_of(&origin);
+    }
+    profile_free(&p);
+}
+
+static bool try_place(void *user, const served_place *at)
+{
+    const served_search *search = (const served_search *)user;
+    if (at->key != search->key) {
+        return true;
+    }
+    search->answer->found = true;
+    if (search->out != NULL) {
+        answer_with(search, at);
+    }
+    return false;
+}
+
+void served_profile(const served *s, uint64_t key, FILE *out, served_answer *answer)
+{
+    served_search search = { key, out, answer };
+    memset(answer, 0, sizeof *answer);
+    answer->state = "stored";
+    served_each(s, try_place, &search);
+}
+
+bool served_knows(const served *s, uint64_t key)
+{
+    served_answer answer;
+    served_profile(s, key, NULL, &answer);
+    return answer.found;
+}

@@ -1,0 +1,297 @@
+"""chroprof serve over HTTP: what it shows, what it refuses, and who can't hold it up.
+
+    python3 tests/serve.py COMMAND WATCHED DIRECTORY     (tests/serve.sh builds and calls it)
+
+Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if anything failed."""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+COMMAND, WATCHED, DIRECTORY = sys.argv[1:4]
+PATIENCE = 60                      # seconds for what takes a moment on a quiet machine
+counts = {"passed": 0, "failed": 0}
+programs = []
+
+
+def check(name, holds, why=""):
+    counts["passed" if holds else "failed"] += 1
+    print(f"ok {name}" if holds else f"FAIL {name}: {why!r}", flush=True)
+
+
+def until(holds):
+    """What holds() returns as soon as it is true, at last whatever it returns."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        value = holds()
+        if value:
+            return value
+        time.sleep(0.05)
+    return holds()
+
+
+def program(*words, **more):
+    process = subprocess.Popen(words, **more)
+    programs.append(process)
+    return process
+
+
+class Server:
+    """A chroprof serve, and what it said at first."""
+
+    def __init__(self, *operands, port="0"):
+        self.process = program(COMMAND, "serve", *operands, "--port", port,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.said = self.process.stdout.readline().decode()
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", self.said)
+        self.port = int(found[1]) if found else 0
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def raw(self, request):
+        """The status and the rest of the answer to these bytes."""
+        with self.connect() as client:
+            client.sendall(request)
+            answer = b""
+            while True:
+                try:
+                    more = client.recv(1 << 16)
+                except ConnectionResetError:
+                    more = b""
+                if not more:
+                    break
+                answer += more
+        head, _, body = answer.partition(b"\r\n\r\n")
+        words = head.split(b"\r\n")
+        status = int(words[0].split()[1]) if words[0].startswith(b"HTTP/") else 0
+        headers = dict(word.decode().lower().split(": ", 1) for word in words[1:])
+        return status, headers, body
+
+    def get(self, path, host="127.0.0.1:1", method="GET", more=""):
+        host = f"Host: {host}\r\n" if host else ""
+        request = f"{method} {path} HTTP/1.1\r\n{host}{more}Connection: close\r\n\r\n"
+        return self.raw(request.encode())
+
+    def profiles(self):
+        return json.loads(self.get("/profiles.json")[2])["profiles"]
+
+    def row(self, name):
+        return next((row for row in self.profiles() if row["file"].endswith(name)), {})
+
+    def end(self, number):
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+def watched(name, what):
+    """A program that has a profile there."""
+    path = os.path.join(DIRECTORY, name)
+    started = program(WATCHED, path, what)
+    until(lambda: os.path.exists(path))
+    return started, path
+
+
+def dumped(path):
+    """The profile as chroprof report puts it into a page."""
+    page = subprocess.run([COMMAND, "report", path], capture_output=True, timeout=PATIENCE,
+                          check=True).stdout.decode()
+    return re.search(r'data-source="[^"]*">(.*?)</script>', page, re.S)[1]
+
+
+def shows(folder):
+    """The list, and the page and the figures of each kind of profile."""
+    running, path = watched("folder/running.chroprof", "serve")
+    stopped, gone = watched("folder/ended.chroprof", "end")
+    stopped.wait(PATIENCE)
+    subprocess.run([COMMAND, "dump", gone, "-f", "json", "-o", f"{folder}/stored.json"],
+                   capture_output=True, timeout=PATIENCE, check=True)
+    with open(f"{folder}/notes.txt", "w") as notes:
+        notes.write("no profile")
+    with open(f"{folder}/broken.chroprof", "wb") as broken:
+        with open(gone, "rb") as whole:
+            broken.write(whole.read(5000))
+    os.symlink(gone, f"{folder}/link.chroprof")
+    os.mkdir(f"{folder}/deeper")
+    os.mkfifo(f"{folder}/pipe.chroprof")
+    shutil.copy(gone, f"{folder}/deeper/below.chroprof")
+    shutil.copy(gone, f"{folder}/.hidden.chroprof")
+    server = Server(folder)
+    check("address", server.port > 0, server.said)
+    until(lambda: server.row("running.chroprof").get("state") == "runs")
+    rows = {os.path.basename(row["file"]): row for row in server.profiles()}
+    check("list", sorted(rows) == ["broken.chroprof", "ended.chroprof", "running.chroprof",
+                                   "stored.json"], sorted(rows))
+    row = rows["running.chroprof"]
+    check("list_of_a_running_one", (row["pid"], row["state"], row["program"]) ==
+          (running.pid, "runs", "watched") and row["finding"] != "", row)
+    check("list_of_an_ended_one", rows["ended.chroprof"]["state"] == "ended", rows)
+    check("list_of_json", rows["stored.json"]["state"] == "stored", rows)
+    check("list_of_a_broken_one", "cut short" in rows["broken.chroprof"]["problem"], rows)
+
+    status, headers, page = server.get("/")
+    with open("examples/serve.html", "rb") as own:
+        check("list_page", (status, page) == (200, own.read()), status)
+    check("headers", headers["x-frame-options"] == "deny" and headers["cache-control"] ==
+          "no-store" and headers["x-content-type-options"] == "nosniff" and
+          "access-control-allow-origin" not in headers, headers)
+    key = rows["ended.chroprof"]["key"]
+    page = server.get(f"/{key}")[2].decode()
+    with open("examples/report.html", encoding="utf-8") as own:
+        expected = own.read().replace("script-src 'unsafe-inline'",
+                                      "script-src 'unsafe-inline'; connect-src 'self'", 1).replace(
+            "<!-- chroprof:profiles -->", '<template id="live"></template>', 1)
+    check("report_page", page == expected, page[:80])
+    status, headers, text = server.get(f"/{key}.json")
+    check("figures", status == 200 and text.decode() == dumped(gone), text[:80])
+    check("figures_of_an_ended_one", headers["x-chroprof-state"] == "ended", headers)
+    tag = headers["etag"]
+    status, _, text = server.get(f"/{key}.json", more=f"If-None-Match: {tag}\r\n")
+    check("nothing_new", (status, text) == (304, b""), status)
+    status, _, text = server.get(f"/{rows['stored.json']['key']}.json")
+    check("figures_of_json", status == 200 and json.loads(text)["sites"] != [], status)
+    status, _, text = server.get(f"/{rows['broken.chroprof']['key']}.json")
+    check("figures_of_a_broken_one", status == 503 and b"cut short" in text, text)
+
+    key = row["key"]
+    def elapsed():
+        return json.loads(server.get(f"/{key}.json")[2])["totals"]["elapsed_ns"]
+    before = elapsed()
+    check("figures_move", until(lambda: elapsed() > before > 0), before)
+    running.kill()
+    running.wait()
+    check("state_of_a_dead_one", server.get(f"/{key}.json")[1]["x-chroprof-state"] == "died")
+    died = until(lambda: server.row("running.chroprof").get("state") == "died")
+    check("list_of_a_dead_one", died, server.profiles())
+    os.remove(path)
+    check("page_of_a_removed_one", server.get(f"/{key}")[0] == 404)
+    check("figures_of_a_removed_one", server.get(f"/{key}.json")[0] == 404)
+    shutil.copy(gone, f"{folder}/later.chroprof")
+    check("list_of_a_later_one", until(lambda: server.row("later.chroprof")), server.profiles())
+    return server, gone
+
+
+def refuses(server, gone):
+    """Other hosts, methods, paths and addresses."""
+    key = server.row("ended.chroprof")["key"]
+    for name, host in (("other", "evil.example"), ("longer", "127.0.0.1.evil.example"),
+                       ("user", "127.0.0.1:80@evil.example"), ("empty", ""),
+                       ("port", "localhost:x")):
+        for path in "/", "/profiles.json", f"/{key}.json":
+            status, _, text = server.get(path, host=host)
+            check(f"host_{name}_{len(path)}", status in (400, 403) and b"sites" not in text, status)
+    for host in "localhost", "LOCALHOST:9000", "127.0.0.1", "[::1]:80":
+        check(f"host_{host}", server.get("/", host=host)[0] == 200)
+    status, _, _ = server.get("http://evil.example/", host="127.0.0.1")
+    check("absolute_address", status in (400, 403), status)
+    for method in "POST", "PUT", "DELETE", "OPTIONS", "HEAD", "TRACE", "CONNECT", "NONE":
+        status, _, text = server.get("/", method=method)
+        check(f"method_{method}", status >= 400 and b"<table>" not in text, status)
+    with open(f"{DIRECTORY}/secret.chroprof", "wb") as secret:
+        with open(gone, "rb") as whole:
+            secret.write(whole.read())
+    for number, path in enumerate((
+            "/../secret.chroprof", "/%2e%2e/secret.chroprof", "//etc/passwd", "/etc/passwd",
+            "/" + gone, "/?file=" + gone, "/ended.chroprof", "/link.chroprof", "/0123456789abcdef",
+            "/0123456789abcdef.json", f"/{key}.jso", f"/{key}.json/", f"/{key}0", f"/{key[:15]}",
+            "/favicon.ico", "/.", "*")):
+        status, _, text = server.get(path)
+        listed = path.startswith("/?") and status == 200 and b"<table>" in text
+        check(f"path_{number}", status in (400, 403, 404) or listed, (path, status))
+    status, _, _ = server.get("/" + "x" * 20000)
+    check("long_request", status in (0, 400, 404, 413, 414), status)
+    check("no_request", server.raw(b"\r\n\r\n\0\xff\r\n\r\n")[0] in (0, 400))
+    if sys.platform == "linux":
+        try:
+            socket.create_connection(("127.0.0.2", server.port), timeout=PATIENCE).close()
+            other = True
+        except ConnectionRefusedError:
+            other = False
+        check("other_address", not other)
+
+
+def busy(server):
+    """The hundredths of a second for which it is on a processor in half a second."""
+    def spent():
+        with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+    before = spent()
+    time.sleep(0.5)
+    return spent() - before
+
+
+def is_patient(server):
+    """Clients that say nothing, half of it, or don't listen: the next one has its answer."""
+    key = server.row("ended.chroprof")["key"]
+    ask = f"GET /{key}.json HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    clients = []
+    for number in range(40):
+        client = server.connect()
+        client.sendall([b"", b"GET / HT", ask * 20][number % 3])
+        clients.append(client)
+    check("answers_beside_slow_ones", server.get("/")[0] == 200)
+    # more than it takes at a time: they wait in the system, and it has no more open than those
+    clients += [server.connect() for _ in range(100)]
+    time.sleep(0.2)
+    held = f"/proc/{server.process.pid}/fd"
+    if os.path.isdir(held):
+        check("bounded", len(os.listdir(held)) < 90, len(os.listdir(held)))
+        check("waits_without_work", until(lambda: busy(server) < 5), busy(server))
+    for client in clients:
+        client.close()
+    check("answers_after_them", server.get("/")[0] == 200)
+
+
+def ends(folder, gone):
+    """Signals, a port that is taken, operands that are none, a process."""
+    server = Server(folder)
+    waiting = server.connect()
+    check("ends_by_sigterm", server.end(signal.SIGTERM) == 0, server.process.returncode)
+    waiting.close()
+    server = Server(gone)
+    second = Server(folder, port=str(server.port))
+    said = second.process.communicate(timeout=PATIENCE)[1].decode()
+    check("port_taken", second.process.returncode == 1 and
+          f"port {server.port} is taken; give another by --port" in said, said)
+    check("file", [os.path.basename(row["file"]) for row in server.profiles()] ==
+          ["ended.chroprof"], server.profiles())
+    check("ends_by_sigint", server.end(signal.SIGINT) == 0, server.process.returncode)
+    running, _ = watched("process.chroprof", "serve")
+    server = Server(str(running.pid))
+    check("process", [row["pid"] for row in server.profiles()] == [running.pid], server.said)
+    server.end(signal.SIGTERM)
+    for words, code, text in (
+            ([f"{DIRECTORY}/nowhere"], 1, "No such file"), (["-"], 1, "-: "),
+            ([], 2, "DIR, FILE or PID"), ([folder, "--port", "70000"], 2, "expected a port"),
+            ([str(os.getpid())], 1, "has no profile")):
+        done = subprocess.run([COMMAND, "serve", *words], capture_output=True, timeout=PATIENCE,
+                              stdin=subprocess.DEVNULL)
+        check(f"refuses_{text.replace(' ', '_')}", done.returncode == code and
+              text in done.stderr.decode(), done.stderr)
+
+
+def main():
+    folder = os.path.join(DIRECTORY, "folder")
+    os.mkdir(folder)
+    try:
+        server, gone = shows(folder)
+        refuses(server, gone)
+        is_patient(server)
+        ends(folder, gone)
+        check("ends_when_asked", server.end(signal.SIGTERM) == 0, server.process.returncode)
+    finally:
+        for started in programs:
+            if started.poll() is None:
+                started.kill()
+                started.wait()
+    print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
+    return counts["failed"] > 0
+
+
+sys.exit(main())

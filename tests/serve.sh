@@ -1,0 +1,30 @@
+#!/bin/sh
+# chroprof serve, as a browser and as a client with bad manners asks it (tests/serve.py has the
+# cases).
+#   sh tests/serve.sh [COMMAND]      default build/chroprof
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
+
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+command=${1:-build/chroprof}
+case $command in /*) ;; *) command=$PWD/$command ;; esac
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+
+skip() {
+    echo "skip serve: $1"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+}
+
+command -v python3 >/dev/null 2>&1 || skip "needs python3"
+if "$command" serve "$scratch/none" 2>&1 | grep -q 'built without libevent'; then
+    skip "the command was built without libevent (package libevent-dev)"
+fi
+if ! $CC -O1 -Wall -Wextra -o "$scratch/watched" tests/watched.c 2>"$scratch/log"; then
+    echo "FAIL watched: $(head -n 1 "$scratch/log")"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
+python3 -B tests/serve.py "$command" "$scratch/watched" "$scratch"
