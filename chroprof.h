@@ -334,7 +334,10 @@ OUTPUT FORMATS
  CHROPROF_TEXT         for people
  CHROPROF_JSON         everything (below)
  CHROPROF_FOLDED       flame graphs: self time in microseconds, each line floored
- CHROPROF_PROMETHEUS   a scrape: text exposition 0.0.4
+ CHROPROF_PROMETHEUS   a scrape: text exposition 0.0.4; of the loop, and 13 series a site: exec,
+                       delay, blame, calls by result, live futures, lengths of slices by decades
+ CHROPROF_PROMETHEUS_ALL   every series: also with_children, wall, samples, latency, finer lengths
+                       of slices, use of the tables; some 30 a site
  CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
  CHROPROF_TRACE        the ring as Chrome trace events: Perfetto, chrome://tracing, speedscope
 
@@ -655,7 +658,8 @@ typedef enum chroprof_format {
     CHROPROF_FOLDED,       /* self time in microseconds, for flame graphs */
     CHROPROF_PROMETHEUS,   /* text exposition 0.0.4 */
     CHROPROF_PPROF,        /* profile.proto, uncompressed; 5 was CHROPROF_FIREFOX in 0.1.0 */
-    CHROPROF_TRACE = 6     /* the ring as Chrome trace events: Perfetto, chrome://tracing */
+    CHROPROF_TRACE = 6,    /* the ring as Chrome trace events: Perfetto, chrome://tracing */
+    CHROPROF_PROMETHEUS_ALL /* every series; CHROPROF_PROMETHEUS has those that people graph */
 } chroprof_format;
 
 /* What chroprof_ranks sorts by, largest first. Ties go by exec time, then by site name, file and
@@ -1562,7 +1566,8 @@ CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 struct chroprof__out;
 typedef void chroprof__writes(struct chroprof__out *o, const chroprof *p);
 CHROPROF_API chroprof__writes chroprof_as_text, chroprof_as_json, chroprof_as_folded,
-    chroprof_as_prometheus, chroprof_as_pprof, chroprof_as_trace, chroprof_as_none;
+    chroprof_as_prometheus, chroprof_as_prometheus_all, chroprof_as_pprof, chroprof_as_trace,
+    chroprof_as_none;
 CHROPROF_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
                                     void *user);
 
@@ -1580,6 +1585,7 @@ chroprof__writes *chroprof__writes_of(chroprof_format chroprof__chosen)
     case CHROPROF_PROMETHEUS: return chroprof_as_prometheus;
     case CHROPROF_PPROF: return chroprof_as_pprof;
     case CHROPROF_TRACE: return chroprof_as_trace;
+    case CHROPROF_PROMETHEUS_ALL: return chroprof_as_prometheus_all;
     }
     return chroprof_as_none;
 }
@@ -1599,8 +1605,9 @@ typedef struct chroprof_query {
 } chroprof_query;
 
 /* Reads the part of a URL after "?", such as "format=json&seconds=5". format is text, json, folded,
- * prometheus, pprof or trace; seconds at most 86400. Other keys are ignored; NULL is empty. Returns
- * false for a wrong format or number; *out is then as if that key were missing. Any thread. */
+ * prometheus, prometheus-all, pprof or trace; seconds at most 86400. Other keys are ignored; NULL is
+ * empty. Returns false for a wrong format or number; *out is then as if that key were missing. Any
+ * thread. */
 CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out);
 
 /* How the text report looks. Zeroed: 80 columns, UTF-8, no color, 20 sites, by exec. */
@@ -1616,7 +1623,7 @@ typedef struct chroprof_text_options {
 CHROPROF_API int chroprof_write_text(chroprof *p, const chroprof_text_options *options,
                                      chroprof_writer write, void *user);
 
-/* What the Prometheus text shows. Zeroed: every site. */
+/* What the Prometheus text shows, of the series of CHROPROF_PROMETHEUS. Zeroed: every site. */
 typedef struct chroprof_prometheus_options {
     uint32_t top;              /* series per metric, at most 100; the rest is "(other)"; 0: all */
     chroprof_order by;         /* whose live futures, slice lengths and latency; see below */
@@ -17331,6 +17338,12 @@ CHROPROF__COLD_API void chroprof_as_folded(chroprof__out *o, const chroprof *p)
 
 enum { CHROPROF__PROMETHEUS_TOP = 100, CHROPROF__BOUNDS = 15 };
 
+/* The figures of a site and, a bit each, the bounds of its slices that people graph. */
+static const char chroprof__graphed[][12] = {
+    "exec_ns", "delay_ns", "blame_ns", "completed", "failed", "cancelled", "live"
+};
+enum { CHROPROF__GRAPHED_BOUNDS = 1 << 4 | 1 << 7 | 1 << 10 | 1 << 14 };
+
 /* Sites whose figures are gathered at once, on the stack; a firmware has little of it. */
 #ifdef CHROPROF_NO_STDIO
 enum { CHROPROF__GATHERED = 64 };
@@ -17347,6 +17360,7 @@ typedef struct chroprof__pick {
 typedef struct chroprof__prometheus {
     chroprof__out *out;
     const chroprof *p;
+    bool all;                          /* every series, not only what people graph */
     uint32_t top;                      /* 0: all sites */
     const chroprof__figure *by;        /* the order of live futures, slice lengths and latency */
     chroprof__pick last;
@@ -17566,6 +17580,14 @@ CHROPROF__NOINLINE void chroprof__prometheus_rows(chroprof__prometheus *m,
         chroprof__prometheus_row(m, f, &other, rest);
 }
 
+static bool chroprof__prometheus_has(const chroprof__prometheus *m, const chroprof__figure *f)
+{
+    bool graphed = m->all;
+    for (size_t k = 0; k < sizeof chroprof__graphed / sizeof *chroprof__graphed && !graphed; k++)
+        graphed = strcmp(chroprof__graphed[k], f->name) == 0;
+    return f->metric[0] != 0 && graphed;
+}
+
 /* A gauge has no order of its own. */
 static void chroprof__prometheus_sites(chroprof__prometheus *m)
 {
@@ -17574,7 +17596,7 @@ static void chroprof__prometheus_sites(chroprof__prometheus *m)
         chroprof__path_figures + sizeof chroprof__path_figures / sizeof *chroprof__path_figures;
     for (const chroprof__figure *f = chroprof__path_figures; f < end && !m->out->failed; f++) {
         bool gauge = f->kind == CHROPROF__PRESENT;
-        if (f->metric[0] == 0)
+        if (!chroprof__prometheus_has(m, f))
             continue;
         if (strcmp(f->metric, before) != 0)
             chroprof__prometheus_head(m->out, f->metric, f->help, gauge ? "gauge" : "counter");
@@ -17611,7 +17633,8 @@ static void chroprof__prometheus_histogram(const chroprof__prometheus *m,
     if (!chroprof_slice_counts(m->p, site->id, bounds_ns, CHROPROF__BOUNDS, slices))
         return;
     for (uint32_t k = 0; k < CHROPROF__BOUNDS; k++)
-        chroprof__prometheus_bucket(m, site, names[k], slices[k]);
+        if (m->all || (CHROPROF__GRAPHED_BOUNDS >> k & 1) != 0)
+            chroprof__prometheus_bucket(m, site, names[k], slices[k]);
     chroprof__prometheus_site(m->out, "slice_duration_seconds", "_sum", site);
     chroprof__put_byte(m->out, '}');
     chroprof__prometheus_value(m->out, "exec_ns", exec_ns);
@@ -17715,7 +17738,7 @@ static const chroprof__figure *chroprof__figure_of(chroprof_order by)
     return f;
 }
 
-CHROPROF__COLD_API void chroprof_as_prometheus(chroprof__out *o, const chroprof *p)
+static void chroprof__prometheus_write(chroprof__out *o, const chroprof *p, bool all)
 {
     chroprof__prometheus m;
     chroprof_options of;
@@ -17725,6 +17748,7 @@ CHROPROF__COLD_API void chroprof_as_prometheus(chroprof__out *o, const chroprof 
     memset(&m, 0, sizeof m);
     m.out = o;
     m.p = p;
+    m.all = all;
     m.top = top < CHROPROF__PROMETHEUS_TOP ? top : (uint32_t)CHROPROF__PROMETHEUS_TOP;
     m.by = chroprof__figure_of(o->series != NULL ? o->series->by : CHROPROF_BY_EXEC);
     chroprof_read_options(p, &of);
@@ -17735,14 +17759,26 @@ CHROPROF__COLD_API void chroprof_as_prometheus(chroprof__out *o, const chroprof 
     chroprof__prometheus_totals(&m);
     chroprof__prometheus_sites(&m);
     chroprof__prometheus_histograms(&m);
-    chroprof__prometheus_latency(&m);
     chroprof__prometheus_anomalies(&m);
+    chroprof__prometheus_tables(&m, "table_dropped_total", "How often something did not fit.",
+                                "counter", (uint16_t)offsetof(chroprof_table, dropped));
+    if (!all)
+        return;
+    chroprof__prometheus_latency(&m);
     chroprof__prometheus_tables(&m, "table_capacity", "Rows that a table has.", "gauge",
                                 (uint16_t)offsetof(chroprof_table, capacity));
     chroprof__prometheus_tables(&m, "table_used", "Rows in use.", "gauge",
                                 (uint16_t)offsetof(chroprof_table, used));
-    chroprof__prometheus_tables(&m, "table_dropped_total", "How often something did not fit.",
-                                "counter", (uint16_t)offsetof(chroprof_table, dropped));
+}
+
+CHROPROF__COLD_API void chroprof_as_prometheus(chroprof__out *o, const chroprof *p)
+{
+    chroprof__prometheus_write(o, p, false);
+}
+
+CHROPROF__COLD_API void chroprof_as_prometheus_all(chroprof__out *o, const chroprof *p)
+{
+    chroprof__prometheus_write(o, p, true);
 }
 #endif /* CHROPROF_NO_PROMETHEUS */
 
@@ -18601,6 +18637,7 @@ CHROPROF__LEFT_OUT(chroprof_as_folded)
 #endif
 #ifdef CHROPROF_NO_PROMETHEUS
 CHROPROF__LEFT_OUT(chroprof_as_prometheus)
+CHROPROF__LEFT_OUT(chroprof_as_prometheus_all)
 #endif
 #ifdef CHROPROF_NO_PPROF
 CHROPROF__LEFT_OUT(chroprof_as_pprof)
@@ -18635,15 +18672,15 @@ CHROPROF__COLD_API int chroprof_write_prometheus(chroprof *p,
     return chroprof__put_profile(&o, p, chroprof_as_prometheus);
 }
 
-static const char chroprof__format_names[][12] = {
-    "text", "json", "folded", "prometheus", "pprof", "", "trace"
+static const char chroprof__format_names[][16] = {
+    "text", "json", "folded", "prometheus", "pprof", "", "trace", "prometheus-all"
 };
 
 static const char *chroprof__content_type(chroprof_format format)
 {
     if (format == CHROPROF_JSON || format == CHROPROF_TRACE)
         return "application/json";
-    if (format == CHROPROF_PROMETHEUS)
+    if (format == CHROPROF_PROMETHEUS || format == CHROPROF_PROMETHEUS_ALL)
         return "text/plain; version=0.0.4; charset=utf-8";
     return format == CHROPROF_PPROF ? "application/octet-stream" : "text/plain; charset=utf-8";
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks a Prometheus text against the exposition format 0.0.4 and against the JSON of the same
-profile: check_prometheus.py TEXT JSON [--top K] [--after OLDER_TEXT]
+profile: check_prometheus.py TEXT JSON [--all] [--top K] [--after OLDER_TEXT]
 
+--all: every series, as prometheus-all has them.
 --top K: the text was written with a limit of K series a metric.
 --after: no counter, bucket or sum may be below its value in the older text.
 The profile must stand still between the two files (events may differ by the ticks of the dumps).
@@ -18,13 +19,21 @@ VALUE = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
 ESCAPES = {"\\": "\\", '"': '"', "n": "\n"}
 SITE_METRICS = {
     "chroprof_exec_seconds_total": "exec_ns",
-    "chroprof_with_children_seconds_total": "with_children_ns",
-    "chroprof_wall_seconds_total": "wall_ns",
     "chroprof_delay_seconds_total": "delay_ns",
     "chroprof_blame_seconds_total": "blame_ns",
-    "chroprof_stillborn_total": "stillborn",
     "chroprof_live_futures": "live",
 }
+RESULTS = ("completed", "failed", "cancelled")
+BOUNDS = ("0.001", "0.01", "0.1", "+Inf")
+# what --all adds
+MORE_METRICS = {
+    "chroprof_with_children_seconds_total": "with_children_ns",
+    "chroprof_wall_seconds_total": "wall_ns",
+    "chroprof_stillborn_total": "stillborn",
+}
+MORE_RESULTS = ("abandoned", "dropped")
+MORE_FAMILIES = {"chroprof_sampled_cpu_seconds_total", "chroprof_samples_total",
+                 "chroprof_latency_seconds", "chroprof_table_capacity", "chroprof_table_used"}
 TOTALS = {
     "chroprof_elapsed_seconds_total": "elapsed_ns",
     "chroprof_busy_seconds_total": "busy_ns",
@@ -38,7 +47,6 @@ TOTALS = {
     "chroprof_turns_total": "turns",
     "chroprof_stalls_total": "stalls",
 }
-RESULTS = ("completed", "failed", "cancelled", "abandoned", "dropped")
 
 
 def need(condition, *what):
@@ -159,12 +167,26 @@ def site_of(where, sites):
     return found
 
 
-def check_sites(series, report, top):
+def check_series(series, types, everything):
+    """Which series there are: those that people graph, or all."""
+    more = MORE_FAMILIES | set(MORE_METRICS)
+    need(types.keys() & more == (more if everything else set()), "metrics:", sorted(types))
+    results = {dict(labels).get("result") for name, labels in series
+               if name == "chroprof_calls_total"}
+    need(results <= set(RESULTS + (MORE_RESULTS if everything else ())), "results:", results)
+    bounds = {dict(labels)["le"] for name, labels in series if name.endswith("_bucket")}
+    need(not bounds or (len(bounds) == 15 and bounds > set(BOUNDS) if everything
+                        else bounds == set(BOUNDS)), "bounds:", bounds)
+
+
+def check_sites(series, report, top, everything):
     by_place = {}
     for site in report["sites"]:
         by_place.setdefault((site["name"], site["file"], site["line"]), []).append(site)
-    checks = [(m, None, f) for m, f in SITE_METRICS.items()]
-    checks += [("chroprof_calls_total", r, r) for r in RESULTS]
+    metrics = {**SITE_METRICS, **(MORE_METRICS if everything else {})}
+    checks = [(m, None, f) for m, f in metrics.items()]
+    results = RESULTS + (MORE_RESULTS if everything else ())
+    checks += [("chroprof_calls_total", r, r) for r in results]
     for metric, result, field in checks:
         total, rest = 0, 0
         shown = set()
@@ -229,7 +251,7 @@ def check_latency(series, report, top):
              metric, labels, value)
 
 
-def check_rest(series, report):
+def check_rest(series, report, everything):
     for metric, field in TOTALS.items():
         value = as_integer(metric, series[(metric, ())])
         need(value == report["totals"][field], metric, value, "is not", report["totals"][field])
@@ -239,8 +261,8 @@ def check_rest(series, report):
         key = ("chroprof_anomalies_total", (("kind", row["kind"]),))
         need(series.get(key) == row["count"], "anomaly", row)
     for row in report["tables"]:
-        for metric, field in (("capacity", "capacity"), ("used", "used"),
-                              ("dropped_total", "dropped")):
+        more = (("capacity", "capacity"), ("used", "used")) if everything else ()
+        for metric, field in (("dropped_total", "dropped"), *more):
             key = ("chroprof_table_" + metric, (("table", row["name"]),))
             ticks = 4 if row["name"] == "events" and metric == "used" else 0   # one a dump
             need(abs(series.get(key, -9) - row[field]) <= ticks, "table", metric, row)
@@ -258,14 +280,17 @@ def main():
     arguments.add_argument("json")
     arguments.add_argument("--top", type=int, default=0)
     arguments.add_argument("--after")
+    arguments.add_argument("--all", action="store_true")
     given = arguments.parse_args()
     series, types = read_text(given.text)
     report = json.load(open(given.json, encoding="utf-8"))
+    check_series(series, types, given.all)
     check_histograms(series, types)
-    check_sites(series, report, given.top)
+    check_sites(series, report, given.top, given.all)
     check_slices(series, report, given.top)
-    check_latency(series, report, given.top)
-    check_rest(series, report)
+    if given.all:
+        check_latency(series, report, given.top)
+    check_rest(series, report, given.all)
     if given.after:
         check_after(series, read_text(given.after)[0], types)
     print("ok: %d series of %d metrics" % (len(series), len(types)))

@@ -231,9 +231,10 @@ if has bash; then
         "$(echo $commands help --help --version | tr ' ' '\n')"
     check bash_command same "$(bash_offers chroprof sym)" symbolize
     check bash_every_option every_option
-    check bash_value same "$(bash_offers chroprof dump --format p)" "prometheus pprof"
+    check bash_value same "$(bash_offers chroprof dump --format p)" \
+        "prometheus prometheus-all pprof"
     check bash_value_behind_equals same "$(bash_offers chroprof dump --format = p)" \
-        "prometheus pprof"
+        "prometheus prometheus-all pprof"
     check bash_process sh -c "echo '$(bash_offers chroprof top $$)' | grep -qw $$"
     check bash_program same \
         "$(bash_offers chroprof run --stall 5ms addr2lin | tr ' ' '\n' | sort -u)" \
@@ -243,7 +244,8 @@ else skip bash_commands bash; fi
 if has fish; then
     check fish_command same "$(fish_offers chroprof sym)" symbolize
     check fish_option same "$(fish_offers chroprof dump --form)" --format
-    check fish_value same "$(fish_offers chroprof dump -f p)" "pprof prometheus"
+    check fish_value same "$(fish_offers chroprof dump -f p)" \
+        "pprof prometheus prometheus-all"
 else for name in fish_command fish_option fish_value; do skip $name fish; done; fi
 if has zsh && has timeout; then
     check zsh_command zsh_offers olize 'chroprof symb'

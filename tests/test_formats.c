@@ -48,9 +48,11 @@ static void check_formats(chroprof *p)
 {
     CHECK(chroprof_check(p) == NULL);
     save(p, CHROPROF_PROMETHEUS, "formats.prom");
+    save(p, CHROPROF_PROMETHEUS_ALL, "formats_all.prom");
     save(p, CHROPROF_PPROF, "formats.pb");
     save(p, CHROPROF_JSON, "formats.json");
     run_checker("prometheus", "formats.prom", "");
+    run_checker("prometheus", "formats_all.prom", "--all");
     run_checker("pprof", "formats.pb", "");
 }
 
@@ -279,8 +281,8 @@ static int count_bytes(void *user, const void *bytes, size_t count)
 static void check_cost(chroprof *p)
 {
     static const chroprof_format formats[] = {
-        CHROPROF_TEXT,       CHROPROF_JSON,  CHROPROF_FOLDED,
-        CHROPROF_PROMETHEUS, CHROPROF_PPROF, CHROPROF_TRACE
+        CHROPROF_TEXT,  CHROPROF_JSON,  CHROPROF_FOLDED,        CHROPROF_PROMETHEUS,
+        CHROPROF_PPROF, CHROPROF_TRACE, CHROPROF_PROMETHEUS_ALL
     };
     uint32_t k;
     for (k = 0; k < sizeof formats / sizeof *formats; k++) {
@@ -404,6 +406,7 @@ TEST(failing_writers)
 {
     chroprof *p = served(40);
     fail_everywhere(p, CHROPROF_PROMETHEUS);
+    fail_everywhere(p, CHROPROF_PROMETHEUS_ALL);
     fail_everywhere(p, CHROPROF_PPROF);
     fail_everywhere(p, CHROPROF_TRACE);
     CHECK_EQ(chroprof_write_prometheus(NULL, NULL, fail_late, NULL), -1);

@@ -1148,6 +1148,24 @@ TEST(prometheus_takes_any_limit)
     CHECK(strstr(text, "start_time_seconds") == NULL);
 }
 
+/* Lines that are no comments, of the text that chroprof_write makes. */
+static size_t series(chroprof *p, chroprof_format format)
+{
+    static harness_output output;
+    output.used = 0;
+    CHECK_EQ(chroprof_write(p, format, harness_collect, &output), 0);
+    return times(output.bytes, "\nchroprof_");
+}
+
+/* What a site costs a server that scrapes it. */
+TEST(prometheus_has_few_series_a_site)
+{
+    size_t few = series(shaped(2, 0, 20, false), CHROPROF_PROMETHEUS);
+    size_t all = series(shaped(2, 0, 20, false), CHROPROF_PROMETHEUS_ALL);
+    CHECK_EQ(series(shaped(2, 0, 30, false), CHROPROF_PROMETHEUS) - few, 10 * 13);
+    CHECK_EQ(series(shaped(2, 0, 30, false), CHROPROF_PROMETHEUS_ALL) - all, 10 * 31);
+}
+
 TEST(prometheus_knows_the_start)
 {
     static chroprof p;
@@ -1335,6 +1353,7 @@ TEST(queries_of_a_page)
     for (int i = 0; i < 5; i++)
         asks(names[i], true, (chroprof_format)i, 0);
     asks("format=trace&seconds=3", true, CHROPROF_TRACE, 3);
+    asks("format=prometheus-all", true, CHROPROF_PROMETHEUS_ALL, 0);
     asks(NULL, true, CHROPROF_TEXT, 0);
     asks("", true, CHROPROF_TEXT, 0);
     asks("seconds=5&format=json", true, CHROPROF_JSON, 5);
@@ -1358,6 +1377,8 @@ TEST(queries_know_what_http_calls_a_format)
     chroprof_parse_query("format=json", &q);
     CHECK_STR(q.content_type, "application/json");
     chroprof_parse_query("format=prometheus", &q);
+    CHECK_STR(q.content_type, "text/plain; version=0.0.4; charset=utf-8");
+    chroprof_parse_query("format=prometheus-all", &q);
     CHECK_STR(q.content_type, "text/plain; version=0.0.4; charset=utf-8");
     chroprof_parse_query("format=trace", &q);
     CHECK_STR(q.content_type, "application/json");
@@ -1569,6 +1590,7 @@ static const test_case cases[] = {
     CASE(folded_of_a_very_deep_chain),
     CASE(folded_of_names_that_need_care),
     CASE(prometheus_takes_any_limit),
+    CASE(prometheus_has_few_series_a_site),
     CASE(prometheus_knows_the_start),
     CASE(a_dump_into_memory),
     CASE(a_dump_into_a_terminal),

@@ -70,8 +70,9 @@ static const char dump_text[] =
     "  chroprof dump server.chroprof --for 10 --format pprof -o 10s.pb\n";
 
 static const tool_option dump_options[] = {
-    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof,\nfirefox or trace",
-      set_format, offsetof(dump, out), format_choices },
+    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus,\n"
+      "prometheus-all (every series), pprof, firefox or\ntrace", set_format,
+      offsetof(dump, out), format_choices },
     FORMAT_OUT(dump, out),
     { "for", '\0', "SECONDS", "only what happens in the next SECONDS", set_for,
       offsetof(dump, for_ns), NULL },

@@ -20,15 +20,17 @@
 
 const choice format_choices[] = {
     { "text", CHROPROF_TEXT }, { "json", CHROPROF_JSON }, { "folded", CHROPROF_FOLDED },
-    { "prometheus", CHROPROF_PROMETHEUS }, { "pprof", CHROPROF_PPROF },
-    { "firefox", FORMAT_FIREFOX }, { "trace", CHROPROF_TRACE }, { NULL, 0 }
+    { "prometheus", CHROPROF_PROMETHEUS }, { "prometheus-all", CHROPROF_PROMETHEUS_ALL },
+    { "pprof", CHROPROF_PPROF }, { "firefox", FORMAT_FIREFOX }, { "trace", CHROPROF_TRACE },
+    { NULL, 0 }
 };
 
 const char *set_format(void *field, const char *value)
 {
     format_options *o = (format_options *)field;
     o->given = choose(format_choices, value, &o->format);
-    return o->given ? NULL : "expected text, json, folded, prometheus, pprof, firefox or trace";
+    return o->given ? NULL : "expected text, json, folded, prometheus, prometheus-all, pprof, "
+                             "firefox or trace";
 }
 
 const choice order_choices[] = {

@@ -227,8 +227,8 @@ static const char merge_text[] =
 
 static const tool_option merge_options[] = {
     FORMAT_OUT(merging, out),
-    { "format", 'f', "FORMAT", "text, json, folded, prometheus, pprof, firefox or\n"
-      "trace instead of a block", set_format, offsetof(merging, out), format_choices },
+    { "format", 'f', "FORMAT", "text, json, folded, prometheus, prometheus-all,\n"
+      "pprof, firefox or trace instead of a block", set_format, offsetof(merging, out), format_choices },
     FORMAT_TEXT(merging, out),
     { "strict", '\0', NULL, "stop at the first profile that can't be read, write\nnothing",
       set_flag, offsetof(merging, strict), NULL },

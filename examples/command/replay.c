@@ -51,8 +51,9 @@ static const char *set_memory(void *field, const char *value)
 }
 
 static const tool_option replay_options[] = {
-    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus, pprof,\nfirefox or trace",
-      set_format, offsetof(replay, out), format_choices },
+    { "format", 'f', "FORMAT", "text (default), json, folded, prometheus,\n"
+      "prometheus-all (every series), pprof, firefox or\ntrace", set_format,
+      offsetof(replay, out), format_choices },
     FORMAT_OUT(replay, out),
     FORMAT_TEXT(replay, out),
     { "strict", '\0', NULL, "stop at the first malformed line, exit 1, no report", set_flag,

@@ -39,7 +39,7 @@ static unsigned left_out_formats(void)
     set |= 1u << CHROPROF_FOLDED;
 #endif
 #ifdef CHROPROF_NO_PROMETHEUS
-    set |= 1u << CHROPROF_PROMETHEUS;
+    set |= 1u << CHROPROF_PROMETHEUS | 1u << CHROPROF_PROMETHEUS_ALL;
 #endif
 #ifdef CHROPROF_NO_PPROF
     set |= 1u << CHROPROF_PPROF;
@@ -69,7 +69,8 @@ int main(void)
     EXPECT(chroprof_check(&p) == NULL);
     for (format = CHROPROF_TEXT; format <= CHROPROF_PPROF; format++)
         EXPECT(writes(&p, (chroprof_format)format, (int)(left_out_formats() >> format & 1u)));
-    EXPECT(writes(&p, CHROPROF_TRACE, (int)(left_out_formats() >> CHROPROF_TRACE & 1u)));
+    for (format = CHROPROF_TRACE; format <= CHROPROF_PROMETHEUS_ALL; format++)
+        EXPECT(writes(&p, (chroprof_format)format, (int)(left_out_formats() >> format & 1u)));
 #if defined(CHROPROF_NO_STDIO) && defined(CHROPROF_NO_MMAP) && defined(EOF)
     EXPECT(!"stdio.h was included");
 #endif
