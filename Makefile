@@ -23,6 +23,7 @@ TESTS ?= $(basename $(notdir $(wildcard tests/test_*.c)))
 help:
 	@echo 'make demo       runs a server with a fault and prints the report that shows it (15 s)'
 	@echo 'make chroprof   builds build/chroprof, the command'
+	@echo 'make libchroprof  builds build/libchroprof.so, the header for bindings of other languages'
 	@echo 'make test       the tests (4 minutes); installs missing packages with apt-get if it may'
 	@echo 'make test-long  slow cases, more sanitizers, all ways to compile'
 	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
@@ -76,9 +77,12 @@ DEMANGLE = $(shell for what in "-DCHROPROF_LIBIBERTY -liberty" "-DCHROPROF_DEMAN
                        echo 'int main(void) { return 0; }' | \
                            $(CC) -x c - -o /dev/null $$what 2>/dev/null && \
                            echo "$$what" && break; done)
+# The server of chroprof serve is libevent's where it is installed; LIBEVENT= builds none.
+LIBEVENT = $(shell pkg-config --exists libevent 2>/dev/null && \
+                   echo "-DCHROPROF_LIBEVENT `pkg-config --cflags --libs libevent`")
 
 $B/chroprof: $(COMMAND_OBJECTS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) $(LIBDW) $(DEMANGLE)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) $(LIBDW) $(DEMANGLE) $(LIBEVENT)
 
 $B/command/%.o: examples/command/%.c $(COMMAND_PARTS) chroprof.h
 	@mkdir -p $(@D)
@@ -86,15 +90,19 @@ $B/command/%.o: examples/command/%.c $(COMMAND_PARTS) chroprof.h
 
 $B/command/code_libdw.o $B/command/code_addr2line.o $B/command/symbolize.o: OWN = $(LIBDW)
 $B/command/demangle.o: OWN = $(DEMANGLE)
-$B/command/report.o: OWN = -I$B -DCHROPROF_REPORT_PAGE='"report_page.h"'
-$B/command/report.o: $B/report_page.h
+$B/command/page.o: OWN = -I$B -DCHROPROF_REPORT_PAGE='"report_page.h"'
+$B/command/page.o: $B/report_page.h
+$B/command/serve.o: OWN = -I$B -DCHROPROF_SERVE_PAGE='"serve_page.h"' $(LIBEVENT)
+$B/command/serve.o: $B/serve_page.h
 
-# the report page as bytes, so that the command is one file
-$B/report_page.h: examples/report.html examples/report_bytes.c
-	@mkdir -p $B
-	$(CC) $(CFLAGS) -o $B/report_bytes examples/report_bytes.c
-	$B/report_bytes report_page <examples/report.html >$@.part
+# the pages as bytes, so that the command is one file
+$B/%_page.h: examples/%.html $B/report_bytes
+	$B/report_bytes $*_page <$< >$@.part
 	mv $@.part $@
+
+$B/report_bytes: examples/report_bytes.c
+	@mkdir -p $B
+	$(CC) $(CFLAGS) -o $@ $<
 
 demo: $B/demo $B/chroprof
 	$B/demo
@@ -113,6 +121,14 @@ demo: $B/demo $B/chroprof
 $B/demo: examples/demo.c chroprof.h
 	@mkdir -p $B
 	$(CC) $(CFLAGS) -fno-omit-frame-pointer -o $@ examples/demo.c
+
+# The header as a shared library, for bindings of other languages: see BINDINGS in its manual.
+libchroprof: $B/libchroprof.so
+
+$B/libchroprof.so: chroprof.h
+	@mkdir -p $B
+	echo '#include "chroprof.h"' | $(CC) $(CFLAGS) $(LDFLAGS) -shared -fPIC -I. \
+	    -DCHROPROF_IMPLEMENTATION -x c - -o $@
 
 # ---- checks whose results are kept for the tables: $(call record,NAME,LINES THAT TELL) COMMAND
 
@@ -450,7 +466,7 @@ deb:
 clean:
 	rm -rf $B
 
-.PHONY: help chroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
+.PHONY: help chroprof libchroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
     bench-curves install uninstall again dist deb clean

@@ -7,12 +7,13 @@
 
    Quick start             The sampler
    What it does not do     Profiles in files
-   Concepts                Threads, signals, fork
+   Concepts                Bindings
    What counts when        Errors and drops
    The ring                Output formats
    Memory                  JSON, schema version 2
    Configuration           Cost per call
    Time source             Limits
+   Threads, signals, fork
 
    To find a section, search for >>name: >>version >>config >>types >>api >>macros >>loops, then
    the implementation: >>platform >>util >>block >>layout >>tables >>histogram >>windows
@@ -307,6 +308,41 @@ PROFILES IN FILES
  chroprof_difference subtracts an older snapshot from a newer one, or from the running profile: what
  happened in the last N seconds. chroprof_merge adds profiles up in one: many loops, processes or
  machines. Futures that were live in them are counted there, but have no record.
+
+BINDINGS
+
+ A binding for another language calls the header as a shared library, which `make libchroprof`
+ builds of this one line with -shared -fPIC -DCHROPROF_IMPLEMENTATION: #include "chroprof.h".
+ examples/adapters/chroprof_asyncio.py is one for Python; examples/loop_lua.c is a C program that
+ is the host of Lua code. Both are tested.
+
+ layout        Before anything else compare chroprof_version with the version you know, and
+               chroprof_sizeof("chroprof_rank") with the size of your own declaration, for every
+               struct that you use. If one differs, refuse to go on. The handle needs no
+               declaration: give it chroprof_sizeof("chroprof") bytes, zeroed. Enums are ints, and
+               the numbers of states and formats never change; a bool is one byte.
+ events        chroprof_event(p, state, id, site, chroprof_now(p)) takes every event. The calls of
+               one event each do the same and read the clock themselves. All are functions, also
+               those that C programs call through a macro (chroprof_write, chroprof_dump).
+ ids           64 bits, not 0. Use a counter. An address will do only where the collector moves no
+               object and the finish is sent before the address is used again.
+ strings       NUL-terminated UTF-8. chroprof_site_make copies them, so they may be temporary. It
+               hashes them too: keep the handle that it returns, one for each piece of code.
+ attach late   Send running with a site, by chroprof_event, for a task that is older than the
+               profile: it is adopted as a root and counts as the anomaly ADOPTED. The site is
+               ignored if the id is known, so a binding need not know which tasks are. Events of
+               unknown ids without a site are ignored and counted; running then is untracked.
+ born finished A future that is finished when it is created needs one call, chroprof_stillborn, and
+               no id. A task that runs to its end at once is pending, running and completed.
+ finish        A result is completed, an exception failed, a cancellation cancelled. All three end
+               the slice as well, so send paused only where the task goes on later.
+ collector     Keep the block and the handle where it moves and frees nothing. A collection in the
+               loop's thread may be a task of its own: chroprof_enter before it, chroprof_leave
+               after it. A finalizer must send no event, because it may run in another thread or
+               inside of one: it puts the id on a list, and the loop sends cancelled for each
+               before it waits. Without that the future stays live, as a leak does.
+ locks         Do not release the interpreter's lock around an event (in Python: ctypes.PyDLL, not
+               CDLL): to get it back takes longer than the event.
 
 ERRORS AND DROPS
 
@@ -1236,6 +1272,13 @@ CHROPROF_API chroprof_result chroprof_file_owner(const char *path);
 /* What a result code means, and which option to change. A static string, never NULL. Any thread. */
 CHROPROF_API const char *chroprof_result_text(chroprof_result r);
 
+/* CHROPROF_VERSION of the copy that is called, which may be a library. Any thread. */
+CHROPROF_API const char *chroprof_version(void);
+
+/* sizeof the public struct of that name, such as "chroprof_rank", in the copy that is called; 0:
+ * there is none. For bindings: see BINDINGS. Any thread. */
+CHROPROF_API size_t chroprof_sizeof(const char *name);
+
 /* Why p takes no events and what to do, as a static text; "" if it takes them. The texts tell a
  * failed chroprof_init or chroprof_map from a missing one, a zeroed handle from one that was never
  * set, and a profile that is switched off. The text report and the JSON say the same. Never NULL.
@@ -1636,6 +1679,17 @@ typedef struct chroprof_prometheus_options {
  * others: a cut name, or bytes that are not UTF-8. */
 CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheus_options *options,
                                            chroprof_writer write, void *user);
+
+/* The structs of this interface, which chroprof_sizeof knows. */
+#define CHROPROF_STRUCTS(X)                                                                        \
+    X(chroprof) X(chroprof_anomaly) X(chroprof_anomaly_place) X(chroprof_finding) X(chroprof_frame)\
+    X(chroprof_future) X(chroprof_module) X(chroprof_options) X(chroprof_origin) X(chroprof_path)  \
+    X(chroprof_prometheus_options) X(chroprof_query) X(chroprof_rank) X(chroprof_sample_row)       \
+    X(chroprof_sampler_options) X(chroprof_sampler_totals) X(chroprof_site) X(chroprof_site_row)   \
+    X(chroprof_slow) X(chroprof_slow_blame) X(chroprof_stack_frame) X(chroprof_stack_row)          \
+    X(chroprof_stall) X(chroprof_stall_sample) X(chroprof_stall_share) X(chroprof_step)            \
+    X(chroprof_table) X(chroprof_text_options) X(chroprof_totals) X(chroprof_wall)                 \
+    X(chroprof_window)
 
 #ifdef __cplusplus
 }
@@ -9648,6 +9702,24 @@ CHROPROF__COLD_API const char *chroprof_result_text(chroprof_result r)
 #undef CHROPROF__RESULT_TEXT
     default: return "not a result code of this version";
     }
+}
+
+CHROPROF__COLD_API const char *chroprof_version(void)
+{
+    return CHROPROF_VERSION;
+}
+
+CHROPROF__COLD_API size_t chroprof_sizeof(const char *name)
+{
+#define CHROPROF__SIZE(name) { #name, (uint16_t)sizeof(name) },
+    static const struct { char name[28]; uint16_t size; } sizes[] = {
+        CHROPROF_STRUCTS(CHROPROF__SIZE)
+    };
+#undef CHROPROF__SIZE
+    for (size_t k = 0; name != NULL && k < sizeof sizes / sizeof *sizes; k++)
+        if (strcmp(sizes[k].name, name) == 0)
+            return sizes[k].size;
+    return 0;
 }
 
 CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)

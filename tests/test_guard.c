@@ -149,6 +149,7 @@ static uint64_t every_output(chroprof *p)
     for (f = 0; f <= CHROPROF_PPROF; f++)
         CHECK_EQ(chroprof_write(p, (chroprof_format)f, read_bytes, &sum), 0);
     CHECK_EQ(chroprof_write(p, CHROPROF_TRACE, read_bytes, &sum), 0);
+    CHECK_EQ(chroprof_write(p, CHROPROF_PROMETHEUS_ALL, read_bytes, &sum), 0);
     CHECK_EQ(chroprof_write_text(p, (const chroprof_text_options *)at_look, read_bytes, &sum), 0);
     CHECK_EQ(
         chroprof_write_prometheus(p, (const chroprof_prometheus_options *)at_top, read_bytes, &sum),
@@ -373,6 +374,26 @@ TEST(queries_at_a_forbidden_page)
     CHECK_EQ(((chroprof_query *)asked)->seconds, 50);
     CHECK_EQ(((chroprof_query *)asked)->format, CHROPROF_PPROF);
     drop(out);
+}
+
+/* So may the name of a struct, and one that is longer than all. */
+TEST(sizes_at_a_forbidden_page)
+{
+    static const char whole[] = "chroprof_prometheus_options_and_more";
+    char text[sizeof whole];
+    size_t k;
+    for (k = 0; k < sizeof whole; k++) {
+        area name;
+        memcpy(text, whole, k);
+        text[k] = '\0';
+        name = copy_at_end(text, k + 1);
+        CHECK_EQ(chroprof_sizeof((const char *)name.bytes),
+                 k == 8    ? sizeof(chroprof)
+                 : k == 27 ? sizeof(chroprof_prometheus_options)
+                           : 0);
+        drop(name);
+    }
+    CHECK_EQ(chroprof_sizeof(NULL), 0);
 }
 
 /* A block that is opened, copied or compared ends at a forbidden page, and so do the copy and the
@@ -610,12 +631,12 @@ static int fail_once(void *user, const void *bytes, size_t count)
     return ++s->calls == s->fails_at;
 }
 
-/* 5 is no format, nor is 7: they stand for the two calls that take options. */
+/* 5 is no format, nor is 8: they stand for the two calls that take options. */
 static int write_with(chroprof *p, int format, stubborn *s)
 {
     const chroprof_text_options look = { 60, 3, CHROPROF_BY_BLAME, false, true };
     const chroprof_prometheus_options top = { 2, CHROPROF_BY_CALLS };
-    if (format == CHROPROF_TRACE + 1)
+    if (format == CHROPROF_PROMETHEUS_ALL + 1)
         return chroprof_write_text(p, &look, fail_once, s);
     if (format == CHROPROF_TRACE - 1)
         return chroprof_write_prometheus(p, &top, fail_once, s);
@@ -655,7 +676,7 @@ TEST(a_writer_that_fails_at_any_call)
 {
     chroprof *p = many_sites();
     int format;
-    for (format = 0; format <= CHROPROF_TRACE + 1; format++) {
+    for (format = 0; format <= CHROPROF_PROMETHEUS_ALL + 1; format++) {
         stubborn s = { 0, 0, false };
         unsigned total, k;
         CHECK_EQ(write_with(p, format, &s), 0);
@@ -678,7 +699,7 @@ TEST(a_writer_that_is_missing)
     chroprof *p = many_sites();
     stubborn s = { 0, 0, false };
     int format;
-    for (format = 0; format <= CHROPROF_TRACE; format++) {
+    for (format = 0; format <= CHROPROF_PROMETHEUS_ALL; format++) {
         CHECK_EQ(chroprof_write(p, (chroprof_format)format, NULL, NULL), -1);
         s.calls = 0;
         CHECK_EQ(chroprof_write(NULL, (chroprof_format)format, fail_once, &s), -1);
@@ -903,6 +924,7 @@ static const test_case tests[] = {
     CASE(lists_fill_no_more_than_they_may),
     CASE(structs_and_strings_at_a_forbidden_page),
     CASE(queries_at_a_forbidden_page),
+    CASE(sizes_at_a_forbidden_page),
     CASE(copies_at_a_forbidden_page),
     CASE(samples_at_a_forbidden_page),
     CASE(a_profile_in_a_file),

@@ -243,6 +243,8 @@ static int ask(void)
 #endif
     EXPECT(chroprof_parse_query("format=json&seconds=5", &q));
     EXPECT(q.format == CHROPROF_JSON && q.seconds == 5 && q.content_type[0] == 'a');
+    EXPECT(strcmp(chroprof_version(), CHROPROF_VERSION) == 0);
+    EXPECT(chroprof_sizeof("chroprof_rank") == sizeof(chroprof_rank));
     return 0;
 }
 
