@@ -1648,9 +1648,9 @@ typedef struct chroprof_query {
 } chroprof_query;
 
 /* Reads the part of a URL after "?", such as "format=json&seconds=5". format is text, json, folded,
- * prometheus, prometheus-all, pprof or trace; seconds at most 86400. Other keys are ignored; NULL is
- * empty. Returns false for a wrong format or number; *out is then as if that key were missing. Any
- * thread. */
+ * prometheus, prometheus-all, pprof or trace; seconds at most 86400. Other keys are ignored; NULL
+ * is empty. Returns false for a wrong format or number; *out is then as if that key were missing.
+ * Any thread. */
 CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out);
 
 /* How the text report looks. Zeroed: 80 columns, UTF-8, no color, 20 sites, by exec. */

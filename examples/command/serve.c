@@ -32,13 +32,13 @@ static const tool_option serve_options[] = {
 
 static const char serve_text[] =
     "\n"
-    "DIR is a folder of profiles, which may come and go; FILE is a profile of chroprof_map\n"
-    "or chroprof run -o, or JSON of one; PID is a process that has one. The first line of\n"
-    "the output is the address of a list of them: program, process, whether it runs, what\n"
-    "stands out. Each leads to its page, which shows the newest figures every second.\n"
+    "DIR is a folder of profiles, which may come and go. FILE is a profile of\n"
+    "chroprof_map or chroprof run -o, or JSON of one. PID is a process that has one.\n"
+    "The output is the address of a list of them: program, process, whether it runs,\n"
+    "what stands out. Each leads to its page, which shows new figures every second.\n"
     "\n"
-    "Only this machine can connect, and nothing but these profiles is shown; but every\n"
-    "user of this machine can see them. For one elsewhere: ssh -L 8417:127.0.0.1:8417 HOST.\n"
+    "Only this machine can connect, and only these profiles are shown, but to every\n"
+    "user of this machine. Of another HOST: ssh -L 8417:127.0.0.1:8417 HOST.\n"
     "Ctrl-C ends it.\n"
     "\n"
     "exit codes: 0 ended by a signal, 1 no such profile or port, 2 usage\n"
@@ -339,7 +339,7 @@ static bool make_page(serve *run)
              buffer_add(&run->page, mark + strlen(PAGE_MARK),
                         (size_t)(end - mark) - strlen(PAGE_MARK)) == 0;
     } else if (mark != NULL) {
-        tool_message("serve: this command was built without its page; build it by make chroprof");
+        tool_message("serve: this command was built without its page; build it with make chroprof");
     }
     free(plain.bytes);
     return ok;
@@ -439,7 +439,7 @@ static int serve_all(const serve_words *words)
 {
     (void)words;
     tool_message("serve: this command was built without libevent. Install its headers (package "
-                 "libevent-dev on Debian), and build the command by make chroprof");
+                 "libevent-dev on Debian), and build the command with make chroprof");
     return TOOL_INPUT;
 }
 

@@ -230,17 +230,22 @@ typedef struct served_search {
     served_answer *answer;
 } served_search;
 
-/* What the loading would say is for the client. */
+/* What the loading would say is for the client, without a name that only we know. */
 static void answer_with(const served_search *search, const served_place *at)
 {
     served_answer *answer = search->answer;
     profile_text p;
     chroprof_origin origin;
+    size_t said;
     memset(&p, 0, sizeof p);
     tool_keep(answer->problem, sizeof answer->problem);
     answer->good = profile_load(&p, at->place) && profile_symbolize(&p, NULL) &&
                    page_write_profile(search->out, &p);
     tool_keep(NULL, 0);
+    said = strlen(at->place) + 2;
+    if (strncmp(answer->problem, at->place, said - 2) == 0 && strlen(answer->problem) > said) {
+        memmove(answer->problem, answer->problem + said, strlen(answer->problem + said) + 1);
+    }
     if (answer->good && p.block.copy != NULL) {
         block_origin(&p.block, &origin);
         answer->state = state_of(&origin);
