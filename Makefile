@@ -153,7 +153,7 @@ test-viewers: $B/chroprof $B/demo
 test-programs: chroprof
 	$(call record,programs,$(COUNTS)) sh tests/programs.sh $B/chroprof
 
-# the same programs with other compilers, standards, optimisers, processors, systems and checkers
+# the same programs with other compilers, standards, optimizers, processors, systems and checkers
 MATRIX =
 test-matrix:
 	@B='$B' sh tests/matrix.sh $(MATRIX)

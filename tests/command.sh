@@ -281,7 +281,7 @@ for width in 60 80 120 200; do
 done
 run replay "$small" --color always; expect color_always 0 "$(printf '\033[')"
 run replay "$small" --color auto
-if grep -q "$(printf '\033')" "$scratch/out"; then fail color_auto "coloured into a file"; else
+if grep -q "$(printf '\033')" "$scratch/out"; then fail color_auto "colored into a file"; else
     ok color_auto
 fi
 run replay "$small" --by calls --top 1; expect by_and_top 0 "a.c:1"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/matrix.sh - builds and runs the test programs with other compilers, standards, optimisers,
+# tests/matrix.sh - builds and runs the test programs with other compilers, standards, optimizers,
 # processors, systems and checkers. Each cell is one line of the tables below.
 #
 #     sh tests/matrix.sh                 every cell of the matrix
@@ -12,7 +12,7 @@
 #
 # In the cells called -O2 all is run. In the others random and heavy loops run one part in SHARE of
 # their rounds (10), and python3 reads no 100,000 paths; the logs say so. Cells of one standard are
-# compiled at -O0: a standard is for the front end, and the optimisers have cells of their own.
+# compiled at -O0: a standard is for the front end, and the optimizers have cells of their own.
 # A cell passes if the implementation and the programs build without a warning, and every case of
 # every program passes. Prints one line a cell; build/matrix.tsv has them for matrix_table.py.
 set -u

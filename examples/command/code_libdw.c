@@ -104,7 +104,7 @@ static void libdw_scopes(code_texts *t, code_query *q, Dwarf_Die *unit, Dwarf_Di
 }
 
 /* The unit that the address is in. Not every compiler writes the table by which units are looked
- * up; without it they are asked one by one, and neighbours first. */
+ * up; without it they are asked one by one, and neighbors first. */
 static Dwarf_Die *libdw_unit(libdw_module *m, Dwarf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(m->module, address, bias);

@@ -105,7 +105,7 @@ static bool share_exports(const elf_symbols *one, const elf_symbols *other)
     return false;
 }
 
-/* The rows of libraries that ours stands in front of together with another one's functions. The
+/* The rows of libraries that ours wraps together with another one's functions. The
  * loader looks for a function in the order of the list. */
 static unsigned find_clashes(const char *file, const elf_symbols ours[LOOPS])
 {

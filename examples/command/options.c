@@ -14,7 +14,7 @@
 
 #define NEAREST_LONGEST 32
 
-/* Insertions, deletions, changes and swaps of neighbours that turn a into b. */
+/* Insertions, deletions, changes and swaps of neighbors that turn a into b. */
 static size_t nearest_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t row[NEAREST_LONGEST + 1][NEAREST_LONGEST + 1];

@@ -123,6 +123,6 @@ static int report_run(const tool_command *command, int count, char **words)
 
 const tool_command report_command = {
     "report", "[BEFORE] FILE|PID|- [-o OUT.html]", { "FILE or PID" },
-    "Makes a page for the browser of a profile, or of two to compare.",
+    "Writes a page for the browser about one profile, or two to compare.",
     report_text, OPTIONS_OF(report_options), report_run
 };

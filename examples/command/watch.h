@@ -10,7 +10,7 @@
 #include "../../chroprof.h"
 #include "block.h"
 
-/* One look at a profile. What no event has closed yet is billed to what runs, so that a program
+/* One look at a profile. What no event has closed yet is charged to what runs, so that a program
  * that hangs shows it now and not when it comes back. */
 typedef struct top_sample {
     block_file file;

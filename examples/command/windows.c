@@ -39,7 +39,7 @@ static int by_site_name(const void *a, const void *b)
     return x.length > 0 ? memcmp(x.bytes, y.bytes, x.length) : 0;
 }
 
-/* Sites of one name are neighbours in an order by name. */
+/* Sites of one name are neighbors in an order by name. */
 static bool mark_ambiguous(window_list *w)
 {
     window_site **order = (window_site **)calloc(w->site_count + 1, sizeof(window_site *));

@@ -117,7 +117,7 @@ REQUEST(uv_random,
         (void *loop, void *request, void *bytes, size_t count, unsigned flags, callback *called),
         (loop, request, bytes, count, flags, ours))
 
-/* >>files; without a callback they do it on the spot */
+/* >>files; without a callback they do it at once */
 
 #define FILE_CALL(name, parameter, argument)                                                       \
     REQUEST_WITH(false, name, (void *loop, void *request, parameter, callback *called),            \
