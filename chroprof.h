@@ -816,8 +816,8 @@ typedef struct chroprof_options {
     uint64_t (*clock)(void *user);   /* in ns; NULL: our own; or chroprof_clock_manual */
     void *clock_user;
     /* Called when a stall (turn or pass) has ended. It may read and dump, but not send events. It
-     * must return; its time counts as loop. If one event ends two turns that were stalls, it gets
-     * the last. */
+     * must return; its time counts as loop. If one event ends several (nested loops, a turn and
+     * its pass), it gets them in the order they ended, those that fit in their table. */
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
     const char *name;          /* of the profile, copied (63 bytes); NULL: "" */
@@ -1137,7 +1137,7 @@ typedef struct chroprof {
     void *on_stall_user;
     bool percentiles;      /* there are histograms */
     bool in_callback;      /* on_stall is being called */
-    bool stall_due;        /* the event under way ended a stall */
+    uint16_t stalls_due;   /* that the event under way ended and on_stall is to hear of */
     bool view;             /* a block that nobody writes */
     bool sampling;         /* the sampler runs */
     bool sampler_ignored;  /* the sampler's signal was ignored before */
@@ -2758,7 +2758,7 @@ typedef struct chroprof__core {
     chroprof__table tables[CHROPROF__ALL_TABLES];
     chroprof__tally tally;     /* of the pass, once the ring can't hold all of it */
     uint64_t tallies;
-    chroprof__stall due[2];    /* stalls that the event under way ended: a turn, a pass */
+    chroprof__stall due[2];    /* the last turn, and the pass, that an event ended as stalls */
 } chroprof__core;
 
 #define CHROPROF__STATIC_ASSERT(name, condition) \
@@ -5813,10 +5813,13 @@ static void chroprof__replace_stall(chroprof__core *c, const chroprof__stall *st
             rows[k] = *stall;
 }
 
-static void chroprof__count_stall(chroprof__core *c)
+static void chroprof__count_stall(chroprof *p)
 {
+    chroprof__core *c = p->core;
     chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
     c->stalls++;
+    if (p->on_stall && p->stalls_due < UINT16_MAX)
+        p->stalls_due++;
     table->used = c->stalls < table->capacity ? c->stalls : table->capacity;
     table->peak = table->used;
 }
@@ -5841,7 +5844,7 @@ CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *b
     uint32_t events = ((uint32_t)c->seq - base->event) / 2;
     chroprof__stall *stall =
         chroprof__new_stall(c, CHROPROF_STALL_TURN, base->pushed, length, events);
-    chroprof__count_stall(c);
+    chroprof__count_stall(p);
     stall->serial = c->stalls;
     chroprof__share_turn(p, stall, base);
     chroprof__take_hits(p, stall, base->event);
@@ -5850,17 +5853,16 @@ CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *b
         c->pass_turn = length;
         c->pass_turn_serial = stall->serial;
     }
-    p->stall_due = p->on_stall != NULL;
 }
 
 CHROPROF__COLD void chroprof__pass_stalled(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
-    bool same = c->pass_turn > length / 2, told = c->due[CHROPROF_STALL_TURN].serial == 0;
+    bool same = c->pass_turn > length / 2;
     chroprof__stall *stall = chroprof__new_stall(c, CHROPROF_STALL_PASS, c->pass_start, length,
                                                  (c->seq >> 1) - c->pass_event);
     if (!same)
-        chroprof__count_stall(c);
+        chroprof__count_stall(p);
     stall->serial = same ? c->pass_turn_serial : c->stalls;
     chroprof__share_pass(p, stall);
     chroprof__take_hits(p, stall, (uint32_t)c->pass_event);
@@ -5868,11 +5870,6 @@ CHROPROF__COLD void chroprof__pass_stalled(chroprof *p, uint64_t length)
         chroprof__replace_stall(c, stall);
     else
         chroprof__keep_stall(c, stall);
-    if (same && told)
-        stall->serial = 0;
-    else if (same)
-        c->due[CHROPROF_STALL_TURN].serial = 0;
-    p->stall_due = p->on_stall != NULL;
 }
 
 /* >>slow: the slowest finished futures of each site, and where their time went. Owns that table.
@@ -7005,7 +7002,7 @@ CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uin
         chroprof__dispatch(p, p->core, state, id, site, t);
     chroprof__look_at_thread(p);
     chroprof__close_event(p->core);
-    if (p->stall_due)
+    if (p->stalls_due)
         chroprof__call_on_stall(p);
 }
 
@@ -9965,24 +9962,40 @@ static void chroprof__bill_callback(chroprof *p)
     chroprof__end_edit(c);
 }
 
+/* A stall of the event under way. A pass that is the same stall as a turn takes its place. NULL:
+ * more ended than the table holds. */
+static const chroprof__stall *chroprof__stall_due(chroprof__core *c, uint64_t serial)
+{
+    const chroprof__stall *rows = chroprof__stall_rows(c);
+    for (int kind = CHROPROF_STALL_PASS; kind >= CHROPROF_STALL_TURN; kind--)
+        if (c->due[kind].serial == serial)
+            return &c->due[kind];
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].capacity; k++)
+        if (rows[k].serial == serial)
+            return rows + k;
+    return NULL;
+}
+
 /* Tells the host of the stalls that the event just ended. */
 CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
 {
     chroprof__core *c = p->core;
     chroprof_stall stall;
-    p->stall_due = false;
+    uint64_t last = c->stalls, serial = last - p->stalls_due;
+    p->stalls_due = 0;
     p->in_callback = true;
     chroprof__set_taking(p, false);
-    for (int k = 0; k < 2; k++) {
-        if (c->due[k].serial == 0)
+    while (serial++ < last) {
+        const chroprof__stall *row = chroprof__stall_due(c, serial);
+        if (!row)
             continue;
-        chroprof__read_stall(p, &c->due[k], &stall);
-        c->due[k].serial = 0;
+        chroprof__read_stall(p, row, &stall);
         p->on_stall(p->on_stall_user, &stall);
         /* it made a new profile of the handle, or the program forked in it */
         if (!p->in_callback || chroprof__in_child(p))
             return;
     }
+    c->due[CHROPROF_STALL_TURN].serial = c->due[CHROPROF_STALL_PASS].serial = 0;
     p->in_callback = false;
     chroprof__set_taking(p, true);
     if (!c->manual)
@@ -10431,7 +10444,7 @@ static void chroprof__switch_off(chroprof *p)
     c->pass_start = CHROPROF__NO_PASS;
     c->enabled = 0;
     chroprof__close_event(c);
-    if (p->stall_due)
+    if (p->stalls_due)
         chroprof__call_on_stall(p);
     chroprof__set_taking(p, false);
 }

@@ -696,14 +696,14 @@ typedef struct witness {
     chroprof *p;
     unsigned calls;
     size_t text_bytes;
-    chroprof_stall last;
+    chroprof_stall first, last;
     const char *broken;
 } witness;
 
 static void note(void *user, const chroprof_stall *stall)
 {
     witness *w = (witness *)user;
-    w->calls++;
+    w->first = w->calls++ == 0 ? *stall : w->first;
     w->last = *stall;
 }
 
@@ -778,6 +778,79 @@ TEST(stall_of_a_pass_of_many_small_slices)
     CHECK_STR(w.last.shares[2].name, "b");
     CHECK_EQ(w.last.shares[2].exec_ns, 11);
     CHECK_EQ(totals_of(p).stalls, 1);
+}
+
+/* A task whose turn is a stall, and inside it, in a nested loop, a callback whose turn is one. */
+static chroprof *two_stalled_turns(witness *w, uint64_t id)
+{
+    chroprof *p = stalling(w, note);
+    at(p, 0, PENDING, id, &A);
+    at(p, 0, RUNNING, id, NULL);
+    at(p, 290, TICK, 0, NULL);
+    at(p, 290, LOOP_ENTER, 0, NULL);
+    at(p, 300, ENTER, 0, &B);
+    at(p, 700, TICK, 0, NULL);
+    CHECK_EQ(w->calls, 0);
+    return p;
+}
+
+/* An event that unwinds across a barrier, or all of the stack, ends both. */
+TEST(stalls_of_two_turns_that_one_event_ends)
+{
+    int off;
+    for (off = 0; off < 2; off++) {
+        witness w;
+        chroprof *p = two_stalled_turns(&w, 7);
+        if (off)
+            chroprof_set_enabled(p, false);
+        else
+            at(p, 700, PAUSED, 7, NULL);
+        CHECK_EQ(totals_of(p).stalls, 2);
+        CHECK_EQ(w.calls, 2);
+        CHECK_STR(w.first.shares[0].name, "b");
+        CHECK_EQ(w.first.length_ns, 400);
+        CHECK_STR(w.last.shares[0].name, "a");
+        CHECK_EQ(w.last.length_ns, 290);
+    }
+}
+
+/* The end of a pass ends the turn under way: two stalls, because the turn is the lesser part. */
+TEST(stalls_of_a_turn_and_its_pass_that_one_event_ends)
+{
+    witness w;
+    chroprof *p = stalling(&w, note);
+    at(p, 0, IDLE_ENTER, 0, NULL);
+    at(p, 10, IDLE_LEAVE, 0, NULL);
+    at(p, 310, ENTER, 0, &B);
+    at(p, 510, IDLE_ENTER, 0, NULL);
+    CHECK_EQ(totals_of(p).stalls, 2);
+    CHECK_EQ(w.calls, 2);
+    CHECK_EQ(w.first.kind, CHROPROF_STALL_TURN);
+    CHECK_EQ(w.first.length_ns, 200);
+    CHECK_EQ(w.last.kind, CHROPROF_STALL_PASS);
+    CHECK_EQ(w.last.length_ns, 500);
+}
+
+/* They are one stall: heard of when the turn ends, or with the pass. */
+TEST(a_turn_that_is_most_of_its_pass_is_heard_of_once)
+{
+    int early;
+    for (early = 0; early < 2; early++) {
+        witness w;
+        chroprof *p = stalling(&w, note);
+        at(p, 0, IDLE_ENTER, 0, NULL);
+        at(p, 10, IDLE_LEAVE, 0, NULL);
+        at(p, 20, ENTER, 0, &B);
+        if (early)
+            at(p, 420, LEAVE, 0, NULL);
+        else
+            at(p, 420, TICK, 0, NULL);
+        CHECK_EQ(w.calls, early);
+        at(p, 430, IDLE_ENTER, 0, NULL);
+        CHECK_EQ(totals_of(p).stalls, 1);
+        CHECK_EQ(w.calls, 1);
+        CHECK_EQ(w.last.kind, early ? CHROPROF_STALL_TURN : CHROPROF_STALL_PASS);
+    }
 }
 
 /* A turn of 97 slices of 1 to 97 ns in a shuffled order, and a ring that holds less than all of it. */
@@ -1761,6 +1834,9 @@ static const test_case cases[] = {
     CASE(stillborn_is_apart_from_calls),
     CASE(live_futures_with_path_and_since),
     CASE(stall_of_a_turn),
+    CASE(stalls_of_two_turns_that_one_event_ends),
+    CASE(stalls_of_a_turn_and_its_pass_that_one_event_ends),
+    CASE(a_turn_that_is_most_of_its_pass_is_heard_of_once),
     CASE(stall_of_a_pass_of_many_small_slices),
     CASE(reset_while_idle),
     CASE(stall_shares_of_what_is_unwound),
