@@ -20,6 +20,7 @@
 #   memcached            one get of 200,000 keys                  memcached, or what it calls
 #   tmux                 a search in a history of 200,000 lines   tmux, or what it calls
 #   neovim               a long loop in Lua, in a timer           libluajit
+#   neovim_requests      requests of libuv, one after the other   (their number and latency)
 #   glib                 a D-Bus service that makes a checksum    libglib
 #   node                 a busy handler of HTTP requests          busyHandler
 #   asyncio              time.sleep in a coroutine                clock_nanosleep
@@ -373,6 +374,31 @@ END
     shows neovim 'luajit'
 }
 
+# Two hundred requests, each made by the callback of the one before: they are futures, which wait
+# and finish. Their callback is that of a library between neovim and libuv.
+test_neovim_requests() {
+    needs neovim_requests nvim || return
+    cat >"$scratch/requests.lua" <<'END'
+local uv = vim.loop
+local count = 0
+local function again(err, facts)
+    count = count + 1
+    if count < 200 then
+        uv.fs_stat("/etc/passwd", again)
+    else
+        vim.schedule(function() print(count) vim.cmd("cquit 6") end)
+    end
+end
+vim.defer_fn(function() uv.fs_stat("/etc/passwd", again) end, 50)
+END
+    both neovim_requests nothing nvim --headless -u NONE -i NONE -c "luafile $scratch/requests.lua"
+    latency=$(sed -n '/^LATENCY/,/^ *$/p' "$scratch/report")
+    if echo "$latency" | grep -q 'luv.* 200 '; then ok neovim_requests_latency; else
+        fail neovim_requests_latency "$(echo "$latency" | tr '\n' '|')"; fi
+    odd=$(grep -e ANOMALIES -e "did not finish" "$scratch/report")
+    if [ -z "$odd" ]; then ok neovim_requests_order; else fail neovim_requests_order "$odd"; fi
+}
+
 glib_calls() {
     gdbus call --session --dest test.Chroprof --object-path /test --method "test.Chroprof.$1"
 }
@@ -684,7 +710,7 @@ $(diff -a "$scratch/plain.$part" "$scratch/run.$part" | head -n 3)"
 }
 
 options=''
-for one in redis_keys redis_eval lighttpd memcached tmux neovim glib node asyncio curl transmission \
+for one in redis_keys redis_eval lighttpd memcached tmux neovim neovim_requests glib node asyncio curl transmission \
     plain; do
     unset compared
     test_$one
