@@ -311,38 +311,38 @@ PROFILES IN FILES
 
 BINDINGS
 
- A binding for another language calls the header as a shared library, which `make libchroprof`
- builds of this one line with -shared -fPIC -DCHROPROF_IMPLEMENTATION: #include "chroprof.h".
- examples/adapters/chroprof_asyncio.py is one for Python; examples/loop_lua.c is a C program that
- is the host of Lua code. Both are tested.
+ A binding for another language calls the header as a shared library. `make libchroprof` builds it
+ from the line #include "chroprof.h" with -shared -fPIC -DCHROPROF_IMPLEMENTATION. Two examples are
+ tested: examples/adapters/chroprof_asyncio.py for Python, and examples/loop_lua.c, a C program that
+ hosts Lua code.
 
- layout        Before anything else compare chroprof_version with the version you know, and
-               chroprof_sizeof("chroprof_rank") with the size of your own declaration, for every
-               struct that you use. If one differs, refuse to go on. The handle needs no
-               declaration: give it chroprof_sizeof("chroprof") bytes, zeroed. Enums are ints, and
-               the numbers of states and formats never change; a bool is one byte.
- events        chroprof_event(p, state, id, site, chroprof_now(p)) takes every event. The calls of
-               one event each do the same and read the clock themselves. All are functions, also
+ layout        First compare chroprof_version with the version you know. For every struct that you
+               use, compare chroprof_sizeof("chroprof_rank") with the size of your own declaration.
+               If one differs, refuse to go on. The handle needs no declaration: give it
+               chroprof_sizeof("chroprof") bytes, zeroed. Enums are ints, and the numbers of states
+               and formats never change; a bool is one byte.
+ events        chroprof_event(p, state, id, site, chroprof_now(p)) takes every event. The calls for
+               single events do the same and read the clock themselves. All are functions, also
                those that C programs call through a macro (chroprof_write, chroprof_dump).
- ids           64 bits, not 0. Use a counter. An address will do only where the collector moves no
-               object and the finish is sent before the address is used again.
+ ids           64 bits, not 0. Use a counter. Use an address only if the collector moves no object,
+               and you send the finish before the address is used again.
  strings       NUL-terminated UTF-8. chroprof_site_make copies them, so they may be temporary. It
-               hashes them too: keep the handle that it returns, one for each piece of code.
- attach late   Send running with a site, by chroprof_event, for a task that is older than the
-               profile: it is adopted as a root and counts as the anomaly ADOPTED. The site is
-               ignored if the id is known, so a binding need not know which tasks are. Events of
-               unknown ids without a site are ignored and counted; running then is untracked.
+               also hashes them, so keep the handle that it returns, one for each piece of code.
+ attach late   If a task is older than the profile, send running with a site, by chroprof_event. The
+               task is adopted as a root and counts as the anomaly ADOPTED. The site is ignored if
+               the id is known, so a binding need not know which tasks are. Events of unknown ids
+               without a site are ignored and counted; the time of running is then untracked.
  born finished A future that is finished when it is created needs one call, chroprof_stillborn, and
                no id. A task that runs to its end at once is pending, running and completed.
- finish        A result is completed, an exception failed, a cancellation cancelled. All three end
-               the slice as well, so send paused only where the task goes on later.
+ finish        A result is completed, an exception failed, a cancellation cancelled. All three also
+               end the slice, so send paused only if the task goes on later.
  collector     Keep the block and the handle where it moves and frees nothing. A collection in the
-               loop's thread may be a task of its own: chroprof_enter before it, chroprof_leave
-               after it. A finalizer must send no event, because it may run in another thread or
-               inside of one: it puts the id on a list, and the loop sends cancelled for each
-               before it waits. Without that the future stays live, as a leak does.
- locks         Do not release the interpreter's lock around an event (in Python: ctypes.PyDLL, not
-               CDLL): to get it back takes longer than the event.
+               loop's thread may be a task of its own, between chroprof_enter and chroprof_leave. A
+               finalizer must send no event, because it may run in another thread or inside an
+               event. Let it put the id on a list, and send cancelled for each id before the loop
+               waits. Otherwise the future stays live, as a leak does.
+ locks         Do not release the interpreter's lock around an event, because getting it back takes
+               longer than the event. In Python use ctypes.PyDLL, not CDLL.
 
 ERRORS AND DROPS
 
@@ -370,10 +370,10 @@ OUTPUT FORMATS
  CHROPROF_TEXT         for people
  CHROPROF_JSON         everything (below)
  CHROPROF_FOLDED       flame graphs: self time in microseconds, each line floored
- CHROPROF_PROMETHEUS   a scrape: text exposition 0.0.4; of the loop, and 13 series a site: exec,
-                       delay, blame, calls by result, live futures, lengths of slices by decades
- CHROPROF_PROMETHEUS_ALL   every series: also with_children, wall, samples, latency, finer lengths
-                       of slices, use of the tables; some 30 a site
+ CHROPROF_PROMETHEUS   a scrape: text exposition 0.0.4. The loop, and 13 series per site: exec,
+                       delay, blame, calls by result, live futures, slice lengths by decades
+ CHROPROF_PROMETHEUS_ALL   every series, some 30 per site: also with_children, wall, samples,
+                       latency, finer slice lengths, use of the tables
  CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
  CHROPROF_TRACE        the ring as Chrome trace events: Perfetto, chrome://tracing, speedscope
 
@@ -1272,7 +1272,7 @@ CHROPROF_API chroprof_result chroprof_file_owner(const char *path);
 /* What a result code means, and which option to change. A static string, never NULL. Any thread. */
 CHROPROF_API const char *chroprof_result_text(chroprof_result r);
 
-/* CHROPROF_VERSION of the copy that is called, which may be a library. Any thread. */
+/* CHROPROF_VERSION of the copy that is called, which may be in a library. Any thread. */
 CHROPROF_API const char *chroprof_version(void);
 
 /* sizeof the public struct of that name, such as "chroprof_rank", in the copy that is called; 0:
