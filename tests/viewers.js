@@ -1069,7 +1069,7 @@ const brokenTables = page => page.$$eval('.scroll', nodes => nodes.filter(node =
     node.scrollWidth + ' > ' + node.clientWidth).join('; '));
 
 async function testWidths() {
-    for (const width of [1280, 800, 390]) {
+    for (const width of [1280, 1200, 1010, 800, 390]) {
         for (const name of ['demo', 'server', 'web', 'compared', 'hostile', 'sampled',
             'hostile-sampled', 'many']) {
             const page = await open(file(name + '.html'), { width, scheme: 'dark' });
@@ -1082,6 +1082,11 @@ async function testWidths() {
             }
             await page.screenshot({ path: file('page-' + name + '-' + width + '-dark.png'),
                 fullPage: true });
+            await page.evaluate('setWindows(0, 2)');
+            await settle(page);
+            if (!name.startsWith('hostile')) {
+                same('tables_of_a_part_fit_' + name + '_' + width, await brokenTables(page), '');
+            }
             await page.close();
         }
     }
