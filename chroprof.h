@@ -18864,11 +18864,11 @@ CHROPROF__COLD_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE 
         errno = EINVAL;
         return -1;
     }
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM"), *columns = getenv("COLUMNS");
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM"), *wide = getenv("COLUMNS");
     bool plain = (no_color && *no_color) || (term && strcmp(term, "dumb") == 0);
     memset(&look, 0, sizeof look);
     look.color = chroprof__terminal(out, &look.width) && !plain;
-    unsigned long told = look.width == 0 && columns ? strtoul(columns, NULL, 10) : look.width;
+    unsigned long told = look.width == 0 && wide ? strtoul(wide, NULL, 10) : look.width;
     look.width = told < 1000 ? (uint32_t)told : 1000;
     chroprof__out_to(&o, chroprof__write_stream, out);
     o.look = &look;
