@@ -16874,21 +16874,6 @@ static void chroprof__json_line(chroprof__json *j, const char *name, const char 
     chroprof__json_text(j, name, text);
 }
 
-/* A list at the top level, one row a line: of each row a function of its name writes what is in
- * the braces. */
-#define CHROPROF__JSON_LIST(j, name, next, row_type)                          \
-    do {                                                                      \
-        uint64_t cursor = 0;                                                  \
-        row_type row;                                                         \
-        chroprof__json_top(j, #name, "[");                                    \
-        while (!(j)->out->failed && next((j)->p, &cursor, &row)) {            \
-            chroprof__json_begin(j, "\n{");                                   \
-            chroprof__json_##name(j, &row);                                   \
-            chroprof__json_end(j, "}");                                       \
-        }                                                                     \
-        chroprof__json_end(j, "\n]");                                         \
-    } while (0)
-
 /* The figures of a list that a public struct has. */
 static void chroprof__json_figures(chroprof__json *j, const chroprof__figure *list, size_t count,
                                    bool of_rank, const void *row)
@@ -17283,6 +17268,29 @@ static void chroprof__json_walls(chroprof__json *j)
     chroprof__json_end(j, "\n]");
 }
 
+/* A list at the top level, one row a line. Not inlined: the rows would add up on the stack. */
+#define CHROPROF__JSON_LIST(name, next, row_type)                                                  \
+    CHROPROF__NOINLINE void chroprof__list_##name(chroprof__json *j)                               \
+    {                                                                                              \
+        uint64_t cursor = 0;                                                                       \
+        row_type row;                                                                              \
+        chroprof__json_top(j, #name, "[");                                                         \
+        while (!j->out->failed && next(j->p, &cursor, &row)) {                                     \
+            chroprof__json_begin(j, "\n{");                                                        \
+            chroprof__json_##name(j, &row);                                                        \
+            chroprof__json_end(j, "}");                                                            \
+        }                                                                                          \
+        chroprof__json_end(j, "\n]");                                                              \
+    }
+CHROPROF__JSON_LIST(sites, chroprof_next_rank, chroprof_rank)
+CHROPROF__JSON_LIST(paths, chroprof_next_path, chroprof_path)
+CHROPROF__JSON_LIST(stalls, chroprof_next_stall, chroprof_stall)
+CHROPROF__JSON_LIST(slowest, chroprof_next_slowest, chroprof_slow)
+CHROPROF__JSON_LIST(futures, chroprof_next_future, chroprof_future)
+CHROPROF__JSON_LIST(stacks, chroprof_next_stack, chroprof_stack_row)
+CHROPROF__JSON_LIST(samples, chroprof_next_sample, chroprof_sample_row)
+#undef CHROPROF__JSON_LIST
+
 CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
 {
     chroprof_origin origin;
@@ -17301,19 +17309,19 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
     chroprof__json_head(&j, &origin);
     chroprof__json_totals(&j);
     chroprof__json_findings(&j);
-    CHROPROF__JSON_LIST(&j, sites, chroprof_next_rank, chroprof_rank);
-    CHROPROF__JSON_LIST(&j, paths, chroprof_next_path, chroprof_path);
-    CHROPROF__JSON_LIST(&j, stalls, chroprof_next_stall, chroprof_stall);
-    CHROPROF__JSON_LIST(&j, slowest, chroprof_next_slowest, chroprof_slow);
+    chroprof__list_sites(&j);
+    chroprof__list_paths(&j);
+    chroprof__list_stalls(&j);
+    chroprof__list_slowest(&j);
     chroprof__json_windows(&j);
-    CHROPROF__JSON_LIST(&j, futures, chroprof_next_future, chroprof_future);
+    chroprof__list_futures(&j);
     chroprof__json_timeline(&j, origin.end_ns);
     chroprof__json_tables(&j);
     chroprof__json_anomalies(&j);
     chroprof__json_sampler(&j);
     chroprof__json_modules(&j);
-    CHROPROF__JSON_LIST(&j, stacks, chroprof_next_stack, chroprof_stack_row);
-    CHROPROF__JSON_LIST(&j, samples, chroprof_next_sample, chroprof_sample_row);
+    chroprof__list_stacks(&j);
+    chroprof__list_samples(&j);
     chroprof__json_walls(&j);
     chroprof__put_text(o, "\n}\n");
 }
