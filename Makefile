@@ -293,7 +293,8 @@ bench: $B/bench
 
 # all parts, one after the other: some 15 minutes on a quiet machine, on which nothing else runs
 bench-all:
-	@$(MAKE) -k -j1 BENCH= bench bench-counts bench-loop bench-peers bench-compile bench-curves
+	@$(MAKE) -k -j1 BENCH= bench bench-counts bench-loop bench-record bench-peers bench-compile \
+	    bench-curves
 
 # writes what the last runs kept into bench/README.md and bench/ratios.svg
 bench-tables:
@@ -312,6 +313,10 @@ bench-shape: $B/bench_shape
 	@command -v valgrind >/dev/null && valgrind --tool=callgrind --toggle-collect=one_pass \
 	    --callgrind-out-file=/dev/null $B/bench_shape count 2>&1 | \
 	    awk '/Collected/ { printf "%.1f instructions an event\n", $$4 / 280000 }'
+
+# the same with chroprof record running beside it, and without
+bench-record: $B/bench_shape chroprof
+	$(call keep,record) sh bench/record.sh $B/bench_shape $B/chroprof $(BENCH)
 
 $B/bench_shape: bench/shape.c chroprof.h
 	@mkdir -p $B
@@ -469,4 +474,4 @@ clean:
 .PHONY: help chroprof libchroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
-    bench-curves install uninstall again dist deb clean
+    bench-curves bench-record install uninstall again dist deb clean

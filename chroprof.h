@@ -150,6 +150,16 @@ THE RING
  rest_ns. The shares of a pass are exact, however many events it had. The events of a stall include
  the one that ended it, but not the one that began it.
 
+ What happened in a stall outlives the ring: when one ends its steps are copied to a table of their
+ own, all of them or the first and the last. chroprof_incident reads them for max_incidents stalls,
+ half of them the longest, half the most recent ones.
+
+   while (chroprof_next_stall(&prof, &cursor, &stall))
+       n = chroprof_incident(&prof, stall.number, steps, CHROPROF_INCIDENT_STEPS);
+
+ Ids are often addresses, or numbers that mean something elsewhere. For a report that others will
+ read, chroprof_show_ids has other numbers in their place; the command does so with --hide-ids.
+
 MEMORY
 
  One block of memory, which you own, of any alignment: static, heap, shared or mapped.
@@ -160,8 +170,8 @@ MEMORY
  guide: 64 KiB are enough for a small server, 1 MiB for thousands of futures.
 
  Stack in KiB, at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2,
- merge 7, map 22, text 23, JSON 17, folded 3, Prometheus 37, pprof 3, trace 35. Compiled without
- optimization: events 4, folded and pprof 4. With CHROPROF_NO_STDIO: Prometheus 5.
+ merge 7, map 22, text 23, JSON 17, folded 3, Prometheus 37, pprof 4, trace 35. Compiled without
+ optimization: events and folded 4. With CHROPROF_NO_STDIO: Prometheus 5.
 
 CONFIGURATION
 
@@ -419,7 +429,8 @@ JSON, SCHEMA VERSION 2
  paths           a list of chroprof_path in preorder, each parent right before its subtree, without
                  entered. The sum of exec_ns over all paths is busy_ns - untracked_ns
  stalls          a list of chroprof_stall, the oldest first: the longest and the most recent ones.
-                 shares and samples are lists, so they have no counts
+                 shares and samples are lists, so they have no counts. steps is step_count, data has
+                 the steps as timeline.data has them, without a tick behind them
  slowest         a list of chroprof_slow by site, the slowest first; blames is a list
  windows         a list of chroprof_window, the oldest first, that covers the whole run
  futures         a list of chroprof_future: the live futures, then the enter-frames on the stack
@@ -454,16 +465,18 @@ COST PER CALL
  The first event of a site copies its strings. An event that unwinds frames does so one by one; an
  earlier event pushed each of them. A finish that is one of the slowest of its site looks at up to
  8192 steps of the ring twice. Over a run that is at most one step per event, and 8192. Once per
- minute one event looks at the slow futures of all sites.
+ minute one event looks at the slow futures of all sites. An event that ends a stall copies up to 64
+ steps, at most twice.
 
 LIMITS
 
- max_depth and max_windows are at most 65000, other capacities 2^28. Profile time ends at 2^62
- ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The largest slice of a share is exact in
- the outermost 32 frames of a turn or pass; deeper ones count together. The wall, delay and blame of
- a path are sums over futures and begin again at 2^64 ticks. With a 2.6 GHz counter, 20,000 live
- futures reach that in four days. In pprof, whose values are signed, they end at 2^63 - 1 ns. The
- events of a stalled turn are counted modulo 2^31; all other counts have 64 bits.
+ max_depth, max_windows and max_incidents are at most 65000, other capacities 2^28. Profile time
+ ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The largest slice of a
+ share is exact in the outermost 32 frames of a turn or pass; deeper ones count together. The wall,
+ delay and blame of a path are sums over futures and begin again at 2^64 ticks. With a 2.6 GHz
+ counter, 20,000 live futures reach that in four days. In pprof, whose values are signed, they end
+ at 2^63 - 1 ns. The events of a stalled turn are counted modulo 2^31; all other counts have 64
+ bits.
 
 */
 #ifndef CHROPROF_H
@@ -678,7 +691,8 @@ typedef enum chroprof_anomaly_kind {
     X(STRINGS, "strings", "string_bytes")                                                          \
     X(STACKS, "stacks", "max_stack_frames")                                                        \
     X(EVENTS, "events", "max_events")                                                              \
-    X(SLOW, "slow", "max_slow")
+    X(SLOW, "slow", "max_slow")                                                                    \
+    X(INCIDENTS, "incidents", "max_incidents")
 
 typedef enum chroprof_table_kind {
 #define CHROPROF_TABLE_NAME(name, text, option) CHROPROF_TABLE_##name,
@@ -720,6 +734,7 @@ typedef struct chroprof_site {
 
 #define CHROPROF_STALL_SHARES 6
 #define CHROPROF_STALL_SAMPLES 4
+#define CHROPROF_INCIDENT_STEPS 64
 
 /* Samples that the sampler took inside a turn or a pass, at one place. */
 typedef struct chroprof_stall_sample {
@@ -755,6 +770,11 @@ typedef struct chroprof_stall {
     uint64_t waiting_ns;   /* the rest: the thread waited, or was preempted */
     uint32_t sample_count; /* how many of samples[] are filled, most first */
     chroprof_stall_sample samples[CHROPROF_STALL_SAMPLES];
+    /* what happened in it, in order: see chroprof_incident */
+    uint64_t number;       /* from 1 on; of a turn and the pass that it is most of one */
+    uint32_t step_count;   /* steps that were kept; 0: none */
+    uint32_t first_steps;  /* so many of them stand before those that were left out */
+    uint64_t left_out;     /* steps that did not fit, or that the ring no longer held */
 } chroprof_stall;
 
 #define CHROPROF_SLOW_BLAMES 3
@@ -769,7 +789,7 @@ typedef struct chroprof_slow_blame {
 
 /* One of the slowest finished futures of its site, and where its latency went: exec_ns +
  * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. These cover what the ring still
- * held at the finish. Of the time before that only its own exec is known. */
+ * held at the finish, up to 8192 steps. Of the time before that only its own exec is known. */
 typedef struct chroprof_slow {
     uint64_t id;
     uint32_t site, path;   /* as chroprof_rank.id and chroprof_path.id */
@@ -782,7 +802,8 @@ typedef struct chroprof_slow {
     uint64_t children_ns;  /* what ran on top of it */
     uint64_t delay_ns;     /* ready, and not on the stack; from the call of ready_since on */
     uint64_t waiting_ns;   /* neither */
-    uint64_t unseen_ns;    /* before the ring begins, without its own exec */
+    uint64_t unseen_ns;    /* before the ring begins, or more than 8192 steps before the finish
+                              (fewer right after other slow ones); without its own exec */
     uint32_t blame_count;  /* how many of blames[] are filled, the largest first */
     chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES]; /* of delay_ns; others took the rest */
 } chroprof_slow;
@@ -810,6 +831,9 @@ typedef struct chroprof_options {
                                   least 64. All but one of them can be read */
     uint32_t max_slow;         /* sites whose slowest futures are kept; 904 bytes each. 0 means none
                                   in a block of less than some 40 KiB */
+    uint32_t max_incidents;    /* stalls whose steps are kept, half longest, half most recent; 1.6
+                                  KiB each. The end of a stall looks at half of them. 0 means none
+                                  in a block of less than some 180 KiB */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
     uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
@@ -1147,6 +1171,8 @@ typedef struct chroprof {
     int sampler_signal;    /* 0: none */
     int sampler_timer;
     void *hold;            /* by chroprof_map: what keeps its file ours */
+    uint64_t (*show_id)(void *user, uint64_t id);
+    void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
 } chroprof;
 
@@ -1170,7 +1196,7 @@ CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t siz
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes. */
-#define CHROPROF_MEMORY_MIN 7808
+#define CHROPROF_MEMORY_MIN 7872
 
 #ifndef CHROPROF_NO_COPIES
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
@@ -1450,6 +1476,15 @@ CHROPROF_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor, chro
 /* Stalls that were kept, the oldest first. Cost: the table of stalls. */
 CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chroprof_stall *out);
 
+/* What happened in a stall, by its number: steps, the oldest first, as chroprof_timeline lists
+ * them, but they outlive the ring. Up to eight come before the stall began. Then comes that step,
+ * then all up to the one that ended the stall, or the first and the last of them. They are
+ * CHROPROF_INCIDENT_STEPS in all. The stall's first_steps and left_out tell where steps are
+ * missing. The steps of max_incidents stalls are kept. Returns how many there are, of which the
+ * first `capacity` are written. Cost: max_incidents. */
+CHROPROF_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
+                                      size_t capacity);
+
 /* The slowest futures, as chroprof_slowest lists them. Cost: constant, plus the groups without
  * rows. */
 CHROPROF_API bool chroprof_next_slowest(const chroprof *p, uint64_t *cursor, chroprof_slow *out);
@@ -1502,6 +1537,13 @@ CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size
  * slowest of the run, then at most four more that finished in the last five minutes. Futures that
  * were abandoned or dropped, and plain calls (enter), are not in it. Cost: rows. */
 CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity);
+
+/* From now on all that this handle reads, writes and gives to a merge has show(user, id) in place
+ * of each id but 0, for reports that leave the house. NULL: the ids themselves. Different ids
+ * should give different numbers. If all are 0, a trace has no tracks for futures. Cost: that call
+ * per id. */
+CHROPROF_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *user, uint64_t id),
+                                    void *user);
 
 /* The running stack as of the last event, top first, with barriers. If a program hangs, this shows
  * where. Hidden frames are not in it. */
@@ -2464,6 +2506,16 @@ typedef struct chroprof__stall {
     chroprof__hits hits;
 } chroprof__stall;
 
+/* The steps of a stall. Row 0 has the first ones of the pass under way if the ring lost them; its
+ * serial is the event that began that pass. */
+enum { CHROPROF__STEPS_BEFORE = 8, CHROPROF__FIRST_STEPS = 32 };
+typedef struct chroprof__incident {
+    uint64_t serial, length;   /* of the stall; serial 0: the row is empty */
+    uint64_t left_out;         /* steps between the first ones and the others */
+    uint32_t count, first;
+    chroprof__ring_row steps[CHROPROF_INCIDENT_STEPS];
+} chroprof__incident;
+
 /* A future that finished, and where its wall went; what is in no part it waited. */
 typedef struct chroprof__slow_blame {
     uint64_t delay;
@@ -2783,6 +2835,8 @@ CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 16 * CHROPROF_STALL
 CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall) ==
                                40 + 32 * CHROPROF_STALL_SHARES + sizeof(chroprof__hits));
 CHROPROF__STATIC_ASSERT(slow_group, sizeof(chroprof__slow_group) == 904);
+CHROPROF__STATIC_ASSERT(incident, sizeof(chroprof__incident) ==
+                                  32 + 24 * CHROPROF_INCIDENT_STEPS);
 CHROPROF__STATIC_ASSERT(sample, sizeof(chroprof__sample) == 40);
 CHROPROF__STATIC_ASSERT(node, sizeof(chroprof__node) == 40);
 CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module) == 256);
@@ -2822,6 +2876,7 @@ CHROPROF__ROWS_OF(chroprof__histogram_rows, chroprof__histograms, CHROPROF_TABLE
 CHROPROF__ROWS_OF(chroprof__octave_rows, chroprof__octave, CHROPROF__OCTAVE)
 CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall, CHROPROF_TABLE_STALLS)
 CHROPROF__ROWS_OF(chroprof__slow_groups, chroprof__slow_group, CHROPROF_TABLE_SLOW)
+CHROPROF__ROWS_OF(chroprof__incidents, chroprof__incident, CHROPROF_TABLE_INCIDENTS)
 CHROPROF__ROWS_OF(chroprof__sample_rows, chroprof__sample, CHROPROF_TABLE_SAMPLES)
 CHROPROF__ROWS_OF(chroprof__nodes, chroprof__node, CHROPROF_TABLE_STACKS)
 CHROPROF__ROWS_OF(chroprof__module_rows, chroprof__module, CHROPROF__MODULES)
@@ -2917,7 +2972,7 @@ static chroprof_result chroprof__keep_result(chroprof *p, chroprof_result result
 #ifdef CHROPROF_NO_SAMPLER
 enum { CHROPROF__SAMPLE_SHARE = 0, CHROPROF__DEFAULT_SAMPLES = 0 };
 #else
-enum { CHROPROF__SAMPLE_SHARE = 145, CHROPROF__DEFAULT_SAMPLES = 128 };
+enum { CHROPROF__SAMPLE_SHARE = 132, CHROPROF__DEFAULT_SAMPLES = 128 };
 #endif
 
 /* How many rows a table gets that the options say nothing of. */
@@ -2929,10 +2984,10 @@ typedef struct chroprof__ration {
 } chroprof__ration;
 
 static const chroprof__ration chroprof__rations[CHROPROF_TABLE_COUNT] = {
-    { 1024, 8, 319 - CHROPROF__SAMPLE_SHARE, 1u << 28, false },                 /* FUTURES */
+    { 1024, 8, 306 - CHROPROF__SAMPLE_SHARE, 1u << 28, false },                 /* FUTURES */
     { 64, 8, 25, 1u << 20, false },                                             /* SITES */
-    { 256, 12, 93, 1u << 24, false },                                           /* PATHS */
-    { 512, 16, 44, 1u << 25, false },                                           /* EDGES */
+    { 256, 12, 91, 1u << 24, false },                                           /* PATHS */
+    { 512, 16, 41, 1u << 25, false },                                           /* EDGES */
     { 64, 8, 20, 1024, false },                                                 /* DEPTH */
     { 32, 0, 174, 4096, true },                                                 /* HISTOGRAMS */
     { CHROPROF__DEFAULT_SAMPLES, 0, CHROPROF__SAMPLE_SHARE, 4096, true },       /* SAMPLES */
@@ -2941,7 +2996,8 @@ static const chroprof__ration chroprof__rations[CHROPROF_TABLE_COUNT] = {
     { 4096, 160, 20, 1u << 24, false },                                         /* STRINGS */
     { 0, 0, 0, 0, true },                                                       /* STACKS */
     { 1024, CHROPROF__FEWEST_EVENTS, 200, 1u << 20, false },                    /* EVENTS */
-    { 16, 0, 25, 256, true }                                                    /* SLOW */
+    { 16, 0, 25, 256, true },                                                   /* SLOW */
+    { 16, 0, 18, 64, true }                                                     /* INCIDENTS */
 };
 
 static const uint32_t chroprof__row_bytes[CHROPROF__ALL_TABLES] = {
@@ -2949,8 +3005,8 @@ static const uint32_t chroprof__row_bytes[CHROPROF__ALL_TABLES] = {
     sizeof(chroprof__edge), sizeof(chroprof__frame), sizeof(chroprof__histograms),
     sizeof(chroprof__sample), 8, sizeof(chroprof__stall), 1,
     sizeof(chroprof__node), sizeof(chroprof__ring_row), sizeof(chroprof__slow_group),
-    sizeof(chroprof__shortcut), 4, sizeof(chroprof__octave), sizeof(chroprof__slices),
-    sizeof(chroprof__places),
+    sizeof(chroprof__incident), sizeof(chroprof__shortcut), 4, sizeof(chroprof__octave),
+    sizeof(chroprof__slices), sizeof(chroprof__places),
     sizeof(chroprof__module), sizeof(chroprof__wall), CHROPROF__ALIGN
 };
 
@@ -2974,8 +3030,9 @@ static uint32_t chroprof__ring_rows(uint32_t n)
 
 /* What the options say, which are in the order of the tables. */
 CHROPROF__STATIC_ASSERT(options, offsetof(chroprof_options, max_futures) == 0 &&
-                                 offsetof(chroprof_options, max_slow) == 4 * CHROPROF_TABLE_SLOW &&
-                                 (int)CHROPROF_TABLE_SLOW + 1 == (int)CHROPROF_TABLE_COUNT);
+                                 offsetof(chroprof_options, max_incidents) ==
+                                     4 * CHROPROF_TABLE_INCIDENTS &&
+                                 (int)CHROPROF_TABLE_INCIDENTS + 1 == (int)CHROPROF_TABLE_COUNT);
 
 static void chroprof__capacities(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
@@ -2987,7 +3044,8 @@ static void chroprof__capacities(const chroprof_options *o, uint32_t capacity[CH
 static bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
-        bool narrow = k == CHROPROF_TABLE_DEPTH || k == CHROPROF_TABLE_WINDOWS;
+        bool narrow = k == CHROPROF_TABLE_DEPTH || k == CHROPROF_TABLE_WINDOWS ||
+                      k == CHROPROF_TABLE_INCIDENTS;
         if (capacity[k] > (narrow ? 65000u : 1u << 28))
             return false;
     }
@@ -3063,6 +3121,7 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
     case CHROPROF__PLACES: return chroprof__between(capacity[CHROPROF_TABLE_PATHS] / 4 + 1, 1,
                                                     CHROPROF__KINDS);
     case CHROPROF_TABLE_STACKS: return chroprof__sample_table_rows(table, capacity);
+    case CHROPROF_TABLE_INCIDENTS: return n ? n + 1 : 0;
     default: return table < CHROPROF_TABLE_COUNT ? n : chroprof__sample_table_rows(table, capacity);
     }
 }
@@ -3103,6 +3162,8 @@ static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHR
     if (table == CHROPROF_TABLE_HISTOGRAMS)
         return sizeof(chroprof__histograms) + sizeof(chroprof__slices) +
                CHROPROF__SITE_OCTAVES * sizeof(chroprof__octave);
+    if (table == CHROPROF_TABLE_INCIDENTS)
+        return sizeof(chroprof__incident);
     uint32_t more[CHROPROF_TABLE_COUNT];
     memcpy(more, capacity, sizeof(more));
     more[table] += 4;                       /* places of anomalies come with every fourth path */
@@ -3142,7 +3203,7 @@ static uint32_t chroprof__samples_in(const uint32_t capacity[CHROPROF_TABLE_COUN
 {
     uint32_t samples = chroprof__rations[CHROPROF_TABLE_SAMPLES].limit;
     while (samples > 0 && chroprof__sample_bytes(capacity, samples, open_stacks) > bytes)
-        samples -= (samples + 7) / 8;
+        samples -= (samples + 31) / 32;
     return samples;
 }
 
@@ -3178,6 +3239,8 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
         if (k == CHROPROF_TABLE_HISTOGRAMS && capacity[k] == 0)
             more = chroprof__minus(more, sizeof(chroprof__histograms) +     /* the loop's own */
                                          2 * CHROPROF__OCTAVES * sizeof(chroprof__octave));
+        if (k == CHROPROF_TABLE_INCIDENTS && capacity[k] == 0)
+            more = chroprof__minus(more, sizeof(chroprof__incident));
         more /= chroprof__unit_bytes(k, capacity);
         uint64_t room = chroprof__minus(chroprof__rations[k].limit, capacity[k]);
         if (open[k])
@@ -5502,6 +5565,19 @@ static void chroprof__begin_tally(chroprof__core *c, chroprof__tally *y, uint32_
     y->fence = UINT32_MAX;
 }
 
+/* Keeps the first steps of the pass under way, of which the ring is full. */
+static void chroprof__stage_steps(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    uint64_t n = c->pass_event < c->ring_first ? c->ring_first : c->pass_event;
+    chroprof__incident *row = chroprof__incidents(c);
+    if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
+        return;
+    row->serial = c->pass_event;
+    for (row->count = 0; row->count < CHROPROF__FIRST_STEPS; n++)
+        row->steps[row->count++] = *chroprof__ring_at(p, c, n);
+}
+
 /* Before rows of the pass under way are overwritten they are added up, some at once, so that what
  * each path took of a pass is known however many events it has. */
 enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
@@ -5517,8 +5593,10 @@ static uint64_t chroprof__until_spill(const chroprof__core *c)
 CHROPROF__COLD void chroprof__spill(chroprof *p)
 {
     chroprof__core *c = p->core;
-    if (c->tally.next <= c->pass_event + 1)
+    if (c->tally.next <= c->pass_event + 1) {
         chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
+        chroprof__stage_steps(p);
+    }
     uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
     CHROPROF_ASSERT(end <= c->seq >> 1);
     chroprof__tally_rows(p, &c->tally, end, chroprof__ring_at(p, c, end)->depth);
@@ -5813,15 +5891,81 @@ static void chroprof__replace_stall(chroprof__core *c, const chroprof__stall *st
             rows[k] = *stall;
 }
 
+/* Rows in use of the tables that have something of each stall, after so many. */
+static void chroprof__set_stalls(chroprof__core *c, uint64_t stalls)
+{
+    static const uint32_t tables[] = { CHROPROF_TABLE_STALLS, CHROPROF_TABLE_INCIDENTS };
+    for (uint32_t k = 0; k < 2; k++) {
+        chroprof__table *table = &c->tables[tables[k]];
+        table->used = table->peak = stalls < table->capacity ? stalls : table->capacity;
+    }
+}
+
 static void chroprof__count_stall(chroprof *p)
 {
-    chroprof__core *c = p->core;
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
-    c->stalls++;
+    chroprof__set_stalls(p->core, ++p->core->stalls);
     if (p->on_stall && p->stalls_due < UINT16_MAX)
         p->stalls_due++;
-    table->used = c->stalls < table->capacity ? c->stalls : table->capacity;
-    table->peak = table->used;
+}
+
+/* Where the steps of a stall go among those of the longest ones, or of the most recent ones; NULL:
+ * it is none of these. */
+static chroprof__incident *chroprof__incident_place(const chroprof__core *c,
+                                                    const chroprof__stall *stall, bool recent)
+{
+    uint32_t capacity = c->tables[CHROPROF_TABLE_INCIDENTS].capacity, longest = (capacity + 1) / 2;
+    chroprof__incident *row = chroprof__incidents(c) + 1, *end = row + longest, *least = row;
+    if (recent && capacity > longest) {
+        row = end + (stall->serial - 1) % (capacity - longest);
+        return row->serial <= stall->serial ? row : NULL;
+    }
+    for (; !recent && row < end; row++) {
+        if (row->serial == stall->serial)
+            return row;
+        least = row->length < least->length ? row : least;
+    }
+    return !recent && longest && least->length < stall->length ? least : NULL;
+}
+
+/* Copies the steps of a stall, with some before it, from the ring. What is too much in the middle,
+ * or was overwritten, is left out. */
+static void chroprof__copy_steps(const chroprof *p, chroprof__incident *row,
+                                 const chroprof__stall *stall)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__incident *stage = chroprof__incidents(c);
+    chroprof__reach r = chroprof__ring_reach(c);
+    uint64_t begin = r.end - 1 - stall->events, n = begin < c->ring_first ? c->ring_first : begin;
+    uint64_t lead = stage->serial == begin ? stage->count : 0;
+    bool whole = r.first <= n;
+    if (whole) {
+        n = chroprof__between(chroprof__minus(n, CHROPROF__STEPS_BEFORE), r.first, n);
+        lead = chroprof__between(r.end - n, 0, CHROPROF__FIRST_STEPS);
+    }
+    uint64_t next = n + lead, last = chroprof__minus(r.end + lead, CHROPROF_INCIDENT_STEPS);
+    last = last > next ? last : next;
+    row->serial = 0;                        /* who is killed in here leaves no steps behind */
+    CHROPROF__STORE_FENCE();
+    row->length = stall->length;
+    row->left_out = last - next;
+    row->first = (uint32_t)lead;
+    row->count = 0;
+    for (uint64_t k = 0; k < lead; k++)
+        row->steps[row->count++] = whole ? *chroprof__ring_at(p, c, n + k) : stage->steps[k];
+    for (; last < r.end; last++)
+        row->steps[row->count++] = *chroprof__ring_at(p, c, last);
+    CHROPROF__STORE_FENCE();
+    row->serial = stall->serial;
+}
+
+/* Keeps the steps of a stall that ends, if it is one of those that are kept. */
+static void chroprof__keep_steps(const chroprof *p, const chroprof__stall *stall)
+{
+    for (uint32_t recent = 0; recent < 2; recent++) {
+        chroprof__incident *row = chroprof__incident_place(p->core, stall, recent != 0);
+        if (row)
+            chroprof__copy_steps(p, row, stall);
+    }
 }
 
 static chroprof__stall *chroprof__new_stall(chroprof__core *c, chroprof_stall_kind kind,
@@ -5849,6 +5993,7 @@ CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *b
     chroprof__share_turn(p, stall, base);
     chroprof__take_hits(p, stall, base->event);
     chroprof__keep_stall(c, stall);
+    chroprof__keep_steps(p, stall);
     if (base->pushed >= c->pass_start && length >= c->pass_turn) {
         c->pass_turn = length;
         c->pass_turn_serial = stall->serial;
@@ -5870,6 +6015,7 @@ CHROPROF__COLD void chroprof__pass_stalled(chroprof *p, uint64_t length)
         chroprof__replace_stall(c, stall);
     else
         chroprof__keep_stall(c, stall);
+    chroprof__keep_steps(p, stall);
 }
 
 /* >>slow: the slowest finished futures of each site, and where their time went. Owns that table.
@@ -7824,6 +7970,21 @@ static bool chroprof__site_used(const chroprof *p, uint32_t site)
            chroprof__sites(p->core)[site].first_path != 0;
 }
 
+/* What stands for an id in all that is read. */
+static uint64_t chroprof__shown_id(const chroprof *p, uint64_t id)
+{
+    return id && p->show_id ? p->show_id(p->show_id_user, id) : id;
+}
+
+CHROPROF__COLD_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *user, uint64_t id),
+                                          void *user)
+{
+    if (!p)
+        return;
+    p->show_id = show;
+    p->show_id_user = user;
+}
+
 /* Exec of the future whose newest frame is k, slices under way included. */
 static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
 {
@@ -8230,7 +8391,7 @@ static void chroprof__read_slot(const chroprof *p, const chroprof__future *slot,
 {
     bool on_stack = slot->frame && !(p->frames[slot->frame].kind & CHROPROF__ORPHAN);
     uint64_t exec = on_stack ? chroprof__frame_exec(p, slot->frame) : slot->exec;
-    out->id = slot->id;
+    out->id = chroprof__shown_id(p, slot->id);
     out->path = slot->path;
     out->state = chroprof__lost_its_frame(p, slot) ? CHROPROF_PAUSED : (chroprof_state)slot->state;
     out->since_ns = chroprof__moment_ns(p, slot->since);
@@ -8270,7 +8431,7 @@ static void chroprof__read_frame(const chroprof *p, uint32_t k, chroprof_frame *
 {
     const chroprof__frame *frame = p->frames + k;
     memset(out, 0, sizeof(*out));
-    out->id = frame->id;
+    out->id = chroprof__shown_id(p, frame->id);
     out->path = frame->path;
     out->barrier = (frame->kind & CHROPROF__BARRIER) != 0;
     out->since_ns = chroprof__moment_ns(p, frame->pushed);
@@ -8476,14 +8637,31 @@ static void chroprof__read_hits(const chroprof__hits *h, chroprof_stall *out)
     }
 }
 
+/* The steps of a stall; NULL: they are not kept. */
+static const chroprof__incident *chroprof__incident_of(const chroprof__core *c, uint64_t serial)
+{
+    const chroprof__incident *rows = chroprof__incidents(c);
+    for (uint32_t k = c->tables[CHROPROF_TABLE_INCIDENTS].capacity; k > 0 && serial; k--)
+        if (rows[k].serial == serial)
+            return rows + k;
+    return NULL;
+}
+
 static void chroprof__read_stall(const chroprof *p, const chroprof__stall *row, chroprof_stall *out)
 {
+    const chroprof__incident *steps = chroprof__incident_of(p->core, row->serial);
     memset(out, 0, sizeof(*out));
     out->kind = row->kind == CHROPROF_STALL_PASS ? CHROPROF_STALL_PASS : CHROPROF_STALL_TURN;
     out->start_ns = chroprof__ns(p->core, row->start);
     out->length_ns = out->rest_ns = chroprof__ns(p->core, row->length);
     out->events = row->events;
     out->share_count = row->share_count;
+    out->number = row->serial;
+    if (steps) {
+        out->step_count = steps->count;
+        out->first_steps = steps->left_out ? steps->first : steps->count;
+        out->left_out = steps->left_out;
+    }
     chroprof__read_hits(&row->hits, out);
     for (uint32_t k = 0; k < row->share_count; k++) {
         chroprof_stall_share *share = out->shares + k;
@@ -8513,7 +8691,7 @@ static void chroprof__read_slow(const chroprof *p, const chroprof__slow_group *g
     const chroprof__core *c = p->core;
     const chroprof__slow *row = group->rows + k;
     memset(out, 0, sizeof(*out));
-    out->id = row->id;
+    out->id = chroprof__shown_id(p, row->id);
     out->site = group->site;
     out->path = row->path;
     chroprof__read_site_name(p, group->site, &out->name, &out->file, &out->line);
@@ -8553,6 +8731,27 @@ CHROPROF__COLD_API bool chroprof_next_slowest(const chroprof *p, uint64_t *curso
     return false;
 }
 
+static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row,
+                                chroprof_step *out)
+{
+    out->at_ns = chroprof__ns(p->core, row->time);
+    out->id = chroprof__shown_id(p, chroprof__row_id(row));
+    out->state = (chroprof_state)row->state;
+    out->path = row->path;
+    out->depth = row->depth;
+}
+
+CHROPROF__COLD_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
+                                            size_t capacity)
+{
+    const chroprof__incident *row = NULL;
+    if (chroprof__can_read(p))
+        row = chroprof__incident_of(p->core, stall);
+    for (size_t k = 0; row && out && k < row->count && k < capacity; k++)
+        chroprof__read_step(p, row->steps + k, out + k);
+    return row ? row->count : 0;
+}
+
 /* The cursor is the number of the next event, so who follows a ring sees what was overwritten. */
 CHROPROF__COLD_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, chroprof_step *out)
 {
@@ -8562,13 +8761,8 @@ CHROPROF__COLD_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, 
     uint64_t n = *cursor > r.first ? *cursor : r.first;
     if (n >= r.end)
         return false;
-    const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n);
+    chroprof__read_step(p, chroprof__ring_at(p, p->core, n), out);
     *cursor = n + 1;
-    out->at_ns = chroprof__ns(p->core, row->time);
-    out->id = chroprof__row_id(row);
-    out->state = (chroprof_state)row->state;
-    out->path = row->path;
-    out->depth = row->depth;
     return true;
 }
 
@@ -8962,7 +9156,7 @@ static void chroprof__read_place(const chroprof *p, const chroprof__met *row,
 {
     uint32_t path = row->path ? row->path : row->top;
     out->at_ns = chroprof__ns(p->core, row->at);
-    out->id = row->id;
+    out->id = chroprof__shown_id(p, row->id);
     out->path = row->path;
     out->top = row->top;
     chroprof__read_site_name(p, p->paths[path].site, &out->name, &out->file, &out->line);
@@ -9129,7 +9323,8 @@ static const char *chroprof__ask_uses(const chroprof__core *c)
     static const uint32_t counted[] = {
         CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_SITES, CHROPROF_TABLE_PATHS, CHROPROF_TABLE_EDGES,
         CHROPROF_TABLE_STALLS, CHROPROF_TABLE_SAMPLES, CHROPROF__MODULES,
-        CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF__PLACES, CHROPROF_TABLE_SLOW
+        CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF__PLACES, CHROPROF_TABLE_SLOW,
+        CHROPROF_TABLE_INCIDENTS
     };
     const chroprof__table *strings = &c->tables[CHROPROF_TABLE_STRINGS];
     const chroprof__table *stacks = &c->tables[CHROPROF_TABLE_STACKS];
@@ -9432,6 +9627,26 @@ static const char *chroprof__ask_slow(const chroprof *p, uint32_t k)
     return NULL;
 }
 
+static bool chroprof__good_steps(const chroprof *p, const chroprof__incident *row)
+{
+    uint32_t good = 0;
+    for (uint64_t before = 0; good < row->count && good < CHROPROF_INCIDENT_STEPS; good++) {
+        const chroprof__ring_row *step = row->steps + good;
+        if (step->path >= chroprof__path_count(p) || step->time < before ||
+            step->time > p->core->last)
+            break;
+        before = step->time;
+    }
+    return row->serial == 0 || (good == row->count && row->first <= row->count);
+}
+
+static const char *chroprof__ask_incident(const chroprof *p, uint32_t k)
+{
+    CHROPROF__MUST(chroprof__good_steps(p, chroprof__incidents(p->core) + k),
+                    "the steps of a stall have paths, and stand in the order of time");
+    return NULL;
+}
+
 /* The rows that the ring tells of are steps that can have been, one after the other. */
 static const char *chroprof__ask_ring(const chroprof *p)
 {
@@ -9511,6 +9726,8 @@ static const char *chroprof__ask_block(const chroprof *p)
                                      chroprof__ask_stall));
     CHROPROF__ASK(chroprof__ask_rows(p, 0, CHROPROF__KINDS, chroprof__ask_anomaly));
     CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_SLOW].used, chroprof__ask_slow));
+    CHROPROF__ASK(chroprof__ask_rows(p, 1, tables[CHROPROF_TABLE_INCIDENTS].rows,
+                                     chroprof__ask_incident));
     CHROPROF__ASK(chroprof__ask_ring(p));
     return chroprof__ask_samples(p);
 }
@@ -10528,6 +10745,7 @@ static void chroprof__reset_tables(const chroprof *p)
     chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
     chroprof__empty(c, CHROPROF_TABLE_STALLS);
     chroprof__empty(c, CHROPROF_TABLE_SLOW);
+    chroprof__empty(c, CHROPROF_TABLE_INCIDENTS);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SITES].rows; k++) {
         chroprof__sites(c)[k].slow = 0;
         chroprof__sites(c)[k].slow_bar = 0;
@@ -10821,7 +11039,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
         CHROPROF_TABLE_STRINGS, CHROPROF_TABLE_SITES, CHROPROF_TABLE_DEPTH, CHROPROF_TABLE_FUTURES,
         CHROPROF_TABLE_EDGES, CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF__COUNTS,
         CHROPROF_TABLE_WINDOWS,
-        CHROPROF__PLACES, CHROPROF_TABLE_SLOW
+        CHROPROF__PLACES, CHROPROF_TABLE_SLOW, CHROPROF_TABLE_INCIDENTS
     };
     chroprof__core *c = s->to;
     if (bytes < sizeof(*c))
@@ -11053,6 +11271,9 @@ static void chroprof__empty_broken(chroprof *p)
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SLOW].used; k++)
         if (chroprof__ask_slow(p, k))
             memset(chroprof__slow_groups(c) + k, 0, sizeof(chroprof__slow_group));
+    for (uint32_t k = 1; k < c->tables[CHROPROF_TABLE_INCIDENTS].rows; k++)
+        if (chroprof__ask_incident(p, k))
+            chroprof__incidents(c)[k].serial = 0;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
         if (chroprof__ask_anomaly(p, k))
             c->placed[k] = 0;
@@ -11683,17 +11904,34 @@ static void chroprof__narrow_windows(chroprof__since *s)
     chroprof__marks_since(p);
 }
 
+/* The steps of a stall that ended since, those that came before apart. */
+static void chroprof__steps_since(chroprof__incident *row, uint64_t before, uint64_t begin)
+{
+    uint32_t count = 0;
+    chroprof__shift(&row->serial, before);
+    for (uint32_t k = 0; row->serial && k < row->count; k++)
+        if (row->steps[k].time >= begin) {
+            row->steps[count] = row->steps[k];
+            row->steps[count++].time -= begin;
+        }
+    uint32_t older = row->count - count;
+    row->left_out = older <= row->first ? row->left_out : 0;
+    row->first -= older < row->first ? older : row->first;
+    row->count = count;
+}
+
 static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t begin)
 {
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
     chroprof__stall *rows = chroprof__stall_rows(c);
-    for (uint32_t k = 0; k < table->rows; k++) {
+    for (uint32_t k = 1; k < c->tables[CHROPROF_TABLE_INCIDENTS].rows; k++)
+        chroprof__steps_since(chroprof__incidents(c) + k, before, begin);
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++) {
         chroprof__shift(&rows[k].start, begin);
         chroprof__shift(&rows[k].serial, before);
         if (rows[k].serial == 0)
             memset(rows + k, 0, sizeof(*rows));
     }
-    table->used = table->peak = c->stalls < table->capacity ? c->stalls : table->capacity;
+    chroprof__set_stalls(c, c->stalls);
 }
 
 /* The slow futures that finished since; their latency is as it was. */
@@ -12229,6 +12467,30 @@ static void chroprof__merge_samples(chroprof__merging *m)
     chroprof__mend_rows(m->to, to);
 }
 
+/* The steps of their stall, in our time. */
+static void chroprof__merge_steps(chroprof__merging *m, uint64_t serial,
+                                  const chroprof__stall *stall)
+{
+    const chroprof__core *c = m->to->core;
+    const chroprof__incident *from = chroprof__incident_of(m->from->core, serial);
+    for (uint32_t recent = 0; from && recent < 2; recent++) {
+        chroprof__incident *row = chroprof__incident_place(c, stall, recent != 0);
+        if (!row)
+            continue;
+        *row = *from;
+        row->serial = stall->serial;
+        row->length = stall->length;
+        memset(row->steps + row->count, 0,
+               (CHROPROF_INCIDENT_STEPS - row->count) * sizeof(*row->steps));
+        for (chroprof__ring_row *step = row->steps; step < row->steps + row->count; step++) {
+            step->time = m->begin + chroprof__ns(m->from->core, step->time);
+            step->time = step->time < c->last ? step->time : c->last;
+            step->path = chroprof__merge_target(m, step->path);
+            step->id = chroprof__shown_id(m->from, chroprof__row_id(step));
+        }
+    }
+}
+
 static void chroprof__merge_stall(chroprof__merging *m, const chroprof__stall *row)
 {
     chroprof__core *c = m->to->core;
@@ -12246,18 +12508,17 @@ static void chroprof__merge_stall(chroprof__merging *m, const chroprof__stall *r
     }
     if (stall.serial != 0)
         chroprof__keep_stall(c, &stall);
+    chroprof__merge_steps(m, row->serial, &stall);
 }
 
 static void chroprof__merge_stalls(chroprof__merging *m)
 {
     chroprof__core *c = m->to->core;
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_STALLS];
     const chroprof__stall *row = chroprof__stall_after(m->from, 0);
     m->stalls = c->stalls;
     for (; row; row = chroprof__stall_after(m->from, row->serial))
         chroprof__merge_stall(m, row);
-    uint64_t stalls = c->stalls + m->from->core->stalls;
-    table->used = table->peak = stalls < table->capacity ? stalls : table->capacity;
+    chroprof__set_stalls(c, c->stalls + m->from->core->stalls);
 }
 
 static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site,
@@ -12268,6 +12529,7 @@ static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site,
     chroprof__slow slow = *row;
     if (!group)
         return;
+    slow.id = chroprof__shown_id(m->from, row->id);
     slow.at = m->begin + chroprof__ns(theirs, row->at);
     slow.at = slow.at < m->to->core->last ? slow.at : m->to->core->last;
     slow.wall = chroprof__ns(theirs, row->wall);
@@ -12312,6 +12574,7 @@ static void chroprof__merge_place(chroprof__merging *m, chroprof__met *place)
 {
     uint64_t at = chroprof__ns(m->from->core, place->at);
     place->at = m->begin + (at < m->elapsed ? at : m->elapsed);
+    place->id = chroprof__shown_id(m->from, place->id);
     place->path = chroprof__merge_target(m, place->path);
     place->top = chroprof__merge_target(m, place->top);
 }
@@ -16244,6 +16507,104 @@ static void chroprof__stall_places(chroprof__page *g, const chroprof_stall *s)
     }
 }
 
+/* What ran in a stall, as it is being told. */
+typedef struct chroprof__order {
+    chroprof__page *g;
+    uint64_t bar;              /* what took less is told together with its like */
+    bool begun;
+    const char *name;          /* of what runs */
+    uint64_t ns, slices;       /* of it, in a row */
+    uint64_t brief_ns, briefs; /* what was too short to be named */
+} chroprof__order;
+
+static void chroprof__order_item(chroprof__order *o, const char *name, const char *text,
+                                 const uint64_t *figures)
+{
+    chroprof__page *g = o->g;
+    chroprof__phrase s;
+    chroprof__say(&s, text, figures);
+    uint32_t columns = chroprof__columns_of(name), most = 32;
+    columns = (columns < most ? columns : most) + chroprof__columns_of(s.text);
+    chroprof__show(g, o->begun ? "," : "         in order:");
+    if (o->begun && g->column + columns + 2 > g->width) {
+        chroprof__newline(g);
+        g->blanks = 8;
+    }
+    g->blanks++;
+    o->begun = true;
+    if (*name != 0)
+        chroprof__show_name(g, name, most);
+    chroprof__show(g, s.text);
+}
+
+static void chroprof__order_briefs(chroprof__order *o)
+{
+    const uint64_t figures[] = { o->briefs, o->brief_ns };
+    if (o->briefs > 0)
+        chroprof__order_item(o, "", o->briefs == 1 ? "%c short slice %t" : "%c short slices %t",
+                             figures);
+    o->briefs = o->brief_ns = 0;
+}
+
+/* Something else runs now. */
+static void chroprof__order_end(chroprof__order *o)
+{
+    const uint64_t figures[] = { o->slices, o->ns };
+    if (o->ns < o->bar || o->ns == 0) {
+        o->briefs += o->slices;
+        o->brief_ns += o->ns;
+    } else {
+        chroprof__order_briefs(o);
+        chroprof__order_item(o, o->name, o->slices > 1 ? " x%c %t" : " %t",
+                             figures + (o->slices <= 1));
+    }
+    o->ns = o->slices = 0;
+}
+
+/* The interval between two steps. */
+static void chroprof__order_add(chroprof__order *o, const chroprof_step *from,
+                                const chroprof_step *to)
+{
+    static const char *const others[] = { "(uninstrumented)", "(idle)", "(untracked)" };
+    bool begins = from->state == CHROPROF_RUNNING || from->state == CHROPROF_SWITCH ||
+                  from->state == CHROPROF_ENTER || from->state == CHROPROF_NEXT;
+    const char *name = to->path < 3 ? others[to->path]
+                                    : chroprof_path_name(o->g->p, to->path, NULL, NULL);
+    uint64_t ns = to->at_ns - from->at_ns;
+    if (to->path == 0 && ns < o->bar)       /* a breath between two tasks */
+        return;
+    if (name != o->name)
+        chroprof__order_end(o);
+    o->name = name;
+    o->ns += ns;
+    o->slices += begins && to->path >= 3;
+}
+
+/* What ran, one after the other. */
+static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
+{
+    chroprof_step steps[CHROPROF_INCIDENT_STEPS];
+    size_t count = chroprof_incident(g->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
+    chroprof__order o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0 };
+    if (s->shares[0].exec_ns >= s->length_ns - 5 * o.bar && s->shares[0].slices <= 1)
+        return;                             /* one slice, which has been said */
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from = i > 0 ? steps[i - 1].at_ns : s->start_ns;
+        const uint64_t gap[] = { s->left_out, steps[i].at_ns - from };
+        if (s->left_out > 0 && i == s->first_steps) {
+            chroprof__order_end(&o);
+            chroprof__order_briefs(&o);
+            chroprof__order_item(&o, "", "%c steps left out (%t)", gap);
+        } else if (i > 0 && from >= s->start_ns) {
+            chroprof__order_add(&o, &steps[i - 1], &steps[i]);
+        }
+    }
+    chroprof__order_end(&o);
+    chroprof__order_briefs(&o);
+    if (o.begun)
+        chroprof__newline(g);
+}
+
 CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 {
     chroprof_stall picked[CHROPROF__TEXT_STALLS];
@@ -16258,6 +16619,7 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
                        : " length  kind         at  taken by", NULL, 0);
     for (uint32_t i = 0; i < count; i++) {
         chroprof__stall_row(g, &picked[i]);
+        chroprof__stall_order(g, &picked[i]);
         chroprof__stall_places(g, &picked[i]);
     }
 }
@@ -16977,6 +17339,73 @@ static void chroprof__json_paths(chroprof__json *j, const chroprof_path *row)
     chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), false, row);
 }
 
+typedef struct chroprof__json_packer {
+    chroprof__out *out;
+    uint32_t bits, count;      /* bytes that are not written yet, and how many */
+    uint64_t at_ns, id;        /* of the step before */
+} chroprof__json_packer;
+
+static void chroprof__json_base64(chroprof__json_packer *k, uint32_t characters)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (uint32_t i = 0; i < 4; i++)
+        chroprof__put_byte(k->out, i < characters ? digits[k->bits >> (18 - 6 * i) & 63] : '=');
+    k->bits = k->count = 0;
+}
+
+static void chroprof__json_pack(chroprof__json_packer *k, uint64_t value)
+{
+    bool more;
+    do {
+        more = value > 127;
+        k->bits |= ((uint32_t)(value & 127) | (more ? 128u : 0u)) << (16 - 8 * k->count);
+        if (++k->count == 3)
+            chroprof__json_base64(k, 4);
+        value >>= 7;
+    } while (more);
+}
+
+static void chroprof__json_step(chroprof__json_packer *k, const chroprof_step *s)
+{
+    uint64_t less = s->id - k->id;
+    chroprof__json_pack(k, (uint64_t)s->state + (s->id ? 16 : 0) + 32 * (uint64_t)s->depth);
+    chroprof__json_pack(k, chroprof__minus(s->at_ns, k->at_ns));
+    chroprof__json_pack(k, s->path);
+    if (s->id != 0) {
+        chroprof__json_pack(k, less >> 63 ? ~(less << 1) : less << 1);
+        k->id = s->id;
+    }
+    k->at_ns = s->at_ns;
+}
+
+static chroprof__json_packer chroprof__json_data(chroprof__json *j)
+{
+    chroprof__json_packer k = { j->out, 0, 0, 0, 0 };
+    chroprof__json_key(j, "data");
+    chroprof__put_byte(j->out, '"');
+    return k;
+}
+
+static void chroprof__json_data_end(chroprof__json_packer *k)
+{
+    if (k->count > 0)
+        chroprof__json_base64(k, k->count + 1);
+    chroprof__put_byte(k->out, '"');
+}
+
+/* What happened in a stall, as the timeline has it. */
+CHROPROF__NOINLINE void chroprof__json_incident(chroprof__json *j, const chroprof_stall *s)
+{
+    chroprof_step steps[CHROPROF_INCIDENT_STEPS];
+    const uint64_t figures[] = { s->number, s->step_count, s->first_steps, s->left_out };
+    size_t count = chroprof_incident(j->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
+    chroprof__json_numbers(j, "number steps first_steps left_out", figures);
+    chroprof__json_packer k = chroprof__json_data(j);
+    for (size_t i = 0; i < count; i++)
+        chroprof__json_step(&k, steps + i);
+    chroprof__json_data_end(&k);
+}
+
 static void chroprof__json_shares(chroprof__json *j, const chroprof_stall *s)
 {
     chroprof__json_inside(j, "shares", "[");
@@ -17008,6 +17437,7 @@ static void chroprof__json_stalls(chroprof__json *j, const chroprof_stall *s)
     }
     chroprof__json_end(j, "]");
     chroprof__json_numbers(j, "sampled cpu_ns waiting_ns", seen);
+    chroprof__json_incident(j, s);
 }
 
 static void chroprof__json_slowest(chroprof__json *j, const chroprof_slow *s)
@@ -17066,54 +17496,13 @@ static void chroprof__json_futures(chroprof__json *j, const chroprof_future *f)
 
 enum { CHROPROF__JSON_STEPS = 100000 };     /* what a page draws without a stutter */
 
-typedef struct chroprof__json_packer {
-    chroprof__out *out;
-    uint32_t bits, count;      /* bytes that are not written yet, and how many */
-    uint64_t at_ns, id;        /* of the step before */
-} chroprof__json_packer;
-
-static void chroprof__json_base64(chroprof__json_packer *k, uint32_t characters)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (uint32_t i = 0; i < 4; i++)
-        chroprof__put_byte(k->out, i < characters ? digits[k->bits >> (18 - 6 * i) & 63] : '=');
-    k->bits = k->count = 0;
-}
-
-static void chroprof__json_pack(chroprof__json_packer *k, uint64_t value)
-{
-    bool more;
-    do {
-        more = value > 127;
-        k->bits |= ((uint32_t)(value & 127) | (more ? 128u : 0u)) << (16 - 8 * k->count);
-        if (++k->count == 3)
-            chroprof__json_base64(k, 4);
-        value >>= 7;
-    } while (more);
-}
-
-static void chroprof__json_step(chroprof__json_packer *k, const chroprof_step *s)
-{
-    uint64_t less = s->id - k->id;
-    chroprof__json_pack(k, (uint64_t)s->state + (s->id ? 16 : 0) + 32 * (uint64_t)s->depth);
-    chroprof__json_pack(k, chroprof__minus(s->at_ns, k->at_ns));
-    chroprof__json_pack(k, s->path);
-    if (s->id != 0) {
-        chroprof__json_pack(k, less >> 63 ? ~(less << 1) : less << 1);
-        k->id = s->id;
-    }
-    k->at_ns = s->at_ns;
-}
-
 static void chroprof__json_steps(chroprof__json *j, size_t count)
 {
-    chroprof__json_packer k = { j->out, 0, 0, 0, 0 };
+    chroprof__json_packer k = chroprof__json_data(j);
     uint64_t cursor = 0;
     chroprof_totals totals;
     chroprof_step step;
     size_t older = count > CHROPROF__JSON_STEPS ? count - CHROPROF__JSON_STEPS : 0;
-    chroprof__json_key(j, "data");
-    chroprof__put_byte(j->out, '"');
     for (size_t i = 0; !j->out->failed && chroprof_next_step(j->p, &cursor, &step); i++)
         if (i >= older)
             chroprof__json_step(&k, &step);
@@ -17121,9 +17510,7 @@ static void chroprof__json_steps(chroprof__json *j, size_t count)
     step = chroprof__step_now(j->p, &totals);
     if (count > 0)
         chroprof__json_step(&k, &step);
-    if (k.count > 0)
-        chroprof__json_base64(&k, k.count + 1);
-    chroprof__put_byte(j->out, '"');
+    chroprof__json_data_end(&k);
 }
 
 static void chroprof__json_timeline(chroprof__json *j, uint64_t end_ns)

@@ -3,7 +3,8 @@
  * and its lines always warm.
  *
  *   make bench-shape    ns an event and its ratio to a bare clock read, without work and with some; then, by
- *                       valgrind, instructions an event (the loop's own are some 6 of them) */
+ *                       valgrind, instructions an event (the loop's own are some 6 of them)
+ *   make bench-record   in a file, with `chroprof record` running beside it and without */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,14 +109,43 @@ static void measure(const char *name, int steps)
            added[ROUNDS / 2] / floor_ns[ROUNDS / 2], floor_ns[ROUNDS / 2]);
 }
 
+/* The same in a file, so that others can look on: waits for a byte of input, then says what CPU time
+ * an event took. */
+static int in_file(const char *file, int passes, int steps)
+{
+    chroprof_options options;
+    memset(&options, 0, sizeof options);
+    options.max_events = 8192;
+    if (chroprof_map(&prof, file, 0, &options) != CHROPROF_OK) {
+        (void)fprintf(stderr, "%s: %s\n", file, chroprof_why_off(&prof));
+        return 1;
+    }
+    printf("ready\n");
+    (void)fflush(stdout);
+    (void)getchar();
+    for (int k = 0; k < CLIENTS; k++)
+        chroprof_pending(&prof, ids[k], &client);
+    double from = 0;
+    for (int k = 0; k < passes + passes / 8; k++) {
+        if (k == passes / 8)                /* the first ones warm up */
+            from = cpu_ns();
+        one_pass(ids[k % CLIENTS], steps);
+    }
+    printf("%.3f\n", (cpu_ns() - from) / passes / EVENTS);
+    chroprof_unmap(&prof);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    for (int k = 0; k < CLIENTS; k++)
+        ids[k] = 0x7f0000001000u + (uint64_t)k * 208;
+    if (argc == 5 && strcmp(argv[1], "file") == 0)
+        return in_file(argv[2], atoi(argv[3]), atoi(argv[4]));
     if (chroprof_init(&prof, memory, sizeof(memory), NULL) != CHROPROF_OK)
         return 1;
-    for (int k = 0; k < CLIENTS; k++) {
-        ids[k] = 0x7f0000001000u + (uint64_t)k * 208;
+    for (int k = 0; k < CLIENTS; k++)
         chroprof_pending(&prof, ids[k], &client);
-    }
     if (argc > 1 && strcmp(argv[1], "count") == 0) {
         for (int k = 0; k < PASSES; k++)
             one_pass(ids[k % CLIENTS], 0);

@@ -25,7 +25,7 @@ TOTALS = ("elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns eve
           "blame_ticks start_unix_ns tick_error_ppb skew_ns skew_events doubt_ns doubt_events "
           "provisional living enabled idle depth")
 TABLES = ("futures", "sites", "paths", "edges", "depth", "histograms", "samples", "windows",
-          "stalls", "strings", "stacks", "events", "slow")
+          "stalls", "strings", "stacks", "events", "slow", "incidents")
 
 
 TICK = 13          # CHROPROF_TICK
@@ -124,6 +124,16 @@ def check_paths(doc):
     check(all(p["site"] in of_sites for p in paths), "a path of a site that is not listed")
 
 
+def check_incident(doc, stall):
+    steps = steps_of(stall)
+    check(len(steps) == stall["steps"] <= 64, "steps of a stall", stall["steps"])
+    check(stall["first_steps"] <= stall["steps"], "first steps of a stall", stall)
+    known = {p["id"] for p in doc["paths"]} | {0, 1, 2}
+    check(all(step[3] in known for step in steps), "path of a step of a stall")
+    if steps and stall["kind"] == "pass" and not stall["left_out"]:
+        check(steps[-1][0] >= stall["start_ns"] + stall["length_ns"], "a stall ends with its last step", stall)
+
+
 def check_stalls(doc):
     check(len(doc["stalls"]) <= doc["totals"]["stalls"], "more stalls than there were")
     for s in doc["stalls"]:
@@ -136,6 +146,7 @@ def check_stalls(doc):
         check(len(sites) == len(set(sites)), "a site with two shares", s)
         for x in s["shares"]:
             check(x["slice_max_ns"] <= x["exec_ns"], "slice_max of a share", x)
+        check_incident(doc, s)
     starts = [s["start_ns"] + 0 for s in doc["stalls"]]
     check(all(isinstance(x, int) for x in starts), "start of a stall")
 

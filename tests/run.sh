@@ -194,7 +194,7 @@ compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =eve
 examples=
 [ ! -f tests/examples.sh ] || examples="examples examples_self"
 if [ "$part" = short ]; then
-    first="style compile command symbolize bench install dist merge report serve record_command tour"
+    first="style compile command symbolize bench install dist merge report serve record_command hide_ids tour"
     second="${examples%% *} bindings dashboards top diff run_command"
 else
     first="compile symbolize debian" second="$examples formats diff"
@@ -209,7 +209,7 @@ script() {
     long-formats)           # files of its own: the same programs run beside it
         mkdir -p "$SCRATCH/formats"
         run formats env SCRATCH="$SCRATCH/formats" sh tests/formats.sh ;;
-    *-command | *-run_command | *-top | *-merge | *-report | *-serve | *-record_command | *-tour)
+    *-command | *-run_command | *-top | *-merge | *-report | *-serve | *-record_command | *-hide_ids | *-tour)
         run "$1" sh "tests/$1.sh" "$B/chroprof" ;;
     *-compile) run compile sh tests/compile/run.sh ;;
     *) run "$1" sh "tests/$1.sh" ;;

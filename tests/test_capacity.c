@@ -66,9 +66,9 @@ static void workload(chroprof *p, uint64_t seed, unsigned events, unsigned every
 static void set_capacity(chroprof_options *o, chroprof_table_kind kind, uint32_t capacity)
 {
     uint32_t *const field[CHROPROF_TABLE_COUNT] = {
-        &o->max_futures,      &o->max_sites,   &o->max_paths,   &o->max_edges,  &o->max_depth,
-        &o->max_histograms,   &o->max_samples, &o->max_windows, &o->max_stalls, &o->string_bytes,
-        &o->max_stack_frames, &o->max_events,  &o->max_slow,
+        &o->max_futures,      &o->max_sites,   &o->max_paths,   &o->max_edges,     &o->max_depth,
+        &o->max_histograms,   &o->max_samples, &o->max_windows, &o->max_stalls,    &o->string_bytes,
+        &o->max_stack_frames, &o->max_events,  &o->max_slow,    &o->max_incidents,
     };
     *field[kind] = capacity;
 }
@@ -180,6 +180,7 @@ TEST(the_size_of_the_defaults)
     o.max_windows = 120;
     o.max_stalls = 32;
     o.max_slow = 16;
+    o.max_incidents = 16;
     o.string_bytes = 4096;
     CHECK_EQ(chroprof_memory_size(NULL), chroprof_memory_size(&o));
 }
@@ -278,14 +279,14 @@ TEST(capacities_of_blocks_that_are_shared_out)
         size_t size;
         uint64_t capacity[CHROPROF_TABLE_COUNT];
     } want[] = {
-        { 7808, { 1, 1, 1, 1, 1, 0, 0, 1, 1, 10, 0, 64, 0 } },
-        { 8192, { 3, 1, 1, 2, 1, 0, 0, 1, 1, 20, 0, 64, 0 } },
-        { 12000, { 7, 5, 8, 11, 5, 0, 0, 2, 1, 110, 0, 64, 0 } },
-        { 20000, { 83, 8, 13, 17, 8, 0, 0, 6, 2, 220, 0, 64, 0 } },
-        { 32768, { 221, 11, 17, 23, 11, 0, 0, 12, 2, 480, 0, 128, 0 } },
-        { 65536, { 409, 15, 22, 33, 14, 0, 16, 20, 3, 920, 128, 256, 1 } },
-        { 262144, { 1494, 56, 77, 123, 47, 20, 35, 35, 12, 4840, 470, 1024, 6 } },
-        { 1048576, { 4027, 220, 298, 483, 178, 101, 163, 41, 48, 20580, 2284, 8192, 28 } },
+        { 7872, { 1, 1, 1, 1, 1, 0, 0, 1, 1, 10, 0, 64, 0, 0 } },
+        { 8192, { 2, 1, 1, 2, 1, 0, 0, 1, 1, 20, 0, 64, 0, 0 } },
+        { 12000, { 5, 5, 8, 11, 5, 0, 0, 2, 1, 110, 0, 64, 0, 0 } },
+        { 20000, { 82, 8, 13, 17, 8, 0, 0, 6, 2, 220, 0, 64, 0, 0 } },
+        { 32768, { 220, 11, 17, 22, 11, 0, 0, 12, 2, 480, 0, 128, 0, 0 } },
+        { 65536, { 408, 15, 22, 32, 14, 0, 16, 20, 3, 920, 128, 256, 1, 0 } },
+        { 262144, { 1514, 56, 76, 115, 47, 20, 31, 35, 12, 4840, 398, 1024, 6, 1 } },
+        { 1048576, { 4009, 220, 291, 452, 178, 101, 122, 41, 48, 20580, 2036, 8192, 28, 10 } },
     };
     unsigned char *block = (unsigned char *)harness_memory();
     size_t i, kind;

@@ -146,6 +146,7 @@ static uint64_t every_output(chroprof *p)
     const void *at_look = look_area.bytes, *at_top = top_area.bytes;
     uint64_t sum = 0;
     int f;
+    chroprof_show_ids(p, NULL, NULL);
     for (f = 0; f <= CHROPROF_PPROF; f++)
         CHECK_EQ(chroprof_write(p, (chroprof_format)f, read_bytes, &sum), 0);
     CHECK_EQ(chroprof_write(p, CHROPROF_TRACE, read_bytes, &sum), 0);
@@ -181,6 +182,7 @@ static void dump_all(chroprof *p)
     X(uint64_t, chroprof_site_windows_from(p, 4, 1, rows, capacity))                               \
     X(chroprof_stall, chroprof_stalls(p, rows, capacity))                                          \
     X(chroprof_step, chroprof_timeline(p, 0, UINT64_MAX, rows, capacity))                          \
+    X(chroprof_step, chroprof_incident(p, 1, rows, capacity))                                      \
     X(chroprof_frame, chroprof_frames(p, rows, capacity))                                          \
     X(chroprof_table, chroprof_tables(p, rows, capacity))                                          \
     X(chroprof_anomaly, chroprof_anomalies(p, rows, capacity))

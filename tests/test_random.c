@@ -552,6 +552,7 @@ static chroprof_options roomy(uint64_t *random)
     o.max_stalls = 1 + (uint32_t)random_below(random, 5);
     o.max_events = 64u << random_below(random, 6);
     o.max_slow = 1 + (uint32_t)random_below(random, 8);
+    o.max_incidents = 1 + (uint32_t)random_below(random, 4);
     o.string_bytes = 4096;
     o.window_ns = widths[random_below(random, 5)];
     o.stall_ns = 1 + random_below(random, 300);

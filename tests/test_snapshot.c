@@ -46,6 +46,7 @@ static chroprof_options options_of(bool manual)
     o.string_bytes = 200;
     o.max_events = 64;
     o.max_slow = 2;
+    o.max_incidents = 1;
     o.window_ns = manual ? 300 : 20000;
     o.stall_ns = manual ? 200 : 30000;
     return o;
@@ -341,16 +342,27 @@ typedef struct picture {
     chroprof_totals totals;
     chroprof_path paths[32];
     size_t count;
+    chroprof_step newest;
+    chroprof_stall stalls[4];
+    chroprof_step steps[4][CHROPROF_INCIDENT_STEPS]; /* of these */
 } picture;
 
 static void take_picture(picture *out, const block *b)
 {
     chroprof view;
+    uint64_t cursor = 0;
+    size_t k;
     snapshot_of(&view, b->bytes);
     memset(out, 0, sizeof *out);
     out->totals = totals_of(&view);
     out->count = chroprof_paths(&view, out->paths, 32);
     CHECK(out->count <= 32);
+    while (chroprof_next_step(&view, &cursor, &out->newest)) {}
+    CHECK(chroprof_stalls(&view, out->stalls, 4) <= 4);
+    for (k = 0; k < 4; k++)
+        CHECK_EQ(
+            chroprof_incident(&view, out->stalls[k].number, out->steps[k], CHROPROF_INCIDENT_STEPS),
+            out->stalls[k].step_count);
 }
 
 static const chroprof_path *path_in(const picture *of, uint32_t id)
@@ -361,6 +373,34 @@ static const chroprof_path *path_in(const picture *of, uint32_t id)
         if (of->paths[i].id == id)
             return &of->paths[i];
     return &none;
+}
+
+/* The newest step is the event under way, or the one before. */
+static bool same_newest(const picture *a, const picture *b)
+{
+    return a->newest.id == b->newest.id && a->newest.state == b->newest.state &&
+           a->newest.path == b->newest.path && a->newest.depth == b->newest.depth;
+}
+
+static bool has_steps_of(const picture *of, const picture *now, size_t stall)
+{
+    size_t k;
+    for (k = 0; k < 4; k++)
+        if (of->stalls[k].number == now->stalls[stall].number &&
+            of->stalls[k].step_count == now->stalls[stall].step_count &&
+            memcmp(of->steps[k], now->steps[stall], sizeof of->steps[k]) == 0)
+            return true;
+    return false;
+}
+
+/* A stall has the steps that it had, or those that it is being given, or none. */
+static void judge_steps(const picture *now, const picture *before, const picture *after)
+{
+    size_t k;
+    CHECK(same_newest(now, before) || same_newest(now, after));
+    for (k = 0; k < 4; k++)
+        CHECK(now->stalls[k].step_count == 0 || has_steps_of(before, now, k) ||
+              has_steps_of(after, now, k));
 }
 
 /* A copy from the middle of an event shows what was before, or what came after, or, figure by
@@ -374,6 +414,7 @@ static void judge_frame(const picture *now, const picture *before, const picture
     CHECK_IN(now->totals.doubt_events, 0, 1);
     CHECK_EQ(now->totals.skew_events, 0);
     CHECK(now->totals.doubt_ns <= after->totals.elapsed_ns);
+    judge_steps(now, before, after);
     for (i = 0; i < now->count; i++) {
         const chroprof_path *path = &now->paths[i];
         snprintf(what, sizeof what, "path %u %.16s", path->id, path->name);

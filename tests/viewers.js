@@ -997,6 +997,13 @@ async function testStalls() {
     await page.click('#stalls-all');
     await settle(page);
     same('all_stalls', await rows(), profile.stalls.length);
+    const told = await page.evaluate(() => shown().stalls.filter(s => s.data && s.kind === 'pass')
+        .map(s => [s.length_ns, orderOf(shown(), s).filter(row => !row.early)
+            .reduce((sum, row) => sum + row.ns, 0)]));
+    ok('what_ran_in_order', told.length > 0 &&
+        told.every(([length, sum]) => sum <= length + 1 && sum > length / 2), told);
+    await page.click('#stalls-table summary');
+    await page.waitForSelector('#stalls-table ol.order li');
     await done(page, 'stalls');
     const calm = await open(file('calm.html'));
     ok('no_stalls_no_table', !(await visible(calm, '#stalls')), 'a section without a stall');

@@ -33,7 +33,7 @@ class Options(ctypes.Structure):
     _fields_ = [(name, U32) for name in (
         "max_futures", "max_sites", "max_paths", "max_edges", "max_depth", "max_histograms",
         "max_samples", "max_windows", "max_stalls", "string_bytes", "max_stack_frames",
-        "max_events", "max_slow")] + [(name, U64) for name in (
+        "max_events", "max_slow", "max_incidents")] + [(name, U64) for name in (
             "window_ns", "stall_ns", "max_step_ns")] + [(name, ctypes.c_void_p) for name in (
                 "clock", "clock_user", "on_stall", "on_stall_user")] + [("name", TEXT_POINTER)]
 

@@ -16,6 +16,7 @@
 
 #include "buffer.h"
 #include "content.h"
+#include "hide.h"
 #include "input.h"
 #include "message.h"
 #include "origin.h"
@@ -51,6 +52,13 @@ static chroprof_result block_snapshot(const void *live, size_t size, void *copy)
     return result;
 }
 
+chroprof_result block_view(block_file *file)
+{
+    chroprof_result result = chroprof_open(&file->view, file->copy, file->size);
+    hide_ids_of(&file->view);
+    return result;
+}
+
 /* Opens a file as a view of a copy. */
 static chroprof_result block_take(block_file *file, int fd, size_t size)
 {
@@ -65,7 +73,7 @@ static chroprof_result block_take(block_file *file, int fd, size_t size)
         result = block_snapshot(live, size, file->copy);
     }
     (void)munmap(live, size);
-    return result == CHROPROF_OK ? chroprof_open(&file->view, file->copy, size) : result;
+    return result == CHROPROF_OK ? block_view(file) : result;
 }
 
 chroprof_result block_read(block_file *file)
@@ -239,7 +247,7 @@ bool block_of_bytes(block_file *file, const char *name, const char *bytes, size_
         return false;
     }
     result = chroprof_snapshot(bytes, count, file->copy, count);
-    result = result == CHROPROF_OK ? chroprof_open(&file->view, file->copy, count) : result;
+    result = result == CHROPROF_OK ? block_view(file) : result;
     if (result != CHROPROF_OK) {
         tool_message("%s: %s", name, block_problem(file, result));
     }

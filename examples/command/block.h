@@ -23,6 +23,9 @@ typedef struct block_file {
 
 chroprof_result block_read(block_file *file);
 
+/* Opens the copy; its ids are hidden if that was asked for. */
+chroprof_result block_view(block_file *file);
+
 /* Why block_read() failed; errno was 0 before it. */
 const char *block_problem(const block_file *file, chroprof_result result);
 

@@ -8,6 +8,7 @@
 #include "block.h"
 #include "commands.h"
 #include "formats.h"
+#include "hide.h"
 #include "message.h"
 #include "options.h"
 #include "origin.h"
@@ -38,7 +39,7 @@ static bool dump_wait(block_file *file, uint64_t ns)
         result = chroprof_difference(&file->view, &older, file->copy, file->size);
     }
     if (result == CHROPROF_OK) {
-        result = chroprof_open(&file->view, file->copy, file->size);
+        result = block_view(file);
     }
     free(copy);
     if (result != CHROPROF_OK) {
@@ -67,7 +68,8 @@ static const char dump_text[] =
     "examples:\n"
     "  chroprof dump server.chroprof\n"
     "  chroprof dump $(pidof server) --format json -o now.json\n"
-    "  chroprof dump server.chroprof --for 10 --format pprof -o 10s.pb\n";
+    "  chroprof dump server.chroprof --for 10 --format pprof -o 10s.pb\n"
+    "  chroprof dump server.chroprof --hide-ids -f json -o for-others.json\n";
 
 static const tool_option dump_options[] = {
     { "format", 'f', "FORMAT", "text (default), json, folded, prometheus,\n"
@@ -76,6 +78,7 @@ static const tool_option dump_options[] = {
     FORMAT_OUT(dump, out),
     { "for", '\0', "SECONDS", "only what happens in the next SECONDS", set_for,
       offsetof(dump, for_ns), NULL },
+    HIDE_IDS,
     FORMAT_TEXT(dump, out)
 };
 

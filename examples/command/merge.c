@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "content.h"
 #include "formats.h"
+#include "hide.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -232,6 +233,7 @@ static const tool_option merge_options[] = {
     FORMAT_TEXT(merging, out),
     { "strict", '\0', NULL, "stop at the first profile that can't be read, write\nnothing",
       set_flag, offsetof(merging, strict), NULL },
+    HIDE_IDS,
     { "set", '\0', "OPTION=N", "capacity of one table, such as max_paths=100000; the\n"
       "report names the option of a full table", set_capacity,
       offsetof(merging, options), NULL },
@@ -248,7 +250,8 @@ static void merge_room(chroprof_options *o)
         { &o->max_futures, 1 }, { &o->max_depth, 1 }, { &o->max_sites, 4096 },
         { &o->max_paths, 32768 }, { &o->max_edges, 65536 }, { &o->max_histograms, 1024 },
         { &o->max_windows, 240 }, { &o->max_stalls, 64 }, { &o->string_bytes, 1 << 19 },
-        { &o->max_stack_frames, 1 << 15 }, { &o->max_slow, 256 }
+        { &o->max_stack_frames, 1 << 15 }, { &o->max_slow, 256 },
+        { &o->max_incidents, 64 }
     };
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
         if (*rooms[i].option == 0) {

@@ -12,6 +12,7 @@
 
 #include "../../chroprof.h"
 #include "content.h"
+#include "hide.h"
 #include "input.h"
 #include "message.h"
 #include "origin.h"
@@ -108,6 +109,11 @@ bool profile_load(profile_text *p, const char *source)
     }
     if (ok && got != CONTENT_JSON) {
         content_refuse(p->source, got, CONTENT_JSON);
+        return false;
+    }
+    if (ok && ids_are_hidden()) {
+        tool_message("%s: this is JSON, in which ids are written already: give --hide-ids to the "
+                     "dump that makes it", p->source);
         return false;
     }
     return ok && profile_check(p);

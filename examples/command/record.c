@@ -11,6 +11,7 @@
 #include "block.h"
 #include "clock.h"
 #include "commands.h"
+#include "hide.h"
 #include "message.h"
 #include "options.h"
 #include "origin.h"
@@ -46,7 +47,8 @@ static const tool_option record_options[] = {
     { "out", 'o', "FILE", "where the stream goes (default: standard output)", set_text,
       offsetof(record, out), NULL },
     { "for", '\0', "SECONDS", "how long (default 10); Ctrl-C ends it earlier", set_for,
-      offsetof(record, for_ns), NULL }
+      offsetof(record, for_ns), NULL },
+    HIDE_IDS
 };
 
 static const char record_text[] =
@@ -54,8 +56,9 @@ static const char record_text[] =
     "The program is not stopped and does not notice. Its events are read from the\n"
     "ring of its profile, again and again. Events that the program overwrote before\n"
     "they were read are counted, and their place is marked. To lose none, the ring\n"
-    "(option max_events) should hold the events of 5 ms: 8192 are enough for a\n"
-    "million per second. Each event takes 100 bytes of memory until all are written.\n"
+    "(option max_events) should hold the events of 5 ms, which are events per second /\n"
+    "200: 8192 for a million per second, 65536 for ten million. On a busy machine take\n"
+    "four times as many. Each event takes 100 bytes of memory until all are written.\n"
     "\n"
     "The stream begins with the live futures and the running stack. chroprof replay\n"
     "turns it into a profile of that time, with the same times to the nanosecond. The\n"

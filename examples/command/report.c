@@ -10,6 +10,7 @@
 #include "../../chroprof.h"
 #include "buffer.h"
 #include "commands.h"
+#include "hide.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -29,7 +30,8 @@ static const tool_option report_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
       offsetof(report, out_name), NULL },
     { "page", '\0', "HTML", "use this copy of examples/report.html", set_text,
-      offsetof(report, page_name), NULL }
+      offsetof(report, page_name), NULL },
+    HIDE_IDS
 };
 
 static const char report_text[] =

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "hide.h"
 #include "json.h"
 #include "message.h"
 #include "options.h"
@@ -409,7 +410,8 @@ static const tool_option trace_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
       offsetof(trace_words, out_name), NULL },
     { "windows", 'w', NULL, "show the whole run by its windows, as for JSON", set_flag,
-      offsetof(trace_words, windows), NULL }
+      offsetof(trace_words, windows), NULL },
+    HIDE_IDS
 };
 
 static const char trace_text[] =

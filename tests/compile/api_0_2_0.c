@@ -182,6 +182,8 @@ static int read_parts(void)
     }
     u64(&slow.id), u64(&slow.at_ns), u64(&slow.latency_ns), u64(&slow.exec_ns), u32(&slow.site);
     u64(&slow.children_ns), u64(&slow.delay_ns), u64(&slow.waiting_ns), u64(&slow.unseen_ns);
+    EXPECT(chroprof_incident(&prof, 1, NULL, 0) <= CHROPROF_INCIDENT_STEPS);
+    chroprof_show_ids(&prof, NULL, NULL);
     EXPECT(chroprof_findings(&prof, &finding, 1) > 0);
     kind = finding.kind;
     EXPECT(kind < CHROPROF_FINDING_COUNT && finding.text[0] != '\0');
