@@ -224,10 +224,11 @@ if built libuv tests/run_libuv.c -luv; then
     called libuv file 'on_file (run_libuv.c:*)'
     called libuv work 'after_work (run_libuv.c:*)'
 fi
-if built glib tests/run_glib.c $(pkg-config --cflags --libs glib-2.0 2>/dev/null); then
-    for what in timer idle file child signal; do
+if built glib tests/run_glib.c $(pkg-config --cflags --libs gio-2.0 2>/dev/null); then
+    for what in timer idle file child signal source socket; do
         called glib $what "on_$what (run_glib.c:*)"
     done
+    called glib own "code after poll"   # its callback gets what no stand-in could pass on
 fi
 if built systemd tests/run_systemd.c -lsystemd; then
     for what in timer file later post; do
