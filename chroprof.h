@@ -1266,10 +1266,10 @@ CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
     && !defined(CHROPROF_NO_STDIO)
 /* Starts a profile in a new file, which others can read while the program runs and after it was
  * killed. The file appears at path whole. size 0: chroprof_memory_size(options). If a running
- * program owns the file at path: CHROPROF_ERR_OWNED. If its program ended, the file is kept as
- * PATH.prev and replaces an older one; if anything else is there: CHROPROF_ERR_PREVIOUS. If the
- * file at path is no profile: CHROPROF_ERR_FORMAT. If the system refused: CHROPROF_ERR_FILE and
- * errno. The whole file is reserved, so you notice a full disk or a limit on file sizes
+ * program owns the file at path: CHROPROF_ERR_OWNED. If its program ended, or another version of
+ * chroprof wrote it and nobody holds its lock, the file is kept as PATH.prev and replaces an older
+ * one; if anything else is there: CHROPROF_ERR_PREVIOUS. If the file at path is no profile:
+ * CHROPROF_ERR_FORMAT. If the system refused: CHROPROF_ERR_FILE and errno. The whole file is reserved, so you notice a full disk or a limit on file sizes
  * (RLIMIT_FSIZE) here, not later. On an error no file is left, and p is as after a failed
  * chroprof_init. After fork the child's handle is like a zeroed one until it calls
  * chroprof_fork_child, at no cost to events. (Linux. Elsewhere the child must not use the profile.)
@@ -1760,7 +1760,11 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define CHROPROF_SITE(variable, name) \
     static CHROPROF__CONST chroprof_site variable = { name, __FILE__, __LINE__ }
 #endif
+#ifdef __cplusplus
+#define chroprof_site_make(p, name, file, line) (static_cast<const chroprof_site *>(nullptr))
+#else
 #define chroprof_site_make(p, name, file, line) ((const chroprof_site *)0)
+#endif
 #define chroprof_pending(p, id, site) ((void)0)
 #define chroprof_ready(p, id) ((void)0)
 #define chroprof_ready_since(p, id, when) ((void)0)
@@ -8542,7 +8546,8 @@ static void chroprof__read_borders(const chroprof *p, uint32_t index, chroprof_w
     memset(out, 0, sizeof(*out));
     out->start_ns = chroprof__ns(c, chroprof__window_start(c, index));
     bool under_way = index == (c->window & 0xFFFF);
-    out->end_ns = chroprof__ns(c, under_way ? c->last : chroprof__window_start(c, index + 1u));
+    out->end_ns = under_way ? chroprof__moment_ns(p, c->last)
+                            : chroprof__ns(c, chroprof__window_start(c, index + 1u));
 }
 
 static void chroprof__add_to_window(chroprof_window *w, uint32_t site, uint64_t ns)
@@ -8698,7 +8703,7 @@ static void chroprof__read_slow(const chroprof *p, const chroprof__slow_group *g
     out->finish = row->state == CHROPROF_COMPLETED ? CHROPROF_COMPLETED :
                   row->state == CHROPROF_FAILED ? CHROPROF_FAILED : CHROPROF_CANCELLED;
     out->of_run = k < CHROPROF__SLOW_OF_RUN;
-    out->at_ns = chroprof__ns(c, row->at);
+    out->at_ns = chroprof__moment_ns(p, row->at);
     out->latency_ns = chroprof__ns(c, row->wall);
     out->exec_ns = chroprof__ns(c, row->exec);
     out->children_ns = chroprof__ns(c, row->children);
@@ -8734,7 +8739,7 @@ CHROPROF__COLD_API bool chroprof_next_slowest(const chroprof *p, uint64_t *curso
 static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row,
                                 chroprof_step *out)
 {
-    out->at_ns = chroprof__ns(p->core, row->time);
+    out->at_ns = chroprof__moment_ns(p, row->time);
     out->id = chroprof__shown_id(p, chroprof__row_id(row));
     out->state = (chroprof_state)row->state;
     out->path = row->path;
@@ -13887,7 +13892,7 @@ static bool chroprof__is_owned(int file, const chroprof__core *c)
     return chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
 }
 
-/* Who owns this file? OK: nobody any more. */
+/* Who owns this file? OK: nobody any more. Of another layout only the lock is known. */
 static chroprof_result chroprof__judge_file(int file)
 {
     chroprof__core core;
@@ -13897,7 +13902,8 @@ static chroprof_result chroprof__judge_file(int file)
     if (count != (ssize_t)sizeof(core) || core.magic != CHROPROF__MAGIC)
         return CHROPROF_ERR_FORMAT;         /* somebody else's: not to be touched */
     if (core.layout != CHROPROF__LAYOUT || core.core_bytes != sizeof(core))
-        return CHROPROF_ERR_VERSION;
+        return chroprof__ask_lock(file, CHROPROF__LOCK_OWNER) == CHROPROF__LOCK_HELD
+                   ? CHROPROF_ERR_OWNED : CHROPROF_ERR_VERSION;
     return chroprof__is_owned(file, &core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
 }
 
@@ -13943,15 +13949,21 @@ CHROPROF__COLD_API chroprof_result chroprof_file_owner(const char *path)
     return result;
 }
 
+/* Is it a profile without an owner? One of another version has none that can be known. */
+static bool chroprof__is_left(chroprof_result result)
+{
+    return result == CHROPROF_OK || result == CHROPROF_ERR_VERSION;
+}
+
 /* Makes room for a dead program's file: what is at PATH.prev goes if it is one as well. */
 static chroprof_result chroprof__clear_prev(const char *prev)
 {
     chroprof_result result = chroprof_file_owner(prev);
     if (result == CHROPROF_ERR_FILE)
         result = chroprof__unless_gone(prev);
-    else if (result == CHROPROF_OK)
+    else if (chroprof__is_left(result))
         (void)unlink(prev);                 /* if they are one file, rename would do nothing */
-    return result == CHROPROF_OK ? result : CHROPROF_ERR_PREVIOUS;
+    return chroprof__is_left(result) ? CHROPROF_OK : CHROPROF_ERR_PREVIOUS;
 }
 
 /* Moves a dead program's file to PATH.prev, if it is still the one at path. */
@@ -13994,7 +14006,7 @@ static chroprof_result chroprof__set_aside(const char *path)
     if (file < 0)
         return chroprof__unless_gone(path);
     chroprof_result result = chroprof__judge_file(file);
-    if (result == CHROPROF_OK)
+    if (chroprof__is_left(result))
         result = chroprof__move_file(file, path);
     close(file);
     return result;

@@ -56,6 +56,19 @@ static void work_for(chroprof *p, uint64_t ns)
     }
 }
 
+/* The window under way and the newest step end there. */
+static void check_ends(const chroprof *p)
+{
+    static chroprof_window windows[1024];
+    uint64_t cursor = 0, now = totals_of(p).elapsed_ns;
+    size_t count = chroprof_windows(p, windows, 1024);
+    chroprof_step step = { 0 };
+    CHECK(count > 0 && count <= 1024);
+    CHECK(windows[count - 1].end_ns <= now);
+    while (chroprof_next_step(p, &cursor, &step)) {}
+    CHECK(step.at_ns <= now);
+}
+
 /* Elapsed is a sum of floored parts; a state that began just now must not begin behind it. */
 TEST(no_future_begins_after_now)
 {
@@ -73,6 +86,8 @@ TEST(no_future_begins_after_now)
         chroprof_leave(p);
         chroprof_idle_enter(p);
         chroprof_idle_leave(p);
+        if (k % 50 == 0)
+            check_ends(p);
     }
 }
 

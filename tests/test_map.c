@@ -391,6 +391,30 @@ TEST(no_other_file_is_touched)
 }
 
 /* What is at PATH.prev goes only if it is the profile of a program that ended. */
+/* A server is updated over the file that its older version left behind. */
+TEST(a_file_of_another_version_blocks_nobody)
+{
+    const char *path = file_of("older");
+    int k;
+    for (k = 0; k < 3; k++) {       /* none before, one of this version, one of another */
+        chroprof p;
+        FILE *file;
+        leave_behind(path, true, 0);
+        file = fopen(path, "r+");
+        CHECK(file != NULL && fseek(file, (long)offsetof(chroprof__core, layout), SEEK_SET) == 0);
+        CHECK(fputc(1, file) == 1 && fclose(file) == 0);
+        CHECK_EQ(chroprof_file_owner(path), CHROPROF_ERR_VERSION);
+        CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_OK);
+        CHECK_EQ(chroprof_file_owner(path), CHROPROF_ERR_OWNED);
+        CHECK_EQ(chroprof_file_owner(prev_of(path)), CHROPROF_ERR_VERSION);
+        chroprof_unmap(&p);
+        if (k == 0)
+            unlink(prev_of(path));
+    }
+    unlink(prev_of(path));
+    unlink(path);
+}
+
 TEST(no_other_file_is_replaced_by_the_previous_profile)
 {
     const char *path = file_of("kept"), *prev = prev_of(path);
@@ -1228,6 +1252,7 @@ static const test_case tests[] = {
     CASE(a_dead_programs_file_is_kept),
     CASE(files_may_have_the_number_0),
     CASE(no_other_file_is_touched),
+    CASE(a_file_of_another_version_blocks_nobody),
     CASE(no_other_file_is_replaced_by_the_previous_profile),
     CASE(a_link_that_leads_nowhere),
     CASE(who_owns_what_is_no_profile),
