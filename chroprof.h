@@ -1269,11 +1269,11 @@ CHROPROF_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other);
  * program owns the file at path: CHROPROF_ERR_OWNED. If its program ended, or another version of
  * chroprof wrote it and nobody holds its lock, the file is kept as PATH.prev and replaces an older
  * one; if anything else is there: CHROPROF_ERR_PREVIOUS. If the file at path is no profile:
- * CHROPROF_ERR_FORMAT. If the system refused: CHROPROF_ERR_FILE and errno. The whole file is reserved, so you notice a full disk or a limit on file sizes
- * (RLIMIT_FSIZE) here, not later. On an error no file is left, and p is as after a failed
- * chroprof_init. After fork the child's handle is like a zeroed one until it calls
- * chroprof_fork_child, at no cost to events. (Linux. Elsewhere the child must not use the profile.)
- * Needs hard links. Otherwise as chroprof_init. */
+ * CHROPROF_ERR_FORMAT. If the system refused: CHROPROF_ERR_FILE and errno. The whole file is
+ * reserved, so you notice a full disk or a limit on file sizes (RLIMIT_FSIZE) here, not later. On
+ * an error no file is left, and p is as after a failed chroprof_init. After fork the child's handle
+ * is like a zeroed one until it calls chroprof_fork_child, at no cost to events. (Linux. Elsewhere
+ * the child must not use the profile.) Needs hard links. Otherwise as chroprof_init. */
 CHROPROF_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
                                           const chroprof_options *options);
 

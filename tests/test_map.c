@@ -396,7 +396,7 @@ TEST(a_file_of_another_version_blocks_nobody)
 {
     const char *path = file_of("older");
     int k;
-    for (k = 0; k < 3; k++) {       /* none before, one of this version, one of another */
+    for (k = 0; k < 3; k++) { /* none before, one of this version, one of another */
         chroprof p;
         FILE *file;
         leave_behind(path, true, 0);
