@@ -150,15 +150,15 @@ THE RING
  rest_ns. The shares of a pass are exact, however many events it had. The events of a stall include
  the one that ended it, but not the one that began it.
 
- What happened in a stall outlives the ring: when one ends its steps are copied to a table of their
- own, all of them or the first and the last. chroprof_incident reads them for max_incidents stalls,
- half of them the longest, half the most recent ones.
+ What happened in a stall outlives the ring. When a stall ends, its steps are copied to a table of
+ their own: all of them, or the first and the last. chroprof_incident reads them for max_incidents
+ stalls, half of them the longest, half the most recent.
 
    while (chroprof_next_stall(&prof, &cursor, &stall))
        n = chroprof_incident(&prof, stall.number, steps, CHROPROF_INCIDENT_STEPS);
 
- Ids are often addresses, or numbers that mean something elsewhere. For a report that others will
- read, chroprof_show_ids has other numbers in their place; the command does so with --hide-ids.
+ Ids are often addresses, or numbers with a meaning elsewhere. For a report that others will read,
+ chroprof_show_ids replaces them by other numbers; the command does so with --hide-ids.
 
 MEMORY
 
@@ -429,8 +429,8 @@ JSON, SCHEMA VERSION 2
  paths           a list of chroprof_path in preorder, each parent right before its subtree, without
                  entered. The sum of exec_ns over all paths is busy_ns - untracked_ns
  stalls          a list of chroprof_stall, the oldest first: the longest and the most recent ones.
-                 shares and samples are lists, so they have no counts. steps is step_count, data has
-                 the steps as timeline.data has them, without a tick behind them
+                 shares and samples are lists, so they have no counts. steps is step_count; data has
+                 the steps in the form of timeline.data, without its last tick
  slowest         a list of chroprof_slow by site, the slowest first; blames is a list
  windows         a list of chroprof_window, the oldest first, that covers the whole run
  futures         a list of chroprof_future: the live futures, then the enter-frames on the stack
@@ -773,7 +773,7 @@ typedef struct chroprof_stall {
     /* what happened in it, in order: see chroprof_incident */
     uint64_t number;       /* from 1 on; of a turn and the pass that it is most of one */
     uint32_t step_count;   /* steps that were kept; 0: none */
-    uint32_t first_steps;  /* so many of them stand before those that were left out */
+    uint32_t first_steps;  /* how many of them come before those left out */
     uint64_t left_out;     /* steps that did not fit, or that the ring no longer held */
 } chroprof_stall;
 
@@ -831,9 +831,9 @@ typedef struct chroprof_options {
                                   least 64. All but one of them can be read */
     uint32_t max_slow;         /* sites whose slowest futures are kept; 904 bytes each. 0 means none
                                   in a block of less than some 40 KiB */
-    uint32_t max_incidents;    /* stalls whose steps are kept, half longest, half most recent; 1.6
-                                  KiB each. The end of a stall looks at half of them. 0 means none
-                                  in a block of less than some 180 KiB */
+    uint32_t max_incidents;    /* stalls whose steps are kept, half the longest, half the most
+                                  recent; 1.6 KiB each. The end of a stall looks at half of them. 0
+                                  means none in a block of less than some 180 KiB */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
     uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
@@ -1476,12 +1476,12 @@ CHROPROF_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor, chro
 /* Stalls that were kept, the oldest first. Cost: the table of stalls. */
 CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chroprof_stall *out);
 
-/* What happened in a stall, by its number: steps, the oldest first, as chroprof_timeline lists
- * them, but they outlive the ring. Up to eight come before the stall began. Then comes that step,
- * then all up to the one that ended the stall, or the first and the last of them. They are
- * CHROPROF_INCIDENT_STEPS in all. The stall's first_steps and left_out tell where steps are
- * missing. The steps of max_incidents stalls are kept. Returns how many there are, of which the
- * first `capacity` are written. Cost: max_incidents. */
+/* What happened in a stall, by its number: its steps, oldest first, in the form of
+ * chroprof_timeline. They outlive the ring. Up to eight steps come before the stall began, then the
+ * step that began it. All steps up to its end follow, or the first and the last of them. They are
+ * at most CHROPROF_INCIDENT_STEPS; the stall's first_steps and left_out tell where steps are
+ * missing. The steps of max_incidents stalls are kept. Returns how many there are; at most
+ * `capacity` are written, the first ones. Cost: max_incidents. */
 CHROPROF_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
                                       size_t capacity);
 
@@ -1538,10 +1538,10 @@ CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size
  * were abandoned or dropped, and plain calls (enter), are not in it. Cost: rows. */
 CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity);
 
-/* From now on all that this handle reads, writes and gives to a merge has show(user, id) in place
- * of each id but 0, for reports that leave the house. NULL: the ids themselves. Different ids
- * should give different numbers. If all are 0, a trace has no tracks for futures. Cost: that call
- * per id. */
+/* From now on all that this handle reads, writes and gives to a merge has show(user, id) instead of
+ * each id except 0, for reports that others will read. NULL: the ids themselves. Different ids
+ * should give different numbers. If all numbers are 0, a trace has no tracks for futures. Cost:
+ * that call per id. */
 CHROPROF_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *user, uint64_t id),
                                     void *user);
 

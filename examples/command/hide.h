@@ -1,4 +1,4 @@
-/* hide.h - ids in reports that leave the house: --hide-ids. They may be addresses, or numbers that
+/* hide.h - ids in reports that others will read: --hide-ids. They may be addresses, or numbers that
  * mean something elsewhere, so what is written has 1, 2, 3 and so on in their place, in the order in
  * which they are met: the same number for the same id in all that one command reads. */
 
