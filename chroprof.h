@@ -1145,16 +1145,18 @@ typedef struct chroprof_origin {
 /* The handle: small, transparent, owned by the caller. A zeroed one is valid: every call does
  * nothing. It holds addresses in the block, and the hooks of this process. */
 typedef struct chroprof {
-    struct chroprof__core *core;
+    struct chroprof__core *core;               /* from here to `shortcuts` in a line, if it begins one */
+    uint32_t way;          /* which way events take; 0: zeroed, else a word of ours */
+    uint32_t rows;         /* of the futures */
+    uint32_t room;         /* max_depth */
     struct chroprof__future *futures;
     struct chroprof__frame *frames;
     struct chroprof__path *paths;
-    struct chroprof__ring_row *ring;
+    struct chroprof__octave *octaves;          /* of the histograms */
     struct chroprof__shortcut *shortcuts;
+    uint64_t shortcut_mask;                    /* of bytes */
+    struct chroprof__ring_row *ring;
     struct chroprof__histograms *histograms;
-    struct chroprof__octave *octaves;          /* theirs */
-    uint32_t rows;         /* of the futures */
-    uint32_t way;          /* which way events take; 0: zeroed, else a word of ours */
     uint64_t (*clock)(void *user);
     void *clock_user;
     void (*on_stall)(void *user, const chroprof_stall *stall);
@@ -2749,14 +2751,15 @@ typedef struct chroprof__core {
     /* what most touch */
     uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
     uint64_t turns;
-    uint64_t idle_horizon;     /* that of idle_leave */
+    uint64_t turn_min;         /* a shorter one is the shortest; UINT64_MAX without percentiles */
     uint64_t pass_start;       /* NO_PASS: none began */
     uint64_t pass_bar;         /* as turn_bar */
     uint64_t passes;
+    uint64_t pass_min;         /* as turn_min */
     uint32_t room;             /* max_depth */
     uint32_t floor;            /* the innermost barrier, 0: none */
-    uint64_t shortcut_mask;    /* of bytes */
     uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
+    uint64_t idle_horizon;     /* that of idle_leave */
     /* passes */
     uint64_t slow_turn;        /* profile time from which old slow futures are looked for */
     uint64_t pass_active;
@@ -2958,6 +2961,9 @@ static void chroprof__attach(chroprof *p, chroprof__core *c)
     p->shortcuts = (chroprof__shortcut *)chroprof__rows(c, CHROPROF__SHORTCUTS);
     p->histograms = chroprof__histogram_rows(c);
     p->octaves = chroprof__octave_rows(c);
+    p->room = c->room;
+    p->shortcut_mask =
+        (c->tables[CHROPROF__SHORTCUTS].rows - UINT64_C(1)) * sizeof(chroprof__shortcut);
     p->percentiles = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity != 0;
 }
 
@@ -3362,10 +3368,13 @@ static uint16_t *chroprof__few_of(const chroprof *p, const chroprof__histogram *
     return counts ? &counts->few[bucket] : NULL;
 }
 
-static uint64_t *chroprof__least_of(const chroprof *p, chroprof__histogram *h)
+static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram *h)
 {
     chroprof__slices *counts = chroprof__counts_of(p, h);
-    return counts ? &counts->min : &h->min;
+    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
+    if (h == &own->slice || h == &own->delay)
+        return h == &own->slice ? &p->core->turn_min : &p->core->pass_min;
+    return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
 static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
@@ -3578,12 +3587,15 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
 }
 
 /* The loop's own have all of their octaves, in a row. */
-CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__histogram *h, uint32_t first,
+CHROPROF__INLINE void chroprof__add_own(const chroprof *p, uint64_t *least, uint32_t first,
                                         uint64_t bucket, uint64_t ticks)
 {
+    if (CHROPROF__RARELY(ticks < *least)) {
+        if (!p->percentiles)
+            return;
+        *least = ticks;
+    }
     (&p->octaves[first].count[0])[bucket]++;
-    if (CHROPROF__RARELY(ticks < h->min))
-        h->min = ticks;
 }
 
 /* Empty histograms without owners but for the loop's own. */
@@ -3754,12 +3766,10 @@ CHROPROF__INLINE uint64_t chroprof__content(const chroprof_site *site)
 }
 
 /* The first place of a path and the address of a site. Static sites lie next to each other. */
-CHROPROF__INLINE chroprof__shortcut *chroprof__shortcut_home(const chroprof *p,
-                                                             const chroprof__core *c,
-                                                             uint64_t path,
+CHROPROF__INLINE chroprof__shortcut *chroprof__shortcut_home(const chroprof *p, uint64_t path,
                                                              const chroprof_site *site)
 {
-    uint64_t at = ((uint64_t)(uintptr_t)site * 4 + path * 0x1E3779B1u) & c->shortcut_mask;
+    uint64_t at = ((uint64_t)(uintptr_t)site * 4 + path * 0x1E3779B1u) & p->shortcut_mask;
     return (chroprof__shortcut *)(void *)((char *)p->shortcuts + at);
 }
 
@@ -3799,7 +3809,7 @@ CHROPROF__INLINE bool chroprof__is_known(const chroprof__shortcut *s, const uint
 static void chroprof__keep_shortcut(const chroprof *p, uint32_t path, const chroprof_site *site,
                                     uint32_t target)
 {
-    chroprof__shortcut *s = chroprof__shortcut_home(p, p->core, path, site);
+    chroprof__shortcut *s = chroprof__shortcut_home(p, path, site);
     chroprof__shortcut *other = chroprof__other_place(p, s);
     bool same = other->address == (uint64_t)(uintptr_t)site && other->path == path;
     if (same || (s->target != 0 && other->target == 0))
@@ -4023,7 +4033,7 @@ CHROPROF__INLINE void chroprof__freshen(chroprof__core *c, chroprof__path *row)
 static uint32_t chroprof__child_of(chroprof *p, uint32_t account, const chroprof_site *site)
 {
     chroprof__core *c = p->core;
-    chroprof__shortcut *s = chroprof__shortcut_home(p, c, account, site);
+    chroprof__shortcut *s = chroprof__shortcut_home(p, account, site);
     if (!chroprof__is_shortcut(s, account, site))
         s = chroprof__other_place(p, s);
     if (chroprof__is_shortcut(s, account, site)) {
@@ -6410,8 +6420,7 @@ CHROPROF__INLINE void chroprof__end_turn(const chroprof *p, chroprof__core *c, u
                                          uint64_t bucket)
 {
     c->turns++;
-    if (CHROPROF__LIKELY(p->percentiles))
-        chroprof__add_own(p, &p->histograms[CHROPROF__OF_LOOP].slice, 2, bucket, length);
+    chroprof__add_own(p, &c->turn_min, 2, bucket, length);
 }
 
 CHROPROF__COLD void chroprof__long_turn(chroprof *p, const chroprof__frame *base, uint64_t length)
@@ -7014,9 +7023,7 @@ CHROPROF__INLINE void chroprof__end_pass(const chroprof *p, chroprof__core *c, u
                                          uint64_t bucket)
 {
     c->passes++;
-    if (CHROPROF__LIKELY(p->percentiles))
-        chroprof__add_own(p, &p->histograms[CHROPROF__OF_LOOP].delay, 2 + CHROPROF__OCTAVES,
-                          bucket, length);
+    chroprof__add_own(p, &c->pass_min, 2 + CHROPROF__OCTAVES, bucket, length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
@@ -7295,7 +7302,7 @@ CHROPROF__INLINE bool chroprof__pend_by(chroprof *p, uint64_t id, const chroprof
     if (CHROPROF__RARELY(!chroprof__look(c, now, m) || id == 0 || slot->id != 0 ||
                          table->used == table->capacity))
         return false;
-    chroprof__shortcut *s = chroprof__shortcut_home(p, c, m->account, site);
+    chroprof__shortcut *s = chroprof__shortcut_home(p, m->account, site);
     s = first ? s : chroprof__other_place(p, s);
     if (CHROPROF__RARELY(!chroprof__is_known(s, &c->window, site)))
         return false;
@@ -7349,7 +7356,7 @@ CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
     chroprof__moment m;
     chroprof__spot delay = { NULL, NULL };
     chroprof__future *slot = chroprof__find_from(p, id, home);
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == c->room ||
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->room ||
                          !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
         chroprof__general(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m));
         return;
@@ -7370,7 +7377,7 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->horizon, &m) ||
                          !chroprof__rests(slot, id) ||
                          p->paths[slot->path].window != c->window ||
-                         !chroprof__look_at_ring(c, &m) || m.depth == c->room)) {
+                         !chroprof__look_at_ring(c, &m) || m.depth == p->room)) {
         chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m));
         return;
     }
@@ -7515,10 +7522,10 @@ CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site,
     chroprof__core *c = p->core;
     if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->horizon, m)))
         return false;
-    chroprof__shortcut *s = chroprof__shortcut_home(p, c, m->account, site);
+    chroprof__shortcut *s = chroprof__shortcut_home(p, m->account, site);
     s = first ? s : chroprof__other_place(p, s);
     if (CHROPROF__RARELY(!chroprof__is_known(s, &c->window, site) ||
-                         !chroprof__look_at_ring(c, m) || m->depth == c->room))
+                         !chroprof__look_at_ring(c, m) || m->depth == p->room))
         return false;
     uint32_t path = s->target;
     chroprof__open_event(p, c, m, CHROPROF_ENTER, 0);
@@ -7577,7 +7584,7 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     chroprof__moment m;
     chroprof__frame *frame = p->frames + c->depth;
     const uint32_t top[] = { c->window, frame[-1].path };
-    chroprof__shortcut *s = chroprof__shortcut_home(p, c, top[1], site);
+    chroprof__shortcut *s = chroprof__shortcut_home(p, top[1], site);
     if (!chroprof__is_known(s, top, site))
         s = chroprof__other_place(p, s);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) ||
@@ -7634,7 +7641,7 @@ CHROPROF__NOINLINE void chroprof__take_loop_enter(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == c->room)) {
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->room)) {
         chroprof__general(p, CHROPROF_LOOP_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
@@ -8161,8 +8168,7 @@ static uint64_t chroprof__percentile_ns(const chroprof *p, const chroprof__histo
     uint64_t value = chroprof__bucket_value(k);
     if (k == CHROPROF__BUCKETS - 1)
         value = max;
-    const chroprof__slices *counts = chroprof__counts_of(p, h);
-    uint64_t min = counts ? counts->min : h->min;
+    uint64_t min = *chroprof__least_of(p, h);
     return chroprof__ns(p->core, value < min ? min : value > max ? max : value);
 }
 
@@ -10038,7 +10044,7 @@ static void chroprof__first_rows(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
-    c->no_counts = UINT64_MAX;
+    c->no_counts = c->turn_min = c->pass_min = UINT64_MAX;
     c->pass_start = CHROPROF__NO_PASS;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
@@ -10135,7 +10141,6 @@ static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
     c->core_bytes = (uint32_t)sizeof(*c);
     chroprof__describe_process(c, o.name);
     c->ring_mask = 2 * (c->tables[CHROPROF_TABLE_EVENTS].rows - 1);
-    c->shortcut_mask = (c->tables[CHROPROF__SHORTCUTS].rows - 1) * sizeof(chroprof__shortcut);
     c->room = capacity[CHROPROF_TABLE_DEPTH];
     chroprof__attach(p, c);
     chroprof__aim(p, c);
@@ -12276,8 +12281,7 @@ static void chroprof__merge_histogram(const chroprof__merging *m, chroprof__hist
         uint32_t bucket = same ? b : chroprof__bucket(chroprof__ns(c, value));
         room = count == 0 || chroprof__histogram_put(m->to, to, bucket, count);
     }
-    const chroprof__slices *counts = chroprof__counts_of(m->from, from);
-    uint64_t min = counts ? counts->min : from->min, *least = chroprof__least_of(m->to, to);
+    uint64_t min = *chroprof__least_of(m->from, from), *least = chroprof__least_of(m->to, to);
     min = min == UINT64_MAX ? min : chroprof__ns(c, min);
     if (room && min < *least)
         *least = min;
