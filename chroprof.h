@@ -1145,7 +1145,7 @@ typedef struct chroprof_origin {
 /* The handle: small, transparent, owned by the caller. A zeroed one is valid: every call does
  * nothing. It holds addresses in the block, and the hooks of this process. */
 typedef struct chroprof {
-    struct chroprof__core *core;               /* from here to `shortcuts` in a line, if it begins one */
+    struct chroprof__core *core;               /* from here to shortcut_mask: one cache line */
     uint32_t way;          /* which way events take; 0: zeroed, else a word of ours */
     uint32_t rows;         /* of the futures */
     uint32_t room;         /* max_depth */
