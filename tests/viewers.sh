@@ -340,6 +340,20 @@ else
         fail catapult "ends with $code: $(grep -m 1 Error catapult.log)"
 fi
 
+# --- the dashboard for Grafana, which Debian does not have, by the types of its own package
+[ -d node_modules/@grafana/schema ] || npm install --no-audit --no-fund --ignore-scripts --prefix . \
+    @grafana/schema@10.4.1 typescript@5.4.5 >>install.log 2>&1
+if ! has node || [ ! -d node_modules/@grafana/schema ] || [ ! -d node_modules/typescript ]; then
+    skip dashboard "needs node and the npm packages @grafana/schema and typescript"
+else
+    { sed 's/BOARD;$//' "$OLDPWD/tests/dashboard.ts"
+      cat "$OLDPWD/examples/fleet/dashboard.json"
+      echo ';'; } >dashboard.ts
+    if node node_modules/typescript/bin/tsc --noEmit --strict --skipLibCheck --target es2020 \
+        --moduleResolution node dashboard.ts >log 2>&1; then ok dashboard; else
+        fail dashboard "$(head -n 1 log)"; fi
+fi
+
 # --- the browser
 chromium=
 for candidate in chromium chromium-browser google-chrome; do
