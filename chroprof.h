@@ -280,7 +280,7 @@ THE SAMPLER
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
  timer_settime (not with options.steady). In WALL mode events also call getpid and, without
  options.steady, timer_settime. With CHROPROF_ITIMER it is setitimer instead, plus getpid and
- tgkill.
+ tgkill. The event after a dlopen by a relative path calls readlink.
 
 PROFILES IN FILES
 
@@ -4408,6 +4408,22 @@ static bool chroprof__is_loaded(const chroprof__object *o, const chroprof__segme
     return false;
 }
 
+/* A walk over the objects that are loaded now. */
+typedef struct chroprof__survey {
+    chroprof__core *c;
+    uint64_t stayed;           /* bits of the rows that were loaded ever since the last one */
+} chroprof__survey;
+
+/* Has this row the object of this name, if the place is the same? The program has no name and
+ * never goes. */
+static bool chroprof__is_kept(const chroprof__survey *survey, uint32_t k, const char *name)
+{
+    const char *path = chroprof__module_rows(survey->c)[k].path;
+    size_t length = strlen(path), most = strlen(name);
+    return most == 0 || ((survey->stayed >> k & 1) && *name != '/' && most < length &&
+                         strcmp(path + length - most, name) == 0);
+}
+
 /* The path; of a long one the end. The program itself has no name here, and what was opened by a
  * relative path has that. */
 static void chroprof__module_path(const char *name, char out[CHROPROF__MODULE_PATH])
@@ -4449,27 +4465,43 @@ static bool chroprof__read_object(const chroprof__object *o, chroprof__module *m
         m->low = low < m->low ? low : m->low;
         m->high = low + header->bytes > m->high ? low + header->bytes : m->high;
     }
-    chroprof__module_path(o->name, m->path);
     return m->low < m->high;
 }
 
-static bool chroprof__same_module(const chroprof__module *a, const chroprof__module *b)
+/* Have they the same place and build? */
+static bool chroprof__same_place(const chroprof__module *a, const chroprof__module *b)
 {
     return a->low == b->low && a->high == b->high && a->base == b->base &&
-           strcmp(a->path, b->path) == 0 && strcmp(a->build_id, b->build_id) == 0;
+           strcmp(a->build_id, b->build_id) == 0;
+}
+
+/* The row that it has, or the first free one, with its path in m. One that has stayed is not looked
+ * up again: a sandbox may allow no readlink. */
+static uint32_t chroprof__module_row(const chroprof__survey *survey, const char *name,
+                                     chroprof__module *m)
+{
+    const chroprof__module *rows = chroprof__module_rows(survey->c);
+    uint32_t used = (uint32_t)survey->c->tables[CHROPROF__MODULES].used, k;
+    for (k = 0; k < used; k++)
+        if (chroprof__same_place(rows + k, m) && chroprof__is_kept(survey, k, name))
+            return k;
+    chroprof__module_path(name, m->path);
+    for (k = 0; k < used; k++)
+        if (chroprof__same_place(rows + k, m) && strcmp(rows[k].path, m->path) == 0)
+            break;
+    return k;
 }
 
 static int chroprof__add_object(chroprof__object *o, size_t size, void *user)
 {
-    chroprof__core *c = (chroprof__core *)user;
+    const chroprof__survey *survey = (const chroprof__survey *)user;
+    chroprof__core *c = survey->c;
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__table *table = &c->tables[CHROPROF__MODULES];
     chroprof__module *rows = chroprof__module_rows(c), m;
-    uint64_t k = 0;
     if (size < sizeof(*o) || !chroprof__read_object(o, &m))
         return 0;
-    while (k < table->used && !chroprof__same_module(rows + k, &m))
-        k++;
+    uint32_t k = chroprof__module_row(survey, o->name, &m);
     if (k == table->rows)
         return 0;
     if (k == table->used) {
@@ -4496,6 +4528,7 @@ static void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__object now;
+    chroprof__survey survey;
     uint64_t before = s->loaded, gone = s->unloads;
     memset(&now, 0, sizeof(now));
     if (!chroprof__each_object || !chroprof__peek64(&s->running))    /* never: no such C library */
@@ -4507,7 +4540,9 @@ static void chroprof__look_at_modules(chroprof__core *c)
     s->loads = now.loads;
     s->unloads = now.unloads;
     s->loaded = 0;
-    (void)chroprof__each_object(chroprof__add_object, c);
+    survey.c = c;
+    survey.stayed = now.unloads == gone ? before : 0;
+    (void)chroprof__each_object(chroprof__add_object, &survey);
     bool seen = now.unloads - gone == (uint64_t)__builtin_popcountll(before & ~s->loaded);
     s->possible = seen ? before | s->loaded : before & s->loaded;
 }

@@ -505,12 +505,21 @@ TEST(live_futures_are_drawn_alike)
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* From here on whoever sets a timer is killed. */
-static bool forbid_timers(void)
+/* From here on whoever sets a timer or reads a link is killed. */
+static bool forbid_timers_and_links(void)
 {
+#if defined(SYS_readlink)
+    enum { LINKS = 2 };
+#else
+    enum { LINKS = 1 };
+#endif
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_settime, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_settime, LINKS + 1, 0),
+#if defined(SYS_readlink)
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_readlink, 2, 0),
+#endif
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_readlinkat, 1, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setitimer, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -522,8 +531,8 @@ static bool forbid_timers(void)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-/* Over its budget all the time. */
-static int tick_in_a_sandbox(chroprof *p, chroprof_sampler_mode mode)
+/* Over its budget all the time. Loads a library meanwhile, if there is one. */
+static int tick_in_a_sandbox(chroprof *p, chroprof_sampler_mode mode, const char *library)
 {
     chroprof_sampler_options s;
     chroprof_result result;
@@ -533,12 +542,16 @@ static int tick_in_a_sandbox(chroprof *p, chroprof_sampler_mode mode)
     s.budget_ppm = 1;
     s.steady = true;
     result = chroprof_sampler_start(p, &s);
-    if (harness_no_timer(result) || !forbid_timers())
+    if (harness_no_timer(result) || !forbid_timers_and_links())
         return NO_TIMER;
     chroprof_enter(p, &site_a);
     if (result != CHROPROF_OK || !ticks_came(p, 500))
         return TICKS_LATE;
     chroprof_leave(p);
+    if (library && dlopen(library, RTLD_NOW) == NULL)
+        return NO_STACK;
+    if (!ticks_came(p, ticks_so_far(p) + 50))
+        return TICKS_LATE;
     (void)wait_idle(p, 5);
     return sampler_of(p).period_ns >= 400000 && chroprof_check(p) == NULL ? 0 : TICKS_LATE;
 }
@@ -548,14 +561,17 @@ TEST(a_steady_sampler_sets_its_timer_once)
     chroprof_options o = no_options();
     int mode;
     PROMPT_SIGNALS();
+    bool built = build_library("plugin_one.so");
+    char *library = built ? realpath(scratch("plugin_one.so"), NULL) : NULL;
     chroprof *p = live_profile(&o);
     for (mode = CHROPROF_SAMPLER_CPU; mode <= CHROPROF_SAMPLER_WALL; mode++) {
         pid_t child = fork();
         CHECK(child >= 0);
         if (child == 0)
-            _exit(tick_in_a_sandbox(p, (chroprof_sampler_mode)mode));
+            _exit(tick_in_a_sandbox(p, (chroprof_sampler_mode)mode, library));
         ends_well(child);
     }
+    free(library);
 }
 #else
 TEST(a_steady_sampler_sets_its_timer_once)
