@@ -15550,6 +15550,13 @@ CHROPROF__UNUSED static chroprof_step chroprof__step_now(const chroprof *p,
     return now;
 }
 
+/* What a path is called in a report, those of no task included. */
+CHROPROF__UNUSED static const char *chroprof__path_word(const chroprof *p, uint32_t path)
+{
+    static const char words[][20] = { "(uninstrumented)", "(idle)", "(untracked)" };
+    return path < CHROPROF__FIRST_PATH ? words[path] : chroprof_path_name(p, path, NULL, NULL);
+}
+
 CHROPROF__UNUSED static uint64_t chroprof__count_ready(const chroprof *p)
 {
     uint64_t cursor = 0, ready = 0;
@@ -16616,11 +16623,9 @@ static void chroprof__order_end(chroprof__order *o)
 static void chroprof__order_add(chroprof__order *o, const chroprof_step *from,
                                 const chroprof_step *to)
 {
-    static const char *const others[] = { "(uninstrumented)", "(idle)", "(untracked)" };
     bool begins = from->state == CHROPROF_RUNNING || from->state == CHROPROF_SWITCH ||
                   from->state == CHROPROF_ENTER || from->state == CHROPROF_NEXT;
-    const char *name = to->path < 3 ? others[to->path]
-                                    : chroprof_path_name(o->g->p, to->path, NULL, NULL);
+    const char *name = chroprof__path_word(o->g->p, to->path);
     uint64_t ns = to->at_ns - from->at_ns;
     if (to->path == 0 && ns < o->bar)       /* a breath between two tasks */
         return;
@@ -18608,10 +18613,7 @@ static void chroprof__trace_event(chroprof__trace *t, const char *phase, uint32_
 
 static const char *chroprof__trace_word(const chroprof__trace *t, uint32_t path)
 {
-    static const char words[][20] = { "(uninstrumented)", "(idle)", "(untracked)" };
-    if (path == CHROPROF__TRACE_NONE)
-        return "(never ran)";
-    return path < CHROPROF__FIRST_PATH ? words[path] : chroprof_path_name(t->p, path, NULL, NULL);
+    return path == CHROPROF__TRACE_NONE ? "(never ran)" : chroprof__path_word(t->p, path);
 }
 
 /* A figure of process 1 as of now. */
