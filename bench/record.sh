@@ -19,11 +19,11 @@ until_line() {
     done
 }
 
-# one WITH PASSES STEPS: ns an event
+# one WITH PASSES STEPS RING: ns an event
 one() {
     rm -f "$scratch"/*
     mkfifo "$scratch/hold"
-    "$shape" file "$scratch/p.chroprof" "$2" "$3" <"$scratch/hold" >"$scratch/said" &
+    "$shape" file "$scratch/p.chroprof" "$2" "$3" "$4" <"$scratch/hold" >"$scratch/said" &
     exec 3>"$scratch/hold"
     until_line ready "$scratch/said"
     if [ "$1" = with ]; then
@@ -40,16 +40,16 @@ one() {
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-# rows NAME PASSES STEPS
+# row NAME PASSES STEPS RING
 row() {
     : >"$scratch.alone"; : >"$scratch.with"; : >"$scratch.again"
     lost=0 read=0
     for round in $(seq "$rounds"); do
-        one alone "$2" "$3" >>"$scratch.alone"
-        one with "$2" "$3" >>"$scratch.with"
+        one alone "$2" "$3" "$4" >>"$scratch.alone"
+        one with "$2" "$3" "$4" >>"$scratch.with"
         lost=$((lost + $(sed -n 's/.*: \([0-9]*\) more were overwritten.*/\1/p' "$scratch/told" | grep . || echo 0)))
         read=$((read + $(sed -n 's/.*: \([0-9]*\) events in.*/\1/p' "$scratch/told" | grep . || echo 0)))
-        one alone "$2" "$3" >>"$scratch.again"
+        one alone "$2" "$3" "$4" >>"$scratch.again"
     done
     awk -v name="$1" -v alone="$(median <"$scratch.alone")" -v with="$(median <"$scratch.with")" \
         -v again="$(median <"$scratch.again")" -v lost="$lost" -v all=$((lost + read)) 'BEGIN {
@@ -60,5 +60,6 @@ row() {
     rm -f "$scratch.alone" "$scratch.with" "$scratch.again"
 }
 
-row "some 1 million events a second" 100000 400
-row "as fast as it can" 400000 0
+row "1 million events/s, ring of 8192" 50000 2200 8192
+row "1 million events/s, ring of 65536" 50000 2200 65536
+row "as fast as it can, ring of 8192" 400000 0 8192

@@ -111,11 +111,11 @@ static void measure(const char *name, int steps)
 
 /* The same in a file, so that others can look on: waits for a byte of input, then says what CPU time
  * an event took. */
-static int in_file(const char *file, int passes, int steps)
+static int in_file(const char *file, int passes, int steps, int ring)
 {
     chroprof_options options;
     memset(&options, 0, sizeof options);
-    options.max_events = 8192;
+    options.max_events = (uint32_t)ring;
     if (chroprof_map(&prof, file, 0, &options) != CHROPROF_OK) {
         (void)fprintf(stderr, "%s: %s\n", file, chroprof_why_off(&prof));
         return 1;
@@ -140,8 +140,8 @@ int main(int argc, char **argv)
 {
     for (int k = 0; k < CLIENTS; k++)
         ids[k] = 0x7f0000001000u + (uint64_t)k * 208;
-    if (argc == 5 && strcmp(argv[1], "file") == 0)
-        return in_file(argv[2], atoi(argv[3]), atoi(argv[4]));
+    if (argc == 6 && strcmp(argv[1], "file") == 0)
+        return in_file(argv[2], atoi(argv[3]), atoi(argv[4]), atoi(argv[5]));
     if (chroprof_init(&prof, memory, sizeof(memory), NULL) != CHROPROF_OK)
         return 1;
     for (int k = 0; k < CLIENTS; k++)
