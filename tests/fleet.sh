@@ -200,6 +200,25 @@ holds fleet_job:chroprof_busy:share5m is_a_figure "$busy"
 holds fleet_job_site:chroprof_slice_seconds:p99_5m is_a_figure "$slices"
 holds fleet_job_site:chroprof_blame:waiting5m is_a_figure "$blame"
 holds fleet_processes are_three "$processes"
+# each panel of the dashboard shows something, but those of what should not happen
+if [ -n "$python" ]; then
+    "$python" - "$recipes/dashboard.json" >panels <<'END'
+import json, re, sys
+for panel in json.load(open(sys.argv[1], encoding="utf-8"))["panels"]:
+    for target in panel.get("targets", ()):
+        if not target["expr"].endswith("> 0"):
+            expression = target["expr"].replace("$__rate_interval", "20s")
+            print(panel["title"].replace(" ", "_"), re.sub(r"\$\w+", ".*", expression))
+END
+    while read -r title expression; do
+        for i in $(seq 1 30); do
+            answer=$(asked "$expression")
+            [ -z "$answer" ] || break
+            sleep 1
+        done
+        holds "panel_$title" is_a_figure "$answer"
+    done <panels
+fi
 kill "$timer"
 wait "$timer" 2>/dev/null
 kill -9 "$two"
