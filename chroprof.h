@@ -7205,11 +7205,17 @@ CHROPROF__INLINE bool chroprof__waits(const chroprof__future *slot, uint64_t id)
            slot->state != CHROPROF_RUNNING;
 }
 
-/* Was it paused, and is nothing else known of it? Most that run are. */
-CHROPROF__INLINE bool chroprof__rests(const chroprof__future *slot, uint64_t id)
+/* Was it paused, and is nothing else known of it? Most that run are. An empty slot was not. */
+CHROPROF__INLINE bool chroprof__rests(const chroprof__future *slot)
 {
-    return slot->id == id && slot->frame == 0 && slot->state == CHROPROF_PAUSED &&
-           slot->flags == 0;
+    return slot->frame == 0 && slot->state == CHROPROF_PAUSED && slot->flags == 0;
+}
+
+/* Was it created, and nothing else? */
+CHROPROF__INLINE bool chroprof__is_new(const chroprof__future *slot, uint64_t id)
+{
+    return slot->frame == 0 && slot->state == CHROPROF_PENDING && slot->flags == 0 &&
+           slot->id == id && id != 0;
 }
 
 /* May this future run, and is there a place for the delay that it has then, if it is ready? */
@@ -7218,7 +7224,7 @@ CHROPROF__INLINE bool chroprof__may_run(const chroprof *p, const chroprof__core 
                                         chroprof__spot *delay)
 {
     const chroprof__path *path = p->paths + slot->path;
-    if (CHROPROF__LIKELY(chroprof__rests(slot, id)))
+    if (CHROPROF__LIKELY(chroprof__rests(slot)))
         return path->window == c->window;
     return chroprof__waits(slot, id) && path->window == c->window &&
            (slot->state != CHROPROF_READY ||
@@ -7382,7 +7388,7 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
     chroprof__close_event(c);
 }
 
-/* A future that has not been paused, or is ready, or not where its id is looked for first. */
+/* A future that is ready, or whatever else. */
 CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
                                                 const chroprof_site *site,
                                                 chroprof__future *home, uint64_t now)
@@ -7405,12 +7411,16 @@ CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
 }
 
 CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chroprof_site *site,
-                                           chroprof__future *slot, uint64_t now)
+                                           chroprof__future *home, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
+    chroprof__future *slot = chroprof__find_from(p, id, home);
+    if (CHROPROF__RARELY(!chroprof__rests(slot) && !chroprof__is_new(slot, id))) {
+        chroprof__run_otherwise(p, id, site, slot, now);
+        return;
+    }
     if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->horizon, &m) ||
-                         !chroprof__rests(slot, id) ||
                          p->paths[slot->path].window != c->window ||
                          !chroprof__look_at_ring(c, &m) || m.depth == p->room)) {
         chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m));
