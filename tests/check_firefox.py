@@ -88,6 +88,7 @@ def check_schemas(meta):
     schemas = {}
     for schema in meta["markerSchema"]:
         need(schema["name"] not in schemas, "a schema twice")
+        need(schema["tableLabel"] != schema["tooltipLabel"], "a table that repeats its title")
         keys = [f["key"] for f in schema["fields"]]
         need(len(set(keys)) == len(keys), "a key twice in", schema["name"])
         for field in schema["fields"]:

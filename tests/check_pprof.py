@@ -167,7 +167,8 @@ def check_head(profile, report, code):
     need(profile.single.get(9, 0) == report["totals"]["start_unix_ns"], "time")
     need(profile.single.get(10, 0) == report["totals"]["elapsed_ns"], "duration")
     need(profile.mappings[1].get(7) and (code or len(profile.mappings) == 1), "mapping")
-    need(profile.text(profile.mappings[1][5]) == report["program"] or code, "program")
+    need(profile.text(profile.mappings[1][5]) == (report["program"] or "chroprof" * code), "program",
+         profile.text(profile.mappings[1][5]), report["program"])
     check_mappings(profile, report)
     for mapping in profile.mappings.values():
         profile.text(mapping.get(5, 0))
@@ -196,6 +197,16 @@ def path_of(chain, paths):
     sys.exit("check_pprof: no path begins %s" % (chain,))
 
 
+def inside_tasks(ids, stacks):
+    """What callers a task has is not shown."""
+    rows, wanted = {n["id"]: n for n in stacks}, set()
+    for number in ids:
+        while number in rows and rows[number]["kind"] != "task":
+            wanted.add(number)
+            number = rows[number]["parent"]
+    return [rows[number] for number in sorted(wanted)]
+
+
 def check_code(profile, report, weight):
     """The functions that symbolize found are there, and every sample but those of idle."""
     names = {profile.text(f.get(2, 0)) for f in profile.functions.values()}
@@ -209,6 +220,13 @@ def check_code(profile, report, weight):
     busy -= {r["stack"] for r in report.get("samples", []) if r["state"] == "idle"}
     least = sum(n["weight"] for n in stacks if n["kind"] == "native" and n["id"] in busy)
     need(weight >= least or not stacks, "samples", weight, "are not", least)
+    native = [n for n in inside_tasks(busy, stacks) if n["kind"] == "native"]
+    lost = {n["function"] for n in native if n.get("function")} - names
+    need(not lost, "no functions", sorted(lost)[:9])
+    modules = {m["id"]: m["path"] for m in report.get("modules", [])}
+    mapped = {profile.text(m.get(5, 0)) for number, m in profile.mappings.items() if number > 1}
+    lost = {modules[n["module"]] for n in native if n["module"] >= 0} - mapped
+    need(not lost, "no mappings of", sorted(lost))
 
 
 def check_samples(profile, report, code):
