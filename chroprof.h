@@ -7628,7 +7628,7 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__frame *frame = p->frames + c->depth;
-    const uint32_t top[] = { c->window, frame[-1].path };
+    const uint32_t top[] = { c->window, frame[c->depth ? -1 : 0].path };
     chroprof__shortcut *s = chroprof__shortcut_home(p, top[1], site);
     if (!chroprof__is_known(s, top, site))
         s = chroprof__other_place(p, s);
