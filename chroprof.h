@@ -1603,7 +1603,8 @@ CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64
 CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_stack_frame *out,
                                    size_t capacity);
 
-/* Modules whose functions were sampled. */
+/* The program and the libraries that were loaded when ticks came, at most 64. Libraries that are
+ * gone and in no stack make room for others. Code of what finds no room has no module. */
 CHROPROF_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity);
 
 /* What the draws of WALL mode met, one row per path. Cost: max_paths. */
@@ -2588,6 +2589,8 @@ typedef struct chroprof__node {
 } chroprof__node;
 
 enum { CHROPROF__MODULE_PATH = 184, CHROPROF__BUILD_ID = 48 };
+enum { CHROPROF__MOST_MODULES = 64 };  /* the sampler has a bit for each */
+
 typedef struct chroprof__module {
     uint64_t low, high;        /* addresses */
     uint64_t base;             /* load bias */
@@ -3092,7 +3095,8 @@ static uint64_t chroprof__sample_table_rows(uint32_t table,
         return 0;
     switch (table) {
     case CHROPROF_TABLE_STACKS: return (uint64_t)capacity[CHROPROF_TABLE_STACKS] + 1;
-    case CHROPROF__MODULES: return chroprof__between(samples / 4, 2, 32);
+    case CHROPROF__MODULES:
+        return chroprof__between(samples / 4, 2, CHROPROF__MOST_MODULES);
     case CHROPROF__WALLS: return CHROPROF__FIRST_PATH +
                                  chroprof__between(capacity[CHROPROF_TABLE_PATHS], 0, 4 * samples);
     default: return (chroprof__aligned(sizeof(chroprof__sampler)) +
@@ -4336,6 +4340,27 @@ CHROPROF__INLINE bool chroprof__is_busy(const chroprof__core *c)
     return ((chroprof__peek64(&c->seq) | chroprof__peek64(&c->edits)) & 1) != 0;
 }
 
+/* ---- what a node holds: of code the module too, so that what lies at one address at different
+ * times is not taken for the same */
+
+enum { CHROPROF__ADDRESS_BITS = 48 };
+
+static uint64_t chroprof__code_item(uint32_t kind, uint64_t address, uint32_t module)
+{
+    uint64_t value = address & (UINT64_MAX >> (64 - CHROPROF__ADDRESS_BITS));
+    return chroprof__item(kind, value | (uint64_t)module << CHROPROF__ADDRESS_BITS);
+}
+
+static uint64_t chroprof__item_address(uint64_t item)
+{
+    return item & (UINT64_MAX >> (64 - CHROPROF__ADDRESS_BITS));
+}
+
+static uint32_t chroprof__item_module(uint64_t item)
+{
+    return chroprof__is_code(item) ? (uint32_t)(item >> CHROPROF__ADDRESS_BITS & 0xFF) : 0;
+}
+
 /* ---- modules: which file an address is of */
 
 #if CHROPROF__SAMPLES && defined(__linux__)
@@ -4412,6 +4437,9 @@ static bool chroprof__is_loaded(const chroprof__object *o, const chroprof__segme
 typedef struct chroprof__survey {
     chroprof__core *c;
     uint64_t stayed;           /* bits of the rows that were loaded ever since the last one */
+    uint64_t before, named;    /* of those that were loaded then, that stacks have (0: not known) */
+    uint64_t loads, unloads;   /* so far, of all objects */
+    uint32_t count, place[CHROPROF__MOST_MODULES];     /* of objects; the row's among them */
 } chroprof__survey;
 
 /* Has this row the object of this name, if the place is the same? The program has no name and
@@ -4492,25 +4520,74 @@ static uint32_t chroprof__module_row(const chroprof__survey *survey, const char 
     return k;
 }
 
+/* Bits of the rows that stacks have, and of the ones that ticks may have. */
+static uint64_t chroprof__named_modules(const chroprof__survey *survey)
+{
+    const chroprof__core *c = survey->c;
+    const chroprof__node *nodes = chroprof__nodes(c);
+    uint64_t named = survey->before;
+    for (uint32_t k = 1; k <= c->tables[CHROPROF_TABLE_STACKS].used; k++) {
+        uint32_t module = chroprof__item_module(nodes[k].item);
+        named |= module ? UINT64_C(1) << (module - 1) : 0;
+    }
+    return named;
+}
+
+/* A row for it: a free one, or that of a module which is gone and in no stack; else as many as
+ * there are. */
+static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__module *m)
+{
+    chroprof__table *table = &survey->c->tables[CHROPROF__MODULES];
+    chroprof__module *rows = chroprof__module_rows(survey->c);
+    uint32_t k = (uint32_t)table->used;
+    if (k == table->rows) {
+        if (survey->named == 0)
+            survey->named = chroprof__named_modules(survey);
+        uint64_t taken = survey->named | chroprof__sampler_of(survey->c)->loaded;
+        for (k = 0; k < table->rows && (taken >> k & 1);)
+            k++;
+    }
+    if (k == table->rows)
+        return k;
+    rows[k] = *m;
+    CHROPROF__STORE_FENCE();
+    table->used += k == table->used;
+    table->peak = table->used;
+    return k;
+}
+
 static int chroprof__add_object(chroprof__object *o, size_t size, void *user)
 {
-    const chroprof__survey *survey = (const chroprof__survey *)user;
-    chroprof__core *c = survey->c;
-    chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__table *table = &c->tables[CHROPROF__MODULES];
-    chroprof__module *rows = chroprof__module_rows(c), m;
-    if (size < sizeof(*o) || !chroprof__read_object(o, &m))
+    chroprof__survey *survey = (chroprof__survey *)user;
+    chroprof__sampler *s = chroprof__sampler_of(survey->c);
+    chroprof__table *table = &survey->c->tables[CHROPROF__MODULES];
+    chroprof__module m;
+    if (size < sizeof(*o))
+        return 0;
+    survey->loads = o->loads;
+    survey->unloads = o->unloads;
+    survey->count++;
+    if (!chroprof__read_object(o, &m))
         return 0;
     uint32_t k = chroprof__module_row(survey, o->name, &m);
+    if (k == table->used)
+        k = chroprof__new_module(survey, &m);
     if (k == table->rows)
         return 0;
-    if (k == table->used) {
-        rows[k] = m;
-        CHROPROF__STORE_FENCE();
-        table->peak = ++table->used;
-    }
+    survey->place[k] = survey->count - 1;
     s->loaded |= UINT64_C(1) << k;
     return 0;
+}
+
+/* Of those that are loaded now, the ones that were so all the time. Loading puts objects behind all
+ * others, so these stand before as many as were loaded meanwhile. */
+static uint64_t chroprof__surely_stayed(const chroprof__survey *survey, uint64_t loads)
+{
+    uint64_t stayed = 0, both = survey->before & chroprof__sampler_of(survey->c)->loaded;
+    for (uint32_t k = 0; k < CHROPROF__MOST_MODULES; k++)
+        if ((both >> k & 1) && survey->place[k] + loads < survey->count)
+            stayed |= UINT64_C(1) << k;
+    return stayed;
 }
 
 /* The first object will do: all have these counts. */
@@ -4523,13 +4600,13 @@ static int chroprof__count_loads(chroprof__object *o, size_t size, void *user)
 }
 
 /* Looks at the modules if one has come or gone. Ticks that waited meanwhile may be of those before
- * and of those now. If one came and went unseen they are only of those that stayed. */
+ * and of those now. If one came and went unseen they are only of those that surely stayed. */
 static void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__object now;
     chroprof__survey survey;
-    uint64_t before = s->loaded, gone = s->unloads;
+    uint64_t before = s->loaded;
     memset(&now, 0, sizeof(now));
     if (!chroprof__each_object || !chroprof__peek64(&s->running))    /* never: no such C library */
         return;
@@ -4537,14 +4614,17 @@ static void chroprof__look_at_modules(chroprof__core *c)
     s->possible = before;
     if (now.loads == s->loads && now.unloads == s->unloads)
         return;
-    s->loads = now.loads;
-    s->unloads = now.unloads;
-    s->loaded = 0;
+    memset(&survey, 0, sizeof(survey));
     survey.c = c;
-    survey.stayed = now.unloads == gone ? before : 0;
+    survey.before = before;
+    survey.stayed = now.unloads == s->unloads ? before : 0;
+    s->loaded = 0;
     (void)chroprof__each_object(chroprof__add_object, &survey);
-    bool seen = now.unloads - gone == (uint64_t)__builtin_popcountll(before & ~s->loaded);
-    s->possible = seen ? before | s->loaded : before & s->loaded;
+    uint64_t loads = survey.loads - s->loads, unloads = survey.unloads - s->unloads;
+    bool seen = unloads == (uint64_t)__builtin_popcountll(before & ~s->loaded);
+    s->possible = seen ? before | s->loaded : chroprof__surely_stayed(&survey, loads);
+    s->loads = survey.loads;
+    s->unloads = survey.unloads;
 }
 #else
 static void chroprof__look_at_modules(chroprof__core *c)
@@ -4567,27 +4647,6 @@ static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
         found = k + 1;
     }
     return found;
-}
-
-/* ---- what a node holds: of code the module too, so that what lies at one address at different
- * times is not taken for the same */
-
-enum { CHROPROF__ADDRESS_BITS = 48, CHROPROF__MOST_MODULES = 64 };
-
-static uint64_t chroprof__code_item(uint32_t kind, uint64_t address, uint32_t module)
-{
-    uint64_t value = address & (UINT64_MAX >> (64 - CHROPROF__ADDRESS_BITS));
-    return chroprof__item(kind, value | (uint64_t)module << CHROPROF__ADDRESS_BITS);
-}
-
-static uint64_t chroprof__item_address(uint64_t item)
-{
-    return item & (UINT64_MAX >> (64 - CHROPROF__ADDRESS_BITS));
-}
-
-static uint32_t chroprof__item_module(uint64_t item)
-{
-    return chroprof__is_code(item) ? (uint32_t)(item >> CHROPROF__ADDRESS_BITS & 0xFF) : 0;
 }
 
 /* ---- stacks */

@@ -973,6 +973,89 @@ TEST(libraries_at_one_address)
     CHECK_EQ(weight_in_module(p, "plugin_two.so", "task a"), 0);
 }
 
+static void *open_plugin(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW), *symbol;
+    CHECK(library != NULL);
+    symbol = dlsym(library, "work");
+    memcpy(&loaded_work, &symbol, sizeof loaded_work);
+    return library;
+}
+
+/* One goes, another works at its address and goes, and the first comes back, all in one callback:
+ * what worked there is not known, but never called by the wrong name. */
+TEST(a_library_that_was_away_during_a_callback)
+{
+    chroprof_options o = no_options();
+    const char *first = "plugin_one.so", *second = "plugin_two.so";
+    int k;
+    if (!build_library(first) || !build_library(second))
+        SKIP("needs a compiler named cc");
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    void *library = open_plugin(scratch(first));
+    for (k = 0; k < 10; k++) {
+        chroprof_enter(p, &site_a);
+        work_in_the_plugin(10);
+        chroprof_leave(p);
+    }
+    CHECK(weight_in_module(p, first, "task a") > 5);
+    for (k = 0; k < 5; k++) {
+        chroprof_enter(p, &site_b);
+        CHECK_EQ(dlclose(library), 0);
+        library = open_plugin(scratch(second));
+        work_in_the_plugin(20);
+        CHECK_EQ(dlclose(library), 0);
+        library = open_plugin(scratch(first));
+        chroprof_leave(p);
+    }
+    settle(p);
+    CHECK_EQ(dlclose(library), 0);
+    CHECK(weight_with(p, "[task b]", NULL, NULL) > 10);
+    CHECK_EQ(weight_in_module(p, first, "task b"), 0);
+}
+
+/* Plugins that come and go while ticks come, more than there are rows of modules: those that do
+ * nothing give way, and the last ones are known. */
+TEST(more_libraries_than_fit)
+{
+    enum { PLUGINS = 80, LAST = 5 };
+    chroprof_options o = no_options();
+    char command[700], name[32];
+    uint64_t known = 0;
+    int k, i;
+    if (!build_library("plugin_one.so"))
+        SKIP("needs a compiler named cc");
+    snprintf(command, sizeof command,
+             "cd %s && for k in $(seq 0 %d); do cp plugin_one.so plugin_$k.so; done", scratch("."),
+             PLUGINS - 1);
+    CHECK_EQ(system(command), 0);
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_CPU, 1000);
+    for (k = 0; k < PLUGINS; k++) {
+        snprintf(name, sizeof name, "plugin_%d.so", k);
+        void *library = open_plugin(scratch(name));
+        uint64_t ticks = sampler_of(p).ticks, end = cpu_ns() + 1000 * MS;
+        chroprof_enter(p, &site_b);
+        while (sampler_of(p).ticks == ticks && cpu_ns() < end)
+            burn(10000);
+        chroprof_leave(p);
+        for (i = 0; k >= PLUGINS - LAST && i < 4; i++) {
+            chroprof_enter(p, &site_a);
+            work_in_the_plugin(10);
+            chroprof_leave(p);
+        }
+        CHECK_EQ(dlclose(library), 0);
+    }
+    settle(p);
+    for (k = PLUGINS - LAST; k < PLUGINS; k++) {
+        snprintf(name, sizeof name, "plugin_%d.so", k);
+        known += weight_in_module(p, name, "task a");
+    }
+    printf("# %" PRIu64 " samples in the last plugins\n", known);
+    CHECK(known > 20);
+}
+
 /* The one module that is no file is the kernel's own, which has no path. */
 static bool every_module_is_absolute(const chroprof *p)
 {
@@ -1798,6 +1881,7 @@ TEST(a_signal_of_choice)
         THREAD_CASES CASE(a_fiber_whose_stack_is_known), CASE(a_fiber_whose_stack_is_not),         \
         CASE(a_walk_of_the_user), CASE(a_woven_walk_of_the_user), CASE(a_stall_in_a_library),      \
         CASE(libraries_at_one_address), CASE(a_library_opened_by_a_relative_path),                 \
+        CASE(a_library_that_was_away_during_a_callback), CASE(more_libraries_than_fit),            \
         CASE(drawn_futures_are_where_futures_are), CASE(drawn_again_with_nothing_in_between),      \
         CASE(functions_and_stalls_are_merged), CASE(a_copy_has_the_ticks_that_wait),               \
         TICK_CASES CASE(the_report_names_functions),
