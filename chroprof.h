@@ -2201,6 +2201,7 @@ static uint64_t chroprof__calendar_ns(void)
 /* What the system says of a process; all 0: nothing. */
 typedef struct chroprof__process {
     char state;
+    bool exiting;              /* its first thread runs no code of the program any more */
     uint64_t threads;
     uint64_t start;            /* in the system's own count */
 } chroprof__process;
@@ -2208,7 +2209,8 @@ typedef struct chroprof__process {
 static chroprof__process chroprof__process_of(uint64_t pid)
 {
     char path[32], text[1024];
-    chroprof__process out = { 0, 0, 0 };
+    enum { EXITING = 4 };                   /* of the kernel's flags */
+    chroprof__process out = { 0, false, 0, 0 };
     (void)snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
     int file = open(path, O_RDONLY | CHROPROF__CLOEXEC);
     ssize_t count = file < 0 ? -1 : read(file, text, sizeof(text) - 1);
@@ -2219,6 +2221,8 @@ static chroprof__process chroprof__process_of(uint64_t pid)
     for (int field = 3; at && (at = strchr(at + 1, ' ')) != NULL; field++) {
         if (field == 3)
             out.state = at[1];
+        if (field == 9)
+            out.exiting = (strtoull(at, NULL, 10) & EXITING) != 0;
         if (field == 20)
             out.threads = strtoull(at, NULL, 10);
         if (field == 22)
@@ -10949,9 +10953,23 @@ CHROPROF__COLD_API void chroprof_reset(chroprof *p)
     c->resetting = 0;
 }
 
-/* Where the program is that made this block: a zombie has ended, unless only its first thread did.
- * Where its number can't be seen, as in another container, only who has the same one and began at
- * the same moment is taken for it. */
+#ifdef CHROPROF__MAPS
+/* It has ended, unless only its first thread did. Its memory and locks may take seconds to go. */
+static bool chroprof__has_left(const chroprof__process *now)
+{
+    return (now->state == 'Z' || now->exiting) && now->threads < 2;
+}
+
+/* The very process that made this block has ended. */
+static bool chroprof__owner_left(const chroprof__core *c)
+{
+    chroprof__process now = chroprof__process_of(c->pid);
+    return now.start != 0 && now.start == c->owner_start && chroprof__has_left(&now);
+}
+#endif
+
+/* Where the program is that made this block. Where its number can't be seen, as in another
+ * container, only who has the same one and began at the same moment is taken for it. */
 enum { CHROPROF__OWNER_GONE, CHROPROF__OWNER_HERE, CHROPROF__OWNER_UNSEEN };
 static int chroprof__find_owner(const chroprof__core *c)
 {
@@ -10967,7 +10985,7 @@ static int chroprof__find_owner(const chroprof__core *c)
     if (!same && strncmp(c->host, host, sizeof(host)) != 0)
         return CHROPROF__OWNER_UNSEEN;
     if (c->pid > INT32_MAX || (kill((pid_t)c->pid, 0) != 0 && errno == ESRCH) ||
-        (now.state == 'Z' && now.threads < 2))
+        chroprof__has_left(&now))
         return CHROPROF__OWNER_GONE;
     return same || now.start == 0 || c->owner_start == 0 ? CHROPROF__OWNER_HERE
                                                          : CHROPROF__OWNER_GONE;
@@ -13994,7 +14012,7 @@ static bool chroprof__is_owned(int file, const chroprof__core *c)
 {
     int lock = c->ended ? CHROPROF__LOCK_UNKNOWN : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
     if (lock == CHROPROF__LOCK_HELD)
-        return true;
+        return !chroprof__owner_left(c);    /* what is killed keeps it until its memory is gone */
     if (lock == CHROPROF__LOCK_FREE && c->in_file == CHROPROF__IN_HELD_FILE)
         return false;
     return chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
