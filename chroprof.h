@@ -8495,12 +8495,14 @@ CHROPROF__COLD_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, 
  * is shown may lie behind it. */
 static uint64_t chroprof__moment_ns(const chroprof *p, uint64_t ticks)
 {
-    uint64_t ns = chroprof__ns(p->core, ticks), elapsed = 0;
-    if (ns + chroprof__path_count(p) <= chroprof__ns(p->core, p->core->last))
+    uint64_t ns = chroprof__ns(p->core, ticks), elapsed = 0, count = chroprof__path_count(p);
+    uint64_t last = chroprof__ns(p->core, p->core->last);
+    if (ns + count <= last)
         return ns;                          /* each part lacks less than 1 ns */
-    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
+    for (uint32_t k = 0; k < count; k++)
         elapsed += chroprof__ns(p->core, p->paths[k].exec);
-    return ns < elapsed ? ns : elapsed;
+    elapsed = chroprof__between(elapsed, chroprof__minus(last, count), last);
+    return ns < elapsed ? ns : elapsed;     /* in order, even if a forged block adds up to less */
 }
 
 /* A live future that has a record. */

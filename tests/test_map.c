@@ -170,8 +170,8 @@ TEST(the_file_of_a_killed_program_with_much_memory)
     pid_t child = split();
     if (child == 0) {
         chroprof p;
-        char *memory = (char *)mmap(NULL, MUCH, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *memory =
+            (char *)mmap(NULL, MUCH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (chroprof_map(&p, path, SIZE, NULL) != CHROPROF_OK || memory == MAP_FAILED)
             _exit(1);
         (void)madvise(memory, MUCH, MADV_NOHUGEPAGE);
@@ -1304,8 +1304,7 @@ TEST(a_child_has_a_profile_of_its_own)
 }
 
 static const test_case tests[] = {
-    KILLED_CASES
-    CASE(a_profile_in_a_file),
+    KILLED_CASES CASE(a_profile_in_a_file),
     CASE(unmap_of_what_was_not_mapped),
     CASE(the_options_count),
     CASE(a_file_that_was_never_finished),
