@@ -276,7 +276,9 @@ THE SAMPLER
  Ticks run on the stack of the code they interrupt. If the thread has an alternate stack
  (sigaltstack) of at least 32 KiB at the start, they run there: use that if your fibers have small
  stacks. The kernel kills a program whose alternate stack cannot hold a frame. So give a crash
- handler room for two frames, or block the sampler's signal in its sa_mask (sigfillset does).
+ handler room for two frames and 512 bytes, which 8 KiB are, or with AMX 32 KiB. If its stack is
+ there at the start and smaller, you get CHROPROF_ERR_SAMPLER_STACK. If it is set up later, block
+ the sampler's signal in the handler's sa_mask (sigfillset does).
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
  timer_settime (not with options.steady). In WALL mode events also call getpid and, without
  options.steady, timer_settime. With CHROPROF_ITIMER it is setitimer instead, plus getpid and
@@ -12857,14 +12859,26 @@ extern unsigned long chroprof__auxiliary(unsigned long type) __asm__("getauxval"
     __attribute__((__weak__));
 #endif
 
-static uint64_t chroprof__frame_bytes(void)
+static uint64_t chroprof__frame_bytes(uint64_t unknown)
 {
-    uint64_t bytes = 4096;
+    uint64_t bytes = 0;
 #if defined(__linux__)
     if (chroprof__auxiliary)
-        chroprof__raise(&bytes, chroprof__auxiliary(51));       /* AT_MINSIGSTKSZ */
+        bytes = chroprof__auxiliary(51);    /* AT_MINSIGSTKSZ */
 #endif
-    return bytes;
+    return bytes ? bytes : unknown;
+}
+
+/* Can a crash handler on this thread's alternate stack be interrupted by a tick that takes no
+ * sample? The classic 8 KiB will do: the kernel's frame is larger only for who asked for AMX. */
+static bool chroprof__handlers_have_room(void)
+{
+    enum { CLASSIC = 8192, WITHOUT_SAMPLE = 512 };
+    chroprof__stack_of_signals stack;
+    memset(&stack, 0, sizeof(stack));
+    return chroprof__alternate_stack(NULL, &stack) != 0 || stack.ss_sp == NULL ||
+           stack.ss_size >= CLASSIC ||
+           stack.ss_size >= 2 * chroprof__frame_bytes(0) + WITHOUT_SAMPLE;
 }
 
 /* Has this thread an alternate stack that ticks may run on? A small one is its crash handler's
@@ -12901,9 +12915,11 @@ static bool chroprof__has_stack(const chroprof__sampler *s, const void *context)
 static bool chroprof__can_tick_here(const chroprof__sampler *s, const chroprof_sampler_options *o)
 {
     const void *frame = __builtin_frame_address(0);
-    uint64_t left = chroprof__stack_left(s, (uintptr_t)frame);
+    uint64_t left = chroprof__stack_left(s, (uintptr_t)frame), bytes = chroprof__frame_bytes(4096);
+    chroprof__raise(&bytes, 4096);
     return chroprof__has_big_stack() ||
-           left >= chroprof__frame_bytes() + chroprof__stack_need(o->unwind != NULL);
+           (left >= bytes + chroprof__stack_need(o->unwind != NULL) &&
+            chroprof__handlers_have_room());
 }
 
 #if CHROPROF__THREAD_TIMER
