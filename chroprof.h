@@ -3395,18 +3395,6 @@ static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histog
     return (place ? *place : 0) + (few ? *few : 0u);
 }
 
-static void chroprof__lower_bucket(const chroprof *p, const chroprof__histogram *h,
-                                   uint32_t bucket, uint64_t by)
-{
-    uint64_t *place = chroprof__bucket_place(p, h, bucket);
-    uint64_t count = chroprof__minus(chroprof__bucket_count(p, h, bucket), by);
-    uint16_t *few = chroprof__few_of(p, h, bucket);
-    if (few)
-        *few = count > UINT16_MAX ? 0 : (uint16_t)count;
-    if (place)
-        *place = few ? count - *few : count;
-}
-
 static uint64_t chroprof__histogram_total(const chroprof *p, const chroprof__histogram *h)
 {
     uint64_t total = 0;
@@ -11805,6 +11793,18 @@ static uint64_t chroprof__histogram_most(const chroprof *p, const chroprof__hist
     return 0;
 }
 
+static void chroprof__lower_bucket(const chroprof *p, const chroprof__histogram *h,
+                                   uint32_t bucket, uint64_t by)
+{
+    uint64_t *place = chroprof__bucket_place(p, h, bucket);
+    uint64_t count = chroprof__minus(chroprof__bucket_count(p, h, bucket), by);
+    uint16_t *few = chroprof__few_of(p, h, bucket);
+    if (few)
+        *few = count > UINT16_MAX ? 0 : (uint16_t)count;
+    if (place)
+        *place = few ? count - *few : count;
+}
+
 static void chroprof__histogram_since(const chroprof__since *s, chroprof__histogram *h,
                                       const chroprof__histogram *old)
 {
@@ -16686,10 +16686,10 @@ static void chroprof__order_item(chroprof__order *o, const char *name, const cha
     chroprof__page *g = o->g;
     chroprof__phrase s;
     chroprof__say(&s, text, figures);
-    uint32_t columns = chroprof__columns_of(name), most = 32;
-    columns = (columns < most ? columns : most) + chroprof__columns_of(s.text);
+    uint32_t wide = chroprof__columns_of(name), most = 32;
+    wide = (wide < most ? wide : most) + chroprof__columns_of(s.text);
     chroprof__show(g, o->begun ? "," : "         in order:");
-    if (o->begun && g->column + columns + 2 > g->width) {
+    if (o->begun && g->column + wide + 2 > g->width) {
         chroprof__newline(g);
         g->blanks = 8;
     }

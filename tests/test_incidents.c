@@ -131,7 +131,7 @@ static void hold_stall(const follow *f, const chroprof *p, const chroprof_stall 
         return;
     if (reach <= begin) {
         begin = above(without(begin, BEFORE), reach);
-        lead = e->end - begin < FIRST ? e->end - begin : FIRST;
+        lead = e->end - begin < FIRST ? e->end - begin : (size_t)FIRST;
     }
     next = begin + lead;
     last = above(without(e->end + lead, KEPT), next);

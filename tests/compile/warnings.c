@@ -61,8 +61,8 @@ static void named(const char *called)
 {
     CHROPROF_SCOPE(&prof, __func__);
     (void)called; /* with CHROPROF_DISABLE nothing is evaluated */
-    const chroprof_site *made = chroprof_site_make(&prof, called, __FILE__, 2);
-    (void)made;
+    if (chroprof_site_make(&prof, called, __FILE__, 2) == NULL)
+        return;
     chroprof_stillborn(&prof, chroprof_site_make(&prof, called, __FILE__, 1), CHROPROF_COMPLETED);
 }
 #endif
