@@ -61,7 +61,7 @@ static void named(const char *called)
 {
     CHROPROF_SCOPE(&prof, __func__);
     (void)called; /* with CHROPROF_DISABLE nothing is evaluated */
-    if (chroprof_site_make(&prof, called, __FILE__, 2) == NULL)
+    if (!chroprof_site_make(&prof, called, __FILE__, 2))
         return;
     chroprof_stillborn(&prof, chroprof_site_make(&prof, called, __FILE__, 1), CHROPROF_COMPLETED);
 }
