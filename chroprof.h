@@ -15513,6 +15513,7 @@ typedef struct chroprof__out {
     size_t used;
     bool failed;
     bool absent;           /* there is no profile to write */
+    bool comma;            /* of JSON: something stands before the next key or row */
     char bytes[CHROPROF__OUT_BYTES];
 } chroprof__out;
 
@@ -15530,7 +15531,7 @@ static void chroprof__out_to(chroprof__out *o, chroprof_writer write, void *user
     o->look = NULL;
     o->series = NULL;
     o->used = 0;
-    o->failed = false;
+    o->failed = o->comma = false;
 }
 
 /* 0, or -1 if the writer stopped or there is no profile: then text and JSON say why. */
@@ -15598,21 +15599,19 @@ CHROPROF__UNUSED static void chroprof__put_code(chroprof__out *o, uint32_t code)
     chroprof__put_bytes(o, bytes, chroprof__encode(code, bytes));
 }
 
-/* In quotes, a name of the interface, whose upper case becomes lower case. */
+/* A name of the interface, whose upper case becomes lower case. */
 CHROPROF__UNUSED static void chroprof__put_lower(chroprof__out *o, const char *upper)
 {
-    chroprof__put_byte(o, '"');
     for (; *upper != 0; upper++)
         chroprof__put_byte(o, (char)(*upper != '_' ? *upper + 32 : '_'));
-    chroprof__put_byte(o, '"');
 }
 
-CHROPROF__UNUSED static void chroprof__put_anomaly(chroprof__out *o, chroprof_anomaly_kind kind)
+CHROPROF__UNUSED static const char *chroprof__anomaly_word(chroprof_anomaly_kind kind)
 {
 #define CHROPROF__ANOMALY_WORD(name, text, cure) #name,
     static const char kinds[][32] = { CHROPROF_ANOMALIES(CHROPROF__ANOMALY_WORD) };
 #undef CHROPROF__ANOMALY_WORD
-    chroprof__put_lower(o, kinds[kind]);
+    return kinds[kind];
 }
 
 /* Of a string in JSON. */
@@ -15634,6 +15633,96 @@ CHROPROF__UNUSED static void chroprof__put_json_text(chroprof__out *o, const cha
 {
     while (*text != 0)
         chroprof__put_json_code(o, chroprof__next_code(&text));
+}
+
+CHROPROF__UNUSED static void chroprof__put_hex(chroprof__out *o, uint64_t value)
+{
+    uint32_t shift = 60;
+    while (shift > 0 && value >> shift == 0)
+        shift -= 4;
+    chroprof__put_text(o, "0x");
+    for (; shift > 0; shift -= 4)
+        chroprof__put_byte(o, "0123456789abcdef"[value >> shift & 15]);
+    chroprof__put_byte(o, "0123456789abcdef"[value & 15]);
+}
+
+/* value / unit with all its places; the unit is a power of 10. */
+CHROPROF__UNUSED static void chroprof__put_places(chroprof__out *o, uint64_t value, uint64_t unit)
+{
+    char digits[20], *end = digits + sizeof(digits);
+    char *point = chroprof__digits_before(value % unit + unit, end);
+    *point = '.';                           /* where the unit has its 1 */
+    chroprof__put_u64(o, value / unit);
+    chroprof__put_bytes(o, point, (size_t)(end - point));
+}
+
+/* A text among the values of chroprof__put_json. */
+#define CHROPROF__WORD(text) (uint64_t)(uintptr_t)(text)
+
+CHROPROF__UNUSED static void chroprof__put_json_value(chroprof__out *o, char how, uint64_t value)
+{
+    const char *text = (const char *)(uintptr_t)value;
+    bool quoted = how == '$' || how == '^' || how == '#' || how == '=';
+    chroprof__put_text(o, quoted ? "\"" : "");
+    switch (how) {
+    case '$': chroprof__put_json_text(o, text); break;
+    case '^': chroprof__put_lower(o, text); break;
+    case '#': chroprof__put_hex(o, value); break;
+    case '?': chroprof__put_text(o, value ? "true" : "false"); break;
+    case '~': chroprof__put_places(o, value, 1000); break;
+    case '-':
+        chroprof__put_text(o, value ? "" : "-");
+        chroprof__put_u64(o, value ? value - 1 : 1);
+        break;
+    default: chroprof__put_u64(o, value);
+    }
+    chroprof__put_text(o, quoted ? "\"" : "");
+}
+
+/* A key and its value, or what begins it; returns where the form goes on. */
+CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, const char *key,
+                                                           const uint64_t **values)
+{
+    const char *end = key;
+    while (*end == '_' || (*end >= '0' && *end <= '9') || (*end >= 'A' && *end <= 'Z') ||
+           (*end >= 'a' && *end <= 'z'))
+        end++;
+    if (end > key) {
+        chroprof__put_byte(o, '"');
+        chroprof__put_bytes(o, key, (size_t)(end - key));
+        chroprof__put_text(o, "\":");
+    }
+    o->comma = *end != '{' && *end != '[' && *end != '"';
+    if (!o->comma)
+        return end;
+    chroprof__put_json_value(o, *end, *(*values)++);
+    return end + (*end != 0 && strchr("%$^#?=~-", *end) != NULL);
+}
+
+/* Writes JSON as a form says, and commas where they belong. A word is a key, and its value the next
+ * number, or by the sign behind it: $ a text, ^ one in upper case, ? a truth, # hex and = decimal
+ * digits in quotes, ~ ns as microseconds, - one less. % is a value without a key; a quote begins a
+ * text that is written by others, and ends it. Brackets and line feeds stand for themselves, and
+ * blanks part keys. */
+CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form,
+                                                const uint64_t *values)
+{
+    while (*form != 0) {
+        bool ends = *form == '}' || *form == ']' || *form == '"' ||
+                    (*form == '\n' && (form[1] == '}' || form[1] == ']'));
+        if (*form == ' ') {
+            form++;
+            continue;
+        }
+        if (o->comma && !ends)
+            chroprof__put_byte(o, ',');
+        if (strchr("{[}]\"\n", *form) == NULL) {
+            form = chroprof__put_json_key(o, form, &values);
+            continue;
+        }
+        o->comma = ends && *form != '\n';
+        chroprof__put_byte(o, *form++);
+    }
 }
 
 /* Behind a text. */
@@ -17304,204 +17393,93 @@ CHROPROF__COLD_API void chroprof_as_text(chroprof__out *o, const chroprof *p)
 
 #ifndef CHROPROF_NO_JSON
 /* >>json: everything, one row a line.
- * Owns the schema. Figures go by the lists in >>figures, in their order; the rest is spelled out. A
- * key or a row puts the comma before itself. Relies on the public reads; called by >>formats. */
+ * Owns the schema. Figures go by the lists in >>figures, in their order; the rest is spelled out as
+ * chroprof__put_json takes it. Relies on the public reads; called by >>formats. */
 
 #define CHROPROF_JSON_VERSION 2
 
-typedef struct chroprof__json {
-    chroprof__out *out;
-    const chroprof *p;
-    bool comma;                /* something stands before the next key or row */
-} chroprof__json;
-
-static void chroprof__json_key(chroprof__json *j, const char *name)
-{
-    chroprof__put_text(j->out, j->comma ? ",\"" : "\"");
-    chroprof__put_text(j->out, name);
-    chroprof__put_text(j->out, "\":");
-    j->comma = true;
-}
-
-static void chroprof__json_u64(chroprof__json *j, const char *name, uint64_t value)
-{
-    chroprof__json_key(j, name);
-    chroprof__put_u64(j->out, value);
-}
-
-/* Several: names, a blank between them, and their values. */
-static void chroprof__json_numbers(chroprof__json *j, const char *names, const uint64_t *values)
-{
-    while (*names != 0) {
-        size_t length = strcspn(names, " ");
-        chroprof__put_text(j->out, j->comma ? ",\"" : "\"");
-        chroprof__put_bytes(j->out, names, length);
-        chroprof__put_text(j->out, "\":");
-        chroprof__put_u64(j->out, *values++);
-        j->comma = true;
-        names += names[length] == ' ' ? length + 1 : length;
-    }
-}
-
-static void chroprof__json_text(chroprof__json *j, const char *name, const char *text)
-{
-    chroprof__json_key(j, name);
-    chroprof__put_byte(j->out, '"');
-    chroprof__put_json_text(j->out, text);
-    chroprof__put_byte(j->out, '"');
-}
-
-static void chroprof__json_bool(chroprof__json *j, const char *name, bool value)
-{
-    chroprof__json_key(j, name);
-    chroprof__put_text(j->out, value ? "true" : "false");
-}
-
-static void chroprof__json_place(chroprof__json *j, const char *name, const char *file,
-                                 uint32_t line)
-{
-    chroprof__json_text(j, "name", name);
-    chroprof__json_text(j, "file", file);
-    chroprof__json_u64(j, "line", line);
-}
-
-/* What follows is inside, or after; begun by a comma if there is something before it. */
-static void chroprof__json_begin(chroprof__json *j, const char *opening)
-{
-    if (j->comma)
-        chroprof__put_byte(j->out, ',');
-    chroprof__put_text(j->out, opening);
-    j->comma = false;
-}
-
-static void chroprof__json_end(chroprof__json *j, const char *closing)
-{
-    chroprof__put_text(j->out, closing);
-    j->comma = true;
-}
-
-/* The value of a key that is a list or an object. */
-static void chroprof__json_inside(chroprof__json *j, const char *name, const char *opening)
-{
-    chroprof__json_key(j, name);
-    j->comma = false;
-    chroprof__json_begin(j, opening);
-}
-
-/* The same for a key at the top level, which begins a line, as the rows of its list do. */
-static void chroprof__json_top(chroprof__json *j, const char *name, const char *opening)
-{
-    chroprof__json_begin(j, "\n");
-    chroprof__json_inside(j, name, opening);
-}
-
-static void chroprof__json_line(chroprof__json *j, const char *name, const char *text)
-{
-    chroprof__json_begin(j, "\n");
-    chroprof__json_text(j, name, text);
-}
-
 /* The figures of a list that a public struct has. */
-static void chroprof__json_figures(chroprof__json *j, const chroprof__figure *list, size_t count,
+static void chroprof__json_figures(chroprof__out *o, const chroprof__figure *list, size_t count,
                                    bool of_rank, const void *row)
 {
     for (size_t k = 0; k < count; k++) {
         uint16_t at = of_rank ? list[k].rank : list[k].at;
-        if (at != CHROPROF__NOT_THERE && list[k].name[0] != 0)
-            chroprof__json_u64(j, list[k].name, *chroprof__field(row, at));
+        if (at != CHROPROF__NOT_THERE)
+            chroprof__put_json(o, list[k].name, chroprof__field(row, at));
     }
 }
 
-static void chroprof__json_head(chroprof__json *j, const chroprof_origin *origin)
+static void chroprof__json_head(chroprof__out *o, const chroprof *p, const chroprof_origin *origin)
 {
-    chroprof_options o;
-    chroprof_read_options(j->p, &o);
-    chroprof__json_begin(j, "{\n");
-    chroprof__json_u64(j, "chroprof", CHROPROF_JSON_VERSION);
-    chroprof__json_line(j, "version", CHROPROF_VERSION);
-    chroprof__json_line(j, "name", origin->name);
-    chroprof__json_line(j, "program", origin->program);
-    chroprof__json_top(j, "options", "{");
-    chroprof__json_u64(j, "window_ns", o.window_ns);
-    chroprof__json_u64(j, "stall_ns", o.stall_ns);
-    chroprof__json_u64(j, "max_step_ns", o.max_step_ns);
-    chroprof__json_end(j, "}");
-    chroprof__json_begin(j, "\n");
-    chroprof__json_u64(j, "event_cost_ps", chroprof__event_cost_ps(j->p));
-    chroprof__json_line(j, "why_off", chroprof_why_off(j->p));
+    chroprof_options of;
+    chroprof_read_options(p, &of);
+    const uint64_t values[] = {
+        CHROPROF_JSON_VERSION, CHROPROF__WORD(CHROPROF_VERSION), CHROPROF__WORD(origin->name),
+        CHROPROF__WORD(origin->program), of.window_ns, of.stall_ns, of.max_step_ns,
+        chroprof__event_cost_ps(p), CHROPROF__WORD(chroprof_why_off(p))
+    };
+    chroprof__put_json(o, "{\nchroprof \nversion$ \nname$ \nprogram$ \noptions{window_ns stall_ns "
+                       "max_step_ns} \nevent_cost_ps \nwhy_off$", values);
 }
 
-static void chroprof__json_totals(chroprof__json *j)
+static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
 {
     chroprof_totals t;
-    chroprof_read_totals(j->p, &t);
-    chroprof__json_top(j, "totals", "{");
-    chroprof__json_figures(j, CHROPROF__ALL(chroprof__loop_figures), false, &t);
-    chroprof__json_bool(j, "provisional", t.provisional);
-    chroprof__json_bool(j, "living", t.living);
-    chroprof__json_bool(j, "enabled", t.enabled);
-    chroprof__json_bool(j, "idle", t.idle);
-    chroprof__json_u64(j, "depth", t.depth);
-    chroprof__json_end(j, "}");
+    chroprof_read_totals(p, &t);
+    const uint64_t state[] = { t.provisional, t.living, t.enabled, t.idle, t.depth };
+    chroprof__put_json(o, "\ntotals{", NULL);
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__loop_figures), false, &t);
+    chroprof__put_json(o, "provisional? living? enabled? idle? depth}", state);
 }
 
-static void chroprof__json_findings(chroprof__json *j)
+static void chroprof__json_findings(chroprof__out *o, const chroprof *p)
 {
-    chroprof__json_top(j, "findings", "[");
+    chroprof__put_json(o, "\nfindings[", NULL);
 #ifndef CHROPROF_NO_FINDINGS
 #define CHROPROF__FINDING_WORD(name) #name,
     static const char kinds[][16] = { CHROPROF_FINDINGS(CHROPROF__FINDING_WORD) };
 #undef CHROPROF__FINDING_WORD
     chroprof_finding rows[CHROPROF_FINDING_COUNT];
-    size_t count = chroprof_findings(j->p, rows, CHROPROF_FINDING_COUNT);
+    size_t count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
     for (const chroprof_finding *f = rows; f < rows + count; f++) {
-        const uint64_t figures[] = { f->site, f->share_ppm, f->value_ns, f->at_ns };
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_key(j, "kind");
-        chroprof__put_lower(j->out, kinds[f->kind]);
-        chroprof__json_text(j, "text", f->text);
-        chroprof__json_numbers(j, "site share_ppm value_ns at_ns", figures);
-        chroprof__json_end(j, "}");
+        const uint64_t values[] = { CHROPROF__WORD(kinds[f->kind]), CHROPROF__WORD(f->text),
+                                    f->site, f->share_ppm, f->value_ns, f->at_ns };
+        chroprof__put_json(o, "\n{kind^ text$ site share_ppm value_ns at_ns}", values);
     }
+#else
+    (void)p;
 #endif
-    chroprof__json_end(j, "\n]");
+    chroprof__put_json(o, "\n]", NULL);
 }
 
 /* Windows are read in spans of this many, which share one look at the site. */
 enum { CHROPROF__JSON_SPAN = 64 };
 
-static void chroprof__json_site_windows(chroprof__json *j, uint32_t site)
+static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chroprof_rank *r)
 {
+    const uint64_t values[] = { r->id, CHROPROF__WORD(r->name), CHROPROF__WORD(r->file), r->line };
+    const uint64_t has_percentiles = r->has_percentiles;
     uint64_t ns[CHROPROF__JSON_SPAN];
     uint32_t first = 0;
-    size_t count = chroprof_site_windows(j->p, site, NULL, 0);
-    chroprof__json_inside(j, "windows", "[");
-    for (; first < count && !j->out->failed; first += CHROPROF__JSON_SPAN) {
-        (void)chroprof_site_windows_from(j->p, site, first, ns, CHROPROF__JSON_SPAN);
-        for (size_t k = first; k < count && k - first < CHROPROF__JSON_SPAN; k++) {
-            chroprof__json_begin(j, "");
-            chroprof__put_u64(j->out, ns[k - first]);
-            j->comma = true;
-        }
+    size_t count = chroprof_site_windows(p, r->id, NULL, 0);
+    chroprof__put_json(o, "\n{id name$ file$ line", values);
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), true, r);
+    chroprof__put_json(o, "has_percentiles? windows[", &has_percentiles);
+    for (; first < count && !o->failed; first += CHROPROF__JSON_SPAN) {
+        (void)chroprof_site_windows_from(p, r->id, first, ns, CHROPROF__JSON_SPAN);
+        for (size_t k = first; k < count && k - first < CHROPROF__JSON_SPAN; k++)
+            chroprof__put_json(o, "%", ns + (k - first));
     }
-    chroprof__json_end(j, "]");
+    chroprof__put_json(o, "]}", NULL);
 }
 
-static void chroprof__json_sites(chroprof__json *j, const chroprof_rank *r)
+static void chroprof__json_path(chroprof__out *o, const chroprof_path *row)
 {
-    chroprof__json_u64(j, "id", r->id);
-    chroprof__json_place(j, r->name, r->file, r->line);
-    chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), true, r);
-    chroprof__json_bool(j, "has_percentiles", r->has_percentiles);
-    chroprof__json_site_windows(j, r->id);
-}
-
-static void chroprof__json_paths(chroprof__json *j, const chroprof_path *row)
-{
-    const uint64_t ids[] = { row->id, row->parent, row->site };
-    chroprof__json_numbers(j, "id parent site", ids);
-    chroprof__json_place(j, row->name, row->file, row->line);
-    chroprof__json_figures(j, CHROPROF__ALL(chroprof__path_figures), false, row);
+    const uint64_t values[] = { row->id, row->parent, row->site, CHROPROF__WORD(row->name),
+                                CHROPROF__WORD(row->file), row->line };
+    chroprof__put_json(o, "\n{id parent site name$ file$ line", values);
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), false, row);
+    chroprof__put_json(o, "}", NULL);
 }
 
 typedef struct chroprof__json_packer {
@@ -17543,338 +17521,261 @@ static void chroprof__json_step(chroprof__json_packer *k, const chroprof_step *s
     k->at_ns = s->at_ns;
 }
 
-static chroprof__json_packer chroprof__json_data(chroprof__json *j)
-{
-    chroprof__json_packer k = { j->out, 0, 0, 0, 0 };
-    chroprof__json_key(j, "data");
-    chroprof__put_byte(j->out, '"');
-    return k;
-}
-
-static void chroprof__json_data_end(chroprof__json_packer *k)
+/* Ends a text of packed steps and what it is in. */
+static void chroprof__json_packed(chroprof__json_packer *k)
 {
     if (k->count > 0)
         chroprof__json_base64(k, k->count + 1);
-    chroprof__put_byte(k->out, '"');
+    chroprof__put_json(k->out, "\"}", NULL);
 }
 
 /* What happened in a stall, as the timeline has it. */
-CHROPROF__NOINLINE void chroprof__json_incident(chroprof__json *j, const chroprof_stall *s)
+CHROPROF__NOINLINE void chroprof__json_incident(chroprof__out *o, const chroprof *p,
+                                                const chroprof_stall *s)
 {
     chroprof_step steps[CHROPROF_INCIDENT_STEPS];
-    const uint64_t figures[] = { s->number, s->step_count, s->first_steps, s->left_out };
-    size_t count = chroprof_incident(j->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
-    chroprof__json_numbers(j, "number steps first_steps left_out", figures);
-    chroprof__json_packer k = chroprof__json_data(j);
+    size_t count = chroprof_incident(p, s->number, steps, CHROPROF_INCIDENT_STEPS);
+    chroprof__json_packer k = { o, 0, 0, 0, 0 };
     for (size_t i = 0; i < count; i++)
         chroprof__json_step(&k, steps + i);
-    chroprof__json_data_end(&k);
+    chroprof__json_packed(&k);
 }
 
-static void chroprof__json_shares(chroprof__json *j, const chroprof_stall *s)
+static void chroprof__json_stall(chroprof__out *o, const chroprof *p, const chroprof_stall *s)
 {
-    chroprof__json_inside(j, "shares", "[");
+    const uint64_t begin[] = { CHROPROF__WORD(s->kind == CHROPROF_STALL_TURN ? "turn" : "pass"),
+                               s->start_ns, s->length_ns, s->events };
+    const uint64_t end[] = { s->sampled, s->cpu_ns, s->waiting_ns, s->number, s->step_count,
+                             s->first_steps, s->left_out };
+    chroprof__put_json(o, "\n{kind$ start_ns length_ns events shares[", begin);
     for (const chroprof_stall_share *x = s->shares; x < s->shares + s->share_count; x++) {
-        const uint64_t figures[] = { x->site, x->exec_ns, x->slices, x->slice_max_ns };
-        chroprof__json_begin(j, "{");
-        chroprof__json_numbers(j, "site exec_ns slices slice_max_ns", figures);
-        chroprof__json_place(j, x->name, x->file, x->line);
-        chroprof__json_end(j, "}");
+        const uint64_t values[] = { x->site, x->exec_ns, x->slices, x->slice_max_ns,
+                                    CHROPROF__WORD(x->name), CHROPROF__WORD(x->file), x->line };
+        chroprof__put_json(o, "{site exec_ns slices slice_max_ns name$ file$ line}", values);
     }
-    chroprof__json_end(j, "]");
-    chroprof__json_u64(j, "rest_ns", s->rest_ns);
+    chroprof__put_json(o, "]rest_ns samples[", &s->rest_ns);
+    for (const chroprof_stall_sample *x = s->samples; x < s->samples + s->sample_count; x++) {
+        const uint64_t values[] = { x->stack, x->weight, x->cpu_ns };
+        chroprof__put_json(o, "{stack weight cpu_ns}", values);
+    }
+    chroprof__put_json(o, "]sampled cpu_ns waiting_ns number steps first_steps left_out data\"",
+                       end);
+    chroprof__json_incident(o, p, s);
 }
 
-static void chroprof__json_stalls(chroprof__json *j, const chroprof_stall *s)
+static void chroprof__json_slow(chroprof__out *o, const chroprof_slow *s)
 {
-    const uint64_t begin[] = { s->start_ns, s->length_ns, s->events };
-    const uint64_t seen[] = { s->sampled, s->cpu_ns, s->waiting_ns };
-    chroprof__json_text(j, "kind", s->kind == CHROPROF_STALL_TURN ? "turn" : "pass");
-    chroprof__json_numbers(j, "start_ns length_ns events", begin);
-    chroprof__json_shares(j, s);
-    chroprof__json_inside(j, "samples", "[");
-    for (uint32_t k = 0; k < s->sample_count; k++) {
-        const chroprof_stall_sample *hit = s->samples + k;
-        const uint64_t figures[] = { hit->stack, hit->weight, hit->cpu_ns };
-        chroprof__json_begin(j, "{");
-        chroprof__json_numbers(j, "stack weight cpu_ns", figures);
-        chroprof__json_end(j, "}");
-    }
-    chroprof__json_end(j, "]");
-    chroprof__json_numbers(j, "sampled cpu_ns waiting_ns", seen);
-    chroprof__json_incident(j, s);
-}
-
-static void chroprof__json_slowest(chroprof__json *j, const chroprof_slow *s)
-{
-    const uint64_t ids[] = { s->id, s->site, s->path };
-    const uint64_t parts[] = { s->at_ns, s->latency_ns, s->exec_ns, s->children_ns, s->delay_ns,
-                               s->waiting_ns, s->unseen_ns };
-    chroprof__json_numbers(j, "id site path", ids);
-    chroprof__json_place(j, s->name, s->file, s->line);
-    chroprof__json_text(j, "finish", s->finish == CHROPROF_COMPLETED ? "completed" :
-                                     s->finish == CHROPROF_FAILED ? "failed" : "cancelled");
-    chroprof__json_bool(j, "of_run", s->of_run);
-    chroprof__json_numbers(j, "at_ns latency_ns exec_ns children_ns delay_ns waiting_ns unseen_ns",
-                           parts);
-    chroprof__json_inside(j, "blames", "[");
+    const char *finish = s->finish == CHROPROF_COMPLETED ? "completed"
+                       : s->finish == CHROPROF_FAILED ? "failed" : "cancelled";
+    const uint64_t values[] = {
+        s->id, s->site, s->path, CHROPROF__WORD(s->name), CHROPROF__WORD(s->file), s->line,
+        CHROPROF__WORD(finish), s->of_run, s->at_ns,
+        s->latency_ns, s->exec_ns, s->children_ns, s->delay_ns, s->waiting_ns, s->unseen_ns
+    };
+    chroprof__put_json(o, "\n{id site path name$ file$ line finish$ of_run? at_ns latency_ns "
+                       "exec_ns children_ns delay_ns waiting_ns unseen_ns blames[", values);
     for (const chroprof_slow_blame *x = s->blames; x < s->blames + s->blame_count; x++) {
-        const uint64_t figures[] = { x->site, x->delay_ns };
-        chroprof__json_begin(j, "{");
-        chroprof__json_numbers(j, "site delay_ns", figures);
-        chroprof__json_place(j, x->name, x->file, x->line);
-        chroprof__json_end(j, "}");
+        const uint64_t blame[] = { x->site, x->delay_ns, CHROPROF__WORD(x->name),
+                                   CHROPROF__WORD(x->file), x->line };
+        chroprof__put_json(o, "{site delay_ns name$ file$ line}", blame);
     }
-    chroprof__json_end(j, "]");
+    chroprof__put_json(o, "]}", NULL);
 }
 
-static void chroprof__json_windows(chroprof__json *j)
+static void chroprof__json_windows(chroprof__out *o, const chroprof *p)
 {
     chroprof_window rows[CHROPROF__JSON_SPAN];
     uint32_t first = 0;
-    size_t count = chroprof_windows(j->p, NULL, 0);
-    chroprof__json_top(j, "windows", "[");
-    for (; first < count && !j->out->failed; first += CHROPROF__JSON_SPAN) {
-        (void)chroprof_windows_from(j->p, first, rows, CHROPROF__JSON_SPAN);
+    size_t count = chroprof_windows(p, NULL, 0);
+    chroprof__put_json(o, "\nwindows[", NULL);
+    for (; first < count && !o->failed; first += CHROPROF__JSON_SPAN) {
+        (void)chroprof_windows_from(p, first, rows, CHROPROF__JSON_SPAN);
         for (size_t k = first; k < count && k - first < CHROPROF__JSON_SPAN; k++) {
             const chroprof_window *w = rows + (k - first);
-            const uint64_t figures[] = { w->start_ns, w->end_ns, w->busy_ns, w->idle_ns,
-                                         w->loop_ns, w->untracked_ns };
-            chroprof__json_begin(j, "\n{");
-            chroprof__json_numbers(j, "start_ns end_ns busy_ns idle_ns loop_ns untracked_ns",
-                                   figures);
-            chroprof__json_end(j, "}");
+            const uint64_t values[] = { w->start_ns, w->end_ns, w->busy_ns, w->idle_ns,
+                                        w->loop_ns, w->untracked_ns };
+            chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns loop_ns untracked_ns}",
+                               values);
         }
     }
-    chroprof__json_end(j, "\n]");
+    chroprof__put_json(o, "\n]", NULL);
 }
 
-static void chroprof__json_futures(chroprof__json *j, const chroprof_future *f)
+static void chroprof__json_future(chroprof__out *o, const chroprof_future *f)
 {
     static const char states[4][8] = { "pending", "ready", "running", "paused" };
-    const uint64_t ids[] = { f->id, f->path }, times[] = { f->since_ns, f->exec_ns };
-    chroprof__json_numbers(j, "id path", ids);
-    chroprof__json_text(j, "state", states[(unsigned)f->state & 3u]);
-    chroprof__json_numbers(j, "since_ns exec_ns", times);
-    chroprof__json_place(j, f->name, f->file, f->line);
+    const uint64_t values[] = { f->id, f->path, CHROPROF__WORD(states[(unsigned)f->state & 3u]),
+                                f->since_ns, f->exec_ns, CHROPROF__WORD(f->name),
+                                CHROPROF__WORD(f->file), f->line };
+    chroprof__put_json(o, "\n{id path state$ since_ns exec_ns name$ file$ line}", values);
 }
 
 enum { CHROPROF__JSON_STEPS = 100000 };     /* what a page draws without a stutter */
 
-static void chroprof__json_steps(chroprof__json *j, size_t count)
+static void chroprof__json_timeline(chroprof__out *o, const chroprof *p, uint64_t end_ns)
 {
-    chroprof__json_packer k = chroprof__json_data(j);
     uint64_t cursor = 0;
-    chroprof_totals totals;
     chroprof_step step;
-    size_t older = count > CHROPROF__JSON_STEPS ? count - CHROPROF__JSON_STEPS : 0;
-    for (size_t i = 0; !j->out->failed && chroprof_next_step(j->p, &cursor, &step); i++)
+    chroprof_totals totals;
+    size_t steps = chroprof_timeline(p, 0, UINT64_MAX, &step, 1);
+    size_t older = steps > CHROPROF__JSON_STEPS ? steps - CHROPROF__JSON_STEPS : 0;
+    chroprof__json_packer k = { o, 0, 0, 0, 0 };
+    chroprof_read_totals(p, &totals);
+    const uint64_t values[] = { steps, steps ? chroprof__minus(end_ns, step.at_ns) : 0,
+                                chroprof__count_ready(p) };
+    chroprof__put_json(o, "\ntimeline{steps reaches_back_ns ready data\"", values);
+    for (size_t i = 0; !o->failed && chroprof_next_step(p, &cursor, &step); i++)
         if (i >= older)
             chroprof__json_step(&k, &step);
-    chroprof_read_totals(j->p, &totals);
-    step = chroprof__step_now(j->p, &totals);
-    if (count > 0)
+    step = chroprof__step_now(p, &totals);
+    if (steps > 0)
         chroprof__json_step(&k, &step);
-    chroprof__json_data_end(&k);
+    chroprof__json_packed(&k);
 }
 
-static void chroprof__json_timeline(chroprof__json *j, uint64_t end_ns)
-{
-    chroprof_step oldest;
-    size_t steps = chroprof_timeline(j->p, 0, UINT64_MAX, &oldest, 1);
-    chroprof__json_top(j, "timeline", "{");
-    chroprof__json_u64(j, "steps", steps);
-    chroprof__json_u64(j, "reaches_back_ns", steps ? chroprof__minus(end_ns, oldest.at_ns) : 0);
-    chroprof__json_u64(j, "ready", chroprof__count_ready(j->p));
-    chroprof__json_steps(j, steps);
-    chroprof__json_end(j, "}");
-}
-
-static void chroprof__json_tables(chroprof__json *j)
+static void chroprof__json_tables(chroprof__out *o, const chroprof *p)
 {
     chroprof_table rows[CHROPROF_TABLE_COUNT];
-    size_t count = chroprof_tables(j->p, rows, CHROPROF_TABLE_COUNT);
-    chroprof__json_top(j, "tables", "[");
+    size_t count = chroprof_tables(p, rows, CHROPROF_TABLE_COUNT);
+    chroprof__put_json(o, "\ntables[", NULL);
     for (const chroprof_table *t = rows; t < rows + count; t++) {
-        const uint64_t figures[] = { t->capacity, t->used, t->peak, t->dropped, t->advice,
-                                     t->bytes };
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_text(j, "name", t->name);
-        chroprof__json_text(j, "option", t->option);
-        chroprof__json_numbers(j, "capacity used peak dropped advice bytes", figures);
-        chroprof__json_end(j, "}");
+        const uint64_t values[] = { CHROPROF__WORD(t->name), CHROPROF__WORD(t->option),
+                                    t->capacity, t->used, t->peak, t->dropped, t->advice,
+                                    t->bytes };
+        chroprof__put_json(o, "\n{name$ option$ capacity used peak dropped advice bytes}", values);
     }
-    chroprof__json_end(j, "\n]");
+    chroprof__put_json(o, "\n]", NULL);
 }
 
-static void chroprof__json_met(chroprof__json *j, const chroprof_anomaly_place *place)
+static void chroprof__json_place(chroprof__out *o, const chroprof_anomaly_place *place)
 {
-    const uint64_t figures[] = { place->at_ns, place->id, place->path, place->top };
-    chroprof__json_begin(j, "{");
-    chroprof__json_numbers(j, "at_ns id path top", figures);
-    chroprof__json_place(j, place->name, place->file, place->line);
-    chroprof__json_end(j, "}");
+    const uint64_t values[] = { place->at_ns, place->id, place->path, place->top,
+                                CHROPROF__WORD(place->name), CHROPROF__WORD(place->file),
+                                place->line };
+    chroprof__put_json(o, "{at_ns id path top name$ file$ line}", values);
 }
 
-static void chroprof__json_anomalies(chroprof__json *j)
+static void chroprof__json_anomalies(chroprof__out *o, const chroprof *p)
 {
     chroprof_anomaly row;
-    chroprof__json_top(j, "anomalies", "[");
-    for (int k = 0; chroprof_read_anomaly(j->p, (chroprof_anomaly_kind)k, &row); k++) {
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_key(j, "kind");
-        chroprof__put_anomaly(j->out, row.kind);
-        chroprof__json_u64(j, "count", row.count);
-        chroprof__json_text(j, "text", row.text);
-        chroprof__json_text(j, "cure", row.cure);
-        chroprof__json_inside(j, "places", "[");
+    chroprof__put_json(o, "\nanomalies[", NULL);
+    for (int k = 0; chroprof_read_anomaly(p, (chroprof_anomaly_kind)k, &row); k++) {
+        const uint64_t values[] = { CHROPROF__WORD(chroprof__anomaly_word(row.kind)), row.count,
+                                    CHROPROF__WORD(row.text), CHROPROF__WORD(row.cure) };
+        chroprof__put_json(o, "\n{kind^ count text$ cure$ places[", values);
         if (row.placed) {
-            chroprof__json_met(j, &row.first);
-            chroprof__json_met(j, &row.last);
+            chroprof__json_place(o, &row.first);
+            chroprof__json_place(o, &row.last);
         }
-        chroprof__json_end(j, "]");
-        chroprof__json_end(j, "}");
+        chroprof__put_json(o, "]}", NULL);
     }
-    chroprof__json_end(j, "\n]");
+    chroprof__put_json(o, "\n]", NULL);
 }
 
-static void chroprof__json_sampler(chroprof__json *j)
+static void chroprof__json_sampler(chroprof__out *o, const chroprof *p)
 {
     chroprof_sampler_totals t;
-    chroprof_read_sampler(j->p, &t);
-    chroprof__json_top(j, "sampler", "{");
-    chroprof__json_bool(j, "running", t.running);
-    chroprof__json_text(j, "mode", t.first_period_ns == 0 ? "none"
-                                 : t.mode == CHROPROF_SAMPLER_WALL ? "wall" : "cpu");
-    chroprof__json_figures(j, CHROPROF__ALL(chroprof__sampler_figures), false, &t);
-    chroprof__json_end(j, "}");
+    chroprof_read_sampler(p, &t);
+    const char *mode = t.mode == CHROPROF_SAMPLER_WALL ? "wall" : "cpu";
+    const uint64_t values[] = { t.running, CHROPROF__WORD(t.first_period_ns ? mode : "none") };
+    chroprof__put_json(o, "\nsampler{running? mode$", values);
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__sampler_figures), false, &t);
+    chroprof__put_json(o, "}", NULL);
 }
 
-static void chroprof__json_modules(chroprof__json *j)
+static void chroprof__json_modules(chroprof__out *o, const chroprof *p)
 {
     chroprof_module rows[CHROPROF__MOST_MODULES];
-    size_t count = chroprof_modules(j->p, rows, CHROPROF__MOST_MODULES);
-    chroprof__json_top(j, "modules", "[");
+    size_t count = chroprof_modules(p, rows, CHROPROF__MOST_MODULES);
+    chroprof__put_json(o, "\nmodules[", NULL);
     for (size_t k = 0; k < count; k++) {
-        chroprof__json_begin(j, "\n{");
-        chroprof__json_u64(j, "id", k);
-        chroprof__json_text(j, "path", rows[k].path);
-        chroprof__json_text(j, "build_id", rows[k].build_id);
-        chroprof__json_u64(j, "base", rows[k].base);
-        chroprof__json_end(j, "}");
+        const uint64_t values[] = { k, CHROPROF__WORD(rows[k].path),
+                                    CHROPROF__WORD(rows[k].build_id), rows[k].base };
+        chroprof__put_json(o, "\n{id path$ build_id$ base}", values);
     }
-    chroprof__json_end(j, "\n]");
+    chroprof__put_json(o, "\n]", NULL);
 }
 
-static void chroprof__json_stacks(chroprof__json *j, const chroprof_stack_row *row)
+static void chroprof__json_stack(chroprof__out *o, const chroprof_stack_row *row)
 {
     static const char kinds[][8] = { "task", "native", "marker" };
     const chroprof_stack_frame *f = &row->frame;
-    const uint64_t ids[] = { row->id, row->parent }, weights[] = { row->weight, row->cpu_ns };
-    chroprof__json_numbers(j, "id parent", ids);
-    chroprof__json_text(j, "kind", kinds[f->kind]);
-    chroprof__json_u64(j, "path", f->path);
-    chroprof__json_key(j, "module");
-    if (row->module == 0)
-        chroprof__put_text(j->out, "-1");
-    else
-        chroprof__put_u64(j->out, row->module - 1);
-    chroprof__json_u64(j, "address", f->address);
-    chroprof__json_bool(j, "return", f->is_return);
-    chroprof__json_text(j, "name", f->name);
-    chroprof__json_numbers(j, "weight cpu_ns", weights);
+    const uint64_t values[] = { row->id, row->parent, CHROPROF__WORD(kinds[f->kind]), f->path,
+                                row->module, f->address, f->is_return, CHROPROF__WORD(f->name),
+                                row->weight, row->cpu_ns };
+    chroprof__put_json(o, "\n{id parent kind$ path module- address return? name$ weight cpu_ns}",
+                       values);
 }
 
-static void chroprof__json_samples(chroprof__json *j, const chroprof_sample_row *row)
+static void chroprof__json_sample(chroprof__out *o, const chroprof_sample_row *row)
 {
     static const char states[][8] = { "busy", "idle", "loop" };
-    const uint64_t figures[] = { row->at_ns, row->duration_ns, row->weight, row->cpu_ns,
-                                 row->stack };
-    chroprof__json_numbers(j, "at_ns duration_ns weight cpu_ns stack", figures);
-    chroprof__json_text(j, "state", states[row->state]);
+    const uint64_t values[] = { row->at_ns, row->duration_ns, row->weight, row->cpu_ns, row->stack,
+                                CHROPROF__WORD(states[row->state]) };
+    chroprof__put_json(o, "\n{at_ns duration_ns weight cpu_ns stack state$}", values);
 }
 
-static void chroprof__json_wall(chroprof__json *j, uint32_t path, const char *state,
-                                uint64_t weight, uint64_t met_ns)
+static void chroprof__json_wall(chroprof__out *o, const chroprof_wall *row)
 {
-    if (weight == 0)
-        return;
-    const uint64_t figures[] = { weight, met_ns };
-    chroprof__json_begin(j, "\n{");
-    chroprof__json_u64(j, "path", path);
-    chroprof__json_text(j, "state", state);
-    chroprof__json_numbers(j, "weight duration_ns", figures);
-    chroprof__json_end(j, "}");
-}
-
-static void chroprof__json_walls(chroprof__json *j)
-{
-    chroprof_wall row;
-    uint64_t cursor = 0;
-    chroprof__json_top(j, "wall", "[");
-    while (!j->out->failed && chroprof_next_wall(j->p, &cursor, &row)) {
-        chroprof__json_wall(j, row.path, "running", row.running, row.running_ns);
-        chroprof__json_wall(j, row.path, "ready", row.ready, row.ready_ns);
-        chroprof__json_wall(j, row.path, "paused", row.paused, row.paused_ns);
+    static const char states[][8] = { "running", "ready", "paused" };
+    const uint64_t met[][2] = { { row->running, row->running_ns }, { row->ready, row->ready_ns },
+                                { row->paused, row->paused_ns } };
+    for (uint32_t k = 0; k < 3; k++) {
+        const uint64_t values[] = { row->path, CHROPROF__WORD(states[k]), met[k][0], met[k][1] };
+        if (met[k][0] > 0)
+            chroprof__put_json(o, "\n{path state$ weight duration_ns}", values);
     }
-    chroprof__json_end(j, "\n]");
 }
 
 /* A list at the top level, one row a line. Not inlined: the rows would add up on the stack. */
-#define CHROPROF__JSON_LIST(name, next, row_type)                                                  \
-    CHROPROF__NOINLINE void chroprof__list_##name(chroprof__json *j)                               \
+#define CHROPROF__JSON_LIST(name, next, row_type, put)                                             \
+    CHROPROF__NOINLINE void chroprof__list_##name(chroprof__out *o, const chroprof *p)             \
     {                                                                                              \
         uint64_t cursor = 0;                                                                       \
         row_type row;                                                                              \
-        chroprof__json_top(j, #name, "[");                                                         \
-        while (!j->out->failed && next(j->p, &cursor, &row)) {                                     \
-            chroprof__json_begin(j, "\n{");                                                        \
-            chroprof__json_##name(j, &row);                                                        \
-            chroprof__json_end(j, "}");                                                            \
-        }                                                                                          \
-        chroprof__json_end(j, "\n]");                                                              \
+        chroprof__put_json(o, "\n" #name "[", NULL);                                               \
+        while (!o->failed && next(p, &cursor, &row))                                               \
+            put;                                                                                   \
+        chroprof__put_json(o, "\n]", NULL);                                                        \
     }
-CHROPROF__JSON_LIST(sites, chroprof_next_rank, chroprof_rank)
-CHROPROF__JSON_LIST(paths, chroprof_next_path, chroprof_path)
-CHROPROF__JSON_LIST(stalls, chroprof_next_stall, chroprof_stall)
-CHROPROF__JSON_LIST(slowest, chroprof_next_slowest, chroprof_slow)
-CHROPROF__JSON_LIST(futures, chroprof_next_future, chroprof_future)
-CHROPROF__JSON_LIST(stacks, chroprof_next_stack, chroprof_stack_row)
-CHROPROF__JSON_LIST(samples, chroprof_next_sample, chroprof_sample_row)
+CHROPROF__JSON_LIST(sites, chroprof_next_rank, chroprof_rank, chroprof__json_site(o, p, &row))
+CHROPROF__JSON_LIST(paths, chroprof_next_path, chroprof_path, chroprof__json_path(o, &row))
+CHROPROF__JSON_LIST(stalls, chroprof_next_stall, chroprof_stall, chroprof__json_stall(o, p, &row))
+CHROPROF__JSON_LIST(slowest, chroprof_next_slowest, chroprof_slow, chroprof__json_slow(o, &row))
+CHROPROF__JSON_LIST(futures, chroprof_next_future, chroprof_future, chroprof__json_future(o, &row))
+CHROPROF__JSON_LIST(stacks, chroprof_next_stack, chroprof_stack_row, chroprof__json_stack(o, &row))
+CHROPROF__JSON_LIST(samples, chroprof_next_sample, chroprof_sample_row,
+                    chroprof__json_sample(o, &row))
+CHROPROF__JSON_LIST(wall, chroprof_next_wall, chroprof_wall, chroprof__json_wall(o, &row))
 #undef CHROPROF__JSON_LIST
 
 CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
 {
     chroprof_origin origin;
-    chroprof__json j;
-    j.out = o;
-    j.p = p;
-    j.comma = false;
     if (o->absent) {
-        chroprof__json_begin(&j, "{\n");
-        chroprof__json_u64(&j, "chroprof", CHROPROF_JSON_VERSION);
-        chroprof__json_text(&j, "why_off", chroprof_why_off(p));
+        const uint64_t values[] = { CHROPROF_JSON_VERSION, CHROPROF__WORD(chroprof_why_off(p)) };
+        chroprof__put_json(o, "{\nchroprof why_off$", values);
         chroprof__put_text(o, "\n}\n");
         return;
     }
     chroprof_read_origin(p, &origin);
-    chroprof__json_head(&j, &origin);
-    chroprof__json_totals(&j);
-    chroprof__json_findings(&j);
-    chroprof__list_sites(&j);
-    chroprof__list_paths(&j);
-    chroprof__list_stalls(&j);
-    chroprof__list_slowest(&j);
-    chroprof__json_windows(&j);
-    chroprof__list_futures(&j);
-    chroprof__json_timeline(&j, origin.end_ns);
-    chroprof__json_tables(&j);
-    chroprof__json_anomalies(&j);
-    chroprof__json_sampler(&j);
-    chroprof__json_modules(&j);
-    chroprof__list_stacks(&j);
-    chroprof__list_samples(&j);
-    chroprof__json_walls(&j);
+    chroprof__json_head(o, p, &origin);
+    chroprof__json_totals(o, p);
+    chroprof__json_findings(o, p);
+    chroprof__list_sites(o, p);
+    chroprof__list_paths(o, p);
+    chroprof__list_stalls(o, p);
+    chroprof__list_slowest(o, p);
+    chroprof__json_windows(o, p);
+    chroprof__list_futures(o, p);
+    chroprof__json_timeline(o, p, origin.end_ns);
+    chroprof__json_tables(o, p);
+    chroprof__json_anomalies(o, p);
+    chroprof__json_sampler(o, p);
+    chroprof__json_modules(o, p);
+    chroprof__list_stacks(o, p);
+    chroprof__list_samples(o, p);
+    chroprof__list_wall(o, p);
     chroprof__put_text(o, "\n}\n");
 }
 #endif /* CHROPROF_NO_JSON */
@@ -18157,26 +18058,13 @@ static void chroprof__prometheus_site(chroprof__out *o, const char *metric, cons
     chroprof__put_byte(o, '"');
 }
 
-/* value / 10^9, all places shown. */
-static void chroprof__put_seconds(chroprof__out *o, uint64_t value)
-{
-    char digits[32];
-    char *end = digits + sizeof(digits), *point = end - 10;
-    char *first = chroprof__digits_before(value % 1000000000, end);
-    while (first > point + 1)
-        *--first = '0';
-    *point = '.';
-    first = chroprof__digits_before(value / 1000000000, point);
-    chroprof__put_bytes(o, first, (size_t)(end - first));
-}
-
 /* What ends a line: seconds where the figure is a time. */
 static void chroprof__prometheus_value(chroprof__out *o, const char *figure, uint64_t value)
 {
     size_t length = strlen(figure);
     chroprof__put_byte(o, ' ');
     if (length > 3 && strcmp(figure + length - 3, "_ns") == 0)
-        chroprof__put_seconds(o, value);
+        chroprof__put_places(o, value, 1000000000);
     else
         chroprof__put_u64(o, value);
     chroprof__put_byte(o, '\n');
@@ -18351,9 +18239,9 @@ static void chroprof__prometheus_anomalies(const chroprof__prometheus *m)
     chroprof__prometheus_head(m->out, "anomalies_total", "What the host did that was not in order.",
                               "counter");
     for (int k = 0; chroprof_read_anomaly(m->p, (chroprof_anomaly_kind)k, &row); k++) {
-        chroprof__put_text(m->out, "chroprof_anomalies_total{kind=");
-        chroprof__put_anomaly(m->out, row.kind);
-        chroprof__put_byte(m->out, '}');
+        chroprof__put_text(m->out, "chroprof_anomalies_total{kind=\"");
+        chroprof__put_lower(m->out, chroprof__anomaly_word(row.kind));
+        chroprof__put_text(m->out, "\"}");
         chroprof__prometheus_value(m->out, "", row.count);
     }
 }
@@ -18684,7 +18572,6 @@ typedef struct chroprof__trace {
     uint64_t begin_ns, number; /* of the trace; of the event */
     uint64_t live, ready, live_told, ready_told;   /* futures; of the ring alone in the first go */
     uint32_t processes, depth, leaf;
-    bool comma;
     bool whole;                /* no event came before the ring's */
     bool forgot;               /* a future that did not end */
     chroprof__trace_frame frames[CHROPROF__TRACE_DEPTH + 1];   /* the stack drawn, from 1 on */
@@ -18693,31 +18580,12 @@ typedef struct chroprof__trace {
 
 /* ---- events of the format */
 
-static void chroprof__trace_hex(chroprof__out *o, uint64_t value)
-{
-    uint32_t shift = 60;
-    while (shift > 0 && value >> shift == 0)
-        shift -= 4;
-    chroprof__put_text(o, "0x");
-    for (; shift > 0; shift -= 4)
-        chroprof__put_byte(o, "0123456789abcdef"[value >> shift & 15]);
-    chroprof__put_byte(o, "0123456789abcdef"[value & 15]);
-}
-
-/* Begins an event: ts is in microseconds. */
+/* Begins an event, which stays open for more. */
 static void chroprof__trace_event(chroprof__trace *t, const char *phase, uint32_t process,
-                                  uint64_t at_ns)
+                                  uint64_t at_ns, const char *name)
 {
-    chroprof__out *o = t->out;
-    chroprof__put_text(o, t->comma ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
-    t->comma = true;
-    chroprof__put_text(o, phase);
-    chroprof__put_number(o, "\",\"pid\":", process);
-    chroprof__put_number(o, ",\"tid\":1,\"ts\":", at_ns / 1000);
-    chroprof__put_byte(o, '.');
-    for (uint32_t place = 100; place > 0; place /= 10)
-        chroprof__put_byte(o, (char)('0' + at_ns / place % 10));
-    chroprof__put_text(o, ",\"name\":\"");
+    const uint64_t values[] = { CHROPROF__WORD(phase), process, 1, at_ns, CHROPROF__WORD(name) };
+    chroprof__put_json(t->out, "\n{ph$ pid tid ts~ name$", values);
 }
 
 static const char *chroprof__trace_word(const chroprof__trace *t, uint32_t path)
@@ -18733,26 +18601,25 @@ static void chroprof__trace_counter(chroprof__trace *t, const char *name, uint64
     if (value == *told)
         return;
     *told = value;
-    chroprof__trace_event(t, "C", 1, t->step.at_ns);
-    chroprof__put_text(t->out, name);
-    chroprof__put_number(t->out, "\",\"cat\":\"future\",\"args\":{\"count\":", value);
-    chroprof__put_text(t->out, "}}");
+    const uint64_t values[] = { CHROPROF__WORD("future"), value };
+    chroprof__trace_event(t, "C", 1, t->step.at_ns, name);
+    chroprof__put_json(t->out, "cat$ args{count}}", values);
 }
 
 static void chroprof__trace_process(chroprof__trace *t, uint32_t process, const char *name,
                                     uint64_t id)
 {
-    chroprof__trace_event(t, "M", process, 0);
-    chroprof__put_text(t->out, "process_name\",\"args\":{\"name\":\"");
+    const uint64_t place = process;
+    chroprof__trace_event(t, "M", process, 0, "process_name");
+    chroprof__put_json(t->out, "args{name\"", NULL);
     chroprof__put_json_text(t->out, name);
     if (id != 0) {
         chroprof__put_byte(t->out, ' ');
-        chroprof__trace_hex(t->out, id);
+        chroprof__put_hex(t->out, id);
     }
-    chroprof__put_text(t->out, "\"}}");
-    chroprof__trace_event(t, "M", process, 0);
-    chroprof__put_number(t->out, "process_sort_index\",\"args\":{\"sort_index\":", process);
-    chroprof__put_text(t->out, "}}");
+    chroprof__put_json(t->out, "\"}}", NULL);
+    chroprof__trace_event(t, "M", process, 0, "process_sort_index");
+    chroprof__put_json(t->out, "args{sort_index}}", &place);
 }
 
 /* ---- tracks of futures */
@@ -18761,18 +18628,16 @@ static void chroprof__trace_process(chroprof__trace *t, uint32_t process, const 
 static void chroprof__trace_span(chroprof__trace *t, const chroprof__trace_future *f,
                                  const char *phase, uint64_t at_ns, const char *name)
 {
-    chroprof__trace_event(t, phase, f->process, at_ns);
-    chroprof__put_json_text(t->out, name);
-    chroprof__put_text(t->out, "\",\"cat\":\"future\",\"id\":\"");
-    chroprof__trace_hex(t->out, f->number);
-    chroprof__put_byte(t->out, '"');
+    const uint64_t values[] = { CHROPROF__WORD("future"), f->number };
+    chroprof__trace_event(t, phase, f->process, at_ns, name);
+    chroprof__put_json(t->out, "cat$ id#", values);
 }
 
 static void chroprof__trace_mark(chroprof__trace *t, const chroprof__trace_future *f,
                                  const char *phase, uint64_t at_ns, const char *name)
 {
     chroprof__trace_span(t, f, phase, at_ns, name);
-    chroprof__put_byte(t->out, '}');
+    chroprof__put_json(t->out, "}", NULL);
 }
 
 static void chroprof__trace_state(chroprof__trace *t, const chroprof__trace_future *f,
@@ -18793,14 +18658,12 @@ static void chroprof__trace_name(chroprof__trace *t, chroprof__trace_future *f, 
     if (f->root)
         chroprof__trace_process(t, f->process, chroprof__trace_word(t, path), f->id);
     chroprof__trace_span(t, f, "b", f->created_ns, chroprof__trace_word(t, path));
-    chroprof__put_text(t->out, ",\"args\":{\"id\":\"");
-    chroprof__trace_hex(t->out, f->id);
+    chroprof__put_json(t->out, "args{id#", &f->id);
     if (path != CHROPROF__TRACE_NONE && chroprof_read_path_alone(t->p, path, &row)) {
-        chroprof__put_text(t->out, "\",\"file\":\"");
-        chroprof__put_json_text(t->out, row.file);
-        chroprof__put_number(t->out, "\",\"line\":\"", row.line);
+        const uint64_t values[] = { CHROPROF__WORD(row.file), row.line };
+        chroprof__put_json(t->out, "file$ line=", values);
     }
-    chroprof__put_text(t->out, "\"}}");
+    chroprof__put_json(t->out, "}}", NULL);
     if (f->created && f->state != CHROPROF_PENDING) {
         chroprof__trace_mark(t, f, "b", f->created_ns, "created");
         chroprof__trace_mark(t, f, "e", f->since_ns, "created");
@@ -18932,12 +18795,11 @@ static void chroprof__trace_rest(chroprof__trace *t, uint64_t id)
 /* An arrow from the slice that created it to the slice in which it first runs. */
 static void chroprof__trace_arrow(chroprof__trace *t, const chroprof__trace_future *f)
 {
-    for (uint32_t k = 0; k < 2; k++) {
-        chroprof__trace_event(t, k ? "f" : "s", 1, k ? t->step.at_ns : f->created_ns);
-        chroprof__put_text(t->out, "created\",\"cat\":\"future\",\"id\":\"");
-        chroprof__trace_hex(t->out, f->number);
-        chroprof__put_text(t->out, k ? "\",\"bp\":\"e\"}" : "\"}");
-    }
+    const uint64_t values[] = { CHROPROF__WORD("future"), f->number, CHROPROF__WORD("e") };
+    chroprof__trace_event(t, "s", 1, f->created_ns, "created");
+    chroprof__put_json(t->out, "cat$ id#}", values);
+    chroprof__trace_event(t, "f", 1, t->step.at_ns, "created");
+    chroprof__put_json(t->out, "cat$ id# bp$}", values);
 }
 
 static void chroprof__trace_run(chroprof__trace *t)
@@ -18984,10 +18846,10 @@ static void chroprof__trace_task(chroprof__trace *t, const char *phase, uint32_t
 {
     if (path == CHROPROF__TRACE_NONE)
         return;
-    chroprof__trace_event(t, phase, 1, t->step.at_ns);
-    chroprof__put_json_text(t->out, path == CHROPROF__LOOP && !leaf ? "(nested loop)"
-                                                                  : chroprof__trace_word(t, path));
-    chroprof__put_text(t->out, "\"}");
+    bool nested = path == CHROPROF__LOOP && !leaf;
+    chroprof__trace_event(t, phase, 1, t->step.at_ns,
+                          nested ? "(nested loop)" : chroprof__trace_word(t, path));
+    chroprof__put_json(t->out, "}", NULL);
 }
 
 /* Idle, uninstrumented or untracked time above the frames. */
@@ -19173,11 +19035,10 @@ static void chroprof__trace_stalls(chroprof__trace *t)
     while (!t->out->failed && chroprof_next_stall(t->p, &cursor, &row)) {
         if (row.start_ns + row.length_ns <= t->begin_ns)
             continue;
-        chroprof__trace_event(t, "i", 1, row.start_ns > t->begin_ns ? row.start_ns : t->begin_ns);
-        chroprof__put_text(t->out, row.kind == CHROPROF_STALL_PASS ? "stall (pass)"
-                                                                   : "stall (turn)");
-        chroprof__put_number(t->out, "\",\"cat\":\"stall\",\"s\":\"p\",\"args\":{\"length_ns\":",
-                             row.length_ns);
+        const uint64_t values[] = { CHROPROF__WORD("stall"), CHROPROF__WORD("p"), row.length_ns };
+        chroprof__trace_event(t, "i", 1, row.start_ns > t->begin_ns ? row.start_ns : t->begin_ns,
+                              row.kind == CHROPROF_STALL_PASS ? "stall (pass)" : "stall (turn)");
+        chroprof__put_json(t->out, "cat$ s$ args{length_ns", values);
         for (uint32_t k = 0; k < row.share_count; k++) {
             chroprof__put_number(t->out, ",\"", k + 1u);
             chroprof__put_text(t->out, ". ");
@@ -19185,31 +19046,24 @@ static void chroprof__trace_stalls(chroprof__trace *t)
                                                                  : "(uninstrumented)");
             chroprof__put_number(t->out, "\":", row.shares[k].exec_ns);
         }
-        chroprof__put_text(t->out, "}}");
+        chroprof__put_json(t->out, "}}", NULL);
     }
 }
 
 static void chroprof__trace_samples(chroprof__trace *t)
 {
     static const char states[][8] = { "busy", "idle", "loop" };
-    static const char names[][16] = { "weight", "duration_ns", "cpu_ns" };
     uint64_t cursor = 0;
     chroprof_sample_row row;
     while (!t->out->failed && chroprof_next_sample(t->p, &cursor, &row)) {
-        const uint64_t values[] = { row.weight, row.duration_ns, row.cpu_ns };
+        const char *state = states[row.state <= CHROPROF_SAMPLE_LOOP ? row.state : 0];
+        const uint64_t values[] = { CHROPROF__WORD("sample"), CHROPROF__WORD("t"), row.stack,
+                                    CHROPROF__WORD(state), row.weight, row.duration_ns,
+                                    row.cpu_ns };
         if (row.at_ns < t->begin_ns)
             continue;
-        chroprof__trace_event(t, "i", 1, row.at_ns);
-        chroprof__put_number(t->out, "sample\",\"cat\":\"sample\",\"s\":\"t\",\"sf\":", row.stack);
-        chroprof__put_text(t->out, ",\"args\":{\"state\":\"");
-        chroprof__put_text(t->out, states[row.state <= CHROPROF_SAMPLE_LOOP ? row.state : 0]);
-        chroprof__put_byte(t->out, '"');
-        for (uint32_t k = 0; k < 3; k++) {
-            chroprof__put_text(t->out, ",\"");
-            chroprof__put_text(t->out, names[k]);
-            chroprof__put_number(t->out, "\":", values[k]);
-        }
-        chroprof__put_text(t->out, "}}");
+        chroprof__trace_event(t, "i", 1, row.at_ns, "sample");
+        chroprof__put_json(t->out, "cat$ s$ sf args{state$ weight duration_ns cpu_ns}}", values);
     }
 }
 
@@ -19220,15 +19074,14 @@ static void chroprof__trace_stacks(chroprof__trace *t)
     chroprof_stack_row row;
     chroprof__put_text(t->out, "\"0\":{\"name\":\"(no stack)\"}");
     while (!t->out->failed && chroprof_next_stack(t->p, &cursor, &row)) {
+        bool named = row.frame.name[0] != 0;
+        const uint64_t values[] = { named ? CHROPROF__WORD(row.frame.name) : row.frame.address,
+                                    row.parent };
         chroprof__put_number(t->out, ",\n\"", row.id);
-        chroprof__put_text(t->out, "\":{\"name\":\"");
-        chroprof__put_json_text(t->out, row.frame.name);
-        if (row.frame.name[0] == 0)
-            chroprof__trace_hex(t->out, row.frame.address);
-        if (row.parent != 0) {
-            chroprof__put_number(t->out, "\",\"parent\":\"", row.parent);
-        }
-        chroprof__put_text(t->out, "\"}");
+        chroprof__put_text(t->out, "\":");
+        t->out->comma = false;
+        chroprof__put_json(t->out, named ? "{name$" : "{name#", values);
+        chroprof__put_json(t->out, row.parent != 0 ? "parent=}" : "}", values + 1);
     }
 }
 
@@ -19237,6 +19090,7 @@ CHROPROF__COLD_API void chroprof_as_trace(chroprof__out *o, const chroprof *p)
     chroprof__trace t;
     chroprof_origin of;
     chroprof_totals totals;
+    const uint64_t unit = CHROPROF__WORD("ns");
     if (o->absent)
         return;
     chroprof_read_origin(p, &of);
@@ -19246,13 +19100,13 @@ CHROPROF__COLD_API void chroprof_as_trace(chroprof__out *o, const chroprof *p)
     t.out = o;
     chroprof__trace_count(&t, &totals);
     t.p = p;
-    chroprof__put_text(o, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    chroprof__put_json(o, "{displayTimeUnit$ traceEvents[", &unit);
     chroprof__trace_process(&t, 1, of.name[0] != 0 ? of.name : "loop", 0);
     chroprof__trace_steps(&t, &totals);
     chroprof__trace_close(&t);
     chroprof__trace_stalls(&t);
     chroprof__trace_samples(&t);
-    chroprof__put_text(o, "\n],\"stackFrames\":{");
+    chroprof__put_json(o, "\n]stackFrames{", NULL);
     chroprof__trace_stacks(&t);
     chroprof__put_text(o, "}}\n");
 }
