@@ -55,45 +55,45 @@ QUICK START
 
 WHAT IT DOES NOT DO
 
- It profiles one loop of one thread; several loops have a profile each. It follows only what the
- program tells it. A socket that is readable but was not polled yet counts as waiting, not as delay:
- only the kernel knows. Time in which the thread was preempted counts for the task that was running.
+ It profiles one loop of one thread; give each loop its own profile. It follows only what the
+ program tells it. Until it is polled, a readable socket counts as waiting, not as delay: only the
+ kernel knows of it. Time in which the thread was preempted counts for the task that was running.
 
 CONCEPTS
 
+ event       a call that reports what the loop or a future does, such as chroprof_running
  future      an asynchronous task or operation, named by a 64-bit id, often its address. A callback
-             between enter and leave is one without an id (0)
+             between enter and leave is a future with id 0
  site        where futures of one kind come from: name, file and line in the code. Two sites with
              the same contents are one
  state       pending: created; ready: could run; running: its code executes; paused: gave the loop
              back
  finish      completed, failed or cancelled; abandoned: a new future of the same id replaced it;
              dropped: a full table took its record
- stack       the running tasks, nested: the innermost is on top
+ stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
  slice       one stay in running; its length is the exec time in it
  turn        one callback of the loop: from an empty stack (or the start of a nested loop) to empty
              again
  pass        one iteration of the loop: from the end of one idle to the start of the next
- parent      the path on top of the stack when a future was created; it never changes
  path        root > ... > site: a node of the tree of creations. A site is at most once on a path:
              where it would come again, the path folds back to the earlier node. So recursion and a
-             timer that renews itself take constant room and are counted once
+             timer that renews itself take no new nodes
+ parent      the path of the frame on top of the stack when a future was created; it never changes
  wall        creation to finish, or to now while live; waiting = wall - exec - delay
  delay       time that a future was ready but not running
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system
- loop        uninstrumented time: neither a future's nor idle (loop_ns in the figures)
- untracked   time whose task is not known: of a full table, an unknown id, or a step of the clock
-             above max_step_ns
+ loop        uninstrumented time: no future runs, and not idle (loop_ns in the figures)
+ untracked   time of an unknown future: a table was full, the id unknown, or the clock jumped by
+             more than max_step_ns
  stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. If one
              turn is most of a long pass, both are one stall
- step        an event as it happened: one row of the ring, which has the last events
+ step        an event as it happened: one row of the ring, which keeps the last events
  stillborn   a future that is created already finished
 
  The time between two events is charged to exactly one place: the path on top of the stack, idle,
- loop, or untracked. So two laws hold at every moment, to the tick, and chroprof_check verifies
- them:
+ loop, or untracked. So two laws hold exactly, at every moment; chroprof_check verifies them:
    elapsed = exec of all paths + untracked + idle + loop
    sum of blame over sites, untracked, loop and idle = sum of delay over futures
  A future that never finishes counts like any other. A finished one is forgotten at once; its
@@ -104,42 +104,40 @@ WHAT COUNTS WHEN
  under way     Sums, slices, slice_max_ns and exec_max_ns include the slice under way. Percentiles,
                turns, passes and their maxima count only what has ended.
  reset         Of a slice, turn, pass or delay that is under way, the part after the reset counts.
- difference    A slice that was under way at the older state counts as one slice. Of its exec time
-               the part after that state counts, but the percentiles have its whole length.
- waiting       waiting_ns is never below 0, even if a snapshot of a busy program has more exec and
-               delay than wall.
+ difference    Of two snapshots: a slice that was under way in the older counts as one slice. Its
+               exec time counts from there on; the percentiles have its whole length.
+ waiting       waiting_ns is 0 if exec and delay exceed wall, as can be in a snapshot.
  unknown id    running with an unknown id and no site pushes a frame whose time is untracked. paused
-               of that id pops it, and so does a finish if the frame is on top. Such a finish still
-               counts as UNKNOWN_FINISH or, if it has a site, as a stillborn.
+               of that id pops it, and so does a finish if the frame is on top. The finish counts as
+               UNKNOWN_FINISH or, if it names a site, as a stillborn.
  own finish    A task that ends in its own slice, such as a client that closes its connection, calls
                chroprof_completed, _failed or _cancelled just before it frees its memory. It calls
                nothing after that: the finish also ends the slice. A caller that pauses every task
-               it ran must first see whether the task still exists. Otherwise each such pause counts
-               as UNKNOWN_PAUSED.
+               it ran must know whether the task still exists. Otherwise each such pause counts as
+               UNKNOWN_PAUSED.
  reused id     paused applies to the topmost frame of that id, even if it is an abandoned future's.
-               A finish applies to the newest future. Once that has ended too, a finish pops an old
-               frame of that id if it is on top.
- "(other)"     This site stands for all that found no room in max_sites. It has no percentiles.
- latency       wall_p50_ns, wall_p99_ns and wall_max_ns are of futures that completed, failed or
-               were cancelled: from chroprof_pending to that call. What runs after it is not in it.
+               A finish applies to the newest future. After its end, another finish pops an older
+               frame of the id, if that is on top.
+ "(other)"     This site stands for all that found no room (max_sites). It has no percentiles.
+ latency       wall_p50_ns, wall_p99_ns and wall_max_ns cover futures that completed, failed or
+               were cancelled: from chroprof_pending to that call.
  small blocks  In a block without room for histograms, turns and passes have no percentiles either.
  off           chroprof_set_enabled(p, false) ends the turn under way and counts it, but forgets the
                pass under way. The next pass begins when an idle ends.
- manual clock  A call without a time, such as chroprof_enter, has the time of the last
+ manual clock  A call without a time, such as chroprof_enter, takes that of the last
                chroprof_event, or 0 before the first one.
- wrapping      A clock may wrap only at 64 bits. Extend a narrower one: each wrap of it counts as a
+ wrapping      A clock may wrap only at 64 bits. Extend a narrower one, or each wrap counts as a
                clock that went back.
- switch        The event CHROPROF_SWITCH has no use for a site: the time of an unknown id is
-               untracked.
- sites         An ignored event leaves no site behind. A site that was only made, or whose paths
-               found no room, takes a row of max_sites but is not listed.
+ switch        CHROPROF_SWITCH ignores its site: if the id is unknown, the time is untracked.
+ sites         An ignored event leaves no site behind. A site without events, or without room for
+               its paths, takes a row of max_sites but is not listed.
 
 THE RING
 
  The ring keeps the last max_events events, one step each: when, which future, what happened, and
  what the time before it was charged to. chroprof_timeline reads the steps, oldest first: exactly
- what ran when, at which depth. A chroprof_tick is a step like any other. Events inside on_stall are
- ignored and leave none.
+ what ran when, at which depth. A chroprof_tick is a step like any other. Events inside the
+ callback on_stall are ignored.
 
    size_t n = chroprof_timeline(&prof, 0, UINT64_MAX, NULL, 0);      how many there are
    n = chroprof_timeline(&prof, now - 1000000, now, steps, 64);      the last millisecond

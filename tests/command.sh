@@ -560,7 +560,7 @@ plain=$(printf 'gr\303\266\303\237e \346\227\245\346\234\254')
 run dump "$scratch/$plain"; expect readable_stays 1 "$plain: No such file"
 
 # --- the quick start of the README compiles and runs as it stands
-awk '/^```c$/ { getline; on = /quick start/ } /^```$/ { on = 0 } on' README.md >"$scratch/quick.c"
+awk '/^```c$/ { getline; on = /quick[.]c/ } /^```$/ { on = 0 } on' README.md >"$scratch/quick.c"
 if [ ! -s "$scratch/quick.c" ]; then fail quick_start "not found in README.md"
 elif ! $CC -Wall -Wextra -Werror -I. -o "$scratch/quick" "$scratch/quick.c" 2>"$scratch/err"; then
     fail quick_start_builds "$(head -n 1 "$scratch/err")"
