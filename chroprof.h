@@ -15693,15 +15693,22 @@ CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, con
     o->comma = *end != '{' && *end != '[' && *end != '"';
     if (!o->comma)
         return end;
+    if (*end == '\'') {
+        size_t length = strcspn(end + 1, "'");
+        chroprof__put_byte(o, '"');
+        chroprof__put_bytes(o, end + 1, length);
+        chroprof__put_byte(o, '"');
+        return end + length + 2;
+    }
     chroprof__put_json_value(o, *end, *(*values)++);
     return end + (*end != 0 && strchr("%$^#?=~-", *end) != NULL);
 }
 
 /* Writes JSON as a form says, and commas where they belong. A word is a key, and its value the next
  * number, or by the sign behind it: $ a text, ^ one in upper case, ? a truth, # hex and = decimal
- * digits in quotes, ~ ns as microseconds, - one less. % is a value without a key; a quote begins a
- * text that is written by others, and ends it. Brackets and line feeds stand for themselves, and
- * blanks part keys. */
+ * digits in quotes, ~ ns as microseconds, - one less. % is a value without a key. 'A value' may
+ * stand in the form; " begins a text that is written by others, and ends it. Brackets and line
+ * feeds stand for themselves, and blanks part keys. */
 CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form,
                                                 const uint64_t *values)
 {
@@ -15729,6 +15736,25 @@ CHROPROF__UNUSED static void chroprof__put_number(chroprof__out *o, const char *
 {
     chroprof__put_text(o, text);
     chroprof__put_u64(o, value);
+}
+
+/* Puts a row among the largest by a figure of theirs, which stand in falling order; of equal ones
+ * the older stays before. Returns how many there are. */
+CHROPROF__UNUSED static uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint32_t most,
+                                                        size_t size, uint16_t figure,
+                                                        const void *row)
+{
+    char *first = (char *)rows;
+    uint32_t k = count;
+    while (k > 0 && *chroprof__field(first + (k - 1) * size, figure) <
+                        *chroprof__field(row, figure))
+        k--;
+    if (k == most)
+        return count;
+    count += count < most;
+    memmove(first + (k + 1) * size, first + k * size, (count - 1 - k) * size);
+    memcpy(first + k * size, row, size);
+    return count;
 }
 
 /* A step of now, which ends the interval that is under way. */
@@ -15836,6 +15862,13 @@ static uint32_t chroprof__columns_of(const char *text)
     for (; *text != 0; count++)
         (void)chroprof__next_code(&text);
     return count;
+}
+
+/* Columns up to the end of the line, but for some. */
+static uint32_t chroprof__room(const chroprof__page *g, uint32_t less)
+{
+    uint32_t used = g->column + g->blanks + less;
+    return g->width > used ? g->width - used : 0;
 }
 
 static void chroprof__blank_to(chroprof__page *g, uint32_t column)
@@ -16357,8 +16390,6 @@ static const chroprof__column chroprof__site_columns[] = {
     { "", "blame", "%8t", 8, { 72, 80 }, true, CHROPROF_BY_BLAME, CHROPROF__R(blame_ns), 0 }
 };
 
-#undef CHROPROF__R
-
 /* The ranked sites and how names and places share what the figures leave. */
 typedef struct chroprof__ranking {
     chroprof__grid grid;
@@ -16468,27 +16499,6 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
 
 enum { CHROPROF__TEXT_LATENCIES = 10 };
 
-/* The sites whose finished futures took longest, by their p99. Returns how many sites have any. */
-static uint64_t chroprof__latencies_pick(const chroprof__page *g, chroprof_rank *picked)
-{
-    chroprof_rank rank;
-    uint64_t cursor = 0, all = 0;
-    while (chroprof_next_rank(g->p, &cursor, &rank)) {
-        uint64_t at = all;
-        if (rank.wall_max_ns == 0)
-            continue;
-        if (all++ >= CHROPROF__TEXT_LATENCIES) {
-            at = CHROPROF__TEXT_LATENCIES - 1;
-            if (rank.wall_p99_ns <= picked[at].wall_p99_ns)
-                continue;
-        }
-        for (; at > 0 && picked[at - 1].wall_p99_ns < rank.wall_p99_ns; at--)
-            picked[at] = picked[at - 1];
-        picked[at] = rank;
-    }
-    return all;
-}
-
 static void chroprof__latency_row(chroprof__page *g, const chroprof_rank *r, uint32_t figures_at)
 {
     const uint64_t figures[] = { r->completed + r->failed + r->cancelled, r->wall_p50_ns,
@@ -16499,12 +16509,20 @@ static void chroprof__latency_row(chroprof__page *g, const chroprof_rank *r, uin
     chroprof__newline(g);
 }
 
+/* The sites whose finished futures took longest. */
 CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
 {
-    chroprof_rank rows[CHROPROF__TEXT_LATENCIES];
-    uint64_t all = chroprof__latencies_pick(g, rows), shown = 0;
-    uint32_t figures_at = (g->width < 100 ? g->width : 100) - 33;
-    if (all == 0)
+    chroprof_rank rows[CHROPROF__TEXT_LATENCIES], rank;
+    uint64_t cursor = 0, left = 0;
+    uint32_t count = 0, figures_at = (g->width < 100 ? g->width : 100) - 33;
+    while (chroprof_next_rank(g->p, &cursor, &rank)) {
+        if (rank.wall_max_ns == 0)
+            continue;
+        count = chroprof__keep_largest(rows, count, CHROPROF__TEXT_LATENCIES, sizeof rank,
+                                       CHROPROF__R(wall_p99_ns), &rank);
+        left++;
+    }
+    if (count == 0)
         return;
     chroprof__heading(g, "LATENCY", "of futures that finished, from their creation", NULL);
     chroprof__style(g, CHROPROF__DIM);
@@ -16512,13 +16530,15 @@ CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
     chroprof__blank_to(g, figures_at);
     chroprof__show(g, " finished     p50     p99     max");
     chroprof__newline(g);
-    while (shown < all && shown < CHROPROF__TEXT_LATENCIES)
-        chroprof__latency_row(g, &rows[shown++], figures_at);
-    all -= shown;
-    if (all > 0)
-        chroprof__end_line(g, CHROPROF__DIM, all == 1 ? "%c more site with a lower p99"
-                                                      : "%c more sites with a lower p99", &all, 0);
+    for (uint32_t i = 0; i < count; i++, left--)
+        chroprof__latency_row(g, &rows[i], figures_at);
+    if (left > 0)
+        chroprof__end_line(g, CHROPROF__DIM, left == 1 ? "%c more site with a lower p99"
+                                                       : "%c more sites with a lower p99", &left,
+                           0);
 }
+
+#undef CHROPROF__R
 
 /* >>text paths */
 
@@ -16670,23 +16690,18 @@ CHROPROF__NOINLINE void chroprof__text_paths(chroprof__page *g)
 
 enum { CHROPROF__TEXT_STALLS = 8 };
 
-/* The longest stalls that were kept, longest first. */
-static uint32_t chroprof__stalls_pick(const chroprof__page *g, chroprof_stall *picked)
+/* Who took so much of a whole, behind a comma if others stand before. False: there is no room. */
+static bool chroprof__show_taker(chroprof__page *g, const char *before, uint32_t after,
+                                 uint32_t site, const char *name, const uint64_t *part)
 {
-    chroprof_stall stall;
-    uint64_t cursor = 0;
-    uint32_t count = 0;
-    while (chroprof_next_stall(g->p, &cursor, &stall)) {
-        uint32_t at = count;
-        if (count < CHROPROF__TEXT_STALLS)
-            count++;
-        else if (stall.length_ns <= picked[--at].length_ns)
-            continue;
-        for (; at > 0 && picked[at - 1].length_ns < stall.length_ns; at--)
-            picked[at] = picked[at - 1];
-        picked[at] = stall;
-    }
-    return count;
+    const char *shown = site != 0 ? name : "(uninstrumented)";
+    uint32_t room = chroprof__room(g, after);
+    if (*before == ',' && room < chroprof__columns_of(shown))
+        return false;
+    chroprof__show(g, before);
+    chroprof__show_name(g, shown, room < 32 ? room : 32);
+    chroprof__show_figures(g, " %w", part);
+    return true;
 }
 
 /* Who took how much of a stall: as many as fit, then the rest of it. */
@@ -16694,17 +16709,12 @@ static void chroprof__stall_takers(chroprof__page *g, const chroprof_stall *s)
 {
     uint64_t left[] = { s->length_ns, s->length_ns };
     for (uint32_t i = 0; i < s->share_count && s->shares[i].exec_ns > 0; i++) {
-        const chroprof_stall_share *taker = &s->shares[i];
-        const uint64_t part[] = { taker->exec_ns, s->length_ns };
-        const char *name = taker->site != 0 ? taker->name : "(uninstrumented)";
-        uint32_t used = g->column + g->blanks + 19;         /* ",  100%, others 99%" */
-        uint32_t room = g->width > used ? g->width - used : 0;
-        if (i > 0 && room < chroprof__columns_of(name))
+        const chroprof_stall_share *x = &s->shares[i];
+        const uint64_t part[] = { x->exec_ns, s->length_ns };
+        if (!chroprof__show_taker(g, i > 0 ? ", " : "", (uint32_t)strlen(",  100%, others 99%"),
+                                  x->site, x->name, part))
             break;
-        chroprof__show(g, i > 0 ? ", " : "");
-        chroprof__show_name(g, name, room < 32 ? room : 32);
-        chroprof__show_figures(g, " %w", part);
-        left[0] = chroprof__minus(left[0], taker->exec_ns);
+        left[0] = chroprof__minus(left[0], x->exec_ns);
     }
     if (left[0] > 0)
         chroprof__show_figures(g, left[0] < s->length_ns ? ", others %w" : "others %w", left);
@@ -16734,8 +16744,7 @@ static void chroprof__stack_names(chroprof__page *g, uint32_t stack)
         if (frames[k].kind == CHROPROF_FRAME_TASK || *frames[k].name == 0)
             continue;
         chroprof__show(g, shown++ > 0 ? " < " : "");
-        if (g->column + g->blanks < g->width)
-            chroprof__show_name(g, frames[k].name, g->width - g->column - g->blanks);
+        chroprof__show_name(g, frames[k].name, chroprof__room(g, 0));
     }
     if (shown == 0) {
         chroprof__show_name(g, *module != 0 ? chroprof__base_name(module) : "unknown code", 24);
@@ -16859,9 +16868,13 @@ static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
 
 CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 {
-    chroprof_stall picked[CHROPROF__TEXT_STALLS];
+    chroprof_stall picked[CHROPROF__TEXT_STALLS], stall;
     const uint64_t figures[] = { g->totals.stalls, g->options.stall_ns };
-    uint32_t count = chroprof__stalls_pick(g, picked);
+    uint64_t cursor = 0;
+    uint32_t count = 0;
+    while (chroprof_next_stall(g->p, &cursor, &stall))
+        count = chroprof__keep_largest(picked, count, CHROPROF__TEXT_STALLS, sizeof stall,
+                                       (uint16_t)offsetof(chroprof_stall, length_ns), &stall);
     if (count == 0)
         return;
     chroprof__heading(g, "STALLS", figures[0] == 1 ? "%c pass or turn longer than %t"
@@ -16880,43 +16893,15 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 
 enum { CHROPROF__TEXT_SLOW = 8, CHROPROF__TEXT_SLOW_OF_SITE = 3 };
 
-/* The slowest futures, slowest first, not too many of one site. */
-static uint32_t chroprof__slowest_pick(const chroprof__page *g, chroprof_slow *picked)
-{
-    chroprof_slow slow;
-    uint64_t cursor = 0;
-    uint32_t count = 0, site = 0, of_site = 0;
-    while (chroprof_next_slowest(g->p, &cursor, &slow)) {
-        of_site = slow.site == site ? of_site + 1 : 1;
-        site = slow.site;
-        if (of_site > CHROPROF__TEXT_SLOW_OF_SITE)
-            continue;
-        uint32_t at = count;
-        if (count < CHROPROF__TEXT_SLOW)
-            count++;
-        else if (slow.latency_ns <= picked[--at].latency_ns)
-            continue;
-        for (; at > 0 && picked[at - 1].latency_ns < slow.latency_ns; at--)
-            picked[at] = picked[at - 1];
-        picked[at] = slow;
-    }
-    return count;
-}
-
 /* Who ran while it was ready: as many as fit. */
 static void chroprof__slow_blames(chroprof__page *g, const chroprof_slow *s)
 {
-    for (uint32_t i = 0; i < s->blame_count; i++) {
-        const chroprof_slow_blame *blame = &s->blames[i];
-        const uint64_t part[] = { blame->delay_ns, s->latency_ns };
-        const char *name = blame->site != 0 ? blame->name : "(uninstrumented)";
-        uint32_t used = g->column + g->blanks + 7;          /* ", " and " 100%" */
-        uint32_t room = g->width > used ? g->width - used : 0;
-        if (i > 0 && room < chroprof__columns_of(name))
+    const char *before = "         delayed by ";
+    for (const chroprof_slow_blame *x = s->blames; x < s->blames + s->blame_count; x++) {
+        const uint64_t part[] = { x->delay_ns, s->latency_ns };
+        if (!chroprof__show_taker(g, before, (uint32_t)strlen(",  100%"), x->site, x->name, part))
             break;
-        chroprof__show(g, i > 0 ? ", " : "         delayed by ");
-        chroprof__show_name(g, name, room < 32 ? room : 32);
-        chroprof__show_figures(g, " %w", part);
+        before = ", ";
     }
     chroprof__newline(g);
 }
@@ -16932,15 +16917,23 @@ static void chroprof__slow_row(chroprof__page *g, const chroprof_slow *s)
     chroprof__style(g, CHROPROF__PLAIN);
     chroprof__show_figures(g, g->width >= 72 ? "  %9m" : "", begin + 1);
     chroprof__show_figures(g, "  %4w  %5w  %5w  %4w  %6w  ", parts);
-    uint32_t used = g->column + g->blanks;
-    chroprof__show_name(g, s->name, g->width > used ? g->width - used : 0);
+    chroprof__show_name(g, s->name, chroprof__room(g, 0));
     chroprof__newline(g);
 }
 
+/* Not too many of one site. */
 CHROPROF__NOINLINE void chroprof__text_slowest(chroprof__page *g)
 {
-    chroprof_slow picked[CHROPROF__TEXT_SLOW];
-    uint32_t count = chroprof__slowest_pick(g, picked);
+    chroprof_slow picked[CHROPROF__TEXT_SLOW], slow;
+    uint64_t cursor = 0;
+    uint32_t count = 0, site = 0, of_site = 0;
+    while (chroprof_next_slowest(g->p, &cursor, &slow)) {
+        of_site = slow.site == site ? of_site + 1 : 1;
+        site = slow.site;
+        if (of_site <= CHROPROF__TEXT_SLOW_OF_SITE)
+            count = chroprof__keep_largest(picked, count, CHROPROF__TEXT_SLOW, sizeof slow,
+                                           (uint16_t)offsetof(chroprof_slow, latency_ns), &slow);
+    }
     if (count == 0)
         return;
     chroprof__heading(g, "SLOWEST", "finished futures, and the shares of their latency", NULL);
@@ -17959,26 +17952,12 @@ static bool chroprof__next_value(const chroprof *p, chroprof__sites_walk *w)
     return true;
 }
 
-/* Puts a site among the limit largest, kept in falling order; of equal ones the older stays. */
-static uint32_t chroprof__pick_add(chroprof__pick *picks, uint32_t count, uint32_t limit,
-                                   uint64_t key, uint32_t site)
-{
-    uint32_t k = count < limit ? count : limit - 1;
-    if (count == limit && picks[k].key >= key)
-        return count;
-    for (; k > 0 && picks[k - 1].key < key; k--)
-        picks[k] = picks[k - 1];
-    picks[k].key = key;
-    picks[k].site = site;
-    return count < limit ? count + 1 : limit;
-}
-
 /* Finds who leads in a figure. The site "(other)" of a full table is never among them. Not inlined,
  * like the next two of this size: their tables would add up on the stack. */
 CHROPROF__NOINLINE void chroprof__prometheus_pick(chroprof__prometheus *m,
                                                   const chroprof__figure *f)
 {
-    chroprof__pick picks[CHROPROF__PROMETHEUS_TOP];
+    chroprof__pick picks[CHROPROF__PROMETHEUS_TOP], one;
     chroprof__sites_walk w;
     uint32_t count = 0;
     m->last.key = 0;
@@ -17986,9 +17965,13 @@ CHROPROF__NOINLINE void chroprof__prometheus_pick(chroprof__prometheus *m,
     if (m->top == 0)
         return;
     chroprof__walk_sites(&w, f, f);
-    while (chroprof__next_value(m->p, &w))
-        if (w.site.id != CHROPROF__OTHER)
-            count = chroprof__pick_add(picks, count, m->top, w.key, w.site.id);
+    while (chroprof__next_value(m->p, &w)) {
+        one.key = w.key;
+        one.site = w.site.id;
+        if (one.site != CHROPROF__OTHER)
+            count = chroprof__keep_largest(picks, count, m->top, sizeof one,
+                                           (uint16_t)offsetof(chroprof__pick, key), &one);
+    }
     if (count == m->top)
         m->last = picks[count - 1];
 }
@@ -18002,20 +17985,27 @@ static bool chroprof__prometheus_picked(const chroprof__prometheus *m,
            (w->key > m->last.key || (w->key == m->last.key && w->site.id <= m->last.site));
 }
 
-static void chroprof__put_label(chroprof__out *o, const char *name, const char *text)
+static void chroprof__put_label(chroprof__out *o, const char *text)
 {
-    chroprof__put_text(o, name);
-    chroprof__put_text(o, "=\"");
     while (*text != 0) {
         uint32_t code = chroprof__next_code(&text);
-        if (code == '\n')
-            chroprof__put_text(o, "\\n");
-        if (code == '"' || code == '\\')
+        if (code == '"' || code == '\\' || code == '\n')
             chroprof__put_byte(o, '\\');
-        if (code != '\n')
-            chroprof__put_code(o, code);
+        chroprof__put_code(o, code == '\n' ? 'n' : code);
     }
-    chroprof__put_byte(o, '"');
+}
+
+/* Writes lines as a form says: $ is a word, @ the text of a label, % a number, all else itself. */
+static void chroprof__put_form(chroprof__out *o, const char *form, const uint64_t *values)
+{
+    for (; *form != 0; form++) {
+        switch (*form) {
+        case '$': chroprof__put_text(o, (const char *)(uintptr_t)*values++); break;
+        case '@': chroprof__put_label(o, (const char *)(uintptr_t)*values++); break;
+        case '%': chroprof__put_u64(o, *values++); break;
+        default: chroprof__put_byte(o, *form);
+        }
+    }
 }
 
 static bool chroprof__is_utf8(const char *text)
@@ -18038,24 +18028,6 @@ static bool chroprof__prometheus_plain(const chroprof_site_row *site)
     return site->id == CHROPROF__OTHER || strcmp(site->name, "(other)") != 0 || *site->file != 0;
 }
 
-/* A metric's name and the labels of a site, without the bracket that ends them. */
-static void chroprof__prometheus_site(chroprof__out *o, const char *metric, const char *suffix,
-                                      const chroprof_site_row *site)
-{
-    chroprof__put_text(o, "chroprof_");
-    chroprof__put_text(o, metric);
-    chroprof__put_text(o, suffix);
-    chroprof__put_label(o, "{name", site->name);
-    chroprof__put_label(o, ",file", site->file);
-    chroprof__put_text(o, ",line=\"");
-    chroprof__put_u64(o, site->line);
-    if (!chroprof__prometheus_plain(site)) {
-        chroprof__put_text(o, "\",id=\"");
-        chroprof__put_u64(o, site->id);
-    }
-    chroprof__put_byte(o, '"');
-}
-
 /* What ends a line: seconds where the figure is a time. */
 static void chroprof__prometheus_value(chroprof__out *o, const char *figure, uint64_t value)
 {
@@ -18068,28 +18040,37 @@ static void chroprof__prometheus_value(chroprof__out *o, const char *figure, uin
     chroprof__put_byte(o, '\n');
 }
 
-static void chroprof__prometheus_head(chroprof__out *o, const char *metric, const char *help,
-                                      const char *type)
+/* Not inlined: constants beside each other would be data that a loader has to fill in. */
+CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *metric,
+                                                  const char *help, const char *type)
 {
-    chroprof__put_text(o, "# HELP chroprof_");
-    chroprof__put_text(o, metric);
-    chroprof__put_byte(o, ' ');
-    chroprof__put_text(o, help);
-    chroprof__put_text(o, "\n# TYPE chroprof_");
-    chroprof__put_text(o, metric);
-    chroprof__put_byte(o, ' ');
-    chroprof__put_text(o, type);
-    chroprof__put_byte(o, '\n');
+    const uint64_t words[] = { CHROPROF__WORD(metric), CHROPROF__WORD(help), CHROPROF__WORD(metric),
+                               CHROPROF__WORD(type) };
+    chroprof__put_form(o, "# HELP chroprof_$ $\n# TYPE chroprof_$ $\n", words);
+}
+
+/* The value of a site; label "": it has none but the site's. */
+static void chroprof__prometheus_line(chroprof__out *o, const char *metric,
+                                      const chroprof_site_row *site, const char *label,
+                                      const char *text, const char *figure, uint64_t value)
+{
+    const uint64_t words[] = { CHROPROF__WORD(metric), CHROPROF__WORD(site->name),
+                               CHROPROF__WORD(site->file), site->line, site->id,
+                               CHROPROF__WORD(label), CHROPROF__WORD(text) };
+    chroprof__put_form(o, "chroprof_${name=\"@\",file=\"@\",line=\"%\"", words);
+    if (!chroprof__prometheus_plain(site))
+        chroprof__put_form(o, ",id=\"%\"", words + 4);
+    if (*label != 0)
+        chroprof__put_form(o, ",$=\"@\"", words + 5);
+    chroprof__put_byte(o, '}');
+    chroprof__prometheus_value(o, figure, value);
 }
 
 static void chroprof__prometheus_row(const chroprof__prometheus *m, const chroprof__figure *f,
                                      const chroprof_site_row *site, uint64_t value)
 {
-    chroprof__prometheus_site(m->out, f->metric, "", site);
-    if (strcmp(f->metric, "calls_total") == 0)
-        chroprof__put_label(m->out, ",result", f->name);
-    chroprof__put_byte(m->out, '}');
-    chroprof__prometheus_value(m->out, f->name, value);
+    const char *label = strcmp(f->metric, "calls_total") == 0 ? "result" : "";
+    chroprof__prometheus_line(m->out, f->metric, site, label, f->name, f->name, value);
 }
 
 /* One figure of the sites that are shown, and the sum of the others. */
@@ -18137,18 +18118,6 @@ static void chroprof__prometheus_sites(chroprof__prometheus *m)
     }
 }
 
-static void chroprof__prometheus_bucket(const chroprof__prometheus *m,
-                                        const chroprof_site_row *site, const char *bound,
-                                        uint64_t slices)
-{
-    bool count = *bound == 0;
-    chroprof__prometheus_site(m->out, "slice_duration_seconds", count ? "_count" : "_bucket", site);
-    if (!count)
-        chroprof__put_label(m->out, ",le", bound);
-    chroprof__put_byte(m->out, '}');
-    chroprof__prometheus_value(m->out, "", slices);
-}
-
 static void chroprof__prometheus_histogram(const chroprof__prometheus *m,
                                            const chroprof_site_row *site, uint64_t exec_ns)
 {
@@ -18165,11 +18134,12 @@ static void chroprof__prometheus_histogram(const chroprof__prometheus *m,
         return;
     for (uint32_t k = 0; k < CHROPROF__BOUNDS; k++)
         if (m->all || (CHROPROF__GRAPHED_BOUNDS >> k & 1) != 0)
-            chroprof__prometheus_bucket(m, site, names[k], slices[k]);
-    chroprof__prometheus_site(m->out, "slice_duration_seconds", "_sum", site);
-    chroprof__put_byte(m->out, '}');
-    chroprof__prometheus_value(m->out, "exec_ns", exec_ns);
-    chroprof__prometheus_bucket(m, site, "", slices[CHROPROF__BOUNDS - 1]);
+            chroprof__prometheus_line(m->out, "slice_duration_seconds_bucket", site, "le",
+                                      names[k], "", slices[k]);
+    chroprof__prometheus_line(m->out, "slice_duration_seconds_sum", site, "", "", "exec_ns",
+                              exec_ns);
+    chroprof__prometheus_line(m->out, "slice_duration_seconds_count", site, "", "", "",
+                              slices[CHROPROF__BOUNDS - 1]);
 }
 
 /* A site without percentiles has no row here, and the others than the first ones are not summed:
@@ -18201,13 +18171,19 @@ CHROPROF__NOINLINE void chroprof__prometheus_latency(chroprof__prometheus *m)
         if (!chroprof__prometheus_picked(m, &w) || !chroprof_read_rank(m->p, w.site.id, &rank))
             continue;
         const uint64_t values[] = { rank.wall_p50_ns, rank.wall_p99_ns, rank.wall_max_ns };
-        for (uint32_t k = 0; k < 3 && rank.wall_max_ns > 0; k++) {
-            chroprof__prometheus_site(m->out, "latency_seconds", "", &w.site);
-            chroprof__put_label(m->out, ",quantile", quantiles[k]);
-            chroprof__put_byte(m->out, '}');
-            chroprof__prometheus_value(m->out, "wall_ns", values[k]);
-        }
+        for (uint32_t k = 0; k < 3 && rank.wall_max_ns > 0; k++)
+            chroprof__prometheus_line(m->out, "latency_seconds", &w.site, "quantile", quantiles[k],
+                                      "wall_ns", values[k]);
     }
+}
+
+static void chroprof__prometheus_total(chroprof__out *o, const char *metric, const char *help,
+                                       const char *type, const char *figure, uint64_t value)
+{
+    const uint64_t word = CHROPROF__WORD(metric);
+    chroprof__prometheus_head(o, metric, help, type);
+    chroprof__put_form(o, "chroprof_$", &word);
+    chroprof__prometheus_value(o, figure, value);
 }
 
 static void chroprof__prometheus_totals(const chroprof__prometheus *m)
@@ -18216,19 +18192,13 @@ static void chroprof__prometheus_totals(const chroprof__prometheus *m)
     chroprof_read_totals(m->p, &t);
     for (size_t k = 0; k < sizeof chroprof__loop_figures / sizeof *chroprof__loop_figures; k++) {
         const chroprof__figure *f = chroprof__loop_figures + k;
-        if (f->metric[0] == 0)
-            continue;
-        chroprof__prometheus_head(m->out, f->metric, f->help, "counter");
-        chroprof__put_text(m->out, "chroprof_");
-        chroprof__put_text(m->out, f->metric);
-        chroprof__prometheus_value(m->out, f->name, *chroprof__field(&t, f->at));
+        if (f->metric[0] != 0)
+            chroprof__prometheus_total(m->out, f->metric, f->help, "counter", f->name,
+                                       *chroprof__field(&t, f->at));
     }
-    if (t.start_unix_ns == 0)
-        return;
-    chroprof__prometheus_head(m->out, "start_time_seconds", "Calendar time of profile time 0.",
-                              "gauge");
-    chroprof__put_text(m->out, "chroprof_start_time_seconds");
-    chroprof__prometheus_value(m->out, "start_unix_ns", t.start_unix_ns);
+    if (t.start_unix_ns > 0)
+        chroprof__prometheus_total(m->out, "start_time_seconds", "Calendar time of profile time 0.",
+                                   "gauge", "start_unix_ns", t.start_unix_ns);
 }
 
 static void chroprof__prometheus_anomalies(const chroprof__prometheus *m)
@@ -18252,10 +18222,8 @@ static void chroprof__prometheus_tables(const chroprof__prometheus *m, const cha
     size_t count = chroprof_tables(m->p, rows, CHROPROF_TABLE_COUNT);
     chroprof__prometheus_head(m->out, metric, help, type);
     for (size_t k = 0; k < count; k++) {
-        chroprof__put_text(m->out, "chroprof_");
-        chroprof__put_text(m->out, metric);
-        chroprof__put_label(m->out, "{table", rows[k].name);
-        chroprof__put_byte(m->out, '}');
+        const uint64_t words[] = { CHROPROF__WORD(metric), CHROPROF__WORD(rows[k].name) };
+        chroprof__put_form(m->out, "chroprof_${table=\"@\"}", words);
         chroprof__prometheus_value(m->out, "", *chroprof__field(rows + k, at));
     }
 }
@@ -18284,9 +18252,8 @@ static void chroprof__prometheus_write(chroprof__out *o, const chroprof *p, bool
     m.by = chroprof__figure_of(o->series != NULL ? o->series->by : CHROPROF_BY_EXEC);
     chroprof_read_options(p, &of);
     chroprof__prometheus_head(o, "info", "The profile.", "gauge");
-    chroprof__put_label(o, "chroprof_info{profile", of.name);
-    chroprof__put_label(o, ",version", CHROPROF_VERSION);
-    chroprof__put_text(o, "} 1\n");
+    const uint64_t words[] = { CHROPROF__WORD(of.name), CHROPROF__WORD(CHROPROF_VERSION) };
+    chroprof__put_form(o, "chroprof_info{profile=\"@\",version=\"@\"} 1\n", words);
     chroprof__prometheus_totals(&m);
     chroprof__prometheus_sites(&m);
     chroprof__prometheus_histograms(&m);
@@ -18599,9 +18566,8 @@ static void chroprof__trace_counter(chroprof__trace *t, const char *name, uint64
     if (value == *told)
         return;
     *told = value;
-    const uint64_t values[] = { CHROPROF__WORD("future"), value };
     chroprof__trace_event(t, "C", 1, t->step.at_ns, name);
-    chroprof__put_json(t->out, "cat$ args{count}}", values);
+    chroprof__put_json(t->out, "cat'future'args{count}}", &value);
 }
 
 static void chroprof__trace_process(chroprof__trace *t, uint32_t process, const char *name,
@@ -18626,9 +18592,8 @@ static void chroprof__trace_process(chroprof__trace *t, uint32_t process, const 
 static void chroprof__trace_span(chroprof__trace *t, const chroprof__trace_future *f,
                                  const char *phase, uint64_t at_ns, const char *name)
 {
-    const uint64_t values[] = { CHROPROF__WORD("future"), f->number };
     chroprof__trace_event(t, phase, f->process, at_ns, name);
-    chroprof__put_json(t->out, "cat$ id#", values);
+    chroprof__put_json(t->out, "cat'future'id#", &f->number);
 }
 
 static void chroprof__trace_mark(chroprof__trace *t, const chroprof__trace_future *f,
@@ -18793,11 +18758,10 @@ static void chroprof__trace_rest(chroprof__trace *t, uint64_t id)
 /* An arrow from the slice that created it to the slice in which it first runs. */
 static void chroprof__trace_arrow(chroprof__trace *t, const chroprof__trace_future *f)
 {
-    const uint64_t values[] = { CHROPROF__WORD("future"), f->number, CHROPROF__WORD("e") };
     chroprof__trace_event(t, "s", 1, f->created_ns, "created");
-    chroprof__put_json(t->out, "cat$ id#}", values);
+    chroprof__put_json(t->out, "cat'future'id#}", &f->number);
     chroprof__trace_event(t, "f", 1, t->step.at_ns, "created");
-    chroprof__put_json(t->out, "cat$ id# bp$}", values);
+    chroprof__put_json(t->out, "cat'future'id#bp'e'}", &f->number);
 }
 
 static void chroprof__trace_run(chroprof__trace *t)
@@ -19033,10 +18997,9 @@ static void chroprof__trace_stalls(chroprof__trace *t)
     while (!t->out->failed && chroprof_next_stall(t->p, &cursor, &row)) {
         if (row.start_ns + row.length_ns <= t->begin_ns)
             continue;
-        const uint64_t values[] = { CHROPROF__WORD("stall"), CHROPROF__WORD("p"), row.length_ns };
         chroprof__trace_event(t, "i", 1, row.start_ns > t->begin_ns ? row.start_ns : t->begin_ns,
                               row.kind == CHROPROF_STALL_PASS ? "stall (pass)" : "stall (turn)");
-        chroprof__put_json(t->out, "cat$ s$ args{length_ns", values);
+        chroprof__put_json(t->out, "cat'stall's'p'args{length_ns", &row.length_ns);
         for (uint32_t k = 0; k < row.share_count; k++) {
             chroprof__put_number(t->out, ",\"", k + 1u);
             chroprof__put_text(t->out, ". ");
@@ -19055,13 +19018,13 @@ static void chroprof__trace_samples(chroprof__trace *t)
     chroprof_sample_row row;
     while (!t->out->failed && chroprof_next_sample(t->p, &cursor, &row)) {
         const char *state = states[row.state <= CHROPROF_SAMPLE_LOOP ? row.state : 0];
-        const uint64_t values[] = { CHROPROF__WORD("sample"), CHROPROF__WORD("t"), row.stack,
-                                    CHROPROF__WORD(state), row.weight, row.duration_ns,
+        const uint64_t values[] = { row.stack, CHROPROF__WORD(state), row.weight, row.duration_ns,
                                     row.cpu_ns };
         if (row.at_ns < t->begin_ns)
             continue;
         chroprof__trace_event(t, "i", 1, row.at_ns, "sample");
-        chroprof__put_json(t->out, "cat$ s$ sf args{state$ weight duration_ns cpu_ns}}", values);
+        chroprof__put_json(t->out, "cat'sample's't'sf args{state$ weight duration_ns cpu_ns}}",
+                           values);
     }
 }
 
@@ -19088,7 +19051,6 @@ CHROPROF__COLD_API void chroprof_as_trace(chroprof__out *o, const chroprof *p)
     chroprof__trace t;
     chroprof_origin of;
     chroprof_totals totals;
-    const uint64_t unit = CHROPROF__WORD("ns");
     if (o->absent)
         return;
     chroprof_read_origin(p, &of);
@@ -19098,7 +19060,7 @@ CHROPROF__COLD_API void chroprof_as_trace(chroprof__out *o, const chroprof *p)
     t.out = o;
     chroprof__trace_count(&t, &totals);
     t.p = p;
-    chroprof__put_json(o, "{displayTimeUnit$ traceEvents[", &unit);
+    chroprof__put_json(o, "{displayTimeUnit'ns'traceEvents[", NULL);
     chroprof__trace_process(&t, 1, of.name[0] != 0 ? of.name : "loop", 0);
     chroprof__trace_steps(&t, &totals);
     chroprof__trace_close(&t);
