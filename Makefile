@@ -61,7 +61,7 @@ PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wil
 
 chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 
-$B/chroprof_run.so: examples/preload/unwind.c
+$B/chroprof_run.so: examples/preload/unwind.c examples/preload/filter.c
 $B/chroprof_run.so: NOW = -Wl,-z,now
 $B/%.so: examples/preload/%.c $(wildcard examples/preload/*.h) chroprof.h
 	@mkdir -p $B

@@ -348,6 +348,54 @@ plain "$scratch/script"
 profiled "$scratch/script"
 alike script_alike
 
+# signals and system calls that the program has rules of its own for. alone: in a process group, so
+# that the test itself gets no signal
+if built rules tests/run_rules.c -pthread; then
+    alone="env" rules=$scratch/rules
+    ! command -v setsid >/dev/null 2>&1 || alone="setsid -w"
+    for what in blocked descriptor waits wanted child filter late all harmless; do
+        plain "$rules" $what
+        [ $plain_code != 77 ] || { skip "rules_$what" "no filters of system calls here"; continue; }
+        profiled "$rules" $what
+        alike "rules_$what"
+        case $what in
+        blocked | descriptor | waits | harmless)
+            says "rules_${what}_sampled" the_busy_function
+            says_not "rules_${what}_warning" "was not sampled:" ;;
+        wanted) says rules_wanted_taken "took over signal" ;;
+        filter) says rules_filter_told "before its loop began" ;;
+        late) says rules_late_told "from then on it was not sampled" ;;
+        esac
+    done
+    if [ "$alone" != env ]; then
+        plain $alone "$rules" group
+        $alone "$command" run "$rules" group >"$scratch/out" 2>"$scratch/err" </dev/null
+        code=$?
+        alike rules_group
+    fi
+    if command -v python3 >/dev/null 2>&1; then
+        # as in a shell: the job stops, and goes on
+        python3 tests/run_stops.py "$command" run "$rules" stops >"$scratch/log" 2>&1
+        if [ "$(tr -d '\r' <"$scratch/log" | head -n 2 | tr '\n' ' ')" = "stopped ended 3 " ]; then
+            ok rules_stops
+        else fail rules_stops "$(head -n 3 "$scratch/log" | tr '\n' '|')"; fi
+    else skip rules_stops "no python3"; fi
+fi
+
+# a limit of file sizes, variables without a value, checkers of memory
+(ulimit -f 1; "$command" run "$loops" quick 2>&1 | cat >&3) 3>"$scratch/err"
+says small_files "File too large"
+LD_PRELOAD='' "$command" run sh -c 'echo "${LD_PRELOAD-none}"; exit 2' >"$scratch/out" 2>"$scratch/err"
+code=$?
+plain env LD_PRELOAD= sh -c 'echo "${LD_PRELOAD-none}"; exit 2'
+alike empty_preload
+if $CC -O1 -g -fsanitize=address -o "$scratch/checked" tests/run_loops.c -pthread 2>"$scratch/log"; then
+    plain "$scratch/checked" poll
+    profiled "$scratch/checked" poll
+    alike checked_alike
+    says checked_function the_slow_function
+else skip checked "no AddressSanitizer"; fi
+
 # a daemon that gives up the rights of root
 if [ "$(id -u)" = 0 ]; then
     plain "$loops" user
@@ -434,10 +482,11 @@ refuses setuid_program 126 "setuid"
 library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
-    wanted="__longjmp_chk __poll_chk __ppoll_chk _longjmp chroprof_run_base chroprof_run_function \
+    wanted="__asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp chroprof_run_base chroprof_run_function \
 chroprof_run_future chroprof_run_standin epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
-execve execvp execvpe fexecve longjmp poll ppoll pselect select \
-seteuid setresuid setreuid setuid sigaction siglongjmp signal "
+execve execvp execvpe fexecve longjmp poll ppoll prctl pselect pthread_sigmask select \
+seteuid setresuid setreuid setuid sigaction siglongjmp signal signalfd sigprocmask sigtimedwait \
+sigwait sigwaitinfo syscall "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi
     for loop in libevent libuv glib systemd; do
         shown=$(nm -D --defined-only "${library%.so}_$loop.so" | awk '{ print $3 }' |

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../preload/board.h"
@@ -42,6 +43,7 @@ typedef struct run {
     char folder[512];
     char preload[BOARD_LIBRARIES * 600];   /* all that is loaded into it, for LD_PRELOAD */
     preload_board *board;
+    void (*too_large)(int);    /* SIGXFSZ, as it was */
 } run;
 
 /* >>run library: beside the command, or where make install puts it */
@@ -174,36 +176,79 @@ static void remove_folder(const run *r)
 }
 
 /* >>run program: signals that somebody sends to this command go on to the program. Those of the
- * terminal reach it by themselves. */
+ * terminal reach it by themselves, and so do those that it sends to its own process group. */
 
 static volatile sig_atomic_t run_child;
+
+/* 0: it is not known, or not there any more. */
+static pid_t parent_of(pid_t process)
+{
+    char path[40];
+    char facts[400];
+    char *end;
+    int file;
+    ssize_t length;
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    length = file >= 0 ? read(file, facts, sizeof facts - 1) : 0;
+    if (file >= 0) {
+        (void)close(file);
+    }
+    facts[length > 0 ? length : 0] = '\0';
+    end = strrchr(facts, ')');
+    return end != NULL && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
+}
+
+/* The program, or a process that it has started. */
+static bool is_of_program(pid_t process)
+{
+    for (int steps = 0; process > 1 && steps < 64; steps++) {
+        if (process == (pid_t)run_child) {
+            return true;
+        }
+        process = parent_of(process);
+    }
+    return false;
+}
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     (void)context;
-    if (info->si_code <= 0 && run_child > 0) {
-        (void)kill((pid_t)run_child, number);
+    if (info->si_code <= 0 && run_child > 0 && !is_of_program(info->si_pid)) {
+        if (info->si_code == SI_QUEUE) {
+            (void)sigqueue((pid_t)run_child, number, info->si_value);
+        } else {
+            (void)kill((pid_t)run_child, number);
+        }
     }
     errno = error;
 }
 
-static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
-
-#define PASSED_ON (sizeof passed_on / sizeof passed_on[0])
-
-static void pass_signals_on(void)
+static void pass_one_on(int number)
 {
     struct sigaction action;
     struct sigaction old;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = pass_on;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
-    for (size_t i = 0; i < PASSED_ON; i++) {
-        if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-            (void)sigaction(passed_on[i], &action, NULL);
-        }
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+        (void)sigaction(number, &action, NULL);
     }
+}
+
+static void pass_signals_on(void)
+{
+    static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM,
+                                     SIGWINCH };
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++) {
+        pass_one_on(passed_on[i]);
+    }
+#ifdef SIGRTMIN
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+        pass_one_on(number);
+    }
+#endif
 }
 
 static void set_environment(const run *r)
@@ -211,8 +256,8 @@ static void set_environment(const run *r)
     char text[4096 + sizeof r->preload];
     char options[64];
     const char *before = getenv("LD_PRELOAD");
-    bool more = before != NULL && before[0] != '\0';
-    (void)snprintf(text, sizeof text, "%s%s%s", r->preload, more ? ":" : "", more ? before : "");
+    (void)snprintf(text, sizeof text, "%s%s%s", r->preload, before != NULL ? ":" : "",
+                   before != NULL ? before : "");
     (void)snprintf(options, sizeof options, "%" PRIu64 " %d %d %d", r->stall_ns, r->wall,
                    r->children, !r->frames);
     (void)setenv("LD_PRELOAD", text, 1);
@@ -224,12 +269,67 @@ static void set_environment(const run *r)
 static void become_program(const run *r, const sigset_t *mask)
 {
     int error;
+    (void)signal(SIGXFSZ, r->too_large);
     set_environment(r);
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     (void)execv(r->program, r->words);
     error = errno;
     tool_message("%s: %s", r->program, strerror(error));
     _exit(error == ENOENT ? 127 : 126);
+}
+
+/* Whether a shell waits for this job in the foreground. It knows of this command alone. */
+static bool is_foreground_job(void)
+{
+    int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    bool foreground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp() &&
+                      getpgid(getppid()) != getpgrp();
+    if (terminal >= 0) {
+        (void)close(terminal);
+    }
+    return foreground;
+}
+
+static bool is_stopped(pid_t child)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    return waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == child;
+}
+
+/* The program has stopped itself, so its shell must get the terminal back. Ctrl-Z stops both: then
+ * it runs again when this command comes here. */
+static void stop_with(pid_t child)
+{
+    const struct timespec moment = { 0, 50000000 };
+    siginfo_t info;
+    (void)nanosleep(&moment, NULL);
+    if (is_stopped(child) && is_foreground_job()) {
+        (void)raise(SIGSTOP);
+        (void)nanosleep(&moment, NULL);
+        if (is_stopped(child)) {
+            (void)kill(child, SIGCONT);
+        }
+    } else {
+        (void)waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG);
+    }
+}
+
+/* Until it has ended: its status. False: nobody knows. */
+static bool wait_for_end(pid_t child, int *status)
+{
+    siginfo_t info;
+    int result;
+    do {
+        result = waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED | WNOWAIT);
+        if (result == 0 && info.si_code == CLD_STOPPED) {
+            stop_with(child);
+        }
+    } while (result == 0 ? info.si_code == CLD_STOPPED : errno == EINTR);
+    while (result == 0 && (result = waitpid(child, status, 0)) < 0 && errno == EINTR) {
+    }
+    return result >= 0;
 }
 
 /* Its exit status as a shell tells it. */
@@ -241,7 +341,7 @@ static int run_program(const run *r)
     struct sigaction before;
     int status = 0;
     pid_t child;
-    pid_t waited;
+    bool known;
     memset(&told, 0, sizeof told);
     told.sa_handler = SIG_DFL;              /* ignored, nobody could be waited for */
     (void)sigaction(SIGCHLD, &told, &before);
@@ -260,10 +360,9 @@ static int run_program(const run *r)
         tool_message("run: %s", strerror(errno));
         return 126;
     }
-    while ((waited = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
-    }
+    known = wait_for_end(child, &status);
     run_child = 0;
-    if (waited < 0) {
+    if (!known) {
         tool_message("run: the exit status of the program is not known: %s", strerror(errno));
         return 126;
     }
@@ -349,27 +448,52 @@ static const char *why_unsampled(int32_t why)
            : chroprof_result_text((chroprof_result)why);
 }
 
-static void tell_refusals(const run *r, size_t count)
+/* Why there is no profile at all. */
+static void tell_no_profile(const run *r)
 {
     const preload_board *b = r->board;
     if (b->loaded == 0) {
         tool_message("%s did not load the library of chroprof, so there is no profile of it",
                      r->program);
-    } else if (count == 0 && b->refused == 0) {
+    } else if (b->sealed > 0) {
+        tool_message("%s forbade itself system calls that chroprof needs (seccomp) before its "
+                     "loop began, so there is no profile of it; if it has an option for that, "
+                     "switch it off", r->program);
+    } else if (b->refused == 0) {
         tool_message("no thread of %s waited twice in epoll_wait, poll or select, so there was no "
-                     "event loop to profile; if it starts other processes, add --children",
-                     r->program);
+                     "event loop to profile; if it goes into the background, keep it in the "
+                     "foreground%s", r->program,
+                     r->children ? "" : "; if it starts other processes, add --children");
+    }
+}
+
+static const char *why_refused(const preload_board *b)
+{
+    if (b->refused_why == CHROPROF_ERR_FILE && b->refused_error == ENOENT) {
+        return "their folder can't be reached any more, as after chroot or as another user";
+    }
+    return b->refused_why == CHROPROF_ERR_FILE ? strerror(b->refused_error)
+           : b->refused_why == CHROPROF_ERR_LIMIT ? "there are more than 64"
+           : chroprof_result_text((chroprof_result)b->refused_why);
+}
+
+static void tell_refusals(const run *r, size_t count)
+{
+    const preload_board *b = r->board;
+    if (count == 0) {
+        tell_no_profile(r);
     }
     if (b->refused > 0) {
-        bool system = b->refused_why == CHROPROF_ERR_FILE;
-        tool_message("%" PRIu32 " threads have no profile: %s", b->refused,
-                     system ? strerror(b->refused_error)
-                     : b->refused_why == CHROPROF_ERR_LIMIT ? "there are more than 64"
-                     : chroprof_result_text((chroprof_result)b->refused_why));
+        tool_message("%" PRIu32 " thread%s no profile: %s", b->refused,
+                     b->refused != 1 ? "s have" : " has", why_refused(b));
     }
     if (b->unsampled > 0) {
-        tool_message("%" PRIu32 " threads were not sampled: %s", b->unsampled,
-                     why_unsampled(b->unsampled_why));
+        tool_message("%" PRIu32 " thread%s not sampled: %s", b->unsampled,
+                     b->unsampled != 1 ? "s were" : " was", why_unsampled(b->unsampled_why));
+    }
+    if (b->silenced > 0 && count > 0) {
+        tool_message("the program forbade itself system calls that the sampler needs (seccomp); "
+                     "from then on it was not sampled");
     }
     if (b->taken_signal != 0) {
         tool_message("the program took over signal %" PRId32 " from the sampler; from then on "
@@ -551,6 +675,7 @@ static const tool_option run_options[] = {
 static int run_all(run *r)
 {
     int status = 126;
+    r->too_large = signal(SIGXFSZ, SIG_IGN);    /* a file beyond the limit is an error like others */
     if (find_library(r) && make_folder(r)) {
         status = run_program(r);
         (void)signal(SIGPIPE, SIG_IGN);     /* who reads the report may stop; the status stays */

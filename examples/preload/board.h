@@ -59,6 +59,8 @@ typedef struct preload_board {
     uint32_t unsampled;        /* profiles without a sampler */
     int32_t unsampled_why;     /* chroprof_result */
     int32_t taken_signal;      /* of the sampler, that the program took for itself; 0: none */
+    uint32_t sealed;           /* filters of system calls that let no more profiles begin, */
+    uint32_t silenced;         /* and that let no sampler run */
 } preload_board;
 
 /* The file of functions of the program itself, for libraries that call it: this, the rows by

@@ -1,7 +1,7 @@
 /* chroprof_run.c - the library that chroprof run loads into a program before its own libraries.
  *
  *     cc -O2 -fPIC -shared -fvisibility=hidden -fexceptions -fno-omit-frame-pointer \
- *        -Wl,-z,now -o chroprof_run.so chroprof_run.c unwind.c
+ *        -Wl,-z,now -o chroprof_run.so chroprof_run.c unwind.c filter.c
  *
  * It wraps the functions in which event loops wait. A thread that waits a second time gets a
  * profile in a file of its own. The wait is idle. What the thread does until the next wait is one
@@ -28,7 +28,9 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -41,6 +43,7 @@
 #include "../../chroprof.h"
 #include "board.h"
 #include "callbacks.h"
+#include "filter.h"
 #include "unwind.h"
 
 #define PROFILE_BYTES ((size_t)1 << 20)
@@ -65,6 +68,14 @@ static struct {
     int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
     set_action *sigaction;
     signal_handler (*signal)(int, signal_handler);
+    int (*sigprocmask)(int, const sigset_t *, sigset_t *);
+    int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
+    int (*sigwait)(const sigset_t *, int *);
+    int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
+    int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
+    int (*signalfd)(int, const sigset_t *, int);
+    int (*prctl)(int, ...);
+    long (*syscall)(long, ...);
     jump_function *longjmp;
     jump_function *old_longjmp;
     jump_function *siglongjmp;
@@ -95,6 +106,14 @@ static void find_functions(void)
     find_function(&next.pselect, "pselect");
     find_function(&next.sigaction, "sigaction");
     find_function(&next.signal, "signal");
+    find_function(&next.sigprocmask, "sigprocmask");
+    find_function(&next.pthread_sigmask, "pthread_sigmask");
+    find_function(&next.sigwait, "sigwait");
+    find_function(&next.sigwaitinfo, "sigwaitinfo");
+    find_function(&next.sigtimedwait, "sigtimedwait");
+    find_function(&next.signalfd, "signalfd");
+    find_function(&next.prctl, "prctl");
+    find_function(&next.syscall, "syscall");
     find_function(&next.longjmp, "longjmp");
     find_function(&next.old_longjmp, "_longjmp");
     find_function(&next.siglongjmp, "siglongjmp");
@@ -133,6 +152,7 @@ typedef struct seat {
     uint32_t taken;            /* by a thread; atomic */
     uint32_t generation;       /* of the process that it belongs to */
     int signal;                /* of its sampler; 0: none */
+    volatile bool hides;       /* the program believes that it has blocked that signal */
     volatile uint32_t ticks;   /* of its sampler */
     volatile bool busy;        /* an event is under way: whoever interrupts it must not send more */
     volatile bool waits;       /* the thread is in one of the waits */
@@ -162,6 +182,7 @@ static uint64_t stall_ns;
 static bool wall_clock;
 static bool with_children;
 static bool with_tables;       /* else stacks are walked by frame pointers */
+static bool sealed;            /* the program forbade itself what a profile begins with */
 
 static bool is_awake(void)
 {
@@ -504,12 +525,49 @@ static seat *seat_of_signal(int number)
     return NULL;
 }
 
+/* Nearly all programs that block a real-time signal beside the others have no use for it: they
+ * block all signals, for a moment or in threads that shall get none. The sampler's stays open then,
+ * and the program does not see it. A set with ours that lacks some of the others means ours. */
+static bool holds_all(const sigset_t *set)
+{
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+        if (sigismember(set, number) != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void change_mask(int how, int number)
+{
+    sigset_t one;
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, number);
+    (void)next.pthread_sigmask(how, &one, NULL);
+}
+
+/* Starts the sampler with this signal, also where all are blocked. */
+static chroprof_result start_sampler(seat *s, const chroprof_sampler_options *options)
+{
+    chroprof_result result;
+    sigset_t blocked;
+    s->hides = next.pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && holds_all(&blocked);
+    if (s->hides) {
+        change_mask(SIG_UNBLOCK, options->signal);
+    }
+    result = chroprof_sampler_start(&s->profile, options);
+    if (s->hides && result != CHROPROF_OK) {
+        change_mask(SIG_BLOCK, options->signal);
+    }
+    return result;
+}
+
 static void begin_sampling(seat *s)
 {
     chroprof_sampler_options options;
     chroprof_result result = CHROPROF_ERR_SAMPLER_SIGNAL;
     int number = SIGRTMAX - (int)(s - seats);
-    if (next.sigaction == NULL || board->taken_signal != 0) {
+    if (next.sigaction == NULL || next.pthread_sigmask == NULL || board->taken_signal != 0) {
         return;
     }
     memset(&options, 0, sizeof options);
@@ -523,7 +581,7 @@ static void begin_sampling(seat *s)
     for (; result == CHROPROF_ERR_SAMPLER_SIGNAL && number > SIGRTMIN + SPARED_SIGNALS; number--) {
         if (seat_of_signal(number) == NULL) {
             options.signal = number;
-            result = chroprof_sampler_start(&s->profile, &options);
+            result = start_sampler(s, &options);
         }
     }
     if (result == CHROPROF_OK) {
@@ -576,6 +634,7 @@ static bool may_set_signal(int number, bool sets, signal_handler handler)
         if (is_awake()) {
             give_up_signal(s, number);
         }
+        s->signal = 0;                      /* also in a forked child, which has no timer */
         return true;
     }
     return s == NULL;
@@ -601,6 +660,114 @@ EXPORT signal_handler signal(int number, signal_handler handler)
         find_function(&next.signal, "signal");
     }
     return may_set_signal(number, true, handler) ? next.signal(number, handler) : SIG_DFL;
+}
+
+/* A set of signals that the program blocks or waits for, without ours if it means all: then `copy`.
+ * If it means ours, the program gets it. */
+static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy, bool *all)
+{
+    seat *s = own;
+    *all = false;
+    if (s == NULL || s->signal == 0 || !is_awake() || set == NULL ||
+        sigismember(set, s->signal) != 1) {
+        return set;
+    }
+    *all = holds_all(set);
+    if (!*all) {
+        give_up_signal(s, s->signal);
+        return set;
+    }
+    *copy = *set;
+    (void)sigdelset(copy, s->signal);
+    return copy;
+}
+
+/* What a change makes of ours, as the program sees it. */
+static bool hides_then(const seat *s, int how, const sigset_t *set, bool all)
+{
+    if (set == NULL || how == SIG_BLOCK) {
+        return s->hides || all;
+    }
+    return how == SIG_SETMASK ? all : s->hides && sigismember(set, s->signal) != 1;
+}
+
+typedef int mask_function(int, const sigset_t *, sigset_t *);
+
+static int set_mask(mask_function *set_it, int how, const sigset_t *set, sigset_t *old)
+{
+    seat *s = own;
+    sigset_t copy;
+    bool all = false;
+    bool hid, hides;
+    int result;
+    const sigset_t *given = how != SIG_UNBLOCK ? without_ours(set, &copy, &all) : set;
+    if (s == NULL || s->signal == 0 || !is_awake()) {
+        return set_it(how, given, old);
+    }
+    hid = s->hides;
+    hides = hides_then(s, how, set, all);
+    result = set_it(how, given, old);
+    if (result == 0 && old != NULL && hid) {
+        (void)sigaddset(old, s->signal);
+    }
+    s->hides = result == 0 ? hides : hid;
+    return result;
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    if (next.sigprocmask == NULL) {
+        find_function(&next.sigprocmask, "sigprocmask");
+    }
+    return set_mask(next.sigprocmask, how, set, old);
+}
+
+EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    if (next.pthread_sigmask == NULL) {
+        find_function(&next.pthread_sigmask, "pthread_sigmask");
+    }
+    return set_mask(next.pthread_sigmask, how, set, old);
+}
+
+EXPORT int sigwait(const sigset_t *set, int *number)
+{
+    sigset_t copy;
+    bool all;
+    if (next.sigwait == NULL) {
+        find_function(&next.sigwait, "sigwait");
+    }
+    return next.sigwait(without_ours(set, &copy, &all), number);
+}
+
+EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    sigset_t copy;
+    bool all;
+    if (next.sigwaitinfo == NULL) {
+        find_function(&next.sigwaitinfo, "sigwaitinfo");
+    }
+    return next.sigwaitinfo(without_ours(set, &copy, &all), info);
+}
+
+EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
+{
+    sigset_t copy;
+    bool all;
+    if (next.sigtimedwait == NULL) {
+        find_function(&next.sigtimedwait, "sigtimedwait");
+    }
+    return next.sigtimedwait(without_ours(set, &copy, &all), info, time);
+}
+
+EXPORT int signalfd(int file, const sigset_t *set, int flags)
+{
+    sigset_t copy;
+    bool all;
+    if (next.signalfd == NULL) {
+        find_function(&next.signalfd, "signalfd");
+    }
+    return next.signalfd(file, without_ours(set, &copy, &all), flags);
 }
 
 /* >>beginning and ending a profile */
@@ -712,7 +879,7 @@ static void leave_seat(seat *s)
 static seat *take_seat(void)
 {
     seat *s;
-    if (excluded || ++waits < 2) {
+    if (excluded || sealed || ++waits < 2) {
         return NULL;
     }
     excluded = true;                        /* also while a signal handler interrupts this */
@@ -758,6 +925,9 @@ static void end_profile(void *of)
     drop_callbacks(s, UINTPTR_MAX);
     if (s->slice) {
         chroprof_leave(&s->profile);
+    }
+    if (sealed) {                           /* perhaps it must not even give memory back */
+        return;
     }
     end_sampling(s);
     chroprof_unmap(&s->profile);
@@ -1926,6 +2096,138 @@ EXPORT void preload_checked_longjmp(void *to, int value)
 }
 #endif
 
+/* >>filters of system calls (seccomp): a program that forbids itself some of them may end with the
+ * first one that this library makes. So it looks at the filter before that holds, and does without. */
+
+static const filter_call sampling_calls[] = {
+    { SYS_clock_gettime, { CLOCK_THREAD_CPUTIME_ID } },
+    { SYS_timer_settime, { 0 } },
+    { SYS_getpid, { 0 } },
+    { SYS_rt_sigreturn, { 0 } },
+};
+
+#define THERE ((uint64_t)AT_FDCWD & UINT32_MAX)
+#define IN_MEMORY (PROT_READ | PROT_WRITE)
+
+static const filter_call beginning_calls[] = {
+    { SYS_gettid, { 0 } },
+    { SYS_prctl, { PR_GET_NAME } },
+    { SYS_openat, { THERE, 0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644 } },
+#if !defined(__GLIBC__) && defined(SYS_open)
+    { SYS_open, { 0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644 } },
+#endif
+    { SYS_prlimit64, { 0, RLIMIT_FSIZE } },
+    { SYS_fallocate, { 3, 0, 0, PROFILE_BYTES } },
+    { SYS_mmap, { 0, PROFILE_BYTES, IN_MEMORY, MAP_SHARED | MAP_FIXED } },
+    { SYS_madvise, { 0, 4096, MADV_WIPEONFORK } },
+    { SYS_close, { 3 } },
+    { SYS_fcntl, { 3, F_OFD_SETLK } },
+#ifdef SYS_link                 /* processors that came later have only calls with a folder */
+    { SYS_readlink, { 0 } },
+    { SYS_link, { 0 } },
+    { SYS_unlink, { 0 } },
+#else
+    { SYS_readlinkat, { THERE } },
+    { SYS_linkat, { THERE, 0, THERE } },
+    { SYS_unlinkat, { THERE } },
+#endif
+    { SYS_uname, { 0 } },
+    { SYS_read, { 3 } },
+    { SYS_fstat, { 3 } },
+#ifdef SYS_newfstatat
+    { SYS_newfstatat, { THERE } },
+#endif
+    { SYS_getrandom, { 0, 8, 1 } },
+    { SYS_brk, { 0 } },
+    { SYS_sched_getaffinity, { 0 } },
+    { SYS_sigaltstack, { 0 } },
+    { SYS_rt_sigaction, { 64 } },
+    { SYS_rt_sigprocmask, { SIG_UNBLOCK } },
+    { SYS_timer_create, { 0 } },
+    { SYS_timer_delete, { 0 } },
+    { SYS_munmap, { 0, PROFILE_BYTES } },
+};
+
+#define ALLOWED(filter, calls) filter_allows(filter, calls, sizeof calls / sizeof calls[0])
+
+/* everybody: the filter is for all threads. Then no thread can be told in time, so all of their
+ * profiles end here. */
+static void stop_sampling(bool everybody)
+{
+    note(&board->silenced);
+    if (own != NULL && !own->busy && is_awake()) {
+        own->busy = true;
+        end_sampling(own);
+        own->busy = false;
+    }
+    for (size_t i = 0; everybody && i < BOARD_THREADS; i++) {
+        if (seats[i].signal != 0 && seats[i].profile.sampling && is_awake()) {
+            (void)next.syscall(SYS_timer_delete, (long)seats[i].profile.sampler_timer);
+            awake = NULL;
+        }
+    }
+}
+
+/* filter: NULL: only reading and writing is left to the thread. */
+static void before_filter(const filter_program *filter, bool everybody)
+{
+    int error = errno;
+    if (awake == NULL) {
+        return;
+    }
+    if (filter == NULL || !ALLOWED(filter, beginning_calls)) {
+        sealed = true;
+        note(&board->sealed);
+    }
+    if (filter == NULL || !ALLOWED(filter, sampling_calls)) {
+        stop_sampling(everybody);
+    }
+    errno = error;
+}
+
+/* What a program asks that tests only whether there are filters is NULL. */
+EXPORT int prctl(int option, ...)
+{
+    unsigned long words[4];
+    va_list list;
+    va_start(list, option);
+    for (size_t i = 0; i < 4; i++) {
+        words[i] = va_arg(list, unsigned long);
+    }
+    va_end(list);
+    if (next.prctl == NULL) {
+        find_function(&next.prctl, "prctl");
+    }
+    if (option == PR_SET_SECCOMP && words[0] == FILTER_MODE_STRICT) {
+        before_filter(NULL, false);
+    } else if (option == PR_SET_SECCOMP && words[0] == FILTER_MODE_PROGRAM && words[1] != 0) {
+        before_filter((const filter_program *)words[1], false);
+    }
+    return next.prctl(option, words[0], words[1], words[2], words[3]);
+}
+
+/* libseccomp and others have no other function for it. */
+EXPORT long syscall(long number, ...)
+{
+    long words[6];
+    va_list list;
+    va_start(list, number);
+    for (size_t i = 0; i < 6; i++) {
+        words[i] = va_arg(list, long);
+    }
+    va_end(list);
+    if (next.syscall == NULL) {
+        find_function(&next.syscall, "syscall");
+    }
+    if (number == SYS_seccomp && words[0] == FILTER_SET_STRICT) {
+        before_filter(NULL, false);
+    } else if (number == SYS_seccomp && words[0] == FILTER_SET_PROGRAM && words[2] != 0) {
+        before_filter((const filter_program *)words[2],
+                      (words[1] & FILTER_FOR_ALL_THREADS) != 0);
+    }
+    return next.syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
 /* >>users: a daemon that root starts gives up its rights, often before its first wait. The folder
  * and the board go to the user that it becomes. */
 
@@ -2036,7 +2338,7 @@ static bool can_load_library(void)
 
 static bool goes_along(const char *path, char *const *variables)
 {
-    return watched_process != 0 && getpid() == watched_process && next.execve != NULL &&
+    return watched_process != 0 && !sealed && getpid() == watched_process && next.execve != NULL &&
            next.execvpe != NULL && count_words(variables) < EXEC_WORDS && can_load_library() &&
            (path == NULL || takes_library(path));
 }
@@ -2325,6 +2627,17 @@ EXPORT int execle(const char *path, const char *first, ...)
     return execve(path, words, variables);
 }
 
+/* >>AddressSanitizer: its library ends the program where another one is loaded before it. Ours takes
+ * no memory and no function of its, so it asks for no such check. A program may have the same
+ * function, which comes first. */
+
+EXPORT const char *__asan_default_options(void);
+
+EXPORT const char *__asan_default_options(void)
+{
+    return "verify_asan_link_order=0";
+}
+
 /* >>start and end */
 
 static void remove_variable(char **variables, const char *name)
@@ -2362,7 +2675,7 @@ static void remove_libraries(char **variables)
         entry = has_name(*at, "LD_PRELOAD") ? *at + sizeof "LD_PRELOAD" : NULL;
     }
     rest = entry != NULL ? entry + our_libraries(entry) : NULL;
-    if (rest != NULL && *rest != '\0') {
+    if (rest != NULL && (*rest != '\0' || (rest > entry && rest[-1] == ':'))) {
         memmove(entry, rest, strlen(rest) + 1);
     } else {
         remove_variable(variables, "LD_PRELOAD");
