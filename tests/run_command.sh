@@ -367,6 +367,13 @@ if built rules tests/run_rules.c -pthread; then
         late) says rules_late_told "from then on it was not sampled" ;;
         esac
     done
+    plain "$rules" guests
+    profiled -o "$scratch/guests" "$rules" guests
+    alike rules_guests
+    says rules_guests_busiest the_busy_function
+    says rules_guests_dropped "the profiles of the busiest are kept"
+    files=$(ls "$scratch"/guests* | wc -l)
+    if [ "$files" -le 66 ]; then ok rules_guests_kept; else fail rules_guests_kept "$files files"; fi
     if [ "$alone" != env ]; then
         plain $alone "$rules" group
         $alone "$command" run "$rules" group >"$scratch/out" 2>"$scratch/err" </dev/null

@@ -1,5 +1,5 @@
-/* run_rules.c - programs that block signals, wait for them, send them, or forbid themselves system
- * calls, for tests/run_command.sh.
+/* run_rules.c - programs that block signals, wait for them, send them, forbid themselves system
+ * calls, or start many threads, for tests/run_command.sh.
  *
  *     run_rules blocked         all signals are blocked from the start
  *     run_rules descriptor      and read from a descriptor, once a loop has run
@@ -11,6 +11,7 @@
  *     run_rules filter          system calls are forbidden, before a loop begins
  *     run_rules late            after that
  *     run_rules all             by another call, for all of two threads
+ *     run_rules guests          a hundred threads with short loops, one after the other
  *     run_rules harmless        only one that nobody makes
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
@@ -247,6 +248,25 @@ static int test_filter(bool by_prctl)
     return 4;
 }
 
+static void *guest(void *busy)
+{
+    for (int round = 0; round < 5; round++) {
+        (void)poll(NULL, 0, 0);
+    }
+    the_busy_function(busy != NULL ? 300 : 0);
+    return NULL;
+}
+
+static void test_guests(void)
+{
+    pthread_t thread;
+    for (int number = 0; number < 100; number++) {
+        (void)pthread_create(&thread, NULL, guest, number == 10 ? &thread : NULL);
+        (void)pthread_join(thread, NULL);
+    }
+    run_loop();
+}
+
 static void *other_loop(void *unused)
 {
     (void)unused;
@@ -273,7 +293,7 @@ int main(int count, char **words)
     } tests[] = { { "blocked", test_blocked }, { "descriptor", test_descriptor },
                   { "waits", test_waits },     { "wanted", test_wanted },
                   { "child", test_child },     { "group", test_group },
-                  { "stops", test_stops } };
+                  { "stops", test_stops },     { "guests", test_guests } };
     const char *what = count > 1 ? words[1] : "";
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         if (strcmp(what, tests[i].name) == 0) {

@@ -487,6 +487,10 @@ static void tell_refusals(const run *r, size_t count)
         tool_message("%" PRIu32 " thread%s no profile: %s", b->refused,
                      b->refused != 1 ? "s have" : " has", why_refused(b));
     }
+    if (b->dropped > 0) {
+        tool_message("more than %d threads with loops have ended: the profiles of the busiest are "
+                     "kept, and newer threads get one at their 32nd wait", BOARD_KEPT);
+    }
     if (b->unsampled > 0) {
         tool_message("%" PRIu32 " thread%s not sampled: %s", b->unsampled,
                      b->unsampled != 1 ? "s were" : " was", why_unsampled(b->unsampled_why));
@@ -583,7 +587,8 @@ static const char run_text[] =
     "second wait. The wait is idle. The code until the next wait is a task with the\n"
     "name of the wait, and is sampled. When the program has ended, in any way, the\n"
     "report goes to standard error. Meanwhile chroprof top PID and chroprof dump PID\n"
-    "show it.\n"
+    "show it. Of threads that have ended the 64 busiest are kept; if there were more,\n"
+    "new threads get a profile at their 32nd wait.\n"
     "\n"
     "If PROGRAM itself links libevent 2, libuv, GLib or sd-event dynamically, its\n"
     "callbacks are tasks with the names of their functions. File and line come from\n"

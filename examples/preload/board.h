@@ -18,6 +18,7 @@
 #define BOARD_LIBRARIES 5      /* it, and the different ones of BOARD_LOOPS */
 #define BOARD_SYMBOLS "symbols"
 #define BOARD_THREADS 64       /* that have profiles, in one process */
+#define BOARD_KEPT 64          /* profiles of threads that have ended, of all processes */
 
 /* Libraries that call callbacks, as their names begin, and which of ours is loaded for them. */
 typedef struct board_loop {
@@ -49,6 +50,11 @@ static inline bool is_loop_library(const char *file)
     return false;
 }
 
+typedef struct board_kept {
+    uint64_t busy_ns;
+    int32_t process, thread;   /* 0: a free row */
+} board_kept;
+
 /* All of it zero at first. Threads and processes add to it with atomic operations. */
 typedef struct preload_board {
     uint32_t loaded;           /* programs that loaded the library */
@@ -61,6 +67,9 @@ typedef struct preload_board {
     int32_t taken_signal;      /* of the sampler, that the program took for itself; 0: none */
     uint32_t sealed;           /* filters of system calls that let no more profiles begin, */
     uint32_t silenced;         /* and that let no sampler run */
+    uint32_t dropped;          /* profiles of threads that have ended, less busy than those kept */
+    uint32_t keeping;          /* 1: somebody changes the rows below */
+    board_kept kept[BOARD_KEPT];
 } preload_board;
 
 /* The file of functions of the program itself, for libraries that call it: this, the rows by
