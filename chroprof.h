@@ -14446,35 +14446,22 @@ CHROPROF__UNUSED static size_t chroprof__digits(uint64_t value, char *out)
 
 #define CHROPROF__NO_CODE 0xFFFDu   /* what stands for a byte that is not UTF-8 */
 
-static uint32_t chroprof__code_tail(uint32_t lead)
-{
-    if (lead < 0xC2 || lead > 0xF4)
-        return 0;
-    return lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
-}
-
-static bool chroprof__code_fits(uint32_t code, uint32_t tail)
-{
-    static const uint32_t least[4] = { 0, 0x80, 0x800, 0x10000 };
-    return code >= least[tail] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
-}
-
 /* Takes one code point off a NUL-terminated text not at its end; a wrong byte counts alone. */
 CHROPROF__UNUSED static uint32_t chroprof__next_code(const char **text)
 {
+    static const uint32_t least[4] = { 0, 0x80, 0x800, 0x10000 };
     const unsigned char *s = (const unsigned char *)*text;
-    uint32_t tail = chroprof__code_tail(s[0]);
-    uint32_t code = tail == 0 ? s[0] : s[0] & (0x3Fu >> tail);
-    uint32_t i;
+    uint32_t tail = *s < 0xC2 || *s > 0xF4 ? 0 : *s < 0xE0 ? 1 : *s < 0xF0 ? 2 : 3;
+    uint32_t code = tail == 0 ? *s : *s & (0x3Fu >> tail);
     *text += 1;
-    if (code < 0x80 && tail == 0)
-        return code;
-    for (i = 1; i <= tail; i++) {
+    if (tail == 0)
+        return code < 0x80 ? code : CHROPROF__NO_CODE;
+    for (uint32_t i = 1; i <= tail; i++) {
         if ((s[i] & 0xC0u) != 0x80u)
             return CHROPROF__NO_CODE;
         code = code << 6 | (s[i] & 0x3Fu);
     }
-    if (tail == 0 || !chroprof__code_fits(code, tail))
+    if (code < least[tail] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
         return CHROPROF__NO_CODE;
     *text += tail;
     return code;
@@ -15289,13 +15276,6 @@ static void chroprof__find_leak(chroprof__inquiry *q)
                      "chroprof_cancelled.");
 }
 
-static void chroprof__find_sampler_cost(chroprof__inquiry *q, uint64_t ns)
-{
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, NULL, ns);
-    chroprof__report(q, &c, "The sampler took %p01 of the run (%T0), which disturbs what it "
-                     "measures.", NULL, " Raise its period_ns, or lower its budget_ppm.");
-}
-
 /* With an event in less than 400 ns of work, the 20 to 60 ns that one takes are a tenth. */
 static void chroprof__find_cost(chroprof__inquiry *q)
 {
@@ -15305,7 +15285,9 @@ static void chroprof__find_cost(chroprof__inquiry *q)
     chroprof_read_sampler(q->p, &s);
     if (t->events < 100000 || q->work / t->events >= 400 || q->work < t->elapsed_ns / 5 ||
         chroprof_ranks(q->p, &r, 1, CHROPROF_BY_CALLS) == 0) {
-        chroprof__find_sampler_cost(q, s.cost_ns);
+        chroprof__case sampler = chroprof__case_of(q, CHROPROF_FINDING_COST, NULL, s.cost_ns);
+        chroprof__report(q, &sampler, "The sampler took %p01 of the run (%T0), which disturbs what "
+                         "it measures.", NULL, " Raise its period_ns, or lower its budget_ppm.");
         return;
     }
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, &r, q->work);
@@ -15612,25 +15594,21 @@ CHROPROF__UNUSED static const char *chroprof__anomaly_word(chroprof_anomaly_kind
     return kinds[kind];
 }
 
-/* Of a string in JSON. */
-CHROPROF__UNUSED static void chroprof__put_json_code(chroprof__out *o, uint32_t code)
+/* What stands between quotes: in JSON, else in a label of Prometheus. */
+CHROPROF__UNUSED static void chroprof__put_quoted(chroprof__out *o, const char *text, bool json)
 {
     static const char hex[] = "0123456789abcdef";
-    if (code < 0x20) {
-        chroprof__put_text(o, "\\u00");
-        chroprof__put_byte(o, hex[code >> 4]);
-        chroprof__put_byte(o, hex[code & 15u]);
-        return;
+    while (*text != 0) {
+        uint32_t code = chroprof__next_code(&text);
+        if (json && code < 0x20) {
+            chroprof__put_text(o, code < 0x10 ? "\\u000" : "\\u001");
+            chroprof__put_byte(o, hex[code & 15u]);
+            continue;
+        }
+        if (code == '"' || code == '\\' || code == '\n')
+            chroprof__put_byte(o, '\\');
+        chroprof__put_code(o, code == '\n' ? 'n' : code);
     }
-    if (code == '"' || code == '\\')
-        chroprof__put_byte(o, '\\');
-    chroprof__put_code(o, code);
-}
-
-CHROPROF__UNUSED static void chroprof__put_json_text(chroprof__out *o, const char *text)
-{
-    while (*text != 0)
-        chroprof__put_json_code(o, chroprof__next_code(&text));
 }
 
 CHROPROF__UNUSED static void chroprof__put_hex(chroprof__out *o, uint64_t value)
@@ -15663,7 +15641,7 @@ CHROPROF__UNUSED static void chroprof__put_json_value(chroprof__out *o, char how
     bool quoted = how == '$' || how == '^' || how == '#' || how == '=';
     chroprof__put_text(o, quoted ? "\"" : "");
     switch (how) {
-    case '$': chroprof__put_json_text(o, text); break;
+    case '$': chroprof__put_quoted(o, text, true); break;
     case '^': chroprof__put_lower(o, text); break;
     case '#': chroprof__put_hex(o, value); break;
     case '?': chroprof__put_text(o, value ? "true" : "false"); break;
@@ -15877,21 +15855,22 @@ static void chroprof__blank_to(chroprof__page *g, uint32_t column)
         g->blanks = column - g->column;
 }
 
-#define CHROPROF__PLAIN "0"
-#define CHROPROF__BOLD "1"
-#define CHROPROF__DIM "2"
-#define CHROPROF__WARM "33"
-#define CHROPROF__HOT "1;31"
+/* Styles, alone or inside what chroprof__show_figures shows. */
+#define CHROPROF__PLAIN "\1"
+#define CHROPROF__BOLD "\2"
+#define CHROPROF__DIM "\3"
+#define CHROPROF__WARM "\4"
+#define CHROPROF__HOT "\5"
 
 /* Up to the next style or the end of the line. */
-static void chroprof__style(chroprof__page *g, const char *code)
+static void chroprof__style(chroprof__page *g, const char *style)
 {
+    static const char codes[][8] = { "", "\033[0m", "\033[1m", "\033[2m", "\033[33m",
+                                     "\033[1;31m" };
     if (!g->color)
         return;
-    chroprof__put_text(g->out, "\033[");
-    chroprof__put_text(g->out, code);
-    chroprof__put_byte(g->out, 'm');
-    g->styled = *code != '0';
+    chroprof__put_text(g->out, codes[(int)*style]);
+    g->styled = *style != *CHROPROF__PLAIN;
 }
 
 static void chroprof__newline(chroprof__page *g)
@@ -15947,11 +15926,22 @@ static void chroprof__say(chroprof__phrase *s, const char *text, const uint64_t 
     }
 }
 
+/* Shows what chroprof__say says, with styles and line feeds in it. */
 static void chroprof__show_figures(chroprof__page *g, const char *text, const uint64_t *figures)
 {
     chroprof__phrase s;
+    const char *at = s.text;
     chroprof__say(&s, text, figures);
-    chroprof__show(g, s.text);
+    while (*at != 0) {
+        const char *mark = at;
+        uint32_t code = chroprof__next_code(&at);
+        if (code == '\n')
+            chroprof__newline(g);
+        else if (code <= (uint32_t)*CHROPROF__HOT)
+            chroprof__style(g, mark);
+        else
+            chroprof__show_code(g, code);
+    }
 }
 
 static void chroprof__show_share(chroprof__page *g, uint64_t part, uint64_t whole)
@@ -15973,11 +15963,9 @@ static void chroprof__end_line(chroprof__page *g, const char *style, const char 
 
 static void chroprof__title(chroprof__page *g, const char *title)
 {
-    chroprof__newline(g);
-    chroprof__style(g, CHROPROF__BOLD);
+    chroprof__show_figures(g, "\n" CHROPROF__BOLD, NULL);
     chroprof__show(g, title);
-    chroprof__style(g, CHROPROF__DIM);
-    g->blanks += 2;
+    chroprof__show_figures(g, CHROPROF__DIM "  ", NULL);
 }
 
 static void chroprof__heading(chroprof__page *g, const char *title, const char *text,
@@ -16499,16 +16487,6 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
 
 enum { CHROPROF__TEXT_LATENCIES = 10 };
 
-static void chroprof__latency_row(chroprof__page *g, const chroprof_rank *r, uint32_t figures_at)
-{
-    const uint64_t figures[] = { r->completed + r->failed + r->cancelled, r->wall_p50_ns,
-                                 r->wall_p99_ns, r->wall_max_ns };
-    chroprof__show_placed(g, r->name, r->file, r->line, figures_at - 1);
-    chroprof__blank_to(g, figures_at);
-    chroprof__show_figures(g, "%9c%8t%8t%8t", figures);
-    chroprof__newline(g);
-}
-
 /* The sites whose finished futures took longest. */
 CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
 {
@@ -16525,13 +16503,16 @@ CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
     if (count == 0)
         return;
     chroprof__heading(g, "LATENCY", "of futures that finished, from their creation", NULL);
-    chroprof__style(g, CHROPROF__DIM);
-    chroprof__show(g, "site");
+    chroprof__show_figures(g, CHROPROF__DIM "site", NULL);
     chroprof__blank_to(g, figures_at);
-    chroprof__show(g, " finished     p50     p99     max");
-    chroprof__newline(g);
-    for (uint32_t i = 0; i < count; i++, left--)
-        chroprof__latency_row(g, &rows[i], figures_at);
+    chroprof__show_figures(g, " finished     p50     p99     max\n", NULL);
+    for (const chroprof_rank *r = rows; r < rows + count; r++, left--) {
+        const uint64_t figures[] = { r->completed + r->failed + r->cancelled, r->wall_p50_ns,
+                                     r->wall_p99_ns, r->wall_max_ns };
+        chroprof__show_placed(g, r->name, r->file, r->line, figures_at - 1);
+        chroprof__blank_to(g, figures_at);
+        chroprof__show_figures(g, "%9c%8t%8t%8t\n", figures);
+    }
     if (left > 0)
         chroprof__end_line(g, CHROPROF__DIM, left == 1 ? "%c more site with a lower p99"
                                                        : "%c more sites with a lower p99", &left,
@@ -16724,9 +16705,7 @@ static void chroprof__stall_takers(chroprof__page *g, const chroprof_stall *s)
 static void chroprof__stall_row(chroprof__page *g, const chroprof_stall *s)
 {
     const uint64_t figures[] = { s->length_ns, s->start_ns, s->events };
-    chroprof__style(g, CHROPROF__BOLD);
-    chroprof__show_figures(g, "%7t", figures);
-    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__show_figures(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, figures);
     chroprof__show(g, s->kind == CHROPROF_STALL_TURN ? "  turn" : "  pass");
     chroprof__show_figures(g, g->width >= 72 ? "  %9m%8c  " : "  %9m  ", figures + 1);
     chroprof__stall_takers(g, s);
@@ -16909,13 +16888,10 @@ static void chroprof__slow_blames(chroprof__page *g, const chroprof_slow *s)
 static void chroprof__slow_row(chroprof__page *g, const chroprof_slow *s)
 {
     const uint64_t all = s->latency_ns;
-    const uint64_t begin[] = { all, s->at_ns };
     const uint64_t parts[] = { s->exec_ns, all, s->children_ns, all, s->delay_ns, all,
                                s->waiting_ns, all, s->unseen_ns, all };
-    chroprof__style(g, CHROPROF__BOLD);
-    chroprof__show_figures(g, "%7t", begin);
-    chroprof__style(g, CHROPROF__PLAIN);
-    chroprof__show_figures(g, g->width >= 72 ? "  %9m" : "", begin + 1);
+    chroprof__show_figures(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, &all);
+    chroprof__show_figures(g, g->width >= 72 ? "  %9m" : "", &s->at_ns);
     chroprof__show_figures(g, "  %4w  %5w  %5w  %4w  %6w  ", parts);
     chroprof__show_name(g, s->name, chroprof__room(g, 0));
     chroprof__newline(g);
@@ -17037,11 +17013,9 @@ CHROPROF__NOINLINE void chroprof__text_samples(chroprof__page *g)
     chroprof__samples_head(g, &t);
     if (g->p->view)
         return;
-    chroprof__style(g, CHROPROF__DIM);
-    chroprof__show(g, "  share  task");
+    chroprof__show_figures(g, CHROPROF__DIM "  share  task", NULL);
     chroprof__blank_to(g, 11 + g->width / 3);
-    chroprof__show(g, "function");
-    chroprof__newline(g);
+    chroprof__show_figures(g, "function\n", NULL);
     uint32_t count = chroprof__code_groups(g->p, groups);
     uint64_t left[] = { t.samples, t.samples };
     for (uint32_t i = 0; i < count && i < CHROPROF__CODE_ROWS; i++) {
@@ -17177,8 +17151,7 @@ static void chroprof__series_show(chroprof__page *g, const chroprof__series *s, 
         chroprof__show_code(g, level == 0 ? ' ' : 0x2580 + (level < 8 ? (uint32_t)level : 8));
     }
     chroprof__blank_to(g, s->label_room + 2 + s->width);
-    chroprof__show_figures(g, "%7p%7p", figures);
-    chroprof__newline(g);
+    chroprof__show_figures(g, "%7p%7p\n", figures);
 }
 
 /* 0, the middle and the end of the run, on one line. */
@@ -17223,8 +17196,7 @@ static void chroprof__series_title(chroprof__page *g, const chroprof__series *s)
     chroprof__title(g, "TIME");
     chroprof__show_figures(g, text, figures);
     chroprof__blank_to(g, g->width - 14);
-    chroprof__show(g, "   mean   peak");
-    chroprof__newline(g);
+    chroprof__show_figures(g, "   mean   peak\n", NULL);
 }
 
 CHROPROF__NOINLINE void chroprof__text_series(chroprof__page *g)
@@ -17305,11 +17277,9 @@ static void chroprof__text_tables(chroprof__page *g)
         chroprof__show_figures(g, "%7c dropped, room for %c: ", figures);
         chroprof__show(g, t->name);
         if (t->advice > 0) {
-            chroprof__show(g, "; raise ");
-            chroprof__style(g, CHROPROF__BOLD);
+            chroprof__show_figures(g, "; raise " CHROPROF__BOLD, NULL);
             chroprof__show(g, t->option);
-            chroprof__style(g, CHROPROF__PLAIN);
-            chroprof__show_figures(g, " to %d", figures + 2);
+            chroprof__show_figures(g, CHROPROF__PLAIN " to %d", figures + 2);
         }
         chroprof__newline(g);
     }
@@ -17985,23 +17955,13 @@ static bool chroprof__prometheus_picked(const chroprof__prometheus *m,
            (w->key > m->last.key || (w->key == m->last.key && w->site.id <= m->last.site));
 }
 
-static void chroprof__put_label(chroprof__out *o, const char *text)
-{
-    while (*text != 0) {
-        uint32_t code = chroprof__next_code(&text);
-        if (code == '"' || code == '\\' || code == '\n')
-            chroprof__put_byte(o, '\\');
-        chroprof__put_code(o, code == '\n' ? 'n' : code);
-    }
-}
-
 /* Writes lines as a form says: $ is a word, @ the text of a label, % a number, all else itself. */
 static void chroprof__put_form(chroprof__out *o, const char *form, const uint64_t *values)
 {
     for (; *form != 0; form++) {
         switch (*form) {
         case '$': chroprof__put_text(o, (const char *)(uintptr_t)*values++); break;
-        case '@': chroprof__put_label(o, (const char *)(uintptr_t)*values++); break;
+        case '@': chroprof__put_quoted(o, (const char *)(uintptr_t)*values++, false); break;
         case '%': chroprof__put_u64(o, *values++); break;
         default: chroprof__put_byte(o, *form);
         }
@@ -18576,7 +18536,7 @@ static void chroprof__trace_process(chroprof__trace *t, uint32_t process, const 
     const uint64_t place = process;
     chroprof__trace_event(t, "M", process, 0, "process_name");
     chroprof__put_json(t->out, "args{name\"", NULL);
-    chroprof__put_json_text(t->out, name);
+    chroprof__put_quoted(t->out, name, true);
     if (id != 0) {
         chroprof__put_byte(t->out, ' ');
         chroprof__put_hex(t->out, id);
@@ -18755,22 +18715,17 @@ static void chroprof__trace_rest(chroprof__trace *t, uint64_t id)
     f->remembered = false;
 }
 
-/* An arrow from the slice that created it to the slice in which it first runs. */
-static void chroprof__trace_arrow(chroprof__trace *t, const chroprof__trace_future *f)
-{
-    chroprof__trace_event(t, "s", 1, f->created_ns, "created");
-    chroprof__put_json(t->out, "cat'future'id#}", &f->number);
-    chroprof__trace_event(t, "f", 1, t->step.at_ns, "created");
-    chroprof__put_json(t->out, "cat'future'id#bp'e'}", &f->number);
-}
-
 static void chroprof__trace_run(chroprof__trace *t)
 {
     chroprof__trace_future *f = chroprof__trace_meet(t);
     bool known = t->next.path >= CHROPROF__FIRST_PATH;
     chroprof__trace_name(t, f, known ? t->next.path : (uint32_t)CHROPROF__UNTRACKED);
-    if (f->arrow)
-        chroprof__trace_arrow(t, f);
+    if (f->arrow) {     /* from the slice that created it to the slice in which it first runs */
+        chroprof__trace_event(t, "s", 1, f->created_ns, "created");
+        chroprof__put_json(t->out, "cat'future'id#}", &f->number);
+        chroprof__trace_event(t, "f", 1, t->step.at_ns, "created");
+        chroprof__put_json(t->out, "cat'future'id#bp'e'}", &f->number);
+    }
     f->arrow = false;
     chroprof__trace_turn(t, f, CHROPROF_RUNNING);
 }
@@ -19003,8 +18958,8 @@ static void chroprof__trace_stalls(chroprof__trace *t)
         for (uint32_t k = 0; k < row.share_count; k++) {
             chroprof__put_number(t->out, ",\"", k + 1u);
             chroprof__put_text(t->out, ". ");
-            chroprof__put_json_text(t->out, row.shares[k].site != 0 ? row.shares[k].name
-                                                                 : "(uninstrumented)");
+            chroprof__put_quoted(t->out, row.shares[k].site != 0 ? row.shares[k].name
+                                                                 : "(uninstrumented)", true);
             chroprof__put_number(t->out, "\":", row.shares[k].exec_ns);
         }
         chroprof__put_json(t->out, "}}", NULL);
