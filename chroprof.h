@@ -13899,32 +13899,15 @@ CHROPROF__UNUSED static bool chroprof__tick_live(chroprof *p)
     return true;
 }
 
-#ifndef CHROPROF_NO_CLOCK
-/* Events of a slice on a small profile of its own; the least of several rounds, in ticks. */
-static uint64_t chroprof__time_slices(chroprof *scratch, uint32_t slices)
-{
-    uint64_t best = UINT64_MAX;
-    for (int round = 0; round < 5; round++) {
-        uint64_t before = chroprof__read_clock(scratch);
-        for (uint32_t k = 0; k < slices; k++) {
-            chroprof__clocked_event(scratch, CHROPROF_RUNNING, 1, NULL);
-            chroprof__clocked_event(scratch, CHROPROF_PAUSED, 1, NULL);
-        }
-        uint64_t ticks = chroprof__read_clock(scratch) - before;
-        best = ticks < best ? ticks : best;
-    }
-    return best;
-}
-#endif
-
-/* What an event costs here, clock read included, measured now with warm caches, in picoseconds; 0:
- * the clock is not ours. */
+/* What an event costs here, clock read included, measured now with warm caches, in picoseconds: of
+ * a small profile's slices, the least of several rounds. 0: the clock is not ours. */
 CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
 {
 #ifndef CHROPROF_NO_CLOCK
     chroprof_site site;
     uint64_t memory[CHROPROF_MEMORY_MIN / 8];
     const uint32_t slices = 64;
+    uint64_t best = UINT64_MAX;
     chroprof scratch;
     if (p->view || !chroprof__own_clock(p))
         return 0;
@@ -13936,8 +13919,16 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
     site.file = "";
     site.line = 0;
     chroprof__clocked_event(&scratch, CHROPROF_PENDING, 1, &site);
-    uint64_t ticks = chroprof__time_slices(&scratch, slices);
-    return chroprof__scale(ticks * 1000u, p->core->factor) / (2u * slices);
+    for (int round = 0; round < 5; round++) {
+        uint64_t before = chroprof__read_clock(&scratch);
+        for (uint32_t k = 0; k < slices; k++) {
+            chroprof__clocked_event(&scratch, CHROPROF_RUNNING, 1, NULL);
+            chroprof__clocked_event(&scratch, CHROPROF_PAUSED, 1, NULL);
+        }
+        uint64_t ticks = chroprof__read_clock(&scratch) - before;
+        best = ticks < best ? ticks : best;
+    }
+    return chroprof__scale(best * 1000u, p->core->factor) / (2u * slices);
 #else
     (void)p;
     return 0;
@@ -14540,49 +14531,39 @@ static void chroprof__say_fixed(chroprof__phrase *s, uint64_t value, uint32_t de
     chroprof__say_text(s, text);
 }
 
-/* How a figure looks: by the first row in which it has at most 3 digits, decimals included. */
+/* How a figure looks: with the most decimals of the first unit in which it has at most 3 digits. */
 typedef struct chroprof__unit {
-    uint64_t step;
-    uint32_t decimals;
-    char name[5];              /* behind a blank, which tables leave out */
+    uint64_t size;
+    uint8_t most, least;       /* decimals */
+    char name[6];              /* behind a blank, which tables leave out */
 } chroprof__unit;
 
-#define CHROPROF__MICRO " \xC2\xB5s"
-
 static const chroprof__unit chroprof__times[] = {           /* 2^64 ns are 584 years */
-    { 1, 0, " ns" },
-    { 10, 2, CHROPROF__MICRO }, { 100, 1, CHROPROF__MICRO }, { 1000, 0, CHROPROF__MICRO },
-    { 10000, 2, " ms" }, { 100000, 1, " ms" }, { 1000000, 0, " ms" },
-    { 10000000, 2, " s" }, { 100000000, 1, " s" },
-    { 600000000, 2, " min" }, { 6000000000u, 1, " min" },
-    { 36000000000u, 2, " h" }, { 360000000000u, 1, " h" },
-    { 864000000000u, 2, " d" }, { 8640000000000u, 1, " d" }, { 86400000000000u, 0, " d" },
-    { 31556952000000000u, 0, " y" }
+    { 1, 0, 0, " ns" }, { 1000, 2, 0, " \xC2\xB5s" }, { 1000000, 2, 0, " ms" },
+    { 1000000000, 2, 1, " s" }, { 60000000000u, 2, 1, " min" }, { 3600000000000u, 2, 1, " h" },
+    { 86400000000000u, 2, 0, " d" }, { 31556952000000000u, 0, 0, " y" }
 };
 
 static const chroprof__unit chroprof__seconds[] = {
-    { 1000, 6, "" }, { 1000000, 3, "" },
-    { 10000000, 2, "" }, { 100000000, 1, "" }, { 1000000000, 0, "" },
-    { 10000000000u, 2, "k" }, { 100000000000u, 1, "k" }, { 1000000000000u, 0, "k" },
-    { 10000000000000u, 2, "M" }, { 100000000000000u, 1, "M" }, { 1000000000000000u, 0, "M" },
-    { 1000000000000000000u, 0, "G" }
+    { 1000000000, 6, 6, "" }, { 1000000000, 3, 0, "" }, { 1000000000000u, 2, 0, "k" },
+    { 1000000000000000u, 2, 0, "M" }, { 1000000000000000000u, 0, 0, "G" }
 };
 
 static const chroprof__unit chroprof__counts[] = {          /* exact below 100,000 */
-    { 1000, 0, "k" },
-    { 10000, 2, "M" }, { 100000, 1, "M" }, { 1000000, 0, "M" },
-    { 10000000, 2, "G" }, { 100000000, 1, "G" }, { 1000000000, 0, "G" },
-    { 10000000000u, 2, "T" }, { 100000000000u, 1, "T" }, { 1000000000000u, 0, "T" },
-    { 10000000000000u, 2, "P" }, { 100000000000000u, 1, "P" }, { 1000000000000000u, 0, "P" },
-    { 10000000000000000u, 2, "E" }, { 100000000000000000u, 1, "E" }
+    { 1000, 0, 0, "k" }, { 1000000, 2, 0, "M" }, { 1000000000, 2, 0, "G" },
+    { 1000000000000u, 2, 0, "T" }, { 1000000000000000u, 2, 0, "P" },
+    { 1000000000000000000u, 2, 1, "E" }
 };
 
 static void chroprof__say_scaled(chroprof__phrase *s, uint64_t value, const chroprof__unit *u,
                                  bool tight)
 {
-    while (chroprof__round(value, u->step) >= 1000)
-        u++;
-    chroprof__say_fixed(s, chroprof__round(value, u->step), u->decimals, u->decimals + 1);
+    static const uint32_t tens[] = { 1, 10, 100, 1000, 10000, 100000, 1000000 };
+    uint32_t decimals = u->most;
+    while (chroprof__round(value, u->size / tens[decimals]) >= 1000)
+        decimals = decimals > u->least ? decimals - 1 : (++u)->most;
+    chroprof__say_fixed(s, chroprof__round(value, u->size / tens[decimals]), decimals,
+                        decimals + 1);
     if (value > 0 || !tight)
         chroprof__say_text(s, u->name + (tight && u->name[0] == ' ' ? 1 : 0));
 }
@@ -16430,18 +16411,6 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
     chroprof__ranking_layout(r);
 }
 
-static void chroprof__rank_row(chroprof__page *g, chroprof__ranking *r, chroprof_rank *row)
-{
-    chroprof__show_name(g, row->name, r->name_width);
-    if (r->location_width > 0) {
-        chroprof__blank_to(g, r->name_width + 2);
-        chroprof__show_location(g, row->file, row->line, r->location_width);
-    }
-    if (!row->has_percentiles)
-        row->slice_p99_ns = CHROPROF__NO_FIGURE;
-    chroprof__grid_row(g, &r->grid, row->exec_ns, row);
-}
-
 static void chroprof__cpu_legend(chroprof__page *g)
 {
     chroprof__phrase s;
@@ -16470,8 +16439,16 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     }
     chroprof__grid_head(g, &r.grid, orders[g->by], true);
     chroprof__grid_head(g, &r.grid, "site", false);
-    for (uint32_t i = 0; i < r.count; i++)
-        chroprof__rank_row(g, &r, &r.rows[i]);
+    for (chroprof_rank *row = r.rows; row < r.rows + r.count; row++) {
+        chroprof__show_name(g, row->name, r.name_width);
+        if (r.location_width > 0) {
+            chroprof__blank_to(g, r.name_width + 2);
+            chroprof__show_location(g, row->file, row->line, r.location_width);
+        }
+        if (!row->has_percentiles)
+            row->slice_p99_ns = CHROPROF__NO_FIGURE;
+        chroprof__grid_row(g, &r.grid, row->exec_ns, row);
+    }
     if (r.grid.rows_left > 0)
         chroprof__grid_extra(g, &r.grid, r.grid.rows_left == 1 ? "%c more site" : "%c more sites",
                              r.grid.left);
@@ -16621,19 +16598,6 @@ static void chroprof__tree_lines(chroprof__page *g, const chroprof__tree *t, uin
     chroprof__style(g, CHROPROF__PLAIN);
 }
 
-static void chroprof__tree_draw(chroprof__page *g, chroprof__tree *t, chroprof__twig *twig,
-                                uint32_t depth)
-{
-    const chroprof_path *path = &twig->path;
-    bool called = path->entered > 0 && path->entered * 2 >= path->completed;
-    twig->drawn = true;
-    t->more &= ~(1u << depth);
-    t->more |= chroprof__tree_next(t, path->parent) != NULL ? 1u << depth : 0;
-    chroprof__tree_lines(g, t, depth, called);
-    chroprof__show_placed(g, path->name, path->file, path->line, t->grid.figures_at);
-    chroprof__grid_row(g, &t->grid, path->with_children_ns, path);
-}
-
 /* Depth first, the hottest first. */
 static void chroprof__tree_show(chroprof__page *g, chroprof__tree *t)
 {
@@ -16641,12 +16605,19 @@ static void chroprof__tree_show(chroprof__page *g, chroprof__tree *t)
     uint32_t depth = 0;
     for (;;) {
         chroprof__twig *twig = chroprof__tree_next(t, above[depth]);
-        if (twig != NULL) {
-            chroprof__tree_draw(g, t, twig, depth);
-            above[++depth] = twig->path.id;
-        } else if (depth-- == 0) {
+        if (twig == NULL && depth-- == 0)
             return;
-        }
+        if (twig == NULL)
+            continue;
+        const chroprof_path *path = &twig->path;
+        bool called = path->entered > 0 && path->entered * 2 >= path->completed;
+        twig->drawn = true;
+        t->more &= ~(1u << depth);
+        t->more |= chroprof__tree_next(t, path->parent) != NULL ? 1u << depth : 0;
+        chroprof__tree_lines(g, t, depth, called);
+        chroprof__show_placed(g, path->name, path->file, path->line, t->grid.figures_at);
+        chroprof__grid_row(g, &t->grid, path->with_children_ns, path);
+        above[++depth] = path->id;
     }
 }
 
@@ -19096,23 +19067,17 @@ static const char *chroprof__content_type(chroprof_format format)
     return format == CHROPROF_PPROF ? "application/octet-stream" : "text/plain; charset=utf-8";
 }
 
-/* The rest of a pair after this key and "=", NULL for another key. */
-static const char *chroprof__value_of(const char *pair, const char *key)
+static bool chroprof__parse_format(const char *name, size_t length, chroprof_query *out)
 {
-    size_t length = strlen(key);
-    return strncmp(pair, key, length) == 0 && pair[length] == '=' ? pair + length + 1 : NULL;
-}
-
-static bool chroprof__parse_format(const char *value, size_t length, chroprof_query *out)
-{
-    for (size_t i = 0; i < sizeof(chroprof__format_names) / sizeof(*chroprof__format_names); i++) {
-        const char *name = chroprof__format_names[i];
-        if (length > 0 && strlen(name) == length && memcmp(value, name, length) == 0) {
-            out->format = (chroprof_format)i;
-            return true;
-        }
-    }
-    return false;
+    const size_t count = sizeof chroprof__format_names / sizeof *chroprof__format_names;
+    size_t k = 0;
+    while (k < count && (strlen(chroprof__format_names[k]) != length ||
+                         memcmp(name, chroprof__format_names[k], length) != 0))
+        k++;
+    if (k == count || length == 0)
+        return false;
+    out->format = (chroprof_format)k;
+    return true;
 }
 
 static bool chroprof__parse_seconds(const char *value, size_t length, chroprof_query *out)
@@ -19129,26 +19094,18 @@ static bool chroprof__parse_seconds(const char *value, size_t length, chroprof_q
     return true;
 }
 
-static bool chroprof__parse_pair(const char *pair, const char *end, chroprof_query *out)
-{
-    const char *format = chroprof__value_of(pair, "format");
-    const char *seconds = chroprof__value_of(pair, "seconds");
-    if (format != NULL)
-        return chroprof__parse_format(format, (size_t)(end - format), out);
-    return seconds == NULL || chroprof__parse_seconds(seconds, (size_t)(end - seconds), out);
-}
-
 CHROPROF__COLD_API bool chroprof_parse_query(const char *query, chroprof_query *out)
 {
     const char *pair = query != NULL ? query : "";
     bool good = true;
     memset(out, 0, sizeof *out);
     while (*pair != 0) {
-        const char *end = pair;
-        while (*end != 0 && *end != '&')
-            end++;
-        good = chroprof__parse_pair(pair, end, out) && good;
-        pair = *end != 0 ? end + 1 : end;
+        size_t length = strcspn(pair, "&");
+        if (strncmp(pair, "format=", 7) == 0)
+            good = chroprof__parse_format(pair + 7, length - 7, out) && good;
+        else if (strncmp(pair, "seconds=", 8) == 0)
+            good = chroprof__parse_seconds(pair + 8, length - 8, out) && good;
+        pair += length + (pair[length] == '&');
     }
     out->content_type = chroprof__content_type(out->format);
     return good;
