@@ -8652,10 +8652,10 @@ static void chroprof__read_borders(const chroprof *p, uint32_t index, chroprof_w
 {
     const chroprof__core *c = p->core;
     memset(out, 0, sizeof(*out));
-    out->start_ns = chroprof__ns(c, chroprof__window_start(c, index));
     bool under_way = index == (c->window & 0xFFFF);
-    out->end_ns = under_way ? chroprof__moment_ns(p, c->last)
-                            : chroprof__ns(c, chroprof__window_start(c, index + 1u));
+    uint64_t end = under_way ? c->last : chroprof__window_start(c, index + 1u);
+    out->start_ns = chroprof__moment_ns(p, chroprof__window_start(c, index));
+    out->end_ns = chroprof__moment_ns(p, end);
 }
 
 static void chroprof__add_to_window(chroprof_window *w, uint32_t site, uint64_t ns)

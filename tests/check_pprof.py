@@ -167,8 +167,9 @@ def check_head(profile, report, code):
     need(profile.single.get(9, 0) == report["totals"]["start_unix_ns"], "time")
     need(profile.single.get(10, 0) == report["totals"]["elapsed_ns"], "duration")
     need(profile.mappings[1].get(7) and (code or len(profile.mappings) == 1), "mapping")
-    need(profile.text(profile.mappings[1][5]) == (report["program"] or "chroprof" * code), "program",
-         profile.text(profile.mappings[1][5]), report["program"])
+    program = report["program"] or code and (report["name"] or "chroprof") or ""
+    need(profile.text(profile.mappings[1][5]) == program, "program",
+         profile.text(profile.mappings[1][5]), "is not", program)
     check_mappings(profile, report)
     for mapping in profile.mappings.values():
         profile.text(mapping.get(5, 0))

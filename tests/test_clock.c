@@ -65,6 +65,10 @@ static void check_ends(const chroprof *p)
     chroprof_step step = { 0 };
     CHECK(count > 0 && count <= 1024);
     CHECK(windows[count - 1].end_ns <= now);
+    for (size_t k = 0; k < count; k++) {
+        CHECK(windows[k].start_ns <= windows[k].end_ns);
+        CHECK(k == 0 || windows[k].start_ns == windows[k - 1].end_ns);
+    }
     while (chroprof_next_step(p, &cursor, &step)) {}
     CHECK(step.at_ns <= now);
 }

@@ -676,6 +676,17 @@ static pid_t start_life(void *memory, bool hurry)
     return child;
 }
 
+/* None ends before it starts, whatever was amid its change. */
+static void check_windows(const chroprof *p)
+{
+    static chroprof_window windows[64];
+    size_t k, count = chroprof_windows(p, windows, 64);
+    for (k = 0; k < count && k < 64; k++)
+        CHECK(windows[k].start_ns <= windows[k].end_ns);
+    for (k = 1; k < count && k < 64; k++)
+        CHECK_EQ(windows[k].start_ns, windows[k - 1].end_ns);
+}
+
 static void snapshots_under_load(bool hurry, unsigned long count)
 {
     void *live = shared_memory(SIZE);
@@ -688,6 +699,7 @@ static void snapshots_under_load(bool hurry, unsigned long count)
         exact += totals_of(&view).skew_events == 0;
         doubt += totals_of(&view).doubt_events;
         skew += totals_of(&view).skew_events;
+        check_windows(&view);
         written(&view, i % 16 ? CHROPROF_FOLDED : CHROPROF_JSON); /* the writer must succeed */
     }
     printf("# %lu copies: %lu exact, %" PRIu64 " events apart in all, %" PRIu64 " in doubt\n",

@@ -462,8 +462,11 @@ async function testMany() {
 const places = page => page.evaluate(() => Object.fromEntries([...document
     .querySelectorAll('[id], th')].filter(node => node.checkVisibility()).map(node => {
     const { x, y } = node.getBoundingClientRect();
-    return [node.id || node.closest('table').id + ' ' + node.textContent, [x, y].join()];
+    return [node.id || node.closest('table').id + ' ' + node.textContent, [x, y]];
 })));
+
+/* Where anybody sees it: the browser moves borders of columns by hundredths of a pixel. */
+const movedFrom = (a, b) => Math.max(Math.abs(a[0] - b[0]), Math.abs(a[1] - b[1])) >= 0.5;
 
 async function testLive() {
     for (const width of [1280, 390]) {
@@ -496,7 +499,7 @@ async function testLive() {
             await settle(page);
             const now = await places(page);
             same('nothing_moves_' + width + '_' + part, Object.keys(before).filter(key =>
-                now[key] && now[key] !== before[key]).map(key => key + ' ' + before[key] + ' to ' +
+                now[key] && movedFrom(now[key], before[key])).map(key => key + ' ' + before[key] + ' to ' +
                 now[key]).join('; '), '');
             const words = (await page.evaluate('linkWords(shown())'));
             same('what_is_looked_at_stays_' + width + '_' + part, words, kept);
