@@ -16367,21 +16367,6 @@ typedef struct chroprof__ranking {
     chroprof_rank rows[CHROPROF__TEXT_ROWS];
 } chroprof__ranking;
 
-/* A place gets at most two fifths, or what the names leave. */
-static void chroprof__ranking_layout(chroprof__ranking *r)
-{
-    uint32_t room = r->grid.figures_at - 2, name = 16, place = 0;
-    for (uint32_t i = 0; i < r->count; i++) {
-        uint32_t wide = chroprof__columns_of(r->rows[i].name);
-        uint32_t location = chroprof__location_width(r->rows[i].file, r->rows[i].line);
-        name = wide > name ? wide : name;
-        place = location > place ? location : place;
-    }
-    place = place < room * 2 / 5 ? place : room * 2 / 5;
-    r->name_width = name + place < room ? name : room - place;
-    r->location_width = place > 5 ? room - r->name_width : 0;
-}
-
 /* Eight samples know a share within a third. They may have met a site more often than they should,
  * but it had no more CPU time than exec. By the clock a sample has the CPU time since the one
  * before, which is the site's own only where its slices are longer than the period. */
@@ -16393,6 +16378,7 @@ static void chroprof__judge_cpu(const chroprof__page *g, chroprof_rank *row)
         row->cpu_ns = CHROPROF__NO_FIGURE;
 }
 
+/* A place gets at most two fifths, or what the names leave. */
 static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r)
 {
     size_t all = chroprof_ranks(g->p, r->rows, g->top, g->by);
@@ -16408,7 +16394,16 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
         chroprof__grid_count(&r->grid, &rank);
         chroprof__raise(&r->grid.longest_ns, rank.exec_ns);
     }
-    chroprof__ranking_layout(r);
+    uint32_t room = r->grid.figures_at - 2, name = 16, place = 0;
+    for (const chroprof_rank *row = r->rows; row < r->rows + r->count; row++) {
+        uint32_t wide = chroprof__columns_of(row->name);
+        uint32_t location = chroprof__location_width(row->file, row->line);
+        name = wide > name ? wide : name;
+        place = location > place ? location : place;
+    }
+    place = place < room * 2 / 5 ? place : room * 2 / 5;
+    r->name_width = name + place < room ? name : room - place;
+    r->location_width = place > 5 ? room - r->name_width : 0;
 }
 
 static void chroprof__cpu_legend(chroprof__page *g)
@@ -16528,22 +16523,7 @@ typedef struct chroprof__tree {
     chroprof__twig twigs[CHROPROF__TWIGS];
 } chroprof__tree;
 
-/* Makes room: the smallest one goes, the last of equals, so that no twig loses its parent. */
-static bool chroprof__tree_room(chroprof__tree *t, uint64_t with_children_ns)
-{
-    uint32_t least = 0;
-    if (t->count < CHROPROF__TWIGS)
-        return true;
-    for (uint32_t i = 1; i < t->count; i++)
-        if (t->twigs[i].path.with_children_ns <= t->twigs[least].path.with_children_ns)
-            least = i;
-    if (with_children_ns <= t->twigs[least].path.with_children_ns)
-        return false;
-    t->count--;
-    memmove(t->twigs + least, t->twigs + least + 1, (t->count - least) * sizeof *t->twigs);
-    return true;
-}
-
+/* Where there is no room the smallest one goes, the last of equals: none loses its parent. */
 static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
 {
     uint64_t cursor = 0;
@@ -16555,9 +16535,20 @@ static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
     t->count = t->more = 0;
     while (chroprof_next_path(g->p, &cursor, &path)) {
         uint64_t ns = path.with_children_ns;
+        uint32_t least = 0;
         chroprof__grid_count(&t->grid, &path);
-        if (ns == 0 || ns < g->totals.busy_ns / 100 || !chroprof__tree_room(t, ns))
+        if (ns == 0 || ns < g->totals.busy_ns / 100)
             continue;
+        for (uint32_t i = 1; i < t->count; i++)
+            if (t->twigs[i].path.with_children_ns <= t->twigs[least].path.with_children_ns)
+                least = i;
+        if (t->count == CHROPROF__TWIGS) {
+            if (ns <= t->twigs[least].path.with_children_ns)
+                continue;
+            t->count--;
+            memmove(t->twigs + least, t->twigs + least + 1,
+                    (t->count - least) * sizeof *t->twigs);
+        }
         t->twigs[t->count].path = path;
         t->twigs[t->count++].drawn = false;
     }
@@ -16671,15 +16662,6 @@ static void chroprof__stall_takers(chroprof__page *g, const chroprof_stall *s)
     if (left[0] > 0)
         chroprof__show_figures(g, left[0] < s->length_ns ? ", others %w" : "others %w", left);
     chroprof__newline(g);
-}
-
-static void chroprof__stall_row(chroprof__page *g, const chroprof_stall *s)
-{
-    const uint64_t figures[] = { s->length_ns, s->start_ns, s->events };
-    chroprof__show_figures(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, figures);
-    chroprof__show(g, s->kind == CHROPROF_STALL_TURN ? "  turn" : "  pass");
-    chroprof__show_figures(g, g->width >= 72 ? "  %9m%8c  " : "  %9m  ", figures + 1);
-    chroprof__stall_takers(g, s);
 }
 
 /* The functions that have a name, innermost first, as many as fit; else the module. */
@@ -16833,7 +16815,11 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
                        ? " length  kind         at  events  taken by"
                        : " length  kind         at  taken by", NULL, 0);
     for (uint32_t i = 0; i < count; i++) {
-        chroprof__stall_row(g, &picked[i]);
+        const uint64_t row[] = { picked[i].length_ns, picked[i].start_ns, picked[i].events };
+        chroprof__show_figures(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, row);
+        chroprof__show(g, picked[i].kind == CHROPROF_STALL_TURN ? "  turn" : "  pass");
+        chroprof__show_figures(g, g->width >= 72 ? "  %9m%8c  " : "  %9m  ", row + 1);
+        chroprof__stall_takers(g, &picked[i]);
         chroprof__stall_order(g, &picked[i]);
         chroprof__stall_places(g, &picked[i]);
     }
@@ -16945,19 +16931,6 @@ static uint32_t chroprof__code_groups(const chroprof *p, chroprof__code_group *g
     return count;
 }
 
-static void chroprof__code_row(chroprof__page *g, const chroprof__code_group *c, uint64_t whole)
-{
-    uint32_t wide = g->width / 3;
-    const char *name = *c->in != 0 ? chroprof__base_name(c->name) : c->name;
-    chroprof__show_share(g, c->weight, whole);
-    g->blanks += 2;
-    chroprof__show_name(g, c->task, wide);
-    chroprof__blank_to(g, 11 + wide);
-    chroprof__show(g, c->in);
-    chroprof__show_name(g, *name != 0 ? name : "unknown code", g->width - wide - 16);
-    chroprof__newline(g);
-}
-
 static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_totals *t)
 {
     uint64_t cursor = 0, covered_ns = g->totals.elapsed_ns;
@@ -16984,14 +16957,23 @@ CHROPROF__NOINLINE void chroprof__text_samples(chroprof__page *g)
     chroprof__samples_head(g, &t);
     if (g->p->view)
         return;
+    uint32_t wide = g->width / 3;
     chroprof__show_figures(g, CHROPROF__DIM "  share  task", NULL);
-    chroprof__blank_to(g, 11 + g->width / 3);
+    chroprof__blank_to(g, 11 + wide);
     chroprof__show_figures(g, "function\n", NULL);
     uint32_t count = chroprof__code_groups(g->p, groups);
     uint64_t left[] = { t.samples, t.samples };
     for (uint32_t i = 0; i < count && i < CHROPROF__CODE_ROWS; i++) {
-        chroprof__code_row(g, &groups[i], t.samples);
-        left[0] = chroprof__minus(left[0], groups[i].weight);
+        const chroprof__code_group *c = &groups[i];
+        const char *name = *c->in != 0 ? chroprof__base_name(c->name) : c->name;
+        chroprof__show_share(g, c->weight, t.samples);
+        g->blanks += 2;
+        chroprof__show_name(g, c->task, wide);
+        chroprof__blank_to(g, 11 + wide);
+        chroprof__show(g, c->in);
+        chroprof__show_name(g, *name != 0 ? name : "unknown code", g->width - wide - 16);
+        chroprof__newline(g);
+        left[0] = chroprof__minus(left[0], c->weight);
     }
     if (left[0] > 0)
         chroprof__end_line(g, CHROPROF__DIM, "%7p  others", left, 0);
@@ -17052,14 +17034,6 @@ static void chroprof__series_windows(const chroprof *p, chroprof__series *s)
         }
         first += CHROPROF__WINDOWS_AT_ONCE;
     }
-}
-
-/* A short part of a long run, of which the ring has lost some, has few windows that are wide. */
-static bool chroprof__series_is_coarse(const chroprof__page *g, size_t windows)
-{
-    const chroprof_options *o = &g->options;
-    return windows > 0 && windows < 8 && windows < o->max_windows / 2 && o->window_ns > 0 &&
-           windows * 2 <= g->totals.elapsed_ns / o->window_ns;
 }
 
 static void chroprof__series_name(chroprof__series *s, uint32_t row, const char *name, uint64_t ns)
@@ -17174,7 +17148,10 @@ CHROPROF__NOINLINE void chroprof__text_series(chroprof__page *g)
 {
     chroprof__series s;
     size_t windows = chroprof_windows(g->p, NULL, 0);
-    if (chroprof__series_is_coarse(g, windows)) {
+    const chroprof_options *of = &g->options;
+    /* a short part of a long run, of which the ring has lost some, has few windows that are wide */
+    if (windows > 0 && windows < 8 && windows < of->max_windows / 2 && of->window_ns > 0 &&
+        windows * 2 <= g->totals.elapsed_ns / of->window_ns) {
         chroprof__series_none(g);
         return;
     }
@@ -17256,21 +17233,11 @@ static void chroprof__text_tables(chroprof__page *g)
     }
 }
 
-/* Samples by hand may come without CPU time. */
-static void chroprof__page_samples(chroprof__page *g)
+static void chroprof__page_setup(chroprof__page *g, chroprof__out *o, const chroprof *p)
 {
     chroprof_sampler_totals t;
     chroprof_rank rank;
     uint64_t cursor = 0;
-    chroprof_read_sampler(g->p, &t);
-    g->period_ns = t.first_period_ns > 0 ? t.period_ns : 0;
-    g->by_clock = t.mode == CHROPROF_SAMPLER_WALL;
-    while (t.samples > 0 && !g->sampled && chroprof_next_rank(g->p, &cursor, &rank))
-        g->sampled = rank.cpu_ns > 0 || (rank.samples > 0 && g->period_ns > 0);
-}
-
-static void chroprof__page_setup(chroprof__page *g, chroprof__out *o, const chroprof *p)
-{
     memset(g, 0, sizeof *g);
     g->out = o;
     g->p = p;
@@ -17279,7 +17246,12 @@ static void chroprof__page_setup(chroprof__page *g, chroprof__out *o, const chro
     g->by = CHROPROF_BY_EXEC;
     chroprof_read_totals(p, &g->totals);
     chroprof_read_options(p, &g->options);
-    chroprof__page_samples(g);
+    chroprof_read_sampler(p, &t);
+    g->period_ns = t.first_period_ns > 0 ? t.period_ns : 0;
+    g->by_clock = t.mode == CHROPROF_SAMPLER_WALL;
+    /* samples by hand may come without CPU time */
+    while (t.samples > 0 && !g->sampled && chroprof_next_rank(p, &cursor, &rank))
+        g->sampled = rank.cpu_ns > 0 || (rank.samples > 0 && g->period_ns > 0);
     if (o->look == NULL)
         return;
     if (o->look->width > 0)
@@ -17717,23 +17689,15 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
  * The format has no escapes, and some readers take two numbers at the end of a line for two
  * profiles: no frame ends in blank and digits. Relies on the public reads; called by >>formats. */
 
-/* Where the end of a name begins that holds nothing but blanks, digits and points. */
-static const char *chroprof__folded_tail(const char *name)
-{
-    const char *tail = name;
-    for (; *name != 0; name++) {
-        unsigned char c = (unsigned char)*name;
-        if (c > ' ' && c != 0x7F && c != '.' && (c < '0' || c > '9'))
-            tail = name + 1;
-    }
-    return tail;
-}
-
 static void chroprof__folded_frame(chroprof__out *o, const char *name)
 {
+    const char *tail;                       /* nothing but blanks, digits and points */
     if (*name == 0)
         name = "(empty)";
-    const char *tail = chroprof__folded_tail(name);
+    tail = name;
+    for (const char *at = name; *at != 0; at++)
+        if ((unsigned char)*at > ' ' && strchr("\x7F.0123456789", *at) == NULL)
+            tail = at + 1;
     while (*name != 0) {
         bool in_tail = name >= tail;
         uint32_t code = chroprof__next_code(&name);
@@ -18159,15 +18123,6 @@ static void chroprof__prometheus_tables(const chroprof__prometheus *m, const cha
     }
 }
 
-/* The figure that an order of sites goes by. */
-static const chroprof__figure *chroprof__figure_of(chroprof_order by)
-{
-    const chroprof__figure *f = chroprof__path_figures;
-    while (f->rank != chroprof__order_at(by))
-        f++;
-    return f;
-}
-
 static void chroprof__prometheus_write(chroprof__out *o, const chroprof *p, bool all)
 {
     chroprof__prometheus m;
@@ -18180,7 +18135,9 @@ static void chroprof__prometheus_write(chroprof__out *o, const chroprof *p, bool
     m.p = p;
     m.all = all;
     m.top = top < CHROPROF__PROMETHEUS_TOP ? top : (uint32_t)CHROPROF__PROMETHEUS_TOP;
-    m.by = chroprof__figure_of(o->series != NULL ? o->series->by : CHROPROF_BY_EXEC);
+    m.by = chroprof__path_figures;
+    while (m.by->rank != chroprof__order_at(o->series != NULL ? o->series->by : CHROPROF_BY_EXEC))
+        m.by++;
     chroprof_read_options(p, &of);
     chroprof__prometheus_head(o, "info", "The profile.", "gauge");
     const uint64_t words[] = { CHROPROF__WORD(of.name), CHROPROF__WORD(CHROPROF_VERSION) };
@@ -18634,21 +18591,16 @@ static chroprof__trace_future *chroprof__trace_meet(chroprof__trace *t)
     return f != NULL ? f : chroprof__trace_add(t, 0, since);
 }
 
-/* The innermost future of the stack that is known. */
-static const chroprof__trace_future *chroprof__trace_creator(chroprof__trace *t)
-{
-    uint32_t depth = t->step.path < CHROPROF__FIRST_PATH ? 0 : t->depth;
-    for (; depth > 0 && t->frames[depth].path != CHROPROF__LOOP; depth--)
-        if (t->frames[depth].id != 0)
-            return chroprof__trace_find(t, t->frames[depth].id);
-    return NULL;
-}
-
 static void chroprof__trace_create(chroprof__trace *t)
 {
-    const chroprof__trace_future *creator = chroprof__trace_creator(t);
-    uint32_t process = creator != NULL ? creator->process : 0;
-    chroprof__trace_future *f = chroprof__trace_find(t, t->step.id);
+    uint32_t depth = t->step.path < CHROPROF__FIRST_PATH ? 0 : t->depth;
+    while (depth > 0 && t->frames[depth].path != CHROPROF__LOOP && t->frames[depth].id == 0)
+        depth--;
+    /* the innermost future of the stack that is known */
+    bool barred = depth == 0 || t->frames[depth].path == CHROPROF__LOOP;
+    chroprof__trace_future *f = barred ? NULL : chroprof__trace_find(t, t->frames[depth].id);
+    uint32_t process = f != NULL ? f->process : 0;
+    f = chroprof__trace_find(t, t->step.id);
     if (f != NULL)
         chroprof__trace_end(t, f, "abandoned");
     f = chroprof__trace_add(t, process, t->step.at_ns);
