@@ -15,7 +15,7 @@ ITIMER_SANITIZE = $(SANITIZE)
 SAN_CC = $(CC)
 FUZZ_CC = clang
 
-COMMAND_PARTS = $(wildcard examples/command/*.h)
+COMMAND_PARTS = $(wildcard examples/command/*.h) examples/preload/board.h
 COMMAND_OBJECTS = $(patsubst examples/command/%.c,$B/command/%.o,$(wildcard examples/command/*.c))
 TEST_PARTS = $(wildcard tests/*.h tests/model.c) chroprof.h
 TESTS ?= $(basename $(notdir $(wildcard tests/test_*.c)))

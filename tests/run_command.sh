@@ -224,6 +224,11 @@ if built libuv tests/run_libuv.c -luv; then
     called libuv file 'on_file (run_libuv.c:*)'
     called libuv work 'after_work (run_libuv.c:*)'
 fi
+if built libev tests/run_libev.c -lev; then
+    for what in timer again file idle prepare check async once fed; do
+        called libev $what "on_$what (run_libev.c:*)"
+    done
+fi
 if built glib tests/run_glib.c $(pkg-config --cflags --libs gio-2.0 2>/dev/null); then
     for what in timer idle file child signal source socket; do
         called glib $what "on_$what (run_glib.c:*)"
@@ -495,7 +500,7 @@ execve execvp execvpe fexecve longjmp poll ppoll prctl pselect pthread_sigmask s
 seteuid setresuid setreuid setuid sigaction siglongjmp signal signalfd sigprocmask sigtimedwait \
 sigwait sigwaitinfo syscall "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi
-    for loop in libevent libuv glib systemd; do
+    for loop in libevent libuv libev glib systemd; do
         shown=$(nm -D --defined-only "${library%.so}_$loop.so" | awk '{ print $3 }' |
             grep -v -e '^uv_' -e '^ev' -e '^bufferevent_' -e '^g_' -e '^sd_event_')
         if [ -z "$shown" ]; then ok "symbols_$loop"; else fail "symbols_$loop" "$shown"; fi

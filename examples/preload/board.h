@@ -15,7 +15,7 @@
 #define BOARD_OPTIONS "CHROPROF_RUN_OPTIONS"    /* "STALL_NS WALL CHILDREN TABLES", numbers */
 #define BOARD_FILE "board"
 #define BOARD_LIBRARY "chroprof_run.so"
-#define BOARD_LIBRARIES 5      /* it, and the different ones of BOARD_LOOPS */
+#define BOARD_LIBRARIES 6      /* it, and the different ones of BOARD_LOOPS */
 #define BOARD_SYMBOLS "symbols"
 #define BOARD_THREADS 64       /* that have profiles, in one process */
 #define BOARD_KEPT 64          /* profiles of threads that have ended, of all processes */
@@ -28,6 +28,7 @@ typedef struct board_loop {
 #define BOARD_LOOPS                                                                                \
     { { "libevent-", "chroprof_run_libevent.so" }, { "libevent.so", "chroprof_run_libevent.so" },  \
       { "libevent_core", "chroprof_run_libevent.so" }, { "libuv.so", "chroprof_run_libuv.so" },    \
+      { "libev.so", "chroprof_run_libev.so" },                                                     \
       { "libglib-2.0.so", "chroprof_run_glib.so" },                                                \
       { "libsystemd.so", "chroprof_run_systemd.so" } }
 
@@ -41,6 +42,7 @@ static inline const char *last_part(const char *path)
 static inline bool is_loop_library(const char *file)
 {
     static const char *const begins[] = { "libevent-", "libevent_", "libevent.so", "libuv.so",
+                                          "libev.so",
                                           "libglib-2.0.so", "libgio-2.0.so", "libsystemd.so" };
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
         if (strncmp(file, begins[i], strlen(begins[i])) == 0) {
