@@ -437,10 +437,14 @@ printf '# a comment\n1 pending 1 a f 1\n2 running 1\n5 completed 1\n' >"$scratch
 : >"$scratch/got.empty"
 echo 'nothing that we know' >"$scratch/got.text"
 run replay "$scratch/got.events" -f json -o "$scratch/got.json"; expect got_json 0
+for what in dump check "merge -o $scratch/merged" top symbolize; do
+    # shellcheck disable=SC2086 # a command and its options are several words
+    run $what "$scratch/got.events"
+    expect "${what%% *}_got_events" 1 "a stream of events; use chroprof replay"
+done
 for what in dump check "merge -o $scratch/merged" top report trace symbolize "diff $scratch/got.json"; do
     # shellcheck disable=SC2086 # a command and its options are several words
-    for got in events:"a stream of events; use chroprof replay" empty:"the input is empty" \
-        text:"this is not a profile"; do
+    for got in empty:"the input is empty" text:"this is not a profile"; do
         run $what "$scratch/got.${got%%:*}"
         case $what in diff*) code=$((code - 1)) ;; esac
         expect "${what%% *}_got_${got%%:*}" 1 "${got#*:}"

@@ -121,6 +121,66 @@ if [ "$((events + lost))" = "$sent" ]; then ok every_event_is_kept_or_counted
 else fail every_event_is_kept_or_counted "$events and $lost, of $sent"; fi
 run replay "$scratch/rec.events"; expect a_stream_with_losses_replays 0
 
+# --- a program in the middle of its work: what lives when the stream begins and ends is known, and
+# the time of each event is that of the program's own ring
+rm -f "$scratch/p.chroprof" "$scratch/said"
+"$scratch/recorded" "$scratch/p.chroprof" 0 262144 - busy <"$scratch/hold" >"$scratch/said" &
+exec 3>"$scratch/hold"
+until_line ready "$scratch/said"
+for k in 1 2 3 4 5 6; do
+    run record "$scratch/p.chroprof" --for 0.1 -o "$scratch/rec.$k.events"
+    [ "$code" = 0 ] && ! grep -q overwritten "$scratch/err" || rm -f "$scratch/rec.$k.events"
+done
+exec 3>&-
+wait
+run trace "$scratch/p.chroprof" -o "$scratch/own.trace"
+for k in 1 2 3 4 5 6; do
+    name=of_the_middle_$k
+    if [ ! -e "$scratch/rec.$k.events" ]; then
+        skipped=$((skipped + 1)); echo "skip $name: the machine is too busy, events were lost"
+        continue
+    fi
+    run replay --strict -f json -o "$scratch/rec.json" "$scratch/rec.$k.events"
+    if python3 - "$scratch/rec.json" "$scratch/rec.$k.events" "$scratch/own.trace" \
+        >"$scratch/told" 2>&1 <<'END'
+import json
+import re
+import sys
+doc = json.load(open(sys.argv[1]))
+assert doc["totals"]["anomalies"] == 0, [row for row in doc["anomalies"] if row["count"]]
+assert sum(row["abandoned"] for row in doc["sites"]) == 0
+assert not any(row["name"] == "(unknown)" for row in doc["sites"])
+idle = {int(us) * 1000 + int(ns) for us, ns in re.findall(
+    r'"ph":"B","pid":1,"tid":1,"ts":(\d+)\.(\d+),"name":"\(idle', open(sys.argv[3]).read())}
+begin, end = min(idle), max(idle)
+lines = open(sys.argv[2]).read().split(" reset 0\n")[1].splitlines()
+told = [int(line.split()[0]) for line in lines if " idle_enter " in line]
+assert told, "never idle"
+other = [at for at in told if begin < at < end and at not in idle]
+assert not other, other
+END
+    then ok "$name"; else fail "$name" "$(tail -n 1 "$scratch/told" | cut -c1-300)"; fi
+done
+
+# --- what takes a stream
+run trace "$scratch/own.events" -o "$scratch/own.trace"; expect trace_takes_a_stream 0
+run replay "$scratch/own.events" -f trace; expect replay_traces 0
+if cmp -s "$scratch/out" "$scratch/own.trace"; then ok both_traces_are_the_same
+else fail both_traces_are_the_same "they differ"; fi
+run replay "$scratch/own.events" -f trace --set max_events=64; expect a_ring_of_64 0
+if [ "$(grep -c . "$scratch/out")" -lt 1000 ]; then ok only_the_end_is_traced
+else fail only_the_end_is_traced "$(grep -c . "$scratch/out") lines"; fi
+run report "$scratch/own.events"; expect report_takes_a_stream 0 'data-source="own.events"'
+run diff "$scratch/own.events" "$scratch/rec.events"; expect diff_takes_streams 0
+sed 's/^\([0-9]* [a-z_]*\) \([1-9][0-9]*\)/\1 7777700\2/' "$scratch/own.events" >"$scratch/wild.events"
+for what in "trace" "replay -f trace" "replay -f json" "replay" "report"; do
+    # shellcheck disable=SC2086 # a command and its options are several words
+    run $what --hide-ids "$scratch/wild.events"
+    if [ "$code" = 0 ] && ! grep -q -e 77777 -e 0x2e5bd "$scratch/out"; then ok "hides_ids_of_$what"
+    else fail "hides_ids_of_$what" "exit code $code: $(grep -c 77777 "$scratch/out") lines tell them"; fi
+done
+run trace "$scratch/wild.events"; expect ids_to_hide 0 0x2e5bd
+
 # --- what can't be recorded
 run record "$scratch/p.chroprof" --for 1; expect the_dead_have_no_events 1 "no program writes to it"
 run record "$scratch/nothing"; expect no_such_file 1 "nothing"

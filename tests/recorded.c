@@ -1,11 +1,13 @@
 /* A program for tests/record_command.sh, on a clock that counts ns by itself so that every figure is exact.
- *     recorded FILE EVENTS RING GO
+ *     recorded FILE EVENTS RING GO [busy]
  * Lives for a while, resets its profile, says "ready" and waits for the file GO. Then so many random
- * events, "done", and it waits for the end of its standard input. */
+ * events, "done", and it waits for the end of its standard input. busy: on the clock of the machine,
+ * without a pause longer than some 100 us, and without an end until then. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
 #define CHROPROF_IMPLEMENTATION
@@ -104,6 +106,46 @@ static void step(void)
     }
 }
 
+/* Tasks of 36 paths, 400 at once, which come and go. */
+static void serve(unsigned turn)
+{
+    static uint64_t ids[400], next = 1;
+    uint64_t *id = &ids[turn * 7919u % 400u];
+    chroprof_enter(&prof, site(turn % 6));
+    if (*id == 0) {
+        *id = next++;
+        chroprof_pending(&prof, *id, site(next / 400 % 6));
+    } else {
+        chroprof_running(&prof, *id);
+        if (turn % 3 > 0) {
+            chroprof_paused(&prof, *id);
+        } else {
+            chroprof_completed(&prof, *id);
+            *id = 0;
+        }
+    }
+    chroprof_leave(&prof);
+}
+
+static void serve_until_the_end(void)
+{
+    struct timeval moment;
+    fd_set in;
+    unsigned turn = 0;
+    do {
+        for (int k = 0; k < 32; k++) {
+            serve(turn++);
+        }
+        moment.tv_sec = 0;
+        moment.tv_usec = 100;
+        FD_ZERO(&in);
+        FD_SET(0, &in);
+        chroprof_idle_enter(&prof);
+        (void)select(1, &in, NULL, NULL, &moment);
+        chroprof_idle_leave(&prof);
+    } while (!FD_ISSET(0, &in));
+}
+
 static void say(const char *word)
 {
     (void)puts(word);
@@ -115,10 +157,15 @@ int main(int count, char **words)
     const struct timespec moment = { 0, 1000000 };
     chroprof_options options;
     memset(&options, 0, sizeof options);
-    options.clock = chroprof_clock_manual;
+    options.clock = count > 5 ? NULL : chroprof_clock_manual;
     options.max_events = count > 4 ? (uint32_t)strtoul(words[3], NULL, 10) : 0;
-    if (count < 5 || chroprof_map(&prof, words[1], 1 << 21, &options) != CHROPROF_OK) {
+    if (count < 5 || chroprof_map(&prof, words[1], 1 << 24, &options) != CHROPROF_OK) {
         return 1;
+    }
+    if (count > 5) {
+        say("ready");
+        serve_until_the_end();
+        return 0;
     }
     for (int i = 0; i < 3000 || depth < 3; i++) {
         step();

@@ -18,7 +18,8 @@ static uint32_t *capacity_named(chroprof_options *options, const char *name, siz
         { "max_windows", &options->max_windows }, { "max_stalls", &options->max_stalls },
         { "string_bytes", &options->string_bytes }, { "max_samples", &options->max_samples },
         { "max_stack_frames", &options->max_stack_frames },
-        { "max_slow", &options->max_slow }, { "max_incidents", &options->max_incidents }
+        { "max_slow", &options->max_slow }, { "max_incidents", &options->max_incidents },
+        { "max_events", &options->max_events }
     };
     for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++) {
         if (strlen(capacities[i].name) == length &&
@@ -40,8 +41,8 @@ const char *set_capacity(void *field, const char *value)
     capacity = capacity_named((chroprof_options *)field, value, (size_t)(equals - value));
     if (capacity == NULL) {
         return "expected max_futures, max_sites, max_paths, max_edges, max_depth, max_histograms, "
-               "max_samples, max_stack_frames, max_windows, max_stalls, max_slow, max_incidents "
-               "or string_bytes before the =";
+               "max_samples, max_stack_frames, max_windows, max_stalls, max_slow, max_incidents, "
+               "max_events or string_bytes before the =";
     }
     *capacity = (uint32_t)count;
     return NULL;

@@ -627,9 +627,9 @@ static const tool_option diff_options[] = {
 static const char diff_text[] =
     "\n"
     "A and B are profiles: files of chroprof_map or chroprof run -o, JSON of them,\n"
-    "PIDs, or - for standard input. Sites are matched by name and file, without\n"
-    "folders and lines; paths are matched by their chain of sites. What got worse\n"
-    "comes first, ordered by its share of the loop.\n"
+    "streams of chroprof record, PIDs, or - for standard input. Sites are matched by\n"
+    "name and file, without folders and lines; paths are matched by their chain of\n"
+    "sites. What got worse comes first, ordered by its share of the loop.\n"
     "\n"
     "The first lines are the findings, the most important first. They end with the\n"
     "smallest change in time per call that this comparison can detect (for the sites\n"

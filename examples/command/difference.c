@@ -97,7 +97,7 @@ static bool read_diff_profile(diff_profile *d)
 
 bool diff_load(diff_profile *d, const char *source)
 {
-    return profile_load(&d->text, source) && read_diff_profile(d);
+    return profile_load_or_replay(&d->text, source) && read_diff_profile(d);
 }
 
 bool diff_load_view(diff_profile *d, chroprof *view, const char *source)

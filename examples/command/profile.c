@@ -16,6 +16,7 @@
 #include "input.h"
 #include "message.h"
 #include "origin.h"
+#include "replayed.h"
 
 static bool profile_version(json_reader r)
 {
@@ -86,7 +87,7 @@ bool profile_of_block(profile_text *p)
 }
 
 /* A block in a file is mapped and copied, not read, because its program may still be writing. */
-bool profile_load(profile_text *p, const char *source)
+static bool profile_read(profile_text *p, const char *source, bool events)
 {
     input in;
     content got;
@@ -107,6 +108,12 @@ bool profile_load(profile_text *p, const char *source)
         return block_of_bytes(&p->block, p->source, p->bytes.bytes, p->bytes.used) &&
                profile_of_block(p);
     }
+    if (got == CONTENT_EVENTS && events) {
+        ok = replayed_block(&p->block, p->source, p->bytes.bytes, p->bytes.used);
+        p->bytes.used = 0;
+        p->replayed = true;
+        return ok && profile_write(p, &p->block.view);
+    }
     if (ok && got != CONTENT_JSON) {
         content_refuse(p->source, got, CONTENT_JSON);
         return false;
@@ -117,6 +124,16 @@ bool profile_load(profile_text *p, const char *source)
         return false;
     }
     return ok && profile_check(p);
+}
+
+bool profile_load(profile_text *p, const char *source)
+{
+    return profile_read(p, source, false);
+}
+
+bool profile_load_or_replay(profile_text *p, const char *source)
+{
+    return profile_read(p, source, true);
 }
 
 void profile_free(profile_text *p)

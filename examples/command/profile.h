@@ -13,7 +13,8 @@
 
 typedef struct profile_text {
     const char *source;        /* as it was named */
-    block_file block;          /* if it was one */
+    block_file block;          /* if it was one, or a stream of events */
+    bool replayed;             /* it was a stream of events */
     uint64_t pid;              /* of its program, if it was a block; 0: not known */
     byte_buffer bytes;
     json_reader reader;
@@ -34,6 +35,9 @@ bool profile_of_block(profile_text *p);
 
 /* IN is JSON, a block in a file, or the number of a process that has one mapped. */
 bool profile_load(profile_text *p, const char *source);
+
+/* The same, or a stream of events. */
+bool profile_load_or_replay(profile_text *p, const char *source);
 
 void profile_free(profile_text *p);
 

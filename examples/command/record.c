@@ -22,12 +22,14 @@
 #define RECORD_DEFAULT_NS UINT64_C(10000000000)
 #define RECORD_SHORTEST_NS UINT64_C(500000)
 #define RECORD_LONGEST_NS UINT64_C(50000000)
+#define RECORD_TRIES 100
 
 typedef struct record {
     const char *source;        /* operand */
     const char *out;
     uint64_t for_ns;
     block_file first, last;    /* the profile as it was, and as it is */
+    block_file after;          /* as it is a moment after the stream ended */
     chroprof_origin origin;    /* of the first */
     uint64_t start_unix_ns;
     uint64_t ring;             /* how many events it holds */
@@ -64,17 +66,19 @@ static const char record_text[] =
     "of memory until all are written.\n"
     "\n"
     "The stream begins with the live futures and the running stack. chroprof replay\n"
-    "turns it into a profile of that time, with the same times to the nanosecond. The\n"
-    "ring does not tell two things. A future that was created and finished without\n"
-    "running has no site, and is called (unknown). If the program called\n"
-    "chroprof_ready_since, the time since which a future was ready is not known.\n"
+    "turns it into a profile of that time; trace, report and diff take it as well.\n"
+    "The time of each event is right to the nanosecond. The ring does not tell three\n"
+    "things. A future that was created and finished without running has no site, and\n"
+    "is called (unknown). If the program called chroprof_ready_since, the time since\n"
+    "which a future was ready is not known. If it switched its profile off and on\n"
+    "again, what ran before is not known to have ended.\n"
     "\n"
     "exit codes: 0 recorded, 1 bad input or output, 2 wrong usage\n"
     "\n"
     "examples:\n"
     "  chroprof record $(pidof server) --for 10 -o server.events\n"
     "  chroprof replay server.events --by blame\n"
-    "  chroprof replay server.events --format json -o server.json\n";
+    "  chroprof trace server.events -o server.trace.json\n";
 
 /* >>looking */
 
@@ -103,8 +107,8 @@ static const char *what_happened(const record *run, const block_file *now)
     return totals.start_unix_ns != run->start_unix_ns ? "its program reset the profile" : NULL;
 }
 
-/* Looks again. false: there is nothing new to see; the last look stays. */
-static bool look(record *run)
+/* Looks again. false: there is nothing new to see; the look before stays. */
+static bool look(record *run, block_file *at)
 {
     chroprof_origin origin;
     block_file now;
@@ -118,8 +122,8 @@ static bool look(record *run)
         block_close(&now);
         return false;
     }
-    block_close(&run->last);
-    run->last = now;
+    block_close(at);
+    *at = now;
     block_origin(&now, &origin);
     if (origin.ended || (origin.mapped && !origin.alive)) {
         run->ended = "its program ended";
@@ -155,16 +159,57 @@ static bool follow(record *run)
         size_t count = 0;
         pause_ns(pause);
         over = *interrupted() || (seconds_now() - start) * 1e9 >= (double)run->for_ns;
-        if (look(run)) {
-            enough = steps_take(&run->steps, &run->last.view, &count);
+        if (look(run, &run->last)) {
+            enough = steps_take(&run->steps, &run->last.view, run->ended != NULL, &count);
             pause = next_pause(run, pause, count);
         }
     }
     run->seconds = seconds_now() - start;
+    steps_end(&run->steps);
     return enough;
 }
 
+static const chroprof *view_of(const block_file *file, const chroprof *other)
+{
+    return file->copy != NULL ? &file->view : other;
+}
+
+/* Of the end of the stream. */
+static const chroprof *last_view(const record *run)
+{
+    return view_of(&run->last, &run->first.view);
+}
+
+/* The one that knows all paths. */
+static const chroprof *after_view(const record *run)
+{
+    return view_of(&run->after, last_view(run));
+}
+
+/* What came right after the stream tells more of its last events. false: no memory. */
+static bool resolve(record *run)
+{
+    const char *ended = run->ended;
+    uint64_t lost = run->steps.lost;
+    size_t count;
+    bool enough = true;
+    if (ended == NULL && look(run, &run->after)) {
+        enough = steps_take(&run->steps, &run->after.view, run->ended != NULL, &count);
+    }
+    run->ended = ended;
+    run->steps.lost = lost;
+    return enough && steps_resolve(&run->steps, &run->first.view, last_view(run), after_view(run));
+}
+
 /* >>record */
+
+/* Was the program inside an event, of which a part of the profile knows already? */
+static bool in_event(const chroprof *view)
+{
+    chroprof_totals totals;
+    chroprof_read_totals(view, &totals);
+    return totals.doubt_events > 0;
+}
 
 static bool record_begin(record *run)
 {
@@ -183,42 +228,44 @@ static bool record_begin(record *run)
     chroprof_read_options(&run->first.view, &options);
     run->start_unix_ns = totals.start_unix_ns;
     run->ring = options.max_events;
-    steps_begin(&run->steps, &run->first.view);
-    return true;
-}
-
-/* The view that knows all paths. */
-static const chroprof *last_view(const record *run)
-{
-    return run->last.copy != NULL ? &run->last.view : &run->first.view;
+    for (int tries = 0; tries < RECORD_TRIES && in_event(&run->first.view); tries++) {
+        pause_ns(RECORD_SHORTEST_NS);
+        if (!look(run, &run->first)) {
+            tool_message("%s: %s", run->first.name, run->ended);
+            return false;
+        }
+    }
+    block_origin(&run->first, &run->origin);
+    return steps_begin(&run->steps, &run->first.view, run->origin.end_ns);
 }
 
 static bool record_write(void *user, FILE *out)
 {
     const record *run = (const record *)user;
-    const chroprof *view = last_view(run);
-    chroprof_totals totals;
-    chroprof_read_totals(view, &totals);
+    const chroprof *view = after_view(run);
+    const steps *s = &run->steps;
     (void)fprintf(out, "# chroprof record of %s\n", run->first.name);
-    steps_write_state(&run->first.view, run->origin.end_ns, out);
-    for (size_t i = 0; i < run->steps.count; i++) {
-        steps_write(&run->steps.rows[i], view, out);
+    steps_write_state(s, &run->first.view, view, out);
+    for (size_t i = s->from; i < s->to; i++) {
+        steps_write(&s->rows[i], view, out);
     }
-    (void)fprintf(out, "%" PRIu64 " tick 0\n", totals.elapsed_ns);
+    steps_write_lost(s->lost_last, out);
+    (void)fprintf(out, "%" PRIu64 " tick 0\n", s->end_ns);
     return ferror(out) == 0;
 }
 
 static void record_summary(const record *run)
 {
-    double rate = run->seconds > 0 ? (double)run->steps.count / run->seconds : 0;
+    size_t count = run->steps.to - run->steps.from;
+    double rate = run->seconds > 0 ? (double)count / run->seconds : 0;
     if (run->ended != NULL) {
         tool_message("%s: %s after %.1f s", run->first.name, run->ended, run->seconds);
     }
-    tool_message("%zu events in %.1f s, %.0f per second", run->steps.count, run->seconds, rate);
+    tool_message("%zu events in %.1f s, %.0f per second", count, run->seconds, rate);
     if (run->steps.lost > 0) {
         tool_message("%" PRIu64 " more were overwritten before they could be read; with "
                      "max_events = %.0f the ring holds 10 ms of them", run->steps.lost,
-                     ((double)(run->steps.count + run->steps.lost) / run->seconds) / 100 + 1);
+                     ((double)(count + run->steps.lost) / run->seconds) / 100 + 1);
     }
 }
 
@@ -237,7 +284,7 @@ static int record_all(record *run)
     (void)sigaction(SIGINT, &action, NULL);
     tool_message("%s: recording for %.3g s; Ctrl-C ends it", run->first.name,
                  (double)run->for_ns / 1e9);
-    if (!follow(run) || !steps_resolve(&run->steps, last_view(run))) {
+    if (!follow(run) || !resolve(run)) {
         tool_message("not enough memory for so many events; give a shorter --for");
         return TOOL_INPUT;
     }
@@ -257,12 +304,13 @@ static int record_run(const tool_command *command, int count, char **words)
     result = record_all(&run);
     block_close(&run.first);
     block_close(&run.last);
+    block_close(&run.after);
     steps_free(&run.steps);
     return result;
 }
 
 const tool_command record_command = {
     "record", "FILE|PID [options]", { "FILE or PID" },
-    "Records the events of a running program, for chroprof replay.",
+    "Records the events of a running program, for replay and other commands.",
     record_text, OPTIONS_OF(record_options), record_run
 };

@@ -14,14 +14,14 @@
 #include "content.h"
 #include "events.h"
 #include "formats.h"
+#include "hide.h"
 #include "input.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "replayed.h"
 #include "values.h"
 
-#define REPLAY_MEMORY ((size_t)64 << 20)
-#define REPLAY_WINDOW_NS UINT64_C(1000000)
 #define REPLAY_LONGEST_LINE ((size_t)16 << 20)
 
 typedef struct replay {
@@ -55,6 +55,7 @@ static const tool_option replay_options[] = {
       "prometheus-all (every series), pprof, firefox or\ntrace", set_format,
       offsetof(replay, out), format_choices },
     FORMAT_OUT(replay, out),
+    HIDE_IDS,
     FORMAT_TEXT(replay, out),
     { "strict", '\0', NULL, "stop at the first malformed line, exit 1, no report", set_flag,
       offsetof(replay, strict), NULL },
@@ -276,22 +277,6 @@ static void replay_summary(const replay *run)
 
 /* >>replay run */
 
-/* The profile's name: FILE without its folders and endings. */
-static const char *default_name(const char *source)
-{
-    static char name[64];
-    static const char *const endings[] = { ".xz", ".gz", ".events" };
-    const char *slash = strrchr(source, '/');
-    (void)snprintf(name, sizeof name, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : source);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t length = strlen(name);
-        if (length > strlen(endings[i]) && ends_in(name, endings[i])) {
-            name[length - strlen(endings[i])] = '\0';
-        }
-    }
-    return strcmp(source, "-") == 0 ? "stdin" : name;
-}
-
 static bool replay_profile(replay *run)
 {
     chroprof_result result;
@@ -306,12 +291,13 @@ static bool replay_profile(replay *run)
         run->options.window_ns = REPLAY_WINDOW_NS;
     }
     if (run->options.name == NULL) {
-        run->options.name = default_name(run->source);
+        run->options.name = replayed_name(run->source);
     }
     result = chroprof_init(&run->profile, run->block, run->memory, &run->options);
     if (result != CHROPROF_OK) {
         tool_message("%s (see --memory and --set)", chroprof_result_text(result));
     }
+    hide_ids_of(&run->profile);
     return result == CHROPROF_OK;
 }
 

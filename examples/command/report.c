@@ -36,10 +36,11 @@ static const tool_option report_options[] = {
 
 static const char report_text[] =
     "\n"
-    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a\n"
-    "process that has one; - is standard input. OUT is one file that opens in every\n"
-    "browser and needs nothing else: ranks, tree, timeline, stalls. If you also give\n"
-    "BEFORE, another profile, the page shows what changed since then.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, JSON of one, or a stream\n"
+    "of chroprof record; PID is a process that has a profile; - is standard input.\n"
+    "OUT is one file that opens in every browser and needs nothing else: ranks, tree,\n"
+    "timeline, stalls. If you also give BEFORE, another profile, the page shows what\n"
+    "changed since then.\n"
     "\n"
     "exit codes: 0 done, 1 bad input or output, 2 wrong usage\n"
     "\n"
@@ -47,7 +48,7 @@ static const char report_text[] =
     "  chroprof report demo.json -o demo.html\n"
     "  chroprof report server.chroprof -o server.html\n"
     "  chroprof report yesterday.json today.json -o change.html\n"
-    "  chroprof replay server.events -f json | chroprof report - -o server.html\n";
+    "  chroprof report server.events -o server.html\n";
 
 /* >>report writing */
 
@@ -100,7 +101,7 @@ static bool report_write(void *user, FILE *out)
 static int report_all(report *run)
 {
     for (int i = 0; i < 2 && run->sources[i] != NULL; i++) {
-        if (!profile_load(&run->profiles[i], run->sources[i]) ||
+        if (!profile_load_or_replay(&run->profiles[i], run->sources[i]) ||
             !profile_symbolize(&run->profiles[i], NULL)) {
             return TOOL_INPUT;
         }

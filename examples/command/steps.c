@@ -28,44 +28,125 @@ static bool steps_add(steps *s, const chroprof_step *step)
     return true;
 }
 
-static uint64_t events_of(const chroprof *view)
+/* Is it of one moment between two events? */
+static bool is_exact(const chroprof_totals *t)
 {
-    chroprof_totals totals;
-    chroprof_read_totals(view, &totals);
-    return totals.events;
+    return t->skew_events == 0 && t->doubt_events == 0;
 }
 
-void steps_begin(steps *s, const chroprof *view)
+/* A read tells no time beyond the sum of its figures, each of which lacks a part of a ns, so the last
+ * steps may be that early. */
+static void steps_note_sure(steps *s, uint64_t elapsed_ns)
 {
-    chroprof_step step;
-    while (chroprof_next_step(view, &s->cursor, &step)) {
+    s->sure = s->count;
+    while (s->sure > 0 && s->rows[s->sure - 1].step.at_ns >= elapsed_ns) {
+        s->sure--;
     }
-    s->events = events_of(view);
 }
 
-/* What was overwritten unread came before what is read. */
-bool steps_take(steps *s, const chroprof *view, size_t *count)
+bool steps_begin(steps *s, const chroprof *view, uint64_t at_ns)
 {
     chroprof_step step;
+    chroprof_totals t;
+    chroprof_read_totals(view, &t);
+    while (chroprof_next_step(view, &s->cursor, &step)) {
+        if (!steps_add(s, &step)) {
+            return false;
+        }
+        s->begin_ns = step.at_ns;
+    }
+    s->begin_ns = s->now_ns = is_exact(&t) ? at_ns : s->begin_ns;
+    s->from = s->count;
+    steps_note_sure(s, t.elapsed_ns);
+    s->events = t.events;
+    s->skew = t.skew_events;
+    s->ns = t.provisional ? t.elapsed_ns : 0;
+    s->ticks = t.elapsed_ticks;
+    return true;
+}
+
+/* Once the program's clock is calibrated, which is soon after it began, its times have another
+ * scale. */
+static void steps_rescale(steps *s, const chroprof_totals *t)
+{
+    if (s->ns > 0 && !t->provisional && t->elapsed_ticks > 0) {
+        double scale = (double)t->elapsed_ns / (double)t->elapsed_ticks * (double)s->ticks /
+                       (double)s->ns;
+        s->begin_ns = (uint64_t)((double)s->begin_ns * scale);
+        for (size_t i = 0; i < s->count; i++) {
+            s->rows[i].step.at_ns = (uint64_t)((double)s->rows[i].step.at_ns * scale);
+        }
+    }
+    s->ns = t->provisional ? t->elapsed_ns : 0;
+    s->ticks = t->elapsed_ticks;
+}
+
+/* The next read tells their times. */
+static void steps_sharpen(steps *s, const chroprof *view)
+{
+    uint64_t cursor = s->cursor - (s->count - s->sure);
+    chroprof_step step;
+    while (cursor < s->cursor && chroprof_next_step(view, &cursor, &step) && cursor <= s->cursor) {
+        s->rows[s->count - (s->cursor - cursor) - 1].step.at_ns = step.at_ns;
+    }
+}
+
+/* What is on top after the last step. */
+static uint32_t top_path(const chroprof *view)
+{
+    chroprof_frame frame;
+    return chroprof_frames(view, &frame, 1) > 0 && !frame.barrier ? frame.path : 0;
+}
+
+/* What was overwritten unread came before what is read. The time of an event under way, and what it
+ * puts on top, are not known yet. */
+bool steps_take(steps *s, const chroprof *view, bool ended, size_t *count)
+{
+    chroprof_step step;
+    chroprof_totals t;
     size_t first = s->count;
-    uint64_t events = events_of(view) - s->events;
+    uint64_t events;
+    chroprof_read_totals(view, &t);
+    events = t.events - s->events;
+    steps_rescale(s, &t);
+    steps_sharpen(s, view);
     while (chroprof_next_step(view, &s->cursor, &step)) {
         if (!steps_add(s, &step)) {
             return false;
         }
     }
-    *count = s->count - first;
-    if (*count > 0 && events > *count) {
-        s->rows[first].lost = events - *count;
-        s->lost += events - *count;
+    s->on_top = top_path(view);
+    if (t.doubt_events > 0 && !ended && s->count > first) {
+        s->count--;
+        s->cursor--;
+        s->on_top = s->rows[s->count].step.path;
+        events -= events > 0;
     }
-    s->events += events;
+    steps_note_sure(s, t.elapsed_ns);
+    *count = s->count - first;
+    s->missed = *count > 0 ? 0 : events;
+    s->on_top = s->missed > 0 ? 0 : s->on_top;
+    if (*count > 0) {
+        s->rows[first].lost = events > *count ? events - *count : 0;
+        s->lost += s->rows[first].lost;
+        s->events += events;
+    }
+    s->now_ns = is_exact(&t) || s->count == 0 ? t.elapsed_ns : s->rows[s->count - 1].step.at_ns;
     return true;
+}
+
+void steps_end(steps *s)
+{
+    s->to = s->count;
+    s->end_ns = s->now_ns;
+    s->lost_last = s->missed;
+    s->lost += s->missed;
 }
 
 void steps_free(steps *s)
 {
     free(s->rows);
+    free(s->lives);
     memset(s, 0, sizeof *s);
 }
 
@@ -84,11 +165,19 @@ static bool finishes(chroprof_state state)
     return state == CHROPROF_COMPLETED || state == CHROPROF_FAILED || state == CHROPROF_CANCELLED;
 }
 
+/* One that is told of: by a row, or by the table of futures as it was right before a row. */
 typedef struct by_id {
     uint64_t id;
-    size_t row;                /* SIZE_MAX: it stands in the table of futures */
+    uint64_t place;            /* 2 x the row + 2, 1 less if it stands in a table */
+    uint64_t since_ns;         /* in a table */
+    chroprof_state state;
     uint32_t path;
 } by_id;
+
+typedef struct by_ids {
+    by_id *rows;
+    size_t count, room;
+} by_ids;
 
 /* Of one id the later ones first. */
 static int compare_ids(const void *a, const void *b)
@@ -98,19 +187,21 @@ static int compare_ids(const void *a, const void *b)
     if (x->id != y->id) {
         return x->id < y->id ? -1 : 1;
     }
-    return x->row > y->row ? -1 : x->row < y->row;
+    return x->place > y->place ? -1 : x->place < y->place;
 }
 
-/* What is on top after the last step. */
-static uint32_t top_path(const chroprof *view)
+/* It begins no earlier than what was before it, and ends no earlier than its last event. */
+static void resolve_ends(steps *s)
 {
-    chroprof_frame frame;
-    return chroprof_frames(view, &frame, 1) > 0 && !frame.barrier ? frame.path : 0;
+    uint64_t before = s->from > 0 ? s->rows[s->from - 1].step.at_ns : 0;
+    uint64_t last = s->to > s->from ? s->rows[s->to - 1].step.at_ns : s->begin_ns;
+    s->begin_ns = s->begin_ns > before ? s->begin_ns : before;
+    s->end_ns = s->end_ns > last ? s->end_ns : last;
 }
 
-static void resolve_tops(steps *s, const chroprof *view)
+static void resolve_tops(steps *s)
 {
-    uint32_t after = top_path(view);
+    uint32_t after = s->on_top;
     for (size_t i = s->count; i-- > 0;) {
         step_row *row = &s->rows[i];
         if (puts_on_top(row->step.state) && after >= FIRST_PATH) {
@@ -120,34 +211,42 @@ static void resolve_tops(steps *s, const chroprof *view)
     }
 }
 
-bool steps_resolve(steps *s, const chroprof *view)
+static void ids_of_rows(by_ids *ids, const steps *s)
 {
-    size_t room = chroprof_futures(view, NULL, 0) + s->count, count = 0;
-    by_id *ids = (by_id *)calloc(room + 1, sizeof *ids);
-    chroprof_future future;
-    uint64_t cursor = 0;
-    uint32_t path = 0;
-    if (ids == NULL) {
-        return false;
-    }
-    resolve_tops(s, view);
     for (size_t i = 0; i < s->count; i++) {
-        if (s->rows[i].step.id != 0) {
-            by_id one = { s->rows[i].step.id, i, s->rows[i].made };
-            ids[count++] = one;
+        const step_row *row = &s->rows[i];
+        if (row->step.id != 0) {
+            by_id one = { row->step.id, 2 * (uint64_t)i + 2, 0, row->step.state, row->made };
+            ids->rows[ids->count++] = one;
         }
     }
-    while (count < room && chroprof_next_future(view, &cursor, &future)) {
-        if (future.id != 0) {
-            by_id one = { future.id, SIZE_MAX, future.path };
-            ids[count++] = one;
+}
+
+static void ids_of_table(by_ids *ids, const chroprof *view, size_t before_row)
+{
+    chroprof_future f;
+    uint64_t cursor = 0;
+    while (ids->count < ids->room && chroprof_next_future(view, &cursor, &f)) {
+        if (f.id != 0) {
+            by_id one = { f.id, 2 * (uint64_t)before_row + 1, f.since_ns, f.state, f.path };
+            ids->rows[ids->count++] = one;
         }
     }
-    qsort(ids, count, sizeof *ids, compare_ids);
-    for (size_t i = 0; i < count; i++) {    /* from its end to its beginning */
-        step_row *row = ids[i].row == SIZE_MAX ? NULL : &s->rows[ids[i].row];
-        bool other = i == 0 || ids[i].id != ids[i - 1].id;
-        if (other || (row != NULL && finishes(row->step.state))) {
+}
+
+/* NULL: it stands in a table. */
+static step_row *row_of(const steps *s, const by_id *one)
+{
+    return one->place % 2 == 0 ? &s->rows[one->place / 2 - 1] : NULL;
+}
+
+/* Each row of one id gets the path of its life, from the end to the beginning. */
+static void resolve_paths(steps *s, const by_id *ids, size_t count)
+{
+    uint32_t path = 0;
+    for (size_t i = 0; i < count; i++) {
+        step_row *row = row_of(s, &ids[i]);
+        if (row != NULL && finishes(row->step.state)) {
             path = 0;                       /* another life */
         }
         path = ids[i].path != 0 ? ids[i].path : path;
@@ -158,7 +257,63 @@ bool steps_resolve(steps *s, const chroprof *view)
             path = 0;                       /* what came before it was another life */
         }
     }
-    free(ids);
+}
+
+/* The table of the first look may be some events late: one that is in it may have been created
+ * since then, one that is not may have finished. What the steps tell goes before what it says. */
+static bool resolve_life(const steps *s, const by_id *ids, size_t count, step_life *life)
+{
+    const by_id *first = NULL, *before = NULL, *table = NULL;
+    uint64_t begin = 2 * (uint64_t)s->from + 1;
+    bool ended = false, touched;
+    for (size_t i = 0; i < count && before == NULL; i++) {
+        bool row = row_of(s, &ids[i]) != NULL;
+        if (row && ids[i].place > begin) {
+            first = &ids[i];
+            ended = finishes(first->state) || (ended && first->state != CHROPROF_PENDING);
+        }
+        before = row && ids[i].place < begin ? &ids[i] : NULL;
+        table = ids[i].place == begin ? &ids[i] : table;
+    }
+    touched = first != NULL && s->skew > 0 && first->place < begin + 2 * s->skew + 2;
+    life->id = ids[0].id;
+    life->path = table != NULL ? table->path : touched ? row_of(s, first)->made : 0;
+    life->state = table != NULL ? table->state : CHROPROF_PAUSED;
+    if (touched && before != NULL) {
+        life->state = before->state <= CHROPROF_READY ? before->state : CHROPROF_PAUSED;
+    }
+    if (touched && first->state == CHROPROF_PENDING) {
+        return table != NULL && table->since_ns <= s->begin_ns;
+    }
+    return life->path >= FIRST_PATH && (table != NULL || (touched && ended));
+}
+
+bool steps_resolve(steps *s, const chroprof *first, const chroprof *last, const chroprof *after)
+{
+    by_ids ids = { NULL, 0, 0 };
+    ids.room = chroprof_futures(first, NULL, 0) + chroprof_futures(last, NULL, 0) +
+               chroprof_futures(after, NULL, 0) + s->count;
+    ids.rows = (by_id *)calloc(ids.room + 1, sizeof *ids.rows);
+    s->lives = (step_life *)calloc(ids.room + 1, sizeof *s->lives);
+    if (ids.rows == NULL || s->lives == NULL) {
+        free(ids.rows);
+        return false;
+    }
+    resolve_ends(s);
+    resolve_tops(s);
+    ids_of_rows(&ids, s);
+    ids_of_table(&ids, first, s->from);
+    ids_of_table(&ids, last, s->to);
+    ids_of_table(&ids, after, s->count + 1);
+    qsort(ids.rows, ids.count, sizeof *ids.rows, compare_ids);
+    for (size_t i = 0, next; i < ids.count; i = next) {
+        for (next = i + 1; next < ids.count && ids.rows[next].id == ids.rows[i].id;) {
+            next++;
+        }
+        resolve_paths(s, ids.rows + i, next - i);
+        s->life_count += resolve_life(s, ids.rows + i, next - i, &s->lives[s->life_count]);
+    }
+    free(ids.rows);
     return true;
 }
 
@@ -212,13 +367,18 @@ static bool needs_site(chroprof_state state)
     return state == CHROPROF_PENDING || state == CHROPROF_ENTER || state == CHROPROF_NEXT;
 }
 
+void steps_write_lost(uint64_t lost, FILE *out)
+{
+    if (lost > 0) {
+        (void)fprintf(out, "# %" PRIu64 " events were lost here\n", lost);
+    }
+}
+
 void steps_write(const step_row *row, const chroprof *view, FILE *out)
 {
     const chroprof_step *step = &row->step;
     uint32_t path = needs_site(step->state) || step->state == CHROPROF_RUNNING ? row->made : 0;
-    if (row->lost > 0) {
-        (void)fprintf(out, "# %" PRIu64 " events were lost here\n", row->lost);
-    }
+    steps_write_lost(row->lost, out);
     if (needs_site(step->state) && path < FIRST_PATH) {
         (void)fprintf(out, "%" PRIu64 " %s %" PRIu64 " (unknown) \\e 0\n", step->at_ns,
                       state_name(step->state), step->id);
@@ -240,7 +400,7 @@ static size_t enter_parents(const chroprof *view, uint64_t at_ns, uint32_t path,
     return depth;
 }
 
-static void write_future(const chroprof *view, uint64_t at_ns, const chroprof_future *f, FILE *out)
+static void write_life(const chroprof *view, uint64_t at_ns, const step_life *f, FILE *out)
 {
     size_t depth = enter_parents(view, at_ns, f->path, out);
     write_line(at_ns, "pending", f->id, view, f->path, out);
@@ -266,26 +426,22 @@ static void write_frame(const chroprof *view, uint64_t at_ns, const chroprof_fra
     }
 }
 
-void steps_write_state(const chroprof *view, uint64_t at_ns, FILE *out)
+void steps_write_state(const steps *s, const chroprof *first, const chroprof *view, FILE *out)
 {
-    size_t count = chroprof_frames(view, NULL, 0);
+    size_t count = chroprof_frames(first, NULL, 0);
     chroprof_frame *frames = (chroprof_frame *)calloc(count + 1, sizeof *frames);
-    chroprof_future future;
     chroprof_totals totals;
-    uint64_t cursor = 0;
-    chroprof_read_totals(view, &totals);
-    while (chroprof_next_future(view, &cursor, &future)) {
-        if (future.id != 0 && future.path >= FIRST_PATH) {
-            write_future(view, at_ns, &future, out);
-        }
+    chroprof_read_totals(first, &totals);
+    for (size_t i = 0; i < s->life_count; i++) {
+        write_life(view, s->begin_ns, &s->lives[i], out);
     }
-    count = frames != NULL ? chroprof_frames(view, frames, count) : 0;
+    count = frames != NULL ? chroprof_frames(first, frames, count) : 0;
     while (count-- > 0) {                   /* the innermost stands first */
-        write_frame(view, at_ns, &frames[count], out);
+        write_frame(view, s->begin_ns, &frames[count], out);
     }
     if (totals.idle) {
-        write_line(at_ns, "idle_enter", 0, view, 0, out);
+        write_line(s->begin_ns, "idle_enter", 0, view, 0, out);
     }
-    write_line(at_ns, "reset", 0, view, 0, out);
+    write_line(s->begin_ns, "reset", 0, view, 0, out);
     free(frames);
 }

@@ -416,11 +416,11 @@ static const tool_option trace_options[] = {
 
 static const char trace_text[] =
     "\n"
-    "FILE is a profile of chroprof_map or chroprof run -o, or JSON of one; PID is a\n"
-    "process that has one; - is standard input. OUT opens in Perfetto,\n"
-    "chrome://tracing and speedscope.\n"
+    "FILE is a profile of chroprof_map or chroprof run -o, JSON of one, or a stream\n"
+    "of chroprof record; PID is a process that has a profile; - is standard input.\n"
+    "OUT opens in Perfetto, chrome://tracing and speedscope.\n"
     "\n"
-    "From a file or process: the last events as they happened. One track shows the\n"
+    "From a profile or stream: the last events as they happened. One track shows the\n"
     "loop: the tasks that ran and what they nested, idle and uninstrumented time,\n"
     "stalls, samples, and how many tasks were live and ready. Each root task, such as\n"
     "a request, is a process of its own. It shows that task and those that came from\n"
@@ -437,7 +437,20 @@ static const char trace_text[] =
     "  chroprof trace demo.json -o demo.trace.json\n"
     "  chroprof trace server.chroprof -o server.trace.json\n"
     "  chroprof trace $(pidof server) -o now.trace.json\n"
-    "  chroprof replay server.events -f trace -o server.trace.json\n";
+    "  chroprof trace server.events -o server.trace.json\n";
+
+/* Of a long stream the ring has the end. */
+static void trace_warn_of_rest(const profile_text *p)
+{
+    chroprof_totals totals;
+    size_t steps = chroprof_timeline(&p->block.view, 0, UINT64_MAX, NULL, 0);
+    chroprof_read_totals(&p->block.view, &totals);
+    if (p->replayed && steps < totals.events) {
+        tool_message("%s: the trace shows the last %zu of %" PRIu64 " events; for more: chroprof "
+                     "replay %s --memory 1G --set max_events=%" PRIu64 " -f trace", p->source,
+                     steps, totals.events, p->source, totals.events);
+    }
+}
 
 static bool trace_write_words(void *user, FILE *out)
 {
@@ -453,10 +466,13 @@ static int trace_run(const tool_command *command, int count, char **words)
         return result;
     }
     result = TOOL_INPUT;
-    if (profile_load(&run.profile, run.source)) {
+    if (profile_load_or_replay(&run.profile, run.source)) {
         run.steps = !run.windows && trace_of_steps(&run.profile.block.view);
         if (run.steps || profile_symbolize(&run.profile, NULL)) {
             result = output_write(run.out_name, trace_write_words, &run);
+        }
+        if (run.steps && result == TOOL_OK) {
+            trace_warn_of_rest(&run.profile);
         }
     }
     profile_free(&run.profile);
