@@ -14425,16 +14425,6 @@ CHROPROF__UNUSED static char *chroprof__digits_before(uint64_t value, char *end)
     return end;
 }
 
-/* Decimal digits of value; out has room for 20. */
-CHROPROF__UNUSED static size_t chroprof__digits(uint64_t value, char *out)
-{
-    char digits[20];
-    const char *first = chroprof__digits_before(value, digits + sizeof(digits));
-    size_t count = (size_t)(digits + sizeof(digits) - first);
-    memcpy(out, first, count);
-    return count;
-}
-
 #define CHROPROF__NO_CODE 0xFFFDu   /* what stands for a byte that is not UTF-8 */
 
 /* Takes one code point off a NUL-terminated text not at its end; a wrong byte counts alone. */
@@ -14519,13 +14509,14 @@ static void chroprof__say_text(chroprof__phrase *s, const char *text)
 static void chroprof__say_fixed(chroprof__phrase *s, uint64_t value, uint32_t decimals,
                                 uint32_t min_digits)
 {
-    char text[24], digits[20];
-    uint32_t count = (uint32_t)chroprof__digits(value, digits), used = 0;
+    char text[24], digits[20], *end = digits + sizeof(digits);
+    const char *first = chroprof__digits_before(value, end);
+    uint32_t count = (uint32_t)(end - first), used = 0;
     uint32_t zeros = count < min_digits ? min_digits - count : 0;
     for (uint32_t i = 0; i < zeros + count; i++) {
         if (decimals > 0 && i == zeros + count - decimals)
             text[used++] = '.';
-        text[used++] = i < zeros ? '0' : digits[i - zeros];
+        text[used++] = i < zeros ? '0' : first[i - zeros];
     }
     text[used] = 0;
     chroprof__say_text(s, text);
@@ -14919,56 +14910,41 @@ static uint32_t chroprof__loop_stack(const chroprof *p)
     return its > all / 2 ? stack : 0;
 }
 
-/* Nobody said that the loop waits: it may be waiting all the time. */
-static void chroprof__find_no_idle(chroprof__inquiry *q, const char *function)
+/* Where nobody said that the loop waits, it may be waiting all the time. */
+static void chroprof__find_loop(chroprof__inquiry *q)
 {
-    bool bare = q->totals.busy_ns == 0;
-    chroprof__case c = chroprof__case_of(q, bare ? CHROPROF_FINDING_UNINSTRUMENTED
-                                                 : CHROPROF_FINDING_NO_IDLE, NULL,
-                                         q->totals.loop_ns);
-    c.part = c.whole = 1;
-    c.function = function;
+    const chroprof_totals *t = &q->totals;
+    const chroprof_stall *s = &q->stall;
+    bool idles = t->idle || t->idle_ns > 0 || t->passes > 0 || t->in_pass;
+    bool bare = !idles && t->busy_ns == 0;
+    chroprof__case c = chroprof__case_of(q, idles || bare ? CHROPROF_FINDING_UNINSTRUMENTED
+                                                          : CHROPROF_FINDING_NO_IDLE, NULL,
+                                         t->loop_ns);
+    c.function = chroprof__sampled_function(q->p, chroprof__loop_stack(q->p), idles);
+    c.part = idles ? c.share : 1;
+    c.whole = idles ? q->work : 1;
+    c.grave = idles && s->share_count > 0 && s->shares[0].site == 0 &&
+              s->shares[0].exec_ns > s->length_ns / 2 && s->shares[0].exec_ns < c.share / 2;
+    c.n[2] = c.grave ? s->shares[0].exec_ns : 0;
+    c.n[3] = c.at_ns = c.grave ? s->start_ns : 0;
     if (bare)
         chroprof__report(q, &c, "No task ran in %T1, so nothing is instrumented yet.", NULL,
                          " Call chroprof_enter and chroprof_leave around callbacks, and "
                          "chroprof_idle_enter and chroprof_idle_leave around the wait.");
-    else
+    else if (!idles)
         chroprof__report(q, &c, "No idle time is reported: %p01 of the run (%T0) counts as "
                          "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around "
                          "the wait of the loop",
-                         *function ? ", in %u" : NULL,
-                         *function ? "." : ", such as poll. If a library waits in epoll_wait, use "
-                                           "CHROPROF_EPOLL_IDLE.");
-}
-
-static void chroprof__find_uninstrumented(chroprof__inquiry *q, const char *function)
-{
-    const chroprof_stall *s = &q->stall;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_UNINSTRUMENTED, NULL,
-                                         q->totals.loop_ns);
-    c.grave = s->share_count > 0 && s->shares[0].site == 0 &&
-              s->shares[0].exec_ns > s->length_ns / 2 && s->shares[0].exec_ns < c.share / 2;
-    c.part = c.share;
-    c.whole = q->work;
-    c.n[2] = c.grave ? s->shares[0].exec_ns : 0;
-    c.n[3] = c.at_ns = c.grave ? s->start_ns : 0;
-    c.function = function;
-    chroprof__report(q, &c, *function ? "%p01 of the run (%T0) is uninstrumented, mostly in %u"
-                                      : "%p01 of the run (%T0) is uninstrumented",
-                     c.grave ? ", %T2 of it in the stall at %m3" : NULL,
-                     ". Call chroprof_enter and chroprof_leave around the callbacks that have no "
-                     "site.");
-}
-
-static void chroprof__find_loop(chroprof__inquiry *q)
-{
-    const chroprof_totals *t = &q->totals;
-    bool idles = t->idle || t->idle_ns > 0 || t->passes > 0 || t->in_pass;
-    const char *function = chroprof__sampled_function(q->p, chroprof__loop_stack(q->p), idles);
-    if (idles)
-        chroprof__find_uninstrumented(q, function);
+                         *c.function ? ", in %u" : NULL,
+                         *c.function ? "." : ", such as poll. If a library waits in epoll_wait, "
+                                             "use CHROPROF_EPOLL_IDLE.");
     else
-        chroprof__find_no_idle(q, function);
+        chroprof__report(q, &c, *c.function ? "%p01 of the run (%T0) is uninstrumented, mostly "
+                                              "in %u"
+                                            : "%p01 of the run (%T0) is uninstrumented",
+                         c.grave ? ", %T2 of it in the stall at %m3" : NULL,
+                         ". Call chroprof_enter and chroprof_leave around the callbacks that have "
+                         "no site.");
 }
 
 /* Does the second one come too close to the first to name that alone? */
@@ -15145,18 +15121,6 @@ typedef struct chroprof__quarters {
     uint64_t at_ns[5];
 } chroprof__quarters;
 
-static void chroprof__read_quarters(const chroprof *p, chroprof__quarters *s)
-{
-    chroprof_window w;
-    uint32_t whole = (uint32_t)chroprof_windows(p, NULL, 0) - 1;
-    s->each = (whole < CHROPROF__FINDS_WINDOWS ? whole : (uint32_t)CHROPROF__FINDS_WINDOWS) / 4;
-    s->first = whole - 4 * s->each;
-    for (uint32_t k = 0; k < 5; k++) {
-        (void)chroprof_windows_from(p, s->first + k * s->each, &w, 1);
-        s->at_ns[k] = w.start_ns;
-    }
-}
-
 /* A rise, not a burst or a wave: from quarter to quarter it is more, but for 5 % of the last, and
  * in that it is in most of the windows. Exec in the last and in the first. */
 static bool chroprof__rises(const chroprof *p, const chroprof__quarters *s, uint32_t site,
@@ -15181,10 +15145,17 @@ static bool chroprof__rises(const chroprof *p, const chroprof__quarters *s, uint
 static void chroprof__find_rise(chroprof__inquiry *q)
 {
     chroprof__quarters s;
+    chroprof_window w;
     chroprof_rank r, best;
     uint64_t cursor = CHROPROF__FIRST_SITE, last_ns, first_ns, n[2] = { 0, 0 };
+    uint32_t whole = (uint32_t)chroprof_windows(q->p, NULL, 0) - 1;
     memset(&best, 0, sizeof best);
-    chroprof__read_quarters(q->p, &s);
+    s.each = (whole < CHROPROF__FINDS_WINDOWS ? whole : (uint32_t)CHROPROF__FINDS_WINDOWS) / 4;
+    s.first = whole - 4 * s.each;
+    for (uint32_t k = 0; k < 5; k++) {
+        (void)chroprof_windows_from(q->p, s.first + k * s.each, &w, 1);
+        s.at_ns[k] = w.start_ns;
+    }
     if (s.each == 0 || chroprof_timeline(q->p, 0, UINT64_MAX, NULL, 0) == 0)
         return;
     while (chroprof_next_rank(q->p, &cursor, &r)) {
@@ -15279,37 +15250,29 @@ static void chroprof__find_cost(chroprof__inquiry *q)
                      NULL, " Leave out the smallest tasks; %s has most calls, %c2.");
 }
 
-/* The full table that hides most, NULL if none is. From DETAIL on, no time stands elsewhere. */
-static const chroprof_table *chroprof__worst_table(const chroprof_table *tables, bool *detail)
+/* The full table that hides most. From the histograms on, no time stands elsewhere. */
+static void chroprof__find_full(chroprof__inquiry *q)
 {
     static const uint8_t order[] = { CHROPROF_TABLE_SITES, CHROPROF_TABLE_PATHS,
         CHROPROF_TABLE_DEPTH, CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_EDGES,
         CHROPROF_TABLE_HISTOGRAMS, CHROPROF_TABLE_STRINGS, CHROPROF_TABLE_STACKS };
-    for (size_t k = 0; k < sizeof(order); k++) {
-        *detail = k >= 5;
-        if (tables[order[k]].dropped > 0 && tables[order[k]].advice > 0)
-            return tables + order[k];
-    }
-    return NULL;
-}
-
-static void chroprof__find_full(chroprof__inquiry *q)
-{
     chroprof_table tables[CHROPROF_TABLE_COUNT];
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FULL, NULL, 0);
-    bool detail;
+    size_t k = 0;
     (void)chroprof_tables(q->p, tables, CHROPROF_TABLE_COUNT);
-    const chroprof_table *full = chroprof__worst_table(tables, &detail);
-    if (!full)
+    while (k < sizeof(order) && (tables[order[k]].dropped == 0 || tables[order[k]].advice == 0))
+        k++;
+    if (k == sizeof(order))
         return;
+    const chroprof_table *full = tables + order[k];
     q->lost = tables[CHROPROF_TABLE_FUTURES].dropped > 0;
-    c.grave = !detail;
+    c.grave = k < 5;
     c.name = full->option;
     c.count = c.n[0] = full->dropped;
     c.n[1] = full->capacity;
     c.n[2] = full->advice;
     chroprof__report(q, &c, "%o is too small at %d1: %c0 times something did not fit, ",
-                     detail ? "so detail is missing." : "so time stands under other names.",
+                     c.grave ? "so time stands under other names." : "so detail is missing.",
                      " Set it to %d2.");
 }
 
@@ -15487,31 +15450,32 @@ static void chroprof__flush(chroprof__out *o)
 
 static void chroprof__out_to(chroprof__out *o, chroprof_writer write, void *user)
 {
+    memset(o, 0, offsetof(chroprof__out, bytes));
     o->write = write;
     o->user = user;
-    o->look = NULL;
-    o->series = NULL;
-    o->used = 0;
-    o->failed = o->comma = false;
 }
 
 /* 0, or -1 if the writer stopped or there is no profile: then text and JSON say why. */
-static int chroprof__put_profile(chroprof__out *o, chroprof *p, chroprof__writes *as)
+static int chroprof__put_profile(chroprof *p, chroprof__writes *as, chroprof_writer write,
+                                 void *user, const chroprof_text_options *look,
+                                 const chroprof_prometheus_options *series)
 {
-    if (o->write == NULL)
+    chroprof__out o;
+    if (write == NULL)
         return -1;
-    o->absent = !chroprof__tick_live(p);
-    as(o, p);
-    chroprof__flush(o);
-    return o->failed || o->absent ? -1 : 0;
+    chroprof__out_to(&o, write, user);
+    o.look = look;
+    o.series = series;
+    o.absent = !chroprof__tick_live(p);
+    as(&o, p);
+    chroprof__flush(&o);
+    return o.failed || o.absent ? -1 : 0;
 }
 
 CHROPROF__COLD_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
                                           void *user)
 {
-    chroprof__out o;
-    chroprof__out_to(&o, write, user);
-    return chroprof__put_profile(&o, p, as);
+    return chroprof__put_profile(p, as, write, user, NULL, NULL);
 }
 
 CHROPROF__UNUSED static void chroprof__put_bytes(chroprof__out *o, const char *bytes, size_t count)
@@ -15528,6 +15492,7 @@ CHROPROF__UNUSED static void chroprof__put_bytes(chroprof__out *o, const char *b
     }
 }
 
+/* A full buffer is flushed at once, so one byte is always free. */
 CHROPROF__UNUSED static void chroprof__put_byte(chroprof__out *o, char byte)
 {
     o->bytes[o->used++] = byte;
@@ -15540,14 +15505,11 @@ CHROPROF__UNUSED static void chroprof__put_text(chroprof__out *o, const char *te
     chroprof__put_bytes(o, text, strlen(text));
 }
 
-/* A full buffer is flushed at once, so one byte is always free. */
 CHROPROF__UNUSED static void chroprof__put_u64(chroprof__out *o, uint64_t value)
 {
-    char digits[20];
-    if (o->used + sizeof(digits) < CHROPROF__OUT_BYTES)
-        o->used += chroprof__digits(value, o->bytes + o->used);
-    else
-        chroprof__put_bytes(o, digits, chroprof__digits(value, digits));
+    char digits[20], *end = digits + sizeof(digits);
+    const char *first = chroprof__digits_before(value, end);
+    chroprof__put_bytes(o, first, (size_t)(end - first));
 }
 
 CHROPROF__UNUSED static void chroprof__put_code(chroprof__out *o, uint32_t code)
@@ -15666,13 +15628,13 @@ CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, con
 /* Writes JSON as a form says, and commas where they belong. A word is a key, and its value the next
  * number, or by the sign behind it: $ a text, ^ one in upper case, ? a truth, # hex and = decimal
  * digits in quotes, ~ ns as microseconds, - one less. % is a value without a key. 'A value' may
- * stand in the form; " begins a text that is written by others, and ends it. Brackets and line
- * feeds stand for themselves, and blanks part keys. */
+ * stand in the form; " begins a text that is written by others, and ends it. A colon makes a key of
+ * what stands before it. Brackets and line feeds stand for themselves, and blanks part keys. */
 CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form,
                                                 const uint64_t *values)
 {
     while (*form != 0) {
-        bool ends = *form == '}' || *form == ']' || *form == '"' ||
+        bool ends = strchr("]}\":", *form) != NULL ||
                     (*form == '\n' && (form[1] == '}' || form[1] == ']'));
         if (*form == ' ') {
             form++;
@@ -15680,21 +15642,13 @@ CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *fo
         }
         if (o->comma && !ends)
             chroprof__put_byte(o, ',');
-        if (strchr("{[}]\"\n", *form) == NULL) {
+        if (strchr("{[}]\":\n", *form) == NULL) {
             form = chroprof__put_json_key(o, form, &values);
             continue;
         }
-        o->comma = ends && *form != '\n';
+        o->comma = ends && *form != '\n' && *form != ':';
         chroprof__put_byte(o, *form++);
     }
-}
-
-/* Behind a text. */
-CHROPROF__UNUSED static void chroprof__put_number(chroprof__out *o, const char *text,
-                                                  uint64_t value)
-{
-    chroprof__put_text(o, text);
-    chroprof__put_u64(o, value);
 }
 
 /* Puts a row among the largest by a figure of theirs, which stand in falling order; of equal ones
@@ -18879,11 +18833,12 @@ static void chroprof__trace_stalls(chroprof__trace *t)
                               row.kind == CHROPROF_STALL_PASS ? "stall (pass)" : "stall (turn)");
         chroprof__put_json(t->out, "cat'stall's'p'args{length_ns", &row.length_ns);
         for (uint32_t k = 0; k < row.share_count; k++) {
-            chroprof__put_number(t->out, ",\"", k + 1u);
+            chroprof__put_text(t->out, ",\"");
+            chroprof__put_u64(t->out, k + 1u);
             chroprof__put_text(t->out, ". ");
             chroprof__put_quoted(t->out, row.shares[k].site != 0 ? row.shares[k].name
                                                                  : "(uninstrumented)", true);
-            chroprof__put_number(t->out, "\":", row.shares[k].exec_ns);
+            chroprof__put_json(t->out, "\":%", &row.shares[k].exec_ns);
         }
         chroprof__put_json(t->out, "}}", NULL);
     }
@@ -18911,16 +18866,13 @@ static void chroprof__trace_stacks(chroprof__trace *t)
 {
     uint64_t cursor = 0;
     chroprof_stack_row row;
-    chroprof__put_text(t->out, "\"0\":{\"name\":\"(no stack)\"}");
+    chroprof__put_json(t->out, "=:{name'(no stack)'}", &cursor);
     while (!t->out->failed && chroprof_next_stack(t->p, &cursor, &row)) {
         bool named = row.frame.name[0] != 0;
-        const uint64_t values[] = { named ? CHROPROF__WORD(row.frame.name) : row.frame.address,
-                                    row.parent };
-        chroprof__put_number(t->out, ",\n\"", row.id);
-        chroprof__put_text(t->out, "\":");
-        t->out->comma = false;
-        chroprof__put_json(t->out, named ? "{name$" : "{name#", values);
-        chroprof__put_json(t->out, row.parent != 0 ? "parent=}" : "}", values + 1);
+        const uint64_t values[] = { row.id, named ? CHROPROF__WORD(row.frame.name)
+                                                  : row.frame.address, row.parent };
+        chroprof__put_json(t->out, named ? "\n=:{name$" : "\n=:{name#", values);
+        chroprof__put_json(t->out, row.parent != 0 ? "parent=}" : "}", values + 2);
     }
 }
 
@@ -18990,20 +18942,14 @@ CHROPROF__COLD_API int (chroprof_write)(chroprof *p, chroprof_format format, chr
 CHROPROF__COLD_API int chroprof_write_text(chroprof *p, const chroprof_text_options *options,
                                            chroprof_writer write, void *user)
 {
-    chroprof__out o;
-    chroprof__out_to(&o, write, user);
-    o.look = options;
-    return chroprof__put_profile(&o, p, chroprof_as_text);
+    return chroprof__put_profile(p, chroprof_as_text, write, user, options, NULL);
 }
 
 CHROPROF__COLD_API int chroprof_write_prometheus(chroprof *p,
                                                  const chroprof_prometheus_options *options,
                                                  chroprof_writer write, void *user)
 {
-    chroprof__out o;
-    chroprof__out_to(&o, write, user);
-    o.series = options;
-    return chroprof__put_profile(&o, p, chroprof_as_prometheus);
+    return chroprof__put_profile(p, chroprof_as_prometheus, write, user, NULL, options);
 }
 
 static const char chroprof__format_names[][16] = {
@@ -19092,7 +19038,6 @@ static int chroprof__write_stream(void *user, const void *bytes, size_t count)
 
 CHROPROF__COLD_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE *out)
 {
-    chroprof__out o;
     chroprof_text_options look;
     int before = errno;
     if (out == NULL) {
@@ -19105,10 +19050,9 @@ CHROPROF__COLD_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE 
     look.color = chroprof__terminal(out, &look.width) && !plain;
     unsigned long told = look.width == 0 && wide ? strtoul(wide, NULL, 10) : look.width;
     look.width = told < 1000 ? (uint32_t)told : 1000;
-    chroprof__out_to(&o, chroprof__write_stream, out);
-    o.look = &look;
     errno = 0;
-    if (chroprof__put_profile(&o, p, as) == 0 && fflush(out) == 0) {
+    if (chroprof__put_profile(p, as, chroprof__write_stream, out, &look, NULL) == 0 &&
+        fflush(out) == 0) {
         errno = before;
         return 0;
     }
