@@ -480,6 +480,28 @@ TEST(dropped_futures_in_differences_and_merges)
     CHECK_EQ(rank_of(&all, sites[0].name).calls, 17);
 }
 
+/* The id of a live future is used again in the tick of the older state: another future. */
+TEST(difference_knows_a_future_by_its_creation)
+{
+    static block memory, copy, result;
+    chroprof_options o = { 0 };
+    chroprof p, older, d;
+    o.clock = chroprof_clock_manual;
+    begin(&p, &memory, &o);
+    chroprof_event(&p, CHROPROF_PENDING, 7, &sites[0], 50);
+    chroprof_event(&p, CHROPROF_RUNNING, 7, NULL, 60);
+    chroprof_event(&p, CHROPROF_PAUSED, 7, NULL, 80);
+    keep(&older, &memory, &copy);
+    chroprof_event(&p, CHROPROF_COMPLETED, 7, NULL, 80);
+    chroprof_event(&p, CHROPROF_PENDING, 7, &sites[0], 80);
+    chroprof_event(&p, CHROPROF_RUNNING, 7, NULL, 80);
+    chroprof_event(&p, CHROPROF_PAUSED, 7, NULL, 110);
+    CHECK_EQ(chroprof_difference(&p, &older, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&d, result.bytes, SIZE), CHROPROF_OK);
+    laws(&d);
+    CHECK_EQ(future_of(&d, 7).exec_ns, 30);
+}
+
 TEST(difference_is_a_reset_in_between)
 {
     many_differences(roomy, 150, false);
@@ -1497,6 +1519,7 @@ TEST(merge_of_damaged_profiles)
 static const test_case cases[] = { CASE(sites_without_histograms_in_differences_and_merges),
                                    CASE(samples_that_a_merged_timeline_drops_are_counted),
                                    CASE(dropped_futures_in_differences_and_merges),
+                                   CASE(difference_knows_a_future_by_its_creation),
                                    CASE(difference_is_a_reset_in_between),
                                    CASE(difference_of_reused_ids),
                                    CASE(difference_with_full_tables),
