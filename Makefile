@@ -104,7 +104,9 @@ $B/report_bytes: examples/report_bytes.c
 	@mkdir -p $B
 	$(CC) $(CFLAGS) -o $@ $<
 
-demo: $B/demo $B/chroprof
+# both at once, as nobody waits gladly for the first report
+demo:
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j2) $B/demo $B/chroprof
 	$B/demo
 	@$B/chroprof symbolize demo.json -o demo.json
 	@$B/chroprof symbolize demo.json --format text >demo.code.txt

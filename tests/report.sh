@@ -383,7 +383,7 @@ refuse empty '' " the input is empty"
 refuse text 'hello' " this is not a profile"
 refuse cut '{"chroprof":2,
 "sites":[' 2:10
-refuse version '{"chroprof":3}' "1:14: "
+refuse version '{"chroprof":3}' " this was written by another version"
 refuse other_json '{"a":[1,2.5e3,-1,true,null,"\u00e9\n"]}' "1:1: "
 refuse number '{"chroprof":-1}' "1:13: "
 refuse escape '{"chroprof":2,

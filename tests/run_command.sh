@@ -471,6 +471,13 @@ profiled --report "$scratch/page.html" "$loops" poll
 if grep -q the_slow_function "$scratch/page.html"; then ok page; else fail page "no such function"; fi
 profiled
 refuses no_program 2 "missing argument PROGRAM"
+for option in --out --report; do
+    profiled $option "$scratch/no/such/folder" "$loops" quick
+    refuses "no_folder$option" 2 "make the folder first"
+    if [ ! -s "$scratch/out" ]; then ok "not_run$option"; else fail "not_run$option" "it was"; fi
+done
+profiled -o "$scratch" "$loops" quick
+refuses out_is_a_folder 2 "this is a directory"
 profiled --stall soon "$loops"
 refuses bad_stall 2 "expected milliseconds"
 profiled "$scratch/nothing"

@@ -645,6 +645,9 @@ async function testSamples() {
     same('code_heaviest_first', await firstCode(page), top.name + ' ' + top.weight);
     const verdict = await text(page, '#verdict-text');
     ok('code_in_the_summary', verdict.includes(top.name + ' at server.c:'), verdict);
+    const [whose, name] = await page.evaluate(() => [codeLine({ ...shown(),
+        raw: { findings: [{ site: 0 }] } }).textContent, shown().ranked[0].name]);
+    ok('code_of_another_task_names_it', whose.includes(' of ' + name + ', '), whose);
     same('exact_tasks_first', (await status(page)).split(':')[0], 'all paths');
     await page.click('#sampled');
     const words = total.toLocaleString('en-US') + '\u00a0samples';
@@ -656,7 +659,7 @@ async function testSamples() {
     await page.keyboard.press('Enter');
     await page.type('#search', top.name);
     await settle(page);
-    ok('sampled_search', /found, [\d.]+\u00a0% of all samples/.test(await status(page)),
+    ok('sampled_search', /found, [\d.]+% of all samples/.test(await status(page)),
         await status(page));
     await page.click('#tree-more summary');
     await settle(page);
@@ -669,7 +672,7 @@ async function testSamples() {
     await page.click('#exact');
     ok('exact_again', (await status(page)).startsWith('all paths'), await status(page));
     const stalls = await text(page, '#stalls-table tbody');
-    ok('stall_names_code', /\d\s%\s*\w+\s*server\.c:\d+/.test(stalls), stalls.slice(0, 200));
+    ok('stall_names_code', /\d%\s*\w+\s*server\.c:\d+/.test(stalls), stalls.slice(0, 200));
     await page.screenshot({ path: file('page-sampled.png'), fullPage: true });
     await done(page, 'samples');
 }

@@ -88,7 +88,7 @@ chroprof_result block_read(block_file *file)
     if (fstat(fd, &facts) == 0) {
         if (!S_ISREG(facts.st_mode)) {
             file->why = S_ISDIR(facts.st_mode)
-                        ? "this is a directory; give a file with a profile"
+                        ? "this is a directory; give a file with a profile (chroprof serve shows a folder)"
                         : S_ISFIFO(facts.st_mode)
                         ? "this is a pipe; give - and redirect the pipe to standard input"
                         : "this is not a plain file; give a file with a profile";
@@ -107,7 +107,7 @@ const char *block_problem(const block_file *file, chroprof_result result)
         return file->why;
     }
     switch (result) {
-    case CHROPROF_ERR_FILE: return errno != 0 ? strerror(errno) : "it could not be read";
+    case CHROPROF_ERR_FILE: return errno != 0 ? input_problem(errno) : "it could not be read";
     case CHROPROF_ERR_FORMAT:
         return "this is not a profile; give a file of chroprof_map or chroprof run -o";
     case CHROPROF_ERR_VERSION:

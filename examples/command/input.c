@@ -66,6 +66,13 @@ bool input_is_stream(const char *name)
     return strcmp(name, "-") == 0 || unpacker_of(name) != NULL || is_open_already(name);
 }
 
+const char *input_problem(int error)
+{
+    return error == EISDIR ? "this is a directory; give a file"
+           : error == EACCES ? "Permission denied; run this command as a user who may read it"
+           : strerror(error);
+}
+
 bool input_open(input *in, const char *name)
 {
     memset(in, 0, sizeof *in);
@@ -78,7 +85,7 @@ bool input_open(input *in, const char *name)
         in->tool = unpacker_of(name);
     }
     if (in->fd < 0 || (in->tool != NULL && !start_unpacker(in))) {
-        tool_message("%s: %s", in->name, strerror(errno));
+        tool_message("%s: %s", in->name, input_problem(errno));
         return false;
     }
     in->size = in->tool == NULL ? plain_size(in->fd) : 0;
@@ -92,8 +99,7 @@ ssize_t input_read(input *in, char *bytes, size_t capacity)
         count = read(in->fd, bytes, capacity);
     } while (count < 0 && errno == EINTR);
     if (count < 0) {
-        tool_message("%s: %s", in->name, errno != EISDIR ? strerror(errno)
-                     : "this is a directory; give a file");
+        tool_message("%s: %s", in->name, input_problem(errno));
         return -1;
     }
     in->taken += (uint64_t)count;

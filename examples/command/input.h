@@ -23,6 +23,9 @@ typedef struct input {
 /* Standard input, what the shell has opened, or a file whose name says that it is packed. */
 bool input_is_stream(const char *name);
 
+/* What the system said of a file that can't be read, and what a person may do about it. */
+const char *input_problem(int error);
+
 /* false, with a message, if it cannot be read. */
 bool input_open(input *in, const char *name);
 

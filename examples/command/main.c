@@ -32,11 +32,12 @@ static const tool_command *command_named(const char *name)
 
 static int unknown_command(const char *name)
 {
-    nearest search = nearest_begin(name, strlen(name));
+    nearest search = nearest_begin(name, name[0] != '-' ? strlen(name) : 0);
     for (size_t i = 0; i < tool_command_count; i++) {
         nearest_try(&search, tool_commands[i]->name);
     }
-    tool_message("unknown command %s%s%s%s (see: chroprof --help)", name,
+    tool_message("unknown %s %s%s%s%s (see: chroprof --help)",
+                 name[0] == '-' ? "option" : "command", name,
                  search.best != NULL ? "; did you mean " : "",
                  search.best != NULL ? search.best : "", search.best != NULL ? "?" : "");
     return TOOL_USAGE;

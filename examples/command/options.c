@@ -49,7 +49,7 @@ static size_t nearest_score(const char *typed, size_t typed_length, const char *
 
 nearest nearest_begin(const char *typed, size_t length)
 {
-    nearest search = { typed, length, NULL, length / 3 + 2 };
+    nearest search = { typed, length, NULL, (length > 3 ? length / 3 : 1) + 1 };
     return search;
 }
 
@@ -144,11 +144,15 @@ static const tool_option *find_option(const tool_command *command, const char *w
 static int unknown_option(const tool_command *command, const char *word, size_t length)
 {
     const tool_option *option;
+    char hint[80] = "";
     nearest search = nearest_begin(word + 2, word[1] == '-' ? length - 2 : 0);
     for (size_t i = 0; word[1] == '-' && (option = option_at(command, i)) != NULL; i++) {
         nearest_try(&search, option->name);
     }
-    return usage_error(command, "unknown option", word, "; did you mean --", search.best);
+    if (search.best != NULL) {
+        (void)snprintf(hint, sizeof hint, "; did you mean --%s?", search.best);
+    }
+    return usage_error(command, "unknown option", word, hint, "");
 }
 
 static int set_option(const tool_command *command, const tool_option *option, void *target,
@@ -208,6 +212,8 @@ static int take_operands(const tool_command *command, int count, char **words, v
             }
         } else if (given == most) {
             return usage_error(command, "unexpected argument", words[i], "", NULL);
+        } else if (words[i][0] == '\0') {
+            return usage_error(command, "an argument is empty;", "is the program running?", "", NULL);
         } else {
             operands[given++] = words[i];
         }

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "input.h"
 #include "message.h"
@@ -11,6 +13,42 @@
 bool output_is_stdout(const char *name)
 {
     return name == NULL || strcmp(name, "-") == 0;
+}
+
+const char *output_problem(int error)
+{
+    return error == ENOENT ? "No such file or directory; make the folder first"
+           : error == EACCES ? "Permission denied; write to another place"
+           : error == EISDIR ? "this is a directory; give the name of a file"
+           : strerror(error);
+}
+
+/* The folder that a file of this name lies in. */
+static void folder_of(const char *name, char *folder, size_t size)
+{
+    const char *slash = strrchr(name, '/');
+    (void)snprintf(folder, size, "%.*s", slash == NULL ? 1 : (int)(slash - name) + 1,
+                   slash == NULL ? "." : name);
+}
+
+bool output_possible(const char *name)
+{
+    char folder[4096];
+    struct stat facts;
+    int error = 0;
+    if (output_is_stdout(name)) {
+        return true;
+    }
+    folder_of(name, folder, sizeof folder);
+    if (stat(name, &facts) == 0) {
+        error = S_ISDIR(facts.st_mode) ? EISDIR : access(name, W_OK) != 0 ? errno : 0;
+    } else if (access(folder, W_OK | X_OK) != 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        tool_message("%s: %s", name, output_problem(error));
+    }
+    return error == 0;
 }
 
 int output_open(const char *name, const char *source, FILE **out)
@@ -25,7 +63,7 @@ int output_open(const char *name, const char *source, FILE **out)
     }
     *out = fopen(name, "wb");
     if (*out == NULL) {
-        tool_message("%s: %s", name, strerror(errno));
+        tool_message("%s: %s", name, output_problem(errno));
         return TOOL_INPUT;
     }
     return TOOL_OK;

@@ -9,6 +9,12 @@
 /* A name that is NULL or "-". */
 bool output_is_stdout(const char *name);
 
+/* What the system said of a file that can't be written, and what a person may do about it. */
+const char *output_problem(int error);
+
+/* Can a file of this name be written? For work that would be lost otherwise. false, with a message. */
+bool output_possible(const char *name);
+
 /* Opens the output, which must not be the file that is still to be read; source NULL: none is.
  * TOOL_OK, or with a message what to return. */
 int output_open(const char *name, const char *source, FILE **out);

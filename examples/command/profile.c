@@ -21,8 +21,14 @@
 static bool profile_version(json_reader r)
 {
     uint64_t version;
-    return json_u64(&r, &version) &&
-           (version == 1 || version == 2 || json_fail(&r, "version 1 or 2 of the schema"));
+    if (!json_u64(&r, &version)) {
+        return false;
+    }
+    if (version != 1 && version != 2) {
+        tool_message("%s: this was written by another version of chroprof; use the command of that "
+                     "version", r.name);
+    }
+    return version == 1 || version == 2;
 }
 
 bool profile_check(profile_text *p)

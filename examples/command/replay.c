@@ -95,8 +95,8 @@ static const char replay_text[] =
     "Malformed lines are skipped, counted, and named on standard error\n"
     "(FILE:LINE:COLUMN, in bytes). The exit code stays 0 unless --strict is given.\n"
     "\n"
-    "exit codes: 0 done, 1 bad input or output (malformed lines only with --strict),\n"
-    "2 wrong usage\n"
+    "exit codes: 0 done, 1 bad input or output (malformed lines only with --strict,\n"
+    "or if no line is an event), 2 wrong usage\n"
     "\n"
     "examples:\n"
     "  chroprof replay server.events\n"
@@ -324,7 +324,7 @@ static int replay_all(replay *run)
     result = output_close(run->out.out, out, wrote);
     replay_summary(run);
     warn_without_ready(run);
-    return result;
+    return run->reader.malformed > 0 && run->reader.events == 0 ? TOOL_INPUT : result;
 }
 
 static int replay_run(const tool_command *command, int count, char **words)

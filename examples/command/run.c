@@ -624,8 +624,8 @@ static const char run_text[] =
     "worst first.\n"
     "\n"
     "The exit status is that of the program, or 128 plus the number of the signal\n"
-    "that ended it. 2: wrong usage, or the profile of --diff can't be read. 126 or\n"
-    "127: the program can't be started.\n"
+    "that ended it. 2: wrong usage, the profile of --diff can't be read, or a file\n"
+    "can't be written. 126 or 127: the program can't be started.\n"
     "\n"
     "examples:\n"
     "  chroprof run ./server --port 8080\n"
@@ -703,6 +703,9 @@ static int run_run(const tool_command *command, int count, char **words)
     }
     if (r.before != NULL && !diff_load(&r.both[0], r.before)) {
         return TOOL_USAGE;                  /* now, as -o may replace it */
+    }
+    if (!output_possible(r.out_name) || !output_possible(r.report_name)) {
+        return TOOL_USAGE;                  /* now, as the profile would be lost later */
     }
     return program_can_preload(r.program) ? run_all(&r) : 126;
 }

@@ -363,7 +363,8 @@ static bool listen_on(serve *run, unsigned port)
         tool_message("serve: port %u is taken; give another by --port N, or --port 0 for any that "
                      "is free", port);
     } else if (bound == NULL) {
-        tool_message("serve: port %u: %s", port, strerror(errno));
+        tool_message("serve: port %u: %s%s", port, strerror(errno), errno == EACCES
+                     ? "; give another by --port N, or --port 0 for any that is free" : "");
     } else {
         run->listener = evhttp_bound_socket_get_listener(bound);
         (void)printf("http://127.0.0.1:%u/\n", port_of(evhttp_bound_socket_get_fd(bound)));
