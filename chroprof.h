@@ -15303,25 +15303,10 @@ static const char *chroprof__anomaly_cure(chroprof_anomaly_kind kind)
     return cures[k].text;
 }
 
-/* The sentence that says where an anomaly was met last; NULL: that is not known. */
-static const char *chroprof__last_met(chroprof__case *c, const chroprof_anomaly *row)
-{
-    const chroprof_anomaly_place *place = &row->last;
-    bool task = place->path != 0 || place->top > 2;
-    if (!row->placed)
-        return NULL;
-    c->n[3] = place->id;
-    c->other = place->name;
-    if (task)
-        return place->id ? "Last with id %d3, in %n. " : "Last in %n. ";
-    return place->id ? "Last with id %d3. " : NULL;
-}
-
 static void chroprof__find_disorder(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     chroprof_anomaly most, row;
-    const char *where;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_ORDER, NULL, t->untracked_ns);
     (void)chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)0, &most);
     for (int k = 1; chroprof_read_anomaly(q->p, (chroprof_anomaly_kind)k, &row); k++)
@@ -15337,12 +15322,16 @@ static void chroprof__find_disorder(chroprof__inquiry *q)
         c.count += chroprof__finding_rules[CHROPROF_FINDING_ORDER].count;
     }
     c.name = most.text;
-    where = chroprof__last_met(&c, &most);
+    c.n[3] = most.last.id;
+    c.other = most.last.name;
+    bool task = most.last.path != 0 || most.last.top > 2;
+    const char *where = task ? (c.n[3] ? "Last with id %d3, in %n. " : "Last in %n. ")
+                             : c.n[3] ? "Last with id %d3. " : NULL;
     if (!q->lost || most.kind > CHROPROF_ANOMALY_UNKNOWN_FINISH)
         chroprof__report(q, &c, threads ? "At least %c2 times: %o. "
                                 : untracked ? "%c2 times: %o; %p01 of the run is untracked. "
                                             : "%c2 times: %o. ",
-                         where, chroprof__anomaly_cure(most.kind));
+                         most.placed ? where : NULL, chroprof__anomaly_cure(most.kind));
 }
 
 static void chroprof__find_too_early(chroprof__inquiry *q)
@@ -15582,7 +15571,8 @@ CHROPROF__UNUSED static void chroprof__put_json_value(chroprof__out *o, char how
 {
     const char *text = (const char *)(uintptr_t)value;
     bool quoted = how == '$' || how == '^' || how == '#' || how == '=';
-    chroprof__put_text(o, quoted ? "\"" : "");
+    if (quoted)
+        chroprof__put_byte(o, '"');
     switch (how) {
     case '$': chroprof__put_quoted(o, text, true); break;
     case '^': chroprof__put_lower(o, text); break;
@@ -15595,7 +15585,8 @@ CHROPROF__UNUSED static void chroprof__put_json_value(chroprof__out *o, char how
         break;
     default: chroprof__put_u64(o, value);
     }
-    chroprof__put_text(o, quoted ? "\"" : "");
+    if (quoted)
+        chroprof__put_byte(o, '"');
 }
 
 /* A key and its value, or what begins it; returns where the form goes on. */
@@ -15622,7 +15613,8 @@ CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, con
         return end + length + 2;
     }
     chroprof__put_json_value(o, *end, *(*values)++);
-    return end + (*end != 0 && strchr("%$^#?=~-", *end) != NULL);
+    end += *end != 0 && strchr("%$^#?=~-", *end) != NULL;
+    return end + (*end == ' ');
 }
 
 /* Writes JSON as a form says, and commas where they belong. A word is a key, and its value the next
@@ -15633,20 +15625,17 @@ CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, con
 CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form,
                                                 const uint64_t *values)
 {
-    while (*form != 0) {
-        bool ends = strchr("]}\":", *form) != NULL ||
-                    (*form == '\n' && (form[1] == '}' || form[1] == ']'));
-        if (*form == ' ') {
-            form++;
-            continue;
-        }
-        if (o->comma && !ends)
+    while (*form != 0 && !o->failed) {
+        char mark = *form;
+        bool ends = mark == '}' || mark == ']' || mark == '"';
+        bool joins = mark == ':' || (mark == '\n' && (form[1] == '}' || form[1] == ']'));
+        if (o->comma && !ends && !joins)
             chroprof__put_byte(o, ',');
-        if (strchr("{[}]\":\n", *form) == NULL) {
+        if (!ends && !joins && mark != '{' && mark != '[' && mark != '\n') {
             form = chroprof__put_json_key(o, form, &values);
             continue;
         }
-        o->comma = ends && *form != '\n' && *form != ':';
+        o->comma = ends;
         chroprof__put_byte(o, *form++);
     }
 }
@@ -17277,7 +17266,7 @@ static void chroprof__json_head(chroprof__out *o, const chroprof *p, const chrop
         chroprof__event_cost_ps(p), CHROPROF__WORD(chroprof_why_off(p))
     };
     chroprof__put_json(o, "{\nchroprof \nversion$ \nname$ \nprogram$ \noptions{window_ns stall_ns "
-                       "max_step_ns} \nevent_cost_ps \nwhy_off$", values);
+                       "max_step_ns}\nevent_cost_ps \nwhy_off$", values);
 }
 
 static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
@@ -17867,16 +17856,6 @@ static bool chroprof__is_utf8(const char *text)
     return true;
 }
 
-/* Do the labels tell it from every other site? Not a cut name, nor one with bytes that are shown
- * as U+FFFD, nor a user's "(other)". It hangs on the site alone, so a series never changes its
- * labels because of what comes later. */
-static bool chroprof__prometheus_plain(const chroprof_site_row *site)
-{
-    if (site->cut || !chroprof__is_utf8(site->name) || !chroprof__is_utf8(site->file))
-        return false;
-    return site->id == CHROPROF__OTHER || strcmp(site->name, "(other)") != 0 || *site->file != 0;
-}
-
 /* What ends a line: seconds where the figure is a time. */
 static void chroprof__prometheus_value(chroprof__out *o, const char *figure, uint64_t value)
 {
@@ -17898,7 +17877,10 @@ CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *
     chroprof__put_form(o, "# HELP chroprof_$ $\n# TYPE chroprof_$ $\n", words);
 }
 
-/* The value of a site; label "": it has none but the site's. */
+/* The value of a site; label "": it has none but the site's. Those have an id where they can't tell
+ * it from every other site: a cut name, one with bytes that are shown as U+FFFD, or a user's
+ * "(other)". It hangs on the site alone, so a series never changes its labels because of what comes
+ * later. */
 static void chroprof__prometheus_line(chroprof__out *o, const char *metric,
                                       const chroprof_site_row *site, const char *label,
                                       const char *text, const char *figure, uint64_t value)
@@ -17906,8 +17888,10 @@ static void chroprof__prometheus_line(chroprof__out *o, const char *metric,
     const uint64_t words[] = { CHROPROF__WORD(metric), CHROPROF__WORD(site->name),
                                CHROPROF__WORD(site->file), site->line, site->id,
                                CHROPROF__WORD(label), CHROPROF__WORD(text) };
+    bool others = strcmp(site->name, "(other)") == 0 && *site->file == 0;
     chroprof__put_form(o, "chroprof_${name=\"@\",file=\"@\",line=\"%\"", words);
-    if (!chroprof__prometheus_plain(site))
+    if (site->cut || !chroprof__is_utf8(site->name) || !chroprof__is_utf8(site->file) ||
+        (others && site->id != CHROPROF__OTHER))
         chroprof__put_form(o, ",id=\"%\"", words + 4);
     if (*label != 0)
         chroprof__put_form(o, ",$=\"@\"", words + 5);
@@ -17941,14 +17925,6 @@ CHROPROF__NOINLINE void chroprof__prometheus_rows(chroprof__prometheus *m,
         chroprof__prometheus_row(m, f, &other, rest);
 }
 
-static bool chroprof__prometheus_has(const chroprof__prometheus *m, const chroprof__figure *f)
-{
-    bool graphed = m->all;
-    for (size_t k = 0; k < sizeof chroprof__graphed / sizeof *chroprof__graphed && !graphed; k++)
-        graphed = strcmp(chroprof__graphed[k], f->name) == 0;
-    return f->metric[0] != 0 && graphed;
-}
-
 /* A gauge has no order of its own. */
 static void chroprof__prometheus_sites(chroprof__prometheus *m)
 {
@@ -17956,8 +17932,10 @@ static void chroprof__prometheus_sites(chroprof__prometheus *m)
     const chroprof__figure *end =
         chroprof__path_figures + sizeof chroprof__path_figures / sizeof *chroprof__path_figures;
     for (const chroprof__figure *f = chroprof__path_figures; f < end && !m->out->failed; f++) {
-        bool gauge = f->kind == CHROPROF__PRESENT;
-        if (!chroprof__prometheus_has(m, f))
+        bool gauge = f->kind == CHROPROF__PRESENT, shown = m->all;
+        for (size_t k = 0; k < sizeof chroprof__graphed / sizeof *chroprof__graphed; k++)
+            shown = shown || strcmp(chroprof__graphed[k], f->name) == 0;
+        if (!shown || f->metric[0] == 0)
             continue;
         if (strcmp(f->metric, before) != 0)
             chroprof__prometheus_head(m->out, f->metric, f->help, gauge ? "gauge" : "counter");
@@ -18430,19 +18408,12 @@ static void chroprof__trace_process(chroprof__trace *t, uint32_t process, const 
 
 /* ---- tracks of futures */
 
-/* A begin, end or mark on the track of a future; the event stays open for its args. */
-static void chroprof__trace_span(chroprof__trace *t, const chroprof__trace_future *f,
-                                 const char *phase, uint64_t at_ns, const char *name)
-{
-    chroprof__trace_event(t, phase, f->process, at_ns, name);
-    chroprof__put_json(t->out, "cat'future'id#", &f->number);
-}
-
+/* A begin, end or mark on the track of a future. */
 static void chroprof__trace_mark(chroprof__trace *t, const chroprof__trace_future *f,
                                  const char *phase, uint64_t at_ns, const char *name)
 {
-    chroprof__trace_span(t, f, phase, at_ns, name);
-    chroprof__put_json(t->out, "}", NULL);
+    chroprof__trace_event(t, phase, f->process, at_ns, name);
+    chroprof__put_json(t->out, "cat'future'id#}", &f->number);
 }
 
 static void chroprof__trace_state(chroprof__trace *t, const chroprof__trace_future *f,
@@ -18462,8 +18433,9 @@ static void chroprof__trace_name(chroprof__trace *t, chroprof__trace_future *f, 
     f->path = path;
     if (f->root)
         chroprof__trace_process(t, f->process, chroprof__trace_word(t, path), f->id);
-    chroprof__trace_span(t, f, "b", f->created_ns, chroprof__trace_word(t, path));
-    chroprof__put_json(t->out, "args{id#", &f->id);
+    const uint64_t ids[] = { f->number, f->id };
+    chroprof__trace_event(t, "b", f->process, f->created_ns, chroprof__trace_word(t, path));
+    chroprof__put_json(t->out, "cat'future'id#args{id#", ids);
     if (path != CHROPROF__TRACE_NONE && chroprof_read_path_alone(t->p, path, &row)) {
         const uint64_t values[] = { CHROPROF__WORD(row.file), row.line };
         chroprof__put_json(t->out, "file$ line=", values);
