@@ -358,15 +358,15 @@ alike script_alike
 if built rules tests/run_rules.c -pthread; then
     alone="env" rules=$scratch/rules
     ! command -v setsid >/dev/null 2>&1 || alone="setsid -w"
-    for what in blocked descriptor waits wanted child filter late all harmless; do
+    for what in blocked descriptor waits wanted child filter late all harmless crowd; do
         plain "$rules" $what
         [ $plain_code != 77 ] || { skip "rules_$what" "no filters of system calls here"; continue; }
         profiled "$rules" $what
         alike "rules_$what"
         case $what in
-        blocked | descriptor | waits | harmless)
+        blocked | descriptor | waits | harmless | crowd)
             says "rules_${what}_sampled" the_busy_function
-            says_not "rules_${what}_warning" "was not sampled:" ;;
+            says_not "rules_${what}_warning" " not sampled: " ;;
         wanted) says rules_wanted_taken "took over signal" ;;
         filter) says rules_filter_told "before its loop began" ;;
         late) says rules_late_told "from then on it was not sampled" ;;

@@ -12,6 +12,7 @@
  *     run_rules late            after that
  *     run_rules all             by another call, for all of two threads
  *     run_rules guests          a hundred threads with short loops, one after the other
+ *     run_rules crowd           forty at once, more than there are signals; the last is busy
  *     run_rules harmless        only one that nobody makes
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
@@ -24,6 +25,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +269,42 @@ static void test_guests(void)
     run_loop();
 }
 
+#define CROWD 40
+
+static uint32_t in_crowd, crowd_is_over;
+
+/* All have a loop when the last one works, and none has ended. */
+static void *one_of_crowd(void *busy)
+{
+    for (int round = 0; round < 3; round++) {
+        (void)poll(NULL, 0, 1);
+    }
+    (void)__atomic_fetch_add(&in_crowd, 1, __ATOMIC_SEQ_CST);
+    while (busy != NULL && __atomic_load_n(&in_crowd, __ATOMIC_SEQ_CST) < CROWD) {
+        (void)poll(NULL, 0, 5);
+    }
+    if (busy != NULL) {
+        run_loop();
+        __atomic_store_n(&crowd_is_over, 1, __ATOMIC_SEQ_CST);
+    }
+    while (__atomic_load_n(&crowd_is_over, __ATOMIC_SEQ_CST) == 0) {
+        (void)poll(NULL, 0, 20);
+    }
+    return NULL;
+}
+
+static void test_crowd(void)
+{
+    pthread_t threads[CROWD];
+    for (int number = 0; number < CROWD; number++) {
+        (void)pthread_create(&threads[number], NULL, one_of_crowd,
+                             number == CROWD - 1 ? &in_crowd : NULL);
+    }
+    for (int number = 0; number < CROWD; number++) {
+        (void)pthread_join(threads[number], NULL);
+    }
+}
+
 static void *other_loop(void *unused)
 {
     (void)unused;
@@ -293,7 +331,8 @@ int main(int count, char **words)
     } tests[] = { { "blocked", test_blocked }, { "descriptor", test_descriptor },
                   { "waits", test_waits },     { "wanted", test_wanted },
                   { "child", test_child },     { "group", test_group },
-                  { "stops", test_stops },     { "guests", test_guests } };
+                  { "stops", test_stops },     { "guests", test_guests },
+                  { "crowd", test_crowd } };
     const char *what = count > 1 ? words[1] : "";
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         if (strcmp(what, tests[i].name) == 0) {

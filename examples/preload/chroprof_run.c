@@ -20,6 +20,7 @@
 #include <link.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -490,17 +491,39 @@ static inline __attribute__((__always_inline__)) void end_frame(seat *s, bool le
     }
 }
 
-/* >>sampler: one signal for each thread, of the real-time signals that programs use last. */
+/* >>sampler: one signal for each thread, of the real-time signals that programs use last; where
+ * there are no more, threads share them. A timer signals its own thread alone. */
 
 static void (*tick_handler)(int, siginfo_t *, void *);
+static uint32_t signals_held;  /* 1: a thread begins or ends its sampling */
+static __thread bool sampled __attribute__((__tls_model__("initial-exec")));
+static __thread bool asks __attribute__((__tls_model__("initial-exec")));   /* the header does */
 
-/* Counts the ticks, which a wait must not take for a signal of the program. */
+static void hold_signals(void)
+{
+    uint32_t nobody = 0;
+    while (!__atomic_compare_exchange_n(&signals_held, &nobody, 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+        nobody = 0;
+        (void)sched_yield();
+    }
+}
+
+static void release_signals(void)
+{
+    __atomic_store_n(&signals_held, 0, __ATOMIC_RELEASE);
+}
+
+/* Counts the ticks, which a wait must not take for a signal of the program. A tick may come late,
+ * while others use its signal. */
 static void on_tick(int number, siginfo_t *info, void *context)
 {
     if (own != NULL) {
         own->ticks++;
     }
-    tick_handler(number, info, context);
+    if (sampled) {
+        tick_handler(number, info, context);
+    }
 }
 
 /* Puts one handler in place of another, and returns that. */
@@ -563,11 +586,36 @@ static chroprof_result start_sampler(seat *s, const chroprof_sampler_options *op
     return result;
 }
 
+/* Whether this thread may use a number that others have: a tick on its small alternate stack would
+ * end it, and the handler is there for all. */
+static bool can_share(int number)
+{
+    struct sigaction action;
+    stack_t stack;
+    return next.sigaction(number, NULL, &action) == 0 && sigaltstack(NULL, &stack) == 0 &&
+           ((action.sa_flags & SA_ONSTACK) == 0 || (stack.ss_flags & SS_DISABLE) != 0);
+}
+
+/* Each seat begins at a number of its own, so that threads which start at once don't meet. */
+static chroprof_result find_signal(seat *s, chroprof_sampler_options *options, bool shared)
+{
+    chroprof_result result = CHROPROF_ERR_SAMPLER_SIGNAL;
+    const int least = SIGRTMIN + SPARED_SIGNALS;
+    int number = SIGRTMAX - (int)(s - seats) % (SIGRTMAX - least);
+    for (int tries = SIGRTMAX - least; tries > 0 && result == CHROPROF_ERR_SAMPLER_SIGNAL; tries--) {
+        if ((seat_of_signal(number) != NULL) == shared && (!shared || can_share(number))) {
+            options->signal = number;
+            result = start_sampler(s, options);
+        }
+        number = number - 1 > least ? number - 1 : SIGRTMAX;
+    }
+    return result;
+}
+
 static void begin_sampling(seat *s)
 {
     chroprof_sampler_options options;
-    chroprof_result result = CHROPROF_ERR_SAMPLER_SIGNAL;
-    int number = SIGRTMAX - (int)(s - seats);
+    chroprof_result result;
     if (next.sigaction == NULL || next.pthread_sigmask == NULL || board->taken_signal != 0) {
         return;
     }
@@ -578,47 +626,59 @@ static void begin_sampling(seat *s)
         options.unwind = unwind_walk;
         options.unwind_user = &s->unwind;
     }
-    /* each seat begins at a number of its own, so that threads which start at once don't meet */
-    for (; result == CHROPROF_ERR_SAMPLER_SIGNAL && number > SIGRTMIN + SPARED_SIGNALS; number--) {
-        if (seat_of_signal(number) == NULL) {
-            options.signal = number;
-            result = start_sampler(s, &options);
-        }
+    hold_signals();
+    sampled = asks = true;
+    result = find_signal(s, &options, false);
+    if (result == CHROPROF_ERR_SAMPLER_SIGNAL) {
+        result = find_signal(s, &options, true);
     }
-    if (result == CHROPROF_OK) {
-        exchange_handler(options.signal, on_tick);
+    asks = false;
+    sampled = result == CHROPROF_OK;
+    if (sampled) {
+        if (seat_of_signal(options.signal) == NULL) {
+            exchange_handler(options.signal, on_tick);
+        }
         s->signal = options.signal;
     } else {
         note(&board->unsampled);
         board->unsampled_why = (int32_t)result;
     }
+    release_signals();
 }
 
 /* From the moment at which the signal is nobody's, sigaction shows the header its own handler. */
 static void end_sampling(seat *s)
 {
-    if (s->signal != 0) {
-        exchange_handler(s->signal, tick_handler);
-        s->signal = 0;
+    int number = s->signal;
+    hold_signals();
+    s->signal = 0;
+    if (number != 0 && seat_of_signal(number) == NULL) {
+        exchange_handler(number, tick_handler);
     }
+    sampled = false;
+    asks = true;
     chroprof_sampler_stop(&s->profile);
+    asks = false;
+    release_signals();
 }
 
-/* The program wants a signal of ours for itself: that thread is sampled no more. A tick that is on
+/* The program wants a signal of ours for itself: its threads are sampled no more. A tick that is on
  * its way is thrown away. */
-static void give_up_signal(seat *s, int number)
+static void give_up_signal(int number)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     board->taken_signal = number;
-    if (s->profile.sampling) {
-        (void)syscall(SYS_timer_delete, (long)s->profile.sampler_timer);
+    for (seat *s = seat_of_signal(number); s != NULL; s = seat_of_signal(number)) {
+        if (s->profile.sampling) {
+            (void)syscall(SYS_timer_delete, (long)s->profile.sampler_timer);
+        }
+        s->signal = 0;
     }
     action.sa_handler = SIG_IGN;
     (void)next.sigaction(number, &action, NULL);
     action.sa_handler = SIG_DFL;
     (void)next.sigaction(number, &action, NULL);
-    s->signal = 0;
 }
 
 static bool is_handler(signal_handler handler)
@@ -627,18 +687,21 @@ static bool is_handler(signal_handler handler)
 }
 
 /* Whether the program may set this signal. One of ours stays ours while the program only resets it,
- * as daemons do to all of them: a tick would kill it. */
+ * as daemons do to all of them: a tick would kill it. It also stays when the header sets it for one
+ * thread more, or resets it for one of several. */
 static bool may_set_signal(int number, bool sets, signal_handler handler)
 {
     seat *s = seat_of_signal(number);
-    if (s != NULL && sets && is_handler(handler)) {
-        if (is_awake()) {
-            give_up_signal(s, number);
-        }
-        s->signal = 0;                      /* also in a forked child, which has no timer */
-        return true;
+    if (s == NULL || asks || !sets || !is_handler(handler)) {
+        return s == NULL;
     }
-    return s == NULL;
+    if (is_awake()) {
+        give_up_signal(number);
+    }
+    for (; s != NULL; s = seat_of_signal(number)) {     /* a forked child has no timers */
+        s->signal = 0;
+    }
+    return true;
 }
 
 EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
@@ -675,7 +738,7 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy, bool *a
     }
     *all = holds_all(set);
     if (!*all) {
-        give_up_signal(s, s->signal);
+        give_up_signal(s->signal);
         return set;
     }
     *copy = *set;
@@ -1015,6 +1078,7 @@ static bool wake_child(void)
     if (__atomic_compare_exchange_n(awake, &asleep, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         generation++;
         waits = 0;
+        signals_held = 0;
         for (size_t i = 0; i < BOARD_THREADS; i++) {
             seats[i].signal = 0;            /* timers are not inherited */
             clear_futures(&seats[i]);
