@@ -78,7 +78,7 @@ python3 - "$scratch/own.json" "$scratch/replayed.json" >"$scratch/told" 2>&1 <<'
 import json
 import sys
 
-TOTALS = "elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns live".split()
+TOTALS = "elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns live anomalies".split()
 FIGURES = ("exec_ns with_children_ns slices slice_max_ns blame_ns delay_ns waiting_ns wall_ns calls live "
            "completed").split()
 
@@ -91,12 +91,14 @@ def figures(name):
         above = chain(rows[row["parent"]]) if row["parent"] in rows else ()
         return above + ((row["name"], row["file"], row["line"]),)
     paths = {chain(row): {key: row[key] for key in FIGURES} for row in rows.values()}
-    return {key: profile["totals"][key] for key in TOTALS}, paths
+    born = sum(row["stillborn"] for row in rows.values())
+    return {"stillborn": born, **{key: profile["totals"][key] for key in TOTALS}}, paths
 
 
 (own, own_paths), (made, made_paths) = map(figures, sys.argv[1:])
 assert own == made, (own, made)
 assert own["elapsed_ns"] > 0 and own["delay_ns"] > 0 and own["idle_ns"] > 0 and len(own_paths) > 20
+assert own["stillborn"] > 0
 used = {chain: row for chain, row in own_paths.items() if any(row.values())}
 for chain, row in used.items():
     assert made_paths.get(chain) == row, (chain, row, made_paths.get(chain))

@@ -102,7 +102,11 @@ static void step(void)
             send(CHROPROF_IDLE_LEAVE, 0, NULL);
         }
         break;
-    default: send(CHROPROF_TICK, 0, NULL);
+    default:
+        if (random_below(2) > 0)
+            send(CHROPROF_TICK, 0, NULL);
+        else
+            send(CHROPROF_COMPLETED, random_below(2) * 1000, site(random_below(6)));
     }
 }
 

@@ -379,7 +379,8 @@ void steps_write(const step_row *row, const chroprof *view, FILE *out)
     const chroprof_step *step = &row->step;
     uint32_t path = needs_site(step->state) || step->state == CHROPROF_RUNNING ? row->made : 0;
     steps_write_lost(row->lost, out);
-    if (needs_site(step->state) && path < FIRST_PATH) {
+    /* a finish of one that is not known: it was created with it */
+    if ((needs_site(step->state) || finishes(step->state)) && row->made < FIRST_PATH) {
         (void)fprintf(out, "%" PRIu64 " %s %" PRIu64 " (unknown) \\e 0\n", step->at_ns,
                       state_name(step->state), step->id);
     } else {
