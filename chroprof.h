@@ -15467,6 +15467,15 @@ CHROPROF__COLD_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chro
     return chroprof__put_profile(p, as, write, user, NULL, NULL);
 }
 
+/* A format that was left out fails, and so does a number that is none. */
+#define CHROPROF__LEFT_OUT(as)                                            \
+    CHROPROF__COLD_API void as(chroprof__out *o, const chroprof *p)       \
+    {                                                                     \
+        (void)p;                                                          \
+        o->failed = true;                                                 \
+    }
+CHROPROF__LEFT_OUT(chroprof_as_none)
+
 CHROPROF__UNUSED static void chroprof__put_bytes(chroprof__out *o, const char *bytes, size_t count)
 {
     while (count > 0) {
@@ -15529,12 +15538,11 @@ CHROPROF__UNUSED static const char *chroprof__anomaly_word(chroprof_anomaly_kind
 /* What stands between quotes: in JSON, else in a label of Prometheus. */
 CHROPROF__UNUSED static void chroprof__put_quoted(chroprof__out *o, const char *text, bool json)
 {
-    static const char hex[] = "0123456789abcdef";
     while (*text != 0) {
         uint32_t code = chroprof__next_code(&text);
         if (json && code < 0x20) {
             chroprof__put_text(o, code < 0x10 ? "\\u000" : "\\u001");
-            chroprof__put_byte(o, hex[code & 15u]);
+            chroprof__put_byte(o, "0123456789abcdef"[code & 15]);
             continue;
         }
         if (code == '"' || code == '\\' || code == '\n')
@@ -15545,13 +15553,11 @@ CHROPROF__UNUSED static void chroprof__put_quoted(chroprof__out *o, const char *
 
 CHROPROF__UNUSED static void chroprof__put_hex(chroprof__out *o, uint64_t value)
 {
-    uint32_t shift = 60;
-    while (shift > 0 && value >> shift == 0)
-        shift -= 4;
+    char digits[16], *end = digits + sizeof(digits), *first = end;
+    for (; value > 0 || first == end; value >>= 4)
+        *--first = "0123456789abcdef"[value & 15];
     chroprof__put_text(o, "0x");
-    for (; shift > 0; shift -= 4)
-        chroprof__put_byte(o, "0123456789abcdef"[value >> shift & 15]);
-    chroprof__put_byte(o, "0123456789abcdef"[value & 15]);
+    chroprof__put_bytes(o, first, (size_t)(end - first));
 }
 
 /* value / unit with all its places; the unit is a power of 10. */
@@ -17236,6 +17242,8 @@ CHROPROF__COLD_API void chroprof_as_text(chroprof__out *o, const chroprof *p)
     chroprof__text_anomalies(&g);
     chroprof__text_tables(&g);
 }
+#else
+CHROPROF__LEFT_OUT(chroprof_as_text)
 #endif /* CHROPROF_NO_TEXT */
 
 #ifndef CHROPROF_NO_JSON
@@ -17308,14 +17316,15 @@ static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chrop
     const uint64_t has_percentiles = r->has_percentiles;
     uint64_t ns[CHROPROF__JSON_SPAN];
     uint32_t first = 0;
-    size_t count = chroprof_site_windows(p, r->id, NULL, 0);
+    size_t left;
     chroprof__put_json(o, "\n{id name$ file$ line", values);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), true, r);
     chroprof__put_json(o, "has_percentiles? windows[", &has_percentiles);
-    for (; first < count && !o->failed; first += CHROPROF__JSON_SPAN) {
-        (void)chroprof_site_windows_from(p, r->id, first, ns, CHROPROF__JSON_SPAN);
-        for (size_t k = first; k < count && k - first < CHROPROF__JSON_SPAN; k++)
-            chroprof__put_json(o, "%", ns + (k - first));
+    while (!o->failed && (left = chroprof_site_windows_from(p, r->id, first, ns,
+                                                            CHROPROF__JSON_SPAN)) > 0) {
+        for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
+            chroprof__put_json(o, "%", ns + k);
+        first += CHROPROF__JSON_SPAN;
     }
     chroprof__put_json(o, "]}", NULL);
 }
@@ -17433,17 +17442,17 @@ static void chroprof__json_windows(chroprof__out *o, const chroprof *p)
 {
     chroprof_window rows[CHROPROF__JSON_SPAN];
     uint32_t first = 0;
-    size_t count = chroprof_windows(p, NULL, 0);
+    size_t left;
     chroprof__put_json(o, "\nwindows[", NULL);
-    for (; first < count && !o->failed; first += CHROPROF__JSON_SPAN) {
-        (void)chroprof_windows_from(p, first, rows, CHROPROF__JSON_SPAN);
-        for (size_t k = first; k < count && k - first < CHROPROF__JSON_SPAN; k++) {
-            const chroprof_window *w = rows + (k - first);
+    while (!o->failed && (left = chroprof_windows_from(p, first, rows, CHROPROF__JSON_SPAN)) > 0) {
+        for (const chroprof_window *w = rows; w < rows + CHROPROF__JSON_SPAN && left > 0; w++) {
             const uint64_t values[] = { w->start_ns, w->end_ns, w->busy_ns, w->idle_ns,
                                         w->loop_ns, w->untracked_ns };
             chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns loop_ns untracked_ns}",
                                values);
+            left--;
         }
+        first += CHROPROF__JSON_SPAN;
     }
     chroprof__put_json(o, "\n]", NULL);
 }
@@ -17625,6 +17634,8 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
     chroprof__list_wall(o, p);
     chroprof__put_text(o, "\n}\n");
 }
+#else
+CHROPROF__LEFT_OUT(chroprof_as_json)
 #endif /* CHROPROF_NO_JSON */
 
 #ifndef CHROPROF_NO_FOLDED
@@ -17711,6 +17722,8 @@ CHROPROF__COLD_API void chroprof_as_folded(chroprof__out *o, const chroprof *p)
     chroprof__folded_line(o, p, of.name, 0, ";(untracked)", t.untracked_ns);
     chroprof__folded_line(o, p, of.name, 0, ";(idle)", t.idle_ns);
 }
+#else
+CHROPROF__LEFT_OUT(chroprof_as_folded)
 #endif /* CHROPROF_NO_FOLDED */
 
 #ifndef CHROPROF_NO_PROMETHEUS
@@ -18098,6 +18111,9 @@ CHROPROF__COLD_API void chroprof_as_prometheus_all(chroprof__out *o, const chrop
 {
     chroprof__prometheus_write(o, p, true);
 }
+#else
+CHROPROF__LEFT_OUT(chroprof_as_prometheus)
+CHROPROF__LEFT_OUT(chroprof_as_prometheus_all)
 #endif /* CHROPROF_NO_PROMETHEUS */
 
 #ifndef CHROPROF_NO_PPROF
@@ -18315,6 +18331,8 @@ CHROPROF__COLD_API void chroprof_as_pprof(chroprof__out *o, const chroprof *p)
         chroprof__proto_number(o, 13, CHROPROF__STRING_NAME);
     chroprof__proto_number(o, 14, CHROPROF__STRING_EXEC);
 }
+#else
+CHROPROF__LEFT_OUT(chroprof_as_pprof)
 #endif /* CHROPROF_NO_PPROF */
 
 #ifndef CHROPROF_NO_TRACE
@@ -18872,38 +18890,13 @@ CHROPROF__COLD_API void chroprof_as_trace(chroprof__out *o, const chroprof *p)
     chroprof__trace_stacks(&t);
     chroprof__put_text(o, "}}\n");
 }
+#else
+CHROPROF__LEFT_OUT(chroprof_as_trace)
 #endif /* CHROPROF_NO_TRACE */
 
-/* >>formats: the calls that write, a format chosen by its constant, and what a query asks for. */
-
-/* A format that was left out fails, and so does a number that is none. */
-#define CHROPROF__LEFT_OUT(as)                                            \
-    CHROPROF__COLD_API void as(chroprof__out *o, const chroprof *p)       \
-    {                                                                     \
-        (void)p;                                                          \
-        o->failed = true;                                                 \
-    }
-CHROPROF__LEFT_OUT(chroprof_as_none)
-#ifdef CHROPROF_NO_TEXT
-CHROPROF__LEFT_OUT(chroprof_as_text)
-#endif
-#ifdef CHROPROF_NO_JSON
-CHROPROF__LEFT_OUT(chroprof_as_json)
-#endif
-#ifdef CHROPROF_NO_FOLDED
-CHROPROF__LEFT_OUT(chroprof_as_folded)
-#endif
-#ifdef CHROPROF_NO_PROMETHEUS
-CHROPROF__LEFT_OUT(chroprof_as_prometheus)
-CHROPROF__LEFT_OUT(chroprof_as_prometheus_all)
-#endif
-#ifdef CHROPROF_NO_PPROF
-CHROPROF__LEFT_OUT(chroprof_as_pprof)
-#endif
-#ifdef CHROPROF_NO_TRACE
-CHROPROF__LEFT_OUT(chroprof_as_trace)
-#endif
 #undef CHROPROF__LEFT_OUT
+
+/* >>formats: the calls that write, a format chosen by its constant, and what a query asks for. */
 
 CHROPROF__COLD_API int (chroprof_write)(chroprof *p, chroprof_format format, chroprof_writer write,
                                         void *user)
