@@ -3821,13 +3821,6 @@ static void chroprof__keep_shortcut(const chroprof *p, uint32_t path, const chro
     s->target = target;
 }
 
-/* The row of a site; "(unnamed)" without a name. */
-static uint32_t chroprof__site_index(chroprof__core *c, const chroprof_site *site)
-{
-    return chroprof__intern_site(c, site->name ? site->name : "(unnamed)",
-                                 site->file ? site->file : "", site->line);
-}
-
 /* The slot where the search for an id begins. */
 CHROPROF__INLINE chroprof__future *chroprof__home(const chroprof *p, uint64_t id)
 {
@@ -4042,7 +4035,9 @@ static uint32_t chroprof__child_of(chroprof *p, uint32_t account, const chroprof
         return s->target;
     }
     uint32_t parent = account < CHROPROF__FIRST_PATH ? (uint32_t)CHROPROF__LOOP : account;
-    uint32_t k = chroprof__site_index(c, site), target = chroprof__child(p, parent, k);
+    uint32_t k = chroprof__intern_site(c, site->name ? site->name : "(unnamed)",
+                                       site->file ? site->file : "", site->line);
+    uint32_t target = chroprof__child(p, parent, k);
     chroprof__freshen(c, p->paths + target);
     if (k != CHROPROF__OTHER && chroprof__find_edge(c, parent, k)->site)
         chroprof__keep_shortcut(p, account, site, target);
@@ -4179,14 +4174,6 @@ static uint64_t chroprof__apart_ppb(uint64_t a, uint64_t b)
     return gap * 1000000000u / low;
 }
 
-/* A long look beside another one, which the system may have slept through: then one of its clocks
- * stood still, and a short look now does not agree with it. */
-static bool chroprof__slept(const chroprof__rate *r, const chroprof__rate *now)
-{
-    return now->factor &&
-           chroprof__apart_ppb(r->factor, now->factor) > r->error_ppb + now->error_ppb + 2000000u;
-}
-
 /* From this reading on, for as long as that. */
 static void chroprof__look_from(chroprof__core *c, const chroprof__rate *r, uint64_t ns)
 {
@@ -4214,7 +4201,9 @@ static void chroprof__calibrate(chroprof__core *c)
     bool doubt = apart > c->error_ppb + r.error_ppb;
     if (doubt)
         now = chroprof__rate_of_now();
-    if (doubt && chroprof__slept(&r, &now)) {
+    /* a short look agrees with a long one, unless the system slept and one clock stood still */
+    if (doubt && now.factor && chroprof__apart_ppb(r.factor, now.factor) >
+                                   r.error_ppb + now.error_ppb + 2000000u) {
         if (!c->calibrated)
             chroprof__take_rate(c, &now);
         chroprof__look_from(c, &now, c->calibrated ? CHROPROF__LATER_NS : 90000000u);
@@ -6825,19 +6814,14 @@ CHROPROF__INLINE void chroprof__start_running(chroprof *p, chroprof__future *slo
 }
 
 /* A live future that has no frame of its own on top is running from now on. */
-CHROPROF__INLINE void chroprof__set_running(chroprof *p, chroprof__future *slot, uint64_t t)
+CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future *slot,
+                                    uint64_t t)
 {
     if (slot->state == CHROPROF_READY)
         chroprof__end_ready(p, slot, t);
     if (CHROPROF__LIKELY(slot->state != CHROPROF_RUNNING))
         slot->since = t;
     slot->state = CHROPROF_RUNNING;
-}
-
-CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future *slot,
-                                    uint64_t t)
-{
-    chroprof__set_running(p, slot, t);
     if (CHROPROF__RARELY(chroprof__no_room(c))) {
         chroprof__hide(c, t);
         return;
@@ -7175,12 +7159,7 @@ CHROPROF__INLINE void chroprof__dispatch(chroprof *p, chroprof__core *c, chropro
     }
 }
 
-/* The states that mean a future: id 0 is none. A finish without an id can be a stillborn. */
-CHROPROF__INLINE bool chroprof__needs_id(chroprof_state state)
-{
-    return state <= CHROPROF_CANCELLED;
-}
-
+/* A state that means a future, and id 0, which is none: a finish can be a stillborn. */
 CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state,
                                          const chroprof_site *site)
 {
@@ -7243,7 +7222,7 @@ CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uin
     if (chroprof__in_child(p))
         return;
     uint64_t t = chroprof__begin_event(p, state, id, now);
-    if (chroprof__needs_id(state) && id == 0)
+    if (state <= CHROPROF_CANCELLED && id == 0)
         chroprof__without_id(p, state, site);
     else
         chroprof__dispatch(p, p->core, state, id, site, t);
@@ -8166,16 +8145,6 @@ static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path 
         row->exec_max = row->exec;
 }
 
-/* Exec of everything below a path: its subtree follows it in preorder. */
-static uint64_t chroprof__children_ns(const chroprof *p, uint32_t path)
-{
-    uint64_t ns = 0;
-    uint32_t level = p->paths[path].level;
-    for (uint32_t k = p->paths[path].next; k && p->paths[k].level > level; k = p->paths[k].next)
-        ns += chroprof__ns(p->core, p->paths[k].exec);
-    return ns;
-}
-
 static uint64_t chroprof__delay_ticks(const chroprof *p, const chroprof__path *row)
 {
     return row->delay + row->ready * p->core->last;
@@ -8223,10 +8192,12 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
 
 CHROPROF__COLD_API bool chroprof_read_path(const chroprof *p, uint32_t path, chroprof_path *out)
 {
-    bool there = chroprof_read_path_alone(p, path, out);
-    if (there)
-        out->with_children_ns += chroprof__children_ns(p, path);
-    return there;
+    if (!chroprof_read_path_alone(p, path, out))
+        return false;
+    uint32_t level = p->paths[path].level;  /* its subtree follows it in preorder */
+    for (uint32_t k = p->paths[path].next; k && p->paths[k].level > level; k = p->paths[k].next)
+        out->with_children_ns += chroprof__ns(p->core, p->paths[k].exec);
+    return true;
 }
 
 CHROPROF__COLD_API bool chroprof_next_path(const chroprof *p, uint64_t *cursor, chroprof_path *out)
@@ -8510,14 +8481,6 @@ static void chroprof__read_slot(const chroprof *p, const chroprof__future *slot,
     out->exec_ns = chroprof__ns(p->core, exec);
 }
 
-static void chroprof__read_enter_frame(const chroprof *p, uint32_t k, chroprof_future *out)
-{
-    out->path = p->frames[k].path;
-    out->state = CHROPROF_RUNNING;
-    out->since_ns = chroprof__moment_ns(p, p->frames[k].pushed);
-    out->exec_ns = chroprof__ns(p->core, chroprof__frame_exec(p, k));
-}
-
 /* The cursor counts the slots, then the frames. */
 CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor,
                                              chroprof_future *out)
@@ -8529,10 +8492,15 @@ CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor
         if (k < rows ? p->futures[k].id == 0 || p->futures[k].state == CHROPROF__GONE
                      : !(p->frames[k - rows + 1].kind & CHROPROF__ENTER_FRAME))
             continue;
-        if (k < rows)
+        if (k < rows) {
             chroprof__read_slot(p, p->futures + k, out);
-        else
-            chroprof__read_enter_frame(p, (uint32_t)(k - rows + 1), out);
+        } else {
+            uint32_t frame = (uint32_t)(k - rows + 1);
+            out->path = p->frames[frame].path;
+            out->state = CHROPROF_RUNNING;
+            out->since_ns = chroprof__moment_ns(p, p->frames[frame].pushed);
+            out->exec_ns = chroprof__ns(p->core, chroprof__frame_exec(p, frame));
+        }
         chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &out->file, &out->line);
         return true;
     }
@@ -8598,17 +8566,6 @@ static bool chroprof__next_part(const chroprof *p, uint32_t site, chroprof__part
     return own || part->path != 0;
 }
 
-/* Ticks of a site in all windows. */
-static uint64_t chroprof__exec_in_windows(const chroprof *p, uint32_t site)
-{
-    chroprof__part part;
-    uint64_t ticks = 0;
-    memset(&part, 0, sizeof(part));
-    while (chroprof__next_part(p, site, &part))
-        ticks += part.ticks;
-    return ticks;
-}
-
 /* Ticks to ns by flooring the running sum, so that nothing is lost from one to the next; and never
  * beyond what all of them have, which was floored in smaller parts. */
 static uint64_t chroprof__running_ns(const chroprof__core *c, uint64_t ticks, uint64_t most)
@@ -8658,15 +8615,6 @@ static void chroprof__read_borders(const chroprof *p, uint32_t index, chroprof_w
     out->end_ns = chroprof__moment_ns(p, end);
 }
 
-static void chroprof__add_to_window(chroprof_window *w, uint32_t site, uint64_t ns)
-{
-    uint64_t *to = site == CHROPROF__IDLE ? &w->idle_ns : &w->busy_ns;
-    to = site == CHROPROF__LOOP ? &w->loop_ns : to;
-    *to += ns;
-    if (site == CHROPROF__UNTRACKED)
-        w->untracked_ns += ns;
-}
-
 /* Windows are read in spans of so many, each with one walk over all sites. */
 enum { CHROPROF__SPAN = 64 };
 
@@ -8680,8 +8628,12 @@ static void chroprof__read_windows(const chroprof *p, uint32_t first, uint32_t c
         if (site >= CHROPROF__OTHER && !chroprof__site_used(p, site))
             continue;
         chroprof__read_site_windows(p, site, first, count, ns);
-        for (uint32_t k = 0; k < count; k++)
-            chroprof__add_to_window(out + k, site, ns[k]);
+        for (uint32_t k = 0; k < count; k++) {
+            out[k].idle_ns += site == CHROPROF__IDLE ? ns[k] : 0;
+            out[k].loop_ns += site == CHROPROF__LOOP ? ns[k] : 0;
+            out[k].busy_ns += site >= CHROPROF__UNTRACKED ? ns[k] : 0;
+            out[k].untracked_ns += site == CHROPROF__UNTRACKED ? ns[k] : 0;
+        }
     }
 }
 
@@ -8879,22 +8831,6 @@ CHROPROF__COLD_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, 
     return true;
 }
 
-CHROPROF__COLD_API size_t chroprof_timeline(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
-                                            chroprof_step *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_step row;
-    while (chroprof_next_step(p, &cursor, &row)) {
-        if (row.at_ns < from_ns || row.at_ns > to_ns)
-            continue;
-        if (out && count < capacity)
-            out[count] = row;
-        count++;
-    }
-    return count;
-}
-
 /* Row number k of the samples, from the oldest. */
 static const chroprof__sample *chroprof__sample_at(const chroprof *p, uint64_t k)
 {
@@ -8940,22 +8876,6 @@ static bool chroprof__select_sample(chroprof_sample_row *row, uint64_t from, uin
     row->at_ns = low;
     row->duration_ns = high - low;
     return row->weight > 0;
-}
-
-CHROPROF__COLD_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
-                                           chroprof_sample_row *out, size_t capacity)
-{
-    size_t count = 0;
-    uint64_t cursor = 0;
-    chroprof_sample_row row;
-    while (chroprof_next_sample(p, &cursor, &row)) {
-        if (!chroprof__select_sample(&row, from_ns, to_ns))
-            continue;
-        if (out && count < capacity)
-            out[count] = row;
-        count++;
-    }
-    return count;
 }
 
 #if CHROPROF__SAMPLES
@@ -9094,23 +9014,33 @@ CHROPROF__COLD_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, 
     return false;
 }
 
-/* The lists that have all rows of a cursor. */
-#define CHROPROF__LIST(list, next, row_type)                                                       \
-    CHROPROF__COLD_API size_t list(const chroprof *p, row_type *out, size_t capacity)              \
+/* The lists of what a cursor has, all or those rows that are asked for. */
+#define CHROPROF__RANGE uint64_t from_ns, uint64_t to_ns,
+#define CHROPROF__LIST(list, range, next, row_type, wanted)                                        \
+    CHROPROF__COLD_API size_t list(const chroprof *p, range row_type *out, size_t capacity)        \
     {                                                                                              \
         size_t count = 0;                                                                          \
         uint64_t cursor = 0;                                                                       \
         row_type row;                                                                              \
-        for (; next(p, &cursor, &row); count++)                                                    \
+        while (next(p, &cursor, &row)) {                                                           \
+            if (!(wanted))                                                                         \
+                continue;                                                                          \
             if (out && count < capacity)                                                           \
                 out[count] = row;                                                                  \
+            count++;                                                                               \
+        }                                                                                          \
         return count;                                                                              \
     }
-CHROPROF__LIST(chroprof_paths, chroprof_next_path, chroprof_path)
-CHROPROF__LIST(chroprof_futures, chroprof_next_future, chroprof_future)
-CHROPROF__LIST(chroprof_stalls, chroprof_next_stall, chroprof_stall)
-CHROPROF__LIST(chroprof_slowest, chroprof_next_slowest, chroprof_slow)
-CHROPROF__LIST(chroprof_walls, chroprof_next_wall, chroprof_wall)
+CHROPROF__LIST(chroprof_paths, , chroprof_next_path, chroprof_path, true)
+CHROPROF__LIST(chroprof_futures, , chroprof_next_future, chroprof_future, true)
+CHROPROF__LIST(chroprof_stalls, , chroprof_next_stall, chroprof_stall, true)
+CHROPROF__LIST(chroprof_slowest, , chroprof_next_slowest, chroprof_slow, true)
+CHROPROF__LIST(chroprof_walls, , chroprof_next_wall, chroprof_wall, true)
+CHROPROF__LIST(chroprof_timeline, CHROPROF__RANGE, chroprof_next_step, chroprof_step,
+               row.at_ns >= from_ns && row.at_ns <= to_ns)
+CHROPROF__LIST(chroprof_samples, CHROPROF__RANGE, chroprof_next_sample, chroprof_sample_row,
+               chroprof__select_sample(&row, from_ns, to_ns))
+#undef CHROPROF__RANGE
 #undef CHROPROF__LIST
 
 /* Does the timer run? A forked child has none, whatever the block says. */
@@ -9322,25 +9252,19 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
     }
 }
 
-static void chroprof__sum_counts(const chroprof *p, chroprof_totals *out)
-{
-    chroprof_table tables[CHROPROF_TABLE_COUNT];
-    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
-        out->anomalies += p->core->anomalies[k];
-    size_t count = chroprof_tables(p, tables, CHROPROF_TABLE_COUNT);
-    for (size_t k = 0; k < count; k++)
-        out->dropped += tables[k].dropped;
-}
-
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
 {
+    chroprof_table tables[CHROPROF_TABLE_COUNT];
     memset(out, 0, sizeof(*out));
     if (!chroprof__can_read(p))
         return;
     const chroprof__core *c = p->core;
     chroprof__read_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, out);
     chroprof__sum_paths(p, out);
-    chroprof__sum_counts(p, out);
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
+        out->anomalies += c->anomalies[k];
+    for (size_t k = chroprof_tables(p, tables, CHROPROF_TABLE_COUNT); k > 0; k--)
+        out->dropped += tables[k - 1].dropped;
     out->untracked_ns = chroprof__ns(c, p->paths[CHROPROF__UNTRACKED].exec);
     out->idle_ns = chroprof__ns(c, p->paths[CHROPROF__IDLE].exec);
     out->loop_ns = chroprof__ns(c, p->paths[CHROPROF__LOOP].exec);
@@ -9740,8 +9664,9 @@ static const char *chroprof__ask_slow(const chroprof *p, uint32_t k)
     return NULL;
 }
 
-static bool chroprof__good_steps(const chroprof *p, const chroprof__incident *row)
+static const char *chroprof__ask_incident(const chroprof *p, uint32_t k)
 {
+    const chroprof__incident *row = chroprof__incidents(p->core) + k;
     uint32_t good = 0;
     for (uint64_t before = 0; good < row->count && good < CHROPROF_INCIDENT_STEPS; good++) {
         const chroprof__ring_row *step = row->steps + good;
@@ -9750,12 +9675,7 @@ static bool chroprof__good_steps(const chroprof *p, const chroprof__incident *ro
             break;
         before = step->time;
     }
-    return row->serial == 0 || (good == row->count && row->first <= row->count);
-}
-
-static const char *chroprof__ask_incident(const chroprof *p, uint32_t k)
-{
-    CHROPROF__MUST(chroprof__good_steps(p, chroprof__incidents(p->core) + k),
+    CHROPROF__MUST(row->serial == 0 || (good == row->count && row->first <= row->count),
                     "the steps of a stall have paths, and stand in the order of time");
     return NULL;
 }
@@ -9900,12 +9820,15 @@ static const char *chroprof__ask_windows(const chroprof *p, uint32_t site)
 {
     uint32_t first = chroprof__sites(p->core)[site].first_path, row = p->paths[first].histogram;
     uint64_t exec = site < CHROPROF__OTHER ? p->paths[site].exec : 0, slices = 0, counted = 0;
+    chroprof__part part;
+    memset(&part, 0, sizeof(part));
     for (uint32_t k = first; k; k = p->paths[k].same_site) {
         exec += p->paths[k].exec;
         slices += p->paths[k].slices;
     }
-    CHROPROF__MUST(exec == chroprof__exec_in_windows(p, site),
-                    "the windows of a site hold its exec");
+    while (chroprof__next_part(p, site, &part))
+        exec -= part.ticks;
+    CHROPROF__MUST(exec == 0, "the windows of a site hold its exec");
     if (row)
         counted = p->histograms[row].missed +
                   chroprof__histogram_total(p, &p->histograms[row].slice);
@@ -10560,23 +10483,6 @@ CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *na
     return (const chroprof_site *)(const void *)chroprof__sites(p->core)[k].handle;
 }
 
-CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site)
-{
-    if (chroprof__is_on(p))
-        chroprof__take_pending(p, id, site, chroprof__fetch_home(p, id),
-                               chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_PENDING, id, site);
-}
-
-CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id)
-{
-    if (chroprof__is_on(p))
-        chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_READY, id, NULL);
-}
-
 CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
 {
     if (!chroprof__takes(p))
@@ -10595,54 +10501,6 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
     chroprof__close_event(c);
 }
 
-CHROPROF_API void chroprof_running(chroprof *p, uint64_t id)
-{
-    if (chroprof__is_on(p))
-        chroprof__do_running(p, id, NULL, chroprof__fetch_home(p, id),
-                               chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_RUNNING, id, NULL);
-}
-
-CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id)
-{
-    if (chroprof__is_on(p))
-        chroprof__do_paused(p, id, chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_PAUSED, id, NULL);
-}
-
-CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id)
-{
-    if (chroprof__is_on(p))
-        chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_SWITCH, id, NULL);
-}
-
-CHROPROF__INLINE void chroprof__finish(chroprof *p, chroprof_state state, uint64_t id)
-{
-    if (chroprof__is_on(p))
-        chroprof__take_finish(p, state, id, NULL, chroprof__home(p, id), chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, state, id, NULL);
-}
-
-CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id)
-{
-    chroprof__finish(p, CHROPROF_COMPLETED, id);
-}
-
-CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id)
-{
-    chroprof__finish(p, CHROPROF_FAILED, id);
-}
-
-CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id)
-{
-    chroprof__finish(p, CHROPROF_CANCELLED, id);
-}
-
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
 {
     if (!chroprof__takes(p))
@@ -10659,69 +10517,54 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
     chroprof__close_event(p->core);
 }
 
-CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site)
-{
-    if (chroprof__is_on(p))
-        chroprof__do_enter(p, site, chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_ENTER, 0, site);
-}
-
-CHROPROF_API void chroprof_leave(chroprof *p)
-{
-    if (chroprof__is_on(p))
-        chroprof__do_leave(p, chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_LEAVE, 0, NULL);
-}
-
-CHROPROF_API void chroprof_next(chroprof *p, const chroprof_site *site)
-{
-    if (chroprof__is_on(p))
-        chroprof__take_next(p, site, chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_NEXT, 0, site);
-}
-
-CHROPROF_API void chroprof_loop_enter(chroprof *p)
-{
-    if (chroprof__is_on(p))
-        chroprof__take_loop_enter(p, chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_LOOP_ENTER, 0, NULL);
-}
-
-CHROPROF_API void chroprof_loop_leave(chroprof *p)
-{
-    if (chroprof__is_on(p))
-        chroprof__take_loop_leave(p, chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_LOOP_LEAVE, 0, NULL);
-}
-
-CHROPROF_API void chroprof_idle_enter(chroprof *p)
-{
-    if (chroprof__is_on(p))
-        chroprof__do_idle_enter(p, chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_IDLE_ENTER, 0, NULL);
-}
-
-CHROPROF_API void chroprof_idle_leave(chroprof *p)
-{
-    if (chroprof__is_on(p))
-        chroprof__do_idle_leave(p, chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_IDLE_LEAVE, 0, NULL);
-}
-
-CHROPROF_API void chroprof_tick(chroprof *p)
-{
-    if (chroprof__is_on(p))
-        chroprof__take_tick(p, chroprof__short_clock(p));
-    else
-        chroprof__other_event(p, CHROPROF_TICK, 0, NULL);
-}
+/* A call that sends an event: the short way that it takes, else any other. */
+#define CHROPROF__SENDS(call, parameters, state, id, site, short_way)                              \
+    CHROPROF_API void call parameters                                                              \
+    {                                                                                              \
+        if (chroprof__is_on(p))                                                                    \
+            short_way;                                                                             \
+        else                                                                                       \
+            chroprof__other_event(p, state, id, site);                                             \
+    }
+CHROPROF__SENDS(chroprof_pending, (chroprof *p, uint64_t id, const chroprof_site *site),
+                CHROPROF_PENDING, id, site,
+                chroprof__take_pending(p, id, site, chroprof__fetch_home(p, id),
+                                       chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_ready, (chroprof *p, uint64_t id), CHROPROF_READY, id, NULL,
+                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_running, (chroprof *p, uint64_t id), CHROPROF_RUNNING, id, NULL,
+                chroprof__do_running(p, id, NULL, chroprof__fetch_home(p, id),
+                                     chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_paused, (chroprof *p, uint64_t id), CHROPROF_PAUSED, id, NULL,
+                chroprof__do_paused(p, id, chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
+                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_completed, (chroprof *p, uint64_t id), CHROPROF_COMPLETED, id, NULL,
+                chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
+                                      chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_failed, (chroprof *p, uint64_t id), CHROPROF_FAILED, id, NULL,
+                chroprof__take_finish(p, CHROPROF_FAILED, id, NULL, chroprof__home(p, id),
+                                      chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_cancelled, (chroprof *p, uint64_t id), CHROPROF_CANCELLED, id, NULL,
+                chroprof__take_finish(p, CHROPROF_CANCELLED, id, NULL, chroprof__home(p, id),
+                                      chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_enter, (chroprof *p, const chroprof_site *site), CHROPROF_ENTER, 0, site,
+                chroprof__do_enter(p, site, chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_leave, (chroprof *p), CHROPROF_LEAVE, 0, NULL,
+                chroprof__do_leave(p, chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
+                chroprof__take_next(p, site, chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
+                chroprof__take_loop_enter(p, chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_loop_leave, (chroprof *p), CHROPROF_LOOP_LEAVE, 0, NULL,
+                chroprof__take_loop_leave(p, chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER, 0, NULL,
+                chroprof__do_idle_enter(p, chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE, 0, NULL,
+                chroprof__do_idle_leave(p, chroprof__short_clock(p)))
+CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
+                chroprof__take_tick(p, chroprof__short_clock(p)))
+#undef CHROPROF__SENDS
 
 #ifdef CHROPROF__EPOLL
 #if defined(__mips__)
@@ -10954,12 +10797,6 @@ static bool chroprof__has_left(const chroprof__process *now)
     return (now->state == 'Z' || now->exiting) && now->threads < 2;
 }
 
-/* The very process that made this block has ended. */
-static bool chroprof__owner_left(const chroprof__core *c)
-{
-    chroprof__process now = chroprof__process_of(c->pid);
-    return now.start != 0 && now.start == c->owner_start && chroprof__has_left(&now);
-}
 #endif
 
 /* Where the program is that made this block. Where its number can't be seen, as in another
@@ -12461,18 +12298,6 @@ static void chroprof__merge_open_slices(chroprof__merging *m)
     }
 }
 
-/* Turns and passes. */
-static void chroprof__merge_loop(chroprof__merging *m)
-{
-    const chroprof__core *c = m->from->core;
-    chroprof__histograms *own = m->to->histograms + CHROPROF__OF_LOOP;
-    const chroprof__histograms *row = m->from->histograms + CHROPROF__OF_LOOP;
-    if (!m->to->percentiles || !m->from->percentiles)
-        return;
-    chroprof__merge_histogram(m, &own->slice, &row->slice, c->turn_max);
-    chroprof__merge_histogram(m, &own->delay, &row->delay, c->pass_max);
-}
-
 /* Our row of their module, + 1; 0: there is no room. It stays where it is if nothing of ours is
  * there, else it goes behind all others. */
 static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__module *theirs)
@@ -12770,7 +12595,12 @@ static void chroprof__merge_all(chroprof__merging *m)
             chroprof__merge_percentiles(m, site);
     }
     chroprof__merge_open_slices(m);
-    chroprof__merge_loop(m);
+    if (p->percentiles && m->from->percentiles) {       /* of turns and passes */
+        const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
+        chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
+        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->turn_max);
+        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->pass_max);
+    }
     chroprof__merge_stalls(m);
     chroprof__merge_slow(m);
     chroprof__merge_samples(m);
@@ -13074,15 +12904,6 @@ static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
     s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* What the longest wait is expected to be, by the last one: long ones are forgotten bit by bit. */
-static void chroprof__end_wait(const chroprof__core *c, chroprof__sampler *s)
-{
-    uint64_t ns = chroprof__scale(chroprof__minus(c->last, s->wait_start), c->factor);
-    s->resting = 0;
-    s->wait_most -= s->wait_most / 256;
-    chroprof__raise(&s->wait_most, ns);
-}
-
 /* Ticks that fell due while it was called off are those of idle time. */
 static void chroprof__go_on(chroprof__sampler *s)
 {
@@ -13149,10 +12970,14 @@ CHROPROF__NOINLINE void chroprof__follow_idle(chroprof *p)
         return;
     if (s->resting)
         chroprof__take_idle(p, s);
-    if (idle && !s->resting)
+    if (idle && !s->resting) {
         chroprof__begin_wait(c, s);
-    else if (!idle && s->resting)
-        chroprof__end_wait(c, s);
+    } else if (!idle && s->resting) {
+        s->resting = 0;
+        s->wait_most -= s->wait_most / 256;         /* long ones are forgotten bit by bit */
+        chroprof__raise(&s->wait_most,
+                        chroprof__scale(chroprof__minus(c->last, s->wait_start), c->factor));
+    }
     if (idle || !chroprof__peek64(&s->stopped))
         return;
     if (chroprof__has_timer(s))
@@ -14022,8 +13847,10 @@ static void chroprof__drop_hold(void *hold, uint64_t owner)
 static bool chroprof__is_owned(int file, const chroprof__core *c)
 {
     int lock = c->ended ? CHROPROF__LOCK_UNKNOWN : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
-    if (lock == CHROPROF__LOCK_HELD)
-        return !chroprof__owner_left(c);    /* what is killed keeps it until its memory is gone */
+    if (lock == CHROPROF__LOCK_HELD) {      /* what is killed keeps it until its memory is gone */
+        chroprof__process now = chroprof__process_of(c->pid);
+        return now.start == 0 || now.start != c->owner_start || !chroprof__has_left(&now);
+    }
     if (lock == CHROPROF__LOCK_FREE && c->in_file == CHROPROF__IN_HELD_FILE)
         return false;
     return chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
@@ -14372,15 +14199,6 @@ CHROPROF__COLD_API void chroprof_unmap(chroprof *p)
 }
 #endif /* CHROPROF__MAPS */
 
-/* That of a living program is before the end of its snapshot. */
-static uint64_t chroprof__last_event(const chroprof *p)
-{
-    chroprof__reach r = chroprof__ring_reach(p->core);
-    if (!p->core->living)
-        return p->core->last;
-    return r.end > r.first ? chroprof__ring_at(p, p->core, r.end - 1)->time : p->core->ring_begin;
-}
-
 CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out)
 {
     memset(out, 0, sizeof(*out));
@@ -14388,11 +14206,15 @@ CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin 
     if (!chroprof__can_read(p))
         return;
     const chroprof__core *c = p->core;
+    chroprof__reach r = chroprof__ring_reach(c);
+    uint64_t last = c->last;
+    if (c->living)                          /* its last event is before the end of its snapshot */
+        last = r.end > r.first ? chroprof__ring_at(p, c, r.end - 1)->time : c->ring_begin;
     out->pid = c->pid;
     out->name = c->name;
     out->host = c->host;
     out->program = c->program;
-    out->end_ns = chroprof__ns(c, chroprof__last_event(p));
+    out->end_ns = chroprof__ns(c, last);
     out->end_unix_ns = c->start_unix_ns ? c->start_unix_ns + out->end_ns : 0;
     out->mapped = c->in_file != 0;
     out->ended = c->ended != 0;
