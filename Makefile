@@ -27,6 +27,7 @@ help:
 	@echo 'make test       the tests (4 minutes); installs missing packages with apt-get if it may'
 	@echo 'make test-long  slow cases, more sanitizers, all ways to compile'
 	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
+	@echo 'make pictures   draws the pictures of README.md again; needs what test-viewers needs'
 	@echo 'make test-programs  redis, node and ninety other programs of Debian under chroprof run'
 	@echo 'make test-matrix  the tests with other compilers, standards, processors and systems;'
 	@echo '                fewer: MATRIX=ci; cells with these words: MATRIX="arm Windows"'
@@ -118,6 +119,13 @@ demo:
 	@echo '  demo.firefox.json  the Firefox Profiler: drop it there'
 	@echo '  demo.code.txt      the lines of code that ran, below'
 	@cat demo.code.txt
+
+# The pictures of README.md, of a run of the demonstration; after make test-viewers, which has what
+# it needs. Look at them: a busy machine draws stalls that are not the demonstration's.
+pictures: demo
+	CHROMIUM=$$(command -v chromium) NODE_PATH=$B/viewers/node_modules \
+	    node tests/pictures.js $(CURDIR)/demo.html examples
+	! command -v pngquant >/dev/null || pngquant --force --ext .png examples/report.png examples/timeline.png
 
 # with frame pointers, for the sampler's stacks
 $B/demo: examples/demo.c chroprof.h
@@ -473,7 +481,7 @@ deb:
 clean:
 	rm -rf $B
 
-.PHONY: help chroprof libchroprof demo test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
+.PHONY: help chroprof libchroprof demo pictures test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
     bench-curves bench-record install uninstall again dist deb clean
