@@ -18600,8 +18600,6 @@ static void chroprof__trace_close(chroprof__trace *t)
 {
     uint64_t cursor = 0;
     chroprof_future row;
-    chroprof__trace_pop(t, 0);
-    chroprof__trace_leaf(t, CHROPROF__TRACE_NONE);
     while (!t->out->failed && chroprof_next_future(t->p, &cursor, &row)) {
         chroprof__trace_future *f = chroprof__trace_find(t, row.id);
         if (f != NULL)
@@ -18612,6 +18610,8 @@ static void chroprof__trace_close(chroprof__trace *t)
         if (f->id != 0)
             chroprof__trace_end(t, f, NULL);
     }
+    chroprof__trace_pop(t, 0);
+    chroprof__trace_leaf(t, CHROPROF__TRACE_NONE);
 }
 
 /* The counters where the ring begins: those of now, less what the ring adds to them. */

@@ -235,6 +235,21 @@ TEST(a_request_and_its_query)
     CHECK_EQ(count_of(text, "\"name\":\"ready\""), 2 * 3);
 }
 
+/* The end of the trace pauses nobody. */
+TEST(still_running)
+{
+    chroprof_options o = ring_of(256);
+    chroprof *p = fresh(&o);
+    need_python();
+    chroprof_event(p, CHROPROF_ENTER, 0, &sites[0], 10);
+    chroprof_event(p, CHROPROF_PENDING, 7, &sites[1], 20);
+    chroprof_event(p, CHROPROF_RUNNING, 7, NULL, 30);
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, 40);
+    check_trace(p);
+    CHECK_EQ(count_of(trace_of(p), "\"name\":\"running\""), 2);
+    CHECK_EQ(count_of(trace_of(p), "\"name\":\"waiting\""), 0);
+}
+
 TEST(stalls_and_samples)
 {
     chroprof_options o = ring_of(4096);
@@ -355,6 +370,7 @@ static const test_case cases[] = { CASE(accept_forever),
                                    CASE(web),
                                    CASE(random_streams),
                                    CASE(a_request_and_its_query),
+                                   CASE(still_running),
                                    CASE(stalls_and_samples),
                                    CASE(deeper_than_is_drawn),
                                    CASE(more_futures_than_are_followed),
