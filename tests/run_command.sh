@@ -372,6 +372,14 @@ if built rules tests/run_rules.c -pthread; then
         late) says rules_late_told "from then on it was not sampled" ;;
         esac
     done
+    mkdir "$scratch/locked"
+    plain "$rules" locked "$scratch/locked"
+    if [ $plain_code != 77 ]; then
+        profiled "$rules" locked "$scratch/locked"
+        alike rules_locked
+        says rules_locked_both "loop 2 of 2"
+        says rules_locked_sampled the_busy_function
+    else skip rules_locked "needs root"; fi
     plain "$rules" guests
     profiled -o "$scratch/guests" "$rules" guests
     alike rules_guests
@@ -501,7 +509,7 @@ refuses setuid_program 126 "setuid"
 library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
-    wanted="__asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp chroprof_run_base chroprof_run_function \
+    wanted="__asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp chroot chroprof_run_base chroprof_run_function \
 chroprof_run_future chroprof_run_standin epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
 execve execvp execvpe fexecve longjmp poll ppoll prctl pselect pthread_sigmask select \
 seteuid setresuid setreuid setuid sigaction siglongjmp signal signalfd sigprocmask sigtimedwait \

@@ -13,6 +13,7 @@
  *     run_rules all             by another call, for all of two threads
  *     run_rules guests          a hundred threads with short loops, one after the other
  *     run_rules crowd           forty at once, more than there are signals; the last is busy
+ *     run_rules locked FOLDER   it locks itself into that folder, with two loops
  *     run_rules harmless        only one that nobody makes
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
@@ -312,6 +313,19 @@ static void *other_loop(void *unused)
     return NULL;
 }
 
+static int test_locked(const char *folder)
+{
+    pthread_t thread;
+    if (chroot(folder) != 0 || chdir("/") != 0) {
+        return 77;
+    }
+    (void)pthread_create(&thread, NULL, other_loop, NULL);
+    run_loop();
+    (void)pthread_join(thread, NULL);
+    printf("%d\n", access("/bin", F_OK));
+    return 6;
+}
+
 static int test_all(void)
 {
     pthread_t thread;
@@ -339,6 +353,9 @@ int main(int count, char **words)
             tests[i].run();
             return 3;
         }
+    }
+    if (strcmp(what, "locked") == 0) {
+        return test_locked(count > 2 ? words[2] : ".");
     }
     if (strcmp(what, "harmless") == 0) {
         return test_harmless();

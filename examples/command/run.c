@@ -470,7 +470,7 @@ static void tell_no_profile(const run *r)
 static const char *why_refused(const preload_board *b)
 {
     if (b->refused_why == CHROPROF_ERR_FILE && b->refused_error == ENOENT) {
-        return "their folder can't be reached any more, as after chroot or as another user";
+        return "their folder can't be reached, as after chroot; 16 threads have a place then";
     }
     return b->refused_why == CHROPROF_ERR_FILE ? strerror(b->refused_error)
            : b->refused_why == CHROPROF_ERR_LIMIT ? "there are more than 64"

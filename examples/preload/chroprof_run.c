@@ -41,7 +41,23 @@
 #define CHROPROF_NO_COPIES
 #define CHROPROF_NO_FINDINGS
 #define CHROPROF_IMPLEMENTATION
+
+/* The program's own file, also where it can't read /proc any more. */
+static char program_path[1024];
+
+static ssize_t known_link(const char *path, char *to, size_t size)
+{
+    ssize_t length = readlink(path, to, size);
+    if (length < 0 && strcmp(path, "/proc/self/exe") == 0 && program_path[0] != '\0') {
+        length = (ssize_t)strnlen(program_path, size);
+        memcpy(to, program_path, (size_t)length);
+    }
+    return length;
+}
+
+#define readlink known_link
 #include "../../chroprof.h"
+#undef readlink
 #include "board.h"
 #include "callbacks.h"
 #include "filter.h"
@@ -82,6 +98,7 @@ static struct {
     jump_function *old_longjmp;
     jump_function *siglongjmp;
     jump_function *checked_longjmp;
+    int (*chroot)(const char *);
     int (*execve)(const char *, char *const *, char *const *);
     int (*execvpe)(const char *, char *const *, char *const *);
     int (*fexecve)(int, char *const *, char *const *);
@@ -120,6 +137,7 @@ static void find_functions(void)
     find_function(&next.old_longjmp, "_longjmp");
     find_function(&next.siglongjmp, "siglongjmp");
     find_function(&next.checked_longjmp, "__longjmp_chk");
+    find_function(&next.chroot, "chroot");
     find_function(&next.execve, "execve");
     find_function(&next.execvpe, "execvpe");
     find_function(&next.fexecve, "fexecve");
@@ -864,11 +882,74 @@ static void name_file(char *path, pid_t process, pid_t thread)
     memcpy(at, ".chroprof", sizeof ".chroprof");
 }
 
+/* >>spares: files for a daemon that locks itself into a folder (chroot) before its loops begin, as
+ * it can't reach ours then. */
+
+#define SPARES 16
+#define SPARE_NUMBERS 4194305  /* the system gives no thread such a number */
+
+static void *spares[SPARES];   /* atomic; NULL: there is none, or a thread has it */
+static pid_t spares_of;
+
+static bool may_be_large(size_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
+}
+
+static void *make_spare(pid_t thread)
+{
+    char path[sizeof folder + 80];
+    void *block = MAP_FAILED;
+    int file;
+    name_file(path, getpid(), thread);
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0 && fallocate(file, 0, 0, PROFILE_BYTES) == 0) {
+        block = mmap(NULL, PROFILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return block != MAP_FAILED ? block : NULL;
+}
+
+static void make_spares(void)
+{
+    int error = errno;
+    if (is_awake() && !sealed && spares_of != getpid() && may_be_large(PROFILE_BYTES)) {
+        spares_of = getpid();
+        for (int i = 0; i < SPARES; i++) {
+            __atomic_store_n(&spares[i], make_spare(SPARE_NUMBERS + i), __ATOMIC_RELEASE);
+        }
+    }
+    errno = error;
+}
+
+static void *take_spare(void)
+{
+    void *block = NULL;
+    for (size_t i = 0; block == NULL && spares_of == getpid() && i < SPARES; i++) {
+        block = __atomic_exchange_n(&spares[i], NULL, __ATOMIC_ACQ_REL);
+    }
+    return block;
+}
+
+EXPORT int chroot(const char *path)
+{
+    if (next.chroot == NULL) {
+        find_function(&next.chroot, "chroot");
+    }
+    make_spares();
+    return next.chroot(path);
+}
+
 static chroprof_result map_profile(seat *s)
 {
     char path[sizeof folder + 80];
     char thread[17] = "";
     chroprof_options options;
+    chroprof_result result;
+    void *spare;
     memset(&options, 0, sizeof options);
     (void)prctl(PR_GET_NAME, thread);
     options.name = thread;
@@ -877,7 +958,9 @@ static chroprof_result map_profile(seat *s)
     if (s->profile.mapped != NULL) {
         return chroprof_fork_child(&s->profile, path);
     }
-    return chroprof_map(&s->profile, path, PROFILE_BYTES, &options);
+    result = chroprof_map(&s->profile, path, PROFILE_BYTES, &options);
+    spare = result == CHROPROF_ERR_FILE ? take_spare() : NULL;
+    return spare != NULL ? chroprof_init(&s->profile, spare, PROFILE_BYTES, &options) : result;
 }
 
 /* Starting a profile takes 22 KiB of the stack; threads may have less. */
@@ -1061,8 +1144,10 @@ static void end_profile(void *of)
     }
     end_sampling(s);
     busy_ns = busy_time(s);
-    chroprof_unmap(&s->profile);
-    keep_busiest(busy_ns);
+    if (s->profile.mapped != NULL) {        /* else it is a spare one, which stays */
+        chroprof_unmap(&s->profile);
+        keep_busiest(busy_ns);
+    }
     clear_futures(s);
     s->busy = false;
     leave_seat(s);
@@ -2879,6 +2964,7 @@ __attribute__((__constructor__)) static void start(void)
     uint32_t *page;
     int error = errno;
     find_functions();
+    (void)known_link("/proc/self/exe", program_path, sizeof program_path - 1);
     unwind_find_libraries();
     (void)dlerror();                        /* of a function that is not there */
     if (given == NULL || strlen(given) >= sizeof folder) {
