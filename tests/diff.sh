@@ -252,7 +252,8 @@ expect pipe 0 "c takes 1."
 
 # --- what can't be read, and what can't be meant
 run base.json missing.json; expect missing_file 2 "missing.json: "
-run base.json base.events; expect no_profile 2
+echo "no profile" >words.txt
+run base.json words.txt; expect no_profile 2 "words.txt: "
 head -c 2000 base.json >torn.json
 run torn.json base.json; expect torn 2 "torn.json:"
 sed 's/"slices":[0-9]*/"slices":"many"/' base.json >text.json
