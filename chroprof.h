@@ -5878,13 +5878,12 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall *stall,
     chroprof__keep_share(stall, &share);
 }
 
-/* What each site took of the stall. Slices under way below a barrier count with the part that lies
- * inside. */
-static void chroprof__share_tally(const chroprof *p, chroprof__stall *stall, chroprof__tally *y)
+/* What each site took of the stall. */
+static void chroprof__share_tally(const chroprof *p, chroprof__stall *stall,
+                                  const chroprof__tally *y)
 {
-    chroprof__sum *loop = &p->paths[CHROPROF__LOOP].sum[y->which];
+    const chroprof__sum *loop = &p->paths[CHROPROF__LOOP].sum[y->which];
     chroprof__stall_part share;
-    chroprof__end_tallied(p, y, p->core->depth, y->base);
     memset(&share, 0, sizeof(share));
     if (loop->tally == y->number)
         share.exec = loop->exec;
@@ -5902,6 +5901,7 @@ static void chroprof__share_pass(const chroprof *p, chroprof__stall *stall)
         chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
     chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
     y = c->tally;
+    chroprof__end_tallied(p, &y, c->depth, y.base);    /* below a barrier: the part inside counts */
     chroprof__share_tally(p, stall, &y);
 }
 
@@ -5935,7 +5935,6 @@ static void chroprof__share_turn(const chroprof *p, chroprof__stall *stall,
         y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
     }
     chroprof__tally_rows(p, &y, r.end, y.base);
-    y.base = c->depth;                      /* no slice of it is under way */
     chroprof__share_tally(p, stall, &y);
 }
 
@@ -6208,16 +6207,9 @@ static uint64_t chroprof__part_of(uint64_t *rest, uint64_t ticks)
 /* The sites that were on top most while it was ready. */
 static void chroprof__blame_slow(const chroprof *p, const chroprof__tally *y, chroprof__slow *slow)
 {
-    const chroprof__sum *loop = &p->paths[CHROPROF__LOOP].sum[y->which];
     chroprof__stall taken;
-    chroprof__stall_part share;
     memset(&taken, 0, sizeof(taken));
-    memset(&share, 0, sizeof(share));
-    share.exec = loop->tally == y->number ? loop->exec : 0;
-    chroprof__keep_share(&taken, &share);
-    for (uint32_t k = y->first_path; k; k = p->paths[k].sum_next[y->which])
-        if (p->paths[k].sum[y->which].tally == y->number)
-            chroprof__share_site(p, &taken, y, k);
+    chroprof__share_tally(p, &taken, y);
     uint64_t rest = slow->delay;
     for (uint32_t k = 0; k < CHROPROF_SLOW_BLAMES && k < taken.share_count; k++) {
         slow->blames[k].delay = chroprof__part_of(&rest, taken.shares[k].exec);
@@ -8605,16 +8597,6 @@ static uint64_t chroprof__window_start(const chroprof__core *c, uint64_t index)
     return index ? index * c->window_ticks - c->window_phase : 0;
 }
 
-static void chroprof__read_borders(const chroprof *p, uint32_t index, chroprof_window *out)
-{
-    const chroprof__core *c = p->core;
-    memset(out, 0, sizeof(*out));
-    bool under_way = index == (c->window & 0xFFFF);
-    uint64_t end = under_way ? c->last : chroprof__window_start(c, index + 1u);
-    out->start_ns = chroprof__moment_ns(p, chroprof__window_start(c, index));
-    out->end_ns = chroprof__moment_ns(p, end);
-}
-
 /* Windows are read in spans of so many, each with one walk over all sites. */
 enum { CHROPROF__SPAN = 64 };
 
@@ -8622,8 +8604,14 @@ static void chroprof__read_windows(const chroprof *p, uint32_t first, uint32_t c
                                    chroprof_window *out)
 {
     uint64_t ns[CHROPROF__SPAN];
-    for (uint32_t k = 0; k < count; k++)
-        chroprof__read_borders(p, first + k, out + k);
+    const chroprof__core *c = p->core;
+    memset(out, 0, count * sizeof(*out));
+    for (uint32_t k = 0; k < count; k++) {
+        out[k].start_ns = chroprof__ns(c, chroprof__window_start(c, first + k));
+        out[k].end_ns = first + k == (c->window & 0xFFFF)       /* it is under way */
+            ? chroprof__moment_ns(p, c->last)
+            : chroprof__ns(c, chroprof__window_start(c, first + k + 1u));
+    }
     for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
         if (site >= CHROPROF__OTHER && !chroprof__site_used(p, site))
             continue;
@@ -11299,11 +11287,8 @@ static void chroprof__mend_cells(chroprof *p, uint32_t site, uint64_t want)
         have += cells[1 + k];
     if (have < want)
         cells[1 + (c->window & 0xFFFF)] += want - have;
-    for (uint32_t k = capacity; k > 0 && have > want; k--) {
-        uint64_t take = cells[k] < have - want ? cells[k] : have - want;
-        cells[k] -= take;
-        have -= take;
-    }
+    for (uint32_t k = capacity; k > 0 && have > want; k--)
+        have -= chroprof__part_of(cells + k, have - want);
 }
 
 /* The cells of all sites. */
@@ -11534,17 +11519,6 @@ static bool chroprof__same_init(const chroprof__core *a, const chroprof__core *b
            memcmp(a->name, b->name, sizeof(a->name)) == 0;
 }
 
-static bool chroprof__counts_follow(const chroprof__core *newer, const chroprof__core *older)
-{
-    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
-        if (newer->anomalies[k] < older->anomalies[k])
-            return false;
-    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
-        if (newer->tables[k].dropped < older->tables[k].dropped)
-            return false;
-    return chroprof__has_grown(CHROPROF__ALL(chroprof__loop_figures), older, newer);
-}
-
 /* Can the older state have become the newer? Sites and paths never change once they are there. */
 static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
 {
@@ -11567,7 +11541,13 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
             !chroprof__has_grown(CHROPROF__ALL(chroprof__path_figures), older->paths + k,
                                  newer->paths + k))
             return false;
-    return chroprof__counts_follow(a, b);
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
+        if (a->anomalies[k] < b->anomalies[k])
+            return false;
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        if (a->tables[k].dropped < b->tables[k].dropped)
+            return false;
+    return chroprof__has_grown(CHROPROF__ALL(chroprof__loop_figures), b, a);
 }
 
 /* One path's figures. Wall and delay are sums, until chroprof__lives_since. */
@@ -11593,11 +11573,8 @@ static void chroprof__path_since(const chroprof__since *s, uint32_t k)
 static void chroprof__bill_once(chroprof *p)
 {
     uint64_t twice = chroprof__minus(chroprof__sum_exec(p), p->core->last);
-    for (uint32_t k = 0; k < chroprof__path_count(p) && twice; k++) {
-        uint64_t part = p->paths[k].exec < twice ? p->paths[k].exec : twice;
-        p->paths[k].exec -= part;
-        twice -= part;
-    }
+    for (uint32_t k = 0; k < chroprof__path_count(p) && twice; k++)
+        twice -= chroprof__part_of(&p->paths[k].exec, twice);
 }
 
 /* Wall and delay become ends minus beginnings, in the new time. */
@@ -11844,18 +11821,6 @@ static void chroprof__put_interval(const chroprof *p, uint32_t path, uint64_t fr
     }
 }
 
-static void chroprof__put_ring(const chroprof *p)
-{
-    chroprof__reach r = chroprof__ring_reach(p->core);
-    uint64_t from = 0;
-    for (uint64_t n = r.first; n < r.end; n++) {
-        const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n);
-        chroprof__put_interval(p, row->path, from, row->time);
-        from = row->time;
-    }
-    chroprof__put_interval(p, p->core->account, from, p->core->last);
-}
-
 /* Windows that have become wide before time 0 give way to narrow ones, as many as there is room
  * for, if the ring holds all events since. Their borders are a part of the old ones, so that both
  * add up when they meet again in a merge. */
@@ -11863,19 +11828,26 @@ static void chroprof__narrow_windows(chroprof__since *s)
 {
     chroprof *p = &s->to;
     chroprof__core *c = p->core;
+    chroprof__reach r = chroprof__ring_reach(c);
     uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity, narrow = c->window_ticks;
     uint32_t levels = chroprof__tag_level(c->window);
     for (; levels > 0 && narrow > 1; levels--, narrow /= 2)
         if ((c->last + s->begin % (narrow / 2)) / (narrow / 2) >= capacity)
             break;
-    if (narrow == c->window_ticks || chroprof__ring_reach(c).first != s->from->core->seq >> 1)
+    if (narrow == c->window_ticks || r.first != s->from->core->seq >> 1)
         return;
     chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
     c->window_ticks = narrow;
     c->window_phase = s->begin % narrow;
     c->window = (uint32_t)((c->last + c->window_phase) / narrow);
     c->window_end = (c->window + 1u) * narrow - c->window_phase;
-    chroprof__put_ring(p);
+    uint64_t from = 0;
+    for (uint64_t n = r.first; n < r.end; n++) {
+        const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
+        chroprof__put_interval(p, row->path, from, row->time);
+        from = row->time;
+    }
+    chroprof__put_interval(p, c->account, from, c->last);
     chroprof__marks_since(p);
 }
 
@@ -11945,12 +11917,8 @@ static uint32_t chroprof__node_since(const chroprof__core *c, const chroprof__co
 
 static void chroprof__take_node(chroprof__node *node, uint64_t *weight, uint64_t *cpu_ns)
 {
-    uint64_t w = *weight < node->weight ? *weight : node->weight;
-    uint64_t cpu = *cpu_ns < node->cpu_ns ? *cpu_ns : node->cpu_ns;
-    node->weight -= w;
-    node->cpu_ns -= cpu;
-    *weight -= w;
-    *cpu_ns -= cpu;
+    *weight -= chroprof__part_of(&node->weight, *weight);
+    *cpu_ns -= chroprof__part_of(&node->cpu_ns, *cpu_ns);
 }
 
 /* The weight of a node of the older state is taken from ours, and where that gave way to others
@@ -12047,18 +12015,6 @@ static void chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     c->doubt_events += old->doubt_events;
 }
 
-/* Time 0 is the older state's last event. What only events need is forgotten. */
-static void chroprof__core_since(chroprof__core *c, uint64_t begin)
-{
-    c->epoch += begin;
-    c->start_clock += begin;
-    c->start_unix_ns += c->start_unix_ns ? chroprof__ns(c, begin) : 0;
-    chroprof__shift(&c->pass_start, begin);
-    chroprof__shift(&c->calibrate_at, begin);
-    c->horizon = 0;
-    memset(c->due, 0, sizeof(c->due));
-}
-
 /* Takes the older state away from the copy of the newer one. False: that can't be. */
 static bool chroprof__subtract(chroprof__since *s)
 {
@@ -12086,7 +12042,13 @@ static bool chroprof__subtract(chroprof__since *s)
     chroprof__stalls_since(c, s->from->core->stalls, s->begin);
     chroprof__slow_since(c, s->begin);
     chroprof__samples_since(p, s->from->core, s->begin);
-    chroprof__core_since(c, s->begin);
+    c->epoch += s->begin;                   /* the new time 0; what only events need is forgotten */
+    c->start_clock += s->begin;
+    c->start_unix_ns += c->start_unix_ns ? chroprof__ns(c, s->begin) : 0;
+    chroprof__shift(&c->pass_start, s->begin);
+    chroprof__shift(&c->calibrate_at, s->begin);
+    c->horizon = 0;
+    memset(c->due, 0, sizeof(c->due));
     return chroprof__ask_block(p) == NULL;
 }
 
@@ -12222,16 +12184,6 @@ static void chroprof__merge_window(const chroprof__merging *m, uint64_t *cells, 
     if (ticks)
         chroprof__merge_span(m->to->core, cells, m->begin + start, m->begin + end,
                              chroprof__ns(c, ticks));
-}
-
-static void chroprof__merge_cells_of(chroprof__merging *m, uint32_t site)
-{
-    uint64_t *own = chroprof__cells(m->to->core, chroprof__merge_site(m, site));
-    chroprof__part part;
-    memset(&part, 0, sizeof(part));
-    chroprof__merge_cells(m->to->core, own);        /* a new site */
-    while (chroprof__next_part(m->from, site, &part))
-        chroprof__merge_window(m, own, part.window, part.ticks);
 }
 
 /* Buckets of ticks become buckets of ns; max is their largest entry, in ticks. */
@@ -12590,7 +12542,12 @@ static void chroprof__merge_all(chroprof__merging *m)
     for (uint32_t k = 0; k < chroprof__path_count(m->from); k++)
         chroprof__merge_path(m, k);
     for (uint32_t site = 0; site < chroprof__site_count(m->from); site++) {
-        chroprof__merge_cells_of(m, site);
+        uint64_t *own = chroprof__cells(p->core, chroprof__merge_site(m, site));
+        chroprof__part part;
+        memset(&part, 0, sizeof(part));
+        chroprof__merge_cells(p->core, own);        /* a new site */
+        while (chroprof__next_part(m->from, site, &part))
+            chroprof__merge_window(m, own, part.window, part.ticks);
         if (site >= CHROPROF__FIRST_SITE)
             chroprof__merge_percentiles(m, site);
     }
