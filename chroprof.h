@@ -3094,36 +3094,21 @@ static uint64_t chroprof__note_bytes(uint64_t depth)
     return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
 }
 
-/* Rows of the tables that belong to the samples. */
-static uint64_t chroprof__sample_table_rows(uint32_t table,
-                                            const uint32_t capacity[CHROPROF_TABLE_COUNT])
-{
-    uint64_t samples = capacity[CHROPROF_TABLE_SAMPLES];
-    if (samples == 0)
-        return 0;
-    switch (table) {
-    case CHROPROF_TABLE_STACKS: return (uint64_t)capacity[CHROPROF_TABLE_STACKS] + 1;
-    case CHROPROF__MODULES:
-        return chroprof__between(samples / 4, 2, CHROPROF__MOST_MODULES);
-    case CHROPROF__WALLS: return CHROPROF__FIRST_PATH +
-                                 chroprof__between(capacity[CHROPROF_TABLE_PATHS], 0, 4 * samples);
-    default: return (chroprof__aligned(sizeof(chroprof__sampler)) +
-                     chroprof__note_bytes(capacity[CHROPROF_TABLE_DEPTH]) +
-                     chroprof__entry_count(samples) * sizeof(chroprof__entry)) / CHROPROF__ALIGN;
-    }
-}
-
 /* Rows of octaves: one for what is of nobody, all that turns and passes can take, and on average
  * some for the delays and walls of a site and for slices that are not few. Their numbers have 16
  * bits. */
 enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVES = 11 };
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
- * room for ids that only have frames, and never fill up, so a probe always ends. */
+ * room for ids that only have frames, and never fill up, so a probe always ends. Without samples
+ * there are none of their tables. */
 static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
     uint64_t n = table < CHROPROF_TABLE_COUNT ? capacity[table] : 0;
     uint64_t sites = (uint64_t)capacity[CHROPROF_TABLE_SITES] + CHROPROF__FIRST_SITE;
+    uint64_t samples = capacity[CHROPROF_TABLE_SAMPLES];
+    if (samples == 0 && (table == CHROPROF_TABLE_STACKS || table >= CHROPROF__MODULES))
+        return 0;
     switch (table) {
     case CHROPROF_TABLE_FUTURES: return n + n / 2 + capacity[CHROPROF_TABLE_DEPTH] + 2;
     case CHROPROF_TABLE_SITES: return sites;
@@ -3142,9 +3127,16 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
     case CHROPROF__COUNTS: return capacity[CHROPROF_TABLE_HISTOGRAMS];
     case CHROPROF__PLACES: return chroprof__between(capacity[CHROPROF_TABLE_PATHS] / 4 + 1, 1,
                                                     CHROPROF__KINDS);
-    case CHROPROF_TABLE_STACKS: return chroprof__sample_table_rows(table, capacity);
+    case CHROPROF_TABLE_STACKS: return n + 1;
     case CHROPROF_TABLE_INCIDENTS: return n ? n + 1 : 0;
-    default: return table < CHROPROF_TABLE_COUNT ? n : chroprof__sample_table_rows(table, capacity);
+    case CHROPROF__MODULES: return chroprof__between(samples / 4, 2, CHROPROF__MOST_MODULES);
+    case CHROPROF__WALLS: return CHROPROF__FIRST_PATH +
+                                 chroprof__between(capacity[CHROPROF_TABLE_PATHS], 0, 4 * samples);
+    case CHROPROF__SAMPLER: return (chroprof__aligned(sizeof(chroprof__sampler)) +
+                                    chroprof__note_bytes(capacity[CHROPROF_TABLE_DEPTH]) +
+                                    chroprof__entry_count(samples) * sizeof(chroprof__entry)) /
+                                   CHROPROF__ALIGN;
+    default: return n;
     }
 }
 
@@ -9909,9 +9901,7 @@ static chroprof_result chroprof__open_block(chroprof *view, const void *block, s
         return result;
     chroprof__attach(view, c);
     view->view = true;
-    if (!chroprof__ask_block(view))
-        return CHROPROF_OK;
-    return CHROPROF_ERR_CORRUPT;
+    return chroprof__ask_block(view) ? CHROPROF_ERR_CORRUPT : CHROPROF_OK;
 }
 
 CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size)
