@@ -8,11 +8,13 @@
 #include "harness.h"
 #include "event_text.h"
 
+#if defined(__linux__) || defined(__APPLE__)
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 static const chroprof_site sites[] = { { "accept", "server.c", 10 },
                                        { "reply", "server.c", 20 },
@@ -541,6 +543,7 @@ TEST(sums)
     laws(&sum);
 }
 
+#if defined(__linux__) || defined(__APPLE__)
 TEST(a_killed_program_leaves_them_behind)
 {
     void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -572,6 +575,10 @@ TEST(a_killed_program_leaves_them_behind)
     CHECK_EQ(steps[KEPT - 1].state, CHROPROF_IDLE_ENTER);
     CHECK_EQ(munmap(memory, SIZE), 0);
 }
+#define KILLED_CASES CASE(a_killed_program_leaves_them_behind),
+#else
+#define KILLED_CASES
+#endif
 
 /* Whatever a word of a block says, what opens tells of steps that can have been. */
 TEST(forged_steps)
@@ -746,8 +753,7 @@ static const test_case cases[] = { CASE(recorded_streams),
                                    CASE(on_stall_reads_the_steps),
                                    CASE(copies_and_differences),
                                    CASE(sums),
-                                   CASE(a_killed_program_leaves_them_behind),
-                                   CASE(forged_steps),
+                                   KILLED_CASES CASE(forged_steps),
                                    CASE(ids_are_hidden_in_every_format),
                                    CASE(ids_are_hidden_in_a_sum) };
 

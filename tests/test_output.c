@@ -437,6 +437,15 @@ static size_t check_lines(const char *text, size_t width)
     return longest;
 }
 
+/* For a text that is looked at at once. */
+static harness_output *emptied(void)
+{
+    static harness_output output;
+    output.used = 0;
+    output.bytes[0] = '\0';
+    return &output;
+}
+
 static const char *report(chroprof *p, uint32_t columns, bool ascii, bool color)
 {
     static harness_output output;
@@ -560,17 +569,14 @@ TEST(text_says_what_went_wrong)
 TEST(text_shows_the_top_sites)
 {
     chroprof_text_options options;
-    harness_output *output = (harness_output *)malloc(sizeof *output);
+    harness_output *output = emptied();
     chroprof *p = rich();
     memset(&options, 0, sizeof options);
-    CHECK(output != NULL);
-    output->used = 0;
     options.top = 1;
     options.by = CHROPROF_BY_CALLS;
     CHECK_EQ(chroprof_write_text(p, &options, harness_collect, output), 0);
     CHECK(strstr(output->bytes, "SITES  by calls") != NULL);
     check_lines(output->bytes, 80);
-    free(output);
 }
 
 TEST(text_by_default_is_plain)
@@ -652,18 +658,17 @@ TEST(text_of_a_deep_tree_fits)
 static void look_at(chroprof *p, chroprof_order by, uint32_t columns, uint32_t top,
                     const char *words)
 {
-    static harness_output output;
+    harness_output *output = emptied();
     chroprof_text_options options;
     memset(&options, 0, sizeof options);
-    output.used = 0;
     options.by = by;
     options.width = columns;
     options.top = top;
-    CHECK_EQ(chroprof_write_text(p, &options, harness_collect, &output), 0);
-    if (strstr(output.bytes, words) == NULL)
+    CHECK_EQ(chroprof_write_text(p, &options, harness_collect, output), 0);
+    if (strstr(output->bytes, words) == NULL)
         harness_fail(__FILE__, __LINE__, "\"%s\" is not in the text", words);
     columns = columns == 0 ? 80 : columns < 60 ? 60 : columns > 200 ? 200 : columns;
-    check_lines(output.bytes, columns);
+    check_lines(output->bytes, columns);
 }
 
 TEST(text_takes_any_look)
@@ -1151,10 +1156,9 @@ TEST(prometheus_takes_any_limit)
 /* Lines that are no comments, of the text that chroprof_write makes. */
 static size_t series(chroprof *p, chroprof_format format)
 {
-    static harness_output output;
-    output.used = 0;
-    CHECK_EQ(chroprof_write(p, format, harness_collect, &output), 0);
-    return times(output.bytes, "\nchroprof_");
+    harness_output *output = emptied();
+    CHECK_EQ(chroprof_write(p, format, harness_collect, output), 0);
+    return times(output->bytes, "\nchroprof_");
 }
 
 /* What a site costs a server that scrapes it. */

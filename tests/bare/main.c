@@ -129,8 +129,8 @@ static const char *run(void)
     uint64_t round;
     options.clock = clock_ns;
     options.max_futures = 2;
-    options.max_sites = 7;
-    options.max_paths = 7;
+    options.max_sites = 4;
+    options.max_paths = 4;
     if (chroprof_init(&profile, memory, sizeof memory, &options) != CHROPROF_OK)
         return "chroprof_init";
     chroprof_pending(&profile, RADIO, &site_radio);
