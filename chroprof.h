@@ -1177,6 +1177,9 @@ typedef struct chroprof {
     int sampler_signal;    /* 0: none */
     int sampler_timer;
     void *hold;            /* by chroprof_map: what keeps its file ours */
+    /* of samples, so that a program without any links none of their code */
+    void (*drain)(struct chroprof *p);                      /* takes in those that wait */
+    void (*follow)(struct chroprof *p, uintptr_t frame);    /* after each event, by the sampler */
     uint64_t (*show_id)(void *user, uint64_t id);
     void *show_id_user;
     chroprof_result refused;   /* why there is no profile; see chroprof_why_off */
@@ -5156,9 +5159,10 @@ static void chroprof__absorb(const chroprof *p, chroprof__sampler *s, chroprof__
     chroprof__draw(p, s, t, t, e->draws);
 }
 
-CHROPROF__COLD void chroprof__drain_all(chroprof *p, chroprof__sampler *s)
+CHROPROF__COLD void chroprof__drain_all(chroprof *p)
 {
     chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__look_at_modules(c);
     while (chroprof__peek64(&s->put) - s->taken != 0) {
         CHROPROF__LOAD_FENCE();
@@ -5174,11 +5178,11 @@ static bool chroprof__ticks_wait(const chroprof__core *c)
     return s && chroprof__peek64(&s->put) != s->taken;
 }
 
-/* Takes in what waits; part of the slow way of an event. */
+/* Takes in what waits; part of the slow way of an event. Whoever lets a sample wait sets drain. */
 static void chroprof__drain(chroprof *p)
 {
-    if (chroprof__ticks_wait(p->core))
-        chroprof__drain_all(p, chroprof__sampler_of(p->core));
+    if (p->drain && chroprof__ticks_wait(p->core))
+        p->drain(p);
 }
 
 /* Makes the next event take the slow way if something waits. Between events only. */
@@ -10263,8 +10267,6 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
     chroprof__take_event(p, state, id, site, chroprof__read_clock(p));
 }
 
-/* ---- while the sampler runs: events that begin a stay also note who they came from */
-
 #if CHROPROF__SAMPLES
 /* A word of the stack, which no sanitizer knows to be one. */
 #ifdef __clang__
@@ -10276,87 +10278,14 @@ static uintptr_t chroprof__stack_word(uintptr_t address)
     return *(const volatile uintptr_t *)address;
 }
 
-/* What tells one call of a function from all others. */
-CHROPROF__INLINE uint32_t chroprof__frame_key(uintptr_t frame, uintptr_t back)
-{
-    return (uint32_t)((frame ^ (uint64_t)back * UINT64_C(0x9E3779B97F4A7C15)) >> 8) | 1;
-}
-
-/* The end of the stack that an address is on; 0: not known. */
-CHROPROF__INLINE uintptr_t chroprof__stack_end(const chroprof__sampler *s, uintptr_t address)
-{
-    if (address >= s->fiber_low && address < s->fiber_high)
-        return (uintptr_t)s->fiber_high;
-    return address >= s->low && address < s->high ? (uintptr_t)s->high : 0;
-}
-
-/* Can a frame record lie here? */
-CHROPROF__INLINE bool chroprof__is_record(uintptr_t frame, uintptr_t above, uintptr_t end)
-{
-    return frame > above && end >= 16 && frame <= end - 16 && frame % sizeof(frame) == 0;
-}
-
-/* The top frame was begun by this event: by the functions whose records these are, from the given
- * one on. That may be anything, so only what lies between here and the end of the stack is read:
- * below, inside the bounds of the stack, there may be guard pages. */
-static void chroprof__note_caller(chroprof *p, uintptr_t frame)
-{
-    chroprof__core *c = p->core;
-    chroprof__sampler *s = chroprof__sampler_of(c);
-    uint32_t event = p->frames[c->depth].event;
-    const void *own = __builtin_frame_address(0);
-    uintptr_t above = (uintptr_t)own, end = chroprof__stack_end(s, above);
-    if (event != (uint32_t)(c->seq - 1))
-        return;
-    chroprof__note *note = chroprof__notes(s) + c->depth;
-    memset(note, 0, sizeof(*note));
-    note->event = event;
-    for (int k = 0; k < 3 && end && chroprof__is_record(frame, above, end); k++) {
-        note->keys[k] = chroprof__frame_key(frame, chroprof__stack_word(frame + sizeof(frame)));
-        above = frame;
-        frame = chroprof__stack_word(frame);
-    }
-}
-
-/* Looks at the thread's CPU clock, once in a millisecond, and remembers what it says when a turn or
- * a pass begins: what has not been idle since the last look counts as CPU time. */
-static void chroprof__note_cpu(const chroprof *p)
-{
-    const chroprof__core *c = p->core;
-    chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__begun *pass = s->begun + CHROPROF__LEVELS;
-    uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->pass_event;
-    if (c->last >= s->look_at) {
-        s->look_at = c->last + chroprof__unscale(1000000, c->factor);
-        s->cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
-        s->cpu_busy = busy;
-    }
-    uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
-    if (c->depth == c->floor + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
-        s->begun[chroprof__turn_place(c)].event = p->frames[c->depth].event;
-        s->begun[chroprof__turn_place(c)].cpu_ns = now;
-    }
-    if (c->pass_active && pass->event != (uint32_t)number && number >= s->first_event) {
-        pass->event = (uint32_t)number;
-        pass->cpu_ns = now;
-    }
-}
-
-CHROPROF__NOINLINE void chroprof__follow_idle(chroprof *p);
-
-#endif
-
 /* What comes after an event while the sampler runs. First the record of the function that called
  * this one is read: the place of this one's own is free as soon as it has jumped elsewhere. It is
  * read as a word of the stack: MSan takes what a call has pushed for not written. */
-#if CHROPROF__SAMPLES
 #define CHROPROF__FOLLOW(p)                                                                      \
     do {                                                                                         \
         if ((p)->sampling) {                                                                     \
             const void *chroprof__own = __builtin_frame_address(0);                              \
-            chroprof__note_caller(p, chroprof__stack_word((uintptr_t)chroprof__own));            \
-            chroprof__note_cpu(p);                                                               \
-            chroprof__follow_idle(p);                                                            \
+            (p)->follow(p, chroprof__stack_word((uintptr_t)chroprof__own));                      \
         }                                                                                        \
     } while (0)
 #else
@@ -10432,6 +10361,7 @@ CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_
     memset(&by_hand, 0, sizeof(by_hand));
     if (busy)
         e = chroprof__begin_entry(p->core, s);
+    p->drain = chroprof__drain_all;
     if (!e) {
         s->lost++;
         return;
@@ -12907,8 +12837,7 @@ static void chroprof__take_idle(const chroprof *p, chroprof__sampler *s)
     s->idle_from = c->last;
 }
 
-/* After each event while the sampler runs. */
-CHROPROF__NOINLINE void chroprof__follow_idle(chroprof *p)
+static void chroprof__follow_idle(chroprof *p)
 {
     chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
@@ -12931,6 +12860,81 @@ CHROPROF__NOINLINE void chroprof__follow_idle(chroprof *p)
         chroprof__go_on(s);
     else
         chroprof__lose_timer(p, s);
+}
+
+/* ---- after each event: those that begin a stay also note who they came from */
+
+/* What tells one call of a function from all others. */
+CHROPROF__INLINE uint32_t chroprof__frame_key(uintptr_t frame, uintptr_t back)
+{
+    return (uint32_t)((frame ^ (uint64_t)back * UINT64_C(0x9E3779B97F4A7C15)) >> 8) | 1;
+}
+
+/* The end of the stack that an address is on; 0: not known. */
+CHROPROF__INLINE uintptr_t chroprof__stack_end(const chroprof__sampler *s, uintptr_t address)
+{
+    if (address >= s->fiber_low && address < s->fiber_high)
+        return (uintptr_t)s->fiber_high;
+    return address >= s->low && address < s->high ? (uintptr_t)s->high : 0;
+}
+
+/* Can a frame record lie here? */
+CHROPROF__INLINE bool chroprof__is_record(uintptr_t frame, uintptr_t above, uintptr_t end)
+{
+    return frame > above && end >= 16 && frame <= end - 16 && frame % sizeof(frame) == 0;
+}
+
+/* The top frame was begun by this event: by the functions whose records these are, from the given
+ * one on. That may be anything, so only what lies between here and the end of the stack is read:
+ * below, inside the bounds of the stack, there may be guard pages. */
+static void chroprof__note_caller(chroprof *p, uintptr_t frame)
+{
+    chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    uint32_t event = p->frames[c->depth].event;
+    const void *own = __builtin_frame_address(0);
+    uintptr_t above = (uintptr_t)own, end = chroprof__stack_end(s, above);
+    if (event != (uint32_t)(c->seq - 1))
+        return;
+    chroprof__note *note = chroprof__notes(s) + c->depth;
+    memset(note, 0, sizeof(*note));
+    note->event = event;
+    for (int k = 0; k < 3 && end && chroprof__is_record(frame, above, end); k++) {
+        note->keys[k] = chroprof__frame_key(frame, chroprof__stack_word(frame + sizeof(frame)));
+        above = frame;
+        frame = chroprof__stack_word(frame);
+    }
+}
+
+/* Looks at the thread's CPU clock, once in a millisecond, and remembers what it says when a turn or
+ * a pass begins: what has not been idle since the last look counts as CPU time. */
+static void chroprof__note_cpu(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    chroprof__begun *pass = s->begun + CHROPROF__LEVELS;
+    uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->pass_event;
+    if (c->last >= s->look_at) {
+        s->look_at = c->last + chroprof__unscale(1000000, c->factor);
+        s->cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
+        s->cpu_busy = busy;
+    }
+    uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
+    if (c->depth == c->floor + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
+        s->begun[chroprof__turn_place(c)].event = p->frames[c->depth].event;
+        s->begun[chroprof__turn_place(c)].cpu_ns = now;
+    }
+    if (c->pass_active && pass->event != (uint32_t)number && number >= s->first_event) {
+        pass->event = (uint32_t)number;
+        pass->cpu_ns = now;
+    }
+}
+
+static void chroprof__follow_event(chroprof *p, uintptr_t frame)
+{
+    chroprof__note_caller(p, frame);
+    chroprof__note_cpu(p);
+    chroprof__follow_idle(p);
 }
 
 /* ---- in the handler */
@@ -13590,6 +13594,8 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
         return chroprof__no_timer(p, s, number);
     p->sampler_signal = number;
     p->sampler_pid = s->pid;
+    p->drain = chroprof__drain_all;
+    p->follow = chroprof__follow_event;
     p->sampling = true;
     chroprof__begin_ticks(p, s);
     return CHROPROF_OK;

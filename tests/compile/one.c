@@ -16,6 +16,9 @@ int main(void)
     size_t written = 0;
     chroprof_init(&p, memory, sizeof memory, NULL);
     chroprof_tick(&p);
+#ifdef SAMPLE
+    chroprof_sample(&p, 0, 0);
+#endif
     return chroprof_dump(&p, FORMAT, stdout) != 0 ||
            chroprof_write(&p, FORMAT, count_bytes, &written) != 0 || written == 0;
 }

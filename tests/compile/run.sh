@@ -560,6 +560,17 @@ links_only() {
         fail "links_only_$1" "${found:-nothing} $(head -n 1 "$scratch/log")"; fi
 }
 for format in TEXT JSON FOLDED PROMETHEUS PPROF TRACE; do links_only $format; done
+# who takes no samples links no code for them: a call of chroprof_sample brings a tenth and more
+if is_wanted links_no_samples; then
+    without=$(size "$scratch/one" 2>/dev/null | awk 'NR == 2 { print $1 }')
+    $CC $c99 -O2 -DSAMPLE -DFORMAT=CHROPROF_TRACE -c one.c -o "$scratch/one.o" 2>"$scratch/log" &&
+        $CC -Wl,--gc-sections "$scratch/one.o" "$scratch/parts.o" -o "$scratch/sampled" \
+            2>>"$scratch/log"
+    with=$(size "$scratch/sampled" 2>/dev/null | awk 'NR == 2 { print $1 }')
+    if [ $((${with:-0} * 10)) -gt $((${without:-0} * 11)) ] && [ "${without:-0}" -gt 0 ]; then
+        ok links_no_samples
+    else fail links_no_samples "${without:-0} bytes, with samples ${with:-0}"; fi
+fi
 object itimer_one_writable_global -DCHROPROF_ITIMER
 empty itimer_one_writable_global "$(nm "$scratch/impl.o" |
     awk '$2 ~ /^[BbDdCS]$/ && $3 != "chroprof__process_timers"')"
