@@ -545,7 +545,7 @@ harmless() {
     elif grep -q '^chroprof: all' "$scratch/err"; then fail "$name" "a second line was forged"
     else ok "$name"; fi
 }
-for what in dump check top merge report symbolize trace replay help; do
+for what in dump check top merge report symbolize trace replay record run completion help; do
     harmless $what $what "$scratch/$odd"
 done
 harmless diff diff "$scratch/$odd" "$scratch/$odd"

@@ -133,6 +133,13 @@ for k in 1 2 3 4 5 6; do
     run record "$scratch/p.chroprof" --for 0.1 -o "$scratch/rec.$k.events"
     [ "$code" = 0 ] && ! grep -q overwritten "$scratch/err" || rm -f "$scratch/rec.$k.events"
 done
+# a file's name that would forge a line of the stream, and steer a terminal
+odd=$(printf 'p\302\2332J\n9 enter 0 forged f 1')
+ln "$scratch/p.chroprof" "$scratch/$odd"
+run record "$scratch/$odd" --for 0.01 -o "$scratch/odd.events"
+if [ "$code" = 0 ] && ! grep -q '^9 enter 0 forged' "$scratch/odd.events" &&
+    sed 1q "$scratch/odd.events" | grep -qF '/p\u009b2J\x0a9 enter 0 forged f 1'
+then ok a_name_forges_no_line; else fail a_name_forges_no_line "$(head -n 2 "$scratch/odd.events" "$scratch/err")"; fi
 exec 3>&-
 wait
 run trace "$scratch/p.chroprof" -o "$scratch/own.trace"

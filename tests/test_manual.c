@@ -131,6 +131,27 @@ TEST(a_delay_under_way_at_a_reset_counts_from_there)
     CHECK_EQ(totals_of(p).blame_ns, 40);
 }
 
+/* THE RING: time before a reset does not count. */
+TEST(a_ready_from_before_a_reset_counts_from_there)
+{
+    chroprof *p = fresh(NULL);
+    at(p, 0, PENDING, 1, &A);
+    at(p, 0, ENTER, 0, &B);
+    at(p, 1000, TICK, 0, NULL);
+    chroprof_reset(p);
+    at(p, 1010, TICK, 0, NULL);
+    chroprof_ready_since(p, 1, 200);
+    laws(p);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 10);
+    CHECK_EQ(rank_of(p, "b").blame_ns, 10);
+    CHECK_EQ(totals_of(p).blame_ns, 10);
+    at(p, 1040, LEAVE, 0, NULL);
+    at(p, 1040, RUNNING, 1, NULL);
+    CHECK_EQ(rank_of(p, "a").delay_ns, 40);
+    CHECK_EQ(rank_of(p, "b").blame_ns, 40);
+    orderly(p);
+}
+
 TEST(a_stall_that_a_reset_cuts_has_the_rest_of_its_length)
 {
     chroprof_options options;
@@ -575,6 +596,7 @@ static const test_case cases[] = {
     CASE(turns_and_passes_are_those_that_ended),
     CASE(what_is_under_way_at_a_reset_counts_from_there),
     CASE(a_delay_under_way_at_a_reset_counts_from_there),
+    CASE(a_ready_from_before_a_reset_counts_from_there),
     CASE(a_stall_that_a_reset_cuts_has_the_rest_of_its_length),
     CASE(a_slice_under_way_at_the_older_state_counts_as_one),
     CASE(percentiles_of_a_difference_have_the_whole_slice),

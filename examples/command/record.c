@@ -11,6 +11,7 @@
 #include "block.h"
 #include "clock.h"
 #include "commands.h"
+#include "foreign.h"
 #include "hide.h"
 #include "message.h"
 #include "options.h"
@@ -244,7 +245,9 @@ static bool record_write(void *user, FILE *out)
     const record *run = (const record *)user;
     const chroprof *view = after_view(run);
     const steps *s = &run->steps;
-    (void)fprintf(out, "# chroprof record of %s\n", run->first.name);
+    (void)fputs("# chroprof record of ", out);
+    foreign_print(out, run->first.name); /* in one line, whatever it holds */
+    (void)fputc('\n', out);
     steps_write_state(s, &run->first.view, view, out);
     for (size_t i = s->from; i < s->to; i++) {
         steps_write(&s->rows[i], view, out);
