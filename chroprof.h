@@ -15295,20 +15295,17 @@ CHROPROF__UNUSED static void chroprof__put_code(chroprof__out *o, uint32_t code)
     chroprof__put_bytes(o, bytes, chroprof__encode(code, bytes));
 }
 
-/* A name of the interface, whose upper case becomes lower case. */
-CHROPROF__UNUSED static void chroprof__put_lower(chroprof__out *o, const char *upper)
+/* The kth of the words that commas part; names of the interface become lower case. */
+CHROPROF__UNUSED static void chroprof__put_word(chroprof__out *o, const char *words, uint64_t k)
 {
-    for (; *upper != 0; upper++)
-        chroprof__put_byte(o, (char)(*upper != '_' ? *upper + 32 : '_'));
+    while (k > 0 && *words != 0)
+        k -= *words++ == ',';
+    for (; *words != 0 && *words != ',' && *words != ')'; words++)
+        chroprof__put_byte(o, (char)(*words >= 'A' && *words <= 'Z' ? *words + 32 : *words));
 }
 
-CHROPROF__UNUSED static const char *chroprof__anomaly_word(chroprof_anomaly_kind kind)
-{
-#define CHROPROF__ANOMALY_WORD(name, text, cure) #name,
-    static const char kinds[][32] = { CHROPROF_ANOMALIES(CHROPROF__ANOMALY_WORD) };
-#undef CHROPROF__ANOMALY_WORD
-    return kinds[kind];
-}
+#define CHROPROF__ANOMALY_WORD(name, text, cure) #name ","
+#define CHROPROF__ANOMALY_WORDS CHROPROF_ANOMALIES(CHROPROF__ANOMALY_WORD)
 
 /* What stands between quotes: in JSON, else in a label of Prometheus. */
 CHROPROF__UNUSED static void chroprof__put_quoted(chroprof__out *o, const char *text, bool json)
@@ -15345,18 +15342,42 @@ CHROPROF__UNUSED static void chroprof__put_places(chroprof__out *o, uint64_t val
     chroprof__put_bytes(o, point, (size_t)(end - point));
 }
 
-/* A text among the values of chroprof__put_json. */
-#define CHROPROF__WORD(text) (uint64_t)(uintptr_t)(text)
-
-CHROPROF__UNUSED static void chroprof__put_json_value(chroprof__out *o, char how, uint64_t value)
+/* The next field of a struct, as a compiler places it. */
+CHROPROF__UNUSED static uint64_t chroprof__next_field(const void **row, size_t size)
 {
-    const char *text = (const char *)(uintptr_t)value;
-    bool quoted = how == '$' || how == '^' || how == '#' || how == '=';
+    struct probe {
+        char before;
+        uint64_t field;
+    };
+    const size_t most = offsetof(struct probe, field), align = size < most ? size : most;
+    uintptr_t at = ((uintptr_t)*row + align - 1) / align * align;
+    uint32_t half;
+    uint64_t whole;
+    *row = (const void *)(at + size);
+    if (size == 1)
+        return *(const unsigned char *)at;
+    memcpy(&half, (const void *)at, sizeof half);
+    if (size == sizeof half)
+        return half;
+    memcpy(&whole, (const void *)at, sizeof whole);
+    return whole;
+}
+
+CHROPROF__UNUSED static void chroprof__put_json_field(chroprof__out *o, const char *how,
+                                                      const void **row)
+{
+    size_t size = *how == '$' ? sizeof(char *) : *how == '?' ? sizeof(bool)
+                : *how == '(' ? sizeof(chroprof_state)
+                : *how == '.' || *how == '-' ? sizeof(uint32_t) : sizeof(uint64_t);
+    const void *text = *row;
+    uint64_t value = *how == '&' ? 0 : chroprof__next_field(row, size);
+    bool quoted = *how != 0 && strchr("$&(#=", *how) != NULL;
     if (quoted)
         chroprof__put_byte(o, '"');
-    switch (how) {
-    case '$': chroprof__put_quoted(o, text, true); break;
-    case '^': chroprof__put_lower(o, text); break;
+    switch (*how) {
+    case '$': text = (const void *)(uintptr_t)value; /* fall through */
+    case '&': chroprof__put_quoted(o, (const char *)text, true); break;
+    case '(': chroprof__put_word(o, how + 1, value); break;
     case '#': chroprof__put_hex(o, value); break;
     case '?': chroprof__put_text(o, value ? "true" : "false"); break;
     case '~': chroprof__put_places(o, value, 1000); break;
@@ -15372,7 +15393,7 @@ CHROPROF__UNUSED static void chroprof__put_json_value(chroprof__out *o, char how
 
 /* A key and its value, or what begins it; returns where the form goes on. */
 CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, const char *key,
-                                                           const uint64_t **values)
+                                                           const void **row)
 {
     const char *end = key;
     while (*end == '_' || (*end >= '0' && *end <= '9') || (*end >= 'A' && *end <= 'Z') ||
@@ -15393,18 +15414,20 @@ CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, con
         chroprof__put_byte(o, '"');
         return end + length + 2;
     }
-    chroprof__put_json_value(o, *end, *(*values)++);
-    end += *end != 0 && strchr("%$^#?=~-", *end) != NULL;
+    chroprof__put_json_field(o, end, row);
+    end += *end == '(' ? strcspn(end, ")") : 0;
+    end += *end != 0 && strchr("%.$&^#?=~-)", *end) != NULL;
     return end + (*end == ' ');
 }
 
-/* Writes JSON as a form says, and commas where they belong. A word is a key, and its value the next
- * number, or by the sign behind it: $ a text, ^ one in upper case, ? a truth, # hex and = decimal
- * digits in quotes, ~ ns as microseconds, - one less. % is a value without a key. 'A value' may
- * stand in the form; " begins a text that is written by others, and ends it. A colon makes a key of
- * what stands before it. Brackets and line feeds stand for themselves, and blanks part keys. */
-CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form,
-                                                const uint64_t *values)
+/* Writes fields of a struct as JSON. A form has their keys in order, and commas come where they
+ * belong. The sign behind a key says what the field is: none or % 64 bits, . or - 32 bits (- one
+ * less), ? a truth, $ a text, & an array that has one, (a,b) which of these words, and of 64 bits #
+ * hex and = decimal digits in quotes, ~ ns as microseconds. A sign without a word is a value
+ * without a key. 'A value' may stand in the form; " begins a text that is written by others, and
+ * ends it. A colon makes a key of what stands before it. Brackets and line feeds stand for
+ * themselves, and blanks part keys. */
+CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form, const void *row)
 {
     while (*form != 0 && !o->failed) {
         char mark = *form;
@@ -15413,7 +15436,7 @@ CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *fo
         if (o->comma && !ends && !joins)
             chroprof__put_byte(o, ',');
         if (!ends && !joins && mark != '{' && mark != '[' && mark != '\n') {
-            form = chroprof__put_json_key(o, form, &values);
+            form = chroprof__put_json_key(o, form, &row);
             continue;
         }
         o->comma = ends;
@@ -17041,41 +17064,40 @@ static void chroprof__json_figures(chroprof__out *o, const chroprof__figure *lis
 
 static void chroprof__json_head(chroprof__out *o, const chroprof *p, const chroprof_origin *origin)
 {
+    const uint64_t version = CHROPROF_JSON_VERSION, cost_ps = chroprof__event_cost_ps(p);
+    const char *why_off = chroprof_why_off(p);
     chroprof_options of;
     chroprof_read_options(p, &of);
-    const uint64_t values[] = {
-        CHROPROF_JSON_VERSION, CHROPROF__WORD(CHROPROF_VERSION), CHROPROF__WORD(origin->name),
-        CHROPROF__WORD(origin->program), of.window_ns, of.stall_ns, of.max_step_ns,
-        chroprof__event_cost_ps(p), CHROPROF__WORD(chroprof_why_off(p))
-    };
-    chroprof__put_json(o, "{\nchroprof \nversion$ \nname$ \nprogram$ \noptions{window_ns stall_ns "
-                       "max_step_ns}\nevent_cost_ps \nwhy_off$", values);
+    chroprof__put_json(o, "{\nchroprof \nversion'" CHROPROF_VERSION "'", &version);
+    chroprof__put_json(o, "\nname$", &origin->name);
+    chroprof__put_json(o, "\nprogram$", &origin->program);
+    chroprof__put_json(o, "\noptions{window_ns stall_ns max_step_ns}", &of.window_ns);
+    chroprof__put_json(o, "\nevent_cost_ps", &cost_ps);
+    chroprof__put_json(o, "\nwhy_off$", &why_off);
 }
 
 static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
 {
     chroprof_totals t;
     chroprof_read_totals(p, &t);
-    const uint64_t state[] = { t.provisional, t.living, t.enabled, t.idle, t.depth };
     chroprof__put_json(o, "\ntotals{", NULL);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__loop_figures), false, &t);
-    chroprof__put_json(o, "provisional? living? enabled? idle? depth}", state);
+    chroprof__put_json(o, "provisional? enabled? idle?", &t.provisional);
+    chroprof__put_json(o, "depth.", &t.depth);
+    chroprof__put_json(o, "living?}", &t.living);
 }
 
 static void chroprof__json_findings(chroprof__out *o, const chroprof *p)
 {
     chroprof__put_json(o, "\nfindings[", NULL);
 #ifndef CHROPROF_NO_FINDINGS
-#define CHROPROF__FINDING_WORD(name) #name,
-    static const char kinds[][16] = { CHROPROF_FINDINGS(CHROPROF__FINDING_WORD) };
-#undef CHROPROF__FINDING_WORD
+#define CHROPROF__FINDING_WORD(name) #name ","
     chroprof_finding rows[CHROPROF_FINDING_COUNT];
     size_t count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
-    for (const chroprof_finding *f = rows; f < rows + count; f++) {
-        const uint64_t values[] = { CHROPROF__WORD(kinds[f->kind]), CHROPROF__WORD(f->text),
-                                    f->site, f->share_ppm, f->value_ns, f->at_ns };
-        chroprof__put_json(o, "\n{kind^ text$ site share_ppm value_ns at_ns}", values);
-    }
+    for (const chroprof_finding *f = rows; f < rows + count; f++)
+        chroprof__put_json(o, "\n{kind(" CHROPROF_FINDINGS(CHROPROF__FINDING_WORD)
+                           ")site. share_ppm. value_ns at_ns text&}", f);
+#undef CHROPROF__FINDING_WORD
 #else
     (void)p;
 #endif
@@ -17087,14 +17109,12 @@ enum { CHROPROF__JSON_SPAN = 64 };
 
 static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chroprof_rank *r)
 {
-    const uint64_t values[] = { r->id, CHROPROF__WORD(r->name), CHROPROF__WORD(r->file), r->line };
-    const uint64_t has_percentiles = r->has_percentiles;
     uint64_t ns[CHROPROF__JSON_SPAN];
     uint32_t first = 0;
     size_t left;
-    chroprof__put_json(o, "\n{id name$ file$ line", values);
+    chroprof__put_json(o, "\n{name$ file$ line.", r);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), true, r);
-    chroprof__put_json(o, "has_percentiles? windows[", &has_percentiles);
+    chroprof__put_json(o, "id. has_percentiles? windows[", &r->id);
     while (!o->failed && (left = chroprof_site_windows_from(p, r->id, first, ns,
                                                             CHROPROF__JSON_SPAN)) > 0) {
         for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
@@ -17106,9 +17126,7 @@ static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chrop
 
 static void chroprof__json_path(chroprof__out *o, const chroprof_path *row)
 {
-    const uint64_t values[] = { row->id, row->parent, row->site, CHROPROF__WORD(row->name),
-                                CHROPROF__WORD(row->file), row->line };
-    chroprof__put_json(o, "\n{id parent site name$ file$ line", values);
+    chroprof__put_json(o, "\n{id. parent. site. name$ file$ line.", row);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), false, row);
     chroprof__put_json(o, "}", NULL);
 }
@@ -17174,42 +17192,23 @@ CHROPROF__NOINLINE void chroprof__json_incident(chroprof__out *o, const chroprof
 
 static void chroprof__json_stall(chroprof__out *o, const chroprof *p, const chroprof_stall *s)
 {
-    const uint64_t begin[] = { CHROPROF__WORD(s->kind == CHROPROF_STALL_TURN ? "turn" : "pass"),
-                               s->start_ns, s->length_ns, s->events };
-    const uint64_t end[] = { s->sampled, s->cpu_ns, s->waiting_ns, s->number, s->step_count,
-                             s->first_steps, s->left_out };
-    chroprof__put_json(o, "\n{kind$ start_ns length_ns events shares[", begin);
-    for (const chroprof_stall_share *x = s->shares; x < s->shares + s->share_count; x++) {
-        const uint64_t values[] = { x->site, x->exec_ns, x->slices, x->slice_max_ns,
-                                    CHROPROF__WORD(x->name), CHROPROF__WORD(x->file), x->line };
-        chroprof__put_json(o, "{site exec_ns slices slice_max_ns name$ file$ line}", values);
-    }
-    chroprof__put_json(o, "]rest_ns samples[", &s->rest_ns);
-    for (const chroprof_stall_sample *x = s->samples; x < s->samples + s->sample_count; x++) {
-        const uint64_t values[] = { x->stack, x->weight, x->cpu_ns };
-        chroprof__put_json(o, "{stack weight cpu_ns}", values);
-    }
-    chroprof__put_json(o, "]sampled cpu_ns waiting_ns number steps first_steps left_out data\"",
-                       end);
+    chroprof__put_json(o, "\n{kind(turn,pass)start_ns length_ns events shares[", s);
+    for (const chroprof_stall_share *x = s->shares; x < s->shares + s->share_count; x++)
+        chroprof__put_json(o, "{site. exec_ns slices slice_max_ns name$ file$ line.}", x);
+    chroprof__put_json(o, "]rest_ns sampled cpu_ns waiting_ns samples[", &s->rest_ns);
+    for (const chroprof_stall_sample *x = s->samples; x < s->samples + s->sample_count; x++)
+        chroprof__put_json(o, "{stack. weight. cpu_ns}", x);
+    chroprof__put_json(o, "]number steps. first_steps. left_out data\"", &s->number);
     chroprof__json_incident(o, p, s);
 }
 
 static void chroprof__json_slow(chroprof__out *o, const chroprof_slow *s)
 {
-    const char *finish = s->finish == CHROPROF_COMPLETED ? "completed"
-                       : s->finish == CHROPROF_FAILED ? "failed" : "cancelled";
-    const uint64_t values[] = {
-        s->id, s->site, s->path, CHROPROF__WORD(s->name), CHROPROF__WORD(s->file), s->line,
-        CHROPROF__WORD(finish), s->of_run, s->at_ns,
-        s->latency_ns, s->exec_ns, s->children_ns, s->delay_ns, s->waiting_ns, s->unseen_ns
-    };
-    chroprof__put_json(o, "\n{id site path name$ file$ line finish$ of_run? at_ns latency_ns "
-                       "exec_ns children_ns delay_ns waiting_ns unseen_ns blames[", values);
-    for (const chroprof_slow_blame *x = s->blames; x < s->blames + s->blame_count; x++) {
-        const uint64_t blame[] = { x->site, x->delay_ns, CHROPROF__WORD(x->name),
-                                   CHROPROF__WORD(x->file), x->line };
-        chroprof__put_json(o, "{site delay_ns name$ file$ line}", blame);
-    }
+    chroprof__put_json(o, "\n{id site. path. name$ file$ line. finish(,,,,completed,failed,"
+                       "cancelled)of_run? at_ns latency_ns exec_ns children_ns delay_ns waiting_ns "
+                       "unseen_ns blames[", s);
+    for (const chroprof_slow_blame *x = s->blames; x < s->blames + s->blame_count; x++)
+        chroprof__put_json(o, "{site. delay_ns name$ file$ line.}", x);
     chroprof__put_json(o, "]}", NULL);
 }
 
@@ -17220,25 +17219,12 @@ static void chroprof__json_windows(chroprof__out *o, const chroprof *p)
     size_t left;
     chroprof__put_json(o, "\nwindows[", NULL);
     while (!o->failed && (left = chroprof_windows_from(p, first, rows, CHROPROF__JSON_SPAN)) > 0) {
-        for (const chroprof_window *w = rows; w < rows + CHROPROF__JSON_SPAN && left > 0; w++) {
-            const uint64_t values[] = { w->start_ns, w->end_ns, w->busy_ns, w->idle_ns,
-                                        w->loop_ns, w->untracked_ns };
+        for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
             chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns loop_ns untracked_ns}",
-                               values);
-            left--;
-        }
+                               rows + k);
         first += CHROPROF__JSON_SPAN;
     }
     chroprof__put_json(o, "\n]", NULL);
-}
-
-static void chroprof__json_future(chroprof__out *o, const chroprof_future *f)
-{
-    static const char states[4][8] = { "pending", "ready", "running", "paused" };
-    const uint64_t values[] = { f->id, f->path, CHROPROF__WORD(states[(unsigned)f->state & 3u]),
-                                f->since_ns, f->exec_ns, CHROPROF__WORD(f->name),
-                                CHROPROF__WORD(f->file), f->line };
-    chroprof__put_json(o, "\n{id path state$ since_ns exec_ns name$ file$ line}", values);
 }
 
 enum { CHROPROF__JSON_STEPS = 100000 };     /* what a page draws without a stutter */
@@ -17269,47 +17255,27 @@ static void chroprof__json_tables(chroprof__out *o, const chroprof *p)
     chroprof_table rows[CHROPROF_TABLE_COUNT];
     size_t count = chroprof_tables(p, rows, CHROPROF_TABLE_COUNT);
     chroprof__put_json(o, "\ntables[", NULL);
-    for (const chroprof_table *t = rows; t < rows + count; t++) {
-        const uint64_t values[] = { CHROPROF__WORD(t->name), CHROPROF__WORD(t->option),
-                                    t->capacity, t->used, t->peak, t->dropped, t->advice,
-                                    t->bytes };
-        chroprof__put_json(o, "\n{name$ option$ capacity used peak dropped advice bytes}", values);
-    }
+    for (size_t k = 0; k < count; k++)
+        chroprof__put_json(o, "\n{name$ option$ capacity used peak dropped advice bytes}",
+                           &rows[k].name);
     chroprof__put_json(o, "\n]", NULL);
 }
 
-static void chroprof__json_place(chroprof__out *o, const chroprof_anomaly_place *place)
+static void chroprof__json_anomaly(chroprof__out *o, const chroprof_anomaly *row)
 {
-    const uint64_t values[] = { place->at_ns, place->id, place->path, place->top,
-                                CHROPROF__WORD(place->name), CHROPROF__WORD(place->file),
-                                place->line };
-    chroprof__put_json(o, "{at_ns id path top name$ file$ line}", values);
-}
-
-static void chroprof__json_anomalies(chroprof__out *o, const chroprof *p)
-{
-    chroprof_anomaly row;
-    chroprof__put_json(o, "\nanomalies[", NULL);
-    for (int k = 0; chroprof_read_anomaly(p, (chroprof_anomaly_kind)k, &row); k++) {
-        const uint64_t values[] = { CHROPROF__WORD(chroprof__anomaly_word(row.kind)), row.count,
-                                    CHROPROF__WORD(row.text), CHROPROF__WORD(row.cure) };
-        chroprof__put_json(o, "\n{kind^ count text$ cure$ places[", values);
-        if (row.placed) {
-            chroprof__json_place(o, &row.first);
-            chroprof__json_place(o, &row.last);
-        }
-        chroprof__put_json(o, "]}", NULL);
-    }
-    chroprof__put_json(o, "\n]", NULL);
+    const chroprof_anomaly_place *places[] = { &row->first, &row->last };
+    chroprof__put_json(o, "\n{kind(" CHROPROF__ANOMALY_WORDS ")text$ cure$ count places[", row);
+    for (uint32_t k = 0; k < 2 && row->placed; k++)
+        chroprof__put_json(o, "{at_ns id path. top. name$ file$ line.}", places[k]);
+    chroprof__put_json(o, "]}", NULL);
 }
 
 static void chroprof__json_sampler(chroprof__out *o, const chroprof *p)
 {
     chroprof_sampler_totals t;
     chroprof_read_sampler(p, &t);
-    const char *mode = t.mode == CHROPROF_SAMPLER_WALL ? "wall" : "cpu";
-    const uint64_t values[] = { t.running, CHROPROF__WORD(t.first_period_ns ? mode : "none") };
-    chroprof__put_json(o, "\nsampler{running? mode$", values);
+    chroprof__put_json(o, t.first_period_ns ? "\nsampler{running? mode(cpu,wall)"
+                                            : "\nsampler{running? mode'none'", &t.running);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__sampler_figures), false, &t);
     chroprof__put_json(o, "}", NULL);
 }
@@ -17317,75 +17283,80 @@ static void chroprof__json_sampler(chroprof__out *o, const chroprof *p)
 static void chroprof__json_modules(chroprof__out *o, const chroprof *p)
 {
     chroprof_module rows[CHROPROF__MOST_MODULES];
-    size_t count = chroprof_modules(p, rows, CHROPROF__MOST_MODULES);
+    uint64_t count = chroprof_modules(p, rows, CHROPROF__MOST_MODULES);
     chroprof__put_json(o, "\nmodules[", NULL);
-    for (size_t k = 0; k < count; k++) {
-        const uint64_t values[] = { k, CHROPROF__WORD(rows[k].path),
-                                    CHROPROF__WORD(rows[k].build_id), rows[k].base };
-        chroprof__put_json(o, "\n{id path$ build_id$ base}", values);
+    for (uint64_t k = 0; k < count; k++) {
+        chroprof__put_json(o, "\n{id", &k);
+        chroprof__put_json(o, "path$ build_id$ base}", rows + k);
     }
     chroprof__put_json(o, "\n]", NULL);
 }
 
 static void chroprof__json_stack(chroprof__out *o, const chroprof_stack_row *row)
 {
-    static const char kinds[][8] = { "task", "native", "marker" };
-    const chroprof_stack_frame *f = &row->frame;
-    const uint64_t values[] = { row->id, row->parent, CHROPROF__WORD(kinds[f->kind]), f->path,
-                                row->module, f->address, f->is_return, CHROPROF__WORD(f->name),
-                                row->weight, row->cpu_ns };
-    chroprof__put_json(o, "\n{id parent kind$ path module- address return? name$ weight cpu_ns}",
-                       values);
-}
-
-static void chroprof__json_sample(chroprof__out *o, const chroprof_sample_row *row)
-{
-    static const char states[][8] = { "busy", "idle", "loop" };
-    const uint64_t values[] = { row->at_ns, row->duration_ns, row->weight, row->cpu_ns, row->stack,
-                                CHROPROF__WORD(states[row->state]) };
-    chroprof__put_json(o, "\n{at_ns duration_ns weight cpu_ns stack state$}", values);
+    chroprof__put_json(o, "\n{id. parent. module- weight cpu_ns", row);
+    chroprof__put_json(o, "kind(task,native,marker)name$ path. return? address}", &row->frame);
 }
 
 static void chroprof__json_wall(chroprof__out *o, const chroprof_wall *row)
 {
-    static const char states[][8] = { "running", "ready", "paused" };
+    static const char forms[][48] = {
+        "state'running'weight duration_ns}", "state'ready'weight duration_ns}",
+        "state'paused'weight duration_ns}"
+    };
     const uint64_t met[][2] = { { row->running, row->running_ns }, { row->ready, row->ready_ns },
                                 { row->paused, row->paused_ns } };
     for (uint32_t k = 0; k < 3; k++) {
-        const uint64_t values[] = { row->path, CHROPROF__WORD(states[k]), met[k][0], met[k][1] };
-        if (met[k][0] > 0)
-            chroprof__put_json(o, "\n{path state$ weight duration_ns}", values);
+        if (met[k][0] == 0)
+            continue;
+        chroprof__put_json(o, "\n{path.", row);
+        chroprof__put_json(o, forms[k], met[k]);
     }
 }
 
 /* A list at the top level, one row a line. Not inlined: the rows would add up on the stack. */
-#define CHROPROF__JSON_LIST(name, next, row_type, put)                                             \
+#define CHROPROF__JSON_LIST(name, row_type, more, put)                                             \
     CHROPROF__NOINLINE void chroprof__list_##name(chroprof__out *o, const chroprof *p)             \
     {                                                                                              \
         uint64_t cursor = 0;                                                                       \
         row_type row;                                                                              \
         chroprof__put_json(o, "\n" #name "[", NULL);                                               \
-        while (!o->failed && next(p, &cursor, &row))                                               \
+        while (!o->failed && more)                                                                 \
             put;                                                                                   \
         chroprof__put_json(o, "\n]", NULL);                                                        \
     }
-CHROPROF__JSON_LIST(sites, chroprof_next_rank, chroprof_rank, chroprof__json_site(o, p, &row))
-CHROPROF__JSON_LIST(paths, chroprof_next_path, chroprof_path, chroprof__json_path(o, &row))
-CHROPROF__JSON_LIST(stalls, chroprof_next_stall, chroprof_stall, chroprof__json_stall(o, p, &row))
-CHROPROF__JSON_LIST(slowest, chroprof_next_slowest, chroprof_slow, chroprof__json_slow(o, &row))
-CHROPROF__JSON_LIST(futures, chroprof_next_future, chroprof_future, chroprof__json_future(o, &row))
-CHROPROF__JSON_LIST(stacks, chroprof_next_stack, chroprof_stack_row, chroprof__json_stack(o, &row))
-CHROPROF__JSON_LIST(samples, chroprof_next_sample, chroprof_sample_row,
-                    chroprof__json_sample(o, &row))
-CHROPROF__JSON_LIST(wall, chroprof_next_wall, chroprof_wall, chroprof__json_wall(o, &row))
+CHROPROF__JSON_LIST(sites, chroprof_rank, chroprof_next_rank(p, &cursor, &row),
+                    chroprof__json_site(o, p, &row))
+CHROPROF__JSON_LIST(paths, chroprof_path, chroprof_next_path(p, &cursor, &row),
+                    chroprof__json_path(o, &row))
+CHROPROF__JSON_LIST(stalls, chroprof_stall, chroprof_next_stall(p, &cursor, &row),
+                    chroprof__json_stall(o, p, &row))
+CHROPROF__JSON_LIST(slowest, chroprof_slow, chroprof_next_slowest(p, &cursor, &row),
+                    chroprof__json_slow(o, &row))
+CHROPROF__JSON_LIST(futures, chroprof_future, chroprof_next_future(p, &cursor, &row),
+                    chroprof__put_json(o, "\n{id path. state(pending,ready,running,paused)since_ns "
+                                       "exec_ns name$ file$ line.}", &row))
+CHROPROF__JSON_LIST(anomalies, chroprof_anomaly,
+                    chroprof_read_anomaly(p, (chroprof_anomaly_kind)cursor++, &row),
+                    chroprof__json_anomaly(o, &row))
+CHROPROF__JSON_LIST(stacks, chroprof_stack_row, chroprof_next_stack(p, &cursor, &row),
+                    chroprof__json_stack(o, &row))
+CHROPROF__JSON_LIST(samples, chroprof_sample_row, chroprof_next_sample(p, &cursor, &row),
+                    chroprof__put_json(o, "\n{at_ns duration_ns weight cpu_ns stack. "
+                                       "state(busy,idle,loop)}", &row))
+CHROPROF__JSON_LIST(wall, chroprof_wall, chroprof_next_wall(p, &cursor, &row),
+                    chroprof__json_wall(o, &row))
 #undef CHROPROF__JSON_LIST
 
 CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
 {
     chroprof_origin origin;
     if (o->absent) {
-        const uint64_t values[] = { CHROPROF_JSON_VERSION, CHROPROF__WORD(chroprof_why_off(p)) };
-        chroprof__put_json(o, "{\nchroprof why_off$", values);
+        const struct {
+            uint64_t version;
+            const char *why_off;
+        } values = { CHROPROF_JSON_VERSION, chroprof_why_off(p) };
+        chroprof__put_json(o, "{\nchroprof why_off$", &values);
         chroprof__put_text(o, "\n}\n");
         return;
     }
@@ -17401,7 +17372,7 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
     chroprof__list_futures(o, p);
     chroprof__json_timeline(o, p, origin.end_ns);
     chroprof__json_tables(o, p);
-    chroprof__json_anomalies(o, p);
+    chroprof__list_anomalies(o, p);
     chroprof__json_sampler(o, p);
     chroprof__json_modules(o, p);
     chroprof__list_stacks(o, p);
@@ -17621,16 +17592,23 @@ static bool chroprof__prometheus_picked(const chroprof__prometheus *m,
            (w->key > m->last.key || (w->key == m->last.key && w->site.id <= m->last.site));
 }
 
-/* Writes lines as a form says: $ is a word, @ the text of a label, % a number, all else itself. */
-static void chroprof__put_form(chroprof__out *o, const char *form, const uint64_t *values)
+/* Writes fields of a struct as a form says: $ is a text, @ that of a label, % a number of 32 bits,
+ * all else itself. */
+static void chroprof__put_form(chroprof__out *o, const char *form, const void *row)
 {
     for (; *form != 0; form++) {
-        switch (*form) {
-        case '$': chroprof__put_text(o, (const char *)(uintptr_t)*values++); break;
-        case '@': chroprof__put_quoted(o, (const char *)(uintptr_t)*values++, false); break;
-        case '%': chroprof__put_u64(o, *values++); break;
-        default: chroprof__put_byte(o, *form);
+        bool text = *form == '$' || *form == '@';
+        if (!text && *form != '%') {
+            chroprof__put_byte(o, *form);
+            continue;
         }
+        uint64_t field = chroprof__next_field(&row, text ? sizeof(char *) : sizeof(uint32_t));
+        if (*form == '%')
+            chroprof__put_u64(o, field);
+        else if (*form == '@')
+            chroprof__put_quoted(o, (const char *)(uintptr_t)field, false);
+        else
+            chroprof__put_text(o, (const char *)(uintptr_t)field);
     }
 }
 
@@ -17660,8 +17638,7 @@ static void chroprof__prometheus_value(chroprof__out *o, const char *figure, uin
 CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *metric,
                                                   const char *help, const char *type)
 {
-    const uint64_t words[] = { CHROPROF__WORD(metric), CHROPROF__WORD(help), CHROPROF__WORD(metric),
-                               CHROPROF__WORD(type) };
+    const char *const words[] = { metric, help, metric, type };
     chroprof__put_form(o, "# HELP chroprof_$ $\n# TYPE chroprof_$ $\n", words);
 }
 
@@ -17673,16 +17650,15 @@ static void chroprof__prometheus_line(chroprof__out *o, const char *metric,
                                       const chroprof_site_row *site, const char *label,
                                       const char *text, const char *figure, uint64_t value)
 {
-    const uint64_t words[] = { CHROPROF__WORD(metric), CHROPROF__WORD(site->name),
-                               CHROPROF__WORD(site->file), site->line, site->id,
-                               CHROPROF__WORD(label), CHROPROF__WORD(text) };
+    const char *const words[] = { metric, label, text };
     bool others = strcmp(site->name, "(other)") == 0 && *site->file == 0;
-    chroprof__put_form(o, "chroprof_${name=\"@\",file=\"@\",line=\"%\"", words);
+    chroprof__put_form(o, "chroprof_$", words);
+    chroprof__put_form(o, "{name=\"@\",file=\"@\",line=\"%\"", &site->name);
     if (site->cut || !chroprof__is_utf8(site->name) || !chroprof__is_utf8(site->file) ||
         (others && site->id != CHROPROF__OTHER))
-        chroprof__put_form(o, ",id=\"%\"", words + 4);
+        chroprof__put_form(o, ",id=\"%\"", &site->id);
     if (*label != 0)
-        chroprof__put_form(o, ",$=\"@\"", words + 5);
+        chroprof__put_form(o, ",$=\"@\"", words + 1);
     chroprof__put_byte(o, '}');
     chroprof__prometheus_value(o, figure, value);
 }
@@ -17795,9 +17771,8 @@ CHROPROF__NOINLINE void chroprof__prometheus_latency(chroprof__prometheus *m)
 static void chroprof__prometheus_total(chroprof__out *o, const char *metric, const char *help,
                                        const char *type, const char *figure, uint64_t value)
 {
-    const uint64_t word = CHROPROF__WORD(metric);
     chroprof__prometheus_head(o, metric, help, type);
-    chroprof__put_form(o, "chroprof_$", &word);
+    chroprof__put_form(o, "chroprof_$", &metric);
     chroprof__prometheus_value(o, figure, value);
 }
 
@@ -17823,7 +17798,7 @@ static void chroprof__prometheus_anomalies(const chroprof__prometheus *m)
                               "counter");
     for (int k = 0; chroprof_read_anomaly(m->p, (chroprof_anomaly_kind)k, &row); k++) {
         chroprof__put_text(m->out, "chroprof_anomalies_total{kind=\"");
-        chroprof__put_lower(m->out, chroprof__anomaly_word(row.kind));
+        chroprof__put_word(m->out, CHROPROF__ANOMALY_WORDS, (uint64_t)row.kind);
         chroprof__put_text(m->out, "\"}");
         chroprof__prometheus_value(m->out, "", row.count);
     }
@@ -17837,8 +17812,8 @@ static void chroprof__prometheus_tables(const chroprof__prometheus *m, const cha
     size_t count = chroprof_tables(m->p, rows, CHROPROF_TABLE_COUNT);
     chroprof__prometheus_head(m->out, metric, help, type);
     for (size_t k = 0; k < count; k++) {
-        const uint64_t words[] = { CHROPROF__WORD(metric), CHROPROF__WORD(rows[k].name) };
-        chroprof__put_form(m->out, "chroprof_${table=\"@\"}", words);
+        chroprof__put_form(m->out, "chroprof_$", &metric);
+        chroprof__put_form(m->out, "{table=\"@\"}", &rows[k].name);
         chroprof__prometheus_value(m->out, "", *chroprof__field(rows + k, at));
     }
 }
@@ -17860,8 +17835,8 @@ static void chroprof__prometheus_write(chroprof__out *o, const chroprof *p, bool
         m.by++;
     chroprof_read_options(p, &of);
     chroprof__prometheus_head(o, "info", "The profile.", "gauge");
-    const uint64_t words[] = { CHROPROF__WORD(of.name), CHROPROF__WORD(CHROPROF_VERSION) };
-    chroprof__put_form(o, "chroprof_info{profile=\"@\",version=\"@\"} 1\n", words);
+    chroprof__put_form(o, "chroprof_info{profile=\"@\",version=\"" CHROPROF_VERSION "\"} 1\n",
+                       &of.name);
     chroprof__prometheus_totals(&m);
     chroprof__prometheus_sites(&m);
     chroprof__prometheus_histograms(&m);
@@ -18162,8 +18137,12 @@ typedef struct chroprof__trace {
 static void chroprof__trace_event(chroprof__trace *t, const char *phase, uint32_t process,
                                   uint64_t at_ns, const char *name)
 {
-    const uint64_t values[] = { CHROPROF__WORD(phase), process, 1, at_ns, CHROPROF__WORD(name) };
-    chroprof__put_json(t->out, "\n{ph$ pid tid ts~ name$", values);
+    const struct {
+        const char *phase;
+        uint64_t process, thread, at_ns;
+        const char *name;
+    } values = { phase, process, 1, at_ns, name };
+    chroprof__put_json(t->out, "\n{ph$ pid tid ts~ name$", &values);
 }
 
 static const char *chroprof__trace_word(const chroprof__trace *t, uint32_t path)
@@ -18230,8 +18209,9 @@ static void chroprof__trace_name(chroprof__trace *t, chroprof__trace_future *f, 
     chroprof__trace_event(t, "b", f->process, f->created_ns, chroprof__trace_word(t, path));
     chroprof__put_json(t->out, "cat'future'id#args{id#", ids);
     if (path != CHROPROF__TRACE_NONE && chroprof_read_path_alone(t->p, path, &row)) {
-        const uint64_t values[] = { CHROPROF__WORD(row.file), row.line };
-        chroprof__put_json(t->out, "file$ line=", values);
+        const uint64_t line = row.line;
+        chroprof__put_json(t->out, "file$", &row.file);
+        chroprof__put_json(t->out, "line=", &line);
     }
     chroprof__put_json(t->out, "}}", NULL);
     if (f->created && f->state != CHROPROF_PENDING) {
@@ -18611,18 +18591,15 @@ static void chroprof__trace_stalls(chroprof__trace *t)
 
 static void chroprof__trace_samples(chroprof__trace *t)
 {
-    static const char states[][8] = { "busy", "idle", "loop" };
     uint64_t cursor = 0;
     chroprof_sample_row row;
     while (!t->out->failed && chroprof_next_sample(t->p, &cursor, &row)) {
-        const char *state = states[row.state <= CHROPROF_SAMPLE_LOOP ? row.state : 0];
-        const uint64_t values[] = { row.stack, CHROPROF__WORD(state), row.weight, row.duration_ns,
-                                    row.cpu_ns };
         if (row.at_ns < t->begin_ns)
             continue;
         chroprof__trace_event(t, "i", 1, row.at_ns, "sample");
-        chroprof__put_json(t->out, "cat'sample's't'sf args{state$ weight duration_ns cpu_ns}}",
-                           values);
+        chroprof__put_json(t->out, "cat'sample's't'sf.", &row.stack);
+        chroprof__put_json(t->out, "args{duration_ns weight cpu_ns", &row.duration_ns);
+        chroprof__put_json(t->out, "state(busy,idle,loop)}}", &row.state);
     }
 }
 
@@ -18633,11 +18610,13 @@ static void chroprof__trace_stacks(chroprof__trace *t)
     chroprof_stack_row row;
     chroprof__put_json(t->out, "=:{name'(no stack)'}", &cursor);
     while (!t->out->failed && chroprof_next_stack(t->p, &cursor, &row)) {
-        bool named = row.frame.name[0] != 0;
-        const uint64_t values[] = { row.id, named ? CHROPROF__WORD(row.frame.name)
-                                                  : row.frame.address, row.parent };
-        chroprof__put_json(t->out, named ? "\n=:{name$" : "\n=:{name#", values);
-        chroprof__put_json(t->out, row.parent != 0 ? "parent=}" : "}", values + 2);
+        const uint64_t ids[] = { row.id, row.parent };
+        chroprof__put_json(t->out, "\n=:{", ids);
+        if (row.frame.name[0] != 0)
+            chroprof__put_json(t->out, "name$", &row.frame.name);
+        else
+            chroprof__put_json(t->out, "name#", &row.frame.address);
+        chroprof__put_json(t->out, row.parent != 0 ? "parent=}" : "}", ids + 1);
     }
 }
 
