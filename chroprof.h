@@ -15369,14 +15369,12 @@ CHROPROF__UNUSED static void chroprof__put_json_field(chroprof__out *o, const ch
     size_t size = *how == '$' ? sizeof(char *) : *how == '?' ? sizeof(bool)
                 : *how == '(' ? sizeof(chroprof_state)
                 : *how == '.' || *how == '-' ? sizeof(uint32_t) : sizeof(uint64_t);
-    const void *text = *row;
-    uint64_t value = *how == '&' ? 0 : chroprof__next_field(row, size);
-    bool quoted = *how != 0 && strchr("$&(#=", *how) != NULL;
+    uint64_t value = chroprof__next_field(row, size);
+    bool quoted = *how != 0 && strchr("$(#=", *how) != NULL;
     if (quoted)
         chroprof__put_byte(o, '"');
     switch (*how) {
-    case '$': text = (const void *)(uintptr_t)value; /* fall through */
-    case '&': chroprof__put_quoted(o, (const char *)text, true); break;
+    case '$': chroprof__put_quoted(o, (const char *)(uintptr_t)value, true); break;
     case '(': chroprof__put_word(o, how + 1, value); break;
     case '#': chroprof__put_hex(o, value); break;
     case '?': chroprof__put_text(o, value ? "true" : "false"); break;
@@ -15416,17 +15414,16 @@ CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, con
     }
     chroprof__put_json_field(o, end, row);
     end += *end == '(' ? strcspn(end, ")") : 0;
-    end += *end != 0 && strchr("%.$&^#?=~-)", *end) != NULL;
+    end += *end != 0 && strchr("%.$#?=~-)", *end) != NULL;
     return end + (*end == ' ');
 }
 
 /* Writes fields of a struct as JSON. A form has their keys in order, and commas come where they
  * belong. The sign behind a key says what the field is: none or % 64 bits, . or - 32 bits (- one
- * less), ? a truth, $ a text, & an array that has one, (a,b) which of these words, and of 64 bits #
- * hex and = decimal digits in quotes, ~ ns as microseconds. A sign without a word is a value
- * without a key. 'A value' may stand in the form; " begins a text that is written by others, and
- * ends it. A colon makes a key of what stands before it. Brackets and line feeds stand for
- * themselves, and blanks part keys. */
+ * less), ? a truth, $ a text, (a,b) which of these words, and of 64 bits # hex and = decimal digits
+ * in quotes, ~ ns as microseconds. A sign without a word is a value without a key. 'A value' may
+ * stand in the form; " begins a text that is written by others, and ends it. A colon makes a key of
+ * what stands before it. Brackets and line feeds stand for themselves, and blanks part keys. */
 CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form, const void *row)
 {
     while (*form != 0 && !o->failed) {
@@ -17094,9 +17091,12 @@ static void chroprof__json_findings(chroprof__out *o, const chroprof *p)
 #define CHROPROF__FINDING_WORD(name) #name ","
     chroprof_finding rows[CHROPROF_FINDING_COUNT];
     size_t count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
-    for (const chroprof_finding *f = rows; f < rows + count; f++)
-        chroprof__put_json(o, "\n{kind(" CHROPROF_FINDINGS(CHROPROF__FINDING_WORD)
-                           ")site. share_ppm. value_ns at_ns text&}", f);
+    for (const chroprof_finding *f = rows; f < rows + count; f++) {
+        const char *text = f->text;
+        chroprof__put_json(o, "\n{kind(" CHROPROF_FINDINGS(CHROPROF__FINDING_WORD) ")", f);
+        chroprof__put_json(o, "text$", &text);
+        chroprof__put_json(o, "site. share_ppm. value_ns at_ns}", &f->site);
+    }
 #undef CHROPROF__FINDING_WORD
 #else
     (void)p;
