@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_trace.py TRACE [STEPS]: is a Chrome trace of the ring sound? Every begin has its end, no
+"""check_trace.py TRACE [STEPS [SUMS]]: is a Chrome trace of the ring sound? Every begin has its end, no
 track goes back in time, and what runs when is what the steps say, to the nanosecond. STEPS, written
 by tests/test_trace.c: "LIVE ANOMALIES DROPPED EVENTS", then a line for each step of the ring: "AT
-DEPTH NAME"."""
+DEPTH NAME". SUMS, if there is such a file: a line for each path that took time, "PATH NS"."""
 import decimal
 import json
+import os
 import sys
 
 WORDS = ("(uninstrumented)", "(idle)", "(untracked)")
@@ -23,22 +24,35 @@ def nanoseconds(event):
 
 
 def loop_intervals(events):
-    """(begin, end, what is on top, how many tasks are open) of each interval that is not empty."""
+    """(begin, end, what is on top, how many tasks are open, the path on top) of each interval that
+    is not empty."""
     stack, result, last = [], [], None
     for event in events:
         now = nanoseconds(event)
         check(last is None or now >= last, "the loop goes back in time", event)
         if stack and now > last:
-            tasks = [name for name in stack if name not in WORDS[:2]]
-            result.append((last, now, stack[-1], len(tasks)))
+            tasks = [name for name, _ in stack if name not in WORDS[:2]]
+            result.append((last, now, stack[-1][0], len(tasks), stack[-1][1]))
         check(stack or last is None or now == last, "nothing for a while before", event)
         if event["ph"] == "B":
-            stack.append(event["name"])
+            stack.append((event["name"], event["args"]["path"]))
         else:
-            check(stack and stack.pop() == event["name"], "an end without its begin", event)
+            check(stack and stack.pop()[0] == event["name"], "an end without its begin", event)
         last = now
     check(not stack, "begun but not ended", stack)
     return result
+
+
+def check_sums(path, intervals):
+    """What each path took is what the profile says."""
+    sums = {}
+    for begin, end, _, _, on_top in intervals:
+        sums[on_top] = sums.get(on_top, 0) + end - begin
+    with open(path, encoding="utf-8") as file:
+        want = dict(map(int, line.split()) for line in file)
+    for on_top in want.keys() | sums.keys():
+        check(sums.get(on_top, 0) == want.get(on_top, 0), "path", on_top, "took",
+              sums.get(on_top, 0), "not", want.get(on_top, 0))
 
 
 def check_futures(events):
@@ -112,7 +126,7 @@ def check_steps(path, intervals):
         check(mine == other, "drawn as", mine, "not", other)
     check(len(got) == len(joined(want)), "intervals:", len(got), "not", len(joined(want)))
     if steps == len(lines) - 1 and anomalies == 0 and dropped == 0:
-        for _, end, _, count in intervals:
+        for _, end, _, count, _ in intervals:
             check(end not in depths or count == min(depths[end], 64), "frames drawn", count, "not",
                   depths[end], "at", end)
     return live if anomalies == 0 and dropped == 0 else None
@@ -129,6 +143,8 @@ def main():
     check(all(event["pid"] == 1 for event in loop), "the loop is process 1")
     intervals = loop_intervals(loop)
     live = check_steps(sys.argv[2], intervals) if len(sys.argv) > 2 else None
+    if len(sys.argv) > 3 and os.path.exists(sys.argv[3]):
+        check_sums(sys.argv[3], intervals)
     futures = [event for event in doc["traceEvents"] if event["ph"] in "ben"]
     check_futures(futures)
     named = {event["pid"] for event in kinds["M"] if event["name"] == "process_name"}

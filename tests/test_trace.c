@@ -35,14 +35,48 @@ static void save_steps(const chroprof *p, FILE *out)
 
 #define check_trace(p) harness_trace(__FILE__, __LINE__, p)
 
+/* Figures of exec by path, and of the loop, idle and untracked time by the words of the manual. */
+enum { PATHS = 4096 };
+typedef struct figures {
+    uint64_t ns[PATHS];
+} figures;
+
+static void note_figures(const chroprof *p, figures *f)
+{
+    chroprof_totals t = totals_of(p);
+    uint64_t cursor = 0;
+    chroprof_path row;
+    memset(f, 0, sizeof *f);
+    f->ns[0] = t.loop_ns;
+    f->ns[1] = t.idle_ns;
+    f->ns[2] = t.untracked_ns;
+    while (chroprof_next_path(p, &cursor, &row)) {
+        CHECK(row.id > 2 && row.id < PATHS);
+        f->ns[row.id] = row.exec_ns;
+    }
+}
+
+/* A line for each path that took time since then. */
+static void save_sums(const chroprof *p, const figures *then, FILE *out)
+{
+    static figures now;
+    unsigned k;
+    note_figures(p, &now);
+    for (k = 0; k < PATHS; k++) {
+        if (now.ns[k] > then->ns[k])
+            fprintf(out, "%u %llu\n", k, (unsigned long long)(now.ns[k] - then->ns[k]));
+    }
+}
+
 static void harness_trace(const char *file, int line, chroprof *p)
 {
-    char command[1024], trace[256];
+    char command[1400], trace[256];
     FILE *out;
-    snprintf(trace, sizeof trace, "%s", scratch("trace.json"));
-    snprintf(command, sizeof command, "python3 tests/check_trace.py %s %s >%s.log", trace,
-             scratch("trace.steps"), trace);
-    out = fopen(trace, "wb");
+    snprintf(trace, sizeof trace, "%s", scratch("trace"));
+    snprintf(command, sizeof command,
+             "python3 tests/check_trace.py %s.json %s.steps %s.sums >%s.log", trace, trace, trace,
+             trace);
+    out = fopen(scratch("trace.json"), "wb");
     CHECK(out != NULL);
     CHECK_EQ(chroprof_dump(p, CHROPROF_TRACE, out), 0);
     CHECK_EQ(fclose(out), 0);
@@ -76,74 +110,98 @@ static void replay_line(chroprof *p, const char *line)
         chroprof_event(p, e.state, e.id, chroprof_site_make(p, e.name, e.file, e.line), e.time);
 }
 
-static void replay(const char *name, uint32_t events)
+/* Its figures after so many events go to then. */
+static chroprof *replay_file(const char *name, uint32_t events, uint64_t count, figures *then)
 {
     chroprof_options o = ring_of(events);
     chroprof *p = fresh(&o);
     char line[2048];
     FILE *in;
-    if (system("xz --version >/dev/null 2>&1") != 0)
-        SKIP("no xz to unpack %s.events.xz", name);
-    need_python();
     snprintf(line, sizeof line, "xz -dc %s/%s.events.xz",
              getenv("TRACES") ? getenv("TRACES") : "tests/traces", name);
     in = popen(line, "r");
     CHECK(in != NULL);
-    while (fgets(line, sizeof line, in))
+    memset(then, 0, sizeof *then);
+    while (fgets(line, sizeof line, in)) {
         replay_line(p, line);
+        if (totals_of(p).events == count)
+            note_figures(p, then);
+    }
     CHECK_EQ(pclose(in), 0);
-    check_trace(p);
+    return p;
 }
 
-static void replay_twice(const char *name)
+/* The spans of each path sum to its exec since the first step of the ring. */
+static void replay(const char *name, uint32_t events)
 {
+    static figures then;
+    chroprof *p = replay_file(name, events, UINT64_MAX, &then);
+    size_t steps = chroprof_timeline(p, 0, UINT64_MAX, NULL, 0);
+    uint64_t all = totals_of(p).events;
+    FILE *out;
+    p = replay_file(name, events, steps == all ? UINT64_MAX : all - steps + 1, &then);
+    out = fopen(scratch("trace.sums"), "w");
+    CHECK(out != NULL);
+    save_sums(p, &then, out);
+    CHECK_EQ(fclose(out), 0);
+    check_trace(p);
+    CHECK_EQ(remove(scratch("trace.sums")), 0);
+}
+
+/* With rings that have the end of it, and with one that has all. */
+static void replay_each(const char *name)
+{
+    if (system("xz --version >/dev/null 2>&1") != 0)
+        SKIP("no xz to unpack %s.events.xz", name);
+    need_python();
     replay(name, 64);
-    replay(name, 1 << 15);
+    replay(name, 1 << 12);
+    replay(name, 1 << 17);
 }
 
 TEST(accept_forever)
 {
-    replay_twice("accept_forever");
+    replay_each("accept_forever");
 }
 TEST(attach_late)
 {
-    replay_twice("attach_late");
+    replay_each("attach_late");
 }
 TEST(cancel_parent_from_child)
 {
-    replay_twice("cancel_parent_from_child");
+    replay_each("cancel_parent_from_child");
 }
 TEST(echo50)
 {
-    replay_twice("echo50");
+    replay_each("echo50");
 }
 TEST(mixed_stillborn)
 {
-    replay_twice("mixed_stillborn");
+    replay_each("mixed_stillborn");
 }
 TEST(nested_poll)
 {
-    replay_twice("nested_poll");
+    replay_each("nested_poll");
 }
 TEST(outlive)
 {
-    replay_twice("outlive");
+    replay_each("outlive");
 }
 TEST(prodcons)
 {
-    replay_twice("prodcons");
+    replay_each("prodcons");
 }
 TEST(recursion)
 {
-    replay_twice("recursion");
+    replay_each("recursion");
 }
 TEST(tasklist)
 {
-    replay_twice("tasklist");
+    replay_each("tasklist");
 }
 TEST(web)
 {
-    replay_twice("web");
+    replay_each("web");
 }
 
 /* Any event at all, as a hostile host may send them; time now and then stands still. */
