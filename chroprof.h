@@ -1165,6 +1165,7 @@ typedef struct chroprof {
     void *clock_user;
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
+    void (*tell)(struct chroprof *p);          /* calls it for what the last event ended */
     bool percentiles;      /* there are histograms */
     bool in_callback;      /* on_stall is being called */
     uint16_t stalls_due;   /* that the event under way ended and on_stall is to hear of */
@@ -7161,8 +7162,6 @@ CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state,
  * is asked for at once, before anything changes, and goes the general way. Both are made of the
  * same parts. */
 
-CHROPROF__COLD void chroprof__call_on_stall(chroprof *p);
-
 /* A forked child has no block of a mapped profile: from here on the handle is as a zeroed one,
  * until chroprof_fork_child. */
 static bool chroprof__in_child(chroprof *p)
@@ -7217,7 +7216,7 @@ CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uin
     chroprof__look_at_thread(p);
     chroprof__close_event(p->core);
     if (p->stalls_due)
-        chroprof__call_on_stall(p);
+        p->tell(p);
 }
 
 /* Is this the slot of a live future without a frame? An empty one has id 0. */
@@ -10119,62 +10118,6 @@ CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
     return p->core->enabled ? "" : "switched off: call chroprof_set_enabled(p, true)";
 }
 
-static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
-                                       const chroprof_options *options)
-{
-    chroprof_options o;
-    uint32_t capacity[CHROPROF_TABLE_COUNT];
-    memset(&o, 0, sizeof(o));
-    if (!p)
-        return CHROPROF_ERR_ARGUMENT;
-    memset(p, 0, sizeof(*p));
-    if (!memory)
-        return CHROPROF_ERR_ARGUMENT;
-    if (options)
-        o = *options;
-    chroprof__capacities(&o, capacity);
-    if (!chroprof__within_limits(capacity))
-        return CHROPROF_ERR_LIMIT;
-    if (!chroprof__resolve(&o, capacity, size))
-        return CHROPROF_ERR_MEMORY;
-    uintptr_t skip = sizeof(chroprof__front) + (0 - (uintptr_t)memory) % CHROPROF__ALIGN;
-    chroprof__core *c = (chroprof__core *)(void *)((char *)memory + skip);
-    memset(memory, 0, skip + sizeof(*c));   /* no older start lies before ours */
-    uint64_t bytes = chroprof__layout(capacity, c->tables);
-    memset((char *)c + sizeof(*c), 0, (size_t)bytes - sizeof(*c));
-    c->layout = CHROPROF__LAYOUT;
-    c->order = 0x01020304u;
-    c->block_bytes = bytes;
-    c->core_bytes = (uint32_t)sizeof(*c);
-    chroprof__describe_process(c, o.name);
-    c->ring_mask = 2 * (c->tables[CHROPROF_TABLE_EVENTS].rows - 1);
-    c->room = capacity[CHROPROF_TABLE_DEPTH];
-    chroprof__attach(p, c);
-    chroprof__aim(p, c);
-    chroprof__first_rows(p);
-    p->on_stall = o.on_stall;
-    p->on_stall_user = o.on_stall_user;
-    chroprof_result result = chroprof__start_clock(p, &o);
-    if (result != CHROPROF_OK)
-        return result;
-    CHROPROF__STORE_FENCE();
-    c->magic = CHROPROF__MAGIC;             /* last: from here on it is a block */
-    c->enabled = 1;
-    chroprof__set_taking(p, true);
-    return CHROPROF_OK;
-}
-
-CHROPROF__COLD_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t size,
-                                                 const chroprof_options *options)
-{
-    return chroprof__keep_result(p, chroprof__start(p, memory, size, options));
-}
-
-CHROPROF_API uint64_t chroprof_now(const chroprof *p)
-{
-    return chroprof__can_read(p) && !p->view ? chroprof__read_clock(p) : 0;
-}
-
 /* What was spent in on_stall is loop, whoever is on top by now, and not part of slice or turn. */
 static void chroprof__bill_callback(chroprof *p)
 {
@@ -10234,6 +10177,63 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
     chroprof__set_taking(p, true);
     if (!c->manual)
         chroprof__bill_callback(p);
+}
+
+static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
+                                       const chroprof_options *options)
+{
+    chroprof_options o;
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    memset(&o, 0, sizeof(o));
+    if (!p)
+        return CHROPROF_ERR_ARGUMENT;
+    memset(p, 0, sizeof(*p));
+    if (!memory)
+        return CHROPROF_ERR_ARGUMENT;
+    if (options)
+        o = *options;
+    chroprof__capacities(&o, capacity);
+    if (!chroprof__within_limits(capacity))
+        return CHROPROF_ERR_LIMIT;
+    if (!chroprof__resolve(&o, capacity, size))
+        return CHROPROF_ERR_MEMORY;
+    uintptr_t skip = sizeof(chroprof__front) + (0 - (uintptr_t)memory) % CHROPROF__ALIGN;
+    chroprof__core *c = (chroprof__core *)(void *)((char *)memory + skip);
+    memset(memory, 0, skip + sizeof(*c));   /* no older start lies before ours */
+    uint64_t bytes = chroprof__layout(capacity, c->tables);
+    memset((char *)c + sizeof(*c), 0, (size_t)bytes - sizeof(*c));
+    c->layout = CHROPROF__LAYOUT;
+    c->order = 0x01020304u;
+    c->block_bytes = bytes;
+    c->core_bytes = (uint32_t)sizeof(*c);
+    chroprof__describe_process(c, o.name);
+    c->ring_mask = 2 * (c->tables[CHROPROF_TABLE_EVENTS].rows - 1);
+    c->room = capacity[CHROPROF_TABLE_DEPTH];
+    chroprof__attach(p, c);
+    chroprof__aim(p, c);
+    chroprof__first_rows(p);
+    p->on_stall = o.on_stall;
+    p->on_stall_user = o.on_stall_user;
+    p->tell = chroprof__call_on_stall;
+    chroprof_result result = chroprof__start_clock(p, &o);
+    if (result != CHROPROF_OK)
+        return result;
+    CHROPROF__STORE_FENCE();
+    c->magic = CHROPROF__MAGIC;             /* last: from here on it is a block */
+    c->enabled = 1;
+    chroprof__set_taking(p, true);
+    return CHROPROF_OK;
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t size,
+                                                 const chroprof_options *options)
+{
+    return chroprof__keep_result(p, chroprof__start(p, memory, size, options));
+}
+
+CHROPROF_API uint64_t chroprof_now(const chroprof *p)
+{
+    return chroprof__can_read(p) && !p->view ? chroprof__read_clock(p) : 0;
 }
 
 /* An event while the profile is off, or from inside on_stall. */

@@ -23,8 +23,6 @@ import sys
 
 # (rule, what, as of the shell's *): why it stands, and how it could go
 EXCEPTIONS = {
-    ('up', 'ways -> public: chroprof__call_on_stall'): 'it moves up to the stalls',
-    ('early', 'chroprof__call_on_stall'): 'as above',
     ('writer', '* -> now: *'): 'a tick and the cost of an event become public reads',
     ('alike', 'chroprof__*'): 'the rows of the block get names of their own',
 }
