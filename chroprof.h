@@ -18536,7 +18536,7 @@ static void chroprof__trace_close(chroprof__trace *t)
     chroprof_future row;
     while (!t->out->failed && chroprof_next_future(t->p, &cursor, &row)) {
         chroprof__trace_future *f = chroprof__trace_find(t, row.id);
-        if (f != NULL)
+        if (f != NULL && row.path >= CHROPROF__FIRST_PATH)     /* killed while it was created */
             chroprof__trace_name(t, f, row.path);
     }
     for (uint32_t k = 0; k < CHROPROF__TRACE_SETS * CHROPROF__TRACE_WAYS; k++) {

@@ -338,6 +338,33 @@ static void path_between(const char *what, const chroprof_path *now, const chrop
     BETWEEN(slices, 1);
 }
 
+static unsigned count_of(const char *text, const char *part)
+{
+    unsigned count = 0;
+    for (; (text = strstr(text, part)) != NULL; text++)
+        count++;
+    return count;
+}
+
+/* Its trace goes up to its last step at least, and each begin has its end. */
+static void check_last_step(chroprof *view)
+{
+    const char *text = written(view, CHROPROF_TRACE)->bytes, *end = text, *next = text;
+    uint64_t cursor = 0;
+    chroprof_step step;
+    unsigned long us = 0;
+    unsigned ns = 0;
+    memset(&step, 0, sizeof step);
+    while (chroprof_next_step(view, &cursor, &step)) {}
+    while ((next = strstr(next + 1, "{\"ph\":\"E\"")) != NULL)
+        end = next;
+    CHECK(end == text ||
+          sscanf(end, "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":%lu.%u", &us, &ns) == 2);
+    CHECK(us * UINT64_C(1000) + ns >= step.at_ns);
+    CHECK_EQ(count_of(text, "{\"ph\":\"B\""), count_of(text, "{\"ph\":\"E\""));
+    CHECK_EQ(count_of(text, "{\"ph\":\"b\""), count_of(text, "{\"ph\":\"e\""));
+}
+
 typedef struct picture {
     chroprof_totals totals;
     chroprof_path paths[32];
@@ -358,6 +385,7 @@ static void take_picture(picture *out, const block *b)
     out->count = chroprof_paths(&view, out->paths, 32);
     CHECK(out->count <= 32);
     while (chroprof_next_step(&view, &cursor, &out->newest)) {}
+    check_last_step(&view);
     CHECK(chroprof_stalls(&view, out->stalls, 4) <= 4);
     for (k = 0; k < 4; k++)
         CHECK_EQ(
@@ -735,6 +763,7 @@ TEST(killed_at_random_moments)
         end_child(child);
         snapshot_of(&view, live);
         CHECK_EQ(totals_of(&view).skew_events, 0);
+        check_last_step(&view);
         cut += totals_of(&view).doubt_events != 0;
     }
     printf("# %lu killed, %lu of them inside an event\n", i, cut);
