@@ -39,19 +39,23 @@ class Terminal:
     def keys(self, text):
         os.write(self.master, text.encode())
 
+    def take(self, seconds):
+        """Reads what it writes next, within so long; False: nothing."""
+        if not select.select([self.master], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            return False
+        self.raw += data
+        self.stream.feed(data)
+        return bool(data)
+
     def pump(self, seconds):
         """Lets it run for so long, and reads what it writes."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if select.select([self.master], [], [], left)[0]:
-                try:
-                    data = os.read(self.master, 65536)
-                except OSError:
-                    break
-                if not data:
-                    break
-                self.raw += data
-                self.stream.feed(data)
+        while (left := end - time.monotonic()) > 0 and self.take(left):
+            pass
 
     def lines(self):
         return [line.rstrip() for line in self.screen.display]
@@ -59,7 +63,7 @@ class Terminal:
     def text(self):
         return "\n".join(self.lines())
 
-    def until(self, wanted, seconds=15):
+    def until(self, wanted, seconds=60):
         """Waits until wanted(lines) holds, or a text stands on the screen; False: it never did."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -68,18 +72,22 @@ class Terminal:
                 return True
         return False
 
-    def end(self, seconds=10):
-        """Waits for its end; its exit status, or None."""
+    def end(self, seconds=60):
+        """Waits for its end, and reads all that it wrote; its exit status, or None."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self.pump(0.05)
             if self.process.poll() is not None:
-                self.pump(0.1)
+                while self.take(0.1):
+                    pass
                 return self.process.returncode
         return None
 
     def restored(self):
-        """Whether the terminal is as it was."""
+        """Whether the terminal is as it was; a busy machine passes on late what was written."""
+        deadline = time.monotonic() + 10
+        while not self.raw.rstrip().endswith(b"\x1b[?1049l") and time.monotonic() < deadline:
+            self.pump(0.1)
         now = termios.tcgetattr(self.slave)
         return now[:4] == self.before[:4] and self.raw.rstrip().endswith(b"\x1b[?1049l")
 
