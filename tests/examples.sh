@@ -119,7 +119,7 @@ why_plain() {
         > "$out/$name.log" 2>&1 ||
         { echo "without its marked lines it does not build: $(grep -m 1 error "$out/$name.log")"
           return; }
-    timeout 30 "${plain%.*}" > "$out/$name.log" 2>&1
+    timeout 120 "${plain%.*}" > "$out/$name.log" 2>&1
     result=$?
     [ $result = 0 ] || echo "without its marked lines it ends with $result"
 }
@@ -128,7 +128,7 @@ why_plain() {
 ends() {
     how=$1 status=$2
     shift 2
-    timeout 30 "$out/$name" "$@" > /dev/null 2> "$out/$name.wrong"
+    timeout 120 "$out/$name" "$@" > /dev/null 2> "$out/$name.wrong"
     result=$?
     [ $result = "$status" ] || { echo "$how ends with $result, not with $status"; return; }
     [ -s "$out/$name.wrong" ] || echo "$how gives no message"
@@ -137,9 +137,9 @@ ends() {
 # What is wrong with a run of the program.
 why_run() {
     rm -f "$out/$name.json"
-    timeout 30 "$out/$name" --json "$out/$name.json" > "$out/$name.out" 2> "$out/$name.err"
+    timeout 120 "$out/$name" --json "$out/$name.json" > "$out/$name.out" 2> "$out/$name.err"
     result=$?
-    [ $result = 124 ] && { echo "still running after 30 s"; return; }
+    [ $result = 124 ] && { echo "still running after 120 s"; return; }
     [ $result = 0 ] || { echo "ends with $result: $(tail -n 1 "$out/$name.err")"; return; }
     grep -q 'chroprof [0-9]' "$out/$name.out" || { echo "no text report on stdout"; return; }
     python3 -m json.tool "$out/$name.json" > /dev/null 2>&1 || { echo "no valid JSON"; return; }

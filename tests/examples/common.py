@@ -175,7 +175,7 @@ def run_measured(path, meanwhile=None):
         try:
             if meanwhile:
                 meanwhile(err)
-            status = run.wait(timeout=30)
+            status = run.wait(timeout=120)
         finally:
             run.kill()
         with open(err, encoding="utf-8", errors="replace") as file:

@@ -18,7 +18,7 @@ def get(port, query):
     """Status, content type and body of the page."""
     url = f"http://127.0.0.1:{port}/debug/chroprof{query}"
     try:
-        with urllib.request.urlopen(url, timeout=10) as reply:
+        with urllib.request.urlopen(url, timeout=60) as reply:
             return reply.status, reply.headers["Content-Type"], reply.read()
     except urllib.error.HTTPError as error:
         return error.code, None, b""
@@ -26,7 +26,7 @@ def get(port, query):
 
 def port_of(stderr):
     """The port that the server says it listens to."""
-    for _ in range(500):
+    for _ in range(6000):
         with open(stderr, encoding="utf-8") as file:
             found = re.search(r"^port: (\d+)$", file.read(), re.M)
         if found:
@@ -60,7 +60,7 @@ def until_compressed(port, count):
 
 def ask(port, query):
     """A connection that has asked, and when it began to."""
-    connection, start = http.client.HTTPConnection("127.0.0.1", port, timeout=30), time.monotonic()
+    connection, start = http.client.HTTPConnection("127.0.0.1", port, timeout=60), time.monotonic()
     connection.request("GET", f"/debug/chroprof{query}")
     return connection, start
 
