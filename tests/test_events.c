@@ -1403,6 +1403,32 @@ TEST(full_depth_and_idle)
     only(p, UNWOUND_BY_IDLE, 2);
 }
 
+/* However a hidden frame ends, its future runs no more, and waits again when it is ready. */
+TEST(full_depth_forgets_no_hidden_future)
+{
+    static const chroprof_state ends[] = { CHROPROF_IDLE_ENTER, CHROPROF_PAUSED, CHROPROF_SWITCH,
+                                           CHROPROF_LEAVE };
+    chroprof_options options = { 0 };
+    size_t k;
+    options.max_depth = 1;
+    for (k = 0; k < sizeof ends / sizeof *ends; k++) {
+        chroprof *p = fresh(&options);
+        at(p, 0, PENDING, 1, &A);
+        at(p, 0, PENDING, 2, &B);
+        at(p, 0, RUNNING, 1, NULL);
+        at(p, 0, RUNNING, 2, NULL);
+        chroprof_event(p, ends[k], ends[k] == CHROPROF_PAUSED ? 1 : 0, NULL, 10);
+        laws(p);
+        at(p, 20, READY, 2, NULL);
+        at(p, 30, IDLE_ENTER, 0, NULL);
+        CHECK_EQ(totals_of(p).depth, 0);
+        at(p, 50, RUNNING, 2, NULL);
+        CHECK_IN(rank_of(p, "b").delay_ns, 20, 30);
+        at(p, 55, COMPLETED, 2, NULL);
+        CHECK_EQ(rank_of(p, "b").completed, 1);
+    }
+}
+
 TEST(full_paths)
 {
     chroprof_options options = { 0 };
@@ -1690,6 +1716,7 @@ static const test_case cases[] = {
     CASE(full_depth_hides_frames),
     CASE(full_depth_matches_pauses),
     CASE(full_depth_and_idle),
+    CASE(full_depth_forgets_no_hidden_future),
     CASE(full_paths),
     CASE(full_edges),
     CASE(advice_for_edges_counts_children_of_the_lost),
