@@ -2269,6 +2269,12 @@ CHROPROF__INLINE void chroprof__raise(uint64_t *maximum, uint64_t value)
         *maximum = value;
 }
 
+CHROPROF__UNUSED static void chroprof__lower(uint64_t *figure, uint64_t most)
+{
+    if (*figure > most)
+        *figure = most;
+}
+
 /* floor(value * factor / 2^32). */
 CHROPROF__INLINE uint64_t chroprof__scale(uint64_t value, uint64_t factor)
 {
@@ -7780,6 +7786,7 @@ enum {
     CHROPROF__SUM,             /* adds up; a difference takes the older one away */
     CHROPROF__MAX,             /* the largest counts */
     CHROPROF__PRESENT,         /* adds up; a difference has it as it is now */
+    CHROPROF__FIRST,           /* a merge keeps it; 0 gives way to the other's */
     CHROPROF__OWN              /* of this very profile: no merge or difference touches it */
 };
 enum { CHROPROF__NOT_THERE = 0xFFFF };
@@ -7907,8 +7914,8 @@ static const chroprof__figure chroprof__loop_figures[] = {
       CHROPROF__##kind }
 
 static const chroprof__figure chroprof__sampler_figures[] = {
-    CHROPROF__TICK_FIGURE(period_ns, OWN), CHROPROF__TICK_FIGURE(first_period_ns, OWN),
-    CHROPROF__TICK_FIGURE(budget_ppm, OWN), CHROPROF__TICK_FIGURE(ticks, SUM),
+    CHROPROF__TICK_FIGURE(period_ns, FIRST), CHROPROF__TICK_FIGURE(first_period_ns, FIRST),
+    CHROPROF__TICK_FIGURE(budget_ppm, FIRST), CHROPROF__TICK_FIGURE(ticks, SUM),
     CHROPROF__TICK_FIGURE(samples, SUM),
     { "rows", "", "", CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_sampler_totals, rows),
       CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__OWN },
@@ -7974,6 +7981,8 @@ static void chroprof__add(const chroprof__figure *f, uint64_t *to, uint64_t valu
 {
     if (f->kind == CHROPROF__MAX)
         chroprof__raise(to, value);
+    else if (f->kind == CHROPROF__FIRST)
+        *to = chroprof__or(*to, value);
     else if (f->kind != CHROPROF__OWN)
         *to += value;
 }
@@ -9285,17 +9294,6 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
             return chroprof__broken;             \
     } while (0)
 
-/* A question for one row of a table. NULL: all is well. */
-typedef const char *(*chroprof__question)(const chroprof *p, uint32_t k);
-
-static const char *chroprof__ask_rows(const chroprof *p, uint64_t first, uint64_t end,
-                                      chroprof__question question)
-{
-    for (uint64_t k = first; k < end; k++)
-        CHROPROF__ASK(question(p, (uint32_t)k));
-    return NULL;
-}
-
 /* ---- what all reads rely on */
 
 /* Do the tables lie where a block of these capacities has them? */
@@ -9308,16 +9306,14 @@ static bool chroprof__has_layout(const chroprof__core *c)
         if (capacity[k] == 0 && !chroprof__rations[k].may_be_0)
             return false;
     }
-    if (!chroprof__within_limits(capacity) ||
-        chroprof__layout(capacity, tables) != c->block_bytes || c->block_bytes == UINT64_MAX)
-        return false;
-    for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
+    bool good = chroprof__within_limits(capacity) && c->block_bytes != UINT64_MAX &&
+                chroprof__layout(capacity, tables) == c->block_bytes;
+    for (uint32_t k = 0; good && k < CHROPROF__ALL_TABLES; k++) {
         const chroprof__table *table = &c->tables[k];
-        if (table->offset != tables[k].offset || table->bytes != tables[k].bytes ||
-            table->rows != tables[k].rows || table->capacity != tables[k].capacity)
-            return false;
+        good = table->offset == tables[k].offset && table->bytes == tables[k].bytes &&
+               table->rows == tables[k].rows && table->capacity == tables[k].capacity;
     }
-    return true;
+    return good;
 }
 
 /* What the start of the core says, if size bytes of it are there. */
@@ -9399,10 +9395,9 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
     CHROPROF__MUST(row->site >= CHROPROF__OTHER && row->site < chroprof__site_count(p),
                     "a path has a site");
     CHROPROF__MUST(row->parent < k && row->parent != CHROPROF__IDLE &&
-                    row->parent != CHROPROF__UNTRACKED, "a path is younger than its parent");
-    CHROPROF__MUST(row->level == p->paths[row->parent].level + 1 &&
-                    row->level <= chroprof__site_count(p),
-                    "a path stands one level below its parent, and no deeper than there are sites");
+                    row->parent != CHROPROF__UNTRACKED && row->level <= chroprof__site_count(p) &&
+                    row->level == p->paths[row->parent].level + 1,
+                    "a path is younger than its parent, and one level below it");
     CHROPROF__MUST(row->histogram < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows,
                     "a path's histogram lies in the table");
     return NULL;
@@ -9422,7 +9417,8 @@ static const char *chroprof__ask_histograms(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_paths(const chroprof *p)
 {
     uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH, level = 0;
-    CHROPROF__ASK(chroprof__ask_rows(p, 0, count, chroprof__ask_path));
+    for (uint32_t k = 0; k < count; k++)
+        CHROPROF__ASK(chroprof__ask_path(p, k));
     for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
         CHROPROF__MUST(k >= CHROPROF__FIRST_PATH && k < count && seen++ < count,
                         "the preorder of the paths stays in the table and has no cycle");
@@ -9459,8 +9455,8 @@ static const char *chroprof__ask_sites(const chroprof *p)
     uint32_t count = chroprof__site_count(p), linked = CHROPROF__FIRST_PATH;
     CHROPROF__MUST(*chroprof__string(c, (uint32_t)c->tables[CHROPROF_TABLE_STRINGS].used - 1) ==
                     '\0', "the last string ends");
-    CHROPROF__ASK(chroprof__ask_rows(p, 0, count, chroprof__ask_site));
     for (uint32_t site = 0; site < count; site++) {
+        CHROPROF__ASK(chroprof__ask_site(p, site));
         uint32_t k = chroprof__sites(c)[site].first_path, before = UINT32_MAX;
         for (; k; before = k, k = p->paths[k].same_site, linked++)
             CHROPROF__MUST(k < before && p->paths[k].site == site,
@@ -9472,20 +9468,19 @@ static const char *chroprof__ask_sites(const chroprof *p)
 
 static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
 {
-    const chroprof__frame *frame = p->frames + k;
-    CHROPROF__MUST(frame->path < chroprof__path_count(p), "every frame has a path");
-    CHROPROF__MUST(frame->depth == k, "every frame knows its number");
-    CHROPROF__MUST(frame->pushed <= p->core->last && frame->start >= frame->pushed,
-                    "a frame was pushed before now and its slice began not before that");
-    CHROPROF__MUST(chroprof__frame_slice(p, k) <= p->core->last - frame->pushed,
-                    "a slice is no longer than its stay");
+    const chroprof__frame *frame = p->frames + k, *same = p->frames + frame->same;
+    CHROPROF__MUST(frame->path < chroprof__path_count(p) && frame->depth == k,
+                    "every frame has a path, and knows its number");
+    CHROPROF__MUST(frame->pushed <= p->core->last && frame->start >= frame->pushed &&
+                    chroprof__frame_slice(p, k) <= p->core->last - frame->pushed,
+                    "a frame was pushed before now, and its slice lies in its stay");
     if (frame->id == 0)
         return NULL;
     CHROPROF__MUST(frame->slot % 5 == 0 && frame->slot / 5 < p->rows &&
                     chroprof__slot_of(p, frame)->id == frame->id,
                     "a frame knows the slot of its id");
-    CHROPROF__MUST(frame->same < k && (!frame->same || p->frames[frame->same].id == frame->id) &&
-                    (!frame->same || p->frames[frame->same].slot == frame->slot),
+    CHROPROF__MUST(!frame->same || (frame->same < k && same->id == frame->id &&
+                                    same->slot == frame->slot),
                     "the next frame of the same id is deeper");
     return NULL;
 }
@@ -9497,9 +9492,9 @@ static const char *chroprof__ask_stack(const chroprof *p)
     CHROPROF__MUST(p->frames->id == 0 && p->frames->path == CHROPROF__LOOP &&
                     p->frames->depth == 0 &&
                     p->frames->kind == CHROPROF__BARRIER, "the stack stands on the loop");
-    CHROPROF__ASK(chroprof__ask_rows(p, 1, c->depth + 1u, chroprof__ask_frame));
     for (uint32_t k = 1; k <= c->depth; k++) {
         bool barrier = p->frames[k].kind & CHROPROF__BARRIER;
+        CHROPROF__ASK(chroprof__ask_frame(p, k));
         CHROPROF__MUST((p->frames[k].id == 0 && !barrier) || p->frames[k].runner == runner,
                         "a future's frame and a barrier know the future below");
         runner = barrier ? 0 : p->frames[k].id ? k : runner;
@@ -9517,7 +9512,8 @@ static const char *chroprof__ask_stack(const chroprof *p)
     return NULL;
 }
 
-/* A frame is the topmost one of at most one slot, so the chains of all take linear time. */
+/* A frame is the topmost one of at most one slot, so the chains of all take linear time. An empty
+ * row is zero, here and in all tables. */
 static const char *chroprof__ask_future(const chroprof *p, uint32_t k)
 {
     const chroprof__future *slot = p->futures + k;
@@ -9530,10 +9526,9 @@ static const char *chroprof__ask_future(const chroprof *p, uint32_t k)
         CHROPROF__MUST(slot->frame, "a finished future keeps its slot only for its frames");
         return NULL;
     }
-    CHROPROF__MUST(slot->state <= CHROPROF_PAUSED,
-                    "a live future is pending, ready, running or paused");
-    CHROPROF__MUST(!slot->frame || frame->kind & CHROPROF__ORPHAN ||
-                    slot->state == CHROPROF_RUNNING, "a future with a frame is running");
+    CHROPROF__MUST(slot->frame && !(frame->kind & CHROPROF__ORPHAN)
+                       ? slot->state == CHROPROF_RUNNING : slot->state <= CHROPROF_PAUSED,
+                    "a live future is pending, ready, running or paused; with a frame running");
     CHROPROF__MUST(slot->since <= p->core->last, "no future is in a state since later than now");
     return NULL;
 }
@@ -9542,40 +9537,27 @@ static const char *chroprof__ask_edge(const chroprof *p, uint32_t k)
 {
     const chroprof__edge *edge = chroprof__edges(p->core) + k;
     CHROPROF__MUST(edge->path < chroprof__path_count(p) &&
-                    edge->target < chroprof__path_count(p), "an edge joins two paths");
-    CHROPROF__MUST(p->paths[edge->target].site == edge->site,
-                    "an edge leads to a path of its site");
+                    edge->target < chroprof__path_count(p) &&
+                    p->paths[edge->target].site == edge->site,
+                    "an edge leads from a path to one of its site");
     return NULL;
 }
 
 /* Tables that are searched. */
-static const char *chroprof__ask_futures(const chroprof *p)
+static const char *chroprof__ask_counts(const chroprof *p)
 {
-    const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_FUTURES];
-    uint64_t live = 0, taken = 0;
+    const chroprof__table *tables = p->core->tables;
+    uint64_t live = 0, taken = 0, edges = 0;
     for (uint32_t k = 0; k < p->rows; k++) {
-        if (p->futures[k].id == 0)
-            continue;
-        taken++;
-        live += p->futures[k].state != CHROPROF__GONE;
-        CHROPROF__ASK(chroprof__ask_future(p, k));
+        taken += p->futures[k].id != 0;
+        live += p->futures[k].id != 0 && p->futures[k].state != CHROPROF__GONE;
     }
+    for (uint32_t k = 0; k < tables[CHROPROF_TABLE_EDGES].rows; k++)
+        edges += chroprof__edges(p->core)[k].site != 0;
     CHROPROF__MUST(taken < p->rows, "a search for a future ends");
-    CHROPROF__MUST(live == table->used, "the count of live futures is that of their slots");
-    return NULL;
-}
-
-static const char *chroprof__ask_edges(const chroprof *p)
-{
-    const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_EDGES];
-    uint64_t used = 0;
-    for (uint32_t k = 0; k < table->rows; k++) {
-        if (chroprof__edges(p->core)[k].site == 0)
-            continue;
-        used++;
-        CHROPROF__ASK(chroprof__ask_edge(p, k));
-    }
-    CHROPROF__MUST(used == table->used, "the count of edges is that of their rows");
+    CHROPROF__MUST(live == tables[CHROPROF_TABLE_FUTURES].used &&
+                    edges == tables[CHROPROF_TABLE_EDGES].used,
+                    "the counts of live futures and edges are those of their rows");
     return NULL;
 }
 
@@ -9591,8 +9573,9 @@ static bool chroprof__good_hits(const chroprof *p, const chroprof__hits *h)
 static const char *chroprof__ask_stall(const chroprof *p, uint32_t k)
 {
     const chroprof__stall *row = chroprof__stall_rows(p->core) + k;
-    CHROPROF__MUST(chroprof__good_hits(p, &row->hits), "a stall's samples have stacks");
-    CHROPROF__MUST(row->share_count <= CHROPROF_STALL_SHARES, "a stall has so many shares");
+    CHROPROF__MUST(chroprof__good_hits(p, &row->hits) &&
+                    row->share_count <= CHROPROF_STALL_SHARES,
+                    "a stall's samples have stacks, and it has so many shares");
     for (uint32_t i = 0; i < row->share_count; i++)
         CHROPROF__MUST(row->shares[i].site < chroprof__site_count(p),
                         "a stall's shares are of sites");
@@ -9658,7 +9641,8 @@ static const char *chroprof__ask_incident(const chroprof *p, uint32_t k)
             break;
         before = step->time;
     }
-    CHROPROF__MUST(row->serial == 0 || (good == row->count && row->first <= row->count),
+    CHROPROF__MUST(k == 0 || row->serial == 0 ||
+                    (good == row->count && row->first <= row->count),
                     "the steps of a stall have paths, and stand in the order of time");
     return NULL;
 }
@@ -9696,7 +9680,7 @@ static const char *chroprof__ask_sample(const chroprof *p, uint32_t k)
 
 static const char *chroprof__ask_node(const chroprof *p, uint32_t k)
 {
-    CHROPROF__MUST(chroprof__good_node(p, k) && chroprof__nodes(p->core)[k].next < k,
+    CHROPROF__MUST(k == 0 || (chroprof__good_node(p, k) && chroprof__nodes(p->core)[k].next < k),
                     "a sampled frame is younger than the one around it, and is a task, a marker, "
                     "or a function of a module");
     return NULL;
@@ -9710,42 +9694,51 @@ static const char *chroprof__ask_module(const chroprof *p, uint32_t k)
     return NULL;
 }
 
-/* Rows that are not in use have never been, so all can be looked at. */
-static const char *chroprof__ask_samples(const chroprof *p)
+/* What is wrong with a row of a table; NULL: all is well. */
+static const char *chroprof__ask_row(const chroprof *p, uint32_t table, uint32_t k)
 {
-    const chroprof__core *c = p->core;
-    const chroprof__table *tables = c->tables;
-    uint64_t rows = chroprof__sample_capacity(c);
-    if (!chroprof__sampler_of(c))
-        return NULL;
-    CHROPROF__MUST(chroprof__sampler_of(c)->head < rows, "the next sample has a row");
-    CHROPROF__ASK(chroprof__ask_rows(p, 0, rows, chroprof__ask_sample));
-    CHROPROF__ASK(chroprof__ask_rows(p, 1, tables[CHROPROF_TABLE_STACKS].used + 1,
-                                     chroprof__ask_node));
-    return chroprof__ask_rows(p, 0, tables[CHROPROF__MODULES].used, chroprof__ask_module);
+    switch (table) {
+    case CHROPROF_TABLE_HISTOGRAMS: return chroprof__ask_histograms(p, k);
+    case CHROPROF_TABLE_FUTURES: return chroprof__ask_future(p, k);
+    case CHROPROF_TABLE_EDGES: return chroprof__ask_edge(p, k);
+    case CHROPROF_TABLE_STALLS: return chroprof__ask_stall(p, k);
+    case CHROPROF_TABLE_SLOW: return chroprof__ask_slow(p, k);
+    case CHROPROF_TABLE_INCIDENTS: return chroprof__ask_incident(p, k);
+    case CHROPROF_TABLE_SAMPLES: return chroprof__ask_sample(p, k);
+    case CHROPROF_TABLE_STACKS: return chroprof__ask_node(p, k);
+    default: return chroprof__ask_module(p, k);
+    }
 }
 
-/* All that reads rely on, behind the header. */
+/* All that reads rely on, behind the header. Of most tables, rows that are not in use have never
+ * been, so all can be looked at. */
 static const char *chroprof__ask_block(const chroprof *p)
 {
-    const chroprof__table *tables = p->core->tables;
-    CHROPROF__ASK(chroprof__ask_uses(p->core));
+    static const uint32_t tables[] = {
+        CHROPROF_TABLE_HISTOGRAMS, CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_EDGES,
+        CHROPROF_TABLE_STALLS, CHROPROF_TABLE_SLOW, CHROPROF_TABLE_INCIDENTS,
+        CHROPROF_TABLE_SAMPLES, CHROPROF_TABLE_STACKS, CHROPROF__MODULES
+    };
+    const chroprof__core *c = p->core;
+    CHROPROF__ASK(chroprof__ask_uses(c));
     CHROPROF__ASK(chroprof__ask_core(p));
     CHROPROF__ASK(chroprof__ask_paths(p));
     CHROPROF__ASK(chroprof__ask_sites(p));
-    CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_HISTOGRAMS].rows,
-                                     chroprof__ask_histograms));
     CHROPROF__ASK(chroprof__ask_stack(p));
-    CHROPROF__ASK(chroprof__ask_futures(p));
-    CHROPROF__ASK(chroprof__ask_edges(p));
-    CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_STALLS].rows,
-                                     chroprof__ask_stall));
-    CHROPROF__ASK(chroprof__ask_rows(p, 0, CHROPROF__KINDS, chroprof__ask_anomaly));
-    CHROPROF__ASK(chroprof__ask_rows(p, 0, tables[CHROPROF_TABLE_SLOW].used, chroprof__ask_slow));
-    CHROPROF__ASK(chroprof__ask_rows(p, 1, tables[CHROPROF_TABLE_INCIDENTS].rows,
-                                     chroprof__ask_incident));
-    CHROPROF__ASK(chroprof__ask_ring(p));
-    return chroprof__ask_samples(p);
+    for (uint32_t n = 0; n < sizeof(tables) / sizeof(*tables); n++) {
+        uint64_t rows = c->tables[tables[n]].rows;
+        if (tables[n] == CHROPROF_TABLE_STACKS && rows)
+            rows = c->tables[tables[n]].used + 1;
+        for (uint32_t k = 0; k < rows; k++)
+            CHROPROF__ASK(chroprof__ask_row(p, tables[n], k));
+    }
+    for (uint32_t k = 0; k < CHROPROF__KINDS; k++)
+        CHROPROF__ASK(chroprof__ask_anomaly(p, k));
+    CHROPROF__MUST(!chroprof__sampler_of(c) ||
+                    chroprof__sampler_of(c)->head < chroprof__sample_capacity(c),
+                    "the next sample has a row");
+    CHROPROF__ASK(chroprof__ask_counts(p));
+    return chroprof__ask_ring(p);
 }
 
 /* ---- what adds up */
@@ -9855,7 +9848,8 @@ CHROPROF__COLD_API const char *chroprof_check(const chroprof *p)
     CHROPROF__ASK(chroprof__ask_sums(p));
     if (chroprof__is_exact(p->core))
         CHROPROF__ASK(chroprof__ask_searches(p));
-    CHROPROF__ASK(chroprof__ask_rows(p, 0, chroprof__site_count(p), chroprof__ask_windows));
+    for (uint32_t site = 0; site < chroprof__site_count(p); site++)
+        CHROPROF__ASK(chroprof__ask_windows(p, site));
     return chroprof__ask_weights(p);
 }
 
@@ -9888,16 +9882,14 @@ static chroprof_result chroprof__seek(const void *block, uint64_t size, uint64_t
 static chroprof_result chroprof__open_block(chroprof *view, const void *block, size_t size)
 {
     uint64_t at;
-    if (!view)
-        return CHROPROF_ERR_ARGUMENT;
-    memset(view, 0, sizeof(*view));
-    if (!block)
+    if (view)
+        memset(view, 0, sizeof(*view));
+    if (!view || !block)
         return CHROPROF_ERR_ARGUMENT;
     chroprof_result result = chroprof__seek(block, size, &at);
-    if (result != CHROPROF_OK)
-        return result;
     chroprof__core *c = (chroprof__core *)((uintptr_t)block + (uintptr_t)at);
-    result = chroprof__judge_header(c, size - at);
+    if (result == CHROPROF_OK)
+        result = chroprof__judge_header(c, size - at);
     if (result == CHROPROF_OK && (c->seq | c->edits) % 2 != 0)
         result = CHROPROF_ERR_BUSY;
     if (result != CHROPROF_OK)
@@ -10941,22 +10933,20 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
 
 /* ---- repair */
 
-/* The histograms of a path's site, of which p has no younger path so far; 0: none. */
-static uint32_t chroprof__mended_histogram(const chroprof *p, const chroprof__path *row)
+/* Parents and sites never change once a path is there: all other links are made anew from them.
+ * Octaves, and paths, that were added after the counts were copied are not there. */
+static bool chroprof__mend_tree(chroprof *p)
 {
-    uint32_t older = chroprof__sites(p->core)[row->site].first_path, owner = 0;
-    if (older)
-        return p->paths[older].histogram;
-    if (row->histogram < p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows)
-        owner = p->histograms[row->histogram].path;
-    return owner && p->paths[owner].site == row->site ? row->histogram : 0;
-}
-
-/* Octaves, and paths, that were added after the counts were copied are not there. */
-static void chroprof__mend_histograms(const chroprof *p)
-{
-    const chroprof__core *c = p->core;
-    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++) {
+    chroprof__core *c = p->core;
+    chroprof__table *table = &c->tables[CHROPROF_TABLE_PATHS];
+    uint32_t rows = c->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
+    for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
+        chroprof__site *site = chroprof__sites(c) + k;
+        site->first_path = 0;
+        site->name = chroprof__is_string(c, site->name) ? site->name : 0;
+        site->file = chroprof__is_string(c, site->file) ? site->file : 0;
+    }
+    for (uint32_t k = 0; k < rows; k++) {
         chroprof__histograms *row = p->histograms + k;
         chroprof__histogram *kinds[3] = { &row->slice, &row->delay, &row->wall };
         row->path = row->path < chroprof__path_count(p) ? row->path : 0;
@@ -10966,28 +10956,14 @@ static void chroprof__mend_histograms(const chroprof *p)
                 *octave = 0;
         }
     }
-}
-
-/* Parents and sites never change once a path is there: all other links are made anew from them. */
-static bool chroprof__mend_tree(chroprof *p)
-{
-    chroprof__core *c = p->core;
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_PATHS];
-    for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
-        chroprof__site *site = chroprof__sites(c) + k;
-        site->first_path = 0;
-        site->name = chroprof__is_string(c, site->name) ? site->name : 0;
-        site->file = chroprof__is_string(c, site->file) ? site->file : 0;
-    }
-    chroprof__mend_histograms(p);
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
         p->paths[k].next = 0;
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(p); k++) {
         chroprof__path *row = p->paths + k;
-        bool good = row->site >= CHROPROF__OTHER && row->site < chroprof__site_count(p) &&
-                    row->parent < k;
-        chroprof__set_histogram(p, row, good ? chroprof__mended_histogram(p, row) : 0);
-        if (good)
+        uint32_t owner = row->histogram < rows ? p->histograms[row->histogram].path : 0;
+        bool own = owner != 0 && p->paths[owner].site == row->site;
+        chroprof__set_histogram(p, row, own ? row->histogram : 0);
+        if (row->site >= CHROPROF__OTHER && row->site < chroprof__site_count(p) && row->parent < k)
             chroprof__link_path(p, k, row->parent, row->site);
         else if (k + 1 == chroprof__path_count(p) && row->exec == 0)
             table->used--;                  /* it was just being made */
@@ -11025,8 +11001,7 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
     c->doubt_events = s->torn;
     if (s->torn && c->seq % 2 != 0) {
         uint64_t n = c->seq >> 1;
-        chroprof__ring_row *row = chroprof__ring_at(p, c, n);
-        row->time = row->time < c->last ? row->time : c->last;
+        chroprof__lower(&chroprof__ring_at(p, c, n)->time, c->last);
         c->doubt_ticks =
             chroprof__minus(c->last, chroprof__interval_begin(p, chroprof__ring_reach(c), n));
     }
@@ -11065,10 +11040,10 @@ static void chroprof__mend_stack(chroprof *p)
         c->level++;
     }
     c->depth = k - 1;
-    c->hidden_since = c->hidden_since < c->last ? c->hidden_since : c->last;
+    chroprof__lower(&c->hidden_since, c->last);
     uint64_t end = c->hidden ? c->hidden_since : c->last;
     for (k = c->depth; k > 0; k--) {
-        frame[k].pushed = frame[k].pushed < end ? frame[k].pushed : end;
+        chroprof__lower(&frame[k].pushed, end);
         frame[k].start = chroprof__between(frame[k].start, frame[k].pushed, end);
         end = frame[k].pushed;
     }
@@ -11106,7 +11081,7 @@ static void chroprof__mend_futures(chroprof *p)
     for (uint32_t k = 0; k < p->rows; k++) {
         chroprof__future *slot = p->futures + k;
         slot->frame = 0;
-        slot->since = slot->since < p->core->last ? slot->since : p->core->last;
+        chroprof__lower(&slot->since, p->core->last);
         if (slot->id == 0 || chroprof__ask_future(p, k) || table->used == table->capacity)
             memset(slot, 0, sizeof(*slot));
         table->used += slot->id != 0;
@@ -11127,24 +11102,21 @@ static void chroprof__mend_futures(chroprof *p)
 /* Rows that can't be are emptied. */
 static void chroprof__empty_broken(chroprof *p)
 {
+    static const uint32_t tables[] = {
+        CHROPROF_TABLE_EDGES, CHROPROF_TABLE_SAMPLES, CHROPROF_TABLE_SLOW, CHROPROF_TABLE_INCIDENTS
+    };
     chroprof__core *c = p->core;
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_EDGES];
-    table->used = 0;
-    for (uint32_t k = 0; k < table->rows; k++) {
-        chroprof__edge *edge = chroprof__edges(c) + k;
-        if (chroprof__ask_edge(p, k))
-            memset(edge, 0, sizeof(*edge));
-        table->used += edge->site != 0;
+    for (uint32_t n = 0; n < sizeof(tables) / sizeof(*tables); n++) {
+        char *row = (char *)chroprof__rows(c, tables[n]);
+        for (uint32_t k = 0; k < c->tables[tables[n]].rows; k++) {
+            if (chroprof__ask_row(p, tables[n], k))
+                memset(row, 0, chroprof__row_bytes[tables[n]]);
+            row += chroprof__row_bytes[tables[n]];
+        }
     }
-    for (uint32_t k = 0; k < chroprof__sample_capacity(c); k++)
-        if (chroprof__ask_sample(p, k))
-            memset(chroprof__sample_rows(c) + k, 0, sizeof(chroprof__sample));
-    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SLOW].used; k++)
-        if (chroprof__ask_slow(p, k))
-            memset(chroprof__slow_groups(c) + k, 0, sizeof(chroprof__slow_group));
-    for (uint32_t k = 1; k < c->tables[CHROPROF_TABLE_INCIDENTS].rows; k++)
-        if (chroprof__ask_incident(p, k))
-            chroprof__incidents(c)[k].serial = 0;
+    c->tables[CHROPROF_TABLE_EDGES].used = 0;
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_EDGES].rows; k++)
+        c->tables[CHROPROF_TABLE_EDGES].used += chroprof__edges(c)[k].site != 0;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
         if (chroprof__ask_anomaly(p, k))
             c->placed[k] = 0;
@@ -11188,37 +11160,30 @@ static void chroprof__mend_tags(chroprof *p)
         if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
             row->window = c->window;
-        row->mark = row->mark < row->exec ? row->mark : row->exec;
-        row->stays = row->stays < row->slices ? row->stays : row->slices;
+        chroprof__lower(&row->mark, row->exec);
+        chroprof__lower(&row->stays, row->slices);
     }
 }
 
 /* The cells of a site hold what its paths have put there. What they lack goes to the present
  * window, what they have too much comes off the latest ones. */
-static void chroprof__mend_cells(chroprof *p, uint32_t site, uint64_t want)
-{
-    chroprof__core *c = p->core;
-    uint64_t *cells = chroprof__cells(c, site), have = 0;
-    uint32_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
-    if (cells[0] > chroprof__tag_level(c->window))
-        cells[0] = chroprof__tag_level(c->window);
-    chroprof__merge_cells(c, cells);
-    for (uint32_t k = 0; k < capacity; k++)
-        have += cells[1 + k];
-    if (have < want)
-        cells[1 + (c->window & 0xFFFF)] += want - have;
-    for (uint32_t k = capacity; k > 0 && have > want; k--)
-        have -= chroprof__part_of(cells + k, have - want);
-}
-
-/* The cells of all sites. */
 static void chroprof__mend_windows(chroprof *p)
 {
+    chroprof__core *c = p->core;
     for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
-        uint64_t want = site < CHROPROF__OTHER ? p->paths[site].mark : 0;
-        for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
+        uint64_t *cells = chroprof__cells(c, site);
+        uint64_t want = site < CHROPROF__OTHER ? p->paths[site].mark : 0, have = 0;
+        uint32_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
+        for (uint32_t k = chroprof__sites(c)[site].first_path; k; k = p->paths[k].same_site)
             want += p->paths[k].mark;
-        chroprof__mend_cells(p, site, want);
+        chroprof__lower(cells, chroprof__tag_level(c->window));
+        chroprof__merge_cells(c, cells);
+        for (uint32_t k = 0; k < capacity; k++)
+            have += cells[1 + k];
+        if (have < want)
+            cells[1 + (c->window & 0xFFFF)] += want - have;
+        for (uint32_t k = capacity; k > 0 && have > want; k--)
+            have -= chroprof__part_of(cells + k, have - want);
     }
 }
 
@@ -11337,9 +11302,10 @@ static bool chroprof__seal(chroprof *p, const chroprof__copy *s)
         memset(p->paths[k].sum, 0, sizeof(p->paths[k].sum));
     if (chroprof__ask_block(p))
         return false;
-    if (!s->torn && !s->moved)
-        chroprof__drain_copy(p);
-    return chroprof__ask_samples(p) == NULL;
+    if (s->torn || s->moved)
+        return true;
+    chroprof__drain_copy(p);
+    return chroprof__ask_block(p) == NULL;
 }
 
 /* Where the copy begins: on a line of the cache if there is room, as chroprof_init has it. What
@@ -11470,22 +11436,22 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
     return chroprof__has_grown(CHROPROF__ALL(chroprof__loop_figures), b, a);
 }
 
-/* One path's figures. Wall and delay are sums, until chroprof__lives_since. */
-static void chroprof__path_since(const chroprof__since *s, uint32_t k)
+/* Figures of the paths. Wall and delay are ends minus beginnings, in the new time: what lived, or was
+ * ready, at its begin did so from there on. */
+static void chroprof__paths_since(const chroprof__since *s)
 {
-    chroprof__path *row = s->to.paths + k, now, old;
-    chroprof__path_now(&s->to, k, &now);
-    row->wall = now.wall;
-    row->delay = now.delay;
-    if (k >= chroprof__path_count(s->from))
-        return;
-    chroprof__path_now(s->from, k, &now);
-    old = s->from->paths[k];
-    old.wall = now.wall;
-    old.delay = now.delay;
-    chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), &old, row);
-    if (row->stays > row->slices)
-        row->stays = row->slices;           /* of copies of several moments */
+    chroprof__path none;
+    memset(&none, 0, sizeof(none));
+    for (uint32_t k = 0; k < chroprof__path_count(&s->to); k++) {
+        chroprof__path *row = s->to.paths + k;
+        const chroprof__path *old = k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
+        uint64_t wall = row->wall - old->wall + (row->live - old->live) * s->begin;
+        uint64_t delay = row->delay - old->delay + (row->ready - old->ready) * s->begin;
+        chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row);
+        row->wall = wall;
+        row->delay = delay;
+        chroprof__lower(&row->stays, row->slices);      /* of copies of several moments */
+    }
 }
 
 /* The older state of a living program had gone beyond its last event, to the reader's now. Where
@@ -11497,108 +11463,67 @@ static void chroprof__bill_once(chroprof *p)
         twice -= chroprof__part_of(&p->paths[k].exec, twice);
 }
 
-/* Wall and delay become ends minus beginnings, in the new time. */
-static void chroprof__lives_since(chroprof *p)
+/* Takes older entries away, NULL: there are none. Returns the most that one of the others can be;
+ * none: 0. */
+static uint64_t chroprof__histogram_since(const chroprof__since *s, chroprof__histogram *h,
+                                          const chroprof__histogram *old)
 {
-    for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
-        p->paths[k].wall -= p->paths[k].live * p->core->last;
-        p->paths[k].delay -= p->paths[k].ready * p->core->last;
+    uint64_t most = 0;
+    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++) {
+        uint64_t *place = chroprof__bucket_place(&s->to, h, b), before = 0;
+        uint16_t *few = chroprof__few_of(&s->to, h, b);
+        if (old)
+            before = chroprof__bucket_count(s->from, old, b);
+        uint64_t count = chroprof__minus(chroprof__bucket_count(&s->to, h, b), before);
+        if (few)
+            *few = count > UINT16_MAX ? 0 : (uint16_t)count;
+        if (place)
+            *place = few ? count - *few : count;
+        if (count)
+            most = b + 1 < CHROPROF__BUCKETS ? chroprof__bucket_floor(b + 1) - 1 : UINT64_MAX;
     }
-    for (uint32_t k = 1; k <= p->core->depth; k++)
-        if ((p->frames[k].kind & CHROPROF__BARRIER) == 0)
-            p->paths[p->frames[k].path].wall -= chroprof__stay_wall(p, k);
-    chroprof__blame_loop(p);
+    return most;
 }
 
-/* A maximum that grew is of the time between; one that did not is at most `most`. */
-static uint64_t chroprof__maximum_since(uint64_t now, uint64_t before, uint64_t most,
-                                        uint64_t limit)
+/* Histograms that changed their site meanwhile hold nothing older. A maximum is at most what they
+ * hold, so one of before gives way, if they hold all since. */
+static void chroprof__histograms_since(const chroprof__since *s)
 {
-    uint64_t value = now > before || now < most ? now : most;
-    return value < limit ? value : limit;
-}
-
-/* The most that an entry can be; empty: 0. */
-static uint64_t chroprof__histogram_most(const chroprof *p, const chroprof__histogram *h)
-{
-    if (chroprof__bucket_count(p, h, CHROPROF__BUCKETS - 1))
-        return UINT64_MAX;
-    for (uint32_t b = CHROPROF__BUCKETS - 1; b > 0; b--)
-        if (chroprof__bucket_count(p, h, b - 1))
-            return chroprof__bucket_floor(b) - 1;
-    return 0;
-}
-
-static void chroprof__lower_bucket(const chroprof *p, const chroprof__histogram *h,
-                                   uint32_t bucket, uint64_t by)
-{
-    uint64_t *place = chroprof__bucket_place(p, h, bucket);
-    uint64_t count = chroprof__minus(chroprof__bucket_count(p, h, bucket), by);
-    uint16_t *few = chroprof__few_of(p, h, bucket);
-    if (few)
-        *few = count > UINT16_MAX ? 0 : (uint16_t)count;
-    if (place)
-        *place = few ? count - *few : count;
-}
-
-static void chroprof__histogram_since(const chroprof__since *s, chroprof__histogram *h,
-                                      const chroprof__histogram *old)
-{
-    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++)
-        chroprof__lower_bucket(&s->to, h, b, chroprof__bucket_count(s->from, old, b));
-}
-
-/* Histograms that changed their site meanwhile hold nothing older. */
-static void chroprof__histograms_since(chroprof__since *s)
-{
-    const chroprof__core *c = s->to.core;
+    chroprof__core *c = s->to.core;
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++) {
         chroprof__histograms *row = s->to.histograms + k;
         const chroprof__histograms *old = s->from->histograms + k;
-        if (row->life != old->life) {
-            row->missed -= chroprof__slices_ended(s->from, s->to.paths[row->path].site);
-            continue;
+        uint32_t site = s->to.paths[row->path].site;
+        bool same = row->life == old->life;
+        row->missed -= same ? old->missed : chroprof__slices_ended(s->from, site);
+        uint64_t slice = chroprof__histogram_since(s, &row->slice, same ? &old->slice : NULL);
+        uint64_t delay = chroprof__histogram_since(s, &row->delay, same ? &old->delay : NULL);
+        chroprof__lower(&row->wall_max,
+                        chroprof__histogram_since(s, &row->wall, same ? &old->wall : NULL));
+        if (k == CHROPROF__OF_LOOP) {
+            chroprof__lower(&c->turn_max, slice);
+            chroprof__lower(&c->pass_max, delay);
         }
-        row->missed -= old->missed;
-        chroprof__histogram_since(s, &row->slice, &old->slice);
-        chroprof__histogram_since(s, &row->delay, &old->delay);
-        chroprof__histogram_since(s, &row->wall, &old->wall);
-        row->wall_max = chroprof__maximum_since(row->wall_max, old->wall_max,
-                                                chroprof__histogram_most(&s->to, &row->wall),
-                                                UINT64_MAX);
+        uint32_t path = row->path && !row->missed ? chroprof__sites(c)[site].first_path : 0;
+        for (; path; path = s->to.paths[path].same_site) {
+            chroprof__lower(&s->to.paths[path].slice_max, slice);
+            chroprof__lower(&s->to.paths[path].delay_max, delay);
+        }
     }
 }
 
-static void chroprof__path_maxima_since(const chroprof__since *s, uint32_t k)
-{
-    chroprof__path *row = s->to.paths + k;
-    const chroprof__histograms *h = s->to.histograms + row->histogram;
-    bool old = k < chroprof__path_count(s->from), known = row->histogram && !h->missed;
-    uint64_t slice = known ? chroprof__histogram_most(&s->to, &h->slice) : UINT64_MAX;
-    uint64_t delay = known ? chroprof__histogram_most(&s->to, &h->delay) : UINT64_MAX;
-    row->slice_max = chroprof__maximum_since(row->slice_max, old ? s->from->paths[k].slice_max : 0,
-                                             row->slices ? slice : 0, row->exec);
-    row->delay_max = chroprof__maximum_since(row->delay_max, old ? s->from->paths[k].delay_max : 0,
-                                             delay, UINT64_MAX);
-    row->exec_max = row->exec_max < row->exec ? row->exec_max : row->exec;
-    if (row->slices == row->stays && row->slice_max > row->exec_max)
-        row->slice_max = row->exec_max;     /* an enter-frame's, before */
-}
-
+/* No maximum is larger than what it is one of. */
 static void chroprof__maxima_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
-    const chroprof__core *old = s->from->core;
-    const chroprof__histograms *own = s->to.histograms + CHROPROF__OF_LOOP;
-    bool known = s->to.percentiles;
-    uint64_t turn = known ? chroprof__histogram_most(&s->to, &own->slice) : UINT64_MAX;
-    uint64_t pass = known ? chroprof__histogram_most(&s->to, &own->delay) : UINT64_MAX;
-    for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(&s->to); k++)
-        chroprof__path_maxima_since(s, k);
-    c->turn_max = chroprof__maximum_since(c->turn_max, old->turn_max, c->turns ? turn : 0,
-                                          c->last);
-    c->pass_max = chroprof__maximum_since(c->pass_max, old->pass_max, c->passes ? pass : 0,
-                                          c->last);
+    for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(&s->to); k++) {
+        chroprof__path *row = s->to.paths + k;
+        chroprof__lower(&row->exec_max, row->exec);
+        chroprof__lower(&row->slice_max, row->slices == 0 ? 0 : row->slices == row->stays
+                                             ? row->exec_max : row->exec);
+    }
+    chroprof__lower(&c->turn_max, c->turns ? c->last : 0);
+    chroprof__lower(&c->pass_max, c->passes ? c->last : 0);
 }
 
 /* Puts all exec into the cells, at the present level. */
@@ -11610,41 +11535,27 @@ static void chroprof__close_windows(const chroprof *p)
         chroprof__merge_cells(p->core, chroprof__cells(p->core, site));
 }
 
-/* Takes the older exec off the cells of a site. */
-static void chroprof__cells_since(const chroprof__since *s, uint32_t site)
-{
-    const chroprof__core *c = s->to.core;
-    uint64_t *cells = chroprof__cells(c, site);
-    uint32_t level = s->from->core->window & 0xFFFF0000u;
-    chroprof__part part;
-    memset(&part, 0, sizeof(part));
-    while (chroprof__next_part(s->from, site, &part))
-        cells[1 + chroprof__tag_index(c, level | part.window)] -= part.ticks;
-}
-
-/* Windows begin with the one that time 0 lies in. Of copies of several moments a cell may be less
- * than it was: chroprof__mend_cells makes up for that. */
-static void chroprof__move_cells(chroprof__core *c, uint64_t *cells, uint32_t first)
-{
-    uint32_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
-    for (uint32_t k = 0; k < capacity; k++) {
-        uint64_t exec = cells[1 + k] >> 63 ? 0 : cells[1 + k];
-        cells[1 + k] = 0;
-        cells[1 + (k > first ? k - first : 0)] += exec;
-    }
-}
-
+/* Takes the older exec off the cells, and lets windows begin with the one that time 0 lies in. Of
+ * copies of several moments a cell may be less than it was: chroprof__mend_windows makes up for
+ * that. */
 static void chroprof__windows_since(const chroprof__since *s)
 {
-    const chroprof *p = &s->to;
-    chroprof__core *c = p->core;
-    uint32_t index = c->window & 0xFFFF;
+    chroprof__core *c = s->to.core;
+    uint32_t index = c->window & 0xFFFF, level = s->from->core->window & 0xFFFF0000u;
+    uint32_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
     uint64_t first = s->begin / c->window_ticks;
     first = first < index ? first : index;
-    for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
-        if (site < chroprof__site_count(s->from))
-            chroprof__cells_since(s, site);
-        chroprof__move_cells(c, chroprof__cells(c, site), (uint32_t)first);
+    for (uint32_t site = 0; site < chroprof__site_count(&s->to); site++) {
+        uint64_t *cells = chroprof__cells(c, site);
+        chroprof__part part;
+        memset(&part, 0, sizeof(part));
+        while (site < chroprof__site_count(s->from) && chroprof__next_part(s->from, site, &part))
+            cells[1 + chroprof__tag_index(c, level | part.window)] -= part.ticks;
+        for (uint32_t k = 0; k < capacity; k++) {
+            uint64_t exec = cells[1 + k] >> 63 ? 0 : cells[1 + k];
+            cells[1 + k] = 0;
+            cells[1 + (k > first ? k - first : 0)] += exec;
+        }
     }
     c->window_phase = s->begin - first * c->window_ticks;
     c->window -= (uint32_t)first;
@@ -11669,46 +11580,51 @@ static bool chroprof__same_stay(const chroprof__since *s, uint32_t k)
            a->id == b->id && a->path == b->path;
 }
 
-/* What the exec of a future that was live in the older state holds of it: all of the slices that
- * were under way then, but for those that still are. */
-static uint64_t chroprof__exec_before(const chroprof__since *s, const chroprof__future *old)
-{
-    uint64_t exec = old->exec;
-    const chroprof__frame *frames = s->from->frames;
-    for (uint32_t k = old->frame; k && !(frames[k].kind & CHROPROF__ORPHAN); k = frames[k].same)
-        exec += chroprof__same_stay(s, k) ? 0 : chroprof__frame_slice(s->from, k);
-    return exec;
-}
-
-/* Of a future that was there before, exec is what came since. */
+/* Of a future that was there before, exec is what came since: without all of the slices that were
+ * under way then, but for those that still are. */
 static void chroprof__futures_since(const chroprof__since *s)
 {
-    for (uint32_t k = 0; k < s->to.rows; k++) {
-        chroprof__future *slot = s->to.futures + k;
+    const chroprof__frame *frames = s->from->frames;
+    for (uint32_t n = 0; n < s->to.rows; n++) {
+        chroprof__future *slot = s->to.futures + n;
         if (slot->id == 0)
             continue;
         chroprof__settle(&s->to, slot, slot->since);
         const chroprof__future *old = chroprof__find(s->from, slot->id);
         if (old->id != 0 && old->state != CHROPROF__GONE && old->path == slot->path &&
-            old->created == slot->created)
-            chroprof__shift(&slot->exec, chroprof__exec_before(s, old));
+            old->created == slot->created) {
+            uint64_t exec = old->exec;
+            for (uint32_t k = old->frame; k && !(frames[k].kind & CHROPROF__ORPHAN);
+                 k = frames[k].same)
+                exec += chroprof__same_stay(s, k) ? 0 : chroprof__frame_slice(s->from, k);
+            chroprof__shift(&slot->exec, exec);
+        }
         chroprof__shift(&slot->since, s->begin);
         chroprof__shift(&slot->created, s->begin);
     }
 }
 
-/* A stay that was there before begins at time 0, and its slice is what came since. */
+/* A stay that was there before begins at time 0, and its slice is what came since. What one that
+ * has ended lasted before is no wall of its path's; of one whose future has finished since, the
+ * slice before is. */
 static void chroprof__frames_since(const chroprof__since *s)
 {
-    for (uint32_t k = 1; k <= s->to.core->depth; k++) {
+    const chroprof__frame *old = s->from->frames;
+    for (uint32_t k = 1; k <= s->from->core->depth; k++) {
         chroprof__frame *frame = s->to.frames + k;
         if (chroprof__same_stay(s, k)) {
             frame->start += chroprof__frame_slice(s->from, k);
-            chroprof__shift(&frame->excluded, s->from->frames[k].excluded);
-            chroprof__shift(&frame->carried, s->from->frames[k].carried);
+            chroprof__shift(&frame->excluded, old[k].excluded);
+            chroprof__shift(&frame->carried, old[k].carried);
+            if (chroprof__lasts(frame) && !chroprof__lasts(old + k))
+                s->to.paths[frame->path].wall += chroprof__frame_slice(s->from, k);
+        } else if ((old[k].kind & CHROPROF__BARRIER) == 0) {
+            s->to.paths[old[k].path].wall -= chroprof__stay_wall(s->from, k);
         }
-        chroprof__shift(&frame->pushed, s->begin);
-        chroprof__shift(&frame->start, s->begin);
+    }
+    for (uint32_t k = 1; k <= s->to.core->depth; k++) {
+        chroprof__shift(&s->to.frames[k].pushed, s->begin);
+        chroprof__shift(&s->to.frames[k].start, s->begin);
     }
     chroprof__shift(&s->to.core->hidden_since, s->begin);
 }
@@ -11771,27 +11687,24 @@ static void chroprof__narrow_windows(chroprof__since *s)
     chroprof__marks_since(p);
 }
 
-/* The steps of a stall that ended since, those that came before apart. */
-static void chroprof__steps_since(chroprof__incident *row, uint64_t before, uint64_t begin)
-{
-    uint32_t count = 0;
-    chroprof__shift(&row->serial, before);
-    for (uint32_t k = 0; row->serial && k < row->count; k++)
-        if (row->steps[k].time >= begin) {
-            row->steps[count] = row->steps[k];
-            row->steps[count++].time -= begin;
-        }
-    uint32_t older = row->count - count;
-    row->left_out = older <= row->first ? row->left_out : 0;
-    row->first -= older < row->first ? older : row->first;
-    row->count = count;
-}
-
+/* The stalls that ended since, and their steps: those that came before are apart. */
 static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t begin)
 {
     chroprof__stall *rows = chroprof__stall_rows(c);
-    for (uint32_t k = 1; k < c->tables[CHROPROF_TABLE_INCIDENTS].rows; k++)
-        chroprof__steps_since(chroprof__incidents(c) + k, before, begin);
+    for (uint32_t n = 1; n < c->tables[CHROPROF_TABLE_INCIDENTS].rows; n++) {
+        chroprof__incident *row = chroprof__incidents(c) + n;
+        uint32_t count = 0;
+        chroprof__shift(&row->serial, before);
+        for (uint32_t k = 0; row->serial && k < row->count; k++)
+            if (row->steps[k].time >= begin) {
+                row->steps[count] = row->steps[k];
+                row->steps[count++].time -= begin;
+            }
+        uint32_t older = row->count - count;
+        row->left_out = older <= row->first ? row->left_out : 0;
+        row->first -= older < row->first ? older : row->first;
+        row->count = count;
+    }
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++) {
         chroprof__shift(&rows[k].start, begin);
         chroprof__shift(&rows[k].serial, before);
@@ -11816,60 +11729,41 @@ static void chroprof__slow_since(chroprof__core *c, uint64_t begin)
     }
 }
 
-/* The innermost frame of a stack of the older state that is still here; *whole: all of it is. The
- * numbers of stacks change, and frames give way to others. */
-static uint32_t chroprof__node_since(const chroprof__core *c, const chroprof__core *old, uint32_t k,
-                                     bool *whole)
-{
-    const chroprof__node *was = chroprof__nodes(old);
-    uint64_t chain[2 * CHROPROF__ITEMS];
-    uint32_t count = 0, node = 0, next = 1;
-    for (; k && count < 2 * CHROPROF__ITEMS; k = was[k].parent)
-        chain[count++] = was[k].item;
-    while (count > 0 && next) {
-        next = chroprof__find_node(c, node, chain[count - 1]);
-        node = next ? next : node;
-        count -= next != 0;
-    }
-    *whole = count == 0;
-    return node;
-}
-
 static void chroprof__take_node(chroprof__node *node, uint64_t *weight, uint64_t *cpu_ns)
 {
     *weight -= chroprof__part_of(&node->weight, *weight);
     *cpu_ns -= chroprof__part_of(&node->cpu_ns, *cpu_ns);
 }
 
-/* The weight of a node of the older state is taken from ours, and where that gave way to others
- * from the markers that stand for it, below a frame around it. */
-static void chroprof__weight_since(chroprof__core *c, const chroprof__core *old, uint32_t k,
-                                   uint64_t *weight_left, uint64_t *cpu_left)
-{
-    chroprof__node *nodes = chroprof__nodes(c);
-    uint64_t weight = chroprof__nodes(old)[k].weight, cpu_ns = chroprof__nodes(old)[k].cpu_ns;
-    bool whole;
-    uint32_t at = chroprof__node_since(c, old, k, &whole);
-    if (whole)
-        chroprof__take_node(nodes + at, &weight, &cpu_ns);
-    for (bool more = true; more && (weight | cpu_ns) != 0; at = nodes[at].parent) {
-        uint32_t marker = chroprof__find_node(c, at, CHROPROF__FULL_ITEM);
-        if (marker)
-            chroprof__take_node(nodes + marker, &weight, &cpu_ns);
-        more = at != 0;
-    }
-    *weight_left += weight;
-    *cpu_left += cpu_ns;
-}
-
-/* Weights of the stacks and of the draws. */
+/* Weights of the stacks and of the draws. The numbers of stacks change: the heir of each is our
+ * number of the older state's node of that number, or of the innermost one around it that is still
+ * here. Where frames gave way, the weight is taken from the markers that stand for them. */
 static void chroprof__weights_since(chroprof__core *c, const chroprof__core *old)
 {
+    const uint32_t gone = UINT32_C(1) << 31;
+    const chroprof__node *was = chroprof__nodes(old);
+    chroprof__node *nodes = chroprof__nodes(c);
     uint64_t weight = 0, cpu_ns = 0;        /* of ticks that waited, and came elsewhere */
-    for (uint32_t k = 0; k <= old->tables[CHROPROF_TABLE_STACKS].used; k++)
-        chroprof__weight_since(c, old, k, &weight, &cpu_ns);
+    for (uint32_t k = 0; k <= old->tables[CHROPROF_TABLE_STACKS].used; k++) {
+        uint32_t around = k ? nodes[was[k].parent].heir : 0, found = 0;
+        if (k && !(around & gone))
+            found = chroprof__find_node(c, around, was[k].item);
+        nodes[k].heir = found || k == 0 ? found : around | gone;
+        uint64_t weight_left = was[k].weight, cpu_left = was[k].cpu_ns;
+        uint32_t at = nodes[k].heir & ~gone;
+        if (nodes[k].heir == at)
+            chroprof__take_node(nodes + at, &weight_left, &cpu_left);
+        for (bool more = true; more && (weight_left | cpu_left) != 0; at = nodes[at].parent) {
+            uint32_t marker = chroprof__find_node(c, at, CHROPROF__FULL_ITEM);
+            if (marker)
+                chroprof__take_node(nodes + marker, &weight_left, &cpu_left);
+            more = at != 0;
+        }
+        weight += weight_left;
+        cpu_ns += cpu_left;
+    }
     for (uint64_t k = c->tables[CHROPROF_TABLE_STACKS].used + 1; k > 0; k--)
-        chroprof__take_node(chroprof__nodes(c) + k - 1, &weight, &cpu_ns);
+        chroprof__take_node(nodes + k - 1, &weight, &cpu_ns);
     for (uint64_t k = 0; k < c->tables[CHROPROF__WALLS].rows; k++)
         chroprof__subtract_figures(CHROPROF__ALL(chroprof__wall_figures),
                                    chroprof__wall_rows(old) + k, chroprof__wall_rows(c) + k);
@@ -11907,23 +11801,19 @@ static void chroprof__samples_since(const chroprof *p, const chroprof__core *old
     chroprof__mend_rows(p, s);
 }
 
-/* Where a kind was met first since is not known if it had been met before. */
-static void chroprof__anomaly_since(chroprof__core *c, const chroprof__core *old, uint32_t kind)
-{
-    chroprof__places *row = chroprof__places_of(c, kind);
-    c->anomalies[kind] -= old->anomalies[kind];
-    if (!row)
-        return;
-    row->first = old->anomalies[kind] ? row->last : row->first;
-    chroprof__shift(&row->first.at, old->last);
-    chroprof__shift(&row->last.at, old->last);
-}
-
+/* Where an anomaly was met first since is not known if it had been met before. */
 static void chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
 {
     chroprof__subtract_figures(CHROPROF__ALL(chroprof__loop_figures), old, c);
-    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
-        chroprof__anomaly_since(c, old, k);
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
+        chroprof__places *row = chroprof__places_of(c, k);
+        c->anomalies[k] -= old->anomalies[k];
+        if (!row)
+            continue;
+        row->first = old->anomalies[k] ? row->last : row->first;
+        chroprof__shift(&row->first.at, old->last);
+        chroprof__shift(&row->last.at, old->last);
+    }
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         c->tables[k].dropped -= old->tables[k].dropped;
     chroprof__shift(&c->tables[CHROPROF_TABLE_STRINGS].wanted,
@@ -11947,8 +11837,7 @@ static bool chroprof__subtract(chroprof__since *s)
     chroprof__close_windows(p);
     chroprof__windows_since(s);
     chroprof__counts_since(c, s->from->core);
-    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
-        chroprof__path_since(s, k);
+    chroprof__paths_since(s);
     c->last -= s->begin;
     chroprof__bill_once(p);
     chroprof__marks_since(p);
@@ -11956,7 +11845,7 @@ static bool chroprof__subtract(chroprof__since *s)
     chroprof__maxima_since(s);
     chroprof__futures_since(s);
     chroprof__frames_since(s);
-    chroprof__lives_since(p);
+    chroprof__blame_loop(p);
     chroprof__ring_since(s);
     chroprof__narrow_windows(s);
     chroprof__stalls_since(c, s->from->core->stalls, s->begin);
@@ -12010,7 +11899,6 @@ typedef struct chroprof__merging {
     chroprof *to;
     const chroprof *from;
     uint64_t begin, elapsed;       /* where the other's time begins in ours, how long it is; ns */
-    uint64_t stalls;               /* of ours, before */
     uint32_t site[CHROPROF__KNOWN_SITES], known[CHROPROF__KNOWN_SITES];    /* ours, theirs + 1 */
     uint32_t chain[CHROPROF__CHAIN];
 } chroprof__merging;
@@ -12048,6 +11936,13 @@ static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
     return target;
 }
 
+/* A moment of their time in ours, within the time that they add. */
+static uint64_t chroprof__merge_moment(const chroprof__merging *m, uint64_t ticks)
+{
+    uint64_t ns = chroprof__ns(m->from->core, ticks);
+    return m->begin + (ns < m->elapsed ? ns : m->elapsed);
+}
+
 /* A site that is merged from one without histograms has none. */
 static void chroprof__blur(chroprof *p, uint32_t site)
 {
@@ -12077,33 +11972,25 @@ static void chroprof__merge_path(chroprof__merging *m, uint32_t path)
     chroprof__blur(m->to, to->site);
 }
 
-/* Ticks of one of their windows into our cells, in proportion where that spans several. */
-static void chroprof__merge_span(chroprof__core *c, uint64_t *cells, uint64_t start, uint64_t end,
-                                 uint64_t exec)
+/* Exec of one of their windows into our cells, in proportion where that spans several. */
+static void chroprof__merge_window(const chroprof__merging *m, uint64_t *cells, uint32_t window,
+                                   uint64_t ticks)
 {
-    uint64_t k = start / c->window_ticks, done = 0;
-    for (; (k + 1) * c->window_ticks < end; k++) {
-        uint64_t part = (k + 1) * c->window_ticks - start;
+    const chroprof__core *c = m->from->core;
+    uint64_t exec = chroprof__ns(c, ticks), width = m->to->core->window_ticks, done = 0;
+    uint64_t start = chroprof__merge_moment(m, chroprof__window_start(c, window));
+    uint64_t end = m->begin + m->elapsed;
+    if (window < (c->window & 0xFFFF))
+        end = chroprof__merge_moment(m, chroprof__window_start(c, window + 1u));
+    start = start < end ? start : end;
+    uint64_t k = start / width;
+    for (; (k + 1) * width < end; k++) {
+        uint64_t part = (k + 1) * width - start;
         part = chroprof__scale(exec, chroprof__unscale(part, end - start));
         cells[1 + k] += part - done;
         done = part;
     }
     cells[1 + k] += exec - done;
-}
-
-/* Where their window lies in our time. */
-static void chroprof__merge_window(const chroprof__merging *m, uint64_t *cells, uint32_t window,
-                                   uint64_t ticks)
-{
-    const chroprof__core *c = m->from->core;
-    bool last = window >= (c->window & 0xFFFF);
-    uint64_t start = chroprof__ns(c, chroprof__window_start(c, window));
-    uint64_t end = last ? m->elapsed : chroprof__ns(c, chroprof__window_start(c, window + 1u));
-    end = end < m->elapsed ? end : m->elapsed;
-    start = start < end ? start : end;
-    if (ticks)
-        chroprof__merge_span(m->to->core, cells, m->begin + start, m->begin + end,
-                             chroprof__ns(c, ticks));
 }
 
 /* Buckets of ticks become buckets of ns; max is their largest entry, in ticks. */
@@ -12244,37 +12131,22 @@ static void chroprof__merge_hits(chroprof__merging *m, const chroprof__hits *the
     }
 }
 
-/* After what we have, in the order of time whatever theirs is, and within the time that they add:
- * ticks since their last event stand at its end. */
+/* After what we have, in the order of time whatever theirs is: ticks since their last event stand at
+ * its end. */
 static void chroprof__merge_sample(chroprof__merging *m, const chroprof__sample *row)
 {
-    const chroprof__core *c = m->from->core;
     chroprof__sampler *s = chroprof__sampler_of(m->to->core);
-    uint64_t start = chroprof__ns(c, row->time), end = chroprof__ns(c, row->time + row->duration);
+    uint64_t start = chroprof__merge_moment(m, row->time);
     if (row->weight == 0)
         return;
     uint32_t stack = chroprof__merge_stack(m, row->stack);
     chroprof__sample *own = chroprof__new_row(m->to->core, s);
-    start = m->begin + (start < m->elapsed ? start : m->elapsed);
-    end = m->begin + (end < m->elapsed ? end : m->elapsed);
     *own = *row;
     own->time = start > s->latest ? start : s->latest;
-    own->duration = chroprof__minus(end, own->time);
+    own->duration = chroprof__minus(chroprof__merge_moment(m, row->time + row->duration),
+                                    own->time);
     own->stack = stack;
     s->latest = own->time + own->duration;
-}
-
-/* Counts add up; the settings are those of the first that has any. */
-static void chroprof__merge_sampler(const chroprof__core *c, chroprof__sampler *to,
-                                    const chroprof__sampler *from)
-{
-    chroprof__merge_figures(c, CHROPROF__ALL(chroprof__sampler_figures), from, to);
-    if (to->first_period_ns != 0)
-        return;
-    to->mode = from->mode;
-    to->period_ns = from->period_ns;
-    to->first_period_ns = from->first_period_ns;
-    to->budget_ppm = from->budget_ppm;
 }
 
 static void chroprof__merge_samples(chroprof__merging *m)
@@ -12297,7 +12169,8 @@ static void chroprof__merge_samples(chroprof__merging *m)
     for (uint64_t k = 0; k < m->from->core->tables[CHROPROF_TABLE_SAMPLES].used; k++)
         chroprof__merge_sample(m, chroprof__sample_at(m->from, k));
     c->foreign |= m->from->view || m->from->core->foreign;
-    chroprof__merge_sampler(m->from->core, to, from);
+    to->mode = to->first_period_ns ? to->mode : from->mode;
+    chroprof__merge_figures(m->from->core, CHROPROF__ALL(chroprof__sampler_figures), from, to);
     chroprof__mend_rows(m->to, to);
 }
 
@@ -12305,10 +12178,9 @@ static void chroprof__merge_samples(chroprof__merging *m)
 static void chroprof__merge_steps(chroprof__merging *m, uint64_t serial,
                                   const chroprof__stall *stall)
 {
-    const chroprof__core *c = m->to->core;
     const chroprof__incident *from = chroprof__incident_of(m->from->core, serial);
     for (uint32_t recent = 0; from && recent < 2; recent++) {
-        chroprof__incident *row = chroprof__incident_place(c, stall, recent != 0);
+        chroprof__incident *row = chroprof__incident_place(m->to->core, stall, recent != 0);
         if (!row)
             continue;
         *row = *from;
@@ -12317,113 +12189,64 @@ static void chroprof__merge_steps(chroprof__merging *m, uint64_t serial,
         memset(row->steps + row->count, 0,
                (CHROPROF_INCIDENT_STEPS - row->count) * sizeof(*row->steps));
         for (chroprof__ring_row *step = row->steps; step < row->steps + row->count; step++) {
-            step->time = m->begin + chroprof__ns(m->from->core, step->time);
-            step->time = step->time < c->last ? step->time : c->last;
+            step->time = chroprof__merge_moment(m, step->time);
             step->path = chroprof__merge_target(m, step->path);
             step->id = chroprof__shown_id(m->from, chroprof__row_id(step));
         }
     }
 }
 
-static void chroprof__merge_stall(chroprof__merging *m, const chroprof__stall *row)
-{
-    chroprof__core *c = m->to->core;
-    chroprof__stall stall = *row;
-    uint64_t serial = row->serial < m->from->core->stalls ? row->serial : m->from->core->stalls;
-    stall.serial = m->stalls + serial;
-    stall.start = m->begin + chroprof__ns(m->from->core, row->start);
-    stall.length = chroprof__ns(m->from->core, row->length);
-    chroprof__merge_hits(m, &row->hits, &stall.hits);
-    for (uint32_t k = 0; k < stall.share_count; k++) {
-        chroprof__stall_part *share = stall.shares + k;
-        share->exec = chroprof__ns(m->from->core, share->exec);
-        share->slice_max = chroprof__ns(m->from->core, share->slice_max);
-        share->site = chroprof__merge_site(m, share->site);
-    }
-    if (stall.serial != 0)
-        chroprof__keep_stall(c, &stall);
-    chroprof__merge_steps(m, row->serial, &stall);
-}
-
 static void chroprof__merge_stalls(chroprof__merging *m)
 {
     chroprof__core *c = m->to->core;
+    const chroprof__core *theirs = m->from->core;
     const chroprof__stall *row = chroprof__stall_after(m->from, 0);
-    m->stalls = c->stalls;
-    for (; row; row = chroprof__stall_after(m->from, row->serial))
-        chroprof__merge_stall(m, row);
-    chroprof__set_stalls(c, c->stalls + m->from->core->stalls);
+    for (; row; row = chroprof__stall_after(m->from, row->serial)) {
+        chroprof__stall stall = *row;
+        stall.serial = c->stalls + (row->serial < theirs->stalls ? row->serial : theirs->stalls);
+        stall.start = m->begin + chroprof__ns(theirs, row->start);
+        stall.length = chroprof__ns(theirs, row->length);
+        chroprof__merge_hits(m, &row->hits, &stall.hits);
+        for (uint32_t k = 0; k < stall.share_count; k++) {
+            chroprof__stall_part *share = stall.shares + k;
+            share->exec = chroprof__ns(theirs, share->exec);
+            share->slice_max = chroprof__ns(theirs, share->slice_max);
+            share->site = chroprof__merge_site(m, share->site);
+        }
+        if (stall.serial != 0)
+            chroprof__keep_stall(c, &stall);
+        chroprof__merge_steps(m, row->serial, &stall);
+    }
+    chroprof__set_stalls(c, c->stalls + theirs->stalls);
 }
 
-static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site,
-                                     const chroprof__slow *row)
+static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site, chroprof__slow slow)
 {
     const chroprof__core *theirs = m->from->core;
     chroprof__slow_group *group = chroprof__slow_group_of(m->to->core, site);
-    chroprof__slow slow = *row;
     if (!group)
         return;
-    slow.id = chroprof__shown_id(m->from, row->id);
-    slow.at = m->begin + chroprof__ns(theirs, row->at);
-    slow.at = slow.at < m->to->core->last ? slow.at : m->to->core->last;
-    slow.wall = chroprof__ns(theirs, row->wall);
-    slow.exec = chroprof__ns(theirs, row->exec);
-    slow.children = chroprof__ns(theirs, row->children);
-    slow.delay = chroprof__ns(theirs, row->delay);
-    slow.unseen = chroprof__ns(theirs, row->unseen);
-    slow.path = chroprof__merge_target(m, row->path);
+    slow.id = chroprof__shown_id(m->from, slow.id);
+    slow.at = chroprof__merge_moment(m, slow.at);
+    slow.wall = chroprof__ns(theirs, slow.wall);
+    slow.exec = chroprof__ns(theirs, slow.exec);
+    slow.children = chroprof__ns(theirs, slow.children);
+    slow.delay = chroprof__ns(theirs, slow.delay);
+    slow.unseen = chroprof__ns(theirs, slow.unseen);
+    slow.path = chroprof__merge_target(m, slow.path);
     for (uint32_t k = 0; k < CHROPROF_SLOW_BLAMES; k++) {
-        slow.blames[k].delay = chroprof__ns(theirs, row->blames[k].delay);
-        slow.blames[k].site = chroprof__merge_site(m, row->blames[k].site);
+        slow.blames[k].delay = chroprof__ns(theirs, slow.blames[k].delay);
+        slow.blames[k].site = chroprof__merge_site(m, slow.blames[k].site);
     }
     chroprof__rank_slow(m->to->core, group, &slow);
 }
 
-static void chroprof__merge_slow(chroprof__merging *m)
-{
-    const chroprof__slow_group *group = chroprof__slow_groups(m->from->core);
-    for (uint64_t k = m->from->core->tables[CHROPROF_TABLE_SLOW].used; k > 0; k--, group++) {
-        uint32_t site = chroprof__merge_site(m, group->site);
-        for (uint32_t i = 0; i < group->count; i++)
-            chroprof__merge_slow_row(m, site, group->rows + i);
-    }
-}
-
-static void chroprof__merge_drops(chroprof__core *to, const chroprof__core *c)
-{
-    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
-        chroprof__table *table = &to->tables[k];
-        const chroprof__table *theirs = &c->tables[k];
-        table->dropped += theirs->dropped;
-        if (k == CHROPROF_TABLE_DEPTH)
-            chroprof__raise(&table->wanted, theirs->wanted);
-        else if (k == CHROPROF_TABLE_STRINGS)
-            table->wanted += theirs->wanted;
-        else
-            table->wanted |= theirs->wanted;
-    }
-}
-
 static void chroprof__merge_place(chroprof__merging *m, chroprof__met *place)
 {
-    uint64_t at = chroprof__ns(m->from->core, place->at);
-    place->at = m->begin + (at < m->elapsed ? at : m->elapsed);
+    place->at = chroprof__merge_moment(m, place->at);
     place->id = chroprof__shown_id(m->from, place->id);
     place->path = chroprof__merge_target(m, place->path);
     place->top = chroprof__merge_target(m, place->top);
-}
-
-static void chroprof__merge_anomaly(chroprof__merging *m, uint32_t kind)
-{
-    chroprof__core *to = m->to->core;
-    const chroprof__places *theirs = chroprof__places_of(m->from->core, kind);
-    to->anomalies[kind] += m->from->core->anomalies[kind];
-    if (!theirs || m->from->core->anomalies[kind] == 0)
-        return;
-    chroprof__places met = *theirs;
-    chroprof__merge_place(m, &met.first);
-    chroprof__merge_place(m, &met.last);
-    chroprof__meet(to, kind, &met);
 }
 
 static void chroprof__merge_counts(chroprof__merging *m)
@@ -12432,10 +12255,28 @@ static void chroprof__merge_counts(chroprof__merging *m)
     const chroprof__core *c = m->from->core;
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
     to->merged_events += (c->seq - c->seq_base) / 2;
-    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
-        chroprof__merge_anomaly(m, k);
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
+        const chroprof__places *theirs = chroprof__places_of(c, k);
+        to->anomalies[k] += c->anomalies[k];
+        if (!theirs || c->anomalies[k] == 0)
+            continue;
+        chroprof__places met = *theirs;
+        chroprof__merge_place(m, &met.first);
+        chroprof__merge_place(m, &met.last);
+        chroprof__meet(to, k, &met);
+    }
     to->ever_dropped |= c->ever_dropped;
-    chroprof__merge_drops(to, c);
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+        chroprof__table *table = &to->tables[k];
+        uint64_t wanted = c->tables[k].wanted;
+        table->dropped += c->tables[k].dropped;
+        if (k == CHROPROF_TABLE_DEPTH)
+            chroprof__raise(&table->wanted, wanted);
+        else if (k == CHROPROF_TABLE_STRINGS)
+            table->wanted += wanted;
+        else
+            table->wanted |= wanted;
+    }
 }
 
 /* Our time, and the window that it is in, go on by theirs. All our exec is in the cells then. */
@@ -12479,7 +12320,10 @@ static void chroprof__merge_all(chroprof__merging *m)
         chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->pass_max);
     }
     chroprof__merge_stalls(m);
-    chroprof__merge_slow(m);
+    const chroprof__slow_group *group = chroprof__slow_groups(m->from->core);
+    for (uint64_t k = m->from->core->tables[CHROPROF_TABLE_SLOW].used; k > 0; k--, group++)
+        for (uint32_t i = 0; i < group->count; i++)
+            chroprof__merge_slow_row(m, chroprof__merge_site(m, group->site), group->rows[i]);
     chroprof__merge_samples(m);
     chroprof__merge_counts(m);
     chroprof__marks_since(p);
