@@ -8007,32 +8007,27 @@ CHROPROF__UNUSED static void chroprof__merge_figures(const chroprof__core *from,
                           chroprof__shown(from, list + k, row));
 }
 
-/* Can a row have become this one? Counts never fall. */
-CHROPROF__UNUSED static bool chroprof__has_grown(const chroprof__figure *list, size_t count,
-                                                 const void *older, const void *row)
-{
-    for (size_t k = 0; k < count; k++)
-        if (list[k].kind == CHROPROF__SUM && list[k].unit == CHROPROF__COUNT &&
-            list[k].row != CHROPROF__NOT_THERE &&
-            *chroprof__field(row, list[k].row) < *chroprof__field(older, list[k].row))
-            return false;
-    return true;
-}
-
 /* Takes away what was there before; never below 0. */
 static void chroprof__shift(uint64_t *figure, uint64_t before)
 {
     *figure = chroprof__minus(*figure, before);
 }
 
-/* Takes an older row away. Of copies of several moments ticks may be less than they were. */
-CHROPROF__UNUSED static void chroprof__subtract_figures(const chroprof__figure *list, size_t count,
-                                       const void *older, void *row)
+/* Takes an older row away. Counts never fall: false if one did. Of copies of several moments ticks
+ * may be less than they were. */
+CHROPROF__UNUSED static bool chroprof__subtract_figures(const chroprof__figure *list, size_t count,
+                                                        const void *older, void *row)
 {
-    for (size_t k = 0; k < count; k++)
-        if (list[k].kind == CHROPROF__SUM && list[k].row != CHROPROF__NOT_THERE)
-            chroprof__shift(chroprof__field(row, list[k].row),
-                            *chroprof__field(older, list[k].row));
+    bool grown = true;
+    for (size_t k = 0; k < count; k++) {
+        if (list[k].kind != CHROPROF__SUM || list[k].row == CHROPROF__NOT_THERE)
+            continue;
+        uint64_t *figure = chroprof__field(row, list[k].row);
+        uint64_t before = *chroprof__field(older, list[k].row);
+        grown = grown && (*figure >= before || list[k].unit == CHROPROF__TICKS);
+        chroprof__shift(figure, before);
+    }
+    return grown;
 }
 
 /* >>reading: the public reads. They change nothing, and show the profile as of its last event, what
@@ -8071,14 +8066,16 @@ CHROPROF__COLD_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *us
     p->show_id_user = user;
 }
 
-/* Exec of the future whose newest frame is k, slices under way included. */
+/* Exec of a future, slices under way included; only its newest frame tells it. */
 static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
 {
     const chroprof__frame *frame = p->frames + k;
     uint64_t exec = chroprof__frame_slice(p, k);
-    if (frame->id == 0)
-        return exec;
     bool orphan = (frame->kind & CHROPROF__ORPHAN) != 0;
+    if (frame->id == 0)
+        return frame->kind & CHROPROF__ENTER_FRAME ? exec : 0;
+    if (orphan ? !(frame->kind & CHROPROF__NEWEST) : chroprof__slot_of(p, frame)->frame != k)
+        return 0;
     exec += orphan ? frame->carried : chroprof__slot_of(p, frame)->exec;
     while (frame->same && !(frame->kind & CHROPROF__OLDEST)) {
         k = frame->same;
@@ -8090,17 +8087,6 @@ static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
     return exec;
 }
 
-/* The newest frame of its future? Only that one tells the future's exec. */
-static bool chroprof__is_newest(const chroprof *p, uint32_t k)
-{
-    const chroprof__frame *frame = p->frames + k;
-    if (frame->id == 0)
-        return (frame->kind & CHROPROF__ENTER_FRAME) != 0;
-    if (frame->kind & CHROPROF__ORPHAN)
-        return (frame->kind & CHROPROF__NEWEST) != 0;
-    return chroprof__slot_of(p, frame)->frame == k;
-}
-
 /* What a stay adds to the wall of its path while it lasts: an enter-frame its whole stay, a future
  * that has finished while its code ran this slice. */
 static uint64_t chroprof__stay_wall(const chroprof *p, uint32_t k)
@@ -8109,18 +8095,6 @@ static uint64_t chroprof__stay_wall(const chroprof *p, uint32_t k)
     if (frame->kind & CHROPROF__ENTER_FRAME)
         return p->core->last - frame->pushed;
     return chroprof__lasts(frame) ? chroprof__frame_slice(p, k) : 0;
-}
-
-/* Frame k is a stay on the path of this row. */
-static void chroprof__add_stay(const chroprof *p, uint32_t k, chroprof__path *row)
-{
-    uint64_t slice = chroprof__frame_slice(p, k);
-    row->slices++;
-    row->stays++;
-    chroprof__raise(&row->slice_max, slice);
-    chroprof__raise(&row->exec_max, chroprof__is_newest(p, k) ? chroprof__frame_exec(p, k) : 0);
-    row->wall += chroprof__stay_wall(p, k);
-    row->merged_live += (p->frames[k].kind & CHROPROF__ENTER_FRAME) != 0;
 }
 
 /* A path's row as of the last event: each figure is what it is with all that is under way. Wall and
@@ -8134,11 +8108,17 @@ static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path 
     row->completed += row->slices - row->stays;
     row->merged_live += row->live;
     chroprof__raise(&row->exec_max, row->slice_max);    /* of an enter-frame the slice is all */
-    for (uint32_t k = 1; k <= p->core->depth; k++)
-        if (p->frames[k].path == path && (p->frames[k].kind & CHROPROF__BARRIER) == 0)
-            chroprof__add_stay(p, k, row);
-    if (row->exec_max > row->exec)          /* in a copy of several moments, in a difference */
-        row->exec_max = row->exec;
+    for (uint32_t k = 1; k <= p->core->depth; k++) {
+        if (p->frames[k].path != path || p->frames[k].kind & CHROPROF__BARRIER)
+            continue;
+        row->slices++;
+        row->stays++;
+        chroprof__raise(&row->slice_max, chroprof__frame_slice(p, k));
+        chroprof__raise(&row->exec_max, chroprof__frame_exec(p, k));
+        row->wall += chroprof__stay_wall(p, k);
+        row->merged_live += (p->frames[k].kind & CHROPROF__ENTER_FRAME) != 0;
+    }
+    chroprof__lower(&row->exec_max, row->exec);     /* in a copy of several moments, a difference */
 }
 
 static uint64_t chroprof__delay_ticks(const chroprof *p, const chroprof__path *row)
@@ -8273,16 +8253,6 @@ static void chroprof__read_loop_percentiles(const chroprof *p, chroprof_totals *
     out->pass_p99_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 990);
 }
 
-/* Adds one path's figures to its site's. */
-static void chroprof__add_path(chroprof_rank *out, const chroprof_path *path)
-{
-    for (size_t k = 0; k < sizeof chroprof__path_figures / sizeof *chroprof__path_figures; k++) {
-        const chroprof__figure *f = chroprof__path_figures + k;
-        if (f->at != CHROPROF__NOT_THERE)
-            chroprof__add(f, chroprof__field(out, f->rank), *chroprof__field(path, f->at));
-    }
-}
-
 /* The largest slice and delay of a site, in ticks. */
 static void chroprof__site_maxima(const chroprof *p, uint32_t first, uint64_t *slice,
                                   uint64_t *delay)
@@ -8294,6 +8264,7 @@ static void chroprof__site_maxima(const chroprof *p, uint32_t first, uint64_t *s
     }
 }
 
+/* What a site's histograms tell; its sums are there. */
 static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chroprof_rank *out)
 {
     const chroprof__histograms *h = p->histograms + p->paths[first].histogram;
@@ -8309,6 +8280,7 @@ static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chropr
     out->wall_p50_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 500);
     out->wall_p99_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 990);
     out->wall_max_ns = chroprof__ns(p->core, h->wall_max);
+    out->slice_typical_ns = chroprof__typical_ns(p, &h->slice, out);
 }
 
 CHROPROF__COLD_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chroprof_rank *out)
@@ -8318,18 +8290,19 @@ CHROPROF__COLD_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chr
     out->name = out->file = "";
     if (!chroprof__site_used(p, site))
         return false;
-    uint32_t k = chroprof__sites(p->core)[site].first_path;
+    uint32_t first = chroprof__sites(p->core)[site].first_path;
+    const chroprof__figure *f = chroprof__path_figures, *end = f + sizeof chroprof__path_figures /
+                                                                   sizeof *chroprof__path_figures;
     chroprof__read_site_name(p, site, &out->name, &out->file, &out->line);
     out->id = site;
-    if (p->paths[k].histogram)
-        chroprof__read_percentiles(p, k, out);
-    for (; k; k = p->paths[k].same_site) {
+    for (uint32_t k = first; k; k = p->paths[k].same_site) {
         (void)chroprof_read_path(p, k, &path);
-        chroprof__add_path(out, &path);
+        for (f = chroprof__path_figures; f < end; f++)
+            if (f->at != CHROPROF__NOT_THERE)
+                chroprof__add(f, chroprof__field(out, f->rank), *chroprof__field(&path, f->at));
     }
-    k = p->paths[chroprof__sites(p->core)[site].first_path].histogram;
-    if (k)
-        out->slice_typical_ns = chroprof__typical_ns(p, &p->histograms[k].slice, out);
+    if (p->paths[first].histogram)
+        chroprof__read_percentiles(p, first, out);
     out->children_ns = out->with_children_ns - out->exec_ns;
     out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
     return true;
@@ -8373,11 +8346,8 @@ CHROPROF__COLD_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
 
 CHROPROF__COLD_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, chroprof_rank *out)
 {
-    uint64_t end = chroprof__can_read(p) ? chroprof__site_count(p) : 0;
-    while (*cursor < end)
-        if (chroprof_read_rank(p, (uint32_t)(*cursor)++, out))
-            return true;
-    return false;
+    chroprof_site_row site;
+    return chroprof_next_site(p, cursor, &site) && chroprof_read_rank(p, site.id, out);
 }
 
 /* Does a come before b? A total order: no two sites have the same content, but for cut names. */
@@ -8905,44 +8875,32 @@ static const char *chroprof__function(const chroprof *p, const chroprof__module 
 #endif
 }
 
-/* A native frame: where it is in its file, and its name. */
-static void chroprof__read_code(const chroprof *p, const chroprof__node *node,
-                                chroprof_stack_frame *out)
-{
-    uint64_t address = chroprof__item_address(node->item);
-    uint32_t module = chroprof__item_module(node->item);
-    const chroprof__module *m = chroprof__module_rows(p->core) + (module - 1);
-    out->kind = CHROPROF_FRAME_NATIVE;
-    out->is_return = chroprof__item_kind(node->item) == CHROPROF__RETURN;
-    out->address = address;
-    out->name = chroprof__function(p, module ? m : NULL, address - out->is_return);
-    if (module) {
-        out->address -= m->base;
-        out->module = m->path;
-        out->build_id = m->build_id;
-    }
-}
-
+/* A native frame: where it is in its file, and its name. Others: a task, or what is not known. */
 static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_frame *out)
 {
     static const char marks[CHROPROF__MARKS][26] = {
         "", "(inside chroprof)", "(frames missing)", "(unknown stack)", "(deeper frames)", "(idle)",
         "(loop)", "(frames cut: table full)"
     };
-    const chroprof__node *node = chroprof__nodes(p->core) + k;
+    uint64_t item = chroprof__nodes(p->core)[k].item;
+    uint32_t module = chroprof__item_module(item), line;
+    const chroprof__module *m = module ? chroprof__module_rows(p->core) + (module - 1) : NULL;
     const char *file;
-    uint32_t line;
     memset(out, 0, sizeof(*out));
-    out->module = out->build_id = "";
-    if (chroprof__is_code(node->item)) {
-        chroprof__read_code(p, node, out);
-    } else if (chroprof__item_kind(node->item) == CHROPROF__TASK) {
+    out->module = m ? m->path : "";
+    out->build_id = m ? m->build_id : "";
+    if (chroprof__is_code(item)) {
+        out->kind = CHROPROF_FRAME_NATIVE;
+        out->is_return = chroprof__item_kind(item) == CHROPROF__RETURN;
+        out->address = chroprof__item_address(item) - (m ? m->base : 0);
+        out->name = chroprof__function(p, m, chroprof__item_address(item) - out->is_return);
+    } else if (chroprof__item_kind(item) == CHROPROF__TASK) {
         out->kind = CHROPROF_FRAME_TASK;
-        out->path = (uint32_t)chroprof__item_value(node->item);
+        out->path = (uint32_t)chroprof__item_value(item);
         chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &file, &line);
     } else {
         out->kind = CHROPROF_FRAME_MARKER;
-        out->name = marks[chroprof__item_value(node->item)];
+        out->name = marks[chroprof__item_value(item)];
     }
 }
 
@@ -9035,23 +8993,17 @@ CHROPROF__LIST(chroprof_samples, CHROPROF__RANGE, chroprof_next_sample, chroprof
 #undef CHROPROF__RANGE
 #undef CHROPROF__LIST
 
-/* Does the timer run? A forked child has none, whatever the block says. */
-static bool chroprof__sampler_runs(const chroprof *p, const chroprof__sampler *s)
-{
-#if CHROPROF__SAMPLES
-    return s->running && (p->view || (p->sampling && p->sampler_pid == (uint64_t)getpid()));
-#else
-    return s->running && p->view;
-#endif
-}
-
 CHROPROF__COLD_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_totals *out)
 {
     memset(out, 0, sizeof(*out));
     const chroprof__sampler *s = chroprof__can_read(p) ? chroprof__sampler_of(p->core) : NULL;
     if (!s)
         return;
-    out->running = chroprof__sampler_runs(p, s);
+    out->running = s->running && p->view;
+#if CHROPROF__SAMPLES                       /* a forked child has no timer, whatever it says */
+    out->running = out->running ||
+                   (s->running && p->sampling && p->sampler_pid == (uint64_t)getpid());
+#endif
     out->mode = s->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
     chroprof__read_figures(p->core, CHROPROF__ALL(chroprof__sampler_figures), s, out);
     out->rows = p->core->tables[CHROPROF_TABLE_SAMPLES].used;
@@ -9089,36 +9041,29 @@ static uint64_t chroprof__distinct(const chroprof__table *table)
     return open == 1 || keys > table->dropped ? table->dropped : keys;
 }
 
-/* For a table of the tree: what was dropped would have had children, which were taken for those of
- * its parent, so twice as much is asked for as was seen. */
-static uint64_t chroprof__tree_advice(const chroprof__table *table)
-{
-    uint64_t rows = 2 * (table->capacity + chroprof__distinct(table));
-    return rows < UINT64_C(1) << 28 ? rows : UINT64_C(1) << 28;
-}
-
-/* How many different frames were lost: about the lowest bit that none of them left, 1.3 times;
- * three times that for safety. */
-static uint64_t chroprof__lost_frames(const chroprof__table *table)
-{
-    uint64_t rarest = ~table->wanted & (table->wanted + 1), most = 4 * rarest + 1;
-    return rarest >> 48 != 0 || most > table->dropped ? table->dropped : most;
-}
-
-/* A capacity that would have done. */
+/* A capacity that would have done. Of the tree, what was dropped would have had children, which
+ * were taken for those of its parent, so twice as much is asked for as was seen. How many different
+ * frames of stacks were lost: about the lowest bit that none of them left, 1.3 times; three times
+ * that for safety. */
 static uint64_t chroprof__advice(const chroprof *p, uint32_t kind)
 {
     const chroprof__table *table = &p->core->tables[kind];
+    uint64_t more = chroprof__distinct(table), rarest = ~table->wanted & (table->wanted + 1);
     switch (kind) {
     case CHROPROF_TABLE_FUTURES:
     case CHROPROF_TABLE_HISTOGRAMS: return table->capacity + table->dropped;
     case CHROPROF_TABLE_PATHS:
-    case CHROPROF_TABLE_EDGES: return chroprof__tree_advice(table);
+    case CHROPROF_TABLE_EDGES:
+        return chroprof__between(2 * (table->capacity + more), 0, UINT64_C(1) << 28);
     case CHROPROF_TABLE_DEPTH:
     case CHROPROF_TABLE_STRINGS: return table->capacity + table->wanted;
-    case CHROPROF_TABLE_STACKS: return table->capacity + chroprof__lost_frames(table);
-    default: return table->capacity + chroprof__distinct(table);
+    case CHROPROF_TABLE_STACKS:
+        more = rarest >> 48 ? UINT64_MAX : 4 * rarest + 1;
+        chroprof__lower(&more, table->dropped);
+        break;
+    default: break;
     }
+    return table->capacity + more;
 }
 
 /* Use, peak and drops of the tables that do not count them themselves. */
@@ -9171,21 +9116,6 @@ CHROPROF__COLD_API size_t chroprof_tables(const chroprof *p, chroprof_table *out
     return CHROPROF_TABLE_COUNT;
 }
 
-/* What an anomaly is in words. */
-static void chroprof__explain(chroprof_anomaly *row)
-{
-    switch (row->kind) {
-#define CHROPROF__ANOMALY(name, what, remedy)                                                      \
-    case CHROPROF_ANOMALY_##name:                                                                  \
-        row->text = what;                                                                          \
-        row->cure = remedy;                                                                        \
-        break;
-        CHROPROF_ANOMALIES(CHROPROF__ANOMALY)
-#undef CHROPROF__ANOMALY
-    default: row->text = row->cure = "";
-    }
-}
-
 static void chroprof__read_place(const chroprof *p, const chroprof__met *row,
                                  chroprof_anomaly_place *out)
 {
@@ -9208,7 +9138,16 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
     const chroprof__places *row = chroprof__places_of(p->core, (uint32_t)kind);
     out->kind = kind;
     out->count = p->core->anomalies[kind];
-    chroprof__explain(out);
+    switch (kind) {
+#define CHROPROF__ANOMALY(name, what, remedy)                                                      \
+    case CHROPROF_ANOMALY_##name:                                                                  \
+        out->text = what;                                                                          \
+        out->cure = remedy;                                                                        \
+        break;
+        CHROPROF_ANOMALIES(CHROPROF__ANOMALY)
+#undef CHROPROF__ANOMALY
+    default: break;
+    }
     out->placed = row && out->count > 0;
     if (!out->placed)
         return true;
@@ -9227,21 +9166,30 @@ CHROPROF__COLD_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly
     return CHROPROF_ANOMALY_COUNT;
 }
 
-/* The sums over all paths. */
+/* The sums over all paths, and the times of those that are none. */
 static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
 {
+    uint64_t *const exec[] = { &out->loop_ns, &out->idle_ns, &out->untracked_ns };
+    uint64_t *const blame[] = {
+        &out->loop_blame_ns, &out->idle_blame_ns, &out->untracked_blame_ns
+    };
     for (uint32_t k = 1; k <= p->core->depth; k++)
         out->live += (p->frames[k].kind & CHROPROF__ENTER_FRAME) != 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
         const chroprof__path *row = p->paths + k;
-        if (k >= CHROPROF__UNTRACKED)
-            out->busy_ns += chroprof__ns(p->core, row->exec);
+        uint64_t ns = chroprof__ns(p->core, row->exec), delay = chroprof__delay_ticks(p, row);
+        if (k < CHROPROF__FIRST_PATH) {
+            *exec[k] = ns;
+            *blame[k] = chroprof__ns(p->core, row->blame);
+        }
+        out->elapsed_ns += ns;
         out->live += row->live + row->merged_live;
-        out->delay_ticks += chroprof__delay_ticks(p, row);
-        out->delay_ns += chroprof__ns(p->core, chroprof__delay_ticks(p, row));
+        out->delay_ticks += delay;
+        out->delay_ns += chroprof__ns(p->core, delay);
         out->blame_ticks += row->blame;
         out->blame_ns += chroprof__ns(p->core, row->blame);
     }
+    out->busy_ns = out->elapsed_ns - out->idle_ns - out->loop_ns;
 }
 
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
@@ -9257,13 +9205,6 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
         out->anomalies += c->anomalies[k];
     for (size_t k = chroprof_tables(p, tables, CHROPROF_TABLE_COUNT); k > 0; k--)
         out->dropped += tables[k - 1].dropped;
-    out->untracked_ns = chroprof__ns(c, p->paths[CHROPROF__UNTRACKED].exec);
-    out->idle_ns = chroprof__ns(c, p->paths[CHROPROF__IDLE].exec);
-    out->loop_ns = chroprof__ns(c, p->paths[CHROPROF__LOOP].exec);
-    out->elapsed_ns = out->busy_ns + out->idle_ns + out->loop_ns;
-    out->idle_blame_ns = chroprof__ns(c, p->paths[CHROPROF__IDLE].blame);
-    out->loop_blame_ns = chroprof__ns(c, p->paths[CHROPROF__LOOP].blame);
-    out->untracked_blame_ns = chroprof__ns(c, p->paths[CHROPROF__UNTRACKED].blame);
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
     chroprof__read_loop_percentiles(p, out);
     out->provisional = !c->calibrated;
@@ -11412,9 +11353,8 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
     bool back = a->last < b->last ||
                 chroprof__tag_level(a->window) < chroprof__tag_level(b->window);
     if ((back && !b->living) || a->seq < b->seq || a->start_unix_ns != b->start_unix_ns ||
-        chroprof__sum_exec(newer) - chroprof__sum_exec(older) != a->last - b->last)
-        return false;
-    if (chroprof__site_count(newer) < chroprof__site_count(older) ||
+        chroprof__sum_exec(newer) - chroprof__sum_exec(older) != a->last - b->last ||
+        chroprof__site_count(newer) < chroprof__site_count(older) ||
         chroprof__path_count(newer) < chroprof__path_count(older))
         return false;
     for (uint32_t k = 0; k < chroprof__site_count(older); k++)
@@ -11422,36 +11362,30 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
             return false;
     for (uint32_t k = 0; k < chroprof__path_count(older); k++)
         if (newer->paths[k].site != older->paths[k].site ||
-            newer->paths[k].parent != older->paths[k].parent ||
-            (newer->paths[k].exec < older->paths[k].exec && !b->living) ||
-            !chroprof__has_grown(CHROPROF__ALL(chroprof__path_figures), older->paths + k,
-                                 newer->paths + k))
+            newer->paths[k].parent != older->paths[k].parent)
             return false;
-    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
-        if (a->anomalies[k] < b->anomalies[k])
-            return false;
-    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
-        if (a->tables[k].dropped < b->tables[k].dropped)
-            return false;
-    return chroprof__has_grown(CHROPROF__ALL(chroprof__loop_figures), b, a);
+    return true;
 }
 
-/* Figures of the paths. Wall and delay are ends minus beginnings, in the new time: what lived, or was
- * ready, at its begin did so from there on. */
-static void chroprof__paths_since(const chroprof__since *s)
+/* Figures of the paths. Wall and delay are ends minus beginnings, in the new time: what lived, or
+ * was ready, at its begin did so from there on. False: one fell that can't. */
+static bool chroprof__paths_since(const chroprof__since *s)
 {
     chroprof__path none;
+    bool good = true;
     memset(&none, 0, sizeof(none));
     for (uint32_t k = 0; k < chroprof__path_count(&s->to); k++) {
         chroprof__path *row = s->to.paths + k;
         const chroprof__path *old = k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
         uint64_t wall = row->wall - old->wall + (row->live - old->live) * s->begin;
         uint64_t delay = row->delay - old->delay + (row->ready - old->ready) * s->begin;
-        chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row);
+        good = good && (row->exec >= old->exec || s->from->core->living);
+        good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row) && good;
         row->wall = wall;
         row->delay = delay;
         chroprof__lower(&row->stays, row->slices);      /* of copies of several moments */
     }
+    return good;
 }
 
 /* The older state of a living program had gone beyond its last event, to the reader's now. Where
@@ -11765,8 +11699,8 @@ static void chroprof__weights_since(chroprof__core *c, const chroprof__core *old
     for (uint64_t k = c->tables[CHROPROF_TABLE_STACKS].used + 1; k > 0; k--)
         chroprof__take_node(nodes + k - 1, &weight, &cpu_ns);
     for (uint64_t k = 0; k < c->tables[CHROPROF__WALLS].rows; k++)
-        chroprof__subtract_figures(CHROPROF__ALL(chroprof__wall_figures),
-                                   chroprof__wall_rows(old) + k, chroprof__wall_rows(c) + k);
+        (void)chroprof__subtract_figures(CHROPROF__ALL(chroprof__wall_figures),
+                                         chroprof__wall_rows(old) + k, chroprof__wall_rows(c) + k);
 }
 
 /* The newest rows, as many as were taken since; of the row that was extended what came since. */
@@ -11796,17 +11730,19 @@ static void chroprof__samples_since(const chroprof *p, const chroprof__core *old
         return;
     (void)chroprof__link_nodes(p);         /* what is broken is refused in the end */
     chroprof__weights_since(p->core, old);
-    chroprof__subtract_figures(CHROPROF__ALL(chroprof__sampler_figures), was, s);
+    (void)chroprof__subtract_figures(CHROPROF__ALL(chroprof__sampler_figures), was, s);
     chroprof__rows_since(p, begin);
     chroprof__mend_rows(p, s);
 }
 
-/* Where an anomaly was met first since is not known if it had been met before. */
-static void chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
+/* Where an anomaly was met first since is not known if it had been met before. False: a count
+ * fell. */
+static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
 {
-    chroprof__subtract_figures(CHROPROF__ALL(chroprof__loop_figures), old, c);
+    bool good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__loop_figures), old, c);
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         chroprof__places *row = chroprof__places_of(c, k);
+        good = good && c->anomalies[k] >= old->anomalies[k];
         c->anomalies[k] -= old->anomalies[k];
         if (!row)
             continue;
@@ -11814,8 +11750,10 @@ static void chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
         chroprof__shift(&row->first.at, old->last);
         chroprof__shift(&row->last.at, old->last);
     }
-    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+        good = good && c->tables[k].dropped >= old->tables[k].dropped;
         c->tables[k].dropped -= old->tables[k].dropped;
+    }
     chroprof__shift(&c->tables[CHROPROF_TABLE_STRINGS].wanted,
                     old->tables[CHROPROF_TABLE_STRINGS].wanted);
     c->seq_base += old->seq - old->seq_base;
@@ -11823,6 +11761,7 @@ static void chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     c->skew_events += old->skew_events;
     c->doubt_ticks += old->doubt_ticks;
     c->doubt_events += old->doubt_events;
+    return good;
 }
 
 /* Takes the older state away from the copy of the newer one. False: that can't be. */
@@ -11836,8 +11775,8 @@ static bool chroprof__subtract(chroprof__since *s)
         chroprof__bill_across(p, c->account, s->begin);
     chroprof__close_windows(p);
     chroprof__windows_since(s);
-    chroprof__counts_since(c, s->from->core);
-    chroprof__paths_since(s);
+    if (!chroprof__counts_since(c, s->from->core) || !chroprof__paths_since(s))
+        return false;
     c->last -= s->begin;
     chroprof__bill_once(p);
     chroprof__marks_since(p);
@@ -12131,8 +12070,8 @@ static void chroprof__merge_hits(chroprof__merging *m, const chroprof__hits *the
     }
 }
 
-/* After what we have, in the order of time whatever theirs is: ticks since their last event stand at
- * its end. */
+/* After what we have, in the order of time whatever theirs is: ticks since their last event stand
+ * at its end. */
 static void chroprof__merge_sample(chroprof__merging *m, const chroprof__sample *row)
 {
     chroprof__sampler *s = chroprof__sampler_of(m->to->core);
