@@ -8434,20 +8434,7 @@ static uint64_t chroprof__moment_ns(const chroprof *p, uint64_t ticks)
     return ns < elapsed ? ns : elapsed;     /* in order, even if a forged block adds up to less */
 }
 
-/* A live future that has a record. */
-static void chroprof__read_slot(const chroprof *p, const chroprof__future *slot,
-                                chroprof_future *out)
-{
-    bool on_stack = slot->frame && !(p->frames[slot->frame].kind & CHROPROF__ORPHAN);
-    uint64_t exec = on_stack ? chroprof__frame_exec(p, slot->frame) : slot->exec;
-    out->id = chroprof__shown_id(p, slot->id);
-    out->path = slot->path;
-    out->state = chroprof__lost_its_frame(p, slot) ? CHROPROF_PAUSED : (chroprof_state)slot->state;
-    out->since_ns = chroprof__moment_ns(p, slot->since);
-    out->exec_ns = chroprof__ns(p->core, exec);
-}
-
-/* The cursor counts the slots, then the frames. */
+/* The cursor counts the slots, then the frames: enter-frames have no slot. */
 CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor,
                                              chroprof_future *out)
 {
@@ -8455,43 +8442,41 @@ CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor
     memset(out, 0, sizeof(*out));
     while (*cursor < end) {
         uint64_t k = (*cursor)++;
-        if (k < rows ? p->futures[k].id == 0 || p->futures[k].state == CHROPROF__GONE
-                     : !(p->frames[k - rows + 1].kind & CHROPROF__ENTER_FRAME))
+        const chroprof__future *slot = k < rows ? p->futures + k : NULL;
+        uint32_t frame = slot ? slot->frame : (uint32_t)(k - rows + 1);
+        const chroprof__frame *stay = p->frames + frame;
+        if (slot ? slot->id == 0 || slot->state == CHROPROF__GONE
+                 : !(stay->kind & CHROPROF__ENTER_FRAME))
             continue;
-        if (k < rows) {
-            chroprof__read_slot(p, p->futures + k, out);
-        } else {
-            uint32_t frame = (uint32_t)(k - rows + 1);
-            out->path = p->frames[frame].path;
-            out->state = CHROPROF_RUNNING;
-            out->since_ns = chroprof__moment_ns(p, p->frames[frame].pushed);
-            out->exec_ns = chroprof__ns(p->core, chroprof__frame_exec(p, frame));
-        }
+        bool on_stack = !slot || (frame && !(stay->kind & CHROPROF__ORPHAN));
+        bool paused = slot && chroprof__lost_its_frame(p, slot);
+        out->id = slot ? chroprof__shown_id(p, slot->id) : 0;
+        out->path = slot ? slot->path : stay->path;
+        out->state = paused ? CHROPROF_PAUSED
+                            : slot ? (chroprof_state)slot->state : CHROPROF_RUNNING;
+        out->since_ns = chroprof__moment_ns(p, slot ? slot->since : stay->pushed);
+        out->exec_ns = chroprof__ns(p->core, on_stack ? chroprof__frame_exec(p, frame)
+                                                      : slot->exec);
         chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &out->file, &out->line);
         return true;
     }
     return false;
 }
 
-static void chroprof__read_frame(const chroprof *p, uint32_t k, chroprof_frame *out)
-{
-    const chroprof__frame *frame = p->frames + k;
-    memset(out, 0, sizeof(*out));
-    out->id = chroprof__shown_id(p, frame->id);
-    out->path = frame->path;
-    out->barrier = (frame->kind & CHROPROF__BARRIER) != 0;
-    out->since_ns = chroprof__moment_ns(p, frame->pushed);
-    out->slice_ns = out->barrier ? 0 : chroprof__ns(p->core, chroprof__frame_slice(p, k));
-    chroprof__read_site_name(p, p->paths[frame->path].site, &out->name, &out->file, &out->line);
-}
-
 CHROPROF__COLD_API size_t chroprof_frames(const chroprof *p, chroprof_frame *out, size_t capacity)
 {
-    if (!chroprof__can_read(p))
-        return 0;
-    uint32_t depth = p->core->depth;
-    for (uint32_t k = 0; out && k < depth && k < capacity; k++)
-        chroprof__read_frame(p, depth - k, out + k);
+    uint32_t depth = chroprof__can_read(p) ? p->core->depth : 0;
+    for (uint32_t k = depth; out && k > 0 && depth - k < capacity; k--, out++) {
+        const chroprof__frame *frame = p->frames + k;
+        memset(out, 0, sizeof(*out));
+        out->id = chroprof__shown_id(p, frame->id);
+        out->path = frame->path;
+        out->barrier = (frame->kind & CHROPROF__BARRIER) != 0;
+        out->since_ns = chroprof__moment_ns(p, frame->pushed);
+        out->slice_ns = out->barrier ? 0 : chroprof__ns(p->core, chroprof__frame_slice(p, k));
+        chroprof__read_site_name(p, p->paths[frame->path].site, &out->name, &out->file,
+                                 &out->line);
+    }
     return depth;
 }
 
@@ -9377,30 +9362,21 @@ static bool chroprof__is_string(const chroprof__core *c, uint32_t offset)
            (offset == 0 || chroprof__string(c, offset)[-1] == '\0');
 }
 
-static const char *chroprof__ask_site(const chroprof *p, uint32_t k)
-{
-    const chroprof__core *c = p->core;
-    const chroprof__site *site = chroprof__sites(c) + k;
-    CHROPROF__MUST(chroprof__is_string(c, site->name) && chroprof__is_string(c, site->file),
-                    "a site's strings lie in the table");
-    CHROPROF__MUST(site->first_path < chroprof__path_count(p), "a site's first path is one");
-    CHROPROF__MUST(chroprof__cells(c, k)[0] <= chroprof__tag_level(c->window),
-                    "no site is ahead of the width of the windows");
-    return NULL;
-}
-
 /* Each path is in one chain, so the walks of all take linear time. */
 static const char *chroprof__ask_sites(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint32_t count = chroprof__site_count(p), linked = CHROPROF__FIRST_PATH;
-    CHROPROF__MUST(*chroprof__string(c, (uint32_t)c->tables[CHROPROF_TABLE_STRINGS].used - 1) ==
-                    '\0', "the last string ends");
-    for (uint32_t site = 0; site < count; site++) {
-        CHROPROF__ASK(chroprof__ask_site(p, site));
-        uint32_t k = chroprof__sites(c)[site].first_path, before = UINT32_MAX;
+    uint32_t linked = CHROPROF__FIRST_PATH, last = (uint32_t)c->tables[CHROPROF_TABLE_STRINGS].used;
+    CHROPROF__MUST(*chroprof__string(c, last - 1) == '\0', "the last string ends");
+    for (uint32_t number = 0; number < chroprof__site_count(p); number++) {
+        const chroprof__site *site = chroprof__sites(c) + number;
+        uint32_t k = site->first_path, before = chroprof__path_count(p);
+        CHROPROF__MUST(chroprof__is_string(c, site->name) && chroprof__is_string(c, site->file),
+                        "a site's strings lie in the table");
+        CHROPROF__MUST(chroprof__cells(c, number)[0] <= chroprof__tag_level(c->window),
+                        "no site is ahead of the width of the windows");
         for (; k; before = k, k = p->paths[k].same_site, linked++)
-            CHROPROF__MUST(k < before && p->paths[k].site == site,
+            CHROPROF__MUST(k < before && p->paths[k].site == number,
                             "the paths of a site are linked, younger to older");
     }
     CHROPROF__MUST(linked == chroprof__path_count(p), "every path is one of its site's");
@@ -10730,22 +10706,22 @@ static bool chroprof__held_still(const chroprof__copy *s)
 /* The rows of a table that are in use; *bytes: of one. */
 static uint64_t chroprof__rows_in_use(const chroprof__core *c, uint32_t table, uint64_t *bytes)
 {
-    const chroprof__table *tables = c->tables;
-    uint64_t rows = tables[table].rows, sites = tables[CHROPROF_TABLE_SITES].used;
-    bool is_of_sites = table == CHROPROF_TABLE_SITES || table == CHROPROF_TABLE_WINDOWS;
-    sites += CHROPROF__FIRST_SITE;
+    const chroprof__table *t = c->tables + table;
+    uint64_t sites = c->tables[CHROPROF_TABLE_SITES].used + CHROPROF__FIRST_SITE;
     *bytes = chroprof__row_bytes[table];
-    if (table == CHROPROF_TABLE_STRINGS || table == CHROPROF_TABLE_WINDOWS)
+    switch (table) {
+    case CHROPROF_TABLE_SITES: return sites;
+    case CHROPROF_TABLE_PATHS: return t->used + CHROPROF__FIRST_PATH;
+    case CHROPROF_TABLE_HISTOGRAMS: return sites < t->rows ? sites : t->rows;
+    case CHROPROF__OCTAVE: return t->used;
+    case CHROPROF_TABLE_WINDOWS:
+        *bytes = 8 * (t->capacity + UINT64_C(1));
+        return sites;
+    case CHROPROF_TABLE_STRINGS:
         *bytes = 8;
-    if (table == CHROPROF_TABLE_WINDOWS)
-        *bytes *= tables[table].capacity + UINT64_C(1);
-    if (table == CHROPROF_TABLE_STRINGS)
-        rows = (tables[table].used + 7) / 8;
-    if (table == CHROPROF_TABLE_PATHS)
-        rows = tables[table].used + CHROPROF__FIRST_PATH;
-    if (table == CHROPROF__OCTAVE)
-        rows = tables[table].used;
-    return is_of_sites || (table == CHROPROF_TABLE_HISTOGRAMS && sites < rows) ? sites : rows;
+        return (t->used + 7) / 8;
+    default: return t->rows;
+    }
 }
 
 /* Copies a table so that each row is of one moment between two events, if that comes. Paths note
@@ -11063,21 +11039,6 @@ static void chroprof__empty_broken(chroprof *p)
             c->placed[k] = 0;
 }
 
-/* No call can have lasted longer than the profile. */
-static void chroprof__mend_wall(chroprof__path *row, uint64_t last)
-{
-    const uint64_t turns[] = { 0, last, 0 - last };
-    uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->slices - row->stays;
-    for (uint32_t k = 0; k < 3; k++) {
-        uint64_t wall = row->wall + row->live * last + turns[k];
-        if (wall / (calls + 1) > last)      /* one more: what has finished and still runs */
-            continue;
-        row->wall += turns[k];
-        return;
-    }
-    row->wall = 0 - row->live * last;
-}
-
 /* The second law: delay that blame lacks, or the reverse, is the loop's. */
 static void chroprof__blame_loop(chroprof *p)
 {
@@ -11090,14 +11051,24 @@ static void chroprof__blame_loop(chroprof *p)
         p->paths[CHROPROF__LOOP].blame += lack;
 }
 
-/* The window that the last event is in, and no path's tag beyond it. */
-static void chroprof__mend_tags(chroprof *p)
+/* The window that the last event is in, and no path's tag beyond it. No call can have lasted longer
+ * than the profile. */
+static void chroprof__mend_paths(chroprof *p)
 {
     chroprof__core *c = p->core;
+    const uint64_t turns[] = { 0, c->last, 0 - c->last };
     chroprof__widen_windows(c, c->last);
     c->window = (c->window & 0xFFFF0000u) | (uint32_t)(c->last / c->window_ticks);
+    c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
         chroprof__path *row = p->paths + k;
+        uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->slices -
+                         row->stays + 1, wall = row->wall + row->live * c->last;
+        uint32_t turn = 0;                  /* one call more: what has finished and still runs */
+        while (turn < 3 && (wall + turns[turn]) / calls > c->last)
+            turn++;
+        row->wall = turn < 3 ? row->wall + turns[turn] : 0 - row->live * c->last;
+        c->ready += row->ready;
         if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
             row->window = c->window;
@@ -11190,13 +11161,8 @@ static bool chroprof__mend(chroprof *p, const chroprof__copy *s)
     chroprof__mend_stack(p);
     chroprof__mend_futures(p);
     chroprof__empty_broken(p);
-    c->ready = 0;
-    for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
-        chroprof__mend_wall(p->paths + k, c->last);
-        c->ready += p->paths[k].ready;
-    }
+    chroprof__mend_paths(p);
     chroprof__blame_loop(p);
-    chroprof__mend_tags(p);
     chroprof__mend_windows(p);
     chroprof__mend_samples(p);
     return true;
@@ -11386,15 +11352,6 @@ static bool chroprof__paths_since(const chroprof__since *s)
         chroprof__lower(&row->stays, row->slices);      /* of copies of several moments */
     }
     return good;
-}
-
-/* The older state of a living program had gone beyond its last event, to the reader's now. Where
- * the next event turned out to be older than that, what ran after it was billed twice. */
-static void chroprof__bill_once(chroprof *p)
-{
-    uint64_t twice = chroprof__minus(chroprof__sum_exec(p), p->core->last);
-    for (uint32_t k = 0; k < chroprof__path_count(p) && twice; k++)
-        twice -= chroprof__part_of(&p->paths[k].exec, twice);
 }
 
 /* Takes older entries away, NULL: there are none. Returns the most that one of the others can be;
@@ -11704,34 +11661,27 @@ static void chroprof__weights_since(chroprof__core *c, const chroprof__core *old
 }
 
 /* The newest rows, as many as were taken since; of the row that was extended what came since. */
-static void chroprof__rows_since(const chroprof *p, uint64_t begin)
+static void chroprof__samples_since(const chroprof *p, const chroprof__core *old, uint64_t begin)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__sample *rows = chroprof__sample_rows(c);
-    uint64_t used = c->tables[CHROPROF_TABLE_SAMPLES].used, left = s->samples;
-    for (uint64_t n = used; n > 0; n--) {
-        chroprof__sample *row = rows + (chroprof__sample_at(p, n - 1) - rows);
-        uint64_t cut = row->time < begin ? begin - row->time : 0;
-        row->cpu_ns = row->weight > left ? 0 : row->cpu_ns;
-        row->weight = row->weight < left ? row->weight : left;
-        row->duration = chroprof__minus(row->duration, cut);
-        chroprof__shift(&row->time, begin);
-        left -= row->weight;
-    }
-    chroprof__shift(&s->latest, begin);
-}
-
-static void chroprof__samples_since(const chroprof *p, const chroprof__core *old, uint64_t begin)
-{
-    chroprof__sampler *s = chroprof__sampler_of(p->core);
-    const chroprof__sampler *was = chroprof__sampler_of(old);
     if (!s)
         return;
     (void)chroprof__link_nodes(p);         /* what is broken is refused in the end */
     chroprof__weights_since(p->core, old);
-    (void)chroprof__subtract_figures(CHROPROF__ALL(chroprof__sampler_figures), was, s);
-    chroprof__rows_since(p, begin);
+    (void)chroprof__subtract_figures(CHROPROF__ALL(chroprof__sampler_figures),
+                                     chroprof__sampler_of(old), s);
+    uint64_t left = s->samples;
+    chroprof__sample *rows = chroprof__sample_rows(c);
+    for (uint64_t n = c->tables[CHROPROF_TABLE_SAMPLES].used; n > 0; n--) {
+        chroprof__sample *row = rows + (chroprof__sample_at(p, n - 1) - rows);
+        row->cpu_ns = row->weight > left ? 0 : row->cpu_ns;
+        row->duration = chroprof__minus(row->duration, chroprof__minus(begin, row->time));
+        chroprof__lower(&row->weight, left);
+        chroprof__shift(&row->time, begin);
+        left -= row->weight;
+    }
+    chroprof__shift(&s->latest, begin);
     chroprof__mend_rows(p, s);
 }
 
@@ -11778,7 +11728,11 @@ static bool chroprof__subtract(chroprof__since *s)
     if (!chroprof__counts_since(c, s->from->core) || !chroprof__paths_since(s))
         return false;
     c->last -= s->begin;
-    chroprof__bill_once(p);
+    /* the older state of a living program had gone on to the reader's now; if the next event was
+     * older than that, what ran after it was billed twice */
+    uint64_t twice = chroprof__minus(chroprof__sum_exec(p), c->last);
+    for (uint32_t k = 0; k < chroprof__path_count(p) && twice; k++)
+        twice -= chroprof__part_of(&p->paths[k].exec, twice);
     chroprof__marks_since(p);
     chroprof__histograms_since(s);
     chroprof__maxima_since(s);
