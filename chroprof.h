@@ -8367,56 +8367,46 @@ static bool chroprof__before(const chroprof_rank *a, const chroprof_rank *b, chr
     return a->line != b->line ? a->line < b->line : a->id < b->id;
 }
 
-/* Lets the row at k sink in a heap that has the last in order at its root. */
-static void chroprof__sift(chroprof_rank *heap, size_t count, size_t k, chroprof_order by)
+/* Moves the row at k up among those that are so far apart, which are in order. */
+static void chroprof__raise_rank(chroprof_rank *rows, size_t k, size_t gap, chroprof_order by)
 {
-    chroprof_rank row = heap[k];
-    for (;;) {
-        size_t child = 2 * k + 1;
-        if (child + 1 < count && chroprof__before(heap + child, heap + child + 1, by))
-            child++;
-        if (child >= count || !chroprof__before(&row, heap + child, by))
-            break;
-        heap[k] = heap[child];
-        k = child;
+    chroprof_rank row = rows[k];
+    for (; k >= gap && chroprof__before(&row, rows + k - gap, by); k -= gap)
+        rows[k] = rows[k - gap];
+    rows[k] = row;
+}
+
+/* Shell's sort (1959), each gap 5/11 of the one before. */
+static void chroprof__sort_ranks(chroprof_rank *rows, size_t count, chroprof_order by)
+{
+    for (size_t gap = count; gap > 1;) {
+        gap = gap < 5 ? 1 : gap / 11 * 5 + gap % 11 * 5 / 11;
+        for (size_t k = gap; k < count; k++)
+            chroprof__raise_rank(rows, k, gap, by);
     }
-    heap[k] = row;
 }
 
-/* Turns rows in any order into such a heap. */
-static void chroprof__heap(chroprof_rank *rows, size_t count, chroprof_order by)
-{
-    for (size_t k = count / 2; k-- > 0;)
-        chroprof__sift(rows, count, k, by);
-}
-
-/* The heap holds those that come first so far; it is one as soon as it is full. */
+/* Once there is no room for more, those that come first so far are in order. */
 CHROPROF__COLD_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t capacity,
                                          chroprof_order by)
 {
-    size_t count = 0, rows = 0;
+    size_t count = 0, room = out ? capacity : 0;
     uint64_t cursor = 0;
     chroprof_site_row site;
     chroprof_rank rank;
     for (; chroprof_next_site(p, &cursor, &site); count++) {
-        if (!out || capacity == 0)
+        if (room == 0)
             continue;
+        if (count == room)
+            chroprof__sort_ranks(out, room, by);
         (void)chroprof_read_rank(p, site.id, &rank);
-        if (rows < capacity) {
-            out[rows++] = rank;
-            chroprof__heap(out, rows == capacity ? rows : 0, by);
-        } else if (chroprof__before(&rank, out, by)) {
-            out[0] = rank;
-            chroprof__sift(out, rows, 0, by);
-        }
+        bool place = count < room || chroprof__before(&rank, out + room - 1, by);
+        if (place)
+            out[count < room ? count : room - 1] = rank;
+        if (place && count >= room)
+            chroprof__raise_rank(out, room - 1, 1, by);
     }
-    chroprof__heap(out, rows < capacity ? rows : 0, by);
-    for (size_t end = rows; end > 1; end--) {       /* heapsort (Williams 1964) */
-        rank = out[0];
-        out[0] = out[end - 1];
-        out[end - 1] = rank;
-        chroprof__sift(out, end - 1, 0, by);
-    }
+    chroprof__sort_ranks(out, count <= room ? count : 0, by);
     return count;
 }
 
@@ -9179,7 +9169,6 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
 
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
 {
-    chroprof_table tables[CHROPROF_TABLE_COUNT];
     memset(out, 0, sizeof(*out));
     if (!chroprof__can_read(p))
         return;
@@ -9188,8 +9177,8 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     chroprof__sum_paths(p, out);
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
         out->anomalies += c->anomalies[k];
-    for (size_t k = chroprof_tables(p, tables, CHROPROF_TABLE_COUNT); k > 0; k--)
-        out->dropped += tables[k - 1].dropped;
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        out->dropped += c->tables[k].dropped;
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
     chroprof__read_loop_percentiles(p, out);
     out->provisional = !c->calibrated;
@@ -9262,21 +9251,14 @@ CHROPROF__UNUSED static chroprof_result chroprof__judge_header(const chroprof__c
 /* Is no more of any table in use, and of the stack, than there is? */
 static const char *chroprof__ask_uses(const chroprof__core *c)
 {
-    static const uint32_t counted[] = {
-        CHROPROF_TABLE_FUTURES, CHROPROF_TABLE_SITES, CHROPROF_TABLE_PATHS, CHROPROF_TABLE_EDGES,
-        CHROPROF_TABLE_STALLS, CHROPROF_TABLE_SAMPLES, CHROPROF__MODULES,
-        CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF__PLACES, CHROPROF_TABLE_SLOW,
-        CHROPROF_TABLE_INCIDENTS
-    };
-    const chroprof__table *strings = &c->tables[CHROPROF_TABLE_STRINGS];
-    const chroprof__table *stacks = &c->tables[CHROPROF_TABLE_STACKS];
-    for (uint32_t k = 0; k < sizeof(counted) / sizeof(*counted); k++)
-        CHROPROF__MUST(c->tables[counted[k]].used <= c->tables[counted[k]].capacity,
-                        "no more rows are in use than there are");
-    CHROPROF__MUST(stacks->used < (stacks->rows ? stacks->rows : 1),
-                    "no more sampled frames are in use than there are");
-    CHROPROF__MUST(strings->used >= CHROPROF__OWN_STRINGS && strings->used <= strings->bytes,
-                    "no more string bytes are in use than there are");
+    for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
+        const chroprof__table *table = &c->tables[k];
+        uint64_t most = k == CHROPROF_TABLE_STRINGS ? table->bytes
+                                                    : table->rows ? table->capacity : 0;
+        CHROPROF__MUST(table->used <= most, "no more of a table is in use than there is");
+    }
+    CHROPROF__MUST(c->tables[CHROPROF_TABLE_STRINGS].used >= CHROPROF__OWN_STRINGS,
+                    "our own strings are in use");
     CHROPROF__MUST(c->room == c->tables[CHROPROF_TABLE_DEPTH].capacity && c->depth <= c->room,
                     "the stack is no deeper than max_depth");
     return NULL;
