@@ -123,6 +123,28 @@ if [ "$((events + lost))" = "$sent" ]; then ok every_event_is_kept_or_counted
 else fail every_event_is_kept_or_counted "$events and $lost, of $sent"; fi
 run replay "$scratch/rec.events"; expect a_stream_with_losses_replays 0
 
+# --- after a quiet time, a million events a second: a look comes before the ring is full
+if ! $CC -O1 -shared -fPIC -o "$scratch/paced.so" tests/paced.c 2>"$scratch/err"; then
+    fail builds_paced "$(head -n 1 "$scratch/err")"
+else
+    # paced NAME ENVIRONMENT...: all that was sent is in the stream
+    paced() {
+        name=$1
+        shift
+        rm -f "$scratch/p.chroprof"
+        env "$@" PACED="$scratch/p.chroprof" LD_PRELOAD="$scratch/paced.so" "$command" record \
+            "$scratch/p.chroprof" --for 600 -o "$scratch/burst.events" 2>"$scratch/err" >"$scratch/out"
+        code=$?
+        sent=$("$command" dump "$scratch/p.chroprof" -f json 2>"$scratch/err2" |
+            sed -n 's/.*"calls":\([0-9]*\).*/\1/p' | head -n 1)
+        got=$(grep -c 'enter 0 task' "$scratch/burst.events")
+        if [ "$code" = 0 ] && [ "$got" -ge 100000 ] && [ "$got" = "$sent" ]; then ok "$name"; else
+            fail "$name" "$got of $sent calls, exit code $code; $(tail -n 1 "$scratch/err")"; fi
+    }
+    paced a_burst_is_whole
+    paced what_it_sent_last_is_there PACED_ENDS=1
+fi
+
 # --- a program in the middle of its work: what lives when the stream begins and ends is known, and
 # the time of each event is that of the program's own ring
 rm -f "$scratch/p.chroprof" "$scratch/said"

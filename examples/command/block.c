@@ -101,6 +101,12 @@ chroprof_result block_read(block_file *file)
     return result;
 }
 
+uint64_t block_sequence(int fd)
+{
+    uint64_t sequence;
+    return pread(fd, &sequence, sizeof sequence, 64) == sizeof sequence ? sequence : 0;
+}
+
 const char *block_problem(const block_file *file, chroprof_result result)
 {
     if (file->why != NULL) {

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "../../chroprof.h"
 
@@ -22,6 +23,10 @@ typedef struct block_file {
 } block_file;
 
 chroprof_result block_read(block_file *file);
+
+/* Counts up by two an event, and lies in the block that fd is, where chroprof.h asserts that it does.
+ * 0: it cannot be read. */
+uint64_t block_sequence(int fd);
 
 /* Opens the copy; its ids are hidden if that was asked for. */
 chroprof_result block_view(block_file *file);

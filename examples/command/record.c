@@ -1,11 +1,13 @@
 /* record.c - chroprof record: follows the ring of a program from outside, and keeps every event. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../../chroprof.h"
 #include "block.h"
@@ -21,8 +23,8 @@
 #include "values.h"
 
 #define RECORD_DEFAULT_NS UINT64_C(10000000000)
-#define RECORD_SHORTEST_NS UINT64_C(500000)
-#define RECORD_LONGEST_NS UINT64_C(50000000)
+#define RECORD_PAUSE_NS UINT64_C(500000)
+#define RECORD_LOOK_S 0.05
 #define RECORD_TRIES 100
 
 typedef struct record {
@@ -59,12 +61,13 @@ static const char record_text[] =
     "The program is not stopped and runs no instruction more. Its events are read\n"
     "from the ring of its profile, again and again. Events that the program\n"
     "overwrote before they were read are counted, and their place is marked. To\n"
-    "lose none, the ring (option max_events) should hold the events of 5 ms: 8192\n"
-    "are enough for a million per second, 65536 for ten million. On a busy machine,\n"
-    "take eight times as many. A larger ring is read less often, which spares the\n"
-    "program's caches: at a million events per second, 8192 cost it up to 3 % of\n"
-    "its CPU time, 65536 nothing that could be measured. Each event takes 100 bytes\n"
-    "of memory until all are written.\n"
+    "lose none on a quiet machine, the ring (option max_events) should hold the\n"
+    "events of 8 ms: 8192 are enough for a million per second, 65536 for four\n"
+    "million. More than eight million per second cannot be followed for long. On a\n"
+    "busy machine, take eight times as many. A larger ring is read less often, which\n"
+    "spares the program's caches: at a million events per second, 8192 cost it up to\n"
+    "3 % of its CPU time, 65536 nothing that could be measured. Each event takes\n"
+    "100 bytes of memory until all are written.\n"
     "\n"
     "The stream begins with the live futures and the running stack. chroprof replay\n"
     "turns it into a profile of that time; trace, report and diff take it as well.\n"
@@ -108,8 +111,8 @@ static const char *what_happened(const record *run, const block_file *now)
     return totals.start_unix_ns != run->start_unix_ns ? "its program reset the profile" : NULL;
 }
 
-/* Looks again. false: there is nothing new to see; the look before stays. */
-static bool look(record *run, block_file *at)
+/* One copy; ended: of a program that is gone. false: there is nothing new to see. */
+static bool take(record *run, block_file *at, bool *ended)
 {
     chroprof_origin origin;
     block_file now;
@@ -126,10 +129,19 @@ static bool look(record *run, block_file *at)
     block_close(at);
     *at = now;
     block_origin(&now, &origin);
-    if (origin.ended || (origin.mapped && !origin.alive)) {
+    *ended = origin.ended || (origin.mapped && !origin.alive);
+    return true;
+}
+
+/* Looks again. false: there is nothing new to see; the look before stays. */
+static bool look(record *run, block_file *at)
+{
+    bool ended, seen = take(run, at, &ended);
+    if (seen && ended) {                    /* after that copy: it may have gone on for a while */
+        (void)take(run, at, &ended);
         run->ended = "its program ended";
     }
-    return true;
+    return seen;
 }
 
 static void pause_ns(uint64_t ns)
@@ -138,33 +150,34 @@ static void pause_ns(uint64_t ns)
     (void)nanosleep(&pause, NULL);
 }
 
-/* Look again when an eighth of the ring is new, or so. */
-static uint64_t next_pause(const record *run, uint64_t pause, size_t count)
+/* Is an eighth of the ring new since the last look, or that look long ago? Costs next to nothing. */
+static bool is_due(const record *run, int fd, uint64_t sequence, double since)
 {
-    if (count > run->ring / 8) {
-        pause /= 2;
-    } else if (count < run->ring / 16) {
-        pause *= 2;
-    }
-    return pause < RECORD_SHORTEST_NS ? RECORD_SHORTEST_NS
-           : pause > RECORD_LONGEST_NS ? RECORD_LONGEST_NS : pause;
+    uint64_t events = (block_sequence(fd) - sequence) / 2;
+    return events >= run->ring / 8 || seconds_now() - since >= RECORD_LOOK_S;
 }
 
 /* Follows the ring until the time is over, and looks once more then. false: no memory. */
 static bool follow(record *run)
 {
-    double start = seconds_now();
-    uint64_t pause = RECORD_SHORTEST_NS;
+    double start = seconds_now(), since = start;
+    int fd = open(run->first.place, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    uint64_t sequence = block_sequence(fd);
     bool enough = true, over = false;
     while (enough && !over && run->ended == NULL) {
-        size_t count = 0;
-        pause_ns(pause);
+        size_t count;
+        pause_ns(RECORD_PAUSE_NS);
         over = *interrupted() || (seconds_now() - start) * 1e9 >= (double)run->for_ns;
+        if (!over && !is_due(run, fd, sequence, since)) {
+            continue;
+        }
+        sequence = block_sequence(fd);
+        since = seconds_now();
         if (look(run, &run->last)) {
             enough = steps_take(&run->steps, &run->last.view, run->ended != NULL, &count);
-            pause = next_pause(run, pause, count);
         }
     }
+    (void)close(fd);
     run->seconds = seconds_now() - start;
     steps_end(&run->steps);
     return enough;
@@ -230,7 +243,7 @@ static bool record_begin(record *run)
     run->start_unix_ns = totals.start_unix_ns;
     run->ring = options.max_events;
     for (int tries = 0; tries < RECORD_TRIES && in_event(&run->first.view); tries++) {
-        pause_ns(RECORD_SHORTEST_NS);
+        pause_ns(RECORD_PAUSE_NS);
         if (!look(run, &run->first)) {
             tool_message("%s: %s", run->first.name, run->ended);
             return false;
@@ -266,9 +279,10 @@ static void record_summary(const record *run)
     }
     tool_message("%zu events in %.1f s, %.0f per second", count, run->seconds, rate);
     if (run->steps.lost > 0) {
-        tool_message("%" PRIu64 " more were overwritten before they could be read; with "
-                     "max_events = %.0f the ring holds 10 ms of them", run->steps.lost,
-                     ((double)(count + run->steps.lost) / run->seconds) / 100 + 1);
+        uint64_t advice = (uint64_t)((rate + (double)run->steps.lost / run->seconds) / 100);
+        advice = advice > 8 * run->ring ? advice : 8 * run->ring;
+        tool_message("%" PRIu64 " more were overwritten before they could be read; the ring holds "
+                     "%" PRIu64 ", so try max_events = %" PRIu64, run->steps.lost, run->ring, advice);
     }
 }
 
