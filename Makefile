@@ -340,7 +340,7 @@ $B/bench_loop: bench/loop.c bench/loop_round.h bench/impl.c chroprof.h
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -o $@ bench/loop.c bench/impl.c
 
-# what one would take instead: LTTng-UST, uftrace, perf, a hash map by hand, a recorder
+# the alternatives: LTTng-UST, uftrace, perf, a hash map by hand, a recorder
 bench-peers:
 	$(call keep,peers) env CC='$(CC)' sh bench/peers.sh $(BENCH)
 
