@@ -461,10 +461,9 @@ JSON, SCHEMA VERSION 2
 
 COST PER CALL
 
- An event costs a clock read and, in a server's loop, 74 instructions on average: 41 for an end of
- idle, 90 for a beginning or an end of a slice, 215 for a finish. bench/README.md has the figures. A
- profile that is off: one branch.
- CHROPROF_DISABLE: nothing.
+ An event costs a clock read and, in a server's loop, 74 instructions on average. An end of idle
+ takes 41, a beginning or an end of a slice 90, a finish that also ends a slice 345. bench/README.md
+ has the figures. A profile that is off costs one branch, and with CHROPROF_DISABLE nothing.
  The worst cases: the event that ends a window after a doubling adds up max_windows cells of a site.
  The first event of a site copies its strings. An event that unwinds frames does so one by one; an
  earlier event pushed each of them. A finish that is one of the slowest of its site looks at up to
@@ -14524,8 +14523,9 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
     c.whole = c.n[2] = r->exec_ns;
     c.n[3] = r->cpu_ns;
     c.count = r->exec_ns > 0 && r->id != CHROPROF__OTHER ? chroprof__sampled(q, r) : 0;
-    chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: the rest it "
-                     "waited or was preempted.", NULL, cures[chroprof__others_cpu(q, r->id)]);
+    chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
+                     "waited or was preempted for the rest.", NULL,
+                     cures[chroprof__others_cpu(q, r->id)]);
 }
 
 /* By who took most of a stall, and how; n[4] is the figure in it. */
@@ -17513,7 +17513,7 @@ static void chroprof__prometheus_totals(const chroprof__prometheus *m)
 static void chroprof__prometheus_anomalies(const chroprof__prometheus *m)
 {
     chroprof_anomaly row;
-    chroprof__prometheus_head(m->out, "anomalies_total", "What the host did that was not in order.",
+    chroprof__prometheus_head(m->out, "anomalies_total", "Unexpected sequences of calls.",
                               "counter");
     for (int k = 0; chroprof_read_anomaly(m->p, (chroprof_anomaly_kind)k, &row); k++) {
         chroprof__put_text(m->out, "chroprof_anomalies_total{kind=\"");

@@ -132,7 +132,7 @@ run even.json tenth.json --fail-above 15; expect a_tenth_is_below_15 0 "site3 ta
 run even.json quarter.json --fail-above 15; expect a_quarter_is_above_15 1 "site3 takes 1.2"
 run base.json double.json --fail-above 5; expect all_slower 3 "all sites: slices x2.0"
 run base.json double.json --fail-above 5 --absolute
-expect all_absolute 1 "9 sites in all got worse"
+expect all_absolute 1 "9 sites got worse in total"
 run base.json often.json --fail-above 5; expect more_often 1 "c runs 3.0"
 expect_section more_often_site "WORSE sites" "c "
 run base.json moved.json; expect moved_lines 0 "c takes 1."

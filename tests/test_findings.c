@@ -271,7 +271,7 @@ static const truth truths[] = {
     { "25*(i2 m2)", "OCCUPIES", NULL, AMPLE },
     { "50*(i2 n2)", "PREEMPTED OCCUPIES",
       "a (app.c:1) held the loop for 100 ms, but used only "
-      "50.0 ms of CPU time: the rest it waited or was preempted.",
+      "50.0 ms of CPU time: it waited or was preempted for the rest.",
       AMPLE },
     { "50*(i2 m1 n1)", "OCCUPIES", NULL, AMPLE },
     { "25*(i2 o2)", "OCCUPIES", NULL, AMPLE },
@@ -282,28 +282,28 @@ static const truth truths[] = {
     { "500*(i10 o2 i8)", "PREEMPTED", NULL, AMPLE },
     /* and what the others had of the processor meanwhile */
     { "50*(i2 o2)", "PREEMPTED OCCUPIES",
-      "a (app.c:1) held the loop for 100 ms, but used only 40.0 ms of CPU time: the rest it waited "
-      "or was preempted. Look for blocking calls in it, and for other programs on its processor.",
+      "a (app.c:1) held the loop for 100 ms, but used only 40.0 ms of CPU time: it waited or was "
+      "preempted for the rest. Look for blocking calls in it, and for other programs on its processor.",
       AMPLE },
     { "51*(i2 o2 p1)", "PREEMPTED OCCUPIES",
-      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: the rest it waited "
-      "or was preempted. Other tasks kept theirs: look for blocking calls in it.",
+      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: it waited or was "
+      "preempted for the rest. Other tasks kept theirs: look for blocking calls in it.",
       AMPLE },
     { "50*(i2 o2) 49*(i2 p1)", "PREEMPTED OCCUPIES",
-      "a (app.c:1) held the loop for 100 ms, but used only 40.0 ms of CPU time: the rest it waited "
-      "or was preempted. Look for blocking calls in it, and for",
+      "a (app.c:1) held the loop for 100 ms, but used only 40.0 ms of CPU time: it waited or was "
+      "preempted for the rest. Look for blocking calls in it, and for",
       AMPLE },
     { "51*(i2 o2 r1)", "PREEMPTED OCCUPIES",
-      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: the rest it waited "
-      "or was preempted. Look for blocking calls in it, and for",
+      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: it waited or was "
+      "preempted for the rest. Look for blocking calls in it, and for",
       AMPLE },
     { "51*(i2 o2 s1)", "PREEMPTED OCCUPIES",
-      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: the rest it waited "
-      "or was preempted. Look for blocking calls in it, and for",
+      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: it waited or was "
+      "preempted for the rest. Look for blocking calls in it, and for",
       AMPLE },
     { "51*(i2 o2 t1)", "PREEMPTED OCCUPIES",
-      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: the rest it waited "
-      "or was preempted. Other tasks lost theirs too: look for other programs on its processor.",
+      "a (app.c:1) held the loop for 102 ms, but used only 40.8 ms of CPU time: it waited or was "
+      "preempted for the rest. Other tasks lost theirs too: look for other programs on its processor.",
       AMPLE },
     { "50*(i9 m1) o30 i9", "STALL",
       "The loop was blocked for 31.0 ms at 00:00.499: a (app.c:1) took 100.0% of it, 18.0 ms off "

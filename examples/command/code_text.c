@@ -240,7 +240,7 @@ static void code_text_head(sheet *s, const code_table *c)
     char words[160];
     sheet_newline(s);
     sheet_styled(s, SHEET_BOLD, "CODE");
-    (void)snprintf(words, sizeof words, "  %" PRIu64 " samples, one every %s of %s, cost %s in all",
+    (void)snprintf(words, sizeof words, "  %" PRIu64 " samples, one every %s of %s, cost %s",
                    c->weight, figure_time(s, c->stacks->period).text,
                    c->stacks->cpu ? "CPU time" : "the clock",
                    figure_time(s, c->stacks->cost).text);

@@ -193,7 +193,7 @@ static void diff_add_limits(const diff *d, size_t worse, diff_findings *f)
     if (worse == 0) {
         (void)snprintf(f->text[f->count++], DIFF_SENTENCE, "No site got worse beyond noise.");
     } else if (worse > DIFF_SENTENCES) {
-        (void)snprintf(f->text[f->count++], DIFF_SENTENCE, "%zu sites in all got worse.", worse);
+        (void)snprintf(f->text[f->count++], DIFF_SENTENCE, "%zu sites got worse in total.", worse);
     }
     (void)snprintf(f->text[f->count++], DIFF_SENTENCE, d->detects > 0 ?
                    "The smallest change in time per call that this comparison can detect: %s." :
