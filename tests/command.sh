@@ -475,6 +475,26 @@ if [ -d /proc/$$ ]; then
     run replay $$; expect replay_of_a_process 1 "chroprof record $$ -o FILE to keep its events"
 fi
 run replay "$scratch/got.text"; expect replay_got_text 1 "no line of it is an event"
+if [ ! -s "$scratch/out" ]; then ok replay_got_text_no_report; else
+    fail replay_got_text_no_report "$(head -n 1 "$scratch/out")"; fi
+run replay "$scratch/got.empty"; expect replay_got_empty 0 "the stream has no events"
+run "$scratch/got.json"; expect file_for_a_command 2 "is a file, not a command; chroprof dump"
+for what in report trace symbolize "diff $scratch/got.json" "replay --repeat 2"; do
+    # shellcheck disable=SC2086 # a command and its options are several words
+    run $what /dev/zero
+    case $what in diff*) code=$((code - 1)) ;; esac
+    expect "${what%% *}_got_a_device" 1 "this is a device; give a file"
+done
+# what no person can read does not go to a terminal
+if command -v script >/dev/null; then
+    for what in "report $scratch/got.events" "replay $scratch/got.events -f pprof"; do
+        script -qec "'$command' $what" /dev/null >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?
+        expect "${what%% *}_to_a_terminal" 2 "is not for a terminal; write it to a file with -o"
+    done
+else
+    skip report_to_a_terminal "no program script"
+    skip replay_to_a_terminal "no program script"
+fi
 printf '{\n"cut": "' >"$scratch/got.cut"
 run report "$scratch/got.cut"; expect report_got_cut_json 1 "the file ends here, cut short"
 echo '{"other": 1}' >"$scratch/got.other"

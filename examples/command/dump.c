@@ -139,7 +139,8 @@ static int dump_run(const tool_command *command, int count, char **words)
     if (!take_words(command, count, words, &run, &run.source, 1, &result)) {
         return result;
     }
-    result = dump_load(&run) ? dump_write(&run) : TOOL_INPUT;
+    result = !format_is_readable(&run.out) ? TOOL_USAGE
+             : dump_load(&run) ? dump_write(&run) : TOOL_INPUT;
     profile_free(&run.profile);
     return result;
 }

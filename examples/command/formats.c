@@ -123,6 +123,11 @@ static bool write_with_causes(const chroprof_text_options *text, chroprof *view,
     return ok;
 }
 
+bool format_is_readable(const format_options *o)
+{
+    return o->format != CHROPROF_PPROF || output_is_readable(o->out, "pprof");
+}
+
 bool write_view(const format_options *o, chroprof *view, const char *source, bool code, FILE *out)
 {
     chroprof_text_options text = text_options(o, out);

@@ -55,6 +55,9 @@ const char *set_width(void *field, const char *value);
 /* Writes a profile; code: the text tells the functions and lines of native code. */
 bool write_view(const format_options *o, chroprof *view, const char *source, bool code, FILE *out);
 
+/* false, with a message: the format is binary, and would go to a terminal. */
+bool format_is_readable(const format_options *o);
+
 /* Whether dump makes the format of JSON, so that it can take JSON for it; JSON is, too. */
 bool format_is_made(int format);
 

@@ -66,6 +66,16 @@ bool input_is_stream(const char *name)
     return strcmp(name, "-") == 0 || unpacker_of(name) != NULL || is_open_already(name);
 }
 
+/* Some devices never end. A terminal does, and one that is empty says so. */
+static bool is_device(int fd)
+{
+    struct stat facts;
+    struct stat empty;
+    return fstat(fd, &facts) == 0 && (S_ISCHR(facts.st_mode) || S_ISBLK(facts.st_mode)) &&
+           isatty(fd) != 1 &&
+           (stat("/dev/null", &empty) != 0 || facts.st_rdev != empty.st_rdev);
+}
+
 const char *input_problem(int error)
 {
     return error == EISDIR ? "this is a directory; give a file"
@@ -87,6 +97,10 @@ bool input_open(input *in, const char *name)
     if (in->fd < 0 || (in->tool != NULL && !start_unpacker(in))) {
         tool_message("%s: %s", in->name, input_problem(errno));
         return false;
+    }
+    if (is_device(in->fd)) {
+        tool_message("%s: this is a device; give a file", in->name);
+        return input_close(in, false) && false;
     }
     in->size = in->tool == NULL ? plain_size(in->fd) : 0;
     return true;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../chroprof.h"
 #include "commands.h"
@@ -33,6 +34,11 @@ static const tool_command *command_named(const char *name)
 static int unknown_command(const char *name)
 {
     nearest search = nearest_begin(name, name[0] != '-' ? strlen(name) : 0);
+    if (access(name, F_OK) == 0) {
+        tool_message("%s is a file, not a command; chroprof dump %s reports a profile, chroprof run "
+                     "%s profiles a program", name, name, name);
+        return TOOL_USAGE;
+    }
     for (size_t i = 0; i < tool_command_count; i++) {
         nearest_try(&search, tool_commands[i]->name);
     }

@@ -303,7 +303,7 @@ static int merge_run(const tool_command *command, int count, char **words)
         return result;
     }
     if (take_words(command, count, words, &m, operands, count, &result)) {
-        result = merge_files(&m, operands);
+        result = m.out.given && !format_is_readable(&m.out) ? TOOL_USAGE : merge_files(&m, operands);
     }
     free(operands);
     return result;

@@ -15,6 +15,15 @@ bool output_is_stdout(const char *name)
     return name == NULL || strcmp(name, "-") == 0;
 }
 
+bool output_is_readable(const char *name, const char *what)
+{
+    bool readable = !output_is_stdout(name) || isatty(STDOUT_FILENO) != 1;
+    if (!readable) {
+        tool_message("%s is not for a terminal; write it to a file with -o FILE", what);
+    }
+    return readable;
+}
+
 const char *output_problem(int error)
 {
     return error == ENOENT ? "No such file or directory; make the folder first"

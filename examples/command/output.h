@@ -9,6 +9,9 @@
 /* A name that is NULL or "-". */
 bool output_is_stdout(const char *name);
 
+/* false, with a message: the output would go to a terminal, and is not for people. */
+bool output_is_readable(const char *name, const char *what);
+
 /* What the system said of a file that can't be written, and what a person may do about it. */
 const char *output_problem(int error);
 

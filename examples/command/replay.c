@@ -267,6 +267,9 @@ static void replay_summary(const replay *run)
         tool_message("%s: no line of it is an event; chroprof replay --help shows the format",
                      r->source);
     }
+    if (r->malformed == 0 && r->events == 0) {
+        tool_message("%s: the stream has no events", r->source);
+    }
     if (run->stats) {
         double seconds = run->seconds > 0 ? run->seconds : 1e-9;
         tool_line("%llu events in %.3f s: %.2f million per second",
@@ -301,8 +304,8 @@ static bool replay_profile(replay *run)
     return result == CHROPROF_OK;
 }
 
-/* The report is written for whatever was taken, unless --strict or a failing input forbids it. The
- * output is opened before, so that a long run does not end in a wrong name. */
+/* The report is written for whatever was taken, unless that is nothing, or --strict or a failing
+ * input forbids it. The output is opened before, so that a long run does not end in a wrong name. */
 static int replay_all(replay *run)
 {
     const char *broken;
@@ -320,11 +323,15 @@ static int replay_all(replay *run)
         tool_message("a bug in chroprof.h, please report it: %s", broken);
         return TOOL_INPUT;
     }
+    if (run->reader.malformed > 0 && run->reader.events == 0) {
+        replay_summary(run);
+        return output_close(run->out.out, out, false);
+    }
     wrote = write_view(&run->out, &run->profile, run->source, false, out);
     result = output_close(run->out.out, out, wrote);
     replay_summary(run);
     warn_without_ready(run);
-    return run->reader.malformed > 0 && run->reader.events == 0 ? TOOL_INPUT : result;
+    return result;
 }
 
 static int replay_run(const tool_command *command, int count, char **words)
@@ -336,7 +343,7 @@ static int replay_run(const tool_command *command, int count, char **words)
     if (!take_words(command, count, words, &run, &run.source, 1, &result)) {
         return result;
     }
-    if (!replay_profile(&run)) {
+    if (!format_is_readable(&run.out) || !replay_profile(&run)) {
         free(run.block);
         return TOOL_USAGE;
     }

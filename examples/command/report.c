@@ -117,7 +117,7 @@ static int report_run(const tool_command *command, int count, char **words)
     if (!take_words(command, count, words, &run, run.sources, 2, &result)) {
         return result;
     }
-    result = report_all(&run);
+    result = output_is_readable(run.out_name, "a page") ? report_all(&run) : TOOL_USAGE;
     profile_free(&run.profiles[0]);
     profile_free(&run.profiles[1]);
     free(run.page.bytes);
