@@ -300,7 +300,8 @@ PROFILES IN FILES
  stopped, or hangs. A snapshot of a program that has ended ends at its last event; totals.living
  says which. A snapshot also ends at the last event if that was less than 20 ms ago, or if the
  program is inside an event. The same holds if the reader cannot read the program's clock (manual
- and custom clocks) or cannot see its process (another machine or container).
+ and custom clocks) or cannot see its process (another machine or container). A parent that has
+ just seen its child end calls chroprof_snapshot_ended, which goes on to now.
 
  A snapshot of a quiet program is exact. In a snapshot of a busy program each row is consistent,
  elapsed is the sum of the rows, and both laws hold. totals.skew_ns and skew_events report the
@@ -1229,6 +1230,11 @@ CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, si
  * about the process. Any thread, any process; the writer pays nothing. */
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
+
+/* The same for a program whose end you have just seen, as its parent does: unless it closed its
+ * profile, what was on top is charged up to now, and totals.living is true. */
+CHROPROF_API chroprof_result chroprof_snapshot_ended(const void *block, size_t block_size,
+                                                     void *memory, size_t size);
 
 /* Writes into memory a block that opens, with what happened between two states of one profile, as
  * if it had been reset at the older state. Each state is an opened snapshot; the newer may also be
@@ -11226,20 +11232,20 @@ static uint64_t chroprof__clock_here(const chroprof__core *c)
 /* Of a program that lives, what is on top goes on until now, however long that is: so a hang is
  * seen while it lasts. A last event that was just now is recent enough: who writes may have read
  * the clock for the next one already, and that is earlier than our now. */
-static void chroprof__bring_up(chroprof *p, const chroprof__copy *s)
+static void chroprof__bring_up(chroprof *p, const chroprof__copy *s, bool just_ended)
 {
     chroprof__core *c = p->core;
     uint64_t now = chroprof__clock_here(c), t = now - c->epoch;
     bool still = !s->torn && !s->moved && chroprof__held_still(s);
     c->living = now != 0 && c->enabled && c->started &&
-                chroprof__find_owner(c) == CHROPROF__OWNER_HERE;
+                (just_ended ? !c->ended : chroprof__find_owner(c) == CHROPROF__OWNER_HERE);
     if (c->living && still && t < CHROPROF__END_OF_TIME && t > c->last &&
         chroprof__ns(c, t - c->last) >= CHROPROF__RECENT_NS)
         chroprof__bill_across(p, c->account, t);
 }
 
-CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
-                                               void *memory, size_t size)
+static chroprof_result chroprof__copy_of(const void *live_block, size_t live_size, void *memory,
+                                         size_t size, bool just_ended)
 {
     chroprof p;
     chroprof__copy s;
@@ -11263,8 +11269,20 @@ CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t li
     chroprof__attach(&p, s.to);
     if (!chroprof__seal(&p, &s))
         return CHROPROF_ERR_CORRUPT;
-    chroprof__bring_up(&p, &s);
+    chroprof__bring_up(&p, &s, just_ended);
     return CHROPROF_OK;
+}
+
+CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
+                                               void *memory, size_t size)
+{
+    return chroprof__copy_of(live_block, live_size, memory, size, false);
+}
+
+CHROPROF_API chroprof_result chroprof_snapshot_ended(const void *block, size_t block_size,
+                                                     void *memory, size_t size)
+{
+    return chroprof__copy_of(block, block_size, memory, size, true);
 }
 
 CHROPROF__COLD_BEGIN

@@ -298,6 +298,21 @@ for end in exit killed; do
     alike "${end}_alike"
     says "${end}_function" "the_slow_function"
 done
+# in the middle of a task: up to its end; not if it became another program
+for end in hangs becomes; do
+    plain "$loops" $end
+    profiled -o "$scratch/kept" --report "$scratch/page.html" "$loops" $end
+    alike "${end}_alike"
+    "$command" dump "$scratch/kept" >"$scratch/log" 2>"$scratch/err"
+    case $end in
+    hangs)
+        says_not hangs_to_its_end "poll for at least 0.000 s"
+        says hangs_task "was running code after poll"
+        if grep -q the_slow_function "$scratch/page.html"; then ok hangs_page; else
+            fail hangs_page "no such function"; fi ;;
+    becomes) says becomes_no_more "poll for at least 0.000 s" ;;
+    esac
+done
 plain "$loops" quick
 profiled "$loops" quick
 alike quick_alike

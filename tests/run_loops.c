@@ -2,8 +2,8 @@
  *
  *     run_loops WHAT [poll]     epoll, poll, select, ppoll, pselect: a loop of that kind, which
  *                               stalls once; long: with more rounds; threads: two; quick: none;
- *                               exit, killed: how it ends; fork, execs, made, signals, stay,
- *                               user: see there
+ *                               exit, killed, hangs, becomes: how it ends; fork, execs, made,
+ *                               signals, stay, user: see there
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
 
@@ -257,10 +257,19 @@ int main(int count, char **words)
         loop(count > 2 ? words[2] : "epoll", 100);
     } else if (strcmp(what, "quick") == 0) {
         puts("no loop");
+    } else if (strcmp(what, "hangs") == 0 || strcmp(what, "becomes") == 0) {
+        loop("poll", 4);
     } else {
         loop(count > 2 ? "poll" : what, 10);
     }
     (void)fflush(stdout);
+    if (strcmp(what, "hangs") == 0) {
+        the_slow_function();
+        (void)raise(SIGKILL);
+    }
+    if (strcmp(what, "becomes") == 0) {
+        (void)execlp("sleep", "sleep", "0.1", (char *)NULL);
+    }
     if (strcmp(what, "exit") == 0) {
         _exit(42);
     }

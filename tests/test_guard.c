@@ -414,6 +414,7 @@ TEST(copies_at_a_forbidden_page)
             handles[h] = area_of(sizeof(chroprof), true);
         p = handle_in(handles[0]), view = handle_in(handles[1]), older = handle_in(handles[2]);
         profile_in(p, live, size + k);
+        CHECK_EQ(chroprof_snapshot_ended(live.bytes, size + k, to.bytes, size + k), CHROPROF_OK);
         CHECK_EQ(chroprof_snapshot(live.bytes, size + k, to.bytes, size + k), CHROPROF_OK);
         CHECK_EQ(chroprof_open(older, to.bytes, size + k), CHROPROF_OK);
         CHECK(every_output(older) > 0);

@@ -945,6 +945,25 @@ TEST(a_dead_program_ends_at_its_last_event)
     munmap(h.live, SIZE);
 }
 
+/* Up to its end: to whoever has seen it, what was on top went on until then. */
+TEST(a_program_that_just_ended)
+{
+    static block older, result;
+    hang h = start_hang(false, false);
+    chroprof_totals since;
+    chroprof view, before;
+    CHECK(grown(&h, &older, &since) > 0);
+    end_child(h.child);
+    CHECK_EQ(chroprof_snapshot_ended(h.live, SIZE, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, result.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&before, older.bytes, SIZE), CHROPROF_OK);
+    CHECK_EQ(laws_broken(&view), 0);
+    CHECK(totals_of(&view).living);
+    CHECK_EQ(totals_of(&view).events, 3);
+    CHECK(rank_of(&view, A.name).exec_ns >= rank_of(&before, A.name).exec_ns + 60000000);
+    munmap(h.live, SIZE);
+}
+
 TEST(an_idle_program_is_idle_up_to_now)
 {
     static block older;
@@ -983,6 +1002,7 @@ static const test_case tests[] = {
 #if defined(__linux__)
     CASE(a_hang_is_seen_while_it_lasts),
     CASE(a_dead_program_ends_at_its_last_event),
+    CASE(a_program_that_just_ended),
     CASE(an_idle_program_is_idle_up_to_now),
     CASE(a_clock_that_nobody_else_can_read),
 #endif

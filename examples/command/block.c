@@ -37,7 +37,7 @@ static void block_on_bus_error(int number)
 }
 
 /* The copy, or 0 bytes of it if the file shrank meanwhile. */
-static chroprof_result block_snapshot(const void *live, size_t size, void *copy)
+static chroprof_result block_snapshot(const void *live, size_t size, void *copy, bool just_ended)
 {
     struct sigaction action;
     struct sigaction old;
@@ -46,7 +46,8 @@ static chroprof_result block_snapshot(const void *live, size_t size, void *copy)
     action.sa_handler = block_on_bus_error;
     (void)sigaction(SIGBUS, &action, &old);
     if (sigsetjmp(*block_gone(), 1) == 0) {
-        result = chroprof_snapshot(live, size, copy, size);
+        result = just_ended ? chroprof_snapshot_ended(live, size, copy, size)
+                            : chroprof_snapshot(live, size, copy, size);
     }
     (void)sigaction(SIGBUS, &old, NULL);
     return result;
@@ -70,7 +71,7 @@ static chroprof_result block_take(block_file *file, int fd, size_t size)
     file->copy = calloc(1, size);
     file->size = size;
     if (file->copy != NULL) {
-        result = block_snapshot(live, size, file->copy);
+        result = block_snapshot(live, size, file->copy, file->just_ended);
     }
     (void)munmap(live, size);
     return result == CHROPROF_OK ? block_view(file) : result;

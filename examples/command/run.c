@@ -44,6 +44,7 @@ typedef struct run {
     char preload[BOARD_LIBRARIES * 600];   /* all that is loaded into it, for LD_PRELOAD */
     preload_board *board;
     void (*too_large)(int);    /* SIGXFSZ, as it was */
+    pid_t ended;               /* the program; 0: nobody has seen it end */
 } run;
 
 /* >>run library: beside the command, or where make install puts it */
@@ -333,7 +334,7 @@ static bool wait_for_end(pid_t child, int *status)
 }
 
 /* Its exit status as a shell tells it. */
-static int run_program(const run *r)
+static int run_program(run *r)
 {
     sigset_t all;
     sigset_t mask;
@@ -350,6 +351,7 @@ static int run_program(const run *r)
     (void)sigprocmask(SIG_BLOCK, &all, &mask);
     child = fork();
     if (child == 0) {
+        r->board->program = (int32_t)getpid();
         (void)sigaction(SIGCHLD, &before, NULL);
         become_program(r, &mask);
     }
@@ -366,6 +368,7 @@ static int run_program(const run *r)
         tool_message("run: the exit status of the program is not known: %s", strerror(errno));
         return 126;
     }
+    r->ended = child;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -382,6 +385,14 @@ typedef struct run_profiles {
     size_t count;
 } run_profiles;
 
+/* Whether it ran up to the end of the program. Not if that became another one: nobody knows when. */
+static bool has_just_ended(const run *r, const char *name)
+{
+    char *end;
+    return r->ended != 0 && r->board->became == 0 && ends_in(name, ".chroprof") &&
+           strtol(name, &end, 10) == (long)r->ended && *end == '-';
+}
+
 static bool take_profile(run_profile *p, const run *r, const char *name)
 {
     chroprof_totals totals;
@@ -390,6 +401,7 @@ static bool take_profile(run_profile *p, const run *r, const char *name)
         return false;
     }
     p->file.name = p->file.place = p->path;
+    p->file.just_ended = has_just_ended(r, name);
     if (block_read(&p->file) != CHROPROF_OK) {
         block_close(&p->file);
         return false;
@@ -461,8 +473,9 @@ static void tell_no_profile(const run *r)
                      "switch it off", r->program);
     } else if (b->refused == 0) {
         tool_message("no thread of %s waited twice in epoll_wait, poll or select, so there was no "
-                     "event loop to profile; if it goes into the background, keep it in the "
-                     "foreground%s", r->program,
+                     "event loop to profile", r->program);
+        tool_message("if it goes into the background, keep it in the foreground%s; a wait in "
+                     "io_uring can't be seen",
                      r->children ? "" : "; if it starts other processes, add --children");
     }
 }
@@ -557,7 +570,8 @@ static int write_page(const run *r, run_profiles *all)
 {
     char dash[] = "-o";
     char *words[] = { all->rows[0].path, dash, (char *)(uintptr_t)r->report_name, NULL };
-    return report_command.run(&report_command, 3, words);
+    int result = output_write(all->rows[0].path, write_block, &all->rows[0].file);
+    return result != TOOL_OK ? result : report_command.run(&report_command, 3, words);
 }
 
 static void report_profiles(run *r)
@@ -616,8 +630,12 @@ static const char run_text[] =
     "frame pointers: in libraries that were built without them, only the innermost\n"
     "function is known then.\n"
     "\n"
-    "A call of poll in a callback counts as idle. A static or setuid program can't be\n"
+    "A call of poll in a callback counts as idle. A wait in io_uring, or by a system\n"
+    "call without the C library, can't be seen. A static or setuid program can't be\n"
     "profiled this way.\n"
+    "\n"
+    "If the program hangs until somebody kills it, the report shows the hang up to\n"
+    "its end.\n"
     "\n"
     "With --diff the report begins with what changed in the busiest loop since an\n"
     "earlier run. As in chroprof diff, that is only what is more than noise, the\n"

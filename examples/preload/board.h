@@ -70,6 +70,8 @@ typedef struct preload_board {
     uint32_t sealed;           /* filters of system calls that let no more profiles begin, */
     uint32_t silenced;         /* and that let no sampler run */
     uint32_t dropped;          /* profiles of threads that have ended, less busy than those kept */
+    uint32_t became;           /* 1: a program with profiles may have become another one */
+    int32_t program;           /* the process that chroprof run waits for */
     uint32_t keeping;          /* 1: somebody changes the rows below */
     board_kept kept[BOARD_KEPT];
 } preload_board;

@@ -2554,8 +2554,17 @@ static bool can_load_library(void)
     return euidaccess(given_preload + sizeof "LD_PRELOAD", R_OK) == 0;
 }
 
+/* The profiles of a program that becomes another one end here. */
+static void tell_end(void)
+{
+    if (board != NULL && board->profiles > 0 && getpid() == board->program) {
+        board->became = 1;
+    }
+}
+
 static bool goes_along(const char *path, char *const *variables)
 {
+    tell_end();
     return watched_process != 0 && !sealed && getpid() == watched_process && next.execve != NULL &&
            next.execvpe != NULL && count_words(variables) < EXEC_WORDS && can_load_library() &&
            (path == NULL || takes_library(path));

@@ -75,6 +75,7 @@ static int between_snapshots(void)
     EXPECT(chroprof_snapshot(memory, sizeof memory, older, sizeof older) == CHROPROF_OK);
     chroprof_event(&prof, CHROPROF_ENTER, 0, &site, 200);
     chroprof_event(&prof, CHROPROF_LEAVE, 0, NULL, 250);
+    EXPECT(chroprof_snapshot_ended(memory, sizeof memory, newer, sizeof newer) == CHROPROF_OK);
     EXPECT(chroprof_snapshot(memory, sizeof memory, newer, sizeof newer) == CHROPROF_OK);
     EXPECT(chroprof_open(&old_view, older, sizeof older) == CHROPROF_OK);
     EXPECT(chroprof_open(&new_view, newer, sizeof newer) == CHROPROF_OK);
