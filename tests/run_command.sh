@@ -318,21 +318,28 @@ profiled "$loops" quick
 alike quick_alike
 says quick_has_no_loop "there was no event loop"
 
-# while it runs its profile is there to be read; a signal to the command is one to the program
-"$command" run "$loops" stay >"$scratch/out" 2>"$scratch/err" &
-runs=$!
-tries=0
-until "$command" dump "$(cat "$scratch/out")" >"$scratch/live" 2>"$scratch/log"; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 300 ] || break
-    sleep 0.1
-done
+# while it runs its profile is there to be read; a signal to the command is one to the program,
+# also one that is ignored in the background
+stays() {
+    : >"$scratch/out"
+    (trap '' INT; exec "$command" run "$loops" stay >"$scratch/out" 2>"$scratch/err") &
+    runs=$!
+    tries=0
+    until "$command" dump "$(cat "$scratch/out")" >"$scratch/live" 2>"$scratch/log"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 300 ] || break
+        sleep 0.1
+    done
+    kill "-$1" "$runs"
+    wait "$runs"
+    code=$?
+}
+stays TERM
 if grep -q "code after poll" "$scratch/live"; then ok dump_meanwhile; else
     fail dump_meanwhile "$(head -n 1 "$scratch/log")"; fi
-kill -TERM "$runs"
-wait "$runs"
-code=$?
 refuses signal_passed_on 143 "code after poll"
+stays INT
+refuses ignored_signal_passed_on 5 "code after poll"
 
 # children and their environment, signals
 plain "$loops" fork

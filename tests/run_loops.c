@@ -135,9 +135,16 @@ static void fork_child(void)
     printf("child %d\n", WEXITSTATUS(status));
 }
 
+static void on_interrupt(int number)
+{
+    (void)number;
+    _exit(5);
+}
+
 /* Says its number, and goes on until somebody ends it. */
 static void stay(void)
 {
+    (void)signal(SIGINT, on_interrupt);
     printf("%ld\n", (long)getpid());
     (void)fflush(stdout);
     for (int round = 0; round < 6000; round++) {

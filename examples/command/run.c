@@ -176,8 +176,9 @@ static void remove_folder(const run *r)
     (void)rmdir(r->folder);
 }
 
-/* >>run program: signals that somebody sends to this command go on to the program. Those of the
- * terminal reach it by themselves, and so do those that it sends to its own process group. */
+/* >>run program: signals that somebody sends to this command go on to the program, which may handle
+ * even those that shells ignore in the background. Those of the terminal reach it by themselves, and
+ * so do those that it sends to its own process group. */
 
 static volatile sig_atomic_t run_child;
 
@@ -229,13 +230,10 @@ static void pass_on(int number, siginfo_t *info, void *context)
 static void pass_one_on(int number)
 {
     struct sigaction action;
-    struct sigaction old;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = pass_on;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
-    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-        (void)sigaction(number, &action, NULL);
-    }
+    (void)sigaction(number, &action, NULL);
 }
 
 static void pass_signals_on(void)
