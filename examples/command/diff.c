@@ -131,28 +131,29 @@ static figure diff_reading(const diff *d, const diff_row *row, int measure, int 
     }
 }
 
-/* What follows the site's name: words, the factor, words, B's reading, A's. */
+/* What follows the site's name: words, the factor, words, B's reading, A's. The factor is without
+ * what all sites share; where that matters, the readings need a word about it. */
 static void diff_change_sentence(const diff *d, const diff_row *row, char *text, size_t room)
 {
-    static const char *const words[DIFF_MEASURES][2] = {
-        { "takes", "as long per call: " }, { "takes", "as long per slice: " },
-        { "takes", "as long per slice: p50 " }, { "takes", "as long per slice: p90 " },
-        { "takes", "as long in its slowest 1% of slices: p99 " },
-        { "runs", "as often: per second " }, { "takes", "as long to finish: p50 " }, { "", "" }
+    static const char *const words[DIFF_MEASURES][3] = {
+        { "takes", "as long per call", "" }, { "takes", "as long per slice", "" },
+        { "takes", "as long per slice", "p50 " }, { "takes", "as long per slice", "p90 " },
+        { "takes", "as long in its slowest 1% of slices", "p99 " },
+        { "runs", "as often", "per second " }, { "takes", "as long to finish", "p50 " },
+        { "", "", "" }
     };
     int measure = diff_headline(row);
     int shown = measure;
     const diff_change *c = &row->changes[measure];
-    const char *name = "";
     if (measure == DIFF_CALL && row->side[1].p50_ns > 0 && row->side[0].p50_ns > 0 &&
         (!counts_calls(row) || row->side[1].slices < 2 * row->side[1].calls)) {
         shown = DIFF_P50;                  /* a call is a slice */
-        name = "p50 ";
     }
-    (void)snprintf(text, room, "%s %.2f times %s%s%s, was %s (spread %.0f%%).",
-                   words[measure][0], exponential(c->change), words[measure][1], name,
-                   diff_reading(d, row, shown, 1).text, diff_reading(d, row, shown, 0).text,
-                   100 * (exponential(c->noise) - 1));
+    (void)snprintf(text, room, "%s %.2f times %s%s: %s%s, was %s (spread %.0f%%).",
+                   words[measure][0], exponential(c->change), words[measure][1],
+                   absolute(c->raw - c->change) > DIFF_BUCKET ? ", relative to the other sites" : "",
+                   words[shown][2], diff_reading(d, row, shown, 1).text,
+                   diff_reading(d, row, shown, 0).text, 100 * (exponential(c->noise) - 1));
 }
 
 static void diff_row_sentence(const diff *d, const diff_row *row, char *text)

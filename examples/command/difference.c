@@ -110,7 +110,6 @@ bool diff_load_view(diff_profile *d, chroprof *view, const char *source)
 #define DIFF_CLOCK_NS 50       /* reading the clock, a cache miss: a slice is no better known */
 #define DIFF_COMMON 0.12       /* less may be chance, or the sites of one kind alone */
 #define DIFF_MOOD 0.05         /* at most, of the slices of a site that has uneven ones */
-#define DIFF_BUCKET 0.118      /* ln(9/8): what a percentile may owe to the width of a bucket */
 #define DIFF_RESOLUTION 0.018  /* of a percentile: with the floor between runs, a step to
                                   the next bucket does not count, and two steps do */
 
@@ -440,37 +439,45 @@ static bool change_matters(const diff_row *row, int measure, double change,
     }
 }
 
-/* Whether a measure moved the same way, and at least a third as far; or is not known. */
-static bool agrees(const diff_change *c, double change)
+/* Whether one change goes the same way as another, and at least a third as far. */
+static bool follows(double one, double other)
 {
-    return !c->known || (change > 0 ? c->change >= change / 3 : c->change <= change / 3);
+    return other > 0 ? one >= other / 3 : one <= other / 3;
 }
 
-/* Whether the mean slice went the other way, at least half as far. */
+/* Whether a measure did that, or is not known. */
+static bool agrees(const diff_change *c, double change)
+{
+    return !c->known || follows(c->change, change);
+}
+
+/* Whether the mean slice, without what all share, went the other way, at least half as far. */
 static bool mean_opposes(const diff_row *row, double change)
 {
     const diff_side *a = &row->side[0];
     const diff_side *b = &row->side[1];
+    const diff_change *slice = &row->changes[DIFF_SLICE];
     double mean = logarithm((double)b->exec_ns / (double)b->slices) -
-                  logarithm((double)a->exec_ns / (double)a->slices);
+                  logarithm((double)a->exec_ns / (double)a->slices) - (slice->raw - slice->change);
     return change > 0 ? mean < -change / 2 : mean > -change / 2;
 }
 
 /* An interruption lengthens sums and tails, another mood of the machine some percentiles. Time per
- * slice has changed if both a sum and a percentile say so and the mean does not deny it. Blame
+ * slice has changed if both a sum and a percentile say so and the mean does not deny it. A rate, and
+ * what waits belongs to, must have changed by itself: that all others fell is no rise. Blame
  * depends on how tasks happen to meet: it is shown, not judged. */
 static bool confirmed(const diff_row *row, int measure)
 {
     const diff_change *c = row->changes;
     double change = c[measure].change;
-    diff_change slices = { true, c[DIFF_CALL].change - c[DIFF_SLICE].change, 0, false };
+    double slices = c[DIFF_CALL].change - c[DIFF_SLICE].change;
     bool longer = agrees(&c[DIFF_P50], change) || agrees(&c[DIFF_P90], change);
     switch (measure) {
-    case DIFF_CALL: return agrees(&slices, change) || (longer && !mean_opposes(row, change));
+    case DIFF_CALL: return follows(slices, change) || (longer && !mean_opposes(row, change));
     case DIFF_SLICE: return longer && !mean_opposes(row, change);
     case DIFF_P50: case DIFF_P90:
         return agrees(&c[DIFF_SLICE], change) && !mean_opposes(row, change);
-    default: return measure != DIFF_BLAME;
+    default: return measure != DIFF_BLAME && follows(c[measure].raw, change);
     }
 }
 
@@ -502,6 +509,7 @@ static void measure_changes(diff_row *row, const diff_noise *noise, const diff_p
         if (c->known) {
             bool alone = !noise[m].agreed && m <= DIFF_P50 && steady(row);
             double common = noise[m].agreed ? 0 : noise[m].common / 3;
+            c->raw = raw.value;
             c->change = alone ? raw.value : change_left(raw.value, &noise[m]);
             c->noise = alone ? length_of(raw.error, least_spread(m))
                              : length_of(raw.error, length_of(noise[m].spread, common));
@@ -589,18 +597,21 @@ void diff_judge(diff_table *table, const diff_noise *noise, const diff_profile *
     qsort(table->rows, table->count, sizeof *table->rows, by_verdict);
 }
 
-/* The least change in time per call that stands out from a row's noise; 0: none. */
+/* The least change in time per call that stands out from a row's noise; 0: none. Not less than one
+ * that stood out and was not taken for a change, since other measures deny it. */
 static double row_detects(const diff_row *row)
 {
     static const int measures[] = { DIFF_CALL, DIFF_SLICE, DIFF_P50 };
     double least = 0;
+    double denied = 0;
     for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {
         const diff_change *c = &row->changes[measures[i]];
-        if (c->known && (!(least > 0) || c->noise < least)) {
-            least = c->noise;
-        }
+        double limit = c->known ? DIFF_SIGMAS * c->noise : 0;
+        least = limit > 0 && (!(least > 0) || limit < least) ? limit : least;
+        denied = row->verdict == DIFF_ALIKE && absolute(c->change) > limit
+               ? greater(denied, absolute(c->change)) : denied;
     }
-    return DIFF_SIGMAS * least;
+    return least > 0 ? greater(least, denied) : 0;
 }
 
 static int by_limit(const void *a, const void *b)

@@ -26,9 +26,12 @@ typedef struct diff_side {
 enum { DIFF_CALL, DIFF_SLICE, DIFF_P50, DIFF_P90, DIFF_P99, DIFF_RATE, DIFF_LATENCY, DIFF_BLAME,
        DIFF_MEASURES };
 
+#define DIFF_BUCKET 0.118      /* ln(9/8): what a percentile may owe to the width of a bucket */
+
 typedef struct diff_change {
     bool known;
-    double change;             /* logarithm of B / A, what all rows share taken off */
+    double raw;                /* logarithm of B / A */
+    double change;             /* of it, without what all rows share */
     double noise;              /* standard error of it */
     bool beyond;               /* it is more than noise, and matters */
 } diff_change;
