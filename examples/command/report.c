@@ -37,7 +37,7 @@ static const tool_option report_options[] = {
 static const char report_text[] =
     "\n"
     "FILE is a profile of chroprof_map or chroprof run -o, JSON of one, or a stream\n"
-    "of chroprof record; PID is a process that has a profile; - is standard input.\n"
+    "of chroprof record. PID is a process that has a profile. - is standard input.\n"
     "OUT is one file that opens in every browser and needs nothing else: ranks, tree,\n"
     "timeline, stalls. If you also give BEFORE, another profile, the page shows what\n"
     "changed since then.\n"

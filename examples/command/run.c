@@ -467,7 +467,7 @@ static void tell_no_profile(const run *r)
                      r->program);
     } else if (b->sealed > 0) {
         tool_message("%s forbade itself system calls that chroprof needs (seccomp) before its "
-                     "loop began, so there is no profile of it; if it has an option for that, "
+                     "loop began. So there is no profile; if the program has an option for that, "
                      "switch it off", r->program);
     } else if (b->refused == 0) {
         tool_message("no thread of %s waited twice in epoll_wait, poll or select, so there was no "

@@ -417,7 +417,7 @@ static const tool_option trace_options[] = {
 static const char trace_text[] =
     "\n"
     "FILE is a profile of chroprof_map or chroprof run -o, JSON of one, or a stream\n"
-    "of chroprof record; PID is a process that has a profile; - is standard input.\n"
+    "of chroprof record. PID is a process that has a profile. - is standard input.\n"
     "OUT opens in Perfetto, chrome://tracing and speedscope.\n"
     "\n"
     "From a profile or stream: the last events as they happened. One track shows the\n"
