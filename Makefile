@@ -21,7 +21,7 @@ TEST_PARTS = $(wildcard tests/*.h tests/model.c) chroprof.h
 TESTS ?= $(basename $(notdir $(wildcard tests/test_*.c)))
 
 help:
-	@echo 'make demo       runs a server with a fault and prints the report that shows it (15 s)'
+	@echo 'make demo       runs a server with a fault and prints the report that shows it (20 s)'
 	@echo 'make chroprof   builds build/chroprof, the command'
 	@echo 'make libchroprof  builds build/libchroprof.so, the header for bindings of other languages'
 	@echo 'make test       the tests (5 minutes); installs missing packages with apt-get if it may'
@@ -105,9 +105,11 @@ $B/report_bytes: examples/report_bytes.c
 	@mkdir -p $B
 	$(CC) $(CFLAGS) -o $@ $<
 
-# both at once, as nobody waits gladly for the first report
+# on all processors, as nobody waits gladly for the first report
+PROCESSORS = $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+
 demo:
-	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j2) $B/demo $B/chroprof
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(PROCESSORS)) $B/demo $B/chroprof
 	$B/demo
 	@$B/chroprof symbolize demo.json -o demo.json
 	@$B/chroprof symbolize demo.json --format text >demo.code.txt
