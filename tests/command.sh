@@ -606,6 +606,37 @@ if $CC -O2 -o "$scratch/demo" examples/demo.c 2>"$scratch/err"; then
     then ok demo_writes_files; else fail demo_writes_files "demo.json or demo.folded"; fi
     (cd "$scratch" && ./demo 1 fixed) >"$scratch/out" 2>"$scratch/err"; code=$?
     expect demo_fixed_runs 0 "task_handler"
+    # killed in its work: its trace goes up to its last event, and each path has its exec, but for what
+    # the times of its clock lack of a nanosecond
+    (cd "$scratch" && exec ./demo 60 killed.chroprof) >"$scratch/log" 2>&1 &
+    demo=$! tries=0
+    until "$command" dump "$scratch/killed.chroprof" -f folded 2>/dev/null | grep -q find_task ||
+        [ "$((tries += 1))" -gt 300 ]; do sleep 0.2; done
+    kill -9 $demo; wait $demo 2>/dev/null
+    run dump "$scratch/killed.chroprof" -f json -o "$scratch/killed.json"
+    expect demo_is_killed 0 "ended without closing its profile"
+    run trace "$scratch/killed.chroprof" -o "$scratch/killed.trace"
+    if PYTHONPATH=tests python3 - "$scratch/killed.json" "$scratch/killed.trace" <<'END' >"$scratch/log" 2>&1
+import decimal, json, sys
+from check_trace import loop_intervals
+profile = json.load(open(sys.argv[1]))
+events = json.load(open(sys.argv[2]), parse_float=decimal.Decimal)["traceEvents"]
+spans = loop_intervals([event for event in events if event["ph"] in "BE"])
+totals, took, count = profile["totals"], {}, {}
+for begin, end, _, _, path in spans:
+    took[path] = took.get(path, 0) + end - begin
+    count[path] = count.get(path, 0) + 1
+exec_ns = {row["id"]: row["exec_ns"] for row in profile["paths"]}
+exec_ns.update({0: totals["loop_ns"], 1: totals["idle_ns"], 2: totals["untracked_ns"]})
+whole = profile["timeline"]["steps"] == totals["events"]
+assert spans and totals["events"] > 100, totals["events"]
+assert spans[-1][1] == totals["elapsed_ns"], (spans[-1], totals["elapsed_ns"])
+for path, ns in exec_ns.items():
+    is_ns, slack = took.get(path, 0), count.get(path, 0)
+    assert ns - slack <= is_ns if whole else True, (path, is_ns, ns)
+    assert is_ns <= ns + slack, (path, is_ns, ns)
+END
+    then ok trace_of_the_killed_demo; else fail trace_of_the_killed_demo "$(tail -n 1 "$scratch/log")"; fi
 else
     fail demo_builds "$(head -n 1 "$scratch/err")"
 fi

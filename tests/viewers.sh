@@ -330,9 +330,14 @@ fetch npm npm || true
 if ! has node || [ ! -d node_modules/traceviewer ]; then
     skip catapult "needs node and the npm package traceviewer"
 else
-    NODE_PATH=$work/node_modules node "$OLDPWD/tests/catapult.js" steps.trace.json steps.json \
-        >catapult.log 2>&1
-    code=$?
+    code=0
+    for stream in recursion nested_poll outlive mixed_stillborn; do
+        for format in trace json; do
+            chroprof replay "$traces/$stream.events.xz" -f $format -o catapult.$format
+        done
+        NODE_PATH=$work/node_modules node "$OLDPWD/tests/catapult.js" catapult.trace catapult.json \
+            2>&1 || code=$?
+    done >catapult.log
     grep '^ok\|^FAIL' catapult.log
     passed=$((passed + $(grep -c '^ok' catapult.log)))
     failed=$((failed + $(grep -c '^FAIL' catapult.log)))
