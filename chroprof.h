@@ -15317,12 +15317,14 @@ static void chroprof__blank_to(chroprof__page *g, uint32_t column)
         g->blanks = column - g->column;
 }
 
-/* Styles, alone or inside what chroprof__show_figures shows. */
+/* Marks in what chroprof__print shows: styles, and where a text begins whose words go on in the
+ * next line, below that place, if they do not fit. */
 #define CHROPROF__PLAIN "\1"
 #define CHROPROF__BOLD "\2"
 #define CHROPROF__DIM "\3"
 #define CHROPROF__WARM "\4"
 #define CHROPROF__HOT "\5"
+#define CHROPROF__FLOW "\6"
 
 /* Up to the next style or the end of the line. */
 static void chroprof__style(chroprof__page *g, const char *style)
@@ -15344,13 +15346,14 @@ static void chroprof__newline(chroprof__page *g)
     g->blanks = 0;
 }
 
-/* Shows a text word by word. What does not fit goes on in the next line, at `indent`. */
-static void chroprof__flow(chroprof__page *g, const char *text, uint32_t indent)
+/* Shows a line word by word. What does not fit goes on in the next line, at `indent`. Returns what
+ * is behind it. */
+static const char *chroprof__flow(chroprof__page *g, const char *text, uint32_t indent)
 {
-    while (*text != 0) {
+    while (*text != 0 && *text != '\n') {
         const char *end = text;
         uint32_t count = 0;
-        for (; *end != 0 && *end != ' '; count++)
+        for (; *end != 0 && *end != ' ' && *end != '\n'; count++)
             (void)chroprof__next_code(&end);
         if (g->column + g->blanks + count > g->width && g->column > indent) {
             chroprof__put_byte(g->out, '\n');
@@ -15362,6 +15365,7 @@ static void chroprof__flow(chroprof__page *g, const char *text, uint32_t indent)
         for (; *text == ' '; text++)
             g->blanks++;
     }
+    return text;
 }
 
 /* Says a text in which %t and its like stand for the next of the figures, see
@@ -15388,8 +15392,8 @@ static void chroprof__say(chroprof__phrase *s, const char *text, const uint64_t 
     }
 }
 
-/* Shows what chroprof__say says, with styles and line feeds in it. */
-static void chroprof__show_figures(chroprof__page *g, const char *text, const uint64_t *figures)
+/* Shows what chroprof__say says, with marks and line feeds in it. */
+static void chroprof__print(chroprof__page *g, const char *text, const uint64_t *figures)
 {
     chroprof__phrase s;
     const char *at = s.text;
@@ -15399,42 +15403,22 @@ static void chroprof__show_figures(chroprof__page *g, const char *text, const ui
         uint32_t code = chroprof__next_code(&at);
         if (code == '\n')
             chroprof__newline(g);
-        else if (code <= (uint32_t)*CHROPROF__HOT)
+        else if (code == (uint32_t)*CHROPROF__FLOW)
+            at = chroprof__flow(g, at, g->column + g->blanks);
+        else if (code < (uint32_t)*CHROPROF__FLOW)
             chroprof__style(g, mark);
         else
             chroprof__show_code(g, code);
     }
 }
 
+/* How a section begins. */
+#define CHROPROF__HEADING(title) "\n" CHROPROF__BOLD title CHROPROF__DIM "  " CHROPROF__FLOW
+
 static void chroprof__show_share(chroprof__page *g, uint64_t part, uint64_t whole)
 {
     const uint64_t figures[] = { part, whole };
-    chroprof__show_figures(g, "%7p", figures);
-}
-
-/* The rest of a line and, where it is long, more lines from `indent` on. */
-static void chroprof__end_line(chroprof__page *g, const char *style, const char *text,
-                               const uint64_t *figures, uint32_t indent)
-{
-    chroprof__phrase s;
-    chroprof__say(&s, text, figures);
-    chroprof__style(g, style);
-    chroprof__flow(g, s.text, indent);
-    chroprof__newline(g);
-}
-
-static void chroprof__title(chroprof__page *g, const char *title)
-{
-    chroprof__show_figures(g, "\n" CHROPROF__BOLD, NULL);
-    chroprof__show(g, title);
-    chroprof__show_figures(g, CHROPROF__DIM "  ", NULL);
-}
-
-static void chroprof__heading(chroprof__page *g, const char *title, const char *text,
-                              const uint64_t *figures)
-{
-    chroprof__title(g, title);
-    chroprof__end_line(g, CHROPROF__DIM, text, figures, (uint32_t)strlen(title) + 2);
+    chroprof__print(g, "%7p", figures);
 }
 
 static void chroprof__show_right(chroprof__page *g, const char *text, uint32_t width)
@@ -15458,6 +15442,27 @@ static void chroprof__show_name(chroprof__page *g, const char *name, uint32_t wi
         else if (i == head)
             chroprof__glyph(g, 0x2026);
     }
+}
+
+/* One of several items of a line, a name (NULL: none) and what is said of it, behind what parts it
+ * from the one before. What does not fit begins the next line, at `indent`. */
+static void chroprof__show_item(chroprof__page *g, const char *before, uint32_t indent,
+                           const char *name, const char *text, const uint64_t *figures)
+{
+    chroprof__phrase s;
+    chroprof__say(&s, text, figures);
+    uint32_t width = name == NULL ? 0 : *name != 0 ? chroprof__columns_of(name) : 7;
+    width = (width < 32 ? width : 32) + chroprof__columns_of(s.text);
+    chroprof__show(g, before);
+    if (*before != 0 && chroprof__room(g, 1) < width) {
+        chroprof__newline(g);
+        g->blanks = indent;
+    } else if (*before != 0) {
+        g->blanks++;
+    }
+    if (name != NULL)
+        chroprof__show_name(g, name, 32);
+    chroprof__show(g, s.text);
 }
 
 /* Columns of "file:line" without folders; 0 if there is no file. */
@@ -15532,24 +15537,12 @@ static void chroprof__text_findings(chroprof__page *g)
     for (size_t i = 0; i < count && i < SHOWN; i++) {
         chroprof__style(g, i == 0 ? CHROPROF__BOLD : CHROPROF__PLAIN);
         chroprof__show(g, "\xE2\x80\xA2 ");
-        chroprof__flow(g, rows[i].text, 2);
+        (void)chroprof__flow(g, rows[i].text, 2);
         chroprof__newline(g);
     }
     chroprof__text_rule(g);
 }
 #endif
-
-/* One of several items in a line; what does not fit begins the next. */
-static void chroprof__text_item(chroprof__page *g, const char *text, uint64_t part_ns)
-{
-    const uint64_t figures[] = { part_ns, g->totals.elapsed_ns };
-    chroprof__phrase s;
-    chroprof__say(&s, text, figures);
-    if (g->column + 3 + chroprof__columns_of(s.text) > g->width)
-        chroprof__newline(g);
-    g->blanks += g->column > 0 ? 3 : 0;
-    chroprof__show(g, s.text);
-}
 
 /* The parts of the elapsed time, which add up to it: their shares, then a strip of them. */
 static void chroprof__text_parts(chroprof__page *g)
@@ -15557,12 +15550,12 @@ static void chroprof__text_parts(chroprof__page *g)
     const chroprof_totals *t = &g->totals;
     uint64_t busy_end = chroprof__portion(g->width, t->busy_ns, t->elapsed_ns);
     uint64_t loop_end = chroprof__portion(g->width, t->busy_ns + t->loop_ns, t->elapsed_ns);
-    chroprof__style(g, CHROPROF__BOLD);
-    chroprof__text_item(g, "elapsed %t", t->elapsed_ns);
-    chroprof__style(g, CHROPROF__PLAIN);
-    chroprof__text_item(g, "\xE2\x96\x88 busy %p", t->busy_ns);
-    chroprof__text_item(g, "\xE2\x96\x92 uninstrumented %p", t->loop_ns);
-    chroprof__text_item(g, "\xE2\x96\x91 idle %p", t->idle_ns);
+    const uint64_t parts[] = { t->busy_ns, t->elapsed_ns, t->loop_ns, t->elapsed_ns,
+                               t->idle_ns, t->elapsed_ns };
+    chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, parts + 1);
+    chroprof__show_item(g, "  ", 0, NULL, "\xE2\x96\x88 busy %p", parts);
+    chroprof__show_item(g, "  ", 0, NULL, "\xE2\x96\x92 uninstrumented %p", parts + 2);
+    chroprof__show_item(g, "  ", 0, NULL, "\xE2\x96\x91 idle %p", parts + 4);
     chroprof__newline(g);
     if (t->elapsed_ns == 0)
         return;
@@ -15571,20 +15564,13 @@ static void chroprof__text_parts(chroprof__page *g)
     chroprof__newline(g);
 }
 
-static void chroprof__text_line(chroprof__page *g, const char *label, const char *text,
-                                const uint64_t *figures)
-{
-    chroprof__show(g, label);
-    chroprof__blank_to(g, 24);
-    chroprof__end_line(g, CHROPROF__PLAIN, text, figures, 33);
-}
-
 /* figures: how many there were, then p50, p99 and maximum of their lengths. */
 static void chroprof__text_spread(chroprof__page *g, const char *label, uint64_t *figures)
 {
     if (g->options.max_histograms == 0)
         figures[1] = figures[2] = CHROPROF__NO_FIGURE;
-    chroprof__text_line(g, label, figures[0] > 0 ? "%8c %8t %8t %8t" : "%8c", figures);
+    chroprof__show(g, label);
+    chroprof__print(g, figures[0] > 0 ? "%8c %8t %8t %8t\n" : "%8c\n", figures);
 }
 
 /* What the profile itself cost is a measured cost an event, times the events. */
@@ -15597,15 +15583,17 @@ static void chroprof__text_counts(chroprof__page *g)
     uint64_t cost_ns = t->events / 1000 * cost_ps + t->events % 1000 * cost_ps / 1000;
     const uint64_t events[] = { t->events, chroprof__round(cost_ps, 100), cost_ns, cost_ns,
                                 t->elapsed_ns };
-    chroprof__style(g, CHROPROF__DIM);
-    chroprof__text_line(g, "", "   count      p50      p99      max", NULL);
+    chroprof__blank_to(g, 24);
+    chroprof__print(g, CHROPROF__DIM "   count      p50      p99      max\n", NULL);
     chroprof__text_spread(g, "loop iterations (passes)", passes);
-    chroprof__text_spread(g, "callbacks (turns)", turns);
-    chroprof__text_line(g, "live futures", "%8c", &t->live);
+    chroprof__text_spread(g, "callbacks (turns)       ", turns);
+    chroprof__print(g, "live futures            %8c\n", &t->live);
     if (t->delay_ns > 0)
-        chroprof__text_line(g, "delay", "%8k task-seconds: ready, but not running", &t->delay_ns);
-    chroprof__text_line(g, "events", cost_ps > 0 ? "%8c cost %fns each: %t, %h of elapsed" : "%8c",
-                        events);
+        chroprof__print(g, "delay                   %8k " CHROPROF__FLOW
+                        "task-seconds: ready, but not running\n", &t->delay_ns);
+    chroprof__print(g, cost_ps > 0 ? "events                  %8c " CHROPROF__FLOW
+                                     "cost %fns each: %t, %h of elapsed\n"
+                                   : "events                  %8c\n", events);
 }
 
 /* Year, month, day, hour and minute, by counting days from a first of March. */
@@ -15623,13 +15611,6 @@ static void chroprof__calendar(uint64_t unix_ns, uint64_t *out)
     out[4] = minutes % 60;
 }
 
-static void chroprof__text_warn(chroprof__page *g, bool when, const char *text,
-                                const uint64_t *figures)
-{
-    if (when)
-        chroprof__end_line(g, CHROPROF__WARM, text, figures, 0);
-}
-
 /* When it began, and in what state it is if that is not the usual one. */
 static void chroprof__text_state(chroprof__page *g)
 {
@@ -15639,38 +15620,42 @@ static void chroprof__text_state(chroprof__page *g)
     uint64_t date[5];
     chroprof__calendar(t->start_unix_ns, date);
     if (t->start_unix_ns > 0)
-        chroprof__end_line(g, CHROPROF__PLAIN, "started %d-%z-%z %z:%z UTC", date, 0);
-    chroprof__text_warn(g, t->skew_events > 0,
-                        "snapshot of a busy program: maximum skew %t, %c events", skew);
-    chroprof__text_warn(g, t->doubt_events > 0, "the program stopped inside an event: %t may be "
-                        "charged to the wrong task", &t->doubt_ns);
-    chroprof__text_warn(g, t->provisional, "provisional: the clock is not calibrated yet", NULL);
-    if (*why != 0 && !(g->p && g->p->view)) {
-        chroprof__text_warn(g, true, "no events are taken:", NULL);
-        chroprof__text_warn(g, true, why, NULL);
+        chroprof__print(g, "started %d-%z-%z %z:%z UTC\n", date);
+    if (t->skew_events > 0)
+        chroprof__print(g, CHROPROF__WARM CHROPROF__FLOW
+                        "snapshot of a busy program: maximum skew %t, %c events\n", skew);
+    if (t->doubt_events > 0)
+        chroprof__print(g, CHROPROF__WARM CHROPROF__FLOW "the program stopped inside an event: %t "
+                        "may be charged to the wrong task\n", &t->doubt_ns);
+    if (t->provisional)
+        chroprof__print(g, CHROPROF__WARM "provisional: the clock is not calibrated yet\n", NULL);
+    if (*why != 0 && !g->p->view) {
+        chroprof__print(g, CHROPROF__WARM "no events are taken:\n" CHROPROF__WARM, NULL);
+        (void)chroprof__flow(g, why, 0);
+        chroprof__newline(g);
     }
 }
 
 /* >>text tables: what SITES and PATHS share. Columns are data; rows that are no sites or paths make
  * every column that adds up do so on the page. */
 
-enum { CHROPROF__COLUMNS = 12, CHROPROF__NO_ORDER = 255, CHROPROF__NEVER = 255 };
+enum { CHROPROF__COLUMNS = 12, CHROPROF__NEVER = 255 };
+enum { CHROPROF__ALONE, CHROPROF__ADDS, CHROPROF__OF_DELAY };
 
 /* A column is there from a width of the page on, and wherever it is the order. Those of CPU time
  * take their room from others. */
 typedef struct chroprof__column {
     char above[6], title[10];
-    char figure[4];            /* as chroprof__say takes it */
-    uint8_t width;
+    char figure[4];            /* as chroprof__say takes it, its width included */
     uint8_t from[2];           /* without samples, with them */
-    bool adds;                 /* rows add up */
-    uint8_t order;
+    uint8_t kind;              /* ADDS: rows add up; OF_DELAY: and it is there if there was delay */
     uint16_t offset, less;     /* in chroprof_rank or chroprof_path; less: is taken away, 0: none */
 } chroprof__column;
 
 typedef struct chroprof__grid {
     const chroprof__column *fields;
     uint32_t count;
+    uint16_t order;            /* the offset of the column that rows go by */
     uint32_t figures_at, bar;  /* columns of the page */
     uint32_t exec, blame;      /* the columns of these; blame: beyond the last for none */
     uint64_t longest_ns;       /* that the longest bar stands for */
@@ -15679,26 +15664,32 @@ typedef struct chroprof__grid {
     uint64_t sum[CHROPROF__COLUMNS];       /* of the rows that are */
 } chroprof__grid;
 
-static bool chroprof__column_shown(const chroprof__page *g, const chroprof__column *c)
+static uint32_t chroprof__column_width(const chroprof__column *c)
 {
-    bool of_delay = c->order == CHROPROF_BY_DELAY || c->order == CHROPROF_BY_BLAME;
-    return c->order == (uint8_t)g->by ||
-           (g->width >= c->from[g->sampled] && (!of_delay || g->totals.delay_ns > 0));
+    return (uint32_t)(c->figure[1] - '0');
+}
+
+static bool chroprof__column_shown(const chroprof__page *g, const chroprof__grid *grid,
+                                   const chroprof__column *c)
+{
+    return (c->offset == grid->order && c->less == 0) || (g->width >= c->from[g->sampled] &&
+           (c->kind != CHROPROF__OF_DELAY || g->totals.delay_ns > 0));
 }
 
 /* Figures stand at the right end of the page, after a share and its bar. */
 static void chroprof__grid_setup(const chroprof__page *g, chroprof__grid *grid,
-                                 const chroprof__column *fields, size_t count,
+                                 const chroprof__column *fields, size_t count, uint16_t order,
                                  uint32_t bar_from)
 {
     memset(grid, 0, sizeof *grid);
     grid->fields = fields;
     grid->count = (uint32_t)count;
+    grid->order = order;
     grid->bar = g->width < bar_from ? 0 : g->width < 120 ? 10 : 10 + (g->width - 120) / 8;
     grid->figures_at = g->width - 7 - grid->bar;
     for (size_t k = 0; k < count; k++)
-        if (chroprof__column_shown(g, fields + k))
-            grid->figures_at -= fields[k].width;
+        if (chroprof__column_shown(g, grid, fields + k))
+            grid->figures_at -= chroprof__column_width(fields + k);
 }
 
 static void chroprof__grid_head(chroprof__page *g, const chroprof__grid *grid, const char *first,
@@ -15710,8 +15701,8 @@ static void chroprof__grid_head(chroprof__page *g, const chroprof__grid *grid, c
     chroprof__show_right(g, above ? "share" : "of loop", 7);
     g->blanks += grid->bar;
     for (const chroprof__column *c = grid->fields; c < grid->fields + grid->count; c++)
-        if (chroprof__column_shown(g, c))
-            chroprof__show_right(g, above ? c->above : c->title, c->width);
+        if (chroprof__column_shown(g, grid, c))
+            chroprof__show_right(g, above ? c->above : c->title, chroprof__column_width(c));
     chroprof__newline(g);
 }
 
@@ -15771,8 +15762,8 @@ static void chroprof__grid_row(chroprof__page *g, chroprof__grid *grid, uint64_t
     chroprof__grid_bar(g, grid, ns);
     chroprof__style(g, CHROPROF__PLAIN);
     for (uint32_t k = 0; k < grid->count; k++) {
-        if (chroprof__column_shown(g, grid->fields + k))
-            chroprof__show_figures(g, grid->fields[k].figure, values + k);
+        if (chroprof__column_shown(g, grid, grid->fields + k))
+            chroprof__print(g, grid->fields[k].figure, values + k);
         grid->left[k] -= chroprof__known(values[k]);
         grid->sum[k] += chroprof__known(values[k]);
     }
@@ -15785,18 +15776,18 @@ static void chroprof__grid_extra(chroprof__page *g, chroprof__grid *grid, const 
                                  const uint64_t *values)
 {
     chroprof__style(g, CHROPROF__DIM);
-    chroprof__show_figures(g, label, &grid->rows_left);
+    chroprof__print(g, label, &grid->rows_left);
     chroprof__blank_to(g, grid->figures_at + (grid->blame < grid->count ? 0 : 7));
     if (grid->blame < grid->count)          /* the shares of sites add up, those of paths do not */
         chroprof__show_share(g, values[grid->exec], g->totals.elapsed_ns);
     g->blanks += grid->bar;
     for (uint32_t k = 0; k < grid->count; k++) {
         const chroprof__column *c = grid->fields + k;
-        bool shown = chroprof__column_shown(g, c);
-        if (shown && c->adds && values[k] > 0)
-            chroprof__show_figures(g, c->figure, values + k);
+        bool shown = chroprof__column_shown(g, grid, c);
+        if (shown && c->kind != CHROPROF__ALONE && values[k] > 0)
+            chroprof__print(g, c->figure, values + k);
         else
-            g->blanks += shown ? c->width : 0;
+            g->blanks += shown ? chroprof__column_width(c) : 0;
         grid->sum[k] += values[k];
     }
     chroprof__newline(g);
@@ -15818,26 +15809,23 @@ static void chroprof__grid_other(chroprof__page *g, chroprof__grid *grid, const 
 enum { CHROPROF__TEXT_ROWS = 40 };
 
 #define CHROPROF__R(field) (uint16_t)offsetof(chroprof_rank, field)
+#define CHROPROF__COLUMN(above, title, figure, from, sampled, kind, offset) \
+    { above, title, figure, { from, sampled }, CHROPROF__##kind, offset, 0 }
 
 static const chroprof__column chroprof__site_columns[] = {
-    { "", "exec", "%8t", 8, { 60, 60 }, true, CHROPROF_BY_EXEC, CHROPROF__R(exec_ns), 0 },
-    { "", "CPU", "%8t", 8, { CHROPROF__NEVER, 60 }, true, CHROPROF__NO_ORDER, CHROPROF__R(cpu_ns),
-      0 },
-    { "", "off CPU", "%8t", 8, { CHROPROF__NEVER, 72 }, true, CHROPROF__NO_ORDER,
-      CHROPROF__R(exec_ns), CHROPROF__R(cpu_ns) },
-    { "with", "children", "%9t", 9, { 120, 120 }, false, CHROPROF_BY_WITH_CHILDREN,
-      CHROPROF__R(with_children_ns), 0 },
-    { "slice", "p99", "%8t", 8, { 72, 96 }, false, CHROPROF__NO_ORDER, CHROPROF__R(slice_p99_ns),
-      0 },
-    { "slice", "max", "%8t", 8, { 60, 60 }, false, CHROPROF_BY_SLICE_MAX,
-      CHROPROF__R(slice_max_ns), 0 },
-    { "", "slices", "%7c", 7, { 120, 136 }, true, CHROPROF__NO_ORDER, CHROPROF__R(slices), 0 },
-    { "", "calls", "%7c", 7, { 130, 146 }, true, CHROPROF_BY_CALLS, CHROPROF__R(calls), 0 },
-    { "", "wall", "%8t", 8, { 120, 136 }, true, CHROPROF__NO_ORDER, CHROPROF__R(wall_ns), 0 },
-    { "", "waiting", "%8t", 8, { 120, 120 }, true, CHROPROF__NO_ORDER, CHROPROF__R(waiting_ns),
-      0 },
-    { "", "delay", "%8t", 8, { 120, 120 }, true, CHROPROF_BY_DELAY, CHROPROF__R(delay_ns), 0 },
-    { "", "blame", "%8t", 8, { 72, 80 }, true, CHROPROF_BY_BLAME, CHROPROF__R(blame_ns), 0 }
+    CHROPROF__COLUMN("", "exec", "%8t", 60, 60, ADDS, CHROPROF__R(exec_ns)),
+    CHROPROF__COLUMN("", "CPU", "%8t", CHROPROF__NEVER, 60, ADDS, CHROPROF__R(cpu_ns)),
+    { "", "off CPU", "%8t", { CHROPROF__NEVER, 72 }, CHROPROF__ADDS, CHROPROF__R(exec_ns),
+      CHROPROF__R(cpu_ns) },
+    CHROPROF__COLUMN("with", "children", "%9t", 120, 120, ALONE, CHROPROF__R(with_children_ns)),
+    CHROPROF__COLUMN("slice", "p99", "%8t", 72, 96, ALONE, CHROPROF__R(slice_p99_ns)),
+    CHROPROF__COLUMN("slice", "max", "%8t", 60, 60, ALONE, CHROPROF__R(slice_max_ns)),
+    CHROPROF__COLUMN("", "slices", "%7c", 120, 136, ADDS, CHROPROF__R(slices)),
+    CHROPROF__COLUMN("", "calls", "%7c", 130, 146, ADDS, CHROPROF__R(calls)),
+    CHROPROF__COLUMN("", "wall", "%8t", 120, 136, ADDS, CHROPROF__R(wall_ns)),
+    CHROPROF__COLUMN("", "waiting", "%8t", 120, 120, ADDS, CHROPROF__R(waiting_ns)),
+    CHROPROF__COLUMN("", "delay", "%8t", 120, 120, OF_DELAY, CHROPROF__R(delay_ns)),
+    CHROPROF__COLUMN("", "blame", "%8t", 72, 80, OF_DELAY, CHROPROF__R(blame_ns))
 };
 
 /* The ranked sites and how names and places share what the figures leave. */
@@ -15865,7 +15853,8 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
     size_t all = chroprof_ranks(g->p, r->rows, g->top, g->by);
     uint64_t cursor = 0;
     chroprof_rank rank;
-    chroprof__grid_setup(g, &r->grid, CHROPROF__ALL(chroprof__site_columns), g->sampled ? 96 : 72);
+    chroprof__grid_setup(g, &r->grid, CHROPROF__ALL(chroprof__site_columns),
+                         chroprof__order_at(g->by), g->sampled ? 96 : 72);
     r->grid.blame = r->grid.count - 1;
     r->count = all < g->top ? (uint32_t)all : g->top;
     for (uint32_t i = 0; i < r->count; i++)
@@ -15889,14 +15878,14 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
 
 static void chroprof__cpu_legend(chroprof__page *g)
 {
-    chroprof__phrase s;
-    chroprof__say(&s, g->period_ns > 0 ? "CPU: estimated from a sample every %t; -: too few."
-                                       : "CPU: estimated from samples; -: too few.", &g->period_ns);
-    chroprof__style(g, CHROPROF__DIM);
-    chroprof__flow(g, s.text, 0);
+    chroprof__print(g, g->period_ns > 0
+                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; -: too "
+                      "few."
+                    : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; -: too few.",
+                    &g->period_ns);
     if (g->width >= 72)
-        chroprof__flow(g, " off CPU: the rest of exec, in which the task waited, was preempted or "
-                          "was not sampled.", 0);
+        (void)chroprof__flow(g, " off CPU: the rest of exec, in which the task waited, was "
+                             "preempted or was not sampled.", 0);
     chroprof__newline(g);
 }
 
@@ -15908,9 +15897,9 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     const chroprof_totals *t = &g->totals;
     chroprof__ranking r;
     chroprof__ranking_read(g, &r);
-    chroprof__title(g, "SITES");
+    chroprof__print(g, CHROPROF__HEADING("SITES"), NULL);
     if (r.count == 0) {
-        chroprof__end_line(g, CHROPROF__DIM, "none was used yet", NULL, 0);
+        chroprof__print(g, "none was used yet\n", NULL);
         return;
     }
     chroprof__grid_head(g, &r.grid, orders[g->by], true);
@@ -15955,21 +15944,20 @@ CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
     }
     if (count == 0)
         return;
-    chroprof__heading(g, "LATENCY", "of futures that finished, from their creation", NULL);
-    chroprof__show_figures(g, CHROPROF__DIM "site", NULL);
+    chroprof__print(g, CHROPROF__HEADING("LATENCY")
+                    "of futures that finished, from their creation\n" CHROPROF__DIM "site", NULL);
     chroprof__blank_to(g, figures_at);
-    chroprof__show_figures(g, " finished     p50     p99     max\n", NULL);
+    chroprof__print(g, " finished     p50     p99     max\n", NULL);
     for (const chroprof_rank *r = rows; r < rows + count; r++, left--) {
         const uint64_t figures[] = { r->completed + r->failed + r->cancelled, r->wall_p50_ns,
                                      r->wall_p99_ns, r->wall_max_ns };
         chroprof__show_placed(g, r->name, r->file, r->line, figures_at - 1);
         chroprof__blank_to(g, figures_at);
-        chroprof__show_figures(g, "%9c%8t%8t%8t\n", figures);
+        chroprof__print(g, "%9c%8t%8t%8t\n", figures);
     }
     if (left > 0)
-        chroprof__end_line(g, CHROPROF__DIM, left == 1 ? "%c more site with a lower p99"
-                                                       : "%c more sites with a lower p99", &left,
-                           0);
+        chroprof__print(g, left == 1 ? CHROPROF__DIM "%c more site with a lower p99\n"
+                                     : CHROPROF__DIM "%c more sites with a lower p99\n", &left);
 }
 
 #undef CHROPROF__R
@@ -15978,17 +15966,18 @@ CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
 
 enum { CHROPROF__TWIGS = 24 };
 
-#define CHROPROF__P(field) CHROPROF__NO_ORDER, (uint16_t)offsetof(chroprof_path, field), 0
+#define CHROPROF__P(field) (uint16_t)offsetof(chroprof_path, field)
 
 static const chroprof__column chroprof__path_columns[] = {
-    { "with", "children", "%9t", 9, { 60, 60 }, false, CHROPROF__P(with_children_ns) },
-    { "", "exec", "%8t", 8, { 60, 60 }, true, CHROPROF__P(exec_ns) },
-    { "", "calls", "%7c", 7, { 72, 72 }, true, CHROPROF__P(calls) },
-    { "slice", "max", "%8t", 8, { 120, 120 }, false, CHROPROF__P(slice_max_ns) },
-    { "", "waiting", "%8t", 8, { 120, 120 }, true, CHROPROF__P(waiting_ns) }
+    CHROPROF__COLUMN("with", "children", "%9t", 60, 60, ALONE, CHROPROF__P(with_children_ns)),
+    CHROPROF__COLUMN("", "exec", "%8t", 60, 60, ADDS, CHROPROF__P(exec_ns)),
+    CHROPROF__COLUMN("", "calls", "%7c", 72, 72, ADDS, CHROPROF__P(calls)),
+    CHROPROF__COLUMN("slice", "max", "%8t", 120, 120, ALONE, CHROPROF__P(slice_max_ns)),
+    CHROPROF__COLUMN("", "waiting", "%8t", 120, 120, ADDS, CHROPROF__P(waiting_ns))
 };
 
 #undef CHROPROF__P
+#undef CHROPROF__COLUMN
 
 /* The hottest paths with all their ancestors: a path never has less time with children than one
  * below it, so the largest ones always form a tree. */
@@ -16009,7 +15998,8 @@ static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
 {
     uint64_t cursor = 0;
     chroprof_path path;
-    chroprof__grid_setup(g, &t->grid, CHROPROF__ALL(chroprof__path_columns), 72);
+    chroprof__grid_setup(g, &t->grid, CHROPROF__ALL(chroprof__path_columns), CHROPROF__NOT_THERE,
+                         72);
     t->grid.longest_ns = g->totals.elapsed_ns;
     t->grid.exec = 1;
     t->grid.blame = CHROPROF__COLUMNS;
@@ -16099,7 +16089,7 @@ CHROPROF__NOINLINE void chroprof__text_paths(chroprof__page *g)
     chroprof__tree_read(g, &t);
     if (t.count == 0)
         return;
-    chroprof__title(g, "PATHS");
+    chroprof__print(g, CHROPROF__HEADING("PATHS"), NULL);
     chroprof__grid_head(g, &t.grid, "", true);
     chroprof__grid_head(g, &t.grid, "\xE2\x94\x80 called by   \xE2\x94\x84 created by", false);
     chroprof__tree_show(g, &t);
@@ -16114,34 +16104,29 @@ CHROPROF__NOINLINE void chroprof__text_paths(chroprof__page *g)
 
 enum { CHROPROF__TEXT_STALLS = 8 };
 
-/* Who took so much of a whole, behind a comma if others stand before. False: there is no room. */
-static bool chroprof__show_taker(chroprof__page *g, const char *before, uint32_t after,
-                                 uint32_t site, const char *name, const uint64_t *part)
+/* Who took so much of a whole. */
+static void chroprof__show_taker(chroprof__page *g, const char *before, uint32_t indent,
+                                 uint32_t site, const char *name, uint64_t part_ns,
+                                 uint64_t whole_ns)
 {
-    const char *shown = site != 0 ? name : "(uninstrumented)";
-    uint32_t room = chroprof__room(g, after);
-    if (*before == ',' && room < chroprof__columns_of(shown))
-        return false;
-    chroprof__show(g, before);
-    chroprof__show_name(g, shown, room < 32 ? room : 32);
-    chroprof__show_figures(g, " %w", part);
-    return true;
+    const uint64_t part[] = { part_ns, whole_ns };
+    chroprof__show_item(g, before, indent, site != 0 ? name : "(uninstrumented)", " %w", part);
 }
 
-/* Who took how much of a stall: as many as fit, then the rest of it. */
+/* Who took how much of a stall; what rounds to nothing is with the others. */
 static void chroprof__stall_takers(chroprof__page *g, const chroprof_stall *s)
 {
     uint64_t left[] = { s->length_ns, s->length_ns };
-    for (uint32_t i = 0; i < s->share_count && s->shares[i].exec_ns > 0; i++) {
+    const char *before = "";
+    uint32_t indent = g->column + g->blanks;
+    for (uint32_t i = 0; i < s->share_count && s->shares[i].exec_ns > s->length_ns / 200; i++) {
         const chroprof_stall_share *x = &s->shares[i];
-        const uint64_t part[] = { x->exec_ns, s->length_ns };
-        if (!chroprof__show_taker(g, i > 0 ? ", " : "", (uint32_t)strlen(",  100%, others 99%"),
-                                  x->site, x->name, part))
-            break;
+        chroprof__show_taker(g, before, indent, x->site, x->name, x->exec_ns, s->length_ns);
         left[0] = chroprof__minus(left[0], x->exec_ns);
+        before = ",";
     }
     if (left[0] > 0)
-        chroprof__show_figures(g, left[0] < s->length_ns ? ", others %w" : "others %w", left);
+        chroprof__show_item(g, before, indent, NULL, "others %w", left);
     chroprof__newline(g);
 }
 
@@ -16173,12 +16158,12 @@ static void chroprof__stall_places(chroprof__page *g, const chroprof_stall *s)
     const uint64_t parts[] = { s->cpu_ns, s->length_ns, s->waiting_ns, s->length_ns,
                                unseen, s->length_ns };
     if (s->cpu_ns + s->waiting_ns > 0)
-        chroprof__end_line(g, CHROPROF__PLAIN, unseen > 0
-                           ? "         %p CPU, %p waiting or preempted, %p not sampled"
-                           : "         %p CPU, %p waiting or preempted", parts, 9);
+        chroprof__print(g, unseen > 0 ? "         " CHROPROF__FLOW
+                                        "%p CPU, %p waiting or preempted, %p not sampled\n"
+                                      : "         %p CPU, %p waiting or preempted\n", parts);
     for (uint32_t i = 0; i < s->sample_count && i < 2 && !g->p->view; i++) {
         const uint64_t part[] = { s->samples[i].weight, s->sampled };
-        chroprof__show_figures(g, "         %p in ", part);
+        chroprof__print(g, "         %p in ", part);
         chroprof__stack_names(g, s->samples[i].stack);
     }
 }
@@ -16196,28 +16181,17 @@ typedef struct chroprof__order {
 static void chroprof__order_item(chroprof__order *o, const char *name, const char *text,
                                  const uint64_t *figures)
 {
-    chroprof__page *g = o->g;
-    chroprof__phrase s;
-    chroprof__say(&s, text, figures);
-    uint32_t wide = chroprof__columns_of(name), most = 32;
-    wide = (wide < most ? wide : most) + chroprof__columns_of(s.text);
-    chroprof__show(g, o->begun ? "," : "         in order:");
-    if (o->begun && g->column + wide + 2 > g->width) {
-        chroprof__newline(g);
-        g->blanks = 8;
-    }
-    g->blanks++;
+    if (!o->begun)
+        chroprof__show(o->g, "         in order: ");
+    chroprof__show_item(o->g, o->begun ? "," : "", 9, name, text, figures);
     o->begun = true;
-    if (*name != 0)
-        chroprof__show_name(g, name, most);
-    chroprof__show(g, s.text);
 }
 
 static void chroprof__order_briefs(chroprof__order *o)
 {
     const uint64_t figures[] = { o->briefs, o->brief_ns };
     if (o->briefs > 0)
-        chroprof__order_item(o, "", o->briefs == 1 ? "%c short slice %t" : "%c short slices %t",
+        chroprof__order_item(o, NULL, o->briefs == 1 ? "%c short slice %t" : "%c short slices %t",
                              figures);
     o->briefs = o->brief_ns = 0;
 }
@@ -16268,7 +16242,7 @@ static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
         if (s->left_out > 0 && i == s->first_steps) {
             chroprof__order_end(&o);
             chroprof__order_briefs(&o);
-            chroprof__order_item(&o, "", "%c steps left out (%t)", gap);
+            chroprof__order_item(&o, NULL, "%c steps left out (%t)", gap);
         } else if (i > 0 && from >= s->start_ns) {
             chroprof__order_add(&o, &steps[i - 1], &steps[i]);
         }
@@ -16290,16 +16264,18 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
                                        (uint16_t)offsetof(chroprof_stall, length_ns), &stall);
     if (count == 0)
         return;
-    chroprof__heading(g, "STALLS", figures[0] == 1 ? "%c pass or turn longer than %t"
-                      : "%c passes and turns longer than %t; the longest:", figures);
-    chroprof__end_line(g, CHROPROF__DIM, g->width >= 72
-                       ? " length  kind         at  events  taken by"
-                       : " length  kind         at  taken by", NULL, 0);
+    chroprof__print(g, figures[0] == 1
+                    ? CHROPROF__HEADING("STALLS") "%c pass or turn longer than %t\n"
+                    : CHROPROF__HEADING("STALLS") "%c passes and turns longer than %t; the "
+                      "longest:\n", figures);
+    chroprof__print(g, g->width >= 72
+                    ? CHROPROF__DIM " length  kind         at  events  taken by\n"
+                    : CHROPROF__DIM " length  kind         at  taken by\n", NULL);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t row[] = { picked[i].length_ns, picked[i].start_ns, picked[i].events };
-        chroprof__show_figures(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, row);
+        chroprof__print(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, row);
         chroprof__show(g, picked[i].kind == CHROPROF_STALL_TURN ? "  turn" : "  pass");
-        chroprof__show_figures(g, g->width >= 72 ? "  %9m%8c  " : "  %9m  ", row + 1);
+        chroprof__print(g, g->width >= 72 ? "  %9m%8c  " : "  %9m  ", row + 1);
         chroprof__stall_takers(g, &picked[i]);
         chroprof__stall_order(g, &picked[i]);
         chroprof__stall_places(g, &picked[i]);
@@ -16310,16 +16286,13 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 
 enum { CHROPROF__TEXT_SLOW = 8, CHROPROF__TEXT_SLOW_OF_SITE = 3 };
 
-/* Who ran while it was ready: as many as fit. */
+/* Who ran while it was ready. */
 static void chroprof__slow_blames(chroprof__page *g, const chroprof_slow *s)
 {
-    const char *before = "         delayed by ";
-    for (const chroprof_slow_blame *x = s->blames; x < s->blames + s->blame_count; x++) {
-        const uint64_t part[] = { x->delay_ns, s->latency_ns };
-        if (!chroprof__show_taker(g, before, (uint32_t)strlen(",  100%"), x->site, x->name, part))
-            break;
-        before = ", ";
-    }
+    chroprof__show(g, "         delayed by ");
+    for (const chroprof_slow_blame *x = s->blames; x < s->blames + s->blame_count; x++)
+        chroprof__show_taker(g, x > s->blames ? "," : "", 9, x->site, x->name, x->delay_ns,
+                             s->latency_ns);
     chroprof__newline(g);
 }
 
@@ -16328,9 +16301,9 @@ static void chroprof__slow_row(chroprof__page *g, const chroprof_slow *s)
     const uint64_t all = s->latency_ns;
     const uint64_t parts[] = { s->exec_ns, all, s->children_ns, all, s->delay_ns, all,
                                s->waiting_ns, all, s->unseen_ns, all };
-    chroprof__show_figures(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, &all);
-    chroprof__show_figures(g, g->width >= 72 ? "  %9m" : "", &s->at_ns);
-    chroprof__show_figures(g, "  %4w  %5w  %5w  %4w  %6w  ", parts);
+    chroprof__print(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, &all);
+    chroprof__print(g, g->width >= 72 ? "  %9m" : "", &s->at_ns);
+    chroprof__print(g, "  %4w  %5w  %5w  %4w  %6w  ", parts);
     chroprof__show_name(g, s->name, chroprof__room(g, 0));
     chroprof__newline(g);
 }
@@ -16350,10 +16323,11 @@ CHROPROF__NOINLINE void chroprof__text_slowest(chroprof__page *g)
     }
     if (count == 0)
         return;
-    chroprof__heading(g, "SLOWEST", "finished futures, and the shares of their latency", NULL);
-    chroprof__end_line(g, CHROPROF__DIM, g->width >= 72
-                       ? "latency         at  exec  above  delay  wait  unseen  site"
-                       : "latency  exec  above  delay  wait  unseen  site", NULL, 0);
+    chroprof__print(g, CHROPROF__HEADING("SLOWEST")
+                    "finished futures, and the shares of their latency\n", NULL);
+    chroprof__print(g, g->width >= 72
+                    ? CHROPROF__DIM "latency         at  exec  above  delay  wait  unseen  site\n"
+                    : CHROPROF__DIM "latency  exec  above  delay  wait  unseen  site\n", NULL);
     for (uint32_t i = 0; i < count; i++) {
         chroprof__slow_row(g, &picked[i]);
         if (picked[i].blame_count > 0 && picked[i].delay_ns >= picked[i].latency_ns / 100)
@@ -16420,11 +16394,11 @@ static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_tot
         chroprof__raise(&covered_ns, row.at_ns + row.duration_ns);
     const uint64_t figures[] = { t->samples, t->inside, t->lost, t->period_ns, t->cost_ns,
                                  t->cost_ns, covered_ns };
-    chroprof__heading(g, "SAMPLES", t->first_period_ns == 0
-                      ? "%c, %c inside chroprof, %c lost" : t->mode == CHROPROF_SAMPLER_WALL
-                      ? "%c, %c inside chroprof, %c lost; one every %t; cost %t, %p"
-                      : "%c, %c inside chroprof, %c lost; one every %t of CPU time; cost %t, %p",
-                      figures);
+    chroprof__print(g, CHROPROF__HEADING("SAMPLES") "%c, %c inside chroprof, %c lost", figures);
+    if (t->first_period_ns > 0)
+        chroprof__print(g, t->mode == CHROPROF_SAMPLER_WALL ? "; one every %t; cost %t, %p"
+                           : "; one every %t of CPU time; cost %t, %p", figures + 3);
+    chroprof__newline(g);
 }
 
 /* Functions are named in their own process only: the command has more to name those of a view. */
@@ -16439,9 +16413,9 @@ CHROPROF__NOINLINE void chroprof__text_samples(chroprof__page *g)
     if (g->p->view)
         return;
     uint32_t wide = g->width / 3;
-    chroprof__show_figures(g, CHROPROF__DIM "  share  task", NULL);
+    chroprof__print(g, CHROPROF__DIM "  share  task", NULL);
     chroprof__blank_to(g, 11 + wide);
-    chroprof__show_figures(g, "function\n", NULL);
+    chroprof__print(g, "function\n", NULL);
     uint32_t count = chroprof__code_groups(g->p, groups);
     uint64_t left[] = { t.samples, t.samples };
     for (uint32_t i = 0; i < count && i < CHROPROF__CODE_ROWS; i++) {
@@ -16457,7 +16431,7 @@ CHROPROF__NOINLINE void chroprof__text_samples(chroprof__page *g)
         left[0] = chroprof__minus(left[0], c->weight);
     }
     if (left[0] > 0)
-        chroprof__end_line(g, CHROPROF__DIM, "%7p  others", left, 0);
+        chroprof__print(g, CHROPROF__DIM "%7p  others\n", left);
 }
 
 /* >>text time series */
@@ -16577,7 +16551,7 @@ static void chroprof__series_show(chroprof__page *g, const chroprof__series *s, 
         chroprof__show_code(g, level == 0 ? ' ' : 0x2580 + (level < 8 ? (uint32_t)level : 8));
     }
     chroprof__blank_to(g, s->label_room + 2 + s->width);
-    chroprof__show_figures(g, "%7p%7p\n", figures);
+    chroprof__print(g, "%7p%7p\n", figures);
 }
 
 /* 0, the middle and the end of the run, on one line. */
@@ -16608,21 +16582,21 @@ static void chroprof__series_none(chroprof__page *g)
     if (chroprof_timeline(g->p, 0, UINT64_MAX, &oldest, 1) > 0)
         reach = chroprof__minus(g->totals.elapsed_ns, oldest.at_ns);
     const uint64_t figures[] = { g->totals.elapsed_ns, g->options.max_events, reach };
-    chroprof__heading(g, "TIME", reach > 0
-                      ? "the windows of this run are too wide by now for a part of %T, and its "
-                        "last %c events reach back only %T. Raise max_events."
-                      : "the windows of this run are too wide by now for a part of %T.", figures);
+    chroprof__print(g, reach > 0
+                    ? CHROPROF__HEADING("TIME") "the windows of this run are too wide by now for a "
+                      "part of %T, and its last %c events reach back only %T. Raise max_events.\n"
+                    : CHROPROF__HEADING("TIME") "the windows of this run are too wide by now for a "
+                      "part of %T.\n", figures);
 }
 
 static void chroprof__series_title(chroprof__page *g, const chroprof__series *s)
 {
     const uint64_t figures[] = { s->window_ns, s->full, 1000 };
-    const char *text = g->width < 80 ? "windows of %t; full block: %w"
-                                     : "share of the loop in windows of %t; full block: %w";
-    chroprof__title(g, "TIME");
-    chroprof__show_figures(g, text, figures);
+    chroprof__print(g, g->width < 80 ? CHROPROF__HEADING("TIME") "windows of %t; full block: %w"
+                       : CHROPROF__HEADING("TIME") "share of the loop in windows of %t; full "
+                         "block: %w", figures);
     chroprof__blank_to(g, g->width - 14);
-    chroprof__show_figures(g, "   mean   peak\n", NULL);
+    chroprof__print(g, "   mean   peak\n", NULL);
 }
 
 CHROPROF__NOINLINE void chroprof__text_series(chroprof__page *g)
@@ -16652,23 +16626,15 @@ CHROPROF__NOINLINE void chroprof__text_series(chroprof__page *g)
 static void chroprof__text_place(chroprof__page *g, const char *when,
                                  const chroprof_anomaly_place *place)
 {
-    const uint64_t figures[] = { place->at_ns, place->id }, line = place->line;
+    const uint64_t figures[] = { place->at_ns, place->id };
     const bool task = place->path != 0 || place->top > 2;
-    chroprof__phrase s;
-    g->blanks = 9;
-    chroprof__style(g, CHROPROF__DIM);
+    chroprof__print(g, "         " CHROPROF__DIM, NULL);
     chroprof__show(g, when);
-    chroprof__show_figures(g, place->id ? "at %t, id %d, " : "at %t, ", figures);
-    chroprof__flow(g, place->path ? "task " : task ? "inside " : place->top == 0 ?
-                   "outside of any task" : place->top == 1 ? "while idle" : "in untracked time", 9);
-    chroprof__flow(g, task ? place->name : "", 9);
-    g->blanks += task;
-    chroprof__say(&s, line ? ":%d)" : ")", &line);
-    if (task && *place->file != 0) {
-        chroprof__flow(g, "(", 9);
-        chroprof__flow(g, chroprof__base_name(place->file), 9);
-        chroprof__flow(g, s.text, 9);
-    }
+    chroprof__print(g, place->id ? "at %t, id %d, " : "at %t, ", figures);
+    chroprof__show(g, place->path ? "task " : task ? "inside " : place->top == 0 ?
+                   "outside of any task" : place->top == 1 ? "while idle" : "in untracked time");
+    if (task)
+        chroprof__show_placed(g, place->name, place->file, place->line, g->width);
     chroprof__newline(g);
 }
 
@@ -16677,18 +16643,20 @@ static void chroprof__text_anomalies(chroprof__page *g)
     chroprof_anomaly row;
     if (g->totals.anomalies == 0)
         return;
-    chroprof__heading(g, "ANOMALIES", "unexpected sequences of calls", NULL);
+    chroprof__print(g, CHROPROF__HEADING("ANOMALIES") "unexpected sequences of calls\n", NULL);
     for (int k = 0; chroprof_read_anomaly(g->p, (chroprof_anomaly_kind)k, &row); k++) {
         if (row.count == 0)
             continue;
-        chroprof__show_figures(g, "%7c  ", &row.count);
-        chroprof__end_line(g, CHROPROF__PLAIN, row.text, NULL, 9);
+        chroprof__print(g, "%7c  ", &row.count);
+        (void)chroprof__flow(g, row.text, 9);
+        chroprof__newline(g);
         if (row.placed)
             chroprof__text_place(g, row.count > 1 ? "first " : "", &row.first);
         if (row.placed && row.count > 1)
             chroprof__text_place(g, "last ", &row.last);
-        g->blanks = 9;
-        chroprof__end_line(g, CHROPROF__DIM, row.cure, NULL, 9);
+        chroprof__print(g, "         " CHROPROF__DIM, NULL);
+        (void)chroprof__flow(g, row.cure, 9);
+        chroprof__newline(g);
     }
 }
 
@@ -16697,18 +16665,19 @@ static void chroprof__text_tables(chroprof__page *g)
     chroprof_table rows[CHROPROF_TABLE_COUNT];
     if (g->totals.dropped == 0)
         return;
-    chroprof__heading(g, "FULL TABLES", "all time is counted, only detail is missing", NULL);
+    chroprof__print(g, CHROPROF__HEADING("FULL TABLES")
+                    "all time is counted, only detail is missing\n", NULL);
     (void)chroprof_tables(g->p, rows, CHROPROF_TABLE_COUNT);
     for (const chroprof_table *t = rows; t < rows + CHROPROF_TABLE_COUNT; t++) {
         const uint64_t figures[] = { t->dropped, t->capacity, t->advice };
         if (t->dropped == 0)
             continue;
-        chroprof__show_figures(g, "%7c dropped, room for %c: ", figures);
+        chroprof__print(g, "%7c dropped, room for %c: ", figures);
         chroprof__show(g, t->name);
         if (t->advice > 0) {
-            chroprof__show_figures(g, "; raise " CHROPROF__BOLD, NULL);
+            chroprof__print(g, "; raise " CHROPROF__BOLD, NULL);
             chroprof__show(g, t->option);
-            chroprof__show_figures(g, CHROPROF__PLAIN " to %d", figures + 2);
+            chroprof__print(g, CHROPROF__PLAIN " to %d", figures + 2);
         }
         chroprof__newline(g);
     }
@@ -17237,23 +17206,23 @@ typedef struct chroprof__pick {
     uint32_t site;
 } chroprof__pick;
 
-/* What is shown: sites up to the last that is among the first in order. */
+/* What is shown. */
 typedef struct chroprof__prometheus {
     chroprof__out *out;
     const chroprof *p;
     bool all;                          /* every series, not only what people graph */
-    uint32_t top;                      /* 0: all sites */
+    uint32_t top, count;               /* top 0: all sites, else so many of those picked */
     const chroprof__figure *by;        /* the order of live futures, slice lengths and latency */
-    chroprof__pick last;
+    chroprof__pick picks[CHROPROF__PROMETHEUS_TOP];
 } chroprof__prometheus;
 
-/* A walk over the sites with one figure of each, and the one that decides who is shown. */
+/* A walk over the sites with one figure of each. */
 typedef struct chroprof__sites_walk {
-    const chroprof__figure *figure, *order;
-    uint64_t cursor, value, key;
+    const chroprof__figure *figure;
+    uint64_t cursor, value;
     chroprof_site_row site;
     uint32_t first, end;               /* the sites that are gathered */
-    uint64_t values[CHROPROF__GATHERED], keys[CHROPROF__GATHERED];
+    uint64_t values[CHROPROF__GATHERED];
 } chroprof__sites_walk;
 
 /* One figure of many sites in one walk over the paths as they lie in memory: with 100,000 paths the
@@ -17270,11 +17239,9 @@ static void chroprof__gather(const chroprof *p, const chroprof__figure *f, uint3
             chroprof__add(f, values + (row.site - first), *chroprof__field(&row, f->at));
 }
 
-static void chroprof__walk_sites(chroprof__sites_walk *w, const chroprof__figure *figure,
-                                 const chroprof__figure *order)
+static void chroprof__walk_sites(chroprof__sites_walk *w, const chroprof__figure *figure)
 {
     w->figure = figure;
-    w->order = order;
     w->cursor = 0;
     w->end = 0;
 }
@@ -17288,11 +17255,8 @@ static bool chroprof__next_value(const chroprof *p, chroprof__sites_walk *w)
         w->first = site;
         w->end = site + CHROPROF__GATHERED;
         chroprof__gather(p, w->figure, site, w->values);
-        if (w->order != w->figure)
-            chroprof__gather(p, w->order, site, w->keys);
     }
     w->value = w->values[site - w->first];
-    w->key = w->order != w->figure ? w->keys[site - w->first] : w->value;
     return true;
 }
 
@@ -17301,32 +17265,25 @@ static bool chroprof__next_value(const chroprof *p, chroprof__sites_walk *w)
 CHROPROF__NOINLINE void chroprof__prometheus_pick(chroprof__prometheus *m,
                                                   const chroprof__figure *f)
 {
-    chroprof__pick picks[CHROPROF__PROMETHEUS_TOP], one;
+    chroprof__pick one;
     chroprof__sites_walk w;
-    uint32_t count = 0;
-    m->last.key = 0;
-    m->last.site = UINT32_MAX;
-    if (m->top == 0)
-        return;
-    chroprof__walk_sites(&w, f, f);
-    while (chroprof__next_value(m->p, &w)) {
-        one.key = w.key;
+    m->count = 0;
+    chroprof__walk_sites(&w, f);
+    while (m->top > 0 && chroprof__next_value(m->p, &w)) {
+        one.key = w.value;
         one.site = w.site.id;
         if (one.site != CHROPROF__OTHER)
-            count = chroprof__keep_largest(picks, count, m->top, sizeof one,
-                                           (uint16_t)offsetof(chroprof__pick, key), &one);
+            m->count = chroprof__keep_largest(m->picks, m->count, m->top, sizeof one,
+                                              (uint16_t)offsetof(chroprof__pick, key), &one);
     }
-    if (count == m->top)
-        m->last = picks[count - 1];
 }
 
-static bool chroprof__prometheus_picked(const chroprof__prometheus *m,
-                                        const chroprof__sites_walk *w)
+static bool chroprof__prometheus_picked(const chroprof__prometheus *m, uint32_t site)
 {
-    if (m->top == 0)
-        return true;
-    return w->site.id != CHROPROF__OTHER &&
-           (w->key > m->last.key || (w->key == m->last.key && w->site.id <= m->last.site));
+    bool picked = m->top == 0;
+    for (uint32_t k = 0; k < m->count && !picked; k++)
+        picked = m->picks[k].site == site;
+    return picked;
 }
 
 /* Writes fields of a struct as a form says: $ is a text, @ that of a label, % a number of 32 bits,
@@ -17409,15 +17366,14 @@ static void chroprof__prometheus_row(const chroprof__prometheus *m, const chropr
 
 /* One figure of the sites that are shown, and the sum of the others. */
 CHROPROF__NOINLINE void chroprof__prometheus_rows(chroprof__prometheus *m,
-                                                  const chroprof__figure *f,
-                                                  const chroprof__figure *order)
+                                                  const chroprof__figure *f)
 {
     const chroprof_site_row other = { CHROPROF__OTHER, "(other)", "", 0, false };
     chroprof__sites_walk w;
     uint64_t rest = 0;
-    chroprof__walk_sites(&w, f, m->top != 0 ? order : f);
+    chroprof__walk_sites(&w, f);
     while (!m->out->failed && chroprof__next_value(m->p, &w)) {
-        if (chroprof__prometheus_picked(m, &w))
+        if (chroprof__prometheus_picked(m, w.site.id))
             chroprof__prometheus_row(m, f, &w.site, w.value);
         else
             rest += w.value;
@@ -17442,7 +17398,7 @@ static void chroprof__prometheus_sites(chroprof__prometheus *m)
             chroprof__prometheus_head(m->out, f->metric, f->help, gauge ? "gauge" : "counter");
         before = f->metric;
         chroprof__prometheus_pick(m, gauge ? m->by : f);
-        chroprof__prometheus_rows(m, f, gauge ? m->by : f);
+        chroprof__prometheus_rows(m, f);
     }
 }
 
@@ -17479,28 +17435,28 @@ CHROPROF__NOINLINE void chroprof__prometheus_histograms(chroprof__prometheus *m)
                               "Length of the slices that ended; its sum has the one under way.",
                               "histogram");
     chroprof__prometheus_pick(m, m->by);
-    chroprof__walk_sites(&w, chroprof__path_figures, m->by);      /* the first one is exec_ns */
+    chroprof__walk_sites(&w, chroprof__path_figures);             /* the first one is exec_ns */
     while (!m->out->failed && chroprof__next_value(m->p, &w))
-        if (chroprof__prometheus_picked(m, &w))
+        if (chroprof__prometheus_picked(m, w.site.id))
             chroprof__prometheus_histogram(m, &w.site, w.value);
 }
 
-/* Of the sites that are shown, where futures have finished. */
+/* Of the sites that the histograms have shown, where futures have finished. */
 CHROPROF__NOINLINE void chroprof__prometheus_latency(chroprof__prometheus *m)
 {
     static const char quantiles[3][5] = { "0.5", "0.99", "1" };
-    chroprof__sites_walk w;
+    uint64_t cursor = 0;
+    chroprof_site_row site;
     chroprof_rank rank;
     chroprof__prometheus_head(m->out, "latency_seconds", "Futures that finished, from creation; "
                               "since the start of the profile.", "summary");
-    chroprof__prometheus_pick(m, m->by);
-    chroprof__walk_sites(&w, m->by, m->by);
-    while (!m->out->failed && chroprof__next_value(m->p, &w)) {
-        if (!chroprof__prometheus_picked(m, &w) || !chroprof_read_rank(m->p, w.site.id, &rank))
+    while (!m->out->failed && chroprof_next_site(m->p, &cursor, &site)) {
+        if (!chroprof__prometheus_picked(m, site.id) ||
+            !chroprof_read_rank(m->p, site.id, &rank))
             continue;
         const uint64_t values[] = { rank.wall_p50_ns, rank.wall_p99_ns, rank.wall_max_ns };
         for (uint32_t k = 0; k < 3 && rank.wall_max_ns > 0; k++)
-            chroprof__prometheus_line(m->out, "latency_seconds", &w.site, "quantile", quantiles[k],
+            chroprof__prometheus_line(m->out, "latency_seconds", &site, "quantile", quantiles[k],
                                       "wall_ns", values[k]);
     }
 }

@@ -829,14 +829,14 @@ TEST(text_names_where_anomalies_were_met)
     at(p, 0, PENDING, 4, &A);
     at(p, 0, ENTER, 0, &B);
     at(p, 1000000, PAUSED, 4, NULL);
-    look_at(p, CHROPROF_BY_EXEC, 100, 0, "\n         at 1.00ms, id 4, task aaa (host.c:1)\n");
+    look_at(p, CHROPROF_BY_EXEC, 100, 0, "\n         at 1.00ms, id 4, task aaa  host.c:1\n");
     at(p, 3000000, PAUSED, 9, NULL);
     at(p, 4000000, PAUSED, 8, NULL);
     look_at(p, CHROPROF_BY_EXEC, 100, 0,
-            "\n         first at 3.00ms, id 9, inside bbb (host.c:2)\n");
+            "\n         first at 3.00ms, id 9, inside bbb  host.c:2\n");
     look_at(p, CHROPROF_BY_EXEC, 100, 0,
-            "\n         last at 4.00ms, id 8, inside bbb (host.c:2)\n");
-    look_at(p, CHROPROF_BY_EXEC, 60, 0, "id 8, inside bbb (host.c:2)\n");
+            "\n         last at 4.00ms, id 8, inside bbb  host.c:2\n");
+    look_at(p, CHROPROF_BY_EXEC, 60, 0, "id 8, inside bbb  host.c:2\n");
 }
 
 /* Slices of one name and line, but of two files, stay apart; those of one file add up, wherever
