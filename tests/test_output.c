@@ -834,8 +834,7 @@ TEST(text_names_where_anomalies_were_met)
     at(p, 4000000, PAUSED, 8, NULL);
     look_at(p, CHROPROF_BY_EXEC, 100, 0,
             "\n         first at 3.00ms, id 9, inside bbb  host.c:2\n");
-    look_at(p, CHROPROF_BY_EXEC, 100, 0,
-            "\n         last at 4.00ms, id 8, inside bbb  host.c:2\n");
+    look_at(p, CHROPROF_BY_EXEC, 100, 0, "\n         last at 4.00ms, id 8, inside bbb  host.c:2\n");
     look_at(p, CHROPROF_BY_EXEC, 60, 0, "id 8, inside bbb  host.c:2\n");
 }
 
