@@ -8245,19 +8245,6 @@ static uint64_t chroprof__typical_ns(const chroprof *p, const chroprof__histogra
     return mean < told - width ? told - width : mean > told + width ? told + width : mean;
 }
 
-/* Of turns and passes; 0 where there are no histograms. */
-static void chroprof__read_loop_percentiles(const chroprof *p, chroprof_totals *out)
-{
-    const chroprof__core *c = p->core;
-    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
-    if (!p->percentiles)
-        return;
-    out->turn_p50_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 500);
-    out->turn_p99_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 990);
-    out->pass_p50_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 500);
-    out->pass_p99_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 990);
-}
-
 /* The largest slice and delay of a site, in ticks. */
 static void chroprof__site_maxima(const chroprof *p, uint32_t first, uint64_t *slice,
                                   uint64_t *delay)
@@ -8512,21 +8499,15 @@ static bool chroprof__next_part(const chroprof *p, uint32_t site, chroprof__part
     return own || part->path != 0;
 }
 
-/* Ticks to ns by flooring the running sum, so that nothing is lost from one to the next; and never
- * beyond what all of them have, which was floored in smaller parts. */
-static uint64_t chroprof__running_ns(const chroprof__core *c, uint64_t ticks, uint64_t most)
-{
-    uint64_t ns = chroprof__ns(c, ticks);
-    return ns < most ? ns : most;
-}
-
-/* Exec of a site, or loop, idle, untracked, in so many windows from first on, gathered in ticks.
- * The sum over all windows is the exec that is shown. */
+/* Exec of a site, or loop, idle, untracked, in so many windows from first on, gathered in ticks. To
+ * ns by flooring the running sum, so that nothing is lost from one to the next; and never beyond
+ * what all of them have, which was floored in smaller parts. So the sum over all windows is the
+ * exec that is shown. */
 static void chroprof__read_site_windows(const chroprof *p, uint32_t site, uint32_t first,
                                         uint32_t count, uint64_t *ns)
 {
     chroprof__part part;
-    uint64_t ticks = 0, most = 0;
+    uint64_t ticks = 0, most = 0, shown = 0;
     memset(ns, 0, count * sizeof(*ns));
     memset(&part, 0, sizeof(part));
     while (chroprof__next_part(p, site, &part)) {
@@ -8537,11 +8518,13 @@ static void chroprof__read_site_windows(const chroprof *p, uint32_t site, uint32
         if (part.next > p->core->tables[CHROPROF_TABLE_WINDOWS].capacity)
             most += chroprof__ns(p->core, p->paths[part.path].exec);
     }
-    uint64_t shown = chroprof__running_ns(p->core, ticks, most);
-    for (uint32_t k = 0; k < count; k++) {
-        ticks += ns[k];
-        ns[k] = chroprof__running_ns(p->core, ticks, most) - shown;
-        shown += ns[k];
+    for (uint32_t k = 0; k <= count; k++) {         /* the first sum is of what lies before */
+        uint64_t sum = chroprof__ns(p->core, ticks);
+        chroprof__lower(&sum, most);
+        ticks += k < count ? ns[k] : 0;
+        if (k > 0)
+            ns[k - 1] = sum - shown;
+        shown = sum;
     }
 }
 
@@ -9185,7 +9168,13 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
         out->dropped += c->tables[k].dropped;
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
-    chroprof__read_loop_percentiles(p, out);
+    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
+    if (p->percentiles) {
+        out->turn_p50_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 500);
+        out->turn_p99_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 990);
+        out->pass_p50_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 500);
+        out->pass_p99_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 990);
+    }
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
@@ -9699,20 +9688,19 @@ static const char *chroprof__ask_searches(const chroprof *p)
 static const char *chroprof__ask_windows(const chroprof *p, uint32_t site)
 {
     uint32_t first = chroprof__sites(p->core)[site].first_path, row = p->paths[first].histogram;
-    uint64_t exec = site < CHROPROF__OTHER ? p->paths[site].exec : 0, slices = 0, counted = 0;
+    uint64_t exec = site < CHROPROF__OTHER ? p->paths[site].exec : 0, counted = 0;
     chroprof__part part;
     memset(&part, 0, sizeof(part));
-    for (uint32_t k = first; k; k = p->paths[k].same_site) {
+    for (uint32_t k = first; k; k = p->paths[k].same_site)
         exec += p->paths[k].exec;
-        slices += p->paths[k].slices;
-    }
     while (chroprof__next_part(p, site, &part))
         exec -= part.ticks;
     CHROPROF__MUST(exec == 0, "the windows of a site hold its exec");
     if (row)
         counted = p->histograms[row].missed +
                   chroprof__histogram_total(p, &p->histograms[row].slice);
-    CHROPROF__MUST(row == 0 || counted == slices || !chroprof__is_exact(p->core),
+    CHROPROF__MUST(row == 0 || counted == chroprof__slices_ended(p, site) ||
+                    !chroprof__is_exact(p->core),
                     "a site's histogram has an entry for each slice that ended");
     return NULL;
 }
@@ -9760,8 +9748,6 @@ CHROPROF__COLD_API const char *chroprof_check(const chroprof *p)
 #undef CHROPROF__MUST
 #undef CHROPROF__ASK
 
-CHROPROF__COLD_END
-
 /* ---- a block from outside */
 
 #ifndef CHROPROF_NO_COPIES
@@ -9803,11 +9789,13 @@ static chroprof_result chroprof__open_block(chroprof *view, const void *block, s
     return chroprof__ask_block(view) ? CHROPROF_ERR_CORRUPT : CHROPROF_OK;
 }
 
-CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size)
+CHROPROF__COLD_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size)
 {
     return chroprof__keep_result(view, chroprof__open_block(view, block, size));
 }
 #endif
+
+CHROPROF__COLD_END
 
 /* >>public: life and events. */
 
@@ -10837,6 +10825,8 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
 
 /* ---- repair */
 
+CHROPROF__COLD_BEGIN
+
 /* Parents and sites never change once a path is there: all other links are made anew from them.
  * Octaves, and paths, that were added after the counts were copied are not there. */
 static bool chroprof__mend_tree(chroprof *p)
@@ -11180,7 +11170,7 @@ static void chroprof__drain_copy(chroprof *p)
 }
 
 /* The copy is finished: rows as chroprof_open expects them, no event under way. */
-static bool chroprof__seal(chroprof *p, const chroprof__copy *s)
+CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
 {
     chroprof__core *c = p->core;
     bool resetting = s->torn && c->edits % 2 != 0 && c->resetting;
@@ -11243,6 +11233,8 @@ static void chroprof__bring_up(chroprof *p, const chroprof__copy *s, bool just_e
         chroprof__ns(c, t - c->last) >= CHROPROF__RECENT_NS)
         chroprof__bill_across(p, c->account, t);
 }
+
+CHROPROF__COLD_END
 
 static chroprof_result chroprof__copy_of(const void *live_block, size_t live_size, void *memory,
                                          size_t size, bool just_ended)
@@ -11385,7 +11377,10 @@ static void chroprof__histograms_since(const chroprof__since *s)
         const chroprof__histograms *old = s->from->histograms + k;
         uint32_t site = s->to.paths[row->path].site;
         bool same = row->life == old->life;
-        row->missed -= same ? old->missed : chroprof__slices_ended(s->from, site);
+        if (same)
+            row->missed -= old->missed;
+        else if (site < chroprof__site_count(s->from))
+            row->missed -= chroprof__slices_ended(s->from, site);
         uint64_t slice = chroprof__histogram_since(s, &row->slice, same ? &old->slice : NULL);
         uint64_t delay = chroprof__histogram_since(s, &row->delay, same ? &old->delay : NULL);
         chroprof__lower(&row->wall_max,
@@ -12223,19 +12218,6 @@ static void chroprof__merge_all(chroprof__merging *m)
     chroprof__set_horizon(p->core);
 }
 
-/* ns of all paths; false: too many. */
-static bool chroprof__merge_length(const chroprof *p, uint64_t limit, uint64_t *ns)
-{
-    *ns = 0;
-    for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
-        uint64_t exec = chroprof__ns(p->core, p->paths[k].exec);
-        if (exec >= limit - *ns)
-            return false;
-        *ns += exec;
-    }
-    return true;
-}
-
 CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other)
 {
     chroprof__merging m;
@@ -12249,8 +12231,12 @@ CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *o
     m.to = p;
     m.from = other;
     m.begin = c->last;
-    if (!chroprof__merge_length(other, CHROPROF__END_OF_TIME - c->last, &m.elapsed))
-        return CHROPROF_ERR_TIME;
+    for (uint32_t k = 0; k < chroprof__path_count(other); k++) {
+        uint64_t exec = chroprof__ns(other->core, other->paths[k].exec);
+        if (exec >= CHROPROF__END_OF_TIME - c->last - m.elapsed)
+            return CHROPROF_ERR_TIME;
+        m.elapsed += exec;
+    }
     chroprof__begin_edit(p->core);
     chroprof__merge_all(&m);
     chroprof__end_edit(p->core);
