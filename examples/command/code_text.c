@@ -17,8 +17,8 @@
 #define CODE_STALLS 5
 #define CODE_TEXT 200          /* bytes of a name that are shown */
 
-/* What a sample fell into: the innermost call; where that has no name, who called it that has one;
- * where it has no line, the line of the call. */
+/* What a sample fell into: the innermost call; where that has no name or is the C library's, who
+ * called it that has one, and the line of the call. */
 typedef struct code_entry {
     json_text task, caller, name, file;
     bool bare;                 /* name is that of a module */
@@ -45,12 +45,12 @@ static code_entry code_entry_of(const stack_tree *s, size_t index)
     e.task.bytes = e.caller.bytes = "";
     e.bare = leaf->name.length == 0 && !leaf->task;
     e.name = e.bare ? leaf->module : leaf->name;
-    if (e.bare && leaf->named != SIZE_MAX) {
+    if (!leaf->task && leaf->named != SIZE_MAX && leaf->named != index) {
         e.caller = s->frames[leaf->named].name;
     }
     e.file = leaf->file;
     e.line = leaf->line;
-    if (leaf->file.length == 0 && leaf->placed != SIZE_MAX) {
+    if (leaf->placed != SIZE_MAX && leaf->placed != index) {
         e.file = s->frames[leaf->placed].file;
         e.line = s->frames[leaf->placed].line;
         e.called = true;

@@ -439,6 +439,11 @@ static bool change_matters(const diff_row *row, int measure, double change,
     }
 }
 
+static bool stands_out(const diff_change *c)
+{
+    return c->known && absolute(c->change) > DIFF_SIGMAS * c->noise;
+}
+
 /* Whether one change goes the same way as another, and at least a third as far. */
 static bool follows(double one, double other)
 {
@@ -462,10 +467,19 @@ static bool mean_opposes(const diff_row *row, double change)
     return change > 0 ? mean < -change / 2 : mean > -change / 2;
 }
 
+/* Whether a site follows no mood of the machine: then it is compared as it is, unless sites agree
+ * on what they share. */
+static bool steady(const diff_row *row)
+{
+    return row->side[0].has_percentiles && row->side[1].has_percentiles &&
+           !(mood_error(&row->side[0]) > 0) && !(mood_error(&row->side[1]) > 0);
+}
+
 /* An interruption lengthens sums and tails, another mood of the machine some percentiles. Time per
- * slice has changed if both a sum and a percentile say so and the mean does not deny it. A rate, and
- * what waits belongs to, must have changed by itself: that all others fell is no rise. Blame
- * depends on how tasks happen to meet: it is shown, not judged. */
+ * slice has changed if both a sum and a percentile say so and the mean does not deny it; if slices
+ * follow the machine, the sum must stand out as well. A rate, p99 or latency must have changed by
+ * itself: that all others fell is no rise. Blame depends on how tasks happen to meet: it is shown,
+ * not judged. */
 static bool confirmed(const diff_row *row, int measure)
 {
     const diff_change *c = row->changes;
@@ -476,7 +490,8 @@ static bool confirmed(const diff_row *row, int measure)
     case DIFF_CALL: return follows(slices, change) || (longer && !mean_opposes(row, change));
     case DIFF_SLICE: return longer && !mean_opposes(row, change);
     case DIFF_P50: case DIFF_P90:
-        return agrees(&c[DIFF_SLICE], change) && !mean_opposes(row, change);
+        return agrees(&c[DIFF_SLICE], change) && !mean_opposes(row, change) &&
+               (steady(row) || stands_out(&c[DIFF_SLICE]));
     default: return measure != DIFF_BLAME && follows(c[measure].raw, change);
     }
 }
@@ -490,14 +505,6 @@ static double change_left(double raw, const diff_noise *noise)
         return rest;
     }
     return (raw > 0) != (rest > 0) ? 0 : raw > 0 ? lesser(raw, rest) : greater(raw, rest);
-}
-
-/* Whether a site follows no mood of the machine: then it is compared as it is, unless sites agree
- * on what they share. */
-static bool steady(const diff_row *row)
-{
-    return row->side[0].has_percentiles && row->side[1].has_percentiles &&
-           !(mood_error(&row->side[0]) > 0) && !(mood_error(&row->side[1]) > 0);
 }
 
 static void measure_changes(diff_row *row, const diff_noise *noise, const diff_profile *both)
@@ -521,8 +528,7 @@ static void judge_changes(diff_row *row, const diff_profile *both)
 {
     for (int m = 0; m < DIFF_MEASURES; m++) {
         diff_change *c = &row->changes[m];
-        c->beyond = c->known && absolute(c->change) > DIFF_SIGMAS * c->noise &&
-                    change_matters(row, m, c->change, both) && confirmed(row, m);
+        c->beyond = stands_out(c) && change_matters(row, m, c->change, both) && confirmed(row, m);
     }
 }
 
@@ -597,8 +603,9 @@ void diff_judge(diff_table *table, const diff_noise *noise, const diff_profile *
     qsort(table->rows, table->count, sizeof *table->rows, by_verdict);
 }
 
-/* The least change in time per call that stands out from a row's noise; 0: none. Not less than one
- * that stood out and was not taken for a change, since other measures deny it. */
+/* The least change in time per call that stands out from a row's noise, in p50 wherever in its bucket
+ * that is; 0: none. Not less than one that stood out and was not taken for a change, since other
+ * measures deny it. */
 static double row_detects(const diff_row *row)
 {
     static const int measures[] = { DIFF_CALL, DIFF_SLICE, DIFF_P50 };
@@ -607,8 +614,9 @@ static double row_detects(const diff_row *row)
     for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {
         const diff_change *c = &row->changes[measures[i]];
         double limit = c->known ? DIFF_SIGMAS * c->noise : 0;
-        least = limit > 0 && (!(least > 0) || limit < least) ? limit : least;
-        denied = row->verdict == DIFF_ALIKE && absolute(c->change) > limit
+        double sure = limit + (measures[i] == DIFF_P50 ? DIFF_BUCKET : 0);
+        least = limit > 0 && (!(least > 0) || sure < least) ? sure : least;
+        denied = row->verdict == DIFF_ALIKE && stands_out(c)
                ? greater(denied, absolute(c->change)) : denied;
     }
     return least > 0 ? greater(least, denied) : 0;

@@ -101,6 +101,26 @@ typedef struct stack_words {
     uint64_t parent;
 } stack_words;
 
+/* Whether a module is the C library, its loader, or code that the kernel maps. */
+static bool is_libc(json_text module)
+{
+    static const char *const starts[] = { "libc.", "libc-", "libm.", "libm-", "libpthread", "ld-",
+                                          "linux-vdso", "linux-gate" };
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        size_t length = strlen(starts[i]);
+        if (module.length >= length && memcmp(module.bytes, starts[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a frame of the C library has a caller that tells more. */
+static bool prefer_caller(const stack_tree *s, const stack_frame *frame, size_t caller)
+{
+    return frame->libc && caller != SIZE_MAX && !s->frames[caller].libc;
+}
+
 /* What a frame has from those that it was called by. */
 static void link_stack_frame(stack_tree *s, size_t index)
 {
@@ -116,8 +136,12 @@ static void link_stack_frame(stack_tree *s, size_t index)
         frame->named = parent->named;
         frame->placed = parent->placed;
     }
-    frame->named = frame->native && frame->name.length > 0 ? index : frame->named;
-    frame->placed = frame->file.length > 0 ? index : frame->placed;
+    if (frame->native && frame->name.length > 0 && !prefer_caller(s, frame, frame->named)) {
+        frame->named = index;
+    }
+    if (frame->file.length > 0 && !prefer_caller(s, frame, frame->placed)) {
+        frame->placed = index;
+    }
 }
 
 /* Ids ascend, and a parent stands before its children: what does not is a root. */
@@ -143,6 +167,7 @@ static bool read_stack_frame(void *user, json_reader *r)
     frame->native = json_is(w.kind, "native");
     frame->address -= json_is(w.returns, "true") && frame->address > 0;
     frame->module = module_name(s, frame->module_id);
+    frame->libc = is_libc(frame->module);
     frame->parent = stack_index(s, w.parent);
     link_stack_frame(s, s->count++);
     return true;

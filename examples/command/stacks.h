@@ -44,8 +44,11 @@ typedef struct stack_frame {
     uint64_t module_id;        /* UINT64_MAX: not known */
     uint64_t address;          /* of the instruction, as the module's file counts */
     size_t root;               /* the task that it runs for */
-    size_t named, placed;      /* the frame itself, or the next outer one below the task, that is */
-    bool task, native, idle;   /* native and has a name, or has a file; SIZE_MAX: none */
+    size_t named, placed;      /* the frame itself, or the next outer one below the task, that is
+                                  native and has a name, or has a file; rather one outside of the
+                                  C library. SIZE_MAX: none */
+    bool task, native, idle;
+    bool libc;                 /* of the C library: whoever called it is to be named */
 } stack_frame;
 
 typedef struct stack_tree {
