@@ -66,7 +66,7 @@ static const char record_text[] =
     "million. More than eight million per second cannot be followed for long. On a\n"
     "busy machine, take eight times as many. A larger ring is read less often, which\n"
     "spares the program's caches: at a million events per second, 8192 cost it up to\n"
-    "3 % of its CPU time, 65536 nothing that could be measured. Each event takes\n"
+    "6 % of its CPU time, 65536 nothing that could be measured. Each event takes\n"
     "100 bytes of memory until all are written.\n"
     "\n"
     "The stream begins with the live futures and the running stack. chroprof replay\n"
@@ -150,11 +150,11 @@ static void pause_ns(uint64_t ns)
     (void)nanosleep(&pause, NULL);
 }
 
-/* Is an eighth of the ring new since the last look, or that look long ago? Costs next to nothing. */
+/* Is a quarter of the ring new since the last look, or that look long ago? Costs next to nothing. */
 static bool is_due(const record *run, int fd, uint64_t sequence, double since)
 {
     uint64_t events = (block_sequence(fd) - sequence) / 2;
-    return events >= run->ring / 8 || seconds_now() - since >= RECORD_LOOK_S;
+    return events >= run->ring / 4 || seconds_now() - since >= RECORD_LOOK_S;
 }
 
 /* Follows the ring until the time is over, and looks once more then. false: no memory. */
