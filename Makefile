@@ -91,6 +91,7 @@ $B/command/%.o: examples/command/%.c $(COMMAND_PARTS) chroprof.h
 
 $B/command/code_libdw.o $B/command/code_addr2line.o $B/command/symbolize.o: OWN = $(LIBDW)
 $B/command/demangle.o: OWN = $(DEMANGLE)
+$B/command/impl.o: OWN = -fno-omit-frame-pointer
 $B/command/page.o: OWN = -I$B -DCHROPROF_REPORT_PAGE='"report_page.h"'
 $B/command/page.o: $B/report_page.h
 $B/command/serve.o: OWN = -I$B -DCHROPROF_SERVE_PAGE='"serve_page.h"' $(LIBEVENT)
@@ -129,10 +130,10 @@ pictures: demo
 	    node tests/pictures.js $(CURDIR)/demo.html examples
 	! command -v pngquant >/dev/null || pngquant --force --ext .png examples/report.png examples/timeline.png
 
-# with frame pointers, for the sampler's stacks
-$B/demo: examples/demo.c chroprof.h
-	@mkdir -p $B
-	$(CC) $(CFLAGS) -fno-omit-frame-pointer -o $@ examples/demo.c
+# with frame pointers, for the sampler's stacks, and with the command's copy of the implementation,
+# which takes longest to compile
+$B/demo: examples/demo.c chroprof.h $B/command/impl.o
+	$(CC) $(CFLAGS) -fno-omit-frame-pointer -DDEMO_LINKED -o $@ examples/demo.c $B/command/impl.o
 
 # The header as a shared library, for bindings of other languages: see BINDINGS in its manual.
 libchroprof: $B/libchroprof.so

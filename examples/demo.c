@@ -4,11 +4,9 @@
  *
  * One process serves pages over TCP with a poll(2) loop; forked clients request them without a
  * break. Each request gets a timeout from the task handler and cancels it when the page is sent.
- * The fault: the cancellations are lost, so the handler's list grows, and walking it takes more and
- * more of the loop. With "fixed" they are not lost. With FILE the profile is in that file, for
- * chroprof top, dump and others. The sampler is on, so you can see the line of the fault:
- * chroprof symbolize demo.json --format text. */
-
+ * The fault: cancellations are lost, so the handler's list grows, and walking it takes more of the
+ * loop. With "fixed" they are not lost. With FILE the profile is in that file, for chroprof top.
+ * The sampler is on: chroprof symbolize demo.json --format text shows the line of the fault. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <errno.h>
@@ -22,7 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef DEMO_LINKED
 #define CHROPROF_IMPLEMENTATION
+#endif
 #include "../chroprof.h"
 
 #define MILLISECOND UINT64_C(1000000)
