@@ -603,8 +603,8 @@ void diff_judge(diff_table *table, const diff_noise *noise, const diff_profile *
     qsort(table->rows, table->count, sizeof *table->rows, by_verdict);
 }
 
-/* The least change in time per call that stands out from a row's noise, in p50 wherever in its bucket
- * that is; 0: none. Not less than one that stood out and was not taken for a change, since other
+/* The least change in time per call that stands out from the noise of a row, in p50 wherever in its
+ * bucket that is; 0: none. Not less than one that stood out but was no change, since other
  * measures deny it. */
 static double row_detects(const diff_row *row)
 {
