@@ -12,6 +12,9 @@
  *   m n o    task a, sampled each ms, of which it had 1, 0.5, 0.4 of CPU time
  * SEED=n replays the random streams, ROUNDS=n asks for more of them. */
 #include "harness.h"
+#if defined(__unix__)
+#include <signal.h>
+#endif
 
 /* >>programs */
 
@@ -1189,7 +1192,7 @@ static void any_end(program *g, uint64_t *seed)
         one_word(g, ends[pick], (double)random_below(seed, 4000));
 }
 
-static void any_run(uint64_t seed)
+static chroprof *any_run(uint64_t seed)
 {
     chroprof_options o;
     program g;
@@ -1212,7 +1215,7 @@ static void any_run(uint64_t seed)
         else
             any_phase(&g, &seed);
     any_end(&g, &seed);
-    hold_findings(g.p);
+    return g.p;
 }
 
 TEST(no_sentence_contradicts_a_figure)
@@ -1221,9 +1224,32 @@ TEST(no_sentence_contradicts_a_figure)
     int kind;
     random_seed(1);
     for (i = 0; i < runs; i++)
-        any_run(harness()->seed + i);
+        hold_findings(any_run(harness()->seed + i));
     for (kind = 0; kind < CHROPROF_FINDING_COUNT && getenv("SEEN") != NULL; kind++)
         printf("  %-14s %lu\n", kind_name((chroprof_finding_kind)kind), seen[kind]);
+}
+
+/* A checker that shares no code with the header asks each figure of the JSON. */
+TEST(no_sentence_contradicts_the_json)
+{
+#if defined(__unix__) && !defined(CHROPROF_NO_JSON)
+    unsigned long i, runs = share(300);
+    FILE *checker;
+    if (system("python3 -c 'pass' >/dev/null 2>&1") != 0)
+        SKIP("no python3");
+    checker = popen("python3 tests/check_findings.py", "w");
+    CHECK(checker != NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    random_seed(1);
+    for (i = 0; i < runs; i++) {
+        const harness_output *json = written(any_run(harness()->seed + i), CHROPROF_JSON);
+        if (fwrite(json->bytes, 1, json->used, checker) != json->used)
+            break;
+    }
+    CHECK_EQ(pclose(checker), 0);
+#else
+    SKIP("needs python3");
+#endif
 }
 
 static const test_case cases[] = {
@@ -1238,6 +1264,7 @@ static const test_case cases[] = {
     CASE(disorder_is_told_with_its_last_place),
     CASE(text_and_json_begin_with_them),
     CASE(no_sentence_contradicts_a_figure),
+    CASE(no_sentence_contradicts_the_json),
 };
 
 TEST_MAIN(cases)
