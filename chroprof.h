@@ -14382,7 +14382,9 @@ static void chroprof__find_hang(chroprof__inquiry *q)
         c.line = path.line;
         c.site = path.site;
     }
-    chroprof__report(q, &c, "The loop has been inside %s for %T0, since %m1, and is not back.",
+    chroprof__report(q, &c, since_ns ? "The loop has been inside %s for %T0, since %m1, and is not "
+                                       "back."
+                                     : "The loop was inside %s all these %T0, and is not back.",
                      NULL, " See what it waits for: a debugger, or samples in wall mode, show the "
                      "line.");
 }

@@ -203,11 +203,14 @@ class Profile:
         assert abs(float(number) * unit - t["delay_ns"]) <= half_digit(number) * unit, say
 
     def hangs(self, x):
-        say = self.read(x, "The loop has been inside {S:what} for {T:time}, since {M:at}, and")
+        say = self.read(x, "The loop has been inside {S:what} for {T:time}, since {M:at}, and",
+                        "The loop was inside {S:what} all these {T:time}, and is not back.")
+        assert ("at" in say) == (x["at_ns"] > 0)
         assert not self.totals["idle"] and self.totals["enabled"]
         assert x["value_ns"] + x["at_ns"] == self.elapsed and x["value_ns"] >= 1e9 - 1e6
         time_is(say["time"], x["value_ns"])
-        moment_is(say["at"], x["at_ns"])
+        if x["at_ns"]:
+            moment_is(say["at"], x["at_ns"])
         if x["site"]:
             site = self.site_is(x, say["what"])
             assert site["live"] > 0 or site["calls"] > site["completed"] + site["failed"], site

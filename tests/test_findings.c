@@ -539,6 +539,20 @@ TEST(differences_tell_of_the_time_between)
     CHECK_EQ(wrong, 0);
 }
 
+/* A hang that began before a part lasts longer than that. */
+TEST(a_part_inside_a_hang)
+{
+    chroprof *p = fresh_in(AMPLE), older, between;
+    chroprof_finding row;
+    uint64_t now = run_program(p, "100*(i9 a1) A500", 0);
+    open_copy(&older, 0);
+    run_program(p, "q2000", now);
+    CHECK_EQ(chroprof_difference(p, &older, copies[1].bytes, HARNESS_MEMORY), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&between, copies[1].bytes, HARNESS_MEMORY), CHROPROF_OK);
+    CHECK(chroprof_findings(&between, &row, 1) > 0);
+    CHECK(strstr(row.text, "The loop was inside a (app.c:1) all these 2.00 s, and is not") != NULL);
+}
+
 /* A full table drops futures whose finishes come all the same: that is no leak. */
 TEST(dropped_futures_that_finish_are_no_leak)
 {
@@ -973,8 +987,10 @@ static void hold_hang(figures *f, const chroprof_finding *x)
         says(f, "inside ");
         says_site(f, x->site);
     }
-    says(f, " for ");
+    says(f, x->at_ns != 0 ? " for " : " all these ");
     says_time(f, f->t.elapsed_ns - x->at_ns);
+    if (x->at_ns == 0)
+        return;
     says(f, "since ");
     says_moment(f, x->at_ns);
 }
@@ -1256,6 +1272,7 @@ static const test_case cases[] = {
     CASE(truth_table),
     CASE(views_agree),
     CASE(differences_tell_of_the_time_between),
+    CASE(a_part_inside_a_hang),
     CASE(dropped_futures_that_finish_are_no_leak),
     CASE(merged_ones_have_the_sums_of_both),
     CASE(the_list_is_cut_at_its_end),
