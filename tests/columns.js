@@ -32,4 +32,13 @@ for (const list of ['paths', 'stacks', 'samples']) {
         compared++;
     }));
 }
+// A short window at an end would be drawn as wide as its neighbor.
+const grouped = new Function('p', 'width', between('function groupWindows(', 'function seriesOf(') +
+    'return groupWindows(p, width);');
+const windows = ends => ends.map((end, i) => ({ start_ns: ends[i - 1] || 0, end_ns: end }));
+for (const [ends, want] of [[[100, 200, 205], '0-100 100-205'], [[5, 105, 205, 255],
+    '0-105 105-205 205-255'], [[5], '0-5'], [[100, 105], '0-105']]) {
+    const is = grouped({ windows: windows(ends) }, 800).map(g => g.start + '-' + g.end).join(' ');
+    if (is !== want) { throw new Error(`windows up to ${ends}: ${is}, not ${want}`); }
+}
 if (compared === 0) { throw new Error('nothing to compare'); }
