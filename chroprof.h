@@ -1371,7 +1371,7 @@ CHROPROF_API void chroprof_running(chroprof *p, uint64_t id);
 CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id);
 
 /* Pauses the innermost running future above the barrier and runs id (0: nothing), with one clock
- * read. */
+ * read. Cost: looks at each call of chroprof_enter above that future. */
 CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id);
 
 /* The future finished. If it is on top, this pauses it too. Its record is freed at once. */
@@ -2363,7 +2363,7 @@ typedef struct chroprof__frame {
     uint32_t depth;            /* its number */
     uint32_t slot;             /* words up to its id's slot; of a barrier: the floor below it */
     uint16_t same;             /* the next deeper frame of the same id, 0: none */
-    uint16_t runner;           /* not of an enter-frame: the core's when it was pushed */
+    uint16_t spare;
     uint32_t event;            /* seq when it was pushed, modulo 2^32 */
     uint32_t kind;
 } chroprof__frame;
@@ -2387,14 +2387,12 @@ typedef struct chroprof__sum {
 
 enum { CHROPROF__OF_PASS, CHROPROF__OF_TURN };
 
-/* A node of the performance tree. The first line is what most events touch. Calls of enter-frames
- * are counted when they end: completed ones are slices - stays more than `completed` says, and
- * those under way are found on the stack. */
+/* A node of the performance tree. The first line is what most events touch. */
 typedef struct chroprof__path {
     uint64_t exec;
-    uint64_t slices;           /* that ended */
+    uint64_t entered;          /* calls of enter-frames that ended: slices, and completed */
     uint64_t blame;
-    uint64_t stays;            /* those of futures among the slices */
+    uint64_t stays;            /* slices of futures that ended */
     uint64_t slice_max;
     uint64_t exec_max;         /* of a future; of an enter-frame the slice is all */
     uint64_t wall;             /* + live * now */
@@ -2773,20 +2771,18 @@ typedef struct chroprof__core {
     uint32_t window;           /* tag: level << 16 | index */
     uint32_t account;          /* path on top, or loop, idle, untracked */
     uint32_t depth;
-    uint32_t runner;           /* the innermost frame with an id above the barrier, 0: none */
+    uint32_t floor;            /* the innermost barrier, 0: none */
     /* what most touch */
     uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
-    uint64_t turns;
+    uint64_t turns;            /* that are in no histogram */
     uint64_t turn_min;         /* a shorter one is the shortest; UINT64_MAX without percentiles */
     uint64_t pass_start;       /* NO_PASS: none began */
     uint64_t pass_bar;         /* as turn_bar */
     uint64_t passes;
     uint64_t pass_min;         /* as turn_min */
-    uint32_t room;             /* max_depth */
-    uint32_t floor;            /* the innermost barrier, 0: none */
-    uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
     uint64_t idle_horizon;     /* that of idle_leave */
     /* passes */
+    uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
     uint64_t slow_turn;        /* profile time from which old slow futures are looked for */
     uint64_t pass_active;
     uint64_t pass_event;       /* the number of the event that began it */
@@ -2987,7 +2983,7 @@ static void chroprof__attach(chroprof *p, chroprof__core *c)
     p->shortcuts = (chroprof__shortcut *)chroprof__rows(c, CHROPROF__SHORTCUTS);
     p->histograms = chroprof__histogram_rows(c);
     p->octaves = chroprof__octave_rows(c);
-    p->room = c->room;
+    p->room = c->tables[CHROPROF_TABLE_DEPTH].capacity;
     p->shortcut_mask =
         (c->tables[CHROPROF__SHORTCUTS].rows - UINT64_C(1)) * sizeof(chroprof__shortcut);
     p->percentiles = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity != 0;
@@ -3435,7 +3431,7 @@ static uint64_t chroprof__slices_ended(const chroprof *p, uint32_t site)
 {
     uint64_t slices = 0;
     for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
-        slices += p->paths[k].slices;
+        slices += p->paths[k].entered + p->paths[k].stays;
     return slices;
 }
 
@@ -3593,14 +3589,16 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
         *least = ticks;
 }
 
-/* The loop's own have all of their octaves, in a row. */
-CHROPROF__INLINE void chroprof__add_own(const chroprof *p, uint64_t *least, uint32_t first,
-                                        uint64_t bucket, uint64_t ticks)
+/* The loop's own have all of their octaves, in a row. Without percentiles turns and passes are only
+ * counted. */
+CHROPROF__INLINE void chroprof__add_own(const chroprof *p, uint64_t *only, uint64_t *least,
+                                        uint32_t first, uint64_t bucket, uint64_t ticks)
 {
     if (CHROPROF__RARELY(ticks < *least)) {
+        *least = p->percentiles ? ticks : UINT64_MAX;
+        *only += !p->percentiles;
         if (!p->percentiles)
             return;
-        *least = ticks;
     }
     (&p->octaves[first].count[0])[bucket]++;
 }
@@ -6389,7 +6387,7 @@ CHROPROF__INLINE chroprof__frame *chroprof__push(chroprof__core *c, chroprof__fr
 
 CHROPROF__INLINE bool chroprof__no_room(const chroprof__core *c)
 {
-    return c->depth == c->room;
+    return c->depth == c->tables[CHROPROF_TABLE_DEPTH].capacity;
 }
 
 /* A future became ready at profile time `at`, not later than now. */
@@ -6466,7 +6464,6 @@ static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame *frame, 
     slot->frame = frame->same;
     if (slot->flags & CHROPROF__REMEMBERED)
         p->frames[slot->frame].kind |= slot->frame ? CHROPROF__TENDED : 0;
-    p->core->runner = frame->runner;
     if (CHROPROF__RARELY(frame->kind & CHROPROF__ORPHAN)) {
         uint64_t exec = chroprof__orphan_exec(p, frame, slice);
         p->paths[frame->path].wall += chroprof__lasts(frame) ? slice : 0;
@@ -6480,13 +6477,6 @@ static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame *frame, 
     return slot->exec;
 }
 
-/* A slice has been measured; its histogram has it. */
-CHROPROF__INLINE void chroprof__end_slice(chroprof__path *row, uint64_t slice)
-{
-    row->slices++;
-    chroprof__raise(&row->slice_max, slice);
-}
-
 /* A slice of a future: its exec so far may be the largest. */
 CHROPROF__INLINE void chroprof__end_stay(chroprof__path *row, uint64_t exec)
 {
@@ -6494,12 +6484,18 @@ CHROPROF__INLINE void chroprof__end_stay(chroprof__path *row, uint64_t exec)
     chroprof__raise(&row->exec_max, exec);
 }
 
+/* The call of an enter-frame has ended. */
+CHROPROF__INLINE void chroprof__end_call(chroprof__path *row, uint64_t length)
+{
+    row->entered++;
+    row->wall += length;
+}
+
 /* A turn has ended. */
 CHROPROF__INLINE void chroprof__end_turn(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    c->turns++;
-    chroprof__add_own(p, &c->turn_min, 2, bucket, length);
+    chroprof__add_own(p, &c->turns, &c->turn_min, 2, bucket, length);
 }
 
 CHROPROF__COLD void chroprof__long_turn(chroprof *p, const chroprof__frame *base, uint64_t length)
@@ -6537,7 +6533,6 @@ CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame *ba
 {
     chroprof__core *c = p->core;
     c->floor = barrier->slot;
-    c->runner = barrier->runner;
     c->level--;
     chroprof__uncover(p, c, barrier);
     chroprof__leave_out(p, t - barrier->pushed);
@@ -6551,14 +6546,14 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path *row, u
     chroprof__frame *frame = p->frames + c->depth;
     uint64_t slice = t - frame->start, length = t - frame->pushed;
     bool base = c->depth == c->floor + 1;
-    chroprof__end_slice(row, slice);
+    chroprof__raise(&row->slice_max, slice);
     chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
-    if (CHROPROF__RARELY(row->histogram == 0) && p->percentiles)
-        chroprof__claim_histograms(p, row);
     if (frame->kind & CHROPROF__ENTER_FRAME)
-        row->wall += length;
+        chroprof__end_call(row, length);
     else
         chroprof__end_stay(row, chroprof__leave_slot(p, frame, slice, t));
+    if (CHROPROF__RARELY(row->histogram == 0) && p->percentiles)
+        chroprof__claim_histograms(p, row);
     if (base && frame->kind & CHROPROF__PARTED)
         length -= frame->excluded;
     if (base)
@@ -6774,17 +6769,15 @@ static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint
 }
 
 /* The frame is one of this slot's id from now on, and the topmost one. */
-CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__core *c,
-                                           chroprof__frame *frame, chroprof__future *slot)
+CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame *frame,
+                                           chroprof__future *slot)
 {
     frame->id = slot->id;
     frame->slot = chroprof__words_to(p, slot);
     frame->same = slot->frame;
-    frame->runner = (uint16_t)c->runner;
     if (slot->frame || slot->flags & CHROPROF__REMEMBERED)
         frame->kind |= CHROPROF__TENDED;
     slot->frame = (uint16_t)frame->depth;
-    c->runner = frame->depth;
 }
 
 /* The same for a frame that was pushed plain, of a slot without one. */
@@ -6795,9 +6788,7 @@ CHROPROF__INLINE void chroprof__bind_plain(const chroprof *p, chroprof__core *c,
     frame->id = id;
     frame->slot = chroprof__words_to(p, slot);
     frame->same = 0;
-    frame->runner = (uint16_t)c->runner;
     slot->frame = (uint16_t)c->depth;
-    c->runner = c->depth;
 }
 
 /* A future without a frame is running from now on. */
@@ -6829,7 +6820,7 @@ CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__fu
     chroprof__freshen(c, p->paths + slot->path);
     chroprof__frame *frame = chroprof__push(c, p->frames + c->depth, c->depth, slot->path,
                                             CHROPROF__FUTURE_FRAME, t);
-    chroprof__bind_frame(p, c, frame, slot);
+    chroprof__bind_frame(p, frame, slot);
 }
 
 /* Attached to a program under way: with a site the future is adopted, without it only has a
@@ -6865,7 +6856,7 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
                     CHROPROF__OLDEST | CHROPROF__UNKNOWN;
     chroprof__frame *frame =
         chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__UNTRACKED, kind, t);
-    chroprof__bind_frame(p, c, frame, slot);
+    chroprof__bind_frame(p, frame, slot);
     frame->carried = 0;
 }
 
@@ -7012,10 +7003,13 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
 /* Pauses the innermost future above the barrier, unwinding enter-frames above it, and runs id. */
 static void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
 {
+    uint32_t runner = c->depth;
+    while (runner > c->floor && p->frames[runner].id == 0)
+        runner--;
     if (c->hidden) {
         chroprof__unhide(p, 1, t);
-    } else if (c->runner) {
-        chroprof__unwind(p, c->runner, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH, t);
+    } else if (runner > c->floor) {
+        chroprof__unwind(p, runner, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH, t);
         chroprof__pop_any(p, c, t);
     }
     if (id)
@@ -7065,9 +7059,7 @@ CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *
     chroprof__frame *frame = chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__LOOP,
                                             CHROPROF__BARRIER, t);
     frame->id = 0;
-    frame->runner = (uint16_t)c->runner;
     frame->slot = c->floor;
-    c->runner = 0;
     c->floor = c->depth;
     c->level++;
 }
@@ -7096,8 +7088,7 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 CHROPROF__INLINE void chroprof__end_pass(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    c->passes++;
-    chroprof__add_own(p, &c->pass_min, 2 + CHROPROF__OCTAVES, bucket, length);
+    chroprof__add_own(p, &c->passes, &c->pass_min, 2 + CHROPROF__OCTAVES, bucket, length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
@@ -7291,7 +7282,7 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
                                           chroprof__path *row, chroprof__frame *frame, bool base,
                                           uint64_t slice, uint64_t length)
 {
-    chroprof__end_slice(row, slice);
+    chroprof__raise(&row->slice_max, slice);
     if (base)
         chroprof__end_turn(p, c, length, chroprof__bucket_below_last(length));
     else
@@ -7321,47 +7312,42 @@ CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__fr
     c->depth = frame[-1].depth;
 }
 
-/* Counts a slice that is the shortest, or of a site without counts. */
-CHROPROF__COLD void chroprof__count_slice(const chroprof *p, const chroprof__path *row,
-                                          uint64_t slice)
+/* Counts a slice that is the shortest, or of a site without counts, or one of 2^16, which are no
+ * longer few. */
+CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path *row,
+                                           uint64_t slice)
 {
-    if (row->histogram)
-        chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
+    chroprof__histogram *h = &p->histograms[row->histogram].slice;
+    if (row->histogram && slice < *chroprof__least_of(p, h))
+        chroprof__histogram_add(p, h, slice);
+    else if (row->histogram)
+        chroprof__histogram_put(p, h, chroprof__bucket(slice), UINT64_C(1) << 16);
 }
 
-CHROPROF__COLD void chroprof__count_slice_and_close(const chroprof *p, const chroprof__path *row,
-                                                    uint64_t slice)
+CHROPROF__COLD void chroprof__count_rarely_and_close(const chroprof *p, const chroprof__path *row,
+                                                     uint64_t slice)
 {
-    chroprof__count_slice(p, row, slice);
+    chroprof__count_rarely(p, row, slice);
     chroprof__close_event(p->core);
 }
 
-/* 2^16 slices are no longer few. */
-CHROPROF__COLD void chroprof__count_many(const chroprof *p, const chroprof__path *row,
-                                         uint64_t slice)
+/* Counts a slice that is surely below the last bucket. False: it is one of those above. */
+CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__path *row,
+                                            uint64_t slice)
 {
-    chroprof__histogram_put(p, &p->histograms[row->histogram].slice, chroprof__bucket(slice),
-                            UINT64_C(1) << 16);
+    chroprof__slices *counts = (chroprof__slices *)(void *)((uint64_t *)c + row->counts);
+    return CHROPROF__LIKELY(slice >= counts->min &&
+                            ++counts->few[chroprof__bucket_below_last(slice)] != 0);
 }
 
-CHROPROF__COLD void chroprof__count_many_and_close(const chroprof *p, const chroprof__path *row,
-                                                   uint64_t slice)
-{
-    chroprof__count_many(p, row, slice);
-    chroprof__close_event(p->core);
-}
-
-/* Counts a slice that is surely below the last bucket, and closes the event. */
+/* The same, and closes the event: calls at the end need no stack of ours. */
 CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
                                                 const chroprof__path *row, uint64_t slice)
 {
-    chroprof__slices *counts = (chroprof__slices *)(void *)((uint64_t *)c + row->counts);
-    if (CHROPROF__RARELY(slice < counts->min))
-        chroprof__count_slice_and_close(p, row, slice);
-    else if (CHROPROF__RARELY(++counts->few[chroprof__bucket_below_last(slice)] == 0))
-        chroprof__count_many_and_close(p, row, slice);
-    else
+    if (chroprof__count_slice(c, row, slice))
         chroprof__close_event(c);
+    else
+        chroprof__count_rarely_and_close(p, row, slice);
 }
 
 /* A creation whose path is remembered in the first or the other of two places. */
@@ -7473,7 +7459,6 @@ CHROPROF__INLINE void chroprof__end_paused(chroprof *p, chroprof__core *c,
 {
     chroprof__path *row = chroprof__open_under(p, c, m, frame, CHROPROF_PAUSED, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, base, m->t);
-    c->runner = frame->runner;
     chroprof__drop_frame(c, frame);
     chroprof__count_and_close(p, c, row, slice);
 }
@@ -7513,7 +7498,9 @@ CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__fu
     chroprof__path *row = chroprof__open_under(p, c, &m, frame, CHROPROF_SWITCH, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__start_running(p, slot, &delay, m.t);
-    chroprof__push(c, frame - 1, frame[-1].depth, slot->path, CHROPROF__FUTURE_FRAME, m.t);
+    frame->pushed = frame->start = m.t;
+    frame->event = (uint32_t)c->seq;
+    frame->path = c->account = slot->path;
     frame->id = id;
     frame->slot = chroprof__words_to(p, slot);
     slot->frame = (uint16_t)frame->depth;
@@ -7570,13 +7557,9 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     }
     chroprof__path *row = chroprof__open_under(p, c, &m, frame, state, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
-    c->runner = frame->runner;
     chroprof__drop_frame(c, frame);
-    chroprof__slices *counts = (chroprof__slices *)(void *)((uint64_t *)c + row->counts);
-    if (CHROPROF__RARELY(slice < counts->min))
-        chroprof__count_slice(p, row, slice);
-    else if (CHROPROF__RARELY(++counts->few[chroprof__bucket_below_last(slice)] == 0))
-        chroprof__count_many(p, row, slice);
+    if (!chroprof__count_slice(c, row, slice))
+        chroprof__count_rarely(p, row, slice);
     chroprof__count_finish(p, slot, state, m.t);
     chroprof__add_there(&wall, m.t - slot->created);
     if (chroprof__is_slow(p, c, slot, m.t))
@@ -7632,7 +7615,7 @@ CHROPROF__INLINE void chroprof__end_leave(chroprof *p, chroprof__core *c,
 {
     chroprof__path *row = chroprof__open_under(p, c, m, frame, CHROPROF_LEAVE, 0);
     uint64_t length = m->t - frame->pushed;
-    row->wall += length;
+    chroprof__end_call(row, length);
     uint64_t slice = m->t - frame->start;
     chroprof__end_frame(p, c, row, frame, base, slice, length);
     chroprof__drop_frame(c, frame);
@@ -7674,7 +7657,7 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     uint32_t path = s->target;
     chroprof__path *row = chroprof__open_under(p, c, &m, frame, CHROPROF_NEXT, 0);
     uint64_t length = m.t - frame->pushed;
-    row->wall += length;
+    chroprof__end_call(row, length);
     uint64_t slice = m.t - frame->start;
     chroprof__end_frame(p, c, row, frame, chroprof__is_base(frame), slice, length);
     chroprof__push_call(c, frame - 1, frame[-1].depth, path, m.t);
@@ -7834,7 +7817,8 @@ static const chroprof__figure chroprof__path_figures[] = {
     CHROPROF__RANK_ONLY(slice_typical_ns),
     CHROPROF__RANK_ONLY(measured), CHROPROF__RANK_ONLY(wall_p50_ns),
     CHROPROF__RANK_ONLY(wall_p99_ns), CHROPROF__RANK_ONLY(wall_max_ns),
-    CHROPROF__PATH_FIGURE(slices, slices, COUNT, SUM, "", ""),
+    CHROPROF__PATH_READ(slices, "", ""),
+    CHROPROF__UNSEEN(chroprof__path, entered, COUNT, SUM),
     CHROPROF__UNSEEN(chroprof__path, stays, COUNT, SUM),
     CHROPROF__PATH_FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",
                      "Time from creation to finish of futures, or to now while they live."),
@@ -8103,20 +8087,18 @@ static uint64_t chroprof__stay_wall(const chroprof *p, uint32_t k)
 }
 
 /* A path's row as of the last event: each figure is what it is with all that is under way. Wall and
- * delay, kept as ends minus beginnings, are sums, and merged_live counts all that live. slices -
- * stays are the enter-frames that ended. */
+ * delay, kept as ends minus beginnings, are sums, and merged_live counts all that live. */
 static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path *row)
 {
     *row = p->paths[path];
     row->wall += row->live * p->core->last;
     row->delay += row->ready * p->core->last;
-    row->completed += row->slices - row->stays;
+    row->completed += row->entered;
     row->merged_live += row->live;
     chroprof__raise(&row->exec_max, row->slice_max);    /* of an enter-frame the slice is all */
     for (uint32_t k = 1; k <= p->core->depth; k++) {
         if (p->frames[k].path != path || p->frames[k].kind & CHROPROF__BARRIER)
             continue;
-        row->slices++;
         row->stays++;
         chroprof__raise(&row->slice_max, chroprof__frame_slice(p, k));
         chroprof__raise(&row->exec_max, chroprof__frame_exec(p, k));
@@ -8163,7 +8145,8 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
     out->with_children_ns = out->exec_ns;
     out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
     out->calls = chroprof__ended(&row) + row.merged_live;
-    out->entered = row.slices - row.stays;
+    out->entered = row.entered;
+    out->slices = row.entered + row.stays;
     if (path < p->core->tables[CHROPROF__WALLS].rows) {
         out->samples = chroprof__wall_rows(p->core)[path].samples;
         out->cpu_ns = chroprof__wall_rows(p->core)[path].cpu_ns;
@@ -9170,6 +9153,8 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
     const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
     if (p->percentiles) {
+        out->turns += chroprof__histogram_total(p, &own->slice);
+        out->passes += chroprof__histogram_total(p, &own->delay);
         out->turn_p50_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 500);
         out->turn_p99_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 990);
         out->pass_p50_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 500);
@@ -9253,7 +9238,7 @@ static const char *chroprof__ask_uses(const chroprof__core *c)
     }
     CHROPROF__MUST(c->tables[CHROPROF_TABLE_STRINGS].used >= CHROPROF__OWN_STRINGS,
                     "our own strings are in use");
-    CHROPROF__MUST(c->room == c->tables[CHROPROF_TABLE_DEPTH].capacity && c->depth <= c->room,
+    CHROPROF__MUST(c->depth <= c->tables[CHROPROF_TABLE_DEPTH].capacity,
                     "the stack is no deeper than max_depth");
     return NULL;
 }
@@ -9381,24 +9366,20 @@ static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_stack(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint32_t floor = 0, level = 0, runner = 0, top = p->frames[c->depth].path;
+    uint32_t floor = 0, level = 0, top = p->frames[c->depth].path;
     CHROPROF__MUST(p->frames->id == 0 && p->frames->path == CHROPROF__LOOP &&
                     p->frames->depth == 0 &&
                     p->frames->kind == CHROPROF__BARRIER, "the stack stands on the loop");
     for (uint32_t k = 1; k <= c->depth; k++) {
         bool barrier = p->frames[k].kind & CHROPROF__BARRIER;
         CHROPROF__ASK(chroprof__ask_frame(p, k));
-        CHROPROF__MUST((p->frames[k].id == 0 && !barrier) || p->frames[k].runner == runner,
-                        "a future's frame and a barrier know the future below");
-        runner = barrier ? 0 : p->frames[k].id ? k : runner;
         if (!barrier)
             continue;
         CHROPROF__MUST(p->frames[k].slot == floor, "a barrier knows the one below it");
         floor = k;
         level++;
     }
-    CHROPROF__MUST(floor == c->floor && level == c->level && runner == c->runner,
-                    "the innermost barrier is the floor");
+    CHROPROF__MUST(floor == c->floor && level == c->level, "the innermost barrier is the floor");
     CHROPROF__MUST(c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
                         (c->account == CHROPROF__IDLE && c->depth == c->floor),
                     "time goes to what is on top");
@@ -9552,7 +9533,7 @@ static const char *chroprof__ask_ring(const chroprof *p)
     CHROPROF__MUST(c->ring_first <= r.end, "the ring tells of no event to come");
     for (uint64_t n = r.first; n < r.end; n++) {
         const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
-        CHROPROF__MUST(row->path < chroprof__path_count(p) && row->depth <= c->room,
+        CHROPROF__MUST(row->path < chroprof__path_count(p) && row->depth <= p->room,
                         "every step has a path, and a depth that the stack can have");
         CHROPROF__MUST(row->time >= before && row->time <= c->last,
                         "steps stand in the order of time");
@@ -9654,7 +9635,6 @@ static const char *chroprof__ask_sums(const chroprof *p)
         delay += chroprof__delay_ticks(p, row);
         ready += row->ready;
         live += row->live;
-        CHROPROF__MUST(row->stays <= row->slices, "the stays of futures are slices of their path");
         CHROPROF__MUST(k < CHROPROF__FIRST_PATH || chroprof__fold(p, row->parent, row->site) == 0,
                         "a site stands at most once on a path");
     }
@@ -9940,7 +9920,7 @@ static void chroprof__first_rows(chroprof *p)
         p->paths[k].site = k;
         chroprof__set_histogram(p, p->paths + k, 0);
     }
-    for (uint32_t k = 0; k <= c->room; k++)
+    for (uint32_t k = 0; k <= p->room; k++)
         p->frames[k].depth = k;
     p->frames[0].kind = CHROPROF__BARRIER;
     chroprof__start_histograms(p);
@@ -10092,7 +10072,6 @@ static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
     c->core_bytes = (uint32_t)sizeof(*c);
     chroprof__describe_process(c, o.name);
     c->ring_mask = 2 * (c->tables[CHROPROF_TABLE_EVENTS].rows - 1);
-    c->room = capacity[CHROPROF_TABLE_DEPTH];
     chroprof__attach(p, c);
     chroprof__aim(p, c);
     chroprof__first_rows(p);
@@ -10921,12 +10900,10 @@ static void chroprof__mend_stack(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__frame *frame = p->frames;
     uint32_t k = 1;
-    c->floor = c->level = c->runner = 0;
+    c->floor = c->level = 0;
     for (; k <= c->depth && chroprof__good_frame(p, frame + k); k++) {
         bool barrier = frame[k].kind & CHROPROF__BARRIER;
         frame[k].same = 0;
-        frame[k].runner = (uint16_t)c->runner;
-        c->runner = barrier ? 0 : frame[k].id ? k : c->runner;
         if (!barrier)
             continue;
         frame[k].slot = c->floor;
@@ -11039,8 +11016,8 @@ static void chroprof__mend_paths(chroprof *p)
     c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
         chroprof__path *row = p->paths + k;
-        uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->slices -
-                         row->stays + 1, wall = row->wall + row->live * c->last;
+        uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->entered +
+                         1, wall = row->wall + row->live * c->last;
         uint32_t turn = 0;                  /* one call more: what has finished and still runs */
         while (turn < 3 && (wall + turns[turn]) / calls > c->last)
             turn++;
@@ -11050,7 +11027,6 @@ static void chroprof__mend_paths(chroprof *p)
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
             row->window = c->window;
         chroprof__lower(&row->mark, row->exec);
-        chroprof__lower(&row->stays, row->slices);
     }
 }
 
@@ -11340,7 +11316,6 @@ static bool chroprof__paths_since(const chroprof__since *s)
         good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row) && good;
         row->wall = wall;
         row->delay = delay;
-        chroprof__lower(&row->stays, row->slices);      /* of copies of several moments */
     }
     return good;
 }
@@ -11386,8 +11361,8 @@ static void chroprof__histograms_since(const chroprof__since *s)
         chroprof__lower(&row->wall_max,
                         chroprof__histogram_since(s, &row->wall, same ? &old->wall : NULL));
         if (k == CHROPROF__OF_LOOP) {
-            chroprof__lower(&c->turn_max, slice);
-            chroprof__lower(&c->pass_max, delay);
+            chroprof__lower(&c->turn_max, c->turns ? UINT64_MAX : slice);
+            chroprof__lower(&c->pass_max, c->passes ? UINT64_MAX : delay);
         }
         uint32_t path = row->path && !row->missed ? chroprof__sites(c)[site].first_path : 0;
         for (; path; path = s->to.paths[path].same_site) {
@@ -11404,11 +11379,10 @@ static void chroprof__maxima_since(const chroprof__since *s)
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(&s->to); k++) {
         chroprof__path *row = s->to.paths + k;
         chroprof__lower(&row->exec_max, row->exec);
-        chroprof__lower(&row->slice_max, row->slices == 0 ? 0 : row->slices == row->stays
-                                             ? row->exec_max : row->exec);
+        chroprof__lower(&row->slice_max, row->entered ? row->exec : row->stays ? row->exec_max : 0);
     }
-    chroprof__lower(&c->turn_max, c->turns ? c->last : 0);
-    chroprof__lower(&c->pass_max, c->passes ? c->last : 0);
+    chroprof__lower(&c->turn_max, c->turns || s->to.percentiles ? c->last : 0);
+    chroprof__lower(&c->pass_max, c->passes || s->to.percentiles ? c->last : 0);
 }
 
 /* Puts all exec into the cells, at the present level. */
@@ -11846,7 +11820,7 @@ static void chroprof__merge_path(chroprof__merging *m, uint32_t path)
     uint32_t target = chroprof__merge_target(m, path);
     chroprof__path *to = m->to->paths + target, from;
     chroprof__path_now(p, path, &from);
-    from.completed -= from.slices - from.stays;
+    from.completed -= from.entered;
     chroprof__merge_figures(p->core, CHROPROF__ALL(chroprof__path_figures), &from, to);
     if (path < chroprof__wall_count(p) && chroprof__sampler_of(m->to->core))
         chroprof__merge_figures(p->core, CHROPROF__ALL(chroprof__wall_figures),
@@ -12205,6 +12179,10 @@ static void chroprof__merge_all(chroprof__merging *m)
         chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
         chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->turn_max);
         chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->pass_max);
+    } else if (m->from->percentiles) {
+        const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
+        p->core->turns += chroprof__histogram_total(m->from, &loop->slice);
+        p->core->passes += chroprof__histogram_total(m->from, &loop->delay);
     }
     chroprof__merge_stalls(m);
     const chroprof__slow_group *group = chroprof__slow_groups(m->from->core);
