@@ -1149,16 +1149,16 @@ typedef struct chroprof_origin {
 /* The handle: small, transparent, owned by the caller. A zeroed one is valid: every call does
  * nothing. It holds addresses in the block, and the hooks of this process. */
 typedef struct chroprof {
-    struct chroprof__core *core;               /* from here to shortcut_mask: one cache line */
+    struct chroprof__core *core;               /* from here to shortcuts: one cache line */
     uint32_t way;          /* which way events take; 0: zeroed, else a word of ours */
     uint32_t rows;         /* of the futures */
     uint32_t room;         /* max_depth */
+    uint32_t shortcut_mask;                    /* of bytes */
     struct chroprof__future *futures;
     struct chroprof__frame *frames;
     struct chroprof__path *paths;
     struct chroprof__octave *octaves;          /* of the histograms */
     struct chroprof__shortcut *shortcuts;
-    uint64_t shortcut_mask;                    /* of bytes */
     struct chroprof__ring_row *ring;
     struct chroprof__histograms *histograms;
     uint64_t (*clock)(void *user);
@@ -2774,18 +2774,17 @@ typedef struct chroprof__core {
     uint32_t floor;            /* the innermost barrier, 0: none */
     /* what most touch */
     uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
-    uint64_t turns;            /* that are in no histogram */
     uint64_t turn_min;         /* a shorter one is the shortest; UINT64_MAX without percentiles */
     uint64_t pass_start;       /* NO_PASS: none began */
+    uint64_t pass_event;       /* the number of the event that began it */
     uint64_t pass_bar;         /* as turn_bar */
-    uint64_t passes;
     uint64_t pass_min;         /* as turn_min */
     uint64_t idle_horizon;     /* that of idle_leave */
-    /* passes */
     uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
+    /* passes */
+    uint64_t turns, passes;    /* those that are in no histogram */
     uint64_t slow_turn;        /* profile time from which old slow futures are looked for */
     uint64_t pass_active;
-    uint64_t pass_event;       /* the number of the event that began it */
     uint64_t pass_turn;        /* its longest turn that was a stall, 0: none */
     uint64_t pass_turn_serial; /* that stall */
     uint64_t turn_max, pass_max;
@@ -2985,7 +2984,7 @@ static void chroprof__attach(chroprof *p, chroprof__core *c)
     p->octaves = chroprof__octave_rows(c);
     p->room = c->tables[CHROPROF_TABLE_DEPTH].capacity;
     p->shortcut_mask =
-        (c->tables[CHROPROF__SHORTCUTS].rows - UINT64_C(1)) * sizeof(chroprof__shortcut);
+        (c->tables[CHROPROF__SHORTCUTS].rows - 1) * (uint32_t)sizeof(chroprof__shortcut);
     p->percentiles = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity != 0;
 }
 
@@ -3129,7 +3128,9 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
     case CHROPROF_TABLE_HISTOGRAMS: return n ? n + CHROPROF__OF_SITES : 1;
     case CHROPROF_TABLE_WINDOWS: return (n + 1) * sites;
     case CHROPROF_TABLE_STRINGS: return n + CHROPROF__OWN_STRINGS;
-    case CHROPROF__SHORTCUTS: return chroprof__power_above(capacity[CHROPROF_TABLE_EDGES] + 1u);
+    case CHROPROF__SHORTCUTS:               /* their bytes are counted in 32 bits */
+        n = capacity[CHROPROF_TABLE_EDGES];
+        return chroprof__power_above(n < 1u << 26 ? n + 1u : 1u << 26);
     case CHROPROF__HEADS: return 2 * sites;
     case CHROPROF__OCTAVE:
         n = capacity[CHROPROF_TABLE_HISTOGRAMS];
@@ -7486,11 +7487,11 @@ CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__fu
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__spot delay = { NULL, NULL };
-    bool plain = chroprof__look(c, now, &m);
     chroprof__future *slot = chroprof__find_from(p, id, home);
     chroprof__frame *frame = p->frames + c->depth;
-    if (CHROPROF__RARELY(!plain || !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
-                                                      m.t - frame->pushed) ||
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) ||
+                         !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
+                                            m.t - frame->pushed) ||
                          !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
         chroprof__general(p, CHROPROF_SWITCH, id, NULL, chroprof__now_of(c, &m));
         return;
@@ -7545,10 +7546,9 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__spot wall;
-    bool plain = chroprof__look(c, now, &m);
     chroprof__frame *frame = p->frames + c->depth;
     chroprof__future *slot = chroprof__slot_of(p, frame);
-    if (CHROPROF__RARELY(!plain || frame->id != id ||
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->id != id ||
                          !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
                                             m.t - frame->pushed) ||
                          !chroprof__wall_spot(p, slot, m.t, &wall))) {
@@ -11016,8 +11016,8 @@ static void chroprof__mend_paths(chroprof *p)
     c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
         chroprof__path *row = p->paths + k;
-        uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->entered +
-                         1, wall = row->wall + row->live * c->last;
+        uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->entered + 1;
+        uint64_t wall = row->wall + row->live * c->last;
         uint32_t turn = 0;                  /* one call more: what has finished and still runs */
         while (turn < 3 && (wall + turns[turn]) / calls > c->last)
             turn++;
