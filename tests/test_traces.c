@@ -3,19 +3,23 @@
  * cc -std=c99 -Itests tests/test_traces.c chroprof.o (an object with the implementation)
  * Run from the top of the repository, or name the folder in TRACES=. Needs xz.
  * The laws of the totals after every event, all laws and chroprof_check often, every figure now and
- * then and at the end; exec of each site to the nanosecond. */
+ * then and at the end; exec of each site to the nanosecond. Every step of the ring is the event that
+ * was sent, and the exec of all paths can be rebuilt from the steps. */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
 #include "model.c"
 #include "event_text.h"
 
 enum { LAWS_EVERY = 64, FULL_EVERY = 20011, MEMORY = 1 << 20 };
+enum { STEPS_EVERY = 50, MOST_STEPS = 1 << 14, MOST_PATHS = 600 };
 
 typedef struct replay {
     chroprof p;
     model m;
     chroprof_site **sites; /* stb_ds; one handle for each content seen */
     unsigned long lines;
+    event_text sent[STEPS_EVERY];
+    uint64_t from, exec[MOST_PATHS]; /* when the steps were looked at last; what paths had then */
 } replay;
 
 static char *duplicate(const char *text)
@@ -56,6 +60,48 @@ static void hold_now(replay *r, bool everything)
         harness_fail(__FILE__, __LINE__, "%d differences after line %lu", wrong, r->lines);
 }
 
+/* What each path, loop, idle and untracked have. */
+static void read_exec(const chroprof *p, uint64_t exec[MOST_PATHS])
+{
+    static chroprof_path paths[MOST_PATHS];
+    size_t count = chroprof_paths(p, paths, MOST_PATHS), k;
+    chroprof_totals t = totals_of(p);
+
+    CHECK(count <= MOST_PATHS);
+    memset(exec, 0, MOST_PATHS * sizeof *exec);
+    exec[0] = t.loop_ns;
+    exec[1] = t.idle_ns;
+    exec[2] = t.untracked_ns;
+    for (k = 0; k < count; k++) {
+        CHECK(paths[k].id < MOST_PATHS);
+        exec[paths[k].id] = paths[k].exec_ns;
+    }
+}
+
+/* The steps since the last look are the lines since then, and each path has what it had and what the
+ * steps say. */
+static void hold_steps(replay *r)
+{
+    static chroprof_step steps[MOST_STEPS];
+    size_t count = chroprof_timeline(&r->p, r->from, UINT64_MAX, steps, MOST_STEPS), k;
+    uint64_t now[MOST_PATHS], at = r->from;
+
+    CHECK(count >= STEPS_EVERY && count <= MOST_STEPS);
+    for (k = 0; k < STEPS_EVERY; k++) {
+        CHECK_EQ(steps[count - STEPS_EVERY + k].state, r->sent[k].state);
+        CHECK_EQ(steps[count - STEPS_EVERY + k].id, r->sent[k].id);
+    }
+    for (k = 0; k < count; k++) {
+        CHECK(steps[k].path < MOST_PATHS);
+        r->exec[steps[k].path] += steps[k].at_ns - at;
+        at = steps[k].at_ns;
+    }
+    read_exec(&r->p, now);
+    for (k = 0; k < MOST_PATHS; k++)
+        CHECK_EQ(r->exec[k], now[k]);
+    r->from = at;
+}
+
 static void replay_line(replay *r, const char *line)
 {
     event_text e;
@@ -71,6 +117,9 @@ static void replay_line(replay *r, const char *line)
     chroprof_event(&r->p, e.state, e.id, site, e.time);
     model_event(&r->m, e.state, e.id, site, e.time);
     hold_now(r, false);
+    r->sent[(r->lines - 1) % STEPS_EVERY] = e;
+    if (r->lines % STEPS_EVERY == 0)
+        hold_steps(r);
 }
 
 static void replay_all(replay *r, const char *name)
