@@ -1154,9 +1154,9 @@ typedef struct chroprof {
     uint32_t rows;         /* of the futures */
     uint32_t room;         /* max_depth */
     uint32_t shortcut_mask;                    /* of bytes */
-    struct chroprof__future *futures;
-    struct chroprof__frame *frames;
-    struct chroprof__path *paths;
+    struct chroprof__future_row *futures;
+    struct chroprof__frame_row *frames;
+    struct chroprof__path_row *paths;
     struct chroprof__octave *octaves;          /* of the histograms */
     struct chroprof__shortcut *shortcuts;
     struct chroprof__ring_row *ring;
@@ -1815,10 +1815,10 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 class chroprof_scope {
 public:
 #ifndef CHROPROF_DISABLE
-    CHROPROF__SCOPE_CALL chroprof_scope(chroprof *chroprof__p, const chroprof_site *chroprof__site)
+    CHROPROF__SCOPE_CALL chroprof_scope(chroprof *chroprof__p, const chroprof_site *chroprof__where)
         : profile(chroprof__p)
     {
-        chroprof_enter(chroprof__p, chroprof__site);
+        chroprof_enter(chroprof__p, chroprof__where);
     }
     CHROPROF__SCOPE_CALL ~chroprof_scope() { chroprof_leave(profile); }
 private:
@@ -1854,9 +1854,9 @@ static inline __attribute__((__unused__)) void chroprof__scope_end(chroprof *con
 }
 
 static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
-    chroprof *chroprof__p, const chroprof_site *chroprof__site)
+    chroprof *chroprof__p, const chroprof_site *chroprof__where)
 {
-    chroprof_enter(chroprof__p, chroprof__site);
+    chroprof_enter(chroprof__p, chroprof__where);
     return chroprof__p;
 }
 
@@ -2336,7 +2336,7 @@ enum {
 };
 
 /* A live future, or an id that only has frames left (GONE). */
-typedef struct chroprof__future {
+typedef struct chroprof__future_row {
     uint64_t id;               /* 0: the slot is empty */
     uint64_t since;            /* of the state */
     uint64_t exec;             /* slices that ended */
@@ -2345,7 +2345,7 @@ typedef struct chroprof__future {
     uint8_t state;             /* chroprof_state, or CHROPROF__GONE */
     uint8_t flags;
     uint64_t created;
-} chroprof__future;
+} chroprof__future_row;
 
 enum { CHROPROF__GONE = 255 };
 enum {
@@ -2353,7 +2353,7 @@ enum {
 };
 
 /* A frame of the running stack. Number 0 is a barrier that is always there: the loop itself. */
-typedef struct chroprof__frame {
+typedef struct chroprof__frame_row {
     uint64_t id;               /* 0: an enter-frame or a barrier */
     uint64_t pushed;
     uint64_t start;            /* moved on by what was on top of it: t - start = the slice */
@@ -2366,7 +2366,7 @@ typedef struct chroprof__frame {
     uint16_t spare;
     uint32_t event;            /* seq when it was pushed, modulo 2^32 */
     uint32_t kind;
-} chroprof__frame;
+} chroprof__frame_row;
 
 enum {
     CHROPROF__FUTURE_FRAME = 1, CHROPROF__ENTER_FRAME = 2, CHROPROF__BARRIER = 4,
@@ -2388,7 +2388,7 @@ typedef struct chroprof__sum {
 enum { CHROPROF__OF_PASS, CHROPROF__OF_TURN };
 
 /* A node of the performance tree. The first line is what most events touch. */
-typedef struct chroprof__path {
+typedef struct chroprof__path_row {
     uint64_t exec;
     uint64_t entered;          /* calls of enter-frames that ended: slices, and completed */
     uint64_t blame;
@@ -2418,9 +2418,9 @@ typedef struct chroprof__path {
     uint64_t dropped;          /* gave up their record to a full table */
     /* fourth line */
     chroprof__sum sum[2];
-} chroprof__path;
+} chroprof__path_row;
 
-typedef struct chroprof__site {
+typedef struct chroprof__site_entry {
     uint64_t handle[3];        /* a chroprof_site of this process, for chroprof_site_make */
     uint64_t hash;             /* of the full content */
     uint32_t name, file;       /* offsets in the strings */
@@ -2433,7 +2433,7 @@ typedef struct chroprof__site {
     uint16_t spare;
     uint32_t slow;             /* its group of slow futures + 1, 0: none */
     uint64_t slow_bar;         /* a future is looked at from this wall on */
-} chroprof__site;
+} chroprof__site_entry;
 
 /* Where a chroprof_site of this process leads from a path: what its content and the edges say,
  * remembered by its address. */
@@ -2524,7 +2524,7 @@ typedef struct chroprof__hits {
     uint64_t sampled, cpu_ns, waiting_ns;
 } chroprof__hits;
 
-typedef struct chroprof__stall {
+typedef struct chroprof__stall_row {
     uint64_t serial;           /* from 1; 0: the row is empty */
     uint64_t start, length;
     uint64_t events;
@@ -2532,32 +2532,32 @@ typedef struct chroprof__stall {
     uint32_t share_count;
     chroprof__stall_part shares[CHROPROF_STALL_SHARES];
     chroprof__hits hits;
-} chroprof__stall;
+} chroprof__stall_row;
 
 /* The steps of a stall. Row 0 has the first ones of the pass under way if the ring lost them; its
  * serial is the event that began that pass. */
 enum { CHROPROF__STEPS_BEFORE = 8, CHROPROF__FIRST_STEPS = 32 };
-typedef struct chroprof__incident {
+typedef struct chroprof__incident_row {
     uint64_t serial, length;   /* of the stall; serial 0: the row is empty */
     uint64_t left_out;         /* steps between the first ones and the others */
     uint32_t count, first;
     chroprof__ring_row steps[CHROPROF_INCIDENT_STEPS];
-} chroprof__incident;
+} chroprof__incident_row;
 
 /* A future that finished, and where its wall went; what is in no part it waited. */
-typedef struct chroprof__slow_blame {
+typedef struct chroprof__slow_part {
     uint64_t delay;
     uint32_t site, spare;
-} chroprof__slow_blame;
+} chroprof__slow_part;
 
-typedef struct chroprof__slow {
+typedef struct chroprof__slow_entry {
     uint64_t id;
     uint64_t at, wall;
     uint64_t exec, children, delay, unseen;
     uint32_t path;
     uint32_t state;            /* the finish */
-    chroprof__slow_blame blames[CHROPROF_SLOW_BLAMES];    /* the largest first; 0: none */
-} chroprof__slow;
+    chroprof__slow_part blames[CHROPROF_SLOW_BLAMES];    /* the largest first; 0: none */
+} chroprof__slow_entry;
 
 /* Those of a site, the slowest first. The first half is of the run, the rest of the last minutes,
  * because it goes when it is old. */
@@ -2565,7 +2565,7 @@ enum { CHROPROF__SLOW_OF_RUN = 4, CHROPROF__SLOW_ROWS = 8 };
 typedef struct chroprof__slow_group {
     uint32_t site;
     uint32_t count;
-    chroprof__slow rows[CHROPROF__SLOW_ROWS];
+    chroprof__slow_entry rows[CHROPROF__SLOW_ROWS];
 } chroprof__slow_group;
 
 enum { CHROPROF__LEVELS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_EVENTS = 64 };
@@ -2583,13 +2583,13 @@ enum {
     CHROPROF__ALL_TABLES
 };
 
-typedef struct chroprof__sample {
+typedef struct chroprof__sample_span {
     uint64_t time, duration;
     uint64_t weight;
     uint64_t cpu_ns;
     uint32_t stack;            /* node, 0: none */
     uint32_t state;            /* chroprof_sample_state */
-} chroprof__sample;
+} chroprof__sample_span;
 
 /* What a node of the stacks and an entry of the ring hold: a kind above 56 bits of value. */
 enum { CHROPROF__PC, CHROPROF__RETURN, CHROPROF__TASK, CHROPROF__MARK };
@@ -2612,20 +2612,20 @@ typedef struct chroprof__node {
 enum { CHROPROF__MODULE_PATH = 184, CHROPROF__BUILD_ID = 48 };
 enum { CHROPROF__MOST_MODULES = 64 };  /* the sampler has a bit for each */
 
-typedef struct chroprof__module {
+typedef struct chroprof__module_row {
     uint64_t low, high;        /* addresses */
     uint64_t base;             /* load bias */
     char build_id[CHROPROF__BUILD_ID];
     char path[CHROPROF__MODULE_PATH];
-} chroprof__module;
+} chroprof__module_row;
 
 /* What the sampler saw of a path: weight and ticks of its futures that were met running, ready,
  * paused; samples in its slices and their CPU time. */
-typedef struct chroprof__wall {
+typedef struct chroprof__wall_row {
     uint64_t weight[3];
     uint64_t ticks[3];
     uint64_t samples, cpu_ns;
-} chroprof__wall;
+} chroprof__wall_row;
 
 /* Whom a frame of the running stack was begun by: three native frames, as hashes. */
 typedef struct chroprof__note {
@@ -2703,7 +2703,7 @@ typedef struct chroprof__sampler {
     chroprof__hits hits[CHROPROF__HITS];
 } chroprof__sampler;
 
-typedef struct chroprof__table {
+typedef struct chroprof__table_row {
     uint64_t offset;           /* from the core */
     uint64_t bytes;
     uint64_t used, peak;
@@ -2712,7 +2712,7 @@ typedef struct chroprof__table {
                                   edges: a bitmap of what was dropped, to tell how many differed */
     uint32_t capacity;         /* what the option says */
     uint32_t rows;             /* what that takes */
-} chroprof__table;
+} chroprof__table_row;
 
 /* Where an anomaly was met. */
 typedef struct chroprof__met {
@@ -2835,22 +2835,22 @@ typedef struct chroprof__core {
     uint64_t living;           /* the program lived, and time goes to when it was made */
     uint64_t anomalies[CHROPROF__KINDS];
     uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
-    chroprof__table tables[CHROPROF__ALL_TABLES];
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
     chroprof__tally tally;     /* of the pass, once the ring can't hold all of it */
     uint64_t tallies;
-    chroprof__stall due[2];    /* the last turn, and the pass, that an event ended as stalls */
+    chroprof__stall_row due[2];    /* the last turn, and the pass, that an event ended as stalls */
 } chroprof__core;
 
 #define CHROPROF__STATIC_ASSERT(name, condition) \
     typedef char chroprof__assert_##name[(condition) ? 1 : -1] CHROPROF__UNUSED
 CHROPROF__STATIC_ASSERT(front, sizeof(chroprof__front) + CHROPROF__ALIGN - 1 ==
                                CHROPROF__MOST_SKIPPED);
-CHROPROF__STATIC_ASSERT(future, sizeof(chroprof__future) == 40);
-CHROPROF__STATIC_ASSERT(frame, sizeof(chroprof__frame) == 64);
-CHROPROF__STATIC_ASSERT(path, sizeof(chroprof__path) == 256);
-CHROPROF__STATIC_ASSERT(path_line, offsetof(chroprof__path, delay) == 64);
-CHROPROF__STATIC_ASSERT(path_tree, offsetof(chroprof__path, site) == 128);
-CHROPROF__STATIC_ASSERT(site, sizeof(chroprof__site) == 72);
+CHROPROF__STATIC_ASSERT(future, sizeof(chroprof__future_row) == 40);
+CHROPROF__STATIC_ASSERT(frame, sizeof(chroprof__frame_row) == 64);
+CHROPROF__STATIC_ASSERT(path, sizeof(chroprof__path_row) == 256);
+CHROPROF__STATIC_ASSERT(path_line, offsetof(chroprof__path_row, delay) == 64);
+CHROPROF__STATIC_ASSERT(path_tree, offsetof(chroprof__path_row, site) == 128);
+CHROPROF__STATIC_ASSERT(site, sizeof(chroprof__site_entry) == 72);
 CHROPROF__STATIC_ASSERT(shortcut, sizeof(chroprof__shortcut) == 32);
 CHROPROF__STATIC_ASSERT(ring_row, sizeof(chroprof__ring_row) == 24);
 CHROPROF__STATIC_ASSERT(row_depth, offsetof(chroprof__ring_row, depth) ==
@@ -2860,15 +2860,15 @@ CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 3 * 96 + 24)
 CHROPROF__STATIC_ASSERT(counts, sizeof(chroprof__slices) == 680);
 CHROPROF__STATIC_ASSERT(octaves, CHROPROF__BUCKETS <= 8 * CHROPROF__OCTAVES);
 CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 16 * CHROPROF_STALL_SAMPLES);
-CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall) ==
+CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall_row) ==
                                40 + 32 * CHROPROF_STALL_SHARES + sizeof(chroprof__hits));
 CHROPROF__STATIC_ASSERT(slow_group, sizeof(chroprof__slow_group) == 904);
-CHROPROF__STATIC_ASSERT(incident, sizeof(chroprof__incident) ==
+CHROPROF__STATIC_ASSERT(incident, sizeof(chroprof__incident_row) ==
                                   32 + 24 * CHROPROF_INCIDENT_STEPS);
-CHROPROF__STATIC_ASSERT(sample, sizeof(chroprof__sample) == 40);
+CHROPROF__STATIC_ASSERT(sample, sizeof(chroprof__sample_span) == 40);
 CHROPROF__STATIC_ASSERT(node, sizeof(chroprof__node) == 40);
-CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module) == 256);
-CHROPROF__STATIC_ASSERT(wall, sizeof(chroprof__wall) == 64);
+CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module_row) == 256);
+CHROPROF__STATIC_ASSERT(wall, sizeof(chroprof__wall_row) == 64);
 CHROPROF__STATIC_ASSERT(note, sizeof(chroprof__note) == 16);
 CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITEMS);
 CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 56 * 8 + 16 * CHROPROF__HITS +
@@ -2897,18 +2897,18 @@ CHROPROF__INLINE void *chroprof__rows(const chroprof__core *c, uint32_t table)
     {                                                                                              \
         return (type *)chroprof__rows(c, table);                                                   \
     }
-CHROPROF__ROWS_OF(chroprof__sites, chroprof__site, CHROPROF_TABLE_SITES)
+CHROPROF__ROWS_OF(chroprof__sites, chroprof__site_entry, CHROPROF_TABLE_SITES)
 CHROPROF__ROWS_OF(chroprof__edges, chroprof__edge, CHROPROF_TABLE_EDGES)
-CHROPROF__ROWS_OF(chroprof__frame_rows, chroprof__frame, CHROPROF_TABLE_DEPTH)
+CHROPROF__ROWS_OF(chroprof__frame_rows, chroprof__frame_row, CHROPROF_TABLE_DEPTH)
 CHROPROF__ROWS_OF(chroprof__histogram_rows, chroprof__histograms, CHROPROF_TABLE_HISTOGRAMS)
 CHROPROF__ROWS_OF(chroprof__octave_rows, chroprof__octave, CHROPROF__OCTAVE)
-CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall, CHROPROF_TABLE_STALLS)
+CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall_row, CHROPROF_TABLE_STALLS)
 CHROPROF__ROWS_OF(chroprof__slow_groups, chroprof__slow_group, CHROPROF_TABLE_SLOW)
-CHROPROF__ROWS_OF(chroprof__incidents, chroprof__incident, CHROPROF_TABLE_INCIDENTS)
-CHROPROF__ROWS_OF(chroprof__sample_rows, chroprof__sample, CHROPROF_TABLE_SAMPLES)
+CHROPROF__ROWS_OF(chroprof__incidents, chroprof__incident_row, CHROPROF_TABLE_INCIDENTS)
+CHROPROF__ROWS_OF(chroprof__sample_rows, chroprof__sample_span, CHROPROF_TABLE_SAMPLES)
 CHROPROF__ROWS_OF(chroprof__nodes, chroprof__node, CHROPROF_TABLE_STACKS)
-CHROPROF__ROWS_OF(chroprof__module_rows, chroprof__module, CHROPROF__MODULES)
-CHROPROF__ROWS_OF(chroprof__wall_rows, chroprof__wall, CHROPROF__WALLS)
+CHROPROF__ROWS_OF(chroprof__module_rows, chroprof__module_row, CHROPROF__MODULES)
+CHROPROF__ROWS_OF(chroprof__wall_rows, chroprof__wall_row, CHROPROF__WALLS)
 CHROPROF__ROWS_OF(chroprof__heads, uint32_t, CHROPROF__HEADS)
 #undef CHROPROF__ROWS_OF
 
@@ -2975,9 +2975,9 @@ static void chroprof__attach(chroprof *p, chroprof__core *c)
     p->core = c;
     p->way = CHROPROF__NO_WAY;
     p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
-    p->futures = (chroprof__future *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
+    p->futures = (chroprof__future_row *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
     p->frames = chroprof__frame_rows(c);
-    p->paths = (chroprof__path *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
+    p->paths = (chroprof__path_row *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
     p->ring = (chroprof__ring_row *)chroprof__rows(c, CHROPROF_TABLE_EVENTS);
     p->shortcuts = (chroprof__shortcut *)chroprof__rows(c, CHROPROF__SHORTCUTS);
     p->histograms = chroprof__histogram_rows(c);
@@ -3032,13 +3032,13 @@ static const chroprof__ration chroprof__rations[CHROPROF_TABLE_COUNT] = {
 };
 
 static const uint32_t chroprof__row_bytes[CHROPROF__ALL_TABLES] = {
-    sizeof(chroprof__future), sizeof(chroprof__site), sizeof(chroprof__path),
-    sizeof(chroprof__edge), sizeof(chroprof__frame), sizeof(chroprof__histograms),
-    sizeof(chroprof__sample), 8, sizeof(chroprof__stall), 1,
+    sizeof(chroprof__future_row), sizeof(chroprof__site_entry), sizeof(chroprof__path_row),
+    sizeof(chroprof__edge), sizeof(chroprof__frame_row), sizeof(chroprof__histograms),
+    sizeof(chroprof__sample_span), 8, sizeof(chroprof__stall_row), 1,
     sizeof(chroprof__node), sizeof(chroprof__ring_row), sizeof(chroprof__slow_group),
-    sizeof(chroprof__incident), sizeof(chroprof__shortcut), 4, sizeof(chroprof__octave),
+    sizeof(chroprof__incident_row), sizeof(chroprof__shortcut), 4, sizeof(chroprof__octave),
     sizeof(chroprof__slices), sizeof(chroprof__places),
-    sizeof(chroprof__module), sizeof(chroprof__wall), CHROPROF__ALIGN
+    sizeof(chroprof__module_row), sizeof(chroprof__wall_row), CHROPROF__ALIGN
 };
 
 /* The least power of two that is not below n. */
@@ -3155,7 +3155,7 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
 /* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number
  * overflows. */
 static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
-                                 chroprof__table tables[CHROPROF__ALL_TABLES])
+                                 chroprof__table_row tables[CHROPROF__ALL_TABLES])
 {
     uint64_t at = chroprof__aligned(sizeof(chroprof__core));
     for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
@@ -3189,7 +3189,7 @@ static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHR
         return sizeof(chroprof__histograms) + sizeof(chroprof__slices) +
                CHROPROF__SITE_OCTAVES * sizeof(chroprof__octave);
     if (table == CHROPROF_TABLE_INCIDENTS)
-        return sizeof(chroprof__incident);
+        return sizeof(chroprof__incident_row);
     uint32_t more[CHROPROF_TABLE_COUNT];
     memcpy(more, capacity, sizeof(more));
     more[table] += 4;                       /* places of anomalies come with every fourth path */
@@ -3237,7 +3237,7 @@ static uint32_t chroprof__samples_in(const uint32_t capacity[CHROPROF_TABLE_COUN
 static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
                                 const bool open[CHROPROF_TABLE_COUNT], uint64_t size)
 {
-    chroprof__table tables[CHROPROF__ALL_TABLES];
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
     for (uint32_t part = 16; part > 0; part--) {
         uint32_t more[CHROPROF_TABLE_COUNT];
         for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
@@ -3255,7 +3255,7 @@ static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
 static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
                                  const bool open[CHROPROF_TABLE_COUNT], uint64_t size)
 {
-    chroprof__table tables[CHROPROF__ALL_TABLES];
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
     uint64_t least = chroprof__layout(capacity, tables) + CHROPROF__ALL_TABLES * CHROPROF__ALIGN;
     uint64_t budget = size > least ? size - least : 0;
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
@@ -3266,7 +3266,7 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
             more = chroprof__minus(more, sizeof(chroprof__histograms) +     /* the loop's own */
                                          2 * CHROPROF__OCTAVES * sizeof(chroprof__octave));
         if (k == CHROPROF_TABLE_INCIDENTS && capacity[k] == 0)
-            more = chroprof__minus(more, sizeof(chroprof__incident));
+            more = chroprof__minus(more, sizeof(chroprof__incident_row));
         more /= chroprof__unit_bytes(k, capacity);
         uint64_t room = chroprof__minus(chroprof__rations[k].limit, capacity[k]);
         if (open[k])
@@ -3286,7 +3286,7 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
  * futures. False: the block is too small. */
 static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_t size)
 {
-    chroprof__table tables[CHROPROF__ALL_TABLES];
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
     bool open[CHROPROF_TABLE_COUNT];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         open[k] = capacity[k] == 0;
@@ -3300,7 +3300,7 @@ static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_
         chroprof__sample_bytes(capacity, CHROPROF__FEW_SAMPLES, stacks) <= size / 5)
         chroprof__set_samples(capacity, CHROPROF__FEW_SAMPLES, stacks);
     chroprof__share_rest(capacity, open, size);
-    uint64_t odd = sizeof(chroprof__future) + CHROPROF__ALIGN;     /* halves and ends round up */
+    uint64_t odd = sizeof(chroprof__future_row) + CHROPROF__ALIGN; /* halves and ends round up */
     uint64_t left = chroprof__minus(size, chroprof__layout(capacity, tables) + odd);
     uint64_t more = left / chroprof__unit_bytes(CHROPROF_TABLE_FUTURES, capacity);
     uint64_t room = chroprof__minus(chroprof__rations[CHROPROF_TABLE_FUTURES].limit,
@@ -3361,7 +3361,7 @@ static chroprof__slices *chroprof__counts_at(const chroprof *p, size_t row)
     return row >= CHROPROF__OF_SITES ? rows + (row - CHROPROF__OF_SITES) : NULL;
 }
 
-static void chroprof__set_histogram(const chroprof *p, chroprof__path *path, uint32_t row)
+static void chroprof__set_histogram(const chroprof *p, chroprof__path_row *path, uint32_t row)
 {
     const void *counts = row ? (const void *)chroprof__counts_at(p, row)
                              : (const void *)&p->core->no_counts;
@@ -3445,7 +3445,7 @@ static void chroprof__set_histograms(const chroprof *p, uint32_t site, uint32_t 
 /* Octaves without an owner are in a list by their first counts. */
 static void chroprof__free_octaves(const chroprof *p, chroprof__histogram *h)
 {
-    chroprof__table *table = &p->core->tables[CHROPROF__OCTAVE];
+    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
     for (uint32_t k = 0; k < CHROPROF__OCTAVES; k++) {
         if (h->octave[k] == 0)
             continue;
@@ -3458,7 +3458,7 @@ static void chroprof__free_octaves(const chroprof *p, chroprof__histogram *h)
 /* A number of an empty octave; 0: all are taken. */
 static uint16_t chroprof__new_octave(const chroprof *p)
 {
-    chroprof__table *table = &p->core->tables[CHROPROF__OCTAVE];
+    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
     uint64_t k = table->wanted;
     if (k) {
         table->wanted = p->octaves[k].count[0];
@@ -3486,8 +3486,8 @@ static void chroprof__give_up_histograms(const chroprof *p, uint32_t row)
 /* For the first path of a site, number k: its row; 0: there is none left. */
 static uint32_t chroprof__histogram_for(const chroprof *p, uint32_t k, uint32_t site)
 {
-    const chroprof__site *row = chroprof__sites(p->core) + site;
-    chroprof__table *table = &p->core->tables[CHROPROF_TABLE_HISTOGRAMS];
+    const chroprof__site_entry *row = chroprof__sites(p->core) + site;
+    chroprof__table_row *table = &p->core->tables[CHROPROF_TABLE_HISTOGRAMS];
     if (row->first_path)
         return p->paths[row->first_path].histogram;
     if (site < CHROPROF__FIRST_SITE || row->blurred)
@@ -3517,10 +3517,10 @@ static uint32_t chroprof__least_histograms(const chroprof *p, uint64_t exec, boo
 }
 
 /* A path without histograms gets those whose path took least, if that is less than half as much. */
-CHROPROF__COLD void chroprof__claim_histograms(const chroprof *p, const chroprof__path *path)
+CHROPROF__COLD void chroprof__claim_histograms(const chroprof *p, const chroprof__path_row *path)
 {
     uint32_t row = chroprof__least_histograms(p, path->exec / 2, false);
-    const chroprof__site *site = chroprof__sites(p->core) + path->site;
+    const chroprof__site_entry *site = chroprof__sites(p->core) + path->site;
     if (row == 0 || path->site < CHROPROF__FIRST_SITE || site->blurred)
         return;
     chroprof__give_up_histograms(p, row);
@@ -3607,7 +3607,7 @@ CHROPROF__INLINE void chroprof__add_own(const chroprof *p, uint64_t *only, uint6
 /* Empty histograms without owners but for the loop's own. */
 static void chroprof__start_histograms(const chroprof *p)
 {
-    chroprof__table *table = &p->core->tables[CHROPROF__OCTAVE];
+    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
     uint32_t rows = p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
     for (uint32_t k = 0; k < rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
@@ -3625,7 +3625,7 @@ static void chroprof__start_histograms(const chroprof *p)
 /* >>tables: strings, sites, futures, edges and paths. */
 
 /* Something with this key did not fit. */
-static void chroprof__lose(chroprof__table *table, uint64_t key)
+static void chroprof__lose(chroprof__table_row *table, uint64_t key)
 {
     table->dropped++;
     table->wanted |= UINT64_C(1) << chroprof__hash_index(key ^ key >> 32, 64);
@@ -3650,7 +3650,7 @@ static size_t chroprof__whole_characters(const char *text, size_t room)
  * "...". */
 static uint32_t chroprof__add_string(chroprof__core *c, const char *text, bool *cut)
 {
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_STRINGS];
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_STRINGS];
     size_t length = strlen(text), room = (size_t)(table->bytes - table->used);
     char *to = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + table->used;
     if (length == 0)
@@ -3679,9 +3679,9 @@ static uint32_t *chroprof__site_head(const chroprof__core *c, uint64_t hash)
 }
 
 /* The offset of a file name, shared by the sites of one file. */
-static uint32_t chroprof__add_file(chroprof__core *c, chroprof__site *site, const char *file)
+static uint32_t chroprof__add_file(chroprof__core *c, chroprof__site_entry *site, const char *file)
 {
-    chroprof__site *sites = chroprof__sites(c);
+    chroprof__site_entry *sites = chroprof__sites(c);
     uint32_t half = c->tables[CHROPROF__HEADS].rows / 2;
     uint32_t *head = chroprof__site_head(c, chroprof__hash_text(0, file)) + half;
     bool cut = false;
@@ -3695,8 +3695,8 @@ static uint32_t chroprof__add_file(chroprof__core *c, chroprof__site *site, cons
     return offset;
 }
 
-static bool chroprof__same_site(const chroprof__core *c, const chroprof__site *row, uint64_t hash,
-                                const char *name, const char *file, uint32_t line)
+static bool chroprof__same_site(const chroprof__core *c, const chroprof__site_entry *row,
+                                uint64_t hash, const char *name, const char *file, uint32_t line)
 {
     if (row->hash != hash || row->line != line)
         return false;
@@ -3708,7 +3708,7 @@ static bool chroprof__same_site(const chroprof__core *c, const chroprof__site *r
 static void chroprof__new_site(chroprof__core *c, uint32_t k, uint64_t hash, const char *name,
                                const char *file, uint32_t line)
 {
-    chroprof__site *row = chroprof__sites(c) + k;
+    chroprof__site_entry *row = chroprof__sites(c) + k;
     uint32_t *head = chroprof__site_head(c, hash);
     bool cut = false;
     memset(row, 0, sizeof(*row));
@@ -3746,8 +3746,8 @@ CHROPROF__COLD uint32_t chroprof__intern_site(chroprof__core *c, const char *giv
                                               const char *file, uint32_t line)
 {
     const char *name = chroprof__site_called(given);
-    chroprof__site *sites = chroprof__sites(c);
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_SITES];
+    chroprof__site_entry *sites = chroprof__sites(c);
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SITES];
     uint64_t hash = chroprof__hash_text(chroprof__hash_text(line, name), file);
     uint32_t k = *chroprof__site_head(c, hash);
     for (; k; k = sites[k].next)
@@ -3828,21 +3828,22 @@ static void chroprof__keep_shortcut(const chroprof *p, uint32_t path, const chro
 }
 
 /* The slot where the search for an id begins. */
-CHROPROF__INLINE chroprof__future *chroprof__home(const chroprof *p, uint64_t id)
+CHROPROF__INLINE chroprof__future_row *chroprof__home(const chroprof *p, uint64_t id)
 {
     return p->futures + chroprof__hash_index(id, p->rows);
 }
 
-CHROPROF__INLINE chroprof__future *chroprof__next_slot(const chroprof *p, chroprof__future *slot)
+CHROPROF__INLINE chroprof__future_row *chroprof__next_slot(const chroprof *p,
+                                                           chroprof__future_row *slot)
 {
     return slot + 1 < p->futures + p->rows ? slot + 1 : p->futures;
 }
 
 /* The slot of an id, or the empty slot where it would be. */
-CHROPROF__INLINE chroprof__future *chroprof__find_from(const chroprof *p, uint64_t id,
-                                                       chroprof__future *home)
+CHROPROF__INLINE chroprof__future_row *chroprof__find_from(const chroprof *p, uint64_t id,
+                                                           chroprof__future_row *home)
 {
-    chroprof__future *slot = home;
+    chroprof__future_row *slot = home;
     if (CHROPROF__LIKELY(slot->id == id))
         return slot;
     while (slot->id != id && slot->id != 0)
@@ -3850,7 +3851,7 @@ CHROPROF__INLINE chroprof__future *chroprof__find_from(const chroprof *p, uint64
     return slot;
 }
 
-CHROPROF__INLINE chroprof__future *chroprof__find(const chroprof *p, uint64_t id)
+CHROPROF__INLINE chroprof__future_row *chroprof__find(const chroprof *p, uint64_t id)
 {
     return chroprof__find_from(p, id, chroprof__home(p, id));
 }
@@ -3859,24 +3860,24 @@ CHROPROF__INLINE chroprof__future *chroprof__find(const chroprof *p, uint64_t id
 static void chroprof__moved(const chroprof *p, uint32_t slot)
 {
     for (uint32_t k = p->futures[slot].frame; k; k = p->frames[k].same)
-        p->frames[k].slot = slot * (uint32_t)(sizeof(chroprof__future) / 8);
+        p->frames[k].slot = slot * (uint32_t)(sizeof(chroprof__future_row) / 8);
 }
 
 /* Of a frame with an id. */
-CHROPROF__INLINE chroprof__future *chroprof__slot_of(const chroprof *p,
-                                                     const chroprof__frame *frame)
+CHROPROF__INLINE chroprof__future_row *chroprof__slot_of(const chroprof *p,
+                                                         const chroprof__frame_row *frame)
 {
-    return (chroprof__future *)(void *)((uint64_t *)(void *)p->futures + frame->slot);
+    return (chroprof__future_row *)(void *)((uint64_t *)(void *)p->futures + frame->slot);
 }
 
-CHROPROF__INLINE uint32_t chroprof__words_to(const chroprof *p, const chroprof__future *slot)
+CHROPROF__INLINE uint32_t chroprof__words_to(const chroprof *p, const chroprof__future_row *slot)
 {
     return (uint32_t)((uint64_t)((const char *)slot - (const char *)p->futures) / 8);
 }
 
 /* Frees a slot; later ones of its cluster move back, so that no tombstone is left (Knuth, TAOCP 3,
  * 6.4, algorithm R). */
-CHROPROF__INLINE void chroprof__free_slot(const chroprof *p, chroprof__future *slot)
+CHROPROF__INLINE void chroprof__free_slot(const chroprof *p, chroprof__future_row *slot)
 {
     uint32_t rows = p->core->tables[CHROPROF_TABLE_FUTURES].rows;
     uint32_t hole = (uint32_t)(slot - p->futures), k = hole;
@@ -3893,7 +3894,7 @@ CHROPROF__INLINE void chroprof__free_slot(const chroprof *p, chroprof__future *s
         chroprof__moved(p, hole);
         hole = k;
     }
-    memset(p->futures + hole, 0, sizeof(chroprof__future));
+    memset(p->futures + hole, 0, sizeof(chroprof__future_row));
 }
 
 CHROPROF__INLINE chroprof__edge *chroprof__find_edge(const chroprof__core *c, uint32_t path,
@@ -3911,7 +3912,7 @@ CHROPROF__INLINE chroprof__edge *chroprof__find_edge(const chroprof__core *c, ui
 static void chroprof__link_path(chroprof *p, uint32_t k, uint32_t parent, uint32_t site)
 {
     const chroprof__core *c = p->core;
-    chroprof__path *row = p->paths + k;
+    chroprof__path_row *row = p->paths + k;
     row->level = p->paths[parent].level + 1;
     row->same_site = chroprof__sites(c)[site].first_path;
     chroprof__sites(c)[site].first_path = k;
@@ -3922,7 +3923,7 @@ static void chroprof__link_path(chroprof *p, uint32_t k, uint32_t parent, uint32
 static void chroprof__new_path(chroprof *p, uint32_t k, uint32_t parent, uint32_t site)
 {
     chroprof__core *c = p->core;
-    chroprof__path *row = p->paths + k;
+    chroprof__path_row *row = p->paths + k;
     memset(row, 0, sizeof(*row));
     row->site = site;
     row->parent = parent;
@@ -3942,8 +3943,8 @@ static uint32_t chroprof__fold(const chroprof *p, uint32_t path, uint32_t site)
 CHROPROF__COLD uint32_t chroprof__edge_miss(chroprof *p, uint32_t parent, uint32_t site,
                                             chroprof__edge *edge)
 {
-    chroprof__table *edges = &p->core->tables[CHROPROF_TABLE_EDGES];
-    chroprof__table *paths = &p->core->tables[CHROPROF_TABLE_PATHS];
+    chroprof__table_row *edges = &p->core->tables[CHROPROF_TABLE_EDGES];
+    chroprof__table_row *paths = &p->core->tables[CHROPROF_TABLE_PATHS];
     uint32_t without = parent == CHROPROF__LOOP ? (uint32_t)CHROPROF__UNTRACKED : parent;
     if (edges->used == edges->capacity) {
         chroprof__lose(edges, (uint64_t)parent << 32 | site);
@@ -4010,7 +4011,7 @@ static void chroprof__merge_cells(const chroprof__core *c, uint64_t *cells)
     }
 }
 
-CHROPROF__COLD void chroprof__close_window(chroprof__core *c, chroprof__path *row)
+CHROPROF__COLD void chroprof__close_window(chroprof__core *c, chroprof__path_row *row)
 {
     uint64_t *cells = chroprof__cells(c, row->site);
     if (cells[0] != chroprof__tag_level(c->window))
@@ -4021,7 +4022,7 @@ CHROPROF__COLD void chroprof__close_window(chroprof__core *c, chroprof__path *ro
 }
 
 /* Before it comes on top: what is on top is of the present window. */
-CHROPROF__INLINE void chroprof__freshen(chroprof__core *c, chroprof__path *row)
+CHROPROF__INLINE void chroprof__freshen(chroprof__core *c, chroprof__path_row *row)
 {
     if (CHROPROF__RARELY(row->window != c->window))
         chroprof__close_window(c, row);
@@ -4468,7 +4469,7 @@ static void chroprof__module_path(const char *name, char out[CHROPROF__MODULE_PA
     memcpy(out + 3, name + length - (most - 3), most - 2);
 }
 
-static bool chroprof__read_object(const chroprof__object *o, chroprof__module *m)
+static bool chroprof__read_object(const chroprof__object *o, chroprof__module_row *m)
 {
     memset(m, 0, sizeof(*m));
     m->low = UINT64_MAX;
@@ -4488,7 +4489,7 @@ static bool chroprof__read_object(const chroprof__object *o, chroprof__module *m
 }
 
 /* Have they the same place and build? */
-static bool chroprof__same_place(const chroprof__module *a, const chroprof__module *b)
+static bool chroprof__same_place(const chroprof__module_row *a, const chroprof__module_row *b)
 {
     return a->low == b->low && a->high == b->high && a->base == b->base &&
            strcmp(a->build_id, b->build_id) == 0;
@@ -4496,10 +4497,10 @@ static bool chroprof__same_place(const chroprof__module *a, const chroprof__modu
 
 /* The row that it has, or the first free one, with its path in m. One that has stayed is not looked
  * up again: a sandbox may allow no readlink. */
-static uint32_t chroprof__module_row(const chroprof__survey *survey, const char *name,
-                                     chroprof__module *m)
+static uint32_t chroprof__row_of_module(const chroprof__survey *survey, const char *name,
+                                        chroprof__module_row *m)
 {
-    const chroprof__module *rows = chroprof__module_rows(survey->c);
+    const chroprof__module_row *rows = chroprof__module_rows(survey->c);
     uint32_t used = (uint32_t)survey->c->tables[CHROPROF__MODULES].used, k;
     for (k = 0; k < used; k++)
         if (chroprof__same_place(rows + k, m) && chroprof__is_kept(survey, k, name))
@@ -4526,10 +4527,10 @@ static uint64_t chroprof__named_modules(const chroprof__survey *survey)
 
 /* A row for it: a free one, or that of a module which is gone and in no stack; else as many as
  * there are. */
-static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__module *m)
+static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__module_row *m)
 {
-    chroprof__table *table = &survey->c->tables[CHROPROF__MODULES];
-    chroprof__module *rows = chroprof__module_rows(survey->c);
+    chroprof__table_row *table = &survey->c->tables[CHROPROF__MODULES];
+    chroprof__module_row *rows = chroprof__module_rows(survey->c);
     uint32_t k = (uint32_t)table->used;
     if (k == table->rows) {
         if (survey->named == 0)
@@ -4551,8 +4552,8 @@ static int chroprof__add_object(chroprof__object *o, size_t size, void *user)
 {
     chroprof__survey *survey = (chroprof__survey *)user;
     chroprof__sampler *s = chroprof__sampler_of(survey->c);
-    chroprof__table *table = &survey->c->tables[CHROPROF__MODULES];
-    chroprof__module m;
+    chroprof__table_row *table = &survey->c->tables[CHROPROF__MODULES];
+    chroprof__module_row m;
     if (size < sizeof(*o))
         return 0;
     survey->loads = o->loads;
@@ -4560,7 +4561,7 @@ static int chroprof__add_object(chroprof__object *o, size_t size, void *user)
     survey->count++;
     if (!chroprof__read_object(o, &m))
         return 0;
-    uint32_t k = chroprof__module_row(survey, o->name, &m);
+    uint32_t k = chroprof__row_of_module(survey, o->name, &m);
     if (k == table->used)
         k = chroprof__new_module(survey, &m);
     if (k == table->rows)
@@ -4627,7 +4628,7 @@ static void chroprof__look_at_modules(chroprof__core *c)
 /* Row + 1 of the module that alone may be at an address; 0: not known. */
 static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
 {
-    const chroprof__module *rows = chroprof__module_rows(c);
+    const chroprof__module_row *rows = chroprof__module_rows(c);
     uint64_t possible = chroprof__sampler_of(c)->possible;
     uint32_t found = 0;
     for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
@@ -4685,7 +4686,7 @@ static uint32_t chroprof__find_node(const chroprof__core *c, uint32_t parent, ui
  * so the tree is good whenever somebody looks. The last row is for a marker. */
 static uint32_t chroprof__intern_node(chroprof__core *c, uint32_t parent, uint64_t item)
 {
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_STACKS];
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_STACKS];
     chroprof__node *nodes = chroprof__nodes(c);
     uint64_t key = chroprof__node_key(parent, item);
     chroprof__node *bucket = nodes + chroprof__hash_index(key, table->rows);
@@ -4724,7 +4725,7 @@ static uint32_t chroprof__cut_at(chroprof__core *c, uint32_t node)
  * among them (Flajolet and Martin, 1985). */
 static void chroprof__lose_frame(chroprof__core *c, uint64_t parent_item, uint64_t item)
 {
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_STACKS];
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_STACKS];
     uint64_t hash = (item ^ parent_item << 17 ^ parent_item >> 13) * UINT64_C(0xD6E8FEB86659FD93);
     hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15);
     hash = (hash ^ hash >> 32) | UINT64_C(1) << 62;
@@ -4848,7 +4849,7 @@ static void chroprof__give_way(chroprof__core *c)
 /* Buckets are made anew; false: a node can't be. */
 static bool chroprof__link_nodes(const chroprof *p)
 {
-    chroprof__table *table = &p->core->tables[CHROPROF_TABLE_STACKS];
+    chroprof__table_row *table = &p->core->tables[CHROPROF_TABLE_STACKS];
     chroprof__node *nodes = chroprof__nodes(p->core);
     for (uint32_t k = 0; k < table->rows; k++)
         nodes[k].head = 0;
@@ -4868,9 +4869,9 @@ static bool chroprof__link_nodes(const chroprof *p)
 static void chroprof__close_up(const chroprof *p)
 {
     chroprof__core *c = p->core;
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_STACKS];
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_STACKS];
     chroprof__node *nodes = chroprof__nodes(c);
-    chroprof__sample *rows = chroprof__sample_rows(c);
+    chroprof__sample_span *rows = chroprof__sample_rows(c);
     uint32_t used = (uint32_t)table->used, count = 0;
     nodes[0].head = 0;
     for (uint32_t k = 1; k <= used; k++) {          /* head: the new number; an heir comes first */
@@ -4954,10 +4955,10 @@ static uint32_t chroprof__intern_stack(const chroprof *p, chroprof__entry *e)
 /* ---- rows */
 
 /* Takes the oldest row's place, or a free one. */
-static chroprof__sample *chroprof__new_row(chroprof__core *c, chroprof__sampler *s)
+static chroprof__sample_span *chroprof__new_row(chroprof__core *c, chroprof__sampler *s)
 {
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_SAMPLES];
-    chroprof__sample *row = chroprof__sample_rows(c) + s->head;
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SAMPLES];
+    chroprof__sample_span *row = chroprof__sample_rows(c) + s->head;
     if (table->used == table->capacity) {
         s->dropped += row->weight;
         s->dropped_cpu_ns += row->cpu_ns;
@@ -4975,7 +4976,7 @@ static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t 
 {
     uint64_t before = s->head > 0 ? s->head - 1 : chroprof__sample_capacity(c) - 1;
     bool any = c->tables[CHROPROF_TABLE_SAMPLES].used > 0;
-    chroprof__sample *row = chroprof__sample_rows(c) + before;
+    chroprof__sample_span *row = chroprof__sample_rows(c) + before;
     if (!any || row->stack != stack || row->state != e->state || e->cpu_ns != 0) {
         row = chroprof__new_row(c, s);
         row->time = t;
@@ -5042,7 +5043,7 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
                                const chroprof__entry *e)
 {
     const chroprof__core *c = p->core;
-    const chroprof__frame *base = p->frames + c->floor + 1;
+    const chroprof__frame_row *base = p->frames + c->floor + 1;
     if (c->account == CHROPROF__IDLE)
         return;
     if (c->depth > c->floor)
@@ -5055,7 +5056,7 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
 
 /* While the timer runs the CPU time of a stall is known from the thread's clock when it began and
  * ended; of samples by hand only as far as they tell. owner: the event that began it. */
-static void chroprof__take_hits(const chroprof *p, chroprof__stall *stall, uint32_t owner)
+static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, uint32_t owner)
 {
     const chroprof__core *c = p->core;
     const chroprof__sampler *s = chroprof__sampler_of(c);
@@ -5077,7 +5078,7 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall *stall, uint3
 
 /* ---- draws of live futures */
 
-static uint32_t chroprof__drawn_state(const chroprof *p, const chroprof__future *slot)
+static uint32_t chroprof__drawn_state(const chroprof *p, const chroprof__future_row *slot)
 {
     bool top = p->frames[p->core->depth].id == slot->id && p->core->hidden == 0;
     if (slot->state == CHROPROF_READY)
@@ -5086,7 +5087,7 @@ static uint32_t chroprof__drawn_state(const chroprof *p, const chroprof__future 
 }
 
 /* The younger ones of very many paths share the row of untracked. */
-static chroprof__wall *chroprof__wall_of(const chroprof__core *c, uint32_t path)
+static chroprof__wall_row *chroprof__wall_of(const chroprof__core *c, uint32_t path)
 {
     bool own = path < c->tables[CHROPROF__WALLS].rows;
     return chroprof__wall_rows(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
@@ -5109,14 +5110,14 @@ static void chroprof__draw(const chroprof *p, chroprof__sampler *s, uint64_t fro
     uint64_t total = each * rows * (ticks < UINT32_MAX ? ticks : UINT32_MAX), parts = reach * live;
     from = s->drawn_seq == p->core->seq ? s->drawn_at : from;
     for (uint64_t n = 0; n < reach; n++) {
-        const chroprof__future *f = p->futures + s->cursor % rows;
+        const chroprof__future_row *f = p->futures + s->cursor % rows;
         uint64_t weight = total / parts + (chroprof__random(s) % parts < total % parts);
         s->cursor = s->cursor + 1 < rows ? s->cursor + 1 : 0;
         if (f->id == 0 || f->state == CHROPROF__GONE) {
             s->misses++;
             continue;
         }
-        chroprof__wall *row = chroprof__wall_of(p->core, f->path);
+        chroprof__wall_row *row = chroprof__wall_of(p->core, f->path);
         uint32_t state = chroprof__drawn_state(p, f);
         row->weight[state] += weight;
         row->ticks[state] += t - from;
@@ -5148,7 +5149,8 @@ static void chroprof__count_sample(const chroprof__core *c, uint32_t stack,
         stack = nodes[stack].parent;
     if (stack == 0 || e->state != CHROPROF_SAMPLE_BUSY)
         return;
-    chroprof__wall *row = chroprof__wall_of(c, (uint32_t)chroprof__item_value(nodes[stack].item));
+    chroprof__wall_row *row =
+        chroprof__wall_of(c, (uint32_t)chroprof__item_value(nodes[stack].item));
     row->samples += e->weight;
     row->cpu_ns += e->cpu_ns;
 }
@@ -5265,7 +5267,7 @@ static void chroprof__put_item(chroprof__entry *e, uint32_t kind, uint64_t value
 static void chroprof__put_tasks(const chroprof__core *c, chroprof__entry *e, uint32_t *depth,
                                 uint32_t down)
 {
-    const chroprof__frame *frames = chroprof__frame_rows(c);
+    const chroprof__frame_row *frames = chroprof__frame_rows(c);
     for (; *depth > down; --*depth) {
         if (c->depth - *depth >= CHROPROF__NOTED_TASKS) {
             chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_DEEP);
@@ -5377,7 +5379,7 @@ CHROPROF__INLINE uint64_t chroprof__row_id(const chroprof__ring_row *row)
 /* The row comes before all changes, so that a reader of a killed program knows what was under way.
  * While the event lasts seq is odd, and seq / 2 is its number. */
 CHROPROF__INLINE void chroprof__open_row(chroprof__core *c, const chroprof__moment *m,
-                                         const chroprof__frame *top, chroprof_state state,
+                                         const chroprof__frame_row *top, chroprof_state state,
                                          uint64_t id)
 {
     uint64_t at = m->next_row;
@@ -5408,7 +5410,7 @@ CHROPROF__INLINE void chroprof__close_event(chroprof__core *c)
     c->seq++;
 }
 
-CHROPROF__INLINE void chroprof__bill(const chroprof__core *c, chroprof__path *row, uint64_t dt)
+CHROPROF__INLINE void chroprof__bill(const chroprof__core *c, chroprof__path_row *row, uint64_t dt)
 {
     row->exec += dt;
     row->blame += dt * c->ready;
@@ -5416,13 +5418,13 @@ CHROPROF__INLINE void chroprof__bill(const chroprof__core *c, chroprof__path *ro
 
 /* Opens a plain event: its row, and the interval that it closes. top: the frame on top, if it is at
  * hand. Returns the path that it was billed to. */
-CHROPROF__INLINE chroprof__path *chroprof__open_under(const chroprof *p, chroprof__core *c,
-                                                      const chroprof__moment *m,
-                                                      const chroprof__frame *top,
-                                                      chroprof_state state, uint64_t id)
+CHROPROF__INLINE chroprof__path_row *chroprof__open_under(const chroprof *p, chroprof__core *c,
+                                                          const chroprof__moment *m,
+                                                          const chroprof__frame_row *top,
+                                                          chroprof_state state, uint64_t id)
 {
     chroprof__open_row(c, m, top, state, id);
-    chroprof__path *row = p->paths + m->account;
+    chroprof__path_row *row = p->paths + m->account;
     c->next_row += sizeof(chroprof__ring_row);
     chroprof__bill(c, row, m->dt);
     c->last = m->t;
@@ -5454,7 +5456,7 @@ static void chroprof__age(const chroprof *p, chroprof__core *c)
 static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
 {
     chroprof__core *c = p->core;
-    chroprof__path *row = p->paths + account;
+    chroprof__path_row *row = p->paths + account;
     chroprof__widen_windows(c, t);
     if (row->window != c->window)
         chroprof__close_window(c, row);
@@ -5505,7 +5507,7 @@ static chroprof__places *chroprof__places_of(const chroprof__core *c, uint32_t k
 
 static void chroprof__meet(chroprof__core *c, uint32_t kind, const chroprof__places *met)
 {
-    chroprof__table *table = &c->tables[CHROPROF__PLACES];
+    chroprof__table_row *table = &c->tables[CHROPROF__PLACES];
     chroprof__places *row = chroprof__places_of(c, kind);
     if (row) {
         row->last = met->last;
@@ -5548,7 +5550,7 @@ static uint32_t chroprof__path_named(const chroprof *p, uint64_t id)
 {
     if (id == 0)
         return CHROPROF__LOOP;
-    const chroprof__future *slot = chroprof__find(p, id);
+    const chroprof__future_row *slot = chroprof__find(p, id);
     bool live = slot->id == id && slot->state != CHROPROF__GONE;
     return live ? slot->path : chroprof__path_before(p, id);
 }
@@ -5577,7 +5579,7 @@ static uint64_t chroprof__interval_begin(const chroprof *p, chroprof__reach r, u
 /* The sum of a path in a tally, new if need be. */
 static chroprof__sum *chroprof__sum_of(const chroprof *p, chroprof__tally *y, uint32_t path)
 {
-    chroprof__path *row = p->paths + path;
+    chroprof__path_row *row = p->paths + path;
     chroprof__sum *sum = &row->sum[y->which];
     if (sum->tally == y->number)
         return sum;
@@ -5670,7 +5672,7 @@ static void chroprof__stage_steps(const chroprof *p)
 {
     const chroprof__core *c = p->core;
     uint64_t n = c->pass_event < c->ring_first ? c->ring_first : c->pass_event;
-    chroprof__incident *row = chroprof__incidents(c);
+    chroprof__incident_row *row = chroprof__incidents(c);
     if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
         return;
     row->serial = c->pass_event;
@@ -5849,7 +5851,7 @@ static uint64_t chroprof__frame_slice(const chroprof *p, uint32_t k)
 
 /* >>stalls */
 
-static void chroprof__keep_share(chroprof__stall *stall, const chroprof__stall_part *share)
+static void chroprof__keep_share(chroprof__stall_row *stall, const chroprof__stall_part *share)
 {
     uint32_t k = stall->share_count;
     if (share->exec == 0 && share->slices == 0)
@@ -5864,7 +5866,7 @@ static void chroprof__keep_share(chroprof__stall *stall, const chroprof__stall_p
 }
 
 /* Adds what the paths of a site took of a tally: once, with the first of them that is met. */
-static void chroprof__share_site(const chroprof *p, chroprof__stall *stall,
+static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
                                  const chroprof__tally *y, uint32_t path)
 {
     chroprof__stall_part share;
@@ -5886,7 +5888,7 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall *stall,
 }
 
 /* What each site took of the stall. */
-static void chroprof__share_tally(const chroprof *p, chroprof__stall *stall,
+static void chroprof__share_tally(const chroprof *p, chroprof__stall_row *stall,
                                   const chroprof__tally *y)
 {
     const chroprof__sum *loop = &p->paths[CHROPROF__LOOP].sum[y->which];
@@ -5900,7 +5902,7 @@ static void chroprof__share_tally(const chroprof *p, chroprof__stall *stall,
             chroprof__share_site(p, stall, y, k);
 }
 
-static void chroprof__share_pass(const chroprof *p, chroprof__stall *stall)
+static void chroprof__share_pass(const chroprof *p, chroprof__stall_row *stall)
 {
     chroprof__core *c = p->core;
     chroprof__tally y;
@@ -5915,7 +5917,7 @@ static void chroprof__share_pass(const chroprof *p, chroprof__stall *stall)
 /* The first row in reach that is surely not above a barrier of this turn; the end: there is
  * none. */
 static uint64_t chroprof__surely_of_turn(const chroprof *p, chroprof__reach r,
-                                         const chroprof__frame *base)
+                                         const chroprof__frame_row *base)
 {
     uint64_t n = r.first;
     while (n < r.end && chroprof__ring_at(p, p->core, n)->depth > base - p->frames)
@@ -5925,8 +5927,8 @@ static uint64_t chroprof__surely_of_turn(const chroprof *p, chroprof__reach r,
 
 /* What each site took of the turn that ends, as far as the ring reaches. What ran above a barrier
  * is not of the turn. */
-static void chroprof__share_turn(const chroprof *p, chroprof__stall *stall,
-                                 const chroprof__frame *base)
+static void chroprof__share_turn(const chroprof *p, chroprof__stall_row *stall,
+                                 const chroprof__frame_row *base)
 {
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
@@ -5946,8 +5948,8 @@ static void chroprof__share_turn(const chroprof *p, chroprof__stall *stall,
 }
 
 /* Lets a stall sink from place k of a heap that has the shortest at its root. */
-static void chroprof__sink_stall(chroprof__stall *heap, uint32_t rows, uint32_t k,
-                                 const chroprof__stall *stall)
+static void chroprof__sink_stall(chroprof__stall_row *heap, uint32_t rows, uint32_t k,
+                                 const chroprof__stall_row *stall)
 {
     for (;;) {
         uint32_t child = 2 * k + 1;
@@ -5962,11 +5964,11 @@ static void chroprof__sink_stall(chroprof__stall *heap, uint32_t rows, uint32_t 
 }
 
 /* The first half of the rows is a heap of the longest; the rest is a ring of the most recent. */
-static void chroprof__keep_stall(chroprof__core *c, const chroprof__stall *stall)
+static void chroprof__keep_stall(chroprof__core *c, const chroprof__stall_row *stall)
 {
     uint32_t capacity = c->tables[CHROPROF_TABLE_STALLS].capacity;
     uint32_t longest = (capacity + 1) / 2, recent = capacity - longest;
-    chroprof__stall *rows = chroprof__stall_rows(c);
+    chroprof__stall_row *rows = chroprof__stall_rows(c);
     if (rows[0].length < stall->length)
         chroprof__sink_stall(rows, longest, 0, stall);
     if (recent)
@@ -5974,10 +5976,10 @@ static void chroprof__keep_stall(chroprof__core *c, const chroprof__stall *stall
 }
 
 /* The pass that ends is the same stall as this turn, which is most of it: it takes its place. */
-static void chroprof__replace_stall(chroprof__core *c, const chroprof__stall *stall)
+static void chroprof__replace_stall(chroprof__core *c, const chroprof__stall_row *stall)
 {
     uint32_t capacity = c->tables[CHROPROF_TABLE_STALLS].capacity, longest = (capacity + 1) / 2;
-    chroprof__stall *rows = chroprof__stall_rows(c);
+    chroprof__stall_row *rows = chroprof__stall_rows(c);
     uint32_t k = 0;
     while (k < longest && rows[k].serial != stall->serial)
         k++;
@@ -5995,7 +5997,7 @@ static void chroprof__set_stalls(chroprof__core *c, uint64_t stalls)
 {
     static const uint32_t tables[] = { CHROPROF_TABLE_STALLS, CHROPROF_TABLE_INCIDENTS };
     for (uint32_t k = 0; k < 2; k++) {
-        chroprof__table *table = &c->tables[tables[k]];
+        chroprof__table_row *table = &c->tables[tables[k]];
         table->used = table->peak = stalls < table->capacity ? stalls : table->capacity;
     }
 }
@@ -6009,11 +6011,12 @@ static void chroprof__count_stall(chroprof *p)
 
 /* Where the steps of a stall go among those of the longest ones, or of the most recent ones; NULL:
  * it is none of these. */
-static chroprof__incident *chroprof__incident_place(const chroprof__core *c,
-                                                    const chroprof__stall *stall, bool recent)
+static chroprof__incident_row *chroprof__incident_place(const chroprof__core *c,
+                                                        const chroprof__stall_row *stall,
+                                                        bool recent)
 {
     uint32_t capacity = c->tables[CHROPROF_TABLE_INCIDENTS].capacity, longest = (capacity + 1) / 2;
-    chroprof__incident *row = chroprof__incidents(c) + 1, *end = row + longest, *least = row;
+    chroprof__incident_row *row = chroprof__incidents(c) + 1, *end = row + longest, *least = row;
     if (recent && capacity > longest) {
         row = end + (stall->serial - 1) % (capacity - longest);
         return row->serial <= stall->serial ? row : NULL;
@@ -6028,11 +6031,11 @@ static chroprof__incident *chroprof__incident_place(const chroprof__core *c,
 
 /* Copies the steps of a stall, with some before it, from the ring. What is too much in the middle,
  * or was overwritten, is left out. */
-static void chroprof__copy_steps(const chroprof *p, chroprof__incident *row,
-                                 const chroprof__stall *stall)
+static void chroprof__copy_steps(const chroprof *p, chroprof__incident_row *row,
+                                 const chroprof__stall_row *stall)
 {
     const chroprof__core *c = p->core;
-    const chroprof__incident *stage = chroprof__incidents(c);
+    const chroprof__incident_row *stage = chroprof__incidents(c);
     chroprof__reach r = chroprof__ring_reach(c);
     uint64_t begin = r.end - 1 - stall->events, n = begin < c->ring_first ? c->ring_first : begin;
     uint64_t lead = stage->serial == begin ? stage->count : 0;
@@ -6058,19 +6061,19 @@ static void chroprof__copy_steps(const chroprof *p, chroprof__incident *row,
 }
 
 /* Keeps the steps of a stall that ends, if it is one of those that are kept. */
-static void chroprof__keep_steps(const chroprof *p, const chroprof__stall *stall)
+static void chroprof__keep_steps(const chroprof *p, const chroprof__stall_row *stall)
 {
     for (uint32_t recent = 0; recent < 2; recent++) {
-        chroprof__incident *row = chroprof__incident_place(p->core, stall, recent != 0);
+        chroprof__incident_row *row = chroprof__incident_place(p->core, stall, recent != 0);
         if (row)
             chroprof__copy_steps(p, row, stall);
     }
 }
 
-static chroprof__stall *chroprof__new_stall(chroprof__core *c, chroprof_stall_kind kind,
-                                            uint64_t start, uint64_t length, uint64_t events)
+static chroprof__stall_row *chroprof__new_stall(chroprof__core *c, chroprof_stall_kind kind,
+                                                uint64_t start, uint64_t length, uint64_t events)
 {
-    chroprof__stall *stall = &c->due[kind];
+    chroprof__stall_row *stall = &c->due[kind];
     memset(stall, 0, sizeof(*stall));
     stall->kind = kind;
     stall->start = start;
@@ -6080,12 +6083,12 @@ static chroprof__stall *chroprof__new_stall(chroprof__core *c, chroprof_stall_ki
 }
 
 /* The stay of a base frame ends that was a stall. */
-CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame *base,
+CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame_row *base,
                                            uint64_t length)
 {
     chroprof__core *c = p->core;
     uint32_t events = ((uint32_t)c->seq - base->event) / 2;
-    chroprof__stall *stall =
+    chroprof__stall_row *stall =
         chroprof__new_stall(c, CHROPROF_STALL_TURN, base->pushed, length, events);
     chroprof__count_stall(p);
     stall->serial = c->stalls;
@@ -6103,8 +6106,8 @@ CHROPROF__COLD void chroprof__pass_stalled(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
     bool same = c->pass_turn > length / 2;
-    chroprof__stall *stall = chroprof__new_stall(c, CHROPROF_STALL_PASS, c->pass_start, length,
-                                                 (c->seq >> 1) - c->pass_event);
+    chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_PASS, c->pass_start, length,
+                                                     (c->seq >> 1) - c->pass_event);
     if (!same)
         chroprof__count_stall(p);
     stall->serial = same ? c->pass_turn_serial : c->stalls;
@@ -6212,9 +6215,10 @@ static uint64_t chroprof__part_of(uint64_t *rest, uint64_t ticks)
 }
 
 /* The sites that were on top most while it was ready. */
-static void chroprof__blame_slow(const chroprof *p, const chroprof__tally *y, chroprof__slow *slow)
+static void chroprof__blame_slow(const chroprof *p, const chroprof__tally *y,
+                                 chroprof__slow_entry *slow)
 {
-    chroprof__stall taken;
+    chroprof__stall_row taken;
     memset(&taken, 0, sizeof(taken));
     chroprof__share_tally(p, &taken, y);
     uint64_t rest = slow->delay;
@@ -6225,7 +6229,7 @@ static void chroprof__blame_slow(const chroprof *p, const chroprof__tally *y, ch
 }
 
 /* What the ring tells of a future that finishes with the event under way. */
-static void chroprof__explain_slow(chroprof *p, chroprof__slow *slow, chroprof__way *w)
+static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chroprof__way *w)
 {
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
@@ -6251,8 +6255,8 @@ static void chroprof__explain_slow(chroprof *p, chroprof__slow *slow, chroprof__
 /* The group of a site, new if need be. NULL: there is no room. */
 static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t number)
 {
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_SLOW];
-    chroprof__site *site = chroprof__sites(c) + number;
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SLOW];
+    chroprof__site_entry *site = chroprof__sites(c) + number;
     if (site->slow == 0 && table->used == table->capacity) {
         if (table->capacity && site->slow_bar != UINT64_MAX)
             chroprof__lose(table, number);
@@ -6269,7 +6273,7 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
 
 /* Puts a future among the slowest of its site. */
 static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
-                                const chroprof__slow *slow)
+                                const chroprof__slow_entry *slow)
 {
     uint32_t k = group->count;
     if (k < CHROPROF__SLOW_ROWS)
@@ -6283,7 +6287,7 @@ static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
 }
 
 /* Own exec of slices that are under way at a finish in the middle of the stack. */
-static uint64_t chroprof__open_exec(const chroprof *p, const chroprof__future *slot)
+static uint64_t chroprof__open_exec(const chroprof *p, const chroprof__future_row *slot)
 {
     uint64_t exec = 0;
     for (uint32_t k = slot->frame; k && !(p->frames[k].kind & CHROPROF__ORPHAN);
@@ -6293,12 +6297,12 @@ static uint64_t chroprof__open_exec(const chroprof *p, const chroprof__future *s
 }
 
 /* A future finishes that is one of the slowest; exec is all it had. */
-CHROPROF__COLD void chroprof__keep_slow(chroprof *p, const chroprof__future *slot, uint64_t exec,
-                                        chroprof_state state, uint64_t t)
+CHROPROF__COLD void chroprof__keep_slow(chroprof *p, const chroprof__future_row *slot,
+                                        uint64_t exec, chroprof_state state, uint64_t t)
 {
     chroprof__core *c = p->core;
     chroprof__slow_group *group = chroprof__slow_group_of(c, p->paths[slot->path].site);
-    chroprof__slow slow;
+    chroprof__slow_entry slow;
     chroprof__way way;
     if (!group)
         return;
@@ -6319,16 +6323,16 @@ CHROPROF__COLD void chroprof__keep_slow(chroprof *p, const chroprof__future *slo
 
 /* Is the future that finishes now as slow as those that are kept of its site? */
 CHROPROF__INLINE bool chroprof__is_slow(const chroprof *p, const chroprof__core *c,
-                                        const chroprof__future *slot, uint64_t t)
+                                        const chroprof__future_row *slot, uint64_t t)
 {
-    const chroprof__site *site = chroprof__sites(c) + p->paths[slot->path].site;
+    const chroprof__site_entry *site = chroprof__sites(c) + p->paths[slot->path].site;
     return CHROPROF__RARELY(t - slot->created >= site->slow_bar);
 }
 
 /* >>stack: frames come and go, slices and turns end. */
 
 /* A frame is gone: what is below it, its path, or loop for a barrier, is on top. */
-static void chroprof__uncover(const chroprof *p, chroprof__core *c, const chroprof__frame *gone)
+static void chroprof__uncover(const chroprof *p, chroprof__core *c, const chroprof__frame_row *gone)
 {
     c->depth = gone->depth - 1;
     c->account = gone[-1].path;
@@ -6348,7 +6352,7 @@ CHROPROF__INLINE uint32_t chroprof__parent_below(uint32_t path)
 /* A frame beyond max_depth: only counted, and time is untracked until the last of them is gone. */
 CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
 {
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_DEPTH];
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_DEPTH];
     table->dropped++;
     if (c->hidden++ == 0)
         c->hidden_since = t;
@@ -6370,11 +6374,11 @@ CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
 
 /* Puts a frame on the stack above another; the caller has checked that there is room, and that its
  * path is of the present window. */
-CHROPROF__INLINE chroprof__frame *chroprof__push(chroprof__core *c, chroprof__frame *below,
-                                                 uint32_t depth, uint32_t path, uint32_t kind,
-                                                 uint64_t t)
+CHROPROF__INLINE chroprof__frame_row *chroprof__push(chroprof__core *c, chroprof__frame_row *below,
+                                                     uint32_t depth, uint32_t path, uint32_t kind,
+                                                     uint64_t t)
 {
-    chroprof__frame *frame = below + 1;
+    chroprof__frame_row *frame = below + 1;
     c->depth = depth + 1;
     CHROPROF__READ_AGAIN();                 /* else gcc puts two stores together, at a cost */
     frame->pushed = t;
@@ -6392,9 +6396,9 @@ CHROPROF__INLINE bool chroprof__no_room(const chroprof__core *c)
 }
 
 /* A future became ready at profile time `at`, not later than now. */
-CHROPROF__INLINE void chroprof__begin_ready(chroprof *p, chroprof__future *slot, uint64_t at)
+CHROPROF__INLINE void chroprof__begin_ready(chroprof *p, chroprof__future_row *slot, uint64_t at)
 {
-    chroprof__path *row = p->paths + slot->path;
+    chroprof__path_row *row = p->paths + slot->path;
     p->core->ready++;
     row->ready++;
     row->delay -= at;
@@ -6403,16 +6407,16 @@ CHROPROF__INLINE void chroprof__begin_ready(chroprof *p, chroprof__future *slot,
     slot->state = CHROPROF_READY;
 }
 
-CHROPROF__INLINE void chroprof__end_delay(chroprof *p, const chroprof__future *slot, uint64_t t)
+CHROPROF__INLINE void chroprof__end_delay(chroprof *p, const chroprof__future_row *slot, uint64_t t)
 {
-    chroprof__path *row = p->paths + slot->path;
+    chroprof__path_row *row = p->paths + slot->path;
     p->core->ready--;
     row->ready--;
     row->delay += t;
     chroprof__raise(&row->delay_max, t - slot->since);
 }
 
-static void chroprof__end_ready(chroprof *p, const chroprof__future *slot, uint64_t t)
+static void chroprof__end_ready(chroprof *p, const chroprof__future_row *slot, uint64_t t)
 {
     uint32_t row = p->paths[slot->path].histogram;
     chroprof__end_delay(p, slot, t);
@@ -6420,14 +6424,14 @@ static void chroprof__end_ready(chroprof *p, const chroprof__future *slot, uint6
 }
 
 /* The last frame of a live future is gone. */
-CHROPROF__INLINE void chroprof__come_to_rest(chroprof__future *slot, uint64_t t)
+CHROPROF__INLINE void chroprof__come_to_rest(chroprof__future_row *slot, uint64_t t)
 {
     slot->state = CHROPROF_PAUSED;
     slot->flags = 0;
     slot->since = t;
 }
 
-CHROPROF__INLINE void chroprof__rest(chroprof *p, chroprof__future *slot, uint64_t t)
+CHROPROF__INLINE void chroprof__rest(chroprof *p, chroprof__future_row *slot, uint64_t t)
 {
     if (CHROPROF__RARELY(slot->flags & CHROPROF__REMEMBERED)) {
         slot->flags = 0;
@@ -6439,7 +6443,7 @@ CHROPROF__INLINE void chroprof__rest(chroprof *p, chroprof__future *slot, uint64
 
 /* An orphan's time still belongs to the future that lost its record: it is handed down its
  * frames. */
-CHROPROF__COLD uint64_t chroprof__orphan_exec(chroprof *p, const chroprof__frame *frame,
+CHROPROF__COLD uint64_t chroprof__orphan_exec(chroprof *p, const chroprof__frame_row *frame,
                                               uint64_t slice)
 {
     uint64_t exec = frame->carried + slice;
@@ -6451,17 +6455,17 @@ CHROPROF__COLD uint64_t chroprof__orphan_exec(chroprof *p, const chroprof__frame
 }
 
 /* Is it the frame of a future that has finished while its code ran? */
-static bool chroprof__lasts(const chroprof__frame *frame)
+static bool chroprof__lasts(const chroprof__frame_row *frame)
 {
     return frame->kind & CHROPROF__ORPHAN && !(frame->kind & CHROPROF__UNKNOWN);
 }
 
 /* What popping a frame with an id does to its future's slot. Returns the exec of the future so
  * far. */
-static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame *frame, uint64_t slice,
+static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame_row *frame, uint64_t slice,
                                      uint64_t t)
 {
-    chroprof__future *slot = chroprof__slot_of(p, frame);
+    chroprof__future_row *slot = chroprof__slot_of(p, frame);
     slot->frame = frame->same;
     if (slot->flags & CHROPROF__REMEMBERED)
         p->frames[slot->frame].kind |= slot->frame ? CHROPROF__TENDED : 0;
@@ -6479,14 +6483,14 @@ static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame *frame, 
 }
 
 /* A slice of a future: its exec so far may be the largest. */
-CHROPROF__INLINE void chroprof__end_stay(chroprof__path *row, uint64_t exec)
+CHROPROF__INLINE void chroprof__end_stay(chroprof__path_row *row, uint64_t exec)
 {
     row->stays++;
     chroprof__raise(&row->exec_max, exec);
 }
 
 /* The call of an enter-frame has ended. */
-CHROPROF__INLINE void chroprof__end_call(chroprof__path *row, uint64_t length)
+CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t length)
 {
     row->entered++;
     row->wall += length;
@@ -6499,7 +6503,8 @@ CHROPROF__INLINE void chroprof__end_turn(const chroprof *p, chroprof__core *c, u
     chroprof__add_own(p, &c->turns, &c->turn_min, 2, bucket, length);
 }
 
-CHROPROF__COLD void chroprof__long_turn(chroprof *p, const chroprof__frame *base, uint64_t length)
+CHROPROF__COLD void chroprof__long_turn(chroprof *p, const chroprof__frame_row *base,
+                                        uint64_t length)
 {
     chroprof__core *c = p->core;
     chroprof__raise(&c->turn_max, length);
@@ -6521,7 +6526,7 @@ CHROPROF__COLD void chroprof__long_pass(chroprof *p, uint64_t length)
 static void chroprof__leave_out(chroprof *p, uint64_t ticks)
 {
     const chroprof__core *c = p->core;
-    chroprof__frame *base = p->frames + c->floor + 1;
+    chroprof__frame_row *base = p->frames + c->floor + 1;
     if (c->depth <= c->floor)
         return;
     if (!(base->kind & CHROPROF__PARTED))
@@ -6530,7 +6535,8 @@ static void chroprof__leave_out(chroprof *p, uint64_t ticks)
     base->excluded += ticks;
 }
 
-CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame *barrier, uint64_t t)
+CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame_row *barrier,
+                                          uint64_t t)
 {
     chroprof__core *c = p->core;
     c->floor = barrier->slot;
@@ -6542,9 +6548,9 @@ CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame *ba
 
 /* The stay of the top frame, which is no barrier, ends; row is that of its path. Its row in the
  * ring still tells its depth. */
-static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path *row, uint64_t t)
+static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *row, uint64_t t)
 {
-    chroprof__frame *frame = p->frames + c->depth;
+    chroprof__frame_row *frame = p->frames + c->depth;
     uint64_t slice = t - frame->start, length = t - frame->pushed;
     bool base = c->depth == c->floor + 1;
     chroprof__raise(&row->slice_max, slice);
@@ -6569,7 +6575,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path *row, u
 /* The same for any frame. */
 CHROPROF__COLD void chroprof__pop_any(chroprof *p, chroprof__core *c, uint64_t t)
 {
-    const chroprof__frame *frame = p->frames + c->depth;
+    const chroprof__frame_row *frame = p->frames + c->depth;
     if (frame->kind & CHROPROF__BARRIER)
         chroprof__pop_barrier(p, frame, t);
     else
@@ -6588,7 +6594,7 @@ CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anoma
         chroprof__unhide(p, c->hidden, t);
     }
     while (c->depth > depth) {
-        const chroprof__frame *frame = p->frames + c->depth;
+        const chroprof__frame_row *frame = p->frames + c->depth;
         chroprof__met place = { t, frame->id, chroprof__parent_below(frame->path), top };
         if (frame->kind & CHROPROF__BARRIER)
             chroprof__count(p, CHROPROF_ANOMALY_BARRIER_CROSSED);
@@ -6603,7 +6609,7 @@ CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anoma
 
 /* A future's record is about to go while it has frames: they lose it. Its wall goes on as long as
  * its code runs: by the slices of these frames, of which it has what there is by now. */
-static void chroprof__orphan_frames(chroprof *p, const chroprof__future *slot)
+static void chroprof__orphan_frames(chroprof *p, const chroprof__future_row *slot)
 {
     uint32_t k = slot->frame, last = 0;
     if (k == 0 || p->frames[k].kind & CHROPROF__ORPHAN)
@@ -6619,10 +6625,10 @@ static void chroprof__orphan_frames(chroprof *p, const chroprof__future *slot)
 }
 
 /* A live future's life ends; its slot stays only as long as it has frames. */
-CHROPROF__INLINE void chroprof__end_life(chroprof *p, chroprof__core *c, chroprof__future *slot,
+CHROPROF__INLINE void chroprof__end_life(chroprof *p, chroprof__core *c, chroprof__future_row *slot,
                                          uint64_t t)
 {
-    chroprof__path *row = p->paths + slot->path;
+    chroprof__path_row *row = p->paths + slot->path;
     if (slot->state == CHROPROF_READY)
         chroprof__end_ready(p, slot, t);
     row->live--;
@@ -6638,8 +6644,8 @@ CHROPROF__INLINE void chroprof__end_life(chroprof *p, chroprof__core *c, chropro
 }
 
 /* A future's life begins in this slot. */
-CHROPROF__INLINE void chroprof__begin_life(chroprof__path *row, chroprof__table *table,
-                                           chroprof__future *slot, uint64_t id, uint64_t t)
+CHROPROF__INLINE void chroprof__begin_life(chroprof__path_row *row, chroprof__table_row *table,
+                                           chroprof__future_row *slot, uint64_t id, uint64_t t)
 {
     row->live++;
     row->wall -= t;
@@ -6658,7 +6664,7 @@ CHROPROF__INLINE void chroprof__begin_life(chroprof__path *row, chroprof__table 
 enum { CHROPROF__COMPARED = 64 };
 
 /* Since when a future that may be dropped is in its state; UINT64_MAX: it may not. */
-CHROPROF__INLINE uint64_t chroprof__age_key(const chroprof__future *slot)
+CHROPROF__INLINE uint64_t chroprof__age_key(const chroprof__future_row *slot)
 {
     bool kept = (slot->id == 0) | (slot->state == CHROPROF_RUNNING) |
                 (slot->state == CHROPROF__GONE);
@@ -6667,10 +6673,10 @@ CHROPROF__INLINE uint64_t chroprof__age_key(const chroprof__future *slot)
 
 /* Of the futures from the place of this id on that do not run, the one that has been longest in its
  * state, of several the one with the lowest id. NULL: all run. */
-CHROPROF__COLD chroprof__future *chroprof__oldest(const chroprof *p, uint64_t id)
+CHROPROF__COLD chroprof__future_row *chroprof__oldest(const chroprof *p, uint64_t id)
 {
-    chroprof__future *slot = chroprof__home(p, id), *oldest = NULL;
-    const chroprof__future *end = p->futures + p->rows;
+    chroprof__future_row *slot = chroprof__home(p, id), *oldest = NULL;
+    const chroprof__future_row *end = p->futures + p->rows;
     uint32_t most = 4 * CHROPROF__COMPARED + 2 * p->core->tables[CHROPROF_TABLE_DEPTH].capacity;
     uint32_t left = p->rows < most ? p->rows : most, compared = 0;
     uint64_t best = UINT64_MAX - 1;
@@ -6691,7 +6697,7 @@ CHROPROF__COLD chroprof__future *chroprof__oldest(const chroprof *p, uint64_t id
 CHROPROF__COLD bool chroprof__make_room(chroprof *p, uint64_t id, uint64_t t)
 {
     chroprof__core *c = p->core;
-    chroprof__future *oldest = chroprof__oldest(p, id);
+    chroprof__future_row *oldest = chroprof__oldest(p, id);
     c->tables[CHROPROF_TABLE_FUTURES].dropped++;
     c->ever_dropped = 1;
     if (!oldest)
@@ -6702,12 +6708,12 @@ CHROPROF__COLD bool chroprof__make_room(chroprof *p, uint64_t id, uint64_t t)
 }
 
 /* A new live future on a path. NULL: it is a call that nobody sees again. */
-CHROPROF__INLINE chroprof__future *chroprof__create(chroprof *p, chroprof__core *c, uint64_t id,
-                                                    uint32_t path, uint64_t t)
+CHROPROF__INLINE chroprof__future_row *chroprof__create(chroprof *p, chroprof__core *c, uint64_t id,
+                                                        uint32_t path, uint64_t t)
 {
-    chroprof__path *row = p->paths + path;
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_FUTURES];
-    chroprof__future *slot = chroprof__find(p, id);
+    chroprof__path_row *row = p->paths + path;
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_FUTURES];
+    chroprof__future_row *slot = chroprof__find(p, id);
     if (CHROPROF__RARELY(slot->id == id && slot->state != CHROPROF__GONE)) {
         p->paths[slot->path].abandoned++;
         chroprof__end_life(p, c, slot, t);
@@ -6737,7 +6743,7 @@ static void chroprof__on_pending(chroprof *p, chroprof__core *c, uint64_t id,
 
 /* A future whose frame was hidden runs until that frame is paused. If the hidden frames were
  * unwound meanwhile nobody says so: it rests from the next event on that names it. */
-static bool chroprof__lost_its_frame(const chroprof *p, const chroprof__future *slot)
+static bool chroprof__lost_its_frame(const chroprof *p, const chroprof__future_row *slot)
 {
     const chroprof__core *c = p->core;
     bool own = slot->frame && !(p->frames[slot->frame].kind & CHROPROF__ORPHAN);
@@ -6745,7 +6751,7 @@ static bool chroprof__lost_its_frame(const chroprof *p, const chroprof__future *
            (c->hidden == 0 || slot->since < c->hidden_since);
 }
 
-static void chroprof__settle(const chroprof *p, chroprof__future *slot, uint64_t t)
+static void chroprof__settle(const chroprof *p, chroprof__future_row *slot, uint64_t t)
 {
     if (!chroprof__lost_its_frame(p, slot))
         return;
@@ -6755,7 +6761,7 @@ static void chroprof__settle(const chroprof *p, chroprof__future *slot, uint64_t
 
 static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint64_t at)
 {
-    chroprof__future *slot = chroprof__find(p, id);
+    chroprof__future_row *slot = chroprof__find(p, id);
     chroprof__settle(p, slot, c->last);
     if (slot->id != id || slot->state == CHROPROF__GONE) {
         chroprof__count(p, CHROPROF_ANOMALY_UNKNOWN_READY);
@@ -6770,8 +6776,8 @@ static void chroprof__on_ready(chroprof *p, chroprof__core *c, uint64_t id, uint
 }
 
 /* The frame is one of this slot's id from now on, and the topmost one. */
-CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame *frame,
-                                           chroprof__future *slot)
+CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame_row *frame,
+                                           chroprof__future_row *slot)
 {
     frame->id = slot->id;
     frame->slot = chroprof__words_to(p, slot);
@@ -6783,7 +6789,7 @@ CHROPROF__INLINE void chroprof__bind_frame(const chroprof *p, chroprof__frame *f
 
 /* The same for a frame that was pushed plain, of a slot without one. */
 CHROPROF__INLINE void chroprof__bind_plain(const chroprof *p, chroprof__core *c,
-                                           chroprof__frame *frame, chroprof__future *slot,
+                                           chroprof__frame_row *frame, chroprof__future_row *slot,
                                            uint64_t id)
 {
     frame->id = id;
@@ -6793,7 +6799,7 @@ CHROPROF__INLINE void chroprof__bind_plain(const chroprof *p, chroprof__core *c,
 }
 
 /* A future without a frame is running from now on. */
-CHROPROF__INLINE void chroprof__start_running(chroprof *p, chroprof__future *slot,
+CHROPROF__INLINE void chroprof__start_running(chroprof *p, chroprof__future_row *slot,
                                               const chroprof__spot *delay, uint64_t t)
 {
     if (slot->state == CHROPROF_READY) {
@@ -6806,7 +6812,7 @@ CHROPROF__INLINE void chroprof__start_running(chroprof *p, chroprof__future *slo
 }
 
 /* A live future that has no frame of its own on top is running from now on. */
-CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future *slot,
+CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future_row *slot,
                                     uint64_t t)
 {
     if (slot->state == CHROPROF_READY)
@@ -6819,8 +6825,8 @@ CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__fu
         return;
     }
     chroprof__freshen(c, p->paths + slot->path);
-    chroprof__frame *frame = chroprof__push(c, p->frames + c->depth, c->depth, slot->path,
-                                            CHROPROF__FUTURE_FRAME, t);
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, c->depth, slot->path,
+                                                CHROPROF__FUTURE_FRAME, t);
     chroprof__bind_frame(p, frame, slot);
 }
 
@@ -6831,7 +6837,7 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
 {
     chroprof__core *c = p->core;
     if (site) {
-        chroprof__future *adopted =
+        chroprof__future_row *adopted =
             chroprof__create(p, c, id, chroprof__child_of(p, CHROPROF__LOOP, site), t);
         chroprof__count(p, CHROPROF_ANOMALY_ADOPTED);
         if (adopted) {
@@ -6841,7 +6847,7 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
     } else {
         chroprof__count(p, CHROPROF_ANOMALY_UNKNOWN_RUNNING);
     }
-    const chroprof__frame *top = p->frames + c->depth;
+    const chroprof__frame_row *top = p->frames + c->depth;
     if (!c->hidden && top->id == id && top->kind & CHROPROF__UNKNOWN) {
         chroprof__count(p, CHROPROF_ANOMALY_LOST_PAUSE);
         chroprof__pop_any(p, c, t);
@@ -6850,12 +6856,12 @@ CHROPROF__COLD void chroprof__run_unknown(chroprof *p, uint64_t id, const chropr
         chroprof__hide(c, t);
         return;
     }
-    chroprof__future *slot = chroprof__find(p, id);
+    chroprof__future_row *slot = chroprof__find(p, id);
     slot->id = id;
     slot->state = CHROPROF__GONE;
     uint32_t kind = CHROPROF__FUTURE_FRAME | CHROPROF__ORPHAN | CHROPROF__NEWEST |
                     CHROPROF__OLDEST | CHROPROF__UNKNOWN;
-    chroprof__frame *frame =
+    chroprof__frame_row *frame =
         chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__UNTRACKED, kind, t);
     chroprof__bind_frame(p, frame, slot);
     frame->carried = 0;
@@ -6870,7 +6876,7 @@ CHROPROF__INLINE bool chroprof__on_top(const chroprof *p, const chroprof__core *
 CHROPROF__INLINE void chroprof__on_running(chroprof *p, chroprof__core *c, uint64_t id,
                                            const chroprof_site *site, uint64_t t)
 {
-    chroprof__future *slot = chroprof__find(p, id);
+    chroprof__future_row *slot = chroprof__find(p, id);
     if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF__GONE)) {
         chroprof__run_unknown(p, id, site, t);
         return;
@@ -6888,7 +6894,7 @@ CHROPROF__INLINE void chroprof__on_running(chroprof *p, chroprof__core *c, uint6
 CHROPROF__COLD void chroprof__pause_buried(chroprof *p, uint64_t id, uint64_t t)
 {
     chroprof__core *c = p->core;
-    chroprof__future *slot = chroprof__find(p, id);
+    chroprof__future_row *slot = chroprof__find(p, id);
     chroprof__settle(p, slot, t);
     if (slot->id != id) {
         chroprof__count(p, CHROPROF_ANOMALY_UNKNOWN_PAUSED);
@@ -6927,10 +6933,10 @@ CHROPROF__COLD void chroprof__finish_unknown(chroprof *p, uint64_t id, const chr
 }
 
 /* A future has finished, and so its latency is known. */
-CHROPROF__INLINE void chroprof__count_finish(chroprof *p, const chroprof__future *slot,
+CHROPROF__INLINE void chroprof__count_finish(chroprof *p, const chroprof__future_row *slot,
                                              chroprof_state state, uint64_t t)
 {
-    chroprof__path *row = p->paths + slot->path;
+    chroprof__path_row *row = p->paths + slot->path;
     if (state == CHROPROF_COMPLETED)
         row->completed++;
     else if (state == CHROPROF_FAILED)
@@ -6940,7 +6946,7 @@ CHROPROF__INLINE void chroprof__count_finish(chroprof *p, const chroprof__future
     chroprof__raise(&p->histograms[row->histogram].wall_max, t - slot->created);
 }
 
-static void chroprof__finish_slot(chroprof *p, const chroprof__future *slot,
+static void chroprof__finish_slot(chroprof *p, const chroprof__future_row *slot,
                                   chroprof_state state, uint64_t t)
 {
     uint32_t row = p->paths[slot->path].histogram;
@@ -6951,7 +6957,8 @@ static void chroprof__finish_slot(chroprof *p, const chroprof__future *slot,
 }
 
 /* A finish of a running future that was not on top. */
-CHROPROF__COLD void chroprof__finish_buried(chroprof *p, const chroprof__future *slot, uint64_t t)
+CHROPROF__COLD void chroprof__finish_buried(chroprof *p, const chroprof__future_row *slot,
+                                            uint64_t t)
 {
     if (slot->frame)
         chroprof__count(p, CHROPROF_ANOMALY_BURIED_FINISH);
@@ -6965,7 +6972,7 @@ CHROPROF__COLD void chroprof__finish_on_orphan(chroprof *p, chroprof_state state
                                                const chroprof_site *site, uint64_t t)
 {
     chroprof__core *c = p->core;
-    chroprof__future *slot = chroprof__find(p, id);
+    chroprof__future_row *slot = chroprof__find(p, id);
     if (slot->state == CHROPROF__GONE) {
         chroprof__pop_any(p, c, t);
         chroprof__finish_unknown(p, id, site);
@@ -6980,13 +6987,13 @@ CHROPROF__COLD void chroprof__finish_on_orphan(chroprof *p, chroprof_state state
 CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chroprof_state state,
                                           uint64_t id, const chroprof_site *site, uint64_t t)
 {
-    const chroprof__frame *top = p->frames + c->depth;
+    const chroprof__frame_row *top = p->frames + c->depth;
     bool on_top = chroprof__on_top(p, c, id);
     if (CHROPROF__RARELY(on_top && top->kind & CHROPROF__ORPHAN)) {
         chroprof__finish_on_orphan(p, state, id, site, t);
         return;
     }
-    chroprof__future *slot = on_top ? chroprof__slot_of(p, top) : chroprof__find(p, id);
+    chroprof__future_row *slot = on_top ? chroprof__slot_of(p, top) : chroprof__find(p, id);
     if (CHROPROF__RARELY(slot->id != id || slot->state == CHROPROF__GONE)) {
         chroprof__finish_unknown(p, id, site);
         return;
@@ -7019,7 +7026,7 @@ static void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uin
 
 /* An enter-frame above depth: it has no id, and the futures below it remain what they are. Its call
  * is counted when it ends; reads find what is under way on the stack. */
-CHROPROF__INLINE void chroprof__push_call(chroprof__core *c, chroprof__frame *below,
+CHROPROF__INLINE void chroprof__push_call(chroprof__core *c, chroprof__frame_row *below,
                                           uint32_t depth, uint32_t path, uint64_t t)
 {
     chroprof__push(c, below, depth, path, CHROPROF__ENTER_FRAME, t)->id = 0;
@@ -7057,8 +7064,8 @@ static void chroprof__on_next(chroprof *p, chroprof__core *c, const chroprof_sit
 
 CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *c, uint64_t t)
 {
-    chroprof__frame *frame = chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__LOOP,
-                                            CHROPROF__BARRIER, t);
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__LOOP,
+                                                CHROPROF__BARRIER, t);
     frame->id = 0;
     frame->slot = c->floor;
     c->floor = c->depth;
@@ -7223,20 +7230,20 @@ CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uin
 }
 
 /* Is this the slot of a live future without a frame? An empty one has id 0. */
-CHROPROF__INLINE bool chroprof__waits(const chroprof__future *slot, uint64_t id)
+CHROPROF__INLINE bool chroprof__waits(const chroprof__future_row *slot, uint64_t id)
 {
     return slot->id == id && id != 0 && slot->frame == 0 && slot->state <= CHROPROF_PAUSED &&
            slot->state != CHROPROF_RUNNING;
 }
 
 /* Was it paused, and is nothing else known of it? Most that run are. An empty slot was not. */
-CHROPROF__INLINE bool chroprof__rests(const chroprof__future *slot)
+CHROPROF__INLINE bool chroprof__rests(const chroprof__future_row *slot)
 {
     return slot->frame == 0 && slot->state == CHROPROF_PAUSED && slot->flags == 0;
 }
 
 /* Was it created, and nothing else? */
-CHROPROF__INLINE bool chroprof__is_new(const chroprof__future *slot, uint64_t id)
+CHROPROF__INLINE bool chroprof__is_new(const chroprof__future_row *slot, uint64_t id)
 {
     return slot->frame == 0 && slot->state == CHROPROF_PENDING && slot->flags == 0 &&
            slot->id == id && id != 0;
@@ -7244,10 +7251,10 @@ CHROPROF__INLINE bool chroprof__is_new(const chroprof__future *slot, uint64_t id
 
 /* May this future run, and is there a place for the delay that it has then, if it is ready? */
 CHROPROF__INLINE bool chroprof__may_run(const chroprof *p, const chroprof__core *c,
-                                        const chroprof__future *slot, uint64_t id, uint64_t t,
+                                        const chroprof__future_row *slot, uint64_t id, uint64_t t,
                                         chroprof__spot *delay)
 {
-    const chroprof__path *path = p->paths + slot->path;
+    const chroprof__path_row *path = p->paths + slot->path;
     if (CHROPROF__LIKELY(chroprof__rests(slot)))
         return path->window == c->window;
     return chroprof__waits(slot, id) && path->window == c->window &&
@@ -7257,7 +7264,7 @@ CHROPROF__INLINE bool chroprof__may_run(const chroprof *p, const chroprof__core 
 }
 
 /* Where there is room for the wall of a future that finishes now. False: nowhere. */
-CHROPROF__INLINE bool chroprof__wall_spot(const chroprof *p, const chroprof__future *slot,
+CHROPROF__INLINE bool chroprof__wall_spot(const chroprof *p, const chroprof__future_row *slot,
                                            uint64_t t, chroprof__spot *spot)
 {
     uint32_t row = p->paths[slot->path].histogram;
@@ -7265,13 +7272,13 @@ CHROPROF__INLINE bool chroprof__wall_spot(const chroprof *p, const chroprof__fut
                                 spot);
 }
 
-CHROPROF__INLINE bool chroprof__is_base(const chroprof__frame *frame)
+CHROPROF__INLINE bool chroprof__is_base(const chroprof__frame_row *frame)
 {
     return (frame[-1].kind & CHROPROF__BARRIER) != 0;
 }
 
 /* May the stay of the top frame just be added up? A turn is looked at beyond its bar. */
-CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof__frame *frame,
+CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof__frame_row *frame,
                                         uint32_t kind, uint64_t length)
 {
     return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->turn_bar);
@@ -7280,8 +7287,8 @@ CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof_
 /* The slice of a plain frame ends, and its stay: its turn ends with it, or the frame below goes
  * on. */
 CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
-                                          chroprof__path *row, chroprof__frame *frame, bool base,
-                                          uint64_t slice, uint64_t length)
+                                          chroprof__path_row *row, chroprof__frame_row *frame,
+                                          bool base, uint64_t slice, uint64_t length)
 {
     chroprof__raise(&row->slice_max, slice);
     if (base)
@@ -7292,10 +7299,10 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
 
 /* The same for a frame of a future. Returns its slice. */
 CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c,
-                                            chroprof__path *row, chroprof__frame *frame, bool base,
-                                            uint64_t t)
+                                            chroprof__path_row *row, chroprof__frame_row *frame,
+                                            bool base, uint64_t t)
 {
-    chroprof__future *slot = chroprof__slot_of(p, frame);
+    chroprof__future_row *slot = chroprof__slot_of(p, frame);
     uint64_t slice = t - frame->start;
     uint64_t exec = slot->exec + slice;
     slot->exec = exec;
@@ -7307,7 +7314,7 @@ CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c
 }
 
 /* The frame below is on top. */
-CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__frame *frame)
+CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__frame_row *frame)
 {
     c->account = frame[-1].path;
     c->depth = frame[-1].depth;
@@ -7315,7 +7322,7 @@ CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__fr
 
 /* Counts a slice that is the shortest, or of a site without counts, or one of 2^16, which are no
  * longer few. */
-CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path *row,
+CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path_row *row,
                                            uint64_t slice)
 {
     chroprof__histogram *h = &p->histograms[row->histogram].slice;
@@ -7325,15 +7332,15 @@ CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__pa
         chroprof__histogram_put(p, h, chroprof__bucket(slice), UINT64_C(1) << 16);
 }
 
-CHROPROF__COLD void chroprof__count_rarely_and_close(const chroprof *p, const chroprof__path *row,
-                                                     uint64_t slice)
+CHROPROF__COLD void chroprof__count_rarely_and_close(const chroprof *p,
+                                                     const chroprof__path_row *row, uint64_t slice)
 {
     chroprof__count_rarely(p, row, slice);
     chroprof__close_event(p->core);
 }
 
 /* Counts a slice that is surely below the last bucket. False: it is one of those above. */
-CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__path *row,
+CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__path_row *row,
                                             uint64_t slice)
 {
     chroprof__slices *counts = (chroprof__slices *)(void *)((uint64_t *)c + row->counts);
@@ -7343,7 +7350,7 @@ CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__p
 
 /* The same, and closes the event: calls at the end need no stack of ours. */
 CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
-                                                const chroprof__path *row, uint64_t slice)
+                                                const chroprof__path_row *row, uint64_t slice)
 {
     if (chroprof__count_slice(c, row, slice))
         chroprof__close_event(c);
@@ -7353,12 +7360,12 @@ CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__cor
 
 /* A creation whose path is remembered in the first or the other of two places. */
 CHROPROF__INLINE bool chroprof__pend_by(chroprof *p, uint64_t id, const chroprof_site *site,
-                                        bool first, chroprof__future *home, chroprof__moment *m,
+                                        bool first, chroprof__future_row *home, chroprof__moment *m,
                                         uint64_t now)
 {
     chroprof__core *c = p->core;
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_FUTURES];
-    chroprof__future *slot = chroprof__find_from(p, id, home);
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_FUTURES];
+    chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__look(c, now, m) || id == 0 || slot->id != 0 ||
                          table->used == table->capacity))
         return false;
@@ -7376,7 +7383,7 @@ CHROPROF__INLINE bool chroprof__pend_by(chroprof *p, uint64_t id, const chroprof
 
 CHROPROF__NOINLINE void chroprof__pend_elsewhere(chroprof *p, uint64_t id,
                                                  const chroprof_site *site,
-                                                 chroprof__future *home, uint64_t now)
+                                                 chroprof__future_row *home, uint64_t now)
 {
     chroprof__moment m;
     if (!chroprof__pend_by(p, id, site, false, home, &m, now))
@@ -7384,19 +7391,19 @@ CHROPROF__NOINLINE void chroprof__pend_elsewhere(chroprof *p, uint64_t id,
 }
 
 CHROPROF__NOINLINE void chroprof__take_pending(chroprof *p, uint64_t id, const chroprof_site *site,
-                                               chroprof__future *home, uint64_t now)
+                                               chroprof__future_row *home, uint64_t now)
 {
     chroprof__moment m;
     if (CHROPROF__RARELY(!chroprof__pend_by(p, id, site, true, home, &m, now)))
         chroprof__pend_elsewhere(p, id, site, home, chroprof__now_of(p->core, &m));
 }
 
-CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof__future *home,
+CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof__future_row *home,
                                              uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__future *slot = chroprof__find_from(p, id, home);
+    chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || !chroprof__waits(slot, id) ||
                          slot->state == CHROPROF_READY)) {
         chroprof__general(p, CHROPROF_READY, id, NULL, chroprof__now_of(c, &m));
@@ -7410,12 +7417,12 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
 /* A future that is ready, or whatever else. */
 CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
                                                 const chroprof_site *site,
-                                                chroprof__future *home, uint64_t now)
+                                                chroprof__future_row *home, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__spot delay = { NULL, NULL };
-    chroprof__future *slot = chroprof__find_from(p, id, home);
+    chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->room ||
                          !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
         chroprof__general(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m));
@@ -7423,18 +7430,18 @@ CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
     chroprof__start_running(p, slot, &delay, m.t);
-    chroprof__frame *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
-                                            CHROPROF__FUTURE_FRAME, m.t);
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
+                                                CHROPROF__FUTURE_FRAME, m.t);
     chroprof__bind_plain(p, c, frame, slot, id);
     chroprof__close_event(c);
 }
 
 CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chroprof_site *site,
-                                           chroprof__future *home, uint64_t now)
+                                           chroprof__future_row *home, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__future *slot = chroprof__find_from(p, id, home);
+    chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__rests(slot) && !chroprof__is_new(slot, id))) {
         chroprof__run_otherwise(p, id, site, slot, now);
         return;
@@ -7447,18 +7454,18 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
     slot->since = m.t;
-    chroprof__frame *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
-                                            CHROPROF__FUTURE_FRAME, m.t);
+    chroprof__frame_row *frame = chroprof__push(c, p->frames + m.depth, m.depth, slot->path,
+                                                CHROPROF__FUTURE_FRAME, m.t);
     chroprof__bind_plain(p, c, frame, slot, id);
     slot->state = CHROPROF_RUNNING;
     chroprof__close_event(c);
 }
 
 CHROPROF__INLINE void chroprof__end_paused(chroprof *p, chroprof__core *c,
-                                           const chroprof__moment *m, chroprof__frame *frame,
+                                           const chroprof__moment *m, chroprof__frame_row *frame,
                                            bool base, uint64_t id)
 {
-    chroprof__path *row = chroprof__open_under(p, c, m, frame, CHROPROF_PAUSED, id);
+    chroprof__path_row *row = chroprof__open_under(p, c, m, frame, CHROPROF_PAUSED, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, base, m->t);
     chroprof__drop_frame(c, frame);
     chroprof__count_and_close(p, c, row, slice);
@@ -7468,7 +7475,7 @@ CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__frame *frame = p->frames + c->depth;
+    chroprof__frame_row *frame = p->frames + c->depth;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->id != id ||
                          frame->kind != CHROPROF__FUTURE_FRAME))
         chroprof__general(p, CHROPROF_PAUSED, id, NULL, chroprof__now_of(c, &m));
@@ -7481,14 +7488,14 @@ CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now
 }
 
 /* From a future on top to one that waits: the frame just changes hands. */
-CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__future *home,
+CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__future_row *home,
                                               uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__spot delay = { NULL, NULL };
-    chroprof__future *slot = chroprof__find_from(p, id, home);
-    chroprof__frame *frame = p->frames + c->depth;
+    chroprof__future_row *slot = chroprof__find_from(p, id, home);
+    chroprof__frame_row *frame = p->frames + c->depth;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) ||
                          !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
                                             m.t - frame->pushed) ||
@@ -7496,7 +7503,7 @@ CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__fu
         chroprof__general(p, CHROPROF_SWITCH, id, NULL, chroprof__now_of(c, &m));
         return;
     }
-    chroprof__path *row = chroprof__open_under(p, c, &m, frame, CHROPROF_SWITCH, id);
+    chroprof__path_row *row = chroprof__open_under(p, c, &m, frame, CHROPROF_SWITCH, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__start_running(p, slot, &delay, m.t);
     frame->pushed = frame->start = m.t;
@@ -7509,7 +7516,7 @@ CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__fu
 }
 
 /* What is left to do for a future that finished. */
-CHROPROF__NOINLINE void chroprof__free_and_close(chroprof *p, chroprof__future *slot)
+CHROPROF__NOINLINE void chroprof__free_and_close(chroprof *p, chroprof__future_row *slot)
 {
     chroprof__free_slot(p, slot);
     chroprof__close_event(p->core);
@@ -7517,13 +7524,13 @@ CHROPROF__NOINLINE void chroprof__free_and_close(chroprof *p, chroprof__future *
 
 /* A finish of what is not on top: of a future without frames, as timers and sockets are. */
 CHROPROF__NOINLINE void chroprof__finish_waiting(chroprof *p, chroprof_state state, uint64_t id,
-                                                 const chroprof_site *site, chroprof__future *home,
-                                                 uint64_t now)
+                                                 const chroprof_site *site,
+                                                 chroprof__future_row *home, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__spot wall;
-    chroprof__future *slot = chroprof__find_from(p, id, home);
+    chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (!chroprof__look(c, now, &m) || !chroprof__waits(slot, id) ||
         !chroprof__wall_spot(p, slot, m.t, &wall)) {
         chroprof__general(p, state, id, site, chroprof__now_of(c, &m));
@@ -7540,14 +7547,14 @@ CHROPROF__NOINLINE void chroprof__finish_waiting(chroprof *p, chroprof_state sta
 
 /* A finish of the future on top. */
 CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state, uint64_t id,
-                                              const chroprof_site *site, chroprof__future *home,
+                                              const chroprof_site *site, chroprof__future_row *home,
                                               uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__spot wall;
-    chroprof__frame *frame = p->frames + c->depth;
-    chroprof__future *slot = chroprof__slot_of(p, frame);
+    chroprof__frame_row *frame = p->frames + c->depth;
+    chroprof__future_row *slot = chroprof__slot_of(p, frame);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->id != id ||
                          !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
                                             m.t - frame->pushed) ||
@@ -7555,7 +7562,7 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
         chroprof__finish_waiting(p, state, id, site, home, chroprof__now_of(c, &m));
         return;
     }
-    chroprof__path *row = chroprof__open_under(p, c, &m, frame, state, id);
+    chroprof__path_row *row = chroprof__open_under(p, c, &m, frame, state, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__drop_frame(c, frame);
     if (!chroprof__count_slice(c, row, slice))
@@ -7610,10 +7617,10 @@ CHROPROF__INLINE void chroprof__do_enter(chroprof *p, const chroprof_site *site,
 }
 
 CHROPROF__INLINE void chroprof__end_leave(chroprof *p, chroprof__core *c,
-                                          const chroprof__moment *m, chroprof__frame *frame,
+                                          const chroprof__moment *m, chroprof__frame_row *frame,
                                           bool base)
 {
-    chroprof__path *row = chroprof__open_under(p, c, m, frame, CHROPROF_LEAVE, 0);
+    chroprof__path_row *row = chroprof__open_under(p, c, m, frame, CHROPROF_LEAVE, 0);
     uint64_t length = m->t - frame->pushed;
     chroprof__end_call(row, length);
     uint64_t slice = m->t - frame->start;
@@ -7626,7 +7633,7 @@ CHROPROF__INLINE void chroprof__do_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__frame *frame = p->frames + c->depth;
+    chroprof__frame_row *frame = p->frames + c->depth;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != CHROPROF__ENTER_FRAME))
         chroprof__general(p, CHROPROF_LEAVE, 0, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
@@ -7642,7 +7649,7 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__frame *frame = p->frames + c->depth;
+    chroprof__frame_row *frame = p->frames + c->depth;
     const uint32_t top[] = { c->window, frame[c->depth ? -1 : 0].path };
     chroprof__shortcut *s = chroprof__shortcut_home(p, top[1], site);
     if (!chroprof__is_known(s, top, site))
@@ -7655,7 +7662,7 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
         return;
     }
     uint32_t path = s->target;
-    chroprof__path *row = chroprof__open_under(p, c, &m, frame, CHROPROF_NEXT, 0);
+    chroprof__path_row *row = chroprof__open_under(p, c, &m, frame, CHROPROF_NEXT, 0);
     uint64_t length = m.t - frame->pushed;
     chroprof__end_call(row, length);
     uint64_t slice = m.t - frame->start;
@@ -7740,7 +7747,7 @@ CHROPROF__NOINLINE void chroprof__take_tick(chroprof *p, uint64_t now)
 static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
                                  const chroprof_site *site, uint64_t now)
 {
-    chroprof__future *home = chroprof__home(p, id);
+    chroprof__future_row *home = chroprof__home(p, id);
     switch (state) {
     case CHROPROF_PENDING: chroprof__take_pending(p, id, site, home, now); break;
     case CHROPROF_READY: chroprof__take_ready(p, id, home, now); break;
@@ -7764,7 +7771,7 @@ static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
 
 /* >>figures: what is known of a path, of the loop and of the sampler, one line a figure. All reads
  * and writers go by these lists, and so do differences and merges. To add a figure of a path, add a
- * field to chroprof__path, one each to chroprof_path and chroprof_rank, and a line here. Relies on
+ * field to chroprof__path_row, one each to chroprof_path and chroprof_rank, and a line here. Uses
  * >>block alone. */
 
 CHROPROF__COLD_BEGIN
@@ -7791,8 +7798,9 @@ typedef struct chroprof__figure {
 
 #define CHROPROF__OF(type, field) (uint16_t)offsetof(type, field)
 #define CHROPROF__PATH_FIGURE(name, field, unit, kind, metric, help)                               \
-    { #name, metric, help, CHROPROF__OF(chroprof__path, field), CHROPROF__OF(chroprof_path, name), \
-      CHROPROF__OF(chroprof_rank, name), CHROPROF__##unit, CHROPROF__##kind }
+    { #name, metric, help, CHROPROF__OF(chroprof__path_row, field),                                \
+      CHROPROF__OF(chroprof_path, name), CHROPROF__OF(chroprof_rank, name), CHROPROF__##unit,      \
+      CHROPROF__##kind }
 #define CHROPROF__PATH_READ(name, metric, help)                                                    \
     { #name, metric, help, CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_path, name),                 \
       CHROPROF__OF(chroprof_rank, name), CHROPROF__COUNT, CHROPROF__SUM }
@@ -7818,14 +7826,14 @@ static const chroprof__figure chroprof__path_figures[] = {
     CHROPROF__RANK_ONLY(measured), CHROPROF__RANK_ONLY(wall_p50_ns),
     CHROPROF__RANK_ONLY(wall_p99_ns), CHROPROF__RANK_ONLY(wall_max_ns),
     CHROPROF__PATH_READ(slices, "", ""),
-    CHROPROF__UNSEEN(chroprof__path, entered, COUNT, SUM),
-    CHROPROF__UNSEEN(chroprof__path, stays, COUNT, SUM),
+    CHROPROF__UNSEEN(chroprof__path_row, entered, COUNT, SUM),
+    CHROPROF__UNSEEN(chroprof__path_row, stays, COUNT, SUM),
     CHROPROF__PATH_FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",
                      "Time from creation to finish of futures, or to now while they live."),
     CHROPROF__PATH_READ(waiting_ns, "", ""),
     CHROPROF__PATH_FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",
                      "Time that futures were ready and did not run."),
-    CHROPROF__UNSEEN(chroprof__path, delay_max, TICKS, MAX),
+    CHROPROF__UNSEEN(chroprof__path_row, delay_max, TICKS, MAX),
     CHROPROF__RANK_ONLY(delay_p99_ns),
     CHROPROF__PATH_FIGURE(blame_ns, blame, TICKS, SUM, "blame_seconds_total",
                      "Delay of all ready futures while this site occupied the loop."),
@@ -7916,16 +7924,16 @@ static const chroprof__figure chroprof__sampler_figures[] = {
 
 #undef CHROPROF__TICK_FIGURE
 #define CHROPROF__DRAWN(name, field, unit)                                                         \
-    { #name, "", "", CHROPROF__OF(chroprof__wall, field), CHROPROF__OF(chroprof_wall, name),       \
-      CHROPROF__NOT_THERE, CHROPROF__##unit, CHROPROF__SUM }
+    { #name, "", "", CHROPROF__OF(chroprof__wall_row, field),                                      \
+      CHROPROF__OF(chroprof_wall, name), CHROPROF__NOT_THERE, CHROPROF__##unit, CHROPROF__SUM }
 
 /* Of what the sampler met of a path. */
 static const chroprof__figure chroprof__wall_figures[] = {
     CHROPROF__DRAWN(running, weight[0], COUNT), CHROPROF__DRAWN(running_ns, ticks[0], TICKS),
     CHROPROF__DRAWN(ready, weight[1], COUNT), CHROPROF__DRAWN(ready_ns, ticks[1], TICKS),
     CHROPROF__DRAWN(paused, weight[2], COUNT), CHROPROF__DRAWN(paused_ns, ticks[2], TICKS),
-    CHROPROF__UNSEEN(chroprof__wall, samples, COUNT, SUM),
-    CHROPROF__UNSEEN(chroprof__wall, cpu_ns, COUNT, SUM)
+    CHROPROF__UNSEEN(chroprof__wall_row, samples, COUNT, SUM),
+    CHROPROF__UNSEEN(chroprof__wall_row, cpu_ns, COUNT, SUM)
 };
 
 #undef CHROPROF__DRAWN
@@ -8058,7 +8066,7 @@ CHROPROF__COLD_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *us
 /* Exec of a future, slices under way included; only its newest frame tells it. */
 static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
 {
-    const chroprof__frame *frame = p->frames + k;
+    const chroprof__frame_row *frame = p->frames + k;
     uint64_t exec = chroprof__frame_slice(p, k);
     bool orphan = (frame->kind & CHROPROF__ORPHAN) != 0;
     if (frame->id == 0)
@@ -8080,7 +8088,7 @@ static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
  * that has finished while its code ran this slice. */
 static uint64_t chroprof__stay_wall(const chroprof *p, uint32_t k)
 {
-    const chroprof__frame *frame = p->frames + k;
+    const chroprof__frame_row *frame = p->frames + k;
     if (frame->kind & CHROPROF__ENTER_FRAME)
         return p->core->last - frame->pushed;
     return chroprof__lasts(frame) ? chroprof__frame_slice(p, k) : 0;
@@ -8088,7 +8096,7 @@ static uint64_t chroprof__stay_wall(const chroprof *p, uint32_t k)
 
 /* A path's row as of the last event: each figure is what it is with all that is under way. Wall and
  * delay, kept as ends minus beginnings, are sums, and merged_live counts all that live. */
-static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path *row)
+static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path_row *row)
 {
     *row = p->paths[path];
     row->wall += row->live * p->core->last;
@@ -8108,13 +8116,13 @@ static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path 
     chroprof__lower(&row->exec_max, row->exec);     /* in a copy of several moments, a difference */
 }
 
-static uint64_t chroprof__delay_ticks(const chroprof *p, const chroprof__path *row)
+static uint64_t chroprof__delay_ticks(const chroprof *p, const chroprof__path_row *row)
 {
     return row->delay + row->ready * p->core->last;
 }
 
 /* Calls that are over. */
-static uint64_t chroprof__ended(const chroprof__path *row)
+static uint64_t chroprof__ended(const chroprof__path_row *row)
 {
     return row->completed + row->failed + row->cancelled + row->abandoned + row->dropped;
 }
@@ -8122,7 +8130,7 @@ static uint64_t chroprof__ended(const chroprof__path *row)
 static void chroprof__read_site_name(const chroprof *p, uint32_t site, const char **name,
                                      const char **file, uint32_t *line)
 {
-    const chroprof__site *row = chroprof__sites(p->core) + site;
+    const chroprof__site_entry *row = chroprof__sites(p->core) + site;
     *name = chroprof__string(p->core, row->name);
     *file = chroprof__string(p->core, row->file);
     *line = row->line;
@@ -8131,7 +8139,7 @@ static void chroprof__read_site_name(const chroprof *p, uint32_t site, const cha
 CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t path,
                                                  chroprof_path *out)
 {
-    chroprof__path row;
+    chroprof__path_row row;
     memset(out, 0, sizeof(*out));
     out->name = out->file = "";
     if (!chroprof__can_read(p) || path < CHROPROF__FIRST_PATH || path >= chroprof__path_count(p))
@@ -8407,9 +8415,9 @@ CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor
     memset(out, 0, sizeof(*out));
     while (*cursor < end) {
         uint64_t k = (*cursor)++;
-        const chroprof__future *slot = k < rows ? p->futures + k : NULL;
+        const chroprof__future_row *slot = k < rows ? p->futures + k : NULL;
         uint32_t frame = slot ? slot->frame : (uint32_t)(k - rows + 1);
-        const chroprof__frame *stay = p->frames + frame;
+        const chroprof__frame_row *stay = p->frames + frame;
         if (slot ? slot->id == 0 || slot->state == CHROPROF__GONE
                  : !(stay->kind & CHROPROF__ENTER_FRAME))
             continue;
@@ -8432,7 +8440,7 @@ CHROPROF__COLD_API size_t chroprof_frames(const chroprof *p, chroprof_frame *out
 {
     uint32_t depth = chroprof__can_read(p) ? p->core->depth : 0;
     for (uint32_t k = depth; out && k > 0 && depth - k < capacity; k--, out++) {
-        const chroprof__frame *frame = p->frames + k;
+        const chroprof__frame_row *frame = p->frames + k;
         memset(out, 0, sizeof(*out));
         out->id = chroprof__shown_id(p, frame->id);
         out->path = frame->path;
@@ -8584,10 +8592,10 @@ CHROPROF__COLD_API size_t chroprof_site_windows(const chroprof *p, uint32_t site
 }
 
 /* The first stall after a serial number; NULL: none. Many lie in both halves of the table. */
-static const chroprof__stall *chroprof__stall_after(const chroprof *p, uint64_t serial)
+static const chroprof__stall_row *chroprof__stall_after(const chroprof *p, uint64_t serial)
 {
     const chroprof__core *c = p->core;
-    const chroprof__stall *next = NULL, *rows = chroprof__stall_rows(c);
+    const chroprof__stall_row *next = NULL, *rows = chroprof__stall_rows(c);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].rows; k++)
         if (rows[k].serial > serial && (!next || rows[k].serial < next->serial))
             next = rows + k;
@@ -8611,18 +8619,19 @@ static void chroprof__read_hits(const chroprof__hits *h, chroprof_stall *out)
 }
 
 /* The steps of a stall; NULL: they are not kept. */
-static const chroprof__incident *chroprof__incident_of(const chroprof__core *c, uint64_t serial)
+static const chroprof__incident_row *chroprof__incident_of(const chroprof__core *c, uint64_t serial)
 {
-    const chroprof__incident *rows = chroprof__incidents(c);
+    const chroprof__incident_row *rows = chroprof__incidents(c);
     for (uint32_t k = c->tables[CHROPROF_TABLE_INCIDENTS].capacity; k > 0 && serial; k--)
         if (rows[k].serial == serial)
             return rows + k;
     return NULL;
 }
 
-static void chroprof__read_stall(const chroprof *p, const chroprof__stall *row, chroprof_stall *out)
+static void chroprof__read_stall(const chroprof *p, const chroprof__stall_row *row,
+                                 chroprof_stall *out)
 {
-    const chroprof__incident *steps = chroprof__incident_of(p->core, row->serial);
+    const chroprof__incident_row *steps = chroprof__incident_of(p->core, row->serial);
     memset(out, 0, sizeof(*out));
     out->kind = row->kind == CHROPROF_STALL_PASS ? CHROPROF_STALL_PASS : CHROPROF_STALL_TURN;
     out->start_ns = chroprof__ns(p->core, row->start);
@@ -8650,7 +8659,8 @@ static void chroprof__read_stall(const chroprof *p, const chroprof__stall *row, 
 CHROPROF__COLD_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor,
                                             chroprof_stall *out)
 {
-    const chroprof__stall *row = chroprof__can_read(p) ? chroprof__stall_after(p, *cursor) : NULL;
+    const chroprof__stall_row *row =
+        chroprof__can_read(p) ? chroprof__stall_after(p, *cursor) : NULL;
     if (!row)
         return false;
     *cursor = row->serial;
@@ -8662,7 +8672,7 @@ static void chroprof__read_slow(const chroprof *p, const chroprof__slow_group *g
                                 chroprof_slow *out)
 {
     const chroprof__core *c = p->core;
-    const chroprof__slow *row = group->rows + k;
+    const chroprof__slow_entry *row = group->rows + k;
     memset(out, 0, sizeof(*out));
     out->id = chroprof__shown_id(p, row->id);
     out->site = group->site;
@@ -8717,7 +8727,7 @@ static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row
 CHROPROF__COLD_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
                                             size_t capacity)
 {
-    const chroprof__incident *row = NULL;
+    const chroprof__incident_row *row = NULL;
     if (chroprof__can_read(p))
         row = chroprof__incident_of(p->core, stall);
     for (size_t k = 0; row && out && k < row->count && k < capacity; k++)
@@ -8740,9 +8750,9 @@ CHROPROF__COLD_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, 
 }
 
 /* Row number k of the samples, from the oldest. */
-static const chroprof__sample *chroprof__sample_at(const chroprof *p, uint64_t k)
+static const chroprof__sample_span *chroprof__sample_at(const chroprof *p, uint64_t k)
 {
-    const chroprof__table *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
+    const chroprof__table_row *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
     uint64_t first = chroprof__sampler_of(p->core)->head + table->capacity - table->used;
     return chroprof__sample_rows(p->core) + (first + k) % table->capacity;
 }
@@ -8752,7 +8762,7 @@ CHROPROF__COLD_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor
 {
     if (!chroprof__can_read(p) || *cursor >= p->core->tables[CHROPROF_TABLE_SAMPLES].used)
         return false;
-    const chroprof__sample *row = chroprof__sample_at(p, (*cursor)++);
+    const chroprof__sample_span *row = chroprof__sample_at(p, (*cursor)++);
     out->at_ns = chroprof__ns(p->core, row->time);
     out->duration_ns = chroprof__ns(p->core, row->time + row->duration) - out->at_ns;
     out->weight = row->weight;
@@ -8801,7 +8811,7 @@ extern int chroprof__find_symbol(const void *address, chroprof__symbol *out)
 
 /* What the dynamic linker calls the function at an address of this process. m: the module that was
  * there when it ran, NULL: not known. Of another one there now the names are wrong. */
-static const char *chroprof__function(const chroprof *p, const chroprof__module *m,
+static const char *chroprof__function(const chroprof *p, const chroprof__module_row *m,
                                       uint64_t address)
 {
 #if CHROPROF__SAMPLES
@@ -8830,7 +8840,7 @@ static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_fr
     };
     uint64_t item = chroprof__nodes(p->core)[k].item;
     uint32_t module = chroprof__item_module(item), line;
-    const chroprof__module *m = module ? chroprof__module_rows(p->core) + (module - 1) : NULL;
+    const chroprof__module_row *m = module ? chroprof__module_rows(p->core) + (module - 1) : NULL;
     const char *file;
     memset(out, 0, sizeof(*out));
     out->module = m ? m->path : "";
@@ -8881,7 +8891,7 @@ CHROPROF__COLD_API size_t chroprof_modules(const chroprof *p, chroprof_module *o
 {
     size_t count = chroprof__can_read(p) ? (size_t)p->core->tables[CHROPROF__MODULES].used : 0;
     for (size_t k = 0; out && k < count && k < capacity; k++) {
-        const chroprof__module *row = chroprof__module_rows(p->core) + k;
+        const chroprof__module_row *row = chroprof__module_rows(p->core) + k;
         out[k].path = row->path;
         out[k].build_id = row->build_id;
         out[k].base = row->base;
@@ -8901,7 +8911,7 @@ CHROPROF__COLD_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, 
 {
     uint32_t end = chroprof__can_read(p) ? chroprof__wall_count(p) : 0;
     while (*cursor < end) {
-        const chroprof__wall *row = chroprof__wall_rows(p->core) + *cursor;
+        const chroprof__wall_row *row = chroprof__wall_rows(p->core) + *cursor;
         out->path = (uint32_t)(*cursor)++;
         chroprof__read_figures(p->core, CHROPROF__ALL(chroprof__wall_figures), row, out);
         if ((out->running | out->ready | out->paused) != 0)
@@ -8979,7 +8989,7 @@ CHROPROF__COLD_API void chroprof_read_options(const chroprof *p, chroprof_option
 
 /* How many different keys left this bitmap behind, by linear counting (Whang and others, 1990) with
  * half as many again for safety; never more than were dropped. */
-static uint64_t chroprof__distinct(const chroprof__table *table)
+static uint64_t chroprof__distinct(const chroprof__table_row *table)
 {
     uint64_t keys = 2, open = 64;
     for (uint64_t bits = table->wanted; bits && open > 1; bits &= bits - 1, open--)
@@ -8993,7 +9003,7 @@ static uint64_t chroprof__distinct(const chroprof__table *table)
  * that for safety. */
 static uint64_t chroprof__advice(const chroprof *p, uint32_t kind)
 {
-    const chroprof__table *table = &p->core->tables[kind];
+    const chroprof__table_row *table = &p->core->tables[kind];
     uint64_t more = chroprof__distinct(table), rarest = ~table->wanted & (table->wanted + 1);
     switch (kind) {
     case CHROPROF_TABLE_FUTURES:
@@ -9047,7 +9057,7 @@ CHROPROF__COLD_API size_t chroprof_tables(const chroprof *p, chroprof_table *out
     if (!chroprof__can_read(p))
         return 0;
     for (uint32_t k = 0; out && k < CHROPROF_TABLE_COUNT && k < capacity; k++) {
-        const chroprof__table *table = &p->core->tables[k];
+        const chroprof__table_row *table = &p->core->tables[k];
         out[k].kind = (chroprof_table_kind)k;
         out[k].name = names[k][0];
         out[k].option = names[k][1];
@@ -9122,7 +9132,7 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
     for (uint32_t k = 1; k <= p->core->depth; k++)
         out->live += (p->frames[k].kind & CHROPROF__ENTER_FRAME) != 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
-        const chroprof__path *row = p->paths + k;
+        const chroprof__path_row *row = p->paths + k;
         uint64_t ns = chroprof__ns(p->core, row->exec), delay = chroprof__delay_ticks(p, row);
         if (k < CHROPROF__FIRST_PATH) {
             *exec[k] = ns;
@@ -9194,7 +9204,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
 static bool chroprof__has_layout(const chroprof__core *c)
 {
     uint32_t capacity[CHROPROF_TABLE_COUNT];
-    chroprof__table tables[CHROPROF__ALL_TABLES];
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         capacity[k] = c->tables[k].capacity;
         if (capacity[k] == 0 && !chroprof__rations[k].may_be_0)
@@ -9203,7 +9213,7 @@ static bool chroprof__has_layout(const chroprof__core *c)
     bool good = chroprof__within_limits(capacity) && c->block_bytes != UINT64_MAX &&
                 chroprof__layout(capacity, tables) == c->block_bytes;
     for (uint32_t k = 0; good && k < CHROPROF__ALL_TABLES; k++) {
-        const chroprof__table *table = &c->tables[k];
+        const chroprof__table_row *table = &c->tables[k];
         good = table->offset == tables[k].offset && table->bytes == tables[k].bytes &&
                table->rows == tables[k].rows && table->capacity == tables[k].capacity;
     }
@@ -9231,7 +9241,7 @@ CHROPROF__UNUSED static chroprof_result chroprof__judge_header(const chroprof__c
 static const char *chroprof__ask_uses(const chroprof__core *c)
 {
     for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
-        const chroprof__table *table = &c->tables[k];
+        const chroprof__table_row *table = &c->tables[k];
         uint64_t most = k == CHROPROF_TABLE_STRINGS ? table->bytes
                                                     : table->rows ? table->capacity : 0;
         CHROPROF__MUST(table->used <= most, "no more of a table is in use than there is");
@@ -9269,7 +9279,7 @@ static const char *chroprof__ask_core(const chroprof *p)
 static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
 {
     const chroprof__core *c = p->core;
-    const chroprof__path *row = p->paths + k;
+    const chroprof__path_row *row = p->paths + k;
     CHROPROF__MUST(chroprof__tag_level(row->window) <= chroprof__tag_level(c->window) &&
                     chroprof__tag_index(c, row->window) <= (c->window & 0xFFFF),
                     "no path is ahead of the present window");
@@ -9330,7 +9340,7 @@ static const char *chroprof__ask_sites(const chroprof *p)
     uint32_t linked = CHROPROF__FIRST_PATH, last = (uint32_t)c->tables[CHROPROF_TABLE_STRINGS].used;
     CHROPROF__MUST(*chroprof__string(c, last - 1) == '\0', "the last string ends");
     for (uint32_t number = 0; number < chroprof__site_count(p); number++) {
-        const chroprof__site *site = chroprof__sites(c) + number;
+        const chroprof__site_entry *site = chroprof__sites(c) + number;
         uint32_t k = site->first_path, before = chroprof__path_count(p);
         CHROPROF__MUST(chroprof__is_string(c, site->name) && chroprof__is_string(c, site->file),
                         "a site's strings lie in the table");
@@ -9346,7 +9356,7 @@ static const char *chroprof__ask_sites(const chroprof *p)
 
 static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
 {
-    const chroprof__frame *frame = p->frames + k, *same = p->frames + frame->same;
+    const chroprof__frame_row *frame = p->frames + k, *same = p->frames + frame->same;
     CHROPROF__MUST(frame->path < chroprof__path_count(p) && frame->depth == k,
                     "every frame has a path, and knows its number");
     CHROPROF__MUST(frame->pushed <= p->core->last && frame->start >= frame->pushed &&
@@ -9390,8 +9400,8 @@ static const char *chroprof__ask_stack(const chroprof *p)
  * row is zero, here and in all tables. */
 static const char *chroprof__ask_future(const chroprof *p, uint32_t k)
 {
-    const chroprof__future *slot = p->futures + k;
-    const chroprof__frame *frame = p->frames + slot->frame;
+    const chroprof__future_row *slot = p->futures + k;
+    const chroprof__frame_row *frame = p->frames + slot->frame;
     CHROPROF__MUST(slot->path < chroprof__path_count(p), "every future has a path");
     CHROPROF__MUST(!slot->frame || (slot->frame <= p->core->depth && frame->id == slot->id &&
                                      frame->slot == 5 * k),
@@ -9420,7 +9430,7 @@ static const char *chroprof__ask_edge(const chroprof *p, uint32_t k)
 /* Tables that are searched. */
 static const char *chroprof__ask_counts(const chroprof *p)
 {
-    const chroprof__table *tables = p->core->tables;
+    const chroprof__table_row *tables = p->core->tables;
     uint64_t live = 0, taken = 0, edges = 0;
     for (uint32_t k = 0; k < p->rows; k++) {
         taken += p->futures[k].id != 0;
@@ -9446,7 +9456,7 @@ static bool chroprof__good_hits(const chroprof *p, const chroprof__hits *h)
 
 static const char *chroprof__ask_stall(const chroprof *p, uint32_t k)
 {
-    const chroprof__stall *row = chroprof__stall_rows(p->core) + k;
+    const chroprof__stall_row *row = chroprof__stall_rows(p->core) + k;
     CHROPROF__MUST(chroprof__good_hits(p, &row->hits) &&
                     row->share_count <= CHROPROF_STALL_SHARES,
                     "a stall's samples have stacks, and it has so many shares");
@@ -9473,7 +9483,7 @@ static const char *chroprof__ask_anomaly(const chroprof *p, uint32_t kind)
     return NULL;
 }
 
-static bool chroprof__good_slow(const chroprof *p, const chroprof__slow *row)
+static bool chroprof__good_slow(const chroprof *p, const chroprof__slow_entry *row)
 {
     uint64_t most = chroprof__unscale(CHROPROF__END_OF_TIME - 1, p->core->factor);
     bool fits = row->wall < CHROPROF__END_OF_TIME && row->wall <= most;
@@ -9506,7 +9516,7 @@ static const char *chroprof__ask_slow(const chroprof *p, uint32_t k)
 
 static const char *chroprof__ask_incident(const chroprof *p, uint32_t k)
 {
-    const chroprof__incident *row = chroprof__incidents(p->core) + k;
+    const chroprof__incident_row *row = chroprof__incidents(p->core) + k;
     uint32_t good = 0;
     for (uint64_t before = 0; good < row->count && good < CHROPROF_INCIDENT_STEPS; good++) {
         const chroprof__ring_row *step = row->steps + good;
@@ -9544,7 +9554,7 @@ static const char *chroprof__ask_ring(const chroprof *p)
 
 static const char *chroprof__ask_sample(const chroprof *p, uint32_t k)
 {
-    const chroprof__sample *row = chroprof__sample_rows(p->core) + k;
+    const chroprof__sample_span *row = chroprof__sample_rows(p->core) + k;
     CHROPROF__MUST(row->stack <= p->core->tables[CHROPROF_TABLE_STACKS].used,
                     "a sample has a stack");
     CHROPROF__MUST(row->time < CHROPROF__END_OF_TIME && row->duration < CHROPROF__END_OF_TIME &&
@@ -9562,7 +9572,7 @@ static const char *chroprof__ask_node(const chroprof *p, uint32_t k)
 
 static const char *chroprof__ask_module(const chroprof *p, uint32_t k)
 {
-    const chroprof__module *row = chroprof__module_rows(p->core) + k;
+    const chroprof__module_row *row = chroprof__module_rows(p->core) + k;
     CHROPROF__MUST(row->build_id[CHROPROF__BUILD_ID - 1] == '\0' &&
                     row->path[CHROPROF__MODULE_PATH - 1] == '\0', "what names a module ends");
     return NULL;
@@ -9629,7 +9639,7 @@ static const char *chroprof__ask_sums(const chroprof *p)
     const chroprof__core *c = p->core;
     uint64_t exec = 0, blame = 0, delay = 0, ready = 0, live = 0, waiting = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
-        const chroprof__path *row = p->paths + k;
+        const chroprof__path_row *row = p->paths + k;
         exec += row->exec;
         blame += row->blame;
         delay += chroprof__delay_ticks(p, row);
@@ -9699,7 +9709,7 @@ static const char *chroprof__ask_weights(const chroprof *p)
     }
     CHROPROF__MUST(weight == s->samples, "the weights of the stacks add up to the samples taken");
     for (uint64_t k = 0; k < c->tables[CHROPROF_TABLE_SAMPLES].used; k++) {
-        const chroprof__sample *row = chroprof__sample_at(p, k);
+        const chroprof__sample_span *row = chroprof__sample_at(p, k);
         CHROPROF__MUST(row->time >= end && row->weight > 0,
                         "samples stand in the order of time, and weigh something");
         end = row->time + row->duration;
@@ -9820,7 +9830,7 @@ CHROPROF__COLD_API size_t chroprof_sizeof(const char *name)
 CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
 {
     uint32_t capacity[CHROPROF_TABLE_COUNT];
-    chroprof__table tables[CHROPROF__ALL_TABLES];
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
     chroprof_options defaults;
     memset(&defaults, 0, sizeof(defaults));
     chroprof__capacities(options ? options : &defaults, capacity);
@@ -9840,7 +9850,7 @@ CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
 static bool chroprof__resolve(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT],
                               uint64_t size)
 {
-    chroprof__table tables[CHROPROF__ALL_TABLES];
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
     bool all = true;
     chroprof__capacities(o, capacity);
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
@@ -10005,9 +10015,9 @@ static void chroprof__bill_callback(chroprof *p)
 
 /* A stall of the event under way. A pass that is the same stall as a turn takes its place. NULL:
  * more ended than the table holds. */
-static const chroprof__stall *chroprof__stall_due(chroprof__core *c, uint64_t serial)
+static const chroprof__stall_row *chroprof__stall_due(chroprof__core *c, uint64_t serial)
 {
-    const chroprof__stall *rows = chroprof__stall_rows(c);
+    const chroprof__stall_row *rows = chroprof__stall_rows(c);
     for (int kind = CHROPROF_STALL_PASS; kind >= CHROPROF_STALL_TURN; kind--)
         if (c->due[kind].serial == serial)
             return &c->due[kind];
@@ -10027,7 +10037,7 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
     p->in_callback = true;
     chroprof__set_taking(p, false);
     while (serial++ < last) {
-        const chroprof__stall *row = chroprof__stall_due(c, serial);
+        const chroprof__stall_row *row = chroprof__stall_due(c, serial);
         if (!row)
             continue;
         chroprof__read_stall(p, row, &stall);
@@ -10191,9 +10201,9 @@ CHROPROF__INLINE uint64_t chroprof__short_clock(const chroprof *p)
 #endif
 }
 
-CHROPROF__INLINE chroprof__future *chroprof__fetch_home(const chroprof *p, uint64_t id)
+CHROPROF__INLINE chroprof__future_row *chroprof__fetch_home(const chroprof *p, uint64_t id)
 {
-    chroprof__future *home = chroprof__home(p, id);
+    chroprof__future_row *home = chroprof__home(p, id);
     CHROPROF__PREFETCH(home);
     return home;
 }
@@ -10358,7 +10368,7 @@ CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int siz
 #endif /* CHROPROF_DISABLE */
 
 /* A future is neither ready nor, with a frame that was hidden, running any more. */
-static void chroprof__calm_future(chroprof *p, chroprof__future *slot, uint64_t t)
+static void chroprof__calm_future(chroprof *p, chroprof__future_row *slot, uint64_t t)
 {
     if (slot->state == CHROPROF_READY)
         chroprof__end_ready(p, slot, t);
@@ -10415,9 +10425,9 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
 
 /* A path's figures begin anew; its place in the tree stays. Futures and frames are counted in
  * later. */
-static void chroprof__reset_path(chroprof__path *row)
+static void chroprof__reset_path(chroprof__path_row *row)
 {
-    chroprof__path fresh;
+    chroprof__path_row fresh;
     memset(&fresh, 0, sizeof(fresh));
     fresh.histogram = row->histogram;
     fresh.counts = row->counts;
@@ -10432,7 +10442,7 @@ static void chroprof__reset_path(chroprof__path *row)
 static void chroprof__reset_futures(chroprof *p)
 {
     for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
-        chroprof__future *slot = p->futures + k;
+        chroprof__future_row *slot = p->futures + k;
         slot->since = slot->created = 0;
         slot->exec = 0;
         if (slot->id == 0 || slot->state == CHROPROF__GONE)
@@ -10449,7 +10459,7 @@ static void chroprof__reset_frames(chroprof *p)
     for (uint32_t k = p->core->depth + 1; k <= capacity; k++)
         p->frames[k].kind = 0;
     for (uint32_t k = 1; k <= p->core->depth; k++) {
-        chroprof__frame *frame = p->frames + k;
+        chroprof__frame_row *frame = p->frames + k;
         frame->pushed = frame->start = frame->excluded = frame->carried = 0;
         if (s && chroprof__notes(s)[k].event == frame->event)       /* its note stays its own */
             chroprof__notes(s)[k].event = (uint32_t)p->core->seq;
@@ -10660,7 +10670,7 @@ static bool chroprof__held_still(const chroprof__copy *s)
 /* The rows of a table that are in use; *bytes: of one. */
 static uint64_t chroprof__rows_in_use(const chroprof__core *c, uint32_t table, uint64_t *bytes)
 {
-    const chroprof__table *t = c->tables + table;
+    const chroprof__table_row *t = c->tables + table;
     uint64_t sites = c->tables[CHROPROF_TABLE_SITES].used + CHROPROF__FIRST_SITE;
     *bytes = chroprof__row_bytes[table];
     switch (table) {
@@ -10694,7 +10704,7 @@ static void chroprof__copy_table(chroprof__copy *s, uint32_t table)
             now = chroprof__load(&s->from->last);
         } while (!chroprof__held_still(s) && tries-- > 0 && s->tries-- > 0);
         if (table == CHROPROF_TABLE_PATHS)
-            ((chroprof__path *)(void *)((char *)s->to + at))->sum[0].exec = now;
+            ((chroprof__path_row *)(void *)((char *)s->to + at))->sum[0].exec = now;
     }
 }
 
@@ -10702,7 +10712,7 @@ static void chroprof__copy_table(chroprof__copy *s, uint32_t table)
  * may be writing, is not told of. */
 static void chroprof__copy_ring(chroprof__copy *s)
 {
-    const chroprof__table *table = &s->to->tables[CHROPROF_TABLE_EVENTS];
+    const chroprof__table_row *table = &s->to->tables[CHROPROF_TABLE_EVENTS];
     chroprof__copy_words(s, table->offset, table->bytes);
     CHROPROF__LOAD_FENCE();
     uint64_t newest = chroprof__load(&s->from->seq) >> 1;
@@ -10728,7 +10738,7 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
         if (bytes < s->to->block_bytes)
             return CHROPROF_ERR_MEMORY;
         chroprof__copy_words(s, s->to->tables[CHROPROF_TABLE_DEPTH].offset,
-                             (s->to->depth + 1u) * sizeof(chroprof__frame));
+                             (s->to->depth + 1u) * sizeof(chroprof__frame_row));
         if (chroprof__held_still(s))
             break;
     }
@@ -10740,7 +10750,7 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
  * comes at each try. If stacks were renumbered all the same, nothing is known of them. */
 static void chroprof__copy_samples(chroprof__copy *s)
 {
-    chroprof__table *stacks = &s->to->tables[CHROPROF_TABLE_STACKS];
+    chroprof__table_row *stacks = &s->to->tables[CHROPROF_TABLE_STACKS];
     chroprof__sampler *to = chroprof__sampler_of(s->to);
     const chroprof__sampler *from = (const chroprof__sampler *)(const void *)
         ((const char *)s->from + s->to->tables[CHROPROF__SAMPLER].offset);
@@ -10783,7 +10793,8 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
         chroprof_result result = chroprof__copy_core(s, live_bytes, bytes);
         if (result != CHROPROF_OK)
             return result;
-        uint64_t seq = s->seq, edits = s->edits, frames = (c->depth + 1u) * sizeof(chroprof__frame);
+        uint64_t seq = s->seq, edits = s->edits,
+                 frames = (c->depth + 1u) * sizeof(chroprof__frame_row);
         uint64_t kept = c->tables[CHROPROF_TABLE_DEPTH].offset;
         memset((char *)c + sizeof(*c), 0, (size_t)(kept - sizeof(*c)));
         memset((char *)c + kept + frames, 0, (size_t)(c->block_bytes - kept - frames));
@@ -10811,10 +10822,10 @@ CHROPROF__COLD_BEGIN
 static bool chroprof__mend_tree(chroprof *p)
 {
     chroprof__core *c = p->core;
-    chroprof__table *table = &c->tables[CHROPROF_TABLE_PATHS];
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_PATHS];
     uint32_t rows = c->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
     for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
-        chroprof__site *site = chroprof__sites(c) + k;
+        chroprof__site_entry *site = chroprof__sites(c) + k;
         site->first_path = 0;
         site->name = chroprof__is_string(c, site->name) ? site->name : 0;
         site->file = chroprof__is_string(c, site->file) ? site->file : 0;
@@ -10832,7 +10843,7 @@ static bool chroprof__mend_tree(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
         p->paths[k].next = 0;
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(p); k++) {
-        chroprof__path *row = p->paths + k;
+        chroprof__path_row *row = p->paths + k;
         uint32_t owner = row->histogram < rows ? p->histograms[row->histogram].path : 0;
         bool own = owner != 0 && p->paths[owner].site == row->site;
         chroprof__set_histogram(p, row, own ? row->histogram : 0);
@@ -10867,7 +10878,7 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
         chroprof__tag_level(c->window) > 62)
         return false;
     for (uint32_t k = 0; c->skew_events && k < chroprof__path_count(p); k++) {
-        chroprof__path *row = p->paths + k;
+        chroprof__path_row *row = p->paths + k;
         row->wall += row->live * (row->sum[0].exec - c->last);
         row->delay += row->ready * (row->sum[0].exec - c->last);
     }
@@ -10881,7 +10892,7 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
     return true;
 }
 
-static bool chroprof__good_frame(const chroprof *p, const chroprof__frame *frame)
+static bool chroprof__good_frame(const chroprof *p, const chroprof__frame_row *frame)
 {
     bool plain = frame->kind & (CHROPROF__BARRIER | CHROPROF__ENTER_FRAME);
     if (frame->path >= chroprof__path_count(p) || frame->pushed > p->core->last ||
@@ -10898,7 +10909,7 @@ static bool chroprof__good_frame(const chroprof *p, const chroprof__frame *frame
 static void chroprof__mend_stack(chroprof *p)
 {
     chroprof__core *c = p->core;
-    chroprof__frame *frame = p->frames;
+    chroprof__frame_row *frame = p->frames;
     uint32_t k = 1;
     c->floor = c->level = 0;
     for (; k <= c->depth && chroprof__good_frame(p, frame + k); k++) {
@@ -10927,8 +10938,8 @@ static void chroprof__mend_stack(chroprof *p)
 /* Ties a frame to the slot of its id. */
 static void chroprof__mend_frame(chroprof *p, uint32_t k)
 {
-    chroprof__frame *frame = p->frames + k;
-    chroprof__future *slot = chroprof__find(p, frame->id);
+    chroprof__frame_row *frame = p->frames + k;
+    chroprof__future_row *slot = chroprof__find(p, frame->id);
     if (slot->id == 0) {
         slot->id = frame->id;
         slot->path = frame->path;
@@ -10947,10 +10958,10 @@ static void chroprof__mend_frame(chroprof *p, uint32_t k)
 /* The slots of live futures stay; those that only had frames come back with these. */
 static void chroprof__mend_futures(chroprof *p)
 {
-    chroprof__table *table = &p->core->tables[CHROPROF_TABLE_FUTURES];
+    chroprof__table_row *table = &p->core->tables[CHROPROF_TABLE_FUTURES];
     table->used = 0;
     for (uint32_t k = 0; k < p->rows; k++) {
-        chroprof__future *slot = p->futures + k;
+        chroprof__future_row *slot = p->futures + k;
         slot->frame = 0;
         chroprof__lower(&slot->since, p->core->last);
         if (slot->id == 0 || chroprof__ask_future(p, k) || table->used == table->capacity)
@@ -10961,7 +10972,7 @@ static void chroprof__mend_futures(chroprof *p)
         if (p->frames[k].id)
             chroprof__mend_frame(p, k);
     for (uint32_t k = 0; k < p->rows; k++) {
-        chroprof__future *slot = p->futures + k;
+        chroprof__future_row *slot = p->futures + k;
         bool own = slot->frame && !(p->frames[slot->frame].kind & CHROPROF__ORPHAN);
         if (own)
             slot->state = CHROPROF_RUNNING;
@@ -11015,7 +11026,7 @@ static void chroprof__mend_paths(chroprof *p)
     c->window = (c->window & 0xFFFF0000u) | (uint32_t)(c->last / c->window_ticks);
     c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
-        chroprof__path *row = p->paths + k;
+        chroprof__path_row *row = p->paths + k;
         uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->entered + 1;
         uint64_t wall = row->wall + row->live * c->last;
         uint32_t turn = 0;                  /* one call more: what has finished and still runs */
@@ -11055,10 +11066,10 @@ static void chroprof__mend_windows(chroprof *p)
 /* The rows that fit together, from the newest back; what they lack was dropped. */
 static void chroprof__mend_rows(const chroprof *p, chroprof__sampler *s)
 {
-    chroprof__table *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
+    chroprof__table_row *table = &p->core->tables[CHROPROF_TABLE_SAMPLES];
     uint64_t weight = 0, cpu = 0, good = 0, begin = UINT64_MAX;
     for (; good < table->used; good++) {
-        const chroprof__sample *row = chroprof__sample_at(p, table->used - 1 - good);
+        const chroprof__sample_span *row = chroprof__sample_at(p, table->used - 1 - good);
         if (row->weight == 0 || row->time + row->duration > begin)
             break;
         begin = row->time;
@@ -11304,12 +11315,13 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
  * was ready, at its begin did so from there on. False: one fell that can't. */
 static bool chroprof__paths_since(const chroprof__since *s)
 {
-    chroprof__path none;
+    chroprof__path_row none;
     bool good = true;
     memset(&none, 0, sizeof(none));
     for (uint32_t k = 0; k < chroprof__path_count(&s->to); k++) {
-        chroprof__path *row = s->to.paths + k;
-        const chroprof__path *old = k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
+        chroprof__path_row *row = s->to.paths + k;
+        const chroprof__path_row *old =
+            k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
         uint64_t wall = row->wall - old->wall + (row->live - old->live) * s->begin;
         uint64_t delay = row->delay - old->delay + (row->ready - old->ready) * s->begin;
         good = good && (row->exec >= old->exec || s->from->core->living);
@@ -11377,7 +11389,7 @@ static void chroprof__maxima_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(&s->to); k++) {
-        chroprof__path *row = s->to.paths + k;
+        chroprof__path_row *row = s->to.paths + k;
         chroprof__lower(&row->exec_max, row->exec);
         chroprof__lower(&row->slice_max, row->entered ? row->exec : row->stays ? row->exec_max : 0);
     }
@@ -11434,7 +11446,7 @@ static void chroprof__marks_since(chroprof *p)
 /* Is frame k still the stay that it was in the older state? */
 static bool chroprof__same_stay(const chroprof__since *s, uint32_t k)
 {
-    const chroprof__frame *a = s->to.frames + k, *b = s->from->frames + k;
+    const chroprof__frame_row *a = s->to.frames + k, *b = s->from->frames + k;
     return k <= s->to.core->depth && k <= s->from->core->depth && a->event == b->event &&
            a->id == b->id && a->path == b->path;
 }
@@ -11443,13 +11455,13 @@ static bool chroprof__same_stay(const chroprof__since *s, uint32_t k)
  * under way then, but for those that still are. */
 static void chroprof__futures_since(const chroprof__since *s)
 {
-    const chroprof__frame *frames = s->from->frames;
+    const chroprof__frame_row *frames = s->from->frames;
     for (uint32_t n = 0; n < s->to.rows; n++) {
-        chroprof__future *slot = s->to.futures + n;
+        chroprof__future_row *slot = s->to.futures + n;
         if (slot->id == 0)
             continue;
         chroprof__settle(&s->to, slot, slot->since);
-        const chroprof__future *old = chroprof__find(s->from, slot->id);
+        const chroprof__future_row *old = chroprof__find(s->from, slot->id);
         if (old->id != 0 && old->state != CHROPROF__GONE && old->path == slot->path &&
             old->created == slot->created) {
             uint64_t exec = old->exec;
@@ -11468,9 +11480,9 @@ static void chroprof__futures_since(const chroprof__since *s)
  * slice before is. */
 static void chroprof__frames_since(const chroprof__since *s)
 {
-    const chroprof__frame *old = s->from->frames;
+    const chroprof__frame_row *old = s->from->frames;
     for (uint32_t k = 1; k <= s->from->core->depth; k++) {
-        chroprof__frame *frame = s->to.frames + k;
+        chroprof__frame_row *frame = s->to.frames + k;
         if (chroprof__same_stay(s, k)) {
             frame->start += chroprof__frame_slice(s->from, k);
             chroprof__shift(&frame->excluded, old[k].excluded);
@@ -11549,9 +11561,9 @@ static void chroprof__narrow_windows(chroprof__since *s)
 /* The stalls that ended since, and their steps: those that came before are apart. */
 static void chroprof__stalls_since(chroprof__core *c, uint64_t before, uint64_t begin)
 {
-    chroprof__stall *rows = chroprof__stall_rows(c);
+    chroprof__stall_row *rows = chroprof__stall_rows(c);
     for (uint32_t n = 1; n < c->tables[CHROPROF_TABLE_INCIDENTS].rows; n++) {
-        chroprof__incident *row = chroprof__incidents(c) + n;
+        chroprof__incident_row *row = chroprof__incidents(c) + n;
         uint32_t count = 0;
         chroprof__shift(&row->serial, before);
         for (uint32_t k = 0; row->serial && k < row->count; k++)
@@ -11640,9 +11652,9 @@ static void chroprof__samples_since(const chroprof *p, const chroprof__core *old
     (void)chroprof__subtract_figures(CHROPROF__ALL(chroprof__sampler_figures),
                                      chroprof__sampler_of(old), s);
     uint64_t left = s->samples;
-    chroprof__sample *rows = chroprof__sample_rows(c);
+    chroprof__sample_span *rows = chroprof__sample_rows(c);
     for (uint64_t n = c->tables[CHROPROF_TABLE_SAMPLES].used; n > 0; n--) {
-        chroprof__sample *row = rows + (chroprof__sample_at(p, n - 1) - rows);
+        chroprof__sample_span *row = rows + (chroprof__sample_at(p, n - 1) - rows);
         row->cpu_ns = row->weight > left ? 0 : row->cpu_ns;
         row->duration = chroprof__minus(row->duration, chroprof__minus(begin, row->time));
         chroprof__lower(&row->weight, left);
@@ -11782,7 +11794,7 @@ static uint32_t chroprof__merge_site(chroprof__merging *m, uint32_t site)
 /* Our path for one of theirs, by its chain; new if need be and there is room. */
 static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
 {
-    const chroprof__path *rows = m->from->paths;
+    const chroprof__path_row *rows = m->from->paths;
     uint32_t count = 0, target = CHROPROF__LOOP;
     if (path < CHROPROF__FIRST_PATH)
         return path;
@@ -11818,7 +11830,7 @@ static void chroprof__merge_path(chroprof__merging *m, uint32_t path)
 {
     const chroprof *p = m->from;
     uint32_t target = chroprof__merge_target(m, path);
-    chroprof__path *to = m->to->paths + target, from;
+    chroprof__path_row *to = m->to->paths + target, from;
     chroprof__path_now(p, path, &from);
     from.completed -= from.entered;
     chroprof__merge_figures(p->core, CHROPROF__ALL(chroprof__path_figures), &from, to);
@@ -11908,7 +11920,7 @@ static void chroprof__merge_percentiles(chroprof__merging *m, uint32_t site)
 static void chroprof__merge_open_slices(chroprof__merging *m)
 {
     for (uint32_t k = 1; k <= m->from->core->depth; k++) {
-        const chroprof__frame *frame = m->from->frames + k;
+        const chroprof__frame_row *frame = m->from->frames + k;
         uint32_t site = m->from->paths[frame->path].site;
         chroprof__histograms *own = site < CHROPROF__OTHER || frame->kind & CHROPROF__BARRIER
                                         ? NULL : chroprof__merge_row(m, site);
@@ -11920,14 +11932,14 @@ static void chroprof__merge_open_slices(chroprof__merging *m)
 
 /* Our row of their module, + 1; 0: there is no room. It stays where it is if nothing of ours is
  * there, else it goes behind all others. */
-static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__module *theirs)
+static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__module_row *theirs)
 {
     chroprof__core *c = m->to->core;
-    chroprof__table *table = &c->tables[CHROPROF__MODULES];
-    chroprof__module *rows = chroprof__module_rows(c);
+    chroprof__table_row *table = &c->tables[CHROPROF__MODULES];
+    chroprof__module_row *rows = chroprof__module_rows(c);
     uint64_t size = theirs->high - theirs->low, low = theirs->low, end = 0;
     for (uint32_t k = 0; k < table->used; k++) {
-        const chroprof__module *row = rows + k;
+        const chroprof__module_row *row = rows + k;
         if (row->high - row->low == size && row->low - row->base == theirs->low - theirs->base &&
             strcmp(row->build_id, theirs->build_id) == 0 && strcmp(row->path, theirs->path) == 0)
             return k + 1;
@@ -11949,7 +11961,7 @@ static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__mod
 /* One of their frames as ours. */
 static uint64_t chroprof__merge_item(chroprof__merging *m, uint64_t item)
 {
-    const chroprof__module *theirs = chroprof__module_rows(m->from->core);
+    const chroprof__module_row *theirs = chroprof__module_rows(m->from->core);
     uint32_t module = chroprof__item_module(item);
     if (chroprof__item_kind(item) == CHROPROF__TASK) {
         uint32_t path = chroprof__merge_target(m, (uint32_t)chroprof__item_value(item));
@@ -11994,14 +12006,14 @@ static void chroprof__merge_hits(chroprof__merging *m, const chroprof__hits *the
 
 /* After what we have, in the order of time whatever theirs is: ticks since their last event stand
  * at its end. */
-static void chroprof__merge_sample(chroprof__merging *m, const chroprof__sample *row)
+static void chroprof__merge_sample(chroprof__merging *m, const chroprof__sample_span *row)
 {
     chroprof__sampler *s = chroprof__sampler_of(m->to->core);
     uint64_t start = chroprof__merge_moment(m, row->time);
     if (row->weight == 0)
         return;
     uint32_t stack = chroprof__merge_stack(m, row->stack);
-    chroprof__sample *own = chroprof__new_row(m->to->core, s);
+    chroprof__sample_span *own = chroprof__new_row(m->to->core, s);
     *own = *row;
     own->time = start > s->latest ? start : s->latest;
     own->duration = chroprof__minus(chroprof__merge_moment(m, row->time + row->duration),
@@ -12037,11 +12049,11 @@ static void chroprof__merge_samples(chroprof__merging *m)
 
 /* The steps of their stall, in our time. */
 static void chroprof__merge_steps(chroprof__merging *m, uint64_t serial,
-                                  const chroprof__stall *stall)
+                                  const chroprof__stall_row *stall)
 {
-    const chroprof__incident *from = chroprof__incident_of(m->from->core, serial);
+    const chroprof__incident_row *from = chroprof__incident_of(m->from->core, serial);
     for (uint32_t recent = 0; from && recent < 2; recent++) {
-        chroprof__incident *row = chroprof__incident_place(m->to->core, stall, recent != 0);
+        chroprof__incident_row *row = chroprof__incident_place(m->to->core, stall, recent != 0);
         if (!row)
             continue;
         *row = *from;
@@ -12061,9 +12073,9 @@ static void chroprof__merge_stalls(chroprof__merging *m)
 {
     chroprof__core *c = m->to->core;
     const chroprof__core *theirs = m->from->core;
-    const chroprof__stall *row = chroprof__stall_after(m->from, 0);
+    const chroprof__stall_row *row = chroprof__stall_after(m->from, 0);
     for (; row; row = chroprof__stall_after(m->from, row->serial)) {
-        chroprof__stall stall = *row;
+        chroprof__stall_row stall = *row;
         stall.serial = c->stalls + (row->serial < theirs->stalls ? row->serial : theirs->stalls);
         stall.start = m->begin + chroprof__ns(theirs, row->start);
         stall.length = chroprof__ns(theirs, row->length);
@@ -12081,7 +12093,7 @@ static void chroprof__merge_stalls(chroprof__merging *m)
     chroprof__set_stalls(c, c->stalls + theirs->stalls);
 }
 
-static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site, chroprof__slow slow)
+static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site, chroprof__slow_entry slow)
 {
     const chroprof__core *theirs = m->from->core;
     chroprof__slow_group *group = chroprof__slow_group_of(m->to->core, site);
@@ -12128,7 +12140,7 @@ static void chroprof__merge_counts(chroprof__merging *m)
     }
     to->ever_dropped |= c->ever_dropped;
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
-        chroprof__table *table = &to->tables[k];
+        chroprof__table_row *table = &to->tables[k];
         uint64_t wanted = c->tables[k].wanted;
         table->dropped += c->tables[k].dropped;
         if (k == CHROPROF_TABLE_DEPTH)
@@ -12703,7 +12715,7 @@ static bool chroprof__has_room(const chroprof__walk *w)
  * call was there before the task: it stands outside. */
 static uint32_t chroprof__task_begun_by(const chroprof__walk *w, uint32_t key)
 {
-    const chroprof__frame *frames = chroprof__frame_rows(w->c);
+    const chroprof__frame_row *frames = chroprof__frame_rows(w->c);
     const chroprof__note *notes = chroprof__notes(w->s);
     uint32_t found = 0;
     for (uint32_t k = w->depth, tries = 8; k > 0 && tries > 0; k--, tries--) {
@@ -16135,16 +16147,16 @@ static void chroprof__stall_places(chroprof__page *g, const chroprof_stall *s)
 }
 
 /* What ran in a stall, as it is being told. */
-typedef struct chroprof__order {
+typedef struct chroprof__ranked_by {
     chroprof__page *g;
     uint64_t bar;              /* what took less is told together with its like */
     bool begun;
     const char *name;          /* of what runs */
     uint64_t ns, slices;       /* of it, in a row */
     uint64_t brief_ns, briefs; /* what was too short to be named */
-} chroprof__order;
+} chroprof__ranked_by;
 
-static void chroprof__order_item(chroprof__order *o, const char *name, const char *text,
+static void chroprof__order_item(chroprof__ranked_by *o, const char *name, const char *text,
                                  const uint64_t *figures)
 {
     if (!o->begun)
@@ -16153,7 +16165,7 @@ static void chroprof__order_item(chroprof__order *o, const char *name, const cha
     o->begun = true;
 }
 
-static void chroprof__order_briefs(chroprof__order *o)
+static void chroprof__order_briefs(chroprof__ranked_by *o)
 {
     const uint64_t figures[] = { o->briefs, o->brief_ns };
     if (o->briefs > 0)
@@ -16163,7 +16175,7 @@ static void chroprof__order_briefs(chroprof__order *o)
 }
 
 /* Something else runs now. */
-static void chroprof__order_end(chroprof__order *o)
+static void chroprof__order_end(chroprof__ranked_by *o)
 {
     const uint64_t figures[] = { o->slices, o->ns };
     if (o->ns < o->bar || o->ns == 0) {
@@ -16178,7 +16190,7 @@ static void chroprof__order_end(chroprof__order *o)
 }
 
 /* The interval between two steps. */
-static void chroprof__order_add(chroprof__order *o, const chroprof_step *from,
+static void chroprof__order_add(chroprof__ranked_by *o, const chroprof_step *from,
                                 const chroprof_step *to)
 {
     bool begins = from->state == CHROPROF_RUNNING || from->state == CHROPROF_SWITCH ||
@@ -16199,7 +16211,7 @@ static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
 {
     chroprof_step steps[CHROPROF_INCIDENT_STEPS];
     size_t count = chroprof_incident(g->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
-    chroprof__order o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0 };
+    chroprof__ranked_by o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0 };
     if (s->shares[0].exec_ns >= s->length_ns - 5 * o.bar && s->shares[0].slices <= 1)
         return;                             /* one slice, which has been said */
     for (size_t i = 0; i < count; i++) {

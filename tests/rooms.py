@@ -24,7 +24,6 @@ import sys
 # (rule, what, as of the shell's *): why it stands, and how it could go
 EXCEPTIONS = {
     ('writer', '* -> now: *'): 'a tick and the cost of an event become public reads',
-    ('alike', 'chroprof__*'): 'the rows of the block get names of their own',
 }
 
 WRITERS = ('output', 'text', 'json', 'folded', 'picks', 'prometheus', 'pprof', 'trace', 'formats')

@@ -20,13 +20,13 @@ enum { BEGIN = 6, STEPS = 24, BACK = 3, LONG_STEP = 16 };
 
 static chroprof__core core;
 static chroprof p;
-static chroprof__future futures[2 * FUTURES + DEPTH + 2];
-static chroprof__site sites[SITE_ROWS];
-static chroprof__path paths[PATH_ROWS];
+static chroprof__future_row futures[2 * FUTURES + DEPTH + 2];
+static chroprof__site_entry sites[SITE_ROWS];
+static chroprof__path_row paths[PATH_ROWS];
 static chroprof__edge edges[2 * EDGES + 2];
-static chroprof__frame frames[DEPTH + 1];
+static chroprof__frame_row frames[DEPTH + 1];
 static uint64_t cells[SITE_ROWS * (WINDOWS + 1)];
-static chroprof__stall stalls[STALLS];
+static chroprof__stall_row stalls[STALLS];
 static char strings[STRINGS + CHROPROF__OWN_STRINGS];
 static chroprof__shortcut shortcuts[4];
 static chroprof__ring_row ring[64];

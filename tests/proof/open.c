@@ -15,7 +15,7 @@ typedef struct tables {
 static chroprof *any_tables(void)
 {
     static tables t;
-    static chroprof__path paths[PATH_ROWS];
+    static chroprof__path_row paths[PATH_ROWS];
     __CPROVER_havoc_object(&t);
     __CPROVER_havoc_object(paths);
     ASSUME(t.core.tables[CHROPROF_TABLE_PATHS].used <= PATHS);
