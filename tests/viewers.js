@@ -209,9 +209,11 @@ async function testRanks() {
     await settle(page);
     same('filter', await rowCount(page),
         profile.sites.filter(site => /request/i.test(site.name + site.file)).length);
+    await addsUp(page, 'filtered_ranks_add_up');
     await page.click('#filter', { clickCount: 3 });
     await page.keyboard.press('Backspace');
     await settle(page);
+    await addsUp(page, 'ranks_add_up');
     same('filter_emptied', await rowCount(page), profile.sites.length);
     await page.click('#ranks-table .site');
     await settle(page);
@@ -232,6 +234,15 @@ async function dragOver(page, from, to) {
     await settle(page);
 }
 
+/* The shares above the last row, which is the total. */
+async function addsUp(page, name) {
+    const shares = await page.$$eval('#ranks-table tbody tr:not(.more), #ranks-table tfoot tr',
+        rows => rows.map(row => parseFloat(row.children[1].textContent.replace('<', ''))));
+    const all = shares.slice(0, -1).reduce((a, b) => a + b, 0);
+    ok(name, shares[shares.length - 1] === 100 && Math.abs(all - 100) <= 0.1 * shares.length,
+        shares.join(' '));
+}
+
 async function testInterval() {
     const profile = load('server.json'), n = profile.windows.length;
     const end = profile.windows[n - 1].end_ns, step = profile.windows[0].end_ns;
@@ -241,6 +252,7 @@ async function testInterval() {
     const inside = profile.sites.map(site => [site.name,
         site.windows.slice(from, to).reduce((a, b) => a + b, 0)]).sort((a, b) => b[1] - a[1]);
     same('brush_ranks_first', await firstName(page), inside[0][0]);
+    await addsUp(page, 'brush_adds_up');
     near('brush_exec', await text(page, '#ranks-table tbody td:nth-child(4)'), inside[0][1]);
     ok('brush_is_told', await visible(page, '#ranks-note'), 'no note');
     await page.screenshot({ path: file('page-interval.png') });
