@@ -8535,10 +8535,10 @@ static void chroprof__read_windows(const chroprof *p, uint32_t first, uint32_t c
     const chroprof__core *c = p->core;
     memset(out, 0, count * sizeof(*out));
     for (uint32_t k = 0; k < count; k++) {
-        out[k].start_ns = chroprof__ns(c, chroprof__window_start(c, first + k));
-        out[k].end_ns = first + k == (c->window & 0xFFFF)       /* it is under way */
-            ? chroprof__moment_ns(p, c->last)
-            : chroprof__ns(c, chroprof__window_start(c, first + k + 1u));
+        bool under_way = first + k == (c->window & 0xFFFF);
+        uint64_t end = under_way ? c->last : chroprof__window_start(c, first + k + 1u);
+        out[k].start_ns = chroprof__moment_ns(p, chroprof__window_start(c, first + k));
+        out[k].end_ns = chroprof__moment_ns(p, end);
     }
     for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
         if (site >= CHROPROF__OTHER && !chroprof__site_used(p, site))
