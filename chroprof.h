@@ -18060,7 +18060,7 @@ static void chroprof__trace_task(chroprof__trace *t, const char *phase, uint32_t
     const uint64_t id = path;
     chroprof__trace_event(t, phase, 1, t->step.at_ns,
                           nested ? "(nested loop)" : chroprof__trace_word(t, path));
-    chroprof__put_json(t->out, *phase == 'B' ? "args{path}}" : "}", &id);
+    chroprof__put_json(t->out, *phase == 'B' ? "path}" : "}", &id);
 }
 
 /* Idle, uninstrumented or untracked time above the frames. */

@@ -35,7 +35,7 @@ def loop_intervals(events):
             result.append((last, now, stack[-1][0], len(tasks), stack[-1][1]))
         check(stack or last is None or now == last, "nothing for a while before", event)
         if event["ph"] == "B":
-            stack.append((event["name"], event["args"]["path"]))
+            stack.append((event["name"], event["path"]))
         else:
             check(stack and stack.pop()[0] == event["name"], "an end without its begin", event)
         last = now
