@@ -462,7 +462,7 @@ JSON, SCHEMA VERSION 2
 
 COST PER CALL
 
- An event costs a clock read and, in a server's loop, 74 instructions on average. An end of idle
+ An event costs a clock read and, in a server's loop, 75 instructions on average. An end of idle
  takes 41, a beginning or an end of a slice 90, a finish that also ends a slice 345. bench/README.md
  has the figures. A profile that is off costs one branch, and with CHROPROF_DISABLE nothing.
  The worst cases: the event that ends a window after a doubling adds up max_windows cells of a site.
@@ -2325,7 +2325,7 @@ static void chroprof__copy_text(char *to, size_t size, const char *from)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 6u
+#define CHROPROF__LAYOUT 7u
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -2775,13 +2775,16 @@ typedef struct chroprof__core {
     /* what most touch */
     uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
     uint64_t turn_min;         /* a shorter one is the shortest; UINT64_MAX without percentiles */
+    uint64_t owed_slice;       /* the count that the last one is owed, see chroprof__count_slice */
+    uint32_t owed_turn, owed_pass;         /* the same of these; 0: none */
     uint64_t pass_start;       /* NO_PASS: none began */
-    uint64_t pass_event;       /* the number of the event that began it */
     uint64_t pass_bar;         /* as turn_bar */
     uint64_t pass_min;         /* as turn_min */
     uint64_t idle_horizon;     /* that of idle_leave */
-    uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
     /* passes */
+    uint64_t pass_event;       /* the number of the event that began the one under way */
+    uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
+    uint64_t no_count;         /* what is owed to nobody */
     uint64_t turns, passes;    /* those that are in no histogram */
     uint64_t slow_turn;        /* profile time from which old slow futures are looked for */
     uint64_t pass_active;
@@ -3393,12 +3396,53 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
     return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
+/* ---- a count that is owed. The address of a count comes from the time of the event that adds to
+ * it, and AMD's processors begin no time-stamp read before they know the addresses of all older
+ * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, turn and pass that ended
+ * are only noted, where the address is always the same. They are added with the next ones. */
+
+#define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
+#define CHROPROF__OWED_TO_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
+
+static void chroprof__owe_nothing(chroprof__core *c)
+{
+    c->owed_slice = CHROPROF__OWED_TO_NOBODY;
+    c->owed_turn = c->owed_pass = 0;
+}
+
+/* Where in their table a count of slices lies; UINT64_MAX: it is none. owed: in 16 bits from the
+ * core on. */
+static uint64_t chroprof__few_number(const chroprof__core *c, uint64_t owed)
+{
+    uint64_t at = owed * sizeof(uint16_t) - c->tables[CHROPROF__COUNTS].offset;
+    bool few = at % sizeof(chroprof__slices) >= offsetof(chroprof__slices, few);
+    return at < c->tables[CHROPROF__COUNTS].bytes && few ? at : UINT64_MAX;
+}
+
+/* Is it a count that what is owed would be added to? */
+static bool chroprof__can_owe(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    uint64_t octaves = 8 * c->tables[CHROPROF__OCTAVE].rows;
+    bool nobody = c->owed_slice == CHROPROF__OWED_TO_NOBODY;
+    return (nobody || chroprof__few_number(c, c->owed_slice) != UINT64_MAX) &&
+           c->owed_turn < octaves && c->owed_pass < octaves;
+}
+
 static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
                                        uint32_t bucket)
 {
+    const chroprof__core *c = p->core;
     const uint64_t *place = chroprof__bucket_place(p, h, bucket);
     const uint16_t *few = chroprof__few_of(p, h, bucket);
-    return (place ? *place : 0) + (few ? *few : 0u);
+    const uint64_t *counts = &p->octaves[0].count[0];
+    uint64_t count = place ? *place : 0;
+    if (place)
+        count += (uint32_t)(place == counts + c->owed_turn) +
+                 (uint32_t)(place == counts + c->owed_pass);
+    if (few)
+        count += *few + (uint32_t)(few == (const uint16_t *)(const void *)c + c->owed_slice);
+    return count;
 }
 
 static uint64_t chroprof__histogram_total(const chroprof *p, const chroprof__histogram *h)
@@ -3422,8 +3466,13 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
     chroprof__histogram_clear(p, &row->slice);
     chroprof__histogram_clear(p, &row->delay);
     chroprof__histogram_clear(p, &row->wall);
+    uint64_t owed = chroprof__few_number(p->core, p->core->owed_slice);
     if (chroprof__few_of(p, &row->slice, 0))
         memset(chroprof__few_of(p, &row->slice, 0), 0, sizeof(((chroprof__slices *)0)->few));
+    if (owed / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
+        p->core->owed_slice = CHROPROF__OWED_TO_NOBODY;
+    if (row == p->histograms + CHROPROF__OF_LOOP)
+        p->core->owed_turn = p->core->owed_pass = 0;
     row->wall_max = row->missed = 0;
 }
 
@@ -3560,6 +3609,28 @@ CHROPROF__COLD bool chroprof__histogram_put(const chroprof *p, chroprof__histogr
     return true;
 }
 
+/* A count of slices in 16 bits began anew: 2^16 are no longer few. */
+CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
+{
+    uint64_t row = at / sizeof(chroprof__slices) + CHROPROF__OF_SITES;
+    uint64_t few = at % sizeof(chroprof__slices) - offsetof(chroprof__slices, few);
+    if (at != UINT64_MAX)
+        chroprof__histogram_put(p, &p->histograms[row].slice, (uint32_t)few / 2, UINT64_C(1) << 16);
+}
+
+/* Adds what is owed. */
+static void chroprof__pay(const chroprof *p)
+{
+    chroprof__core *c = p->core;
+    uint64_t *counts = &p->octaves[0].count[0], at = chroprof__few_number(c, c->owed_slice);
+    bool many = ++((uint16_t *)(void *)c)[c->owed_slice] == 0;
+    ++counts[c->owed_turn];
+    ++counts[c->owed_pass];
+    chroprof__owe_nothing(c);
+    if (many)
+        chroprof__carry(p, at);
+}
+
 /* Where an entry will be counted. */
 typedef struct chroprof__spot {
     chroprof__histogram *h;
@@ -3593,7 +3664,8 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
 /* The loop's own have all of their octaves, in a row. Without percentiles turns and passes are only
  * counted. */
 CHROPROF__INLINE void chroprof__add_own(const chroprof *p, uint64_t *only, uint64_t *least,
-                                        uint32_t first, uint64_t bucket, uint64_t ticks)
+                                        uint32_t *owed, uint32_t first, uint64_t bucket,
+                                        uint64_t ticks)
 {
     if (CHROPROF__RARELY(ticks < *least)) {
         *least = p->percentiles ? ticks : UINT64_MAX;
@@ -3601,7 +3673,9 @@ CHROPROF__INLINE void chroprof__add_own(const chroprof *p, uint64_t *only, uint6
         if (!p->percentiles)
             return;
     }
-    (&p->octaves[first].count[0])[bucket]++;
+    uint32_t before = *owed;
+    *owed = (uint32_t)(8 * first + bucket);
+    (&p->octaves[0].count[0])[before]++;
 }
 
 /* Empty histograms without owners but for the loop's own. */
@@ -6500,7 +6574,7 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
 CHROPROF__INLINE void chroprof__end_turn(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, &c->turns, &c->turn_min, 2, bucket, length);
+    chroprof__add_own(p, &c->turns, &c->turn_min, &c->owed_turn, 2, bucket, length);
 }
 
 CHROPROF__COLD void chroprof__long_turn(chroprof *p, const chroprof__frame_row *base,
@@ -7096,7 +7170,8 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 CHROPROF__INLINE void chroprof__end_pass(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, &c->passes, &c->pass_min, 2 + CHROPROF__OCTAVES, bucket, length);
+    chroprof__add_own(p, &c->passes, &c->pass_min, &c->owed_pass, 2 + CHROPROF__OCTAVES, bucket,
+                      length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
@@ -7320,42 +7395,47 @@ CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__fr
     c->depth = frame[-1].depth;
 }
 
-/* Counts a slice that is the shortest, or of a site without counts, or one of 2^16, which are no
- * longer few. */
+/* Counts a slice that is the shortest, or of a site without counts; else what was owed is one of
+ * 2^16. */
 CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path_row *row,
-                                           uint64_t slice)
+                                           uint64_t slice, uint64_t owed)
 {
     chroprof__histogram *h = &p->histograms[row->histogram].slice;
     if (row->histogram && slice < *chroprof__least_of(p, h))
         chroprof__histogram_add(p, h, slice);
     else if (row->histogram)
-        chroprof__histogram_put(p, h, chroprof__bucket(slice), UINT64_C(1) << 16);
+        chroprof__carry(p, chroprof__few_number(p->core, owed));
 }
 
 CHROPROF__COLD void chroprof__count_rarely_and_close(const chroprof *p,
-                                                     const chroprof__path_row *row, uint64_t slice)
+                                                     const chroprof__path_row *row, uint64_t slice,
+                                                     uint64_t owed)
 {
-    chroprof__count_rarely(p, row, slice);
+    chroprof__count_rarely(p, row, slice, owed);
     chroprof__close_event(p->core);
 }
 
-/* Counts a slice that is surely below the last bucket. False: it is one of those above. */
+/* Counts a slice that is surely below the last bucket: it is owed, and what was owed is paid.
+ * False: it is one of those above. */
 CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__path_row *row,
-                                            uint64_t slice)
+                                            uint64_t slice, uint64_t owed)
 {
-    chroprof__slices *counts = (chroprof__slices *)(void *)((uint64_t *)c + row->counts);
-    return CHROPROF__LIKELY(slice >= counts->min &&
-                            ++counts->few[chroprof__bucket_below_last(slice)] != 0);
+    uint64_t counts = row->counts;
+    if (CHROPROF__RARELY(slice < ((const uint64_t *)c)[counts]))
+        return false;
+    c->owed_slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
+    return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[owed] != 0);
 }
 
 /* The same, and closes the event: calls at the end need no stack of ours. */
 CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
                                                 const chroprof__path_row *row, uint64_t slice)
 {
-    if (chroprof__count_slice(c, row, slice))
+    uint64_t owed = c->owed_slice;
+    if (chroprof__count_slice(c, row, slice, owed))
         chroprof__close_event(c);
     else
-        chroprof__count_rarely_and_close(p, row, slice);
+        chroprof__count_rarely_and_close(p, row, slice, owed);
 }
 
 /* A creation whose path is remembered in the first or the other of two places. */
@@ -7459,6 +7539,14 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     chroprof__bind_plain(p, c, frame, slot, id);
     slot->state = CHROPROF_RUNNING;
     chroprof__close_event(c);
+}
+
+/* Is the turn that ends no longer than its bar? */
+CHROPROF__INLINE bool chroprof__is_within_bar(const chroprof__core *c, const chroprof__moment *m,
+                                              const chroprof__frame_row *base, uint64_t *length)
+{
+    *length = m->t - base->pushed;
+    return CHROPROF__LIKELY(*length <= c->turn_bar);
 }
 
 CHROPROF__INLINE void chroprof__end_paused(chroprof *p, chroprof__core *c,
@@ -7565,8 +7653,9 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     chroprof__path_row *row = chroprof__open_under(p, c, &m, frame, state, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__drop_frame(c, frame);
-    if (!chroprof__count_slice(c, row, slice))
-        chroprof__count_rarely(p, row, slice);
+    uint64_t owed = c->owed_slice;
+    if (!chroprof__count_slice(c, row, slice, owed))
+        chroprof__count_rarely(p, row, slice, owed);
     chroprof__count_finish(p, slot, state, m.t);
     chroprof__add_there(&wall, m.t - slot->created);
     if (chroprof__is_slow(p, c, slot, m.t))
@@ -7618,10 +7707,9 @@ CHROPROF__INLINE void chroprof__do_enter(chroprof *p, const chroprof_site *site,
 
 CHROPROF__INLINE void chroprof__end_leave(chroprof *p, chroprof__core *c,
                                           const chroprof__moment *m, chroprof__frame_row *frame,
-                                          bool base)
+                                          bool base, uint64_t length)
 {
     chroprof__path_row *row = chroprof__open_under(p, c, m, frame, CHROPROF_LEAVE, 0);
-    uint64_t length = m->t - frame->pushed;
     chroprof__end_call(row, length);
     uint64_t slice = m->t - frame->start;
     chroprof__end_frame(p, c, row, frame, base, slice, length);
@@ -7634,12 +7722,13 @@ CHROPROF__INLINE void chroprof__do_leave(chroprof *p, uint64_t now)
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__frame_row *frame = p->frames + c->depth;
+    uint64_t length;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != CHROPROF__ENTER_FRAME))
         chroprof__general(p, CHROPROF_LEAVE, 0, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
-        chroprof__end_leave(p, c, &m, frame, false);
-    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->turn_bar))
-        chroprof__end_leave(p, c, &m, frame, true);
+        chroprof__end_leave(p, c, &m, frame, false, m.t - frame->pushed);
+    else if (chroprof__is_within_bar(c, &m, frame, &length))
+        chroprof__end_leave(p, c, &m, frame, true, length);
     else
         chroprof__general(p, CHROPROF_LEAVE, 0, NULL, chroprof__now_of(c, &m));
 }
@@ -9270,6 +9359,7 @@ static const char *chroprof__ask_core(const chroprof *p)
                     chroprof__tag_level(c->window) <= 62, "the present window is one of the table");
     CHROPROF__MUST(!c->hidden || c->hidden_since <= c->last, "no frame was hidden later than now");
     CHROPROF__MUST(c->account < chroprof__path_count(p), "time goes to a path");
+    CHROPROF__MUST(chroprof__can_owe(p), "what is owed is owed to a count");
     CHROPROF__MUST(c->name[CHROPROF__NAME_BYTES - 1] == '\0' &&
                     c->host[CHROPROF__NAME_BYTES - 1] == '\0' &&
                     c->program[CHROPROF__NAME_BYTES - 1] == '\0', "names end");
@@ -9925,6 +10015,7 @@ static void chroprof__first_rows(chroprof *p)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
     c->no_counts = c->turn_min = c->pass_min = UINT64_MAX;
+    chroprof__owe_nothing(c);
     c->pass_start = CHROPROF__NO_PASS;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
@@ -11002,6 +11093,8 @@ static void chroprof__empty_broken(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
         if (chroprof__ask_anomaly(p, k))
             c->placed[k] = 0;
+    if (!chroprof__can_owe(p))
+        chroprof__owe_nothing(c);
 }
 
 /* The second law: delay that blame lacks, or the reverse, is the loop's. */
@@ -11359,6 +11452,7 @@ static uint64_t chroprof__histogram_since(const chroprof__since *s, chroprof__hi
 static void chroprof__histograms_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
+    chroprof__pay(&s->to);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++) {
         chroprof__histograms *row = s->to.histograms + k;
         const chroprof__histograms *old = s->from->histograms + k;
