@@ -443,7 +443,7 @@ JSON, SCHEMA VERSION 2
                  characters per step; of more than 100,000 steps the newest). data is a list of
                  numbers, 7 bits per byte, the low bits first; the top bit is set in all bytes of a
                  number but its last. After the last step comes a tick of now. Each step has:
-                   state, + 16 if it has an id, + 32 x depth
+                   state (one that does not exist is a tick), + 16 if it has an id, + 32 x depth
                    ns since the step before (of the first step: at_ns)
                    path
                    if it has an id: d = id - the id before it (at first 0), as 2 x d if d >= 0, else
@@ -16938,7 +16938,8 @@ static void chroprof__json_pack(chroprof__json_packer *k, uint64_t value)
 static void chroprof__json_step(chroprof__json_packer *k, const chroprof_step *s)
 {
     uint64_t less = s->id - k->id;
-    chroprof__json_pack(k, (uint64_t)s->state + (s->id ? 16 : 0) + 32 * (uint64_t)s->depth);
+    const chroprof_state state = s->state > CHROPROF_NEXT ? CHROPROF_TICK : s->state;
+    chroprof__json_pack(k, (uint64_t)state + (s->id ? 16 : 0) + 32 * (uint64_t)s->depth);
     chroprof__json_pack(k, chroprof__minus(s->at_ns, k->at_ns));
     chroprof__json_pack(k, s->path);
     if (s->id != 0) {

@@ -189,7 +189,7 @@ for row in profile.get("samples", []):
 assert not stacks or len(states) > 10
 END
 check_trace() {
-    run trace "$2" -o "$scratch/trace.json"
+    run trace "$2" --windows -o "$scratch/trace.json"
     if [ "$code" != 0 ]; then
         fail "$1" "exit code $code: $(head -n 1 "$scratch/err")"
     elif python3 "$scratch/check.py" "$2" "$scratch/trace.json" >"$scratch/log" 2>&1; then
@@ -302,7 +302,7 @@ if ${CC:-cc} -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     "$command" report - <"$block" >"$scratch/piped.html" 2>"$scratch/err"
     same_profile page_of_a_piped_file "$scratch/piped.html" "$scratch/ended.json"
     run report "$block" "$scratch/ended.json" -o "$scratch/two.html"; expect file_and_json 0
-    run trace "$scratch/ended.json" -o "$scratch/one.json"
+    run trace "$scratch/ended.json" --windows -o "$scratch/one.json"
     run trace "$block" --windows -o "$scratch/two.json"; expect trace_of_a_file_by_windows 0
     if cmp -s "$scratch/one.json" "$scratch/two.json"; then ok trace_of_a_file_is_the_same; else
         fail trace_of_a_file_is_the_same "it differs from the trace of its JSON"; fi
@@ -346,7 +346,8 @@ old=tests/golden/schema_1.json
 for format in text folded pprof firefox trace; do
     case $format in
     text) run symbolize --format text $old ;;
-    trace) run trace $old -o "$scratch/old.$format" ;;
+    trace) run trace $old -o "$scratch/old.$format"
+        grep -q "no steps of the ring" "$scratch/err" || code="$code, and no word of the windows" ;;
     *) run dump $old -f $format -o "$scratch/old.$format" ;;
     esac
     expect "schema_1_as_$format" 0
@@ -365,6 +366,66 @@ else
     if [ "$shares" = "$wanted" ]; then ok page_reads_schema_1; else
         fail page_reads_schema_1 "$shares $(grep -m 1 Error "$scratch/log")"; fi
 fi
+
+# --- the trace of JSON is that of its profile, byte by byte: of a ring that holds all and of one that
+# holds the end, of a program that was killed, and with samples, which have a track as by windows
+same_trace() {
+    run trace "$2" -o "$scratch/json.trace"
+    if [ "$code" != 0 ]; then fail "$1" "exit code $code: $(head -n 1 "$scratch/err")"
+    elif cmp -s "$3" "$scratch/json.trace"; then ok "$1"; else
+        fail "$1" "$(diff "$3" "$scratch/json.trace" | head -n 2 | tail -n 1)"; fi
+}
+for stream in "$scratch/hostile.events" tests/traces/*.events.xz; do
+    for room in "-m 64K" "--set max_events=65536"; do
+        name=trace_of_the_json_of_$(basename "${stream%.xz}" .events)_in_${room#*[ =]}
+        run replay "$stream" $room --stall 50us -f json -o "$scratch/steps.json"
+        run replay "$stream" $room --stall 50us -f trace -o "$scratch/steps.trace"
+        same_trace "$name" "$scratch/steps.json" "$scratch/steps.trace"
+    done
+done
+if [ -e "$scratch/hung.chroprof" ]; then
+    for block in "$block" "$scratch/hung.chroprof"; do
+        run dump "$block" -f json -o "$scratch/steps.json"
+        run trace "$block" -o "$scratch/steps.trace"
+        same_trace "trace_of_the_json_of_$(basename "$block" .chroprof)" "$scratch/steps.json" \
+            "$scratch/steps.trace"
+    done
+fi
+if [ -e "$scratch/sampled.json" ]; then
+    run trace "$scratch/sampled.json" --windows -o "$scratch/two.json"
+    run trace "$scratch/sampled.json" -o "$scratch/one.json"
+    grep '"tid":2' "$scratch/two.json" >"$scratch/two"
+    grep '"tid":2' "$scratch/one.json" >"$scratch/one"
+    if [ -s "$scratch/one" ] && cmp -s "$scratch/one" "$scratch/two"; then
+        ok samples_beside_the_ring; else fail samples_beside_the_ring "not those by windows"; fi
+fi
+
+# --- a timeline that is damaged is refused, and the message names its place
+run replay tests/traces/nested_poll.events.xz -f json -o "$scratch/good.json"
+line=$(grep -n '^"timeline"' "$scratch/good.json" | cut -d : -f 1)
+# damage NAME SED MESSAGE: what happens if that is done to the line of the timeline
+damage() {
+    sed "${4-$line}$2" "$scratch/good.json" >"$scratch/bad.json"
+    if cmp -s "$scratch/good.json" "$scratch/bad.json"; then fail "damage_$1" "nothing is damaged"; fi
+    run trace "$scratch/bad.json"; expect "timeline_refuses_$1" 1 "$3"
+}
+data() { echo "s|\"data\":\"[^\"]*|\"data\":\"$1|"; }
+at=bad.json:$line:
+damage base64 's/"data":"./&!/' "expected steps in base64"
+damage a_cut 's/....""*}/"}/' "expected steps that are not cut short"
+damage a_cut_step 's/....................""*}/"}/' "$at"
+damage no_steps 's/"data":"[^"]*/"data":"/' "expected as many steps as the ring has"
+damage a_number 's/"data":"[^"]*/"data":7,"was":"/' "expected a text in quotes"
+damage more_steps 's/"steps":/&1/' "expected as many steps as the ring has"
+damage fewer_steps 's/"steps":20/"steps":2/' "expected as many steps as the ring has"
+damage the_end_of_time "$(data DP///////////wEADAEA)" "expected steps whose depth and time can be"
+damage depth "$(data rPp+AAA=)" "expected steps whose depth and time can be"
+damage 65_bits "$(data DP///////////wIA)" "expected steps that are not cut short"
+damage no_end "$(data DP///w==)" "expected steps that are not cut short"
+damage a_path '/"parent":0,/s/"id":3,/"id":99,/' "steps whose paths are in the list" ""
+damage a_parent '/"parent":3,/s/"id":4,/"id":2,/' "$at" ""
+damage paths 's/"paths":\[/"paths":7,"was":[/' "expected a list" ""
+damage totals 's/"totals":/"total":/' "bad.json" ""
 
 # --- the timeline of the page draws the spans of the trace, of a ring that holds all and of one that
 # holds the end

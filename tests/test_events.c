@@ -1184,6 +1184,8 @@ TEST(a_state_that_does_not_exist)
     CHECK_EQ(rank_of(p, "a").exec_ns, 20);
     CHECK(find_rank(p, "b") == NULL);
     only(p, BAD_STATE, 3);
+    /* in the JSON a tick of an id, 13 + 16 + 32 x 1, then 10 ns, path 3, id 1: 61 10 3 2, 61 10 .. */
+    CHECK(strstr(written(p, CHROPROF_JSON)->bytes, "\"data\":\"CwAAPQoDAj0K") != NULL);
 }
 
 /* ---- full tables ---- */

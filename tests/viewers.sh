@@ -197,7 +197,7 @@ for one in sampled hostile-sampled; do
         fail "report_$one" "$(head -n 1 log)"; fi
 done
 chroprof report demofixed/demo.json demo/demo.json -o compared.html
-chroprof trace demo/demo.json -o demo.trace.json
+chroprof trace demo/demo.json --windows -o demo.trace.json
 # the ring of a stream that it holds as a whole
 for format in trace json; do
     chroprof replay "$traces/recursion.events.xz" -f $format -o steps.$format

@@ -63,7 +63,7 @@ bool write_made(int format, const profile_text *p, FILE *out)
 {
     switch (format) {
     case FORMAT_FIREFOX: return firefox_write(p, out);
-    case CHROPROF_TRACE: return trace_write(p, trace_of_steps(&p->block.view), out);
+    case CHROPROF_TRACE: return trace_write(p, false, out);
     case CHROPROF_PPROF: return pprof_write(p, out);
     case CHROPROF_JSON: return fwrite(p->bytes.bytes, 1, p->bytes.used, out) == p->bytes.used;
     default: return folded_write(p, out);

@@ -14,6 +14,7 @@
 #include "output.h"
 #include "stacks.h"
 #include "symbolize.h"
+#include "timeline.h"
 #include "windows.h"
 
 #define TRACE_COUNTERS 20      /* sites with a counter of their own */
@@ -22,6 +23,8 @@ typedef struct trace {
     const profile_text *profile;
     window_list windows;
     uint64_t at;               /* where the time line ends so far */
+    bool ring;                 /* stalls are marks, and nothing before `begin` is shown */
+    uint64_t begin;
     uint64_t stalls;           /* written so far */
     FILE *out;
     bool comma;
@@ -142,7 +145,8 @@ static void trace_window(void *user, const window_row *row)
     trace_counters(t, row);
 }
 
-/* >>trace stalls: an async slice each, what its sites took inside, end to end */
+/* >>trace stalls: an async slice each, what its sites took inside, end to end; beside the ring a
+ * mark each, as CHROPROF_TRACE has them */
 
 typedef struct trace_stall {
     trace *t;
@@ -181,12 +185,36 @@ static bool trace_share(void *user, json_reader *r)
         return false;
     }
     name = site == 0 ? json_word("(uninstrumented)") : name;
+    if (stall->t->ring) {
+        (void)fprintf(stall->t->out, ",\"%" PRIu64 ". ", ++stall->at);
+        trace_raw(stall->t, name);
+        (void)fprintf(stall->t->out, "\":%" PRIu64, exec);
+        return true;
+    }
     trace_async(stall->t, stall, "b", stall->at);
     trace_async_name(stall->t, "", name);
     stall->at += exec;
     trace_async(stall->t, stall, "e", stall->at);
     trace_async_name(stall->t, "", name);
     return true;
+}
+
+static bool trace_stall_mark(trace *t, trace_stall *stall)
+{
+    bool ok;
+    if (stall->start + stall->length <= t->begin) {
+        return true;
+    }
+    trace_begin(t, "i");
+    (void)fputs(",\"tid\":1", t->out);
+    trace_time(t, stall->start > t->begin ? stall->start : t->begin);
+    (void)fputs(",\"name\":\"stall (", t->out);
+    trace_raw(t, stall->kind);
+    (void)fprintf(t->out, ")\",\"cat\":\"stall\",\"s\":\"p\",\"args\":{\"length_ns\":%" PRIu64,
+                  stall->length);
+    ok = json_each(&t->profile->reader, stall->shares, trace_share, stall);
+    (void)fputs("}}", t->out);
+    return ok;
 }
 
 static bool trace_stall_row(void *user, json_reader *r)
@@ -200,6 +228,9 @@ static bool trace_stall_row(void *user, json_reader *r)
     };
     if (!JSON_FIELDS(r, fields)) {
         return false;
+    }
+    if (t->ring) {
+        return trace_stall_mark(t, &stall);
     }
     trace_async(t, &stall, "b", stall.start);
     trace_async_name(t, "stall, ", stall.kind);
@@ -324,7 +355,7 @@ static bool trace_code_samples(trace_code *c)
             return false;
         }
         trace_code_chain(c, &sample);
-        if (!trace_code_turn(c, sample.at)) {
+        if (sample.at >= c->t->begin && !trace_code_turn(c, sample.at)) {
             return false;
         }
         c->until = sample.at + sample.duration + span;
@@ -386,30 +417,72 @@ static bool trace_windows(const profile_text *p, FILE *out)
     return ok;
 }
 
+/* >>trace ring: of JSON, as CHROPROF_TRACE has that of a block, with the stalls and samples that the
+ * JSON tells */
+
+/* The last bracket that the view writes, in a line of its own, closes the list of events. */
+static bool trace_ring(const profile_text *p, timeline *ring, FILE *out)
+{
+    byte_buffer b = { NULL, 0, 0 };
+    size_t end;
+    trace t;
+    bool ok = chroprof_write(&ring->view, CHROPROF_TRACE, buffer_add, &b) == 0;
+    memset(&t, 0, sizeof t);
+    t.profile = p;
+    t.out = out;
+    t.ring = t.comma = true;
+    t.begin = ring->begin_ns;
+    if (ok) {
+        for (end = b.used - 2; b.bytes[end + 1] != ']';) {
+            end--;
+        }
+        (void)fwrite(b.bytes, 1, end, out);
+        ok = json_each(&p->reader, p->stalls, trace_stall_row, &t) && trace_samples(&t);
+        (void)fwrite(b.bytes + end, 1, b.used - end, out);
+    }
+    free(b.bytes);
+    return ok;
+}
+
 bool trace_of_steps(const chroprof *view)
 {
     return chroprof_timeline(view, 0, UINT64_MAX, NULL, 0) > 0;
 }
 
-bool trace_write(const profile_text *p, bool steps, FILE *out)
+bool trace_write(const profile_text *p, bool windows, FILE *out)
 {
     chroprof view = p->block.view;
-    return steps ? chroprof_write(&view, CHROPROF_TRACE, output_bytes, out) == 0
-                 : trace_windows(p, out);
+    timeline ring;
+    bool ok;
+    if (windows || trace_of_steps(&view)) {
+        return windows ? trace_windows(p, out)
+                       : chroprof_write(&view, CHROPROF_TRACE, output_bytes, out) == 0;
+    }
+    ok = timeline_open(&ring, p);
+    if (ok && ring.left_out > 0) {
+        tool_message("%s: the ring had %" PRIu64 " more steps, which JSON leaves out; a trace of the "
+                     "profile itself has them", p->source, ring.left_out);
+    }
+    ok = ok && (ring.steps > 0 ? trace_ring(p, &ring, out) : trace_windows(p, out));
+    if (ok && ring.steps == 0) {
+        tool_message("%s: it has no steps of the ring, so this trace shows the whole run by its "
+                     "windows", p->source);
+    }
+    timeline_close(&ring);
+    return ok;
 }
 
 typedef struct trace_words {
     const char *source;
     const char *out_name;
     bool windows;
-    bool steps;                /* of its ring */
     profile_text profile;
 } trace_words;
 
 static const tool_option trace_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
       offsetof(trace_words, out_name), NULL },
-    { "windows", 'w', NULL, "show the whole run by its windows, as for JSON", set_flag,
+    { "windows", 'w', NULL, "show the whole run by its windows", set_flag,
       offsetof(trace_words, windows), NULL },
     HIDE_IDS
 };
@@ -420,16 +493,19 @@ static const char trace_text[] =
     "of chroprof record. PID is a process that has a profile. - is standard input.\n"
     "OUT opens in Perfetto, chrome://tracing and speedscope.\n"
     "\n"
-    "From a profile or stream: the last events as they happened. One track shows the\n"
+    "The last events as they happened, exact to the nanosecond. One track shows the\n"
     "loop: the tasks that ran and what they nested, idle and uninstrumented time,\n"
     "stalls, samples, and how many tasks were live and ready. Each root task, such as\n"
     "a request, is a process of its own. It shows that task and those that came from\n"
     "it: created, ready, running, waiting, finished.\n"
     "\n"
-    "From JSON, from a merged profile, and with --windows: the whole run. It shows\n"
-    "what each site took per window (end to end, because the order inside a window is\n"
-    "not known). It has counters per site in percent of the loop, and the stalls with\n"
-    "what each site took.\n"
+    "JSON has the last 100,000 events. Its samples show what code ran, on a second\n"
+    "track.\n"
+    "\n"
+    "With --windows: the whole run. It shows what each site took per window (end to\n"
+    "end, because the order inside a window is not known). It has counters per site\n"
+    "in percent of the loop, and the stalls with what each site took. So is a profile\n"
+    "shown that has no events: one that was merged, or JSON of chroprof 0.1.\n"
     "\n"
     "exit codes: 0 done, 1 bad input or output, 2 wrong usage\n"
     "\n"
@@ -455,7 +531,7 @@ static void trace_warn_of_rest(const profile_text *p)
 static bool trace_write_words(void *user, FILE *out)
 {
     const trace_words *run = (const trace_words *)user;
-    return trace_write(&run->profile, run->steps, out);
+    return trace_write(&run->profile, run->windows, out);
 }
 
 static int trace_run(const tool_command *command, int count, char **words)
@@ -467,11 +543,11 @@ static int trace_run(const tool_command *command, int count, char **words)
     }
     result = TOOL_INPUT;
     if (profile_load_or_replay(&run.profile, run.source)) {
-        run.steps = !run.windows && trace_of_steps(&run.profile.block.view);
-        if (run.steps || profile_symbolize(&run.profile, NULL)) {
+        bool steps = !run.windows && trace_of_steps(&run.profile.block.view);
+        if (steps || profile_symbolize(&run.profile, NULL)) {
             result = output_write(run.out_name, trace_write_words, &run);
         }
-        if (run.steps && result == TOOL_OK) {
+        if (steps && result == TOOL_OK) {
             trace_warn_of_rest(&run.profile);
         }
     }
