@@ -56,8 +56,9 @@ QUICK START
 WHAT IT DOES NOT DO
 
  It profiles one loop of one thread; give each loop its own profile. It follows only what the
- program tells it. Until it is polled, a readable socket counts as waiting, not as delay: only the
- kernel knows of it. Time in which the thread was preempted counts for the task that was running.
+ program tells it. The task of a readable socket counts as waiting, not as delayed, until the loop
+ polls and reports it ready: before, only the kernel knows that there is data. Time in which the
+ thread was preempted counts for the task that was running.
 
 CONCEPTS
 
@@ -69,7 +70,7 @@ CONCEPTS
  state       pending: created; ready: could run; running: its code executes; paused: gave the loop
              back
  finish      completed, failed or cancelled; abandoned: a new future of the same id replaced it;
-             dropped: a full table took its record
+             dropped: its record was given up, because the table of futures was full
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
  slice       one stay in running; its length is the exec time in it
@@ -85,8 +86,8 @@ CONCEPTS
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system
  loop        uninstrumented time: no future runs, and not idle (loop_ns in the figures)
- untracked   time of an unknown future: a table was full, the id unknown, or the clock jumped by
-             more than max_step_ns
+ untracked   time that cannot be charged to a path: a table was full, the running id was unknown, or
+             more than max_step_ns passed between two events outside idle
  stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. If one
              turn is most of a long pass, both are one stall
  step        an event as it happened: one row of the ring, which keeps the last events
@@ -104,20 +105,20 @@ WHAT COUNTS WHEN
  under way     Sums, slices, slice_max_ns and exec_max_ns include the slice under way. Percentiles,
                turns, passes and their maxima count only what has ended.
  reset         Of a slice, turn, pass or delay that is under way, the part after the reset counts.
- difference    Of two snapshots: a slice that was under way in the older counts as one slice. Its
-               exec time counts from there on; the percentiles have its whole length.
+ difference    Of two snapshots. A slice that was under way at the older snapshot counts as one
+               slice. Its exec time counts from that snapshot on; percentiles have its full length.
  waiting       waiting_ns is 0 if exec and delay exceed wall, as can be in a snapshot.
  unknown id    running with an unknown id and no site pushes a frame whose time is untracked. paused
                of that id pops it, and so does a finish if the frame is on top. The finish counts as
                UNKNOWN_FINISH or, if it names a site, as a stillborn.
  own finish    A task that ends in its own slice, such as a client that closes its connection, calls
                chroprof_completed, _failed or _cancelled just before it frees its memory. It calls
-               nothing after that: the finish also ends the slice. A caller that pauses every task
-               it ran must know whether the task still exists. Otherwise each such pause counts as
-               UNKNOWN_PAUSED.
+               nothing after that: the finish also ends the slice. Code that calls chroprof_paused
+               after each task it ran must skip tasks that have finished. A pause of a finished task
+               counts as UNKNOWN_PAUSED.
  reused id     paused applies to the topmost frame of that id, even if it is an abandoned future's.
-               A finish applies to the newest future. After its end, another finish pops an older
-               frame of the id, if that is on top.
+               A finish applies to the newest future of that id. Once that one has finished, one
+               more finish pops the frame of an older, abandoned future, if that frame is on top.
  "(other)"     This site stands for all that found no room (max_sites). It has no percentiles.
  latency       wall_p50_ns, wall_p99_ns and wall_max_ns cover futures that completed, failed or
                were cancelled: from chroprof_pending to that call.
@@ -129,8 +130,8 @@ WHAT COUNTS WHEN
  wrapping      A clock may wrap only at 64 bits. Extend a narrower one, or each wrap counts as a
                clock that went back.
  switch        CHROPROF_SWITCH ignores its site: if the id is unknown, the time is untracked.
- sites         An ignored event leaves no site behind. A site without events, or without room for
-               its paths, takes a row of max_sites but is not listed.
+ sites         An ignored event does not add its site. A site from chroprof_site_make that was never
+               used, or whose paths found no room, takes a row of max_sites but is not listed.
 
 THE RING
 
@@ -145,11 +146,12 @@ THE RING
  Step k closes the interval from the step before it to its own at_ns. That interval belongs to
  steps[k].path. So the steps of any stretch, added up by path, equal what the profile gained in it.
 
- The ring also answers two questions about the past. First: chroprof_ready_since blames what was on
- top since then. Time before the ring's first step is blamed on the loop; time before a reset does
- not count. Second: the shares of a stalled turn come from the ring, and what it no longer holds is
- rest_ns. The shares of a pass are exact, however many events it had. The events of a stall include
- the one that ended it, but not the one that began it.
+ The ring also answers two questions about the past. Who held up a task whose `ready` is reported
+ late? chroprof_ready_since(p, id, when) blames what was on top from `when` on. Time that the ring
+ no longer holds is blamed on uninstrumented time (loop); time before a reset does not count. Which
+ sites took the time of a stalled turn? What the ring no longer holds of it counts in rest_ns. For
+ a pass these shares are exact, however many events it had. The events of a stall include the one
+ that ended it, but not the one that began it.
 
  What happened in a stall outlives the ring. When a stall ends, its steps are copied to a table of
  their own: all of them, or the first and the last. chroprof_incident reads them for max_incidents
