@@ -3621,7 +3621,7 @@ CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
 }
 
 /* Adds what is owed. */
-static void chroprof__pay(const chroprof *p)
+CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
 {
     chroprof__core *c = p->core;
     uint64_t *counts = &p->octaves[0].count[0], at = chroprof__few_number(c, c->owed_slice);
@@ -7655,11 +7655,11 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     chroprof__path_row *row = chroprof__open_under(p, c, &m, frame, state, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__drop_frame(c, frame);
+    chroprof__count_finish(p, slot, state, m.t);
+    chroprof__add_there(&wall, m.t - slot->created);    /* before a count gives octaves away */
     uint64_t owed = c->owed_slice;
     if (!chroprof__count_slice(c, row, slice, owed))
         chroprof__count_rarely(p, row, slice, owed);
-    chroprof__count_finish(p, slot, state, m.t);
-    chroprof__add_there(&wall, m.t - slot->created);
     if (chroprof__is_slow(p, c, slot, m.t))
         chroprof__keep_slow(p, slot, slot->exec, state, m.t);
     row->live--;
@@ -11454,6 +11454,7 @@ static uint64_t chroprof__histogram_since(const chroprof__since *s, chroprof__hi
 static void chroprof__histograms_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
+    c->tables[CHROPROF__OCTAVE].wanted = 0; /* of a copy the list of free ones is not known */
     chroprof__pay(&s->to);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++) {
         chroprof__histograms *row = s->to.histograms + k;

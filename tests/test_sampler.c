@@ -267,15 +267,19 @@ static const char *numbered(const char *word, unsigned k)
 /* The weight of the samples that end in a frame of this name, by the JSON's stacks. */
 static uint64_t weight_of(chroprof *p, const char *name)
 {
+    static const char key[] = "\"weight\":";
     char want[64];
     uint64_t weight = 0;
     const char *text = written(p, CHROPROF_JSON)->bytes;
-    snprintf(want, sizeof want, "\"name\":\"%s\",\"weight\":", name);
+    snprintf(want, sizeof want, "\"name\":\"%s\"", name);
     const char *at = strstr(text, "\n\"stacks\":"), *end = strstr(text, "\n\"samples\":");
     CHECK(at != NULL && end != NULL);
-    while ((at = strstr(at, want)) != NULL && at < end) {
-        at += strlen(want);
-        weight += strtoull(at, NULL, 10);
+    for (; (at = strstr(at, want)) != NULL && at < end; at++) {
+        const char *row = at;
+        while (*row != '\n')
+            row--;
+        CHECK(strstr(row, key) != NULL);
+        weight += strtoull(strstr(row, key) + strlen(key), NULL, 10);
     }
     return weight;
 }
