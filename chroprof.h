@@ -7397,8 +7397,8 @@ CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__fr
     c->depth = frame[-1].depth;
 }
 
-/* Counts a slice that is the shortest, or of a site without counts; else what was owed is one of
- * 2^16. */
+/* Counts a slice that is the shortest. A site without counts counts nothing. Otherwise the count
+ * that was owed has just passed 2^16. */
 CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path_row *row,
                                            uint64_t slice, uint64_t owed)
 {
