@@ -114,19 +114,18 @@ static void folded_value(folded *f, uint64_t us)
     (void)fprintf(f->out, " %" PRIu64 "\n", us);
 }
 
-static void folded_other(folded *f, const char *name, uint64_t ns)
+static void folded_idle(folded *f)
 {
-    json_text text = { name, strlen(name) };
-    if (ns >= 1000) {
+    if (f->paths.idle >= 1000) {
         folded_root(f);
-        folded_frame(f, text);
-        folded_value(f, ns / 1000);
+        folded_frame(f, json_word("(idle)"));
+        folded_value(f, f->paths.idle / 1000);
     }
 }
 
 static bool folded_rows(folded *f)
 {
-    const json_text loop = { "(loop)", 6 };
+    uint64_t blame;
     for (size_t i = 0; i < f->shares.count; i++) {
         const share_row *row = &f->shares.rows[i];
         if (row->exec == 0) {
@@ -136,15 +135,14 @@ static bool folded_rows(folded *f)
         if (row->path < f->paths.count) {
             folded_path(f, row->path);
         } else {
-            folded_frame(f, loop);
+            folded_frame(f, share_other(&f->paths, row->path, &blame));
         }
         if (!folded_stack(f, row->frame)) {
             return false;
         }
         folded_value(f, row->exec);
     }
-    folded_other(f, "(untracked)", f->paths.untracked);
-    folded_other(f, "(idle)", f->paths.idle);
+    folded_idle(f);
     return true;
 }
 
@@ -159,6 +157,7 @@ static bool folded_read(folded *f)
         f->paths.rows[i].exec /= 1000;
     }
     f->paths.loop /= 1000;
+    f->paths.untracked /= 1000;
     f->chain = (size_t *)calloc(f->paths.count + f->stacks.count + 1, sizeof *f->chain);
     return f->chain != NULL && shares_read(&f->shares, &f->paths, &f->stacks);
 }

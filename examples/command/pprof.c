@@ -164,34 +164,32 @@ static void pprof_sample(pprof *p, const uint64_t *values, bool idle)
     p->chain.used = p->packed.used = 0;
 }
 
-/* What is no path: the name of it, its exec and blame. */
-static void pprof_other(pprof *p, const char *name, uint64_t exec, uint64_t blame)
+static void pprof_idle(pprof *p)
 {
-    const json_text text = { name, strlen(name) };
     const json_text none = { "", 0 };
-    const uint64_t values[PPROF_TYPES] = { 0, exec, 0, 0, blame, 0 };
-    proto_varint(&p->chain, pprof_site(p, text, none, 0));
-    pprof_sample(p, values, strcmp(name, "(idle)") == 0);
+    const uint64_t values[PPROF_TYPES] = { 0, p->paths.idle, 0, 0, p->paths.idle_blame, 0 };
+    proto_varint(&p->chain, pprof_site(p, json_word("(idle)"), none, 0));
+    pprof_sample(p, values, true);
 }
 
 static void pprof_share(pprof *p, const share_row *row)
 {
-    const json_text loop = { "(loop)", 6 };
     const json_text none = { "", 0 };
     uint64_t values[PPROF_TYPES] = { 0, row->exec, 0, 0, 0, row->weight };
+    uint64_t blame;
+    bool own = row->frame == SIZE_MAX;
     pprof_chain_code(p, row->frame);
-    if (row->path == p->paths.count) {
-        proto_varint(&p->chain, pprof_site(p, loop, none, 0));
-        values[4] = row->frame == SIZE_MAX ? p->paths.loop_blame : 0;
+    if (row->path >= p->paths.count) {
+        json_text name = share_other(&p->paths, row->path, &blame);
+        proto_varint(&p->chain, pprof_site(p, name, none, 0));
+        values[4] = own ? blame : 0;
     } else {
+        const path_row *path = &p->paths.rows[row->path];
         pprof_chain_path(p, row->path);
-        if (row->frame == SIZE_MAX) {
-            const path_row *path = &p->paths.rows[row->path];
-            values[0] = path->calls;
-            values[2] = path->wall;
-            values[3] = path->delay;
-            values[4] = path->blame;
-        }
+        values[0] = own ? path->calls : 0;
+        values[2] = own ? path->wall : 0;
+        values[3] = own ? path->delay : 0;
+        values[4] = own ? path->blame : 0;
     }
     pprof_sample(p, values, false);
 }
@@ -201,8 +199,7 @@ static void pprof_samples(pprof *p)
     for (size_t i = 0; i < p->shares.count; i++) {
         pprof_share(p, &p->shares.rows[i]);
     }
-    pprof_other(p, "(idle)", p->paths.idle, p->paths.idle_blame);
-    pprof_other(p, "(untracked)", p->paths.untracked, p->paths.untracked_blame);
+    pprof_idle(p);
 }
 
 /* >>pprof tables */

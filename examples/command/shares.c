@@ -18,19 +18,23 @@ static int compare_shares(const void *a, const void *b)
     return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-/* The path on top in a stack; path_count where there was none. SIZE_MAX: it is no path's time. */
+static const char *const share_names[SHARE_OTHERS] = { "(loop)", "(untracked)" };
+
+/* The path on top in a stack, or what is none. SIZE_MAX: it is in no row. */
 static size_t share_path(const path_tree *paths, const stack_tree *s, size_t frame)
 {
     for (; frame != SIZE_MAX; frame = s->frames[frame].parent) {
         const stack_frame *f = &s->frames[frame];
         if (f->task) {
-            return path_index(paths, f->path);
+            size_t path = path_index(paths, f->path);
+            bool untracked = path == SIZE_MAX && json_is(f->name, share_names[SHARE_UNTRACKED]);
+            return untracked ? paths->count + SHARE_UNTRACKED : path;
         }
         if (!f->native && json_is(f->name, "(idle)")) {
             return SIZE_MAX;
         }
     }
-    return paths->count;
+    return paths->count + SHARE_LOOP;
 }
 
 /* value x part / whole, part <= whole. */
@@ -61,12 +65,12 @@ static void share_divide(share_row *rows, size_t count, uint64_t exec)
 bool shares_read(share_list *l, const path_tree *paths, const stack_tree *s)
 {
     memset(l, 0, sizeof *l);
-    l->rows = (share_row *)calloc(s->count + paths->count + 1, sizeof *l->rows);
+    l->rows = (share_row *)calloc(s->count + paths->count + SHARE_OTHERS, sizeof *l->rows);
     if (l->rows == NULL) {
         tool_message("not enough memory for %llu stacks", (unsigned long long)s->count);
         return false;
     }
-    for (size_t i = 0; i <= paths->count; i++) {
+    for (size_t i = 0; i < paths->count + SHARE_OTHERS; i++) {
         share_row row = { i, SIZE_MAX, 0, 0 };
         l->rows[l->count++] = row;
     }
@@ -82,9 +86,17 @@ bool shares_read(share_list *l, const path_tree *paths, const stack_tree *s)
         size_t path = l->rows[i].path;
         for (k = i + 1; k < l->count && l->rows[k].path == path; k++) {}
         share_divide(l->rows + i, k - i,
-                     path < paths->count ? paths->rows[path].exec : paths->loop);
+                     path < paths->count ? paths->rows[path].exec
+                     : path == paths->count + SHARE_LOOP ? paths->loop : paths->untracked);
     }
     return true;
+}
+
+json_text share_other(const path_tree *paths, size_t path, uint64_t *blame)
+{
+    size_t other = path - paths->count;
+    *blame = other == SHARE_LOOP ? paths->loop_blame : paths->untracked_blame;
+    return json_word(share_names[other]);
 }
 
 void shares_free(share_list *l)
