@@ -137,6 +137,13 @@ for file in kept kept.2; do
         fail "kept_quiet_$file" "a library of chroprof's is missed"; fi
 done
 
+# a thread that waits in a pool is no loop, however long: it comes last
+plain "$loops" parked
+profiled "$loops" parked
+alike parked_alike
+first=$(sed -n '/loop 1 of 2/,/loop 2 of 2/p' "$scratch/err")
+case $first in *the_slow_function*) ok parked_last ;; *) fail parked_last "$first" ;; esac
+
 # libraries that call callbacks: each has a name and a line, and is the first finding if it is slow
 flags="-O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls"
 

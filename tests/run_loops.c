@@ -1,9 +1,10 @@
 /* run_loops.c - small programs with event loops, for tests/run_command.sh.
  *
  *     run_loops WHAT [poll]     epoll, poll, select, ppoll, pselect: a loop of that kind, which
- *                               stalls once; long: with more rounds; threads: two; quick: none;
- *                               exit, killed, hangs, becomes: how it ends; fork, execs, made,
- *                               signals, stay, user: see there
+ *                               stalls once; long: with more rounds; threads: two; parked: one of
+ *                               them waits in a pool; quick: none; exit, killed, hangs,
+ *                               becomes: how it ends; fork, execs, made, signals, stay, user:
+ *                               see there
  *
  * Each prints what it saw of itself: the test compares that with and without chroprof run. */
 
@@ -117,6 +118,32 @@ static void threads(void)
     if (pthread_create(&thread, NULL, loop_of_thread, NULL) == 0) {
         loop("epoll", 10);
         (void)pthread_join(thread, NULL);
+    }
+}
+
+/* The other one waits for longer than the loop runs, and in no call that a loop waits in. */
+static int of_pool[2];
+
+static void *thread_of_pool(void *unused)
+{
+    char byte = 0;
+    for (int round = 0; round < 3; round++) {
+        (void)poll(NULL, 0, 1);
+    }
+    if (write(pipes[1], "x", 1) != 1 || read(of_pool[0], &byte, 1) != 1) {
+        puts("no pool");
+    }
+    return unused;
+}
+
+static void parked(void)
+{
+    pthread_t thread;
+    char byte = 0;
+    if (pipe(of_pool) == 0 && read(pipes[0], &byte, 1) == 1 &&
+        pthread_create(&thread, NULL, thread_of_pool, NULL) == 0) {
+        loop("epoll", 10);
+        (void)(write(of_pool[1], "x", 1) == 1 && pthread_join(thread, NULL) == 0);
     }
 }
 
@@ -248,6 +275,8 @@ int main(int count, char **words)
     }
     if (strcmp(what, "threads") == 0) {
         threads();
+    } else if (strcmp(what, "parked") == 0) {
+        parked();
     } else if (strcmp(what, "fork") == 0) {
         fork_child();
     } else if (strcmp(what, "stay") == 0) {

@@ -391,6 +391,24 @@ static bool has_just_ended(const run *r, const char *name)
            strtol(name, &end, 10) == (long)r->ended && *end == '-';
 }
 
+/* Whether a thread used no CPU time since its first few waits, as those of a pool do, which then
+ * wait for work elsewhere. They are no loops. The main one is: it hangs. */
+static bool is_parked(const chroprof *p, const char *name, const chroprof_totals *totals)
+{
+    chroprof_sampler_totals sampler;
+    chroprof_rank site;
+    uint64_t cursor = 0;
+    uint64_t cpu_ns = 0;
+    char *end;
+    long process = strtol(name, &end, 10);
+    chroprof_read_sampler(p, &sampler);
+    while (chroprof_next_rank(p, &cursor, &site)) {
+        cpu_ns += site.cpu_ns;
+    }
+    return totals->passes < 10 && sampler.first_period_ns > 0 && cpu_ns < totals->busy_ns / 100 &&
+           strtol(end + (*end == '-'), NULL, 10) != process;
+}
+
 static bool take_profile(run_profile *p, const run *r, const char *name)
 {
     chroprof_totals totals;
@@ -405,7 +423,7 @@ static bool take_profile(run_profile *p, const run *r, const char *name)
         return false;
     }
     chroprof_read_totals(&p->file.view, &totals);
-    p->busy_ns = totals.elapsed_ns - totals.idle_ns;
+    p->busy_ns = is_parked(&p->file.view, name, &totals) ? 0 : totals.elapsed_ns - totals.idle_ns;
     return true;
 }
 
