@@ -4,6 +4,7 @@ Measured in CPU time of the command, the least of some runs, and judged with a w
 compares everything with everything takes 64 times the work, and 30 times is the limit.
 Prints "ok NAME" or "FAIL NAME: why".
 """
+import base64
 import json
 import os
 import resource
@@ -31,6 +32,22 @@ def native(i, parent, module):
             "return": False, "name": "", "weight": 1}
 
 
+def number(value):
+    low = bytes([value & 127 | (128 if value > 127 else 0)])
+    return low + number(value >> 7) if value > 127 else low
+
+
+def ring(n):
+    """Each path has one step, all within fewer ns before now than there are paths."""
+    step = bytes([13 | 1 << 5, 0])          # a tick at depth 1, 0 ns after the one before
+    data = b"".join(step + number(i + 3) for i in range(n)) + bytes([13, 0, 0])
+    return profile(
+        totals={"events": n, "live": 0},
+        paths=[{"id": i + 3, "parent": 0, "name": "path", "file": "linear.c", "line": i}
+               for i in range(n)],
+        timeline={"steps": n, "data": base64.b64encode(data).decode()})
+
+
 def cpu_time(words):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([command] + words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -54,6 +71,7 @@ cases = (
     ("trace_of_deep_stacks", ["trace"], 4000,
      lambda n: profile(stacks=[native(i, i, 0) for i in range(n)],
                        samples=[{"at_ns": i * 1000, "stack": n} for i in range(n)])),
+    ("trace_of_many_paths", ["trace"], 4000, ring),
     ("symbolize_many_modules", ["symbolize"], 5000,
      lambda n: profile(modules=[{"id": i, "path": "[none]", "build_id": ""} for i in range(n)],
                        stacks=[native(i, 0, i) for i in range(n)])),
