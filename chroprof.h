@@ -14348,8 +14348,19 @@ static void chroprof__say_site(chroprof__phrase *s, const chroprof__case *c)
     chroprof__say_text(s, ")");
 }
 
-/* The innermost function with a name; own: rather one of the program than of a library. "": none is
- * known, as outside of the process that was sampled. */
+/* A name of the C library or of the kernel's code tells nobody where to look. */
+static bool chroprof__is_c_library(const char *module)
+{
+    static const char begins[][12] = { "libc.", "libc-", "libm", "libpthread", "ld-", "linux-vdso" };
+    const char *base = chroprof__base_name(module);
+    size_t k = 0;
+    while (k < sizeof(begins) / sizeof(begins[0]) && strncmp(base, begins[k], strlen(begins[k])))
+        k++;
+    return k < sizeof(begins) / sizeof(begins[0]);
+}
+
+/* The innermost function with a name; own: of the program, or else of a library; not own: of the C
+ * library, which waits. "": none is known, as outside of the process that was sampled. */
 static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack, bool own)
 {
     chroprof_stack_frame frames[CHROPROF__FINDS_FRAMES];
@@ -14360,10 +14371,11 @@ static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack,
         return name;
     chroprof_read_origin(p, &origin);
     for (size_t k = 0; k < count && k < CHROPROF__FINDS_FRAMES; k++) {
-        const char *module = strrchr(frames[k].module, '/');
-        if (frames[k].kind != CHROPROF_FRAME_NATIVE || frames[k].name[0] == 0)
+        const char *module = frames[k].module;
+        if (frames[k].kind != CHROPROF_FRAME_NATIVE || frames[k].name[0] == 0 ||
+            own == chroprof__is_c_library(module))
             continue;
-        bool of_program = module && strcmp(module + 1, origin.program) == 0;
+        bool of_program = strcmp(chroprof__base_name(module), origin.program) == 0;
         name = *name == 0 || of_program ? frames[k].name : name;
         if (!own || of_program)
             break;
@@ -14504,10 +14516,15 @@ static void chroprof__find_loop(chroprof__inquiry *q)
     const chroprof_stall *s = &q->stall;
     bool idles = t->idle || t->idle_ns > 0 || t->passes > 0 || t->in_pass;
     bool bare = !idles && t->busy_ns == 0;
+    uint32_t stack = chroprof__loop_stack(q->p);
+    chroprof_sampler_totals sampler;
     chroprof__case c = chroprof__case_of(q, idles || bare ? CHROPROF_FINDING_UNINSTRUMENTED
                                                           : CHROPROF_FINDING_NO_IDLE, NULL,
                                          t->loop_ns);
-    c.function = chroprof__sampled_function(q->p, chroprof__loop_stack(q->p), idles);
+    chroprof_read_sampler(q->p, &sampler);
+    if (!idles && sampler.mode != CHROPROF_SAMPLER_WALL)
+        stack = 0;                          /* no wait has samples of CPU time */
+    c.function = chroprof__sampled_function(q->p, stack, idles);
     c.part = idles ? c.share : 1;
     c.whole = idles ? q->work : 1;
     c.grave = idles && s->share_count > 0 && s->shares[0].site == 0 &&
@@ -14523,8 +14540,9 @@ static void chroprof__find_loop(chroprof__inquiry *q)
                          "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around "
                          "the wait of the loop",
                          *c.function ? ", in %u" : NULL,
-                         *c.function ? "." : ", such as poll. If a library waits in epoll_wait, "
-                                             "use CHROPROF_EPOLL_IDLE.");
+                         *c.function ? "." : stack ? ", which the samples show."
+                                     : ", such as poll. If a library waits in epoll_wait, use "
+                                       "CHROPROF_EPOLL_IDLE.");
     else
         chroprof__report(q, &c, *c.function ? "%p01 of the run (%T0) is uninstrumented, mostly "
                                               "in %u"

@@ -1165,6 +1165,28 @@ TEST(drawn_again_with_nothing_in_between)
 
 /* ---- what people read */
 
+/* A loop that tells nobody that it is idle. Where the C library has no names, as in a static
+ * program, there are its samples. */
+TEST(findings_name_the_wait)
+{
+    chroprof_options o = no_options();
+    chroprof_finding found;
+    uint64_t end;
+    PROMPT_SIGNALS();
+    chroprof *p = live_profile(&o);
+    start(p, CHROPROF_SAMPLER_WALL, 5000);
+    for (end = clock_ns(CLOCK_MONOTONIC) + 700 * MS; clock_ns(CLOCK_MONOTONIC) < end;) {
+        (void)poll(NULL, 0, 20);
+        chroprof_enter(p, &site_a);
+        chroprof_leave(p);
+    }
+    settle(p);
+    CHECK(chroprof_findings(p, &found, 1) > 0);
+    CHECK_EQ(found.kind, CHROPROF_FINDING_NO_IDLE);
+    CHECK(strstr(found.text, "poll.") != NULL || strstr(found.text, "the samples show") != NULL);
+    CHECK(strstr(found.text, "EPOLL_IDLE") == NULL);
+}
+
 TEST(the_report_names_functions)
 {
     chroprof_options o = no_options();
@@ -1884,7 +1906,7 @@ TEST(a_signal_of_choice)
         CASE(a_library_that_was_away_during_a_callback), CASE(more_libraries_than_fit),            \
         CASE(drawn_futures_are_where_futures_are), CASE(drawn_again_with_nothing_in_between),      \
         CASE(functions_and_stalls_are_merged), CASE(a_copy_has_the_ticks_that_wait),               \
-        TICK_CASES CASE(the_report_names_functions),
+        TICK_CASES CASE(findings_name_the_wait), CASE(the_report_names_functions),
 
 #else
 
