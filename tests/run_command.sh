@@ -109,7 +109,7 @@ else fail frames "$(head -n 1 "$scratch/log")"; fi
 if ${CXX:-c++} -O2 -x c++ -fomit-frame-pointer -o "$frames" tests/run_frames.c -pthread -ldl \
     2>"$scratch/log"; then
     for mode in "" --wall; do
-        profiled $mode "$frames" storm 2
+        profiled $mode "$frames" storm 1
         if [ "$code" = 0 ]; then ok "storm$mode"; else fail "storm$mode" "exit status $code"; fi
     done
 else skip storm "no compiler of C++"; fi
@@ -157,7 +157,7 @@ built() {
 
 # called PROGRAM WHAT PATTERN: alike, and the callback is the first finding
 called() {
-    plain "$scratch/$1" "$2"
+    plain env SLOW_MS=1 "$scratch/$1" "$2"
     profiled --stall 30 "$scratch/$1" "$2"
     alike "$1_$2_alike"
     first=$(grep -m 1 -A 2 "The loop was blocked for" "$scratch/err" | tr -s '\n ' ' ')
@@ -173,7 +173,7 @@ if built libevent tests/run_libevent.c -levent -pthread; then
     # the callback stands below the one that created it alone, its function is the first one inside
     profiled -o "$scratch/kept" "$scratch/libevent" deeper
     "$command" dump --format folded "$scratch/kept" >"$scratch/folded" 2>"$scratch/log"
-    if grep -q "code after epoll_wait;on_tick;on_slow;on_slow;spend_ms" "$scratch/folded"; then
+    if grep -q "code after epoll_wait;on_tick;on_slow;on_slow;spend_slowly" "$scratch/folded"; then
         ok libevent_callback_alone
     else fail libevent_callback_alone "$(grep -m 1 on_slow "$scratch/folded")"; fi
     profiled --children "$scratch/libevent" fork

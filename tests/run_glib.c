@@ -15,29 +15,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run_slow.h"
+
 static const char *slow_one;
 static GMainLoop *loop;
 static int pipe_ends[2];
 static int rounds, idles, bytes, children, signals, sources, messages, owns;
 static GSocket *sockets[2];
 
-/* Uses 300 ms of CPU time, the first time that this one is called in the fifth round or later. */
+/* Works slowly, the first time that this one is called in the fifth round or later. */
 static void slow_if(const char *name)
 {
-    static volatile unsigned long sink;
-    struct timespec now;
-    long end = 0;
-    if (rounds < 5 || slow_one == NULL || strcmp(slow_one, name) != 0) {
-        return;
+    if (rounds >= 5 && slow_one != NULL && strcmp(slow_one, name) == 0) {
+        slow_one = NULL;
+        spend_slowly();
     }
-    slow_one = NULL;
-    do {
-        for (unsigned long i = 0; i < 1000000; i++) {
-            sink = sink + i;
-        }
-        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        end = end > 0 ? end : now.tv_sec * 1000 + now.tv_nsec / 1000000 + 300;
-    } while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < end);
 }
 
 static gboolean on_idle(gpointer data)

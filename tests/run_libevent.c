@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run_slow.h"
+
 static struct event_base *base;
 static struct event ticks;
 static int rounds;
@@ -28,23 +30,9 @@ static void after_ms(struct event *event, int ms)
     (void)event_add(event, &time);
 }
 
-static void spend_ms(long ms)
-{
-    static volatile unsigned long sink;
-    struct timespec now;
-    long end = 0;
-    do {
-        for (unsigned long i = 0; i < 1000000; i++) {
-            sink = sink + i;
-        }
-        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        end = end > 0 ? end : now.tv_sec * 1000 + now.tv_nsec / 1000000 + ms;
-    } while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < end);
-}
-
 static void on_slow(int fd, short what, void *argument)
 {
-    spend_ms(300);
+    spend_slowly();
     printf("slow %d %d %s\n", fd, what, (const char *)argument);
 }
 
@@ -109,7 +97,7 @@ static void on_data(struct bufferevent *buffers, void *argument)
         puts("another callback");
     }
     if (++rounds == 5) {
-        spend_ms(300);
+        spend_slowly();
     }
     if (rounds == 20) {
         event_base_loopbreak(base);
@@ -227,7 +215,7 @@ static void run_deeper(void)
 static void run_left(void)
 {
     leave_loops();
-    spend_ms(300);
+    spend_slowly();
     leave_loops();
 }
 

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <uv.h>
 
+#include "run_slow.h"
+
 static const char *slow_one;
 static uv_loop_t loop;
 static uv_timer_t ticks;
@@ -24,23 +26,13 @@ static uv_work_t work;
 static char bytes[100];
 static int rounds, reads, writes, works;
 
-/* Uses 300 ms of CPU time, the first time that this one is called in the fifth round or later. */
+/* Works slowly, the first time that this one is called in the fifth round or later. */
 static void slow_if(const char *name)
 {
-    static volatile unsigned long sink;
-    struct timespec now;
-    long end = 0;
-    if (rounds < 5 || slow_one == NULL || strcmp(slow_one, name) != 0) {
-        return;
+    if (rounds >= 5 && slow_one != NULL && strcmp(slow_one, name) == 0) {
+        slow_one = NULL;
+        spend_slowly();
     }
-    slow_one = NULL;
-    do {
-        for (unsigned long i = 0; i < 1000000; i++) {
-            sink = sink + i;
-        }
-        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        end = end > 0 ? end : now.tv_sec * 1000 + now.tv_nsec / 1000000 + 300;
-    } while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < end);
 }
 
 static void on_close(uv_handle_t *handle)

@@ -63,10 +63,10 @@ static __attribute__((__noinline__)) void the_busy_function(long ms)
     } while (cpu_ms() < end);
 }
 
-/* Ten rounds; more than a tick each. */
+/* Six rounds; more than a tick each. */
 static void run_loop(void)
 {
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 6; round++) {
         (void)poll(NULL, 0, 1);
         the_busy_function(25);
     }
@@ -256,7 +256,7 @@ static void *guest(void *busy)
     for (int round = 0; round < 5; round++) {
         (void)poll(NULL, 0, 0);
     }
-    the_busy_function(busy != NULL ? 300 : 0);
+    the_busy_function(busy != NULL ? 200 : 0);
     return NULL;
 }
 
