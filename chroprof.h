@@ -441,10 +441,11 @@ JSON, SCHEMA VERSION 2
  windows         a list of chroprof_window, the oldest first, that covers the whole run
  futures         a list of chroprof_future: the live futures, then the enter-frames on the stack
  timeline        the ring: steps (how many it holds), reaches_back_ns (from now to the oldest one),
-                 ready (futures that are ready now), data (the steps in base64, oldest first, some 6
-                 characters per step; of more than 100,000 steps the newest). data is a list of
-                 numbers, 7 bits per byte, the low bits first; the top bit is set in all bytes of a
-                 number but its last. After the last step comes a tick of now. Each step has:
+                 ready (futures that are ready now), first (number of the oldest one; a reset does
+                 not restart it), data (the steps in base64, oldest first, some 6 characters per
+                 step; of more than 100,000 steps the newest). data is a list of numbers, 7 bits per
+                 byte, the low bits first; the top bit is set in all bytes of a number but its last.
+                 After the last step comes a tick of now. Each step has:
                    state (one that does not exist is a tick), + 16 if it has an id, + 32 x depth
                    ns since the step before (of the first step: at_ns)
                    path
@@ -17035,13 +17036,14 @@ static void chroprof__json_timeline(chroprof__out *o, const chroprof *p, uint64_
     uint64_t cursor = 0;
     chroprof_step step;
     chroprof_totals totals;
-    size_t steps = chroprof_timeline(p, 0, UINT64_MAX, &step, 1);
+    size_t steps = chroprof_timeline(p, 0, UINT64_MAX, NULL, 0);
     size_t older = steps > CHROPROF__JSON_STEPS ? steps - CHROPROF__JSON_STEPS : 0;
     chroprof__json_packer k = { o, 0, 0, 0, 0 };
     chroprof_read_totals(p, &totals);
+    cursor = chroprof_next_step(p, &cursor, &step) ? cursor - 1 : 0;
     const uint64_t values[] = { steps, steps ? chroprof__minus(end_ns, step.at_ns) : 0,
-                                chroprof__count_ready(p) };
-    chroprof__put_json(o, "\ntimeline{steps reaches_back_ns ready data\"", values);
+                                chroprof__count_ready(p), cursor };
+    chroprof__put_json(o, "\ntimeline{steps reaches_back_ns ready first data\"", values);
     for (size_t i = 0; !o->failed && chroprof_next_step(p, &cursor, &step); i++)
         if (i >= older)
             chroprof__json_step(&k, &step);

@@ -280,9 +280,16 @@ int main(int argc, char **argv)
     options.name = "mapped";
     if (chroprof_map(&p, argv[1], 1 << 17, &options) != CHROPROF_OK)
         return 1;
+    char mode = argc > 2 ? argv[2][0] : ' ';
+    if (mode == 'r') {
+        chroprof_event(&p, CHROPROF_PENDING, 1, &site_outer, 200);
+        chroprof_event(&p, CHROPROF_PENDING, 2, &site_outer, 300);
+        chroprof_reset(&p);
+        chroprof_event(&p, CHROPROF_COMPLETED, 1, NULL, 500);
+    }
     chroprof_event(&p, CHROPROF_ENTER, 0, &site_outer, 1000);
     chroprof_event(&p, CHROPROF_ENTER, 0, &site_inner, 4000);
-    if (argc > 2)
+    if (mode == 'h')
         pause();
     chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 9000);
     chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 11000);
@@ -368,7 +375,8 @@ else
 fi
 
 # --- the trace of JSON is that of its profile, byte by byte: of a ring that holds all and of one that
-# holds the end, of a program that was killed, and with samples, which have a track as by windows
+# holds the end, of a program that was killed, of one that lived before its profile was reset, and
+# with samples, which have a track as by windows
 same_trace() {
     run trace "$2" -o "$scratch/json.trace"
     if [ "$code" != 0 ]; then fail "$1" "exit code $code: $(head -n 1 "$scratch/err")"
@@ -384,7 +392,8 @@ for stream in "$scratch/hostile.events" tests/traces/*.events.xz; do
     done
 done
 if [ -e "$scratch/hung.chroprof" ]; then
-    for block in "$block" "$scratch/hung.chroprof"; do
+    "$scratch/mapped" "$scratch/reset.chroprof" reset
+    for block in "$block" "$scratch/hung.chroprof" "$scratch/reset.chroprof"; do
         run dump "$block" -f json -o "$scratch/steps.json"
         run trace "$block" -o "$scratch/steps.trace"
         same_trace "trace_of_the_json_of_$(basename "$block" .chroprof)" "$scratch/steps.json" \
@@ -417,6 +426,7 @@ damage a_cut_step 's/....................""*}/"}/' "$at"
 damage no_steps 's/"data":"[^"]*/"data":"/' "expected as many steps as the ring has"
 damage a_number 's/"data":"[^"]*/"data":7,"was":"/' "expected a text in quotes"
 damage more_steps 's/"steps":/&1/' "expected as many steps as the ring has"
+damage the_first_step 's/"first":0/"first":9000000000000000000/' "expected as many steps as the ring has"
 damage fewer_steps 's/"steps":20/"steps":2/' "expected as many steps as the ring has"
 damage the_end_of_time "$(data DP///////////wEADAEA)" "expected steps whose depth and time can be"
 damage depth "$(data rPp+AAA=)" "expected steps whose depth and time can be"

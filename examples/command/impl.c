@@ -21,12 +21,11 @@ void ring_future(chroprof *p, uint64_t id, uint32_t path, bool ready)
     }
 }
 
-/* Number 0 only if no event came before and the stack was empty: the ring may begin with a reset. */
-void ring_steps(chroprof *p, const chroprof_step *steps, size_t count, uint64_t events,
-                const chroprof_step *now, uint64_t live)
+void ring_steps(chroprof *p, const chroprof_step *steps, size_t count, uint64_t first,
+                uint64_t events, const chroprof_step *now, uint64_t live)
 {
     chroprof__core *c = p->core;
-    c->ring_first = events > count ? events - count : steps[0].depth > 0;
+    c->ring_first = first;
     for (size_t i = 0; i < count; i++) {
         chroprof__ring_row *row = chroprof__ring_at(p, c, c->ring_first + i);
         memset(row, 0, sizeof *row);

@@ -22,7 +22,7 @@ typedef struct timeline_data {
     size_t at, used;
     chroprof_step *steps;      /* the last one is of now */
     size_t count;
-    uint64_t total, events, live;
+    uint64_t total, first, events, live;
     uint32_t deepest;
     chroprof *view;
 } timeline_data;
@@ -117,7 +117,7 @@ static bool take_steps(timeline_data *d)
         wrong = take_step(d, &before, &d->steps[d->count++]);
     }
     if (wrong == NULL && (d->count != most + 1 || d->steps[most].state != CHROPROF_TICK ||
-                          d->events > UINT64_MAX / 4)) {
+                          d->events > UINT64_MAX / 4 || d->first > UINT64_MAX / 4)) {
         wrong = "as many steps as the ring has, and a tick of now";
     }
     return wrong == NULL || json_fail(&d->place, wrong);
@@ -195,7 +195,8 @@ static bool fill_view(timeline *t, timeline_data *d)
     }
     t->begin_ns = d->count - 1 == d->events ? 0 : d->steps[0].at_ns;
     t->left_out = d->total - (d->count - 1);
-    ring_steps(&t->view, d->steps, d->count - 1, d->events, &d->steps[d->count - 1], d->live);
+    ring_steps(&t->view, d->steps, d->count - 1, d->first + t->left_out, d->events,
+               &d->steps[d->count - 1], d->live);
     return true;
 }
 
@@ -206,7 +207,9 @@ static bool find_data(timeline_data *d, json_text *data)
     const json_field figures[] = {
         JSON_NUMBER("events", &d->events), JSON_NUMBER("live", &d->live)
     };
-    const json_field fields[] = { JSON_NUMBER("steps", &d->total), JSON_TEXT("data", data) };
+    const json_field fields[] = {
+        JSON_NUMBER("steps", &d->total), JSON_NUMBER("first", &d->first), JSON_TEXT("data", data)
+    };
     bool ok = d->profile->timeline.length == 0 ||
               (JSON_FIELDS(&totals, figures) && JSON_FIELDS(&r, fields));
     d->place = d->profile->reader;

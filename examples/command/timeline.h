@@ -32,9 +32,9 @@ uint32_t ring_path(chroprof *p, uint32_t parent, const char *name, const char *f
 /* A live future. */
 void ring_future(chroprof *p, uint64_t id, uint32_t path, bool ready);
 
-/* The last steps of so many events, for which the ring has room; now: what runs after them. The
- * profile is a view from here on. */
-void ring_steps(chroprof *p, const chroprof_step *steps, size_t count, uint64_t events,
-                const chroprof_step *now, uint64_t live);
+/* The last steps of so many events since the last reset, for which the ring has room; first: the
+ * number of the oldest one, now: what runs after them. The profile is a view from here on. */
+void ring_steps(chroprof *p, const chroprof_step *steps, size_t count, uint64_t first,
+                uint64_t events, const chroprof_step *now, uint64_t live);
 
 #endif
