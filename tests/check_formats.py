@@ -20,14 +20,18 @@ SPREAD = ("loop_glib", "loop_libev", "loop_libuv", "loop_threads", "test_merge."
           "test_random.")
 
 
-def check_folded(path, report):
-    """Each line is floored to microseconds."""
+def check_folded(path, report, code):
+    """Each line is floored to microseconds. code: with functions, and time off the CPU."""
     got = sum(int(line.rsplit(b" ", 1)[1]) for line in open(path, "rb"))
     totals = report["totals"]
     want = sum(row["exec_ns"] // 1000 for row in report["paths"])
     want += sum(totals[name + "_ns"] // 1000 for name in ("loop", "idle", "untracked"))
     if got != want:
         sys.exit("check_folded: %d us, not %d" % (got, want))
+    off = sum(int(line.rsplit(b" ", 1)[1]) for line in open(path, "rb") if b";(off CPU) " in line)
+    want = sum(check_pprof.off_cpu(report, 1000).values()) if code else 0
+    if off != want:
+        sys.exit("check_folded: %d us off CPU, not %d" % (off, want))
 
 
 SPOILED = ["s0", "s1", "share", "dur", "events", "symbolicated", "length"]
@@ -76,8 +80,8 @@ def check(stem):
         check_pprof.main()
     with open(report, encoding="utf-8") as file:
         doc = json.load(file)
-    check_folded(stem + ".folded", doc)
-    check_folded(stem + ".code.folded", doc)
+    check_folded(stem + ".folded", doc, False)
+    check_folded(stem + ".code.folded", doc, True)
 
 
 def main():

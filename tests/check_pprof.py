@@ -3,7 +3,7 @@
 paths of the JSON of the same profile: check_pprof.py PPROF JSON
 
 With --code it is of chroprof dump: each path's exec time is divided among the code that was sampled
-in it, each address in its module.
+in it, each address in its module; what samples by CPU time leave of it is "(off CPU)".
 """
 import json
 import sys
@@ -11,6 +11,7 @@ from collections import Counter
 
 TYPES = [("calls", "count"), ("exec", "nanoseconds"), ("wall", "nanoseconds"),
          ("delay", "nanoseconds"), ("blame", "nanoseconds")]
+OFF_CPU = ("(off CPU)", "", 0)
 FIELDS = ("calls", "exec_ns", "wall_ns", "delay_ns", "blame_ns")
 
 
@@ -208,6 +209,53 @@ def inside_tasks(ids, stacks):
     return [rows[number] for number in sorted(wanted)]
 
 
+def cpu_of_paths(report):
+    """CPU time that was sampled, by path, "(loop)" or "(untracked)"."""
+    stacks = {n["id"]: n for n in report.get("stacks", [])}
+    paths = {path["id"] for path in report["paths"]}
+    idle = {r["stack"] for r in report.get("samples", []) if r["state"] == "idle"}
+    found = Counter()
+    for stack in stacks.values():
+        if stack["id"] in idle or stack["weight"] == 0:
+            continue
+        node, owner = stack, "(loop)"
+        while node is not None and owner == "(loop)":
+            if node["kind"] == "task":
+                owner = node["path"] if node["path"] in paths else node["name"]
+            elif node["kind"] != "native" and node["name"] == "(idle)":
+                owner = None
+            node = stacks.get(node["parent"])
+        found[owner] += stack["cpu_ns"]
+    return found
+
+
+def off_cpu(report, unit_ns):
+    """By path, "(loop)" or "(untracked)": what is more than a tenth of exec, and no chance."""
+    cpu, found = cpu_of_paths(report), {}
+    sampler = report.get("sampler", {})
+    exec_ns = {path["id"]: path["exec_ns"] for path in report["paths"]}
+    exec_ns.update({"(%s)" % name: report["totals"][name + "_ns"] for name in ("loop", "untracked")})
+    for owner, whole in exec_ns.items():
+        whole, used = whole // unit_ns, cpu[owner] // unit_ns
+        off = whole - used
+        chance = 4.0 * (sampler.get("period_ns", 0) // unit_ns) * whole
+        if sampler.get("mode") == "cpu" and used > 0 and off > 0 and off > whole / 10 and \
+                float(off) * off > chance:
+            found[owner] = off
+    return found
+
+
+def check_off_cpu(report, found):
+    """found: exec of the frames, by chain of the path."""
+    chains, want = {}, Counter()
+    for path in report["paths"]:
+        frame = (path["name"] or "(empty)", path["file"], path["line"])
+        chains[path["id"]] = chains.get(path["parent"], ()) + (frame,)
+    for owner, off in off_cpu(report, 1).items():
+        want[chains.get(owner, ((owner, "", 0),))] += off
+    need(want == found, "off CPU", found, "is not", want)
+
+
 def check_code(profile, report, weight):
     """The functions that symbolize found are there, and every sample but those of idle."""
     names = {profile.text(f.get(2, 0)) for f in profile.functions.values()}
@@ -215,7 +263,7 @@ def check_code(profile, report, weight):
     tasks = {path["name"] or "(empty)" for path in report["paths"]}
     need(names <= {f for n in stacks for c in [n] + n.get("inlined", [])
                    for f in (c.get("function"), c.get("name"))} | tasks |
-         {"(loop)", "(idle)", "(untracked)"}, "functions", sorted(names)[:9])
+         {"(loop)", "(idle)", "(untracked)", OFF_CPU[0]}, "functions", sorted(names)[:9])
     need(weight <= sum(n["weight"] for n in stacks), "samples", weight)
     busy = {r["stack"] for r in report.get("samples", []) if r["state"] == "busy"}
     busy -= {r["stack"] for r in report.get("samples", []) if r["state"] == "idle"}
@@ -232,7 +280,7 @@ def check_code(profile, report, weight):
 
 
 def check_samples(profile, report, code):
-    rows, weight = Counter(), 0
+    rows, weight, off = Counter(), 0, Counter()
     want = json_chains(report)
     paths = {chain for chain, _ in want}
     for data in profile.samples:
@@ -242,7 +290,9 @@ def check_samples(profile, report, code):
         need(not labels, "labels of", chain, labels)
         if code:
             weight += values[5]
-            chain = path_of(chain, paths)
+            leaf, chain = chain[-1], path_of(chain, paths)
+            if leaf == OFF_CPU:
+                off[chain] += values[1]
         for field, value in zip(FIELDS, values):
             rows[(chain, field)] += value
     for key in set(rows) | set(want):
@@ -251,6 +301,7 @@ def check_samples(profile, report, code):
     need(sums[1] == report["totals"]["elapsed_ns"], "the sum of exec")
     need(sums[4] == report["totals"]["blame_ns"], "the sum of blame")
     if code:
+        check_off_cpu(report, off)
         check_code(profile, report, weight)
     return len(profile.samples), sums
 

@@ -41,4 +41,17 @@ for (const [ends, want] of [[[100, 200, 205], '0-100 100-205'], [[5, 105, 205, 2
     const is = grouped({ windows: windows(ends) }, 800).map(g => g.start + '-' + g.end).join(' ');
     if (is !== want) { throw new Error(`windows up to ${ends}: ${is}, not ${want}`); }
 }
+// Samples by CPU time leave what a task slept to no function; a share of few samples is no share.
+const offCpu = new Function(between('function offCpu(', '/* By the clock') + 'return offCpu;')();
+for (const [mode, exec, cpu, want] of [['cpu', 2000, 100, 1900], ['wall', 2000, 100, 0],
+    ['cpu', 2000, 0, 0], ['cpu', 2000, 1850, 0], ['cpu', 2000, 2100, 0], ['cpu', 200, 100, 0]]) {
+    const is = offCpu({ samples: { facts: { mode, period_ns: 20 } } }, exec, cpu);
+    if (is !== want) { throw new Error(`${mode} ${cpu} of ${exec}: ${is} off CPU, not ${want}`); }
+}
+const ofSamples = new Function('count', 'plural', 'percent', between('const ofSamples =',
+    '/* Our own') + 'return ofSamples;')(String, n => n + ' samples', (a, b) => 100 * a / b + '%');
+for (const [part, whole, want] of [[1, 4, '1 of 4 samples'], [1, 5, '20%']]) {
+    const is = ofSamples(part, whole);
+    if (is !== want) { throw new Error(`${part} of ${whole}: "${is}", not "${want}"`); }
+}
 if (compared === 0) { throw new Error('nothing to compare'); }

@@ -246,6 +246,34 @@ END
     if [ "$code" = 0 ] && python3 "$scratch/code.py" "$scratch/sampled.json" "$scratch/out" \
         >"$scratch/log" 2>&1; then ok code_as_text; else
         fail code_as_text "$(tail -n 1 "$scratch/log")"; fi
+    # of one task most was off CPU: what the samples by CPU time leave stands in a frame of its own
+    cat >"$scratch/off.py" <<'END'
+import json, sys
+profile = json.load(open(sys.argv[1], encoding="utf-8"))
+worst = max((n for n in profile["stacks"] if n["kind"] == "native" and n["weight"] > 9),
+            key=lambda n: n["weight"] * (n["id"] not in {s["stack"] for s in profile["samples"]
+                                                         if s["state"] == "idle"}))
+for row in [worst] + [n for n in profile["stacks"] if n["parent"] == worst["parent"]]:
+    row["cpu_ns"] //= 50
+profile["sampler"]["mode"] = sys.argv[3]
+json.dump(profile, open(sys.argv[2], "w", encoding="utf-8"), ensure_ascii=False)
+END
+    for mode in cpu wall; do
+        python3 "$scratch/off.py" "$scratch/sampled.json" "$scratch/off.json" $mode
+        run dump "$scratch/off.json" -f folded -o "$scratch/off.folded"
+        run dump "$scratch/off.json" -f pprof -o "$scratch/off.pprof"
+        found=$(grep -c ';(off CPU) [0-9]*$' "$scratch/off.folded")
+        if ! python3 tests/check_pprof.py "$scratch/off.pprof" "$scratch/off.json" --code \
+            >"$scratch/log" 2>&1 || ! (cd tests && python3 -c 'import check_formats, json, sys
+check_formats.check_folded(sys.argv[1], json.load(open(sys.argv[2])), True)' \
+                "$scratch/off.folded" "$scratch/off.json") >"$scratch/log" 2>&1; then
+            fail "time_off_cpu_by_$mode" "$(tail -n 1 "$scratch/log")"
+        elif [ $mode = cpu ] && [ "$found" = 0 ] || [ $mode = wall ] && [ "$found" != 0 ]; then
+            fail "time_off_cpu_by_$mode" "$found stacks end in (off CPU)"
+        else
+            ok "time_off_cpu_by_$mode"
+        fi
+    done
     run symbolize --format text "$scratch/h.json"; expect no_code_to_show 0 "has no samples"
     python3 tests/sampled.py "$scratch/h.json" "$scratch/sampled.json" "$hostile\"\\"
     check_trace trace_of_hostile_samples "$scratch/sampled.json"

@@ -96,6 +96,10 @@ static bool folded_code(folded *f, const stack_frame *frame)
 static bool folded_stack(folded *f, size_t frame)
 {
     size_t depth = 0;
+    if (frame == SHARE_OFF_CPU) {
+        folded_frame(f, json_word(SHARE_OFF_CPU_NAME));
+        return true;
+    }
     for (; frame != SIZE_MAX && !f->stacks.frames[frame].task;
          frame = f->stacks.frames[frame].parent) {
         f->chain[depth++] = frame;
@@ -159,7 +163,7 @@ static bool folded_read(folded *f)
     f->paths.loop /= 1000;
     f->paths.untracked /= 1000;
     f->chain = (size_t *)calloc(f->paths.count + f->stacks.count + 1, sizeof *f->chain);
-    return f->chain != NULL && shares_read(&f->shares, &f->paths, &f->stacks);
+    return f->chain != NULL && shares_read(&f->shares, &f->paths, &f->stacks, 1000);
 }
 
 bool folded_write(const profile_text *p, FILE *out)

@@ -136,6 +136,10 @@ static void pprof_chain_path(pprof *p, size_t path)
 static void pprof_chain_code(pprof *p, size_t node)
 {
     const json_text none = { "", 0 };
+    if (node == SHARE_OFF_CPU) {
+        proto_varint(&p->chain, pprof_site(p, json_word(SHARE_OFF_CPU_NAME), none, 0));
+        return;
+    }
     for (; node != SIZE_MAX && !p->stacks.frames[node].task; node = p->stacks.frames[node].parent) {
         const stack_frame *frame = &p->stacks.frames[node];
         proto_varint(&p->chain, frame->native ? pprof_code(p, node)
@@ -326,7 +330,7 @@ static void pprof_types(pprof *p)
 static bool pprof_read(pprof *p)
 {
     return paths_read(&p->paths, p->profile) && stacks_read(&p->stacks, p->profile) &&
-           shares_read(&p->shares, &p->paths, &p->stacks);
+           shares_read(&p->shares, &p->paths, &p->stacks, 1);
 }
 
 static void pprof_free(pprof *p)

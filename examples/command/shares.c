@@ -46,10 +46,32 @@ static uint64_t share_part(uint64_t value, uint64_t part, uint64_t whole)
     return whole > 0 ? value / whole * part + value % whole * part / whole : 0;
 }
 
-/* The rows of one path share its time; what they add up to is all of it. */
-static void share_divide(share_row *rows, size_t count, uint64_t exec)
+/* What samples by CPU time leave of the exec time of a path. Chance makes the samples of a path that
+ * only computes too few as well: by the square root of those expected, and twice as much is rare. So
+ * what is less than that, or than a tenth, is not told from CPU time. */
+static uint64_t share_off_cpu(const stack_tree *s, const share_row *rows, size_t count,
+                              uint64_t exec, uint64_t unit_ns)
+{
+    uint64_t cpu = 0;
+    double off, chance;
+    for (size_t i = 0; i < count; i++) {
+        cpu += rows[i].weight > 0 ? s->frames[rows[i].frame].cpu : 0;
+    }
+    cpu /= unit_ns;
+    if (!s->cpu || cpu == 0 || cpu >= exec) {
+        return 0;
+    }
+    off = (double)(exec - cpu);
+    chance = 4 * (double)(s->period / unit_ns) * (double)exec;
+    return off > (double)exec / 10 && off * off > chance ? exec - cpu : 0;
+}
+
+/* The rows of one path share its time; what they add up to is all of it. The last two are for what
+ * it was off the CPU, and for itself. */
+static void share_divide(share_row *rows, size_t count, uint64_t exec, uint64_t off)
 {
     uint64_t all = 0, before = 0, given = 0;
+    exec -= off;
     for (size_t i = 0; i < count; i++) {
         all += rows[i].weight;
     }
@@ -60,18 +82,20 @@ static void share_divide(share_row *rows, size_t count, uint64_t exec)
         rows[i].exec = until - given;
         given = until;
     }
+    rows[count - 2].exec = off;
 }
 
-bool shares_read(share_list *l, const path_tree *paths, const stack_tree *s)
+bool shares_read(share_list *l, const path_tree *paths, const stack_tree *s, uint64_t unit_ns)
 {
+    size_t count = paths->count + SHARE_OTHERS;
     memset(l, 0, sizeof *l);
-    l->rows = (share_row *)calloc(s->count + paths->count + SHARE_OTHERS, sizeof *l->rows);
+    l->rows = (share_row *)calloc(s->count + 2 * count, sizeof *l->rows);
     if (l->rows == NULL) {
         tool_message("not enough memory for %llu stacks", (unsigned long long)s->count);
         return false;
     }
-    for (size_t i = 0; i < paths->count + SHARE_OTHERS; i++) {
-        share_row row = { i, SIZE_MAX, 0, 0 };
+    for (size_t i = 0; i < 2 * count; i++) {
+        share_row row = { i / 2, i % 2 == 0 ? SHARE_OFF_CPU : SIZE_MAX, 0, 0 };
         l->rows[l->count++] = row;
     }
     for (size_t i = 0; i < s->count; i++) {
@@ -84,10 +108,11 @@ bool shares_read(share_list *l, const path_tree *paths, const stack_tree *s)
     qsort(l->rows, l->count, sizeof *l->rows, compare_shares);
     for (size_t i = 0, k; i < l->count; i = k) {
         size_t path = l->rows[i].path;
+        uint64_t exec = path < paths->count ? paths->rows[path].exec
+                        : path == paths->count + SHARE_LOOP ? paths->loop : paths->untracked;
         for (k = i + 1; k < l->count && l->rows[k].path == path; k++) {}
-        share_divide(l->rows + i, k - i,
-                     path < paths->count ? paths->rows[path].exec
-                     : path == paths->count + SHARE_LOOP ? paths->loop : paths->untracked);
+        share_divide(l->rows + i, k - i, exec,
+                     share_off_cpu(s, l->rows + i, k - i, exec, unit_ns));
     }
     return true;
 }
