@@ -16432,7 +16432,7 @@ CHROPROF__NOINLINE void chroprof__text_slowest(chroprof__page *g)
 
 /* >>text samples */
 
-enum { CHROPROF__CODE_GROUPS = 96, CHROPROF__CODE_ROWS = 12 };
+enum { CHROPROF__CODE_GROUPS = 96, CHROPROF__CODE_ROWS = 12, CHROPROF__FEW_TO_SHARE = 5 };
 
 /* A function under a task. Two of one name lie at one address, and so do two names of one site. */
 typedef struct chroprof__code_group {
@@ -16487,12 +16487,13 @@ static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_tot
     chroprof_sample_row row;
     while (chroprof_next_sample(g->p, &cursor, &row))       /* beyond it where a program hangs */
         chroprof__raise(&covered_ns, row.at_ns + row.duration_ns);
-    const uint64_t figures[] = { t->samples, t->inside, t->lost, t->period_ns, t->cost_ns,
-                                 t->cost_ns, covered_ns };
-    chroprof__print(g, CHROPROF__HEADING("SAMPLES") "%c, %c inside chroprof, %c lost", figures);
-    if (t->first_period_ns > 0)
-        chroprof__print(g, t->mode == CHROPROF_SAMPLER_WALL ? "; one every %t; cost %t, %p"
-                           : "; one every %t of CPU time; cost %t, %p", figures + 3);
+    const uint64_t figures[] = { t->samples, t->lost, t->period_ns, t->cost_ns, t->cost_ns,
+                                 covered_ns };
+    chroprof__print(g, t->first_period_ns == 0 ? CHROPROF__HEADING("SAMPLES") "%c, %c lost"
+                       : t->mode == CHROPROF_SAMPLER_WALL
+                           ? CHROPROF__HEADING("SAMPLES") "%c, %c lost; one every %t; cost %t, %p"
+                           : CHROPROF__HEADING("SAMPLES")
+                             "%c, %c lost; one every %t of CPU time; cost %t, %p", figures);
     chroprof__newline(g);
 }
 
@@ -16516,7 +16517,8 @@ CHROPROF__NOINLINE void chroprof__text_samples(chroprof__page *g)
     for (uint32_t i = 0; i < count && i < CHROPROF__CODE_ROWS; i++) {
         const chroprof__code_group *c = &groups[i];
         const char *name = *c->in != 0 ? chroprof__base_name(c->name) : c->name;
-        chroprof__show_share(g, c->weight, t.samples);
+        const uint64_t share[] = { c->weight, t.samples };
+        chroprof__print(g, t.samples < CHROPROF__FEW_TO_SHARE ? " %c of %c" : "%7p", share);
         g->blanks += 2;
         chroprof__show_name(g, c->task, wide);
         chroprof__blank_to(g, 11 + wide);
