@@ -43,7 +43,7 @@ QUICK START
 
  In C++, and in C with gcc or clang, CHROPROF_SCOPE(&prof, "on_readable"); as the first line of a
  callback replaces site, enter and leave. If a library waits where you cannot write idle_enter,
- CHROPROF_EPOLL_IDLE(&prof); marks its wait as idle: see >>loops.
+ CHROPROF_EPOLL_IDLE(&prof); outside all functions marks its wait as idle: see >>loops.
 
  A task that spans several callbacks is a future with an id: pending, running, paused, ...,
  completed. If the loop knows when a task is ready, report ready too: delay and blame need it.
@@ -57,7 +57,7 @@ WHAT IT DOES NOT DO
 
  It profiles one loop of one thread; give each loop its own profile. It follows only what the
  program tells it. The task of a readable socket counts as waiting, not as delayed, until the loop
- polls and reports it ready: before, only the kernel knows that there is data. Time in which the
+ polls and reports it ready: until then, only the kernel knows that there is data. Time in which the
  thread was preempted counts for the task that was running.
 
 CONCEPTS
@@ -73,25 +73,25 @@ CONCEPTS
              dropped: its record was given up, because the table of futures was full
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
- slice       one stay in running; its length is the exec time in it
- turn        one callback of the loop: from an empty stack (or the start of a nested loop) to empty
-             again
+ slice       one run of a future, without what ran nested in it
+ turn        one callback of the loop, with all that runs nested in it: from an empty stack (or the
+             start of a nested loop) to empty again
  pass        one iteration of the loop: from the end of one idle to the start of the next
- path        root > ... > site: a node of the tree of creations. A site is at most once on a path:
-             where it would come again, the path folds back to the earlier node. So recursion and a
-             timer that renews itself take no new nodes
+ path        root > ... > site: a node of the tree of who created whom. A site that would come twice
+             on a path uses its earlier node again. So recursion and a timer that renews itself
+             take no new nodes
  parent      the path of the frame on top of the stack when a future was created; it never changes
- wall        creation to finish, or to now while live; waiting = wall - exec - delay
+ wall        creation to finish (its latency), or to now while live; waiting = wall - exec - delay
  delay       time that a future was ready but not running
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system
- loop        uninstrumented time: no future runs, and not idle (loop_ns in the figures)
+ loop        uninstrumented time (loop_ns in the figures): no future runs, and it is not idle
  untracked   time that cannot be charged to a path: a table was full, the running id was unknown, or
              more than max_step_ns passed between two events outside idle
  stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. If one
              turn is most of a long pass, both are one stall
- step        an event as it happened: one row of the ring, which keeps the last events
- stillborn   a future that is created already finished
+ step        a recorded event: one row of the ring, which keeps the last ones
+ stillborn   a future whose first event is its finish
 
  The time between two events is charged to exactly one place: the path on top of the stack, idle,
  loop, or untracked. So two laws hold exactly, at every moment; chroprof_check verifies them:
@@ -104,13 +104,13 @@ WHAT COUNTS WHEN
 
  under way     Sums, slices, slice_max_ns and exec_max_ns include the slice under way. Percentiles,
                turns, passes and their maxima count only what has ended.
- reset         Of a slice, turn, pass or delay that is under way, the part after the reset counts.
- difference    Of two snapshots. A slice that was under way at the older snapshot counts as one
+ reset         A slice, turn, pass or delay that is under way counts from the reset on.
+ difference    Between two snapshots, a slice that was under way at the older one counts as one
                slice. Its exec time counts from that snapshot on; percentiles have its full length.
- waiting       waiting_ns is 0 if exec and delay exceed wall, as can be in a snapshot.
- unknown id    running with an unknown id and no site pushes a frame whose time is untracked. paused
-               of that id pops it, and so does a finish if the frame is on top. The finish counts as
-               UNKNOWN_FINISH or, if it names a site, as a stillborn.
+ waiting       waiting_ns is 0 if exec and delay exceed wall, as happens in some snapshots.
+ unknown id    chroprof_running with an unknown id and no site pushes a frame whose time is
+               untracked. A pause of that id pops it, and so does a finish if the frame is on top.
+               The finish counts as UNKNOWN_FINISH or, if it names a site, as a stillborn.
  own finish    A task that ends in its own slice, such as a client that closes its connection, calls
                chroprof_completed, _failed or _cancelled just before it frees its memory. It calls
                nothing after that: the finish also ends the slice. Code that calls chroprof_paused
@@ -122,7 +122,7 @@ WHAT COUNTS WHEN
  "(other)"     This site stands for all that found no room (max_sites). It has no percentiles.
  latency       wall_p50_ns, wall_p99_ns and wall_max_ns cover futures that completed, failed or
                were cancelled: from chroprof_pending to that call.
- small blocks  In a block without room for histograms, turns and passes have no percentiles either.
+ small blocks  In a block without room for histograms, sites, turns and passes have no percentiles.
  off           chroprof_set_enabled(p, false) ends the turn under way and counts it, but forgets the
                pass under way. The next pass begins when an idle ends.
  manual clock  A call without a time, such as chroprof_enter, takes that of the last
