@@ -14682,9 +14682,12 @@ static void chroprof__find_stall(chroprof__inquiry *q)
     c.grave = s->length_ns >= 100000000;
     c.at_ns = c.n[1] = s->start_ns;
     c.count = c.n[2] = s->length_ns > 0 ? q->totals.stalls : 0;
+    const chroprof_totals *t = &q->totals;
     const char *cure = chroprof__stall_cure(q, &c);
+    bool longest = s->length_ns >= t->pass_max_ns && s->length_ns >= t->turn_max_ns;
     chroprof__report(q, &c, "The loop was blocked for %T0 at %m1",
-                     c.count > 1 ? ", the longest kept of %c2 stalls" : NULL, cure);
+                     c.count < 2 ? NULL : longest ? ", the longest of %c2 stalls"
+                                                  : ", the longest kept of %c2 stalls", cure);
 }
 
 /* Who had most of the blame for delays: the first site in that, or what is none. */
@@ -14722,66 +14725,68 @@ static void chroprof__find_delays(chroprof__inquiry *q)
                          "it.", NULL, who[most].cure);
 }
 
-/* Four quarters of the last whole windows: where they begin and end. */
+/* Four quarters of the last whole windows in which a site ran, and its exec in each. */
 typedef struct chroprof__quarters {
     uint32_t first, each;          /* windows */
-    uint64_t at_ns[5];
+    uint64_t ns[4];
 } chroprof__quarters;
 
 /* A rise, not a burst or a wave: from quarter to quarter it is more, but for 5 % of the last, and
- * in that it is in most of the windows. Exec in the last and in the first. */
-static bool chroprof__rises(const chroprof *p, const chroprof__quarters *s, uint32_t site,
-                            uint64_t *last_ns, uint64_t *first_ns)
+ * in that it is in most of the windows. What only began late, such as the load of a server, has no
+ * quarter before it began. */
+static bool chroprof__rises(const chroprof *p, uint32_t site, uint32_t whole, chroprof__quarters *s)
 {
-    uint64_t ns[CHROPROF__FINDS_WINDOWS], sum[4] = { 0, 0, 0, 0 };
-    uint32_t most = 0;
+    uint64_t ns[CHROPROF__FINDS_WINDOWS];
+    uint32_t count = whole < CHROPROF__FINDS_WINDOWS ? whole : (uint32_t)CHROPROF__FINDS_WINDOWS;
+    uint32_t idle = 0, most = 0;
     bool up = true;
-    (void)chroprof_site_windows_from(p, site, s->first, ns, 4 * s->each);
+    memset(s, 0, sizeof(*s));
+    (void)chroprof_site_windows_from(p, site, whole - count, ns, count);
+    while (idle < count && ns[idle] == 0)
+        idle++;
+    s->each = (count - idle) / 4;
+    s->first = whole - 4 * s->each;
     for (uint32_t k = 0; k < 4 * s->each; k++)
-        sum[k / s->each] += ns[k];
-    for (uint32_t k = 3 * s->each; k < 4 * s->each; k++)
-        most += ns[k] > sum[3] / s->each / 2;
+        s->ns[k / s->each] += ns[count - 4 * s->each + k];
+    for (uint32_t k = count - s->each; k < count; k++)
+        most += ns[k] > s->ns[3] / s->each / 2;
     for (uint32_t k = 1; k < 4; k++)
-        up = up && sum[k - 1] <= sum[k] + sum[3] / 20;
-    *last_ns = sum[3];
-    *first_ns = sum[0];
+        up = up && s->ns[k - 1] <= s->ns[k] + s->ns[3] / 20;
     return up && most >= s->each - s->each / 4;
 }
 
 /* The windows of a merged profile, which has no steps, are those of several in a row. */
 static void chroprof__find_rise(chroprof__inquiry *q)
 {
-    chroprof__quarters s;
+    chroprof__quarters s, steepest;
     chroprof_window w;
     chroprof_rank r, best;
-    uint64_t cursor = CHROPROF__FIRST_SITE, last_ns, first_ns, n[2] = { 0, 0 };
+    uint64_t cursor = CHROPROF__FIRST_SITE, at_ns[5];
     uint32_t whole = (uint32_t)chroprof_windows(q->p, NULL, 0) - 1;
+    memset(&steepest, 0, sizeof steepest);
     memset(&best, 0, sizeof best);
-    s.each = (whole < CHROPROF__FINDS_WINDOWS ? whole : (uint32_t)CHROPROF__FINDS_WINDOWS) / 4;
-    s.first = whole - 4 * s.each;
-    for (uint32_t k = 0; k < 5; k++) {
-        (void)chroprof_windows_from(q->p, s.first + k * s.each, &w, 1);
-        s.at_ns[k] = w.start_ns;
-    }
-    if (s.each == 0 || chroprof_timeline(q->p, 0, UINT64_MAX, NULL, 0) == 0)
+    if (chroprof_timeline(q->p, 0, UINT64_MAX, NULL, 0) == 0)
         return;
     while (chroprof_next_rank(q->p, &cursor, &r)) {
-        if (!chroprof__rises(q->p, &s, r.id, &last_ns, &first_ns) || last_ns <= n[0] ||
-            r.slice_max_ns > last_ns / 2)   /* one long slice is no trend */
+        if (!chroprof__rises(q->p, r.id, whole, &s) || s.ns[3] <= steepest.ns[3] ||
+            r.slice_max_ns > s.ns[3] / 2)   /* one long slice is no trend */
             continue;
         best = r;
-        n[0] = last_ns;
-        n[1] = first_ns;
+        steepest = s;
     }
-    if (n[0] == 0)
+    if (steepest.ns[3] == 0)
         return;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, &best, n[0]);
-    c.share_of = c.n[1] = s.at_ns[4] - s.at_ns[3];
-    c.n[2] = n[1];
-    c.n[3] = s.at_ns[1] - s.at_ns[0];
-    c.n[4] = s.at_ns[0];
-    c.at_ns = s.at_ns[3];
-    c.count = s.each;
+    for (uint32_t k = 0; k < 5; k++) {
+        (void)chroprof_windows_from(q->p, steepest.first + k * steepest.each, &w, 1);
+        at_ns[k] = w.start_ns;
+    }
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, &best, steepest.ns[3]);
+    c.share_of = c.n[1] = at_ns[4] - at_ns[3];
+    c.n[2] = steepest.ns[0];
+    c.n[3] = at_ns[1] - at_ns[0];
+    c.n[4] = at_ns[0];
+    c.at_ns = at_ns[3];
+    c.count = steepest.each;
     c.whole = chroprof__ppm(c.n[0], c.n[1]);
     c.part = chroprof__minus(c.whole, chroprof__ppm(c.n[2], c.n[3]));
     chroprof__report(q, &c, "%s rises: %p01 of the last %T1, but %p23 of the %T3 after %m4.", NULL,

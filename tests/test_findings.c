@@ -268,7 +268,7 @@ static const truth truths[] = {
       AMPLE },
     { "100*(i5 a1) a150 b150 i10 c10", "STALL OCCUPIES",
       "The loop was blocked for 301 ms at "
-      "00:00.599, the longest kept of 3 stalls: a (app.c:1) took 50.2% of it, and b 49.8%.",
+      "00:00.599, the longest of 3 stalls: a (app.c:1) took 50.2% of it, and b 49.8%.",
       AMPLE },
     /* on the loop, but not on the processor; known only where all of it was sampled */
     { "25*(i2 m2)", "OCCUPIES", NULL, AMPLE },
@@ -377,6 +377,8 @@ static const truth truths[] = {
     { "10*(i90 a10) 3*(i20 a80)", "OCCUPIES STALL", NULL, AMPLE },
     { "12*(i90 a10) 5*(i20 a80)", "RISING OCCUPIES STALL", NULL, AMPLE },
     { "20*(i20 a80) 80*(i90 a10)", "OCCUPIES STALL", NULL, AMPLE },
+    { "40*(i100) 400*(i6 a4)", "OCCUPIES", NULL, AMPLE },      /* the load began late */
+    { "40*(i100) 200*(i9 a1) 200*(i5 a5)", "RISING", NULL, AMPLE },
     /* calls out of order */
     { "z10 100*(i5 a1)", "ORDER",
       "10 times: leave without an enter-frame on top, ignored. Pair "
@@ -939,7 +941,8 @@ static void hold_stall(figures *f, const chroprof_finding *x)
     says(f, "at ");
     says_moment(f, x->at_ns);
     if (f->t.stalls > 1) {
-        says(f, "kept of ");
+        says(f, ", the longest");
+        says(f, "of ");
         says_count(f, f->t.stalls);
     }
     if (has(f, "No site explains")) {
@@ -1020,9 +1023,13 @@ static void hold_rise(figures *f, const chroprof_finding *x)
     static uint64_t exec[HARNESS_ROWS];
     static chroprof_window w[HARNESS_ROWS];
     size_t last = chroprof_windows(f->p, w, HARNESS_ROWS) - 1, i;
-    size_t quarter = (last > 128 ? 128 : last) / 4, first = last - 4 * quarter;
+    size_t first = last > 128 ? last - 128 : 0, quarter;
     uint64_t before = 0, recent = 0;
     CHECK_EQ(chroprof_site_windows(f->p, x->site, exec, HARNESS_ROWS), last + 1);
+    while (first < last && exec[first] == 0)
+        first++;
+    quarter = (last - first) / 4;
+    first = last - 4 * quarter;
     for (i = 0; i < quarter; i++) {
         before += exec[first + i];
         recent += exec[last - 1 - i];

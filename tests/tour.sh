@@ -28,7 +28,7 @@ one_line() { tr -s '\n ' ' '; }
 build() {
     program=$1
     shift
-    $CC -std=gnu99 -O1 -Wall -Wextra -Werror "$@" -o "$scratch/$program" \
+    $CC -std=gnu99 -O0 -Wall -Wextra -Werror "$@" -o "$scratch/$program" \
         "examples/tour/$program.c" 2>"$scratch/log" || fail "${program}_builds" "$(head -n 1 "$scratch/log")"
 }
 
@@ -58,7 +58,7 @@ tour() {
     else fail "$1_shown" "the README shows: $shown"; fi
 }
 
-blocked="The loop was blocked for 300 ms at 00:00.539, the longest kept of 3 stalls:"
+blocked="The loop was blocked for 300 ms at 00:00.539, the longest of 3 stalls:"
 tour hog "$blocked export_all (hog.c:5) took 99.9% of it."
 tour crumbs "update_progress (crumbs.c:5) occupies the loop most: 68.2% of the run"
 tour blind "42.6% of the run (1.20 s) is uninstrumented, 300 ms of it in the stall"
