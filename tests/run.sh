@@ -127,7 +127,7 @@ slow_of() {
 }
 # What takes long to build or to run with sanitizers, and has little more to show there.
 slow_programs=" test_random test_trace test_guard test_merge test_snapshot test_sampler test_capacity \
-test_formats test_bare test_suspend "
+test_formats test_bare test_suspend test_output test_traces test_words "
 
 # in_part CONFIGURATION NAME: the programs of this part
 in_part() {
@@ -194,8 +194,8 @@ compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =eve
 examples=
 [ ! -f tests/examples.sh ] || examples="examples examples_self"
 if [ "$part" = short ]; then
-    first="style compile command symbolize bench install dist merge report serve record_command hide_ids tour"
-    second="${examples%% *} bindings dashboards top diff run_command"
+    first="compile command symbolize bench install dist report record_command hide_ids tour style"
+    second="run_command ${examples%% *} bindings dashboards top diff serve merge"
 else
     first="compile symbolize debian" second="$examples formats diff"
 fi
@@ -238,11 +238,14 @@ count_built() {
         grep -E 'error:|undefined reference' "$logs/build" | head -n 5
     fi
 }
-# both configurations at once, with files of their own
+# both configurations at once, with files of their own; random tests go round less in the short part
+share=1
+[ "$part" = long ] || share=3
 lanes=
 for configuration in $configurations; do
     mkdir -p "$SCRATCH/$configuration"
-    (SCRATCH=$SCRATCH/$configuration; programs run_built "$configuration") &
+    (SCRATCH=$SCRATCH/$configuration; SHARE=$share; export SHARE
+        programs run_built "$configuration") &
     lanes="$lanes $!"
 done
 wait $lanes
