@@ -233,10 +233,10 @@ THE SAMPLER
  (chroprof_walls). One draw looks at 8,192 slots of their table at most.
  In WALL mode chroprof_idle_enter stops the timer if a tick is due before the wait is expected to
  end. It expects up to twice the longest recent wait. So a fast loop makes few of these system
- calls, and fewer than 1 % of waits see EINTR; chroprof_sampler_totals.interrupted counts them.
- Other waits (in a callback, or without chroprof_idle_enter) see EINTR if SA_RESTART does not
- restart them: epoll_wait, poll, select, nanosleep. Use CPU mode if your loop treats EINTR as an
- error.
+ calls, and fewer than 1 % of waits see EINTR. Other waits (in a callback, or without
+ chroprof_idle_enter) see it if SA_RESTART does not restart them: epoll_wait, poll, select and
+ nanosleep, which shortens what you want to see. chroprof_sampler_totals.interrupted and the text
+ count both kinds. Continue such a wait yourself, as chroprof run does, or use CPU mode.
  Periods are random, from half to one and a half of period_ns. So a loop cannot fall in step with
  them, and sampled shares are right within statistical error. Each period costs one call of
  timer_settime. With options.steady all periods are equal, and the timer is set only at the start.
@@ -1133,7 +1133,8 @@ typedef struct chroprof_sampler_totals {
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
     uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
-    uint64_t interrupted;      /* waits after idle_enter that a tick cut short (EINTR) */
+    uint64_t interrupted;      /* waits that a tick cut short (EINTR): after idle_enter, and where
+                                  registers are read on Linux in tasks, too */
 } chroprof_sampler_totals;
 
 /* Whose profile it is. */
@@ -12789,6 +12790,29 @@ static bool chroprof__read_registers(void *context, chroprof__registers *r)
 #endif
 }
 
+/* Is this tick what a system call returns for (EINTR)? Known on Linux, on x86-64 and aarch64. */
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+#define CHROPROF__SEES_CALLS 1
+static bool chroprof__has_cut(void *context)
+{
+#ifdef __x86_64__
+    static const uint8_t call[] = { 0x0f, 0x05 }, place = 13;              /* syscall; rax */
+#else
+    static const uint8_t call[] = { 0x01, 0x00, 0x00, 0xd4 }, place = 1;   /* svc #0; x0 */
+#endif
+    const char *at = (const char *)context + offsetof(ucontext_t, uc_mcontext) + 8 * place;
+    chroprof__registers r;
+    int64_t result;
+    memcpy(&result, at, sizeof(result));
+    return result == -EINTR && chroprof__read_registers(context, &r) &&
+           r.code % 4096 >= sizeof(call) &&
+           memcmp((const char *)r.code - sizeof(call), call, sizeof(call)) == 0;
+}
+#else
+#define CHROPROF__SEES_CALLS 0
+#define chroprof__has_cut(context) 0
+#endif
+
 /* A walk of the native stack; depth: frames of the running stack that have no place in it yet. */
 typedef struct chroprof__walk {
     chroprof__core *c;
@@ -12978,6 +13002,7 @@ static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t pe
 {
     if (chroprof__is_needless(c, s))
         return;
+    s->interrupted += chroprof__has_cut(context);
     uint64_t weight = chroprof__tick_weight(s, periods);
     if (weight == 0)
         return;
@@ -16500,6 +16525,9 @@ static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_tot
                            : CHROPROF__HEADING("SAMPLES")
                              "%c, %c lost; one every %t of CPU time; cost %t, %p", figures);
     chroprof__newline(g);
+    if (t->interrupted > 0)
+        chroprof__print(g, CHROPROF__DIM "%c waits may have ended early at a tick (EINTR)\n",
+                        &t->interrupted);
 }
 
 /* Functions are named in their own process only: the command has more to name those of a view. */

@@ -80,6 +80,17 @@ profiled --wall --stall 5 "$loops" poll
 says wall_function "the_slow_function"
 says wall_clock "of the clock"
 
+# waits in a callback that a tick cuts short go on; a signal of the program ends them
+if $CC -O1 -g -fno-omit-frame-pointer -o "$scratch/sleeps" tests/run_sleeps.c -pthread \
+    2>"$scratch/log"; then
+    plain "$scratch/sleeps"
+    for mode in "" --wall; do
+        profiled $mode "$scratch/sleeps"
+        alike "sleeps_alike$mode"
+    done
+    says sleeps_sampled "in on_time  run_sleeps.c:"
+else fail sleeps "$(head -n 1 "$scratch/log")"; fi
+
 # without frame pointers: who called into the C library, by tables; not without these. A storm of
 # whatever a walk could meet in the middle of.
 through=                                # musl has no tables of its own
@@ -539,10 +550,11 @@ library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
     wanted="__asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp chroot chroprof_run_base chroprof_run_function \
-chroprof_run_future chroprof_run_standin epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
-execve execvp execvpe fexecve longjmp poll ppoll prctl pselect pthread_sigmask select \
-seteuid setresuid setreuid setuid sigaction siglongjmp signal signalfd sigprocmask sigtimedwait \
-sigwait sigwaitinfo syscall "
+chroprof_run_future chroprof_run_standin clock_nanosleep epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
+execve execvp execvpe fexecve longjmp msgrcv msgsnd nanosleep pause poll ppoll prctl pselect \
+pthread_sigmask select sem_clockwait sem_timedwait semop semtimedop \
+seteuid setresuid setreuid setuid sigaction siglongjmp signal signalfd sigprocmask sigsuspend \
+sigtimedwait sigwait sigwaitinfo sleep syscall usleep "
     if [ "$shown" = "$wanted" ]; then ok symbols; else fail symbols "$shown"; fi
     for loop in libevent libuv libev glib systemd; do
         shown=$(nm -D --defined-only "${library%.so}_$loop.so" | awk '{ print $3 }' |

@@ -391,6 +391,13 @@ TEST(a_loop_survives_eintr)
     close(pipes[1]);
     settle(p);
     CHECK(interrupted > 0);
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+    static harness_output out;
+    memset(&out, 0, sizeof out);
+    CHECK(sampler_of(p).interrupted >= interrupted);
+    CHECK_EQ(chroprof_write(p, CHROPROF_TEXT, harness_collect, &out), 0);
+    CHECK(strstr(out.bytes, " waits may have ended early at a tick (EINTR)\n") != NULL);
+#endif
     CHECK(weight_with(p, "", NULL, NULL) > 10);
     laws_in_ticks(p);
 }

@@ -700,7 +700,7 @@ static const tool_option run_options[] = {
     { "diff", '\0', "A", "compare with an earlier profile: a file of -o, or JSON", set_before,
       offsetof(run, before), NULL },
     { "wall", '\0', NULL, "sample by wall time, not CPU time: shows where\ncallbacks block; "
-      "system calls may see EINTR", set_flag, offsetof(run, wall), NULL },
+      "sockets with a time limit of their\nown (SO_RCVTIMEO) may see EINTR", set_flag, offsetof(run, wall), NULL },
     { "stall", '\0', "MS", "blocking the loop longer than this is a stall\n"
       "(default 20 ms); a plain number is in ms", set_stall, offsetof(run, stall_ns), NULL },
     { "unwind", '\0', "HOW", "find callers by tables (default) or by frames, which\n"

@@ -21,6 +21,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,9 +29,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -91,6 +94,16 @@ static struct {
     int (*sigwait)(const sigset_t *, int *);
     int (*sigwaitinfo)(const sigset_t *, siginfo_t *);
     int (*sigtimedwait)(const sigset_t *, siginfo_t *, const struct timespec *);
+    int (*sigsuspend)(const sigset_t *);
+    int (*pause)(void);
+    int (*nanosleep)(const struct timespec *, struct timespec *);
+    int (*clock_nanosleep)(clockid_t, int, const struct timespec *, struct timespec *);
+    int (*sem_timedwait)(sem_t *, const struct timespec *);
+    int (*sem_clockwait)(sem_t *, clockid_t, const struct timespec *);
+    int (*semop)(int, struct sembuf *, size_t);
+    int (*semtimedop)(int, struct sembuf *, size_t, const struct timespec *);
+    int (*msgsnd)(int, const void *, size_t, int);
+    ssize_t (*msgrcv)(int, void *, size_t, long, int);
     int (*signalfd)(int, const sigset_t *, int);
     int (*prctl)(int, ...);
     long (*syscall)(long, ...);
@@ -130,6 +143,16 @@ static void find_functions(void)
     find_function(&next.sigwait, "sigwait");
     find_function(&next.sigwaitinfo, "sigwaitinfo");
     find_function(&next.sigtimedwait, "sigtimedwait");
+    find_function(&next.sigsuspend, "sigsuspend");
+    find_function(&next.pause, "pause");
+    find_function(&next.nanosleep, "nanosleep");
+    find_function(&next.clock_nanosleep, "clock_nanosleep");
+    find_function(&next.sem_timedwait, "sem_timedwait");
+    find_function(&next.sem_clockwait, "sem_clockwait");
+    find_function(&next.semop, "semop");
+    find_function(&next.semtimedop, "semtimedop");
+    find_function(&next.msgsnd, "msgsnd");
+    find_function(&next.msgrcv, "msgrcv");
     find_function(&next.signalfd, "signalfd");
     find_function(&next.prctl, "prctl");
     find_function(&next.syscall, "syscall");
@@ -173,7 +196,7 @@ typedef struct seat {
     uint32_t generation;       /* of the process that it belongs to */
     int signal;                /* of its sampler; 0: none */
     volatile bool hides;       /* the program believes that it has blocked that signal */
-    volatile uint32_t ticks;   /* of its sampler */
+    volatile uint32_t ticks;   /* of its sampler, that cut a system call short */
     volatile bool busy;        /* an event is under way: whoever interrupts it must not send more */
     volatile bool waits;       /* the thread is in one of the waits */
     volatile bool slice;       /* the site has been entered */
@@ -532,11 +555,11 @@ static void release_signals(void)
     __atomic_store_n(&signals_held, 0, __ATOMIC_RELEASE);
 }
 
-/* Counts the ticks, which a wait must not take for a signal of the program. A tick may come late,
- * while others use its signal. */
+/* Counts the ticks that cut a system call short, which a wait must not take for a signal of the
+ * program. A tick may come late, while others use its signal. */
 static void on_tick(int number, siginfo_t *info, void *context)
 {
-    if (own != NULL) {
+    if (own != NULL && (!CHROPROF__SEES_CALLS || chroprof__has_cut(context))) {
         own->ticks++;
     }
     if (sampled) {
@@ -820,26 +843,6 @@ EXPORT int sigwait(const sigset_t *set, int *number)
         find_function(&next.sigwait, "sigwait");
     }
     return next.sigwait(without_ours(set, &copy, &all), number);
-}
-
-EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
-{
-    sigset_t copy;
-    bool all;
-    if (next.sigwaitinfo == NULL) {
-        find_function(&next.sigwaitinfo, "sigwaitinfo");
-    }
-    return next.sigwaitinfo(without_ours(set, &copy, &all), info);
-}
-
-EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
-{
-    sigset_t copy;
-    bool all;
-    if (next.sigtimedwait == NULL) {
-        find_function(&next.sigtimedwait, "sigtimedwait");
-    }
-    return next.sigtimedwait(without_ours(set, &copy, &all), info, time);
 }
 
 EXPORT int signalfd(int file, const sigset_t *set, int flags)
@@ -1271,7 +1274,7 @@ static const sigset_t *with_ours(const seat *s, const sigset_t *mask, sigset_t *
 typedef struct wait_time {
     struct timespec end, left;
     const struct timespec *given;          /* NULL: for ever, or nobody knows here */
-    uint32_t ticks;                        /* of the sampler, when it began */
+    uint32_t ticks;                        /* that had cut calls short when it began */
 } wait_time;
 
 static int64_t nanoseconds(const struct timespec *t)
@@ -1301,8 +1304,9 @@ static int64_t time_now(void)
     return nanoseconds(&now);
 }
 
-static void wait_for(wait_time *w, const seat *s, const struct timespec *given)
+static void wait_for(wait_time *w, const struct timespec *given)
 {
+    const seat *s = own;
     w->given = given;
     w->ticks = s != NULL ? s->ticks : 0;
     if (s != NULL && s->signal != 0 && is_finite(given)) {
@@ -1310,10 +1314,10 @@ static void wait_for(wait_time *w, const seat *s, const struct timespec *given)
     }
 }
 
-static void wait_for_ms(wait_time *w, const seat *s, int ms)
+static void wait_for_ms(wait_time *w, int ms)
 {
     w->left = timespec_of((int64_t)(ms > 0 ? ms : 0) * 1000000);
-    wait_for(w, s, ms >= 0 ? &w->left : NULL);
+    wait_for(w, ms >= 0 ? &w->left : NULL);
 }
 
 /* Rounded up: no wait ends early. */
@@ -1322,14 +1326,24 @@ static int milliseconds(const wait_time *w)
     return w->given == NULL ? -1 : (int)((nanoseconds(w->given) + 999999) / 1000000);
 }
 
-/* Whether a wait came back because of a tick, which the program must not see; w->given is then what
- * is left of it. A wait with signals of its own to block blocks ours as well. */
-static bool goes_on(wait_time *w, const seat *s, int result)
+/* The header counts waits that were cut short; of these nobody takes notice. */
+static void forget_cuts(const seat *s, uint64_t count)
 {
+    chroprof__sampler *sampler = chroprof__sampler_of(s->profile.core);
+    sampler->interrupted -= count < sampler->interrupted ? count : sampler->interrupted;
+}
+
+/* Whether a wait came back because of a tick, which the program must not see; w->given is then what
+ * is left of it. A wait with signals of its own to block blocks ours as well. A signal of the
+ * program is seen, but for one that comes while a tick's handler runs. */
+static bool goes_on(wait_time *w, ssize_t result)
+{
+    const seat *s = own;
     int64_t left;
     if (result >= 0 || errno != EINTR || s == NULL || w->ticks == s->ticks) {
         return false;
     }
+    forget_cuts(s, s->ticks - w->ticks);
     w->ticks = s->ticks;
     if (is_finite(w->given)) {
         left = nanoseconds(&w->end) - time_now();
@@ -1347,13 +1361,13 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
     seat *s = begin_wait();
     wait_time w;
     int result;
-    wait_for_ms(&w, s, ms);
+    wait_for_ms(&w, ms);
     do {
         result = next.epoll_wait != NULL
                  ? next.epoll_wait(fd, events, size, milliseconds(&w))
                  : (int)syscall(SYS_epoll_pwait, fd, events, size, milliseconds(&w), NULL,
                                 KERNEL_MASK_BYTES);
-    } while (goes_on(&w, s, result));
+    } while (goes_on(&w, result));
     end_wait(s, &site);
     return result;
 }
@@ -1366,13 +1380,13 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, con
     wait_time w;
     int result;
     mask = with_ours(s, mask, &both);
-    wait_for_ms(&w, s, ms);
+    wait_for_ms(&w, ms);
     do {
         result = next.epoll_pwait != NULL
                  ? next.epoll_pwait(fd, events, size, milliseconds(&w), mask)
                  : (int)syscall(SYS_epoll_pwait, fd, events, size, milliseconds(&w), mask,
                                 KERNEL_MASK_BYTES);
-    } while (goes_on(&w, s, result));
+    } while (goes_on(&w, result));
     end_wait(s, &site);
     return result;
 }
@@ -1400,10 +1414,10 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const stru
     wait_time w;
     int result;
     mask = with_ours(s, mask, &both);
-    wait_for(&w, s, time);
+    wait_for(&w, time);
     do {
         result = next_epoll_pwait2(fd, events, size, w.given, mask);
-    } while (goes_on(&w, s, result));
+    } while (goes_on(&w, result));
     end_wait(s, &site);
     return result;
 }
@@ -1433,11 +1447,11 @@ watched_poll(struct pollfd *files, nfds_t count, int ms)
     seat *s = begin_wait();
     wait_time w;
     int result;
-    wait_for_ms(&w, s, ms);
+    wait_for_ms(&w, ms);
     do {
         result = next.poll != NULL ? next.poll(files, count, milliseconds(&w))
                                    : next_ppoll(files, count, w.given, NULL);
-    } while (goes_on(&w, s, result));
+    } while (goes_on(&w, result));
     end_wait(s, &poll_site);
     return result;
 }
@@ -1450,10 +1464,10 @@ watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, c
     wait_time w;
     int result;
     mask = with_ours(s, mask, &both);
-    wait_for(&w, s, time);
+    wait_for(&w, time);
     do {
         result = next_ppoll(files, count, w.given, mask);
-    } while (goes_on(&w, s, result));
+    } while (goes_on(&w, result));
     end_wait(s, &ppoll_site);
     return result;
 }
@@ -1535,10 +1549,10 @@ EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct
     seat *s = begin_wait();
     wait_time w;
     int result;
-    wait_for(&w, s, NULL);
+    wait_for(&w, NULL);
     do {
         result = next_select(count, read, write, except, time);
-    } while (goes_on(&w, s, result));
+    } while (goes_on(&w, result));
     end_wait(s, &site);
     return result;
 }
@@ -1552,11 +1566,220 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     wait_time w;
     int result;
     mask = with_ours(s, mask, &both);
-    wait_for(&w, s, time);
+    wait_for(&w, time);
     do {
         result = next_pselect(count, read, write, except, w.given, mask);
-    } while (goes_on(&w, s, result));
+    } while (goes_on(&w, result));
     end_wait(s, &site);
+    return result;
+}
+
+/* >>calls that no handler restarts, also one with SA_RESTART: in a callback a tick cuts them short,
+ * and they go on with the time that is left. Reads and writes of sockets that have a time limit of
+ * their own (SO_RCVTIMEO) are left out: nobody knows what is left of that. */
+
+EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    struct timespec rest;
+    wait_time w;
+    int result;
+    if (next.nanosleep == NULL) {
+        find_function(&next.nanosleep, "nanosleep");
+    }
+    wait_for(&w, time);
+    do {
+        result = next.nanosleep(w.given, &rest);
+    } while (goes_on(&w, result));
+    if (result != 0 && errno == EINTR && left != NULL) {
+        *left = rest;
+    }
+    return result;
+}
+
+/* It returns its error. A clock of CPU time tells by itself what is left. */
+EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                           struct timespec *left)
+{
+    const bool relative = (flags & TIMER_ABSTIME) == 0;
+    struct timespec rest;
+    wait_time w;
+    int result;
+    int error = errno;
+    if (next.clock_nanosleep == NULL) {
+        find_function(&next.clock_nanosleep, "clock_nanosleep");
+    }
+    wait_for(&w, NULL);
+    do {
+        result = next.clock_nanosleep(clock, flags, time, relative ? &rest : left);
+        time = relative && result == EINTR ? &rest : time;
+        errno = result;
+    } while (goes_on(&w, result == 0 ? 0 : -1));
+    if (relative && result == EINTR && left != NULL) {
+        *left = rest;
+    }
+    errno = error;
+    return result;
+}
+
+EXPORT int usleep(useconds_t us)
+{
+    const struct timespec time = timespec_of((int64_t)us * 1000);
+    return nanosleep(&time, NULL);
+}
+
+EXPORT unsigned sleep(unsigned seconds)
+{
+    struct timespec time = { (time_t)seconds, 0 };
+    int error = errno;
+    if (nanosleep(&time, &time) != 0) {
+        return (unsigned)time.tv_sec;
+    }
+    errno = error;
+    return 0;
+}
+
+/* No tick comes in these: a signal of the program must end them, whenever it arrives. */
+EXPORT int sigsuspend(const sigset_t *mask)
+{
+    sigset_t both;
+    if (next.sigsuspend == NULL) {
+        find_function(&next.sigsuspend, "sigsuspend");
+    }
+    return next.sigsuspend(with_ours(own, mask, &both));
+}
+
+EXPORT int pause(void)
+{
+    seat *s = own;
+    sigset_t mask;
+    if (next.pause == NULL || next.sigsuspend == NULL) {
+        find_function(&next.pause, "pause");
+        find_function(&next.sigsuspend, "sigsuspend");
+    }
+    if (s == NULL || s->signal == 0 || next.pthread_sigmask(SIG_BLOCK, NULL, &mask) != 0) {
+        return next.pause();
+    }
+    (void)sigaddset(&mask, s->signal);
+    return next.sigsuspend(&mask);
+}
+
+EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    sigset_t copy;
+    wait_time w;
+    bool all;
+    int result;
+    if (next.sigwaitinfo == NULL) {
+        find_function(&next.sigwaitinfo, "sigwaitinfo");
+    }
+    set = without_ours(set, &copy, &all);
+    wait_for(&w, NULL);
+    do {
+        result = next.sigwaitinfo(set, info);
+    } while (goes_on(&w, result));
+    return result;
+}
+
+EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
+{
+    sigset_t copy;
+    wait_time w;
+    bool all;
+    int result;
+    if (next.sigtimedwait == NULL) {
+        find_function(&next.sigtimedwait, "sigtimedwait");
+    }
+    set = without_ours(set, &copy, &all);
+    wait_for(&w, time);
+    do {
+        result = next.sigtimedwait(set, info, w.given);
+    } while (goes_on(&w, result));
+    return result;
+}
+
+EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
+{
+    wait_time w;
+    int result;
+    if (next.sem_timedwait == NULL) {
+        find_function(&next.sem_timedwait, "sem_timedwait");
+    }
+    wait_for(&w, NULL);
+    do {
+        result = next.sem_timedwait(semaphore, until);
+    } while (goes_on(&w, result));
+    return result;
+}
+
+EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until);
+
+EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
+{
+    wait_time w;
+    int result;
+    if (next.sem_clockwait == NULL) {
+        find_function(&next.sem_clockwait, "sem_clockwait");
+    }
+    wait_for(&w, NULL);
+    do {
+        result = next.sem_clockwait(semaphore, clock, until);
+    } while (goes_on(&w, result));
+    return result;
+}
+
+EXPORT int semop(int set, struct sembuf *steps, size_t count)
+{
+    wait_time w;
+    int result;
+    if (next.semop == NULL) {
+        find_function(&next.semop, "semop");
+    }
+    wait_for(&w, NULL);
+    do {
+        result = next.semop(set, steps, count);
+    } while (goes_on(&w, result));
+    return result;
+}
+
+EXPORT int semtimedop(int set, struct sembuf *steps, size_t count, const struct timespec *time)
+{
+    wait_time w;
+    int result;
+    if (next.semtimedop == NULL) {
+        find_function(&next.semtimedop, "semtimedop");
+    }
+    wait_for(&w, time);
+    do {
+        result = next.semtimedop(set, steps, count, w.given);
+    } while (goes_on(&w, result));
+    return result;
+}
+
+EXPORT int msgsnd(int queue, const void *message, size_t size, int flags)
+{
+    wait_time w;
+    int result;
+    if (next.msgsnd == NULL) {
+        find_function(&next.msgsnd, "msgsnd");
+    }
+    wait_for(&w, NULL);
+    do {
+        result = next.msgsnd(queue, message, size, flags);
+    } while (goes_on(&w, result));
+    return result;
+}
+
+EXPORT ssize_t msgrcv(int queue, void *message, size_t size, long kind, int flags)
+{
+    wait_time w;
+    ssize_t result;
+    if (next.msgrcv == NULL) {
+        find_function(&next.msgrcv, "msgrcv");
+    }
+    wait_for(&w, NULL);
+    do {
+        result = next.msgrcv(queue, message, size, kind, flags);
+    } while (goes_on(&w, result));
     return result;
 }
 
