@@ -3555,14 +3555,24 @@ static uint32_t chroprof__histogram_for(const chroprof *p, uint32_t k, uint32_t 
     return number;
 }
 
+static bool chroprof__has_octaves(const chroprof__histograms *h)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < CHROPROF__OCTAVES; k++)
+        any = any || h->slice.octave[k] || h->delay.octave[k] || h->wall.octave[k];
+    return any;
+}
+
 /* The histograms whose path took least, if it is less than that; 0: none. Those without an owner
- * count if they are free for the taking. */
-static uint32_t chroprof__least_histograms(const chroprof *p, uint64_t exec, bool owned)
+ * count if they are free for the taking. giving: only those that have octaves to give. */
+static uint32_t chroprof__least_histograms(const chroprof *p, uint64_t exec, bool giving)
 {
     uint32_t best = 0, used = (uint32_t)p->core->tables[CHROPROF_TABLE_HISTOGRAMS].used;
     for (uint32_t k = CHROPROF__OF_SITES; k < CHROPROF__OF_SITES + used; k++) {
         uint32_t owner = p->histograms[k].path;
-        uint64_t own = owner ? p->paths[owner].exec : owned ? UINT64_MAX : 0;
+        uint64_t own = owner ? p->paths[owner].exec : 0;
+        if (giving && !chroprof__has_octaves(p->histograms + k))
+            continue;
         best = own < exec ? k : best;
         exec = own < exec ? own : exec;
     }
@@ -10649,6 +10659,8 @@ static void chroprof__reset_all(chroprof *p)
     chroprof__reset_frames(p);
     chroprof__reset_samples(p->core);
     chroprof__reset_tables(p);
+    for (uint32_t k = 0; k < chroprof__site_count(p); k++)
+        chroprof__sites(p->core)[k].blurred = 0;
     p->core->seq += 2;
     chroprof__reset_core(p->core);
 }
@@ -11465,9 +11477,9 @@ static void chroprof__histograms_since(const chroprof__since *s)
         uint32_t site = s->to.paths[row->path].site;
         bool same = row->life == old->life;
         if (same)
-            row->missed -= old->missed;
+            row->missed = chroprof__minus(row->missed, old->missed);
         else if (site < chroprof__site_count(s->from))
-            row->missed -= chroprof__slices_ended(s->from, site);
+            row->missed = chroprof__minus(row->missed, chroprof__slices_ended(s->from, site));
         uint64_t slice = chroprof__histogram_since(s, &row->slice, same ? &old->slice : NULL);
         uint64_t delay = chroprof__histogram_since(s, &row->delay, same ? &old->delay : NULL);
         chroprof__lower(&row->wall_max,
@@ -12012,8 +12024,10 @@ static void chroprof__merge_percentiles(chroprof__merging *m, uint32_t site)
     own->missed += row->missed;
     chroprof__raise(&own->wall_max, chroprof__ns(p->core, row->wall_max));
     chroprof__merge_histogram(m, &own->slice, &row->slice, slice);
-    chroprof__merge_histogram(m, &own->delay, &row->delay, delay);
-    chroprof__merge_histogram(m, &own->wall, &row->wall, row->wall_max);
+    if (own->path)                          /* it may have given its octaves up */
+        chroprof__merge_histogram(m, &own->delay, &row->delay, delay);
+    if (own->path)
+        chroprof__merge_histogram(m, &own->wall, &row->wall, row->wall_max);
 }
 
 /* Slices under way. */
@@ -14377,7 +14391,9 @@ static void chroprof__say_site(chroprof__phrase *s, const chroprof__case *c)
 /* A name of the C library or of the kernel's code tells nobody where to look. */
 static bool chroprof__is_c_library(const char *module)
 {
-    static const char begins[][12] = { "libc.", "libc-", "libm", "libpthread", "ld-", "linux-vdso" };
+    static const char begins[][12] = {
+        "libc.", "libc-", "libm.", "libm-", "libpthread", "ld-", "linux-vdso"
+    };
     const char *base = chroprof__base_name(module);
     size_t k = 0;
     while (k < sizeof(begins) / sizeof(begins[0]) && strncmp(base, begins[k], strlen(begins[k])))

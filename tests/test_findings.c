@@ -377,7 +377,7 @@ static const truth truths[] = {
     { "10*(i90 a10) 3*(i20 a80)", "OCCUPIES STALL", NULL, AMPLE },
     { "12*(i90 a10) 5*(i20 a80)", "RISING OCCUPIES STALL", NULL, AMPLE },
     { "20*(i20 a80) 80*(i90 a10)", "OCCUPIES STALL", NULL, AMPLE },
-    { "40*(i100) 400*(i6 a4)", "OCCUPIES", NULL, AMPLE },      /* the load began late */
+    { "40*(i100) 400*(i6 a4)", "OCCUPIES", NULL, AMPLE }, /* the load began late */
     { "40*(i100) 200*(i9 a1) 200*(i5 a5)", "RISING", NULL, AMPLE },
     /* calls out of order */
     { "z10 100*(i5 a1)", "ORDER",

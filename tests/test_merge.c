@@ -415,6 +415,30 @@ TEST(sites_without_histograms_in_differences_and_merges)
     CHECK_EQ(table_of(&p, CHROPROF_TABLE_HISTOGRAMS).dropped, 0);
 }
 
+/* What a merge took without its histograms is gone after a reset. */
+TEST(a_reset_target_has_histograms_again)
+{
+    static block memory, sum;
+    chroprof_options o = { 0 };
+    chroprof p, all;
+    uint64_t t = 0;
+    int k;
+    o.clock = chroprof_clock_manual;
+    begin(&p, &memory, &o);
+    o.max_histograms = 1;
+    begin(&all, &sum, &o);
+    for (k = 0; k < 2; k++)
+        chroprof_event(&all, CHROPROF_ENTER, 0, &sites[k], t);
+    CHECK_EQ(chroprof_merge(&p, &all), CHROPROF_OK);
+    CHECK(!rank_of(&p, sites[1].name).has_percentiles);
+    chroprof_reset(&p);
+    for (k = 0; k < 200; k++) {
+        chroprof_event(&p, CHROPROF_ENTER, 0, &sites[1], t += 1000);
+        chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, t += 1000);
+    }
+    CHECK(rank_of(&p, sites[1].name).has_percentiles);
+}
+
 /* The rows of a timeline that find no room are in the sampler's own count, or, where the target has
  * none, in that of the table. */
 TEST(samples_that_a_merged_timeline_drops_are_counted)
@@ -1517,6 +1541,7 @@ TEST(merge_of_damaged_profiles)
 }
 
 static const test_case cases[] = { CASE(sites_without_histograms_in_differences_and_merges),
+                                   CASE(a_reset_target_has_histograms_again),
                                    CASE(samples_that_a_merged_timeline_drops_are_counted),
                                    CASE(dropped_futures_in_differences_and_merges),
                                    CASE(difference_knows_a_future_by_its_creation),
