@@ -174,6 +174,9 @@ called() {
     first=$(grep -m 1 -A 2 "The loop was blocked for" "$scratch/err" | tr -s '\n ' ' ')
     case $first in *": "$3" took"*) ok "$1_$2_first" ;; *) fail "$1_$2_first" "$first" ;; esac
     says_not "$1_$2_order" "ANOMALIES"
+    lead=$(grep -e ' stall at ' -e 'most of it in ' "$scratch/err" | tr '\n' '|')
+    case $lead in *chroprof_run* | *call_in_frame*) fail "$1_$2_lead" "$lead" ;;
+    *) ok "$1_$2_lead" ;; esac
 }
 
 if built libevent tests/run_libevent.c -levent -pthread; then
@@ -238,6 +241,7 @@ if built libuv tests/run_libuv.c -luv; then
         called libuv $what "on_$what (run_libuv.c:*)"
     done
     called libuv timer 'on_tick (run_libuv.c:*)'
+    says libuv_task_and_function " in on_tick: spend_slowly  run_slow.h:"
     called libuv async 'on_message (run_libuv.c:*)'
     called libuv file 'on_file (run_libuv.c:*)'
     called libuv work 'after_work (run_libuv.c:*)'

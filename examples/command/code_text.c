@@ -452,27 +452,67 @@ static size_t cause_step(cause *c, uint32_t level, uint64_t *weight)
 }
 
 typedef struct cause_found {
-    const stack_frame *outer, *inner;      /* NULL: none that has a name */
+    /* NULL: none that has a name. outer: what the callback calls, else the callback itself */
+    const stack_frame *outer, *inner;
     uint64_t weight;           /* of the inner one */
 } cause_found;
+
+/* Is this the callback that its task is named after? */
+static bool cause_is_callback(const cause *c, const stack_frame *frame)
+{
+    return frame->root != SIZE_MAX &&
+           compare_text(c->stacks->frames[frame->root].name, frame->name) == 0;
+}
+
+/* From the innermost task that most samples are in; where there is none, from all. */
+static void cause_begin(cause *c)
+{
+    const stack_frame *frames = c->stacks->frames;
+    size_t task = SIZE_MAX;
+    for (size_t i = 0; i < c->stacks->count; i++) {
+        uint64_t weight = 0;
+        for (size_t k = 0; frames[i].task && c->weights[i] > 0 && k < c->stacks->count; k++) {
+            weight += frames[k].task && cause_is_same(c, i, k) ? c->weights[k] : 0;
+        }
+        task = weight > c->weight / 2 ? i : task;
+    }
+    for (size_t i = 0; i < c->stacks->count; i++) {
+        c->levels[i] = frames[i].task && (task == SIZE_MAX || cause_is_same(c, i, task));
+    }
+}
 
 static cause_found cause_walk(cause *c)
 {
     cause_found found = { NULL, NULL, 0 };
     uint64_t weight = 0;
     size_t at = 0;
-    for (size_t i = 0; i < c->stacks->count; i++) {
-        c->levels[i] = c->stacks->frames[i].task ? 1 : 0;
-    }
+    cause_begin(c);
     for (uint32_t level = 1; (at = cause_step(c, level, &weight)) != SIZE_MAX; level++) {
         const stack_frame *frame = &c->stacks->frames[at];
-        if (frame->name.length > 0) {
-            found.outer = found.outer != NULL ? found.outer : frame;
+        if (frame->name.length > 0 && !frame->own) {
+            if (found.outer == NULL || (!frame->libc && cause_is_callback(c, found.outer))) {
+                found.outer = frame;
+            }
             found.inner = frame;
             found.weight = weight;
         }
     }
     return found;
+}
+
+/* The task, where it has a name that tells more than which wait came before. */
+static void cause_task(sheet *s, const cause *c, const stack_frame *frame)
+{
+    static const char after[] = "code after ";
+    json_text task = { "", 0 };
+    if (frame->root != SIZE_MAX && !cause_is_callback(c, frame)) {
+        task = c->stacks->frames[frame->root].name;
+    }
+    if (task.length > 0 &&
+        (task.length < sizeof after || memcmp(task.bytes, after, sizeof after - 1) != 0)) {
+        code_text_name(s, task, 40);
+        sheet_text(s, ": ");
+    }
 }
 
 static void cause_write(sheet *s, cause *c, const stall_text *stall)
@@ -486,6 +526,7 @@ static void cause_write(sheet *s, cause *c, const stall_text *stall)
     (void)snprintf(words, sizeof words, " %s stall at %s in ", figure_time(s, stall->length).text,
                    figure_time(s, stall->start).text);
     sheet_text(s, words);
+    cause_task(s, c, found.outer);
     cause_function(s, found.outer);
     if (found.inner != found.outer) {
         sheet_newline(s);
@@ -494,6 +535,10 @@ static void cause_write(sheet *s, cause *c, const stall_text *stall)
     }
     (void)snprintf(words, sizeof words, "  (%s of its samples)",
                    figure_percent(share_of(found.weight, c->weight)).text);
+    if (s->column + text_width(words) > s->columns) {
+        sheet_newline(s);
+        sheet_text(s, "  ");
+    }
     sheet_text(s, words);
     sheet_newline(s);
 }

@@ -115,6 +115,12 @@ static bool is_libc(json_text module)
     return false;
 }
 
+static bool is_own(json_text module)
+{
+    static const char start[] = "chroprof_run";
+    return module.length >= sizeof start && memcmp(module.bytes, start, sizeof start - 1) == 0;
+}
+
 /* Whether a frame of the C library has a caller that tells more. */
 static bool prefer_caller(const stack_tree *s, const stack_frame *frame, size_t caller)
 {
@@ -135,6 +141,9 @@ static void link_stack_frame(stack_tree *s, size_t index)
         frame->root = parent->root;
         frame->named = parent->named;
         frame->placed = parent->placed;
+    }
+    if (frame->own) {
+        return;
     }
     if (frame->native && frame->name.length > 0 && !prefer_caller(s, frame, frame->named)) {
         frame->named = index;
@@ -168,6 +177,7 @@ static bool read_stack_frame(void *user, json_reader *r)
     frame->address -= json_is(w.returns, "true") && frame->address > 0;
     frame->module = module_name(s, frame->module_id);
     frame->libc = is_libc(frame->module);
+    frame->own = is_own(frame->module);
     frame->parent = stack_index(s, w.parent);
     link_stack_frame(s, s->count++);
     return true;

@@ -46,9 +46,10 @@ typedef struct stack_frame {
     size_t root;               /* the task that it runs for */
     size_t named, placed;      /* the frame itself, or the next outer one below the task, that is
                                   native and has a name, or has a file; rather one outside of the
-                                  C library. SIZE_MAX: none */
+                                  C library, and none of chroprof's own. SIZE_MAX: none */
     bool task, native, idle;
     bool libc;                 /* of the C library: whoever called it is to be named */
+    bool own;                  /* of the libraries of chroprof run: nobody wrote it who reads this */
 } stack_frame;
 
 typedef struct stack_tree {
