@@ -88,8 +88,8 @@ CONCEPTS
  loop        uninstrumented time (loop_ns in the figures): no future runs, and it is not idle
  untracked   time that cannot be charged to a path: a table was full, the running id was unknown, or
              more than max_step_ns passed between two events outside idle
- stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. If one
-             turn is most of a long pass, both are one stall
+ stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. A long
+             pass that is mostly one turn counts once
  step        a recorded event: one row of the ring, which keeps the last ones
  stillborn   a future whose first event is its finish
 
@@ -14709,10 +14709,10 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     c->n[4] = s->waiting_ns;
     if (s->waiting_ns >= s->length_ns / 2)  /* one stall alone: by whom can't be told */
         return chroprof__others_cpu(q, most->site) == CHROPROF__OTHERS_LOST
-            ? ": %s took %p30 of it, %T4 off CPU. Other tasks lost CPU time too: look for other "
-              "programs on its processor."
-            : ": %s took %p30 of it, %T4 off CPU. Look for blocking calls, and for other programs "
-              "on its processor.";
+            ? ": %s took %p30 of it. %T4 of it were off CPU. Other tasks lost CPU time too: look for "
+              "other programs on its processor."
+            : ": %s took %p30 of it. %T4 of it were off CPU: look for blocking calls, and for other "
+              "programs on its processor.";
     return ": %s took %p30 of it. Split its work into several slices, or move it off the loop.";
 }
 
@@ -14830,7 +14830,8 @@ static void chroprof__find_rise(chroprof__inquiry *q)
     c.count = steepest.each;
     c.whole = chroprof__ppm(c.n[0], c.n[1]);
     c.part = chroprof__minus(c.whole, chroprof__ppm(c.n[2], c.n[3]));
-    chroprof__report(q, &c, "%s rises: %p01 of the last %T1, but %p23 of the %T3 after %m4.", NULL,
+    chroprof__report(q, &c, "%s rises from %p23 of the %T3 after %m4 to %p01 of the last %T1.",
+                     NULL,
                      " Look for what grows while it runs, such as a list or a queue.");
 }
 

@@ -109,8 +109,8 @@ class Profile:
             time_is(say["longest"], site["slice_max_ns"])
 
     def rising(self, x):
-        say = self.read(x, "{S:site} rises: {P:last} of the last {T:last_time}, but {P:first} of "
-                        "the {T:first_time} after {M:at}.")
+        say = self.read(x, "{S:site} rises from {P:first} of the {T:first_time} after {M:at} to "
+                        "{P:last} of the last {T:last_time}.")
         site, windows = self.site_is(x, say["site"]), self.raw["windows"]
         ran = [ns > 0 for ns in site["windows"][-129:-1]]
         whole = (len(ran) - ran.index(True)) // 4 * 4
@@ -178,7 +178,7 @@ class Profile:
         took = re.search(": (.*?) took (<?[0-9.]+%) of it", text)
         assert took.group(1) == name, (took.group(1), name)
         share_is(took.group(2), most["exec_ns"], s["length_ns"])
-        off = re.search(", ([0-9.]+ \\S+) off CPU", text)
+        off = re.search("([0-9.]+ \\S+) of it were off CPU", text)
         if off:
             time_is(off.group(1), s["waiting_ns"])
         many = re.search("of it in ([0-9.]+[kMGT]?) slices", text)

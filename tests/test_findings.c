@@ -309,16 +309,16 @@ static const truth truths[] = {
       "preempted for the rest. Other tasks lost theirs too: look for other programs on its processor.",
       AMPLE },
     { "50*(i9 m1) o30 i9", "STALL",
-      "The loop was blocked for 31.0 ms at 00:00.499: a (app.c:1) took 100.0% of it, 18.0 ms off "
-      "CPU. Look for blocking calls, and for other programs on its processor.",
+      "The loop was blocked for 31.0 ms at 00:00.499: a (app.c:1) took 100.0% of it. 18.0 ms of it "
+      "were off CPU: look for blocking calls, and for other programs on its processor.",
       AMPLE },
     { "60*(i9 p1) o30 i9", "STALL",
-      "The loop was blocked for 31.0 ms at 00:00.599: a (app.c:1) took 96.8% of it, 18.1 ms off "
-      "CPU. Look for blocking calls, and for other programs on its processor.",
+      "The loop was blocked for 31.0 ms at 00:00.599: a (app.c:1) took 96.8% of it. 18.1 ms of it "
+      "were off CPU: look for blocking calls, and for other programs on its processor.",
       AMPLE },
     { "60*(i9 t1) o30 i9", "STALL",
-      "The loop was blocked for 31.0 ms at 00:00.599: a (app.c:1) took 96.8% of it, 18.5 ms off "
-      "CPU. Other tasks lost CPU time too: look for other programs on its processor.",
+      "The loop was blocked for 31.0 ms at 00:00.599: a (app.c:1) took 96.8% of it. 18.5 ms of it "
+      "were off CPU. Other tasks lost CPU time too: look for other programs on its processor.",
       AMPLE },
     /* ready tasks wait */
     { "100*(i50 w1 a10 y)", "DELAYS",
@@ -364,9 +364,7 @@ static const truth truths[] = {
     { "40*(l50 a30)", "OCCUPIES STALL LEAKS", NULL, AMPLE },
     /* more and more */
     { "80*(i80 a10 b1) 20*(i20 b70)", "RISING STALL",
-      "b (app.c:2) rises: 59.3% of the last 2.00 "
-      "s, but "
-      "1.1% of the 2.00 s after 00:00.800.",
+      "b (app.c:2) rises from 1.1% of the 2.00 s after 00:00.800 to 59.3% of the last 2.00 s.",
       AMPLE },
     { "84*(i90 a10) 24*(i80 a20)", "RISING", NULL, AMPLE },
     { "84*(i90 a9.9 i0.1) 24*(i80.1 a19.9)", "FINE", NULL, AMPLE },
@@ -1035,16 +1033,16 @@ static void hold_rise(figures *f, const chroprof_finding *x)
         recent += exec[last - 1 - i];
     }
     says_site(f, x->site);
-    says(f, "rises: ");
-    says_share(f, recent, w[last].start_ns - w[last - quarter].start_ns);
-    says(f, "last ");
-    says_time(f, w[last].start_ns - w[last - quarter].start_ns);
-    says(f, "but ");
+    says(f, "rises from ");
     says_share(f, before, w[first + quarter].start_ns - w[first].start_ns);
     says(f, "of the ");
     says_time(f, w[first + quarter].start_ns - w[first].start_ns);
     says(f, "after ");
     says_moment(f, w[first].start_ns);
+    says(f, "to ");
+    says_share(f, recent, w[last].start_ns - w[last - quarter].start_ns);
+    says(f, "last ");
+    says_time(f, w[last].start_ns - w[last - quarter].start_ns);
 }
 
 static void hold_cost(figures *f, const chroprof_finding *x)
