@@ -14709,10 +14709,10 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     c->n[4] = s->waiting_ns;
     if (s->waiting_ns >= s->length_ns / 2)  /* one stall alone: by whom can't be told */
         return chroprof__others_cpu(q, most->site) == CHROPROF__OTHERS_LOST
-            ? ": %s took %p30 of it. %T4 of it were off CPU. Other tasks lost CPU time too: look for "
-              "other programs on its processor."
-            : ": %s took %p30 of it. %T4 of it were off CPU: look for blocking calls, and for other "
-              "programs on its processor.";
+            ? ": %s took %p30 of it. %T4 of it were off CPU. Other tasks lost CPU time too: look "
+              "for other programs on its processor."
+            : ": %s took %p30 of it. %T4 of it were off CPU: look for blocking calls, and for "
+              "other programs on its processor.";
     return ": %s took %p30 of it. Split its work into several slices, or move it off the loop.";
 }
 
