@@ -368,6 +368,10 @@ bench-counts:
 bench-compile:
 	$(call keep,compile) env CC='$(CC)' sh bench/compile.sh $(BENCH)
 
+# how often chroprof diff finds a change of a fifth in a server, and names none where there is none
+bench-diff: chroprof
+	CC='$(CC)' sh bench/diff_rates.sh $B/chroprof $(BENCH)
+
 # redis-server under chroprof run
 bench-run: chroprof
 	python3 bench/run.py $B/chroprof 50
@@ -487,4 +491,4 @@ clean:
 .PHONY: help chroprof libchroprof demo pictures test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
-    bench-curves bench-record install uninstall again dist deb clean
+    bench-curves bench-record bench-diff install uninstall again dist deb clean

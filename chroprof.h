@@ -874,6 +874,9 @@ typedef struct chroprof_rank {
     uint64_t slice_typical_ns; /* mean of the shortest three quarters of slices, which interruptions
                                   do not lengthen, so that two runs can be compared. Within 1/16,
                                   mostly within 1/50; 0 without percentiles */
+    uint64_t slice_min_ns, slice_p1_ns;   /* the shortest slice (in a difference, of the later
+                                  profile), and 1 % are no longer than the other. If the two are
+                                  close, they are the work itself, whatever else the machine did */
     uint64_t cpu_ns, samples;  /* of the sampler, in the site's slices. Paths with an id above
                                   4 x max_samples + 2 add none */
     uint32_t id;               /* of the site in this profile, for chroprof_site_windows */
@@ -7925,7 +7928,8 @@ static const chroprof__figure chroprof__path_figures[] = {
     CHROPROF__PATH_FIGURE(slice_max_ns, slice_max, TICKS, MAX, "", ""),
     CHROPROF__RANK_ONLY(slice_p50_ns), CHROPROF__RANK_ONLY(slice_p90_ns),
     CHROPROF__RANK_ONLY(slice_p99_ns), CHROPROF__RANK_ONLY(slice_p999_ns),
-    CHROPROF__RANK_ONLY(slice_typical_ns),
+    CHROPROF__RANK_ONLY(slice_typical_ns), CHROPROF__RANK_ONLY(slice_min_ns),
+    CHROPROF__RANK_ONLY(slice_p1_ns),
     CHROPROF__RANK_ONLY(measured), CHROPROF__RANK_ONLY(wall_p50_ns),
     CHROPROF__RANK_ONLY(wall_p99_ns), CHROPROF__RANK_ONLY(wall_max_ns),
     CHROPROF__PATH_READ(slices, "", ""),
@@ -8358,6 +8362,9 @@ static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chropr
     chroprof__site_maxima(p, first, &slice, &delay);
     out->has_percentiles = true;
     out->measured = chroprof__histogram_total(p, &h->slice);
+    if (out->measured)
+        out->slice_min_ns = chroprof__ns(p->core, *chroprof__least_of(p, &h->slice));
+    out->slice_p1_ns = chroprof__percentile_ns(p, &h->slice, slice, 10);
     out->slice_p50_ns = chroprof__percentile_ns(p, &h->slice, slice, 500);
     out->slice_p90_ns = chroprof__percentile_ns(p, &h->slice, slice, 900);
     out->slice_p99_ns = chroprof__percentile_ns(p, &h->slice, slice, 990);

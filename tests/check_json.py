@@ -13,8 +13,8 @@ import sys
 
 TOP = ("chroprof", "totals", "sites", "paths", "stalls", "slowest", "windows", "timeline", "tables", "anomalies")
 SITE = ("name file line exec_ns children_ns with_children_ns exec_max_ns slice_max_ns slice_p50_ns "
-        "slice_p90_ns slice_p99_ns slice_p999_ns slice_typical_ns slices wall_ns waiting_ns "
-        "delay_ns delay_p99_ns blame_ns calls completed failed cancelled abandoned live stillborn dropped measured "
+        "slice_p90_ns slice_p99_ns slice_p999_ns slice_typical_ns slice_min_ns slice_p1_ns "
+        "slices wall_ns waiting_ns delay_ns delay_p99_ns blame_ns calls completed failed cancelled abandoned live stillborn dropped measured "
         "wall_p50_ns wall_p99_ns wall_max_ns id has_percentiles")
 PATH = ("id parent site name file line exec_ns with_children_ns exec_max_ns slice_max_ns slices "
         "wall_ns waiting_ns delay_ns blame_ns calls completed failed cancelled abandoned live "

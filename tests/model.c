@@ -1774,6 +1774,8 @@ static void compare_site_percentiles(comparison *c, const chroprof_rank *r, int 
         return;
     }
     hold(c, "measured", r->measured, (uint64_t)COUNT(slices));
+    hold(c, "slice_min_ns", r->slice_min_ns, COUNT(slices) ? slices[0] : 0);
+    compare_percentile(c, "slice_p1_ns", r->slice_p1_ns, slices, COUNT(slices), 10);
     compare_percentile(c, "slice_p50_ns", r->slice_p50_ns, slices, COUNT(slices), 500);
     compare_percentile(c, "slice_p90_ns", r->slice_p90_ns, slices, COUNT(slices), 900);
     compare_percentile(c, "slice_p99_ns", r->slice_p99_ns, slices, COUNT(slices), 990);

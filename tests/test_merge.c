@@ -1133,6 +1133,8 @@ static void same_whatever_order(const chroprof *a, const chroprof *b)
         CHECK_EQ(r.slice_p99_ns, rows[k].slice_p99_ns);
         CHECK_EQ(r.slice_p999_ns, rows[k].slice_p999_ns);
         CHECK_EQ(r.slice_typical_ns, rows[k].slice_typical_ns);
+        CHECK_EQ(r.slice_min_ns, rows[k].slice_min_ns);
+        CHECK_EQ(r.slice_p1_ns, rows[k].slice_p1_ns);
         CHECK_EQ(r.delay_p99_ns, rows[k].delay_p99_ns);
     }
 }

@@ -1395,11 +1395,13 @@ TEST(percentiles_within_a_sixteenth)
         }
         laws(p);
         a = rank_of(p, "a");
+        CHECK_IN(a.slice_p1_ns, 10 * k - 10 * k / 16, 10 * k + 10 * k / 16);
         CHECK_IN(a.slice_p50_ns, 499 * k - 499 * k / 16, 501 * k + 501 * k / 16);
         CHECK_IN(a.slice_typical_ns, 375 * k - 375 * k / 100, 375 * k + 375 * k / 100);
         CHECK_IN(a.slice_p90_ns, 899 * k - 899 * k / 16, 901 * k + 901 * k / 16);
         CHECK_IN(a.slice_p99_ns, 989 * k - 989 * k / 16, 1000 * k);
         CHECK_IN(a.slice_p999_ns, 998 * k - 998 * k / 16, 1000 * k);
+        CHECK_EQ(a.slice_min_ns, k);
         CHECK_EQ(a.slice_max_ns, 1000 * k);
         CHECK(a.slice_p999_ns <= a.slice_max_ns);
     }

@@ -46,7 +46,8 @@ class Rank(ctypes.Structure):
             "slice_p50_ns", "slice_p90_ns", "slice_p99_ns", "slice_p999_ns", "slices", "wall_ns",
             "waiting_ns", "delay_ns", "delay_p99_ns", "blame_ns", "calls", "completed", "failed",
             "cancelled", "abandoned", "live", "stillborn", "dropped", "wall_p50_ns", "wall_p99_ns",
-            "wall_max_ns", "measured", "slice_typical_ns", "cpu_ns", "samples")] + [
+            "wall_max_ns", "measured", "slice_typical_ns", "slice_min_ns",
+            "slice_p1_ns", "cpu_ns", "samples")] + [
                 ("id", U32), ("has_percentiles", ctypes.c_bool)]
 
 

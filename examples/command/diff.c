@@ -36,8 +36,8 @@ typedef struct diff {
     sheet sheet;
 } diff;
 
-static const char *const diff_measures[DIFF_MEASURES] = { "call", "slice", "p50", "p90", "p99",
-                                                         "rate", "latency", "blame" };
+static const char *const diff_measures[DIFF_MEASURES] = { "call", "slice", "shortest", "p50", "p90",
+                                                         "p99", "rate", "latency", "blame" };
 static const char *const diff_verdicts[] = { "alike", "worse", "better", "new", "gone" };
 
 /* >>diff findings: what changed, in sentences, the most important first */
@@ -103,8 +103,8 @@ static size_t diff_subject(const diff_row *row, char *text)
 /* The measure that a row's sentence is about: the first of these that changed its way. */
 static int diff_headline(const diff_row *row)
 {
-    static const int order[] = { DIFF_CALL, DIFF_P50, DIFF_SLICE, DIFF_P90, DIFF_RATE, DIFF_LATENCY,
-                                 DIFF_P99 };
+    static const int order[] = { DIFF_CALL, DIFF_P50, DIFF_SLICE, DIFF_MIN, DIFF_P90, DIFF_RATE,
+                                 DIFF_LATENCY, DIFF_P99 };
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         const diff_change *c = &row->changes[order[i]];
         if (c->beyond && (c->change > 0) == (row->verdict == DIFF_WORSE)) {
@@ -122,6 +122,7 @@ static figure diff_reading(const diff *d, const diff_row *row, int measure, int 
     switch (measure) {
     case DIFF_CALL: return figure_time(&d->sheet, mean_of(s->exec_ns, calls));
     case DIFF_SLICE: return figure_time(&d->sheet, mean_of(s->exec_ns, s->slices));
+    case DIFF_MIN: return figure_time(&d->sheet, s->min_ns);
     case DIFF_P50: return figure_time(&d->sheet, s->p50_ns);
     case DIFF_P90: return figure_time(&d->sheet, s->p90_ns);
     case DIFF_P99: return figure_time(&d->sheet, s->p99_ns);
@@ -137,7 +138,8 @@ static void diff_change_sentence(const diff *d, const diff_row *row, char *text,
 {
     static const char *const words[DIFF_MEASURES][3] = {
         { "takes", "as long per call", "" }, { "takes", "as long per slice", "" },
-        { "takes", "as long per slice", "p50 " }, { "takes", "as long per slice", "p90 " },
+        { "takes", "as long per slice", "shortest " }, { "takes", "as long per slice", "p50 " },
+        { "takes", "as long per slice", "p90 " },
         { "takes", "as long in its slowest 1% of slices", "p99 " },
         { "runs", "as often", "per second " }, { "takes", "as long to finish", "p50 " },
         { "", "", "" }
@@ -304,7 +306,7 @@ static const diff_column diff_columns[] = {
     { "slice A", 9, DIFF_MEASURES }, { "slice B", 9, DIFF_MEASURES }, { "per call", 9, DIFF_CALL },
     { "p50", 8, DIFF_P50 }, { "p90", 8, DIFF_P90 }, { "p99", 8, DIFF_P99 },
     { "rate", 8, DIFF_RATE }, { "latency", 8, DIFF_LATENCY }, { "slice", 8, DIFF_SLICE },
-    { "blame", 8, DIFF_BLAME }
+    { "shortest", 9, DIFF_MIN }, { "blame", 8, DIFF_BLAME }
 };
 enum { DIFF_COLUMNS = sizeof diff_columns / sizeof diff_columns[0] };
 
@@ -643,6 +645,7 @@ static const char diff_text[] =
     "                  longer; exec per slice if a task runs all the time. ! marks\n"
     "                  what is beyond noise\n"
     "p50, p90, p99     percentiles of slices, as factors; slice: the typical slice\n"
+    "shortest          the shortest slice, if 1% of them are about as short\n"
     "rate, latency     calls per second, median wall time of finished futures\n"
     "blame             delay of others during a slice; shown, not judged\n"
     "\n"
@@ -652,18 +655,20 @@ static const char diff_text[] =
     "is above 12% and that leaves less of the change; a third of it counts as noise.\n"
     "\n"
     "A change counts if it is above 4 standard errors. These come from\n"
-    "  - the number of slices, and how uneven they are; up to 5% more if they are\n"
+    "  - the number of slices, and how uneven they are; up to 10% more if they are\n"
     "    uneven below their median too, because such slices follow the machine\n"
     "  - the width of the buckets that percentiles come from\n"
     "  - the longest slices\n"
     "  - how far the changes of all sites lie apart, by their median: at least 3% for\n"
-    "    time per call, 2% for p50, 5% for p90, 20% for p99, 15% for rate and\n"
-    "    latency; at least 15% if there are fewer than 4 sites\n"
+    "    time per call, 2% for p50 and the shortest slice, 5% for p90, 20% for p99,\n"
+    "    15% for rate and latency; at least 15% if there are fewer than 4 sites\n"
     "\n"
     "Time per call counts only if p50 or p90 changed too, and the average did not\n"
-    "change the other way. A change must also matter: 0.2 points of the loop, or 50\n"
-    "us of p99 or latency. New and gone sites need 20 slices and 0.2% of the loop.\n"
-    "For finer answers take longer runs on a quieter machine.\n"
+    "change the other way. The shortest slice, if it is known, is the work itself,\n"
+    "without what else the machine did: a change in time of less than 35% that it\n"
+    "does not show does not count. A change must also matter: 0.2 points of the loop,\n"
+    "or 50 us of p99 or latency. New and gone sites need 20 slices and 0.2% of the\n"
+    "loop. For finer answers take longer runs on a quieter machine.\n"
     "\n"
     "--fail-above PCT fails if a change beyond noise is above PCT percent, or a new\n"
     "site takes more than PCT points of the loop. Changes of percentiles count less\n"

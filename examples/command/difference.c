@@ -34,7 +34,8 @@ static bool read_diff_row(void *user, json_reader *r)
         JSON_NUMBER("slice_p90_ns", &side->p90_ns), JSON_NUMBER("slice_p99_ns", &side->p99_ns),
         JSON_NUMBER("slice_max_ns", &side->max_ns), JSON_NUMBER("wall_p50_ns", &side->wall_p50_ns),
         JSON_NUMBER("wall_p99_ns", &side->wall_p99_ns),
-        JSON_NUMBER("slice_typical_ns", &typical)
+        JSON_NUMBER("slice_typical_ns", &typical), JSON_NUMBER("slice_min_ns", &side->min_ns),
+        JSON_NUMBER("slice_p1_ns", &side->p1_ns)
     };
     if (!JSON_FIELDS(r, fields)) {
         return false;
@@ -109,9 +110,11 @@ bool diff_load_view(diff_profile *d, chroprof *view, const char *source)
 
 #define DIFF_CLOCK_NS 50       /* reading the clock, a cache miss: a slice is no better known */
 #define DIFF_COMMON 0.12       /* less may be chance, or the sites of one kind alone */
-#define DIFF_MOOD 0.05         /* at most, of the slices of a site that has uneven ones */
+#define DIFF_MOOD 0.1          /* at most, of the slices of a site that has uneven ones */
 #define DIFF_RESOLUTION 0.018  /* of a percentile: with the floor between runs, a step to
                                   the next bucket does not count, and two steps do */
+#define DIFF_MIN_NS 2500       /* of a shortest slice that a clock knows to 2 % */
+#define DIFF_CONTENTION 0.3    /* other work on the same core lengthens slices by less */
 
 /* >>difference shape: a slice without interruptions */
 
@@ -125,9 +128,10 @@ static double distance_of(double low, double high)
  * median and above it. Those that are only interrupted now and then are so above it alone. */
 static double mood_error(const diff_side *s)
 {
-    double below = distance_of(s->typical_ns, (double)s->p50_ns);
+    double below = s->p1_ns > 0 ? distance_of((double)s->p1_ns, (double)s->p50_ns) - 2 * DIFF_BUCKET
+                                : distance_of(s->typical_ns, (double)s->p50_ns) - 0.06;
     double above = distance_of((double)s->p50_ns, (double)s->p90_ns);
-    double least = lesser((below - 0.06) / 2, (above - 0.2) / 4);
+    double least = lesser(below / 2, (above - 0.2) / 4);
     return lesser(greater(0, least), DIFF_MOOD);
 }
 
@@ -240,6 +244,10 @@ static void key_path(diff_table *paths, diff_row *row, diff_row *const *sites, s
         own->error = length_of(all->error, greater(0, 1 - all->typical_ns / mean) / 2);
         own->typical_ns = all->typical_ns * ((double)own->exec_ns / (double)all->exec_ns) *
                           ((double)all->slices / greater(1, (double)own->slices));
+        if (own->slices == all->slices) {
+            own->min_ns = all->min_ns;
+            own->p1_ns = all->p1_ns;
+        }
     }
 }
 
@@ -307,6 +315,19 @@ bool counts_calls(const diff_row *row)
            finished_of(&row->side[1]) >= DIFF_LEAST_SLICES;
 }
 
+/* The shortest slice, if one in a hundred is as short, to half a bucket: it is the work itself,
+ * which neither load nor interruptions change. 0: there is no such edge, as work differs or goes
+ * through the system. */
+static double shortest_of(const diff_side *s, double *error)
+{
+    double edge = distance_of((double)s->min_ns, (double)s->p1_ns);
+    if (s->min_ns < DIFF_MIN_NS || s->slices < 100 * DIFF_LEAST_SLICES || edge > 0.065) {
+        return 0;
+    }
+    *error = length_of(DIFF_CLOCK_NS / (double)s->min_ns, edge / 2);
+    return (double)s->min_ns;
+}
+
 /* What a percentile of slices is, and its relative error: by its rank among so many, and by a part
  * of its distance to another one, since those who wait for the machine are those that are long. */
 static double percentile_of(const diff_side *s, int measure, double *error)
@@ -342,6 +363,7 @@ static double measure_of(const diff_row *row, int k, int measure, uint64_t elaps
             *error = length_of(*error, 0.5 * (double)s->live / calls);
         }
         return s->typical_ns * (measure == DIFF_CALL ? n / calls : 1);
+    case DIFF_MIN: return shortest_of(s, error);
     case DIFF_RATE:
         *error = 1 / root(calls);
         return calls / (double)elapsed_ns;
@@ -375,7 +397,8 @@ static bool measure_row(const diff_row *row, int measure, const diff_profile *bo
  * blame on how its tasks met. */
 static double least_spread(int measure)
 {
-    static const double least[DIFF_MEASURES] = { 0.03, 0.03, 0.02, 0.05, 0.20, 0.15, 0.15, 0.20 };
+    static const double least[DIFF_MEASURES] = { 0.03, 0.03, 0.02, 0.02, 0.05, 0.20, 0.15, 0.15,
+                                                 0.20 };
     return least[measure];
 }
 
@@ -467,12 +490,28 @@ static bool mean_opposes(const diff_row *row, double change)
     return change > 0 ? mean < -change / 2 : mean > -change / 2;
 }
 
+/* Whether more than one in a hundred slices may say the contrary, and by so much that interruptions
+ * do not explain it: the task waited in them. */
+static bool tail_opposes(const diff_row *row, double change)
+{
+    const diff_change *tail = &row->changes[DIFF_P99];
+    return !tail->known || (change > 0 ? tail->raw < -1 : tail->raw > 1);
+}
+
 /* Whether a site follows no mood of the machine: then it is compared as it is, unless sites agree
  * on what they share. */
 static bool steady(const diff_row *row)
 {
     return row->side[0].has_percentiles && row->side[1].has_percentiles &&
            !(mood_error(&row->side[0]) > 0) && !(mood_error(&row->side[1]) > 0);
+}
+
+/* Whether the shortest slice of both is known, and says that the work did not change by that: then
+ * the program shared its core with other work. */
+static bool work_denies(const diff_row *row, double change)
+{
+    return row->changes[DIFF_MIN].known && absolute(change) < DIFF_CONTENTION &&
+           !follows(row->changes[DIFF_MIN].raw, change);
 }
 
 /* An interruption lengthens sums and tails, another mood of the machine some percentiles. Time per
@@ -487,11 +526,16 @@ static bool confirmed(const diff_row *row, int measure)
     double slices = c[DIFF_CALL].change - c[DIFF_SLICE].change;
     bool longer = agrees(&c[DIFF_P50], change) || agrees(&c[DIFF_P90], change);
     switch (measure) {
-    case DIFF_CALL: return follows(slices, change) || (longer && !mean_opposes(row, change));
-    case DIFF_SLICE: return longer && !mean_opposes(row, change);
+    case DIFF_CALL:
+        return follows(slices, change) ||
+               (longer && !mean_opposes(row, change) && !work_denies(row, change));
+    case DIFF_SLICE: return longer && !mean_opposes(row, change) && !work_denies(row, change);
+    case DIFF_MIN:
+        return (follows(c[DIFF_SLICE].raw, change) || follows(c[DIFF_P50].raw, change)) &&
+               !(mean_opposes(row, change) && tail_opposes(row, change));
     case DIFF_P50: case DIFF_P90:
         return agrees(&c[DIFF_SLICE], change) && !mean_opposes(row, change) &&
-               (steady(row) || stands_out(&c[DIFF_SLICE]));
+               !work_denies(row, change) && (steady(row) || stands_out(&c[DIFF_SLICE]));
     default: return measure != DIFF_BLAME && follows(c[measure].raw, change);
     }
 }
@@ -514,7 +558,8 @@ static void measure_changes(diff_row *row, const diff_noise *noise, const diff_p
         estimate raw;
         c->known = measure_row(row, m, both, &raw);
         if (c->known) {
-            bool alone = !noise[m].agreed && m <= DIFF_P50 && steady(row);
+            bool alone = m == DIFF_MIN ? noise[m].rows < DIFF_LEAST_ROWS
+                                       : !noise[m].agreed && m <= DIFF_P50 && steady(row);
             double common = noise[m].agreed ? 0 : noise[m].common / 3;
             c->raw = raw.value;
             c->change = alone ? raw.value : change_left(raw.value, &noise[m]);
@@ -608,7 +653,7 @@ void diff_judge(diff_table *table, const diff_noise *noise, const diff_profile *
  * measures deny it. */
 static double row_detects(const diff_row *row)
 {
-    static const int measures[] = { DIFF_CALL, DIFF_SLICE, DIFF_P50 };
+    static const int measures[] = { DIFF_CALL, DIFF_SLICE, DIFF_MIN, DIFF_P50 };
     double least = 0;
     double denied = 0;
     for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {

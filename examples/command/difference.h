@@ -15,16 +15,16 @@
 typedef struct diff_side {
     bool there;
     uint64_t exec_ns, slices, calls, live, blame_ns, delay_ns;
-    uint64_t p50_ns, p90_ns, p99_ns, max_ns, wall_p50_ns, wall_p99_ns;
+    uint64_t min_ns, p1_ns, p50_ns, p90_ns, p99_ns, max_ns, wall_p50_ns, wall_p99_ns;
     bool has_percentiles;
     double typical_ns, error;  /* a slice without interruptions, and the relative error of that; a
                                   path's by its site's */
 } diff_side;
 
-/* What is judged: exec per call and per slice, calls per second, percentiles of slices, delay of
- * others during a slice, median latency. */
-enum { DIFF_CALL, DIFF_SLICE, DIFF_P50, DIFF_P90, DIFF_P99, DIFF_RATE, DIFF_LATENCY, DIFF_BLAME,
-       DIFF_MEASURES };
+/* What is judged: exec per call and per slice, the shortest slice, calls per second, percentiles of
+ * slices, delay of others during a slice, median latency. */
+enum { DIFF_CALL, DIFF_SLICE, DIFF_MIN, DIFF_P50, DIFF_P90, DIFF_P99, DIFF_RATE, DIFF_LATENCY,
+       DIFF_BLAME, DIFF_MEASURES };
 
 #define DIFF_BUCKET 0.118      /* ln(9/8): what a percentile may owe to the width of a bucket */
 
