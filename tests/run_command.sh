@@ -339,6 +339,8 @@ plain "$loops" quick
 profiled "$loops" quick
 alike quick_alike
 says quick_has_no_loop "there was no event loop"
+profiled -o "$scratch/no_file" "$loops" quick
+says quick_writes_nothing "no_file was not written"
 
 # while it runs its profile is there to be read; a signal to the command is one to the program,
 # also one that is ignored in the background
@@ -352,6 +354,7 @@ stays() {
         [ "$tries" -lt 300 ] || break
         sleep 0.1
     done
+    "$command" dump "$runs" >"$scratch/by_runner" 2>&1
     kill "-$1" "$runs"
     wait "$runs"
     code=$?
@@ -359,6 +362,8 @@ stays() {
 stays TERM
 if grep -q "code after poll" "$scratch/live"; then ok dump_meanwhile; else
     fail dump_meanwhile "$(head -n 1 "$scratch/log")"; fi
+if grep -q "code after poll" "$scratch/by_runner"; then ok dump_runner; else
+    fail dump_runner "$(head -n 1 "$scratch/by_runner")"; fi
 refuses signal_passed_on 143 "code after poll"
 stays INT
 refuses ignored_signal_passed_on 5 "code after poll"

@@ -198,8 +198,29 @@ void block_nobody(const char *pid)
     tool_message("%s: there is no file with this name and no process with this number", pid);
 }
 
+/* The program of a chroprof run: its only child. */
+static bool block_child(const char *pid, char child[32])
+{
+    char path[96];
+    char more;
+    FILE *children;
+    int count = 0;
+    (void)snprintf(path, sizeof path, "/proc/%.20s/exe", pid);
+    if (!same_file(path, "/proc/self/exe")) {
+        return false;
+    }
+    (void)snprintf(path, sizeof path, "/proc/%.20s/task/%.20s/children", pid, pid);
+    children = fopen(path, "r");
+    if (children != NULL) {
+        count = fscanf(children, "%20[0-9] %c", child, &more);
+        (void)fclose(children);
+    }
+    return count == 1;
+}
+
 static bool block_of_process(block_file *file, const char *pid)
 {
+    char child[32];
     block_search search = { pid, file, 0 };
     char line[4096 + 128];
     FILE *maps;
@@ -221,6 +242,9 @@ static bool block_of_process(block_file *file, const char *pid)
         }
     }
     (void)fclose(maps);
+    if (search.found == 0 && block_child(pid, child)) {
+        return block_of_process(file, child);
+    }
     if (search.found == 0) {
         tool_message("process %s has no profile; start the program with chroprof run, or call "
                      "chroprof_map in it", pid);

@@ -590,15 +590,41 @@ static int write_page(const run *r, run_profiles *all)
     return result != TOOL_OK ? result : report_command.run(&report_command, 3, words);
 }
 
+static void tell_not_written(const char *name)
+{
+    if (name != NULL) {
+        tool_message("%s was not written", name);
+    }
+}
+
+/* What a run by CPU time can't show: where the busiest loop waited in a stall. */
+static void tell_wall(const run *r, const run_profiles *all)
+{
+    static chroprof_stall stalls[64];
+    size_t count = r->wall || all->count == 0
+                   ? 0 : chroprof_stalls(&all->rows[0].file.view, stalls, 64);
+    for (size_t i = 0; i < count && i < 64; i++) {
+        if (stalls[i].waiting_ns > stalls[i].length_ns / 2) {
+            tool_message("chroprof run --wall shows where the loop waits");
+            return;
+        }
+    }
+}
+
 static void report_profiles(run *r)
 {
     run_profiles all = { NULL, 0 };
     take_profiles(&all, r);
     tell_refusals(r, all.count);
+    if (all.count == 0) {
+        tell_not_written(r->out_name);
+        tell_not_written(r->report_name);
+    }
     if (r->before != NULL) {
         compare(r, &all);
     }
     write_reports(&all);
+    tell_wall(r, &all);
     if (all.count > 0 && r->out_name != NULL) {
         (void)keep_profiles(r, &all);
     }
@@ -692,6 +718,8 @@ static const char *set_unwind(void *field, const char *value)
     return *frames || strcmp(value, "tables") == 0 ? NULL : "expected tables or frames";
 }
 
+static const choice unwind_choices[] = { { "tables", false }, { "frames", true }, { NULL, 0 } };
+
 static const tool_option run_options[] = {
     { "report", '\0', "PAGE", "also write a page for a browser (the busiest loop)", set_text,
       offsetof(run, report_name), NULL },
@@ -705,7 +733,7 @@ static const tool_option run_options[] = {
       "(default 20 ms); a plain number is in ms", set_stall, offsetof(run, stall_ns), NULL },
     { "unwind", '\0', "HOW", "find callers by tables (default) or by frames, which\n"
       "means frame pointers",
-      set_unwind, offsetof(run, frames), NULL },
+      set_unwind, offsetof(run, frames), unwind_choices },
     { "children", '\0', NULL, "also profile the processes that it starts", set_flag,
       offsetof(run, children), NULL }
 };
