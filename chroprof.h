@@ -2063,10 +2063,9 @@ extern long chroprof__system(long number, ...) __asm__("syscall");
 #define CHROPROF__ONE_WORD(x) ((void)0)
 #endif
 
-/* What only looks is compiled for size, but for copies of running programs: at -O2 a fifth less
- * code from gcc, a third from clang, and clang is done in half the time. A dump takes 10 to 25 %
- * longer, from clang 20 to 50 %. gcc hands "cold" down to what only cold functions call, clang
- * wants to be told of each. */
+/* What is not an event is compiled for size: at -O2 a quarter less code from gcc, a third from
+ * clang, and clang is done in half the time. A dump takes 10 to 25 % longer, from clang 20 to 50 %.
+ * gcc hands "cold" down to what only cold functions call, clang wants to be told of each. */
 #ifdef __clang__
 #define CHROPROF__COLD_BEGIN \
     _Pragma("clang attribute push(__attribute__((__cold__)), apply_to = function)")
@@ -2196,7 +2195,7 @@ static uint64_t chroprof__calendar_ns(void)
     return (((uint64_t)t.dwHighDateTime << 32 | t.dwLowDateTime) - 116444736000000000u) * 100u;
 }
 #else
-static uint64_t chroprof__posix_ns(clockid_t which)
+CHROPROF__NOINLINE uint64_t chroprof__posix_ns(clockid_t which)
 {
     struct timespec t;
     if (clock_gettime(which, &t) != 0)
@@ -2226,7 +2225,7 @@ typedef struct chroprof__process {
     uint64_t start;            /* in the system's own count */
 } chroprof__process;
 
-static chroprof__process chroprof__process_of(uint64_t pid)
+CHROPROF__COLD chroprof__process chroprof__process_of(uint64_t pid)
 {
     char path[32], text[1024];
     enum { EXITING = 4 };                   /* of the kernel's flags */
@@ -2958,7 +2957,7 @@ CHROPROF__INLINE bool chroprof__is_wiped(const chroprof *p)
 }
 
 /* Is there a block, for reading? */
-CHROPROF__INLINE bool chroprof__can_read(const chroprof *p)
+CHROPROF__NOINLINE bool chroprof__can_read(const chroprof *p)
 {
     return chroprof__is_set(p) && p->core && !chroprof__is_wiped(p);
 }
@@ -2969,7 +2968,7 @@ CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
     return p->way == CHROPROF__SHORT_WAY || (p->way == CHROPROF__LONG_WAY && !p->in_callback);
 }
 
-static void chroprof__set_taking(chroprof *p, bool taking)
+CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
 {
     bool quick = CHROPROF__HAS_COUNTER && !p->clock && !p->sampling;
     p->way = CHROPROF__NO_WAY;
@@ -2980,7 +2979,7 @@ static void chroprof__set_taking(chroprof *p, bool taking)
 }
 
 /* Makes the handle point into a block. */
-static void chroprof__attach(chroprof *p, chroprof__core *c)
+CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
 {
     p->core = c;
     p->way = CHROPROF__NO_WAY;
@@ -3082,7 +3081,7 @@ static void chroprof__capacities(const chroprof_options *o, uint32_t capacity[CH
         capacity[CHROPROF_TABLE_EVENTS] = chroprof__ring_rows(o->max_events);
 }
 
-static bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TABLE_COUNT])
+CHROPROF__COLD bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
     for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
         bool narrow = k == CHROPROF_TABLE_DEPTH || k == CHROPROF_TABLE_WINDOWS ||
@@ -3122,7 +3121,8 @@ enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVE
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
  * room for ids that only have frames, and never fill up, so a probe always ends. Without samples
  * there are none of their tables. */
-static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
+CHROPROF__COLD uint64_t chroprof__table_rows(uint32_t table,
+                                             const uint32_t capacity[CHROPROF_TABLE_COUNT])
 {
     uint64_t n = table < CHROPROF_TABLE_COUNT ? capacity[table] : 0;
     uint64_t sites = (uint64_t)capacity[CHROPROF_TABLE_SITES] + CHROPROF__FIRST_SITE;
@@ -3164,8 +3164,8 @@ static uint64_t chroprof__table_rows(uint32_t table, const uint32_t capacity[CHR
 
 /* Fills in the tables' places; returns the bytes of the block, UINT64_MAX if a row number
  * overflows. */
-static uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
-                                 chroprof__table_row tables[CHROPROF__ALL_TABLES])
+CHROPROF__COLD uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
+                                         chroprof__table_row tables[CHROPROF__ALL_TABLES])
 {
     uint64_t at = chroprof__aligned(sizeof(chroprof__core));
     for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
@@ -3942,7 +3942,7 @@ CHROPROF__INLINE chroprof__future_row *chroprof__find_from(const chroprof *p, ui
     return slot;
 }
 
-CHROPROF__INLINE chroprof__future_row *chroprof__find(const chroprof *p, uint64_t id)
+CHROPROF__NOINLINE chroprof__future_row *chroprof__find(const chroprof *p, uint64_t id)
 {
     return chroprof__find_from(p, id, chroprof__home(p, id));
 }
@@ -3968,7 +3968,7 @@ CHROPROF__INLINE uint32_t chroprof__words_to(const chroprof *p, const chroprof__
 
 /* Frees a slot; later ones of its cluster move back, so that no tombstone is left (Knuth, TAOCP 3,
  * 6.4, algorithm R). */
-CHROPROF__INLINE void chroprof__free_slot(const chroprof *p, chroprof__future_row *slot)
+CHROPROF__NOINLINE void chroprof__free_slot(const chroprof *p, chroprof__future_row *slot)
 {
     uint32_t rows = p->core->tables[CHROPROF_TABLE_FUTURES].rows;
     uint32_t hole = (uint32_t)(slot - p->futures), k = hole;
@@ -4143,7 +4143,7 @@ static uint32_t chroprof__child_of(chroprof *p, uint32_t account, const chroprof
 }
 
 /* Doubles the width until profile time t has a window. */
-static void chroprof__widen_windows(chroprof__core *c, uint64_t t)
+CHROPROF__COLD void chroprof__widen_windows(chroprof__core *c, uint64_t t)
 {
     uint32_t level = chroprof__tag_level(c->window), index = c->window & 0xFFFF;
     uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
@@ -4400,7 +4400,8 @@ static chroprof__note *chroprof__notes(chroprof__sampler *s)
 }
 
 /* Entry number k of the ring. */
-static chroprof__entry *chroprof__ring(const chroprof__core *c, chroprof__sampler *s, uint64_t k)
+CHROPROF__NOINLINE chroprof__entry *chroprof__ring(const chroprof__core *c, chroprof__sampler *s,
+                                                   uint64_t k)
 {
     uint64_t notes = chroprof__note_bytes(c->tables[CHROPROF_TABLE_DEPTH].capacity);
     char *first = (char *)s + chroprof__aligned(sizeof(*s)) + notes;
@@ -4408,7 +4409,7 @@ static chroprof__entry *chroprof__ring(const chroprof__core *c, chroprof__sample
     return (chroprof__entry *)(void *)(first + row * sizeof(chroprof__entry));
 }
 
-static uint64_t chroprof__random(chroprof__sampler *s)
+CHROPROF__NOINLINE uint64_t chroprof__random(chroprof__sampler *s)
 {
     uint64_t z = s->random + UINT64_C(0x9E3779B97F4A7C15);    /* splitmix64 (Steele and others) */
     s->random = z;
@@ -4639,7 +4640,7 @@ static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__m
     return k;
 }
 
-static int chroprof__add_object(chroprof__object *o, size_t size, void *user)
+CHROPROF__COLD int chroprof__add_object(chroprof__object *o, size_t size, void *user)
 {
     chroprof__survey *survey = (chroprof__survey *)user;
     chroprof__sampler *s = chroprof__sampler_of(survey->c);
@@ -4684,7 +4685,7 @@ static int chroprof__count_loads(chroprof__object *o, size_t size, void *user)
 
 /* Looks at the modules if one has come or gone. Ticks that waited meanwhile may be of those before
  * and of those now. If one came and went unseen they are only of those that surely stayed. */
-static void chroprof__look_at_modules(chroprof__core *c)
+CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
     chroprof__object now;
@@ -4710,7 +4711,7 @@ static void chroprof__look_at_modules(chroprof__core *c)
     s->unloads = survey.unloads;
 }
 #else
-static void chroprof__look_at_modules(chroprof__core *c)
+CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
 {
     (void)c;
 }
@@ -4938,7 +4939,7 @@ static void chroprof__give_way(chroprof__core *c)
 }
 
 /* Buckets are made anew; false: a node can't be. */
-static bool chroprof__link_nodes(const chroprof *p)
+CHROPROF__COLD bool chroprof__link_nodes(const chroprof *p)
 {
     chroprof__table_row *table = &p->core->tables[CHROPROF_TABLE_STACKS];
     chroprof__node *nodes = chroprof__nodes(p->core);
@@ -5348,7 +5349,7 @@ static chroprof__entry *chroprof__begin_entry(const chroprof__core *c, chroprof_
     return e;
 }
 
-static void chroprof__put_item(chroprof__entry *e, uint32_t kind, uint64_t value)
+CHROPROF__NOINLINE void chroprof__put_item(chroprof__entry *e, uint32_t kind, uint64_t value)
 {
     if (e->count < CHROPROF__ITEMS)
         e->items[e->count++] = chroprof__item(kind, value);
@@ -6799,8 +6800,8 @@ CHROPROF__COLD bool chroprof__make_room(chroprof *p, uint64_t id, uint64_t t)
 }
 
 /* A new live future on a path. NULL: it is a call that nobody sees again. */
-CHROPROF__INLINE chroprof__future_row *chroprof__create(chroprof *p, chroprof__core *c, uint64_t id,
-                                                        uint32_t path, uint64_t t)
+CHROPROF__NOINLINE chroprof__future_row *chroprof__create(chroprof *p, chroprof__core *c,
+                                                          uint64_t id, uint32_t path, uint64_t t)
 {
     chroprof__path_row *row = p->paths + path;
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_FUTURES];
@@ -6903,8 +6904,8 @@ CHROPROF__INLINE void chroprof__start_running(chroprof *p, chroprof__future_row 
 }
 
 /* A live future that has no frame of its own on top is running from now on. */
-CHROPROF__INLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future_row *slot,
-                                    uint64_t t)
+CHROPROF__NOINLINE void chroprof__run(chroprof *p, chroprof__core *c, chroprof__future_row *slot,
+                                      uint64_t t)
 {
     if (slot->state == CHROPROF_READY)
         chroprof__end_ready(p, slot, t);
@@ -7594,7 +7595,7 @@ CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now
 
 /* From a future on top to one that waits: the frame just changes hands. */
 CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__future_row *home,
-                                              uint64_t now)
+                                          uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
@@ -8049,7 +8050,7 @@ static const chroprof__figure chroprof__wall_figures[] = {
 /* A list and how long it is. */
 #define CHROPROF__ALL(list) list, sizeof list / sizeof *list
 
-CHROPROF__INLINE uint64_t chroprof__ns(const chroprof__core *c, uint64_t ticks)
+CHROPROF__NOINLINE uint64_t chroprof__ns(const chroprof__core *c, uint64_t ticks)
 {
     return chroprof__scale(ticks, c->factor);
 }
@@ -9312,7 +9313,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
 /* ---- what all reads rely on */
 
 /* Do the tables lie where a block of these capacities has them? */
-static bool chroprof__has_layout(const chroprof__core *c)
+CHROPROF__COLD bool chroprof__has_layout(const chroprof__core *c)
 {
     uint32_t capacity[CHROPROF_TABLE_COUNT];
     chroprof__table_row tables[CHROPROF__ALL_TABLES];
@@ -9332,8 +9333,7 @@ static bool chroprof__has_layout(const chroprof__core *c)
 }
 
 /* What the start of the core says, if size bytes of it are there. */
-CHROPROF__UNUSED static chroprof_result chroprof__judge_header(const chroprof__core *c,
-                                                               uint64_t size)
+CHROPROF__COLD chroprof_result chroprof__judge_header(const chroprof__core *c, uint64_t size)
 {
     if (size < offsetof(chroprof__core, pid))
         return CHROPROF_ERR_TRUNCATED;
@@ -9349,7 +9349,7 @@ CHROPROF__UNUSED static chroprof_result chroprof__judge_header(const chroprof__c
 }
 
 /* Is no more of any table in use, and of the stack, than there is? */
-static const char *chroprof__ask_uses(const chroprof__core *c)
+CHROPROF__COLD const char *chroprof__ask_uses(const chroprof__core *c)
 {
     for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
         const chroprof__table_row *table = &c->tables[k];
@@ -9855,7 +9855,7 @@ CHROPROF__COLD_API const char *chroprof_check(const chroprof *p)
 #ifndef CHROPROF_NO_COPIES
 /* The core begins at a multiple of 64 of the memory it was made in, which may since have been
  * copied to anywhere: it is looked for. */
-static chroprof_result chroprof__seek(const void *block, uint64_t size, uint64_t *at)
+CHROPROF__COLD chroprof_result chroprof__seek(const void *block, uint64_t size, uint64_t *at)
 {
     chroprof_result result = CHROPROF_ERR_FORMAT;
     uint64_t word, swapped = UINT64_C(0x43485250524F4631);
@@ -10334,7 +10334,7 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
     CHROPROF__FOLLOW(p);
 }
 
-CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns)
+CHROPROF__COLD_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns)
 {
     chroprof__entry by_hand, *e = &by_hand;
     bool takes = chroprof__has_block(p) && chroprof__is_taking(p);
@@ -10515,7 +10515,7 @@ static void chroprof__switch_off(chroprof *p)
     chroprof__set_taking(p, false);
 }
 
-CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on)
+CHROPROF__COLD_API void chroprof_set_enabled(chroprof *p, bool on)
 {
     if (!chroprof__has_block(p) || p->view || p->in_callback ||
         chroprof__is_taking(p) == on)
@@ -10698,7 +10698,7 @@ static bool chroprof__has_left(const chroprof__process *now)
 /* Where the program is that made this block. Where its number can't be seen, as in another
  * container, only who has the same one and began at the same moment is taken for it. */
 enum { CHROPROF__OWNER_GONE, CHROPROF__OWNER_HERE, CHROPROF__OWNER_UNSEEN };
-static int chroprof__find_owner(const chroprof__core *c)
+CHROPROF__COLD int chroprof__find_owner(const chroprof__core *c)
 {
     if (c->ended)
         return CHROPROF__OWNER_GONE;
@@ -10727,6 +10727,8 @@ static int chroprof__find_owner(const chroprof__core *c)
  * links and sums are made anew, rows that can't be are emptied, and both laws hold. Last, if the
  * program lives, time goes on to the present. It relies on >>validate for what can be; difference
  * and merge use parts of the repair. */
+
+CHROPROF__COLD_BEGIN
 
 enum {
     CHROPROF__SPINS = 1 << 16,     /* looks at an odd sequence word before it counts as stuck */
@@ -10929,8 +10931,6 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
 }
 
 /* ---- repair */
-
-CHROPROF__COLD_BEGIN
 
 /* Parents and sites never change once a path is there: all other links are made anew from them.
  * Octaves, and paths, that were added after the counts were copied are not there. */
@@ -11232,7 +11232,7 @@ static void chroprof__mend_samples(chroprof *p)
 
 /* Makes a copy of several moments, or of the middle of an event, one that opens and whose laws
  * hold. False: no event can have left that behind. */
-static bool chroprof__mend(chroprof *p, const chroprof__copy *s)
+CHROPROF__COLD bool chroprof__mend(chroprof *p, const chroprof__copy *s)
 {
     chroprof__core *c = p->core;
     char *strings = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS);
@@ -11338,8 +11338,6 @@ static void chroprof__bring_up(chroprof *p, const chroprof__copy *s, bool just_e
         chroprof__bill_across(p, c->account, t);
 }
 
-CHROPROF__COLD_END
-
 static chroprof_result chroprof__copy_of(const void *live_block, size_t live_size, void *memory,
                                          size_t size, bool just_ended)
 {
@@ -11369,19 +11367,17 @@ static chroprof_result chroprof__copy_of(const void *live_block, size_t live_siz
     return CHROPROF_OK;
 }
 
-CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
-                                               void *memory, size_t size)
+CHROPROF__COLD_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
+                                                     void *memory, size_t size)
 {
     return chroprof__copy_of(live_block, live_size, memory, size, false);
 }
 
-CHROPROF_API chroprof_result chroprof_snapshot_ended(const void *block, size_t block_size,
-                                                     void *memory, size_t size)
+CHROPROF__COLD_API chroprof_result chroprof_snapshot_ended(const void *block, size_t block_size,
+                                                           void *memory, size_t size)
 {
     return chroprof__copy_of(block, block_size, memory, size, true);
 }
-
-CHROPROF__COLD_BEGIN
 
 /* >>difference: what happened between two states of one profile: a copy of the newer one, from
  * which the older one is taken away. Owns that copy. Relies on >>figures for what is subtracted, on
@@ -12080,7 +12076,7 @@ static uint32_t chroprof__merge_module(chroprof__merging *m, const chroprof__mod
 }
 
 /* One of their frames as ours. */
-static uint64_t chroprof__merge_item(chroprof__merging *m, uint64_t item)
+CHROPROF__NOINLINE uint64_t chroprof__merge_item(chroprof__merging *m, uint64_t item)
 {
     const chroprof__module_row *theirs = chroprof__module_rows(m->from->core);
     uint32_t module = chroprof__item_module(item);
@@ -13050,7 +13046,7 @@ static chroprof__core *chroprof__ticked(const siginfo_t *info)
     return s && s->armed == (uint64_t)value ? c : NULL;
 }
 
-static void chroprof__on_signal(int number, siginfo_t *info, void *context)
+CHROPROF__COLD void chroprof__on_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     chroprof__core *c = chroprof__ticked(info);
@@ -13099,7 +13095,7 @@ static void chroprof__take_process_tick(chroprof__core *c, void *context)
         chroprof__catch(c, s, 1, context);
 }
 
-static void chroprof__on_signal(int number, siginfo_t *info, void *context)
+CHROPROF__COLD void chroprof__on_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     chroprof__process_timer *t = chroprof__timer_of(number);
@@ -13138,7 +13134,7 @@ static bool chroprof__is_blocked(int number)
 
 /* Makes a signal ours if it has no handler. One signal a profile: it can be given back without a
  * count of who else uses it. */
-static bool chroprof__claim_signal(chroprof *p, int number)
+CHROPROF__COLD bool chroprof__claim_signal(chroprof *p, int number)
 {
     struct sigaction ours, before;
     memset(&ours, 0, sizeof(ours));
@@ -13164,7 +13160,7 @@ static bool chroprof__claim_signal(chroprof *p, int number)
 
 /* Nothing that is still on its way arrives any more. A handler that the host has set meanwhile
  * stays. */
-static void chroprof__return_signal(int number, bool ignored)
+CHROPROF__COLD void chroprof__return_signal(int number, bool ignored)
 {
     struct sigaction action;
     memset(&action, 0, sizeof(action));
@@ -13415,8 +13411,8 @@ static chroprof_result chroprof__no_timer(const chroprof *p, chroprof__sampler *
     return CHROPROF_ERR_SAMPLER_TIMER;
 }
 
-CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
-                                                    const chroprof_sampler_options *options)
+CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
+                                                          const chroprof_sampler_options *options)
 {
     chroprof_sampler_options o;
     memset(&o, 0, sizeof(o));
@@ -13458,7 +13454,7 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
     return CHROPROF_OK;
 }
 
-CHROPROF_API void chroprof_sampler_stop(chroprof *p)
+CHROPROF__COLD_API void chroprof_sampler_stop(chroprof *p)
 {
     if (!chroprof__is_set(p) || p->sampler_signal == 0 || p->in_callback)
         return;
@@ -13478,7 +13474,7 @@ CHROPROF_API void chroprof_sampler_stop(chroprof *p)
     chroprof__wake_drain(p->core);
 }
 
-CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
+CHROPROF__COLD_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
 {
     if (!chroprof__is_set(p) || !p->sampling)
         return;
@@ -14119,7 +14115,7 @@ static uint64_t chroprof__round(uint64_t value, uint64_t step)
 }
 
 /* round(n * part / whole) for a part of a whole. */
-static uint64_t chroprof__portion(uint64_t n, uint64_t part, uint64_t whole)
+CHROPROF__NOINLINE uint64_t chroprof__portion(uint64_t n, uint64_t part, uint64_t whole)
 {
     return whole == 0 ? 0 : chroprof__weigh(n, part < whole ? part : whole, whole);
 }
@@ -17251,7 +17247,7 @@ CHROPROF__LEFT_OUT(chroprof_as_json)
  * The format has no escapes, and some readers take two numbers at the end of a line for two
  * profiles: no frame ends in blank and digits. Relies on the public reads; called by >>formats. */
 
-static void chroprof__folded_frame(chroprof__out *o, const char *name)
+CHROPROF__COLD void chroprof__folded_frame(chroprof__out *o, const char *name)
 {
     const char *tail;                       /* nothing but blanks, digits and points */
     if (*name == 0)
@@ -17275,8 +17271,8 @@ enum { CHROPROF__FOLDED_MARKS = 64 };
 /* Prints the last count frames of a chain, the one nearest the root first, though links only lead
  * towards the root: the chain is marked in at most 64 places and each part printed the same way.
  * So it takes count x log64(count) steps, and recurses at most 6 deep for any 32-bit count. */
-static void chroprof__folded_chain(chroprof__out *o, const chroprof *p, uint32_t path,
-                                   uint32_t count)
+CHROPROF__COLD void chroprof__folded_chain(chroprof__out *o, const chroprof *p, uint32_t path,
+                                           uint32_t count)
 {
     uint32_t marks[CHROPROF__FOLDED_MARKS] = { 0 };
     uint32_t step = (count - 1) / CHROPROF__FOLDED_MARKS + 1;
