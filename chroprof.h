@@ -7894,158 +7894,166 @@ enum {
 enum { CHROPROF__NOT_THERE = 0xFFFF };
 
 typedef struct chroprof__figure {
-    char name[20];             /* in the public structs and the JSON; "": it is not shown */
-    char metric[32];           /* in Prometheus; "": it is not there */
-    char help[72];             /* of the metric; several lines of one metric have one */
     uint16_t row;              /* offset in the block's row; NOT_THERE: the read works it out */
     uint16_t at;               /* offset in chroprof_path, chroprof_totals, .._sampler_totals */
     uint16_t rank;             /* of a path's figure: offset in chroprof_rank */
     uint8_t unit, kind;
 } chroprof__figure;
 
-#define CHROPROF__OF(type, field) (uint16_t)offsetof(type, field)
-#define CHROPROF__PATH_FIGURE(name, field, unit, kind, metric, help)                               \
-    { #name, metric, help, CHROPROF__OF(chroprof__path_row, field),                                \
-      CHROPROF__OF(chroprof_path, name), CHROPROF__OF(chroprof_rank, name), CHROPROF__##unit,      \
-      CHROPROF__##kind }
-#define CHROPROF__PATH_READ(name, metric, help)                                                    \
-    { #name, metric, help, CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_path, name),                 \
-      CHROPROF__OF(chroprof_rank, name), CHROPROF__COUNT, CHROPROF__SUM }
-#define CHROPROF__RANK_ONLY(name)                                                                  \
-    { #name, "", "", CHROPROF__NOT_THERE, CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_rank, name),  \
-      CHROPROF__COUNT, CHROPROF__OWN }
-#define CHROPROF__UNSEEN(type, field, unit, kind)                                                  \
-    { "", "", "", CHROPROF__OF(type, field), CHROPROF__NOT_THERE, CHROPROF__NOT_THERE,             \
-      CHROPROF__##unit, CHROPROF__##kind }
+/* What a figure is called: apart, so that programs whose formats do not need it do not have it. */
+typedef struct chroprof__label {
+    char name[20];             /* in the public structs and the JSON; "": it is not shown */
+    char metric[32];           /* in Prometheus; "": it is not there */
+    char help[72];             /* of the metric; several lines of one metric have one */
+} chroprof__label;
 
-/* Of a path, as chroprof__path_now has its row; added up over its paths, of a site. */
+#define CHROPROF__LABEL_FIGURE(name, field, unit, kind, metric, help) { #name, metric, help },
+#define CHROPROF__LABEL_READ(name, metric, help) { #name, metric, help },
+#define CHROPROF__LABEL_TICK(name, kind) { #name, "", "" },
+#define CHROPROF__LABEL_NAME(name) { #name, "", "" },
+#define CHROPROF__LABEL_UNSEEN(type, field, unit, kind) { "", "", "" },
+#define CHROPROF__OF(type, field) (uint16_t)offsetof(type, field)
+#define CHROPROF__UNSEEN(type, field, unit, kind)                                                  \
+    { CHROPROF__OF(type, field), CHROPROF__NOT_THERE, CHROPROF__NOT_THERE, CHROPROF__##unit,       \
+      CHROPROF__##kind },
+#define CHROPROF__PATH_FIGURE(name, field, unit, kind, metric, help)                               \
+    { CHROPROF__OF(chroprof__path_row, field), CHROPROF__OF(chroprof_path, name),                  \
+      CHROPROF__OF(chroprof_rank, name), CHROPROF__##unit, CHROPROF__##kind },
+#define CHROPROF__PATH_READ(name, metric, help)                                                    \
+    { CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_path, name), CHROPROF__OF(chroprof_rank, name),   \
+      CHROPROF__COUNT, CHROPROF__SUM },
+#define CHROPROF__RANK_ONLY(name)                                                                  \
+    { CHROPROF__NOT_THERE, CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_rank, name),                 \
+      CHROPROF__COUNT, CHROPROF__OWN },
+
+/* Of a path, as chroprof__path_now has its row; added up over its paths, of a site. READ: the read
+ * works it out. UNSEEN: the row alone has it. */
+#define CHROPROF__PATH_LIST(FIGURE, READ, RANK_ONLY, UNSEEN)                                       \
+    FIGURE(exec_ns, exec, TICKS, SUM, "exec_seconds_total",                                        \
+           "Time that futures of a site occupied the event loop.")                                 \
+    RANK_ONLY(children_ns)                                                                         \
+    READ(with_children_ns, "with_children_seconds_total",                                          \
+         "The same with everything below them in the tree of creations.")                          \
+    FIGURE(exec_max_ns, exec_max, TICKS, MAX, "", "")                                              \
+    FIGURE(slice_max_ns, slice_max, TICKS, MAX, "", "")                                            \
+    RANK_ONLY(slice_p50_ns) RANK_ONLY(slice_p90_ns) RANK_ONLY(slice_p99_ns)                        \
+    RANK_ONLY(slice_p999_ns) RANK_ONLY(slice_typical_ns) RANK_ONLY(slice_min_ns)                   \
+    RANK_ONLY(slice_p1_ns) RANK_ONLY(measured)                                                     \
+    RANK_ONLY(wall_p50_ns) RANK_ONLY(wall_p99_ns) RANK_ONLY(wall_max_ns) READ(slices, "", "")      \
+    UNSEEN(chroprof__path_row, entered, COUNT, SUM)                                                \
+    UNSEEN(chroprof__path_row, stays, COUNT, SUM)                                                  \
+    FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",                                        \
+           "Time from creation to finish of futures, or to now while they live.")                  \
+    READ(waiting_ns, "", "")                                                                       \
+    FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",                                     \
+           "Time that futures were ready and did not run.")                                        \
+    UNSEEN(chroprof__path_row, delay_max, TICKS, MAX)                                              \
+    RANK_ONLY(delay_p99_ns)                                                                        \
+    FIGURE(blame_ns, blame, TICKS, SUM, "blame_seconds_total",                                     \
+           "Delay of all ready futures while this site occupied the loop.")                        \
+    READ(calls, "", "")                                                                            \
+    FIGURE(completed, completed, COUNT, SUM, "calls_total", "Futures that ended, by result.")      \
+    FIGURE(failed, failed, COUNT, SUM, "calls_total", "")                                          \
+    FIGURE(cancelled, cancelled, COUNT, SUM, "calls_total", "")                                    \
+    FIGURE(abandoned, abandoned, COUNT, SUM, "calls_total", "")                                    \
+    FIGURE(dropped, dropped, COUNT, SUM, "calls_total", "")                                        \
+    FIGURE(live, merged_live, COUNT, PRESENT, "live_futures",                                      \
+           "Futures that were created and have not ended.")                                        \
+    FIGURE(stillborn, stillborn, COUNT, SUM, "stillborn_total",                                    \
+           "Futures that were created already finished.")                                          \
+    READ(cpu_ns, "sampled_cpu_seconds_total",                                                      \
+         "CPU time that the sampler met in slices of a site.")                                     \
+    READ(samples, "samples_total", "Samples in slices of a site.")
+
 static const chroprof__figure chroprof__path_figures[] = {
-    CHROPROF__PATH_FIGURE(exec_ns, exec, TICKS, SUM, "exec_seconds_total",
-                     "Time that futures of a site occupied the event loop."),
-    CHROPROF__RANK_ONLY(children_ns),
-    CHROPROF__PATH_READ(with_children_ns, "with_children_seconds_total",
-                         "The same with everything below them in the tree of creations."),
-    CHROPROF__PATH_FIGURE(exec_max_ns, exec_max, TICKS, MAX, "", ""),
-    CHROPROF__PATH_FIGURE(slice_max_ns, slice_max, TICKS, MAX, "", ""),
-    CHROPROF__RANK_ONLY(slice_p50_ns), CHROPROF__RANK_ONLY(slice_p90_ns),
-    CHROPROF__RANK_ONLY(slice_p99_ns), CHROPROF__RANK_ONLY(slice_p999_ns),
-    CHROPROF__RANK_ONLY(slice_typical_ns), CHROPROF__RANK_ONLY(slice_min_ns),
-    CHROPROF__RANK_ONLY(slice_p1_ns),
-    CHROPROF__RANK_ONLY(measured), CHROPROF__RANK_ONLY(wall_p50_ns),
-    CHROPROF__RANK_ONLY(wall_p99_ns), CHROPROF__RANK_ONLY(wall_max_ns),
-    CHROPROF__PATH_READ(slices, "", ""),
-    CHROPROF__UNSEEN(chroprof__path_row, entered, COUNT, SUM),
-    CHROPROF__UNSEEN(chroprof__path_row, stays, COUNT, SUM),
-    CHROPROF__PATH_FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",
-                     "Time from creation to finish of futures, or to now while they live."),
-    CHROPROF__PATH_READ(waiting_ns, "", ""),
-    CHROPROF__PATH_FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",
-                     "Time that futures were ready and did not run."),
-    CHROPROF__UNSEEN(chroprof__path_row, delay_max, TICKS, MAX),
-    CHROPROF__RANK_ONLY(delay_p99_ns),
-    CHROPROF__PATH_FIGURE(blame_ns, blame, TICKS, SUM, "blame_seconds_total",
-                     "Delay of all ready futures while this site occupied the loop."),
-    CHROPROF__PATH_READ(calls, "", ""),
-    CHROPROF__PATH_FIGURE(completed, completed, COUNT, SUM, "calls_total",
-                     "Futures that ended, by result."),
-    CHROPROF__PATH_FIGURE(failed, failed, COUNT, SUM, "calls_total", ""),
-    CHROPROF__PATH_FIGURE(cancelled, cancelled, COUNT, SUM, "calls_total", ""),
-    CHROPROF__PATH_FIGURE(abandoned, abandoned, COUNT, SUM, "calls_total", ""),
-    CHROPROF__PATH_FIGURE(dropped, dropped, COUNT, SUM, "calls_total", ""),
-    CHROPROF__PATH_FIGURE(live, merged_live, COUNT, PRESENT, "live_futures",
-                     "Futures that were created and have not ended."),
-    CHROPROF__PATH_FIGURE(stillborn, stillborn, COUNT, SUM, "stillborn_total",
-                     "Futures that were created already finished."),
-    CHROPROF__PATH_READ(cpu_ns, "sampled_cpu_seconds_total",
-                         "CPU time that the sampler met in slices of a site."),
-    CHROPROF__PATH_READ(samples, "samples_total", "Samples in slices of a site.")
+    CHROPROF__PATH_LIST(CHROPROF__PATH_FIGURE, CHROPROF__PATH_READ, CHROPROF__RANK_ONLY,
+                        CHROPROF__UNSEEN)
+};
+CHROPROF__UNUSED static const chroprof__label chroprof__path_labels[] = {
+    CHROPROF__PATH_LIST(CHROPROF__LABEL_FIGURE, CHROPROF__LABEL_READ, CHROPROF__LABEL_NAME,
+                        CHROPROF__LABEL_UNSEEN)
 };
 
-#undef CHROPROF__PATH_FIGURE
-#undef CHROPROF__PATH_READ
-#undef CHROPROF__RANK_ONLY
 #define CHROPROF__LOOP_FIGURE(name, field, unit, kind, metric, help)                               \
-    { #name, metric, help, CHROPROF__OF(chroprof__core, field),                                    \
-      CHROPROF__OF(chroprof_totals, name), CHROPROF__NOT_THERE, CHROPROF__##unit,                  \
-      CHROPROF__##kind }
+    { CHROPROF__OF(chroprof__core, field), CHROPROF__OF(chroprof_totals, name),                    \
+      CHROPROF__NOT_THERE, CHROPROF__##unit, CHROPROF__##kind },
 #define CHROPROF__LOOP_READ(name, metric, help)                                                    \
-    { #name, metric, help, CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_totals, name),               \
-      CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__OWN }
+    { CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_totals, name), CHROPROF__NOT_THERE,               \
+      CHROPROF__COUNT, CHROPROF__OWN },
 
 /* Of the loop, in the core. */
+#define CHROPROF__LOOP_LIST(FIGURE, READ, UNSEEN)                                                  \
+    READ(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle and loop.")                \
+    READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included.")                    \
+    READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system.")                   \
+    READ(loop_ns, "loop_seconds_total", "Time neither of futures nor idle.")                       \
+    READ(untracked_ns, "untracked_seconds_total",                                                  \
+         "Time of futures that are not known, part of busy.")                                      \
+    READ(delay_ns, "", "") READ(blame_ns, "", "")                                                  \
+    READ(events, "events_total", "Events taken.")                                                  \
+    UNSEEN(chroprof__core, merged_events, COUNT, SUM)                                              \
+    READ(anomalies, "", "") READ(live, "", "")                                                     \
+    FIGURE(passes, passes, COUNT, SUM, "passes_total",                                             \
+           "Passes of the loop, from one idle to the next.")                                       \
+    READ(pass_p50_ns, "", "") READ(pass_p99_ns, "", "")                                            \
+    FIGURE(pass_max_ns, pass_max, TICKS, MAX, "", "")                                              \
+    FIGURE(turns, turns, COUNT, SUM, "turns_total", "Outermost stays on the running stack.")       \
+    READ(turn_p50_ns, "", "") READ(turn_p99_ns, "", "")                                            \
+    FIGURE(turn_max_ns, turn_max, TICKS, MAX, "", "")                                              \
+    FIGURE(stalls, stalls, COUNT, SUM, "stalls_total", "Turns and passes that were too long.")     \
+    READ(idle_blame_ns, "idle_blame_seconds_total", "Delay of ready futures while idle.")          \
+    READ(loop_blame_ns, "loop_blame_seconds_total",                                                \
+         "Delay of ready futures in time of the loop's own.")                                      \
+    READ(untracked_blame_ns, "untracked_blame_seconds_total",                                      \
+         "Delay of ready futures in untracked time.")                                              \
+    READ(dropped, "", "")                                                                          \
+    FIGURE(elapsed_ticks, last, COUNT, OWN, "", "")                                                \
+    READ(delay_ticks, "", "") READ(blame_ticks, "", "")                                            \
+    FIGURE(start_unix_ns, start_unix_ns, COUNT, OWN, "", "")                                       \
+    FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", "")                                          \
+    FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", "")                                            \
+    FIGURE(skew_events, skew_events, COUNT, PRESENT, "", "")                                       \
+    FIGURE(doubt_ns, doubt_ticks, TICKS, PRESENT, "", "")                                          \
+    FIGURE(doubt_events, doubt_events, COUNT, PRESENT, "", "")
+
 static const chroprof__figure chroprof__loop_figures[] = {
-    CHROPROF__LOOP_READ(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle and loop."),
-    CHROPROF__LOOP_READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included."),
-    CHROPROF__LOOP_READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system."),
-    CHROPROF__LOOP_READ(loop_ns, "loop_seconds_total", "Time neither of futures nor idle."),
-    CHROPROF__LOOP_READ(untracked_ns, "untracked_seconds_total",
-                         "Time of futures that are not known, part of busy."),
-    CHROPROF__LOOP_READ(delay_ns, "", ""), CHROPROF__LOOP_READ(blame_ns, "", ""),
-    CHROPROF__LOOP_READ(events, "events_total", "Events taken."),
-    CHROPROF__UNSEEN(chroprof__core, merged_events, COUNT, SUM),
-    CHROPROF__LOOP_READ(anomalies, "", ""), CHROPROF__LOOP_READ(live, "", ""),
-    CHROPROF__LOOP_FIGURE(passes, passes, COUNT, SUM, "passes_total",
-                     "Passes of the loop, from one idle to the next."),
-    CHROPROF__LOOP_READ(pass_p50_ns, "", ""), CHROPROF__LOOP_READ(pass_p99_ns, "", ""),
-    CHROPROF__LOOP_FIGURE(pass_max_ns, pass_max, TICKS, MAX, "", ""),
-    CHROPROF__LOOP_FIGURE(turns, turns, COUNT, SUM, "turns_total",
-                     "Outermost stays on the running stack."),
-    CHROPROF__LOOP_READ(turn_p50_ns, "", ""), CHROPROF__LOOP_READ(turn_p99_ns, "", ""),
-    CHROPROF__LOOP_FIGURE(turn_max_ns, turn_max, TICKS, MAX, "", ""),
-    CHROPROF__LOOP_FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",
-                     "Turns and passes that were too long."),
-    CHROPROF__LOOP_READ(idle_blame_ns, "idle_blame_seconds_total",
-                         "Delay of ready futures while idle."),
-    CHROPROF__LOOP_READ(loop_blame_ns, "loop_blame_seconds_total",
-                         "Delay of ready futures in time of the loop's own."),
-    CHROPROF__LOOP_READ(untracked_blame_ns, "untracked_blame_seconds_total",
-                         "Delay of ready futures in untracked time."),
-    CHROPROF__LOOP_READ(dropped, "", ""),
-    CHROPROF__LOOP_FIGURE(elapsed_ticks, last, COUNT, OWN, "", ""),
-    CHROPROF__LOOP_READ(delay_ticks, "", ""), CHROPROF__LOOP_READ(blame_ticks, "", ""),
-    CHROPROF__LOOP_FIGURE(start_unix_ns, start_unix_ns, COUNT, OWN, "", ""),
-    CHROPROF__LOOP_FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", ""),
-    CHROPROF__LOOP_FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", ""),
-    CHROPROF__LOOP_FIGURE(skew_events, skew_events, COUNT, PRESENT, "", ""),
-    CHROPROF__LOOP_FIGURE(doubt_ns, doubt_ticks, TICKS, PRESENT, "", ""),
-    CHROPROF__LOOP_FIGURE(doubt_events, doubt_events, COUNT, PRESENT, "", "")
+    CHROPROF__LOOP_LIST(CHROPROF__LOOP_FIGURE, CHROPROF__LOOP_READ, CHROPROF__UNSEEN)
+};
+CHROPROF__UNUSED static const chroprof__label chroprof__loop_labels[] = {
+    CHROPROF__LOOP_LIST(CHROPROF__LABEL_FIGURE, CHROPROF__LABEL_READ, CHROPROF__LABEL_UNSEEN)
 };
 
-#undef CHROPROF__LOOP_FIGURE
-#undef CHROPROF__LOOP_READ
 #define CHROPROF__TICK_FIGURE(name, kind)                                                          \
-    { #name, "", "", CHROPROF__OF(chroprof__sampler, name),                                        \
-      CHROPROF__OF(chroprof_sampler_totals, name), CHROPROF__NOT_THERE, CHROPROF__COUNT,           \
-      CHROPROF__##kind }
+    { CHROPROF__OF(chroprof__sampler, name), CHROPROF__OF(chroprof_sampler_totals, name),          \
+      CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__##kind },
+#define CHROPROF__TICK_READ(name)                                                                  \
+    { CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_sampler_totals, name), CHROPROF__NOT_THERE,       \
+      CHROPROF__COUNT, CHROPROF__OWN },
+#define CHROPROF__SAMPLER_LIST(FIGURE, READ)                                                       \
+    FIGURE(period_ns, FIRST) FIGURE(first_period_ns, FIRST) FIGURE(budget_ppm, FIRST)              \
+    FIGURE(ticks, SUM) FIGURE(samples, SUM) READ(rows) FIGURE(inside, SUM) FIGURE(lost, SUM)       \
+    FIGURE(dropped, OWN) FIGURE(cost_ns, SUM) FIGURE(draws, SUM) FIGURE(misses, SUM)               \
+    FIGURE(interrupted, SUM)
 
 static const chroprof__figure chroprof__sampler_figures[] = {
-    CHROPROF__TICK_FIGURE(period_ns, FIRST), CHROPROF__TICK_FIGURE(first_period_ns, FIRST),
-    CHROPROF__TICK_FIGURE(budget_ppm, FIRST), CHROPROF__TICK_FIGURE(ticks, SUM),
-    CHROPROF__TICK_FIGURE(samples, SUM),
-    { "rows", "", "", CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_sampler_totals, rows),
-      CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__OWN },
-    CHROPROF__TICK_FIGURE(inside, SUM), CHROPROF__TICK_FIGURE(lost, SUM),
-    CHROPROF__TICK_FIGURE(dropped, OWN), CHROPROF__TICK_FIGURE(cost_ns, SUM),
-    CHROPROF__TICK_FIGURE(draws, SUM), CHROPROF__TICK_FIGURE(misses, SUM),
-    CHROPROF__TICK_FIGURE(interrupted, SUM)
+    CHROPROF__SAMPLER_LIST(CHROPROF__TICK_FIGURE, CHROPROF__TICK_READ)
+};
+CHROPROF__UNUSED static const chroprof__label chroprof__sampler_labels[] = {
+    CHROPROF__SAMPLER_LIST(CHROPROF__LABEL_TICK, CHROPROF__LABEL_NAME)
 };
 
-#undef CHROPROF__TICK_FIGURE
 #define CHROPROF__DRAWN(name, field, unit)                                                         \
-    { #name, "", "", CHROPROF__OF(chroprof__wall_row, field),                                      \
-      CHROPROF__OF(chroprof_wall, name), CHROPROF__NOT_THERE, CHROPROF__##unit, CHROPROF__SUM }
+    { CHROPROF__OF(chroprof__wall_row, field), CHROPROF__OF(chroprof_wall, name),                  \
+      CHROPROF__NOT_THERE, CHROPROF__##unit, CHROPROF__SUM },
 
 /* Of what the sampler met of a path. */
 static const chroprof__figure chroprof__wall_figures[] = {
-    CHROPROF__DRAWN(running, weight[0], COUNT), CHROPROF__DRAWN(running_ns, ticks[0], TICKS),
-    CHROPROF__DRAWN(ready, weight[1], COUNT), CHROPROF__DRAWN(ready_ns, ticks[1], TICKS),
-    CHROPROF__DRAWN(paused, weight[2], COUNT), CHROPROF__DRAWN(paused_ns, ticks[2], TICKS),
-    CHROPROF__UNSEEN(chroprof__wall_row, samples, COUNT, SUM),
+    CHROPROF__DRAWN(running, weight[0], COUNT) CHROPROF__DRAWN(running_ns, ticks[0], TICKS)
+    CHROPROF__DRAWN(ready, weight[1], COUNT) CHROPROF__DRAWN(ready_ns, ticks[1], TICKS)
+    CHROPROF__DRAWN(paused, weight[2], COUNT) CHROPROF__DRAWN(paused_ns, ticks[2], TICKS)
+    CHROPROF__UNSEEN(chroprof__wall_row, samples, COUNT, SUM)
     CHROPROF__UNSEEN(chroprof__wall_row, cpu_ns, COUNT, SUM)
 };
-
-#undef CHROPROF__DRAWN
-#undef CHROPROF__UNSEEN
 
 /* A list and how long it is. */
 #define CHROPROF__ALL(list) list, sizeof list / sizeof *list
@@ -16906,12 +16914,12 @@ CHROPROF__LEFT_OUT(chroprof_as_text)
 
 /* The figures of a list that a public struct has. */
 static void chroprof__json_figures(chroprof__out *o, const chroprof__figure *list, size_t count,
-                                   bool of_rank, const void *row)
+                                   const chroprof__label *labels, bool of_rank, const void *row)
 {
     for (size_t k = 0; k < count; k++) {
         uint16_t at = of_rank ? list[k].rank : list[k].at;
         if (at != CHROPROF__NOT_THERE)
-            chroprof__put_json(o, list[k].name, chroprof__field(row, at));
+            chroprof__put_json(o, labels[k].name, chroprof__field(row, at));
     }
 }
 
@@ -16934,7 +16942,8 @@ static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
     chroprof_totals t;
     chroprof_read_totals(p, &t);
     chroprof__put_json(o, "\ntotals{", NULL);
-    chroprof__json_figures(o, CHROPROF__ALL(chroprof__loop_figures), false, &t);
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__loop_figures), chroprof__loop_labels, false,
+                           &t);
     chroprof__put_json(o, "provisional? enabled? idle?", &t.provisional);
     chroprof__put_json(o, "depth.", &t.depth);
     chroprof__put_json(o, "living?}", &t.living);
@@ -16969,7 +16978,8 @@ static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chrop
     uint32_t first = 0;
     size_t left;
     chroprof__put_json(o, "\n{name$ file$ line.", r);
-    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), true, r);
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_labels, true,
+                           r);
     chroprof__put_json(o, "id. has_percentiles? windows[", &r->id);
     while (!o->failed && (left = chroprof_site_windows_from(p, r->id, first, ns,
                                                             CHROPROF__JSON_SPAN)) > 0) {
@@ -16983,7 +16993,8 @@ static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chrop
 static void chroprof__json_path(chroprof__out *o, const chroprof_path *row)
 {
     chroprof__put_json(o, "\n{id. parent. site. name$ file$ line.", row);
-    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), false, row);
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_labels, false,
+                           row);
     chroprof__put_json(o, "}", NULL);
 }
 
@@ -17134,7 +17145,8 @@ static void chroprof__json_sampler(chroprof__out *o, const chroprof *p)
     chroprof_read_sampler(p, &t);
     chroprof__put_json(o, t.first_period_ns ? "\nsampler{running? mode(cpu,wall)"
                                             : "\nsampler{running? mode'none'", &t.running);
-    chroprof__json_figures(o, CHROPROF__ALL(chroprof__sampler_figures), false, &t);
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__sampler_figures), chroprof__sampler_labels,
+                           false, &t);
     chroprof__put_json(o, "}", NULL);
 }
 
@@ -17382,7 +17394,7 @@ typedef struct chroprof__sites_walk {
 static void chroprof__gather(const chroprof *p, const chroprof__figure *f, uint32_t first,
                              uint64_t *values)
 {
-    bool deep = strcmp(f->name, "with_children_ns") == 0;
+    bool deep = f->rank == offsetof(chroprof_rank, with_children_ns);
     chroprof_path row;
     memset(values, 0, CHROPROF__GATHERED * sizeof(*values));
     for (uint32_t path = CHROPROF__FIRST_PATH;
@@ -17512,8 +17524,9 @@ static void chroprof__prometheus_line(chroprof__out *o, const char *metric,
 static void chroprof__prometheus_row(const chroprof__prometheus *m, const chroprof__figure *f,
                                      const chroprof_site_row *site, uint64_t value)
 {
-    const char *label = strcmp(f->metric, "calls_total") == 0 ? "result" : "";
-    chroprof__prometheus_line(m->out, f->metric, site, label, f->name, f->name, value);
+    const chroprof__label *words = chroprof__path_labels + (f - chroprof__path_figures);
+    const char *label = strcmp(words->metric, "calls_total") == 0 ? "result" : "";
+    chroprof__prometheus_line(m->out, words->metric, site, label, words->name, words->name, value);
 }
 
 /* One figure of the sites that are shown, and the sum of the others. */
@@ -17538,17 +17551,19 @@ CHROPROF__NOINLINE void chroprof__prometheus_rows(chroprof__prometheus *m,
 static void chroprof__prometheus_sites(chroprof__prometheus *m)
 {
     const char *before = "";
-    const chroprof__figure *end =
-        chroprof__path_figures + sizeof chroprof__path_figures / sizeof *chroprof__path_figures;
-    for (const chroprof__figure *f = chroprof__path_figures; f < end && !m->out->failed; f++) {
+    const chroprof__figure *f = chroprof__path_figures;
+    const chroprof__figure *end = f + sizeof chroprof__path_figures / sizeof *f;
+    for (const chroprof__label *words = chroprof__path_labels; f < end && !m->out->failed;
+         f++, words++) {
         bool gauge = f->kind == CHROPROF__PRESENT, shown = m->all;
         for (size_t k = 0; k < sizeof chroprof__graphed / sizeof *chroprof__graphed; k++)
-            shown = shown || strcmp(chroprof__graphed[k], f->name) == 0;
-        if (!shown || f->metric[0] == 0)
+            shown = shown || strcmp(chroprof__graphed[k], words->name) == 0;
+        if (!shown || words->metric[0] == 0)
             continue;
-        if (strcmp(f->metric, before) != 0)
-            chroprof__prometheus_head(m->out, f->metric, f->help, gauge ? "gauge" : "counter");
-        before = f->metric;
+        if (strcmp(words->metric, before) != 0)
+            chroprof__prometheus_head(m->out, words->metric, words->help,
+                                      gauge ? "gauge" : "counter");
+        before = words->metric;
         chroprof__prometheus_pick(m, gauge ? m->by : f);
         chroprof__prometheus_rows(m, f);
     }
@@ -17626,10 +17641,10 @@ static void chroprof__prometheus_totals(const chroprof__prometheus *m)
     chroprof_totals t;
     chroprof_read_totals(m->p, &t);
     for (size_t k = 0; k < sizeof chroprof__loop_figures / sizeof *chroprof__loop_figures; k++) {
-        const chroprof__figure *f = chroprof__loop_figures + k;
-        if (f->metric[0] != 0)
-            chroprof__prometheus_total(m->out, f->metric, f->help, "counter", f->name,
-                                       *chroprof__field(&t, f->at));
+        const chroprof__label *words = chroprof__loop_labels + k;
+        if (words->metric[0] != 0)
+            chroprof__prometheus_total(m->out, words->metric, words->help, "counter", words->name,
+                                       *chroprof__field(&t, chroprof__loop_figures[k].at));
     }
     if (t.start_unix_ns > 0)
         chroprof__prometheus_total(m->out, "start_time_seconds", "Calendar time of profile time 0.",
