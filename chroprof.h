@@ -85,9 +85,9 @@ CONCEPTS
  delay       time that a future was ready but not running
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system
- loop        uninstrumented time (loop_ns in the figures): no future runs, and it is not idle
+ loop_ns     uninstrumented time: no future runs, and the loop is not idle
  untracked   time that cannot be charged to a path: a table was full, the running id was unknown, or
-             more than max_step_ns passed between two events outside idle
+             more than an hour (max_step_ns) passed between two events outside idle
  stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. A long
              pass that is mostly one turn counts once
  step        a recorded event: one row of the ring, which keeps the last ones
@@ -14841,8 +14841,7 @@ static void chroprof__find_rise(chroprof__inquiry *q)
     c.count = steepest.each;
     c.whole = chroprof__ppm(c.n[0], c.n[1]);
     c.part = chroprof__minus(c.whole, chroprof__ppm(c.n[2], c.n[3]));
-    chroprof__report(q, &c, "%s rises from %p23 of the %T3 after %m4 to %p01 of the last %T1.",
-                     NULL,
+    chroprof__report(q, &c, "%s rises from %p23 (the %T3 after %m4) to %p01 (the last %T1).", NULL,
                      " Look for what grows while it runs, such as a list or a queue.");
 }
 

@@ -109,8 +109,8 @@ class Profile:
             time_is(say["longest"], site["slice_max_ns"])
 
     def rising(self, x):
-        say = self.read(x, "{S:site} rises from {P:first} of the {T:first_time} after {M:at} to "
-                        "{P:last} of the last {T:last_time}.")
+        say = self.read(x, "{S:site} rises from {P:first} (the {T:first_time} after {M:at}) to "
+                        "{P:last} (the last {T:last_time}).")
         site, windows = self.site_is(x, say["site"]), self.raw["windows"]
         ran = [ns > 0 for ns in site["windows"][-129:-1]]
         whole = (len(ran) - ran.index(True)) // 4 * 4

@@ -364,7 +364,7 @@ static const truth truths[] = {
     { "40*(l50 a30)", "OCCUPIES STALL LEAKS", NULL, AMPLE },
     /* more and more */
     { "80*(i80 a10 b1) 20*(i20 b70)", "RISING STALL",
-      "b (app.c:2) rises from 1.1% of the 2.00 s after 00:00.800 to 59.3% of the last 2.00 s.",
+      "b (app.c:2) rises from 1.1% (the 2.00 s after 00:00.800) to 59.3% (the last 2.00 s).",
       AMPLE },
     { "84*(i90 a10) 24*(i80 a20)", "RISING", NULL, AMPLE },
     { "84*(i90 a9.9 i0.1) 24*(i80.1 a19.9)", "FINE", NULL, AMPLE },
@@ -1035,7 +1035,7 @@ static void hold_rise(figures *f, const chroprof_finding *x)
     says_site(f, x->site);
     says(f, "rises from ");
     says_share(f, before, w[first + quarter].start_ns - w[first].start_ns);
-    says(f, "of the ");
+    says(f, "(the ");
     says_time(f, w[first + quarter].start_ns - w[first].start_ns);
     says(f, "after ");
     says_moment(f, w[first].start_ns);
