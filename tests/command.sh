@@ -168,7 +168,7 @@ sed 's/$/\r/' "$small" >"$scratch/crlf.events"
 run replay "$scratch/crlf.events" --format folded --name small
 same carriage_returns "$scratch/out" "$scratch/small.folded"
 : >"$scratch/empty.events"
-run replay "$scratch/empty.events"; expect empty_stream 0
+run replay "$scratch/empty.events"; expect empty_stream 1 "the stream has no events"
 run replay "$scratch/absent.events"; expect absent_file 1 "absent.events: "
 run replay "$scratch"; expect directory 1 "$scratch: "
 for packer in xz gzip; do
@@ -348,6 +348,13 @@ if $CC -I. -o "$scratch/mapped" "$scratch/mapped.c" 2>"$scratch/log"; then
     run dump "$scratch/ended.block"; expect dump_says_how_it_ended 0 "ended normally"
     run dump "$scratch/ended.block" --format json
     expect dump_json 0 '"name":"never_returns\u001b[2J"'
+    for what in "dump -f json" dump report symbolize trace; do  # before it says anything of the profile
+        # shellcheck disable=SC2086 # a command and its options are several words
+        run $what "$scratch/ended.block" -o "$scratch/none/x"
+        expect "${what}_into_no_folder" 1 "make the folder first"
+        if [ "$(wc -l <"$scratch/err")" = 1 ]; then ok "${what}_into_no_folder_says_only_that"; else
+            fail "${what}_into_no_folder_says_only_that" "$(head -n 1 "$scratch/err")"; fi
+    done
     run check "$scratch/ended.block"; expect check_sound 0
     "$scratch/mapped" "$scratch/hung.block" hang &
     hung=$!
@@ -427,12 +434,18 @@ fi
 
 # --- a pipe and a folder are no profiles, and are not waited for
 mkfifo "$scratch/pipe"
-for what in dump check "merge -o $scratch/merged" "top -n 1"; do
+for what in dump check "merge -o $scratch/merged" "top -n 1" record; do
     for operand in pipe:"this is a pipe" .:"this is a directory"; do
         # shellcheck disable=SC2086 # a command and its options are several words
         run $what "$scratch/${operand%%:*}"
         expect "${what%% *}_of_${operand%%:*}" 1 "${operand#*:}"
     done
+done
+
+for what in replay report symbolize trace "dump -f json"; do
+    # shellcheck disable=SC2086 # a command and its options are several words
+    timeout 20 "$command" $what "$scratch/pipe" >"$scratch/out" 2>"$scratch/err"; code=$?
+    expect "${what}_of_a_pipe" 1 "this is a pipe; give - and redirect"
 done
 
 # --- each subcommand says what it got
@@ -455,7 +468,7 @@ for what in dump check "merge -o $scratch/merged" top report trace symbolize "di
 done
 for what in dump check "merge -o $scratch/merged" top; do
     # shellcheck disable=SC2086 # a command and its options are several words
-    run $what "$scratch/got.json"; expect "${what%% *}_got_json" 1 "this is JSON; give a PID"
+    run $what "$scratch/got.json"; expect "${what%% *}_got_json" 1 "this is JSON; use chroprof report"
 done
 # what is no profile, to each that reads one; $$ is a shell, which has none
 for what in dump check "merge -o $scratch/merged" top report trace symbolize record \
@@ -477,7 +490,15 @@ fi
 run replay "$scratch/got.text"; expect replay_got_text 1 "no line of it is an event"
 if [ ! -s "$scratch/out" ]; then ok replay_got_text_no_report; else
     fail replay_got_text_no_report "$(head -n 1 "$scratch/out")"; fi
-run replay "$scratch/got.empty"; expect replay_got_empty 0 "the stream has no events"
+run replay "$scratch/got.empty"; expect replay_got_empty 1 "the stream has no events"
+printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\n\0\n' >"$scratch/got.png"
+run replay "$scratch/got.png"; expect replay_got_binary 1 "this is not a stream of events"
+if [ "$(wc -l <"$scratch/err")" = 1 ]; then ok replay_got_binary_says_one_line; else
+    fail replay_got_binary_says_one_line "$(wc -l <"$scratch/err") lines"; fi
+run replay "$scratch/got.events" -m 1
+least=$(sed -n 's/.*--memory 1 is too small; give at least \([0-9]*\) bytes$/\1/p' "$scratch/err")
+run replay "$scratch/got.events" -m "${least:-0}"; expect replay_names_the_least_memory 0
+run replay "$scratch/got.events" -m "$((${least:-0} - 1))"; expect replay_with_less 2 "at least $least"
 run "$scratch/got.json"; expect file_for_a_command 2 "is a file, not a command; chroprof dump"
 for what in report trace symbolize "diff $scratch/got.json" "replay --repeat 2"; do
     # shellcheck disable=SC2086 # a command and its options are several words
@@ -497,8 +518,10 @@ else
 fi
 printf '{\n"cut": "' >"$scratch/got.cut"
 run report "$scratch/got.cut"; expect report_got_cut_json 1 "the file ends here, cut short"
+expect report_of_cut_json_says_what_to_do 1 "chroprof: $scratch/got.cut:2:9: the file ends here, cut"
+expect report_of_cut_json_says_how 1 "; copy or write all of it again"
 echo '{"other": 1}' >"$scratch/got.other"
-run report "$scratch/got.other"; expect report_got_other_json 1 "as chroprof dump --format json"
+run report "$scratch/got.other"; expect report_got_other_json 1 "as chroprof dump -f json"
 "$command" merge - <"$scratch/got.json" >"$scratch/out" 2>"$scratch/err"; code=$?
 expect merge_got_json_as_a_list 1 "this is a profile, not a list"
 run run "$scratch/got.json"; expect run_given_a_file 127 "this is not a program"
@@ -510,7 +533,7 @@ cp /bin/ls "$scratch/no_such_name"
 (cd "$scratch" && "$command" run no_such_name >out 2>err)
 code=$?; expect run_given_a_name_of_this_folder 127 "for the one in this folder give ./no_such_name"
 run dump "$scratch/got.json" -f json; expect dump_json_of_json 0 '"chroprof":'
-run replay "$scratch/got.json"; expect replay_got_json 1 "this is a profile, not a stream of events"
+run replay "$scratch/got.json"; expect replay_got_json 1 "this is JSON, not a stream of events; use chroprof report"
 
 # --- a block by standard input, by what a shell opens for <(command), or packed
 block=$scratch/by.block

@@ -274,6 +274,23 @@ check_formats.check_folded(sys.argv[1], json.load(open(sys.argv[2])), True)' \
             ok "time_off_cpu_by_$mode"
         fi
     done
+    # one sample is no share; our own functions are told as such, whoever found their names
+    cat >"$scratch/few.py" <<'END'
+import json, sys
+profile = json.load(open(sys.argv[1], encoding="utf-8"))
+idle = {s["stack"] for s in profile["samples"] if s["state"] == "idle"}
+ours = next(n for n in profile["stacks"] if n["weight"] > 0 and n["id"] not in idle and n.get("function"))
+for row in profile["stacks"]:
+    row["weight"] = int(row is ours)
+ours.update(function="chroprof__open_row", file="/usr/include/chroprof.h", inlined=[])
+json.dump(profile, open(sys.argv[2], "w", encoding="utf-8"), ensure_ascii=False)
+END
+    python3 "$scratch/few.py" "$scratch/sampled.json" "$scratch/few.json"
+    run symbolize --format text "$scratch/few.json"; expect one_sample 0 "CODE  1 sample, one every"
+    sed '/^STALLS/,$d' "$scratch/out" >"$scratch/few"
+    if [ "$(grep -c '^  1 of 1  ' "$scratch/few")" = 2 ] && ! grep -q '100\|chroprof__' "$scratch/few" &&
+        grep -q '(inside chroprof)$' "$scratch/few"; then ok one_sample_of_ours; else
+        fail one_sample_of_ours "$(tail -n 1 "$scratch/few")"; fi
     run symbolize --format text "$scratch/h.json"; expect no_code_to_show 0 "has no samples"
     python3 tests/sampled.py "$scratch/h.json" "$scratch/sampled.json" "$hostile\"\\"
     check_trace trace_of_hostile_samples "$scratch/sampled.json"

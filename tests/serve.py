@@ -116,6 +116,8 @@ def shows(folder):
     with open(f"{folder}/broken.chroprof", "wb") as broken:
         with open(gone, "rb") as whole:
             broken.write(whole.read(5000))
+    with open(f"{folder}/torn.json", "w") as torn:
+        torn.write('{"chroprof":2,')
     os.symlink(gone, f"{folder}/link.chroprof")
     os.mkdir(f"{folder}/deeper")
     os.mkfifo(f"{folder}/pipe.chroprof")
@@ -126,12 +128,16 @@ def shows(folder):
     until(lambda: server.row("running.chroprof").get("state") == "runs")
     rows = {os.path.basename(row["file"]): row for row in server.profiles()}
     check("list", sorted(rows) == ["broken.chroprof", "ended.chroprof", "running.chroprof",
-                                   "stored.json"], sorted(rows))
+                                   "stored.json", "torn.json"], sorted(rows))
     row = rows["running.chroprof"]
     check("list_of_a_running_one", (row["pid"], row["state"], row["program"]) ==
           (running.pid, "runs", "watched") and row["finding"] != "", row)
     check("list_of_an_ended_one", rows["ended.chroprof"]["state"] == "ended", rows)
     check("list_of_json", rows["stored.json"]["state"] == "stored", rows)
+    torn = rows["torn.json"]
+    check("list_of_torn_json", "cut short" in torn.get("problem", "") and "state" not in torn and
+          "/proc/" not in torn["problem"], torn)
+    check("list_of_torn_json_again", server.row("torn.json") == torn, server.row("torn.json"))
     check("list_of_a_broken_one", "beginning of a profile" in rows["broken.chroprof"]["problem"], rows)
 
     status, headers, page = server.get("/")
@@ -266,10 +272,17 @@ def ends(folder, gone):
     server = Server(str(running.pid))
     check("process", [row["pid"] for row in server.profiles()] == [running.pid], server.said)
     server.end(signal.SIGTERM)
+    empty = os.path.join(DIRECTORY, "empty.chroprof")
+    with open(empty, "w"):
+        pass
     for words, code, text in (
             ([f"{DIRECTORY}/nowhere"], 1, "No such file"), (["-"], 1, "-: "),
             ([], 2, "DIR, FILE or PID"), ([folder, "--port", "70000"], 2, "expected a port"),
-            ([str(os.getpid())], 1, "has no profile")):
+            ([str(os.getpid())], 1, "has no profile"),
+            ([f"{folder}/notes.txt"], 1, "this is not a profile"),
+            ([f"{folder}/torn.json"], 1, "the file ends here"),
+            ([f"{folder}/broken.chroprof"], 1, "the beginning of a profile"),
+            (["/dev/null"], 1, "must be a plain file"), ([empty], 1, "the input is empty")):
         done = subprocess.run([COMMAND, "serve", *words], capture_output=True, timeout=PATIENCE,
                               stdin=subprocess.DEVNULL)
         check(f"refuses_{text.replace(' ', '_')}", done.returncode == code and

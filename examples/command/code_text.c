@@ -37,6 +37,21 @@ typedef struct code_table {
 
 /* >>code text counting */
 
+/* Whether a frame is of chroprof.h, which the sampler need not have known. */
+static bool is_ours(const stack_frame *frame)
+{
+    static const char file[] = "chroprof.h";
+    static const char start[] = "chroprof__";
+    size_t length = sizeof file - 1;
+    json_text name = frame->file;
+    if (name.length == 0) {
+        return frame->name.length >= sizeof start - 1 &&
+               memcmp(frame->name.bytes, start, sizeof start - 1) == 0;
+    }
+    return name.length >= length && memcmp(name.bytes + name.length - length, file, length) == 0 &&
+           (name.length == length || name.bytes[name.length - length - 1] == '/');
+}
+
 static code_entry code_entry_of(const stack_tree *s, size_t index)
 {
     const stack_frame *leaf = &s->frames[index];
@@ -59,8 +74,12 @@ static code_entry code_entry_of(const stack_tree *s, size_t index)
         e.task = s->frames[leaf->root].name;
     }
     if (leaf->task) {
-        e.name.bytes = "(function not known)";
-        e.name.length = 20;
+        e.name = json_word("(function not known)");
+    } else if (leaf->named != SIZE_MAX && is_ours(&s->frames[leaf->named])) {
+        e.bare = e.called = false;
+        e.caller = e.file = json_word("");
+        e.name = json_word("(inside chroprof)");
+        e.line = 0;
     }
     return e;
 }
@@ -204,9 +223,17 @@ static void code_text_function(sheet *s, const code_entry *e)
     code_text_place(s, e);
 }
 
+/* A share of few samples is no share. */
+static bool code_is_few(uint64_t samples)
+{
+    return samples < 5;
+}
+
 static void code_text_share(sheet *s, uint64_t part, uint64_t whole)
 {
-    sheet_right(s, figure_percent(share_of(part, whole)).text, 8);
+    char words[32];
+    (void)snprintf(words, sizeof words, "%" PRIu64 " of %" PRIu64, part, whole);
+    sheet_right(s, code_is_few(whole) ? words : figure_percent(share_of(part, whole)).text, 8);
     sheet_text(s, "  ");
 }
 
@@ -240,8 +267,8 @@ static void code_text_head(sheet *s, const code_table *c)
     char words[160];
     sheet_newline(s);
     sheet_styled(s, SHEET_BOLD, "CODE");
-    (void)snprintf(words, sizeof words, "  %" PRIu64 " samples, one every %s of %s, cost %s",
-                   c->weight, figure_time(s, c->stacks->period).text,
+    (void)snprintf(words, sizeof words, "  %" PRIu64 " sample%s, one every %s of %s, cost %s",
+                   c->weight, c->weight == 1 ? "" : "s", figure_time(s, c->stacks->period).text,
                    c->stacks->cpu ? "CPU time" : "the clock",
                    figure_time(s, c->stacks->cost).text);
     sheet_text(s, words);
@@ -489,7 +516,7 @@ static cause_found cause_walk(cause *c)
     cause_begin(c);
     for (uint32_t level = 1; (at = cause_step(c, level, &weight)) != SIZE_MAX; level++) {
         const stack_frame *frame = &c->stacks->frames[at];
-        if (frame->name.length > 0 && !frame->own) {
+        if (frame->name.length > 0 && !frame->own && !is_ours(frame)) {
             if (found.outer == NULL || (!frame->libc && cause_is_callback(c, found.outer))) {
                 found.outer = frame;
             }
@@ -533,8 +560,13 @@ static void cause_write(sheet *s, cause *c, const stall_text *stall)
         sheet_text(s, "    most of it in ");
         cause_function(s, found.inner);
     }
-    (void)snprintf(words, sizeof words, "  (%s of its samples)",
-                   figure_percent(share_of(found.weight, c->weight)).text);
+    if (code_is_few(c->weight)) {
+        (void)snprintf(words, sizeof words, "  (%" PRIu64 " of %" PRIu64 " sample%s)", found.weight,
+                       c->weight, c->weight == 1 ? "" : "s");
+    } else {
+        (void)snprintf(words, sizeof words, "  (%s of its samples)",
+                       figure_percent(share_of(found.weight, c->weight)).text);
+    }
     if (s->column + text_width(words) > s->columns) {
         sheet_newline(s);
         sheet_text(s, "  ");

@@ -84,13 +84,19 @@ void content_refuse(const char *name, content got, content wanted)
 {
     if (got == CONTENT_EMPTY) {
         tool_message("%s: the input is empty", name);
+    } else if (wanted == CONTENT_EVENTS && got == CONTENT_JSON) {
+        tool_message("%s: this is JSON, not a stream of events; use chroprof report", name);
+    } else if (wanted == CONTENT_EVENTS && got == CONTENT_OTHER) {
+        tool_message("%s: this is not a stream of events; chroprof replay --help shows the format",
+                     name);
     } else if (wanted == CONTENT_EVENTS) {
         tool_message("%s: this is a profile, not a stream of events; use chroprof dump", name);
     } else if (got == CONTENT_EVENTS) {
         tool_message("%s: this is a stream of events; use chroprof replay", name);
     } else if (got == CONTENT_JSON) {
-        tool_message("%s: this is JSON; give a PID or a file of chroprof_map here (report, diff, "
-                     "trace, symbolize and dump --format folded read JSON)", name);
+        tool_message("%s: this is JSON; use chroprof report for a page of it, or give a PID or a "
+                     "file of chroprof_map here (diff, trace, symbolize and dump --format folded "
+                     "read JSON, too)", name);
     } else {
         tool_message("%s: this is not a profile; give a file of chroprof_map or chroprof run -o, "
                      "or JSON of one", name);

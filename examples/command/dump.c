@@ -141,7 +141,7 @@ static int dump_run(const tool_command *command, int count, char **words)
         return result;
     }
     result = !format_is_readable(&run.out) ? TOOL_USAGE
-             : dump_load(&run) ? dump_write(&run) : TOOL_INPUT;
+             : output_possible(run.out.out) && dump_load(&run) ? dump_write(&run) : TOOL_INPUT;
     profile_free(&run.profile);
     return result;
 }

@@ -76,6 +76,13 @@ static bool is_device(int fd)
            (stat("/dev/null", &empty) != 0 || facts.st_rdev != empty.st_rdev);
 }
 
+/* A named one, which opening would wait for. */
+static bool is_pipe(const char *name)
+{
+    struct stat facts;
+    return !is_open_already(name) && stat(name, &facts) == 0 && S_ISFIFO(facts.st_mode);
+}
+
 const char *input_problem(int error)
 {
     return error == EISDIR ? "this is a directory; give a file"
@@ -90,6 +97,9 @@ bool input_open(input *in, const char *name)
     if (strcmp(name, "-") == 0) {
         in->name = "(standard input)";
         in->fd = dup(STDIN_FILENO);
+    } else if (is_pipe(name)) {
+        tool_message("%s: this is a pipe; give - and redirect the pipe to standard input", name);
+        return false;
     } else {
         in->fd = open(name, O_RDONLY);
         in->tool = unpacker_of(name);

@@ -47,9 +47,12 @@ bool json_fail(json_reader *r, const char *expected)
         }
     }
     if (!r->failed) {
-        tool_line("%s:%llu:%llu: %sexpected %s", r->name, line,
-                  (unsigned long long)(r->at - start) + 1,
-                  r->at == r->end ? "the file ends here, cut short: " : "", expected);
+        bool cut = r->at == r->end;
+        tool_message("%s:%llu:%llu: %sexpected %s; %s", r->name, line,
+                     (unsigned long long)(r->at - start) + 1,
+                     cut ? "the file ends here, cut short: " : "", expected,
+                     cut ? "copy or write all of it again"
+                         : "give JSON as chroprof dump -f json writes it");
     }
     r->failed = true;
     return false;

@@ -111,7 +111,8 @@ void dump_origin(const block_file *file)
         tool_message("process %" PRIu64 " ended normally", origin.pid);
         return;
     }
-    if (!origin.mapped) {
+    /* One that goes on has nothing to tell before its report. */
+    if (!origin.mapped || (origin.alive && origin.end_unix_ns > 0 && since_event < 1000000000)) {
         return;
     }
     tool_message(origin.alive ? "process %" PRIu64 " runs"

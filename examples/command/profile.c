@@ -59,7 +59,7 @@ bool profile_check(profile_text *p)
     }
     if (version.length == 0 || p->sites.length == 0 || p->stalls.length == 0 ||
         p->windows.length == 0 || p->futures.length == 0 || p->name.length == 0) {
-        return json_fail(&r, "a profile, as chroprof dump --format json writes it");
+        return json_fail(&r, "a profile");
     }
     return true;
 }

@@ -161,11 +161,16 @@ static bool buffer_next(byte_buffer *b, size_t fed, const char *source)
 static bool is_no_stream(const input *in, const byte_buffer *b)
 {
     content got = content_of(b->bytes, b->used);
-    if (got == CONTENT_BLOCK || got == CONTENT_JSON) {
+    size_t begin = b->used < 128 ? b->used : 128;
+    bool binary = got == CONTENT_OTHER && memchr(b->bytes, '\0', begin) != NULL;
+    if (looks_packed(in, b)) {
+        return true;
+    }
+    if (got == CONTENT_BLOCK || got == CONTENT_JSON || binary) {
         content_refuse(in->name, got, CONTENT_EVENTS);
         return true;
     }
-    return looks_packed(in, b);
+    return false;
 }
 
 static bool stream_input(replay *run, input *in, byte_buffer *b)
@@ -280,6 +285,25 @@ static void replay_summary(const replay *run)
 
 /* >>replay run */
 
+/* The smallest block that has room for the options, which is more than the one that had not. */
+static size_t replay_least(const replay *run)
+{
+    size_t enough = chroprof_memory_size(&run->options);
+    size_t small = (size_t)run->memory;
+    void *block = malloc(enough);
+    chroprof profile;
+    while (block != NULL && enough > small + 1) {
+        size_t size = small + (enough - small) / 2;
+        if (chroprof_init(&profile, block, size, &run->options) == CHROPROF_OK) {
+            enough = size;
+        } else {
+            small = size;
+        }
+    }
+    free(block);
+    return enough;
+}
+
 static bool replay_profile(replay *run)
 {
     chroprof_result result;
@@ -297,7 +321,10 @@ static bool replay_profile(replay *run)
         run->options.name = replayed_name(run->source);
     }
     result = chroprof_init(&run->profile, run->block, run->memory, &run->options);
-    if (result != CHROPROF_OK) {
+    if (result == CHROPROF_ERR_MEMORY) {
+        tool_message("--memory %llu is too small; give at least %zu bytes",
+                     (unsigned long long)run->memory, replay_least(run));
+    } else if (result != CHROPROF_OK) {
         tool_message("%s (see --memory and --set)", chroprof_result_text(result));
     }
     hide_ids_of(&run->profile);
@@ -323,7 +350,7 @@ static int replay_all(replay *run)
         tool_message("a bug in chroprof.h, please report it: %s", broken);
         return TOOL_INPUT;
     }
-    if (run->reader.malformed > 0 && run->reader.events == 0) {
+    if (run->reader.events == 0) {
         replay_summary(run);
         return output_close(run->out.out, out, false);
     }

@@ -100,6 +100,9 @@ static bool report_write(void *user, FILE *out)
 
 static int report_all(report *run)
 {
+    if (!output_possible(run->out_name)) {
+        return TOOL_INPUT;
+    }
     for (int i = 0; i < 2 && run->sources[i] != NULL; i++) {
         if (!profile_load_or_replay(&run->profiles[i], run->sources[i]) ||
             !profile_symbolize(&run->profiles[i], NULL)) {

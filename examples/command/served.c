@@ -51,6 +51,34 @@ static bool served_add_process(served *s, const char *pid)
     return ok;
 }
 
+/* Whether a file has a profile now; if not, a message says why. */
+static bool served_is_good(const char *operand)
+{
+    content got = content_of_file(operand);
+    profile_text p;
+    block_file file;
+    chroprof_result result;
+    bool good;
+    if (got == CONTENT_JSON) {
+        good = profile_load(&p, operand);
+        profile_free(&p);
+        return good;
+    }
+    if (got != CONTENT_BLOCK) {
+        content_refuse(operand, got, CONTENT_JSON);
+        return false;
+    }
+    memset(&file, 0, sizeof file);
+    file.name = file.place = operand;
+    errno = 0;
+    result = block_read(&file);
+    if (result != CHROPROF_OK) {
+        tool_message("%s: %s", operand, block_problem(&file, result));
+    }
+    block_close(&file);
+    return result == CHROPROF_OK;
+}
+
 bool served_add(served *s, const char *operand)
 {
     struct stat facts;
@@ -66,7 +94,8 @@ bool served_add(served *s, const char *operand)
                      "process, or lie in a folder", operand);
         return false;
     }
-    return served_keep(s, operand, operand, S_ISDIR(facts.st_mode));
+    return (S_ISDIR(facts.st_mode) || served_is_good(operand)) &&
+           served_keep(s, operand, operand, S_ISDIR(facts.st_mode));
 }
 
 void served_free(served *s)
@@ -161,6 +190,17 @@ static const char *state_of(const chroprof_origin *origin)
 
 #define SERVED_ROWS 1000       /* in the list; a folder with more is a mistake */
 
+/* Takes the name that only we know from the begin of a message. */
+static void hide_place(char *problem, const char *place)
+{
+    size_t length = strlen(place);
+    if (strncmp(problem, place, length) == 0 && problem[length] == ':') {
+        char *rest = problem + length + 1;
+        rest += strspn(rest, " ");
+        memmove(problem, rest, strlen(rest) + 1);
+    }
+}
+
 typedef struct served_rows {
     FILE *out;
     unsigned count;
@@ -185,7 +225,40 @@ static void put_block(FILE *out, const block_file *file)
     json_put(out, finding.text);
 }
 
-/* JSON is not read for the list: it can be large, and does not change. */
+/* What the loading of JSON says; "": nothing. It can be large, and does not change, so what is known
+ * of a file is kept until it is another one. */
+static const char *json_problem(const served_place *at)
+{
+    static struct {
+        uint64_t stamp;
+        char problem[240];
+    } known[SERVED_ROWS];
+    struct stat facts;
+    uint64_t words[5] = { at->key };
+    uint64_t stamp;
+    size_t row;
+    profile_text p;
+    if (stat(at->place, &facts) == 0) {
+        words[1] = (uint64_t)facts.st_ino;
+        words[2] = (uint64_t)facts.st_size;
+        words[3] = (uint64_t)facts.st_mtim.tv_sec;
+        words[4] = (uint64_t)facts.st_mtim.tv_nsec;
+    }
+    stamp = hash_bytes((const char *)words, sizeof words) | 1;
+    row = stamp % SERVED_ROWS;
+    if (known[row].stamp != stamp) {
+        known[row].stamp = stamp;
+        tool_keep(known[row].problem, sizeof known[row].problem);
+        if (profile_load(&p, at->place)) {
+            known[row].problem[0] = '\0';
+        }
+        tool_keep(NULL, 0);
+        hide_place(known[row].problem, at->place);
+        profile_free(&p);
+    }
+    return known[row].problem;
+}
+
 static bool put_row(void *user, const served_place *at)
 {
     served_rows *rows = (served_rows *)user;
@@ -198,7 +271,12 @@ static bool put_row(void *user, const served_place *at)
                   rows->count > 0 ? "," : "", at->key);
     json_put(rows->out, at->name);
     if (content_of_file(at->place) == CONTENT_JSON) {
-        (void)fputs(",\"state\":\"stored\"}", rows->out);
+        const char *problem = json_problem(at);
+        (void)fputs(*problem != '\0' ? ",\"problem\":" : ",\"state\":\"stored\"", rows->out);
+        if (*problem != '\0') {
+            json_put(rows->out, problem);
+        }
+        (void)fputc('}', rows->out);
         return ++rows->count < SERVED_ROWS;
     }
     errno = 0;
@@ -236,16 +314,12 @@ static void answer_with(const served_search *search, const served_place *at)
     served_answer *answer = search->answer;
     profile_text p;
     chroprof_origin origin;
-    size_t said;
     memset(&p, 0, sizeof p);
     tool_keep(answer->problem, sizeof answer->problem);
     answer->good = profile_load(&p, at->place) && profile_symbolize(&p, NULL) &&
                    page_write_profile(search->out, &p);
     tool_keep(NULL, 0);
-    said = strlen(at->place) + 2;
-    if (strncmp(answer->problem, at->place, said - 2) == 0 && strlen(answer->problem) > said) {
-        memmove(answer->problem, answer->problem + said, strlen(answer->problem + said) + 1);
-    }
+    hide_place(answer->problem, at->place);
     if (answer->good && p.block.copy != NULL) {
         block_origin(&p.block, &origin);
         answer->state = state_of(&origin);

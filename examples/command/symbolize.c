@@ -408,7 +408,8 @@ static int symbolize_run(const tool_command *command, int count, char **words)
     if (!take_words(command, count, words, &run, &run.source, 1, &result)) {
         return result;
     }
-    result = profile_load(&run.profile, run.source) && profile_symbolize(&run.profile, run.debug)
+    result = output_possible(run.out_name) && profile_load(&run.profile, run.source) &&
+                     profile_symbolize(&run.profile, run.debug)
              ? output_write(run.out_name, symbolize_write, &run) : TOOL_INPUT;
     profile_free(&run.profile);
     return result;

@@ -460,8 +460,8 @@ bool trace_write(const profile_text *p, bool windows, FILE *out)
     }
     ok = timeline_open(&ring, p);
     if (ok && ring.left_out > 0) {
-        tool_message("%s: the ring had %" PRIu64 " more steps, which JSON leaves out; a trace of the "
-                     "profile itself has them", p->source, ring.left_out);
+        tool_message("%s: the trace shows the last steps, which are all that JSON keeps of the ring",
+                     p->source);
     }
     ok = ok && (ring.steps > 0 ? trace_ring(p, &ring, out) : trace_windows(p, out));
     if (ok && ring.steps == 0) {
@@ -542,7 +542,7 @@ static int trace_run(const tool_command *command, int count, char **words)
         return result;
     }
     result = TOOL_INPUT;
-    if (profile_load_or_replay(&run.profile, run.source)) {
+    if (output_possible(run.out_name) && profile_load_or_replay(&run.profile, run.source)) {
         bool steps = !run.windows && trace_of_steps(&run.profile.block.view);
         if (steps || profile_symbolize(&run.profile, NULL)) {
             result = output_write(run.out_name, trace_write_words, &run);
