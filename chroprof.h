@@ -42,8 +42,8 @@ QUICK START
    chroprof_dump(&prof, CHROPROF_TEXT, stderr);      whenever you like
 
  In C++, and in C with gcc or clang, CHROPROF_SCOPE(&prof, "on_readable"); as the first line of a
- callback replaces site, enter and leave. If a library waits where you cannot write idle_enter,
- CHROPROF_EPOLL_IDLE(&prof); outside all functions marks its wait as idle: see >>loops.
+ callback replaces site, enter and leave. If a library does the waiting, write
+ CHROPROF_EPOLL_IDLE(&prof); outside all functions: its waits then count as idle. See >>loops.
 
  A task that spans several callbacks is a future with an id: pending, running, paused, ...,
  completed. If the loop knows when a task is ready, report ready too: delay and blame need it.
@@ -74,8 +74,8 @@ CONCEPTS
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
  slice       one run of a future, without what ran nested in it
- turn        one callback of the loop, with all that runs nested in it: from an empty stack (or the
-             start of a nested loop) to empty again
+ turn        one callback of the loop, with all that runs nested in it: the stack is empty before
+             and after it. A nested loop has turns of its own
  pass        one iteration of the loop: from the end of one idle to the start of the next
  path        root > ... > site: a node of the tree of who created whom. A site that would come twice
              on a path uses its earlier node again. So recursion and a timer that renews itself
@@ -14888,8 +14888,8 @@ static void chroprof__find_leak(chroprof__inquiry *q)
     if (worst.live > c.count / 2 && (c.count < 1000 || !chroprof__forgets(q, &worst)))
         return;
     chroprof__report(q, &c, "%c0 of %c1 futures of %s did not finish, and more come all the time.",
-                     NULL, " Where they end, call chroprof_completed, chroprof_failed or "
-                     "chroprof_cancelled.");
+                     NULL, " They leak, or nothing reports their end: chroprof_completed, "
+                     "chroprof_failed or chroprof_cancelled.");
 }
 
 /* With an event in less than 400 ns of work, the 20 to 60 ns that one takes are a tenth. */
