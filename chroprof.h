@@ -236,7 +236,8 @@ THE SAMPLER
  calls, and fewer than 1 % of waits see EINTR. Other waits (in a callback, or without
  chroprof_idle_enter) see it if SA_RESTART does not restart them: epoll_wait, poll, select and
  nanosleep, which shortens what you want to see. chroprof_sampler_totals.interrupted and the text
- count both kinds. Continue such a wait yourself, as chroprof run does, or use CPU mode.
+ count both kinds, these on Linux on x86-64 and arm64. Continue such a wait yourself, as chroprof
+ run does, or use CPU mode.
  Periods are random, from half to one and a half of period_ns. So a loop cannot fall in step with
  them, and sampled shares are right within statistical error. Each period costs one call of
  timer_settime. With options.steady all periods are equal, and the timer is set only at the start.
@@ -1136,8 +1137,8 @@ typedef struct chroprof_sampler_totals {
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
     uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
-    uint64_t interrupted;      /* waits that a tick cut short (EINTR): after idle_enter, and where
-                                  registers are read on Linux in tasks, too */
+    uint64_t interrupted;      /* waits that a tick cut short (EINTR): after idle_enter; on Linux on
+                                  x86-64 and arm64 all others, too */
 } chroprof_sampler_totals;
 
 /* Whose profile it is. */
@@ -12815,23 +12816,25 @@ static bool chroprof__read_registers(void *context, chroprof__registers *r)
 #endif
 }
 
-/* Is this tick what a system call returns for (EINTR)? Known on Linux, on x86-64 and aarch64. */
+/* Is this tick what a system call returns for (EINTR)? Known on Linux, on x86-64 and arm64, by the
+ * call's result. On x86-64 rcx still holds the address that it returns to (the SYSCALL instruction:
+ * Intel's manual, volume 2). The code itself is not looked at: it may not be readable. */
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 #define CHROPROF__SEES_CALLS 1
 static bool chroprof__has_cut(void *context)
 {
-#ifdef __x86_64__
-    static const uint8_t call[] = { 0x0f, 0x05 }, place = 13;              /* syscall; rax */
-#else
-    static const uint8_t call[] = { 0x01, 0x00, 0x00, 0xd4 }, place = 1;   /* svc #0; x0 */
-#endif
-    const char *at = (const char *)context + offsetof(ucontext_t, uc_mcontext) + 8 * place;
-    chroprof__registers r;
+    const char *at = (const char *)context + offsetof(ucontext_t, uc_mcontext);
     int64_t result;
-    memcpy(&result, at, sizeof(result));
-    return result == -EINTR && chroprof__read_registers(context, &r) &&
-           r.code % 4096 >= sizeof(call) &&
-           memcmp((const char *)r.code - sizeof(call), call, sizeof(call)) == 0;
+#ifdef __x86_64__
+    uint64_t back, next;                    /* rcx and rip */
+    memcpy(&result, at + 8 * 13, sizeof(result));
+    memcpy(&back, at + 8 * 14, sizeof(back));
+    memcpy(&next, at + 8 * 16, sizeof(next));
+    return result == -EINTR && back == next;
+#else
+    memcpy(&result, at + 8 * 1, sizeof(result));
+    return result == -EINTR;
+#endif
 }
 #else
 #define CHROPROF__SEES_CALLS 0
@@ -14403,7 +14406,8 @@ static void chroprof__say_site(chroprof__phrase *s, const chroprof__case *c)
 static bool chroprof__is_c_library(const char *module)
 {
     static const char begins[][12] = {
-        "libc.", "libc-", "libm.", "libm-", "libpthread", "ld-", "linux-vdso"
+        "libc.", "libc-", "libm.", "libm-", "libpthread", "libthr.", "libsystem_", "ld-",
+        "linux-vdso"
     };
     const char *base = chroprof__base_name(module);
     size_t k = 0;
@@ -14413,7 +14417,8 @@ static bool chroprof__is_c_library(const char *module)
 }
 
 /* The innermost function with a name; own: of the program, or else of a library; not own: of the C
- * library, which waits. "": none is known, as outside of the process that was sampled. */
+ * library, if that is innermost, so that it may wait. "": none is known, as outside of the process
+ * that was sampled. */
 static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack, bool own)
 {
     chroprof_stack_frame frames[CHROPROF__FINDS_FRAMES];
@@ -14425,8 +14430,12 @@ static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack,
     chroprof_read_origin(p, &origin);
     for (size_t k = 0; k < count && k < CHROPROF__FINDS_FRAMES; k++) {
         const char *module = frames[k].module;
-        if (frames[k].kind != CHROPROF_FRAME_NATIVE || frames[k].name[0] == 0 ||
-            own == chroprof__is_c_library(module))
+        bool of_c = chroprof__is_c_library(module);
+        if (frames[k].kind != CHROPROF_FRAME_NATIVE || (own && of_c))
+            continue;
+        if (!own && !of_c)                  /* what the C library was called by does not wait */
+            break;
+        if (frames[k].name[0] == 0)
             continue;
         bool of_program = strcmp(chroprof__base_name(module), origin.program) == 0;
         name = *name == 0 || of_program ? frames[k].name : name;
@@ -14784,17 +14793,20 @@ typedef struct chroprof__quarters {
 } chroprof__quarters;
 
 /* A rise, not a burst or a wave: from quarter to quarter it is more, but for 5 % of the last, and
- * in that it is in most of the windows. What only began late, such as the load of a server, has no
- * quarter before it began. */
+ * in that it is in most of the windows. What only began late, such as the load of a server, but for
+ * 1 % of its peak, has no quarter before it began. */
 static bool chroprof__rises(const chroprof *p, uint32_t site, uint32_t whole, chroprof__quarters *s)
 {
     uint64_t ns[CHROPROF__FINDS_WINDOWS];
     uint32_t count = whole < CHROPROF__FINDS_WINDOWS ? whole : (uint32_t)CHROPROF__FINDS_WINDOWS;
     uint32_t idle = 0, most = 0;
+    uint64_t peak = 0;
     bool up = true;
     memset(s, 0, sizeof(*s));
     (void)chroprof_site_windows_from(p, site, whole - count, ns, count);
-    while (idle < count && ns[idle] == 0)
+    for (uint32_t k = 0; k < count; k++)
+        peak = ns[k] > peak ? ns[k] : peak;
+    while (idle < count && ns[idle] <= peak / 100)
         idle++;
     s->each = (count - idle) / 4;
     s->first = whole - 4 * s->each;
@@ -16553,7 +16565,7 @@ static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_tot
                              "%c, %c lost; one every %t of CPU time; cost %t, %p", figures);
     chroprof__newline(g);
     if (t->interrupted > 0)
-        chroprof__print(g, CHROPROF__DIM "%c waits may have ended early at a tick (EINTR)\n",
+        chroprof__print(g, CHROPROF__DIM "waits that may have ended early at a tick (EINTR): %c\n",
                         &t->interrupted);
 }
 

@@ -376,6 +376,7 @@ static const truth truths[] = {
     { "12*(i90 a10) 5*(i20 a80)", "RISING OCCUPIES STALL", NULL, AMPLE },
     { "20*(i20 a80) 80*(i90 a10)", "OCCUPIES STALL", NULL, AMPLE },
     { "40*(i100) 400*(i6 a4)", "OCCUPIES", NULL, AMPLE }, /* the load began late */
+    { "a0.001 40*(i100) 400*(i6 a4)", "OCCUPIES", NULL, AMPLE },
     { "40*(i100) 200*(i9 a1) 200*(i5 a5)", "RISING", NULL, AMPLE },
     /* calls out of order */
     { "z10 100*(i5 a1)", "ORDER",
@@ -939,8 +940,9 @@ static void hold_stall(figures *f, const chroprof_finding *x)
     says(f, "at ");
     says_moment(f, x->at_ns);
     if (f->t.stalls > 1) {
-        says(f, ", the longest");
-        says(f, "of ");
+        says(f, s->length_ns < f->t.pass_max_ns || s->length_ns < f->t.turn_max_ns
+                    ? ", the longest kept of "
+                    : ", the longest of ");
         says_count(f, f->t.stalls);
     }
     if (has(f, "No site explains")) {
@@ -1022,9 +1024,11 @@ static void hold_rise(figures *f, const chroprof_finding *x)
     static chroprof_window w[HARNESS_ROWS];
     size_t last = chroprof_windows(f->p, w, HARNESS_ROWS) - 1, i;
     size_t first = last > 128 ? last - 128 : 0, quarter;
-    uint64_t before = 0, recent = 0;
+    uint64_t before = 0, recent = 0, peak = 0;
     CHECK_EQ(chroprof_site_windows(f->p, x->site, exec, HARNESS_ROWS), last + 1);
-    while (first < last && exec[first] == 0)
+    for (i = first; i < last; i++)
+        peak = exec[i] > peak ? exec[i] : peak;
+    while (first < last && exec[first] <= peak / 100)
         first++;
     quarter = (last - first) / 4;
     first = last - 4 * quarter;
