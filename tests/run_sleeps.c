@@ -4,16 +4,19 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,13 +56,14 @@ static void alarm_every(int64_t ns)
 /* Its result, its error, and whether it took what it should. */
 static void tell(const char *what, int64_t begin, int64_t least, long result, int error)
 {
-    printf("%s: %ld %s, %s\n", what, result, result != 0 ? strerror(error) : "-",
+    printf("%s: %ld %s, %s\n", what, result, error != 0 ? strerror(error) : "-",
            now_ns(CLOCK_MONOTONIC) - begin >= least ? "long enough" : "too short");
 }
 
 #define WAIT(what, least, call)                                                                    \
     do {                                                                                           \
         int64_t begin = now_ns(CLOCK_MONOTONIC);                                                   \
+        errno = 0;                         /* and stays it, as after a wait that nobody cut */     \
         long result = (call);                                                                      \
         tell(what, begin, least, result, errno);                                                   \
     } while (0)
@@ -135,8 +139,89 @@ __attribute__((__noinline__)) void on_time_with_signals(void)
     (void)semctl(set, 0, IPC_RMID);
 }
 
-int main(void)
+#define ROUNDS 20
+
+static int sent, round_now;                /* atomic */
+static pid_t waiting;
+
+/* Whether that thread sleeps in a system call. */
+static int is_asleep(pid_t thread)
 {
+    char path[64];
+    char state = 0;
+    FILE *file;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    file = fopen(path, "r");
+    if (file != NULL) {
+        if (fscanf(file, "%*[^)]) %c", &state) != 1) {
+            state = 0;
+        }
+        (void)fclose(file);
+    }
+    return state == 'S';
+}
+
+/* One signal for each wait, while the thread sleeps in it; one more if it still does. */
+static void *send_signals(void *thread)
+{
+    int round;
+    while ((round = __atomic_load_n(&round_now, __ATOMIC_SEQ_CST)) <= ROUNDS) {
+        if (round > 0 && is_asleep(waiting) &&
+            round == __atomic_load_n(&round_now, __ATOMIC_SEQ_CST)) {
+            int before = handled;
+            (void)__atomic_fetch_add(&sent, 1, __ATOMIC_SEQ_CST);
+            (void)pthread_kill(*(pthread_t *)thread, SIGUSR1);
+            while (handled == before) {
+                (void)usleep(1000);
+            }
+        }
+        (void)usleep(1000);
+    }
+    return NULL;
+}
+
+/* Computes for several ticks, which come when it is over. */
+static void on_long_signal(int number)
+{
+    int64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + LENGTH / 4;
+    while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end) {}
+    on_signal(number);
+}
+
+/* Each wait ends by the one signal that comes in it; lost: how many may need one more. */
+__attribute__((__noinline__)) void on_time_with_one_signal(void (*handler)(int), int lost)
+{
+    struct timespec length = { 3000, 0 };
+    struct sigaction action, set;
+    pthread_t self = pthread_self();
+    pthread_t sender;
+    int cut = 0;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    (void)sigfillset(&action.sa_mask);
+    (void)sigaction(SIGUSR1, &action, NULL);
+    (void)sigaction(SIGUSR1, NULL, &set);
+    waiting = (pid_t)syscall(SYS_gettid);
+    sent = 0;
+    __atomic_store_n(&round_now, 0, __ATOMIC_SEQ_CST);
+    if (pthread_create(&sender, NULL, send_signals, &self) != 0) {
+        return;
+    }
+    for (int round = 1; round <= ROUNDS; round++) {
+        __atomic_store_n(&round_now, round, __ATOMIC_SEQ_CST);
+        cut += nanosleep(&length, NULL) != 0 && errno == EINTR;
+    }
+    __atomic_store_n(&round_now, ROUNDS + 1, __ATOMIC_SEQ_CST);
+    (void)pthread_join(sender, NULL);
+    printf("one signal: %d cut, %s, mask %s\n", cut, sent <= ROUNDS + lost ? "enough" : "too few",
+           sigismember(&set.sa_mask, SIGRTMAX) == 1 && sigismember(&set.sa_mask, SIGRTMIN) == 1
+           ? "full" : "not full");
+}
+
+/* ALLOWED: signals that may be lost: by wall time one may come between two parts of a wait. */
+int main(int count, char **words)
+{
+    const int lost = count > 1 ? atoi(words[1]) : 0;
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
@@ -146,6 +231,9 @@ int main(void)
     on_time();
     (void)poll(NULL, 0, 1);
     on_time_with_signals();
+    (void)poll(NULL, 0, 1);
+    on_time_with_one_signal(on_signal, lost);
+    on_time_with_one_signal(on_long_signal, lost);
     (void)poll(NULL, 0, 1);
     return 3;
 }

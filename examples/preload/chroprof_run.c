@@ -13,6 +13,7 @@
  * a profile, and the board says why. */
 
 #define _GNU_SOURCE
+#undef _TIME_BITS              /* else our own functions would get other names */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -61,6 +62,10 @@ static ssize_t known_link(const char *path, char *to, size_t size)
 #define readlink known_link
 #include "../../chroprof.h"
 #undef readlink
+#ifndef CHROPROF__SEES_CALLS   /* the header has no sampler here */
+#define CHROPROF__SEES_CALLS 0
+#define chroprof__has_cut(context) 0
+#endif
 #include "board.h"
 #include "callbacks.h"
 #include "filter.h"
@@ -71,6 +76,8 @@ static ssize_t known_link(const char *path, char *to, size_t size)
 #define WAITS_LATER 32         /* before a thread gets a profile, where many have come and gone */
 #define SPARED_SIGNALS 8       /* the first real-time signals are left to the program */
 #define CALLBACK_DEPTH 64      /* callbacks that run inside each other; inner ones have no frame */
+
+_Static_assert(sizeof(time_t) <= sizeof(long), "functions with time have other names here");
 
 /* >>functions that the program meant to call. Until the constructor has found them, and where a
  * function is not there, the system call does. */
@@ -98,6 +105,8 @@ static struct {
     int (*pause)(void);
     int (*nanosleep)(const struct timespec *, struct timespec *);
     int (*clock_nanosleep)(clockid_t, int, const struct timespec *, struct timespec *);
+    int (*usleep)(useconds_t);
+    unsigned (*sleep)(unsigned);
     int (*sem_timedwait)(sem_t *, const struct timespec *);
     int (*sem_clockwait)(sem_t *, clockid_t, const struct timespec *);
     int (*semop)(int, struct sembuf *, size_t);
@@ -147,6 +156,8 @@ static void find_functions(void)
     find_function(&next.pause, "pause");
     find_function(&next.nanosleep, "nanosleep");
     find_function(&next.clock_nanosleep, "clock_nanosleep");
+    find_function(&next.usleep, "usleep");
+    find_function(&next.sleep, "sleep");
     find_function(&next.sem_timedwait, "sem_timedwait");
     find_function(&next.sem_clockwait, "sem_clockwait");
     find_function(&next.semop, "semop");
@@ -226,6 +237,7 @@ static bool wall_clock;
 static bool with_children;
 static bool with_tables;       /* else stacks are walked by frame pointers */
 static bool sealed;            /* the program forbade itself what a profile begins with */
+static bool filtered;          /* or some system calls, whichever */
 
 static bool is_awake(void)
 {
@@ -555,15 +567,32 @@ static void release_signals(void)
     __atomic_store_n(&signals_held, 0, __ATOMIC_RELEASE);
 }
 
+/* Whether the program gets a signal as soon as this handler returns, which then ends the wait. */
+static bool others_pend(const ucontext_t *before)
+{
+    sigset_t pending;
+    int error = errno;
+    bool any = false;
+    if (!filtered && sigpending(&pending) == 0) {
+        for (int number = 1; number <= SIGRTMAX; number++) {
+            any = any || (number != own->signal && sigismember(&pending, number) == 1 &&
+                          sigismember(&before->uc_sigmask, number) == 0);
+        }
+    }
+    errno = error;
+    return any;
+}
+
 /* Counts the ticks that cut a system call short, which a wait must not take for a signal of the
- * program. A tick may come late, while others use its signal. */
+ * program. That can come only afterwards. A tick may come late, while others use its signal. */
 static void on_tick(int number, siginfo_t *info, void *context)
 {
-    if (own != NULL && (!CHROPROF__SEES_CALLS || chroprof__has_cut(context))) {
-        own->ticks++;
-    }
+    bool cut = own != NULL && (!CHROPROF__SEES_CALLS || chroprof__has_cut(context));
     if (sampled) {
         tick_handler(number, info, context);
+    }
+    if (cut && !others_pend((const ucontext_t *)context)) {
+        own->ticks++;
     }
 }
 
@@ -576,6 +605,9 @@ static void exchange_handler(int number, void (*handler)(int, siginfo_t *, void 
             tick_handler = action.sa_sigaction;
         }
         action.sa_sigaction = handler;
+        (void)sigfillset(&action.sa_mask);
+        (void)sigdelset(&action.sa_mask, SIGSEGV);
+        (void)sigdelset(&action.sa_mask, SIGBUS);
         (void)next.sigaction(number, &action, NULL);
     }
 }
@@ -745,13 +777,42 @@ static bool may_set_signal(int number, bool sets, signal_handler handler)
     return true;
 }
 
+/* A handler that blocks all signals would put a tick off to its own end, and what the program's
+ * signal cut short would then seem cut by the tick. So ours stay open in it; the program does not
+ * see that. */
+static int set_open_action(int number, const struct sigaction *action, struct sigaction *old)
+{
+    static uint64_t opened;                /* atomic; bit N - 1: signal N's handler */
+    const uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
+    const bool opens = action != NULL && is_awake() && holds_all(&action->sa_mask);
+    const bool were = (__atomic_load_n(&opened, __ATOMIC_RELAXED) & bit) != 0;
+    struct sigaction copy;
+    int result;
+    if (opens) {
+        copy = *action;
+        for (int ours = SIGRTMIN + SPARED_SIGNALS; ours <= SIGRTMAX; ours++) {
+            (void)sigdelset(&copy.sa_mask, ours);
+        }
+    }
+    result = next.sigaction(number, opens ? &copy : action, old);
+    for (int ours = SIGRTMIN + SPARED_SIGNALS; were && old != NULL && ours <= SIGRTMAX; ours++) {
+        (void)sigaddset(&old->sa_mask, ours);
+    }
+    if (result == 0 && action != NULL && opens) {
+        (void)__atomic_fetch_or(&opened, bit, __ATOMIC_RELAXED);
+    } else if (result == 0 && action != NULL) {
+        (void)__atomic_fetch_and(&opened, ~bit, __ATOMIC_RELAXED);
+    }
+    return result;
+}
+
 EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     if (next.sigaction == NULL) {
         find_function(&next.sigaction, "sigaction");
     }
     if (may_set_signal(number, action != NULL, action != NULL ? action->sa_handler : SIG_DFL)) {
-        return next.sigaction(number, action, old);
+        return asks ? next.sigaction(number, action, old) : set_open_action(number, action, old);
     }
     if (old != NULL) {
         memset(old, 0, sizeof *old);        /* SIG_DFL */
@@ -1274,6 +1335,7 @@ static const sigset_t *with_ours(const seat *s, const sigset_t *mask, sigset_t *
 typedef struct wait_time {
     struct timespec end, left;
     const struct timespec *given;          /* NULL: for ever, or nobody knows here */
+    int error;                             /* errno before it */
     uint32_t ticks;                        /* that had cut calls short when it began */
 } wait_time;
 
@@ -1308,6 +1370,7 @@ static void wait_for(wait_time *w, const struct timespec *given)
 {
     const seat *s = own;
     w->given = given;
+    w->error = errno;
     w->ticks = s != NULL ? s->ticks : 0;
     if (s != NULL && s->signal != 0 && is_finite(given)) {
         w->end = timespec_of(time_now() + nanoseconds(given));
@@ -1334,17 +1397,21 @@ static void forget_cuts(const seat *s, uint64_t count)
 }
 
 /* Whether a wait came back because of a tick, which the program must not see; w->given is then what
- * is left of it. A wait with signals of its own to block blocks ours as well. A signal of the
- * program is seen, but for one that comes while a tick's handler runs. */
+ * is left of it. A wait with signals of its own to block blocks ours as well. By CPU time hardly a
+ * tick comes in a sleep, so what ends one is the program's. A signal of the program is seen, but for
+ * one that comes in the instant between a tick that cut the wait and the wait that goes on, or while
+ * a tick's handler runs where there is a filter of system calls. */
 static bool goes_on(wait_time *w, ssize_t result)
 {
-    const seat *s = own;
+    seat *s = own;
     int64_t left;
-    if (result >= 0 || errno != EINTR || s == NULL || w->ticks == s->ticks) {
+    if (result >= 0 || errno != EINTR || s == NULL || w->ticks == s->ticks ||
+        (!wall_clock && !s->waits)) {
         return false;
     }
     forget_cuts(s, s->ticks - w->ticks);
-    w->ticks = s->ticks;
+    s->ticks = w->ticks;                   /* or a wait around this one would go on */
+    errno = w->error;
     if (is_finite(w->given)) {
         left = nanoseconds(&w->end) - time_now();
         w->left = timespec_of(left > 0 ? left : 0);
@@ -1621,16 +1688,31 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
     return result;
 }
 
+/* Whether ticks cut sleeps of this thread short. */
+static bool is_cut(void)
+{
+    return wall_clock && own != NULL && own->signal != 0;
+}
+
 EXPORT int usleep(useconds_t us)
 {
     const struct timespec time = timespec_of((int64_t)us * 1000);
-    return nanosleep(&time, NULL);
+    if (next.usleep == NULL) {
+        find_function(&next.usleep, "usleep");
+    }
+    return is_cut() ? nanosleep(&time, NULL) : next.usleep(us);
 }
 
 EXPORT unsigned sleep(unsigned seconds)
 {
     struct timespec time = { (time_t)seconds, 0 };
     int error = errno;
+    if (next.sleep == NULL) {
+        find_function(&next.sleep, "sleep");
+    }
+    if (!is_cut()) {
+        return next.sleep(seconds);
+    }
     if (nanosleep(&time, &time) != 0) {
         return (unsigned)time.tv_sec;
     }
@@ -1656,7 +1738,8 @@ EXPORT int pause(void)
         find_function(&next.pause, "pause");
         find_function(&next.sigsuspend, "sigsuspend");
     }
-    if (s == NULL || s->signal == 0 || next.pthread_sigmask(SIG_BLOCK, NULL, &mask) != 0) {
+    if (s == NULL || s->signal == 0 || filtered ||       /* which may allow no other call */
+        next.pthread_sigmask(SIG_BLOCK, NULL, &mask) != 0) {
         return next.pause();
     }
     (void)sigaddset(&mask, s->signal);
@@ -1719,6 +1802,10 @@ EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespe
     int result;
     if (next.sem_clockwait == NULL) {
         find_function(&next.sem_clockwait, "sem_clockwait");
+    }
+    if (next.sem_clockwait == NULL) {
+        errno = ENOSYS;                    /* not every C library has it */
+        return -1;
     }
     wait_for(&w, NULL);
     do {
@@ -2616,6 +2703,7 @@ static void before_filter(const filter_program *filter, bool everybody)
     if (awake == NULL) {
         return;
     }
+    filtered = true;
     if (filter == NULL || !ALLOWED(filter, beginning_calls)) {
         sealed = true;
         note(&board->sealed);
