@@ -246,7 +246,7 @@ refused() {
     sed "s|\"$2\":[^,]*|\"$2\":$3|" "$scratch/other/before.json" >"$scratch/bad.json"
     "$scratch/chroprof-addr2line" symbolize "$scratch/bad.json" >"$scratch/out" 2>"$scratch/err"
     code=$?
-    if [ $code = 1 ] && grep -q '^[^ ]*bad.json:[0-9]*:[0-9]*: expected' "$scratch/err"; then
+    if [ $code = 1 ] && grep -q '^chroprof: [^ ]*bad.json:[0-9]*:[0-9]*: expected' "$scratch/err"; then
         ok "refused_$1"; else fail "refused_$1" "exit code $code, $(head -n 1 "$scratch/err")"; fi
 }
 refused address address '"12"'
