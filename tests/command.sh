@@ -440,6 +440,10 @@ for what in dump check "merge -o $scratch/merged" "top -n 1" record; do
         run $what "$scratch/${operand%%:*}"
         expect "${what%% *}_of_${operand%%:*}" 1 "${operand#*:}"
     done
+    case $what in merge* | top* | record)       # they take no standard input
+        # shellcheck disable=SC2086 # a command and its options are several words
+        run $what "$scratch/pipe"; expect "${what%% *}_of_pipe_says_how" 1 "write it to a file and give that" ;;
+    esac
 done
 
 for what in replay report symbolize trace "dump -f json"; do
@@ -498,6 +502,26 @@ if [ "$(wc -l <"$scratch/err")" = 1 ]; then ok replay_got_binary_says_one_line; 
 run replay "$scratch/got.events" -m 1
 least=$(sed -n 's/.*--memory 1 is too small; give at least \([0-9]*\) bytes$/\1/p' "$scratch/err")
 run replay "$scratch/got.events" -m "${least:-0}"; expect replay_names_the_least_memory 0
+run replay "$scratch/got.events" -m 1 --set max_sites=200000000; expect replay_without_enough_memory 2 \
+    "no memory is enough"
+run replay "$scratch/got.events" -m 1 --set max_sites=1000000; expect replay_of_much_memory 2 \
+    "give at least 1"
+# weights whose sum is too large: the path's time is still divided, not multiplied
+printf '%s' '{"chroprof":2,"name":"x","sites":[],"stalls":[],"windows":[],"futures":[],"samples":[],
+    "totals":{"elapsed_ns":9000000,"loop_ns":0,"untracked_ns":0,"idle_ns":0},
+    "paths":[{"id":3,"parent":0,"name":"p","file":"x","line":1,"exec_ns":9000000}],
+    "modules":[{"id":1,"path":"m","build_id":""}],
+    "sampler":{"period_ns":1000,"cost_ns":1,"mode":"cpu"},
+    "stacks":[{"id":1,"parent":0,"kind":"task","path":3,"name":"p","weight":0,"cpu_ns":0}' \
+    >"$scratch/large.json"
+for id in 10 11 12; do
+    printf ',{"id":%s,"parent":1,"kind":"native","module":1,"address":%s,"return":false,"name":"f%s",
+        "weight":9223372036854775808,"cpu_ns":1}' $id $id $id
+done >>"$scratch/large.json"
+printf ']}' >>"$scratch/large.json"
+run dump "$scratch/large.json" -f folded; expect large_weights 0
+total=$(awk '{ sum += $NF } END { printf "%.0f", sum }' "$scratch/out")
+if [ "$total" = 9000 ]; then ok large_weights_sum; else fail large_weights_sum "$total"; fi
 run replay "$scratch/got.events" -m "$((${least:-0} - 1))"; expect replay_with_less 2 "at least $least"
 run "$scratch/got.json"; expect file_for_a_command 2 "is a file, not a command; chroprof dump"
 for what in report trace symbolize "diff $scratch/got.json" "replay --repeat 2"; do

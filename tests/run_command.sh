@@ -370,6 +370,18 @@ refuses signal_passed_on 143 "code after poll"
 stays INT
 refuses ignored_signal_passed_on 5 "code after poll"
 
+"$command" run sleep 300 >"$scratch/out" 2>&1 &
+runs=$!
+tries=0
+until "$command" dump "$runs" >"$scratch/log" 2>"$scratch/err" ||
+    grep -qF "no event loop" "$scratch/err" || [ "$tries" -ge 300 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+says dump_runner_without_loop "the program of chroprof run $runs has had no event loop so far"
+kill "$runs"
+wait "$runs"
+
 # children and their environment, signals
 plain "$loops" fork
 profiled "$loops" fork

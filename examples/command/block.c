@@ -91,7 +91,7 @@ chroprof_result block_read(block_file *file)
             file->why = S_ISDIR(facts.st_mode)
                         ? "this is a directory; give a file with a profile (chroprof serve shows a folder)"
                         : S_ISFIFO(facts.st_mode)
-                        ? "this is a pipe; give - and redirect the pipe to standard input"
+                        ? pipe_problem()
                         : "this is not a plain file; give a file with a profile";
         } else {
             result = facts.st_size > 0 ? block_take(file, fd, (size_t)facts.st_size)
@@ -218,7 +218,8 @@ static bool block_child(const char *pid, char child[32])
     return count == 1;
 }
 
-static bool block_of_process(block_file *file, const char *pid)
+/* runner: the chroprof run whose program it is; NULL: none was asked for. */
+static bool block_of_process(block_file *file, const char *pid, const char *runner)
 {
     char child[32];
     block_search search = { pid, file, 0 };
@@ -243,9 +244,11 @@ static bool block_of_process(block_file *file, const char *pid)
     }
     (void)fclose(maps);
     if (search.found == 0 && block_child(pid, child)) {
-        return block_of_process(file, child);
+        return block_of_process(file, child, pid);
     }
-    if (search.found == 0) {
+    if (search.found == 0 && runner != NULL) {
+        tool_message("the program of chroprof run %s has had no event loop so far", runner);
+    } else if (search.found == 0) {
         tool_message("process %s has no profile; start the program with chroprof run, or call "
                      "chroprof_map in it", pid);
     }
@@ -303,7 +306,7 @@ bool block_open(block_file *file, const char *operand)
     chroprof_result result;
     file->stream = false;
     if (block_is_process(operand)) {
-        return block_of_process(file, operand);
+        return block_of_process(file, operand, NULL);
     }
     if (input_is_stream(operand)) {
         return block_of_stream(file, operand);

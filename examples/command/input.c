@@ -83,6 +83,23 @@ static bool is_pipe(const char *name)
     return !is_open_already(name) && stat(name, &facts) == 0 && S_ISFIFO(facts.st_mode);
 }
 
+static bool *must_be_file(void)
+{
+    static bool must;
+    return &must;
+}
+
+void input_must_be_file(void)
+{
+    *must_be_file() = true;
+}
+
+const char *pipe_problem(void)
+{
+    return *must_be_file() ? "this is a pipe; write it to a file and give that"
+                           : "this is a pipe; give - and redirect the pipe to standard input";
+}
+
 const char *input_problem(int error)
 {
     return error == EISDIR ? "this is a directory; give a file"
@@ -98,7 +115,7 @@ bool input_open(input *in, const char *name)
         in->name = "(standard input)";
         in->fd = dup(STDIN_FILENO);
     } else if (is_pipe(name)) {
-        tool_message("%s: this is a pipe; give - and redirect the pipe to standard input", name);
+        tool_message("%s: %s", name, pipe_problem());
         return false;
     } else {
         in->fd = open(name, O_RDONLY);

@@ -23,6 +23,12 @@ typedef struct input {
 /* Standard input, what the shell has opened, or a file whose name says that it is packed. */
 bool input_is_stream(const char *name);
 
+/* From now on standard input is nothing to read a profile from: messages do not propose it. */
+void input_must_be_file(void);
+
+/* What is said of a named pipe. */
+const char *pipe_problem(void);
+
 /* What the system said of a file that can't be read, and what a person may do about it. */
 const char *input_problem(int error);
 

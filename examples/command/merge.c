@@ -20,6 +20,7 @@
 #include "content.h"
 #include "formats.h"
 #include "hide.h"
+#include "input.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -302,6 +303,7 @@ static int merge_run(const tool_command *command, int count, char **words)
         tool_message("%s", strerror(errno));
         return result;
     }
+    input_must_be_file();
     if (take_words(command, count, words, &m, operands, count, &result)) {
         result = m.out.given && !format_is_readable(&m.out) ? TOOL_USAGE : merge_files(&m, operands);
     }

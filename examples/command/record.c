@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "foreign.h"
 #include "hide.h"
+#include "input.h"
 #include "message.h"
 #include "options.h"
 #include "origin.h"
@@ -316,6 +317,7 @@ static int record_run(const tool_command *command, int count, char **words)
     static record run;
     int result;
     run.for_ns = RECORD_DEFAULT_NS;
+    input_must_be_file();
     if (!take_words(command, count, words, &run, &run.source, 1, &result)) {
         return result;
     }

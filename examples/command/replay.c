@@ -285,12 +285,13 @@ static void replay_summary(const replay *run)
 
 /* >>replay run */
 
-/* The smallest block that has room for the options, which is more than the one that had not. */
+/* The smallest block that has room for the options, which is more than the one that had not. Of a
+ * large one, one that is surely enough: each try writes it. 0: no block is. */
 static size_t replay_least(const replay *run)
 {
     size_t enough = chroprof_memory_size(&run->options);
     size_t small = (size_t)run->memory;
-    void *block = malloc(enough);
+    void *block = enough <= REPLAY_MEMORY ? malloc(enough) : NULL;
     chroprof profile;
     while (block != NULL && enough > small + 1) {
         size_t size = small + (enough - small) / 2;
@@ -302,6 +303,17 @@ static size_t replay_least(const replay *run)
     }
     free(block);
     return enough;
+}
+
+static void replay_no_room(const replay *run)
+{
+    size_t least = replay_least(run);
+    if (least > run->memory) {
+        tool_message("--memory %llu is too small; give at least %zu bytes",
+                     (unsigned long long)run->memory, least);
+    } else {
+        tool_message("no memory is enough for these --set values; lower them");
+    }
 }
 
 static bool replay_profile(replay *run)
@@ -322,8 +334,7 @@ static bool replay_profile(replay *run)
     }
     result = chroprof_init(&run->profile, run->block, run->memory, &run->options);
     if (result == CHROPROF_ERR_MEMORY) {
-        tool_message("--memory %llu is too small; give at least %zu bytes",
-                     (unsigned long long)run->memory, replay_least(run));
+        replay_no_room(run);
     } else if (result != CHROPROF_OK) {
         tool_message("%s (see --memory and --set)", chroprof_result_text(result));
     }

@@ -22,6 +22,7 @@
 #include "commands.h"
 #include "diff.h"
 #include "formats.h"
+#include "input.h"
 #include "libraries.h"
 #include "message.h"
 #include "options.h"
@@ -756,6 +757,7 @@ static int run_run(const tool_command *command, int count, char **words)
     static run r;
     int result;
     int first = take_leading_words(command, count, words, &r, &result);
+    input_must_be_file();
     if (first < 0) {
         return result;
     }

@@ -37,6 +37,12 @@ static size_t share_path(const path_tree *paths, const stack_tree *s, size_t fra
     return paths->count + SHARE_LOOP;
 }
 
+/* A file may claim any weights. */
+static uint64_t share_sum(uint64_t a, uint64_t b)
+{
+    return a + b >= a ? a + b : UINT64_MAX;
+}
+
 /* value x part / whole, part <= whole. */
 static uint64_t share_part(uint64_t value, uint64_t part, uint64_t whole)
 {
@@ -55,7 +61,7 @@ static uint64_t share_off_cpu(const stack_tree *s, const share_row *rows, size_t
     uint64_t cpu = 0;
     double off, chance;
     for (size_t i = 0; i < count; i++) {
-        cpu += rows[i].weight > 0 ? s->frames[rows[i].frame].cpu : 0;
+        cpu = share_sum(cpu, rows[i].weight > 0 ? s->frames[rows[i].frame].cpu : 0);
     }
     cpu /= unit_ns;
     if (!s->cpu || cpu == 0 || cpu >= exec) {
@@ -73,11 +79,11 @@ static void share_divide(share_row *rows, size_t count, uint64_t exec, uint64_t 
     uint64_t all = 0, before = 0, given = 0;
     exec -= off;
     for (size_t i = 0; i < count; i++) {
-        all += rows[i].weight;
+        all = share_sum(all, rows[i].weight);
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t until;
-        before += rows[i].weight;
+        before = share_sum(before, rows[i].weight);
         until = i + 1 == count ? exec : share_part(exec, before, all);
         rows[i].exec = until - given;
         given = until;

@@ -12,6 +12,7 @@
 #include "block.h"
 #include "clock.h"
 #include "commands.h"
+#include "input.h"
 #include "message.h"
 #include "options.h"
 #include "origin.h"
@@ -1145,6 +1146,7 @@ static int top_run(const tool_command *command, int count, char **words)
     int result;
     t.interval_ns = 1000000000;
     t.most_rows = 20;
+    input_must_be_file();
     return take_words(command, count, words, &t, &t.operand, 1, &result) ? top_follow(&t) : result;
 }
 
