@@ -63,7 +63,7 @@ static void tell(const char *what, int64_t begin, int64_t least, long result, in
 #define WAIT(what, least, call)                                                                    \
     do {                                                                                           \
         int64_t begin = now_ns(CLOCK_MONOTONIC);                                                   \
-        errno = 0;                         /* and stays it, as after a wait that nobody cut */     \
+        errno = 0; /* and stays it, as after a wait that nobody cut */                             \
         long result = (call);                                                                      \
         tell(what, begin, least, result, errno);                                                   \
     } while (0)
@@ -141,7 +141,7 @@ __attribute__((__noinline__)) void on_time_with_signals(void)
 
 #define ROUNDS 20
 
-static int sent, round_now;                /* atomic */
+static int sent, round_now; /* atomic */
 static pid_t waiting;
 
 /* Whether that thread sleeps in a system call. */
@@ -215,7 +215,8 @@ __attribute__((__noinline__)) void on_time_with_one_signal(void (*handler)(int),
     (void)pthread_join(sender, NULL);
     printf("one signal: %d cut, %s, mask %s\n", cut, sent <= ROUNDS + lost ? "enough" : "too few",
            sigismember(&set.sa_mask, SIGRTMAX) == 1 && sigismember(&set.sa_mask, SIGRTMIN) == 1
-           ? "full" : "not full");
+               ? "full"
+               : "not full");
 }
 
 /* ALLOWED: signals that may be lost: by wall time one may come between two parts of a wait. */
