@@ -27,7 +27,7 @@ def check(name, holds, why=""):
 
 
 def dumped(path):
-    """The profile in a file as it is now, and what the command says of its process."""
+    """The profile in a file as it is now, and what the command says."""
     done = subprocess.run([COMMAND, "dump", path, "-f", "json"], capture_output=True, timeout=60)
     return json.loads(done.stdout or "null"), done.stderr.decode()
 
@@ -35,15 +35,16 @@ def dumped(path):
 def start(what, name, begun=lambda profile: slices(profile, "serve") > 1):
     """A watched program and its file, once its profile is so far: the first turn is over."""
     path = os.path.join(DIRECTORY, name)
+    now = time.time_ns()
     program = subprocess.Popen([WATCHED, path, what])
     programs.append(program)
     end = time.monotonic() + 30
     while time.monotonic() < end:
-        profile, state = dumped(path)
-        if profile and f"process {program.pid} " in state and begun(profile):
-            return program, path
+        profile, said = dumped(path)
+        if profile and profile["totals"]["start_unix_ns"] >= now and begun(profile):
+            return program, path        # of this program, not of one before it
         time.sleep(0.02)
-    raise TimeoutError(f"{what} does not get so far: {state}")
+    raise TimeoutError(f"{what} does not get so far: {said}")
 
 
 def site(profile, name):
