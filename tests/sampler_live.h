@@ -441,6 +441,7 @@ TEST(a_wait_in_code_that_cannot_be_read)
     chroprof *p = live_profile(&o);
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int k, cut = 0;
+    PROMPT_SIGNALS();
     CHECK(page != MAP_FAILED);
     memcpy(page, poll_call, sizeof poll_call);
     if (mprotect(page, 4096, PROT_EXEC) != 0)
