@@ -79,7 +79,7 @@ start_servers() {
     started="$started $one $two $three"
 }
 start_servers
-"$CHROPROF" replay - -f json -o "$work/none.json" </dev/null
+echo "0 idle_enter 0" | "$CHROPROF" replay - -f json -o "$work/none.json"
 : >profiles/no-profile.chroprof
 
 # --- without any server: three running programs as one profile

@@ -13,7 +13,7 @@ for file in "$profiles"/*.chroprof; do
     name=$(basename "$file" .chroprof | tr -c 'A-Za-z0-9_.\n-' '_')
     # what a program left behind when it ended is no news
     if "${CHROPROF:-chroprof}" dump "$file" -f prometheus -o "$new" 2>"$new.err" </dev/null &&
-        grep -q '^chroprof: process [0-9]* runs$' "$new.err"; then
+        ! grep -q '^chroprof: process [0-9]* ended' "$new.err"; then
         sed -e "s/^\(chroprof_[a-z0-9_]*\){/\1{process=\"$name\",/" \
             -e "s/^\(chroprof_[a-z0-9_]*\) /\1{process=\"$name\"} /" "$new" >"$new.prom" &&
             mv "$new.prom" "$out/chroprof-$name.prom"
