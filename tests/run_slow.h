@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Uses 150 ms of CPU time, in machine code of its own. */
+/* Uses 300 ms of CPU time, in machine code of its own. */
 static void spend_slowly(void)
 {
     static volatile unsigned long sink;
@@ -21,7 +21,7 @@ static void spend_slowly(void)
         (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
         end = end > 0
                   ? end
-                  : now.tv_sec * 1000 + now.tv_nsec / 1000000 + (given != NULL ? atol(given) : 150);
+                  : now.tv_sec * 1000 + now.tv_nsec / 1000000 + (given != NULL ? atol(given) : 300);
     } while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < end);
 }
 

@@ -684,7 +684,7 @@ async function testSamples() {
     await page.click('#exact');
     ok('exact_again', (await status(page)).startsWith('all paths'), await status(page));
     const stalls = await text(page, '#stalls-table tbody');
-    ok('stall_names_code', /(\d%|\d of \d samples?)\s*\w+\s*server\.c:\d+/.test(stalls), stalls.slice(0, 200));
+    ok('stall_names_code', /(\d%|\d\sof\s\d\ssamples?)\s*\w+\s*server\.c:\d+/.test(stalls), stalls.slice(0, 200));
     await page.screenshot({ path: file('page-sampled.png'), fullPage: true });
     await done(page, 'samples');
 }
