@@ -351,7 +351,8 @@ stays() {
     (trap '' INT; exec "$command" run "$loops" stay >"$scratch/out" 2>"$scratch/err") &
     runs=$!
     tries=0
-    until "$command" dump "$(cat "$scratch/out")" >"$scratch/live" 2>"$scratch/log"; do
+    until "$command" dump "$(cat "$scratch/out")" >"$scratch/live" 2>"$scratch/log" &&
+        grep -q "code after poll" "$scratch/live"; do
         tries=$((tries + 1))
         [ "$tries" -lt 300 ] || break
         sleep 0.1
@@ -596,6 +597,10 @@ if command -v musl-gcc >/dev/null 2>&1; then
     done
 else skip musl "no musl-gcc"; fi
 
-left=$(ls -d "$scratch"/chroprof-run-* 2>/dev/null)
+tries=0                         # a busy machine may still be at it
+while left=$(ls -d "$scratch"/chroprof-run-* 2>/dev/null) && [ "$tries" -lt 100 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
 if [ -z "$left" ]; then ok nothing_left; else fail nothing_left "$left"; fi
 finish
