@@ -75,11 +75,11 @@ CONCEPTS
  exec time   occupancy of the loop: the time a future was on top of the stack
  slice       one run of a future, without what ran nested in it
  turn        one callback of the loop, with all that runs nested in it: the stack is empty before
-             and after it. A nested loop has turns of its own
+             and after it. So are the callbacks of a nested loop, on top of the one that runs it
  pass        one iteration of the loop: from the end of one idle to the start of the next
- path        root > ... > site: a node of the tree of who created whom. A site that would come twice
-             on a path uses its earlier node again. So recursion and a timer that renews itself
-             take no new nodes
+ path        a node of the tree of who created whom, named root > ... > site. A site that would come
+             twice on a path uses its earlier node again. So recursion and a timer that renews
+             itself take no new nodes
  parent      the path of the frame on top of the stack when a future was created; it never changes
  wall        creation to finish (its latency), or to now while live; waiting = wall - exec - delay
  delay       time that a future was ready but not running
@@ -88,8 +88,8 @@ CONCEPTS
  loop_ns     uninstrumented time: no future runs, and the loop is not idle
  untracked   time that cannot be charged to a path: a table was full, the running id was unknown, or
              more than an hour (max_step_ns) passed between two events outside idle
- stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. A long
-             pass that is mostly one turn counts once
+ stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. A pass
+             and the one turn that makes it long are one stall, not two
  step        a recorded event: one row of the ring, which keeps the last ones
  stillborn   a future whose first event is its finish
 
