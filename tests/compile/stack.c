@@ -70,6 +70,7 @@ static void do_init(void)
     chroprof_options o;
     memset(&o, 0, sizeof o);
     o.stall_ns = 1;
+    o.window_ns = 100000; /* so that there are enough for a series on any machine */
     o.max_samples = 128;
     o.max_futures = 1000;
     must(chroprof_init(&p, memory.bytes, BLOCK, &o) == CHROPROF_OK);
