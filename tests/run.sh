@@ -120,6 +120,7 @@ slow_of() {
     test_formats) echo a_hundred_thousand_paths first_sites_only ;;
     test_trace) echo random_streams accept_forever echo50 mixed_stillborn prodcons recursion \
         tasklist web ;;
+    test_capacity) echo one_table_at_1_or_2 ;;
     test_output) echo a_locale_with_a_decimal_comma ;;
     test_snapshot) echo killed_at_random_moments copies_of_a_block_in_a_hurry \
         copies_of_a_busy_block ;;

@@ -339,7 +339,8 @@ END
     then cat "$scratch/log"; ok "$1"; else fail "$1" "$(tail -n 1 "$scratch/log")"; fi
 }
 mkdir -p "$scratch/demo"
-if $CC -O1 -g -fno-omit-frame-pointer -o "$scratch/demo/demo" examples/demo.c 2>"$scratch/log"; then
+if $CC -O1 -g -fno-omit-frame-pointer -DDEMO_LINKED -o "$scratch/demo/demo" examples/demo.c \
+    "$scratch/impl.o" 2>"$scratch/log"; then
     for seconds in 6 20 60; do          # a busy machine gives it few samples a second
         (cd "$scratch/demo" && ./demo $seconds demo.chroprof >text 2>&1)
         if python3 -c 'import json, sys
@@ -386,7 +387,7 @@ fi
 
 # --- a program that hangs has had no event since: the ticks that wait in its file tell where
 if $CC -O1 -g -fno-omit-frame-pointer -I. -o "$scratch/hung" tests/symbolize/hung.c \
-    2>"$scratch/log"; then
+    "$scratch/impl.o" 2>"$scratch/log"; then
     file=$scratch/hung.chroprof line='^ +[0-9.]+%    endless_search  hung.c:[0-9]+'
     "$scratch/hung" "$file" &
     hung=$!

@@ -685,7 +685,7 @@ TEST(a_writer_that_fails_at_any_call)
         CHECK_EQ(write_with(p, format, &s), 0);
         total = s.calls;
         CHECK(total > 3);
-        for (k = 1; k <= total; k++) {
+        for (k = 1; k <= total; k += (unsigned)harness_number("SHARE")) {
             s.calls = 0;
             s.fails_at = k;
             s.called_again = false;

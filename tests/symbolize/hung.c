@@ -1,5 +1,4 @@
 /* Hangs in a function of its own, after an event: ./hung FILE */
-#define CHROPROF_IMPLEMENTATION
 #include "chroprof.h"
 
 CHROPROF_SITE(site_request, "request");
