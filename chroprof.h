@@ -63,8 +63,8 @@ WHAT IT DOES NOT DO
 CONCEPTS
 
  event       a call that reports what the loop or a future does, such as chroprof_running
- future      an asynchronous task or operation, named by a 64-bit id, often its address. A callback
-             between enter and leave is a future with id 0
+ future      an asynchronous task or operation, with a 64-bit id, often its address. A callback
+             between enter and leave is a future too, but has no id of its own: its id reads 0
  site        where futures of one kind come from: name, file and line in the code. Two sites with
              the same contents are one
  state       pending: created; ready: could run; running: its code executes; paused: gave the loop
@@ -73,24 +73,26 @@ CONCEPTS
              dropped: its record was given up, because the table of futures was full
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
- slice       one run of a future, without what ran nested in it
+ slice       one run of a future, from running to paused, less the time of what ran nested in it
  turn        one callback of the loop, with all that runs nested in it: the stack is empty before
-             and after it. So are the callbacks of a nested loop, on top of the one that runs it
+             and after it. Exception: if a callback runs an event loop itself, each callback of that
+             inner loop is a turn of its own, and its time is not part of the outer turn
  pass        one iteration of the loop: from the end of one idle to the start of the next
- path        a node of the tree of who created whom, named root > ... > site. A site that would come
-             twice on a path uses its earlier node again. So recursion and a timer that renews
-             itself take no new nodes
+ path        a node of the tree of who created whom. Its name is the sites from the root to it:
+             root > ... > site. If a site is already on the way from the root, its earlier node is
+             used. So recursion and a timer that renews itself take no new nodes
  parent      the path of the frame on top of the stack when a future was created; it never changes
- wall        creation to finish (its latency), or to now while live; waiting = wall - exec - delay
+ wall        a future's time from creation to finish (its latency); while it is live, to now
  delay       time that a future was ready but not running
+ waiting     the rest of a future's wall: wall - exec - delay
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system
  loop_ns     uninstrumented time: no future runs, and the loop is not idle
  untracked   time that cannot be charged to a path: a table was full, the running id was unknown, or
-             more than an hour (max_step_ns) passed between two events outside idle
- stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. A pass
-             and the one turn that makes it long are one stall, not two
- step        a recorded event: one row of the ring, which keeps the last ones
+             no event came for more than an hour (max_step_ns) although the loop was not idle
+ stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. If one
+             turn is most of a long pass, the two are one stall
+ step        an event as the ring keeps it. The ring is the buffer of the most recent events
  stillborn   a future whose first event is its finish
 
  The time between two events is charged to exactly one place: the path on top of the stack, idle,

@@ -155,7 +155,7 @@ static gboolean on_timer(gpointer data)
         (void)raise(SIGUSR1);
         start_child();
     }
-    if (rounds >= 40 && children == 1 && owns >= 8 && sources >= 8) {
+    if (rounds >= 40 && children == 1 && signals == 1 && owns >= 8 && sources >= 8) {
         g_main_loop_quit(loop);
     }
     return rounds < 400;
