@@ -383,6 +383,17 @@ says dump_runner_without_loop "the program of chroprof run $runs has had no even
 kill "$runs"
 wait "$runs"
 
+# ended while it begins: at the end of this test nothing may be left of it
+for ms in 00 01 02 03 04 05 06 08 10 12 15 20; do
+    "$command" run sleep 300 >"$scratch/out" 2>"$scratch/err" &
+    runs=$!
+    sleep 0.0$ms
+    kill "$runs"
+    wait "$runs"
+    code=$?
+    if [ $code = 143 ]; then ok "ended_after_$ms"; else fail "ended_after_$ms" "exit status $code"; fi
+done
+
 # children and their environment, signals
 plain "$loops" fork
 profiled "$loops" fork

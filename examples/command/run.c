@@ -332,11 +332,9 @@ static bool wait_for_end(pid_t child, int *status)
     return result >= 0;
 }
 
-/* Its exit status as a shell tells it. */
-static int run_program(run *r)
+/* Its exit status as a shell tells it. All signals are blocked; mask is how it was before. */
+static int run_program(run *r, const sigset_t *mask)
 {
-    sigset_t all;
-    sigset_t mask;
     struct sigaction told;
     struct sigaction before;
     int status = 0;
@@ -346,17 +344,15 @@ static int run_program(run *r)
     told.sa_handler = SIG_DFL;              /* ignored, nobody could be waited for */
     (void)sigaction(SIGCHLD, &told, &before);
     (void)fflush(NULL);
-    (void)sigfillset(&all);
-    (void)sigprocmask(SIG_BLOCK, &all, &mask);
     child = fork();
     if (child == 0) {
         r->board->program = (int32_t)getpid();
         (void)sigaction(SIGCHLD, &before, NULL);
-        become_program(r, &mask);
+        become_program(r, mask);
     }
     run_child = (sig_atomic_t)child;
     pass_signals_on();
-    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+    (void)sigprocmask(SIG_SETMASK, mask, NULL);
     if (child < 0) {
         tool_message("run: %s", strerror(errno));
         return 126;
@@ -739,16 +735,22 @@ static const tool_option run_options[] = {
       offsetof(run, children), NULL }
 };
 
+/* A signal that comes before the program is there waits for it: the folder must not be left. */
 static int run_all(run *r)
 {
     int status = 126;
+    sigset_t all;
+    sigset_t mask;
     r->too_large = signal(SIGXFSZ, SIG_IGN);    /* a file beyond the limit is an error like others */
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &mask);
     if (find_library(r) && make_folder(r)) {
-        status = run_program(r);
+        status = run_program(r, &mask);
         (void)signal(SIGPIPE, SIG_IGN);     /* who reads the report may stop; the status stays */
         report_profiles(r);
     }
     remove_folder(r);
+    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
     return status;
 }
 
