@@ -191,14 +191,15 @@ compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =eve
     data_and_bss allocation locale =foreign_macros =foreign_names =foreign_macros_c++
     =foreign_names_c++ =foreign_macros_DISABLE =foreign_names_DISABLE every_macro own_macros"
 
-# The scripts mostly compile: they go beside the programs; the examples and top mostly wait.
+# The scripts go beside the programs, in three lanes: the first compiles, the others mostly wait.
 examples=
 [ ! -f tests/examples.sh ] || examples="examples examples_self"
 if [ "$part" = short ]; then
-    first="compile command symbolize bench install dist report record_command hide_ids tour style"
-    second="run_command ${examples%% *} bindings dashboards top diff serve merge"
+    first="compile command symbolize bench install dist record_command hide_ids"
+    second="run_command bindings dashboards merge report"
+    third="${examples%% *} top serve diff tour style"
 else
-    first="compile symbolize debian" second="$examples formats diff"
+    first="compile symbolize debian" second="$examples" third="formats diff"
 fi
 script() {
     case $part-$1 in
@@ -222,6 +223,8 @@ build build-tools $tools
 first_lane=$!
 (for one in $second; do script "$one"; done) &
 second_lane=$!
+(for one in $third; do script "$one"; done) &
+third_lane=$!
 [ "$part" = long ] || build build $goals
 
 # programs DO CONFIGURATION: each program of this part, with its log's name
@@ -266,6 +269,6 @@ if [ "$part" = long ]; then
     fi
     [ -z "$itimer" ] || tally test_sampler-itimer "$itimer"
 fi
-wait "$first_lane" "$second_lane"
-for one in $first $second; do count "$one"; done
+wait "$first_lane" "$second_lane" "$third_lane"
+for one in $first $second $third; do count "$one"; done
 finish
