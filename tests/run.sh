@@ -149,14 +149,15 @@ chosen() {
 }
 
 tools="chroprof $B/demo $B/bench"
-goals=
-for configuration in $configurations; do
+# goals_of CONFIGURATION: the programs of this part
+goals_of() {
     for name in $tests; do
-        ! in_part "$configuration" "$name" || goals="$goals $B/test/$configuration/$name"
+        ! in_part "$1" "$name" || echo "$B/test/$1/$name"
     done
-done
+}
 if [ "$part" = long ]; then
     tools="$B/chroprof $B/demo"
+    goals=$(for configuration in $configurations; do goals_of "$configuration"; done)
     [ "$configurations" = plain ] ||
         goals="$goals $B/test/san/replay_events $B/test/san/replay_open"
     goals="$goals $thread_sanitizer $itimer"
@@ -164,14 +165,20 @@ if [ "$part" = long ]; then
     do                                                      # those that formats.sh runs
         case " $tests " in *" test_$name "*) goals="$goals $B/test/plain/test_$name" ;; esac
     done
+    [ "$configurations" = plain ] && goals="$goals ITIMER_SANITIZE="
 fi
-[ "$configurations" = plain ] && goals="$goals ITIMER_SANITIZE="
-# build LOG GOALS...: a warning is a failure as well
+# build LOG GOALS...
 build() {
     log=$logs/$1
     shift
     echo "building (log: $log)"
-    if ! "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" "$@" >"$log" 2>&1 </dev/null; then
+    "$MAKE" -k -j2 B="$B" CC="$CC" SAN_CC="$san_cc" "$@" >"$log" 2>&1 </dev/null
+    echo $? >"$log.status"
+}
+# count_build LOG: a warning is a failure as well
+count_build() {
+    log=$logs/$1
+    if [ "$(cat "$log.status" 2>/dev/null)" != 0 ]; then
         fail build "$(grep -E 'error:|undefined reference|Error ' "$log" | head -n 1)"
     elif warnings=$(grep 'warning:' "$log" | grep -v '^make'); then     # those of compilers
         echo "$warnings" | head -n 5
@@ -218,14 +225,17 @@ script() {
     esac
 }
 build build-tools $tools
-[ "$part" = short ] || build build $goals
+count_build build-tools
+if [ "$part" = long ]; then
+    build build $goals
+    count_build build
+fi
 (for one in $first; do script "$one"; done) &
 first_lane=$!
 (for one in $second; do script "$one"; done) &
 second_lane=$!
 (for one in $third; do script "$one"; done) &
 third_lane=$!
-[ "$part" = long ] || build build $goals
 
 # programs DO CONFIGURATION: each program of this part, with its log's name
 programs() {
@@ -239,21 +249,25 @@ count_built() {
         count "$1"
     else
         fail "$1" "does not build"
-        grep -E 'error:|undefined reference' "$logs/build" | head -n 5
+        grep -hE 'error:|undefined reference' "$logs/build" "$logs"/build-* 2>/dev/null | head -n 5
     fi
 }
-# both configurations at once, with files of their own; random tests go round less in the short part
+# both configurations at once, each as soon as it is built, with files of their own; random tests go round less in the short part
 share=1
 [ "$part" = long ] || share=3
 lanes=
 for configuration in $configurations; do
     mkdir -p "$SCRATCH/$configuration"
     (SCRATCH=$SCRATCH/$configuration; SHARE=$share; export SHARE
+        [ "$part" = long ] || build "build-$configuration" $(goals_of "$configuration")
         programs run_built "$configuration") &
     lanes="$lanes $!"
 done
 wait $lanes
-for configuration in $configurations; do programs count_built "$configuration"; done
+for configuration in $configurations; do
+    [ "$part" = long ] || count_build "build-$configuration"
+    programs count_built "$configuration"
+done
 if [ "$configurations" = plain ]; then
     skipped=$((skipped + 1))
     echo "skip sanitizers: neither clang nor $CC has them"
