@@ -24,7 +24,7 @@ help:
 	@echo 'make demo       runs a server with a fault and prints the report that shows it (20 s)'
 	@echo 'make chroprof   builds build/chroprof, the command'
 	@echo 'make libchroprof  builds build/libchroprof.so, the header for bindings of other languages'
-	@echo 'make test       the tests (5 minutes); installs missing packages with apt-get if it may'
+	@echo 'make test       the tests (6 minutes); installs missing packages with apt-get if it may'
 	@echo 'make test-long  slow cases, more sanitizers, all ways to compile'
 	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
 	@echo 'make pictures   draws the pictures of README.md again; needs what test-viewers needs'

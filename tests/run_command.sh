@@ -247,6 +247,8 @@ if built libuv tests/run_libuv.c -luv; then
     called libuv async 'on_message (run_libuv.c:*)'
     called libuv file 'on_file (run_libuv.c:*)'
     called libuv work 'after_work (run_libuv.c:*)'
+    called libuv both 'on_check (run_libuv.c:*)'
+    says libuv_function_of_most " in on_check: spend_slowly  run_slow.h:"
 fi
 if built libev tests/run_libev.c -lev; then
     for what in timer again file idle prepare check async once fed; do

@@ -1,11 +1,13 @@
 /* run_libuv.c - a small program on libuv, for tests/run_command.sh: timers, a pipe to itself, files,
  * work in threads, a message from one; the callback that is named is slow once.
  *
- *     run_libuv NAME            timer, read, write, file, work, async, check or close
+ *     run_libuv NAME            timer, read, write, file, work, async, check or close; both: check
+ *                               three times, and the timer once in the same pass
  *
  * It prints what it saw of itself: the test compares that with and without chroprof run. */
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@
 #include "run_slow.h"
 
 static const char *slow_one;
+static bool both;
 static uv_loop_t loop;
 static uv_timer_t ticks;
 static uv_check_t check;
@@ -93,6 +96,11 @@ static void on_check(uv_check_t *handle)
 {
     (void)handle;
     slow_if("check");
+    if (both && rounds == 5) {
+        spend_slowly();
+        spend_slowly();
+        spend_slowly();
+    }
 }
 
 static void close_all(void)
@@ -111,6 +119,9 @@ static void on_tick(uv_timer_t *timer)
     (void)timer;
     rounds++;
     slow_if("timer");
+    if (both && rounds == 6) {
+        spend_slowly();
+    }
     if (request != NULL) {
         (void)uv_write(request, (uv_stream_t *)&ends[1], &buffer, 1, on_write);
     }
@@ -129,6 +140,7 @@ int main(int count, char **words)
 {
     int sockets[2];
     slow_one = count > 1 ? words[1] : "timer";
+    both = strcmp(slow_one, "both") == 0;
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) {
         return 1;
     }

@@ -491,17 +491,45 @@ static bool cause_is_callback(const cause *c, const stack_frame *frame)
            compare_text(c->stacks->frames[frame->root].name, frame->name) == 0;
 }
 
+/* The number of tasks that a frame lies in. */
+static size_t cause_depth(const cause *c, size_t of)
+{
+    const stack_frame *frames = c->stacks->frames;
+    size_t depth = 0;
+    for (size_t i = frames[of].parent; i != SIZE_MAX; i = frames[i].parent) {
+        depth += frames[i].task;
+    }
+    return depth;
+}
+
+/* Are most samples in tasks of this one's name, and in none of them more than in this one? */
+static bool cause_is_task(const cause *c, size_t of)
+{
+    const stack_frame *frames = c->stacks->frames;
+    uint64_t weight = 0;
+    if (!frames[of].task || c->weights[of] == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < c->stacks->count; i++) {
+        if (frames[i].task && cause_is_same(c, of, i)) {
+            weight += c->weights[i];
+            if (c->weights[i] > c->weights[of]) {
+                return false;
+            }
+        }
+    }
+    return weight > c->weight / 2;
+}
+
 /* From the innermost task that most samples are in; where there is none, from all. */
 static void cause_begin(cause *c)
 {
     const stack_frame *frames = c->stacks->frames;
     size_t task = SIZE_MAX;
     for (size_t i = 0; i < c->stacks->count; i++) {
-        uint64_t weight = 0;
-        for (size_t k = 0; frames[i].task && c->weights[i] > 0 && k < c->stacks->count; k++) {
-            weight += frames[k].task && cause_is_same(c, i, k) ? c->weights[k] : 0;
+        if (cause_is_task(c, i) && (task == SIZE_MAX || cause_depth(c, i) > cause_depth(c, task))) {
+            task = i;
         }
-        task = weight > c->weight / 2 ? i : task;
     }
     for (size_t i = 0; i < c->stacks->count; i++) {
         c->levels[i] = frames[i].task && (task == SIZE_MAX || cause_is_same(c, i, task));
