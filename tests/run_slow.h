@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Uses 300 ms of CPU time, in machine code of its own. */
-static void spend_slowly(void)
+/* Uses 300 ms of CPU time. Inlined wherever it is called, so that its callers look alike. */
+static inline __attribute__((always_inline)) void spend_slowly(void)
 {
     static volatile unsigned long sink;
     const char *given = getenv("SLOW_MS");
