@@ -645,7 +645,9 @@ else
     run dump -f text "$scratch/quick.chroprof"; expect quick_start_leaves_a_file 0 "on_request"
 fi
 
-# --- the demonstration, a short run of it
+# --- the demonstration: it compiles as its head says; and a short run of it
+if $CC -O2 -fsyntax-only examples/demo.c 2>"$scratch/err"; then ok demo_compiles
+else fail demo_compiles "$(head -n 1 "$scratch/err")"; fi
 if cp "${B:-build}/demo" "$scratch/demo" 2>/dev/null ||
     $CC -O2 -o "$scratch/demo" examples/demo.c 2>"$scratch/err"; then
     (cd "$scratch" && ./demo 3) >"$scratch/out" 2>"$scratch/err"; code=$?

@@ -179,10 +179,10 @@ build() {
 count_build() {
     log=$logs/$1
     if [ "$(cat "$log.status" 2>/dev/null)" != 0 ]; then
-        fail build "$(grep -E 'error:|undefined reference|Error ' "$log" | head -n 1)"
+        fail "$1" "$(grep -E 'error:|undefined reference|Error ' "$log" | head -n 1)"
     elif warnings=$(grep 'warning:' "$log" | grep -v '^make'); then     # those of compilers
         echo "$warnings" | head -n 5
-        fail build "$(echo "$warnings" | wc -l) warnings"
+        fail "$1" "$(echo "$warnings" | wc -l) warnings"
     else
         passed=$((passed + 1))
     fi
@@ -252,7 +252,8 @@ count_built() {
         grep -hE 'error:|undefined reference' "$logs/build" "$logs"/build-* 2>/dev/null | head -n 5
     fi
 }
-# both configurations at once, each as soon as it is built, with files of their own; random tests go round less in the short part
+# both configurations at once, each as soon as it is built, with files of their own; random tests go
+# round less in the short part
 share=1
 [ "$part" = long ] || share=3
 lanes=

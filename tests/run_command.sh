@@ -387,8 +387,9 @@ wait "$runs"
 
 # ended while it begins: at the end of this test nothing may be left of it
 for ms in 00 01 02 03 04 05 06 08 10 12 15 20; do
-    "$command" run sleep 300 >"$scratch/out" 2>"$scratch/err" &
+    "$command" run sleep 30 >"$scratch/out" 2>"$scratch/err" &
     runs=$!
+    until [ "/proc/$runs/exe" -ef "$command" ] || [ ! -e "/proc/$runs" ]; do :; done
     sleep 0.0$ms
     kill "$runs"
     wait "$runs"

@@ -502,33 +502,30 @@ static size_t cause_depth(const cause *c, size_t of)
     return depth;
 }
 
-/* Are most samples in tasks of this one's name, and in none of them more than in this one? */
-static bool cause_is_task(const cause *c, size_t of)
+/* The weight of the samples in tasks of this one's name. 0: it is no task, or was not sampled. */
+static uint64_t cause_task_weight(const cause *c, size_t of)
 {
     const stack_frame *frames = c->stacks->frames;
     uint64_t weight = 0;
-    if (!frames[of].task || c->weights[of] == 0) {
-        return false;
+    for (size_t i = 0; frames[of].task && c->weights[of] > 0 && i < c->stacks->count; i++) {
+        weight += frames[i].task && cause_is_same(c, of, i) ? c->weights[i] : 0;
     }
-    for (size_t i = 0; i < c->stacks->count; i++) {
-        if (frames[i].task && cause_is_same(c, of, i)) {
-            weight += c->weights[i];
-            if (c->weights[i] > c->weights[of]) {
-                return false;
-            }
-        }
-    }
-    return weight > c->weight / 2;
+    return weight;
 }
 
-/* From the innermost task that most samples are in; where there is none, from all. */
+/* From the innermost task that most samples are in: it has the fewest of them, or lies deepest.
+ * Where there is none, from all. */
 static void cause_begin(cause *c)
 {
     const stack_frame *frames = c->stacks->frames;
     size_t task = SIZE_MAX;
+    uint64_t least = UINT64_MAX;
     for (size_t i = 0; i < c->stacks->count; i++) {
-        if (cause_is_task(c, i) && (task == SIZE_MAX || cause_depth(c, i) > cause_depth(c, task))) {
+        uint64_t weight = cause_task_weight(c, i);
+        bool most = weight > c->weight / 2 && weight <= least;
+        if (most && (weight < least || cause_depth(c, i) > cause_depth(c, task))) {
             task = i;
+            least = weight;
         }
     }
     for (size_t i = 0; i < c->stacks->count; i++) {

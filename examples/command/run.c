@@ -332,9 +332,10 @@ static bool wait_for_end(pid_t child, int *status)
     return result >= 0;
 }
 
-/* Its exit status as a shell tells it. All signals are blocked; mask is how it was before. */
+/* Its exit status as a shell tells it. mask: the program's. */
 static int run_program(run *r, const sigset_t *mask)
 {
+    sigset_t all;
     struct sigaction told;
     struct sigaction before;
     int status = 0;
@@ -344,6 +345,8 @@ static int run_program(run *r, const sigset_t *mask)
     told.sa_handler = SIG_DFL;              /* ignored, nobody could be waited for */
     (void)sigaction(SIGCHLD, &told, &before);
     (void)fflush(NULL);
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, NULL);
     child = fork();
     if (child == 0) {
         r->board->program = (int32_t)getpid();
@@ -735,16 +738,42 @@ static const tool_option run_options[] = {
       offsetof(run, children), NULL }
 };
 
-/* A signal that comes before the program is there waits for it: the folder must not be left. */
+/* >>run all. What would end this command before the program is there waits until the folder is gone
+ * again; what is ignored goes on to the program. */
+
+static const int run_ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
+
+static void hold_ends(sigset_t *mask)
+{
+    sigset_t ends;
+    (void)sigemptyset(&ends);
+    for (size_t i = 0; i < sizeof run_ends / sizeof run_ends[0]; i++) {
+        (void)sigaddset(&ends, run_ends[i]);
+    }
+    (void)sigprocmask(SIG_BLOCK, &ends, mask);
+}
+
+static bool is_ended(void)
+{
+    bool ended = false;
+    sigset_t waiting;
+    (void)sigpending(&waiting);
+    for (size_t i = 0; i < sizeof run_ends / sizeof run_ends[0]; i++) {
+        struct sigaction action;
+        ended = ended || (sigismember(&waiting, run_ends[i]) == 1 &&
+                          sigaction(run_ends[i], NULL, &action) == 0 &&
+                          action.sa_handler == SIG_DFL);
+    }
+    return ended;
+}
+
 static int run_all(run *r)
 {
     int status = 126;
-    sigset_t all;
     sigset_t mask;
     r->too_large = signal(SIGXFSZ, SIG_IGN);    /* a file beyond the limit is an error like others */
-    (void)sigfillset(&all);
-    (void)sigprocmask(SIG_BLOCK, &all, &mask);
-    if (find_library(r) && make_folder(r)) {
+    hold_ends(&mask);
+    if (find_library(r) && make_folder(r) && !is_ended()) {
         status = run_program(r, &mask);
         (void)signal(SIGPIPE, SIG_IGN);     /* who reads the report may stop; the status stays */
         report_profiles(r);
