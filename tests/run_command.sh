@@ -397,6 +397,11 @@ for ms in 00 01 02 03 04 05 06 08 10 12 15 20; do
     if [ $code = 143 ]; then ok "ended_after_$ms"; else fail "ended_after_$ms" "exit status $code"; fi
 done
 
+if command -v python3 >/dev/null 2>&1; then
+    missed=$(python3 -B tests/run_early.py "$command" 2>&1 | tail -n 1)
+    if [ "$missed" = 0 ]; then ok interrupted_early; else fail interrupted_early "$missed missed"; fi
+else skip interrupted_early "no python3"; fi
+
 # children and their environment, signals
 plain "$loops" fork
 profiled "$loops" fork

@@ -332,6 +332,51 @@ static bool wait_for_end(pid_t child, int *status)
     return result >= 0;
 }
 
+/* >>run ends: what would end this command before the program is there waits until the folder is gone
+ * again, or goes on to the program. */
+
+static const int run_ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
+
+static void hold_ends(sigset_t *mask)
+{
+    sigset_t ends;
+    (void)sigemptyset(&ends);
+    for (size_t i = 0; i < sizeof run_ends / sizeof run_ends[0]; i++) {
+        (void)sigaddset(&ends, run_ends[i]);
+    }
+    (void)sigprocmask(SIG_BLOCK, &ends, mask);
+}
+
+static bool is_ended(void)
+{
+    bool ended = false;
+    sigset_t waiting;
+    (void)sigpending(&waiting);
+    for (size_t i = 0; i < sizeof run_ends / sizeof run_ends[0]; i++) {
+        struct sigaction action;
+        ended = ended || (sigismember(&waiting, run_ends[i]) == 1 &&
+                          sigaction(run_ends[i], NULL, &action) == 0 &&
+                          action.sa_handler == SIG_DFL);
+    }
+    return ended;
+}
+
+/* Those that came while the program was made. */
+static void pass_early_on(pid_t child)
+{
+    sigset_t waiting;
+    (void)sigpending(&waiting);
+    for (size_t i = 0; i < sizeof run_ends / sizeof run_ends[0]; i++) {
+        sigset_t one;
+        int number;
+        (void)sigemptyset(&one);
+        (void)sigaddset(&one, run_ends[i]);
+        if (sigismember(&waiting, run_ends[i]) == 1 && sigwait(&one, &number) == 0) {
+            (void)kill(child, number);
+        }
+    }
+}
+
 /* Its exit status as a shell tells it. mask: the program's. */
 static int run_program(run *r, const sigset_t *mask)
 {
@@ -355,11 +400,12 @@ static int run_program(run *r, const sigset_t *mask)
     }
     run_child = (sig_atomic_t)child;
     pass_signals_on();
-    (void)sigprocmask(SIG_SETMASK, mask, NULL);
     if (child < 0) {
         tool_message("run: %s", strerror(errno));
         return 126;
     }
+    pass_early_on(child);
+    (void)sigprocmask(SIG_SETMASK, mask, NULL);
     known = wait_for_end(child, &status);
     run_child = 0;
     if (!known) {
@@ -737,35 +783,6 @@ static const tool_option run_options[] = {
     { "children", '\0', NULL, "also profile the processes that it starts", set_flag,
       offsetof(run, children), NULL }
 };
-
-/* >>run all. What would end this command before the program is there waits until the folder is gone
- * again; what is ignored goes on to the program. */
-
-static const int run_ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
-
-static void hold_ends(sigset_t *mask)
-{
-    sigset_t ends;
-    (void)sigemptyset(&ends);
-    for (size_t i = 0; i < sizeof run_ends / sizeof run_ends[0]; i++) {
-        (void)sigaddset(&ends, run_ends[i]);
-    }
-    (void)sigprocmask(SIG_BLOCK, &ends, mask);
-}
-
-static bool is_ended(void)
-{
-    bool ended = false;
-    sigset_t waiting;
-    (void)sigpending(&waiting);
-    for (size_t i = 0; i < sizeof run_ends / sizeof run_ends[0]; i++) {
-        struct sigaction action;
-        ended = ended || (sigismember(&waiting, run_ends[i]) == 1 &&
-                          sigaction(run_ends[i], NULL, &action) == 0 &&
-                          action.sa_handler == SIG_DFL);
-    }
-    return ended;
-}
 
 static int run_all(run *r)
 {
