@@ -75,9 +75,9 @@ CONCEPTS
  exec time   occupancy of the loop: the time a future was on top of the stack
  slice       one stay in running, less the time of what ran nested on top of it
  turn        one callback of the loop, with all that runs nested in it: the stack is empty before
-             and after it. Exception: if a callback runs an event loop itself and reports that by
-             chroprof_loop_enter, each callback of that inner loop is a turn of its own, and its time
-             is not part of the outer turn
+             and after it. Exception: if a callback runs an event loop itself and reports it by
+             chroprof_loop_enter, each callback of that inner loop is a turn of its own, and its
+             time is not part of the outer turn
  pass        one iteration of the loop: from the end of one idle to the start of the next
  path        a node of the tree of who created whom. Its name is the sites from the root to it:
              root > ... > site. If a site is already on the way from the root, its earlier node is
