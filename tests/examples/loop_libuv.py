@@ -11,7 +11,8 @@ assert common.first_by(profile, "exec_ns") == "on_request"
 
 requests, sends, dialogs = (common.site(profile, name)
                             for name in ("on_request", "on_send", "on_dialog"))
-assert sends["calls"] == 75
+# On a late machine the timer is due again in each of the two rounds of timers that end the loops.
+assert 75 <= sends["calls"] <= 78, sends["calls"]
 assert requests["calls"] >= 70, "a datagram on loopback that was not received"
 assert all(path["parent"] == 0 for path in profile["paths"]), "a nested loop has no parent"
 # One timer ticks 11 times in 75 * 20 ms; a tick out of three waits for the other two above it.

@@ -16,7 +16,9 @@ def check(profile):
     assert totals["delay_ns"] == totals["delay_ticks"], "a tick of the board's clock is 1 ns"
     control, display, flash = (
         common.site(profile, name) for name in ("control", "display", "flash"))
-    assert common.first_by(profile, "blame_ns") == "flash", "who makes the others late"
+    # of a slice: a machine that is late at others' 1,120 slices adds to the blame of these
+    worst = max((control, display, flash), key=lambda row: row["blame_ns"] / row["slices"])
+    assert worst is flash, "who makes the others late"
     assert flash["slice_max_ns"] >= 60_000_000, "the erasure is one slice"
     # While a sector is erased, display (2 ms) and control (5 ms) come due and wait from then on.
     assert flash["blame_ns"] > 5 * (58_000_000 + 55_000_000)
