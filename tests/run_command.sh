@@ -166,11 +166,22 @@ built() {
         { skip "$out" "$(head -n 1 "$scratch/log")"; return 1; }
 }
 
+# ticked: the profile kept has samples. On busy machines some 3 in 3,000 runs had none in 300 ms of
+# CPU time, for a reason not known yet: what the sampler counted is told, and it runs once more.
+ticked() {
+    "$command" dump --format json "$scratch/kept" >"$scratch/json" 2>"$scratch/log"
+    grep -q '"sampler":{.*"samples":[1-9]' "$scratch/json" && return 0
+    echo "not sampled: $(grep -m 1 -o '"sampler":{[^}]*}' "$scratch/json")"
+    return 1
+}
+
 # called PROGRAM WHAT PATTERN: alike, and the callback is the first finding
 called() {
     plain env SLOW_MS=1 "$scratch/$1" "$2"
-    profiled --stall 30 "$scratch/$1" "$2"
+    profiled -o "$scratch/kept" --stall 30 "$scratch/$1" "$2"
     alike "$1_$2_alike"
+    ticked || { profiled -o "$scratch/kept" --stall 30 "$scratch/$1" "$2"; ticked; } ||
+        fail "$1_$2_ticks" "no sample in two runs"
     first=$(grep -m 1 -A 2 "The loop was blocked for" "$scratch/err" | tr -s '\n ' ' ')
     case $first in *": "$3" took"*) ok "$1_$2_first" ;; *) fail "$1_$2_first" "$first" ;; esac
     says_not "$1_$2_order" "ANOMALIES"
