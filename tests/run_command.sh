@@ -166,7 +166,7 @@ built() {
         { skip "$out" "$(head -n 1 "$scratch/log")"; return 1; }
 }
 
-# ticked: the profile kept has samples. On busy machines some 3 in 3,000 runs had none in 300 ms of
+# ticked: the profile kept has samples. On busy machines one in some thousand runs had none in 300 ms of
 # CPU time, for a reason not known yet: what the sampler counted is told, and it runs once more.
 ticked() {
     "$command" dump --format json "$scratch/kept" >"$scratch/json" 2>"$scratch/log"
