@@ -241,6 +241,10 @@ THE SAMPLER
  nanosleep, which shortens what you want to see. chroprof_sampler_totals.interrupted and the text
  count both kinds, these on Linux on x86-64 and arm64. Continue such a wait yourself, as chroprof
  run does, or use CPU mode.
+ In CPU mode the kernel gives a tick only if its scheduler's own tick (Linux: 1 to 10 ms) finds the
+ thread running. Where many programs share a processor, a thread may run between these for a long
+ time. Then samples are late or missing: ticks that are 20 ms and two periods of CPU time overdue at
+ an event count as lost. WALL mode is not affected.
  Periods are random, from half to one and a half of period_ns. So a loop cannot fall in step with
  them, and sampled shares are right within statistical error. Each period costs one call of
  timer_settime. With options.steady all periods are equal, and the timer is set only at the start.
@@ -287,9 +291,10 @@ THE SAMPLER
  there at the start and smaller, you get CHROPROF_ERR_SAMPLER_STACK. If it is set up later, block
  the sampler's signal in the handler's sa_mask (sigfillset does).
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
- timer_settime (not with options.steady). In WALL mode events also call getpid and, without
- options.steady, timer_settime. With CHROPROF_ITIMER it is setitimer instead, plus getpid and
- tgkill. The event after a dlopen by a relative path calls readlink.
+ timer_settime (not with options.steady). Events, too, call getpid and, without options.steady,
+ timer_settime: in WALL mode, and in CPU mode when ticks are overdue. With CHROPROF_ITIMER it is
+ setitimer instead, plus getpid and tgkill. The event after a dlopen by a relative path calls
+ readlink.
 
 PROFILES IN FILES
 
@@ -1135,8 +1140,8 @@ typedef struct chroprof_sampler_totals {
                                   idle time, which needs no tick */
     uint64_t rows;
     uint64_t inside;           /* of samples, those inside the profiler */
-    uint64_t lost;             /* ticks without a sample: the ring was full inside an event, or the
-                                  stack had no room */
+    uint64_t lost;             /* ticks without a sample: the ring was full inside an event, the
+                                  stack had no room, or in CPU mode the kernel gave none in time */
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
     uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
@@ -12747,9 +12752,28 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame)
     }
 }
 
+/* A kernel looks at CPU timers in the ticks of its scheduler: a thread that runs between these, as
+ * on a crowded processor, is not interrupted. Ticks so long overdue that it was not the look that
+ * was late are lost. */
+static void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
+{
+    uint64_t overdue = chroprof__minus(s->cpu_ns, chroprof__peek64(&s->deadline));
+    if (s->mode != CHROPROF_SAMPLER_CPU || s->steady || overdue < 20000000 + 2 * s->period_ns)
+        return;
+    if (!chroprof__has_timer(s)) {
+        chroprof__lose_timer(p, s);
+        return;
+    }
+    (void)chroprof__set_timer(s->timer, 0, 0);              /* none comes while they are counted */
+    uint64_t count = chroprof__count_due(s, s->cpu_ns) * (s->period_ns / s->first_period_ns);
+    s->ticks += count;
+    s->lost += count;
+    chroprof__arm(s);
+}
+
 /* Looks at the thread's CPU clock, once in a millisecond, and remembers what it says when a turn or
  * a pass begins: what has not been idle since the last look counts as CPU time. */
-static void chroprof__note_cpu(const chroprof *p)
+static void chroprof__note_cpu(chroprof *p)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
@@ -12759,6 +12783,7 @@ static void chroprof__note_cpu(const chroprof *p)
         s->look_at = c->last + chroprof__unscale(1000000, c->factor);
         s->cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
         s->cpu_busy = busy;
+        chroprof__give_up_ticks(p, s);
     }
     uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
     if (c->depth == c->floor + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
@@ -16578,10 +16603,10 @@ CHROPROF__NOINLINE void chroprof__text_samples(chroprof__page *g)
     chroprof__code_group groups[CHROPROF__CODE_GROUPS];
     chroprof_sampler_totals t;
     chroprof_read_sampler(g->p, &t);
-    if (t.samples == 0)
+    if (t.samples + t.lost == 0)
         return;
     chroprof__samples_head(g, &t);
-    if (g->p->view)
+    if (g->p->view || t.samples == 0)
         return;
     uint32_t wide = g->width / 3;
     chroprof__print(g, CHROPROF__DIM "  share  task", NULL);

@@ -643,6 +643,35 @@ TEST(events_of_a_forked_child_leave_its_timers_alone)
     settle(p);
 }
 
+/* Ticks that the kernel does not deliver in time are lost, and said to be: here the thread blocks
+ * their signal. */
+TEST(ticks_that_do_not_come_are_lost)
+{
+    chroprof_options o = no_options();
+    chroprof *p = live_profile(&o);
+    sigset_t every, before;
+    start(p, CHROPROF_SAMPLER_CPU, 4000);
+    sigfillset(&every);
+    CHECK_EQ(pthread_sigmask(SIG_BLOCK, &every, &before), 0);
+    chroprof_enter(p, &site_a);
+    spin_in_a(20);
+    chroprof_leave(p);
+    uint64_t early = sampler_of(p).lost; /* not long overdue yet */
+    chroprof_enter(p, &site_a);
+    spin_in_a(200);
+    chroprof_leave(p);
+    chroprof_sampler_totals t = sampler_of(p);
+    CHECK_EQ(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    CHECK_EQ(early, 0);
+    CHECK_EQ(t.ticks, t.lost);
+    CHECK_IN(t.lost, 200 / 6 - 2, 220 / 2 + 2); /* periods of 2 to 6 ms */
+    chroprof_enter(p, &site_a);
+    spin_for(p, spin_in_a, 60, 8); /* and go on when they can come */
+    chroprof_leave(p);
+    settle(p);
+    CHECK(weight_with(p, "spin_in_a", "[task a]", NULL) > 3 || !PROMPT);
+}
+
 #define TICK_CASES                                                                                 \
     CASE(waits_are_sampled_and_not_interrupted), CASE(a_fast_loop_with_long_waits_is_left_alone),  \
         CASE(idle_of_a_nested_loop_stands_under_its_task),                                         \
@@ -652,6 +681,6 @@ TEST(events_of_a_forked_child_leave_its_timers_alone)
         CASE(events_of_a_forked_child_leave_its_timers_alone),                                     \
         CASE(a_crash_handler_on_a_small_stack_lives),                                              \
         CASE(ticks_leave_small_alternate_stacks_alone), CASE(a_tick_needs_little_stack),           \
-        CASE(a_start_on_a_cramped_stack_is_refused),
+        CASE(a_start_on_a_cramped_stack_is_refused), CASE(ticks_that_do_not_come_are_lost),
 
 #endif
