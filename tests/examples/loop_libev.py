@@ -18,14 +18,17 @@ def check(profile):
     parser, reader = (common.path(profile, "tick", name) for name in ("parser", "reader"))
     for row, calls in ((common.site(profile, "tick"), 76), (parser, 38), (reader, 114)):
         assert (row["calls"], row["completed"], row["slices"]) == (calls, calls, calls), row["name"]
-    # Three readers wait through the idle time of every other tick. A late tick brings the next one
-    # nearer, so how long that is depends on the machine; a third of it leaves room.
-    idle_ns = profile["totals"]["idle_ns"]
-    assert reader["waiting_ns"] > 0.5 * idle_ns > 0, "until the next tick they have nothing to do"
-    assert profile["totals"]["idle_blame_ns"] == 0, "due is what a wait has shown, not what waits"
+    # Three readers wait through the idle time of every other tick; a third of it leaves room. Where
+    # ticks are late, on a busy machine, the next one may be due at once.
+    totals = profile["totals"]
+    on_time = totals["elapsed_ns"] < 1.25 * 76 * 20e6
+    assert totals["idle_ns"] > 0, "there was no idle"
+    assert reader["waiting_ns"] > (0.5 * totals["idle_ns"] if on_time else 0), \
+        "until the next tick they have nothing to do"
+    assert totals["idle_blame_ns"] == 0, "due is what a wait has shown, not what waits"
     # The three readers wait for the parser; half of that leaves room for a busy machine.
     assert reader["delay_ns"] > 1.5 * parser["exec_ns"]
-    assert parser["blame_ns"] > 0.5 * profile["totals"]["blame_ns"]
+    assert parser["blame_ns"] > 0.5 * totals["blame_ns"]
     # tick, barrier, tick, barrier: the same task twice on the stack.
     depth = {row["name"]: row["peak"] for row in profile["tables"]}["depth"]
     assert depth == 4, f"the running stack was {depth} deep"
