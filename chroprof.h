@@ -201,7 +201,8 @@ THREADS, SIGNALS, FORK
 
  All events of a profile come from one thread, and never from a signal handler. So does every call
  that takes a chroprof * without const. Read a profile only while that thread is not inside a call.
- You may hand a profile over to another thread while no task runs, with a lock or a join between.
+ You may hand a profile over to another thread while no task runs, with a lock or a join between;
+ stop its sampler first.
  Events from another thread while tasks of the first are on the stack count as the anomaly THREAD
  (on systems with threads). Only some events are checked, so its count is a lower bound.
  Profiles are independent of each other. There is no global state, except with CHROPROF_ITIMER. Two
@@ -241,10 +242,10 @@ THE SAMPLER
  nanosleep, which shortens what you want to see. chroprof_sampler_totals.interrupted and the text
  count both kinds, these on Linux on x86-64 and arm64. Continue such a wait yourself, as chroprof
  run does, or use CPU mode.
- In CPU mode the kernel gives a tick only if its scheduler's own tick (Linux: 1 to 10 ms) finds the
- thread running. Where many programs share a processor, a thread may run between these for a long
- time. Then samples are late or missing: ticks that are 20 ms and two periods of CPU time overdue at
- an event count as lost. WALL mode is not affected.
+ In CPU mode Linux looks at the timer only when the tick of its scheduler (every 1 to 10 ms) finds
+ the thread running. On a crowded processor that may not happen for hundreds of ms of CPU time. If
+ an event finds a sample more than 20 ms and two periods overdue, all that were due by then count as
+ lost (not with options.steady). WALL mode is not affected.
  Periods are random, from half to one and a half of period_ns. So a loop cannot fall in step with
  them, and sampled shares are right within statistical error. Each period costs one call of
  timer_settime. With options.steady all periods are equal, and the timer is set only at the start.
@@ -1141,7 +1142,8 @@ typedef struct chroprof_sampler_totals {
     uint64_t rows;
     uint64_t inside;           /* of samples, those inside the profiler */
     uint64_t lost;             /* ticks without a sample: the ring was full inside an event, the
-                                  stack had no room, or in CPU mode the kernel gave none in time */
+                                  stack had no room, or in CPU mode the kernel gave none in time
+                                  (a blocked signal, a crowded processor) */
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
     uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
@@ -2699,7 +2701,7 @@ typedef struct chroprof__sampler {
     uint64_t taken;            /* entries that were drained */
     uint64_t low, high;        /* the thread's stack */
     uint64_t fiber_low, fiber_high;
-    /* changed by the handler */
+    /* changed by the handler, and by events that give up overdue ticks */
     uint64_t put;              /* entries that were made */
     uint64_t ticks, lost, cost_ns;
     uint64_t cpu, stamp;       /* at the end of the tick before */
@@ -12372,7 +12374,8 @@ CHROPROF__COLD_END
 
 /* >>sampler: the timer, its signal and its handler.
  * Owns the signal and the timer of a profile, and of the sampler's state what the handler changes:
- * the ring's newest entries, ticks, lost, cost, deadline.
+ * the ring's newest entries, ticks, lost, cost, deadline. Events change the last four, too, when
+ * ticks are overdue.
  * Relies on >>samples for the ring and for what becomes of it, on >>platform for clocks and system
  * calls. The handler calls nothing but clock_gettime and the system calls of the timer, and knows
  * its profile by the value that the timer carries, so there is nothing global; but for timers of
@@ -12602,11 +12605,10 @@ static bool chroprof__is_asleep(const chroprof__core *c)
     return *(const volatile uint32_t *)&c->account == CHROPROF__IDLE && !chroprof__is_busy(c);
 }
 
-/* The process that was started: a forked child has no timer, and one of its own may have the
- * number of ours. */
+/* Not a forked child: one of its own timers may have the number of ours. */
 static bool chroprof__has_timer(const chroprof__sampler *s)
 {
-    return s->pid == (uint64_t)getpid();
+    return chroprof__peek64(&s->armed) != 0 && s->pid == (uint64_t)getpid();
 }
 
 /* The loop is about to sleep. A tick that falls due before it can be expected back, going by twice
@@ -12752,9 +12754,9 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame)
     }
 }
 
-/* A kernel looks at CPU timers in the ticks of its scheduler: a thread that runs between these, as
- * on a crowded processor, is not interrupted. Ticks so long overdue that it was not the look that
- * was late are lost. */
+/* Linux looks at a CPU timer only when a tick of its scheduler finds the thread running, which on a
+ * crowded processor may not happen for long. Ticks that are more overdue than that look is late
+ * anywhere count as lost. */
 static void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
 {
     uint64_t overdue = chroprof__minus(s->cpu_ns, chroprof__peek64(&s->deadline));
@@ -12764,10 +12766,11 @@ static void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
         chroprof__lose_timer(p, s);
         return;
     }
-    (void)chroprof__set_timer(s->timer, 0, 0);              /* none comes while they are counted */
+    (void)chroprof__set_timer(s->timer, 0, 0);  /* a timer of the thread is silent from here on */
     uint64_t count = chroprof__count_due(s, s->cpu_ns) * (s->period_ns / s->first_period_ns);
     s->ticks += count;
     s->lost += count;
+    s->window_ticks += count;               /* they cost nothing */
     chroprof__arm(s);
 }
 

@@ -50,10 +50,8 @@ if cmp -s "$scratch/structs" "$scratch/listed" && [ -s "$scratch/listed" ]; then
 
 # --- the example
 json=$scratch/asyncio.json
-if (timeout 60 python3 examples/loop_asyncio.py --json "$json" >"$scratch/out" 2>"$scratch/err"
-    code=$?
-    times >"$scratch/err.times"
-    exit $code) &&
+if python3 tests/examples/timed.py "$scratch/err.times" python3 examples/loop_asyncio.py \
+    --json "$json" >"$scratch/out" 2>"$scratch/err" &&
     grep -q 'chroprof [0-9]' "$scratch/out"; then ok asyncio; else
     fail asyncio "$(tail -n 1 "$scratch/err")"; fi
 if python3 tests/examples/loop_asyncio.py "$json" "$scratch/err" >"$scratch/log" 2>&1; then

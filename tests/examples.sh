@@ -137,10 +137,8 @@ ends() {
 # What is wrong with a run of the program.
 why_run() {
     rm -f "$out/$name.json"
-    (timeout 120 "$out/$name" --json "$out/$name.json" > "$out/$name.out" 2> "$out/$name.err"
-    result=$?
-    times > "$out/$name.times"
-    exit $result)
+    python3 tests/examples/timed.py "$out/$name.times" "$out/$name" --json "$out/$name.json" \
+        > "$out/$name.out" 2> "$out/$name.err"
     result=$?
     [ $result = 124 ] && { echo "still running after 120 s"; return; }
     [ $result = 0 ] || { echo "ends with $result: $(tail -n 1 "$out/$name.err")"; return; }

@@ -12,7 +12,7 @@ fresh() {
     rm -rf "$scratch/tree"
     mkdir -p "$scratch/tree/examples" "$scratch/tree/tests/examples"
     cp tests/examples.sh "$scratch/tree/tests"
-    cp tests/examples/common.py "$scratch/tree/tests/examples"
+    cp tests/examples/common.py tests/examples/timed.py "$scratch/tree/tests/examples"
     cp chroprof.h "$scratch/tree"
     cd "$scratch/tree" || exit 1
     cat > examples/loop_self.c <<'END'

@@ -65,12 +65,17 @@ says_not() {
         fail "$1" "'$2' found: $(grep -F -e "$2" "$scratch/err" | head -n 1)"; fi
 }
 
-# names NAME TEXT: the messages hold it, which is known by samples; no_ticks NAME: or it is skipped
+# names NAME TEXT: the messages hold it, which is known by samples. no_ticks NAME: or it is skipped.
+# A machine skips one or two; what always loses its ticks is a fault of ours.
+starvations=0
 names() {
     if ! grep -qF -e "$2" "$scratch/err" && no_ticks "$1"; then return; fi
     says "$1" "$2"
 }
-no_ticks() { starved && skip "$1" "the kernel gave too few ticks: $ticks"; }
+no_ticks() {
+    starved && starvations=$((starvations + 1)) && [ "$starvations" -le 3 ] &&
+        skip "$1" "the kernel gave too few ticks: $(echo "$ticks" | tr '\n' ' ')"
+}
 
 # refuses NAME CODE TEXT: the exit status, and what the messages say
 refuses() {

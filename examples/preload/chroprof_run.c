@@ -743,7 +743,8 @@ static void give_up_signal(int number)
     memset(&action, 0, sizeof action);
     board->taken_signal = number;
     for (seat *s = seat_of_signal(number); s != NULL; s = seat_of_signal(number)) {
-        if (s->profile.sampling) {
+        if (s->profile.sampling) {      /* events leave a timer of the same number alone */
+            chroprof__poke64(&chroprof__sampler_of(s->profile.core)->armed, 0);
             (void)syscall(SYS_timer_delete, (long)s->profile.sampler_timer);
         }
         s->signal = 0;

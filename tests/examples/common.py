@@ -52,30 +52,25 @@ def anomalies(profile):
     return {row["kind"]: row["count"] for row in profile["anomalies"] if row["count"] > 0}
 
 
-def cpu_ns(stderr_path):
-    """CPU time of the run with this stderr: `times` of the shell beside it, user and system."""
-    with open(os.path.splitext(stderr_path)[0] + ".times", encoding="ascii") as file:
-        spent = re.findall(r"(\d+)m([\d.]+)s", file.read().splitlines()[1])
-    assert len(spent) == 2, f"not the times of a run: {spent}"
-    return sum(int(minutes) * 60e9 + float(seconds) * 1e9 for minutes, seconds in spent)
-
-
-def idle_agrees(profile, measured, cpu):
-    """The profile's idle lies within 5 % of what was measured inside of it. What another program
-    took of the processor may lie between the two: all that was neither measured nor CPU time."""
+def idle_agrees(profile, measured, cpu, preempted):
+    """The profile's idle lies within 5 % of what was measured inside of it. If the program lost the
+    processor more than twice, what others took of it may lie between the two: all that was
+    neither measured nor CPU time."""
     idle = profile["totals"]["idle_ns"]
-    taken = max(profile["totals"]["elapsed_ns"] - measured - cpu, 0)
+    taken = max(profile["totals"]["elapsed_ns"] - measured - cpu, 0) if preempted > 2 else 0
+    told = f"idle: {idle}, measured {measured}, taken {taken}, preempted {preempted} times"
     assert measured > 0, "the measure saw no idle"
-    assert idle <= 1.05 * measured + taken, f"idle: {idle}, measured {measured}, taken {taken}"
-    assert idle >= 0.95 * measured, f"idle: {idle}, measured {measured}"
+    assert 0.95 * measured <= idle <= 1.05 * measured + taken, told
 
 
 def idle_close(profile, stderr_path):
-    """Its idle agrees with the line `independent idle: NS` of stderr."""
+    """Its idle agrees with the line `independent idle: NS` of stderr; beside that lies what
+    timed.py wrote."""
     with open(stderr_path, encoding="utf-8", errors="replace") as file:
         found = re.findall(r"^independent idle: (\d+)$", file.read(), re.M)
     assert len(found) == 1, f"{len(found)} lines `independent idle: NS` in {stderr_path}, not one"
-    idle_agrees(profile, int(found[0]), cpu_ns(stderr_path))
+    with open(os.path.splitext(stderr_path)[0] + ".times", encoding="ascii") as file:
+        idle_agrees(profile, int(found[0]), *map(int, file.read().split()))
 
 
 def site(profile, name):
@@ -114,6 +109,7 @@ SHIM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -168,9 +164,11 @@ __attribute__((constructor)) static void begin(void) { unsetenv("LD_PRELOAD"); }
 __attribute__((destructor)) static void end(void)
 {
     struct timespec cpu;
+    struct rusage used;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    fprintf(stderr, "measured idle: %lld %lld, cpu %lld\n", waited[0], waited[1],
-            cpu.tv_sec * 1000000000LL + cpu.tv_nsec);
+    getrusage(RUSAGE_SELF, &used);
+    fprintf(stderr, "measured idle: %lld %lld, cpu %lld, preempted %ld\n", waited[0], waited[1],
+            cpu.tv_sec * 1000000000LL + cpu.tv_nsec, used.ru_nivcsw);
 }
 """
 
@@ -178,7 +176,8 @@ __attribute__((destructor)) static void end(void)
 def run_measured(path, meanwhile=None):
     """Runs the example of this JSON again, its poll(2), epoll_wait(2), clock_nanosleep(2) and
     syscall(2) replaced by ones that measure: what it wrote as JSON, ns of the first thread, ns of
-    the others, ns of CPU time. While it runs, meanwhile(its stderr, a path) is called."""
+    the others, ns of CPU time, how often it lost the processor. While it runs, meanwhile(its
+    stderr, a path) is called."""
     program = os.path.abspath(path[:-len(".json")])
     with tempfile.TemporaryDirectory() as folder:
         shim, again, err = (os.path.join(folder, name) for name in ("shim.so", "json", "err"))
@@ -196,7 +195,7 @@ def run_measured(path, meanwhile=None):
         with open(err, encoding="utf-8", errors="replace") as file:
             text = file.read()
         assert status == 0, f"it ended with {status}: {text}"
-        found = re.findall(r"^measured idle: (\d+) (\d+), cpu (\d+)$", text, re.M)
+        found = re.findall(r"^measured idle: (\d+) (\d+), cpu (\d+), preempted (\d+)$", text, re.M)
         assert len(found) == 1, text
         with open(again, encoding="utf-8") as file:
             return json.load(file), *map(int, found[0])
@@ -205,6 +204,6 @@ def run_measured(path, meanwhile=None):
 def idle_measured(path, meanwhile=None):
     """The profile of such a run, of a program whose loop is in its first thread; its idle agrees
     with the measure."""
-    profile, measured, _, cpu = run_measured(path, meanwhile)
-    idle_agrees(profile, measured, cpu)
+    profile, measured, _, cpu, preempted = run_measured(path, meanwhile)
+    idle_agrees(profile, measured, cpu, preempted)
     return profile

@@ -21,7 +21,7 @@ def check(profile):
 
 
 check(common.load(sys.argv[1]))
-measured, *waited_ns, _ = common.run_measured(sys.argv[1])
+measured, *waited_ns, _, _ = common.run_measured(sys.argv[1])
 check(measured)
 assert len(waited_ns) == 2, "two loops wait"
 common.near("idle of both", measured["totals"]["idle_ns"], sum(waited_ns), 0.05 * sum(waited_ns))
