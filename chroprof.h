@@ -12755,8 +12755,8 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame)
 }
 
 /* Linux looks at a CPU timer only when a tick of its scheduler finds the thread running, which on a
- * crowded processor may not happen for long. Ticks that are more overdue than that look is late
- * anywhere count as lost. */
+ * crowded processor may not happen for long. Ticks so overdue that no other delay explains it are
+ * lost. */
 static void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
 {
     uint64_t overdue = chroprof__minus(s->cpu_ns, chroprof__peek64(&s->deadline));

@@ -621,6 +621,7 @@ static int child_with_a_timer(chroprof *p)
     for (k = 0; k < 5; k++) {
         (void)wait_idle(p, 2);
         chroprof_enter(p, &site_a);
+        spin_in_a(20);
         chroprof_leave(p);
     }
     if (timer_gettime(timer, &value) != 0 || value.it_value.tv_sec < 900)
@@ -629,13 +630,33 @@ static int child_with_a_timer(chroprof *p)
     return chroprof_check(p) == NULL && !sampler_of(p).running ? 0 : TICKS_LATE;
 }
 
+/* Starts where no CPU time was used yet, so that its child's soon is beyond the deadline. */
+static int parent_of_one_with_a_timer(chroprof *p)
+{
+    int status = -1;
+    chroprof_result result = try_start(p, CHROPROF_SAMPLER_CPU, 1000);
+    if (harness_no_timer(result))
+        return NO_TIMER;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(child_with_a_timer(p));
+    if (result != CHROPROF_OK || child < 0 || waitpid(child, &status, 0) != child)
+        return NO_STACK;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : NO_STACK;
+}
+
 TEST(events_of_a_forked_child_leave_its_timers_alone)
 {
     chroprof_options o = no_options();
     chroprof *p = live_profile(&o);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(parent_of_one_with_a_timer(p));
+    ends_well(child);
     start(p, CHROPROF_SAMPLER_WALL, 1000);
     (void)wait_idle(p, 2);
-    pid_t child = fork();
+    child = fork();
     CHECK(child >= 0);
     if (child == 0)
         _exit(child_with_a_timer(p));
@@ -662,9 +683,12 @@ TEST(ticks_that_do_not_come_are_lost)
     spin_in_a(200);
     chroprof_leave(p);
     const chroprof_sampler_totals last = sampler_of(p);
+    const char *text = written(p, CHROPROF_TEXT)->bytes;
+    bool told = last.samples > 0 || strstr(text, "SAMPLES  0, ") != NULL;
     CHECK_EQ(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
     CHECK_EQ(early, first.lost);
     CHECK_EQ(last.ticks - first.ticks, last.lost - first.lost);
+    CHECK(told);
     CHECK_IN(last.lost - first.lost, 200 / 6 - 2, 210 / 2 + 2); /* periods of 2 to 6 ms */
     chroprof_enter(p, &site_a);
     spin_for(p, spin_in_a, 60, 8); /* and go on when they can come */
