@@ -2875,6 +2875,8 @@ CHROPROF__STATIC_ASSERT(shortcut, sizeof(chroprof__shortcut) == 32);
 CHROPROF__STATIC_ASSERT(ring_row, sizeof(chroprof__ring_row) == 24);
 CHROPROF__STATIC_ASSERT(row_depth, offsetof(chroprof__ring_row, depth) ==
                                    offsetof(chroprof__ring_row, path) + 4);
+CHROPROF__STATIC_ASSERT(core_depth, offsetof(chroprof__core, depth) ==
+                                    offsetof(chroprof__core, account) + 4);
 CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
 CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 3 * 96 + 24);
 CHROPROF__STATIC_ASSERT(counts, sizeof(chroprof__slices) == 680);
@@ -5480,10 +5482,10 @@ CHROPROF__INLINE uint64_t chroprof__row_id(const chroprof__ring_row *row)
 }
 
 /* The row comes before all changes, so that a reader of a killed program knows what was under way.
- * While the event lasts seq is odd, and seq / 2 is its number. */
+ * While the event lasts seq is odd, and seq / 2 is its number. top: where the path on top and the
+ * depth lie side by side, if the event has no need of either: in the core, or in the frame. */
 CHROPROF__INLINE void chroprof__open_row(chroprof__core *c, const chroprof__moment *m,
-                                         const chroprof__frame_row *top, chroprof_state state,
-                                         uint64_t id)
+                                         const uint32_t *top, chroprof_state state, uint64_t id)
 {
     uint64_t at = m->next_row;
 #define CHROPROF__ROW ((chroprof__ring_row *)(void *)((char *)c + at))
@@ -5493,7 +5495,7 @@ CHROPROF__INLINE void chroprof__open_row(chroprof__core *c, const chroprof__mome
         CHROPROF__ROW->id = id;
     CHROPROF__ONE_WORD(at);
     if (top && CHROPROF__LITTLE) {          /* 32 bits of the depth, half of which is overwritten */
-        memcpy((char *)c + at + offsetof(chroprof__ring_row, path), &top->path, 8);
+        memcpy((char *)c + at + offsetof(chroprof__ring_row, path), top, 8);
     } else {
         CHROPROF__ROW->path = (uint32_t)m->account;
         CHROPROF__ONE_WORD(at);
@@ -5519,11 +5521,11 @@ CHROPROF__INLINE void chroprof__bill(const chroprof__core *c, chroprof__path_row
     row->blame += dt * c->ready;
 }
 
-/* Opens a plain event: its row, and the interval that it closes. top: the frame on top, if it is at
- * hand. Returns the path that it was billed to. */
+/* Opens a plain event: its row, and the interval that it closes. top: as above. Returns the path that
+ * it was billed to. */
 CHROPROF__INLINE chroprof__path_row *chroprof__open_under(const chroprof *p, chroprof__core *c,
                                                           const chroprof__moment *m,
-                                                          const chroprof__frame_row *top,
+                                                          const uint32_t *top,
                                                           chroprof_state state, uint64_t id)
 {
     chroprof__open_row(c, m, top, state, id);
@@ -6895,9 +6897,10 @@ CHROPROF__INLINE void chroprof__bind_plain(const chroprof *p, chroprof__core *c,
                                            chroprof__frame_row *frame, chroprof__future_row *slot,
                                            uint64_t id)
 {
+    uint64_t words = chroprof__words_to(p, slot);       /* and no deeper frame: one store */
+    words <<= CHROPROF__LITTLE ? 0 : 32;
+    memcpy((char *)frame + offsetof(chroprof__frame_row, slot), &words, sizeof(words));
     frame->id = id;
-    frame->slot = chroprof__words_to(p, slot);
-    frame->same = 0;
     slot->frame = (uint16_t)c->depth;
 }
 
@@ -7582,7 +7585,7 @@ CHROPROF__INLINE void chroprof__end_paused(chroprof *p, chroprof__core *c,
                                            const chroprof__moment *m, chroprof__frame_row *frame,
                                            bool base, uint64_t id)
 {
-    chroprof__path_row *row = chroprof__open_under(p, c, m, frame, CHROPROF_PAUSED, id);
+    chroprof__path_row *row = chroprof__open_under(p, c, m, &frame->path, CHROPROF_PAUSED, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, base, m->t);
     chroprof__drop_frame(c, frame);
     chroprof__count_and_close(p, c, row, slice);
@@ -7620,7 +7623,7 @@ CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__fu
         chroprof__general(p, CHROPROF_SWITCH, id, NULL, chroprof__now_of(c, &m));
         return;
     }
-    chroprof__path_row *row = chroprof__open_under(p, c, &m, frame, CHROPROF_SWITCH, id);
+    chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, CHROPROF_SWITCH, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__start_running(p, slot, &delay, m.t);
     frame->pushed = frame->start = m.t;
@@ -7679,7 +7682,7 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
         chroprof__finish_waiting(p, state, id, site, home, chroprof__now_of(c, &m));
         return;
     }
-    chroprof__path_row *row = chroprof__open_under(p, c, &m, frame, state, id);
+    chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, state, id);
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__drop_frame(c, frame);
     chroprof__count_finish(p, slot, state, m.t);
@@ -7738,7 +7741,7 @@ CHROPROF__INLINE void chroprof__end_leave(chroprof *p, chroprof__core *c,
                                           const chroprof__moment *m, chroprof__frame_row *frame,
                                           bool base, uint64_t length)
 {
-    chroprof__path_row *row = chroprof__open_under(p, c, m, frame, CHROPROF_LEAVE, 0);
+    chroprof__path_row *row = chroprof__open_under(p, c, m, &frame->path, CHROPROF_LEAVE, 0);
     chroprof__end_call(row, length);
     uint64_t slice = m->t - frame->start;
     chroprof__end_frame(p, c, row, frame, base, slice, length);
@@ -7780,7 +7783,7 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
         return;
     }
     uint32_t path = s->target;
-    chroprof__path_row *row = chroprof__open_under(p, c, &m, frame, CHROPROF_NEXT, 0);
+    chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, CHROPROF_NEXT, 0);
     uint64_t length = m.t - frame->pushed;
     chroprof__end_call(row, length);
     uint64_t slice = m.t - frame->start;
@@ -7816,7 +7819,7 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
         chroprof__general(p, CHROPROF_IDLE_LEAVE, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
-    chroprof__open_event(p, c, &m, CHROPROF_IDLE_LEAVE, 0);
+    chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
     c->horizon = c->idle_horizon;
     chroprof__begin_pass(c);
     chroprof__close_event(c);
@@ -7857,7 +7860,7 @@ CHROPROF__NOINLINE void chroprof__take_tick(chroprof *p, uint64_t now)
         chroprof__general(p, CHROPROF_TICK, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
-    chroprof__open_event(p, c, &m, CHROPROF_TICK, 0);
+    chroprof__open_under(p, c, &m, &c->account, CHROPROF_TICK, 0);
     chroprof__close_event(c);
 }
 
