@@ -2342,7 +2342,7 @@ static void chroprof__copy_text(char *to, size_t size, const char *from)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 7u
+#define CHROPROF__LAYOUT 8u
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -2861,6 +2861,11 @@ typedef struct chroprof__core {
     chroprof__stall_row due[2];    /* the last turn, and the pass, that an event ended as stalls */
 } chroprof__core;
 
+/* Where the first table begins: the octaves', so that counts of turns and passes lie at fixed
+ * distances from the core. */
+#define CHROPROF__CORE_BYTES \
+    ((sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
+
 #define CHROPROF__STATIC_ASSERT(name, condition) \
     typedef char chroprof__assert_##name[(condition) ? 1 : -1] CHROPROF__UNUSED
 CHROPROF__STATIC_ASSERT(front, sizeof(chroprof__front) + CHROPROF__ALIGN - 1 ==
@@ -3180,8 +3185,9 @@ CHROPROF__COLD uint64_t chroprof__table_rows(uint32_t table,
 CHROPROF__COLD uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_COUNT],
                                          chroprof__table_row tables[CHROPROF__ALL_TABLES])
 {
-    uint64_t at = chroprof__aligned(sizeof(chroprof__core));
-    for (uint32_t k = 0; k < CHROPROF__ALL_TABLES; k++) {
+    uint64_t at = CHROPROF__CORE_BYTES;
+    for (uint32_t n = 0; n < CHROPROF__ALL_TABLES; n++) {
+        uint32_t k = (n + CHROPROF__OCTAVE) % CHROPROF__ALL_TABLES;
         uint64_t rows = chroprof__table_rows(k, capacity);
         if (rows > UINT32_MAX || (k == CHROPROF__COUNTS && at >> 34))
             return UINT64_MAX;              /* paths tell the way to counts in 32 bits */
@@ -3693,10 +3699,11 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
 
 /* The loop's own have all of their octaves, in a row. Without percentiles turns and passes are only
  * counted. */
-CHROPROF__INLINE void chroprof__add_own(const chroprof *p, uint64_t *only, uint64_t *least,
-                                        uint32_t *owed, uint32_t first, uint64_t bucket,
-                                        uint64_t ticks)
+CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
+                                        uint64_t *least, uint32_t *owed, uint32_t first,
+                                        uint64_t bucket, uint64_t ticks)
 {
+    uint64_t *counts = (uint64_t *)(void *)((char *)c + CHROPROF__CORE_BYTES);
     if (CHROPROF__RARELY(ticks < *least)) {
         *least = p->percentiles ? ticks : UINT64_MAX;
         *only += !p->percentiles;
@@ -3705,7 +3712,7 @@ CHROPROF__INLINE void chroprof__add_own(const chroprof *p, uint64_t *only, uint6
     }
     uint32_t before = *owed;
     *owed = (uint32_t)(8 * first + bucket);
-    (&p->octaves[0].count[0])[before]++;
+    counts[before]++;
 }
 
 /* Empty histograms without owners but for the loop's own. */
@@ -6605,7 +6612,7 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
 CHROPROF__INLINE void chroprof__end_turn(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, &c->turns, &c->turn_min, &c->owed_turn, 2, bucket, length);
+    chroprof__add_own(p, c, &c->turns, &c->turn_min, &c->owed_turn, 2, bucket, length);
 }
 
 CHROPROF__COLD void chroprof__long_turn(chroprof *p, const chroprof__frame_row *base,
@@ -7202,7 +7209,7 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 CHROPROF__INLINE void chroprof__end_pass(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, &c->passes, &c->pass_min, &c->owed_pass, 2 + CHROPROF__OCTAVES, bucket,
+    chroprof__add_own(p, c, &c->passes, &c->pass_min, &c->owed_pass, 2 + CHROPROF__OCTAVES, bucket,
                       length);
 }
 
