@@ -2338,6 +2338,29 @@ static void chroprof__copy_text(char *to, size_t size, const char *from)
     memset(to + n, 0, size - n);
 }
 
+/* The figure at an offset of a row or a public struct. */
+static uint64_t *chroprof__field(const void *row, uint16_t offset)
+{
+    return (uint64_t *)((uintptr_t)row + offset);
+}
+
+/* Puts a row among the largest by a figure of theirs, which stand in falling order; of equal ones
+ * the older stays before. Returns how many there are. */
+CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint32_t most, size_t size,
+                                               uint16_t figure, const void *row)
+{
+    char *first = (char *)rows;
+    uint32_t k = count;
+    while (k > 0 && *chroprof__field(first + (k - 1) * size, figure) < *chroprof__field(row, figure))
+        k--;
+    if (k == most)
+        return count;
+    count += count < most;
+    memmove(first + (k + 1) * size, first + k * size, (count - 1 - k) * size);
+    memcpy(first + k * size, row, size);
+    return count;
+}
+
 /* >>block: everything that lies in the caller's memory. Fixed-width fields, offsets and indices
  * only. */
 
@@ -5965,16 +5988,10 @@ static uint64_t chroprof__frame_slice(const chroprof *p, uint32_t k)
 
 static void chroprof__keep_share(chroprof__stall_row *stall, const chroprof__stall_part *share)
 {
-    uint32_t k = stall->share_count;
-    if (share->exec == 0 && share->slices == 0)
-        return;
-    if (k < CHROPROF_STALL_SHARES)
-        stall->share_count++;
-    else if (stall->shares[--k].exec >= share->exec)
-        return;
-    for (; k > 0 && stall->shares[k - 1].exec < share->exec; k--)
-        stall->shares[k] = stall->shares[k - 1];
-    stall->shares[k] = *share;
+    if (share->exec > 0 || share->slices > 0)
+        stall->share_count = chroprof__keep_largest(
+            stall->shares, stall->share_count, CHROPROF_STALL_SHARES, sizeof *share,
+            (uint16_t)offsetof(chroprof__stall_part, exec), share);
 }
 
 /* Adds what the paths of a site took of a tally: once, with the first of them that is met. */
@@ -6387,14 +6404,9 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
 static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
                                 const chroprof__slow_entry *slow)
 {
-    uint32_t k = group->count;
-    if (k < CHROPROF__SLOW_ROWS)
-        group->count++;
-    else if (slow->wall <= group->rows[--k].wall)
-        return;
-    for (; k > 0 && group->rows[k - 1].wall < slow->wall; k--)
-        group->rows[k] = group->rows[k - 1];
-    group->rows[k] = *slow;
+    group->count = chroprof__keep_largest(group->rows, group->count, CHROPROF__SLOW_ROWS,
+                                          sizeof *slow,
+                                          (uint16_t)offsetof(chroprof__slow_entry, wall), slow);
     chroprof__set_slow_bar(c, group);
 }
 
@@ -8082,12 +8094,6 @@ static const chroprof__figure chroprof__wall_figures[] = {
 CHROPROF__NOINLINE uint64_t chroprof__ns(const chroprof__core *c, uint64_t ticks)
 {
     return chroprof__scale(ticks, c->factor);
-}
-
-/* The figure at an offset of a row or a public struct. */
-static uint64_t *chroprof__field(const void *row, uint16_t offset)
-{
-    return (uint64_t *)((uintptr_t)row + offset);
 }
 
 /* Where the figure is in chroprof_rank that sites are ordered by. */
@@ -15381,25 +15387,6 @@ CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *fo
         o->comma = ends;
         chroprof__put_byte(o, *form++);
     }
-}
-
-/* Puts a row among the largest by a figure of theirs, which stand in falling order; of equal ones
- * the older stays before. Returns how many there are. */
-CHROPROF__UNUSED static uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint32_t most,
-                                                        size_t size, uint16_t figure,
-                                                        const void *row)
-{
-    char *first = (char *)rows;
-    uint32_t k = count;
-    while (k > 0 && *chroprof__field(first + (k - 1) * size, figure) <
-                        *chroprof__field(row, figure))
-        k--;
-    if (k == most)
-        return count;
-    count += count < most;
-    memmove(first + (k + 1) * size, first + k * size, (count - 1 - k) * size);
-    memcpy(first + k * size, row, size);
-    return count;
 }
 
 /* A step of now, which ends the interval that is under way. */
