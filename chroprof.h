@@ -2346,12 +2346,13 @@ static uint64_t *chroprof__field(const void *row, uint16_t offset)
 
 /* Puts a row among the largest by a figure of theirs, which stand in falling order; of equal ones
  * the older stays before. Returns how many there are. */
-CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint32_t most, size_t size,
-                                               uint16_t figure, const void *row)
+CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint32_t most,
+                                               size_t size, uint16_t figure, const void *row)
 {
     char *first = (char *)rows;
+    uint64_t value = *chroprof__field(row, figure);
     uint32_t k = count;
-    while (k > 0 && *chroprof__field(first + (k - 1) * size, figure) < *chroprof__field(row, figure))
+    while (k > 0 && *chroprof__field(first + (k - 1) * size, figure) < value)
         k--;
     if (k == most)
         return count;
@@ -5551,8 +5552,8 @@ CHROPROF__INLINE void chroprof__bill(const chroprof__core *c, chroprof__path_row
     row->blame += dt * c->ready;
 }
 
-/* Opens a plain event: its row, and the interval that it closes. top: as above. Returns the path that
- * it was billed to. */
+/* Opens a plain event: its row, and the interval that it closes. top: as above. Returns the path
+ * that it was billed to. */
 CHROPROF__INLINE chroprof__path_row *chroprof__open_under(const chroprof *p, chroprof__core *c,
                                                           const chroprof__moment *m,
                                                           const uint32_t *top,
