@@ -7440,6 +7440,17 @@ CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c
     return slice;
 }
 
+/* The same for a frame of a call. */
+CHROPROF__INLINE uint64_t chroprof__end_enter(const chroprof *p, chroprof__core *c,
+                                              chroprof__path_row *row, chroprof__frame_row *frame,
+                                              bool base, uint64_t t)
+{
+    uint64_t slice = t - frame->start, length = t - frame->pushed;
+    chroprof__end_call(row, length);
+    chroprof__end_frame(p, c, row, frame, base, slice, length);
+    return slice;
+}
+
 /* The frame below is on top. */
 CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__frame_row *frame)
 {
@@ -7593,38 +7604,45 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     chroprof__close_event(c);
 }
 
-/* Is the turn that ends no longer than its bar? */
-CHROPROF__INLINE bool chroprof__is_within_bar(const chroprof__core *c, const chroprof__moment *m,
-                                              const chroprof__frame_row *base, uint64_t *length)
+/* The stay of the top frame ends: of a future's, or of a call's. */
+CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const chroprof__moment *m,
+                                        chroprof__frame_row *frame, bool base,
+                                        chroprof_state state, uint64_t id)
 {
-    *length = m->t - base->pushed;
-    return CHROPROF__LIKELY(*length <= c->turn_bar);
-}
-
-CHROPROF__INLINE void chroprof__end_paused(chroprof *p, chroprof__core *c,
-                                           const chroprof__moment *m, chroprof__frame_row *frame,
-                                           bool base, uint64_t id)
-{
-    chroprof__path_row *row = chroprof__open_under(p, c, m, &frame->path, CHROPROF_PAUSED, id);
-    uint64_t slice = chroprof__end_run(p, c, row, frame, base, m->t);
+    chroprof__path_row *row = chroprof__open_under(p, c, m, &frame->path, state, id);
+    uint64_t slice = state == CHROPROF_LEAVE ? chroprof__end_enter(p, c, row, frame, base, m->t)
+                                             : chroprof__end_run(p, c, row, frame, base, m->t);
     chroprof__drop_frame(c, frame);
     chroprof__count_and_close(p, c, row, slice);
 }
 
-CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now)
+/* An event that ends the top frame, which must be a plain one of that kind and id. Turns and inner
+ * stays have ways of their own; a turn beyond its bar is looked at. */
+CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_state state,
+                                       uint64_t id, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
     chroprof__frame_row *frame = p->frames + c->depth;
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->id != id ||
-                         frame->kind != CHROPROF__FUTURE_FRAME))
-        chroprof__general(p, CHROPROF_PAUSED, id, NULL, chroprof__now_of(c, &m));
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != kind ||
+                         (kind == CHROPROF__FUTURE_FRAME && frame->id != id)))
+        chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
-        chroprof__end_paused(p, c, &m, frame, false, id);
+        chroprof__end_top(p, c, &m, frame, false, state, id);
     else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->turn_bar))
-        chroprof__end_paused(p, c, &m, frame, true, id);
+        chroprof__end_top(p, c, &m, frame, true, state, id);
     else
-        chroprof__general(p, CHROPROF_PAUSED, id, NULL, chroprof__now_of(c, &m));
+        chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
+}
+
+CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now)
+{
+    chroprof__do_end(p, CHROPROF__FUTURE_FRAME, CHROPROF_PAUSED, id, now);
+}
+
+CHROPROF__INLINE void chroprof__do_leave(chroprof *p, uint64_t now)
+{
+    chroprof__do_end(p, CHROPROF__ENTER_FRAME, CHROPROF_LEAVE, 0, now);
 }
 
 /* From a future on top to one that waits: the frame just changes hands. */
@@ -7757,34 +7775,6 @@ CHROPROF__INLINE void chroprof__do_enter(chroprof *p, const chroprof_site *site,
         chroprof__enter_elsewhere(p, site, chroprof__now_of(p->core, &m));
 }
 
-CHROPROF__INLINE void chroprof__end_leave(chroprof *p, chroprof__core *c,
-                                          const chroprof__moment *m, chroprof__frame_row *frame,
-                                          bool base, uint64_t length)
-{
-    chroprof__path_row *row = chroprof__open_under(p, c, m, &frame->path, CHROPROF_LEAVE, 0);
-    chroprof__end_call(row, length);
-    uint64_t slice = m->t - frame->start;
-    chroprof__end_frame(p, c, row, frame, base, slice, length);
-    chroprof__drop_frame(c, frame);
-    chroprof__count_and_close(p, c, row, slice);
-}
-
-CHROPROF__INLINE void chroprof__do_leave(chroprof *p, uint64_t now)
-{
-    chroprof__core *c = p->core;
-    chroprof__moment m;
-    chroprof__frame_row *frame = p->frames + c->depth;
-    uint64_t length;
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != CHROPROF__ENTER_FRAME))
-        chroprof__general(p, CHROPROF_LEAVE, 0, NULL, chroprof__now_of(c, &m));
-    else if (!chroprof__is_base(frame))
-        chroprof__end_leave(p, c, &m, frame, false, m.t - frame->pushed);
-    else if (chroprof__is_within_bar(c, &m, frame, &length))
-        chroprof__end_leave(p, c, &m, frame, true, length);
-    else
-        chroprof__general(p, CHROPROF_LEAVE, 0, NULL, chroprof__now_of(c, &m));
-}
-
 /* From one call to the next: the frame just changes hands. */
 CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *site, uint64_t now)
 {
@@ -7804,10 +7794,7 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     }
     uint32_t path = s->target;
     chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, CHROPROF_NEXT, 0);
-    uint64_t length = m.t - frame->pushed;
-    chroprof__end_call(row, length);
-    uint64_t slice = m.t - frame->start;
-    chroprof__end_frame(p, c, row, frame, chroprof__is_base(frame), slice, length);
+    uint64_t slice = chroprof__end_enter(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__push_call(c, frame - 1, frame[-1].depth, path, m.t);
     chroprof__count_and_close(p, c, row, slice);
 }
