@@ -3945,6 +3945,18 @@ CHROPROF__INLINE bool chroprof__is_known(const chroprof__shortcut *s, const uint
            s->content == chroprof__content(site);
 }
 
+/* The place of two where that is remembered; NULL: none. */
+CHROPROF__INLINE const chroprof__shortcut *chroprof__remembered(const chroprof *p,
+                                                                const uint32_t *top,
+                                                                const chroprof_site *site)
+{
+    chroprof__shortcut *s = chroprof__shortcut_home(p, top[1], site);
+    if (CHROPROF__LIKELY(chroprof__is_known(s, top, site)))
+        return s;
+    s = chroprof__other_place(p, s);
+    return chroprof__is_known(s, top, site) ? s : NULL;
+}
+
 /* Remembered in an empty place of two, over what its address meant before, or over what has the
  * first. */
 static void chroprof__keep_shortcut(const chroprof *p, uint32_t path, const chroprof_site *site,
@@ -7501,44 +7513,24 @@ CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__cor
         chroprof__count_rarely_and_close(p, row, slice, owed);
 }
 
-/* A creation whose path is remembered in the first or the other of two places. */
-CHROPROF__INLINE bool chroprof__pend_by(chroprof *p, uint64_t id, const chroprof_site *site,
-                                        bool first, chroprof__future_row *home, chroprof__moment *m,
-                                        uint64_t now)
-{
-    chroprof__core *c = p->core;
-    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_FUTURES];
-    chroprof__future_row *slot = chroprof__find_from(p, id, home);
-    if (CHROPROF__RARELY(!chroprof__look(c, now, m) || id == 0 || slot->id != 0 ||
-                         table->used == table->capacity))
-        return false;
-    chroprof__shortcut *s = chroprof__shortcut_home(p, m->account, site);
-    s = first ? s : chroprof__other_place(p, s);
-    if (CHROPROF__RARELY(!chroprof__is_known(s, &c->window, site)))
-        return false;
-    uint32_t path = s->target;
-    chroprof__open_event(p, c, m, CHROPROF_PENDING, id);
-    chroprof__begin_life(p->paths + path, table, slot, id, m->t);
-    slot->path = path;
-    chroprof__close_event(c);
-    return true;
-}
-
-CHROPROF__NOINLINE void chroprof__pend_elsewhere(chroprof *p, uint64_t id,
-                                                 const chroprof_site *site,
-                                                 chroprof__future_row *home, uint64_t now)
-{
-    chroprof__moment m;
-    if (!chroprof__pend_by(p, id, site, false, home, &m, now))
-        chroprof__general(p, CHROPROF_PENDING, id, site, now);
-}
-
 CHROPROF__NOINLINE void chroprof__take_pending(chroprof *p, uint64_t id, const chroprof_site *site,
                                                chroprof__future_row *home, uint64_t now)
 {
+    chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__pend_by(p, id, site, true, home, &m, now)))
-        chroprof__pend_elsewhere(p, id, site, home, chroprof__now_of(p->core, &m));
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_FUTURES];
+    chroprof__future_row *slot = chroprof__find_from(p, id, home);
+    const chroprof__shortcut *s = chroprof__remembered(p, &c->window, site);
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || id == 0 || slot->id != 0 || !s ||
+                         table->used == table->capacity)) {
+        chroprof__general(p, CHROPROF_PENDING, id, site, chroprof__now_of(c, &m));
+        return;
+    }
+    uint32_t path = s->target;
+    chroprof__open_event(p, c, &m, CHROPROF_PENDING, id);
+    chroprof__begin_life(p->paths + path, table, slot, id, m.t);
+    slot->path = path;
+    chroprof__close_event(c);
 }
 
 CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof__future_row *home,
@@ -7782,13 +7774,10 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     chroprof__moment m;
     chroprof__frame_row *frame = p->frames + c->depth;
     const uint32_t top[] = { c->window, frame[c->depth ? -1 : 0].path };
-    chroprof__shortcut *s = chroprof__shortcut_home(p, top[1], site);
-    if (!chroprof__is_known(s, top, site))
-        s = chroprof__other_place(p, s);
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) ||
+    const chroprof__shortcut *s = chroprof__remembered(p, top, site);
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || !s ||
                          !chroprof__may_end(c, frame, CHROPROF__ENTER_FRAME,
-                                            m.t - frame->pushed) ||
-                         !chroprof__is_known(s, top, site))) {
+                                            m.t - frame->pushed))) {
         chroprof__general(p, CHROPROF_NEXT, 0, site, now);
         return;
     }
