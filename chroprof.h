@@ -2433,7 +2433,7 @@ typedef struct chroprof__path_row {
     uint64_t exec;
     uint64_t entered;          /* calls of enter-frames that ended: slices, and completed */
     uint64_t blame;
-    uint64_t stays;            /* slices of futures that ended */
+    uint64_t stays;            /* slices of futures that ended, each from its push to its pop */
     uint64_t slice_max;
     uint64_t exec_max;         /* of a future; of an enter-frame the slice is all */
     uint64_t wall;             /* + live * now */
@@ -2803,7 +2803,7 @@ typedef struct chroprof__core {
     uint64_t start_unix_ns;    /* calendar time of profile time 0 */
     uint64_t start_clock;
     /* what every event touches */
-    uint64_t seq;              /* odd inside an event, two events further after it */
+    uint64_t seq;              /* twice the number of events; inside one it is odd */
     uint64_t epoch;            /* clock - epoch = profile time */
     uint64_t last;             /* profile time of the last event = elapsed */
     uint64_t horizon;          /* at or beyond it the general way is taken */
@@ -2816,8 +2816,8 @@ typedef struct chroprof__core {
     /* what most touch */
     uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
     uint64_t turn_min;         /* a shorter one is the shortest; UINT64_MAX without percentiles */
-    uint64_t owed_slice;       /* the count that the last one is owed, see chroprof__count_slice */
-    uint32_t owed_turn, owed_pass;         /* the same of these; 0: none */
+    uint64_t owed_slice;       /* the count that the last slice is owed, in 16 bits from the core */
+    uint32_t owed_turn, owed_pass;         /* the same of these, in 64 bits from the octaves */
     uint64_t pass_start;       /* NO_PASS: none began */
     uint64_t pass_bar;         /* as turn_bar */
     uint64_t pass_min;         /* as turn_min */
@@ -4217,7 +4217,8 @@ CHROPROF__COLD void chroprof__widen_windows(chroprof__core *c, uint64_t t)
 /* Beyond this no profile time passes, so that sums of two times never overflow. */
 #define CHROPROF__END_OF_TIME (UINT64_C(1) << 62)
 
-/* When the next event has to take the slow way at the latest. */
+/* When the next event has to go the general way at the latest. Whatever wants the next event there
+ * sets the horizon to now. */
 static void chroprof__set_horizon(chroprof__core *c)
 {
     uint64_t step = c->last + c->max_step_ticks;    /* both below 2^63 */
@@ -5464,8 +5465,8 @@ typedef struct chroprof__moment {
     uint32_t depth;
 } chroprof__moment;
 
-/* Looks at the clock value of an event. False: the window ends, the clock went back or wants to be
- * tended, the loop is idle, frames are hidden. Then the event goes the general way. */
+/* Looks at the clock value of an event. False: the clock went back, or profile time is at or beyond
+ * the horizon (chroprof__set_horizon tells why it may be). Then the event goes the general way. */
 CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t now,
                                              const uint64_t *horizon, chroprof__moment *m)
 {
@@ -5526,7 +5527,8 @@ CHROPROF__INLINE uint64_t chroprof__row_id(const chroprof__ring_row *row)
 
 /* The row comes before all changes, so that a reader of a killed program knows what was under way.
  * While the event lasts seq is odd, and seq / 2 is its number. top: where the path on top and the
- * depth lie side by side, if the event has no need of either: in the core, or in the frame. */
+ * depth lie side by side, to be copied at once: in the core or in the top frame. NULL: the event
+ * needs both for itself, and m has them. */
 CHROPROF__INLINE void chroprof__open_row(chroprof__core *c, const chroprof__moment *m,
                                          const uint32_t *top, chroprof_state state, uint64_t id)
 {
@@ -7470,8 +7472,9 @@ CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__fr
     c->depth = frame[-1].depth;
 }
 
-/* Counts a slice that is the shortest. A site without counts counts nothing. Otherwise the count
- * that was owed has just passed 2^16. */
+/* What chroprof__count_slice leaves: a slice that is the site's shortest is counted in the
+ * histogram at once, one of a site without counts is not counted, and if it did count this one, the
+ * 16 bits that were owed are full. */
 CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path_row *row,
                                            uint64_t slice, uint64_t owed)
 {
@@ -7491,7 +7494,7 @@ CHROPROF__COLD void chroprof__count_rarely_and_close(const chroprof *p,
 }
 
 /* Counts a slice that is surely below the last bucket: it is owed, and what was owed is paid.
- * False: it is one of those above. */
+ * False: chroprof__count_rarely has to go on. */
 CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__path_row *row,
                                             uint64_t slice, uint64_t owed)
 {
