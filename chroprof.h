@@ -4577,9 +4577,9 @@ static bool chroprof__is_loaded(const chroprof__object *o, const chroprof__segme
 /* A walk over the objects that are loaded now. */
 typedef struct chroprof__survey {
     chroprof__core *c;
-    uint64_t stayed;           /* bits of the rows that were loaded ever since the last one */
-    uint64_t before, named;    /* of those that were loaded then, that stacks have (0: not known) */
-    uint64_t loads, unloads;   /* so far, of all objects */
+    uint64_t loaded, before;   /* bits of the rows that are, and that were at the last one */
+    uint64_t named;            /* of those, and of the ones that stacks have; 0: not known */
+    uint64_t loads, unloads;   /* since the last one, of all objects */
     uint32_t count, place[CHROPROF__MOST_MODULES];     /* of objects; the row's among them */
 } chroprof__survey;
 
@@ -4589,7 +4589,8 @@ static bool chroprof__is_kept(const chroprof__survey *survey, uint32_t k, const 
 {
     const char *path = chroprof__module_rows(survey->c)[k].path;
     size_t length = strlen(path), most = strlen(name);
-    return most == 0 || ((survey->stayed >> k & 1) && *name != '/' && most < length &&
+    bool stayed = survey->unloads == 0 && (survey->before >> k & 1);
+    return most == 0 || (stayed && *name != '/' && most < length &&
                          strcmp(path + length - most, name) == 0);
 }
 
@@ -4644,23 +4645,6 @@ static bool chroprof__same_place(const chroprof__module_row *a, const chroprof__
            strcmp(a->build_id, b->build_id) == 0;
 }
 
-/* The row that it has, or the first free one, with its path in m. One that has stayed is not looked
- * up again: a sandbox may allow no readlink. */
-static uint32_t chroprof__row_of_module(const chroprof__survey *survey, const char *name,
-                                        chroprof__module_row *m)
-{
-    const chroprof__module_row *rows = chroprof__module_rows(survey->c);
-    uint32_t used = (uint32_t)survey->c->tables[CHROPROF__MODULES].used, k;
-    for (k = 0; k < used; k++)
-        if (chroprof__same_place(rows + k, m) && chroprof__is_kept(survey, k, name))
-            return k;
-    chroprof__module_path(name, m->path);
-    for (k = 0; k < used; k++)
-        if (chroprof__same_place(rows + k, m) && strcmp(rows[k].path, m->path) == 0)
-            break;
-    return k;
-}
-
 /* Bits of the rows that stacks have, and of the ones that ticks may have. */
 static uint64_t chroprof__named_modules(const chroprof__survey *survey)
 {
@@ -4684,7 +4668,7 @@ static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__m
     if (k == table->rows) {
         if (survey->named == 0)
             survey->named = chroprof__named_modules(survey);
-        uint64_t taken = survey->named | chroprof__sampler_of(survey->c)->loaded;
+        uint64_t taken = survey->named | survey->loaded;
         for (k = 0; k < table->rows && (taken >> k & 1);)
             k++;
     }
@@ -4697,47 +4681,55 @@ static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__m
     return k;
 }
 
+/* The row that it has, or a new one. One that has stayed is not looked up again: a sandbox may
+ * allow no readlink. */
+static uint32_t chroprof__row_of_module(chroprof__survey *survey, const char *name,
+                                        chroprof__module_row *m)
+{
+    const chroprof__module_row *rows = chroprof__module_rows(survey->c);
+    uint32_t used = (uint32_t)survey->c->tables[CHROPROF__MODULES].used;
+    for (uint32_t k = 0; k < used; k++)
+        if (chroprof__same_place(rows + k, m) && chroprof__is_kept(survey, k, name))
+            return k;
+    chroprof__module_path(name, m->path);
+    for (uint32_t k = 0; k < used; k++)
+        if (chroprof__same_place(rows + k, m) && strcmp(rows[k].path, m->path) == 0)
+            return k;
+    return chroprof__new_module(survey, m);
+}
+
+/* The counts are the same in all objects: the first one ends the walk if none has come or gone. */
 CHROPROF__COLD int chroprof__add_object(chroprof__object *o, size_t size, void *user)
 {
     chroprof__survey *survey = (chroprof__survey *)user;
-    chroprof__sampler *s = chroprof__sampler_of(survey->c);
-    chroprof__table_row *table = &survey->c->tables[CHROPROF__MODULES];
+    const chroprof__sampler *s = chroprof__sampler_of(survey->c);
     chroprof__module_row m;
     if (size < sizeof(*o))
         return 0;
-    survey->loads = o->loads;
-    survey->unloads = o->unloads;
-    survey->count++;
+    survey->loads = o->loads - s->loads;
+    survey->unloads = o->unloads - s->unloads;
+    if ((survey->loads | survey->unloads) == 0)
+        return 1;
+    uint32_t place = survey->count++;
     if (!chroprof__read_object(o, &m))
         return 0;
     uint32_t k = chroprof__row_of_module(survey, o->name, &m);
-    if (k == table->used)
-        k = chroprof__new_module(survey, &m);
-    if (k == table->rows)
+    if (k == survey->c->tables[CHROPROF__MODULES].rows)
         return 0;
-    survey->place[k] = survey->count - 1;
-    s->loaded |= UINT64_C(1) << k;
+    survey->place[k] = place;
+    survey->loaded |= UINT64_C(1) << k;
     return 0;
 }
 
 /* Of those that are loaded now, the ones that were so all the time. Loading puts objects behind all
  * others, so these stand before as many as were loaded meanwhile. */
-static uint64_t chroprof__surely_stayed(const chroprof__survey *survey, uint64_t loads)
+static uint64_t chroprof__surely_stayed(const chroprof__survey *survey)
 {
-    uint64_t stayed = 0, both = survey->before & chroprof__sampler_of(survey->c)->loaded;
+    uint64_t stayed = 0, both = survey->before & survey->loaded;
     for (uint32_t k = 0; k < CHROPROF__MOST_MODULES; k++)
-        if ((both >> k & 1) && survey->place[k] + loads < survey->count)
+        if ((both >> k & 1) && survey->place[k] + survey->loads < survey->count)
             stayed |= UINT64_C(1) << k;
     return stayed;
-}
-
-/* The first object will do: all have these counts. */
-static int chroprof__count_loads(chroprof__object *o, size_t size, void *user)
-{
-    chroprof__object *out = (chroprof__object *)user;
-    if (size >= sizeof(*o))
-        *out = *o;
-    return 1;
 }
 
 /* Looks at the modules if one has come or gone. Ticks that waited meanwhile may be of those before
@@ -4745,27 +4737,20 @@ static int chroprof__count_loads(chroprof__object *o, size_t size, void *user)
 CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__object now;
     chroprof__survey survey;
-    uint64_t before = s->loaded;
-    memset(&now, 0, sizeof(now));
     if (!chroprof__each_object || !chroprof__peek64(&s->running))    /* never: no such C library */
-        return;
-    (void)chroprof__each_object(chroprof__count_loads, &now);
-    s->possible = before;
-    if (now.loads == s->loads && now.unloads == s->unloads)
         return;
     memset(&survey, 0, sizeof(survey));
     survey.c = c;
-    survey.before = before;
-    survey.stayed = now.unloads == s->unloads ? before : 0;
-    s->loaded = 0;
-    (void)chroprof__each_object(chroprof__add_object, &survey);
-    uint64_t loads = survey.loads - s->loads, unloads = survey.unloads - s->unloads;
-    bool seen = unloads == (uint64_t)__builtin_popcountll(before & ~s->loaded);
-    s->possible = seen ? before | s->loaded : chroprof__surely_stayed(&survey, loads);
-    s->loads = survey.loads;
-    s->unloads = survey.unloads;
+    survey.before = s->possible = s->loaded;
+    if (chroprof__each_object(chroprof__add_object, &survey) != 0)
+        return;
+    uint64_t gone = (uint64_t)__builtin_popcountll(survey.before & ~survey.loaded);
+    s->possible = survey.unloads == gone ? survey.before | survey.loaded
+                                         : chroprof__surely_stayed(&survey);
+    s->loaded = survey.loaded;
+    s->loads += survey.loads;
+    s->unloads += survey.unloads;
 }
 #else
 CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
@@ -4815,17 +4800,19 @@ static bool chroprof__good_node(const chroprof *p, uint32_t k)
            chroprof__item_module(node->item) <= p->core->tables[CHROPROF__MODULES].used;
 }
 
-static uint64_t chroprof__node_key(uint32_t parent, uint64_t item)
+/* The node whose head is the bucket of an item below parent. */
+static chroprof__node *chroprof__node_bucket(const chroprof__core *c, uint32_t parent,
+                                             uint64_t item)
 {
-    return item ^ (uint64_t)parent * UINT64_C(0xD6E8FEB86659FD93);
+    uint64_t key = item ^ (uint64_t)parent * UINT64_C(0xD6E8FEB86659FD93);
+    return chroprof__nodes(c) + chroprof__hash_index(key, c->tables[CHROPROF_TABLE_STACKS].rows);
 }
 
 /* The node of an item below parent; 0: there is none. */
 static uint32_t chroprof__find_node(const chroprof__core *c, uint32_t parent, uint64_t item)
 {
     const chroprof__node *nodes = chroprof__nodes(c);
-    uint64_t key = chroprof__node_key(parent, item);
-    uint32_t k = nodes[chroprof__hash_index(key, c->tables[CHROPROF_TABLE_STACKS].rows)].head;
+    uint32_t k = chroprof__node_bucket(c, parent, item)->head;
     while (k && (nodes[k].item != item || nodes[k].parent != parent))
         k = nodes[k].next;
     return k;
@@ -4836,15 +4823,13 @@ static uint32_t chroprof__find_node(const chroprof__core *c, uint32_t parent, ui
 static uint32_t chroprof__intern_node(chroprof__core *c, uint32_t parent, uint64_t item)
 {
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_STACKS];
-    chroprof__node *nodes = chroprof__nodes(c);
-    uint64_t key = chroprof__node_key(parent, item);
-    chroprof__node *bucket = nodes + chroprof__hash_index(key, table->rows);
+    chroprof__node *bucket = chroprof__node_bucket(c, parent, item);
     uint32_t known = chroprof__find_node(c, parent, item);
     if (known)
         return known;
     if (table->used + 1 + (item != CHROPROF__FULL_ITEM) >= table->rows)
         return UINT32_MAX;
-    chroprof__node *node = nodes + table->used + 1;
+    chroprof__node *node = chroprof__nodes(c) + table->used + 1;
     node->item = item;
     node->weight = node->cpu_ns = 0;
     node->parent = parent;
@@ -4856,17 +4841,13 @@ static uint32_t chroprof__intern_node(chroprof__core *c, uint32_t parent, uint64
     return bucket->head;
 }
 
-/* The marker of what was cut below this node, or below the innermost one around it that has one or
- * gets one; there is always room for one below the root. */
+/* The marker of what was cut below this node, or below the innermost one around it that has one;
+ * else the root's, for which there is always room. */
 static uint32_t chroprof__cut_at(chroprof__core *c, uint32_t node)
 {
-    uint32_t marker = chroprof__find_node(c, node, CHROPROF__FULL_ITEM);
-    while (node && !marker) {
+    while (node && !chroprof__find_node(c, node, CHROPROF__FULL_ITEM))
         node = chroprof__nodes(c)[node].parent;
-        marker = chroprof__find_node(c, node, CHROPROF__FULL_ITEM);
-    }
-    if (!marker)
-        marker = chroprof__intern_node(c, 0, CHROPROF__FULL_ITEM);
+    uint32_t marker = chroprof__intern_node(c, node, CHROPROF__FULL_ITEM);
     return marker == UINT32_MAX ? 0 : marker;
 }
 
@@ -4913,11 +4894,9 @@ static chroprof__hits *chroprof__hits_at(chroprof__core *c, uint32_t k)
     return k < CHROPROF__HITS ? chroprof__sampler_of(c)->hits + k : NULL;
 }
 
-/* Octave 0 is weight 0, octave k from 2^(k - 1) on; 32: heavy. */
+/* Octave 0 is weight 0, octave k from 2^(k - 1) on; heavy ones are in 32. */
 static uint32_t chroprof__octave_of(uint32_t weight)
 {
-    if (weight == CHROPROF__HEAVY)
-        return 32;
     return weight ? chroprof__log2(weight) + 1 : 0;
 }
 
@@ -5003,8 +4982,7 @@ CHROPROF__COLD bool chroprof__link_nodes(const chroprof *p)
     for (uint32_t k = 0; k < table->rows; k++)
         nodes[k].head = 0;
     for (uint32_t k = 1; k <= table->used; k++) {
-        uint64_t key = chroprof__node_key(nodes[k].parent, nodes[k].item);
-        chroprof__node *bucket = nodes + chroprof__hash_index(key, table->rows);
+        chroprof__node *bucket = chroprof__node_bucket(p->core, nodes[k].parent, nodes[k].item);
         if (!chroprof__good_node(p, k))
             return false;
         nodes[k].next = bucket->head;
