@@ -2738,7 +2738,7 @@ typedef struct chroprof__sampler {
     /* settings */
     uint64_t first_period_ns, budget_ppm, mode, steady;
     uint64_t armed;            /* the value of the timer's signal; 0: there is none */
-    uint64_t pid, timer, running, counter;
+    uint64_t pid, timer, running, spare;
     uint64_t unwind, unwind_user;          /* of this process */
     chroprof__begun begun[CHROPROF__HITS];
     chroprof__hits hits[CHROPROF__HITS];
@@ -12385,20 +12385,28 @@ static uint64_t chroprof__stack_need(bool unwinds)
 }
 
 /* What the kernel itself puts on the stack for a signal: 1.4 KiB and more on x86-64, 3.4 with
- * AVX-512, 11 with AMX. */
+ * AVX-512, 11 with AMX. 0: not known. */
 #if defined(__linux__)
 extern unsigned long chroprof__auxiliary(unsigned long type) __asm__("getauxval")
     __attribute__((__weak__));
 #endif
 
-static uint64_t chroprof__frame_bytes(uint64_t unknown)
+static uint64_t chroprof__frame_bytes(void)
 {
-    uint64_t bytes = 0;
 #if defined(__linux__)
     if (chroprof__auxiliary)
-        bytes = chroprof__auxiliary(51);    /* AT_MINSIGSTKSZ */
+        return chroprof__auxiliary(51);     /* AT_MINSIGSTKSZ */
 #endif
-    return bytes ? bytes : unknown;
+    return 0;
+}
+
+/* Of the alternate stack of this thread; 0: it has none. */
+static uint64_t chroprof__alternate_bytes(void)
+{
+    chroprof__stack_of_signals stack;
+    memset(&stack, 0, sizeof(stack));
+    (void)chroprof__alternate_stack(NULL, &stack);
+    return stack.ss_sp ? stack.ss_size : 0;
 }
 
 /* Can a crash handler on this thread's alternate stack be interrupted by a tick that takes no
@@ -12406,21 +12414,16 @@ static uint64_t chroprof__frame_bytes(uint64_t unknown)
 static bool chroprof__handlers_have_room(void)
 {
     enum { CLASSIC = 8192, WITHOUT_SAMPLE = 512 };
-    chroprof__stack_of_signals stack;
-    memset(&stack, 0, sizeof(stack));
-    return chroprof__alternate_stack(NULL, &stack) != 0 || stack.ss_sp == NULL ||
-           stack.ss_size >= CLASSIC ||
-           stack.ss_size >= 2 * chroprof__frame_bytes(0) + WITHOUT_SAMPLE;
+    uint64_t bytes = chroprof__alternate_bytes();
+    return bytes == 0 || bytes >= CLASSIC ||
+           bytes >= 2 * chroprof__frame_bytes() + WITHOUT_SAMPLE;
 }
 
 /* Has this thread an alternate stack that ticks may run on? A small one is its crash handler's
  * alone: a tick would kill the program there, or the handler that comes while a tick runs. */
 static bool chroprof__has_big_stack(void)
 {
-    chroprof__stack_of_signals stack;
-    memset(&stack, 0, sizeof(stack));
-    return chroprof__alternate_stack(NULL, &stack) == 0 && stack.ss_sp != NULL &&
-           stack.ss_size >= CHROPROF__BIG_STACK;
+    return chroprof__alternate_bytes() >= CHROPROF__BIG_STACK;
 }
 
 /* The bytes below an address, as far as its stack is known; else many. */
@@ -12447,7 +12450,7 @@ static bool chroprof__has_stack(const chroprof__sampler *s, const void *context)
 static bool chroprof__can_tick_here(const chroprof__sampler *s, const chroprof_sampler_options *o)
 {
     const void *frame = __builtin_frame_address(0);
-    uint64_t left = chroprof__stack_left(s, (uintptr_t)frame), bytes = chroprof__frame_bytes(4096);
+    uint64_t left = chroprof__stack_left(s, (uintptr_t)frame), bytes = chroprof__frame_bytes();
     chroprof__raise(&bytes, 4096);
     return chroprof__has_big_stack() ||
            (left >= bytes + chroprof__stack_need(o->unwind != NULL) &&
@@ -12464,19 +12467,11 @@ typedef struct chroprof__timer_event {
     int32_t rest[11];
 } chroprof__timer_event;
 
-typedef struct chroprof__timer_value {
-    int64_t interval_s, interval_ns;
-    int64_t first_s, first_ns;
-} chroprof__timer_value;
-
-static int chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t interval_ns)
+static void chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t interval_ns)
 {
-    chroprof__timer_value value;
-    value.interval_s = (int64_t)(interval_ns / 1000000000u);
-    value.interval_ns = (int64_t)(interval_ns % 1000000000u);
-    value.first_s = (int64_t)(first_ns / 1000000000u);
-    value.first_ns = (int64_t)(first_ns % 1000000000u);
-    return (int)chroprof__system(SYS_timer_settime, (long)timer, 0L, &value, NULL);
+    const uint64_t s = 1000000000u;
+    const uint64_t value[4] = { interval_ns / s, interval_ns % s, first_ns / s, first_ns % s };
+    (void)chroprof__system(SYS_timer_settime, (long)timer, 0L, value, NULL);
 }
 #else
 /* A timer of the process, and whose its ticks are. It may interrupt any thread, which passes the
@@ -12498,7 +12493,7 @@ static chroprof__process_timer *chroprof__timer_of(int number)
     return chroprof__process_timers + (number == SIGPROF);
 }
 
-static int chroprof__set_timer(uint64_t number, uint64_t first_ns, uint64_t interval_ns)
+static void chroprof__set_timer(uint64_t number, uint64_t first_ns, uint64_t interval_ns)
 {
     struct itimerval value;
     memset(&value, 0, sizeof(value));
@@ -12506,7 +12501,7 @@ static int chroprof__set_timer(uint64_t number, uint64_t first_ns, uint64_t inte
     value.it_interval.tv_usec += (int)(interval_ns % 1000000000u / 1000u);
     value.it_value.tv_sec += (long)(first_ns / 1000000000u);
     value.it_value.tv_usec += (int)(first_ns % 1000000000u / 1000u);
-    return setitimer(number == SIGPROF ? ITIMER_PROF : ITIMER_REAL, &value, NULL);
+    (void)setitimer(number == SIGPROF ? ITIMER_PROF : ITIMER_REAL, &value, NULL);
 }
 #endif
 
@@ -12540,7 +12535,7 @@ static uint64_t chroprof__count_due(chroprof__sampler *s, uint64_t now)
 static void chroprof__arm(const chroprof__sampler *s)
 {
     uint64_t left = chroprof__minus(s->deadline, chroprof__mode_ns(s));
-    (void)chroprof__set_timer(s->timer, left > 1000 ? left : 1000, 0);
+    chroprof__set_timer(s->timer, left > 1000 ? left : 1000, 0);
 }
 
 /* The first time. A steady timer is left alone from then on. */
@@ -12549,7 +12544,7 @@ static void chroprof__arm_first(chroprof__sampler *s)
     s->deadline = chroprof__mode_ns(s) + chroprof__random_period(s);
     s->stopped = 0;
     if (s->steady)
-        (void)chroprof__set_timer(s->timer, s->period_ns, s->period_ns);
+        chroprof__set_timer(s->timer, s->period_ns, s->period_ns);
     else
         chroprof__arm(s);
 }
@@ -12599,7 +12594,7 @@ static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
         return;
     chroprof__poke64(&s->stopped, 1);
     if (chroprof__has_timer(s))
-        (void)chroprof__set_timer(s->timer, 0, 0);
+        chroprof__set_timer(s->timer, 0, 0);
     s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
@@ -12613,8 +12608,8 @@ static void chroprof__go_on(chroprof__sampler *s)
     s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* In a forked child: the timer is the parent's. */
-static void chroprof__lose_timer(chroprof *p, chroprof__sampler *s)
+/* It does not tick any more; in a forked child, whose timer is the parent's, it never did. */
+static void chroprof__end_ticks(chroprof *p, chroprof__sampler *s)
 {
     chroprof__begin_edit(p->core);
     s->armed = s->running = s->stopped = 0;
@@ -12640,9 +12635,8 @@ static void chroprof__sample_idle(const chroprof *p, chroprof__sampler *s, uint6
     uint32_t stack = chroprof__intern_stack(p, &e);
     e.weight = 1;
     chroprof__add_row(c, s, first > s->latest ? first : s->latest, stack, &e);
-    e.weight = weight - 1;
-    if (e.weight > 0)
-        chroprof__add_row(c, s, last > s->latest ? last : s->latest, stack, &e);
+    e.weight = weight - 1;                  /* 0: first is last */
+    chroprof__add_row(c, s, last > s->latest ? last : s->latest, stack, &e);
     chroprof__draw(p, s, s->idle_from, t, weight);
     chroprof__end_edit(c);
 }
@@ -12681,7 +12675,7 @@ static void chroprof__follow_idle(chroprof *p)
     if (chroprof__has_timer(s))
         chroprof__go_on(s);
     else
-        chroprof__lose_timer(p, s);
+        chroprof__end_ticks(p, s);
 }
 
 /* ---- after each event: those that begin a stay also note who they came from */
@@ -12737,10 +12731,10 @@ static void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
     if (s->mode != CHROPROF_SAMPLER_CPU || s->steady || overdue < 20000000 + 2 * s->period_ns)
         return;
     if (!chroprof__has_timer(s)) {
-        chroprof__lose_timer(p, s);
+        chroprof__end_ticks(p, s);
         return;
     }
-    (void)chroprof__set_timer(s->timer, 0, 0);  /* a timer of the thread is silent from here on */
+    chroprof__set_timer(s->timer, 0, 0);    /* a timer of the thread is silent from here on */
     uint64_t count = chroprof__count_due(s, s->cpu_ns) * (s->period_ns / s->first_period_ns);
     s->ticks += count;
     s->lost += count;
@@ -12984,7 +12978,8 @@ static void chroprof__keep_budget(chroprof__sampler *s)
     chroprof__poke64(&s->period_ns, period);
 }
 
-/* Never inlined: until it is known that there is room the handler must need next to no stack. */
+/* A handler must not ask a clock of the host's: then a sample has the time of the event behind it.
+ * Never inlined: until it is known that there is room the handler must need next to no stack. */
 CHROPROF__NOINLINE void chroprof__catch_tick(chroprof__core *c, chroprof__sampler *s,
                                              uint64_t weight, void *context)
 {
@@ -12998,13 +12993,7 @@ CHROPROF__NOINLINE void chroprof__catch_tick(chroprof__core *c, chroprof__sample
         e->cpu_ns = chroprof__minus(cpu, s->cpu);
         e->wall_ns = chroprof__or(chroprof__minus(now, s->stamp), 1);
         e->draws = s->mode == CHROPROF_SAMPLER_WALL && !chroprof__is_busy(c) ? weight : 0;
-#if CHROPROF__HAS_COUNTER
-        if (s->counter == 1)
-            e->stamp = chroprof__counter();
-#endif
-        if (s->counter == 2)
-            e->stamp = now;
-        e->last = e->stamp;
+        e->stamp = e->last = chroprof__clock_here(c);
         CHROPROF__STORE_FENCE();
         chroprof__poke64(&s->put, s->put + 1);
         if (!chroprof__is_busy(c))
@@ -13049,38 +13038,29 @@ static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t pe
         chroprof__arm(s);
 }
 
+/* Does somebody still want ticks of this value here? Not if the profile was begun anew without a
+ * stop. */
+static bool chroprof__is_armed(const chroprof__core *c, uint64_t value)
+{
+    const chroprof__sampler *s = c->magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
+    return s && chroprof__peek64(&s->armed) == value;
+}
+
 #if CHROPROF__THREAD_TIMER
-/* The profile a signal is of; NULL: it is none of ours. The low bits of its value are a number of
- * this start, so that a timer that a lost profile left behind is not taken for ours. */
-static chroprof__core *chroprof__ticked(const siginfo_t *info)
+/* The profile a signal is of, and the periods it stands for; NULL: it is none of ours. The low bits
+ * of its value are a number of this start, so that a timer that a lost profile left behind is not
+ * taken for ours. */
+static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint64_t *periods)
 {
     uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
+    (void)number;
     if (info->si_code != SI_TIMER || value < 4096)
         return NULL;
     chroprof__core *c = (chroprof__core *)(value - value % CHROPROF__ALIGN);
-    chroprof__sampler *s = c->magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
-    return s && s->armed == (uint64_t)value ? c : NULL;
-}
-
-CHROPROF__COLD void chroprof__on_signal(int number, siginfo_t *info, void *context)
-{
-    int error = errno;
-    chroprof__core *c = chroprof__ticked(info);
-    (void)number;
-    if (c) {
-        uint64_t late = info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0;
-        chroprof__catch(c, chroprof__sampler_of(c), 1 + late, context);
-    }
-    errno = error;
+    *periods = 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0);
+    return chroprof__is_armed(c, value) ? c : NULL;
 }
 #else
-/* Does somebody still want ticks here? Not if the profile was begun anew without a stop. */
-static bool chroprof__is_ticking(const chroprof__core *c)
-{
-    const chroprof__sampler *s = c->magic == CHROPROF__MAGIC ? chroprof__sampler_of(c) : NULL;
-    return s && chroprof__peek64(&s->armed) != 0;
-}
-
 /* The loop sleeps, and others burn CPU time: the next tick of a timer of the process. In any
  * thread. */
 static void chroprof__put_off(chroprof__sampler *s)
@@ -13090,45 +13070,47 @@ static void chroprof__put_off(chroprof__sampler *s)
     if (s->mode == CHROPROF_SAMPLER_WALL)
         chroprof__poke64(&s->stopped, 1);
     else
-        (void)chroprof__set_timer(s->timer, s->period_ns, 0);
+        chroprof__set_timer(s->timer, s->period_ns, 0);
 }
 
-/* What a thread does with a tick that is not the loop's. */
-static void chroprof__pass_on(const chroprof__core *c, pthread_t thread, int number)
-{
-    if (chroprof__is_asleep(c))
-        chroprof__put_off(chroprof__sampler_of(c));
-    else
-        (void)pthread_kill(thread, number);
-}
-
-static void chroprof__take_process_tick(chroprof__core *c, void *context)
+/* Is this tick of this thread? Others pass it on to the loop's, unless that sleeps. */
+static bool chroprof__takes_tick(const chroprof__core *c, pthread_t loop, int number)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
-    if (s->mode == CHROPROF_SAMPLER_CPU && chroprof__is_asleep(c))
+    bool here = pthread_equal(loop, pthread_self()) != 0;
+    if (chroprof__is_asleep(c) && (!here || s->mode == CHROPROF_SAMPLER_CPU)) {
         chroprof__put_off(s);
-    else
-        chroprof__catch(c, s, 1, context);
+        return false;
+    }
+    if (!here)
+        (void)pthread_kill(loop, number);
+    return here;
 }
+
+/* The profile whose tick this thread takes; NULL: none. */
+static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint64_t *periods)
+{
+    chroprof__process_timer *t = chroprof__timer_of(number);
+    (void)info;
+    *periods = 1;
+    (void)__atomic_add_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
+    chroprof__core *c = __atomic_load_n(&t->core, __ATOMIC_SEQ_CST);
+    bool own = c && __atomic_load_n(&t->pid, __ATOMIC_SEQ_CST) == (long)getpid() &&
+               chroprof__is_armed(c, 1) && chroprof__takes_tick(c, t->thread, number);
+    (void)__atomic_sub_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
+    return own ? c : NULL;
+}
+#endif
 
 CHROPROF__COLD void chroprof__on_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
-    chroprof__process_timer *t = chroprof__timer_of(number);
-    (void)info;
-    (void)__atomic_add_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
-    chroprof__core *c = __atomic_load_n(&t->core, __ATOMIC_SEQ_CST);
-    bool own = c && __atomic_load_n(&t->pid, __ATOMIC_SEQ_CST) == (long)getpid() &&
-               chroprof__is_ticking(c);
-    bool here = own && pthread_equal(t->thread, pthread_self());
-    if (own && !here)
-        chroprof__pass_on(c, t->thread, number);
-    (void)__atomic_sub_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
-    if (here)
-        chroprof__take_process_tick(c, context);
+    uint64_t periods;
+    chroprof__core *c = chroprof__ticked(number, info, &periods);
+    if (c)
+        chroprof__catch(c, chroprof__sampler_of(c), periods, context);
     errno = error;
 }
-#endif
 
 /* ---- start and stop */
 
@@ -13225,21 +13207,7 @@ static void chroprof__find_stack(chroprof__sampler *s)
 }
 #endif
 
-/* Which clock tells the time of a sample: 1 the counter, 2 the monotonic clock, 0 one of the
- * host's, which a handler must not ask: then a sample has the time of the event behind it. */
-static uint64_t chroprof__sample_clock(const chroprof *p)
-{
-    if (!chroprof__own_clock(p))
-        return 0;
-#if CHROPROF__HAS_COUNTER
-    /* never: a processor whose counter is not invariant */
-    return chroprof__counter_is_invariant() ? 1 : 2;
-#else
-    return 2;
-#endif
-}
-
-static void chroprof__set_up_sampler(chroprof *p, chroprof__sampler *s,
+static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
                                      const chroprof_sampler_options *o)
 {
     uintptr_t unwind = 0;
@@ -13255,7 +13223,6 @@ static void chroprof__set_up_sampler(chroprof *p, chroprof__sampler *s,
     s->unwind_user = (uint64_t)(uintptr_t)o->unwind_user;
     s->window_ticks = s->window_cost = s->pending = s->resting = 0;
     s->wait_most = 2 * s->first_period_ns;  /* at first none is expected to be short */
-    s->counter = chroprof__sample_clock(p);
     s->stamp = chroprof__monotonic_ns(NULL);
     s->cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
     s->random ^= s->stamp;
@@ -13380,7 +13347,7 @@ static void chroprof__end_timer(chroprof *p)
     } else {
         __atomic_store_n(&t->core, (chroprof__core *)NULL, __ATOMIC_SEQ_CST);
         p->sampler_ignored |= !chroprof__await_passing(t);
-        (void)chroprof__set_timer((uint64_t)p->sampler_signal, 0, 0);     /* none arms it again */
+        chroprof__set_timer((uint64_t)p->sampler_signal, 0, 0);     /* none arms it again */
     }
     chroprof__return_signal(p->sampler_signal, p->sampler_ignored);
     chroprof__free_timer(t);
@@ -13479,14 +13446,7 @@ CHROPROF__COLD_API void chroprof_sampler_stop(chroprof *p)
     p->sampler_signal = 0;
     if (!block || !p->sampling)
         return;
-    chroprof__sampler *s = chroprof__sampler_of(p->core);
-    chroprof__begin_edit(p->core);
-    s->armed = 0;
-    s->running = 0;
-    s->fiber_low = s->fiber_high = 0;
-    p->sampling = false;
-    chroprof__set_taking(p, chroprof__is_taking(p));
-    chroprof__end_edit(p->core);
+    chroprof__end_ticks(p, chroprof__sampler_of(p->core));
     chroprof__wake_drain(p->core);
 }
 
