@@ -4406,6 +4406,21 @@ CHROPROF__INLINE uint64_t chroprof__read_clock(const chroprof *p)
     return p->clock(p->clock_user);
 }
 
+/* The clock of the block, read here; 0: it can't be. */
+CHROPROF__UNUSED static uint64_t chroprof__clock_here(const chroprof__core *c)
+{
+    (void)c;                                /* without a clock of our own there is none */
+#if CHROPROF__HAS_COUNTER
+    if (c->clock == CHROPROF__CLOCK_COUNTER)
+        return chroprof__counter();
+#endif
+#ifndef CHROPROF_NO_CLOCK
+    if (c->clock == CHROPROF__CLOCK_MONOTONIC)
+        return chroprof__monotonic_ns(NULL);
+#endif
+    return 0;
+}
+
 /* >>samples: where the loop was caught.
  * Owns the tables of samples, stacks, modules and walls, the ring in which ticks wait, and the hits
  * of turns and passes under way. A tick waits until the next event takes the slow way; only then,
@@ -11299,21 +11314,6 @@ static chroprof__core *chroprof__place(void *memory, uint64_t size, uint64_t byt
     *room = chroprof__minus(size, skip);
     memset(memory, 0, (size_t)(size - *room));
     return (chroprof__core *)((uintptr_t)memory + (uintptr_t)skip);
-}
-
-/* The clock of the block, read here; 0: it can't be. */
-static uint64_t chroprof__clock_here(const chroprof__core *c)
-{
-    (void)c;                                /* without a clock of our own there is none */
-#if CHROPROF__HAS_COUNTER
-    if (c->clock == CHROPROF__CLOCK_COUNTER)
-        return chroprof__counter();
-#endif
-#ifndef CHROPROF_NO_CLOCK
-    if (c->clock == CHROPROF__CLOCK_MONOTONIC)
-        return chroprof__monotonic_ns(NULL);
-#endif
-    return 0;
 }
 
 /* Of a program that lives, what is on top goes on until now, however long that is: so a hang is
