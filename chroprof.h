@@ -5250,10 +5250,11 @@ static void chroprof__draw(const chroprof *p, chroprof__sampler *s, uint64_t fro
     reach = reach < enough ? reach : enough;
     reach = reach < rows ? reach : rows;
     uint64_t total = each * rows * (ticks < UINT32_MAX ? ticks : UINT32_MAX), parts = reach * live;
+    uint64_t whole = total / parts, rest = total % parts;
     from = s->drawn_seq == p->core->seq ? s->drawn_at : from;
     for (uint64_t n = 0; n < reach; n++) {
         const chroprof__future_row *f = p->futures + s->cursor % rows;
-        uint64_t weight = total / parts + (chroprof__random(s) % parts < total % parts);
+        uint64_t weight = whole + (chroprof__random(s) % parts < rest);
         s->cursor = s->cursor + 1 < rows ? s->cursor + 1 : 0;
         if (f->id == 0 || f->state == CHROPROF__GONE) {
             s->misses++;
@@ -12599,7 +12600,7 @@ static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
 }
 
 /* Ticks that fell due while it was called off are those of idle time. */
-static void chroprof__go_on(chroprof__sampler *s)
+CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
 {
     uint64_t now = chroprof__monotonic_ns(NULL);
     (void)chroprof__count_due(s, now);
@@ -12609,7 +12610,7 @@ static void chroprof__go_on(chroprof__sampler *s)
 }
 
 /* It does not tick any more; in a forked child, whose timer is the parent's, it never did. */
-static void chroprof__end_ticks(chroprof *p, chroprof__sampler *s)
+CHROPROF__COLD void chroprof__end_ticks(chroprof *p, chroprof__sampler *s)
 {
     chroprof__begin_edit(p->core);
     s->armed = s->running = s->stopped = 0;
@@ -12619,7 +12620,7 @@ static void chroprof__end_ticks(chroprof *p, chroprof__sampler *s)
 }
 
 /* Samples of the idle that ends now, as many as periods fit into it and what was left before. */
-static void chroprof__sample_idle(const chroprof *p, chroprof__sampler *s, uint64_t weight)
+CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *s, uint64_t weight)
 {
     chroprof__core *c = p->core;
     uint64_t t = c->last, period = s->first_period_ns;
@@ -12725,7 +12726,7 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame)
 /* Linux looks at a CPU timer only when a tick of its scheduler finds the thread running, which on a
  * crowded processor may not happen for long. Ticks so overdue that no other delay explains it are
  * lost. */
-static void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
+CHROPROF__COLD void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
 {
     uint64_t overdue = chroprof__minus(s->cpu_ns, chroprof__peek64(&s->deadline));
     if (s->mode != CHROPROF_SAMPLER_CPU || s->steady || overdue < 20000000 + 2 * s->period_ns)
