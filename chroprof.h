@@ -13565,7 +13565,6 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
  * decide. The second byte's lock is of whoever moves a dead program's file. */
 enum { CHROPROF__PATH_BYTES = 4096 };
 enum { CHROPROF__LOCK_OWNER, CHROPROF__LOCK_MOVER };
-enum { CHROPROF__LOCK_FREE, CHROPROF__LOCK_HELD, CHROPROF__LOCK_UNKNOWN };
 enum { CHROPROF__IN_FILE = 1, CHROPROF__IN_HELD_FILE = 2 };
 #ifdef __linux__
 enum { CHROPROF__GETLK = 36, CHROPROF__SETLK = 37 };    /* F_OFD_, which a strict build hides */
@@ -13585,12 +13584,10 @@ static int chroprof__lock(int file, int request, int which, int type)
     return fcntl(file, request, &lock) == 0 ? lock.l_type : -1;
 }
 
+/* F_WRLCK: somebody has it; F_UNLCK: nobody; -1: as above. */
 static int chroprof__ask_lock(int file, int which)
 {
-    int found = chroprof__lock(file, CHROPROF__GETLK, which, F_RDLCK);  /* write locks only */
-    if (found < 0)
-        return CHROPROF__LOCK_UNKNOWN;
-    return found == F_UNLCK ? CHROPROF__LOCK_FREE : CHROPROF__LOCK_HELD;
+    return chroprof__lock(file, CHROPROF__GETLK, which, F_RDLCK);   /* read locks don't count */
 }
 
 static bool chroprof__take_lock(int file, int which)
@@ -13629,12 +13626,12 @@ static void chroprof__drop_hold(void *hold, uint64_t owner)
 /* Is there an owner of this file? */
 static bool chroprof__is_owned(int file, const chroprof__core *c)
 {
-    int lock = c->ended ? CHROPROF__LOCK_UNKNOWN : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
-    if (lock == CHROPROF__LOCK_HELD) {      /* what is killed keeps it until its memory is gone */
+    int lock = c->ended ? -1 : chroprof__ask_lock(file, CHROPROF__LOCK_OWNER);
+    if (lock == F_WRLCK) {                  /* what is killed keeps it until its memory is gone */
         chroprof__process now = chroprof__process_of(c->pid);
         return now.start == 0 || now.start != c->owner_start || !chroprof__has_left(&now);
     }
-    if (lock == CHROPROF__LOCK_FREE && c->in_file == CHROPROF__IN_HELD_FILE)
+    if (lock == F_UNLCK && c->in_file == CHROPROF__IN_HELD_FILE)
         return false;
     return chroprof__find_owner(c) != CHROPROF__OWNER_GONE;
 }
@@ -13649,24 +13646,9 @@ static chroprof_result chroprof__judge_file(int file)
     if (count != (ssize_t)sizeof(core) || core.magic != CHROPROF__MAGIC)
         return CHROPROF_ERR_FORMAT;         /* somebody else's: not to be touched */
     if (core.layout != CHROPROF__LAYOUT || core.core_bytes != sizeof(core))
-        return chroprof__ask_lock(file, CHROPROF__LOCK_OWNER) == CHROPROF__LOCK_HELD
-                   ? CHROPROF_ERR_OWNED : CHROPROF_ERR_VERSION;
+        return chroprof__ask_lock(file, CHROPROF__LOCK_OWNER) == F_WRLCK ? CHROPROF_ERR_OWNED
+                                                                         : CHROPROF_ERR_VERSION;
     return chroprof__is_owned(file, &core) ? CHROPROF_ERR_OWNED : CHROPROF_OK;
-}
-
-/* These two keep errno. */
-static void chroprof__close(int file)
-{
-    int error = errno;
-    close(file);
-    errno = error;
-}
-
-static void chroprof__remove(const char *path)
-{
-    int error = errno;
-    unlink(path);
-    errno = error;
 }
 
 /* For reading; a pipe must not hold us. */
@@ -13692,7 +13674,9 @@ CHROPROF__COLD_API chroprof_result chroprof_file_owner(const char *path)
     if (file < 0)
         return path ? CHROPROF_ERR_FILE : CHROPROF_ERR_ARGUMENT;
     chroprof_result result = chroprof__judge_file(file);
-    chroprof__close(file);
+    int error = errno;
+    close(file);
+    errno = error;
     return result;
 }
 
@@ -13739,7 +13723,7 @@ static chroprof_result chroprof__move_file(int file, const char *path)
     chroprof_result result = CHROPROF_ERR_OWNED;        /* another program was faster */
     int lock = open(path, O_RDWR | CHROPROF__CLOEXEC | O_NONBLOCK);
     if (lock < 0 || chroprof__take_lock(lock, CHROPROF__LOCK_MOVER) ||
-        chroprof__ask_lock(lock, CHROPROF__LOCK_MOVER) != CHROPROF__LOCK_HELD)
+        chroprof__ask_lock(lock, CHROPROF__LOCK_MOVER) != F_WRLCK)
         result = chroprof__move_judged(file, path);
     if (lock >= 0)
         close(lock);
@@ -13854,9 +13838,11 @@ static void *chroprof__new_file(char made[CHROPROF__PATH_BYTES], const char *pat
     errno = chroprof__reserve(file, size);
     if (errno == 0)
         block = chroprof__new_mapping(file, size);
-    chroprof__close(file);
+    int error = errno;
+    close(file);
     if (!block)
-        chroprof__remove(made);
+        unlink(made);
+    errno = error;
     return block;
 }
 
@@ -13889,10 +13875,8 @@ static chroprof_result chroprof__keep_mapping(chroprof *p, void *block, size_t s
                                               chroprof_result result)
 {
     if (result != CHROPROF_OK) {
-        int error = errno;
         chroprof__drop_hold(hold, (uint64_t)getpid());
         chroprof__unmap_block(block, size);
-        errno = error;
         return result;
     }
     p->mapped = block;
@@ -13905,10 +13889,7 @@ static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t 
                                           const chroprof_options *options)
 {
     char made[CHROPROF__PATH_BYTES];
-    if (!p)
-        return CHROPROF_ERR_ARGUMENT;
-    memset(p, 0, sizeof(*p));
-    if (!path)
+    if (!p || !path)
         return CHROPROF_ERR_ARGUMENT;
     size = size ? size : chroprof_memory_size(options);
     if (size == 0)
@@ -13924,8 +13905,11 @@ static chroprof_result chroprof__map_file(chroprof *p, const char *path, size_t 
     }
     if (result == CHROPROF_OK)
         chroprof__map_by_name(memory, size, made, path);
-    chroprof__remove(made);
-    return chroprof__keep_mapping(p, memory, size, hold, result);
+    int error = errno;
+    unlink(made);
+    result = chroprof__keep_mapping(p, memory, size, hold, result);
+    errno = error;
+    return result;
 }
 
 CHROPROF__COLD_API chroprof_result chroprof_map(chroprof *p, const char *path, size_t size,
