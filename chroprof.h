@@ -13512,7 +13512,7 @@ CHROPROF__UNUSED static bool chroprof__tick_live(chroprof *p)
 CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
 {
 #ifndef CHROPROF_NO_CLOCK
-    chroprof_site site;
+    const chroprof_site site = { "cost", "", 0 };
     uint64_t memory[CHROPROF_MEMORY_MIN / 8];
     const uint32_t slices = 64;
     uint64_t best = UINT64_MAX;
@@ -13523,9 +13523,6 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
     if (chroprof_init(&scratch, memory, sizeof(memory), NULL) != CHROPROF_OK)
         return 0;
     scratch.core->calibrate_at = UINT64_MAX;        /* not in the middle of this */
-    site.name = "cost";
-    site.file = "";
-    site.line = 0;
     chroprof__clocked_event(&scratch, CHROPROF_PENDING, 1, &site);
     for (int round = 0; round < 5; round++) {
         uint64_t before = chroprof__read_clock(&scratch);
