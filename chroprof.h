@@ -4507,6 +4507,7 @@ static uint64_t chroprof__code_item(uint32_t kind, uint64_t address, uint32_t mo
     return chroprof__item(kind, value | (uint64_t)module << CHROPROF__ADDRESS_BITS);
 }
 
+/* An address, without what a processor or a tool hides above it. */
 static uint64_t chroprof__item_address(uint64_t item)
 {
     return item & (UINT64_MAX >> (64 - CHROPROF__ADDRESS_BITS));
@@ -5406,20 +5407,21 @@ CHROPROF__NOINLINE void chroprof__put_item(chroprof__entry *e, uint32_t kind, ui
         e->items[e->count++] = chroprof__item(kind, value);
 }
 
-/* The frames of the running stack above depth `down`, the innermost first. */
-static void chroprof__put_tasks(const chroprof__core *c, chroprof__entry *e, uint32_t *depth,
-                                uint32_t down)
+/* The frames of the running stack from depth on, the innermost first, down to the one above `down`.
+ * Returns how many are left below them. */
+static uint32_t chroprof__put_tasks(const chroprof__core *c, chroprof__entry *e, uint32_t depth,
+                                    uint32_t down)
 {
     const chroprof__frame_row *frames = chroprof__frame_rows(c);
-    for (; *depth > down; --*depth) {
-        if (c->depth - *depth >= CHROPROF__NOTED_TASKS) {
+    for (; depth > down; depth--) {
+        if (c->depth - depth >= CHROPROF__NOTED_TASKS) {
             chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_DEEP);
-            *depth = 0;
-            return;
+            return 0;
         }
-        if ((frames[*depth].kind & CHROPROF__BARRIER) == 0)
-            chroprof__put_item(e, CHROPROF__TASK, frames[*depth].path);
+        if ((frames[depth].kind & CHROPROF__BARRIER) == 0)
+            chroprof__put_item(e, CHROPROF__TASK, frames[depth].path);
     }
+    return depth;
 }
 
 static uint32_t chroprof__sample_state_of(const chroprof__core *c)
@@ -5434,7 +5436,6 @@ static uint32_t chroprof__sample_state_of(const chroprof__core *c)
 /* The stack of a sample without native frames. */
 static void chroprof__put_running(const chroprof__core *c, chroprof__entry *e)
 {
-    uint32_t depth = c->depth;
     e->state = chroprof__sample_state_of(c);
     if (chroprof__is_busy(c)) {
         e->state = CHROPROF_SAMPLE_LOOP;
@@ -5446,7 +5447,7 @@ static void chroprof__put_running(const chroprof__core *c, chroprof__entry *e)
     if (e->state != CHROPROF_SAMPLE_BUSY)
         chroprof__put_item(e, CHROPROF__MARK, e->state == CHROPROF_SAMPLE_IDLE
                                                   ? CHROPROF__MARK_IDLE : CHROPROF__MARK_LOOP);
-    chroprof__put_tasks(c, e, &depth, 0);
+    (void)chroprof__put_tasks(c, e, c->depth, 0);
 }
 
 /* >>event: what every event does. It leaves a row in the ring, then bills the interval up to it to
@@ -12626,12 +12627,11 @@ CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *
     uint64_t t = c->last, period = s->first_period_ns;
     uint64_t last = chroprof__minus(t, chroprof__unscale(s->idle_ns, c->factor));
     uint64_t first = chroprof__minus(last, chroprof__unscale((weight - 1) * period, c->factor));
-    uint32_t depth = c->floor;
     chroprof__entry e;
     memset(&e, 0, sizeof(e));
     e.state = CHROPROF_SAMPLE_IDLE;
     chroprof__put_item(&e, CHROPROF__MARK, CHROPROF__MARK_IDLE);
-    chroprof__put_tasks(c, &e, &depth, 0);
+    (void)chroprof__put_tasks(c, &e, c->floor, 0);
     chroprof__begin_edit(c);
     uint32_t stack = chroprof__intern_stack(p, &e);
     e.weight = 1;
@@ -12849,12 +12849,6 @@ typedef struct chroprof__walk {
     uint32_t depth;
 } chroprof__walk;
 
-/* Addresses without what a processor or a tool hides above them. */
-static uint64_t chroprof__code_address(uintptr_t address)
-{
-    return (uint64_t)address & (UINT64_MAX >> 16);
-}
-
 /* How many more native frames there is room for: tasks come first. */
 static bool chroprof__has_room(const chroprof__walk *w)
 {
@@ -12862,20 +12856,21 @@ static bool chroprof__has_room(const chroprof__walk *w)
     return w->e->count + tasks + 3 < CHROPROF__ITEMS;
 }
 
-/* The outermost task of those near the top that the call with this key began; 0: none. Code of that
- * call was there before the task: it stands outside. */
-static uint32_t chroprof__task_begun_by(const chroprof__walk *w, uint32_t key)
+/* The tasks that this call of a function began, as far as they are near the top, and those inside
+ * them. Code of that call was there before the task: it stands outside. */
+static void chroprof__put_begun(chroprof__walk *w, uintptr_t frame, uintptr_t back)
 {
     const chroprof__frame_row *frames = chroprof__frame_rows(w->c);
     const chroprof__note *notes = chroprof__notes(w->s);
-    uint32_t found = 0;
+    uint32_t key = chroprof__frame_key(frame, back), found = 0;
     for (uint32_t k = w->depth, tries = 8; k > 0 && tries > 0; k--, tries--) {
         const chroprof__note *n = notes + k;
         bool own = n->event == frames[k].event;
         if (own && (n->keys[0] == key || n->keys[1] == key || n->keys[2] == key))
             found = k;
     }
-    return found;
+    if (found)
+        w->depth = chroprof__put_tasks(w->c, w->e, w->depth, found - 1);
 }
 
 /* Follows the frame records. A return address is put down once it is known whether the function it
@@ -12888,11 +12883,9 @@ static void chroprof__walk_records(chroprof__walk *w, uintptr_t frame, uintptr_t
     while (end && chroprof__is_record(frame, above, end)) {
         uintptr_t next = chroprof__stack_word(frame);
         uintptr_t caller = chroprof__stack_word(frame + sizeof(frame));
-        uint32_t task = chroprof__task_begun_by(w, chroprof__frame_key(frame, caller));
-        if (task)
-            chroprof__put_tasks(w->c, w->e, &w->depth, task - 1);
+        chroprof__put_begun(w, frame, caller);
         if (back)
-            chroprof__put_item(w->e, CHROPROF__RETURN, chroprof__code_address(back));
+            chroprof__put_item(w->e, CHROPROF__RETURN, back);
         back = caller;
         above = frame;
         frame = next;
@@ -12902,8 +12895,8 @@ static void chroprof__walk_records(chroprof__walk *w, uintptr_t frame, uintptr_t
         break;
     }
     if (back)
-        chroprof__put_item(w->e, CHROPROF__RETURN, chroprof__code_address(back));
-    if (mark == CHROPROF__MARK_DEEP || mark == CHROPROF__MARK_STACK || (w->depth > 0 && !fiber))
+        chroprof__put_item(w->e, CHROPROF__RETURN, back);
+    if (mark != CHROPROF__MARK_CUT || (w->depth > 0 && !fiber))
         chroprof__put_item(w->e, CHROPROF__MARK, mark);
 }
 
@@ -12923,13 +12916,11 @@ static void chroprof__walk_by_user(chroprof__walk *w, void *context)
     bool ends = records[0] != 0 && count > 1 && addresses[count - 1] == 0;
     count -= ends;
     for (k = 0; k < count && chroprof__has_room(w); k++) {
-        uint32_t task = 0;
         if (records[k] > 1)
-            task = chroprof__task_begun_by(w, chroprof__frame_key(records[k], addresses[k + 1]));
-        if (task || (records[k] == 1 && w->depth > 0))
-            chroprof__put_tasks(w->c, w->e, &w->depth, task ? task - 1 : 0);
-        chroprof__put_item(w->e, k == 0 ? CHROPROF__PC : CHROPROF__RETURN,
-                           chroprof__code_address(addresses[k]));
+            chroprof__put_begun(w, records[k], addresses[k + 1]);
+        else if (records[k] == 1)
+            w->depth = chroprof__put_tasks(w->c, w->e, w->depth, 0);
+        chroprof__put_item(w->e, k == 0 ? CHROPROF__PC : CHROPROF__RETURN, addresses[k]);
     }
     if (w->depth > 0 && (!ends || k < count))
         chroprof__put_item(w->e, CHROPROF__MARK, CHROPROF__MARK_CUT);
@@ -12940,28 +12931,23 @@ static void chroprof__walk_by_user(chroprof__walk *w, void *context)
 static void chroprof__weave(chroprof__core *c, chroprof__sampler *s, chroprof__entry *e,
                             void *context)
 {
-    chroprof__registers r;
-    chroprof__walk w;
-    memset(&r, 0, sizeof(r));
+    chroprof__registers r = { 0, 0, 0 };
+    chroprof__walk w = { c, s, e, c->depth };
     if (chroprof__is_busy(c) ||
         (!s->unwind && !chroprof__read_registers(context, &r))) { /* never: all are read here */
         chroprof__put_running(c, e);
         return;
     }
-    w.c = c;
-    w.s = s;
-    w.e = e;
-    w.depth = c->depth;
     e->state = chroprof__sample_state_of(c);
     if (s->unwind) {
         chroprof__walk_by_user(&w, context);
     } else {
-        chroprof__put_item(e, CHROPROF__PC, chroprof__code_address(r.code));
+        chroprof__put_item(e, CHROPROF__PC, r.code);
         if (c->hidden)
             chroprof__put_item(e, CHROPROF__TASK, CHROPROF__UNTRACKED);
         chroprof__walk_records(&w, r.frame, r.stack);
     }
-    chroprof__put_tasks(c, e, &w.depth, 0);
+    (void)chroprof__put_tasks(c, e, w.depth, 0);
 }
 
 /* Doubles the period when the ticks cost more than they may, halves it again when there is room. */
@@ -13215,8 +13201,7 @@ static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
     memcpy(&unwind, &o->unwind, sizeof(unwind));
     s->mode = o->mode == CHROPROF_SAMPLER_WALL ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
     s->first_period_ns = chroprof__or(o->period_ns, 19000000u);
-    if (s->first_period_ns < 100000)
-        s->first_period_ns = 100000;
+    chroprof__raise(&s->first_period_ns, 100000);
     s->period_ns = s->first_period_ns;
     s->budget_ppm = chroprof__or(o->budget_ppm, 10000);
     s->steady = o->steady;
@@ -13236,9 +13221,8 @@ static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
 #if CHROPROF__THREAD_TIMER
 static int chroprof__find_signal(chroprof *p, const chroprof_sampler_options *o)
 {
-    if (o->signal)
-        return chroprof__claim_signal(p, o->signal) ? o->signal : 0;
-    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+    int last = o->signal ? o->signal : SIGRTMAX;
+    for (int number = o->signal ? o->signal : SIGRTMIN; number <= last; number++)
         if (chroprof__claim_signal(p, number))
             return number;
     return 0;
