@@ -5356,18 +5356,13 @@ static void chroprof__wake_drain(chroprof__core *c)
 static void chroprof__merge_entries(chroprof__sampler *s, chroprof__entry *a,
                                     const chroprof__entry *b)
 {
-    chroprof__entry sum = *a;
-    sum.weight += b->weight;
-    sum.cpu_ns += b->cpu_ns;
-    sum.wall_ns += b->wall_ns;
-    sum.draws += b->draws;
+    uint64_t weight = a->weight + b->weight;
+    chroprof__entry sum = chroprof__random(s) % weight < a->weight ? *a : *b;
+    sum.weight = weight;
+    sum.cpu_ns = a->cpu_ns + b->cpu_ns;
+    sum.wall_ns = a->wall_ns + b->wall_ns;
+    sum.draws = a->draws + b->draws;
     sum.last = b->last;
-    if (chroprof__random(s) % sum.weight >= a->weight) {
-        sum.stamp = b->stamp;
-        sum.count = b->count;
-        sum.state = b->state;
-        memcpy(sum.items, b->items, sizeof(sum.items));
-    }
     *a = sum;
 }
 
@@ -12469,6 +12464,7 @@ typedef struct chroprof__timer_event {
     int32_t rest[11];
 } chroprof__timer_event;
 
+/* In s and ns, as the kernel takes them. */
 static void chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t interval_ns)
 {
     const uint64_t s = 1000000000u;
@@ -12538,17 +12534,6 @@ static void chroprof__arm(const chroprof__sampler *s)
 {
     uint64_t left = chroprof__minus(s->deadline, chroprof__mode_ns(s));
     chroprof__set_timer(s->timer, left > 1000 ? left : 1000, 0);
-}
-
-/* The first time. A steady timer is left alone from then on. */
-static void chroprof__arm_first(chroprof__sampler *s)
-{
-    s->deadline = chroprof__mode_ns(s) + chroprof__random_period(s);
-    s->stopped = 0;
-    if (s->steady)
-        chroprof__set_timer(s->timer, s->period_ns, s->period_ns);
-    else
-        chroprof__arm(s);
 }
 
 /* Of how many samples of the first period a tick is worth; periods: what the timer says. 0: of none
@@ -13183,9 +13168,8 @@ static void chroprof__find_stack(chroprof__sampler *s)
     void *low = NULL;
     size_t size = 0;
     s->low = s->high = s->fiber_low = s->fiber_high = 0;
-    if (!chroprof__thread_attributes)       /* never: a C library without it */
-        return;
-    if (chroprof__thread_attributes(pthread_self(), &attributes) != 0)    /* never: no memory */
+    if (!chroprof__thread_attributes ||     /* never: a C library without it, and no memory */
+        chroprof__thread_attributes(pthread_self(), &attributes) != 0)
         return;
     (void)pthread_attr_getstack(&attributes, &low, &size);
     s->low = (uint64_t)(uintptr_t)low;
@@ -13354,7 +13338,7 @@ static void chroprof__end_lost_timers(chroprof *p)
 }
 #endif
 
-/* From here on it ticks. */
+/* From here on it ticks; a steady timer is left alone then. */
 static void chroprof__begin_ticks(chroprof *p, chroprof__sampler *s)
 {
     s->running = 1;
@@ -13365,7 +13349,12 @@ static void chroprof__begin_ticks(chroprof *p, chroprof__sampler *s)
     chroprof__end_edit(p->core);
     chroprof__set_taking(p, chroprof__is_taking(p));
     (void)*(volatile int *)&errno;          /* linked now: in the handler that takes 1 to 3 KiB */
-    chroprof__arm_first(s);
+    s->deadline = chroprof__mode_ns(s) + chroprof__random_period(s);
+    s->stopped = 0;
+    if (s->steady)
+        chroprof__set_timer(s->timer, s->period_ns, s->period_ns);
+    else
+        chroprof__arm(s);
 }
 
 /* Nothing has changed. */
