@@ -555,6 +555,12 @@ LIMITS
 #include <stdio.h>
 #endif
 
+#if defined(__GNUC__)
+#define CHROPROF__ATTRIBUTES(list) __attribute__(list)
+#else
+#define CHROPROF__ATTRIBUTES(list)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1690,11 +1696,7 @@ CHROPROF_API chroprof__writes chroprof_as_text, chroprof_as_json, chroprof_as_fo
 CHROPROF_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
                                     void *user);
 
-#if defined(__GNUC__)
-static inline __attribute__((__always_inline__, __unused__))
-#else
-static inline
-#endif
+static inline CHROPROF__ATTRIBUTES((__always_inline__, __unused__))
 chroprof__writes *chroprof__writes_of(chroprof_format chroprof__chosen)
 {
     switch (chroprof__chosen) {
@@ -1774,26 +1776,23 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 /* >>macros */
 
 #ifdef __cplusplus
+#define CHROPROF__C extern "C"
 #define CHROPROF__CONST constexpr const
 #else
+#define CHROPROF__C
 #define CHROPROF__CONST const
 #endif
 
 /* Defines a site of this source line: CHROPROF_SITE(site_accept, "accept"); The name is a constant
  * for all futures of this line. For names made at run time use chroprof_site_make. */
-#ifndef CHROPROF_DISABLE
-#define CHROPROF_SITE(variable, name) \
-    static CHROPROF__CONST chroprof_site variable = { name, __FILE__, __LINE__ }
-#else
-#if defined(__GNUC__)                   /* for wrappers that take a site; nothing is emitted */
-#define CHROPROF_SITE(variable, name)                                             \
-    static CHROPROF__CONST chroprof_site variable __attribute__((__unused__)) = { \
-        name, __FILE__, __LINE__                                                  \
+#define CHROPROF_SITE(variable, name)                                       \
+    static CHROPROF__CONST chroprof_site variable CHROPROF__SITE_UNUSED = { \
+        name, __FILE__, __LINE__                                            \
     }
-#else
-#define CHROPROF_SITE(variable, name) \
-    static CHROPROF__CONST chroprof_site variable = { name, __FILE__, __LINE__ }
-#endif
+#ifndef CHROPROF_DISABLE
+#define CHROPROF__SITE_UNUSED
+#else                                   /* for wrappers that take a site; nothing is emitted */
+#define CHROPROF__SITE_UNUSED CHROPROF__ATTRIBUTES((__unused__))
 #ifdef __cplusplus
 #define chroprof_site_make(p, name, file, line) (static_cast<const chroprof_site *>(nullptr))
 #else
@@ -1822,11 +1821,8 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #endif
 
 #ifdef __cplusplus
-#if defined(__GNUC__)             /* a symbol of the class could be that of another copy */
-#define CHROPROF__SCOPE_CALL inline __attribute__((__always_inline__))
-#else
-#define CHROPROF__SCOPE_CALL inline
-#endif
+/* A symbol of the class could be that of another copy. */
+#define CHROPROF__SCOPE_CALL inline CHROPROF__ATTRIBUTES((__always_inline__))
 
 /* Enters here and leaves at the end of the block, also by an exception:
  *     chroprof_scope s(&prof, &site); */
@@ -1885,16 +1881,8 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
             chroprof__scope_begin(p, &CHROPROF__JOIN(chroprof__site_, __LINE__))
 #endif
 
-#ifdef __cplusplus
-#define CHROPROF__C extern "C"
-#else
-#define CHROPROF__C
-#endif
-#if defined(__GNUC__)                       /* libraries must see it, -fvisibility=hidden or not */
-#define CHROPROF__VISIBLE CHROPROF__C __attribute__((__visibility__("default")))
-#else
-#define CHROPROF__VISIBLE CHROPROF__C
-#endif
+/* Libraries must see it, -fvisibility=hidden or not. */
+#define CHROPROF__VISIBLE CHROPROF__C CHROPROF__ATTRIBUTES((__visibility__("default")))
 
 /* Names in the helpers may be those of the program around them. */
 #if defined(__GNUC__)
