@@ -565,7 +565,8 @@ LIMITS
 extern "C" {
 #endif
 
-/* >>types */
+/* >>types Ids of sites and paths begin at 3, and keep their meaning as long as the profile. Below,
+ * 0 stands for uninstrumented time (loop), 1 for idle and 2 for untracked. */
 
 /* What an event says. The first seven are states of a future. The numbers are part of the
  * contract. */
@@ -735,8 +736,7 @@ typedef enum chroprof_format {
     CHROPROF_PROMETHEUS_ALL /* every series; CHROPROF_PROMETHEUS has those that people graph */
 } chroprof_format;
 
-/* What chroprof_ranks sorts by, largest first. Ties go by exec time, then by site name, file and
- * line. */
+/* What chroprof_ranks sorts by, largest first. Ties go by exec time, site name, file and line. */
 typedef enum chroprof_order {
     CHROPROF_BY_EXEC,
     CHROPROF_BY_WITH_CHILDREN,
@@ -768,7 +768,7 @@ typedef struct chroprof_stall_sample {
 
 /* What one site took of a turn or a pass. */
 typedef struct chroprof_stall_share {
-    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 2: untracked */
+    uint32_t site;
     uint64_t exec_ns;      /* total */
     uint64_t slices;       /* how many, those that ended after it apart; loop has none */
     uint64_t slice_max_ns; /* of the largest one, the part inside the stall */
@@ -804,15 +804,13 @@ typedef struct chroprof_stall {
 
 /* Whom a slow future waited for while it was ready. */
 typedef struct chroprof_slow_blame {
-    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 1: idle; 2:
-                              untracked */
+    uint32_t site;
     uint64_t delay_ns;     /* how long the site was on top during that time */
     const char *name, *file; uint32_t line;
 } chroprof_slow_blame;
 
 /* One of the slowest finished futures of its site, and where its latency went: exec_ns +
- * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. These cover what the ring still
- * held at the finish, up to 8192 steps. Of the time before that only its own exec is known. */
+ * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. */
 typedef struct chroprof_slow {
     uint64_t id;
     uint32_t site, path;   /* as chroprof_rank.id and chroprof_path.id */
@@ -826,37 +824,32 @@ typedef struct chroprof_slow {
     uint64_t delay_ns;     /* ready, and not on the stack; from the call of ready_since on */
     uint64_t waiting_ns;   /* neither */
     uint64_t unseen_ns;    /* before the ring begins, or more than 8192 steps before the finish
-                              (fewer right after other slow ones); without its own exec */
+                              (fewer right after other slow ones); only its exec_ns is known then */
     uint32_t blame_count;  /* how many of blames[] are filled, the largest first */
     chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES]; /* of delay_ns; others took the rest */
 } chroprof_slow;
 
-/* Options of chroprof_init. NULL or zeroed: defaults. A capacity of 0 is sized automatically.
- * chroprof_read_options, chroprof_tables and the JSON tell the values in force. */
+/* Options of chroprof_init. NULL or zeroed: defaults. A capacity of 0 is sized automatically; for
+ * what does not fit, see ERRORS AND DROPS. chroprof_read_options tells the values in force. */
 typedef struct chroprof_options {
-    uint32_t max_futures;      /* live futures; 60 bytes each. If there are more, the one that
-                                  has been in its state the longest gives up its record */
+    uint32_t max_futures;      /* live futures; 60 bytes each */
     uint32_t max_sites;        /* about 170 bytes each, and 8 per window */
     uint32_t max_paths;        /* 256 bytes each */
     uint32_t max_edges;        /* (path, site) pairs remembered; up to 96 bytes each */
     uint32_t max_depth;        /* frames of the running stack, barriers included; 64 bytes each */
-    uint32_t max_histograms;   /* sites with percentiles; 1.4 KiB each. If there are more sites, a
-                                  path with twice the exec time of the least one takes over its
-                                  histograms, and they begin anew */
+    uint32_t max_histograms;   /* sites with percentiles; 1.4 KiB each */
     uint32_t max_samples;      /* rows of the sampler; some 300 bytes each */
     uint32_t max_windows;      /* time windows; each 8 bytes per site */
     uint32_t max_stalls;       /* half the longest, half the most recent; 330 bytes each */
     uint32_t string_bytes;     /* names and files, each with its NUL */
     uint32_t max_stack_frames; /* different frames of sampled stacks; 40 bytes each; 0: to match
-                                  max_samples, some 2,000 in a block of 1 MiB. In a full table
-                                  the lightest innermost frames make room */
+                                  max_samples, some 2,000 in a block of 1 MiB */
     uint32_t max_events;       /* steps of the ring; 24 bytes each. Rounded up to a power of two, at
                                   least 64. All but one of them can be read */
     uint32_t max_slow;         /* sites whose slowest futures are kept; 904 bytes each. 0 means none
                                   in a block of less than some 40 KiB */
-    uint32_t max_incidents;    /* stalls whose steps are kept, half the longest, half the most
-                                  recent; 1.6 KiB each. The end of a stall looks at half of them. 0
-                                  means none in a block of less than some 180 KiB */
+    uint32_t max_incidents;    /* stalls whose steps are kept; 1.6 KiB each. The end of a stall
+                                  looks at half. 0 means none in a block below some 180 KiB */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
     uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
@@ -870,8 +863,8 @@ typedef struct chroprof_options {
     const char *name;          /* of the profile, copied (63 bytes); NULL: "" */
 } chroprof_options;
 
-/* One site's figures, in ns, as of the last event. Live futures and the slice under way are
- * included. Strings live in the block. */
+/* One site's figures as of the last event, with live futures and the slice under way. Strings live
+ * in the block. */
 typedef struct chroprof_rank {
     const char *name, *file; uint32_t line;
     uint64_t exec_ns, children_ns, with_children_ns;   /* with_children = exec + children */
@@ -882,9 +875,8 @@ typedef struct chroprof_rank {
     uint64_t calls;            /* completed + failed + cancelled + abandoned + dropped + live */
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
     uint64_t dropped;          /* gave up their records to a full table, see max_futures */
-    uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns;    /* latency: from created to completed, failed
-                                  or cancelled. Of plain calls (enter), whose wall is their stay,
-                                  and without percentiles: 0 */
+    uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns;    /* latency (WHAT COUNTS WHEN). Of plain calls
+                                  (enter), whose wall is their stay, and without percentiles: 0 */
     uint64_t measured;         /* slices that the percentiles rest on; fewer than have ended if the
                                   site got its histograms late */
     uint64_t slice_typical_ns; /* mean of the shortest three quarters of slices, which interruptions
@@ -901,7 +893,7 @@ typedef struct chroprof_rank {
 
 /* One path's own figures; only with_children_ns includes its children. */
 typedef struct chroprof_path {
-    uint32_t id;               /* above 2, stable for the life of the profile */
+    uint32_t id;               /* stable for the life of the profile */
     uint32_t parent;           /* id of the parent path, 0: a root */
     uint32_t site;             /* id of its site, as in chroprof_rank */
     const char *name, *file; uint32_t line;   /* of its site */
@@ -915,7 +907,7 @@ typedef struct chroprof_path {
 /* One live future. */
 typedef struct chroprof_future {
     uint64_t id;               /* 0: an enter-frame */
-    uint32_t path;             /* id of its path; 2: untracked */
+    uint32_t path;             /* id of its path */
     chroprof_state state;      /* PENDING, READY, RUNNING or PAUSED */
     uint64_t since_ns;         /* profile time at which this state began */
     uint64_t exec_ns;          /* its own exec time so far */
@@ -967,9 +959,8 @@ typedef struct chroprof_table {
 typedef struct chroprof_anomaly_place {
     uint64_t at_ns;            /* profile time */
     uint64_t id;               /* of the event, or of the frame that was unwound; 0: none */
-    uint32_t path;             /* of the future or call it is about, above 2; 0: not known */
-    uint32_t top;              /* path on top of the running stack when the event came: above 2,
-                                  or 0 loop, 1 idle, 2 untracked */
+    uint32_t path;             /* of the future or call it is about; 0: not known */
+    uint32_t top;              /* path on top of the running stack when the event came */
     const char *name, *file; uint32_t line;   /* of the site of path, or of top if that is 0 */
 } chroprof_anomaly_place;
 
@@ -988,7 +979,7 @@ typedef struct chroprof_anomaly {
 /* One frame of the running stack. */
 typedef struct chroprof_frame {
     uint64_t id;               /* of the future; 0: an enter-frame, or a barrier */
-    uint32_t path;             /* 2: untracked */
+    uint32_t path;
     bool barrier;              /* a nested loop begins here */
     uint64_t since_ns;         /* profile time at which it was pushed */
     uint64_t slice_ns;         /* exec time of this slice so far */
@@ -1000,8 +991,7 @@ typedef struct chroprof_step {
     uint64_t at_ns;            /* profile time of the event */
     uint64_t id;               /* 0: none */
     chroprof_state state;      /* what the event said */
-    uint32_t path;             /* to which the time before it was charged: above 2 a path, 0
-                                  loop, 1 idle, 2 untracked */
+    uint32_t path;             /* to which the time before it was charged */
     uint32_t depth;            /* frames of the running stack when it came, without hidden ones */
 } chroprof_step;
 
@@ -1046,7 +1036,7 @@ typedef enum chroprof_frame_kind {
 typedef struct chroprof_stack_frame {
     chroprof_frame_kind kind;
     const char *name;          /* task: its site; native: what dladdr knows, or ""; marker: text */
-    uint32_t path;             /* task: id of its path; 2: untracked */
+    uint32_t path;             /* task: id of its path */
     bool is_return;            /* native: a return address: look up address - 1 */
     uint64_t address;          /* native: minus the module's load bias; module "": absolute */
     const char *module;        /* native: path of the program or library, "" if not known */
@@ -1238,20 +1228,16 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
  * in it can make this or a later read fail. size may be larger than the block. On success *view
  * works with every read and every output of this interface, and ignores events. The block is never
  * written to, and must stay as it is while the view is in use. On an error *view is as after a
- * failed chroprof_init. CHROPROF_ERR_BUSY: a program is writing the block, or died while it did;
- * use chroprof_snapshot then. Cost: reads the block once. Any thread. */
+ * failed chroprof_init. CHROPROF_ERR_BUSY: a program is writing the block, or died while it did.
+ * Cost: reads the block once. Any thread. */
 CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size);
 
-/* Copies the block of a running, hung or killed program into memory, as a block that opens. The
- * copy of a living program ends now, and what is on top is charged up to now. The copy of a program
- * that has ended ends at its last event. totals.living says which; see PROFILES IN FILES. A copy is
- * exact if the program did nothing meanwhile. Otherwise each row is consistent, elapsed is the sum
- * of the rows, both laws hold, and totals.skew_ns and skew_events report the maximum skew. If the
- * program stopped inside an event, totals.doubt_events and doubt_ns name it. memory needs the size
- * of the live block and may have any alignment; after an error it holds nothing of use. The live
- * block is not trusted, but its memory must stay readable: if a mapped file is truncated, SIGBUS
- * kills the reader. Cost: reads the used part of the block up to three times, and asks the system
- * about the process. Any thread, any process; the writer pays nothing. */
+/* Copies the block of a running, hung or killed program into memory, as a block that opens.
+ * PROFILES IN FILES says when the copy ends, and how exact it is. memory needs the size of the live
+ * block and may have any alignment; after an error it holds nothing of use. The live block is not
+ * trusted, but its memory must stay readable: if a mapped file is truncated, SIGBUS kills the
+ * reader. Cost: reads the used part of the block up to three times, and asks the system about the
+ * process. Any thread, any process; the writer pays nothing. */
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
 
@@ -1278,12 +1264,11 @@ CHROPROF_API chroprof_result chroprof_snapshot_ended(const void *block, size_t b
 CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const chroprof *older,
                                                  void *memory, size_t size);
 
-/* Adds all figures of another profile, a view or one that runs, to those of p. Sites with equal
- * contents become one; paths are matched by their chains of sites, percentiles by their buckets. p
- * must serve only for merging: init it with options.clock = chroprof_clock_manual, without live
- * futures and frames. Figures are added as shown, in ns, so the order does not change the sums. If
- * blame and delay were rounded to different sums, the loop takes the difference (some ns), and both
- * laws hold.
+/* Adds all figures of another profile, a view or one that runs, to those of p. Paths are matched by
+ * their chains of sites, percentiles by their buckets. p must serve only for merging: init it with
+ * options.clock = chroprof_clock_manual, without live futures and frames. Figures are added as
+ * shown, in ns, so the order does not change the sums. If blame and delay were rounded to different
+ * sums, the loop takes the difference (some ns), and both laws hold.
  * The time of the other profile is appended to the time that p already has, so windows and stalls
  * follow each other. What is live stays live, as counts; slices under way count as they are now.
  * Maxima and tick_error_ppb are the largest; skew, doubt, anomalies and drops add up. Percentiles
@@ -1344,10 +1329,9 @@ CHROPROF_API const char *chroprof_version(void);
  * there is none. For bindings: see BINDINGS. Any thread. */
 CHROPROF_API size_t chroprof_sizeof(const char *name);
 
-/* Why p takes no events and what to do, as a static text; "" if it takes them. The texts tell a
- * failed chroprof_init or chroprof_map from a missing one, a zeroed handle from one that was never
- * set, and a profile that is switched off. The text report and the JSON say the same. Never NULL.
- * Any thread that may read p. */
+/* Why p takes no events and what to do, as a static text, never NULL; "" if it takes them. The
+ * texts tell a failed chroprof_init or chroprof_map from a missing one, a zeroed handle from one
+ * that was never set, and a profile that is switched off. Any thread that may read p. */
 CHROPROF_API const char *chroprof_why_off(const chroprof *p);
 
 /* Sets figures, profile time and windows to zero, as of the last event. Sites, paths, live futures
@@ -1375,8 +1359,8 @@ CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *na
                                                      const char *file, uint32_t line);
 
 /* A future is created. Its parent is the path on top of the running stack. If the id is still live,
- * that future is abandoned first. If max_futures is reached, the future that has been in its state
- * the longest gives up its record (chroprof_rank.dropped); this takes about 1 us more. */
+ * that future is abandoned first. If max_futures is reached, another one gives up its record: see
+ * ERRORS AND DROPS; this takes about 1 us more. */
 CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site);
 
 /* The future could run from now on: its delay begins. If it runs just now, this is remembered until
@@ -1463,17 +1447,27 @@ CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_
 CHROPROF_API uint64_t chroprof_now(const chroprof *p);
 
 /* >>api reading Reads show the profile as of its last event and change nothing, so several of them
- * agree with each other. They work on a view too, and may be called from on_stall. Each list call
- * fills at most capacity rows of out and returns how many there are. To ask for that number, pass
- * NULL and capacity 0. */
+ * agree with each other. They work on a view too, and may be called from on_stall.
+ * A list call fills at most capacity rows of out and returns how many there are. To ask for that
+ * number, pass NULL and capacity 0. A chroprof_next_ call gives the rows of a list one after the
+ * other, for callers without room for all of them. Begin with *cursor = 0; each call moves it on.
+ * False: there is no further row, and *out is not to be used. If the profile takes events
+ * meanwhile, each row is as of its call.
+ * Of a NULL or zeroed profile lists are empty, and a read returns false or only zeros and "". */
 
-/* Sites, largest first, without those that nothing used. Cost: sites + paths x depth, and a
- * sort. */
+/* Sites, largest first, without those that nothing used. Cost: sites + paths x depth, and a sort.
+ * The cursor gives them by their ids; its cost: the paths of the site x depth. */
 CHROPROF_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t capacity,
                                    chroprof_order by);
+CHROPROF_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, chroprof_rank *out);
 
-/* Paths, in preorder: each parent right before its subtree. Cost: paths x depth. */
+/* The same sites, by their ids: only name, file and line. Cost: max_paths at most. */
+CHROPROF_API bool chroprof_next_site(const chroprof *p, uint64_t *cursor, chroprof_site_row *out);
+
+/* Paths, in preorder: each parent right before its subtree. Cost: paths x depth; of one row, the
+ * paths below, each x depth. */
 CHROPROF_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t capacity);
+CHROPROF_API bool chroprof_next_path(const chroprof *p, uint64_t *cursor, chroprof_path *out);
 
 /* One site or path by its id. Returns false if there is none; *out is then zeroed, with "" for
  * strings. Cost: the paths of the site, or those below the path, each x depth. */
@@ -1484,8 +1478,8 @@ CHROPROF_API bool chroprof_read_path(const chroprof *p, uint32_t path, chroprof_
  * without gaps. Cost: the depth of the running stack. */
 CHROPROF_API bool chroprof_read_path_alone(const chroprof *p, uint32_t path, chroprof_path *out);
 
-/* The name of a path. *parent becomes its parent (0: it is a root), *site its site; both pointers
- * may be NULL. For walks up the tree. Returns "" and sets 0 if this is no path of a site. Cost:
+/* The name of a path, for walks up the tree. *parent becomes its parent (0: it is a root), *site
+ * its site; both pointers may be NULL. Returns "" and sets 0 if this is no path of a site. Cost:
  * constant. */
 CHROPROF_API const char *chroprof_path_name(const chroprof *p, uint32_t path, uint32_t *parent,
                                             uint32_t *site);
@@ -1497,22 +1491,14 @@ CHROPROF_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
                                         const uint64_t *bounds_ns, size_t count,
                                         uint64_t *slices);
 
-/* The cursors below give the rows of a list one after the other, for callers without room for all
- * of them. Begin with *cursor = 0; each call moves it on. False: there is no further row, and *out
- * is not to be used. If the profile takes events meanwhile, each row is as of its call. This one
- * gives sites by their ids. Cost: the paths of the site x depth. */
-CHROPROF_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, chroprof_rank *out);
-
-/* Sites that were used, by their ids: only name, file and line. Cost: max_paths at most. */
-CHROPROF_API bool chroprof_next_site(const chroprof *p, uint64_t *cursor, chroprof_site_row *out);
-
-/* Paths, in preorder. Cost: the paths below, each x depth. */
-CHROPROF_API bool chroprof_next_path(const chroprof *p, uint64_t *cursor, chroprof_path *out);
-
-/* Live futures, then the enter-frames on the stack. Cost: the free slots it passes, and depth. */
+/* Live futures, in no order, then the enter-frames on the stack. Cost: max_futures; of one row, the
+ * free slots that it passes, and depth. */
+CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, size_t capacity);
 CHROPROF_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor, chroprof_future *out);
 
-/* Stalls that were kept, the oldest first. Cost: the table of stalls. */
+/* Stalls that were kept, the longest and the most recent, oldest first. Cost: stalls squared; of
+ * one row, the table of stalls. */
+CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity);
 CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chroprof_stall *out);
 
 /* What happened in a stall, by its number: its steps, oldest first, in the form of
@@ -1524,58 +1510,35 @@ CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chrop
 CHROPROF_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
                                       size_t capacity);
 
-/* The slowest futures, as chroprof_slowest lists them. Cost: constant, plus the groups without
- * rows. */
+/* The slowest futures that finished, by site, each site's slowest first. A site has the four
+ * slowest of the run, then at most four more that finished in the last five minutes. Futures that
+ * were abandoned or dropped, and plain calls (enter), are not in it. Cost: rows; of one row, the
+ * groups without rows. */
+CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity);
 CHROPROF_API bool chroprof_next_slowest(const chroprof *p, uint64_t *cursor, chroprof_slow *out);
 
-/* Events in the ring, the oldest first. Cost: constant. */
-CHROPROF_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, chroprof_step *out);
-
-/* Samples in their ring, the oldest first. Cost: constant. */
-CHROPROF_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor,
-                                       chroprof_sample_row *out);
-
-/* The tree of sampled stacks, one node per row: its innermost function, its weight and its parent.
- * Cost: constant; the name is looked up in its module. */
-CHROPROF_API bool chroprof_next_stack(const chroprof *p, uint64_t *cursor, chroprof_stack_row *out);
-
-/* What the draws of WALL mode met, one row per path. Cost: the paths it passes. */
-CHROPROF_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, chroprof_wall *out);
-
-/* Live futures, in no order, then the enter-frames on the stack. Cost: max_futures. */
-CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, size_t capacity);
-
-/* Time windows, oldest first. Cost: (windows / 64 + 1) x (paths + sites x max_windows). */
+/* Time windows, oldest first; _from: beginning with window number first. Cost: (windows / 64 + 1) x
+ * (paths + sites x max_windows). */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
-
-/* The same, beginning with window number first. */
 CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chroprof_window *out,
                                           size_t capacity);
 
-/* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows. Their
- * sum is the site's exec: what one window loses by rounding, a later one gains. An unknown id: 0
- * rows. Cost: paths of the site + max_windows. */
+/* Exec time of one site (chroprof_rank.id) in each of these windows. Their sum is the site's exec:
+ * what one window loses by rounding, a later one gains. An unknown id: 0 rows. Cost: paths of the
+ * site + max_windows. */
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
-
-/* The same, beginning with window number first. */
 CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site, uint32_t first,
                                                uint64_t *exec_ns, size_t capacity);
 
 /* The ring: the last events between the two profile times (UINT64_MAX: up to the last one), oldest
  * first. Each step closes the interval that began with the step before. Returns how many there are;
  * at most `capacity` are written, the oldest. A reset and chroprof_merge forget the steps before
- * them; a difference has those since the older state. Cost: a look at each row. */
+ * them; a difference has those since the older state. The cursor gives all. Cost: a look at each
+ * row. */
 CHROPROF_API size_t chroprof_timeline(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
                                       chroprof_step *out, size_t capacity);
-
-/* Stalls that were kept, the longest and the most recent, oldest first. Cost: stalls squared. */
-CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity);
-
-/* The slowest futures that finished, by site, each site's slowest first. A site has the four
- * slowest of the run, then at most four more that finished in the last five minutes. Futures that
- * were abandoned or dropped, and plain calls (enter), are not in it. Cost: rows. */
-CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity);
+CHROPROF_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, chroprof_step *out);
 
 /* From now on all that this handle reads, writes and gives to a merge has show(user, id) instead of
  * each id except 0, for reports that others will read. NULL: the ids themselves. Different ids
@@ -1588,35 +1551,32 @@ CHROPROF_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *user, ui
  * where. Hidden frames are not in it. */
 CHROPROF_API size_t chroprof_frames(const chroprof *p, chroprof_frame *out, size_t capacity);
 
-/* Which program it was, where, and until when; all zero and "" for a NULL or zeroed profile. Cost:
- * asks the system about the process if the profile is in a file. */
+/* Which program it was, where, and until when. Cost: asks the system about the process if the
+ * profile is in a file. */
 CHROPROF_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out);
 
 /* The options in force: capacities as they are, times, and the hooks of this handle without the
- * clock. All zero for a NULL or zeroed profile. */
+ * clock. */
 CHROPROF_API void chroprof_read_options(const chroprof *p, chroprof_options *out);
 
 /* Capacity, use and drops of every table: CHROPROF_TABLE_COUNT rows. */
 CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity);
 
-/* Every kind of anomaly, zero counts included: CHROPROF_ANOMALY_COUNT rows. */
+/* Every kind of anomaly, zero counts included: CHROPROF_ANOMALY_COUNT rows. One of them: false if
+ * there is no such kind. */
 CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out, size_t capacity);
-
-/* One of these rows. Returns false for a NULL or zeroed profile, and for a kind that does not
- * exist; *out is then all zero and "". */
 CHROPROF_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomaly_kind kind,
                                         chroprof_anomaly *out);
 
-/* The figures of the whole loop; all zero for a NULL or zeroed profile. Cost: paths. */
+/* The figures of the whole loop. Cost: paths. */
 CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out);
 
 #ifndef CHROPROF_NO_FINDINGS
 /* What stands out, most important first: at most one finding per kind, so at most
  * CHROPROF_FINDING_COUNT. There is always at least one: if nothing stands out, FINE says so. Each
- * figure in a text is one that the other reads show; ties and small numbers give no finding. 0 for
- * a NULL or zeroed profile. Cost: as chroprof_ranks, plus the ring, the live futures, the samples
- * and the windows of a few sites. Takes 10 KiB of stack. The thread that may read p; from on_stall
- * too. */
+ * figure in a text is one that the other reads show; ties and small numbers give no finding. Cost:
+ * as chroprof_ranks, plus the ring, the live futures, the samples and the windows of a few sites.
+ * Takes 10 KiB of stack. */
 CHROPROF_API size_t chroprof_findings(const chroprof *p, chroprof_finding *out, size_t capacity);
 #endif
 
@@ -1627,11 +1587,14 @@ CHROPROF_API const char *chroprof_check(const chroprof *p);
 
 /* >>api sampler */
 
-/* Rows of samples in profile time [from_ns, to_ns), oldest first; 0 and UINT64_MAX: all. If only a
- * part of a row lies in it, that part is listed, with round(weight x part / duration), unless this
- * is 0. A row of duration 0 counts whole. CPU time counts where a row begins. Cost: max_samples. */
+/* Rows of samples in profile time [from_ns, to_ns), oldest first; 0 and UINT64_MAX: all, as by the
+ * cursor. If only a part of a row lies in it, that part is listed, with round(weight x part /
+ * duration), unless this is 0. A row of duration 0 counts whole. CPU time counts where a row
+ * begins. Cost: max_samples; of one row, constant. */
 CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
                                      chroprof_sample_row *out, size_t capacity);
+CHROPROF_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor,
+                                       chroprof_sample_row *out);
 
 /* The frames of a sampled stack, innermost first: the functions of the slice, their task, and what
  * called it. Names of functions come from the system if the profile belongs to this process.
@@ -1640,14 +1603,20 @@ CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64
 CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_stack_frame *out,
                                    size_t capacity);
 
+/* The tree of sampled stacks, one node per row: its innermost function, its weight and its parent.
+ * Cost: constant; the name is looked up in its module. */
+CHROPROF_API bool chroprof_next_stack(const chroprof *p, uint64_t *cursor, chroprof_stack_row *out);
+
 /* The program and the libraries that were loaded when ticks came, at most 64. Libraries that are
  * gone and in no stack make room for others. Code of what finds no room has no module. */
 CHROPROF_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity);
 
-/* What the draws of WALL mode met, one row per path. Cost: max_paths. */
+/* What the draws of WALL mode met, one row per path. Cost: max_paths; of one row, the paths that it
+ * passes. */
 CHROPROF_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity);
+CHROPROF_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, chroprof_wall *out);
 
-/* The sampler's settings and counts; all zero for a NULL or zeroed profile. */
+/* The sampler's settings and counts. */
 CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_totals *out);
 
 #ifndef CHROPROF_NO_SAMPLER
