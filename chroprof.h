@@ -9157,9 +9157,20 @@ static void chroprof__read_place(const chroprof *p, const chroprof__met *row,
     chroprof__read_site_name(p, p->paths[path].site, &out->name, &out->file, &out->line);
 }
 
+/* Text n of those that stand one after the other. */
+static const char *chroprof__nth_text(const char *texts, uint32_t n)
+{
+    for (; n > 0; n--)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomaly_kind kind,
                                               chroprof_anomaly *out)
 {
+#define CHROPROF__TEXTS(name, text, cure) text "\0" cure "\0"
+    static const char texts[] = CHROPROF_ANOMALIES(CHROPROF__TEXTS);
+#undef CHROPROF__TEXTS
     memset(out, 0, sizeof(*out));
     out->text = out->cure = "";
     out->first.name = out->first.file = out->last.name = out->last.file = "";
@@ -9168,16 +9179,8 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
     const chroprof__places *row = chroprof__places_of(p->core, (uint32_t)kind);
     out->kind = kind;
     out->count = p->core->anomalies[kind];
-    switch (kind) {
-#define CHROPROF__ANOMALY(name, what, remedy)                                                      \
-    case CHROPROF_ANOMALY_##name:                                                                  \
-        out->text = what;                                                                          \
-        out->cure = remedy;                                                                        \
-        break;
-        CHROPROF_ANOMALIES(CHROPROF__ANOMALY)
-#undef CHROPROF__ANOMALY
-    default: break;
-    }
+    out->text = chroprof__nth_text(texts, 2 * (uint32_t)kind);
+    out->cure = chroprof__nth_text(out->text, 1);
     out->placed = row && out->count > 0;
     if (!out->placed)
         return true;
