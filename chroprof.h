@@ -1108,8 +1108,7 @@ typedef struct chroprof_sampler_options {
     uint64_t period_ns;        /* mean period; 0: 19 ms; the least is 100 us */
     bool jitter;               /* no effect: periods are random unless steady */
     uint32_t budget_ppm;       /* the handler's share of the loop's time; 0: 10000, which is 1 % */
-    int signal;                /* 0: the first real-time signal that is not handled or blocked; with
-                                  CHROPROF_ITIMER SIGPROF, in WALL mode SIGALRM */
+    int signal;                /* 0: a free one, see THE SAMPLER */
     /* Replaces the walk by frame pointers: fills in return addresses, innermost (the interrupted
      * instruction) first, and returns how many. All of them stand under the innermost task, unless
      * it also tells where they were. For that, addresses[capacity + k] is where the frame record of
@@ -1119,9 +1118,8 @@ typedef struct chroprof_sampler_options {
      * handler, on any processor. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
     void *unwind_user;
-    /* All periods are equal, with no timer call after the start: for programs whose seccomp filter
-     * allows none. A loop in step with the period is then sampled wrongly, and WALL mode interrupts
-     * waits. */
+    /* All periods are equal, with no timer call after the start, for a seccomp filter that allows
+     * none. A loop in step with the period is then sampled wrongly; WALL mode interrupts waits. */
     bool steady;
 } chroprof_sampler_options;
 
@@ -1138,8 +1136,7 @@ typedef struct chroprof_sampler_totals {
     uint64_t rows;
     uint64_t inside;           /* of samples, those inside the profiler */
     uint64_t lost;             /* ticks without a sample: the ring was full inside an event, the
-                                  stack had no room, or in CPU mode the kernel gave none in time
-                                  (a blocked signal, a crowded processor) */
+                                  stack had no room, or in CPU mode the kernel gave none in time */
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
     uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
@@ -1206,10 +1203,9 @@ typedef int (*chroprof_writer)(void *user, const void *bytes, size_t count);
 /* >>api life Unless a line says otherwise, only the one thread that sends this profile's events may
  * make a call, and no signal handler may. On a NULL or zeroed profile a call does nothing. */
 
-/* Starts a profile in memory[0..size). The block may have any alignment and stays the caller's;
- * nothing else is ever allocated. options NULL: defaults. On an error it returns the reason, and
- * every call on p does nothing; chroprof_why_off and the reports of p tell the reason too. Cost:
- * writes the block once, plus some microseconds. */
+/* Starts a profile in memory[0..size), which may have any alignment and stays the caller's. options
+ * NULL: defaults. On an error it returns the reason (also by chroprof_why_off), and every call on p
+ * does nothing. Cost: writes the block once, plus some microseconds. */
 CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t size,
                                            const chroprof_options *options);
 
@@ -1250,8 +1246,7 @@ CHROPROF_API chroprof_result chroprof_snapshot_ended(const void *block, size_t b
  * if it had been reset at the older state. Each state is an opened snapshot; the newer may also be
  * the running profile as of its last event. Time 0 is the older state. calls are those that ended
  * since and those that are live. Sums, percentiles, windows, stalls, anomalies, drops and samples
- * are those of the time between. What ended in it but began before counts in percentiles and stalls
- * as a whole.
+ * are those of the time between: see WHAT COUNTS WHEN. A stall that began before counts whole.
  * Windows are as many as there is room for if the ring still holds all events in between; else they
  * are as wide as the newer's. Maxima: one that grew is exact. One that did not grow is taken from
  * the percentiles' buckets, at most 1/8 too large. Without percentiles it is that of the newer
@@ -1368,8 +1363,7 @@ CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
 
 /* The same, reported late: it could run since `when` (in clock ticks of chroprof_now, when <= now),
- * but at the earliest since it paused or was created. The ring tells what was on top since then;
- * what it no longer holds is blamed on the loop. */
+ * but at the earliest since it paused or was created. See THE RING. */
 CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when);
 
 /* The code of the future begins to execute, on top of whatever runs. */
@@ -1580,9 +1574,9 @@ CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out);
 CHROPROF_API size_t chroprof_findings(const chroprof *p, chroprof_finding *out, size_t capacity);
 #endif
 
-/* Verifies that the profile is consistent: walks every table and compares both conservation laws.
- * Returns NULL if all holds, else a static text that names the first broken invariant. That is a
- * bug in chroprof.h, or a block that somebody wrote into. Cost: the block. */
+/* Verifies that the profile is consistent: every table, and both conservation laws. Returns NULL if
+ * all holds, else a static text that names the first broken invariant. That is a bug in chroprof.h,
+ * or a block that somebody wrote into. Cost: the block. */
 CHROPROF_API const char *chroprof_check(const chroprof *p);
 
 /* >>api sampler */
@@ -1634,8 +1628,7 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
 CHROPROF_API void chroprof_sampler_stop(chroprof *p);
 
 /* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its
- * own again. Without this call stacks of fibers end at their innermost function. Cost: two
- * stores. */
+ * own again. Without it stacks of fibers end at their innermost function. Cost: two stores. */
 CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes);
 #endif
 
@@ -1868,9 +1861,8 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
  * your program. The library then calls these, which report idle and call the system. sigset_t must
  * be declared before it, by <sys/epoll.h>, <signal.h> or the library's header. Each wait evaluates
  * p in the thread that waits. If other threads wait too, p must be NULL in them (use a thread-local
- * pointer). These calls are no cancellation points of pthreads. Put it in the program itself, not
- * in a library that it loads: libraries look in the program first. Linux only; elsewhere it does
- * nothing, and the wait counts as uninstrumented. */
+ * pointer). Put it in the program itself, not in a library that it loads: libraries look in the
+ * program first. Linux only; elsewhere it does nothing, and the wait counts as uninstrumented. */
 #ifdef CHROPROF__EPOLL
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \
     CHROPROF__QUIET_BEGIN                                                                          \
