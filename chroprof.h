@@ -1511,8 +1511,8 @@ CHROPROF_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chropro
 CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity);
 CHROPROF_API bool chroprof_next_slowest(const chroprof *p, uint64_t *cursor, chroprof_slow *out);
 
-/* Time windows, oldest first; _from: beginning with window number first. Cost: (windows / 64 + 1) x
- * (paths + sites x max_windows). */
+/* Time windows, oldest first; _from: beginning with window number first. Cost: paths + sites x
+ * max_windows. */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
 CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chroprof_window *out,
                                           size_t capacity);
@@ -8556,31 +8556,31 @@ static bool chroprof__next_part(const chroprof *p, uint32_t site, chroprof__part
     return own || part->path != 0;
 }
 
-/* Exec of a site, or loop, idle, untracked, in so many windows from first on, gathered in ticks. To
- * ns by flooring the running sum, so that nothing is lost from one to the next; and never beyond
- * what all of them have, which was floored in smaller parts. So the sum over all windows is the
- * exec that is shown. */
+/* Exec of a site, or loop, idle, untracked, in so many windows from first on, whose ns are so many
+ * words apart. It is gathered in ticks. To ns by flooring the running sum, so that nothing is lost
+ * from one to the next; and never beyond what all of them have, which was floored in smaller parts.
+ * So the sum over all windows is the exec that is shown. */
 static void chroprof__read_site_windows(const chroprof *p, uint32_t site, uint32_t first,
-                                        uint32_t count, uint64_t *ns)
+                                        uint32_t count, uint64_t *ns, size_t apart)
 {
     chroprof__part part;
-    uint64_t ticks = 0, most = 0, shown = 0;
-    memset(ns, 0, count * sizeof(*ns));
+    uint64_t ticks = 0, most = 0;
+    for (uint32_t k = 0; k < count; k++)
+        ns[k * apart] = 0;
     memset(&part, 0, sizeof(part));
     while (chroprof__next_part(p, site, &part)) {
         if (part.window < first)
             ticks += part.ticks;
         else if (part.window - first < count)
-            ns[part.window - first] += part.ticks;
+            ns[(part.window - first) * apart] += part.ticks;
         if (part.next > p->core->tables[CHROPROF_TABLE_WINDOWS].capacity)
             most += chroprof__ns(p->core, p->paths[part.path].exec);
     }
-    for (uint32_t k = 0; k <= count; k++) {         /* the first sum is of what lies before */
-        uint64_t sum = chroprof__ns(p->core, ticks);
-        chroprof__lower(&sum, most);
-        ticks += k < count ? ns[k] : 0;
-        if (k > 0)
-            ns[k - 1] = sum - shown;
+    uint64_t shown = chroprof__between(chroprof__ns(p->core, ticks), 0, most);  /* before them */
+    for (uint32_t k = 0; k < count; k++) {
+        ticks += ns[k * apart];
+        uint64_t sum = chroprof__between(chroprof__ns(p->core, ticks), 0, most);
+        ns[k * apart] = sum - shown;
         shown = sum;
     }
 }
@@ -8591,44 +8591,36 @@ static uint64_t chroprof__window_start(const chroprof__core *c, uint64_t index)
     return index ? index * c->window_ticks - c->window_phase : 0;
 }
 
-/* Windows are read in spans of so many, each with one walk over all sites. */
-enum { CHROPROF__SPAN = 64 };
-
-static void chroprof__read_windows(const chroprof *p, uint32_t first, uint32_t count,
-                                   chroprof_window *out)
-{
-    uint64_t ns[CHROPROF__SPAN];
-    const chroprof__core *c = p->core;
-    memset(out, 0, count * sizeof(*out));
-    for (uint32_t k = 0; k < count; k++) {
-        bool under_way = first + k == (c->window & 0xFFFF);
-        uint64_t end = under_way ? c->last : chroprof__window_start(c, first + k + 1u);
-        out[k].start_ns = chroprof__moment_ns(p, chroprof__window_start(c, first + k));
-        out[k].end_ns = chroprof__moment_ns(p, end);
-    }
-    for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
-        if (site >= CHROPROF__OTHER && !chroprof__site_used(p, site))
-            continue;
-        chroprof__read_site_windows(p, site, first, count, ns);
-        for (uint32_t k = 0; k < count; k++) {
-            out[k].idle_ns += site == CHROPROF__IDLE ? ns[k] : 0;
-            out[k].loop_ns += site == CHROPROF__LOOP ? ns[k] : 0;
-            out[k].busy_ns += site >= CHROPROF__UNTRACKED ? ns[k] : 0;
-            out[k].untracked_ns += site == CHROPROF__UNTRACKED ? ns[k] : 0;
-        }
-    }
-}
-
 CHROPROF__COLD_API size_t chroprof_windows_from(const chroprof *p, uint32_t first,
                                                 chroprof_window *out, size_t capacity)
 {
     if (!chroprof__can_read(p) || first >= chroprof__window_count(p))
         return 0;
+    const chroprof__core *c = p->core;
     uint32_t count = chroprof__window_count(p) - first;
     uint32_t rows = !out ? 0 : capacity < count ? (uint32_t)capacity : count;
-    const uint32_t span = CHROPROF__SPAN;
-    for (uint32_t k = 0; k < rows; k += span)
-        chroprof__read_windows(p, first + k, rows - k < span ? rows - k : span, out + k);
+    if (rows == 0)
+        return count;
+    memset(out, 0, rows * sizeof(*out));
+    for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
+        if (site >= CHROPROF__OTHER && !chroprof__site_used(p, site))
+            continue;
+        chroprof__read_site_windows(p, site, first, rows, chroprof__field(out, 0),
+                                    sizeof(*out) / sizeof(uint64_t));
+        for (uint32_t k = 0; k < rows; k++) {
+            uint64_t ns = out[k].start_ns;  /* of the site, until all are added up */
+            out[k].idle_ns += site == CHROPROF__IDLE ? ns : 0;
+            out[k].loop_ns += site == CHROPROF__LOOP ? ns : 0;
+            out[k].busy_ns += site >= CHROPROF__UNTRACKED ? ns : 0;
+            out[k].untracked_ns += site == CHROPROF__UNTRACKED ? ns : 0;
+        }
+    }
+    for (uint32_t k = 0; k < rows; k++) {
+        bool under_way = first + k == (c->window & 0xFFFF);
+        uint64_t end = under_way ? c->last : chroprof__window_start(c, first + k + 1u);
+        out[k].start_ns = chroprof__moment_ns(p, chroprof__window_start(c, first + k));
+        out[k].end_ns = chroprof__moment_ns(p, end);
+    }
     return count;
 }
 
@@ -8647,7 +8639,7 @@ CHROPROF__COLD_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t
     uint32_t count = chroprof__window_count(p) - first;
     if (exec_ns)
         chroprof__read_site_windows(p, site, first, capacity < count ? (uint32_t)capacity : count,
-                                    exec_ns);
+                                    exec_ns, 1);
     return count;
 }
 
