@@ -8260,21 +8260,15 @@ CHROPROF__COLD_API const char *chroprof_path_name(const chroprof *p, uint32_t pa
 static uint64_t chroprof__percentile_ns(const chroprof *p, const chroprof__histogram *h,
                                         uint64_t max, uint64_t permille)
 {
-    uint64_t total = chroprof__histogram_total(p, h), seen = 0;
+    uint64_t total = chroprof__histogram_total(p, h);
+    uint64_t rank = total / 1000 * permille + (total % 1000 * permille + 999) / 1000;
     uint32_t k = 0;
     if (total == 0)
         return 0;
-    uint64_t rank = total / 1000 * permille + (total % 1000 * permille + 999) / 1000;
-    for (;; k++) {                          /* the last bucket makes seen the total */
-        seen += chroprof__bucket_count(p, h, k);
-        if (seen >= rank)
-            break;
-    }
-    uint64_t value = chroprof__bucket_value(k);
-    if (k == CHROPROF__BUCKETS - 1)
-        value = max;
-    uint64_t min = *chroprof__least_of(p, h);
-    return chroprof__ns(p->core, value < min ? min : value > max ? max : value);
+    for (uint64_t seen = chroprof__bucket_count(p, h, 0); seen < rank;)
+        seen += chroprof__bucket_count(p, h, ++k);  /* the last one makes it the total */
+    uint64_t value = k < CHROPROF__BUCKETS - 1 ? chroprof__bucket_value(k) : max;
+    return chroprof__ns(p->core, chroprof__between(value, *chroprof__least_of(p, h), max));
 }
 
 /* The mean of the shortest three quarters of a site's slices: what is left of its exec without the
@@ -8295,7 +8289,7 @@ static uint64_t chroprof__typical_ns(const chroprof *p, const chroprof__histogra
     }
     uint64_t mean = chroprof__minus(r->exec_ns, longest) / kept;
     uint64_t told = shortest / kept, width = told / 16;
-    return mean < told - width ? told - width : mean > told + width ? told + width : mean;
+    return chroprof__between(mean, told - width, told + width);
 }
 
 /* The largest slice and delay of a site, in ticks. */
@@ -8382,11 +8376,9 @@ CHROPROF__COLD_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
     if (row == 0 || p->histograms[row].missed != 0)
         return false;
     for (size_t k = 0; k < count; k++) {
-        for (; bucket < CHROPROF__BUCKETS; bucket++) {
-            if (chroprof__ns(p->core, chroprof__bucket_value(bucket)) > bounds_ns[k])
-                break;
+        for (; bucket < CHROPROF__BUCKETS &&
+               chroprof__ns(p->core, chroprof__bucket_value(bucket)) <= bounds_ns[k]; bucket++)
             sum += chroprof__bucket_count(p, &p->histograms[row].slice, bucket);
-        }
         slices[k] = sum;
     }
     return true;
@@ -8785,9 +8777,8 @@ static void chroprof__read_step(const chroprof *p, const chroprof__ring_row *row
 CHROPROF__COLD_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
                                             size_t capacity)
 {
-    const chroprof__incident_row *row = NULL;
-    if (chroprof__can_read(p))
-        row = chroprof__incident_of(p->core, stall);
+    const chroprof__incident_row *row =
+        chroprof__can_read(p) ? chroprof__incident_of(p->core, stall) : NULL;
     for (size_t k = 0; row && out && k < row->count && k < capacity; k++)
         chroprof__read_step(p, row->steps + k, out + k);
     return row ? row->count : 0;
@@ -9442,9 +9433,8 @@ static const char *chroprof__ask_stack(const chroprof *p)
                     p->frames->depth == 0 &&
                     p->frames->kind == CHROPROF__BARRIER, "the stack stands on the loop");
     for (uint32_t k = 1; k <= c->depth; k++) {
-        bool barrier = p->frames[k].kind & CHROPROF__BARRIER;
         CHROPROF__ASK(chroprof__ask_frame(p, k));
-        if (!barrier)
+        if (!(p->frames[k].kind & CHROPROF__BARRIER))
             continue;
         CHROPROF__MUST(p->frames[k].slot == floor, "a barrier knows the one below it");
         floor = k;
@@ -9739,7 +9729,8 @@ static const char *chroprof__ask_searches(const chroprof *p)
 static const char *chroprof__ask_windows(const chroprof *p, uint32_t site)
 {
     uint32_t first = chroprof__sites(p->core)[site].first_path, row = p->paths[first].histogram;
-    uint64_t exec = site < CHROPROF__OTHER ? p->paths[site].exec : 0, counted = 0;
+    uint64_t exec = site < CHROPROF__OTHER ? p->paths[site].exec : 0;
+    const chroprof__histograms *h = p->histograms + row;
     chroprof__part part;
     memset(&part, 0, sizeof(part));
     for (uint32_t k = first; k; k = p->paths[k].same_site)
@@ -9747,11 +9738,9 @@ static const char *chroprof__ask_windows(const chroprof *p, uint32_t site)
     while (chroprof__next_part(p, site, &part))
         exec -= part.ticks;
     CHROPROF__MUST(exec == 0, "the windows of a site hold its exec");
-    if (row)
-        counted = p->histograms[row].missed +
-                  chroprof__histogram_total(p, &p->histograms[row].slice);
-    CHROPROF__MUST(row == 0 || counted == chroprof__slices_ended(p, site) ||
-                    !chroprof__is_exact(p->core),
+    CHROPROF__MUST(row == 0 || !chroprof__is_exact(p->core) ||
+                    h->missed + chroprof__histogram_total(p, &h->slice) ==
+                        chroprof__slices_ended(p, site),
                     "a site's histogram has an entry for each slice that ended");
     return NULL;
 }
