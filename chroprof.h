@@ -8856,14 +8856,12 @@ typedef struct chroprof__symbol {
 
 extern int chroprof__find_symbol(const void *address, chroprof__symbol *out)
     __asm__(CHROPROF__LABEL("dladdr")) __attribute__((__weak__));
-#endif
 
 /* What the dynamic linker calls the function at an address of this process. m: the module that was
  * there when it ran, NULL: not known. Of another one there now the names are wrong. */
 static const char *chroprof__function(const chroprof *p, const chroprof__module_row *m,
                                       uint64_t address)
 {
-#if CHROPROF__SAMPLES
     chroprof__symbol symbol = { NULL, NULL, NULL, NULL };
     uint64_t looked = chroprof__sampler_of(p->core)->loaded;
     if (!chroprof__find_symbol || p->view || p->core->foreign ||
@@ -8872,13 +8870,10 @@ static const char *chroprof__function(const chroprof *p, const chroprof__module_
     bool same = m && looked >> (m - chroprof__module_rows(p->core)) & 1 &&
                 (m->base == 0 || m->base == (uint64_t)(uintptr_t)symbol.base);
     return symbol.name && (!looked || same) ? symbol.name : "";
-#else
-    (void)p;
-    (void)m;
-    (void)address;
-    return "";
-#endif
 }
+#else
+#define chroprof__function(p, m, address) ""
+#endif
 
 /* A native frame: where it is in its file, and its name. Others: a task, or what is not known. */
 static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_frame *out)
