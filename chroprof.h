@@ -8465,7 +8465,7 @@ static uint64_t chroprof__moment_ns(const chroprof *p, uint64_t ticks)
     return ns < elapsed ? ns : elapsed;     /* in order, even if a forged block adds up to less */
 }
 
-/* The cursor counts the slots, then the frames: enter-frames have no slot. */
+/* The cursor counts the slots, then the frames: enter-frames have no slot, so they get one here. */
 CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor,
                                              chroprof_future *out)
 {
@@ -8473,21 +8473,22 @@ CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor
     memset(out, 0, sizeof(*out));
     while (*cursor < end) {
         uint64_t k = (*cursor)++;
-        const chroprof__future_row *slot = k < rows ? p->futures + k : NULL;
-        uint32_t frame = slot ? slot->frame : (uint32_t)(k - rows + 1);
+        uint32_t frame = k < rows ? p->futures[k].frame : (uint32_t)(k - rows + 1);
         const chroprof__frame_row *stay = p->frames + frame;
-        if (slot ? slot->id == 0 || slot->state == CHROPROF__GONE
-                 : !(stay->kind & CHROPROF__ENTER_FRAME))
+        const chroprof__future_row entered = {
+            0, stay->pushed, 0, stay->path, (uint16_t)frame, CHROPROF_RUNNING, 0, 0
+        };
+        const chroprof__future_row *row = k < rows ? p->futures + k : &entered;
+        if (k < rows ? row->id == 0 || row->state == CHROPROF__GONE
+                     : !(stay->kind & CHROPROF__ENTER_FRAME))
             continue;
-        bool on_stack = !slot || (frame && !(stay->kind & CHROPROF__ORPHAN));
-        bool paused = slot && chroprof__lost_its_frame(p, slot);
-        out->id = slot ? chroprof__shown_id(p, slot->id) : 0;
-        out->path = slot ? slot->path : stay->path;
-        out->state = paused ? CHROPROF_PAUSED
-                            : slot ? (chroprof_state)slot->state : CHROPROF_RUNNING;
-        out->since_ns = chroprof__moment_ns(p, slot ? slot->since : stay->pushed);
-        out->exec_ns = chroprof__ns(p->core, on_stack ? chroprof__frame_exec(p, frame)
-                                                      : slot->exec);
+        out->id = chroprof__shown_id(p, row->id);
+        out->path = row->path;
+        out->state = chroprof__lost_its_frame(p, row) ? CHROPROF_PAUSED
+                                                      : (chroprof_state)row->state;
+        out->since_ns = chroprof__moment_ns(p, row->since);
+        out->exec_ns = chroprof__ns(p->core, frame && !(stay->kind & CHROPROF__ORPHAN)
+                                                 ? chroprof__frame_exec(p, frame) : row->exec);
         chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &out->file, &out->line);
         return true;
     }
