@@ -3182,20 +3182,30 @@ static uint64_t chroprof__sum_bytes(const uint32_t capacity[CHROPROF_TABLE_COUNT
     return bytes;
 }
 
-/* What one more row of a table costs; shortcuts come with an edge, up to two. */
-static uint64_t chroprof__unit_bytes(uint32_t table, const uint32_t capacity[CHROPROF_TABLE_COUNT])
+/* The same with another capacity of one of them. */
+static uint64_t chroprof__bytes_with(const uint32_t capacity[CHROPROF_TABLE_COUNT], uint32_t table,
+                                     uint32_t other)
 {
+    uint32_t changed[CHROPROF_TABLE_COUNT];
+    memcpy(changed, capacity, sizeof(changed));
+    changed[table] = other;
+    return chroprof__sum_bytes(changed);
+}
+
+/* Raises a capacity by what so many bytes hold, up to its limit. Shortcuts come with an edge, up to
+ * two, and places of anomalies with every fourth path. The first row may cost more than others. */
+static void chroprof__grow(uint32_t capacity[CHROPROF_TABLE_COUNT], uint32_t table, uint64_t bytes)
+{
+    uint32_t own = capacity[table], base = own ? own : 1;
+    uint64_t room = chroprof__minus(chroprof__rations[table].limit, own);
+    uint64_t least = chroprof__bytes_with(capacity, table, base);
+    uint64_t row = (chroprof__bytes_with(capacity, table, base + 4) - least) / 4;
     if (table == CHROPROF_TABLE_EDGES)
-        return 2 * sizeof(chroprof__edge) + 2 * sizeof(chroprof__shortcut);
-    if (table == CHROPROF_TABLE_HISTOGRAMS)
-        return sizeof(chroprof__histograms) + sizeof(chroprof__slices) +
-               CHROPROF__SITE_OCTAVES * sizeof(chroprof__octave);
-    if (table == CHROPROF_TABLE_INCIDENTS)
-        return sizeof(chroprof__incident_row);
-    uint32_t more[CHROPROF_TABLE_COUNT];
-    memcpy(more, capacity, sizeof(more));
-    more[table] += 4;                       /* places of anomalies come with every fourth path */
-    return (chroprof__sum_bytes(more) - chroprof__sum_bytes(capacity)) / 4;
+        row = 2 * sizeof(chroprof__edge) + 2 * sizeof(chroprof__shortcut);
+    if (own == 0)
+        bytes = chroprof__minus(bytes, least - row - chroprof__sum_bytes(capacity));
+    uint64_t more = bytes / row;
+    capacity[table] += (uint32_t)(more < room ? more : room);
 }
 
 /* Fewer samples than these are no use. */
@@ -3220,9 +3230,7 @@ static uint64_t chroprof__sample_bytes(const uint32_t capacity[CHROPROF_TABLE_CO
     uint32_t more[CHROPROF_TABLE_COUNT];
     memcpy(more, capacity, sizeof(more));
     chroprof__set_samples(more, samples, open_stacks);
-    uint64_t with = chroprof__sum_bytes(more);
-    more[CHROPROF_TABLE_SAMPLES] = 0;
-    return with - chroprof__sum_bytes(more);
+    return chroprof__sum_bytes(more) - chroprof__bytes_with(more, CHROPROF_TABLE_SAMPLES, 0);
 }
 
 /* How many samples so many bytes hold. */
@@ -3246,10 +3254,10 @@ static void chroprof__meet_need(uint32_t capacity[CHROPROF_TABLE_COUNT],
             uint32_t need = chroprof__rations[k].need * part / 16;
             more[k] = open[k] && need > capacity[k] ? need : capacity[k];
         }
-        if (chroprof__layout(more, tables) > size)
-            continue;
-        memcpy(capacity, more, sizeof(more));
-        return;
+        if (chroprof__layout(more, tables) <= size) {
+            memcpy(capacity, more, sizeof(more));
+            return;
+        }
     }
 }
 
@@ -3260,20 +3268,9 @@ static void chroprof__share_rest(uint32_t capacity[CHROPROF_TABLE_COUNT],
     chroprof__table_row tables[CHROPROF__ALL_TABLES];
     uint64_t least = chroprof__layout(capacity, tables) + CHROPROF__ALL_TABLES * CHROPROF__ALIGN;
     uint64_t budget = size > least ? size - least : 0;
-    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
-        if (k == CHROPROF_TABLE_SAMPLES || k == CHROPROF_TABLE_STACKS)
-            continue;
-        uint64_t more = budget / 1000 * chroprof__rations[k].share;
-        if (k == CHROPROF_TABLE_HISTOGRAMS && capacity[k] == 0)
-            more = chroprof__minus(more, sizeof(chroprof__histograms) +     /* the loop's own */
-                                         2 * CHROPROF__OCTAVES * sizeof(chroprof__octave));
-        if (k == CHROPROF_TABLE_INCIDENTS && capacity[k] == 0)
-            more = chroprof__minus(more, sizeof(chroprof__incident_row));
-        more /= chroprof__unit_bytes(k, capacity);
-        uint64_t room = chroprof__minus(chroprof__rations[k].limit, capacity[k]);
-        if (open[k])
-            capacity[k] += (uint32_t)(more < room ? more : room);
-    }
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        if (open[k] && k != CHROPROF_TABLE_SAMPLES && k != CHROPROF_TABLE_STACKS)
+            chroprof__grow(capacity, k, budget / 1000 * chroprof__rations[k].share);
     if (open[CHROPROF_TABLE_EVENTS])        /* down to a power of two */
         capacity[CHROPROF_TABLE_EVENTS] =
             chroprof__ring_rows(capacity[CHROPROF_TABLE_EVENTS] / 2 + 1);
@@ -3304,11 +3301,8 @@ static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_
     chroprof__share_rest(capacity, open, size);
     uint64_t odd = sizeof(chroprof__future_row) + CHROPROF__ALIGN; /* halves and ends round up */
     uint64_t left = chroprof__minus(size, chroprof__layout(capacity, tables) + odd);
-    uint64_t more = left / chroprof__unit_bytes(CHROPROF_TABLE_FUTURES, capacity);
-    uint64_t room = chroprof__minus(chroprof__rations[CHROPROF_TABLE_FUTURES].limit,
-                                    capacity[CHROPROF_TABLE_FUTURES]);
     if (open[CHROPROF_TABLE_FUTURES])
-        capacity[CHROPROF_TABLE_FUTURES] += (uint32_t)(more < room ? more : room);
+        chroprof__grow(capacity, CHROPROF_TABLE_FUTURES, left);
     return chroprof__layout(capacity, tables) <= size;
 }
 
