@@ -3446,22 +3446,25 @@ static uint64_t chroprof__histogram_total(const chroprof *p, const chroprof__his
     return total;
 }
 
-static void chroprof__histogram_clear(const chroprof *p, chroprof__histogram *h)
+/* Octave number k of all that a row's three histograms can have. */
+enum { CHROPROF__ROW_OCTAVES = 3 * CHROPROF__OCTAVES };
+CHROPROF__COLD uint16_t *chroprof__octave_at(chroprof__histograms *row, uint32_t k)
 {
-    for (uint32_t k = 0; k < CHROPROF__OCTAVES; k++)
-        if (h->octave[k])
-            memset(p->octaves + h->octave[k], 0, sizeof(chroprof__octave));
-    *chroprof__least_of(p, h) = UINT64_MAX;
+    chroprof__histogram *three[] = { &row->slice, &row->delay, &row->wall };
+    return three[k / CHROPROF__OCTAVES]->octave + k % CHROPROF__OCTAVES;
 }
 
 static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *row)
 {
-    chroprof__histogram_clear(p, &row->slice);
-    chroprof__histogram_clear(p, &row->delay);
-    chroprof__histogram_clear(p, &row->wall);
+    chroprof__slices *counts = chroprof__counts_at(p, (size_t)(row - p->histograms));
     uint64_t owed = chroprof__few_number(p->core, p->core->owed_slice);
-    if (chroprof__few_of(p, &row->slice, 0))
-        memset(chroprof__few_of(p, &row->slice, 0), 0, sizeof(((chroprof__slices *)0)->few));
+    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++)
+        if (*chroprof__octave_at(row, k))
+            memset(p->octaves + *chroprof__octave_at(row, k), 0, sizeof(chroprof__octave));
+    *chroprof__least_of(p, &row->slice) = *chroprof__least_of(p, &row->delay) = UINT64_MAX;
+    row->wall.min = UINT64_MAX;
+    if (counts)
+        memset(counts->few, 0, sizeof(counts->few));
     if (owed / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
         p->core->owed_slice = CHROPROF__OWED_TO_NOBODY;
     if (row == p->histograms + CHROPROF__OF_LOOP)
@@ -3485,15 +3488,16 @@ static void chroprof__set_histograms(const chroprof *p, uint32_t site, uint32_t 
 }
 
 /* Octaves without an owner are in a list by their first counts. */
-static void chroprof__free_octaves(const chroprof *p, chroprof__histogram *h)
+static void chroprof__free_octaves(const chroprof *p, chroprof__histograms *row)
 {
     chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
-    for (uint32_t k = 0; k < CHROPROF__OCTAVES; k++) {
-        if (h->octave[k] == 0)
+    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++) {
+        uint16_t *octave = chroprof__octave_at(row, k);
+        if (*octave == 0)
             continue;
-        p->octaves[h->octave[k]].count[0] = table->wanted;
-        table->wanted = h->octave[k];
-        h->octave[k] = 0;
+        p->octaves[*octave].count[0] = table->wanted;
+        table->wanted = *octave;
+        *octave = 0;
     }
 }
 
@@ -3518,9 +3522,7 @@ static void chroprof__give_up_histograms(const chroprof *p, uint32_t row)
     if (h->path)
         chroprof__set_histograms(p, p->paths[h->path].site, 0);
     chroprof__histograms_clear(p, h);
-    chroprof__free_octaves(p, &h->slice);
-    chroprof__free_octaves(p, &h->delay);
-    chroprof__free_octaves(p, &h->wall);
+    chroprof__free_octaves(p, h);
     h->path = 0;
     h->life++;
 }
@@ -3544,12 +3546,12 @@ static uint32_t chroprof__histogram_for(const chroprof *p, uint32_t k, uint32_t 
     return number;
 }
 
-static bool chroprof__has_octaves(const chroprof__histograms *h)
+static bool chroprof__has_octaves(chroprof__histograms *row)
 {
-    bool any = false;
-    for (uint32_t k = 0; k < CHROPROF__OCTAVES; k++)
-        any = any || h->slice.octave[k] || h->delay.octave[k] || h->wall.octave[k];
-    return any;
+    uint32_t k = 0;
+    while (k < CHROPROF__ROW_OCTAVES && *chroprof__octave_at(row, k) == 0)
+        k++;
+    return k < CHROPROF__ROW_OCTAVES;
 }
 
 /* The histograms whose path took least, if it is less than that; 0: none. Those without an owner
@@ -3689,14 +3691,10 @@ static void chroprof__start_histograms(const chroprof *p)
     uint32_t rows = p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
     for (uint32_t k = 0; k < rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
-    for (uint32_t k = 0; k < CHROPROF__OCTAVES; k++) {
-        chroprof__histograms *nobody = p->histograms + CHROPROF__OF_NOBODY;
-        nobody->slice.octave[k] = nobody->delay.octave[k] = nobody->wall.octave[k] = 1;
-    }
-    for (uint32_t k = 0; rows > CHROPROF__OF_LOOP && k < CHROPROF__OCTAVES; k++) {
-        p->histograms[CHROPROF__OF_LOOP].slice.octave[k] = (uint16_t)(2 + k);
-        p->histograms[CHROPROF__OF_LOOP].delay.octave[k] = (uint16_t)(2 + CHROPROF__OCTAVES + k);
-    }
+    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++)
+        *chroprof__octave_at(p->histograms + CHROPROF__OF_NOBODY, k) = 1;
+    for (uint32_t k = 0; rows > CHROPROF__OF_LOOP && k < 2 * CHROPROF__OCTAVES; k++)
+        *chroprof__octave_at(p->histograms + CHROPROF__OF_LOOP, k) = (uint16_t)(2 + k);
     table->used = rows > CHROPROF__OF_LOOP ? (uint32_t)CHROPROF__FIRST_OCTAVE : 2;
 }
 
@@ -10875,13 +10873,10 @@ static bool chroprof__mend_tree(chroprof *p)
     }
     for (uint32_t k = 0; k < rows; k++) {
         chroprof__histograms *row = p->histograms + k;
-        chroprof__histogram *kinds[3] = { &row->slice, &row->delay, &row->wall };
         row->path = row->path < chroprof__path_count(p) ? row->path : 0;
-        for (uint32_t i = 0; i < 3 * CHROPROF__OCTAVES; i++) {
-            uint16_t *octave = &kinds[i / CHROPROF__OCTAVES]->octave[i % CHROPROF__OCTAVES];
-            if (*octave >= c->tables[CHROPROF__OCTAVE].used)
-                *octave = 0;
-        }
+        for (uint32_t i = 0; i < CHROPROF__ROW_OCTAVES; i++)
+            if (*chroprof__octave_at(row, i) >= c->tables[CHROPROF__OCTAVE].used)
+                *chroprof__octave_at(row, i) = 0;
     }
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
         p->paths[k].next = 0;
