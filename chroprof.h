@@ -2240,7 +2240,7 @@ CHROPROF__INLINE void chroprof__raise(uint64_t *maximum, uint64_t value)
         *maximum = value;
 }
 
-CHROPROF__UNUSED static void chroprof__lower(uint64_t *figure, uint64_t most)
+static void chroprof__lower(uint64_t *figure, uint64_t most)
 {
     if (*figure > most)
         *figure = most;
@@ -3050,13 +3050,16 @@ static uint64_t chroprof__power_above(uint64_t n)
     return power;
 }
 
-/* Rows of a ring of at least n; more than a limit stays beyond it. */
+static uint64_t chroprof__between(uint64_t value, uint64_t least, uint64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Rows of a ring of at least n; more than the limit stays beyond it. */
 static uint32_t chroprof__ring_rows(uint32_t n)
 {
-    if (n > 1u << 28)
-        return n;
-    const uint32_t fewest = CHROPROF__FEWEST_EVENTS;
-    return (uint32_t)chroprof__power_above(n > fewest ? n : fewest);
+    uint64_t rows = chroprof__between(n, CHROPROF__FEWEST_EVENTS, (1u << 28) + 1u);
+    return (uint32_t)chroprof__power_above(rows);
 }
 
 /* What the options say, which are in the order of the tables. */
@@ -3086,11 +3089,6 @@ CHROPROF__COLD bool chroprof__within_limits(const uint32_t capacity[CHROPROF_TAB
 static uint64_t chroprof__aligned(uint64_t bytes)
 {
     return (bytes + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN;
-}
-
-static uint64_t chroprof__between(uint64_t value, uint64_t least, uint64_t most)
-{
-    return value < least ? least : value > most ? most : value;
 }
 
 /* How many ticks may wait for the next event. */
@@ -3365,19 +3363,12 @@ static void chroprof__set_histogram(const chroprof *p, chroprof__path_row *path,
     path->counts = (uint32_t)((uint64_t)((const char *)counts - (const char *)p->core) / 8);
 }
 
-/* Of a histogram of slices. */
+/* The counts of a histogram of slices, as far as they are not in octaves; NULL: all are. */
 static chroprof__slices *chroprof__counts_of(const chroprof *p, const chroprof__histogram *h)
 {
     size_t at = (size_t)((const char *)h - (const char *)p->histograms);
     size_t row = at / sizeof(chroprof__histograms);
     return h == &p->histograms[row].slice ? chroprof__counts_at(p, row) : NULL;
-}
-
-/* The part of a count that is not in an octave; NULL: all is. */
-static uint16_t *chroprof__few_of(const chroprof *p, const chroprof__histogram *h, uint32_t bucket)
-{
-    chroprof__slices *counts = chroprof__counts_of(p, h);
-    return counts ? &counts->few[bucket] : NULL;
 }
 
 static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram *h)
@@ -3426,15 +3417,15 @@ static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histog
                                        uint32_t bucket)
 {
     const chroprof__core *c = p->core;
-    const uint64_t *place = chroprof__bucket_place(p, h, bucket);
-    const uint16_t *few = chroprof__few_of(p, h, bucket);
-    const uint64_t *counts = &p->octaves[0].count[0];
-    uint64_t count = place ? *place : 0;
+    const uint64_t *place = chroprof__bucket_place(p, h, bucket), *first = &p->octaves->count[0];
+    const chroprof__slices *slices = chroprof__counts_of(p, h);
+    const uint16_t *owed = (const uint16_t *)(const void *)c + c->owed_slice;
+    uint64_t count = 0;
     if (place)
-        count += (uint32_t)(place == counts + c->owed_turn) +
-                 (uint32_t)(place == counts + c->owed_pass);
-    if (few)
-        count += *few + (uint32_t)(few == (const uint16_t *)(const void *)c + c->owed_slice);
+        count += *place + (uint32_t)(place == first + c->owed_turn) +
+                 (uint32_t)(place == first + c->owed_pass);
+    if (slices)
+        count += slices->few[bucket] + (uint32_t)(slices->few + bucket == owed);
     return count;
 }
 
@@ -3600,9 +3591,10 @@ CHROPROF__COLD bool chroprof__histogram_put(const chroprof *p, chroprof__histogr
                                             uint32_t bucket, uint64_t entries)
 {
     size_t row = (size_t)((char *)h - (char *)p->histograms) / sizeof(chroprof__histograms);
-    uint16_t *octave = &h->octave[bucket / 8], *few = chroprof__few_of(p, h, bucket);
-    if (few && entries <= UINT16_MAX && *few + entries <= UINT16_MAX) {
-        *few = (uint16_t)(*few + entries);
+    uint16_t *octave = &h->octave[bucket / 8];
+    chroprof__slices *counts = chroprof__counts_of(p, h);
+    if (counts && entries <= UINT16_MAX && counts->few[bucket] + entries <= UINT16_MAX) {
+        counts->few[bucket] = (uint16_t)(counts->few[bucket] + entries);
         return true;
     }
     while (*octave == 0) {
@@ -3722,17 +3714,19 @@ static size_t chroprof__whole_characters(const char *text, size_t room)
     return room;
 }
 
-/* Copies a string in; one that does not fit is cut and ends in "...". Offset 0 is "", 1 is
- * "...". */
-static uint32_t chroprof__add_string(chroprof__core *c, const char *text, bool *cut)
+/* Copies a string of a site in; one that does not fit is cut and ends in "...". Offset 0 is "", 1
+ * is "...". */
+static uint32_t chroprof__add_string(chroprof__core *c, chroprof__site_entry *site,
+                                     const char *text)
 {
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_STRINGS];
     size_t length = strlen(text), room = (size_t)(table->bytes - table->used);
     char *to = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + table->used;
     if (length == 0)
         return 0;
-    *cut = length + 1 > room;
-    if (*cut) {
+    bool cut = length + 1 > room;
+    if (cut) {
+        site->cut = 1;
         table->dropped++;
         table->wanted += length + 1;
         if (room < 5)
@@ -3742,9 +3736,9 @@ static uint32_t chroprof__add_string(chroprof__core *c, const char *text, bool *
     }
     memcpy(to, text, length);
     uint32_t offset = (uint32_t)table->used;
-    table->used += *cut ? length + 4 : length + 1;
+    table->used += cut ? length + 4 : length + 1;
     table->peak = table->used;
-    to[length] = *cut ? '.' : '\0';
+    to[length] = cut ? '.' : '\0';
     return offset;
 }
 
@@ -3760,15 +3754,12 @@ static uint32_t chroprof__add_file(chroprof__core *c, chroprof__site_entry *site
     chroprof__site_entry *sites = chroprof__sites(c);
     uint32_t half = c->tables[CHROPROF__HEADS].rows / 2;
     uint32_t *head = chroprof__site_head(c, chroprof__hash_text(0, file)) + half;
-    bool cut = false;
     for (uint32_t k = *head; k; k = sites[k].next_file)
         if (strcmp(chroprof__string(c, sites[k].file), file) == 0)
             return sites[k].file;
-    uint32_t offset = chroprof__add_string(c, file, &cut);
-    site->cut = site->cut || cut;
     site->next_file = *head;
     *head = (uint32_t)(site - sites);
-    return offset;
+    return chroprof__add_string(c, site, file);
 }
 
 static bool chroprof__same_site(const chroprof__core *c, const chroprof__site_entry *row,
@@ -3786,12 +3777,10 @@ static void chroprof__new_site(chroprof__core *c, uint32_t k, uint64_t hash, con
 {
     chroprof__site_entry *row = chroprof__sites(c) + k;
     uint32_t *head = chroprof__site_head(c, hash);
-    bool cut = false;
     memset(row, 0, sizeof(*row));
     row->hash = hash;
     row->line = line;
-    row->name = chroprof__add_string(c, name, &cut);
-    row->cut = cut;
+    row->name = chroprof__add_string(c, row, name);
     row->file = chroprof__add_file(c, row, file);
     row->next = *head;
     *head = k;
@@ -4153,6 +4142,15 @@ CHROPROF__COLD void chroprof__widen_windows(chroprof__core *c, uint64_t t)
     c->window_end = (index + 1) * c->window_ticks;
 }
 
+/* The present window is the one that profile time t is in, wherever it was. */
+static void chroprof__move_window(chroprof__core *c, uint64_t t)
+{
+    chroprof__widen_windows(c, t);
+    uint64_t index = t / c->window_ticks;
+    c->window = (c->window & 0xFFFF0000u) | (uint32_t)index;
+    c->window_end = (index + 1) * c->window_ticks;
+}
+
 /* >>clock */
 
 /* Beyond this no profile time passes, so that sums of two times never overflow. */
@@ -4164,14 +4162,11 @@ static void chroprof__set_horizon(chroprof__core *c)
 {
     uint64_t step = c->last + c->max_step_ticks;    /* both below 2^63 */
     uint64_t horizon = c->window_end < step ? c->window_end : step;
-    if (horizon > CHROPROF__END_OF_TIME)
-        horizon = CHROPROF__END_OF_TIME;
-    if (horizon > c->aged_at + CHROPROF__LAST_BUCKET / 2)
-        horizon = c->aged_at + CHROPROF__LAST_BUCKET / 2;
-    if (!c->calibrated && c->calibrate_at < horizon)
-        horizon = c->calibrate_at;
-    if (c->slow_turn < horizon)
-        horizon = c->slow_turn;
+    chroprof__lower(&horizon, CHROPROF__END_OF_TIME);
+    chroprof__lower(&horizon, c->aged_at + CHROPROF__LAST_BUCKET / 2);
+    chroprof__lower(&horizon, c->slow_turn);
+    if (!c->calibrated)
+        chroprof__lower(&horizon, c->calibrate_at);
     c->idle_horizon = horizon > c->last ? horizon : c->last + 1;
     c->horizon = c->idle_horizon;
     if (!c->pass_active && c->account == CHROPROF__IDLE)
@@ -4231,8 +4226,7 @@ typedef struct chroprof__rate {
 
 static chroprof__rate chroprof__rate_since(uint64_t counter, uint64_t ns)
 {
-    chroprof__rate r;
-    memset(&r, 0, sizeof(r));
+    chroprof__rate r = { 0, 0, 0, 0, 0 };
     uint64_t spread = chroprof__read_both(&r.counter, &r.ns);
     uint64_t ticks = r.counter - counter, passed = r.ns - ns;
     r.passed = passed;
@@ -11062,8 +11056,7 @@ static void chroprof__mend_paths(chroprof *p)
 {
     chroprof__core *c = p->core;
     const uint64_t turns[] = { 0, c->last, 0 - c->last };
-    chroprof__widen_windows(c, c->last);
-    c->window = (c->window & 0xFFFF0000u) | (uint32_t)(c->last / c->window_ticks);
+    chroprof__move_window(c, c->last);
     c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
@@ -11131,12 +11124,6 @@ static void chroprof__mend_rows(const chroprof *p, chroprof__sampler *s)
     s->dropped_cpu_ns = chroprof__minus(taken_cpu, cpu);
 }
 
-static void chroprof__mend_hits(const chroprof *p, chroprof__hits *h)
-{
-    if (!chroprof__good_hits(p, h))
-        h->count = 0;
-}
-
 /* Samples whose parts do not fit, or that were renumbered meanwhile, are none. */
 static void chroprof__mend_samples(chroprof *p)
 {
@@ -11150,7 +11137,8 @@ static void chroprof__mend_samples(chroprof *p)
         chroprof__reset_samples(p->core);
     s->rooms += s->rooms % 2;
     for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_STALLS].rows; k++)
-        chroprof__mend_hits(p, &chroprof__stall_rows(p->core)[k].hits);
+        if (!chroprof__good_hits(p, &chroprof__stall_rows(p->core)[k].hits))
+            chroprof__stall_rows(p->core)[k].hits.count = 0;
 }
 
 /* Makes a copy of several moments, or of the middle of an event, one that opens and whose laws
@@ -11186,7 +11174,8 @@ static void chroprof__drain_copy(chroprof *p)
         return;
     (void)chroprof__link_nodes(p);         /* their buckets; the nodes are good */
     for (uint32_t k = 0; k < CHROPROF__HITS; k++)
-        chroprof__mend_hits(p, s->hits + k);
+        if (!chroprof__good_hits(p, s->hits + k))
+            s->hits[k].count = 0;
     s->running = 0;                         /* modules: of that program, not of this one */
     for (; s->taken != s->put; s->taken++) {
         chroprof__entry *e = chroprof__ring(c, s, s->taken);
@@ -11358,17 +11347,17 @@ static bool chroprof__paths_since(const chroprof__since *s)
 static uint64_t chroprof__histogram_since(const chroprof__since *s, chroprof__histogram *h,
                                           const chroprof__histogram *old)
 {
+    chroprof__slices *counts = chroprof__counts_of(&s->to, h);
     uint64_t most = 0;
     for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++) {
-        uint64_t *place = chroprof__bucket_place(&s->to, h, b), before = 0;
-        uint16_t *few = chroprof__few_of(&s->to, h, b);
-        if (old)
-            before = chroprof__bucket_count(s->from, old, b);
+        uint64_t *place = chroprof__bucket_place(&s->to, h, b);
+        uint64_t before = old ? chroprof__bucket_count(s->from, old, b) : 0;
         uint64_t count = chroprof__minus(chroprof__bucket_count(&s->to, h, b), before);
-        if (few)
-            *few = count > UINT16_MAX ? 0 : (uint16_t)count;
+        uint16_t few = counts && count <= UINT16_MAX ? (uint16_t)count : 0;
+        if (counts)
+            counts->few[b] = few;
         if (place)
-            *place = few ? count - *few : count;
+            *place = count - few;
         if (count)
             most = b + 1 < CHROPROF__BUCKETS ? chroprof__bucket_floor(b + 1) - 1 : UINT64_MAX;
     }
@@ -11441,8 +11430,7 @@ static void chroprof__windows_since(const chroprof__since *s)
     first = first < index ? first : index;
     for (uint32_t site = 0; site < chroprof__site_count(&s->to); site++) {
         uint64_t *cells = chroprof__cells(c, site);
-        chroprof__part part;
-        memset(&part, 0, sizeof(part));
+        chroprof__part part = { 0, 0, 0, 0 };
         while (site < chroprof__site_count(s->from) && chroprof__next_part(s->from, site, &part))
             cells[1 + chroprof__tag_index(c, level | part.window)] -= part.ticks;
         for (uint32_t k = 0; k < capacity; k++) {
@@ -11616,10 +11604,10 @@ static void chroprof__slow_since(chroprof__core *c, uint64_t begin)
         uint32_t count = group->count;
         group->count = 0;
         for (uint32_t i = 0; i < count; i++)
-            if (group->rows[i].at > begin)
-                group->rows[group->count++] = group->rows[i];
-        for (uint32_t i = 0; i < group->count; i++)
-            group->rows[i].at -= begin;
+            if (group->rows[i].at > begin) {
+                group->rows[group->count] = group->rows[i];
+                group->rows[group->count++].at -= begin;
+            }
     }
 }
 
@@ -12182,10 +12170,7 @@ static void chroprof__merge_time(const chroprof__merging *m)
 {
     chroprof__core *c = m->to->core;
     uint64_t end = m->begin + m->elapsed;
-    chroprof__widen_windows(c, end);
-    uint64_t index = end / c->window_ticks;
-    c->window = (c->window & 0xFFFF0000u) | (uint32_t)index;
-    c->window_end = (index + 1) * c->window_ticks;
+    chroprof__move_window(c, end);
     chroprof__close_windows(m->to);
     c->epoch -= m->elapsed;
     c->last = end;
@@ -12202,8 +12187,7 @@ static void chroprof__merge_all(chroprof__merging *m)
         chroprof__merge_path(m, k);
     for (uint32_t site = 0; site < chroprof__site_count(m->from); site++) {
         uint64_t *own = chroprof__cells(p->core, chroprof__merge_site(m, site));
-        chroprof__part part;
-        memset(&part, 0, sizeof(part));
+        chroprof__part part = { 0, 0, 0, 0 };
         chroprof__merge_cells(p->core, own);        /* a new site */
         while (chroprof__next_part(m->from, site, &part))
             chroprof__merge_window(m, own, part.window, part.ticks);
@@ -12211,13 +12195,12 @@ static void chroprof__merge_all(chroprof__merging *m)
             chroprof__merge_percentiles(m, site);
     }
     chroprof__merge_open_slices(m);
-    if (p->percentiles && m->from->percentiles) {       /* of turns and passes */
-        const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
-        chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
+    chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;     /* of turns and passes */
+    const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
+    if (p->percentiles && m->from->percentiles) {
         chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->turn_max);
         chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->pass_max);
     } else if (m->from->percentiles) {
-        const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
         p->core->turns += chroprof__histogram_total(m->from, &loop->slice);
         p->core->passes += chroprof__histogram_total(m->from, &loop->delay);
     }
