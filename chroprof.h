@@ -3050,7 +3050,7 @@ static uint64_t chroprof__power_above(uint64_t n)
     return power;
 }
 
-static uint64_t chroprof__between(uint64_t value, uint64_t least, uint64_t most)
+CHROPROF__COLD uint64_t chroprof__between(uint64_t value, uint64_t least, uint64_t most)
 {
     return value < least ? least : value > most ? most : value;
 }
@@ -3322,22 +3322,17 @@ CHROPROF__INLINE uint32_t chroprof__bucket(uint64_t ticks)
         ticks < CHROPROF__LAST_BUCKET ? ticks : CHROPROF__LAST_BUCKET);
 }
 
-static uint64_t chroprof__bucket_width(uint32_t bucket)
-{
-    return UINT64_C(1) << ((bucket < 8 ? 0 : bucket / 8 - 1) + 2);
-}
-
 /* The least that goes into a bucket. */
 static uint64_t chroprof__bucket_floor(uint32_t bucket)
 {
     uint32_t octave = bucket < 8 ? 0 : bucket / 8 - 1;
-    return (uint64_t)(bucket - octave * 8) * chroprof__bucket_width(bucket);
+    return (uint64_t)(bucket - octave * 8) << (octave + 2);
 }
 
 /* The middle of a bucket. */
 static uint64_t chroprof__bucket_value(uint32_t bucket)
 {
-    return chroprof__bucket_floor(bucket) + chroprof__bucket_width(bucket) / 2;
+    return (chroprof__bucket_floor(bucket) + chroprof__bucket_floor(bucket + 1)) / 2;
 }
 
 /* The count of a bucket, NULL: its octave has no row. */
@@ -3396,7 +3391,7 @@ static void chroprof__owe_nothing(chroprof__core *c)
 
 /* Where in their table a count of slices lies; UINT64_MAX: it is none. owed: in 16 bits from the
  * core on. */
-static uint64_t chroprof__few_number(const chroprof__core *c, uint64_t owed)
+CHROPROF__COLD uint64_t chroprof__few_number(const chroprof__core *c, uint64_t owed)
 {
     uint64_t at = owed * sizeof(uint16_t) - c->tables[CHROPROF__COUNTS].offset;
     bool few = at % sizeof(chroprof__slices) >= offsetof(chroprof__slices, few);
@@ -3699,7 +3694,7 @@ static void chroprof__lose(chroprof__table_row *table, uint64_t key)
     table->wanted |= UINT64_C(1) << chroprof__hash_index(key ^ key >> 32, 64);
 }
 
-static uint64_t chroprof__hash_text(uint64_t hash, const char *text)
+CHROPROF__COLD uint64_t chroprof__hash_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)
         hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);    /* FNV-1a */
@@ -3822,9 +3817,8 @@ CHROPROF__COLD uint32_t chroprof__intern_site(chroprof__core *c, const char *giv
         chroprof__lose(table, hash);
         return CHROPROF__OTHER;
     }
-    table->used++;
-    table->peak = table->used;
-    k = (uint32_t)table->used + CHROPROF__FIRST_SITE - 1;
+    k = CHROPROF__FIRST_SITE + (uint32_t)table->used;
+    table->peak = ++table->used;
     chroprof__new_site(c, k, hash, name, file, line);
     return k;
 }
@@ -3974,8 +3968,8 @@ CHROPROF__NOINLINE void chroprof__free_slot(const chroprof *p, chroprof__future_
     memset(p->futures + hole, 0, sizeof(chroprof__future_row));
 }
 
-CHROPROF__INLINE chroprof__edge *chroprof__find_edge(const chroprof__core *c, uint32_t path,
-                                                     uint32_t site)
+CHROPROF__NOINLINE chroprof__edge *chroprof__find_edge(const chroprof__core *c, uint32_t path,
+                                                       uint32_t site)
 {
     chroprof__edge *edges = chroprof__edges(c);
     uint32_t rows = c->tables[CHROPROF_TABLE_EDGES].rows;
@@ -4045,7 +4039,7 @@ CHROPROF__COLD uint32_t chroprof__edge_miss(chroprof *p, uint32_t parent, uint32
 }
 
 /* The path of a future of this site created under parent (LOOP: a root). */
-CHROPROF__INLINE uint32_t chroprof__child(chroprof *p, uint32_t parent, uint32_t site)
+static uint32_t chroprof__child(chroprof *p, uint32_t parent, uint32_t site)
 {
     chroprof__edge *edge = chroprof__find_edge(p->core, parent, site);
     if (CHROPROF__LIKELY(edge->site != 0))
@@ -4056,7 +4050,7 @@ CHROPROF__INLINE uint32_t chroprof__child(chroprof *p, uint32_t parent, uint32_t
 /* >>windows: exec per site and window. A path's exec beyond its mark belongs to the window of its
  * tag and is put into its cell when the path is next billed in another window. */
 
-CHROPROF__INLINE uint64_t *chroprof__cells(const chroprof__core *c, uint32_t site)
+CHROPROF__COLD uint64_t *chroprof__cells(const chroprof__core *c, uint32_t site)
 {
     uint64_t *cells = (uint64_t *)chroprof__rows(c, CHROPROF_TABLE_WINDOWS);
     return cells + (uint64_t)site * (c->tables[CHROPROF_TABLE_WINDOWS].capacity + 1u);
@@ -4068,7 +4062,7 @@ CHROPROF__INLINE uint32_t chroprof__tag_level(uint32_t tag)
 }
 
 /* The index that a tag's window has at the present level. */
-CHROPROF__INLINE uint32_t chroprof__tag_index(const chroprof__core *c, uint32_t tag)
+CHROPROF__COLD uint32_t chroprof__tag_index(const chroprof__core *c, uint32_t tag)
 {
     uint32_t shift = chroprof__tag_level(c->window) - chroprof__tag_level(tag);
     return shift < 16 ? (tag & 0xFFFF) >> shift : 0;
@@ -10673,7 +10667,7 @@ CHROPROF__INLINE uint64_t chroprof__load(const void *word)
     return *(const volatile chroprof__word *)word;
 }
 
-static void chroprof__copy_words(chroprof__copy *s, uint64_t offset, uint64_t bytes)
+CHROPROF__COLD void chroprof__copy_words(chroprof__copy *s, uint64_t offset, uint64_t bytes)
 {
     const char *from = (const char *)s->from + offset;
     char *to = (char *)s->to + offset;
@@ -10698,7 +10692,7 @@ static void chroprof__await(chroprof__copy *s)
 }
 
 /* Was what has been copied since of one moment? */
-static bool chroprof__held_still(const chroprof__copy *s)
+CHROPROF__COLD bool chroprof__held_still(const chroprof__copy *s)
 {
     CHROPROF__LOAD_FENCE();
     return chroprof__load(&s->from->seq) == s->seq && chroprof__load(&s->from->edits) == s->edits;
@@ -10713,7 +10707,6 @@ static uint64_t chroprof__rows_in_use(const chroprof__core *c, uint32_t table, u
     switch (table) {
     case CHROPROF_TABLE_SITES: return sites;
     case CHROPROF_TABLE_PATHS: return t->used + CHROPROF__FIRST_PATH;
-    case CHROPROF_TABLE_HISTOGRAMS: return sites < t->rows ? sites : t->rows;
     case CHROPROF__OCTAVE: return t->used;
     case CHROPROF_TABLE_WINDOWS:
         *bytes = 8 * (t->capacity + UINT64_C(1));
