@@ -15935,24 +15935,18 @@ static const chroprof__column chroprof__path_columns[] = {
     CHROPROF__COLUMN("", "waiting", "%8t", 120, 120, ADDS, CHROPROF__P(waiting_ns))
 };
 
-#undef CHROPROF__P
 #undef CHROPROF__COLUMN
 
-/* The hottest paths with all their ancestors: a path never has less time with children than one
- * below it, so the largest ones always form a tree. */
-typedef struct chroprof__twig {
-    chroprof_path path;
-    bool drawn;
-} chroprof__twig;
-
+/* The hottest paths with all their ancestors, the hottest first: a path never has less time with
+ * children than one below it and comes before it, so the largest ones always form a tree. */
 typedef struct chroprof__tree {
     chroprof__grid grid;
     uint32_t count;
     uint32_t more;             /* bit d: another twig follows below the one drawn at depth d - 1 */
-    chroprof__twig twigs[CHROPROF__TWIGS];
+    chroprof_path twigs[CHROPROF__TWIGS];
+    bool drawn[CHROPROF__TWIGS];
 } chroprof__tree;
 
-/* Where there is no room the smallest one goes, the last of equals: none loses its parent. */
 static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
 {
     uint64_t cursor = 0;
@@ -15963,37 +15957,25 @@ static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
     t->grid.exec = 1;
     t->grid.blame = CHROPROF__COLUMNS;
     t->count = t->more = 0;
+    memset(t->drawn, 0, sizeof t->drawn);
     while (chroprof_next_path(g->p, &cursor, &path)) {
-        uint64_t ns = path.with_children_ns;
-        uint32_t least = 0;
         chroprof__grid_count(&t->grid, &path);
-        if (ns == 0 || ns < g->totals.busy_ns / 100)
-            continue;
-        for (uint32_t i = 1; i < t->count; i++)
-            if (t->twigs[i].path.with_children_ns <= t->twigs[least].path.with_children_ns)
-                least = i;
-        if (t->count == CHROPROF__TWIGS) {
-            if (ns <= t->twigs[least].path.with_children_ns)
-                continue;
-            t->count--;
-            memmove(t->twigs + least, t->twigs + least + 1,
-                    (t->count - least) * sizeof *t->twigs);
-        }
-        t->twigs[t->count].path = path;
-        t->twigs[t->count++].drawn = false;
+        if (path.with_children_ns > 0 && path.with_children_ns >= g->totals.busy_ns / 100)
+            t->count = chroprof__keep_largest(t->twigs, t->count, CHROPROF__TWIGS, sizeof path,
+                                              CHROPROF__P(with_children_ns), &path);
     }
 }
 
-/* The hottest twig below a parent that is not drawn yet; NULL: none. */
-static chroprof__twig *chroprof__tree_next(chroprof__tree *t, uint32_t parent)
+/* The hottest twig below a parent that is not drawn yet; the count: none. */
+static uint32_t chroprof__tree_next(const chroprof__tree *t, uint32_t parent)
 {
-    chroprof__twig *best = NULL;
-    for (chroprof__twig *w = t->twigs; w < t->twigs + t->count; w++)
-        if (w->path.parent == parent && !w->drawn &&
-            (best == NULL || w->path.with_children_ns > best->path.with_children_ns))
-            best = w;
-    return best;
+    uint32_t k = 0;
+    while (k < t->count && (t->twigs[k].parent != parent || t->drawn[k]))
+        k++;
+    return k;
 }
+
+#undef CHROPROF__P
 
 /* The lines that lead to a twig, dotted at the end where it was created and not called. Of a very
  * deep one the lines nearest the root are left out. */
@@ -16025,16 +16007,16 @@ static void chroprof__tree_show(chroprof__page *g, chroprof__tree *t)
     uint32_t above[CHROPROF__TWIGS + 1] = { 0 };    /* the paths on the way to here */
     uint32_t depth = 0;
     for (;;) {
-        chroprof__twig *twig = chroprof__tree_next(t, above[depth]);
-        if (twig == NULL && depth-- == 0)
+        uint32_t twig = chroprof__tree_next(t, above[depth]);
+        if (twig == t->count && depth-- == 0)
             return;
-        if (twig == NULL)
+        if (twig == t->count)
             continue;
-        const chroprof_path *path = &twig->path;
+        const chroprof_path *path = &t->twigs[twig];
         bool called = path->entered > 0 && path->entered * 2 >= path->completed;
-        twig->drawn = true;
+        t->drawn[twig] = true;
         t->more &= ~(1u << depth);
-        t->more |= chroprof__tree_next(t, path->parent) != NULL ? 1u << depth : 0;
+        t->more |= chroprof__tree_next(t, path->parent) < t->count ? 1u << depth : 0;
         chroprof__tree_lines(g, t, depth, called);
         chroprof__show_placed(g, path->name, path->file, path->line, t->grid.figures_at);
         chroprof__grid_row(g, &t->grid, path->with_children_ns, path);
