@@ -15608,7 +15608,7 @@ typedef struct chroprof__column {
     char figure[4];            /* as chroprof__say takes it, its width included */
     uint8_t from[2];           /* without samples, with them */
     uint8_t kind;              /* ADDS: rows add up; OF_DELAY: and it is there if there was delay */
-    uint16_t offset, less;     /* in chroprof_rank or chroprof_path; less: is taken away, 0: none */
+    uint16_t offset;           /* in chroprof__site_row or chroprof_path */
 } chroprof__column;
 
 typedef struct chroprof__grid {
@@ -15631,7 +15631,7 @@ static uint32_t chroprof__column_width(const chroprof__column *c)
 static bool chroprof__column_shown(const chroprof__page *g, const chroprof__grid *grid,
                                    const chroprof__column *c)
 {
-    return (c->offset == grid->order && c->less == 0) || (g->width >= c->from[g->sampled] &&
+    return c->offset == grid->order || (g->width >= c->from[g->sampled] &&
            (c->kind != CHROPROF__OF_DELAY || g->totals.delay_ns > 0));
 }
 
@@ -15665,28 +15665,18 @@ static void chroprof__grid_head(chroprof__page *g, const chroprof__grid *grid, c
     chroprof__newline(g);
 }
 
-static void chroprof__grid_values(const chroprof__grid *grid, const void *row, uint64_t *values)
+/* What a row adds to the sum of a column. */
+static uint64_t chroprof__grid_known(const chroprof__grid *grid, uint32_t k, const void *row)
 {
-    for (uint32_t k = 0; k < grid->count; k++) {
-        const chroprof__column *c = grid->fields + k;
-        uint64_t less = c->less > 0 ? *chroprof__field(row, c->less) : 0;
-        values[k] = *chroprof__field(row, c->offset);
-        values[k] = less == CHROPROF__NO_FIGURE ? less : chroprof__minus(values[k], less);
-    }
-}
-
-static uint64_t chroprof__known(uint64_t value)
-{
+    uint64_t value = *chroprof__field(row, grid->fields[k].offset);
     return value != CHROPROF__NO_FIGURE ? value : 0;
 }
 
 /* A site or path that is there, whether it will be shown or not. */
 static void chroprof__grid_count(chroprof__grid *grid, const void *row)
 {
-    uint64_t values[CHROPROF__COLUMNS];
-    chroprof__grid_values(grid, row, values);
     for (uint32_t k = 0; k < grid->count; k++)
-        grid->left[k] += chroprof__known(values[k]);
+        grid->left[k] += chroprof__grid_known(grid, k, row);
     grid->rows_left++;
 }
 
@@ -15712,9 +15702,7 @@ static void chroprof__grid_bar(chroprof__page *g, const chroprof__grid *grid, ui
 static void chroprof__grid_row(chroprof__page *g, chroprof__grid *grid, uint64_t ns,
                                const void *row)
 {
-    uint64_t values[CHROPROF__COLUMNS];
     uint64_t heat = chroprof__portion(100, ns, g->totals.elapsed_ns);
-    chroprof__grid_values(grid, row, values);
     chroprof__blank_to(g, grid->figures_at);
     chroprof__style(g, heat >= 25 ? CHROPROF__HOT : heat >= 10 ? CHROPROF__WARM : CHROPROF__PLAIN);
     chroprof__show_share(g, ns, g->totals.elapsed_ns);
@@ -15722,9 +15710,10 @@ static void chroprof__grid_row(chroprof__page *g, chroprof__grid *grid, uint64_t
     chroprof__style(g, CHROPROF__PLAIN);
     for (uint32_t k = 0; k < grid->count; k++) {
         if (chroprof__column_shown(g, grid, grid->fields + k))
-            chroprof__print(g, grid->fields[k].figure, values + k);
-        grid->left[k] -= chroprof__known(values[k]);
-        grid->sum[k] += chroprof__known(values[k]);
+            chroprof__print(g, grid->fields[k].figure,
+                            chroprof__field(row, grid->fields[k].offset));
+        grid->left[k] -= chroprof__grid_known(grid, k, row);
+        grid->sum[k] += chroprof__grid_known(grid, k, row);
     }
     grid->rows_left--;
     chroprof__newline(g);
@@ -15769,13 +15758,19 @@ enum { CHROPROF__TEXT_ROWS = 40 };
 
 #define CHROPROF__R(field) (uint16_t)offsetof(chroprof_rank, field)
 #define CHROPROF__COLUMN(above, title, figure, from, sampled, kind, offset) \
-    { above, title, figure, { from, sampled }, CHROPROF__##kind, offset, 0 }
+    { above, title, figure, { from, sampled }, CHROPROF__##kind, offset }
+
+/* A row of SITES: a site as it is shown. */
+typedef struct chroprof__site_row {
+    chroprof_rank rank;        /* first, so that columns find its figures */
+    uint64_t off_cpu_ns;
+} chroprof__site_row;
 
 static const chroprof__column chroprof__site_columns[] = {
     CHROPROF__COLUMN("", "exec", "%8t", 60, 60, ADDS, CHROPROF__R(exec_ns)),
     CHROPROF__COLUMN("", "CPU", "%8t", CHROPROF__NEVER, 60, ADDS, CHROPROF__R(cpu_ns)),
-    { "", "off CPU", "%8t", { CHROPROF__NEVER, 72 }, CHROPROF__ADDS, CHROPROF__R(exec_ns),
-      CHROPROF__R(cpu_ns) },
+    CHROPROF__COLUMN("", "off CPU", "%8t", CHROPROF__NEVER, 72, ADDS,
+                     (uint16_t)offsetof(chroprof__site_row, off_cpu_ns)),
     CHROPROF__COLUMN("with", "children", "%9t", 120, 120, ALONE, CHROPROF__R(with_children_ns)),
     CHROPROF__COLUMN("slice", "p99", "%8t", 72, 96, ALONE, CHROPROF__R(slice_p99_ns)),
     CHROPROF__COLUMN("slice", "max", "%8t", 60, 60, ALONE, CHROPROF__R(slice_max_ns)),
@@ -15798,12 +15793,16 @@ typedef struct chroprof__ranking {
 /* Eight samples know a share within a third. They may have met a site more often than they should,
  * but it had no more CPU time than exec. By the clock a sample has the CPU time since the one
  * before, which is the site's own only where its slices are longer than the period. */
-static void chroprof__judge_cpu(const chroprof__page *g, chroprof_rank *row)
+static chroprof__site_row chroprof__site_row_of(const chroprof__page *g, const chroprof_rank *rank)
 {
-    uint64_t samples = g->period_ns > 0 ? row->exec_ns / g->period_ns : row->samples;
-    row->cpu_ns = row->cpu_ns < row->exec_ns ? row->cpu_ns : row->exec_ns;
-    if (samples < 8 || (g->by_clock && samples / 4 < row->slices))
-        row->cpu_ns = CHROPROF__NO_FIGURE;
+    uint64_t samples = g->period_ns > 0 ? rank->exec_ns / g->period_ns : rank->samples;
+    bool known = samples >= 8 && (!g->by_clock || samples / 4 >= rank->slices);
+    chroprof__site_row row = { *rank, chroprof__minus(rank->exec_ns, rank->cpu_ns) };
+    row.rank.cpu_ns = known ? rank->exec_ns - row.off_cpu_ns : CHROPROF__NO_FIGURE;
+    row.off_cpu_ns = known ? row.off_cpu_ns : CHROPROF__NO_FIGURE;
+    if (!rank->has_percentiles)
+        row.rank.slice_p99_ns = CHROPROF__NO_FIGURE;
+    return row;
 }
 
 /* A place gets at most two fifths, or what the names leave. */
@@ -15816,11 +15815,9 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
                          chroprof__order_at(g->by), g->sampled ? 96 : 72);
     r->grid.blame = r->grid.count - 1;
     r->count = all < g->top ? (uint32_t)all : g->top;
-    for (uint32_t i = 0; i < r->count; i++)
-        chroprof__judge_cpu(g, &r->rows[i]);
     while (chroprof_next_rank(g->p, &cursor, &rank)) {
-        chroprof__judge_cpu(g, &rank);
-        chroprof__grid_count(&r->grid, &rank);
+        const chroprof__site_row row = chroprof__site_row_of(g, &rank);
+        chroprof__grid_count(&r->grid, &row);
         chroprof__raise(&r->grid.longest_ns, rank.exec_ns);
     }
     uint32_t room = r->grid.figures_at - 2, name = 16, place = 0;
@@ -15863,15 +15860,14 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     }
     chroprof__grid_head(g, &r.grid, orders[g->by], true);
     chroprof__grid_head(g, &r.grid, "site", false);
-    for (chroprof_rank *row = r.rows; row < r.rows + r.count; row++) {
-        chroprof__show_name(g, row->name, r.name_width);
+    for (const chroprof_rank *rank = r.rows; rank < r.rows + r.count; rank++) {
+        const chroprof__site_row row = chroprof__site_row_of(g, rank);
+        chroprof__show_name(g, rank->name, r.name_width);
         if (r.location_width > 0) {
             chroprof__blank_to(g, r.name_width + 2);
-            chroprof__show_location(g, row->file, row->line, r.location_width);
+            chroprof__show_location(g, rank->file, rank->line, r.location_width);
         }
-        if (!row->has_percentiles)
-            row->slice_p99_ns = CHROPROF__NO_FIGURE;
-        chroprof__grid_row(g, &r.grid, row->exec_ns, row);
+        chroprof__grid_row(g, &r.grid, rank->exec_ns, &row);
     }
     if (r.grid.rows_left > 0)
         chroprof__grid_extra(g, &r.grid, r.grid.rows_left == 1 ? "%c more site" : "%c more sites",
