@@ -13864,17 +13864,13 @@ CHROPROF__UNUSED static char *chroprof__digits_before(uint64_t value, char *end)
                                 "25262728293031323334353637383940414243444546474849"
                                 "50515253545556575859606162636465666768697071727374"
                                 "75767778798081828384858687888990919293949596979899";
-    while (value >= 100) {
+    const char *const last = end;
+    for (; value >= 10; value /= 100) {
         end -= 2;
         memcpy(end, pairs + 2 * (value % 100), 2);
-        value /= 100;
     }
-    if (value < 10) {
+    if (value > 0 || end == last)
         *--end = (char)('0' + (int)value);
-        return end;
-    }
-    end -= 2;
-    memcpy(end, pairs + 2 * value, 2);
     return end;
 }
 
@@ -13962,17 +13958,18 @@ static void chroprof__say_text(chroprof__phrase *s, const char *text)
 static void chroprof__say_fixed(chroprof__phrase *s, uint64_t value, uint32_t decimals,
                                 uint32_t min_digits)
 {
-    char text[24], digits[20], *end = digits + sizeof(digits);
-    const char *first = chroprof__digits_before(value, end);
-    uint32_t count = (uint32_t)(end - first), used = 0;
-    uint32_t zeros = count < min_digits ? min_digits - count : 0;
-    for (uint32_t i = 0; i < zeros + count; i++) {
-        if (decimals > 0 && i == zeros + count - decimals)
-            text[used++] = '.';
-        text[used++] = i < zeros ? '0' : first[i - zeros];
+    char text[22], *end = text + sizeof(text) - 1;
+    memset(text, '0', sizeof(text));
+    *end = 0;
+    char *first = chroprof__digits_before(value, end);
+    first = first < end - min_digits ? first : end - min_digits;
+    if (decimals > 0) {                     /* the digits before the point make room for it */
+        char *point = end - decimals - 1;
+        memmove(first - 1, first, (size_t)(point + 1 - first));
+        *point = '.';
+        first--;
     }
-    text[used] = 0;
-    chroprof__say_text(s, text);
+    chroprof__say_text(s, first);
 }
 
 /* How a figure looks: with the most decimals of the first unit in which it has at most 3 digits. */
