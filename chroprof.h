@@ -14318,18 +14318,17 @@ static void chroprof__report(chroprof__inquiry *q, const chroprof__case *c, cons
 }
 
 /* Since when did no event but a tick arrive? False: that is not known. */
-static bool chroprof__quiet_since(const chroprof *p, uint64_t *at_ns)
+static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
 {
     chroprof_step step;
-    uint64_t cursor = 0, steps = 0, events = 0;
-    chroprof_totals t;
+    uint64_t cursor = 0, steps = 0;
+    bool met = false;
     *at_ns = 0;
-    for (; chroprof_next_step(p, &cursor, &step); steps++) {
+    for (; chroprof_next_step(q->p, &cursor, &step); steps++) {
+        met = met || step.state != CHROPROF_TICK;
         *at_ns = step.state != CHROPROF_TICK ? step.at_ns : *at_ns;
-        events += step.state != CHROPROF_TICK;
     }
-    chroprof_read_totals(p, &t);
-    return events > 0 || steps == t.events;
+    return met || steps == q->totals.events;
 }
 
 /* A turn that ended and took half as long tells that this one may end as well. */
@@ -14342,7 +14341,7 @@ static void chroprof__find_hang(chroprof__inquiry *q)
     size_t depth = chroprof_frames(q->p, &frame, 1);
     bool in_task = depth > 0 && depth == t->depth && !frame.barrier;
     if (t->idle || !t->enabled || (depth == 0 && t->passes == 0 && !t->in_pass) ||
-        !chroprof__quiet_since(q->p, &since_ns))
+        !chroprof__quiet_since(q, &since_ns))
         return;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, NULL,
                                          chroprof__minus(t->elapsed_ns, since_ns));
@@ -14398,8 +14397,8 @@ static void chroprof__find_loop(chroprof__inquiry *q)
     if (!idles && sampler.mode != CHROPROF_SAMPLER_WALL)
         stack = 0;                          /* no wait has samples of CPU time */
     c.function = chroprof__sampled_function(q->p, stack, idles);
-    c.part = idles ? c.share : 1;
-    c.whole = idles ? q->work : 1;
+    c.part = c.share;
+    c.whole = q->work;
     c.grave = idles && s->share_count > 0 && s->shares[0].site == 0 &&
               s->shares[0].exec_ns > s->length_ns / 2 && s->shares[0].exec_ns < c.share / 2;
     c.n[2] = c.grave ? s->shares[0].exec_ns : 0;
@@ -14549,12 +14548,12 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
 
 static void chroprof__find_stall(chroprof__inquiry *q)
 {
+    const chroprof_totals *t = &q->totals;
     const chroprof_stall *s = &q->stall;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_STALL, NULL, s->length_ns);
     c.grave = s->length_ns >= 100000000;
     c.at_ns = c.n[1] = s->start_ns;
-    c.count = c.n[2] = s->length_ns > 0 ? q->totals.stalls : 0;
-    const chroprof_totals *t = &q->totals;
+    c.count = c.n[2] = s->length_ns > 0 ? t->stalls : 0;
     const char *cure = chroprof__stall_cure(q, &c);
     bool longest = s->length_ns >= t->pass_max_ns && s->length_ns >= t->turn_max_ns;
     chroprof__report(q, &c, "The loop was blocked for %T0 at %m1",
