@@ -15201,7 +15201,8 @@ typedef struct chroprof__page {
     bool sampled;              /* CPU time of sites is known */
     uint64_t period_ns;        /* of the sampler, 0: samples by hand */
     bool by_clock;             /* in its wall mode */
-    bool ascii, color, styled;
+    chroprof_text_options look;    /* as asked for; width, top and by above are what is meant */
+    bool styled;
 } chroprof__page;
 
 /* What a character that is not ASCII looks like in a report that must be. */
@@ -15210,9 +15211,8 @@ static char chroprof__plain(uint32_t code)
     static const struct { uint16_t code; char plain; } table[] = {
         { 0xB5, 'u' }, { 0x2026, '~' }, { 0x2500, '-' }, { 0x2504, '.' }, { 0x2502, '|' },
         { 0x2022, '*' }, { 0x251C, '|' }, { 0x2514, '`' }, { 0x2581, '.' }, { 0x2582, ':' },
-        { 0x2583, '-' },
-        { 0x2584, '=' }, { 0x2585, '+' }, { 0x2586, '*' }, { 0x2587, '%' }, { 0x2588, '#' },
-        { 0x2591, '.' }, { 0x2592, '=' }
+        { 0x2583, '-' }, { 0x2584, '=' }, { 0x2585, '+' }, { 0x2586, '*' }, { 0x2587, '%' },
+        { 0x2588, '#' }, { 0x2591, '.' }, { 0x2592, '=' }
     };
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
         if (table[k].code == code)
@@ -15227,7 +15227,7 @@ static void chroprof__glyph(chroprof__page *g, uint32_t code)
         return;
     for (; g->blanks > 0; g->blanks--, g->column++)
         chroprof__put_byte(g->out, ' ');
-    if (g->ascii && code > 0x7E)
+    if (g->look.ascii && code > 0x7E)
         chroprof__put_byte(g->out, chroprof__plain(code));
     else
         chroprof__put_code(g->out, code);
@@ -15286,7 +15286,7 @@ static void chroprof__style(chroprof__page *g, const char *style)
 {
     static const char codes[][8] = { "", "\033[0m", "\033[1m", "\033[2m", "\033[33m",
                                      "\033[1;31m" };
-    if (!g->color)
+    if (!g->look.color)
         return;
     chroprof__put_text(g->out, codes[(int)*style]);
     g->styled = *style != *CHROPROF__PLAIN;
@@ -15475,10 +15475,8 @@ static void chroprof__text_title(chroprof__page *g)
     chroprof_read_origin(g->p, &origin);
     chroprof__style(g, CHROPROF__BOLD);
     chroprof__show_name(g, *origin.name != 0 ? origin.name : "event loop", g->width - version - 2);
-    chroprof__style(g, CHROPROF__DIM);
     chroprof__blank_to(g, g->width - version);
-    chroprof__show(g, "chroprof " CHROPROF_VERSION);
-    chroprof__newline(g);
+    chroprof__print(g, CHROPROF__DIM "chroprof " CHROPROF_VERSION "\n", NULL);
     chroprof__text_rule(g);
 }
 
@@ -15490,8 +15488,8 @@ static void chroprof__text_findings(chroprof__page *g)
     chroprof_finding rows[SHOWN];
     size_t count = chroprof_findings(g->p, rows, SHOWN);
     for (size_t i = 0; i < count && i < SHOWN; i++) {
-        chroprof__style(g, i == 0 ? CHROPROF__BOLD : CHROPROF__PLAIN);
-        chroprof__show(g, "\xE2\x80\xA2 ");
+        chroprof__print(g, i == 0 ? CHROPROF__BOLD "\xE2\x80\xA2 "
+                                  : CHROPROF__PLAIN "\xE2\x80\xA2 ", NULL);
         (void)chroprof__flow(g, rows[i].text, 2);
         chroprof__newline(g);
     }
@@ -15505,12 +15503,14 @@ static void chroprof__text_parts(chroprof__page *g)
     const chroprof_totals *t = &g->totals;
     uint64_t busy_end = chroprof__portion(g->width, t->busy_ns, t->elapsed_ns);
     uint64_t loop_end = chroprof__portion(g->width, t->busy_ns + t->loop_ns, t->elapsed_ns);
-    const uint64_t parts[] = { t->busy_ns, t->elapsed_ns, t->loop_ns, t->elapsed_ns,
-                               t->idle_ns, t->elapsed_ns };
-    chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, parts + 1);
-    chroprof__show_item(g, "  ", 0, NULL, "\xE2\x96\x88 busy %p", parts);
-    chroprof__show_item(g, "  ", 0, NULL, "\xE2\x96\x92 uninstrumented %p", parts + 2);
-    chroprof__show_item(g, "  ", 0, NULL, "\xE2\x96\x91 idle %p", parts + 4);
+    static const char parts[][24] = {
+        "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p"
+    };
+    const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->loop_ns, t->elapsed_ns,
+                                 t->idle_ns, t->elapsed_ns };
+    chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, &t->elapsed_ns);
+    for (uint32_t k = 0; k < 3; k++)
+        chroprof__show_item(g, "  ", 0, NULL, parts[k], figures + 2 * k);
     chroprof__newline(g);
     if (t->elapsed_ns == 0)
         return;
@@ -15647,18 +15647,22 @@ static void chroprof__grid_setup(const chroprof__page *g, chroprof__grid *grid,
             grid->figures_at -= chroprof__column_width(fields + k);
 }
 
+/* Two lines, each with what stands at its begin. */
 static void chroprof__grid_head(chroprof__page *g, const chroprof__grid *grid, const char *first,
-                                bool above)
+                                const char *second)
 {
-    chroprof__style(g, CHROPROF__DIM);
-    chroprof__show(g, first);
-    chroprof__blank_to(g, grid->figures_at);
-    chroprof__show_right(g, above ? "share" : "of loop", 7);
-    g->blanks += grid->bar;
-    for (const chroprof__column *c = grid->fields; c < grid->fields + grid->count; c++)
-        if (chroprof__column_shown(g, grid, c))
-            chroprof__show_right(g, above ? c->above : c->title, chroprof__column_width(c));
-    chroprof__newline(g);
+    for (uint32_t line = 0; line < 2; line++) {
+        chroprof__style(g, CHROPROF__DIM);
+        chroprof__show(g, line == 0 ? first : second);
+        chroprof__blank_to(g, grid->figures_at);
+        chroprof__show_right(g, line == 0 ? "share" : "of loop", 7);
+        g->blanks += grid->bar;
+        for (const chroprof__column *c = grid->fields; c < grid->fields + grid->count; c++)
+            if (chroprof__column_shown(g, grid, c))
+                chroprof__show_right(g, line == 0 ? c->above : c->title,
+                                     chroprof__column_width(c));
+        chroprof__newline(g);
+    }
 }
 
 /* What a row adds to the sum of a column. */
@@ -15683,7 +15687,7 @@ static void chroprof__grid_bar(chroprof__page *g, const chroprof__grid *grid, ui
     uint64_t eighths = chroprof__portion(width * 8u, ns, grid->longest_ns);
     if (width == 0)
         return;
-    if (g->ascii)
+    if (g->look.ascii)
         eighths = (eighths + 4) / 8 * 8;
     else if (eighths == 0 && ns > 0)
         eighths = 1;
@@ -15854,8 +15858,7 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
         chroprof__print(g, "none was used yet\n", NULL);
         return;
     }
-    chroprof__grid_head(g, &r.grid, orders[g->by], true);
-    chroprof__grid_head(g, &r.grid, "site", false);
+    chroprof__grid_head(g, &r.grid, orders[g->by], "site");
     for (const chroprof_rank *rank = r.rows; rank < r.rows + r.count; rank++) {
         const chroprof__site_row row = chroprof__site_row_of(g, rank);
         chroprof__show_name(g, rank->name, r.name_width);
@@ -16023,8 +16026,7 @@ CHROPROF__NOINLINE void chroprof__text_paths(chroprof__page *g)
     if (t.count == 0)
         return;
     chroprof__print(g, CHROPROF__HEADING("PATHS"), NULL);
-    chroprof__grid_head(g, &t.grid, "", true);
-    chroprof__grid_head(g, &t.grid, "\xE2\x94\x80 called by   \xE2\x94\x84 created by", false);
+    chroprof__grid_head(g, &t.grid, "", "\xE2\x94\x80 called by   \xE2\x94\x84 created by");
     chroprof__tree_show(g, &t);
     if (t.grid.rows_left > 0)
         chroprof__grid_extra(g, &t.grid, t.grid.rows_left == 1 ? "%c more path" : "%c more paths",
@@ -16327,12 +16329,11 @@ static void chroprof__samples_head(chroprof__page *g, const chroprof_sampler_tot
         chroprof__raise(&covered_ns, row.at_ns + row.duration_ns);
     const uint64_t figures[] = { t->samples, t->lost, t->period_ns, t->cost_ns, t->cost_ns,
                                  covered_ns };
-    chroprof__print(g, t->first_period_ns == 0 ? CHROPROF__HEADING("SAMPLES") "%c, %c lost"
+    chroprof__print(g, t->first_period_ns == 0 ? CHROPROF__HEADING("SAMPLES") "%c, %c lost\n"
                        : t->mode == CHROPROF_SAMPLER_WALL
-                           ? CHROPROF__HEADING("SAMPLES") "%c, %c lost; one every %t; cost %t, %p"
+                           ? CHROPROF__HEADING("SAMPLES") "%c, %c lost; one every %t; cost %t, %p\n"
                            : CHROPROF__HEADING("SAMPLES")
-                             "%c, %c lost; one every %t of CPU time; cost %t, %p", figures);
-    chroprof__newline(g);
+                             "%c, %c lost; one every %t of CPU time; cost %t, %p\n", figures);
     if (t->interrupted > 0)
         chroprof__print(g, CHROPROF__DIM "waits that may have ended early at a tick (EINTR): %c\n",
                         &t->interrupted);
@@ -16500,9 +16501,8 @@ static void chroprof__series_axis(chroprof__page *g, const chroprof__series *s)
     chroprof__phrase middle, last;
     chroprof__say(&middle, "%t", &half);
     chroprof__say(&last, "%t", &s->span_ns);
-    chroprof__style(g, CHROPROF__DIM);
     chroprof__blank_to(g, begin);
-    chroprof__show(g, "0");
+    chroprof__print(g, CHROPROF__DIM "0", NULL);
     while (g->column < begin + (s->width - chroprof__columns_of(middle.text)) / 2)
         chroprof__glyph(g, 0x2500);
     chroprof__show(g, middle.text);
@@ -16629,9 +16629,6 @@ static void chroprof__page_setup(chroprof__page *g, chroprof__out *o, const chro
     memset(g, 0, sizeof *g);
     g->out = o;
     g->p = p;
-    g->width = 80;
-    g->top = 20;
-    g->by = CHROPROF_BY_EXEC;
     chroprof_read_totals(p, &g->totals);
     chroprof_read_options(p, &g->options);
     chroprof_read_sampler(p, &t);
@@ -16640,18 +16637,12 @@ static void chroprof__page_setup(chroprof__page *g, chroprof__out *o, const chro
     /* samples by hand may come without CPU time */
     while (t.samples > 0 && !g->sampled && chroprof_next_rank(p, &cursor, &rank))
         g->sampled = rank.cpu_ns > 0 || (rank.samples > 0 && g->period_ns > 0);
-    if (o->look == NULL)
-        return;
-    if (o->look->width > 0)
-        g->width = o->look->width < 60 ? 60 : o->look->width > 200 ? 200 : o->look->width;
-    if (o->look->top > 0)
-        g->top = o->look->top;
-    if (g->top > CHROPROF__TEXT_ROWS)
-        g->top = CHROPROF__TEXT_ROWS;
-    if ((unsigned)o->look->by <= (unsigned)CHROPROF_BY_CALLS)
-        g->by = o->look->by;
-    g->ascii = o->look->ascii;
-    g->color = o->look->color;
+    if (o->look != NULL)
+        g->look = *o->look;
+    uint32_t width = g->look.width == 0 ? 80 : g->look.width, top = g->look.top;
+    g->width = width < 60 ? 60 : width > 200 ? 200 : width;
+    g->top = top == 0 ? 20 : top < CHROPROF__TEXT_ROWS ? top : CHROPROF__TEXT_ROWS;
+    g->by = (unsigned)g->look.by <= (unsigned)CHROPROF_BY_CALLS ? g->look.by : CHROPROF_BY_EXEC;
 }
 
 CHROPROF__COLD_API void chroprof_as_text(chroprof__out *o, const chroprof *p)
