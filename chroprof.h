@@ -14598,7 +14598,7 @@ static void chroprof__find_delays(chroprof__inquiry *q)
 
 /* Four quarters of the last whole windows in which a site ran, and its exec in each. */
 typedef struct chroprof__quarters {
-    uint32_t first, each;          /* windows */
+    uint32_t each;                 /* windows */
     uint64_t ns[4];
 } chroprof__quarters;
 
@@ -14619,7 +14619,6 @@ static bool chroprof__rises(const chroprof *p, uint32_t site, uint32_t whole, ch
     while (idle < count && ns[idle] <= peak / 100)
         idle++;
     s->each = (count - idle) / 4;
-    s->first = whole - 4 * s->each;
     for (uint32_t k = 0; k < 4 * s->each; k++)
         s->ns[k / s->each] += ns[count - 4 * s->each + k];
     for (uint32_t k = count - s->each; k < count; k++)
@@ -14651,7 +14650,7 @@ static void chroprof__find_rise(chroprof__inquiry *q)
     if (steepest.ns[3] == 0)
         return;
     for (uint32_t k = 0; k < 5; k++) {
-        (void)chroprof_windows_from(q->p, steepest.first + k * steepest.each, &w, 1);
+        (void)chroprof_windows_from(q->p, whole - (4 - k) * steepest.each, &w, 1);
         at_ns[k] = w.start_ns;
     }
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, &best, steepest.ns[3]);
@@ -15937,22 +15936,21 @@ static const chroprof__column chroprof__path_columns[] = {
 typedef struct chroprof__tree {
     chroprof__grid grid;
     uint32_t count;
-    uint32_t more;             /* bit d: another twig follows below the one drawn at depth d - 1 */
     chroprof_path twigs[CHROPROF__TWIGS];
     bool drawn[CHROPROF__TWIGS];
+    uint32_t above[CHROPROF__TWIGS + 1];            /* the paths on the way to the last drawn */
 } chroprof__tree;
 
 static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
 {
     uint64_t cursor = 0;
     chroprof_path path;
+    memset(t, 0, sizeof *t);
     chroprof__grid_setup(g, &t->grid, CHROPROF__ALL(chroprof__path_columns), CHROPROF__NOT_THERE,
                          72);
     t->grid.longest_ns = g->totals.elapsed_ns;
     t->grid.exec = 1;
     t->grid.blame = CHROPROF__COLUMNS;
-    t->count = t->more = 0;
-    memset(t->drawn, 0, sizeof t->drawn);
     while (chroprof_next_path(g->p, &cursor, &path)) {
         chroprof__grid_count(&t->grid, &path);
         if (path.with_children_ns > 0 && path.with_children_ns >= g->totals.busy_ns / 100)
@@ -15987,10 +15985,10 @@ static void chroprof__tree_lines(chroprof__page *g, const chroprof__tree *t, uin
         g->blanks += 2;
     }
     for (; d < depth; d++) {
-        chroprof__show_code(g, t->more >> d & 1u ? 0x2502 : ' ');
+        chroprof__show_code(g, chroprof__tree_next(t, t->above[d]) < t->count ? 0x2502 : ' ');
         g->blanks += 2;
     }
-    chroprof__glyph(g, t->more >> depth & 1u ? 0x251C : 0x2514);
+    chroprof__glyph(g, chroprof__tree_next(t, t->above[depth]) < t->count ? 0x251C : 0x2514);
     chroprof__glyph(g, called ? 0x2500 : 0x2504);
     g->blanks++;
     chroprof__style(g, CHROPROF__PLAIN);
@@ -15999,10 +15997,9 @@ static void chroprof__tree_lines(chroprof__page *g, const chroprof__tree *t, uin
 /* Depth first, the hottest first. */
 static void chroprof__tree_show(chroprof__page *g, chroprof__tree *t)
 {
-    uint32_t above[CHROPROF__TWIGS + 1] = { 0 };    /* the paths on the way to here */
     uint32_t depth = 0;
     for (;;) {
-        uint32_t twig = chroprof__tree_next(t, above[depth]);
+        uint32_t twig = chroprof__tree_next(t, t->above[depth]);
         if (twig == t->count && depth-- == 0)
             return;
         if (twig == t->count)
@@ -16010,12 +16007,10 @@ static void chroprof__tree_show(chroprof__page *g, chroprof__tree *t)
         const chroprof_path *path = &t->twigs[twig];
         bool called = path->entered > 0 && path->entered * 2 >= path->completed;
         t->drawn[twig] = true;
-        t->more &= ~(1u << depth);
-        t->more |= chroprof__tree_next(t, path->parent) < t->count ? 1u << depth : 0;
         chroprof__tree_lines(g, t, depth, called);
         chroprof__show_placed(g, path->name, path->file, path->line, t->grid.figures_at);
         chroprof__grid_row(g, &t->grid, path->with_children_ns, path);
-        above[++depth] = path->id;
+        t->above[++depth] = path->id;
     }
 }
 
@@ -16310,13 +16305,11 @@ static uint32_t chroprof__code_groups(const chroprof *p, chroprof__code_group *g
         while (i < count && (groups[i].task != one.task || groups[i].name != one.name))
             i++;
         one.weight += i < count ? groups[i].weight : 0;
-        if (i == CHROPROF__CODE_GROUPS)
-            i--;
-        else if (i == count)
-            count++;
-        for (; i > 0 && groups[i - 1].weight < one.weight; i--)
-            groups[i] = groups[i - 1];
-        groups[i] = one;
+        i -= i == CHROPROF__CODE_GROUPS;    /* the lightest makes room */
+        if (i < count)
+            memmove(groups + i, groups + i + 1, (--count - i) * sizeof one);
+        count = chroprof__keep_largest(groups, count, CHROPROF__CODE_GROUPS, sizeof one,
+                                       (uint16_t)offsetof(chroprof__code_group, weight), &one);
     }
     return count;
 }
