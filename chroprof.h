@@ -14140,8 +14140,7 @@ typedef struct chroprof__case {
     uint64_t part, whole;
     uint64_t value_ns, at_ns, count;
     uint64_t n[5];                 /* %T0: n[0] as a time, and so on; see chroprof__say_case */
-    const char *other;             /* %n: of another site, without its file */
-    const char *function;          /* %u: that the sampler saw, "": none */
+    const char *other;             /* %n: another site's, or that of a function; "": none */
 } chroprof__case;
 
 /* Parts in a million, rounded down; whole 0: none. */
@@ -14153,14 +14152,16 @@ static uint32_t chroprof__ppm(uint64_t part, uint64_t whole)
     return ppm < UINT32_MAX ? (uint32_t)ppm : UINT32_MAX;
 }
 
-/* A case about so much of the elapsed time: n[0] of n[1]. site NULL: about the loop's own. */
+/* A case about so much of the elapsed time, n[0] of n[1], and if its rule asks for a part, of the
+ * time that was not idle. site NULL: about the loop's own. */
 static chroprof__case chroprof__case_of(const chroprof__inquiry *q, chroprof_finding_kind kind,
                                         const chroprof_rank *site, uint64_t ns)
 {
     chroprof__case c;
     memset(&c, 0, sizeof(c));
     c.kind = kind;
-    c.share = c.value_ns = c.n[0] = ns;
+    c.share = c.part = c.value_ns = c.n[0] = ns;
+    c.whole = q->work;
     c.share_of = c.n[1] = q->totals.elapsed_ns;
     c.name = site ? site->name : "uninstrumented code";
     c.file = site ? site->file : "";
@@ -14257,7 +14258,7 @@ static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack,
 }
 
 /* A sentence with figures in it: %T0 says n[0] as chroprof__say_figure does, %p01 n[0] as a share
- * of n[1]; %s is the site, %o its bare name, %n another site, %u the function. */
+ * of n[1]; %s is the site, %o its bare name, %n the other name. */
 static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, const char *sentence)
 {
     char one[2] = { 0, 0 };
@@ -14272,8 +14273,8 @@ static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, con
             chroprof__say_site(s, c);
         } else if (how == 'o') {
             chroprof__say_text(s, c->name);
-        } else if (how == 'u' || how == 'n') {
-            chroprof__say_name(s, how == 'u' ? c->function : c->other, CHROPROF__FINDS_FILE);
+        } else if (how == 'n') {
+            chroprof__say_name(s, c->other, CHROPROF__FINDS_FILE);
         } else if (how == 'p') {
             const uint64_t pair[] = { c->n[sentence[1] - '0'], c->n[sentence[2] - '0'] };
             chroprof__say_figure(s, how, pair);
@@ -14396,9 +14397,7 @@ static void chroprof__find_loop(chroprof__inquiry *q)
     chroprof_read_sampler(q->p, &sampler);
     if (!idles && sampler.mode != CHROPROF_SAMPLER_WALL)
         stack = 0;                          /* no wait has samples of CPU time */
-    c.function = chroprof__sampled_function(q->p, stack, idles);
-    c.part = c.share;
-    c.whole = q->work;
+    c.other = chroprof__sampled_function(q->p, stack, idles);
     c.grave = idles && s->share_count > 0 && s->shares[0].site == 0 &&
               s->shares[0].exec_ns > s->length_ns / 2 && s->shares[0].exec_ns < c.share / 2;
     c.n[2] = c.grave ? s->shares[0].exec_ns : 0;
@@ -14411,14 +14410,14 @@ static void chroprof__find_loop(chroprof__inquiry *q)
         chroprof__report(q, &c, "No idle time is reported: %p01 of the run (%T0) counts as "
                          "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around "
                          "the wait of the loop",
-                         *c.function ? ", in %u" : NULL,
-                         *c.function ? "." : stack ? ", which the samples show."
+                         *c.other ? ", in %n" : NULL,
+                         *c.other ? "." : stack ? ", which the samples show."
                                      : ", such as poll. If a library waits in epoll_wait, use "
                                        "CHROPROF_EPOLL_IDLE.");
     else
-        chroprof__report(q, &c, *c.function ? "%p01 of the run (%T0) is uninstrumented, mostly "
-                                              "in %u"
-                                            : "%p01 of the run (%T0) is uninstrumented",
+        chroprof__report(q, &c, *c.other ? "%p01 of the run (%T0) is uninstrumented, mostly "
+                                           "in %n"
+                                         : "%p01 of the run (%T0) is uninstrumented",
                          c.grave ? ", %T2 of it in the stall at %m3" : NULL,
                          ". Call chroprof_enter and chroprof_leave around the callbacks that have "
                          "no site.");
@@ -14434,8 +14433,6 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
 {
     const chroprof_rank *r = q->top;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_OCCUPIES, r, r->exec_ns);
-    c.part = r->exec_ns;
-    c.whole = q->work;
     c.n[2] = r->slices;
     c.n[3] = r->slice_max_ns;
     if (chroprof__is_tie(r->exec_ns, q->top[1].exec_ns) || r->id == CHROPROF__OTHER)
@@ -14503,7 +14500,6 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
     const chroprof_rank *r = q->top;
     uint64_t lost_ns = chroprof__minus(r->exec_ns, r->cpu_ns);
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_PREEMPTED, r, lost_ns);
-    c.part = lost_ns;
     c.whole = c.n[2] = r->exec_ns;
     c.n[3] = r->cpu_ns;
     c.count = r->exec_ns > 0 && r->id != CHROPROF__OTHER ? chroprof__sampled(q, r) : 0;
