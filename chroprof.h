@@ -14594,6 +14594,7 @@ static void chroprof__find_delays(chroprof__inquiry *q)
 
 /* Four quarters of the last whole windows in which a site ran, and its exec in each. */
 typedef struct chroprof__quarters {
+    chroprof_rank site;
     uint32_t each;                 /* windows */
     uint64_t ns[4];
 } chroprof__quarters;
@@ -14601,15 +14602,15 @@ typedef struct chroprof__quarters {
 /* A rise, not a burst or a wave: from quarter to quarter it is more, but for 5 % of the last, and
  * in that it is in most of the windows. What only began late, such as the load of a server, but for
  * 1 % of its peak, has no quarter before it began. */
-static bool chroprof__rises(const chroprof *p, uint32_t site, uint32_t whole, chroprof__quarters *s)
+static bool chroprof__rises(const chroprof *p, uint32_t whole, chroprof__quarters *s)
 {
     uint64_t ns[CHROPROF__FINDS_WINDOWS];
     uint32_t count = whole < CHROPROF__FINDS_WINDOWS ? whole : (uint32_t)CHROPROF__FINDS_WINDOWS;
     uint32_t idle = 0, most = 0;
     uint64_t peak = 0;
     bool up = true;
-    memset(s, 0, sizeof(*s));
-    (void)chroprof_site_windows_from(p, site, whole - count, ns, count);
+    memset(s->ns, 0, sizeof(s->ns));
+    (void)chroprof_site_windows_from(p, s->site.id, whole - count, ns, count);
     for (uint32_t k = 0; k < count; k++)
         peak = ns[k] > peak ? ns[k] : peak;
     while (idle < count && ns[idle] <= peak / 100)
@@ -14629,27 +14630,23 @@ static void chroprof__find_rise(chroprof__inquiry *q)
 {
     chroprof__quarters s, steepest;
     chroprof_window w;
-    chroprof_rank r, best;
     uint64_t cursor = CHROPROF__FIRST_SITE, at_ns[5];
     uint32_t whole = (uint32_t)chroprof_windows(q->p, NULL, 0) - 1;
     memset(&steepest, 0, sizeof steepest);
-    memset(&best, 0, sizeof best);
     if (chroprof_timeline(q->p, 0, UINT64_MAX, NULL, 0) == 0)
         return;
-    while (chroprof_next_rank(q->p, &cursor, &r)) {
-        if (!chroprof__rises(q->p, r.id, whole, &s) || s.ns[3] <= steepest.ns[3] ||
-            r.slice_max_ns > s.ns[3] / 2)   /* one long slice is no trend */
-            continue;
-        best = r;
-        steepest = s;
-    }
+    while (chroprof_next_rank(q->p, &cursor, &s.site))
+        if (chroprof__rises(q->p, whole, &s) && s.ns[3] > steepest.ns[3] &&
+            s.site.slice_max_ns <= s.ns[3] / 2)     /* one long slice is no trend */
+            steepest = s;
     if (steepest.ns[3] == 0)
         return;
     for (uint32_t k = 0; k < 5; k++) {
         (void)chroprof_windows_from(q->p, whole - (4 - k) * steepest.each, &w, 1);
         at_ns[k] = w.start_ns;
     }
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, &best, steepest.ns[3]);
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, &steepest.site,
+                                         steepest.ns[3]);
     c.share_of = c.n[1] = at_ns[4] - at_ns[3];
     c.n[2] = steepest.ns[0];
     c.n[3] = at_ns[1] - at_ns[0];
