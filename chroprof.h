@@ -15362,12 +15362,6 @@ static void chroprof__print(chroprof__page *g, const char *text, const uint64_t 
 /* How a section begins. */
 #define CHROPROF__HEADING(title) "\n" CHROPROF__BOLD title CHROPROF__DIM "  " CHROPROF__FLOW
 
-static void chroprof__show_share(chroprof__page *g, uint64_t part, uint64_t whole)
-{
-    const uint64_t figures[] = { part, whole };
-    chroprof__print(g, "%7p", figures);
-}
-
 static void chroprof__show_right(chroprof__page *g, const char *text, uint32_t width)
 {
     uint32_t count = chroprof__columns_of(text);
@@ -15694,10 +15688,11 @@ static void chroprof__grid_bar(chroprof__page *g, const chroprof__grid *grid, ui
 static void chroprof__grid_row(chroprof__page *g, chroprof__grid *grid, uint64_t ns,
                                const void *row)
 {
+    const uint64_t share[] = { ns, g->totals.elapsed_ns };
     uint64_t heat = chroprof__portion(100, ns, g->totals.elapsed_ns);
     chroprof__blank_to(g, grid->figures_at);
     chroprof__style(g, heat >= 25 ? CHROPROF__HOT : heat >= 10 ? CHROPROF__WARM : CHROPROF__PLAIN);
-    chroprof__show_share(g, ns, g->totals.elapsed_ns);
+    chroprof__print(g, "%7p", share);
     chroprof__grid_bar(g, grid, ns);
     chroprof__style(g, CHROPROF__PLAIN);
     for (uint32_t k = 0; k < grid->count; k++) {
@@ -15715,11 +15710,12 @@ static void chroprof__grid_row(chroprof__page *g, chroprof__grid *grid, uint64_t
 static void chroprof__grid_extra(chroprof__page *g, chroprof__grid *grid, const char *label,
                                  const uint64_t *values)
 {
+    const uint64_t share[] = { values[grid->exec], g->totals.elapsed_ns };
     chroprof__style(g, CHROPROF__DIM);
     chroprof__print(g, label, &grid->rows_left);
     chroprof__blank_to(g, grid->figures_at + (grid->blame < grid->count ? 0 : 7));
     if (grid->blame < grid->count)          /* the shares of sites add up, those of paths do not */
-        chroprof__show_share(g, values[grid->exec], g->totals.elapsed_ns);
+        chroprof__print(g, "%7p", share);
     g->blanks += grid->bar;
     for (uint32_t k = 0; k < grid->count; k++) {
         const chroprof__column *c = grid->fields + k;
@@ -16450,10 +16446,9 @@ static void chroprof__series_read(const chroprof__page *g, chroprof__series *s)
     s->label_room = g->width < 80 ? 14 : g->width < 120 ? 18 : 26;
     s->width = g->width - s->label_room - 2 - 14;
     s->span_ns = g->totals.elapsed_ns;
-    for (; s->sites < all && s->sites < CHROPROF__SERIES_SITES; s->sites++) {
+    for (; s->sites < all && s->sites < CHROPROF__SERIES_SITES && ranks[s->sites].exec_ns > 0;
+         s->sites++) {
         const chroprof_rank *rank = &ranks[s->sites];
-        if (rank->exec_ns == 0)
-            break;
         s->ids[s->sites] = rank->id;
         chroprof__series_name(s, 1 + s->sites, rank->name, rank->exec_ns);
         others = chroprof__minus(others, rank->exec_ns);
@@ -16513,16 +16508,6 @@ static void chroprof__series_none(chroprof__page *g)
                       "part of %T.\n", figures);
 }
 
-static void chroprof__series_title(chroprof__page *g, const chroprof__series *s)
-{
-    const uint64_t figures[] = { s->window_ns, s->full, 1000 };
-    chroprof__print(g, g->width < 80 ? CHROPROF__HEADING("TIME") "windows of %t; full block: %w"
-                       : CHROPROF__HEADING("TIME") "share of the loop in windows of %t; full "
-                         "block: %w", figures);
-    chroprof__blank_to(g, g->width - 14);
-    chroprof__print(g, "   mean   peak\n", NULL);
-}
-
 CHROPROF__NOINLINE void chroprof__text_series(chroprof__page *g)
 {
     chroprof__series s;
@@ -16537,7 +16522,12 @@ CHROPROF__NOINLINE void chroprof__text_series(chroprof__page *g)
     if (g->totals.elapsed_ns == 0 || windows < 2)
         return;
     chroprof__series_read(g, &s);
-    chroprof__series_title(g, &s);
+    const uint64_t figures[] = { s.window_ns, s.full, 1000 };
+    chroprof__print(g, g->width < 80 ? CHROPROF__HEADING("TIME") "windows of %t; full block: %w"
+                       : CHROPROF__HEADING("TIME") "share of the loop in windows of %t; full "
+                         "block: %w", figures);
+    chroprof__blank_to(g, g->width - 14);
+    chroprof__print(g, "   mean   peak\n", NULL);
     for (uint32_t row = 0; row < s.sites + 3; row++)
         if (s.rows[row].ns > 0)
             chroprof__series_show(g, &s, row);
