@@ -15590,7 +15590,7 @@ typedef struct chroprof__column {
     char figure[4];            /* as chroprof__say takes it, its width included */
     uint8_t from[2];           /* without samples, with them */
     uint8_t kind;              /* ADDS: rows add up; OF_DELAY: and it is there if there was delay */
-    uint16_t offset;           /* in chroprof__site_row or chroprof_path */
+    uint16_t offset;           /* in chroprof__shown_site or chroprof_path */
 } chroprof__column;
 
 typedef struct chroprof__grid {
@@ -15749,16 +15749,16 @@ enum { CHROPROF__TEXT_ROWS = 40 };
     { above, title, figure, { from, sampled }, CHROPROF__##kind, offset }
 
 /* A row of SITES: a site as it is shown. */
-typedef struct chroprof__site_row {
+typedef struct chroprof__shown_site {
     chroprof_rank rank;        /* first, so that columns find its figures */
     uint64_t off_cpu_ns;
-} chroprof__site_row;
+} chroprof__shown_site;
 
 static const chroprof__column chroprof__site_columns[] = {
     CHROPROF__COLUMN("", "exec", "%8t", 60, 60, ADDS, CHROPROF__R(exec_ns)),
     CHROPROF__COLUMN("", "CPU", "%8t", CHROPROF__NEVER, 60, ADDS, CHROPROF__R(cpu_ns)),
     CHROPROF__COLUMN("", "off CPU", "%8t", CHROPROF__NEVER, 72, ADDS,
-                     (uint16_t)offsetof(chroprof__site_row, off_cpu_ns)),
+                     (uint16_t)offsetof(chroprof__shown_site, off_cpu_ns)),
     CHROPROF__COLUMN("with", "children", "%9t", 120, 120, ALONE, CHROPROF__R(with_children_ns)),
     CHROPROF__COLUMN("slice", "p99", "%8t", 72, 96, ALONE, CHROPROF__R(slice_p99_ns)),
     CHROPROF__COLUMN("slice", "max", "%8t", 60, 60, ALONE, CHROPROF__R(slice_max_ns)),
@@ -15781,11 +15781,11 @@ typedef struct chroprof__ranking {
 /* Eight samples know a share within a third. They may have met a site more often than they should,
  * but it had no more CPU time than exec. By the clock a sample has the CPU time since the one
  * before, which is the site's own only where its slices are longer than the period. */
-static chroprof__site_row chroprof__site_row_of(const chroprof__page *g, const chroprof_rank *rank)
+static chroprof__shown_site chroprof__judge_site(const chroprof__page *g, const chroprof_rank *rank)
 {
     uint64_t samples = g->period_ns > 0 ? rank->exec_ns / g->period_ns : rank->samples;
     bool known = samples >= 8 && (!g->by_clock || samples / 4 >= rank->slices);
-    chroprof__site_row row = { *rank, chroprof__minus(rank->exec_ns, rank->cpu_ns) };
+    chroprof__shown_site row = { *rank, chroprof__minus(rank->exec_ns, rank->cpu_ns) };
     row.rank.cpu_ns = known ? rank->exec_ns - row.off_cpu_ns : CHROPROF__NO_FIGURE;
     row.off_cpu_ns = known ? row.off_cpu_ns : CHROPROF__NO_FIGURE;
     if (!rank->has_percentiles)
@@ -15804,7 +15804,7 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
     r->grid.blame = r->grid.count - 1;
     r->count = all < g->top ? (uint32_t)all : g->top;
     while (chroprof_next_rank(g->p, &cursor, &rank)) {
-        const chroprof__site_row row = chroprof__site_row_of(g, &rank);
+        const chroprof__shown_site row = chroprof__judge_site(g, &rank);
         chroprof__grid_count(&r->grid, &row);
         chroprof__raise(&r->grid.longest_ns, rank.exec_ns);
     }
@@ -15848,7 +15848,7 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     }
     chroprof__grid_head(g, &r.grid, orders[g->by], "site");
     for (const chroprof_rank *rank = r.rows; rank < r.rows + r.count; rank++) {
-        const chroprof__site_row row = chroprof__site_row_of(g, rank);
+        const chroprof__shown_site row = chroprof__judge_site(g, rank);
         chroprof__show_name(g, rank->name, r.name_width);
         if (r.location_width > 0) {
             chroprof__blank_to(g, r.name_width + 2);
