@@ -15745,8 +15745,6 @@ static void chroprof__grid_other(chroprof__page *g, chroprof__grid *grid, const 
 enum { CHROPROF__TEXT_ROWS = 40 };
 
 #define CHROPROF__R(field) (uint16_t)offsetof(chroprof_rank, field)
-#define CHROPROF__COLUMN(above, title, figure, from, sampled, kind, offset) \
-    { above, title, figure, { from, sampled }, CHROPROF__##kind, offset }
 
 /* A row of SITES: a site as it is shown. */
 typedef struct chroprof__shown_site {
@@ -15755,19 +15753,19 @@ typedef struct chroprof__shown_site {
 } chroprof__shown_site;
 
 static const chroprof__column chroprof__site_columns[] = {
-    CHROPROF__COLUMN("", "exec", "%8t", 60, 60, ADDS, CHROPROF__R(exec_ns)),
-    CHROPROF__COLUMN("", "CPU", "%8t", CHROPROF__NEVER, 60, ADDS, CHROPROF__R(cpu_ns)),
-    CHROPROF__COLUMN("", "off CPU", "%8t", CHROPROF__NEVER, 72, ADDS,
-                     (uint16_t)offsetof(chroprof__shown_site, off_cpu_ns)),
-    CHROPROF__COLUMN("with", "children", "%9t", 120, 120, ALONE, CHROPROF__R(with_children_ns)),
-    CHROPROF__COLUMN("slice", "p99", "%8t", 72, 96, ALONE, CHROPROF__R(slice_p99_ns)),
-    CHROPROF__COLUMN("slice", "max", "%8t", 60, 60, ALONE, CHROPROF__R(slice_max_ns)),
-    CHROPROF__COLUMN("", "slices", "%7c", 120, 136, ADDS, CHROPROF__R(slices)),
-    CHROPROF__COLUMN("", "calls", "%7c", 130, 146, ADDS, CHROPROF__R(calls)),
-    CHROPROF__COLUMN("", "wall", "%8t", 120, 136, ADDS, CHROPROF__R(wall_ns)),
-    CHROPROF__COLUMN("", "waiting", "%8t", 120, 120, ADDS, CHROPROF__R(waiting_ns)),
-    CHROPROF__COLUMN("", "delay", "%8t", 120, 120, OF_DELAY, CHROPROF__R(delay_ns)),
-    CHROPROF__COLUMN("", "blame", "%8t", 72, 80, OF_DELAY, CHROPROF__R(blame_ns))
+    { "", "exec", "%8t", { 60, 60 }, CHROPROF__ADDS, CHROPROF__R(exec_ns) },
+    { "", "CPU", "%8t", { CHROPROF__NEVER, 60 }, CHROPROF__ADDS, CHROPROF__R(cpu_ns) },
+    { "", "off CPU", "%8t", { CHROPROF__NEVER, 72 }, CHROPROF__ADDS,
+      (uint16_t)offsetof(chroprof__shown_site, off_cpu_ns) },
+    { "with", "children", "%9t", { 120, 120 }, CHROPROF__ALONE, CHROPROF__R(with_children_ns) },
+    { "slice", "p99", "%8t", { 72, 96 }, CHROPROF__ALONE, CHROPROF__R(slice_p99_ns) },
+    { "slice", "max", "%8t", { 60, 60 }, CHROPROF__ALONE, CHROPROF__R(slice_max_ns) },
+    { "", "slices", "%7c", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(slices) },
+    { "", "calls", "%7c", { 130, 146 }, CHROPROF__ADDS, CHROPROF__R(calls) },
+    { "", "wall", "%8t", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(wall_ns) },
+    { "", "waiting", "%8t", { 120, 120 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
+    { "", "delay", "%8t", { 120, 120 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
+    { "", "blame", "%8t", { 72, 80 }, CHROPROF__OF_DELAY, CHROPROF__R(blame_ns) }
 };
 
 /* The ranked sites and how names and places share what the figures leave. */
@@ -15911,14 +15909,13 @@ enum { CHROPROF__TWIGS = 24 };
 #define CHROPROF__P(field) (uint16_t)offsetof(chroprof_path, field)
 
 static const chroprof__column chroprof__path_columns[] = {
-    CHROPROF__COLUMN("with", "children", "%9t", 60, 60, ALONE, CHROPROF__P(with_children_ns)),
-    CHROPROF__COLUMN("", "exec", "%8t", 60, 60, ADDS, CHROPROF__P(exec_ns)),
-    CHROPROF__COLUMN("", "calls", "%7c", 72, 72, ADDS, CHROPROF__P(calls)),
-    CHROPROF__COLUMN("slice", "max", "%8t", 120, 120, ALONE, CHROPROF__P(slice_max_ns)),
-    CHROPROF__COLUMN("", "waiting", "%8t", 120, 120, ADDS, CHROPROF__P(waiting_ns))
+    { "with", "children", "%9t", { 60, 60 }, CHROPROF__ALONE, CHROPROF__P(with_children_ns) },
+    { "", "exec", "%8t", { 60, 60 }, CHROPROF__ADDS, CHROPROF__P(exec_ns) },
+    { "", "calls", "%7c", { 72, 72 }, CHROPROF__ADDS, CHROPROF__P(calls) },
+    { "slice", "max", "%8t", { 120, 120 }, CHROPROF__ALONE, CHROPROF__P(slice_max_ns) },
+    { "", "waiting", "%8t", { 120, 120 }, CHROPROF__ADDS, CHROPROF__P(waiting_ns) }
 };
 
-#undef CHROPROF__COLUMN
 
 /* The hottest paths with all their ancestors, the hottest first: a path never has less time with
  * children than one below it and comes before it, so the largest ones always form a tree. */
