@@ -7832,18 +7832,6 @@ typedef struct chroprof__figure {
     uint8_t unit, kind;
 } chroprof__figure;
 
-/* What a figure is called: apart, so that programs whose formats do not need it do not have it. */
-typedef struct chroprof__label {
-    char name[20];             /* in the public structs and the JSON; "": it is not shown */
-    char metric[32];           /* in Prometheus; "": it is not there */
-    char help[72];             /* of the metric; several lines of one metric have one */
-} chroprof__label;
-
-#define CHROPROF__LABEL_FIGURE(name, field, unit, kind, metric, help) { #name, metric, help },
-#define CHROPROF__LABEL_READ(name, metric, help) { #name, metric, help },
-#define CHROPROF__LABEL_TICK(name, kind) { #name, "", "" },
-#define CHROPROF__LABEL_NAME(name) { #name, "", "" },
-#define CHROPROF__LABEL_UNSEEN(type, field, unit, kind) { "", "", "" },
 #define CHROPROF__OF(type, field) (uint16_t)offsetof(type, field)
 #define CHROPROF__UNSEEN(type, field, unit, kind)                                                  \
     { CHROPROF__OF(type, field), CHROPROF__NOT_THERE, CHROPROF__NOT_THERE, CHROPROF__##unit,       \
@@ -7901,10 +7889,6 @@ static const chroprof__figure chroprof__path_figures[] = {
     CHROPROF__PATH_LIST(CHROPROF__PATH_FIGURE, CHROPROF__PATH_READ, CHROPROF__RANK_ONLY,
                         CHROPROF__UNSEEN)
 };
-CHROPROF__UNUSED static const chroprof__label chroprof__path_labels[] = {
-    CHROPROF__PATH_LIST(CHROPROF__LABEL_FIGURE, CHROPROF__LABEL_READ, CHROPROF__LABEL_NAME,
-                        CHROPROF__LABEL_UNSEEN)
-};
 
 #define CHROPROF__LOOP_FIGURE(name, field, unit, kind, metric, help)                               \
     { CHROPROF__OF(chroprof__core, field), CHROPROF__OF(chroprof_totals, name),                    \
@@ -7951,9 +7935,6 @@ CHROPROF__UNUSED static const chroprof__label chroprof__path_labels[] = {
 static const chroprof__figure chroprof__loop_figures[] = {
     CHROPROF__LOOP_LIST(CHROPROF__LOOP_FIGURE, CHROPROF__LOOP_READ, CHROPROF__UNSEEN)
 };
-CHROPROF__UNUSED static const chroprof__label chroprof__loop_labels[] = {
-    CHROPROF__LOOP_LIST(CHROPROF__LABEL_FIGURE, CHROPROF__LABEL_READ, CHROPROF__LABEL_UNSEEN)
-};
 
 #define CHROPROF__TICK_FIGURE(name, kind)                                                          \
     { CHROPROF__OF(chroprof__sampler, name), CHROPROF__OF(chroprof_sampler_totals, name),          \
@@ -7969,9 +7950,6 @@ CHROPROF__UNUSED static const chroprof__label chroprof__loop_labels[] = {
 
 static const chroprof__figure chroprof__sampler_figures[] = {
     CHROPROF__SAMPLER_LIST(CHROPROF__TICK_FIGURE, CHROPROF__TICK_READ)
-};
-CHROPROF__UNUSED static const chroprof__label chroprof__sampler_labels[] = {
-    CHROPROF__SAMPLER_LIST(CHROPROF__LABEL_TICK, CHROPROF__LABEL_NAME)
 };
 
 #define CHROPROF__DRAWN(name, field, unit)                                                         \
@@ -15010,6 +14988,33 @@ CHROPROF__UNUSED static void chroprof__put_word(chroprof__out *o, const char *wo
 #define CHROPROF__ANOMALY_WORD(name, text, cure) #name ","
 #define CHROPROF__ANOMALY_WORDS CHROPROF_ANOMALIES(CHROPROF__ANOMALY_WORD)
 
+/* What a figure is called, three words: in the public structs and the JSON, "" if it is not shown;
+ * its metric in Prometheus, "" if it is not there; what the metric is, "" if a figure before it has
+ * the same metric. */
+#define CHROPROF__WORDS(name, metric, help) #name "\0" metric "\0" help "\0"
+#define CHROPROF__WORDS_ROW(name, field, unit, kind, metric, help)                                 \
+    CHROPROF__WORDS(name, metric, help)
+#define CHROPROF__WORDS_TICK(name, kind) CHROPROF__WORDS(name, "", "")
+#define CHROPROF__WORDS_NAME(name) CHROPROF__WORDS(name, "", "")
+#define CHROPROF__WORDS_UNSEEN(type, field, unit, kind) CHROPROF__WORDS(, "", "")
+
+/* Those of a list, in its order; one text, as pointers would be data that a loader has to fill
+ * in. */
+CHROPROF__UNUSED static const char chroprof__path_words[] =
+    CHROPROF__PATH_LIST(CHROPROF__WORDS_ROW, CHROPROF__WORDS, CHROPROF__WORDS_NAME,
+                        CHROPROF__WORDS_UNSEEN);
+CHROPROF__UNUSED static const char chroprof__loop_words[] =
+    CHROPROF__LOOP_LIST(CHROPROF__WORDS_ROW, CHROPROF__WORDS, CHROPROF__WORDS_UNSEEN);
+CHROPROF__UNUSED static const char chroprof__sampler_words[] =
+    CHROPROF__SAMPLER_LIST(CHROPROF__WORDS_TICK, CHROPROF__WORDS_NAME);
+
+CHROPROF__UNUSED static const char *chroprof__words_after(const char *words, uint32_t count)
+{
+    while (count-- > 0)
+        words += strlen(words) + 1;
+    return words;
+}
+
 /* What stands between quotes: in JSON, else in a label of Prometheus. */
 CHROPROF__UNUSED static void chroprof__put_quoted(chroprof__out *o, const char *text, bool json)
 {
@@ -16658,12 +16663,13 @@ CHROPROF__LEFT_OUT(chroprof_as_text)
 
 /* The figures of a list that a public struct has. */
 static void chroprof__json_figures(chroprof__out *o, const chroprof__figure *list, size_t count,
-                                   const chroprof__label *labels, bool of_rank, const void *row)
+                                   const char *name, bool of_rank, const void *row)
 {
     for (size_t k = 0; k < count; k++) {
         uint16_t at = of_rank ? list[k].rank : list[k].at;
         if (at != CHROPROF__NOT_THERE)
-            chroprof__put_json(o, labels[k].name, chroprof__field(row, at));
+            chroprof__put_json(o, name, chroprof__field(row, at));
+        name = chroprof__words_after(name, 3);
     }
 }
 
@@ -16686,7 +16692,7 @@ static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
     chroprof_totals t;
     chroprof_read_totals(p, &t);
     chroprof__put_json(o, "\ntotals{", NULL);
-    chroprof__json_figures(o, CHROPROF__ALL(chroprof__loop_figures), chroprof__loop_labels, false,
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__loop_figures), chroprof__loop_words, false,
                            &t);
     chroprof__put_json(o, "provisional? enabled? idle?", &t.provisional);
     chroprof__put_json(o, "depth.", &t.depth);
@@ -16722,7 +16728,7 @@ static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chrop
     uint32_t first = 0;
     size_t left;
     chroprof__put_json(o, "\n{name$ file$ line.", r);
-    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_labels, true,
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_words, true,
                            r);
     chroprof__put_json(o, "id. has_percentiles? windows[", &r->id);
     while (!o->failed && (left = chroprof_site_windows_from(p, r->id, first, ns,
@@ -16737,7 +16743,7 @@ static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chrop
 static void chroprof__json_path(chroprof__out *o, const chroprof_path *row)
 {
     chroprof__put_json(o, "\n{id. parent. site. name$ file$ line.", row);
-    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_labels, false,
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_words, false,
                            row);
     chroprof__put_json(o, "}", NULL);
 }
@@ -16889,7 +16895,7 @@ static void chroprof__json_sampler(chroprof__out *o, const chroprof *p)
     chroprof_read_sampler(p, &t);
     chroprof__put_json(o, t.first_period_ns ? "\nsampler{running? mode(cpu,wall)"
                                             : "\nsampler{running? mode'none'", &t.running);
-    chroprof__json_figures(o, CHROPROF__ALL(chroprof__sampler_figures), chroprof__sampler_labels,
+    chroprof__json_figures(o, CHROPROF__ALL(chroprof__sampler_figures), chroprof__sampler_words,
                            false, &t);
     chroprof__put_json(o, "}", NULL);
 }
@@ -17236,11 +17242,10 @@ static void chroprof__prometheus_value(chroprof__out *o, const char *figure, uin
     chroprof__put_byte(o, '\n');
 }
 
-/* Not inlined: constants beside each other would be data that a loader has to fill in. */
-CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *metric,
-                                                  const char *help, const char *type)
+/* A metric and what it is: two words. */
+static void chroprof__prometheus_head(chroprof__out *o, const char *metric, const char *type)
 {
-    const char *const words[] = { metric, help, metric, type };
+    const char *const words[] = { metric, chroprof__words_after(metric, 1), metric, type };
     chroprof__put_form(o, "# HELP chroprof_$ $\n# TYPE chroprof_$ $\n", words);
 }
 
@@ -17265,17 +17270,17 @@ static void chroprof__prometheus_line(chroprof__out *o, const char *metric,
     chroprof__prometheus_value(o, figure, value);
 }
 
-static void chroprof__prometheus_row(const chroprof__prometheus *m, const chroprof__figure *f,
+static void chroprof__prometheus_row(const chroprof__prometheus *m, const char *name,
                                      const chroprof_site_row *site, uint64_t value)
 {
-    const chroprof__label *words = chroprof__path_labels + (f - chroprof__path_figures);
-    const char *label = strcmp(words->metric, "calls_total") == 0 ? "result" : "";
-    chroprof__prometheus_line(m->out, words->metric, site, label, words->name, words->name, value);
+    const char *metric = chroprof__words_after(name, 1);
+    const char *label = strcmp(metric, "calls_total") == 0 ? "result" : "";
+    chroprof__prometheus_line(m->out, metric, site, label, name, name, value);
 }
 
 /* One figure of the sites that are shown, and the sum of the others. */
 CHROPROF__NOINLINE void chroprof__prometheus_rows(chroprof__prometheus *m,
-                                                  const chroprof__figure *f)
+                                                  const chroprof__figure *f, const char *name)
 {
     const chroprof_site_row other = { CHROPROF__OTHER, "(other)", "", 0, false };
     chroprof__sites_walk w;
@@ -17283,33 +17288,31 @@ CHROPROF__NOINLINE void chroprof__prometheus_rows(chroprof__prometheus *m,
     chroprof__walk_sites(&w, f);
     while (!m->out->failed && chroprof__next_value(m->p, &w)) {
         if (chroprof__prometheus_picked(m, w.site.id))
-            chroprof__prometheus_row(m, f, &w.site, w.value);
+            chroprof__prometheus_row(m, name, &w.site, w.value);
         else
             rest += w.value;
     }
     if (m->top != 0)
-        chroprof__prometheus_row(m, f, &other, rest);
+        chroprof__prometheus_row(m, name, &other, rest);
 }
 
 /* A gauge has no order of its own. */
 static void chroprof__prometheus_sites(chroprof__prometheus *m)
 {
-    const char *before = "";
+    const char *name = chroprof__path_words;
     const chroprof__figure *f = chroprof__path_figures;
     const chroprof__figure *end = f + sizeof chroprof__path_figures / sizeof *f;
-    for (const chroprof__label *words = chroprof__path_labels; f < end && !m->out->failed;
-         f++, words++) {
+    for (; f < end && !m->out->failed; f++, name = chroprof__words_after(name, 3)) {
+        const char *metric = chroprof__words_after(name, 1);
         bool gauge = f->kind == CHROPROF__PRESENT, shown = m->all;
         for (size_t k = 0; k < sizeof chroprof__graphed / sizeof *chroprof__graphed; k++)
-            shown = shown || strcmp(chroprof__graphed[k], words->name) == 0;
-        if (!shown || words->metric[0] == 0)
+            shown = shown || strcmp(chroprof__graphed[k], name) == 0;
+        if (!shown || *metric == 0)
             continue;
-        if (strcmp(words->metric, before) != 0)
-            chroprof__prometheus_head(m->out, words->metric, words->help,
-                                      gauge ? "gauge" : "counter");
-        before = words->metric;
+        if (*chroprof__words_after(name, 2) != 0)
+            chroprof__prometheus_head(m->out, metric, gauge ? "gauge" : "counter");
         chroprof__prometheus_pick(m, gauge ? m->by : f);
-        chroprof__prometheus_rows(m, f);
+        chroprof__prometheus_rows(m, f, name);
     }
 }
 
@@ -17342,9 +17345,8 @@ static void chroprof__prometheus_histogram(const chroprof__prometheus *m,
 CHROPROF__NOINLINE void chroprof__prometheus_histograms(chroprof__prometheus *m)
 {
     chroprof__sites_walk w;
-    chroprof__prometheus_head(m->out, "slice_duration_seconds",
-                              "Length of the slices that ended; its sum has the one under way.",
-                              "histogram");
+    chroprof__prometheus_head(m->out, "slice_duration_seconds\0Length of the slices that ended; "
+                              "its sum has the one under way.", "histogram");
     chroprof__prometheus_pick(m, m->by);
     chroprof__walk_sites(&w, chroprof__path_figures);             /* the first one is exec_ns */
     while (!m->out->failed && chroprof__next_value(m->p, &w))
@@ -17359,7 +17361,7 @@ CHROPROF__NOINLINE void chroprof__prometheus_latency(chroprof__prometheus *m)
     uint64_t cursor = 0;
     chroprof_site_row site;
     chroprof_rank rank;
-    chroprof__prometheus_head(m->out, "latency_seconds", "Futures that finished, from creation; "
+    chroprof__prometheus_head(m->out, "latency_seconds\0Futures that finished, from creation; "
                               "since the start of the profile.", "summary");
     while (!m->out->failed && chroprof_next_site(m->p, &cursor, &site)) {
         if (!chroprof__prometheus_picked(m, site.id) ||
@@ -17372,10 +17374,10 @@ CHROPROF__NOINLINE void chroprof__prometheus_latency(chroprof__prometheus *m)
     }
 }
 
-static void chroprof__prometheus_total(chroprof__out *o, const char *metric, const char *help,
-                                       const char *type, const char *figure, uint64_t value)
+static void chroprof__prometheus_total(chroprof__out *o, const char *metric, const char *type,
+                                       const char *figure, uint64_t value)
 {
-    chroprof__prometheus_head(o, metric, help, type);
+    chroprof__prometheus_head(o, metric, type);
     chroprof__put_form(o, "chroprof_$", &metric);
     chroprof__prometheus_value(o, figure, value);
 }
@@ -17383,23 +17385,24 @@ static void chroprof__prometheus_total(chroprof__out *o, const char *metric, con
 static void chroprof__prometheus_totals(const chroprof__prometheus *m)
 {
     chroprof_totals t;
+    const char *name = chroprof__loop_words;
     chroprof_read_totals(m->p, &t);
     for (size_t k = 0; k < sizeof chroprof__loop_figures / sizeof *chroprof__loop_figures; k++) {
-        const chroprof__label *words = chroprof__loop_labels + k;
-        if (words->metric[0] != 0)
-            chroprof__prometheus_total(m->out, words->metric, words->help, "counter", words->name,
+        const char *metric = chroprof__words_after(name, 1);
+        if (*metric != 0)
+            chroprof__prometheus_total(m->out, metric, "counter", name,
                                        *chroprof__field(&t, chroprof__loop_figures[k].at));
+        name = chroprof__words_after(name, 3);
     }
     if (t.start_unix_ns > 0)
-        chroprof__prometheus_total(m->out, "start_time_seconds", "Calendar time of profile time 0.",
+        chroprof__prometheus_total(m->out, "start_time_seconds\0Calendar time of profile time 0.",
                                    "gauge", "start_unix_ns", t.start_unix_ns);
 }
 
 static void chroprof__prometheus_anomalies(const chroprof__prometheus *m)
 {
     chroprof_anomaly row;
-    chroprof__prometheus_head(m->out, "anomalies_total", "Unexpected sequences of calls.",
-                              "counter");
+    chroprof__prometheus_head(m->out, "anomalies_total\0Unexpected sequences of calls.", "counter");
     for (int k = 0; chroprof_read_anomaly(m->p, (chroprof_anomaly_kind)k, &row); k++) {
         chroprof__put_text(m->out, "chroprof_anomalies_total{kind=\"");
         chroprof__put_word(m->out, CHROPROF__ANOMALY_WORDS, (uint64_t)row.kind);
@@ -17410,11 +17413,11 @@ static void chroprof__prometheus_anomalies(const chroprof__prometheus *m)
 
 /* One of the counts of all tables. */
 static void chroprof__prometheus_tables(const chroprof__prometheus *m, const char *metric,
-                                        const char *help, const char *type, uint16_t at)
+                                        const char *type, uint16_t at)
 {
     chroprof_table rows[CHROPROF_TABLE_COUNT];
     size_t count = chroprof_tables(m->p, rows, CHROPROF_TABLE_COUNT);
-    chroprof__prometheus_head(m->out, metric, help, type);
+    chroprof__prometheus_head(m->out, metric, type);
     for (size_t k = 0; k < count; k++) {
         chroprof__put_form(m->out, "chroprof_$", &metric);
         chroprof__put_form(m->out, "{table=\"@\"}", &rows[k].name);
@@ -17422,48 +17425,53 @@ static void chroprof__prometheus_tables(const chroprof__prometheus *m, const cha
     }
 }
 
-static void chroprof__prometheus_write(chroprof__out *o, const chroprof *p, bool all)
+/* What both formats have. */
+static void chroprof__prometheus_write(chroprof__prometheus *m, chroprof__out *o,
+                                       const chroprof *p, bool all)
 {
-    chroprof__prometheus m;
+    const chroprof_prometheus_options none = { 0, CHROPROF_BY_EXEC };
+    const chroprof_prometheus_options *series = o->series != NULL ? o->series : &none;
     chroprof_options of;
-    uint32_t top = o->series != NULL ? o->series->top : 0;
-    if (o->absent)
-        return;
-    memset(&m, 0, sizeof m);
-    m.out = o;
-    m.p = p;
-    m.all = all;
-    m.top = top < CHROPROF__PROMETHEUS_TOP ? top : (uint32_t)CHROPROF__PROMETHEUS_TOP;
-    m.by = chroprof__path_figures;
-    while (m.by->rank != chroprof__order_at(o->series != NULL ? o->series->by : CHROPROF_BY_EXEC))
-        m.by++;
+    memset(m, 0, sizeof *m);
+    m->out = o;
+    m->p = p;
+    m->all = all;
+    m->top = series->top;
+    if (m->top > CHROPROF__PROMETHEUS_TOP)
+        m->top = CHROPROF__PROMETHEUS_TOP;
+    m->by = chroprof__path_figures;
+    while (m->by->rank != chroprof__order_at(series->by))
+        m->by++;
     chroprof_read_options(p, &of);
-    chroprof__prometheus_head(o, "info", "The profile.", "gauge");
+    chroprof__prometheus_head(o, "info\0The profile.", "gauge");
     chroprof__put_form(o, "chroprof_info{profile=\"@\",version=\"" CHROPROF_VERSION "\"} 1\n",
                        &of.name);
-    chroprof__prometheus_totals(&m);
-    chroprof__prometheus_sites(&m);
-    chroprof__prometheus_histograms(&m);
-    chroprof__prometheus_anomalies(&m);
-    chroprof__prometheus_tables(&m, "table_dropped_total", "How often something did not fit.",
+    chroprof__prometheus_totals(m);
+    chroprof__prometheus_sites(m);
+    chroprof__prometheus_histograms(m);
+    chroprof__prometheus_anomalies(m);
+    chroprof__prometheus_tables(m, "table_dropped_total\0How often something did not fit.",
                                 "counter", (uint16_t)offsetof(chroprof_table, dropped));
-    if (!all)
-        return;
-    chroprof__prometheus_latency(&m);
-    chroprof__prometheus_tables(&m, "table_capacity", "Rows that a table has.", "gauge",
-                                (uint16_t)offsetof(chroprof_table, capacity));
-    chroprof__prometheus_tables(&m, "table_used", "Rows in use.", "gauge",
-                                (uint16_t)offsetof(chroprof_table, used));
 }
 
 CHROPROF__COLD_API void chroprof_as_prometheus(chroprof__out *o, const chroprof *p)
 {
-    chroprof__prometheus_write(o, p, false);
+    chroprof__prometheus m;
+    if (!o->absent)
+        chroprof__prometheus_write(&m, o, p, false);
 }
 
 CHROPROF__COLD_API void chroprof_as_prometheus_all(chroprof__out *o, const chroprof *p)
 {
-    chroprof__prometheus_write(o, p, true);
+    chroprof__prometheus m;
+    if (o->absent)
+        return;
+    chroprof__prometheus_write(&m, o, p, true);
+    chroprof__prometheus_latency(&m);
+    chroprof__prometheus_tables(&m, "table_capacity\0Rows that a table has.", "gauge",
+                                (uint16_t)offsetof(chroprof_table, capacity));
+    chroprof__prometheus_tables(&m, "table_used\0Rows in use.", "gauge",
+                                (uint16_t)offsetof(chroprof_table, used));
 }
 #else
 CHROPROF__LEFT_OUT(chroprof_as_prometheus)
