@@ -16920,17 +16920,16 @@ static void chroprof__json_stack(chroprof__out *o, const chroprof_stack_row *row
 
 static void chroprof__json_wall(chroprof__out *o, const chroprof_wall *row)
 {
-    static const char forms[][48] = {
-        "state'running'weight duration_ns}", "state'ready'weight duration_ns}",
-        "state'paused'weight duration_ns}"
-    };
-    const uint64_t met[][2] = { { row->running, row->running_ns }, { row->ready, row->ready_ns },
-                                { row->paused, row->paused_ns } };
+    const uint64_t weights[] = { row->running, row->ready, row->paused };
+    const uint64_t ns[] = { row->running_ns, row->ready_ns, row->paused_ns };
     for (uint32_t k = 0; k < 3; k++) {
-        if (met[k][0] == 0)
-            continue;
-        chroprof__put_json(o, "\n{path.", row);
-        chroprof__put_json(o, forms[k], met[k]);
+        const struct {
+            uint64_t path;
+            chroprof_state state;
+            uint64_t weight, duration_ns;
+        } met = { row->path, (chroprof_state)k, weights[k], ns[k] };
+        if (met.weight > 0)
+            chroprof__put_json(o, "\n{path state(running,ready,paused)weight duration_ns}", &met);
     }
 }
 
@@ -17487,53 +17486,68 @@ CHROPROF__LEFT_OUT(chroprof_as_prometheus_all)
 
 enum { CHROPROF__TYPES = 5 };
 
-/* Places in the table of strings; the first ones are in the order of chroprof__pprof_strings. */
+/* Places in the table of strings, in the order of chroprof__pprof_strings. */
 enum {
     CHROPROF__STRING_COUNT = 2, CHROPROF__STRING_EXEC = 3, CHROPROF__STRING_NS = 4,
     CHROPROF__STRING_STATE = 8, CHROPROF__STRING_IDLE = 9, CHROPROF__STRING_COMMENT = 10,
     CHROPROF__STRING_NAME = 11, CHROPROF__STRING_PROGRAM = 12, CHROPROF__STRING_SITES = 13
 };
 
-static uint32_t chroprof__varint_size(uint64_t value)
-{
-    return chroprof__log2(value | 1) / 7 + 1;
-}
-
-static void chroprof__put_varint(chroprof__out *o, uint64_t value)
+/* These make a message: each puts something at a place and returns where it ends. Fields are below
+ * 16, so a key is one byte. */
+static char *chroprof__proto_value(char *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
-        chroprof__put_byte(o, (char)(unsigned char)(value | 0x80));
-    chroprof__put_byte(o, (char)(unsigned char)value);
+        *at++ = (char)(unsigned char)(value | 0x80);
+    *at = (char)value;
+    return at + 1;
 }
 
-/* Fields are below 16, so a key is one byte. */
-static void chroprof__proto_number(chroprof__out *o, uint32_t field, uint64_t value)
+static char *chroprof__proto_number(char *at, uint32_t field, uint64_t value)
 {
-    chroprof__put_byte(o, (char)(field << 3));
-    chroprof__put_varint(o, value);
+    *at = (char)(field << 3);
+    return chroprof__proto_value(at + 1, value);
 }
 
-static uint64_t chroprof__proto_number_size(uint64_t value)
+/* A message of at most 127 bytes has been made: its key and length go before it. */
+static char *chroprof__proto_message(char *at, uint32_t field, char *end)
 {
-    return 1u + chroprof__varint_size(value);
+    at[-2] = (char)(field << 3 | 2);
+    at[-1] = (char)(end - at);
+    return end;
 }
 
-static void chroprof__proto_bytes(chroprof__out *o, uint32_t field, uint64_t size)
+/* A message of two numbers. */
+static char *chroprof__proto_pair(char *at, uint32_t field, uint64_t first, uint64_t second)
 {
-    chroprof__put_byte(o, (char)(field << 3 | 2));
-    chroprof__put_varint(o, size);
+    char *end = chroprof__proto_number(at + 2, 1, first);
+    return chroprof__proto_message(at + 2, field, chroprof__proto_number(end, 2, second));
 }
 
-/* One entry of the table of strings. */
-static void chroprof__proto_text(chroprof__out *o, const char *text)
+static void chroprof__put_proto(chroprof__out *o, const char *bytes, const char *end)
 {
-    uint64_t size = 0;
+    chroprof__put_bytes(o, bytes, (size_t)(end - bytes));
+}
+
+/* Begins what is longer, or not made beforehand. */
+static void chroprof__proto_begin(chroprof__out *o, uint32_t field, uint64_t size)
+{
+    char bytes[11] = { (char)(field << 3 | 2) };
+    chroprof__put_proto(o, bytes, chroprof__proto_value(bytes + 1, size));
+}
+
+/* Entries of the table of strings: so many words. */
+static void chroprof__proto_texts(chroprof__out *o, const char *words, uint32_t count)
+{
     char bytes[4];
-    for (const char *from = text; *from != 0;)
-        size += chroprof__encode(chroprof__next_code(&from), bytes);
-    chroprof__proto_bytes(o, 6, size);
-    while (*text != 0)
-        chroprof__put_code(o, chroprof__next_code(&text));
+    for (; count > 0; count--, words++) {
+        uint64_t size = 0;
+        for (const char *from = words; *from != 0;)
+            size += chroprof__encode(chroprof__next_code(&from), bytes);
+        chroprof__proto_begin(o, 6, size);
+        while (*words != 0)
+            chroprof__put_code(o, chroprof__next_code(&words));
+    }
 }
 
 static void chroprof__pprof_types(chroprof__out *o)
@@ -17542,27 +17556,27 @@ static void chroprof__pprof_types(chroprof__out *o)
         { 1, CHROPROF__STRING_COUNT }, { CHROPROF__STRING_EXEC, CHROPROF__STRING_NS },
         { 5, CHROPROF__STRING_NS }, { 6, CHROPROF__STRING_NS }, { 7, CHROPROF__STRING_NS }
     };
-    for (uint32_t k = 0; k < CHROPROF__TYPES; k++) {
-        chroprof__proto_bytes(o, 1, 4);
-        chroprof__proto_number(o, 1, types[k][0]);
-        chroprof__proto_number(o, 2, types[k][1]);
-    }
-    chroprof__proto_bytes(o, 11, 4);
-    chroprof__proto_number(o, 1, CHROPROF__STRING_EXEC);
-    chroprof__proto_number(o, 2, CHROPROF__STRING_NS);
-    chroprof__proto_number(o, 12, 1);
+    char bytes[6 * CHROPROF__TYPES + 8], *end = bytes;
+    for (uint32_t k = 0; k < CHROPROF__TYPES; k++)
+        end = chroprof__proto_pair(end, 1, types[k][0], types[k][1]);
+    end = chroprof__proto_pair(end, 11, CHROPROF__STRING_EXEC, CHROPROF__STRING_NS);
+    chroprof__put_proto(o, bytes, chroprof__proto_number(end, 12, 1));
 }
 
-/* Location ids are site ids plus 1, the leaf first. Without out it only tells the size. */
-static uint64_t chroprof__pprof_chain(chroprof__out *o, const chroprof *p, uint32_t path)
+/* Location ids are site ids plus 1, the leaf first; path 0: that site alone. Without out it only
+ * tells the size. */
+static uint64_t chroprof__pprof_chain(chroprof__out *o, const chroprof *p, uint32_t path,
+                                      uint32_t site)
 {
     uint64_t size = 0;
-    uint32_t site;
     do {
-        (void)chroprof_path_name(p, path, &path, &site);
-        size += chroprof__varint_size((uint64_t)site + 1);
+        char bytes[10];
+        if (path != 0)
+            (void)chroprof_path_name(p, path, &path, &site);
+        const char *end = chroprof__proto_value(bytes, (uint64_t)site + 1);
+        size += (uint64_t)(end - bytes);
         if (o != NULL)
-            chroprof__put_varint(o, (uint64_t)site + 1);
+            chroprof__put_proto(o, bytes, end);
     } while (path != 0);
     return size;
 }
@@ -17571,38 +17585,31 @@ static uint64_t chroprof__pprof_chain(chroprof__out *o, const chroprof *p, uint3
  * own name is none, as pprof would draw it at every node. Values are signed: where many futures
  * wait for days their wall is cut. */
 static void chroprof__pprof_sample(chroprof__out *o, const chroprof *p, uint32_t path,
-                                   uint32_t site, uint64_t *values)
+                                   uint32_t site, const uint64_t *values)
 {
-    uint64_t chain = path != 0 ? chroprof__pprof_chain(NULL, p, path) : 1, any = 0;
-    uint32_t size = 0, label = path == 0 && site == CHROPROF__IDLE ? 6 : 0;
+    char head[11] = { 1 << 3 | 2 }, bytes[10 * CHROPROF__TYPES + 8], *end = bytes + 2;
+    uint64_t chain = chroprof__pprof_chain(NULL, p, path, site), any = 0;
+    const char *head_end = chroprof__proto_value(head + 1, chain);
     for (uint32_t k = 0; k < CHROPROF__TYPES; k++) {
-        values[k] = values[k] >> 63 ? UINT64_MAX >> 1 : values[k];
-        size += chroprof__varint_size(values[k]);
+        end = chroprof__proto_value(end, values[k] >> 63 ? UINT64_MAX >> 1 : values[k]);
         any |= values[k];
     }
     if (any == 0)
         return;
-    chroprof__proto_bytes(o, 2, 1u + chroprof__varint_size(chain) + chain + 2u + size + label);
-    chroprof__proto_bytes(o, 1, chain);
-    if (path != 0)
-        (void)chroprof__pprof_chain(o, p, path);
-    else
-        chroprof__put_varint(o, site + 1);
-    chroprof__proto_bytes(o, 2, size);
-    for (uint32_t k = 0; k < CHROPROF__TYPES; k++)
-        chroprof__put_varint(o, values[k]);
-    if (label == 0)
-        return;
-    chroprof__proto_bytes(o, 3, 4);
-    chroprof__proto_number(o, 1, CHROPROF__STRING_STATE);
-    chroprof__proto_number(o, 2, CHROPROF__STRING_IDLE);
+    end = chroprof__proto_message(bytes + 2, 2, end);
+    if (path == 0 && site == CHROPROF__IDLE)
+        end = chroprof__proto_pair(end, 3, CHROPROF__STRING_STATE, CHROPROF__STRING_IDLE);
+    chroprof__proto_begin(o, 2, (uint64_t)(head_end - head) + chain + (uint64_t)(end - bytes));
+    chroprof__put_proto(o, head, head_end);
+    (void)chroprof__pprof_chain(o, p, path, site);
+    chroprof__put_proto(o, bytes, end);
 }
 
 /* Loop, idle and untracked have exec and blame, as in all formats: futures that no path could hold
  * are no call there. */
 static void chroprof__pprof_samples(chroprof__out *o, const chroprof *p, const chroprof_totals *t)
 {
-    uint64_t own[3][CHROPROF__TYPES] = {
+    const uint64_t own[3][CHROPROF__TYPES] = {
         { 0, t->loop_ns, 0, 0, t->loop_blame_ns }, { 0, t->idle_ns, 0, 0, t->idle_blame_ns },
         { 0, t->untracked_ns, 0, 0, t->untracked_blame_ns }
     };
@@ -17611,8 +17618,8 @@ static void chroprof__pprof_samples(chroprof__out *o, const chroprof *p, const c
         chroprof__pprof_sample(o, p, 0, site, own[site]);
     for (uint32_t path = CHROPROF__FIRST_PATH;
          !o->failed && chroprof_read_path_alone(p, path, &row); path++) {
-        uint64_t values[CHROPROF__TYPES] = { row.calls, row.exec_ns, row.wall_ns, row.delay_ns,
-                                             row.blame_ns };
+        const uint64_t values[CHROPROF__TYPES] = { row.calls, row.exec_ns, row.wall_ns,
+                                                   row.delay_ns, row.blame_ns };
         chroprof__pprof_sample(o, p, path, row.site, values);
     }
 }
@@ -17620,54 +17627,41 @@ static void chroprof__pprof_samples(chroprof__out *o, const chroprof *p, const c
 /* Its location and its function. */
 static void chroprof__pprof_site(chroprof__out *o, uint32_t site, uint32_t line)
 {
+    char bytes[96], *location = bytes + 2, *function, *end;
     uint64_t id = (uint64_t)site + 1, name = CHROPROF__STRING_SITES + 2 * (uint64_t)site;
-    uint64_t inner = chroprof__proto_number_size(id) + chroprof__proto_number_size(line);
-    chroprof__proto_bytes(o, 4, chroprof__proto_number_size(id) + 2u + 2u + inner);
-    chroprof__proto_number(o, 1, id);
-    chroprof__proto_number(o, 2, 1);
-    chroprof__proto_bytes(o, 4, inner);
-    chroprof__proto_number(o, 1, id);
-    chroprof__proto_number(o, 2, line);
-    chroprof__proto_bytes(o, 5, inner + 2 * chroprof__proto_number_size(name) +
-                          chroprof__proto_number_size(name + 1));
-    chroprof__proto_number(o, 1, id);
-    chroprof__proto_number(o, 2, name);
-    chroprof__proto_number(o, 3, name);
-    chroprof__proto_number(o, 4, name + 1);
-    chroprof__proto_number(o, 5, line);
+    end = chroprof__proto_number(chroprof__proto_number(location, 1, id), 2, 1);
+    end = chroprof__proto_pair(end, 4, id, line);
+    function = chroprof__proto_message(location, 4, end) + 2;
+    end = chroprof__proto_number(chroprof__proto_number(function, 1, id), 2, name);
+    end = chroprof__proto_number(chroprof__proto_number(end, 3, name), 4, name + 1);
+    end = chroprof__proto_number(end, 5, line);
+    chroprof__put_proto(o, bytes, chroprof__proto_message(function, 5, end));
 }
 
 /* Sites that were never used leave their places empty. */
 static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p)
 {
-    static const char fixed[][24] = {
-        "", "calls", "count", "exec", "nanoseconds", "wall", "delay", "blame", "state", "idle"
-    };
-    static const char own[][16] = { "(loop)", "", "(idle)", "", "(untracked)", "" };
     uint64_t cursor = 0;
     chroprof_origin of;
     chroprof_site_row site;
     chroprof_read_origin(p, &of);
-    for (uint32_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
-        chroprof__proto_text(o, fixed[k]);
-    chroprof__proto_text(o, "chroprof " CHROPROF_VERSION);
-    chroprof__proto_text(o, of.name);
-    chroprof__proto_text(o, of.program);
-    for (uint32_t k = 0; k < sizeof own / sizeof *own; k++)
-        chroprof__proto_text(o, own[k]);
+    chroprof__proto_texts(o, "\0calls\0count\0exec\0nanoseconds\0wall\0delay\0blame\0state\0idle\0"
+                          "chroprof " CHROPROF_VERSION, 11);
+    chroprof__proto_texts(o, of.name, 1);
+    chroprof__proto_texts(o, of.program, 1);
+    chroprof__proto_texts(o, "(loop)\0\0(idle)\0\0(untracked)\0", 6);
     for (uint32_t next = 3; !o->failed && chroprof_next_site(p, &cursor, &site); next++) {
-        for (; next < site.id; next++) {
-            chroprof__proto_text(o, "");
-            chroprof__proto_text(o, "");
-        }
-        chroprof__proto_text(o, *site.name != 0 ? site.name : "(empty)");
-        chroprof__proto_text(o, site.file);
+        for (; next < site.id; next++)
+            chroprof__proto_texts(o, "\0", 2);
+        chroprof__proto_texts(o, *site.name != 0 ? site.name : "(empty)", 1);
+        chroprof__proto_texts(o, site.file, 1);
     }
 }
 
 CHROPROF__COLD_API void chroprof_as_pprof(chroprof__out *o, const chroprof *p)
 {
     uint64_t cursor = 0;
+    char bytes[32], *end;
     chroprof_options of;
     chroprof_site_row site;
     chroprof_totals t;
@@ -17677,21 +17671,21 @@ CHROPROF__COLD_API void chroprof_as_pprof(chroprof__out *o, const chroprof *p)
     chroprof_read_totals(p, &t);
     chroprof__pprof_types(o);
     chroprof__pprof_samples(o, p, &t);
-    chroprof__proto_bytes(o, 3, 6);
-    chroprof__proto_number(o, 1, 1);
-    chroprof__proto_number(o, 5, CHROPROF__STRING_PROGRAM);
-    chroprof__proto_number(o, 7, 1);
+    end = chroprof__proto_number(bytes + 2, 1, 1);
+    end = chroprof__proto_number(end, 5, CHROPROF__STRING_PROGRAM);
+    end = chroprof__proto_number(end, 7, 1);
+    chroprof__put_proto(o, bytes, chroprof__proto_message(bytes + 2, 3, end));
     for (uint32_t k = 0; k < 3; k++)
         chroprof__pprof_site(o, k, 0);
     while (!o->failed && chroprof_next_site(p, &cursor, &site))
         chroprof__pprof_site(o, site.id, site.line);
     chroprof__pprof_strings(o, p);
-    chroprof__proto_number(o, 9, t.start_unix_ns);
-    chroprof__proto_number(o, 10, t.elapsed_ns);
-    chroprof__proto_number(o, 13, CHROPROF__STRING_COMMENT);
+    end = chroprof__proto_number(bytes, 9, t.start_unix_ns);
+    end = chroprof__proto_number(end, 10, t.elapsed_ns);
+    end = chroprof__proto_number(end, 13, CHROPROF__STRING_COMMENT);
     if (*of.name != 0)
-        chroprof__proto_number(o, 13, CHROPROF__STRING_NAME);
-    chroprof__proto_number(o, 14, CHROPROF__STRING_EXEC);
+        end = chroprof__proto_number(end, 13, CHROPROF__STRING_NAME);
+    chroprof__put_proto(o, bytes, chroprof__proto_number(end, 14, CHROPROF__STRING_EXEC));
 }
 #else
 CHROPROF__LEFT_OUT(chroprof_as_pprof)
