@@ -17733,7 +17733,7 @@ typedef struct chroprof__trace {
     uint32_t processes, depth, leaf;
     bool whole;                /* no event came before the ring's */
     bool forgot;               /* a future that did not end */
-    chroprof__trace_frame frames[CHROPROF__TRACE_DEPTH + 1];   /* the stack drawn, from 1 on */
+    chroprof__trace_frame frames[CHROPROF__TRACE_DEPTH + 1];   /* those drawn, above a barrier */
     chroprof__trace_future futures[CHROPROF__TRACE_SETS][CHROPROF__TRACE_WAYS];
 } chroprof__trace;
 
@@ -17794,11 +17794,12 @@ static void chroprof__trace_mark(chroprof__trace *t, const chroprof__trace_futur
     chroprof__put_json(t->out, "cat'future'id#}", &f->number);
 }
 
+/* Begins or ends the state that it is in, once it has a name. */
 static void chroprof__trace_state(chroprof__trace *t, const chroprof__trace_future *f,
                                   const char *phase, uint64_t at_ns)
 {
     static const char names[][8] = { "created", "ready", "running", "waiting" };
-    if (f->state <= CHROPROF_PAUSED)
+    if (f->path != 0 && f->state <= CHROPROF_PAUSED)
         chroprof__trace_mark(t, f, phase, at_ns, names[f->state]);
 }
 
@@ -17833,12 +17834,10 @@ static void chroprof__trace_turn(chroprof__trace *t, chroprof__trace_future *f,
     if (f->state == state)
         return;
     t->ready += (uint64_t)(state == CHROPROF_READY) - (uint64_t)(f->state == CHROPROF_READY);
-    if (f->path != 0)
-        chroprof__trace_state(t, f, "e", t->step.at_ns);
+    chroprof__trace_state(t, f, "e", t->step.at_ns);
     f->state = state;
     f->since_ns = t->step.at_ns;
-    if (f->path != 0)
-        chroprof__trace_state(t, f, "b", f->since_ns);
+    chroprof__trace_state(t, f, "b", f->since_ns);
 }
 
 /* A future ends, or the trace does: word is how, NULL: it lives on. */
@@ -17899,10 +17898,9 @@ static chroprof__trace_future *chroprof__trace_meet(chroprof__trace *t)
 static void chroprof__trace_create(chroprof__trace *t)
 {
     uint32_t depth = t->step.path < CHROPROF__FIRST_PATH ? 0 : t->depth;
-    while (depth > 0 && t->frames[depth].path != CHROPROF__LOOP && t->frames[depth].id == 0)
-        depth--;
-    /* the innermost future of the stack that is known */
-    bool barred = depth == 0 || t->frames[depth].path == CHROPROF__LOOP;
+    while (t->frames[depth].path != CHROPROF__LOOP && t->frames[depth].id == 0)
+        depth--;                            /* to the innermost future, or what bars the way */
+    bool barred = t->frames[depth].path == CHROPROF__LOOP;
     chroprof__trace_future *f = barred ? NULL : chroprof__trace_find(t, t->frames[depth].id);
     uint32_t process = f != NULL ? f->process : 0;
     f = chroprof__trace_find(t, t->step.id);
@@ -17963,7 +17961,7 @@ static void chroprof__trace_ready(chroprof__trace *t)
     chroprof__trace_future *f = chroprof__trace_find(t, t->step.id);
     if (f == NULL && t->whole && !t->forgot)
         return;
-    f = f != NULL ? f : chroprof__trace_meet(t);
+    f = chroprof__trace_meet(t);
     if (f->state == CHROPROF_RUNNING)
         f->remembered = true;
     else
@@ -18278,30 +18276,22 @@ CHROPROF__COLD_API int chroprof_write_prometheus(chroprof *p,
     return chroprof__put_profile(p, chroprof_as_prometheus, write, user, NULL, options);
 }
 
-static const char chroprof__format_names[][16] = {
-    "text", "json", "folded", "prometheus", "pprof", "", "trace", "prometheus-all"
-};
-
-static const char *chroprof__content_type(chroprof_format format)
-{
-    if (format == CHROPROF_JSON || format == CHROPROF_TRACE)
-        return "application/json";
-    if (format == CHROPROF_PROMETHEUS || format == CHROPROF_PROMETHEUS_ALL)
-        return "text/plain; version=0.0.4; charset=utf-8";
-    return format == CHROPROF_PPROF ? "application/octet-stream" : "text/plain; charset=utf-8";
-}
+/* What each format is called in a query, and by HTTP. */
+static const char chroprof__format_words[] =
+    "text\0text/plain; charset=utf-8\0" "json\0application/json\0"
+    "folded\0text/plain; charset=utf-8\0" "prometheus\0text/plain; version=0.0.4; charset=utf-8\0"
+    "pprof\0application/octet-stream\0" "\0\0" "trace\0application/json\0"
+    "prometheus-all\0text/plain; version=0.0.4; charset=utf-8";
 
 static bool chroprof__parse_format(const char *name, size_t length, chroprof_query *out)
 {
-    const size_t count = sizeof chroprof__format_names / sizeof *chroprof__format_names;
-    size_t k = 0;
-    while (k < count && (strlen(chroprof__format_names[k]) != length ||
-                         memcmp(name, chroprof__format_names[k], length) != 0))
-        k++;
-    if (k == count || length == 0)
-        return false;
-    out->format = (chroprof_format)k;
-    return true;
+    const char *word = chroprof__format_words;
+    for (int k = 0; k <= CHROPROF_PROMETHEUS_ALL; k++, word = chroprof__words_after(word, 2))
+        if (length > 0 && strncmp(name, word, length) == 0 && word[length] == 0) {
+            out->format = (chroprof_format)k;
+            return true;
+        }
+    return false;
 }
 
 static bool chroprof__parse_seconds(const char *value, size_t length, chroprof_query *out)
@@ -18331,7 +18321,8 @@ CHROPROF__COLD_API bool chroprof_parse_query(const char *query, chroprof_query *
             good = chroprof__parse_seconds(pair + 8, length - 8, out) && good;
         pair += length + (pair[length] == '&');
     }
-    out->content_type = chroprof__content_type(out->format);
+    out->content_type = chroprof__words_after(chroprof__format_words,
+                                              2 * (uint32_t)out->format + 1);
     return good;
 }
 
