@@ -1914,32 +1914,28 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
 #ifndef CHROPROF_NO_STDIO
 #include <errno.h>
 #include <stdlib.h>
-/* Asking a stream for its terminal needs more than standard C; a strict build does without. */
+/* The terminal of a stream, and mapped files: more than standard C, which a strict build hides. */
 #if (defined(__unix__) || defined(__APPLE__)) \
     && (!defined(__STRICT_ANSI__) || defined(_POSIX_C_SOURCE) || defined(_GNU_SOURCE))
 #define CHROPROF__TERMINAL 1
 #include <sys/ioctl.h>
-#include <unistd.h>
+#ifndef CHROPROF_NO_MMAP
+#define CHROPROF__MAPS 1
+#endif
 #endif
 #endif
 
-/* Mapped files need POSIX, the guard against forks Linux; both what a strict build hides. */
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(CHROPROF_NO_MMAP) \
-    && !defined(CHROPROF_NO_STDIO) && (!defined(__STRICT_ANSI__) \
-    || defined(_POSIX_C_SOURCE) || defined(_GNU_SOURCE))
-#define CHROPROF__MAPS 1
+#ifdef CHROPROF__MAPS
 #if defined(_POSIX_C_SOURCE) && _POSIX_C_SOURCE < 200112L
 #error "chroprof: mapped files need a newer POSIX. Define _POSIX_C_SOURCE=200809L before all \
 includes, or define CHROPROF_NO_MMAP."
 #endif
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 #ifdef O_CLOEXEC
 #define CHROPROF__CLOEXEC O_CLOEXEC
 #else
@@ -1981,7 +1977,6 @@ before all includes, or define CHROPROF_NO_SAMPLER."
 #include <sched.h>
 #include <sys/time.h>
 #endif
-#include <unistd.h>
 #else
 #define CHROPROF__SAMPLES 0
 #endif
