@@ -48,10 +48,9 @@ QUICK START
  A task that spans several callbacks is a future with an id: pending, running, paused, ...,
  completed. If the loop knows when a task is ready, report ready too: delay and blame need it.
 
- Adapters are small headers that are installed beside this one. Each begins with its manual.
- chroprof_glib.h, chroprof_libev.h and chroprof_coroutines.h (C++20) report events for you.
- chroprof_evhttp.h adds a debug page to libevent's HTTP server. chroprof_libunwind.h walks stacks
- of code that was built without frame pointers.
+ Adapters are small headers beside this one, each with its manual. chroprof_glib.h, chroprof_libev.h
+ and chroprof_coroutines.h (C++20) report events for you. chroprof_evhttp.h adds a debug page to
+ libevent's HTTP server. chroprof_libunwind.h walks stacks of code without frame pointers.
 
 WHAT IT DOES NOT DO
 
@@ -115,10 +114,10 @@ WHAT COUNTS WHEN
                untracked. A pause of that id pops it, and so does a finish if the frame is on top.
                The finish counts as UNKNOWN_FINISH or, if it names a site, as a stillborn.
  own finish    A task that ends in its own slice, such as a client that closes its connection, calls
-               chroprof_completed, _failed or _cancelled just before it frees its memory. It calls
+               chroprof_completed, _failed or _cancelled just before it frees its memory, and
                nothing after that: the finish also ends the slice. Code that calls chroprof_paused
-               after each task it ran must skip tasks that have finished. A pause of a finished task
-               counts as UNKNOWN_PAUSED.
+               after each task it ran must skip finished ones; such a pause counts as
+               UNKNOWN_PAUSED.
  reused id     paused applies to the topmost frame of that id, even if it is an abandoned future's.
                A finish applies to the newest future of that id. Once that one has finished, one
                more finish pops the frame of an older, abandoned future, if that frame is on top.
@@ -140,8 +139,7 @@ THE RING
 
  The ring keeps the last max_events events, one step each: when, which future, what happened, and
  what the time before it was charged to. chroprof_timeline reads the steps, oldest first: exactly
- what ran when, at which depth. A chroprof_tick is a step like any other. Events inside the
- callback on_stall are ignored.
+ what ran when, at which depth.
 
    size_t n = chroprof_timeline(&prof, 0, UINT64_MAX, NULL, 0);      how many there are
    n = chroprof_timeline(&prof, now - 1000000, now, steps, 64);      the last millisecond
@@ -150,30 +148,26 @@ THE RING
  steps[k].path. So the steps of any stretch, added up by path, equal what the profile gained in it.
 
  The ring also answers two questions about the past. Who held up a task whose `ready` is reported
- late? chroprof_ready_since(p, id, when) blames what was on top from `when` on. Time that the ring
- no longer holds is blamed on uninstrumented time (loop); time before a reset does not count. Which
- sites took the time of a stalled turn? What the ring no longer holds of it counts in rest_ns. For
- a pass these shares are exact, however many events it had. The events of a stall include the one
- that ended it, but not the one that began it.
+ late? chroprof_ready_since(p, id, when) blames what was on top from `when` on. Time before a reset
+ does not count. Which sites took the time of a stalled turn? What the ring no longer holds of it
+ counts in rest_ns. For a pass these shares are exact, however many events it had.
 
- What happened in a stall outlives the ring. When a stall ends, its steps are copied to a table of
- their own: all of them, or the first and the last. chroprof_incident reads them for max_incidents
- stalls, half of them the longest, half the most recent.
+ What happened in a stall outlives the ring: when a stall ends, its steps are copied to a table of
+ their own, for max_incidents stalls.
 
    while (chroprof_next_stall(&prof, &cursor, &stall))
        n = chroprof_incident(&prof, stall.number, steps, CHROPROF_INCIDENT_STEPS);
 
- Ids are often addresses, or numbers with a meaning elsewhere. For a report that others will read,
- chroprof_show_ids replaces them by other numbers; the command does so with --hide-ids.
+ Ids are often addresses. For reports that others will read, chroprof_show_ids replaces them by
+ other numbers; the command does so with --hide-ids.
 
 MEMORY
 
  One block of memory, which you own, of any alignment: static, heap, shared or mapped.
  chroprof_memory_size(options) is always enough for those options; CHROPROF_MEMORY_MIN is the least.
- A capacity of 0 is sized automatically. The block does not care where it lies: links in it are
- offsets, and strings are copied into it. chroprof_options says what each capacity costs. A live
- future takes 60 bytes, a step of the ring 24. Memory does not depend on the length of the run. As a
- guide: 64 KiB are enough for a small server, 1 MiB for thousands of futures.
+ chroprof_options says what each capacity costs. Links in the block are offsets, and strings are
+ copied into it. Memory does not depend on the length of the run. As a guide: 64 KiB are enough for
+ a small server, 1 MiB for thousands of futures.
 
  Stack in KiB, at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2,
  merge 7, map 22, text 24, JSON 17, folded 3, Prometheus 22, pprof 4, trace 35. Compiled without
@@ -224,31 +218,27 @@ THE SAMPLER
  each of the two modes. A tick may interrupt any thread, which passes it on. CPU mode takes SIGPROF
  and goes by the CPU time of all threads; WALL mode takes SIGALRM and the timer of alarm(). If
  anything else sends this signal, it counts as a tick. This timer survives exec, and its next tick
- kills the new program, so stop the sampler before exec. (A forked child has no timer.) Functions
- have names there, as the dynamic linker knows them, but no module.
+ kills the new program, so stop the sampler before exec. Functions have names there, but no module.
  Registers are read on Linux and macOS, on x86-64 and arm64. Elsewhere a sample has only tasks, and
- the functions that options.unwind finds. Where there is no timer, chroprof_sampler_start returns
- CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
- There are two modes. CPU is the default: ticks come as the thread uses CPU time, at most as often
- as the kernel's own tick (1 to 10 ms). A loop that sleeps is never interrupted. WALL: ticks come
- while callbacks run or block, so it shows stalls on a lock, a disk or a name server. Idle needs no
- ticks: it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures, or
- all if there are fewer, each equally likely. That shows where futures spend their lives
- (chroprof_walls). One draw looks at 8,192 slots of their table at most.
+ the functions that options.unwind finds. Where there is no timer, use chroprof_sample.
+ CPU mode is the default: ticks come as the thread uses CPU time, at most as often as the kernel's
+ own tick (1 to 10 ms). A loop that sleeps is never interrupted. In WALL mode ticks come while
+ callbacks run or block, so it shows stalls on a lock, a disk or a name server. Idle needs no ticks:
+ it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures (or all),
+ each equally likely, to show where futures spend their lives (chroprof_walls). One draw looks at
+ 8,192 slots of their table at most.
  In WALL mode chroprof_idle_enter stops the timer if a tick is due before the wait is expected to
- end. It expects up to twice the longest recent wait. So a fast loop makes few of these system
- calls, and fewer than 1 % of waits see EINTR. Other waits (in a callback, or without
+ end, so fewer than 1 % of waits see EINTR. Other waits (in a callback, or without
  chroprof_idle_enter) see it if SA_RESTART does not restart them: epoll_wait, poll, select and
- nanosleep, which shortens what you want to see. chroprof_sampler_totals.interrupted and the text
- count both kinds, these on Linux on x86-64 and arm64. Continue such a wait yourself, as chroprof
- run does, or use CPU mode.
- In CPU mode Linux looks at the timer only when the tick of its scheduler (every 1 to 10 ms) finds
- the thread running. On a crowded processor that may not happen for hundreds of ms of CPU time. If
- an event finds a sample more than 20 ms and two periods overdue, all that were due by then count as
- lost (not with options.steady). WALL mode is not affected.
+ nanosleep, which shortens what you want to see. The text counts both kinds. Continue such a wait
+ yourself, as chroprof run does, or use CPU mode.
+ In CPU mode Linux looks at the timer only when the kernel's tick finds the thread running. On a
+ crowded processor that may not happen for hundreds of ms of CPU time. If an event finds a sample
+ more than 20 ms and two periods overdue, all that were due by then count as lost (not with
+ options.steady). WALL mode is not affected.
  Periods are random, from half to one and a half of period_ns. So a loop cannot fall in step with
  them, and sampled shares are right within statistical error. Each period costs one call of
- timer_settime. With options.steady all periods are equal, and the timer is set only at the start.
+ timer_settime, unless options.steady makes all periods equal.
  Each sample joins tasks and functions in one stack. The functions of a slice stand under its task,
  the task stands under the functions that began it, and so on out to main. Frame records tell which
  functions ran before the task began, so compile with -fno-omit-frame-pointer. Without it the
@@ -256,8 +246,7 @@ THE SAMPLER
  also needs -mno-omit-leaf-frame-pointer, or the caller of a function that calls nothing is left
  out.
  The walk stays within the stack of the thread, or of the fiber given by chroprof_sampler_stack, and
- never faults. options.unwind replaces it. If options.unwind does not tell where on the stack its
- functions were, they all stand under the innermost task, with "(frames missing)" between.
+ never faults. options.unwind replaces it.
  Functions are kept as module, offset and build id. The reports name the functions that the dynamic
  linker knows; link with -rdynamic so that it knows yours. chroprof symbolize names all others, with
  inlined calls, file and line. A sample that may be of an unloaded library or of its successor has
@@ -265,32 +254,30 @@ THE SAMPLER
  A sample with the stack of the row before it, and no CPU time since, extends that row, so an hour
  of idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. If
  the table of stacks is full, the lightest innermost frames make room for new ones. Their samples
- then end in "(frames cut: table full)" below the frames that stay, and the report says which
- max_stack_frames would have been enough. Stacks of kept stalls are never cut. A tick waits in a
- ring for the next event. In a long slice neighbors in the ring are merged, so their weights still
- cover all of it. Samples inside this header are counted as such.
+ then end in "(frames cut: table full)" below the frames that stay. Stacks of kept stalls are never
+ cut. A tick waits in a ring for the next event. In a long slice neighbors in the ring are merged,
+ so their weights still cover all of it.
  A stall keeps the four places where most of its ticks fell. It also keeps how much of it was CPU
  time, and how much waiting or preemption: events read the thread's CPU clock once per millisecond.
  The handler measures its own CPU time. If that exceeds the budget (1 %), the period doubles; it
- halves again when there is room. The time that the kernel takes to deliver a signal is not in it.
- On a virtual machine (AMD EPYC, two cores) with 12 other programs at work, that was some 24 us per
- tick, beside 10 us of the handler. build/bench sampler measures yours.
- Each profile takes one signal: the first real-time signal that has no handler and that the thread
- does not block. After the stop its disposition is as before. The handler allocates nothing, locks
- nothing and keeps errno. If the profile has a clock of its own, a sample has the time of the event
- after it. A forked child has no timer; chroprof_sampler_start begins anew there.
+ halves again when there is room. The time that the kernel takes to deliver a signal is not in it:
+ on a busy virtual machine some 24 us per tick, beside 10 us of the handler. build/bench sampler
+ measures yours.
+ Each profile takes one signal (options.signal). After the stop its disposition is as before. The
+ handler allocates nothing, locks nothing and keeps errno. If the profile has a clock of its own, a
+ sample has the time of the event after it. A forked child has no timer; chroprof_sampler_start
+ begins anew there.
  A tick needs stack: first the kernel's frame (1.4 KiB with AVX2, 3.4 with AVX-512, up to 11 with
  AMX), then 1 KiB for the handler, at -O0 too. options.unwind needs its own on top. If a tick finds
  less than 4 KiB below the kernel's frame (16 with options.unwind), it takes no sample. It counts as
  lost and needs 400 bytes. The sampler knows this for the thread's own stack, for fibers given by
- chroprof_sampler_stack, and for alternate stacks. If the thread has too little stack at the start,
- you get CHROPROF_ERR_SAMPLER_STACK.
+ chroprof_sampler_stack, and for alternate stacks.
  Ticks run on the stack of the code they interrupt. If the thread has an alternate stack
  (sigaltstack) of at least 32 KiB at the start, they run there: use that if your fibers have small
  stacks. The kernel kills a program whose alternate stack cannot hold a frame. So give a crash
- handler room for two frames and 512 bytes, which 8 KiB are, or with AMX 32 KiB. If its stack is
- there at the start and smaller, you get CHROPROF_ERR_SAMPLER_STACK. If it is set up later, block
- the sampler's signal in the handler's sa_mask (sigfillset does).
+ handler room for two frames and 512 bytes, which 8 KiB are, or with AMX 32 KiB. If the thread's
+ stack or this one is too small at the start, you get CHROPROF_ERR_SAMPLER_STACK. If it is set up
+ later, block the sampler's signal in the handler's sa_mask (sigfillset does).
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
  timer_settime (not with options.steady). Events, too, call getpid and, without options.steady,
  timer_settime: in WALL mode, and in CPU mode when ticks are overdue. With CHROPROF_ITIMER it is
@@ -307,20 +294,17 @@ PROFILES IN FILES
    chroprof_open(&view, memory, size);
    chroprof_dump(&view, CHROPROF_TEXT, stdout);
 
- A snapshot of a living program ends when it is taken. What is on top is charged up to then, so you
- see a hang while it lasts, and where the sampler caught it. A program is alive while it runs, is
- stopped, or hangs. A snapshot of a program that has ended ends at its last event; totals.living
- says which. A snapshot also ends at the last event if that was less than 20 ms ago, or if the
- program is inside an event. The same holds if the reader cannot read the program's clock (manual
- and custom clocks) or cannot see its process (another machine or container). A parent that has
- just seen its child end calls chroprof_snapshot_ended, which goes on to now.
+ A snapshot of a living program, also one that is stopped or hangs, ends when it is taken. What is
+ on top is charged up to then, so you see a hang while it lasts, and where the sampler caught it.
+ Any other snapshot ends at the last event; totals.living says which. So does one whose last event
+ is under way or less than 20 ms ago. The same holds if the reader cannot read the program's clock
+ (manual and custom clocks) or cannot see its process (another machine or container). A parent that
+ has just seen its child end calls chroprof_snapshot_ended.
 
- A snapshot of a quiet program is exact. In a snapshot of a busy program each row is consistent,
- elapsed is the sum of the rows, and both laws hold. totals.skew_ns and skew_events report the
- maximum skew between its rows. Then only counts of different tables may differ: live futures and
- their records, slices and percentiles. If the program stopped inside an event, totals.doubt_ns and
- doubt_events name that event. Counts may be off by one then, and wall, delay and blame of its path
- may be off too.
+ A snapshot of a quiet program is exact; chroprof_snapshot says what holds for that of a busy one.
+ Only counts of different tables may differ there: live futures and their records, slices and
+ percentiles. If the program stopped inside an event, counts may be off by one, and wall, delay and
+ blame of its path may be off too.
 
  A 64-bit program can open the block of a 32-bit one, and the reverse. A block of the other byte
  order is refused. Do not truncate the file while somebody has it mapped: both would get SIGBUS.
@@ -332,8 +316,8 @@ PROFILES IN FILES
  the process's number and start decide. A file of another host then counts as owned.
 
  chroprof_difference subtracts an older snapshot from a newer one, or from the running profile: what
- happened in the last N seconds. chroprof_merge adds profiles up in one: many loops, processes or
- machines. Futures that were live in them are counted there, but have no record.
+ happened in the last N seconds. chroprof_merge adds up the profiles of many loops or machines.
+ Futures that were live in them are counted there, but have no record.
 
 BINDINGS
 
@@ -347,17 +331,16 @@ BINDINGS
                If one differs, refuse to go on. The handle needs no declaration: give it
                chroprof_sizeof("chroprof") bytes, zeroed. Enums are ints, and the numbers of states
                and formats never change; a bool is one byte.
- events        chroprof_event(p, state, id, site, chroprof_now(p)) takes every event. The calls for
-               single events do the same and read the clock themselves. All are functions, also
-               those that C programs call through a macro (chroprof_write, chroprof_dump).
+ events        chroprof_event(p, state, id, site, chroprof_now(p)) takes every event. All calls are
+               functions, also those that C programs call through a macro (chroprof_write,
+               chroprof_dump).
  ids           64 bits, not 0. Use a counter. Use an address only if the collector moves no object,
                and you send the finish before the address is used again.
  strings       NUL-terminated UTF-8. chroprof_site_make copies them, so they may be temporary. It
                also hashes them, so keep the handle that it returns, one for each piece of code.
  attach late   If a task is older than the profile, send running with a site, by chroprof_event. The
                task is adopted as a root and counts as the anomaly ADOPTED. The site is ignored if
-               the id is known, so a binding need not know which tasks are. Events of unknown ids
-               without a site are ignored and counted; the time of running is then untracked.
+               the id is known, so a binding need not know which tasks are.
  born finished A future that is finished when it is created needs one call, chroprof_stillborn, and
                no id. A task that runs to its end at once is pending, running and completed.
  finish        A result is completed, an exception failed, a cancellation cancelled. All three also
@@ -383,13 +366,11 @@ ERRORS AND DROPS
  all of them run, the new future is dropped.
  Sites: the site "(other)". Paths and edges: the parent's path, or untracked for a root. Depth:
  untracked until the hidden frames are gone. Strings: cut, and marked with "...".
- Histograms: a site without them has no percentiles. Once it has taken twice as much time as the
- least site that has them, it takes them over. chroprof_rank.measured tells how many slices they
- rest on.
+ Histograms: a site without them has no percentiles, and may get them later (max_histograms).
  The reports show anomalies and full tables whenever there are any.
- Calls on a NULL or zeroed profile do nothing. Neither do calls on a handle that was never set, such
- as a chroprof on the stack: its word `way` is not one of ours, and chroprof_why_off says so. If
- that memory still holds an old handle that was valid, nobody can tell.
+ Calls on a NULL or zeroed profile do nothing, nor do those on a handle that was never set, such as
+ a chroprof on the stack: chroprof_why_off says so. If that memory still holds an old handle that
+ was valid, nobody can tell.
 
 OUTPUT FORMATS
 
