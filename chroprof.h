@@ -17615,16 +17615,14 @@ static void chroprof__pprof_site(chroprof__out *o, uint32_t site, uint32_t line)
 }
 
 /* Sites that were never used leave their places empty. */
-static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p)
+static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p, const chroprof_origin *of)
 {
     uint64_t cursor = 0;
-    chroprof_origin of;
     chroprof_site_row site;
-    chroprof_read_origin(p, &of);
     chroprof__proto_texts(o, "\0calls\0count\0exec\0nanoseconds\0wall\0delay\0blame\0state\0idle\0"
                           "chroprof " CHROPROF_VERSION, 11);
-    chroprof__proto_texts(o, of.name, 1);
-    chroprof__proto_texts(o, of.program, 1);
+    chroprof__proto_texts(o, of->name, 1);
+    chroprof__proto_texts(o, of->program, 1);
     chroprof__proto_texts(o, "(loop)\0\0(idle)\0\0(untracked)\0", 6);
     for (uint32_t next = 3; !o->failed && chroprof_next_site(p, &cursor, &site); next++) {
         for (; next < site.id; next++)
@@ -17638,12 +17636,12 @@ CHROPROF__COLD_API void chroprof_as_pprof(chroprof__out *o, const chroprof *p)
 {
     uint64_t cursor = 0;
     char bytes[32], *end;
-    chroprof_options of;
+    chroprof_origin of;
     chroprof_site_row site;
     chroprof_totals t;
     if (o->absent)
         return;
-    chroprof_read_options(p, &of);
+    chroprof_read_origin(p, &of);
     chroprof_read_totals(p, &t);
     chroprof__pprof_types(o);
     chroprof__pprof_samples(o, p, &t);
@@ -17655,7 +17653,7 @@ CHROPROF__COLD_API void chroprof_as_pprof(chroprof__out *o, const chroprof *p)
         chroprof__pprof_site(o, k, 0);
     while (!o->failed && chroprof_next_site(p, &cursor, &site))
         chroprof__pprof_site(o, site.id, site.line);
-    chroprof__pprof_strings(o, p);
+    chroprof__pprof_strings(o, p, &of);
     end = chroprof__proto_number(bytes, 9, t.start_unix_ns);
     end = chroprof__proto_number(end, 10, t.elapsed_ns);
     end = chroprof__proto_number(end, 13, CHROPROF__STRING_COMMENT);
@@ -18204,11 +18202,11 @@ static void chroprof__trace_stacks(chroprof__trace *t)
 CHROPROF__COLD_API void chroprof_as_trace(chroprof__out *o, const chroprof *p)
 {
     chroprof__trace t;
-    chroprof_origin of;
+    chroprof_options of;
     chroprof_totals totals;
     if (o->absent)
         return;
-    chroprof_read_origin(p, &of);
+    chroprof_read_options(p, &of);
     chroprof_read_totals(p, &totals);
     memset(&t, 0, sizeof t);
     t.p = p;
