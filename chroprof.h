@@ -127,8 +127,8 @@ WHAT COUNTS WHEN
  small blocks  In a block without room for histograms, sites, turns and passes have no percentiles.
  off           chroprof_set_enabled(p, false) ends the turn under way and counts it, but forgets the
                pass under way. The next pass begins when an idle ends.
- manual clock  A call without a time, such as chroprof_enter, takes that of the last
-               chroprof_event, or 0 before the first one.
+ manual clock  Profile time 0 is the time of the first chroprof_event. A call without a time, such
+               as chroprof_enter, takes that of the last one, or 0 before the first.
  wrapping      A clock may wrap only at 64 bits. Extend a narrower one, or each wrap counts as a
                clock that went back.
  switch        CHROPROF_SWITCH ignores its site: if the id is unknown, the time is untracked.
@@ -1142,7 +1142,7 @@ typedef struct chroprof_origin {
  * nothing. It holds addresses in the block, and the hooks of this process. */
 typedef struct chroprof {
     struct chroprof__core *core;               /* from here to shortcuts: one cache line */
-    uint32_t way;          /* which way events take; 0: zeroed, else a word of ours */
+    uint32_t door;         /* by which events come in; 0: zeroed, else a word of ours */
     uint32_t rows;         /* of the futures */
     uint32_t room;         /* max_depth */
     uint32_t shortcut_mask;                    /* of bytes */
@@ -2291,7 +2291,7 @@ CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint3
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 8u
+#define CHROPROF__LAYOUT 8u              /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -2821,7 +2821,7 @@ CHROPROF__STATIC_ASSERT(front, sizeof(chroprof__front) + CHROPROF__ALIGN - 1 ==
                                CHROPROF__MOST_SKIPPED);
 CHROPROF__STATIC_ASSERT(future, sizeof(chroprof__future_row) == 40);
 CHROPROF__STATIC_ASSERT(frame, sizeof(chroprof__frame_row) == 64);
-CHROPROF__STATIC_ASSERT(path, sizeof(chroprof__path_row) == 256);
+CHROPROF__STATIC_ASSERT(path, sizeof(chroprof__path_row) == 4 * CHROPROF__ALIGN);
 CHROPROF__STATIC_ASSERT(path_line, offsetof(chroprof__path_row, delay) == 64);
 CHROPROF__STATIC_ASSERT(path_tree, offsetof(chroprof__path_row, site) == 128);
 CHROPROF__STATIC_ASSERT(site, sizeof(chroprof__site_entry) == 72);
@@ -2900,21 +2900,22 @@ CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t 
     return (const char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + offset;
 }
 
-/* The way that events take, and the check word of a handle: each call compares it with what it
- * needs, so what was never set is told from a handle before anything in it is believed, and at no
- * cost. The long way is for a clock that is a function, for the sampler, and for on_stall, inside
- * which events are counted. The short one is an operand of a compare on processors with few. */
+/* The door by which events come in, and the check word of a handle: each call compares it with what
+ * it needs, so what was never set is told from a handle before anything in it is believed, and at
+ * no cost. The side door is for a clock that is a function, for the sampler, and for on_stall,
+ * inside which events are counted. The open one is an operand of a compare on processors with
+ * few. */
 enum {
-    CHROPROF__SHORT_WAY = 0xA5C000,
-    CHROPROF__LONG_WAY,
-    CHROPROF__NO_WAY,          /* off, or a view, or the forked child of a mapped one */
-    CHROPROF__WAYS_END
+    CHROPROF__OPEN_DOOR = 0xA5C000,
+    CHROPROF__SIDE_DOOR,
+    CHROPROF__NO_DOOR,          /* off, or a view, or the forked child of a mapped one */
+    CHROPROF__DOORS_END
 };
 
 /* Was it set, to whatever? */
 CHROPROF__INLINE bool chroprof__is_set(const chroprof *p)
 {
-    return p && p->way >= CHROPROF__SHORT_WAY && p->way < CHROPROF__WAYS_END;
+    return p && p->door >= CHROPROF__OPEN_DOOR && p->door < CHROPROF__DOORS_END;
 }
 
 /* Does a forked child have it, of a mapped profile? Its front is wiped. */
@@ -2929,27 +2930,27 @@ CHROPROF__NOINLINE bool chroprof__can_read(const chroprof *p)
     return chroprof__is_set(p) && p->core && !chroprof__is_wiped(p);
 }
 
-/* Are events taken, on either way? */
+/* Are events taken, by either door? */
 CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
 {
-    return p->way == CHROPROF__SHORT_WAY || (p->way == CHROPROF__LONG_WAY && !p->in_callback);
+    return p->door == CHROPROF__OPEN_DOOR || (p->door == CHROPROF__SIDE_DOOR && !p->in_callback);
 }
 
 CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
 {
     bool quick = CHROPROF__HAS_COUNTER && !p->clock && !p->sampling;
-    p->way = CHROPROF__NO_WAY;
+    p->door = CHROPROF__NO_DOOR;
     if (taking && quick)
-        p->way = CHROPROF__SHORT_WAY;
+        p->door = CHROPROF__OPEN_DOOR;
     else if (taking || p->in_callback)
-        p->way = CHROPROF__LONG_WAY;
+        p->door = CHROPROF__SIDE_DOOR;
 }
 
 /* Makes the handle point into a block. */
 CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
 {
     p->core = c;
-    p->way = CHROPROF__NO_WAY;
+    p->door = CHROPROF__NO_DOOR;
     p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
     p->futures = (chroprof__future_row *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
     p->frames = chroprof__frame_rows(c);
@@ -4328,11 +4329,11 @@ CHROPROF__UNUSED static uint64_t chroprof__clock_here(const chroprof__core *c)
 
 /* >>samples: where the loop was caught.
  * Owns the tables of samples, stacks, modules and walls, the ring in which ticks wait, and the hits
- * of turns and passes under way. A tick waits until the next event takes the slow way; only then,
+ * of turns and passes under way. A tick waits until the next event goes the general way; only then,
  * in the loop's own code, it becomes a row. Nothing moves between a tick and the event that ends
  * its interval, so what they say of the stack holds for both.
  * Relies on >>block and >>clock, and on the running stack and the futures as they are.
- * Called by each event of the slow way, by whatever ends a stall, by chroprof_sample and the
+ * Called by each event of the general way, by whatever ends a stall, by chroprof_sample and the
  * handler of >>sampler, and by copies and merges for what they do to stacks. */
 
 /* What another hand (a handler, an interrupt) may change or read at any instruction. */
@@ -5240,14 +5241,14 @@ static bool chroprof__ticks_wait(const chroprof__core *c)
     return s && chroprof__peek64(&s->put) != s->taken;
 }
 
-/* Takes in what waits; part of the slow way of an event. Whoever lets a sample wait sets drain. */
+/* Takes in what waits; part of the general way. Whoever lets a sample wait sets drain. */
 static void chroprof__drain(chroprof *p)
 {
     if (p->drain && chroprof__ticks_wait(p->core))
         p->drain(p);
 }
 
-/* Makes the next event take the slow way if something waits. Between events only. */
+/* Makes the next event go the general way if something waits. Between events only. */
 static void chroprof__wake_drain(chroprof__core *c)
 {
     if (chroprof__ticks_wait(c))
@@ -7215,7 +7216,7 @@ static bool chroprof__in_child(chroprof *p)
     if (!chroprof__is_wiped(p))
         return false;
     p->core = NULL;
-    p->way = CHROPROF__NO_WAY;
+    p->door = CHROPROF__NO_DOOR;
     p->sampling = p->in_callback = false;
     return true;
 }
@@ -7786,15 +7787,17 @@ static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
 
 /* >>figures: what is known of a path, of the loop and of the sampler, one line a figure. All reads
  * and writers go by these lists, and so do differences and merges. To add a figure of a path, add a
- * field to chroprof__path_row, one each to chroprof_path and chroprof_rank, and a line here. Uses
- * >>block alone. */
+ * field to chroprof__path_row, one each to chroprof_path and chroprof_rank, and a line here; set it
+ * where the event happens, on the general and on the straight way. Figures are counts and lengths
+ * of time: a moment is of another time 0 in a difference and in a merge, which move it by hand, as
+ * they do wall and delay. Uses >>block alone. */
 
 CHROPROF__COLD_BEGIN
 
 enum { CHROPROF__TICKS, CHROPROF__COUNT };         /* in the block; the public structs have ns */
 enum {
     CHROPROF__SUM,             /* adds up; a difference takes the older one away */
-    CHROPROF__MAX,             /* the largest counts */
+    CHROPROF__MAX,             /* the largest one counts */
     CHROPROF__PRESENT,         /* adds up; a difference has it as it is now */
     CHROPROF__FIRST,           /* a merge keeps it; 0 gives way to the other's */
     CHROPROF__OWN              /* of this very profile: no merge or difference touches it */
@@ -7823,7 +7826,7 @@ typedef struct chroprof__figure {
       CHROPROF__COUNT, CHROPROF__OWN },
 
 /* Of a path, as chroprof__path_now has its row; added up over its paths, of a site. READ: the read
- * works it out. UNSEEN: the row alone has it. */
+ * works it out of one path, and over paths it adds up. UNSEEN: the row alone has it. */
 #define CHROPROF__PATH_LIST(FIGURE, READ, RANK_ONLY, UNSEEN)                                       \
     FIGURE(exec_ns, exec, TICKS, SUM, "exec_seconds_total",                                        \
            "Time that futures of a site occupied the event loop.")                                 \
@@ -8384,8 +8387,8 @@ CHROPROF__COLD_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, 
     return count;
 }
 
-/* A profile time in ns. Elapsed is a sum of parts that were floored each on their own: nothing that
- * is shown may lie behind it. */
+/* A profile time in ns. Elapsed is a sum of parts that were floored each on their own, and no time
+ * that is shown beside it may be later. */
 static uint64_t chroprof__moment_ns(const chroprof *p, uint64_t ticks)
 {
     uint64_t ns = chroprof__ns(p->core, ticks), elapsed = 0, count = chroprof__path_count(p);
@@ -9962,7 +9965,7 @@ CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
     if (!p)
         return "a NULL profile was given: pass the one that chroprof_init started";
     /* a handle without a block is zeroed, but for the reason */
-    if (!chroprof__is_set(p) && (p->way || p->core || p->futures || p->paths || p->ring ||
+    if (!chroprof__is_set(p) && (p->door || p->core || p->futures || p->paths || p->ring ||
                                  p->mapped || p->hold))
         return "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
     if (!chroprof__is_set(p))
@@ -10099,10 +10102,10 @@ CHROPROF__COLD void chroprof__refuse(chroprof *p)
     chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_CALLBACK, 1, place);
 }
 
-/* Does the profile take events the short way? The test is all that a call costs while it is off. */
+/* Do events come in by the open door? The test is all that a call costs while that is off. */
 CHROPROF__INLINE bool chroprof__is_on(const chroprof *p)
 {
-    return CHROPROF__LIKELY(p && p->way == CHROPROF__SHORT_WAY);
+    return CHROPROF__LIKELY(p && p->door == CHROPROF__OPEN_DOOR);
 }
 
 /* Does it take them at all? */
@@ -10146,8 +10149,8 @@ static uintptr_t chroprof__stack_word(uintptr_t address)
 #define CHROPROF__FOLLOW(p) ((void)0)
 #endif
 
-/* An event that is not taken the short way. */
-CHROPROF__NOINLINE void chroprof__long_event(chroprof *p, chroprof_state state, uint64_t id,
+/* An event that comes in by the side door. */
+CHROPROF__NOINLINE void chroprof__side_event(chroprof *p, chroprof_state state, uint64_t id,
                                          const chroprof_site *site)
 {
     if (!chroprof__takes(p))
@@ -10165,14 +10168,14 @@ CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, u
                                             const chroprof_site *site)
 {
     CHROPROF__READ_AGAIN();
-    if (p && p->way == CHROPROF__LONG_WAY)
-        chroprof__long_event(p, state, id, site);
+    if (p && p->door == CHROPROF__SIDE_DOOR)
+        chroprof__side_event(p, state, id, site);
 }
 
-/* The clock of a short way, and where the search for the id begins. The slot is fetched before the
- * clock is read: with a million futures it comes from main memory, and the read hides a part of the
- * way. */
-CHROPROF__INLINE uint64_t chroprof__short_clock(const chroprof *p)
+/* The clock at the open door, and where the search for the id begins. The slot is fetched before
+ * the clock is read: with a million futures it comes from main memory, and the read hides a part of
+ * the way. */
+CHROPROF__INLINE uint64_t chroprof__open_clock(const chroprof *p)
 {
 #if CHROPROF__HAS_COUNTER
     (void)p;
@@ -10279,53 +10282,53 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
     chroprof__close_event(p->core);
 }
 
-/* A call that sends an event: the short way that it takes, else any other. */
-#define CHROPROF__SENDS(call, parameters, state, id, site, short_way)                              \
+/* A call that sends an event: what it does at the open door, else any other. */
+#define CHROPROF__SENDS(call, parameters, state, id, site, straight)                               \
     CHROPROF_API void call parameters                                                              \
     {                                                                                              \
         if (chroprof__is_on(p))                                                                    \
-            short_way;                                                                             \
+            straight;                                                                              \
         else                                                                                       \
             chroprof__other_event(p, state, id, site);                                             \
     }
 CHROPROF__SENDS(chroprof_pending, (chroprof *p, uint64_t id, const chroprof_site *site),
                 CHROPROF_PENDING, id, site,
                 chroprof__take_pending(p, id, site, chroprof__fetch_home(p, id),
-                                       chroprof__short_clock(p)))
+                                       chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_ready, (chroprof *p, uint64_t id), CHROPROF_READY, id, NULL,
-                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__short_clock(p)))
+                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_running, (chroprof *p, uint64_t id), CHROPROF_RUNNING, id, NULL,
                 chroprof__do_running(p, id, NULL, chroprof__fetch_home(p, id),
-                                     chroprof__short_clock(p)))
+                                     chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_paused, (chroprof *p, uint64_t id), CHROPROF_PAUSED, id, NULL,
-                chroprof__do_paused(p, id, chroprof__short_clock(p)))
+                chroprof__do_paused(p, id, chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
-                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__short_clock(p)))
+                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_completed, (chroprof *p, uint64_t id), CHROPROF_COMPLETED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
-                                      chroprof__short_clock(p)))
+                                      chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_failed, (chroprof *p, uint64_t id), CHROPROF_FAILED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_FAILED, id, NULL, chroprof__home(p, id),
-                                      chroprof__short_clock(p)))
+                                      chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_cancelled, (chroprof *p, uint64_t id), CHROPROF_CANCELLED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_CANCELLED, id, NULL, chroprof__home(p, id),
-                                      chroprof__short_clock(p)))
+                                      chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_enter, (chroprof *p, const chroprof_site *site), CHROPROF_ENTER, 0, site,
-                chroprof__do_enter(p, site, chroprof__short_clock(p)))
+                chroprof__do_enter(p, site, chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_leave, (chroprof *p), CHROPROF_LEAVE, 0, NULL,
-                chroprof__do_leave(p, chroprof__short_clock(p)))
+                chroprof__do_leave(p, chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
-                chroprof__take_next(p, site, chroprof__short_clock(p)))
+                chroprof__take_next(p, site, chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
-                chroprof__take_loop_enter(p, chroprof__short_clock(p)))
+                chroprof__take_loop_enter(p, chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_loop_leave, (chroprof *p), CHROPROF_LOOP_LEAVE, 0, NULL,
-                chroprof__take_loop_leave(p, chroprof__short_clock(p)))
+                chroprof__take_loop_leave(p, chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER, 0, NULL,
-                chroprof__do_idle_enter(p, chroprof__short_clock(p)))
+                chroprof__do_idle_enter(p, chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE, 0, NULL,
-                chroprof__do_idle_leave(p, chroprof__short_clock(p)))
+                chroprof__do_idle_leave(p, chroprof__open_clock(p)))
 CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
-                chroprof__take_tick(p, chroprof__short_clock(p)))
+                chroprof__take_tick(p, chroprof__open_clock(p)))
 #undef CHROPROF__SENDS
 
 #ifdef CHROPROF__EPOLL
@@ -12817,7 +12820,7 @@ CHROPROF__NOINLINE void chroprof__catch_tick(chroprof__core *c, chroprof__sample
         CHROPROF__STORE_FENCE();
         chroprof__poke64(&s->put, s->put + 1);
         if (!chroprof__is_busy(c))
-            chroprof__poke64(&c->horizon, c->last);    /* the next event takes the slow way */
+            chroprof__poke64(&c->horizon, c->last);    /* the next event goes the general way */
     } else {
         s->lost += c->enabled ? weight : 0;
     }
@@ -17253,7 +17256,7 @@ static void chroprof__prometheus_row(const chroprof__prometheus *m, const char *
     chroprof__prometheus_line(m->out, metric, site, label, name, name, value);
 }
 
-/* One figure of the sites that are shown, and the sum of the others. */
+/* One figure of the sites that are shown, and that of all others. */
 CHROPROF__NOINLINE void chroprof__prometheus_rows(chroprof__prometheus *m,
                                                   const chroprof__figure *f, const char *name)
 {
@@ -17265,7 +17268,7 @@ CHROPROF__NOINLINE void chroprof__prometheus_rows(chroprof__prometheus *m,
         if (chroprof__prometheus_picked(m, w.site.id))
             chroprof__prometheus_row(m, name, &w.site, w.value);
         else
-            rest += w.value;
+            chroprof__add(f, &rest, w.value);
     }
     if (m->top != 0)
         chroprof__prometheus_row(m, name, &other, rest);
