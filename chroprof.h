@@ -48,9 +48,10 @@ QUICK START
  A task that spans several callbacks is a future with an id: pending, running, paused, ...,
  completed. If the loop knows when a task is ready, report ready too: delay and blame need it.
 
- Adapters are small headers beside this one, each with its manual. chroprof_glib.h, chroprof_libev.h
- and chroprof_coroutines.h (C++20) report events for you. chroprof_evhttp.h adds a debug page to
- libevent's HTTP server. chroprof_libunwind.h walks stacks of code without frame pointers.
+ Adapters are small headers that are installed beside this one. Each begins with its manual.
+ chroprof_glib.h, chroprof_libev.h and chroprof_coroutines.h (C++20) report events for you.
+ chroprof_evhttp.h adds a debug page to libevent's HTTP server. chroprof_libunwind.h walks stacks
+ of code that was built without frame pointers.
 
 WHAT IT DOES NOT DO
 
@@ -114,10 +115,10 @@ WHAT COUNTS WHEN
                untracked. A pause of that id pops it, and so does a finish if the frame is on top.
                The finish counts as UNKNOWN_FINISH or, if it names a site, as a stillborn.
  own finish    A task that ends in its own slice, such as a client that closes its connection, calls
-               chroprof_completed, _failed or _cancelled just before it frees its memory, and
+               chroprof_completed, _failed or _cancelled just before it frees its memory. It calls
                nothing after that: the finish also ends the slice. Code that calls chroprof_paused
-               after each task it ran must skip finished ones; such a pause counts as
-               UNKNOWN_PAUSED.
+               after each task it ran must skip tasks that have finished. A pause of a finished task
+               counts as UNKNOWN_PAUSED.
  reused id     paused applies to the topmost frame of that id, even if it is an abandoned future's.
                A finish applies to the newest future of that id. Once that one has finished, one
                more finish pops the frame of an older, abandoned future, if that frame is on top.
@@ -139,7 +140,8 @@ THE RING
 
  The ring keeps the last max_events events, one step each: when, which future, what happened, and
  what the time before it was charged to. chroprof_timeline reads the steps, oldest first: exactly
- what ran when, at which depth.
+ what ran when, at which depth. A chroprof_tick is a step like any other. Events inside the
+ callback on_stall are ignored.
 
    size_t n = chroprof_timeline(&prof, 0, UINT64_MAX, NULL, 0);      how many there are
    n = chroprof_timeline(&prof, now - 1000000, now, steps, 64);      the last millisecond
@@ -148,26 +150,30 @@ THE RING
  steps[k].path. So the steps of any stretch, added up by path, equal what the profile gained in it.
 
  The ring also answers two questions about the past. Who held up a task whose `ready` is reported
- late? chroprof_ready_since(p, id, when) blames what was on top from `when` on. Time before a reset
- does not count. Which sites took the time of a stalled turn? What the ring no longer holds of it
- counts in rest_ns. For a pass these shares are exact, however many events it had.
+ late? chroprof_ready_since(p, id, when) blames what was on top from `when` on. Time that the ring
+ no longer holds is blamed on uninstrumented time (loop); time before a reset does not count. Which
+ sites took the time of a stalled turn? What the ring no longer holds of it counts in rest_ns. For
+ a pass these shares are exact, however many events it had. The events of a stall include the one
+ that ended it, but not the one that began it.
 
- What happened in a stall outlives the ring: when a stall ends, its steps are copied to a table of
- their own, for max_incidents stalls.
+ What happened in a stall outlives the ring. When a stall ends, its steps are copied to a table of
+ their own: all of them, or the first and the last. chroprof_incident reads them for max_incidents
+ stalls, half of them the longest, half the most recent.
 
    while (chroprof_next_stall(&prof, &cursor, &stall))
        n = chroprof_incident(&prof, stall.number, steps, CHROPROF_INCIDENT_STEPS);
 
- Ids are often addresses. For reports that others will read, chroprof_show_ids replaces them by
- other numbers; the command does so with --hide-ids.
+ Ids are often addresses, or numbers with a meaning elsewhere. For a report that others will read,
+ chroprof_show_ids replaces them by other numbers; the command does so with --hide-ids.
 
 MEMORY
 
  One block of memory, which you own, of any alignment: static, heap, shared or mapped.
  chroprof_memory_size(options) is always enough for those options; CHROPROF_MEMORY_MIN is the least.
- chroprof_options says what each capacity costs. Links in the block are offsets, and strings are
- copied into it. Memory does not depend on the length of the run. As a guide: 64 KiB are enough for
- a small server, 1 MiB for thousands of futures.
+ A capacity of 0 is sized automatically. The block does not care where it lies: links in it are
+ offsets, and strings are copied into it. chroprof_options says what each capacity costs. A live
+ future takes 60 bytes, a step of the ring 24. Memory does not depend on the length of the run. As a
+ guide: 64 KiB are enough for a small server, 1 MiB for thousands of futures.
 
  Stack in KiB, at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2,
  merge 7, map 22, text 24, JSON 17, folded 3, Prometheus 22, pprof 4, trace 35. Compiled without
@@ -218,27 +224,31 @@ THE SAMPLER
  each of the two modes. A tick may interrupt any thread, which passes it on. CPU mode takes SIGPROF
  and goes by the CPU time of all threads; WALL mode takes SIGALRM and the timer of alarm(). If
  anything else sends this signal, it counts as a tick. This timer survives exec, and its next tick
- kills the new program, so stop the sampler before exec. Functions have names there, but no module.
+ kills the new program, so stop the sampler before exec. (A forked child has no timer.) Functions
+ have names there, as the dynamic linker knows them, but no module.
  Registers are read on Linux and macOS, on x86-64 and arm64. Elsewhere a sample has only tasks, and
- the functions that options.unwind finds. Where there is no timer, use chroprof_sample.
- CPU mode is the default: ticks come as the thread uses CPU time, at most as often as the kernel's
- own tick (1 to 10 ms). A loop that sleeps is never interrupted. In WALL mode ticks come while
- callbacks run or block, so it shows stalls on a lock, a disk or a name server. Idle needs no ticks:
- it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures (or all),
- each equally likely, to show where futures spend their lives (chroprof_walls). One draw looks at
- 8,192 slots of their table at most.
+ the functions that options.unwind finds. Where there is no timer, chroprof_sampler_start returns
+ CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
+ There are two modes. CPU is the default: ticks come as the thread uses CPU time, at most as often
+ as the kernel's own tick (1 to 10 ms). A loop that sleeps is never interrupted. WALL: ticks come
+ while callbacks run or block, so it shows stalls on a lock, a disk or a name server. Idle needs no
+ ticks: it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures, or
+ all if there are fewer, each equally likely. That shows where futures spend their lives
+ (chroprof_walls). One draw looks at 8,192 slots of their table at most.
  In WALL mode chroprof_idle_enter stops the timer if a tick is due before the wait is expected to
- end, so fewer than 1 % of waits see EINTR. Other waits (in a callback, or without
+ end. It expects up to twice the longest recent wait. So a fast loop makes few of these system
+ calls, and fewer than 1 % of waits see EINTR. Other waits (in a callback, or without
  chroprof_idle_enter) see it if SA_RESTART does not restart them: epoll_wait, poll, select and
- nanosleep, which shortens what you want to see. The text counts both kinds. Continue such a wait
- yourself, as chroprof run does, or use CPU mode.
- In CPU mode Linux looks at the timer only when the kernel's tick finds the thread running. On a
- crowded processor that may not happen for hundreds of ms of CPU time. If an event finds a sample
- more than 20 ms and two periods overdue, all that were due by then count as lost (not with
- options.steady). WALL mode is not affected.
+ nanosleep, which shortens what you want to see. chroprof_sampler_totals.interrupted and the text
+ count both kinds, these on Linux on x86-64 and arm64. Continue such a wait yourself, as chroprof
+ run does, or use CPU mode.
+ In CPU mode Linux looks at the timer only when the tick of its scheduler (every 1 to 10 ms) finds
+ the thread running. On a crowded processor that may not happen for hundreds of ms of CPU time. If
+ an event finds a sample more than 20 ms and two periods overdue, all that were due by then count as
+ lost (not with options.steady). WALL mode is not affected.
  Periods are random, from half to one and a half of period_ns. So a loop cannot fall in step with
  them, and sampled shares are right within statistical error. Each period costs one call of
- timer_settime, unless options.steady makes all periods equal.
+ timer_settime. With options.steady all periods are equal, and the timer is set only at the start.
  Each sample joins tasks and functions in one stack. The functions of a slice stand under its task,
  the task stands under the functions that began it, and so on out to main. Frame records tell which
  functions ran before the task began, so compile with -fno-omit-frame-pointer. Without it the
@@ -246,7 +256,8 @@ THE SAMPLER
  also needs -mno-omit-leaf-frame-pointer, or the caller of a function that calls nothing is left
  out.
  The walk stays within the stack of the thread, or of the fiber given by chroprof_sampler_stack, and
- never faults. options.unwind replaces it.
+ never faults. options.unwind replaces it. If options.unwind does not tell where on the stack its
+ functions were, they all stand under the innermost task, with "(frames missing)" between.
  Functions are kept as module, offset and build id. The reports name the functions that the dynamic
  linker knows; link with -rdynamic so that it knows yours. chroprof symbolize names all others, with
  inlined calls, file and line. A sample that may be of an unloaded library or of its successor has
@@ -254,30 +265,32 @@ THE SAMPLER
  A sample with the stack of the row before it, and no CPU time since, extends that row, so an hour
  of idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. If
  the table of stacks is full, the lightest innermost frames make room for new ones. Their samples
- then end in "(frames cut: table full)" below the frames that stay. Stacks of kept stalls are never
- cut. A tick waits in a ring for the next event. In a long slice neighbors in the ring are merged,
- so their weights still cover all of it.
+ then end in "(frames cut: table full)" below the frames that stay, and the report says which
+ max_stack_frames would have been enough. Stacks of kept stalls are never cut. A tick waits in a
+ ring for the next event. In a long slice neighbors in the ring are merged, so their weights still
+ cover all of it. Samples inside this header are counted as such.
  A stall keeps the four places where most of its ticks fell. It also keeps how much of it was CPU
  time, and how much waiting or preemption: events read the thread's CPU clock once per millisecond.
  The handler measures its own CPU time. If that exceeds the budget (1 %), the period doubles; it
- halves again when there is room. The time that the kernel takes to deliver a signal is not in it:
- on a busy virtual machine some 24 us per tick, beside 10 us of the handler. build/bench sampler
- measures yours.
- Each profile takes one signal (options.signal). After the stop its disposition is as before. The
- handler allocates nothing, locks nothing and keeps errno. If the profile has a clock of its own, a
- sample has the time of the event after it. A forked child has no timer; chroprof_sampler_start
- begins anew there.
+ halves again when there is room. The time that the kernel takes to deliver a signal is not in it.
+ On a virtual machine (AMD EPYC, two cores) with 12 other programs at work, that was some 24 us per
+ tick, beside 10 us of the handler. build/bench sampler measures yours.
+ Each profile takes one signal: the first real-time signal that has no handler and that the thread
+ does not block. After the stop its disposition is as before. The handler allocates nothing, locks
+ nothing and keeps errno. If the profile has a clock of its own, a sample has the time of the event
+ after it. A forked child has no timer; chroprof_sampler_start begins anew there.
  A tick needs stack: first the kernel's frame (1.4 KiB with AVX2, 3.4 with AVX-512, up to 11 with
  AMX), then 1 KiB for the handler, at -O0 too. options.unwind needs its own on top. If a tick finds
  less than 4 KiB below the kernel's frame (16 with options.unwind), it takes no sample. It counts as
  lost and needs 400 bytes. The sampler knows this for the thread's own stack, for fibers given by
- chroprof_sampler_stack, and for alternate stacks.
+ chroprof_sampler_stack, and for alternate stacks. If the thread has too little stack at the start,
+ you get CHROPROF_ERR_SAMPLER_STACK.
  Ticks run on the stack of the code they interrupt. If the thread has an alternate stack
  (sigaltstack) of at least 32 KiB at the start, they run there: use that if your fibers have small
  stacks. The kernel kills a program whose alternate stack cannot hold a frame. So give a crash
- handler room for two frames and 512 bytes, which 8 KiB are, or with AMX 32 KiB. If the thread's
- stack or this one is too small at the start, you get CHROPROF_ERR_SAMPLER_STACK. If it is set up
- later, block the sampler's signal in the handler's sa_mask (sigfillset does).
+ handler room for two frames and 512 bytes, which 8 KiB are, or with AMX 32 KiB. If its stack is
+ there at the start and smaller, you get CHROPROF_ERR_SAMPLER_STACK. If it is set up later, block
+ the sampler's signal in the handler's sa_mask (sigfillset does).
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
  timer_settime (not with options.steady). Events, too, call getpid and, without options.steady,
  timer_settime: in WALL mode, and in CPU mode when ticks are overdue. With CHROPROF_ITIMER it is
@@ -294,17 +307,20 @@ PROFILES IN FILES
    chroprof_open(&view, memory, size);
    chroprof_dump(&view, CHROPROF_TEXT, stdout);
 
- A snapshot of a living program, also one that is stopped or hangs, ends when it is taken. What is
- on top is charged up to then, so you see a hang while it lasts, and where the sampler caught it.
- Any other snapshot ends at the last event; totals.living says which. So does one whose last event
- is under way or less than 20 ms ago. The same holds if the reader cannot read the program's clock
- (manual and custom clocks) or cannot see its process (another machine or container). A parent that
- has just seen its child end calls chroprof_snapshot_ended.
+ A snapshot of a living program ends when it is taken. What is on top is charged up to then, so you
+ see a hang while it lasts, and where the sampler caught it. A program is alive while it runs, is
+ stopped, or hangs. A snapshot of a program that has ended ends at its last event; totals.living
+ says which. A snapshot also ends at the last event if that was less than 20 ms ago, or if the
+ program is inside an event. The same holds if the reader cannot read the program's clock (manual
+ and custom clocks) or cannot see its process (another machine or container). A parent that has
+ just seen its child end calls chroprof_snapshot_ended, which goes on to now.
 
- A snapshot of a quiet program is exact; chroprof_snapshot says what holds for that of a busy one.
- Only counts of different tables may differ there: live futures and their records, slices and
- percentiles. If the program stopped inside an event, counts may be off by one, and wall, delay and
- blame of its path may be off too.
+ A snapshot of a quiet program is exact. In a snapshot of a busy program each row is consistent,
+ elapsed is the sum of the rows, and both laws hold. totals.skew_ns and skew_events report the
+ maximum skew between its rows. Then only counts of different tables may differ: live futures and
+ their records, slices and percentiles. If the program stopped inside an event, totals.doubt_ns and
+ doubt_events name that event. Counts may be off by one then, and wall, delay and blame of its path
+ may be off too.
 
  A 64-bit program can open the block of a 32-bit one, and the reverse. A block of the other byte
  order is refused. Do not truncate the file while somebody has it mapped: both would get SIGBUS.
@@ -316,8 +332,8 @@ PROFILES IN FILES
  the process's number and start decide. A file of another host then counts as owned.
 
  chroprof_difference subtracts an older snapshot from a newer one, or from the running profile: what
- happened in the last N seconds. chroprof_merge adds up the profiles of many loops or machines.
- Futures that were live in them are counted there, but have no record.
+ happened in the last N seconds. chroprof_merge adds profiles up in one: many loops, processes or
+ machines. Futures that were live in them are counted there, but have no record.
 
 BINDINGS
 
@@ -331,16 +347,17 @@ BINDINGS
                If one differs, refuse to go on. The handle needs no declaration: give it
                chroprof_sizeof("chroprof") bytes, zeroed. Enums are ints, and the numbers of states
                and formats never change; a bool is one byte.
- events        chroprof_event(p, state, id, site, chroprof_now(p)) takes every event. All calls are
-               functions, also those that C programs call through a macro (chroprof_write,
-               chroprof_dump).
+ events        chroprof_event(p, state, id, site, chroprof_now(p)) takes every event. The calls for
+               single events do the same and read the clock themselves. All are functions, also
+               those that C programs call through a macro (chroprof_write, chroprof_dump).
  ids           64 bits, not 0. Use a counter. Use an address only if the collector moves no object,
                and you send the finish before the address is used again.
  strings       NUL-terminated UTF-8. chroprof_site_make copies them, so they may be temporary. It
                also hashes them, so keep the handle that it returns, one for each piece of code.
  attach late   If a task is older than the profile, send running with a site, by chroprof_event. The
                task is adopted as a root and counts as the anomaly ADOPTED. The site is ignored if
-               the id is known, so a binding need not know which tasks are.
+               the id is known, so a binding need not know which tasks are. Events of unknown ids
+               without a site are ignored and counted; the time of running is then untracked.
  born finished A future that is finished when it is created needs one call, chroprof_stillborn, and
                no id. A task that runs to its end at once is pending, running and completed.
  finish        A result is completed, an exception failed, a cancellation cancelled. All three also
@@ -366,11 +383,13 @@ ERRORS AND DROPS
  all of them run, the new future is dropped.
  Sites: the site "(other)". Paths and edges: the parent's path, or untracked for a root. Depth:
  untracked until the hidden frames are gone. Strings: cut, and marked with "...".
- Histograms: a site without them has no percentiles, and may get them later (max_histograms).
+ Histograms: a site without them has no percentiles. Once it has taken twice as much time as the
+ least site that has them, it takes them over. chroprof_rank.measured tells how many slices they
+ rest on.
  The reports show anomalies and full tables whenever there are any.
- Calls on a NULL or zeroed profile do nothing, nor do those on a handle that was never set, such as
- a chroprof on the stack: chroprof_why_off says so. If that memory still holds an old handle that
- was valid, nobody can tell.
+ Calls on a NULL or zeroed profile do nothing. Neither do calls on a handle that was never set, such
+ as a chroprof on the stack: its word `door` is not one of ours, and chroprof_why_off says so. If
+ that memory still holds an old handle that was valid, nobody can tell.
 
 OUTPUT FORMATS
 
@@ -546,8 +565,7 @@ LIMITS
 extern "C" {
 #endif
 
-/* >>types Ids of sites and paths begin at 3, and keep their meaning as long as the profile. Below,
- * 0 stands for uninstrumented time (loop), 1 for idle and 2 for untracked. */
+/* >>types */
 
 /* What an event says. The first seven are states of a future. The numbers are part of the
  * contract. */
@@ -717,7 +735,8 @@ typedef enum chroprof_format {
     CHROPROF_PROMETHEUS_ALL /* every series; CHROPROF_PROMETHEUS has those that people graph */
 } chroprof_format;
 
-/* What chroprof_ranks sorts by, largest first. Ties go by exec time, site name, file and line. */
+/* What chroprof_ranks sorts by, largest first. Ties go by exec time, then by site name, file and
+ * line. */
 typedef enum chroprof_order {
     CHROPROF_BY_EXEC,
     CHROPROF_BY_WITH_CHILDREN,
@@ -749,7 +768,7 @@ typedef struct chroprof_stall_sample {
 
 /* What one site took of a turn or a pass. */
 typedef struct chroprof_stall_share {
-    uint32_t site;
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 2: untracked */
     uint64_t exec_ns;      /* total */
     uint64_t slices;       /* how many, those that ended after it apart; loop has none */
     uint64_t slice_max_ns; /* of the largest one, the part inside the stall */
@@ -785,13 +804,15 @@ typedef struct chroprof_stall {
 
 /* Whom a slow future waited for while it was ready. */
 typedef struct chroprof_slow_blame {
-    uint32_t site;
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 1: idle; 2:
+                              untracked */
     uint64_t delay_ns;     /* how long the site was on top during that time */
     const char *name, *file; uint32_t line;
 } chroprof_slow_blame;
 
 /* One of the slowest finished futures of its site, and where its latency went: exec_ns +
- * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. */
+ * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. These cover what the ring still
+ * held at the finish, up to 8192 steps. Of the time before that only its own exec is known. */
 typedef struct chroprof_slow {
     uint64_t id;
     uint32_t site, path;   /* as chroprof_rank.id and chroprof_path.id */
@@ -805,32 +826,37 @@ typedef struct chroprof_slow {
     uint64_t delay_ns;     /* ready, and not on the stack; from the call of ready_since on */
     uint64_t waiting_ns;   /* neither */
     uint64_t unseen_ns;    /* before the ring begins, or more than 8192 steps before the finish
-                              (fewer right after other slow ones); only its exec_ns is known then */
+                              (fewer right after other slow ones); without its own exec */
     uint32_t blame_count;  /* how many of blames[] are filled, the largest first */
     chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES]; /* of delay_ns; others took the rest */
 } chroprof_slow;
 
-/* Options of chroprof_init. NULL or zeroed: defaults. A capacity of 0 is sized automatically; for
- * what does not fit, see ERRORS AND DROPS. chroprof_read_options tells the values in force. */
+/* Options of chroprof_init. NULL or zeroed: defaults. A capacity of 0 is sized automatically.
+ * chroprof_read_options, chroprof_tables and the JSON tell the values in force. */
 typedef struct chroprof_options {
-    uint32_t max_futures;      /* live futures; 60 bytes each */
+    uint32_t max_futures;      /* live futures; 60 bytes each. If there are more, the one that
+                                  has been in its state the longest gives up its record */
     uint32_t max_sites;        /* about 170 bytes each, and 8 per window */
     uint32_t max_paths;        /* 256 bytes each */
     uint32_t max_edges;        /* (path, site) pairs remembered; up to 96 bytes each */
     uint32_t max_depth;        /* frames of the running stack, barriers included; 64 bytes each */
-    uint32_t max_histograms;   /* sites with percentiles; 1.4 KiB each */
+    uint32_t max_histograms;   /* sites with percentiles; 1.4 KiB each. If there are more sites, a
+                                  path with twice the exec time of the least one takes over its
+                                  histograms, and they begin anew */
     uint32_t max_samples;      /* rows of the sampler; some 300 bytes each */
     uint32_t max_windows;      /* time windows; each 8 bytes per site */
     uint32_t max_stalls;       /* half the longest, half the most recent; 330 bytes each */
     uint32_t string_bytes;     /* names and files, each with its NUL */
     uint32_t max_stack_frames; /* different frames of sampled stacks; 40 bytes each; 0: to match
-                                  max_samples, some 2,000 in a block of 1 MiB */
+                                  max_samples, some 2,000 in a block of 1 MiB. In a full table
+                                  the lightest innermost frames make room */
     uint32_t max_events;       /* steps of the ring; 24 bytes each. Rounded up to a power of two, at
                                   least 64. All but one of them can be read */
     uint32_t max_slow;         /* sites whose slowest futures are kept; 904 bytes each. 0 means none
                                   in a block of less than some 40 KiB */
-    uint32_t max_incidents;    /* stalls whose steps are kept; 1.6 KiB each. The end of a stall
-                                  looks at half. 0 means none in a block below some 180 KiB */
+    uint32_t max_incidents;    /* stalls whose steps are kept, half the longest, half the most
+                                  recent; 1.6 KiB each. The end of a stall looks at half of them. 0
+                                  means none in a block of less than some 180 KiB */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
     uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
@@ -844,8 +870,8 @@ typedef struct chroprof_options {
     const char *name;          /* of the profile, copied (63 bytes); NULL: "" */
 } chroprof_options;
 
-/* One site's figures as of the last event, with live futures and the slice under way. Strings live
- * in the block. */
+/* One site's figures, in ns, as of the last event. Live futures and the slice under way are
+ * included. Strings live in the block. */
 typedef struct chroprof_rank {
     const char *name, *file; uint32_t line;
     uint64_t exec_ns, children_ns, with_children_ns;   /* with_children = exec + children */
@@ -856,8 +882,9 @@ typedef struct chroprof_rank {
     uint64_t calls;            /* completed + failed + cancelled + abandoned + dropped + live */
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
     uint64_t dropped;          /* gave up their records to a full table, see max_futures */
-    uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns;    /* latency (WHAT COUNTS WHEN). Of plain calls
-                                  (enter), whose wall is their stay, and without percentiles: 0 */
+    uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns;    /* latency: from created to completed, failed
+                                  or cancelled. Of plain calls (enter), whose wall is their stay,
+                                  and without percentiles: 0 */
     uint64_t measured;         /* slices that the percentiles rest on; fewer than have ended if the
                                   site got its histograms late */
     uint64_t slice_typical_ns; /* mean of the shortest three quarters of slices, which interruptions
@@ -874,7 +901,7 @@ typedef struct chroprof_rank {
 
 /* One path's own figures; only with_children_ns includes its children. */
 typedef struct chroprof_path {
-    uint32_t id;               /* stable for the life of the profile */
+    uint32_t id;               /* above 2, stable for the life of the profile */
     uint32_t parent;           /* id of the parent path, 0: a root */
     uint32_t site;             /* id of its site, as in chroprof_rank */
     const char *name, *file; uint32_t line;   /* of its site */
@@ -888,7 +915,7 @@ typedef struct chroprof_path {
 /* One live future. */
 typedef struct chroprof_future {
     uint64_t id;               /* 0: an enter-frame */
-    uint32_t path;             /* id of its path */
+    uint32_t path;             /* id of its path; 2: untracked */
     chroprof_state state;      /* PENDING, READY, RUNNING or PAUSED */
     uint64_t since_ns;         /* profile time at which this state began */
     uint64_t exec_ns;          /* its own exec time so far */
@@ -940,8 +967,9 @@ typedef struct chroprof_table {
 typedef struct chroprof_anomaly_place {
     uint64_t at_ns;            /* profile time */
     uint64_t id;               /* of the event, or of the frame that was unwound; 0: none */
-    uint32_t path;             /* of the future or call it is about; 0: not known */
-    uint32_t top;              /* path on top of the running stack when the event came */
+    uint32_t path;             /* of the future or call it is about, above 2; 0: not known */
+    uint32_t top;              /* path on top of the running stack when the event came: above 2,
+                                  or 0 loop, 1 idle, 2 untracked */
     const char *name, *file; uint32_t line;   /* of the site of path, or of top if that is 0 */
 } chroprof_anomaly_place;
 
@@ -960,7 +988,7 @@ typedef struct chroprof_anomaly {
 /* One frame of the running stack. */
 typedef struct chroprof_frame {
     uint64_t id;               /* of the future; 0: an enter-frame, or a barrier */
-    uint32_t path;
+    uint32_t path;             /* 2: untracked */
     bool barrier;              /* a nested loop begins here */
     uint64_t since_ns;         /* profile time at which it was pushed */
     uint64_t slice_ns;         /* exec time of this slice so far */
@@ -972,7 +1000,8 @@ typedef struct chroprof_step {
     uint64_t at_ns;            /* profile time of the event */
     uint64_t id;               /* 0: none */
     chroprof_state state;      /* what the event said */
-    uint32_t path;             /* to which the time before it was charged */
+    uint32_t path;             /* to which the time before it was charged: above 2 a path, 0
+                                  loop, 1 idle, 2 untracked */
     uint32_t depth;            /* frames of the running stack when it came, without hidden ones */
 } chroprof_step;
 
@@ -1017,7 +1046,7 @@ typedef enum chroprof_frame_kind {
 typedef struct chroprof_stack_frame {
     chroprof_frame_kind kind;
     const char *name;          /* task: its site; native: what dladdr knows, or ""; marker: text */
-    uint32_t path;             /* task: id of its path */
+    uint32_t path;             /* task: id of its path; 2: untracked */
     bool is_return;            /* native: a return address: look up address - 1 */
     uint64_t address;          /* native: minus the module's load bias; module "": absolute */
     const char *module;        /* native: path of the program or library, "" if not known */
@@ -1089,7 +1118,8 @@ typedef struct chroprof_sampler_options {
     uint64_t period_ns;        /* mean period; 0: 19 ms; the least is 100 us */
     bool jitter;               /* no effect: periods are random unless steady */
     uint32_t budget_ppm;       /* the handler's share of the loop's time; 0: 10000, which is 1 % */
-    int signal;                /* 0: a free one, see THE SAMPLER */
+    int signal;                /* 0: the first real-time signal that is not handled or blocked; with
+                                  CHROPROF_ITIMER SIGPROF, in WALL mode SIGALRM */
     /* Replaces the walk by frame pointers: fills in return addresses, innermost (the interrupted
      * instruction) first, and returns how many. All of them stand under the innermost task, unless
      * it also tells where they were. For that, addresses[capacity + k] is where the frame record of
@@ -1099,8 +1129,9 @@ typedef struct chroprof_sampler_options {
      * handler, on any processor. */
     uint32_t (*unwind)(void *user, void *ucontext, uintptr_t *addresses, uint32_t capacity);
     void *unwind_user;
-    /* All periods are equal, with no timer call after the start, for a seccomp filter that allows
-     * none. A loop in step with the period is then sampled wrongly; WALL mode interrupts waits. */
+    /* All periods are equal, with no timer call after the start: for programs whose seccomp filter
+     * allows none. A loop in step with the period is then sampled wrongly, and WALL mode interrupts
+     * waits. */
     bool steady;
 } chroprof_sampler_options;
 
@@ -1117,7 +1148,8 @@ typedef struct chroprof_sampler_totals {
     uint64_t rows;
     uint64_t inside;           /* of samples, those inside the profiler */
     uint64_t lost;             /* ticks without a sample: the ring was full inside an event, the
-                                  stack had no room, or in CPU mode the kernel gave none in time */
+                                  stack had no room, or in CPU mode the kernel gave none in time
+                                  (a blocked signal, a crowded processor) */
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
     uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
@@ -1184,9 +1216,10 @@ typedef int (*chroprof_writer)(void *user, const void *bytes, size_t count);
 /* >>api life Unless a line says otherwise, only the one thread that sends this profile's events may
  * make a call, and no signal handler may. On a NULL or zeroed profile a call does nothing. */
 
-/* Starts a profile in memory[0..size), which may have any alignment and stays the caller's. options
- * NULL: defaults. On an error it returns the reason (also by chroprof_why_off), and every call on p
- * does nothing. Cost: writes the block once, plus some microseconds. */
+/* Starts a profile in memory[0..size). The block may have any alignment and stays the caller's;
+ * nothing else is ever allocated. options NULL: defaults. On an error it returns the reason, and
+ * every call on p does nothing; chroprof_why_off and the reports of p tell the reason too. Cost:
+ * writes the block once, plus some microseconds. */
 CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t size,
                                            const chroprof_options *options);
 
@@ -1205,16 +1238,20 @@ CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
  * in it can make this or a later read fail. size may be larger than the block. On success *view
  * works with every read and every output of this interface, and ignores events. The block is never
  * written to, and must stay as it is while the view is in use. On an error *view is as after a
- * failed chroprof_init. CHROPROF_ERR_BUSY: a program is writing the block, or died while it did.
- * Cost: reads the block once. Any thread. */
+ * failed chroprof_init. CHROPROF_ERR_BUSY: a program is writing the block, or died while it did;
+ * use chroprof_snapshot then. Cost: reads the block once. Any thread. */
 CHROPROF_API chroprof_result chroprof_open(chroprof *view, const void *block, size_t size);
 
-/* Copies the block of a running, hung or killed program into memory, as a block that opens.
- * PROFILES IN FILES says when the copy ends, and how exact it is. memory needs the size of the live
- * block and may have any alignment; after an error it holds nothing of use. The live block is not
- * trusted, but its memory must stay readable: if a mapped file is truncated, SIGBUS kills the
- * reader. Cost: reads the used part of the block up to three times, and asks the system about the
- * process. Any thread, any process; the writer pays nothing. */
+/* Copies the block of a running, hung or killed program into memory, as a block that opens. The
+ * copy of a living program ends now, and what is on top is charged up to now. The copy of a program
+ * that has ended ends at its last event. totals.living says which; see PROFILES IN FILES. A copy is
+ * exact if the program did nothing meanwhile. Otherwise each row is consistent, elapsed is the sum
+ * of the rows, both laws hold, and totals.skew_ns and skew_events report the maximum skew. If the
+ * program stopped inside an event, totals.doubt_events and doubt_ns name it. memory needs the size
+ * of the live block and may have any alignment; after an error it holds nothing of use. The live
+ * block is not trusted, but its memory must stay readable: if a mapped file is truncated, SIGBUS
+ * kills the reader. Cost: reads the used part of the block up to three times, and asks the system
+ * about the process. Any thread, any process; the writer pays nothing. */
 CHROPROF_API chroprof_result chroprof_snapshot(const void *live_block, size_t live_size,
                                                void *memory, size_t size);
 
@@ -1227,7 +1264,8 @@ CHROPROF_API chroprof_result chroprof_snapshot_ended(const void *block, size_t b
  * if it had been reset at the older state. Each state is an opened snapshot; the newer may also be
  * the running profile as of its last event. Time 0 is the older state. calls are those that ended
  * since and those that are live. Sums, percentiles, windows, stalls, anomalies, drops and samples
- * are those of the time between: see WHAT COUNTS WHEN. A stall that began before counts whole.
+ * are those of the time between. What ended in it but began before counts in percentiles and stalls
+ * as a whole.
  * Windows are as many as there is room for if the ring still holds all events in between; else they
  * are as wide as the newer's. Maxima: one that grew is exact. One that did not grow is taken from
  * the percentiles' buckets, at most 1/8 too large. Without percentiles it is that of the newer
@@ -1240,11 +1278,12 @@ CHROPROF_API chroprof_result chroprof_snapshot_ended(const void *block, size_t b
 CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const chroprof *older,
                                                  void *memory, size_t size);
 
-/* Adds all figures of another profile, a view or one that runs, to those of p. Paths are matched by
- * their chains of sites, percentiles by their buckets. p must serve only for merging: init it with
- * options.clock = chroprof_clock_manual, without live futures and frames. Figures are added as
- * shown, in ns, so the order does not change the sums. If blame and delay were rounded to different
- * sums, the loop takes the difference (some ns), and both laws hold.
+/* Adds all figures of another profile, a view or one that runs, to those of p. Sites with equal
+ * contents become one; paths are matched by their chains of sites, percentiles by their buckets. p
+ * must serve only for merging: init it with options.clock = chroprof_clock_manual, without live
+ * futures and frames. Figures are added as shown, in ns, so the order does not change the sums. If
+ * blame and delay were rounded to different sums, the loop takes the difference (some ns), and both
+ * laws hold.
  * The time of the other profile is appended to the time that p already has, so windows and stalls
  * follow each other. What is live stays live, as counts; slices under way count as they are now.
  * Maxima and tick_error_ppb are the largest; skew, doubt, anomalies and drops add up. Percentiles
@@ -1305,9 +1344,10 @@ CHROPROF_API const char *chroprof_version(void);
  * there is none. For bindings: see BINDINGS. Any thread. */
 CHROPROF_API size_t chroprof_sizeof(const char *name);
 
-/* Why p takes no events and what to do, as a static text, never NULL; "" if it takes them. The
- * texts tell a failed chroprof_init or chroprof_map from a missing one, a zeroed handle from one
- * that was never set, and a profile that is switched off. Any thread that may read p. */
+/* Why p takes no events and what to do, as a static text; "" if it takes them. The texts tell a
+ * failed chroprof_init or chroprof_map from a missing one, a zeroed handle from one that was never
+ * set, and a profile that is switched off. The text report and the JSON say the same. Never NULL.
+ * Any thread that may read p. */
 CHROPROF_API const char *chroprof_why_off(const chroprof *p);
 
 /* Sets figures, profile time and windows to zero, as of the last event. Sites, paths, live futures
@@ -1335,8 +1375,8 @@ CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *na
                                                      const char *file, uint32_t line);
 
 /* A future is created. Its parent is the path on top of the running stack. If the id is still live,
- * that future is abandoned first. If max_futures is reached, another one gives up its record: see
- * ERRORS AND DROPS; this takes about 1 us more. */
+ * that future is abandoned first. If max_futures is reached, the future that has been in its state
+ * the longest gives up its record (chroprof_rank.dropped); this takes about 1 us more. */
 CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site);
 
 /* The future could run from now on: its delay begins. If it runs just now, this is remembered until
@@ -1344,7 +1384,8 @@ CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site
 CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
 
 /* The same, reported late: it could run since `when` (in clock ticks of chroprof_now, when <= now),
- * but at the earliest since it paused or was created. See THE RING. */
+ * but at the earliest since it paused or was created. The ring tells what was on top since then;
+ * what it no longer holds is blamed on the loop. */
 CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when);
 
 /* The code of the future begins to execute, on top of whatever runs. */
@@ -1422,39 +1463,31 @@ CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_
 CHROPROF_API uint64_t chroprof_now(const chroprof *p);
 
 /* >>api reading Reads show the profile as of its last event and change nothing, so several of them
- * agree with each other. They work on a view too, and may be called from on_stall.
- * A list call fills at most capacity rows of out and returns how many there are. To ask for that
- * number, pass NULL and capacity 0. A chroprof_next_ call gives the rows of a list one after the
- * other, for callers without room for all of them. Begin with *cursor = 0; each call moves it on.
- * False: there is no further row, and *out is not to be used. If the profile takes events
- * meanwhile, each row is as of its call.
- * Of a NULL or zeroed profile lists are empty, and a read returns false or only zeros and "". */
+ * agree with each other. They work on a view too, and may be called from on_stall. Each list call
+ * fills at most capacity rows of out and returns how many there are. To ask for that number, pass
+ * NULL and capacity 0. */
 
-/* Sites, largest first, without those that nothing used. Cost: sites + paths x depth, and a sort.
- * The cursor gives them by their ids; its cost: the paths of the site x depth. */
+/* Sites, largest first, without those that nothing used. Cost: sites + paths x depth, and a
+ * sort. */
 CHROPROF_API size_t chroprof_ranks(const chroprof *p, chroprof_rank *out, size_t capacity,
                                    chroprof_order by);
-CHROPROF_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, chroprof_rank *out);
 
-/* The same sites, by their ids: only name, file and line. Cost: max_paths at most. */
-CHROPROF_API bool chroprof_next_site(const chroprof *p, uint64_t *cursor, chroprof_site_row *out);
-
-/* Paths, in preorder: each parent right before its subtree. Cost: paths x depth; of one row, the
- * paths below, each x depth. */
+/* Paths, in preorder: each parent right before its subtree. Cost: paths x depth. */
 CHROPROF_API size_t chroprof_paths(const chroprof *p, chroprof_path *out, size_t capacity);
-CHROPROF_API bool chroprof_next_path(const chroprof *p, uint64_t *cursor, chroprof_path *out);
 
-/* One site or path by its id. Returns false if there is none; *out is then zeroed, with "" for
- * strings. Cost: the paths of the site, or those below the path, each x depth. */
+/* One site by its id. Returns false if there is none; *out is then zeroed, with "" for strings.
+ * Cost: the paths of the site, each x depth. */
 CHROPROF_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chroprof_rank *out);
+
+/* The same of a path. Cost: the paths below it, each x depth. */
 CHROPROF_API bool chroprof_read_path(const chroprof *p, uint32_t path, chroprof_path *out);
 
 /* The same without the paths below, so with_children_ns is exec_ns. Paths are numbered from 3 on
  * without gaps. Cost: the depth of the running stack. */
 CHROPROF_API bool chroprof_read_path_alone(const chroprof *p, uint32_t path, chroprof_path *out);
 
-/* The name of a path, for walks up the tree. *parent becomes its parent (0: it is a root), *site
- * its site; both pointers may be NULL. Returns "" and sets 0 if this is no path of a site. Cost:
+/* The name of a path. *parent becomes its parent (0: it is a root), *site its site; both pointers
+ * may be NULL. For walks up the tree. Returns "" and sets 0 if this is no path of a site. Cost:
  * constant. */
 CHROPROF_API const char *chroprof_path_name(const chroprof *p, uint32_t path, uint32_t *parent,
                                             uint32_t *site);
@@ -1466,14 +1499,22 @@ CHROPROF_API bool chroprof_slice_counts(const chroprof *p, uint32_t site,
                                         const uint64_t *bounds_ns, size_t count,
                                         uint64_t *slices);
 
-/* Live futures, in no order, then the enter-frames on the stack. Cost: max_futures; of one row, the
- * free slots that it passes, and depth. */
-CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, size_t capacity);
+/* The cursors below give the rows of a list one after the other, for callers without room for all
+ * of them. Begin with *cursor = 0; each call moves it on. False: there is no further row, and *out
+ * is not to be used. If the profile takes events meanwhile, each row is as of its call. This one
+ * gives sites by their ids. Cost: the paths of the site x depth. */
+CHROPROF_API bool chroprof_next_rank(const chroprof *p, uint64_t *cursor, chroprof_rank *out);
+
+/* Sites that were used, by their ids: only name, file and line. Cost: max_paths at most. */
+CHROPROF_API bool chroprof_next_site(const chroprof *p, uint64_t *cursor, chroprof_site_row *out);
+
+/* Paths, in preorder. Cost: the paths below, each x depth. */
+CHROPROF_API bool chroprof_next_path(const chroprof *p, uint64_t *cursor, chroprof_path *out);
+
+/* Live futures, then the enter-frames on the stack. Cost: the free slots it passes, and depth. */
 CHROPROF_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor, chroprof_future *out);
 
-/* Stalls that were kept, the longest and the most recent, oldest first. Cost: stalls squared; of
- * one row, the table of stalls. */
-CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity);
+/* Stalls that were kept, the oldest first. Cost: the table of stalls. */
 CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chroprof_stall *out);
 
 /* What happened in a stall, by its number: its steps, oldest first, in the form of
@@ -1485,35 +1526,58 @@ CHROPROF_API bool chroprof_next_stall(const chroprof *p, uint64_t *cursor, chrop
 CHROPROF_API size_t chroprof_incident(const chroprof *p, uint64_t stall, chroprof_step *out,
                                       size_t capacity);
 
-/* The slowest futures that finished, by site, each site's slowest first. A site has the four
- * slowest of the run, then at most four more that finished in the last five minutes. Futures that
- * were abandoned or dropped, and plain calls (enter), are not in it. Cost: rows; of one row, the
- * groups without rows. */
-CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity);
+/* The slowest futures, as chroprof_slowest lists them. Cost: constant, plus the groups without
+ * rows. */
 CHROPROF_API bool chroprof_next_slowest(const chroprof *p, uint64_t *cursor, chroprof_slow *out);
 
-/* Time windows, oldest first; _from: beginning with window number first. Cost: paths + sites x
- * max_windows. */
+/* Events in the ring, the oldest first. Cost: constant. */
+CHROPROF_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, chroprof_step *out);
+
+/* Samples in their ring, the oldest first. Cost: constant. */
+CHROPROF_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor,
+                                       chroprof_sample_row *out);
+
+/* The tree of sampled stacks, one node per row: its innermost function, its weight and its parent.
+ * Cost: constant; the name is looked up in its module. */
+CHROPROF_API bool chroprof_next_stack(const chroprof *p, uint64_t *cursor, chroprof_stack_row *out);
+
+/* What the draws of WALL mode met, one row per path. Cost: the paths it passes. */
+CHROPROF_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, chroprof_wall *out);
+
+/* Live futures, in no order, then the enter-frames on the stack. Cost: max_futures. */
+CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, size_t capacity);
+
+/* Time windows, oldest first. Cost: paths + sites x max_windows. */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
+
+/* The same, beginning with window number first. */
 CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chroprof_window *out,
                                           size_t capacity);
 
-/* Exec time of one site (chroprof_rank.id) in each of these windows. Their sum is the site's exec:
- * what one window loses by rounding, a later one gains. An unknown id: 0 rows. Cost: paths of the
- * site + max_windows. */
+/* Exec time of one site (chroprof_rank.id) in each window, in the order of chroprof_windows. Their
+ * sum is the site's exec: what one window loses by rounding, a later one gains. An unknown id: 0
+ * rows. Cost: paths of the site + max_windows. */
 CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
                                           size_t capacity);
+
+/* The same, beginning with window number first. */
 CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site, uint32_t first,
                                                uint64_t *exec_ns, size_t capacity);
 
 /* The ring: the last events between the two profile times (UINT64_MAX: up to the last one), oldest
  * first. Each step closes the interval that began with the step before. Returns how many there are;
  * at most `capacity` are written, the oldest. A reset and chroprof_merge forget the steps before
- * them; a difference has those since the older state. The cursor gives all. Cost: a look at each
- * row. */
+ * them; a difference has those since the older state. Cost: a look at each row. */
 CHROPROF_API size_t chroprof_timeline(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
                                       chroprof_step *out, size_t capacity);
-CHROPROF_API bool chroprof_next_step(const chroprof *p, uint64_t *cursor, chroprof_step *out);
+
+/* Stalls that were kept, the longest and the most recent, oldest first. Cost: stalls squared. */
+CHROPROF_API size_t chroprof_stalls(const chroprof *p, chroprof_stall *out, size_t capacity);
+
+/* The slowest futures that finished, by site, each site's slowest first. A site has the four
+ * slowest of the run, then at most four more that finished in the last five minutes. Futures that
+ * were abandoned or dropped, and plain calls (enter), are not in it. Cost: rows. */
+CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size_t capacity);
 
 /* From now on all that this handle reads, writes and gives to a merge has show(user, id) instead of
  * each id except 0, for reports that others will read. NULL: the ids themselves. Different ids
@@ -1526,50 +1590,50 @@ CHROPROF_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *user, ui
  * where. Hidden frames are not in it. */
 CHROPROF_API size_t chroprof_frames(const chroprof *p, chroprof_frame *out, size_t capacity);
 
-/* Which program it was, where, and until when. Cost: asks the system about the process if the
- * profile is in a file. */
+/* Which program it was, where, and until when; all zero and "" for a NULL or zeroed profile. Cost:
+ * asks the system about the process if the profile is in a file. */
 CHROPROF_API void chroprof_read_origin(const chroprof *p, chroprof_origin *out);
 
 /* The options in force: capacities as they are, times, and the hooks of this handle without the
- * clock. */
+ * clock. All zero for a NULL or zeroed profile. */
 CHROPROF_API void chroprof_read_options(const chroprof *p, chroprof_options *out);
 
 /* Capacity, use and drops of every table: CHROPROF_TABLE_COUNT rows. */
 CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity);
 
-/* Every kind of anomaly, zero counts included: CHROPROF_ANOMALY_COUNT rows. One of them: false if
- * there is no such kind. */
+/* Every kind of anomaly, zero counts included: CHROPROF_ANOMALY_COUNT rows. */
 CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out, size_t capacity);
+
+/* One of these rows. Returns false for a NULL or zeroed profile, and for a kind that does not
+ * exist; *out is then all zero and "". */
 CHROPROF_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomaly_kind kind,
                                         chroprof_anomaly *out);
 
-/* The figures of the whole loop. Cost: paths. */
+/* The figures of the whole loop; all zero for a NULL or zeroed profile. Cost: paths. */
 CHROPROF_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out);
 
 #ifndef CHROPROF_NO_FINDINGS
 /* What stands out, most important first: at most one finding per kind, so at most
  * CHROPROF_FINDING_COUNT. There is always at least one: if nothing stands out, FINE says so. Each
- * figure in a text is one that the other reads show; ties and small numbers give no finding. Cost:
- * as chroprof_ranks, plus the ring, the live futures, the samples and the windows of a few sites.
- * Takes 10 KiB of stack. */
+ * figure in a text is one that the other reads show; ties and small numbers give no finding. 0 for
+ * a NULL or zeroed profile. Cost: as chroprof_ranks, plus the ring, the live futures, the samples
+ * and the windows of a few sites. Takes 10 KiB of stack. The thread that may read p; from on_stall
+ * too. */
 CHROPROF_API size_t chroprof_findings(const chroprof *p, chroprof_finding *out, size_t capacity);
 #endif
 
-/* Verifies that the profile is consistent: every table, and both conservation laws. Returns NULL if
- * all holds, else a static text that names the first broken invariant. That is a bug in chroprof.h,
- * or a block that somebody wrote into. Cost: the block. */
+/* Verifies that the profile is consistent: walks every table and compares both conservation laws.
+ * Returns NULL if all holds, else a static text that names the first broken invariant. That is a
+ * bug in chroprof.h, or a block that somebody wrote into. Cost: the block. */
 CHROPROF_API const char *chroprof_check(const chroprof *p);
 
 /* >>api sampler */
 
-/* Rows of samples in profile time [from_ns, to_ns), oldest first; 0 and UINT64_MAX: all, as by the
- * cursor. If only a part of a row lies in it, that part is listed, with round(weight x part /
- * duration), unless this is 0. A row of duration 0 counts whole. CPU time counts where a row
- * begins. Cost: max_samples; of one row, constant. */
+/* Rows of samples in profile time [from_ns, to_ns), oldest first; 0 and UINT64_MAX: all. If only a
+ * part of a row lies in it, that part is listed, with round(weight x part / duration), unless this
+ * is 0. A row of duration 0 counts whole. CPU time counts where a row begins. Cost: max_samples. */
 CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64_t to_ns,
                                      chroprof_sample_row *out, size_t capacity);
-CHROPROF_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor,
-                                       chroprof_sample_row *out);
 
 /* The frames of a sampled stack, innermost first: the functions of the slice, their task, and what
  * called it. Names of functions come from the system if the profile belongs to this process.
@@ -1578,20 +1642,14 @@ CHROPROF_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor,
 CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_stack_frame *out,
                                    size_t capacity);
 
-/* The tree of sampled stacks, one node per row: its innermost function, its weight and its parent.
- * Cost: constant; the name is looked up in its module. */
-CHROPROF_API bool chroprof_next_stack(const chroprof *p, uint64_t *cursor, chroprof_stack_row *out);
-
 /* The program and the libraries that were loaded when ticks came, at most 64. Libraries that are
  * gone and in no stack make room for others. Code of what finds no room has no module. */
 CHROPROF_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity);
 
-/* What the draws of WALL mode met, one row per path. Cost: max_paths; of one row, the paths that it
- * passes. */
+/* What the draws of WALL mode met, one row per path. Cost: max_paths. */
 CHROPROF_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity);
-CHROPROF_API bool chroprof_next_wall(const chroprof *p, uint64_t *cursor, chroprof_wall *out);
 
-/* The sampler's settings and counts. */
+/* The sampler's settings and counts; all zero for a NULL or zeroed profile. */
 CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_totals *out);
 
 #ifndef CHROPROF_NO_SAMPLER
@@ -1609,7 +1667,8 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
 CHROPROF_API void chroprof_sampler_stop(chroprof *p);
 
 /* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its
- * own again. Without it stacks of fibers end at their innermost function. Cost: two stores. */
+ * own again. Without this call stacks of fibers end at their innermost function. Cost: two
+ * stores. */
 CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes);
 #endif
 
@@ -1630,12 +1689,15 @@ CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_wr
 CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 #endif
 
-/* How these two choose: each format is a function of its own, and nothing else refers to it. */
+/* How these two choose: each format is a function of its own, and nothing else refers to it. Not to
+ * be called but by way of chroprof_write and chroprof_dump. */
 struct chroprof__out;
 typedef void chroprof__writes(struct chroprof__out *o, const chroprof *p);
 CHROPROF_API chroprof__writes chroprof_as_text, chroprof_as_json, chroprof_as_folded,
     chroprof_as_prometheus, chroprof_as_prometheus_all, chroprof_as_pprof, chroprof_as_trace,
     chroprof_as_none;
+
+/* chroprof_write with the function that was chosen. */
 CHROPROF_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
                                     void *user);
 
@@ -1657,6 +1719,7 @@ chroprof__writes *chroprof__writes_of(chroprof_format chroprof__chosen)
     chroprof_write_by(p, chroprof__writes_of(format), write, user)
 
 #ifndef CHROPROF_NO_STDIO
+/* chroprof_dump with the function that was chosen. */
 CHROPROF_API int chroprof_dump_by(chroprof *p, chroprof__writes *as, FILE *out);
 #define chroprof_dump(p, format, out) chroprof_dump_by(p, chroprof__writes_of(format), out)
 #endif
@@ -1842,8 +1905,9 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
  * your program. The library then calls these, which report idle and call the system. sigset_t must
  * be declared before it, by <sys/epoll.h>, <signal.h> or the library's header. Each wait evaluates
  * p in the thread that waits. If other threads wait too, p must be NULL in them (use a thread-local
- * pointer). Put it in the program itself, not in a library that it loads: libraries look in the
- * program first. Linux only; elsewhere it does nothing, and the wait counts as uninstrumented. */
+ * pointer). These calls are no cancellation points of pthreads. Put it in the program itself, not
+ * in a library that it loads: libraries look in the program first. Linux only; elsewhere it does
+ * nothing, and the wait counts as uninstrumented. */
 #ifdef CHROPROF__EPOLL
 #define CHROPROF_EPOLL_IDLE(p)                                                                     \
     CHROPROF__QUIET_BEGIN                                                                          \
