@@ -1689,10 +1689,11 @@ CHROPROF_API int chroprof_write(chroprof *p, chroprof_format format, chroprof_wr
 CHROPROF_API int chroprof_dump(chroprof *p, chroprof_format format, FILE *out);
 #endif
 
-/* How these two choose: each format is a function of its own, and nothing else refers to it. Not to
- * be called but by way of chroprof_write and chroprof_dump. */
 struct chroprof__out;
 typedef void chroprof__writes(struct chroprof__out *o, const chroprof *p);
+
+/* What these two choose from: each format is a function of its own, and nothing else refers to it.
+ * Only for their macros. */
 CHROPROF_API chroprof__writes chroprof_as_text, chroprof_as_json, chroprof_as_folded,
     chroprof_as_prometheus, chroprof_as_prometheus_all, chroprof_as_pprof, chroprof_as_trace,
     chroprof_as_none;
