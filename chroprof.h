@@ -12349,8 +12349,7 @@ static uint64_t chroprof__stack_left(const chroprof__sampler *s, uintptr_t here)
 
 /* Is there room for a tick below here? A crash handler on a small stack must live, and so must a
  * fiber near its end: the kernel's frame fitted, but little more might. */
-__attribute__((__noinline__))
-static bool chroprof__has_stack(const chroprof__sampler *s, const void *context)
+CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const void *context)
 {
     const chroprof__stack_of_signals *other = &((const ucontext_t *)context)->uc_stack;
     const void *frame = __builtin_frame_address(0);
@@ -13222,35 +13221,25 @@ static bool chroprof__await_passing(chroprof__process_timer *t)
     return true;
 }
 
-static void chroprof__end_timer(chroprof *p)
+static void chroprof__end_timer_of(const chroprof *p, int number)
 {
-    chroprof__process_timer *t = chroprof__timer_of(p->sampler_signal);
+    chroprof__process_timer *t = chroprof__timer_of(number);
     if (__atomic_load_n(&t->owner, __ATOMIC_SEQ_CST) != p)    /* a forked child's: taken over */
         return;
     if (t->pid != (long)getpid()) {
         t->passing = 0;
     } else {
         __atomic_store_n(&t->core, (chroprof__core *)NULL, __ATOMIC_SEQ_CST);
-        p->sampler_ignored |= !chroprof__await_passing(t);
-        chroprof__set_timer((uint64_t)p->sampler_signal, 0, 0);     /* none arms it again */
+        t->ignored |= !chroprof__await_passing(t);
+        chroprof__set_timer((uint64_t)number, 0, 0);        /* none arms it again */
     }
-    chroprof__return_signal(p->sampler_signal, p->sampler_ignored);
+    chroprof__return_signal(number, t->ignored);
     chroprof__free_timer(t);
 }
 
-/* Of a profile that was begun anew without a stop. */
-static void chroprof__end_lost_timers(chroprof *p)
+static void chroprof__end_timer(const chroprof *p)
 {
-    static const int numbers[2] = { SIGPROF, SIGALRM };
-    for (uint32_t k = 0; k < 2; k++) {
-        const chroprof__process_timer *t = chroprof__timer_of(numbers[k]);
-        if (__atomic_load_n(&t->owner, __ATOMIC_SEQ_CST) != p)
-            continue;
-        p->sampler_signal = numbers[k];
-        p->sampler_ignored = t->ignored;
-        chroprof__end_timer(p);
-        p->sampler_signal = 0;
-    }
+    chroprof__end_timer_of(p, p->sampler_signal);
 }
 #endif
 
@@ -13301,7 +13290,8 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
         o = *options;
     chroprof__find_stack(s);
 #if !CHROPROF__THREAD_TIMER                 /* else there is one for each profile */
-    chroprof__end_lost_timers(p);
+    chroprof__end_timer_of(p, SIGPROF);     /* of a profile that was begun anew without a stop */
+    chroprof__end_timer_of(p, SIGALRM);
 #endif
     if (!chroprof__can_tick_here(s, &o))
         return CHROPROF_ERR_SAMPLER_STACK;
