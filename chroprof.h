@@ -5031,17 +5031,19 @@ static bool chroprof__make_stack_room(const chroprof *p)
     return freed > 0;
 }
 
-/* The node of a stack whose innermost frame comes first. What there is no room for is cut. */
+/* The node of a stack whose innermost frame comes first. What there is no room for is cut: in a
+ * small table the first frames of a deep stack may be what gives way to the others, again and
+ * again. */
 static uint32_t chroprof__intern_items(const chroprof *p, const uint64_t *items, uint32_t count)
 {
     chroprof__core *c = p->core;
-    uint32_t node = 0, left = count;
+    uint32_t node = 0, left = count, rooms = 0;
     while (left > 0) {
         uint32_t child = chroprof__intern_node(c, node, items[left - 1]);
         if (child != UINT32_MAX) {
             node = child;
             left--;
-        } else if (chroprof__make_stack_room(p)) {
+        } else if (rooms++ < 8 && chroprof__make_stack_room(p)) {
             node = 0;                       /* what was there may have moved */
             left = count;
         } else {

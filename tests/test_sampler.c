@@ -385,6 +385,41 @@ TEST(a_table_full_of_stacks_that_have_to_stay)
     CHECK(strstr(names_of(p, rows[7].stack), CUT) != NULL);
 }
 
+/* Samples in nested calls of 15 of 40 sites. */
+static void caught_deep(chroprof *p, unsigned k, uint64_t ns, unsigned samples)
+{
+    unsigned n;
+    for (n = 0; n < 15; n++)
+        chroprof_event(p, CHROPROF_ENTER, 0,
+                       chroprof_site_make(p, numbered("s", (k * 7 + n * n) % 40), NULL, 0), ns);
+    for (n = 0; n < samples; n++)
+        chroprof_sample(p, ns + n + 1, 1);
+    for (n = 0; n < 15; n++)
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, ns + 10);
+}
+
+/* A stack is longer than what can give way for it: its first frames, which nothing weighs yet, must
+ * not give way to its last ones again and again. */
+TEST(stacks_that_are_long_for_their_table)
+{
+    chroprof_options o = { 0 };
+    unsigned k, frames;
+    for (frames = 1; frames <= 80; frames++) {
+        o.max_samples = 6;
+        o.max_stack_frames = frames;
+        chroprof *p = fresh(&o);
+        chroprof_event(p, CHROPROF_ENTER, 0, &off1, 0);
+        caught_deep(p, 1, MS, 1);
+        caught_deep(p, 2, 2 * MS, 1);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 50 * MS); /* a stall: these two stay */
+        for (k = 0; k < 40; k++)
+            caught_deep(p, k, (60 + k) * MS, k % 7);
+        laws(p);
+        CHECK_EQ(sampler_of(p).samples, 2 + 5 * 21 + 0 + 1 + 2 + 3 + 4);
+        CHECK(table_of(p, CHROPROF_TABLE_STACKS).dropped > 0);
+    }
+}
+
 TEST(one_mebibyte_holds_2000_frames)
 {
     static unsigned char memory[1 << 20];
@@ -647,6 +682,7 @@ static const test_case cases[] = { CASE(the_worked_example),
                                    CASE(the_table_of_stacks_is_among_the_full_ones),
                                    CASE(stacks_of_kept_stalls_stay),
                                    CASE(a_table_full_of_stacks_that_have_to_stay),
+                                   CASE(stacks_that_are_long_for_their_table),
                                    CASE(one_mebibyte_holds_2000_frames),
                                    CASE(a_difference_of_stacks_that_gave_way),
                                    CASE(nothing_where_there_is_nothing_to_sample),
