@@ -2294,8 +2294,9 @@ CHROPROF__INLINE uint64_t chroprof__scale(uint64_t value, uint64_t factor)
     return value * whole + (value >> 32) * part + ((value & UINT32_MAX) * part >> 32);
 }
 
-/* floor(value * 2^32 / factor), saturating. */
-static uint64_t chroprof__unscale(uint64_t value, uint64_t factor)
+/* floor(value * 2^32 / factor), saturating. Cold: with it all that takes ticks in is made small,
+ * also where an idle ends while the sampler runs. */
+CHROPROF__COLD uint64_t chroprof__unscale(uint64_t value, uint64_t factor)
 {
     uint64_t quotient = value / factor, rest = value % factor;
     if (quotient >> 31)
