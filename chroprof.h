@@ -17156,7 +17156,6 @@ typedef struct chroprof__pick {
     uint32_t site;
 } chroprof__pick;
 
-/* What is shown. */
 typedef struct chroprof__prometheus {
     chroprof__out *out;
     const chroprof *p;
@@ -17164,76 +17163,75 @@ typedef struct chroprof__prometheus {
     uint32_t top, count;               /* top 0: all sites, else so many of those picked */
     const chroprof__figure *by;        /* the order of live futures, slice lengths and latency */
     chroprof__pick picks[CHROPROF__PROMETHEUS_TOP];
-} chroprof__prometheus;
-
-/* A walk over the sites with one figure of each. */
-typedef struct chroprof__sites_walk {
+    /* a walk over the sites with one figure of each */
     const chroprof__figure *figure;
-    uint64_t cursor, value;
-    chroprof_site_row site;
+    uint64_t cursor, value, rest;      /* rest: of the sites that are not shown */
+    chroprof_site_row site;            /* its name is NULL: all that are not shown */
     uint32_t first, end;               /* the sites that are gathered */
     uint64_t values[CHROPROF__GATHERED];
-} chroprof__sites_walk;
+} chroprof__prometheus;
 
-/* One figure of many sites in one walk over the paths as they lie in memory: with 100,000 paths the
+/* The figure of many sites in one walk over the paths as they lie in memory: with 100,000 paths the
  * way along each site's own is a cache miss a path. */
-static void chroprof__gather(const chroprof *p, const chroprof__figure *f, uint32_t first,
-                             uint64_t *values)
+static void chroprof__gather(chroprof__prometheus *m)
 {
+    const chroprof__figure *f = m->figure;
     bool deep = f->rank == offsetof(chroprof_rank, with_children_ns);
     chroprof_path row;
-    memset(values, 0, CHROPROF__GATHERED * sizeof(*values));
-    for (uint32_t path = CHROPROF__FIRST_PATH;
-         deep ? chroprof_read_path(p, path, &row) : chroprof_read_path_alone(p, path, &row); path++)
-        if (row.site - first < CHROPROF__GATHERED)
-            chroprof__add(f, values + (row.site - first), *chroprof__field(&row, f->at));
+    m->first = m->site.id;
+    m->end = m->first + CHROPROF__GATHERED;
+    memset(m->values, 0, sizeof m->values);
+    for (uint32_t path = CHROPROF__FIRST_PATH; deep ? chroprof_read_path(m->p, path, &row)
+             : chroprof_read_path_alone(m->p, path, &row); path++)
+        if (row.site - m->first < CHROPROF__GATHERED)
+            chroprof__add(f, m->values + (row.site - m->first), *chroprof__field(&row, f->at));
 }
 
-static void chroprof__walk_sites(chroprof__sites_walk *w, const chroprof__figure *figure)
+static void chroprof__walk_sites(chroprof__prometheus *m, const chroprof__figure *figure)
 {
-    w->figure = figure;
-    w->cursor = 0;
-    w->end = 0;
+    m->figure = figure;
+    m->cursor = m->rest = 0;
+    m->end = 0;
 }
 
-static bool chroprof__next_value(const chroprof *p, chroprof__sites_walk *w)
+static bool chroprof__next_value(chroprof__prometheus *m)
 {
-    if (!chroprof_next_site(p, &w->cursor, &w->site))
+    if (m->out->failed || !chroprof_next_site(m->p, &m->cursor, &m->site))
         return false;
-    uint32_t site = w->site.id;
-    if (site >= w->end) {
-        w->first = site;
-        w->end = site + CHROPROF__GATHERED;
-        chroprof__gather(p, w->figure, site, w->values);
-    }
-    w->value = w->values[site - w->first];
+    if (m->site.id >= m->end)
+        chroprof__gather(m);
+    m->value = m->values[m->site.id - m->first];
     return true;
 }
 
-/* Finds who leads in a figure. The site "(other)" of a full table is never among them. Not inlined,
- * like the next two of this size: their tables would add up on the stack. */
-CHROPROF__NOINLINE void chroprof__prometheus_pick(chroprof__prometheus *m,
-                                                  const chroprof__figure *f)
+/* Finds who leads in a figure, and begins a walk with another. The site "(other)" of a full table
+ * is never among them. */
+static void chroprof__prometheus_pick(chroprof__prometheus *m, const chroprof__figure *by,
+                                      const chroprof__figure *figure)
 {
-    chroprof__pick one;
-    chroprof__sites_walk w;
     m->count = 0;
-    chroprof__walk_sites(&w, f);
-    while (m->top > 0 && chroprof__next_value(m->p, &w)) {
-        one.key = w.value;
-        one.site = w.site.id;
+    chroprof__walk_sites(m, by);
+    while (m->top > 0 && chroprof__next_value(m)) {
+        const chroprof__pick one = { m->value, m->site.id };
         if (one.site != CHROPROF__OTHER)
             m->count = chroprof__keep_largest(m->picks, m->count, m->top, sizeof one,
                                               (uint16_t)offsetof(chroprof__pick, key), &one);
     }
+    chroprof__walk_sites(m, figure);
 }
 
-static bool chroprof__prometheus_picked(const chroprof__prometheus *m, uint32_t site)
+/* The next site that is shown. */
+static bool chroprof__next_picked(chroprof__prometheus *m)
 {
-    bool picked = m->top == 0;
-    for (uint32_t k = 0; k < m->count && !picked; k++)
-        picked = m->picks[k].site == site;
-    return picked;
+    while (chroprof__next_value(m)) {
+        bool picked = m->top == 0;
+        for (uint32_t k = 0; k < m->count && !picked; k++)
+            picked = m->picks[k].site == m->site.id;
+        if (picked)
+            return true;
+        m->rest += m->value;
+    }
+    return false;
 }
 
 /* Writes fields of a struct as a form says: $ is a text, @ that of a label, % a number of 32 bits,
@@ -17278,58 +17276,50 @@ static void chroprof__prometheus_value(chroprof__out *o, const char *figure, uin
     chroprof__put_byte(o, '\n');
 }
 
-/* A metric and what it is: two words. */
-static void chroprof__prometheus_head(chroprof__out *o, const char *metric, const char *type)
+/* A metric and what it is: two words. Not inlined: constants beside each other would be data that a
+ * loader has to fill in. */
+CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *metric,
+                                                  const char *type)
 {
     const char *const words[] = { metric, chroprof__words_after(metric, 1), metric, type };
     chroprof__put_form(o, "# HELP chroprof_$ $\n# TYPE chroprof_$ $\n", words);
 }
 
-/* The value of a site; label "": it has none but the site's. Those have an id where they can't tell
- * it from every other site: a cut name, one with bytes that are shown as U+FFFD, or a user's
- * "(other)". It hangs on the site alone, so a series never changes its labels because of what comes
- * later. */
-static void chroprof__prometheus_line(chroprof__out *o, const char *metric,
-                                      const chroprof_site_row *site, const char *label,
-                                      const char *text, const char *figure, uint64_t value)
+/* The labels of a site. Those have an id that can't tell it from every other site: a cut name, one
+ * with bytes that are shown as U+FFFD, or a user's "(other)". It hangs on the site alone, so a
+ * series never changes its labels because of what comes later. */
+static void chroprof__prometheus_site(chroprof__out *o, const chroprof_site_row *site)
 {
-    const char *const words[] = { metric, label, text };
     bool others = strcmp(site->name, "(other)") == 0 && *site->file == 0;
-    chroprof__put_form(o, "chroprof_$", words);
     chroprof__put_form(o, "{name=\"@\",file=\"@\",line=\"%\"", &site->name);
     if (site->cut || !chroprof__is_utf8(site->name) || !chroprof__is_utf8(site->file) ||
         (others && site->id != CHROPROF__OTHER))
         chroprof__put_form(o, ",id=\"%\"", &site->id);
+}
+
+/* The value of a site; label "": it has none but the site's. */
+static void chroprof__prometheus_line(const chroprof__prometheus *m, const char *metric,
+                                      const char *label, const char *text, const char *figure,
+                                      uint64_t value)
+{
+    chroprof__out *o = m->out;
+    const char *const words[] = { metric, label, text };
+    chroprof__put_form(o, "chroprof_$", words);
+    if (m->site.name != NULL)
+        chroprof__prometheus_site(o, &m->site);
+    else
+        chroprof__put_text(o, "{name=\"(other)\",file=\"\",line=\"0\"");
     if (*label != 0)
         chroprof__put_form(o, ",$=\"@\"", words + 1);
     chroprof__put_byte(o, '}');
     chroprof__prometheus_value(o, figure, value);
 }
 
-static void chroprof__prometheus_row(const chroprof__prometheus *m, const char *name,
-                                     const chroprof_site_row *site, uint64_t value)
+static void chroprof__prometheus_row(const chroprof__prometheus *m, const char *name)
 {
     const char *metric = chroprof__words_after(name, 1);
     const char *label = strcmp(metric, "calls_total") == 0 ? "result" : "";
-    chroprof__prometheus_line(m->out, metric, site, label, name, name, value);
-}
-
-/* One figure of the sites that are shown, and that of all others. */
-CHROPROF__NOINLINE void chroprof__prometheus_rows(chroprof__prometheus *m,
-                                                  const chroprof__figure *f, const char *name)
-{
-    const chroprof_site_row other = { CHROPROF__OTHER, "(other)", "", 0, false };
-    chroprof__sites_walk w;
-    uint64_t rest = 0;
-    chroprof__walk_sites(&w, f);
-    while (!m->out->failed && chroprof__next_value(m->p, &w)) {
-        if (chroprof__prometheus_picked(m, w.site.id))
-            chroprof__prometheus_row(m, name, &w.site, w.value);
-        else
-            chroprof__add(f, &rest, w.value);
-    }
-    if (m->top != 0)
-        chroprof__prometheus_row(m, name, &other, rest);
+    chroprof__prometheus_line(m, metric, label, name, name, m->value);
 }
 
 /* A gauge has no order of its own. */
@@ -17347,13 +17337,17 @@ static void chroprof__prometheus_sites(chroprof__prometheus *m)
             continue;
         if (*chroprof__words_after(name, 2) != 0)
             chroprof__prometheus_head(m->out, metric, gauge ? "gauge" : "counter");
-        chroprof__prometheus_pick(m, gauge ? m->by : f);
-        chroprof__prometheus_rows(m, f, name);
+        chroprof__prometheus_pick(m, gauge ? m->by : f, f);
+        while (chroprof__next_picked(m))
+            chroprof__prometheus_row(m, name);
+        m->site.name = NULL;
+        m->value = m->rest;
+        if (m->top != 0)
+            chroprof__prometheus_row(m, name);
     }
 }
 
-static void chroprof__prometheus_histogram(const chroprof__prometheus *m,
-                                           const chroprof_site_row *site, uint64_t exec_ns)
+static void chroprof__prometheus_histogram(const chroprof__prometheus *m)
 {
     static const char names[CHROPROF__BOUNDS][9] = {
         "0.000001", "0.00001", "0.0001", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025",
@@ -17364,49 +17358,42 @@ static void chroprof__prometheus_histogram(const chroprof__prometheus *m,
         100000000, 250000000, 1000000000, 10000000000u, UINT64_MAX
     };
     uint64_t slices[CHROPROF__BOUNDS];
-    if (!chroprof_slice_counts(m->p, site->id, bounds_ns, CHROPROF__BOUNDS, slices))
+    if (!chroprof_slice_counts(m->p, m->site.id, bounds_ns, CHROPROF__BOUNDS, slices))
         return;
     for (uint32_t k = 0; k < CHROPROF__BOUNDS; k++)
         if (m->all || (CHROPROF__GRAPHED_BOUNDS >> k & 1) != 0)
-            chroprof__prometheus_line(m->out, "slice_duration_seconds_bucket", site, "le",
-                                      names[k], "", slices[k]);
-    chroprof__prometheus_line(m->out, "slice_duration_seconds_sum", site, "", "", "exec_ns",
-                              exec_ns);
-    chroprof__prometheus_line(m->out, "slice_duration_seconds_count", site, "", "", "",
+            chroprof__prometheus_line(m, "slice_duration_seconds_bucket", "le", names[k], "",
+                                      slices[k]);
+    chroprof__prometheus_line(m, "slice_duration_seconds_sum", "", "", "exec_ns", m->value);
+    chroprof__prometheus_line(m, "slice_duration_seconds_count", "", "", "",
                               slices[CHROPROF__BOUNDS - 1]);
 }
 
 /* A site without percentiles has no row here, and the others than the first ones are not summed:
  * their buckets would fall when a site joins the first. */
-CHROPROF__NOINLINE void chroprof__prometheus_histograms(chroprof__prometheus *m)
+static void chroprof__prometheus_histograms(chroprof__prometheus *m)
 {
-    chroprof__sites_walk w;
     chroprof__prometheus_head(m->out, "slice_duration_seconds\0Length of the slices that ended; "
                               "its sum has the one under way.", "histogram");
-    chroprof__prometheus_pick(m, m->by);
-    chroprof__walk_sites(&w, chroprof__path_figures);             /* the first one is exec_ns */
-    while (!m->out->failed && chroprof__next_value(m->p, &w))
-        if (chroprof__prometheus_picked(m, w.site.id))
-            chroprof__prometheus_histogram(m, &w.site, w.value);
+    chroprof__prometheus_pick(m, m->by, chroprof__path_figures);  /* the first one is exec_ns */
+    while (chroprof__next_picked(m))
+        chroprof__prometheus_histogram(m);
 }
 
 /* Of the sites that the histograms have shown, where futures have finished. */
-CHROPROF__NOINLINE void chroprof__prometheus_latency(chroprof__prometheus *m)
+static void chroprof__prometheus_latency(chroprof__prometheus *m)
 {
     static const char quantiles[3][5] = { "0.5", "0.99", "1" };
-    uint64_t cursor = 0;
-    chroprof_site_row site;
     chroprof_rank rank;
     chroprof__prometheus_head(m->out, "latency_seconds\0Futures that finished, from creation; "
                               "since the start of the profile.", "summary");
-    while (!m->out->failed && chroprof_next_site(m->p, &cursor, &site)) {
-        if (!chroprof__prometheus_picked(m, site.id) ||
-            !chroprof_read_rank(m->p, site.id, &rank))
-            continue;
+    chroprof__walk_sites(m, chroprof__path_figures);
+    while (chroprof__next_picked(m)) {
+        (void)chroprof_read_rank(m->p, m->site.id, &rank);
         const uint64_t values[] = { rank.wall_p50_ns, rank.wall_p99_ns, rank.wall_max_ns };
         for (uint32_t k = 0; k < 3 && rank.wall_max_ns > 0; k++)
-            chroprof__prometheus_line(m->out, "latency_seconds", &site, "quantile", quantiles[k],
-                                      "wall_ns", values[k]);
+            chroprof__prometheus_line(m, "latency_seconds", "quantile", quantiles[k], "wall_ns",
+                                      values[k]);
     }
 }
 
@@ -17414,7 +17401,8 @@ static void chroprof__prometheus_total(chroprof__out *o, const char *metric, con
                                        const char *figure, uint64_t value)
 {
     chroprof__prometheus_head(o, metric, type);
-    chroprof__put_form(o, "chroprof_$", &metric);
+    chroprof__put_text(o, "chroprof_");
+    chroprof__put_text(o, metric);
     chroprof__prometheus_value(o, figure, value);
 }
 
@@ -17455,8 +17443,8 @@ static void chroprof__prometheus_tables(const chroprof__prometheus *m, const cha
     size_t count = chroprof_tables(m->p, rows, CHROPROF_TABLE_COUNT);
     chroprof__prometheus_head(m->out, metric, type);
     for (size_t k = 0; k < count; k++) {
-        chroprof__put_form(m->out, "chroprof_$", &metric);
-        chroprof__put_form(m->out, "{table=\"@\"}", &rows[k].name);
+        const char *const words[] = { metric, rows[k].name };
+        chroprof__put_form(m->out, "chroprof_${table=\"@\"}", words);
         chroprof__prometheus_value(m->out, "", *chroprof__field(rows + k, at));
     }
 }
