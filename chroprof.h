@@ -14930,13 +14930,6 @@ static void chroprof__flush(chroprof__out *o)
     o->used = 0;
 }
 
-static void chroprof__out_to(chroprof__out *o, chroprof_writer write, void *user)
-{
-    memset(o, 0, offsetof(chroprof__out, bytes));
-    o->write = write;
-    o->user = user;
-}
-
 /* 0, or -1 if the writer stopped or there is no profile: then text and JSON say why. */
 static int chroprof__put_profile(chroprof *p, chroprof__writes *as, chroprof_writer write,
                                  void *user, const chroprof_text_options *look,
@@ -14945,7 +14938,9 @@ static int chroprof__put_profile(chroprof *p, chroprof__writes *as, chroprof_wri
     chroprof__out o;
     if (write == NULL)
         return -1;
-    chroprof__out_to(&o, write, user);
+    memset(&o, 0, offsetof(chroprof__out, bytes));
+    o.write = write;
+    o.user = user;
     o.look = look;
     o.series = series;
     o.absent = !chroprof__tick_live(p);
@@ -15108,10 +15103,12 @@ CHROPROF__UNUSED static uint64_t chroprof__next_field(const void **row, size_t s
     return whole;
 }
 
-CHROPROF__UNUSED static void chroprof__put_json_field(chroprof__out *o, const char *how,
-                                                      const void **row)
+/* The next field of a struct, as a sign says; the signs are told below. */
+CHROPROF__UNUSED static void chroprof__put_field(chroprof__out *o, const char *how,
+                                                 const void **row)
 {
-    size_t size = *how == '$' ? sizeof(char *) : *how == '?' ? sizeof(bool)
+    bool text = *how == '$' || *how == '@' || *how == '&';
+    size_t size = text ? sizeof(char *) : *how == '?' ? sizeof(bool)
                 : *how == '(' ? sizeof(chroprof_state)
                 : *how == '.' || *how == '-' ? sizeof(uint32_t) : sizeof(uint64_t);
     uint64_t value = chroprof__next_field(row, size);
@@ -15120,6 +15117,8 @@ CHROPROF__UNUSED static void chroprof__put_json_field(chroprof__out *o, const ch
         chroprof__put_byte(o, '"');
     switch (*how) {
     case '$': chroprof__put_quoted(o, (const char *)(uintptr_t)value, true); break;
+    case '@': chroprof__put_quoted(o, (const char *)(uintptr_t)value, false); break;
+    case '&': chroprof__put_text(o, (const char *)(uintptr_t)value); break;
     case '(': chroprof__put_word(o, how + 1, value); break;
     case '#': chroprof__put_hex(o, value); break;
     case '?': chroprof__put_text(o, value ? "true" : "false"); break;
@@ -15157,7 +15156,7 @@ CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, con
         chroprof__put_byte(o, '"');
         return end + length + 2;
     }
-    chroprof__put_json_field(o, end, row);
+    chroprof__put_field(o, end, row);
     end += *end == '(' ? strcspn(end, ")") : 0;
     end += *end != 0 && strchr("%.$#?=~-)", *end) != NULL;
     return end + (*end == ' ');
@@ -17234,23 +17233,15 @@ static bool chroprof__next_picked(chroprof__prometheus *m)
     return false;
 }
 
-/* Writes fields of a struct as a form says: $ is a text, @ that of a label, % a number of 32 bits,
+/* Writes fields of a struct as a form says: & is a text, @ that of a label, . a number of 32 bits,
  * all else itself. */
 static void chroprof__put_form(chroprof__out *o, const char *form, const void *row)
 {
     for (; *form != 0; form++) {
-        bool text = *form == '$' || *form == '@';
-        if (!text && *form != '%') {
-            chroprof__put_byte(o, *form);
-            continue;
-        }
-        uint64_t field = chroprof__next_field(&row, text ? sizeof(char *) : sizeof(uint32_t));
-        if (*form == '%')
-            chroprof__put_u64(o, field);
-        else if (*form == '@')
-            chroprof__put_quoted(o, (const char *)(uintptr_t)field, false);
+        if (*form == '&' || *form == '@' || *form == '.')
+            chroprof__put_field(o, form, &row);
         else
-            chroprof__put_text(o, (const char *)(uintptr_t)field);
+            chroprof__put_byte(o, *form);
     }
 }
 
@@ -17282,7 +17273,7 @@ CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *
                                                   const char *type)
 {
     const char *const words[] = { metric, chroprof__words_after(metric, 1), metric, type };
-    chroprof__put_form(o, "# HELP chroprof_$ $\n# TYPE chroprof_$ $\n", words);
+    chroprof__put_form(o, "# HELP chroprof_& &\n# TYPE chroprof_& &\n", words);
 }
 
 /* The labels of a site. Those have an id that can't tell it from every other site: a cut name, one
@@ -17291,10 +17282,10 @@ CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *
 static void chroprof__prometheus_site(chroprof__out *o, const chroprof_site_row *site)
 {
     bool others = strcmp(site->name, "(other)") == 0 && *site->file == 0;
-    chroprof__put_form(o, "{name=\"@\",file=\"@\",line=\"%\"", &site->name);
+    chroprof__put_form(o, "{name=\"@\",file=\"@\",line=\".\"", &site->name);
     if (site->cut || !chroprof__is_utf8(site->name) || !chroprof__is_utf8(site->file) ||
         (others && site->id != CHROPROF__OTHER))
-        chroprof__put_form(o, ",id=\"%\"", &site->id);
+        chroprof__put_form(o, ",id=\".\"", &site->id);
 }
 
 /* The value of a site; label "": it has none but the site's. */
@@ -17304,13 +17295,13 @@ static void chroprof__prometheus_line(const chroprof__prometheus *m, const char 
 {
     chroprof__out *o = m->out;
     const char *const words[] = { metric, label, text };
-    chroprof__put_form(o, "chroprof_$", words);
+    chroprof__put_form(o, "chroprof_&", words);
     if (m->site.name != NULL)
         chroprof__prometheus_site(o, &m->site);
     else
         chroprof__put_text(o, "{name=\"(other)\",file=\"\",line=\"0\"");
     if (*label != 0)
-        chroprof__put_form(o, ",$=\"@\"", words + 1);
+        chroprof__put_form(o, ",&=\"@\"", words + 1);
     chroprof__put_byte(o, '}');
     chroprof__prometheus_value(o, figure, value);
 }
@@ -17444,7 +17435,7 @@ static void chroprof__prometheus_tables(const chroprof__prometheus *m, const cha
     chroprof__prometheus_head(m->out, metric, type);
     for (size_t k = 0; k < count; k++) {
         const char *const words[] = { metric, rows[k].name };
-        chroprof__put_form(m->out, "chroprof_${table=\"@\"}", words);
+        chroprof__put_form(m->out, "chroprof_&{table=\"@\"}", words);
         chroprof__prometheus_value(m->out, "", *chroprof__field(rows + k, at));
     }
 }
@@ -17468,8 +17459,8 @@ static void chroprof__prometheus_write(chroprof__prometheus *m, chroprof__out *o
         m->by++;
     chroprof_read_options(p, &of);
     chroprof__prometheus_head(o, "info\0The profile.", "gauge");
-    chroprof__put_form(o, "chroprof_info{profile=\"@\",version=\"" CHROPROF_VERSION "\"} 1\n",
-                       &of.name);
+    chroprof__put_form(o, "chroprof_info{profile=\"@\",", &of.name);
+    chroprof__put_text(o, "version=\"" CHROPROF_VERSION "\"} 1\n");
     chroprof__prometheus_totals(m);
     chroprof__prometheus_sites(m);
     chroprof__prometheus_histograms(m);
@@ -18175,20 +18166,21 @@ static void chroprof__trace_close(chroprof__trace *t)
     chroprof__trace_leaf(t, CHROPROF__TRACE_NONE);
 }
 
-/* The counters where the ring begins: those of now, less what the ring adds to them. */
+/* The counters where the ring begins: those of now, less what the ring adds to them. This first go
+ * through it writes nothing, as an output that has failed. */
 static void chroprof__trace_count(chroprof__trace *t, const chroprof_totals *totals)
 {
-    chroprof__out nowhere;
     chroprof__out *out = t->out;
-    uint64_t live, ready;
-    chroprof__out_to(&nowhere, NULL, NULL);
-    nowhere.failed = true;
-    t->out = &nowhere;
+    const chroprof *p = t->p;
+    out->failed = true;
     chroprof__trace_steps(t, totals);
-    live = totals->live - t->live;
-    ready = chroprof__count_ready(t->p) - t->ready;
+    uint64_t live = totals->live - t->live;
+    uint64_t ready = chroprof__count_ready(p) - t->ready;
+    out->failed = out->comma = false;
+    out->used = 0;
     memset(t, 0, sizeof *t);
     t->out = out;
+    t->p = p;
     t->live = live >> 63 ? 0 : live;
     t->ready = ready >> 63 ? 0 : ready;
 }
@@ -18261,7 +18253,6 @@ CHROPROF__COLD_API void chroprof_as_trace(chroprof__out *o, const chroprof *p)
     t.p = p;
     t.out = o;
     chroprof__trace_count(&t, &totals);
-    t.p = p;
     chroprof__put_json(o, "{displayTimeUnit'ns'traceEvents[", NULL);
     chroprof__trace_process(&t, 1, of.name[0] != 0 ? of.name : "loop", 0);
     chroprof__trace_steps(&t, &totals);
