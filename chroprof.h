@@ -4180,7 +4180,7 @@ CHROPROF__COLD void chroprof__widen_windows(chroprof__core *c, uint64_t t)
 }
 
 /* The present window is the one that profile time t is in, wherever it was. */
-static void chroprof__move_window(chroprof__core *c, uint64_t t)
+CHROPROF__COLD void chroprof__move_window(chroprof__core *c, uint64_t t)
 {
     chroprof__widen_windows(c, t);
     uint64_t index = t / c->window_ticks;
