@@ -16655,7 +16655,7 @@ static void chroprof__page_setup(chroprof__page *g, chroprof__out *o, const chro
         g->look = *o->look;
     uint32_t width = g->look.width == 0 ? 80 : g->look.width, top = g->look.top;
     g->width = width < 60 ? 60 : width > 200 ? 200 : width;
-    g->top = top == 0 ? 20 : top < CHROPROF__TEXT_ROWS ? top : CHROPROF__TEXT_ROWS;
+    g->top = top == 0 ? 20 : top < CHROPROF__TEXT_ROWS ? top : (uint32_t)CHROPROF__TEXT_ROWS;
     g->by = (unsigned)g->look.by <= (unsigned)CHROPROF_BY_CALLS ? g->look.by : CHROPROF_BY_EXEC;
 }
 
