@@ -2329,6 +2329,14 @@ static void chroprof__copy_text(char *to, size_t size, const char *from)
     memset(to + n, 0, size - n);
 }
 
+/* Text n of those that stand one after the other. */
+CHROPROF__COLD const char *chroprof__nth_text(const char *texts, uint32_t n)
+{
+    for (; n > 0; n--)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 /* The figure at an offset of a row or a public struct. */
 static uint64_t *chroprof__field(const void *row, uint16_t offset)
 {
@@ -2974,7 +2982,7 @@ CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t 
 enum {
     CHROPROF__OPEN_DOOR = 0xA5C000,
     CHROPROF__SIDE_DOOR,
-    CHROPROF__NO_DOOR,          /* off, or a view, or the forked child of a mapped one */
+    CHROPROF__NO_DOOR,         /* off, or a view, or the forked child of a mapped one */
     CHROPROF__DOORS_END
 };
 
@@ -3203,10 +3211,11 @@ CHROPROF__COLD uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_
     for (uint32_t n = 0; n < CHROPROF__ALL_TABLES; n++) {
         uint32_t k = (n + CHROPROF__OCTAVE) % CHROPROF__ALL_TABLES;
         uint64_t rows = chroprof__table_rows(k, capacity);
-        if (rows > UINT32_MAX || (k == CHROPROF__COUNTS && at >> 34))
-            return UINT64_MAX;              /* paths tell the way to counts in 32 bits */
+        uint64_t bytes = rows * chroprof__row_bytes[k];
+        if (rows > UINT32_MAX || (k == CHROPROF__COUNTS && (at + bytes) >> 35))
+            return UINT64_MAX;              /* paths tell the way to counts in words, by 32 bits */
         tables[k].offset = at;
-        tables[k].bytes = rows * chroprof__row_bytes[k];
+        tables[k].bytes = bytes;
         tables[k].rows = (uint32_t)rows;
         tables[k].capacity = k < CHROPROF_TABLE_COUNT ? capacity[k] : (uint32_t)rows;
         at += chroprof__aligned(tables[k].bytes);
@@ -6895,10 +6904,9 @@ CHROPROF__INLINE void chroprof__bind_plain(const chroprof *p, chroprof__core *c,
                                            chroprof__frame_row *frame, chroprof__future_row *slot,
                                            uint64_t id)
 {
-    uint64_t words = chroprof__words_to(p, slot);       /* and no deeper frame: one store */
-    words <<= CHROPROF__LITTLE ? 0 : 32;
-    memcpy((char *)frame + offsetof(chroprof__frame_row, slot), &words, sizeof(words));
     frame->id = id;
+    frame->slot = chroprof__words_to(p, slot);
+    frame->same = 0;
     slot->frame = (uint16_t)c->depth;
 }
 
@@ -9133,14 +9141,6 @@ static void chroprof__read_place(const chroprof *p, const chroprof__met *row,
     chroprof__read_site_name(p, p->paths[path].site, &out->name, &out->file, &out->line);
 }
 
-/* Text n of those that stand one after the other. */
-static const char *chroprof__nth_text(const char *texts, uint32_t n)
-{
-    for (; n > 0; n--)
-        texts += strlen(texts) + 1;
-    return texts;
-}
-
 CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomaly_kind kind,
                                               chroprof_anomaly *out)
 {
@@ -10170,7 +10170,7 @@ CHROPROF__COLD void chroprof__refuse(chroprof *p)
     chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_CALLBACK, 1, place);
 }
 
-/* Do events come in by the open door? The test is all that a call costs while that is off. */
+/* Do events come in by the open door? While the profile is off a call costs one more compare. */
 CHROPROF__INLINE bool chroprof__is_on(const chroprof *p)
 {
     return CHROPROF__LIKELY(p && p->door == CHROPROF__OPEN_DOOR);
@@ -10243,7 +10243,7 @@ CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, u
 /* The clock at the open door, and where the search for the id begins. The slot is fetched before
  * the clock is read: with a million futures it comes from main memory, and the read hides a part of
  * the way. */
-CHROPROF__INLINE uint64_t chroprof__open_clock(const chroprof *p)
+CHROPROF__INLINE uint64_t chroprof__door_clock(const chroprof *p)
 {
 #if CHROPROF__HAS_COUNTER
     (void)p;
@@ -10362,41 +10362,41 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
 CHROPROF__SENDS(chroprof_pending, (chroprof *p, uint64_t id, const chroprof_site *site),
                 CHROPROF_PENDING, id, site,
                 chroprof__take_pending(p, id, site, chroprof__fetch_home(p, id),
-                                       chroprof__open_clock(p)))
+                                       chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_ready, (chroprof *p, uint64_t id), CHROPROF_READY, id, NULL,
-                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__open_clock(p)))
+                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_running, (chroprof *p, uint64_t id), CHROPROF_RUNNING, id, NULL,
                 chroprof__do_running(p, id, NULL, chroprof__fetch_home(p, id),
-                                     chroprof__open_clock(p)))
+                                     chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_paused, (chroprof *p, uint64_t id), CHROPROF_PAUSED, id, NULL,
-                chroprof__do_paused(p, id, chroprof__open_clock(p)))
+                chroprof__do_paused(p, id, chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
-                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__open_clock(p)))
+                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_completed, (chroprof *p, uint64_t id), CHROPROF_COMPLETED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
-                                      chroprof__open_clock(p)))
+                                      chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_failed, (chroprof *p, uint64_t id), CHROPROF_FAILED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_FAILED, id, NULL, chroprof__home(p, id),
-                                      chroprof__open_clock(p)))
+                                      chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_cancelled, (chroprof *p, uint64_t id), CHROPROF_CANCELLED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_CANCELLED, id, NULL, chroprof__home(p, id),
-                                      chroprof__open_clock(p)))
+                                      chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_enter, (chroprof *p, const chroprof_site *site), CHROPROF_ENTER, 0, site,
-                chroprof__do_enter(p, site, chroprof__open_clock(p)))
+                chroprof__do_enter(p, site, chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_leave, (chroprof *p), CHROPROF_LEAVE, 0, NULL,
-                chroprof__do_leave(p, chroprof__open_clock(p)))
+                chroprof__do_leave(p, chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
-                chroprof__take_next(p, site, chroprof__open_clock(p)))
+                chroprof__take_next(p, site, chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
-                chroprof__take_loop_enter(p, chroprof__open_clock(p)))
+                chroprof__take_loop_enter(p, chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_loop_leave, (chroprof *p), CHROPROF_LOOP_LEAVE, 0, NULL,
-                chroprof__take_loop_leave(p, chroprof__open_clock(p)))
+                chroprof__take_loop_leave(p, chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER, 0, NULL,
-                chroprof__do_idle_enter(p, chroprof__open_clock(p)))
+                chroprof__do_idle_enter(p, chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE, 0, NULL,
-                chroprof__do_idle_leave(p, chroprof__open_clock(p)))
+                chroprof__do_idle_leave(p, chroprof__door_clock(p)))
 CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
-                chroprof__take_tick(p, chroprof__open_clock(p)))
+                chroprof__take_tick(p, chroprof__door_clock(p)))
 #undef CHROPROF__SENDS
 
 #ifdef CHROPROF__EPOLL
@@ -13123,8 +13123,9 @@ static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
 #if CHROPROF__THREAD_TIMER
 static int chroprof__find_signal(chroprof *p, const chroprof_sampler_options *o)
 {
-    int last = o->signal ? o->signal : SIGRTMAX;
-    for (int number = o->signal ? o->signal : SIGRTMIN; number <= last; number++)
+    if (o->signal)
+        return chroprof__claim_signal(p, o->signal) ? o->signal : 0;
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
         if (chroprof__claim_signal(p, number))
             return number;
     return 0;
@@ -15040,13 +15041,6 @@ CHROPROF__UNUSED static const char chroprof__loop_words[] =
 CHROPROF__UNUSED static const char chroprof__sampler_words[] =
     CHROPROF__SAMPLER_LIST(CHROPROF__WORDS_TICK, CHROPROF__WORDS_NAME);
 
-CHROPROF__UNUSED static const char *chroprof__words_after(const char *words, uint32_t count)
-{
-    while (count-- > 0)
-        words += strlen(words) + 1;
-    return words;
-}
-
 /* What stands between quotes: in JSON, else in a label of Prometheus. */
 CHROPROF__UNUSED static void chroprof__put_quoted(chroprof__out *o, const char *text, bool json)
 {
@@ -15103,7 +15097,8 @@ CHROPROF__UNUSED static uint64_t chroprof__next_field(const void **row, size_t s
     return whole;
 }
 
-/* The next field of a struct, as a sign says; the signs are told below. */
+/* The next field of a struct, as a sign says: those of chroprof__put_json, and in Prometheus @ for
+ * the text of a label and & for a text that is written as it is. */
 CHROPROF__UNUSED static void chroprof__put_field(chroprof__out *o, const char *how,
                                                  const void **row)
 {
@@ -15957,7 +15952,6 @@ static const chroprof__column chroprof__path_columns[] = {
     { "", "waiting", "%8t", { 120, 120 }, CHROPROF__ADDS, CHROPROF__P(waiting_ns) }
 };
 
-
 /* The hottest paths with all their ancestors, the hottest first: a path never has less time with
  * children than one below it and comes before it, so the largest ones always form a tree. */
 typedef struct chroprof__tree {
@@ -16705,7 +16699,7 @@ static void chroprof__json_figures(chroprof__out *o, const chroprof__figure *lis
         uint16_t at = of_rank ? list[k].rank : list[k].at;
         if (at != CHROPROF__NOT_THERE)
             chroprof__put_json(o, name, chroprof__field(row, at));
-        name = chroprof__words_after(name, 3);
+        name = chroprof__nth_text(name, 3);
     }
 }
 
@@ -17228,7 +17222,7 @@ static bool chroprof__next_picked(chroprof__prometheus *m)
             picked = m->picks[k].site == m->site.id;
         if (picked)
             return true;
-        m->rest += m->value;
+        chroprof__add(m->figure, &m->rest, m->value);
     }
     return false;
 }
@@ -17272,13 +17266,13 @@ static void chroprof__prometheus_value(chroprof__out *o, const char *figure, uin
 CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *metric,
                                                   const char *type)
 {
-    const char *const words[] = { metric, chroprof__words_after(metric, 1), metric, type };
+    const char *const words[] = { metric, chroprof__nth_text(metric, 1), metric, type };
     chroprof__put_form(o, "# HELP chroprof_& &\n# TYPE chroprof_& &\n", words);
 }
 
-/* The labels of a site. Those have an id that can't tell it from every other site: a cut name, one
- * with bytes that are shown as U+FFFD, or a user's "(other)". It hangs on the site alone, so a
- * series never changes its labels because of what comes later. */
+/* The labels of a site. Those that can't tell it from every other site get an id, too: of a cut
+ * name, of one with bytes that are shown as U+FFFD, of a user's "(other)". It hangs on the site
+ * alone, so a series never changes its labels because of what comes later. */
 static void chroprof__prometheus_site(chroprof__out *o, const chroprof_site_row *site)
 {
     bool others = strcmp(site->name, "(other)") == 0 && *site->file == 0;
@@ -17308,7 +17302,7 @@ static void chroprof__prometheus_line(const chroprof__prometheus *m, const char 
 
 static void chroprof__prometheus_row(const chroprof__prometheus *m, const char *name)
 {
-    const char *metric = chroprof__words_after(name, 1);
+    const char *metric = chroprof__nth_text(name, 1);
     const char *label = strcmp(metric, "calls_total") == 0 ? "result" : "";
     chroprof__prometheus_line(m, metric, label, name, name, m->value);
 }
@@ -17319,14 +17313,14 @@ static void chroprof__prometheus_sites(chroprof__prometheus *m)
     const char *name = chroprof__path_words;
     const chroprof__figure *f = chroprof__path_figures;
     const chroprof__figure *end = f + sizeof chroprof__path_figures / sizeof *f;
-    for (; f < end && !m->out->failed; f++, name = chroprof__words_after(name, 3)) {
-        const char *metric = chroprof__words_after(name, 1);
+    for (; f < end && !m->out->failed; f++, name = chroprof__nth_text(name, 3)) {
+        const char *metric = chroprof__nth_text(name, 1);
         bool gauge = f->kind == CHROPROF__PRESENT, shown = m->all;
         for (size_t k = 0; k < sizeof chroprof__graphed / sizeof *chroprof__graphed; k++)
             shown = shown || strcmp(chroprof__graphed[k], name) == 0;
         if (!shown || *metric == 0)
             continue;
-        if (*chroprof__words_after(name, 2) != 0)
+        if (*chroprof__nth_text(name, 2) != 0)
             chroprof__prometheus_head(m->out, metric, gauge ? "gauge" : "counter");
         chroprof__prometheus_pick(m, gauge ? m->by : f, f);
         while (chroprof__next_picked(m))
@@ -17403,11 +17397,11 @@ static void chroprof__prometheus_totals(const chroprof__prometheus *m)
     const char *name = chroprof__loop_words;
     chroprof_read_totals(m->p, &t);
     for (size_t k = 0; k < sizeof chroprof__loop_figures / sizeof *chroprof__loop_figures; k++) {
-        const char *metric = chroprof__words_after(name, 1);
+        const char *metric = chroprof__nth_text(name, 1);
         if (*metric != 0)
             chroprof__prometheus_total(m->out, metric, "counter", name,
                                        *chroprof__field(&t, chroprof__loop_figures[k].at));
-        name = chroprof__words_after(name, 3);
+        name = chroprof__nth_text(name, 3);
     }
     if (t.start_unix_ns > 0)
         chroprof__prometheus_total(m->out, "start_time_seconds\0Calendar time of profile time 0.",
@@ -18300,7 +18294,7 @@ static const char chroprof__format_words[] =
 static bool chroprof__parse_format(const char *name, size_t length, chroprof_query *out)
 {
     const char *word = chroprof__format_words;
-    for (int k = 0; k <= CHROPROF_PROMETHEUS_ALL; k++, word = chroprof__words_after(word, 2))
+    for (int k = 0; k <= CHROPROF_PROMETHEUS_ALL; k++, word = chroprof__nth_text(word, 2))
         if (length > 0 && strncmp(name, word, length) == 0 && word[length] == 0) {
             out->format = (chroprof_format)k;
             return true;
@@ -18335,7 +18329,7 @@ CHROPROF__COLD_API bool chroprof_parse_query(const char *query, chroprof_query *
             good = chroprof__parse_seconds(pair + 8, length - 8, out) && good;
         pair += length + (pair[length] == '&');
     }
-    out->content_type = chroprof__words_after(chroprof__format_words,
+    out->content_type = chroprof__nth_text(chroprof__format_words,
                                               2 * (uint32_t)out->format + 1);
     return good;
 }

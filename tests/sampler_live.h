@@ -1430,6 +1430,10 @@ TEST(what_start_refuses)
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
     s.signal = SIGKILL;
     CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
+    s.signal = INT_MAX;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
+    s.signal = -1;
+    CHECK_EQ(chroprof_sampler_start(p, &s), CHROPROF_ERR_SAMPLER_SIGNAL);
     CHECK_EQ(sigaction(TAKEN_SIGNAL, &old, &mine), 0);
     CHECK(mine.sa_handler == some_handler);
     s.signal = 0;

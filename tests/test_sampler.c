@@ -10,6 +10,7 @@
 
 #ifdef TEST_FRAMES
 #include <dlfcn.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <regex.h>

@@ -55,6 +55,7 @@ int main(void)
     static const chroprof_site site = { "flags", __FILE__, 1 };
     chroprof_options options = { 0 };
     chroprof p;
+    uint64_t id;
     int format;
 #ifdef CHROPROF_NO_CLOCK
     EXPECT(chroprof_init(&p, memory, sizeof memory, NULL) == CHROPROF_ERR_CLOCK);
@@ -66,6 +67,13 @@ int main(void)
     EXPECT(chroprof_init(&p, memory, sizeof memory, &options) == CHROPROF_OK);
     chroprof_event(&p, CHROPROF_ENTER, 0, &site, 1000);
     chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 5001000);
+    for (id = 16; id <= 48; id += 16)
+        chroprof_event(&p, CHROPROF_PENDING, id, &site, 5002000);
+    for (id = 16; id <= 48; id += 16)
+        chroprof_event(&p, CHROPROF_RUNNING, id, NULL, 5003000);
+    EXPECT(chroprof_check(&p) == NULL);
+    for (id = 48; id >= 16; id -= 16)
+        chroprof_event(&p, CHROPROF_PAUSED, id, NULL, 5004000);
     EXPECT(chroprof_check(&p) == NULL);
     for (format = CHROPROF_TEXT; format <= CHROPROF_PPROF; format++)
         EXPECT(writes(&p, (chroprof_format)format, (int)(left_out_formats() >> format & 1u)));

@@ -243,6 +243,7 @@ for flag in COPIES FINDINGS; do
 done
 works flags_nothing_left_in "${CC%% *}" $c99 $strict -O1 $every -DCHROPROF_NO_STDIO \
     -DCHROPROF_NO_SAMPLER flags.c
+works flags_byte_order_unknown "${CC%% *}" $c99 $strict -O1 -U__BYTE_ORDER__ flags.c
 works flags_no_format_no_stdio "${CC%% *}" $c99 $strict $every -DCHROPROF_NO_STDIO flags.c
 for flags in "" -DCHROPROF_NO_STDIO -DCHROPROF_NO_MMAP -DCHROPROF_NO_SAMPLER \
     -DCHROPROF_ITIMER "-DCHROPROF_NO_SAMPLER -DCHROPROF_NO_STDIO" \

@@ -19,7 +19,8 @@ enum { STRINGS = 8, SITE_ROWS = SITES + CHROPROF__FIRST_SITE };
 enum { PATH_ROWS = PATHS + CHROPROF__FIRST_PATH };
 enum { BEGIN = 6, STEPS = 24, BACK = 3, LONG_STEP = 16 };
 
-/* The straight ways tell the rows of the ring, and counts, by their distance from the core. */
+/* The straight ways tell the rows of the ring, and counts, by their distance from the core. Here are
+ * no percentiles, so no turn and no pass is counted where the octaves would be. */
 static struct {
     chroprof__front front;
     chroprof__core core;
