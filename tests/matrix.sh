@@ -113,7 +113,7 @@ big-endian|32-bit powerpc|powerpc-linux-gnu-gcc $static|qemu-ppc||ci
 Windows (wine)|mingw-w64 C99|$windows $c99 -O2|wine|$no_fork|ci
 Windows (wine)|mingw-w64 gnu17|$windows -std=gnu17 -O2|wine|$no_fork|
 bare metal (qemu)|Cortex-M3 with newlib|$m3 $newlib|cortex-m3|$no_system|ci
-bare metal (qemu)|Cortex-M3, no libc, unaligned access traps|$m3 $no_libc|firmware-m3||ci
+bare metal (qemu)|Cortex-M3, no libc, unaligned access traps|$m3 -mno-unaligned-access $no_libc|firmware-m3||ci
 bare metal (qemu)|Cortex-M0 in 16 KiB, no libc|$m0 $no_libc|firmware-m0||ci
 END
 }
