@@ -6,18 +6,55 @@
 /* ---- the stack of a tick */
 
 #if defined(__linux__)
+#include <fcntl.h>
 #include <sys/auxv.h>
 #endif
 
-/* What the kernel puts on the stack for a signal, registers included. */
-static size_t signal_frame(void)
-{
-    size_t bytes = 0;
-#if defined(__linux__)
-    bytes = (size_t)getauxval(51); /* AT_MINSIGSTKSZ */
+#define FRAME_UNKNOWN 1 /* for announced_frame: a kernel that says nothing of it */
+
+/* What the kernel announces, or another one's announcement: 0 is this one's. */
+static size_t announced_frame;
+
+/* The header asks the C library, which a program may stand in for; a sanitizer asks before its
+ * own start, so there this one's announcement is all there is. */
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#define ANNOUNCES 0
 #endif
-    return bytes > 0 ? bytes : 2048;
+#endif
+#if !defined(ANNOUNCES) && defined(__linux__) && defined(__GLIBC__) && !OWN_ALLOCATOR &&           \
+    !defined(__SANITIZE_THREAD__)
+#define ANNOUNCES 1
+unsigned long getauxval(unsigned long type)
+{
+    unsigned long pair[2] = { 0, 0 };
+    int file;
+    if (type == 51 && announced_frame > 0) /* AT_MINSIGSTKSZ */
+        return announced_frame == FRAME_UNKNOWN ? 0 : announced_frame;
+    file = open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
+    while (file >= 0 && read(file, pair, sizeof pair) == sizeof pair && pair[0] != type)
+        continue;
+    close(file);
+    return pair[0] == type ? pair[1] : 0;
 }
+#elif !defined(ANNOUNCES)
+#define ANNOUNCES 0
+#endif
+
+static size_t frame_announced(void)
+{
+#if defined(__linux__)
+    return (size_t)getauxval(51); /* AT_MINSIGSTKSZ */
+#else
+    return 0;
+#endif
+}
+
+/* The announcements of other machines: x86-64 without AVX, with AVX-512, with AMX (which are
+ * written only for who asked for it), arm64 with the widest vectors, and an old kernel's. This
+ * machine's is the first, and all there is where they can't be made. */
+static const size_t announcements[] = { 0, 1300, 3632, 11952, 8400, FRAME_UNKNOWN };
+enum { ANNOUNCEMENTS = ANNOUNCES ? sizeof announcements / sizeof *announcements : 1 };
 
 /* An alternate stack of this size, with a page below it that nothing may touch. */
 static unsigned char *alternate_stack(size_t bytes)
@@ -54,6 +91,49 @@ static uint64_t ticks_so_far(const chroprof *p)
 
 enum { TICKS_LATE = 3, NO_STACK = 4, TOO_MANY = 5, TOUCHED = 6 };
 
+/* What a start accepts, whatever a kernel announces: the classic size, which two frames fit in. */
+#if defined(__x86_64__) || defined(__i386__)
+enum { SMALLEST_STACK = 8192 };
+#else
+enum { SMALLEST_STACK = 16384 };
+#endif
+
+/* What a start accepts: two frames, as announced, and what a tick takes that is lost. */
+static size_t smallest_for_a_handler(void)
+{
+    size_t frame = frame_announced(), classic = SMALLEST_STACK;
+    return frame > 0 && 2 * frame + 512 < classic ? 2 * frame + 512 : classic;
+}
+
+/* Bytes of an alternate stack that something has written to since it was painted. */
+static size_t painted_over(const unsigned char *low, size_t bytes)
+{
+    size_t k = 0;
+    while (k < bytes && low[k] == 0xA5)
+        k++;
+    return bytes - k;
+}
+
+/* What the kernel really writes for a signal here, with a handler that does nothing: often less
+ * than it announces. Leaves a big alternate stack to this thread, whose low end this is. */
+static size_t frame_written(unsigned char **big)
+{
+    enum { BYTES = 1 << 16 };
+    struct sigaction action, old;
+    *big = alternate_stack(BYTES);
+    if (*big == NULL)
+        return 0;
+    memset(*big, 0xA5, BYTES);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = some_handler;
+    action.sa_flags = SA_ONSTACK;
+    if (sigaction(SIGUSR1, &action, &old) != 0)
+        return 0;
+    raise(SIGUSR1);
+    sigaction(SIGUSR1, &old, NULL);
+    return painted_over(*big, BYTES);
+}
+
 /* No room for a sample: each tick is lost. */
 static bool cramped_handler;
 
@@ -68,14 +148,17 @@ static void report_crash(int number)
     _exit(cramped_handler && t.lost < 20 ? TOO_MANY : 0);
 }
 
-static int crash(chroprof *p, size_t bytes, bool cramped)
+/* A tick takes a sample where 4 KiB are left below the two frames that are written. */
+static int crash(chroprof *p, size_t bytes)
 {
     struct sigaction action;
-    cramped_handler = cramped;
+    unsigned char *big;
+    size_t frame = frame_written(&big);
+    cramped_handler = frame > 0 && bytes < 2 * frame + 4096;
     memset(&action, 0, sizeof action);
     action.sa_handler = report_crash;
     action.sa_flags = SA_ONSTACK;
-    if (alternate_stack(bytes) == NULL || sigaction(SIGSEGV, &action, NULL) != 0)
+    if (frame == 0 || alternate_stack(bytes) == NULL || sigaction(SIGSEGV, &action, NULL) != 0)
         return NO_STACK;
     chroprof_result result = try_start(p, CHROPROF_SAMPLER_CPU, 4000);
     if (harness_no_timer(result))
@@ -87,46 +170,35 @@ static int crash(chroprof *p, size_t bytes, bool cramped)
     return NO_STACK;
 }
 
-/* Two frames, and what a tick takes that is lost. */
-static size_t smallest_for_a_handler(void)
-{
-    return 2 * signal_frame() + 512;
-}
-
-/* The classic 8 KiB, and what is left where the kernel's own frames take most of that. */
+/* The classic size, and less where the kernel announces that its frames are small. */
 TEST(a_crash_handler_on_a_small_stack_lives)
 {
     chroprof_options o = no_options();
-    size_t least = smallest_for_a_handler(), k;
-    const size_t sizes[2] = { least < 8192 ? 8192 : least, least };
+    const size_t sizes[3] = { SMALLEST_STACK, smallest_for_a_handler(), SMALLEST_STACK };
+    size_t k;
     PROMPT_SIGNALS();
     if (OWN_ALLOCATOR)
         SKIP("the address sanitizer takes more stack than a small one has");
     signalled = live_profile(&o);
-    for (k = 0; k < 2; k++) {
+    for (k = 0; k < 2 + (size_t)ANNOUNCES; k++) {
+        announced_frame = k == 2 ? 11952 : 0;
         pid_t child = fork();
         CHECK(child >= 0);
         if (child == 0)
-            _exit(crash(signalled, sizes[k], k == 1));
+            _exit(crash(signalled, sizes[k]));
+        announced_frame = 0;
         ends_well(child);
     }
 }
 
-/* Bytes of an alternate stack that something has written to since it was painted. */
-static size_t painted_over(const unsigned char *low, size_t bytes)
-{
-    size_t k = 0;
-    while (k < bytes && low[k] == 0xA5)
-        k++;
-    return bytes - k;
-}
-
 static int tick_beside(chroprof *p, size_t bytes)
 {
-    bool room = bytes >= smallest_for_a_handler() || bytes >= 8192;
-    unsigned char *low = bytes >= signal_frame() ? alternate_stack(bytes) : NULL;
+    bool room = bytes >= smallest_for_a_handler();
+    unsigned char *big, *low;
+    size_t frame = frame_written(&big);
+    low = bytes >= frame ? alternate_stack(bytes) : NULL;
     if (low == NULL)
-        return bytes < signal_frame() ? 0 : NO_STACK; /* no smaller one is to be had */
+        return bytes < frame || bytes < frame_announced() ? 0 : NO_STACK; /* the kernel refuses */
     memset(low, 0xA5, bytes);
     chroprof_result result = try_start(p, CHROPROF_SAMPLER_CPU, 4000);
     if (harness_no_timer(result))
@@ -142,19 +214,23 @@ static int tick_beside(chroprof *p, size_t bytes)
  * be killed, there is no start. */
 TEST(ticks_leave_small_alternate_stacks_alone)
 {
-    const size_t least = smallest_for_a_handler();
-    const size_t sizes[] = { 2048, 4096, least - 16, least, 8192, 16384 };
     chroprof_options o = no_options();
-    size_t k;
+    size_t k, kernel;
     PROMPT_SIGNALS();
     chroprof *p = live_profile(&o);
-    for (k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        pid_t child = fork();
-        CHECK(child >= 0);
-        if (child == 0)
-            _exit(tick_beside(p, sizes[k]));
-        ends_well(child);
+    for (kernel = 0; kernel < ANNOUNCEMENTS; kernel++) {
+        announced_frame = announcements[kernel];
+        const size_t least = smallest_for_a_handler();
+        const size_t sizes[] = { 2048, 4096, least - 16, least, 8192, 16384 };
+        for (k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            pid_t child = fork();
+            CHECK(child >= 0);
+            if (child == 0)
+                _exit(tick_beside(p, sizes[k]));
+            ends_well(child);
+        }
     }
+    announced_frame = 0;
 }
 
 /* A big alternate stack takes the ticks, so that it can be measured what they need. The kernel's
@@ -163,20 +239,13 @@ TEST(a_tick_needs_little_stack)
 {
     enum { BYTES = 1 << 16 };
     chroprof_options o = no_options();
-    struct sigaction action, old;
+    unsigned char *low;
     stack_t before;
     PROMPT_SIGNALS();
     chroprof *p = live_profile(&o);
     CHECK_EQ(sigaltstack(NULL, &before), 0);
-    unsigned char *low = alternate_stack(BYTES);
+    size_t frame = frame_written(&low);
     CHECK(low != NULL);
-    memset(low, 0xA5, BYTES);
-    memset(&action, 0, sizeof action);
-    action.sa_handler = some_handler;
-    action.sa_flags = SA_ONSTACK;
-    CHECK_EQ(sigaction(SIGUSR1, &action, &old), 0);
-    raise(SIGUSR1);
-    size_t frame = painted_over(low, BYTES);
     memset(low, 0xA5, BYTES);
     start(p, CHROPROF_SAMPLER_CPU, 4000);
     chroprof_enter(p, &site_a);
@@ -184,7 +253,6 @@ TEST(a_tick_needs_little_stack)
     chroprof_leave(p);
     settle(p);
     size_t whole = painted_over(low, BYTES);
-    sigaction(SIGUSR1, &old, NULL);
     before.ss_flags = before.ss_sp ? before.ss_flags : SS_DISABLE;
     CHECK_EQ(sigaltstack(&before, NULL), 0);
     munmap(low - (1 << 16), 2 << 16);

@@ -16,6 +16,7 @@ extern int p, site, profile, name, request, result, headers, out, count;
 #endif
 #if defined(__linux__)
 #include <signal.h>
+#include <sys/epoll.h> /* what CHROPROF_EPOLL_IDLE declares is declared already */
 #endif
 
 #define CHROPROF_IMPLEMENTATION
