@@ -1,0 +1,276 @@
+/* block/core.h: the start of the block, and the way to its rows */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../block/rows.h"
+
+/* What lies right before the core, for its program alone: no reader of the block looks here. In a
+ * profile of chroprof_map this is a page that the system wipes in a forked child. */
+typedef struct chroprof__front {
+    uint64_t limit;            /* from this next_row on the general way is taken; 0: wiped */
+    uint64_t thread, looked;   /* who sent the event that was looked at last, and its seq; or 0 */
+    uint64_t watch;            /* seq at which the last watch of the threads began, or 0 */
+    uint64_t spare[4];
+} chroprof__front;
+
+enum { CHROPROF__MOST_SKIPPED = 127 };     /* bytes of the block before the core */
+
+/* The start of the block. Each comment opens a cache line. */
+typedef struct chroprof__core {
+    /* what it is */
+    uint64_t magic;
+    uint32_t layout;
+    uint32_t order;            /* 0x01020304 as the writer has it */
+    uint64_t block_bytes;
+    uint32_t core_bytes;
+    uint32_t pointer_bytes;
+    uint64_t pid, boot_ns;     /* calendar time of the monotonic clock's 0 */
+    uint64_t start_unix_ns;    /* calendar time of profile time 0 */
+    uint64_t start_clock;
+    /* what every event touches */
+    uint64_t seq;              /* twice the number of events; inside one it is odd */
+    uint64_t epoch;            /* clock - epoch = profile time */
+    uint64_t last;             /* profile time of the last event = elapsed */
+    uint64_t horizon;          /* at or beyond it the general way is taken */
+    uint64_t ready;            /* futures ready just now */
+    uint64_t next_row;         /* where the next event's row of the ring lies, from here */
+    uint32_t window;           /* tag: level << 16 | index */
+    uint32_t account;          /* path on top, or loop, idle, untracked */
+    uint32_t depth;
+    uint32_t floor;            /* the innermost barrier, 0: none */
+    /* what most touch */
+    uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
+    uint64_t turn_min;         /* a shorter one is the shortest; UINT64_MAX without percentiles */
+    uint64_t owed_slice;       /* the count that the last slice is owed, in 16 bits from the core */
+    uint32_t owed_turn, owed_pass;         /* the same of these, in 64 bits from the octaves */
+    uint64_t pass_start;       /* NO_PASS: none began */
+    uint64_t pass_bar;         /* as turn_bar */
+    uint64_t pass_min;         /* as turn_min */
+    uint64_t idle_horizon;     /* that of idle_leave */
+    /* passes */
+    uint64_t pass_event;       /* the number of the event that began the one under way */
+    uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
+    uint64_t no_count;         /* what is owed to nobody */
+    uint64_t turns, passes;    /* those that are in no histogram */
+    uint64_t slow_turn;        /* profile time from which old slow futures are looked for */
+    uint64_t pass_active;
+    uint64_t pass_turn;        /* its longest turn that was a stall, 0: none */
+    uint64_t pass_turn_serial; /* that stall */
+    uint64_t turn_max, pass_max;
+    uint64_t stalls;
+    /* rare */
+    uint32_t level;            /* barriers on the stack */
+    uint32_t hidden;           /* frames beyond max_depth */
+    uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
+    uint32_t spare;
+    uint64_t hidden_since;
+    uint64_t ring_first;       /* number of the first event that the ring may tell of */
+    uint64_t ring_begin;       /* profile time at which its interval began */
+    uint64_t ring_floor;       /* the innermost barrier then */
+    uint64_t seq_base;         /* seq at the last reset */
+    uint64_t edits;            /* odd while something is changed outside an event */
+    uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
+    uint64_t merged_events;    /* of the profiles that were merged in */
+    uint64_t stall_ticks;
+    uint64_t window_end, window_ticks;     /* the current width */
+    uint64_t aged_at;          /* when the running stack was last looked at for that */
+    uint64_t max_step_ticks;
+    uint32_t clock;            /* where a reader can read it, CHROPROF__CLOCK_ */
+    uint32_t foreign;          /* addresses of other processes were merged in */
+    uint64_t started;          /* the epoch is known */
+    uint32_t ever_dropped;     /* a future did not fit, once */
+    uint32_t slow_looked;      /* rows of the ring that were looked at for slow futures */
+    uint64_t enabled;
+    uint64_t resetting;        /* the edit under way is a reset */
+    /* time */
+    uint64_t factor;           /* ns a tick, 32 bits of fraction */
+    uint64_t calibrated;
+    uint64_t calibrate_at;     /* profile time */
+    uint64_t calibrate_counter, calibrate_ns;
+    uint64_t error_ppb;
+    uint64_t manual;
+    uint64_t window_ns, stall_ns, max_step_ns;
+    /* who */
+    char name[CHROPROF__NAME_BYTES];
+    char host[CHROPROF__NAME_BYTES];
+    char program[CHROPROF__NAME_BYTES];
+    /* of a mapped file */
+    uint64_t owner_start;      /* when its process began, 0: not known */
+    uint64_t in_file;          /* by chroprof_map; 2: its owner holds the lock */
+    uint64_t ended;            /* it was unmapped */
+    /* of a copy */
+    uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
+    uint64_t doubt_ticks, doubt_events;    /* of the event that was cut short */
+    uint64_t living;           /* the program lived, and time goes to when it was made */
+    uint64_t anomalies[CHROPROF__KINDS];
+    uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
+    chroprof__tally tally;     /* of the pass, once the ring can't hold all of it */
+    uint64_t tallies;
+    chroprof__stall_row due[2];    /* the last turn, and the pass, that an event ended as stalls */
+} chroprof__core;
+
+/* Where the first table begins: the octaves', so that counts of turns and passes lie at fixed
+ * distances from the core. */
+#define CHROPROF__CORE_BYTES \
+    ((sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
+
+#define CHROPROF__STATIC_ASSERT(name, condition) \
+    typedef char chroprof__assert_##name[(condition) ? 1 : -1] CHROPROF__UNUSED
+CHROPROF__STATIC_ASSERT(front, sizeof(chroprof__front) + CHROPROF__ALIGN - 1 ==
+                               CHROPROF__MOST_SKIPPED);
+CHROPROF__STATIC_ASSERT(future, sizeof(chroprof__future_row) == 40);
+CHROPROF__STATIC_ASSERT(frame, sizeof(chroprof__frame_row) == 64);
+CHROPROF__STATIC_ASSERT(path, sizeof(chroprof__path_row) == 4 * CHROPROF__ALIGN);
+CHROPROF__STATIC_ASSERT(path_line, offsetof(chroprof__path_row, delay) == 64);
+CHROPROF__STATIC_ASSERT(path_tree, offsetof(chroprof__path_row, site) == 128);
+CHROPROF__STATIC_ASSERT(site, sizeof(chroprof__site_entry) == 72);
+CHROPROF__STATIC_ASSERT(shortcut, sizeof(chroprof__shortcut) == 32);
+CHROPROF__STATIC_ASSERT(ring_row, sizeof(chroprof__ring_row) == 24);
+CHROPROF__STATIC_ASSERT(row_depth, offsetof(chroprof__ring_row, depth) ==
+                                   offsetof(chroprof__ring_row, path) + 4);
+CHROPROF__STATIC_ASSERT(core_depth, offsetof(chroprof__core, depth) ==
+                                    offsetof(chroprof__core, account) + 4);
+CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
+CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 3 * 96 + 24);
+CHROPROF__STATIC_ASSERT(counts, sizeof(chroprof__slices) == 680);
+CHROPROF__STATIC_ASSERT(octaves, CHROPROF__BUCKETS <= 8 * CHROPROF__OCTAVES);
+CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 16 * CHROPROF_STALL_SAMPLES);
+CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall_row) ==
+                               40 + 32 * CHROPROF_STALL_SHARES + sizeof(chroprof__hits));
+CHROPROF__STATIC_ASSERT(slow_group, sizeof(chroprof__slow_group) == 904);
+CHROPROF__STATIC_ASSERT(incident, sizeof(chroprof__incident_row) ==
+                                  32 + 24 * CHROPROF_INCIDENT_STEPS);
+CHROPROF__STATIC_ASSERT(sample, sizeof(chroprof__sample_span) == 40);
+CHROPROF__STATIC_ASSERT(node, sizeof(chroprof__node) == 40);
+CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module_row) == 256);
+CHROPROF__STATIC_ASSERT(wall, sizeof(chroprof__wall_row) == 64);
+CHROPROF__STATIC_ASSERT(note, sizeof(chroprof__note) == 16);
+CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITEMS);
+CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 56 * 8 + 16 * CHROPROF__HITS +
+                                 sizeof(chroprof__hits) * CHROPROF__HITS);
+CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
+CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, turn_bar) == 128);
+CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) % 8 == 0);
+CHROPROF__STATIC_ASSERT(places, sizeof(chroprof__places) == 48);
+CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__KINDS);
+CHROPROF__STATIC_ASSERT(handle, sizeof(chroprof_site) <= 24);
+
+/* Of a profile that takes events: copies have nothing before their core. */
+CHROPROF__INLINE chroprof__front *chroprof__front_of(chroprof__core *c)
+{
+    return (chroprof__front *)(void *)c - 1;
+}
+
+CHROPROF__INLINE void *chroprof__rows(const chroprof__core *c, uint32_t table)
+{
+    return (char *)(uintptr_t)c + c->tables[table].offset;
+}
+
+/* What gives the rows of a table. */
+#define CHROPROF__ROWS_OF(name, type, table)                                                       \
+    CHROPROF__INLINE type *name(const chroprof__core *c)                                           \
+    {                                                                                              \
+        return (type *)chroprof__rows(c, table);                                                   \
+    }
+CHROPROF__ROWS_OF(chroprof__sites, chroprof__site_entry, CHROPROF_TABLE_SITES)
+CHROPROF__ROWS_OF(chroprof__edges, chroprof__edge, CHROPROF_TABLE_EDGES)
+CHROPROF__ROWS_OF(chroprof__frame_rows, chroprof__frame_row, CHROPROF_TABLE_DEPTH)
+CHROPROF__ROWS_OF(chroprof__histogram_rows, chroprof__histograms, CHROPROF_TABLE_HISTOGRAMS)
+CHROPROF__ROWS_OF(chroprof__octave_rows, chroprof__octave, CHROPROF__OCTAVE)
+CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall_row, CHROPROF_TABLE_STALLS)
+CHROPROF__ROWS_OF(chroprof__slow_groups, chroprof__slow_group, CHROPROF_TABLE_SLOW)
+CHROPROF__ROWS_OF(chroprof__incidents, chroprof__incident_row, CHROPROF_TABLE_INCIDENTS)
+CHROPROF__ROWS_OF(chroprof__sample_rows, chroprof__sample_span, CHROPROF_TABLE_SAMPLES)
+CHROPROF__ROWS_OF(chroprof__nodes, chroprof__node, CHROPROF_TABLE_STACKS)
+CHROPROF__ROWS_OF(chroprof__module_rows, chroprof__module_row, CHROPROF__MODULES)
+CHROPROF__ROWS_OF(chroprof__wall_rows, chroprof__wall_row, CHROPROF__WALLS)
+CHROPROF__ROWS_OF(chroprof__heads, uint32_t, CHROPROF__HEADS)
+#undef CHROPROF__ROWS_OF
+
+/* NULL: there are no samples. */
+CHROPROF__INLINE chroprof__sampler *chroprof__sampler_of(const chroprof__core *c)
+{
+    return c->tables[CHROPROF__SAMPLER].rows
+        ? (chroprof__sampler *)chroprof__rows(c, CHROPROF__SAMPLER) : NULL;
+}
+
+CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t offset)
+{
+    return (const char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + offset;
+}
+
+/* The door by which events come in, and the check word of a handle: each call compares it with what
+ * it needs, so what was never set is told from a handle before anything in it is believed, and at
+ * no cost. The side door is for a clock that is a function, for the sampler, and for on_stall,
+ * inside which events are counted. The open one is an operand of a compare on processors with
+ * few. */
+enum {
+    CHROPROF__OPEN_DOOR = 0xA5C000,
+    CHROPROF__SIDE_DOOR,
+    CHROPROF__NO_DOOR,         /* off, or a view, or the forked child of a mapped one */
+    CHROPROF__DOORS_END
+};
+
+/* Was it set, to whatever? */
+CHROPROF__INLINE bool chroprof__is_set(const chroprof *p)
+{
+    return p && p->door >= CHROPROF__OPEN_DOOR && p->door < CHROPROF__DOORS_END;
+}
+
+/* Does a forked child have it, of a mapped profile? Its front is wiped. */
+CHROPROF__INLINE bool chroprof__is_wiped(const chroprof *p)
+{
+    return p->mapped && chroprof__front_of(p->core)->limit == 0;
+}
+
+/* Is there a block, for reading? */
+CHROPROF__NOINLINE bool chroprof__can_read(const chroprof *p)
+{
+    return chroprof__is_set(p) && p->core && !chroprof__is_wiped(p);
+}
+
+/* Are events taken, by either door? */
+CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
+{
+    return p->door == CHROPROF__OPEN_DOOR || (p->door == CHROPROF__SIDE_DOOR && !p->in_callback);
+}
+
+CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
+{
+    bool quick = CHROPROF__HAS_COUNTER && !p->clock && !p->sampling;
+    p->door = CHROPROF__NO_DOOR;
+    if (taking && quick)
+        p->door = CHROPROF__OPEN_DOOR;
+    else if (taking || p->in_callback)
+        p->door = CHROPROF__SIDE_DOOR;
+}
+
+/* Makes the handle point into a block. */
+CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
+{
+    p->core = c;
+    p->door = CHROPROF__NO_DOOR;
+    p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
+    p->futures = (chroprof__future_row *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
+    p->frames = chroprof__frame_rows(c);
+    p->paths = (chroprof__path_row *)chroprof__rows(c, CHROPROF_TABLE_PATHS);
+    p->ring = (chroprof__ring_row *)chroprof__rows(c, CHROPROF_TABLE_EVENTS);
+    p->shortcuts = (chroprof__shortcut *)chroprof__rows(c, CHROPROF__SHORTCUTS);
+    p->histograms = chroprof__histogram_rows(c);
+    p->octaves = chroprof__octave_rows(c);
+    p->room = c->tables[CHROPROF_TABLE_DEPTH].capacity;
+    p->shortcut_mask =
+        (c->tables[CHROPROF__SHORTCUTS].rows - 1) * (uint32_t)sizeof(chroprof__shortcut);
+    p->percentiles = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity != 0;
+}
+
+/* The handle keeps why there is no profile, for those who did not look at the result. */
+static chroprof_result chroprof__keep_result(chroprof *p, chroprof_result result)
+{
+    if (p && result != CHROPROF_OK) {
+        memset(p, 0, sizeof(*p));
+        p->refused = result;
+    }
+    return result;
+}

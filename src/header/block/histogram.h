@@ -1,0 +1,389 @@
+/* block/histogram.h */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/layout.h"
+
+/* >>histogram: how slices, delays and walls are spread. Owns the rows of the histograms and their
+ * octaves. The event adds, reading asks for percentiles. Sites come to histograms as they come to
+ * paths; later ones must have taken more of the loop than those they displace. */
+
+#define CHROPROF__LAST_BUCKET (UINT64_C(1) << 45)     /* all from there on are in one */
+
+CHROPROF__INLINE uint64_t chroprof__bucket_below_last(uint64_t ticks)
+{
+    uint32_t exponent = chroprof__log2(ticks | 32);
+    return (uint32_t)(ticks >> (exponent - 3)) + exponent * 8 - 40;
+}
+
+CHROPROF__INLINE uint32_t chroprof__bucket(uint64_t ticks)
+{
+    return (uint32_t)chroprof__bucket_below_last(
+        ticks < CHROPROF__LAST_BUCKET ? ticks : CHROPROF__LAST_BUCKET);
+}
+
+/* The least that goes into a bucket. */
+static uint64_t chroprof__bucket_floor(uint32_t bucket)
+{
+    uint32_t octave = bucket < 8 ? 0 : bucket / 8 - 1;
+    return (uint64_t)(bucket - octave * 8) << (octave + 2);
+}
+
+/* The middle of a bucket. */
+static uint64_t chroprof__bucket_value(uint32_t bucket)
+{
+    return (chroprof__bucket_floor(bucket) + chroprof__bucket_floor(bucket + 1)) / 2;
+}
+
+/* The count of a bucket, NULL: its octave has no row. */
+static uint64_t *chroprof__bucket_place(const chroprof *p, const chroprof__histogram *h,
+                                        uint32_t bucket)
+{
+    uint32_t octave = h->octave[bucket / 8];
+    return octave ? &p->octaves[octave].count[bucket % 8] : NULL;
+}
+
+/* The counts of a row of histograms; NULL: it has none. */
+static chroprof__slices *chroprof__counts_at(const chroprof *p, size_t row)
+{
+    chroprof__slices *rows = (chroprof__slices *)chroprof__rows(p->core, CHROPROF__COUNTS);
+    return row >= CHROPROF__OF_SITES ? rows + (row - CHROPROF__OF_SITES) : NULL;
+}
+
+static void chroprof__set_histogram(const chroprof *p, chroprof__path_row *path, uint32_t row)
+{
+    const void *counts = row ? (const void *)chroprof__counts_at(p, row)
+                             : (const void *)&p->core->no_counts;
+    path->histogram = row;
+    path->counts = (uint32_t)((uint64_t)((const char *)counts - (const char *)p->core) / 8);
+}
+
+/* The counts of a histogram of slices, as far as they are not in octaves; NULL: all are. */
+static chroprof__slices *chroprof__counts_of(const chroprof *p, const chroprof__histogram *h)
+{
+    size_t at = (size_t)((const char *)h - (const char *)p->histograms);
+    size_t row = at / sizeof(chroprof__histograms);
+    return h == &p->histograms[row].slice ? chroprof__counts_at(p, row) : NULL;
+}
+
+static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram *h)
+{
+    chroprof__slices *counts = chroprof__counts_of(p, h);
+    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
+    if (h == &own->slice || h == &own->delay)
+        return h == &own->slice ? &p->core->turn_min : &p->core->pass_min;
+    return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
+}
+
+/* ---- a count that is owed. The address of a count comes from the time of the event that adds to
+ * it, and AMD's processors begin no time-stamp read before they know the addresses of all older
+ * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, turn and pass that ended
+ * are only noted, where the address is always the same. They are added with the next ones. */
+
+#define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
+#define CHROPROF__OWED_TO_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
+
+static void chroprof__owe_nothing(chroprof__core *c)
+{
+    c->owed_slice = CHROPROF__OWED_TO_NOBODY;
+    c->owed_turn = c->owed_pass = 0;
+}
+
+/* Where in their table a count of slices lies; UINT64_MAX: it is none. owed: in 16 bits from the
+ * core on. */
+CHROPROF__COLD uint64_t chroprof__few_number(const chroprof__core *c, uint64_t owed)
+{
+    uint64_t at = owed * sizeof(uint16_t) - c->tables[CHROPROF__COUNTS].offset;
+    bool few = at % sizeof(chroprof__slices) >= offsetof(chroprof__slices, few);
+    return at < c->tables[CHROPROF__COUNTS].bytes && few ? at : UINT64_MAX;
+}
+
+/* Is it a count that what is owed would be added to? */
+static bool chroprof__can_owe(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    uint64_t octaves = 8 * c->tables[CHROPROF__OCTAVE].rows;
+    bool nobody = c->owed_slice == CHROPROF__OWED_TO_NOBODY;
+    return (nobody || chroprof__few_number(c, c->owed_slice) != UINT64_MAX) &&
+           c->owed_turn < octaves && c->owed_pass < octaves;
+}
+
+static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
+                                       uint32_t bucket)
+{
+    const chroprof__core *c = p->core;
+    const uint64_t *place = chroprof__bucket_place(p, h, bucket), *first = &p->octaves->count[0];
+    const chroprof__slices *slices = chroprof__counts_of(p, h);
+    const uint16_t *owed = (const uint16_t *)(const void *)c + c->owed_slice;
+    uint64_t count = 0;
+    if (place)
+        count += *place + (uint32_t)(place == first + c->owed_turn) +
+                 (uint32_t)(place == first + c->owed_pass);
+    if (slices)
+        count += slices->few[bucket] + (uint32_t)(slices->few + bucket == owed);
+    return count;
+}
+
+static uint64_t chroprof__histogram_total(const chroprof *p, const chroprof__histogram *h)
+{
+    uint64_t total = 0;
+    for (uint32_t b = 0; b < CHROPROF__BUCKETS; b++)
+        total += chroprof__bucket_count(p, h, b);
+    return total;
+}
+
+/* Octave number k of all that a row's three histograms can have. */
+enum { CHROPROF__ROW_OCTAVES = 3 * CHROPROF__OCTAVES };
+CHROPROF__COLD uint16_t *chroprof__octave_at(chroprof__histograms *row, uint32_t k)
+{
+    chroprof__histogram *three[] = { &row->slice, &row->delay, &row->wall };
+    return three[k / CHROPROF__OCTAVES]->octave + k % CHROPROF__OCTAVES;
+}
+
+static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *row)
+{
+    chroprof__slices *counts = chroprof__counts_at(p, (size_t)(row - p->histograms));
+    uint64_t owed = chroprof__few_number(p->core, p->core->owed_slice);
+    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++)
+        if (*chroprof__octave_at(row, k))
+            memset(p->octaves + *chroprof__octave_at(row, k), 0, sizeof(chroprof__octave));
+    *chroprof__least_of(p, &row->slice) = *chroprof__least_of(p, &row->delay) = UINT64_MAX;
+    row->wall.min = UINT64_MAX;
+    if (counts)
+        memset(counts->few, 0, sizeof(counts->few));
+    if (owed / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
+        p->core->owed_slice = CHROPROF__OWED_TO_NOBODY;
+    if (row == p->histograms + CHROPROF__OF_LOOP)
+        p->core->owed_turn = p->core->owed_pass = 0;
+    row->wall_max = row->missed = 0;
+}
+
+/* Slices of a site that ended. */
+static uint64_t chroprof__slices_ended(const chroprof *p, uint32_t site)
+{
+    uint64_t slices = 0;
+    for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
+        slices += p->paths[k].entered + p->paths[k].stays;
+    return slices;
+}
+
+static void chroprof__set_histograms(const chroprof *p, uint32_t site, uint32_t row)
+{
+    for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
+        chroprof__set_histogram(p, p->paths + k, row);
+}
+
+/* Octaves without an owner are in a list by their first counts. */
+static void chroprof__free_octaves(const chroprof *p, chroprof__histograms *row)
+{
+    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
+    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++) {
+        uint16_t *octave = chroprof__octave_at(row, k);
+        if (*octave == 0)
+            continue;
+        p->octaves[*octave].count[0] = table->wanted;
+        table->wanted = *octave;
+        *octave = 0;
+    }
+}
+
+/* A number of an empty octave; 0: all are taken. */
+static uint16_t chroprof__new_octave(const chroprof *p)
+{
+    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
+    uint64_t k = table->wanted;
+    if (k) {
+        table->wanted = p->octaves[k].count[0];
+        p->octaves[k].count[0] = 0;
+    } else if (table->used < table->rows) {
+        k = table->used++;
+    }
+    return (uint16_t)k;
+}
+
+/* A site has no histograms from now on; they wait for another. */
+static void chroprof__give_up_histograms(const chroprof *p, uint32_t row)
+{
+    chroprof__histograms *h = p->histograms + row;
+    if (h->path)
+        chroprof__set_histograms(p, p->paths[h->path].site, 0);
+    chroprof__histograms_clear(p, h);
+    chroprof__free_octaves(p, h);
+    h->path = 0;
+    h->life++;
+}
+
+/* For the first path of a site, number k: its row; 0: there is none left. */
+static uint32_t chroprof__histogram_for(const chroprof *p, uint32_t k, uint32_t site)
+{
+    const chroprof__site_entry *row = chroprof__sites(p->core) + site;
+    chroprof__table_row *table = &p->core->tables[CHROPROF_TABLE_HISTOGRAMS];
+    if (row->first_path)
+        return p->paths[row->first_path].histogram;
+    if (site < CHROPROF__FIRST_SITE || row->blurred)
+        return 0;
+    if (table->used == table->capacity) {
+        table->dropped++;
+        return 0;
+    }
+    uint32_t number = (uint32_t)table->used + CHROPROF__OF_SITES;
+    table->peak = ++table->used;
+    p->histograms[number].path = k;
+    return number;
+}
+
+static bool chroprof__has_octaves(chroprof__histograms *row)
+{
+    uint32_t k = 0;
+    while (k < CHROPROF__ROW_OCTAVES && *chroprof__octave_at(row, k) == 0)
+        k++;
+    return k < CHROPROF__ROW_OCTAVES;
+}
+
+/* The histograms whose path took least, if it is less than that; 0: none. Those without an owner
+ * count if they are free for the taking. giving: only those that have octaves to give. */
+static uint32_t chroprof__least_histograms(const chroprof *p, uint64_t exec, bool giving)
+{
+    uint32_t best = 0, used = (uint32_t)p->core->tables[CHROPROF_TABLE_HISTOGRAMS].used;
+    for (uint32_t k = CHROPROF__OF_SITES; k < CHROPROF__OF_SITES + used; k++) {
+        uint32_t owner = p->histograms[k].path;
+        uint64_t own = owner ? p->paths[owner].exec : 0;
+        if (giving && !chroprof__has_octaves(p->histograms + k))
+            continue;
+        best = own < exec ? k : best;
+        exec = own < exec ? own : exec;
+    }
+    return best;
+}
+
+/* A path without histograms gets those whose path took least, if that is less than half as much. */
+CHROPROF__COLD void chroprof__claim_histograms(const chroprof *p, const chroprof__path_row *path)
+{
+    uint32_t row = chroprof__least_histograms(p, path->exec / 2, false);
+    const chroprof__site_entry *site = chroprof__sites(p->core) + path->site;
+    if (row == 0 || path->site < CHROPROF__FIRST_SITE || site->blurred)
+        return;
+    chroprof__give_up_histograms(p, row);
+    p->histograms[row].path = (uint32_t)(path - p->paths);
+    p->histograms[row].missed = chroprof__slices_ended(p, path->site);
+    chroprof__set_histograms(p, path->site, row);
+}
+
+/* No octave is left for an entry of these histograms: the site gives its own up that took least.
+ * Can they go on? */
+static bool chroprof__make_octaves(const chroprof *p, uint32_t row)
+{
+    uint64_t exec = p->paths[p->histograms[row].path].exec;
+    uint32_t least = chroprof__least_histograms(p, exec, true);
+    p->core->tables[CHROPROF_TABLE_HISTOGRAMS].dropped++;
+    chroprof__give_up_histograms(p, least ? least : row);
+    return least != 0;
+}
+
+/* Adds so many entries to a bucket. False: its octave could not be had, and the site has no
+ * histograms any more. The loop's own have all of theirs from the start. */
+CHROPROF__COLD bool chroprof__histogram_put(const chroprof *p, chroprof__histogram *h,
+                                            uint32_t bucket, uint64_t entries)
+{
+    size_t row = (size_t)((char *)h - (char *)p->histograms) / sizeof(chroprof__histograms);
+    uint16_t *octave = &h->octave[bucket / 8];
+    chroprof__slices *counts = chroprof__counts_of(p, h);
+    if (counts && entries <= UINT16_MAX && counts->few[bucket] + entries <= UINT16_MAX) {
+        counts->few[bucket] = (uint16_t)(counts->few[bucket] + entries);
+        return true;
+    }
+    while (*octave == 0) {
+        *octave = chroprof__new_octave(p);
+        if (*octave == 0 && !chroprof__make_octaves(p, (uint32_t)row))
+            return false;
+    }
+    *chroprof__bucket_place(p, h, bucket) += entries;
+    return true;
+}
+
+/* A count of slices in 16 bits began anew: 2^16 are no longer few. */
+CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
+{
+    uint64_t row = at / sizeof(chroprof__slices) + CHROPROF__OF_SITES;
+    uint64_t few = at % sizeof(chroprof__slices) - offsetof(chroprof__slices, few);
+    if (at != UINT64_MAX)
+        chroprof__histogram_put(p, &p->histograms[row].slice, (uint32_t)few / 2, UINT64_C(1) << 16);
+}
+
+/* Adds what is owed. */
+CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
+{
+    chroprof__core *c = p->core;
+    uint64_t *counts = &p->octaves[0].count[0], at = chroprof__few_number(c, c->owed_slice);
+    bool many = ++((uint16_t *)(void *)c)[c->owed_slice] == 0;
+    ++counts[c->owed_turn];
+    ++counts[c->owed_pass];
+    chroprof__owe_nothing(c);
+    if (many)
+        chroprof__carry(p, at);
+}
+
+/* Where an entry will be counted. */
+typedef struct chroprof__spot {
+    chroprof__histogram *h;
+    uint64_t *count;
+} chroprof__spot;
+
+/* False: the octave has no row yet. */
+CHROPROF__INLINE bool chroprof__find_spot(const chroprof *p, chroprof__histogram *h,
+                                          uint32_t bucket, chroprof__spot *spot)
+{
+    uint32_t octave = h->octave[bucket / 8];
+    spot->h = h;
+    spot->count = &p->octaves[octave].count[bucket % 8];
+    return octave != 0;
+}
+
+CHROPROF__INLINE void chroprof__add_there(const chroprof__spot *spot, uint64_t ticks)
+{
+    ++*spot->count;
+    if (CHROPROF__RARELY(ticks < spot->h->min))
+        spot->h->min = ticks;
+}
+
+static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, uint64_t ticks)
+{
+    uint64_t *least = chroprof__least_of(p, h);
+    if (chroprof__histogram_put(p, h, chroprof__bucket(ticks), 1) && ticks < *least)
+        *least = ticks;
+}
+
+/* The loop's own have all of their octaves, in a row. Without percentiles turns and passes are only
+ * counted. */
+CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
+                                        uint64_t *least, uint32_t *owed, uint32_t first,
+                                        uint64_t bucket, uint64_t ticks)
+{
+    uint64_t *counts = (uint64_t *)(void *)((char *)c + CHROPROF__CORE_BYTES);
+    if (CHROPROF__RARELY(ticks < *least)) {
+        *least = p->percentiles ? ticks : UINT64_MAX;
+        *only += !p->percentiles;
+        if (!p->percentiles)
+            return;
+    }
+    uint32_t before = *owed;
+    *owed = (uint32_t)(8 * first + bucket);
+    counts[before]++;
+}
+
+/* Empty histograms without owners but for the loop's own. */
+static void chroprof__start_histograms(const chroprof *p)
+{
+    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
+    uint32_t rows = p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
+    for (uint32_t k = 0; k < rows; k++)
+        chroprof__histograms_clear(p, p->histograms + k);
+    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++)
+        *chroprof__octave_at(p->histograms + CHROPROF__OF_NOBODY, k) = 1;
+    for (uint32_t k = 0; rows > CHROPROF__OF_LOOP && k < 2 * CHROPROF__OCTAVES; k++)
+        *chroprof__octave_at(p->histograms + CHROPROF__OF_LOOP, k) = (uint16_t)(2 + k);
+    table->used = rows > CHROPROF__OF_LOOP ? (uint32_t)CHROPROF__FIRST_OCTAVE : 2;
+}

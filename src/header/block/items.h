@@ -1,0 +1,104 @@
+/* block/items.h */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/layout.h"
+
+/* >>samples: where the loop was caught.
+ * Owns the tables of samples, stacks, modules and walls, the ring in which ticks wait, and the hits
+ * of turns and passes under way. A tick waits until the next event goes the general way; only then,
+ * in the loop's own code, it becomes a row. Nothing moves between a tick and the event that ends
+ * its interval, so what they say of the stack holds for both.
+ * Relies on >>block and >>clock, and on the running stack and the futures as they are.
+ * Called by each event of the general way, by whatever ends a stall, by chroprof_sample and the
+ * handler of >>sampler, and by copies and merges for what they do to stacks. */
+
+/* What another hand (a handler, an interrupt) may change or read at any instruction. */
+CHROPROF__INLINE uint64_t chroprof__peek64(const uint64_t *word)
+{
+    return *(const volatile uint64_t *)word;
+}
+
+CHROPROF__INLINE void chroprof__poke64(uint64_t *word, uint64_t value)
+{
+    *(volatile uint64_t *)word = value;
+}
+
+CHROPROF__INLINE uint64_t chroprof__item(uint32_t kind, uint64_t value)
+{
+    return (uint64_t)kind << 56 | (value & (UINT64_MAX >> 8));
+}
+
+CHROPROF__INLINE uint32_t chroprof__item_kind(uint64_t item)
+{
+    return (uint32_t)(item >> 56);
+}
+
+CHROPROF__INLINE uint64_t chroprof__item_value(uint64_t item)
+{
+    return item & (UINT64_MAX >> 8);
+}
+
+static bool chroprof__is_code(uint64_t item)
+{
+    return chroprof__item_kind(item) <= CHROPROF__RETURN;
+}
+
+static uint32_t chroprof__sample_capacity(const chroprof__core *c)
+{
+    return c->tables[CHROPROF_TABLE_SAMPLES].capacity;
+}
+
+static chroprof__note *chroprof__notes(chroprof__sampler *s)
+{
+    return (chroprof__note *)(void *)((char *)s + chroprof__aligned(sizeof(*s)));
+}
+
+/* Entry number k of the ring. */
+CHROPROF__NOINLINE chroprof__entry *chroprof__ring(const chroprof__core *c, chroprof__sampler *s,
+                                                   uint64_t k)
+{
+    uint64_t notes = chroprof__note_bytes(c->tables[CHROPROF_TABLE_DEPTH].capacity);
+    char *first = (char *)s + chroprof__aligned(sizeof(*s)) + notes;
+    uint64_t row = k % chroprof__entry_count(chroprof__sample_capacity(c));
+    return (chroprof__entry *)(void *)(first + row * sizeof(chroprof__entry));
+}
+
+CHROPROF__NOINLINE uint64_t chroprof__random(chroprof__sampler *s)
+{
+    uint64_t z = s->random + UINT64_C(0x9E3779B97F4A7C15);    /* splitmix64 (Steele and others) */
+    s->random = z;
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+/* Is an event or an edit under way, so that nothing but the ring may be touched? */
+CHROPROF__INLINE bool chroprof__is_busy(const chroprof__core *c)
+{
+    return ((chroprof__peek64(&c->seq) | chroprof__peek64(&c->edits)) & 1) != 0;
+}
+
+/* ---- what a node holds: of code the module too, so that what lies at one address at different
+ * times is not taken for the same */
+
+enum { CHROPROF__ADDRESS_BITS = 48 };
+
+static uint64_t chroprof__code_item(uint32_t kind, uint64_t address, uint32_t module)
+{
+    uint64_t value = address & (UINT64_MAX >> (64 - CHROPROF__ADDRESS_BITS));
+    return chroprof__item(kind, value | (uint64_t)module << CHROPROF__ADDRESS_BITS);
+}
+
+/* An address, without what a processor or a tool hides above it. */
+static uint64_t chroprof__item_address(uint64_t item)
+{
+    return item & (UINT64_MAX >> (64 - CHROPROF__ADDRESS_BITS));
+}
+
+static uint32_t chroprof__item_module(uint64_t item)
+{
+    return chroprof__is_code(item) ? (uint32_t)(item >> CHROPROF__ADDRESS_BITS & 0xFF) : 0;
+}

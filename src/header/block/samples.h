@@ -1,0 +1,362 @@
+/* block/samples.h: what becomes of a tick: rows, hits of stalls, draws */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/layout.h"
+#include "../block/clock.h"
+#include "../block/items.h"
+#include "../block/modules.h"
+#include "../block/stacks.h"
+
+/* ---- rows */
+
+/* Takes the oldest row's place, or a free one. */
+static chroprof__sample_span *chroprof__new_row(chroprof__core *c, chroprof__sampler *s)
+{
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SAMPLES];
+    chroprof__sample_span *row = chroprof__sample_rows(c) + s->head;
+    if (table->used == table->capacity) {
+        s->dropped += row->weight;
+        s->dropped_cpu_ns += row->cpu_ns;
+    }
+    memset(row, 0, sizeof(*row));
+    s->head = s->head + 1 < table->capacity ? s->head + 1 : 0;
+    if (table->used < table->capacity)
+        table->peak = ++table->used;
+    return row;
+}
+
+/* A sample with the stack of the row before it and no CPU time extends that row. */
+static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t t, uint32_t stack,
+                              const chroprof__entry *e)
+{
+    uint64_t before = s->head > 0 ? s->head - 1 : chroprof__sample_capacity(c) - 1;
+    bool any = c->tables[CHROPROF_TABLE_SAMPLES].used > 0;
+    chroprof__sample_span *row = chroprof__sample_rows(c) + before;
+    if (!any || row->stack != stack || row->state != e->state || e->cpu_ns != 0) {
+        row = chroprof__new_row(c, s);
+        row->time = t;
+        row->stack = stack;
+        row->state = e->state;
+    }
+    row->weight += e->weight;
+    row->cpu_ns += e->cpu_ns;
+    row->duration = t - row->time;
+    s->samples += e->weight;
+    s->latest = t;
+    chroprof__nodes(c)[stack].weight += e->weight;
+    chroprof__nodes(c)[stack].cpu_ns += e->cpu_ns;
+}
+
+/* ---- stalls: where the turns and the pass under way were met */
+
+/* Which of the places a sample counts for: its own, else a free one, else another line of the same
+ * function call, else the least one's (Metwally and others, space saving, 2005). */
+static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits *h, uint32_t stack)
+{
+    uint32_t least = 0, sibling = UINT32_MAX;
+    for (uint32_t k = 0; k < h->count; k++) {
+        if (h->stack[k] == stack)
+            return k;
+        if (nodes[h->stack[k]].parent == nodes[stack].parent)
+            sibling = k;
+        least = h->weight[k] < h->weight[least] ? k : least;
+    }
+    if (h->count < CHROPROF_STALL_SAMPLES)
+        least = h->count++;
+    else if (sibling != UINT32_MAX)
+        return sibling;
+    h->stack[least] = stack;
+    return least;
+}
+
+/* Of the time since the sample before it only what lies in the turn or pass counts. */
+static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32_t owner,
+                              uint64_t inside, uint32_t stack, const chroprof__entry *e)
+{
+    uint64_t wall = chroprof__scale(inside, c->factor);
+    wall = e->wall_ns < wall ? e->wall_ns : wall;
+    uint64_t cpu = e->cpu_ns < wall ? e->cpu_ns : wall;
+    if (h->owner != owner) {
+        memset(h, 0, sizeof(*h));
+        h->owner = owner;
+    }
+    uint32_t k = chroprof__hit_place(chroprof__nodes(c), h, stack);
+    h->weight[k] += (uint32_t)e->weight;
+    h->cpu[k] += cpu;
+    h->sampled += e->weight;
+    h->cpu_ns += cpu;
+    h->waiting_ns += wall - cpu;
+}
+
+/* The hits of the turn under way; those of the pass stand behind all of these. */
+static uint32_t chroprof__turn_place(const chroprof__core *c)
+{
+    return c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1;
+}
+
+static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t t, uint32_t stack,
+                               const chroprof__entry *e)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__frame_row *base = p->frames + c->floor + 1;
+    if (c->account == CHROPROF__IDLE)
+        return;
+    if (c->depth > c->floor)
+        chroprof__add_hit(c, s->hits + chroprof__turn_place(c), base->event,
+                          chroprof__minus(t, base->pushed), stack, e);
+    if (c->pass_active)
+        chroprof__add_hit(c, s->hits + CHROPROF__LEVELS, (uint32_t)c->pass_event,
+                          chroprof__minus(t, c->pass_start), stack, e);
+}
+
+/* While the timer runs the CPU time of a stall is known from the thread's clock when it began and
+ * ended; of samples by hand only as far as they tell. owner: the event that began it. */
+static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, uint32_t owner)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    bool turn = stall->kind == CHROPROF_STALL_TURN;
+    uint32_t k = turn ? chroprof__turn_place(c) : (uint32_t)CHROPROF__LEVELS;
+    if (!s)
+        return;
+    if (s->hits[k].owner == owner)
+        stall->hits = s->hits[k];
+#if CHROPROF__SAMPLES
+    uint64_t length = chroprof__scale(stall->length, c->factor), cpu;
+    if (!p->sampling || s->begun[k].event != owner)
+        return;
+    cpu = chroprof__minus(chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), s->begun[k].cpu_ns);
+    stall->hits.cpu_ns = cpu < length ? cpu : length;
+    stall->hits.waiting_ns = length - stall->hits.cpu_ns;
+#endif
+}
+
+/* ---- draws of live futures */
+
+static uint32_t chroprof__drawn_state(const chroprof *p, const chroprof__future_row *slot)
+{
+    bool top = p->frames[p->core->depth].id == slot->id && p->core->hidden == 0;
+    if (slot->state == CHROPROF_READY)
+        return 1;
+    return slot->state == CHROPROF_RUNNING && top ? 0 : 2;
+}
+
+/* The younger ones of very many paths share the row of untracked. */
+static chroprof__wall_row *chroprof__wall_of(const chroprof__core *c, uint32_t path)
+{
+    bool own = path < c->tables[CHROPROF__WALLS].rows;
+    return chroprof__wall_rows(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
+}
+
+/* So many ticks draw 8 live futures each, of fewer all, as they were in [from, t). They look at the
+ * slots in which as many are to be expected, but not far; each one that is met stands for so many
+ * more that 8 a tick is the mean. The next draw goes on from there, so each has its turn. */
+static void chroprof__draw(const chroprof *p, chroprof__sampler *s, uint64_t from, uint64_t t,
+                           uint64_t ticks)
+{
+    const uint64_t live = p->core->tables[CHROPROF_TABLE_FUTURES].used, rows = p->rows;
+    uint64_t each = live < CHROPROF__DRAWS ? live : (uint64_t)CHROPROF__DRAWS;
+    uint64_t rounds = ticks < 4 ? ticks : 4, reach = rounds * CHROPROF__STRETCH;
+    if (each == 0 || ticks == 0)
+        return;
+    uint64_t enough = (rounds * each * rows + live - 1) / live;
+    reach = reach < enough ? reach : enough;
+    reach = reach < rows ? reach : rows;
+    uint64_t total = each * rows * (ticks < UINT32_MAX ? ticks : UINT32_MAX), parts = reach * live;
+    uint64_t whole = total / parts, rest = total % parts;
+    from = s->drawn_seq == p->core->seq ? s->drawn_at : from;
+    for (uint64_t n = 0; n < reach; n++) {
+        const chroprof__future_row *f = p->futures + s->cursor % rows;
+        uint64_t weight = whole + (chroprof__random(s) % parts < rest);
+        s->cursor = s->cursor + 1 < rows ? s->cursor + 1 : 0;
+        if (f->id == 0 || f->state == CHROPROF__GONE) {
+            s->misses++;
+            continue;
+        }
+        chroprof__wall_row *row = chroprof__wall_of(p->core, f->path);
+        uint32_t state = chroprof__drawn_state(p, f);
+        row->weight[state] += weight;
+        row->ticks[state] += t - from;
+        s->draws += weight;
+    }
+    s->drawn_seq = p->core->seq;
+    s->drawn_at = t;
+}
+
+/* ---- from the ring to the tables */
+
+/* Profile time of a sample: not before the one before, and not after most. */
+static uint64_t chroprof__sample_time(const chroprof__core *c, const chroprof__sampler *s,
+                                      uint64_t stamp, uint64_t most)
+{
+    uint64_t t = stamp ? stamp - c->epoch : c->last;
+    if (t >= CHROPROF__END_OF_TIME)
+        t = stamp < c->epoch ? 0 : c->last;
+    t = t < most ? t : most;
+    return t > s->latest ? t : s->latest;
+}
+
+/* A sample of a task that runs is its path's, which is the innermost one of the stack. */
+static void chroprof__count_sample(const chroprof__core *c, uint32_t stack,
+                                   const chroprof__entry *e)
+{
+    const chroprof__node *nodes = chroprof__nodes(c);
+    while (stack && chroprof__item_kind(nodes[stack].item) != CHROPROF__TASK)
+        stack = nodes[stack].parent;
+    if (stack == 0 || e->state != CHROPROF_SAMPLE_BUSY)
+        return;
+    chroprof__wall_row *row =
+        chroprof__wall_of(c, (uint32_t)chroprof__item_value(nodes[stack].item));
+    row->samples += e->weight;
+    row->cpu_ns += e->cpu_ns;
+}
+
+static void chroprof__absorb(const chroprof *p, chroprof__sampler *s, chroprof__entry *e,
+                             uint64_t most)
+{
+    chroprof__core *c = p->core;
+    uint64_t t = chroprof__sample_time(c, s, e->stamp, most);
+    if (e->wall_ns == 0)
+        e->wall_ns = chroprof__scale(t - s->latest, c->factor);
+    uint32_t stack = chroprof__intern_stack(p, e);
+    if (e->count > 0 && e->items[0] == chroprof__item(CHROPROF__MARK, CHROPROF__MARK_INSIDE))
+        s->inside += e->weight;
+    chroprof__add_row(c, s, t, stack, e);
+    chroprof__count_sample(c, stack, e);
+    t = chroprof__sample_time(c, s, e->last, most);
+    chroprof__add_hits(p, s, t, stack, e);
+    chroprof__draw(p, s, t, t, e->draws);
+}
+
+CHROPROF__COLD void chroprof__drain_all(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    chroprof__look_at_modules(c);
+    while (chroprof__peek64(&s->put) - s->taken != 0) {
+        CHROPROF__LOAD_FENCE();
+        chroprof__absorb(p, s, chroprof__ring(c, s, s->taken), c->last);
+        CHROPROF__STORE_FENCE();
+        chroprof__poke64(&s->taken, s->taken + 1);
+    }
+}
+
+static bool chroprof__ticks_wait(const chroprof__core *c)
+{
+    const chroprof__sampler *s = chroprof__sampler_of(c);
+    return s && chroprof__peek64(&s->put) != s->taken;
+}
+
+/* Takes in what waits; part of the general way. Whoever lets a sample wait sets drain. */
+static void chroprof__drain(chroprof *p)
+{
+    if (p->drain && chroprof__ticks_wait(p->core))
+        p->drain(p);
+}
+
+/* Makes the next event go the general way if something waits. Between events only. */
+static void chroprof__wake_drain(chroprof__core *c)
+{
+    if (chroprof__ticks_wait(c))
+        chroprof__poke64(&c->horizon, c->last);
+}
+
+/* ---- from a tick to the ring. This may run in a signal handler, at any instruction of anything
+ * above. */
+
+/* Makes one of two neighbours stand for both, each as often as it weighs. */
+static void chroprof__merge_entries(chroprof__sampler *s, chroprof__entry *a,
+                                    const chroprof__entry *b)
+{
+    uint64_t weight = a->weight + b->weight;
+    chroprof__entry sum = chroprof__random(s) % weight < a->weight ? *a : *b;
+    sum.weight = weight;
+    sum.cpu_ns = a->cpu_ns + b->cpu_ns;
+    sum.wall_ns = a->wall_ns + b->wall_ns;
+    sum.draws = a->draws + b->draws;
+    sum.last = b->last;
+    *a = sum;
+}
+
+/* The ring is full and nobody takes from it, which is a long slice: the two neighbours that weigh
+ * least become one, so that what is left covers all of it, evenly. */
+static void chroprof__thin(const chroprof__core *c, chroprof__sampler *s)
+{
+    uint64_t end = s->put - 1, best = s->taken, least = UINT64_MAX;
+    for (uint64_t k = s->taken; k < end; k++) {
+        uint64_t weight = chroprof__ring(c, s, k)->weight + chroprof__ring(c, s, k + 1)->weight;
+        best = weight < least ? k : best;
+        least = weight < least ? weight : least;
+    }
+    chroprof__merge_entries(s, chroprof__ring(c, s, best), chroprof__ring(c, s, best + 1));
+    for (uint64_t k = best + 1; k < end; k++)
+        *chroprof__ring(c, s, k) = *chroprof__ring(c, s, k + 1);
+    chroprof__poke64(&s->put, end);
+}
+
+/* An empty entry; NULL: no room, inside an event. */
+static chroprof__entry *chroprof__begin_entry(const chroprof__core *c, chroprof__sampler *s)
+{
+    uint64_t rows = chroprof__entry_count(chroprof__sample_capacity(c));
+    if (s->put - chroprof__peek64(&s->taken) >= rows) {
+        if (chroprof__is_busy(c))
+            return NULL;
+        chroprof__thin(c, s);
+    }
+    chroprof__entry *e = chroprof__ring(c, s, s->put);
+    memset(e, 0, offsetof(chroprof__entry, items));
+    return e;
+}
+
+CHROPROF__NOINLINE void chroprof__put_item(chroprof__entry *e, uint32_t kind, uint64_t value)
+{
+    if (e->count < CHROPROF__ITEMS)
+        e->items[e->count++] = chroprof__item(kind, value);
+}
+
+/* The frames of the running stack from depth on, the innermost first, down to the one above `down`.
+ * Returns how many are left below them. */
+static uint32_t chroprof__put_tasks(const chroprof__core *c, chroprof__entry *e, uint32_t depth,
+                                    uint32_t down)
+{
+    const chroprof__frame_row *frames = chroprof__frame_rows(c);
+    for (; depth > down; depth--) {
+        if (c->depth - depth >= CHROPROF__NOTED_TASKS) {
+            chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_DEEP);
+            return 0;
+        }
+        if ((frames[depth].kind & CHROPROF__BARRIER) == 0)
+            chroprof__put_item(e, CHROPROF__TASK, frames[depth].path);
+    }
+    return depth;
+}
+
+static uint32_t chroprof__sample_state_of(const chroprof__core *c)
+{
+    if (c->account == CHROPROF__IDLE)
+        return CHROPROF_SAMPLE_IDLE;
+    if (c->account == CHROPROF__LOOP)
+        return CHROPROF_SAMPLE_LOOP;
+    return CHROPROF_SAMPLE_BUSY;
+}
+
+/* The stack of a sample without native frames. */
+static void chroprof__put_running(const chroprof__core *c, chroprof__entry *e)
+{
+    e->state = chroprof__sample_state_of(c);
+    if (chroprof__is_busy(c)) {
+        e->state = CHROPROF_SAMPLE_LOOP;
+        chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_INSIDE);
+        return;
+    }
+    if (c->hidden)
+        chroprof__put_item(e, CHROPROF__TASK, CHROPROF__UNTRACKED);
+    if (e->state != CHROPROF_SAMPLE_BUSY)
+        chroprof__put_item(e, CHROPROF__MARK, e->state == CHROPROF_SAMPLE_IDLE
+                                                  ? CHROPROF__MARK_IDLE : CHROPROF__MARK_LOOP);
+    (void)chroprof__put_tasks(c, e, c->depth, 0);
+}

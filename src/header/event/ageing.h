@@ -1,0 +1,34 @@
+/* event/ageing.h */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+
+/* ---- slow futures that are old give way; the walk is one look at each group a minute */
+
+#define CHROPROF__SLOW_TURN_NS UINT64_C(60000000000)
+enum { CHROPROF__SLOW_TURNS = 5 };         /* minutes that make "the last minutes" */
+
+static void chroprof__set_slow_bar(chroprof__core *c, const chroprof__slow_group *group)
+{
+    bool full = group->count == CHROPROF__SLOW_ROWS;
+    chroprof__sites(c)[group->site].slow_bar = full ? group->rows[group->count - 1].wall + 1 : 0;
+}
+
+CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
+{
+    uint64_t minute = chroprof__or(chroprof__unscale(CHROPROF__SLOW_TURN_NS, c->factor), 1);
+    uint64_t oldest = chroprof__minus(c->last, CHROPROF__SLOW_TURNS * minute);
+    chroprof__slow_group *group = chroprof__slow_groups(c);
+    for (uint64_t k = c->tables[CHROPROF_TABLE_SLOW].used; k > 0; k--, group++) {
+        uint32_t kept = CHROPROF__SLOW_OF_RUN;
+        for (uint32_t i = kept; i < group->count; i++)
+            if (group->rows[i].at >= oldest)
+                group->rows[kept++] = group->rows[i];
+        group->count = group->count < kept ? group->count : kept;
+        chroprof__set_slow_bar(c, group);
+    }
+    c->slow_turn = c->last + minute;
+}

@@ -1,0 +1,217 @@
+/* event/slow.h */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/tables.h"
+#include "../event/step.h"
+#include "../event/tally.h"
+#include "../event/ageing.h"
+#include "../event/open.h"
+#include "../event/stalls.h"
+
+/* >>slow: the slowest finished futures of each site, and where their time went. Owns that table.
+ * Relies on the ring, and on the sums of >>stalls. A finish compares its wall with the bar of the
+ * site, and calls the rest of this room if it is one of the slowest. */
+
+/* The rows of the ring that may be looked at now: on average one an event, so that a loop in which
+ * each future is slower than the last one is not slowed down further. */
+#define CHROPROF__SLOW_LOOKS UINT32_C(8192)
+static uint64_t chroprof__slow_looks(chroprof__core *c)
+{
+    uint32_t event = (uint32_t)(c->seq >> 1), ahead = c->slow_looked - event;
+    if (ahead > 2 * CHROPROF__SLOW_LOOKS) {
+        c->slow_looked = event;
+        ahead = 0;
+    }
+    return ahead < CHROPROF__SLOW_LOOKS ? CHROPROF__SLOW_LOOKS - ahead : 0;
+}
+
+/* A future on its way through the ring. */
+typedef struct chroprof__way {
+    uint64_t id, created;
+    uint32_t path;
+    uint32_t depth;            /* of its deepest frame, while it is on the stack */
+    bool stacked, ready, again;            /* again: it is ready when it leaves the stack */
+    uint64_t time;             /* that the rows so far have told of */
+    uint64_t on, own, delay;   /* ticks on the stack, on top, ready */
+} chroprof__way;
+
+/* The oldest row that tells in which state the future is; the end: none does. Rows after one before
+ * which it was surely not on the stack do, and all if the ring reaches back to its creation. */
+static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chroprof__way *w)
+{
+    uint64_t first = r.end, sure = r.end, looks = chroprof__slow_looks(p->core), n = r.end - 1;
+    for (bool born = false; n > r.first && looks > 0 && !born; looks--) {
+        const chroprof__ring_row *row = chroprof__ring_at(p, p->core, --n);
+        bool own = row->id == w->id;
+        bool begins = own && row->state == CHROPROF_PENDING && row->time >= w->created;
+        bool older = own && row->state >= CHROPROF_COMPLETED && row->state <= CHROPROF_CANCELLED;
+        born = begins || older || row->time < w->created;
+        if (begins || (own && !born && (row->state == CHROPROF_READY ||
+                                        row->state == CHROPROF_RUNNING ||
+                                        row->state == CHROPROF_SWITCH)))
+            first = n;
+        if (born || row->depth == 0 || (row->depth == 1 && row->path != w->path))
+            sure = first;
+    }
+    p->core->slow_looked += (uint32_t)(r.end - n);
+    return sure;
+}
+
+/* What an event did to the future; after: how deep the stack was then. */
+static void chroprof__way_turn(chroprof__way *w, const chroprof__ring_row *row, uint32_t after)
+{
+    bool own = row->id == w->id;
+    bool runs = own && (row->state == CHROPROF_RUNNING || row->state == CHROPROF_SWITCH);
+    bool handed = row->state == CHROPROF_SWITCH && row->id != 0 && after == w->depth;
+    if (w->stacked && !runs && (after < w->depth || handed)) {
+        w->stacked = false;
+        w->ready = w->again;
+        w->again = false;
+    }
+    if (runs) {
+        bool deeper = w->stacked && w->depth < after;
+        w->again = deeper && w->again;      /* else its only frame gave way to a new one */
+        w->depth = deeper ? w->depth : after;
+        w->stacked = true;
+        w->ready = false;
+    } else if (own && row->state == CHROPROF_READY) {
+        w->again = w->stacked;
+        w->ready = !w->stacked;
+    }
+}
+
+static void chroprof__way_pass(const chroprof *p, chroprof__way *w, chroprof__tally *y,
+                               const chroprof__ring_row *row)
+{
+    uint64_t dt = row->time - w->time;
+    w->time = row->time;
+    if (w->stacked) {
+        w->on += dt;
+        w->own += row->path == w->path ? dt : 0;
+    } else if (w->ready) {
+        w->delay += dt;
+        chroprof__sum_of(p, y, row->path)->exec += dt;
+    }
+}
+
+/* Ticks of what is left, which becomes less by them. */
+static uint64_t chroprof__part_of(uint64_t *rest, uint64_t ticks)
+{
+    uint64_t part = ticks < *rest ? ticks : *rest;
+    *rest -= part;
+    return part;
+}
+
+/* The sites that were on top most while it was ready. */
+static void chroprof__blame_slow(const chroprof *p, const chroprof__tally *y,
+                                 chroprof__slow_entry *slow)
+{
+    chroprof__stall_row taken;
+    memset(&taken, 0, sizeof(taken));
+    chroprof__share_tally(p, &taken, y);
+    uint64_t rest = slow->delay;
+    for (uint32_t k = 0; k < CHROPROF_SLOW_BLAMES && k < taken.share_count; k++) {
+        slow->blames[k].delay = chroprof__part_of(&rest, taken.shares[k].exec);
+        slow->blames[k].site = taken.shares[k].site;
+    }
+}
+
+/* What the ring tells of a future that finishes with the event under way. */
+static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chroprof__way *w)
+{
+    chroprof__core *c = p->core;
+    chroprof__reach r = chroprof__ring_reach(c);
+    chroprof__tally y;
+    chroprof__begin_tally(c, &y, CHROPROF__OF_TURN, r.end, slow->at);
+    uint64_t n = chroprof__way_begin(p, r, w);
+    uint64_t from = n < r.end ? chroprof__ring_at(p, c, n)->time : slow->at;
+    w->time = from;
+    for (; n < r.end; n++) {
+        chroprof__way_pass(p, w, &y, chroprof__ring_at(p, c, n));
+        if (n + 1 < r.end)
+            chroprof__way_turn(w, chroprof__ring_at(p, c, n),
+                               chroprof__ring_at(p, c, n + 1)->depth);
+    }
+    uint64_t rest = slow->wall - slow->exec, own = from == w->created ? slow->exec : w->own;
+    slow->delay = chroprof__part_of(&rest, w->delay);
+    slow->children = chroprof__part_of(&rest, chroprof__minus(w->on, own));
+    slow->unseen = chroprof__part_of(&rest, chroprof__minus(from - w->created,
+                                                            chroprof__minus(slow->exec, own)));
+    chroprof__blame_slow(p, &y, slow);
+}
+
+/* The group of a site, new if need be. NULL: there is no room. */
+static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t number)
+{
+    chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SLOW];
+    chroprof__site_entry *site = chroprof__sites(c) + number;
+    if (site->slow == 0 && table->used == table->capacity) {
+        if (table->capacity && site->slow_bar != UINT64_MAX)
+            chroprof__lose(table, number);
+        site->slow_bar = UINT64_MAX;
+        return NULL;
+    }
+    if (site->slow == 0) {
+        chroprof__slow_groups(c)[table->used].site = number;
+        site->slow = (uint32_t)++table->used;
+        table->peak = table->used;
+    }
+    return chroprof__slow_groups(c) + site->slow - 1;
+}
+
+/* Puts a future among the slowest of its site. */
+static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
+                                const chroprof__slow_entry *slow)
+{
+    group->count = chroprof__keep_largest(group->rows, group->count, CHROPROF__SLOW_ROWS,
+                                          sizeof *slow,
+                                          (uint16_t)offsetof(chroprof__slow_entry, wall), slow);
+    chroprof__set_slow_bar(c, group);
+}
+
+/* Own exec of slices that are under way at a finish in the middle of the stack. */
+static uint64_t chroprof__open_exec(const chroprof *p, const chroprof__future_row *slot)
+{
+    uint64_t exec = 0;
+    for (uint32_t k = slot->frame; k && !(p->frames[k].kind & CHROPROF__ORPHAN);
+         k = p->frames[k].same)
+        exec += chroprof__frame_slice(p, k);
+    return exec;
+}
+
+/* A future finishes that is one of the slowest; exec is all it had. */
+CHROPROF__COLD void chroprof__keep_slow(chroprof *p, const chroprof__future_row *slot,
+                                        uint64_t exec, chroprof_state state, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    chroprof__slow_group *group = chroprof__slow_group_of(c, p->paths[slot->path].site);
+    chroprof__slow_entry slow;
+    chroprof__way way;
+    if (!group)
+        return;
+    memset(&slow, 0, sizeof(slow));
+    slow.id = slot->id;
+    slow.at = t;
+    slow.wall = t - slot->created;
+    slow.exec = exec < slow.wall ? exec : slow.wall;
+    slow.path = slot->path;
+    slow.state = (uint32_t)state;
+    memset(&way, 0, sizeof(way));
+    way.id = slot->id;
+    way.created = slot->created;
+    way.path = slot->path;
+    chroprof__explain_slow(p, &slow, &way);
+    chroprof__rank_slow(c, group, &slow);
+}
+
+/* Is the future that finishes now as slow as those that are kept of its site? */
+CHROPROF__INLINE bool chroprof__is_slow(const chroprof *p, const chroprof__core *c,
+                                        const chroprof__future_row *slot, uint64_t t)
+{
+    const chroprof__site_entry *site = chroprof__sites(c) + p->paths[slot->path].site;
+    return CHROPROF__RARELY(t - slot->created >= site->slow_bar);
+}

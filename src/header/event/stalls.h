@@ -1,0 +1,276 @@
+/* event/stalls.h: turns and passes that took too long */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/layout.h"
+#include "../block/samples.h"
+#include "../event/step.h"
+#include "../event/tally.h"
+
+/* >>stalls */
+
+static void chroprof__keep_share(chroprof__stall_row *stall, const chroprof__stall_part *share)
+{
+    if (share->exec > 0 || share->slices > 0)
+        stall->share_count = chroprof__keep_largest(
+            stall->shares, stall->share_count, CHROPROF_STALL_SHARES, sizeof *share,
+            (uint16_t)offsetof(chroprof__stall_part, exec), share);
+}
+
+/* Adds what the paths of a site took of a tally: once, with the first of them that is met. */
+static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
+                                 const chroprof__tally *y, uint32_t path)
+{
+    chroprof__stall_part share;
+    memset(&share, 0, sizeof(share));
+    share.site = p->paths[path].site;
+    uint32_t k = path;
+    if (path >= CHROPROF__FIRST_PATH)
+        k = chroprof__sites(p->core)[share.site].first_path;
+    for (; k; k = p->paths[k].same_site) {
+        chroprof__sum *sum = &p->paths[k].sum[y->which];
+        if (sum->tally != y->number)
+            continue;
+        share.exec += sum->exec;
+        share.slices += sum->slices;
+        chroprof__raise(&share.slice_max, sum->slice_max < sum->exec ? sum->slice_max : sum->exec);
+        sum->tally = 0;
+    }
+    chroprof__keep_share(stall, &share);
+}
+
+/* What each site took of the stall. */
+static void chroprof__share_tally(const chroprof *p, chroprof__stall_row *stall,
+                                  const chroprof__tally *y)
+{
+    const chroprof__sum *loop = &p->paths[CHROPROF__LOOP].sum[y->which];
+    chroprof__stall_part share;
+    memset(&share, 0, sizeof(share));
+    if (loop->tally == y->number)
+        share.exec = loop->exec;
+    chroprof__keep_share(stall, &share);
+    for (uint32_t k = y->first_path; k; k = p->paths[k].sum_next[y->which])
+        if (p->paths[k].sum[y->which].tally == y->number)
+            chroprof__share_site(p, stall, y, k);
+}
+
+static void chroprof__share_pass(const chroprof *p, chroprof__stall_row *stall)
+{
+    chroprof__core *c = p->core;
+    chroprof__tally y;
+    if (c->tally.next <= c->pass_event + 1)
+        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
+    chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
+    y = c->tally;
+    chroprof__end_tallied(p, &y, c->depth, y.base);    /* below a barrier: the part inside counts */
+    chroprof__share_tally(p, stall, &y);
+}
+
+/* The first row in reach that is surely not above a barrier of this turn; the end: there is
+ * none. */
+static uint64_t chroprof__surely_of_turn(const chroprof *p, chroprof__reach r,
+                                         const chroprof__frame_row *base)
+{
+    uint64_t n = r.first;
+    while (n < r.end && chroprof__ring_at(p, p->core, n)->depth > base - p->frames)
+        n++;
+    return n;
+}
+
+/* What each site took of the turn that ends, as far as the ring reaches. What ran above a barrier
+ * is not of the turn. */
+static void chroprof__share_turn(const chroprof *p, chroprof__stall_row *stall,
+                                 const chroprof__frame_row *base)
+{
+    chroprof__core *c = p->core;
+    chroprof__reach r = chroprof__ring_reach(c);
+    uint64_t first = r.end - stall->events;
+    chroprof__tally y;
+    chroprof__begin_tally(c, &y, CHROPROF__OF_TURN, first, base->pushed);
+    y.base = (uint32_t)(base - p->frames) - 1;
+    if (first <= r.first) {                 /* it began before the ring does, or before a reset */
+        bool parted = first < r.first ? (base->kind & CHROPROF__PARTED) != 0
+                                      : c->ring_floor > y.base;
+        uint64_t n = parted ? chroprof__surely_of_turn(p, r, base) : r.first;
+        y.next = n == r.first && first < r.first ? n + 1 : n;
+        y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
+    }
+    chroprof__tally_rows(p, &y, r.end, y.base);
+    chroprof__share_tally(p, stall, &y);
+}
+
+/* Lets a stall sink from place k of a heap that has the shortest at its root. */
+static void chroprof__sink_stall(chroprof__stall_row *heap, uint32_t rows, uint32_t k,
+                                 const chroprof__stall_row *stall)
+{
+    for (;;) {
+        uint32_t child = 2 * k + 1;
+        if (child + 1 < rows && heap[child + 1].length < heap[child].length)
+            child++;
+        if (child >= rows || heap[child].length >= stall->length)
+            break;
+        heap[k] = heap[child];
+        k = child;
+    }
+    heap[k] = *stall;
+}
+
+/* The first half of the rows is a heap of the longest; the rest is a ring of the most recent. */
+static void chroprof__keep_stall(chroprof__core *c, const chroprof__stall_row *stall)
+{
+    uint32_t capacity = c->tables[CHROPROF_TABLE_STALLS].capacity;
+    uint32_t longest = (capacity + 1) / 2, recent = capacity - longest;
+    chroprof__stall_row *rows = chroprof__stall_rows(c);
+    if (rows[0].length < stall->length)
+        chroprof__sink_stall(rows, longest, 0, stall);
+    if (recent)
+        rows[longest + (stall->serial - 1) % recent] = *stall;
+}
+
+/* The pass that ends is the same stall as this turn, which is most of it: it takes its place. */
+static void chroprof__replace_stall(chroprof__core *c, const chroprof__stall_row *stall)
+{
+    uint32_t capacity = c->tables[CHROPROF_TABLE_STALLS].capacity, longest = (capacity + 1) / 2;
+    chroprof__stall_row *rows = chroprof__stall_rows(c);
+    uint32_t k = 0;
+    while (k < longest && rows[k].serial != stall->serial)
+        k++;
+    if (k < longest)
+        chroprof__sink_stall(rows, longest, k, stall);
+    else if (rows[0].length < stall->length)
+        chroprof__sink_stall(rows, longest, 0, stall);
+    for (k = longest; k < capacity; k++)
+        if (rows[k].serial == stall->serial)
+            rows[k] = *stall;
+}
+
+/* Rows in use of the tables that have something of each stall, after so many. */
+static void chroprof__set_stalls(chroprof__core *c, uint64_t stalls)
+{
+    static const uint32_t tables[] = { CHROPROF_TABLE_STALLS, CHROPROF_TABLE_INCIDENTS };
+    for (uint32_t k = 0; k < 2; k++) {
+        chroprof__table_row *table = &c->tables[tables[k]];
+        table->used = table->peak = stalls < table->capacity ? stalls : table->capacity;
+    }
+}
+
+static void chroprof__count_stall(chroprof *p)
+{
+    chroprof__set_stalls(p->core, ++p->core->stalls);
+    if (p->on_stall && p->stalls_due < UINT16_MAX)
+        p->stalls_due++;
+}
+
+/* Where the steps of a stall go among those of the longest ones, or of the most recent ones; NULL:
+ * it is none of these. */
+static chroprof__incident_row *chroprof__incident_place(const chroprof__core *c,
+                                                        const chroprof__stall_row *stall,
+                                                        bool recent)
+{
+    uint32_t capacity = c->tables[CHROPROF_TABLE_INCIDENTS].capacity, longest = (capacity + 1) / 2;
+    chroprof__incident_row *row = chroprof__incidents(c) + 1, *end = row + longest, *least = row;
+    if (recent && capacity > longest) {
+        row = end + (stall->serial - 1) % (capacity - longest);
+        return row->serial <= stall->serial ? row : NULL;
+    }
+    for (; !recent && row < end; row++) {
+        if (row->serial == stall->serial)
+            return row;
+        least = row->length < least->length ? row : least;
+    }
+    return !recent && longest && least->length < stall->length ? least : NULL;
+}
+
+/* Copies the steps of a stall, with some before it, from the ring. What is too much in the middle,
+ * or was overwritten, is left out. */
+static void chroprof__copy_steps(const chroprof *p, chroprof__incident_row *row,
+                                 const chroprof__stall_row *stall)
+{
+    const chroprof__core *c = p->core;
+    const chroprof__incident_row *stage = chroprof__incidents(c);
+    chroprof__reach r = chroprof__ring_reach(c);
+    uint64_t begin = r.end - 1 - stall->events, n = begin < c->ring_first ? c->ring_first : begin;
+    uint64_t lead = stage->serial == begin ? stage->count : 0;
+    bool whole = r.first <= n;
+    if (whole) {
+        n = chroprof__between(chroprof__minus(n, CHROPROF__STEPS_BEFORE), r.first, n);
+        lead = chroprof__between(r.end - n, 0, CHROPROF__FIRST_STEPS);
+    }
+    uint64_t next = n + lead, last = chroprof__minus(r.end + lead, CHROPROF_INCIDENT_STEPS);
+    last = last > next ? last : next;
+    row->serial = 0;                        /* who is killed in here leaves no steps behind */
+    CHROPROF__STORE_FENCE();
+    row->length = stall->length;
+    row->left_out = last - next;
+    row->first = (uint32_t)lead;
+    row->count = 0;
+    for (uint64_t k = 0; k < lead; k++)
+        row->steps[row->count++] = whole ? *chroprof__ring_at(p, c, n + k) : stage->steps[k];
+    for (; last < r.end; last++)
+        row->steps[row->count++] = *chroprof__ring_at(p, c, last);
+    CHROPROF__STORE_FENCE();
+    row->serial = stall->serial;
+}
+
+/* Keeps the steps of a stall that ends, if it is one of those that are kept. */
+static void chroprof__keep_steps(const chroprof *p, const chroprof__stall_row *stall)
+{
+    for (uint32_t recent = 0; recent < 2; recent++) {
+        chroprof__incident_row *row = chroprof__incident_place(p->core, stall, recent != 0);
+        if (row)
+            chroprof__copy_steps(p, row, stall);
+    }
+}
+
+static chroprof__stall_row *chroprof__new_stall(chroprof__core *c, chroprof_stall_kind kind,
+                                                uint64_t start, uint64_t length, uint64_t events)
+{
+    chroprof__stall_row *stall = &c->due[kind];
+    memset(stall, 0, sizeof(*stall));
+    stall->kind = kind;
+    stall->start = start;
+    stall->length = length;
+    stall->events = events;
+    return stall;
+}
+
+/* The stay of a base frame ends that was a stall. */
+CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame_row *base,
+                                           uint64_t length)
+{
+    chroprof__core *c = p->core;
+    uint32_t events = ((uint32_t)c->seq - base->event) / 2;
+    chroprof__stall_row *stall =
+        chroprof__new_stall(c, CHROPROF_STALL_TURN, base->pushed, length, events);
+    chroprof__count_stall(p);
+    stall->serial = c->stalls;
+    chroprof__share_turn(p, stall, base);
+    chroprof__take_hits(p, stall, base->event);
+    chroprof__keep_stall(c, stall);
+    chroprof__keep_steps(p, stall);
+    if (base->pushed >= c->pass_start && length >= c->pass_turn) {
+        c->pass_turn = length;
+        c->pass_turn_serial = stall->serial;
+    }
+}
+
+CHROPROF__COLD void chroprof__pass_stalled(chroprof *p, uint64_t length)
+{
+    chroprof__core *c = p->core;
+    bool same = c->pass_turn > length / 2;
+    chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_PASS, c->pass_start, length,
+                                                     (c->seq >> 1) - c->pass_event);
+    if (!same)
+        chroprof__count_stall(p);
+    stall->serial = same ? c->pass_turn_serial : c->stalls;
+    chroprof__share_pass(p, stall);
+    chroprof__take_hits(p, stall, (uint32_t)c->pass_event);
+    if (same)
+        chroprof__replace_stall(c, stall);
+    else
+        chroprof__keep_stall(c, stall);
+    chroprof__keep_steps(p, stall);
+}

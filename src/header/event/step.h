@@ -1,0 +1,199 @@
+/* event/step.h */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/windows.h"
+
+/* >>event: what every event does. It leaves a row in the ring, then bills the interval up to it to
+ * what was on top. */
+
+/* What an event knows before it changes anything. */
+typedef struct chroprof__moment {
+    uint64_t t, dt;
+    uint64_t next_row, account;
+    uint32_t depth;
+} chroprof__moment;
+
+/* Looks at the clock value of an event. False: the clock went back, or profile time is at or beyond
+ * the horizon (chroprof__set_horizon tells why it may be). Then the event goes the general way. */
+CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t now,
+                                             const uint64_t *horizon, chroprof__moment *m)
+{
+    m->t = now - c->epoch;
+    m->dt = m->t - c->last;
+    if (CHROPROF__RARELY(m->dt > m->t))
+        return false;
+    CHROPROF__READ_AGAIN();                 /* else gcc keeps that for later */
+    m->account = c->account;
+    CHROPROF__ONE_WORD(m->account);
+    return CHROPROF__LIKELY(m->t < *horizon);
+}
+
+/* The same of the ring: it begins anew, or rows of this pass would be overwritten, or this is a
+ * forked child. */
+CHROPROF__INLINE bool chroprof__look_at_ring(chroprof__core *c, chroprof__moment *m)
+{
+    m->next_row = c->next_row;
+    m->depth = c->depth;
+    return CHROPROF__LIKELY(m->next_row < chroprof__front_of(c)->limit);
+}
+
+CHROPROF__INLINE bool chroprof__look(chroprof__core *c, uint64_t now, chroprof__moment *m)
+{
+    return chroprof__look_at_time(c, now, &c->horizon, m) && chroprof__look_at_ring(c, m);
+}
+
+/* The clock value again, so that no straight way has to keep it. */
+CHROPROF__INLINE uint64_t chroprof__now_of(const chroprof__core *c, const chroprof__moment *m)
+{
+    return m->t + *(const volatile uint64_t *)&c->epoch;
+}
+
+/* The row of the ring that event number n has, or had. */
+CHROPROF__INLINE chroprof__ring_row *chroprof__ring_of(const chroprof *p, const chroprof__core *c,
+                                                       uint64_t seq)
+{
+    return (chroprof__ring_row *)(void *)((char *)p->ring +
+                                          (seq & c->ring_mask) * (sizeof(*p->ring) / 2));
+}
+
+CHROPROF__INLINE chroprof__ring_row *chroprof__ring_at(const chroprof *p, const chroprof__core *c,
+                                                       uint64_t n)
+{
+    return chroprof__ring_of(p, c, n << 1);
+}
+
+/* Do events of this state name a future? The rows of others keep an id that was there before. */
+CHROPROF__INLINE bool chroprof__names_id(chroprof_state state)
+{
+    return state <= CHROPROF_CANCELLED || state == CHROPROF_SWITCH || state > CHROPROF_NEXT;
+}
+
+CHROPROF__INLINE uint64_t chroprof__row_id(const chroprof__ring_row *row)
+{
+    return chroprof__names_id((chroprof_state)row->state) ? row->id : 0;
+}
+
+/* The row comes before all changes, so that a reader of a killed program knows what was under way.
+ * While the event lasts seq is odd, and seq / 2 is its number. top: where the path on top and the
+ * depth lie side by side, to be copied at once: in the core or in the top frame. NULL: the event
+ * needs both for itself, and m has them. */
+CHROPROF__INLINE void chroprof__open_row(chroprof__core *c, const chroprof__moment *m,
+                                         const uint32_t *top, chroprof_state state, uint64_t id)
+{
+    uint64_t at = m->next_row;
+#define CHROPROF__ROW ((chroprof__ring_row *)(void *)((char *)c + at))
+    CHROPROF__ROW->time = m->t;
+    CHROPROF__ONE_WORD(at);                 /* so that each store adds by itself: no other does */
+    if (chroprof__names_id(state))
+        CHROPROF__ROW->id = id;
+    CHROPROF__ONE_WORD(at);
+    if (top && CHROPROF__LITTLE) {          /* 32 bits of the depth, half of which is overwritten */
+        memcpy((char *)c + at + offsetof(chroprof__ring_row, path), top, 8);
+    } else {
+        CHROPROF__ROW->path = (uint32_t)m->account;
+        CHROPROF__ONE_WORD(at);
+        CHROPROF__ROW->depth = (uint16_t)m->depth;
+    }
+    CHROPROF__ONE_WORD(at);
+    CHROPROF__ROW->state = (uint8_t)((uint32_t)state < UINT8_MAX ? (uint32_t)state : UINT8_MAX);
+#undef CHROPROF__ROW
+    CHROPROF__STORE_FENCE();
+    c->seq++;
+    CHROPROF__STORE_FENCE();
+}
+
+CHROPROF__INLINE void chroprof__close_event(chroprof__core *c)
+{
+    CHROPROF__STORE_FENCE();
+    c->seq++;
+}
+
+CHROPROF__INLINE void chroprof__bill(const chroprof__core *c, chroprof__path_row *row, uint64_t dt)
+{
+    row->exec += dt;
+    row->blame += dt * c->ready;
+}
+
+/* Opens a plain event: its row, and the interval that it closes. top: as above. Returns the path
+ * that it was billed to. */
+CHROPROF__INLINE chroprof__path_row *chroprof__open_under(const chroprof *p, chroprof__core *c,
+                                                          const chroprof__moment *m,
+                                                          const uint32_t *top,
+                                                          chroprof_state state, uint64_t id)
+{
+    chroprof__open_row(c, m, top, state, id);
+    chroprof__path_row *row = p->paths + m->account;
+    c->next_row += sizeof(chroprof__ring_row);
+    chroprof__bill(c, row, m->dt);
+    c->last = m->t;
+    return row;
+}
+
+CHROPROF__INLINE void chroprof__open_event(const chroprof *p, chroprof__core *c,
+                                           const chroprof__moment *m, chroprof_state state,
+                                           uint64_t id)
+{
+    chroprof__open_under(p, c, m, NULL, state, id);
+}
+
+/* A window has ended, or what might be a long time: what is on top, and what any event may bring
+ * there, are of the present window. Frames on the stack are not; they are looked at on their way
+ * down. So no frame that the straight ways take off has been there longer than half of what the
+ * histograms hold. */
+static void chroprof__age(const chroprof *p, chroprof__core *c)
+{
+    for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
+        chroprof__freshen(c, p->paths + k);
+    chroprof__freshen(c, p->paths + c->account);
+    if (c->depth)
+        p->frames[c->depth].kind |= CHROPROF__AGED;
+    c->aged_at = c->last;
+}
+
+/* Bills up to t across the borders of windows. */
+static void chroprof__bill_across(chroprof *p, uint32_t account, uint64_t t)
+{
+    chroprof__core *c = p->core;
+    chroprof__path_row *row = p->paths + account;
+    chroprof__widen_windows(c, t);
+    if (row->window != c->window)
+        chroprof__close_window(c, row);
+    while (t >= c->window_end) {            /* the end of the window that last is in */
+        chroprof__bill(c, row, c->window_end - c->last);
+        c->last = c->window_end;
+        c->window++;
+        c->window_end += c->window_ticks;
+        chroprof__close_window(c, row);
+    }
+    chroprof__bill(c, row, t - c->last);
+    c->last = t;
+}
+
+/* The profile begins at the first event where nothing else says when. */
+static void chroprof__start_at(chroprof__core *c, uint64_t now)
+{
+    c->start_clock = now;
+    c->epoch = now - c->last;
+    CHROPROF__STORE_FENCE();
+    c->started = 1;
+}
+
+/* Numbers of the events whose rows are there: from first up to, not including, end. The row of an
+ * event under way counts. Between two events the oldest row does not: the next event may be writing
+ * over it already, which nobody sees from outside. */
+typedef struct chroprof__reach {
+    uint64_t first, end;
+} chroprof__reach;
+
+static chroprof__reach chroprof__ring_reach(const chroprof__core *c)
+{
+    chroprof__reach r;
+    r.end = (c->seq + 1) >> 1;
+    r.first = chroprof__minus(c->seq >> 1, c->ring_mask / 2);
+    r.first = c->ring_first > r.first ? c->ring_first : r.first;
+    return r;
+}

@@ -1,0 +1,166 @@
+/* event/tally.h: what paths took of a turn or a pass */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../event/step.h"
+
+/* When the interval of event n began. */
+static uint64_t chroprof__interval_begin(const chroprof *p, chroprof__reach r, uint64_t n)
+{
+    const chroprof__ring_row *row = chroprof__ring_at(p, p->core, n);
+    if (n > r.first)
+        return chroprof__ring_at(p, p->core, n - 1)->time;
+    return n == p->core->ring_first ? p->core->ring_begin : row->time;
+}
+
+/* ---- what paths took of a stretch of the ring */
+
+/* The sum of a path in a tally, new if need be. */
+static chroprof__sum *chroprof__sum_of(const chroprof *p, chroprof__tally *y, uint32_t path)
+{
+    chroprof__path_row *row = p->paths + path;
+    chroprof__sum *sum = &row->sum[y->which];
+    if (sum->tally == y->number)
+        return sum;
+    memset(sum, 0, sizeof(*sum));
+    sum->tally = y->number;
+    if (path == CHROPROF__LOOP)             /* which is looked at anyway */
+        return sum;
+    row->sum_next[y->which] = y->first_path;
+    y->first_path = path;
+    return sum;
+}
+
+/* The place of the slices at a depth; CHROPROF__TALLY_DEPTHS: none. */
+static uint32_t chroprof__tally_place(const chroprof__tally *y, uint32_t depth)
+{
+    uint32_t k = depth > y->base ? depth - y->base - 1 : (uint32_t)CHROPROF__TALLY_DEPTHS;
+    return k < CHROPROF__TALLY_DEPTHS ? k : (uint32_t)CHROPROF__TALLY_DEPTHS;
+}
+
+/* The slices of the frames above depth `after`, up to `depth`, have ended. */
+static void chroprof__end_tallied(const chroprof *p, chroprof__tally *y, uint32_t depth,
+                                  uint32_t after)
+{
+    uint32_t deepest = y->base + CHROPROF__TALLY_DEPTHS;
+    for (uint32_t d = depth < deepest ? depth : deepest; d > after && d > y->base; d--) {
+        uint32_t k = chroprof__tally_place(y, d);
+        if (y->path[k] == 0)
+            continue;
+        chroprof__sum *sum = chroprof__sum_of(p, y, y->path[k]);
+        sum->slices++;
+        chroprof__raise(&sum->slice_max, y->slice[k]);
+        y->slice[k] = y->path[k] = 0;
+    }
+}
+
+/* A slice is over when the stack is less deep after the event, or its frame changed hands. Loop and
+ * untracked have none. */
+static void chroprof__tally_row(const chroprof *p, chroprof__tally *y,
+                                const chroprof__ring_row *row, uint32_t after)
+{
+    uint32_t k = chroprof__tally_place(y, row->depth);
+    uint64_t dt = row->time - y->time;
+    bool other = row->state == CHROPROF_SWITCH || row->state == CHROPROF_RUNNING ||
+                 row->state == CHROPROF_NEXT;
+    chroprof__sum_of(p, y, row->path)->exec += dt;
+    if (row->path < CHROPROF__FIRST_PATH)
+        other = false;
+    else if (k < CHROPROF__TALLY_DEPTHS) {
+        y->path[k] = row->path;
+        y->slice[k] += dt;
+    }
+    if (after < row->depth)
+        chroprof__end_tallied(p, y, row->depth, after);
+    else if (after == row->depth && other)
+        chroprof__end_tallied(p, y, row->depth, after - 1);
+}
+
+/* Adds the rows up to, not including, event `end`; after is the depth of the stack then. */
+static void chroprof__tally_rows(const chroprof *p, chroprof__tally *y, uint64_t end,
+                                 uint32_t after)
+{
+    for (; y->next < end; y->next++) {
+        const chroprof__ring_row *row = chroprof__ring_at(p, p->core, y->next);
+        uint32_t then = y->next + 1 < end ? chroprof__ring_at(p, p->core, y->next + 1)->depth
+                                          : after;
+        if (row->depth <= y->fence)
+            y->fence = UINT32_MAX;
+        if (y->fence == UINT32_MAX)
+            chroprof__tally_row(p, y, row, then);
+        if (y->which == CHROPROF__OF_TURN && y->fence == UINT32_MAX &&
+            row->state == CHROPROF_LOOP_ENTER && then > row->depth)
+            y->fence = row->depth;
+        y->time = row->time;
+    }
+}
+
+static void chroprof__begin_tally(chroprof__core *c, chroprof__tally *y, uint32_t which,
+                                  uint64_t next, uint64_t time)
+{
+    memset(y, 0, sizeof(*y));
+    y->number = ++c->tallies;
+    y->which = which;
+    y->next = next;
+    y->time = time;
+    y->fence = UINT32_MAX;
+}
+
+/* Keeps the first steps of the pass under way, of which the ring is full. */
+static void chroprof__stage_steps(const chroprof *p)
+{
+    const chroprof__core *c = p->core;
+    uint64_t n = c->pass_event < c->ring_first ? c->ring_first : c->pass_event;
+    chroprof__incident_row *row = chroprof__incidents(c);
+    if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
+        return;
+    row->serial = c->pass_event;
+    for (row->count = 0; row->count < CHROPROF__FIRST_STEPS; n++)
+        row->steps[row->count++] = *chroprof__ring_at(p, c, n);
+}
+
+/* Before rows of the pass under way are overwritten they are added up, some at once, so that what
+ * each path took of a pass is known however many events it has. */
+enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
+
+/* Events that may come before rows of this pass would be overwritten that are not added up yet. */
+static uint64_t chroprof__until_spill(const chroprof__core *c)
+{
+    uint64_t kept = c->tally.next > c->pass_event ? c->tally.next - 1 : c->pass_event;
+    bool passes = c->pass_active && c->account != CHROPROF__IDLE;
+    return passes ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
+}
+
+CHROPROF__COLD void chroprof__spill(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    if (c->tally.next <= c->pass_event + 1) {
+        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
+        chroprof__stage_steps(p);
+    }
+    uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
+    CHROPROF_ASSERT(end <= c->seq >> 1);
+    chroprof__tally_rows(p, &c->tally, end, chroprof__ring_at(p, c, end)->depth);
+}
+
+/* Where the row of the event after this one lies, and up to where the ring goes on from there. */
+static void chroprof__aim(const chroprof *p, chroprof__core *c)
+{
+    uint64_t next = (uint64_t)((char *)chroprof__ring_of(p, c, c->seq + c->seq % 2) - (char *)c);
+    uint64_t end = c->tables[CHROPROF_TABLE_EVENTS].offset +
+                   (c->ring_mask / 2 + UINT64_C(1)) * sizeof(chroprof__ring_row);
+    uint64_t spill = next + chroprof__until_spill(c) * sizeof(chroprof__ring_row);
+    c->next_row = next;
+    chroprof__front_of(c)->limit = spill < end ? spill : end;
+}
+
+/* An idle ends, a pass begins. The straight way does this when the one before has been one. */
+CHROPROF__INLINE void chroprof__begin_pass(chroprof__core *c)
+{
+    c->account = CHROPROF__LOOP;
+    c->pass_start = c->last;
+    c->pass_event = c->seq >> 1;
+}

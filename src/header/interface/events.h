@@ -1,0 +1,102 @@
+/* interface/events.h */
+#pragma once
+#include "../interface/config.h"
+#include "../interface/types.h"
+
+/* >>api events None of these can fail; unexpected sequences are counted (chroprof_anomalies). Cost:
+ * a clock read and a small constant of work. While the profile is off they do nothing. */
+#ifndef CHROPROF_DISABLE
+
+/* A handle for a site whose name is made at run time. The strings are copied. The same contents
+ * give the same handle, which is valid as long as the block. file may be NULL. Returns NULL if name
+ * is NULL, and the handle of "(other)" if the table is full. Cost: hashes the strings. */
+CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name,
+                                                     const char *file, uint32_t line);
+
+/* A future is created. Its parent is the path on top of the running stack. If the id is still live,
+ * that future is abandoned first. If max_futures is reached, the future that has been in its state
+ * the longest gives up its record (chroprof_rank.dropped); this takes about 1 us more. */
+CHROPROF_API void chroprof_pending(chroprof *p, uint64_t id, const chroprof_site *site);
+
+/* The future could run from now on: its delay begins. If it runs just now, this is remembered until
+ * it pauses. Optional. */
+CHROPROF_API void chroprof_ready(chroprof *p, uint64_t id);
+
+/* The same, reported late: it could run since `when` (in clock ticks of chroprof_now, when <= now),
+ * but at the earliest since it paused or was created. The ring tells what was on top since then;
+ * what it no longer holds is blamed on the loop. */
+CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when);
+
+/* The code of the future begins to execute, on top of whatever runs. */
+CHROPROF_API void chroprof_running(chroprof *p, uint64_t id);
+
+/* The future gives the loop back. Frames above it are unwound and counted as anomalies. */
+CHROPROF_API void chroprof_paused(chroprof *p, uint64_t id);
+
+/* Pauses the innermost running future above the barrier and runs id (0: nothing), with one clock
+ * read. Cost: looks at each call of chroprof_enter above that future. */
+CHROPROF_API void chroprof_switch(chroprof *p, uint64_t id);
+
+/* The future finished. If it is on top, this pauses it too. Its record is freed at once. */
+CHROPROF_API void chroprof_completed(chroprof *p, uint64_t id);
+/* As chroprof_completed, with an error. */
+CHROPROF_API void chroprof_failed(chroprof *p, uint64_t id);
+/* As chroprof_completed, because somebody asked for it. */
+CHROPROF_API void chroprof_cancelled(chroprof *p, uint64_t id);
+
+/* A future that is created already finished; finish is COMPLETED, FAILED or CANCELLED. */
+CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish);
+
+/* A callback or a plain call begins: an anonymous future is created and runs. */
+CHROPROF_API void chroprof_enter(chroprof *p, const chroprof_site *site);
+
+/* The call ends: pops an enter-frame on top, never a future. */
+CHROPROF_API void chroprof_leave(chroprof *p);
+
+/* Leaves the enter-frame on top, if there is one, and enters site, with one clock read. For loops
+ * that call one callback after the other; leave the last one. */
+CHROPROF_API void chroprof_next(chroprof *p, const chroprof_site *site);
+
+/* A nested loop begins: a barrier. Above it, what is created outside any future is a root, and time
+ * outside any future is loop. */
+CHROPROF_API void chroprof_loop_enter(chroprof *p);
+
+/* The nested loop ends. Frames above the innermost barrier are unwound and counted as anomalies. */
+CHROPROF_API void chroprof_loop_leave(chroprof *p);
+
+/* The loop is about to wait. Frames above the innermost barrier are unwound and counted as
+ * anomalies. */
+CHROPROF_API void chroprof_idle_enter(chroprof *p);
+
+/* The wait has ended. Any other event but tick ends it too. */
+CHROPROF_API void chroprof_idle_leave(chroprof *p);
+
+/* Brings the figures up to now; nothing else happens. */
+CHROPROF_API void chroprof_tick(chroprof *p);
+
+#if defined(__linux__) && __STDC_HOSTED__
+#define CHROPROF__EPOLL 1
+/* epoll_pwait(2) with idle around it, for CHROPROF_EPOLL_IDLE, or instead of three lines of a loop.
+ * It needs no struct epoll_event or sigset_t. Not a cancellation point of pthreads. */
+CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
+                                      const void *mask);
+#endif
+
+/* All of these calls go through this one. Its time is explicit, in the unit of chroprof_now, so
+ * that streams can be replayed. site may be NULL. With RUNNING a site adopts an unknown id; with a
+ * finish of an unknown id (or id 0) it makes a stillborn. Any values are safe. */
+CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
+                                 const chroprof_site *site, uint64_t now);
+
+/* One sample of what runs now, by hand: from a timer of yours, or an interrupt on the processor
+ * that runs the loop. now is as for chroprof_event; cpu_delta_ns is the CPU time since the sample
+ * before. Its stack has only tasks. It is taken at once; if it interrupts a call of this header, it
+ * waits in the ring for the next event and counts as inside. Does nothing without max_samples.
+ * Cost: depth. */
+CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns);
+
+#endif /* CHROPROF_DISABLE */
+
+/* The time now in clock ticks: of the cycle counter, or ns. With the manual clock: the time of the
+ * last event. 0 for a view. Any thread that may call the clock. */
+CHROPROF_API uint64_t chroprof_now(const chroprof *p);

@@ -1,0 +1,41 @@
+/* public/owner.h: the program that made a block: is it there? */
+#pragma once
+#include "../interface/types.h"
+#include "../base/platform.h"
+#include "../block/rows.h"
+#include "../public/setup.h"
+
+#ifdef CHROPROF__MAPS
+/* It has ended, unless only its first thread did. Its memory and locks may take seconds to go. */
+static bool chroprof__has_left(const chroprof__process *now)
+{
+    return (now->state == 'Z' || now->exiting) && now->threads < 2;
+}
+
+#endif
+
+/* Where the program is that made this block. Where its number can't be seen, as in another
+ * container, only who has the same one and began at the same moment is taken for it. */
+enum { CHROPROF__OWNER_GONE, CHROPROF__OWNER_HERE, CHROPROF__OWNER_UNSEEN };
+CHROPROF__COLD int chroprof__find_owner(const chroprof__core *c)
+{
+    if (c->ended)
+        return CHROPROF__OWNER_GONE;
+#ifdef CHROPROF__MAPS
+    char host[CHROPROF__NAME_BYTES] = "";
+    if (c->pid == 0)
+        return CHROPROF__OWNER_GONE;
+    chroprof__name_host(host);
+    chroprof__process now = chroprof__process_of(c->pid);
+    bool same = now.start != 0 && now.start == c->owner_start;
+    if (!same && strncmp(c->host, host, sizeof(host)) != 0)
+        return CHROPROF__OWNER_UNSEEN;
+    if (c->pid > INT32_MAX || (kill((pid_t)c->pid, 0) != 0 && errno == ESRCH) ||
+        chroprof__has_left(&now))
+        return CHROPROF__OWNER_GONE;
+    return same || now.start == 0 || c->owner_start == 0 ? CHROPROF__OWNER_HERE
+                                                         : CHROPROF__OWNER_GONE;
+#else
+    return CHROPROF__OWNER_UNSEEN;
+#endif
+}

@@ -1,0 +1,226 @@
+/* public/reset.h: off, on, and from the start again */
+#pragma once
+#include "../interface/types.h"
+#include "../interface/life.h"
+#include "../base/platform.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/layout.h"
+#include "../block/histogram.h"
+#include "../block/clock.h"
+#include "../block/items.h"
+#include "../event/step.h"
+#include "../event/tally.h"
+#include "../event/open.h"
+#include "../event/stack.h"
+#include "../event/events.h"
+#include "../event/ways.h"
+#include "../reading/figures.h"
+#include "../reading/paths.h"
+#include "../public/on_stall.h"
+
+/* A future is neither ready nor, with a frame that was hidden, running any more. */
+static void chroprof__calm_future(chroprof *p, chroprof__future_row *slot, uint64_t t)
+{
+    if (slot->state == CHROPROF_READY)
+        chroprof__end_ready(p, slot, t);
+    else if (slot->state != CHROPROF_RUNNING)
+        return;
+    bool ran = slot->state == CHROPROF_RUNNING || slot->flags & CHROPROF__STARTED;
+    slot->state = ran ? CHROPROF_PAUSED : CHROPROF_PENDING;
+    slot->flags = 0;
+    slot->since = t;
+}
+
+static void chroprof__switch_off(chroprof *p)
+{
+    chroprof__core *c = p->core;
+    uint64_t t = chroprof__begin_event(p, CHROPROF_TICK, 0, chroprof__read_clock(p));
+    c->account = c->account == CHROPROF__IDLE ? (uint32_t)CHROPROF__LOOP : c->account;
+    if (c->hidden)
+        chroprof__unhide(p, c->hidden, t);
+    while (c->depth)
+        chroprof__pop_any(p, c, t);
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
+        if (p->futures[k].id != 0)
+            chroprof__calm_future(p, p->futures + k, t);
+    }
+    c->pass_active = c->pass_turn = 0;
+    c->pass_start = CHROPROF__NO_PASS;
+    c->enabled = 0;
+    chroprof__close_event(c);
+    if (p->stalls_due)
+        chroprof__call_on_stall(p);
+    chroprof__set_taking(p, false);
+}
+
+CHROPROF__COLD_API void chroprof_set_enabled(chroprof *p, bool on)
+{
+    if (!chroprof__has_block(p) || p->view || p->in_callback ||
+        chroprof__is_taking(p) == on)
+        return;
+    if (!on) {
+        chroprof__switch_off(p);
+        return;
+    }
+    chroprof__begin_edit(p->core);
+    p->core->enabled = 1;
+    chroprof__set_taking(p, true);
+    if (p->core->manual) {                  /* the next event says when */
+        p->core->started = 0;
+        p->core->horizon = p->core->last;
+    } else {
+        chroprof__start_at(p->core, chroprof__read_clock(p));
+    }
+    chroprof__end_edit(p->core);
+}
+
+/* A path's figures begin anew; its place in the tree stays. Futures and frames are counted in
+ * later. */
+static void chroprof__reset_path(chroprof__path_row *row)
+{
+    chroprof__path_row fresh;
+    memset(&fresh, 0, sizeof(fresh));
+    fresh.histogram = row->histogram;
+    fresh.counts = row->counts;
+    fresh.site = row->site;
+    fresh.parent = row->parent;
+    fresh.next = row->next;
+    fresh.same_site = row->same_site;
+    fresh.level = row->level;
+    *row = fresh;
+}
+
+static void chroprof__reset_futures(chroprof *p)
+{
+    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
+        chroprof__future_row *slot = p->futures + k;
+        slot->since = slot->created = 0;
+        slot->exec = 0;
+        if (slot->id == 0 || slot->state == CHROPROF__GONE)
+            continue;
+        p->paths[slot->path].live++;
+        p->paths[slot->path].ready += slot->state == CHROPROF_READY;
+    }
+}
+
+static void chroprof__reset_frames(chroprof *p)
+{
+    uint32_t capacity = p->core->tables[CHROPROF_TABLE_DEPTH].capacity;
+    chroprof__sampler *s = chroprof__sampler_of(p->core);
+    for (uint32_t k = p->core->depth + 1; k <= capacity; k++)
+        p->frames[k].kind = 0;
+    for (uint32_t k = 1; k <= p->core->depth; k++) {
+        chroprof__frame_row *frame = p->frames + k;
+        frame->pushed = frame->start = frame->excluded = frame->carried = 0;
+        if (s && chroprof__notes(s)[k].event == frame->event)       /* its note stays its own */
+            chroprof__notes(s)[k].event = (uint32_t)p->core->seq;
+        frame->event = (uint32_t)p->core->seq;
+    }
+}
+
+static void chroprof__empty(chroprof__core *c, uint32_t table)
+{
+    memset(chroprof__rows(c, table), 0, (size_t)c->tables[table].bytes);
+    c->tables[table].used = 0;
+}
+
+static void chroprof__reset_tables(const chroprof *p)
+{
+    chroprof__core *c = p->core;
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++)
+        chroprof__histograms_clear(p, p->histograms + k);
+    chroprof__empty(c, CHROPROF_TABLE_WINDOWS);
+    chroprof__empty(c, CHROPROF_TABLE_STALLS);
+    chroprof__empty(c, CHROPROF_TABLE_SLOW);
+    chroprof__empty(c, CHROPROF_TABLE_INCIDENTS);
+    for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SITES].rows; k++) {
+        chroprof__sites(c)[k].slow = 0;
+        chroprof__sites(c)[k].slow_bar = 0;
+    }
+    for (uint32_t k = 0; k < c->tables[CHROPROF__SHORTCUTS].rows; k++)
+        p->shortcuts[k].window = 0;
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++) {
+        c->tables[k].peak = c->tables[k].used;
+        c->tables[k].dropped = 0;
+        c->tables[k].wanted = 0;
+    }
+}
+
+/* Samples, stacks and counts go; settings, notes and modules stay. */
+static void chroprof__reset_samples(chroprof__core *c)
+{
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    if (!s)
+        return;
+    chroprof__empty(c, CHROPROF_TABLE_STACKS);
+    chroprof__empty(c, CHROPROF_TABLE_SAMPLES);
+    chroprof__empty(c, CHROPROF__WALLS);
+    s->samples = s->inside = s->dropped = s->dropped_cpu_ns = s->head = s->latest = 0;
+    s->draws = s->misses = 0;
+    s->idle_from = s->wait_start = s->interrupted = 0;
+    s->drawn_seq = s->look_at = 0;
+    memset(s->hits, 0, sizeof(s->hits));
+    chroprof__poke64(&s->taken, s->put);
+    s->ticks = s->lost = s->cost_ns = 0;
+}
+
+/* Profile time 0 is now. */
+static void chroprof__reset_core(chroprof__core *c)
+{
+    c->epoch += c->last;
+    c->calibrate_at = c->calibrate_at > c->last ? c->calibrate_at - c->last : 1;
+    c->start_clock = c->epoch;
+    c->start_unix_ns += c->manual ? 0 : chroprof__ns(c, c->last);
+    c->last = c->aged_at = 0;
+    c->window = 0;
+    memset(&c->tally, 0, sizeof(c->tally));
+    c->turns = c->turn_max = c->passes = c->pass_max = c->stalls = 0;
+    c->hidden_since = 0;
+    c->seq_base = c->seq;
+    c->merged_events = 0;
+    memset(c->anomalies, 0, sizeof(c->anomalies));
+    memset(c->placed, 0, sizeof(c->placed));
+    c->tables[CHROPROF__PLACES].used = 0;
+    c->ring_first = c->seq >> 1;
+    c->ring_begin = 0;
+    c->ring_floor = c->floor;
+    c->slow_turn = 0;
+    c->pass_start = c->pass_active ? 0 : CHROPROF__NO_PASS;
+    c->pass_turn = 0;
+    c->pass_event = c->ring_first - 1;      /* not the next event's */
+    chroprof__set_factor(c, c->factor);
+    c->horizon = c->idle_horizon = 0;
+}
+
+/* What was half reset can be reset again. */
+static void chroprof__reset_all(chroprof *p)
+{
+    for (uint32_t k = 0; k < p->rows; k++)
+        if (p->futures[k].id != 0)
+            chroprof__settle(p, p->futures + k, p->core->last);
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
+        chroprof__reset_path(p->paths + k);
+    chroprof__reset_futures(p);
+    chroprof__reset_frames(p);
+    chroprof__reset_samples(p->core);
+    chroprof__reset_tables(p);
+    for (uint32_t k = 0; k < chroprof__site_count(p); k++)
+        chroprof__sites(p->core)[k].blurred = 0;
+    p->core->seq += 2;
+    chroprof__reset_core(p->core);
+}
+
+CHROPROF__COLD_API void chroprof_reset(chroprof *p)
+{
+    if (!chroprof__has_block(p) || p->view || p->in_callback)
+        return;
+    chroprof__core *c = p->core;
+    c->resetting = 1;
+    CHROPROF__STORE_FENCE();
+    chroprof__begin_edit(c);
+    chroprof__reset_all(p);
+    chroprof__aim(p, c);
+    chroprof__end_edit(c);
+    c->resetting = 0;
+}

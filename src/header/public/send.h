@@ -1,0 +1,276 @@
+/* public/send.h: the doors by which events come in */
+#pragma once
+#include "../interface/config.h"
+#include "../interface/types.h"
+#include "../interface/events.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/tables.h"
+#include "../block/clock.h"
+#include "../block/items.h"
+#include "../block/samples.h"
+#include "../event/step.h"
+#include "../event/anomalies.h"
+#include "../event/open.h"
+#include "../event/events.h"
+#include "../event/ways.h"
+
+/* An event while the profile is off, or from inside on_stall. */
+CHROPROF__COLD void chroprof__refuse(chroprof *p)
+{
+    if (!chroprof__has_block(p) || !p->in_callback)
+        return;
+    chroprof__met place = { p->core->last, 0, CHROPROF__LOOP, p->core->account };
+    chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_CALLBACK, 1, place);
+}
+
+/* Do events come in by the open door? While the profile is off a call costs one more compare. */
+CHROPROF__INLINE bool chroprof__is_on(const chroprof *p)
+{
+    return CHROPROF__LIKELY(p && p->door == CHROPROF__OPEN_DOOR);
+}
+
+/* Does it take them at all? */
+CHROPROF__INLINE bool chroprof__takes(chroprof *p)
+{
+    if (CHROPROF__LIKELY(p && chroprof__is_taking(p)))
+        return !chroprof__in_child(p);
+    chroprof__refuse(p);
+    return false;
+}
+
+/* An event of now, where the clock is a function. */
+CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state state, uint64_t id,
+                                                const chroprof_site *site)
+{
+    chroprof__take_event(p, state, id, site, chroprof__read_clock(p));
+}
+
+#if CHROPROF__SAMPLES
+/* A word of the stack, which no sanitizer knows to be one. */
+#ifdef __clang__
+__attribute__((__no_sanitize__("memory")))
+#endif
+__attribute__((__noinline__, __unused__, __no_sanitize_address__, __no_sanitize_thread__))
+static uintptr_t chroprof__stack_word(uintptr_t address)
+{
+    return *(const volatile uintptr_t *)address;
+}
+
+/* What comes after an event while the sampler runs. First the record of the function that called
+ * this one is read: the place of this one's own is free as soon as it has jumped elsewhere. It is
+ * read as a word of the stack: MSan takes what a call has pushed for not written. */
+#define CHROPROF__FOLLOW(p)                                                                      \
+    do {                                                                                         \
+        if ((p)->sampling) {                                                                     \
+            const void *chroprof__own = __builtin_frame_address(0);                              \
+            (p)->follow(p, chroprof__stack_word((uintptr_t)chroprof__own));                      \
+        }                                                                                        \
+    } while (0)
+#else
+#define CHROPROF__FOLLOW(p) ((void)0)
+#endif
+
+/* An event that comes in by the side door. */
+CHROPROF__NOINLINE void chroprof__side_event(chroprof *p, chroprof_state state, uint64_t id,
+                                         const chroprof_site *site)
+{
+    if (!chroprof__takes(p))
+        return;
+    if (p->sampling && chroprof__ticks_wait(p->core))
+        chroprof__general(p, state, id, site, chroprof__read_clock(p));
+    else
+        chroprof__clocked_event(p, state, id, site);
+    CHROPROF__FOLLOW(p);
+}
+
+/* The same; while the profile is off this is no call. The word is read again: so it can be an
+ * operand of both compares. */
+CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, uint64_t id,
+                                            const chroprof_site *site)
+{
+    CHROPROF__READ_AGAIN();
+    if (p && p->door == CHROPROF__SIDE_DOOR)
+        chroprof__side_event(p, state, id, site);
+}
+
+/* The clock at the open door, and where the search for the id begins. The slot is fetched before
+ * the clock is read: with a million futures it comes from main memory, and the read hides a part of
+ * the way. */
+CHROPROF__INLINE uint64_t chroprof__door_clock(const chroprof *p)
+{
+#if CHROPROF__HAS_COUNTER
+    (void)p;
+    return chroprof__counter();
+#else
+    return chroprof__read_clock(p);
+#endif
+}
+
+CHROPROF__INLINE chroprof__future_row *chroprof__fetch_home(const chroprof *p, uint64_t id)
+{
+    chroprof__future_row *home = chroprof__home(p, id);
+    CHROPROF__PREFETCH(home);
+    return home;
+}
+
+#ifndef CHROPROF_DISABLE
+
+CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
+                                 const chroprof_site *site, uint64_t now)
+{
+    if (!chroprof__takes(p))
+        return;
+    if (CHROPROF__RARELY(!p->core->started))
+        chroprof__start_at(p->core, now);   /* under the manual clock only this tells the time */
+    chroprof__take_event(p, state, id, site, now);
+    CHROPROF__FOLLOW(p);
+}
+
+CHROPROF__COLD_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns)
+{
+    chroprof__entry by_hand, *e = &by_hand;
+    bool takes = chroprof__has_block(p) && chroprof__is_taking(p);
+    chroprof__sampler *s = takes ? chroprof__sampler_of(p->core) : NULL;
+    if (!s)
+        return;
+    bool busy = chroprof__is_busy(p->core);
+    if (!busy && !p->core->started)
+        chroprof__start_at(p->core, now);
+    memset(&by_hand, 0, sizeof(by_hand));
+    if (busy)
+        e = chroprof__begin_entry(p->core, s);
+    p->drain = chroprof__drain_all;
+    if (!e) {
+        s->lost++;
+        return;
+    }
+    e->stamp = e->last = now;
+    e->weight = 1;
+    e->cpu_ns = cpu_delta_ns;
+    chroprof__put_running(p->core, e);
+    CHROPROF__STORE_FENCE();
+    if (busy) {
+        chroprof__poke64(&s->put, s->put + 1);
+        return;
+    }
+    chroprof__begin_edit(p->core);
+    chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
+    chroprof__end_edit(p->core);
+}
+
+CHROPROF_API const chroprof_site *chroprof_site_make(chroprof *p, const char *name,
+                                                     const char *file, uint32_t line)
+{
+    if (!chroprof__has_block(p) || p->view || !name)
+        return NULL;
+    chroprof__begin_edit(p->core);
+    uint32_t k = chroprof__intern_site(p->core, name, file ? file : "", line);
+    chroprof__end_edit(p->core);
+    return (const chroprof_site *)(const void *)chroprof__sites(p->core)[k].handle;
+}
+
+CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
+{
+    if (!chroprof__takes(p))
+        return;
+    chroprof__core *c = p->core;
+    uint64_t now = chroprof__read_clock(p);
+    uint64_t t = chroprof__begin_event(p, CHROPROF_READY, id, now), ago = now - when;
+    if (ago >> 63) {
+        chroprof__count(p, CHROPROF_ANOMALY_READY_AHEAD);
+        ago = 0;
+    }
+    if (id == 0)
+        chroprof__count(p, CHROPROF_ANOMALY_ID_ZERO);
+    else
+        chroprof__on_ready(p, c, id, chroprof__minus(t, ago));
+    chroprof__close_event(c);
+}
+
+CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
+{
+    if (!chroprof__takes(p))
+        return;
+    bool good = finish >= CHROPROF_COMPLETED && finish <= CHROPROF_CANCELLED;
+    chroprof_state state = good ? finish : CHROPROF_COMPLETED;
+    chroprof__begin_event(p, state, 0, chroprof__read_clock(p));
+    if (!site)
+        chroprof__count(p, CHROPROF_ANOMALY_SITE_NULL);
+    if (!good)
+        chroprof__count(p, CHROPROF_ANOMALY_BAD_STATE);
+    if (good && site)
+        chroprof__on_stillborn(p, site);
+    chroprof__close_event(p->core);
+}
+
+/* A call that sends an event: what it does at the open door, else any other. */
+#define CHROPROF__SENDS(call, parameters, state, id, site, straight)                               \
+    CHROPROF_API void call parameters                                                              \
+    {                                                                                              \
+        if (chroprof__is_on(p))                                                                    \
+            straight;                                                                              \
+        else                                                                                       \
+            chroprof__other_event(p, state, id, site);                                             \
+    }
+CHROPROF__SENDS(chroprof_pending, (chroprof *p, uint64_t id, const chroprof_site *site),
+                CHROPROF_PENDING, id, site,
+                chroprof__take_pending(p, id, site, chroprof__fetch_home(p, id),
+                                       chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_ready, (chroprof *p, uint64_t id), CHROPROF_READY, id, NULL,
+                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_running, (chroprof *p, uint64_t id), CHROPROF_RUNNING, id, NULL,
+                chroprof__do_running(p, id, NULL, chroprof__fetch_home(p, id),
+                                     chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_paused, (chroprof *p, uint64_t id), CHROPROF_PAUSED, id, NULL,
+                chroprof__do_paused(p, id, chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
+                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_completed, (chroprof *p, uint64_t id), CHROPROF_COMPLETED, id, NULL,
+                chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
+                                      chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_failed, (chroprof *p, uint64_t id), CHROPROF_FAILED, id, NULL,
+                chroprof__take_finish(p, CHROPROF_FAILED, id, NULL, chroprof__home(p, id),
+                                      chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_cancelled, (chroprof *p, uint64_t id), CHROPROF_CANCELLED, id, NULL,
+                chroprof__take_finish(p, CHROPROF_CANCELLED, id, NULL, chroprof__home(p, id),
+                                      chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_enter, (chroprof *p, const chroprof_site *site), CHROPROF_ENTER, 0, site,
+                chroprof__do_enter(p, site, chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_leave, (chroprof *p), CHROPROF_LEAVE, 0, NULL,
+                chroprof__do_leave(p, chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
+                chroprof__take_next(p, site, chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
+                chroprof__take_loop_enter(p, chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_loop_leave, (chroprof *p), CHROPROF_LOOP_LEAVE, 0, NULL,
+                chroprof__take_loop_leave(p, chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER, 0, NULL,
+                chroprof__do_idle_enter(p, chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE, 0, NULL,
+                chroprof__do_idle_leave(p, chroprof__door_clock(p)))
+CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
+                chroprof__take_tick(p, chroprof__door_clock(p)))
+#undef CHROPROF__SENDS
+
+#ifdef CHROPROF__EPOLL
+#if defined(__mips__)
+#define CHROPROF__MASK_BYTES 16             /* of the kernel's signal set */
+#else
+#define CHROPROF__MASK_BYTES 8
+#endif
+CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int size, int ms,
+                                      const void *mask)
+{
+    int count;
+    chroprof_idle_enter(p);
+    count = (int)chroprof__system(SYS_epoll_pwait, fd, events, size, ms, mask,
+                                  (long)CHROPROF__MASK_BYTES);
+    chroprof_idle_leave(p);
+    return count;
+}
+#endif
+
+#endif /* CHROPROF_DISABLE */

@@ -1,0 +1,221 @@
+/* public/setup.h */
+#pragma once
+#include "../interface/version.h"
+#include "../interface/types.h"
+#include "../interface/life.h"
+#include "../interface/output.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/layout.h"
+#include "../block/histogram.h"
+#include "../block/tables.h"
+#include "../block/clock.h"
+#include "../event/step.h"
+
+/* >>public: life and events. */
+
+/* Is it a clock of our own that tells the time? */
+CHROPROF__UNUSED static bool chroprof__own_clock(const chroprof *p)
+{
+#ifndef CHROPROF_NO_CLOCK
+    if (p->clock == chroprof__monotonic_ns)
+        return true;
+#endif
+    return p->clock == NULL;
+}
+
+CHROPROF__COLD_API const char *chroprof_result_text(chroprof_result r)
+{
+    switch ((int)r) {
+#define CHROPROF__RESULT_TEXT(name, text) case CHROPROF_##name: return text;
+        CHROPROF_RESULTS(CHROPROF__RESULT_TEXT)
+#undef CHROPROF__RESULT_TEXT
+    default: return "not a result code of this version";
+    }
+}
+
+CHROPROF__COLD_API const char *chroprof_version(void)
+{
+    return CHROPROF_VERSION;
+}
+
+CHROPROF__COLD_API size_t chroprof_sizeof(const char *name)
+{
+#define CHROPROF__SIZE(name) { #name, (uint16_t)sizeof(name) },
+    static const struct { char name[28]; uint16_t size; } sizes[] = {
+        CHROPROF_STRUCTS(CHROPROF__SIZE)
+    };
+#undef CHROPROF__SIZE
+    for (size_t k = 0; name != NULL && k < sizeof sizes / sizeof *sizes; k++)
+        if (strcmp(sizes[k].name, name) == 0)
+            return sizes[k].size;
+    return 0;
+}
+
+CHROPROF__COLD_API size_t chroprof_memory_size(const chroprof_options *options)
+{
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
+    chroprof_options defaults;
+    memset(&defaults, 0, sizeof(defaults));
+    chroprof__capacities(options ? options : &defaults, capacity);
+    if (!chroprof__within_limits(capacity))
+        return 0;
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        capacity[k] = capacity[k] ? capacity[k] : chroprof__rations[k].usual;
+    chroprof__set_samples(capacity, capacity[CHROPROF_TABLE_SAMPLES],
+                          capacity[CHROPROF_TABLE_STACKS] == 0);
+    uint64_t bytes = chroprof__layout(capacity, tables);
+    if (bytes >= SIZE_MAX - CHROPROF__MOST_SKIPPED)
+        return 0;
+    return (size_t)(bytes + CHROPROF__MOST_SKIPPED);
+}
+
+/* The capacities for a block of this size; false: too small. */
+static bool chroprof__resolve(const chroprof_options *o, uint32_t capacity[CHROPROF_TABLE_COUNT],
+                              uint64_t size)
+{
+    chroprof__table_row tables[CHROPROF__ALL_TABLES];
+    bool all = true;
+    chroprof__capacities(o, capacity);
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        all = all && (capacity[k] != 0 || k == CHROPROF_TABLE_SAMPLES ||
+                      k == CHROPROF_TABLE_STACKS);
+    if (size < CHROPROF_MEMORY_MIN)
+        return false;
+    size -= CHROPROF__MOST_SKIPPED;
+    if (!all)
+        return chroprof__share_out(capacity, size);
+    bool open = capacity[CHROPROF_TABLE_SAMPLES] == 0;
+    if (open)
+        capacity[CHROPROF_TABLE_SAMPLES] = CHROPROF__DEFAULT_SAMPLES;
+    chroprof__set_samples(capacity, capacity[CHROPROF_TABLE_SAMPLES],
+                          capacity[CHROPROF_TABLE_STACKS] == 0);
+    if (open && chroprof__layout(capacity, tables) > size)
+        chroprof__set_samples(capacity, 0, true);
+    return chroprof__layout(capacity, tables) <= size;
+}
+
+/* The program's file without its folders; "" where the system has no such link. */
+CHROPROF__UNUSED static void chroprof__name_program(chroprof__core *c)
+{
+#if defined(__linux__) && defined(_POSIX_C_SOURCE) && _POSIX_C_SOURCE >= 200112L
+    char path[1024];
+    ssize_t count = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[count > 0 ? count : 0] = '\0';
+    const char *slash = strrchr(path, '/');
+    chroprof__copy_text(c->program, sizeof(c->program), slash ? slash + 1 : path);
+#else
+    (void)c;
+#endif
+}
+
+/* "": it is not known. */
+CHROPROF__UNUSED static void chroprof__name_host(char host[CHROPROF__NAME_BYTES])
+{
+    memset(host, 0, CHROPROF__NAME_BYTES);
+#if (defined(__unix__) || defined(__APPLE__)) && defined(_POSIX_VERSION) && \
+    defined(_POSIX_C_SOURCE) && _POSIX_C_SOURCE >= 200112L
+    if (gethostname(host, CHROPROF__NAME_BYTES - 1) != 0)
+        host[0] = '\0';
+#endif
+}
+
+static void chroprof__describe_process(chroprof__core *c, const char *name)
+{
+    chroprof__copy_text(c->name, sizeof(c->name), name);
+    c->pointer_bytes = (uint32_t)sizeof(void *);
+#ifndef CHROPROF_NO_CLOCK
+    c->start_unix_ns = chroprof__calendar_ns();
+    c->boot_ns = c->start_unix_ns - chroprof__monotonic_ns(NULL);
+#endif
+#if (defined(__unix__) || defined(__APPLE__)) && defined(_POSIX_VERSION)
+    c->pid = (uint64_t)getpid();
+    chroprof__name_program(c);
+    chroprof__name_host(c->host);
+#endif
+#ifdef CHROPROF__MAPS
+    c->owner_start = chroprof__process_of(c->pid).start;
+#endif
+}
+
+/* The rows that are there from the start: loop, idle, untracked and "(other)". */
+static void chroprof__first_rows(chroprof *p)
+{
+    static const char names[][12] = { "(loop)", "(idle)", "(untracked)", "(other)" };
+    chroprof__core *c = p->core;
+    memcpy((char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + 1, "...", 4);
+    c->tables[CHROPROF_TABLE_STRINGS].used = 5;
+    for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
+        chroprof__new_site(c, k, k, names[k], "", 0);
+    CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
+    c->no_counts = c->turn_min = c->pass_min = UINT64_MAX;
+    chroprof__owe_nothing(c);
+    c->pass_start = CHROPROF__NO_PASS;
+    for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
+        p->paths[k].site = k;
+        chroprof__set_histogram(p, p->paths + k, 0);
+    }
+    for (uint32_t k = 0; k <= p->room; k++)
+        p->frames[k].depth = k;
+    p->frames[0].kind = CHROPROF__BARRIER;
+    chroprof__start_histograms(p);
+    for (uint32_t k = 0; k < c->tables[CHROPROF__SHORTCUTS].rows; k++)
+        p->shortcuts[k].address = CHROPROF__NOWHERE;
+}
+
+/* Chooses the clock and fixes, or begins to measure, its rate. */
+static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options *o)
+{
+    chroprof__core *c = p->core;
+    c->window_ns = chroprof__or(o->window_ns, 100000000u);
+    c->stall_ns = chroprof__or(o->stall_ns, 20000000u);
+    c->max_step_ns = chroprof__or(o->max_step_ns, UINT64_C(3600000000000));
+    p->clock = o->clock;
+    p->clock_user = o->clock_user;
+    c->manual = o->clock == chroprof_clock_manual;
+    c->calibrated = 1;
+    c->calibrate_at = UINT64_MAX;           /* ns need no factor */
+    chroprof__set_factor(c, UINT64_C(1) << 32);
+#ifndef CHROPROF_NO_CLOCK
+#if CHROPROF__HAS_COUNTER
+    /* never: a processor whose counter is not invariant */
+    if (!p->clock && chroprof__counter_is_invariant()) {
+        c->clock = CHROPROF__CLOCK_COUNTER;
+        chroprof__start_counter(c);
+    } else
+#endif
+    if (!p->clock) {
+        c->clock = CHROPROF__CLOCK_MONOTONIC;
+        p->clock = chroprof__monotonic_ns;
+    }
+#else
+    if (!p->clock)
+        return CHROPROF_ERR_CLOCK;
+#endif
+    if (c->manual) {                        /* a replay: nobody knows when that was, nor where */
+        c->start_unix_ns = 0;
+        c->program[0] = '\0';
+    } else {
+        chroprof__start_at(c, chroprof__read_clock(p));
+    }
+    return CHROPROF_OK;
+}
+
+CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
+{
+    if (!p)
+        return "a NULL profile was given: pass the one that chroprof_init started";
+    /* a handle without a block is zeroed, but for the reason */
+    if (!chroprof__is_set(p) && (p->door || p->core || p->futures || p->paths || p->ring ||
+                                 p->mapped || p->hold))
+        return "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
+    if (!chroprof__is_set(p))
+        return p->refused ? chroprof_result_text(p->refused)
+                          : "not started: call chroprof_init or chroprof_map first";
+    if (!p->core || chroprof__is_wiped(p))
+        return "a forked child has no profile: call chroprof_fork_child";
+    return p->core->enabled ? "" : "switched off: call chroprof_set_enabled(p, true)";
+}

@@ -1,0 +1,71 @@
+/* public/start.h: a profile begins */
+#pragma once
+#include "../interface/config.h"
+#include "../interface/types.h"
+#include "../interface/life.h"
+#include "../interface/events.h"
+#include "../base/platform.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/layout.h"
+#include "../block/clock.h"
+#include "../event/tally.h"
+#include "../reading/validate.h"
+#include "../public/setup.h"
+#include "../public/on_stall.h"
+
+static chroprof_result chroprof__start(chroprof *p, void *memory, size_t size,
+                                       const chroprof_options *options)
+{
+    chroprof_options o;
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    memset(&o, 0, sizeof(o));
+    if (!p)
+        return CHROPROF_ERR_ARGUMENT;
+    memset(p, 0, sizeof(*p));
+    if (!memory)
+        return CHROPROF_ERR_ARGUMENT;
+    if (options)
+        o = *options;
+    chroprof__capacities(&o, capacity);
+    if (!chroprof__within_limits(capacity))
+        return CHROPROF_ERR_LIMIT;
+    if (!chroprof__resolve(&o, capacity, size))
+        return CHROPROF_ERR_MEMORY;
+    uintptr_t skip = sizeof(chroprof__front) + (0 - (uintptr_t)memory) % CHROPROF__ALIGN;
+    chroprof__core *c = (chroprof__core *)(void *)((char *)memory + skip);
+    memset(memory, 0, skip + sizeof(*c));   /* no older start lies before ours */
+    uint64_t bytes = chroprof__layout(capacity, c->tables);
+    memset((char *)c + sizeof(*c), 0, (size_t)bytes - sizeof(*c));
+    c->layout = CHROPROF__LAYOUT;
+    c->order = 0x01020304u;
+    c->block_bytes = bytes;
+    c->core_bytes = (uint32_t)sizeof(*c);
+    chroprof__describe_process(c, o.name);
+    c->ring_mask = 2 * (c->tables[CHROPROF_TABLE_EVENTS].rows - 1);
+    chroprof__attach(p, c);
+    chroprof__aim(p, c);
+    chroprof__first_rows(p);
+    p->on_stall = o.on_stall;
+    p->on_stall_user = o.on_stall_user;
+    p->tell = chroprof__call_on_stall;
+    chroprof_result result = chroprof__start_clock(p, &o);
+    if (result != CHROPROF_OK)
+        return result;
+    CHROPROF__STORE_FENCE();
+    c->magic = CHROPROF__MAGIC;             /* last: from here on it is a block */
+    c->enabled = 1;
+    chroprof__set_taking(p, true);
+    return CHROPROF_OK;
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t size,
+                                                 const chroprof_options *options)
+{
+    return chroprof__keep_result(p, chroprof__start(p, memory, size, options));
+}
+
+CHROPROF_API uint64_t chroprof_now(const chroprof *p)
+{
+    return chroprof__can_read(p) && !p->view ? chroprof__read_clock(p) : 0;
+}

@@ -1,0 +1,224 @@
+/* reading/totals.h: options, the use of the tables, anomalies and sums */
+#pragma once
+#include "../interface/types.h"
+#include "../interface/reading.h"
+#include "../base/platform.h"
+#include "../base/util.h"
+#include "../block/rows.h"
+#include "../block/core.h"
+#include "../block/layout.h"
+#include "../block/histogram.h"
+#include "../event/step.h"
+#include "../event/anomalies.h"
+#include "../reading/figures.h"
+#include "../reading/paths.h"
+#include "../reading/ranks.h"
+#include "../reading/windows.h"
+
+/* Of a forked child's handle too: what its parent's profile was made with. */
+static void chroprof__options_of(const chroprof *p, chroprof_options *out)
+{
+    uint32_t capacity[CHROPROF_TABLE_COUNT];
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        capacity[k] = p->core->tables[k].capacity;
+    memcpy(out, capacity, sizeof(capacity));        /* in the order of the tables */
+    out->window_ns = p->core->window_ns;
+    out->stall_ns = p->core->stall_ns;
+    out->max_step_ns = p->core->max_step_ns;
+    out->on_stall = p->on_stall;
+    out->on_stall_user = p->on_stall_user;
+    out->name = p->core->name;
+}
+
+CHROPROF__COLD_API void chroprof_read_options(const chroprof *p, chroprof_options *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (chroprof__can_read(p))
+        chroprof__options_of(p, out);
+}
+
+/* How many different keys left this bitmap behind, by linear counting (Whang and others, 1990) with
+ * half as many again for safety; never more than were dropped. */
+static uint64_t chroprof__distinct(const chroprof__table_row *table)
+{
+    uint64_t keys = 2, open = 64;
+    for (uint64_t bits = table->wanted; bits && open > 1; bits &= bits - 1, open--)
+        keys += 96 / open + 1;
+    return open == 1 || keys > table->dropped ? table->dropped : keys;
+}
+
+/* A capacity that would have done. Of the tree, what was dropped would have had children, which
+ * were taken for those of its parent, so twice as much is asked for as was seen. How many different
+ * frames of stacks were lost: about the lowest bit that none of them left, 1.3 times; three times
+ * that for safety. */
+static uint64_t chroprof__advice(const chroprof *p, uint32_t kind)
+{
+    const chroprof__table_row *table = &p->core->tables[kind];
+    uint64_t more = chroprof__distinct(table), rarest = ~table->wanted & (table->wanted + 1);
+    switch (kind) {
+    case CHROPROF_TABLE_FUTURES:
+    case CHROPROF_TABLE_HISTOGRAMS: return table->capacity + table->dropped;
+    case CHROPROF_TABLE_PATHS:
+    case CHROPROF_TABLE_EDGES:
+        return chroprof__between(2 * (table->capacity + more), 0, UINT64_C(1) << 28);
+    case CHROPROF_TABLE_DEPTH:
+    case CHROPROF_TABLE_STRINGS: return table->capacity + table->wanted;
+    case CHROPROF_TABLE_STACKS:
+        more = rarest >> 48 ? UINT64_MAX : 4 * rarest + 1;
+        chroprof__lower(&more, table->dropped);
+        break;
+    default: break;
+    }
+    return table->capacity + more;
+}
+
+/* Use, peak and drops of the tables that do not count them themselves. */
+static void chroprof__read_use(const chroprof *p, chroprof_table *out)
+{
+    const chroprof__core *c = p->core;
+    switch (out->kind) {
+    case CHROPROF_TABLE_EVENTS:
+        out->used = chroprof__ring_reach(c).end - chroprof__ring_reach(c).first;
+        out->peak = out->used;
+        break;
+    case CHROPROF_TABLE_DEPTH:
+        out->used = c->depth;
+        while (out->peak < out->capacity && p->frames[out->peak + 1].kind != 0)
+            out->peak++;                    /* a frame once used keeps its kind */
+        break;
+    case CHROPROF_TABLE_STRINGS:
+        out->used -= CHROPROF__OWN_STRINGS;
+        out->peak = out->used;
+        break;
+    case CHROPROF_TABLE_WINDOWS:
+        out->used = chroprof__window_count(p);
+        out->peak = c->window >> 16 ? out->capacity : out->used;
+        break;
+    default: break;
+    }
+}
+
+CHROPROF__COLD_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity)
+{
+    /* no pointers: those would be data that the loader has to write */
+#define CHROPROF__TABLE_NAMES(id, text, field) { text, field },
+    static const char names[][2][20] = { CHROPROF_TABLES(CHROPROF__TABLE_NAMES) };
+#undef CHROPROF__TABLE_NAMES
+    if (!chroprof__can_read(p))
+        return 0;
+    for (uint32_t k = 0; out && k < CHROPROF_TABLE_COUNT && k < capacity; k++) {
+        const chroprof__table_row *table = &p->core->tables[k];
+        out[k].kind = (chroprof_table_kind)k;
+        out[k].name = names[k][0];
+        out[k].option = names[k][1];
+        out[k].capacity = table->capacity;
+        out[k].used = table->used;
+        out[k].peak = table->peak;
+        out[k].dropped = table->dropped;
+        out[k].bytes = table->bytes;
+        chroprof__read_use(p, out + k);
+        out[k].advice = out[k].dropped ? chroprof__advice(p, k) : 0;
+    }
+    return CHROPROF_TABLE_COUNT;
+}
+
+static void chroprof__read_place(const chroprof *p, const chroprof__met *row,
+                                 chroprof_anomaly_place *out)
+{
+    uint32_t path = row->path ? row->path : row->top;
+    out->at_ns = chroprof__ns(p->core, row->at);
+    out->id = chroprof__shown_id(p, row->id);
+    out->path = row->path;
+    out->top = row->top;
+    chroprof__read_site_name(p, p->paths[path].site, &out->name, &out->file, &out->line);
+}
+
+CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomaly_kind kind,
+                                              chroprof_anomaly *out)
+{
+#define CHROPROF__TEXTS(name, text, cure) text "\0" cure "\0"
+    static const char texts[] = CHROPROF_ANOMALIES(CHROPROF__TEXTS);
+#undef CHROPROF__TEXTS
+    memset(out, 0, sizeof(*out));
+    out->text = out->cure = "";
+    out->first.name = out->first.file = out->last.name = out->last.file = "";
+    if (!chroprof__can_read(p) || (unsigned)kind >= (unsigned)CHROPROF_ANOMALY_COUNT)
+        return false;
+    const chroprof__places *row = chroprof__places_of(p->core, (uint32_t)kind);
+    out->kind = kind;
+    out->count = p->core->anomalies[kind];
+    out->text = chroprof__nth_text(texts, 2 * (uint32_t)kind);
+    out->cure = chroprof__nth_text(out->text, 1);
+    out->placed = row && out->count > 0;
+    if (!out->placed)
+        return true;
+    chroprof__read_place(p, &row->first, &out->first);
+    chroprof__read_place(p, &row->last, &out->last);
+    return true;
+}
+
+CHROPROF__COLD_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out,
+                                             size_t capacity)
+{
+    if (!chroprof__can_read(p))
+        return 0;
+    for (uint32_t k = 0; out && k < CHROPROF_ANOMALY_COUNT && k < capacity; k++)
+        (void)chroprof_read_anomaly(p, (chroprof_anomaly_kind)k, out + k);
+    return CHROPROF_ANOMALY_COUNT;
+}
+
+/* The sums over all paths, and the times of those that are none. */
+static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
+{
+    uint64_t *const exec[] = { &out->loop_ns, &out->idle_ns, &out->untracked_ns };
+    uint64_t *const blame[] = {
+        &out->loop_blame_ns, &out->idle_blame_ns, &out->untracked_blame_ns
+    };
+    for (uint32_t k = 1; k <= p->core->depth; k++)
+        out->live += (p->frames[k].kind & CHROPROF__ENTER_FRAME) != 0;
+    for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
+        const chroprof__path_row *row = p->paths + k;
+        uint64_t ns = chroprof__ns(p->core, row->exec), delay = chroprof__delay_ticks(p, row);
+        if (k < CHROPROF__FIRST_PATH) {
+            *exec[k] = ns;
+            *blame[k] = chroprof__ns(p->core, row->blame);
+        }
+        out->elapsed_ns += ns;
+        out->live += row->live + row->merged_live;
+        out->delay_ticks += delay;
+        out->delay_ns += chroprof__ns(p->core, delay);
+        out->blame_ticks += row->blame;
+        out->blame_ns += chroprof__ns(p->core, row->blame);
+    }
+    out->busy_ns = out->elapsed_ns - out->idle_ns - out->loop_ns;
+}
+
+CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (!chroprof__can_read(p))
+        return;
+    const chroprof__core *c = p->core;
+    chroprof__read_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, out);
+    chroprof__sum_paths(p, out);
+    for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
+        out->anomalies += c->anomalies[k];
+    for (uint32_t k = 0; k < CHROPROF_TABLE_COUNT; k++)
+        out->dropped += c->tables[k].dropped;
+    out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
+    const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
+    if (p->percentiles) {
+        out->turns += chroprof__histogram_total(p, &own->slice);
+        out->passes += chroprof__histogram_total(p, &own->delay);
+        out->turn_p50_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 500);
+        out->turn_p99_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 990);
+        out->pass_p50_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 500);
+        out->pass_p99_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 990);
+    }
+    out->provisional = !c->calibrated;
+    out->enabled = c->enabled != 0;
+    out->idle = c->account == CHROPROF__IDLE;
+    out->in_pass = c->pass_active != 0;
+    out->living = c->living != 0;
+    out->depth = c->depth + c->hidden;
+}

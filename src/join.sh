@@ -1,0 +1,56 @@
+#!/bin/sh
+# Makes chroprof.h of its parts in src/header, in the order of src/header/all.h.
+#   sh src/join.sh              writes chroprof.h
+#   sh src/join.sh --check      is it what they give? If not, names the part to edit
+#   sh src/join.sh --where LINE the part and the line that a line of chroprof.h comes from
+#   sh src/join.sh --map        the same of all its lines, one a line
+#   sh src/join.sh --lines      how many lines of chroprof.h each part gives
+# A part is joined without its first paragraph, which includes what it relies on, and without lines
+# that end in a comment "part alone".
+cd "$(dirname "$0")/.." || exit 1
+
+# What is joined; places=1: where each line comes from instead.
+join() {
+    awk -v places="${1:-}" '
+    function show(path, number, line) {
+        if (places) print path ":" number
+        else print line
+    }
+    function missing(path) {
+        print "join: cannot read " path >"/dev/stderr"
+        exit bad = 1
+    }
+    function join_part(path,    number, inside, line, got) {
+        for (number = 1; (got = (getline line <path)) > 0; number++) {
+            if (inside && line !~ /\/\* part alone \*\/$/) show(path, number, line)
+            if (line == "") inside = 1
+        }
+        close(path)
+        if (got < 0) missing(path)
+    }
+    !body { body = $0 == ""; next }
+    /^#include "/ { split($0, word, "\""); join_part("src/header/" word[2]); next }
+    { show(FILENAME, FNR, $0) }
+    END { if (!bad && !body) missing("src/header/all.h") }
+    ' src/header/all.h
+}
+
+made=$(mktemp) || exit 1
+trap 'rm -f "$made" "$made.map"' EXIT
+case ${1:-} in
+'')
+    join >"$made" || exit 1
+    cmp -s "$made" chroprof.h || cat "$made" >chroprof.h ;;
+--check)
+    join >"$made" || exit 1
+    cmp -s "$made" chroprof.h && exit 0
+    join 1 >"$made.map"
+    line=$(cmp "$made" chroprof.h 2>&1 | sed -n 's/.* line \([0-9]*\).*/\1/p')
+    place=$(sed -n "${line:-1}p" "$made.map")
+    echo "chroprof.h:${line:-1}: not what its parts give; edit ${place:-src/header/all.h}, then sh src/join.sh"
+    exit 1 ;;
+--where) join 1 | sed -n "${2:?a line of chroprof.h}p" ;;
+--map) join 1 ;;
+--lines) join 1 | sed 's/:.*//' | uniq -c ;;
+*) sed -n '2,9s/^# //p' src/join.sh >&2; exit 2 ;;
+esac

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Is chroprof.h what its parts give, and does each part compile alone, with nothing but what it
+# includes?
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+CXX=${CXX:-c++}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0 skipped=0
+
+pass() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+
+if found=$(sh src/join.sh --check); then pass join; else fail join "$found"; fi
+
+# What nobody calls is called by other parts.
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror -Wno-unused -D_GNU_SOURCE"
+languages="c c++"
+command -v "${CXX%% *}" >/dev/null 2>&1 || languages=c
+[ "$languages" != c ] || { skipped=$((skipped + 1)); echo "skip parts_c++: no $CXX"; }
+compile() {
+    case $1 in
+    c) $CC -std=c99 $warnings -fsyntax-only "$2" ;;
+    c++) $CXX -std=c++11 $warnings -fsyntax-only "$2" ;;
+    esac
+}
+for part in $(cd src/header && ls all.h */*.h); do
+    for language in $languages; do
+        name=part_$(echo "${part%.h}" | tr / _)_$language
+        unit=$scratch/unit.c
+        [ "$language" = c ] || unit=$scratch/unit.cc
+        {
+            echo '#define CHROPROF_IMPLEMENTATION'
+            echo "#include \"$PWD/src/header/$part\""
+            echo 'extern int nothing;'
+        } >"$unit"
+        if compile "$language" "$unit" >"$scratch/log" 2>&1; then
+            pass "$name"
+        else
+            fail "$name" "$(grep -m 1 -E 'error|warning' "$scratch/log")"
+        fi
+    done
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
