@@ -15,8 +15,8 @@ ITIMER_SANITIZE = $(SANITIZE)
 SAN_CC = $(CC)
 FUZZ_CC = clang
 
-COMMAND_PARTS = $(wildcard examples/command/*.h) examples/preload/board.h
-COMMAND_OBJECTS = $(patsubst examples/command/%.c,$B/command/%.o,$(wildcard examples/command/*.c))
+COMMAND_PARTS = $(wildcard src/command/*.h) src/run/board.h
+COMMAND_OBJECTS = $(patsubst src/command/%.c,$B/command/%.o,$(wildcard src/command/*.c))
 TEST_PARTS = $(wildcard tests/*.h tests/model.c) chroprof.h
 TESTS ?= $(basename $(notdir $(wildcard tests/test_*.c)))
 
@@ -25,6 +25,8 @@ help:
 	@echo 'make chroprof   builds build/chroprof, the command'
 	@echo 'make libchroprof  builds build/libchroprof.so, the header for bindings of other languages'
 	@echo 'make test       the tests (6 minutes); installs missing packages with apt-get if it may'
+	@echo 'make header     makes chroprof.h of its parts in src/header'
+	@echo 'make parts      is chroprof.h what they give, and does each compile alone?'
 	@echo 'make test-long  slow cases, more sanitizers, all ways to compile'
 	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
 	@echo 'make pictures   draws the pictures of README.md again; needs what test-viewers needs'
@@ -58,13 +60,13 @@ help:
 
 # What chroprof run loads into programs. It hides all but the functions that it wraps.
 # Those for libraries of event loops need nothing of them to be built.
-PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wildcard examples/preload/chroprof_run*.c))))
+PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wildcard src/run/chroprof_run*.c))))
 
 chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 
-$B/chroprof_run.so: examples/preload/unwind.c examples/preload/filter.c
+$B/chroprof_run.so: src/run/unwind.c src/run/filter.c
 $B/chroprof_run.so: NOW = -Wl,-z,now
-$B/%.so: examples/preload/%.c $(wildcard examples/preload/*.h) chroprof.h
+$B/%.so: src/run/%.c $(wildcard src/run/*.h) chroprof.h
 	@mkdir -p $B
 	$(CC) $(CFLAGS) $(LDFLAGS) -std=gnu99 -fPIC -shared -fvisibility=hidden -fexceptions \
 	    -fno-omit-frame-pointer $(NOW) -o $@ $(filter %.c,$^) -pthread -ldl
@@ -85,7 +87,7 @@ LIBEVENT = $(shell pkg-config --exists libevent 2>/dev/null && \
 $B/chroprof: $(COMMAND_OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) $(LIBDW) $(DEMANGLE) $(LIBEVENT)
 
-$B/command/%.o: examples/command/%.c $(COMMAND_PARTS) chroprof.h
+$B/command/%.o: src/command/%.c $(COMMAND_PARTS) chroprof.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(filter-out -l%,$(OWN)) -c -o $@ $<
 
@@ -98,11 +100,11 @@ $B/command/serve.o: OWN = -I$B -DCHROPROF_SERVE_PAGE='"serve_page.h"' $(LIBEVENT
 $B/command/serve.o: $B/serve_page.h
 
 # the pages as bytes, so that the command is one file
-$B/%_page.h: examples/%.html $B/report_bytes
+$B/%_page.h: src/page/%.html $B/report_bytes
 	$B/report_bytes $*_page <$< >$@.part
 	mv $@.part $@
 
-$B/report_bytes: examples/report_bytes.c
+$B/report_bytes: src/page/report_bytes.c
 	@mkdir -p $B
 	$(CC) $(CFLAGS) -o $@ $<
 
@@ -142,6 +144,14 @@ $B/libchroprof.so: chroprof.h
 	@mkdir -p $B
 	echo '#include "chroprof.h"' | $(CC) $(CFLAGS) $(LDFLAGS) -shared -fPIC -I. \
 	    -DCHROPROF_IMPLEMENTATION -x c - -o $@
+
+# ---- the header: what it is made of lies in src/header; it is committed, and compared in the tests
+
+header:
+	sh src/join.sh
+
+parts:
+	@CC='$(CC)' sh tests/parts.sh | grep -v '^ok '
 
 # ---- checks whose results are kept for the tables: $(call record,NAME,LINES THAT TELL) COMMAND
 
@@ -392,7 +402,7 @@ PREFIX = /usr/local
 INSTALL = install
 VERSION = $(shell sed -n 's/^.define CHROPROF_VERSION "\(.*\)"/\1/p' chroprof.h)
 DATE = $(shell sed -n 's/^.define CHROPROF_VERSION_DATE "\(.*\)".*/\1/p' chroprof.h)
-COMMANDS = $(shell sed -n 's/^const tool_command \(.*\)_command = {/\1/p' examples/command/*.c)
+COMMANDS = $(shell sed -n 's/^const tool_command \(.*\)_command = {/\1/p' src/command/*.c)
 ADAPTERS = $(wildcard examples/adapters/*.h)
 
 MADE = $B/made
@@ -488,7 +498,7 @@ deb:
 clean:
 	rm -rf $B
 
-.PHONY: help chroprof libchroprof demo pictures test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
+.PHONY: help header parts chroprof libchroprof demo pictures test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
     bench-curves bench-record bench-diff install uninstall again dist deb clean

@@ -71,7 +71,7 @@ with_clang_22() {
 }
 with_tidy() {
     timeout "$LIMIT" clang-tidy --quiet --warnings-as-errors='*' --checks="$checks" \
-        --header-filter='examples/command/' "$1" -- $flags
+        --header-filter='src/command/' "$1" -- $flags
 }
 with_cppcheck() {
     timeout "$LIMIT" cppcheck --language=c --std=c99 --enable=warning,performance,portability -q \
@@ -120,7 +120,7 @@ analyze() {
         count FAIL "$1: does not find a planted error"
     else count ok "${1}_finds_errors"; fi
     silent "$1" "$3" chroprof.h
-    for source in examples/*.c examples/command/*.c; do
+    for source in examples/*.c src/command/*.c; do
         case "$3 $source" in with_clang*' examples/demo.c') continue ;; esac
         own_source "$1" "$3" "$source"
     done
@@ -132,7 +132,7 @@ own_source() {
     flags=$alone checks=$tidy,$alone_tidy
     case $3 in
     */impl.c) return ;;
-    examples/command/*) file=$3 ;;
+    src/command/*) file=$3 ;;
     *)
         checks=$checks,$example_tidy
         file=$scratch/$(basename "$3")

@@ -17,7 +17,7 @@ skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 command=${1:-build/chroprof}
 if [ ! -x "$command" ]; then
     command=$scratch/chroprof
-    if ! $CC -O1 -o "$command" examples/command/*.c 2>"$scratch/log"; then
+    if ! $CC -O1 -o "$command" src/command/*.c 2>"$scratch/log"; then
         fail build "$(head -n 1 "$scratch/log")"
         echo "$passed passed, $failed failed, $skipped skipped"
         exit 1

@@ -75,7 +75,7 @@ check install same "$?" 0
 adapters=$(cd examples/adapters && echo *.h | sed 's/chroprof_/include\/chroprof_/g')
 commands=$("$lies/bin/chroprof" --help | sed -n '/^commands:/,/^$/s/^  *\([a-z]*\) .*/\1/p')
 preload=
-[ "$(uname)" != Linux ] || preload=$(cd examples/preload && echo chroprof_run*.c |
+[ "$(uname)" != Linux ] || preload=$(cd src/run && echo chroprof_run*.c |
     sed 's/\([a-z_]*\)\.c/lib\/chroprof\/\1.so/g')
 expected() {
     echo bin/chroprof include/chroprof.h $adapters $preload share/pkgconfig/chroprof.pc

@@ -204,7 +204,7 @@ examples=
 if [ "$part" = short ]; then
     first="compile command symbolize bench install dist record_command hide_ids"
     second="run_command bindings dashboards merge report"
-    third="${examples%% *} top serve diff tour style"
+    third="${examples%% *} top serve diff tour style parts"
 else
     first="compile symbolize debian" second="$examples" third="formats diff"
 fi

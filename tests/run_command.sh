@@ -648,7 +648,7 @@ else skip symbols "no nm"; fi
 
 # another C library
 if command -v musl-gcc >/dev/null 2>&1; then
-    for source in examples/preload/*.c; do
+    for source in src/run/*.c; do
         name=musl_$(basename "$source" .c)
         if musl-gcc -std=gnu99 -fPIC -shared -w -o "$scratch/$name" "$source" 2>"$scratch/log"; then
             ok "$name"

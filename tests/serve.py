@@ -141,14 +141,14 @@ def shows(folder):
     check("list_of_a_broken_one", "beginning of a profile" in rows["broken.chroprof"]["problem"], rows)
 
     status, headers, page = server.get("/")
-    with open("examples/serve.html", "rb") as own:
+    with open("src/page/serve.html", "rb") as own:
         check("list_page", (status, page) == (200, own.read()), status)
     check("headers", headers["x-frame-options"] == "deny" and headers["cache-control"] ==
           "no-store" and headers["x-content-type-options"] == "nosniff" and
           "access-control-allow-origin" not in headers, headers)
     key = rows["ended.chroprof"]["key"]
     page = server.get(f"/{key}")[2].decode()
-    with open("examples/report.html", encoding="utf-8") as own:
+    with open("src/page/report.html", encoding="utf-8") as own:
         expected = own.read().replace("script-src 'unsafe-inline'",
                                       "script-src 'unsafe-inline'; connect-src 'self'", 1).replace(
             "<!-- chroprof:profiles -->", '<template id="live"></template>', 1)

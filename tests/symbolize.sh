@@ -32,14 +32,14 @@ export PYTHONDONTWRITEBYTECODE=1
 
 # --- the command: once with each way to ask, and once more to find what it should not do
 page=$scratch/report_page.h
-$CC -o "$scratch/bytes" examples/report_bytes.c &&
-    "$scratch/bytes" report_page <examples/report.html >"$page"
+$CC -o "$scratch/bytes" src/page/report_bytes.c &&
+    "$scratch/bytes" report_page <src/page/report.html >"$page"
 # command NAME COMPILER FLAGS...: builds $scratch/chroprof-NAME
 command_of() {
     name=$1 compiler=$2
     shift 2
     $compiler -O0 -g -DCHROPROF_REPORT_PAGE="\"$page\"" -o "$scratch/chroprof-$name" \
-        examples/command/*.c "$@" >"$scratch/log" 2>&1
+        src/command/*.c "$@" >"$scratch/log" 2>&1
 }
 backends=
 if command_of addr2line "$CC"; then backends=addr2line; else

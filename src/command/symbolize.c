@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../chroprof.h"
-#include "../preload/board.h"
+#include "../run/board.h"
 #include "buffer.h"
 #include "code.h"
 #include "code_text.h"

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../preload/board.h"
+#include "../run/board.h"
 #include "block.h"
 #include "commands.h"
 #include "diff.h"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../preload/board.h"
+#include "../run/board.h"
 #include "buffer.h"
 #include "code.h"
 #include "demangle.h"

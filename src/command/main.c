@@ -1,6 +1,6 @@
 /* chroprof - profiles of event loops, on the command line.
  *
- *     cd examples/command && cc -O2 -o chroprof *.c
+ *     cd src/command && cc -O2 -o chroprof *.c
  *
  * Each subcommand has a file of its name, which ends in its row of the table below. */
 
