@@ -288,9 +288,10 @@ THE SAMPLER
  Ticks run on the stack of the code they interrupt. If the thread has an alternate stack
  (sigaltstack) of at least 32 KiB at the start, they run there: use that if your fibers have small
  stacks. The kernel kills a program whose alternate stack cannot hold a frame. So give a crash
- handler room for two frames and 512 bytes, which 8 KiB are, or with AMX 32 KiB. If its stack is
- there at the start and smaller, you get CHROPROF_ERR_SAMPLER_STACK. If it is set up later, block
- the sampler's signal in the handler's sa_mask (sigfillset does).
+ handler room for two frames and 512 bytes. On x86 8 KiB are enough, or 32 KiB if the program asks
+ for AMX; elsewhere 16 KiB. If its stack is there at the start and smaller, you get
+ CHROPROF_ERR_SAMPLER_STACK. If it is set up later, block the sampler's signal in the handler's
+ sa_mask (sigfillset does).
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
  timer_settime (not with options.steady). Events, too, call getpid and, without options.steady,
  timer_settime: in WALL mode, and in CPU mode when ticks are overdue. With CHROPROF_ITIMER it is
@@ -1894,7 +1895,8 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
 /* Names in the helpers may be those of the program around them. */
 #if defined(__GNUC__)
 #define CHROPROF__QUIET_BEGIN \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") \
+    _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")
 #define CHROPROF__QUIET_END _Pragma("GCC diagnostic pop")
 #else
 #define CHROPROF__QUIET_BEGIN
@@ -12325,14 +12327,21 @@ static uint64_t chroprof__alternate_bytes(void)
     return stack.ss_sp ? stack.ss_size : 0;
 }
 
+/* SIGSTKSZ as it was before it became a call. */
+#if defined(__x86_64__) || defined(__i386__)
+enum { CHROPROF__CLASSIC_STACK = 8192 };
+#else
+enum { CHROPROF__CLASSIC_STACK = 16384 };
+#endif
+
 /* Can a crash handler on this thread's alternate stack be interrupted by a tick that takes no
- * sample? The classic 8 KiB will do: the kernel's frame is larger only for who asked for AMX. */
+ * sample? The classic size will do: a processor with AMX announces a frame of 11 KiB to all, and
+ * the kernel writes one only for who asked for AMX. Where none is announced, no less will do. */
 static bool chroprof__handlers_have_room(void)
 {
-    enum { CLASSIC = 8192, WITHOUT_SAMPLE = 512 };
-    uint64_t bytes = chroprof__alternate_bytes();
-    return bytes == 0 || bytes >= CLASSIC ||
-           bytes >= 2 * chroprof__frame_bytes() + WITHOUT_SAMPLE;
+    enum { CLASSIC = CHROPROF__CLASSIC_STACK, WITHOUT_SAMPLE = 512 };
+    uint64_t bytes = chroprof__alternate_bytes(), frame = chroprof__frame_bytes();
+    return bytes == 0 || bytes >= CLASSIC || (frame > 0 && bytes >= 2 * frame + WITHOUT_SAMPLE);
 }
 
 /* Has this thread an alternate stack that ticks may run on? A small one is its crash handler's

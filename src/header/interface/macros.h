@@ -118,7 +118,8 @@ static inline __attribute__((__unused__)) chroprof *chroprof__scope_begin(
 /* Names in the helpers may be those of the program around them. */
 #if defined(__GNUC__)
 #define CHROPROF__QUIET_BEGIN \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") \
+    _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")
 #define CHROPROF__QUIET_END _Pragma("GCC diagnostic pop")
 #else
 #define CHROPROF__QUIET_BEGIN

@@ -291,9 +291,10 @@ THE SAMPLER
  Ticks run on the stack of the code they interrupt. If the thread has an alternate stack
  (sigaltstack) of at least 32 KiB at the start, they run there: use that if your fibers have small
  stacks. The kernel kills a program whose alternate stack cannot hold a frame. So give a crash
- handler room for two frames and 512 bytes, which 8 KiB are, or with AMX 32 KiB. If its stack is
- there at the start and smaller, you get CHROPROF_ERR_SAMPLER_STACK. If it is set up later, block
- the sampler's signal in the handler's sa_mask (sigfillset does).
+ handler room for two frames and 512 bytes. On x86 8 KiB are enough, or 32 KiB if the program asks
+ for AMX; elsewhere 16 KiB. If its stack is there at the start and smaller, you get
+ CHROPROF_ERR_SAMPLER_STACK. If it is set up later, block the sampler's signal in the handler's
+ sa_mask (sigfillset does).
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
  timer_settime (not with options.steady). Events, too, call getpid and, without options.steady,
  timer_settime: in WALL mode, and in CPU mode when ticks are overdue. With CHROPROF_ITIMER it is

@@ -68,14 +68,21 @@ static uint64_t chroprof__alternate_bytes(void)
     return stack.ss_sp ? stack.ss_size : 0;
 }
 
+/* SIGSTKSZ as it was before it became a call. */
+#if defined(__x86_64__) || defined(__i386__)
+enum { CHROPROF__CLASSIC_STACK = 8192 };
+#else
+enum { CHROPROF__CLASSIC_STACK = 16384 };
+#endif
+
 /* Can a crash handler on this thread's alternate stack be interrupted by a tick that takes no
- * sample? The classic 8 KiB will do: the kernel's frame is larger only for who asked for AMX. */
+ * sample? The classic size will do: a processor with AMX announces a frame of 11 KiB to all, and
+ * the kernel writes one only for who asked for AMX. Where none is announced, no less will do. */
 static bool chroprof__handlers_have_room(void)
 {
-    enum { CLASSIC = 8192, WITHOUT_SAMPLE = 512 };
-    uint64_t bytes = chroprof__alternate_bytes();
-    return bytes == 0 || bytes >= CLASSIC ||
-           bytes >= 2 * chroprof__frame_bytes() + WITHOUT_SAMPLE;
+    enum { CLASSIC = CHROPROF__CLASSIC_STACK, WITHOUT_SAMPLE = 512 };
+    uint64_t bytes = chroprof__alternate_bytes(), frame = chroprof__frame_bytes();
+    return bytes == 0 || bytes >= CLASSIC || (frame > 0 && bytes >= 2 * frame + WITHOUT_SAMPLE);
 }
 
 /* Has this thread an alternate stack that ticks may run on? A small one is its crash handler's
