@@ -64,12 +64,15 @@ PRELOAD = $(if $(filter Linux,$(shell uname)),$(notdir $(patsubst %.c,%.so,$(wil
 
 chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 
-$B/chroprof_run.so: src/run/unwind.c src/run/filter.c
+# What chroprof_run.c includes is part of it.
+RUN_PARTS = $(filter-out src/run/chroprof_run%.c src/run/unwind.c src/run/filter.c,$(wildcard src/run/*.c))
+$B/chroprof_run.so: src/run/unwind.c src/run/filter.c $(RUN_PARTS)
 $B/chroprof_run.so: NOW = -Wl,-z,now
 $B/%.so: src/run/%.c $(wildcard src/run/*.h) chroprof.h
 	@mkdir -p $B
 	$(CC) $(CFLAGS) $(LDFLAGS) -std=gnu99 -fPIC -shared -fvisibility=hidden -fexceptions \
-	    -fno-omit-frame-pointer $(NOW) -o $@ $(filter %.c,$^) -pthread -ldl
+	    -fno-omit-frame-pointer $(NOW) -o $@ \
+	    $(filter-out $(RUN_PARTS),$(filter %.c,$^)) -pthread -ldl
 
 # Functions and lines of sampled addresses are asked of elfutils' libdw where it is installed, else of
 # the program addr2line; LIBDW= builds the command without. Names of C++ and Rust are made readable by

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Is chroprof.h what its parts give, and does each part compile alone, with nothing but what it
-# includes?
+# Is chroprof.h what its parts give? Does each part compile alone, with nothing but what it includes,
+# and each file of the command and of the preloaded library?
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
 cd "$(dirname "$0")/.." || exit 1
 CC=${CC:-cc}
@@ -42,5 +42,22 @@ for part in $(cd src/header && ls all.h */*.h); do
         fi
     done
 done
+
+# each_file FOLDER FLAGS...: each of its files alone
+each_file() {
+    folder=$1
+    shift
+    for file in "$folder"/*.[ch]; do
+        echo "#include \"$PWD/$file\"" >"$scratch/unit.c"
+        if $CC "$@" -w -fsyntax-only "$scratch/unit.c" >"$scratch/log" 2>&1; then
+            pass "file_$(echo "$file" | tr / _)"
+        else
+            fail "file_$(echo "$file" | tr / _)" "$(grep -m 1 error "$scratch/log")"
+        fi
+    done
+}
+each_file src/command
+if [ "$(uname)" = Linux ]; then each_file src/run -std=gnu99 -D_GNU_SOURCE
+else skipped=$((skipped + 1)); echo "skip files_run: only for Linux"; fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -1,0 +1,332 @@
+/* profiles.h - a thread gets its profile, and gives it back */
+
+#ifndef PRELOAD_PROFILES_H
+#define PRELOAD_PROFILES_H
+
+#include "run.h"
+#include "next.h"
+#include "seats.h"
+#include "futures.h"
+#include "signals.h"
+
+/* >>beginning and ending a profile */
+
+/* A number behind a text. */
+static char *put_number(char *at, unsigned long value)
+{
+    char digits[24];
+    size_t count = 0;
+    do {
+        digits[count++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    while (count > 0) {
+        *at++ = digits[--count];
+    }
+    return at;
+}
+
+/* FOLDER/PID-TID.chroprof */
+static void name_file(char *path, pid_t process, pid_t thread)
+{
+    size_t length = strlen(folder);
+    char *at = path + length;
+    memcpy(path, folder, length);
+    *at++ = '/';
+    at = put_number(at, (unsigned long)process);
+    *at++ = '-';
+    at = put_number(at, (unsigned long)thread);
+    memcpy(at, ".chroprof", sizeof ".chroprof");
+}
+
+/* >>spares: files for a daemon that locks itself into a folder (chroot) before its loops begin, as
+ * it can't reach ours then. */
+
+#define SPARES 16
+#define SPARE_NUMBERS 4194305  /* the system gives no thread such a number */
+
+static void *spares[SPARES];   /* atomic; NULL: there is none, or a thread has it */
+static pid_t spares_of;
+
+static bool may_be_large(size_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
+}
+
+static void *make_spare(pid_t thread)
+{
+    char path[sizeof folder + 80];
+    void *block = MAP_FAILED;
+    int file;
+    name_file(path, getpid(), thread);
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0 && fallocate(file, 0, 0, PROFILE_BYTES) == 0) {
+        block = mmap(NULL, PROFILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return block != MAP_FAILED ? block : NULL;
+}
+
+static void make_spares(void)
+{
+    int error = errno;
+    if (is_awake() && !sealed && spares_of != getpid() && may_be_large(PROFILE_BYTES)) {
+        spares_of = getpid();
+        for (int i = 0; i < SPARES; i++) {
+            __atomic_store_n(&spares[i], make_spare(SPARE_NUMBERS + i), __ATOMIC_RELEASE);
+        }
+    }
+    errno = error;
+}
+
+static void *take_spare(void)
+{
+    void *block = NULL;
+    for (size_t i = 0; block == NULL && spares_of == getpid() && i < SPARES; i++) {
+        block = __atomic_exchange_n(&spares[i], NULL, __ATOMIC_ACQ_REL);
+    }
+    return block;
+}
+
+EXPORT int chroot(const char *path)
+{
+    if (next.chroot == NULL) {
+        find_function(&next.chroot, "chroot");
+    }
+    make_spares();
+    return next.chroot(path);
+}
+
+static chroprof_result map_profile(seat *s)
+{
+    char path[sizeof folder + 80];
+    char thread[17] = "";
+    chroprof_options options;
+    chroprof_result result;
+    void *spare;
+    memset(&options, 0, sizeof options);
+    (void)prctl(PR_GET_NAME, thread);
+    options.name = thread;
+    options.stall_ns = stall_ns;
+    name_file(path, getpid(), (pid_t)syscall(SYS_gettid));
+    if (s->profile.mapped != NULL) {
+        return chroprof_fork_child(&s->profile, path);
+    }
+    result = chroprof_map(&s->profile, path, PROFILE_BYTES, &options);
+    spare = result == CHROPROF_ERR_FILE ? take_spare() : NULL;
+    return spare != NULL ? chroprof_init(&s->profile, spare, PROFILE_BYTES, &options) : result;
+}
+
+/* Starting a profile takes 22 KiB of the stack; threads may have less. */
+static bool has_stack(void)
+{
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t size = 0;
+    if (getpid() == (pid_t)syscall(SYS_gettid)) {
+        return true;
+    }
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+        return false;
+    }
+    (void)pthread_attr_getstack(&attributes, &low, &size);
+    (void)pthread_attr_destroy(&attributes);
+    return (uintptr_t)__builtin_frame_address(0) - (uintptr_t)low >= STACK_BYTES;
+}
+
+static bool begin_profile(seat *s)
+{
+    chroprof_result result;
+    s->busy = true;
+    s->signal = 0;
+    s->waits = s->slice = s->inside = s->jumped = false;
+    s->depth = 0;
+    clear_futures(s);
+    errno = 0;
+    result = map_profile(s);
+    if (result == CHROPROF_OK) {
+        s->generation = generation;
+        note(&board->profiles);
+        begin_sampling(s);
+    } else {
+        note(&board->refused);
+        board->refused_why = (int32_t)result;
+        board->refused_error = errno;
+    }
+    s->busy = false;
+    return result == CHROPROF_OK;
+}
+
+static seat *free_seat(void)
+{
+    for (size_t i = 0; i < BOARD_THREADS; i++) {
+        uint32_t nobody = 0;
+        if (__atomic_compare_exchange_n(&seats[i].taken, &nobody, 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+            return &seats[i];
+        }
+    }
+    note(&board->refused);
+    board->refused_why = CHROPROF_ERR_LIMIT;
+    return NULL;
+}
+
+static void leave_seat(seat *s)
+{
+    __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
+}
+
+/* The profile of this thread: it gets one at its second wait. */
+static seat *take_seat(void)
+{
+    seat *s;
+    if (excluded || sealed || ++waits < (board->dropped == 0 ? 2 : WAITS_LATER)) {
+        return NULL;
+    }
+    excluded = true;                        /* also while a signal handler interrupts this */
+    if (!has_stack()) {
+        return NULL;
+    }
+    s = own != NULL ? own : free_seat();
+    if (s == NULL) {
+        return NULL;
+    }
+    if (!begin_profile(s)) {
+        leave_seat(s);
+        own = NULL;
+        return NULL;
+    }
+    own = s;
+    (void)pthread_setspecific(at_thread_end, s);
+    excluded = false;
+    return s;
+}
+
+/* Callbacks that were called at this place of the stack or further in, and are no more: they were
+ * left by a jump or an exception. */
+static inline __attribute__((__always_inline__)) void drop_callbacks(seat *s, uintptr_t stack)
+{
+    while (s->depth > 0 && s->callbacks[s->depth - 1].stack <= stack) {
+        end_frame(s, true);
+    }
+}
+
+static bool hold_kept(void)
+{
+    for (int tries = 0; tries < 1000; tries++) {
+        uint32_t nobody = 0;
+        if (__atomic_compare_exchange_n(&board->keeping, &nobody, 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+            return true;
+        }
+    }
+    return false;                           /* perhaps somebody was killed there */
+}
+
+static bool is_same(const board_kept *a, const board_kept *b)
+{
+    return a->process == b->process && a->thread == b->thread;
+}
+
+/* The row for a thread: its own, as numbers come again; a free one; the least busy one. */
+static board_kept *row_to_keep(const board_kept *mine)
+{
+    board_kept *least = &board->kept[0];
+    for (size_t i = 0; i < BOARD_KEPT; i++) {
+        board_kept *row = &board->kept[i];
+        if (is_same(row, mine)) {
+            return row;
+        }
+        if (least->process != 0 && (row->process == 0 || row->busy_ns < least->busy_ns)) {
+            least = row;
+        }
+    }
+    return least;
+}
+
+/* Programs may start a thread for each of their clients. So of those that have ended only the busiest
+ * keep their files. */
+static void keep_busiest(uint64_t busy_ns)
+{
+    char path[sizeof folder + 80];
+    board_kept mine = { busy_ns, (int32_t)getpid(), (int32_t)syscall(SYS_gettid) };
+    board_kept other;
+    board_kept *row;
+    if (hold_kept()) {
+        row = row_to_keep(&mine);
+        other = *row;
+        if (other.busy_ns <= busy_ns || is_same(&other, &mine)) {
+            *row = mine;
+            mine = other;
+            mine.process = is_same(&other, row) ? 0 : other.process;
+        }
+        __atomic_store_n(&board->keeping, 0, __ATOMIC_RELEASE);
+    }
+    if (mine.process != 0) {
+        name_file(path, mine.process, mine.thread);
+        (void)unlink(path);
+        note(&board->dropped);
+    }
+}
+
+static uint64_t busy_time(const seat *s)
+{
+    chroprof_totals totals;
+    chroprof_read_totals(&s->profile, &totals);
+    return totals.elapsed_ns - totals.idle_ns;
+}
+
+static void end_profile(void *of)
+{
+    uint64_t busy_ns;
+    seat *s = (seat *)of;
+    excluded = true;
+    own = NULL;
+    if (s->busy || s->generation != generation || !is_awake()) {
+        return;
+    }
+    s->busy = true;
+    if (s->waits && s->inside) {
+        chroprof_loop_leave(&s->profile);
+    }
+    drop_callbacks(s, UINTPTR_MAX);
+    if (s->slice) {
+        chroprof_leave(&s->profile);
+    }
+    if (sealed) {                           /* perhaps it must not even give memory back */
+        return;
+    }
+    end_sampling(s);
+    busy_ns = busy_time(s);
+    if (s->profile.mapped != NULL) {        /* else it is a spare one, which stays */
+        chroprof_unmap(&s->profile);
+        keep_busiest(busy_ns);
+    }
+    clear_futures(s);
+    s->busy = false;
+    leave_seat(s);
+}
+
+/* A forked child with --children: it has one thread, and nobody else has been here yet. */
+static bool wake_child(void)
+{
+    uint32_t asleep = 0;
+    if (awake == NULL || !with_children) {
+        return false;
+    }
+    if (__atomic_compare_exchange_n(awake, &asleep, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        generation++;
+        waits = 0;
+        signals_held = 0;
+        for (size_t i = 0; i < BOARD_THREADS; i++) {
+            seats[i].signal = 0;            /* timers are not inherited */
+            clear_futures(&seats[i]);
+        }
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* run.h - what all parts of the library use: the system, the header and its options */
+
+#ifndef PRELOAD_RUN_H
+#define PRELOAD_RUN_H
+
+#define _GNU_SOURCE
+#undef _TIME_BITS              /* else our own functions would get other names */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHROPROF_API static __attribute__((__unused__))
+#define CHROPROF_NO_COPIES
+#define CHROPROF_NO_FINDINGS
+#define CHROPROF_IMPLEMENTATION
+
+/* The program's own file, also where it can't read /proc any more. */
+static char program_path[1024];
+
+static ssize_t known_link(const char *path, char *to, size_t size)
+{
+    ssize_t length = readlink(path, to, size);
+    if (length < 0 && strcmp(path, "/proc/self/exe") == 0 && program_path[0] != '\0') {
+        length = (ssize_t)strnlen(program_path, size);
+        memcpy(to, program_path, (size_t)length);
+    }
+    return length;
+}
+
+#define readlink known_link
+#include "../../chroprof.h"
+#undef readlink
+#ifndef CHROPROF__SEES_CALLS   /* the header has no sampler here */
+#define CHROPROF__SEES_CALLS 0
+#define chroprof__has_cut(context) 0
+#endif
+#include "board.h"
+#include "callbacks.h"
+#include "filter.h"
+#include "unwind.h"
+
+#define PROFILE_BYTES ((size_t)1 << 20)
+#define STACK_BYTES ((uintptr_t)64 << 10)       /* that a thread must have left to get a profile */
+#define WAITS_LATER 32         /* before a thread gets a profile, where many have come and gone */
+#define SPARED_SIGNALS 8       /* the first real-time signals are left to the program */
+#define CALLBACK_DEPTH 64      /* callbacks that run inside each other; inner ones have no frame */
+
+_Static_assert(sizeof(time_t) <= sizeof(long), "functions with time have other names here");
+
+static bool begins_with(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+#endif

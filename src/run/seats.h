@@ -1,0 +1,65 @@
+/* seats.h - what all parts share: the seats of the threads, the board, the options */
+
+#ifndef PRELOAD_SEATS_H
+#define PRELOAD_SEATS_H
+
+#include "run.h"
+
+/* >>seats: a thread's profile, and what this library knows about the thread. */
+
+typedef struct callback_frame {
+    uintptr_t stack;           /* where it was called */
+    uint64_t id;               /* of the future that it is; 0: it is none */
+    uint16_t row;              /* that the future had, and has if it waits again */
+    uint8_t end;               /* chroprof_state, once it returns */
+} callback_frame;
+
+typedef struct seat {
+    chroprof profile;
+    uint32_t taken;            /* by a thread; atomic */
+    uint32_t generation;       /* of the process that it belongs to */
+    int signal;                /* of its sampler; 0: none */
+    volatile bool hides;       /* the program believes that it has blocked that signal */
+    volatile uint32_t ticks;   /* of its sampler, that cut a system call short */
+    volatile bool busy;        /* an event is under way: whoever interrupts it must not send more */
+    volatile bool waits;       /* the thread is in one of the waits */
+    volatile bool slice;       /* the site has been entered */
+    volatile bool inside;      /* that wait is in a callback */
+    uintptr_t stack;           /* where that wait was called */
+    callback_frame callbacks[CALLBACK_DEPTH];      /* that run, outermost first */
+    volatile uint32_t depth;
+    volatile bool jumped;      /* since the last callback ended: those that seem to run may be left */
+    uint32_t left;             /* futures that ended where nobody could tell; atomic */
+    uint32_t left_seen;        /* of these */
+    unwind_thread unwind;
+} seat;
+
+static seat seats[BOARD_THREADS];
+static __thread seat *own __attribute__((__tls_model__("initial-exec")));
+static __thread uint32_t waits __attribute__((__tls_model__("initial-exec")));
+static __thread bool excluded __attribute__((__tls_model__("initial-exec")));
+
+/* 1 in a process that is watched. The system wipes its page in a forked child. */
+static uint32_t *awake;
+static uint32_t generation = 1;
+static preload_board *board;
+static pthread_key_t at_thread_end;
+static char folder[512];
+static uint64_t stall_ns;
+static bool wall_clock;
+static bool with_children;
+static bool with_tables;       /* else stacks are walked by frame pointers */
+static bool sealed;            /* the program forbade itself what a profile begins with */
+static bool filtered;          /* or some system calls, whichever */
+
+static bool is_awake(void)
+{
+    return awake != NULL && __atomic_load_n(awake, __ATOMIC_RELAXED) == 1;
+}
+
+static void note(uint32_t *count)
+{
+    (void)__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,383 @@
+/* signals.h - the signals of the sampler, and what the program does with signals */
+
+#ifndef PRELOAD_SIGNALS_H
+#define PRELOAD_SIGNALS_H
+
+#include "run.h"
+#include "next.h"
+#include "seats.h"
+
+/* >>sampler: one signal for each thread, of the real-time signals that programs use last; where
+ * there are no more, threads share them. A timer signals its own thread alone. */
+
+static void (*tick_handler)(int, siginfo_t *, void *);
+static uint32_t signals_held;  /* 1: a thread begins or ends its sampling */
+static __thread bool sampled __attribute__((__tls_model__("initial-exec")));
+static __thread bool asks __attribute__((__tls_model__("initial-exec")));   /* the header does */
+
+static void hold_signals(void)
+{
+    uint32_t nobody = 0;
+    while (!__atomic_compare_exchange_n(&signals_held, &nobody, 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+        nobody = 0;
+        (void)sched_yield();
+    }
+}
+
+static void release_signals(void)
+{
+    __atomic_store_n(&signals_held, 0, __ATOMIC_RELEASE);
+}
+
+/* Whether the program gets a signal as soon as this handler returns, which then ends the wait. */
+static bool others_pend(const ucontext_t *before)
+{
+    sigset_t pending;
+    int error = errno;
+    bool any = false;
+    if (!filtered && sigpending(&pending) == 0) {
+        for (int number = 1; number <= SIGRTMAX; number++) {
+            any = any || (number != own->signal && sigismember(&pending, number) == 1 &&
+                          sigismember(&before->uc_sigmask, number) == 0);
+        }
+    }
+    errno = error;
+    return any;
+}
+
+/* Counts the ticks that cut a system call short, which a wait must not take for a signal of the
+ * program. That can come only afterwards. A tick may come late, while others use its signal. */
+static void on_tick(int number, siginfo_t *info, void *context)
+{
+    bool cut = own != NULL && (!CHROPROF__SEES_CALLS || chroprof__has_cut(context));
+    if (sampled) {
+        tick_handler(number, info, context);
+    }
+    if (cut && !others_pend((const ucontext_t *)context)) {
+        own->ticks++;
+    }
+}
+
+/* Puts one handler in place of another, and returns that. */
+static void exchange_handler(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction action;
+    if (next.sigaction(number, NULL, &action) == 0) {
+        if (handler == on_tick) {
+            tick_handler = action.sa_sigaction;
+        }
+        action.sa_sigaction = handler;
+        (void)sigfillset(&action.sa_mask);
+        (void)sigdelset(&action.sa_mask, SIGSEGV);
+        (void)sigdelset(&action.sa_mask, SIGBUS);
+        (void)next.sigaction(number, &action, NULL);
+    }
+}
+
+static seat *seat_of_signal(int number)
+{
+    for (size_t i = 0; i < BOARD_THREADS; i++) {
+        if (number > 0 && seats[i].signal == number) {
+            return &seats[i];
+        }
+    }
+    return NULL;
+}
+
+/* Nearly all programs that block a real-time signal beside the others have no use for it: they
+ * block all signals, for a moment or in threads that shall get none. The sampler's stays open then,
+ * and the program does not see it. A set with ours that lacks some of the others means ours. */
+static bool holds_all(const sigset_t *set)
+{
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+        if (sigismember(set, number) != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void change_mask(int how, int number)
+{
+    sigset_t one;
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, number);
+    (void)next.pthread_sigmask(how, &one, NULL);
+}
+
+/* Starts the sampler with this signal, also where all are blocked. */
+static chroprof_result start_sampler(seat *s, const chroprof_sampler_options *options)
+{
+    chroprof_result result;
+    sigset_t blocked;
+    s->hides = next.pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && holds_all(&blocked);
+    if (s->hides) {
+        change_mask(SIG_UNBLOCK, options->signal);
+    }
+    result = chroprof_sampler_start(&s->profile, options);
+    if (s->hides && result != CHROPROF_OK) {
+        change_mask(SIG_BLOCK, options->signal);
+    }
+    return result;
+}
+
+/* Whether this thread may use a number that others have: a tick on its small alternate stack would
+ * end it, and the handler is there for all. */
+static bool can_share(int number)
+{
+    struct sigaction action;
+    stack_t stack;
+    return next.sigaction(number, NULL, &action) == 0 && sigaltstack(NULL, &stack) == 0 &&
+           ((action.sa_flags & SA_ONSTACK) == 0 || (stack.ss_flags & SS_DISABLE) != 0);
+}
+
+/* Each seat begins at a number of its own, so that threads which start at once don't meet. */
+static chroprof_result find_signal(seat *s, chroprof_sampler_options *options, bool shared)
+{
+    chroprof_result result = CHROPROF_ERR_SAMPLER_SIGNAL;
+    const int least = SIGRTMIN + SPARED_SIGNALS;
+    int number = SIGRTMAX - (int)(s - seats) % (SIGRTMAX - least);
+    for (int tries = SIGRTMAX - least; tries > 0 && result == CHROPROF_ERR_SAMPLER_SIGNAL; tries--) {
+        if ((seat_of_signal(number) != NULL) == shared && (!shared || can_share(number))) {
+            options->signal = number;
+            result = start_sampler(s, options);
+        }
+        number = number - 1 > least ? number - 1 : SIGRTMAX;
+    }
+    return result;
+}
+
+static void begin_sampling(seat *s)
+{
+    chroprof_sampler_options options;
+    chroprof_result result;
+    if (next.sigaction == NULL || next.pthread_sigmask == NULL || board->taken_signal != 0) {
+        return;
+    }
+    memset(&options, 0, sizeof options);
+    options.mode = wall_clock ? CHROPROF_SAMPLER_WALL : CHROPROF_SAMPLER_CPU;
+    s->unwind.high = 0;
+    if (with_tables && unwind_begin(&s->unwind)) {
+        options.unwind = unwind_walk;
+        options.unwind_user = &s->unwind;
+    }
+    hold_signals();
+    sampled = asks = true;
+    result = find_signal(s, &options, false);
+    if (result == CHROPROF_ERR_SAMPLER_SIGNAL) {
+        result = find_signal(s, &options, true);
+    }
+    asks = false;
+    sampled = result == CHROPROF_OK;
+    if (sampled) {
+        if (seat_of_signal(options.signal) == NULL) {
+            exchange_handler(options.signal, on_tick);
+        }
+        s->signal = options.signal;
+    } else {
+        note(&board->unsampled);
+        board->unsampled_why = (int32_t)result;
+    }
+    release_signals();
+}
+
+/* From the moment at which the signal is nobody's, sigaction shows the header its own handler. */
+static void end_sampling(seat *s)
+{
+    int number = s->signal;
+    hold_signals();
+    s->signal = 0;
+    if (number != 0 && seat_of_signal(number) == NULL) {
+        exchange_handler(number, tick_handler);
+    }
+    sampled = false;
+    asks = true;
+    chroprof_sampler_stop(&s->profile);
+    asks = false;
+    release_signals();
+}
+
+/* The program wants a signal of ours for itself: its threads are sampled no more. A tick that is on
+ * its way is thrown away. */
+static void give_up_signal(int number)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    board->taken_signal = number;
+    for (seat *s = seat_of_signal(number); s != NULL; s = seat_of_signal(number)) {
+        if (s->profile.sampling) {      /* events leave a timer of the same number alone */
+            chroprof__poke64(&chroprof__sampler_of(s->profile.core)->armed, 0);
+            (void)syscall(SYS_timer_delete, (long)s->profile.sampler_timer);
+        }
+        s->signal = 0;
+    }
+    action.sa_handler = SIG_IGN;
+    (void)next.sigaction(number, &action, NULL);
+    action.sa_handler = SIG_DFL;
+    (void)next.sigaction(number, &action, NULL);
+}
+
+static bool is_handler(signal_handler handler)
+{
+    return handler != SIG_DFL && handler != SIG_IGN;
+}
+
+/* Whether the program may set this signal. One of ours stays ours while the program only resets it,
+ * as daemons do to all of them: a tick would kill it. It also stays when the header sets it for one
+ * thread more, or resets it for one of several. */
+static bool may_set_signal(int number, bool sets, signal_handler handler)
+{
+    seat *s = seat_of_signal(number);
+    if (s == NULL || asks || !sets || !is_handler(handler)) {
+        return s == NULL;
+    }
+    if (is_awake()) {
+        give_up_signal(number);
+    }
+    for (; s != NULL; s = seat_of_signal(number)) {     /* a forked child has no timers */
+        s->signal = 0;
+    }
+    return true;
+}
+
+/* A handler that blocks all signals would put a tick off to its own end, and what the program's
+ * signal cut short would then seem cut by the tick. So ours stay open in it; the program does not
+ * see that. */
+static int set_open_action(int number, const struct sigaction *action, struct sigaction *old)
+{
+    static uint64_t opened;                /* atomic; bit N - 1: signal N's handler */
+    const uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
+    const bool opens = action != NULL && is_awake() && holds_all(&action->sa_mask);
+    const bool were = (__atomic_load_n(&opened, __ATOMIC_RELAXED) & bit) != 0;
+    struct sigaction copy;
+    int result;
+    if (opens) {
+        copy = *action;
+        for (int ours = SIGRTMIN + SPARED_SIGNALS; ours <= SIGRTMAX; ours++) {
+            (void)sigdelset(&copy.sa_mask, ours);
+        }
+    }
+    result = next.sigaction(number, opens ? &copy : action, old);
+    for (int ours = SIGRTMIN + SPARED_SIGNALS; were && old != NULL && ours <= SIGRTMAX; ours++) {
+        (void)sigaddset(&old->sa_mask, ours);
+    }
+    if (result == 0 && action != NULL && opens) {
+        (void)__atomic_fetch_or(&opened, bit, __ATOMIC_RELAXED);
+    } else if (result == 0 && action != NULL) {
+        (void)__atomic_fetch_and(&opened, ~bit, __ATOMIC_RELAXED);
+    }
+    return result;
+}
+
+EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    if (next.sigaction == NULL) {
+        find_function(&next.sigaction, "sigaction");
+    }
+    if (may_set_signal(number, action != NULL, action != NULL ? action->sa_handler : SIG_DFL)) {
+        return asks ? next.sigaction(number, action, old) : set_open_action(number, action, old);
+    }
+    if (old != NULL) {
+        memset(old, 0, sizeof *old);        /* SIG_DFL */
+    }
+    return 0;
+}
+
+EXPORT signal_handler signal(int number, signal_handler handler)
+{
+    if (next.signal == NULL) {
+        find_function(&next.signal, "signal");
+    }
+    return may_set_signal(number, true, handler) ? next.signal(number, handler) : SIG_DFL;
+}
+
+/* A set of signals that the program blocks or waits for, without ours if it means all: then `copy`.
+ * If it means ours, the program gets it. */
+static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy, bool *all)
+{
+    seat *s = own;
+    *all = false;
+    if (s == NULL || s->signal == 0 || !is_awake() || set == NULL ||
+        sigismember(set, s->signal) != 1) {
+        return set;
+    }
+    *all = holds_all(set);
+    if (!*all) {
+        give_up_signal(s->signal);
+        return set;
+    }
+    *copy = *set;
+    (void)sigdelset(copy, s->signal);
+    return copy;
+}
+
+/* What a change makes of ours, as the program sees it. */
+static bool hides_then(const seat *s, int how, const sigset_t *set, bool all)
+{
+    if (set == NULL || how == SIG_BLOCK) {
+        return s->hides || all;
+    }
+    return how == SIG_SETMASK ? all : s->hides && sigismember(set, s->signal) != 1;
+}
+
+typedef int mask_function(int, const sigset_t *, sigset_t *);
+
+static int set_mask(mask_function *set_it, int how, const sigset_t *set, sigset_t *old)
+{
+    seat *s = own;
+    sigset_t copy;
+    bool all = false;
+    bool hid, hides;
+    int result;
+    const sigset_t *given = how != SIG_UNBLOCK ? without_ours(set, &copy, &all) : set;
+    if (s == NULL || s->signal == 0 || !is_awake()) {
+        return set_it(how, given, old);
+    }
+    hid = s->hides;
+    hides = hides_then(s, how, set, all);
+    result = set_it(how, given, old);
+    if (result == 0 && old != NULL && hid) {
+        (void)sigaddset(old, s->signal);
+    }
+    s->hides = result == 0 ? hides : hid;
+    return result;
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    if (next.sigprocmask == NULL) {
+        find_function(&next.sigprocmask, "sigprocmask");
+    }
+    return set_mask(next.sigprocmask, how, set, old);
+}
+
+EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    if (next.pthread_sigmask == NULL) {
+        find_function(&next.pthread_sigmask, "pthread_sigmask");
+    }
+    return set_mask(next.pthread_sigmask, how, set, old);
+}
+
+EXPORT int sigwait(const sigset_t *set, int *number)
+{
+    sigset_t copy;
+    bool all;
+    if (next.sigwait == NULL) {
+        find_function(&next.sigwait, "sigwait");
+    }
+    return next.sigwait(without_ours(set, &copy, &all), number);
+}
+
+EXPORT int signalfd(int file, const sigset_t *set, int flags)
+{
+    sigset_t copy;
+    bool all;
+    if (next.signalfd == NULL) {
+        find_function(&next.signalfd, "signalfd");
+    }
+    return next.signalfd(file, without_ours(set, &copy, &all), flags);
+}
+
+#endif

@@ -1,0 +1,227 @@
+/* waits.c - the functions in which loops wait: epoll, poll, select */
+
+#include "run.h"
+#include "next.h"
+#include "seats.h"
+#include "waits.h"
+
+/* >>waits in epoll */
+
+EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
+{
+    static const chroprof_site site = { "code after epoll_wait", NULL, 0 };
+    seat *s = begin_wait();
+    wait_time w;
+    int result;
+    wait_for_ms(&w, ms);
+    do {
+        result = next.epoll_wait != NULL
+                 ? next.epoll_wait(fd, events, size, milliseconds(&w))
+                 : (int)syscall(SYS_epoll_pwait, fd, events, size, milliseconds(&w), NULL,
+                                KERNEL_MASK_BYTES);
+    } while (goes_on(&w, result));
+    end_wait(s, &site);
+    return result;
+}
+
+EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)
+{
+    static const chroprof_site site = { "code after epoll_pwait", NULL, 0 };
+    seat *s = begin_wait();
+    sigset_t both;
+    wait_time w;
+    int result;
+    mask = with_ours(s, mask, &both);
+    wait_for_ms(&w, ms);
+    do {
+        result = next.epoll_pwait != NULL
+                 ? next.epoll_pwait(fd, events, size, milliseconds(&w), mask)
+                 : (int)syscall(SYS_epoll_pwait, fd, events, size, milliseconds(&w), mask,
+                                KERNEL_MASK_BYTES);
+    } while (goes_on(&w, result));
+    end_wait(s, &site);
+    return result;
+}
+
+static int next_epoll_pwait2(int fd, struct epoll_event *events, int size,
+                             const struct timespec *time, const sigset_t *mask)
+{
+    if (next.epoll_pwait2 != NULL) {
+        return next.epoll_pwait2(fd, events, size, time, mask);
+    }
+#ifdef SYS_epoll_pwait2
+    return (int)syscall(SYS_epoll_pwait2, fd, events, size, time, mask, KERNEL_MASK_BYTES);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const struct timespec *time,
+                        const sigset_t *mask)
+{
+    static const chroprof_site site = { "code after epoll_pwait2", NULL, 0 };
+    seat *s = begin_wait();
+    sigset_t both;
+    wait_time w;
+    int result;
+    mask = with_ours(s, mask, &both);
+    wait_for(&w, time);
+    do {
+        result = next_epoll_pwait2(fd, events, size, w.given, mask);
+    } while (goes_on(&w, result));
+    end_wait(s, &site);
+    return result;
+}
+
+/* >>waits in poll */
+
+static const chroprof_site poll_site = { "code after poll", NULL, 0 };
+static const chroprof_site ppoll_site = { "code after ppoll", NULL, 0 };
+
+static int next_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time,
+                      const sigset_t *mask)
+{
+    struct timespec left = { 0, 0 };
+    if (next.ppoll != NULL) {
+        return next.ppoll(files, count, time, mask);
+    }
+    if (time != NULL) {
+        left = *time;                       /* the system writes there what is left */
+    }
+    return (int)syscall(SYS_ppoll, files, count, time != NULL ? &left : NULL, mask,
+                        KERNEL_MASK_BYTES);
+}
+
+static inline __attribute__((__always_inline__)) int
+watched_poll(struct pollfd *files, nfds_t count, int ms)
+{
+    seat *s = begin_wait();
+    wait_time w;
+    int result;
+    wait_for_ms(&w, ms);
+    do {
+        result = next.poll != NULL ? next.poll(files, count, milliseconds(&w))
+                                   : next_ppoll(files, count, w.given, NULL);
+    } while (goes_on(&w, result));
+    end_wait(s, &poll_site);
+    return result;
+}
+
+static inline __attribute__((__always_inline__)) int
+watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask)
+{
+    seat *s = begin_wait();
+    sigset_t both;
+    wait_time w;
+    int result;
+    mask = with_ours(s, mask, &both);
+    wait_for(&w, time);
+    do {
+        result = next_ppoll(files, count, w.given, mask);
+    } while (goes_on(&w, result));
+    end_wait(s, &ppoll_site);
+    return result;
+}
+
+EXPORT int poll(struct pollfd *files, nfds_t count, int ms)
+{
+    return watched_poll(files, count, ms);
+}
+
+EXPORT int ppoll(struct pollfd *files, nfds_t count, const struct timespec *time,
+                 const sigset_t *mask)
+{
+    return watched_ppoll(files, count, time, mask);
+}
+
+/* What programs call instead that were compiled with _FORTIFY_SOURCE: the size of the list is known
+ * there. One that is too small is an error that ends the program, here as there. */
+EXPORT int __poll_chk(struct pollfd *files, nfds_t count, int ms, size_t bytes);
+EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *time,
+                       const sigset_t *mask, size_t bytes);
+
+EXPORT int __poll_chk(struct pollfd *files, nfds_t count, int ms, size_t bytes)
+{
+    if (bytes / sizeof *files < count) {
+        abort();
+    }
+    return watched_poll(files, count, ms);
+}
+
+EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec *time,
+                       const sigset_t *mask, size_t bytes)
+{
+    if (bytes / sizeof *files < count) {
+        abort();
+    }
+    return watched_ppoll(files, count, time, mask);
+}
+
+/* >>waits in select. A wait that a tick interrupted has left its sets as they were, and in its time
+ * what is left. */
+
+static int next_pselect(int count, fd_set *read, fd_set *write, fd_set *except,
+                        const struct timespec *time, const sigset_t *mask)
+{
+    struct timespec left = { 0, 0 };
+    const struct { const sigset_t *set; size_t bytes; } blocked = { mask, KERNEL_MASK_BYTES };
+    if (next.pselect != NULL) {
+        return next.pselect(count, read, write, except, time, mask);
+    }
+    if (time != NULL) {
+        left = *time;
+    }
+    return (int)syscall(SYS_pselect6, count, read, write, except, time != NULL ? &left : NULL,
+                        &blocked);
+}
+
+static int next_select(int count, fd_set *read, fd_set *write, fd_set *except, struct timeval *time)
+{
+    struct timespec left = { 0, 0 };
+    int result;
+    if (next.select != NULL) {
+        return next.select(count, read, write, except, time);
+    }
+    if (time != NULL) {
+        left = timespec_of((int64_t)time->tv_sec * 1000000000 + (int64_t)time->tv_usec * 1000);
+    }
+    result = (int)syscall(SYS_pselect6, count, read, write, except, time != NULL ? &left : NULL,
+                          NULL);
+    if (time != NULL) {
+        time->tv_sec = left.tv_sec;
+        time->tv_usec = (suseconds_t)(left.tv_nsec / 1000);
+    }
+    return result;
+}
+
+EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct timeval *time)
+{
+    static const chroprof_site site = { "code after select", NULL, 0 };
+    seat *s = begin_wait();
+    wait_time w;
+    int result;
+    wait_for(&w, NULL);
+    do {
+        result = next_select(count, read, write, except, time);
+    } while (goes_on(&w, result));
+    end_wait(s, &site);
+    return result;
+}
+
+EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
+                   const struct timespec *time, const sigset_t *mask)
+{
+    static const chroprof_site site = { "code after pselect", NULL, 0 };
+    seat *s = begin_wait();
+    sigset_t both;
+    wait_time w;
+    int result;
+    mask = with_ours(s, mask, &both);
+    wait_for(&w, time);
+    do {
+        result = next_pselect(count, read, write, except, w.given, mask);
+    } while (goes_on(&w, result));
+    end_wait(s, &site);
+    return result;
+}

@@ -1,0 +1,195 @@
+/* waits.h - what a wait is: how it begins and ends, and when it goes on */
+
+#ifndef PRELOAD_WAITS_H
+#define PRELOAD_WAITS_H
+
+#include "run.h"
+#include "seats.h"
+#include "futures.h"
+#include "profiles.h"
+
+/* >>waits */
+
+/* NULL: this wait is not watched. A wait that was left by a jump ends with the next one further out
+ * on the stack; one further in is that of a signal handler. */
+static seat *seat_of_wait(uintptr_t stack)
+{
+    seat *s = own;
+    if (!is_awake() && !wake_child()) {
+        return NULL;
+    }
+    if (s == NULL || s->generation != generation) {
+        s = take_seat();
+    }
+    if (s == NULL || s->busy || (s->waits && stack < s->stack)) {
+        return NULL;
+    }
+    return s;
+}
+
+/* A wait in a callback is idle, and is not that callback's; it may be a loop of its own. */
+static inline __attribute__((__always_inline__)) void begin_idle(seat *s, uintptr_t stack)
+{
+    if (s->waits && s->inside) {            /* a jump has left that one */
+        chroprof_loop_leave(&s->profile);
+    }
+    drop_callbacks(s, s->jumped ? UINTPTR_MAX : stack);
+    s->jumped = false;
+    if (__atomic_load_n(&s->left, __ATOMIC_RELAXED) != s->left_seen) {
+        drop_left_futures(s);
+    }
+    s->inside = s->depth > 0;
+    if (s->inside) {
+        chroprof_loop_enter(&s->profile);
+    } else if (s->slice) {
+        chroprof_leave(&s->profile);
+        s->slice = false;
+    }
+    chroprof_idle_enter(&s->profile);
+}
+
+static inline __attribute__((__always_inline__)) void end_idle(seat *s, const chroprof_site *site)
+{
+    chroprof_idle_leave(&s->profile);
+    if (s->inside) {
+        chroprof_loop_leave(&s->profile);
+    } else {
+        chroprof_enter(&s->profile, site);
+        s->slice = true;
+    }
+}
+
+/* Call and return are in the frame of the function that the program calls, so that the sampler
+ * finds the loop one frame further out. */
+static inline __attribute__((__always_inline__)) seat *begin_wait(void)
+{
+    int error = errno;
+    uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
+    seat *s = seat_of_wait(stack);
+    if (s != NULL) {
+        s->busy = true;
+        begin_idle(s, stack);
+        if (!s->inside) {
+            unwind_wait(&s->unwind, stack, (uintptr_t)__builtin_return_address(0));
+        }
+        s->stack = stack;
+        s->waits = true;
+        s->busy = false;
+    }
+    errno = error;
+    return s;
+}
+
+static inline __attribute__((__always_inline__)) void end_wait(seat *s, const chroprof_site *site)
+{
+    int error = errno;
+    if (s != NULL && s == own && s->waits && is_awake()) {
+        s->busy = true;
+        s->waits = false;
+        end_idle(s, site);
+        s->busy = false;
+    }
+    errno = error;
+}
+
+/* The signals that are blocked in a wait, and ours. NULL: none were given. */
+static const sigset_t *with_ours(const seat *s, const sigset_t *mask, sigset_t *both)
+{
+    if (s == NULL || s->signal == 0 || mask == NULL) {
+        return mask;
+    }
+    *both = *mask;
+    (void)sigaddset(both, s->signal);
+    return both;
+}
+
+/* How long a wait still lasts, so that one which a tick interrupted goes on. */
+typedef struct wait_time {
+    struct timespec end, left;
+    const struct timespec *given;          /* NULL: for ever, or nobody knows here */
+    int error;                             /* errno before it */
+    uint32_t ticks;                        /* that had cut calls short when it began */
+} wait_time;
+
+static int64_t nanoseconds(const struct timespec *t)
+{
+    return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+static struct timespec timespec_of(int64_t ns)
+{
+    struct timespec t;
+    t.tv_sec = (time_t)(ns / 1000000000);
+    t.tv_nsec = (long)(ns % 1000000000);
+    return t;
+}
+
+/* Is there a time that passes? The system judges all others. */
+static bool is_finite(const struct timespec *t)
+{
+    return t != NULL && t->tv_sec >= 0 && t->tv_sec < 1000000000 && t->tv_nsec >= 0 &&
+           t->tv_nsec < 1000000000 && nanoseconds(t) > 0;
+}
+
+static int64_t time_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return nanoseconds(&now);
+}
+
+static void wait_for(wait_time *w, const struct timespec *given)
+{
+    const seat *s = own;
+    w->given = given;
+    w->error = errno;
+    w->ticks = s != NULL ? s->ticks : 0;
+    if (s != NULL && s->signal != 0 && is_finite(given)) {
+        w->end = timespec_of(time_now() + nanoseconds(given));
+    }
+}
+
+static void wait_for_ms(wait_time *w, int ms)
+{
+    w->left = timespec_of((int64_t)(ms > 0 ? ms : 0) * 1000000);
+    wait_for(w, ms >= 0 ? &w->left : NULL);
+}
+
+/* Rounded up: no wait ends early. */
+static int milliseconds(const wait_time *w)
+{
+    return w->given == NULL ? -1 : (int)((nanoseconds(w->given) + 999999) / 1000000);
+}
+
+/* The header counts waits that were cut short; of these nobody takes notice. */
+static void forget_cuts(const seat *s, uint64_t count)
+{
+    chroprof__sampler *sampler = chroprof__sampler_of(s->profile.core);
+    sampler->interrupted -= count < sampler->interrupted ? count : sampler->interrupted;
+}
+
+/* Whether a wait came back because of a tick, which the program must not see; w->given is then what
+ * is left of it. A wait with signals of its own to block blocks ours as well. By CPU time hardly a
+ * tick comes in a sleep, so what ends one is the program's. A signal of the program is seen, but for
+ * one that comes in the instant between a tick that cut the wait and the wait that goes on, or while
+ * a tick's handler runs where there is a filter of system calls. */
+static bool goes_on(wait_time *w, ssize_t result)
+{
+    seat *s = own;
+    int64_t left;
+    if (result >= 0 || errno != EINTR || s == NULL || w->ticks == s->ticks ||
+        (!wall_clock && !s->waits)) {
+        return false;
+    }
+    forget_cuts(s, s->ticks - w->ticks);
+    s->ticks = w->ticks;                   /* or a wait around this one would go on */
+    errno = w->error;
+    if (is_finite(w->given)) {
+        left = nanoseconds(&w->end) - time_now();
+        w->left = timespec_of(left > 0 ? left : 0);
+        w->given = &w->left;
+    }
+    return true;
+}
+
+#endif
