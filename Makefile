@@ -103,9 +103,16 @@ $B/command/serve.o: OWN = -I$B -DCHROPROF_SERVE_PAGE='"serve_page.h"' $(LIBEVENT
 $B/command/serve.o: $B/serve_page.h
 
 # the pages as bytes, so that the command is one file
-$B/%_page.h: src/page/%.html $B/report_bytes
+$B/%_page.h: $B/%.html $B/report_bytes
 	$B/report_bytes $*_page <$< >$@.part
 	mv $@.part $@
+
+$B/%.html: src/page/join.sh $(wildcard src/page/*/*)
+	@mkdir -p $B
+	sh src/page/join.sh $* >$@.part
+	mv $@.part $@
+
+.SECONDARY: $B/report.html $B/serve.html
 
 $B/report_bytes: src/page/report_bytes.c
 	@mkdir -p $B

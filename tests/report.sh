@@ -74,7 +74,8 @@ expect replay_of_hostile_names 0
 
 # --- the page
 run report "$scratch/h.json" -o "$scratch/h.html"; expect report_writes_a_page 0
-before=$(grep -o '</script' src/page/report.html | wc -l)
+sh src/page/join.sh report >"$scratch/page.html"
+before=$(grep -o '</script' "$scratch/page.html" | wc -l)
 after=$(grep -o '</script' "$scratch/h.html" | wc -l)
 if [ "$after" = $((before + 1)) ]; then ok names_never_end_the_script; else
     fail names_never_end_the_script "$after ends of scripts, expected $((before + 1))"
@@ -86,10 +87,10 @@ fi
 if grep -q '"id":18446744073709551615' "$scratch/h.html"; then ok ids_keep_their_digits; else
     fail ids_keep_their_digits "18446744073709551615 not found"
 fi
-size=$(wc -c <src/page/report.html)
+size=$(wc -c <"$scratch/page.html")
 if [ "$size" -lt 185000 ]; then ok page_is_small; else fail page_is_small "$size bytes"; fi
 if grep -nE '(src|href)="?(https?:)?//|url\(|innerHTML|document\.write|eval\(' \
-    src/page/report.html >"$scratch/found"; then
+    "$scratch/page.html" >"$scratch/found"; then
     fail page_fetches_and_injects_nothing "$(head -n 1 "$scratch/found")"
 else
     ok page_fetches_and_injects_nothing
@@ -104,9 +105,9 @@ cp "$scratch/h.json" "$scratch/a\"><b>.json"
 run report "$scratch/a\"><b>.json" -o "$scratch/name.html"
 if grep -q 'data-source="a&#34;&#62;&#60;b&#62;.json"' "$scratch/name.html"; then
     ok file_names_are_escaped; else fail file_names_are_escaped "data-source is not as expected"; fi
-run report "$scratch/h.json" --page src/page/report.html -o "$scratch/same.html"
-if cmp -s "$scratch/h.html" "$scratch/same.html"; then ok page_is_the_one_in_examples; else
-    fail page_is_the_one_in_examples "the command holds another page"; fi
+run report "$scratch/h.json" --page "$scratch/page.html" -o "$scratch/same.html"
+if cmp -s "$scratch/h.html" "$scratch/same.html"; then ok page_is_the_one_in_src; else
+    fail page_is_the_one_in_src "the command holds another page"; fi
 run report "$scratch/h.json" --page Makefile -o "$scratch/x"; expect page_without_mark 1 "no line"
 
 # --- live futures: of many only those that are longest in their state
@@ -491,7 +492,7 @@ for trace in tests/traces/*.events.xz; do
         run replay "$trace" -m $size -f trace -o "$scratch/steps.trace"
         if ! command -v node >/dev/null 2>&1; then
             skip "$name" "needs node (package nodejs)"
-        elif node tests/steps.js src/page/report.html "$scratch/steps.json" "$scratch/steps.trace" \
+        elif node tests/steps.js "$scratch/page.html" "$scratch/steps.json" "$scratch/steps.trace" \
             >"$scratch/log" 2>&1; then ok "$name"; else
             fail "$name" "$(grep -m 1 Error "$scratch/log")"; fi
     done

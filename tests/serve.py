@@ -89,6 +89,11 @@ class Server:
         return self.process.wait(PATIENCE)
 
 
+def joined_page(name):
+    return subprocess.run(["sh", "src/page/join.sh", name], stdout=subprocess.PIPE,
+                          check=True).stdout
+
+
 def watched(name, what):
     """A program that has a profile there."""
     path = os.path.join(DIRECTORY, name)
@@ -141,17 +146,15 @@ def shows(folder):
     check("list_of_a_broken_one", "beginning of a profile" in rows["broken.chroprof"]["problem"], rows)
 
     status, headers, page = server.get("/")
-    with open("src/page/serve.html", "rb") as own:
-        check("list_page", (status, page) == (200, own.read()), status)
+    check("list_page", (status, page) == (200, joined_page("serve")), status)
     check("headers", headers["x-frame-options"] == "deny" and headers["cache-control"] ==
           "no-store" and headers["x-content-type-options"] == "nosniff" and
           "access-control-allow-origin" not in headers, headers)
     key = rows["ended.chroprof"]["key"]
     page = server.get(f"/{key}")[2].decode()
-    with open("src/page/report.html", encoding="utf-8") as own:
-        expected = own.read().replace("script-src 'unsafe-inline'",
-                                      "script-src 'unsafe-inline'; connect-src 'self'", 1).replace(
-            "<!-- chroprof:profiles -->", '<template id="live"></template>', 1)
+    expected = joined_page("report").decode().replace(
+        "script-src 'unsafe-inline'", "script-src 'unsafe-inline'; connect-src 'self'", 1).replace(
+        "<!-- chroprof:profiles -->", '<template id="live"></template>', 1)
     check("report_page", page == expected, page[:80])
     status, headers, text = server.get(f"/{key}.json")
     check("figures", status == 200 and text.decode() == dumped(gone), text[:80])

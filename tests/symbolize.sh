@@ -33,7 +33,7 @@ export PYTHONDONTWRITEBYTECODE=1
 # --- the command: once with each way to ask, and once more to find what it should not do
 page=$scratch/report_page.h
 $CC -o "$scratch/bytes" src/page/report_bytes.c &&
-    "$scratch/bytes" report_page <src/page/report.html >"$page"
+    sh src/page/join.sh report | "$scratch/bytes" report_page >"$page"
 # command NAME COMPILER FLAGS...: builds $scratch/chroprof-NAME
 command_of() {
     name=$1 compiler=$2

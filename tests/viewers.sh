@@ -388,7 +388,8 @@ else
     grep -q ' passed, ' live.log || fail live "ended without its counts: $(tail -n 1 live.log)"
 fi
 
-CHROMIUM=$chromium PAGE=$OLDPWD/src/page/report.html NODE_PATH=$work/node_modules \
+sh "$OLDPWD/src/page/join.sh" report >page.html
+CHROMIUM=$chromium PAGE=$PWD/page.html NODE_PATH=$work/node_modules \
     node "$OLDPWD/tests/viewers.js" "$work" >browser.log 2>&1
 counts=$(tail -n 1 browser.log |
     sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')

@@ -12,7 +12,7 @@
 #include "json.h"
 #include "message.h"
 
-/* make turns src/page/report.html into these bytes; a command that was built without them reads the
+/* make turns src/page/report into these bytes; a command that was built without them reads the
  * page where --page tells. */
 #ifdef CHROPROF_REPORT_PAGE
 #include CHROPROF_REPORT_PAGE
@@ -117,7 +117,7 @@ bool page_load(byte_buffer *page, const char *name)
     }
     if (name == NULL) {
         tool_message("this command was built without its page; build it with make chroprof, or "
-                     "add --page src/page/report.html");
+                     "add --page report.html, which src/page/join.sh makes");
         return false;
     }
     if (!input_open(&in, name)) {
@@ -135,7 +135,7 @@ const char *page_find(const byte_buffer *page, const char *name, const char *tex
             return page->bytes + at;
         }
     }
-    tool_message("%s: there is no line %s in this page; give a copy of src/page/report.html", name,
+    tool_message("%s: there is no line %s in this page; give one that src/page/join.sh made", name,
                  text);
     return NULL;
 }

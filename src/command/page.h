@@ -1,4 +1,4 @@
-/* page.h - the report page, src/page/report.html, and profiles in the form in which it reads them. */
+/* page.h - the report page, src/page/report, and profiles in the form in which it reads them. */
 
 #ifndef COMMAND_PAGE_H
 #define COMMAND_PAGE_H

@@ -29,7 +29,7 @@ typedef struct report {
 static const tool_option report_options[] = {
     { "out", 'o', "OUT", "write to this file instead of standard output", set_text,
       offsetof(report, out_name), NULL },
-    { "page", '\0', "HTML", "use this copy of src/page/report.html", set_text,
+    { "page", '\0', "HTML", "use this page; src/page/join.sh makes one", set_text,
       offsetof(report, page_name), NULL },
     HIDE_IDS
 };

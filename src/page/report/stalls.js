@@ -1,0 +1,213 @@
+/* >>stalls */
+
+const LANE = 74;
+const stallStep = p => p.end < 5e8 ? 1e3 : 1e6;
+
+/* Schema 1 lists the biggest slices of a stall: those of one site are its share. */
+function sharesOf(stall) {
+    if (Array.isArray(stall.shares)) { return stall.shares; }
+    const sites = new Map();
+    (stall.slices || []).forEach(slice => {
+        const known = sites.get(siteKey(slice)) || { ...slice, site: 1, exec_ns: 0, slices: 0,
+            slice_max_ns: 0 };
+        known.exec_ns += slice.exec_ns;
+        known.slices++;
+        known.slice_max_ns = Math.max(known.slice_max_ns, slice.exec_ns);
+        sites.set(siteKey(slice), known);
+    });
+    return [...sites.values()].sort((a, b) => b.exec_ns - a.exec_ns);
+}
+
+function shareName(share) { return share.site === 0 ? '(uninstrumented)' : share.name; }
+
+function stallColour(share) { return share.site === 0 ? cssColour('--loop') : colour(siteKey(share)); }
+
+function drawLane() {
+    const p = shown(), canvas = $('lane'), width = canvas.parentElement.clientWidth;
+    if (p.stalls.length === 0 || width < 80) { return; }
+    const c = canvasContext(canvas, width, LANE), floor = LANE - PLOT.bottom;
+    const longest = Math.max(...p.stalls.map(s => s.length_ns), 1);
+    c.fillStyle = cssColour('--line');
+    c.fillRect(PLOT.left, floor, width - PLOT.left - PLOT.right, 1);
+    canvas.bars = p.stalls.map(stall => {
+        const x = xOf(p, stall.start_ns, width);
+        const w = Math.max(3, xOf(p, stall.start_ns + stall.length_ns, width) - x);
+        return { stall, x, w, h: Math.max(4, stall.length_ns / longest * (floor - 6)) };
+    });
+    const [start, end] = intervalOf(p);
+    canvas.bars.forEach(bar => {
+        const inside = bar.stall.start_ns + bar.stall.length_ns > start && bar.stall.start_ns < end;
+        c.globalAlpha = inside ? 1 : 0.25;
+        drawStall(c, bar, floor);
+    });
+    c.globalAlpha = 1;
+    c.font = '12px ' + FONT;
+    c.textAlign = 'left';
+    c.textBaseline = 'top';
+    c.fillStyle = cssColour('--dim');
+    c.fillText(time(longest).replace(/\.\d+/, ''), 0, 2);
+    drawTime(c, p, width, floor + 7);
+}
+
+/* Its shares on one another, the largest at the foot; the rest of its time on top. */
+function drawStall(c, bar, floor) {
+    let y = floor;
+    for (const share of bar.stall.shares) {
+        const h = share.exec_ns / bar.stall.length_ns * bar.h;
+        c.fillStyle = stallColour(share);
+        c.fillRect(bar.x, y - h, bar.w, h);
+        y -= h;
+    }
+    c.fillStyle = cssColour('--loop');
+    c.fillRect(bar.x, floor - bar.h, bar.w, Math.max(0, y - (floor - bar.h)));
+}
+
+function shareRows(stall) {
+    return stall.shares.map(share => tipRow(el('span', null, swatch(stallColour(share)),
+        shareName(share) + (share.slices > 1 ? ', ' + plural(share.slices, 'slice') : '')),
+        time(share.exec_ns)));
+}
+
+function bindStalls() {
+    const canvas = $('lane');
+    const under = event => {
+        const x = event.clientX - canvas.getBoundingClientRect().left;
+        return (canvas.bars || []).filter(bar => x >= bar.x - 2 && x <= bar.x + bar.w + 2)
+            .sort((a, b) => b.h - a.h)[0];
+    };
+    canvas.addEventListener('pointermove', event => {
+        const bar = under(event), p = shown();
+        if (!bar) { hideTip(); return; }
+        showTip(event, el('p', null, el('b', null, bar.stall.kind + ' of ' +
+            time(bar.stall.length_ns)), ' at ' +
+            moment(p, bar.stall.start_ns, stallStep(p))),
+            ...shareRows(bar.stall), ...stallCode(p, bar.stall).slice(0, 4).map(code =>
+                tipRow(code.name, plural(code.weight, 'sample'))));
+    });
+    canvas.addEventListener('pointerleave', hideTip);
+    canvas.addEventListener('click', event => {
+        const bar = under(event), s = stepsOf(shown());
+        if (bar && s !== null && s.stalls.includes(bar.stall)) {
+            goToStall(bar.stall);
+            reveal();
+            writeLink('way');
+        }
+    });
+    $('stalls-all').addEventListener('click', () => {
+        state.allStalls = true;
+        showStalls();
+    });
+}
+
+/* The innermost calls of a stall's samples, with the line that has most of each. */
+function stallCode(p, stall) {
+    if (p.samples === null || !Array.isArray(stall.samples)) { return []; }
+    const found = new Map();
+    stall.samples.forEach(({ stack, weight }) => {
+        const chain = chainOf(p.samples, stack);
+        if (!chain || chain.length === 0) { return; }
+        const code = codeAt(chain);
+        if (!found.has(code.key)) {
+            found.set(code.key, { name: code.name, weight: 0, places: new Map() });
+        }
+        found.get(code.key).weight += weight;
+        addTo(found.get(code.key).places, code.where, weight);
+    });
+    return [...found.values()].sort((a, b) => b.weight - a.weight)
+        .map(code => ({ ...code, where: heaviest(code.places) }));
+}
+
+/* These add up to its length; '': the sampler was off. */
+function stallCpu(stall) {
+    const unseen = stall.length_ns - stall.cpu_ns - stall.waiting_ns;
+    return !(stall.cpu_ns + stall.waiting_ns > 0) ? '' : 'CPU ' + time(stall.cpu_ns) +
+        ', waiting or preempted ' + time(stall.waiting_ns) +
+        (unseen > 0 ? ', not sampled ' + time(unseen) : '');
+}
+
+/* What ran, and how much of the stall was CPU time. */
+function stallCodeCell(p, stall) {
+    const code = stallCode(p, stall), total = sum(code, each => each.weight);
+    if (total === 0 && stallCpu(stall) === '') {
+        return [el('span', { class: 'zero' }, '–'), 'left wrap'];
+    }
+    return [el('span', null, ...code.slice(0, 3).map(each => el('span',
+        { style: { display: 'block' } }, ofSamples(each.weight, total) + ' ', nameOf(each.name),
+        el('span', { class: 'note', title: each.where },
+            '  ' + shortPlace(each.where)))),
+        el('span', { class: 'note' }, stallCpu(stall))), 'left wrap'];
+}
+
+function stallBar(stall) {
+    return el('div', { class: 'shares', 'aria-hidden': 'true' }, ...stall.shares.map(share =>
+        el('span', { style: { width: 100 * share.exec_ns / stall.length_ns + '%',
+            background: stallColour(share) } })));
+}
+
+/* What each site took of a stall in all. */
+function stallWords(stall) {
+    return el('span', null, ...stall.shares.filter(share => share.exec_ns > 0).flatMap(share =>
+        [el('span', { class: 'piece' }, swatch(stallColour(share)), nameOf(shareName(share)),
+            ' ' + time(share.exec_ns)), '\u2003 ']));
+}
+
+/* What ran in a stall, one after the other, of the steps that outlived the ring. */
+function orderOf(p, stall) {
+    const s = unpackSteps(stall.data), spells = [], breath = stall.length_ns / 100;
+    s.at.forEach((at, i) => {
+        const gap = stall.left_out > 0 && i === stall.first_steps;
+        const from = i > 0 ? s.at[i - 1] : stall.start_ns, last = spells[spells.length - 1];
+        const early = from < stall.start_ns, path = gap ? UNKNOWN : s.path[i];
+        const begun = [RUNNING, SWITCH, NEXT, ENTER].includes(s.state[i - 1]) ? 1 : 0;
+        if ((i === 0 && !gap) || (path === LOOP && at - from < breath && last)) { return; }
+        if (last && !gap && last.path === path && last.early === early) {
+            last.ns += at - from;
+            last.slices += begun;
+        } else {
+            spells.push({ path, from, early, ns: at - from, slices: begun });
+        }
+    });
+    return spells;
+}
+
+function orderRows(p, stall) {
+    const s = { rows: new Map(p.raw.paths.map(row => [row.id, row])) };
+    const fill = path => path < FIRST_PATH ? cssColour(['--loop', '--idle', '--untracked'][path])
+        : s.rows.has(path) ? colour(siteKey(s.rows.get(path))) : cssColour('--other');
+    return orderOf(p, stall).map(({ path, from, early, ns, slices }) => path === UNKNOWN
+        ? el('li', { class: 'note' }, count(stall.left_out) + ' steps left out ' + time(ns))
+        : el('li', { class: early ? 'note' : null }, swatch(fill(path)),
+            nameOf(pathName(s, path)), (slices > 1 ? ' \u00d7' + slices : '') + ' ', time(ns),
+            el('span', { class: 'note' }, early ? ' before it'
+                : ' at +' + time(from - stall.start_ns))));
+}
+
+/* The rows are made when they are asked for. */
+function stallOrder(p, stall) {
+    const list = el('ol', { class: 'order' });
+    const fill = () => { if (!list.firstChild) { list.append(...orderRows(p, stall)); } };
+    return stall.data ? el('details', { ontoggle: fill }, el('summary', null, 'in order'), list)
+        : null;
+}
+
+function showStalls() {
+    const p = shown(), sorted = p.stalls.slice().sort((a, b) => b.length_ns - a.length_ns);
+    const most = state.allStalls ? sorted.length : 8;
+    $('stalls').hidden = sorted.length === 0 && !p.totals.stalls;
+    $('stalls-count').textContent = plural(p.totals.stalls, 'turn') + ' and passes above ' +
+        time(p.raw.options ? p.raw.options.stall_ns : 0) + '; ' + p.stalls.length +
+        ' kept, longest first';
+    const coded = p.samples !== null && p.stalls.some(s => s.sampled > 0);
+    const bar = coded ? 'left optional2' : 'left';
+    fillTable($('stalls-table'), [['length'], 'at', ['kind', 'left optional2'], ['where it went', bar],
+        ['taken by', 'left optional2'], ...(coded ? [['code', 'left']] : []),
+        ['events', 'optional']],
+        sorted.slice(0, most).map(s => [el('b', null, time(s.length_ns)),
+            wayToStall(p, s), [s.kind, 'left optional2'],
+            [el('div', null, stallBar(s), stallOrder(p, s)), bar],
+            [stallWords(s), 'left optional2'], ...(coded ? [stallCodeCell(p, s)] : []),
+            [count(s.events), 'optional']]));
+    $('stalls-all').hidden = sorted.length <= most;
+    $('stalls-all').textContent = 'Show all ' + sorted.length;
+    drawLane();
+}

@@ -1,0 +1,130 @@
+/* >>verdict: what somebody should know who reads nothing else */
+
+/* What the profile itself says that stands out, the most important first. Those of 0.1.0 say none. */
+const findingsOf = p => Array.isArray(p.raw.findings) ? p.raw.findings : [];
+
+function findingLines(p) {
+    const found = findingsOf(p);
+    if (found.length === 0) {
+        return [el('p', null, 'This profile has no findings: chroprof 0.1.0 wrote it.')];
+    }
+    return found.map((finding, i) => findingLine(p, finding, i === 0 && !before()));
+}
+
+/* One sentence what was found, the others what to do; the site stands out where it is named. */
+function findingLine(p, finding, first) {
+    const site = p.sites.find(each => each.id === finding.site && finding.site !== 0);
+    const text = String(finding.text), name = site ? site.name : '';
+    const at = name === '' ? -1 : text.indexOf(name);
+    const end = text.search(/\. [A-Z]/) + 1;
+    const fact = end > 0 ? text.slice(0, end) : text, cure = end > 0 ? text.slice(end) : '';
+    const words = at < 0 || at + name.length > fact.length ? [fact] : [fact.slice(0, at),
+        first ? el('span', { class: 'name culprit' }, name) : nameOf(name),
+        fact.slice(at + name.length)];
+    return el('p', { 'data-kind': finding.kind }, ...words,
+        cure === '' ? null : el('span', { class: 'cure' }, cure));
+}
+
+/* The function that ran most under the site that took most, which the finding above may not name;
+   outside of all sites, if that is what it is about. */
+function codeLine(p) {
+    const [first] = findingsOf(p);
+    const bare = first && ['no_idle', 'uninstrumented'].includes(first.kind);
+    const top = bare ? { key: '' } : p.ranked[0];
+    if (!top || top.exec_ns === 0 || p.samples === null) { return null; }
+    const { rows, tasks } = functionsOf(p.samples);
+    const task = tasks.find(each => each.task.key === top.key);
+    const worst = rows.find(row => row.task.key === top.key);
+    if (!task || !worst) { return null; }
+    const known = !before() && first && first.site === top.id;
+    const samples = plural(task.weight, 'sample'), few = task.weight < 5;
+    const cpu = p.samples.facts.mode === 'cpu' && task.cpu > 0
+        ? time(task.cpu) + ' of CPU time' + (few ? '' : ' (' + samples + ')')
+        : few ? 'code' : samples;
+    const off = bare ? 0 : offCpu(p, top.exec_ns, task.cpu);
+    return el('p', null, ...(known ? ['Of its ', cpu] : ['Of the ', cpu, ' of ',
+        bare ? 'uninstrumented code' : nameOf(top.name)]), ', ',
+        el('strong', null, ofSamples(worst.self, task.weight)), ' fell into ',
+        nameOf(worst.name), ...placeWords(heaviest(worst.places)),
+        off > 0 ? '; the other ' + time(off) + ' it was off CPU.' : '.');
+}
+
+const shortPlace = where => (where.startsWith('called at ') ? 'called at ' : '') + baseName(where);
+
+function placeWords(where) {
+    if (where === '') { return []; }
+    return [where.startsWith('called at ') ? ', ' : ' at ', el('code', { title: where },
+        shortPlace(where))];
+}
+
+function changeLine(p, base) {
+    const worst = changesOf(p, base)[0];
+    if (!worst || Math.abs(worst.change) < 0.001) {
+        return el('p', null, 'No site changed its share of the loop by more than 0.1 points.');
+    }
+    return el('p', null, 'Against ', el('strong', null, labelOf(base)), ', ',
+        el('span', { class: 'name culprit' }, worst.name), worst.change > 0 ? ' grew' : ' shrank',
+        ' most: from ', el('strong', null, percent(worst.was, 1)), ' to ',
+        el('strong', null, percent(worst.is, 1)), ' of the loop.');
+}
+
+function showVerdict(p) {
+    const base = before();
+    const [first, ...others] = findingLines(p);
+    const lines = [base ? changeLine(p, base) : null, first, codeLine(p), ...others];
+    $('verdict-text').replaceChildren(...lines.filter(line => line !== null));
+    showBar(p);
+    showTiles(p);
+    showHealth(p);
+}
+
+function barParts(p) {
+    const t = p.totals;
+    const named = p.groups.slice(0, LIGHT.length).filter(s => s.exec_ns > 0);
+    const rest = sum(p.groups.slice(LIGHT.length), s => s.exec_ns);
+    return [...named.map(s => ({ name: s.name, ns: s.exec_ns, colour: colour(s.key) })),
+        { name: 'other ' + groupWords[state.group], ns: rest, colour: cssColour('--other') },
+        { name: 'untracked', ns: t.untracked_ns, colour: cssColour('--untracked') },
+        { name: 'uninstrumented', ns: t.loop_ns, colour: cssColour('--loop') },
+        { name: 'idle', ns: t.idle_ns, colour: cssColour('--idle') }].filter(part => part.ns > 0);
+}
+
+function showBar(p) {
+    const elapsed = p.totals.elapsed_ns || 1, parts = barParts(p);
+    $('bar').replaceChildren(...parts.map(part => el('span', {
+        style: { width: 100 * part.ns / elapsed + '%', background: part.colour,
+            color: inkOn(part.colour), padding: part.ns / elapsed > 0.08 ? '0 6px' : '0',
+            textOverflow: 'ellipsis' } },
+        part.ns / elapsed > 0.08 ? part.name : '')));
+    $('legend').replaceChildren(...parts.map(part => el('li', null, swatch(part.colour),
+        nameOf(part.name), ' ' + percent(part.ns, elapsed))));
+}
+
+function showTiles(p) {
+    const t = p.totals, share = ns => percent(ns, t.elapsed_ns) + ' of the time';
+    const tiles = [['Elapsed', time(t.elapsed_ns), plural(t.events, 'event')],
+        ['Busy', time(t.busy_ns), share(t.busy_ns)], ['Idle', time(t.idle_ns), share(t.idle_ns)],
+        ['Uninstrumented', time(t.loop_ns), share(t.loop_ns)],
+        ['Longest turn', time(t.turn_max_ns), 'p99 ' + time(t.turn_p99_ns)],
+        ['Longest pass', time(t.pass_max_ns), 'p99 ' + time(t.pass_p99_ns)],
+        ['Delay', time(t.delay_ns), 'ready, not running'],
+        ['Live futures', count(t.live), plural(p.sites.length, 'site') + ', ' +
+            plural(p.raw.paths.length, 'path')]];
+    $('tiles').replaceChildren(...tiles.map(([name, value, small]) => el('div', null,
+        el('dt', null, name), el('dd', null, value, el('small', null, small)))));
+}
+
+function showHealth(p) {
+    const t = p.totals, words = [];
+    const full = p.raw.tables.filter(row => row.dropped > 0);
+    if (t.anomalies > 0) { words.push(plural(t.anomalies, 'unexpected call')); }
+    if (full.length) {
+        words.push('full tables: ' + full.map(row => row.name + ' (raise ' + row.option +
+            (row.advice > row.capacity ? ' to ' + count(row.advice) : '') + ')').join(', '));
+    }
+    if (t.untracked_ns > 0) { words.push(time(t.untracked_ns) + ' untracked'); }
+    if (t.provisional) { words.push('the clock was not calibrated yet, times are provisional'); }
+    $('health').hidden = words.length === 0;
+    $('health').replaceChildren('Take note: ' + words.join('; ') + '. ', el('button', {
+        type: 'button', class: 'way', onclick: () => $('rest').scrollIntoView() }, 'Details'));
+}

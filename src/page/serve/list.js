@@ -1,0 +1,71 @@
+'use strict';
+const $ = id => document.getElementById(id);
+const STATES = { runs: 'runs', died: 'did not end well', ended: 'has ended', stored: 'a file' };
+const ORDER = ['runs', 'died', 'ended', 'stored'];
+
+function span(ns) {
+    const s = ns / 1e9;
+    return s < 100 ? s.toPrecision(3) + ' s' : s < 6000 ? (s / 60).toFixed(1) + ' min'
+        : s < 360000 ? (s / 3600).toFixed(1) + ' h' : (s / 86400).toFixed(1) + ' days';
+}
+
+/* A cell takes the text if it has another one, so that nothing moves or is unselected. */
+function put(node, text, style) {
+    if (node.textContent !== text) { node.textContent = text; }
+    if (style !== undefined && node.className !== style) { node.className = style; }
+}
+
+function newRow(key) {
+    const row = document.createElement('tr'), link = document.createElement('a');
+    row.id = 'p' + key;
+    link.href = '/' + key;
+    for (let i = 0; i < 6; i++) { row.append(document.createElement('td')); }
+    row.cells[0].append(link, document.createElement('small'));
+    return row;
+}
+
+function fill(row, p) {
+    const [link, file] = row.cells[0].children, known = p.elapsed_ns !== undefined;
+    const name = p.program || p.name || p.file.split('/').pop();
+    put(link, name);
+    put(file, (p.name && p.name !== name ? p.name + ' \u00b7 ' : '') + p.file);
+    put(row.cells[1], p.pid ? String(p.pid) : '', 'number');
+    put(row.cells[2], STATES[p.state] || '', p.state || '');
+    put(row.cells[3], p.elapsed_ns > 0 ? (100 * p.busy_ns / p.elapsed_ns).toFixed(1) + '%' : '',
+        'number');
+    put(row.cells[4], known ? span(p.elapsed_ns) : '', 'number');
+    put(row.cells[5], p.problem || p.finding || '', p.problem ? 'dim' : '');
+}
+
+function show(all) {
+    const profiles = all.filter((p, i) => all.findIndex(each => each.key === p.key) === i);
+    const place = p => ORDER.indexOf(p.state) + (p.state ? 0 : 9);
+    profiles.sort((a, b) => place(a) - place(b) || (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
+    const rows = profiles.map(p => {
+        const row = $('p' + p.key) || newRow(p.key);
+        fill(row, p);
+        return row;
+    });
+    if (rows.length !== $('rows').rows.length || rows.some((row, i) => $('rows').rows[i] !== row)) {
+        $('rows').replaceChildren(...rows);
+    }
+    put($('words'), rows.length > 0 ? '' : 'There is no profile here yet.');
+}
+
+async function follow() {
+    if (document.hidden) {
+        document.addEventListener('visibilitychange', follow, { once: true });
+        return;
+    }
+    try {
+        const answer = await fetch('/profiles.json', { cache: 'no-store' });
+        if (!answer.ok) { throw new Error(await answer.text()); }
+        show((await answer.json()).profiles);
+    } catch (error) {
+        put($('words'), error instanceof TypeError ? 'chroprof serve does not answer.'
+            : error.message);
+    }
+    setTimeout(follow, 1000);
+}
+
+follow();
