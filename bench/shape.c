@@ -144,6 +144,12 @@ int main(int argc, char **argv)
         return in_file(argv[2], atoi(argv[3]), atoi(argv[4]), atoi(argv[5]));
     if (chroprof_init(&prof, memory, sizeof(memory), NULL) != CHROPROF_OK)
         return 1;
+    if (argc > 1 && strcmp(argv[1], "clock") == 0) {    /* a counter is not calibrated at once */
+        chroprof_totals totals;
+        chroprof_read_totals(&prof, &totals);
+        printf("%s\n", totals.provisional ? "counter" : "system");
+        return 0;
+    }
     for (int k = 0; k < CLIENTS; k++)
         chroprof_pending(&prof, ids[k], &client);
     if (argc > 1 && strcmp(argv[1], "count") == 0) {

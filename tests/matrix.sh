@@ -51,19 +51,19 @@ cells() { cat <<END
 gcc 12|-O0|gcc-12 $c99 -O0|||
 gcc 12|-O1|gcc-12 $c99 -O1|||
 gcc 12|-O2|gcc-12 $c99 -O2|||
-gcc 12|-O3|gcc-12 $c99 -O3|||ci
-gcc 12|-Os|gcc-12 $c99 -Os|||ci
-gcc 12|LTO|gcc-12 $c99 -O2 -flto=auto|||ci
+gcc 12|-O3|gcc-12 $c99 -O3|||
+gcc 12|-Os|gcc-12 $c99 -Os|||
+gcc 12|LTO|gcc-12 $c99 -O2 -flto=auto|||
 gcc 12|C11|gcc-12 -std=c11 $posix -O0|||
 gcc 12|C17|gcc-12 -std=c17 $posix -O0|||
-gcc 12|C2x|gcc-12 -std=c2x $posix -O0|||ci
+gcc 12|C2x|gcc-12 -std=c2x $posix -O0|||
 gcc 12|C++11|g++-12 -x c++ -std=c++11 -O0|||
 gcc 12|C++14|g++-12 -x c++ -std=c++14 -O0|||
 gcc 12|C++17|g++-12 -x c++ -std=c++17 -O0|||
-gcc 12|C++20|g++-12 -x c++ -std=c++20 -O0|||ci
+gcc 12|C++20|g++-12 -x c++ -std=c++20 -O0|||
 gcc 12|gnu99|gcc-12 -std=gnu99 -O0|||
 gcc 12|gnu11|gcc-12 -std=gnu11 -O0|||
-gcc 12|gnu17|gcc-12 -std=gnu17 -O0|||ci
+gcc 12|gnu17|gcc-12 -std=gnu17 -O0|||
 gcc 12|gnu2x|gcc-12 -std=gnu2x -O0|||
 gcc 12|gnu++11|g++-12 -x c++ -std=gnu++11 -O0|||
 gcc 12|gnu++14|g++-12 -x c++ -std=gnu++14 -O0|||
@@ -88,33 +88,33 @@ clang 14|gnu++20|clang++-14 -x c++ -std=gnu++20 -O0|||
 clang 22|-O0|clang-22 $c99 -O0|||
 clang 22|-O1|clang-22 $c99 -O1|||
 clang 22|-O2|clang-22 $c99 -O2|||
-clang 22|-O3|clang-22 $c99 -O3|||ci
+clang 22|-O3|clang-22 $c99 -O3|||
 clang 22|-Os|clang-22 $c99 -Os|||
 clang 22|LTO|clang-22 $c99 $lto-22|||
 clang 22|C11|clang-22 -std=c11 $posix -O0|||
 clang 22|C17|clang-22 -std=c17 $posix -O0|||
-clang 22|C2x|clang-22 -std=c2x $posix -O0|||ci
+clang 22|C2x|clang-22 -std=c2x $posix -O0|||
 clang 22|C++11|clang++-22 -x c++ -std=c++11 -O0|||
 clang 22|C++14|clang++-22 -x c++ -std=c++14 -O0|||
 clang 22|C++17|clang++-22 -x c++ -std=c++17 -O0|||
-clang 22|C++20|clang++-22 -x c++ -std=c++20 -O0|||ci
+clang 22|C++20|clang++-22 -x c++ -std=c++20 -O0|||
 clang 22|gnu99|clang-22 -std=gnu99 -O0|||
 clang 22|gnu17|clang-22 -std=gnu17 -O0|||
 clang 22|gnu++20|clang++-22 -x c++ -std=gnu++20 -O0|||
-others|tcc|tcc $posix|||ci
-others|musl|musl-gcc $c99 -O2|||ci
+others|tcc|tcc $posix|||
+others|musl|musl-gcc $c99 -O2|||
 little-endian|32-bit x86|i686-linux-gnu-gcc $static|i386||ci
 little-endian|arm|arm-linux-gnueabihf-gcc $static|qemu-arm||
-little-endian|arm64|aarch64-linux-gnu-gcc $static|qemu-aarch64||ci
+little-endian|arm64|aarch64-linux-gnu-gcc $static|qemu-aarch64||
 little-endian|aarch64, stacks walked|$walked|$arm64_linux|$all_but_sampler|
 little-endian|riscv64|riscv64-linux-gnu-gcc $static|qemu-riscv64||
 big-endian|s390x|s390x-linux-gnu-gcc $static|qemu-s390x||
-big-endian|32-bit powerpc|powerpc-linux-gnu-gcc $static|qemu-ppc||ci
+big-endian|32-bit powerpc|powerpc-linux-gnu-gcc $static|qemu-ppc||
 Windows (wine)|mingw-w64 C99|$windows $c99 -O2|wine|$no_fork|ci
 Windows (wine)|mingw-w64 gnu17|$windows -std=gnu17 -O2|wine|$no_fork|
-bare metal (qemu)|Cortex-M3 with newlib|$m3 $newlib|cortex-m3|$no_system|ci
-bare metal (qemu)|Cortex-M3, no libc, unaligned access traps|$m3 -mno-unaligned-access $no_libc|firmware-m3||ci
-bare metal (qemu)|Cortex-M0 in 16 KiB, no libc|$m0 $no_libc|firmware-m0||ci
+bare metal (qemu)|Cortex-M3 with newlib|$m3 $newlib|cortex-m3|$no_system|
+bare metal (qemu)|Cortex-M3, no libc, unaligned access traps|$m3 -mno-unaligned-access $no_libc|firmware-m3||
+bare metal (qemu)|Cortex-M0 in 16 KiB, no libc|$m0 $no_libc|firmware-m0||
 END
 }
 

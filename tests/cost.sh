@@ -1,0 +1,108 @@
+#!/bin/sh
+# What the header costs, counted and not timed, against the bounds in cost.txt.
+#   sh tests/cost.sh        (make cost)
+# - instructions of an event in the shape of a server (bench/shape.c), by callgrind
+# - bytes of code for some sets of options (sizes.sh), and that there is no data
+# - public functions, by nm
+# - for a compiler: bytes of the header after the preprocessor, and instructions of cc1
+# Compilers differ, so a bound is of one: Debian 12's gcc. Others are told and skipped.
+# Prints "ok NAME: FIGURE (at most BOUND)", "FAIL ..." or "skip ...", then the counts.
+cd "$(dirname "$0")/.." || exit 1
+B=${B:-build}
+M=$B/cost
+mkdir -p "$M"
+passed=0 failed=0 skipped=0
+
+compiler=$(gcc --version 2>/dev/null | head -n 1)
+case $compiler in
+*"Debian 12.2.0"*) ours=1 ;;
+*) ours=0 ;;
+esac
+echo "counted with ${compiler:-no gcc}"
+
+# bound NAME: of cost.txt
+bound() { sed -n "s/^$1  *\([0-9.]*\)\$/\1/p" tests/cost.txt; }
+
+# judge NAME FIGURE: against its bound; FIGURE may be "none"
+judge() {
+    most=$(bound "$1")
+    if [ -z "$2" ] || [ "$2" = none ]; then
+        failed=$((failed + 1))
+        echo "FAIL $1: nothing was counted: $(tail -n 1 "$M/log")"
+    elif [ -z "$most" ]; then
+        failed=$((failed + 1))
+        echo "FAIL $1: $2, and cost.txt has no bound for it"
+    elif [ $ours = 0 ]; then
+        skip "$1" "$2; the bound is for Debian 12's gcc"
+    elif awk -v figure="$2" -v most="$most" 'BEGIN { exit !(figure + 0 <= most + 0) }'; then
+        passed=$((passed + 1))
+        echo "ok $1: $2 (at most $most)"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1: $2 (at most $most)"
+    fi
+}
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# counted PROGRAM...: instructions, by callgrind
+counted() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" >"$M/log" 2>&1
+    sed -n 's/.* Collected : \([0-9]*\)$/\1/p' "$M/log"
+}
+
+if [ -z "$compiler" ]; then
+    skip cost "needs gcc"
+    echo "$passed passed, $failed failed, $skipped skipped"
+    exit
+fi
+
+# --- instructions, and what cc1 does; gcc alone preprocesses the same
+echo 'int x;' >"$M/common.c"
+echo '#include "chroprof.h"' >"$M/declarations.c"
+printf '#define CHROPROF_IMPLEMENTATION\n#include "chroprof.h"\n' >"$M/implementation.c"
+standard="-std=c99 -D_POSIX_C_SOURCE=200809L"
+# own_bytes FILE: of the header's lines, after the preprocessor
+own_bytes() {
+    gcc $standard -I. -E "$1" 2>"$M/log" |
+        awk '/^# [0-9]/ { own = $3 ~ /chroprof\.h"$/; next } own { n += length($0) + 1 } END { print n + 0 }'
+}
+for part in declarations implementation; do
+    judge "preprocessed bytes of the $part" "$(own_bytes "$M/$part.c")"
+done
+if ! command -v valgrind >/dev/null 2>&1; then
+    skip "instructions" "needs valgrind"
+else
+    # the driver says how it calls cc1
+    for part in common declarations implementation; do
+        cc1=$(gcc '-###' -fsyntax-only $standard -I. "$M/$part.c" 2>&1 | grep -m 1 '/cc1')
+        eval "counted $cc1" >"$M/$part.count"
+        ! grep -q 'error:' "$M/log" || : >"$M/$part.count"
+    done
+    for part in declarations implementation; do
+        judge "million instructions of cc1 for the $part" "$(paste "$M/$part.count" "$M/common.count" |
+            awk 'NF == 2 { printf "%.1f", ($1 - $2) / 1e6; n = 1 } END { if (!n) print "none" }')"
+    done
+    if ! gcc -O2 -I. -o "$M/shape" bench/shape.c 2>"$M/log"; then
+        judge "instructions an event" none
+    elif [ "$(valgrind -q "$M/shape" clock 2>"$M/log")" != counter ]; then
+        skip "instructions an event" "without an invariant counter an event reads the system's clock"
+    else
+        counted --toggle-collect=one_pass "$M/shape" count >"$M/shape.count"
+        judge "instructions an event" "$(awk 'NF == 1 { printf "%.1f", $1 / 280000; n = 1 }
+            END { if (!n) print "none" }' "$M/shape.count")"
+    fi
+fi
+
+# --- code
+gcc $standard -O2 -c -o "$M/impl.o" tests/compile/impl.c 2>"$M/log"
+judge "public functions" "$(nm "$M/impl.o" | grep ' T chroprof_' | grep -vc chroprof__)"
+sh tests/sizes.sh >"$M/sizes"
+grep -v '^ok \|^skip \|passed' "$M/sizes"
+failed=$((failed + $(grep -c '^FAIL ' "$M/sizes")))
+sed -n 's/^ok \(.*, x86-64\): \([0-9]*\) bytes$/\1|\2/p' "$M/sizes" >"$M/rows"
+while IFS='|' read -r set bytes; do
+    judge "bytes of $(echo "${set%, x86-64}" | tr -d ':,')" "$bytes"
+done <"$M/rows"
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

@@ -1,0 +1,126 @@
+# tests/suites.sh - what there is to run: read by run.sh, which says how.
+#
+# A line is  name|tier|flag|seconds|goals|command :
+#   tier     short: make test. rest: make test-rest, which runs only what make test leaves out.
+#   flag     timer: it has a timer of its own or watches a real program, so no second one of these
+#            runs beside it
+#   seconds  on two quiet cores; the longest begin first. Only the order depends on it.
+#   goals    what make has to build for it; tools: chroprof and what it loads
+# Scripts get the command as their argument. Each suite has a folder of its own in SCRATCH.
+
+# The compilations that differ most from each other, by their names or (without =) parts of them.
+compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =everything_c++11
+    everything_newest strict_c99 user_c_header user_c++11 =main_c =api_0_1_0_c++ =api_0_2_0_clang++
+    api_frozen api_whole guard_whole version licence =flags_no_format_no_stdio flags_ITIMER
+    flags_no_posix =flags_posix_1995 flags_no_clock_strict_c99 flags_static_clang
+    flags_disable_clang =scope_c++11 survives_macros_c99 disabled_ symbols_gcc writable_globals
+    =copies_static_g++ =warnings_gcc
+    data_and_bss allocation locale =foreign_macros =foreign_names =foreign_macros_c++
+    =foreign_names_c++ =foreign_macros_DISABLE =foreign_names_DISABLE every_macro own_macros"
+
+scripts() { cat <<END
+run_command|short|timer|60|tools|sh tests/run_command.sh $B/chroprof
+examples|short|timer|60|tools|env QUICK=1 sh tests/examples.sh
+top|short|timer|40|tools|sh tests/top.sh $B/chroprof
+symbolize|short|timer|40|tools|env QUICK=1 sh tests/symbolize.sh
+tour|short|timer|20|tools|sh tests/tour.sh $B/chroprof
+serve|short|timer|15|tools|sh tests/serve.sh $B/chroprof
+record_command|short|timer|15|tools|sh tests/record_command.sh $B/chroprof
+diff|short|timer|15|tools $B/demo|env PAIRS=1 sh tests/diff.sh $B/chroprof $B/demo
+command|short|timer|30|tools|sh tests/command.sh $B/chroprof
+report|short|timer|15|tools|sh tests/report.sh $B/chroprof
+bindings|short|timer|10|tools|sh tests/bindings.sh
+compile|short|-|90|none|sh tests/compile/run.sh $(echo $compilations)
+bench|short|-|20|tools|sh tests/bench.sh
+install|short|-|20|tools|sh tests/install.sh
+merge|short|-|10|tools|sh tests/merge.sh $B/chroprof
+hide_ids|short|-|10|tools|sh tests/hide_ids.sh $B/chroprof
+dashboards|short|-|10|tools|sh tests/dashboards.sh
+dist|short|-|5|none|sh tests/dist.sh
+style|short|-|5|none|sh tests/style.sh
+compile-all|rest|-|400|none|sh tests/compile/run.sh
+symbolize-all|rest|timer|100|tools|sh tests/symbolize.sh
+examples-all|rest|timer|100|tools|sh tests/examples.sh
+examples_self|rest|timer|60|tools|sh tests/examples_self.sh
+debian|rest|-|60|tools|sh tests/debian.sh
+diff-all|rest|timer|100|tools $B/demo|sh tests/diff.sh $B/chroprof $B/demo
+formats|rest|-|100|tools $(formatted)|sh tests/formats.sh
+fuzz_events|rest|-|30|$B/test/san/replay_events|sh tests/corpus.sh $B/test/san/replay_events fuzz/corpus_events
+fuzz_open|rest|-|30|$B/test/san/replay_open|sh tests/corpus.sh $B/test/san/replay_open fuzz/corpus_open
+END
+}
+
+# the programs that formats.sh runs
+formatted() {
+    for name in words events chronos sampler merge map output random capacity snapshot traces formats
+    do
+        ! has_parts "$name" || printf ' %s' "$B/test/plain/test_$name"
+    done
+}
+
+# has_parts NAME: the programs that compare with the reference model need stb_ds
+has_parts() {
+    [ "$has_stb" = 1 ] || ! grep -q 'model\.[ch]' "tests/test_$1.c"
+}
+
+# slow_of NAME: the cases of a program that take seconds each
+slow_of() {
+    case $1 in
+    formats) echo a_hundred_thousand_paths first_sites_only ;;
+    trace) echo random_streams accept_forever echo50 mixed_stillborn prodcons recursion tasklist web ;;
+    capacity) echo one_table_at_1_or_2 ;;
+    output) echo a_locale_with_a_decimal_comma ;;
+    snapshot) echo killed_at_random_moments copies_of_a_block_in_a_hurry copies_of_a_busy_block ;;
+    esac
+}
+
+# What takes long to build or to run with sanitizers, and has little more to show there.
+slow_with_sanitizers=" random trace guard merge snapshot sampler capacity formats bare suspend output \
+traces words "
+
+# flag_of NAME: those with timers, or with other processes that have to keep up
+flag_of() {
+    case $1 in sampler | suspend | clock | threads) echo timer ;; *) echo - ;; esac
+}
+
+# seconds_of NAME: those that take more than some
+seconds_of() {
+    case $1 in
+    sampler) echo 60 ;;
+    random | trace | guard | merge | snapshot | capacity | formats | output) echo 20 ;;
+    *) echo 5 ;;
+    esac
+}
+
+# words SIGN WORD...: each with the sign before it
+words() {
+    sign=$1
+    shift
+    for word in "$@"; do printf ' %s%s' "$sign" "$word"; done
+}
+
+# program NAME TIER CONFIGURATION SUFFIX SHARE [ARGUMENTS]: a line. SHARE: random loops go round
+# one part in so many
+program() {
+    path=$B/test/$3/test_$1
+    echo "$1$4|$2|$(flag_of "$1")|$(seconds_of "$1")|$path|env SHARE=$5 $path${6:-}"
+}
+
+# each test program; what is slow of it, and those that are slow with sanitizers, are for the rest
+programs() {
+    for source in tests/test_*.c; do
+        name=$(basename "$source" .c)
+        name=${name#test_}
+        slow=$(slow_of "$name")
+        program "$name" short plain "" 3 "$(words - $slow)"
+        [ -z "$slow" ] || program "$name" rest plain -slow 1 "$(words = $slow)"
+        case $slow_with_sanitizers in
+        *" $name "*) program "$name" rest san -san 1 ;;
+        *) program "$name" short san -san 3 "$(words - $slow)" ;;
+        esac
+    done
+    for name in threads sampler; do program "$name" rest tsan -tsan 1; done
+    [ "$(uname)" != Linux ] || program sampler rest itimer -itimer 1
+}
+
+suites() { scripts; programs; }
