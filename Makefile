@@ -24,10 +24,12 @@ help:
 	@echo 'make demo       runs a server with a fault and prints the report that shows it (20 s)'
 	@echo 'make chroprof   builds build/chroprof, the command'
 	@echo 'make libchroprof  builds build/libchroprof.so, the header for bindings of other languages'
-	@echo 'make test       the tests (6 minutes); installs missing packages with apt-get if it may'
+	@echo 'make test       the tests (4 minutes); installs missing packages with apt-get if it may;'
+	@echo '                ONLY="top test_events": some of them'
 	@echo 'make header     makes chroprof.h of its parts in src/header'
 	@echo 'make parts      is chroprof.h what they give, and does each compile alone?'
-	@echo 'make test-long  slow cases, more sanitizers, all ways to compile'
+	@echo 'make test-rest  the rest: slow cases, more sanitizers, all ways to compile'
+	@echo 'make test-all   everything below that tests, too; some hours'
 	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
 	@echo 'make pictures   draws the pictures of README.md again; needs what test-viewers needs'
 	@echo 'make test-programs  redis, node and ninety other programs of Debian under chroprof run'
@@ -36,6 +38,7 @@ help:
 	@echo 'make test-sanitizers  the tests under MSan, TSan, UBSan with integer checks, valgrind'
 	@echo 'make analyze    gcc and clang analyzers, clang-tidy, cppcheck over the header'
 	@echo 'make sizes      bytes of code for some sets of options'
+	@echo 'make cost       instructions, bytes, functions: counted, against the bounds of tests/cost.txt'
 	@echo 'make matrix-tables  writes what the last runs measured into tests/README.md'
 	@echo 'make coverage   lines and branches of chroprof.h that the tests run, and those they miss'
 	@echo 'make mutation   changes chroprof.h token by token: do the tests notice? ARGS="N=200"'
@@ -171,20 +174,27 @@ COUNTS = ^[0-9]* passed, [0-9]* failed, [0-9]* skipped$$
 # ---- tests: each program plain and with sanitizers, linked with one copy of the implementation.
 # What does not build any more must not be run as it was.
 
+# ONLY="top test_events": these suites and no others; the row of the last whole run stays
+run_suites = $(if $(ONLY),@,$(call record,$(1),$(COUNTS))) env B='$B' CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
+
 test:
-	$(call record,test,$(COUNTS)) env CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
+	$(call run_suites,test) short
 
 # the rest of the tests, which take longer and tell less a second
-test-long:
-	$(call record,test-long,$(COUNTS)) env CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh long
+test-rest:
+	$(call run_suites,test-rest) rest
+
+# all that there is, of these and of the goals below; some hours
+test-all:
+	@env B='$B' MAKE='$(MAKE)' TIME='$(TIME)' sh tests/all.sh
 
 # the same outputs in the programs that people open them with: browser, speedscope, pprof, promtool
 test-viewers: $B/chroprof $B/demo
 	$(call record,viewers,$(COUNTS)) sh tests/viewers.sh
 
-# programs of Debian's packages under chroprof run
+# programs of Debian's packages under chroprof run; PROGRAMS="node curl": only these
 test-programs: chroprof
-	$(call record,programs,$(COUNTS)) sh tests/programs.sh $B/chroprof
+	$(if $(PROGRAMS),@,$(call record,programs,$(COUNTS))) sh tests/programs.sh $B/chroprof $(PROGRAMS)
 
 # the same programs with other compilers, standards, optimizers, processors, systems and checkers
 MATRIX =
@@ -196,6 +206,9 @@ test-sanitizers:
 
 sizes:
 	@B='$B' sh tests/sizes.sh
+
+cost:
+	$(call record,cost,$(COUNTS)) sh tests/cost.sh
 
 analyze:
 	$(call record,analyze,$(COUNTS)) sh tests/analyze.sh
@@ -508,7 +521,7 @@ deb:
 clean:
 	rm -rf $B
 
-.PHONY: help header parts chroprof libchroprof demo pictures test test-long test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
+.PHONY: help header parts chroprof libchroprof demo pictures test test-rest test-all cost test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
     bench-curves bench-record bench-diff install uninstall again dist deb clean

@@ -25,7 +25,8 @@ GROUPS = {
     'sanitizers': 'MSan, TSan, ASan, UBSan with integer checks, valgrind, at -O0 to -O3',
 }
 CHECKS = {
-    'test': 'plain and with ASan and UBSan, the command, examples, formats',
+    'test': 'plain and with ASan and UBSan, the command, examples',
+    'test-rest': 'the slow cases, more sanitizers, every way to compile, formats',
     'viewers': 'browser, speedscope, pprof, Prometheus',
     'programs': 'programs of Debian under chroprof run',
     'analyze': "gcc's and clang's analyzers, clang-tidy, cppcheck",
@@ -81,9 +82,10 @@ def check_line(name, what, row):
     """Of a check: its counts, or what it says of itself."""
     if row is None:
         return f'| {name} | {what} | not run | | | |'
-    _, commit, day, status, result = row
+    _, commit, day, status, result, *where = row
     failed = '' if status == '0' else f', exit status {status}'
-    at = f'{day}, {commit}{failed}'
+    processor = f', {where[0]}' if where else ''
+    at = f'{day}, {commit}{processor}{failed}'
     counts = re.fullmatch(r'(\d+) passed, (\d+) failed, (\d+) skipped', result)
     if counts:
         passed, *others = counts.groups()

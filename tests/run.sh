@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds what the suites of tests/suites.sh need, once, and runs them side by side.
 #   sh tests/run.sh [TIER]   short (make test), rest (make test-rest); default short
-# ONLY="run_command events-san": these suites of any tier; JOBS: how many at once, default one a
+# ONLY="run_command test_events-san": these suites of any tier; JOBS: how many at once, default one a
 # processor; VERBOSE=1: shows the cases that passed as well; LIMIT: the seconds that a suite has; B:
 # the folder to build in.
 # Suites with timers run one after the other, beside the others. Each suite prints its counts when it
@@ -57,8 +57,8 @@ look_around() {
 
 # lacks NAME GOALS: why this suite cannot run here; nothing if it can
 lacks() {
-    of=${1%%-*}
-    if [ -f "tests/test_$of.c" ] && ! has_parts "$of"; then
+    of=${1%%-*} of=${of#test_}
+    if [ "test_$of" = "${1%%-*}" ] && ! has_parts "$of"; then
         echo "stb_ds.h (package libstb-dev)"
     fi
     case $2 in
@@ -124,20 +124,23 @@ count_build() {
 
 # ---- running
 
-# cpu_so_far: the seconds of CPU time, user and system, of what this shell has waited for
+# cpu_so_far: $cpu_now is the CPU time, user and system, in s, of what this shell has waited for
 cpu_so_far() {
     times >"$logs/times-$lane"
-    awk 'NR == 2 { split($1, user, /[ms]/); split($2, sys, /[ms]/)
-                   printf "%.0f", 60 * (user[1] + sys[1]) + user[2] + sys[2] }' "$logs/times-$lane"
+    cpu_now=$(awk 'NR == 2 { split($1, user, /[ms]/); split($2, sys, /[ms]/)
+        printf "%.0f", 60 * (user[1] + sys[1]) + user[2] + sys[2] }' "$logs/times-$lane")
 }
 
 # run_one NAME COMMAND: into a log, with its exit status, its seconds and those of CPU time
 run_one() {
     mkdir -p "$SCRATCH_OF_ALL/$1"
-    one_began=$(date +%s) cpu_before=$(cpu_so_far)
+    cpu_so_far
+    one_began=$(date +%s) cpu_before=$cpu_now
     SCRATCH="$SCRATCH_OF_ALL/$1" $limited sh -c "$2" >"$logs/$1.log" 2>&1 </dev/null &
     wait $!
-    echo "$? $(($(date +%s) - one_began)) $(($(cpu_so_far) - cpu_before))" >"$logs/$1.status"
+    one_status=$?
+    cpu_so_far
+    echo "$one_status $(($(date +%s) - one_began)) $((cpu_now - cpu_before))" >"$logs/$1.status"
     rm -rf "${SCRATCH_OF_ALL:?}/$1"
     say "$1"
 }
@@ -220,10 +223,9 @@ look_around
 without_sanitizers=
 [ $has_san = 1 ] || without_sanitizers=ITIMER_SANITIZE=
 choose
-if [ ! -s "$logs/chosen" ]; then
-    failing choice "no suite has such a name: ${ONLY:-$tier}"
-    finish
-fi
+for word in ${ONLY:-}; do
+    grep -q -e "^$word[|-]" "$logs/chosen" || failing choice "no suite is called $word"
+done
 while IFS='|' read -r name rest; do
     [ ! -e "$logs/$name.status" ] || grep '^skip ' "$logs/$name.log"
 done <"$logs/chosen"

@@ -38,6 +38,7 @@ hide_ids|short|-|10|tools|sh tests/hide_ids.sh $B/chroprof
 dashboards|short|-|10|tools|sh tests/dashboards.sh
 dist|short|-|5|none|sh tests/dist.sh
 style|short|-|5|none|sh tests/style.sh
+parts|short|-|20|none|sh tests/parts.sh
 compile-all|rest|-|400|none|sh tests/compile/run.sh
 symbolize-all|rest|timer|100|tools|sh tests/symbolize.sh
 examples-all|rest|timer|100|tools|sh tests/examples.sh
@@ -103,7 +104,7 @@ words() {
 # one part in so many
 program() {
     path=$B/test/$3/test_$1
-    echo "$1$4|$2|$(flag_of "$1")|$(seconds_of "$1")|$path|env SHARE=$5 $path${6:-}"
+    echo "test_$1$4|$2|$(flag_of "$1")|$(seconds_of "$1")|$path|env SHARE=$5 $path${6:-}"
 }
 
 # each test program; what is slow of it, and those that are slow with sanitizers, are for the rest
