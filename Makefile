@@ -59,6 +59,25 @@ help:
 	@echo 'make deb        packages for Debian, and their source package, in build/debian/'
 	@echo 'make clean      removes build/'
 
+# ---- what a build folder remembers
+
+# $B/flags/NAME holds what the variable NAME was at the last build. It is written only if that has
+# changed, so what depends on it is built again when flags do, or when a library comes or goes.
+$B/flags/%: export NOW_IS = $($*)
+$B/flags/%: again
+	@mkdir -p $(@D)
+	@echo "$$NOW_IS" | cmp -s - $@ || echo "$$NOW_IS" >$@
+
+# $(call once,NAME,COMMAND): what the command prints; NAME is that from then on
+once = $(eval $(1) := $$(shell $$(2)))$($(1))
+
+HOST = $(CC) $(CFLAGS) $(LDFLAGS)
+PLAIN = $(CC) $(STANDARD) $(WARNINGS)
+SANITIZED = $(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) $(ITIMER_SANITIZE)
+FUZZED = $(FUZZ_CC) $(SANITIZE)
+BENCHED = $(CC) $(BENCH_FLAGS)
+.PRECIOUS: $B/flags/%
+
 # ---- the command and the demonstration
 
 # What chroprof run loads into programs. It hides all but the functions that it wraps.
@@ -71,7 +90,7 @@ chroprof: $B/chroprof $(PRELOAD:%=$B/%)
 RUN_PARTS = $(filter-out src/run/chroprof_run%.c src/run/unwind.c src/run/filter.c,$(wildcard src/run/*.c))
 $B/chroprof_run.so: src/run/unwind.c src/run/filter.c $(RUN_PARTS)
 $B/chroprof_run.so: NOW = -Wl,-z,now
-$B/%.so: src/run/%.c $(wildcard src/run/*.h) chroprof.h
+$B/%.so: src/run/%.c $(wildcard src/run/*.h) chroprof.h $B/flags/HOST
 	@mkdir -p $B
 	$(CC) $(CFLAGS) $(LDFLAGS) -std=gnu99 -fPIC -shared -fvisibility=hidden -fexceptions \
 	    -fno-omit-frame-pointer $(NOW) -o $@ \
@@ -80,25 +99,28 @@ $B/%.so: src/run/%.c $(wildcard src/run/*.h) chroprof.h
 # Functions and lines of sampled addresses are asked of elfutils' libdw where it is installed, else of
 # the program addr2line; LIBDW= builds the command without. Names of C++ and Rust are made readable by
 # GNU libiberty where it is installed, else those of C++ by its run-time library; DEMANGLE= neither.
-LIBDW = $(shell pkg-config --exists libdw 2>/dev/null && \
+LIBDW = $(call once,LIBDW,pkg-config --exists libdw 2>/dev/null && \
                 echo "-DCHROPROF_LIBDW `pkg-config --cflags --libs libdw`")
-DEMANGLE = $(shell for what in "-DCHROPROF_LIBIBERTY -liberty" "-DCHROPROF_DEMANGLE -lstdc++"; do \
+DEMANGLE = $(call once,DEMANGLE,for what in "-DCHROPROF_LIBIBERTY -liberty" "-DCHROPROF_DEMANGLE -lstdc++"; do \
                        echo 'int main(void) { return 0; }' | \
                            $(CC) -x c - -o /dev/null $$what 2>/dev/null && \
                            echo "$$what" && break; done)
 # The server of chroprof serve is libevent's where it is installed; LIBEVENT= builds none.
-LIBEVENT = $(shell pkg-config --exists libevent 2>/dev/null && \
+LIBEVENT = $(call once,LIBEVENT,pkg-config --exists libevent 2>/dev/null && \
                    echo "-DCHROPROF_LIBEVENT `pkg-config --cflags --libs libevent`")
 
-$B/chroprof: $(COMMAND_OBJECTS)
+$B/chroprof: $(COMMAND_OBJECTS) $B/flags/HOST $B/flags/LIBDW $B/flags/DEMANGLE $B/flags/LIBEVENT
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) $(LIBDW) $(DEMANGLE) $(LIBEVENT)
 
-$B/command/%.o: src/command/%.c $(COMMAND_PARTS) chroprof.h
+$B/command/%.o: src/command/%.c $(COMMAND_PARTS) chroprof.h $B/flags/HOST
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(filter-out -l%,$(OWN)) -c -o $@ $<
 
 $B/command/code_libdw.o $B/command/code_addr2line.o $B/command/symbolize.o: OWN = $(LIBDW)
 $B/command/demangle.o: OWN = $(DEMANGLE)
+$B/command/code_libdw.o $B/command/code_addr2line.o $B/command/symbolize.o: $B/flags/LIBDW
+$B/command/demangle.o: $B/flags/DEMANGLE
+$B/command/serve.o: $B/flags/LIBEVENT
 $B/command/impl.o: OWN = -fno-omit-frame-pointer
 $B/command/page.o: OWN = -I$B -DCHROPROF_REPORT_PAGE='"report_page.h"'
 $B/command/page.o: $B/report_page.h
@@ -117,7 +139,7 @@ $B/%.html: src/page/join.sh $(wildcard src/page/*/*)
 
 .SECONDARY: $B/report.html $B/serve.html
 
-$B/report_bytes: src/page/report_bytes.c
+$B/report_bytes: src/page/report_bytes.c $B/flags/HOST
 	@mkdir -p $B
 	$(CC) $(CFLAGS) -o $@ $<
 
@@ -147,13 +169,13 @@ pictures: demo
 
 # with frame pointers, for the sampler's stacks, and with the command's copy of the implementation,
 # which takes longest to compile
-$B/demo: examples/demo.c chroprof.h $B/command/impl.o
+$B/demo: examples/demo.c chroprof.h $B/command/impl.o $B/flags/HOST
 	$(CC) $(CFLAGS) -fno-omit-frame-pointer -DDEMO_LINKED -o $@ examples/demo.c $B/command/impl.o
 
 # The header as a shared library, for bindings of other languages: see BINDINGS in its manual.
 libchroprof: $B/libchroprof.so
 
-$B/libchroprof.so: chroprof.h
+$B/libchroprof.so: chroprof.h $B/flags/HOST
 	@mkdir -p $B
 	echo '#include "chroprof.h"' | $(CC) $(CFLAGS) $(LDFLAGS) -shared -fPIC -I. \
 	    -DCHROPROF_IMPLEMENTATION -x c - -o $@
@@ -218,21 +240,21 @@ matrix-tables:
 
 test-binaries: $(TESTS:%=$B/test/plain/%) $(TESTS:%=$B/test/san/%)
 
-$B/test/plain/libchroprof.a: tests/compile/impl.c chroprof.h
+$B/test/plain/libchroprof.a: tests/compile/impl.c chroprof.h $B/flags/PLAIN
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) -O2 -g -c -o $(@D)/impl.o tests/compile/impl.c
 	ar rcs $@ $(@D)/impl.o
 
-$B/test/san/libchroprof.a: tests/compile/impl.c chroprof.h
+$B/test/san/libchroprof.a: tests/compile/impl.c chroprof.h $B/flags/SANITIZED
 	@mkdir -p $(@D)
 	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -c -o $(@D)/impl.o tests/compile/impl.c
 	ar rcs $@ $(@D)/impl.o
 
-$B/test/plain/%: tests/%.c $(TEST_PARTS) $B/test/plain/libchroprof.a
+$B/test/plain/%: tests/%.c $(TEST_PARTS) $B/test/plain/libchroprof.a $B/flags/PLAIN
 	@rm -f $@
 	$(CC) $(STANDARD) $(WARNINGS) -O1 -g -pthread $(EXTRA) -o $@ $< $(@D)/libchroprof.a
 
-$B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a
+$B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a $B/flags/SANITIZED
 	@rm -f $@
 	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -pthread $(EXTRA) -o $@ $< \
 	    $(@D)/libchroprof.a
@@ -242,19 +264,19 @@ $B/test/plain/test_sampler $B/test/san/test_sampler $B/test/tsan/test_sampler \
     $B/test/itimer/test_sampler: EXTRA = \
     -fno-omit-frame-pointer -fno-optimize-sibling-calls -rdynamic -DTEST_FRAMES
 
-$B/test/tsan/libchroprof.a: tests/compile/impl.c chroprof.h
+$B/test/tsan/libchroprof.a: tests/compile/impl.c chroprof.h $B/flags/SANITIZED
 	@mkdir -p $(@D)
 	$(SAN_CC) $(STANDARD) $(WARNINGS) -fsanitize=thread -O1 -g -c -o $(@D)/impl.o \
 	    tests/compile/impl.c
 	ar rcs $@ $(@D)/impl.o
 
-$B/test/tsan/%: tests/%.c $(TEST_PARTS) $B/test/tsan/libchroprof.a
+$B/test/tsan/%: tests/%.c $(TEST_PARTS) $B/test/tsan/libchroprof.a $B/flags/SANITIZED
 	@rm -f $@
 	$(SAN_CC) $(STANDARD) $(WARNINGS) -fsanitize=thread -O1 -g -pthread $(EXTRA) -o $@ $< \
 	    $(@D)/libchroprof.a
 
 # the sampler with the timers of a process, as systems have them that know no others
-$B/test/itimer/%: tests/%.c tests/compile/impl.c $(TEST_PARTS)
+$B/test/itimer/%: tests/%.c tests/compile/impl.c $(TEST_PARTS) $B/flags/SANITIZED
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(SAN_CC) $(STANDARD) $(WARNINGS) $(ITIMER_SANITIZE) -O1 -g -pthread $(EXTRA) \
@@ -289,7 +311,7 @@ fuzz: $B/fuzz_events
 	$(call record,fuzz_events,^Done) $B/fuzz_events -dict=fuzz/events.dict -max_len=2048 -timeout=100 \
 	    -max_total_time=$(TIME) $B/corpus fuzz/corpus_events
 
-$B/fuzz_events: fuzz/fuzz_events.c chroprof.h
+$B/fuzz_events: fuzz/fuzz_events.c chroprof.h $B/flags/FUZZED
 	@mkdir -p $B
 	$(FUZZ_CC) -g -O1 $(SANITIZE) -fsanitize=fuzzer -o $@ fuzz/fuzz_events.c
 
@@ -299,7 +321,7 @@ fuzz-open: $B/fuzz_open
 	$(call record,fuzz_open,^Done) $B/fuzz_open -dict=fuzz/open.dict -max_len=16384 -timeout=100 \
 	    -max_total_time=$(TIME) $B/corpus_open fuzz/corpus_open
 
-$B/fuzz_open: fuzz/fuzz_open.c chroprof.h
+$B/fuzz_open: fuzz/fuzz_open.c chroprof.h $B/flags/FUZZED
 	@mkdir -p $B
 	$(FUZZ_CC) -g -O1 $(SANITIZE) -fsanitize=fuzzer -o $@ fuzz/fuzz_open.c
 
@@ -324,7 +346,7 @@ fuzz-coverage:
 	@B='$B' sh fuzz/coverage.sh open
 
 # the same without libFuzzer: replays files
-$B/test/san/replay_%: fuzz/fuzz_%.c chroprof.h
+$B/test/san/replay_%: fuzz/fuzz_%.c chroprof.h $B/flags/SANITIZED
 	@mkdir -p $(@D)
 	$(SAN_CC) $(STANDARD) -g -O1 $(SANITIZE) -DFUZZ_REPLAY -o $@ $<
 
@@ -348,7 +370,7 @@ bench-tables:
 
 BENCH_FLAGS = -std=c99 -O2
 
-$B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h bench/quiet.h chroprof.h
+$B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h bench/quiet.h chroprof.h $B/flags/BENCHED
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -DBENCH_FLAGS='"$(BENCH_FLAGS)"' -o $@ bench/bench.c bench/impl.c \
 	    bench/disabled.c
@@ -364,7 +386,7 @@ bench-shape: $B/bench_shape
 bench-record: $B/bench_shape chroprof
 	$(call keep,record) sh bench/record.sh $B/bench_shape $B/chroprof $(BENCH)
 
-$B/bench_shape: bench/shape.c chroprof.h
+$B/bench_shape: bench/shape.c chroprof.h $B/flags/BENCHED
 	@mkdir -p $B
 	$(CC) -O2 -I. -o $@ bench/shape.c
 
@@ -372,7 +394,7 @@ $B/bench_shape: bench/shape.c chroprof.h
 bench-loop: $B/bench_loop
 	$(call keep,loop) $B/bench_loop $(BENCH)
 
-$B/bench_loop: bench/loop.c bench/loop_round.h bench/impl.c chroprof.h
+$B/bench_loop: bench/loop.c bench/loop_round.h bench/impl.c chroprof.h $B/flags/BENCHED
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -o $@ bench/loop.c bench/impl.c
 
@@ -389,7 +411,7 @@ bench-curves: $B/bench_scale
 	$(call keep,curves) $B/bench_scale
 	python3 bench/curves.py <$B/bench_kept/curves.txt >bench/curves.svg
 
-$B/bench_scale: bench/scale.c bench/impl.c chroprof.h
+$B/bench_scale: bench/scale.c bench/impl.c chroprof.h $B/flags/BENCHED
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -o $@ bench/scale.c bench/impl.c
 
@@ -414,7 +436,7 @@ bench-run: chroprof
 bench-soak: $B/bench_soak
 	$B/bench_soak $(EVENTS)
 
-$B/bench_soak: bench/soak.c chroprof.h
+$B/bench_soak: bench/soak.c chroprof.h $B/flags/BENCHED
 	@mkdir -p $B
 	$(CC) $(BENCH_FLAGS) -o $@ bench/soak.c
 

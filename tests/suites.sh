@@ -36,6 +36,7 @@ install|short|-|20|tools|sh tests/install.sh
 merge|short|-|10|tools|sh tests/merge.sh $B/chroprof
 hide_ids|short|-|10|tools|sh tests/hide_ids.sh $B/chroprof
 dashboards|short|-|10|tools|sh tests/dashboards.sh
+rebuild|short|-|10|tools|sh tests/rebuild.sh
 dist|short|-|5|none|sh tests/dist.sh
 style|short|-|5|none|sh tests/style.sh
 parts|short|-|20|none|sh tests/parts.sh
