@@ -33,7 +33,7 @@ built() {
 }
 
 mkdir "$scratch/b"
-cp -Rp "$B/command" "$B/flags" "$B"/chroprof* "$B"/report_* "$B"/serve_page.h "$scratch/b"
+cp -Rp "$B/command" "$B/flags" "$B"/chroprof* "$B"/report* "$B"/serve* "$scratch/b"
 built as_it_was ""
 # what this machine has of the libraries
 users_of() {
