@@ -55,7 +55,7 @@ help:
 	@echo 'make bench-tables  writes the results into bench/README.md and the picture'
 	@echo 'make install    headers, command, man pages, completions; PREFIX=/usr/local, DESTDIR='
 	@echo 'make uninstall  removes them'
-	@echo 'make dist       the release: an archive with the header, and its checksum, in build/'
+	@echo 'make dist       the release: archives of the header and of the sources, checksums; in build/'
 	@echo 'make deb        packages for Debian, and their source package, in build/debian/'
 	@echo 'make clean      removes build/'
 
@@ -517,23 +517,31 @@ uninstall:
 	-rmdir $(into)/share/doc/chroprof $(into)/share/cmake/chroprof
 	$(if $(PRELOAD),-rmdir $(into)/lib/chroprof)
 
-# ---- the release: the header alone, which is all that a program needs. The same sources give the
-# same bytes; the date is that of the version. Needs GNU tar.
+# ---- the release: the header alone, which is all that a program needs, and what make chroprof, demo
+# and install need. The same sources give the same bytes; the date is that of the version. GNU tar.
 
 TAR = tar
 RELEASE = chroprof-$(VERSION)
+RELEASED = chroprof.h LICENSE CHANGELOG.md
+SOURCES = $(RELEASED) README.md Makefile $(wildcard package/*.awk package/*.cmake package/*.in) \
+          $(wildcard $(addprefix src/,*.sh page/*.[cs]* page/*/*.* run/*.[ch] command/*.[ch])) \
+          $(wildcard src/header/*.h src/header/*/*.h) examples/demo.c $(ADAPTERS)
+pack = LC_ALL=C $(TAR) --create --format=ustar --sort=name --transform='s,^,$(RELEASE)/,' \
+           --mtime='$(DATE) 00:00Z' --mode=0644 --owner=root:0 --group=root:0 --file=$(1) $(2) && \
+       gzip -9 -n -f $(1)
 
 dist: $B/$(RELEASE).tar.gz.sha256
 
-$B/$(RELEASE).tar.gz: chroprof.h LICENSE CHANGELOG.md Makefile
+$B/$(RELEASE).tar.gz: $(RELEASED) Makefile
 	@mkdir -p $B
-	LC_ALL=C $(TAR) --create --format=ustar --sort=name --transform='s,^,$(RELEASE)/,' \
-	    --mtime='$(DATE) 00:00Z' --mode=0644 --owner=root:0 --group=root:0 --file=$B/$(RELEASE).tar \
-	    chroprof.h LICENSE CHANGELOG.md
-	gzip -9 -n -f $B/$(RELEASE).tar
+	$(call pack,$B/$(RELEASE).tar,$(RELEASED))
 
-$B/$(RELEASE).tar.gz.sha256: $B/$(RELEASE).tar.gz
-	cd $B && sha256sum $(RELEASE).tar.gz >$(RELEASE).tar.gz.sha256
+$B/$(RELEASE)-source.tar.gz: $(SOURCES)
+	@mkdir -p $B
+	$(call pack,$B/$(RELEASE)-source.tar,$(SOURCES))
+
+$B/$(RELEASE).tar.gz.sha256: $B/$(RELEASE).tar.gz $B/$(RELEASE)-source.tar.gz
+	cd $B && sha256sum $(notdir $^) >$(RELEASE).tar.gz.sha256
 	@cat $@
 
 # the source package of Debian and the packages made of it; needs debhelper

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/dist.sh - make dist: what the archive holds, that it is enough for a program, its checksum,
-# and that a second run elsewhere gives the same bytes. Prints "ok", "FAIL" or "skip" a case, then
+# tests/dist.sh - make dist: what the archives hold, that one is enough for a program and the other
+# for the command, their checksums, and that a second run elsewhere gives the same bytes. Prints "ok", "FAIL" or "skip" a case, then
 # the counts.
 cd "$(dirname "$0")/.." || exit 1
 CC=${CC:-cc}
@@ -25,15 +25,27 @@ if ! tar --version 2>/dev/null | grep -q GNU || ! command -v sha256sum >/dev/nul
 fi
 version=$(sed -n 's/^#define CHROPROF_VERSION "\(.*\)"/\1/p' chroprof.h)
 date=$(sed -n 's/^#define CHROPROF_VERSION_DATE "\([0-9-]*\)".*/\1/p' chroprof.h)
-release=chroprof-$version
+release=chroprof-$version source=chroprof-$version-source copy=$scratch/copy/chroprof-$version
 first=$scratch/first
 
-# other times, rights, time zone and language
+# with other times, rights, time zone and language, from what the second archive holds
 elsewhere() {
-    mkdir -p "$scratch/copy" && cp chroprof.h LICENSE CHANGELOG.md Makefile "$scratch/copy" &&
-        chmod 600 "$scratch/copy/LICENSE" && touch -d '2001-02-03 04:05' "$scratch/copy"/* &&
-        (umask 077; TZ=Pacific/Auckland LC_ALL=C.UTF-8 $MAKE -s -C "$scratch/copy" B=made dist) &&
-        cmp "$first/$release.tar.gz" "$scratch/copy/made/$release.tar.gz"
+    mkdir -p "$scratch/copy" && tar -xzf "$first/$source.tar.gz" -C "$scratch/copy" &&
+        chmod 600 "$copy/LICENSE" && touch -d '2001-02-03 04:05' "$copy"/* &&
+        (umask 077; TZ=Pacific/Auckland LC_ALL=C.UTF-8 $MAKE -s -C "$copy" B=made dist) &&
+        cmp "$first/$release.tar.gz" "$copy/made/$release.tar.gz" &&
+        cmp "$first/$source.tar.gz" "$copy/made/$source.tar.gz"
+}
+# all that is in src, and nothing else that lies there
+holds_all() {
+    same "$(cd "$copy" && find src -type f | LC_ALL=C sort | paste -s -d' ')" \
+        "$(find src -type f | LC_ALL=C sort | paste -s -d' ')"
+}
+# what README says first
+installs() {
+    $MAKE -s -C "$copy" B=made CFLAGS=-O0 PREFIX=/usr DESTDIR="$scratch/installed" install &&
+        "$scratch/installed/usr/bin/chroprof" --version | grep "$version" &&
+        (cd "$copy" && sh src/join.sh --check)
 }
 verifies() { (cd "$first" && sha256sum -c "$release.tar.gz.sha256"); }
 spoilt() {
@@ -57,6 +69,8 @@ check contents same "$(tar -tzf "$first/$release.tar.gz" | sort | paste -s -d' '
     "$release/CHANGELOG.md $release/LICENSE $release/chroprof.h"
 check checksum verifies
 check same_bytes_elsewhere elsewhere
+check source_holds_all holds_all
+check source_installs installs
 check spoilt_archive spoilt
 check unpacks unpacks
 check header cmp chroprof.h "$scratch/$release/chroprof.h"
