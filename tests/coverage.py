@@ -14,6 +14,8 @@ import json
 import re
 import sys
 
+from places import place as part_of
+
 MARK = re.compile(r'/\* never( \d+)?: (.*?) \*/')
 
 
@@ -166,13 +168,13 @@ def main():
              if times == 0 and not source[line - 1].startswith('#')]
     lines, branches, used, wrong = excuse(source, lines, branches)
     for line in lines:
-        print(f'{header}:{line}: not run: {source[line - 1].strip()}')
+        print(f'{part_of(line)}: not run: {source[line - 1].strip()}')
     for line, column, what in branches:
-        print(f'{header}:{line}:{column}: {what}: {source[line - 1].strip()}')
+        print(f'{part_of(line)}:{column}: {what}: {source[line - 1].strip()}')
     for line, why in used:
-        print(f'excused {header}:{line}: {why}')
+        print(f'excused {part_of(line)}: {why}')
     for line, why in wrong:
-        print(f'FAIL {header}:{line}: this mark {why}')
+        print(f'FAIL {part_of(line)}: this mark {why}')
     good = [verdict('lines', len(lines), len(counts), least_lines),
             verdict('branches', len(branches), branch_total, least_branches)]
     failed = good.count(False) + len(wrong)

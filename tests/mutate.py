@@ -30,6 +30,8 @@ import subprocess
 import sys
 import time
 
+from places import place
+
 HEADER = 'chroprof.h'
 EXCUSES = 'tests/mutants.txt'
 FOLDER = os.path.abspath(os.environ.get('B', 'build') + '/mutation')
@@ -614,7 +616,7 @@ def main():
             same += 1
         elif name is None:
             survivors.append((mutant.line, change))
-            print(f'survived {HEADER}:{mutant.line} ({number} of {len(mutants)})\n'
+            print(f'survived {place(mutant.line)} ({number} of {len(mutants)})\n'
                   f'- {change[0]}\n+ {change[1]}', flush=True)
         else:
             kills[name] = kills.get(name, 0) + 1

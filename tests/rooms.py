@@ -3,6 +3,16 @@
 
     python3 tests/rooms.py [chroprof.h]      B: the folder that is built in
     python3 tests/rooms.py --arrows [FILE]   also shows which room uses which
+    python3 tests/rooms.py --tree            draws the parts, and what each includes
+    python3 tests/rooms.py --includes        first makes each part include what it uses
+
+chroprof.h is made of parts, in src/header; a folder there is a storey. The rules of parts:
+- storey: a part includes what is in its storey or a lower one, and stands before it in all.h, so
+  that no includes go round in a circle;
+- includes: a part includes each part whose names it uses, and no other;
+- large: no part has more than 700 lines, no other file in src more than 1,000;
+- map: the map in CONTRIBUTING.md shows the storeys as they are. In its ways, a function is in the
+  part that is named, and the part of the one around it calls it.
 
 A room begins at its anchor, /* >>name, at the start of a line. The rules:
 - up: a room uses what stands in it or before it, no function or macro of a later room; only the
@@ -18,8 +28,12 @@ Exceptions stand below, each with the way it could go. One that is no longer nee
 that the list only gets shorter.
 """
 import fnmatch
+import glob
+import os
 import re
 import sys
+
+from places import place
 
 # (rule, what, as of the shell's *): why it stands, and how it could go
 EXCEPTIONS = {
@@ -30,8 +44,13 @@ WRITERS = ('output', 'text', 'json', 'folded', 'picks', 'prometheus', 'pprof', '
 INTERFACE = ('manual', 'version', 'config', 'types', 'api', 'macros', 'loops')
 PLAIN = INTERFACE + ('platform', 'util', 'words', 'figures')
 NAME = re.compile(r'\b(?:chroprof|CHROPROF)\w+')
+WORD = re.compile(r'\b(?:chroprof|CHROPROF)\w*')
 PRIVATE = re.compile(r'(?:chroprof|CHROPROF)__')
 COLUMNS, FUNCTION_LINES = 100, 50
+STOREYS = ('interface', 'base', 'block', 'event', 'reading', 'public', 'sampler', 'copies',
+           'writers')
+PARTS = 'src/header'
+PART_LINES, FILE_LINES = 700, 1000
 
 
 def blanked(text):
@@ -119,7 +138,7 @@ class Header:
             self.macros.setdefault(match[1], []).append(self.line(match.start()))
 
     def places(self):
-        """name -> lines where it is defined; the stand-ins of CHROPROF_DISABLE are no definitions."""
+        """name -> lines where it is defined; stand-ins of CHROPROF_DISABLE are no definitions."""
         places = {name: list(lines) for name, lines in self.functions.items()}
         for name, lines in self.macros.items():
             if name not in places:
@@ -221,18 +240,166 @@ def untidy(header):
             yield 'long', f'{name} has {length} lines', line
 
 
+class Parts:
+    """The parts in the order of all.h: what they include, define and use."""
+
+    def __init__(self):
+        self.order = re.findall(r'^#include "(.*)"', read(f'{PARTS}/all.h'), re.MULTILINE)
+        self.text = {part: read(f'{PARTS}/{part}') for part in self.order}
+        self.includes = {part: re.findall(r'^#include "\.\./(.*)"', text, re.MULTILINE)
+                         for part, text in self.text.items()}
+        self.body = {part: blanked(text).split('\n') for part, text in self.text.items()}
+        for part, text in self.text.items():        # the paragraph before it is no code
+            head = text.split('\n').index('')
+            self.body[part][:head] = [''] * head
+        self.owner = self.owners()
+
+    def owners(self):
+        """name -> the part that defines or first declares it; what users define has none."""
+        defined, asked, owner = {}, set(), {}
+        define = re.compile(r'\s*#\s*define\s+(\w+)')
+        for part in self.order:
+            for line in self.body[part]:
+                if match := define.match(line):
+                    defined.setdefault(match[1], part)
+                elif re.match(r'\s*#\s*(?:if|ifdef|ifndef|elif)\b', line):
+                    asked.update(WORD.findall(line))
+        for part in self.order:             # constants that a list makes: X(NAME, ..
+            code = '\n'.join(self.body[part])
+            for prefix in set(re.findall(r'\b(CHROPROF\w*_)##', code)):
+                for word in re.findall(r'\bX\((\w+)', code):
+                    owner.setdefault(prefix + word, part)
+        for part in self.order:
+            for line in self.body[part]:
+                for name in WORD.findall(line):
+                    if name.startswith('CHROPROF') and name in defined:
+                        owner[name] = defined[name]
+                    elif name not in asked:
+                        owner.setdefault(name, part)
+        return owner
+
+    def uses(self, part):
+        """other part -> the first line, from 0, that uses a name of it, and the name."""
+        found = {}
+        for number, line in enumerate(self.body[part]):
+            for name in WORD.findall(line):
+                other = self.owner.get(name, part)
+                if other != part:
+                    found.setdefault(other, (number, name))
+        return found
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def storey_of(part):
+    return STOREYS.index(part.split('/')[0])
+
+
+def wrong_storeys(parts):
+    for part in parts.order:
+        for other in parts.includes[part]:
+            if other not in parts.order or storey_of(other) > storey_of(part) or \
+                    parts.order.index(other) >= parts.order.index(part):
+                yield 'storey', f'{part} -> {other}', f'{PARTS}/{part}:1'
+
+
+def wrong_includes(parts):
+    for part in parts.order:
+        uses = parts.uses(part)
+        for other, (number, name) in uses.items():
+            if other not in parts.includes[part]:
+                yield 'includes', f'{name} is of {other}', f'{PARTS}/{part}:{number + 1}'
+        for other in parts.includes[part]:
+            if other not in uses:
+                yield 'includes', f'{other} is not used', f'{PARTS}/{part}:1'
+
+
+def too_large(parts):
+    for path in glob.glob('src/**/*.*', recursive=True):
+        lines = read(path).count('\n')
+        if lines > (PART_LINES if path.startswith(PARTS) else FILE_LINES):
+            yield 'large', f'{lines} lines', f'{path}:{lines}'
+    for path in glob.glob(f'{PARTS}/*/*'):
+        if os.path.relpath(path, PARTS) not in parts.order:
+            yield 'large', 'a part that all.h does not include', f'{path}:1'
+
+
+def wrong_map(_):
+    text = read('CONTRIBUTING.md')
+    shown = [name for name in re.findall(r'^    ([a-z]+)/ ', text, re.MULTILINE)
+             if name in STOREYS]
+    if shown != list(reversed(STOREYS)):
+        yield 'map', f'storeys from the top: {" ".join(reversed(STOREYS))}', 'CONTRIBUTING.md:1'
+    for name in sorted(set(re.findall(r'\b((?:src|tests)/[\w/]+\.\w+)', text))):
+        if not os.path.exists(name):
+            yield 'map', f'there is no {name}', 'CONTRIBUTING.md:1'
+    for part in sorted(set(re.findall(r'\b((?:' + '|'.join(STOREYS) + r')/\w+\.h)\b', text))):
+        if not os.path.exists(f'{PARTS}/{part}'):
+            yield 'map', f'there is no {PARTS}/{part}', 'CONTRIBUTING.md:1'
+
+
+def wrong_ways(parts):
+    line = re.compile(r'^    ( *)(chroprof\w+) +(\w+/\w+\.h)', re.MULTILINE)
+    around = []
+    for match in line.finditer(read('CONTRIBUTING.md')):
+        depth, name, part = len(match[1]) // 2, match[2], match[3]
+        code = '\n'.join(parts.body.get(part, []))
+        defined = re.search(r'^(?:CHROPROF|static)[^;{}]*\b' + name + r'\b', code, re.MULTILINE)
+        outer = '\n'.join(parts.body[around[depth - 1]]) if depth > 0 else name
+        calls = re.search(r'\b' + name + r'\b', outer)
+        del around[depth:]
+        around.append(part)
+        if not defined or not calls:
+            yield 'map', f'{name} is not in {part}, or not called', 'CONTRIBUTING.md:1'
+
+
+def draw(parts):
+    for k, storey in reversed(list(enumerate(STOREYS))):
+        mine = [part for part in parts.order if storey_of(part) == k]
+        lines = sum(parts.text[part].count('\n') for part in mine)
+        print(f'{storey}: {len(mine)} parts, {lines} lines')
+        for part in mine:
+            print(f'    {part} -> {" ".join(parts.includes[part])}')
+
+
+def mend_includes(parts):
+    for part in parts.order:
+        head, body = parts.text[part].split('\n\n', 1)
+        lines = [line for line in head.split('\n') if not line.startswith('#include "')]
+        lines += [f'#include "../{other}"' for other in sorted(parts.uses(part),
+                                                               key=parts.order.index)]
+        with open(f'{PARTS}/{part}', 'w', encoding='utf-8') as file:
+            file.write('\n'.join(lines) + '\n\n' + body)
+
+
+PART_RULES = (wrong_storeys, wrong_includes, too_large, wrong_map, wrong_ways)
 RULES = (ups, called_early, writers_that_know, twice, alike, untidy)
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if a != '--arrows']
+    arguments = [a for a in sys.argv[1:] if not a.startswith('--')]
     path = arguments[0] if arguments else 'chroprof.h'
     with open(path, encoding='utf-8') as file:
         header = Header(file.read())
     if '--arrows' in sys.argv:
         for (here, there), names in arrows(header).items():
             print(f'{here} -> {there}: {" ".join(names)}')
+    parts = Parts() if path == 'chroprof.h' else None
+    if '--includes' in sys.argv:
+        mend_includes(parts)
+        parts = Parts()
+    if '--tree' in sys.argv:
+        draw(parts)
     needed, passed, failed = set(), 0, 0
+    for rule in PART_RULES if parts is not None else ():
+        broken = list(rule(parts))
+        for kind, what, where in broken:
+            print(f'FAIL {kind}: {where}: {what}')
+        failed += len(broken)
+        passed += not broken
     for rule in RULES:
         broken = []
         for kind, what, line in rule(header):
@@ -241,7 +408,8 @@ def main():
             if not mine:
                 broken.append((kind, what, line))
         for kind, what, line in broken:
-            print(f'FAIL {kind}: {path}:{line + 1}: {what}')
+            where = place(line + 1) if parts is not None else f'{path}:{line + 1}'
+            print(f'FAIL {kind}: {where}: {what}')
         failed += len(broken)
         passed += not broken
     for what in EXCEPTIONS:

@@ -3,7 +3,6 @@
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../block/rows.h"
-#include "../block/core.h"
 #include "../block/layout.h"
 
 /* >>samples: where the loop was caught.

@@ -4,7 +4,6 @@
 #include "../base/platform.h"
 #include "../block/rows.h"
 #include "../block/core.h"
-#include "../block/layout.h"
 #include "../block/tables.h"
 
 /* >>windows: exec per site and window. A path's exec beyond its mark belongs to the window of its

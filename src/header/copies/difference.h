@@ -6,7 +6,6 @@
 #include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
-#include "../block/layout.h"
 #include "../block/histogram.h"
 #include "../block/tables.h"
 #include "../block/windows.h"
@@ -23,7 +22,6 @@
 #include "../reading/windows.h"
 #include "../reading/samples.h"
 #include "../reading/validate.h"
-#include "../public/start.h"
 #include "../public/reset.h"
 #include "../copies/snapshot.h"
 

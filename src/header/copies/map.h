@@ -10,9 +10,7 @@
 #include "../event/step.h"
 #include "../reading/figures.h"
 #include "../reading/totals.h"
-#include "../reading/validate.h"
 #include "../public/setup.h"
-#include "../public/start.h"
 #include "../public/owner.h"
 #include "../public/now.h"
 

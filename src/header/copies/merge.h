@@ -27,7 +27,6 @@
 #include "../reading/windows.h"
 #include "../reading/stalls.h"
 #include "../reading/samples.h"
-#include "../reading/validate.h"
 #include "../copies/snapshot.h"
 #include "../copies/difference.h"
 

@@ -21,7 +21,6 @@
 #include "../reading/paths.h"
 #include "../reading/samples.h"
 #include "../reading/validate.h"
-#include "../public/start.h"
 #include "../public/reset.h"
 #include "../public/owner.h"
 

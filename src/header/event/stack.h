@@ -4,7 +4,6 @@
 #include "../base/platform.h"
 #include "../base/util.h"
 #include "../block/rows.h"
-#include "../block/core.h"
 #include "../block/histogram.h"
 #include "../block/tables.h"
 #include "../block/windows.h"

@@ -5,7 +5,6 @@
 #include "../base/platform.h"
 #include "../block/rows.h"
 #include "../block/core.h"
-#include "../block/layout.h"
 #include "../block/histogram.h"
 #include "../block/clock.h"
 #include "../block/items.h"

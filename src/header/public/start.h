@@ -10,7 +10,6 @@
 #include "../block/layout.h"
 #include "../block/clock.h"
 #include "../event/tally.h"
-#include "../reading/validate.h"
 #include "../public/setup.h"
 #include "../public/on_stall.h"
 

@@ -13,7 +13,6 @@
 #include "../block/samples.h"
 #include "../event/events.h"
 #include "../event/ways.h"
-#include "../reading/validate.h"
 #include "../sampler/timer.h"
 #include "../sampler/due.h"
 #include "../sampler/follow.h"

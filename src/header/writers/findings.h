@@ -7,11 +7,6 @@
 #include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
-#include "../event/open.h"
-#include "../event/stack.h"
-#include "../event/events.h"
-#include "../event/ways.h"
-#include "../public/send.h"
 #include "../writers/phrases.h"
 
 /* Since when did no event but a tick arrive? False: that is not known. */
