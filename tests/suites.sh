@@ -37,7 +37,7 @@ merge|short|-|10|tools|sh tests/merge.sh $B/chroprof
 hide_ids|short|-|10|tools|sh tests/hide_ids.sh $B/chroprof
 dashboards|short|-|10|tools|sh tests/dashboards.sh
 rebuild|short|-|10|tools|sh tests/rebuild.sh
-dist|short|-|5|none|sh tests/dist.sh
+dist|short|-|20|none|sh tests/dist.sh
 style|short|-|5|none|sh tests/style.sh
 parts|short|-|20|none|sh tests/parts.sh
 compile-all|rest|-|400|none|sh tests/compile/run.sh
