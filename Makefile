@@ -375,10 +375,10 @@ $B/bench: bench/bench.c bench/impl.c bench/disabled.c bench/disabled.h bench/qui
 	$(CC) $(BENCH_FLAGS) -DBENCH_FLAGS='"$(BENCH_FLAGS)"' -o $@ bench/bench.c bench/impl.c \
 	    bench/disabled.c
 
-# one pass of a server: time, and instructions where valgrind is installed
+# one iteration of a server: time, and instructions where valgrind is installed
 bench-shape: $B/bench_shape
 	$B/bench_shape
-	@command -v valgrind >/dev/null && valgrind --tool=callgrind --toggle-collect=one_pass \
+	@command -v valgrind >/dev/null && valgrind --tool=callgrind --toggle-collect=one_iteration \
 	    --callgrind-out-file=/dev/null $B/bench_shape count 2>&1 | \
 	    awk '/Collected/ { printf "%.1f instructions an event\n", $$4 / 280000 }'
 

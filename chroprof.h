@@ -1,4 +1,4 @@
-/* chroprof.h 0.2.0 - what blocks an event loop, and whom it delays - MIT-0 OR Unlicense
+/* chroprof.h 0.3.0 - what blocks an event loop, and whom it delays - MIT-0 OR Unlicense
 
  chroprof finds what blocks a single-threaded event loop, whom it delays, and the line of code, at
  any moment and in production. One header, no dependency, no allocation.
@@ -10,7 +10,7 @@
    Concepts                Bindings
    What counts when        Errors and drops
    The ring                Output formats
-   Memory                  JSON, schema version 2
+   Memory                  JSON, schema version 3
    Configuration           Cost per call
    Time source             Limits
    Threads, signals, fork
@@ -74,43 +74,46 @@ CONCEPTS
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
  slice       one stay in running, less the time of what ran nested on top of it
- turn        one callback of the loop, with all that runs nested in it: the stack is empty before
-             and after it. Exception: if a callback runs an event loop itself and reports it by
-             chroprof_loop_enter, each callback of that inner loop is a turn of its own, and its
-             time is not part of the outer turn
- pass        one iteration of the loop: from the end of one idle to the start of the next
+ callback    what the loop calls: a stay on the running stack from empty to empty again, with all
+             that runs nested in it. Exception: if a callback runs an event loop itself and reports
+             it by chroprof_loop_enter, what that inner loop calls are callbacks of their own, and
+             their time is not part of the outer one
+ iteration   one trip of the loop: from the end of one idle to the start of the next
  path        a node of the tree of who created whom. Its name is the sites from the root to it:
              root > ... > site. If a site is already on the way from the root, its earlier node is
              used. So recursion and a timer that renews itself take no new nodes
  parent      the path of the frame on top of the stack when a future was created; it never changes
- wall        a future's time from creation to finish (its latency); while it is live, to now
+ lifetime    a future's time from creation to finish; while it is live, to now. That of those that
+             finished is their latency
  delay       time that a future was ready but not running
- waiting     the rest of a future's wall: wall - exec - delay
+ waiting     the rest of a future's lifetime: lifetime - exec - delay
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system
- loop_ns     uninstrumented time: no future runs, and the loop is not idle
+ uninstrumented
+             no future runs, and the loop is not idle
  untracked   time that cannot be charged to a path: a table was full, the running id was unknown, or
              no event came for more than an hour (max_step_ns) although the loop was not idle
- stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. If one
-             turn is most of a long pass, the two are one stall
+ stall       an iteration or a callback longer than stall_ns, kept with the time of each site in
+             it. If one callback is most of a long iteration, the two are one stall
  step        an event as the ring keeps it. The ring is the buffer of the most recent events
  stillborn   a future whose first event is its finish
 
  The time between two events is charged to exactly one place: the path on top of the stack, idle,
- loop, or untracked. So two laws hold exactly, at every moment; chroprof_check verifies them:
-   elapsed = exec of all paths + untracked + idle + loop
-   sum of blame over sites, untracked, loop and idle = sum of delay over futures
+ uninstrumented, or untracked. So two laws hold exactly, at every moment; chroprof_check verifies
+ them:
+   elapsed = exec of all paths + untracked + idle + uninstrumented
+   sum of blame over sites, untracked, uninstrumented and idle = sum of delay over futures
  A future that never finishes counts like any other. A finished one is forgotten at once; its
  figures stay.
 
 WHAT COUNTS WHEN
 
  under way     Sums, slices, slice_max_ns and exec_max_ns include the slice under way. Percentiles,
-               turns, passes and their maxima count only what has ended.
- reset         A slice, turn, pass or delay that is under way counts from the reset on.
+               callbacks, iterations and their maxima count only what has ended.
+ reset         A slice, callback, iteration or delay that is under way counts from the reset on.
  difference    Between two snapshots, a slice that was under way at the older one counts as one
                slice. Its exec time counts from that snapshot on; percentiles have its full length.
- waiting       waiting_ns is 0 if exec and delay exceed wall, as happens in some snapshots.
+ waiting       waiting_ns is 0 if exec and delay exceed the lifetime, as happens in some snapshots.
  unknown id    chroprof_running with an unknown id and no site pushes a frame whose time is
                untracked. A pause of that id pops it, and so does a finish if the frame is on top.
                The finish counts as UNKNOWN_FINISH or, if it names a site, as a stillborn.
@@ -123,11 +126,12 @@ WHAT COUNTS WHEN
                A finish applies to the newest future of that id. Once that one has finished, one
                more finish pops the frame of an older, abandoned future, if that frame is on top.
  "(other)"     This site stands for all that found no room (max_sites). It has no percentiles.
- latency       wall_p50_ns, wall_p99_ns and wall_max_ns cover futures that completed, failed or
-               were cancelled: from chroprof_pending to that call.
- small blocks  In a block without room for histograms, sites, turns and passes have no percentiles.
- off           chroprof_set_enabled(p, false) ends the turn under way and counts it, but forgets the
-               pass under way. The next pass begins when an idle ends.
+ latency       latency_p50_ns, latency_p99_ns and latency_max_ns cover futures that completed,
+               failed or were cancelled: from chroprof_pending to that call.
+ small blocks  In a block without room for histograms, sites, callbacks and iterations have no
+               percentiles.
+ off           chroprof_set_enabled(p, false) ends the callback under way and counts it, but forgets
+               the iteration under way. The next iteration begins when an idle ends.
  manual clock  Profile time 0 is the time of the first chroprof_event. A call without a time, such
                as chroprof_enter, takes that of the last one, or 0 before the first.
  wrapping      A clock may wrap only at 64 bits. Extend a narrower one, or each wrap counts as a
@@ -151,10 +155,10 @@ THE RING
 
  The ring also answers two questions about the past. Who held up a task whose `ready` is reported
  late? chroprof_ready_since(p, id, when) blames what was on top from `when` on. Time that the ring
- no longer holds is blamed on uninstrumented time (loop); time before a reset does not count. Which
- sites took the time of a stalled turn? What the ring no longer holds of it counts in rest_ns. For
- a pass these shares are exact, however many events it had. The events of a stall include the one
- that ended it, but not the one that began it.
+ no longer holds is blamed on uninstrumented time; time before a reset does not count. Which
+ sites took the time of a stalled callback? What the ring no longer holds of it counts in rest_ns.
+ For an iteration these shares are exact, however many events it had. The events of a stall include
+ the one that ended it, but not the one that began it.
 
  What happened in a stall outlives the ring. When a stall ends, its steps are copied to a table of
  their own: all of them, or the first and the last. chroprof_incident reads them for max_incidents
@@ -320,8 +324,8 @@ PROFILES IN FILES
  elapsed is the sum of the rows, and both laws hold. totals.skew_ns and skew_events report the
  maximum skew between its rows. Then only counts of different tables may differ: live futures and
  their records, slices and percentiles. If the program stopped inside an event, totals.doubt_ns and
- doubt_events name that event. Counts may be off by one then, and wall, delay and blame of its path
- may be off too.
+ doubt_events name that event. Counts may be off by one then, and lifetime, delay and blame of its
+ path may be off too.
 
  A 64-bit program can open the block of a 32-bit one, and the reverse. A block of the other byte
  order is refused. Do not truncate the file while somebody has it mapped: both would get SIGBUS.
@@ -399,7 +403,7 @@ OUTPUT FORMATS
  CHROPROF_FOLDED       flame graphs: self time in microseconds, each line floored
  CHROPROF_PROMETHEUS   a scrape: text exposition 0.0.4. The loop, and 13 series per site: exec,
                        delay, blame, calls by result, live futures, slice lengths by decades
- CHROPROF_PROMETHEUS_ALL   every series, some 30 per site: also with_children, wall, samples,
+ CHROPROF_PROMETHEUS_ALL   every series, some 30 per site: also with_children, lifetime, samples,
                        latency, finer slice lengths, use of the tables
  CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
  CHROPROF_TRACE        the ring as Chrome trace events: Perfetto, chrome://tracing, speedscope
@@ -420,7 +424,7 @@ OUTPUT FORMATS
  terminal, else COLUMNS, else 80. On a terminal it has colors, unless NO_COLOR is set or TERM is
  "dumb".
 
-JSON, SCHEMA VERSION 2
+JSON, SCHEMA VERSION 3
 
  One object, in UTF-8: each byte of a name that is not UTF-8 becomes U+FFFD. All numbers are
  integers of up to 64 bits; use a reader that keeps all bits of ids and ticks. Times are in ns,
@@ -432,14 +436,14 @@ JSON, SCHEMA VERSION 2
  and finishes are the names of their constants without the common prefix, in lower case. All keys,
  in this order:
 
- chroprof        2, the version of this schema
- version         of the header that wrote it, "0.2.0"
+ chroprof        3, the version of this schema
+ version         of the header that wrote it, "0.3.0"
  name            of the profile, "" if it has none
  program         its file without folders, "" if not known
  options         {window_ns, stall_ns, max_step_ns}: those in force; the capacities are in tables
  event_cost_ps   measured cost of one event in picoseconds; 0: not known
  why_off         why no events are taken (chroprof_why_off), "" if they are
- totals          chroprof_totals, without in_pass
+ totals          chroprof_totals, without in_iteration
  findings        a list of chroprof_finding, the most important first
  sites           a list of chroprof_rank, by id, without those that nothing used. windows: a list of
                  the exec_ns in each of the windows below, whose sum is exec_ns
@@ -490,11 +494,11 @@ LIMITS
 
  max_depth, max_windows and max_incidents are at most 65000, other capacities 2^28. Profile time
  ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The largest slice of a
- share is exact in the outermost 32 frames of a turn or pass; deeper ones count together. The wall,
- delay and blame of a path are sums over futures and begin again at 2^64 ticks. With a 2.6 GHz
- counter, 20,000 live futures reach that in four days. In pprof, whose values are signed, they end
- at 2^63 - 1 ns. The events of a stalled turn are counted modulo 2^31; all other counts have 64
- bits.
+ share is exact in the outermost 32 frames of a callback or iteration; deeper ones count together.
+ The lifetime, delay and blame of a path are sums over futures and begin again at 2^64 ticks. With
+ a 2.6 GHz counter, 20,000 live futures reach that in four days. In pprof, whose values are signed,
+ they end at 2^63 - 1 ns. The events of a stalled callback are counted modulo 2^31; all other counts
+ have 64 bits.
 
 */
 #ifndef CHROPROF_H
@@ -506,10 +510,10 @@ LIMITS
 
 /* >>version */
 #define CHROPROF_VERSION_MAJOR 0
-#define CHROPROF_VERSION_MINOR 2
+#define CHROPROF_VERSION_MINOR 3
 #define CHROPROF_VERSION_PATCH 0
-#define CHROPROF_VERSION "0.2.0"
-#define CHROPROF_VERSION_DATE "2026-11-23"   /* of the release, or of what leads to it */
+#define CHROPROF_VERSION "0.3.0"
+#define CHROPROF_VERSION_DATE "2026-11-28"   /* of the release, or of what leads to it */
 
 /* >>config
  * Define these before the first include, and alike in every file. Those marked "implementation"
@@ -600,7 +604,8 @@ typedef enum chroprof_state {
     X(ERR_CLOCK, "no clock: CHROPROF_NO_CLOCK is defined, so set options.clock")                   \
     X(ERR_ALIGNMENT, "the block to open must start at an address divisible by 8: copy it there")   \
     X(ERR_FORMAT, "not a chroprof block: no magic number in its first 128 bytes")                  \
-    X(ERR_VERSION, "the block was written by another version of the layout")                       \
+    X(ERR_VERSION, "the block has the layout of another version: write JSON with the command of "  \
+                   "that version, this one's reads it")                                            \
     X(ERR_BYTE_ORDER, "the block was written by a machine of the other byte order")                \
     X(ERR_TRUNCATED, "the block is shorter than it says")                                          \
     X(ERR_CORRUPT, "the block breaks an invariant: chroprof_check of the writer would say which")  \
@@ -688,7 +693,7 @@ typedef enum chroprof_result {
       "Pass a CHROPROF_SITE to chroprof_pending and chroprof_enter.")                              \
     X(BAD_STATE, "a state that does not exist, ignored",                                           \
       "Pass chroprof_event a constant of chroprof_state.")                                         \
-    X(EVENT_IN_CALLBACK, "an event from inside on_stall, ignored",                                 \
+    X(EVENT_IN_HOOK, "an event from inside on_stall, ignored",                                 \
       "on_stall may read and dump. Report events after it has returned.")                          \
     X(THREAD, "an event from another thread than the one whose tasks were on the stack",           \
       "Send all events from the thread that runs the loop. Hand a profile over only while no "     \
@@ -760,33 +765,36 @@ typedef struct chroprof_site {
 #define CHROPROF_STALL_SAMPLES 4
 #define CHROPROF_INCIDENT_STEPS 64
 
-/* Samples that the sampler took inside a turn or a pass, at one place. */
+/* Samples that the sampler took inside a callback or an iteration, at one place. */
 typedef struct chroprof_stall_sample {
     uint32_t stack;        /* see chroprof_stack; if there are too many places, a neighbor's */
     uint32_t weight;       /* samples */
     uint64_t cpu_ns;       /* thread CPU time, each since the sample before */
 } chroprof_stall_sample;
 
-/* What one site took of a turn or a pass. */
+/* What one site took of a callback or an iteration. */
 typedef struct chroprof_stall_share {
-    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 2: untracked */
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented; 2: untracked */
     uint64_t exec_ns;      /* total */
     uint64_t slices;       /* how many, those that ended after it apart; loop has none */
     uint64_t slice_max_ns; /* of the largest one, the part inside the stall */
     const char *name, *file; uint32_t line;
 } chroprof_stall_share;
 
-typedef enum chroprof_stall_kind { CHROPROF_STALL_TURN, CHROPROF_STALL_PASS } chroprof_stall_kind;
+typedef enum chroprof_stall_kind {
+    CHROPROF_STALL_CALLBACK,
+    CHROPROF_STALL_ITERATION
+} chroprof_stall_kind;
 
-/* A pass longer than stall_ns, or a turn that is not most of such a pass. */
+/* An iteration longer than stall_ns, or a turn that is not most of such an iteration. */
 typedef struct chroprof_stall {
     chroprof_stall_kind kind;
     uint64_t start_ns;     /* profile time */
-    uint64_t length_ns;    /* of a turn: without idle and what ran above a barrier */
+    uint64_t length_ns;    /* of a callback: without idle and what ran above a barrier */
     uint64_t events;       /* after the one that began it, up to and with the one that ended it */
     uint32_t share_count;  /* how many of shares[] are filled, the largest first */
     chroprof_stall_share shares[CHROPROF_STALL_SHARES];
-    uint64_t rest_ns;      /* other sites; of a turn also what the ring no longer holds */
+    uint64_t rest_ns;      /* other sites; of a callback also what the ring no longer holds */
     /* what the sampler saw of the stall; all 0 if it was off */
     uint64_t sampled;      /* samples inside: the sum of samples[], except in a merged profile */
     uint64_t cpu_ns;       /* thread CPU time in it, within 1 ms; with chroprof_sample what
@@ -795,7 +803,7 @@ typedef struct chroprof_stall {
     uint32_t sample_count; /* how many of samples[] are filled, most first */
     chroprof_stall_sample samples[CHROPROF_STALL_SAMPLES];
     /* what happened in it, in order: see chroprof_incident */
-    uint64_t number;       /* from 1 on; of a turn and the pass that it is most of one */
+    uint64_t number;       /* from 1 on; of a callback and the iteration that it is most of one */
     uint32_t step_count;   /* steps that were kept; 0: none */
     uint32_t first_steps;  /* how many of them come before those left out */
     uint64_t left_out;     /* steps that did not fit, or that the ring no longer held */
@@ -805,7 +813,7 @@ typedef struct chroprof_stall {
 
 /* Whom a slow future waited for while it was ready. */
 typedef struct chroprof_slow_blame {
-    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 1: idle; 2:
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented; 1: idle; 2:
                               untracked */
     uint64_t delay_ns;     /* how long the site was on top during that time */
     const char *name, *file; uint32_t line;
@@ -859,13 +867,14 @@ typedef struct chroprof_options {
                                   recent; 1.6 KiB each. The end of a stall looks at half of them. 0
                                   means none in a block of less than some 180 KiB */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
-    uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
+    uint64_t stall_ns;         /* a callback or iteration longer than this is a stall; 0: 20 ms */
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
     uint64_t (*clock)(void *user);   /* in ns; NULL: our own; or chroprof_clock_manual */
     void *clock_user;
-    /* Called when a stall (turn or pass) has ended. It may read and dump, but not send events. It
-     * must return; its time counts as loop. If one event ends several (nested loops, a turn and
-     * its pass), it gets them in the order they ended, those that fit in their table. */
+    /* Called when a stall (callback or iteration) has ended. It may read and dump, but not send
+     * events. It must return; its time is uninstrumented. If one event ends several (nested loops,
+     * a callback and its iteration), it gets them in the order they ended, those that fit in their
+     * table. */
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
     const char *name;          /* of the profile, copied (63 bytes); NULL: "" */
@@ -879,13 +888,13 @@ typedef struct chroprof_rank {
     uint64_t exec_max_ns;      /* largest exec time of a single future */
     uint64_t slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns, slice_p999_ns;
     uint64_t slices;           /* that have begun */
-    uint64_t wall_ns, waiting_ns, delay_ns, delay_p99_ns, blame_ns;
+    uint64_t lifetime_ns, waiting_ns, delay_ns, delay_p99_ns, blame_ns;
     uint64_t calls;            /* completed + failed + cancelled + abandoned + dropped + live */
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
     uint64_t dropped;          /* gave up their records to a full table, see max_futures */
-    uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns;    /* latency: from created to completed, failed
-                                  or cancelled. Of plain calls (enter), whose wall is their stay,
-                                  and without percentiles: 0 */
+    /* Latency: the lifetime of futures that completed, failed or were cancelled. 0 without
+     * percentiles, and of plain calls (enter), whose lifetime is their stay. */
+    uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;
     uint64_t measured;         /* slices that the percentiles rest on; fewer than have ended if the
                                   site got its histograms late */
     uint64_t slice_typical_ns; /* mean of the shortest three quarters of slices, which interruptions
@@ -907,7 +916,7 @@ typedef struct chroprof_path {
     uint32_t site;             /* id of its site, as in chroprof_rank */
     const char *name, *file; uint32_t line;   /* of its site */
     uint64_t exec_ns, with_children_ns, exec_max_ns, slice_max_ns, slices;
-    uint64_t wall_ns, waiting_ns, delay_ns, blame_ns;
+    uint64_t lifetime_ns, waiting_ns, delay_ns, blame_ns;
     uint64_t calls, completed, failed, cancelled, abandoned, live, stillborn, dropped;
     uint64_t entered;          /* of calls, those by chroprof_enter that have ended */
     uint64_t cpu_ns, samples;  /* of the sampler, in its slices; see chroprof_rank */
@@ -923,15 +932,16 @@ typedef struct chroprof_future {
     const char *name, *file; uint32_t line;   /* of its site */
 } chroprof_future;
 
-/* The whole loop. elapsed = busy + idle + loop; busy = untracked + the exec of all sites. */
+/* The whole loop. elapsed = busy + idle + uninstrumented; busy = untracked + the exec of all
+ * sites. */
 typedef struct chroprof_totals {
-    uint64_t elapsed_ns, busy_ns, idle_ns, loop_ns, untracked_ns;
+    uint64_t elapsed_ns, busy_ns, idle_ns, uninstrumented_ns, untracked_ns;
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
-    uint64_t passes, pass_p50_ns, pass_p99_ns, pass_max_ns;
-    uint64_t turns, turn_p50_ns, turn_p99_ns, turn_max_ns;
-    uint64_t stalls;           /* all turns and passes longer than stall_ns, kept or not */
-    uint64_t idle_blame_ns, loop_blame_ns, untracked_blame_ns;
+    uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;
+    uint64_t callbacks, callback_p50_ns, callback_p99_ns, callback_max_ns;
+    uint64_t stalls;           /* all callbacks and iterations longer than stall_ns, kept or not */
+    uint64_t idle_blame_ns, uninstrumented_blame_ns, untracked_blame_ns;
     uint64_t dropped;          /* sum over the tables */
     uint64_t elapsed_ticks, delay_ticks, blame_ticks;
     uint64_t start_unix_ns;    /* calendar time of profile time 0; 0: unknown */
@@ -939,7 +949,7 @@ typedef struct chroprof_totals {
     bool provisional;          /* the clock is not calibrated yet: times may still change scale */
     bool enabled;
     bool idle;                 /* the loop was idle at the last event */
-    bool in_pass;              /* a pass is under way: an idle was reported and has ended */
+    bool in_iteration;         /* an iteration is under way: an idle was reported and has ended */
     uint32_t depth;            /* frames on the running stack, hidden ones included */
     uint64_t skew_ns, skew_events;     /* of a snapshot: maximum skew of its rows; 0: exact */
     uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
@@ -950,7 +960,7 @@ typedef struct chroprof_totals {
 /* One time window. Widths double when the table is full, so the windows always cover the run. */
 typedef struct chroprof_window {
     uint64_t start_ns, end_ns;     /* profile time; the last window ends at the last event */
-    uint64_t busy_ns, idle_ns, loop_ns, untracked_ns;   /* untracked is part of busy */
+    uint64_t busy_ns, idle_ns, uninstrumented_ns, untracked_ns;  /* untracked is part of busy */
 } chroprof_window;
 
 /* One table of the block. */
@@ -970,7 +980,7 @@ typedef struct chroprof_anomaly_place {
     uint64_t id;               /* of the event, or of the frame that was unwound; 0: none */
     uint32_t path;             /* of the future or call it is about, above 2; 0: not known */
     uint32_t top;              /* path on top of the running stack when the event came: above 2,
-                                  or 0 loop, 1 idle, 2 untracked */
+                                  or 0 uninstrumented, 1 idle, 2 untracked */
     const char *name, *file; uint32_t line;   /* of the site of path, or of top if that is 0 */
 } chroprof_anomaly_place;
 
@@ -1002,7 +1012,7 @@ typedef struct chroprof_step {
     uint64_t id;               /* 0: none */
     chroprof_state state;      /* what the event said */
     uint32_t path;             /* to which the time before it was charged: above 2 a path, 0
-                                  loop, 1 idle, 2 untracked */
+                                  uninstrumented, 1 idle, 2 untracked */
     uint32_t depth;            /* frames of the running stack when it came, without hidden ones */
 } chroprof_step;
 
@@ -1010,7 +1020,7 @@ typedef struct chroprof_step {
 typedef enum chroprof_sample_state {
     CHROPROF_SAMPLE_BUSY,      /* a future or an enter-frame */
     CHROPROF_SAMPLE_IDLE,
-    CHROPROF_SAMPLE_LOOP
+    CHROPROF_SAMPLE_UNINSTRUMENTED
 } chroprof_sample_state;
 
 /* One sample, or several samples in a row with the same stack and no CPU time in between. */
@@ -1078,7 +1088,7 @@ typedef struct chroprof_wall {
     X(RISING)              /* a site takes more and more of the loop */                            \
     X(UNINSTRUMENTED)      /* time in which the program ran and no task was named */               \
     X(NO_IDLE)             /* the loop never says that it waits */                                 \
-    X(STALL)               /* the longest turn or pass above stall_ns */                           \
+    X(STALL)      /* the longest callback or iteration above stall_ns */                           \
     X(DELAYS)              /* ready tasks waited, most of it for one site */                       \
     X(HANGS)               /* the loop is inside a task and has not come back */                   \
     X(LEAKS)               /* futures are created, but do not finish */                            \
@@ -1192,7 +1202,7 @@ typedef struct chroprof {
     void *on_stall_user;
     void (*tell)(struct chroprof *p);          /* calls it for what the last event ended */
     bool percentiles;      /* there are histograms */
-    bool in_callback;      /* on_stall is being called */
+    bool in_hook;          /* on_stall is being called */
     uint16_t stalls_due;   /* that the event under way ended and on_stall is to hear of */
     bool view;             /* a block that nobody writes */
     bool sampling;         /* the sampler runs */
@@ -2367,14 +2377,14 @@ CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint3
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 8u              /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 9u              /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
 enum {
     CHROPROF__LOOP = 0, CHROPROF__IDLE = 1, CHROPROF__UNTRACKED = 2, CHROPROF__FIRST_PATH = 3,
     CHROPROF__OTHER = 3, CHROPROF__FIRST_SITE = 4,
-    CHROPROF__OWN_STRINGS = 39 /* bytes of "", "..." and the names of these four */
+    CHROPROF__OWN_STRINGS = 49 /* bytes of "", "..." and the names of these four */
 };
 
 /* A live future, or an id that only has frames left (GONE). */
@@ -2421,13 +2431,13 @@ enum {
     CHROPROF__TENDED = 512     /* of a future that has deeper frames, or became ready meanwhile */
 };
 
-/* What a path took of a turn or a pass that is added up from the ring. */
+/* What a path took of a callback or an iteration that is added up from the ring. */
 typedef struct chroprof__sum {
     uint64_t exec, slices, slice_max;
     uint64_t tally;            /* the tally that it belongs to */
 } chroprof__sum;
 
-enum { CHROPROF__OF_PASS, CHROPROF__OF_TURN };
+enum { CHROPROF__OF_ITERATION, CHROPROF__OF_CALLBACK };
 
 /* A node of the performance tree. The first line is what most events touch. */
 typedef struct chroprof__path_row {
@@ -2508,8 +2518,8 @@ typedef struct chroprof__octave {
 } chroprof__octave;
 
 /* Of a site: its slices, its delays, and the wall of its futures that finished. Row 0 takes what is
- * of sites without one, so that nobody has to ask. Row 1 is the loop's: its turns and its
- * passes. */
+ * of sites without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and its
+ * iterations. */
 typedef struct chroprof__histograms {
     chroprof__histogram slice;
     chroprof__histogram delay;
@@ -2538,10 +2548,10 @@ typedef struct chroprof__tally {
     uint64_t number;           /* that its sums are marked with */
     uint64_t next;             /* event whose row is next */
     uint64_t time;             /* of the event before it */
-    uint32_t which;            /* CHROPROF__OF_PASS or CHROPROF__OF_TURN */
+    uint32_t which;            /* CHROPROF__OF_ITERATION or CHROPROF__OF_CALLBACK */
     uint32_t first_path;       /* that has a sum, 0: none but loop */
     uint32_t base;             /* depth below it */
-    uint32_t fence;            /* depth above which a nested loop runs, which is not of a turn */
+    uint32_t fence;           /* depth above which a nested loop runs, which is not of a callback */
     uint64_t slice[CHROPROF__TALLY_DEPTHS];    /* under way, by depth; no deeper ones */
     uint32_t path[CHROPROF__TALLY_DEPTHS];     /* whose slices these are, 0: none */
 } chroprof__tally;
@@ -2556,9 +2566,9 @@ typedef struct chroprof__ring_row {
     uint8_t spare;
 } chroprof__ring_row;
 
-/* Samples inside one turn or pass. */
+/* Samples inside one callback or iteration. */
 typedef struct chroprof__hits {
-    uint32_t owner;            /* which one: the event of its base frame, or that began the pass */
+    uint32_t owner;        /* which one: the event of its base frame, or that began the iteration */
     uint32_t count;
     uint32_t stack[CHROPROF_STALL_SAMPLES];
     uint32_t weight[CHROPROF_STALL_SAMPLES];
@@ -2576,8 +2586,8 @@ typedef struct chroprof__stall_row {
     chroprof__hits hits;
 } chroprof__stall_row;
 
-/* The steps of a stall. Row 0 has the first ones of the pass under way if the ring lost them; its
- * serial is the event that began that pass. */
+/* The steps of a stall. Row 0 has the first ones of the iteration under way if the ring lost them;
+ * its serial is the event that began that iteration. */
 enum { CHROPROF__STEPS_BEFORE = 8, CHROPROF__FIRST_STEPS = 32 };
 typedef struct chroprof__incident_row {
     uint64_t serial, length;   /* of the stall; serial 0: the row is empty */
@@ -2691,14 +2701,14 @@ typedef struct chroprof__entry {
     uint64_t items[CHROPROF__ITEMS];       /* the innermost first */
 } chroprof__entry;
 
-/* A turn or pass that began while the sampler ran: the thread's CPU time then. */
+/* A callback or iteration that began while the sampler ran: the thread's CPU time then. */
 typedef struct chroprof__begun {
     uint64_t event, cpu_ns;    /* modulo 2^32 */
 } chroprof__begun;
 
-#define CHROPROF__NO_PASS (UINT64_C(1) << 63)
+#define CHROPROF__NO_ITERATION (UINT64_C(1) << 63)
 
-enum { CHROPROF__HITS = 5 };   /* of the turns of LEVELS nested loops and of the pass */
+enum { CHROPROF__HITS = 5 };   /* of the callbacks of LEVELS nested loops and of the iteration */
 
 /* The sampler's state. The notes follow it, then the ring of entries. */
 typedef struct chroprof__sampler {
@@ -2815,24 +2825,24 @@ typedef struct chroprof__core {
     uint32_t depth;
     uint32_t floor;            /* the innermost barrier, 0: none */
     /* what most touch */
-    uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
-    uint64_t turn_min;         /* a shorter one is the shortest; UINT64_MAX without percentiles */
+    uint64_t callback_bar;     /* a longer callback is the longest, or a stall */
+    uint64_t callback_min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
     uint64_t owed_slice;       /* the count that the last slice is owed, in 16 bits from the core */
-    uint32_t owed_turn, owed_pass;         /* the same of these, in 64 bits from the octaves */
-    uint64_t pass_start;       /* NO_PASS: none began */
-    uint64_t pass_bar;         /* as turn_bar */
-    uint64_t pass_min;         /* as turn_min */
+    uint32_t owed_callback, owed_iteration;  /* the same of these, in 64 bits from the octaves */
+    uint64_t iteration_start;  /* NO_ITERATION: none began */
+    uint64_t iteration_bar;    /* as callback_bar */
+    uint64_t iteration_min;    /* as callback_min */
     uint64_t idle_horizon;     /* that of idle_leave */
-    /* passes */
-    uint64_t pass_event;       /* the number of the event that began the one under way */
+    /* iterations */
+    uint64_t iteration_event;  /* the number of the event that began the one under way */
     uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
     uint64_t no_count;         /* what is owed to nobody */
-    uint64_t turns, passes;    /* those that are in no histogram */
-    uint64_t slow_turn;        /* profile time from which old slow futures are looked for */
-    uint64_t pass_active;
-    uint64_t pass_turn;        /* its longest turn that was a stall, 0: none */
-    uint64_t pass_turn_serial; /* that stall */
-    uint64_t turn_max, pass_max;
+    uint64_t callbacks, iterations;  /* those that are in no histogram */
+    uint64_t slow_callback;    /* profile time from which old slow futures are looked for */
+    uint64_t iteration_active;
+    uint64_t iteration_callback;  /* its longest turn that was a stall, 0: none */
+    uint64_t iteration_callback_serial; /* that stall */
+    uint64_t callback_max, iteration_max;
     uint64_t stalls;
     /* rare */
     uint32_t level;            /* barriers on the stack */
@@ -2881,13 +2891,14 @@ typedef struct chroprof__core {
     uint64_t anomalies[CHROPROF__KINDS];
     uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
     chroprof__table_row tables[CHROPROF__ALL_TABLES];
-    chroprof__tally tally;     /* of the pass, once the ring can't hold all of it */
+    chroprof__tally tally;     /* of the iteration, once the ring can't hold all of it */
     uint64_t tallies;
-    chroprof__stall_row due[2];    /* the last turn, and the pass, that an event ended as stalls */
+    chroprof__stall_row due[2]; /* the last callback, and the iteration, that an event ended as
+    stalls */
 } chroprof__core;
 
-/* Where the first table begins: the octaves', so that counts of turns and passes lie at fixed
- * distances from the core. */
+/* Where the first table begins: the octaves', so that counts of callbacks and iterations lie at
+ * fixed distances from the core. */
 #define CHROPROF__CORE_BYTES \
     ((sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
 
@@ -2926,7 +2937,7 @@ CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITE
 CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 56 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
-CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, turn_bar) == 128);
+CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_bar) == 128);
 CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) % 8 == 0);
 CHROPROF__STATIC_ASSERT(places, sizeof(chroprof__places) == 48);
 CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__KINDS);
@@ -3009,7 +3020,7 @@ CHROPROF__NOINLINE bool chroprof__can_read(const chroprof *p)
 /* Are events taken, by either door? */
 CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
 {
-    return p->door == CHROPROF__OPEN_DOOR || (p->door == CHROPROF__SIDE_DOOR && !p->in_callback);
+    return p->door == CHROPROF__OPEN_DOOR || (p->door == CHROPROF__SIDE_DOOR && !p->in_hook);
 }
 
 CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
@@ -3018,7 +3029,7 @@ CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
     p->door = CHROPROF__NO_DOOR;
     if (taking && quick)
         p->door = CHROPROF__OPEN_DOOR;
-    else if (taking || p->in_callback)
+    else if (taking || p->in_hook)
         p->door = CHROPROF__SIDE_DOOR;
 }
 
@@ -3155,9 +3166,9 @@ static uint64_t chroprof__note_bytes(uint64_t depth)
     return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
 }
 
-/* Rows of octaves: one for what is of nobody, all that turns and passes can take, and on average
- * some for the delays and walls of a site and for slices that are not few. Their numbers have 16
- * bits. */
+/* Rows of octaves: one for what is of nobody, all that callbacks and iterations can take, and on
+ * average some for the delays and walls of a site and for slices that are not few. Their numbers
+ * have 16 bits. */
 enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVES = 11 };
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
@@ -3425,14 +3436,15 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
     chroprof__slices *counts = chroprof__counts_of(p, h);
     const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
     if (h == &own->slice || h == &own->delay)
-        return h == &own->slice ? &p->core->turn_min : &p->core->pass_min;
+        return h == &own->slice ? &p->core->callback_min : &p->core->iteration_min;
     return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
 /* ---- a count that is owed. The address of a count comes from the time of the event that adds to
  * it, and AMD's processors begin no time-stamp read before they know the addresses of all older
- * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, turn and pass that ended
- * are only noted, where the address is always the same. They are added with the next ones. */
+ * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, callback and iteration
+ * that ended are only noted, where the address is always the same. They are added with the next
+ * ones. */
 
 #define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
 #define CHROPROF__OWED_TO_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
@@ -3440,7 +3452,7 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
 static void chroprof__owe_nothing(chroprof__core *c)
 {
     c->owed_slice = CHROPROF__OWED_TO_NOBODY;
-    c->owed_turn = c->owed_pass = 0;
+    c->owed_callback = c->owed_iteration = 0;
 }
 
 /* Where in their table a count of slices lies; UINT64_MAX: it is none. owed: in 16 bits from the
@@ -3459,7 +3471,7 @@ static bool chroprof__can_owe(const chroprof *p)
     uint64_t octaves = 8 * c->tables[CHROPROF__OCTAVE].rows;
     bool nobody = c->owed_slice == CHROPROF__OWED_TO_NOBODY;
     return (nobody || chroprof__few_number(c, c->owed_slice) != UINT64_MAX) &&
-           c->owed_turn < octaves && c->owed_pass < octaves;
+           c->owed_callback < octaves && c->owed_iteration < octaves;
 }
 
 static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
@@ -3471,8 +3483,8 @@ static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histog
     const uint16_t *owed = (const uint16_t *)(const void *)c + c->owed_slice;
     uint64_t count = 0;
     if (place)
-        count += *place + (uint32_t)(place == first + c->owed_turn) +
-                 (uint32_t)(place == first + c->owed_pass);
+        count += *place + (uint32_t)(place == first + c->owed_callback) +
+                 (uint32_t)(place == first + c->owed_iteration);
     if (slices)
         count += slices->few[bucket] + (uint32_t)(slices->few + bucket == owed);
     return count;
@@ -3508,7 +3520,7 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
     if (owed / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
         p->core->owed_slice = CHROPROF__OWED_TO_NOBODY;
     if (row == p->histograms + CHROPROF__OF_LOOP)
-        p->core->owed_turn = p->core->owed_pass = 0;
+        p->core->owed_callback = p->core->owed_iteration = 0;
     row->wall_max = row->missed = 0;
 }
 
@@ -3670,8 +3682,8 @@ CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
     chroprof__core *c = p->core;
     uint64_t *counts = &p->octaves[0].count[0], at = chroprof__few_number(c, c->owed_slice);
     bool many = ++((uint16_t *)(void *)c)[c->owed_slice] == 0;
-    ++counts[c->owed_turn];
-    ++counts[c->owed_pass];
+    ++counts[c->owed_callback];
+    ++counts[c->owed_iteration];
     chroprof__owe_nothing(c);
     if (many)
         chroprof__carry(p, at);
@@ -3707,8 +3719,8 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
         *least = ticks;
 }
 
-/* The loop's own have all of their octaves, in a row. Without percentiles turns and passes are only
- * counted. */
+/* The loop's own have all of their octaves, in a row. Without percentiles callbacks and iterations
+ * are only counted. */
 CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
                                         uint64_t *least, uint32_t *owed, uint32_t first,
                                         uint64_t bucket, uint64_t ticks)
@@ -3845,7 +3857,7 @@ static void chroprof__new_site(chroprof__core *c, uint32_t k, uint64_t hash, con
 static const char *chroprof__site_called(const char *name)
 {
     static const char own[][2][24] = {
-        { "(loop)", "site (loop)" }, { "(idle)", "site (idle)" },
+        { "(uninstrumented)", "site (uninstrumented)" }, { "(idle)", "site (idle)" },
         { "(untracked)", "site (untracked)" }
     };
     if (*name == '(')
@@ -4212,18 +4224,18 @@ static void chroprof__set_horizon(chroprof__core *c)
     uint64_t horizon = c->window_end < step ? c->window_end : step;
     chroprof__lower(&horizon, CHROPROF__END_OF_TIME);
     chroprof__lower(&horizon, c->aged_at + CHROPROF__LAST_BUCKET / 2);
-    chroprof__lower(&horizon, c->slow_turn);
+    chroprof__lower(&horizon, c->slow_callback);
     if (!c->calibrated)
         chroprof__lower(&horizon, c->calibrate_at);
     c->idle_horizon = horizon > c->last ? horizon : c->last + 1;
     c->horizon = c->idle_horizon;
-    if (!c->pass_active && c->account == CHROPROF__IDLE)
+    if (!c->iteration_active && c->account == CHROPROF__IDLE)
         c->idle_horizon = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->horizon = c->last;               /* any event takes the general way, but idle_leave */
 }
 
-/* Beyond this a turn or a pass is looked at: it is the longest so far, or a stall. */
+/* Beyond this a callback or an iteration is looked at: it is the longest so far, or a stall. */
 CHROPROF__INLINE uint64_t chroprof__bar(const chroprof__core *c, uint64_t longest)
 {
     uint64_t bar = longest < c->stall_ticks ? longest : c->stall_ticks;
@@ -4236,8 +4248,8 @@ static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
 {
     c->factor = factor;
     c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
-    c->turn_bar = chroprof__bar(c, c->turn_max);
-    c->pass_bar = chroprof__bar(c, c->pass_max);
+    c->callback_bar = chroprof__bar(c, c->callback_max);
+    c->iteration_bar = chroprof__bar(c, c->iteration_max);
     c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
     uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
     if (c->window == 0 && c->last < width)
@@ -4406,12 +4418,12 @@ CHROPROF__UNUSED static uint64_t chroprof__clock_here(const chroprof__core *c)
 
 /* >>samples: where the loop was caught.
  * Owns the tables of samples, stacks, modules and walls, the ring in which ticks wait, and the hits
- * of turns and passes under way. A tick waits until the next event goes the general way; only then,
- * in the loop's own code, it becomes a row. Nothing moves between a tick and the event that ends
- * its interval, so what they say of the stack holds for both.
- * Relies on >>block and >>clock, and on the running stack and the futures as they are.
- * Called by each event of the general way, by whatever ends a stall, by chroprof_sample and the
- * handler of >>sampler, and by copies and merges for what they do to stacks. */
+ * of callbacks and iterations under way. A tick waits until the next event goes the general way;
+ * only then, in the loop's own code, it becomes a row. Nothing moves between a tick and the event
+ * that ends its interval, so what they say of the stack holds for both. Relies on >>block and
+ * >>clock, and on the running stack and the futures as they are. Called by each event of the
+ * general way, by whatever ends a stall, by chroprof_sample and the handler of >>sampler, and by
+ * copies and merges for what they do to stacks. */
 
 /* What another hand (a handler, an interrupt) may change or read at any instruction. */
 CHROPROF__INLINE uint64_t chroprof__peek64(const uint64_t *word)
@@ -4880,8 +4892,8 @@ static uint32_t *chroprof__marker_of(chroprof__node *node)
     return &node->head;
 }
 
-/* The stacks of stalls, and of turns and passes that may become some, one after the other; NULL:
- * there are no more. */
+/* The stacks of stalls, and of callbacks and iterations that may become some, one after the other;
+ * NULL: there are no more. */
 static chroprof__hits *chroprof__hits_at(chroprof__core *c, uint32_t k)
 {
     uint32_t stalls = c->tables[CHROPROF_TABLE_STALLS].rows;
@@ -5120,7 +5132,7 @@ static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t 
     chroprof__nodes(c)[stack].cpu_ns += e->cpu_ns;
 }
 
-/* ---- stalls: where the turns and the pass under way were met */
+/* ---- stalls: where the callbacks and the iteration under way were met */
 
 /* Which of the places a sample counts for: its own, else a free one, else another line of the same
  * function call, else the least one's (Metwally and others, space saving, 2005). */
@@ -5142,7 +5154,7 @@ static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits 
     return least;
 }
 
-/* Of the time since the sample before it only what lies in the turn or pass counts. */
+/* Of the time since the sample before it only what lies in the callback or iteration counts. */
 static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32_t owner,
                               uint64_t inside, uint32_t stack, const chroprof__entry *e)
 {
@@ -5161,8 +5173,8 @@ static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32
     h->waiting_ns += wall - cpu;
 }
 
-/* The hits of the turn under way; those of the pass stand behind all of these. */
-static uint32_t chroprof__turn_place(const chroprof__core *c)
+/* The hits of the callback under way; those of the iteration stand behind all of these. */
+static uint32_t chroprof__callback_place(const chroprof__core *c)
 {
     return c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1;
 }
@@ -5175,11 +5187,11 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
     if (c->account == CHROPROF__IDLE)
         return;
     if (c->depth > c->floor)
-        chroprof__add_hit(c, s->hits + chroprof__turn_place(c), base->event,
+        chroprof__add_hit(c, s->hits + chroprof__callback_place(c), base->event,
                           chroprof__minus(t, base->pushed), stack, e);
-    if (c->pass_active)
-        chroprof__add_hit(c, s->hits + CHROPROF__LEVELS, (uint32_t)c->pass_event,
-                          chroprof__minus(t, c->pass_start), stack, e);
+    if (c->iteration_active)
+        chroprof__add_hit(c, s->hits + CHROPROF__LEVELS, (uint32_t)c->iteration_event,
+                          chroprof__minus(t, c->iteration_start), stack, e);
 }
 
 /* While the timer runs the CPU time of a stall is known from the thread's clock when it began and
@@ -5188,8 +5200,8 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
 {
     const chroprof__core *c = p->core;
     const chroprof__sampler *s = chroprof__sampler_of(c);
-    bool turn = stall->kind == CHROPROF_STALL_TURN;
-    uint32_t k = turn ? chroprof__turn_place(c) : (uint32_t)CHROPROF__LEVELS;
+    bool callback = stall->kind == CHROPROF_STALL_CALLBACK;
+    uint32_t k = callback ? chroprof__callback_place(c) : (uint32_t)CHROPROF__LEVELS;
     if (!s)
         return;
     if (s->hits[k].owner == owner)
@@ -5409,7 +5421,7 @@ static uint32_t chroprof__sample_state_of(const chroprof__core *c)
     if (c->account == CHROPROF__IDLE)
         return CHROPROF_SAMPLE_IDLE;
     if (c->account == CHROPROF__LOOP)
-        return CHROPROF_SAMPLE_LOOP;
+        return CHROPROF_SAMPLE_UNINSTRUMENTED;
     return CHROPROF_SAMPLE_BUSY;
 }
 
@@ -5418,7 +5430,7 @@ static void chroprof__put_running(const chroprof__core *c, chroprof__entry *e)
 {
     e->state = chroprof__sample_state_of(c);
     if (chroprof__is_busy(c)) {
-        e->state = CHROPROF_SAMPLE_LOOP;
+        e->state = CHROPROF_SAMPLE_UNINSTRUMENTED;
         chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_INSIDE);
         return;
     }
@@ -5455,8 +5467,8 @@ CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t n
     return CHROPROF__LIKELY(m->t < *horizon);
 }
 
-/* The same of the ring: it begins anew, or rows of this pass would be overwritten, or this is a
- * forked child. */
+/* The same of the ring: it begins anew, or rows of this iteration would be overwritten, or this is
+ * a forked child. */
 CHROPROF__INLINE bool chroprof__look_at_ring(chroprof__core *c, chroprof__moment *m)
 {
     m->next_row = c->next_row;
@@ -5774,7 +5786,7 @@ static void chroprof__tally_rows(const chroprof *p, chroprof__tally *y, uint64_t
             y->fence = UINT32_MAX;
         if (y->fence == UINT32_MAX)
             chroprof__tally_row(p, y, row, then);
-        if (y->which == CHROPROF__OF_TURN && y->fence == UINT32_MAX &&
+        if (y->which == CHROPROF__OF_CALLBACK && y->fence == UINT32_MAX &&
             row->state == CHROPROF_LOOP_ENTER && then > row->depth)
             y->fence = row->depth;
         y->time = row->time;
@@ -5792,36 +5804,38 @@ static void chroprof__begin_tally(chroprof__core *c, chroprof__tally *y, uint32_
     y->fence = UINT32_MAX;
 }
 
-/* Keeps the first steps of the pass under way, of which the ring is full. */
+/* Keeps the first steps of the iteration under way, of which the ring is full. */
 static void chroprof__stage_steps(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint64_t n = c->pass_event < c->ring_first ? c->ring_first : c->pass_event;
+    uint64_t n = c->iteration_event < c->ring_first ? c->ring_first : c->iteration_event;
     chroprof__incident_row *row = chroprof__incidents(c);
     if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
         return;
-    row->serial = c->pass_event;
+    row->serial = c->iteration_event;
     for (row->count = 0; row->count < CHROPROF__FIRST_STEPS; n++)
         row->steps[row->count++] = *chroprof__ring_at(p, c, n);
 }
 
-/* Before rows of the pass under way are overwritten they are added up, some at once, so that what
- * each path took of a pass is known however many events it has. */
+/* Before rows of the iteration under way are overwritten they are added up, some at once, so that
+ * what each path took of an iteration is known however many events it has. */
 enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
 
-/* Events that may come before rows of this pass would be overwritten that are not added up yet. */
+/* Events that may come before rows of this iteration would be overwritten that are not added up
+ * yet. */
 static uint64_t chroprof__until_spill(const chroprof__core *c)
 {
-    uint64_t kept = c->tally.next > c->pass_event ? c->tally.next - 1 : c->pass_event;
-    bool passes = c->pass_active && c->account != CHROPROF__IDLE;
-    return passes ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
+    uint64_t kept = c->tally.next > c->iteration_event ? c->tally.next - 1 : c->iteration_event;
+    bool under_way = c->iteration_active && c->account != CHROPROF__IDLE;
+    return under_way ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
 }
 
 CHROPROF__COLD void chroprof__spill(chroprof *p)
 {
     chroprof__core *c = p->core;
-    if (c->tally.next <= c->pass_event + 1) {
-        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
+    if (c->tally.next <= c->iteration_event + 1) {
+        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+                              c->iteration_start);
         chroprof__stage_steps(p);
     }
     uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
@@ -5840,18 +5854,19 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
     chroprof__front_of(c)->limit = spill < end ? spill : end;
 }
 
-/* An idle ends, a pass begins. The straight way does this when the one before has been one. */
-CHROPROF__INLINE void chroprof__begin_pass(chroprof__core *c)
+/* An idle ends, an iteration begins. The straight way does this when the one before has been one.
+ * */
+CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
 {
     c->account = CHROPROF__LOOP;
-    c->pass_start = c->last;
-    c->pass_event = c->seq >> 1;
+    c->iteration_start = c->last;
+    c->iteration_event = c->seq >> 1;
 }
 
 /* ---- slow futures that are old give way; the walk is one look at each group a minute */
 
-#define CHROPROF__SLOW_TURN_NS UINT64_C(60000000000)
-enum { CHROPROF__SLOW_TURNS = 5 };         /* minutes that make "the last minutes" */
+#define CHROPROF__SLOW_CALLBACK_NS UINT64_C(60000000000)
+enum { CHROPROF__SLOW_CALLBACKS = 5 };     /* minutes that make "the last minutes" */
 
 static void chroprof__set_slow_bar(chroprof__core *c, const chroprof__slow_group *group)
 {
@@ -5861,8 +5876,8 @@ static void chroprof__set_slow_bar(chroprof__core *c, const chroprof__slow_group
 
 CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
 {
-    uint64_t minute = chroprof__or(chroprof__unscale(CHROPROF__SLOW_TURN_NS, c->factor), 1);
-    uint64_t oldest = chroprof__minus(c->last, CHROPROF__SLOW_TURNS * minute);
+    uint64_t minute = chroprof__or(chroprof__unscale(CHROPROF__SLOW_CALLBACK_NS, c->factor), 1);
+    uint64_t oldest = chroprof__minus(c->last, CHROPROF__SLOW_CALLBACKS * minute);
     chroprof__slow_group *group = chroprof__slow_groups(c);
     for (uint64_t k = c->tables[CHROPROF_TABLE_SLOW].used; k > 0; k--, group++) {
         uint32_t kept = CHROPROF__SLOW_OF_RUN;
@@ -5872,7 +5887,7 @@ CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
         group->count = group->count < kept ? group->count : kept;
         chroprof__set_slow_bar(c, group);
     }
-    c->slow_turn = c->last + minute;
+    c->slow_callback = c->last + minute;
 }
 
 /* What an interval is that is not plain: time that went back does not pass, a step that is too long
@@ -5925,10 +5940,10 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     if (m->t >= c->idle_horizon)
         chroprof__age(p, c);
     if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK) {
-        chroprof__begin_pass(c);
-        c->pass_active = 1;
+        chroprof__begin_iteration(c);
+        c->iteration_active = 1;
     }
-    if (m->t >= c->slow_turn)
+    if (m->t >= c->slow_callback)
         chroprof__forget_slow(c);
     chroprof__set_horizon(c);
     chroprof__aim(p, c);
@@ -6021,21 +6036,22 @@ static void chroprof__share_tally(const chroprof *p, chroprof__stall_row *stall,
             chroprof__share_site(p, stall, y, k);
 }
 
-static void chroprof__share_pass(const chroprof *p, chroprof__stall_row *stall)
+static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *stall)
 {
     chroprof__core *c = p->core;
     chroprof__tally y;
-    if (c->tally.next <= c->pass_event + 1)
-        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
+    if (c->tally.next <= c->iteration_event + 1)
+        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+                              c->iteration_start);
     chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
     y = c->tally;
     chroprof__end_tallied(p, &y, c->depth, y.base);    /* below a barrier: the part inside counts */
     chroprof__share_tally(p, stall, &y);
 }
 
-/* The first row in reach that is surely not above a barrier of this turn; the end: there is
+/* The first row in reach that is surely not above a barrier of this callback; the end: there is
  * none. */
-static uint64_t chroprof__surely_of_turn(const chroprof *p, chroprof__reach r,
+static uint64_t chroprof__surely_of_callback(const chroprof *p, chroprof__reach r,
                                          const chroprof__frame_row *base)
 {
     uint64_t n = r.first;
@@ -6045,20 +6061,20 @@ static uint64_t chroprof__surely_of_turn(const chroprof *p, chroprof__reach r,
 }
 
 /* What each site took of the turn that ends, as far as the ring reaches. What ran above a barrier
- * is not of the turn. */
-static void chroprof__share_turn(const chroprof *p, chroprof__stall_row *stall,
+ * is not of the callback. */
+static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *stall,
                                  const chroprof__frame_row *base)
 {
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
     uint64_t first = r.end - stall->events;
     chroprof__tally y;
-    chroprof__begin_tally(c, &y, CHROPROF__OF_TURN, first, base->pushed);
+    chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, first, base->pushed);
     y.base = (uint32_t)(base - p->frames) - 1;
     if (first <= r.first) {                 /* it began before the ring does, or before a reset */
         bool parted = first < r.first ? (base->kind & CHROPROF__PARTED) != 0
                                       : c->ring_floor > y.base;
-        uint64_t n = parted ? chroprof__surely_of_turn(p, r, base) : r.first;
+        uint64_t n = parted ? chroprof__surely_of_callback(p, r, base) : r.first;
         y.next = n == r.first && first < r.first ? n + 1 : n;
         y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
     }
@@ -6094,7 +6110,8 @@ static void chroprof__keep_stall(chroprof__core *c, const chroprof__stall_row *s
         rows[longest + (stall->serial - 1) % recent] = *stall;
 }
 
-/* The pass that ends is the same stall as this turn, which is most of it: it takes its place. */
+/* The iteration that ends is the same stall as this callback, which is most of it: it takes its
+ * place. */
 static void chroprof__replace_stall(chroprof__core *c, const chroprof__stall_row *stall)
 {
     uint32_t capacity = c->tables[CHROPROF_TABLE_STALLS].capacity, longest = (capacity + 1) / 2;
@@ -6202,36 +6219,37 @@ static chroprof__stall_row *chroprof__new_stall(chroprof__core *c, chroprof_stal
 }
 
 /* The stay of a base frame ends that was a stall. */
-CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame_row *base,
+CHROPROF__COLD void chroprof__callback_stalled(chroprof *p, const chroprof__frame_row *base,
                                            uint64_t length)
 {
     chroprof__core *c = p->core;
     uint32_t events = ((uint32_t)c->seq - base->event) / 2;
     chroprof__stall_row *stall =
-        chroprof__new_stall(c, CHROPROF_STALL_TURN, base->pushed, length, events);
+        chroprof__new_stall(c, CHROPROF_STALL_CALLBACK, base->pushed, length, events);
     chroprof__count_stall(p);
     stall->serial = c->stalls;
-    chroprof__share_turn(p, stall, base);
+    chroprof__share_callback(p, stall, base);
     chroprof__take_hits(p, stall, base->event);
     chroprof__keep_stall(c, stall);
     chroprof__keep_steps(p, stall);
-    if (base->pushed >= c->pass_start && length >= c->pass_turn) {
-        c->pass_turn = length;
-        c->pass_turn_serial = stall->serial;
+    if (base->pushed >= c->iteration_start && length >= c->iteration_callback) {
+        c->iteration_callback = length;
+        c->iteration_callback_serial = stall->serial;
     }
 }
 
-CHROPROF__COLD void chroprof__pass_stalled(chroprof *p, uint64_t length)
+CHROPROF__COLD void chroprof__iteration_stalled(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
-    bool same = c->pass_turn > length / 2;
-    chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_PASS, c->pass_start, length,
-                                                     (c->seq >> 1) - c->pass_event);
+    bool same = c->iteration_callback > length / 2;
+    chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_ITERATION,
+    c->iteration_start, length,
+                                                     (c->seq >> 1) - c->iteration_event);
     if (!same)
         chroprof__count_stall(p);
-    stall->serial = same ? c->pass_turn_serial : c->stalls;
-    chroprof__share_pass(p, stall);
-    chroprof__take_hits(p, stall, (uint32_t)c->pass_event);
+    stall->serial = same ? c->iteration_callback_serial : c->stalls;
+    chroprof__share_iteration(p, stall);
+    chroprof__take_hits(p, stall, (uint32_t)c->iteration_event);
     if (same)
         chroprof__replace_stall(c, stall);
     else
@@ -6289,7 +6307,7 @@ static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chropr
 }
 
 /* What an event did to the future; after: how deep the stack was then. */
-static void chroprof__way_turn(chroprof__way *w, const chroprof__ring_row *row, uint32_t after)
+static void chroprof__way_callback(chroprof__way *w, const chroprof__ring_row *row, uint32_t after)
 {
     bool own = row->id == w->id;
     bool runs = own && (row->state == CHROPROF_RUNNING || row->state == CHROPROF_SWITCH);
@@ -6311,7 +6329,7 @@ static void chroprof__way_turn(chroprof__way *w, const chroprof__ring_row *row, 
     }
 }
 
-static void chroprof__way_pass(const chroprof *p, chroprof__way *w, chroprof__tally *y,
+static void chroprof__way_iteration(const chroprof *p, chroprof__way *w, chroprof__tally *y,
                                const chroprof__ring_row *row)
 {
     uint64_t dt = row->time - w->time;
@@ -6353,14 +6371,14 @@ static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chro
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
     chroprof__tally y;
-    chroprof__begin_tally(c, &y, CHROPROF__OF_TURN, r.end, slow->at);
+    chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, r.end, slow->at);
     uint64_t n = chroprof__way_begin(p, r, w);
     uint64_t from = n < r.end ? chroprof__ring_at(p, c, n)->time : slow->at;
     w->time = from;
     for (; n < r.end; n++) {
-        chroprof__way_pass(p, w, &y, chroprof__ring_at(p, c, n));
+        chroprof__way_iteration(p, w, &y, chroprof__ring_at(p, c, n));
         if (n + 1 < r.end)
-            chroprof__way_turn(w, chroprof__ring_at(p, c, n),
+            chroprof__way_callback(w, chroprof__ring_at(p, c, n),
                                chroprof__ring_at(p, c, n + 1)->depth);
     }
     uint64_t rest = slow->wall - slow->exec, own = from == w->created ? slow->exec : w->own;
@@ -6443,7 +6461,7 @@ CHROPROF__INLINE bool chroprof__is_slow(const chroprof *p, const chroprof__core 
     return CHROPROF__RARELY(t - slot->created >= site->slow_bar);
 }
 
-/* >>stack: frames come and go, slices and turns end. */
+/* >>stack: frames come and go, slices and callbacks end. */
 
 /* A frame is gone: what is below it, its path, or loop for a barrier, is on top. */
 static void chroprof__uncover(const chroprof *p, chroprof__core *c, const chroprof__frame_row *gone)
@@ -6610,30 +6628,30 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
     row->wall += length;
 }
 
-/* A turn has ended. */
-CHROPROF__INLINE void chroprof__end_turn(const chroprof *p, chroprof__core *c, uint64_t length,
+/* A callback has ended. */
+CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->turns, &c->turn_min, &c->owed_turn, 2, bucket, length);
+    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->owed_callback, 2, bucket, length);
 }
 
-CHROPROF__COLD void chroprof__long_turn(chroprof *p, const chroprof__frame_row *base,
+CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_row *base,
                                         uint64_t length)
 {
     chroprof__core *c = p->core;
-    chroprof__raise(&c->turn_max, length);
-    c->turn_bar = chroprof__bar(c, c->turn_max);
+    chroprof__raise(&c->callback_max, length);
+    c->callback_bar = chroprof__bar(c, c->callback_max);
     if (length > c->stall_ticks)
-        chroprof__turn_stalled(p, base, length);
+        chroprof__callback_stalled(p, base, length);
 }
 
-CHROPROF__COLD void chroprof__long_pass(chroprof *p, uint64_t length)
+CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
-    chroprof__raise(&c->pass_max, length);
-    c->pass_bar = chroprof__bar(c, c->pass_max);
+    chroprof__raise(&c->iteration_max, length);
+    c->iteration_bar = chroprof__bar(c, c->iteration_max);
     if (length > c->stall_ticks)
-        chroprof__pass_stalled(p, length);
+        chroprof__iteration_stalled(p, length);
 }
 
 /* Time of a nested loop, or of on_stall, is neither of the slice nor of the turn that it is in. */
@@ -6678,11 +6696,11 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     if (base && frame->kind & CHROPROF__PARTED)
         length -= frame->excluded;
     if (base)
-        chroprof__end_turn(p, c, length, chroprof__bucket(length));
+        chroprof__end_callback(p, c, length, chroprof__bucket(length));
     else
         frame[-1].start += length;
-    if (base && length > c->turn_bar)
-        chroprof__long_turn(p, frame, length);
+    if (base && length > c->callback_bar)
+        chroprof__long_callback(p, frame, length);
     chroprof__uncover(p, c, frame);
 }
 
@@ -7206,33 +7224,34 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
     }
 }
 
-/* The pass ends that the last end of an idle began. */
-CHROPROF__INLINE void chroprof__end_pass(const chroprof *p, chroprof__core *c, uint64_t length,
+/* The iteration ends that the last end of an idle began. */
+CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->passes, &c->pass_min, &c->owed_pass, 2 + CHROPROF__OCTAVES, bucket,
+    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->owed_iteration, 2 +
+    CHROPROF__OCTAVES, bucket,
                       length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
     chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
-    uint64_t length = t - c->pass_start;
-    if (c->pass_active) {
-        chroprof__end_pass(p, c, length, chroprof__bucket(length));
-        if (length > c->pass_bar)
-            chroprof__long_pass(p, length);
-        c->pass_turn = 0;
+    uint64_t length = t - c->iteration_start;
+    if (c->iteration_active) {
+        chroprof__end_iteration(p, c, length, chroprof__bucket(length));
+        if (length > c->iteration_bar)
+            chroprof__long_iteration(p, length);
+        c->iteration_callback = 0;
     }
     c->account = CHROPROF__IDLE;
     chroprof__set_horizon(c);
 }
 
-/* Opening the event has ended the idle already, if there was one: then the pass under way began
- * with this event. */
+/* Opening the event has ended the idle already, if there was one: then the iteration under way
+ * began with this event. */
 static void chroprof__on_idle_leave(const chroprof *p, const chroprof__core *c)
 {
-    if (!c->pass_active || c->pass_event != c->seq >> 1)
+    if (!c->iteration_active || c->iteration_event != c->seq >> 1)
         chroprof__count(p, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 
@@ -7295,7 +7314,7 @@ static bool chroprof__in_child(chroprof *p)
         return false;
     p->core = NULL;
     p->door = CHROPROF__NO_DOOR;
-    p->sampling = p->in_callback = false;
+    p->sampling = p->in_hook = false;
     return true;
 }
 
@@ -7392,14 +7411,14 @@ CHROPROF__INLINE bool chroprof__is_base(const chroprof__frame_row *frame)
     return (frame[-1].kind & CHROPROF__BARRIER) != 0;
 }
 
-/* May the stay of the top frame just be added up? A turn is looked at beyond its bar. */
+/* May the stay of the top frame just be added up? A callback is looked at beyond its bar. */
 CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof__frame_row *frame,
                                         uint32_t kind, uint64_t length)
 {
-    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->turn_bar);
+    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback_bar);
 }
 
-/* The slice of a plain frame ends, and its stay: its turn ends with it, or the frame below goes
+/* The slice of a plain frame ends, and its stay: its callback ends with it, or the frame below goes
  * on. */
 CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
                                           chroprof__path_row *row, chroprof__frame_row *frame,
@@ -7407,7 +7426,7 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
 {
     chroprof__raise(&row->slice_max, slice);
     if (base)
-        chroprof__end_turn(p, c, length, chroprof__bucket_below_last(length));
+        chroprof__end_callback(p, c, length, chroprof__bucket_below_last(length));
     else
         frame[-1].start += length;
 }
@@ -7585,8 +7604,8 @@ CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const ch
     chroprof__count_and_close(p, c, row, slice);
 }
 
-/* An event that ends the top frame, which must be a plain one of that kind and id. Turns and inner
- * stays have ways of their own; a turn beyond its bar is looked at. */
+/* An event that ends the top frame, which must be a plain one of that kind and id. Callbacks and
+ * inner stays have ways of their own; a callback beyond its bar is looked at. */
 CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_state state,
                                        uint64_t id, uint64_t now)
 {
@@ -7598,7 +7617,7 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_stat
         chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
         chroprof__end_top(p, c, &m, frame, false, state, id);
-    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->turn_bar))
+    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->callback_bar))
         chroprof__end_top(p, c, &m, frame, true, state, id);
     else
         chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
@@ -7771,13 +7790,13 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
     chroprof__moment m;
     uint64_t length;
     bool plain = chroprof__look(c, now, &m);
-    length = m.t - c->pass_start;
-    if (CHROPROF__RARELY(!plain || m.depth != c->floor || length > c->pass_bar)) {
+    length = m.t - c->iteration_start;
+    if (CHROPROF__RARELY(!plain || m.depth != c->floor || length > c->iteration_bar)) {
         chroprof__general(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_ENTER, 0);
-    chroprof__end_pass(p, c, length, chroprof__bucket_below_last(length));
+    chroprof__end_iteration(p, c, length, chroprof__bucket_below_last(length));
     c->account = CHROPROF__IDLE;
     c->horizon = m.t;               /* no event but idle_leave takes the straight way */
     chroprof__close_event(c);
@@ -7794,7 +7813,7 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
     c->horizon = c->idle_horizon;
-    chroprof__begin_pass(c);
+    chroprof__begin_iteration(c);
     chroprof__close_event(c);
 }
 
@@ -7916,10 +7935,11 @@ typedef struct chroprof__figure {
     RANK_ONLY(slice_p50_ns) RANK_ONLY(slice_p90_ns) RANK_ONLY(slice_p99_ns)                        \
     RANK_ONLY(slice_p999_ns) RANK_ONLY(slice_typical_ns) RANK_ONLY(slice_min_ns)                   \
     RANK_ONLY(slice_p1_ns) RANK_ONLY(measured)                                                     \
-    RANK_ONLY(wall_p50_ns) RANK_ONLY(wall_p99_ns) RANK_ONLY(wall_max_ns) READ(slices, "", "")      \
+    RANK_ONLY(latency_p50_ns) RANK_ONLY(latency_p99_ns) RANK_ONLY(latency_max_ns)                  \
+    READ(slices, "", "")                                                                           \
     UNSEEN(chroprof__path_row, entered, COUNT, SUM)                                                \
     UNSEEN(chroprof__path_row, stays, COUNT, SUM)                                                  \
-    FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",                                        \
+    FIGURE(lifetime_ns, wall, TICKS, SUM, "lifetime_seconds_total",                                \
            "Time from creation to finish of futures, or to now while they live.")                  \
     READ(waiting_ns, "", "")                                                                       \
     FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",                                     \
@@ -7956,26 +7976,28 @@ static const chroprof__figure chroprof__path_figures[] = {
 
 /* Of the loop, in the core. */
 #define CHROPROF__LOOP_LIST(FIGURE, READ, UNSEEN)                                                  \
-    READ(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle and loop.")                \
+    READ(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle, uninstrumented.")         \
     READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included.")                    \
     READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system.")                   \
-    READ(loop_ns, "loop_seconds_total", "Time neither of futures nor idle.")                       \
+    READ(uninstrumented_ns, "uninstrumented_seconds_total", "Time neither of futures nor idle.")   \
     READ(untracked_ns, "untracked_seconds_total",                                                  \
          "Time of futures that are not known, part of busy.")                                      \
     READ(delay_ns, "", "") READ(blame_ns, "", "")                                                  \
     READ(events, "events_total", "Events taken.")                                                  \
     UNSEEN(chroprof__core, merged_events, COUNT, SUM)                                              \
     READ(anomalies, "", "") READ(live, "", "")                                                     \
-    FIGURE(passes, passes, COUNT, SUM, "passes_total",                                             \
-           "Passes of the loop, from one idle to the next.")                                       \
-    READ(pass_p50_ns, "", "") READ(pass_p99_ns, "", "")                                            \
-    FIGURE(pass_max_ns, pass_max, TICKS, MAX, "", "")                                              \
-    FIGURE(turns, turns, COUNT, SUM, "turns_total", "Outermost stays on the running stack.")       \
-    READ(turn_p50_ns, "", "") READ(turn_p99_ns, "", "")                                            \
-    FIGURE(turn_max_ns, turn_max, TICKS, MAX, "", "")                                              \
-    FIGURE(stalls, stalls, COUNT, SUM, "stalls_total", "Turns and passes that were too long.")     \
+    FIGURE(iterations, iterations, COUNT, SUM, "iterations_total",                                 \
+           "Iterations of the loop, from one idle to the next.")                                   \
+    READ(iteration_p50_ns, "", "") READ(iteration_p99_ns, "", "")                                  \
+    FIGURE(iteration_max_ns, iteration_max, TICKS, MAX, "", "")                                    \
+    FIGURE(callbacks, callbacks, COUNT, SUM, "callbacks_total",                                    \
+           "Outermost stays on the running stack.")                                                \
+    READ(callback_p50_ns, "", "") READ(callback_p99_ns, "", "")                                    \
+    FIGURE(callback_max_ns, callback_max, TICKS, MAX, "", "")                                      \
+    FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",                                             \
+           "Callbacks and iterations that were too long.")                                         \
     READ(idle_blame_ns, "idle_blame_seconds_total", "Delay of ready futures while idle.")          \
-    READ(loop_blame_ns, "loop_blame_seconds_total",                                                \
+    READ(uninstrumented_blame_ns, "uninstrumented_blame_seconds_total",                            \
          "Delay of ready futures in time of the loop's own.")                                      \
     READ(untracked_blame_ns, "untracked_blame_seconds_total",                                      \
          "Delay of ready futures in untracked time.")                                              \
@@ -8228,7 +8250,7 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
     out->site = row.site;
     chroprof__read_site_name(p, row.site, &out->name, &out->file, &out->line);
     out->with_children_ns = out->exec_ns;
-    out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
+    out->waiting_ns = chroprof__minus(out->lifetime_ns, out->exec_ns + out->delay_ns);
     out->calls = chroprof__ended(&row) + row.merged_live;
     out->entered = row.entered;
     out->slices = row.entered + row.stays;
@@ -8334,9 +8356,9 @@ static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chropr
     out->slice_p99_ns = chroprof__percentile_ns(p, &h->slice, slice, 990);
     out->slice_p999_ns = chroprof__percentile_ns(p, &h->slice, slice, 999);
     out->delay_p99_ns = chroprof__percentile_ns(p, &h->delay, delay, 990);
-    out->wall_p50_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 500);
-    out->wall_p99_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 990);
-    out->wall_max_ns = chroprof__ns(p->core, h->wall_max);
+    out->latency_p50_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 500);
+    out->latency_p99_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 990);
+    out->latency_max_ns = chroprof__ns(p->core, h->wall_max);
     out->slice_typical_ns = chroprof__typical_ns(p, &h->slice, out);
 }
 
@@ -8361,7 +8383,7 @@ CHROPROF__COLD_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chr
     if (p->paths[first].histogram)
         chroprof__read_percentiles(p, first, out);
     out->children_ns = out->with_children_ns - out->exec_ns;
-    out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
+    out->waiting_ns = chroprof__minus(out->lifetime_ns, out->exec_ns + out->delay_ns);
     return true;
 }
 
@@ -8618,7 +8640,7 @@ CHROPROF__COLD_API size_t chroprof_windows_from(const chroprof *p, uint32_t firs
         for (uint32_t k = 0; k < rows; k++) {
             uint64_t ns = out[k].start_ns;  /* of the site, until all are added up */
             out[k].idle_ns += site == CHROPROF__IDLE ? ns : 0;
-            out[k].loop_ns += site == CHROPROF__LOOP ? ns : 0;
+            out[k].uninstrumented_ns += site == CHROPROF__LOOP ? ns : 0;
             out[k].busy_ns += site >= CHROPROF__UNTRACKED ? ns : 0;
             out[k].untracked_ns += site == CHROPROF__UNTRACKED ? ns : 0;
         }
@@ -8699,7 +8721,8 @@ static void chroprof__read_stall(const chroprof *p, const chroprof__stall_row *r
 {
     const chroprof__incident_row *steps = chroprof__incident_of(p->core, row->serial);
     memset(out, 0, sizeof(*out));
-    out->kind = row->kind == CHROPROF_STALL_PASS ? CHROPROF_STALL_PASS : CHROPROF_STALL_TURN;
+    out->kind = row->kind == CHROPROF_STALL_ITERATION ? CHROPROF_STALL_ITERATION
+                                                      : CHROPROF_STALL_CALLBACK;
     out->start_ns = chroprof__ns(p->core, row->start);
     out->length_ns = out->rest_ns = chroprof__ns(p->core, row->length);
     out->events = row->events;
@@ -8896,7 +8919,7 @@ static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_fr
 {
     static const char marks[CHROPROF__MARKS][26] = {
         "", "(inside chroprof)", "(frames missing)", "(unknown stack)", "(deeper frames)", "(idle)",
-        "(loop)", "(frames cut: table full)"
+        "(uninstrumented)", "(frames cut: table full)"
     };
     uint64_t item = chroprof__nodes(p->core)[k].item;
     uint32_t module = chroprof__item_module(item), line;
@@ -9180,9 +9203,9 @@ CHROPROF__COLD_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly
 /* The sums over all paths, and the times of those that are none. */
 static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
 {
-    uint64_t *const exec[] = { &out->loop_ns, &out->idle_ns, &out->untracked_ns };
+    uint64_t *const exec[] = { &out->uninstrumented_ns, &out->idle_ns, &out->untracked_ns };
     uint64_t *const blame[] = {
-        &out->loop_blame_ns, &out->idle_blame_ns, &out->untracked_blame_ns
+        &out->uninstrumented_blame_ns, &out->idle_blame_ns, &out->untracked_blame_ns
     };
     for (uint32_t k = 1; k <= p->core->depth; k++)
         out->live += (p->frames[k].kind & CHROPROF__ENTER_FRAME) != 0;
@@ -9200,7 +9223,7 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
         out->blame_ticks += row->blame;
         out->blame_ns += chroprof__ns(p->core, row->blame);
     }
-    out->busy_ns = out->elapsed_ns - out->idle_ns - out->loop_ns;
+    out->busy_ns = out->elapsed_ns - out->idle_ns - out->uninstrumented_ns;
 }
 
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
@@ -9218,17 +9241,17 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
     const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
     if (p->percentiles) {
-        out->turns += chroprof__histogram_total(p, &own->slice);
-        out->passes += chroprof__histogram_total(p, &own->delay);
-        out->turn_p50_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 500);
-        out->turn_p99_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 990);
-        out->pass_p50_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 500);
-        out->pass_p99_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 990);
+        out->callbacks += chroprof__histogram_total(p, &own->slice);
+        out->iterations += chroprof__histogram_total(p, &own->delay);
+        out->callback_p50_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 500);
+        out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 990);
+        out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 500);
+        out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 990);
     }
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
-    out->in_pass = c->pass_active != 0;
+    out->in_iteration = c->iteration_active != 0;
     out->living = c->living != 0;
     out->depth = c->depth + c->hidden;
 }
@@ -9561,7 +9584,7 @@ static const char *chroprof__ask_slow(const chroprof *p, uint32_t k)
                     "the slow futures of a site are not too many");
     for (uint32_t i = 0; i < group->count; i++) {
         CHROPROF__MUST(chroprof__good_slow(p, group->rows + i),
-                        "what is known of a slow future is part of its wall");
+                        "what is known of a slow future is part of its lifetime");
         CHROPROF__MUST(i == 0 || group->rows[i].wall <= group->rows[i - 1].wall,
                         "the slowest future comes first");
     }
@@ -9612,7 +9635,8 @@ static const char *chroprof__ask_sample(const chroprof *p, uint32_t k)
     CHROPROF__MUST(row->stack <= p->core->tables[CHROPROF_TABLE_STACKS].used,
                     "a sample has a stack");
     CHROPROF__MUST(row->time < CHROPROF__END_OF_TIME && row->duration < CHROPROF__END_OF_TIME &&
-                    row->state <= CHROPROF_SAMPLE_LOOP, "a sample was taken at a time, of a state");
+                    row->state <= CHROPROF_SAMPLE_UNINSTRUMENTED,
+                   "a sample was taken at a time, of a state");
     return NULL;
 }
 
@@ -9705,7 +9729,7 @@ static const char *chroprof__ask_sums(const chroprof *p)
     for (uint32_t k = 0; k < p->rows; k++)
         waiting += p->futures[k].id != 0 && p->futures[k].state == CHROPROF_READY;
     CHROPROF__MUST(exec == c->last,
-                    "elapsed = the sum of all paths' exec + untracked + idle + loop");
+                    "elapsed = the sum of all paths' exec + untracked + idle + uninstrumented");
     CHROPROF__MUST(blame == delay, "the sum of blame = the sum of delay");
     if (!chroprof__is_exact(c))
         return NULL;
@@ -9970,16 +9994,16 @@ static void chroprof__describe_process(chroprof__core *c, const char *name)
 /* The rows that are there from the start: loop, idle, untracked and "(other)". */
 static void chroprof__first_rows(chroprof *p)
 {
-    static const char names[][12] = { "(loop)", "(idle)", "(untracked)", "(other)" };
+    static const char names[][20] = { "(uninstrumented)", "(idle)", "(untracked)", "(other)" };
     chroprof__core *c = p->core;
     memcpy((char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + 1, "...", 4);
     c->tables[CHROPROF_TABLE_STRINGS].used = 5;
     for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
-    c->no_counts = c->turn_min = c->pass_min = UINT64_MAX;
+    c->no_counts = c->callback_min = c->iteration_min = UINT64_MAX;
     chroprof__owe_nothing(c);
-    c->pass_start = CHROPROF__NO_PASS;
+    c->iteration_start = CHROPROF__NO_ITERATION;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
         chroprof__set_histogram(p, p->paths + k, 0);
@@ -10046,7 +10070,8 @@ CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
     return p->core->enabled ? "" : "switched off: call chroprof_set_enabled(p, true)";
 }
 
-/* What was spent in on_stall is loop, whoever is on top by now, and not part of slice or turn. */
+/* What was spent in on_stall is loop, whoever is on top by now, and not part of slice or callback.
+ * */
 static void chroprof__bill_callback(chroprof *p)
 {
     chroprof__core *c = p->core;
@@ -10067,12 +10092,12 @@ static void chroprof__bill_callback(chroprof *p)
     chroprof__end_edit(c);
 }
 
-/* A stall of the event under way. A pass that is the same stall as a turn takes its place. NULL:
- * more ended than the table holds. */
+/* A stall of the event under way. An iteration that is the same stall as a callback takes its
+ * place. NULL: more ended than the table holds. */
 static const chroprof__stall_row *chroprof__stall_due(chroprof__core *c, uint64_t serial)
 {
     const chroprof__stall_row *rows = chroprof__stall_rows(c);
-    for (int kind = CHROPROF_STALL_PASS; kind >= CHROPROF_STALL_TURN; kind--)
+    for (int kind = CHROPROF_STALL_ITERATION; kind >= CHROPROF_STALL_CALLBACK; kind--)
         if (c->due[kind].serial == serial)
             return &c->due[kind];
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].capacity; k++)
@@ -10088,7 +10113,7 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
     chroprof_stall stall;
     uint64_t last = c->stalls, serial = last - p->stalls_due;
     p->stalls_due = 0;
-    p->in_callback = true;
+    p->in_hook = true;
     chroprof__set_taking(p, false);
     while (serial++ < last) {
         const chroprof__stall_row *row = chroprof__stall_due(c, serial);
@@ -10097,11 +10122,11 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
         chroprof__read_stall(p, row, &stall);
         p->on_stall(p->on_stall_user, &stall);
         /* it made a new profile of the handle, or the program forked in it */
-        if (!p->in_callback || chroprof__in_child(p))
+        if (!p->in_hook || chroprof__in_child(p))
             return;
     }
-    c->due[CHROPROF_STALL_TURN].serial = c->due[CHROPROF_STALL_PASS].serial = 0;
-    p->in_callback = false;
+    c->due[CHROPROF_STALL_CALLBACK].serial = c->due[CHROPROF_STALL_ITERATION].serial = 0;
+    p->in_hook = false;
     chroprof__set_taking(p, true);
     if (!c->manual)
         chroprof__bill_callback(p);
@@ -10166,10 +10191,10 @@ CHROPROF_API uint64_t chroprof_now(const chroprof *p)
 /* An event while the profile is off, or from inside on_stall. */
 CHROPROF__COLD void chroprof__refuse(chroprof *p)
 {
-    if (!chroprof__has_block(p) || !p->in_callback)
+    if (!chroprof__has_block(p) || !p->in_hook)
         return;
     chroprof__met place = { p->core->last, 0, CHROPROF__LOOP, p->core->account };
-    chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_CALLBACK, 1, place);
+    chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_HOOK, 1, place);
 }
 
 /* Do events come in by the open door? While the profile is off a call costs one more compare. */
@@ -10447,8 +10472,8 @@ static void chroprof__switch_off(chroprof *p)
         if (p->futures[k].id != 0)
             chroprof__calm_future(p, p->futures + k, t);
     }
-    c->pass_active = c->pass_turn = 0;
-    c->pass_start = CHROPROF__NO_PASS;
+    c->iteration_active = c->iteration_callback = 0;
+    c->iteration_start = CHROPROF__NO_ITERATION;
     c->enabled = 0;
     chroprof__close_event(c);
     if (p->stalls_due)
@@ -10458,7 +10483,7 @@ static void chroprof__switch_off(chroprof *p)
 
 CHROPROF__COLD_API void chroprof_set_enabled(chroprof *p, bool on)
 {
-    if (!chroprof__has_block(p) || p->view || p->in_callback ||
+    if (!chroprof__has_block(p) || p->view || p->in_hook ||
         chroprof__is_taking(p) == on)
         return;
     if (!on) {
@@ -10577,7 +10602,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->last = c->aged_at = 0;
     c->window = 0;
     memset(&c->tally, 0, sizeof(c->tally));
-    c->turns = c->turn_max = c->passes = c->pass_max = c->stalls = 0;
+    c->callbacks = c->callback_max = c->iterations = c->iteration_max = c->stalls = 0;
     c->hidden_since = 0;
     c->seq_base = c->seq;
     c->merged_events = 0;
@@ -10587,10 +10612,10 @@ static void chroprof__reset_core(chroprof__core *c)
     c->ring_first = c->seq >> 1;
     c->ring_begin = 0;
     c->ring_floor = c->floor;
-    c->slow_turn = 0;
-    c->pass_start = c->pass_active ? 0 : CHROPROF__NO_PASS;
-    c->pass_turn = 0;
-    c->pass_event = c->ring_first - 1;      /* not the next event's */
+    c->slow_callback = 0;
+    c->iteration_start = c->iteration_active ? 0 : CHROPROF__NO_ITERATION;
+    c->iteration_callback = 0;
+    c->iteration_event = c->ring_first - 1;  /* not the next event's */
     chroprof__set_factor(c, c->factor);
     c->horizon = c->idle_horizon = 0;
 }
@@ -10615,7 +10640,7 @@ static void chroprof__reset_all(chroprof *p)
 
 CHROPROF__COLD_API void chroprof_reset(chroprof *p)
 {
-    if (!chroprof__has_block(p) || p->view || p->in_callback)
+    if (!chroprof__has_block(p) || p->view || p->in_hook)
         return;
     chroprof__core *c = p->core;
     c->resetting = 1;
@@ -11075,17 +11100,17 @@ static void chroprof__blame_loop(chroprof *p)
 static void chroprof__mend_paths(chroprof *p)
 {
     chroprof__core *c = p->core;
-    const uint64_t turns[] = { 0, c->last, 0 - c->last };
+    const uint64_t callbacks[] = { 0, c->last, 0 - c->last };
     chroprof__move_window(c, c->last);
     c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
         uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->entered + 1;
         uint64_t wall = row->wall + row->live * c->last;
-        uint32_t turn = 0;                  /* one call more: what has finished and still runs */
-        while (turn < 3 && (wall + turns[turn]) / calls > c->last)
-            turn++;
-        row->wall = turn < 3 ? row->wall + turns[turn] : 0 - row->live * c->last;
+        uint32_t callback = 0;              /* one call more: what has finished and still runs */
+        while (callback < 3 && (wall + callbacks[callback]) / calls > c->last)
+            callback++;
+        row->wall = callback < 3 ? row->wall + callbacks[callback] : 0 - row->live * c->last;
         c->ready += row->ready;
         if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
@@ -11199,7 +11224,7 @@ static void chroprof__drain_copy(chroprof *p)
     s->running = 0;                         /* modules: of that program, not of this one */
     for (; s->taken != s->put; s->taken++) {
         chroprof__entry *e = chroprof__ring(c, s, s->taken);
-        if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_LOOP)
+        if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_UNINSTRUMENTED)
             chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
     }
     s->running = running;
@@ -11405,8 +11430,8 @@ static void chroprof__histograms_since(const chroprof__since *s)
         chroprof__lower(&row->wall_max,
                         chroprof__histogram_since(s, &row->wall, same ? &old->wall : NULL));
         if (k == CHROPROF__OF_LOOP) {
-            chroprof__lower(&c->turn_max, c->turns ? UINT64_MAX : slice);
-            chroprof__lower(&c->pass_max, c->passes ? UINT64_MAX : delay);
+            chroprof__lower(&c->callback_max, c->callbacks ? UINT64_MAX : slice);
+            chroprof__lower(&c->iteration_max, c->iterations ? UINT64_MAX : delay);
         }
         uint32_t path = row->path && !row->missed ? chroprof__sites(c)[site].first_path : 0;
         for (; path; path = s->to.paths[path].same_site) {
@@ -11425,8 +11450,8 @@ static void chroprof__maxima_since(const chroprof__since *s)
         chroprof__lower(&row->exec_max, row->exec);
         chroprof__lower(&row->slice_max, row->entered ? row->exec : row->stays ? row->exec_max : 0);
     }
-    chroprof__lower(&c->turn_max, c->turns || s->to.percentiles ? c->last : 0);
-    chroprof__lower(&c->pass_max, c->passes || s->to.percentiles ? c->last : 0);
+    chroprof__lower(&c->callback_max, c->callbacks || s->to.percentiles ? c->last : 0);
+    chroprof__lower(&c->iteration_max, c->iterations || s->to.percentiles ? c->last : 0);
 }
 
 /* Puts all exec into the cells, at the present level. */
@@ -11758,7 +11783,7 @@ static bool chroprof__subtract(chroprof__since *s)
     c->epoch += s->begin;                   /* the new time 0; what only events need is forgotten */
     c->start_clock += s->begin;
     c->start_unix_ns += c->start_unix_ns ? chroprof__ns(c, s->begin) : 0;
-    chroprof__shift(&c->pass_start, s->begin);
+    chroprof__shift(&c->iteration_start, s->begin);
     chroprof__shift(&c->calibrate_at, s->begin);
     c->horizon = 0;
     memset(c->due, 0, sizeof(c->due));
@@ -12194,7 +12219,7 @@ static void chroprof__merge_time(const chroprof__merging *m)
     chroprof__close_windows(m->to);
     c->epoch -= m->elapsed;
     c->last = end;
-    c->pass_start += m->elapsed;
+    c->iteration_start += m->elapsed;
     c->ring_first = c->seq >> 1;            /* no time that the ring tells of is the target's */
     c->ring_begin = end;
 }
@@ -12215,14 +12240,14 @@ static void chroprof__merge_all(chroprof__merging *m)
             chroprof__merge_percentiles(m, site);
     }
     chroprof__merge_open_slices(m);
-    chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;     /* of turns and passes */
+    chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP; /* of callbacks and iterations */
     const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
     if (p->percentiles && m->from->percentiles) {
-        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->turn_max);
-        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->pass_max);
+        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->callback_max);
+        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->iteration_max);
     } else if (m->from->percentiles) {
-        p->core->turns += chroprof__histogram_total(m->from, &loop->slice);
-        p->core->passes += chroprof__histogram_total(m->from, &loop->delay);
+        p->core->callbacks += chroprof__histogram_total(m->from, &loop->slice);
+        p->core->iterations += chroprof__histogram_total(m->from, &loop->delay);
     }
     chroprof__merge_stalls(m);
     const chroprof__slow_group *group = chroprof__slow_groups(m->from->core);
@@ -12242,7 +12267,7 @@ CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *o
     if (!chroprof__has_block(p) || !chroprof__can_read(other) || p->core == other->core)
         return CHROPROF_ERR_ARGUMENT;
     const chroprof__core *c = p->core;
-    if (p->view || p->in_callback || !c->manual || c->depth ||
+    if (p->view || p->in_hook || !c->manual || c->depth ||
         c->tables[CHROPROF_TABLE_FUTURES].used)
         return CHROPROF_ERR_TARGET;
     memset(&m, 0, sizeof(m));
@@ -12655,14 +12680,15 @@ CHROPROF__COLD void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
     chroprof__arm(s);
 }
 
-/* Looks at the thread's CPU clock, once in a millisecond, and remembers what it says when a turn or
- * a pass begins: what has not been idle since the last look counts as CPU time. */
+/* Looks at the thread's CPU clock, once in a millisecond, and remembers what it says when a
+ * callback or an iteration begins: what has not been idle since the last look counts as CPU time.
+ * */
 static void chroprof__note_cpu(chroprof *p)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__begun *pass = s->begun + CHROPROF__LEVELS;
-    uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->pass_event;
+    chroprof__begun *iteration = s->begun + CHROPROF__LEVELS;
+    uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->iteration_event;
     if (c->last >= s->look_at) {
         s->look_at = c->last + chroprof__unscale(1000000, c->factor);
         s->cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -12671,12 +12697,12 @@ static void chroprof__note_cpu(chroprof *p)
     }
     uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
     if (c->depth == c->floor + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
-        s->begun[chroprof__turn_place(c)].event = p->frames[c->depth].event;
-        s->begun[chroprof__turn_place(c)].cpu_ns = now;
+        s->begun[chroprof__callback_place(c)].event = p->frames[c->depth].event;
+        s->begun[chroprof__callback_place(c)].cpu_ns = now;
     }
-    if (c->pass_active && pass->event != (uint32_t)number && number >= s->first_event) {
-        pass->event = (uint32_t)number;
-        pass->cpu_ns = now;
+    if (c->iteration_active && iteration->event != (uint32_t)number && number >= s->first_event) {
+        iteration->event = (uint32_t)number;
+        iteration->cpu_ns = now;
     }
 }
 
@@ -13291,7 +13317,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
 {
     chroprof_sampler_options o;
     memset(&o, 0, sizeof(o));
-    if (!chroprof__has_block(p) || p->view || p->in_callback)
+    if (!chroprof__has_block(p) || p->view || p->in_hook)
         return CHROPROF_ERR_ARGUMENT;
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     if (!s)
@@ -13332,7 +13358,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
 
 CHROPROF__COLD_API void chroprof_sampler_stop(chroprof *p)
 {
-    if (!chroprof__is_set(p) || p->sampler_signal == 0 || p->in_callback)
+    if (!chroprof__is_set(p) || p->sampler_signal == 0 || p->in_hook)
         return;
     bool block = chroprof__has_block(p);    /* the child of a mapped one has the signal only */
     chroprof__end_timer(p);
@@ -13841,7 +13867,7 @@ CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *
 
 CHROPROF__COLD_API void chroprof_unmap(chroprof *p)
 {
-    if (!chroprof__is_set(p) || !p->mapped || p->in_callback)
+    if (!chroprof__is_set(p) || !p->mapped || p->in_hook)
         return;
 #ifndef CHROPROF_NO_SAMPLER
     chroprof_sampler_stop(p);
@@ -14366,13 +14392,13 @@ static void chroprof__find_hang(chroprof__inquiry *q)
     uint64_t since_ns;
     size_t depth = chroprof_frames(q->p, &frame, 1);
     bool in_task = depth > 0 && depth == t->depth && !frame.barrier;
-    if (t->idle || !t->enabled || (depth == 0 && t->passes == 0 && !t->in_pass) ||
+    if (t->idle || !t->enabled || (depth == 0 && t->iterations == 0 && !t->in_iteration) ||
         !chroprof__quiet_since(q, &since_ns))
         return;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, NULL,
                                          chroprof__minus(t->elapsed_ns, since_ns));
     c.at_ns = c.n[1] = since_ns;
-    if (c.value_ns / 2 < t->turn_max_ns)
+    if (c.value_ns / 2 < t->callback_max_ns)
         return;
     if (in_task) {
         c.name = chroprof_read_path(q->p, frame.path, &path) ? path.name : "a task of unknown id";
@@ -14395,7 +14421,7 @@ static uint32_t chroprof__loop_stack(const chroprof *p)
     uint64_t cursor = 0, votes = 0, all = 0, its = 0;
     uint32_t stack = 0;
     while (chroprof_next_sample(p, &cursor, &row)) {
-        if (row.state != CHROPROF_SAMPLE_LOOP)
+        if (row.state != CHROPROF_SAMPLE_UNINSTRUMENTED)
             continue;
         bool same = row.stack == stack, wins = !same && row.weight > votes;
         votes = same ? votes + row.weight : wins ? row.weight - votes : votes - row.weight;
@@ -14403,7 +14429,7 @@ static uint32_t chroprof__loop_stack(const chroprof *p)
         all += row.weight;
     }
     for (cursor = 0; chroprof_next_sample(p, &cursor, &row);)
-        its += row.state == CHROPROF_SAMPLE_LOOP && row.stack == stack ? row.weight : 0;
+        its += row.state == CHROPROF_SAMPLE_UNINSTRUMENTED && row.stack == stack ? row.weight : 0;
     return its > all / 2 ? stack : 0;
 }
 
@@ -14412,13 +14438,13 @@ static void chroprof__find_loop(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     const chroprof_stall *s = &q->stall;
-    bool idles = t->idle || t->idle_ns > 0 || t->passes > 0 || t->in_pass;
+    bool idles = t->idle || t->idle_ns > 0 || t->iterations > 0 || t->in_iteration;
     bool bare = !idles && t->busy_ns == 0;
     uint32_t stack = chroprof__loop_stack(q->p);
     chroprof_sampler_totals sampler;
     chroprof__case c = chroprof__case_of(q, idles || bare ? CHROPROF_FINDING_UNINSTRUMENTED
                                                           : CHROPROF_FINDING_NO_IDLE, NULL,
-                                         t->loop_ns);
+                                         t->uninstrumented_ns);
     chroprof_read_sampler(q->p, &sampler);
     if (!idles && sampler.mode != CHROPROF_SAMPLER_WALL)
         stack = 0;                          /* no wait has samples of CPU time */
@@ -14576,7 +14602,7 @@ static void chroprof__find_stall(chroprof__inquiry *q)
     c.at_ns = c.n[1] = s->start_ns;
     c.count = c.n[2] = s->length_ns > 0 ? t->stalls : 0;
     const char *cure = chroprof__stall_cure(q, &c);
-    bool longest = s->length_ns >= t->pass_max_ns && s->length_ns >= t->turn_max_ns;
+    bool longest = s->length_ns >= t->iteration_max_ns && s->length_ns >= t->callback_max_ns;
     chroprof__report(q, &c, "The loop was blocked for %T0 at %m1",
                      c.count < 2 ? NULL : longest ? ", the longest of %c2 stalls"
                                                   : ", the longest kept of %c2 stalls", cure);
@@ -14598,7 +14624,7 @@ static void chroprof__find_delays(chroprof__inquiry *q)
     uint32_t most = 0;
     memset(top, 0, sizeof(top));
     (void)chroprof_ranks(q->p, top, 2, CHROPROF_BY_BLAME);
-    const uint64_t blame[] = { top[0].blame_ns, t->loop_blame_ns, t->untracked_blame_ns,
+    const uint64_t blame[] = { top[0].blame_ns, t->uninstrumented_blame_ns, t->untracked_blame_ns,
                                t->idle_blame_ns };
     uint64_t second = top[1].blame_ns;
     for (uint32_t k = 1; k < 4; k++)
@@ -14797,7 +14823,7 @@ static const char *chroprof__anomaly_cure(chroprof_anomaly_kind kind)
           "Call chroprof_idle_enter before each wait, and no other event until it is over." },
         { CHROPROF_ANOMALY_LONG_STEP, "Check the clock, or raise max_step_ns." },
         { CHROPROF_ANOMALY_BAD_STATE, "Check the arguments of that event." },
-        { CHROPROF_ANOMALY_EVENT_IN_CALLBACK, "Only read in on_stall." },
+        { CHROPROF_ANOMALY_EVENT_IN_HOOK, "Only read in on_stall." },
         { CHROPROF_ANOMALY_THREAD, "Send all events from the thread that runs the loop." }
     };
     size_t k = 0;
@@ -14858,7 +14884,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
     c.n[3] = r[1].exec_ns;
     if (q->count > 0 && q->keys[0] >> 32 > chroprof__finding_rules[CHROPROF_FINDING_FINE].place)
         return;
-    if (t->elapsed_ns < 1000000000 && t->passes == 0 && t->idle_ns == 0) {
+    if (t->elapsed_ns < 1000000000 && t->iterations == 0 && t->idle_ns == 0) {
         chroprof__find_too_early(q);
         return;
     }
@@ -14878,7 +14904,7 @@ static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
     memset(q, 0, sizeof(*q));
     q->p = p;
     chroprof_read_totals(p, &q->totals);
-    q->work = q->totals.busy_ns + q->totals.loop_ns;
+    q->work = q->totals.busy_ns + q->totals.uninstrumented_ns;
     q->top[0].name = q->top[0].file = "";
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))
@@ -15533,11 +15559,12 @@ static void chroprof__text_parts(chroprof__page *g)
 {
     const chroprof_totals *t = &g->totals;
     uint64_t busy_end = chroprof__portion(g->width, t->busy_ns, t->elapsed_ns);
-    uint64_t loop_end = chroprof__portion(g->width, t->busy_ns + t->loop_ns, t->elapsed_ns);
+    uint64_t loop_ns = t->busy_ns + t->uninstrumented_ns;
+    uint64_t loop_end = chroprof__portion(g->width, loop_ns, t->elapsed_ns);
     static const char parts[][24] = {
         "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p"
     };
-    const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->loop_ns, t->elapsed_ns,
+    const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->uninstrumented_ns, t->elapsed_ns,
                                  t->idle_ns, t->elapsed_ns };
     chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, &t->elapsed_ns);
     for (uint32_t k = 0; k < 3; k++)
@@ -15563,16 +15590,18 @@ static void chroprof__text_spread(chroprof__page *g, const char *label, uint64_t
 static void chroprof__text_counts(chroprof__page *g)
 {
     const chroprof_totals *t = &g->totals;
-    uint64_t passes[] = { t->passes, t->pass_p50_ns, t->pass_p99_ns, t->pass_max_ns };
-    uint64_t turns[] = { t->turns, t->turn_p50_ns, t->turn_p99_ns, t->turn_max_ns };
+    uint64_t iterations[] = { t->iterations, t->iteration_p50_ns, t->iteration_p99_ns,
+                              t->iteration_max_ns };
+    uint64_t callbacks[] = { t->callbacks, t->callback_p50_ns, t->callback_p99_ns,
+                             t->callback_max_ns };
     uint64_t cost_ps = chroprof__event_cost_ps(g->p);
     uint64_t cost_ns = t->events / 1000 * cost_ps + t->events % 1000 * cost_ps / 1000;
     const uint64_t events[] = { t->events, chroprof__round(cost_ps, 100), cost_ns, cost_ns,
                                 t->elapsed_ns };
     chroprof__blank_to(g, 24);
     chroprof__print(g, CHROPROF__DIM "   count      p50      p99      max\n", NULL);
-    chroprof__text_spread(g, "loop iterations (passes)", passes);
-    chroprof__text_spread(g, "callbacks (turns)       ", turns);
+    chroprof__text_spread(g, "loop iterations         ", iterations);
+    chroprof__text_spread(g, "callbacks               ", callbacks);
     chroprof__print(g, "live futures            %8c\n", &t->live);
     if (t->delay_ns > 0)
         chroprof__print(g, "delay                   %8k " CHROPROF__FLOW
@@ -15807,7 +15836,7 @@ static const chroprof__column chroprof__site_columns[] = {
     { "slice", "max", "%8t", { 60, 60 }, CHROPROF__ALONE, CHROPROF__R(slice_max_ns) },
     { "", "slices", "%7c", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(slices) },
     { "", "calls", "%7c", { 130, 146 }, CHROPROF__ADDS, CHROPROF__R(calls) },
-    { "", "wall", "%8t", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(wall_ns) },
+    { "", "lifetime", "%8t", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
     { "", "waiting", "%8t", { 120, 120 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
     { "", "delay", "%8t", { 120, 120 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
     { "", "blame", "%8t", { 72, 80 }, CHROPROF__OF_DELAY, CHROPROF__R(blame_ns) }
@@ -15903,7 +15932,8 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
         chroprof__grid_extra(g, &r.grid, r.grid.rows_left == 1 ? "%c more site" : "%c more sites",
                              r.grid.left);
     chroprof__grid_other(g, &r.grid, "(untracked)", t->untracked_ns, t->untracked_blame_ns);
-    chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->loop_ns, t->loop_blame_ns);
+    chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->uninstrumented_ns,
+                         t->uninstrumented_blame_ns);
     chroprof__grid_other(g, &r.grid, "(idle)", t->idle_ns, t->idle_blame_ns);
     chroprof__grid_extra(g, &r.grid, "total", r.grid.sum);
     if (g->sampled)
@@ -15921,10 +15951,10 @@ CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
     uint64_t cursor = 0, left = 0;
     uint32_t count = 0, figures_at = (g->width < 100 ? g->width : 100) - 33;
     while (chroprof_next_rank(g->p, &cursor, &rank)) {
-        if (rank.wall_max_ns == 0)
+        if (rank.latency_max_ns == 0)
             continue;
         count = chroprof__keep_largest(rows, count, CHROPROF__TEXT_LATENCIES, sizeof rank,
-                                       CHROPROF__R(wall_p99_ns), &rank);
+                                       CHROPROF__R(latency_p99_ns), &rank);
         left++;
     }
     if (count == 0)
@@ -15934,8 +15964,8 @@ CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
     chroprof__blank_to(g, figures_at);
     chroprof__print(g, " finished     p50     p99     max\n", NULL);
     for (const chroprof_rank *r = rows; r < rows + count; r++, left--) {
-        const uint64_t figures[] = { r->completed + r->failed + r->cancelled, r->wall_p50_ns,
-                                     r->wall_p99_ns, r->wall_max_ns };
+        const uint64_t figures[] = { r->completed + r->failed + r->cancelled, r->latency_p50_ns,
+                                     r->latency_p99_ns, r->latency_max_ns };
         chroprof__show_placed(g, r->name, r->file, r->line, figures_at - 1);
         chroprof__blank_to(g, figures_at);
         chroprof__print(g, "%9c%8t%8t%8t\n", figures);
@@ -16225,16 +16255,17 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
     if (count == 0)
         return;
     chroprof__print(g, figures[0] == 1
-                    ? CHROPROF__HEADING("STALLS") "%c pass or turn longer than %t\n"
-                    : CHROPROF__HEADING("STALLS") "%c passes and turns longer than %t; the "
+                    ? CHROPROF__HEADING("STALLS") "%c iteration or callback longer than %t\n"
+                    : CHROPROF__HEADING("STALLS") "%c iterations and callbacks longer than %t; the "
                       "longest:\n", figures);
     chroprof__print(g, g->width >= 72
-                    ? CHROPROF__DIM " length  kind         at  events  taken by\n"
-                    : CHROPROF__DIM " length  kind         at  taken by\n", NULL);
+                    ? CHROPROF__DIM " length  kind              at  events  taken by\n"
+                    : CHROPROF__DIM " length  kind              at  taken by\n", NULL);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t row[] = { picked[i].length_ns, picked[i].start_ns, picked[i].events };
+        bool callback = picked[i].kind == CHROPROF_STALL_CALLBACK;
         chroprof__print(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, row);
-        chroprof__show(g, picked[i].kind == CHROPROF_STALL_TURN ? "  turn" : "  pass");
+        chroprof__show(g, callback ? "  callback " : "  iteration");
         chroprof__print(g, g->width >= 72 ? "  %9m%8c  " : "  %9m  ", row + 1);
         chroprof__stall_takers(g, &picked[i]);
         chroprof__stall_order(g, &picked[i]);
@@ -16442,7 +16473,7 @@ static void chroprof__series_windows(const chroprof *p, chroprof__series *s)
                                              CHROPROF__WINDOWS_AT_ONCE);
         for (size_t k = 0; k < count && k < CHROPROF__WINDOWS_AT_ONCE; k++) {
             values[0] = values[1 + s->sites] = w[k].busy_ns;
-            values[2 + s->sites] = w[k].loop_ns;
+            values[2 + s->sites] = w[k].uninstrumented_ns;
             for (uint32_t i = 0; i < s->sites; i++) {
                 values[1 + i] = exec[i][k];
                 values[1 + s->sites] = chroprof__minus(values[1 + s->sites], exec[i][k]);
@@ -16496,7 +16527,7 @@ static void chroprof__series_read(const chroprof__page *g, chroprof__series *s)
     }
     chroprof__series_name(s, 0, "all busy", g->totals.busy_ns);
     chroprof__series_name(s, 1 + s->sites, "(others)", others);
-    chroprof__series_name(s, 2 + s->sites, "(uninstrumented)", g->totals.loop_ns);
+    chroprof__series_name(s, 2 + s->sites, "(uninstrumented)", g->totals.uninstrumented_ns);
     chroprof__series_windows(g->p, s);
     chroprof__series_scale(s);
 }
@@ -16698,7 +16729,7 @@ CHROPROF__LEFT_OUT(chroprof_as_text)
  * Owns the schema. Figures go by the lists in >>figures, in their order; the rest is spelled out as
  * chroprof__put_json takes it. Relies on the public reads; called by >>formats. */
 
-#define CHROPROF_JSON_VERSION 2
+#define CHROPROF_JSON_VERSION 3
 
 /* The figures of a list that a public struct has. */
 static void chroprof__json_figures(chroprof__out *o, const chroprof__figure *list, size_t count,
@@ -16849,7 +16880,7 @@ CHROPROF__NOINLINE void chroprof__json_incident(chroprof__out *o, const chroprof
 
 static void chroprof__json_stall(chroprof__out *o, const chroprof *p, const chroprof_stall *s)
 {
-    chroprof__put_json(o, "\n{kind(turn,pass)start_ns length_ns events shares[", s);
+    chroprof__put_json(o, "\n{kind(callback,iteration)start_ns length_ns events shares[", s);
     for (const chroprof_stall_share *x = s->shares; x < s->shares + s->share_count; x++)
         chroprof__put_json(o, "{site. exec_ns slices slice_max_ns name$ file$ line.}", x);
     chroprof__put_json(o, "]rest_ns sampled cpu_ns waiting_ns samples[", &s->rest_ns);
@@ -16877,7 +16908,8 @@ static void chroprof__json_windows(chroprof__out *o, const chroprof *p)
     chroprof__put_json(o, "\nwindows[", NULL);
     while (!o->failed && (left = chroprof_windows_from(p, first, rows, CHROPROF__JSON_SPAN)) > 0) {
         for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
-            chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns loop_ns untracked_ns}",
+            chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns "
+                               "uninstrumented_ns untracked_ns}",
                                rows + k);
         first += CHROPROF__JSON_SPAN;
     }
@@ -17001,7 +17033,7 @@ CHROPROF__JSON_LIST(stacks, chroprof_stack_row, chroprof_next_stack(p, &cursor, 
                     chroprof__json_stack(o, &row))
 CHROPROF__JSON_LIST(samples, chroprof_sample_row, chroprof_next_sample(p, &cursor, &row),
                     chroprof__put_json(o, "\n{at_ns duration_ns weight cpu_ns stack. "
-                                       "state(busy,idle,loop)}", &row))
+                                       "state(busy,idle,uninstrumented)}", &row))
 CHROPROF__JSON_LIST(wall, chroprof_wall, chroprof_next_wall(p, &cursor, &row),
                     chroprof__json_wall(o, &row))
 #undef CHROPROF__JSON_LIST
@@ -17122,7 +17154,7 @@ CHROPROF__COLD_API void chroprof_as_folded(chroprof__out *o, const chroprof *p)
     while (!o->failed && chroprof_next_path(p, &cursor, &row))
         chroprof__folded_line(o, p, of.name, row.id, "", row.exec_ns);
     chroprof_read_totals(p, &t);
-    chroprof__folded_line(o, p, of.name, 0, ";(loop)", t.loop_ns);
+    chroprof__folded_line(o, p, of.name, 0, ";(uninstrumented)", t.uninstrumented_ns);
     chroprof__folded_line(o, p, of.name, 0, ";(untracked)", t.untracked_ns);
     chroprof__folded_line(o, p, of.name, 0, ";(idle)", t.idle_ns);
 }
@@ -17384,9 +17416,9 @@ static void chroprof__prometheus_latency(chroprof__prometheus *m)
     chroprof__walk_sites(m, chroprof__path_figures);
     while (chroprof__next_picked(m)) {
         (void)chroprof_read_rank(m->p, m->site.id, &rank);
-        const uint64_t values[] = { rank.wall_p50_ns, rank.wall_p99_ns, rank.wall_max_ns };
-        for (uint32_t k = 0; k < 3 && rank.wall_max_ns > 0; k++)
-            chroprof__prometheus_line(m, "latency_seconds", "quantile", quantiles[k], "wall_ns",
+        const uint64_t values[] = { rank.latency_p50_ns, rank.latency_p99_ns, rank.latency_max_ns };
+        for (uint32_t k = 0; k < 3 && rank.latency_max_ns > 0; k++)
+            chroprof__prometheus_line(m, "latency_seconds", "quantile", quantiles[k], "lifetime_ns",
                                       values[k]);
     }
 }
@@ -17629,15 +17661,15 @@ static void chroprof__pprof_sample(chroprof__out *o, const chroprof *p, uint32_t
 static void chroprof__pprof_samples(chroprof__out *o, const chroprof *p, const chroprof_totals *t)
 {
     const uint64_t own[3][CHROPROF__TYPES] = {
-        { 0, t->loop_ns, 0, 0, t->loop_blame_ns }, { 0, t->idle_ns, 0, 0, t->idle_blame_ns },
-        { 0, t->untracked_ns, 0, 0, t->untracked_blame_ns }
+        { 0, t->uninstrumented_ns, 0, 0, t->uninstrumented_blame_ns }, { 0, t->idle_ns, 0, 0,
+        t->idle_blame_ns }, { 0, t->untracked_ns, 0, 0, t->untracked_blame_ns }
     };
     chroprof_path row;
     for (uint32_t site = 0; site < 3; site++)
         chroprof__pprof_sample(o, p, 0, site, own[site]);
     for (uint32_t path = CHROPROF__FIRST_PATH;
          !o->failed && chroprof_read_path_alone(p, path, &row); path++) {
-        const uint64_t values[CHROPROF__TYPES] = { row.calls, row.exec_ns, row.wall_ns,
+        const uint64_t values[CHROPROF__TYPES] = { row.calls, row.exec_ns, row.lifetime_ns,
                                                    row.delay_ns, row.blame_ns };
         chroprof__pprof_sample(o, p, path, row.site, values);
     }
@@ -17662,11 +17694,11 @@ static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p, const c
 {
     uint64_t cursor = 0;
     chroprof_site_row site;
-    chroprof__proto_texts(o, "\0calls\0count\0exec\0nanoseconds\0wall\0delay\0blame\0state\0idle\0"
-                          "chroprof " CHROPROF_VERSION, 11);
+    chroprof__proto_texts(o, "\0calls\0count\0exec\0nanoseconds\0lifetime\0delay\0blame\0state\0"
+                          "idle\0chroprof " CHROPROF_VERSION, 11);
     chroprof__proto_texts(o, of->name, 1);
     chroprof__proto_texts(o, of->program, 1);
-    chroprof__proto_texts(o, "(loop)\0\0(idle)\0\0(untracked)\0", 6);
+    chroprof__proto_texts(o, "(uninstrumented)\0\0(idle)\0\0(untracked)\0", 6);
     for (uint32_t next = 3; !o->failed && chroprof_next_site(p, &cursor, &site); next++) {
         for (; next < site.id; next++)
             chroprof__proto_texts(o, "\0", 2);
@@ -17845,7 +17877,7 @@ static void chroprof__trace_name(chroprof__trace *t, chroprof__trace_future *f, 
     chroprof__trace_state(t, f, "b", f->since_ns);
 }
 
-static void chroprof__trace_turn(chroprof__trace *t, chroprof__trace_future *f,
+static void chroprof__trace_callback(chroprof__trace *t, chroprof__trace_future *f,
                                  chroprof_state state)
 {
     if (f->state == state)
@@ -17861,7 +17893,7 @@ static void chroprof__trace_turn(chroprof__trace *t, chroprof__trace_future *f,
 static void chroprof__trace_end(chroprof__trace *t, chroprof__trace_future *f, const char *word)
 {
     chroprof__trace_name(t, f, CHROPROF__TRACE_NONE);
-    chroprof__trace_turn(t, f, CHROPROF__TRACE_UNSEEN);
+    chroprof__trace_callback(t, f, CHROPROF__TRACE_UNSEEN);
     if (word != NULL)
         chroprof__trace_mark(t, f, "n", t->step.at_ns, word);
     t->live -= word != NULL;
@@ -17954,7 +17986,7 @@ static void chroprof__trace_rest(chroprof__trace *t, uint64_t id)
     for (uint32_t k = 1; k <= t->depth; k++)
         if (t->frames[k].id == id)
             return;
-    chroprof__trace_turn(t, f, f->remembered ? CHROPROF_READY : CHROPROF_PAUSED);
+    chroprof__trace_callback(t, f, f->remembered ? CHROPROF_READY : CHROPROF_PAUSED);
     f->remembered = false;
 }
 
@@ -17970,7 +18002,7 @@ static void chroprof__trace_run(chroprof__trace *t)
         chroprof__put_json(t->out, "cat'future'id#bp'e'}", &f->number);
     }
     f->arrow = false;
-    chroprof__trace_turn(t, f, CHROPROF_RUNNING);
+    chroprof__trace_callback(t, f, CHROPROF_RUNNING);
 }
 
 static void chroprof__trace_ready(chroprof__trace *t)
@@ -17982,7 +18014,7 @@ static void chroprof__trace_ready(chroprof__trace *t)
     if (f->state == CHROPROF_RUNNING)
         f->remembered = true;
     else
-        chroprof__trace_turn(t, f, CHROPROF_READY);
+        chroprof__trace_callback(t, f, CHROPROF_READY);
 }
 
 /* What the event says of its future, before the stack changes. */
@@ -18198,7 +18230,8 @@ static void chroprof__trace_stalls(chroprof__trace *t)
         if (row.start_ns + row.length_ns <= t->begin_ns)
             continue;
         chroprof__trace_event(t, "i", 1, row.start_ns > t->begin_ns ? row.start_ns : t->begin_ns,
-                              row.kind == CHROPROF_STALL_PASS ? "stall (pass)" : "stall (turn)");
+                              row.kind == CHROPROF_STALL_ITERATION ? "stall (iteration)"
+                                                                   : "stall (callback)");
         chroprof__put_json(t->out, "cat'stall's'p'args{length_ns", &row.length_ns);
         for (uint32_t k = 0; k < row.share_count; k++) {
             chroprof__put_text(t->out, ",\"");
@@ -18222,7 +18255,7 @@ static void chroprof__trace_samples(chroprof__trace *t)
         chroprof__trace_event(t, "i", 1, row.at_ns, "sample");
         chroprof__put_json(t->out, "cat'sample's't'sf.", &row.stack);
         chroprof__put_json(t->out, "args{duration_ns weight cpu_ns", &row.duration_ns);
-        chroprof__put_json(t->out, "state(busy,idle,loop)}}", &row.state);
+        chroprof__put_json(t->out, "state(busy,idle,uninstrumented)}}", &row.state);
     }
 }
 

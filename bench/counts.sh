@@ -18,7 +18,7 @@ count() {
     valgrind --tool=lackey --trace-mem=yes --log-fd=9 "$out/bench" --loop "$1" "$2" 9>&1 \
         >/dev/null 2>&1 | python3 "$here/counts.py" "$out/symbols" "$1"
 }
-count "a pass of 14 events" 400
+count "an iteration of 14 events" 400
 count "slice" 400
 count "slice at depth 64" 400
 count "slice, all three off" 400

@@ -4,7 +4,7 @@
  *   loop [ROUNDS] [REQUESTS] [KIND]      default 101 rounds, 2000 requests a round, every kind
  *
  * A child process sends the requests. Each is a future: pending, running, completed, between enter
- * and leave of the callback that reads. The kinds differ in what a pass of the loop holds.
+ * and leave of the callback that reads. The kinds differ in what an iteration of the loop holds.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -32,7 +32,7 @@ static const char request[] =
 enum { REQUEST = sizeof request - 1 };
 
 /* What a client has under way at once: on so many connections in turn (together) or one by one, so
- * many requests in one write; and so many timers that are due in each pass. */
+ * many requests in one write; and so many timers that are due in each iteration. */
 typedef struct kind {
     const char *name;
     int connections;
@@ -41,10 +41,10 @@ typedef struct kind {
     int due;
 } kind;
 
-static const kind kinds[] = { { "one request a pass, 50 connections", 50, false, 1, 0 },
+static const kind kinds[] = { { "one request an iteration, 50 connections", 50, false, 1, 0 },
                               { "8 connections at once", 8, true, 1, 0 },
                               { "16 requests pipelined", 8, false, DEPTH, 0 },
-                              { "one request and 8 timers a pass", 8, false, 1, 8 } };
+                              { "one request and 8 timers an iteration", 8, false, 1, 8 } };
 
 typedef struct connection {
     int fd;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 typedef struct round_evidence {
-    double wall_ns, cpu_ns;    /* of the round: elapsed, and this thread's own */
+    double lifetime_ns, cpu_ns;  /* of the round: elapsed, and this thread's own */
     long switches;             /* how often another thread took the cpu from this one */
     double crowding;           /* time of a loop of additions / of as many without a jump */
 } round_evidence;
@@ -55,7 +55,7 @@ static inline double quiet_base(double *crowding, int count, double most)
 static inline double disturbance(const round_evidence *e, double base)
 {
     double units = e->crowding / (base * QUIET_CROWDING);
-    double away = e->wall_ns / (e->cpu_ns * QUIET_WALL);
+    double away = e->lifetime_ns / (e->cpu_ns * QUIET_WALL);
     double most = units > away ? units : away;
     return e->switches > 0 ? most + 1 : most;
 }

@@ -19,7 +19,7 @@ until_line() {
     done
 }
 
-# one WITH PASSES STEPS RING: ns an event
+# one WITH ITERATIONS STEPS RING: ns an event
 one() {
     rm -f "$scratch"/*
     mkfifo "$scratch/hold"
@@ -40,7 +40,7 @@ one() {
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-# row NAME PASSES STEPS RING
+# row NAME ITERATIONS STEPS RING
 row() {
     : >"$scratch.alone"; : >"$scratch.with"; : >"$scratch.again"
     lost=0 read=0

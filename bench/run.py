@@ -112,12 +112,12 @@ def tell_parts(command, profiles, cpu_ns, requests, plain_us):
         program = build_waits(folder)
         count = added_instructions([command, 'run'], program, folder)
         wait_ns, more_ns = added_ns([command, 'run'], program)
-    passes = sum(profile['totals']['passes'] for profile in profiles)
+    iterations = sum(profile['totals']['iterations'] for profile in profiles)
     sampler = sum(profile['sampler']['cost_ns'] for profile in profiles) / cpu_ns
-    share = passes / requests * more_ns / (plain_us * 1000)
+    share = iterations / requests * more_ns / (plain_us * 1000)
     print('  a wait takes %.0f ns, with it %.0f ns more (%s instructions); %.2f waits a request; '
           'sampler %.2f %%: %.2f %% in all' %
-          (wait_ns, more_ns, '?' if count is None else '%.0f' % count, passes / requests,
+          (wait_ns, more_ns, '?' if count is None else '%.0f' % count, iterations / requests,
            sampler * 100, (share + sampler) * 100))
 
 

@@ -1,4 +1,5 @@
-/* One pass of a server, as real ones send their events: 14 of them, of seven kinds, at depths 0 to 2,
+/* One iteration of a server, as real ones send their events: 14 of them, of seven kinds, at depths 0
+ * to 2,
  * over six sites and 50 connections. A slice alone in a loop flatters: its branches are always right
  * and its lines always warm.
  *
@@ -12,7 +13,7 @@
 #define CHROPROF_IMPLEMENTATION
 #include "chroprof.h"
 
-enum { CLIENTS = 50, EVENTS = 14, PASSES = 20000, ROUNDS = 21 };
+enum { CLIENTS = 50, EVENTS = 14, ITERATIONS = 20000, ROUNDS = 21 };
 static chroprof prof;
 static unsigned char memory[4 << 20], set[256 << 10];
 static uint64_t ids[CLIENTS], random_state = 88172645463325252u;
@@ -38,7 +39,7 @@ static void work(int steps)
     sink += sum;
 }
 
-__attribute__((noinline)) void one_pass(uint64_t id, int steps)
+__attribute__((noinline)) void one_iteration(uint64_t id, int steps)
 {
     chroprof_idle_leave(&prof);
     chroprof_enter(&prof, &after);
@@ -60,7 +61,7 @@ __attribute__((noinline)) void one_pass(uint64_t id, int steps)
     chroprof_idle_enter(&prof);
 }
 
-__attribute__((noinline)) void bare_pass(uint64_t id, int steps)
+__attribute__((noinline)) void bare_iteration(uint64_t id, int steps)
 {
     sink += id;
     for (int k = 0; k < 4; k++)
@@ -91,17 +92,17 @@ static void measure(const char *name, int steps)
     double added[ROUNDS], floor_ns[ROUNDS];
     for (int r = 0; r < ROUNDS; r++) {
         double t0 = cpu_ns();
-        for (int k = 0; k < PASSES; k++)
-            bare_pass(ids[k % CLIENTS], steps);
+        for (int k = 0; k < ITERATIONS; k++)
+            bare_iteration(ids[k % CLIENTS], steps);
         double t1 = cpu_ns();
-        for (int k = 0; k < PASSES; k++)
-            one_pass(ids[k % CLIENTS], steps);
+        for (int k = 0; k < ITERATIONS; k++)
+            one_iteration(ids[k % CLIENTS], steps);
         double t2 = cpu_ns();
-        for (int k = 0; k < PASSES; k++)
+        for (int k = 0; k < ITERATIONS; k++)
             reads();
         double t3 = cpu_ns();
-        added[r] = ((t2 - t1) - (t1 - t0)) / PASSES / EVENTS;
-        floor_ns[r] = (t3 - t2) / PASSES / EVENTS;
+        added[r] = ((t2 - t1) - (t1 - t0)) / ITERATIONS / EVENTS;
+        floor_ns[r] = (t3 - t2) / ITERATIONS / EVENTS;
     }
     qsort(added, ROUNDS, sizeof(*added), by_size);
     qsort(floor_ns, ROUNDS, sizeof(*floor_ns), by_size);
@@ -111,7 +112,7 @@ static void measure(const char *name, int steps)
 
 /* The same in a file, so that others can look on: waits for a byte of input, then says what CPU time
  * an event took. */
-static int in_file(const char *file, int passes, int steps, int ring)
+static int in_file(const char *file, int iterations, int steps, int ring)
 {
     chroprof_options options;
     memset(&options, 0, sizeof options);
@@ -126,12 +127,12 @@ static int in_file(const char *file, int passes, int steps, int ring)
     for (int k = 0; k < CLIENTS; k++)
         chroprof_pending(&prof, ids[k], &client);
     double from = 0;
-    for (int k = 0; k < passes + passes / 8; k++) {
-        if (k == passes / 8)                /* the first ones warm up */
+    for (int k = 0; k < iterations + iterations / 8; k++) {
+        if (k == iterations / 8)            /* the first ones warm up */
             from = cpu_ns();
-        one_pass(ids[k % CLIENTS], steps);
+        one_iteration(ids[k % CLIENTS], steps);
     }
-    printf("%.3f\n", (cpu_ns() - from) / passes / EVENTS);
+    printf("%.3f\n", (cpu_ns() - from) / iterations / EVENTS);
     chroprof_unmap(&prof);
     return 0;
 }
@@ -153,11 +154,11 @@ int main(int argc, char **argv)
     for (int k = 0; k < CLIENTS; k++)
         chroprof_pending(&prof, ids[k], &client);
     if (argc > 1 && strcmp(argv[1], "count") == 0) {
-        for (int k = 0; k < PASSES; k++)
-            one_pass(ids[k % CLIENTS], 0);
+        for (int k = 0; k < ITERATIONS; k++)
+            one_iteration(ids[k % CLIENTS], 0);
         return 0;
     }
-    measure("a pass, no work", 0);
-    measure("a pass, 4 x 140 ns of work", 40);
+    measure("an iteration, no work", 0);
+    measure("an iteration, 4 x 140 ns of work", 40);
     return 0;
 }

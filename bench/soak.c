@@ -24,7 +24,7 @@ typedef struct soak {
     uint32_t oldest;
     uint64_t next_id, random;
     /* what must come out */
-    uint64_t events, slices, calls, completed, failed, stillborn, passes;
+    uint64_t events, slices, calls, completed, failed, stillborn, iterations;
 } soak;
 
 static chroprof_site sites[SITES];
@@ -147,13 +147,13 @@ static void replace_oldest(void)
     expect(4, 1);
 }
 
-static void idle_pass(void)
+static void idle_iteration(void)
 {
     chroprof_idle_enter(&s.prof);
     chroprof_idle_leave(&s.prof);
     slice();
     chroprof_tick(&s.prof);
-    s.passes++;
+    s.iterations++;
     expect(3, 0);
 }
 
@@ -165,7 +165,7 @@ static void born_dead(void)
 }
 
 static void (*const patterns[])(void) = {
-    slice, life, switches, calls, ready_slice, replace_oldest, idle_pass, nested_loop,
+    slice, life, switches, calls, ready_slice, replace_oldest, idle_iteration, nested_loop,
     late_ready_slice, born_dead
 };
 enum { PATTERNS = sizeof patterns / sizeof patterns[0] };
@@ -211,13 +211,14 @@ static void check_all(chroprof_totals *t)
     same("anomalies", t->anomalies, 0);
     same("dropped", t->dropped, 0);
     same("live", t->live, LIVE);
-    same("passes", t->passes, s.passes ? s.passes - 1 : 0);    /* the last one goes on */
+    /* the last one goes on */
+    same("iterations", t->iterations, s.iterations ? s.iterations - 1 : 0);
     same("slices", sum.slices, s.slices);
     same("calls", sum.calls, s.calls);
     same("completed", sum.completed, s.completed);
     same("failed", sum.failed, s.failed);
     same("stillborn", sum.stillborn, s.stillborn);
-    same("elapsed", t->elapsed_ns, t->busy_ns + t->idle_ns + t->loop_ns);
+    same("elapsed", t->elapsed_ns, t->busy_ns + t->idle_ns + t->uninstrumented_ns);
     same("busy", t->busy_ns, sum.exec_ns + t->untracked_ns);
     same("blame", t->blame_ticks, t->delay_ticks);
 }
@@ -253,10 +254,10 @@ static void check_one(uint64_t count)
     same("abandoned", r.abandoned, count - 1);
     same("completed", r.completed, 1);
     same("slices", r.slices, count);
-    same("turns", t.turns, count);
+    same("callbacks", t.callbacks, count);
     same("exec", r.exec_ns, count);
     same("largest future", r.exec_max_ns, count);
-    same("wall", r.wall_ns, 2 * count);
+    same("wall", r.lifetime_ns, 2 * count);
     same("half of the slices", r.slice_p50_ns, 1);
     same("elapsed", t.elapsed_ns, 2 * count);
     same("anomalies", t.anomalies, count - 1);
@@ -331,8 +332,8 @@ int main(int argc, char **argv)
     same("KiB of memory", (uint64_t)memory_kib(), (uint64_t)before);
     printf("%" PRIu64 " events, %.1f s of profile time, %.1f ns an event with the checks\n",
            t.events, (double)t.elapsed_ns / 1e9, (double)t.elapsed_ns / (double)t.events);
-    printf("%" PRIu64 " slices, %" PRIu64 " calls, %" PRIu64 " passes; delay = blame = %" PRIu64
-           " ticks\n", s.slices, s.calls, s.passes, t.blame_ticks);
+    printf("%" PRIu64 " slices, %" PRIu64 " calls, %" PRIu64 " iterations; delay = blame = %" PRIu64
+           " ticks\n", s.slices, s.calls, s.iterations, t.blame_ticks);
     printf("block %d KiB, memory %ld KiB from the first 64th to the end\n", BLOCK >> 10, before);
     printf("%s\n", wrong ? "FAILED" : "both laws exact, every count exact, memory constant");
     return wrong != 0;

@@ -104,8 +104,8 @@ def cost(kept):
     life = ["pending", "running", "running", "paused", "completed"]
     server = ["idle_leave", "running", "paused", "idle_enter"] + 5 * ["enter", "leave"]
     rows = [
-        ["a pass of a server: 14 events of seven kinds", 14, ratio(bench, "a pass of 14 events"),
-         counted(kept, "a pass of 14 events", server)],
+        ["an iteration of a server: 14 events of seven kinds", 14, ratio(bench, "an iteration of 14 events"),
+         counted(kept, "an iteration of 14 events", server)],
         ["a slice: running, paused", 2, ratio(bench, "slice"),
          counted(kept, "slice", ["running", "paused"])],
         ["a slice by `chroprof_switch`", 1, ratio(bench, "switch"),

@@ -68,7 +68,7 @@ static void hold_ranks(const chroprof *p, const chroprof_totals *t)
     chroprof_rank rows[64];
     size_t i, n = chroprof_ranks(p, rows, 64, CHROPROF_BY_EXEC);
     uint64_t exec = t->untracked_ns;
-    uint64_t blame = t->untracked_blame_ns + t->idle_blame_ns + t->loop_blame_ns;
+    uint64_t blame = t->untracked_blame_ns + t->idle_blame_ns + t->uninstrumented_blame_ns;
 
     must(n <= 64, "more sites than max_sites", n, 64);
     for (i = 0; i < n; i++) {
@@ -91,7 +91,8 @@ static void hold_laws(const chroprof *p)
 
     must(broken == NULL, broken ? broken : "", 0, 0);
     chroprof_read_totals(p, &t);
-    must_equal("elapsed = busy + idle + loop", t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
+    must_equal("elapsed = busy + idle + uninstrumented", t.elapsed_ns,
+               t.busy_ns + t.idle_ns + t.uninstrumented_ns);
     must_equal("blame = delay", t.blame_ticks, t.delay_ticks);
     hold_ranks(p, &t);
 }

@@ -1,5 +1,5 @@
 # man.awk - turns what `chroprof help COMMAND` or `chroprof --help` prints into a manual page.
-#   chroprof help dump | awk -v page=chroprof-dump -v version=0.2.0 -v date=2026-11-23 -f package/man.awk
+#   chroprof help dump | awk -v page=chroprof-dump -v version=0.3.0 -v date=2026-11-28 -f package/man.awk
 
 # verbatim, for man(7)
 function literal(text) {

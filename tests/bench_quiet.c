@@ -26,10 +26,10 @@ static double crowding(double ghz, double share, int jumps_hit, int chain_hit)
     return quiet_crowding(jumps, chain, 3);
 }
 
-static bool round_is_quiet(double wall_ns, long switches, double crowded, double base)
+static bool round_is_quiet(double lifetime_ns, long switches, double crowded, double base)
 {
     round_evidence e;
-    e.wall_ns = wall_ns;
+    e.lifetime_ns = lifetime_ns;
     e.cpu_ns = 600000;
     e.switches = switches;
     e.crowding = crowded;

@@ -172,7 +172,7 @@ def files():
 
 refused("larger.so", "chroprof_rank has")
 refused("newer.so", "is chroprof 99.")
-refused("older.so", "before 0.2.0")
+refused("older.so", "before 0.3.0")
 refused("missing.so", "missing.so")
 sizes()
 attaches_late()

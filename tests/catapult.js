@@ -47,7 +47,7 @@ for (const site of profile.sites) {
 }
 for (const [name, exec] of wanted) { same('catapult_' + name, ns(name), exec); }
 same('catapult_idle', ns('(idle)'), profile.totals.idle_ns);
-same('catapult_uninstrumented', ns('(uninstrumented)'), profile.totals.loop_ns);
+same('catapult_uninstrumented', ns('(uninstrumented)'), profile.totals.uninstrumented_ns);
 same('catapult_arrows', model.flowEvents.length, count('s'));
 same('catapult_futures', futures.length,
     new Set(events.filter(event => event.ph === 'b').map(event => event.id)).size);

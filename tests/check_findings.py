@@ -66,7 +66,7 @@ class Profile:
     def __init__(self, raw):
         self.raw, self.totals, self.found = raw, raw["totals"], raw["findings"]
         self.elapsed = self.totals["elapsed_ns"]
-        self.work = self.totals["busy_ns"] + self.totals["loop_ns"]
+        self.work = self.totals["busy_ns"] + self.totals["uninstrumented_ns"]
         self.sites = sorted(raw["sites"], key=lambda site: -site["exec_ns"])
         self.by_id = {site["id"]: site for site in self.sites}
         self.longest = max(raw["stalls"], key=lambda s: s["length_ns"], default=None)
@@ -74,7 +74,7 @@ class Profile:
 
     def idles(self):
         t = self.totals
-        return t["idle"] or t["idle_ns"] > 0 or t["passes"] > 0
+        return t["idle"] or t["idle_ns"] > 0 or t["iterations"] > 0
 
     def read(self, finding, *sentences):
         for sentence in sentences:
@@ -129,15 +129,15 @@ class Profile:
 
     def uninstrumented(self, x):
         t = self.totals
-        self.share_of(x, t["loop_ns"], self.elapsed)
+        self.share_of(x, t["uninstrumented_ns"], self.elapsed)
         if x["text"].startswith("No task ran"):
             time_is(self.read(x, "No task ran in {T:time}, so nothing")["time"], self.elapsed)
             assert t["busy_ns"] == 0 and not self.idles(), "there is busy or idle time"
             return
         say = self.read(x, "{P:share} of the run ({T:time}) is uninstrumented")
-        share_is(say["share"], t["loop_ns"], self.elapsed)
-        time_is(say["time"], t["loop_ns"])
-        assert t["loop_ns"] * 10 >= self.elapsed - 10
+        share_is(say["share"], t["uninstrumented_ns"], self.elapsed)
+        time_is(say["time"], t["uninstrumented_ns"])
+        assert t["uninstrumented_ns"] * 10 >= self.elapsed - 10
         inside = re.search(", (.*) of it in the stall at ([0-9:.]+[0-9])", x["text"])
         if inside:
             share = self.longest["shares"][0]
@@ -147,17 +147,17 @@ class Profile:
 
     def no_idle(self, x):
         say = self.read(x, "No idle time is reported: {P:share} of the run ({T:time}) counts")
-        share_is(say["share"], self.totals["loop_ns"], self.elapsed)
-        time_is(say["time"], self.totals["loop_ns"])
+        share_is(say["share"], self.totals["uninstrumented_ns"], self.elapsed)
+        time_is(say["time"], self.totals["uninstrumented_ns"])
         assert not self.idles() and self.totals["busy_ns"] > 0, "there is idle time"
-        assert self.totals["loop_ns"] * 5 >= self.elapsed - 5
+        assert self.totals["uninstrumented_ns"] * 5 >= self.elapsed - 5
 
     def stall(self, x):
         s, text = self.longest, x["text"]
         say = self.read(x, "The loop was blocked for {T:time} at {M:at}, the longest of {C:count} "
                         "stalls", "The loop was blocked for {T:time} at {M:at}, the longest kept "
                         "of {C:count} stalls", "The loop was blocked for {T:time} at {M:at}")
-        most = max(self.totals["pass_max_ns"], self.totals["turn_max_ns"])
+        most = max(self.totals["iteration_max_ns"], self.totals["callback_max_ns"])
         assert ("longest kept" in text) == ("count" in say and s["length_ns"] < most)
         assert s is not None and x["value_ns"] == s["length_ns"], "not the longest"
         assert any(r["length_ns"] == s["length_ns"] and r["start_ns"] == x["at_ns"]
@@ -195,7 +195,7 @@ class Profile:
         t = self.totals
         say = self.read(x, "Ready tasks waited {C:time} task-seconds; {S:who} caused {P:share} of "
                         "it.", "Ready tasks waited {S:time} task-seconds; {S:who} caused {P:share}")
-        blames = {"uninstrumented code": t["loop_blame_ns"], "idle time": t["idle_blame_ns"],
+        blames = {"uninstrumented code": t["uninstrumented_blame_ns"], "idle time": t["idle_blame_ns"],
                   "untracked code": t["untracked_blame_ns"]}
         assert sum(blames.values()) + sum(s["blame_ns"] for s in self.sites) == t["blame_ns"]
         ranked = sorted(list(blames.values()) + [s["blame_ns"] for s in self.sites])[::-1]
@@ -295,7 +295,7 @@ class Profile:
         second = re.search("; the next took (<?[0-9.]+%)", x["text"])
         if second:
             share_is(second.group(1), self.sites[1]["exec_ns"], self.elapsed)
-        loop = self.totals["loop_ns"]
+        loop = self.totals["uninstrumented_ns"]
         assert loop * 10 < self.elapsed or loop * 4 < self.work or not self.idles(), \
             "much is uninstrumented"
 

@@ -239,7 +239,7 @@ def weights(names, samples):
 
 def outside(report):
     return {(("(" + n + ")", "", 0),): report["totals"][n + "_ns"]
-            for n in ("idle", "loop", "untracked")}
+            for n in ("idle", "uninstrumented", "untracked")}
 
 
 def paths_of(report, field):
@@ -418,7 +418,7 @@ def lines_of(report, labels, shown):
         return [window[field] for window in report["windows"]]
     sites = sorted((s for s in report["sites"] if s["exec_ns"] > 0), key=lambda s: -s["exec_ns"])
     lines, rest = [], column("busy_ns")
-    need(labels[min(len(sites), TOP):] == ["(all other sites)", "(untracked)", "(loop)"], labels)
+    need(labels[min(len(sites), TOP):] == ["(all other sites)", "(untracked)", "(uninstrumented)"], labels)
     most = [site["exec_ns"] for site in sites[:TOP]]
     for label, ns in zip(labels, most):
         fit = [s for s in sites if s["name"] == label and s["exec_ns"] == ns]
@@ -429,7 +429,7 @@ def lines_of(report, labels, shown):
     lost = column("untracked_ns")
     for line in lines + [lost]:
         rest = [a - b for a, b in zip(rest, line)]
-    return lines + [rest, lost, column("loop_ns"), column("idle_ns")]
+    return lines + [rest, lost, column("uninstrumented_ns"), column("idle_ns")]
 
 
 def check_share(what, share, ns, whole, slack):
@@ -467,7 +467,7 @@ def check_most(what, most, report, number):
     window = report["windows"][number]
     highest = max((s["windows"][number] for s in report["sites"]), default=0)
     best = [s["name"] for s in report["sites"] if s["windows"][number] == highest > 0]
-    best = best or ["(loop)" if window["loop_ns"] > 0 else "(idle)"]
+    best = best or ["(uninstrumented)" if window["uninstrumented_ns"] > 0 else "(idle)"]
     need(most in best, what, "has", most, "not", best)
 
 
@@ -495,7 +495,7 @@ def check_use(markers, schema, report, shown, spread):
     totals = report["totals"]
     want = sorted((site["exec_ns"] for site in report["sites"]), reverse=True)[:len(labels) - 3]
     want += [totals["busy_ns"] - totals["untracked_ns"] - sum(want), totals["untracked_ns"],
-             totals["loop_ns"]]
+             totals["uninstrumented_ns"]]
     for label, column, ns in zip(labels, zip(*shares), want):
         check_line("the graph of " + label, column, lengths, ns, slack)
 
@@ -509,7 +509,7 @@ def check_stall_figures(markers, k, stall, words):
     need(to_ns(data["cause"]["time"]) == stall["start_ns"], "time of the cause of stall", k)
     need(data["events"] == stall["events"], "events of stall", k, data["events"], "are not",
          stall["events"])
-    need(data["handler"] == (shares[0]["name"] if shares and shares[0]["site"] else "(loop)"), "handler of stall", k)
+    need(data["handler"] == (shares[0]["name"] if shares and shares[0]["site"] else "(uninstrumented)"), "handler of stall", k)
     share_ns = shares[0]["exec_ns"] if shares else 0
     need(to_ns(data["share"]) == share_ns, "share of stall", k, data["share"], "is not", share_ns)
 
@@ -517,7 +517,7 @@ def check_stall_figures(markers, k, stall, words):
 def chain_of_share(stall):
     """The site that took most of a stall."""
     share = stall["shares"][0] if stall["shares"] else {"site": 0}
-    own = {0: (("(loop)", "", 0),), 2: (("(untracked)", "", 0),)}
+    own = {0: (("(uninstrumented)", "", 0),), 2: (("(untracked)", "", 0),)}
     return own[share["site"]] if share["site"] in own else (place_of(share),)
 
 
@@ -543,7 +543,7 @@ def check_windows(names, samples, report):
     for number, window in enumerate(report["windows"]):
         want = Counter()
         rows = [(place_of(s), s["windows"][number]) for s in report["sites"]]
-        rows += [(("(%s)" % n, "", 0), window[n + "_ns"]) for n in ("untracked", "loop", "idle")]
+        rows += [(("(%s)" % n, "", 0), window[n + "_ns"]) for n in ("untracked", "uninstrumented", "idle")]
         rows = [row for row in rows if row[1] > 0]
         for place, ns in rows:
             want[(place,)] += ns

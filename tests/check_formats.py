@@ -25,7 +25,7 @@ def check_folded(path, report, code):
     got = sum(int(line.rsplit(b" ", 1)[1]) for line in open(path, "rb"))
     totals = report["totals"]
     want = sum(row["exec_ns"] // 1000 for row in report["paths"])
-    want += sum(totals[name + "_ns"] // 1000 for name in ("loop", "idle", "untracked"))
+    want += sum(totals[name + "_ns"] // 1000 for name in ("uninstrumented", "idle", "untracked"))
     if got != want:
         sys.exit("check_folded: %d us, not %d" % (got, want))
     off = sum(int(line.rsplit(b" ", 1)[1]) for line in open(path, "rb") if b";(off CPU) " in line)

@@ -14,14 +14,14 @@ import sys
 TOP = ("chroprof", "totals", "sites", "paths", "stalls", "slowest", "windows", "timeline", "tables", "anomalies")
 SITE = ("name file line exec_ns children_ns with_children_ns exec_max_ns slice_max_ns slice_p50_ns "
         "slice_p90_ns slice_p99_ns slice_p999_ns slice_typical_ns slice_min_ns slice_p1_ns "
-        "slices wall_ns waiting_ns delay_ns delay_p99_ns blame_ns calls completed failed cancelled abandoned live stillborn dropped measured "
-        "wall_p50_ns wall_p99_ns wall_max_ns id has_percentiles")
+        "slices lifetime_ns waiting_ns delay_ns delay_p99_ns blame_ns calls completed failed cancelled abandoned live stillborn dropped measured "
+        "latency_p50_ns latency_p99_ns latency_max_ns id has_percentiles")
 PATH = ("id parent site name file line exec_ns with_children_ns exec_max_ns slice_max_ns slices "
-        "wall_ns waiting_ns delay_ns blame_ns calls completed failed cancelled abandoned live "
+        "lifetime_ns waiting_ns delay_ns blame_ns calls completed failed cancelled abandoned live "
         "stillborn dropped")
-TOTALS = ("elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns events anomalies live "
-          "passes pass_p50_ns pass_p99_ns pass_max_ns turns turn_p50_ns turn_p99_ns turn_max_ns "
-          "stalls idle_blame_ns loop_blame_ns untracked_blame_ns dropped elapsed_ticks delay_ticks "
+TOTALS = ("elapsed_ns busy_ns idle_ns uninstrumented_ns untracked_ns delay_ns blame_ns events anomalies live "
+          "iterations iteration_p50_ns iteration_p99_ns iteration_max_ns callbacks callback_p50_ns callback_p99_ns callback_max_ns "
+          "stalls idle_blame_ns uninstrumented_blame_ns untracked_blame_ns dropped elapsed_ticks delay_ticks "
           "blame_ticks start_unix_ns tick_error_ppb skew_ns skew_events doubt_ns doubt_events "
           "provisional living enabled idle depth")
 TABLES = ("futures", "sites", "paths", "edges", "depth", "histograms", "samples", "windows",
@@ -75,14 +75,14 @@ def check_calls(what, row):
 def check_totals(doc):
     t = doc["totals"]
     check_fields("totals", t, TOTALS)
-    check(t["elapsed_ns"] == t["busy_ns"] + t["idle_ns"] + t["loop_ns"], "elapsed", t)
+    check(t["elapsed_ns"] == t["busy_ns"] + t["idle_ns"] + t["uninstrumented_ns"], "elapsed", t)
     check(t["delay_ticks"] == t["blame_ticks"], "blame", t)
     sites = sum(s["exec_ns"] for s in doc["sites"])
     check(t["busy_ns"] == sites + t["untracked_ns"], "busy", t["busy_ns"], sites)
     blame = sum(s["blame_ns"] for s in doc["sites"])
-    blame += t["idle_blame_ns"] + t["loop_blame_ns"] + t["untracked_blame_ns"]
+    blame += t["idle_blame_ns"] + t["uninstrumented_blame_ns"] + t["untracked_blame_ns"]
     check(t["blame_ns"] == blame, "sum of blame", t["blame_ns"], blame)
-    for kind in ("pass", "turn"):
+    for kind in ("iteration", "callback"):
         check(t[kind + "_p50_ns"] <= t[kind + "_p99_ns"] <= t[kind + "_max_ns"], kind, t)
 
 
@@ -117,7 +117,7 @@ def check_paths(doc):
     check_path_tree(paths)
     for s in doc["sites"]:
         own = [p for p in paths if p["site"] == s["id"]]
-        for field in ("exec_ns", "slices", "calls", "live", "stillborn", "wall_ns", "blame_ns"):
+        for field in ("exec_ns", "slices", "calls", "live", "stillborn", "lifetime_ns", "blame_ns"):
             check(s[field] == sum(p[field] for p in own), s["name"], field, "of its paths")
         check(all(p["name"] == s["name"] for p in own), s["name"], "name of its paths")
     of_sites = {s["id"] for s in doc["sites"]}
@@ -130,14 +130,14 @@ def check_incident(doc, stall):
     check(stall["first_steps"] <= stall["steps"], "first steps of a stall", stall)
     known = {p["id"] for p in doc["paths"]} | {0, 1, 2}
     check(all(step[3] in known for step in steps), "path of a step of a stall")
-    if steps and stall["kind"] == "pass" and not stall["left_out"]:
+    if steps and stall["kind"] == "iteration" and not stall["left_out"]:
         check(steps[-1][0] >= stall["start_ns"] + stall["length_ns"], "a stall ends with its last step", stall)
 
 
 def check_stalls(doc):
     check(len(doc["stalls"]) <= doc["totals"]["stalls"], "more stalls than there were")
     for s in doc["stalls"]:
-        check(s["kind"] in ("turn", "pass"), "stall kind", s["kind"])
+        check(s["kind"] in ("callback", "iteration"), "stall kind", s["kind"])
         check(len(s["shares"]) <= 6, "shares of a stall")
         lengths = [x["exec_ns"] for x in s["shares"]]
         check(sum(lengths) + s["rest_ns"] == s["length_ns"], "shares do not add up", s)
@@ -174,11 +174,11 @@ def check_windows(doc, rounded):
     for w in doc["windows"]:
         check(w["start_ns"] == now, "a gap between windows at", now)
         now = w["end_ns"]
-        wrong = w["busy_ns"] + w["idle_ns"] + w["loop_ns"] - (now - w["start_ns"])
+        wrong = w["busy_ns"] + w["idle_ns"] + w["uninstrumented_ns"] - (now - w["start_ns"])
         check(abs(wrong) <= slack, "window", w)
     t = doc["totals"]
     check(abs(now - t["elapsed_ns"]) <= slack, "windows end at", now)
-    for field in ("busy_ns", "idle_ns", "loop_ns", "untracked_ns"):
+    for field in ("busy_ns", "idle_ns", "uninstrumented_ns", "untracked_ns"):
         check(sum(w[field] for w in doc["windows"]) == t[field], "windows:", field)
     for s in doc["sites"]:
         check(len(s["windows"]) == len(doc["windows"]), s["name"], "windows")
@@ -271,7 +271,7 @@ def main():
     doc = read(operands[0])
     missing = [key for key in TOP if key not in doc]
     check(not missing, "no", missing)
-    check(doc["chroprof"] == 2, "schema version", doc["chroprof"])
+    check(doc["chroprof"] == 3, "schema version", doc["chroprof"])
     for part in (check_totals, check_sites, check_paths, check_stalls, check_slowest, check_tables):
         part(doc)
     check_windows(doc, rounded)

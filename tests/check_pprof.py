@@ -9,10 +9,10 @@ import json
 import sys
 from collections import Counter
 
-TYPES = [("calls", "count"), ("exec", "nanoseconds"), ("wall", "nanoseconds"),
+TYPES = [("calls", "count"), ("exec", "nanoseconds"), ("lifetime", "nanoseconds"),
          ("delay", "nanoseconds"), ("blame", "nanoseconds")]
 OFF_CPU = ("(off CPU)", "", 0)
-FIELDS = ("calls", "exec_ns", "wall_ns", "delay_ns", "blame_ns")
+FIELDS = ("calls", "exec_ns", "lifetime_ns", "delay_ns", "blame_ns")
 
 
 def need(condition, *what):
@@ -152,7 +152,7 @@ def json_chains(report):
         for field in FIELDS:
             rows[(chains[path["id"]], field)] += min(path[field], (1 << 63) - 1)
     totals = report["totals"]
-    for name in ("loop", "idle", "untracked"):
+    for name in ("uninstrumented", "idle", "untracked"):
         frame = (("(" + name + ")", "", 0),)
         rows[(frame, "exec_ns")] += totals[name + "_ns"]
         rows[(frame, "blame_ns")] += totals[name + "_blame_ns"]
@@ -210,7 +210,7 @@ def inside_tasks(ids, stacks):
 
 
 def cpu_of_paths(report):
-    """CPU time that was sampled, by path, "(loop)" or "(untracked)"."""
+    """CPU time that was sampled, by path, "(uninstrumented)" or "(untracked)"."""
     stacks = {n["id"]: n for n in report.get("stacks", [])}
     paths = {path["id"] for path in report["paths"]}
     idle = {r["stack"] for r in report.get("samples", []) if r["state"] == "idle"}
@@ -218,8 +218,8 @@ def cpu_of_paths(report):
     for stack in stacks.values():
         if stack["id"] in idle or stack["weight"] == 0:
             continue
-        node, owner = stack, "(loop)"
-        while node is not None and owner == "(loop)":
+        node, owner = stack, "(uninstrumented)"
+        while node is not None and owner == "(uninstrumented)":
             if node["kind"] == "task":
                 owner = node["path"] if node["path"] in paths else node["name"]
             elif node["kind"] != "native" and node["name"] == "(idle)":
@@ -230,11 +230,11 @@ def cpu_of_paths(report):
 
 
 def off_cpu(report, unit_ns):
-    """By path, "(loop)" or "(untracked)": what is more than a tenth of exec, and no chance."""
+    """By path, "(uninstrumented)" or "(untracked)": what is more than a tenth of exec, and no chance."""
     cpu, found = cpu_of_paths(report), {}
     sampler = report.get("sampler", {})
     exec_ns = {path["id"]: path["exec_ns"] for path in report["paths"]}
-    exec_ns.update({"(%s)" % name: report["totals"][name + "_ns"] for name in ("loop", "untracked")})
+    exec_ns.update({"(%s)" % name: report["totals"][name + "_ns"] for name in ("uninstrumented", "untracked")})
     for owner, whole in exec_ns.items():
         whole, used = whole // unit_ns, cpu[owner] // unit_ns
         off = whole - used
@@ -263,7 +263,7 @@ def check_code(profile, report, weight):
     tasks = {path["name"] or "(empty)" for path in report["paths"]}
     need(names <= {f for n in stacks for c in [n] + n.get("inlined", [])
                    for f in (c.get("function"), c.get("name"))} | tasks |
-         {"(loop)", "(idle)", "(untracked)", OFF_CPU[0]}, "functions", sorted(names)[:9])
+         {"(uninstrumented)", "(idle)", "(untracked)", OFF_CPU[0]}, "functions", sorted(names)[:9])
     need(weight <= sum(n["weight"] for n in stacks), "samples", weight)
     busy = {r["stack"] for r in report.get("samples", []) if r["state"] == "busy"}
     busy -= {r["stack"] for r in report.get("samples", []) if r["state"] == "idle"}

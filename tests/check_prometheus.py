@@ -28,7 +28,7 @@ BOUNDS = ("0.001", "0.01", "0.1", "+Inf")
 # what --all adds
 MORE_METRICS = {
     "chroprof_with_children_seconds_total": "with_children_ns",
-    "chroprof_wall_seconds_total": "wall_ns",
+    "chroprof_lifetime_seconds_total": "lifetime_ns",
     "chroprof_stillborn_total": "stillborn",
 }
 MORE_RESULTS = ("abandoned", "dropped")
@@ -38,13 +38,13 @@ TOTALS = {
     "chroprof_elapsed_seconds_total": "elapsed_ns",
     "chroprof_busy_seconds_total": "busy_ns",
     "chroprof_idle_seconds_total": "idle_ns",
-    "chroprof_loop_seconds_total": "loop_ns",
+    "chroprof_uninstrumented_seconds_total": "uninstrumented_ns",
     "chroprof_untracked_seconds_total": "untracked_ns",
     "chroprof_idle_blame_seconds_total": "idle_blame_ns",
-    "chroprof_loop_blame_seconds_total": "loop_blame_ns",
+    "chroprof_uninstrumented_blame_seconds_total": "uninstrumented_blame_ns",
     "chroprof_untracked_blame_seconds_total": "untracked_blame_ns",
-    "chroprof_passes_total": "passes",
-    "chroprof_turns_total": "turns",
+    "chroprof_iterations_total": "iterations",
+    "chroprof_callbacks_total": "callbacks",
     "chroprof_stalls_total": "stalls",
 }
 
@@ -240,8 +240,8 @@ def check_slices(series, report, top):
 
 def check_latency(series, report, top):
     metric = "chroprof_latency_seconds"
-    fields = {"0.5": "wall_p50_ns", "0.99": "wall_p99_ns", "1": "wall_max_ns"}
-    finished = [s for s in report["sites"] if s["wall_max_ns"] > 0]
+    fields = {"0.5": "latency_p50_ns", "0.99": "latency_p99_ns", "1": "latency_max_ns"}
+    finished = [s for s in report["sites"] if s["latency_max_ns"] > 0]
     rows = [(dict(labels), value) for (name, labels), value in series.items() if name == metric]
     need(top or len(rows) == 3 * len(finished), metric, "has", len(rows), "rows")
     need(not top or len(rows) <= 3 * top, metric, "has more than", top, "sites")

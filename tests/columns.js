@@ -1,6 +1,6 @@
 // Does the report page read its columns as the rows of the JSON?
 //     node tests/columns.js PAGE.html PROFILE.json [shares]
-// shares: prints what the page shows of the first stall of a profile of schema 1 instead.
+// shares: prints what the page shows of the first stall of the profile instead.
 'use strict';
 const fs = require('fs');
 const page = fs.readFileSync(process.argv[2], 'utf8');
@@ -13,6 +13,8 @@ const between = (start, end) => {
 const text = between('<script type="application/json"', '</script>').replace(/^[^>]*>/, '');
 const held = JSON.parse(text);
 if (process.argv[4] === 'shares') {
+    const words = between('const RENAMED =', '/* Ids have 64 bits');
+    new Function('held', words + 'if (held.chroprof < 3) { renameKeys(held); }')(held);
     const key = between('const siteKey =', ';\n') + ';';
     const shares = new Function('stall', key + between('function sharesOf(', 'function shareName(') +
         'return sharesOf(stall);')(held.stalls[0]);

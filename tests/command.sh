@@ -136,12 +136,12 @@ cat >"$scratch/sums.py" <<'END'
 import json, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
 t = d["totals"]
-assert t["elapsed_ns"] == t["busy_ns"] + t["idle_ns"] + t["loop_ns"], "elapsed"
+assert t["elapsed_ns"] == t["busy_ns"] + t["idle_ns"] + t["uninstrumented_ns"], "elapsed"
 sites = sum(s["exec_ns"] for s in d["sites"])
 assert t["busy_ns"] == sites + t["untracked_ns"], "busy"
 assert t["delay_ns"] == t["blame_ns"], "blame"
 if len(sys.argv) > 2:  # nine lines, and the tick of the dump
-    assert t["elapsed_ns"] == 14000000 and t["idle_ns"] == 2000000 and t["loop_ns"] == 4000000, t
+    assert t["elapsed_ns"] == 14000000 and t["idle_ns"] == 2000000 and t["uninstrumented_ns"] == 4000000, t
     assert t["events"] == 9 and t["anomalies"] == 0, t
     exec_ns = {s["name"]: s["exec_ns"] for s in d["sites"]}
     assert exec_ns == {"a": 5000000, "b": 3000000}, exec_ns
@@ -508,7 +508,7 @@ run replay "$scratch/got.events" -m 1 --set max_sites=1000000; expect replay_of_
     "give at least 1"
 # weights whose sum is too large: the path's time is still divided, not multiplied
 printf '%s' '{"chroprof":2,"name":"x","sites":[],"stalls":[],"windows":[],"futures":[],"samples":[],
-    "totals":{"elapsed_ns":9000000,"loop_ns":0,"untracked_ns":0,"idle_ns":0},
+    "totals":{"elapsed_ns":9000000,"uninstrumented_ns":0,"untracked_ns":0,"idle_ns":0},
     "paths":[{"id":3,"parent":0,"name":"p","file":"x","line":1,"exec_ns":9000000}],
     "modules":[{"id":1,"path":"m","build_id":""}],
     "sampler":{"period_ns":1000,"cost_ns":1,"mode":"cpu"},
@@ -677,7 +677,7 @@ for begin, end, _, _, path in spans:
     took[path] = took.get(path, 0) + end - begin
     count[path] = count.get(path, 0) + 1
 exec_ns = {row["id"]: row["exec_ns"] for row in profile["paths"]}
-exec_ns.update({0: totals["loop_ns"], 1: totals["idle_ns"], 2: totals["untracked_ns"]})
+exec_ns.update({0: totals["uninstrumented_ns"], 1: totals["idle_ns"], 2: totals["untracked_ns"]})
 whole = profile["timeline"]["steps"] == totals["events"]
 assert spans and totals["events"] > 100, totals["events"]
 assert spans[-1][1] == totals["elapsed_ns"], (spans[-1], totals["elapsed_ns"])

@@ -87,7 +87,7 @@ else
     elif [ "$(valgrind -q "$M/shape" clock 2>"$M/log")" != counter ]; then
         skip "instructions an event" "without an invariant counter an event reads the system's clock"
     else
-        counted --toggle-collect=one_pass "$M/shape" count >"$M/shape.count"
+        counted --toggle-collect=one_iteration "$M/shape" count >"$M/shape.count"
         judge "instructions an event" "$(awk 'NF == 1 { printf "%.1f", $1 / 280000; n = 1 }
             END { if (!n) print "none" }' "$M/shape.count")"
     fi

@@ -155,8 +155,8 @@ def check_dashboard(series, recorded):
     unused = {name for name in series if re.sub("_(bucket|sum|count)$", "", name) not in asked}
     check("default_is_used", unused <= {
         "chroprof_info", "chroprof_idle_seconds_total", "chroprof_untracked_seconds_total",
-        "chroprof_idle_blame_seconds_total", "chroprof_loop_blame_seconds_total",
-        "chroprof_untracked_blame_seconds_total", "chroprof_events_total", "chroprof_turns_total",
+        "chroprof_idle_blame_seconds_total", "chroprof_uninstrumented_blame_seconds_total",
+        "chroprof_untracked_blame_seconds_total", "chroprof_events_total", "chroprof_callbacks_total",
         "chroprof_start_time_seconds"}, unused)
 
 

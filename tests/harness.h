@@ -5,11 +5,10 @@
  * "skip NAME: why" for each case, ends with "N passed, N failed, N skipped", and exits with 1 if
  * anything failed. Arguments are parts of names: only cases that contain one of them run; "=name"
  * is a whole name, "-name" one that is left out. --list only prints the names.
- * SEED=n in the environment replays a random test; EXCEPT=words, with commas in between, skips cases
- * that contain one; ROUNDS=n lets random tests run n times as long, SHARE=n the nth part, as the last
- * lines then say;
- * PROFILES=folder keeps the profile that a case ends with, and those for which it calls
- * harness_keep, in every format, as PROGRAM.CASE (tests/formats.sh).
+ * SEED=n in the environment replays a random test; EXCEPT=words, with commas in between, skips
+ * cases that contain one; ROUNDS=n lets random tests run n times as long, SHARE=n the nth part, as
+ * the last lines then say; PROFILES=folder keeps the profile that a case ends with, and those for
+ * which it calls harness_keep, in every format, as PROGRAM.CASE (tests/formats.sh).
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -484,7 +483,7 @@ static inline void harness_rank_sums(const char *file, int line, const chroprof 
     static chroprof_rank rows[HARNESS_ROWS];
     size_t count = chroprof_ranks(p, rows, HARNESS_ROWS, CHROPROF_BY_CALLS);
     uint64_t exec = t->untracked_ns;
-    uint64_t blame = t->untracked_blame_ns + t->loop_blame_ns + t->idle_blame_ns;
+    uint64_t blame = t->untracked_blame_ns + t->uninstrumented_blame_ns + t->idle_blame_ns;
     uint64_t delay = 0;
     size_t i;
     for (i = 0; i < count; i++) {
@@ -510,7 +509,8 @@ static inline void harness_laws(const char *file, int line, const chroprof *p)
     chroprof_totals t = totals_of(p);
     if (broken != NULL)
         harness_fail(file, line, "chroprof_check: %s", broken);
-    harness_equal(file, line, "elapsed_ns", t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
+    harness_equal(file, line, "elapsed_ns", t.elapsed_ns,
+                  t.busy_ns + t.idle_ns + t.uninstrumented_ns);
     harness_equal(file, line, "blame_ns", t.blame_ns, t.delay_ns);
     harness_equal(file, line, "blame_ticks", t.blame_ticks, t.delay_ticks);
     harness_rank_sums(file, line, p, &t);

@@ -108,7 +108,7 @@ sum() {
 run merge "$fleet"/*.block; expect text 0 "accept"
 run merge "$fleet"/*.block --by calls --top 1; expect text_options 0 "more"
 run merge "$fleet"/*.block -f json -o "$scratch/all.json"; expect json 0
-for field in elapsed_ns busy_ns idle_ns loop_ns events turns passes; do
+for field in elapsed_ns busy_ns idle_ns uninstrumented_ns events callbacks iterations; do
     is "sum_of_$field" "$(total $field "$scratch/all.json")" "$(sum $field)"
 done
 run merge "$fleet"/*.block -o "$scratch/all.block"; expect block 0

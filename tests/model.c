@@ -231,14 +231,14 @@ static int parent_on_top(const model *m)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-static void bill_turn(model *m, uint64_t dt)
+static void bill_callback(model *m, uint64_t dt)
 {
     int base = base_index(m);
 
-    if (m->mutant == MODEL_KEEPS_TURNS_IN_BARRIERS)
+    if (m->mutant == MODEL_KEEPS_CALLBACKS_IN_BARRIERS)
         base = 0;
     if (base < depth(m))
-        m->stack[base].turn += dt;
+        m->stack[base].callback += dt;
 }
 
 static void bill_slice(model *m, uint64_t dt)
@@ -350,7 +350,7 @@ static void bill(model *m, uint64_t dt, bool long_step)
     bill_ways(m, interval.place, dt, long_step);
     if (!long_step)
         bill_slice(m, dt);
-    bill_turn(m, dt);
+    bill_callback(m, dt);
     m->elapsed += dt;
     if (m->mutant == MODEL_MISBILLS_ONE_TICK)
         misbill(m, &interval);
@@ -468,8 +468,8 @@ static int oldest_future(const model *m)
     return oldest;
 }
 
-/* A full table makes room by dropping the oldest future. -1: there is none, so it is a new call that
- * is dropped at once. */
+/* A full table makes room by dropping the oldest future. -1: there is none, so it is a new call
+ * that is dropped at once. */
 static int create(model *m, uint64_t id, int path)
 {
     bool full = live_with_id(m) >= m->capacity[CHROPROF_TABLE_FUTURES];
@@ -557,7 +557,7 @@ static void push(model *m, model_frame_kind kind, uint64_t id, int future)
     frame.id = id;
     frame.future = future;
     frame.slice = future < 0 ? -1 : begin_slice(m, future);
-    frame.turn = 0;
+    frame.callback = 0;
     frame.pushed = m->elapsed;
     frame.step = COUNT(m->steps) - 1;
     arrput(m->stack, frame);
@@ -574,31 +574,31 @@ static int add_stall(model *m, chroprof_stall_kind kind, uint64_t start, uint64_
     return COUNT(m->stalls) - 1;
 }
 
-static void end_turn(model *m, const model_frame *frame)
+static void end_callback(model *m, const model_frame *frame)
 {
     int stall;
 
-    arrput(m->turns, frame->turn);
-    if (frame->turn <= m->stall_ns)
+    arrput(m->callbacks, frame->callback);
+    if (frame->callback <= m->stall_ns)
         return;
-    stall = add_stall(m, CHROPROF_STALL_TURN, frame->pushed, frame->turn, frame->step);
-    if (frame->pushed >= m->pass_start &&
-        (m->pass_turn < 0 || frame->turn >= m->stalls[m->pass_turn].length))
-        m->pass_turn = stall;
+    stall = add_stall(m, CHROPROF_STALL_CALLBACK, frame->pushed, frame->callback, frame->step);
+    if (frame->pushed >= m->iteration_start &&
+        (m->iteration_callback < 0 || frame->callback >= m->stalls[m->iteration_callback].length))
+        m->iteration_callback = stall;
 }
 
-/* One of its turns that is most of the pass and the pass are one stall. */
-static void end_pass(model *m)
+/* One of its callbacks that is most of the iteration and the iteration are one stall. */
+static void end_iteration(model *m)
 {
-    uint64_t length = m->elapsed - m->pass_start;
-    int same = m->pass_turn, stall;
+    uint64_t length = m->elapsed - m->iteration_start;
+    int same = m->iteration_callback, stall;
 
-    arrput(m->passes, length);
+    arrput(m->iterations, length);
     if (length <= m->stall_ns)
         return;
     if (same >= 0 && m->stalls[same].length <= length / 2)
         same = -1;
-    stall = add_stall(m, CHROPROF_STALL_PASS, m->pass_start, length, m->pass_step);
+    stall = add_stall(m, CHROPROF_STALL_ITERATION, m->iteration_start, length, m->iteration_step);
     if (same >= 0) {
         m->stalls[same] = m->stalls[stall];
         (void)arrpop(m->stalls);
@@ -610,7 +610,7 @@ static void pop(model *m)
     model_frame frame = arrpop(m->stack);
 
     if (depth(m) == base_index(m) && frame.kind != MODEL_FRAME_BARRIER)
-        end_turn(m, &frame);
+        end_callback(m, &frame);
     if (frame.slice >= 0)
         m->slices[frame.slice].ended = true;
     if (frame.kind == MODEL_FRAME_ENTER)
@@ -877,18 +877,18 @@ static void end_idle(model *m, chroprof_state state)
         return;
     }
     m->idle = false;
-    m->in_pass = true;
-    m->pass_start = m->elapsed;
-    m->pass_step = COUNT(m->steps) - 1;
-    m->pass_turn = -1;
+    m->in_iteration = true;
+    m->iteration_start = m->elapsed;
+    m->iteration_step = COUNT(m->steps) - 1;
+    m->iteration_callback = -1;
 }
 
 static void on_idle_enter(model *m)
 {
     unwind(m, base_index(m), CHROPROF_ANOMALY_UNWOUND_BY_IDLE);
-    if (m->in_pass)
-        end_pass(m);
-    m->in_pass = false;
+    if (m->in_iteration)
+        end_iteration(m);
+    m->in_iteration = false;
     m->idle = true;
 }
 
@@ -1081,7 +1081,7 @@ void model_set_enabled(model *m, bool on)
         pop(m);
     for (i = 0; i < COUNT(m->live); i++)
         no_longer_ready(m, m->live[i]);
-    m->idle = m->in_pass = false;
+    m->idle = m->in_iteration = false;
 }
 
 static void reset_futures(model *m)
@@ -1106,7 +1106,7 @@ static void reset_stays(model *m)
     arrsetlen(m->slices, 0);
     arrsetlen(m->delays, 0);
     for (i = 0; i < depth(m); i++) {
-        m->stack[i].turn = m->stack[i].pushed = 0;
+        m->stack[i].callback = m->stack[i].pushed = 0;
         m->stack[i].step = -1;
         if (m->stack[i].slice >= 0)
             m->stack[i].slice = begin_slice(m, m->stack[i].future);
@@ -1126,16 +1126,16 @@ void model_reset(model *m)
 
     for (i = 0; i < COUNT(m->live); i++)
         settle(m, m->live[i]);
-    m->elapsed = m->pass_start = m->events = m->old_blame = m->hidden_since = 0;
+    m->elapsed = m->iteration_start = m->events = m->old_blame = m->hidden_since = 0;
     memset(m->anomalies, 0, sizeof m->anomalies);
     memset(m->dropped, 0, sizeof m->dropped);
     arrsetlen(m->intervals, 0);
-    arrsetlen(m->turns, 0);
-    arrsetlen(m->passes, 0);
+    arrsetlen(m->callbacks, 0);
+    arrsetlen(m->iterations, 0);
     arrsetlen(m->steps, 0);
     arrsetlen(m->stalls, 0);
     arrsetlen(m->slow, 0);
-    m->pass_step = m->pass_turn = -1;
+    m->iteration_step = m->iteration_callback = -1;
     m->was_off = false;
     m->was_hidden = m->hidden != 0;
     m->hidden_at = 0;
@@ -1149,7 +1149,7 @@ void model_init(model *m, const chroprof_options *options, const chroprof *p)
     size_t i, n = chroprof_tables(p, tables, CHROPROF_TABLE_COUNT);
 
     memset(m, 0, sizeof *m);
-    m->pass_step = m->pass_turn = -1;
+    m->iteration_step = m->iteration_callback = -1;
     for (i = 0; i < n; i++)
         m->capacity[tables[i].kind] = tables[i].capacity;
     m->window_ns = options->window_ns ? options->window_ns : 100000000;
@@ -1180,8 +1180,8 @@ void model_free(model *m)
     arrfree(m->slices);
     arrfree(m->delays);
     arrfree(m->stack);
-    arrfree(m->turns);
-    arrfree(m->passes);
+    arrfree(m->callbacks);
+    arrfree(m->iterations);
     arrfree(m->steps);
     arrfree(m->stalls);
 }
@@ -1395,12 +1395,12 @@ static void compare_times(comparison *c, const chroprof_totals *t)
     hold(c, "elapsed_ns", t->elapsed_ns, m->elapsed);
     hold(c, "elapsed_ticks", t->elapsed_ticks, m->elapsed);
     hold(c, "idle_ns", t->idle_ns, idle);
-    hold(c, "loop_ns", t->loop_ns, loop);
+    hold(c, "uninstrumented_ns", t->uninstrumented_ns, loop);
     hold(c, "busy_ns", t->busy_ns, m->elapsed - idle - loop);
     hold(c, "untracked_ns", t->untracked_ns, time_at(m, MODEL_UNTRACKED));
     hold(c, "delay_ns", t->delay_ns, sum_of_delays(m));
     hold(c, "idle_blame_ns", t->idle_blame_ns, blame_at(m, MODEL_IDLE));
-    hold(c, "loop_blame_ns", t->loop_blame_ns, blame_at(m, MODEL_LOOP));
+    hold(c, "uninstrumented_blame_ns", t->uninstrumented_blame_ns, blame_at(m, MODEL_LOOP));
     hold(c, "untracked_blame_ns", t->untracked_blame_ns, blame_at(m, MODEL_UNTRACKED));
 }
 
@@ -1492,8 +1492,8 @@ static void compare_steps(comparison *c, const uint32_t *path_ids)
     arrfree(got);
 }
 
-/* What a site, or loop (-1), or untracked (-2), took of a stall: its steps, but for what ran above a
- * barrier of a turn. */
+/* What a site, or loop (-1), or untracked (-2), took of a stall: its steps, but for what ran above
+ * a barrier of a callback. */
 static uint64_t taken(const model *m, const model_stall *stall, int site)
 {
     uint64_t ticks = 0;
@@ -1504,7 +1504,7 @@ static uint64_t taken(const model *m, const model_stall *stall, int site)
         int at = s->place == MODEL_LOOP ? -1
                  : s->place < 0         ? -2
                                         : arrlast(m->paths[s->place].chain);
-        if (stall->kind == CHROPROF_STALL_TURN && s->base != stall->base)
+        if (stall->kind == CHROPROF_STALL_CALLBACK && s->base != stall->base)
             continue;
         ticks += at == site ? s->at - s->start : 0;
     }
@@ -1529,7 +1529,7 @@ static void compare_shares(comparison *c, const model_stall *want, const chropro
     uint64_t sum = got->rest_ns;
     uint32_t k;
     /* of a turn that began before a reset the ring may not tell what ran above a barrier */
-    bool whole = want->kind == CHROPROF_STALL_PASS ||
+    bool whole = want->kind == CHROPROF_STALL_ITERATION ||
                  (want->first > 0 && want->end - want->first < ring_rows(c->m));
 
     hold(c, "length_ns", got->length_ns, want->length);
@@ -1706,16 +1706,16 @@ static void compare_all_totals(comparison *c)
     compare_times(c, &t);
     compare_counts(c, &t);
     hold(c, "stalls", t.stalls, (uint64_t)COUNT(c->m->stalls));
-    got[0] = t.turns;
-    got[1] = t.turn_p50_ns;
-    got[2] = t.turn_p99_ns;
-    got[3] = t.turn_max_ns;
-    compare_loop_lengths(c, "turns", c->m->turns, got);
-    got[0] = t.passes;
-    got[1] = t.pass_p50_ns;
-    got[2] = t.pass_p99_ns;
-    got[3] = t.pass_max_ns;
-    compare_loop_lengths(c, "passes", c->m->passes, got);
+    got[0] = t.callbacks;
+    got[1] = t.callback_p50_ns;
+    got[2] = t.callback_p99_ns;
+    got[3] = t.callback_max_ns;
+    compare_loop_lengths(c, "callbacks", c->m->callbacks, got);
+    got[0] = t.iterations;
+    got[1] = t.iteration_p50_ns;
+    got[2] = t.iteration_p99_ns;
+    got[3] = t.iteration_max_ns;
+    compare_loop_lengths(c, "iterations", c->m->iterations, got);
 }
 
 static uint64_t *ended_of_site(const model *m, const model_stay *stays, int n, int site)
@@ -1755,9 +1755,9 @@ static void compare_latency(comparison *c, const chroprof_rank *r, int site)
 {
     uint64_t *walls = latencies_of_site(c->m, site);
 
-    compare_percentile(c, "wall_p50_ns", r->wall_p50_ns, walls, COUNT(walls), 500);
-    compare_percentile(c, "wall_p99_ns", r->wall_p99_ns, walls, COUNT(walls), 990);
-    hold(c, "wall_max_ns", r->wall_max_ns, walls ? walls[COUNT(walls) - 1] : 0);
+    compare_percentile(c, "latency_p50_ns", r->latency_p50_ns, walls, COUNT(walls), 500);
+    compare_percentile(c, "latency_p99_ns", r->latency_p99_ns, walls, COUNT(walls), 990);
+    hold(c, "latency_max_ns", r->latency_max_ns, walls ? walls[COUNT(walls) - 1] : 0);
     arrfree(walls);
 }
 
@@ -1820,7 +1820,7 @@ static void compare_rank(comparison *c, const chroprof_rank *r, const figures *f
     hold(c, "exec_max_ns", r->exec_max_ns, f->exec_max);
     hold(c, "slice_max_ns", r->slice_max_ns, f->slice_max);
     hold(c, "slices", r->slices, f->slices);
-    hold(c, "wall_ns", r->wall_ns, f->wall);
+    hold(c, "lifetime_ns", r->lifetime_ns, f->wall);
     hold(c, "waiting_ns", r->waiting_ns, f->waiting);
     hold(c, "delay_ns", r->delay_ns, f->delay);
     hold(c, "blame_ns", r->blame_ns, f->blame);
@@ -1947,7 +1947,7 @@ static void compare_path(comparison *c, const chroprof_path *row, const figures 
     hold(c, "exec_max_ns", row->exec_max_ns, f->exec_max);
     hold(c, "slice_max_ns", row->slice_max_ns, f->slice_max);
     hold(c, "slices", row->slices, f->slices);
-    hold(c, "wall_ns", row->wall_ns, f->wall);
+    hold(c, "lifetime_ns", row->lifetime_ns, f->wall);
     hold(c, "waiting_ns", row->waiting_ns, f->waiting);
     hold(c, "delay_ns", row->delay_ns, f->delay);
     hold(c, "blame_ns", row->blame_ns, f->blame);
@@ -2114,7 +2114,7 @@ static void compare_loop_windows(comparison *c, const chroprof_window *rows, siz
         hold(c, "start_ns", rows[i].start_ns, i * width);
         hold(c, "end_ns", rows[i].end_ns, end);
         hold(c, "idle_ns", rows[i].idle_ns, idle[i]);
-        hold(c, "loop_ns", rows[i].loop_ns, loop[i]);
+        hold(c, "uninstrumented_ns", rows[i].uninstrumented_ns, loop[i]);
         hold(c, "untracked_ns", rows[i].untracked_ns, untracked[i]);
         hold(c, "busy_ns", rows[i].busy_ns, end - i * width - idle[i] - loop[i]);
     }
@@ -2244,7 +2244,8 @@ int model_compare(const model *m, const chroprof *p, FILE *err)
 static void laws_of_totals(comparison *c, const chroprof_totals *t)
 {
     snprintf(c->where, sizeof c->where, "law:");
-    hold(c, "elapsed = busy + idle + loop", t->elapsed_ns, t->busy_ns + t->idle_ns + t->loop_ns);
+    hold(c, "elapsed = busy + idle + uninstrumented", t->elapsed_ns,
+         t->busy_ns + t->idle_ns + t->uninstrumented_ns);
     hold(c, "blame = delay, in ticks", t->blame_ticks, t->delay_ticks);
     hold(c, "untracked within busy", t->untracked_ns <= t->busy_ns, true);
 }
@@ -2263,7 +2264,7 @@ static void laws_of_ranks(comparison *c, const chroprof_totals *t)
     chroprof_rank some[64], *rows = some;
     size_t i, n = chroprof_ranks(c->p, some, 64, CHROPROF_BY_EXEC);
     uint64_t exec = t->untracked_ns, live = 0;
-    uint64_t blame = t->untracked_blame_ns + t->loop_blame_ns + t->idle_blame_ns;
+    uint64_t blame = t->untracked_blame_ns + t->uninstrumented_blame_ns + t->idle_blame_ns;
 
     if (n > 64) {
         rows = (chroprof_rank *)calloc(n, sizeof *rows);

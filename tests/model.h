@@ -1,9 +1,10 @@
 /* model.h - the slow reference: every figure recomputed from plain, ever-growing lists
  *
  * Written from the definitions, not from chroprof.h: it shares the public enums and structs with it
- * and nothing else. It keeps every interval, future, slice, delay, turn and pass there ever was; a
- * path is the list of its sites; blame and delay come from a walk over all ready futures for every
- * interval. Only the capacities are emulated. It is for the manual clock: one tick is one ns. */
+ * and nothing else. It keeps every interval, future, slice, delay, callback and iteration there
+ * ever was; a path is the list of its sites; blame and delay come from a walk over all ready
+ * futures for every interval. Only the capacities are emulated. It is for the manual clock: one
+ * tick is one ns. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -21,8 +22,8 @@ typedef enum model_mutant {
     MODEL_MISBILLS_ONE_TICK, /* once, one tick of a path goes to the loop */
     MODEL_NEVER_FOLDS,
     MODEL_FORGETS_PAST_BLAME,
-    MODEL_LOSES_A_PAUSE,           /* running of the future on top begins no new slice */
-    MODEL_KEEPS_TURNS_IN_BARRIERS, /* a turn also counts what runs above a barrier */
+    MODEL_LOSES_A_PAUSE,               /* running of the future on top begins no new slice */
+    MODEL_KEEPS_CALLBACKS_IN_BARRIERS, /* a callback also counts what runs above a barrier */
     MODEL_MUTANTS
 } model_mutant;
 
@@ -106,7 +107,7 @@ typedef struct model_frame {
     model_frame_kind kind;
     uint64_t id;
     int future, slice; /* -1: none */
-    uint64_t turn;     /* of a base frame */
+    uint64_t callback; /* of a base frame */
     uint64_t pushed;
     int step; /* of the event that pushed it */
 } model_frame;
@@ -115,8 +116,8 @@ typedef struct model {
     model_mutant mutant;
     uint64_t capacity[CHROPROF_TABLE_COUNT];
     uint64_t window_ns, stall_ns, max_step_ns;
-    bool on, started, idle, in_pass;
-    uint64_t last, elapsed, pass_start, events, old_blame, hidden, hidden_since;
+    bool on, started, idle, in_iteration;
+    uint64_t last, elapsed, iteration_start, events, old_blame, hidden, hidden_since;
     uint64_t anomalies[CHROPROF_ANOMALY_COUNT], dropped[CHROPROF_TABLE_COUNT];
     bool ever_dropped, other_used, misbilled, strings_full;
     bool was_off, was_hidden;   /* then the ring does not tell who was ready or on the stack, */
@@ -130,10 +131,11 @@ typedef struct model {
     int *live; /* indices of the futures that are live, enter-frames too */
     model_stay *slices, *delays;
     model_frame *stack;
-    uint64_t *turns, *passes;
+    uint64_t *callbacks, *iterations;
     model_step *steps;
-    model_stall *stalls;      /* a pass takes the place of the turn that is most of it */
-    int pass_step, pass_turn; /* event that began the pass; its longest stall, -1: none */
+    model_stall *stalls;    /* an iteration takes the place of the turn that is most of it */
+    int iteration_step;     /* the event that began the iteration */
+    int iteration_callback; /* its longest stall, -1: none */
 } model;
 
 /* Same options as the profile's init; capacities that it shared out itself are read from p. */

@@ -194,7 +194,7 @@ findings() {
 }
 stalled_code() {
     awk '/^STALLS  the longest that were sampled/ { inside = 1; next }
-        inside && /pass at|turn at/ { stalls++ } inside && (/^ *$/ || stalls > 1) { exit }
+        inside && /iteration at|callback at/ { stalls++ } inside && (/^ *$/ || stalls > 1) { exit }
         inside' "$scratch/report"
 }
 

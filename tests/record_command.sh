@@ -78,8 +78,8 @@ python3 - "$scratch/own.json" "$scratch/replayed.json" >"$scratch/told" 2>&1 <<'
 import json
 import sys
 
-TOTALS = "elapsed_ns busy_ns idle_ns loop_ns untracked_ns delay_ns blame_ns live anomalies".split()
-FIGURES = ("exec_ns with_children_ns slices slice_max_ns blame_ns delay_ns waiting_ns wall_ns calls live "
+TOTALS = "elapsed_ns busy_ns idle_ns uninstrumented_ns untracked_ns delay_ns blame_ns live anomalies".split()
+FIGURES = ("exec_ns with_children_ns slices slice_max_ns blame_ns delay_ns waiting_ns lifetime_ns calls live "
            "completed").split()
 
 

@@ -148,7 +148,7 @@ for name, sites in names.items():
         label = name if len(sites) == 1 else "%s (%s:%d)" % (name, site["file"], site["line"])
         assert sums.pop(label, 0) == site["exec_ns"], label
 totals = profile["totals"]
-for state in "untracked", "loop", "idle":
+for state in "untracked", "uninstrumented", "idle":
     assert sums.pop("(%s)" % state, 0) == totals[state + "_ns"], state
 assert not sums, sums
 begins = [e for e in trace["traceEvents"] if e["ph"] == "b"]
@@ -393,32 +393,41 @@ else
     fail mapped_builds "$(head -n 1 "$scratch/log")"
 fi
 
-# --- a profile of 0.1.0, schema 1, whose stalls list their biggest slices: two of slow_query, 3 and
-# 2 us long, and one of render
-old=tests/golden/schema_1.json
-for format in text folded pprof firefox trace; do
-    case $format in
-    text) run symbolize --format text $old ;;
-    trace) run trace $old -o "$scratch/old.$format"
-        grep -q "no steps of the ring" "$scratch/err" || code="$code, and no word of the windows" ;;
-    *) run dump $old -f $format -o "$scratch/old.$format" ;;
+# --- a profile of each schema, of the same events: 1 of 0.1.0, whose stalls list their biggest slices
+# (two of slow_query, 3 and 2 us long, and one of render), 2 of 0.2.0, and 3
+for schema in 1 2 3; do
+    old=tests/golden/schema_$schema.json
+    for format in text folded pprof firefox trace; do
+        case $format in
+        text) run symbolize --format text $old ;;
+        trace) run trace $old -o "$scratch/old.$format"
+            [ $schema -gt 1 ] || grep -q "no steps of the ring" "$scratch/err" ||
+                code="$code, and no word of the windows" ;;
+        *) run dump $old -f $format -o "$scratch/old.$format" ;;
+        esac
+        expect "schema_${schema}_as_$format" 0
+    done
+    case $(grep -c '"name":"slow_query"' "$scratch/old.trace") in
+    0) fail schema_${schema}_stalls_in_the_trace "no slice of slow_query" ;;
+    *) ok schema_${schema}_stalls_in_the_trace ;;
     esac
-    expect "schema_1_as_$format" 0
+    for other in 1 2 3; do
+        run diff $old tests/golden/schema_$other.json
+        expect "schema_${schema}_against_$other" 0 "slow_query  db.c:10"
+    done
+    run report $old -o "$scratch/old.html"; expect schema_${schema}_as_a_page 0
+    if ! command -v node >/dev/null 2>&1; then
+        skip page_reads_schema_$schema "needs node (package nodejs)"
+    else
+        shares=$(node tests/columns.js "$scratch/old.html" $old shares 2>"$scratch/log")
+        wanted='slow_query 2 slices 5000 ns, longest 3000; render 1 slices 2500 ns, longest 2500'
+        case $shares in
+        "$wanted" | "$wanted; (uninstrumented) 0 slices 700 ns, longest 0")
+            ok page_reads_schema_$schema ;;
+        *) fail page_reads_schema_$schema "$shares $(grep -m 1 Error "$scratch/log")" ;;
+        esac
+    fi
 done
-case $(grep -c '"name":"slow_query"' "$scratch/old.trace") in
-0) fail schema_1_stalls_in_the_trace "no slice of slow_query" ;;
-*) ok schema_1_stalls_in_the_trace ;;
-esac
-run diff $old $old; expect schema_1_against_itself 0 "slow_query"
-run report $old -o "$scratch/old.html"; expect schema_1_as_a_page 0
-if ! command -v node >/dev/null 2>&1; then
-    skip page_reads_schema_1 "needs node (package nodejs)"
-else
-    shares=$(node tests/columns.js "$scratch/old.html" $old shares 2>"$scratch/log")
-    wanted='slow_query 2 slices 5000 ns, longest 3000; render 1 slices 2500 ns, longest 2500'
-    if [ "$shares" = "$wanted" ]; then ok page_reads_schema_1; else
-        fail page_reads_schema_1 "$shares $(grep -m 1 Error "$scratch/log")"; fi
-fi
 
 # --- the trace of JSON is that of its profile, byte by byte: of a ring that holds all and of one that
 # holds the end, of a program that was killed, of one that lived before its profile was reset, and

@@ -257,7 +257,7 @@ if built plugin.so -O2 -foptimize-sibling-calls -shared -fPIC -DPLUGIN tests/run
         code=$?
         alike loading_$what
     done
-    set -- "$scratch/loading" turns "$scratch/plugin.so" "$scratch/second.so"
+    set -- "$scratch/loading" callbacks "$scratch/plugin.so" "$scratch/second.so"
     plain "$@"
     caught -o "$scratch/kept" "$@"
     alike loading_turns
@@ -322,19 +322,19 @@ futures() {
 if built requests tests/run_requests.c -luv -pthread; then
     all="calls=10 completed=10 failed=0 cancelled=0 abandoned=0 live=0 dropped=0"
     futures requests "on_stat $all by=on_tick" \
-        "on_write calls=8 completed=8 live=0 by=on_tick at_least.wall_p50_ns=1" \
-        "on_one_of_many calls=1500 completed=1500 live=0 dropped=0 at_least.wall_p50_ns=1" \
-        "after_work calls=2 completed=1 cancelled=1 live=0 by=on_tick at_least.wall_p99_ns=5000000" \
+        "on_write calls=8 completed=8 live=0 by=on_tick at_least.latency_p50_ns=1" \
+        "on_one_of_many calls=1500 completed=1500 live=0 dropped=0 at_least.latency_p50_ns=1" \
+        "after_work calls=2 completed=1 cancelled=1 live=0 by=on_tick at_least.latency_p99_ns=5000000" \
         "on_connect calls=2 completed=0 failed=2 live=0 by=on_tick" \
         "after_other calls=1 cancelled=1 live=0 by=on_tick"
 fi
 if built events tests/run_events.c -levent -levent_pthreads -pthread; then
-    futures events "on_late calls=5 completed=5 live=0 by=on_tick at_least.wall_p50_ns=10000000" \
+    futures events "on_late calls=5 completed=5 live=0 by=on_tick at_least.latency_p50_ns=10000000" \
         "on_never calls=4 completed=0 cancelled=4 abandoned=0 live=0 by=on_tick" \
         "on_file calls=1 completed=1 slices=6 live=0 by=on_tick" \
         "on_self calls=1 completed=1 slices=3 live=0 by=on_tick" \
         "on_user calls=1 completed=1 live=0 by=on_tick at_least.delay_ns=1" \
-        "on_once calls=1 completed=1 live=0 by=on_tick at_least.wall_p50_ns=5000000" \
+        "on_once calls=1 completed=1 live=0 by=on_tick at_least.latency_p50_ns=5000000" \
         "on_twin calls=2 completed=2 live=0 by=on_tick"
     seeds="1 2 3"
     command -v python3 >/dev/null 2>&1 || seeds=

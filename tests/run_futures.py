@@ -3,7 +3,7 @@
     chroprof dump --format json FILE | python3 tests/run_futures.py 'FUNCTION KEY=VALUE...'...
 
 Each row names a callback and what must hold of all its paths together, of the figures in the JSON:
-calls=4, at_least.wall_p50_ns=1000; by=NAME: which path created it.
+calls=4, at_least.latency_p50_ns=1000; by=NAME: which path created it.
 Prints what does not hold, a line each."""
 
 import json
@@ -22,7 +22,7 @@ def figures(name):
     if site is None:
         return None
     found = {key: sum(row[key] for row in paths) for key in COUNTS}
-    found.update({key: value for key, value in site.items() if key.startswith('wall_p')})
+    found.update({key: value for key, value in site.items() if key.startswith('latency_p')})
     found['by'] = ','.join(sorted({parents.get(row['parent'], {}).get('name', '') for row in paths}))
     return found
 

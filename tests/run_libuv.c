@@ -2,7 +2,7 @@
  * work in threads, a message from one; the callback that is named is slow once.
  *
  *     run_libuv NAME            timer, read, write, file, work, async, check or close; both: check
- *                               three times, and the timer once in the same pass
+ *                               three times, and the timer once in the same iteration
  *
  * It prints what it saw of itself: the test compares that with and without chroprof run. */
 

@@ -86,7 +86,7 @@ for i, window in enumerate(profile["windows"]):
             turn += 1
     if window["idle_ns"] > 0:
         take(at, wait, "idle", max(1, window["idle_ns"] // PERIOD), 0, 0)
-take(profile["totals"]["elapsed_ns"] - 1, marker, "loop")
+take(profile["totals"]["elapsed_ns"] - 1, marker, "uninstrumented")
 for stall in profile["stalls"]:
     of = leaves.get(stall["shares"][0]["site"]) if stall["shares"] else None
     weight = max(1, stall["length_ns"] // PERIOD)

@@ -128,7 +128,7 @@ static void laws_in_ticks(const chroprof *p)
     chroprof_totals t = totals_of(p);
     if (broken != NULL)
         harness_fail(__FILE__, __LINE__, "chroprof_check: %s", broken);
-    CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
+    CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.uninstrumented_ns);
     CHECK_EQ(t.blame_ticks, t.delay_ticks);
 }
 
@@ -1148,7 +1148,7 @@ static bool walls_agree(chroprof *p)
         all += rows[i].running + rows[i].ready + rows[i].paused;
     CHECK_EQ(all, sampler_of(p).draws);
     for (i = 0; i < count; i++)
-        waiting += rank_of(p, i ? "task b" : "task a").wall_ns;
+        waiting += rank_of(p, i ? "task b" : "task a").lifetime_ns;
     for (i = 0; i < count; i++) {
         chroprof_rank r = rank_of(p, i ? "task b" : "task a");
         const double exact[3] = { (double)r.exec_ns, (double)r.delay_ns, (double)r.waiting_ns };

@@ -49,7 +49,7 @@ TEST(a_child_that_does_not_block)
     check_figures(p, "child", 50, 0, 1);
     CHECK_EQ(rank_of(p, "parent").with_children_ns, 75);
     CHECK_EQ(path_of(p, "parent;child").exec_ns, 50);
-    CHECK_EQ(totals_of(p).loop_ns, 0);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 0);
     orderly(p);
 }
 
@@ -70,11 +70,11 @@ TEST(a_child_that_blocks)
     check_figures(p, "parent", 25, 50, 1);
     check_figures(p, "child", 50, 0, 1);
     check_figures(p, "timer", 0, 0, 1);
-    CHECK_EQ(rank_of(p, "child").wall_ns, 540);
+    CHECK_EQ(rank_of(p, "child").lifetime_ns, 540);
     CHECK_EQ(rank_of(p, "child").waiting_ns, 490);
-    CHECK_EQ(rank_of(p, "timer").wall_ns, 485);
+    CHECK_EQ(rank_of(p, "timer").lifetime_ns, 485);
     CHECK_EQ(path_of(p, "parent;child;timer").completed, 1);
-    CHECK_EQ(totals_of(p).loop_ns, 490);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 490);
     orderly(p);
 }
 
@@ -137,7 +137,7 @@ TEST(a_parent_cancelled_by_its_child)
     at(p, 50, PAUSED, 1, NULL);
     check_figures(p, "parent", 30, 20, 1);
     CHECK_EQ(rank_of(p, "parent").cancelled, 1);
-    CHECK_EQ(rank_of(p, "parent").wall_ns, 40); /* its code ran on for 20 */
+    CHECK_EQ(rank_of(p, "parent").lifetime_ns, 40); /* its code ran on for 20 */
     only(p, BURIED_FINISH, 1);
 }
 
@@ -307,7 +307,7 @@ TEST(a_nested_loop)
     check_figures(p, "child", 15, 0, 1);
     CHECK_EQ(path_of(p, "child").parent, 0);
     CHECK_EQ(totals_of(p).idle_ns, 300);
-    CHECK_EQ(totals_of(p).loop_ns, 2 + 3 + 1 + 4);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 2 + 3 + 1 + 4);
     orderly(p);
 }
 

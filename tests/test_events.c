@@ -23,9 +23,9 @@ TEST(finish_on_top_pauses_first)
     CHECK_EQ(a.calls, 1);
     CHECK_EQ(a.exec_ns, 10);
     CHECK_EQ(a.slices, 1);
-    CHECK_EQ(a.wall_ns, 15);
+    CHECK_EQ(a.lifetime_ns, 15);
     CHECK_EQ(a.live, 0);
-    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 10);
     orderly(p);
 }
 
@@ -53,7 +53,7 @@ TEST(finish_off_the_stack)
     chroprof *p = fresh(NULL);
     at(p, 0, PENDING, 1, &A);
     at(p, 30, COMPLETED, 1, NULL);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 30);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 30);
     CHECK_EQ(rank_of(p, "a").slices, 0);
     orderly(p);
 }
@@ -83,7 +83,7 @@ TEST(finish_in_the_middle_keeps_the_frame)
     CHECK_EQ(totals_of(p).depth, 0);
     CHECK_EQ(rank_of(p, "a").exec_ns, 25);
     CHECK_EQ(rank_of(p, "a").exec_max_ns, 25);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 35); /* 20, and its code ran on for 15 */
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 35); /* 20, and its code ran on for 15 */
     CHECK_EQ(rank_of(p, "a").waiting_ns, 10);
     CHECK_EQ(rank_of(p, "b").exec_ns, 20);
     only(p, BURIED_FINISH, 1);
@@ -338,7 +338,7 @@ TEST(running_of_an_unknown_id_with_a_site_is_adopted)
     CHECK_EQ(path_of(p, "b").exec_ns, 20);
     CHECK_EQ(rank_of(p, "b").calls, 1);
     CHECK_EQ(rank_of(p, "b").live, 1);
-    CHECK_EQ(rank_of(p, "b").wall_ns, 20);
+    CHECK_EQ(rank_of(p, "b").lifetime_ns, 20);
     CHECK_EQ(rank_of(p, "a").exec_ns, 10);
     CHECK_EQ(rank_of(p, "a").children_ns, 0);
     only(p, ADOPTED, 1);
@@ -352,7 +352,7 @@ TEST(running_of_an_unknown_id_without_a_site_is_untracked)
     at(p, 25, TICK, 0, NULL);
     CHECK_EQ(totals_of(p).untracked_ns, 20);
     CHECK_EQ(totals_of(p).busy_ns, 20);
-    CHECK_EQ(totals_of(p).loop_ns, 5);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 5);
     CHECK_EQ(chroprof_ranks(p, NULL, 0, CHROPROF_BY_EXEC), 0);
     only(p, UNKNOWN_RUNNING, 1);
 }
@@ -386,8 +386,8 @@ TEST(running_twice_is_a_lost_pause)
     CHECK_EQ(rank_of(p, "a").slices, 2);
     CHECK_EQ(rank_of(p, "a").slice_max_ns, 15);
     CHECK_EQ(rank_of(p, "a").exec_ns, 25);
-    CHECK_EQ(totals_of(p).turns, 2);
-    CHECK_EQ(totals_of(p).turn_max_ns, 15);
+    CHECK_EQ(totals_of(p).callbacks, 2);
+    CHECK_EQ(totals_of(p).callback_max_ns, 15);
     only(p, LOST_PAUSE, 1);
 }
 
@@ -423,7 +423,7 @@ TEST(the_same_future_deeper_is_allowed)
     CHECK_EQ(rank_of(p, "a").exec_max_ns, 40);
     CHECK_EQ(rank_of(p, "a").slices, 2);
     CHECK_EQ(rank_of(p, "a").slice_max_ns, 20);
-    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 10);
     orderly(p);
 }
 
@@ -472,13 +472,13 @@ TEST(pending_of_a_live_id_abandons_the_old_one)
     at(p, 10, PENDING, 1, &B);
     CHECK_EQ(rank_of(p, "a").abandoned, 1);
     CHECK_EQ(rank_of(p, "a").live, 0);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 10);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 10);
     CHECK_EQ(rank_of(p, "a").delay_ns, 6);
     at(p, 30, COMPLETED, 1, NULL);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 10);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 10);
     CHECK_EQ(rank_of(p, "a").delay_ns, 6);
     CHECK_EQ(rank_of(p, "b").completed, 1);
-    CHECK_EQ(rank_of(p, "b").wall_ns, 20);
+    CHECK_EQ(rank_of(p, "b").lifetime_ns, 20);
     orderly(p);
 }
 
@@ -492,7 +492,7 @@ TEST(pending_of_a_running_id_keeps_its_frame)
     at(p, 30, PAUSED, 1, NULL);
     CHECK_EQ(rank_of(p, "a").exec_ns, 30);
     CHECK_EQ(rank_of(p, "a").exec_max_ns, 30);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 30); /* 10, and its code ran on for 20 */
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 30); /* 10, and its code ran on for 20 */
     CHECK_EQ(future_of(p, 1).state, CHROPROF_PENDING);
     orderly(p);
 }
@@ -575,7 +575,7 @@ TEST(finish_ends_a_delay)
     at(p, 25, CANCELLED, 1, NULL);
     at(p, 40, TICK, 0, NULL);
     CHECK_EQ(rank_of(p, "a").delay_ns, 20);
-    CHECK_EQ(totals_of(p).loop_blame_ns, 20);
+    CHECK_EQ(totals_of(p).uninstrumented_blame_ns, 20);
     orderly(p);
 }
 
@@ -596,7 +596,7 @@ TEST(leave_pops_an_enter_frame)
     at(p, 0, ENTER, 0, &A);
     at(p, 10, LEAVE, 0, NULL);
     CHECK_EQ(rank_of(p, "a").exec_ns, 10);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 10);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 10);
     CHECK_EQ(rank_of(p, "a").completed, 1);
     orderly(p);
 }
@@ -629,8 +629,8 @@ TEST(next_leaves_one_call_and_enters_another)
     CHECK_EQ(rank_of(p, "a").exec_ns, 15);
     CHECK_EQ(rank_of(p, "a").completed, 2);
     CHECK_EQ(rank_of(p, "b").exec_ns, 20);
-    CHECK_EQ(totals_of(p).turns, 3);
-    CHECK_EQ(totals_of(p).loop_ns, 0);
+    CHECK_EQ(totals_of(p).callbacks, 3);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 0);
     orderly(p);
 }
 
@@ -666,7 +666,7 @@ TEST(switch_pauses_one_and_runs_another)
     at(p, 35, SWITCH, 0, NULL);
     CHECK_EQ(rank_of(p, "a").exec_ns, 10);
     CHECK_EQ(rank_of(p, "b").exec_ns, 20);
-    CHECK_EQ(totals_of(p).loop_ns, 5);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 5);
     orderly(p);
 }
 
@@ -743,7 +743,7 @@ TEST(a_barrier_makes_roots_and_loop_time)
     CHECK_EQ(path_of(p, "b").exec_ns, 10);
     CHECK_EQ(path_of(p, "b;c").live, 1);
     CHECK_EQ(rank_of(p, "a").exec_ns, 20);
-    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 10);
     orderly(p);
 }
 
@@ -789,7 +789,7 @@ TEST(idle_unwinds_to_the_barrier)
     at(p, 60, LOOP_LEAVE, 0, NULL);
     at(p, 70, LEAVE, 0, NULL);
     CHECK_EQ(totals_of(p).idle_ns, 30);
-    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 10);
     CHECK_EQ(rank_of(p, "a").exec_ns, 10);
     only(p, UNWOUND_BY_IDLE, 2);
 }
@@ -804,7 +804,7 @@ TEST(any_event_but_tick_ends_the_idle)
     CHECK(!totals_of(p).idle);
     at(p, 25, TICK, 0, NULL);
     CHECK_EQ(totals_of(p).idle_ns, 20);
-    CHECK_EQ(totals_of(p).loop_ns, 5);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 5);
     orderly(p);
     at(p, 30, IDLE_ENTER, 0, NULL);
     at(p, 40, PAUSED, 77, NULL);
@@ -814,15 +814,15 @@ TEST(any_event_but_tick_ends_the_idle)
     only(p, UNKNOWN_PAUSED, 1);
 }
 
-TEST(idle_enter_in_idle_is_a_pass_of_length_0)
+TEST(idle_enter_in_idle_is_a_iteration_of_length_0)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, IDLE_ENTER, 0, NULL);
     at(p, 10, IDLE_ENTER, 0, NULL);
     CHECK(totals_of(p).idle);
     at(p, 20, IDLE_LEAVE, 0, NULL);
-    CHECK_EQ(totals_of(p).passes, 1);
-    CHECK_EQ(totals_of(p).pass_max_ns, 0);
+    CHECK_EQ(totals_of(p).iterations, 1);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 0);
     CHECK_EQ(totals_of(p).idle_ns, 20);
     orderly(p);
 }
@@ -835,7 +835,7 @@ TEST(idle_leave_without_idle)
     at(p, 10, IDLE_LEAVE, 0, NULL);
     at(p, 15, IDLE_LEAVE, 0, NULL);
     CHECK_EQ(totals_of(p).idle_ns, 5);
-    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 10);
     only(p, IDLE_LEAVE_WITHOUT_ENTER, 2);
 }
 
@@ -878,7 +878,7 @@ TEST(a_long_step_is_untracked)
     CHECK_EQ(rank_of(p, "a").slice_max_ns, 110);
     CHECK_EQ(totals_of(p).untracked_ns, 101);
     CHECK_EQ(totals_of(p).elapsed_ns, 211);
-    CHECK_EQ(totals_of(p).turn_max_ns, 211);
+    CHECK_EQ(totals_of(p).callback_max_ns, 211);
     only(p, LONG_STEP, 1);
 }
 
@@ -991,9 +991,9 @@ TEST(off_time_is_no_profile_time)
     chroprof_completed(p, 1);
     laws(p);
     CHECK_EQ(totals_of(p).elapsed_ns, 40);
-    CHECK_EQ(totals_of(p).loop_ns, 20);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 20);
     CHECK_EQ(rank_of(p, "a").exec_ns, 10);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 40);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 40);
     CHECK_EQ(rank_of(p, "b").delay_ns, 10);
     orderly(p);
 }
@@ -1052,7 +1052,7 @@ TEST(an_anomaly_of_an_unknown_id_names_what_ran)
     hold_place(&row.first, 10, 9, "a");
     CHECK_EQ(row.first.path, 0);
     CHECK(row.first.top > 2);
-    hold_place(&row.last, 30, 8, "(loop)");
+    hold_place(&row.last, 30, 8, "(uninstrumented)");
     CHECK_EQ(row.last.path + row.last.top, 0);
 }
 
@@ -1075,7 +1075,7 @@ TEST(an_anomaly_of_a_finished_future_names_its_site)
     at(p, 50, COMPLETED, 5, NULL);
     row = anomaly_of(p, CHROPROF_ANOMALY_UNKNOWN_FINISH);
     hold_place(&row.first, 30, 5, "b");
-    hold_place(&row.last, 50, 5, "(loop)");
+    hold_place(&row.last, 50, 5, "(uninstrumented)");
 }
 
 TEST(an_unwound_frame_is_named)
@@ -1248,7 +1248,7 @@ TEST(full_futures_drop_the_oldest)
     CHECK_EQ(rank_of(p, "a").calls, 4);
     CHECK_EQ(rank_of(p, "a").live, 1);
     CHECK_EQ(rank_of(p, "a").delay_ns, 6);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 10 + 9 + 3 + 3);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 10 + 9 + 3 + 3);
     orderly(p);
     at(p, 12, RUNNING, 2, NULL);
     at(p, 15, PAUSED, 2, NULL);
@@ -1631,12 +1631,12 @@ TEST(latency_is_from_creation_to_finish)
     at(p, 1600, FAILED, 2, NULL);
     at(p, 1700, PENDING, 3, &A); /* abandoned, which is no finish */
     at(p, 9700, PENDING, 3, &A);
-    CHECK_EQ(rank_of(p, "a").wall_max_ns, 1000);
-    CHECK_IN(rank_of(p, "a").wall_p50_ns, 562, 638);
-    CHECK_IN(rank_of(p, "a").wall_p99_ns, 937, 1000);
+    CHECK_EQ(rank_of(p, "a").latency_max_ns, 1000);
+    CHECK_IN(rank_of(p, "a").latency_p50_ns, 562, 638);
+    CHECK_IN(rank_of(p, "a").latency_p99_ns, 937, 1000);
     at(p, 9800, ENTER, 0, &B);
     at(p, 9900, LEAVE, 0, NULL);
-    CHECK_EQ(rank_of(p, "b").wall_max_ns, 0);
+    CHECK_EQ(rank_of(p, "b").latency_max_ns, 0);
 }
 
 static const test_case cases[] = {
@@ -1689,7 +1689,7 @@ static const test_case cases[] = {
     CASE(loop_leave_without_a_barrier),
     CASE(idle_unwinds_to_the_barrier),
     CASE(any_event_but_tick_ends_the_idle),
-    CASE(idle_enter_in_idle_is_a_pass_of_length_0),
+    CASE(idle_enter_in_idle_is_a_iteration_of_length_0),
     CASE(idle_leave_without_idle),
     CASE(time_going_back_rebases_the_clock),
     CASE(time_may_wrap_around),

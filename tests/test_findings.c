@@ -899,18 +899,18 @@ static const chroprof_stall *longest_stall(const chroprof *p)
 
 static void hold_uninstrumented(figures *f, const chroprof_finding *x)
 {
-    CHECK_EQ(x->value_ns, f->t.loop_ns);
+    CHECK_EQ(x->value_ns, f->t.uninstrumented_ns);
     if (strncmp(x->text, "No task", 7) == 0) {
-        CHECK(f->t.busy_ns == 0 && f->t.idle_ns == 0 && f->t.passes == 0);
+        CHECK(f->t.busy_ns == 0 && f->t.idle_ns == 0 && f->t.iterations == 0);
         says(f, "No task ran in ");
         says_time(f, f->t.elapsed_ns);
         return;
     }
-    CHECK(f->t.idle_ns > 0 || f->t.passes > 0 || f->t.idle);
-    CHECK(f->t.loop_ns * 4 >= f->t.loop_ns + f->t.busy_ns - 4);
-    says_share(f, f->t.loop_ns, f->t.elapsed_ns);
+    CHECK(f->t.idle_ns > 0 || f->t.iterations > 0 || f->t.idle);
+    CHECK(f->t.uninstrumented_ns * 4 >= f->t.uninstrumented_ns + f->t.busy_ns - 4);
+    says_share(f, f->t.uninstrumented_ns, f->t.elapsed_ns);
     says(f, "(");
-    says_time(f, f->t.loop_ns);
+    says_time(f, f->t.uninstrumented_ns);
     if (has(f, "in the stall")) {
         const chroprof_stall *s = longest_stall(f->p);
         CHECK(s != NULL && s->shares[0].site == 0);
@@ -923,11 +923,11 @@ static void hold_uninstrumented(figures *f, const chroprof_finding *x)
 
 static void hold_no_idle(figures *f)
 {
-    CHECK(f->t.idle_ns == 0 && f->t.passes == 0 && !f->t.idle && f->t.busy_ns > 0);
+    CHECK(f->t.idle_ns == 0 && f->t.iterations == 0 && !f->t.idle && f->t.busy_ns > 0);
     says(f, "reported: ");
-    says_share(f, f->t.loop_ns, f->t.elapsed_ns);
+    says_share(f, f->t.uninstrumented_ns, f->t.elapsed_ns);
     says(f, "(");
-    says_time(f, f->t.loop_ns);
+    says_time(f, f->t.uninstrumented_ns);
 }
 
 static void hold_stall(figures *f, const chroprof_finding *x)
@@ -940,7 +940,7 @@ static void hold_stall(figures *f, const chroprof_finding *x)
     says(f, "at ");
     says_moment(f, x->at_ns);
     if (f->t.stalls > 1) {
-        says(f, s->length_ns < f->t.pass_max_ns || s->length_ns < f->t.turn_max_ns
+        says(f, s->length_ns < f->t.iteration_max_ns || s->length_ns < f->t.callback_max_ns
                     ? ", the longest kept of "
                     : ", the longest of ");
         says_count(f, f->t.stalls);
@@ -957,7 +957,7 @@ static void hold_stall(figures *f, const chroprof_finding *x)
 
 static void hold_delays(figures *f, const chroprof_finding *x)
 {
-    uint64_t most = f->t.loop_blame_ns;
+    uint64_t most = f->t.uninstrumented_blame_ns;
     size_t i;
     most = f->t.idle_blame_ns > most ? f->t.idle_blame_ns : most;
     most = f->t.untracked_blame_ns > most ? f->t.untracked_blame_ns : most;
@@ -982,7 +982,7 @@ static void hold_hang(figures *f, const chroprof_finding *x)
     while (chroprof_next_step(f->p, &cursor, &step))
         last_ns = step.state == CHROPROF_TICK ? last_ns : step.at_ns;
     CHECK(!f->t.idle);
-    CHECK(f->t.turn_max_ns * 2 <= x->value_ns + 1);
+    CHECK(f->t.callback_max_ns * 2 <= x->value_ns + 1);
     CHECK_EQ(x->at_ns, last_ns);
     if (x->site != 0) {
         CHECK(chroprof_frames(f->p, &frame, 1) > 0);
@@ -1053,7 +1053,7 @@ static void hold_cost(figures *f, const chroprof_finding *x)
 {
     says_count(f, f->t.events);
     says(f, "in ");
-    says_time(f, f->t.busy_ns + f->t.loop_ns);
+    says_time(f, f->t.busy_ns + f->t.uninstrumented_ns);
     says_site(f, x->site);
     says(f, "calls, ");
     says_count(f, rank_by_id(f, x->site)->calls);

@@ -149,7 +149,7 @@ TEST(more_wall_than_is_signed)
     for (id = 1; id <= 3; id++)
         at(p, 0, PENDING, id, &site_request);
     at(p, UINT64_C(3) << 60, TICK, 0, NULL);
-    CHECK_EQ(rank_of(p, "request").wall_ns, UINT64_C(9) << 60);
+    CHECK_EQ(rank_of(p, "request").lifetime_ns, UINT64_C(9) << 60);
     check_formats(p);
 }
 
@@ -239,7 +239,7 @@ TEST(many_stalls)
         at(p, 1000000 * k + 550000 + 1000 * (k * 37 % 150), LEAVE, 0, NULL);
         at(p, 1000000 * k + 550000 + 1000 * (k * 37 % 150), IDLE_ENTER, 0, NULL);
     }
-    CHECK_EQ(chroprof_stalls(p, NULL, 0), 150); /* the turn is all of the pass */
+    CHECK_EQ(chroprof_stalls(p, NULL, 0), 150); /* the callback is all of the iteration */
     check_formats(p);
 }
 

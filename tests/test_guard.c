@@ -828,7 +828,7 @@ TEST(a_clock_that_stands_still)
     CHECK_EQ(rank_of(p, "accept").slices, 100);
     CHECK_EQ(rank_of(p, "accept").exec_ns, 0);
     CHECK_EQ(totals_of(p).elapsed_ns, 0);
-    CHECK_EQ(totals_of(p).passes, 99);
+    CHECK_EQ(totals_of(p).iterations, 99);
     orderly(p);
     laws(p);
 }

@@ -33,7 +33,7 @@ typedef union block {
 typedef struct ended {
     uint64_t length, events;
     size_t end; /* after the step that ended it */
-    bool pass;
+    bool iteration;
 } ended;
 
 typedef struct follow {
@@ -83,7 +83,7 @@ static void note_steps(follow *f)
     }
 }
 
-/* A stall is new, or a pass took the place of the turn that was most of it. */
+/* A stall is new, or an iteration took the place of the turn that was most of it. */
 static void note_stalls(follow *f)
 {
     uint64_t cursor = 0;
@@ -94,10 +94,10 @@ static void note_stalls(follow *f)
         f->stalls = (ended *)grown(f->stalls, &f->stall_room, (size_t)s.number, sizeof *f->stalls);
         e = &f->stalls[s.number - 1];
         f->newest = s.number > f->newest ? (size_t)s.number : f->newest;
-        if (e->length == s.length_ns && e->pass == (s.kind == CHROPROF_STALL_PASS))
+        if (e->length == s.length_ns && e->iteration == (s.kind == CHROPROF_STALL_ITERATION))
             continue;
         e->length = s.length_ns;
-        e->pass = s.kind == CHROPROF_STALL_PASS;
+        e->iteration = s.kind == CHROPROF_STALL_ITERATION;
         e->events = s.events;
         e->end = f->count;
     }
@@ -119,15 +119,15 @@ static size_t without(size_t a, size_t b)
     return a > b ? a - b : 0;
 }
 
-/* The steps of a stall are those that were in the ring when it ended, and the first ones of a pass
- * in any case. */
+/* The steps of a stall are those that were in the ring when it ended, and the first ones of an
+ * iteration in any case. */
 static void hold_stall(const follow *f, const chroprof *p, const chroprof_stall *s)
 {
     chroprof_step got[KEPT];
     const ended *e = &f->stalls[s->number - 1];
     size_t count = chroprof_incident(p, s->number, got, KEPT), k;
     size_t begin = without(e->end, (size_t)e->events + 1), reach = without(e->end, f->ring);
-    size_t lead = e->pass || s->first_steps ? FIRST : 0, next, last;
+    size_t lead = e->iteration || s->first_steps ? FIRST : 0, next, last;
     CHECK_EQ(s->step_count, count);
     if (count == 0)
         return;
@@ -262,7 +262,7 @@ TEST(recorded_streams)
     }
 }
 
-/* Any event at all; rare: how seldom the loop is idle, so that passes are long. */
+/* Any event at all; rare: how seldom the loop is idle, so that iterations are long. */
 static void random_event(follow *f, uint64_t rare)
 {
     chroprof_state state = (chroprof_state)random_below(&f->random, CHROPROF_NEXT + 1);
@@ -314,8 +314,8 @@ TEST(random_streams)
 
 /* >>by hand */
 
-/* A pass of one handler that calls `calls` others. */
-static void long_pass(chroprof *p, uint64_t begin, unsigned calls, uint64_t each)
+/* An iteration of one handler that calls `calls` others. */
+static void long_iteration(chroprof *p, uint64_t begin, unsigned calls, uint64_t each)
 {
     unsigned k;
     at(p, begin, IDLE_LEAVE, 0, NULL);
@@ -334,7 +334,7 @@ TEST(all_steps_of_a_short_stall)
     chroprof_stall s;
     size_t count, k;
     at(p, 0, IDLE_ENTER, 0, NULL);
-    long_pass(p, 1000, 3, 2000);
+    long_iteration(p, 1000, 3, 2000);
     count = chroprof_timeline(p, 0, UINT64_MAX, ring, KEPT);
     CHECK_EQ(chroprof_stalls(p, &s, 1), 1);
     CHECK_EQ(s.number, 1);
@@ -354,7 +354,7 @@ TEST(all_steps_of_a_short_stall)
     orderly(p);
 }
 
-/* The ring has forgotten the first steps of the pass when it ends. */
+/* The ring has forgotten the first steps of the iteration when it ends. */
 TEST(first_and_last_steps_of_a_long_stall)
 {
     chroprof_options o = options_of(64, 2);
@@ -362,7 +362,7 @@ TEST(first_and_last_steps_of_a_long_stall)
     chroprof_step steps[KEPT];
     chroprof_stall s;
     at(p, 0, IDLE_ENTER, 0, NULL);
-    long_pass(p, 1000, 500, 10);
+    long_iteration(p, 1000, 500, 10);
     CHECK_EQ(chroprof_stalls(p, &s, 1), 1);
     CHECK_EQ(s.events, 1001);
     CHECK_EQ(chroprof_incident(p, s.number, steps, KEPT), KEPT);
@@ -387,7 +387,7 @@ TEST(a_block_without_room_for_steps)
     o.stall_ns = 100;
     CHECK_EQ(chroprof_init(&p, memory.bytes, 16 << 10, &o), CHROPROF_OK);
     at(&p, 0, IDLE_ENTER, 0, NULL);
-    long_pass(&p, 1000, 300, 10);
+    long_iteration(&p, 1000, 300, 10);
     CHECK_EQ(chroprof_stalls(&p, &s, 1), 1);
     CHECK_EQ(s.step_count, 0);
     CHECK_EQ(s.first_steps, 0);
@@ -424,8 +424,8 @@ TEST(on_stall_reads_the_steps)
     o.on_stall_user = harness_profile();
     p = fresh(&o);
     at(p, 0, IDLE_ENTER, 0, NULL);
-    long_pass(p, 1000, 2, 4000);
-    long_pass(p, 20000, 400, 10);
+    long_iteration(p, 1000, 2, 4000);
+    long_iteration(p, 20000, 400, 10);
     CHECK(told(0) >= 2);
 }
 
@@ -561,8 +561,8 @@ TEST(a_killed_program_leaves_them_behind)
         if (chroprof_init(&p, memory, SIZE, &o) != CHROPROF_OK)
             _exit(1);
         chroprof_event(&p, CHROPROF_IDLE_ENTER, 0, NULL, 0);
-        long_pass(&p, 1000, 500, 10);
-        long_pass(&p, 10000, 2, 10);
+        long_iteration(&p, 1000, 500, 10);
+        long_iteration(&p, 10000, 2, 10);
         (void)raise(SIGKILL);
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
@@ -593,7 +593,7 @@ TEST(forged_steps)
     o.max_paths = o.max_edges = o.max_futures = 8;
     CHECK_EQ(chroprof_init(&p, live, sizeof live, &o), CHROPROF_OK);
     at(&p, 0, IDLE_ENTER, 0, NULL);
-    long_pass(&p, 1000, 400, 10);
+    long_iteration(&p, 1000, 400, 10);
     for (k = 0; k < (size_t)2 * WORDS; k++) {
         uint64_t cursor = 0;
         memcpy(forged, live, sizeof forged);

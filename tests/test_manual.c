@@ -77,22 +77,22 @@ TEST(percentiles_of_delay_are_of_delays_that_ended)
     CHECK_NEAR(rank_of(p, "a").delay_p99_ns, 1000);
 }
 
-TEST(turns_and_passes_are_those_that_ended)
+TEST(callbacks_and_iterations_are_those_that_ended)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, IDLE_ENTER, 0, NULL);
     at(p, 10, IDLE_LEAVE, 0, NULL);
     at(p, 10, ENTER, 0, &A);
     at(p, 1010, TICK, 0, NULL);
-    CHECK_EQ(totals_of(p).turns, 0);
-    CHECK_EQ(totals_of(p).turn_max_ns, 0);
-    CHECK_EQ(totals_of(p).passes, 0);
-    CHECK_EQ(totals_of(p).pass_max_ns, 0);
+    CHECK_EQ(totals_of(p).callbacks, 0);
+    CHECK_EQ(totals_of(p).callback_max_ns, 0);
+    CHECK_EQ(totals_of(p).iterations, 0);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 0);
     at(p, 1010, LEAVE, 0, NULL);
-    CHECK_EQ(totals_of(p).turn_max_ns, 1000);
-    CHECK_EQ(totals_of(p).passes, 0);
+    CHECK_EQ(totals_of(p).callback_max_ns, 1000);
+    CHECK_EQ(totals_of(p).iterations, 0);
     at(p, 1010, IDLE_ENTER, 0, NULL);
-    CHECK_EQ(totals_of(p).pass_max_ns, 1000);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 1000);
 }
 
 /* ---- reset ---- */
@@ -112,10 +112,10 @@ TEST(what_is_under_way_at_a_reset_counts_from_there)
     CHECK_EQ(rank_of(p, "a").slices, 1);
     CHECK_EQ(rank_of(p, "a").slice_max_ns, 40);
     CHECK_EQ(rank_of(p, "a").slice_p50_ns, 40);
-    CHECK_EQ(totals_of(p).turns, 1);
-    CHECK_EQ(totals_of(p).turn_max_ns, 40);
-    CHECK_EQ(totals_of(p).passes, 1);
-    CHECK_EQ(totals_of(p).pass_max_ns, 50);
+    CHECK_EQ(totals_of(p).callbacks, 1);
+    CHECK_EQ(totals_of(p).callback_max_ns, 40);
+    CHECK_EQ(totals_of(p).iterations, 1);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 50);
 }
 
 TEST(a_delay_under_way_at_a_reset_counts_from_there)
@@ -200,7 +200,7 @@ TEST(percentiles_of_a_difference_have_the_whole_slice)
     CHECK_EQ(rank_of(&later, "a").slices, 2);
     CHECK_EQ(rank_of(&later, "a").exec_ns, 2040);
     CHECK_NEAR(rank_of(&later, "a").slice_p50_ns, 1040);
-    CHECK_NEAR(totals_of(&later).turn_p50_ns, 1040);
+    CHECK_NEAR(totals_of(&later).callback_p50_ns, 1040);
 }
 
 /* ---- waiting ---- */
@@ -233,7 +233,7 @@ TEST(paused_ends_the_frame_of_an_unknown_id)
     at(p, 30, TICK, 0, NULL);
     CHECK_EQ(totals_of(p).depth, 0);
     CHECK_EQ(totals_of(p).untracked_ns, 10);
-    CHECK_EQ(totals_of(p).loop_ns, 20);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 20);
     only(p, UNKNOWN_RUNNING, 1);
 }
 
@@ -251,7 +251,7 @@ TEST(a_task_that_ends_in_its_own_slice_calls_its_finish_last)
     CHECK_EQ(rank_of(p, "a").completed, 1);
     CHECK_EQ(rank_of(p, "b").exec_ns, 20);
     CHECK_EQ(rank_of(p, "b").abandoned, 0);
-    CHECK_EQ(totals_of(p).loop_ns, 40);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 40);
 }
 
 TEST(a_pause_after_the_finish_is_counted_and_told_of_the_task)
@@ -276,7 +276,7 @@ TEST(a_finish_ends_the_frame_of_an_unknown_id_on_top)
     at(p, 30, TICK, 0, NULL);
     CHECK_EQ(totals_of(p).depth, 0);
     CHECK_EQ(totals_of(p).untracked_ns, 10);
-    CHECK_EQ(totals_of(p).loop_ns, 20);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 20);
     CHECK_ANOMALY(p, UNKNOWN_RUNNING, 1);
     CHECK_ANOMALY(p, UNKNOWN_FINISH, 1);
     CHECK_EQ(totals_of(p).anomalies, 2);
@@ -382,7 +382,7 @@ TEST(other_has_no_percentiles)
     CHECK_EQ(rank_of(p, "(other)").slice_max_ns, 20);
 }
 
-TEST(turns_and_passes_have_no_percentiles_without_histograms)
+TEST(callbacks_and_iterations_have_no_percentiles_without_histograms)
 {
     static uint64_t block[CHROPROF_MEMORY_MIN / 8];
     chroprof_options options;
@@ -395,19 +395,19 @@ TEST(turns_and_passes_have_no_percentiles_without_histograms)
     at(p, 5, IDLE_LEAVE, 0, NULL);
     call(p, &A, 10, 50);
     at(p, 60, IDLE_ENTER, 0, NULL);
-    CHECK_EQ(totals_of(p).turns, 1);
-    CHECK_EQ(totals_of(p).turn_max_ns, 40);
-    CHECK_EQ(totals_of(p).turn_p50_ns, 0);
-    CHECK_EQ(totals_of(p).turn_p99_ns, 0);
-    CHECK_EQ(totals_of(p).passes, 1);
-    CHECK_EQ(totals_of(p).pass_max_ns, 55);
-    CHECK_EQ(totals_of(p).pass_p50_ns, 0);
-    CHECK_EQ(totals_of(p).pass_p99_ns, 0);
+    CHECK_EQ(totals_of(p).callbacks, 1);
+    CHECK_EQ(totals_of(p).callback_max_ns, 40);
+    CHECK_EQ(totals_of(p).callback_p50_ns, 0);
+    CHECK_EQ(totals_of(p).callback_p99_ns, 0);
+    CHECK_EQ(totals_of(p).iterations, 1);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 55);
+    CHECK_EQ(totals_of(p).iteration_p50_ns, 0);
+    CHECK_EQ(totals_of(p).iteration_p99_ns, 0);
 }
 
 /* ---- off ---- */
 
-TEST(off_counts_the_turn_under_way)
+TEST(off_counts_the_callback_under_way)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, ENTER, 0, &A);
@@ -416,12 +416,12 @@ TEST(off_counts_the_turn_under_way)
     CHECK_EQ(rank_of(p, "a").slices, 1);
     CHECK_EQ(rank_of(p, "a").completed, 1);
     CHECK_EQ(rank_of(p, "a").slice_p50_ns, 100);
-    CHECK_EQ(totals_of(p).turns, 1);
-    CHECK_EQ(totals_of(p).turn_max_ns, 100);
+    CHECK_EQ(totals_of(p).callbacks, 1);
+    CHECK_EQ(totals_of(p).callback_max_ns, 100);
     orderly(p);
 }
 
-TEST(off_forgets_the_pass_under_way)
+TEST(off_forgets_the_iteration_under_way)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, IDLE_ENTER, 0, NULL);
@@ -431,16 +431,16 @@ TEST(off_forgets_the_pass_under_way)
     chroprof_set_enabled(p, true);
     at(p, 1000, TICK, 0, NULL);
     at(p, 1200, IDLE_ENTER, 0, NULL);
-    CHECK_EQ(totals_of(p).passes, 0);
-    CHECK_EQ(totals_of(p).pass_max_ns, 0);
+    CHECK_EQ(totals_of(p).iterations, 0);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 0);
     at(p, 1210, IDLE_LEAVE, 0, NULL);
     at(p, 1240, IDLE_ENTER, 0, NULL);
-    CHECK_EQ(totals_of(p).passes, 1);
-    CHECK_EQ(totals_of(p).pass_max_ns, 30);
+    CHECK_EQ(totals_of(p).iterations, 1);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 30);
     orderly(p);
 }
 
-TEST(off_in_idle_begins_no_pass)
+TEST(off_in_idle_begins_no_iteration)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, IDLE_ENTER, 0, NULL);
@@ -450,8 +450,8 @@ TEST(off_in_idle_begins_no_pass)
     at(p, 1000, TICK, 0, NULL);
     at(p, 1040, IDLE_ENTER, 0, NULL);
     CHECK_EQ(totals_of(p).idle_ns, 10);
-    CHECK_EQ(totals_of(p).loop_ns, 40);
-    CHECK_EQ(totals_of(p).passes, 0);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 40);
+    CHECK_EQ(totals_of(p).iterations, 0);
     orderly(p);
 }
 
@@ -468,7 +468,7 @@ TEST(named_calls_before_the_first_timed_event_are_at_time_zero)
     at(p, 1010, TICK, 0, NULL);
     CHECK_EQ(totals_of(p).elapsed_ns, 10);
     CHECK_EQ(rank_of(p, "a").exec_ns, 10);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 10);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 10);
     orderly(p);
 }
 
@@ -593,7 +593,7 @@ static const test_case cases[] = {
     CASE(sums_slices_and_their_maxima_include_the_slice_under_way),
     CASE(percentiles_of_slices_are_of_those_that_ended),
     CASE(percentiles_of_delay_are_of_delays_that_ended),
-    CASE(turns_and_passes_are_those_that_ended),
+    CASE(callbacks_and_iterations_are_those_that_ended),
     CASE(what_is_under_way_at_a_reset_counts_from_there),
     CASE(a_delay_under_way_at_a_reset_counts_from_there),
     CASE(a_ready_from_before_a_reset_counts_from_there),
@@ -612,10 +612,10 @@ static const test_case cases[] = {
     CASE(a_finish_means_the_newest_future_of_a_reused_id),
     CASE(with_no_such_future_left_a_finish_ends_the_frame),
     CASE(other_has_no_percentiles),
-    CASE(turns_and_passes_have_no_percentiles_without_histograms),
-    CASE(off_counts_the_turn_under_way),
-    CASE(off_forgets_the_pass_under_way),
-    CASE(off_in_idle_begins_no_pass),
+    CASE(callbacks_and_iterations_have_no_percentiles_without_histograms),
+    CASE(off_counts_the_callback_under_way),
+    CASE(off_forgets_the_iteration_under_way),
+    CASE(off_in_idle_begins_no_iteration),
     CASE(named_calls_before_the_first_timed_event_are_at_time_zero),
     CASE(named_calls_are_at_the_time_of_the_last_timed_event),
     CASE(named_calls_after_off_and_on_wait_for_a_timed_event),

@@ -1161,7 +1161,7 @@ TEST(the_cost_of_an_event_is_known)
 /* The program forks in on_stall; the child does what `does` says, and the parent looks. */
 enum { RETURNS, SENDS, DUMPS, READS, BEGINS, DEEDS };
 
-static struct in_callback {
+static struct in_hook {
     const char *path;
     chroprof *p;
     int does;
@@ -1205,7 +1205,7 @@ static bool does_it(chroprof *p, int does)
 static void fork_in_callback(void *user, const chroprof_stall *stall)
 {
     static unsigned char before[SIZE], after[SIZE];
-    struct in_callback *f = (struct in_callback *)user;
+    struct in_hook *f = (struct in_hook *)user;
     (void)stall;
     if (f->child != 0)
         return;
@@ -1259,7 +1259,7 @@ TEST(a_child_that_is_forked_in_on_stall)
     for (does = 0; does < DEEDS; does++) {
         fork_in_the_callback_of(&p, does);
         CHECK(chroprof_check(&p) == NULL);
-        CHECK_EQ(anomalies_of(&p, CHROPROF_ANOMALY_EVENT_IN_CALLBACK), 0);
+        CHECK_EQ(anomalies_of(&p, CHROPROF_ANOMALY_EVENT_IN_HOOK), 0);
         CHECK_EQ(rank_of(&p, "accept").calls, 1);
         chroprof_unmap(&p);
         unlink(fork_there.path);

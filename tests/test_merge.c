@@ -141,24 +141,24 @@ static void same_totals(const chroprof *d, const chroprof *want)
     CHECK_EQ(a.elapsed_ns, b.elapsed_ns);
     CHECK_EQ(a.busy_ns, b.busy_ns);
     CHECK_EQ(a.idle_ns, b.idle_ns);
-    CHECK_EQ(a.loop_ns, b.loop_ns);
+    CHECK_EQ(a.uninstrumented_ns, b.uninstrumented_ns);
     CHECK_EQ(a.untracked_ns, b.untracked_ns);
     CHECK_EQ(a.delay_ticks, b.delay_ticks);
     CHECK_EQ(a.blame_ticks, b.blame_ticks);
     CHECK_EQ(a.idle_blame_ns, b.idle_blame_ns);
-    CHECK_EQ(a.loop_blame_ns, b.loop_blame_ns);
+    CHECK_EQ(a.uninstrumented_blame_ns, b.uninstrumented_blame_ns);
     CHECK_EQ(a.untracked_blame_ns, b.untracked_blame_ns);
     CHECK_EQ(a.events, b.events);
     CHECK_EQ(a.anomalies, b.anomalies);
     CHECK_EQ(a.live, b.live);
-    CHECK_EQ(a.passes, b.passes);
-    CHECK_EQ(a.turns, b.turns);
+    CHECK_EQ(a.iterations, b.iterations);
+    CHECK_EQ(a.callbacks, b.callbacks);
     CHECK_EQ(a.dropped, b.dropped);
     CHECK_EQ(a.depth, b.depth);
     CHECK_EQ(a.idle, b.idle);
     CHECK(a.stalls + 1 >= b.stalls); /* what began before may be one stall with what followed */
-    CHECK(a.turn_max_ns >= b.turn_max_ns || a.turn_max_ns == a.elapsed_ns);
-    CHECK(a.pass_max_ns >= b.pass_max_ns || a.pass_max_ns == a.elapsed_ns);
+    CHECK(a.callback_max_ns >= b.callback_max_ns || a.callback_max_ns == a.elapsed_ns);
+    CHECK(a.iteration_max_ns >= b.iteration_max_ns || a.iteration_max_ns == a.elapsed_ns);
 }
 
 static void same_path(const chroprof_path *a, const chroprof_path *b)
@@ -169,7 +169,7 @@ static void same_path(const chroprof_path *a, const chroprof_path *b)
     CHECK_EQ(a->exec_ns, b->exec_ns);
     CHECK_EQ(a->with_children_ns, b->with_children_ns);
     CHECK_EQ(a->slices, b->slices);
-    CHECK_EQ(a->wall_ns, b->wall_ns);
+    CHECK_EQ(a->lifetime_ns, b->lifetime_ns);
     CHECK_EQ(a->delay_ns, b->delay_ns);
     CHECK_EQ(a->blame_ns, b->blame_ns);
     CHECK_EQ(a->calls, b->calls);
@@ -281,7 +281,7 @@ static void parts_are_the_whole(const chroprof *older, const chroprof *d, const 
         CHECK(chroprof_read_path(d, c.id, &b));
         CHECK_EQ(a.exec_ns + b.exec_ns, c.exec_ns);
         CHECK_EQ(a.with_children_ns + b.with_children_ns, c.with_children_ns);
-        CHECK_EQ(a.wall_ns + b.wall_ns, c.wall_ns);
+        CHECK_EQ(a.lifetime_ns + b.lifetime_ns, c.lifetime_ns);
         CHECK_EQ(a.delay_ns + b.delay_ns, c.delay_ns);
         CHECK_EQ(a.blame_ns + b.blame_ns, c.blame_ns);
         CHECK_EQ(a.completed + b.completed, c.completed);
@@ -304,7 +304,8 @@ static void whole_windows(const chroprof *d)
     for (k = 0; k < count; k++) {
         CHECK_EQ(rows[k].start_ns, at);
         at = rows[k].end_ns;
-        CHECK_EQ(rows[k].busy_ns + rows[k].idle_ns + rows[k].loop_ns, at - rows[k].start_ns);
+        CHECK_EQ(rows[k].busy_ns + rows[k].idle_ns + rows[k].uninstrumented_ns,
+                 at - rows[k].start_ns);
     }
     CHECK_EQ(at, totals_of(d).elapsed_ns);
 }
@@ -667,8 +668,8 @@ TEST(difference_of_a_state_and_itself)
     t = totals_of(&d);
     CHECK_EQ(t.elapsed_ns, 0);
     CHECK_EQ(t.events, 0);
-    CHECK_EQ(t.turns + t.passes + t.stalls + t.anomalies, 0);
-    CHECK_EQ(t.turn_max_ns + t.pass_max_ns + t.turn_p99_ns, 0);
+    CHECK_EQ(t.callbacks + t.iterations + t.stalls + t.anomalies, 0);
+    CHECK_EQ(t.callback_max_ns + t.iteration_max_ns + t.callback_p99_ns, 0);
     CHECK_EQ(t.live, totals_of(&p).live);
     CHECK_EQ(rank_of(&d, "accept").slice_max_ns, 0);
     CHECK_EQ(rank_of(&d, "accept").calls, rank_of(&p, "accept").live);
@@ -731,9 +732,9 @@ TEST(difference_keeps_the_borders_of_windows)
     CHECK_EQ(chroprof_windows(&d, rows, 4), 2);
     CHECK_EQ(rows[0].end_ns, 70);
     CHECK_EQ(rows[0].busy_ns, 60);
-    CHECK_EQ(rows[0].loop_ns, 10);
+    CHECK_EQ(rows[0].uninstrumented_ns, 10);
     CHECK_EQ(rows[1].end_ns, 120);
-    CHECK_EQ(rows[1].loop_ns, 50);
+    CHECK_EQ(rows[1].uninstrumented_ns, 50);
     CHECK_EQ(rank_of(&d, "accept").slice_max_ns, 60);
     CHECK_EQ(rank_of(&d, "accept").exec_max_ns, 60);
     harness_keep(&d);
@@ -761,12 +762,12 @@ static void windows_hold(const chroprof *p, const chroprof *narrow)
         uint64_t busy = 0, loop = 0, idle = 0, untracked = 0;
         for (; n < fine && b[n].start_ns < a[k].end_ns; n++) {
             busy += b[n].busy_ns;
-            loop += b[n].loop_ns;
+            loop += b[n].uninstrumented_ns;
             idle += b[n].idle_ns;
             untracked += b[n].untracked_ns;
         }
         CHECK_EQ(busy, a[k].busy_ns);
-        CHECK_EQ(loop, a[k].loop_ns);
+        CHECK_EQ(loop, a[k].uninstrumented_ns);
         CHECK_EQ(idle, a[k].idle_ns);
         CHECK_EQ(untracked, a[k].untracked_ns);
     }
@@ -835,7 +836,7 @@ TEST(difference_tells_old_maxima_from_new)
     CHECK_EQ(chroprof_stalls(&d, NULL, 0), 0);
     CHECK_EQ(totals_of(&p).stalls, 1);
     CHECK_IN(rank_of(&d, "accept").slice_max_ns, 1000, 1125);
-    CHECK_IN(totals_of(&d).turn_max_ns, 1000, 1125);
+    CHECK_IN(totals_of(&d).callback_max_ns, 1000, 1125);
     harness_keep(&d);
 }
 
@@ -909,7 +910,7 @@ static void lawful_difference(chroprof *newer, const chroprof *older, block *res
     if (b.elapsed_ticks >= a.elapsed_ticks) /* else the older one ends at a later now */
         CHECK_EQ(t.elapsed_ticks, b.elapsed_ticks - a.elapsed_ticks);
     CHECK_EQ(t.blame_ticks, t.delay_ticks);
-    CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
+    CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.uninstrumented_ns);
     CHECK_EQ(t.skew_events, a.skew_events + b.skew_events);
     harness_keep(&d);
 }
@@ -1013,40 +1014,40 @@ static void totals_add_up(const chroprof *p, const chroprof *parts, size_t count
         ADD(elapsed_ns);
         ADD(busy_ns);
         ADD(idle_ns);
-        ADD(loop_ns);
+        ADD(uninstrumented_ns);
         ADD(untracked_ns);
         ADD(delay_ns);
         ADD(idle_blame_ns);
         ADD(untracked_blame_ns);
-        ADD(loop_blame_ns);
+        ADD(uninstrumented_blame_ns);
         ADD(events);
         ADD(anomalies);
         ADD(live);
-        ADD(passes);
-        ADD(turns);
+        ADD(iterations);
+        ADD(callbacks);
         ADD(stalls);
-        if (t.turn_max_ns > sum.turn_max_ns)
-            sum.turn_max_ns = t.turn_max_ns;
-        if (t.pass_max_ns > sum.pass_max_ns)
-            sum.pass_max_ns = t.pass_max_ns;
+        if (t.callback_max_ns > sum.callback_max_ns)
+            sum.callback_max_ns = t.callback_max_ns;
+        if (t.iteration_max_ns > sum.iteration_max_ns)
+            sum.iteration_max_ns = t.iteration_max_ns;
     }
     SAME(elapsed_ns);
     SAME(busy_ns);
     SAME(idle_ns);
-    SAME(loop_ns);
+    SAME(uninstrumented_ns);
     SAME(untracked_ns);
     SAME(delay_ns);
     SAME(idle_blame_ns);
     SAME(untracked_blame_ns);
-    SAME(loop_blame_ns);
+    SAME(uninstrumented_blame_ns);
     SAME(events);
     SAME(anomalies);
     SAME(live);
-    SAME(passes);
-    SAME(turns);
+    SAME(iterations);
+    SAME(callbacks);
     SAME(stalls);
-    SAME(turn_max_ns);
-    SAME(pass_max_ns);
+    SAME(callback_max_ns);
+    SAME(iteration_max_ns);
 }
 #undef ADD
 
@@ -1062,7 +1063,7 @@ static void add_chain(chroprof_path *sum, const chroprof *p, const char *chain)
     ADD(exec_ns);
     ADD(with_children_ns);
     ADD(slices);
-    ADD(wall_ns);
+    ADD(lifetime_ns);
     ADD(delay_ns);
     ADD(blame_ns);
     ADD(calls);
@@ -1094,7 +1095,7 @@ static void paths_add_up(const chroprof *p, const chroprof *parts, size_t count)
         SAME(exec_ns);
         SAME(with_children_ns);
         SAME(slices);
-        SAME(wall_ns);
+        SAME(lifetime_ns);
         SAME(delay_ns);
         SAME(blame_ns);
         SAME(calls);
@@ -1121,9 +1122,9 @@ static void same_whatever_order(const chroprof *a, const chroprof *b)
     size_t count = chroprof_ranks(a, rows, SITES + 1, CHROPROF_BY_EXEC), k;
     CHECK_EQ(count, chroprof_ranks(b, NULL, 0, CHROPROF_BY_EXEC));
     paths_add_up(a, b, 1);
-    CHECK_EQ(s.turn_p50_ns, t.turn_p50_ns);
-    CHECK_EQ(s.turn_p99_ns, t.turn_p99_ns);
-    CHECK_EQ(s.pass_p99_ns, t.pass_p99_ns);
+    CHECK_EQ(s.callback_p50_ns, t.callback_p50_ns);
+    CHECK_EQ(s.callback_p99_ns, t.callback_p99_ns);
+    CHECK_EQ(s.iteration_p99_ns, t.iteration_p99_ns);
     for (k = 0; k < count; k++) {
         chroprof_rank r = rank_of(b, rows[k].name);
         CHECK_EQ(r.has_percentiles, rows[k].has_percentiles);
@@ -1148,7 +1149,7 @@ static void windows_add_up(const chroprof *p)
     uint64_t at = 0, sum = 0;
     for (k = 0; k < count; k++) {
         uint64_t length = rows[k].end_ns - rows[k].start_ns;
-        uint64_t held = rows[k].busy_ns + rows[k].idle_ns + rows[k].loop_ns;
+        uint64_t held = rows[k].busy_ns + rows[k].idle_ns + rows[k].uninstrumented_ns;
         CHECK_EQ(rows[k].start_ns, at);
         CHECK(held + 200 >= length && held <= length + 200);
         at = rows[k].end_ns;
@@ -1423,7 +1424,7 @@ TEST(merge_of_a_running_clock)
     harness_keep(&p);
 }
 
-/* The last event's slice and turn, which no histogram has yet, count as well. */
+/* The last event's slice and callback, which no histogram has yet, count as well. */
 TEST(merge_of_what_was_just_measured)
 {
     static block memory[2];
@@ -1435,7 +1436,7 @@ TEST(merge_of_what_was_just_measured)
     chroprof_event(&from, CHROPROF_LEAVE, 0, NULL, 300);
     CHECK_EQ(chroprof_merge(&p, &from), CHROPROF_OK);
     laws(&p);
-    CHECK_EQ(totals_of(&p).turn_p50_ns, 300);
+    CHECK_EQ(totals_of(&p).callback_p50_ns, 300);
     CHECK_EQ(rank_of(&p, "accept").slice_p50_ns, 300);
     harness_keep(&p);
 }
@@ -1532,7 +1533,7 @@ TEST(merge_of_damaged_profiles)
         if (chroprof_merge(&p, &view) != CHROPROF_OK)
             begin(&p, &target, &o);
         t = totals_of(&p);
-        CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.loop_ns);
+        CHECK_EQ(t.elapsed_ns, t.busy_ns + t.idle_ns + t.uninstrumented_ns);
         CHECK_EQ(t.elapsed_ns, t.elapsed_ticks);
         CHECK_EQ(t.blame_ticks, t.delay_ticks);
         if (k % 50 == 0)

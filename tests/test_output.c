@@ -785,7 +785,8 @@ static void send_from_callback(void *user, const chroprof_stall *stall)
     chroprof_event((chroprof *)user, CHROPROF_TICK, 0, NULL, 0);
 }
 
-/* Every kind but THREAD, which needs a second one: the text tells where it was met first and last. */
+/* Every kind but THREAD, which needs a second one: the text tells where it was met first and last.
+ * */
 TEST(every_anomaly_has_a_place)
 {
     chroprof *p = harness_profile();
@@ -998,9 +999,9 @@ static uint64_t play_turns(chroprof *p, uint64_t now, int count)
     return now;
 }
 
-/* The last turns of a run whose windows have doubled many times. */
+/* The last callbacks of a run whose windows have doubled many times. */
 enum { PART_MEMORY = 1 << 18 };
-static chroprof *part(int turns, uint32_t max_events)
+static chroprof *part(int callbacks, uint32_t max_events)
 {
     static uint64_t older[PART_MEMORY / 8], newer[PART_MEMORY / 8];
     static chroprof profile, before, view;
@@ -1014,7 +1015,7 @@ static chroprof *part(int turns, uint32_t max_events)
     uint64_t now = play_turns(p, 0, 20000);
     CHECK_EQ(chroprof_snapshot(harness_memory(), PART_MEMORY, older, sizeof older), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&before, older, sizeof older), CHROPROF_OK);
-    (void)play_turns(p, now, turns);
+    (void)play_turns(p, now, callbacks);
     CHECK_EQ(chroprof_difference(p, &before, newer, sizeof newer), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&view, newer, sizeof newer), CHROPROF_OK);
     return &view;
@@ -1536,7 +1537,7 @@ TEST(a_locale_with_a_decimal_comma)
 /* Flame graphs add up by name: a task is neither idle time nor the loop's. */
 TEST(sites_with_names_of_our_own_rows)
 {
-    static const char *const names[] = { "(idle)", "(loop)", "(untracked)" };
+    static const char *const names[] = { "(idle)", "(uninstrumented)", "(untracked)" };
     chroprof *p = fresh(NULL);
     const char *text;
     uint64_t k;
@@ -1547,9 +1548,10 @@ TEST(sites_with_names_of_our_own_rows)
         at(p, k * 10000 + 7000, LEAVE, 0, NULL);
     }
     text = written(p, CHROPROF_FOLDED)->bytes;
-    CHECK(strstr(text, "site (idle) 7\n") != NULL && strstr(text, "site (loop) 7\n") != NULL);
+    CHECK(strstr(text, "site (idle) 7\n") != NULL &&
+          strstr(text, "site (uninstrumented) 7\n") != NULL);
     CHECK(strstr(text, "site (untracked) 7\n") != NULL);
-    CHECK(strstr(text, ";(idle) 7\n") == NULL && strstr(text, ";(loop) 7\n") == NULL);
+    CHECK(strstr(text, ";(idle) 7\n") == NULL && strstr(text, ";(uninstrumented) 7\n") == NULL);
 }
 
 static const test_case cases[] = {

@@ -64,7 +64,7 @@ static void same_rank(const chroprof_rank *a, const chroprof_rank *b)
 {
     SAME_TEXT(a, b, name), SAME_TEXT(a, b, file), SAME(a, b, line), SAME(a, b, id);
     SAME(a, b, exec_ns), SAME(a, b, with_children_ns), SAME(a, b, exec_max_ns);
-    SAME(a, b, slice_max_ns), SAME(a, b, slice_p99_ns), SAME(a, b, slices), SAME(a, b, wall_ns);
+    SAME(a, b, slice_max_ns), SAME(a, b, slice_p99_ns), SAME(a, b, slices), SAME(a, b, lifetime_ns);
     SAME(a, b, delay_ns), SAME(a, b, delay_p99_ns), SAME(a, b, blame_ns), SAME(a, b, calls);
     SAME(a, b, live), SAME(a, b, stillborn), SAME(a, b, dropped);
 }
@@ -73,7 +73,7 @@ static void same_path(const chroprof_path *a, const chroprof_path *b)
 {
     SAME_TEXT(a, b, name), SAME_TEXT(a, b, file), SAME(a, b, line), SAME(a, b, id);
     SAME(a, b, parent), SAME(a, b, site), SAME(a, b, exec_ns), SAME(a, b, with_children_ns);
-    SAME(a, b, slices), SAME(a, b, wall_ns), SAME(a, b, delay_ns), SAME(a, b, calls);
+    SAME(a, b, slices), SAME(a, b, lifetime_ns), SAME(a, b, delay_ns), SAME(a, b, calls);
 }
 
 static void same_future(const chroprof_future *a, const chroprof_future *b)

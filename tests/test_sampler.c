@@ -203,9 +203,9 @@ TEST(nested_tasks_idle_and_loop)
     chroprof_sample(p, 51, 10);
     const chroprof_sample_row *rows = samples_of(p, 0, UINT64_MAX, &count);
     CHECK_EQ(count, 4);
-    CHECK_STR(names_of(p, rows[0].stack), "(loop)");
-    CHECK_EQ(rows[0].state, CHROPROF_SAMPLE_LOOP);
-    CHECK_STR(names_of(p, rows[1].stack), "(loop)<[on#1]");
+    CHECK_STR(names_of(p, rows[0].stack), "(uninstrumented)");
+    CHECK_EQ(rows[0].state, CHROPROF_SAMPLE_UNINSTRUMENTED);
+    CHECK_STR(names_of(p, rows[1].stack), "(uninstrumented)<[on#1]");
     CHECK_STR(names_of(p, rows[2].stack), "[(untracked)]<[off#1]<[on#1]");
     CHECK_STR(names_of(p, rows[3].stack), "[off#1]<[on#1]");
     CHECK_EQ(chroprof_stack(p, rows[2].stack, NULL, 0), 3);

@@ -130,7 +130,8 @@ static uint64_t laws_broken(const chroprof *p)
     chroprof_totals t = totals_of(p);
     if (broken != NULL)
         printf("# %s\n", broken);
-    return (broken != NULL) + (uint64_t)(t.elapsed_ns != t.busy_ns + t.idle_ns + t.loop_ns) +
+    return (broken != NULL) +
+           (uint64_t)(t.elapsed_ns != t.busy_ns + t.idle_ns + t.uninstrumented_ns) +
            (t.blame_ticks != t.delay_ticks);
 }
 
@@ -459,7 +460,7 @@ static unsigned long count_doubtful(const picture *now, const picture *before, c
         const chroprof_path *n = &now->paths[i], *b = path_in(before, n->id);
         const chroprof_path *a = path_in(after, n->id);
         uint64_t own = after->totals.elapsed_ns - before->totals.elapsed_ns;
-        doubtful += !between(n->wall_ns, b->wall_ns, a->wall_ns, own * (n->live + 1)) ||
+        doubtful += !between(n->lifetime_ns, b->lifetime_ns, a->lifetime_ns, own * (n->live + 1)) ||
                     !between(n->delay_ns, b->delay_ns, a->delay_ns, own * (n->live + 1)) ||
                     !between(n->blame_ns, b->blame_ns, a->blame_ns, own * 24);
     }

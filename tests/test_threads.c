@@ -247,7 +247,7 @@ TEST(a_profile_may_change_hands)
     orderly(&w->prof);
 }
 
-static void *one_pass(void *argument)
+static void *one_iteration(void *argument)
 {
     worker *w = (worker *)argument;
     chroprof_idle_leave(&w->prof);
@@ -257,15 +257,15 @@ static void *one_pass(void *argument)
 }
 
 /* As a pool of threads does that runs whichever loop has work. */
-TEST(a_profile_may_change_hands_with_every_pass)
+TEST(a_profile_may_change_hands_with_every_iteration)
 {
     worker *w = workers();
     int i;
     CHECK_EQ(chroprof_init(&w->prof, w->memory, sizeof w->memory, NULL), CHROPROF_OK);
     chroprof_idle_enter(&w->prof);
     for (i = 0; i < 400; i++) {
-        one_pass(w);
-        in_another_thread(w, one_pass);
+        one_iteration(w);
+        in_another_thread(w, one_iteration);
     }
     orderly(&w->prof);
 }
@@ -340,7 +340,7 @@ static const test_case cases[] = {
     CASE(threads_do_not_disturb_each_other),
     CASE(the_clock_may_be_read_by_any_thread),
     CASE(a_profile_may_change_hands),
-    CASE(a_profile_may_change_hands_with_every_pass),
+    CASE(a_profile_may_change_hands_with_every_iteration),
     CASE(events_of_a_second_thread_are_counted),
     CASE(a_text_in_a_thread_of_256_KiB),
 };

@@ -89,7 +89,7 @@ static figures figures_of(const chroprof *p)
     figures f;
     memset(&f, 0, sizeof f);
     CHECK(count <= PATHS);
-    f.ns[0] = t.loop_ns;
+    f.ns[0] = t.uninstrumented_ns;
     f.ns[1] = t.idle_ns;
     f.ns[2] = t.untracked_ns;
     for (k = 0; k < count; k++) {

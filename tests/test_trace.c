@@ -47,7 +47,7 @@ static void note_figures(const chroprof *p, figures *f)
     uint64_t cursor = 0;
     chroprof_path row;
     memset(f, 0, sizeof *f);
-    f->ns[0] = t.loop_ns;
+    f->ns[0] = t.uninstrumented_ns;
     f->ns[1] = t.idle_ns;
     f->ns[2] = t.untracked_ns;
     while (chroprof_next_path(p, &cursor, &row)) {
@@ -320,7 +320,7 @@ TEST(stalls_and_samples)
     chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now += 5);
     chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, now += 5);
     check_trace(p);
-    CHECK_EQ(count_of(trace_of(p), "stall (pass)"), 1);
+    CHECK_EQ(count_of(trace_of(p), "stall (iteration)"), 1);
     CHECK_EQ(count_of(trace_of(p), "\"name\":\"sample\""), 1);
     CHECK(strstr(trace_of(p), "\"cpu_ns\":400000") != NULL);
 }

@@ -69,7 +69,7 @@ static void read_exec(const chroprof *p, uint64_t exec[MOST_PATHS])
 
     CHECK(count <= MOST_PATHS);
     memset(exec, 0, MOST_PATHS * sizeof *exec);
-    exec[0] = t.loop_ns;
+    exec[0] = t.uninstrumented_ns;
     exec[1] = t.idle_ns;
     exec[2] = t.untracked_ns;
     for (k = 0; k < count; k++) {

@@ -1,5 +1,5 @@
-/* tests/test_words.c - each word of the concepts as a case of its own: turn, pass, slice, waiting,
- * delay, blame, path, stall, windows, percentiles, reset, on and off. Manual clock. */
+/* tests/test_words.c - each word of the concepts as a case of its own: callback, iteration, slice,
+ * waiting, delay, blame, path, stall, windows, percentiles, reset, on and off. Manual clock. */
 #include "harness.h"
 
 static const chroprof_site A = { "a", "host.c", 1 };
@@ -7,7 +7,7 @@ static const chroprof_site B = { "b", "host.c", 2 };
 static const chroprof_site C = { "c", "host.c", 3 };
 static const chroprof_site D = { "d", "host.c", 4 };
 
-/* A stay of a callback on an empty stack: one slice, one turn. */
+/* A stay of a callback on an empty stack: one slice, one callback. */
 static void call(chroprof *p, const chroprof_site *site, uint64_t from, uint64_t to)
 {
     at(p, from, ENTER, 0, site);
@@ -45,7 +45,7 @@ TEST(the_profile_starts_at_its_first_event)
     CHECK_EQ(totals_of(p).elapsed_ns, 0);
     at(p, 123466, TICK, 0, NULL);
     CHECK_EQ(totals_of(p).elapsed_ns, 10);
-    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 10);
     CHECK_EQ(chroprof_now(p), 123466);
     CHECK_EQ(totals_of(p).events, 2);
 }
@@ -59,7 +59,7 @@ TEST(idle_and_loop_and_busy)
     at(p, 150, IDLE_ENTER, 0, NULL);
     at(p, 180, TICK, 0, NULL);
     CHECK_EQ(totals_of(p).idle_ns, 130);
-    CHECK_EQ(totals_of(p).loop_ns, 10);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 10);
     CHECK_EQ(totals_of(p).busy_ns, 40);
     CHECK_EQ(totals_of(p).elapsed_ns, 180);
     CHECK(totals_of(p).idle);
@@ -105,8 +105,8 @@ TEST(overlap_is_not_billed_below)
     CHECK_EQ(rank_of(p, "a").with_children_ns, 45);
     CHECK_EQ(rank_of(p, "a").slices, 1);
     CHECK_EQ(rank_of(p, "a").slice_max_ns, 15);
-    CHECK_EQ(totals_of(p).turns, 1);
-    CHECK_EQ(totals_of(p).turn_max_ns, 45);
+    CHECK_EQ(totals_of(p).callbacks, 1);
+    CHECK_EQ(totals_of(p).callback_max_ns, 45);
     orderly(p);
 }
 
@@ -142,37 +142,37 @@ TEST(exec_max_is_of_a_single_future)
     CHECK_EQ(rank_of(p, "a").exec_ns, 65);
 }
 
-/* ---- turn ---- */
+/* ---- callback ---- */
 
-TEST(turn_is_an_outermost_stay)
+TEST(callback_is_an_outermost_stay)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, ENTER, 0, &A);
     at(p, 10, ENTER, 0, &B);
     at(p, 30, LEAVE, 0, NULL);
-    CHECK_EQ(totals_of(p).turns, 0);
+    CHECK_EQ(totals_of(p).callbacks, 0);
     at(p, 40, LEAVE, 0, NULL);
-    CHECK_EQ(totals_of(p).turns, 1);
-    CHECK_EQ(totals_of(p).turn_max_ns, 40);
+    CHECK_EQ(totals_of(p).callbacks, 1);
+    CHECK_EQ(totals_of(p).callback_max_ns, 40);
     call(p, &A, 50, 55);
-    CHECK_EQ(totals_of(p).turns, 2);
-    CHECK_EQ(totals_of(p).turn_max_ns, 40);
+    CHECK_EQ(totals_of(p).callbacks, 2);
+    CHECK_EQ(totals_of(p).callback_max_ns, 40);
 }
 
-TEST(turn_ends_by_a_switch_at_the_base)
+TEST(callback_ends_by_a_switch_at_the_base)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, PENDING, 1, &A);
     at(p, 0, PENDING, 2, &B);
     at(p, 0, SWITCH, 1, NULL);
     at(p, 30, SWITCH, 2, NULL);
-    CHECK_EQ(totals_of(p).turns, 1);
+    CHECK_EQ(totals_of(p).callbacks, 1);
     at(p, 50, SWITCH, 0, NULL);
-    CHECK_EQ(totals_of(p).turns, 2);
-    CHECK_EQ(totals_of(p).turn_max_ns, 30);
+    CHECK_EQ(totals_of(p).callbacks, 2);
+    CHECK_EQ(totals_of(p).callback_max_ns, 30);
 }
 
-TEST(turn_goes_on_over_a_switch_above_the_base)
+TEST(callback_goes_on_over_a_switch_above_the_base)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, PENDING, 1, &A);
@@ -181,13 +181,13 @@ TEST(turn_goes_on_over_a_switch_above_the_base)
     at(p, 10, SWITCH, 1, NULL);
     at(p, 30, SWITCH, 2, NULL);
     at(p, 50, SWITCH, 0, NULL);
-    CHECK_EQ(totals_of(p).turns, 0);
+    CHECK_EQ(totals_of(p).callbacks, 0);
     at(p, 60, LEAVE, 0, NULL);
-    CHECK_EQ(totals_of(p).turns, 1);
-    CHECK_EQ(totals_of(p).turn_max_ns, 60);
+    CHECK_EQ(totals_of(p).callbacks, 1);
+    CHECK_EQ(totals_of(p).callback_max_ns, 60);
 }
 
-TEST(turn_leaves_out_a_nested_loop)
+TEST(callback_leaves_out_a_nested_loop)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, ENTER, 0, &A);
@@ -195,50 +195,50 @@ TEST(turn_leaves_out_a_nested_loop)
     at(p, 20, IDLE_ENTER, 0, NULL);
     at(p, 520, IDLE_LEAVE, 0, NULL);
     call(p, &B, 530, 537);
-    CHECK_EQ(totals_of(p).turns, 1);
-    CHECK_EQ(totals_of(p).turn_max_ns, 7);
+    CHECK_EQ(totals_of(p).callbacks, 1);
+    CHECK_EQ(totals_of(p).callback_max_ns, 7);
     at(p, 540, LOOP_LEAVE, 0, NULL);
     at(p, 555, LEAVE, 0, NULL);
-    CHECK_EQ(totals_of(p).turns, 2);
-    CHECK_EQ(totals_of(p).turn_max_ns, 25);
+    CHECK_EQ(totals_of(p).callbacks, 2);
+    CHECK_EQ(totals_of(p).callback_max_ns, 25);
 }
 
-TEST(turn_percentiles)
+TEST(callback_percentiles)
 {
     chroprof *p = fresh(NULL);
     uint64_t t = 0;
     int i;
     for (i = 0; i < 100; i++, t += 20000)
         call(p, &A, t, t + (i < 90 ? 1000 : 16000));
-    CHECK_EQ(totals_of(p).turns, 100);
-    CHECK_IN(totals_of(p).turn_p50_ns, 938, 1062);
-    CHECK_IN(totals_of(p).turn_p99_ns, 15000, 16000);
-    CHECK_EQ(totals_of(p).turn_max_ns, 16000);
+    CHECK_EQ(totals_of(p).callbacks, 100);
+    CHECK_IN(totals_of(p).callback_p50_ns, 938, 1062);
+    CHECK_IN(totals_of(p).callback_p99_ns, 15000, 16000);
+    CHECK_EQ(totals_of(p).callback_max_ns, 16000);
 }
 
-/* ---- pass ---- */
+/* ---- iteration ---- */
 
-TEST(pass_is_between_two_idles)
+TEST(iteration_is_between_two_idles)
 {
     chroprof *p = fresh(NULL);
     call(p, &A, 0, 1000);
     at(p, 1000, IDLE_ENTER, 0, NULL);
-    CHECK_EQ(totals_of(p).passes, 0);
+    CHECK_EQ(totals_of(p).iterations, 0);
     at(p, 1500, IDLE_LEAVE, 0, NULL);
     call(p, &A, 1510, 1530);
-    CHECK_EQ(totals_of(p).passes, 0);
+    CHECK_EQ(totals_of(p).iterations, 0);
     at(p, 1540, IDLE_ENTER, 0, NULL);
-    CHECK_EQ(totals_of(p).passes, 1);
-    CHECK_EQ(totals_of(p).pass_max_ns, 40);
+    CHECK_EQ(totals_of(p).iterations, 1);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 40);
     at(p, 1600, ENTER, 0, &B);
     at(p, 1610, LEAVE, 0, NULL);
     at(p, 1625, IDLE_ENTER, 0, NULL);
-    CHECK_EQ(totals_of(p).passes, 2);
-    CHECK_EQ(totals_of(p).pass_max_ns, 40);
+    CHECK_EQ(totals_of(p).iterations, 2);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 40);
     orderly(p);
 }
 
-TEST(pass_percentiles)
+TEST(iteration_percentiles)
 {
     chroprof *p = fresh(NULL);
     uint64_t t = 0;
@@ -248,10 +248,10 @@ TEST(pass_percentiles)
         at(p, t + 500, IDLE_LEAVE, 0, NULL);
         t += i < 60 ? 1500 : 8500;
     }
-    CHECK_EQ(totals_of(p).passes, 100);
-    CHECK_IN(totals_of(p).pass_p50_ns, 938, 1062);
-    CHECK_IN(totals_of(p).pass_p99_ns, 7500, 8000);
-    CHECK_EQ(totals_of(p).pass_max_ns, 8000);
+    CHECK_EQ(totals_of(p).iterations, 100);
+    CHECK_IN(totals_of(p).iteration_p50_ns, 938, 1062);
+    CHECK_IN(totals_of(p).iteration_p99_ns, 7500, 8000);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 8000);
 }
 
 /* ---- wall, waiting, delay, blame ---- */
@@ -261,11 +261,11 @@ TEST(wall_runs_until_now_while_live)
     chroprof *p = fresh(NULL);
     at(p, 0, PENDING, 1, &A);
     at(p, 70, TICK, 0, NULL);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 70);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 70);
     at(p, 90, PENDING, 2, &A);
     at(p, 100, COMPLETED, 1, NULL);
     at(p, 120, TICK, 0, NULL);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 130);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 130);
     CHECK_EQ(future_of(p, 2).since_ns, 90);
 }
 
@@ -279,7 +279,7 @@ TEST(waiting_is_wall_without_exec_and_delay)
     at(p, 75, READY, 1, NULL);
     at(p, 80, RUNNING, 1, NULL);
     at(p, 100, COMPLETED, 1, NULL);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 100);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 100);
     CHECK_EQ(rank_of(p, "a").exec_ns, 40);
     CHECK_EQ(rank_of(p, "a").delay_ns, 20);
     CHECK_EQ(rank_of(p, "a").waiting_ns, 40);
@@ -303,7 +303,7 @@ TEST(blame_is_what_it_cost_the_others)
     at(p, 48, RUNNING, 2, NULL);
     at(p, 58, RUNNING, 3, NULL);
     CHECK_EQ(rank_of(p, "a").blame_ns, 10 * 1 + 10 * 2);
-    CHECK_EQ(totals_of(p).loop_blame_ns, 2 * (5 + 2 + 1));
+    CHECK_EQ(totals_of(p).uninstrumented_blame_ns, 2 * (5 + 2 + 1));
     CHECK_EQ(totals_of(p).idle_blame_ns, 2 * 6);
     CHECK_EQ(totals_of(p).untracked_blame_ns, 2 * 4);
     CHECK_EQ(rank_of(p, "b").blame_ns, 10);
@@ -346,7 +346,7 @@ TEST(ready_since_blames_the_past)
     CHECK_EQ(future_of(p, 2).state, CHROPROF_READY);
     CHECK_EQ(rank_of(p, "a").blame_ns, 5);
     CHECK_EQ(rank_of(p, "c").blame_ns, 20);
-    CHECK_EQ(totals_of(p).loop_blame_ns, 10);
+    CHECK_EQ(totals_of(p).uninstrumented_blame_ns, 10);
     CHECK_EQ(rank_of(p, "b").delay_ns, 35);
     at(p, 70, LEAVE, 0, NULL);
     at(p, 70, RUNNING, 2, NULL);
@@ -421,7 +421,7 @@ TEST(ready_since_beyond_the_ring)
         at(p, t += 10, TICK, 0, NULL);
     since(p, 2, 2000);
     CHECK_EQ(rank_of(p, "b").delay_ns, 1000);
-    CHECK_EQ(totals_of(p).idle_blame_ns + totals_of(p).loop_blame_ns, 1000);
+    CHECK_EQ(totals_of(p).idle_blame_ns + totals_of(p).uninstrumented_blame_ns, 1000);
     CHECK_IN(totals_of(p).idle_blame_ns, 620, 630);
     CHECK_EQ(totals_of(p).blame_ns, 1500);
     orderly(p);
@@ -658,7 +658,7 @@ TEST(stillborn_is_apart_from_calls)
     CHECK_EQ(rank_of(p, "b").stillborn, 1);
     CHECK_EQ(rank_of(p, "b").calls, 0);
     CHECK_EQ(rank_of(p, "b").failed, 0);
-    CHECK_EQ(rank_of(p, "b").wall_ns, 0);
+    CHECK_EQ(rank_of(p, "b").lifetime_ns, 0);
     CHECK_EQ(rank_of(p, "b").slices, 0);
     orderly(p);
 }
@@ -718,7 +718,7 @@ static chroprof *stalling(witness *w, void (*on_stall)(void *, const chroprof_st
     return w->p;
 }
 
-TEST(stall_of_a_turn)
+TEST(stall_of_a_callback)
 {
     witness w;
     chroprof_stall kept[2];
@@ -732,7 +732,7 @@ TEST(stall_of_a_turn)
     CHECK_EQ(w.calls, 0);
     at(p, 301, PAUSED, 7, NULL);
     CHECK_EQ(w.calls, 1);
-    CHECK_EQ(w.last.kind, CHROPROF_STALL_TURN);
+    CHECK_EQ(w.last.kind, CHROPROF_STALL_CALLBACK);
     CHECK_EQ(w.last.start_ns, 200);
     CHECK_EQ(w.last.length_ns, 101);
     CHECK_EQ(w.last.share_count, 2);
@@ -751,7 +751,7 @@ TEST(stall_of_a_turn)
     CHECK_STR(kept[0].shares[1].name, "a");
 }
 
-TEST(stall_of_a_pass_of_many_small_slices)
+TEST(stall_of_a_iteration_of_many_small_slices)
 {
     witness w;
     uint64_t t = 20;
@@ -764,7 +764,7 @@ TEST(stall_of_a_pass_of_many_small_slices)
     CHECK_EQ(w.calls, 0);
     at(p, t, IDLE_ENTER, 0, NULL);
     CHECK_EQ(w.calls, 1);
-    CHECK_EQ(w.last.kind, CHROPROF_STALL_PASS);
+    CHECK_EQ(w.last.kind, CHROPROF_STALL_ITERATION);
     CHECK_EQ(w.last.start_ns, 20);
     CHECK_EQ(w.last.length_ns, 120);
     CHECK_EQ(w.last.share_count, 3);
@@ -780,8 +780,9 @@ TEST(stall_of_a_pass_of_many_small_slices)
     CHECK_EQ(totals_of(p).stalls, 1);
 }
 
-/* A task whose turn is a stall, and inside it, in a nested loop, a callback whose turn is one. */
-static chroprof *two_stalled_turns(witness *w, uint64_t id)
+/* A task whose callback is a stall, and inside it, in a nested loop, a callback whose callback is
+ * one. */
+static chroprof *two_stalled_callbacks(witness *w, uint64_t id)
 {
     chroprof *p = stalling(w, note);
     at(p, 0, PENDING, id, &A);
@@ -795,12 +796,12 @@ static chroprof *two_stalled_turns(witness *w, uint64_t id)
 }
 
 /* An event that unwinds across a barrier, or all of the stack, ends both. */
-TEST(stalls_of_two_turns_that_one_event_ends)
+TEST(stalls_of_two_callbacks_that_one_event_ends)
 {
     int off;
     for (off = 0; off < 2; off++) {
         witness w;
-        chroprof *p = two_stalled_turns(&w, 7);
+        chroprof *p = two_stalled_callbacks(&w, 7);
         if (off)
             chroprof_set_enabled(p, false);
         else
@@ -814,8 +815,9 @@ TEST(stalls_of_two_turns_that_one_event_ends)
     }
 }
 
-/* The end of a pass ends the turn under way: two stalls, because the turn is the lesser part. */
-TEST(stalls_of_a_turn_and_its_pass_that_one_event_ends)
+/* The end of an iteration ends the callback under way: two stalls, because the callback is the
+ * lesser part. */
+TEST(stalls_of_a_callback_and_its_iteration_that_one_event_ends)
 {
     witness w;
     chroprof *p = stalling(&w, note);
@@ -825,14 +827,14 @@ TEST(stalls_of_a_turn_and_its_pass_that_one_event_ends)
     at(p, 510, IDLE_ENTER, 0, NULL);
     CHECK_EQ(totals_of(p).stalls, 2);
     CHECK_EQ(w.calls, 2);
-    CHECK_EQ(w.first.kind, CHROPROF_STALL_TURN);
+    CHECK_EQ(w.first.kind, CHROPROF_STALL_CALLBACK);
     CHECK_EQ(w.first.length_ns, 200);
-    CHECK_EQ(w.last.kind, CHROPROF_STALL_PASS);
+    CHECK_EQ(w.last.kind, CHROPROF_STALL_ITERATION);
     CHECK_EQ(w.last.length_ns, 500);
 }
 
-/* They are one stall: heard of when the turn ends, or with the pass. */
-TEST(a_turn_that_is_most_of_its_pass_is_heard_of_once)
+/* They are one stall: heard of when the callback ends, or with the iteration. */
+TEST(a_callback_that_is_most_of_its_iteration_is_heard_of_once)
 {
     int early;
     for (early = 0; early < 2; early++) {
@@ -849,12 +851,13 @@ TEST(a_turn_that_is_most_of_its_pass_is_heard_of_once)
         at(p, 430, IDLE_ENTER, 0, NULL);
         CHECK_EQ(totals_of(p).stalls, 1);
         CHECK_EQ(w.calls, 1);
-        CHECK_EQ(w.last.kind, early ? CHROPROF_STALL_TURN : CHROPROF_STALL_PASS);
+        CHECK_EQ(w.last.kind, early ? CHROPROF_STALL_CALLBACK : CHROPROF_STALL_ITERATION);
     }
 }
 
-/* A turn of 97 slices of 1 to 97 ns in a shuffled order, and a ring that holds less than all of it. */
-TEST(stall_of_a_turn_beyond_the_ring)
+/* A callback of 97 slices of 1 to 97 ns in a shuffled order, and a ring that holds less than all of
+ * it. */
+TEST(stall_of_a_callback_beyond_the_ring)
 {
     witness w;
     uint64_t t = 0, shown = 0;
@@ -884,8 +887,8 @@ TEST(stall_of_a_turn_beyond_the_ring)
     CHECK_EQ(w.last.rest_ns, t - shown);
 }
 
-/* What a pass consists of is exact, whatever the ring holds. */
-TEST(stall_of_a_pass_beyond_the_ring)
+/* What an iteration consists of is exact, whatever the ring holds. */
+TEST(stall_of_a_iteration_beyond_the_ring)
 {
     witness w;
     uint64_t t = 20;
@@ -942,7 +945,8 @@ TEST(reset_while_idle)
     CHECK_EQ(rows[n - 1].end_ns, 12050);
 }
 
-/* What each site took of a stall: slices that one event ends, and a switch with nothing to pause. */
+/* What each site took of a stall: slices that one event ends, and a switch with nothing to pause.
+ * */
 TEST(stall_shares_of_what_is_unwound)
 {
     witness w;
@@ -979,14 +983,14 @@ TEST(stall_begins_above_the_threshold)
     call(p, &A, 120, 220);
     at(p, 220, IDLE_ENTER, 0, NULL);
     CHECK_EQ(w.calls, 0);
-    CHECK_EQ(totals_of(p).pass_max_ns, 100);
-    CHECK_EQ(totals_of(p).turn_max_ns, 100);
+    CHECK_EQ(totals_of(p).iteration_max_ns, 100);
+    CHECK_EQ(totals_of(p).callback_max_ns, 100);
     at(p, 230, IDLE_LEAVE, 0, NULL);
     at(p, 331, IDLE_ENTER, 0, NULL);
     CHECK_EQ(w.calls, 1);
 }
 
-TEST(stall_is_the_turn_without_the_nested_loop)
+TEST(stall_is_the_callback_without_the_nested_loop)
 {
     witness w;
     chroprof *p = stalling(&w, note);
@@ -996,7 +1000,7 @@ TEST(stall_is_the_turn_without_the_nested_loop)
     at(p, 580, LEAVE, 0, NULL);
     CHECK_EQ(w.calls, 0);
     CHECK_EQ(totals_of(p).stalls, 0);
-    CHECK_EQ(totals_of(p).turn_max_ns, 80);
+    CHECK_EQ(totals_of(p).callback_max_ns, 80);
 }
 
 static int measure(void *user, const void *bytes, size_t count)
@@ -1037,7 +1041,7 @@ TEST(on_stall_may_read_and_dump_but_not_send_events)
     CHECK(find_rank(p, "c") == NULL);
     CHECK_EQ(totals_of(p).elapsed_ns, 150);
     CHECK_EQ(totals_of(p).live, 0);
-    only(p, EVENT_IN_CALLBACK, 2);
+    only(p, EVENT_IN_HOOK, 2);
     call(p, &A, 200, 310);
     CHECK_EQ(w.calls, 2);
 }
@@ -1080,7 +1084,7 @@ TEST(the_time_of_on_stall_is_loop)
     CHECK_EQ(w.calls, 1);
     CHECK_EQ(rank_of(p, "a").exec_ns, 150);
     CHECK_EQ(rank_of(p, "b").exec_ns, 0);
-    CHECK_EQ(totals_of(p).loop_ns, 40);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 40);
     CHECK(w.broken == NULL && w.text_bytes > 400);
     orderly(p);
 }
@@ -1098,7 +1102,7 @@ static chroprof *stalling_by_clock(witness *w, void (*on_stall)(void *, const ch
     return w->p = fresh(&options);
 }
 
-/* The stalled turn is that of a nested loop: on_stall's time is none of the call around it. */
+/* The stalled callback is that of a nested loop: on_stall's time is none of the call around it. */
 TEST(the_time_of_on_stall_inside_a_nested_loop_is_loop)
 {
     witness w;
@@ -1119,13 +1123,13 @@ TEST(the_time_of_on_stall_inside_a_nested_loop_is_loop)
     CHECK_EQ(rank_of(p, "a").exec_ns, 30);
     CHECK_EQ(rank_of(p, "a").slice_max_ns, 30);
     CHECK_EQ(rank_of(p, "b").slice_max_ns, 150);
-    CHECK_EQ(totals_of(p).loop_ns, 45);
-    CHECK_EQ(totals_of(p).turn_max_ns, 150);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 45);
+    CHECK_EQ(totals_of(p).callback_max_ns, 150);
     CHECK_EQ(totals_of(p).elapsed_ns, 225);
     orderly(p);
 }
 
-/* A switch at the base ends a turn while the next one has begun. */
+/* A switch at the base ends a callback while the next one has begun. */
 TEST(the_time_of_on_stall_at_a_switch_is_loop)
 {
     witness w;
@@ -1142,8 +1146,8 @@ TEST(the_time_of_on_stall_at_a_switch_is_loop)
     CHECK_EQ(w.calls, 1);
     CHECK_EQ(rank_of(p, "b").exec_ns, 30);
     CHECK_EQ(rank_of(p, "b").slice_max_ns, 30);
-    CHECK_EQ(totals_of(p).turn_max_ns, 150);
-    CHECK_EQ(totals_of(p).loop_ns, 40);
+    CHECK_EQ(totals_of(p).callback_max_ns, 150);
+    CHECK_EQ(totals_of(p).uninstrumented_ns, 40);
     orderly(p);
 }
 
@@ -1214,7 +1218,7 @@ TEST(on_stall_makes_a_new_profile_of_the_handle)
     orderly(p);
 }
 
-/* One turn of i ns for each i in a shuffled order: the longest and the most recent are kept. */
+/* One callback of i ns for each i in a shuffled order: the longest and the most recent are kept. */
 TEST(stalls_keep_the_longest_and_the_most_recent)
 {
     static chroprof_stall kept[64];
@@ -1242,7 +1246,7 @@ TEST(stalls_keep_the_longest_and_the_most_recent)
 }
 
 /* The profile that is left here is for the checkers of the formats. */
-TEST(a_hundred_turns_stall_and_ten_passes)
+TEST(a_hundred_callbacks_stall_and_ten_iterations)
 {
     chroprof_options options = { 0 };
     chroprof *p;
@@ -1276,7 +1280,7 @@ static size_t sum_windows(const chroprof *p, uint64_t *busy, uint64_t *idle, uin
     *busy = *idle = *whole = 0;
     for (i = 0; i < count; i++) {
         CHECK_EQ(rows[i].start_ns, i == 0 ? 0 : rows[i - 1].end_ns);
-        CHECK_EQ(rows[i].busy_ns + rows[i].idle_ns + rows[i].loop_ns,
+        CHECK_EQ(rows[i].busy_ns + rows[i].idle_ns + rows[i].uninstrumented_ns,
                  rows[i].end_ns - rows[i].start_ns);
         *busy += rows[i].busy_ns;
         *idle += rows[i].idle_ns;
@@ -1371,7 +1375,7 @@ TEST(windows_of_untracked_time)
     CHECK_EQ(chroprof_windows(p, &row, 1), 1);
     CHECK_EQ(row.untracked_ns, 40);
     CHECK_EQ(row.busy_ns, 40);
-    CHECK_EQ(row.loop_ns, 10);
+    CHECK_EQ(row.uninstrumented_ns, 10);
     CHECK_EQ(row.end_ns, 50);
 }
 
@@ -1470,7 +1474,7 @@ TEST(reset_keeps_what_is_live)
     CHECK_EQ(rank_of(p, "a").exec_ns, 20);
     CHECK_EQ(rank_of(p, "a").exec_max_ns, 20);
     CHECK_EQ(rank_of(p, "a").slice_max_ns, 20);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 30);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 30);
     CHECK_EQ(rank_of(p, "b").delay_ns, 30);
     CHECK_EQ(rank_of(p, "a").blame_ns, 20);
     CHECK_EQ(totals_of(p).elapsed_ns, 30);
@@ -1492,9 +1496,9 @@ TEST(reset_forgets_what_is_over)
     chroprof_reset(p);
     laws(p);
     CHECK_EQ(totals_of(p).stalls, 0);
-    CHECK_EQ(totals_of(p).turns, 0);
-    CHECK_EQ(totals_of(p).passes, 0);
-    CHECK_EQ(totals_of(p).turn_max_ns, 0);
+    CHECK_EQ(totals_of(p).callbacks, 0);
+    CHECK_EQ(totals_of(p).iterations, 0);
+    CHECK_EQ(totals_of(p).callback_max_ns, 0);
     CHECK_EQ(chroprof_stalls(p, NULL, 0), 0);
     at(p, 25010, IDLE_LEAVE, 0, NULL);
     CHECK_EQ(totals_of(p).idle_ns, 10);
@@ -1526,7 +1530,7 @@ TEST(reset_moves_the_start)
     laws(p);
 }
 
-TEST(off_and_on_ends_idle_and_the_pass)
+TEST(off_and_on_ends_idle_and_the_iteration)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, IDLE_ENTER, 0, NULL);
@@ -1538,7 +1542,7 @@ TEST(off_and_on_ends_idle_and_the_pass)
     chroprof_set_enabled(p, true);
     laws(p);
     at(p, 30, IDLE_ENTER, 0, NULL);
-    CHECK_EQ(totals_of(p).passes, 0);
+    CHECK_EQ(totals_of(p).iterations, 0);
     chroprof_set_enabled(p, false);
     chroprof_set_enabled(p, true);
     CHECK(!totals_of(p).idle);
@@ -1574,7 +1578,7 @@ TEST(off_and_on_keeps_what_is_known)
     chroprof_event(p, CHROPROF_PAUSED, 2, NULL, 1020);
     laws(p);
     CHECK_EQ(rank_of(p, "a").exec_ns, 7);
-    CHECK_EQ(rank_of(p, "a").wall_ns, 30);
+    CHECK_EQ(rank_of(p, "a").lifetime_ns, 30);
     CHECK_EQ(rank_of(p, "b").exec_ns, 8);
     CHECK_EQ(totals_of(p).elapsed_ns, 30);
     only(p, ADOPTED, 1);
@@ -1806,13 +1810,13 @@ static const test_case cases[] = {
     CASE(overlap_is_not_billed_below),
     CASE(the_slice_under_way_counts),
     CASE(exec_max_is_of_a_single_future),
-    CASE(turn_is_an_outermost_stay),
-    CASE(turn_ends_by_a_switch_at_the_base),
-    CASE(turn_goes_on_over_a_switch_above_the_base),
-    CASE(turn_leaves_out_a_nested_loop),
-    CASE(turn_percentiles),
-    CASE(pass_is_between_two_idles),
-    CASE(pass_percentiles),
+    CASE(callback_is_an_outermost_stay),
+    CASE(callback_ends_by_a_switch_at_the_base),
+    CASE(callback_goes_on_over_a_switch_above_the_base),
+    CASE(callback_leaves_out_a_nested_loop),
+    CASE(callback_percentiles),
+    CASE(iteration_is_between_two_idles),
+    CASE(iteration_percentiles),
     CASE(wall_runs_until_now_while_live),
     CASE(waiting_is_wall_without_exec_and_delay),
     CASE(blame_is_what_it_cost_the_others),
@@ -1835,17 +1839,17 @@ static const test_case cases[] = {
     CASE(ranks_by_blame_and_delay),
     CASE(stillborn_is_apart_from_calls),
     CASE(live_futures_with_path_and_since),
-    CASE(stall_of_a_turn),
-    CASE(stalls_of_two_turns_that_one_event_ends),
-    CASE(stalls_of_a_turn_and_its_pass_that_one_event_ends),
-    CASE(a_turn_that_is_most_of_its_pass_is_heard_of_once),
-    CASE(stall_of_a_pass_of_many_small_slices),
+    CASE(stall_of_a_callback),
+    CASE(stalls_of_two_callbacks_that_one_event_ends),
+    CASE(stalls_of_a_callback_and_its_iteration_that_one_event_ends),
+    CASE(a_callback_that_is_most_of_its_iteration_is_heard_of_once),
+    CASE(stall_of_a_iteration_of_many_small_slices),
     CASE(reset_while_idle),
     CASE(stall_shares_of_what_is_unwound),
-    CASE(stall_of_a_turn_beyond_the_ring),
-    CASE(stall_of_a_pass_beyond_the_ring),
+    CASE(stall_of_a_callback_beyond_the_ring),
+    CASE(stall_of_a_iteration_beyond_the_ring),
     CASE(stall_begins_above_the_threshold),
-    CASE(stall_is_the_turn_without_the_nested_loop),
+    CASE(stall_is_the_callback_without_the_nested_loop),
     CASE(on_stall_may_read_and_dump_but_not_send_events),
     CASE(the_time_of_on_stall_is_loop),
     CASE(the_time_of_on_stall_inside_a_nested_loop_is_loop),
@@ -1854,7 +1858,7 @@ static const test_case cases[] = {
     CASE(on_stall_does_not_change_the_profiles_life),
     CASE(on_stall_makes_a_new_profile_of_the_handle),
     CASE(stalls_keep_the_longest_and_the_most_recent),
-    CASE(a_hundred_turns_stall_and_ten_passes),
+    CASE(a_hundred_callbacks_stall_and_ten_iterations),
     CASE(windows_split_an_interval),
     CASE(windows_merge_when_full),
     CASE(windows_jump_an_hour_of_idle),
@@ -1866,7 +1870,7 @@ static const test_case cases[] = {
     CASE(reset_keeps_what_is_live),
     CASE(reset_forgets_what_is_over),
     CASE(reset_moves_the_start),
-    CASE(off_and_on_ends_idle_and_the_pass),
+    CASE(off_and_on_ends_idle_and_the_iteration),
     CASE(off_and_on_keeps_what_is_known),
 };
 

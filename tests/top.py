@@ -33,7 +33,7 @@ def dumped(path):
 
 
 def start(what, name, begun=lambda profile: slices(profile, "serve") > 1):
-    """A watched program and its file, once its profile is so far: the first turn is over."""
+    """A watched program and its file, once its profile is so far: the first callback is over."""
     path = os.path.join(DIRECTORY, name)
     now = time.time_ns()
     program = subprocess.Popen([WATCHED, path, what])
@@ -67,8 +67,8 @@ def near(shown, exact):
 
 
 def stalls_of(text):
-    """The stalls of the culprit that were shown, as long as it sleeps in each tenth turn."""
-    found = re.findall(r":\d\d +(\S+) (?:turn|pass)  slow_query", text)
+    """The stalls of the culprit that were shown, as long as it sleeps in each tenth callback."""
+    found = re.findall(r":\d\d +(\S+) (?:callback|iteration)  slow_query", text)
     return [length for length in map(ns, found) if length > 29.9e6]
 
 
@@ -117,7 +117,7 @@ def test_sizes():
             check(f"{name}_stalls", terminal.until(lambda _: stalls_of(terminal.text())),
                   terminal.text())
             totals = dumped(path)[0]["totals"]
-            longest = 1.005 * max(totals["turn_max_ns"], totals["pass_max_ns"])
+            longest = 1.005 * max(totals["callback_max_ns"], totals["iteration_max_ns"])
             check(f"{name}_stalls_length", all(length <= longest for length in
                                                stalls_of(terminal.text())), terminal.text())
         check_frames(name, terminal, columns, rows)
@@ -426,7 +426,7 @@ def test_plain_goes_on():
     check("plain_resized", b"\x1b" not in seen, seen[:300])
     seen = seen.partition(b"process %d" % again.pid)[2]
     lengths = [stall["length_ns"] for stall in dumped(path)[0]["stalls"]]
-    shown = re.findall(r":\d\d +(\S+) (?:turn|pass)  slow_query", seen.decode())
+    shown = re.findall(r":\d\d +(\S+) (?:callback|iteration)  slow_query", seen.decode())
     check("plain_restart_stalls", shown and all(any(near(text, length) for length in lengths)
                                                 for text in shown), (lengths, seen[-600:]))
 

@@ -159,17 +159,17 @@ async function testCpu() {
     same('sort_by_off_cpu', await firstName(page), known[0].name);
     await page.click('#ranks-table .site');
     await settle(page);
-    ok('cpu_a_site_opens', (await text(page, 'tr.more')).includes('wall p99'), 'no latency');
+    ok('cpu_a_site_opens', (await text(page, 'tr.more')).includes('latency p99'), 'no latency');
     await done(page, 'cpu');
 }
 
 async function testLatency() {
-    const sites = load('server.json').sites.filter(site => site.wall_max_ns > 0);
+    const sites = load('server.json').sites.filter(site => site.latency_max_ns > 0);
     const page = await open(file('server.html')), rows = await cellsOf(page, '#latency-table');
     same('latency_rows', Object.keys(rows).length, sites.length);
     for (const site of sites) {
-        for (const [title, key] of [['p50', 'wall_p50_ns'], ['p99', 'wall_p99_ns'],
-            ['max', 'wall_max_ns']]) {
+        for (const [title, key] of [['p50', 'latency_p50_ns'], ['p99', 'latency_p99_ns'],
+            ['max', 'latency_max_ns']]) {
             near('latency_' + title + '_of_' + site.name, rows[site.name][title], site[key]);
         }
         same('finished_of_' + site.name, rows[site.name].finished.replace(/,/g, ''),
@@ -602,7 +602,7 @@ async function testTree() {
     await page.keyboard.press('Escape');
     await settle(page);
     same('escape_zooms_out', await page.$eval('#unzoom', node => node.disabled), true);
-    for (const key of ['delay_ns', 'blame_ns', 'wall_ns']) {
+    for (const key of ['delay_ns', 'blame_ns', 'lifetime_ns']) {
         await page.select('#metric', key);
         await page.keyboard.press('Escape');
         await page.evaluate(() => zoomTo(0));
@@ -727,7 +727,7 @@ function slowFutures(sites) {
             site: sites[i % sites.length].id, of_run: i > 0, at_ns: 5e6,
             latency_ns: parts.reduce((a, b) => a + b), blames: [] };
         SLOW_PARTS.forEach((name, k) => { row[name] = parts[k]; });
-        row.blames = [{ site: 0, delay_ns: Math.floor(row.delay_ns / 3), name: '(loop)' },
+        row.blames = [{ site: 0, delay_ns: Math.floor(row.delay_ns / 3), name: '(uninstrumented)' },
             { ...sites[0], site: sites[0].id, delay_ns: Math.floor(row.delay_ns / 2) }];
         return row;
     });
@@ -922,7 +922,7 @@ async function testTimelineFrames(page, profile) {
         return { frames: canvas.frames - before, most: Math.max(...most),
             pixels: place.width * stepsOf(shown()).height };
     });
-    same('every_turn_has_its_frame', found.frames, 60);
+    same('every_callback_has_its_frame', found.frames, 60);
     ok('a_frame_draws_what_is_seen', found.most > 100 && found.most < found.pixels / 5,
         found.most + ' of ' + found.pixels);
 }
@@ -1015,7 +1015,7 @@ async function testStalls() {
     await page.click('#stalls-all');
     await settle(page);
     same('all_stalls', await rows(), profile.stalls.length);
-    const told = await page.evaluate(() => shown().stalls.filter(s => s.data && s.kind === 'pass')
+    const told = await page.evaluate(() => shown().stalls.filter(s => s.data && s.kind === 'iteration')
         .map(s => [s.length_ns, orderOf(shown(), s).filter(row => !row.early)
             .reduce((sum, row) => sum + row.ns, 0)]));
     ok('what_ran_in_order', told.length > 0 &&
@@ -1201,7 +1201,7 @@ async function testBig() {
     };
     for (const tree of ['exact', 'sampled']) {
         await page.click(tree === 'exact' ? '#exact' : '#sampled');
-        await act(tree + '_metric', 'state.metric = "wall_ns"; drawFlame()');
+        await act(tree + '_metric', 'state.metric = "lifetime_ns"; drawFlame()');
         await act(tree + '_zoom', 'zoomTo(treeOf(shown()).kids[0])');
         await act(tree + '_unzoom', 'zoomTo(0)');
         await act(tree + '_search', 'state.search = "site_3"; drawFlame()');

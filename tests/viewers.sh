@@ -137,7 +137,7 @@ printf '%s\n' "1000 pending 1 $name <!--<script>.c 1" "1100 running 1" "900000 c
 awk -v paths=100000 -f - </dev/null >big.json <<'END'
 function figures(exec, all) {
     return "\"exec_ns\":" exec ",\"with_children_ns\":" all ",\"exec_max_ns\":1," \
-        "\"slice_max_ns\":1,\"slices\":1,\"wall_ns\":9,\"waiting_ns\":1,\"delay_ns\":2," \
+        "\"slice_max_ns\":1,\"slices\":1,\"lifetime_ns\":9,\"waiting_ns\":1,\"delay_ns\":2," \
         "\"blame_ns\":3,\"calls\":1," \
         "\"completed\":1,\"failed\":0,\"cancelled\":0,\"abandoned\":0,\"live\":0,\"stillborn\":0,\"dropped\":0"
 }
@@ -146,7 +146,7 @@ BEGIN {
     sites = 400; windows = 100; each = 1000; samples = 300000; stacks = 20000
     printf "{\"chroprof\":1,\"name\":\"big\",\"totals\":{\"elapsed_ns\":%d,\"busy_ns\":%d,", \
         paths * each, paths * each
-    printf "\"idle_ns\":0,\"loop_ns\":0,\"untracked_ns\":0,\"delay_ns\":0,\"events\":1,"
+    printf "\"idle_ns\":0,\"uninstrumented_ns\":0,\"untracked_ns\":0,\"delay_ns\":0,\"events\":1,"
     printf "\"stalls\":0,\"live\":0,\"anomalies\":0}"
     printf ",\n\"sites\":["
     for (s = 0; s < sites; s++) {
@@ -165,7 +165,7 @@ BEGIN {
     }
     printf "],\n\"stalls\":[],\n\"windows\":["
     for (w = 0; w < windows; w++) printf "%s{\"start_ns\":%d,\"end_ns\":%d,\"busy_ns\":%d," \
-        "\"idle_ns\":0,\"loop_ns\":0,\"untracked_ns\":0}", w ? "," : "", \
+        "\"idle_ns\":0,\"uninstrumented_ns\":0,\"untracked_ns\":0}", w ? "," : "", \
         w * paths * each / windows, (w + 1) * paths * each / windows, paths * each / windows
     printf "],\"futures\":[],\"tables\":[],\"anomalies\":[]"
     printf ",\n\"sampler\":{\"running\":false,\"mode\":\"cpu\",\"period_ns\":333}"

@@ -36,7 +36,7 @@ static void turn(int number, bool hostile)
 }
 
 /* A sample says half a ms of CPU time of each ms; futures wait and finish. */
-static void sampled_turn(uint64_t number)
+static void sampled_callback(uint64_t number)
 {
     chroprof_pending(&prof, number, &site_query);
     chroprof_enter(&prof, &site_culprit);
@@ -67,7 +67,7 @@ int main(int count, char **words)
     }
     many_sites();
     for (uint64_t i = 1; i <= 40 && strcmp(what, "sampled") == 0; i++) {
-        sampled_turn(i);
+        sampled_callback(i);
     }
     for (int i = 0;
          i < 100000 && (i < 100 || (strcmp(what, "end") != 0 && strcmp(what, "sampled") != 0));

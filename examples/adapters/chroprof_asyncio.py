@@ -22,7 +22,7 @@ import os
 import selectors
 import threading
 
-VERSION = "0.2.0"              # of the chroprof.h whose structs and numbers are written down here
+VERSION = "0.3.0"              # of the chroprof.h whose structs and numbers are written down here
 PENDING, READY, RUNNING, PAUSED, COMPLETED, FAILED, CANCELLED = range(7)
 TEXT, JSON = 0, 1
 U32, U64, TEXT_POINTER = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p
@@ -43,10 +43,10 @@ class Rank(ctypes.Structure):
     _fields_ = [("name", TEXT_POINTER), ("file", TEXT_POINTER), ("line", U32)] + [
         (name, U64) for name in (
             "exec_ns", "children_ns", "with_children_ns", "exec_max_ns", "slice_max_ns",
-            "slice_p50_ns", "slice_p90_ns", "slice_p99_ns", "slice_p999_ns", "slices", "wall_ns",
+            "slice_p50_ns", "slice_p90_ns", "slice_p99_ns", "slice_p999_ns", "slices", "lifetime_ns",
             "waiting_ns", "delay_ns", "delay_p99_ns", "blame_ns", "calls", "completed", "failed",
-            "cancelled", "abandoned", "live", "stillborn", "dropped", "wall_p50_ns", "wall_p99_ns",
-            "wall_max_ns", "measured", "slice_typical_ns", "slice_min_ns",
+            "cancelled", "abandoned", "live", "stillborn", "dropped", "latency_p50_ns", "latency_p99_ns",
+            "latency_max_ns", "measured", "slice_typical_ns", "slice_min_ns",
             "slice_p1_ns", "cpu_ns", "samples")] + [
                 ("id", U32), ("has_percentiles", ctypes.c_bool)]
 
@@ -84,7 +84,7 @@ def load(path):
         library.chroprof_sizeof.restype = ctypes.c_size_t
         version = library.chroprof_version().decode()
     except AttributeError:
-        raise Mismatch(f"{path} is no chroprof, or one before 0.2.0") from None
+        raise Mismatch(f"{path} is no chroprof, or one before 0.3.0") from None
     if version != VERSION:
         raise Mismatch(f"{path} is chroprof {version}, this is a binding of {VERSION}")
     for name, struct in STRUCTS.items():

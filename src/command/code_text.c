@@ -327,7 +327,7 @@ static void code_text_stall(sheet *s, const code_table *c, const stall_text *sta
     char words[160];
     sheet_right(s, figure_time(s, stall->length).text, 8);
     (void)snprintf(words, sizeof words, "  %s at %s: CPU %s, waiting %s",
-                   json_is(stall->kind, "pass") ? "pass" : "turn",
+                   is_iteration(stall->kind) ? "iteration" : "callback",
                    figure_time(s, stall->start).text, figure_time(s, stall->cpu).text,
                    figure_time(s, stall->waiting).text);
     sheet_text(s, words);

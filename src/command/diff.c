@@ -126,7 +126,7 @@ static figure diff_reading(const diff *d, const diff_row *row, int measure, int 
     case DIFF_P50: return figure_time(&d->sheet, s->p50_ns);
     case DIFF_P90: return figure_time(&d->sheet, s->p90_ns);
     case DIFF_P99: return figure_time(&d->sheet, s->p99_ns);
-    case DIFF_LATENCY: return figure_time(&d->sheet, s->wall_p50_ns);
+    case DIFF_LATENCY: return figure_time(&d->sheet, s->latency_p50_ns);
     default:
         return figure_count(1e9 * (double)calls / greater(1, (double)d->both[k].elapsed_ns));
     }
@@ -263,12 +263,12 @@ static void diff_profile_line(diff *d, int side)
     sheet_cut(s, slash != NULL ? slash + 1 : p->source, 24);
     s->blanks += 2;
     sheet_cut(s, p->name, 24);
-    sheet_text(s, "  elapsed ");
+    sheet_text(s, "  over ");
     sheet_text(s, figure_time(s, p->elapsed_ns).text);
     sheet_text(s, "  busy ");
     sheet_text(s, figure_percent(share_of(p->busy_ns, p->elapsed_ns)).text);
-    sheet_text(s, "  pass p99 ");
-    sheet_text(s, figure_time(s, p->pass_p99_ns).text);
+    sheet_text(s, "  iteration p99 ");
+    sheet_text(s, figure_time(s, p->iteration_p99_ns).text);
     sheet_newline(s);
 }
 
@@ -493,9 +493,10 @@ static void diff_json_profile(const diff_profile *p, const char *key)
     json_put(stdout, p->source);
     (void)fputs(",\"name\":", stdout);
     json_put(stdout, p->name);
-    (void)printf(",\"elapsed_ns\":%llu,\"busy_ns\":%llu,\"pass_p99_ns\":%llu,\"stalls\":%llu},\n",
+    (void)printf(",\"elapsed_ns\":%llu,\"busy_ns\":%llu,\"iteration_p99_ns\":%llu,"
+                 "\"stalls\":%llu},\n",
                  (unsigned long long)p->elapsed_ns, (unsigned long long)p->busy_ns,
-                 (unsigned long long)p->pass_p99_ns, (unsigned long long)p->stalls);
+                 (unsigned long long)p->iteration_p99_ns, (unsigned long long)p->stalls);
 }
 
 static void diff_json_side(const diff_side *s, const char *key)
@@ -646,7 +647,7 @@ static const char diff_text[] =
     "                  what is beyond noise\n"
     "p50, p90, p99     percentiles of slices, as factors; slice: the typical slice\n"
     "shortest          the shortest slice, if 1% of them are about as short\n"
-    "rate, latency     calls per second, median wall time of finished futures\n"
+    "rate, latency     calls per second, median lifetime of finished futures\n"
     "blame             delay of others during a slice; shown, not judged\n"
     "\n"
     "The change that most sites share (the median of their changes) comes from the\n"

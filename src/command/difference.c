@@ -32,8 +32,9 @@ static bool read_diff_row(void *user, json_reader *r)
         JSON_NUMBER("blame_ns", &side->blame_ns), JSON_NUMBER("delay_ns", &side->delay_ns),
         JSON_VALUE("has_percentiles", &percentiles), JSON_NUMBER("slice_p50_ns", &side->p50_ns),
         JSON_NUMBER("slice_p90_ns", &side->p90_ns), JSON_NUMBER("slice_p99_ns", &side->p99_ns),
-        JSON_NUMBER("slice_max_ns", &side->max_ns), JSON_NUMBER("wall_p50_ns", &side->wall_p50_ns),
-        JSON_NUMBER("wall_p99_ns", &side->wall_p99_ns),
+        JSON_NUMBER("slice_max_ns", &side->max_ns),
+        JSON_NUMBER("latency_p50_ns", &side->latency_p50_ns),
+        JSON_NUMBER("latency_p99_ns", &side->latency_p99_ns),
         JSON_NUMBER("slice_typical_ns", &typical), JSON_NUMBER("slice_min_ns", &side->min_ns),
         JSON_NUMBER("slice_p1_ns", &side->p1_ns)
     };
@@ -59,8 +60,8 @@ static bool read_diff_totals(diff_profile *d)
     json_reader r = json_part(&d->text.reader, d->text.totals);
     const json_field fields[] = {
         JSON_NUMBER("elapsed_ns", &d->elapsed_ns), JSON_NUMBER("busy_ns", &d->busy_ns),
-        JSON_NUMBER("stalls", &d->stalls), JSON_NUMBER("pass_p99_ns", &d->pass_p99_ns),
-        JSON_NUMBER("turn_p99_ns", &d->turn_p99_ns)
+        JSON_NUMBER("stalls", &d->stalls), JSON_NUMBER("iteration_p99_ns", &d->iteration_p99_ns),
+        JSON_NUMBER("callback_p99_ns", &d->callback_p99_ns)
     };
     return JSON_FIELDS(&r, fields);
 }
@@ -368,9 +369,10 @@ static double measure_of(const diff_row *row, int k, int measure, uint64_t elaps
         *error = 1 / root(calls);
         return calls / (double)elapsed_ns;
     case DIFF_LATENCY:
-        *error = percentile_error(greater((double)s->wall_p50_ns, 1),
-                                  distance_of((double)s->wall_p50_ns, (double)s->wall_p99_ns) / 4);
-        return (double)s->wall_p50_ns;
+        *error = percentile_error(greater((double)s->latency_p50_ns, 1),
+                                  distance_of((double)s->latency_p50_ns,
+                                              (double)s->latency_p99_ns) / 4);
+        return (double)s->latency_p50_ns;
     case DIFF_BLAME:                       /* who waits while it runs: how many, on average */
         *error = 1.5 * s->error;
         return (double)s->blame_ns / n;
@@ -457,7 +459,7 @@ static bool change_matters(const diff_row *row, int measure, double change,
     switch (measure) {
     case DIFF_P99: return part * greater((double)a->p99_ns, (double)b->p99_ns) >= 50000;
     case DIFF_LATENCY:
-        return part * greater((double)a->wall_p50_ns, (double)b->wall_p50_ns) >= 50000;
+        return part * greater((double)a->latency_p50_ns, (double)b->latency_p50_ns) >= 50000;
     default: return part * greater(share_in(row, 0, both), share_in(row, 1, both)) >= 0.2;
     }
 }

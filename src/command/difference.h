@@ -15,7 +15,7 @@
 typedef struct diff_side {
     bool there;
     uint64_t exec_ns, slices, calls, live, blame_ns, delay_ns;
-    uint64_t min_ns, p1_ns, p50_ns, p90_ns, p99_ns, max_ns, wall_p50_ns, wall_p99_ns;
+    uint64_t min_ns, p1_ns, p50_ns, p90_ns, p99_ns, max_ns, latency_p50_ns, latency_p99_ns;
     bool has_percentiles;
     double typical_ns, error;  /* a slice without interruptions, and the relative error of that; a
                                   path's by its site's */
@@ -59,7 +59,7 @@ typedef struct diff_table {
 typedef struct diff_profile {
     const char *source;
     profile_text text;
-    uint64_t elapsed_ns, busy_ns, pass_p99_ns, turn_p99_ns, stalls;
+    uint64_t elapsed_ns, busy_ns, iteration_p99_ns, callback_p99_ns, stalls;
     char *name;
     diff_table sites, paths;
 } diff_profile;

@@ -178,7 +178,7 @@ static uint64_t firefox_node(firefox *f, const stack_frame *node, uint64_t prefi
     if (!node->native) {
         char name[64];
         uint64_t category = json_is(node->name, "(idle)") ? FIREFOX_IDLE
-                            : json_is(node->name, "(loop)") ? FIREFOX_LOOP : ROW_NONE;
+                            : is_uninstrumented(node->name) ? FIREFOX_LOOP : ROW_NONE;
         (void)json_unescape(node->name, name, sizeof name);
         return firefox_special(f, prefix, name, category);
     }
@@ -484,7 +484,7 @@ static bool firefox_take_stall(void *user, json_reader *r)
         return false;
     }
     if (stall.site == 0) {
-        stall.handler.bytes = "(loop)";
+        stall.handler.bytes = "(uninstrumented)";
         stall.handler.length = 6;
     }
     firefox_data(f, "{\"type\":\"Stall\",\"handler\":\"");
@@ -493,7 +493,7 @@ static bool firefox_take_stall(void *user, json_reader *r)
                  ",\"cause\":{\"stack\":%" PRIu64 ",\"time\":" FIREFOX_MS ",\"tid\":1}}",
                  FIREFOX_MS_OF(stall.exec), FIREFOX_MS_OF(stall.length), stall.events,
                  firefox_cause(f, &stall), FIREFOX_MS_OF(stall.start));
-    firefox_mark(f, json_is(stall.kind, "pass") ? "Stall: pass" : "Stall: turn", stall.start,
+    firefox_mark(f, is_iteration(stall.kind) ? "Stall: iteration" : "Stall: callback", stall.start,
                  stall.start + stall.length,
                  firefox_category(f, firefox_handler(f, &stall)),
                  data);
@@ -527,7 +527,7 @@ static void firefox_mark_window(firefox *f, const window_row *w)
     if (f->windows.site_count > 0 && f->windows.exec[most] > 0) {
         firefox_data_text(f, f->windows.sites[most].name);
     } else {
-        firefox_data(f, w->loop > 0 ? "(loop)" : "(idle)");
+        firefox_data(f, w->loop > 0 ? "(uninstrumented)" : "(idle)");
     }
     firefox_data(f, "\"");
     for (size_t i = 0; i < lines; i++) {
@@ -611,7 +611,7 @@ static void firefox_end(firefox *f)
 static void firefox_specials(firefox *f)
 {
     f->untracked = firefox_special(f, ROW_NONE, "(untracked)", FIREFOX_UNTRACKED);
-    f->loop = firefox_special(f, ROW_NONE, "(loop)", FIREFOX_LOOP);
+    f->loop = firefox_special(f, ROW_NONE, "(uninstrumented)", FIREFOX_LOOP);
     f->idle = firefox_special(f, ROW_NONE, "(idle)", FIREFOX_IDLE);
     f->gap = firefox_special(f, ROW_NONE, "(no samples)", FIREFOX_IDLE);
     f->lost = firefox_special(f, ROW_NONE, "(frames missing)", FIREFOX_OTHER);

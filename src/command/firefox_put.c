@@ -89,7 +89,7 @@ static void firefox_graph(firefox *f)
         "blue", "orange", "green", "purple", "red", "teal", "magenta", "yellow", "grey", "ink",
         "ink"
     };
-    static const char *const rest[] = { "(all other sites)", "(untracked)", "(loop)" };
+    static const char *const rest[] = { "(all other sites)", "(untracked)", "(uninstrumented)" };
     firefox_word(f, ",\n{\"name\":\"Use\",\"tooltipLabel\":\"Share of the loop\","
         "\"tableLabel\":\"most of it: {marker.data.most}\",\"display\":[\"marker-table\"],"
         "\"fields\":[{\"key\":\"most\",\"label\":\"Most of it\",\"format\":\"string\"}");
@@ -260,7 +260,7 @@ static const char *firefox_thread_name(const firefox *f, int thread)
 {
     switch (thread) {
     case FIREFOX_TREE: return "Exact tree of exec time (no order of time)";
-    case FIREFOX_WAITING: return "Waiting: wall time of paused futures (no order of time)";
+    case FIREFOX_WAITING: return "Waiting: lifetime of paused futures (no order of time)";
     case FIREFOX_DRAWN: return "Waiting: paused futures that the sampler met (no order of time)";
     default: break;
     }

@@ -378,6 +378,46 @@ char *json_plain(json_text text)
     return plain;
 }
 
+/* What earlier schemas call a key: those of 1 and 2 as they are called since 3. */
+static const char *const json_renamed[][2] = {
+    { "turns", "callbacks" }, { "turn_p50_ns", "callback_p50_ns" },
+    { "turn_p99_ns", "callback_p99_ns" }, { "turn_max_ns", "callback_max_ns" },
+    { "passes", "iterations" }, { "pass_p50_ns", "iteration_p50_ns" },
+    { "pass_p99_ns", "iteration_p99_ns" }, { "pass_max_ns", "iteration_max_ns" },
+    { "loop_ns", "uninstrumented_ns" }, { "loop_blame_ns", "uninstrumented_blame_ns" },
+    { "wall_ns", "lifetime_ns" }, { "wall_p50_ns", "latency_p50_ns" },
+    { "wall_p99_ns", "latency_p99_ns" }, { "wall_max_ns", "latency_max_ns" }
+};
+
+json_text json_today(json_text key)
+{
+    for (size_t k = 0; k < sizeof json_renamed / sizeof json_renamed[0]; k++) {
+        if (json_is(key, json_renamed[k][0])) {
+            return json_word(json_renamed[k][1]);
+        }
+    }
+    return key;
+}
+
+bool is_iteration(json_text kind)
+{
+    return json_is(kind, "iteration") || json_is(kind, "pass");
+}
+
+bool is_uninstrumented(json_text name)
+{
+    return json_is(name, "(uninstrumented)") || json_is(name, "(loop)");
+}
+
+static size_t json_place(json_text key, const json_field *fields, size_t count)
+{
+    size_t k = 0;
+    while (k < count && !json_is(key, fields[k].key)) {
+        k++;
+    }
+    return k;
+}
+
 static bool json_member(json_reader *r, const json_field *field)
 {
     if (field->text != NULL) {
@@ -397,13 +437,12 @@ bool json_fields(json_reader *r, const json_field *fields, size_t count)
         return false;
     }
     while (json_next(r, '}', &first)) {
-        size_t k = 0;
+        size_t k;
         if (!json_key(r, &key)) {
             return false;
         }
-        while (k < count && !json_is(key, fields[k].key)) {
-            k++;
-        }
+        k = json_place(key, fields, count);
+        k = k < count ? k : json_place(json_today(key), fields, count);
         if (!(k < count ? json_member(r, &fields[k]) : json_skip(r))) {
             return false;
         }

@@ -81,7 +81,14 @@ typedef struct json_field {
     json_text *value;          /* of any kind, as it is written */
 } json_field;
 
-/* Reads an object; what it has besides is passed over. */
+/* A key of an earlier schema as it is called now; any other as it is. */
+json_text json_today(json_text key);
+
+/* Values that earlier schemas spell "pass" and "(loop)". */
+bool is_iteration(json_text kind);
+bool is_uninstrumented(json_text name);
+
+/* Reads an object; what it has besides is passed over. Keys of earlier schemas are known. */
 bool json_fields(json_reader *r, const json_field *fields, size_t count);
 
 #define JSON_NUMBER(key, at) { key, at, NULL, NULL }

@@ -35,7 +35,7 @@ static bool read_path_row(void *user, json_reader *r)
     const json_field fields[] = {
         JSON_NUMBER("id", &row->id), JSON_NUMBER("parent", &row->parent_id),
         JSON_NUMBER("line", &row->line), JSON_NUMBER("exec_ns", &row->exec),
-        JSON_NUMBER("wall_ns", &row->wall), JSON_NUMBER("waiting_ns", &row->waiting),
+        JSON_NUMBER("lifetime_ns", &row->wall), JSON_NUMBER("waiting_ns", &row->waiting),
         JSON_NUMBER("delay_ns", &row->delay), JSON_NUMBER("blame_ns", &row->blame),
         JSON_NUMBER("calls", &row->calls), JSON_TEXT("name", &row->name),
         JSON_TEXT("file", &row->file)
@@ -53,10 +53,10 @@ static bool read_path_totals(path_tree *t, const profile_text *p)
     json_reader r = json_part(&p->reader, p->totals);
     const json_field fields[] = {
         JSON_NUMBER("elapsed_ns", &t->elapsed), JSON_NUMBER("idle_ns", &t->idle),
-        JSON_NUMBER("loop_ns", &t->loop), JSON_NUMBER("untracked_ns", &t->untracked),
+        JSON_NUMBER("uninstrumented_ns", &t->loop), JSON_NUMBER("untracked_ns", &t->untracked),
         JSON_NUMBER("start_unix_ns", &t->start_unix),
         JSON_NUMBER("idle_blame_ns", &t->idle_blame),
-        JSON_NUMBER("loop_blame_ns", &t->loop_blame),
+        JSON_NUMBER("uninstrumented_blame_ns", &t->loop_blame),
         JSON_NUMBER("untracked_blame_ns", &t->untracked_blame)
     };
     return JSON_FIELDS(&r, fields);

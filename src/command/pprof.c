@@ -308,7 +308,7 @@ static void pprof_strings(pprof *p)
 static void pprof_types(pprof *p)
 {
     static const char *const types[PPROF_TYPES][2] = {
-        { "calls", "count" }, { "exec", "nanoseconds" }, { "wall", "nanoseconds" },
+        { "calls", "count" }, { "exec", "nanoseconds" }, { "lifetime", "nanoseconds" },
         { "delay", "nanoseconds" }, { "blame", "nanoseconds" }, { "samples", "count" }
     };
     (void)pprof_word(p, "");

@@ -28,7 +28,7 @@ static bool profile_version(json_reader r)
         tool_message("%s: this was written by another version of chroprof; use the command of that "
                      "version", r.name);
     }
-    return version == 1 || version == 2;
+    return version >= 1 && version <= 3;
 }
 
 bool profile_check(profile_text *p)

@@ -27,7 +27,7 @@ typedef struct profile_text {
 /* Checks the whole text, so that what reads its parts later meets no surprise but of type. */
 bool profile_check(profile_text *p);
 
-/* Turns a profile into the text that its program would have written. false, with a message. */
+/* Callbacks a profile into the text that its program would have written. false, with a message. */
 bool profile_of_view(profile_text *p, chroprof *view, const char *source);
 
 /* The same of p->block, whose program's state it tells on standard error. */

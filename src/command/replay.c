@@ -66,7 +66,7 @@ static const tool_option replay_options[] = {
       offsetof(replay, options), NULL },
     { "window", '\0', "TIME", "first width of the time windows; it doubles when their\n"
       "table is full (default 1ms)", set_duration, offsetof(replay, options.window_ns), NULL },
-    { "stall", '\0', "TIME", "a callback (turn) or loop iteration (pass) longer\n"
+    { "stall", '\0', "TIME", "a callback or loop iteration longer\n"
       "than this is a stall (default 20ms)",
       set_duration, offsetof(replay, options.stall_ns), NULL },
     { "name", '\0', "NAME", "name of the profile (default: FILE without folders\n"

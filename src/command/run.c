@@ -178,8 +178,8 @@ static void remove_folder(const run *r)
 }
 
 /* >>run program: signals that somebody sends to this command go on to the program, which may handle
- * even those that shells ignore in the background. Those of the terminal reach it by themselves, and
- * so do those that it sends to its own process group. */
+ * even those that shells ignore in the background. Those of the terminal reach it by themselves,
+ * and so do those that it sends to its own process group. */
 
 static volatile sig_atomic_t run_child;
 
@@ -332,8 +332,8 @@ static bool wait_for_end(pid_t child, int *status)
     return result >= 0;
 }
 
-/* >>run ends: what would end this command before the program is there waits until the folder is gone
- * again, or goes on to the program. */
+/* >>run ends: what would end this command before the program is there waits until the folder is
+ * gone again, or goes on to the program. */
 
 static const int run_ends[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
 
@@ -429,7 +429,8 @@ typedef struct run_profiles {
     size_t count;
 } run_profiles;
 
-/* Whether it ran up to the end of the program. Not if that became another one: nobody knows when. */
+/* Whether it ran up to the end of the program. Not if that became another one: nobody knows when.
+ * */
 static bool has_just_ended(const run *r, const char *name)
 {
     char *end;
@@ -451,7 +452,8 @@ static bool is_parked(const chroprof *p, const char *name, const chroprof_totals
     while (chroprof_next_rank(p, &cursor, &site)) {
         cpu_ns += site.cpu_ns;
     }
-    return totals->passes < 10 && sampler.first_period_ns > 0 && cpu_ns < totals->busy_ns / 100 &&
+    return totals->iterations < 10 && sampler.first_period_ns > 0 &&
+           cpu_ns < totals->busy_ns / 100 &&
            strtol(end + (*end == '-'), NULL, 10) != process;
 }
 
@@ -698,7 +700,7 @@ static const char run_text[] =
     "file: server+0x1f0. If PROGRAM is a script that becomes another program (exec),\n"
     "give that program for the names in its file.\n"
     "\n"
-    "Other loops still have idle time, loop iterations (passes), stalls and code:\n"
+    "Other loops still have idle time, loop iterations, stalls and code:\n"
     "those of statically linked libraries, and redis's own.\n"
     "\n"
     "Requests of libuv and events of libevent are futures, from the call that makes\n"

@@ -18,7 +18,7 @@ static int compare_shares(const void *a, const void *b)
     return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-static const char *const share_names[SHARE_OTHERS] = { "(loop)", "(untracked)" };
+static const char *const share_names[SHARE_OTHERS] = { "(uninstrumented)", "(untracked)" };
 
 /* The path on top in a stack, or what is none. SIZE_MAX: it is in no row. */
 static size_t share_path(const path_tree *paths, const stack_tree *s, size_t frame)

@@ -172,6 +172,7 @@ static bool read_stack_frame(void *user, json_reader *r)
         return false;
     }
     frame->name = w.function.length > 0 ? w.function : frame->name;
+    frame->name = is_uninstrumented(frame->name) ? json_word("(uninstrumented)") : frame->name;
     frame->task = json_is(w.kind, "task");
     frame->native = json_is(w.kind, "native");
     frame->address -= json_is(w.returns, "true") && frame->address > 0;

@@ -101,7 +101,7 @@ static void top_load_bar(top *t)
     double done = 0;
     top_bar_part(s, share_of(totals->busy_ns, totals->elapsed_ns), &done, 0x2588, '#');
     sheet_style(s, SHEET_WARM);
-    top_bar_part(s, share_of(totals->loop_ns, totals->elapsed_ns), &done, 0x2592, ':');
+    top_bar_part(s, share_of(totals->uninstrumented_ns, totals->elapsed_ns), &done, 0x2592, ':');
     sheet_style(s, SHEET_DIM);
     top_bar_part(s, share_of(totals->idle_ns, totals->elapsed_ns), &done, 0x2591, '.');
     sheet_style(s, SHEET_PLAIN);
@@ -118,7 +118,7 @@ static void top_load(top *t)
     const top_sample *now = t->watch.now;
     const sheet *s = &t->sheet;
     top_share(t, SHEET_BOLD, "busy", t->totals.busy_ns);
-    top_share(t, SHEET_PLAIN, "uninstrumented", t->totals.loop_ns);
+    top_share(t, SHEET_PLAIN, "uninstrumented", t->totals.uninstrumented_ns);
     top_share(t, SHEET_PLAIN, "idle", t->totals.idle_ns);
     if (t->totals.stalls > 0) {
         top_item(t, SHEET_WARM, "%" PRIu64 " stall%s", t->totals.stalls,
@@ -127,11 +127,12 @@ static void top_load(top *t)
     if (now != NULL) {
         top_item(t, SHEET_PLAIN, "%" PRIu64 " live", now->totals.live);
     }
-    if (t->totals.pass_p99_ns > 0) {
-        top_item(t, SHEET_PLAIN, "pass p99 %s", figure_time(s, t->totals.pass_p99_ns).text);
+    if (t->totals.iteration_p99_ns > 0) {
+        top_item(t, SHEET_PLAIN, "iteration p99 %s",
+                 figure_time(s, t->totals.iteration_p99_ns).text);
     }
-    top_item(t, SHEET_PLAIN, "%s turns/s",
-             figure_count((double)t->totals.turns / top_seconds(t)).text);
+    top_item(t, SHEET_PLAIN, "%s callbacks/s",
+             figure_count((double)t->totals.callbacks / top_seconds(t)).text);
     top_item(t, SHEET_PLAIN, "%s events/s",
              figure_count((double)t->totals.events / top_seconds(t)).text);
     sheet_newline(&t->sheet);
@@ -403,7 +404,7 @@ static bool top_knows(const top_row *r, int column)
 {
     bool cpu = column == TOP_CPU || column == TOP_OFF_CPU;
     bool latency = column >= TOP_LATENCY_P50 && column <= TOP_LATENCY_MAX;
-    return (!cpu || r->cpu_known) && (!latency || r->wall_max_ns > 0);
+    return (!cpu || r->cpu_known) && (!latency || r->latency_max_ns > 0);
 }
 
 static figure top_cell(const top *t, const top_row *r, int column)
@@ -506,7 +507,7 @@ static void top_stall(top *t, const chroprof_stall *stall)
     sheet_text(s, top_clock(start > 0 ? start + stall->start_ns : 0).text);
     sheet_style(s, SHEET_PLAIN);
     sheet_right(s, figure_time(s, stall->length_ns).text, 17);
-    sheet_text(s, stall->kind == CHROPROF_STALL_TURN ? " turn" : " pass");
+    sheet_text(s, stall->kind == CHROPROF_STALL_CALLBACK ? " callback" : " iteration");
     for (uint32_t i = 0; i < stall->share_count && i < CHROPROF_STALL_SHARES; i++) {
         const chroprof_stall_share *share = &stall->shares[i];
         top_stall_part(t, share->site ? share->name : "(uninstrumented)", share->exec_ns,
@@ -516,7 +517,8 @@ static void top_stall(top *t, const chroprof_stall *stall)
     sheet_newline(s);
 }
 
-/* They stand in the order in which they ended; a pass may have begun before a turn told earlier. */
+/* They stand in the order in which they ended; an iteration may have begun before a callback told
+ * earlier. */
 static uint64_t stall_end(const chroprof_stall *stall)
 {
     return stall->start_ns + stall->length_ns;

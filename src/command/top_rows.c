@@ -43,9 +43,9 @@ double top_key(const top_row *r, int sort)
     case TOP_MAX: return (double)r->slice_max_ns;
     case TOP_BLAME: return (double)r->blame_ns;
     case TOP_DELAY: return (double)r->delay_ns;
-    case TOP_LATENCY_P50: return (double)r->wall_p50_ns;
-    case TOP_LATENCY_P99: return (double)r->wall_p99_ns;
-    case TOP_LATENCY_MAX: return (double)r->wall_max_ns;
+    case TOP_LATENCY_P50: return (double)r->latency_p50_ns;
+    case TOP_LATENCY_P99: return (double)r->latency_p99_ns;
+    case TOP_LATENCY_MAX: return (double)r->latency_max_ns;
     case TOP_CALLS: return (double)r->calls;
     case TOP_LIVE: return (double)r->live;
     case TOP_NAME: return 1;               /* all alike: the name decides */

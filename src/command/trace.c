@@ -87,7 +87,7 @@ static uint64_t trace_pieces(trace *t, const window_row *w, uint64_t at)
         at = trace_piece(t, site, "", at, t->windows.exec[site - t->windows.sites]);
     }
     at = trace_piece(t, NULL, "(untracked)", at, w->untracked);
-    at = trace_piece(t, NULL, "(loop)", at, w->loop);
+    at = trace_piece(t, NULL, "(uninstrumented)", at, w->loop);
     return trace_piece(t, NULL, "(idle)", at, w->idle);
 }
 
@@ -309,7 +309,7 @@ static bool trace_code_close(trace_code *c, size_t depth, uint64_t at)
 }
 
 /* From the calls under way to those of the sample. */
-static bool trace_code_turn(trace_code *c, uint64_t at)
+static bool trace_code_callback(trace_code *c, uint64_t at)
 {
     size_t common = 0;
     while (common < c->open_count && common < c->next_count &&
@@ -355,7 +355,7 @@ static bool trace_code_samples(trace_code *c)
             return false;
         }
         trace_code_chain(c, &sample);
-        if (sample.at >= c->t->begin && !trace_code_turn(c, sample.at)) {
+        if (sample.at >= c->t->begin && !trace_code_callback(c, sample.at)) {
             return false;
         }
         c->until = sample.at + sample.duration + span;

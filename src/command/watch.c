@@ -116,7 +116,7 @@ static void sample_bill_open(top_sample *s)
         s->totals.busy_ns += ns;
         sample_bill_path(s, frame.path, ns);
     } else {
-        s->totals.loop_ns += ns;
+        s->totals.uninstrumented_ns += ns;
     }
 }
 
@@ -272,9 +272,9 @@ static void row_spread(top_row *row, const chroprof_rank *of)
 {
     row->slice_max_ns = of->slice_max_ns;
     row->slice_p99_ns = of->slice_p99_ns;
-    row->wall_p50_ns = of->wall_p50_ns;
-    row->wall_p99_ns = of->wall_p99_ns;
-    row->wall_max_ns = of->wall_max_ns;
+    row->latency_p50_ns = of->latency_p50_ns;
+    row->latency_p99_ns = of->latency_p99_ns;
+    row->latency_max_ns = of->latency_max_ns;
 }
 
 /* What tells of CPU time; period_ns 0: samples by hand. */
@@ -317,7 +317,7 @@ bool watch_sampled(const top_sample *s)
 bool watch_latency(const top_sample *s)
 {
     for (size_t i = 0; i < s->count; i++) {
-        if (s->ranks[i].wall_max_ns > 0) {
+        if (s->ranks[i].latency_max_ns > 0) {
             return true;
         }
     }
@@ -349,14 +349,14 @@ void interval_totals(const top_sample *from, const top_sample *to,
     if (from == NULL) {
         return;
     }
-    out->pass_p99_ns = between != NULL ? between->totals.pass_p99_ns : 0;
+    out->iteration_p99_ns = between != NULL ? between->totals.iteration_p99_ns : 0;
     out->elapsed_ns = gained(to->totals.elapsed_ns, from->totals.elapsed_ns);
     out->busy_ns = gained(to->totals.busy_ns, from->totals.busy_ns);
     out->idle_ns = gained(to->totals.idle_ns, from->totals.idle_ns);
-    out->loop_ns = gained(to->totals.loop_ns, from->totals.loop_ns);
+    out->uninstrumented_ns = gained(to->totals.uninstrumented_ns, from->totals.uninstrumented_ns);
     out->delay_ns = gained(to->totals.delay_ns, from->totals.delay_ns);
     out->events = gained(to->totals.events, from->totals.events);
-    out->turns = gained(to->totals.turns, from->totals.turns);
-    out->passes = gained(to->totals.passes, from->totals.passes);
+    out->callbacks = gained(to->totals.callbacks, from->totals.callbacks);
+    out->iterations = gained(to->totals.iterations, from->totals.iterations);
     out->stalls = gained(to->totals.stalls, from->totals.stalls);
 }

@@ -29,7 +29,7 @@ typedef struct top_row {
     uint32_t line;
     uint64_t exec_ns, with_children_ns, slices, slice_max_ns, slice_p99_ns;
     uint64_t blame_ns, delay_ns, calls, live;
-    uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns;    /* of futures that finished; 0: none did */
+    uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;   /* of those that finished; or 0 */
     uint64_t cpu_ns;           /* at most exec_ns */
     bool cpu_known;            /* there were samples enough */
     double key;                /* to sort by; then by the exec since the start */

@@ -123,7 +123,7 @@ static bool read_window_row(json_reader *r, window_row *row)
     const json_field fields[] = {
         JSON_NUMBER("start_ns", &row->start), JSON_NUMBER("end_ns", &row->end),
         JSON_NUMBER("busy_ns", &row->busy), JSON_NUMBER("idle_ns", &row->idle),
-        JSON_NUMBER("loop_ns", &row->loop), JSON_NUMBER("untracked_ns", &row->untracked)
+        JSON_NUMBER("uninstrumented_ns", &row->loop), JSON_NUMBER("untracked_ns", &row->untracked)
     };
     memset(row, 0, sizeof *row);
     return JSON_FIELDS(r, fields);

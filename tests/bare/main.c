@@ -109,7 +109,7 @@ static const char *judge(const chroprof *p)
     chroprof_rank ranks[4];
     chroprof_totals t;
     chroprof_read_totals(p, &t);
-    if (t.elapsed_ns != t.busy_ns + t.idle_ns + t.loop_ns)
+    if (t.elapsed_ns != t.busy_ns + t.idle_ns + t.uninstrumented_ns)
         return "elapsed is not busy + idle + loop";
     if (t.elapsed_ns != now_ns - 125) /* profile time 0 was the first reading */
         return "elapsed is not the clock's time";

@@ -20,7 +20,7 @@ int main(void)
     memset((void *)&profile, 0xaa, sizeof profile);
     chroprof_enter(&profile, &site);
     chroprof_read_totals(&profile, &totals);
-    if (totals.turns != 0 || !strstr(chroprof_why_off(&profile), "never initialized"))
+    if (totals.callbacks != 0 || !strstr(chroprof_why_off(&profile), "never initialized"))
         return 3;
     if (chroprof_init(&profile, memory, sizeof memory, NULL) != CHROPROF_OK)
         return 1;
@@ -28,8 +28,8 @@ int main(void)
     chroprof_leave(&profile);
     chroprof_read_totals(&profile, &totals);
 #ifdef CHROPROF_DISABLE
-    return totals.turns == 0 ? 0 : 2;
+    return totals.callbacks == 0 ? 0 : 2;
 #else
-    return totals.turns == 1 ? 0 : 2;
+    return totals.callbacks == 1 ? 0 : 2;
 #endif
 }

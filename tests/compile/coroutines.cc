@@ -176,7 +176,7 @@ static void profile_is_right()
     CHECK(b.exec_ns == 1020 && b.completed == 1 && b.slices == 2);
     CHECK(c.exec_ns == 50 && c.failed == 1 && c.slices == 2);
     CHECK(totals.anomalies == 0 && totals.live == 0 && totals.depth == 0);
-    CHECK(totals.loop_ns == 8 * 9 && totals.idle_ns == 0);
+    CHECK(totals.uninstrumented_ns == 8 * 9 && totals.idle_ns == 0);
     CHECK(chroprof_paths(&prof, paths, 8) == 3);
     for (size_t i = 0; i < 3; i++)
         CHECK(strcmp(paths[i].name, "child") == 0 ? paths[i].parent != 0 : paths[i].parent == 0);

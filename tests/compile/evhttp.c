@@ -87,7 +87,7 @@ int main(void)
     if (!elsewhere(base, port))
         return 3;
     evhttp_free(server);
-    for (int i = 0; i < 9; i++) /* libevent frees connections a turn later */
+    for (int i = 0; i < 9; i++) /* libevent frees connections a callback later */
         event_base_loop(base, EVLOOP_NONBLOCK);
     event_base_free(base);
     return chroprof_check(&prof) == NULL ? 0 : 4;

@@ -73,7 +73,7 @@ static int right(double elapsed)
            within(totals.idle_ns, idle / 2, idle) &&
            within(totals.busy_ns, busy[0] + busy[1], elapsed - idle) &&
            within(totals.delay_ns, busy[0],
-                  (double)totals.busy_ns - busy[1] + 2 * (double)totals.loop_ns);
+                  (double)totals.busy_ns - busy[1] + 2 * (double)totals.uninstrumented_ns);
 #endif
 }
 

@@ -144,20 +144,13 @@ works alone_implementation_first "${CC%% *}" $c99 $strict -DIMPLEMENTATION_FIRST
 works alone_c++ g++ -x c++ -std=c++11 $strict alone.c
 works alone_clang++ clang++ -x c++ -std=c++17 $strict alone.c
 
-# --- the interface: programs of each release, frozen, and one of what came since
-for api in api_0_1_0 api_0_2_0; do
+# --- the interface: a program of the release
+for api in api_0_3_0; do
     works "${api}_c" "${CC%% *}" $c99 $strict $api.c -lpthread
     works "${api}_clang" clang -std=c17 $posix $strict $api.c -lpthread
     works "${api}_c++" g++ -x c++ -std=c++11 $strict $api.c -lpthread
     works "${api}_clang++" clang++ -x c++ -std=c++20 $strict $api.c -lpthread
 done
-# what a release promised is not to be edited: its program, and the cksum of it; 0.2.0 is none yet
-if is_wanted api_frozen; then
-    frozen="2363501824 12672 api_0_1_0.c"
-    found=$(cksum api_0_1_0.c)
-    if [ "$found" = "$frozen" ]; then ok api_frozen
-    else fail api_frozen "cksum is now $(echo "$found" | paste -s -d,), not $frozen"; fi
-fi
 # functions: the names of all that are public, but for what the macros of two of them call
 functions() {
     $CC $c99 -E -P declared.c 2>/dev/null | grep -o 'chroprof_[a-z_]* *(' | tr -d ' (' |

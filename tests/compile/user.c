@@ -29,6 +29,6 @@ int use_from_c(chroprof *p)
     chroprof_completed(p, 1);
     chroprof_leave(p);
     chroprof_read_totals(p, &totals);
-    return totals.elapsed_ns == totals.busy_ns + totals.idle_ns + totals.loop_ns &&
+    return totals.elapsed_ns == totals.busy_ns + totals.idle_ns + totals.uninstrumented_ns &&
            chroprof_check(p) == NULL;
 }

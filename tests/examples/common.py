@@ -21,7 +21,7 @@ def laws(profile):
     """Both conservation laws, and what follows from them for sites, paths and calls."""
     totals, sites, paths = profile["totals"], profile["sites"], profile["paths"]
     same("elapsed = busy + idle + loop", totals["elapsed_ns"],
-         totals["busy_ns"] + totals["idle_ns"] + totals["loop_ns"])
+         totals["busy_ns"] + totals["idle_ns"] + totals["uninstrumented_ns"])
     same("busy = exec of all sites + untracked", totals["busy_ns"],
          sum(site["exec_ns"] for site in sites) + totals["untracked_ns"])
     same("exec of all sites = exec of all paths", sum(site["exec_ns"] for site in sites),
@@ -30,7 +30,7 @@ def laws(profile):
     near("blame = delay, in ns", totals["blame_ns"], totals["delay_ns"], len(paths) + 3)
     near("blame = sum of its parts", totals["blame_ns"],
          sum(site["blame_ns"] for site in sites) + totals["idle_blame_ns"]
-         + totals["loop_blame_ns"] + totals["untracked_blame_ns"], len(paths) + 3)
+         + totals["uninstrumented_blame_ns"] + totals["untracked_blame_ns"], len(paths) + 3)
     same("anomalies = sum of their kinds", totals["anomalies"],
          sum(row["count"] for row in profile["anomalies"]))
     for row in sites + paths:

@@ -82,7 +82,7 @@ def seconds(port):
     common.laws(last)
     assert common.anomalies(last) == {}
     elapsed = last["totals"]["elapsed_ns"]
-    assert 0.5e9 <= elapsed <= 1.01 * took_ns, "libevent's timers count from its turn's begin"
+    assert 0.5e9 <= elapsed <= 1.01 * took_ns, "libevent's timers count from its callback's begin"
     assert calls(last, "on_compress") == 0
     assert 1 <= calls(last, "on_refresh") <= elapsed / 20e6 + 2
 

@@ -8,10 +8,10 @@
  * open ids, the solver did not end within 5 minutes and 4 GB: fuzz_events and test_random send
  * those. Three things of the header are replaced (run.sh reads which): each table is an object of
  * its own, so that a step over the end of one is not lost in the next; all keys have the same hash,
- * so that every search meets all others; and rows of a pass that leave the ring, which no proof
- * fills. That tables do not overlap and that a hash is an index is proved in layout.c and
- * arithmetic.c.
- * REPLACE chroprof__rows:any_rows chroprof__hash_index:worst_hash chroprof__spill:no_spill */
+ * so that every search meets all others; and rows of an iteration that leave the ring, which no
+ * proof fills. That tables do not overlap and that a hash is an index is proved in layout.c and
+ * arithmetic.c. REPLACE chroprof__rows:any_rows chroprof__hash_index:worst_hash
+ * chroprof__spill:no_spill */
 #include "proof.h"
 
 enum { FUTURES = 1, SITES = 1, PATHS = 2, EDGES = 2, DEPTH = 2, WINDOWS = 2, STALLS = 1 };
@@ -19,8 +19,8 @@ enum { STRINGS = 8, SITE_ROWS = SITES + CHROPROF__FIRST_SITE };
 enum { PATH_ROWS = PATHS + CHROPROF__FIRST_PATH };
 enum { BEGIN = 6, STEPS = 24, BACK = 3, LONG_STEP = 16 };
 
-/* The straight ways tell the rows of the ring, and counts, by their distance from the core. Here are
- * no percentiles, so no turn and no pass is counted where the octaves would be. */
+/* The straight ways tell the rows of the ring, and counts, by their distance from the core. Here
+ * are no percentiles, so no callback and no iteration is counted where the octaves would be. */
 static struct {
     chroprof__front front;
     chroprof__core core;

@@ -21,18 +21,18 @@ static void chroprof__set_horizon(chroprof__core *c)
     uint64_t horizon = c->window_end < step ? c->window_end : step;
     chroprof__lower(&horizon, CHROPROF__END_OF_TIME);
     chroprof__lower(&horizon, c->aged_at + CHROPROF__LAST_BUCKET / 2);
-    chroprof__lower(&horizon, c->slow_turn);
+    chroprof__lower(&horizon, c->slow_callback);
     if (!c->calibrated)
         chroprof__lower(&horizon, c->calibrate_at);
     c->idle_horizon = horizon > c->last ? horizon : c->last + 1;
     c->horizon = c->idle_horizon;
-    if (!c->pass_active && c->account == CHROPROF__IDLE)
+    if (!c->iteration_active && c->account == CHROPROF__IDLE)
         c->idle_horizon = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->horizon = c->last;               /* any event takes the general way, but idle_leave */
 }
 
-/* Beyond this a turn or a pass is looked at: it is the longest so far, or a stall. */
+/* Beyond this a callback or an iteration is looked at: it is the longest so far, or a stall. */
 CHROPROF__INLINE uint64_t chroprof__bar(const chroprof__core *c, uint64_t longest)
 {
     uint64_t bar = longest < c->stall_ticks ? longest : c->stall_ticks;
@@ -45,8 +45,8 @@ static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
 {
     c->factor = factor;
     c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
-    c->turn_bar = chroprof__bar(c, c->turn_max);
-    c->pass_bar = chroprof__bar(c, c->pass_max);
+    c->callback_bar = chroprof__bar(c, c->callback_max);
+    c->iteration_bar = chroprof__bar(c, c->iteration_max);
     c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
     uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
     if (c->window == 0 && c->last < width)

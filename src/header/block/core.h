@@ -39,24 +39,24 @@ typedef struct chroprof__core {
     uint32_t depth;
     uint32_t floor;            /* the innermost barrier, 0: none */
     /* what most touch */
-    uint64_t turn_bar;         /* a longer turn is the longest, or a stall */
-    uint64_t turn_min;         /* a shorter one is the shortest; UINT64_MAX without percentiles */
+    uint64_t callback_bar;     /* a longer callback is the longest, or a stall */
+    uint64_t callback_min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
     uint64_t owed_slice;       /* the count that the last slice is owed, in 16 bits from the core */
-    uint32_t owed_turn, owed_pass;         /* the same of these, in 64 bits from the octaves */
-    uint64_t pass_start;       /* NO_PASS: none began */
-    uint64_t pass_bar;         /* as turn_bar */
-    uint64_t pass_min;         /* as turn_min */
+    uint32_t owed_callback, owed_iteration;  /* the same of these, in 64 bits from the octaves */
+    uint64_t iteration_start;  /* NO_ITERATION: none began */
+    uint64_t iteration_bar;    /* as callback_bar */
+    uint64_t iteration_min;    /* as callback_min */
     uint64_t idle_horizon;     /* that of idle_leave */
-    /* passes */
-    uint64_t pass_event;       /* the number of the event that began the one under way */
+    /* iterations */
+    uint64_t iteration_event;  /* the number of the event that began the one under way */
     uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
     uint64_t no_count;         /* what is owed to nobody */
-    uint64_t turns, passes;    /* those that are in no histogram */
-    uint64_t slow_turn;        /* profile time from which old slow futures are looked for */
-    uint64_t pass_active;
-    uint64_t pass_turn;        /* its longest turn that was a stall, 0: none */
-    uint64_t pass_turn_serial; /* that stall */
-    uint64_t turn_max, pass_max;
+    uint64_t callbacks, iterations;  /* those that are in no histogram */
+    uint64_t slow_callback;    /* profile time from which old slow futures are looked for */
+    uint64_t iteration_active;
+    uint64_t iteration_callback;  /* its longest turn that was a stall, 0: none */
+    uint64_t iteration_callback_serial; /* that stall */
+    uint64_t callback_max, iteration_max;
     uint64_t stalls;
     /* rare */
     uint32_t level;            /* barriers on the stack */
@@ -105,13 +105,14 @@ typedef struct chroprof__core {
     uint64_t anomalies[CHROPROF__KINDS];
     uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
     chroprof__table_row tables[CHROPROF__ALL_TABLES];
-    chroprof__tally tally;     /* of the pass, once the ring can't hold all of it */
+    chroprof__tally tally;     /* of the iteration, once the ring can't hold all of it */
     uint64_t tallies;
-    chroprof__stall_row due[2];    /* the last turn, and the pass, that an event ended as stalls */
+    chroprof__stall_row due[2]; /* the last callback, and the iteration, that an event ended as
+    stalls */
 } chroprof__core;
 
-/* Where the first table begins: the octaves', so that counts of turns and passes lie at fixed
- * distances from the core. */
+/* Where the first table begins: the octaves', so that counts of callbacks and iterations lie at
+ * fixed distances from the core. */
 #define CHROPROF__CORE_BYTES \
     ((sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
 
@@ -150,7 +151,7 @@ CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITE
 CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 56 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
-CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, turn_bar) == 128);
+CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_bar) == 128);
 CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) % 8 == 0);
 CHROPROF__STATIC_ASSERT(places, sizeof(chroprof__places) == 48);
 CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__KINDS);
@@ -233,7 +234,7 @@ CHROPROF__NOINLINE bool chroprof__can_read(const chroprof *p)
 /* Are events taken, by either door? */
 CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
 {
-    return p->door == CHROPROF__OPEN_DOOR || (p->door == CHROPROF__SIDE_DOOR && !p->in_callback);
+    return p->door == CHROPROF__OPEN_DOOR || (p->door == CHROPROF__SIDE_DOOR && !p->in_hook);
 }
 
 CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
@@ -242,7 +243,7 @@ CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
     p->door = CHROPROF__NO_DOOR;
     if (taking && quick)
         p->door = CHROPROF__OPEN_DOOR;
-    else if (taking || p->in_callback)
+    else if (taking || p->in_hook)
         p->door = CHROPROF__SIDE_DOOR;
 }
 

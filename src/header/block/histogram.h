@@ -74,14 +74,15 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
     chroprof__slices *counts = chroprof__counts_of(p, h);
     const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
     if (h == &own->slice || h == &own->delay)
-        return h == &own->slice ? &p->core->turn_min : &p->core->pass_min;
+        return h == &own->slice ? &p->core->callback_min : &p->core->iteration_min;
     return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
 /* ---- a count that is owed. The address of a count comes from the time of the event that adds to
  * it, and AMD's processors begin no time-stamp read before they know the addresses of all older
- * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, turn and pass that ended
- * are only noted, where the address is always the same. They are added with the next ones. */
+ * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, callback and iteration
+ * that ended are only noted, where the address is always the same. They are added with the next
+ * ones. */
 
 #define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
 #define CHROPROF__OWED_TO_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
@@ -89,7 +90,7 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
 static void chroprof__owe_nothing(chroprof__core *c)
 {
     c->owed_slice = CHROPROF__OWED_TO_NOBODY;
-    c->owed_turn = c->owed_pass = 0;
+    c->owed_callback = c->owed_iteration = 0;
 }
 
 /* Where in their table a count of slices lies; UINT64_MAX: it is none. owed: in 16 bits from the
@@ -108,7 +109,7 @@ static bool chroprof__can_owe(const chroprof *p)
     uint64_t octaves = 8 * c->tables[CHROPROF__OCTAVE].rows;
     bool nobody = c->owed_slice == CHROPROF__OWED_TO_NOBODY;
     return (nobody || chroprof__few_number(c, c->owed_slice) != UINT64_MAX) &&
-           c->owed_turn < octaves && c->owed_pass < octaves;
+           c->owed_callback < octaves && c->owed_iteration < octaves;
 }
 
 static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
@@ -120,8 +121,8 @@ static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histog
     const uint16_t *owed = (const uint16_t *)(const void *)c + c->owed_slice;
     uint64_t count = 0;
     if (place)
-        count += *place + (uint32_t)(place == first + c->owed_turn) +
-                 (uint32_t)(place == first + c->owed_pass);
+        count += *place + (uint32_t)(place == first + c->owed_callback) +
+                 (uint32_t)(place == first + c->owed_iteration);
     if (slices)
         count += slices->few[bucket] + (uint32_t)(slices->few + bucket == owed);
     return count;
@@ -157,7 +158,7 @@ static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *
     if (owed / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
         p->core->owed_slice = CHROPROF__OWED_TO_NOBODY;
     if (row == p->histograms + CHROPROF__OF_LOOP)
-        p->core->owed_turn = p->core->owed_pass = 0;
+        p->core->owed_callback = p->core->owed_iteration = 0;
     row->wall_max = row->missed = 0;
 }
 
@@ -319,8 +320,8 @@ CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
     chroprof__core *c = p->core;
     uint64_t *counts = &p->octaves[0].count[0], at = chroprof__few_number(c, c->owed_slice);
     bool many = ++((uint16_t *)(void *)c)[c->owed_slice] == 0;
-    ++counts[c->owed_turn];
-    ++counts[c->owed_pass];
+    ++counts[c->owed_callback];
+    ++counts[c->owed_iteration];
     chroprof__owe_nothing(c);
     if (many)
         chroprof__carry(p, at);
@@ -356,8 +357,8 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
         *least = ticks;
 }
 
-/* The loop's own have all of their octaves, in a row. Without percentiles turns and passes are only
- * counted. */
+/* The loop's own have all of their octaves, in a row. Without percentiles callbacks and iterations
+ * are only counted. */
 CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
                                         uint64_t *least, uint32_t *owed, uint32_t first,
                                         uint64_t bucket, uint64_t ticks)

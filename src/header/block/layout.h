@@ -110,9 +110,9 @@ static uint64_t chroprof__note_bytes(uint64_t depth)
     return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
 }
 
-/* Rows of octaves: one for what is of nobody, all that turns and passes can take, and on average
- * some for the delays and walls of a site and for slices that are not few. Their numbers have 16
- * bits. */
+/* Rows of octaves: one for what is of nobody, all that callbacks and iterations can take, and on
+ * average some for the delays and walls of a site and for slices that are not few. Their numbers
+ * have 16 bits. */
 enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVES = 11 };
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave

@@ -6,14 +6,14 @@
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 8u              /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 9u              /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
 enum {
     CHROPROF__LOOP = 0, CHROPROF__IDLE = 1, CHROPROF__UNTRACKED = 2, CHROPROF__FIRST_PATH = 3,
     CHROPROF__OTHER = 3, CHROPROF__FIRST_SITE = 4,
-    CHROPROF__OWN_STRINGS = 39 /* bytes of "", "..." and the names of these four */
+    CHROPROF__OWN_STRINGS = 49 /* bytes of "", "..." and the names of these four */
 };
 
 /* A live future, or an id that only has frames left (GONE). */
@@ -60,13 +60,13 @@ enum {
     CHROPROF__TENDED = 512     /* of a future that has deeper frames, or became ready meanwhile */
 };
 
-/* What a path took of a turn or a pass that is added up from the ring. */
+/* What a path took of a callback or an iteration that is added up from the ring. */
 typedef struct chroprof__sum {
     uint64_t exec, slices, slice_max;
     uint64_t tally;            /* the tally that it belongs to */
 } chroprof__sum;
 
-enum { CHROPROF__OF_PASS, CHROPROF__OF_TURN };
+enum { CHROPROF__OF_ITERATION, CHROPROF__OF_CALLBACK };
 
 /* A node of the performance tree. The first line is what most events touch. */
 typedef struct chroprof__path_row {
@@ -147,8 +147,8 @@ typedef struct chroprof__octave {
 } chroprof__octave;
 
 /* Of a site: its slices, its delays, and the wall of its futures that finished. Row 0 takes what is
- * of sites without one, so that nobody has to ask. Row 1 is the loop's: its turns and its
- * passes. */
+ * of sites without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and its
+ * iterations. */
 typedef struct chroprof__histograms {
     chroprof__histogram slice;
     chroprof__histogram delay;
@@ -177,10 +177,10 @@ typedef struct chroprof__tally {
     uint64_t number;           /* that its sums are marked with */
     uint64_t next;             /* event whose row is next */
     uint64_t time;             /* of the event before it */
-    uint32_t which;            /* CHROPROF__OF_PASS or CHROPROF__OF_TURN */
+    uint32_t which;            /* CHROPROF__OF_ITERATION or CHROPROF__OF_CALLBACK */
     uint32_t first_path;       /* that has a sum, 0: none but loop */
     uint32_t base;             /* depth below it */
-    uint32_t fence;            /* depth above which a nested loop runs, which is not of a turn */
+    uint32_t fence;           /* depth above which a nested loop runs, which is not of a callback */
     uint64_t slice[CHROPROF__TALLY_DEPTHS];    /* under way, by depth; no deeper ones */
     uint32_t path[CHROPROF__TALLY_DEPTHS];     /* whose slices these are, 0: none */
 } chroprof__tally;
@@ -195,9 +195,9 @@ typedef struct chroprof__ring_row {
     uint8_t spare;
 } chroprof__ring_row;
 
-/* Samples inside one turn or pass. */
+/* Samples inside one callback or iteration. */
 typedef struct chroprof__hits {
-    uint32_t owner;            /* which one: the event of its base frame, or that began the pass */
+    uint32_t owner;        /* which one: the event of its base frame, or that began the iteration */
     uint32_t count;
     uint32_t stack[CHROPROF_STALL_SAMPLES];
     uint32_t weight[CHROPROF_STALL_SAMPLES];
@@ -215,8 +215,8 @@ typedef struct chroprof__stall_row {
     chroprof__hits hits;
 } chroprof__stall_row;
 
-/* The steps of a stall. Row 0 has the first ones of the pass under way if the ring lost them; its
- * serial is the event that began that pass. */
+/* The steps of a stall. Row 0 has the first ones of the iteration under way if the ring lost them;
+ * its serial is the event that began that iteration. */
 enum { CHROPROF__STEPS_BEFORE = 8, CHROPROF__FIRST_STEPS = 32 };
 typedef struct chroprof__incident_row {
     uint64_t serial, length;   /* of the stall; serial 0: the row is empty */
@@ -330,14 +330,14 @@ typedef struct chroprof__entry {
     uint64_t items[CHROPROF__ITEMS];       /* the innermost first */
 } chroprof__entry;
 
-/* A turn or pass that began while the sampler ran: the thread's CPU time then. */
+/* A callback or iteration that began while the sampler ran: the thread's CPU time then. */
 typedef struct chroprof__begun {
     uint64_t event, cpu_ns;    /* modulo 2^32 */
 } chroprof__begun;
 
-#define CHROPROF__NO_PASS (UINT64_C(1) << 63)
+#define CHROPROF__NO_ITERATION (UINT64_C(1) << 63)
 
-enum { CHROPROF__HITS = 5 };   /* of the turns of LEVELS nested loops and of the pass */
+enum { CHROPROF__HITS = 5 };   /* of the callbacks of LEVELS nested loops and of the iteration */
 
 /* The sampler's state. The notes follow it, then the ring of entries. */
 typedef struct chroprof__sampler {

@@ -51,7 +51,7 @@ static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t 
     chroprof__nodes(c)[stack].cpu_ns += e->cpu_ns;
 }
 
-/* ---- stalls: where the turns and the pass under way were met */
+/* ---- stalls: where the callbacks and the iteration under way were met */
 
 /* Which of the places a sample counts for: its own, else a free one, else another line of the same
  * function call, else the least one's (Metwally and others, space saving, 2005). */
@@ -73,7 +73,7 @@ static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits 
     return least;
 }
 
-/* Of the time since the sample before it only what lies in the turn or pass counts. */
+/* Of the time since the sample before it only what lies in the callback or iteration counts. */
 static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32_t owner,
                               uint64_t inside, uint32_t stack, const chroprof__entry *e)
 {
@@ -92,8 +92,8 @@ static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32
     h->waiting_ns += wall - cpu;
 }
 
-/* The hits of the turn under way; those of the pass stand behind all of these. */
-static uint32_t chroprof__turn_place(const chroprof__core *c)
+/* The hits of the callback under way; those of the iteration stand behind all of these. */
+static uint32_t chroprof__callback_place(const chroprof__core *c)
 {
     return c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1;
 }
@@ -106,11 +106,11 @@ static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t
     if (c->account == CHROPROF__IDLE)
         return;
     if (c->depth > c->floor)
-        chroprof__add_hit(c, s->hits + chroprof__turn_place(c), base->event,
+        chroprof__add_hit(c, s->hits + chroprof__callback_place(c), base->event,
                           chroprof__minus(t, base->pushed), stack, e);
-    if (c->pass_active)
-        chroprof__add_hit(c, s->hits + CHROPROF__LEVELS, (uint32_t)c->pass_event,
-                          chroprof__minus(t, c->pass_start), stack, e);
+    if (c->iteration_active)
+        chroprof__add_hit(c, s->hits + CHROPROF__LEVELS, (uint32_t)c->iteration_event,
+                          chroprof__minus(t, c->iteration_start), stack, e);
 }
 
 /* While the timer runs the CPU time of a stall is known from the thread's clock when it began and
@@ -119,8 +119,8 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
 {
     const chroprof__core *c = p->core;
     const chroprof__sampler *s = chroprof__sampler_of(c);
-    bool turn = stall->kind == CHROPROF_STALL_TURN;
-    uint32_t k = turn ? chroprof__turn_place(c) : (uint32_t)CHROPROF__LEVELS;
+    bool callback = stall->kind == CHROPROF_STALL_CALLBACK;
+    uint32_t k = callback ? chroprof__callback_place(c) : (uint32_t)CHROPROF__LEVELS;
     if (!s)
         return;
     if (s->hits[k].owner == owner)
@@ -340,7 +340,7 @@ static uint32_t chroprof__sample_state_of(const chroprof__core *c)
     if (c->account == CHROPROF__IDLE)
         return CHROPROF_SAMPLE_IDLE;
     if (c->account == CHROPROF__LOOP)
-        return CHROPROF_SAMPLE_LOOP;
+        return CHROPROF_SAMPLE_UNINSTRUMENTED;
     return CHROPROF_SAMPLE_BUSY;
 }
 
@@ -349,7 +349,7 @@ static void chroprof__put_running(const chroprof__core *c, chroprof__entry *e)
 {
     e->state = chroprof__sample_state_of(c);
     if (chroprof__is_busy(c)) {
-        e->state = CHROPROF_SAMPLE_LOOP;
+        e->state = CHROPROF_SAMPLE_UNINSTRUMENTED;
         chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_INSIDE);
         return;
     }

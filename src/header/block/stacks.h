@@ -114,8 +114,8 @@ static uint32_t *chroprof__marker_of(chroprof__node *node)
     return &node->head;
 }
 
-/* The stacks of stalls, and of turns and passes that may become some, one after the other; NULL:
- * there are no more. */
+/* The stacks of stalls, and of callbacks and iterations that may become some, one after the other;
+ * NULL: there are no more. */
 static chroprof__hits *chroprof__hits_at(chroprof__core *c, uint32_t k)
 {
     uint32_t stalls = c->tables[CHROPROF_TABLE_STALLS].rows;

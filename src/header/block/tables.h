@@ -113,7 +113,7 @@ static void chroprof__new_site(chroprof__core *c, uint32_t k, uint64_t hash, con
 static const char *chroprof__site_called(const char *name)
 {
     static const char own[][2][24] = {
-        { "(loop)", "site (loop)" }, { "(idle)", "site (idle)" },
+        { "(uninstrumented)", "site (uninstrumented)" }, { "(idle)", "site (idle)" },
         { "(untracked)", "site (untracked)" }
     };
     if (*name == '(')

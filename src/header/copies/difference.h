@@ -134,8 +134,8 @@ static void chroprof__histograms_since(const chroprof__since *s)
         chroprof__lower(&row->wall_max,
                         chroprof__histogram_since(s, &row->wall, same ? &old->wall : NULL));
         if (k == CHROPROF__OF_LOOP) {
-            chroprof__lower(&c->turn_max, c->turns ? UINT64_MAX : slice);
-            chroprof__lower(&c->pass_max, c->passes ? UINT64_MAX : delay);
+            chroprof__lower(&c->callback_max, c->callbacks ? UINT64_MAX : slice);
+            chroprof__lower(&c->iteration_max, c->iterations ? UINT64_MAX : delay);
         }
         uint32_t path = row->path && !row->missed ? chroprof__sites(c)[site].first_path : 0;
         for (; path; path = s->to.paths[path].same_site) {
@@ -154,8 +154,8 @@ static void chroprof__maxima_since(const chroprof__since *s)
         chroprof__lower(&row->exec_max, row->exec);
         chroprof__lower(&row->slice_max, row->entered ? row->exec : row->stays ? row->exec_max : 0);
     }
-    chroprof__lower(&c->turn_max, c->turns || s->to.percentiles ? c->last : 0);
-    chroprof__lower(&c->pass_max, c->passes || s->to.percentiles ? c->last : 0);
+    chroprof__lower(&c->callback_max, c->callbacks || s->to.percentiles ? c->last : 0);
+    chroprof__lower(&c->iteration_max, c->iterations || s->to.percentiles ? c->last : 0);
 }
 
 /* Puts all exec into the cells, at the present level. */
@@ -487,7 +487,7 @@ static bool chroprof__subtract(chroprof__since *s)
     c->epoch += s->begin;                   /* the new time 0; what only events need is forgotten */
     c->start_clock += s->begin;
     c->start_unix_ns += c->start_unix_ns ? chroprof__ns(c, s->begin) : 0;
-    chroprof__shift(&c->pass_start, s->begin);
+    chroprof__shift(&c->iteration_start, s->begin);
     chroprof__shift(&c->calibrate_at, s->begin);
     c->horizon = 0;
     memset(c->due, 0, sizeof(c->due));

@@ -423,7 +423,7 @@ CHROPROF__COLD_API chroprof_result chroprof_fork_child(chroprof *p, const char *
 
 CHROPROF__COLD_API void chroprof_unmap(chroprof *p)
 {
-    if (!chroprof__is_set(p) || !p->mapped || p->in_callback)
+    if (!chroprof__is_set(p) || !p->mapped || p->in_hook)
         return;
 #ifndef CHROPROF_NO_SAMPLER
     chroprof_sampler_stop(p);

@@ -433,7 +433,7 @@ static void chroprof__merge_time(const chroprof__merging *m)
     chroprof__close_windows(m->to);
     c->epoch -= m->elapsed;
     c->last = end;
-    c->pass_start += m->elapsed;
+    c->iteration_start += m->elapsed;
     c->ring_first = c->seq >> 1;            /* no time that the ring tells of is the target's */
     c->ring_begin = end;
 }
@@ -454,14 +454,14 @@ static void chroprof__merge_all(chroprof__merging *m)
             chroprof__merge_percentiles(m, site);
     }
     chroprof__merge_open_slices(m);
-    chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;     /* of turns and passes */
+    chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP; /* of callbacks and iterations */
     const chroprof__histograms *loop = m->from->histograms + CHROPROF__OF_LOOP;
     if (p->percentiles && m->from->percentiles) {
-        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->turn_max);
-        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->pass_max);
+        chroprof__merge_histogram(m, &own->slice, &loop->slice, m->from->core->callback_max);
+        chroprof__merge_histogram(m, &own->delay, &loop->delay, m->from->core->iteration_max);
     } else if (m->from->percentiles) {
-        p->core->turns += chroprof__histogram_total(m->from, &loop->slice);
-        p->core->passes += chroprof__histogram_total(m->from, &loop->delay);
+        p->core->callbacks += chroprof__histogram_total(m->from, &loop->slice);
+        p->core->iterations += chroprof__histogram_total(m->from, &loop->delay);
     }
     chroprof__merge_stalls(m);
     const chroprof__slow_group *group = chroprof__slow_groups(m->from->core);
@@ -481,7 +481,7 @@ CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *o
     if (!chroprof__has_block(p) || !chroprof__can_read(other) || p->core == other->core)
         return CHROPROF_ERR_ARGUMENT;
     const chroprof__core *c = p->core;
-    if (p->view || p->in_callback || !c->manual || c->depth ||
+    if (p->view || p->in_hook || !c->manual || c->depth ||
         c->tables[CHROPROF_TABLE_FUTURES].used)
         return CHROPROF_ERR_TARGET;
     memset(&m, 0, sizeof(m));

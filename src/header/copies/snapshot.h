@@ -436,17 +436,17 @@ static void chroprof__blame_loop(chroprof *p)
 static void chroprof__mend_paths(chroprof *p)
 {
     chroprof__core *c = p->core;
-    const uint64_t turns[] = { 0, c->last, 0 - c->last };
+    const uint64_t callbacks[] = { 0, c->last, 0 - c->last };
     chroprof__move_window(c, c->last);
     c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
         uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->entered + 1;
         uint64_t wall = row->wall + row->live * c->last;
-        uint32_t turn = 0;                  /* one call more: what has finished and still runs */
-        while (turn < 3 && (wall + turns[turn]) / calls > c->last)
-            turn++;
-        row->wall = turn < 3 ? row->wall + turns[turn] : 0 - row->live * c->last;
+        uint32_t callback = 0;              /* one call more: what has finished and still runs */
+        while (callback < 3 && (wall + callbacks[callback]) / calls > c->last)
+            callback++;
+        row->wall = callback < 3 ? row->wall + callbacks[callback] : 0 - row->live * c->last;
         c->ready += row->ready;
         if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
@@ -560,7 +560,7 @@ static void chroprof__drain_copy(chroprof *p)
     s->running = 0;                         /* modules: of that program, not of this one */
     for (; s->taken != s->put; s->taken++) {
         chroprof__entry *e = chroprof__ring(c, s, s->taken);
-        if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_LOOP)
+        if (e->weight > 0 && e->weight >> 40 == 0 && e->state <= CHROPROF_SAMPLE_UNINSTRUMENTED)
             chroprof__absorb(p, s, e, CHROPROF__END_OF_TIME - 1);
     }
     s->running = running;

@@ -8,8 +8,8 @@
 
 /* ---- slow futures that are old give way; the walk is one look at each group a minute */
 
-#define CHROPROF__SLOW_TURN_NS UINT64_C(60000000000)
-enum { CHROPROF__SLOW_TURNS = 5 };         /* minutes that make "the last minutes" */
+#define CHROPROF__SLOW_CALLBACK_NS UINT64_C(60000000000)
+enum { CHROPROF__SLOW_CALLBACKS = 5 };     /* minutes that make "the last minutes" */
 
 static void chroprof__set_slow_bar(chroprof__core *c, const chroprof__slow_group *group)
 {
@@ -19,8 +19,8 @@ static void chroprof__set_slow_bar(chroprof__core *c, const chroprof__slow_group
 
 CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
 {
-    uint64_t minute = chroprof__or(chroprof__unscale(CHROPROF__SLOW_TURN_NS, c->factor), 1);
-    uint64_t oldest = chroprof__minus(c->last, CHROPROF__SLOW_TURNS * minute);
+    uint64_t minute = chroprof__or(chroprof__unscale(CHROPROF__SLOW_CALLBACK_NS, c->factor), 1);
+    uint64_t oldest = chroprof__minus(c->last, CHROPROF__SLOW_CALLBACKS * minute);
     chroprof__slow_group *group = chroprof__slow_groups(c);
     for (uint64_t k = c->tables[CHROPROF_TABLE_SLOW].used; k > 0; k--, group++) {
         uint32_t kept = CHROPROF__SLOW_OF_RUN;
@@ -30,5 +30,5 @@ CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
         group->count = group->count < kept ? group->count : kept;
         chroprof__set_slow_bar(c, group);
     }
-    c->slow_turn = c->last + minute;
+    c->slow_callback = c->last + minute;
 }

@@ -501,33 +501,34 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
     }
 }
 
-/* The pass ends that the last end of an idle began. */
-CHROPROF__INLINE void chroprof__end_pass(const chroprof *p, chroprof__core *c, uint64_t length,
+/* The iteration ends that the last end of an idle began. */
+CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->passes, &c->pass_min, &c->owed_pass, 2 + CHROPROF__OCTAVES, bucket,
+    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->owed_iteration, 2 +
+    CHROPROF__OCTAVES, bucket,
                       length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
     chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
-    uint64_t length = t - c->pass_start;
-    if (c->pass_active) {
-        chroprof__end_pass(p, c, length, chroprof__bucket(length));
-        if (length > c->pass_bar)
-            chroprof__long_pass(p, length);
-        c->pass_turn = 0;
+    uint64_t length = t - c->iteration_start;
+    if (c->iteration_active) {
+        chroprof__end_iteration(p, c, length, chroprof__bucket(length));
+        if (length > c->iteration_bar)
+            chroprof__long_iteration(p, length);
+        c->iteration_callback = 0;
     }
     c->account = CHROPROF__IDLE;
     chroprof__set_horizon(c);
 }
 
-/* Opening the event has ended the idle already, if there was one: then the pass under way began
- * with this event. */
+/* Opening the event has ended the idle already, if there was one: then the iteration under way
+ * began with this event. */
 static void chroprof__on_idle_leave(const chroprof *p, const chroprof__core *c)
 {
-    if (!c->pass_active || c->pass_event != c->seq >> 1)
+    if (!c->iteration_active || c->iteration_event != c->seq >> 1)
         chroprof__count(p, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 

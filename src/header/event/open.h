@@ -60,10 +60,10 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     if (m->t >= c->idle_horizon)
         chroprof__age(p, c);
     if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK) {
-        chroprof__begin_pass(c);
-        c->pass_active = 1;
+        chroprof__begin_iteration(c);
+        c->iteration_active = 1;
     }
-    if (m->t >= c->slow_turn)
+    if (m->t >= c->slow_callback)
         chroprof__forget_slow(c);
     chroprof__set_horizon(c);
     chroprof__aim(p, c);

@@ -62,7 +62,7 @@ static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chropr
 }
 
 /* What an event did to the future; after: how deep the stack was then. */
-static void chroprof__way_turn(chroprof__way *w, const chroprof__ring_row *row, uint32_t after)
+static void chroprof__way_callback(chroprof__way *w, const chroprof__ring_row *row, uint32_t after)
 {
     bool own = row->id == w->id;
     bool runs = own && (row->state == CHROPROF_RUNNING || row->state == CHROPROF_SWITCH);
@@ -84,7 +84,7 @@ static void chroprof__way_turn(chroprof__way *w, const chroprof__ring_row *row, 
     }
 }
 
-static void chroprof__way_pass(const chroprof *p, chroprof__way *w, chroprof__tally *y,
+static void chroprof__way_iteration(const chroprof *p, chroprof__way *w, chroprof__tally *y,
                                const chroprof__ring_row *row)
 {
     uint64_t dt = row->time - w->time;
@@ -126,14 +126,14 @@ static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chro
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
     chroprof__tally y;
-    chroprof__begin_tally(c, &y, CHROPROF__OF_TURN, r.end, slow->at);
+    chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, r.end, slow->at);
     uint64_t n = chroprof__way_begin(p, r, w);
     uint64_t from = n < r.end ? chroprof__ring_at(p, c, n)->time : slow->at;
     w->time = from;
     for (; n < r.end; n++) {
-        chroprof__way_pass(p, w, &y, chroprof__ring_at(p, c, n));
+        chroprof__way_iteration(p, w, &y, chroprof__ring_at(p, c, n));
         if (n + 1 < r.end)
-            chroprof__way_turn(w, chroprof__ring_at(p, c, n),
+            chroprof__way_callback(w, chroprof__ring_at(p, c, n),
                                chroprof__ring_at(p, c, n + 1)->depth);
     }
     uint64_t rest = slow->wall - slow->exec, own = from == w->created ? slow->exec : w->own;

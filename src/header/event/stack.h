@@ -11,7 +11,7 @@
 #include "../event/anomalies.h"
 #include "../event/stalls.h"
 
-/* >>stack: frames come and go, slices and turns end. */
+/* >>stack: frames come and go, slices and callbacks end. */
 
 /* A frame is gone: what is below it, its path, or loop for a barrier, is on top. */
 static void chroprof__uncover(const chroprof *p, chroprof__core *c, const chroprof__frame_row *gone)
@@ -178,30 +178,30 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
     row->wall += length;
 }
 
-/* A turn has ended. */
-CHROPROF__INLINE void chroprof__end_turn(const chroprof *p, chroprof__core *c, uint64_t length,
+/* A callback has ended. */
+CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->turns, &c->turn_min, &c->owed_turn, 2, bucket, length);
+    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->owed_callback, 2, bucket, length);
 }
 
-CHROPROF__COLD void chroprof__long_turn(chroprof *p, const chroprof__frame_row *base,
+CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_row *base,
                                         uint64_t length)
 {
     chroprof__core *c = p->core;
-    chroprof__raise(&c->turn_max, length);
-    c->turn_bar = chroprof__bar(c, c->turn_max);
+    chroprof__raise(&c->callback_max, length);
+    c->callback_bar = chroprof__bar(c, c->callback_max);
     if (length > c->stall_ticks)
-        chroprof__turn_stalled(p, base, length);
+        chroprof__callback_stalled(p, base, length);
 }
 
-CHROPROF__COLD void chroprof__long_pass(chroprof *p, uint64_t length)
+CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
-    chroprof__raise(&c->pass_max, length);
-    c->pass_bar = chroprof__bar(c, c->pass_max);
+    chroprof__raise(&c->iteration_max, length);
+    c->iteration_bar = chroprof__bar(c, c->iteration_max);
     if (length > c->stall_ticks)
-        chroprof__pass_stalled(p, length);
+        chroprof__iteration_stalled(p, length);
 }
 
 /* Time of a nested loop, or of on_stall, is neither of the slice nor of the turn that it is in. */
@@ -246,11 +246,11 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     if (base && frame->kind & CHROPROF__PARTED)
         length -= frame->excluded;
     if (base)
-        chroprof__end_turn(p, c, length, chroprof__bucket(length));
+        chroprof__end_callback(p, c, length, chroprof__bucket(length));
     else
         frame[-1].start += length;
-    if (base && length > c->turn_bar)
-        chroprof__long_turn(p, frame, length);
+    if (base && length > c->callback_bar)
+        chroprof__long_callback(p, frame, length);
     chroprof__uncover(p, c, frame);
 }
 

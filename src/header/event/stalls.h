@@ -57,21 +57,22 @@ static void chroprof__share_tally(const chroprof *p, chroprof__stall_row *stall,
             chroprof__share_site(p, stall, y, k);
 }
 
-static void chroprof__share_pass(const chroprof *p, chroprof__stall_row *stall)
+static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *stall)
 {
     chroprof__core *c = p->core;
     chroprof__tally y;
-    if (c->tally.next <= c->pass_event + 1)
-        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
+    if (c->tally.next <= c->iteration_event + 1)
+        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+                              c->iteration_start);
     chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
     y = c->tally;
     chroprof__end_tallied(p, &y, c->depth, y.base);    /* below a barrier: the part inside counts */
     chroprof__share_tally(p, stall, &y);
 }
 
-/* The first row in reach that is surely not above a barrier of this turn; the end: there is
+/* The first row in reach that is surely not above a barrier of this callback; the end: there is
  * none. */
-static uint64_t chroprof__surely_of_turn(const chroprof *p, chroprof__reach r,
+static uint64_t chroprof__surely_of_callback(const chroprof *p, chroprof__reach r,
                                          const chroprof__frame_row *base)
 {
     uint64_t n = r.first;
@@ -81,20 +82,20 @@ static uint64_t chroprof__surely_of_turn(const chroprof *p, chroprof__reach r,
 }
 
 /* What each site took of the turn that ends, as far as the ring reaches. What ran above a barrier
- * is not of the turn. */
-static void chroprof__share_turn(const chroprof *p, chroprof__stall_row *stall,
+ * is not of the callback. */
+static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *stall,
                                  const chroprof__frame_row *base)
 {
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
     uint64_t first = r.end - stall->events;
     chroprof__tally y;
-    chroprof__begin_tally(c, &y, CHROPROF__OF_TURN, first, base->pushed);
+    chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, first, base->pushed);
     y.base = (uint32_t)(base - p->frames) - 1;
     if (first <= r.first) {                 /* it began before the ring does, or before a reset */
         bool parted = first < r.first ? (base->kind & CHROPROF__PARTED) != 0
                                       : c->ring_floor > y.base;
-        uint64_t n = parted ? chroprof__surely_of_turn(p, r, base) : r.first;
+        uint64_t n = parted ? chroprof__surely_of_callback(p, r, base) : r.first;
         y.next = n == r.first && first < r.first ? n + 1 : n;
         y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
     }
@@ -130,7 +131,8 @@ static void chroprof__keep_stall(chroprof__core *c, const chroprof__stall_row *s
         rows[longest + (stall->serial - 1) % recent] = *stall;
 }
 
-/* The pass that ends is the same stall as this turn, which is most of it: it takes its place. */
+/* The iteration that ends is the same stall as this callback, which is most of it: it takes its
+ * place. */
 static void chroprof__replace_stall(chroprof__core *c, const chroprof__stall_row *stall)
 {
     uint32_t capacity = c->tables[CHROPROF_TABLE_STALLS].capacity, longest = (capacity + 1) / 2;
@@ -238,36 +240,37 @@ static chroprof__stall_row *chroprof__new_stall(chroprof__core *c, chroprof_stal
 }
 
 /* The stay of a base frame ends that was a stall. */
-CHROPROF__COLD void chroprof__turn_stalled(chroprof *p, const chroprof__frame_row *base,
+CHROPROF__COLD void chroprof__callback_stalled(chroprof *p, const chroprof__frame_row *base,
                                            uint64_t length)
 {
     chroprof__core *c = p->core;
     uint32_t events = ((uint32_t)c->seq - base->event) / 2;
     chroprof__stall_row *stall =
-        chroprof__new_stall(c, CHROPROF_STALL_TURN, base->pushed, length, events);
+        chroprof__new_stall(c, CHROPROF_STALL_CALLBACK, base->pushed, length, events);
     chroprof__count_stall(p);
     stall->serial = c->stalls;
-    chroprof__share_turn(p, stall, base);
+    chroprof__share_callback(p, stall, base);
     chroprof__take_hits(p, stall, base->event);
     chroprof__keep_stall(c, stall);
     chroprof__keep_steps(p, stall);
-    if (base->pushed >= c->pass_start && length >= c->pass_turn) {
-        c->pass_turn = length;
-        c->pass_turn_serial = stall->serial;
+    if (base->pushed >= c->iteration_start && length >= c->iteration_callback) {
+        c->iteration_callback = length;
+        c->iteration_callback_serial = stall->serial;
     }
 }
 
-CHROPROF__COLD void chroprof__pass_stalled(chroprof *p, uint64_t length)
+CHROPROF__COLD void chroprof__iteration_stalled(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
-    bool same = c->pass_turn > length / 2;
-    chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_PASS, c->pass_start, length,
-                                                     (c->seq >> 1) - c->pass_event);
+    bool same = c->iteration_callback > length / 2;
+    chroprof__stall_row *stall = chroprof__new_stall(c, CHROPROF_STALL_ITERATION,
+    c->iteration_start, length,
+                                                     (c->seq >> 1) - c->iteration_event);
     if (!same)
         chroprof__count_stall(p);
-    stall->serial = same ? c->pass_turn_serial : c->stalls;
-    chroprof__share_pass(p, stall);
-    chroprof__take_hits(p, stall, (uint32_t)c->pass_event);
+    stall->serial = same ? c->iteration_callback_serial : c->stalls;
+    chroprof__share_iteration(p, stall);
+    chroprof__take_hits(p, stall, (uint32_t)c->iteration_event);
     if (same)
         chroprof__replace_stall(c, stall);
     else

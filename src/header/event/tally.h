@@ -91,7 +91,7 @@ static void chroprof__tally_rows(const chroprof *p, chroprof__tally *y, uint64_t
             y->fence = UINT32_MAX;
         if (y->fence == UINT32_MAX)
             chroprof__tally_row(p, y, row, then);
-        if (y->which == CHROPROF__OF_TURN && y->fence == UINT32_MAX &&
+        if (y->which == CHROPROF__OF_CALLBACK && y->fence == UINT32_MAX &&
             row->state == CHROPROF_LOOP_ENTER && then > row->depth)
             y->fence = row->depth;
         y->time = row->time;
@@ -109,36 +109,38 @@ static void chroprof__begin_tally(chroprof__core *c, chroprof__tally *y, uint32_
     y->fence = UINT32_MAX;
 }
 
-/* Keeps the first steps of the pass under way, of which the ring is full. */
+/* Keeps the first steps of the iteration under way, of which the ring is full. */
 static void chroprof__stage_steps(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint64_t n = c->pass_event < c->ring_first ? c->ring_first : c->pass_event;
+    uint64_t n = c->iteration_event < c->ring_first ? c->ring_first : c->iteration_event;
     chroprof__incident_row *row = chroprof__incidents(c);
     if (c->tables[CHROPROF_TABLE_INCIDENTS].capacity == 0)
         return;
-    row->serial = c->pass_event;
+    row->serial = c->iteration_event;
     for (row->count = 0; row->count < CHROPROF__FIRST_STEPS; n++)
         row->steps[row->count++] = *chroprof__ring_at(p, c, n);
 }
 
-/* Before rows of the pass under way are overwritten they are added up, some at once, so that what
- * each path took of a pass is known however many events it has. */
+/* Before rows of the iteration under way are overwritten they are added up, some at once, so that
+ * what each path took of an iteration is known however many events it has. */
 enum { CHROPROF__SPILLED_ROWS = CHROPROF__FEWEST_EVENTS / 2 };
 
-/* Events that may come before rows of this pass would be overwritten that are not added up yet. */
+/* Events that may come before rows of this iteration would be overwritten that are not added up
+ * yet. */
 static uint64_t chroprof__until_spill(const chroprof__core *c)
 {
-    uint64_t kept = c->tally.next > c->pass_event ? c->tally.next - 1 : c->pass_event;
-    bool passes = c->pass_active && c->account != CHROPROF__IDLE;
-    return passes ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
+    uint64_t kept = c->tally.next > c->iteration_event ? c->tally.next - 1 : c->iteration_event;
+    bool under_way = c->iteration_active && c->account != CHROPROF__IDLE;
+    return under_way ? chroprof__minus(kept + c->ring_mask / 2 + 1, (c->seq + 1) >> 1) : UINT32_MAX;
 }
 
 CHROPROF__COLD void chroprof__spill(chroprof *p)
 {
     chroprof__core *c = p->core;
-    if (c->tally.next <= c->pass_event + 1) {
-        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_PASS, c->pass_event + 1, c->pass_start);
+    if (c->tally.next <= c->iteration_event + 1) {
+        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+                              c->iteration_start);
         chroprof__stage_steps(p);
     }
     uint64_t end = c->tally.next + CHROPROF__SPILLED_ROWS;
@@ -157,10 +159,11 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
     chroprof__front_of(c)->limit = spill < end ? spill : end;
 }
 
-/* An idle ends, a pass begins. The straight way does this when the one before has been one. */
-CHROPROF__INLINE void chroprof__begin_pass(chroprof__core *c)
+/* An idle ends, an iteration begins. The straight way does this when the one before has been one.
+ * */
+CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
 {
     c->account = CHROPROF__LOOP;
-    c->pass_start = c->last;
-    c->pass_event = c->seq >> 1;
+    c->iteration_start = c->last;
+    c->iteration_event = c->seq >> 1;
 }

@@ -27,7 +27,7 @@ static bool chroprof__in_child(chroprof *p)
         return false;
     p->core = NULL;
     p->door = CHROPROF__NO_DOOR;
-    p->sampling = p->in_callback = false;
+    p->sampling = p->in_hook = false;
     return true;
 }
 
@@ -124,14 +124,14 @@ CHROPROF__INLINE bool chroprof__is_base(const chroprof__frame_row *frame)
     return (frame[-1].kind & CHROPROF__BARRIER) != 0;
 }
 
-/* May the stay of the top frame just be added up? A turn is looked at beyond its bar. */
+/* May the stay of the top frame just be added up? A callback is looked at beyond its bar. */
 CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof__frame_row *frame,
                                         uint32_t kind, uint64_t length)
 {
-    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->turn_bar);
+    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback_bar);
 }
 
-/* The slice of a plain frame ends, and its stay: its turn ends with it, or the frame below goes
+/* The slice of a plain frame ends, and its stay: its callback ends with it, or the frame below goes
  * on. */
 CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
                                           chroprof__path_row *row, chroprof__frame_row *frame,
@@ -139,7 +139,7 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
 {
     chroprof__raise(&row->slice_max, slice);
     if (base)
-        chroprof__end_turn(p, c, length, chroprof__bucket_below_last(length));
+        chroprof__end_callback(p, c, length, chroprof__bucket_below_last(length));
     else
         frame[-1].start += length;
 }
@@ -317,8 +317,8 @@ CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const ch
     chroprof__count_and_close(p, c, row, slice);
 }
 
-/* An event that ends the top frame, which must be a plain one of that kind and id. Turns and inner
- * stays have ways of their own; a turn beyond its bar is looked at. */
+/* An event that ends the top frame, which must be a plain one of that kind and id. Callbacks and
+ * inner stays have ways of their own; a callback beyond its bar is looked at. */
 CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_state state,
                                        uint64_t id, uint64_t now)
 {
@@ -330,7 +330,7 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_stat
         chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
         chroprof__end_top(p, c, &m, frame, false, state, id);
-    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->turn_bar))
+    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->callback_bar))
         chroprof__end_top(p, c, &m, frame, true, state, id);
     else
         chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
@@ -503,13 +503,13 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
     chroprof__moment m;
     uint64_t length;
     bool plain = chroprof__look(c, now, &m);
-    length = m.t - c->pass_start;
-    if (CHROPROF__RARELY(!plain || m.depth != c->floor || length > c->pass_bar)) {
+    length = m.t - c->iteration_start;
+    if (CHROPROF__RARELY(!plain || m.depth != c->floor || length > c->iteration_bar)) {
         chroprof__general(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_ENTER, 0);
-    chroprof__end_pass(p, c, length, chroprof__bucket_below_last(length));
+    chroprof__end_iteration(p, c, length, chroprof__bucket_below_last(length));
     c->account = CHROPROF__IDLE;
     c->horizon = m.t;               /* no event but idle_leave takes the straight way */
     chroprof__close_event(c);
@@ -526,7 +526,7 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
     c->horizon = c->idle_horizon;
-    chroprof__begin_pass(c);
+    chroprof__begin_iteration(c);
     chroprof__close_event(c);
 }
 

@@ -1,7 +1,7 @@
 /* interface/manual.h */
 #pragma once
 
-/* chroprof.h 0.2.0 - what blocks an event loop, and whom it delays - MIT-0 OR Unlicense
+/* chroprof.h 0.3.0 - what blocks an event loop, and whom it delays - MIT-0 OR Unlicense
 
  chroprof finds what blocks a single-threaded event loop, whom it delays, and the line of code, at
  any moment and in production. One header, no dependency, no allocation.
@@ -13,7 +13,7 @@
    Concepts                Bindings
    What counts when        Errors and drops
    The ring                Output formats
-   Memory                  JSON, schema version 2
+   Memory                  JSON, schema version 3
    Configuration           Cost per call
    Time source             Limits
    Threads, signals, fork
@@ -77,43 +77,46 @@ CONCEPTS
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
  slice       one stay in running, less the time of what ran nested on top of it
- turn        one callback of the loop, with all that runs nested in it: the stack is empty before
-             and after it. Exception: if a callback runs an event loop itself and reports it by
-             chroprof_loop_enter, each callback of that inner loop is a turn of its own, and its
-             time is not part of the outer turn
- pass        one iteration of the loop: from the end of one idle to the start of the next
+ callback    what the loop calls: a stay on the running stack from empty to empty again, with all
+             that runs nested in it. Exception: if a callback runs an event loop itself and reports
+             it by chroprof_loop_enter, what that inner loop calls are callbacks of their own, and
+             their time is not part of the outer one
+ iteration   one trip of the loop: from the end of one idle to the start of the next
  path        a node of the tree of who created whom. Its name is the sites from the root to it:
              root > ... > site. If a site is already on the way from the root, its earlier node is
              used. So recursion and a timer that renews itself take no new nodes
  parent      the path of the frame on top of the stack when a future was created; it never changes
- wall        a future's time from creation to finish (its latency); while it is live, to now
+ lifetime    a future's time from creation to finish; while it is live, to now. That of those that
+             finished is their latency
  delay       time that a future was ready but not running
- waiting     the rest of a future's wall: wall - exec - delay
+ waiting     the rest of a future's lifetime: lifetime - exec - delay
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system
- loop_ns     uninstrumented time: no future runs, and the loop is not idle
+ uninstrumented
+             no future runs, and the loop is not idle
  untracked   time that cannot be charged to a path: a table was full, the running id was unknown, or
              no event came for more than an hour (max_step_ns) although the loop was not idle
- stall       a pass or a turn longer than stall_ns, kept with the time of each site in it. If one
-             turn is most of a long pass, the two are one stall
+ stall       an iteration or a callback longer than stall_ns, kept with the time of each site in
+             it. If one callback is most of a long iteration, the two are one stall
  step        an event as the ring keeps it. The ring is the buffer of the most recent events
  stillborn   a future whose first event is its finish
 
  The time between two events is charged to exactly one place: the path on top of the stack, idle,
- loop, or untracked. So two laws hold exactly, at every moment; chroprof_check verifies them:
-   elapsed = exec of all paths + untracked + idle + loop
-   sum of blame over sites, untracked, loop and idle = sum of delay over futures
+ uninstrumented, or untracked. So two laws hold exactly, at every moment; chroprof_check verifies
+ them:
+   elapsed = exec of all paths + untracked + idle + uninstrumented
+   sum of blame over sites, untracked, uninstrumented and idle = sum of delay over futures
  A future that never finishes counts like any other. A finished one is forgotten at once; its
  figures stay.
 
 WHAT COUNTS WHEN
 
  under way     Sums, slices, slice_max_ns and exec_max_ns include the slice under way. Percentiles,
-               turns, passes and their maxima count only what has ended.
- reset         A slice, turn, pass or delay that is under way counts from the reset on.
+               callbacks, iterations and their maxima count only what has ended.
+ reset         A slice, callback, iteration or delay that is under way counts from the reset on.
  difference    Between two snapshots, a slice that was under way at the older one counts as one
                slice. Its exec time counts from that snapshot on; percentiles have its full length.
- waiting       waiting_ns is 0 if exec and delay exceed wall, as happens in some snapshots.
+ waiting       waiting_ns is 0 if exec and delay exceed the lifetime, as happens in some snapshots.
  unknown id    chroprof_running with an unknown id and no site pushes a frame whose time is
                untracked. A pause of that id pops it, and so does a finish if the frame is on top.
                The finish counts as UNKNOWN_FINISH or, if it names a site, as a stillborn.
@@ -126,11 +129,12 @@ WHAT COUNTS WHEN
                A finish applies to the newest future of that id. Once that one has finished, one
                more finish pops the frame of an older, abandoned future, if that frame is on top.
  "(other)"     This site stands for all that found no room (max_sites). It has no percentiles.
- latency       wall_p50_ns, wall_p99_ns and wall_max_ns cover futures that completed, failed or
-               were cancelled: from chroprof_pending to that call.
- small blocks  In a block without room for histograms, sites, turns and passes have no percentiles.
- off           chroprof_set_enabled(p, false) ends the turn under way and counts it, but forgets the
-               pass under way. The next pass begins when an idle ends.
+ latency       latency_p50_ns, latency_p99_ns and latency_max_ns cover futures that completed,
+               failed or were cancelled: from chroprof_pending to that call.
+ small blocks  In a block without room for histograms, sites, callbacks and iterations have no
+               percentiles.
+ off           chroprof_set_enabled(p, false) ends the callback under way and counts it, but forgets
+               the iteration under way. The next iteration begins when an idle ends.
  manual clock  Profile time 0 is the time of the first chroprof_event. A call without a time, such
                as chroprof_enter, takes that of the last one, or 0 before the first.
  wrapping      A clock may wrap only at 64 bits. Extend a narrower one, or each wrap counts as a
@@ -154,10 +158,10 @@ THE RING
 
  The ring also answers two questions about the past. Who held up a task whose `ready` is reported
  late? chroprof_ready_since(p, id, when) blames what was on top from `when` on. Time that the ring
- no longer holds is blamed on uninstrumented time (loop); time before a reset does not count. Which
- sites took the time of a stalled turn? What the ring no longer holds of it counts in rest_ns. For
- a pass these shares are exact, however many events it had. The events of a stall include the one
- that ended it, but not the one that began it.
+ no longer holds is blamed on uninstrumented time; time before a reset does not count. Which
+ sites took the time of a stalled callback? What the ring no longer holds of it counts in rest_ns.
+ For an iteration these shares are exact, however many events it had. The events of a stall include
+ the one that ended it, but not the one that began it.
 
  What happened in a stall outlives the ring. When a stall ends, its steps are copied to a table of
  their own: all of them, or the first and the last. chroprof_incident reads them for max_incidents
@@ -323,8 +327,8 @@ PROFILES IN FILES
  elapsed is the sum of the rows, and both laws hold. totals.skew_ns and skew_events report the
  maximum skew between its rows. Then only counts of different tables may differ: live futures and
  their records, slices and percentiles. If the program stopped inside an event, totals.doubt_ns and
- doubt_events name that event. Counts may be off by one then, and wall, delay and blame of its path
- may be off too.
+ doubt_events name that event. Counts may be off by one then, and lifetime, delay and blame of its
+ path may be off too.
 
  A 64-bit program can open the block of a 32-bit one, and the reverse. A block of the other byte
  order is refused. Do not truncate the file while somebody has it mapped: both would get SIGBUS.
@@ -402,7 +406,7 @@ OUTPUT FORMATS
  CHROPROF_FOLDED       flame graphs: self time in microseconds, each line floored
  CHROPROF_PROMETHEUS   a scrape: text exposition 0.0.4. The loop, and 13 series per site: exec,
                        delay, blame, calls by result, live futures, slice lengths by decades
- CHROPROF_PROMETHEUS_ALL   every series, some 30 per site: also with_children, wall, samples,
+ CHROPROF_PROMETHEUS_ALL   every series, some 30 per site: also with_children, lifetime, samples,
                        latency, finer slice lengths, use of the tables
  CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
  CHROPROF_TRACE        the ring as Chrome trace events: Perfetto, chrome://tracing, speedscope
@@ -423,7 +427,7 @@ OUTPUT FORMATS
  terminal, else COLUMNS, else 80. On a terminal it has colors, unless NO_COLOR is set or TERM is
  "dumb".
 
-JSON, SCHEMA VERSION 2
+JSON, SCHEMA VERSION 3
 
  One object, in UTF-8: each byte of a name that is not UTF-8 becomes U+FFFD. All numbers are
  integers of up to 64 bits; use a reader that keeps all bits of ids and ticks. Times are in ns,
@@ -435,14 +439,14 @@ JSON, SCHEMA VERSION 2
  and finishes are the names of their constants without the common prefix, in lower case. All keys,
  in this order:
 
- chroprof        2, the version of this schema
- version         of the header that wrote it, "0.2.0"
+ chroprof        3, the version of this schema
+ version         of the header that wrote it, "0.3.0"
  name            of the profile, "" if it has none
  program         its file without folders, "" if not known
  options         {window_ns, stall_ns, max_step_ns}: those in force; the capacities are in tables
  event_cost_ps   measured cost of one event in picoseconds; 0: not known
  why_off         why no events are taken (chroprof_why_off), "" if they are
- totals          chroprof_totals, without in_pass
+ totals          chroprof_totals, without in_iteration
  findings        a list of chroprof_finding, the most important first
  sites           a list of chroprof_rank, by id, without those that nothing used. windows: a list of
                  the exec_ns in each of the windows below, whose sum is exec_ns
@@ -493,10 +497,10 @@ LIMITS
 
  max_depth, max_windows and max_incidents are at most 65000, other capacities 2^28. Profile time
  ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The largest slice of a
- share is exact in the outermost 32 frames of a turn or pass; deeper ones count together. The wall,
- delay and blame of a path are sums over futures and begin again at 2^64 ticks. With a 2.6 GHz
- counter, 20,000 live futures reach that in four days. In pprof, whose values are signed, they end
- at 2^63 - 1 ns. The events of a stalled turn are counted modulo 2^31; all other counts have 64
- bits.
+ share is exact in the outermost 32 frames of a callback or iteration; deeper ones count together.
+ The lifetime, delay and blame of a path are sums over futures and begin again at 2^64 ticks. With
+ a 2.6 GHz counter, 20,000 live futures reach that in four days. In pprof, whose values are signed,
+ they end at 2^63 - 1 ns. The events of a stalled callback are counted modulo 2^31; all other counts
+ have 64 bits.
 
 */

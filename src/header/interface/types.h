@@ -38,7 +38,8 @@ typedef enum chroprof_state {
     X(ERR_CLOCK, "no clock: CHROPROF_NO_CLOCK is defined, so set options.clock")                   \
     X(ERR_ALIGNMENT, "the block to open must start at an address divisible by 8: copy it there")   \
     X(ERR_FORMAT, "not a chroprof block: no magic number in its first 128 bytes")                  \
-    X(ERR_VERSION, "the block was written by another version of the layout")                       \
+    X(ERR_VERSION, "the block has the layout of another version: write JSON with the command of "  \
+                   "that version, this one's reads it")                                            \
     X(ERR_BYTE_ORDER, "the block was written by a machine of the other byte order")                \
     X(ERR_TRUNCATED, "the block is shorter than it says")                                          \
     X(ERR_CORRUPT, "the block breaks an invariant: chroprof_check of the writer would say which")  \
@@ -126,7 +127,7 @@ typedef enum chroprof_result {
       "Pass a CHROPROF_SITE to chroprof_pending and chroprof_enter.")                              \
     X(BAD_STATE, "a state that does not exist, ignored",                                           \
       "Pass chroprof_event a constant of chroprof_state.")                                         \
-    X(EVENT_IN_CALLBACK, "an event from inside on_stall, ignored",                                 \
+    X(EVENT_IN_HOOK, "an event from inside on_stall, ignored",                                 \
       "on_stall may read and dump. Report events after it has returned.")                          \
     X(THREAD, "an event from another thread than the one whose tasks were on the stack",           \
       "Send all events from the thread that runs the loop. Hand a profile over only while no "     \
@@ -198,33 +199,36 @@ typedef struct chroprof_site {
 #define CHROPROF_STALL_SAMPLES 4
 #define CHROPROF_INCIDENT_STEPS 64
 
-/* Samples that the sampler took inside a turn or a pass, at one place. */
+/* Samples that the sampler took inside a callback or an iteration, at one place. */
 typedef struct chroprof_stall_sample {
     uint32_t stack;        /* see chroprof_stack; if there are too many places, a neighbor's */
     uint32_t weight;       /* samples */
     uint64_t cpu_ns;       /* thread CPU time, each since the sample before */
 } chroprof_stall_sample;
 
-/* What one site took of a turn or a pass. */
+/* What one site took of a callback or an iteration. */
 typedef struct chroprof_stall_share {
-    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 2: untracked */
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented; 2: untracked */
     uint64_t exec_ns;      /* total */
     uint64_t slices;       /* how many, those that ended after it apart; loop has none */
     uint64_t slice_max_ns; /* of the largest one, the part inside the stall */
     const char *name, *file; uint32_t line;
 } chroprof_stall_share;
 
-typedef enum chroprof_stall_kind { CHROPROF_STALL_TURN, CHROPROF_STALL_PASS } chroprof_stall_kind;
+typedef enum chroprof_stall_kind {
+    CHROPROF_STALL_CALLBACK,
+    CHROPROF_STALL_ITERATION
+} chroprof_stall_kind;
 
-/* A pass longer than stall_ns, or a turn that is not most of such a pass. */
+/* An iteration longer than stall_ns, or a turn that is not most of such an iteration. */
 typedef struct chroprof_stall {
     chroprof_stall_kind kind;
     uint64_t start_ns;     /* profile time */
-    uint64_t length_ns;    /* of a turn: without idle and what ran above a barrier */
+    uint64_t length_ns;    /* of a callback: without idle and what ran above a barrier */
     uint64_t events;       /* after the one that began it, up to and with the one that ended it */
     uint32_t share_count;  /* how many of shares[] are filled, the largest first */
     chroprof_stall_share shares[CHROPROF_STALL_SHARES];
-    uint64_t rest_ns;      /* other sites; of a turn also what the ring no longer holds */
+    uint64_t rest_ns;      /* other sites; of a callback also what the ring no longer holds */
     /* what the sampler saw of the stall; all 0 if it was off */
     uint64_t sampled;      /* samples inside: the sum of samples[], except in a merged profile */
     uint64_t cpu_ns;       /* thread CPU time in it, within 1 ms; with chroprof_sample what
@@ -233,7 +237,7 @@ typedef struct chroprof_stall {
     uint32_t sample_count; /* how many of samples[] are filled, most first */
     chroprof_stall_sample samples[CHROPROF_STALL_SAMPLES];
     /* what happened in it, in order: see chroprof_incident */
-    uint64_t number;       /* from 1 on; of a turn and the pass that it is most of one */
+    uint64_t number;       /* from 1 on; of a callback and the iteration that it is most of one */
     uint32_t step_count;   /* steps that were kept; 0: none */
     uint32_t first_steps;  /* how many of them come before those left out */
     uint64_t left_out;     /* steps that did not fit, or that the ring no longer held */
@@ -243,7 +247,7 @@ typedef struct chroprof_stall {
 
 /* Whom a slow future waited for while it was ready. */
 typedef struct chroprof_slow_blame {
-    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented (loop); 1: idle; 2:
+    uint32_t site;         /* as chroprof_rank.id; 0: uninstrumented; 1: idle; 2:
                               untracked */
     uint64_t delay_ns;     /* how long the site was on top during that time */
     const char *name, *file; uint32_t line;
@@ -297,13 +301,14 @@ typedef struct chroprof_options {
                                   recent; 1.6 KiB each. The end of a stall looks at half of them. 0
                                   means none in a block of less than some 180 KiB */
     uint64_t window_ns;        /* first width of a window; 0: 100 ms */
-    uint64_t stall_ns;         /* a turn or pass longer than this is a stall; 0: 20 ms */
+    uint64_t stall_ns;         /* a callback or iteration longer than this is a stall; 0: 20 ms */
     uint64_t max_step_ns;      /* a longer step outside idle is untracked; 0: 1 hour */
     uint64_t (*clock)(void *user);   /* in ns; NULL: our own; or chroprof_clock_manual */
     void *clock_user;
-    /* Called when a stall (turn or pass) has ended. It may read and dump, but not send events. It
-     * must return; its time counts as loop. If one event ends several (nested loops, a turn and
-     * its pass), it gets them in the order they ended, those that fit in their table. */
+    /* Called when a stall (callback or iteration) has ended. It may read and dump, but not send
+     * events. It must return; its time is uninstrumented. If one event ends several (nested loops,
+     * a callback and its iteration), it gets them in the order they ended, those that fit in their
+     * table. */
     void (*on_stall)(void *user, const chroprof_stall *stall);
     void *on_stall_user;
     const char *name;          /* of the profile, copied (63 bytes); NULL: "" */
@@ -317,13 +322,13 @@ typedef struct chroprof_rank {
     uint64_t exec_max_ns;      /* largest exec time of a single future */
     uint64_t slice_max_ns, slice_p50_ns, slice_p90_ns, slice_p99_ns, slice_p999_ns;
     uint64_t slices;           /* that have begun */
-    uint64_t wall_ns, waiting_ns, delay_ns, delay_p99_ns, blame_ns;
+    uint64_t lifetime_ns, waiting_ns, delay_ns, delay_p99_ns, blame_ns;
     uint64_t calls;            /* completed + failed + cancelled + abandoned + dropped + live */
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
     uint64_t dropped;          /* gave up their records to a full table, see max_futures */
-    uint64_t wall_p50_ns, wall_p99_ns, wall_max_ns;    /* latency: from created to completed, failed
-                                  or cancelled. Of plain calls (enter), whose wall is their stay,
-                                  and without percentiles: 0 */
+    /* Latency: the lifetime of futures that completed, failed or were cancelled. 0 without
+     * percentiles, and of plain calls (enter), whose lifetime is their stay. */
+    uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;
     uint64_t measured;         /* slices that the percentiles rest on; fewer than have ended if the
                                   site got its histograms late */
     uint64_t slice_typical_ns; /* mean of the shortest three quarters of slices, which interruptions
@@ -345,7 +350,7 @@ typedef struct chroprof_path {
     uint32_t site;             /* id of its site, as in chroprof_rank */
     const char *name, *file; uint32_t line;   /* of its site */
     uint64_t exec_ns, with_children_ns, exec_max_ns, slice_max_ns, slices;
-    uint64_t wall_ns, waiting_ns, delay_ns, blame_ns;
+    uint64_t lifetime_ns, waiting_ns, delay_ns, blame_ns;
     uint64_t calls, completed, failed, cancelled, abandoned, live, stillborn, dropped;
     uint64_t entered;          /* of calls, those by chroprof_enter that have ended */
     uint64_t cpu_ns, samples;  /* of the sampler, in its slices; see chroprof_rank */
@@ -361,15 +366,16 @@ typedef struct chroprof_future {
     const char *name, *file; uint32_t line;   /* of its site */
 } chroprof_future;
 
-/* The whole loop. elapsed = busy + idle + loop; busy = untracked + the exec of all sites. */
+/* The whole loop. elapsed = busy + idle + uninstrumented; busy = untracked + the exec of all
+ * sites. */
 typedef struct chroprof_totals {
-    uint64_t elapsed_ns, busy_ns, idle_ns, loop_ns, untracked_ns;
+    uint64_t elapsed_ns, busy_ns, idle_ns, uninstrumented_ns, untracked_ns;
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
-    uint64_t passes, pass_p50_ns, pass_p99_ns, pass_max_ns;
-    uint64_t turns, turn_p50_ns, turn_p99_ns, turn_max_ns;
-    uint64_t stalls;           /* all turns and passes longer than stall_ns, kept or not */
-    uint64_t idle_blame_ns, loop_blame_ns, untracked_blame_ns;
+    uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;
+    uint64_t callbacks, callback_p50_ns, callback_p99_ns, callback_max_ns;
+    uint64_t stalls;           /* all callbacks and iterations longer than stall_ns, kept or not */
+    uint64_t idle_blame_ns, uninstrumented_blame_ns, untracked_blame_ns;
     uint64_t dropped;          /* sum over the tables */
     uint64_t elapsed_ticks, delay_ticks, blame_ticks;
     uint64_t start_unix_ns;    /* calendar time of profile time 0; 0: unknown */
@@ -377,7 +383,7 @@ typedef struct chroprof_totals {
     bool provisional;          /* the clock is not calibrated yet: times may still change scale */
     bool enabled;
     bool idle;                 /* the loop was idle at the last event */
-    bool in_pass;              /* a pass is under way: an idle was reported and has ended */
+    bool in_iteration;         /* an iteration is under way: an idle was reported and has ended */
     uint32_t depth;            /* frames on the running stack, hidden ones included */
     uint64_t skew_ns, skew_events;     /* of a snapshot: maximum skew of its rows; 0: exact */
     uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
@@ -388,7 +394,7 @@ typedef struct chroprof_totals {
 /* One time window. Widths double when the table is full, so the windows always cover the run. */
 typedef struct chroprof_window {
     uint64_t start_ns, end_ns;     /* profile time; the last window ends at the last event */
-    uint64_t busy_ns, idle_ns, loop_ns, untracked_ns;   /* untracked is part of busy */
+    uint64_t busy_ns, idle_ns, uninstrumented_ns, untracked_ns;  /* untracked is part of busy */
 } chroprof_window;
 
 /* One table of the block. */
@@ -408,7 +414,7 @@ typedef struct chroprof_anomaly_place {
     uint64_t id;               /* of the event, or of the frame that was unwound; 0: none */
     uint32_t path;             /* of the future or call it is about, above 2; 0: not known */
     uint32_t top;              /* path on top of the running stack when the event came: above 2,
-                                  or 0 loop, 1 idle, 2 untracked */
+                                  or 0 uninstrumented, 1 idle, 2 untracked */
     const char *name, *file; uint32_t line;   /* of the site of path, or of top if that is 0 */
 } chroprof_anomaly_place;
 
@@ -440,7 +446,7 @@ typedef struct chroprof_step {
     uint64_t id;               /* 0: none */
     chroprof_state state;      /* what the event said */
     uint32_t path;             /* to which the time before it was charged: above 2 a path, 0
-                                  loop, 1 idle, 2 untracked */
+                                  uninstrumented, 1 idle, 2 untracked */
     uint32_t depth;            /* frames of the running stack when it came, without hidden ones */
 } chroprof_step;
 
@@ -448,7 +454,7 @@ typedef struct chroprof_step {
 typedef enum chroprof_sample_state {
     CHROPROF_SAMPLE_BUSY,      /* a future or an enter-frame */
     CHROPROF_SAMPLE_IDLE,
-    CHROPROF_SAMPLE_LOOP
+    CHROPROF_SAMPLE_UNINSTRUMENTED
 } chroprof_sample_state;
 
 /* One sample, or several samples in a row with the same stack and no CPU time in between. */
@@ -516,7 +522,7 @@ typedef struct chroprof_wall {
     X(RISING)              /* a site takes more and more of the loop */                            \
     X(UNINSTRUMENTED)      /* time in which the program ran and no task was named */               \
     X(NO_IDLE)             /* the loop never says that it waits */                                 \
-    X(STALL)               /* the longest turn or pass above stall_ns */                           \
+    X(STALL)      /* the longest callback or iteration above stall_ns */                           \
     X(DELAYS)              /* ready tasks waited, most of it for one site */                       \
     X(HANGS)               /* the loop is inside a task and has not come back */                   \
     X(LEAKS)               /* futures are created, but do not finish */                            \
@@ -630,7 +636,7 @@ typedef struct chroprof {
     void *on_stall_user;
     void (*tell)(struct chroprof *p);          /* calls it for what the last event ended */
     bool percentiles;      /* there are histograms */
-    bool in_callback;      /* on_stall is being called */
+    bool in_hook;          /* on_stall is being called */
     uint16_t stalls_due;   /* that the event under way ended and on_stall is to hear of */
     bool view;             /* a block that nobody writes */
     bool sampling;         /* the sampler runs */

@@ -13,7 +13,8 @@
 #include "../event/ways.h"
 #include "../reading/stalls.h"
 
-/* What was spent in on_stall is loop, whoever is on top by now, and not part of slice or turn. */
+/* What was spent in on_stall is loop, whoever is on top by now, and not part of slice or callback.
+ * */
 static void chroprof__bill_callback(chroprof *p)
 {
     chroprof__core *c = p->core;
@@ -34,12 +35,12 @@ static void chroprof__bill_callback(chroprof *p)
     chroprof__end_edit(c);
 }
 
-/* A stall of the event under way. A pass that is the same stall as a turn takes its place. NULL:
- * more ended than the table holds. */
+/* A stall of the event under way. An iteration that is the same stall as a callback takes its
+ * place. NULL: more ended than the table holds. */
 static const chroprof__stall_row *chroprof__stall_due(chroprof__core *c, uint64_t serial)
 {
     const chroprof__stall_row *rows = chroprof__stall_rows(c);
-    for (int kind = CHROPROF_STALL_PASS; kind >= CHROPROF_STALL_TURN; kind--)
+    for (int kind = CHROPROF_STALL_ITERATION; kind >= CHROPROF_STALL_CALLBACK; kind--)
         if (c->due[kind].serial == serial)
             return &c->due[kind];
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_STALLS].capacity; k++)
@@ -55,7 +56,7 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
     chroprof_stall stall;
     uint64_t last = c->stalls, serial = last - p->stalls_due;
     p->stalls_due = 0;
-    p->in_callback = true;
+    p->in_hook = true;
     chroprof__set_taking(p, false);
     while (serial++ < last) {
         const chroprof__stall_row *row = chroprof__stall_due(c, serial);
@@ -64,11 +65,11 @@ CHROPROF__COLD void chroprof__call_on_stall(chroprof *p)
         chroprof__read_stall(p, row, &stall);
         p->on_stall(p->on_stall_user, &stall);
         /* it made a new profile of the handle, or the program forked in it */
-        if (!p->in_callback || chroprof__in_child(p))
+        if (!p->in_hook || chroprof__in_child(p))
             return;
     }
-    c->due[CHROPROF_STALL_TURN].serial = c->due[CHROPROF_STALL_PASS].serial = 0;
-    p->in_callback = false;
+    c->due[CHROPROF_STALL_CALLBACK].serial = c->due[CHROPROF_STALL_ITERATION].serial = 0;
+    p->in_hook = false;
     chroprof__set_taking(p, true);
     if (!c->manual)
         chroprof__bill_callback(p);

@@ -44,8 +44,8 @@ static void chroprof__switch_off(chroprof *p)
         if (p->futures[k].id != 0)
             chroprof__calm_future(p, p->futures + k, t);
     }
-    c->pass_active = c->pass_turn = 0;
-    c->pass_start = CHROPROF__NO_PASS;
+    c->iteration_active = c->iteration_callback = 0;
+    c->iteration_start = CHROPROF__NO_ITERATION;
     c->enabled = 0;
     chroprof__close_event(c);
     if (p->stalls_due)
@@ -55,7 +55,7 @@ static void chroprof__switch_off(chroprof *p)
 
 CHROPROF__COLD_API void chroprof_set_enabled(chroprof *p, bool on)
 {
-    if (!chroprof__has_block(p) || p->view || p->in_callback ||
+    if (!chroprof__has_block(p) || p->view || p->in_hook ||
         chroprof__is_taking(p) == on)
         return;
     if (!on) {
@@ -174,7 +174,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->last = c->aged_at = 0;
     c->window = 0;
     memset(&c->tally, 0, sizeof(c->tally));
-    c->turns = c->turn_max = c->passes = c->pass_max = c->stalls = 0;
+    c->callbacks = c->callback_max = c->iterations = c->iteration_max = c->stalls = 0;
     c->hidden_since = 0;
     c->seq_base = c->seq;
     c->merged_events = 0;
@@ -184,10 +184,10 @@ static void chroprof__reset_core(chroprof__core *c)
     c->ring_first = c->seq >> 1;
     c->ring_begin = 0;
     c->ring_floor = c->floor;
-    c->slow_turn = 0;
-    c->pass_start = c->pass_active ? 0 : CHROPROF__NO_PASS;
-    c->pass_turn = 0;
-    c->pass_event = c->ring_first - 1;      /* not the next event's */
+    c->slow_callback = 0;
+    c->iteration_start = c->iteration_active ? 0 : CHROPROF__NO_ITERATION;
+    c->iteration_callback = 0;
+    c->iteration_event = c->ring_first - 1;  /* not the next event's */
     chroprof__set_factor(c, c->factor);
     c->horizon = c->idle_horizon = 0;
 }
@@ -212,7 +212,7 @@ static void chroprof__reset_all(chroprof *p)
 
 CHROPROF__COLD_API void chroprof_reset(chroprof *p)
 {
-    if (!chroprof__has_block(p) || p->view || p->in_callback)
+    if (!chroprof__has_block(p) || p->view || p->in_hook)
         return;
     chroprof__core *c = p->core;
     c->resetting = 1;

@@ -20,10 +20,10 @@
 /* An event while the profile is off, or from inside on_stall. */
 CHROPROF__COLD void chroprof__refuse(chroprof *p)
 {
-    if (!chroprof__has_block(p) || !p->in_callback)
+    if (!chroprof__has_block(p) || !p->in_hook)
         return;
     chroprof__met place = { p->core->last, 0, CHROPROF__LOOP, p->core->account };
-    chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_CALLBACK, 1, place);
+    chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_HOOK, 1, place);
 }
 
 /* Do events come in by the open door? While the profile is off a call costs one more compare. */

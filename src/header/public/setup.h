@@ -144,16 +144,16 @@ static void chroprof__describe_process(chroprof__core *c, const char *name)
 /* The rows that are there from the start: loop, idle, untracked and "(other)". */
 static void chroprof__first_rows(chroprof *p)
 {
-    static const char names[][12] = { "(loop)", "(idle)", "(untracked)", "(other)" };
+    static const char names[][20] = { "(uninstrumented)", "(idle)", "(untracked)", "(other)" };
     chroprof__core *c = p->core;
     memcpy((char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + 1, "...", 4);
     c->tables[CHROPROF_TABLE_STRINGS].used = 5;
     for (uint32_t k = 0; k < CHROPROF__FIRST_SITE; k++)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
-    c->no_counts = c->turn_min = c->pass_min = UINT64_MAX;
+    c->no_counts = c->callback_min = c->iteration_min = UINT64_MAX;
     chroprof__owe_nothing(c);
-    c->pass_start = CHROPROF__NO_PASS;
+    c->iteration_start = CHROPROF__NO_ITERATION;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
         chroprof__set_histogram(p, p->paths + k, 0);

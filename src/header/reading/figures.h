@@ -59,10 +59,11 @@ typedef struct chroprof__figure {
     RANK_ONLY(slice_p50_ns) RANK_ONLY(slice_p90_ns) RANK_ONLY(slice_p99_ns)                        \
     RANK_ONLY(slice_p999_ns) RANK_ONLY(slice_typical_ns) RANK_ONLY(slice_min_ns)                   \
     RANK_ONLY(slice_p1_ns) RANK_ONLY(measured)                                                     \
-    RANK_ONLY(wall_p50_ns) RANK_ONLY(wall_p99_ns) RANK_ONLY(wall_max_ns) READ(slices, "", "")      \
+    RANK_ONLY(latency_p50_ns) RANK_ONLY(latency_p99_ns) RANK_ONLY(latency_max_ns)                  \
+    READ(slices, "", "")                                                                           \
     UNSEEN(chroprof__path_row, entered, COUNT, SUM)                                                \
     UNSEEN(chroprof__path_row, stays, COUNT, SUM)                                                  \
-    FIGURE(wall_ns, wall, TICKS, SUM, "wall_seconds_total",                                        \
+    FIGURE(lifetime_ns, wall, TICKS, SUM, "lifetime_seconds_total",                                \
            "Time from creation to finish of futures, or to now while they live.")                  \
     READ(waiting_ns, "", "")                                                                       \
     FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",                                     \
@@ -99,26 +100,28 @@ static const chroprof__figure chroprof__path_figures[] = {
 
 /* Of the loop, in the core. */
 #define CHROPROF__LOOP_LIST(FIGURE, READ, UNSEEN)                                                  \
-    READ(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle and loop.")                \
+    READ(elapsed_ns, "elapsed_seconds_total", "Profile time: busy, idle, uninstrumented.")         \
     READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included.")                    \
     READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system.")                   \
-    READ(loop_ns, "loop_seconds_total", "Time neither of futures nor idle.")                       \
+    READ(uninstrumented_ns, "uninstrumented_seconds_total", "Time neither of futures nor idle.")   \
     READ(untracked_ns, "untracked_seconds_total",                                                  \
          "Time of futures that are not known, part of busy.")                                      \
     READ(delay_ns, "", "") READ(blame_ns, "", "")                                                  \
     READ(events, "events_total", "Events taken.")                                                  \
     UNSEEN(chroprof__core, merged_events, COUNT, SUM)                                              \
     READ(anomalies, "", "") READ(live, "", "")                                                     \
-    FIGURE(passes, passes, COUNT, SUM, "passes_total",                                             \
-           "Passes of the loop, from one idle to the next.")                                       \
-    READ(pass_p50_ns, "", "") READ(pass_p99_ns, "", "")                                            \
-    FIGURE(pass_max_ns, pass_max, TICKS, MAX, "", "")                                              \
-    FIGURE(turns, turns, COUNT, SUM, "turns_total", "Outermost stays on the running stack.")       \
-    READ(turn_p50_ns, "", "") READ(turn_p99_ns, "", "")                                            \
-    FIGURE(turn_max_ns, turn_max, TICKS, MAX, "", "")                                              \
-    FIGURE(stalls, stalls, COUNT, SUM, "stalls_total", "Turns and passes that were too long.")     \
+    FIGURE(iterations, iterations, COUNT, SUM, "iterations_total",                                 \
+           "Iterations of the loop, from one idle to the next.")                                   \
+    READ(iteration_p50_ns, "", "") READ(iteration_p99_ns, "", "")                                  \
+    FIGURE(iteration_max_ns, iteration_max, TICKS, MAX, "", "")                                    \
+    FIGURE(callbacks, callbacks, COUNT, SUM, "callbacks_total",                                    \
+           "Outermost stays on the running stack.")                                                \
+    READ(callback_p50_ns, "", "") READ(callback_p99_ns, "", "")                                    \
+    FIGURE(callback_max_ns, callback_max, TICKS, MAX, "", "")                                      \
+    FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",                                             \
+           "Callbacks and iterations that were too long.")                                         \
     READ(idle_blame_ns, "idle_blame_seconds_total", "Delay of ready futures while idle.")          \
-    READ(loop_blame_ns, "loop_blame_seconds_total",                                                \
+    READ(uninstrumented_blame_ns, "uninstrumented_blame_seconds_total",                            \
          "Delay of ready futures in time of the loop's own.")                                      \
     READ(untracked_blame_ns, "untracked_blame_seconds_total",                                      \
          "Delay of ready futures in untracked time.")                                              \

@@ -135,7 +135,7 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
     out->site = row.site;
     chroprof__read_site_name(p, row.site, &out->name, &out->file, &out->line);
     out->with_children_ns = out->exec_ns;
-    out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
+    out->waiting_ns = chroprof__minus(out->lifetime_ns, out->exec_ns + out->delay_ns);
     out->calls = chroprof__ended(&row) + row.merged_live;
     out->entered = row.entered;
     out->slices = row.entered + row.stays;

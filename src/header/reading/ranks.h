@@ -75,9 +75,9 @@ static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chropr
     out->slice_p99_ns = chroprof__percentile_ns(p, &h->slice, slice, 990);
     out->slice_p999_ns = chroprof__percentile_ns(p, &h->slice, slice, 999);
     out->delay_p99_ns = chroprof__percentile_ns(p, &h->delay, delay, 990);
-    out->wall_p50_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 500);
-    out->wall_p99_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 990);
-    out->wall_max_ns = chroprof__ns(p->core, h->wall_max);
+    out->latency_p50_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 500);
+    out->latency_p99_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 990);
+    out->latency_max_ns = chroprof__ns(p->core, h->wall_max);
     out->slice_typical_ns = chroprof__typical_ns(p, &h->slice, out);
 }
 
@@ -102,7 +102,7 @@ CHROPROF__COLD_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chr
     if (p->paths[first].histogram)
         chroprof__read_percentiles(p, first, out);
     out->children_ns = out->with_children_ns - out->exec_ns;
-    out->waiting_ns = chroprof__minus(out->wall_ns, out->exec_ns + out->delay_ns);
+    out->waiting_ns = chroprof__minus(out->lifetime_ns, out->exec_ns + out->delay_ns);
     return true;
 }
 

@@ -92,7 +92,7 @@ static void chroprof__read_node(const chroprof *p, uint32_t k, chroprof_stack_fr
 {
     static const char marks[CHROPROF__MARKS][26] = {
         "", "(inside chroprof)", "(frames missing)", "(unknown stack)", "(deeper frames)", "(idle)",
-        "(loop)", "(frames cut: table full)"
+        "(uninstrumented)", "(frames cut: table full)"
     };
     uint64_t item = chroprof__nodes(p->core)[k].item;
     uint32_t module = chroprof__item_module(item), line;

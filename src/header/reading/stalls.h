@@ -53,7 +53,8 @@ static void chroprof__read_stall(const chroprof *p, const chroprof__stall_row *r
 {
     const chroprof__incident_row *steps = chroprof__incident_of(p->core, row->serial);
     memset(out, 0, sizeof(*out));
-    out->kind = row->kind == CHROPROF_STALL_PASS ? CHROPROF_STALL_PASS : CHROPROF_STALL_TURN;
+    out->kind = row->kind == CHROPROF_STALL_ITERATION ? CHROPROF_STALL_ITERATION
+                                                      : CHROPROF_STALL_CALLBACK;
     out->start_ns = chroprof__ns(p->core, row->start);
     out->length_ns = out->rest_ns = chroprof__ns(p->core, row->length);
     out->events = row->events;

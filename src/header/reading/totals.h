@@ -170,9 +170,9 @@ CHROPROF__COLD_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly
 /* The sums over all paths, and the times of those that are none. */
 static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
 {
-    uint64_t *const exec[] = { &out->loop_ns, &out->idle_ns, &out->untracked_ns };
+    uint64_t *const exec[] = { &out->uninstrumented_ns, &out->idle_ns, &out->untracked_ns };
     uint64_t *const blame[] = {
-        &out->loop_blame_ns, &out->idle_blame_ns, &out->untracked_blame_ns
+        &out->uninstrumented_blame_ns, &out->idle_blame_ns, &out->untracked_blame_ns
     };
     for (uint32_t k = 1; k <= p->core->depth; k++)
         out->live += (p->frames[k].kind & CHROPROF__ENTER_FRAME) != 0;
@@ -190,7 +190,7 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
         out->blame_ticks += row->blame;
         out->blame_ns += chroprof__ns(p->core, row->blame);
     }
-    out->busy_ns = out->elapsed_ns - out->idle_ns - out->loop_ns;
+    out->busy_ns = out->elapsed_ns - out->idle_ns - out->uninstrumented_ns;
 }
 
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
@@ -208,17 +208,17 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->events = (c->seq - c->seq_base) / 2 + c->merged_events;
     const chroprof__histograms *own = p->histograms + CHROPROF__OF_LOOP;
     if (p->percentiles) {
-        out->turns += chroprof__histogram_total(p, &own->slice);
-        out->passes += chroprof__histogram_total(p, &own->delay);
-        out->turn_p50_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 500);
-        out->turn_p99_ns = chroprof__percentile_ns(p, &own->slice, c->turn_max, 990);
-        out->pass_p50_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 500);
-        out->pass_p99_ns = chroprof__percentile_ns(p, &own->delay, c->pass_max, 990);
+        out->callbacks += chroprof__histogram_total(p, &own->slice);
+        out->iterations += chroprof__histogram_total(p, &own->delay);
+        out->callback_p50_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 500);
+        out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 990);
+        out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 500);
+        out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 990);
     }
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
-    out->in_pass = c->pass_active != 0;
+    out->in_iteration = c->iteration_active != 0;
     out->living = c->living != 0;
     out->depth = c->depth + c->hidden;
 }

@@ -351,7 +351,7 @@ static const char *chroprof__ask_slow(const chroprof *p, uint32_t k)
                     "the slow futures of a site are not too many");
     for (uint32_t i = 0; i < group->count; i++) {
         CHROPROF__MUST(chroprof__good_slow(p, group->rows + i),
-                        "what is known of a slow future is part of its wall");
+                        "what is known of a slow future is part of its lifetime");
         CHROPROF__MUST(i == 0 || group->rows[i].wall <= group->rows[i - 1].wall,
                         "the slowest future comes first");
     }
@@ -402,7 +402,8 @@ static const char *chroprof__ask_sample(const chroprof *p, uint32_t k)
     CHROPROF__MUST(row->stack <= p->core->tables[CHROPROF_TABLE_STACKS].used,
                     "a sample has a stack");
     CHROPROF__MUST(row->time < CHROPROF__END_OF_TIME && row->duration < CHROPROF__END_OF_TIME &&
-                    row->state <= CHROPROF_SAMPLE_LOOP, "a sample was taken at a time, of a state");
+                    row->state <= CHROPROF_SAMPLE_UNINSTRUMENTED,
+                   "a sample was taken at a time, of a state");
     return NULL;
 }
 
@@ -495,7 +496,7 @@ static const char *chroprof__ask_sums(const chroprof *p)
     for (uint32_t k = 0; k < p->rows; k++)
         waiting += p->futures[k].id != 0 && p->futures[k].state == CHROPROF_READY;
     CHROPROF__MUST(exec == c->last,
-                    "elapsed = the sum of all paths' exec + untracked + idle + loop");
+                    "elapsed = the sum of all paths' exec + untracked + idle + uninstrumented");
     CHROPROF__MUST(blame == delay, "the sum of blame = the sum of delay");
     if (!chroprof__is_exact(c))
         return NULL;

@@ -103,7 +103,7 @@ CHROPROF__COLD_API size_t chroprof_windows_from(const chroprof *p, uint32_t firs
         for (uint32_t k = 0; k < rows; k++) {
             uint64_t ns = out[k].start_ns;  /* of the site, until all are added up */
             out[k].idle_ns += site == CHROPROF__IDLE ? ns : 0;
-            out[k].loop_ns += site == CHROPROF__LOOP ? ns : 0;
+            out[k].uninstrumented_ns += site == CHROPROF__LOOP ? ns : 0;
             out[k].busy_ns += site >= CHROPROF__UNTRACKED ? ns : 0;
             out[k].untracked_ns += site == CHROPROF__UNTRACKED ? ns : 0;
         }

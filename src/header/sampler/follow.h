@@ -76,14 +76,15 @@ CHROPROF__COLD void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
     chroprof__arm(s);
 }
 
-/* Looks at the thread's CPU clock, once in a millisecond, and remembers what it says when a turn or
- * a pass begins: what has not been idle since the last look counts as CPU time. */
+/* Looks at the thread's CPU clock, once in a millisecond, and remembers what it says when a
+ * callback or an iteration begins: what has not been idle since the last look counts as CPU time.
+ * */
 static void chroprof__note_cpu(chroprof *p)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__begun *pass = s->begun + CHROPROF__LEVELS;
-    uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->pass_event;
+    chroprof__begun *iteration = s->begun + CHROPROF__LEVELS;
+    uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->iteration_event;
     if (c->last >= s->look_at) {
         s->look_at = c->last + chroprof__unscale(1000000, c->factor);
         s->cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -92,12 +93,12 @@ static void chroprof__note_cpu(chroprof *p)
     }
     uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
     if (c->depth == c->floor + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
-        s->begun[chroprof__turn_place(c)].event = p->frames[c->depth].event;
-        s->begun[chroprof__turn_place(c)].cpu_ns = now;
+        s->begun[chroprof__callback_place(c)].event = p->frames[c->depth].event;
+        s->begun[chroprof__callback_place(c)].cpu_ns = now;
     }
-    if (c->pass_active && pass->event != (uint32_t)number && number >= s->first_event) {
-        pass->event = (uint32_t)number;
-        pass->cpu_ns = now;
+    if (c->iteration_active && iteration->event != (uint32_t)number && number >= s->first_event) {
+        iteration->event = (uint32_t)number;
+        iteration->cpu_ns = now;
     }
 }
 

@@ -299,7 +299,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
 {
     chroprof_sampler_options o;
     memset(&o, 0, sizeof(o));
-    if (!chroprof__has_block(p) || p->view || p->in_callback)
+    if (!chroprof__has_block(p) || p->view || p->in_hook)
         return CHROPROF_ERR_ARGUMENT;
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     if (!s)
@@ -340,7 +340,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
 
 CHROPROF__COLD_API void chroprof_sampler_stop(chroprof *p)
 {
-    if (!chroprof__is_set(p) || p->sampler_signal == 0 || p->in_callback)
+    if (!chroprof__is_set(p) || p->sampler_signal == 0 || p->in_hook)
         return;
     bool block = chroprof__has_block(p);    /* the child of a mapped one has the signal only */
     chroprof__end_timer(p);

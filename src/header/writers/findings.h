@@ -32,13 +32,13 @@ static void chroprof__find_hang(chroprof__inquiry *q)
     uint64_t since_ns;
     size_t depth = chroprof_frames(q->p, &frame, 1);
     bool in_task = depth > 0 && depth == t->depth && !frame.barrier;
-    if (t->idle || !t->enabled || (depth == 0 && t->passes == 0 && !t->in_pass) ||
+    if (t->idle || !t->enabled || (depth == 0 && t->iterations == 0 && !t->in_iteration) ||
         !chroprof__quiet_since(q, &since_ns))
         return;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, NULL,
                                          chroprof__minus(t->elapsed_ns, since_ns));
     c.at_ns = c.n[1] = since_ns;
-    if (c.value_ns / 2 < t->turn_max_ns)
+    if (c.value_ns / 2 < t->callback_max_ns)
         return;
     if (in_task) {
         c.name = chroprof_read_path(q->p, frame.path, &path) ? path.name : "a task of unknown id";
@@ -61,7 +61,7 @@ static uint32_t chroprof__loop_stack(const chroprof *p)
     uint64_t cursor = 0, votes = 0, all = 0, its = 0;
     uint32_t stack = 0;
     while (chroprof_next_sample(p, &cursor, &row)) {
-        if (row.state != CHROPROF_SAMPLE_LOOP)
+        if (row.state != CHROPROF_SAMPLE_UNINSTRUMENTED)
             continue;
         bool same = row.stack == stack, wins = !same && row.weight > votes;
         votes = same ? votes + row.weight : wins ? row.weight - votes : votes - row.weight;
@@ -69,7 +69,7 @@ static uint32_t chroprof__loop_stack(const chroprof *p)
         all += row.weight;
     }
     for (cursor = 0; chroprof_next_sample(p, &cursor, &row);)
-        its += row.state == CHROPROF_SAMPLE_LOOP && row.stack == stack ? row.weight : 0;
+        its += row.state == CHROPROF_SAMPLE_UNINSTRUMENTED && row.stack == stack ? row.weight : 0;
     return its > all / 2 ? stack : 0;
 }
 
@@ -78,13 +78,13 @@ static void chroprof__find_loop(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     const chroprof_stall *s = &q->stall;
-    bool idles = t->idle || t->idle_ns > 0 || t->passes > 0 || t->in_pass;
+    bool idles = t->idle || t->idle_ns > 0 || t->iterations > 0 || t->in_iteration;
     bool bare = !idles && t->busy_ns == 0;
     uint32_t stack = chroprof__loop_stack(q->p);
     chroprof_sampler_totals sampler;
     chroprof__case c = chroprof__case_of(q, idles || bare ? CHROPROF_FINDING_UNINSTRUMENTED
                                                           : CHROPROF_FINDING_NO_IDLE, NULL,
-                                         t->loop_ns);
+                                         t->uninstrumented_ns);
     chroprof_read_sampler(q->p, &sampler);
     if (!idles && sampler.mode != CHROPROF_SAMPLER_WALL)
         stack = 0;                          /* no wait has samples of CPU time */
@@ -242,7 +242,7 @@ static void chroprof__find_stall(chroprof__inquiry *q)
     c.at_ns = c.n[1] = s->start_ns;
     c.count = c.n[2] = s->length_ns > 0 ? t->stalls : 0;
     const char *cure = chroprof__stall_cure(q, &c);
-    bool longest = s->length_ns >= t->pass_max_ns && s->length_ns >= t->turn_max_ns;
+    bool longest = s->length_ns >= t->iteration_max_ns && s->length_ns >= t->callback_max_ns;
     chroprof__report(q, &c, "The loop was blocked for %T0 at %m1",
                      c.count < 2 ? NULL : longest ? ", the longest of %c2 stalls"
                                                   : ", the longest kept of %c2 stalls", cure);
@@ -264,7 +264,7 @@ static void chroprof__find_delays(chroprof__inquiry *q)
     uint32_t most = 0;
     memset(top, 0, sizeof(top));
     (void)chroprof_ranks(q->p, top, 2, CHROPROF_BY_BLAME);
-    const uint64_t blame[] = { top[0].blame_ns, t->loop_blame_ns, t->untracked_blame_ns,
+    const uint64_t blame[] = { top[0].blame_ns, t->uninstrumented_blame_ns, t->untracked_blame_ns,
                                t->idle_blame_ns };
     uint64_t second = top[1].blame_ns;
     for (uint32_t k = 1; k < 4; k++)
@@ -463,7 +463,7 @@ static const char *chroprof__anomaly_cure(chroprof_anomaly_kind kind)
           "Call chroprof_idle_enter before each wait, and no other event until it is over." },
         { CHROPROF_ANOMALY_LONG_STEP, "Check the clock, or raise max_step_ns." },
         { CHROPROF_ANOMALY_BAD_STATE, "Check the arguments of that event." },
-        { CHROPROF_ANOMALY_EVENT_IN_CALLBACK, "Only read in on_stall." },
+        { CHROPROF_ANOMALY_EVENT_IN_HOOK, "Only read in on_stall." },
         { CHROPROF_ANOMALY_THREAD, "Send all events from the thread that runs the loop." }
     };
     size_t k = 0;
@@ -524,7 +524,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
     c.n[3] = r[1].exec_ns;
     if (q->count > 0 && q->keys[0] >> 32 > chroprof__finding_rules[CHROPROF_FINDING_FINE].place)
         return;
-    if (t->elapsed_ns < 1000000000 && t->passes == 0 && t->idle_ns == 0) {
+    if (t->elapsed_ns < 1000000000 && t->iterations == 0 && t->idle_ns == 0) {
         chroprof__find_too_early(q);
         return;
     }
@@ -544,7 +544,7 @@ static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
     memset(q, 0, sizeof(*q));
     q->p = p;
     chroprof_read_totals(p, &q->totals);
-    q->work = q->totals.busy_ns + q->totals.loop_ns;
+    q->work = q->totals.busy_ns + q->totals.uninstrumented_ns;
     q->top[0].name = q->top[0].file = "";
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))

@@ -87,7 +87,7 @@ CHROPROF__COLD_API void chroprof_as_folded(chroprof__out *o, const chroprof *p)
     while (!o->failed && chroprof_next_path(p, &cursor, &row))
         chroprof__folded_line(o, p, of.name, row.id, "", row.exec_ns);
     chroprof_read_totals(p, &t);
-    chroprof__folded_line(o, p, of.name, 0, ";(loop)", t.loop_ns);
+    chroprof__folded_line(o, p, of.name, 0, ";(uninstrumented)", t.uninstrumented_ns);
     chroprof__folded_line(o, p, of.name, 0, ";(untracked)", t.untracked_ns);
     chroprof__folded_line(o, p, of.name, 0, ";(idle)", t.idle_ns);
 }

@@ -18,7 +18,7 @@
  * Owns the schema. Figures go by the lists in >>figures, in their order; the rest is spelled out as
  * chroprof__put_json takes it. Relies on the public reads; called by >>formats. */
 
-#define CHROPROF_JSON_VERSION 2
+#define CHROPROF_JSON_VERSION 3
 
 /* The figures of a list that a public struct has. */
 static void chroprof__json_figures(chroprof__out *o, const chroprof__figure *list, size_t count,
@@ -169,7 +169,7 @@ CHROPROF__NOINLINE void chroprof__json_incident(chroprof__out *o, const chroprof
 
 static void chroprof__json_stall(chroprof__out *o, const chroprof *p, const chroprof_stall *s)
 {
-    chroprof__put_json(o, "\n{kind(turn,pass)start_ns length_ns events shares[", s);
+    chroprof__put_json(o, "\n{kind(callback,iteration)start_ns length_ns events shares[", s);
     for (const chroprof_stall_share *x = s->shares; x < s->shares + s->share_count; x++)
         chroprof__put_json(o, "{site. exec_ns slices slice_max_ns name$ file$ line.}", x);
     chroprof__put_json(o, "]rest_ns sampled cpu_ns waiting_ns samples[", &s->rest_ns);
@@ -197,7 +197,8 @@ static void chroprof__json_windows(chroprof__out *o, const chroprof *p)
     chroprof__put_json(o, "\nwindows[", NULL);
     while (!o->failed && (left = chroprof_windows_from(p, first, rows, CHROPROF__JSON_SPAN)) > 0) {
         for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
-            chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns loop_ns untracked_ns}",
+            chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns "
+                               "uninstrumented_ns untracked_ns}",
                                rows + k);
         first += CHROPROF__JSON_SPAN;
     }
@@ -321,7 +322,7 @@ CHROPROF__JSON_LIST(stacks, chroprof_stack_row, chroprof_next_stack(p, &cursor, 
                     chroprof__json_stack(o, &row))
 CHROPROF__JSON_LIST(samples, chroprof_sample_row, chroprof_next_sample(p, &cursor, &row),
                     chroprof__put_json(o, "\n{at_ns duration_ns weight cpu_ns stack. "
-                                       "state(busy,idle,loop)}", &row))
+                                       "state(busy,idle,uninstrumented)}", &row))
 CHROPROF__JSON_LIST(wall, chroprof_wall, chroprof_next_wall(p, &cursor, &row),
                     chroprof__json_wall(o, &row))
 #undef CHROPROF__JSON_LIST

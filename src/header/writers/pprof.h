@@ -142,15 +142,15 @@ static void chroprof__pprof_sample(chroprof__out *o, const chroprof *p, uint32_t
 static void chroprof__pprof_samples(chroprof__out *o, const chroprof *p, const chroprof_totals *t)
 {
     const uint64_t own[3][CHROPROF__TYPES] = {
-        { 0, t->loop_ns, 0, 0, t->loop_blame_ns }, { 0, t->idle_ns, 0, 0, t->idle_blame_ns },
-        { 0, t->untracked_ns, 0, 0, t->untracked_blame_ns }
+        { 0, t->uninstrumented_ns, 0, 0, t->uninstrumented_blame_ns }, { 0, t->idle_ns, 0, 0,
+        t->idle_blame_ns }, { 0, t->untracked_ns, 0, 0, t->untracked_blame_ns }
     };
     chroprof_path row;
     for (uint32_t site = 0; site < 3; site++)
         chroprof__pprof_sample(o, p, 0, site, own[site]);
     for (uint32_t path = CHROPROF__FIRST_PATH;
          !o->failed && chroprof_read_path_alone(p, path, &row); path++) {
-        const uint64_t values[CHROPROF__TYPES] = { row.calls, row.exec_ns, row.wall_ns,
+        const uint64_t values[CHROPROF__TYPES] = { row.calls, row.exec_ns, row.lifetime_ns,
                                                    row.delay_ns, row.blame_ns };
         chroprof__pprof_sample(o, p, path, row.site, values);
     }
@@ -175,11 +175,11 @@ static void chroprof__pprof_strings(chroprof__out *o, const chroprof *p, const c
 {
     uint64_t cursor = 0;
     chroprof_site_row site;
-    chroprof__proto_texts(o, "\0calls\0count\0exec\0nanoseconds\0wall\0delay\0blame\0state\0idle\0"
-                          "chroprof " CHROPROF_VERSION, 11);
+    chroprof__proto_texts(o, "\0calls\0count\0exec\0nanoseconds\0lifetime\0delay\0blame\0state\0"
+                          "idle\0chroprof " CHROPROF_VERSION, 11);
     chroprof__proto_texts(o, of->name, 1);
     chroprof__proto_texts(o, of->program, 1);
-    chroprof__proto_texts(o, "(loop)\0\0(idle)\0\0(untracked)\0", 6);
+    chroprof__proto_texts(o, "(uninstrumented)\0\0(idle)\0\0(untracked)\0", 6);
     for (uint32_t next = 3; !o->failed && chroprof_next_site(p, &cursor, &site); next++) {
         for (; next < site.id; next++)
             chroprof__proto_texts(o, "\0", 2);

@@ -265,9 +265,9 @@ static void chroprof__prometheus_latency(chroprof__prometheus *m)
     chroprof__walk_sites(m, chroprof__path_figures);
     while (chroprof__next_picked(m)) {
         (void)chroprof_read_rank(m->p, m->site.id, &rank);
-        const uint64_t values[] = { rank.wall_p50_ns, rank.wall_p99_ns, rank.wall_max_ns };
-        for (uint32_t k = 0; k < 3 && rank.wall_max_ns > 0; k++)
-            chroprof__prometheus_line(m, "latency_seconds", "quantile", quantiles[k], "wall_ns",
+        const uint64_t values[] = { rank.latency_p50_ns, rank.latency_p99_ns, rank.latency_max_ns };
+        for (uint32_t k = 0; k < 3 && rank.latency_max_ns > 0; k++)
+            chroprof__prometheus_line(m, "latency_seconds", "quantile", quantiles[k], "lifetime_ns",
                                       values[k]);
     }
 }

@@ -18,10 +18,10 @@ CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
     uint64_t cursor = 0, left = 0;
     uint32_t count = 0, figures_at = (g->width < 100 ? g->width : 100) - 33;
     while (chroprof_next_rank(g->p, &cursor, &rank)) {
-        if (rank.wall_max_ns == 0)
+        if (rank.latency_max_ns == 0)
             continue;
         count = chroprof__keep_largest(rows, count, CHROPROF__TEXT_LATENCIES, sizeof rank,
-                                       CHROPROF__R(wall_p99_ns), &rank);
+                                       CHROPROF__R(latency_p99_ns), &rank);
         left++;
     }
     if (count == 0)
@@ -31,8 +31,8 @@ CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
     chroprof__blank_to(g, figures_at);
     chroprof__print(g, " finished     p50     p99     max\n", NULL);
     for (const chroprof_rank *r = rows; r < rows + count; r++, left--) {
-        const uint64_t figures[] = { r->completed + r->failed + r->cancelled, r->wall_p50_ns,
-                                     r->wall_p99_ns, r->wall_max_ns };
+        const uint64_t figures[] = { r->completed + r->failed + r->cancelled, r->latency_p50_ns,
+                                     r->latency_p99_ns, r->latency_max_ns };
         chroprof__show_placed(g, r->name, r->file, r->line, figures_at - 1);
         chroprof__blank_to(g, figures_at);
         chroprof__print(g, "%9c%8t%8t%8t\n", figures);

@@ -53,7 +53,7 @@ static void chroprof__series_windows(const chroprof *p, chroprof__series *s)
                                              CHROPROF__WINDOWS_AT_ONCE);
         for (size_t k = 0; k < count && k < CHROPROF__WINDOWS_AT_ONCE; k++) {
             values[0] = values[1 + s->sites] = w[k].busy_ns;
-            values[2 + s->sites] = w[k].loop_ns;
+            values[2 + s->sites] = w[k].uninstrumented_ns;
             for (uint32_t i = 0; i < s->sites; i++) {
                 values[1 + i] = exec[i][k];
                 values[1 + s->sites] = chroprof__minus(values[1 + s->sites], exec[i][k]);
@@ -107,7 +107,7 @@ static void chroprof__series_read(const chroprof__page *g, chroprof__series *s)
     }
     chroprof__series_name(s, 0, "all busy", g->totals.busy_ns);
     chroprof__series_name(s, 1 + s->sites, "(others)", others);
-    chroprof__series_name(s, 2 + s->sites, "(uninstrumented)", g->totals.loop_ns);
+    chroprof__series_name(s, 2 + s->sites, "(uninstrumented)", g->totals.uninstrumented_ns);
     chroprof__series_windows(g->p, s);
     chroprof__series_scale(s);
 }

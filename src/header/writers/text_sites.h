@@ -31,7 +31,7 @@ static const chroprof__column chroprof__site_columns[] = {
     { "slice", "max", "%8t", { 60, 60 }, CHROPROF__ALONE, CHROPROF__R(slice_max_ns) },
     { "", "slices", "%7c", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(slices) },
     { "", "calls", "%7c", { 130, 146 }, CHROPROF__ADDS, CHROPROF__R(calls) },
-    { "", "wall", "%8t", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(wall_ns) },
+    { "", "lifetime", "%8t", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
     { "", "waiting", "%8t", { 120, 120 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
     { "", "delay", "%8t", { 120, 120 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
     { "", "blame", "%8t", { 72, 80 }, CHROPROF__OF_DELAY, CHROPROF__R(blame_ns) }
@@ -127,7 +127,8 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
         chroprof__grid_extra(g, &r.grid, r.grid.rows_left == 1 ? "%c more site" : "%c more sites",
                              r.grid.left);
     chroprof__grid_other(g, &r.grid, "(untracked)", t->untracked_ns, t->untracked_blame_ns);
-    chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->loop_ns, t->loop_blame_ns);
+    chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->uninstrumented_ns,
+                         t->uninstrumented_blame_ns);
     chroprof__grid_other(g, &r.grid, "(idle)", t->idle_ns, t->idle_blame_ns);
     chroprof__grid_extra(g, &r.grid, "total", r.grid.sum);
     if (g->sampled)

@@ -174,16 +174,17 @@ CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
     if (count == 0)
         return;
     chroprof__print(g, figures[0] == 1
-                    ? CHROPROF__HEADING("STALLS") "%c pass or turn longer than %t\n"
-                    : CHROPROF__HEADING("STALLS") "%c passes and turns longer than %t; the "
+                    ? CHROPROF__HEADING("STALLS") "%c iteration or callback longer than %t\n"
+                    : CHROPROF__HEADING("STALLS") "%c iterations and callbacks longer than %t; the "
                       "longest:\n", figures);
     chroprof__print(g, g->width >= 72
-                    ? CHROPROF__DIM " length  kind         at  events  taken by\n"
-                    : CHROPROF__DIM " length  kind         at  taken by\n", NULL);
+                    ? CHROPROF__DIM " length  kind              at  events  taken by\n"
+                    : CHROPROF__DIM " length  kind              at  taken by\n", NULL);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t row[] = { picked[i].length_ns, picked[i].start_ns, picked[i].events };
+        bool callback = picked[i].kind == CHROPROF_STALL_CALLBACK;
         chroprof__print(g, CHROPROF__BOLD "%7t" CHROPROF__PLAIN, row);
-        chroprof__show(g, picked[i].kind == CHROPROF_STALL_TURN ? "  turn" : "  pass");
+        chroprof__show(g, callback ? "  callback " : "  iteration");
         chroprof__print(g, g->width >= 72 ? "  %9m%8c  " : "  %9m  ", row + 1);
         chroprof__stall_takers(g, &picked[i]);
         chroprof__stall_order(g, &picked[i]);

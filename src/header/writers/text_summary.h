@@ -52,11 +52,12 @@ static void chroprof__text_parts(chroprof__page *g)
 {
     const chroprof_totals *t = &g->totals;
     uint64_t busy_end = chroprof__portion(g->width, t->busy_ns, t->elapsed_ns);
-    uint64_t loop_end = chroprof__portion(g->width, t->busy_ns + t->loop_ns, t->elapsed_ns);
+    uint64_t loop_ns = t->busy_ns + t->uninstrumented_ns;
+    uint64_t loop_end = chroprof__portion(g->width, loop_ns, t->elapsed_ns);
     static const char parts[][24] = {
         "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p"
     };
-    const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->loop_ns, t->elapsed_ns,
+    const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->uninstrumented_ns, t->elapsed_ns,
                                  t->idle_ns, t->elapsed_ns };
     chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, &t->elapsed_ns);
     for (uint32_t k = 0; k < 3; k++)
@@ -82,16 +83,18 @@ static void chroprof__text_spread(chroprof__page *g, const char *label, uint64_t
 static void chroprof__text_counts(chroprof__page *g)
 {
     const chroprof_totals *t = &g->totals;
-    uint64_t passes[] = { t->passes, t->pass_p50_ns, t->pass_p99_ns, t->pass_max_ns };
-    uint64_t turns[] = { t->turns, t->turn_p50_ns, t->turn_p99_ns, t->turn_max_ns };
+    uint64_t iterations[] = { t->iterations, t->iteration_p50_ns, t->iteration_p99_ns,
+                              t->iteration_max_ns };
+    uint64_t callbacks[] = { t->callbacks, t->callback_p50_ns, t->callback_p99_ns,
+                             t->callback_max_ns };
     uint64_t cost_ps = chroprof__event_cost_ps(g->p);
     uint64_t cost_ns = t->events / 1000 * cost_ps + t->events % 1000 * cost_ps / 1000;
     const uint64_t events[] = { t->events, chroprof__round(cost_ps, 100), cost_ns, cost_ns,
                                 t->elapsed_ns };
     chroprof__blank_to(g, 24);
     chroprof__print(g, CHROPROF__DIM "   count      p50      p99      max\n", NULL);
-    chroprof__text_spread(g, "loop iterations (passes)", passes);
-    chroprof__text_spread(g, "callbacks (turns)       ", turns);
+    chroprof__text_spread(g, "loop iterations         ", iterations);
+    chroprof__text_spread(g, "callbacks               ", callbacks);
     chroprof__print(g, "live futures            %8c\n", &t->live);
     if (t->delay_ns > 0)
         chroprof__print(g, "delay                   %8k " CHROPROF__FLOW

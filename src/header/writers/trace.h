@@ -145,7 +145,7 @@ static void chroprof__trace_name(chroprof__trace *t, chroprof__trace_future *f, 
     chroprof__trace_state(t, f, "b", f->since_ns);
 }
 
-static void chroprof__trace_turn(chroprof__trace *t, chroprof__trace_future *f,
+static void chroprof__trace_callback(chroprof__trace *t, chroprof__trace_future *f,
                                  chroprof_state state)
 {
     if (f->state == state)
@@ -161,7 +161,7 @@ static void chroprof__trace_turn(chroprof__trace *t, chroprof__trace_future *f,
 static void chroprof__trace_end(chroprof__trace *t, chroprof__trace_future *f, const char *word)
 {
     chroprof__trace_name(t, f, CHROPROF__TRACE_NONE);
-    chroprof__trace_turn(t, f, CHROPROF__TRACE_UNSEEN);
+    chroprof__trace_callback(t, f, CHROPROF__TRACE_UNSEEN);
     if (word != NULL)
         chroprof__trace_mark(t, f, "n", t->step.at_ns, word);
     t->live -= word != NULL;
@@ -254,7 +254,7 @@ static void chroprof__trace_rest(chroprof__trace *t, uint64_t id)
     for (uint32_t k = 1; k <= t->depth; k++)
         if (t->frames[k].id == id)
             return;
-    chroprof__trace_turn(t, f, f->remembered ? CHROPROF_READY : CHROPROF_PAUSED);
+    chroprof__trace_callback(t, f, f->remembered ? CHROPROF_READY : CHROPROF_PAUSED);
     f->remembered = false;
 }
 
@@ -270,7 +270,7 @@ static void chroprof__trace_run(chroprof__trace *t)
         chroprof__put_json(t->out, "cat'future'id#bp'e'}", &f->number);
     }
     f->arrow = false;
-    chroprof__trace_turn(t, f, CHROPROF_RUNNING);
+    chroprof__trace_callback(t, f, CHROPROF_RUNNING);
 }
 
 static void chroprof__trace_ready(chroprof__trace *t)
@@ -282,7 +282,7 @@ static void chroprof__trace_ready(chroprof__trace *t)
     if (f->state == CHROPROF_RUNNING)
         f->remembered = true;
     else
-        chroprof__trace_turn(t, f, CHROPROF_READY);
+        chroprof__trace_callback(t, f, CHROPROF_READY);
 }
 
 /* What the event says of its future, before the stack changes. */
@@ -498,7 +498,8 @@ static void chroprof__trace_stalls(chroprof__trace *t)
         if (row.start_ns + row.length_ns <= t->begin_ns)
             continue;
         chroprof__trace_event(t, "i", 1, row.start_ns > t->begin_ns ? row.start_ns : t->begin_ns,
-                              row.kind == CHROPROF_STALL_PASS ? "stall (pass)" : "stall (turn)");
+                              row.kind == CHROPROF_STALL_ITERATION ? "stall (iteration)"
+                                                                   : "stall (callback)");
         chroprof__put_json(t->out, "cat'stall's'p'args{length_ns", &row.length_ns);
         for (uint32_t k = 0; k < row.share_count; k++) {
             chroprof__put_text(t->out, ",\"");
@@ -522,7 +523,7 @@ static void chroprof__trace_samples(chroprof__trace *t)
         chroprof__trace_event(t, "i", 1, row.at_ns, "sample");
         chroprof__put_json(t->out, "cat'sample's't'sf.", &row.stack);
         chroprof__put_json(t->out, "args{duration_ns weight cpu_ns", &row.duration_ns);
-        chroprof__put_json(t->out, "state(busy,idle,loop)}}", &row.state);
+        chroprof__put_json(t->out, "state(busy,idle,uninstrumented)}}", &row.state);
     }
 }
 

@@ -58,8 +58,8 @@ function readLink() {
     state.open = new Set([...p.groups, ...p.sites].filter(site => open.has(siteWords(site)))
         .map(site => site.key));
     state.sampled = words.get('view') === 'sampled' && p.samples !== null;
-    state.metric = Object.keys(METRICS).slice(0, 4).find(key => METRICS[key] === words.get('by')) ||
-        'exec_ns';
+    const by = words.get('by') === 'wall' ? 'lifetime' : words.get('by');   /* a link of 0.2 */
+    state.metric = Object.keys(METRICS).slice(0, 4).find(key => METRICS[key] === by) || 'exec_ns';
     state.zoom = nodeOf(treeRows(p), words.get('tree'));
     state.view = span('t') && stepsOf(p) ? viewOf(stepsOf(p), span('t')) : state.view;
     state.span = spanOf(p, span('ranks'));

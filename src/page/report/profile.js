@@ -2,15 +2,55 @@
 
 const LISTS = ['sites', 'paths', 'stalls', 'windows', 'futures', 'tables', 'anomalies'];
 
+/* The words of schemas 1 and 2, as they are since 3. */
+const RENAMED = { turns: 'callbacks', turn_p50_ns: 'callback_p50_ns', turn_p99_ns: 'callback_p99_ns',
+    turn_max_ns: 'callback_max_ns', passes: 'iterations', pass_p50_ns: 'iteration_p50_ns',
+    pass_p99_ns: 'iteration_p99_ns', pass_max_ns: 'iteration_max_ns', loop_ns: 'uninstrumented_ns',
+    loop_blame_ns: 'uninstrumented_blame_ns', wall_ns: 'lifetime_ns',
+    wall_p50_ns: 'latency_p50_ns', wall_p99_ns: 'latency_p99_ns', wall_max_ns: 'latency_max_ns' };
+const RENAMED_KINDS = { pass: 'iteration', turn: 'callback' };
+const wordToday = (words, word) =>
+    Object.prototype.hasOwnProperty.call(words, word) ? words[word] : word;
+
+function renameRow(row) {
+    if (row === null || typeof row !== 'object') { return; }
+    Object.keys(row).filter(key => wordToday(RENAMED, key) !== key).forEach(key => {
+        row[RENAMED[key]] = row[key];
+        delete row[key];
+    });
+    if (row.state === 'loop') { row.state = 'uninstrumented'; }
+    if (row.name === '(loop)') { row.name = '(uninstrumented)'; }
+}
+
+function renameKeys(raw) {
+    renameRow(raw.totals);
+    Object.values(raw).forEach(list => {
+        if (Array.isArray(list)) {
+            list.forEach(renameRow);
+        } else if (list && Array.isArray(list.keys)) {
+            list.keys = list.keys.map(key => wordToday(RENAMED, key));
+        }
+    });
+    if (Array.isArray(raw.stalls)) {
+        raw.stalls.forEach(stall => {
+            if (!stall) { return; }
+            stall.kind = wordToday(RENAMED_KINDS, stall.kind);
+            if (Array.isArray(stall.shares)) { stall.shares.forEach(renameRow); }
+        });
+    }
+}
+
 /* Ids have 64 bits: long ones become text before they could lose digits. */
 function parseProfile(text, source) {
     const raw = JSON.parse(text.replace(/"id":(\d{16,})/g, '"id":"$1"'));
     if (raw === null || typeof raw !== 'object' || raw.chroprof === undefined) {
         throw new Error('this is JSON, but no profile of chroprof');
     }
-    if (raw.chroprof !== 1 && raw.chroprof !== 2) {
-        throw new Error('its schema is version ' + raw.chroprof + ', this page reads versions 1 and 2');
+    if (![1, 2, 3].includes(raw.chroprof)) {
+        throw new Error('its schema is version ' + raw.chroprof +
+            ', this page reads versions 1 to 3');
     }
+    if (raw.chroprof < 3) { renameKeys(raw); }
     unpack(raw, Array.isArray(raw.sites) ? raw.sites : []);
     const broken = LISTS.find(name => !Array.isArray(raw[name]));
     if (broken || typeof raw.totals !== 'object') {

@@ -172,8 +172,8 @@ function rankCell(p, site, column, whole) {
 
 function siteFacts(p, site) {
     const times = ['exec_ns', 'children_ns', 'with_children_ns', 'exec_max_ns', 'slice_max_ns',
-        'slice_p50_ns', 'slice_p90_ns', 'slice_p99_ns', 'slice_p999_ns', 'wall_ns', 'wall_p50_ns',
-        'wall_p99_ns', 'wall_max_ns', 'waiting_ns', 'delay_ns', 'delay_p99_ns', 'blame_ns'
+        'slice_p50_ns', 'slice_p90_ns', 'slice_p99_ns', 'slice_p999_ns', 'lifetime_ns', 'latency_p50_ns',
+        'latency_p99_ns', 'latency_max_ns', 'waiting_ns', 'delay_ns', 'delay_p99_ns', 'blame_ns'
     ].filter(name => site[name] !== undefined);
     const counts = ['slices', 'calls', 'completed', 'failed', 'cancelled', 'abandoned', 'live',
         'stillborn'];
@@ -206,7 +206,7 @@ function restRows(p, rows, columns, whole) {
     const all = (list, name) => sum(list, site => figureOf(p, site, key(name)) || 0);
     const hidden = name => all(p.groups, name) - all(rows, name);
     const rest = [{ title: 'other ' + groupWords[state.group], exec: hidden('exec'),
-        blame_ns: hidden('blame_ns') }, own('uninstrumented', 0, 'loop'),
+        blame_ns: hidden('blame_ns') }, own('uninstrumented', 0, 'uninstrumented'),
     own('untracked', 2, 'untracked'), own('idle', 1, 'idle')];
     const total = { title: 'total', exec: whole,
         blame_ns: all(p.groups, 'blame_ns') + sum(rest.slice(1), row => row.blame_ns) };
@@ -244,8 +244,8 @@ function showRanks() {
 
 /* What a client of each site saw. */
 function showLatency() {
-    const p = shown(), all = p.sites.filter(site => site.wall_max_ns > 0)
-        .sort((a, b) => b.wall_p99_ns - a.wall_p99_ns);
+    const p = shown(), all = p.sites.filter(site => site.latency_max_ns > 0)
+        .sort((a, b) => b.latency_p99_ns - a.latency_p99_ns);
     const most = state.allLatencies ? all.length : 10;
     $('latency').hidden = all.length === 0;
     $('latency-count').textContent = 'futures that finished' + (brushed() ? ' in the whole run'
@@ -256,8 +256,8 @@ function showLatency() {
             el('span', null, swatch(colour(site.key)), nameOf(site.name),
                 placeText(place(site))),
             [count(site.completed + site.failed + site.cancelled), 'optional2'],
-            time(site.wall_p50_ns), el('b', null, time(site.wall_p99_ns)),
-            [time(site.wall_max_ns), 'optional2']]));
+            time(site.latency_p50_ns), el('b', null, time(site.latency_p99_ns)),
+            [time(site.latency_max_ns), 'optional2']]));
     $('latency-all').hidden = all.length <= most;
     $('latency-all').textContent = 'Show all ' + count(all.length);
 }

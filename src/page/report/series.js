@@ -36,7 +36,7 @@ function seriesOf(p, groups) {
     const lists = [...named.map(s => [s.name, colour(s.key), s.windows]),
         ['other ' + groupWords[state.group], cssColour('--other'), rest],
         ['untracked', cssColour('--untracked'), field('untracked_ns')],
-        ['uninstrumented', cssColour('--loop'), field('loop_ns')]];
+        ['uninstrumented', cssColour('--loop'), field('uninstrumented_ns')]];
     return lists.map(([name, paint, list]) => ({ name, colour: paint,
         values: groups.map(g => Math.max(0, add(list, g))) }))
         .filter(series => series.values.some(v => v > 0));
@@ -295,7 +295,7 @@ function showSeriesTable() {
     const groups = groupWindows(p, 860);
     const share = (list, g) => percent(sum(list.slice(g.from, g.to), v => v), g.end - g.start);
     const column = name => p.windows.map(w => w[name]);
-    const lists = [column('busy_ns'), ...sites.map(s => s.windows), column('loop_ns'),
+    const lists = [column('busy_ns'), ...sites.map(s => s.windows), column('uninstrumented_ns'),
         column('idle_ns')];
     fillTable($('series-table'), ['from', 'to', 'busy', ...sites.map(s => s.name), 'uninstrumented', 'idle'],
         groups.map(g => [moment(p, g.start), [moment(p, g.end)],

@@ -194,7 +194,7 @@ function showStalls() {
     const p = shown(), sorted = p.stalls.slice().sort((a, b) => b.length_ns - a.length_ns);
     const most = state.allStalls ? sorted.length : 8;
     $('stalls').hidden = sorted.length === 0 && !p.totals.stalls;
-    $('stalls-count').textContent = plural(p.totals.stalls, 'turn') + ' and passes above ' +
+    $('stalls-count').textContent = plural(p.totals.stalls, 'callback') + ' and iterations above ' +
         time(p.raw.options ? p.raw.options.stall_ns : 0) + '; ' + p.stalls.length +
         ' kept, longest first';
     const coded = p.samples !== null && p.stalls.some(s => s.sampled > 0);

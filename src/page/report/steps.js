@@ -126,7 +126,7 @@ class Replay {
         if (!this.live.has(id)) {
             const life = { id, path: UNKNOWN, from: created ? this.at : this.s.lo, to: this.s.hi,
                 created, parent: created ? this.creator() : null, ended: -1, state: -1,
-                again: false, turns: [] };
+                again: false, callbacks: [] };
             this.live.set(id, life);
             this.lives.push(life);
         }
@@ -136,7 +136,7 @@ class Replay {
     turn(life, state) {
         this.number += (state === READY) - (life.state === READY);
         life.state = state;
-        life.turns.push([this.at, state]);
+        life.callbacks.push([this.at, state]);
     }
 
     end(life, state) {
@@ -224,7 +224,7 @@ class Replay {
             const life = live.get(places.get(String(row.id)));
             if (life && life.path === UNKNOWN) { life.path = row.path; }
         });
-        this.lives = this.lives.filter(life => life.turns.length > 1 || life.state !== PENDING);
+        this.lives = this.lives.filter(life => life.callbacks.length > 1 || life.state !== PENDING);
     }
 }
 
@@ -252,8 +252,8 @@ function delaySums(s, from, to, futures) {
         const part = Math.min(to, end) - Math.max(from, start);
         if (part > 0) { addTo(sums, path, part); }
     };
-    s.lives.forEach(({ path, to: end, turns }) => turns.forEach(([at, state], i) => {
-        if (state === READY) { put(path, at, i + 1 < turns.length ? turns[i + 1][0] : end); }
+    s.lives.forEach(({ path, to: end, callbacks }) => callbacks.forEach(([at, state], i) => {
+        if (state === READY) { put(path, at, i + 1 < callbacks.length ? callbacks[i + 1][0] : end); }
     }));
     futures.filter(row => row.state === 'ready' && !seen.has(String(row.id)))
         .forEach(row => put(row.path, s.lo, s.hi));
@@ -275,7 +275,7 @@ function sliceLists({ boxes }, from, to) {
 function partsOf(s, life) {
     const { boxes } = s, during = [0, 0, 0, 0], ran = new Map(), sites = new Map();
     let from = life.from, state = life.created ? PENDING : -1, unseen = 0, own = 0;
-    [...life.turns, [life.to, -1]].forEach(([at, next]) => {
+    [...life.callbacks, [life.to, -1]].forEach(([at, next]) => {
         if (state < 0) { unseen += at - from; } else { during[state] += at - from; }
         if (state === READY) { pathSums(s, from, at, ran); }
         from = at;

@@ -217,17 +217,17 @@ function paintLives(c, s, look) {
             c.fillStyle = fill;
             c.fillRect(x, top, Math.max(1, w - (w > 3 ? 1 : 0)), height);
             c.globalAlpha = shown;
-            if (w >= 2) { paintTurns(c, life, look, [fill, ready], top, height); }
+            if (w >= 2) { paintCallbacks(c, life, look, [fill, ready], top, height); }
         }
     });
     c.globalAlpha = 1;
 }
 
 /* Of each kind at most one in a pixel. */
-function paintTurns(c, life, look, [fill, ready], top, height) {
-    const { turns } = life, drawn = [];
-    for (let i = 0; i < turns.length; i++) {
-        const [at, state] = turns[i], end = i + 1 < turns.length ? turns[i + 1][0] : life.to;
+function paintCallbacks(c, life, look, [fill, ready], top, height) {
+    const { callbacks } = life, drawn = [];
+    for (let i = 0; i < callbacks.length; i++) {
+        const [at, state] = callbacks[i], end = i + 1 < callbacks.length ? callbacks[i + 1][0] : life.to;
         if ((state !== READY && state !== RUNNING) || end < look.from) { continue; }
         if (at > look.to) { return; }
         const x = look.x(at), w = (end - at) * look.scale;

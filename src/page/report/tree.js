@@ -1,7 +1,7 @@
 /* >>tree: icicle or flames on a canvas; boxes below half a pixel are not drawn */
 
 const ROW = 22;
-const METRICS = { exec_ns: 'exec', delay_ns: 'delay', blame_ns: 'blame', wall_ns: 'wall',
+const METRICS = { exec_ns: 'exec', delay_ns: 'delay', blame_ns: 'blame', lifetime_ns: 'lifetime',
     weight: 'samples', cpu_ns: 'CPU time' };
 
 const showsSamples = p => state.sampled && p.samples !== null;

@@ -85,7 +85,7 @@ function barParts(p) {
     return [...named.map(s => ({ name: s.name, ns: s.exec_ns, colour: colour(s.key) })),
         { name: 'other ' + groupWords[state.group], ns: rest, colour: cssColour('--other') },
         { name: 'untracked', ns: t.untracked_ns, colour: cssColour('--untracked') },
-        { name: 'uninstrumented', ns: t.loop_ns, colour: cssColour('--loop') },
+        { name: 'uninstrumented', ns: t.uninstrumented_ns, colour: cssColour('--loop') },
         { name: 'idle', ns: t.idle_ns, colour: cssColour('--idle') }].filter(part => part.ns > 0);
 }
 
@@ -104,9 +104,9 @@ function showTiles(p) {
     const t = p.totals, share = ns => percent(ns, t.elapsed_ns) + ' of the time';
     const tiles = [['Elapsed', time(t.elapsed_ns), plural(t.events, 'event')],
         ['Busy', time(t.busy_ns), share(t.busy_ns)], ['Idle', time(t.idle_ns), share(t.idle_ns)],
-        ['Uninstrumented', time(t.loop_ns), share(t.loop_ns)],
-        ['Longest turn', time(t.turn_max_ns), 'p99 ' + time(t.turn_p99_ns)],
-        ['Longest pass', time(t.pass_max_ns), 'p99 ' + time(t.pass_p99_ns)],
+        ['Uninstrumented', time(t.uninstrumented_ns), share(t.uninstrumented_ns)],
+        ['Longest callback', time(t.callback_max_ns), 'p99 ' + time(t.callback_p99_ns)],
+        ['Longest iteration', time(t.iteration_max_ns), 'p99 ' + time(t.iteration_p99_ns)],
         ['Delay', time(t.delay_ns), 'ready, not running'],
         ['Live futures', count(t.live), plural(p.sites.length, 'site') + ', ' +
             plural(p.raw.paths.length, 'path')]];
