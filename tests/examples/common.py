@@ -13,7 +13,7 @@ def load(path):
     """The profile in a JSON file; fails if it is not of the schema that the tests know."""
     with open(path, encoding="utf-8") as file:
         profile = json.load(file)
-    assert profile.get("chroprof") == 2, f"{path}: not a chroprof profile of schema 2"
+    assert profile.get("chroprof") == 3, f"{path}: not a chroprof profile of schema 3"
     return profile
 
 
