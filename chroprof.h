@@ -18,8 +18,8 @@
    To find code, search for >>name. Declarations: >>version >>config >>types >>api >>macros
    >>loops. Implementation: >>platform >>util >>block >>layout >>histogram >>tables >>windows
    >>clock >>samples >>event >>stalls >>slow >>stack >>events >>ways >>figures >>reading
-   >>validate >>public >>snapshot >>difference >>merge >>sampler >>now >>map >>words >>findings
-   >>output, then one section per format.
+   >>validate >>public >>owner >>snapshot >>difference >>merge >>sampler >>now >>map >>words
+   >>findings >>output, then one section per format.
 
 QUICK START
 
@@ -2373,6 +2373,14 @@ CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint3
     return count;
 }
 
+/* round(weight * part / whole), part <= whole. */
+static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
+{
+    for (; whole >> 31; whole >>= 1)
+        part >>= 1;
+    return weight / whole * part + (weight % whole * part + whole / 2) / whole;
+}
+
 /* >>block: everything that lies in the caller's memory. Fixed-width fields, offsets and indices
  * only. */
 
@@ -3060,6 +3068,37 @@ static chroprof_result chroprof__keep_result(chroprof *p, chroprof_result result
         p->refused = result;
     }
     return result;
+}
+
+/* A forked child has no block of a mapped profile: from here on the handle is as a zeroed one,
+ * until chroprof_fork_child. */
+static bool chroprof__in_child(chroprof *p)
+{
+    if (!chroprof__is_wiped(p))
+        return false;
+    p->core = NULL;
+    p->door = CHROPROF__NO_DOOR;
+    p->sampling = p->in_hook = false;
+    return true;
+}
+
+/* Is there a block that is ours? */
+static bool chroprof__has_block(chroprof *p)
+{
+    return chroprof__is_set(p) && p->core && !chroprof__in_child(p);
+}
+
+/* Around what changes the block outside an event. */
+static void chroprof__begin_edit(chroprof__core *c)
+{
+    c->edits++;
+    CHROPROF__STORE_FENCE();
+}
+
+static void chroprof__end_edit(chroprof__core *c)
+{
+    CHROPROF__STORE_FENCE();
+    c->edits++;
 }
 
 /* >>layout: from options to capacities, from capacities to offsets. */
@@ -4490,6 +4529,18 @@ CHROPROF__INLINE bool chroprof__is_busy(const chroprof__core *c)
 {
     return ((chroprof__peek64(&c->seq) | chroprof__peek64(&c->edits)) & 1) != 0;
 }
+
+#if CHROPROF__SAMPLES
+/* A word of the stack, which no sanitizer knows to be one. */
+#ifdef __clang__
+__attribute__((__no_sanitize__("memory")))
+#endif
+__attribute__((__noinline__, __unused__, __no_sanitize_address__, __no_sanitize_thread__))
+static uintptr_t chroprof__stack_word(uintptr_t address)
+{
+    return *(const volatile uintptr_t *)address;
+}
+#endif
 
 /* ---- what a node holds: of code the module too, so that what lies at one address at different
  * times is not taken for the same */
@@ -7255,19 +7306,6 @@ static void chroprof__on_idle_leave(const chroprof *p, const chroprof__core *c)
         chroprof__count(p, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 
-/* Around what changes the block outside an event. */
-static void chroprof__begin_edit(chroprof__core *c)
-{
-    c->edits++;
-    CHROPROF__STORE_FENCE();
-}
-
-static void chroprof__end_edit(chroprof__core *c)
-{
-    CHROPROF__STORE_FENCE();
-    c->edits++;
-}
-
 CHROPROF__INLINE void chroprof__dispatch(chroprof *p, chroprof__core *c, chroprof_state state,
                                          uint64_t id, const chroprof_site *site, uint64_t t)
 {
@@ -7305,24 +7343,6 @@ CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state,
 /* >>ways: the straight way of each event, next to nothing but what has to be done. Whatever is rare
  * is asked for at once, before anything changes, and goes the general way. Both are made of the
  * same parts. */
-
-/* A forked child has no block of a mapped profile: from here on the handle is as a zeroed one,
- * until chroprof_fork_child. */
-static bool chroprof__in_child(chroprof *p)
-{
-    if (!chroprof__is_wiped(p))
-        return false;
-    p->core = NULL;
-    p->door = CHROPROF__NO_DOOR;
-    p->sampling = p->in_hook = false;
-    return true;
-}
-
-/* Is there a block that is ours? */
-static bool chroprof__has_block(chroprof *p)
-{
-    return chroprof__is_set(p) && p->core && !chroprof__in_child(p);
-}
 
 /* Events come from one thread at a time. The straight ways do not ask which, so a look here that
  * finds another one than before has some of the next events go the general way too, now and then.
@@ -8860,14 +8880,6 @@ CHROPROF__COLD_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor
     return true;
 }
 
-/* round(weight * part / whole), part <= whole. */
-static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
-{
-    for (; whole >> 31; whole >>= 1)
-        part >>= 1;
-    return weight / whole * part + (weight % whole * part + whole / 2) / whole;
-}
-
 /* What of a row lies in [from, to). */
 static bool chroprof__select_sample(chroprof_sample_row *row, uint64_t from, uint64_t to)
 {
@@ -10220,16 +10232,6 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
 }
 
 #if CHROPROF__SAMPLES
-/* A word of the stack, which no sanitizer knows to be one. */
-#ifdef __clang__
-__attribute__((__no_sanitize__("memory")))
-#endif
-__attribute__((__noinline__, __unused__, __no_sanitize_address__, __no_sanitize_thread__))
-static uintptr_t chroprof__stack_word(uintptr_t address)
-{
-    return *(const volatile uintptr_t *)address;
-}
-
 /* What comes after an event while the sampler runs. First the record of the function that called
  * this one is read: the place of this one's own is free as soon as it has jumped elsewhere. It is
  * read as a word of the stack: MSan takes what a call has pushed for not written. */
@@ -10652,13 +10654,15 @@ CHROPROF__COLD_API void chroprof_reset(chroprof *p)
     c->resetting = 0;
 }
 
+/* >>owner: the program that made a block: is it there? Owns nothing. Called by >>snapshot, which
+ * lets time go on if it is, and by >>map. */
+
 #ifdef CHROPROF__MAPS
 /* It has ended, unless only its first thread did. Its memory and locks may take seconds to go. */
 static bool chroprof__has_left(const chroprof__process *now)
 {
     return (now->state == 'Z' || now->exiting) && now->threads < 2;
 }
-
 #endif
 
 /* Where the program is that made this block. Where its number can't be seen, as in another
@@ -13461,7 +13465,7 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
 /* >>map: the block as a file.
  * Owns the file, its lock and the mapping with the front before it. A file is made under another
  * name and then linked to its own, so that no one ever sees half of it, and no one's file is taken
- * away. Relies on >>public to start a profile in the mapping, and on >>snapshot to find who owns a
+ * away. Relies on >>public to start a profile in the mapping, and on >>owner to find who owns a
  * block. Called by the host alone. */
 
 #ifdef CHROPROF__MAPS
@@ -13905,7 +13909,7 @@ CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin 
 
 /* >>words: names and figures as people read them, the same in a finding and in the table below it.
  * Owns UTF-8, what of an untrusted name may reach a terminal, and how times, counts and shares
- * look. Relies on >>reading for one division; called by >>findings and by the formats. */
+ * look. Called by >>findings and by the formats. */
 
 /* Decimal digits of value, which end before `end`; returns where they begin, at most 20 before. Two
  * at a time: each division waits for the one before it. */

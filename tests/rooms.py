@@ -47,7 +47,7 @@ NAME = re.compile(r'\b(?:chroprof|CHROPROF)\w+')
 WORD = re.compile(r'\b(?:chroprof|CHROPROF)\w*')
 PRIVATE = re.compile(r'(?:chroprof|CHROPROF)__')
 COLUMNS, FUNCTION_LINES = 100, 50
-STOREYS = ('interface', 'base', 'block', 'event', 'reading', 'public', 'sampler', 'copies',
+STOREYS = ('interface', 'base', 'block', 'event', 'sampler', 'reading', 'public', 'copies',
            'writers')
 PARTS = 'src/header'
 PART_LINES, FILE_LINES = 700, 1000

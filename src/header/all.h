@@ -122,7 +122,7 @@ extern "C" {
 
 #include "public/reset.h"
 
-#include "public/owner.h"
+#include "copies/owner.h"
 
 #ifndef CHROPROF_NO_COPIES
 #include "copies/snapshot.h"

@@ -110,3 +110,11 @@ CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint3
     memcpy(first + k * size, row, size);
     return count;
 }
+
+/* round(weight * part / whole), part <= whole. */
+static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
+{
+    for (; whole >> 31; whole >>= 1)
+        part >>= 1;
+    return weight / whole * part + (weight % whole * part + whole / 2) / whole;
+}

@@ -275,3 +275,34 @@ static chroprof_result chroprof__keep_result(chroprof *p, chroprof_result result
     }
     return result;
 }
+
+/* A forked child has no block of a mapped profile: from here on the handle is as a zeroed one,
+ * until chroprof_fork_child. */
+static bool chroprof__in_child(chroprof *p)
+{
+    if (!chroprof__is_wiped(p))
+        return false;
+    p->core = NULL;
+    p->door = CHROPROF__NO_DOOR;
+    p->sampling = p->in_hook = false;
+    return true;
+}
+
+/* Is there a block that is ours? */
+static bool chroprof__has_block(chroprof *p)
+{
+    return chroprof__is_set(p) && p->core && !chroprof__in_child(p);
+}
+
+/* Around what changes the block outside an event. */
+static void chroprof__begin_edit(chroprof__core *c)
+{
+    c->edits++;
+    CHROPROF__STORE_FENCE();
+}
+
+static void chroprof__end_edit(chroprof__core *c)
+{
+    CHROPROF__STORE_FENCE();
+    c->edits++;
+}

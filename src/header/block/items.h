@@ -80,6 +80,18 @@ CHROPROF__INLINE bool chroprof__is_busy(const chroprof__core *c)
     return ((chroprof__peek64(&c->seq) | chroprof__peek64(&c->edits)) & 1) != 0;
 }
 
+#if CHROPROF__SAMPLES
+/* A word of the stack, which no sanitizer knows to be one. */
+#ifdef __clang__
+__attribute__((__no_sanitize__("memory")))
+#endif
+__attribute__((__noinline__, __unused__, __no_sanitize_address__, __no_sanitize_thread__))
+static uintptr_t chroprof__stack_word(uintptr_t address)
+{
+    return *(const volatile uintptr_t *)address;
+}
+#endif
+
 /* ---- what a node holds: of code the module too, so that what lies at one address at different
  * times is not taken for the same */
 

@@ -11,13 +11,13 @@
 #include "../reading/figures.h"
 #include "../reading/totals.h"
 #include "../public/setup.h"
-#include "../public/owner.h"
+#include "../copies/owner.h"
 #include "../public/now.h"
 
 /* >>map: the block as a file.
  * Owns the file, its lock and the mapping with the front before it. A file is made under another
  * name and then linked to its own, so that no one ever sees half of it, and no one's file is taken
- * away. Relies on >>public to start a profile in the mapping, and on >>snapshot to find who owns a
+ * away. Relies on >>public to start a profile in the mapping, and on >>owner to find who owns a
  * block. Called by the host alone. */
 
 #ifdef CHROPROF__MAPS

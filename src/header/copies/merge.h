@@ -19,8 +19,6 @@
 #include "../event/open.h"
 #include "../event/stalls.h"
 #include "../event/slow.h"
-#include "../event/events.h"
-#include "../event/ways.h"
 #include "../reading/figures.h"
 #include "../reading/paths.h"
 #include "../reading/ranks.h"

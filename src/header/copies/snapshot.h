@@ -22,7 +22,7 @@
 #include "../reading/samples.h"
 #include "../reading/validate.h"
 #include "../public/reset.h"
-#include "../public/owner.h"
+#include "../copies/owner.h"
 
 /* >>snapshot: a copy of a block that somebody may be writing, or died over. First the copy: each
  * row is of one moment. Then the repair, where rows are of several moments or of half an event:

@@ -532,19 +532,6 @@ static void chroprof__on_idle_leave(const chroprof *p, const chroprof__core *c)
         chroprof__count(p, CHROPROF_ANOMALY_IDLE_LEAVE_WITHOUT_ENTER);
 }
 
-/* Around what changes the block outside an event. */
-static void chroprof__begin_edit(chroprof__core *c)
-{
-    c->edits++;
-    CHROPROF__STORE_FENCE();
-}
-
-static void chroprof__end_edit(chroprof__core *c)
-{
-    CHROPROF__STORE_FENCE();
-    c->edits++;
-}
-
 CHROPROF__INLINE void chroprof__dispatch(chroprof *p, chroprof__core *c, chroprof_state state,
                                          uint64_t id, const chroprof_site *site, uint64_t t)
 {

@@ -19,24 +19,6 @@
  * is asked for at once, before anything changes, and goes the general way. Both are made of the
  * same parts. */
 
-/* A forked child has no block of a mapped profile: from here on the handle is as a zeroed one,
- * until chroprof_fork_child. */
-static bool chroprof__in_child(chroprof *p)
-{
-    if (!chroprof__is_wiped(p))
-        return false;
-    p->core = NULL;
-    p->door = CHROPROF__NO_DOOR;
-    p->sampling = p->in_hook = false;
-    return true;
-}
-
-/* Is there a block that is ours? */
-static bool chroprof__has_block(chroprof *p)
-{
-    return chroprof__is_set(p) && p->core && !chroprof__in_child(p);
-}
-
 /* Events come from one thread at a time. The straight ways do not ask which, so a look here that
  * finds another one than before has some of the next events go the general way too, now and then.
  * Between two looks without an event in between, the thread may change only if the stack is

@@ -21,8 +21,8 @@
    To find code, search for >>name. Declarations: >>version >>config >>types >>api >>macros
    >>loops. Implementation: >>platform >>util >>block >>layout >>histogram >>tables >>windows
    >>clock >>samples >>event >>stalls >>slow >>stack >>events >>ways >>figures >>reading
-   >>validate >>public >>snapshot >>difference >>merge >>sampler >>now >>map >>words >>findings
-   >>output, then one section per format.
+   >>validate >>public >>owner >>snapshot >>difference >>merge >>sampler >>now >>map >>words
+   >>findings >>output, then one section per format.
 
 QUICK START
 

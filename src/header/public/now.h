@@ -7,8 +7,6 @@
 #include "../block/core.h"
 #include "../block/clock.h"
 #include "../block/samples.h"
-#include "../event/events.h"
-#include "../event/ways.h"
 #include "../public/setup.h"
 #include "../public/send.h"
 

@@ -9,8 +9,6 @@
 #include "../event/step.h"
 #include "../event/open.h"
 #include "../event/stack.h"
-#include "../event/events.h"
-#include "../event/ways.h"
 #include "../reading/stalls.h"
 
 /* What was spent in on_stall is loop, whoever is on top by now, and not part of slice or callback.

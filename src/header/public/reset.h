@@ -13,7 +13,6 @@
 #include "../event/open.h"
 #include "../event/stack.h"
 #include "../event/events.h"
-#include "../event/ways.h"
 #include "../reading/figures.h"
 #include "../reading/paths.h"
 #include "../public/on_stall.h"

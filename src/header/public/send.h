@@ -49,16 +49,6 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
 }
 
 #if CHROPROF__SAMPLES
-/* A word of the stack, which no sanitizer knows to be one. */
-#ifdef __clang__
-__attribute__((__no_sanitize__("memory")))
-#endif
-__attribute__((__noinline__, __unused__, __no_sanitize_address__, __no_sanitize_thread__))
-static uintptr_t chroprof__stack_word(uintptr_t address)
-{
-    return *(const volatile uintptr_t *)address;
-}
-
 /* What comes after an event while the sampler runs. First the record of the function that called
  * this one is read: the place of this one's own is free as soon as it has jumped elsewhere. It is
  * read as a word of the stack: MSan takes what a call has pushed for not written. */

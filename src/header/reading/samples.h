@@ -4,6 +4,7 @@
 #include "../interface/reading.h"
 #include "../interface/sampler.h"
 #include "../base/platform.h"
+#include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
 #include "../block/items.h"
@@ -31,14 +32,6 @@ CHROPROF__COLD_API bool chroprof_next_sample(const chroprof *p, uint64_t *cursor
     out->stack = row->stack;
     out->state = (chroprof_sample_state)row->state;
     return true;
-}
-
-/* round(weight * part / whole), part <= whole. */
-static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
-{
-    for (; whole >> 31; whole >>= 1)
-        part >>= 1;
-    return weight / whole * part + (weight % whole * part + whole / 2) / whole;
 }
 
 /* What of a row lies in [from, to). */

@@ -8,7 +8,6 @@
 #include "../block/items.h"
 #include "../block/stacks.h"
 #include "../block/samples.h"
-#include "../event/events.h"
 #include "../sampler/timer.h"
 
 #if CHROPROF__SAMPLES /* part alone */

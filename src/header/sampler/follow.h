@@ -7,7 +7,6 @@
 #include "../block/core.h"
 #include "../block/items.h"
 #include "../block/samples.h"
-#include "../public/send.h"
 #include "../sampler/timer.h"
 #include "../sampler/due.h"
 

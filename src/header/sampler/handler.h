@@ -8,7 +8,6 @@
 #include "../block/clock.h"
 #include "../block/items.h"
 #include "../block/samples.h"
-#include "../public/send.h"
 #include "../sampler/timer.h"
 #include "../sampler/due.h"
 #include "../sampler/follow.h"

@@ -11,8 +11,6 @@
 #include "../block/items.h"
 #include "../block/modules.h"
 #include "../block/samples.h"
-#include "../event/events.h"
-#include "../event/ways.h"
 #include "../sampler/timer.h"
 #include "../sampler/due.h"
 #include "../sampler/follow.h"

@@ -2,11 +2,11 @@
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
-#include "../reading/samples.h"
+#include "../base/util.h"
 
 /* >>words: names and figures as people read them, the same in a finding and in the table below it.
  * Owns UTF-8, what of an untrusted name may reach a terminal, and how times, counts and shares
- * look. Relies on >>reading for one division; called by >>findings and by the formats. */
+ * look. Called by >>findings and by the formats. */
 
 /* Decimal digits of value, which end before `end`; returns where they begin, at most 20 before. Two
  * at a time: each division waits for the one before it. */

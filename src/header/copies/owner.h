@@ -1,9 +1,12 @@
-/* public/owner.h: the program that made a block: is it there? */
+/* copies/owner.h */
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
 #include "../block/rows.h"
 #include "../public/setup.h"
+
+/* >>owner: the program that made a block: is it there? Owns nothing. Called by >>snapshot, which
+ * lets time go on if it is, and by >>map. */
 
 #ifdef CHROPROF__MAPS
 /* It has ended, unless only its first thread did. Its memory and locks may take seconds to go. */
@@ -11,7 +14,6 @@ static bool chroprof__has_left(const chroprof__process *now)
 {
     return (now->state == 'Z' || now->exiting) && now->threads < 2;
 }
-
 #endif
 
 /* Where the program is that made this block. Where its number can't be seen, as in another
