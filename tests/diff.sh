@@ -357,12 +357,14 @@ two_runs() {
     "$demo" 4 fixed >log 2>&1 && cp demo.json second.json
 }
 
+# SAME=0: without the pairs that must be alike. Whether two runs are is up to what else the machine
+# does, so a site counts that is named three times in a row; the streams above show the rule itself.
 i=0
 while [ -x "$demo" ] && [ "$((i += 1))" -le "$PAIRS" ]; do
     two_runs
     "$demo" 4 >log 2>&1 && cp demo.json fault.json
-    expect_same "demo_same_$i" first.json second.json
-    expect_same "demo_block_$i" first.block second.json
+    [ "${SAME:-1}" = 0 ] || expect_same "demo_same_$i" first.json second.json
+    [ "${SAME:-1}" = 0 ] || expect_same "demo_block_$i" first.block second.json
     run second.json fault.json --fail-above 10; expect "demo_fault_$i" 1
     case $(section "WORSE sites") in
     task_handler*|find_task*) ok "demo_fault_named_$i" ;;

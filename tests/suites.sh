@@ -26,7 +26,7 @@ symbolize|short|timer|40|tools|env QUICK=1 sh tests/symbolize.sh
 tour|short|timer|20|tools|sh tests/tour.sh $B/chroprof
 serve|short|timer|15|tools|sh tests/serve.sh $B/chroprof
 record_command|short|timer|15|tools|sh tests/record_command.sh $B/chroprof
-diff|short|timer|15|tools $B/demo|env PAIRS=1 sh tests/diff.sh $B/chroprof $B/demo
+diff|short|timer|15|tools $B/demo|env PAIRS=1 SAME=0 sh tests/diff.sh $B/chroprof $B/demo
 command|short|timer|30|tools|sh tests/command.sh $B/chroprof
 report|short|timer|15|tools|sh tests/report.sh $B/chroprof
 bindings|short|timer|10|tools|sh tests/bindings.sh

