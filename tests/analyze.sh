@@ -4,11 +4,8 @@
 # silence would say nothing. Prints "ok", "FAIL" or "skip" a check, then the counts. Arguments:
 # parts of the names to run. LIMIT: seconds for one.
 cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
 LIMIT=${LIMIT:-1800}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
 wanted=$*
 
 c99="-std=c99 -D_POSIX_C_SOURCE=200809L"
@@ -160,5 +157,4 @@ analyze clang_14_analyzer clang-14 with_clang_14
 analyze clang_22_analyzer clang-22 with_clang_22
 analyze clang_tidy clang-tidy with_tidy
 analyze cppcheck cppcheck with_cppcheck
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

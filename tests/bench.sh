@@ -2,17 +2,11 @@
 # The programs of bench/ build without a warning and do what they say, in small: nothing here looks
 # at a time. The soak counts every event, so a lost one is found.    sh tests/bench.sh
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
-out=$(mktemp -d) || exit 1
-trap 'rm -rf "$out"' EXIT
+. tests/counts.sh
+out=$scratch
 trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
 strict="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Werror \
     -DCHROPROF_STRICT"
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # built NAME SOURCES...
 built() {
@@ -88,5 +82,4 @@ if command -v python3 >/dev/null 2>&1; then
 else
     skip tables "needs python3"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -4,20 +4,8 @@
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
+. tests/counts.sh
 B=${B:-build}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" = 0 ]
-    exit
-}
 
 export PYTHONDONTWRITEBYTECODE=1
 if ! python3 -c 'import asyncio, ctypes, sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; then

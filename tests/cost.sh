@@ -8,10 +8,10 @@
 # Compilers differ, so a bound is of one: Debian 12's gcc. Others are told and skipped.
 # Prints "ok NAME: FIGURE (at most BOUND)", "FAIL ..." or "skip ...", then the counts.
 cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
 B=${B:-build}
 M=$B/cost
 mkdir -p "$M"
-passed=0 failed=0 skipped=0
 
 compiler=$(gcc --version 2>/dev/null | head -n 1)
 case $compiler in
@@ -42,7 +42,6 @@ judge() {
         echo "FAIL $1: $2 (at most $most)"
     fi
 }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # counted PROGRAM...: instructions, by callgrind
 counted() {
@@ -104,5 +103,4 @@ while IFS='|' read -r set bytes; do
     judge "bytes of $(echo "${set%, x86-64}" | tr -d ':,')" "$bytes"
 done <"$M/rows"
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

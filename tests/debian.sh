@@ -2,23 +2,13 @@
 # tests/debian.sh - the Debian packages: built by dpkg-buildpackage, looked at by lintian, unpacked
 # and used. Prints "ok", "FAIL" or "skip" a case, then the counts.
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
+. tests/counts.sh
 
 check() {
     name=$1
     shift
     if "$@" >"$scratch/log" 2>&1; then passed=$((passed + 1)); echo "ok $name"
     else failed=$((failed + 1)); echo "FAIL $name: $(tail -n 1 "$scratch/log")"; fi
-}
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" = 0 ]
-    exit
 }
 has() { command -v "$1" >/dev/null 2>&1; }
 

@@ -4,19 +4,12 @@
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
 command=${1:-build/chroprof}
 demo=${2:-build/demo}
 PAIRS=${PAIRS:-2}
 case $command in /*) ;; *) command=$PWD/$command ;; esac
 case $demo in /*) ;; *) demo=$PWD/$demo ;; esac
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # stream NAME SEED [awk assignments]: a run of eight callbacks.
 #   uneven=0.2           slices are so much longer or shorter, at most
@@ -373,5 +366,4 @@ while [ -x "$demo" ] && [ "$((i += 1))" -le "$PAIRS" ]; do
 done
 [ -x "$demo" ] || skip demo "$demo is not built"
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -3,12 +3,8 @@
 # for the command, their checksums, and that a second run elsewhere gives the same bytes. Prints "ok", "FAIL" or "skip" a case, then
 # the counts.
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
+. tests/counts.sh
 MAKE=${MAKE:-make}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
 
 check() {
     name=$1
@@ -77,5 +73,4 @@ check header cmp chroprof.h "$scratch/$release/chroprof.h"
 check date_of_files same "$(TZ=UTC date -r "$scratch/$release/chroprof.h" +%F 2>&1)" "$date"
 check date_of_the_version dated
 check program program
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -2,10 +2,7 @@
 # Is tests/examples.sh red when it should be? Gives it a small example of its own and spoils that
 # example, its test, the header or the compiler, one at a time.
 cd "$(dirname "$0")/.." || exit 1
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0
+. tests/counts.sh
 
 # A fresh copy of everything, in order.
 fresh() {
@@ -87,5 +84,4 @@ fresh; change 's,\, 2;,\, 1;,' $example; case_is FAIL wrong_use_ends_with_anothe
 fresh; change 's,puts("{}"),puts("{"),' $example; case_is FAIL no_json
 fresh; change 's,Not seen: nothing.,,' $example; case_is FAIL nothing_said_of_what_is_not_seen
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ $failed = 0 ]
+finish

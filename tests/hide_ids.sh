@@ -4,23 +4,16 @@
 # Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
 command=${1:-build/chroprof}
-CC=${CC:-cc}
 case $command in /*) ;; *) command=$PWD/$command ;; esac
-scratch=$(mktemp -d) || exit 1
 program=
 trap 'exec 3>&-; [ -z "$program" ] || kill $program 2>/dev/null; wait; rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-end() { echo "$passed passed, $failed failed, $skipped skipped"; [ "$failed" = 0 ]; exit; }
 
 ids="0xc0ffee11deadbeef 0xfeedface8badf00d 0x0123456789abcdef 0xdecafbaddecafbad 0x7f3a5c001e2d4b60"
 
 $CC -O1 -o "$scratch/hidden" tests/hidden.c 2>"$scratch/err" ||
-    { fail builds "$(head -n 1 "$scratch/err")"; end; }
+    { fail builds "$(head -n 1 "$scratch/err")"; finish; }
 
 # What a file tells of the ids: as text, in bytes, in the steps of JSON. Prints their number.
 cat >"$scratch/told.py" <<'END'
@@ -29,7 +22,6 @@ import re
 import sys
 ids = [int(word, 16) for word in sys.argv[2:]]
 data = open(sys.argv[1], "rb").read()
-
 
 def numbers(packed):
     value = shift = 0
@@ -40,7 +32,6 @@ def numbers(packed):
             yield value
             value = shift = 0
 
-
 def steps(packed):
     each, last = numbers(packed), 0
     for head in each:
@@ -49,7 +40,6 @@ def steps(packed):
             less = next(each)
             last = (last + (less >> 1 ^ -(less & 1))) % 2**64
             yield last
-
 
 told, small = 0, 0
 for i in ids:
@@ -87,7 +77,7 @@ exec 3>"$scratch/hold"
 tries=0
 while ! grep -q ready "$scratch/said"; do
     tries=$((tries + 1))
-    [ "$tries" -lt 1200 ] || { fail starts "$(head -n 1 "$scratch/err")"; end; }
+    [ "$tries" -lt 1200 ] || { fail starts "$(head -n 1 "$scratch/err")"; finish; }
     sleep 0.05
 done
 WANT=1 holds of_a_process dump $program -f json
@@ -125,4 +115,4 @@ then ok small_numbers; else fail small_numbers "$(cat "$scratch/told")"; fi
 code=$?
 if [ "$code" = 1 ] && grep -q "give --hide-ids to the dump" "$scratch/err"; then ok not_of_json
 else fail not_of_json "exit code $code: $(head -n 1 "$scratch/err")"; fi
-end
+finish

@@ -3,13 +3,9 @@
 # folder: pkg-config, manual pages, the shells' completions; make uninstall. Prints "ok", "FAIL" or
 # "skip" a case, then the counts.
 cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
 B=${B:-build}
-CC=${CC:-cc}
 MAKE=${MAKE:-make}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
 root=$scratch/root
 prefix=/opt/profiler
 lies=$root$prefix
@@ -256,5 +252,4 @@ else for name in zsh_command zsh_option zsh_value; do skip $name zsh; done; fi
 $MAKE -s uninstall PREFIX=$prefix DESTDIR="$root" >"$scratch/uninstall" 2>&1
 check uninstall same "$?" 0
 check nothing_left same "$(installed)" ""
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -4,19 +4,10 @@
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
 command=${1:-build/chroprof}
 FILES=${FILES:-2000}
-CC=${CC:-cc}
 case $command in /*) ;; *) command=$PWD/$command ;; esac
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-end() { echo "$passed passed, $failed failed, $skipped skipped"; [ "$failed" = 0 ]; exit; }
 
 # run ARGUMENTS...: standard output and error into files, the exit code into $code
 run() { "$command" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?; }
@@ -86,7 +77,7 @@ int main(int argc, char **argv)
 END
 if ! $CC -O1 -I. -o "$scratch/fleet" "$scratch/fleet.c" 2>"$scratch/log"; then
     fail build "$(head -n 1 "$scratch/log")"
-    end
+    finish
 fi
 fleet=$scratch/loops
 mkdir "$fleet" "$scratch/alive"
@@ -251,4 +242,4 @@ run dump "$scratch/all.block" -f json -o "$scratch/all.json"
 is many_events "$(total events "$scratch/all.json")" \
     $((FILES * $(total events "$scratch/one.json")))
 run check "$scratch/all.block"; expect many_are_sound 0
-end
+finish

@@ -3,16 +3,10 @@
 # and each file of the command and of the preloaded library?
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
+. tests/counts.sh
 CXX=${CXX:-c++}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0 skipped=0
 
-pass() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-
-if found=$(sh src/join.sh --check); then pass join; else fail join "$found"; fi
+if found=$(sh src/join.sh --check); then ok join; else fail join "$found"; fi
 
 # What nobody calls is called by other parts.
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror -Wno-unused -D_GNU_SOURCE"
@@ -36,7 +30,7 @@ for part in $(cd src/header && ls all.h */*.h); do
             echo 'extern int nothing;'
         } >"$unit"
         if compile "$language" "$unit" >"$scratch/log" 2>&1; then
-            pass "$name"
+            ok "$name"
         else
             fail "$name" "$(grep -m 1 -E 'error|warning' "$scratch/log")"
         fi
@@ -50,7 +44,7 @@ each_file() {
     for file in "$folder"/*.[ch]; do
         echo "#include \"$PWD/$file\"" >"$scratch/unit.c"
         if $CC "$@" -w -fsyntax-only "$scratch/unit.c" >"$scratch/log" 2>&1; then
-            pass "file_$(echo "$file" | tr / _)"
+            ok "file_$(echo "$file" | tr / _)"
         else
             fail "file_$(echo "$file" | tr / _)" "$(grep -m 1 error "$scratch/log")"
         fi
@@ -59,5 +53,4 @@ each_file() {
 each_file src/command
 if [ "$(uname)" = Linux ]; then each_file src/run -std=gnu99 -D_GNU_SOURCE
 else skipped=$((skipped + 1)); echo "skip files_run: only for Linux"; fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

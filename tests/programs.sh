@@ -29,17 +29,12 @@
 #   plain                some sixty programs of a Debian system   (only the comparison)
 
 cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
 command=${1:-build/chroprof}
 case $command in /*) ;; *) command=$PWD/$command ;; esac
 [ $# = 0 ] || shift
 chosen=$*
-scratch=$(mktemp -d) || exit 1
 server='' helper=''
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # What a test started: its own processes only.
 end_all() {
@@ -52,13 +47,6 @@ clean() {
     rm -rf "$scratch"
 }
 trap clean EXIT
-trap 'exit 1' HUP INT TERM
-
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" = 0 ]
-    exit
-}
 
 if [ "$(uname)" != Linux ]; then
     skip programs "needs Linux"

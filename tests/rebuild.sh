@@ -4,13 +4,9 @@
 #   sh tests/rebuild.sh       B=build: a folder in which chroprof is built with this CC
 # Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if one failed.
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
+. tests/counts.sh
 MAKE=${MAKE:-make}
 B=${B:-build}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0
 
 # built NAME OBJECTS [VARIABLE=VALUE...]: make compiles these objects, and links if there are any
 built() {
@@ -53,5 +49,4 @@ built they_are_there ""
 "$MAKE" B="$scratch/b" CC="$CC" CFLAGS=-O1 "$scratch/b/report_bytes" >"$scratch/log" 2>&1
 if grep -q -e '-O1 ' "$scratch/log"; then passed=$((passed + 1)) && echo "ok other_flags"
 else failed=$((failed + 1)) && echo "FAIL other_flags: $(tail -n 1 "$scratch/log")"; fi
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" = 0 ]
+finish

@@ -4,18 +4,11 @@
 # Prints "ok NAME" or "FAIL NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
 command=${1:-build/chroprof}
-CC=${CC:-cc}
 case $command in /*) ;; *) command=$PWD/$command ;; esac
-scratch=$(mktemp -d) || exit 1
 trap 'exec 3>&-; : >"$scratch/go"; kill $recorder 2>/dev/null; wait; rm -rf "$scratch"' EXIT
 recorder=
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-end() { echo "$passed passed, $failed failed, $skipped skipped"; [ "$failed" = 0 ]; exit; }
 
 # run ARGUMENTS...: standard output and error into files, the exit code into $code
 run() { "$command" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?; }
@@ -36,13 +29,13 @@ until_line() {
     tries=0
     while ! grep -q "$1" "$2" 2>/dev/null; do
         tries=$((tries + 1))
-        [ "$tries" -lt 1200 ] || { fail "waits_for_$1" "not in $2 after 60 s"; end; }
+        [ "$tries" -lt 1200 ] || { fail "waits_for_$1" "not in $2 after 60 s"; finish; }
         sleep 0.05
     done
 }
 
 $CC -O1 -o "$scratch/recorded" tests/recorded.c 2>"$scratch/err" ||
-    { fail builds "$(head -n 1 "$scratch/err")"; end; }
+    { fail builds "$(head -n 1 "$scratch/err")"; finish; }
 
 # record_one EVENTS RING: a program's whole life in rec.events, what it said itself in own.json
 record_one() {
@@ -82,7 +75,6 @@ TOTALS = "elapsed_ns busy_ns idle_ns uninstrumented_ns untracked_ns delay_ns bla
 FIGURES = ("exec_ns with_children_ns slices slice_max_ns blame_ns delay_ns waiting_ns lifetime_ns calls live "
            "completed").split()
 
-
 def figures(name):
     with open(name, encoding="utf-8") as file:
         profile = json.load(file)
@@ -93,7 +85,6 @@ def figures(name):
     paths = {chain(row): {key: row[key] for key in FIGURES} for row in rows.values()}
     born = sum(row["stillborn"] for row in rows.values())
     return {"stillborn": born, **{key: profile["totals"][key] for key in TOTALS}}, paths
-
 
 (own, own_paths), (made, made_paths) = map(figures, sys.argv[1:])
 assert own == made, (own, made)
@@ -218,4 +209,4 @@ run record "$scratch/nothing"; expect no_such_file 1 "nothing"
 run record "$scratch/own.json"; expect json_is_no_block 1
 run record - --for 1; expect standard_input_cannot_be_followed 1
 run record "$scratch/p.chroprof" --for x; expect how_long 2 "seconds"
-end
+finish

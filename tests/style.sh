@@ -3,7 +3,7 @@
 # says? The header's tables and the examples' marks are not for a formatter. WRITE=1 formats.
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
 cd "$(dirname "$0")/.." || exit 1
-passed=0 failed=0 skipped=0
+. tests/counts.sh
 
 # what is formatted; a release's program is frozen, and symbolize/ knows its own lines
 files() { ls tests/*.[ch] tests/compile/*.[ch] tests/bare/*.[ch] tests/proof/*.[ch] fuzz/*.c |
@@ -41,5 +41,4 @@ else
     skipped=$((skipped + 1))
     echo "skip rooms: needs python3"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

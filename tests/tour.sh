@@ -4,16 +4,10 @@
 #   sh tests/tour.sh [COMMAND]        default build/chroprof
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
+. tests/counts.sh
 command=${1:-build/chroprof}
-scratch=$(mktemp -d) || exit 1
 hanging=
 trap '[ -z "$hanging" ] || kill -9 $hanging 2>/dev/null; rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 says() {
     case $2 in
     *"$3"*) ok "$1" ;;
@@ -77,5 +71,4 @@ for _ in $(seq 300); do
 done
 everywhere hang "$hanging" "The loop has been inside take_lock (hang.c:7) for"
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

@@ -2,12 +2,8 @@
 # Compiles the header in every way its users do. Prints "ok NAME", "FAIL NAME: why" or
 # "skip NAME: why", then the counts. Arguments: parts of the names to run, or =NAME.
 cd "$(dirname "$0")" || exit 1
-CC=${CC:-cc}
-scratch=$(mktemp -d) || exit 1
+. ../counts.sh
 export SCRATCH="$scratch"             # where the programs put their files
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
 wanted=$*
 
 usual="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-align"
@@ -15,9 +11,6 @@ strict="$usual -DCHROPROF_STRICT"
 posix=-D_POSIX_C_SOURCE=200809L
 c99="-std=c99 $posix"
 
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 has() { command -v "$1" >/dev/null 2>&1; }
 
 # is_wanted NAME: no arguments, or one of them is part of the name
@@ -635,5 +628,4 @@ if is_wanted own_macros; then
     fi
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish
