@@ -346,7 +346,7 @@ fuzz-coverage:
 	@B='$B' sh fuzz/coverage.sh open
 
 # the same without libFuzzer: replays files
-$B/test/san/replay_%: fuzz/fuzz_%.c chroprof.h $B/flags/SANITIZED
+$B/test/san/replay_%: fuzz/fuzz_%.c fuzz/replay.h chroprof.h $B/flags/SANITIZED
 	@mkdir -p $(@D)
 	$(SAN_CC) $(STANDARD) -g -O1 $(SANITIZE) -DFUZZ_REPLAY -o $@ $<
 

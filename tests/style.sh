@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/counts.sh
 
 # what is formatted; a release's program is frozen, and symbolize/ knows its own lines
-files() { ls tests/*.[ch] tests/compile/*.[ch] tests/bare/*.[ch] tests/proof/*.[ch] fuzz/*.c |
+files() { ls tests/*.[ch] tests/compile/*.[ch] tests/bare/*.[ch] tests/proof/*.[ch] fuzz/*.[ch] |
     grep -v -E '/api_[0-9]'; }
 
 formatter=
