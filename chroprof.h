@@ -2151,16 +2151,22 @@ CHROPROF__INLINE uint64_t chroprof__counter(void)
     return ticks;
 }
 
+/* What the processor says of itself. Tests let it be another one. */
+#ifndef CHROPROF__CPUID
+#define CHROPROF__CPUID(a, b, c, d)                                                                \
+    __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d))
+#endif
+
 /* CPUID leaf 0x80000007, EDX bit 8: the counter's rate does not follow the core's frequency
  * (AMD64 Architecture Programmer's Manual, volume 3, appendix E). */
 static bool chroprof__counter_is_invariant(void)
 {
     uint32_t a = 0x80000000u, b, c, d;
-    __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
-    if (a < 0x80000007u)                    /* never: a processor older than that */
+    CHROPROF__CPUID(a, b, c, d);
+    if (a < 0x80000007u)                    /* a processor older than that */
         return false;
     a = 0x80000007u;
-    __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+    CHROPROF__CPUID(a, b, c, d);
     return (d >> 8 & 1) != 0;
 }
 
@@ -10043,7 +10049,6 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     chroprof__set_factor(c, UINT64_C(1) << 32);
 #ifndef CHROPROF_NO_CLOCK
 #if CHROPROF__HAS_COUNTER
-    /* never: a processor whose counter is not invariant */
     if (!p->clock && chroprof__counter_is_invariant()) {
         c->clock = CHROPROF__CLOCK_COUNTER;
         chroprof__start_counter(c);

@@ -181,7 +181,6 @@ static chroprof_result chroprof__start_clock(chroprof *p, const chroprof_options
     chroprof__set_factor(c, UINT64_C(1) << 32);
 #ifndef CHROPROF_NO_CLOCK
 #if CHROPROF__HAS_COUNTER
-    /* never: a processor whose counter is not invariant */
     if (!p->clock && chroprof__counter_is_invariant()) {
         c->clock = CHROPROF__CLOCK_COUNTER;
         chroprof__start_counter(c);
