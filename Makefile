@@ -29,6 +29,7 @@ help:
 	@echo 'make header     makes chroprof.h of its parts in src/header'
 	@echo 'make parts      is chroprof.h what they give, and does each compile alone?'
 	@echo 'make test-rest  the rest: slow cases, more sanitizers, all ways to compile'
+	@echo 'make test-one-core  the tests on one core'
 	@echo 'make test-all   everything below that tests, too; some hours'
 	@echo 'make test-viewers  opens the outputs in Chromium, speedscope, pprof and promtool'
 	@echo 'make pictures   draws the pictures of README.md again; needs what test-viewers needs'
@@ -205,6 +206,10 @@ test:
 # the rest of the tests, which take longer and tell less a second
 test-rest:
 	$(call run_suites,test-rest) rest
+
+# the short suites as on a machine that has only one core
+test-one-core:
+	$(call record,test-one-core,$(COUNTS)) env B='$B' CC='$(CC)' MAKE='$(MAKE)' JOBS=1 taskset -c 0 sh tests/run.sh short
 
 # all that there is, of these and of the goals below; some hours
 test-all:
@@ -551,7 +556,7 @@ deb:
 clean:
 	rm -rf $B
 
-.PHONY: help header parts chroprof libchroprof demo pictures test test-rest test-all cost test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
+.PHONY: help header parts chroprof libchroprof demo pictures test test-rest test-one-core test-all cost test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
     bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
     bench-curves bench-record bench-diff install uninstall again dist deb clean

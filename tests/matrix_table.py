@@ -162,6 +162,16 @@ def sizes(folder):
         ['| ' + ' | '.join(row) + ' |' for row in rest]
 
 
+def suites(folder):
+    """What each suite took in the last whole runs, the longest first."""
+    lines = ['| suite | of | seconds | CPU seconds | passed | skipped |', '|---|---|---|---|---|---|']
+    for tier, goal in (('short', 'make test'), ('rest', 'make test-rest')):
+        rows = rows_of(folder / 'test' / f'logs-{tier}' / 'table')
+        for name, _, seconds, cpu, passed, _, skipped in sorted(rows, key=lambda row: -int(row[2])):
+            lines.append(f'| {name} | {goal} | {seconds} | {cpu} | {passed} | {skipped} |')
+    return lines if len(lines) > 2 else []
+
+
 def put(path, name, lines):
     """Replaces what is between the two markers of that name."""
     begin, end = f'<!-- {name} begins -->', f'<!-- {name} ends -->'
@@ -177,15 +187,16 @@ def main():
     arguments = [word for word in sys.argv[1:] if word != '--print']
     folder = pathlib.Path(arguments[0] if arguments else 'build')
     rows, cells = matrix_rows(folder), all_cells()
-    if not rows and not sizes(folder):
+    if not rows and not sizes(folder) and not suites(folder):
         sys.exit(f'matrix_table: {folder}/matrix.tsv is not there: make test-matrix')
     tables = [('tests/README.md', 'matrix', summary(rows, cells, check_lines(folder))),
               ('tests/README.md', 'cells', [state(rows), ''] + details(rows, cells)),
-              ('tests/README.md', 'sizes', sizes(folder))]
+              ('tests/README.md', 'sizes', sizes(folder)),
+              ('tests/README.md', 'suites', suites(folder))]
     for path, name, lines in tables:
         if '--print' in sys.argv:
             print('\n'.join(lines), end='\n\n')
-        elif lines and (rows or name == 'sizes'):
+        elif lines and (rows or name in ('sizes', 'suites')):
             put(pathlib.Path(path), name, lines)
 
 
