@@ -2,8 +2,8 @@
 #
 # A line is  name|tier|flag|seconds|goals|command :
 #   tier     short: make test. rest: make test-rest, which runs only what make test leaves out.
-#   flag     timer: it has a timer of its own or watches a real program, so no second one of these
-#            runs beside it
+#   flag     timer: what a timer or another program does in a certain time counts in it, so no
+#            second one of these runs beside it
 #   seconds  on two quiet cores; the longest begin first. Only the order depends on it.
 #   goals    what make has to build for it; tools: chroprof and what it loads
 # Scripts get the command as their argument. Each suite has a folder of its own in SCRATCH.
@@ -19,27 +19,27 @@ compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =eve
     =foreign_names_c++ =foreign_macros_DISABLE =foreign_names_DISABLE every_macro own_macros"
 
 scripts() { cat <<END
-run_command|short|timer|60|tools|sh tests/run_command.sh $B/chroprof
-examples|short|timer|60|tools|env QUICK=1 sh tests/examples.sh
-top|short|timer|40|tools|sh tests/top.sh $B/chroprof
-symbolize|short|timer|40|tools|env QUICK=1 sh tests/symbolize.sh
-tour|short|timer|20|tools|sh tests/tour.sh $B/chroprof
-serve|short|timer|15|tools|sh tests/serve.sh $B/chroprof
-record_command|short|timer|15|tools|sh tests/record_command.sh $B/chroprof
-diff|short|timer|15|tools $B/demo|env PAIRS=1 SAME=0 sh tests/diff.sh $B/chroprof $B/demo
-command|short|timer|30|tools|sh tests/command.sh $B/chroprof
-report|short|timer|15|tools|sh tests/report.sh $B/chroprof
-bindings|short|timer|10|tools|sh tests/bindings.sh
-compile|short|-|90|none|sh tests/compile/run.sh $(echo $compilations)
-bench|short|-|20|tools|sh tests/bench.sh
-install|short|-|20|tools|sh tests/install.sh
+run_command|short|timer|75|tools|sh tests/run_command.sh $B/chroprof
+examples|short|timer|45|tools|env QUICK=1 sh tests/examples.sh
+top|short|timer|35|tools|sh tests/top.sh $B/chroprof
+symbolize|short|-|30|tools|env QUICK=1 sh tests/symbolize.sh
+tour|short|-|15|tools|sh tests/tour.sh $B/chroprof
+serve|short|-|10|tools|sh tests/serve.sh $B/chroprof
+record_command|short|timer|12|tools|sh tests/record_command.sh $B/chroprof
+diff|short|-|20|tools $B/demo|env PAIRS=1 SAME=0 sh tests/diff.sh $B/chroprof $B/demo
+command|short|-|25|tools|sh tests/command.sh $B/chroprof
+report|short|-|20|tools|sh tests/report.sh $B/chroprof
+bindings|short|-|10|tools|sh tests/bindings.sh
+compile|short|-|60|none|sh tests/compile/run.sh $(echo $compilations)
+bench|short|-|15|tools|sh tests/bench.sh
+install|short|-|15|tools|sh tests/install.sh
 merge|short|-|10|tools|sh tests/merge.sh $B/chroprof
 hide_ids|short|-|10|tools|sh tests/hide_ids.sh $B/chroprof
 dashboards|short|-|10|tools|sh tests/dashboards.sh
 rebuild|short|-|10|tools|sh tests/rebuild.sh
 dist|short|-|20|none|sh tests/dist.sh
 style|short|-|5|none|sh tests/style.sh
-parts|short|-|20|none|sh tests/parts.sh
+parts|short|-|25|none|sh tests/parts.sh
 compile-all|rest|-|400|none|sh tests/compile/run.sh
 symbolize-all|rest|timer|100|tools|sh tests/symbolize.sh
 examples-all|rest|timer|100|tools|sh tests/examples.sh
@@ -82,7 +82,7 @@ traces words "
 
 # flag_of NAME: those with timers, or with other processes that have to keep up
 flag_of() {
-    case $1 in sampler | suspend | clock | threads) echo timer ;; *) echo - ;; esac
+    case $1 in sampler | suspend | clock) echo timer ;; *) echo - ;; esac
 }
 
 # seconds_of NAME: those that take more than some
