@@ -191,14 +191,14 @@ parts:
 
 # ---- checks whose results are kept for the tables: $(call record,NAME,LINES THAT TELL) COMMAND
 
-record = @B='$B' sh tests/record.sh $(1) '$(2)'
+record = @exec env B='$B' sh tests/record.sh $(1) '$(2)'
 COUNTS = ^[0-9]* passed, [0-9]* failed, [0-9]* skipped$$
 
 # ---- tests: each program plain and with sanitizers, linked with one copy of the implementation.
 # What does not build any more must not be run as it was.
 
 # ONLY="top test_events": these suites and no others; the row of the last whole run stays
-run_suites = $(if $(ONLY),@,$(call record,$(1),$(COUNTS))) env B='$B' CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
+run_suites = $(if $(ONLY),@exec ,$(call record,$(1),$(COUNTS))) env B='$B' CC='$(CC)' MAKE='$(MAKE)' sh tests/run.sh
 
 test:
 	$(call run_suites,test) short
@@ -221,7 +221,7 @@ test-viewers: $B/chroprof $B/demo
 
 # programs of Debian's packages under chroprof run; PROGRAMS="node curl": only these
 test-programs: chroprof
-	$(if $(PROGRAMS),@,$(call record,programs,$(COUNTS))) sh tests/programs.sh $B/chroprof $(PROGRAMS)
+	$(if $(PROGRAMS),@exec ,$(call record,programs,$(COUNTS))) sh tests/programs.sh $B/chroprof $(PROGRAMS)
 
 # the same programs with other compilers, standards, optimizers, processors, systems and checkers
 MATRIX =
