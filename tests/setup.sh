@@ -33,6 +33,7 @@ look() {
     needs 'echo "#include <libunwind.h>" | $CC -E -x c -' libunwind-dev
     needs 'echo "#include <term.h>" | $CC -E -x c -' libncurses-dev
     needs 'test -f /usr/share/i18n/locales/de_DE' locales
+    needs 'command -v nim' nim
     needs 'command -v cmake' cmake
     needs 'command -v meson' meson
     needs 'command -v ninja' ninja-build

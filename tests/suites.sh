@@ -30,6 +30,7 @@ diff|short|-|20|tools $B/demo|env PAIRS=1 SAME=0 sh tests/diff.sh $B/chroprof $B
 command|short|-|25|tools|sh tests/command.sh $B/chroprof
 report|short|-|20|tools|sh tests/report.sh $B/chroprof
 bindings|short|-|10|tools|sh tests/bindings.sh
+chronos|short|-|40|tools|sh tests/chronos.sh $B/chroprof
 compile|short|-|60|none|sh tests/compile/run.sh $(echo $compilations)
 bench|short|-|15|tools|sh tests/bench.sh
 install|short|-|15|tools|sh tests/install.sh

@@ -9,6 +9,7 @@
 
 #include "../../chroprof.h"
 #include "demangle.h"
+#include "demangle_nim.h"
 #include "json.h"
 
 /* >>code answers */
@@ -52,7 +53,7 @@ static void code_place(code_texts *t, const char *function, const char *file, ui
 void code_call(code_texts *t, code_query *q, const char *function, const char *file,
                uint64_t line)
 {
-    char *readable = demangled(function);
+    char *readable = nim_file(file) ? demangled_nim(function) : demangled(function);
     if (q->calls == 0) {
         q->at = t->bytes.used;
     }
@@ -73,11 +74,18 @@ void code_end(code_texts *t, code_query *q)
 
 /* >>code symbols: what is left to a file without debug information */
 
+void code_symbol(const code_module *m, code_query *q, code_texts *t, const char *function)
+{
+    char *readable = m->symbols.nim ? demangled_nim(function) : NULL;
+    code_call(t, q, readable != NULL ? readable : function, "", 0);
+    free(readable);
+}
+
 void code_by_symbols(const code_module *m, code_query *q, code_texts *t)
 {
     const char *function = elf_function(&m->symbols, q->address);
     if (function != NULL) {
-        code_call(t, q, function, "", 0);
+        code_symbol(m, q, t, function);
     }
     code_end(t, q);
 }

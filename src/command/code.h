@@ -37,6 +37,9 @@ typedef struct code_module {
 void code_call(code_texts *t, code_query *q, const char *function, const char *file,
                uint64_t line);
 
+/* The same of a function that has no file. */
+void code_symbol(const code_module *m, code_query *q, code_texts *t, const char *function);
+
 /* Ends an answer, which may have no calls. */
 void code_end(code_texts *t, code_query *q);
 

@@ -126,8 +126,10 @@ static void addr2line_take(const code_module *m, code_query *q, code_texts *t, c
     uint64_t line = addr2line_place(place);
     bool placed = strcmp(place, "??") != 0;
     bool named = strcmp(function, "??") != 0;
-    if (named && (placed || elf_function(&m->symbols, q->address) != NULL)) {
-        code_call(t, q, function, placed ? place : "", line);
+    if (named && placed) {
+        code_call(t, q, function, place, line);
+    } else if (named && elf_function(&m->symbols, q->address) != NULL) {
+        code_symbol(m, q, t, function);
     }
 }
 

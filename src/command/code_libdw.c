@@ -3,6 +3,7 @@
 
 #include "code.h"
 #include "demangle.h"
+#include "demangle_nim.h"
 #include "elf.h"
 
 #ifdef CHROPROF_LIBDW
@@ -26,11 +27,11 @@ typedef struct libdw_module {
 } libdw_module;
 
 /* A name as people write it. Of the two that a function has, the linkage name tells more if it can
- * be read. */
+ * be read, but of Nim, whose compiler may have C++ in between. */
 static void libdw_call(code_texts *t, code_query *q, const char *linkage, const char *name,
                        const char *file, uint64_t line)
 {
-    char *readable = linkage != NULL ? demangled(linkage) : NULL;
+    char *readable = linkage != NULL && !nim_file(file) ? demangled(linkage) : NULL;
     name = readable != NULL ? readable : name != NULL ? name : linkage;
     if (name != NULL) {
         code_call(t, q, name, file, line);
@@ -158,8 +159,8 @@ static void libdw_find(libdw_module *module, const code_module *m, code_query *q
     if (unit != NULL) {
         libdw_calls(t, q, unit, address - bias, symbol);
     }
-    if (q->calls == 0) {
-        libdw_call(t, q, symbol, NULL, "", 0);
+    if (q->calls == 0 && symbol != NULL) {
+        code_symbol(m, q, t, symbol);
     }
     code_end(t, q);
 }

@@ -265,8 +265,11 @@ static void elf_add_symbols(elf_symbols *s, const elf_file *f, const unsigned ch
         symbol->name = (size_t)elf_number(f, table, 4);
         symbol->address = elf_field(f, table, 4, 4, 8, 8);
         symbol->size = elf_field(f, table, 8, 4, 16, 8);
-        s->count += defined && table[f->wide ? 4 : 12] % 16 == ELF_FUNCTION &&
-                    symbol->name < s->name_bytes;
+        if (defined && table[f->wide ? 4 : 12] % 16 == ELF_FUNCTION &&
+            symbol->name < s->name_bytes) {
+            s->count++;
+            s->nim = s->nim || strcmp((const char *)s->names + symbol->name, "NimMain") == 0;
+        }
     }
 }
 

@@ -43,6 +43,7 @@ typedef struct elf_symbols {
     size_t count;
     unsigned char *names;      /* ends in a zero byte */
     size_t name_bytes;
+    bool nim;                  /* a program that Nim's compiler made */
 } elf_symbols;
 
 void elf_symbols_free(elf_symbols *s);

@@ -16,6 +16,7 @@
 #include "buffer.h"
 #include "code.h"
 #include "demangle.h"
+#include "demangle_nim.h"
 #include "elf.h"
 #include "json.h"
 #include "program.h"
@@ -205,7 +206,7 @@ static uint32_t put_text(function_list *l, const char *text)
 
 static void put_name(function_list *l, board_symbol *row, const char *name)
 {
-    char *readable = demangled(name);
+    char *readable = l->module.symbols.nim ? demangled_nim(name) : demangled(name);
     row->name = put_text(l, readable != NULL ? readable : name);
     free(readable);
 }
