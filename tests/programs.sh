@@ -77,10 +77,22 @@ gdb gdb"
 has() { command -v "$1" >/dev/null 2>&1; }
 has_gi() { $python -c 'from gi.repository import Gio' 2>/dev/null; }
 
+# of_chosen PROGRAM: a test that is wanted needs it, by its line below; plain compares whatever there is
+of_chosen() {
+    case " ${chosen:-plain} " in *" plain "*) return 0 ;; esac
+    for one in $chosen; do
+        case " $(sed -n "s/^    needs $one \(.*\) || return$/\1/p" tests/programs.sh) " in
+        *" $1 "*) return 0 ;;
+        *' $python '*) [ "$1" != "$python" ] || return 0 ;;
+        esac
+    done
+    return 1
+}
+
 missing=$(echo "$programs" | while read -r program package; do
-    has "$program" || echo "$package"
+    has "$program" || ! of_chosen "$program" || echo "$package"
 done)
-has_gi || missing="$missing python3-gi"
+has_gi || ! of_chosen gdbus || missing="$missing python3-gi"
 if [ -n "$missing" ] && has apt-get; then
     root=
     [ "$(id -u)" = 0 ] || root="sudo -n"
