@@ -77,7 +77,7 @@ class Profile:
         elif field == 2:
             self.samples.append(value)
         elif field == 3:
-            self.add(self.mappings, one(value, (1, 2, 3, 5, 6, 7)))
+            self.add(self.mappings, one(value, (1, 2, 3, 5, 6, 7, 8, 9, 10)))
         elif field == 4:
             self.add_location(value)
         elif field == 5:
@@ -103,7 +103,7 @@ class Profile:
                 lines.append(one(value, (1, 2)))
             else:
                 row[field] = value
-        need(len(lines) == 1 or 3 in row, "a site has one line")
+        need(len(lines) == 1 or (3 in row and not lines), "one function a location, or an address")
         row["lines"] = lines
         self.add(self.locations, row)
 
@@ -167,7 +167,10 @@ def check_head(profile, report, code):
     need(profile.text(profile.single[14]) == "exec", "default sample type")
     need(profile.single.get(9, 0) == report["totals"]["start_unix_ns"], "time")
     need(profile.single.get(10, 0) == report["totals"]["elapsed_ns"], "duration")
-    need(profile.mappings[1].get(7) and (code or len(profile.mappings) == 1), "mapping")
+    need(code or len(profile.mappings) == 1, "mapping")
+    need(all(m.get(7) for m in profile.mappings.values()), "a mapping to look for names in")
+    need(not code or all(m.get(field) for m in profile.mappings.values() for field in (8, 9, 10)),
+         "a mapping without files, lines or inlined functions")
     program = report["program"] or code and (report["name"] or "chroprof") or ""
     need(profile.text(profile.mappings[1][5]) == program, "program",
          profile.text(profile.mappings[1][5]), "is not", program)
@@ -192,7 +195,7 @@ def check_mappings(profile, report):
 
 
 def path_of(chain, paths):
-    """The path that a chain begins with; (loop), where that is no path, is one, too."""
+    """The path that a chain begins with; (uninstrumented), where that is no path, is one, too."""
     for length in range(len(chain), 0, -1):
         if chain[:length] in paths:
             return chain[:length]

@@ -17,7 +17,7 @@
 
 enum { PPROF_TYPES = 6 };
 
-enum { PLACE_MAPPING, PLACE_ADDRESS, PLACE_FUNCTION, PLACE_LINE, PLACE_NODE, PLACE_CELLS };
+enum { PLACE_MAPPING, PLACE_ADDRESS, PLACE_FUNCTION, PLACE_LINE, PLACE_CELLS };
 
 typedef struct pprof {
     const profile_text *profile;
@@ -93,7 +93,7 @@ static uint64_t pprof_function(pprof *p, json_text name, json_text file, uint64_
 static uint64_t pprof_site(pprof *p, json_text name, json_text file, uint64_t line)
 {
     const json_text empty = { "(empty)", 7 };
-    uint64_t row[PLACE_CELLS] = { 1, 0, 0, 0, ROW_NONE };
+    uint64_t row[PLACE_CELLS] = { 1, 0, 0, 0 };
     row[PLACE_FUNCTION] = pprof_function(p, name.length > 0 ? name : empty, file, line);
     row[PLACE_LINE] = line;
     return row_of(&p->places, row) + 1;
@@ -112,15 +112,24 @@ static uint64_t pprof_mapping(const pprof *p, uint64_t module, uint64_t *base)
     return 1;
 }
 
-static uint64_t pprof_code(pprof *p, size_t node)
+/* The function that ran first, then what it was inlined into: a location each, as speedscope knows
+ * one function a location. Code without a name has an address alone. */
+static void pprof_code(pprof *p, size_t node)
 {
     const stack_frame *frame = &p->stacks.frames[node];
     uint64_t row[PLACE_CELLS] = { 0 };
     uint64_t base;
+    stack_calls c;
+    p->failed = !stack_calls_of(p->profile, frame, &c) || p->failed;
     row[PLACE_MAPPING] = pprof_mapping(p, frame->module_id, &base);
     row[PLACE_ADDRESS] = base + frame->address;
-    row[PLACE_NODE] = node;
-    return row_of(&p->places, row) + 1;
+    for (size_t i = 0; i < c.count; i++) {
+        bool named = c.calls[i].name.length > 0;
+        row[PLACE_FUNCTION] =
+            named ? pprof_function(p, c.calls[i].name, c.calls[i].file, 0) : 0;
+        row[PLACE_LINE] = named ? c.calls[i].line : 0;
+        proto_varint(&p->chain, row_of(&p->places, row) + 1);
+    }
 }
 
 /* >>pprof samples: the leaf first */
@@ -142,8 +151,11 @@ static void pprof_chain_code(pprof *p, size_t node)
     }
     for (; node != SIZE_MAX && !p->stacks.frames[node].task; node = p->stacks.frames[node].parent) {
         const stack_frame *frame = &p->stacks.frames[node];
-        proto_varint(&p->chain, frame->native ? pprof_code(p, node)
-                                              : pprof_site(p, frame->name, none, 0));
+        if (frame->native) {
+            pprof_code(p, node);
+        } else {
+            proto_varint(&p->chain, pprof_site(p, frame->name, none, 0));
+        }
     }
 }
 
@@ -228,12 +240,22 @@ static uint64_t pprof_limit(const pprof *p, uint64_t mapping, uint64_t base)
     return limit;
 }
 
+/* Its code has all the names that it will get (fields 7 to 10: functions, files, lines, inlined
+ * ones): go tool pprof looks for none of its own, as it would where a mapping does not say so. Those
+ * were wrong, because the offset of the mapping in its file is not known. */
+static void pprof_mapping_end(pprof *p)
+{
+    for (unsigned field = 7; field <= 10; field++) {
+        proto_number(&p->part, field, 1);
+    }
+    proto_part(&p->bytes, 3, &p->part);
+}
+
 static void pprof_mappings(pprof *p)
 {
     proto_number(&p->part, 1, 1);
     proto_number(&p->part, 5, text_of(&p->texts, pprof_program(p)));
-    proto_number(&p->part, 7, 1);
-    proto_part(&p->bytes, 3, &p->part);
+    pprof_mapping_end(p);
     for (size_t i = 0; i < p->stacks.modules.count; i++) {
         const module_row *module = &p->stacks.modules.rows[i];
         uint64_t limit = pprof_limit(p, i + 2, module->base);
@@ -243,7 +265,7 @@ static void pprof_mappings(pprof *p)
             proto_number(&p->part, 3, limit);
             proto_number(&p->part, 5, text_of(&p->texts, module->path));
             proto_number(&p->part, 6, text_of(&p->texts, module->build_id));
-            proto_part(&p->bytes, 3, &p->part);
+            pprof_mapping_end(p);
         }
     }
 }
@@ -255,28 +277,18 @@ static void pprof_line(pprof *p, uint64_t function, uint64_t line)
     proto_part(&p->part, 4, &p->inner);
 }
 
-/* The function that ran first, then what it was inlined into. Code without a name has no line. */
-static void pprof_lines(pprof *p, const stack_frame *frame)
-{
-    stack_calls c;
-    p->failed = !stack_calls_of(p->profile, frame, &c) || p->failed;
-    for (size_t i = 0; i < c.count && c.calls[i].name.length > 0; i++) {
-        pprof_line(p, pprof_function(p, c.calls[i].name, c.calls[i].file, 0), c.calls[i].line);
-    }
-}
-
 static void pprof_places(pprof *p)
 {
     for (size_t i = 0; i < p->places.count; i++) {
-        uint64_t node = row_cell(&p->places, i, PLACE_NODE);
+        uint64_t address = row_cell(&p->places, i, PLACE_ADDRESS);
+        uint64_t function = row_cell(&p->places, i, PLACE_FUNCTION);
         proto_number(&p->part, 1, i + 1);
         proto_number(&p->part, 2, row_cell(&p->places, i, PLACE_MAPPING));
-        if (node == ROW_NONE) {
-            pprof_line(p, row_cell(&p->places, i, PLACE_FUNCTION),
-                       row_cell(&p->places, i, PLACE_LINE));
-        } else {
-            proto_number(&p->part, 3, row_cell(&p->places, i, PLACE_ADDRESS));
-            pprof_lines(p, &p->stacks.frames[node]);
+        if (address > 0) {
+            proto_number(&p->part, 3, address);
+        }
+        if (function > 0) {
+            pprof_line(p, function, row_cell(&p->places, i, PLACE_LINE));
         }
         proto_part(&p->bytes, 4, &p->part);
     }
@@ -356,8 +368,7 @@ bool pprof_write(const profile_text *profile, FILE *out)
     p.profile = profile;
     text_begin(&p.texts);
     p.functions.width = p.functions.key = 3;
-    p.places.width = PLACE_CELLS;
-    p.places.key = PLACE_NODE;
+    p.places.width = p.places.key = PLACE_CELLS;
     ok = pprof_read(&p);
     if (ok) {
         pprof_types(&p);
