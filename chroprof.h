@@ -16443,29 +16443,43 @@ enum { CHROPROF__SERIES_SITES = 5, CHROPROF__STRIP = 168, CHROPROF__WINDOWS_AT_O
 /* A row of the strip: all busy, the sites with the most exec time, other sites, uninstrumented. */
 typedef struct chroprof__series_row {
     const char *name;
-    uint64_t ns, peak;                      /* peak: in thousandths of the time, as full */
-    uint64_t cells[CHROPROF__STRIP];        /* exec in the windows that a column touches */
+    uint64_t ns, peak;                      /* peak: of a window, in thousandths, as full */
+    uint64_t cells[CHROPROF__STRIP];        /* exec in a column: its parts of windows */
 } chroprof__series_row;
 
 typedef struct chroprof__series {
     uint32_t sites, width, label_room;
-    uint64_t span_ns, window_ns, full;      /* full: what a full block stands for */
+    uint64_t span_ns, window_ns, least_ns;  /* least_ns: of a window that may be a peak */
+    uint64_t full;                          /* what a full block stands for */
     uint32_t ids[CHROPROF__SERIES_SITES];
-    uint64_t spans[CHROPROF__STRIP];        /* of the windows at a column */
+    uint64_t spans[CHROPROF__STRIP];        /* the time of a column */
     chroprof__series_row rows[CHROPROF__SERIES_SITES + 3];
 } chroprof__series;
 
-/* Adds a window to the columns that touch it. */
+/* A column takes its own part of a window, as if its time had been spread evenly. */
+static void chroprof__series_part(chroprof__series *s, const uint64_t *values, uint64_t k,
+                                  uint64_t part, uint64_t whole)
+{
+    for (uint32_t row = 0; row < s->sites + 3; row++)
+        s->rows[row].cells[k] += chroprof__portion(values[row], part, whole);
+}
+
+/* Adds a window to the columns that touch it. Its own share is a peak, unless it is a short one, as
+ * the last one of a run can be. Places are in columns, with 16 bits behind the point. */
 static void chroprof__series_add(chroprof__series *s, const chroprof_window *w,
                                  const uint64_t *values)
 {
-    uint64_t k = chroprof__portion((uint64_t)s->width << 16, w->start_ns, s->span_ns) >> 16;
+    uint64_t at = chroprof__portion((uint64_t)s->width << 16, w->start_ns, s->span_ns);
     uint64_t end = chroprof__portion((uint64_t)s->width << 16, w->end_ns, s->span_ns);
-    chroprof__raise(&s->window_ns, w->end_ns - w->start_ns);
-    for (; k << 16 < end; k++) {
-        s->spans[k] += w->end_ns - w->start_ns;
-        for (uint32_t row = 0; row < s->sites + 3; row++)
-            s->rows[row].cells[k] += values[row];
+    uint64_t begin = at, length = w->end_ns - w->start_ns;
+    chroprof__raise(&s->window_ns, length);
+    for (uint32_t row = 0; row < s->sites + 3 && length >= s->least_ns; row++)
+        chroprof__raise(&s->rows[row].peak, chroprof__portion(1000, values[row], length));
+    while (at < end) {
+        uint64_t k = at >> 16, next = (k + 1) << 16, to = next < end ? next : end;
+        s->spans[k] += chroprof__portion(length, to - at, end - begin);
+        chroprof__series_part(s, values, k, to - at, end - begin);
+        at = to;
     }
 }
 
@@ -16510,9 +16524,10 @@ static void chroprof__series_scale(chroprof__series *s)
     static const uint16_t steps[] = { 10, 20, 50, 100, 200, 300, 400, 500, 600, 800, 1000 };
     const uint16_t *step = steps;
     for (uint32_t row = 0; row < s->sites + 3; row++) {
+        uint64_t most = s->rows[row].peak;
         for (uint32_t k = 0; k < s->width; k++)
-            chroprof__raise(&s->rows[row].peak, chroprof__series_level(s, row, k));
-        while (*step < s->rows[row].peak)
+            chroprof__raise(&most, chroprof__series_level(s, row, k));
+        while (*step < most && *step < 1000)
             step++;
     }
     s->full = *step;
@@ -16527,6 +16542,7 @@ static void chroprof__series_read(const chroprof__page *g, chroprof__series *s)
     s->label_room = g->width < 80 ? 14 : g->width < 120 ? 18 : 26;
     s->width = g->width - s->label_room - 2 - 14;
     s->span_ns = g->totals.elapsed_ns;
+    s->least_ns = g->options.window_ns / 2;
     for (; s->sites < all && s->sites < CHROPROF__SERIES_SITES && ranks[s->sites].exec_ns > 0;
          s->sites++) {
         const chroprof_rank *rank = &ranks[s->sites];

@@ -1034,6 +1034,27 @@ TEST(text_of_a_part_of_a_long_run)
     check_widths(part(50, 64));
 }
 
+/* A window that is busy throughout is a peak of 100 %, wherever the columns of the strip part it. */
+TEST(text_peak_is_of_a_window)
+{
+    for (uint64_t busy = 1; busy < 30; busy += 7) {
+        chroprof_options options = { 0 };
+        options.window_ns = 400000000;
+        chroprof *p = fresh(&options);
+        chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, 0);
+        for (uint64_t k = 0; k < 31; k++) {
+            uint64_t end = (k + 1) * options.window_ns;
+            if (k == busy) {
+                chroprof_event(p, CHROPROF_ENTER, 0, &A, end - options.window_ns);
+                chroprof_event(p, CHROPROF_LEAVE, 0, NULL, end);
+                chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, end);
+            }
+            chroprof_event(p, CHROPROF_TICK, 0, NULL, end);
+        }
+        check_says(line_of(report(p, 80, false, false), "all busy"), "3.2% 100.0%");
+    }
+}
+
 /* Branches of three levels, each with more behind it or not, of which some are cold. */
 static chroprof *branches(void)
 {
@@ -1591,6 +1612,7 @@ static const test_case cases[] = {
     CASE(pages_at_the_last_width_before_more),
     CASE(pages_with_cpu_time),
     CASE(text_of_a_part_of_a_long_run),
+    CASE(text_peak_is_of_a_window),
     CASE(pages_of_other_scenes),
     CASE(folded_of_a_very_deep_chain),
     CASE(folded_of_names_that_need_care),

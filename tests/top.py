@@ -90,6 +90,9 @@ def check_frames(name, terminal, columns, rows):
                   for frame in frames for line in bare(frame).split(b"\n")), default=0)
     tallest = max((frame.count(b"\n") + 1 for frame in frames), default=0)
     check(f"{name}_width", 0 < widest <= columns, (widest, terminal.text()))
+    erased = [line for frame in frames for line in frame.split(b"\n")
+              if line.rstrip(b"\r").endswith(b"\x1b[K") and len(bare(line).strip()) > 0]
+    check(f"{name}_keeps_its_last_column", not erased, erased[:1])
     check(f"{name}_height", 0 < tallest <= rows, tallest)
 
 

@@ -653,8 +653,8 @@ void top_draw(top *t)
     sheet *s = &t->sheet;
     s->used = s->column = s->blanks = 0;
     s->columns = place->columns;
-    s->end = "\033[K\r\n";
-    sheet_raw(s, "\033[H");
+    s->end = "\r\n\033[K";      /* erases a line before it is written: behind a full one the cursor */
+    sheet_raw(s, "\033[H\033[K"); /* stands on its last character, which would go */
     if (t->helping) {
         top_help_page(t);
     } else {
