@@ -404,6 +404,8 @@ for schema in 1 2 3; do
         expect "schema_${schema}_against_$other" 0 "slow_query  db.c:10"
     done
     run report $old -o "$scratch/old.html"; expect schema_${schema}_as_a_page 0
+    if grep -q version "$scratch/err"; then fail schema_${schema}_is_known "$(cat "$scratch/err")"
+    else ok schema_${schema}_is_known; fi
     if ! command -v node >/dev/null 2>&1; then
         skip page_reads_schema_$schema "needs node (package nodejs)"
     else
@@ -500,7 +502,7 @@ refuse empty '' " the input is empty"
 refuse text 'hello' " this is not a profile"
 refuse cut '{"chroprof":2,
 "sites":[' 2:10
-refuse version '{"chroprof":3}' " this was written by another version"
+refuse version '{"chroprof":4}' " this was written by another version"
 refuse other_json '{"a":[1,2.5e3,-1,true,null,"\u00e9\n"]}' "1:1: "
 refuse number '{"chroprof":-1}' "1:13: "
 refuse escape '{"chroprof":2,

@@ -280,7 +280,7 @@ def test_columns():
     check("columns_no_samples", table["serve"]["cpu"] == table["serve"]["off cpu"] == "-", table)
     for key in ("p50", "p99", "max"):
         check(f"columns_latency_{key}", near(table["query"]["lat " + key],
-                                             query[f"wall_{key}_ns"]), (query, table))
+                                             query[f"latency_{key}_ns"]), (query, table))
     check("columns_no_latency", table["serve"]["lat p50"] == "-", table)
     text = plain(path, "-n", "1", "-w", "80").stdout.decode()
     check("columns_at_80", " cpu " in text and "lat p99" in text and

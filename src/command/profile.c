@@ -18,17 +18,19 @@
 #include "origin.h"
 #include "replayed.h"
 
+enum { PROFILE_SCHEMAS = 3 };  /* from 1 on, whose keys json_today knows */
+
 static bool profile_version(json_reader r)
 {
     uint64_t version;
     if (!json_u64(&r, &version)) {
         return false;
     }
-    if (version != 1 && version != 2) {
+    if (version < 1 || version > PROFILE_SCHEMAS) {
         tool_message("%s: this was written by another version of chroprof; use the command of that "
                      "version", r.name);
     }
-    return version >= 1 && version <= 3;
+    return version >= 1 && version <= PROFILE_SCHEMAS;
 }
 
 bool profile_check(profile_text *p)
