@@ -53,6 +53,9 @@ EXPORT void chroprof_run_future(future_step step, const loop_future *told)
 /* A loop of libevent runs in this thread, or its base is freed. */
 EXPORT void chroprof_run_base(const void *base, bool runs) __attribute__((__weak__));
 
+/* A function that runs a loop begins in this thread, or returns: its frame. */
+EXPORT void chroprof_run_loop(bool begins, const void *frame) __attribute__((__weak__));
+
 static inline callback *standin_of(callback *function)
 {
     return chroprof_run_standin != NULL ? chroprof_run_standin(function) : function;
@@ -204,6 +207,16 @@ static __attribute__((__unused__)) callback *next_function(const known_function 
         }                                                                                          \
         after;                                                                                     \
         return result;                                                                             \
+    }
+
+/* A function that runs a loop. */
+#define STAND_LOOP(kind, name, parameters, arguments, nowhere)                                     \
+    STAND_AROUND(kind, name, parameters, arguments, nowhere,                                       \
+                 LOOP_IS(true), LOOP_IS(false))
+
+#define LOOP_IS(begins)                                                                            \
+    if (chroprof_run_loop != NULL) {                                                               \
+        chroprof_run_loop(begins, __builtin_frame_address(0));                                     \
     }
 
 #define OURS(function) standin_of(function)

@@ -20,6 +20,7 @@
 #include "seats.h"
 #include "futures.h"
 #include "signals.h"
+#include "loops.h"
 #include "profiles.h"
 #include "waits.h"
 #include "waits.c"

@@ -112,3 +112,20 @@ static callback *of_source(const any_source *source, callback *called)
 STAND_BEFORE_VOID(g_source_set_callback,
                   (any_source *source, callback *called, void *data, notify *gone),
                   (source, of_source(source, called), data, gone))
+
+/* >>loops */
+
+STAND_LOOP(int, g_main_context_iteration, (void *context, int may_wait), (context, may_wait), 0)
+
+KNOWN(g_main_loop_run)
+EXPORT void g_main_loop_run(void *loop);
+EXPORT void g_main_loop_run(void *loop)
+{
+    typedef void (*type)(void *);
+    type next = (type)next_function(&known_g_main_loop_run, __builtin_return_address(0));
+    LOOP_IS(true)
+    if (next != NULL) {
+        next(loop);
+    }
+    LOOP_IS(false)
+}

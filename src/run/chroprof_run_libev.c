@@ -87,3 +87,7 @@ STAND_BEFORE_VOID(ev_once,
 
 FED(ev_feed_event)
 FED(ev_invoke)
+
+/* >>loops. It returns nothing in old versions. */
+
+STAND_LOOP(int, ev_run, (void *loop, int flags), (loop, flags), 0)

@@ -191,8 +191,10 @@ static void *running(void *base, bool runs)
     return base;
 }
 
-STAND_BEFORE(int, event_base_loop, (void *base, int flags), (running(base, true), flags), -1)
-STAND_BEFORE(int, event_base_dispatch, (void *base), (running(base, true)), -1)
+STAND_LOOP(int, event_base_loop, (void *base, int flags), (running(base, true), flags), -1)
+STAND_LOOP(int, event_base_dispatch, (void *base), (running(base, true)), -1)
+STAND_LOOP(int, event_loop, (int flags), (flags), -1)
+STAND_LOOP(int, event_dispatch, (void), (), -1)
 STAND_BEFORE_VOID(event_base_free, (void *base), (running(base, false)))
 STAND_BEFORE_VOID(event_base_free_nofinalize, (void *base), (running(base, false)))
 

@@ -173,3 +173,7 @@ FILE_CALL_4(uv_fs_write, int file, const void *buffers, unsigned count, int64_t 
             buffers, count, offset)
 FILE_CALL_4(uv_fs_sendfile, int to, int from, int64_t offset, size_t count, to, from, offset,
             count)
+
+/* >>loops */
+
+STAND_LOOP(int, uv_run, (void *loop, int mode), (loop, mode), 0)

@@ -40,3 +40,9 @@ CALL(sd_event_add_post, (void *event, void **source, callback *called, void *arg
 CALL(sd_event_add_exit, (void *event, void **source, callback *called, void *argument),
      (event, source, OURS(called), argument))
 CALL(sd_event_source_set_prepare, (void *source, callback *called), (source, OURS(called)))
+
+/* >>loops */
+
+STAND_LOOP(int, sd_event_loop, (void *event), (event), -ENOSYS)
+STAND_LOOP(int, sd_event_run, (void *event, uint64_t us), (event, us), -ENOSYS)
+STAND_LOOP(int, sd_event_wait, (void *event, uint64_t us), (event, us), -ENOSYS)

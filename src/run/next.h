@@ -20,6 +20,8 @@ static struct {
     int (*ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
     int (*select)(int, fd_set *, fd_set *, fd_set *, struct timeval *);
     int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
+    int (*accept)(int, struct sockaddr *, socklen_t *);
+    int (*accept4)(int, struct sockaddr *, socklen_t *, int);
     set_action *sigaction;
     signal_handler (*signal)(int, signal_handler);
     int (*sigprocmask)(int, const sigset_t *, sigset_t *);
@@ -71,6 +73,8 @@ static void find_functions(void)
     find_function(&next.ppoll, "ppoll");
     find_function(&next.select, "select");
     find_function(&next.pselect, "pselect");
+    find_function(&next.accept, "accept");
+    find_function(&next.accept4, "accept4");
     find_function(&next.sigaction, "sigaction");
     find_function(&next.signal, "signal");
     find_function(&next.sigprocmask, "sigprocmask");

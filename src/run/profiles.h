@@ -8,6 +8,7 @@
 #include "seats.h"
 #include "futures.h"
 #include "signals.h"
+#include "loops.h"
 
 /* >>beginning and ending a profile */
 
@@ -145,6 +146,7 @@ static bool begin_profile(seat *s)
     s->waits = s->slice = s->inside = s->jumped = false;
     s->depth = 0;
     clear_futures(s);
+    begin_loops(s, (uintptr_t)__builtin_frame_address(0));
     errno = 0;
     result = map_profile(s);
     if (result == CHROPROF_OK) {
@@ -203,15 +205,6 @@ static seat *take_seat(void)
     (void)pthread_setspecific(at_thread_end, s);
     excluded = false;
     return s;
-}
-
-/* Callbacks that were called at this place of the stack or further in, and are no more: they were
- * left by a jump or an exception. */
-static inline __attribute__((__always_inline__)) void drop_callbacks(seat *s, uintptr_t stack)
-{
-    while (s->depth > 0 && s->callbacks[s->depth - 1].stack <= stack) {
-        end_frame(s, true);
-    }
 }
 
 static bool hold_kept(void)
@@ -289,10 +282,8 @@ static void end_profile(void *of)
         return;
     }
     s->busy = true;
-    if (s->waits && s->inside) {
-        chroprof_loop_leave(&s->profile);
-    }
-    drop_callbacks(s, UINTPTR_MAX);
+    settle_loops(s);
+    drop_frames(s, UINTPTR_MAX);
     if (s->slice) {
         chroprof_leave(&s->profile);
     }

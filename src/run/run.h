@@ -27,6 +27,7 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -24,7 +24,8 @@ typedef struct seat {
     volatile bool busy;        /* an event is under way: whoever interrupts it must not send more */
     volatile bool waits;       /* the thread is in one of the waits */
     volatile bool slice;       /* the site has been entered */
-    volatile bool inside;      /* that wait is in a callback */
+    volatile bool inside;      /* that wait is of a loop in a callback */
+    uint8_t kind;              /* wait_kind of it */
     uintptr_t stack;           /* where that wait was called */
     callback_frame callbacks[CALLBACK_DEPTH];      /* that run, outermost first */
     volatile uint32_t depth;

@@ -8,6 +8,7 @@
 #include "seats.h"
 #include "futures.h"
 #include "profiles.h"
+#include "loops.h"
 
 /* >>callbacks: what libraries of event loops call has a frame of its own, under its name. Beside
  * this library chroprof run loads a small one for each of them that the program links, which stands
@@ -54,7 +55,7 @@ static inline __attribute__((__always_inline__)) bool may_begin(const watched_fu
         return false;
     }
     s->busy = true;
-    drop_callbacks(s, stack);
+    drop_frames(s, stack);
     s->busy = false;
     errno = error;
     return s->depth < CALLBACK_DEPTH;
@@ -108,6 +109,7 @@ begin_callback(seat *s, const watched_function *w, uintptr_t stack, word a, word
     int error = errno;
     callback_frame *frame = &s->callbacks[s->depth];
     s->busy = true;
+    callback_begins(s);
     frame->stack = stack;
     frame->id = 0;
     if (has_futures(w)) {
@@ -136,7 +138,7 @@ static inline __attribute__((__always_inline__)) void end_callback(seat *s, uint
         return;
     }
     s->busy = true;
-    drop_callbacks(s, stack - 1);
+    drop_frames(s, stack - 1);
     if (s->depth > 0 && s->callbacks[s->depth - 1].stack == stack) {
         end_frame(s, left);
     }

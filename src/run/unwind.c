@@ -847,17 +847,24 @@ static uint32_t key_of(const uintptr_t *addresses, const uintptr_t *records, uin
 
 enum { WALK_STACK = 16384 };   /* that a walk outside of the handler wants to be free, and more */
 
+/* A walk from a call: of a function with this frame record, called from back. */
+static walk walk_from(uintptr_t frame, uintptr_t back)
+{
+    walk w;
+    memset(&w, 0, sizeof w);
+    w.code = back;
+    w.called = true;
+    w.registers[STACK] = frame + 2 * sizeof frame;
+    memcpy(&w.registers[FRAME], (const void *)frame, sizeof frame);
+    return w;
+}
+
 static void walk_place(const unwind_thread *t, unwind_place *place)
 {
     uintptr_t addresses[UNWIND_KEYS + 1];
     uintptr_t records[UNWIND_KEYS + 1];
     uint32_t count;
-    walk w;
-    memset(&w, 0, sizeof w);
-    w.code = place->back;
-    w.called = true;
-    w.registers[STACK] = place->frame + 2 * sizeof place->frame;
-    memcpy(&w.registers[FRAME], (const void *)place->frame, sizeof place->frame);
+    walk w = walk_from(place->frame, place->back);
     count = walk_all(&w, t, addresses, records, UNWIND_KEYS + 1);
     place->count = 0;
     for (uint32_t k = count - 1; k-- > 0;) {
@@ -879,6 +886,26 @@ void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
         walk_place(thread, place);
     }
     thread->waited = place;
+}
+
+enum { WALK_DEEPEST = 1000 };
+
+uint32_t unwind_depth(const unwind_thread *thread, uintptr_t frame, uintptr_t back)
+{
+    step_result result = STEP_DONE;
+    uint32_t count = 1;
+    uintptr_t record;
+    walk w;
+    if (frame >= thread->high || frame < thread->low + WALK_STACK) {
+        return 0;
+    }
+    w = walk_from(frame, back);
+    w.low = w.registers[STACK];
+    w.high = thread->high;
+    for (; result == STEP_DONE && count < WALK_DEEPEST; count++) {
+        result = step(&w, &record);
+    }
+    return result == STEP_OUTERMOST ? count : 0;
 }
 
 /* Says 1 for the innermost of the functions that were there then. */
@@ -941,6 +968,14 @@ void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
     (void)thread;
     (void)frame;
     (void)back;
+}
+
+uint32_t unwind_depth(const unwind_thread *thread, uintptr_t frame, uintptr_t back)
+{
+    (void)thread;
+    (void)frame;
+    (void)back;
+    return 0;
 }
 
 uint32_t unwind_walk(void *thread, void *ucontext, uintptr_t *addresses, uint32_t capacity)

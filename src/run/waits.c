@@ -5,12 +5,17 @@
 #include "seats.h"
 #include "waits.h"
 
+static bool is_zero(const struct timespec *time)
+{
+    return time != NULL && time->tv_sec == 0 && time->tv_nsec == 0;
+}
+
 /* >>waits in epoll */
 
 EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
 {
     static const chroprof_site site = { "code after epoll_wait", NULL, 0 };
-    seat *s = begin_wait();
+    seat *s = begin_wait(ms == 0);
     wait_time w;
     int result;
     wait_for_ms(&w, ms);
@@ -27,7 +32,7 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
 EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, const sigset_t *mask)
 {
     static const chroprof_site site = { "code after epoll_pwait", NULL, 0 };
-    seat *s = begin_wait();
+    seat *s = begin_wait(ms == 0);
     sigset_t both;
     wait_time w;
     int result;
@@ -61,7 +66,7 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const stru
                         const sigset_t *mask)
 {
     static const chroprof_site site = { "code after epoll_pwait2", NULL, 0 };
-    seat *s = begin_wait();
+    seat *s = begin_wait(is_zero(time));
     sigset_t both;
     wait_time w;
     int result;
@@ -96,7 +101,7 @@ static int next_ppoll(struct pollfd *files, nfds_t count, const struct timespec 
 static inline __attribute__((__always_inline__)) int
 watched_poll(struct pollfd *files, nfds_t count, int ms)
 {
-    seat *s = begin_wait();
+    seat *s = begin_wait(ms == 0);
     wait_time w;
     int result;
     wait_for_ms(&w, ms);
@@ -111,7 +116,7 @@ watched_poll(struct pollfd *files, nfds_t count, int ms)
 static inline __attribute__((__always_inline__)) int
 watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const sigset_t *mask)
 {
-    seat *s = begin_wait();
+    seat *s = begin_wait(is_zero(time));
     sigset_t both;
     wait_time w;
     int result;
@@ -198,7 +203,7 @@ static int next_select(int count, fd_set *read, fd_set *write, fd_set *except, s
 EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct timeval *time)
 {
     static const chroprof_site site = { "code after select", NULL, 0 };
-    seat *s = begin_wait();
+    seat *s = begin_wait(time != NULL && time->tv_sec == 0 && time->tv_usec == 0);
     wait_time w;
     int result;
     wait_for(&w, NULL);
@@ -213,7 +218,7 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
                    const struct timespec *time, const sigset_t *mask)
 {
     static const chroprof_site site = { "code after pselect", NULL, 0 };
-    seat *s = begin_wait();
+    seat *s = begin_wait(is_zero(time));
     sigset_t both;
     wait_time w;
     int result;
@@ -223,5 +228,64 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
         result = next_pselect(count, read, write, except, w.given, mask);
     } while (goes_on(&w, result));
     end_wait(s, &site);
+    return result;
+}
+
+/* >>waits in accept, of a thread that waits for its clients there: where the file is one that waits,
+ * and no callback runs. */
+
+static const chroprof_site accept_site = { "code after accept", NULL, 0 };
+
+static bool is_blocking(int file)
+{
+    int flags = fcntl(file, F_GETFL);
+    return flags >= 0 && (flags & O_NONBLOCK) == 0;
+}
+
+static inline __attribute__((__always_inline__)) bool accept_waits(int file)
+{
+    int error = errno;
+    uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
+    seat *s = own;
+    wait_place *place;
+    bool waits_there;
+    if (awake == NULL || filtered || (s != NULL && (s->busy || s->waits || s->depth > 0))) {
+        return false;
+    }
+    if (s == NULL || s->generation != generation) {
+        waits_there = is_blocking(file);
+    } else {
+        place = place_of(s, stack, (uintptr_t)__builtin_return_address(0));
+        if (place->file != file) {
+            place->file = file;
+            place->blocking = is_blocking(file);
+        }
+        waits_there = place->blocking;
+    }
+    errno = error;
+    return waits_there;
+}
+
+EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
+{
+    seat *s = accept_waits(file) ? begin_wait(false) : NULL;
+    int result;
+    if (next.accept == NULL) {
+        find_function(&next.accept, "accept");
+    }
+    result = next.accept(file, address, length);
+    end_wait(s, &accept_site);
+    return result;
+}
+
+EXPORT int accept4(int file, struct sockaddr *address, socklen_t *length, int flags)
+{
+    seat *s = accept_waits(file) ? begin_wait(false) : NULL;
+    int result;
+    if (next.accept4 == NULL) {
+        find_function(&next.accept4, "accept4");
+    }
+    result = next.accept4(file, address, length, flags);
+    end_wait(s, &accept_site);
     return result;
 }

@@ -7,6 +7,7 @@
 #include "seats.h"
 #include "futures.h"
 #include "profiles.h"
+#include "loops.h"
 
 /* >>waits */
 
@@ -27,21 +28,24 @@ static seat *seat_of_wait(uintptr_t stack)
     return s;
 }
 
-/* A wait in a callback is idle, and is not that callback's; it may be a loop of its own. */
-static inline __attribute__((__always_inline__)) void begin_idle(seat *s, uintptr_t stack)
+/* Callbacks that a jump may have left are over where the loop waits. */
+static __attribute__((__noinline__)) void drop_jumped(seat *s, uintptr_t stack, uintptr_t back)
 {
-    if (s->waits && s->inside) {            /* a jump has left that one */
-        chroprof_loop_leave(&s->profile);
+    const loop_frame *f = innermost_loop(loops_of(s));
+    if (f->place.stack == 0 || (f->place.stack == stack && f->place.back == back)) {
+        while (s->depth > f->depth) {
+            end_frame(s, true);
+        }
     }
-    drop_callbacks(s, s->jumped ? UINTPTR_MAX : stack);
     s->jumped = false;
+}
+
+static inline __attribute__((__always_inline__)) void begin_idle(seat *s)
+{
     if (__atomic_load_n(&s->left, __ATOMIC_RELAXED) != s->left_seen) {
         drop_left_futures(s);
     }
-    s->inside = s->depth > 0;
-    if (s->inside) {
-        chroprof_loop_enter(&s->profile);
-    } else if (s->slice) {
+    if (!s->inside && s->slice) {
         chroprof_leave(&s->profile);
         s->slice = false;
     }
@@ -51,29 +55,47 @@ static inline __attribute__((__always_inline__)) void begin_idle(seat *s, uintpt
 static inline __attribute__((__always_inline__)) void end_idle(seat *s, const chroprof_site *site)
 {
     chroprof_idle_leave(&s->profile);
-    if (s->inside) {
-        chroprof_loop_leave(&s->profile);
-    } else {
+    if (!s->inside) {
         chroprof_enter(&s->profile, site);
         s->slice = true;
     }
 }
 
+/* NO_WAIT: nothing is told of it. */
+static inline __attribute__((__always_inline__)) wait_kind
+begin_kind(seat *s, uintptr_t stack, uintptr_t back, bool looks)
+{
+    wait_kind kind;
+    drop_frames(s, stack);
+    if (s->jumped) {
+        drop_jumped(s, stack, back);
+    }
+    kind = kind_of_wait(s, stack, back, looks);
+    if (kind == OWN_WAIT) {
+        s->inside = innermost_loop(loops_of(s))->nested;
+        begin_idle(s);
+    } else if (kind == KEPT_WAIT) {
+        keep_back(s);
+    }
+    return kind;
+}
+
 /* Call and return are in the frame of the function that the program calls, so that the sampler
  * finds the loop one frame further out. */
-static inline __attribute__((__always_inline__)) seat *begin_wait(void)
+static inline __attribute__((__always_inline__)) seat *begin_wait(bool looks)
 {
     int error = errno;
     uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t back = (uintptr_t)__builtin_return_address(0);
     seat *s = seat_of_wait(stack);
     if (s != NULL) {
         s->busy = true;
-        begin_idle(s, stack);
-        if (!s->inside) {
-            unwind_wait(&s->unwind, stack, (uintptr_t)__builtin_return_address(0));
+        s->kind = begin_kind(s, stack, back, looks);
+        if (s->kind == OWN_WAIT && !s->inside) {
+            unwind_wait(&s->unwind, stack, back);
         }
         s->stack = stack;
-        s->waits = true;
+        s->waits = s->kind != NO_WAIT;
         s->busy = false;
     }
     errno = error;
@@ -86,7 +108,11 @@ static inline __attribute__((__always_inline__)) void end_wait(seat *s, const ch
     if (s != NULL && s == own && s->waits && is_awake()) {
         s->busy = true;
         s->waits = false;
-        end_idle(s, site);
+        if (s->kind == OWN_WAIT) {
+            end_idle(s, site);
+        } else if (s->kind == KEPT_WAIT) {
+            keep_end(s, site);
+        }
         s->busy = false;
     }
     errno = error;

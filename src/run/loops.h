@@ -1,0 +1,401 @@
+/* loops.h - whose wait it is: the loop's own, one inside a callback, or not decided yet */
+
+#ifndef PRELOAD_LOOPS_H
+#define PRELOAD_LOOPS_H
+
+#include "run.h"
+#include "seats.h"
+#include "futures.h"
+
+/* >>loops. Idle is the loop's own wait; a wait inside a callback is that task, blocked. Three things
+ * tell them apart: the frames of callbacks, the functions that are known to run a loop, and how deep
+ * the stack is. A loop waits at the same depth, and what it calls waits further in. Each call of a
+ * wait is walked once for its depth.
+ *
+ * Where no function is known, a wait further in is kept back until it is decided: a callback's, if
+ * the loop further out goes on; else the loop itself, once it has been enough of them. A loop inside
+ * a callback is kept back too: until another callback runs in it, it is the outer one that waits. */
+
+#define LOOP_DEPTH 8           /* loops inside each other; inner ones are the last one's */
+#define WAIT_PLACES 16         /* a power of two */
+#define KEPT_BACK 64           /* waits */
+#define LOOP_MOVES 16          /* waits further in, before they are a loop */
+#define LOOP_RETURNS 4096      /* the same where the outer one has once gone on */
+#define BUSY_GAP_NS 50000      /* code between two waits that did something */
+
+typedef struct wait_place {
+    uintptr_t stack, back;     /* of the call; 0: free */
+    uint32_t frames;           /* on the stack there; 0: not known */
+    bool between;              /* waited since the loop further out did */
+    bool returned;             /* and that one has gone on, once */
+    bool blocking;             /* accept: so is its file */
+    int file;                  /* of accept that was asked */
+} wait_place;
+
+typedef struct loop_frame {
+    uintptr_t stack;           /* of the function that runs it; of the thread: UINTPTR_MAX */
+    uint32_t depth;            /* callbacks under way when it began */
+    bool known;                /* that function runs a loop */
+    bool nested;               /* what began it is a task, */
+    bool open;                 /* and the profile knows of the loop inside */
+    uint32_t deeper;           /* waits further in since the last at its place */
+    wait_place place;          /* where it waits */
+} loop_frame;
+
+typedef struct kept_wait {
+    uint64_t begin, end;
+} kept_wait;
+
+typedef struct thread_loops {
+    loop_frame frames[LOOP_DEPTH];
+    uint32_t count;            /* but the thread's own */
+    uint32_t beyond;           /* that found no room */
+    uint32_t kept_count, busy_gaps;
+    kept_wait kept[KEPT_BACK];
+    const chroprof_site *site; /* of what is kept back, */
+    bool alike;                /* all of it by the call where the loop waits */
+    wait_place places[WAIT_PLACES];
+} thread_loops;
+
+static thread_loops loops_of_seats[BOARD_THREADS];
+
+/* Loop functions that began before the thread had a profile. */
+typedef struct early_loops {
+    uintptr_t stack[LOOP_DEPTH];
+    uint32_t count;
+} early_loops;
+
+static __thread early_loops early __attribute__((__tls_model__("initial-exec")));
+
+static inline thread_loops *loops_of(const seat *s)
+{
+    return &loops_of_seats[s - seats];
+}
+
+static inline loop_frame *innermost_loop(thread_loops *l)
+{
+    return &l->frames[l->count];
+}
+
+/* >>loops inside each other */
+
+static bool push_loop(thread_loops *l, uintptr_t stack, uint32_t depth, bool known)
+{
+    const loop_frame *outer = innermost_loop(l);
+    loop_frame *f = innermost_loop(l) + 1;
+    if (l->count + 1 == LOOP_DEPTH) {
+        return false;
+    }
+    memset(f, 0, sizeof *f);
+    f->stack = stack;
+    f->depth = depth;
+    f->known = known;
+    f->nested = depth > 0 || (l->count > 0 && outer->place.stack != 0) || !known ||
+                outer->nested;
+    l->count++;
+    return true;
+}
+
+/* No time goes back: what was told meanwhile stays where it is. */
+static void tell_at(seat *s, chroprof_state state, const chroprof_site *site, uint64_t at)
+{
+    uint64_t last = s->profile.core->last + s->profile.core->epoch;
+    chroprof_event(&s->profile, state, 0, site, at > last ? at : last);
+}
+
+static void forget_kept(thread_loops *l)
+{
+    l->kept_count = l->busy_gaps = 0;
+    l->alike = true;
+}
+
+/* A loop inside that runs code of its own between its waits, most times, has callbacks of its own,
+ * whose names nobody knows. */
+static bool kept_runs_code(const thread_loops *l)
+{
+    return l->alike && l->kept_count > 1 && l->busy_gaps >= l->kept_count / 2;
+}
+
+/* What was kept back is idle. */
+static __attribute__((__noinline__)) void tell_kept(seat *s, bool nested)
+{
+    thread_loops *l = loops_of(s);
+    for (uint32_t k = 0; k < l->kept_count; k++) {
+        if (!nested && s->slice) {
+            tell_at(s, CHROPROF_LEAVE, NULL, l->kept[k].begin);
+        }
+        tell_at(s, CHROPROF_IDLE_ENTER, NULL, l->kept[k].begin);
+        tell_at(s, CHROPROF_IDLE_LEAVE, NULL, l->kept[k].end);
+        if (!nested) {
+            tell_at(s, CHROPROF_ENTER, l->site, l->kept[k].end);
+            s->slice = true;
+        }
+    }
+    forget_kept(l);
+}
+
+/* Another callback runs in a loop that a callback began: it is a loop of its own. */
+static __attribute__((__noinline__)) void open_loop(seat *s)
+{
+    thread_loops *l = loops_of(s);
+    uint64_t begin = l->kept_count > 0 ? l->kept[0].begin : chroprof_now(&s->profile);
+    for (uint32_t k = 1; k <= l->count; k++) {
+        loop_frame *f = &l->frames[k];
+        if (f->nested && !f->open) {
+            tell_at(s, CHROPROF_LOOP_ENTER, NULL, begin);
+            f->open = true;
+        }
+    }
+    tell_kept(s, true);
+}
+
+/* It is called by the innermost loop: that decides what was kept back. */
+static inline void callback_begins(seat *s)
+{
+    thread_loops *l = loops_of(s);
+    const loop_frame *f = innermost_loop(l);
+    if (f->nested && !f->open && s->depth == f->depth) {
+        open_loop(s);
+    } else if (l->kept_count > 0 && !f->nested) {
+        tell_kept(s, false);
+    }
+}
+
+static void pop_loop(seat *s)
+{
+    thread_loops *l = loops_of(s);
+    if (innermost_loop(l)->open) {
+        chroprof_loop_leave(&s->profile);
+    }
+    forget_kept(l);
+    l->count--;
+}
+
+/* Callbacks and loops that were called at this place of the stack or further in, and are no more:
+ * they have returned, or were left by a jump or an exception. The innermost first. */
+static inline __attribute__((__always_inline__)) void drop_frames(seat *s, uintptr_t stack)
+{
+    thread_loops *l = loops_of(s);
+    for (;;) {
+        uintptr_t loop = l->count > 0 ? innermost_loop(l)->stack : UINTPTR_MAX;
+        uintptr_t call = s->depth > 0 ? s->callbacks[s->depth - 1].stack : UINTPTR_MAX;
+        if (call <= stack && call < loop && s->depth > 0) {
+            end_frame(s, true);
+        } else if (loop <= stack && l->count > 0) {
+            pop_loop(s);
+        } else {
+            return;
+        }
+    }
+}
+
+/* A new profile begins inside the loops that run already. */
+static void begin_loops(seat *s, uintptr_t stack)
+{
+    thread_loops *l = loops_of(s);
+    memset(l, 0, sizeof *l);
+    l->frames[0].stack = UINTPTR_MAX;
+    for (uint32_t k = 0; k < early.count && k < LOOP_DEPTH; k++) {
+        if (early.stack[k] > stack) {
+            (void)push_loop(l, early.stack[k], 0, true);
+        }
+    }
+}
+
+static void note_early(bool begins, uintptr_t stack)
+{
+    while (early.count > 0 && early.stack[early.count - 1] <= stack) {
+        early.count--;
+    }
+    if (begins && early.count < LOOP_DEPTH) {
+        early.stack[early.count++] = stack;
+    }
+}
+
+/* A function that runs a loop begins or returns. */
+EXPORT void chroprof_run_loop(bool begins, const void *frame)
+{
+    seat *s = own;
+    const uintptr_t stack = (uintptr_t)frame;
+    const int error = errno;
+    note_early(begins, stack);
+    if (s != NULL && !s->busy && !s->waits && is_awake() && s->generation == generation) {
+        s->busy = true;
+        drop_frames(s, stack);
+        if (begins) {
+            (void)push_loop(loops_of(s), stack, s->depth, true);
+        }
+        s->busy = false;
+    }
+    errno = error;
+}
+
+/* >>places: where waits are called */
+
+static __attribute__((__noinline__)) void look_at_place(const seat *s, wait_place *place,
+                                                        uintptr_t stack, uintptr_t back)
+{
+    memset(place, 0, sizeof *place);
+    place->stack = stack;
+    place->back = back;
+    place->file = -1;
+    place->frames = unwind_depth(&s->unwind, stack, back);
+}
+
+static inline wait_place *place_of(seat *s, uintptr_t stack, uintptr_t back)
+{
+    wait_place *place = &loops_of(s)->places[(stack / 16 + back) % WAIT_PLACES];
+    if (place->stack != stack || place->back != back) {
+        look_at_place(s, place, stack, back);
+    }
+    return place;
+}
+
+/* How much further in than b; below 0: further out. Frames count: one may have any size, and a list
+ * of files in it makes it another one at each call. */
+static int further_in(const wait_place *a, const wait_place *b)
+{
+    if (a->frames != 0 && b->frames != 0) {
+        return (int)a->frames - (int)b->frames;
+    }
+    return a->back == b->back || a->stack == b->stack ? 0 : a->stack < b->stack ? 1 : -1;
+}
+
+/* >>decisions */
+
+typedef enum wait_kind {
+    NO_WAIT,                   /* a look at files that takes no time */
+    OWN_WAIT,                  /* the loop's */
+    TASK_WAIT,                 /* a callback's */
+    KEPT_WAIT                  /* one of both: this is decided later */
+} wait_kind;
+
+/* The loop goes on further out: what has waited since was called by it, and is that task's wait, but
+ * for a loop inside that ran code. */
+static __attribute__((__noinline__)) void loop_goes_on(seat *s, loop_frame *f)
+{
+    thread_loops *l = loops_of(s);
+    for (uint32_t k = 0; k < WAIT_PLACES; k++) {
+        l->places[k].returned = l->places[k].returned || l->places[k].between;
+        l->places[k].between = false;
+    }
+    f->deeper = 0;
+    if (kept_runs_code(l)) {
+        tell_kept(s, false);
+    }
+    forget_kept(l);
+}
+
+/* The loop's own wait, or that of another loop inside it. */
+static wait_kind own_kind(const loop_frame *f, bool looks)
+{
+    return !f->nested || f->open ? OWN_WAIT : looks ? NO_WAIT : KEPT_WAIT;
+}
+
+/* The loop calls itself: the same call of a wait, further in. */
+static wait_kind inner_kind(seat *s, const wait_place *place, bool looks)
+{
+    thread_loops *l = loops_of(s);
+    if (looks || !push_loop(l, place->stack + 1, s->depth, false)) {
+        return NO_WAIT;
+    }
+    innermost_loop(l)->place = *place;
+    return KEPT_WAIT;
+}
+
+static wait_kind deeper_kind(seat *s, loop_frame *f, wait_place *place, bool looks)
+{
+    if (looks) {
+        return NO_WAIT;
+    }
+    if (f->known || f->nested) {
+        return TASK_WAIT;
+    }
+    place->between = true;
+    loops_of(s)->alike = loops_of(s)->alike && place->back == f->place.back;
+    if (++f->deeper < (place->returned ? LOOP_RETURNS : LOOP_MOVES)) {
+        return KEPT_WAIT;
+    }
+    tell_kept(s, false);
+    f->place = *place;                      /* the loop has moved there */
+    f->deeper = 0;
+    return OWN_WAIT;
+}
+
+static __attribute__((__noinline__)) wait_kind kind_at(seat *s, loop_frame *f, uintptr_t stack,
+                                                       uintptr_t back, bool looks)
+{
+    wait_place *place = place_of(s, stack, back);
+    int deeper = f->place.stack != 0 ? further_in(place, &f->place) : -1;
+    if (s->depth > f->depth) {
+        return deeper > 0 && back == f->place.back ? inner_kind(s, place, looks)
+               : looks ? NO_WAIT : TASK_WAIT;
+    }
+    if (deeper > 0) {
+        return deeper_kind(s, f, place, looks);
+    }
+    if (f->deeper > 0) {
+        loop_goes_on(s, f);
+    }
+    f->place = *place;
+    return own_kind(f, looks);
+}
+
+/* looks: the wait takes no time. */
+static inline wait_kind kind_of_wait(seat *s, uintptr_t stack, uintptr_t back, bool looks)
+{
+    loop_frame *f = innermost_loop(loops_of(s));
+    if (s->depth == f->depth && f->place.stack == stack && f->place.back == back &&
+        f->deeper == 0) {
+        return own_kind(f, looks);
+    }
+    return kind_at(s, f, stack, back, looks);
+}
+
+static void keep_back(seat *s)
+{
+    thread_loops *l = loops_of(s);
+    const uint64_t now = chroprof_now(&s->profile);
+    kept_wait *next;
+    if (l->kept_count == KEPT_BACK) {
+        memmove(l->kept, l->kept + 1, (KEPT_BACK - 1) * sizeof l->kept[0]);
+        l->kept_count--;
+    }
+    next = &l->kept[l->kept_count++];
+    next->begin = next->end = now;
+    if (l->kept_count > 1 &&
+        chroprof__ns(s->profile.core, now - next[-1].end) > BUSY_GAP_NS) {
+        l->busy_gaps++;
+    }
+}
+
+static void keep_end(seat *s, const chroprof_site *site)
+{
+    thread_loops *l = loops_of(s);
+    const loop_frame *f = innermost_loop(l);
+    if (l->kept_count == 0) {
+        return;
+    }
+    l->site = site;
+    l->kept[l->kept_count - 1].end = chroprof_now(&s->profile);
+    if (f->nested && !f->known && l->kept_count >= LOOP_MOVES && kept_runs_code(l)) {
+        open_loop(s);
+    }
+}
+
+/* The thread ends: what is not decided is the loop's, unless its like was not. */
+static void settle_loops(seat *s)
+{
+    thread_loops *l = loops_of(s);
+    const loop_frame *f = innermost_loop(l);
+    bool known = f->nested;
+    for (uint32_t k = 0; k < WAIT_PLACES; k++) {
+        known = known || (l->places[k].between && l->places[k].returned);
+    }
+    if (!known) {
+        tell_kept(s, false);
+    }
+    forget_kept(l);
+}
+
+#endif
