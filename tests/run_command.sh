@@ -243,7 +243,7 @@ if built plugin.so -O2 -foptimize-sibling-calls -shared -fPIC -DPLUGIN tests/run
         code=$?
         alike loading_$what
     done
-    set -- "$scratch/loading" callbacks "$scratch/plugin.so" "$scratch/second.so"
+    set -- "$scratch/loading" turns "$scratch/plugin.so" "$scratch/second.so"
     plain "$@"
     caught -o "$scratch/kept" "$@"
     alike loading_turns
@@ -618,8 +618,8 @@ refuses setuid_program 126 "setuid"
 library=$(dirname "$command")/chroprof_run.so
 if command -v nm >/dev/null 2>&1; then
     shown=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n' ' ')
-    wanted="__asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp chroot chroprof_run_base chroprof_run_function \
-chroprof_run_future chroprof_run_standin clock_nanosleep epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
+    wanted="__asan_default_options __longjmp_chk __poll_chk __ppoll_chk _longjmp accept accept4 chroot chroprof_run_base chroprof_run_function \
+chroprof_run_future chroprof_run_loop chroprof_run_standin clock_nanosleep epoll_pwait epoll_pwait2 epoll_wait execl execle execlp execv \
 execve execvp execvpe fexecve longjmp msgrcv msgsnd nanosleep pause poll ppoll prctl pselect \
 pthread_sigmask select sem_clockwait sem_timedwait semop semtimedop \
 seteuid setresuid setreuid setuid sigaction siglongjmp signal signalfd sigprocmask sigsuspend \

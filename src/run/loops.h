@@ -221,7 +221,8 @@ EXPORT void chroprof_run_loop(bool begins, const void *frame)
     note_early(begins, stack);
     if (s != NULL && !s->busy && !s->waits && is_awake() && s->generation == generation) {
         s->busy = true;
-        drop_frames(s, stack);
+        drop_frames(s, begins && s->jumped ? UINTPTR_MAX : stack);
+        s->jumped = s->jumped && !begins;
         if (begins) {
             (void)push_loop(loops_of(s), stack, s->depth, true);
         }
