@@ -536,8 +536,8 @@ static void tell_no_profile(const run *r)
                      "loop began. So there is no profile; if the program has an option for that, "
                      "switch it off", r->program);
     } else if (b->refused == 0) {
-        tool_message("no thread of %s waited twice in epoll_wait, poll or select, so there was no "
-                     "event loop to profile", r->program);
+        tool_message("no thread of %s waited in epoll_wait, poll or select, so there was no event "
+                     "loop to profile", r->program);
         tool_message("if it goes into the background, keep it in the foreground%s; a wait in "
                      "io_uring can't be seen",
                      r->children ? "" : "; if it starts other processes, add --children");
@@ -686,9 +686,10 @@ static void report_profiles(run *r)
 
 static const char run_text[] =
     "\n"
-    "The program needs no source and no recompilation. Each thread that waits in\n"
-    "epoll_wait, epoll_pwait, poll, ppoll, select or pselect gets a profile at its\n"
-    "second wait. The wait is idle. The code until the next wait is a task with the\n"
+    "The program needs no source and no recompilation. The main thread gets a profile\n"
+    "at its first wait in epoll_wait, epoll_pwait, poll, ppoll, select, pselect or\n"
+    "accept, other threads at their second. The loop's own wait is idle. A wait inside\n"
+    "a callback is that task, blocked. The code until the next wait is a task with the\n"
     "name of the wait, and is sampled. When the program has ended, in any way, the\n"
     "report goes to standard error. Meanwhile chroprof top PID and chroprof dump PID\n"
     "show it. Of threads that have ended the 64 busiest are kept; if there were more,\n"
@@ -720,9 +721,14 @@ static const char run_text[] =
     "frame pointers: in libraries that were built without them, only the innermost\n"
     "function is known then.\n"
     "\n"
-    "A call of poll in a callback counts as idle. A wait in io_uring, or by a system\n"
-    "call without the C library, can't be seen. A static or setuid program can't be\n"
-    "profiled this way.\n"
+    "A wait in io_uring, or by a system call without the C library, can't be seen. A\n"
+    "static or setuid program can't be profiled this way.\n"
+    "\n"
+    "Whose wait it is: where a function of a library runs the loop, or a callback has\n"
+    "a name, that is known. Else the wait that is called furthest out on the stack, and\n"
+    "goes on to be called, is the loop's. A loop inside a callback is a loop if other\n"
+    "callbacks run in it; if none does, the outer callback waits. A poll that takes no\n"
+    "time inside a callback is work.\n"
     "\n"
     "If the program hangs until somebody kills it, the report shows the hang up to\n"
     "its end.\n"

@@ -3,9 +3,10 @@
  *     cc -O2 -fPIC -shared -fvisibility=hidden -fexceptions -fno-omit-frame-pointer \
  *        -Wl,-z,now -o chroprof_run.so chroprof_run.c unwind.c filter.c
  *
- * It wraps the functions in which event loops wait. A thread that waits a second time gets a
- * profile in a file of its own. The wait is idle. What the thread does until the next wait is one
- * slice of a site that is named after the wait, and the sampler sees its functions.
+ * It wraps the functions in which event loops wait. The main thread gets a profile in a file of its
+ * own at its first wait, others at their second. The loop's own wait is idle; one inside a callback
+ * is that task, blocked (loops.h). What the thread does until the next wait is one slice of a site
+ * that is named after the wait, and the sampler sees its functions.
  *
  * The program must not notice it. So it allocates nothing, keeps errno and adds no descriptor. It
  * removes its variables from the environment, so that children do not find them. It exports only

@@ -194,6 +194,7 @@ static void begin_loops(seat *s, uintptr_t stack)
 {
     thread_loops *l = loops_of(s);
     memset(l, 0, sizeof *l);
+    l->alike = true;
     l->frames[0].stack = UINTPTR_MAX;
     for (uint32_t k = 0; k < early.count && k < LOOP_DEPTH; k++) {
         if (early.stack[k] > stack) {
@@ -357,15 +358,15 @@ static void keep_back(seat *s)
 {
     thread_loops *l = loops_of(s);
     const uint64_t now = chroprof_now(&s->profile);
-    kept_wait *next;
+    kept_wait *kept;
     if (l->kept_count == KEPT_BACK) {
         memmove(l->kept, l->kept + 1, (KEPT_BACK - 1) * sizeof l->kept[0]);
         l->kept_count--;
     }
-    next = &l->kept[l->kept_count++];
-    next->begin = next->end = now;
+    kept = &l->kept[l->kept_count++];
+    kept->begin = kept->end = now;
     if (l->kept_count > 1 &&
-        chroprof__ns(s->profile.core, now - next[-1].end) > BUSY_GAP_NS) {
+        chroprof__ns(s->profile.core, now - kept[-1].end) > BUSY_GAP_NS) {
         l->busy_gaps++;
     }
 }
@@ -393,7 +394,7 @@ static void settle_loops(seat *s)
     for (uint32_t k = 0; k < WAIT_PLACES; k++) {
         known = known || (l->places[k].between && l->places[k].returned);
     }
-    if (!known) {
+    if (!known || kept_runs_code(l)) {
         tell_kept(s, false);
     }
     forget_kept(l);

@@ -138,6 +138,22 @@ static bool has_stack(void)
     return (uintptr_t)__builtin_frame_address(0) - (uintptr_t)low >= STACK_BYTES;
 }
 
+/* The main thread's profile begins where the library was loaded, before its first event: the time
+ * to its first wait is the program's start. */
+static void begin_earlier(const seat *s)
+{
+    chroprof__core *c = s->profile.core;
+    const uint64_t ticks = chroprof_now(&s->profile) - loaded_at;
+    const uint64_t ns = chroprof__ns(c, ticks);
+    if (loaded_at == 0 || ticks >> 62 != 0 || ns > MOST_START_NS || c->last != 0) {
+        return;
+    }
+    c->epoch -= ticks;
+    c->start_clock -= ticks;
+    c->start_unix_ns -= ns < c->start_unix_ns ? ns : 0;
+    c->calibrate_at += ticks;
+}
+
 static bool begin_profile(seat *s)
 {
     chroprof_result result;
@@ -152,6 +168,9 @@ static bool begin_profile(seat *s)
     if (result == CHROPROF_OK) {
         s->generation = generation;
         note(&board->profiles);
+        if (is_main && s->profile.mapped != NULL) {
+            begin_earlier(s);
+        }
         begin_sampling(s);
     } else {
         note(&board->refused);
@@ -181,11 +200,19 @@ static void leave_seat(seat *s)
     __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
 }
 
-/* The profile of this thread: it gets one at its second wait. */
+/* The profile of this thread. The main thread gets one at its first wait, others at their second: a
+ * thread of a pool may wait once. */
 static seat *take_seat(void)
 {
     seat *s;
-    if (excluded || sealed || ++waits < (board->dropped == 0 ? 2 : WAITS_LATER)) {
+    if (excluded || sealed) {
+        return NULL;
+    }
+    waits++;
+    if (waits == 1) {
+        is_main = getpid() == (pid_t)syscall(SYS_gettid);
+    }
+    if (!is_main && waits < (board->dropped == 0 ? 2 : WAITS_LATER)) {
         return NULL;
     }
     excluded = true;                        /* also while a signal handler interrupts this */
@@ -311,6 +338,7 @@ static bool wake_child(void)
     if (__atomic_compare_exchange_n(awake, &asleep, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         generation++;
         waits = 0;
+        loaded_at = 0;
         signals_held = 0;
         for (size_t i = 0; i < BOARD_THREADS; i++) {
             seats[i].signal = 0;            /* timers are not inherited */

@@ -66,6 +66,7 @@ static ssize_t known_link(const char *path, char *to, size_t size)
 #define PROFILE_BYTES ((size_t)1 << 20)
 #define STACK_BYTES ((uintptr_t)64 << 10)       /* that a thread must have left to get a profile */
 #define WAITS_LATER 32         /* before a thread gets a profile, where many have come and gone */
+#define MOST_START_NS UINT64_C(3000000000000)   /* a step of an hour is no time of a profile */
 #define SPARED_SIGNALS 8       /* the first real-time signals are left to the program */
 #define CALLBACK_DEPTH 64      /* callbacks that run inside each other; inner ones have no frame */
 

@@ -38,11 +38,13 @@ typedef struct seat {
 static seat seats[BOARD_THREADS];
 static __thread seat *own __attribute__((__tls_model__("initial-exec")));
 static __thread uint32_t waits __attribute__((__tls_model__("initial-exec")));
+static __thread bool is_main __attribute__((__tls_model__("initial-exec")));
 static __thread bool excluded __attribute__((__tls_model__("initial-exec")));
 
 /* 1 in a process that is watched. The system wipes its page in a forked child. */
 static uint32_t *awake;
 static uint32_t generation = 1;
+static uint64_t loaded_at;     /* by the clock of profiles; 0: not known */
 static preload_board *board;
 static pthread_key_t at_thread_end;
 static char folder[512];

@@ -139,6 +139,11 @@ __attribute__((__constructor__)) static void start(void)
     }
     board = open_board();
     page = board != NULL ? make_awake() : NULL;
+#if CHROPROF__HAS_COUNTER
+    loaded_at = chroprof__counter();
+#else
+    loaded_at = chroprof__monotonic_ns(NULL);
+#endif
     if (page != NULL && pthread_key_create(&at_thread_end, end_profile) == 0) {
         note(&board->loaded);
         begin_standins();

@@ -1,0 +1,481 @@
+/* run_waits.c - small programs that wait in many ways, for tests/run_waits.sh.
+ *
+ *     run_waits WHAT            see the table at the end
+ *     with -DWITH_UV or -DWITH_GLIB, on that library: the programs of its part
+ *
+ * Each prints what it knows for sure: "idle MS" and "blocked MS", how long it waited at least as a
+ * loop and inside callbacks. No wait ends early, so these are least values on any machine. */
+
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ALONE __attribute__((__noinline__))    /* a function of its own on the stack */
+#define SHOWN __asm__ volatile("")             /* behind a call: so it is no jump */
+
+static int idle_ms, blocked_ms;
+
+/* Uses so much CPU time. */
+static ALONE void work(int ms)
+{
+    struct timespec now;
+    long end = 0;
+    do {
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        end = end > 0 ? end : now.tv_sec * 1000000 + now.tv_nsec / 1000 + ms * 1000L;
+    } while (now.tv_sec * 1000000 + now.tv_nsec / 1000 < end);
+}
+
+/* A client that waits for its answer. */
+static ALONE void ask(int ms)
+{
+    blocked_ms += ms;
+    (void)poll(NULL, 0, ms);
+    SHOWN;
+}
+
+static ALONE void ask_deeper(int ms)
+{
+    ask(ms);
+    SHOWN;
+}
+
+static ALONE void turn(int ms)
+{
+    idle_ms += ms;
+    (void)poll(NULL, 0, ms);
+    SHOWN;
+}
+
+#if defined(WITH_UV)
+
+#include <uv.h>
+
+static int rounds;
+static uv_loop_t other;
+
+static void on_login(uv_timer_t *timer)
+{
+    ask(100);
+    if (++rounds == 5) {
+        uv_timer_stop(timer);
+    }
+}
+
+static void login(void)
+{
+    static uv_timer_t timer;
+    uv_timer_init(uv_default_loop(), &timer);
+    uv_timer_start(&timer, on_login, 20, 20);
+    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+}
+
+/* A loop in a callback, until its own callback comes. */
+static void on_reply(uv_timer_t *timer)
+{
+    (void)timer;
+    idle_ms += 100;
+}
+
+static void on_ask(uv_timer_t *timer)
+{
+    static uv_timer_t reply;
+    (void)timer;
+    uv_update_time(&other);
+    uv_timer_init(&other, &reply);
+    uv_timer_start(&reply, on_reply, 100, 0);
+    uv_run(&other, UV_RUN_DEFAULT);
+}
+
+static void inner(void)
+{
+    static uv_timer_t timers[4];
+    uv_loop_init(&other);
+    for (int i = 0; i < 4; i++) {
+        uv_timer_init(uv_default_loop(), &timers[i]);
+        uv_timer_start(&timers[i], on_ask, 20, 0);
+    }
+    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+}
+
+/* Two loops in one thread, by turns. */
+static void on_turn(uv_timer_t *timer)
+{
+    (void)timer;
+    idle_ms += 20;
+}
+
+static void turns(void)
+{
+    static uv_timer_t timers[2];
+    uv_loop_init(&other);
+    for (int i = 0; i < 10; i++) {
+        uv_loop_t *loop = i % 2 == 0 ? uv_default_loop() : &other;
+        uv_update_time(loop);
+        uv_timer_init(loop, &timers[i % 2]);
+        uv_timer_start(&timers[i % 2], on_turn, 20, 0);
+        uv_run(loop, UV_RUN_DEFAULT);
+    }
+}
+
+#elif defined(WITH_GLIB)
+
+typedef int called(void *);
+extern unsigned g_timeout_add(unsigned ms, called *function, void *data);
+extern void *g_main_loop_new(void *context, int running);
+extern void g_main_loop_run(void *loop);
+extern void g_main_loop_quit(void *loop);
+
+static void *outer, *dialog;
+static int rounds;
+
+static int on_close(void *data)
+{
+    (void)data;
+    g_main_loop_quit(dialog);
+    return 0;
+}
+
+/* A dialog: the window behind it lives on. */
+static int on_click(void *data)
+{
+    (void)data;
+    idle_ms += 400;
+    (void)g_timeout_add(400, on_close, NULL);
+    dialog = g_main_loop_new(NULL, 0);
+    g_main_loop_run(dialog);
+    return 0;
+}
+
+static int on_redraw(void *data)
+{
+    (void)data;
+    return 1;
+}
+
+static int on_end(void *data)
+{
+    (void)data;
+    g_main_loop_quit(outer);
+    return 0;
+}
+
+static void run_for(unsigned ms)
+{
+    outer = g_main_loop_new(NULL, 0);
+    (void)g_timeout_add(ms, on_end, NULL);
+    g_main_loop_run(outer);
+}
+
+static void click(void)
+{
+    (void)g_timeout_add(20, on_click, NULL);
+    (void)g_timeout_add(16, on_redraw, NULL);
+    run_for(600);
+}
+
+/* Looks at a file in the middle of its work, as clients of a display do. */
+static int on_draw(void *data)
+{
+    struct pollfd none = { 0, 0, 0 };
+    (void)data;
+    for (int i = 0; i < 10; i++) {
+        work(10);
+        (void)poll(&none, 1, 0);
+    }
+    blocked_ms += 100;
+    return ++rounds < 3;
+}
+
+static void draw(void)
+{
+    (void)g_timeout_add(30, on_draw, NULL);
+    run_for(800);
+}
+
+#else
+
+/* A thread that waits for its clients in accept, and for its database in poll. */
+static void *be_client(void *name)
+{
+    for (int i = 0; i < 4; i++) {
+        int file = socket(AF_UNIX, SOCK_STREAM, 0);
+        char answer;
+        (void)usleep(100000);
+        if (connect(file, (const struct sockaddr *)name, sizeof(struct sockaddr_un)) != 0 ||
+            write(file, "x", 1) != 1 || read(file, &answer, 1) < 0) {
+            abort();
+        }
+        (void)close(file);
+    }
+    return NULL;
+}
+
+static ALONE void serve(int file)
+{
+    ask(100);
+    ask_deeper(20);
+    (void)!write(file, "y", 1);
+}
+
+static void worker(void)
+{
+    struct sockaddr_un name = { AF_UNIX, "" };
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    pthread_t client;
+    (void)snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "run_waits %d", (int)getpid());
+    if (bind(listener, (struct sockaddr *)&name, sizeof name) != 0 || listen(listener, 4) != 0 ||
+        pthread_create(&client, NULL, be_client, &name) != 0) {
+        abort();
+    }
+    for (int i = 0; i < 4; i++) {
+        int file = accept(listener, NULL, NULL);
+        struct pollfd data = { file, POLLIN, 0 };
+        char byte;
+        (void)poll(&data, 1, -1);
+        (void)!read(file, &byte, 1);
+        serve(file);
+        (void)close(file);
+    }
+    idle_ms += 300;                         /* the first wait may begin late */
+    (void)pthread_join(client, NULL);
+}
+
+/* A handler runs the loop itself until something comes. */
+static ALONE void modal(int ms)
+{
+    idle_ms -= ms;
+    blocked_ms += ms;
+    turn(ms);
+    SHOWN;
+}
+
+static ALONE void on_cursor(void)
+{
+    modal(150);
+    SHOWN;
+}
+
+static void handler(void)
+{
+    for (int i = 0; i < 10; i++) {
+        turn(20);
+        if (i % 3 == 2) {
+            on_cursor();
+        }
+    }
+}
+
+/* The same, but it does its other work meanwhile. */
+static ALONE void process_events(void)
+{
+    for (int i = 0; i < 12; i++) {
+        turn(10);
+        work(1);
+    }
+}
+
+static ALONE void on_script(void)
+{
+    process_events();
+    SHOWN;
+}
+
+static void script(void)
+{
+    for (int i = 0; i < 6; i++) {
+        turn(20);
+        if (i % 2 == 1) {
+            on_script();
+        }
+    }
+}
+
+/* A loop further in than the polls of a start-up; also by the same call. */
+static ALONE void server(void)
+{
+    for (int i = 0; i < 40; i++) {
+        idle_ms += 10;
+        (void)poll(NULL, 0, 10);
+    }
+}
+
+static ALONE void start_server(void)
+{
+    server();
+    SHOWN;
+}
+
+static void startup(void)
+{
+    for (int i = 0; i < 3; i++) {
+        idle_ms += 5;
+        (void)poll(NULL, 0, 5);
+    }
+    start_server();
+}
+
+static ALONE void same_server(void)
+{
+    for (int i = 0; i < 40; i++) {
+        turn(10);
+    }
+}
+
+static void same(void)
+{
+    turn(5);
+    turn(5);
+    same_server();
+}
+
+/* Polls of a start-up that lie further in than the loop. */
+static void resolver(void)
+{
+    ask_deeper(20);
+    ask(20);
+    ask(20);
+    blocked_ms = 0;
+    idle_ms = 0;
+    for (int i = 0; i < 20; i++) {
+        idle_ms += 10;
+        (void)poll(NULL, 0, 10);
+    }
+}
+
+/* The loop moves to another function, and back. */
+static ALONE void second_loop(void)
+{
+    for (int i = 0; i < 60; i++) {
+        idle_ms += 5;
+        (void)poll(NULL, 0, 5);
+    }
+}
+
+static ALONE void move(void)
+{
+    second_loop();
+    SHOWN;
+}
+
+static void moves(void)
+{
+    for (int i = 0; i < 20; i++) {
+        idle_ms += 5;
+        (void)poll(NULL, 0, 5);
+    }
+    move();
+    for (int i = 0; i < 20; i++) {
+        idle_ms += 5;
+        (void)poll(NULL, 0, 5);
+    }
+}
+
+/* A list of files on the stack that grows and shrinks with the clients. */
+static ALONE void wait_for_files(int count)
+{
+    struct pollfd files[count];
+    for (int i = 0; i < count; i++) {
+        files[i].fd = -1;
+        files[i].events = POLLIN;
+    }
+    idle_ms += 10;
+    (void)poll(files, (nfds_t)count, 10);
+    SHOWN;
+}
+
+static void clients(void)
+{
+    for (int i = 0; i < 40; i++) {
+        wait_for_files(1 + i * 37 % 200);
+    }
+}
+
+/* A callback jumps out of its wait. */
+static sigjmp_buf top;
+
+static ALONE void on_abort(void)
+{
+    ask(50);
+    siglongjmp(top, 1);
+}
+
+static void jumps(void)
+{
+    for (volatile int i = 0; i < 8; i = i + 1) {
+        if (sigsetjmp(top, 0) == 0) {
+            turn(20);
+            on_abort();
+        }
+    }
+}
+
+/* Threads of a pool that wait once, and then for work by other means. */
+static pthread_barrier_t all_here;
+
+static void *wait_once(void *unused)
+{
+    (void)poll(NULL, 0, 5);
+    (void)pthread_barrier_wait(&all_here);
+    return unused;
+}
+
+static void pool(void)
+{
+    pthread_t threads[6];
+    (void)pthread_barrier_init(&all_here, NULL, 7);
+    for (int i = 0; i < 6; i++) {
+        (void)pthread_create(&threads[i], NULL, wait_once, NULL);
+    }
+    for (int i = 0; i < 20; i++) {
+        turn(10);
+    }
+    (void)pthread_barrier_wait(&all_here);
+    for (int i = 0; i < 6; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+}
+
+#endif
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} programs[] = {
+#if defined(WITH_UV)
+    { "login", login }, { "inner", inner }, { "turns", turns }
+#elif defined(WITH_GLIB)
+    { "click", click }, { "draw", draw }
+#else
+    { "worker", worker },     { "handler", handler }, { "script", script },
+    { "startup", startup },   { "same", same },       { "resolver", resolver },
+    { "moves", moves },       { "clients", clients }, { "jumps", jumps },
+    { "pool", pool }
+#endif
+};
+
+int main(int count, char **words)
+{
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        if (count > 1 && strcmp(words[1], programs[i].name) == 0) {
+            programs[i].run();
+            printf("idle %d\nblocked %d\n", idle_ms, blocked_ms);
+            return 0;
+        }
+    }
+    (void)turn;
+    (void)ask_deeper;
+    (void)work;
+    return 2;
+}
