@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ALONE __attribute__((__noinline__))    /* a function of its own on the stack */
-#define SHOWN __asm__ volatile("")             /* behind a call: so it is no jump */
+#define ALONE __attribute__((__noinline__)) /* a function of its own on the stack */
+#define SHOWN __asm__ volatile("")          /* behind a call: so it is no jump */
 
 static int idle_ms, blocked_ms;
 
@@ -248,7 +248,7 @@ static void worker(void)
         serve(file);
         (void)close(file);
     }
-    idle_ms += 300;                         /* the first wait may begin late */
+    idle_ms += 300; /* the first wait may begin late */
     (void)pthread_join(client, NULL);
 }
 
@@ -458,10 +458,9 @@ static const struct {
 #elif defined(WITH_GLIB)
     { "click", click }, { "draw", draw }
 #else
-    { "worker", worker },     { "handler", handler }, { "script", script },
-    { "startup", startup },   { "same", same },       { "resolver", resolver },
-    { "moves", moves },       { "clients", clients }, { "jumps", jumps },
-    { "pool", pool }
+    { "worker", worker }, { "handler", handler },   { "script", script }, { "startup", startup },
+    { "same", same },     { "resolver", resolver }, { "moves", moves },   { "clients", clients },
+    { "jumps", jumps },   { "pool", pool }
 #endif
 };
 
