@@ -786,7 +786,7 @@ typedef enum chroprof_stall_kind {
     CHROPROF_STALL_ITERATION
 } chroprof_stall_kind;
 
-/* An iteration longer than stall_ns, or a turn that is not most of such an iteration. */
+/* An iteration longer than stall_ns, or a callback that is not most of such an iteration. */
 typedef struct chroprof_stall {
     chroprof_stall_kind kind;
     uint64_t start_ns;     /* profile time */
@@ -2423,7 +2423,7 @@ typedef struct chroprof__frame_row {
     uint64_t id;               /* 0: an enter-frame or a barrier */
     uint64_t pushed;
     uint64_t start;            /* moved on by what was on top of it: t - start = the slice */
-    uint64_t excluded;         /* of a parted frame: time that is not of its turn */
+    uint64_t excluded;         /* of a parted frame: time that is not of its callback */
     uint64_t carried;          /* of an orphan: exec of its future when it lost its record */
     uint32_t path;
     uint32_t depth;            /* its number */
@@ -2440,7 +2440,7 @@ enum {
     CHROPROF__NEWEST = 16,     /* the topmost orphan frame of its future */
     CHROPROF__OLDEST = 32,     /* the deepest one */
     CHROPROF__UNKNOWN = 64,    /* of an id that was never known: its time is untracked */
-    CHROPROF__PARTED = 128,    /* a base frame: time was left out of its turn */
+    CHROPROF__PARTED = 128,    /* a base frame: time was left out of its callback */
     CHROPROF__AGED = 256,      /* what lies below it was last billed in an earlier window */
     CHROPROF__TENDED = 512     /* of a future that has deeper frames, or became ready meanwhile */
 };
@@ -2854,7 +2854,7 @@ typedef struct chroprof__core {
     uint64_t callbacks, iterations;  /* those that are in no histogram */
     uint64_t slow_callback;    /* profile time from which old slow futures are looked for */
     uint64_t iteration_active;
-    uint64_t iteration_callback;  /* its longest turn that was a stall, 0: none */
+    uint64_t iteration_callback;  /* its longest callback that was a stall, 0: none */
     uint64_t iteration_callback_serial; /* that stall */
     uint64_t callback_max, iteration_max;
     uint64_t stalls;
@@ -6117,8 +6117,8 @@ static uint64_t chroprof__surely_of_callback(const chroprof *p, chroprof__reach 
     return n;
 }
 
-/* What each site took of the turn that ends, as far as the ring reaches. What ran above a barrier
- * is not of the callback. */
+/* What each site took of the callback that ends, as far as the ring reaches. What ran above a
+ * barrier is not of the callback. */
 static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *stall,
                                  const chroprof__frame_row *base)
 {
@@ -6711,7 +6711,8 @@ CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
         chroprof__iteration_stalled(p, length);
 }
 
-/* Time of a nested loop, or of on_stall, is neither of the slice nor of the turn that it is in. */
+/* Time of a nested loop, or of on_stall, is neither of the slice nor of the callback that it is
+ * in. */
 static void chroprof__leave_out(chroprof *p, uint64_t ticks)
 {
     const chroprof__core *c = p->core;
@@ -14392,7 +14393,7 @@ static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
     return met || steps == q->totals.events;
 }
 
-/* A turn that ended and took half as long tells that this one may end as well. */
+/* A callback that ended and took half as long tells that this one may end as well. */
 static void chroprof__find_hang(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;

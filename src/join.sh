@@ -16,22 +16,25 @@ join() {
         if (places) print path ":" number
         else print line
     }
-    function missing(path) {
-        print "join: cannot read " path >"/dev/stderr"
+    function refuse(place, why) {
+        print "join: " place ": " why >"/dev/stderr"
         exit bad = 1
     }
     function join_part(path,    number, inside, line, got) {
         for (number = 1; (got = (getline line <path)) > 0; number++) {
+            if (line ~ /\r$/) refuse(path ":" number, "ends in a carriage return; save it with LF")
             if (inside && line !~ /\/\* part alone \*\/$/) show(path, number, line)
             if (line == "") inside = 1
         }
         close(path)
-        if (got < 0) missing(path)
+        if (got < 0) refuse(FILENAME ":" FNR, "cannot read " path)
+        if (!inside) refuse(path ":" number, "no empty line behind what it includes")
     }
+    /\r$/ { refuse(FILENAME ":" FNR, "ends in a carriage return; save it with LF") }
     !body { body = $0 == ""; next }
     /^#include "/ { split($0, word, "\""); join_part("src/header/" word[2]); next }
     { show(FILENAME, FNR, $0) }
-    END { if (!bad && !body) missing("src/header/all.h") }
+    END { if (!bad && !body) refuse("src/header/all.h", "cannot be read, or has no empty line") }
     ' src/header/all.h
 }
 
@@ -45,11 +48,17 @@ case ${1:-} in
     join >"$made" || exit 1
     cmp -s "$made" chroprof.h && exit 0
     join 1 >"$made.map"
-    line=$(cmp "$made" chroprof.h 2>&1 | sed -n 's/.* line \([0-9]*\).*/\1/p')
-    place=$(sed -n "${line:-1}p" "$made.map")
-    echo "chroprof.h:${line:-1}: not what its parts give; edit ${place:-src/header/all.h}, then sh src/join.sh"
+    line=$(awk 'FNR == NR { made[FNR] = $0; next } !(FNR in made) || made[FNR] != $0 { exit }
+                END { print FNR }' "$made" chroprof.h)
+    place=$(sed -n "${line}p" "$made.map")
+    [ -s chroprof.h ] || { echo "chroprof.h is missing or empty: sh src/join.sh"; exit 1; }
+    echo "chroprof.h:$line: not what its parts give; edit ${place:-src/header/all.h}, then sh src/join.sh"
     exit 1 ;;
---where) join 1 | sed -n "${2:?a line of chroprof.h}p" ;;
+--where)
+    join 1 >"$made" || exit 1
+    place=$(awk -v n="${2:-}" 'FNR == n' "$made")
+    [ -n "$place" ] || { echo "join: chroprof.h has lines 1 to $(wc -l <"$made")" >&2; exit 2; }
+    echo "$place" ;;
 --map) join 1 ;;
 --lines) join 1 | sed 's/:.*//' | uniq -c ;;
 *) sed -n '2,9s/^# //p' src/join.sh >&2; exit 2 ;;

@@ -1,5 +1,5 @@
 # Read by the scripts here that count cases, once they are at the top of the repository.
-# Each case prints "ok NAME", "FAIL NAME: why" or "skip NAME: why"; finish prints the counts and ends
+# Each case prints (QUIET=1: only if it is not ok) "ok NAME", "FAIL NAME: why" or "skip NAME: why"; finish prints the counts and ends
 # with status 1 if one failed. $scratch is a folder that goes when the script ends.
 CC=${CC:-cc}
 scratch=$(mktemp -d) || exit 1
@@ -7,7 +7,7 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 passed=0 failed=0 skipped=0
 
-ok() { passed=$((passed + 1)); echo "ok $1"; }
+ok() { passed=$((passed + 1)); [ -n "${QUIET-}" ] || echo "ok $1"; }
 fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
 skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 

@@ -1528,7 +1528,7 @@ static void compare_shares(comparison *c, const model_stall *want, const chropro
 {
     uint64_t sum = got->rest_ns;
     uint32_t k;
-    /* of a turn that began before a reset the ring may not tell what ran above a barrier */
+    /* of a callback that began before a reset the ring may not tell what ran above a barrier */
     bool whole = want->kind == CHROPROF_STALL_ITERATION ||
                  (want->first > 0 && want->end - want->first < ring_rows(c->m));
 

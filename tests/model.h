@@ -133,7 +133,7 @@ typedef struct model {
     model_frame *stack;
     uint64_t *callbacks, *iterations;
     model_step *steps;
-    model_stall *stalls;    /* an iteration takes the place of the turn that is most of it */
+    model_stall *stalls;    /* an iteration takes the place of the callback that is most of it */
     int iteration_step;     /* the event that began the iteration */
     int iteration_callback; /* its longest stall, -1: none */
 } model;

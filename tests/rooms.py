@@ -245,6 +245,9 @@ class Parts:
 
     def __init__(self):
         self.order = re.findall(r'^#include "(.*)"', read(f'{PARTS}/all.h'), re.MULTILINE)
+        for part in self.order:
+            if not os.path.exists(f'{PARTS}/{part}') or part.split('/')[0] not in STOREYS:
+                sys.exit(f'FAIL parts: {PARTS}/all.h: {part} is no file in a storey')
         self.text = {part: read(f'{PARTS}/{part}') for part in self.order}
         self.includes = {part: re.findall(r'^#include "\.\./(.*)"', text, re.MULTILINE)
                          for part, text in self.text.items()}
@@ -327,6 +330,18 @@ def too_large(parts):
             yield 'large', 'a part that all.h does not include', f'{path}:1'
 
 
+def wrong_forms(parts):
+    """Includes stand at the head of a part, in the one form that join takes out."""
+    for part in parts.order:
+        head = True
+        for number, line in enumerate(read(f'{PARTS}/{part}').split('\n'), 1):
+            head = head and line != ''
+            code = head or '#' in parts.body[part][number - 1]      # no example in a comment
+            if code and re.match(r'\s*#\s*include\s*"', line) and \
+                    not (head and re.match(r'#include "\.\./\w+/\w+\.h"$', line)):
+                yield 'includes', 'not as #include "../storey/part.h" at the head', \
+                    f'{PARTS}/{part}:{number}'
+
 def wrong_map(_):
     text = read('CONTRIBUTING.md')
     shown = [name for name in re.findall(r'^    ([a-z]+)/ ', text, re.MULTILINE)
@@ -375,7 +390,7 @@ def mend_includes(parts):
             file.write('\n'.join(lines) + '\n\n' + body)
 
 
-PART_RULES = (wrong_storeys, wrong_includes, too_large, wrong_map, wrong_ways)
+PART_RULES = (wrong_storeys, wrong_forms, wrong_includes, too_large, wrong_map, wrong_ways)
 RULES = (ups, called_early, writers_that_know, twice, alike, untidy)
 
 

@@ -83,7 +83,7 @@ static void note_steps(follow *f)
     }
 }
 
-/* A stall is new, or an iteration took the place of the turn that was most of it. */
+/* A stall is new, or an iteration took the place of the callback that was most of it. */
 static void note_stalls(follow *f)
 {
     uint64_t cursor = 0;

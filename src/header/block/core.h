@@ -54,7 +54,7 @@ typedef struct chroprof__core {
     uint64_t callbacks, iterations;  /* those that are in no histogram */
     uint64_t slow_callback;    /* profile time from which old slow futures are looked for */
     uint64_t iteration_active;
-    uint64_t iteration_callback;  /* its longest turn that was a stall, 0: none */
+    uint64_t iteration_callback;  /* its longest callback that was a stall, 0: none */
     uint64_t iteration_callback_serial; /* that stall */
     uint64_t callback_max, iteration_max;
     uint64_t stalls;

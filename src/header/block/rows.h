@@ -38,7 +38,7 @@ typedef struct chroprof__frame_row {
     uint64_t id;               /* 0: an enter-frame or a barrier */
     uint64_t pushed;
     uint64_t start;            /* moved on by what was on top of it: t - start = the slice */
-    uint64_t excluded;         /* of a parted frame: time that is not of its turn */
+    uint64_t excluded;         /* of a parted frame: time that is not of its callback */
     uint64_t carried;          /* of an orphan: exec of its future when it lost its record */
     uint32_t path;
     uint32_t depth;            /* its number */
@@ -55,7 +55,7 @@ enum {
     CHROPROF__NEWEST = 16,     /* the topmost orphan frame of its future */
     CHROPROF__OLDEST = 32,     /* the deepest one */
     CHROPROF__UNKNOWN = 64,    /* of an id that was never known: its time is untracked */
-    CHROPROF__PARTED = 128,    /* a base frame: time was left out of its turn */
+    CHROPROF__PARTED = 128,    /* a base frame: time was left out of its callback */
     CHROPROF__AGED = 256,      /* what lies below it was last billed in an earlier window */
     CHROPROF__TENDED = 512     /* of a future that has deeper frames, or became ready meanwhile */
 };

@@ -204,7 +204,8 @@ CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
         chroprof__iteration_stalled(p, length);
 }
 
-/* Time of a nested loop, or of on_stall, is neither of the slice nor of the turn that it is in. */
+/* Time of a nested loop, or of on_stall, is neither of the slice nor of the callback that it is
+ * in. */
 static void chroprof__leave_out(chroprof *p, uint64_t ticks)
 {
     const chroprof__core *c = p->core;

@@ -1,4 +1,4 @@
-/* event/stalls.h: turns and passes that took too long */
+/* event/stalls.h: callbacks and iterations that took too long */
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
@@ -81,8 +81,8 @@ static uint64_t chroprof__surely_of_callback(const chroprof *p, chroprof__reach 
     return n;
 }
 
-/* What each site took of the turn that ends, as far as the ring reaches. What ran above a barrier
- * is not of the callback. */
+/* What each site took of the callback that ends, as far as the ring reaches. What ran above a
+ * barrier is not of the callback. */
 static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *stall,
                                  const chroprof__frame_row *base)
 {

@@ -1,4 +1,4 @@
-/* event/tally.h: what paths took of a turn or a pass */
+/* event/tally.h: what paths took of a callback or an iteration */
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"

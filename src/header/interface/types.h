@@ -220,7 +220,7 @@ typedef enum chroprof_stall_kind {
     CHROPROF_STALL_ITERATION
 } chroprof_stall_kind;
 
-/* An iteration longer than stall_ns, or a turn that is not most of such an iteration. */
+/* An iteration longer than stall_ns, or a callback that is not most of such an iteration. */
 typedef struct chroprof_stall {
     chroprof_stall_kind kind;
     uint64_t start_ns;     /* profile time */

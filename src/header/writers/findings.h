@@ -23,7 +23,7 @@ static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
     return met || steps == q->totals.events;
 }
 
-/* A turn that ended and took half as long tells that this one may end as well. */
+/* A callback that ended and took half as long tells that this one may end as well. */
 static void chroprof__find_hang(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
