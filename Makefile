@@ -47,6 +47,7 @@ help:
 	@echo 'make soak       2^32 events of two kinds; some minutes'
 	@echo 'make fuzz       fuzzes events with libFuzzer; TIME=60 seconds'
 	@echo 'make fuzz-open  fuzzes chroprof_open and chroprof_snapshot with any bytes as a block'
+	@echo 'make fuzz-rows  the same with blocks of each kind in which fields have plausible values'
 	@echo 'make fuzz-afl   both with AFL++ (package afl++), TIME seconds each'
 	@echo 'make fuzz-merge  adds the inputs that reach more code to the seeds'
 	@echo 'make fuzz-coverage  the parts of chroprof.h that the fuzzers reach'
@@ -326,9 +327,19 @@ fuzz-open: $B/fuzz_open
 	$(call record,fuzz_open,^Done) $B/fuzz_open -dict=fuzz/open.dict -max_len=16384 -timeout=100 \
 	    -max_total_time=$(TIME) $B/corpus_open fuzz/corpus_open
 
-$B/fuzz_open: fuzz/fuzz_open.c chroprof.h $B/flags/FUZZED
+$B/fuzz_open: fuzz/fuzz_open.c fuzz/reading.h chroprof.h $B/flags/FUZZED
 	@mkdir -p $B
 	$(FUZZ_CC) -g -O1 $(SANITIZE) -fsanitize=fuzzer -o $@ fuzz/fuzz_open.c
+
+# blocks of each kind with plausible damage
+fuzz-rows: $B/fuzz_rows
+	@mkdir -p $B/corpus_rows
+	$(call record,fuzz_rows,^Done) $B/fuzz_rows -max_len=64 -timeout=100 -max_total_time=$(TIME) \
+	    $B/corpus_rows fuzz/corpus_rows
+
+$B/fuzz_rows: fuzz/fuzz_rows.c fuzz/reading.h chroprof.h $B/flags/FUZZED
+	@mkdir -p $B
+	$(FUZZ_CC) -g -O1 $(SANITIZE) -fsanitize=fuzzer -o $@ fuzz/fuzz_rows.c
 
 # a second engine: the same targets, the same seeds
 fuzz-afl: $B/afl_events $B/afl_open
@@ -351,9 +362,9 @@ fuzz-coverage:
 	@B='$B' sh fuzz/coverage.sh open
 
 # the same without libFuzzer: replays files
-$B/test/san/replay_%: fuzz/fuzz_%.c fuzz/replay.h chroprof.h $B/flags/SANITIZED
+$B/test/san/replay_%: fuzz/fuzz_%.c $(wildcard fuzz/*.h) chroprof.h $B/flags/SANITIZED
 	@mkdir -p $(@D)
-	$(SAN_CC) $(STANDARD) -g -O1 $(SANITIZE) -DFUZZ_REPLAY -o $@ $<
+	$(SAN_CC) $(STANDARD) -g -O1 $(SANITIZE) -DFUZZ_REPLAY -pthread -o $@ $<
 
 # ---- bench
 

@@ -2881,7 +2881,7 @@ typedef struct chroprof__core {
     uint32_t ever_dropped;     /* a future did not fit, once */
     uint32_t slow_looked;      /* rows of the ring that were looked at for slow futures */
     uint64_t enabled;
-    uint64_t resetting;        /* the edit under way is a reset */
+    uint64_t resetting;        /* the edit under way is a reset: the calendar time of it; or 0 */
     /* time */
     uint64_t factor;           /* ns a tick, 32 bits of fraction */
     uint64_t calibrated;
@@ -9349,6 +9349,18 @@ CHROPROF__COLD const char *chroprof__ask_uses(const chroprof__core *c)
     return NULL;
 }
 
+/* What the repair of a snapshot divides by and shifts by as well: it is asked before that. */
+CHROPROF__COLD const char *chroprof__ask_scales(const chroprof__core *c)
+{
+    CHROPROF__MUST(c->factor != 0 && c->last < CHROPROF__END_OF_TIME,
+                    "a tick takes time, and not all of it has passed");
+    CHROPROF__MUST(c->window_ticks != 0 && c->window_phase < c->window_ticks &&
+                    c->window_phase < CHROPROF__END_OF_TIME,
+                    "windows have a width, and time 0 lies in the first one");
+    CHROPROF__MUST(chroprof__tag_level(c->window) <= 62, "windows were widened so often at most");
+    return NULL;
+}
+
 /* The fields of the core that reads divide by, index with, or take for text. */
 static const char *chroprof__ask_core(const chroprof *p)
 {
@@ -9356,14 +9368,10 @@ static const char *chroprof__ask_core(const chroprof *p)
     uint32_t index = c->window & 0xFFFF;
     CHROPROF__MUST(c->magic == CHROPROF__MAGIC && c->seq % 2 == 0,
                     "the block begins with the magic number and no event is under way");
-    CHROPROF__MUST(c->factor != 0 && c->last < CHROPROF__END_OF_TIME,
-                    "a tick takes time, and not all of it has passed");
-    CHROPROF__MUST(c->window_ticks != 0 && c->window_phase < c->window_ticks &&
-                    c->window_phase < CHROPROF__END_OF_TIME,
-                    "windows have a width, and time 0 lies in the first one");
+    CHROPROF__ASK(chroprof__ask_scales(c));
     CHROPROF__MUST(index < c->tables[CHROPROF_TABLE_WINDOWS].capacity &&
-                    index <= (c->last + c->window_phase) / c->window_ticks &&
-                    chroprof__tag_level(c->window) <= 62, "the present window is one of the table");
+                    index <= (c->last + c->window_phase) / c->window_ticks,
+                    "the present window is one of the table");
     CHROPROF__MUST(!c->hidden || c->hidden_since <= c->last, "no frame was hidden later than now");
     CHROPROF__MUST(c->account < chroprof__path_count(p), "time goes to a path");
     CHROPROF__MUST(chroprof__can_owe(p), "what is owed is owed to a count");
@@ -10526,16 +10534,26 @@ static void chroprof__reset_path(chroprof__path_row *row)
     *row = fresh;
 }
 
-static void chroprof__reset_futures(chroprof *p)
+static void chroprof__restart_futures(const chroprof *p)
 {
-    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
+    for (uint32_t k = 0; k < p->rows; k++) {
         chroprof__future_row *slot = p->futures + k;
         slot->since = slot->created = 0;
         slot->exec = 0;
+    }
+}
+
+static void chroprof__reset_futures(chroprof *p)
+{
+    p->core->ready = 0;                     /* as it was, but after a reset that was cut short */
+    for (uint32_t k = 0; k < p->rows; k++) {
+        const chroprof__future_row *slot = p->futures + k;
+        uint64_t ready = slot->state == CHROPROF_READY;
         if (slot->id == 0 || slot->state == CHROPROF__GONE)
             continue;
         p->paths[slot->path].live++;
-        p->paths[slot->path].ready += slot->state == CHROPROF_READY;
+        p->paths[slot->path].ready += ready;
+        p->core->ready += ready;
     }
 }
 
@@ -10606,7 +10624,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->epoch += c->last;
     c->calibrate_at = c->calibrate_at > c->last ? c->calibrate_at - c->last : 1;
     c->start_clock = c->epoch;
-    c->start_unix_ns += c->manual ? 0 : chroprof__ns(c, c->last);
+    c->start_unix_ns = c->manual ? c->start_unix_ns : c->resetting;
     c->last = c->aged_at = 0;
     c->window = 0;
     memset(&c->tally, 0, sizeof(c->tally));
@@ -10636,6 +10654,7 @@ static void chroprof__reset_all(chroprof *p)
             chroprof__settle(p, p->futures + k, p->core->last);
     for (uint32_t k = 0; k < chroprof__path_count(p); k++)
         chroprof__reset_path(p->paths + k);
+    chroprof__restart_futures(p);
     chroprof__reset_futures(p);
     chroprof__reset_frames(p);
     chroprof__reset_samples(p->core);
@@ -10651,7 +10670,7 @@ CHROPROF__COLD_API void chroprof_reset(chroprof *p)
     if (!chroprof__has_block(p) || p->view || p->in_hook)
         return;
     chroprof__core *c = p->core;
-    c->resetting = 1;
+    c->resetting = chroprof__or(c->start_unix_ns + chroprof__ns(c, c->last), 1);
     CHROPROF__STORE_FENCE();
     chroprof__begin_edit(c);
     chroprof__reset_all(p);
@@ -10825,7 +10844,7 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
         chroprof_result result = chroprof__judge_header(s->to, live_bytes);
         if (result != CHROPROF_OK)
             return result;
-        if (chroprof__ask_uses(s->to))
+        if (chroprof__ask_uses(s->to) || chroprof__ask_scales(s->to))
             return CHROPROF_ERR_CORRUPT;
         if (bytes < s->to->block_bytes)
             return CHROPROF_ERR_MEMORY;
@@ -10961,9 +10980,12 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
     c->last = chroprof__sum_exec(p);
     if (c->skew_events && c->last < last)
         c->ring_first = chroprof__ring_reach(c).end;    /* it was reset meanwhile */
-    if (c->last >= CHROPROF__END_OF_TIME || c->window_ticks == 0 ||
-        chroprof__tag_level(c->window) > 62)
+    if (c->last >= CHROPROF__END_OF_TIME)
         return false;
+    chroprof__lower(&c->ring_begin, c->last);           /* a merge moves it on before the paths */
+    chroprof__reach r = chroprof__ring_reach(c);
+    if (r.first < r.end)
+        chroprof__lower(&c->ring_begin, chroprof__ring_at(p, c, r.first)->time);
     for (uint32_t k = 0; c->skew_events && k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
         row->wall += row->live * (row->sum[0].exec - c->last);
@@ -10973,8 +10995,7 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
     if (s->torn && c->seq % 2 != 0) {
         uint64_t n = c->seq >> 1;
         chroprof__lower(&chroprof__ring_at(p, c, n)->time, c->last);
-        c->doubt_ticks =
-            chroprof__minus(c->last, chroprof__interval_begin(p, chroprof__ring_reach(c), n));
+        c->doubt_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
     }
     return true;
 }
@@ -11105,9 +11126,21 @@ static void chroprof__blame_loop(chroprof *p)
         p->paths[CHROPROF__LOOP].blame += lack;
 }
 
+/* How many calls a path had at most; there is one more that has finished and still runs. 0: so many
+ * that no program had them. */
+static uint64_t chroprof__most_calls(const chroprof__path_row *row)
+{
+    const uint64_t counts[] = { row->completed, row->failed, row->cancelled, row->abandoned,
+                                row->dropped, row->live, row->merged_live, row->entered, 1 };
+    uint64_t calls = 0, rest = UINT64_MAX;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        calls += chroprof__part_of(&rest, counts[k]);
+    return rest ? calls : 0;
+}
+
 /* The window that the last event is in, and no path's tag beyond it. No call can have lasted longer
- * than the profile. */
-static void chroprof__mend_paths(chroprof *p)
+ * than the profile. False: a count can't be. */
+static bool chroprof__mend_paths(chroprof *p)
 {
     chroprof__core *c = p->core;
     const uint64_t callbacks[] = { 0, c->last, 0 - c->last };
@@ -11115,7 +11148,9 @@ static void chroprof__mend_paths(chroprof *p)
     c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
-        uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->entered + 1;
+        uint64_t calls = chroprof__most_calls(row);
+        if (calls == 0)
+            return false;
         uint64_t wall = row->wall + row->live * c->last;
         uint32_t callback = 0;              /* one call more: what has finished and still runs */
         while (callback < 3 && (wall + callbacks[callback]) / calls > c->last)
@@ -11127,6 +11162,7 @@ static void chroprof__mend_paths(chroprof *p)
             row->window = c->window;
         chroprof__lower(&row->mark, row->exec);
     }
+    return true;
 }
 
 /* The cells of a site hold what its paths have put there. What they lack goes to the present
@@ -11208,7 +11244,8 @@ CHROPROF__COLD bool chroprof__mend(chroprof *p, const chroprof__copy *s)
     chroprof__mend_stack(p);
     chroprof__mend_futures(p);
     chroprof__empty_broken(p);
-    chroprof__mend_paths(p);
+    if (!chroprof__mend_paths(p))
+        return false;
     chroprof__blame_loop(p);
     chroprof__mend_windows(p);
     chroprof__mend_samples(p);
@@ -11228,9 +11265,10 @@ static void chroprof__drain_copy(chroprof *p)
     if (waiting == 0 || waiting > rows)
         return;
     (void)chroprof__link_nodes(p);         /* their buckets; the nodes are good */
-    for (uint32_t k = 0; k < CHROPROF__HITS; k++)
-        if (!chroprof__good_hits(p, s->hits + k))
-            s->hits[k].count = 0;
+    chroprof__hits *h = chroprof__hits_at(c, 0);
+    for (uint32_t k = 1; h; h = chroprof__hits_at(c, k++))
+        if (!chroprof__good_hits(p, h))
+            h->count = 0;
     s->running = 0;                         /* modules: of that program, not of this one */
     for (; s->taken != s->put; s->taken++) {
         chroprof__entry *e = chroprof__ring(c, s, s->taken);
@@ -11240,11 +11278,17 @@ static void chroprof__drain_copy(chroprof *p)
     s->running = running;
 }
 
-/* The copy is finished: rows as chroprof_open expects them, no event under way. */
+/* The copy is finished: rows as chroprof_open expects them, no event under way. A reset that was
+ * cut short is made again. So that the repair takes nothing that stays for what can't be, futures
+ * and frames begin anew before it. */
 CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
 {
     chroprof__core *c = p->core;
     bool resetting = s->torn && c->edits % 2 != 0 && c->resetting;
+    if (resetting) {
+        chroprof__restart_futures(p);
+        chroprof__reset_frames(p);
+    }
     if ((s->torn || s->moved) && !chroprof__mend(p, s))
         return false;
     c->seq += c->seq % 2;

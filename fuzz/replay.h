@@ -1,5 +1,6 @@
 /* fuzz/replay.h - the main of a target without libFuzzer: replays files and folders of files, each as
- * one input. Included at the target's end; does nothing without FUZZ_REPLAY. */
+ * one input. Included at the target's end; does nothing without FUZZ_REPLAY. FUZZ_MAIN: the target has a
+ * main of its own. */
 #ifdef FUZZ_REPLAY
 
 #include <dirent.h>
@@ -44,6 +45,7 @@ static int replay(const char *path)
     return 0;
 }
 
+#ifndef FUZZ_MAIN
 int main(int argc, char **argv)
 {
     int i, wrong = 0;
@@ -52,5 +54,6 @@ int main(int argc, char **argv)
     printf("%lu inputs replayed\n", replayed);
     return wrong || replayed == 0;
 }
+#endif
 
 #endif

@@ -11,7 +11,7 @@ passed=0 failed=0 skipped=0
 trap 'exit 130' HUP INT TERM
 
 # cheap ones first: what is wrong is told early
-[ $# -gt 0 ] || set -- test test-rest test-one-core test-viewers test-programs cost analyze coverage proof fuzz fuzz-open \
+[ $# -gt 0 ] || set -- test test-rest test-one-core test-viewers test-programs cost analyze coverage proof fuzz fuzz-open fuzz-rows \
     fuzz-afl test-matrix mutation soak
 mkdir -p "$B"
 rm -f "$B/all-rows.part"

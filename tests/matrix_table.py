@@ -35,7 +35,7 @@ CHECKS = {
     'mutation': '',
     'soak': '',
 }
-FUZZERS = {'fuzz_events': 'libFuzzer', 'fuzz_open': 'libFuzzer, any block', 'fuzz_afl': 'AFL++'}
+FUZZERS = {'fuzz_events': 'libFuzzer', 'fuzz_open': 'libFuzzer, any block', 'fuzz_rows': 'libFuzzer, plausible damage', 'fuzz_afl': 'AFL++'}
 TARGETS = {'viewers': 'test-viewers', 'programs': 'test-programs'}
 NEVER_RUN = ('Cannot be run here: macOS (no machine), MSVC (no compiler), real hardware but x86-64: '
              'emulators show neither weak memory order nor true timing.')

@@ -49,6 +49,7 @@ examples_self|rest|timer|60|tools|sh tests/examples_self.sh
 debian|rest|-|60|tools|sh tests/debian.sh
 diff-all|rest|timer|100|tools $B/demo|sh tests/diff.sh $B/chroprof $B/demo
 formats|rest|-|100|tools $(formatted)|sh tests/formats.sh
+fuzz_rows|short|-|20|$B/test/san/replay_rows|sh tests/corpus.sh $B/test/san/replay_rows fuzz/corpus_rows --random 800
 fuzz_events|rest|-|30|$B/test/san/replay_events|sh tests/corpus.sh $B/test/san/replay_events fuzz/corpus_events
 fuzz_open|rest|-|30|$B/test/san/replay_open|sh tests/corpus.sh $B/test/san/replay_open fuzz/corpus_open
 END

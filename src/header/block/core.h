@@ -81,7 +81,7 @@ typedef struct chroprof__core {
     uint32_t ever_dropped;     /* a future did not fit, once */
     uint32_t slow_looked;      /* rows of the ring that were looked at for slow futures */
     uint64_t enabled;
-    uint64_t resetting;        /* the edit under way is a reset */
+    uint64_t resetting;        /* the edit under way is a reset: the calendar time of it; or 0 */
     /* time */
     uint64_t factor;           /* ns a tick, 32 bits of fraction */
     uint64_t calibrated;

@@ -151,7 +151,7 @@ static chroprof_result chroprof__copy_core(chroprof__copy *s, uint64_t live_byte
         chroprof_result result = chroprof__judge_header(s->to, live_bytes);
         if (result != CHROPROF_OK)
             return result;
-        if (chroprof__ask_uses(s->to))
+        if (chroprof__ask_uses(s->to) || chroprof__ask_scales(s->to))
             return CHROPROF_ERR_CORRUPT;
         if (bytes < s->to->block_bytes)
             return CHROPROF_ERR_MEMORY;
@@ -287,9 +287,12 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
     c->last = chroprof__sum_exec(p);
     if (c->skew_events && c->last < last)
         c->ring_first = chroprof__ring_reach(c).end;    /* it was reset meanwhile */
-    if (c->last >= CHROPROF__END_OF_TIME || c->window_ticks == 0 ||
-        chroprof__tag_level(c->window) > 62)
+    if (c->last >= CHROPROF__END_OF_TIME)
         return false;
+    chroprof__lower(&c->ring_begin, c->last);           /* a merge moves it on before the paths */
+    chroprof__reach r = chroprof__ring_reach(c);
+    if (r.first < r.end)
+        chroprof__lower(&c->ring_begin, chroprof__ring_at(p, c, r.first)->time);
     for (uint32_t k = 0; c->skew_events && k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
         row->wall += row->live * (row->sum[0].exec - c->last);
@@ -299,8 +302,7 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
     if (s->torn && c->seq % 2 != 0) {
         uint64_t n = c->seq >> 1;
         chroprof__lower(&chroprof__ring_at(p, c, n)->time, c->last);
-        c->doubt_ticks =
-            chroprof__minus(c->last, chroprof__interval_begin(p, chroprof__ring_reach(c), n));
+        c->doubt_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
     }
     return true;
 }
@@ -431,9 +433,21 @@ static void chroprof__blame_loop(chroprof *p)
         p->paths[CHROPROF__LOOP].blame += lack;
 }
 
+/* How many calls a path had at most; there is one more that has finished and still runs. 0: so many
+ * that no program had them. */
+static uint64_t chroprof__most_calls(const chroprof__path_row *row)
+{
+    const uint64_t counts[] = { row->completed, row->failed, row->cancelled, row->abandoned,
+                                row->dropped, row->live, row->merged_live, row->entered, 1 };
+    uint64_t calls = 0, rest = UINT64_MAX;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        calls += chroprof__part_of(&rest, counts[k]);
+    return rest ? calls : 0;
+}
+
 /* The window that the last event is in, and no path's tag beyond it. No call can have lasted longer
- * than the profile. */
-static void chroprof__mend_paths(chroprof *p)
+ * than the profile. False: a count can't be. */
+static bool chroprof__mend_paths(chroprof *p)
 {
     chroprof__core *c = p->core;
     const uint64_t callbacks[] = { 0, c->last, 0 - c->last };
@@ -441,7 +455,9 @@ static void chroprof__mend_paths(chroprof *p)
     c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
-        uint64_t calls = chroprof__ended(row) + row->live + row->merged_live + row->entered + 1;
+        uint64_t calls = chroprof__most_calls(row);
+        if (calls == 0)
+            return false;
         uint64_t wall = row->wall + row->live * c->last;
         uint32_t callback = 0;              /* one call more: what has finished and still runs */
         while (callback < 3 && (wall + callbacks[callback]) / calls > c->last)
@@ -453,6 +469,7 @@ static void chroprof__mend_paths(chroprof *p)
             row->window = c->window;
         chroprof__lower(&row->mark, row->exec);
     }
+    return true;
 }
 
 /* The cells of a site hold what its paths have put there. What they lack goes to the present
@@ -534,7 +551,8 @@ CHROPROF__COLD bool chroprof__mend(chroprof *p, const chroprof__copy *s)
     chroprof__mend_stack(p);
     chroprof__mend_futures(p);
     chroprof__empty_broken(p);
-    chroprof__mend_paths(p);
+    if (!chroprof__mend_paths(p))
+        return false;
     chroprof__blame_loop(p);
     chroprof__mend_windows(p);
     chroprof__mend_samples(p);
@@ -554,9 +572,10 @@ static void chroprof__drain_copy(chroprof *p)
     if (waiting == 0 || waiting > rows)
         return;
     (void)chroprof__link_nodes(p);         /* their buckets; the nodes are good */
-    for (uint32_t k = 0; k < CHROPROF__HITS; k++)
-        if (!chroprof__good_hits(p, s->hits + k))
-            s->hits[k].count = 0;
+    chroprof__hits *h = chroprof__hits_at(c, 0);
+    for (uint32_t k = 1; h; h = chroprof__hits_at(c, k++))
+        if (!chroprof__good_hits(p, h))
+            h->count = 0;
     s->running = 0;                         /* modules: of that program, not of this one */
     for (; s->taken != s->put; s->taken++) {
         chroprof__entry *e = chroprof__ring(c, s, s->taken);
@@ -566,11 +585,17 @@ static void chroprof__drain_copy(chroprof *p)
     s->running = running;
 }
 
-/* The copy is finished: rows as chroprof_open expects them, no event under way. */
+/* The copy is finished: rows as chroprof_open expects them, no event under way. A reset that was
+ * cut short is made again. So that the repair takes nothing that stays for what can't be, futures
+ * and frames begin anew before it. */
 CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
 {
     chroprof__core *c = p->core;
     bool resetting = s->torn && c->edits % 2 != 0 && c->resetting;
+    if (resetting) {
+        chroprof__restart_futures(p);
+        chroprof__reset_frames(p);
+    }
     if ((s->torn || s->moved) && !chroprof__mend(p, s))
         return false;
     c->seq += c->seq % 2;

@@ -3,6 +3,7 @@
 #include "../interface/types.h"
 #include "../interface/life.h"
 #include "../base/platform.h"
+#include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
 #include "../block/histogram.h"
@@ -89,16 +90,26 @@ static void chroprof__reset_path(chroprof__path_row *row)
     *row = fresh;
 }
 
-static void chroprof__reset_futures(chroprof *p)
+static void chroprof__restart_futures(const chroprof *p)
 {
-    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_FUTURES].rows; k++) {
+    for (uint32_t k = 0; k < p->rows; k++) {
         chroprof__future_row *slot = p->futures + k;
         slot->since = slot->created = 0;
         slot->exec = 0;
+    }
+}
+
+static void chroprof__reset_futures(chroprof *p)
+{
+    p->core->ready = 0;                     /* as it was, but after a reset that was cut short */
+    for (uint32_t k = 0; k < p->rows; k++) {
+        const chroprof__future_row *slot = p->futures + k;
+        uint64_t ready = slot->state == CHROPROF_READY;
         if (slot->id == 0 || slot->state == CHROPROF__GONE)
             continue;
         p->paths[slot->path].live++;
-        p->paths[slot->path].ready += slot->state == CHROPROF_READY;
+        p->paths[slot->path].ready += ready;
+        p->core->ready += ready;
     }
 }
 
@@ -169,7 +180,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->epoch += c->last;
     c->calibrate_at = c->calibrate_at > c->last ? c->calibrate_at - c->last : 1;
     c->start_clock = c->epoch;
-    c->start_unix_ns += c->manual ? 0 : chroprof__ns(c, c->last);
+    c->start_unix_ns = c->manual ? c->start_unix_ns : c->resetting;
     c->last = c->aged_at = 0;
     c->window = 0;
     memset(&c->tally, 0, sizeof(c->tally));
@@ -199,6 +210,7 @@ static void chroprof__reset_all(chroprof *p)
             chroprof__settle(p, p->futures + k, p->core->last);
     for (uint32_t k = 0; k < chroprof__path_count(p); k++)
         chroprof__reset_path(p->paths + k);
+    chroprof__restart_futures(p);
     chroprof__reset_futures(p);
     chroprof__reset_frames(p);
     chroprof__reset_samples(p->core);
@@ -214,7 +226,7 @@ CHROPROF__COLD_API void chroprof_reset(chroprof *p)
     if (!chroprof__has_block(p) || p->view || p->in_hook)
         return;
     chroprof__core *c = p->core;
-    c->resetting = 1;
+    c->resetting = chroprof__or(c->start_unix_ns + chroprof__ns(c, c->last), 1);
     CHROPROF__STORE_FENCE();
     chroprof__begin_edit(c);
     chroprof__reset_all(p);

@@ -97,6 +97,18 @@ CHROPROF__COLD const char *chroprof__ask_uses(const chroprof__core *c)
     return NULL;
 }
 
+/* What the repair of a snapshot divides by and shifts by as well: it is asked before that. */
+CHROPROF__COLD const char *chroprof__ask_scales(const chroprof__core *c)
+{
+    CHROPROF__MUST(c->factor != 0 && c->last < CHROPROF__END_OF_TIME,
+                    "a tick takes time, and not all of it has passed");
+    CHROPROF__MUST(c->window_ticks != 0 && c->window_phase < c->window_ticks &&
+                    c->window_phase < CHROPROF__END_OF_TIME,
+                    "windows have a width, and time 0 lies in the first one");
+    CHROPROF__MUST(chroprof__tag_level(c->window) <= 62, "windows were widened so often at most");
+    return NULL;
+}
+
 /* The fields of the core that reads divide by, index with, or take for text. */
 static const char *chroprof__ask_core(const chroprof *p)
 {
@@ -104,14 +116,10 @@ static const char *chroprof__ask_core(const chroprof *p)
     uint32_t index = c->window & 0xFFFF;
     CHROPROF__MUST(c->magic == CHROPROF__MAGIC && c->seq % 2 == 0,
                     "the block begins with the magic number and no event is under way");
-    CHROPROF__MUST(c->factor != 0 && c->last < CHROPROF__END_OF_TIME,
-                    "a tick takes time, and not all of it has passed");
-    CHROPROF__MUST(c->window_ticks != 0 && c->window_phase < c->window_ticks &&
-                    c->window_phase < CHROPROF__END_OF_TIME,
-                    "windows have a width, and time 0 lies in the first one");
+    CHROPROF__ASK(chroprof__ask_scales(c));
     CHROPROF__MUST(index < c->tables[CHROPROF_TABLE_WINDOWS].capacity &&
-                    index <= (c->last + c->window_phase) / c->window_ticks &&
-                    chroprof__tag_level(c->window) <= 62, "the present window is one of the table");
+                    index <= (c->last + c->window_phase) / c->window_ticks,
+                    "the present window is one of the table");
     CHROPROF__MUST(!c->hidden || c->hidden_since <= c->last, "no frame was hidden later than now");
     CHROPROF__MUST(c->account < chroprof__path_count(p), "time goes to a path");
     CHROPROF__MUST(chroprof__can_owe(p), "what is owed is owed to a count");
