@@ -955,6 +955,8 @@ typedef struct chroprof_totals {
     uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
     bool living;               /* of a snapshot: the program was alive, and the figures go up
                                   to that moment; false: they end at the last event */
+    bool estimated;            /* somebody watched the program from outside: all times of it are
+                                  estimates from samples. See chroprof_set_origin */
 } chroprof_totals;
 
 /* One time window. Widths double when the table is full, so the windows always cover the run. */
@@ -1045,6 +1047,7 @@ typedef struct chroprof_module {
     const char *path;
     const char *build_id;      /* hexadecimal, "" if not known */
     uint64_t base;             /* load bias: an address minus this is its place in the file */
+    uint64_t start, end;       /* its code lies in [start, end) */
 } chroprof_module;
 
 typedef enum chroprof_frame_kind {
@@ -1179,6 +1182,7 @@ typedef struct chroprof_origin {
     bool alive;                /* mapped, and by its process number the program still runs, or it
                                 * can't be told here. chroprof_file_owner knows it in any case */
     const char *program;       /* its file without folders; "" if not known */
+    bool estimated;            /* as totals.estimated */
 } chroprof_origin;
 
 /* The handle: small, transparent, owned by the caller. A zeroed one is valid: every call does
@@ -1371,6 +1375,12 @@ CHROPROF_API void chroprof_reset(chroprof *p);
  * from on_stall. */
 CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on);
 
+/* Whose profile this is, if not that of the program that writes it: of an observer, a replay, a
+ * gateway. Takes pid, name, host, program (NULL: stays as it is) and estimated, which the totals,
+ * the reports and whatever is merged from it then say; the other fields are for reading. host NULL:
+ * this machine. */
+CHROPROF_API void chroprof_set_origin(chroprof *p, const chroprof_origin *origin);
+
 /* A clock for options.clock that never moves by itself: time is the `now` of chroprof_event, 1 tick
  * = 1 ns. */
 CHROPROF_API uint64_t chroprof_clock_manual(void *user);
@@ -1466,6 +1476,16 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
  * waits in the ring for the next event and counts as inside. Does nothing without max_samples.
  * Cost: depth. */
 CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns);
+
+/* The same with a native stack that somebody else took: an observer, a port, a JIT. addresses:
+ * innermost first; the first one is that of the instruction, the others are return addresses. A 0
+ * stands for the tasks that run: what comes after it called them; without one they are outermost.
+ * Of more than some 50 the middle is left out, and says so. Which modules they are of: see
+ * chroprof_add_module. CHROPROF_ERR_BUSY: it interrupted a call of this header, and is counted as
+ * lost; _SAMPLER_MEMORY: no max_samples; _ARGUMENT. Cost: depth. */
+CHROPROF_API chroprof_result chroprof_sample_stack(chroprof *p, uint64_t now,
+                                                   uint64_t cpu_delta_ns,
+                                                   const uint64_t *addresses, size_t count);
 
 #endif /* CHROPROF_DISABLE */
 
@@ -1657,6 +1677,13 @@ CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_s
  * gone and in no stack make room for others. Code of what finds no room has no module. */
 CHROPROF_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity);
 
+/* From now on addresses in [module->start, module->end) are of this module, instead of what lay
+ * there: for stacks of other programs (chroprof_sample_stack) and for generated code. Modules of
+ * this program are found when its sampler ticks. Texts are copied; build_id may be NULL. The same
+ * module again changes nothing. Rows count against the 64 above. CHROPROF_ERR_LIMIT: they are all
+ * taken; _SAMPLER_MEMORY: no max_samples; _ARGUMENT: NULL, or an empty range. */
+CHROPROF_API chroprof_result chroprof_add_module(chroprof *p, const chroprof_module *module);
+
 /* What the draws of WALL mode met, one row per path. Cost: max_paths. */
 CHROPROF_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity);
 
@@ -1836,6 +1863,7 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define chroprof_tick(p) ((void)0)
 #define chroprof_event(p, state, id, site, now) ((void)0)
 #define chroprof_sample(p, now, cpu_delta_ns) ((void)0)
+#define chroprof_sample_stack(p, now, cpu_delta_ns, addresses, count) (CHROPROF_OK)
 #endif
 
 #ifdef __cplusplus
@@ -2736,6 +2764,7 @@ typedef struct chroprof__sampler {
     uint64_t loads, unloads;   /* of modules, when they were last looked at */
     uint64_t loaded;           /* a bit for each row of the modules that is in memory */
     uint64_t possible;         /* those that addresses of the ticks being taken in may be of */
+    uint64_t added;            /* those that somebody named, and no survey finds */
     uint64_t cursor;           /* slot of the next draw */
     uint64_t drawn_seq, drawn_at;          /* after which event the last one was, and when */
     uint64_t first_event;      /* of the run of the timer */
@@ -2862,7 +2891,7 @@ typedef struct chroprof__core {
     uint32_t level;            /* barriers on the stack */
     uint32_t hidden;           /* frames beyond max_depth */
     uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
-    uint32_t spare;
+    uint32_t estimated;        /* the figures are */
     uint64_t hidden_since;
     uint64_t ring_first;       /* number of the first event that the ring may tell of */
     uint64_t ring_begin;       /* profile time at which its interval began */
@@ -2948,7 +2977,7 @@ CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module_row) == 256);
 CHROPROF__STATIC_ASSERT(wall, sizeof(chroprof__wall_row) == 64);
 CHROPROF__STATIC_ASSERT(note, sizeof(chroprof__note) == 16);
 CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITEMS);
-CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 56 * 8 + 16 * CHROPROF__HITS +
+CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 57 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_bar) == 128);
@@ -4718,7 +4747,7 @@ static uint64_t chroprof__named_modules(const chroprof__survey *survey)
 {
     const chroprof__core *c = survey->c;
     const chroprof__node *nodes = chroprof__nodes(c);
-    uint64_t named = survey->before;
+    uint64_t named = survey->before | chroprof__sampler_of(c)->added;
     for (uint32_t k = 1; k <= c->tables[CHROPROF_TABLE_STACKS].used; k++) {
         uint32_t module = chroprof__item_module(nodes[k].item);
         named |= module ? UINT64_C(1) << (module - 1) : 0;
@@ -4810,12 +4839,14 @@ CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
         return;
     memset(&survey, 0, sizeof(survey));
     survey.c = c;
-    survey.before = s->possible = s->loaded;
+    survey.before = s->loaded;
+    s->possible = s->loaded | s->added;
     if (chroprof__each_object(chroprof__add_object, &survey) != 0)
         return;
     uint64_t gone = (uint64_t)__builtin_popcountll(survey.before & ~survey.loaded);
     s->possible = survey.unloads == gone ? survey.before | survey.loaded
                                          : chroprof__surely_stayed(&survey);
+    s->possible |= s->added;
     s->loaded = survey.loaded;
     s->loads += survey.loads;
     s->unloads += survey.unloads;
@@ -8997,6 +9028,8 @@ CHROPROF__COLD_API size_t chroprof_modules(const chroprof *p, chroprof_module *o
         out[k].path = row->path;
         out[k].build_id = row->build_id;
         out[k].base = row->base;
+        out[k].start = row->low;
+        out[k].end = row->high;
     }
     return count;
 }
@@ -9272,6 +9305,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->idle = c->account == CHROPROF__IDLE;
     out->in_iteration = c->iteration_active != 0;
     out->living = c->living != 0;
+    out->estimated = c->estimated != 0;
     out->depth = c->depth + c->hidden;
 }
 
@@ -10461,6 +10495,170 @@ CHROPROF_API int chroprof_epoll_pwait(chroprof *p, int fd, void *events, int siz
 #endif
 
 #endif /* CHROPROF_DISABLE */
+
+/* >>outside: profiles that are not written by the program they are of.
+ * Owns nothing. Relies on >>samples for stacks and on the rows of modules, and leaves to the
+ * sampler's own survey of modules what it finds. Called by observers, by ports to other systems,
+ * and by whoever generates code. */
+
+#ifndef CHROPROF_DISABLE
+/* Who takes samples by hand; NULL: nobody. A profile begins with its first one, if not before. */
+static chroprof__sampler *chroprof__begin_sample(chroprof *p, uint64_t now)
+{
+    bool takes = chroprof__has_block(p) && chroprof__is_taking(p);
+    chroprof__sampler *s = takes ? chroprof__sampler_of(p->core) : NULL;
+    if (s && !chroprof__is_busy(p->core) && !p->core->started)
+        chroprof__start_at(p->core, now);
+    return s;
+}
+
+/* Of so many frames which are left out: [*from, *to) in the middle, of what there is no room for
+ * with the tasks and three marks. */
+static void chroprof__choose_gap(size_t count, size_t tasks, size_t *from, size_t *to)
+{
+    const size_t most = CHROPROF__NOTED_TASKS;
+    size_t room = CHROPROF__ITEMS - 3 - (tasks < most ? tasks : most);
+    *from = *to = count;
+    if (count > room) {
+        *from = room / 2;
+        *to = count - (room - room / 2);
+    }
+}
+
+/* The tasks, where the addresses have a 0. */
+static void chroprof__put_place(const chroprof__core *c, chroprof__entry *e, bool *placed)
+{
+    if (!*placed)
+        chroprof__put_running(c, e);
+    *placed = true;
+}
+
+static void chroprof__put_stack(const chroprof__core *c, chroprof__entry *e,
+                                const uint64_t *addresses, size_t count)
+{
+    size_t from, to;
+    bool placed = false;
+    chroprof__choose_gap(count, c->depth, &from, &to);
+    for (size_t k = 0; k < count; k++) {
+        if (addresses[k] == 0)
+            chroprof__put_place(c, e, &placed);
+        else if (k == from)
+            chroprof__put_item(e, CHROPROF__MARK, CHROPROF__MARK_CUT);
+        else if (k < from || k >= to)
+            chroprof__put_item(e, k == 0 ? CHROPROF__PC : CHROPROF__RETURN, addresses[k]);
+    }
+    chroprof__put_place(c, e, &placed);
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_sample_stack(chroprof *p, uint64_t now,
+                                                         uint64_t cpu_delta_ns,
+                                                         const uint64_t *addresses, size_t count)
+{
+    chroprof__entry e;
+    if (!chroprof__has_block(p) || p->view || (count > 0 && !addresses))
+        return CHROPROF_ERR_ARGUMENT;
+    if (!chroprof__sampler_of(p->core))
+        return CHROPROF_ERR_SAMPLER_MEMORY;
+    chroprof__sampler *s = chroprof__begin_sample(p, now);
+    if (!s)
+        return CHROPROF_OK;
+    if (chroprof__is_busy(p->core)) {
+        s->lost++;
+        return CHROPROF_ERR_BUSY;
+    }
+    memset(&e, 0, sizeof(e));
+    e.stamp = e.last = now;
+    e.weight = 1;
+    e.cpu_ns = cpu_delta_ns;
+    e.state = chroprof__sample_state_of(p->core);
+    chroprof__put_stack(p->core, &e, addresses, count);
+    p->drain = chroprof__drain_all;
+    chroprof__begin_edit(p->core);
+    chroprof__absorb(p, s, &e, CHROPROF__END_OF_TIME - 1);
+    chroprof__end_edit(p->core);
+    return CHROPROF_OK;
+}
+#endif /* CHROPROF_DISABLE */
+
+static bool chroprof__is_row_of(const chroprof__module_row *row, const chroprof__module_row *m)
+{
+    return row->low == m->low && row->high == m->high && row->base == m->base &&
+           strcmp(row->path, m->path) == 0 && strcmp(row->build_id, m->build_id) == 0;
+}
+
+/* What lies there from now on takes the place of whatever did. Returns its row; as many as there
+ * are: there is no room. */
+static uint32_t chroprof__place_module(chroprof__core *c, const chroprof__module_row *m)
+{
+    chroprof__table_row *table = &c->tables[CHROPROF__MODULES];
+    chroprof__module_row *rows = chroprof__module_rows(c);
+    uint32_t k = 0, used = (uint32_t)table->used;
+    while (k < used && !chroprof__is_row_of(rows + k, m))
+        k++;
+    if (k == table->rows)
+        return k;
+    if (k == used) {
+        rows[k] = *m;
+        CHROPROF__STORE_FENCE();
+        table->peak = ++table->used;
+    }
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    for (uint32_t n = 0; n < used; n++)
+        if (n != k && rows[n].low < m->high && m->low < rows[n].high)
+            s->added &= ~(UINT64_C(1) << n);
+    s->added |= UINT64_C(1) << k;
+    s->possible = s->loaded | s->added;
+    return k;
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_add_module(chroprof *p, const chroprof_module *module)
+{
+    chroprof__module_row m;
+    if (!chroprof__has_block(p) || p->view || !module || !module->path ||
+        module->start >= module->end)
+        return CHROPROF_ERR_ARGUMENT;
+    if (!chroprof__sampler_of(p->core))
+        return CHROPROF_ERR_SAMPLER_MEMORY;
+    memset(&m, 0, sizeof(m));
+    m.low = module->start;
+    m.high = module->end;
+    m.base = module->base;
+    chroprof__copy_text(m.path, sizeof(m.path), module->path);
+    chroprof__copy_text(m.build_id, sizeof(m.build_id), module->build_id);
+    chroprof__begin_edit(p->core);
+    uint32_t k = chroprof__place_module(p->core, &m);
+    chroprof__end_edit(p->core);
+    return k < p->core->tables[CHROPROF__MODULES].rows ? CHROPROF_OK : CHROPROF_ERR_LIMIT;
+}
+
+/* A text that is not given stays. */
+static void chroprof__set_text(char *to, size_t size, const char *from)
+{
+    if (from)
+        chroprof__copy_text(to, size, from);
+}
+
+CHROPROF__COLD_API void chroprof_set_origin(chroprof *p, const chroprof_origin *origin)
+{
+    if (!chroprof__has_block(p) || p->view || !origin)
+        return;
+    chroprof__core *c = p->core;
+    chroprof__begin_edit(c);
+    chroprof__set_text(c->name, sizeof(c->name), origin->name);
+    chroprof__set_text(c->host, sizeof(c->host), origin->host);
+    chroprof__set_text(c->program, sizeof(c->program), origin->program);
+    if (c->pid != origin->pid) {
+        c->pid = origin->pid;
+        c->foreign = 1;                     /* this process knows no names of its code */
+        c->owner_start = 0;
+    }
+#ifdef CHROPROF__MAPS
+    if (c->owner_start == 0 && !origin->host)
+        c->owner_start = chroprof__process_of(c->pid).start;
+#endif
+    c->estimated = origin->estimated;
+    chroprof__end_edit(c);
+}
 
 /* A future is neither ready nor, with a frame that was hidden, running any more. */
 static void chroprof__calm_future(chroprof *p, chroprof__future_row *slot, uint64_t t)
@@ -12153,6 +12351,7 @@ static void chroprof__merge_samples(chroprof__merging *m)
     }
     for (uint64_t k = 0; k < m->from->core->tables[CHROPROF_TABLE_SAMPLES].used; k++)
         chroprof__merge_sample(m, chroprof__sample_at(m->from, k));
+    c->estimated |= m->from->core->estimated;
     c->foreign |= m->from->view || m->from->core->foreign;
     to->mode = to->first_period_ns ? to->mode : from->mode;
     chroprof__merge_figures(m->from->core, CHROPROF__ALL(chroprof__sampler_figures), from, to);
@@ -13950,6 +14149,7 @@ CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin 
     out->name = c->name;
     out->host = c->host;
     out->program = c->program;
+    out->estimated = c->estimated != 0;
     out->end_ns = chroprof__ns(c, last);
     out->end_unix_ns = c->start_unix_ns ? c->start_unix_ns + out->end_ns : 0;
     out->mapped = c->in_file != 0;
@@ -15690,6 +15890,9 @@ static void chroprof__text_state(chroprof__page *g)
     chroprof__calendar(t->start_unix_ns, date);
     if (t->start_unix_ns > 0)
         chroprof__print(g, "started %d-%z-%z %z:%z UTC\n", date);
+    if (t->estimated)
+        chroprof__print(g, CHROPROF__FLOW "taken from outside: all times are estimates from "
+                                          "samples\n", NULL);
     if (t->skew_events > 0)
         chroprof__print(g, CHROPROF__WARM CHROPROF__FLOW
                         "snapshot of a busy program: maximum skew %t, %c events\n", skew);
@@ -16836,7 +17039,7 @@ static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
                            &t);
     chroprof__put_json(o, "provisional? enabled? idle?", &t.provisional);
     chroprof__put_json(o, "depth.", &t.depth);
-    chroprof__put_json(o, "living?}", &t.living);
+    chroprof__put_json(o, "living? estimated?}", &t.living);
 }
 
 static void chroprof__json_findings(chroprof__out *o, const chroprof *p)

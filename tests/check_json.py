@@ -23,7 +23,7 @@ TOTALS = ("elapsed_ns busy_ns idle_ns uninstrumented_ns untracked_ns delay_ns bl
           "iterations iteration_p50_ns iteration_p99_ns iteration_max_ns callbacks callback_p50_ns callback_p99_ns callback_max_ns "
           "stalls idle_blame_ns uninstrumented_blame_ns untracked_blame_ns dropped elapsed_ticks delay_ticks "
           "blame_ticks start_unix_ns tick_error_ppb skew_ns skew_events doubt_ns doubt_events "
-          "provisional living enabled idle depth")
+          "provisional living estimated enabled idle depth")
 TABLES = ("futures", "sites", "paths", "edges", "depth", "histograms", "samples", "windows",
           "stalls", "strings", "stacks", "events", "slow", "incidents")
 

@@ -430,6 +430,27 @@ TEST(copies_at_a_forbidden_page)
     }
 }
 
+/* One from outside: addresses, module and origin end at a forbidden page. */
+static void every_stack(chroprof *p, uint64_t now)
+{
+    static const uint64_t addresses[] = { 0x1010, 0x1020, 0, 0x1030 };
+    area stack = copy_at_end(addresses, sizeof addresses), named, whose;
+    void *at = stack.bytes;
+    chroprof_module module;
+    chroprof_origin origin;
+    memset(&module, 0, sizeof module);
+    module.path = module.build_id = "one";
+    module.start = 0x1000;
+    module.end = 0x2000;
+    named = copy_at_end(&module, sizeof module);
+    CHECK_EQ(chroprof_add_module(p, (const chroprof_module *)(void *)named.bytes), CHROPROF_OK);
+    CHECK_EQ(chroprof_sample_stack(p, now, 1, (const uint64_t *)at, 4), CHROPROF_OK);
+    chroprof_read_origin(p, &origin);
+    whose = copy_at_end(&origin, sizeof origin);
+    chroprof_set_origin(p, (const chroprof_origin *)(void *)whose.bytes);
+    drop(stack), drop(named), drop(whose);
+}
+
 /* Samples by hand in each state, and where there is a timer some of its own. */
 static void every_sample(chroprof *p, uint64_t *now)
 {
@@ -443,6 +464,7 @@ static void every_sample(chroprof *p, uint64_t *now)
         chroprof_sample(p, *now += 30, 0);
         chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, *now += 30);
         chroprof_sample(p, *now += 30, 0);
+        every_stack(p, *now += 30);
     }
 }
 

@@ -120,6 +120,8 @@ extern "C" {
 
 #include "public/send.h"
 
+#include "public/outside.h"
+
 #include "public/reset.h"
 
 #include "copies/owner.h"

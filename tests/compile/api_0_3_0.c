@@ -149,7 +149,7 @@ static int read_totals(const chroprof *p)
     u64(&t.idle_blame_ns), u64(&t.uninstrumented_blame_ns), u64(&t.untracked_blame_ns);
     u64(&t.dropped);
     u64(&t.elapsed_ticks), u64(&t.start_unix_ns), u64(&t.tick_error_ppb), flag(&t.provisional);
-    flag(&t.enabled), flag(&t.idle), u32(&t.depth), u64(&t.skew_ns), u64(&t.skew_events);
+    flag(&t.estimated), flag(&t.enabled), flag(&t.idle), u32(&t.depth), u64(&t.skew_ns), u64(&t.skew_events);
     u64(&t.doubt_ns), u64(&t.doubt_events);
     return 0;
 }
@@ -199,7 +199,7 @@ static int read_tables(const chroprof *p)
     EXPECT(chroprof_stalls(p, stall, 4) >= 1);
     chroprof_read_origin(p, &o);
     u64(&o.pid), text(&o.name), u64(&o.end_ns), u64(&o.end_unix_ns), flag(&o.mapped);
-    flag(&o.ended), flag(&o.alive);
+    flag(&o.ended), flag(&o.alive), flag(&o.estimated);
     used += o.host != NULL;
     EXPECT(chroprof_check(p) == NULL);
     return 0;
@@ -415,7 +415,9 @@ static int read_parts(void)
     memset(&slow, 0, sizeof slow);
     chroprof_read_options(&prof, &o);
     EXPECT(o.max_samples == 16 && o.max_events >= 64 && o.window_ns > 0);
+    memset(&module, 0, sizeof module);
     EXPECT(chroprof_modules(&prof, &module, 1) == 0);
+    u64(&module.start), u64(&module.end);
     used += sizeof module.path + sizeof module.build_id + sizeof module.base;
     EXPECT(chroprof_windows_from(&prof, 0, &window, 1) == 1 && window.busy_ns == 100);
     EXPECT(chroprof_site_windows_from(&prof, id, 0, &exec, 1) == 1 && exec == 100);
@@ -506,6 +508,31 @@ static int samples_and_copies(void)
     return ask();
 }
 
+static int from_outside(void)
+{
+    static const uint64_t addresses[] = { 0x1010, 0, 0x1020 };
+    chroprof_options o;
+    chroprof_origin origin;
+    chroprof_module module;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    o.max_samples = 16;
+    EXPECT(chroprof_init(&prof, memory, sizeof memory, &o) == CHROPROF_OK);
+    memset(&module, 0, sizeof module);
+    module.path = "/usr/bin/server";
+    module.base = module.start = 0x1000;
+    module.end = 0x2000;
+    EXPECT(chroprof_add_module(&prof, &module) == CHROPROF_OK);
+    EXPECT(chroprof_sample_stack(&prof, 500, 5, addresses, 3) == CHROPROF_OK);
+    memset(&origin, 0, sizeof origin);
+    origin.pid = 17;
+    origin.estimated = true;
+    chroprof_set_origin(&prof, &origin);
+    chroprof_read_origin(&prof, &origin);
+    EXPECT(origin.pid == 17 && origin.estimated);
+    return 0;
+}
+
 int main(void)
 {
     chroprof p;
@@ -515,7 +542,7 @@ int main(void)
         (wrong = read_totals(&p)) != 0 || (wrong = read_tree(&p)) != 0 ||
         (wrong = read_tables(&p)) != 0 || (wrong = write_all(&p)) != 0 ||
         (wrong = open_a_copy(&p)) != 0 || (wrong = map_a_file()) != 0 || (wrong = replay()) != 0 ||
-        (wrong = samples_and_copies()) != 0)
+        (wrong = samples_and_copies()) != 0 || (wrong = from_outside()) != 0)
         return wrong;
     scope(&p);
     return 0;

@@ -154,7 +154,7 @@ static uint64_t chroprof__named_modules(const chroprof__survey *survey)
 {
     const chroprof__core *c = survey->c;
     const chroprof__node *nodes = chroprof__nodes(c);
-    uint64_t named = survey->before;
+    uint64_t named = survey->before | chroprof__sampler_of(c)->added;
     for (uint32_t k = 1; k <= c->tables[CHROPROF_TABLE_STACKS].used; k++) {
         uint32_t module = chroprof__item_module(nodes[k].item);
         named |= module ? UINT64_C(1) << (module - 1) : 0;
@@ -246,12 +246,14 @@ CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
         return;
     memset(&survey, 0, sizeof(survey));
     survey.c = c;
-    survey.before = s->possible = s->loaded;
+    survey.before = s->loaded;
+    s->possible = s->loaded | s->added;
     if (chroprof__each_object(chroprof__add_object, &survey) != 0)
         return;
     uint64_t gone = (uint64_t)__builtin_popcountll(survey.before & ~survey.loaded);
     s->possible = survey.unloads == gone ? survey.before | survey.loaded
                                          : chroprof__surely_stayed(&survey);
+    s->possible |= s->added;
     s->loaded = survey.loaded;
     s->loads += survey.loads;
     s->unloads += survey.unloads;

@@ -351,6 +351,7 @@ typedef struct chroprof__sampler {
     uint64_t loads, unloads;   /* of modules, when they were last looked at */
     uint64_t loaded;           /* a bit for each row of the modules that is in memory */
     uint64_t possible;         /* those that addresses of the ticks being taken in may be of */
+    uint64_t added;            /* those that somebody named, and no survey finds */
     uint64_t cursor;           /* slot of the next draw */
     uint64_t drawn_seq, drawn_at;          /* after which event the last one was, and when */
     uint64_t first_event;      /* of the run of the timer */

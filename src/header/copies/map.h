@@ -452,6 +452,7 @@ CHROPROF__COLD_API void chroprof_read_origin(const chroprof *p, chroprof_origin 
     out->name = c->name;
     out->host = c->host;
     out->program = c->program;
+    out->estimated = c->estimated != 0;
     out->end_ns = chroprof__ns(c, last);
     out->end_unix_ns = c->start_unix_ns ? c->start_unix_ns + out->end_ns : 0;
     out->mapped = c->in_file != 0;

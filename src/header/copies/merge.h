@@ -311,6 +311,7 @@ static void chroprof__merge_samples(chroprof__merging *m)
     }
     for (uint64_t k = 0; k < m->from->core->tables[CHROPROF_TABLE_SAMPLES].used; k++)
         chroprof__merge_sample(m, chroprof__sample_at(m->from, k));
+    c->estimated |= m->from->core->estimated;
     c->foreign |= m->from->view || m->from->core->foreign;
     to->mode = to->first_period_ns ? to->mode : from->mode;
     chroprof__merge_figures(m->from->core, CHROPROF__ALL(chroprof__sampler_figures), from, to);

@@ -95,6 +95,16 @@ CHROPROF_API void chroprof_event(chroprof *p, chroprof_state state, uint64_t id,
  * Cost: depth. */
 CHROPROF_API void chroprof_sample(chroprof *p, uint64_t now, uint64_t cpu_delta_ns);
 
+/* The same with a native stack that somebody else took: an observer, a port, a JIT. addresses:
+ * innermost first; the first one is that of the instruction, the others are return addresses. A 0
+ * stands for the tasks that run: what comes after it called them; without one they are outermost.
+ * Of more than some 50 the middle is left out, and says so. Which modules they are of: see
+ * chroprof_add_module. CHROPROF_ERR_BUSY: it interrupted a call of this header, and is counted as
+ * lost; _SAMPLER_MEMORY: no max_samples; _ARGUMENT. Cost: depth. */
+CHROPROF_API chroprof_result chroprof_sample_stack(chroprof *p, uint64_t now,
+                                                   uint64_t cpu_delta_ns,
+                                                   const uint64_t *addresses, size_t count);
+
 #endif /* CHROPROF_DISABLE */
 
 /* The time now in clock ticks: of the cycle counter, or ns. With the manual clock: the time of the

@@ -150,6 +150,12 @@ CHROPROF_API void chroprof_reset(chroprof *p);
  * from on_stall. */
 CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on);
 
+/* Whose profile this is, if not that of the program that writes it: of an observer, a replay, a
+ * gateway. Takes pid, name, host, program (NULL: stays as it is) and estimated, which the totals,
+ * the reports and whatever is merged from it then say; the other fields are for reading. host NULL:
+ * this machine. */
+CHROPROF_API void chroprof_set_origin(chroprof *p, const chroprof_origin *origin);
+
 /* A clock for options.clock that never moves by itself: time is the `now` of chroprof_event, 1 tick
  * = 1 ns. */
 CHROPROF_API uint64_t chroprof_clock_manual(void *user);

@@ -49,6 +49,7 @@
 #define chroprof_tick(p) ((void)0)
 #define chroprof_event(p, state, id, site, now) ((void)0)
 #define chroprof_sample(p, now, cpu_delta_ns) ((void)0)
+#define chroprof_sample_stack(p, now, cpu_delta_ns, addresses, count) (CHROPROF_OK)
 #endif
 
 #ifdef __cplusplus

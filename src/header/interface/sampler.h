@@ -22,6 +22,13 @@ CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_s
  * gone and in no stack make room for others. Code of what finds no room has no module. */
 CHROPROF_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity);
 
+/* From now on addresses in [module->start, module->end) are of this module, instead of what lay
+ * there: for stacks of other programs (chroprof_sample_stack) and for generated code. Modules of
+ * this program are found when its sampler ticks. Texts are copied; build_id may be NULL. The same
+ * module again changes nothing. Rows count against the 64 above. CHROPROF_ERR_LIMIT: they are all
+ * taken; _SAMPLER_MEMORY: no max_samples; _ARGUMENT: NULL, or an empty range. */
+CHROPROF_API chroprof_result chroprof_add_module(chroprof *p, const chroprof_module *module);
+
 /* What the draws of WALL mode met, one row per path. Cost: max_paths. */
 CHROPROF_API size_t chroprof_walls(const chroprof *p, chroprof_wall *out, size_t capacity);
 

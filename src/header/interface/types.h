@@ -389,6 +389,8 @@ typedef struct chroprof_totals {
     uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
     bool living;               /* of a snapshot: the program was alive, and the figures go up
                                   to that moment; false: they end at the last event */
+    bool estimated;            /* somebody watched the program from outside: all times of it are
+                                  estimates from samples. See chroprof_set_origin */
 } chroprof_totals;
 
 /* One time window. Widths double when the table is full, so the windows always cover the run. */
@@ -479,6 +481,7 @@ typedef struct chroprof_module {
     const char *path;
     const char *build_id;      /* hexadecimal, "" if not known */
     uint64_t base;             /* load bias: an address minus this is its place in the file */
+    uint64_t start, end;       /* its code lies in [start, end) */
 } chroprof_module;
 
 typedef enum chroprof_frame_kind {
@@ -613,6 +616,7 @@ typedef struct chroprof_origin {
     bool alive;                /* mapped, and by its process number the program still runs, or it
                                 * can't be told here. chroprof_file_owner knows it in any case */
     const char *program;       /* its file without folders; "" if not known */
+    bool estimated;            /* as totals.estimated */
 } chroprof_origin;
 
 /* The handle: small, transparent, owned by the caller. A zeroed one is valid: every call does

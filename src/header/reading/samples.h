@@ -144,6 +144,8 @@ CHROPROF__COLD_API size_t chroprof_modules(const chroprof *p, chroprof_module *o
         out[k].path = row->path;
         out[k].build_id = row->build_id;
         out[k].base = row->base;
+        out[k].start = row->low;
+        out[k].end = row->high;
     }
     return count;
 }

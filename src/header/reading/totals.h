@@ -220,5 +220,6 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->idle = c->account == CHROPROF__IDLE;
     out->in_iteration = c->iteration_active != 0;
     out->living = c->living != 0;
+    out->estimated = c->estimated != 0;
     out->depth = c->depth + c->hidden;
 }

@@ -55,7 +55,7 @@ static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
                            &t);
     chroprof__put_json(o, "provisional? enabled? idle?", &t.provisional);
     chroprof__put_json(o, "depth.", &t.depth);
-    chroprof__put_json(o, "living?}", &t.living);
+    chroprof__put_json(o, "living? estimated?}", &t.living);
 }
 
 static void chroprof__json_findings(chroprof__out *o, const chroprof *p)

@@ -129,6 +129,9 @@ static void chroprof__text_state(chroprof__page *g)
     chroprof__calendar(t->start_unix_ns, date);
     if (t->start_unix_ns > 0)
         chroprof__print(g, "started %d-%z-%z %z:%z UTC\n", date);
+    if (t->estimated)
+        chroprof__print(g, CHROPROF__FLOW "taken from outside: all times are estimates from "
+                                          "samples\n", NULL);
     if (t->skew_events > 0)
         chroprof__print(g, CHROPROF__WARM CHROPROF__FLOW
                         "snapshot of a busy program: maximum skew %t, %c events\n", skew);
