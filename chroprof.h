@@ -965,6 +965,13 @@ typedef struct chroprof_window {
     uint64_t busy_ns, idle_ns, uninstrumented_ns, untracked_ns;  /* untracked is part of busy */
 } chroprof_window;
 
+/* How far chroprof_next_windows or chroprof_next_site_windows has come; 0 before the first. */
+typedef struct chroprof_windows_cursor {
+    uint32_t next;             /* number of the next window */
+    bool begun;
+    uint64_t ticks[4], shown[4], most[4];  /* theirs */
+} chroprof_windows_cursor;
+
 /* One table of the block. */
 typedef struct chroprof_table {
     chroprof_table_kind kind;
@@ -1581,7 +1588,8 @@ CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, si
 /* Time windows, oldest first. Cost: paths + sites x max_windows. */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
 
-/* The same, beginning with window number first. */
+/* The same, beginning with window number first. The sums of all busy, idle and other times are
+ * those of chroprof_totals: what one window loses by rounding, a later one gains. */
 CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chroprof_window *out,
                                           size_t capacity);
 
@@ -1594,6 +1602,18 @@ CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint
 /* The same, beginning with window number first. */
 CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site, uint32_t first,
                                                uint64_t *exec_ns, size_t capacity);
+
+/* The next windows, in order, at most `capacity`; the cursor is 0 (memset) before the first.
+ * Returns how many are left, those written included; 0 at the end. Whoever reads all windows this
+ * way looks at each cell once. A `next` that is set beforehand leaves out the windows before it,
+ * and what they lost by rounding. */
+CHROPROF_API size_t chroprof_next_windows(const chroprof *p, chroprof_windows_cursor *cursor,
+                                          chroprof_window *out, size_t capacity);
+
+/* The same of one site. */
+CHROPROF_API size_t chroprof_next_site_windows(const chroprof *p, uint32_t site,
+                                               chroprof_windows_cursor *cursor, uint64_t *exec_ns,
+                                               size_t capacity);
 
 /* The ring: the last events between the two profile times (UINT64_MAX: up to the last one), oldest
  * first. Each step closes the interval that began with the step before. Returns how many there are;
@@ -8644,33 +8664,89 @@ static bool chroprof__next_part(const chroprof *p, uint32_t site, chroprof__part
     return own || part->path != 0;
 }
 
-/* Exec of a site, or loop, idle, untracked, in so many windows from first on, whose ns are so many
- * words apart. It is gathered in ticks. To ns by flooring the running sum, so that nothing is lost
- * from one to the next; and never beyond what all of them have, which was floored in smaller parts.
- * So the sum over all windows is the exec that is shown. */
-static void chroprof__read_site_windows(const chroprof *p, uint32_t site, uint32_t first,
-                                        uint32_t count, uint64_t *ns, size_t apart)
+/* A cursor keeps what has been read so far of those that own a window's time (loop, idle,
+ * untracked, all sites together; of one site the first) in ticks. It goes to ns by flooring the
+ * running sum, so that nothing is lost from one window to the next; and never beyond what all of
+ * them have, which was floored in smaller parts. So the sum over all windows is the exec that is
+ * shown. */
+enum { CHROPROF__OF_TASKS = 3 };
+
+static uint32_t chroprof__owner_of(uint32_t site)
 {
-    chroprof__part part;
-    uint64_t ticks = 0, most = 0;
+    return site < CHROPROF__OF_TASKS ? site : (uint32_t)CHROPROF__OF_TASKS;
+}
+
+/* Which of a site's cells hold windows [first, first + count) at the present level. */
+static uint32_t chroprof__first_cell(const chroprof__core *c, const uint64_t *cells, uint64_t first)
+{
+    uint64_t capacity = c->tables[CHROPROF_TABLE_WINDOWS].capacity;
+    uint32_t shift = chroprof__tag_level(c->window) - (uint32_t)cells[0];
+    uint64_t cell = shift < 16 ? first << shift : first ? capacity : 0;
+    return (uint32_t)(cell < capacity ? cell : capacity);
+}
+
+/* Adds the ticks of a site, or loop, idle, untracked, in so many windows to words that are so far
+ * apart. */
+static void chroprof__add_site_ticks(const chroprof *p, uint32_t site, uint32_t first,
+                                     uint32_t count, uint64_t *ticks, size_t apart)
+{
+    const chroprof__core *c = p->core;
+    const uint64_t *cells = chroprof__cells(c, site);
+    uint32_t k = chroprof__first_cell(c, cells, first);
+    uint32_t end = chroprof__first_cell(c, cells, (uint64_t)first + count);
+    for (; k < end; k++)
+        ticks[(chroprof__tag_index(c, (uint32_t)cells[0] << 16 | k) - first) * apart] +=
+            cells[1 + k];
+    for (k = site < CHROPROF__OTHER ? site : chroprof__sites(c)[site].first_path;
+         k || site == CHROPROF__LOOP; k = p->paths[k].same_site) {
+        uint32_t window = chroprof__tag_index(c, p->paths[k].window);
+        if (window >= first && window - first < count)
+            ticks[(window - first) * apart] += p->paths[k].exec - p->paths[k].mark;
+        if (site < CHROPROF__OTHER)
+            break;
+    }
+}
+
+/* What all windows of a site have, in ns. */
+static uint64_t chroprof__most_ns(const chroprof *p, uint32_t site)
+{
+    if (site < CHROPROF__OTHER)
+        return chroprof__ns(p->core, p->paths[site].exec);
+    uint64_t most = 0;
+    for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
+        most += chroprof__ns(p->core, p->paths[k].exec);
+    return most;
+}
+
+/* Ticks of a window become what is shown of it. */
+static uint64_t chroprof__shown_ns(const chroprof *p, chroprof_windows_cursor *cursor, uint32_t k,
+                                   uint64_t ticks)
+{
+    cursor->ticks[k] += ticks;
+    uint64_t sum = chroprof__between(chroprof__ns(p->core, cursor->ticks[k]), 0, cursor->most[k]);
+    uint64_t ns = sum - cursor->shown[k];
+    cursor->shown[k] = sum;
+    return ns;
+}
+
+CHROPROF__COLD_API size_t chroprof_next_site_windows(const chroprof *p, uint32_t site,
+                                                     chroprof_windows_cursor *cursor,
+                                                     uint64_t *exec_ns, size_t capacity)
+{
+    uint32_t all = chroprof__can_read(p) && site < chroprof__site_count(p)
+        ? chroprof__window_count(p) : 0;
+    if (cursor->next >= all)
+        return 0;
+    uint32_t left = all - cursor->next, count = capacity < left ? (uint32_t)capacity : left;
+    if (!cursor->begun)
+        cursor->most[0] = chroprof__most_ns(p, site);
+    cursor->begun = true;
+    memset(exec_ns, 0, count * sizeof(*exec_ns));
+    chroprof__add_site_ticks(p, site, cursor->next, count, exec_ns, 1);
     for (uint32_t k = 0; k < count; k++)
-        ns[k * apart] = 0;
-    memset(&part, 0, sizeof(part));
-    while (chroprof__next_part(p, site, &part)) {
-        if (part.window < first)
-            ticks += part.ticks;
-        else if (part.window - first < count)
-            ns[(part.window - first) * apart] += part.ticks;
-        if (part.next > p->core->tables[CHROPROF_TABLE_WINDOWS].capacity)
-            most += chroprof__ns(p->core, p->paths[part.path].exec);
-    }
-    uint64_t shown = chroprof__between(chroprof__ns(p->core, ticks), 0, most);  /* before them */
-    for (uint32_t k = 0; k < count; k++) {
-        ticks += ns[k * apart];
-        uint64_t sum = chroprof__between(chroprof__ns(p->core, ticks), 0, most);
-        ns[k * apart] = sum - shown;
-        shown = sum;
-    }
+        exec_ns[k] = chroprof__shown_ns(p, cursor, 0, exec_ns[k]);
+    cursor->next += count;
+    return left;
 }
 
 /* Profile time at which a window begins. */
@@ -8679,37 +8755,80 @@ static uint64_t chroprof__window_start(const chroprof__core *c, uint64_t index)
     return index ? index * c->window_ticks - c->window_phase : 0;
 }
 
+enum { CHROPROF__SKIPPED_AT_ONCE = 16 };
+
+static size_t chroprof__at_once(uint32_t count)
+{
+    return count < CHROPROF__SKIPPED_AT_ONCE ? count : (uint32_t)CHROPROF__SKIPPED_AT_ONCE;
+}
+
+static uint64_t chroprof__window_start_ns(const chroprof *p, uint32_t index)
+{
+    return chroprof__moment_ns(p, chroprof__window_start(p->core, index));
+}
+
+/* What all windows have, in ns. */
+static void chroprof__begin_windows(const chroprof *p, chroprof_windows_cursor *cursor)
+{
+    cursor->begun = true;
+    for (uint32_t site = 0; site < chroprof__site_count(p); site++)
+        cursor->most[chroprof__owner_of(site)] += chroprof__most_ns(p, site);
+}
+
+/* From the ticks of a row to what is shown. */
+static void chroprof__end_window(const chroprof *p, chroprof_windows_cursor *cursor,
+                                 chroprof_window *row)
+{
+    uint32_t number = cursor->next++;
+    bool under_way = number == (p->core->window & 0xFFFF);
+    row->uninstrumented_ns =
+        chroprof__shown_ns(p, cursor, CHROPROF__LOOP, row->uninstrumented_ns);
+    row->idle_ns = chroprof__shown_ns(p, cursor, CHROPROF__IDLE, row->idle_ns);
+    row->untracked_ns = chroprof__shown_ns(p, cursor, CHROPROF__UNTRACKED, row->untracked_ns);
+    row->busy_ns = chroprof__shown_ns(p, cursor, CHROPROF__OF_TASKS, row->busy_ns) +
+                   row->untracked_ns;
+    row->start_ns = chroprof__window_start_ns(p, number);
+    row->end_ns = under_way ? chroprof__moment_ns(p, p->core->last)
+                            : chroprof__window_start_ns(p, number + 1u);
+}
+
+CHROPROF__COLD_API size_t chroprof_next_windows(const chroprof *p, chroprof_windows_cursor *cursor,
+                                                chroprof_window *out, size_t capacity)
+{
+    uint32_t all = chroprof__can_read(p) ? chroprof__window_count(p) : 0;
+    if (cursor->next >= all)
+        return 0;
+    uint32_t left = all - cursor->next, rows = capacity < left ? (uint32_t)capacity : left;
+    if (!cursor->begun)
+        chroprof__begin_windows(p, cursor);
+    memset(out, 0, rows * sizeof(*out));
+    for (uint32_t site = 0; rows && site < chroprof__site_count(p); site++) {
+        uint64_t *const ticks[] = { &out->uninstrumented_ns, &out->idle_ns, &out->untracked_ns,
+                                    &out->busy_ns };
+        if (site < CHROPROF__OTHER || chroprof__site_used(p, site))
+            chroprof__add_site_ticks(p, site, cursor->next, rows,
+                                     ticks[chroprof__owner_of(site)],
+                                     sizeof(*out) / sizeof(uint64_t));
+    }
+    for (uint32_t k = 0; k < rows; k++)
+        chroprof__end_window(p, cursor, out + k);
+    return left;
+}
+
+/* What comes before the first is read as well, for the sums up to there. */
 CHROPROF__COLD_API size_t chroprof_windows_from(const chroprof *p, uint32_t first,
                                                 chroprof_window *out, size_t capacity)
 {
+    chroprof_windows_cursor cursor;
+    chroprof_window before[CHROPROF__SKIPPED_AT_ONCE];
     if (!chroprof__can_read(p) || first >= chroprof__window_count(p))
         return 0;
-    const chroprof__core *c = p->core;
-    uint32_t count = chroprof__window_count(p) - first;
-    uint32_t rows = !out ? 0 : capacity < count ? (uint32_t)capacity : count;
-    if (rows == 0)
-        return count;
-    memset(out, 0, rows * sizeof(*out));
-    for (uint32_t site = 0; site < chroprof__site_count(p); site++) {
-        if (site >= CHROPROF__OTHER && !chroprof__site_used(p, site))
-            continue;
-        chroprof__read_site_windows(p, site, first, rows, chroprof__field(out, 0),
-                                    sizeof(*out) / sizeof(uint64_t));
-        for (uint32_t k = 0; k < rows; k++) {
-            uint64_t ns = out[k].start_ns;  /* of the site, until all are added up */
-            out[k].idle_ns += site == CHROPROF__IDLE ? ns : 0;
-            out[k].uninstrumented_ns += site == CHROPROF__LOOP ? ns : 0;
-            out[k].busy_ns += site >= CHROPROF__UNTRACKED ? ns : 0;
-            out[k].untracked_ns += site == CHROPROF__UNTRACKED ? ns : 0;
-        }
-    }
-    for (uint32_t k = 0; k < rows; k++) {
-        bool under_way = first + k == (c->window & 0xFFFF);
-        uint64_t end = under_way ? c->last : chroprof__window_start(c, first + k + 1u);
-        out[k].start_ns = chroprof__moment_ns(p, chroprof__window_start(c, first + k));
-        out[k].end_ns = chroprof__moment_ns(p, end);
-    }
-    return count;
+    memset(&cursor, 0, sizeof(cursor));
+    while (out && capacity && cursor.next < first)
+        (void)chroprof_next_windows(p, &cursor, before, chroprof__at_once(first - cursor.next));
+    if (out && capacity)
+        (void)chroprof_next_windows(p, &cursor, out, capacity);
+    return chroprof__window_count(p) - first;
 }
 
 CHROPROF__COLD_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity)
@@ -8724,11 +8843,15 @@ CHROPROF__COLD_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t
     if (!chroprof__can_read(p) || site >= chroprof__site_count(p) ||
         first >= chroprof__window_count(p))
         return 0;
-    uint32_t count = chroprof__window_count(p) - first;
-    if (exec_ns)
-        chroprof__read_site_windows(p, site, first, capacity < count ? (uint32_t)capacity : count,
-                                    exec_ns, 1);
-    return count;
+    chroprof_windows_cursor cursor;
+    uint64_t before[CHROPROF__SKIPPED_AT_ONCE];
+    memset(&cursor, 0, sizeof(cursor));
+    while (exec_ns && capacity && cursor.next < first)
+        (void)chroprof_next_site_windows(p, site, &cursor, before,
+                                         chroprof__at_once(first - cursor.next));
+    if (exec_ns && capacity)
+        (void)chroprof_next_site_windows(p, site, &cursor, exec_ns, capacity);
+    return chroprof__window_count(p) - first;
 }
 
 CHROPROF__COLD_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint64_t *exec_ns,
@@ -14909,13 +15032,16 @@ typedef struct chroprof__quarters {
  * 1 % of its peak, has no quarter before it began. */
 static bool chroprof__rises(const chroprof *p, uint32_t whole, chroprof__quarters *s)
 {
+    chroprof_windows_cursor cursor;
     uint64_t ns[CHROPROF__FINDS_WINDOWS];
     uint32_t count = whole < CHROPROF__FINDS_WINDOWS ? whole : (uint32_t)CHROPROF__FINDS_WINDOWS;
     uint32_t idle = 0, most = 0;
     uint64_t peak = 0;
     bool up = true;
     memset(s->ns, 0, sizeof(s->ns));
-    (void)chroprof_site_windows_from(p, s->site.id, whole - count, ns, count);
+    memset(&cursor, 0, sizeof(cursor));
+    cursor.next = whole - count;            /* what came before is not looked at */
+    (void)chroprof_next_site_windows(p, s->site.id, &cursor, ns, count);
     for (uint32_t k = 0; k < count; k++)
         peak = ns[k] > peak ? ns[k] : peak;
     while (idle < count && ns[idle] <= peak / 100)
@@ -14947,7 +15073,10 @@ static void chroprof__find_rise(chroprof__inquiry *q)
     if (steepest.ns[3] == 0)
         return;
     for (uint32_t k = 0; k < 5; k++) {
-        (void)chroprof_windows_from(q->p, whole - (4 - k) * steepest.each, &w, 1);
+        chroprof_windows_cursor at;
+        memset(&at, 0, sizeof(at));
+        at.next = whole - (4 - k) * steepest.each;
+        (void)chroprof_next_windows(q->p, &at, &w, 1);
         at_ns[k] = w.start_ns;
     }
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, &steepest.site,
@@ -16736,11 +16865,13 @@ static void chroprof__series_windows(const chroprof *p, chroprof__series *s)
     chroprof_window w[CHROPROF__WINDOWS_AT_ONCE];
     uint64_t exec[CHROPROF__SERIES_SITES][CHROPROF__WINDOWS_AT_ONCE];
     uint64_t values[CHROPROF__SERIES_SITES + 3];
-    uint32_t first = 0;
+    chroprof_windows_cursor all, own[CHROPROF__SERIES_SITES];
     size_t count;
-    while ((count = chroprof_windows_from(p, first, w, CHROPROF__WINDOWS_AT_ONCE)) > 0) {
+    memset(&all, 0, sizeof(all));
+    memset(own, 0, sizeof(own));
+    while ((count = chroprof_next_windows(p, &all, w, CHROPROF__WINDOWS_AT_ONCE)) > 0) {
         for (uint32_t i = 0; i < s->sites; i++)
-            (void)chroprof_site_windows_from(p, s->ids[i], first, exec[i],
+            (void)chroprof_next_site_windows(p, s->ids[i], own + i, exec[i],
                                              CHROPROF__WINDOWS_AT_ONCE);
         for (size_t k = 0; k < count && k < CHROPROF__WINDOWS_AT_ONCE; k++) {
             values[0] = values[1 + s->sites] = w[k].busy_ns;
@@ -16751,7 +16882,6 @@ static void chroprof__series_windows(const chroprof *p, chroprof__series *s)
             }
             chroprof__series_add(s, &w[k], values);
         }
-        first += CHROPROF__WINDOWS_AT_ONCE;
     }
 }
 
@@ -17067,19 +17197,18 @@ enum { CHROPROF__JSON_SPAN = 64 };
 
 static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chroprof_rank *r)
 {
+    chroprof_windows_cursor cursor;
     uint64_t ns[CHROPROF__JSON_SPAN];
-    uint32_t first = 0;
     size_t left;
+    memset(&cursor, 0, sizeof(cursor));
     chroprof__put_json(o, "\n{name$ file$ line.", r);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_words, true,
                            r);
     chroprof__put_json(o, "id. has_percentiles? windows[", &r->id);
-    while (!o->failed && (left = chroprof_site_windows_from(p, r->id, first, ns,
-                                                            CHROPROF__JSON_SPAN)) > 0) {
+    while (!o->failed && (left = chroprof_next_site_windows(p, r->id, &cursor, ns,
+                                                            CHROPROF__JSON_SPAN)) > 0)
         for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
             chroprof__put_json(o, "%", ns + k);
-        first += CHROPROF__JSON_SPAN;
-    }
     chroprof__put_json(o, "]}", NULL);
 }
 
@@ -17176,16 +17305,16 @@ static void chroprof__json_slow(chroprof__out *o, const chroprof_slow *s)
 static void chroprof__json_windows(chroprof__out *o, const chroprof *p)
 {
     chroprof_window rows[CHROPROF__JSON_SPAN];
-    uint32_t first = 0;
+    chroprof_windows_cursor cursor;
     size_t left;
+    memset(&cursor, 0, sizeof(cursor));
     chroprof__put_json(o, "\nwindows[", NULL);
-    while (!o->failed && (left = chroprof_windows_from(p, first, rows, CHROPROF__JSON_SPAN)) > 0) {
+    while (!o->failed &&
+           (left = chroprof_next_windows(p, &cursor, rows, CHROPROF__JSON_SPAN)) > 0)
         for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
             chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns "
                                "uninstrumented_ns untracked_ns}",
                                rows + k);
-        first += CHROPROF__JSON_SPAN;
-    }
     chroprof__put_json(o, "\n]", NULL);
 }
 

@@ -171,6 +171,20 @@ static void dump_all(chroprof *p)
     remove(scratch("guard.dump"));
 }
 
+static size_t next_windows(const chroprof *p, chroprof_window *rows, size_t capacity)
+{
+    chroprof_windows_cursor cursor;
+    memset(&cursor, 0, sizeof cursor);
+    return chroprof_next_windows(p, &cursor, rows, capacity);
+}
+
+static size_t next_site_windows(const chroprof *p, uint64_t *rows, size_t capacity)
+{
+    chroprof_windows_cursor cursor;
+    memset(&cursor, 0, sizeof cursor);
+    return chroprof_next_site_windows(p, 4, &cursor, rows, capacity);
+}
+
 /* Lists into memory that has room for exactly `capacity` rows, up to one more than there are. */
 #define LISTS(X)                                                                                   \
     X(chroprof_rank, chroprof_ranks(p, rows, capacity, CHROPROF_BY_DELAY))                         \
@@ -178,7 +192,9 @@ static void dump_all(chroprof *p)
     X(chroprof_future, chroprof_futures(p, rows, capacity))                                        \
     X(chroprof_window, chroprof_windows(p, rows, capacity))                                        \
     X(chroprof_window, chroprof_windows_from(p, 1, rows, capacity))                                \
+    X(chroprof_window, next_windows(p, rows, capacity))                                            \
     X(uint64_t, chroprof_site_windows(p, 4, rows, capacity))                                       \
+    X(uint64_t, next_site_windows(p, rows, capacity))                                              \
     X(uint64_t, chroprof_site_windows_from(p, 4, 1, rows, capacity))                               \
     X(chroprof_stall, chroprof_stalls(p, rows, capacity))                                          \
     X(chroprof_step, chroprof_timeline(p, 0, UINT64_MAX, rows, capacity))                          \

@@ -2,7 +2,15 @@
  * lists, parts with wholes, over random streams with samples and tables that are full.
  *
  * SEED=n replays one seed, ROUNDS=n asks for more of them, SHARE=n for fewer. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _POSIX_C_SOURCE 200809L
 #include "harness.h"
+
+#if defined(__linux__)
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 enum { SITES = 9, ROWS = 2048 };
 
@@ -223,6 +231,113 @@ static void windows_agree(const chroprof *p)
     }
 }
 
+/* ---- windows: a report looks at each cell a limited number of times */
+
+#if defined(__linux__)
+enum { MANY_WINDOWS = 16000, MANY_SITES = 20, OPEN_PAGES = 8 };
+
+/* Only some pages of the block can be read at a time; each other one that is touched is counted. */
+typedef struct turned {
+    unsigned char *block;
+    size_t size, page;
+    unsigned char *open[OPEN_PAGES];
+    unsigned long pages;
+} turned;
+
+static turned *the_turned(void)
+{
+    static turned t;
+    return &t;
+}
+
+static void on_touch(int number, siginfo_t *info, void *context)
+{
+    turned *t = the_turned();
+    unsigned char *at = (unsigned char *)info->si_addr;
+    unsigned char **place = &t->open[t->pages++ % OPEN_PAGES];
+    (void)number;
+    (void)context;
+    if (at < t->block || at >= t->block + t->size)
+        _exit(99);
+    if (*place != NULL)
+        mprotect(*place, t->page, PROT_NONE);
+    *place = t->block + (size_t)(at - t->block) / t->page * t->page;
+    mprotect(*place, t->page, PROT_READ);
+}
+
+static int swallow(void *user, const void *bytes, size_t count)
+{
+    (void)user;
+    (void)bytes;
+    (void)count;
+    return 0;
+}
+
+static void live_in_windows(chroprof *p)
+{
+    static char names[MANY_SITES][8];
+    chroprof_site many[MANY_SITES];
+    uint64_t t = 0;
+    uint32_t k, n;
+    for (k = 0; k < MANY_SITES; k++) {
+        snprintf(names[k], sizeof names[k], "s%u", (unsigned)k);
+        many[k].name = names[k];
+        many[k].file = "windows.c";
+        many[k].line = k;
+    }
+    for (n = 0; n + 2 < MANY_WINDOWS; n++) {
+        chroprof_event(p, CHROPROF_ENTER, 0, &many[n % MANY_SITES], t);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, t += 60);
+        chroprof_event(p, CHROPROF_TICK, 0, NULL, t += 40);
+    }
+}
+
+/* A cell is eight bytes: pages that are touched more often than that, by what the cells of 64
+ * windows and the rows of their site need, are looked at again and again. */
+TEST(reports_look_at_each_window_once)
+{
+    static const chroprof_format formats[] = { CHROPROF_TEXT, CHROPROF_JSON };
+    turned *t = the_turned();
+    struct sigaction action, old;
+    chroprof_options o;
+    chroprof p;
+    size_t k;
+    memset(&o, 0, sizeof o);
+    memset(&action, 0, sizeof action);
+    o.clock = chroprof_clock_manual;
+    o.max_windows = MANY_WINDOWS;
+    o.max_sites = MANY_SITES + 2;
+    o.window_ns = 100;
+    o.max_paths = o.max_edges = MANY_SITES + 2;
+    o.max_events = 64;
+    o.max_samples = 1;
+    o.max_futures = o.max_stalls = 4;
+    t->page = (size_t)sysconf(_SC_PAGESIZE);
+    t->size = (chroprof_memory_size(&o) + t->page - 1) / t->page * t->page;
+    t->block = (unsigned char *)mmap(NULL, t->size, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(t->block != MAP_FAILED);
+    CHECK_EQ(chroprof_init(&p, t->block, t->size, &o), CHROPROF_OK);
+    live_in_windows(&p);
+    action.sa_sigaction = on_touch;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, &old);
+    for (k = 0; k < 2; k++) {
+        chroprof view;
+        CHECK_EQ(chroprof_open(&view, t->block, t->size), CHROPROF_OK);
+        t->pages = 0;
+        memset(t->open, 0, sizeof t->open);
+        mprotect(t->block, t->size, PROT_NONE);
+        (void)chroprof_write(&view, formats[k], swallow, NULL);
+        mprotect(t->block, t->size, PROT_READ);
+        printf("# format %d: %lu pages\n", (int)formats[k], t->pages);
+        CHECK(t->pages < UINT64_C(2) * 5 * (MANY_WINDOWS / 64) * MANY_SITES);
+    }
+    sigaction(SIGSEGV, &old, NULL);
+    munmap(t->block, t->size);
+}
+#endif
+
 /* ---- samples: none is lost, and the tree of stacks is the list of each stack's frames */
 
 static void stacks_agree(const chroprof *p)
@@ -434,6 +549,9 @@ static const test_case tests[] = { CASE(reads_agree_with_each_other),
                                    CASE(stacks_that_give_way_leave_a_tree),
                                    CASE(reads_agree_after_a_reset),
                                    CASE(options_that_are_read_make_the_same_profile),
+#if defined(__linux__)
+                                   CASE(reports_look_at_each_window_once),
+#endif
                                    CASE(cursors_that_nobody_gave_end) };
 
 TEST_MAIN(tests)

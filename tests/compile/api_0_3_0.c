@@ -405,6 +405,7 @@ static int read_parts(void)
 {
     chroprof_options o;
     chroprof_module module;
+    chroprof_windows_cursor windows;
     chroprof_window window;
     chroprof_finding finding;
     chroprof_finding_kind kind;
@@ -421,6 +422,10 @@ static int read_parts(void)
     used += sizeof module.path + sizeof module.build_id + sizeof module.base;
     EXPECT(chroprof_windows_from(&prof, 0, &window, 1) == 1 && window.busy_ns == 100);
     EXPECT(chroprof_site_windows_from(&prof, id, 0, &exec, 1) == 1 && exec == 100);
+    memset(&windows, 0, sizeof windows);
+    EXPECT(chroprof_next_windows(&prof, &windows, &window, 1) == 1 && windows.next == 1);
+    memset(&windows, 0, sizeof windows);
+    EXPECT(chroprof_next_site_windows(&prof, id, &windows, &exec, 1) == 1 && exec == 100);
     EXPECT(chroprof_why_off(&prof)[0] == '\0');
     EXPECT(chroprof_read_anomaly(&prof, CHROPROF_ANOMALY_UNKNOWN_READY, &anomaly));
     u64(&anomaly.count), u64(&anomaly.first.at_ns), u64(&anomaly.last.id);

@@ -91,7 +91,8 @@ CHROPROF_API size_t chroprof_futures(const chroprof *p, chroprof_future *out, si
 /* Time windows, oldest first. Cost: paths + sites x max_windows. */
 CHROPROF_API size_t chroprof_windows(const chroprof *p, chroprof_window *out, size_t capacity);
 
-/* The same, beginning with window number first. */
+/* The same, beginning with window number first. The sums of all busy, idle and other times are
+ * those of chroprof_totals: what one window loses by rounding, a later one gains. */
 CHROPROF_API size_t chroprof_windows_from(const chroprof *p, uint32_t first, chroprof_window *out,
                                           size_t capacity);
 
@@ -104,6 +105,18 @@ CHROPROF_API size_t chroprof_site_windows(const chroprof *p, uint32_t site, uint
 /* The same, beginning with window number first. */
 CHROPROF_API size_t chroprof_site_windows_from(const chroprof *p, uint32_t site, uint32_t first,
                                                uint64_t *exec_ns, size_t capacity);
+
+/* The next windows, in order, at most `capacity`; the cursor is 0 (memset) before the first.
+ * Returns how many are left, those written included; 0 at the end. Whoever reads all windows this
+ * way looks at each cell once. A `next` that is set beforehand leaves out the windows before it,
+ * and what they lost by rounding. */
+CHROPROF_API size_t chroprof_next_windows(const chroprof *p, chroprof_windows_cursor *cursor,
+                                          chroprof_window *out, size_t capacity);
+
+/* The same of one site. */
+CHROPROF_API size_t chroprof_next_site_windows(const chroprof *p, uint32_t site,
+                                               chroprof_windows_cursor *cursor, uint64_t *exec_ns,
+                                               size_t capacity);
 
 /* The ring: the last events between the two profile times (UINT64_MAX: up to the last one), oldest
  * first. Each step closes the interval that began with the step before. Returns how many there are;

@@ -399,6 +399,13 @@ typedef struct chroprof_window {
     uint64_t busy_ns, idle_ns, uninstrumented_ns, untracked_ns;  /* untracked is part of busy */
 } chroprof_window;
 
+/* How far chroprof_next_windows or chroprof_next_site_windows has come; 0 before the first. */
+typedef struct chroprof_windows_cursor {
+    uint32_t next;             /* number of the next window */
+    bool begun;
+    uint64_t ticks[4], shown[4], most[4];  /* theirs */
+} chroprof_windows_cursor;
+
 /* One table of the block. */
 typedef struct chroprof_table {
     chroprof_table_kind kind;

@@ -295,13 +295,16 @@ typedef struct chroprof__quarters {
  * 1 % of its peak, has no quarter before it began. */
 static bool chroprof__rises(const chroprof *p, uint32_t whole, chroprof__quarters *s)
 {
+    chroprof_windows_cursor cursor;
     uint64_t ns[CHROPROF__FINDS_WINDOWS];
     uint32_t count = whole < CHROPROF__FINDS_WINDOWS ? whole : (uint32_t)CHROPROF__FINDS_WINDOWS;
     uint32_t idle = 0, most = 0;
     uint64_t peak = 0;
     bool up = true;
     memset(s->ns, 0, sizeof(s->ns));
-    (void)chroprof_site_windows_from(p, s->site.id, whole - count, ns, count);
+    memset(&cursor, 0, sizeof(cursor));
+    cursor.next = whole - count;            /* what came before is not looked at */
+    (void)chroprof_next_site_windows(p, s->site.id, &cursor, ns, count);
     for (uint32_t k = 0; k < count; k++)
         peak = ns[k] > peak ? ns[k] : peak;
     while (idle < count && ns[idle] <= peak / 100)
@@ -333,7 +336,10 @@ static void chroprof__find_rise(chroprof__inquiry *q)
     if (steepest.ns[3] == 0)
         return;
     for (uint32_t k = 0; k < 5; k++) {
-        (void)chroprof_windows_from(q->p, whole - (4 - k) * steepest.each, &w, 1);
+        chroprof_windows_cursor at;
+        memset(&at, 0, sizeof(at));
+        at.next = whole - (4 - k) * steepest.each;
+        (void)chroprof_next_windows(q->p, &at, &w, 1);
         at_ns[k] = w.start_ns;
     }
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_RISING, &steepest.site,

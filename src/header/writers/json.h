@@ -83,19 +83,18 @@ enum { CHROPROF__JSON_SPAN = 64 };
 
 static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chroprof_rank *r)
 {
+    chroprof_windows_cursor cursor;
     uint64_t ns[CHROPROF__JSON_SPAN];
-    uint32_t first = 0;
     size_t left;
+    memset(&cursor, 0, sizeof(cursor));
     chroprof__put_json(o, "\n{name$ file$ line.", r);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_words, true,
                            r);
     chroprof__put_json(o, "id. has_percentiles? windows[", &r->id);
-    while (!o->failed && (left = chroprof_site_windows_from(p, r->id, first, ns,
-                                                            CHROPROF__JSON_SPAN)) > 0) {
+    while (!o->failed && (left = chroprof_next_site_windows(p, r->id, &cursor, ns,
+                                                            CHROPROF__JSON_SPAN)) > 0)
         for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
             chroprof__put_json(o, "%", ns + k);
-        first += CHROPROF__JSON_SPAN;
-    }
     chroprof__put_json(o, "]}", NULL);
 }
 
@@ -192,16 +191,16 @@ static void chroprof__json_slow(chroprof__out *o, const chroprof_slow *s)
 static void chroprof__json_windows(chroprof__out *o, const chroprof *p)
 {
     chroprof_window rows[CHROPROF__JSON_SPAN];
-    uint32_t first = 0;
+    chroprof_windows_cursor cursor;
     size_t left;
+    memset(&cursor, 0, sizeof(cursor));
     chroprof__put_json(o, "\nwindows[", NULL);
-    while (!o->failed && (left = chroprof_windows_from(p, first, rows, CHROPROF__JSON_SPAN)) > 0) {
+    while (!o->failed &&
+           (left = chroprof_next_windows(p, &cursor, rows, CHROPROF__JSON_SPAN)) > 0)
         for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
             chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns "
                                "uninstrumented_ns untracked_ns}",
                                rows + k);
-        first += CHROPROF__JSON_SPAN;
-    }
     chroprof__put_json(o, "\n]", NULL);
 }
 

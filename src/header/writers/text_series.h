@@ -59,11 +59,13 @@ static void chroprof__series_windows(const chroprof *p, chroprof__series *s)
     chroprof_window w[CHROPROF__WINDOWS_AT_ONCE];
     uint64_t exec[CHROPROF__SERIES_SITES][CHROPROF__WINDOWS_AT_ONCE];
     uint64_t values[CHROPROF__SERIES_SITES + 3];
-    uint32_t first = 0;
+    chroprof_windows_cursor all, own[CHROPROF__SERIES_SITES];
     size_t count;
-    while ((count = chroprof_windows_from(p, first, w, CHROPROF__WINDOWS_AT_ONCE)) > 0) {
+    memset(&all, 0, sizeof(all));
+    memset(own, 0, sizeof(own));
+    while ((count = chroprof_next_windows(p, &all, w, CHROPROF__WINDOWS_AT_ONCE)) > 0) {
         for (uint32_t i = 0; i < s->sites; i++)
-            (void)chroprof_site_windows_from(p, s->ids[i], first, exec[i],
+            (void)chroprof_next_site_windows(p, s->ids[i], own + i, exec[i],
                                              CHROPROF__WINDOWS_AT_ONCE);
         for (size_t k = 0; k < count && k < CHROPROF__WINDOWS_AT_ONCE; k++) {
             values[0] = values[1 + s->sites] = w[k].busy_ns;
@@ -74,7 +76,6 @@ static void chroprof__series_windows(const chroprof *p, chroprof__series *s)
             }
             chroprof__series_add(s, &w[k], values);
         }
-        first += CHROPROF__WINDOWS_AT_ONCE;
     }
 }
 
