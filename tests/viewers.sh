@@ -127,6 +127,42 @@ BEGIN {
 }
 END
 chroprof replay many.events -m 16M --stall 800us --name many -f json -o many.json
+# Busy for 90 % of its time in slices of 100 us, between idle times that are as long: no single one
+# is longest. A future is ready for 2 % of the time, once in each iteration.
+awk -f - >shares.events <<'END'
+function event(kind, id, site, line) {
+    printf "%.0f %s %d%s\n", at, kind, id, site == "" ? "" : " " site " shares.c " line
+}
+BEGIN {
+    at = 1000; event("pending", 1, "client", 20)
+    for (iteration = 0; iteration < 3000; iteration++) {
+        event("idle_enter", 0); at += 100000; event("idle_leave", 0); event("ready", 1)
+        event("enter", 0, "accept", 30); at += 20000; event("leave", 0)
+        event("running", 1); at += 80000; event("paused", 1)
+        for (i = 0; i < 8; i++) {
+            event("enter", 0, "work", 40); at += 100000 - 1; event("leave", 0); at++
+        }
+    }
+}
+END
+chroprof replay shares.events -m 8M --stall 1s -f json -o shares.json
+# A program that hangs for 400 ms, of 16 s.
+awk 'BEGIN {
+    OFMT = "%.0f"; at = 1000; print at, "idle_enter 0"
+    for (i = 0; i < 40; i++) {
+        at += 400000000; print at, "idle_leave 0"; print at, "enter 0 quick hang.c 7"
+        at += i == 20 ? 400000000 : 1000; print at, "leave 0"; print at, "idle_enter 0"
+    }
+}' | chroprof replay - --stall 10ms --window 100ms -f json -o hang.json
+# The server again, of which a site took 2 % more: what diff knows as noise.
+python3 -c 'import json
+profile = json.load(open("server.json"))
+most = max(profile["sites"], key=lambda site: site["exec_ns"])
+more = most["exec_ns"] // 50
+most["exec_ns"] += more
+profile["totals"]["busy_ns"] += more
+profile["totals"]["idle_ns"] -= more
+json.dump(profile, open("steady.json", "w"))'
 name='</script><img\ssrc=x\sonerror=window.pwned=1>'
 printf '%s\n' "1000 pending 1 $name <!--<script>.c 1" "1100 running 1" "900000 completed 1" \
     "900100 pending 2 &lt;b&gt;\"'%s \${x} 2" "900200 running 2" "1900000 completed 2" \
@@ -184,7 +220,7 @@ BEGIN {
     printf "],\n\"wall\":[]}\n"
 }
 END
-for one in demo/demo server calm web hostile big many; do
+for one in demo/demo server calm web hostile big many shares hang; do
     if chroprof report $one.json -o "$(basename $one).html"; then ok "report_$(basename $one)"; else
         fail "report_$(basename $one)" "exit code $?"; fi
 done
@@ -197,6 +233,9 @@ for one in sampled hostile-sampled; do
         fail "report_$one" "$(head -n 1 log)"; fi
 done
 chroprof report demofixed/demo.json demo/demo.json -o compared.html
+chroprof report server.json steady.json -o steady.html
+chroprof diff server.json steady.json --json >steady-diff.json
+chroprof diff demofixed/demo.json demo/demo.json --json >compared-diff.json
 chroprof trace demo/demo.json --windows -o demo.trace.json
 # the ring of a stream that it holds as a whole
 for format in trace json; do
@@ -226,6 +265,24 @@ END
 else
     skip go_tool_pprof_top "needs go (package golang-go)"
 fi
+
+# sampled code, in samples: each function by the name that chroprof symbolize gives it, although the
+# program is there, of which pprof would read names itself
+if has go; then
+    for one in sampled demo/demo; do
+        chroprof symbolize $one.json -o named.json 2>log
+        chroprof dump $one.json -f pprof -o "$(basename $one)-code.pb" 2>>log
+        go tool pprof -top -sample_index=samples -nodecount=10000 -nodefraction=0 \
+            "$(basename $one)-code.pb" >pprof-code.txt 2>>log
+        python3 "$OLDPWD/tests/sampled_names.py" named.json pprof-code.txt >log 2>&1
+        if [ $? = 0 ]; then ok "go_tool_pprof_code_$(basename $one)"; else
+            fail "go_tool_pprof_code_$(basename $one)" "$(tail -n 1 log)"; fi
+    done
+else
+    skip go_tool_pprof_code "needs go (package golang-go)"
+fi
+chroprof dump sampled.json -f pprof -o sampled-code.pb
+chroprof dump sampled.json -f folded -o sampled-code.folded
 
 # --- promtool
 if fetch promtool prometheus; then

@@ -572,17 +572,17 @@ static void diff_json_findings(const diff *d)
 {
     diff_findings f;
     diff_find(d, &f);
-    (void)printf("\"detects_factor\":%.6g,\n\"findings\":[", d->detects);
+    (void)fprintf(d->out, "{\"chroprof_diff\":1,\n\"detects_factor\":%.6g,\n\"findings\":[",
+                  d->detects);
     for (size_t i = 0; i < f.count; i++) {
-        (void)fputs(i > 0 ? ",\n" : "\n", stdout);
-        json_put(stdout, f.text[i]);
+        (void)fputs(i > 0 ? ",\n" : "\n", d->out);
+        json_put(d->out, f.text[i]);
     }
-    (void)fputs("\n],\n", stdout);
+    (void)fputs("\n],\n", d->out);
 }
 
 static void diff_json(const diff *d)
 {
-    (void)fputs("{\"chroprof_diff\":1,\n", stdout);
     diff_json_findings(d);
     diff_json_profile(&d->both[0], "a");
     diff_json_profile(&d->both[1], "b");
@@ -750,6 +750,45 @@ bool diff_show(diff_profile *both, FILE *out)
         diff_print(&d);
     }
     diff_end(&d);
+    return ok;
+}
+
+/* The sites alone: a page shows no paths of it. */
+static void diff_json_verdicts(const diff *d)
+{
+    diff_json_findings(d);
+    (void)fputs("\"sites\":[", d->out);
+    for (size_t i = 0; i < d->sites.count; i++) {
+        const diff_row *row = &d->sites.rows[i];
+        (void)fprintf(d->out, "%s\n{\"verdict\":\"%s\",\"line\":%llu,\"name\":", i > 0 ? "," : "",
+                      diff_verdicts[row->verdict], (unsigned long long)row->line);
+        json_put(d->out, row->name);
+        (void)fputs(",\"file\":", d->out);
+        json_put(d->out, row->file);
+        (void)fputc('}', d->out);
+    }
+    (void)fputs("\n]}\n", d->out);
+}
+
+bool diff_write_verdict(const profile_text *was, const profile_text *is, FILE *out)
+{
+    static diff d;
+    static diff_profile both[2];
+    bool ok = true;
+    if (was->totals.length == 0 || is->totals.length == 0) {
+        return true;
+    }
+    memset(&d, 0, sizeof d);
+    memset(both, 0, sizeof both);
+    diff_begin(&d, both, out);
+    ok = diff_borrow(&both[0], was) && diff_borrow(&both[1], is) && diff_reckon(&d);
+    if (ok) {
+        diff_json_verdicts(&d);
+    }
+    free(d.sites.rows);
+    free(d.paths.rows);
+    diff_give_back(&both[0]);
+    diff_give_back(&both[1]);
     return ok;
 }
 

@@ -102,6 +102,18 @@ bool diff_load(diff_profile *d, const char *source)
     return profile_load_or_replay(&d->text, source) && read_diff_profile(d);
 }
 
+bool diff_borrow(diff_profile *d, const profile_text *text)
+{
+    d->text = *text;
+    return read_diff_profile(d);
+}
+
+void diff_give_back(diff_profile *d)
+{
+    memset(&d->text, 0, sizeof d->text);
+    diff_free(d);
+}
+
 bool diff_load_view(diff_profile *d, chroprof *view, const char *source)
 {
     return profile_of_view(&d->text, view, source) && read_diff_profile(d);

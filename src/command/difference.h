@@ -69,6 +69,12 @@ void diff_free(diff_profile *d);
 /* A file or a process. false, with a message. */
 bool diff_load(diff_profile *d, const char *source);
 
+/* The same of one that was read already; the text stays its owner's. */
+bool diff_borrow(diff_profile *d, const profile_text *text);
+
+/* Frees one of diff_borrow. */
+void diff_give_back(diff_profile *d);
+
 /* The same of a profile in memory. */
 bool diff_load_view(diff_profile *d, chroprof *view, const char *source);
 

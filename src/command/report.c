@@ -9,7 +9,9 @@
 
 #include "../../chroprof.h"
 #include "buffer.h"
+#include "columns.h"
 #include "commands.h"
+#include "diff.h"
 #include "hide.h"
 #include "message.h"
 #include "options.h"
@@ -75,6 +77,23 @@ static bool write_profile(FILE *out, const profile_text *p)
     return ok;
 }
 
+/* What chroprof diff says of the two, for the page to say the same. */
+static bool write_verdict(FILE *out, const profile_text *both)
+{
+    char *bytes = NULL;
+    size_t count = 0;
+    FILE *text = open_memstream(&bytes, &count);
+    bool ok = text != NULL && diff_write_verdict(&both[0], &both[1], text);
+    ok = text != NULL && fclose(text) == 0 && ok;
+    if (ok && count > 0) {
+        (void)fputs("<script type=\"application/json\" class=\"chroprof-diff\">", out);
+        write_safe_json(out, bytes, count);
+        (void)fputs("</script>\n", out);
+    }
+    free(bytes);
+    return ok;
+}
+
 /* >>report run */
 
 static bool write_page(report *run, FILE *out)
@@ -89,6 +108,7 @@ static bool write_page(report *run, FILE *out)
     for (int i = 0; ok && i < 2 && run->sources[i] != NULL; i++) {
         ok = write_profile(out, &run->profiles[i]);
     }
+    ok = ok && (run->sources[1] == NULL || write_verdict(out, run->profiles));
     (void)fwrite(rest, 1, (size_t)(run->page.bytes + run->page.used - rest), out);
     return ok;
 }

@@ -149,31 +149,20 @@ static figure figure_scaled(double value, const char *unit)
     return f;
 }
 
-/* From a minute up: 1m05s, 2h07m, 3d04h. */
-static figure figure_long_time(uint64_t seconds)
+/* From 100 seconds up, as the sentences of chroprof.h say it: 1.75min, 2.12h, 3.17d. */
+static figure figure_long_time(double seconds)
 {
-    figure f;
-    uint64_t minutes = seconds / 60;
-    uint64_t hours = minutes / 60;
-    if (minutes < 60) {
-        (void)snprintf(f.text, sizeof f.text, "%um%02us", (unsigned)minutes,
-                       (unsigned)(seconds % 60));
-    } else if (hours < 24) {
-        (void)snprintf(f.text, sizeof f.text, "%uh%02um", (unsigned)hours,
-                       (unsigned)(minutes % 60));
-    } else {
-        (void)snprintf(f.text, sizeof f.text, "%ud%02uh", (unsigned)(hours / 24),
-                       (unsigned)(hours % 24));
-    }
-    return f;
+    return seconds < 5997 ? figure_scaled(seconds / 60, "min")
+         : seconds < 359820 ? figure_scaled(seconds / 3600, "h")
+                            : figure_scaled(seconds / 86400, "d");
 }
 
 figure figure_time(const sheet *s, uint64_t ns)
 {
     figure f;
     double value = (double)ns;
-    if (ns >= UINT64_C(60000000000)) {
-        return figure_long_time(ns / 1000000000u);
+    if (value >= 99.95e9) {
+        return figure_long_time(value / 1e9);
     }
     if (ns < 1000) {
         (void)snprintf(f.text, sizeof f.text, ns == 0 ? "0" : "%uns", (unsigned)ns);

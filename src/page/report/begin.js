@@ -5,7 +5,7 @@
 
 const $ = id => document.getElementById(id);
 /* span: the interval that the ranks count, null: the whole run; view: what the timeline shows. */
-const state = { profiles: [], shown: 0, sort: 'share', down: true, filter: '', group: 'site',
+const state = { profiles: [], diff: null, shown: 0, sort: 'share', down: true, filter: '', group: 'site',
     allRanks: false, allLatencies: false, allSlowest: false, allStalls: false, open: new Set(),
     metric: 'exec_ns', icicle: true, paint: 'change', search: '', zoom: 0, at: -1, over: -1,
     sampled: false, sampledMetric: 'weight', codeTask: '', allCode: false, view: null,

@@ -8,6 +8,24 @@ function labelOf(p) {
     return p.name + (more.length ? ' (' + more.join(', ') + ')' : '');
 }
 
+const VERDICTS = ['worse', 'new', 'better', 'gone', 'alike'];
+
+const heldDiff = page => {
+    const node = page.querySelector('script.chroprof-diff');
+    return node ? JSON.parse(node.textContent) : null;
+};
+
+/* By site; worse: the names that stand out where they begin a sentence, longest first. */
+function verdictsOf(diff) {
+    if (!diff || !Array.isArray(diff.findings) || !Array.isArray(diff.sites)) { return null; }
+    const bad = diff.sites.filter(row => row.verdict === 'worse' || row.verdict === 'new');
+    return { findings: diff.findings.map(String), worse: bad.map(row => String(row.name))
+        .sort((a, b) => b.length - a.length),
+    sites: new Map(diff.sites.map(row => [siteKey(row), String(row.verdict)])) };
+}
+
+/* null: not known */
+const verdictOn = row => (state.diff && state.diff.sites.get(row.key)) || null;
 
 function changesOf(p, base) {
     const rows = new Map();
@@ -21,7 +39,9 @@ function changesOf(p, base) {
     put(base, 'was');
     put(p, 'is');
     rows.forEach(row => { row.change = row.is - row.was; });
-    return [...rows.values()].sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+    const rank = row => VERDICTS.indexOf(verdictOn(row));
+    return [...rows.values()].sort((a, b) => rank(a) - rank(b) ||
+        Math.abs(b.change) - Math.abs(a.change));
 }
 
 function points(share) {
@@ -29,16 +49,22 @@ function points(share) {
     return (size === '0.0' ? '' : share > 0 ? '+' : '−') + size + '\u00a0points';
 }
 
-function changeText(change) {
-    const style = Math.abs(change) < 0.0005 ? null : change > 0 ? 'worse' : 'better';
-    return el('span', { class: style }, points(change));
+/* In color is what got worse or better beyond noise. */
+const toneOf = row => ({ worse: 'worse', new: 'worse', better: 'better', gone: 'better' })[
+    verdictOn(row)] || null;
+
+function changeText(row) {
+    return el('span', { class: toneOf(row) }, points(row.change));
 }
 
+const verdictWords = row => ({ alike: 'within noise' })[verdictOn(row)] || verdictOn(row) || '–';
+
 function changeBar(row, most) {
-    const side = (show, background) => el('span', null, el('i', { style: { background,
+    const tone = toneOf(row), paint = cssColour(tone ? '--' + tone : '--other');
+    const side = show => el('span', null, el('i', { style: { background: paint,
         width: (show ? 100 * Math.abs(row.change) / most : 0) + '%' } }));
     return el('div', { class: 'change', 'aria-hidden': 'true' },
-        side(row.change < 0, cssColour('--better')), side(row.change > 0, cssColour('--worse')));
+        side(row.change < 0), side(row.change > 0));
 }
 
 function showChanges() {
@@ -48,15 +74,18 @@ function showChanges() {
     const rows = changesOf(p, base).slice(0, 15);
     const most = Math.max(1e-9, ...rows.map(row => Math.abs(row.change)));
     const each = ns => ns === null || ns === undefined ? '–' : time(ns);
-    fillTable($('changes-table'), ['site', 'was', 'is', 'change',
+    fillTable($('changes-table'), ['site', ['was', 'optional2'], 'is', 'change',
+        ...(state.diff ? [['verdict', 'left']] : []),
         ['less | more', 'middle optional2'], ['exec a call was', 'optional'],
         ['exec a call is', 'optional']], rows.map(row => [
         el('span', null, swatch(colour(row.key)), nameOf(row.name),
             placeText(place(row.site))),
-        percent(row.was, 1), percent(row.is, 1), changeText(row.change),
+        [percent(row.was, 1), 'optional2'], percent(row.is, 1), changeText(row),
+        ...(state.diff ? [[el('span', { class: toneOf(row) }, verdictWords(row)), 'left']] : []),
         [changeBar(row, most), 'middle optional2'], [each(row.wasCall), 'optional'],
         [each(row.isCall), 'optional']]));
     $('changes-note').textContent = 'Shares of the loop’s time. Was: ' + labelOf(base) + ', ' +
         time(base.totals.elapsed_ns) + '. Is: ' + labelOf(p) + ', ' + time(p.totals.elapsed_ns) +
-        '.';
+        '. ' + (state.diff ? 'The verdict is that of chroprof diff.'
+            : 'What of it is noise, chroprof diff and chroprof report tell.');
 }

@@ -7,7 +7,8 @@ function codeRow(p, row, total) {
     return [el('span', null, nameOf(row.name), placeText(where)), [task, 'left'],
         shareCell(row.self, total, row.task.key === '' ? cssColour('--loop')
             : colour(row.task.key), ofSamples(row.self, total)), [count(row.self), 'optional2'],
-        [count(row.total), 'optional2'], ...(knowsCpu(p) ? [[time(row.cpu), 'optional2']] : [])];
+        [count(row.total), 'optional2'], ...(knowsCpu(p) ? [[estimate(row.cpu,
+            Math.sqrt((p.samples.facts.period_ns || 0) * row.cpu) || 1), 'optional2']] : [])];
 }
 
 function showCode() {

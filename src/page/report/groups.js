@@ -14,6 +14,7 @@ function groupOf(members, key, name) {
         const known = members.filter(site => site[field] !== null);
         group[field] = known.length > 0 ? sum(known, site => site[field]) : null;
     });
+    group.cpu_error = Math.hypot(...members.map(site => site.cpu === null ? 0 : site.cpu_error));
     return group;
 }
 

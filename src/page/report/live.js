@@ -103,7 +103,7 @@ function start() {
     const held = [...document.querySelectorAll('script.chroprof-profile')];
     if (held.length === 0) { return; }
     try {
-        setProfiles(parseAll(held.slice(0, 2).map(heldText)));
+        setProfiles(parseAll(held.slice(0, 2).map(heldText)), heldDiff(document));
         if (location.hash !== '') {
             readLink();
             followLink();

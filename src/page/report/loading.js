@@ -75,12 +75,15 @@ function redrawAll() {
     drawFlame();
     showStalls();
     showRest();
+    showWhole();
     showSeriesTable();
     showTreeTable();
 }
 
-function setProfiles(profiles) {
+/* diff: what chroprof diff says of the two, null: nobody asked it. */
+function setProfiles(profiles, diff) {
     state.profiles = profiles;
+    state.diff = profiles.length > 1 ? verdictsOf(diff) : null;
     state.shown = profiles.length - 1;
     state.allRanks = state.allLatencies = state.allSlowest = false;
     state.allStalls = state.allCode = false;
@@ -169,7 +172,8 @@ async function textsOf(file) {
         cure('this is no profile in JSON. If it is of chroprof, make JSON of it: ' +
             'chroprof dump ' + source + ' -f json -o profile.json');
     }
-    return held.length === 0 ? [{ text, source }] : held.map(heldText);
+    return held.length === 0 ? [{ text, source }] : held.map((node, i) =>
+        ({ ...heldText(node), diff: i === 1 ? heldDiff(page) : null }));
 }
 
 const heldText = node => ({ text: node.textContent, source: node.dataset.source || '' });
@@ -178,9 +182,10 @@ async function load(files, comparing) {
     live.on = false;
     try {
         const texts = (await Promise.all([...files].slice(0, 2).map(textsOf))).flat();
-        const fresh = parseAll(texts.slice(-2));
+        const fresh = parseAll(texts.slice(-2)), { diff } = texts[texts.length - 1] || {};
         problem('');
-        setProfiles(comparing ? [fresh[fresh.length - 1], shown()] : fresh);
+        setProfiles(comparing ? [fresh[fresh.length - 1], shown()] : fresh,
+            comparing ? null : diff);
         putLink('');
     } catch (error) {
         problem(error.message);

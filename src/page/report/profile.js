@@ -106,6 +106,7 @@ function judgeCpu(p) {
     p.sampled = p.sites.some(site => site.cpu_ns > 0 || (site.samples > 0 && p.period > 0));
     p.sites.forEach(site => {
         const samples = p.period > 0 ? site.exec_ns / p.period : site.samples;
+        site.cpu_error = samples > 0 ? site.exec_ns / Math.sqrt(samples) : 0;
         site.cpu = samples >= 8 && site.slices <= samples * most ? Math.min(site.cpu_ns, site.exec_ns) : null;
         site.off_cpu = site.cpu === null ? null : site.exec_ns - site.cpu;
     });

@@ -4,7 +4,7 @@
 const COLUMNS = [
     { key: 'name', title: 'site', text: true },
     { key: 'share', title: 'of the loop', hint: 'exec as a share of the time shown' },
-    { key: 'trend', title: 'over time', plain: true, style: 'optional2' },
+    { key: 'trend', title: 'over time', plain: true, run: true, style: 'optional2' },
     { key: 'exec', title: 'exec', hint: 'time on top of the running stack' },
     { key: 'cpu', title: 'CPU', hint: 'exec on the processor, estimated from samples',
         run: true, sampled: true, style: 'optional2' },
@@ -110,14 +110,15 @@ function svg(tag, attributes) {
     return node;
 }
 
-/* The site's windows as a line, each site to its own height. */
+/* The site's windows as steps, each site to its own height. */
 function trendLine(p, site) {
     const groups = groupWindows(p, 240), most = 18;
     const values = groups.map(g => sum(site.windows.slice(g.from, g.to), v => v) /
         (g.end - g.start || 1));
     const highest = Math.max(...values, 1e-9);
-    const points = values.map((v, i) => (values.length > 1 ? 92 * i / (values.length - 1) : 46)
-        .toFixed(1) + ',' + (1 + most * (1 - v / highest)).toFixed(1));
+    const x = ns => (92 * (ns - p.begin) / (p.end - p.begin || 1)).toFixed(1);
+    const points = values.flatMap((v, i) => [groups[i].start, groups[i].end].map(ns => x(ns) +
+        ',' + (1 + most * (1 - v / highest)).toFixed(1)));
     const node = svg('svg', { class: 'trend', viewBox: '0 0 92 20', 'aria-hidden': 'true' });
     node.append(svg('polygon', { points: '0,19 ' + points.join(' ') + ' 92,19', opacity: 0.25,
         fill: colour(site.key) }), svg('polyline', { points: points.join(' '), fill: 'none',
@@ -165,6 +166,7 @@ function rankCell(p, site, column, whole) {
         : column.key === 'trend' ? trendLine(p, site)
         : value === null ? '–'
         : column.key === 'share' ? shareCell(value, whole, colour(site.key))
+        : column.sampled ? estimate(value, site.cpu_error)
         : column.count ? count(value) : time(value);
     const zero = inside === '0' || inside === '–' || !isOfInterval(p, column) ? ' zero' : '';
     return el('td', { class: ((column.style || '') + zero).trim() || null }, inside);
@@ -238,8 +240,8 @@ function showRanks() {
         ' Columns marked “whole run” cover the whole run.' : '';
     $('cpu-note').hidden = !p.sampled;
     $('cpu-note').textContent = 'CPU is estimated from ' + (p.period > 0 ? 'a sample every ' +
-        time(p.period) : 'samples') + '; – where they are too few. off CPU is the rest of exec: ' +
-        'the task waited, was preempted or was not sampled.';
+        time(p.period) : 'samples') + ', ± its error; – where that is above half of it. off CPU is ' +
+        'the rest of exec: the task waited, was preempted or was not sampled.';
 }
 
 /* What a client of each site saw. */

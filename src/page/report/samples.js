@@ -27,11 +27,11 @@ function callsOf(stack, paths, modules) {
 
 const NONE = new Map();
 
-/* What samples by CPU time leave of an exec time; 0: no more than a tenth, or than chance leaves. */
-function offCpu(p, exec, cpu) {
-    const off = exec - cpu, facts = p.samples.facts;
-    return facts.mode === 'cpu' && cpu > 0 && off > exec / 10 &&
-        off * off > 4 * facts.period_ns * exec ? off : 0;
+/* CPU time that samples tell: with its error, or about how much it is. */
+function sampledTime(p, ns) {
+    const period = p.samples === null ? 0 : p.samples.facts.period_ns || 0;
+    const told = estimate(ns, Math.sqrt(period * ns) || 1);
+    return told !== '–' || ns === 0 ? told : 'about ' + axisTime(ns);
 }
 
 /* By the clock a sample has the CPU time since the one before, which no function need have used. */

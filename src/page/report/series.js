@@ -59,19 +59,22 @@ function drawSeries() {
     canvas.drawn = { groups, series };
 }
 
+/* A window has one figure for all of its time: a step, not a point of a slope. */
 function drawAreas(c, p, groups, series, width, y) {
     const under = new Float64Array(groups.length), labels = [];
     const xs = groups.map(g => xOf(p, (g.start + g.end) / 2, width));
-    const ends = [PLOT.left, width - PLOT.right];
+    const edges = groups.map(g => [xOf(p, g.start, width), xOf(p, g.end, width)]);
     for (const s of series) {
         const over = under.map((v, i) => v + s.values[i]);
         c.beginPath();
-        c.moveTo(ends[0], y(over[0]));
-        over.forEach((v, i) => c.lineTo(xs[i], y(v)));
-        c.lineTo(ends[1], y(over[over.length - 1]));
-        c.lineTo(ends[1], y(under[under.length - 1]));
-        for (let i = under.length - 1; i >= 0; i--) { c.lineTo(xs[i], y(under[i])); }
-        c.lineTo(ends[0], y(under[0]));
+        edges.forEach(([from, to], i) => {
+            c.lineTo(from, y(over[i]));
+            c.lineTo(to, y(over[i]));
+        });
+        for (let i = under.length - 1; i >= 0; i--) {
+            c.lineTo(edges[i][1], y(under[i]));
+            c.lineTo(edges[i][0], y(under[i]));
+        }
         c.closePath();
         c.fillStyle = s.colour;
         c.fill();
@@ -199,7 +202,9 @@ function redrawInterval() {
         drawSeries();
         showRanks();
         showLatency();
-        drawLane();
+        showSlowest();
+        showStalls();
+        showWhole();
         if (!showsSamples(shown())) { showTree(); }
         showTimeline();
     });

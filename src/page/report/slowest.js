@@ -4,7 +4,7 @@ const SLOW_PARTS = [['exec_ns', 'own exec'], ['children_ns', 'on top of it'],
     ['delay_ns', 'ready, delayed'], ['waiting_ns', 'waiting'], ['unseen_ns', 'not seen']];
 const SLOW_OF_SITE = 3;    // of one site, before all are asked for
 
-const slowColour = name => ({ exec_ns: 'var(--accent)', delay_ns: 'var(--ready)',
+const slowColour = name => ({ exec_ns: 'var(--accent)', delay_ns: readyStripes(),
     children_ns: 'color-mix(in srgb, var(--accent) 45%, var(--card))',
     waiting_ns: 'var(--loop)', unseen_ns: 'var(--line)' })[name];
 
@@ -59,6 +59,7 @@ function slowSite(p, slow) {
 function showSlowest() {
     const p = shown(), rows = slowestRows(p), all = (p.raw.slowest || []).length;
     $('slowest').hidden = rows.length === 0;
+    $('slowest-count').textContent = brushed() ? 'of the whole run' : '';
     $('slowest-legend').replaceChildren(...SLOW_PARTS.map(([name, title]) => el('li', null,
         swatch(slowColour(name)), title)));
     fillTable($('slowest-table'), ['site and id', 'latency', ['finished at', 'optional2'],

@@ -34,10 +34,8 @@ function drawLane() {
         const w = Math.max(3, xOf(p, stall.start_ns + stall.length_ns, width) - x);
         return { stall, x, w, h: Math.max(4, stall.length_ns / longest * (floor - 6)) };
     });
-    const [start, end] = intervalOf(p);
     canvas.bars.forEach(bar => {
-        const inside = bar.stall.start_ns + bar.stall.length_ns > start && bar.stall.start_ns < end;
-        c.globalAlpha = inside ? 1 : 0.25;
+        c.globalAlpha = inInterval(p, bar.stall) ? 1 : 0.25;
         drawStall(c, bar, floor);
     });
     c.globalAlpha = 1;
@@ -45,8 +43,13 @@ function drawLane() {
     c.textAlign = 'left';
     c.textBaseline = 'top';
     c.fillStyle = cssColour('--dim');
-    c.fillText(time(longest).replace(/\.\d+/, ''), 0, 2);
+    c.fillText(axisTime(longest), 0, 2);
     drawTime(c, p, width, floor + 7);
+}
+
+function inInterval(p, stall) {
+    const [start, end] = intervalOf(p);
+    return !brushed() || (stall.start_ns + stall.length_ns > start && stall.start_ns < end);
 }
 
 /* Its shares on one another, the largest at the foot; the rest of its time on top. */
@@ -117,12 +120,14 @@ function stallCode(p, stall) {
         .map(code => ({ ...code, where: heaviest(code.places) }));
 }
 
-/* These add up to its length; '': the sampler was off. */
+/* As fine as samples are; '': the sampler was off. */
 function stallCpu(stall) {
     const unseen = stall.length_ns - stall.cpu_ns - stall.waiting_ns;
-    return !(stall.cpu_ns + stall.waiting_ns > 0) ? '' : 'CPU ' + time(stall.cpu_ns) +
-        ', waiting or preempted ' + time(stall.waiting_ns) +
-        (unseen > 0 ? ', not sampled ' + time(unseen) : '');
+    const part = ns => Math.round(100 * ns / stall.length_ns) + '%';
+    return !(stall.cpu_ns + stall.waiting_ns > 0) ? '' : part(stall.cpu_ns) + ' CPU, ' +
+        part(stall.waiting_ns) + ' waiting or preempted' +
+        (unseen > 0 ? ', ' + part(unseen) + ' not sampled' : '') +
+        (stall.sampled > 0 ? ' (' + plural(stall.sampled, 'sample') + ')' : '');
 }
 
 /* What ran, and how much of the stall was CPU time. */
@@ -191,12 +196,14 @@ function stallOrder(p, stall) {
 }
 
 function showStalls() {
-    const p = shown(), sorted = p.stalls.slice().sort((a, b) => b.length_ns - a.length_ns);
+    const p = shown(), sorted = p.stalls.filter(stall => inInterval(p, stall))
+        .sort((a, b) => b.length_ns - a.length_ns);
     const most = state.allStalls ? sorted.length : 8;
-    $('stalls').hidden = sorted.length === 0 && !p.totals.stalls;
+    $('stalls').hidden = p.stalls.length === 0 && !p.totals.stalls;
     $('stalls-count').textContent = plural(p.totals.stalls, 'callback') + ' and iterations above ' +
-        time(p.raw.options ? p.raw.options.stall_ns : 0) + '; ' + p.stalls.length +
-        ' kept, longest first';
+        time(p.raw.options ? p.raw.options.stall_ns : 0) + (brushed() ? ' in the whole run; ' : '; ') +
+        p.stalls.length + ' kept' + (brushed() ? ', ' + sorted.length + ' of them in the interval'
+            : '') + ', longest first';
     const coded = p.samples !== null && p.stalls.some(s => s.sampled > 0);
     const bar = coded ? 'left optional2' : 'left';
     fillTable($('stalls-table'), [['length'], 'at', ['kind', 'left optional2'], ['where it went', bar],

@@ -5,15 +5,33 @@ function digits(value, unit) {
     return value.toFixed(places) + '\u00a0' + unit;
 }
 
+/* Units, and up to where each is used: as in the text of chroprof.h, whose sentences stand beside. */
+const UNITS = [['ns', 1, 1e3], ['µs', 1e3, 1e6], ['ms', 1e6, 1e9], ['s', 1e9, 100e9],
+    ['min', 60e9, 6000e9], ['h', 3600e9, 360000e9], ['d', 86400e9, Infinity]];
+const unitOf = size => UNITS.find(u => size < u[2] * 0.9995) || UNITS[UNITS.length - 1];
+
 function time(ns) {
-    const units = [['ns', 1, 1e3], ['µs', 1e3, 1e6], ['ms', 1e6, 1e9], ['s', 1e9, 120e9],
-        ['min', 60e9, 7200e9], ['h', 3600e9, 172800e9], ['days', 86400e9, Infinity]];
     const size = Math.abs(ns);
     if (!Number.isFinite(size)) { return '–'; }
     if (size === 0) { return '0'; }
     if (size < 1000) { return Math.round(ns) + '\u00a0ns'; }
-    const unit = units.find(u => size < u[2] * 0.9995) || units[units.length - 1];
+    const unit = unitOf(size);
     return (ns < 0 ? '−' : '') + digits(size / unit[1], unit[0]);
+}
+
+/* Rounded to two digits where room is short. */
+function axisTime(ns) {
+    const [unit, size] = unitOf(ns), value = ns / size;
+    return (unit === 'ns' || value >= 9.95 ? Math.round(value) : value.toFixed(1)) + '\u00a0' + unit;
+}
+
+/* A figure of samples with its error, to the place where the error begins; '–': it is none. */
+function estimate(ns, error) {
+    if (!(ns > 2 * error)) { return '–'; }
+    const [unit, size] = unitOf(ns), place = Math.floor(Math.log10(error / size));
+    const round = value => (Math.round(value / size / 10 ** place) * 10 ** place)
+        .toFixed(Math.max(0, -place));
+    return round(ns) + '\u00a0±\u00a0' + round(error) + '\u00a0' + unit;
 }
 
 function percent(part, whole) {

@@ -1,6 +1,7 @@
 /* >>timeline: the steps on a canvas, a lane for each thing that they tell */
 
 const LANES = { left: 58, right: 12, top: 24, gap: 8, row: 18, rows: 8, lives: 28 };
+const PALE = 0.3;           // the most that were ready, beside the mean
 const shortest = s => Math.max(100, s.hi / 1e12);      // ns that a view has at least
 
 function stepsOf(p) {
@@ -125,43 +126,81 @@ function paintTimeline() {
     tellTimeline(p, s);
 }
 
-/* Boxes too narrow to be seen share a pixel: the longest gives its colour, all how strong it is. */
+/* What has most time stands lowest in a pixel that several share, idle time highest: in all of them
+   the same order, so that they read as areas. */
+function orderOfPaths(s) {
+    if (!s.order) {
+        const held = new Map(), { start, end, path } = s.boxes;
+        path.forEach((id, i) => addTo(held, id, end[i] - start[i]));
+        const last = id => (id === IDLE ? 2 : id < FIRST_PATH ? 1 : 0);
+        s.order = new Map([...held].sort((a, b) => last(a[0]) - last(b[0]) || b[1] - a[1])
+            .map(([id], i) => [id, i]));
+    }
+    return s.order;
+}
+
+const NARROW = 3;           // pixels: what is narrower shares them with its neighbors
+
+/* Wide boxes stand where they are. Of the narrow ones each pixel keeps how much of it is whose. */
 function paintLoop(c, s, look) {
-    const { boxes, lanes } = s, columns = Math.ceil(look.width);
-    const rows = Math.min(LANES.rows, s.deepest + 1);
-    const covered = new Float64Array(rows * columns), most = new Float64Array(rows * columns);
-    const paths = new Int32Array(rows * columns);
-    const labels = [];
+    const { boxes, lanes } = s, rows = Math.min(LANES.rows, s.deepest + 1);
+    const columns = Math.ceil(look.width), labels = [], cells = [];
     for (let i = 0; i < boxes.start.length; i++) {
         const row = boxes.row[i], start = boxes.start[i], end = boxes.end[i];
         if (end < look.from || start > look.to || row >= rows) { continue; }
         const path = boxes.path[i], found = look.found(path, boxes.id[i]);
         const x = Math.max(look.x(start), LANES.left - 2);
-        const w = Math.min(look.x(end), look.width - LANES.right) - x;
-        if (w < 1) {
-            const at = row * columns + Math.floor(x), weight = end - start +
-                (found && look.searching ? 1e15 : 1);
-            covered[at] += (end - start) * look.scale;
-            if (weight > most[at]) {
-                most[at] = weight;
-                paths[at] = path;
-            }
+        const right = Math.min(look.x(end), look.width - LANES.right), w = right - x;
+        if ((end - start) * look.scale < NARROW) {
+            share(cells, row * columns, x, right, keyOf(path, found));
             continue;
         }
         c.globalAlpha = found ? 1 : 0.2;
         c.fillStyle = look.fill(path);
-        c.fillRect(x, lanes.loop.y + row * LANES.row, w - (w > 3 ? 1 : 0), LANES.row - 1);
+        c.fillRect(x, lanes.loop.y + row * LANES.row, w - (w > 12 ? 1 : 0), LANES.row - 1);
         if (w > 34) { labels.push([path, found, x, w, row, end - start]); }
     }
-    for (let at = 0; at < most.length; at++) {
-        if (most[at] === 0) { continue; }
-        const row = Math.floor(at / columns), found = !look.searching || most[at] >= 1e15;
-        c.globalAlpha = (0.3 + 0.7 * Math.min(1, covered[at])) * (found ? 1 : 0.2);
-        c.fillStyle = look.fill(paths[at]);
-        c.fillRect(at % columns, lanes.loop.y + row * LANES.row, 1, LANES.row - 1);
-    }
+    Object.assign(look, { cells, columns });
+    for (let row = 0; row < rows; row++) { paintShares(c, s, look, row); }
     c.globalAlpha = 1;
     labels.forEach(label => paintLabel(c, s, look, label));
+}
+
+/* Paths from NESTED on, and whether the search means them, as one number. */
+const keyOf = (path, found) => (path - NESTED) * 2 + (found ? 0 : 1);
+const pathOf = key => Math.floor(key / 2) + NESTED;
+const isFound = key => key % 2 === 0;
+
+function share(cells, first, x, right, key) {
+    for (let at = Math.floor(x); at < right; at++) {
+        const part = Math.min(right, at + 1) - Math.max(x, at);
+        addTo(cells[first + at] || (cells[first + at] = new Map()), key, part);
+    }
+}
+
+/* In each pixel of a row each path has the height of its share, to a dot of the screen; what that
+   rounds off goes on to the next pixel, so that the areas are right. */
+function paintShares(c, s, look, row) {
+    const { cells, columns } = look, order = orderOfPaths(s), dot = 1 / c.getTransform().d;
+    const dots = (LANES.row - 1) / dot, floor = s.lanes.loop.y + (row + 1) * LANES.row - 1;
+    const owed = new Map();
+    for (let x = 0; x < columns; x++) {
+        const cell = cells[row * columns + x];
+        if (cell === undefined) { continue; }
+        let y = 0;
+        for (const [key, part] of [...cell].sort((a, b) =>
+            order.get(pathOf(a[0])) - order.get(pathOf(b[0])))) {
+            const due = part * dots + (owed.get(key) || 0);
+            const least = look.searching && isFound(key) ? 2 : 0;   // what is sought is seen
+            const h = Math.min(dots - y, Math.max(least, Math.round(due)));
+            owed.set(key, Math.max(-1, Math.min(1, due - h)));
+            if (h <= 0) { continue; }
+            c.globalAlpha = isFound(key) ? 1 : 0.2;
+            c.fillStyle = look.fill(pathOf(key));
+            c.fillRect(x, floor - (y + h) * dot, 1, h * dot);
+            y += h;
+        }
+    }
 }
 
 function paintLabel(c, s, look, [path, found, x, w, row, ns]) {
@@ -176,22 +215,28 @@ function paintLabel(c, s, look, [path, found, x, w, row, ns]) {
     c.fillText(text, x + 4, s.lanes.loop.y + (row + 0.5) * LANES.row);
 }
 
-/* In each pixel the most that were ready. */
+/* In each pixel the mean of those that were ready, and paler the most. */
 function paintReady(c, s, look) {
-    const { at, ready } = s, { y, h } = s.lanes.ready;
-    const highest = new Float64Array(Math.ceil(look.width) + 1);
+    const { at, ready } = s, { y, h } = s.lanes.ready, columns = Math.ceil(look.width) + 1;
+    const highest = new Float64Array(columns), mean = new Float64Array(columns);
     if (h === 0) { return; }
     for (let i = 0; i < s.count; i++) {
         if (at[i + 1] < look.from || at[i] > look.to || ready[i] === 0) { continue; }
-        const last = Math.min(look.width, look.x(at[i + 1]));
-        for (let x = Math.floor(Math.max(LANES.left, look.x(at[i]))); x <= last; x++) {
+        const left = Math.max(LANES.left, look.x(at[i]));
+        const right = Math.min(look.width, look.x(at[i + 1]));
+        for (let x = Math.floor(left); x <= right; x++) {
             highest[x] = Math.max(highest[x], ready[i]);
+            mean[x] += ready[i] * Math.max(0, Math.min(right, x + 1) - Math.max(left, x));
         }
     }
     s.readyMost = highest.reduce((a, b) => Math.max(a, b), 0);
+    const bar = (n, x) => c.fillRect(x, y + h * (1 - n / (s.readyMost || 1)), 1,
+        h * n / (s.readyMost || 1));
     c.fillStyle = cssColour('--ready');
-    highest.forEach((n, x) => c.fillRect(x, y + h * (1 - n / (s.readyMost || 1)), 1,
-        h * n / (s.readyMost || 1)));
+    c.globalAlpha = PALE;
+    highest.forEach(bar);
+    c.globalAlpha = 1;
+    mean.forEach(bar);
 }
 
 /* The futures of a row. One that found no place is a guest in the last one while it is picked. */
@@ -201,9 +246,9 @@ function livesIn(s, k) {
     return [...row.filter(life => life.to <= guest.from || life.from >= guest.to), guest];
 }
 
-/* created and waiting, ready, running; a future narrower than a pixel is a mark. */
+/* created and waiting, ready (striped), running; a future narrower than a pixel is a mark. */
 function paintLives(c, s, look) {
-    const ready = cssColour('--ready'), { y } = s.lanes.futures, height = s.bar - 1;
+    const ready = readyPattern(c), { y } = s.lanes.futures, height = s.bar - 1;
     s.packed.forEach((_, k) => {
         let seen = -1;
         for (const life of livesIn(s, k)) {

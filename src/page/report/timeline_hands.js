@@ -44,12 +44,27 @@ function timelineTip(event) {
             ...shareRows(stall));
         return;
     }
+    if (box !== undefined && sharedTip(event, s, box)) { return; }
     const path = life ? life.path : s.boxes.path[box], id = life ? life.id : s.boxes.id[box];
     const from = life ? life.from : s.boxes.start[box], to = life ? life.to : s.boxes.end[box];
     showTip(event, el('p', null, el('b', { class: 'name' }, pathName(s, path)),
         id > 0 ? ' id ' + s.ids[id] : ''), tipRow('at', moment(p, from, 1000)),
     tipRow(life ? 'latency' : 'time', time(to - from)),
     ...(life ? [] : [tipRow('own exec', time(s.boxes.own[box]))]));
+}
+
+/* Where boxes share a pixel it tells their shares; false: this box is drawn alone. */
+function sharedTip(event, s, box) {
+    const { look } = $('steps'), at = event.clientX - $('steps').getBoundingClientRect().left;
+    const cell = look.cells[s.boxes.row[box] * look.columns + Math.floor(at)];
+    if (!cell || (s.boxes.end[box] - s.boxes.start[box]) * look.scale >= NARROW) { return false; }
+    const parts = [...cell].map(([key, part]) => [pathOf(key), part])
+        .sort((a, b) => b[1] - a[1]);
+    showTip(event, el('p', null, el('b', null, 'in ' + time(1 / look.scale)), ' at ' +
+        moment(shown(), look.ns(at), viewStep(state.view))), ...parts.slice(0, 8).map(
+        ([path, part]) => tipRow(el('span', null, swatch(look.fill(path)), pathName(s, path)),
+            percent(part, 1))));
+    return true;
 }
 
 function timelineKey(event) {

@@ -19,8 +19,10 @@ function noteTimeline(p, s) {
             ' rows of the stack are not drawn');
     }
     if (s.dropped > 0) { words.push(plural(s.dropped, 'short future') + ' not drawn'); }
-    $('timeline-note').replaceChildren(words.join('; ') + '.', ...(s.packed.length === 0 ? []
-        : [' Futures: ', swatch(cssColour('--ready')), 'ready, otherwise in the color of their ' +
+    const most = s.lanes.ready.h === 0 ? ''
+        : ' Ready: solid the mean of each pixel, pale the most.';
+    $('timeline-note').replaceChildren(words.join('; ') + '.' + most, ...(s.packed.length === 0 ? []
+        : [' Futures: ', swatch(readyStripes()), 'ready, otherwise in the color of their ' +
             'site, paler while they wait.']));
 }
 

@@ -7,7 +7,8 @@ const METRICS = { exec_ns: 'exec', delay_ns: 'delay', blame_ns: 'blame', lifetim
 const showsSamples = p => state.sampled && p.samples !== null;
 const metricOf = p => !showsSamples(p) ? state.metric
     : knowsCpu(p) ? state.sampledMetric : 'weight';
-const amount = (metric, value) => metric === 'weight' ? plural(value, 'sample') : time(value);
+const amount = (metric, value) => metric === 'weight' ? plural(value, 'sample')
+    : metric === 'cpu_ns' ? sampledTime(shown(), value) : time(value);
 
 /* The tree in sight, weighed by the chosen metric. */
 function treeOf(p) {
@@ -19,7 +20,8 @@ function treeOf(p) {
 
 function treeName(tree, node) {
     return node > 0 ? tree.rows[node - 1].name || '(no name)'
-        : state.sampled ? 'all samples' : 'all paths';
+        : state.sampled ? (shown().samples.whole ? 'all samples' : 'samples in the interval')
+            : 'all paths';
 }
 
 /* Nodes in sight: those above the zoomed one in full width, those below it by their weight. */
@@ -122,6 +124,8 @@ function changeColours(p, tree) {
         (twin[node] >= 0 ? was.total[twin[node]] / all(base, was) : 0);
     const worse = cssColour('--worse'), better = cssColour('--better'), none = cssColour('--idle');
     return node => {
+        const alike = verdictOn({ key: tree.kinds[tree.kind[node]].key }) === 'alike';
+        if (alike) { return none; }                // the change of its share is noise
         const strength = Math.round(Math.min(1, Math.sqrt(Math.abs(share(node)) * 3)) * 100);
         return 'color-mix(in srgb, ' + (share(node) > 0 ? worse : better) + ' ' + strength + '%, ' +
             none + ')';
@@ -148,10 +152,15 @@ function chain(tree, node) {
     return names;
 }
 
+/* Does it count an interval? */
+const isOfPart = tree => brushed() && (showsSamples(shown()) ? !shown().samples.whole
+    : tree.inside !== undefined);
+
 function nodeWords(tree, node) {
     const whole = tree.total[0];
     return (tree.metric === 'weight' ? '' : METRICS[tree.metric] + ' ') +
-        amount(tree.metric, tree.total[node]) + ' (' + percent(tree.total[node], whole) + ')' +
+        amount(tree.metric, tree.total[node]) + ' (' + percent(tree.total[node], whole) +
+        (isOfPart(tree) ? ' of the interval' : '') + ')' +
         (node > 0 ? ', itself ' + amount(tree.metric, tree.self[node]) : '');
 }
 
@@ -185,7 +194,8 @@ function foundWords(tree) {
         if (match && !inside[tree.parent[i]]) { total += tree.total[i]; }
         inside[i] = match || inside[tree.parent[i]] ? 1 : 0;
     }
-    return plural(found, 'path') + ' found, ' + percent(total, tree.total[0]) + ' of all ' +
+    return plural(found, 'path') + ' found, ' + percent(total, tree.total[0]) +
+        (isOfPart(tree) ? ' of the interval’s ' : ' of all ') +
         METRICS[tree.metric] + ' with what they ' + (state.sampled ? 'called' : 'created');
 }
 
@@ -280,7 +290,8 @@ function showView() {
     $('tree-title').textContent = showsSamples(p) ? 'What ran: sampled code under its tasks'
         : 'Who created what: the tree of paths';
     $('flame-note').hidden = !showsSamples(p) && !brushed();
-    $('flame-note').textContent = showsSamples(p) ? samplerWords(p) : !brushed() ? ''
+    $('flame-note').textContent = showsSamples(p) ? (p.samples.whole ? ''
+        : 'Of the interval ' + spanWords(p) + '. ') + samplerWords(p) : !brushed() ? ''
         : treeOf(p).inside ? 'Of the interval ' + spanWords(p) + '.'
             : 'Of the whole run: the profile does not keep ' + METRICS[state.metric] +
                 ' of each path over time.';

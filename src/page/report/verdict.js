@@ -32,21 +32,31 @@ function codeLine(p) {
     const bare = first && ['no_idle', 'uninstrumented'].includes(first.kind);
     const top = bare ? { key: '' } : p.ranked[0];
     if (!top || top.exec_ns === 0 || p.samples === null) { return null; }
-    const { rows, tasks } = functionsOf(p.samples);
+    const { rows, tasks } = wholeFunctions(p);
     const task = tasks.find(each => each.task.key === top.key);
     const worst = rows.find(row => row.task.key === top.key);
     if (!task || !worst) { return null; }
     const known = !before() && first && first.site === top.id;
     const samples = plural(task.weight, 'sample'), few = task.weight < 5;
-    const cpu = p.samples.facts.mode === 'cpu' && task.cpu > 0
-        ? time(task.cpu) + ' of CPU time' + (few ? '' : ' (' + samples + ')')
-        : few ? 'code' : samples;
-    const off = bare ? 0 : offCpu(p, top.exec_ns, task.cpu);
+    const used = bare || top.cpu === null ? '–' : estimate(top.cpu, top.cpu_error);
+    const cpu = p.samples.facts.mode === 'cpu' && used !== '–'
+        ? used + ' of CPU time' : few ? 'code' : samples;
+    const off = bare || top.off_cpu === null || top.off_cpu <= top.exec_ns / 10 ? '–'
+        : estimate(top.off_cpu, top.cpu_error);
     return el('p', null, ...(known ? ['Of its ', cpu] : ['Of the ', cpu, ' of ',
         bare ? 'uninstrumented code' : nameOf(top.name)]), ', ',
         el('strong', null, ofSamples(worst.self, task.weight)), ' fell into ',
         nameOf(worst.name), ...placeWords(heaviest(worst.places)),
-        off > 0 ? '; the other ' + time(off) + ' it was off CPU.' : '.');
+        p.samples.facts.mode === 'cpu' && off !== '–' ? '; ' + off + ' it was off CPU.' : '.');
+}
+
+/* The summary is of the whole run, whatever interval is chosen. */
+function wholeFunctions(p) {
+    if (!p.samples.whole) {
+        countSamples(p.samples, 0, Infinity);
+        p.samples.start = undefined;               // the interval is counted again when it is shown
+    }
+    return functionsOf(p.samples);
 }
 
 const shortPlace = where => (where.startsWith('called at ') ? 'called at ' : '') + baseName(where);
@@ -57,25 +67,38 @@ function placeWords(where) {
         shortPlace(where))];
 }
 
-function changeLine(p, base) {
-    const worst = changesOf(p, base)[0];
-    if (!worst || Math.abs(worst.change) < 0.001) {
-        return el('p', null, 'No site changed its share of the loop by more than 0.1 points.');
+/* What chroprof diff says; of profiles that were dropped here nobody asked it. */
+function changeLines(p, base) {
+    if (state.diff) { return state.diff.findings.map(changeLine); }
+    const most = changesOf(p, base)[0];
+    if (!most || Math.abs(most.change) < 0.001) {
+        return [el('p', null, 'No site changed its share of the loop by more than 0.1 points.')];
     }
-    return el('p', null, 'Against ', el('strong', null, labelOf(base)), ', ',
-        el('span', { class: 'name culprit' }, worst.name), worst.change > 0 ? ' grew' : ' shrank',
-        ' most: from ', el('strong', null, percent(worst.was, 1)), ' to ',
-        el('strong', null, percent(worst.is, 1)), ' of the loop.');
+    return [el('p', null, 'Against ', el('strong', null, labelOf(base)), ', ', nameOf(most.name),
+        most.change > 0 ? ' grew' : ' shrank', ' most: from ', el('strong', null,
+            percent(most.was, 1)), ' to ', el('strong', null, percent(most.is, 1)),
+        ' of the loop. This may be noise: chroprof diff tells.')];
+}
+
+function changeLine(text) {
+    const name = state.diff.worse.find(each => each !== '' && text.startsWith(each + ' '));
+    return name === undefined ? el('p', null, text) : el('p', null,
+        el('span', { class: 'name culprit' }, name), text.slice(name.length));
 }
 
 function showVerdict(p) {
     const base = before();
     const [first, ...others] = findingLines(p);
-    const lines = [base ? changeLine(p, base) : null, first, codeLine(p), ...others];
+    const lines = [...(base ? changeLines(p, base) : []), first, codeLine(p), ...others];
     $('verdict-text').replaceChildren(...lines.filter(line => line !== null));
     showBar(p);
     showTiles(p);
     showHealth(p);
+}
+
+/* Parts that no interval changes say so while one is chosen. */
+function showWhole() {
+    ['verdict-whole', 'changes-whole', 'rest-whole'].forEach(id => { $(id).hidden = !brushed(); });
 }
 
 function barParts(p) {
