@@ -43,12 +43,12 @@ for (const [ends, want] of [[[100, 200, 205], '0-100 100-205'], [[5, 105, 205, 2
     const is = grouped({ windows: windows(ends) }, 800).map(g => g.start + '-' + g.end).join(' ');
     if (is !== want) { throw new Error(`windows up to ${ends}: ${is}, not ${want}`); }
 }
-// Samples by CPU time leave what a task slept to no function; a share of few samples is no share.
-const offCpu = new Function(between('function offCpu(', '/* By the clock') + 'return offCpu;')();
-for (const [mode, exec, cpu, want] of [['cpu', 2000, 100, 1900], ['wall', 2000, 100, 0],
-    ['cpu', 2000, 0, 0], ['cpu', 2000, 1850, 0], ['cpu', 2000, 2100, 0], ['cpu', 200, 100, 0]]) {
-    const is = offCpu({ samples: { facts: { mode, period_ns: 20 } } }, exec, cpu);
-    if (is !== want) { throw new Error(`${mode} ${cpu} of ${exec}: ${is} off CPU, not ${want}`); }
+// A figure of samples has its error and no digit beyond it; a share of few samples is no share.
+const estimate = new Function(between('const UNITS =', 'function percent(') + 'return estimate;')();
+for (const [ns, error, want] of [[1432e6, 168e6, '1.4 ± 0.2 s'], [1900e3, 40e3, '1.90 ± 0.04 ms'],
+    [380e6, 85e6, '380 ± 90 ms'], [100, 60, '–'], [0, 5, '–'], [3e3, 1e3, '3 ± 1 µs']]) {
+    const is = estimate(ns, error).replace(/\u00a0/g, ' ');
+    if (is !== want) { throw new Error(`${ns} with ${error}: ${is}, not ${want}`); }
 }
 const ofSamples = new Function('count', 'plural', 'percent', between('const ofSamples =',
     '/* Our own') + 'return ofSamples;')(String, n => n + ' samples', (a, b) => 100 * a / b + '%');
