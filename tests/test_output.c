@@ -642,6 +642,24 @@ TEST(text_of_more_paths_than_it_shows)
     CHECK(strstr(text, "1 more path ") != NULL);
 }
 
+/* Futures that leak without taking time are what a reader looks for. */
+TEST(text_of_paths_shows_what_leaks)
+{
+    static const chroprof_site busy = { "busy", "a.c", 1 }, leak = { "leaking", "a.c", 2 };
+    chroprof *p = fresh(NULL);
+    uint64_t now = 0, id;
+    const char *text;
+    for (id = 1; id <= 40; id++) {
+        chroprof_event(p, CHROPROF_ENTER, 0, &busy, now += 100);
+        chroprof_event(p, CHROPROF_PENDING, id, &leak, now += 100);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, now += 100000);
+    }
+    chroprof_event(p, CHROPROF_TICK, 0, NULL, now);
+    text = strstr(report(p, 80, false, false), "PATHS");
+    CHECK(text != NULL && strstr(text, "leaking") != NULL);
+    CHECK(text != NULL && strstr(text, "more path") == NULL);
+}
+
 /* The nearest to the root lose their lines, none loses its name. */
 TEST(text_of_a_deep_tree_fits)
 {

@@ -44,6 +44,7 @@ tour() {
     (cd "$scratch" && "./$1" "$1.chroprof")
     everywhere "$1" "$scratch/$1.chroprof" "$2"
     "$scratch/$1" >"$scratch/text"
+    cp "$scratch/text" "$scratch/text_$1"
     shown=$(awk -v program="$1" '$0 == "## " program { on = 1 } on && /^```$/ { exit }
         on && open { print } on && /^```text$/ { open = 1 }' examples/tour/README.md)
     lines=$(echo "$shown" | wc -l)
@@ -59,6 +60,24 @@ tour blind "42.6% of the run (1.20 s) is uninstrumented, 300 ms of it in the sta
 tour wait "No idle time is reported: 92.6% of the run (1.50 s) counts as uninstrumented."
 tour leak "1500 of 1500 futures of timeout (leak.c:5) did not finish, and more come all the time."
 tour crowd "compress (crowd.c:5) occupies the loop most: 20.1% of the run"
+
+# columns PROGRAM: those that the README names for it are in its report, from the width on that is told
+columns() {
+    awk -v program="$1" '/^## / { on = $0 == "## " program } on' examples/tour/README.md | tr '\n' ' ' |
+        grep -o 'column `[a-z]*` of [A-Z]*\( (from [0-9]* columns on)\)\{0,1\}' |
+        while read -r _ name _ section _ width _; do
+            name=$(echo "$name" | tr -d '\`')
+            "$command" dump "$scratch/$1.chroprof" -w "${width:-80}" 2>/dev/null |
+                grep -A1 "^$section" | grep -q "$name" || echo "$name"
+        done >"$scratch/missing"
+    if [ -s "$scratch/missing" ]; then fail "$1_columns" "none named $(cat "$scratch/missing")"; else
+        ok "$1_columns"; fi
+}
+for program in hog crumbs blind wait leak crowd; do columns $program; done
+shouted=$(grep -o 'column `\{0,1\}[A-Z][A-Z]*' examples/tour/README.md | head -n 1)
+if [ -z "$shouted" ]; then ok columns_as_they_stand; else fail columns_as_they_stand "$shouted"; fi
+if sed -n '/^PATHS/,/^total/p' "$scratch/text_leak" | grep -q '^timeout'; then ok leak_has_its_path; else
+    fail leak_has_its_path "$(grep -A9 ^PATHS "$scratch/text_leak" | tr '\n' '|')"; fi
 
 # the hang by the machine's own clock: what a reader says of a program that lives
 build hang

@@ -30,6 +30,7 @@ typedef struct chroprof__tree {
     chroprof_path twigs[CHROPROF__TWIGS];
     bool drawn[CHROPROF__TWIGS];
     uint32_t above[CHROPROF__TWIGS + 1];            /* the paths on the way to the last drawn */
+    chroprof_path fullest;                          /* with the most live futures */
 } chroprof__tree;
 
 static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
@@ -44,6 +45,8 @@ static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
     t->grid.blame = CHROPROF__COLUMNS;
     while (chroprof_next_path(g->p, &cursor, &path)) {
         chroprof__grid_count(&t->grid, &path);
+        if (path.live > t->fullest.live)
+            t->fullest = path;
         if (path.with_children_ns > 0 && path.with_children_ns >= g->totals.busy_ns / 100)
             t->count = chroprof__keep_largest(t->twigs, t->count, CHROPROF__TWIGS, sizeof path,
                                               CHROPROF__P(with_children_ns), &path);
@@ -105,6 +108,24 @@ static void chroprof__tree_show(chroprof__page *g, chroprof__tree *t)
     }
 }
 
+/* The path of most live futures, which may leak, has its row, however little time it took. */
+static void chroprof__tree_fullest(chroprof__page *g, chroprof__tree *t)
+{
+    const chroprof_path *path = &t->fullest;
+    if (path->live < 8 || path->live * 2 < g->totals.live)
+        return;
+    for (uint32_t k = 0; k < t->count; k++)
+        if (t->twigs[k].id == path->id && t->drawn[k])
+            return;
+    chroprof__style(g, CHROPROF__DIM);
+    if (path->parent > 0)
+        chroprof__glyph(g, 0x2026);
+    g->blanks += path->parent > 0;
+    chroprof__style(g, CHROPROF__PLAIN);
+    chroprof__show_placed(g, path->name, path->file, path->line, t->grid.figures_at);
+    chroprof__grid_row(g, &t->grid, path->with_children_ns, path);
+}
+
 CHROPROF__NOINLINE void chroprof__text_paths(chroprof__page *g)
 {
     chroprof__tree t;
@@ -114,6 +135,7 @@ CHROPROF__NOINLINE void chroprof__text_paths(chroprof__page *g)
     chroprof__print(g, CHROPROF__HEADING("PATHS"), NULL);
     chroprof__grid_head(g, &t.grid, "", "\xE2\x94\x80 called by   \xE2\x94\x84 created by");
     chroprof__tree_show(g, &t);
+    chroprof__tree_fullest(g, &t);
     if (t.grid.rows_left > 0)
         chroprof__grid_extra(g, &t.grid, t.grid.rows_left == 1 ? "%c more path" : "%c more paths",
                              t.grid.left);
