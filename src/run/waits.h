@@ -42,21 +42,24 @@ static __attribute__((__noinline__)) void drop_jumped(seat *s, uintptr_t stack, 
 
 static inline __attribute__((__always_inline__)) void begin_idle(seat *s)
 {
+    uint64_t now;
     if (__atomic_load_n(&s->left, __ATOMIC_RELAXED) != s->left_seen) {
         drop_left_futures(s);
     }
+    now = chroprof_now(&s->profile);        /* one reading: no time lies between the two events */
     if (!s->inside && s->slice) {
-        chroprof_leave(&s->profile);
+        chroprof_event(&s->profile, CHROPROF_LEAVE, 0, NULL, now);
         s->slice = false;
     }
-    chroprof_idle_enter(&s->profile);
+    chroprof_event(&s->profile, CHROPROF_IDLE_ENTER, 0, NULL, now);
 }
 
 static inline __attribute__((__always_inline__)) void end_idle(seat *s, const chroprof_site *site)
 {
-    chroprof_idle_leave(&s->profile);
+    const uint64_t now = chroprof_now(&s->profile);
+    chroprof_event(&s->profile, CHROPROF_IDLE_LEAVE, 0, NULL, now);
     if (!s->inside) {
-        chroprof_enter(&s->profile, site);
+        chroprof_event(&s->profile, CHROPROF_ENTER, 0, site, now);
         s->slice = true;
     }
 }
