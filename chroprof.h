@@ -936,6 +936,10 @@ typedef struct chroprof_future {
  * sites. */
 typedef struct chroprof_totals {
     uint64_t elapsed_ns, busy_ns, idle_ns, uninstrumented_ns, untracked_ns;
+    uint64_t start_ns;         /* uninstrumented before the first idle ended; 0 until then */
+    uint64_t exit_ns;          /* uninstrumented since chroprof_exiting */
+    uint64_t at_once, at_once_ns;  /* waits that returned at once, in less than 10 us, and the part
+                                  of idle_ns that they took: there the loop did not sleep */
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;
@@ -1092,6 +1096,15 @@ typedef struct chroprof_wall {
     uint64_t running_ns, ready_ns, paused_ns;
 } chroprof_wall;
 
+/* Waits inside the tasks of a site, as chroprof_waited told: its exec has this time. */
+typedef struct chroprof_task_wait {
+    uint32_t site;             /* as chroprof_rank.id */
+    uint64_t count, total_ns, longest_ns;
+    const char *call;          /* in which it waited */
+    const char *within;        /* the function that called that; "": not known */
+    const char *name, *file; uint32_t line;   /* of the site */
+} chroprof_task_wait;
+
 /* What a finding is about. The JSON has these names in lower case. */
 #define CHROPROF_FINDINGS(X)                                                                       \
     X(OCCUPIES)            /* one site takes much of the run */                                    \
@@ -1106,7 +1119,10 @@ typedef struct chroprof_wall {
     X(COST)                /* profiling itself takes a visible part of the time */                 \
     X(FULL)                /* a table of the block is full */                                      \
     X(ORDER)               /* unexpected sequences of calls: see chroprof_anomalies */             \
-    X(FINE)                /* nothing stands out, or it is too early to say */
+    X(FINE)                /* nothing stands out, or it is too early to say */                     \
+    X(SPINS)               /* waits return at once, and little is done between them */             \
+    X(QUEUES)              /* futures wait long for something outside of the loop */               \
+    X(SATURATES)           /* how much more load the loop takes */
 
 typedef enum chroprof_finding_kind {
 #define CHROPROF_FINDING_NAME(name) CHROPROF_FINDING_##name,
@@ -1463,6 +1479,22 @@ CHROPROF_API void chroprof_idle_leave(chroprof *p);
 /* Brings the figures up to now; nothing else happens. */
 CHROPROF_API void chroprof_tick(chroprof *p);
 
+/* The loop is over: what follows outside of tasks is the program's exit (totals.exit_ns), neither
+ * an iteration nor a stall. A task under way stays one, and may be a stall. Reset does not undo
+ * it. */
+CHROPROF_API void chroprof_exiting(chroprof *p);
+
+/* The task on top has just waited, in a call of this name, since then (as chroprof_now): a client
+ * that is not asynchronous, a lock, a child. The time stays the task's; findings name the call.
+ * within: the function that called it, NULL: not known. Not an event. Outside of a task it does
+ * nothing. 8 kinds are kept, those with most time. */
+CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *within,
+                                  uint64_t since);
+
+/* What makes waits return at once, if the program knows it, such as "fd 7, a pipe: EPOLLHUP"; the
+ * finding SPINS says so. Copied, up to 95 bytes. */
+CHROPROF_API void chroprof_kept_awake(chroprof *p, const char *by);
+
 #if defined(__linux__) && __STDC_HOSTED__
 #define CHROPROF__EPOLL 1
 /* epoll_pwait(2) with idle around it, for CHROPROF_EPOLL_IDLE, or instead of three lines of a loop.
@@ -1651,6 +1683,14 @@ CHROPROF_API void chroprof_read_options(const chroprof *p, chroprof_options *out
 
 /* Capacity, use and drops of every table: CHROPROF_TABLE_COUNT rows. */
 CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity);
+
+/* Waits inside tasks, by site and call, those with most time first; 8 at most. Their names are
+ * valid until the next event. A merged profile and a difference have none. */
+CHROPROF_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_wait *out,
+                                        size_t capacity);
+
+/* What keeps the loop awake, as chroprof_kept_awake told; "": nobody did. */
+CHROPROF_API const char *chroprof_awake_by(const chroprof *p);
 
 /* Every kind of anomaly, zero counts included: CHROPROF_ANOMALY_COUNT rows. */
 CHROPROF_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out, size_t capacity);
@@ -1881,6 +1921,9 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define chroprof_idle_enter(p) ((void)0)
 #define chroprof_idle_leave(p) ((void)0)
 #define chroprof_tick(p) ((void)0)
+#define chroprof_exiting(p) ((void)0)
+#define chroprof_waited(p, call, within, since) ((void)0)
+#define chroprof_kept_awake(p, by) ((void)0)
 #define chroprof_event(p, state, id, site, now) ((void)0)
 #define chroprof_sample(p, now, cpu_delta_ns) ((void)0)
 #define chroprof_sample_stack(p, now, cpu_delta_ns, addresses, count) (CHROPROF_OK)
@@ -2439,7 +2482,7 @@ static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 9u              /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 10u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -2684,6 +2727,15 @@ typedef struct chroprof__slow_group {
 
 enum { CHROPROF__LEVELS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_EVENTS = 64 };
 
+/* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
+enum { CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 8, CHROPROF__CALL_BYTES = 24 };
+typedef struct chroprof__waited_row {
+    uint64_t count, ticks, longest;
+    uint32_t site, spare;
+    char call[CHROPROF__CALL_BYTES];
+    char within[CHROPROF__CALL_BYTES];     /* the function that calls it; "": not known */
+} chroprof__waited_row;
+
 /* Tables beyond those that are public. */
 enum {
     CHROPROF__SHORTCUTS = CHROPROF_TABLE_COUNT,
@@ -2907,6 +2959,11 @@ typedef struct chroprof__core {
     uint64_t iteration_callback_serial; /* that stall */
     uint64_t callback_max, iteration_max;
     uint64_t stalls;
+    uint64_t at_once, at_once_ticks;   /* waits that were shorter than the bar, and their time */
+    uint64_t at_once_bar;
+    /* start and exit */
+    uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
+    uint64_t start_ticks, exit_ticks;      /* parts of the loop's own time */
     /* rare */
     uint32_t level;            /* barriers on the stack */
     uint32_t hidden;           /* frames beyond max_depth */
@@ -2943,6 +3000,8 @@ typedef struct chroprof__core {
     char name[CHROPROF__NAME_BYTES];
     char host[CHROPROF__NAME_BYTES];
     char program[CHROPROF__NAME_BYTES];
+    char awake[CHROPROF__AWAKE_BYTES];     /* what makes waits return at once; "": not known */
+    chroprof__waited_row waited[CHROPROF__WAITED];     /* waits inside tasks, by site and call */
     /* of a mapped file */
     uint64_t owner_start;      /* when its process began, 0: not known */
     uint64_t in_file;          /* by chroprof_map; 2: its owner holds the lock */
@@ -4310,6 +4369,9 @@ CHROPROF__COLD void chroprof__move_window(chroprof__core *c, uint64_t t)
 /* Beyond this no profile time passes, so that sums of two times never overflow. */
 #define CHROPROF__END_OF_TIME (UINT64_C(1) << 62)
 
+/* A wait that is shorter returned at once: one that sleeps takes a switch there and back. */
+#define CHROPROF__AT_ONCE_NS UINT64_C(10000)
+
 /* When the next event has to go the general way at the latest. Whatever wants the next event there
  * sets the horizon to now. */
 static void chroprof__set_horizon(chroprof__core *c)
@@ -4327,6 +4389,8 @@ static void chroprof__set_horizon(chroprof__core *c)
         c->idle_horizon = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->horizon = c->last;               /* any event takes the general way, but idle_leave */
+    if (c->exits)
+        c->horizon = c->idle_horizon = c->last;
 }
 
 /* Beyond this a callback or an iteration is looked at: it is the longest so far, or a stall. */
@@ -4344,6 +4408,7 @@ static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
     c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
     c->callback_bar = chroprof__bar(c, c->callback_max);
     c->iteration_bar = chroprof__bar(c, c->iteration_max);
+    c->at_once_bar = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
     c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
     uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
     if (c->window == 0 && c->last < width)
@@ -5962,6 +6027,14 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
     chroprof__front_of(c)->limit = spill < end ? spill : end;
 }
 
+/* A wait ends that took so long since the event before. */
+CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
+{
+    uint64_t at_once = ticks < c->at_once_bar;
+    c->at_once += at_once;
+    c->at_once_ticks += (0 - at_once) & ticks;
+}
+
 /* An idle ends, an iteration begins. The straight way does this when the one before has been one.
  * */
 CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
@@ -6047,7 +6120,13 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
 #endif
     if (m->t >= c->idle_horizon)
         chroprof__age(p, c);
+    if (c->exits && m->account == CHROPROF__LOOP)
+        c->exit_ticks += m->dt;
     if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK) {
+        chroprof__count_wait(c, m->dt);
+        if (!c->begun)
+            c->start_ticks = p->paths[CHROPROF__LOOP].exec;
+        c->begun = 1;
         chroprof__begin_iteration(c);
         c->iteration_active = 1;
     }
@@ -7890,6 +7969,7 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
+    chroprof__count_wait(c, m.dt);
     c->horizon = c->idle_horizon;
     chroprof__begin_iteration(c);
     chroprof__close_event(c);
@@ -8058,6 +8138,10 @@ static const chroprof__figure chroprof__path_figures[] = {
     READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included.")                    \
     READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system.")                   \
     READ(uninstrumented_ns, "uninstrumented_seconds_total", "Time neither of futures nor idle.")   \
+    FIGURE(start_ns, start_ticks, TICKS, SUM, "start_seconds_total",                               \
+           "Time before the first wait ended, part of uninstrumented.")                            \
+    FIGURE(exit_ns, exit_ticks, TICKS, SUM, "exit_seconds_total",                                  \
+           "Time after the loop was over, part of uninstrumented.")                                \
     READ(untracked_ns, "untracked_seconds_total",                                                  \
          "Time of futures that are not known, part of busy.")                                      \
     READ(delay_ns, "", "") READ(blame_ns, "", "")                                                  \
@@ -8079,6 +8163,10 @@ static const chroprof__figure chroprof__path_figures[] = {
          "Delay of ready futures in time of the loop's own.")                                      \
     READ(untracked_blame_ns, "untracked_blame_seconds_total",                                      \
          "Delay of ready futures in untracked time.")                                              \
+    FIGURE(at_once, at_once, COUNT, SUM, "waits_at_once_total",                                    \
+           "Waits of the loop that returned at once.")                                             \
+    FIGURE(at_once_ns, at_once_ticks, TICKS, SUM, "at_once_seconds_total",                         \
+           "Time in waits that returned at once, part of idle.")                                   \
     READ(dropped, "", "")                                                                          \
     FIGURE(elapsed_ticks, last, COUNT, OWN, "", "")                                                \
     READ(delay_ticks, "", "") READ(blame_ticks, "", "")                                            \
@@ -9365,6 +9453,50 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
     return true;
 }
 
+/* Which row has most time of those that are not in the list yet; NULL: all are. */
+static const chroprof__waited_row *chroprof__next_waited(const chroprof *p, uint32_t *taken)
+{
+    const chroprof__waited_row *most = NULL;
+    uint32_t place = 0;
+    for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
+        const chroprof__waited_row *row = p->core->waited + k;
+        if (row->count == 0 || *taken >> k & 1 || (most && row->ticks <= most->ticks))
+            continue;
+        most = row;
+        place = k;
+    }
+    *taken |= most ? UINT32_C(1) << place : 0;
+    return most;
+}
+
+CHROPROF__COLD_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_wait *out,
+                                              size_t capacity)
+{
+    const chroprof__waited_row *row;
+    uint32_t taken = 0;
+    size_t count = 0;
+    if (!chroprof__can_read(p))
+        return 0;
+    for (; (row = chroprof__next_waited(p, &taken)) != NULL; count++) {
+        if (!out || count >= capacity)
+            continue;
+        out[count].site = row->site;
+        out[count].count = row->count;
+        out[count].total_ns = chroprof__ns(p->core, row->ticks);
+        out[count].longest_ns = chroprof__ns(p->core, row->longest);
+        out[count].call = row->call;
+        out[count].within = row->within;
+        chroprof__read_site_name(p, row->site, &out[count].name, &out[count].file,
+                                 &out[count].line);
+    }
+    return count;
+}
+
+CHROPROF__COLD_API const char *chroprof_awake_by(const chroprof *p)
+{
+    return chroprof__can_read(p) ? p->core->awake : "";
+}
+
 CHROPROF__COLD_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out,
                                              size_t capacity)
 {
@@ -9534,7 +9666,13 @@ static const char *chroprof__ask_core(const chroprof *p)
     CHROPROF__MUST(chroprof__can_owe(p), "what is owed is owed to a count");
     CHROPROF__MUST(c->name[CHROPROF__NAME_BYTES - 1] == '\0' &&
                     c->host[CHROPROF__NAME_BYTES - 1] == '\0' &&
-                    c->program[CHROPROF__NAME_BYTES - 1] == '\0', "names end");
+                    c->program[CHROPROF__NAME_BYTES - 1] == '\0' &&
+                    c->awake[CHROPROF__AWAKE_BYTES - 1] == '\0', "names end");
+    for (const chroprof__waited_row *row = c->waited; row < c->waited + CHROPROF__WAITED; row++)
+        CHROPROF__MUST(row->site < chroprof__site_count(p) &&
+                       row->call[CHROPROF__CALL_BYTES - 1] == '\0' &&
+                       row->within[CHROPROF__CALL_BYTES - 1] == '\0',
+                       "waits inside tasks have a site and a call");
     return NULL;
 }
 
@@ -10534,6 +10672,68 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
     chroprof__close_event(c);
 }
 
+CHROPROF__COLD_API void chroprof_exiting(chroprof *p)
+{
+    if (!chroprof__takes(p))
+        return;
+    chroprof__core *c = p->core;
+    chroprof__begin_event(p, CHROPROF_TICK, 0, chroprof__read_clock(p));
+    c->exits = c->begun = 1;
+    if (c->depth == 0) {
+        c->iteration_active = c->iteration_callback = 0;
+        c->iteration_start = CHROPROF__NO_ITERATION;
+    }
+    chroprof__set_horizon(c);
+    chroprof__close_event(c);
+}
+
+/* The row of these waits; a new one takes the place of what has least. */
+static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site, const char *call,
+                                              const char *within)
+{
+    chroprof__waited_row *least = c->waited;
+    for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
+        chroprof__waited_row *row = c->waited + k;
+        if (row->count && row->site == site &&
+            strncmp(row->call, call, CHROPROF__CALL_BYTES - 1) == 0 &&
+            strncmp(row->within, within, CHROPROF__CALL_BYTES - 1) == 0)
+            return row;
+        least = row->ticks < least->ticks || row->count == 0 ? row : least;
+    }
+    memset(least, 0, sizeof(*least));
+    least->site = site;
+    chroprof__copy_text(least->call, sizeof(least->call), call);
+    chroprof__copy_text(least->within, sizeof(least->within), within);
+    return least;
+}
+
+CHROPROF__COLD_API void chroprof_waited(chroprof *p, const char *call, const char *within,
+                                        uint64_t since)
+{
+    if (!chroprof__takes(p) || !call || p->core->account < CHROPROF__FIRST_PATH)
+        return;
+    chroprof__core *c = p->core;
+    uint64_t ticks = chroprof__read_clock(p) - since;
+    if (ticks >= CHROPROF__END_OF_TIME)
+        return;
+    chroprof__begin_edit(c);
+    chroprof__waited_row *row = chroprof__row_of_wait(c, p->paths[c->account].site, call,
+                                                 within ? within : "");
+    row->count++;
+    row->ticks += ticks;
+    chroprof__raise(&row->longest, ticks);
+    chroprof__end_edit(c);
+}
+
+CHROPROF__COLD_API void chroprof_kept_awake(chroprof *p, const char *by)
+{
+    if (!chroprof__takes(p) || !by)
+        return;
+    chroprof__begin_edit(p->core);
+    chroprof__copy_text(p->core->awake, sizeof(p->core->awake), by);
+    chroprof__end_edit(p->core);
+}
+
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
 {
     if (!chroprof__takes(p))
@@ -10950,6 +11150,8 @@ static void chroprof__reset_core(chroprof__core *c)
     c->window = 0;
     memset(&c->tally, 0, sizeof(c->tally));
     c->callbacks = c->callback_max = c->iterations = c->iteration_max = c->stalls = 0;
+    c->at_once = c->at_once_ticks = c->start_ticks = c->exit_ticks = 0;
+    memset(c->waited, 0, sizeof(c->waited));
     c->hidden_since = 0;
     c->seq_base = c->seq;
     c->merged_events = 0;
@@ -12117,6 +12319,7 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     }
     chroprof__shift(&c->tables[CHROPROF_TABLE_STRINGS].wanted,
                     old->tables[CHROPROF_TABLE_STRINGS].wanted);
+    memset(c->waited, 0, sizeof(c->waited));
     c->seq_base += old->seq - old->seq_base;
     c->skew_ticks += old->skew_ticks;
     c->skew_events += old->skew_events;
@@ -12561,6 +12764,7 @@ static void chroprof__merge_counts(chroprof__merging *m)
     chroprof__core *to = m->to->core;
     const chroprof__core *c = m->from->core;
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
+    memset(to->waited, 0, sizeof(to->waited));      /* nobody knows the sites of theirs here */
     to->merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         const chroprof__places *theirs = chroprof__places_of(c, k);
@@ -14506,6 +14710,7 @@ enum {
     CHROPROF__FINDS_WINDOWS = 128,     /* RISING looks at so many at most */
     CHROPROF__FINDS_NAME = 40,         /* bytes of a name, so that the whole sentence fits */
     CHROPROF__FINDS_FILE = 28,
+    CHROPROF__FINDS_CAUSE = 90,
     CHROPROF__FINDS_FRAMES = 12        /* of a sampled stack, from its innermost */
 };
 
@@ -14542,7 +14747,14 @@ static const chroprof__finding_rule chroprof__finding_rules[CHROPROF_FINDING_COU
      * much time is untracked for it. */
     { 29, 75, 0, 1000, 0, 10 },
     /* FINE: after what makes a loop slow, before what only lacks detail. */
-    { 28, 28, 0, 0, 0, 0 }
+    { 28, 28, 0, 0, 0, 0 },
+    /* SPINS: it takes a processor, and nothing else that is said of the loop is true then. 5,000
+     * waits a second, of all those nine in ten. */
+    { 70, 70, 0, 900000, 0, 5000 },
+    /* QUEUES */
+    { 46, 46, 0, 0, 0, 1 },
+    /* SATURATES */
+    { 30, 30, 0, 0, 0, 1 }
 };
 
 /* One reading of a profile for its findings. */
@@ -14686,7 +14898,7 @@ static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack,
 }
 
 /* A sentence with figures in it: %T0 says n[0] as chroprof__say_figure does, %p01 n[0] as a share
- * of n[1]; %s is the site, %o its bare name, %n the other name. */
+ * of n[1]; %s is the site, %o its bare name, %n the other name, %w that with more of it. */
 static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, const char *sentence)
 {
     char one[2] = { 0, 0 };
@@ -14703,6 +14915,8 @@ static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, con
             chroprof__say_text(s, c->name);
         } else if (how == 'n') {
             chroprof__say_name(s, c->other, CHROPROF__FINDS_FILE);
+        } else if (how == 'w') {
+            chroprof__say_name(s, c->other, CHROPROF__FINDS_CAUSE);
         } else if (how == 'p') {
             const uint64_t pair[] = { c->n[sentence[1] - '0'], c->n[sentence[2] - '0'] };
             chroprof__say_figure(s, how, pair);
@@ -14769,7 +14983,8 @@ static void chroprof__find_hang(chroprof__inquiry *q)
     uint64_t since_ns;
     size_t depth = chroprof_frames(q->p, &frame, 1);
     bool in_task = depth > 0 && depth == t->depth && !frame.barrier;
-    if (t->idle || !t->enabled || (depth == 0 && t->iterations == 0 && !t->in_iteration) ||
+    if (t->idle || !t->enabled || (depth == 0 && t->exit_ns > 0) ||
+        (depth == 0 && t->iterations == 0 && !t->in_iteration) ||
         !chroprof__quiet_since(q, &since_ns))
         return;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, NULL,
@@ -14918,6 +15133,20 @@ static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
     return all.cpu_ns >= all.exec_ns / 10 * 9 ? CHROPROF__OTHERS_KEPT : CHROPROF__OTHERS_UNKNOWN;
 }
 
+/* The wait that a site's tasks were in most. False: none is known. */
+static bool chroprof__wait_of(const chroprof__inquiry *q, uint32_t site, chroprof_task_wait *out)
+{
+    chroprof_task_wait rows[CHROPROF__WAITED];
+    size_t count = chroprof_task_waits(q->p, rows, CHROPROF__WAITED);
+    for (size_t k = 0; k < count; k++) {
+        if (rows[k].site == site) {
+            *out = rows[k];
+            return true;
+        }
+    }
+    return false;
+}
+
 static void chroprof__find_preempted(chroprof__inquiry *q)
 {
     static const char cures[][80] = {
@@ -14926,14 +15155,45 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
         " Other tasks lost theirs too: look for other programs on its processor."
     };
     const chroprof_rank *r = q->top;
+    chroprof_task_wait wait;
     uint64_t lost_ns = chroprof__minus(r->exec_ns, r->cpu_ns);
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_PREEMPTED, r, lost_ns);
     c.whole = c.n[2] = r->exec_ns;
     c.n[3] = r->cpu_ns;
     c.count = r->exec_ns > 0 && r->id != CHROPROF__OTHER ? chroprof__sampled(q, r) : 0;
+    if (chroprof__wait_of(q, r->id, &wait) && wait.total_ns > lost_ns / 2) {
+        c.other = wait.call;
+        c.n[4] = wait.total_ns;
+        chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
+                         "waited in %n for %T4", NULL, ". Use an asynchronous client, or a thread.");
+        return;
+    }
     chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
                      "waited or was preempted for the rest.", NULL,
                      cures[chroprof__others_cpu(q, r->id)]);
+}
+
+/* Did who took most of the stall wait in a call for most of that? Then this is said of it. */
+static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const chroprof_stall_share *most = q->stall.shares;
+    chroprof_task_wait wait;
+    chroprof_rank row;
+    uint64_t cursor = 0;
+    bool found = false;
+    if (most->site == 0 || !chroprof__wait_of(q, most->site, &wait) ||
+        wait.longest_ns < most->exec_ns / 2)
+        return NULL;
+    while (!found && chroprof_next_rank(q->p, &cursor, &row))
+        found = row.id == most->site;
+    c->other = wait.call;
+    c->n[3] = wait.total_ns;
+    c->n[4] = found ? row.exec_ns : wait.total_ns;
+    if (*wait.within == 0)
+        return ": %s waits in %n for %T3 of its %T4. Use an asynchronous client, or a thread.";
+    c->name = wait.within;
+    c->file = "";
+    return ": %s waits in %n, for %T3 in all. Use an asynchronous client, or a thread.";
 }
 
 /* By who took most of a stall, and how; n[4] is the figure in it. */
@@ -14947,6 +15207,9 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     c->file = most->site ? most->file : c->file;
     c->line = most->line;
     c->site = most->site;
+    const char *waits = chroprof__waiting_cure(q, c);
+    if (waits)
+        return waits;
     c->n[3] = most->exec_ns;
     c->n[4] = s->shares[1].exec_ns;
     c->other = s->shares[1].site ? s->shares[1].name : "uninstrumented code";
@@ -15246,6 +15509,52 @@ static void chroprof__find_disorder(chroprof__inquiry *q)
                          most.placed ? where : NULL, chroprof__anomaly_cure(most.kind));
 }
 
+/* The site that runs in most iterations, by its slices; a name that only says which wait came before
+ * is none. */
+static bool chroprof__in_most(const chroprof__inquiry *q, chroprof_rank *out)
+{
+    chroprof_rank row;
+    uint64_t cursor = CHROPROF__FIRST_SITE;
+    out->slices = 0;
+    while (chroprof_next_rank(q->p, &cursor, &row))
+        if (row.slices > out->slices && strncmp(row.name, "code after ", 11) != 0)
+            *out = row;
+    return out->slices > q->totals.iterations / 2 && out->id != CHROPROF__OTHER;
+}
+
+/* Waits that return at once, and so little between them that the loop has no work. Who says what
+ * keeps it awake has looked at the processor's time as well; else they must be shorter than one
+ * that sleeps can be. */
+static void chroprof__find_spin(chroprof__inquiry *q)
+{
+    const chroprof_totals *t = &q->totals;
+    const char *awake = chroprof_awake_by(q->p);
+    uint64_t mean_ns = t->at_once ? t->at_once_ns / t->at_once : 0;
+    uint64_t most_ns = *awake ? 10000 : 3000;
+    chroprof_rank site;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SPINS, NULL, t->at_once_ns);
+    bool named = chroprof__in_most(q, &site);
+    if (t->iterations == 0 || t->iteration_p50_ns == 0 || mean_ns > most_ns ||
+        t->iteration_p50_ns > 2 * mean_ns + most_ns || t->elapsed_ns < 1000000)
+        return;
+    c.part = c.n[0] = t->at_once < t->iterations ? t->at_once : t->iterations;
+    c.whole = c.n[1] = t->iterations;
+    c.count = c.n[2] = t->at_once * 1000 / (t->elapsed_ns / 1000000);
+    c.other = awake;
+    if (named) {
+        c.name = site.name;
+        c.file = site.file;
+        c.line = site.line;
+        c.site = site.id;
+    }
+    chroprof__report(q, &c, named ? "The loop spins: %p01 of its waits return at once, %c2 a "
+                                    "second, and %s runs in most of them."
+                                  : "The loop spins: %p01 of its waits return at once, %c2 a "
+                                    "second.",
+                     *awake ? " Awake by %w" : NULL,
+                     *awake ? "." : " Look for what is always ready, or a timeout of 0.");
+}
+
 static void chroprof__find_too_early(chroprof__inquiry *q)
 {
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, NULL, 0);
@@ -15262,7 +15571,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
     const chroprof_totals *t = &q->totals;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, r->exec_ns ? r : NULL, 0);
     c.site = 0;
-    c.n[0] = t->idle_ns;
+    c.n[0] = t->idle_ns - t->at_once_ns;    /* the rest is no sleep */
     c.n[2] = r->exec_ns;
     c.n[3] = r[1].exec_ns;
     if (q->count > 0 && q->keys[0] >> 32 > chroprof__finding_rules[CHROPROF_FINDING_FINE].place)
@@ -15271,7 +15580,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
         chroprof__find_too_early(q);
         return;
     }
-    chroprof__report(q, &c, t->idle_ns < t->elapsed_ns / 5
+    chroprof__report(q, &c, c.n[0] < t->elapsed_ns / 5
                          ? "No task stands out in %T1, but the loop was idle for only %p01 of it"
                          : "Nothing stands out in %T1: the loop was idle for %p01 of it",
                      r->exec_ns ? ", and %s took the most of all tasks, %p21" : NULL,
@@ -15308,6 +15617,7 @@ CHROPROF__COLD_API size_t chroprof_findings(const chroprof *p, chroprof_finding 
         return q.count;
     }
     chroprof__find_hang(&q);
+    chroprof__find_spin(&q);
     chroprof__find_loop(&q);
     chroprof__find_stall(&q);
     chroprof__find_occupant(&q);
@@ -15945,12 +16255,15 @@ static void chroprof__text_parts(chroprof__page *g)
     uint64_t loop_ns = t->busy_ns + t->uninstrumented_ns;
     uint64_t loop_end = chroprof__portion(g->width, loop_ns, t->elapsed_ns);
     static const char parts[][24] = {
-        "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p"
+        "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p",
+        "awake in waits %p"
     };
+    bool awake = t->at_once_ns > t->elapsed_ns / 100;
     const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->uninstrumented_ns, t->elapsed_ns,
-                                 t->idle_ns, t->elapsed_ns };
+                                 t->idle_ns - (awake ? t->at_once_ns : 0), t->elapsed_ns,
+                                 t->at_once_ns, t->elapsed_ns };
     chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, &t->elapsed_ns);
-    for (uint32_t k = 0; k < 3; k++)
+    for (uint32_t k = 0; k < (awake ? 4u : 3u); k++)
         chroprof__show_item(g, "  ", 0, NULL, parts[k], figures + 2 * k);
     chroprof__newline(g);
     if (t->elapsed_ns == 0)
@@ -15979,6 +16292,7 @@ static void chroprof__text_counts(chroprof__page *g)
                              t->callback_max_ns };
     uint64_t cost_ps = chroprof__event_cost_ps(g->p);
     uint64_t cost_ns = t->events / 1000 * cost_ps + t->events % 1000 * cost_ps / 1000;
+    const uint64_t at_once[] = { t->at_once, t->at_once_ns };
     const uint64_t events[] = { t->events, chroprof__round(cost_ps, 100), cost_ns, cost_ns,
                                 t->elapsed_ns };
     chroprof__blank_to(g, 24);
@@ -15989,6 +16303,13 @@ static void chroprof__text_counts(chroprof__page *g)
     if (t->delay_ns > 0)
         chroprof__print(g, "delay                   %8k " CHROPROF__FLOW
                         "task-seconds: ready, but not running\n", &t->delay_ns);
+    if (t->at_once_ns > t->elapsed_ns / 100)
+        chroprof__print(g, "waits that return       %8c %8t of idle: at once, without sleep\n",
+                        at_once);
+    if (t->start_ns >= 1000000)
+        chroprof__print(g, "start                            %8t uninstrumented\n", &t->start_ns);
+    if (t->exit_ns >= 1000000)
+        chroprof__print(g, "exit                             %8t uninstrumented\n", &t->exit_ns);
     chroprof__print(g, cost_ps > 0 ? "events                  %8c " CHROPROF__FLOW
                                      "cost %fns each: %t, %h of elapsed\n"
                                    : "events                  %8c\n", events);
@@ -16320,7 +16641,11 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     chroprof__grid_other(g, &r.grid, "(untracked)", t->untracked_ns, t->untracked_blame_ns);
     chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->uninstrumented_ns,
                          t->uninstrumented_blame_ns);
-    chroprof__grid_other(g, &r.grid, "(idle)", t->idle_ns, t->idle_blame_ns);
+    bool awake = t->at_once_ns > t->elapsed_ns / 100;
+    if (awake)
+        chroprof__grid_other(g, &r.grid, "(idle, awake)", t->at_once_ns, 0);
+    chroprof__grid_other(g, &r.grid, "(idle)", t->idle_ns - (awake ? t->at_once_ns : 0),
+                         t->idle_blame_ns);
     chroprof__grid_extra(g, &r.grid, "total", r.grid.sum);
     if (g->sampled)
         chroprof__cpu_legend(g);
@@ -17194,6 +17519,19 @@ static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
     chroprof__put_json(o, "living? estimated?}", &t.living);
 }
 
+static void chroprof__json_waits(chroprof__out *o, const chroprof *p)
+{
+    chroprof_task_wait rows[CHROPROF__WAITED];
+    size_t count = chroprof_task_waits(p, rows, CHROPROF__WAITED);
+    const char *awake = chroprof_awake_by(p);
+    chroprof__put_json(o, "\nawake_by$", &awake);
+    chroprof__put_json(o, "\ntask_waits[", NULL);
+    for (const chroprof_task_wait *w = rows; w < rows + count; w++)
+        chroprof__put_json(o, "\n{site. count total_ns longest_ns call$ within$ name$ file$ "
+                           "line.}", w);
+    chroprof__put_json(o, "\n]", NULL);
+}
+
 static void chroprof__json_findings(chroprof__out *o, const chroprof *p)
 {
     chroprof__put_json(o, "\nfindings[", NULL);
@@ -17478,6 +17816,7 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
     chroprof__json_head(o, p, &origin);
     chroprof__json_totals(o, p);
     chroprof__json_findings(o, p);
+    chroprof__json_waits(o, p);
     chroprof__list_sites(o, p);
     chroprof__list_paths(o, p);
     chroprof__list_stalls(o, p);

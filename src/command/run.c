@@ -134,7 +134,7 @@ static void add_loop_libraries(run *r)
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         (void)add_library(r, loops[i].ours, (linked >> i & 1) != 0);
     }
-    if (linked != 0 && file_in(r, BOARD_SYMBOLS, symbols, sizeof symbols)) {
+    if (file_in(r, BOARD_SYMBOLS, symbols, sizeof symbols)) {
         write_functions(r->program, symbols);
     }
 }

@@ -17,10 +17,13 @@
  * a callback is kept back too: until another callback runs in it, it is the outer one that waits. */
 
 #define LOOP_DEPTH 8           /* loops inside each other; inner ones are the last one's */
+#define WALKED_CALLS 200
 #define WAIT_PLACES 16         /* a power of two */
 #define KEPT_BACK 64           /* waits */
 #define LOOP_MOVES 16          /* waits further in, before they are a loop */
 #define LOOP_RETURNS 4096      /* the same where the outer one has once gone on */
+#define PLACE_CALLS 24
+#define NAME_OF_CALL 24
 #define BUSY_GAP_NS 50000      /* code between two waits that did something */
 
 typedef struct wait_place {
@@ -30,6 +33,9 @@ typedef struct wait_place {
     bool returned;             /* and that one has gone on, once */
     bool blocking;             /* accept: so is its file */
     int file;                  /* of accept that was asked */
+    bool named;                /* the name has been looked for, */
+    char within[NAME_OF_CALL]; /* of the function whose wait it is: what the loop called; "": none */
+    uint32_t calls[PLACE_CALLS];           /* what the outermost functions go on at, that first */
 } wait_place;
 
 typedef struct loop_frame {
@@ -44,6 +50,7 @@ typedef struct loop_frame {
 
 typedef struct kept_wait {
     uint64_t begin, end;
+    char within[NAME_OF_CALL]; /* as of its place */
 } kept_wait;
 
 typedef struct thread_loops {
@@ -161,11 +168,25 @@ static inline void callback_begins(seat *s)
     }
 }
 
+/* What was kept back were waits of the task that runs now. */
+static void tell_waits(seat *s)
+{
+    const thread_loops *l = loops_of(s);
+    const uint64_t now = chroprof_now(&s->profile);
+    for (uint32_t k = 0; k < l->kept_count; k++) {
+        chroprof_waited(&s->profile, l->site->name + sizeof "code after",
+                        s->depth > 0 ? NULL : l->kept[k].within,
+                        now - (l->kept[k].end - l->kept[k].begin));
+    }
+}
+
 static void pop_loop(seat *s)
 {
     thread_loops *l = loops_of(s);
     if (innermost_loop(l)->open) {
         chroprof_loop_leave(&s->profile);
+    } else if (innermost_loop(l)->nested && l->kept_count > 0) {
+        tell_waits(s);
     }
     forget_kept(l);
     l->count--;
@@ -234,14 +255,42 @@ EXPORT void chroprof_run_loop(bool begins, const void *frame)
 
 /* >>places: where waits are called */
 
+/* In modules.h: the function of the program in which code lies. */
+static void name_of_code(uintptr_t code, char *name);
+
 static __attribute__((__noinline__)) void look_at_place(const seat *s, wait_place *place,
                                                         uintptr_t stack, uintptr_t back)
 {
+    uintptr_t addresses[WALKED_CALLS];
     memset(place, 0, sizeof *place);
     place->stack = stack;
     place->back = back;
     place->file = -1;
-    place->frames = unwind_depth(&s->unwind, stack, back);
+    place->frames = unwind_calls(&s->unwind, stack, back, addresses, WALKED_CALLS);
+    for (uint32_t k = 0; k < place->frames && k < PLACE_CALLS && place->frames <= WALKED_CALLS; k++) {
+        place->calls[k] = (uint32_t)addresses[place->frames - 1 - k];
+    }
+}
+
+/* The function that the loop called, on the way to a wait further in: the one inside of the last that
+ * both have on the stack, and that is elsewhere by now. */
+static __attribute__((__noinline__)) void name_place(const seat *s, const wait_place *loop,
+                                                     wait_place *place)
+{
+    uintptr_t addresses[WALKED_CALLS];
+    uint32_t count = unwind_calls(&s->unwind, place->stack, place->back, addresses, WALKED_CALLS);
+    uint32_t same = 0;
+    place->named = true;
+    if (count == 0 || count > WALKED_CALLS || loop->frames > WALKED_CALLS) {
+        return;
+    }
+    while (same < count && same < loop->frames && same < PLACE_CALLS &&
+           loop->calls[same] == place->calls[same]) {
+        same++;
+    }
+    if (same + 1 < count && same < loop->frames && same < PLACE_CALLS) {
+        name_of_code(addresses[count - 2 - same], place->within);
+    }
 }
 
 static inline wait_place *place_of(seat *s, uintptr_t stack, uintptr_t back)
@@ -285,6 +334,7 @@ static __attribute__((__noinline__)) void loop_goes_on(seat *s, loop_frame *f)
     if (kept_runs_code(l)) {
         tell_kept(s, false);
     }
+    tell_waits(s);
     forget_kept(l);
 }
 
@@ -329,6 +379,10 @@ static __attribute__((__noinline__)) wait_kind kind_at(seat *s, loop_frame *f, u
 {
     wait_place *place = place_of(s, stack, back);
     int deeper = f->place.stack != 0 ? further_in(place, &f->place) : -1;
+    if (deeper > 0 && !place->named && !looks) {
+        name_place(s, &f->place, place);
+    }
+    memcpy(s->within, place->within, sizeof s->within);
     if (s->depth > f->depth) {
         return deeper > 0 && back == f->place.back ? inner_kind(s, place, looks)
                : looks ? NO_WAIT : TASK_WAIT;
@@ -365,6 +419,7 @@ static void keep_back(seat *s)
     }
     kept = &l->kept[l->kept_count++];
     kept->begin = kept->end = now;
+    memcpy(kept->within, s->within, sizeof kept->within);
     if (l->kept_count > 1 &&
         chroprof__ns(s->profile.core, now - kept[-1].end) > BUSY_GAP_NS) {
         l->busy_gaps++;
@@ -397,6 +452,7 @@ static void settle_loops(seat *s)
     if (!known || kept_runs_code(l)) {
         tell_kept(s, false);
     }
+    tell_waits(s);
     forget_kept(l);
 }
 

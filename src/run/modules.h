@@ -30,6 +30,23 @@ static const board_symbol *symbol_at(uint64_t address)
     return NULL;
 }
 
+/* The last one that begins there or before. */
+static const board_symbol *symbol_before(uint64_t address)
+{
+    const board_symbol *rows = symbols != NULL ? (const board_symbol *)(symbols + 1) : NULL;
+    uint64_t from = 0;
+    uint64_t to = rows != NULL ? symbols->count : 0;
+    while (from < to) {
+        uint64_t middle = from + (to - from) / 2;
+        if (rows[middle].address <= address) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from > 0 ? &rows[from - 1] : NULL;
+}
+
 /* What the loader has mapped, and knows the names of. It is asked without its lock, which a thread
  * may hold that waits for this one: of what the program was started with once, before main; of what
  * came later by _dl_find_object (glibc 2.35), and elsewhere not at all. */
@@ -176,6 +193,17 @@ static const char *exported_name(const module *m, uintptr_t code)
     return NULL;
 }
 
+static void name_of_code(uintptr_t code, char *name)
+{
+    const module *m = started_with(code);
+    const board_symbol *known = m != NULL && m->name == program_name
+                                ? symbol_before((uint64_t)(code - m->base) - 1) : NULL;
+    name[0] = '\0';
+    if (known != NULL) {
+        (void)snprintf(name, NAME_OF_CALL, "%s", (const char *)symbols + known->name);
+    }
+}
+
 /* By what chroprof run knows, by what the module exports, or by its place in the file. */
 static void name_function(watched_function *w, const module *m)
 {
@@ -207,6 +235,12 @@ static uint64_t number_of(const module *m)
         number = (number ^ (unsigned char)*at) * UINT64_C(0x100000001B3);
     }
     return number | 1;
+}
+#else
+static void name_of_code(uintptr_t code, char *name)
+{
+    (void)code;
+    name[0] = '\0';
 }
 #endif
 

@@ -25,7 +25,9 @@ typedef struct seat {
     volatile bool waits;       /* the thread is in one of the waits */
     volatile bool slice;       /* the site has been entered */
     volatile bool inside;      /* that wait is of a loop in a callback */
-    uint8_t kind;              /* wait_kind of it */
+    uint8_t kind;              /* wait_kind of it; TASK_WAIT: */
+    uint64_t since;            /* when it began */
+    char within[24];           /* and the function that the loop called, if no callback has a name */
     uintptr_t stack;           /* where that wait was called */
     callback_frame callbacks[CALLBACK_DEPTH];      /* that run, outermost first */
     volatile uint32_t depth;

@@ -890,10 +890,11 @@ void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
 
 enum { WALK_DEEPEST = 1000 };
 
-uint32_t unwind_depth(const unwind_thread *thread, uintptr_t frame, uintptr_t back)
+uint32_t unwind_calls(const unwind_thread *thread, uintptr_t frame, uintptr_t back,
+                      uintptr_t *addresses, uint32_t capacity)
 {
     step_result result = STEP_DONE;
-    uint32_t count = 1;
+    uint32_t count = 0;
     uintptr_t record;
     walk w;
     if (frame >= thread->high || frame < thread->low + WALK_STACK) {
@@ -903,6 +904,9 @@ uint32_t unwind_depth(const unwind_thread *thread, uintptr_t frame, uintptr_t ba
     w.low = w.registers[STACK];
     w.high = thread->high;
     for (; result == STEP_DONE && count < WALK_DEEPEST; count++) {
+        if (count < capacity) {
+            addresses[count] = w.code;
+        }
         result = step(&w, &record);
     }
     return result == STEP_OUTERMOST ? count : 0;
@@ -970,8 +974,11 @@ void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
     (void)back;
 }
 
-uint32_t unwind_depth(const unwind_thread *thread, uintptr_t frame, uintptr_t back)
+uint32_t unwind_calls(const unwind_thread *thread, uintptr_t frame, uintptr_t back,
+                      uintptr_t *addresses, uint32_t capacity)
 {
+    (void)addresses;
+    (void)capacity;
     (void)thread;
     (void)frame;
     (void)back;

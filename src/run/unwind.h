@@ -48,9 +48,11 @@ bool unwind_begin(unwind_thread *thread);
  * place is new, else it costs nothing. */
 void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back);
 
-/* How many functions are on the stack, from the one that back is in outwards; the first three as
- * above. 0: not known. It walks the stack each time. */
-uint32_t unwind_depth(const unwind_thread *thread, uintptr_t frame, uintptr_t back);
+/* The functions on the stack, from the one that back is in outwards: how many, and an address in
+ * each, as far as there is room. The first three as above. 0: not known. It walks the stack each
+ * time. */
+uint32_t unwind_calls(const unwind_thread *thread, uintptr_t frame, uintptr_t back,
+                      uintptr_t *addresses, uint32_t capacity);
 
 /* For chroprof_sampler_options.unwind, with an unwind_thread for the user. */
 uint32_t unwind_walk(void *thread, void *ucontext, uintptr_t *addresses, uint32_t capacity);

@@ -79,6 +79,8 @@ begin_kind(seat *s, uintptr_t stack, uintptr_t back, bool looks)
         begin_idle(s);
     } else if (kind == KEPT_WAIT) {
         keep_back(s);
+    } else if (kind == TASK_WAIT) {
+        s->since = chroprof_now(&s->profile);
     }
     return kind;
 }
@@ -115,6 +117,9 @@ static inline __attribute__((__always_inline__)) void end_wait(seat *s, const ch
             end_idle(s, site);
         } else if (s->kind == KEPT_WAIT) {
             keep_end(s, site);
+        } else {
+            chroprof_waited(&s->profile, site->name + sizeof "code after",
+                            s->depth > 0 ? NULL : s->within, s->since);
         }
         s->busy = false;
     }

@@ -13,6 +13,9 @@
 /* Beyond this no profile time passes, so that sums of two times never overflow. */
 #define CHROPROF__END_OF_TIME (UINT64_C(1) << 62)
 
+/* A wait that is shorter returned at once: one that sleeps takes a switch there and back. */
+#define CHROPROF__AT_ONCE_NS UINT64_C(10000)
+
 /* When the next event has to go the general way at the latest. Whatever wants the next event there
  * sets the horizon to now. */
 static void chroprof__set_horizon(chroprof__core *c)
@@ -30,6 +33,8 @@ static void chroprof__set_horizon(chroprof__core *c)
         c->idle_horizon = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
         c->horizon = c->last;               /* any event takes the general way, but idle_leave */
+    if (c->exits)
+        c->horizon = c->idle_horizon = c->last;
 }
 
 /* Beyond this a callback or an iteration is looked at: it is the longest so far, or a stall. */
@@ -47,6 +52,7 @@ static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
     c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
     c->callback_bar = chroprof__bar(c, c->callback_max);
     c->iteration_bar = chroprof__bar(c, c->iteration_max);
+    c->at_once_bar = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
     c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
     uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
     if (c->window == 0 && c->last < width)

@@ -58,6 +58,11 @@ typedef struct chroprof__core {
     uint64_t iteration_callback_serial; /* that stall */
     uint64_t callback_max, iteration_max;
     uint64_t stalls;
+    uint64_t at_once, at_once_ticks;   /* waits that were shorter than the bar, and their time */
+    uint64_t at_once_bar;
+    /* start and exit */
+    uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
+    uint64_t start_ticks, exit_ticks;      /* parts of the loop's own time */
     /* rare */
     uint32_t level;            /* barriers on the stack */
     uint32_t hidden;           /* frames beyond max_depth */
@@ -94,6 +99,8 @@ typedef struct chroprof__core {
     char name[CHROPROF__NAME_BYTES];
     char host[CHROPROF__NAME_BYTES];
     char program[CHROPROF__NAME_BYTES];
+    char awake[CHROPROF__AWAKE_BYTES];     /* what makes waits return at once; "": not known */
+    chroprof__waited_row waited[CHROPROF__WAITED];     /* waits inside tasks, by site and call */
     /* of a mapped file */
     uint64_t owner_start;      /* when its process began, 0: not known */
     uint64_t in_file;          /* by chroprof_map; 2: its owner holds the lock */

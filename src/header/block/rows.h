@@ -6,7 +6,7 @@
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 9u              /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 10u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -250,6 +250,15 @@ typedef struct chroprof__slow_group {
 } chroprof__slow_group;
 
 enum { CHROPROF__LEVELS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_EVENTS = 64 };
+
+/* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
+enum { CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 8, CHROPROF__CALL_BYTES = 24 };
+typedef struct chroprof__waited_row {
+    uint64_t count, ticks, longest;
+    uint32_t site, spare;
+    char call[CHROPROF__CALL_BYTES];
+    char within[CHROPROF__CALL_BYTES];     /* the function that calls it; "": not known */
+} chroprof__waited_row;
 
 /* Tables beyond those that are public. */
 enum {

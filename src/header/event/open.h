@@ -59,7 +59,13 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
 #endif
     if (m->t >= c->idle_horizon)
         chroprof__age(p, c);
+    if (c->exits && m->account == CHROPROF__LOOP)
+        c->exit_ticks += m->dt;
     if (c->account == CHROPROF__IDLE && state != CHROPROF_TICK) {
+        chroprof__count_wait(c, m->dt);
+        if (!c->begun)
+            c->start_ticks = p->paths[CHROPROF__LOOP].exec;
+        c->begun = 1;
         chroprof__begin_iteration(c);
         c->iteration_active = 1;
     }

@@ -159,6 +159,14 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
     chroprof__front_of(c)->limit = spill < end ? spill : end;
 }
 
+/* A wait ends that took so long since the event before. */
+CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
+{
+    uint64_t at_once = ticks < c->at_once_bar;
+    c->at_once += at_once;
+    c->at_once_ticks += (0 - at_once) & ticks;
+}
+
 /* An idle ends, an iteration begins. The straight way does this when the one before has been one.
  * */
 CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)

@@ -507,6 +507,7 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
+    chroprof__count_wait(c, m.dt);
     c->horizon = c->idle_horizon;
     chroprof__begin_iteration(c);
     chroprof__close_event(c);

@@ -74,6 +74,22 @@ CHROPROF_API void chroprof_idle_leave(chroprof *p);
 /* Brings the figures up to now; nothing else happens. */
 CHROPROF_API void chroprof_tick(chroprof *p);
 
+/* The loop is over: what follows outside of tasks is the program's exit (totals.exit_ns), neither
+ * an iteration nor a stall. A task under way stays one, and may be a stall. Reset does not undo
+ * it. */
+CHROPROF_API void chroprof_exiting(chroprof *p);
+
+/* The task on top has just waited, in a call of this name, since then (as chroprof_now): a client
+ * that is not asynchronous, a lock, a child. The time stays the task's; findings name the call.
+ * within: the function that called it, NULL: not known. Not an event. Outside of a task it does
+ * nothing. 8 kinds are kept, those with most time. */
+CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *within,
+                                  uint64_t since);
+
+/* What makes waits return at once, if the program knows it, such as "fd 7, a pipe: EPOLLHUP"; the
+ * finding SPINS says so. Copied, up to 95 bytes. */
+CHROPROF_API void chroprof_kept_awake(chroprof *p, const char *by);
+
 #if defined(__linux__) && __STDC_HOSTED__
 #define CHROPROF__EPOLL 1
 /* epoll_pwait(2) with idle around it, for CHROPROF_EPOLL_IDLE, or instead of three lines of a loop.

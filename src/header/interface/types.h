@@ -370,6 +370,10 @@ typedef struct chroprof_future {
  * sites. */
 typedef struct chroprof_totals {
     uint64_t elapsed_ns, busy_ns, idle_ns, uninstrumented_ns, untracked_ns;
+    uint64_t start_ns;         /* uninstrumented before the first idle ended; 0 until then */
+    uint64_t exit_ns;          /* uninstrumented since chroprof_exiting */
+    uint64_t at_once, at_once_ns;  /* waits that returned at once, in less than 10 us, and the part
+                                  of idle_ns that they took: there the loop did not sleep */
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;
@@ -526,6 +530,15 @@ typedef struct chroprof_wall {
     uint64_t running_ns, ready_ns, paused_ns;
 } chroprof_wall;
 
+/* Waits inside the tasks of a site, as chroprof_waited told: its exec has this time. */
+typedef struct chroprof_task_wait {
+    uint32_t site;             /* as chroprof_rank.id */
+    uint64_t count, total_ns, longest_ns;
+    const char *call;          /* in which it waited */
+    const char *within;        /* the function that called that; "": not known */
+    const char *name, *file; uint32_t line;   /* of the site */
+} chroprof_task_wait;
+
 /* What a finding is about. The JSON has these names in lower case. */
 #define CHROPROF_FINDINGS(X)                                                                       \
     X(OCCUPIES)            /* one site takes much of the run */                                    \
@@ -540,7 +553,10 @@ typedef struct chroprof_wall {
     X(COST)                /* profiling itself takes a visible part of the time */                 \
     X(FULL)                /* a table of the block is full */                                      \
     X(ORDER)               /* unexpected sequences of calls: see chroprof_anomalies */             \
-    X(FINE)                /* nothing stands out, or it is too early to say */
+    X(FINE)                /* nothing stands out, or it is too early to say */                     \
+    X(SPINS)               /* waits return at once, and little is done between them */             \
+    X(QUEUES)              /* futures wait long for something outside of the loop */               \
+    X(SATURATES)           /* how much more load the loop takes */
 
 typedef enum chroprof_finding_kind {
 #define CHROPROF_FINDING_NAME(name) CHROPROF_FINDING_##name,

@@ -180,6 +180,68 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
     chroprof__close_event(c);
 }
 
+CHROPROF__COLD_API void chroprof_exiting(chroprof *p)
+{
+    if (!chroprof__takes(p))
+        return;
+    chroprof__core *c = p->core;
+    chroprof__begin_event(p, CHROPROF_TICK, 0, chroprof__read_clock(p));
+    c->exits = c->begun = 1;
+    if (c->depth == 0) {
+        c->iteration_active = c->iteration_callback = 0;
+        c->iteration_start = CHROPROF__NO_ITERATION;
+    }
+    chroprof__set_horizon(c);
+    chroprof__close_event(c);
+}
+
+/* The row of these waits; a new one takes the place of what has least. */
+static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site, const char *call,
+                                              const char *within)
+{
+    chroprof__waited_row *least = c->waited;
+    for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
+        chroprof__waited_row *row = c->waited + k;
+        if (row->count && row->site == site &&
+            strncmp(row->call, call, CHROPROF__CALL_BYTES - 1) == 0 &&
+            strncmp(row->within, within, CHROPROF__CALL_BYTES - 1) == 0)
+            return row;
+        least = row->ticks < least->ticks || row->count == 0 ? row : least;
+    }
+    memset(least, 0, sizeof(*least));
+    least->site = site;
+    chroprof__copy_text(least->call, sizeof(least->call), call);
+    chroprof__copy_text(least->within, sizeof(least->within), within);
+    return least;
+}
+
+CHROPROF__COLD_API void chroprof_waited(chroprof *p, const char *call, const char *within,
+                                        uint64_t since)
+{
+    if (!chroprof__takes(p) || !call || p->core->account < CHROPROF__FIRST_PATH)
+        return;
+    chroprof__core *c = p->core;
+    uint64_t ticks = chroprof__read_clock(p) - since;
+    if (ticks >= CHROPROF__END_OF_TIME)
+        return;
+    chroprof__begin_edit(c);
+    chroprof__waited_row *row = chroprof__row_of_wait(c, p->paths[c->account].site, call,
+                                                 within ? within : "");
+    row->count++;
+    row->ticks += ticks;
+    chroprof__raise(&row->longest, ticks);
+    chroprof__end_edit(c);
+}
+
+CHROPROF__COLD_API void chroprof_kept_awake(chroprof *p, const char *by)
+{
+    if (!chroprof__takes(p) || !by)
+        return;
+    chroprof__begin_edit(p->core);
+    chroprof__copy_text(p->core->awake, sizeof(p->core->awake), by);
+    chroprof__end_edit(p->core);
+}
+
 CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chroprof_state finish)
 {
     if (!chroprof__takes(p))

@@ -104,6 +104,10 @@ static const chroprof__figure chroprof__path_figures[] = {
     READ(busy_ns, "busy_seconds_total", "Time of futures, untracked included.")                    \
     READ(idle_ns, "idle_seconds_total", "Time blocked in the operating system.")                   \
     READ(uninstrumented_ns, "uninstrumented_seconds_total", "Time neither of futures nor idle.")   \
+    FIGURE(start_ns, start_ticks, TICKS, SUM, "start_seconds_total",                               \
+           "Time before the first wait ended, part of uninstrumented.")                            \
+    FIGURE(exit_ns, exit_ticks, TICKS, SUM, "exit_seconds_total",                                  \
+           "Time after the loop was over, part of uninstrumented.")                                \
     READ(untracked_ns, "untracked_seconds_total",                                                  \
          "Time of futures that are not known, part of busy.")                                      \
     READ(delay_ns, "", "") READ(blame_ns, "", "")                                                  \
@@ -125,6 +129,10 @@ static const chroprof__figure chroprof__path_figures[] = {
          "Delay of ready futures in time of the loop's own.")                                      \
     READ(untracked_blame_ns, "untracked_blame_seconds_total",                                      \
          "Delay of ready futures in untracked time.")                                              \
+    FIGURE(at_once, at_once, COUNT, SUM, "waits_at_once_total",                                    \
+           "Waits of the loop that returned at once.")                                             \
+    FIGURE(at_once_ns, at_once_ticks, TICKS, SUM, "at_once_seconds_total",                         \
+           "Time in waits that returned at once, part of idle.")                                   \
     READ(dropped, "", "")                                                                          \
     FIGURE(elapsed_ticks, last, COUNT, OWN, "", "")                                                \
     READ(delay_ticks, "", "") READ(blame_ticks, "", "")                                            \

@@ -157,6 +157,50 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
     return true;
 }
 
+/* Which row has most time of those that are not in the list yet; NULL: all are. */
+static const chroprof__waited_row *chroprof__next_waited(const chroprof *p, uint32_t *taken)
+{
+    const chroprof__waited_row *most = NULL;
+    uint32_t place = 0;
+    for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
+        const chroprof__waited_row *row = p->core->waited + k;
+        if (row->count == 0 || *taken >> k & 1 || (most && row->ticks <= most->ticks))
+            continue;
+        most = row;
+        place = k;
+    }
+    *taken |= most ? UINT32_C(1) << place : 0;
+    return most;
+}
+
+CHROPROF__COLD_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_wait *out,
+                                              size_t capacity)
+{
+    const chroprof__waited_row *row;
+    uint32_t taken = 0;
+    size_t count = 0;
+    if (!chroprof__can_read(p))
+        return 0;
+    for (; (row = chroprof__next_waited(p, &taken)) != NULL; count++) {
+        if (!out || count >= capacity)
+            continue;
+        out[count].site = row->site;
+        out[count].count = row->count;
+        out[count].total_ns = chroprof__ns(p->core, row->ticks);
+        out[count].longest_ns = chroprof__ns(p->core, row->longest);
+        out[count].call = row->call;
+        out[count].within = row->within;
+        chroprof__read_site_name(p, row->site, &out[count].name, &out[count].file,
+                                 &out[count].line);
+    }
+    return count;
+}
+
+CHROPROF__COLD_API const char *chroprof_awake_by(const chroprof *p)
+{
+    return chroprof__can_read(p) ? p->core->awake : "";
+}
+
 CHROPROF__COLD_API size_t chroprof_anomalies(const chroprof *p, chroprof_anomaly *out,
                                              size_t capacity)
 {

@@ -125,7 +125,13 @@ static const char *chroprof__ask_core(const chroprof *p)
     CHROPROF__MUST(chroprof__can_owe(p), "what is owed is owed to a count");
     CHROPROF__MUST(c->name[CHROPROF__NAME_BYTES - 1] == '\0' &&
                     c->host[CHROPROF__NAME_BYTES - 1] == '\0' &&
-                    c->program[CHROPROF__NAME_BYTES - 1] == '\0', "names end");
+                    c->program[CHROPROF__NAME_BYTES - 1] == '\0' &&
+                    c->awake[CHROPROF__AWAKE_BYTES - 1] == '\0', "names end");
+    for (const chroprof__waited_row *row = c->waited; row < c->waited + CHROPROF__WAITED; row++)
+        CHROPROF__MUST(row->site < chroprof__site_count(p) &&
+                       row->call[CHROPROF__CALL_BYTES - 1] == '\0' &&
+                       row->within[CHROPROF__CALL_BYTES - 1] == '\0',
+                       "waits inside tasks have a site and a call");
     return NULL;
 }
 

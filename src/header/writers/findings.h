@@ -32,7 +32,8 @@ static void chroprof__find_hang(chroprof__inquiry *q)
     uint64_t since_ns;
     size_t depth = chroprof_frames(q->p, &frame, 1);
     bool in_task = depth > 0 && depth == t->depth && !frame.barrier;
-    if (t->idle || !t->enabled || (depth == 0 && t->iterations == 0 && !t->in_iteration) ||
+    if (t->idle || !t->enabled || (depth == 0 && t->exit_ns > 0) ||
+        (depth == 0 && t->iterations == 0 && !t->in_iteration) ||
         !chroprof__quiet_since(q, &since_ns))
         return;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_HANGS, NULL,
@@ -181,6 +182,20 @@ static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
     return all.cpu_ns >= all.exec_ns / 10 * 9 ? CHROPROF__OTHERS_KEPT : CHROPROF__OTHERS_UNKNOWN;
 }
 
+/* The wait that a site's tasks were in most. False: none is known. */
+static bool chroprof__wait_of(const chroprof__inquiry *q, uint32_t site, chroprof_task_wait *out)
+{
+    chroprof_task_wait rows[CHROPROF__WAITED];
+    size_t count = chroprof_task_waits(q->p, rows, CHROPROF__WAITED);
+    for (size_t k = 0; k < count; k++) {
+        if (rows[k].site == site) {
+            *out = rows[k];
+            return true;
+        }
+    }
+    return false;
+}
+
 static void chroprof__find_preempted(chroprof__inquiry *q)
 {
     static const char cures[][80] = {
@@ -189,14 +204,45 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
         " Other tasks lost theirs too: look for other programs on its processor."
     };
     const chroprof_rank *r = q->top;
+    chroprof_task_wait wait;
     uint64_t lost_ns = chroprof__minus(r->exec_ns, r->cpu_ns);
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_PREEMPTED, r, lost_ns);
     c.whole = c.n[2] = r->exec_ns;
     c.n[3] = r->cpu_ns;
     c.count = r->exec_ns > 0 && r->id != CHROPROF__OTHER ? chroprof__sampled(q, r) : 0;
+    if (chroprof__wait_of(q, r->id, &wait) && wait.total_ns > lost_ns / 2) {
+        c.other = wait.call;
+        c.n[4] = wait.total_ns;
+        chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
+                         "waited in %n for %T4", NULL, ". Use an asynchronous client, or a thread.");
+        return;
+    }
     chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
                      "waited or was preempted for the rest.", NULL,
                      cures[chroprof__others_cpu(q, r->id)]);
+}
+
+/* Did who took most of the stall wait in a call for most of that? Then this is said of it. */
+static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const chroprof_stall_share *most = q->stall.shares;
+    chroprof_task_wait wait;
+    chroprof_rank row;
+    uint64_t cursor = 0;
+    bool found = false;
+    if (most->site == 0 || !chroprof__wait_of(q, most->site, &wait) ||
+        wait.longest_ns < most->exec_ns / 2)
+        return NULL;
+    while (!found && chroprof_next_rank(q->p, &cursor, &row))
+        found = row.id == most->site;
+    c->other = wait.call;
+    c->n[3] = wait.total_ns;
+    c->n[4] = found ? row.exec_ns : wait.total_ns;
+    if (*wait.within == 0)
+        return ": %s waits in %n for %T3 of its %T4. Use an asynchronous client, or a thread.";
+    c->name = wait.within;
+    c->file = "";
+    return ": %s waits in %n, for %T3 in all. Use an asynchronous client, or a thread.";
 }
 
 /* By who took most of a stall, and how; n[4] is the figure in it. */
@@ -210,6 +256,9 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     c->file = most->site ? most->file : c->file;
     c->line = most->line;
     c->site = most->site;
+    const char *waits = chroprof__waiting_cure(q, c);
+    if (waits)
+        return waits;
     c->n[3] = most->exec_ns;
     c->n[4] = s->shares[1].exec_ns;
     c->other = s->shares[1].site ? s->shares[1].name : "uninstrumented code";
@@ -509,6 +558,52 @@ static void chroprof__find_disorder(chroprof__inquiry *q)
                          most.placed ? where : NULL, chroprof__anomaly_cure(most.kind));
 }
 
+/* The site that runs in most iterations, by its slices; a name that only says which wait came before
+ * is none. */
+static bool chroprof__in_most(const chroprof__inquiry *q, chroprof_rank *out)
+{
+    chroprof_rank row;
+    uint64_t cursor = CHROPROF__FIRST_SITE;
+    out->slices = 0;
+    while (chroprof_next_rank(q->p, &cursor, &row))
+        if (row.slices > out->slices && strncmp(row.name, "code after ", 11) != 0)
+            *out = row;
+    return out->slices > q->totals.iterations / 2 && out->id != CHROPROF__OTHER;
+}
+
+/* Waits that return at once, and so little between them that the loop has no work. Who says what
+ * keeps it awake has looked at the processor's time as well; else they must be shorter than one
+ * that sleeps can be. */
+static void chroprof__find_spin(chroprof__inquiry *q)
+{
+    const chroprof_totals *t = &q->totals;
+    const char *awake = chroprof_awake_by(q->p);
+    uint64_t mean_ns = t->at_once ? t->at_once_ns / t->at_once : 0;
+    uint64_t most_ns = *awake ? 10000 : 3000;
+    chroprof_rank site;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SPINS, NULL, t->at_once_ns);
+    bool named = chroprof__in_most(q, &site);
+    if (t->iterations == 0 || t->iteration_p50_ns == 0 || mean_ns > most_ns ||
+        t->iteration_p50_ns > 2 * mean_ns + most_ns || t->elapsed_ns < 1000000)
+        return;
+    c.part = c.n[0] = t->at_once < t->iterations ? t->at_once : t->iterations;
+    c.whole = c.n[1] = t->iterations;
+    c.count = c.n[2] = t->at_once * 1000 / (t->elapsed_ns / 1000000);
+    c.other = awake;
+    if (named) {
+        c.name = site.name;
+        c.file = site.file;
+        c.line = site.line;
+        c.site = site.id;
+    }
+    chroprof__report(q, &c, named ? "The loop spins: %p01 of its waits return at once, %c2 a "
+                                    "second, and %s runs in most of them."
+                                  : "The loop spins: %p01 of its waits return at once, %c2 a "
+                                    "second.",
+                     *awake ? " Awake by %w" : NULL,
+                     *awake ? "." : " Look for what is always ready, or a timeout of 0.");
+}
+
 static void chroprof__find_too_early(chroprof__inquiry *q)
 {
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, NULL, 0);
@@ -525,7 +620,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
     const chroprof_totals *t = &q->totals;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, r->exec_ns ? r : NULL, 0);
     c.site = 0;
-    c.n[0] = t->idle_ns;
+    c.n[0] = t->idle_ns - t->at_once_ns;    /* the rest is no sleep */
     c.n[2] = r->exec_ns;
     c.n[3] = r[1].exec_ns;
     if (q->count > 0 && q->keys[0] >> 32 > chroprof__finding_rules[CHROPROF_FINDING_FINE].place)
@@ -534,7 +629,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
         chroprof__find_too_early(q);
         return;
     }
-    chroprof__report(q, &c, t->idle_ns < t->elapsed_ns / 5
+    chroprof__report(q, &c, c.n[0] < t->elapsed_ns / 5
                          ? "No task stands out in %T1, but the loop was idle for only %p01 of it"
                          : "Nothing stands out in %T1: the loop was idle for %p01 of it",
                      r->exec_ns ? ", and %s took the most of all tasks, %p21" : NULL,
@@ -571,6 +666,7 @@ CHROPROF__COLD_API size_t chroprof_findings(const chroprof *p, chroprof_finding 
         return q.count;
     }
     chroprof__find_hang(&q);
+    chroprof__find_spin(&q);
     chroprof__find_loop(&q);
     chroprof__find_stall(&q);
     chroprof__find_occupant(&q);

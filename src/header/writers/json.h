@@ -58,6 +58,19 @@ static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
     chroprof__put_json(o, "living? estimated?}", &t.living);
 }
 
+static void chroprof__json_waits(chroprof__out *o, const chroprof *p)
+{
+    chroprof_task_wait rows[CHROPROF__WAITED];
+    size_t count = chroprof_task_waits(p, rows, CHROPROF__WAITED);
+    const char *awake = chroprof_awake_by(p);
+    chroprof__put_json(o, "\nawake_by$", &awake);
+    chroprof__put_json(o, "\ntask_waits[", NULL);
+    for (const chroprof_task_wait *w = rows; w < rows + count; w++)
+        chroprof__put_json(o, "\n{site. count total_ns longest_ns call$ within$ name$ file$ "
+                           "line.}", w);
+    chroprof__put_json(o, "\n]", NULL);
+}
+
 static void chroprof__json_findings(chroprof__out *o, const chroprof *p)
 {
     chroprof__put_json(o, "\nfindings[", NULL);
@@ -342,6 +355,7 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
     chroprof__json_head(o, p, &origin);
     chroprof__json_totals(o, p);
     chroprof__json_findings(o, p);
+    chroprof__json_waits(o, p);
     chroprof__list_sites(o, p);
     chroprof__list_paths(o, p);
     chroprof__list_stalls(o, p);

@@ -24,6 +24,7 @@ enum {
     CHROPROF__FINDS_WINDOWS = 128,     /* RISING looks at so many at most */
     CHROPROF__FINDS_NAME = 40,         /* bytes of a name, so that the whole sentence fits */
     CHROPROF__FINDS_FILE = 28,
+    CHROPROF__FINDS_CAUSE = 90,
     CHROPROF__FINDS_FRAMES = 12        /* of a sampled stack, from its innermost */
 };
 
@@ -60,7 +61,14 @@ static const chroprof__finding_rule chroprof__finding_rules[CHROPROF_FINDING_COU
      * much time is untracked for it. */
     { 29, 75, 0, 1000, 0, 10 },
     /* FINE: after what makes a loop slow, before what only lacks detail. */
-    { 28, 28, 0, 0, 0, 0 }
+    { 28, 28, 0, 0, 0, 0 },
+    /* SPINS: it takes a processor, and nothing else that is said of the loop is true then. 5,000
+     * waits a second, of all those nine in ten. */
+    { 70, 70, 0, 900000, 0, 5000 },
+    /* QUEUES */
+    { 46, 46, 0, 0, 0, 1 },
+    /* SATURATES */
+    { 30, 30, 0, 0, 0, 1 }
 };
 
 /* One reading of a profile for its findings. */
@@ -204,7 +212,7 @@ static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack,
 }
 
 /* A sentence with figures in it: %T0 says n[0] as chroprof__say_figure does, %p01 n[0] as a share
- * of n[1]; %s is the site, %o its bare name, %n the other name. */
+ * of n[1]; %s is the site, %o its bare name, %n the other name, %w that with more of it. */
 static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, const char *sentence)
 {
     char one[2] = { 0, 0 };
@@ -221,6 +229,8 @@ static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, con
             chroprof__say_text(s, c->name);
         } else if (how == 'n') {
             chroprof__say_name(s, c->other, CHROPROF__FINDS_FILE);
+        } else if (how == 'w') {
+            chroprof__say_name(s, c->other, CHROPROF__FINDS_CAUSE);
         } else if (how == 'p') {
             const uint64_t pair[] = { c->n[sentence[1] - '0'], c->n[sentence[2] - '0'] };
             chroprof__say_figure(s, how, pair);

@@ -129,7 +129,11 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     chroprof__grid_other(g, &r.grid, "(untracked)", t->untracked_ns, t->untracked_blame_ns);
     chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->uninstrumented_ns,
                          t->uninstrumented_blame_ns);
-    chroprof__grid_other(g, &r.grid, "(idle)", t->idle_ns, t->idle_blame_ns);
+    bool awake = t->at_once_ns > t->elapsed_ns / 100;
+    if (awake)
+        chroprof__grid_other(g, &r.grid, "(idle, awake)", t->at_once_ns, 0);
+    chroprof__grid_other(g, &r.grid, "(idle)", t->idle_ns - (awake ? t->at_once_ns : 0),
+                         t->idle_blame_ns);
     chroprof__grid_extra(g, &r.grid, "total", r.grid.sum);
     if (g->sampled)
         chroprof__cpu_legend(g);

@@ -55,12 +55,15 @@ static void chroprof__text_parts(chroprof__page *g)
     uint64_t loop_ns = t->busy_ns + t->uninstrumented_ns;
     uint64_t loop_end = chroprof__portion(g->width, loop_ns, t->elapsed_ns);
     static const char parts[][24] = {
-        "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p"
+        "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p",
+        "awake in waits %p"
     };
+    bool awake = t->at_once_ns > t->elapsed_ns / 100;
     const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->uninstrumented_ns, t->elapsed_ns,
-                                 t->idle_ns, t->elapsed_ns };
+                                 t->idle_ns - (awake ? t->at_once_ns : 0), t->elapsed_ns,
+                                 t->at_once_ns, t->elapsed_ns };
     chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, &t->elapsed_ns);
-    for (uint32_t k = 0; k < 3; k++)
+    for (uint32_t k = 0; k < (awake ? 4u : 3u); k++)
         chroprof__show_item(g, "  ", 0, NULL, parts[k], figures + 2 * k);
     chroprof__newline(g);
     if (t->elapsed_ns == 0)
@@ -89,6 +92,7 @@ static void chroprof__text_counts(chroprof__page *g)
                              t->callback_max_ns };
     uint64_t cost_ps = chroprof__event_cost_ps(g->p);
     uint64_t cost_ns = t->events / 1000 * cost_ps + t->events % 1000 * cost_ps / 1000;
+    const uint64_t at_once[] = { t->at_once, t->at_once_ns };
     const uint64_t events[] = { t->events, chroprof__round(cost_ps, 100), cost_ns, cost_ns,
                                 t->elapsed_ns };
     chroprof__blank_to(g, 24);
@@ -99,6 +103,13 @@ static void chroprof__text_counts(chroprof__page *g)
     if (t->delay_ns > 0)
         chroprof__print(g, "delay                   %8k " CHROPROF__FLOW
                         "task-seconds: ready, but not running\n", &t->delay_ns);
+    if (t->at_once_ns > t->elapsed_ns / 100)
+        chroprof__print(g, "waits that return       %8c %8t of idle: at once, without sleep\n",
+                        at_once);
+    if (t->start_ns >= 1000000)
+        chroprof__print(g, "start                            %8t uninstrumented\n", &t->start_ns);
+    if (t->exit_ns >= 1000000)
+        chroprof__print(g, "exit                             %8t uninstrumented\n", &t->exit_ns);
     chroprof__print(g, cost_ps > 0 ? "events                  %8c " CHROPROF__FLOW
                                      "cost %fns each: %t, %h of elapsed\n"
                                    : "events                  %8c\n", events);
