@@ -15036,7 +15036,7 @@ static void chroprof__find_loop(chroprof__inquiry *q)
     chroprof_sampler_totals sampler;
     chroprof__case c = chroprof__case_of(q, idles || bare ? CHROPROF_FINDING_UNINSTRUMENTED
                                                           : CHROPROF_FINDING_NO_IDLE, NULL,
-                                         t->uninstrumented_ns);
+                                         t->uninstrumented_ns - t->start_ns - t->exit_ns);
     chroprof_read_sampler(q->p, &sampler);
     if (!idles && sampler.mode != CHROPROF_SAMPLER_WALL)
         stack = 0;                          /* no wait has samples of CPU time */
@@ -15574,10 +15574,16 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
     c.n[0] = t->idle_ns - t->at_once_ns;    /* the rest is no sleep */
     c.n[2] = r->exec_ns;
     c.n[3] = r[1].exec_ns;
+    c.n[4] = t->exit_ns;
     if (q->count > 0 && q->keys[0] >> 32 > chroprof__finding_rules[CHROPROF_FINDING_FINE].place)
         return;
     if (t->elapsed_ns < 1000000000 && t->iterations == 0 && t->idle_ns == 0) {
         chroprof__find_too_early(q);
+        return;
+    }
+    if (t->exit_ns >= 100000000) {
+        chroprof__report(q, &c, "Nothing stands out in %T1, but after the last wait of the loop the "
+                         "program ran for %T4 more.", NULL, "");
         return;
     }
     chroprof__report(q, &c, c.n[0] < t->elapsed_ns / 5

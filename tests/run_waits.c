@@ -129,6 +129,30 @@ static void turns(void)
     }
 }
 
+/* A callback that ends the process. */
+static void on_last(uv_timer_t *timer)
+{
+    (void)timer;
+    work(400);
+    printf("idle 20\nblocked 400\n");
+    exit(0);
+}
+
+static void last(void)
+{
+    static uv_timer_t timer;
+    uv_timer_init(uv_default_loop(), &timer);
+    uv_timer_start(&timer, on_last, 20, 0);
+    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+}
+
+/* The function that runs the loop has returned. */
+static void after(void)
+{
+    login();
+    work(400);
+}
+
 #elif defined(WITH_GLIB)
 
 typedef int called(void *);
@@ -447,6 +471,55 @@ static void pool(void)
     }
 }
 
+/* What comes before the first wait, and after the last one. */
+static void ends(void)
+{
+    work(200);
+    for (int i = 0; i < 20; i++) {
+        turn(10);
+    }
+    work(400);
+}
+
+static void at_exit(void)
+{
+    work(400);
+}
+
+static void late(void)
+{
+    (void)atexit(at_exit);
+    work(200);
+    for (int i = 0; i < 20; i++) {
+        turn(10);
+    }
+}
+
+/* Its first event takes long, and there is only one more. */
+static void first(void)
+{
+    turn(20);
+    blocked_ms = 400;
+    work(400);
+    turn(20);
+}
+
+/* Nothing is ready, and nobody waits for that: a busy poll. */
+static void spin(void)
+{
+    struct timespec now;
+    struct timespec begin;
+    long waits = 0;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        for (int i = 0; i < 100; i++, waits++) {
+            (void)poll(NULL, 0, 0);
+        }
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - begin.tv_sec < 2 || waits < 20000);
+    printf("waits %ld\nseconds %ld\n", waits, (long)(now.tv_sec - begin.tv_sec));
+}
+
 #endif
 
 static const struct {
@@ -454,13 +527,14 @@ static const struct {
     void (*run)(void);
 } programs[] = {
 #if defined(WITH_UV)
-    { "login", login }, { "inner", inner }, { "turns", turns }
+    { "login", login }, { "inner", inner }, { "turns", turns }, { "last", last }, { "after", after }
 #elif defined(WITH_GLIB)
     { "click", click }, { "draw", draw }
 #else
     { "worker", worker }, { "handler", handler },   { "script", script }, { "startup", startup },
     { "same", same },     { "resolver", resolver }, { "moves", moves },   { "clients", clients },
-    { "jumps", jumps },   { "pool", pool }
+    { "jumps", jumps },   { "pool", pool },         { "ends", ends },     { "late", late },
+    { "first", first },   { "spin", spin }
 #endif
 };
 

@@ -49,6 +49,23 @@ waited() {
         fail "$1_$2_blocked" "$busy of $(knew blocked) ms: $(tr '\n' '|' <"$scratch/folded")"; fi
 }
 
+# total NAME: of the last program
+total() { "$command" dump --format json "$scratch/kept" 2>"$scratch/log" |
+    sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" | head -n 1; }
+
+# total_ms CHECK NAME LEAST [BELOW]: so many milliseconds of it
+total_ms() {
+    had=$(($(total "$2") / 1000000))
+    if [ "$had" -ge "$3" ] && [ "$had" -lt "${4:-1000000}" ]; then ok "$1"; else
+        fail "$1" "$had ms of $2 ($3 to ${4:-any})"; fi
+}
+
+# named CHECK PATTERN: the report says so
+named() {
+    if tr -s '\n ' ' ' <"$scratch/err" | grep -q "$2"; then ok "$1"; else
+        fail "$1" "$(grep -m 1 -A 2 -e '^. ' "$scratch/err" | tr '\n' ' ')"; fi
+}
+
 if [ "$(uname)" != Linux ]; then
     skip run_waits "needs Linux"
 else
@@ -60,10 +77,37 @@ else
             fail plain_pool_alone "$(grep 'loop . of' "$scratch/err" | tr '\n' ' ')"
         else ok plain_pool_alone; fi
     fi
+    if built plain; then
+        # what comes after the last wait is exit, and no callback
+        for what in ends late; do
+            waited plain $what
+            total_ms plain_${what}_start start_ns 200
+            total_ms plain_${what}_exit exit_ns 400
+            total_ms plain_${what}_callback callback_max_ns 0 400
+        done
+        waited plain first
+        total_ms plain_first_callback callback_max_ns 400
+        if grep -q 'waits in' "$scratch/err"; then fail plain_first_waits "it worked"; else
+            ok plain_first_waits; fi
+        waited plain worker
+        named plain_worker_named 'serve waits in poll'
+        waited plain handler
+        named plain_handler_named 'on_cursor waits in poll'
+        # a machine that makes fewer than 10,000 such waits a second knows no spin
+        waited plain spin
+        if [ $(($(knew waits) / ($(knew seconds) + 1))) -lt 10000 ]; then
+            skip plain_spin "this machine is too slow"
+        else named plain_spin 'The loop spins'; fi
+    fi
     if built uv -DWITH_UV -luv; then
         waited uv login ';on_login'
+        named uv_login_named 'on_login (run_waits.c:[0-9]*) waits in poll for'
         waited uv inner
         waited uv turns
+        waited uv last ';on_last'
+        waited uv after ';on_login'
+        total_ms uv_after_exit exit_ns 400
+        total_ms uv_after_callback callback_max_ns 0 400
     fi
     if built glib -DWITH_GLIB $(pkg-config --libs glib-2.0 2>/dev/null || echo -lglib-2.0); then
         waited glib click

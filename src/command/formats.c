@@ -111,6 +111,13 @@ static bool write_by_text(const format_options *o, const chroprof_text_options *
     return ok;
 }
 
+/* Of a loop that spins, code in a stall is chance. */
+static bool spins(const chroprof *view)
+{
+    chroprof_finding first;
+    return chroprof_findings(view, &first, 1) > 0 && first.kind == CHROPROF_FINDING_SPINS;
+}
+
 static bool write_with_causes(const chroprof_text_options *text, chroprof *view, const char *source,
                               FILE *out)
 {
@@ -135,7 +142,7 @@ bool write_view(const format_options *o, chroprof *view, const char *source, boo
         (o->format == CHROPROF_TRACE && !trace_of_steps(view))) {
         return write_by_text(o, &text, view, source, code, out);
     }
-    if (o->format == CHROPROF_TEXT && code && o->causes) {
+    if (o->format == CHROPROF_TEXT && code && o->causes && !spins(view)) {
         return write_with_causes(&text, view, source, out);
     }
     if (o->format != CHROPROF_TEXT) {

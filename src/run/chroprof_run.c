@@ -22,6 +22,7 @@
 #include "futures.h"
 #include "signals.h"
 #include "loops.h"
+#include "spins.h"
 #include "profiles.h"
 #include "waits.h"
 #include "waits.c"

@@ -161,6 +161,7 @@ static inline void callback_begins(seat *s)
 {
     thread_loops *l = loops_of(s);
     const loop_frame *f = innermost_loop(l);
+    s->returned = 0;
     if (f->nested && !f->open && s->depth == f->depth) {
         open_loop(s);
     } else if (l->kept_count > 0 && !f->nested) {
@@ -177,6 +178,7 @@ static void tell_waits(seat *s)
         chroprof_waited(&s->profile, l->site->name + sizeof "code after",
                         s->depth > 0 ? NULL : l->kept[k].within,
                         now - (l->kept[k].end - l->kept[k].begin));
+        s->task_until = l->kept[k].end;
     }
 }
 
@@ -241,12 +243,15 @@ EXPORT void chroprof_run_loop(bool begins, const void *frame)
     const uintptr_t stack = (uintptr_t)frame;
     const int error = errno;
     note_early(begins, stack);
-    if (s != NULL && !s->busy && !s->waits && is_awake() && s->generation == generation) {
+    if (s != NULL && !s->busy && !s->waits && !s->exits && is_awake() && s->generation == generation) {
         s->busy = true;
         drop_frames(s, begins && s->jumped ? UINTPTR_MAX : stack);
         s->jumped = s->jumped && !begins;
+        s->returned = 0;
         if (begins) {
             (void)push_loop(loops_of(s), stack, s->depth, true);
+        } else if (loops_of(s)->count == 0 && s->depth == 0) {
+            s->returned = chroprof_now(&s->profile);
         }
         s->busy = false;
     }
@@ -454,6 +459,31 @@ static void settle_loops(seat *s)
     }
     tell_waits(s);
     forget_kept(l);
+}
+
+/* The loop is over: its thread ends, or the program. A callback under way is one; else what came after
+ * the function that ran the loop is the exit, or after the last wait where that is not known. */
+static void end_loops(seat *s)
+{
+    const bool in_callback = s->depth > 0;
+    s->exits = true;
+    settle_loops(s);
+    drop_frames(s, UINTPTR_MAX);
+    if (s->waits) {
+        chroprof_idle_leave(&s->profile);
+        s->waits = false;
+    }
+    if (s->slice && in_callback) {
+        chroprof_leave(&s->profile);
+    }
+    s->profile.core->exits = !in_callback;  /* from then on, not from now */
+    if (s->slice && !in_callback) {
+        tell_at(s, CHROPROF_LEAVE, NULL, s->returned > s->task_until ? s->returned
+                                                                     : s->task_until);
+    }
+    s->slice = false;
+    s->profile.core->horizon = s->profile.core->idle_horizon = 0;
+    chroprof_exiting(&s->profile);
 }
 
 #endif

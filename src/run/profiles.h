@@ -9,6 +9,7 @@
 #include "futures.h"
 #include "signals.h"
 #include "loops.h"
+#include "spins.h"
 
 /* >>beginning and ending a profile */
 
@@ -159,7 +160,12 @@ static bool begin_profile(seat *s)
     chroprof_result result;
     s->busy = true;
     s->signal = 0;
-    s->waits = s->slice = s->inside = s->jumped = false;
+    s->waits = s->slice = s->inside = s->jumped = s->exits = false;
+    s->returned = s->task_until = 0;
+    s->spin_next = SPIN_LOOKS;
+    s->spin_ticks = s->spin_cpu_ns = 0;
+    s->spin_doubles = 0;
+    s->no_files = false;
     s->depth = 0;
     clear_futures(s);
     begin_loops(s, (uintptr_t)__builtin_frame_address(0));
@@ -200,6 +206,18 @@ static void leave_seat(seat *s)
     __atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
 }
 
+/* exit() was called, or main has returned: before the destructors, and before most of what the program
+ * wants to be called then. */
+static void exit_begins(void)
+{
+    seat *s = own;
+    if (s != NULL && !s->busy && !s->exits && is_awake() && s->generation == generation) {
+        s->busy = true;
+        end_loops(s);
+        s->busy = false;
+    }
+}
+
 /* The profile of this thread. The main thread gets one at its first wait, others at their second: a
  * thread of a pool may wait once. */
 static seat *take_seat(void)
@@ -229,6 +247,10 @@ static seat *take_seat(void)
         return NULL;
     }
     own = s;
+    if (is_main && !knows_exit) {
+        knows_exit = true;
+        (void)atexit(exit_begins);
+    }
     (void)pthread_setspecific(at_thread_end, s);
     excluded = false;
     return s;
@@ -309,11 +331,10 @@ static void end_profile(void *of)
         return;
     }
     s->busy = true;
-    settle_loops(s);
-    drop_frames(s, UINTPTR_MAX);
-    if (s->slice) {
-        chroprof_leave(&s->profile);
+    if (!s->exits) {
+        end_loops(s);
     }
+    chroprof_tick(&s->profile);
     if (sealed) {                           /* perhaps it must not even give memory back */
         return;
     }

@@ -28,6 +28,13 @@ typedef struct seat {
     uint8_t kind;              /* wait_kind of it; TASK_WAIT: */
     uint64_t since;            /* when it began */
     char within[24];           /* and the function that the loop called, if no callback has a name */
+    uint64_t spin_next;        /* waits that returned at once, at which one is looked at */
+    uint64_t spin_ticks, spin_cpu_ns;      /* their time, and CPU time, at the last look */
+    uint32_t spin_doubles;
+    bool no_files;             /* accept has failed for want of them */
+    uint64_t task_until;       /* when the last wait of a task ended */
+    bool exits;                /* the loop is over */
+    uint64_t returned;         /* when the function that ran it did; 0: it runs, or is not known */
     uintptr_t stack;           /* where that wait was called */
     callback_frame callbacks[CALLBACK_DEPTH];      /* that run, outermost first */
     volatile uint32_t depth;
@@ -46,6 +53,7 @@ static __thread bool excluded __attribute__((__tls_model__("initial-exec")));
 /* 1 in a process that is watched. The system wipes its page in a forked child. */
 static uint32_t *awake;
 static uint32_t generation = 1;
+static bool knows_exit;        /* it asked the C library to be told of it */
 static uint64_t loaded_at;     /* by the clock of profiles; 0: not known */
 static preload_board *board;
 static pthread_key_t at_thread_end;

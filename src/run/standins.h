@@ -41,7 +41,7 @@ static watched_function functions[HAS_STANDINS ? STANDINS : 1];
 static inline __attribute__((__always_inline__)) bool may_tell(const seat *s,
                                                                const watched_function *w)
 {
-    return s != NULL && !s->busy && !s->waits && is_awake() && s->generation == generation &&
+    return s != NULL && !s->busy && !s->waits && !s->exits && is_awake() && s->generation == generation &&
            __atomic_load_n(&w->named, __ATOMIC_ACQUIRE) != 0;
 }
 

@@ -4,6 +4,7 @@
 #include "next.h"
 #include "seats.h"
 #include "waits.h"
+#include "spins.h"
 
 static bool is_zero(const struct timespec *time)
 {
@@ -26,6 +27,11 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
                                 KERNEL_MASK_BYTES);
     } while (goes_on(&w, result));
     end_wait(s, &site);
+    if (is_spinning(s)) {
+        int error = errno;
+        tell_epoll(s, fd, events, result);
+        errno = error;
+    }
     return result;
 }
 
@@ -45,6 +51,11 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, con
                                 KERNEL_MASK_BYTES);
     } while (goes_on(&w, result));
     end_wait(s, &site);
+    if (is_spinning(s)) {
+        int error = errno;
+        tell_epoll(s, fd, events, result);
+        errno = error;
+    }
     return result;
 }
 
@@ -76,6 +87,11 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const stru
         result = next_epoll_pwait2(fd, events, size, w.given, mask);
     } while (goes_on(&w, result));
     end_wait(s, &site);
+    if (is_spinning(s)) {
+        int error = errno;
+        tell_epoll(s, fd, events, result);
+        errno = error;
+    }
     return result;
 }
 
@@ -110,6 +126,11 @@ watched_poll(struct pollfd *files, nfds_t count, int ms)
                                    : next_ppoll(files, count, w.given, NULL);
     } while (goes_on(&w, result));
     end_wait(s, &poll_site);
+    if (is_spinning(s)) {
+        int error = errno;
+        tell_poll(s, files, count, result);
+        errno = error;
+    }
     return result;
 }
 
@@ -126,6 +147,11 @@ watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, c
         result = next_ppoll(files, count, w.given, mask);
     } while (goes_on(&w, result));
     end_wait(s, &ppoll_site);
+    if (is_spinning(s)) {
+        int error = errno;
+        tell_poll(s, files, count, result);
+        errno = error;
+    }
     return result;
 }
 
@@ -249,7 +275,7 @@ static inline __attribute__((__always_inline__)) bool accept_waits(int file)
     seat *s = own;
     wait_place *place;
     bool waits_there;
-    if (awake == NULL || filtered || (s != NULL && (s->busy || s->waits || s->depth > 0))) {
+    if (awake == NULL || filtered || (s != NULL && (s->busy || s->waits || s->exits || s->depth > 0))) {
         return false;
     }
     if (s == NULL || s->generation != generation) {
@@ -266,6 +292,14 @@ static inline __attribute__((__always_inline__)) bool accept_waits(int file)
     return waits_there;
 }
 
+static void note_accept(int result)
+{
+    seat *s = own;
+    if (result < 0 && (errno == EMFILE || errno == ENFILE) && s != NULL) {
+        s->no_files = true;
+    }
+}
+
 EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
 {
     seat *s = accept_waits(file) ? begin_wait(false) : NULL;
@@ -275,6 +309,7 @@ EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
     }
     result = next.accept(file, address, length);
     end_wait(s, &accept_site);
+    note_accept(result);
     return result;
 }
 
@@ -287,5 +322,6 @@ EXPORT int accept4(int file, struct sockaddr *address, socklen_t *length, int fl
     }
     result = next.accept4(file, address, length, flags);
     end_wait(s, &accept_site);
+    note_accept(result);
     return result;
 }

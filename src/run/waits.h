@@ -22,7 +22,7 @@ static seat *seat_of_wait(uintptr_t stack)
     if (s == NULL || s->generation != generation) {
         s = take_seat();
     }
-    if (s == NULL || s->busy || (s->waits && stack < s->stack)) {
+    if (s == NULL || s->busy || s->exits || (s->waits && stack < s->stack)) {
         return NULL;
     }
     return s;
@@ -69,6 +69,7 @@ static inline __attribute__((__always_inline__)) wait_kind
 begin_kind(seat *s, uintptr_t stack, uintptr_t back, bool looks)
 {
     wait_kind kind;
+    s->returned = 0;
     drop_frames(s, stack);
     if (s->jumped) {
         drop_jumped(s, stack, back);
@@ -120,6 +121,7 @@ static inline __attribute__((__always_inline__)) void end_wait(seat *s, const ch
         } else {
             chroprof_waited(&s->profile, site->name + sizeof "code after",
                             s->depth > 0 ? NULL : s->within, s->since);
+            s->task_until = chroprof_now(&s->profile);
         }
         s->busy = false;
     }

@@ -1,0 +1,204 @@
+/* spins.h - what keeps a loop awake whose waits return at once */
+
+#ifndef PRELOAD_SPINS_H
+#define PRELOAD_SPINS_H
+
+#include "run.h"
+#include "seats.h"
+
+#include <netinet/in.h>
+
+/* >>spins: the header counts the waits that return at once. After thousands of them the results of
+ * one are looked at, in the thread of the loop but rarely: which file was ready, what it is, and
+ * whether anybody asked for that. CPU time tells that these waits did not sleep. */
+
+#define SPIN_LOOKS 8192u       /* waits that return at once, before the first look */
+#define SPIN_DOUBLES 6u        /* times that as many more are waited for before the next one */
+
+static void add_text(char *to, size_t size, const char *text)
+{
+    size_t used = strlen(to);
+    (void)snprintf(to + used, size - used, "%s", text);
+}
+
+static void add_number(char *to, size_t size, long number)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%ld", number);
+    add_text(to, size, text);
+}
+
+/* The bits of poll and epoll are the same. */
+static void add_events(char *to, size_t size, uint32_t events, const char *prefix)
+{
+    static const struct { uint32_t bit; char name[8]; } names[] = {
+        { 0x001, "IN" }, { 0x002, "PRI" }, { 0x004, "OUT" }, { 0x008, "ERR" }, { 0x010, "HUP" },
+        { 0x020, "NVAL" }, { 0x2000, "RDHUP" }
+    };
+    bool first = true;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if ((events & names[i].bit) != 0) {
+            add_text(to, size, first ? "" : "|");
+            add_text(to, size, prefix);
+            add_text(to, size, names[i].name);
+            first = false;
+        }
+    }
+}
+
+static void add_socket(char *to, size_t size, int file)
+{
+    union { struct sockaddr any; struct sockaddr_in v4; struct sockaddr_in6 v6; } name;
+    socklen_t length = sizeof name;
+    int listens = 0;
+    socklen_t bytes = sizeof listens;
+    memset(&name, 0, sizeof name);
+    if (getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) != 0 || listens == 0) {
+        add_text(to, size, "a socket");
+        return;
+    }
+    add_text(to, size, "a listening socket");
+    if (getsockname(file, &name.any, &length) == 0 &&
+        (name.any.sa_family == AF_INET || name.any.sa_family == AF_INET6)) {
+        add_text(to, size, ", port ");
+        add_number(to, size, ntohs(name.any.sa_family == AF_INET ? name.v4.sin_port
+                                                                 : name.v6.sin6_port));
+    }
+}
+
+static void add_file(char *to, size_t size, int file)
+{
+    static const struct { char begin[28], what[16]; } kinds[] = {
+        { "pipe:", "a pipe" }, { "anon_inode:[eventfd]", "an eventfd" },
+        { "anon_inode:[timerfd]", "a timerfd" }, { "anon_inode:[signalfd]", "a signalfd" },
+        { "anon_inode:inotify", "inotify" }, { "/dev/tty", "a terminal" },
+        { "/dev/pts/", "a terminal" }, { "/", "a file" }
+    };
+    char path[40] = "/proc/self/fd/";
+    char link[64];
+    ssize_t length;
+    add_text(to, size, "fd ");
+    add_number(to, size, file);
+    add_number(path, sizeof path, file);
+    length = readlink(path, link, sizeof link - 1);
+    if (length <= 0) {
+        return;
+    }
+    link[length] = '\0';
+    add_text(to, size, ", ");
+    if (begins_with(link, "socket:")) {
+        add_socket(to, size, file);
+        return;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (begins_with(link, kinds[i].begin)) {
+            add_text(to, size, kinds[i].what);
+            return;
+        }
+    }
+    add_text(to, size, "what it is nobody knows");
+}
+
+/* The file that an epoll watches with this data, and the events it was asked for. -1: not one. */
+static int watched_file(int epoll, uint64_t data, uint32_t *asked)
+{
+    char path[40] = "/proc/self/fdinfo/";
+    char text[4096];
+    ssize_t length;
+    int file;
+    int found = -1;
+    add_number(path, sizeof path, epoll);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    length = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    if (file >= 0) {
+        (void)close(file);
+    }
+    text[length > 0 ? length : 0] = '\0';
+    for (const char *at = strstr(text, "tfd:"); at != NULL; at = strstr(at + 1, "tfd:")) {
+        int target = 0;
+        unsigned events = 0;
+        unsigned long long its = 0;
+        if (sscanf(at, "tfd: %d events: %x data: %llx", &target, &events, &its) == 3 &&
+            its == data) {
+            if (found >= 0) {
+                return -1;                  /* two with the same data */
+            }
+            found = target;
+            *asked = events;
+        }
+    }
+    return found;
+}
+
+static void tell_awake(seat *s, int file, uint32_t events, uint32_t asked, const char *prefix)
+{
+    char text[96] = "";
+    if (file >= 0) {
+        add_file(text, sizeof text, file);
+        add_text(text, sizeof text, ": ");
+    }
+    add_events(text, sizeof text, events, prefix);
+    if ((events & asked) == 0) {
+        add_text(text, sizeof text, ", which nobody asked for");
+    }
+    if (s->no_files) {
+        add_text(text, sizeof text, "; accept fails: EMFILE");
+    }
+    chroprof_kept_awake(&s->profile, text);
+}
+
+static void tell_epoll(seat *s, int epoll, const struct epoll_event *events, int count)
+{
+    uint32_t asked = UINT32_MAX;
+    struct epoll_event first;
+    int file;
+    if (count <= 0) {
+        chroprof_kept_awake(&s->profile, "a timeout of 0");
+        return;
+    }
+    memcpy(&first, events, sizeof first);
+    file = watched_file(epoll, first.data.u64, &asked);
+    tell_awake(s, file, first.events, file >= 0 ? asked : UINT32_MAX, "EPOLL");
+}
+
+static void tell_poll(seat *s, const struct pollfd *files, nfds_t count, int result)
+{
+    if (result <= 0) {
+        chroprof_kept_awake(&s->profile, "a timeout of 0");
+        return;
+    }
+    for (nfds_t i = 0; i < count; i++) {
+        if (files[i].revents != 0) {
+            tell_awake(s, files[i].fd, (uint16_t)files[i].revents, (uint16_t)files[i].events,
+                       "POLL");
+            return;
+        }
+    }
+}
+
+/* Is it time for a look? Only where the thread ran in these waits, and may ask. */
+static __attribute__((__noinline__)) bool looks_at_spin(seat *s)
+{
+    const chroprof__core *c = s->profile.core;
+    const uint64_t ticks = c->at_once_ticks - s->spin_ticks;
+    struct timespec cpu;
+    uint64_t cpu_ns;
+    uint64_t before_ns = s->spin_cpu_ns;
+    if (filtered || sealed || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0) {
+        s->spin_next = UINT64_MAX;
+        return false;
+    }
+    cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    s->spin_doubles += s->spin_doubles < SPIN_DOUBLES;
+    s->spin_next = c->at_once + ((uint64_t)SPIN_LOOKS << s->spin_doubles);
+    s->spin_ticks = c->at_once_ticks;
+    s->spin_cpu_ns = cpu_ns;
+    return before_ns != 0 && cpu_ns - before_ns > chroprof__ns(c, ticks) / 2;
+}
+
+static inline __attribute__((__always_inline__)) bool is_spinning(seat *s)
+{
+    return s != NULL && s == own && s->profile.core->at_once >= s->spin_next && looks_at_spin(s);
+}
+
+#endif
