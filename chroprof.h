@@ -940,6 +940,8 @@ typedef struct chroprof_totals {
     uint64_t exit_ns;          /* uninstrumented since chroprof_exiting */
     uint64_t at_once, at_once_ns;  /* waits that returned at once, in less than 10 us, and the part
                                   of idle_ns that they took: there the loop did not sleep */
+    uint64_t cpu_clock_ns;     /* CPU time of the loop's thread by its clock, under chroprof run;
+                                  0: not known. Idle beyond elapsed_ns - this was no sleep */
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;
@@ -1268,7 +1270,7 @@ CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t siz
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes. */
-#define CHROPROF_MEMORY_MIN 7872
+#define CHROPROF_MEMORY_MIN 8319
 
 #ifndef CHROPROF_NO_COPIES
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
@@ -1487,7 +1489,7 @@ CHROPROF_API void chroprof_exiting(chroprof *p);
 /* The task on top has just waited, in a call of this name, since then (as chroprof_now): a client
  * that is not asynchronous, a lock, a child. The time stays the task's; findings name the call.
  * within: the function that called it, NULL: not known. Not an event. Outside of a task it does
- * nothing. 8 kinds are kept, those with most time. */
+ * nothing. 4 kinds are kept, those with most time. */
 CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *within,
                                   uint64_t since);
 
@@ -1684,7 +1686,7 @@ CHROPROF_API void chroprof_read_options(const chroprof *p, chroprof_options *out
 /* Capacity, use and drops of every table: CHROPROF_TABLE_COUNT rows. */
 CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity);
 
-/* Waits inside tasks, by site and call, those with most time first; 8 at most. Their names are
+/* Waits inside tasks, by site and call, those with most time first; 4 at most. Their names are
  * valid until the next event. A merged profile and a difference have none. */
 CHROPROF_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_wait *out,
                                         size_t capacity);
@@ -2728,12 +2730,15 @@ typedef struct chroprof__slow_group {
 enum { CHROPROF__LEVELS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_EVENTS = 64 };
 
 /* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
-enum { CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 8, CHROPROF__CALL_BYTES = 24 };
+enum {
+    CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 4, CHROPROF__CALL_BYTES = 16,
+    CHROPROF__WITHIN_BYTES = 24
+};
 typedef struct chroprof__waited_row {
     uint64_t count, ticks, longest;
     uint32_t site, spare;
     char call[CHROPROF__CALL_BYTES];
-    char within[CHROPROF__CALL_BYTES];     /* the function that calls it; "": not known */
+    char within[CHROPROF__WITHIN_BYTES];   /* the function that calls it; "": not known */
 } chroprof__waited_row;
 
 /* Tables beyond those that are public. */
@@ -2961,6 +2966,7 @@ typedef struct chroprof__core {
     uint64_t stalls;
     uint64_t at_once, at_once_ticks;   /* waits that were shorter than the bar, and their time */
     uint64_t at_once_bar;
+    uint64_t cpu_clock_ns;     /* CPU time of the loop's thread, by its clock; 0: not known */
     /* start and exit */
     uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
     uint64_t start_ticks, exit_ticks;      /* parts of the loop's own time */
@@ -8167,6 +8173,7 @@ static const chroprof__figure chroprof__path_figures[] = {
            "Waits of the loop that returned at once.")                                             \
     FIGURE(at_once_ns, at_once_ticks, TICKS, SUM, "at_once_seconds_total",                         \
            "Time in waits that returned at once, part of idle.")                                   \
+    FIGURE(cpu_clock_ns, cpu_clock_ns, COUNT, OWN, "", "")                                         \
     READ(dropped, "", "")                                                                          \
     FIGURE(elapsed_ticks, last, COUNT, OWN, "", "")                                                \
     READ(delay_ticks, "", "") READ(blame_ticks, "", "")                                            \
@@ -9671,7 +9678,7 @@ static const char *chroprof__ask_core(const chroprof *p)
     for (const chroprof__waited_row *row = c->waited; row < c->waited + CHROPROF__WAITED; row++)
         CHROPROF__MUST(row->site < chroprof__site_count(p) &&
                        row->call[CHROPROF__CALL_BYTES - 1] == '\0' &&
-                       row->within[CHROPROF__CALL_BYTES - 1] == '\0',
+                       row->within[CHROPROF__WITHIN_BYTES - 1] == '\0',
                        "waits inside tasks have a site and a call");
     return NULL;
 }
@@ -10688,15 +10695,15 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p)
 }
 
 /* The row of these waits; a new one takes the place of what has least. */
-static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site, const char *call,
-                                              const char *within)
+static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site,
+                                                   const char *call, const char *within)
 {
     chroprof__waited_row *least = c->waited;
     for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
         chroprof__waited_row *row = c->waited + k;
         if (row->count && row->site == site &&
             strncmp(row->call, call, CHROPROF__CALL_BYTES - 1) == 0 &&
-            strncmp(row->within, within, CHROPROF__CALL_BYTES - 1) == 0)
+            strncmp(row->within, within, CHROPROF__WITHIN_BYTES - 1) == 0)
             return row;
         least = row->ticks < least->ticks || row->count == 0 ? row : least;
     }
@@ -11150,7 +11157,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->window = 0;
     memset(&c->tally, 0, sizeof(c->tally));
     c->callbacks = c->callback_max = c->iterations = c->iteration_max = c->stalls = 0;
-    c->at_once = c->at_once_ticks = c->start_ticks = c->exit_ticks = 0;
+    c->cpu_clock_ns = c->at_once = c->at_once_ticks = c->start_ticks = c->exit_ticks = 0;
     memset(c->waited, 0, sizeof(c->waited));
     c->hidden_since = 0;
     c->seq_base = c->seq;
@@ -12319,6 +12326,7 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     }
     chroprof__shift(&c->tables[CHROPROF_TABLE_STRINGS].wanted,
                     old->tables[CHROPROF_TABLE_STRINGS].wanted);
+    c->cpu_clock_ns = 0;
     memset(c->waited, 0, sizeof(c->waited));
     c->seq_base += old->seq - old->seq_base;
     c->skew_ticks += old->skew_ticks;
@@ -12764,6 +12772,7 @@ static void chroprof__merge_counts(chroprof__merging *m)
     chroprof__core *to = m->to->core;
     const chroprof__core *c = m->from->core;
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
+    to->cpu_clock_ns = 0;
     memset(to->waited, 0, sizeof(to->waited));      /* nobody knows the sites of theirs here */
     to->merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
@@ -14690,6 +14699,15 @@ static void chroprof__say_figure(chroprof__phrase *s, char how, const uint64_t *
 }
 #endif
 
+/* Idle in which the loop slept: waits that returned at once are none, nor what its CPU time leaves
+ * no room for. */
+CHROPROF__UNUSED static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
+{
+    uint64_t most = t->cpu_clock_ns < t->elapsed_ns ? t->elapsed_ns - t->cpu_clock_ns : 0;
+    uint64_t ns = t->idle_ns - (t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
+    return t->cpu_clock_ns > 0 && most < ns ? most : ns;
+}
+
 #ifndef CHROPROF_NO_FINDINGS
 /* >>findings: what stands out, in sentences that a person can act on. Owns the rules of what is
  * worth a sentence and in which order. Relies on the public reads alone, so a view, a difference
@@ -15165,7 +15183,8 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
         c.other = wait.call;
         c.n[4] = wait.total_ns;
         chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
-                         "waited in %n for %T4", NULL, ". Use an asynchronous client, or a thread.");
+                         "waited in %n for %T4.", NULL,
+                         " Use an asynchronous client, or a thread.");
         return;
     }
     chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
@@ -15509,8 +15528,8 @@ static void chroprof__find_disorder(chroprof__inquiry *q)
                          most.placed ? where : NULL, chroprof__anomaly_cure(most.kind));
 }
 
-/* The site that runs in most iterations, by its slices; a name that only says which wait came before
- * is none. */
+/* The site that runs in most iterations, by its slices; a name that only says which wait came
+ * before is none. */
 static bool chroprof__in_most(const chroprof__inquiry *q, chroprof_rank *out)
 {
     chroprof_rank row;
@@ -15551,7 +15570,7 @@ static void chroprof__find_spin(chroprof__inquiry *q)
                                     "second, and %s runs in most of them."
                                   : "The loop spins: %p01 of its waits return at once, %c2 a "
                                     "second.",
-                     *awake ? " Awake by %w" : NULL,
+                     *awake ? " Kept awake by %w" : NULL,
                      *awake ? "." : " Look for what is always ready, or a timeout of 0.");
 }
 
@@ -15571,7 +15590,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
     const chroprof_totals *t = &q->totals;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, r->exec_ns ? r : NULL, 0);
     c.site = 0;
-    c.n[0] = t->idle_ns - t->at_once_ns;    /* the rest is no sleep */
+    c.n[0] = chroprof__asleep_ns(t);
     c.n[2] = r->exec_ns;
     c.n[3] = r[1].exec_ns;
     c.n[4] = t->exit_ns;
@@ -15582,8 +15601,8 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
         return;
     }
     if (t->exit_ns >= 100000000) {
-        chroprof__report(q, &c, "Nothing stands out in %T1, but after the last wait of the loop the "
-                         "program ran for %T4 more.", NULL, "");
+        chroprof__report(q, &c, "Nothing stands out in %T1, but after the last wait of the loop "
+                         "the program ran for %T4 more.", NULL, "");
         return;
     }
     chroprof__report(q, &c, c.n[0] < t->elapsed_ns / 5
@@ -16264,12 +16283,11 @@ static void chroprof__text_parts(chroprof__page *g)
         "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p",
         "awake in waits %p"
     };
-    bool awake = t->at_once_ns > t->elapsed_ns / 100;
+    uint64_t asleep_ns = chroprof__asleep_ns(t), awake_ns = t->idle_ns - asleep_ns;
     const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->uninstrumented_ns, t->elapsed_ns,
-                                 t->idle_ns - (awake ? t->at_once_ns : 0), t->elapsed_ns,
-                                 t->at_once_ns, t->elapsed_ns };
+                                 asleep_ns, t->elapsed_ns, awake_ns, t->elapsed_ns };
     chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, &t->elapsed_ns);
-    for (uint32_t k = 0; k < (awake ? 4u : 3u); k++)
+    for (uint32_t k = 0; k < (awake_ns > t->elapsed_ns / 200 ? 4u : 3u); k++)
         chroprof__show_item(g, "  ", 0, NULL, parts[k], figures + 2 * k);
     chroprof__newline(g);
     if (t->elapsed_ns == 0)
@@ -16647,11 +16665,12 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     chroprof__grid_other(g, &r.grid, "(untracked)", t->untracked_ns, t->untracked_blame_ns);
     chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->uninstrumented_ns,
                          t->uninstrumented_blame_ns);
-    bool awake = t->at_once_ns > t->elapsed_ns / 100;
-    if (awake)
-        chroprof__grid_other(g, &r.grid, "(idle, awake)", t->at_once_ns, 0);
-    chroprof__grid_other(g, &r.grid, "(idle)", t->idle_ns - (awake ? t->at_once_ns : 0),
-                         t->idle_blame_ns);
+    uint64_t asleep_ns = chroprof__asleep_ns(t);
+    if (t->idle_ns - asleep_ns > t->elapsed_ns / 200)
+        chroprof__grid_other(g, &r.grid, "(idle, awake)", t->idle_ns - asleep_ns, 0);
+    else
+        asleep_ns = t->idle_ns;
+    chroprof__grid_other(g, &r.grid, "(idle)", asleep_ns, t->idle_blame_ns);
     chroprof__grid_extra(g, &r.grid, "total", r.grid.sum);
     if (g->sampled)
         chroprof__cpu_legend(g);

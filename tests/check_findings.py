@@ -67,6 +67,11 @@ class Profile:
         self.raw, self.totals, self.found = raw, raw["totals"], raw["findings"]
         self.elapsed = self.totals["elapsed_ns"]
         self.work = self.totals["busy_ns"] + self.totals["uninstrumented_ns"]
+        # start and exit are nobody's; waits that return at once are no rest
+        self.loop = self.totals["uninstrumented_ns"] - self.totals["start_ns"] - \
+            self.totals["exit_ns"]
+        awake = self.totals["at_once_ns"]
+        self.asleep = self.totals["idle_ns"] - (awake if awake > self.elapsed // 100 else 0)
         self.sites = sorted(raw["sites"], key=lambda site: -site["exec_ns"])
         self.by_id = {site["id"]: site for site in self.sites}
         self.longest = max(raw["stalls"], key=lambda s: s["length_ns"], default=None)
@@ -129,15 +134,15 @@ class Profile:
 
     def uninstrumented(self, x):
         t = self.totals
-        self.share_of(x, t["uninstrumented_ns"], self.elapsed)
+        self.share_of(x, self.loop, self.elapsed)
         if x["text"].startswith("No task ran"):
             time_is(self.read(x, "No task ran in {T:time}, so nothing")["time"], self.elapsed)
             assert t["busy_ns"] == 0 and not self.idles(), "there is busy or idle time"
             return
         say = self.read(x, "{P:share} of the run ({T:time}) is uninstrumented")
-        share_is(say["share"], t["uninstrumented_ns"], self.elapsed)
-        time_is(say["time"], t["uninstrumented_ns"])
-        assert t["uninstrumented_ns"] * 10 >= self.elapsed - 10
+        share_is(say["share"], self.loop, self.elapsed)
+        time_is(say["time"], self.loop)
+        assert self.loop * 10 >= self.elapsed - 10
         inside = re.search(", (.*) of it in the stall at ([0-9:.]+[0-9])", x["text"])
         if inside:
             share = self.longest["shares"][0]
@@ -147,10 +152,10 @@ class Profile:
 
     def no_idle(self, x):
         say = self.read(x, "No idle time is reported: {P:share} of the run ({T:time}) counts")
-        share_is(say["share"], self.totals["uninstrumented_ns"], self.elapsed)
-        time_is(say["time"], self.totals["uninstrumented_ns"])
+        share_is(say["share"], self.loop, self.elapsed)
+        time_is(say["time"], self.loop)
         assert not self.idles() and self.totals["busy_ns"] > 0, "there is idle time"
-        assert self.totals["uninstrumented_ns"] * 5 >= self.elapsed - 5
+        assert self.loop * 5 >= self.elapsed - 5
 
     def stall(self, x):
         s, text = self.longest, x["text"]
@@ -278,12 +283,17 @@ class Profile:
             count_is(events.replace("one", "1"), self.totals["events"])
             assert self.elapsed < 1e9, "a second is not early"
             return
+        if "after the last wait" in x["text"]:
+            say = self.read(x, "Nothing stands out in {T:time}, but after the last wait of the "
+                            "loop the program ran for {T:exit} more.")
+            time_is(say["exit"], self.totals["exit_ns"])
+            return
         say = self.read(x, "No task stands out in {T:time}, but the loop was idle for only "
                         "{P:idle} of it", "Nothing stands out in {T:time}: the loop was idle for "
                         "{P:idle} of it")
         time_is(say["time"], self.elapsed)
-        share_is(say["idle"], self.totals["idle_ns"], self.elapsed)
-        assert ("No task" in x["text"]) == (self.totals["idle_ns"] < self.elapsed // 5)
+        share_is(say["idle"], self.asleep, self.elapsed)
+        assert ("No task" in x["text"]) == (self.asleep < self.elapsed // 5)
         assert self.longest is None, "but there is a stall"
         assert set(self.kinds[:self.kinds.index("fine")]) == set(), self.kinds
         most = re.search(", and (.*) took the most of all tasks, (<?[0-9.]+%)", x["text"])
@@ -295,13 +305,21 @@ class Profile:
         second = re.search("; the next took (<?[0-9.]+%)", x["text"])
         if second:
             share_is(second.group(1), self.sites[1]["exec_ns"], self.elapsed)
-        loop = self.totals["uninstrumented_ns"]
+        loop = self.loop
         assert loop * 10 < self.elapsed or loop * 4 < self.work or not self.idles(), \
             "much is uninstrumented"
 
+    def spins(self, x):
+        t = self.totals
+        say = self.read(x, "The loop spins: {P:share} of its waits return at once, {C:rate} a "
+                        "second")
+        share_is(say["share"], min(t["at_once"], t["iterations"]), t["iterations"])
+        assert t["at_once"] * 10 >= t["iterations"] * 9 - 9, "not most of the waits"
+        assert t["at_once"] * 1e9 >= 4990 * self.elapsed, "too few"
+
     def check(self):
         assert self.found and len(set(self.kinds)) == len(self.kinds), self.kinds
-        assert self.elapsed == self.totals["idle_ns"] + self.work
+        assert self.elapsed == self.asleep + self.work
         for finding in self.found:
             text = finding["text"]
             assert text.endswith(".") and len(text.encode()) < 240, text

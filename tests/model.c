@@ -352,6 +352,7 @@ static void bill(model *m, uint64_t dt, bool long_step)
         bill_slice(m, dt);
     bill_callback(m, dt);
     m->elapsed += dt;
+    m->billed = dt;
     if (m->mutant == MODEL_MISBILLS_ONE_TICK)
         misbill(m, &interval);
     arrput(m->intervals, interval);
@@ -869,6 +870,8 @@ static void on_loop_leave(model *m)
     }
 }
 
+static uint64_t time_at(const model *m, int place);
+
 static void end_idle(model *m, chroprof_state state)
 {
     if (!m->idle) {
@@ -877,6 +880,13 @@ static void end_idle(model *m, chroprof_state state)
         return;
     }
     m->idle = false;
+    if (m->billed < 10000) {
+        m->at_once++;
+        m->at_once_ns += m->billed;
+    }
+    if (!m->begun)
+        m->start = time_at(m, MODEL_LOOP);
+    m->begun = true;
     m->in_iteration = true;
     m->iteration_start = m->elapsed;
     m->iteration_step = COUNT(m->steps) - 1;
@@ -1131,6 +1141,7 @@ void model_reset(model *m)
     memset(m->dropped, 0, sizeof m->dropped);
     arrsetlen(m->intervals, 0);
     arrsetlen(m->callbacks, 0);
+    m->at_once = m->at_once_ns = m->start = 0;
     arrsetlen(m->iterations, 0);
     arrsetlen(m->steps, 0);
     arrsetlen(m->stalls, 0);
@@ -1397,6 +1408,9 @@ static void compare_times(comparison *c, const chroprof_totals *t)
     hold(c, "idle_ns", t->idle_ns, idle);
     hold(c, "uninstrumented_ns", t->uninstrumented_ns, loop);
     hold(c, "busy_ns", t->busy_ns, m->elapsed - idle - loop);
+    hold(c, "start_ns", t->start_ns, m->start);
+    hold(c, "at_once", t->at_once, m->at_once);
+    hold(c, "at_once_ns", t->at_once_ns, m->at_once_ns);
     hold(c, "untracked_ns", t->untracked_ns, time_at(m, MODEL_UNTRACKED));
     hold(c, "delay_ns", t->delay_ns, sum_of_delays(m));
     hold(c, "idle_blame_ns", t->idle_blame_ns, blame_at(m, MODEL_IDLE));

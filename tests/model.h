@@ -116,7 +116,9 @@ typedef struct model {
     model_mutant mutant;
     uint64_t capacity[CHROPROF_TABLE_COUNT];
     uint64_t window_ns, stall_ns, max_step_ns;
-    bool on, started, idle, in_iteration;
+    bool on, started, idle, in_iteration, begun;
+    uint64_t billed; /* the last interval */
+    uint64_t at_once, at_once_ns, start;
     uint64_t last, elapsed, iteration_start, events, old_blame, hidden, hidden_since;
     uint64_t anomalies[CHROPROF_ANOMALY_COUNT], dropped[CHROPROF_TABLE_COUNT];
     bool ever_dropped, other_used, misbilled, strings_full;

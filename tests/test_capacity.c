@@ -396,7 +396,7 @@ static void run_at_a_page(size_t size, bool at_end)
 TEST(a_block_next_to_a_forbidden_page)
 {
 #if !defined(_WIN32)
-    static const size_t sizes[5] = { CHROPROF_MEMORY_MIN, CHROPROF_MEMORY_MIN + 1, 8191, 65536,
+    static const size_t sizes[5] = { CHROPROF_MEMORY_MIN, CHROPROF_MEMORY_MIN + 1, 9001, 65536,
                                      300007 };
     size_t i;
     for (i = 0; i < 5; i++) {

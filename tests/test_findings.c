@@ -897,9 +897,15 @@ static const chroprof_stall *longest_stall(const chroprof *p)
     return longest;
 }
 
+/* Start and exit are nobody's. */
+static uint64_t loop_of(const chroprof_totals *t)
+{
+    return t->uninstrumented_ns - t->start_ns - t->exit_ns;
+}
+
 static void hold_uninstrumented(figures *f, const chroprof_finding *x)
 {
-    CHECK_EQ(x->value_ns, f->t.uninstrumented_ns);
+    CHECK_EQ(x->value_ns, loop_of(&f->t));
     if (strncmp(x->text, "No task", 7) == 0) {
         CHECK(f->t.busy_ns == 0 && f->t.idle_ns == 0 && f->t.iterations == 0);
         says(f, "No task ran in ");
@@ -907,10 +913,10 @@ static void hold_uninstrumented(figures *f, const chroprof_finding *x)
         return;
     }
     CHECK(f->t.idle_ns > 0 || f->t.iterations > 0 || f->t.idle);
-    CHECK(f->t.uninstrumented_ns * 4 >= f->t.uninstrumented_ns + f->t.busy_ns - 4);
-    says_share(f, f->t.uninstrumented_ns, f->t.elapsed_ns);
+    CHECK(loop_of(&f->t) * 4 >= f->t.uninstrumented_ns + f->t.busy_ns - 4);
+    says_share(f, loop_of(&f->t), f->t.elapsed_ns);
     says(f, "(");
-    says_time(f, f->t.uninstrumented_ns);
+    says_time(f, loop_of(&f->t));
     if (has(f, "in the stall")) {
         const chroprof_stall *s = longest_stall(f->p);
         CHECK(s != NULL && s->shares[0].site == 0);
@@ -925,9 +931,9 @@ static void hold_no_idle(figures *f)
 {
     CHECK(f->t.idle_ns == 0 && f->t.iterations == 0 && !f->t.idle && f->t.busy_ns > 0);
     says(f, "reported: ");
-    says_share(f, f->t.uninstrumented_ns, f->t.elapsed_ns);
+    says_share(f, loop_of(&f->t), f->t.elapsed_ns);
     says(f, "(");
-    says_time(f, f->t.uninstrumented_ns);
+    says_time(f, loop_of(&f->t));
 }
 
 static void hold_stall(figures *f, const chroprof_finding *x)
@@ -1109,6 +1115,21 @@ static void hold_disorder(figures *f)
     hold_last_place(f, &rows[most]);
 }
 
+static void hold_spin(figures *f, const chroprof_finding *x)
+{
+    CHECK_EQ(x->value_ns, f->t.at_once_ns);
+    CHECK(f->t.at_once * 10 + 9 >= f->t.iterations * 9);
+    says(f, "spins: ");
+    says_share(f, f->t.at_once < f->t.iterations ? f->t.at_once : f->t.iterations,
+               f->t.iterations);
+}
+
+/* Waits that return at once are no rest. */
+static uint64_t asleep(const chroprof_totals *t)
+{
+    return t->idle_ns - (t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
+}
+
 static void hold_fine(figures *f)
 {
     if (has(f, "too early")) {
@@ -1123,7 +1144,7 @@ static void hold_fine(figures *f)
     says(f, "stands out in ");
     says_time(f, f->t.elapsed_ns);
     says(f, has(f, "only ") ? "only " : "idle for ");
-    says_share(f, f->t.idle_ns, f->t.elapsed_ns);
+    says_share(f, asleep(&f->t), f->t.elapsed_ns);
     if (f->count > 0 && f->ranks[0].exec_ns > 0) {
         says_site(f, f->ranks[0].id);
         says(f, "tasks, ");
@@ -1147,6 +1168,7 @@ static void hold_figures(figures *f, const chroprof_finding *x)
     case CHROPROF_FINDING_COST: hold_cost(f, x); break;
     case CHROPROF_FINDING_FULL: hold_full(f); break;
     case CHROPROF_FINDING_ORDER: hold_disorder(f); break;
+    case CHROPROF_FINDING_SPINS: hold_spin(f, x); break;
     default:
         CHECK_EQ(x->kind, CHROPROF_FINDING_FINE);
         hold_fine(f);

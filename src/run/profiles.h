@@ -334,6 +334,7 @@ static void end_profile(void *of)
     if (!s->exits) {
         end_loops(s);
     }
+    note_cpu(s);
     chroprof_tick(&s->profile);
     if (sealed) {                           /* perhaps it must not even give memory back */
         return;

@@ -13,7 +13,19 @@
  * whether anybody asked for that. CPU time tells that these waits did not sleep. */
 
 #define SPIN_LOOKS 8192u       /* waits that return at once, before the first look */
+#define ALWAYS_TOLD 0x18u      /* errors and hang-ups, asked for or not */
 #define SPIN_DOUBLES 6u        /* times that as many more are waited for before the next one */
+
+/* CPU time of this thread. False: it may not be asked for. */
+static bool note_cpu(seat *s)
+{
+    struct timespec cpu;
+    if (filtered || sealed || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0) {
+        return false;
+    }
+    s->profile.core->cpu_clock_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    return true;
+}
 
 static void add_text(char *to, size_t size, const char *text)
 {
@@ -138,8 +150,8 @@ static void tell_awake(seat *s, int file, uint32_t events, uint32_t asked, const
         add_text(text, sizeof text, ": ");
     }
     add_events(text, sizeof text, events, prefix);
-    if ((events & asked) == 0) {
-        add_text(text, sizeof text, ", which nobody asked for");
+    if ((asked & ~ALWAYS_TOLD & 0xffff) == 0) {
+        add_text(text, sizeof text, ", with no events asked for");
     }
     if (s->no_files) {
         add_text(text, sizeof text, "; accept fails: EMFILE");
@@ -181,19 +193,16 @@ static __attribute__((__noinline__)) bool looks_at_spin(seat *s)
 {
     const chroprof__core *c = s->profile.core;
     const uint64_t ticks = c->at_once_ticks - s->spin_ticks;
-    struct timespec cpu;
-    uint64_t cpu_ns;
-    uint64_t before_ns = s->spin_cpu_ns;
-    if (filtered || sealed || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0) {
+    const uint64_t before_ns = s->spin_cpu_ns;
+    if (!note_cpu(s)) {
         s->spin_next = UINT64_MAX;
         return false;
     }
-    cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
     s->spin_doubles += s->spin_doubles < SPIN_DOUBLES;
     s->spin_next = c->at_once + ((uint64_t)SPIN_LOOKS << s->spin_doubles);
     s->spin_ticks = c->at_once_ticks;
-    s->spin_cpu_ns = cpu_ns;
-    return before_ns != 0 && cpu_ns - before_ns > chroprof__ns(c, ticks) / 2;
+    s->spin_cpu_ns = c->cpu_clock_ns;
+    return before_ns != 0 && c->cpu_clock_ns - before_ns > chroprof__ns(c, ticks) / 2;
 }
 
 static inline __attribute__((__always_inline__)) bool is_spinning(seat *s)

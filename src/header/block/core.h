@@ -60,6 +60,7 @@ typedef struct chroprof__core {
     uint64_t stalls;
     uint64_t at_once, at_once_ticks;   /* waits that were shorter than the bar, and their time */
     uint64_t at_once_bar;
+    uint64_t cpu_clock_ns;     /* CPU time of the loop's thread, by its clock; 0: not known */
     /* start and exit */
     uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
     uint64_t start_ticks, exit_ticks;      /* parts of the loop's own time */

@@ -252,12 +252,15 @@ typedef struct chroprof__slow_group {
 enum { CHROPROF__LEVELS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_EVENTS = 64 };
 
 /* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
-enum { CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 8, CHROPROF__CALL_BYTES = 24 };
+enum {
+    CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 4, CHROPROF__CALL_BYTES = 16,
+    CHROPROF__WITHIN_BYTES = 24
+};
 typedef struct chroprof__waited_row {
     uint64_t count, ticks, longest;
     uint32_t site, spare;
     char call[CHROPROF__CALL_BYTES];
-    char within[CHROPROF__CALL_BYTES];     /* the function that calls it; "": not known */
+    char within[CHROPROF__WITHIN_BYTES];   /* the function that calls it; "": not known */
 } chroprof__waited_row;
 
 /* Tables beyond those that are public. */

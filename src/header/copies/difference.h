@@ -446,6 +446,7 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     }
     chroprof__shift(&c->tables[CHROPROF_TABLE_STRINGS].wanted,
                     old->tables[CHROPROF_TABLE_STRINGS].wanted);
+    c->cpu_clock_ns = 0;
     memset(c->waited, 0, sizeof(c->waited));
     c->seq_base += old->seq - old->seq_base;
     c->skew_ticks += old->skew_ticks;

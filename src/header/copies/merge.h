@@ -398,6 +398,7 @@ static void chroprof__merge_counts(chroprof__merging *m)
     chroprof__core *to = m->to->core;
     const chroprof__core *c = m->from->core;
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
+    to->cpu_clock_ns = 0;
     memset(to->waited, 0, sizeof(to->waited));      /* nobody knows the sites of theirs here */
     to->merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {

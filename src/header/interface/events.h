@@ -82,7 +82,7 @@ CHROPROF_API void chroprof_exiting(chroprof *p);
 /* The task on top has just waited, in a call of this name, since then (as chroprof_now): a client
  * that is not asynchronous, a lock, a child. The time stays the task's; findings name the call.
  * within: the function that called it, NULL: not known. Not an event. Outside of a task it does
- * nothing. 8 kinds are kept, those with most time. */
+ * nothing. 4 kinds are kept, those with most time. */
 CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *within,
                                   uint64_t since);
 

@@ -374,6 +374,8 @@ typedef struct chroprof_totals {
     uint64_t exit_ns;          /* uninstrumented since chroprof_exiting */
     uint64_t at_once, at_once_ns;  /* waits that returned at once, in less than 10 us, and the part
                                   of idle_ns that they took: there the loop did not sleep */
+    uint64_t cpu_clock_ns;     /* CPU time of the loop's thread by its clock, under chroprof run;
+                                  0: not known. Idle beyond elapsed_ns - this was no sleep */
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;

@@ -196,15 +196,15 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p)
 }
 
 /* The row of these waits; a new one takes the place of what has least. */
-static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site, const char *call,
-                                              const char *within)
+static chroprof__waited_row *chroprof__row_of_wait(chroprof__core *c, uint32_t site,
+                                                   const char *call, const char *within)
 {
     chroprof__waited_row *least = c->waited;
     for (uint32_t k = 0; k < CHROPROF__WAITED; k++) {
         chroprof__waited_row *row = c->waited + k;
         if (row->count && row->site == site &&
             strncmp(row->call, call, CHROPROF__CALL_BYTES - 1) == 0 &&
-            strncmp(row->within, within, CHROPROF__CALL_BYTES - 1) == 0)
+            strncmp(row->within, within, CHROPROF__WITHIN_BYTES - 1) == 0)
             return row;
         least = row->ticks < least->ticks || row->count == 0 ? row : least;
     }

@@ -130,7 +130,7 @@ static const char *chroprof__ask_core(const chroprof *p)
     for (const chroprof__waited_row *row = c->waited; row < c->waited + CHROPROF__WAITED; row++)
         CHROPROF__MUST(row->site < chroprof__site_count(p) &&
                        row->call[CHROPROF__CALL_BYTES - 1] == '\0' &&
-                       row->within[CHROPROF__CALL_BYTES - 1] == '\0',
+                       row->within[CHROPROF__WITHIN_BYTES - 1] == '\0',
                        "waits inside tasks have a site and a call");
     return NULL;
 }

@@ -7,6 +7,7 @@
 #include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
+#include "../writers/words.h"
 #include "../writers/phrases.h"
 
 /* Since when did no event but a tick arrive? False: that is not known. */
@@ -214,7 +215,8 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
         c.other = wait.call;
         c.n[4] = wait.total_ns;
         chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
-                         "waited in %n for %T4", NULL, ". Use an asynchronous client, or a thread.");
+                         "waited in %n for %T4.", NULL,
+                         " Use an asynchronous client, or a thread.");
         return;
     }
     chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
@@ -558,13 +560,13 @@ static void chroprof__find_disorder(chroprof__inquiry *q)
                          most.placed ? where : NULL, chroprof__anomaly_cure(most.kind));
 }
 
-/* The site that runs in most iterations, by its slices; a name that only says which wait came before
- * is none. */
+/* The site that runs in most iterations, by its slices; a name that only says which wait came
+ * before is none. */
 static bool chroprof__in_most(const chroprof__inquiry *q, chroprof_rank *out)
 {
     chroprof_rank row;
     uint64_t cursor = CHROPROF__FIRST_SITE;
-    out->slices = 0;
+    memset(out, 0, sizeof(*out));
     while (chroprof_next_rank(q->p, &cursor, &row))
         if (row.slices > out->slices && strncmp(row.name, "code after ", 11) != 0)
             *out = row;
@@ -600,7 +602,7 @@ static void chroprof__find_spin(chroprof__inquiry *q)
                                     "second, and %s runs in most of them."
                                   : "The loop spins: %p01 of its waits return at once, %c2 a "
                                     "second.",
-                     *awake ? " Awake by %w" : NULL,
+                     *awake ? " Kept awake by %w" : NULL,
                      *awake ? "." : " Look for what is always ready, or a timeout of 0.");
 }
 
@@ -620,7 +622,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
     const chroprof_totals *t = &q->totals;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, r->exec_ns ? r : NULL, 0);
     c.site = 0;
-    c.n[0] = t->idle_ns - t->at_once_ns;    /* the rest is no sleep */
+    c.n[0] = chroprof__asleep_ns(t);
     c.n[2] = r->exec_ns;
     c.n[3] = r[1].exec_ns;
     c.n[4] = t->exit_ns;
@@ -631,8 +633,8 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
         return;
     }
     if (t->exit_ns >= 100000000) {
-        chroprof__report(q, &c, "Nothing stands out in %T1, but after the last wait of the loop the "
-                         "program ran for %T4 more.", NULL, "");
+        chroprof__report(q, &c, "Nothing stands out in %T1, but after the last wait of the loop "
+                         "the program ran for %T4 more.", NULL, "");
         return;
     }
     chroprof__report(q, &c, c.n[0] < t->elapsed_ns / 5

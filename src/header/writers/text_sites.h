@@ -129,11 +129,12 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     chroprof__grid_other(g, &r.grid, "(untracked)", t->untracked_ns, t->untracked_blame_ns);
     chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->uninstrumented_ns,
                          t->uninstrumented_blame_ns);
-    bool awake = t->at_once_ns > t->elapsed_ns / 100;
-    if (awake)
-        chroprof__grid_other(g, &r.grid, "(idle, awake)", t->at_once_ns, 0);
-    chroprof__grid_other(g, &r.grid, "(idle)", t->idle_ns - (awake ? t->at_once_ns : 0),
-                         t->idle_blame_ns);
+    uint64_t asleep_ns = chroprof__asleep_ns(t);
+    if (t->idle_ns - asleep_ns > t->elapsed_ns / 200)
+        chroprof__grid_other(g, &r.grid, "(idle, awake)", t->idle_ns - asleep_ns, 0);
+    else
+        asleep_ns = t->idle_ns;
+    chroprof__grid_other(g, &r.grid, "(idle)", asleep_ns, t->idle_blame_ns);
     chroprof__grid_extra(g, &r.grid, "total", r.grid.sum);
     if (g->sampled)
         chroprof__cpu_legend(g);

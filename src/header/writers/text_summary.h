@@ -58,12 +58,11 @@ static void chroprof__text_parts(chroprof__page *g)
         "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p",
         "awake in waits %p"
     };
-    bool awake = t->at_once_ns > t->elapsed_ns / 100;
+    uint64_t asleep_ns = chroprof__asleep_ns(t), awake_ns = t->idle_ns - asleep_ns;
     const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->uninstrumented_ns, t->elapsed_ns,
-                                 t->idle_ns - (awake ? t->at_once_ns : 0), t->elapsed_ns,
-                                 t->at_once_ns, t->elapsed_ns };
+                                 asleep_ns, t->elapsed_ns, awake_ns, t->elapsed_ns };
     chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, &t->elapsed_ns);
-    for (uint32_t k = 0; k < (awake ? 4u : 3u); k++)
+    for (uint32_t k = 0; k < (awake_ns > t->elapsed_ns / 200 ? 4u : 3u); k++)
         chroprof__show_item(g, "  ", 0, NULL, parts[k], figures + 2 * k);
     chroprof__newline(g);
     if (t->elapsed_ns == 0)
