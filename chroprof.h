@@ -15534,7 +15534,7 @@ static bool chroprof__in_most(const chroprof__inquiry *q, chroprof_rank *out)
 {
     chroprof_rank row;
     uint64_t cursor = CHROPROF__FIRST_SITE;
-    out->slices = 0;
+    memset(out, 0, sizeof(*out));
     while (chroprof_next_rank(q->p, &cursor, &row))
         if (row.slices > out->slices && strncmp(row.name, "code after ", 11) != 0)
             *out = row;
