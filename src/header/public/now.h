@@ -40,7 +40,7 @@ CHROPROF__COLD uint64_t chroprof__event_cost_ps(const chroprof *p)
 {
 #ifndef CHROPROF_NO_CLOCK
     const chroprof_site site = { "cost", "", 0 };
-    uint64_t memory[CHROPROF_MEMORY_MIN / 8];
+    uint64_t memory[(CHROPROF_MEMORY_MIN + 7) / 8];
     const uint32_t slices = 64;
     uint64_t best = UINT64_MAX;
     chroprof scratch;
