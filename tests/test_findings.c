@@ -1120,8 +1120,7 @@ static void hold_spin(figures *f, const chroprof_finding *x)
     CHECK_EQ(x->value_ns, f->t.at_once_ns);
     CHECK(f->t.at_once * 10 + 9 >= f->t.iterations * 9);
     says(f, "spins: ");
-    says_share(f, f->t.at_once < f->t.iterations ? f->t.at_once : f->t.iterations,
-               f->t.iterations);
+    says_share(f, f->t.at_once < f->t.iterations ? f->t.at_once : f->t.iterations, f->t.iterations);
 }
 
 /* Waits that return at once are no rest. */
