@@ -198,9 +198,13 @@ def refuses(server, gone):
         check(f"host_{host}", server.get("/", host=host)[0] == 200)
     status, _, _ = server.get("http://evil.example/", host="127.0.0.1")
     check("absolute_address", status in (400, 403), status)
-    for method in "POST", "PUT", "DELETE", "OPTIONS", "HEAD", "TRACE", "CONNECT", "NONE":
+    for method in "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "NONE":
         status, _, text = server.get("/", method=method)
         check(f"method_{method}", status >= 400 and b"<table>" not in text, status)
+    for path, wanted in (("/", 200), ("/profiles.json", 200), (f"/{key}.json", 200), ("/none", 404)):
+        status, head, text = server.get(path, method="HEAD")
+        check(f"head_{len(path)}", status == wanted and text == b"", (status, text[:40]))
+    odd(server)
     with open(f"{DIRECTORY}/secret.chroprof", "wb") as secret:
         with open(gone, "rb") as whole:
             secret.write(whole.read())
@@ -222,6 +226,70 @@ def refuses(server, gone):
         except ConnectionRefusedError:
             other = False
         check("other_address", not other)
+
+
+def odd(server):
+    """Heads that are no request, or that two readers may understand in two ways."""
+    host = b"Host: 127.0.0.1\r\n"
+    for name, request in (
+            ("no_path", b"GET ? HTTP/1.1\r\n" + host), ("fragment", b"GET # HTTP/1.1\r\n" + host),
+            ("two_hosts", b"GET / HTTP/1.1\r\n" + host + b"host: evil.example\r\n"),
+            ("nul_in_host", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\0.evil.example\r\n"),
+            ("two_lengths", b"GET / HTTP/1.1\r\n" + host +
+             b"Content-Length: 0\r\nContent-Length: 5\r\n"),
+            ("chunked", b"GET / HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n"),
+            ("cross_site", b"GET / HTTP/1.1\r\n" + host + b"Sec-Fetch-Site: cross-site\r\n")):
+        status, _, text = server.raw(request + b"Connection: close\r\n\r\n")
+        check(f"odd_{name}", status in (0, 400, 403) and b"<table>" not in text, (status, text[:80]))
+    pieces = [b"GET ", b"HEAD ", b"/", b"?", b"#", b"//", b"*", b"%00", b" HTTP/1.1", b" HTTP/9.9", b"\r\n",
+              b"\n", b"\0", b"Host: ", b"localhost", b":", b" ", b"[::1]", b"\xff", b"Content-Length: ",
+              b"-1", b"99999999999999999999", b"If-None-Match: ", b"\"", b"x" * 300, b"profiles.json"]
+    state, answers = 12345, 0
+    for _ in range(400):
+        request = b""
+        for _ in range(3 + state % 9):
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            request += pieces[(state >> 33) % len(pieces)]
+        with server.connect() as client:
+            client.sendall(request + b"\r\n\r\n")
+            client.shutdown(socket.SHUT_WR)
+            try:
+                answers += client.recv(64) != b""
+            except ConnectionResetError:
+                pass
+    check("odd_pieces", answers > 0 and server.get("/")[0] == 200, answers)
+    for path in "/", f"/{server.row('ended.chroprof')['key']}":
+        policy = re.search(rb'Content-Security-Policy"\s+content="([^"]*)"', server.get(path)[2])
+        check(f"policy_{len(path)}", policy and b"base-uri 'none'" in policy[1] and
+              b"form-action 'none'" in policy[1], policy)
+
+
+def drips(server):
+    """Clients that never end their heads: somebody else has an answer meanwhile, they have a 408."""
+    clients = [server.connect() for _ in range(64)]
+    for client in clients:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: l")
+    check("drip_answer", server.get("/")[0] == 200)
+    answers = 0
+    for client in clients:
+        client.settimeout(0.2)
+        try:
+            answers += client.recv(64).startswith(b"HTTP/1.1 408")
+        except OSError:
+            pass
+        client.close()
+    check("drip_408", answers > 0, answers)
+
+
+def holes(server, folder):
+    """A file that says it is large costs nothing."""
+    with open(f"{DIRECTORY}/sparse.json", "wb") as sparse:
+        sparse.write(b"{")
+        sparse.truncate(2 << 30)
+    shutil.move(f"{DIRECTORY}/sparse.json", f"{folder}/sparse.json")
+    row = until(lambda: server.row("sparse.json"))
+    check("sparse_refused", row and "larger than" in row.get("problem", ""), row)
+    os.remove(f"{folder}/sparse.json")
 
 
 def busy(server):
@@ -298,6 +366,8 @@ def main():
     try:
         server, gone = shows(folder)
         refuses(server, gone)
+        drips(server)
+        holes(server, folder)
         is_patient(server)
         ends(folder, gone)
         check("ends_when_asked", server.end(signal.SIGTERM) == 0, server.process.returncode)

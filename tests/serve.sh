@@ -2,6 +2,7 @@
 # chroprof serve, as a browser and as a client with bad manners asks it (tests/serve.py has the
 # cases).
 #   sh tests/serve.sh [COMMAND]      default build/chroprof
+#   SANITIZED=1 sh tests/serve.sh    builds one with sanitizers
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
@@ -19,6 +20,15 @@ skip() {
 }
 
 command -v python3 >/dev/null 2>&1 || skip "needs python3"
+if [ "${SANITIZED:-0}" = 1 ]; then
+    if ! ${MAKE:-make} -s B="$scratch/san" CC="$CC" \
+        CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+        "$scratch/san/chroprof" >"$scratch/log" 2>&1; then
+        skip "this compiler has no sanitizers"
+    fi
+    command=$scratch/san/chroprof
+    export ASAN_OPTIONS=detect_leaks=0
+fi
 if "$command" serve "$scratch/none" 2>&1 | grep -q 'built without libevent'; then
     skip "the command was built without libevent (package libevent-dev)"
 fi

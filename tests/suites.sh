@@ -46,6 +46,7 @@ compile-all|rest|-|400|none|sh tests/compile/run.sh
 symbolize-all|rest|timer|100|tools|sh tests/symbolize.sh
 examples-all|rest|timer|100|tools|sh tests/examples.sh
 examples_self|rest|timer|60|tools|sh tests/examples_self.sh
+serve-san|rest|timer|100|none|env SANITIZED=1 sh tests/serve.sh
 debian|rest|-|60|tools|sh tests/debian.sh
 diff-all|rest|timer|100|tools $B/demo|sh tests/diff.sh $B/chroprof $B/demo
 formats|rest|-|100|tools $(formatted)|sh tests/formats.sh

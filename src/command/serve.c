@@ -51,8 +51,10 @@ static const char serve_text[] =
 
 #include <errno.h>
 #include <event2/buffer.h>
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -75,6 +77,8 @@ static const unsigned char serve_page[] = { 0 };
 
 #define SERVE_CLIENTS 64       /* connections at a time; others wait until one has ended */
 #define SERVE_PATIENCE 10      /* seconds in which a connection must get on */
+#define SERVE_HURRY 2          /* seconds of the head of a request, while others wait */
+#define SERVE_DESCRIPTORS (4 * SERVE_CLIENTS)
 #define SERVE_HEADERS 8192     /* bytes of a request */
 #define SERVE_POLICY "script-src 'unsafe-inline'"
 
@@ -107,12 +111,31 @@ static void leave_bytes(const void *bytes, size_t count, void *user)
     (void)user;
 }
 
+/* HEAD: the same answer without its bytes. */
+static bool wants_head(struct evhttp_request *request)
+{
+    return evhttp_request_get_command(request) == EVHTTP_REQ_HEAD;
+}
+
+static void answer_head(struct evhttp_request *request, size_t count)
+{
+    char length[24];
+    (void)snprintf(length, sizeof length, "%zu", count);
+    evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Length", length);
+    evhttp_send_reply(request, HTTP_OK, NULL, NULL);
+}
+
 /* Sends bytes that lie somewhere until `done`. */
 static void answer(struct evhttp_request *request, const char *type, const void *bytes,
                    size_t count, evbuffer_ref_cleanup_cb done)
 {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
     evhttp_add_header(headers, "Content-Type", type);
+    if (wants_head(request)) {
+        answer_head(request, count);
+        done(bytes, count, NULL);
+        return;
+    }
     if (evbuffer_add_reference(evhttp_request_get_output_buffer(request), bytes, count, done,
                                NULL) != 0) {
         done(bytes, count, NULL);
@@ -127,7 +150,9 @@ static void refuse(struct evhttp_request *request, int code, const char *reason,
 {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
     evhttp_add_header(headers, "Content-Type", "text/plain; charset=utf-8");
-    (void)evbuffer_add_printf(evhttp_request_get_output_buffer(request), "%s\n", why);
+    if (!wants_head(request)) {
+        (void)evbuffer_add_printf(evhttp_request_get_output_buffer(request), "%s\n", why);
+    }
     evhttp_send_reply(request, code, reason, NULL);
 }
 
@@ -226,6 +251,34 @@ static bool host_is_local(struct evhttp_request *request)
     return false;
 }
 
+/* Lines of the head by this name. */
+static unsigned count_lines(struct evhttp_request *request, const char *name)
+{
+    const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+    unsigned count = 0;
+    for (const struct evkeyval *line = headers->tqh_first; line != NULL; line = line->next.tqe_next) {
+        count += strcasecmp(line->key, name) == 0;
+    }
+    return count;
+}
+
+/* What no browser sends, and what two servers in a row may read in two ways. */
+static bool is_odd(struct evhttp_request *request)
+{
+    const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
+    return path == NULL || path[0] != '/' || count_lines(request, "Host") > 1 ||
+           count_lines(request, "Content-Length") > 1 ||
+           count_lines(request, "Transfer-Encoding") > 0;
+}
+
+/* A browser says when a page of another site asks. */
+static bool is_from_elsewhere(struct evhttp_request *request)
+{
+    const char *from = evhttp_find_header(evhttp_request_get_input_headers(request),
+                                          "Sec-Fetch-Site");
+    return from != NULL && strcmp(from, "cross-site") == 0;
+}
+
 static void add_headers(struct evhttp_request *request)
 {
     static const char *const rows[][2] = {
@@ -238,14 +291,96 @@ static void add_headers(struct evhttp_request *request)
     }
 }
 
+/* >>serve heads: when a connection began to send the head of its request, by its descriptor. An
+ * entry is of the client of that port; libevent 2.1 does not tell when a connection ends. */
+
+typedef struct serve_head {
+    double began;              /* 0: none is under way */
+    unsigned port;
+} serve_head;
+
+static serve_head *head_of(evutil_socket_t fd)
+{
+    static serve_head heads[SERVE_DESCRIPTORS];
+    return fd >= 0 && fd < SERVE_DESCRIPTORS ? &heads[fd] : NULL;
+}
+
+static unsigned peer_of(evutil_socket_t fd)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    memset(&address, 0, sizeof address);
+    (void)getpeername(fd, (struct sockaddr *)&address, &size);
+    return ntohs(address.sin_port);
+}
+
+/* Ends a connection, in words. libevent finds its end and frees it. */
+static void cut_off(evutil_socket_t fd, const char *status)
+{
+    char text[128];
+    int length = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Length: 0\r\n"
+                          "Connection: close\r\n\r\n", status);
+    head_of(fd)->began = 0;
+    (void)send(fd, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)shutdown(fd, SHUT_RDWR);
+}
+
+/* Whenever something comes in. A head has its time, however often a byte of it comes; a NUL in it
+ * would hide what follows from us, and not from others. */
+static void on_bytes(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *user)
+{
+    evutil_socket_t fd = bufferevent_getfd((struct bufferevent *)user);
+    serve_head *head = head_of(fd);
+    double now = seconds_now();
+    if (info->n_added == 0 || head == NULL) {
+        return;
+    }
+    if (head->began == 0 || head->port != peer_of(fd)) {
+        head->began = now;
+        head->port = peer_of(fd);
+    }
+    if (now - head->began > SERVE_PATIENCE) {
+        cut_off(fd, "408 Request Timeout");
+    } else if (evbuffer_search(buffer, "", 1, NULL).pos >= 0) {
+        cut_off(fd, "400 Bad Request");
+    }
+}
+
+/* All places are taken, and others wait: whose head takes long gives way. */
+static void hurry(void)
+{
+    for (evutil_socket_t fd = 0; fd < SERVE_DESCRIPTORS; fd++) {
+        const serve_head *head = head_of(fd);
+        if (head->began > 0 && seconds_now() - head->began > SERVE_HURRY &&
+            head->port == peer_of(fd)) {
+            cut_off(fd, "408 Request Timeout");
+        }
+    }
+}
+
+static void end_head(struct evhttp_request *request)
+{
+    struct evhttp_connection *connection = evhttp_request_get_connection(request);
+    serve_head *head =
+        head_of(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)));
+    if (head != NULL) {
+        head->began = 0;
+    }
+}
+
 static void on_request(struct evhttp_request *request, void *user)
 {
     serve *run = (serve *)user;
     const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
     uint64_t key;
     bool json;
+    end_head(request);
     add_headers(request);
-    if (!host_is_local(request)) {
+    if (is_odd(request)) {
+        refuse(request, HTTP_BADREQUEST, "Bad Request", "this is no request that can be answered");
+    } else if (is_from_elsewhere(request)) {
+        refuse(request, 403, "Forbidden", "a page of another site asks for this");
+    } else if (!host_is_local(request)) {
         refuse(request, 403, "Forbidden", "open this as http://127.0.0.1 or http://localhost");
     } else if (strcmp(path, "/") == 0) {
         answer(request, "text/html; charset=utf-8", serve_page, sizeof serve_page, leave_bytes);
@@ -268,7 +403,7 @@ static unsigned open_sockets(void)
 {
     struct stat facts;
     unsigned count = 0;
-    for (int fd = 0; fd < 4 * SERVE_CLIENTS; fd++) {
+    for (int fd = 0; fd < SERVE_DESCRIPTORS; fd++) {
         count += fstat(fd, &facts) == 0 && S_ISSOCK(facts.st_mode);
     }
     return count;
@@ -279,12 +414,15 @@ static struct bufferevent *on_connection(struct event_base *base, void *user)
 {
     serve *run = (serve *)user;
     const struct timeval soon = { 0, 100000 };
-    (void)base;
+    struct bufferevent *made = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+    if (made != NULL) {
+        (void)evbuffer_add_cb(bufferevent_get_input(made), on_bytes, made);
+    }
     if (open_sockets() >= SERVE_CLIENTS) {
         (void)evconnlistener_disable(run->listener);
         (void)evtimer_add(run->again, &soon);
     }
-    return NULL;                            /* the usual one */
+    return made;                            /* NULL: the usual one */
 }
 
 static void on_again(evutil_socket_t fd, short what, void *user)
@@ -293,6 +431,7 @@ static void on_again(evutil_socket_t fd, short what, void *user)
     const struct timeval soon = { 0, 100000 };
     (void)fd;
     (void)what;
+    hurry();
     if (open_sockets() < SERVE_CLIENTS) {
         (void)evconnlistener_enable(run->listener);
     } else {
@@ -384,7 +523,7 @@ static bool prepare(serve *run)
         tool_message("serve: not enough memory");
         return false;
     }
-    evhttp_set_allowed_methods(run->http, EVHTTP_REQ_GET);
+    evhttp_set_allowed_methods(run->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
     evhttp_set_timeout(run->http, SERVE_PATIENCE);
     evhttp_set_max_headers_size(run->http, SERVE_HEADERS);
     evhttp_set_max_body_size(run->http, 0);

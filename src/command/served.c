@@ -124,6 +124,17 @@ static bool served_one(const char *name, const char *place, served_take *take, v
     return take(user, &at);
 }
 
+/* What a file may have that is read for a page: more than a profile of any program that was seen. */
+#define SERVED_MOST (UINT64_C(256) << 20)
+
+/* NULL: it may be read. A file with holes is as large as it says, whatever it takes on the disk. */
+static const char *too_large(const char *place)
+{
+    struct stat facts;
+    return stat(place, &facts) == 0 && (uint64_t)facts.st_size > SERVED_MOST
+           ? "this file is larger than 256 MiB; use chroprof report" : NULL;
+}
+
 static bool is_profile(const char *name, const char *place)
 {
     content got = content_of_file(place);
@@ -270,6 +281,10 @@ static bool put_row(void *user, const served_place *at)
     (void)fprintf(rows->out, "%s\n{\"key\":\"%016" PRIx64 "\",\"file\":",
                   rows->count > 0 ? "," : "", at->key);
     json_put(rows->out, at->name);
+    if (too_large(at->place) != NULL) {
+        (void)fprintf(rows->out, ",\"problem\":\"%s\"}", too_large(at->place));
+        return ++rows->count < SERVED_ROWS;
+    }
     if (content_of_file(at->place) == CONTENT_JSON) {
         const char *problem = json_problem(at);
         (void)fputs(*problem != '\0' ? ",\"problem\":" : ",\"state\":\"stored\"", rows->out);
@@ -315,6 +330,10 @@ static void answer_with(const served_search *search, const served_place *at)
     profile_text p;
     chroprof_origin origin;
     memset(&p, 0, sizeof p);
+    if (too_large(at->place) != NULL) {
+        (void)snprintf(answer->problem, sizeof answer->problem, "%s", too_large(at->place));
+        return;
+    }
     tool_keep(answer->problem, sizeof answer->problem);
     answer->good = profile_load(&p, at->place) && profile_symbolize(&p, NULL) &&
                    page_write_profile(search->out, &p);
