@@ -143,6 +143,17 @@ if ${CXX:-c++} -O2 -x c++ -fomit-frame-pointer -o "$frames" tests/run_frames.c -
     done
 else skip storm "no compiler of C++"; fi
 
+# nothing that a program takes away or spoils ends it under chroprof run
+guarded=$scratch/guarded
+if $CC -O2 -g -fPIC -shared -DPLUGIN -o "$guarded.so" tests/run_guarded.c 2>"$scratch/log" &&
+    $CC -O2 -g -Wl,-z,now -o "$guarded" tests/run_guarded.c -ldl 2>"$scratch/log"; then
+    for what in header gone spoiled code; do
+        plain "$guarded" "$what" "$guarded.so"
+        profiled "$guarded" "$what" "$guarded.so"
+        alike "guarded_$what"
+    done
+else fail guarded "$(head -n 1 "$scratch/log")"; fi
+
 # code that the program made itself has the names that it left for perf
 plain "$loops" made "$scratch/number"
 rm -f "/tmp/perf-$(cat "$scratch/number").map"

@@ -80,6 +80,7 @@ static void stop_sampling(bool everybody)
 /* filter: NULL: only reading and writing is left to the thread. */
 static void before_filter(const filter_program *filter, bool everybody)
 {
+    unwind_seal();
     int error = errno;
     if (awake == NULL) {
         return;

@@ -1,20 +1,15 @@
 /* unwind.c - see unwind.h.
  *
- * _dl_find_object (glibc 2.35) tells which library has an address. It takes no lock and may be
- * called in handlers. Without it only the libraries of the program's start are known, which are
- * never unloaded. A library cannot be unloaded while this thread is inside it, so its tables can be
- * read without a lock. One risk is left: a wrong walk may lead to an address in a library that
- * another thread unloads in the same microsecond.
+ * The tables are copied at the start of the program, and again in a wait after a tick if libraries
+ * came or went. Code of a library that came since has no tables until then.
  *
- * All that is read lies in a readable segment of the library, or on the stack between where it was
- * interrupted and its end. If there are no tables (code that the program generated), the walk goes
- * on by the frame pointer, if there is one. Loops and depths have bounds. */
+ * All that is read lies in the copies, or on the stack between where it was interrupted and its end.
+ * If there are no tables (code that the program generated), the walk goes on by the frame pointer,
+ * if there is one. Loops and depths have bounds. */
 
 #define _GNU_SOURCE
 #include "unwind.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,118 +18,7 @@
 
 #if UNWIND_TABLES
 
-/* >>libraries */
-
-enum { START_LIBRARIES = 256 };
-
-typedef struct library {
-    uintptr_t base;
-    const ElfW(Phdr) *segments;
-    size_t count;
-} library;
-
-static library started_with[START_LIBRARIES];
-static size_t started_count;
-
-#ifdef DLFO_STRUCT_HAS_EH_DBASE
-typedef int find_object(void *address, struct dl_find_object *found);
-static find_object *find_object_of;
-#endif
-
-/* The bytes of a segment. */
-typedef struct bytes {
-    const uint8_t *low, *high;
-} bytes;
-
-static bool is_within(const bytes *b, uintptr_t address)
-{
-    return address - (uintptr_t)b->low < (uintptr_t)(b->high - b->low);
-}
-
-/* Where tables may lie: what the file has of a segment. */
-static bool segment_with(const library *l, uintptr_t address, bytes *segment)
-{
-    for (size_t i = 0; i < l->count; i++) {
-        const ElfW(Phdr) *s = &l->segments[i];
-        segment->low = (const uint8_t *)(l->base + s->p_vaddr);
-        segment->high = segment->low + s->p_filesz;
-        if (s->p_type == PT_LOAD && (s->p_flags & PF_R) != 0 && is_within(segment, address)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int add_library(struct dl_phdr_info *info, size_t size, void *unused)
-{
-    (void)size;
-    (void)unused;
-    if (started_count == START_LIBRARIES) {
-        return 1;
-    }
-    started_with[started_count].base = info->dlpi_addr;
-    started_with[started_count].segments = info->dlpi_phdr;
-    started_with[started_count++].count = info->dlpi_phnum;
-    return 0;
-}
-
-void unwind_find_libraries(void)
-{
-    (void)dl_iterate_phdr(add_library, NULL);
-#ifdef DLFO_STRUCT_HAS_EH_DBASE
-    void *found = dlsym(RTLD_DEFAULT, "_dl_find_object");
-    memcpy(&find_object_of, &found, sizeof found);
-#endif
-}
-
-static bool has_code(const library *l, uintptr_t address)
-{
-    for (size_t i = 0; i < l->count; i++) {
-        const ElfW(Phdr) *s = &l->segments[i];
-        if (s->p_type == PT_LOAD && address - (l->base + s->p_vaddr) < s->p_memsz) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool find_started(uintptr_t address, library *found)
-{
-    for (size_t i = 0; i < started_count; i++) {
-        if (has_code(&started_with[i], address)) {
-            *found = started_with[i];
-            return true;
-        }
-    }
-    return false;
-}
-
-#ifdef DLFO_STRUCT_HAS_EH_DBASE
-/* The first segment begins with the header of the file, and the list of segments, in its page. */
-static bool find_loaded(uintptr_t address, library *found)
-{
-    struct dl_find_object object;
-    if (find_object_of == NULL || find_object_of((void *)address, &object) != 0) {
-        return false;
-    }
-    const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object.dlfo_map_start;
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phoff % 8 != 0 ||
-        header->e_phoff > 4096 || header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096) {
-        return false;
-    }
-    found->base = object.dlfo_link_map->l_addr;
-    found->segments = (const ElfW(Phdr) *)((const char *)header + header->e_phoff);
-    found->count = header->e_phnum;
-    return true;
-}
-#else
-static bool find_loaded(uintptr_t address, library *found)
-{
-    (void)address;
-    (void)found;
-    return false;
-}
-#endif
+#include "libraries.h"
 
 /* >>reading: never beyond the end; what does not fit is 0 and spoils the reader */
 
@@ -381,7 +265,8 @@ enum { REMEMBERED = 3, INSTRUCTIONS = 2000 };
 
 /* A common entry and one of a function. */
 typedef struct entry {
-    bytes segment;
+    bytes segment;             /* the copy */
+    uintptr_t away;            /* how far it is from where it was */
     reader common, own;        /* instructions */
     uint64_t code_unit;
     int64_t data_unit;
@@ -505,12 +390,19 @@ static void define_register(interpreter *p, reader *r, unsigned operation)
     }
 }
 
+/* An address of the library. */
+static uintptr_t read_code(const entry *e, reader *r)
+{
+    uintptr_t code = read_pointer(r, e->encoding);
+    return (e->encoding & 0x70) == POINTER_RELATIVE ? code - e->away : code;
+}
+
 static void interpret(interpreter *p, reader *r, unsigned operation)
 {
     uint64_t unit = p->e->code_unit;
     switch (operation) {
     case 0x00: break;
-    case 0x01: p->code = read_pointer(r, p->e->encoding); break;
+    case 0x01: p->code = read_code(p->e, r); break;
     case 0x02: p->code += read_bytes(r, 1) * unit; break;
     case 0x03: p->code += read_bytes(r, 2) * unit; break;
     case 0x04: p->code += read_bytes(r, 4) * unit; break;
@@ -616,7 +508,7 @@ static bool read_entry(entry *e, uintptr_t address)
     if (!read_common(e, here - read_bytes(r, 4))) {
         return false;
     }
-    e->code = read_pointer(r, e->encoding);
+    e->code = read_code(e, r);
     e->code_bytes = read_pointer(r, e->encoding & POINTER_FORM);
     if (e->has_length) {
         (void)read_part(r, read_unsigned_leb(r));
@@ -651,24 +543,17 @@ static bool search_list(const bytes *segment, uintptr_t head, uintptr_t code, ui
     return true;
 }
 
-static bool search_library(const library *l, uintptr_t code, entry *e)
-{
-    for (size_t i = 0; i < l->count; i++) {
-        if (l->segments[i].p_type == PT_GNU_EH_FRAME) {
-            uintptr_t head = l->base + l->segments[i].p_vaddr;
-            uintptr_t found;
-            return segment_with(l, head, &e->segment) &&
-                   search_list(&e->segment, head, code, &found) && read_entry(e, found) &&
-                   code - e->code < e->code_bytes;
-        }
-    }
-    return false;
-}
-
 static bool find_entry(uintptr_t code, entry *e)
 {
-    library l;
-    return (find_loaded(code, &l) || find_started(code, &l)) && search_library(&l, code, e);
+    const library *l = find_library(code);
+    uintptr_t found;
+    if (l == NULL) {
+        return false;
+    }
+    e->segment = l->copy;
+    e->away = (uintptr_t)l->copy.low - l->from;
+    return search_list(&e->segment, (uintptr_t)l->copy.low, code + e->away, &found) &&
+           read_entry(e, found) && code - e->code < e->code_bytes;
 }
 
 /* >>steps */
@@ -875,6 +760,10 @@ static void walk_place(const unwind_thread *t, unwind_place *place)
 void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
 {
     unwind_place *place = &thread->places[(frame / 16 + back) % UNWIND_PLACES];
+    if (__atomic_load_n(&look_again, __ATOMIC_RELAXED)) {
+        __atomic_store_n(&look_again, false, __ATOMIC_RELAXED);
+        unwind_find_libraries();
+    }
     if (frame >= thread->high || frame < thread->low + WALK_STACK) {
         thread->waited = NULL;
         return;
@@ -952,12 +841,17 @@ uint32_t unwind_walk(void *thread, void *ucontext, uintptr_t *addresses, uint32_
     read_registers(&w, (const ucontext_t *)ucontext);
     count = walk_all(&w, t, addresses, records, capacity);
     mark_waiting(t, addresses, records, count);
+    __atomic_store_n(&look_again, true, __ATOMIC_RELAXED);
     return count;
 }
 
 #else
 
 void unwind_find_libraries(void)
+{
+}
+
+void unwind_seal(void)
 {
 }
 

@@ -36,8 +36,12 @@ typedef struct unwind_thread {
     unwind_place places[UNWIND_PLACES];
 } unwind_thread;
 
-/* Finds the libraries that the program starts with. Before main, or as soon as possible. */
+/* Finds the libraries that are there now and copies their tables. Before main, or as soon as
+ * possible; not in a handler. */
 void unwind_find_libraries(void);
+
+/* From now on no system call is made to find any more. */
+void unwind_seal(void);
 
 /* Takes note of the stack of the calling thread. Not in a handler: the C library may open a file
  * for it. False if no walks are possible here. */
