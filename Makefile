@@ -118,9 +118,11 @@ $B/command/%.o: src/command/%.c $(COMMAND_PARTS) chroprof.h $B/flags/HOST
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(filter-out -l%,$(OWN)) -c -o $@ $<
 
-$B/command/code_libdw.o $B/command/code_addr2line.o $B/command/symbolize.o: OWN = $(LIBDW)
+$B/command/code_libdw.o $B/command/code_addr2line.o $B/command/symbolize.o \
+$B/command/attach_unwind.o: OWN = $(LIBDW)
 $B/command/demangle.o: OWN = $(DEMANGLE)
-$B/command/code_libdw.o $B/command/code_addr2line.o $B/command/symbolize.o: $B/flags/LIBDW
+$B/command/code_libdw.o $B/command/code_addr2line.o $B/command/symbolize.o \
+$B/command/attach_unwind.o: $B/flags/LIBDW
 $B/command/demangle.o: $B/flags/DEMANGLE
 $B/command/serve.o: $B/flags/LIBEVENT
 $B/command/impl.o: OWN = -fno-omit-frame-pointer

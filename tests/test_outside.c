@@ -19,9 +19,9 @@ static const char *stack_text(const chroprof *p, uint32_t stack)
         const chroprof_stack_frame *f = &frames[i];
         const char *sign = i > 0 ? ">" : "";
         if (f->kind == CHROPROF_FRAME_NATIVE)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s+%llx%s", sign,
-                                     f->module, (unsigned long long)f->address,
-                                     f->is_return ? "r" : "");
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, "%s%s+%llx%s", sign, f->module,
+                                 (unsigned long long)f->address, f->is_return ? "r" : "");
         else
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", sign, f->name);
     }

@@ -10,6 +10,7 @@
 extern const tool_command *const tool_commands[];
 extern const size_t tool_command_count;
 
+extern const tool_command attach_command;
 extern const tool_command check_command;
 extern const tool_command completion_command;
 extern const tool_command diff_command;

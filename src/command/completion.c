@@ -16,7 +16,8 @@ typedef enum word_kind { ANY_WORD, A_FILE, A_FOLDER, A_PROFILE, A_PROGRAM, A_SHE
 
 static word_kind operand_kind(const tool_command *command)
 {
-    return command == &run_command ? A_PROGRAM : command == &completion_command ? A_SHELL
+    return command == &attach_command ? ANY_WORD
+           : command == &run_command ? A_PROGRAM : command == &completion_command ? A_SHELL
            : command == &replay_command ? A_FILE : A_PROFILE;
 }
 

@@ -15,7 +15,7 @@
 #include "options.h"
 
 const tool_command *const tool_commands[] = {
-    &run_command, &replay_command, &record_command, &dump_command, &top_command, &check_command,
+    &run_command, &attach_command, &replay_command, &record_command, &dump_command, &top_command, &check_command,
     &diff_command, &merge_command, &report_command, &serve_command, &symbolize_command,
     &trace_command, &completion_command
 };

@@ -94,10 +94,12 @@ static void chroprof__text_counts(chroprof__page *g)
     const uint64_t at_once[] = { t->at_once, t->at_once_ns };
     const uint64_t events[] = { t->events, chroprof__round(cost_ps, 100), cost_ns, cost_ns,
                                 t->elapsed_ns };
-    chroprof__blank_to(g, 24);
-    chroprof__print(g, CHROPROF__DIM "   count      p50      p99      max\n", NULL);
-    chroprof__text_spread(g, "loop iterations         ", iterations);
-    chroprof__text_spread(g, "callbacks               ", callbacks);
+    if (!t->estimated) {                    /* nobody counted them */
+        chroprof__blank_to(g, 24);
+        chroprof__print(g, CHROPROF__DIM "   count      p50      p99      max\n", NULL);
+        chroprof__text_spread(g, "loop iterations         ", iterations);
+        chroprof__text_spread(g, "callbacks               ", callbacks);
+    }
     chroprof__print(g, "live futures            %8c\n", &t->live);
     if (t->delay_ns > 0)
         chroprof__print(g, "delay                   %8k " CHROPROF__FLOW

@@ -1,0 +1,149 @@
+/* attach.h - chroprof attach: what its parts share. A program is watched from outside: /proc tells
+ * what its threads do, and one that runs is stopped for as long as it takes to copy its registers
+ * and the used part of its stack. Nothing in it changes. */
+
+#ifndef COMMAND_ATTACH_H
+#define COMMAND_ATTACH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ATTACH_FRAMES 120
+#define ATTACH_COPY (256u << 10)       /* bytes of a stack that are copied at most */
+#define ATTACH_SITES 16                /* places where a thread waits that are remembered */
+#define ATTACH_WORDS 64
+
+enum { ATTACH_RUNS = -1 };             /* in place of the number of a system call */
+
+/* What the kernel shows of a thread without stopping it. */
+typedef struct attach_facts {
+    long call;                 /* the system call that it sleeps in, or ATTACH_RUNS */
+    uint64_t first;            /* argument of it */
+    uint64_t stack, code;      /* registers in it */
+    uint64_t cpu_ns, queue_ns, turns;  /* time on a processor, waiting for one; how often it got one */
+} attach_facts;
+
+/* A place where a thread slept. Words of the stack tell whether it is the same again. */
+typedef struct attach_site {
+    attach_facts key;
+    uint32_t stack;            /* number; 0: a free row */
+    uint32_t words;
+    uint32_t at[ATTACH_WORDS]; /* bytes above key.stack */
+    uint64_t value[ATTACH_WORDS];
+} attach_site;
+
+/* One look at a thread. */
+typedef struct attach_row {
+    uint64_t at_ns;
+    uint64_t cpu_ns, queue_ns; /* since the thread began */
+    uint32_t stack;            /* number; 0: not known */
+    int32_t call;              /* as above */
+    bool same;                 /* surely it made no wait since the row before */
+} attach_row;
+
+typedef struct attach_log {
+    attach_row *rows;
+    size_t count, room;
+} attach_log;
+
+typedef struct attach_thread {
+    pid_t tid;
+    char name[17];
+    int call_file, sched_file;
+    bool gone, main, loop;     /* it has ended; it waited as loops do, or is the main one */
+    bool held;                 /* we trace it: a stop is awaited, or its next system call */
+    bool asked;                /* to stop, and has not yet */
+    bool watched;              /* its next system calls are looked at */
+    bool waited;               /* a wait was among them */
+    unsigned calls;            /* how many there were */
+    bool spins;                /* its wait returns at once */
+    char ready[300];           /* what wakes it; "": nobody knows */
+    uint64_t next_ns;          /* of the next look */
+    attach_facts last, seen;   /* at the look before, and at this one */
+    uint64_t wait_first;       /* argument of the wait that was met last */
+    attach_site sites[ATTACH_SITES];
+    unsigned next_site;
+    attach_log log;
+} attach_thread;
+
+/* Registers and a copy of the stack of a thread that was stopped. */
+typedef struct attach_image {
+    uint64_t registers[17];    /* in the order of DWARF; the last one is the program counter */
+    uint64_t code, stack, frame;
+    long call;
+    unsigned char copy[ATTACH_COPY];
+    size_t copied;
+} attach_image;
+
+typedef struct attach_costs {
+    uint64_t stops, long_stops, stopped_ns, longest_ns, watched_calls;
+} attach_costs;
+
+/* attach_proc.c */
+uint64_t attach_now(void);
+bool attach_open(attach_thread *t, pid_t pid, pid_t tid);
+void attach_close(attach_thread *t);
+bool attach_look(attach_thread *t, attach_facts *facts);
+size_t attach_threads(pid_t pid, pid_t *out, size_t most);
+bool attach_is_stopped(pid_t pid);
+bool attach_status(pid_t pid, const char *key, char *out, size_t size);
+bool attach_is_wait(long call);
+bool attach_is_epoll(long call);
+bool attach_is_restart(long call);
+const char *attach_call_name(long call);
+
+/* attach_stop.c */
+/* Why the program can't be watched, and what to do; NULL: it can. */
+const char *attach_refusal(pid_t pid);
+bool attach_copy(attach_thread *t, pid_t pid, attach_image *image, attach_costs *costs, bool watch);
+void attach_settle(attach_thread *t, attach_costs *costs);
+void attach_release(attach_thread *t);
+size_t attach_read(pid_t pid, uint64_t from, void *to, size_t size);
+
+/* attach_spin.c: what is always ready in an epoll; false: nothing, or nobody knows. */
+bool attach_ready(pid_t pid, int epoll, char *out, size_t size);
+
+/* attach_unwind.c */
+bool attach_unwind_begin(pid_t pid);
+size_t attach_unwind(const attach_image *image, uint64_t *frames);
+void attach_unwind_end(void);
+uint32_t attach_keep(const uint64_t *frames, size_t count);
+size_t attach_stack(uint32_t number, const uint64_t **frames);
+
+typedef struct attach_module {
+    const char *path;
+    char build_id[160];
+    uint64_t base, start, end;
+    bool program, loops, libc; /* what it is */
+} attach_module;
+bool attach_find(uint64_t address, attach_module *out);
+/* The function's name, or file+0xoffset. */
+void attach_name(uint64_t address, char *out, size_t size);
+/* The name of the symbol that the address is in; NULL: none. */
+const char *attach_symbol(uint64_t address);
+
+/* attach_loop.c */
+typedef struct attach_stay {
+    uint64_t least_ns, most_ns, cpu_ns, queue_ns, at_ns;
+    uint32_t stack;            /* that most of its rows had */
+    long call;
+    bool open;                 /* it had not ended, or had begun before the first look */
+} attach_stay;
+
+enum { ATTACH_STAYS = 3 };
+
+typedef struct attach_report {
+    attach_stay stays[ATTACH_STAYS];   /* the longest ones */
+    size_t count;
+    uint64_t stalls;
+} attach_report;
+
+struct chroprof;
+bool attach_is_idle(uint32_t stack, const attach_log *log);
+/* Frames inside the loop's own function; the stack's innermost come first. */
+size_t attach_inside(uint32_t stack, const attach_log *log);
+void attach_feed(struct chroprof *p, const attach_log *log, uint64_t stall_ns, attach_report *out);
+
+#endif

@@ -1,0 +1,370 @@
+/* attach_loop.c - from looks at a thread to a profile: which of its waits are the loop's, what ran
+ * between them, and how long it certainly stayed there; see attach.h.
+ *
+ * Which wait is the loop's: one below a function of a known loop with none of the program's own in
+ * between; else the shallowest one of those that part from the same function. All others are
+ * callbacks that are blocked. A wait that nothing speaks against is the loop's. */
+
+#define _GNU_SOURCE 1
+#include "attach.h"
+
+#ifdef __linux__
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../chroprof.h"
+
+/* >>which */
+
+static bool is_loop_function(const char *name)
+{
+    static const char *const names[] = { "uv_run", "uv__io_poll", "g_main_loop_run",
+                                         "g_main_context_iteration", "g_application_run",
+                                         "event_base_loop", "event_base_dispatch", "ev_run",
+                                         "sd_event_run", "sd_event_loop", "sd_event_wait" };
+    for (size_t i = 0; name != NULL && i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A program's own loop, whose wait may be deep inside it. */
+static bool is_own_loop(const char *name)
+{
+    return name != NULL && (strcmp(name, "aeProcessEvents") == 0 || strcmp(name, "aeMain") == 0);
+}
+
+static size_t own_loop(const uint64_t *frames, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (is_own_loop(attach_symbol(frames[i] - 1))) {
+            return i;
+        }
+    }
+    return count;
+}
+
+/* The innermost frame of a known loop's function; count: there is none. alone: only frames of
+ * loop libraries and of the C library lie inside it. */
+static size_t known_loop(const uint64_t *frames, size_t count, bool *alone)
+{
+    *alone = true;
+    for (size_t i = 0; i < count; i++) {
+        attach_module m;
+        bool found = attach_find(frames[i] - (i > 0), &m);
+        if (is_loop_function(attach_symbol(frames[i] - (i > 0)))) {
+            return i;
+        }
+        *alone = *alone && found && (m.loops || m.libc);
+    }
+    return count;
+}
+
+/* How many of the outermost frames two stacks share. */
+static size_t shared(uint32_t a, uint32_t b)
+{
+    const uint64_t *x;
+    const uint64_t *y;
+    size_t i = attach_stack(a, &x);
+    size_t k = attach_stack(b, &y);
+    size_t count = 0;
+    while (i > 0 && k > 0 && x[i - 1] == y[k - 1]) {
+        i--;
+        k--;
+        count++;
+    }
+    return count;
+}
+
+static long call_of(uint32_t stack, const attach_log *log)
+{
+    for (size_t i = 0; i < log->count; i++) {
+        if (log->rows[i].stack == stack) {
+            return log->rows[i].call;
+        }
+    }
+    return ATTACH_RUNS;
+}
+
+/* Is there a wait that parts from the same function and is shallower? Of two that are as deep an
+ * epoll is the loop's. */
+static bool is_deeper(uint32_t stack, const attach_log *log)
+{
+    const uint64_t *frames;
+    size_t depth = attach_stack(stack, &frames);
+    bool epoll = attach_is_epoll(call_of(stack, log));
+    uint32_t before = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const attach_row *row = &log->rows[i];
+        size_t other;
+        if (row->stack == before || row->stack == stack || row->stack == 0 ||
+            !attach_is_wait(row->call)) {
+            continue;
+        }
+        before = row->stack;
+        other = attach_stack(row->stack, &frames);
+        if (shared(stack, row->stack) > 0 &&
+            (other < depth || (other == depth && !epoll && attach_is_epoll(row->call)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool attach_is_idle(uint32_t stack, const attach_log *log)
+{
+    static struct {
+        const attach_log *log;
+        size_t count;
+        uint32_t stack;
+        bool idle;
+    } last[64];
+    const uint64_t *frames;
+    size_t count = attach_stack(stack, &frames);
+    bool alone;
+    size_t place = stack % 64;
+    if (last[place].log == log && last[place].count == log->count && last[place].stack == stack) {
+        return last[place].idle;
+    }
+    last[place].log = log;
+    last[place].count = log->count;
+    last[place].stack = stack;
+    last[place].idle = known_loop(frames, count, &alone) < count ? alone : !is_deeper(stack, log);
+    return last[place].idle;
+}
+
+/* Without the functions that start a program or a thread, and main. */
+static size_t without_start(const uint64_t *frames, size_t count)
+{
+    attach_module m;
+    size_t i = count;
+    size_t libc = count;
+    for (size_t n = 0; i > 1 && n < 4; n++, i--) {
+        if (attach_find(frames[i - 1] - 1, &m) && m.libc) {
+            libc = i - 1;
+        }
+    }
+    if (libc == count || libc == 0) {       /* a static program: nobody knows which these are */
+        return 1;
+    }
+    return libc > 1 ? libc - 1 : libc;
+}
+
+size_t attach_inside(uint32_t stack, const attach_log *log)
+{
+    const uint64_t *frames;
+    size_t count = attach_stack(stack, &frames);
+    size_t most = 0;
+    bool alone;
+    size_t known = known_loop(frames, count, &alone);
+    for (size_t i = 0; i < log->count; i++) {
+        const attach_row *row = &log->rows[i];
+        if (row->stack != 0 && row->stack != stack && attach_is_wait(row->call) &&
+            attach_is_idle(row->stack, log)) {
+            size_t both = shared(stack, row->stack);
+            most = both > most ? both : most;
+        }
+    }
+    if (known < count) {
+        return known;
+    }
+    known = own_loop(frames, count);
+    if (known < count) {
+        return known;
+    }
+    if (most > 0) {
+        return most + 1 < count ? count - most - 1 : 1;
+    }
+    return without_start(frames, count);
+}
+
+/* >>feeding */
+
+typedef struct feeder {
+    chroprof *p;
+    const attach_log *log;
+    const chroprof_site *site;
+    uint64_t stall_ns, cpu_ns;
+    bool busy;
+} feeder;
+
+static bool is_idle_row(const feeder *f, const attach_row *row)
+{
+    return attach_is_wait(row->call) &&
+           (row->stack == 0 || attach_is_idle(row->stack, f->log));
+}
+
+static void go_busy(feeder *f, uint64_t at)
+{
+    if (!f->busy) {
+        chroprof_event(f->p, CHROPROF_IDLE_LEAVE, 0, NULL, at);
+        chroprof_event(f->p, CHROPROF_ENTER, 0, f->site, at);
+    }
+    f->busy = true;
+}
+
+static void go_idle(feeder *f, uint64_t at)
+{
+    if (f->busy) {
+        chroprof_event(f->p, CHROPROF_LEAVE, 0, NULL, at);
+        chroprof_event(f->p, CHROPROF_IDLE_ENTER, 0, NULL, at);
+    }
+    f->busy = false;
+}
+
+/* Busy in [from, to), of which nobody knows that it was one callback: in pieces that are none that
+ * count. */
+static void put_pieces(feeder *f, uint64_t from, uint64_t to)
+{
+    uint64_t piece = f->stall_ns / 4 + 1;
+    for (; from < to; from += piece) {
+        go_idle(f, from);
+        go_busy(f, from);
+    }
+    go_idle(f, to);
+}
+
+static void put_sample(feeder *f, const attach_row *row, uint64_t at)
+{
+    uint64_t frames[ATTACH_FRAMES + 1];
+    const uint64_t *from;
+    size_t count = attach_stack(row->stack, &from);
+    uint64_t cpu_ns = row->cpu_ns - f->cpu_ns;
+    size_t inside = count > 0 && f->busy ? attach_inside(row->stack, f->log) : 0;
+    f->cpu_ns = row->cpu_ns;
+    if (!f->busy) {
+        chroprof_sample(f->p, at, cpu_ns);
+        return;
+    }
+    for (size_t i = 0; i <= count; i++) {
+        frames[i] = i < inside ? from[i] : i == inside ? 0 : from[i - 1];
+    }
+    (void)chroprof_sample_stack(f->p, at, cpu_ns, frames, count + 1);
+}
+
+static uint64_t on_cpu(const attach_row *a, const attach_row *b)
+{
+    uint64_t used = b->cpu_ns - a->cpu_ns + (b->queue_ns - a->queue_ns);
+    uint64_t length = b->at_ns - a->at_ns;
+    return used < length ? used : length;
+}
+
+/* How much of the time between two looks, with a wait in between or none known, was busy. */
+static uint64_t busy_between(const feeder *f, const attach_row *a, const attach_row *b)
+{
+    bool idle_a = is_idle_row(f, a);
+    bool idle_b = is_idle_row(f, b);
+    uint64_t length = b->at_ns - a->at_ns;
+    uint64_t used = on_cpu(a, b);
+    bool blocked = (!idle_a && a->call >= 0) || (!idle_b && b->call >= 0);
+    if (!blocked) {
+        return used;
+    }
+    return idle_a || idle_b ? used + (length - used) / 2 : length;
+}
+
+/* The time between the stays of two rows. */
+static void put_between(feeder *f, const attach_row *a, const attach_row *b)
+{
+    uint64_t busy = busy_between(f, a, b);
+    uint64_t rest = b->at_ns - a->at_ns - busy;
+    bool idle_a = is_idle_row(f, a);
+    bool idle_b = is_idle_row(f, b);
+    if (idle_a && idle_b) {
+        put_pieces(f, a->at_ns + rest / 2, a->at_ns + rest / 2 + busy);
+    } else if (idle_a) {
+        put_pieces(f, b->at_ns - busy, b->at_ns);
+    } else if (idle_b) {
+        put_pieces(f, a->at_ns, a->at_ns + busy);
+    } else {
+        put_pieces(f, a->at_ns, a->at_ns + busy / 2);
+        put_pieces(f, b->at_ns - (busy - busy / 2), b->at_ns);
+    }
+}
+
+/* The last row of the stay that begins with this one. */
+static size_t end_of_stay(const feeder *f, size_t first)
+{
+    size_t last = first;
+    while (!is_idle_row(f, &f->log->rows[first]) && last + 1 < f->log->count &&
+           f->log->rows[last + 1].same && !is_idle_row(f, &f->log->rows[last + 1])) {
+        last++;
+    }
+    return last;
+}
+
+static void keep_stay(attach_report *out, const attach_stay *stay)
+{
+    size_t place = out->count < ATTACH_STAYS ? out->count++ : ATTACH_STAYS - 1;
+    if (place == ATTACH_STAYS - 1 && out->count == ATTACH_STAYS &&
+        out->stays[place].least_ns > stay->least_ns) {
+        return;
+    }
+    for (; place > 0 && out->stays[place - 1].least_ns < stay->least_ns; place--) {
+        out->stays[place] = out->stays[place - 1];
+    }
+    out->stays[place] = *stay;
+}
+
+static void take_stay(const feeder *f, size_t first, size_t last, attach_report *out)
+{
+    const attach_row *rows = f->log->rows;
+    attach_stay stay;
+    memset(&stay, 0, sizeof stay);
+    stay.at_ns = rows[first].at_ns;
+    stay.least_ns = rows[last].at_ns - rows[first].at_ns;
+    stay.open = first == 0 || last + 1 == f->log->count;
+    stay.most_ns = rows[last + (last + 1 < f->log->count)].at_ns - rows[first - (first > 0)].at_ns;
+    stay.cpu_ns = rows[last].cpu_ns - rows[first].cpu_ns;
+    stay.queue_ns = rows[last].queue_ns - rows[first].queue_ns;
+    stay.stack = rows[first + (last - first) / 2].stack;
+    stay.call = rows[first + (last - first) / 2].call;
+    if (stay.least_ns >= f->stall_ns) {
+        out->stalls++;
+        keep_stay(out, &stay);
+    }
+}
+
+
+static void put_stay(feeder *f, size_t first, size_t last)
+{
+    const attach_row *rows = f->log->rows;
+    bool idle = is_idle_row(f, &rows[first]);
+    if (!idle) {
+        go_busy(f, rows[first].at_ns);
+    }
+    for (size_t i = first; i <= last; i++) {
+        put_sample(f, &rows[i], rows[i].at_ns);
+    }
+    if (!idle) {
+        go_idle(f, rows[last].at_ns);
+    }
+}
+
+void attach_feed(chroprof *p, const attach_log *log, uint64_t stall_ns, attach_report *out)
+{
+    feeder f = { p, log, NULL, stall_ns, 0, false };
+    size_t last = 0;
+    f.site = chroprof_site_make(p, "code between waits", "", 0);
+    memset(out, 0, sizeof *out);
+    if (log->count == 0) {
+        return;
+    }
+    f.cpu_ns = log->rows[0].cpu_ns;
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, log->rows[0].at_ns);
+    for (size_t first = 0; first < log->count; first = last + 1) {
+        last = end_of_stay(&f, first);
+        if (first > 0) {
+            put_between(&f, &log->rows[first - 1], &log->rows[first]);
+        }
+        if (last > first) {
+            take_stay(&f, first, last, out);
+        }
+        put_stay(&f, first, last);
+    }
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* attach_proc.c - what /proc shows of a program and its threads; see attach.h */
+
+#define _GNU_SOURCE 1
+#include "attach.h"
+
+#ifdef __linux__
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t attach_now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int open_of(pid_t pid, pid_t tid, const char *name)
+{
+    char path[80];
+    (void)snprintf(path, sizeof path, "/proc/%ld/task/%ld/%s", (long)pid, (long)tid, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The file from its begin; false: it can't be read. */
+static bool read_again(int file, char *text, size_t size)
+{
+    ssize_t count = file >= 0 ? pread(file, text, size - 1, 0) : -1;
+    text[count > 0 ? count : 0] = '\0';
+    return count > 0;
+}
+
+bool attach_open(attach_thread *t, pid_t pid, pid_t tid)
+{
+    int name = open_of(pid, tid, "comm");
+    memset(t, 0, sizeof *t);
+    t->tid = tid;
+    t->main = t->loop = tid == pid;
+    t->call_file = open_of(pid, tid, "syscall");
+    t->sched_file = open_of(pid, tid, "schedstat");
+    (void)read_again(name, t->name, sizeof t->name);
+    t->name[strcspn(t->name, "\n")] = '\0';
+    if (name >= 0) {
+        (void)close(name);
+    }
+    return t->call_file >= 0 && t->sched_file >= 0;
+}
+
+void attach_close(attach_thread *t)
+{
+    if (t->call_file >= 0) {
+        (void)close(t->call_file);
+    }
+    if (t->sched_file >= 0) {
+        (void)close(t->sched_file);
+    }
+    t->call_file = t->sched_file = -1;
+}
+
+static void read_call(const char *text, attach_facts *f)
+{
+    unsigned long long a[8] = { 0 };
+    long call;
+    f->call = ATTACH_RUNS;
+    if (isdigit((unsigned char)text[0]) != 0 &&
+        sscanf(text, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &call, &a[0], &a[1], &a[2],
+               &a[3], &a[4], &a[5], &a[6], &a[7]) == 9) {
+        f->call = call;
+        f->first = a[0];
+        f->stack = a[6];
+        f->code = a[7];
+    }
+}
+
+bool attach_look(attach_thread *t, attach_facts *facts)
+{
+    char text[256];
+    unsigned long long cpu;
+    unsigned long long queue;
+    unsigned long long turns;
+    memset(facts, 0, sizeof *facts);
+    if (!read_again(t->sched_file, text, sizeof text) ||
+        sscanf(text, "%llu %llu %llu", &cpu, &queue, &turns) != 3 ||
+        !read_again(t->call_file, text, sizeof text)) {
+        return false;
+    }
+    facts->cpu_ns = cpu;
+    facts->queue_ns = queue;
+    facts->turns = turns;
+    read_call(text, facts);
+    return true;
+}
+
+size_t attach_threads(pid_t pid, pid_t *out, size_t most)
+{
+    char path[40];
+    size_t count = 0;
+    const struct dirent *entry;
+    DIR *folder;
+    (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    folder = opendir(path);
+    while (folder != NULL && count < most && (entry = readdir(folder)) != NULL) {
+        if (isdigit((unsigned char)entry->d_name[0]) != 0) {
+            out[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+        }
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return count;
+}
+
+/* By a signal, or by a debugger. */
+bool attach_is_stopped(pid_t pid)
+{
+    char text[32];
+    return attach_status(pid, "State:", text, sizeof text) && (text[0] == 'T' || text[0] == 't');
+}
+
+bool attach_status(pid_t pid, const char *key, char *out, size_t size)
+{
+    char line[256];
+    char path[40];
+    bool found = false;
+    FILE *file;
+    (void)snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    file = fopen(path, "r");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, key, strlen(key)) == 0) {
+            const char *value = line + strlen(key);
+            value += strspn(value, " \t");
+            (void)snprintf(out, size, "%.*s", (int)strcspn(value, "\n"), value);
+            found = true;
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return found;
+}
+
+typedef struct call_name {
+    long call;
+    const char *name;
+    bool wait;
+} call_name;
+
+static const call_name call_names[] = {
+#ifdef SYS_epoll_wait
+    { SYS_epoll_wait, "epoll_wait", true },
+#endif
+#ifdef SYS_poll
+    { SYS_poll, "poll", true },
+#endif
+#ifdef SYS_select
+    { SYS_select, "select", true },
+#endif
+#ifdef SYS_epoll_pwait2
+    { SYS_epoll_pwait2, "epoll_pwait2", true },
+#endif
+    { SYS_epoll_pwait, "epoll_pwait", true }, { SYS_ppoll, "ppoll", true },
+    { SYS_pselect6, "pselect", true }, { SYS_read, "read", false }, { SYS_write, "write", false },
+    { SYS_readv, "readv", false }, { SYS_writev, "writev", false },
+    { SYS_pread64, "pread", false }, { SYS_pwrite64, "pwrite", false },
+    { SYS_futex, "futex", false }, { SYS_fsync, "fsync", false },
+    { SYS_fdatasync, "fdatasync", false }, { SYS_nanosleep, "nanosleep", false },
+    { SYS_clock_nanosleep, "clock_nanosleep", false }, { SYS_wait4, "wait4", false },
+    { SYS_waitid, "waitid", false }, { SYS_connect, "connect", false },
+    { SYS_accept, "accept", false }, { SYS_accept4, "accept", false },
+    { SYS_recvfrom, "recv", false }, { SYS_recvmsg, "recvmsg", false },
+    { SYS_sendto, "send", false }, { SYS_sendmsg, "sendmsg", false },
+    { SYS_flock, "flock", false }, { SYS_fcntl, "fcntl", false }, { SYS_openat, "open", false }
+};
+
+static const call_name *name_of(long call)
+{
+    for (size_t i = 0; i < sizeof call_names / sizeof call_names[0]; i++) {
+        if (call_names[i].call == call) {
+            return &call_names[i];
+        }
+    }
+    return NULL;
+}
+
+bool attach_is_wait(long call)
+{
+    const call_name *name = call >= 0 ? name_of(call) : NULL;
+    return name != NULL && name->wait;
+}
+
+bool attach_is_epoll(long call)
+{
+    return attach_is_wait(call) && strncmp(name_of(call)->name, "epoll", 5) == 0;
+}
+
+bool attach_is_restart(long call)
+{
+    return call == SYS_restart_syscall;
+}
+
+const char *attach_call_name(long call)
+{
+    const call_name *name = call >= 0 ? name_of(call) : NULL;
+    return name != NULL ? name->name : "a system call";
+}
+
+#endif

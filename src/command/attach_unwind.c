@@ -1,0 +1,433 @@
+/* attach_unwind.c - from a copy of a stack to the functions that called each other, by libdw or by
+ * frame pointers, and what lies at their addresses; see attach.h */
+
+#define _GNU_SOURCE 1
+#include "attach.h"
+
+#ifdef __linux__
+
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../run/board.h"
+#include "demangle.h"
+#include "elf.h"
+
+static pid_t watched_pid;
+
+/* >>modules, by /proc/PID/maps */
+
+typedef struct module {
+    char path[512];
+    uint64_t low, high, base;
+    char build_id[2 * ELF_ID_BYTES + 1];
+    elf_symbols symbols;
+    bool read;                 /* build id and symbols were looked for */
+} module;
+
+enum { MODULES = 512 };
+
+static module modules[MODULES];
+static size_t module_count;
+static uint64_t looked_at;     /* when the maps were read */
+
+/* What is added to the addresses in the file, for the segment that lies here. */
+static uint64_t bias_of(int file, uint64_t low, uint64_t offset)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr part;
+    if (pread(file, &head, sizeof head, 0) != sizeof head ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64) {
+        return low - offset;
+    }
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        if (pread(file, &part, sizeof part, (off_t)(head.e_phoff + i * sizeof part)) !=
+            sizeof part) {
+            break;
+        }
+        if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0 &&
+            offset < part.p_offset + part.p_filesz && offset + 4096 > part.p_offset) {
+            return low - (part.p_vaddr - part.p_offset + offset);
+        }
+    }
+    return low - offset;
+}
+
+static void real_path(const module *m, char *path, size_t size)
+{
+    (void)snprintf(path, size, "/proc/%ld/root%s", (long)watched_pid, m->path);
+}
+
+static void add_module(const char *path, uint64_t low, uint64_t high, uint64_t offset)
+{
+    char real[600];
+    module *last = module_count > 0 ? &modules[module_count - 1] : NULL;
+    int file;
+    if (last != NULL && last->high == low && strcmp(last->path, path) == 0) {
+        last->high = high;
+        return;
+    }
+    if (module_count == MODULES) {
+        return;
+    }
+    last = &modules[module_count++];
+    memset(last, 0, sizeof *last);
+    (void)snprintf(last->path, sizeof last->path, "%s", path);
+    last->low = low;
+    last->high = high;
+    real_path(last, real, sizeof real);
+    file = path[0] == '/' ? open(real, O_RDONLY | O_CLOEXEC) : -1;
+    last->base = file >= 0 ? bias_of(file, low, offset) : low;
+    if (file >= 0) {
+        (void)close(file);
+    }
+}
+
+static void forget_modules(void)
+{
+    for (size_t i = 0; i < module_count; i++) {
+        elf_symbols_free(&modules[i].symbols);
+    }
+    module_count = 0;
+}
+
+static void read_maps(void)
+{
+    char path[40];
+    char line[700];
+    FILE *file;
+    (void)snprintf(path, sizeof path, "/proc/%ld/maps", (long)watched_pid);
+    file = fopen(path, "r");
+    looked_at = attach_now();
+    if (file == NULL) {
+        return;
+    }
+    forget_modules();
+    while (fgets(line, sizeof line, file) != NULL) {
+        uint64_t low;
+        uint64_t high;
+        uint64_t offset;
+        char rights[8];
+        int at = 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &low, &high, rights,
+                   &offset, &at) >= 4 && at > 0 && strchr(rights, 'x') != NULL &&
+            line[at] != '\0') {
+            add_module(line + at, low, high, offset);
+        }
+    }
+    (void)fclose(file);
+}
+
+static module *module_at(uint64_t address)
+{
+    for (size_t i = 0; i < module_count; i++) {
+        if (address >= modules[i].low && address < modules[i].high) {
+            return &modules[i];
+        }
+    }
+    return NULL;
+}
+
+/* The same, after another look if it is in none. */
+static module *find_module(uint64_t address)
+{
+    module *m = module_at(address);
+    if (m == NULL && attach_now() - looked_at > 1000000000u) {
+        read_maps();
+        m = module_at(address);
+    }
+    return m;
+}
+
+static void read_symbols(module *m)
+{
+    char real[600];
+    elf_file elf;
+    if (m->read) {
+        return;
+    }
+    m->read = true;
+    real_path(m, real, sizeof real);
+    if (m->path[0] == '/' && elf_file_open(&elf, real) == NULL) {
+        (void)snprintf(m->build_id, sizeof m->build_id, "%s", elf.build_id);
+        elf_symbols_read(&m->symbols, &elf);
+        elf_file_close(&elf);
+    }
+}
+
+bool attach_find(uint64_t address, attach_module *out)
+{
+    static char program[512];
+    char link[40];
+    module *m = find_module(address);
+    const char *name;
+    if (m == NULL) {
+        return false;
+    }
+    read_symbols(m);
+    (void)snprintf(link, sizeof link, "/proc/%ld/exe", (long)watched_pid);
+    ssize_t count = program[0] == '\0' ? readlink(link, program, sizeof program - 1) : 0;
+    if (count > 0) {
+        program[count] = '\0';
+    }
+    name = last_part(m->path);
+    out->path = m->path;
+    (void)snprintf(out->build_id, sizeof out->build_id, "%s", m->build_id);
+    out->base = m->base;
+    out->start = m->low;
+    out->end = m->high;
+    out->program = strcmp(m->path, program) == 0;
+    out->loops = is_loop_library(name);
+    out->libc = strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 ||
+                strncmp(name, "ld-", 3) == 0 || strncmp(name, "libpthread", 10) == 0;
+    return true;
+}
+
+const char *attach_symbol(uint64_t address)
+{
+    module *m = find_module(address);
+    if (m == NULL) {
+        return NULL;
+    }
+    read_symbols(m);
+    return elf_function(&m->symbols, address - m->base);
+}
+
+void attach_name(uint64_t address, char *out, size_t size)
+{
+    const char *symbol = attach_symbol(address);
+    const module *m = find_module(address);
+    char *readable = symbol != NULL ? demangled(symbol) : NULL;
+    if (symbol != NULL) {
+        (void)snprintf(out, size, "%s", readable != NULL ? readable : symbol);
+    } else if (m != NULL) {
+        (void)snprintf(out, size, "%s+0x%" PRIx64, last_part(m->path), address - m->base);
+    } else {
+        (void)snprintf(out, size, "0x%" PRIx64, address);
+    }
+    free(readable);
+}
+
+/* >>stacks, each kept once */
+
+enum { STACKS = 1 << 16, WORDS = 1 << 22 };
+
+typedef struct kept {
+    uint32_t at, count;
+} kept;
+
+static kept stacks[STACKS];    /* number 0: none */
+static uint64_t *words;
+static uint32_t stack_count, word_count;
+static uint32_t buckets[2 * STACKS];
+
+uint32_t attach_keep(const uint64_t *frames, size_t count)
+{
+    uint64_t hash = count;
+    uint32_t *bucket;
+    for (size_t i = 0; i < count; i++) {
+        hash = (hash ^ frames[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 29;
+    }
+    for (bucket = &buckets[hash % (2 * STACKS)]; *bucket != 0;
+         bucket = bucket + 1 < buckets + 2 * STACKS ? bucket + 1 : buckets) {
+        const kept *k = &stacks[*bucket];
+        if (k->count == count && memcmp(words + k->at, frames, count * sizeof *frames) == 0) {
+            return *bucket;
+        }
+    }
+    words = words != NULL ? words : (uint64_t *)malloc(WORDS * sizeof *words);
+    if (words == NULL || stack_count + 1 >= STACKS || word_count + count > WORDS || count == 0) {
+        return 0;
+    }
+    *bucket = ++stack_count;
+    stacks[stack_count].at = word_count;
+    stacks[stack_count].count = (uint32_t)count;
+    memcpy(words + word_count, frames, count * sizeof *frames);
+    word_count += (uint32_t)count;
+    return stack_count;
+}
+
+size_t attach_stack(uint32_t number, const uint64_t **frames)
+{
+    *frames = words != NULL ? words + stacks[number].at : NULL;
+    return number != 0 ? stacks[number].count : 0;
+}
+
+/* >>unwinding */
+
+static bool word_at(const attach_image *m, uint64_t address, uint64_t *out)
+{
+    if (address < m->stack || m->copied < 8 || address - m->stack > m->copied - 8) {
+        return false;
+    }
+    memcpy(out, m->copy + (address - m->stack), 8);
+    return true;
+}
+
+/* By frame pointers; [0] is there. */
+static size_t walk_frames(const attach_image *m, uint64_t *frames)
+{
+    uint64_t at = m->frame;
+    uint64_t next;
+    uint64_t back;
+    size_t count = 1;
+    while (count < ATTACH_FRAMES && word_at(m, at, &next) && word_at(m, at + 8, &back) &&
+           find_module(back) != NULL) {
+        frames[count++] = back;
+        if (next <= at) {
+            break;
+        }
+        at = next;
+    }
+    return count;
+}
+
+#if defined(CHROPROF_LIBDW) && defined(__x86_64__)
+
+#include <elfutils/libdwfl.h>
+
+static Dwfl *dwfl;
+static const attach_image *image_now;
+static uint64_t reported_at;
+
+typedef struct walk {
+    uint64_t *frames;
+    size_t count;
+} walk;
+
+static pid_t next_thread(Dwfl *d, void *user, void **thread)
+{
+    (void)d;
+    (void)user;
+    if (*thread != NULL) {
+        return 0;
+    }
+    *thread = &dwfl;
+    return watched_pid;
+}
+
+static bool get_thread(Dwfl *d, pid_t tid, void *user, void **thread)
+{
+    (void)d;
+    (void)tid;
+    (void)user;
+    *thread = &dwfl;
+    return true;
+}
+
+static bool get_word(Dwfl *d, Dwarf_Addr address, Dwarf_Word *out, void *user)
+{
+    uint64_t value;
+    (void)d;
+    (void)user;
+    if (!word_at(image_now, address, &value)) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *user)
+{
+    Dwarf_Word all[17];
+    (void)user;
+    for (size_t i = 0; i < 17; i++) {
+        all[i] = image_now->registers[i];
+    }
+    return dwfl_thread_state_registers(thread, 0, 17, all);
+}
+
+static int take_frame(Dwfl_Frame *frame, void *user)
+{
+    walk *w = (walk *)user;
+    Dwarf_Addr code;
+    bool exact;
+    if (!dwfl_frame_pc(frame, &code, &exact) || w->count == ATTACH_FRAMES) {
+        return DWARF_CB_ABORT;
+    }
+    w->frames[w->count++] = code;
+    return DWARF_CB_OK;
+}
+
+static bool report_modules(void)
+{
+    reported_at = attach_now();
+    dwfl_report_begin(dwfl);
+    return dwfl_linux_proc_report(dwfl, watched_pid) == 0 && dwfl_report_end(dwfl, NULL, NULL) == 0;
+}
+
+static bool begin_dwfl(void)
+{
+    static char *debug_path;
+    static const Dwfl_Callbacks callbacks = { dwfl_linux_proc_find_elf,
+                                              dwfl_standard_find_debuginfo, NULL, &debug_path };
+    static const Dwfl_Thread_Callbacks threads = { next_thread, get_thread, get_word,
+                                                   set_registers, NULL, NULL };
+    dwfl = dwfl_begin(&callbacks);
+    if (dwfl != NULL && (!report_modules() ||
+                         !dwfl_attach_state(dwfl, NULL, watched_pid, &threads, NULL))) {
+        dwfl_end(dwfl);
+        dwfl = NULL;
+    }
+    return dwfl != NULL;
+}
+
+size_t attach_unwind(const attach_image *image, uint64_t *frames)
+{
+    walk w = { frames, 0 };
+    image_now = image;
+    if (dwfl != NULL && dwfl_addrmodule(dwfl, image->code) == NULL &&
+        attach_now() - reported_at > 1000000000u) {
+        (void)report_modules();
+    }
+    if (dwfl != NULL) {
+        (void)dwfl_getthread_frames(dwfl, watched_pid, take_frame, &w);
+    }
+    if (w.count < 2) {
+        frames[0] = image->code;
+        w.count = walk_frames(image, frames);
+    }
+    return w.count;
+}
+
+void attach_unwind_end(void)
+{
+    if (dwfl != NULL) {
+        dwfl_end(dwfl);
+        dwfl = NULL;
+    }
+}
+#else
+static bool begin_dwfl(void)
+{
+    return true;
+}
+
+size_t attach_unwind(const attach_image *image, uint64_t *frames)
+{
+    frames[0] = image->code;
+    return walk_frames(image, frames);
+}
+
+void attach_unwind_end(void)
+{
+}
+#endif
+
+bool attach_unwind_begin(pid_t pid)
+{
+    watched_pid = pid;
+    read_maps();
+    (void)begin_dwfl();
+    return module_count > 0;
+}
+
+#endif

@@ -1,0 +1,169 @@
+#!/bin/sh
+# chroprof attach: what it says of programs with a known fault, and that it does them no harm.
+#   sh tests/attach.sh [COMMAND]        default build/chroprof
+# The programs run until they are told to end, so a busy machine has as long as it needs; what is
+# expected of a stall is its function and that there is one, never how long it was.
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
+
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+command=${1:-build/chroprof}
+scratch=$(mktemp -d) || exit 1
+program=
+trap 'kill $program 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+COLUMNS=200
+export COLUMNS
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+# started PROGRAM WHAT SECONDS: in the background; returns when it is ready
+started() {
+    : >"$scratch/out"
+    "$scratch/$1" "$2" "$3" >"$scratch/out" &
+    program=$!
+    until grep -q ready "$scratch/out"; do kill -0 $program 2>/dev/null || return 1; done
+}
+
+# attached OPTIONS...: the report goes to $scratch/err
+attached() { timeout 120 "$command" attach "$@" $program >"$scratch/said" 2>"$scratch/err"; }
+
+# says NAME PATTERN: in the first two findings
+says() {
+    if grep '^•' "$scratch/err" | head -n 2 | grep -q "$2"; then ok "$1"
+    else fail "$1" "$(head -n 4 "$scratch/err" | tr '\n' '|')"; fi
+}
+
+# ended NAME SIGNALS: the program's own end, as without
+ended() {
+    kill $program
+    wait $program
+    status=$?
+    if [ $status = 7 ] && grep -q "^errors 0 signals $2\$" "$scratch/out"; then ok "$1_unharmed"
+    else fail "$1_unharmed" "status $status, $(tail -n 1 "$scratch/out")"; fi
+    program=
+}
+
+# refused NAME STATUS PATTERN WORDS...
+refused() {
+    name=$1 want=$2 pattern=$3
+    shift 3
+    "$command" attach "$@" >"$scratch/said" 2>"$scratch/err"
+    status=$?
+    if [ $status = "$want" ] && grep -q -e "$pattern" "$scratch/err"; then ok "$name"
+    else fail "$name" "status $status: $(head -n 2 "$scratch/err" | tr '\n' '|')"; fi
+}
+
+refused no_operand 2 'PID'
+refused no_process 1 'no process 999999999' 999999999
+refused no_number 1 'no process nobody' nobody
+refused wrong_rate 2 '1 to 1000' --rate 0 1
+refused wrong_time 2 'seconds' --for now 1
+refused own_process 1 'can.t be watched\|no process' 0
+
+if [ "$(uname)" != Linux ]; then skip attach "needs Linux"; finish; fi
+$CC -O1 -g -o "$scratch/plain" tests/attached.c 2>"$scratch/log" ||
+    { fail build "$(head -n 1 "$scratch/log")"; finish; }
+started plain quiet 300
+if ! attached --for 200ms && grep -q "can.t be watched" "$scratch/err"; then
+    skip attach "$(head -n 1 "$scratch/err")"
+    finish
+fi
+ended quiet 0
+
+started plain login 300
+attached --for 4s -o "$scratch/login.chroprof"
+says login 'on_login blocked the loop of .* waiting in poll'
+if "$command" check "$scratch/login.chroprof" >"$scratch/log" 2>&1; then ok profile
+else fail profile "$(head -n 1 "$scratch/log")"; fi
+if "$command" dump --format json "$scratch/login.chroprof" | grep -q '"estimated":true'; then
+    ok estimated
+else fail estimated "$("$command" dump --format json "$scratch/login.chroprof" | head -c 300)"; fi
+if "$command" dump --format folded "$scratch/login.chroprof" | grep -q '(idle)'; then ok idle
+else fail idle "no idle in the profile"; fi
+ended login 0
+
+started plain hang 300
+attached --for 4s
+says hang 'parse_header'
+ended hang 0
+
+started plain spin 300
+attached --for 4s
+says spin 'spins: .*EPOLLHUP'
+ended spin 0
+
+# a static program without names: its file and the place in it
+if $CC -O1 -static -o "$scratch/static" tests/attached.c 2>"$scratch/log" &&
+    strip "$scratch/static" 2>>"$scratch/log"; then
+    started static login 300
+    attached --for 4s
+    says static 'static+0x[0-9a-f]* blocked the loop of .* waiting in poll'
+    ended static 0
+else skip static "$(head -n 1 "$scratch/log")"; fi
+
+# signals and children while it is watched: each is taken once. A signal may cut the wait short, so
+# its errors are not more than the signals.
+started plain forks 300
+attached --for 5s --rate 500 &
+watcher=$!
+sent=0
+while kill -0 $watcher 2>/dev/null && [ $sent -lt 20 ]; do
+    kill -USR1 $program && sent=$((sent + 1))
+    sleep 0.1
+done
+wait $watcher
+kill $program
+wait $program
+status=$?
+set -- $(tail -n 1 "$scratch/out")
+if [ $status = 7 ] && [ "$4" -le $sent ] && [ "$4" -ge 1 ] && [ "$2" -le "$4" ]; then ok signals
+else fail signals "status $status, sent $sent, $(tail -n 1 "$scratch/out")"; fi
+program=
+
+# the observer is killed at any moment: the program goes on
+started plain login 300
+for moment in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
+    "$command" attach --rate 1000 $program >"$scratch/said" 2>&1 &
+    watcher=$!
+    sleep 0.0$moment
+    kill -9 $watcher
+    wait $watcher 2>/dev/null
+done
+kill $program
+wait $program
+status=$?
+if [ $status = 7 ]; then ok killed; else fail killed "status $status"; fi
+program=
+
+# a stopped program stays stopped, and goes on when it is told to
+started plain quiet 300
+kill -STOP $program
+until grep -q '^State:.*T' /proc/$program/status; do :; done
+attached --for 300ms
+if grep -q '^State:.*T' /proc/$program/status; then ok stopped
+else fail stopped "$(grep State /proc/$program/status)"; fi
+kill -CONT $program
+ended stopped 0
+
+# only one can trace
+started plain quiet 300
+if command -v gdb >/dev/null 2>&1; then
+    gdb -q -batch -ex "shell $command attach $program; true" -p $program >"$scratch/gdb" 2>&1 </dev/null
+    if grep -q 'traces it' "$scratch/gdb"; then ok traced
+    else fail traced "$(tail -n 2 "$scratch/gdb" | tr '\n' '|')"; fi
+else
+    skip traced "needs gdb"
+fi
+kill $program
+wait $program
+program=
+finish

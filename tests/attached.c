@@ -1,0 +1,130 @@
+/* tests/attached.c - programs that chroprof attach watches: attached WHAT SECONDS. At the end each
+ * prints how often a call failed with EINTR, and how many signals it took; its exit status is 7. */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define APART __attribute__((__noinline__))
+
+static long errors, signals;
+static double end;
+static volatile sig_atomic_t told; /* to end */
+static int poller, ends[2];
+
+static double now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void take_signal(int number)
+{
+    (void)number;
+    signals++;
+}
+
+static void take_end(int number)
+{
+    (void)number;
+    told = 1;
+}
+
+/* At the latest when its time is over. */
+static int goes_on(void)
+{
+    return !told && now() < end;
+}
+
+/* A client in a callback that waits for its answer. */
+APART void on_login(void)
+{
+    struct pollfd one = { ends[0], POLLIN, 0 };
+    errors += poll(&one, 1, 400) < 0 && !told;
+    __asm__ volatile("");
+}
+
+APART void parse_header(void)
+{
+    while (goes_on()) {
+        __asm__ volatile("");
+    }
+}
+
+APART void step(void)
+{
+    struct epoll_event event;
+    errors += epoll_wait(poller, &event, 1, 5) < 0 && errno == EINTR && !told;
+    __asm__ volatile("");
+}
+
+APART void run_loop(void (*callback)(void), long every)
+{
+    for (long n = 1; goes_on(); n++) {
+        step();
+        if (every > 0 && n % every == 0) {
+            callback();
+        }
+    }
+    __asm__ volatile("");
+}
+
+APART void spin(void)
+{
+    struct epoll_event event = { 0, { NULL } };
+    (void)epoll_ctl(poller, EPOLL_CTL_ADD, ends[0], &event);
+    (void)close(ends[1]);
+    while (goes_on()) {
+        (void)epoll_wait(poller, &event, 1, 1000);
+    }
+}
+
+/* A second program that another one becomes, children, and threads' worth of signals. */
+static void start_one(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        (void)execl("/bin/true", "true", (char *)NULL);
+        _exit(1);
+    }
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+}
+
+int main(int count, char **words)
+{
+    const char *what = count > 2 ? words[1] : "";
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = take_signal;
+    (void)sigaction(SIGUSR1, &action, NULL);
+    action.sa_handler = take_end;
+    (void)sigaction(SIGTERM, &action, NULL);
+    end = now() + (count > 2 ? atof(words[2]) : 0);
+    poller = epoll_create1(0);
+    if (pipe(ends) != 0) {
+        return 1;
+    }
+    (void)printf("ready\n");
+    (void)fflush(stdout);
+    if (strcmp(what, "login") == 0) {
+        run_loop(on_login, 10);
+    } else if (strcmp(what, "hang") == 0) {
+        run_loop(parse_header, 20);
+    } else if (strcmp(what, "spin") == 0) {
+        spin();
+    } else if (strcmp(what, "forks") == 0) {
+        run_loop(start_one, 10);
+    } else {
+        run_loop(NULL, 0);
+    }
+    (void)printf("errors %ld signals %ld\n", errors, signals);
+    return 7;
+}
