@@ -15099,7 +15099,8 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
     if (chroprof__is_tie(r->exec_ns, q->top[1].exec_ns) || r->id == CHROPROF__OTHER)
         return;
     chroprof__report(q, &c, "%s occupies the loop most: %p01 of the run, %T0 in ",
-                     q->totals.estimated ? "all." : r->slices == 1 ? "one slice." : "%c2 slices, the longest %T3.",
+                     q->totals.estimated ? "all."
+                     : r->slices == 1 ? "one slice." : "%c2 slices, the longest %T3.",
                      " Make it faster, or call it less often.");
 }
 
