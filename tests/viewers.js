@@ -724,6 +724,23 @@ async function testSamples() {
     await done(page, 'samples');
 }
 
+/* Where a task hangs: what ran it above it, the functions of its slice below, in page and folded
+ * stacks alike. */
+async function testWoven() {
+    const profile = load('woven.json'), page = await open(file('woven.html'));
+    const site = profile.paths[0].name;
+    const chains = await page.evaluate(() => [...shown().samples.counted.keys()].map(id =>
+        chainOf(shown().samples, id).map(link => link.row.name).join(';')));
+    const wanted = ['run_slice;walk_list', 'lone_write'];
+    same('tasks_hang_below_main', chains.join(), wanted.map(code =>
+        '__libc_start_call_main;main;' + site + ';' + code).join());
+    const folded = fs.readFileSync(file('woven.folded'), 'utf8').split('\n')
+        .filter(line => /walk_list|lone_write/.test(line)).map(line => line.replace(/ \d+$/, ''));
+    same('folded_has_the_same_below', wanted.every(code => folded.some(line =>
+        line.endsWith(site + ';' + code))) && folded.every(line => !line.includes('main')), true);
+    await done(page, 'woven');
+}
+
 /* One task, and one interval. */
 async function testSampleParts(page, profile, code) {
     const options = await page.$$eval('#code-task option', list =>
@@ -1476,7 +1493,7 @@ async function main() {
         timeout: 120000, protocolTimeout: 300000,
         args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
     const tests = { testLoading, testRanks, testCpu, testLatency, testInterval, testParts,
-        testLinks, testEscape, testMany, testLive, testAxe, testTree, testSamples, testSlowest, testTimeline, testStalls, testShares, testSteps, testPalette,
+        testLinks, testEscape, testMany, testLive, testAxe, testTree, testSamples, testWoven, testSlowest, testTimeline, testStalls, testShares, testSteps, testPalette,
         testVerdict, testComparison, testHostile, testWidths, testMedia,
         testBig, testSpeedscope };
     for (const [name, test] of Object.entries(tests)) {

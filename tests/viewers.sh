@@ -224,6 +224,26 @@ for one in demo/demo server calm web hostile big many shares hang; do
     if chroprof report $one.json -o "$(basename $one).html"; then ok "report_$(basename $one)"; else
         fail "report_$(basename $one)" "exit code $?"; fi
 done
+# one whose tasks main itself began, so that what it calls was inlined into it, or keeps no frame
+python3 -c 'import json
+profile = json.load(open("server.json"))
+path = profile["paths"][0]
+row = lambda i, up, kind, name, weight, inlined: {"id": i, "parent": up, "kind": kind, "module": -1,
+    "path": path["id"] if kind == "task" else 0, "address": 4096 + i, "return": kind != "task",
+    "name": "" if kind == "native" else path["name"], "weight": weight, "cpu_ns": weight * 1000,
+    **({"function": name, "file": "woven.c", "line": i, "inlined": [
+        {"function": one, "file": "woven.c", "line": 9} for one in inlined]} if kind == "native" else {})}
+profile["stacks"] = [row(1, 0, "native", "__libc_start_call_main", 0, []), row(2, 1, "task", "", 0, []),
+    row(3, 2, "native", "walk_list", 70, ["run_slice", "main"]), row(4, 2, "native", "lone_write", 30, [])]
+profile["samples"] = [{"at_ns": i, "duration_ns": 0, "weight": stack["weight"], "cpu_ns": stack["cpu_ns"],
+    "stack": stack["id"], "state": "busy"} for i, stack in enumerate(profile["stacks"][2:])]
+profile["modules"], profile["wall"] = [], []
+profile["sampler"] = {"running": False, "mode": "cpu", "period_ns": 1000, "first_period_ns": 1000,
+    "budget_ppm": 10000, "ticks": 100, "samples": 100, "rows": 2, "inside": 0, "lost": 0, "dropped": 0,
+    "cost_ns": 0, "misses": 0, "interrupted": 0}
+json.dump(profile, open("woven.json", "w"))'
+chroprof report woven.json -o woven.html
+chroprof dump woven.json -f folded -o woven.folded
 # one with samples, as chroprof symbolize leaves it, and its names turned hostile
 python3 "$OLDPWD/tests/sampled.py" server.json sampled.json
 python3 "$OLDPWD/tests/sampled.py" hostile.json hostile-sampled.json \

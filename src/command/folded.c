@@ -82,7 +82,7 @@ static void folded_path(folded *f, size_t path)
 static bool folded_code(folded *f, const stack_frame *frame)
 {
     stack_calls c;
-    if (!stack_calls_of(f->profile, frame, &c)) {
+    if (!stack_slice_calls(f->profile, &f->stacks, frame, &c)) {
         return false;
     }
     while (c.count-- > 0) {

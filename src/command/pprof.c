@@ -120,7 +120,7 @@ static void pprof_code(pprof *p, size_t node)
     uint64_t row[PLACE_CELLS] = { 0 };
     uint64_t base;
     stack_calls c;
-    p->failed = !stack_calls_of(p->profile, frame, &c) || p->failed;
+    p->failed = !stack_slice_calls(p->profile, &p->stacks, frame, &c) || p->failed;
     row[PLACE_MAPPING] = pprof_mapping(p, frame->module_id, &base);
     row[PLACE_ADDRESS] = base + frame->address;
     for (size_t i = 0; i < c.count; i++) {

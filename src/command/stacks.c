@@ -267,3 +267,16 @@ bool stack_calls_of(const profile_text *p, const stack_frame *frame, stack_calls
     c->count = 1;
     return json_each(&p->reader, frame->inlined, read_stack_call, c);
 }
+
+bool stack_slice_calls(const profile_text *p, const stack_tree *s, const stack_frame *frame,
+                       stack_calls *c)
+{
+    if (!stack_calls_of(p, frame, c)) {
+        return false;
+    }
+    if (c->count > 1 && frame->parent != SIZE_MAX && s->frames[frame->parent].task &&
+        json_is(c->calls[c->count - 1].name, "main")) {
+        c->count--;
+    }
+    return true;
+}

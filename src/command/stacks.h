@@ -90,6 +90,11 @@ typedef struct stack_calls {
     size_t count;
 } stack_calls;
 
+/* Those of a frame below its task, where what ran the task stands above it: main, into which the rest
+ * was inlined, is no function of the slice. */
+bool stack_slice_calls(const profile_text *p, const stack_tree *s, const stack_frame *frame,
+                       stack_calls *c);
+
 /* The calls that a frame stands for: the function that ran, then what it was inlined into. */
 bool stack_calls_of(const profile_text *p, const stack_frame *frame, stack_calls *c);
 

@@ -53,15 +53,36 @@ function chainOf(samples, id) {
     return chain.reverse();
 }
 
+/* What ran a task stands above it, the functions of its slice below. The C library starts nothing
+   but main, which a sample does not name where main itself began the task: then the code of the
+   slice was inlined into it, or keeps no frame. */
+const STARTS_MAIN = /^__libc_start_(call_)?main/;
+
+function whatRan(calls, up, main) {
+    const [first] = calls;
+    if (first.task && up && !up.row.task && STARTS_MAIN.test(up.row.name) && main) {
+        return [main, ...calls];
+    }
+    return first.name === 'main' && calls.length > 1 && up && up.row.task ? calls.slice(1) : calls;
+}
+
+function mainOf(raw, paths, modules) {
+    const isMain = row => row.kind === 'native' && (row.function === 'main' ||
+        (row.inlined || []).some(call => call.function === 'main'));
+    const stack = raw.stacks.find(isMain);
+    return stack ? callsOf(stack, paths, modules).find(call => call.name === 'main') : null;
+}
+
 /* links: each call of each stack, after the one that made it. */
 function layOutSamples(raw) {
     if (!Array.isArray(raw.stacks) || raw.stacks.length === 0) { return null; }
     const paths = new Map(raw.paths.map(row => [row.id, row]));
     const modules = new Map((raw.modules || []).map(row => [row.id, row.path]));
     const rows = [], links = [], ends = new Map(), known = new Map(), numbers = new Map();
+    const main = mainOf(raw, paths, modules);
     raw.stacks.forEach(stack => {
         let up = ends.get(stack.parent);
-        callsOf(stack, paths, modules).forEach(call => {
+        whatRan(callsOf(stack, paths, modules), up, main).forEach(call => {
             if (!numbers.has(call.key)) { numbers.set(call.key, numbers.size); }
             const parent = up ? up.row.id : 0, key = parent * 2 ** 22 + numbers.get(call.key);
             let row = known.get(key);
