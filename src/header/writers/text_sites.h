@@ -45,6 +45,13 @@ typedef struct chroprof__ranking {
     chroprof_rank rows[CHROPROF__TEXT_ROWS];
 } chroprof__ranking;
 
+/* Is a part of exec more than twice the error of as many samples, the root of their number? */
+static bool chroprof__beyond_chance(uint64_t part, uint64_t exec, uint64_t samples)
+{
+    uint64_t share = chroprof__portion(1000, part, exec);
+    return share * share / 1000 * samples > 4000;
+}
+
 /* Eight samples know a share within a third. They may have met a site more often than they should,
  * but it had no more CPU time than exec. By the clock a sample has the CPU time since the one
  * before, which is the site's own only where its slices are longer than the period. */
@@ -53,8 +60,11 @@ static chroprof__shown_site chroprof__judge_site(const chroprof__page *g, const 
     uint64_t samples = g->period_ns > 0 ? rank->exec_ns / g->period_ns : rank->samples;
     bool known = samples >= 8 && (!g->by_clock || samples / 4 >= rank->slices);
     chroprof__shown_site row = { *rank, chroprof__minus(rank->exec_ns, rank->cpu_ns) };
-    row.rank.cpu_ns = known ? rank->exec_ns - row.off_cpu_ns : CHROPROF__NO_FIGURE;
-    row.off_cpu_ns = known ? row.off_cpu_ns : CHROPROF__NO_FIGURE;
+    row.rank.cpu_ns = rank->exec_ns - row.off_cpu_ns;
+    if (!known || !chroprof__beyond_chance(row.rank.cpu_ns, rank->exec_ns, samples))
+        row.rank.cpu_ns = CHROPROF__NO_FIGURE;
+    if (!known || !chroprof__beyond_chance(row.off_cpu_ns, rank->exec_ns, samples))
+        row.off_cpu_ns = CHROPROF__NO_FIGURE;
     if (!rank->has_percentiles)
         row.rank.slice_p99_ns = CHROPROF__NO_FIGURE;
     return row;
@@ -90,9 +100,10 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
 static void chroprof__cpu_legend(chroprof__page *g)
 {
     chroprof__print(g, g->period_ns > 0
-                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; -: too "
-                      "few."
-                    : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; -: too few.",
+                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; the error "
+                      "is the root of their number; -: too few, or below twice that."
+                    : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; the error is the "
+                      "root of their number; -: too few, or below twice that.",
                     &g->period_ns);
     if (g->width >= 72)
         (void)chroprof__flow(g, " off CPU: the rest of exec, in which the task waited, was "
