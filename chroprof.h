@@ -16570,7 +16570,7 @@ static const chroprof__column chroprof__site_columns[] = {
     { "slice", "max", "%8t", { 60, 60 }, CHROPROF__ALONE, CHROPROF__R(slice_max_ns) },
     { "", "slices", "%7c", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(slices) },
     { "", "calls", "%7c", { 130, 146 }, CHROPROF__ADDS, CHROPROF__R(calls) },
-    { "", "lifetime", "%8t", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
+    { "", "lifetime", "%9t", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
     { "", "waiting", "%8t", { 120, 120 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
     { "", "delay", "%8t", { 120, 120 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
     { "", "blame", "%8t", { 72, 80 }, CHROPROF__OF_DELAY, CHROPROF__R(blame_ns) }

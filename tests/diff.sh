@@ -199,6 +199,10 @@ printf '%s\n' '0 enter 0 a a.c 1' '5000 leave 0' '6000 enter 0 a a.c 1' '11000 l
     >few.events
 "$command" replay few.events -f json -o few.json
 run few.json few.json; expect few_sites 0 "too few"
+# long times as the report writes them
+printf '%s\n' '0 enter 0 a a.c 1' '288600000000 leave 0' >long.events
+"$command" replay long.events -f json -o long.json
+run long.json long.json; expect long_times 0 "over 4.81min"
 echo '0 tick 0' >empty.events
 "$command" replay empty.events -f json -o empty.json
 run empty.json base.json --fail-above 0.5; expect all_new 1 "NEW sites"
