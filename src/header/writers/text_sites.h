@@ -100,8 +100,8 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
 static void chroprof__cpu_legend(chroprof__page *g)
 {
     chroprof__print(g, g->period_ns > 0
-                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; the error "
-                      "is the root of their number; -: too few, or below twice that."
+                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; the "
+                      "error is the root of their number; -: too few, or below twice that."
                     : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; the error is the "
                       "root of their number; -: too few, or below twice that.",
                     &g->period_ns);
