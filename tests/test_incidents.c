@@ -745,7 +745,39 @@ TEST(ids_are_hidden_in_a_sum)
     laws(&sum);
 }
 
-static const test_case cases[] = { CASE(recorded_streams),
+/* However much of a nested loop the ring has lost: what the shares have and the rest is the length. */
+TEST(shares_of_a_callback_around_a_nested_loop)
+{
+    static const chroprof_site around = { "around", "nested.c", 1 };
+    static unsigned char memory[1 << 16];
+    int ticks, k;
+    for (ticks = 40; ticks < 90; ticks++) {
+        chroprof_options o;
+        chroprof_stall stall;
+        chroprof p;
+        uint64_t t = 1000, cursor = 0, sum = 0;
+        uint32_t i;
+        memset(&o, 0, sizeof o);
+        o.clock = chroprof_clock_manual;
+        o.max_events = 64;
+        o.stall_ns = 50;
+        CHECK_EQ(chroprof_init(&p, memory, sizeof memory, &o), CHROPROF_OK);
+        chroprof_event(&p, CHROPROF_ENTER, 0, &around, t);
+        chroprof_event(&p, CHROPROF_LOOP_ENTER, 0, NULL, t += 100);
+        for (k = 0; k < ticks; k++)
+            chroprof_event(&p, CHROPROF_TICK, 0, NULL, t += 10);
+        chroprof_event(&p, CHROPROF_LOOP_LEAVE, 0, NULL, t += 10);
+        chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, t + 100);
+        CHECK(chroprof_next_stall(&p, &cursor, &stall));
+        for (i = 0; i < stall.share_count; i++)
+            sum += stall.shares[i].exec_ns;
+        CHECK_EQ(sum + stall.rest_ns, stall.length_ns);
+        CHECK_EQ(stall.length_ns, 200);
+    }
+}
+
+static const test_case cases[] = { CASE(shares_of_a_callback_around_a_nested_loop),
+                                   CASE(recorded_streams),
                                    CASE(random_streams),
                                    CASE(all_steps_of_a_short_stall),
                                    CASE(first_and_last_steps_of_a_long_stall),
