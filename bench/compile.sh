@@ -65,11 +65,11 @@ without() {
     shift
     printf '%-34s %8d\n' "  $name" $((all - $(text_bytes "$@")))
 }
-for format in TEXT JSON FOLDED PROMETHEUS PPROF TRACE; do
+for format in TEXT JSON FOLDED PROMETHEUS PPROF; do
     without "format $format" "-DCHROPROF_NO_$format"
 done
 formats="-DCHROPROF_NO_TEXT -DCHROPROF_NO_JSON -DCHROPROF_NO_FOLDED -DCHROPROF_NO_PROMETHEUS
-    -DCHROPROF_NO_PPROF -DCHROPROF_NO_TRACE"
+    -DCHROPROF_NO_PPROF"
 # shellcheck disable=SC2086
 without "all formats" $formats
 without "mapped files" -DCHROPROF_NO_MMAP

@@ -123,7 +123,7 @@ static void write_one(bench *b, uint8_t format, uint64_t room)
     sink s = { 0, 0 };
 
     s.left = room;
-    chroprof_write(&b->p, (chroprof_format)(format % (CHROPROF_TRACE + 1)), swallow, &s);
+    chroprof_write(&b->p, (chroprof_format)(format % (CHROPROF_PROMETHEUS_ALL + 1)), swallow, &s);
 }
 
 static void write_text(bench *b)
@@ -386,7 +386,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         one_call(&b);
         hold_laws(&b.p);
     }
-    for (format = 0; format <= CHROPROF_TRACE; format++)
+    for (format = 0; format <= CHROPROF_PROMETHEUS_ALL; format++)
         write_one(&b, format, UINT64_MAX);
     read_all(&b.p);
     hold_laws(&b.p);

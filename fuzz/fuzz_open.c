@@ -140,7 +140,7 @@ static void ask(const uint8_t *bytes, size_t size)
     text[size + 2] = '\0';
     memset(&query, 0xa5, sizeof query);
     good = chroprof_parse_query(text + 2, &query);
-    if ((unsigned)query.format > CHROPROF_TRACE || query.seconds > 86400 ||
+    if ((unsigned)query.format > CHROPROF_PROMETHEUS_ALL || query.seconds > 86400 ||
         query.content_type == NULL || strchr(query.content_type, '/') == NULL)
         abort();
     if (chroprof_parse_query(text, &other) != good || other.format != query.format ||

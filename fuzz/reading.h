@@ -79,7 +79,7 @@ static void read_and_write(chroprof *view)
     uint32_t sum = 0;
     int format;
     sum += (uint32_t)read_all(view);
-    for (format = 0; format <= CHROPROF_TRACE; format++)
+    for (format = 0; format <= CHROPROF_PROMETHEUS_ALL; format++)
         chroprof_write(view, (chroprof_format)format, swallow, &sum);
     chroprof_write_text(view, &look, swallow, &sum);
 }
@@ -127,7 +127,6 @@ static void subtract(const chroprof *newer, const chroprof *older, size_t size)
             broken("a difference that was made does not open", chroprof__ask_block(&view));
         read_all(&view);
         chroprof_write(&view, CHROPROF_PPROF, swallow, &sum);
-        chroprof_write(&view, CHROPROF_TRACE, swallow, &sum);
     }
     free(memory);
 }

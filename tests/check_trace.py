@@ -139,7 +139,7 @@ def main():
     for event in doc["traceEvents"]:
         kinds.setdefault(event["ph"], []).append(event)
     check(set(kinds) <= set("BEbenCisfM"), "unknown events", set(kinds))
-    loop = [event for event in doc["traceEvents"] if event["ph"] in "BE"]
+    loop = [event for event in doc["traceEvents"] if event["ph"] in "BE" and event["tid"] == 1]
     check(all(event["pid"] == 1 for event in loop), "the loop is process 1")
     intervals = loop_intervals(loop)
     live = check_steps(sys.argv[2], intervals) if len(sys.argv) > 2 else None

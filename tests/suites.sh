@@ -99,6 +99,11 @@ seconds_of() {
     esac
 }
 
+# tools_of NAME: those that run the command
+tools_of() {
+    case $1 in trace | snapshot) echo " tools" ;; esac
+}
+
 # words SIGN WORD...: each with the sign before it
 words() {
     sign=$1
@@ -110,7 +115,7 @@ words() {
 # one part in so many
 program() {
     path=$B/test/$3/test_$1
-    echo "test_$1$4|$2|$(flag_of "$1")|$(seconds_of "$1")|$path|env SHARE=$5 $path${6:-}"
+    echo "test_$1$4|$2|$(flag_of "$1")|$(seconds_of "$1")|$path$(tools_of "$1")|env SHARE=$5 $path${6:-}"
 }
 
 # each test program; what is slow of it, and those that are slow with sanitizers, are for the rest

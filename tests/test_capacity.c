@@ -535,7 +535,7 @@ static void write_everything(chroprof *p)
 {
     int format;
     FILE *out = tmpfile();
-    for (format = 0; format <= CHROPROF_TRACE + 2; format++) {
+    for (format = 0; format <= CHROPROF_PROMETHEUS_ALL + 1; format++) {
         chroprof_write(p, (chroprof_format)format, swallow, NULL);
         if (out != NULL)
             chroprof_dump(p, (chroprof_format)format, out);

@@ -280,10 +280,9 @@ static int count_bytes(void *user, const void *bytes, size_t count)
 /* Far below what any machine needs, and far above what work in the square of something takes. */
 static void check_cost(chroprof *p)
 {
-    static const chroprof_format formats[] = { CHROPROF_TEXT,          CHROPROF_JSON,
-                                               CHROPROF_FOLDED,        CHROPROF_PROMETHEUS,
-                                               CHROPROF_PPROF,         CHROPROF_TRACE,
-                                               CHROPROF_PROMETHEUS_ALL };
+    static const chroprof_format formats[] = { CHROPROF_TEXT,   CHROPROF_JSON,
+                                               CHROPROF_FOLDED, CHROPROF_PROMETHEUS,
+                                               CHROPROF_PPROF,  CHROPROF_PROMETHEUS_ALL };
     uint32_t k;
     for (k = 0; k < sizeof formats / sizeof *formats; k++) {
         uint64_t bytes = 0;
@@ -408,7 +407,6 @@ TEST(failing_writers)
     fail_everywhere(p, CHROPROF_PROMETHEUS);
     fail_everywhere(p, CHROPROF_PROMETHEUS_ALL);
     fail_everywhere(p, CHROPROF_PPROF);
-    fail_everywhere(p, CHROPROF_TRACE);
     CHECK_EQ(chroprof_write_prometheus(NULL, NULL, fail_late, NULL), -1);
     CHECK_EQ(chroprof_write_prometheus(p, NULL, NULL, NULL), -1);
     memset(p, 0, sizeof *p);

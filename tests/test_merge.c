@@ -332,7 +332,6 @@ static void writes(chroprof *p)
     int format;
     for (format = 0; format <= CHROPROF_PPROF; format++)
         CHECK_EQ(chroprof_write(p, (chroprof_format)format, swallow, &bytes), 0);
-    CHECK_EQ(chroprof_write(p, CHROPROF_TRACE, swallow, &bytes), 0);
 }
 
 /* >>difference */

@@ -1352,6 +1352,8 @@ TEST(a_format_that_does_not_exist)
     faulty f = { 1000000, 0, false, false };
     chroprof *p = small();
     CHECK_EQ(chroprof_write(p, (chroprof_format)made_up(99), take_some, &f), -1);
+    CHECK_EQ(chroprof_write(p, (chroprof_format)made_up(5), take_some, &f), -1);
+    CHECK_EQ(chroprof_write(p, (chroprof_format)made_up(6), take_some, &f), -1);
     CHECK_EQ(f.used, 0);
     errno = 0;
     CHECK_EQ(chroprof_dump(p, (chroprof_format)made_up(99), stdout), -1);
@@ -1395,7 +1397,6 @@ TEST(queries_of_a_page)
                                          "format=prometheus", "format=pprof" };
     for (int i = 0; i < 5; i++)
         asks(names[i], true, (chroprof_format)i, 0);
-    asks("format=trace&seconds=3", true, CHROPROF_TRACE, 3);
     asks("format=prometheus-all", true, CHROPROF_PROMETHEUS_ALL, 0);
     asks(NULL, true, CHROPROF_TEXT, 0);
     asks("", true, CHROPROF_TEXT, 0);
@@ -1403,6 +1404,7 @@ TEST(queries_of_a_page)
     asks("&&format=json&&x&seconds=86400&y=2", true, CHROPROF_JSON, 86400);
     asks("formats=none&second=x", true, CHROPROF_TEXT, 0);
     asks("format=firefox", false, CHROPROF_TEXT, 0); /* of the command, not the page */
+    asks("format=trace&seconds=3", false, CHROPROF_TEXT, 3);
     asks("format=jso", false, CHROPROF_TEXT, 0);
     asks("format=jsonx&seconds=5", false, CHROPROF_TEXT, 5);
     asks("format=&seconds=7", false, CHROPROF_TEXT, 7);
@@ -1423,8 +1425,6 @@ TEST(queries_know_what_http_calls_a_format)
     CHECK_STR(q.content_type, "text/plain; version=0.0.4; charset=utf-8");
     chroprof_parse_query("format=prometheus-all", &q);
     CHECK_STR(q.content_type, "text/plain; version=0.0.4; charset=utf-8");
-    chroprof_parse_query("format=trace", &q);
-    CHECK_STR(q.content_type, "application/json");
     chroprof_parse_query("format=pprof", &q);
     CHECK_STR(q.content_type, "application/octet-stream");
     chroprof_parse_query("format=folded", &q);

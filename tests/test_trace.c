@@ -1,10 +1,11 @@
-/* tests/test_trace.c - CHROPROF_TRACE: read back by tests/check_trace.py, which compares what ran
- * when with the steps of the ring, to the nanosecond.
+/* tests/test_trace.c - chroprof trace, of blocks and of JSON: read back by tests/check_trace.py, which
+ * compares what ran when with the steps of the ring, to the nanosecond.
  *
- * Run from the top of the repository; files go to SCRATCH or build/. Needs python3, and xz for the
- * recorded streams. SEED=n replays one seed, ROUNDS=n asks for more, SHARE=n for fewer. */
+ * Run from the top of the repository; files go to SCRATCH or build/. Needs the command (see
+ * command_trace.h), python3, and xz for the recorded streams. SEED=n replays one seed, ROUNDS=n asks
+ * for more, SHARE=n for fewer. */
 #define _POSIX_C_SOURCE 200809L
-#include "harness.h"
+#include "command_trace.h"
 #include "event_text.h"
 
 static const chroprof_site sites[] = { { "accept", "server.c", 10 },
@@ -12,8 +13,10 @@ static const chroprof_site sites[] = { { "accept", "server.c", 10 },
                                        { "query", "db.c", 7 },
                                        { "timer", NULL, 0 } };
 
-static void need_python(void)
+static void need_command(void)
 {
+    if (!has_command())
+        SKIP("no %s", command_path());
     if (system("python3 -c 'pass' >/dev/null 2>&1") != 0)
         SKIP("no python3");
 }
@@ -33,7 +36,8 @@ static void save_steps(const chroprof *p, FILE *out)
     }
 }
 
-#define check_trace(p) harness_trace(__FILE__, __LINE__, p)
+#define check_trace_of(p, block, size) harness_trace(__FILE__, __LINE__, p, block, size)
+#define check_trace(p) check_trace_of(p, harness_memory(), HARNESS_MEMORY)
 
 /* Figures of exec by path, and of the loop, idle and untracked time by the words of the manual. */
 enum { PATHS = 4096 };
@@ -68,25 +72,50 @@ static void save_sums(const chroprof *p, const figures *then, FILE *out)
     }
 }
 
-static void harness_trace(const char *file, int line, chroprof *p)
+/* Steps, sums and a trace of the name. steps: the trace has all of them. */
+static void check_file(const char *file, int line, const char *trace, bool steps)
 {
-    char command[1400], trace[256];
+    char command[1400], base[256];
+    snprintf(base, sizeof base, "%s", scratch("trace"));
+    snprintf(command, sizeof command, "python3 tests/check_trace.py %s %s%s %s%s >%s.log", trace,
+             steps ? base : "", steps ? ".steps" : "", steps ? base : "", steps ? ".sums" : "",
+             base);
+    fflush(stdout);
+    if (system(command) != 0)
+        harness_fail(file, line, "%s", command);
+}
+
+static bool same_files(const char *one, const char *two)
+{
+    char command[700];
+    snprintf(command, sizeof command, "cmp -s '%s' '%s'", one, two);
+    return system(command) == 0;
+}
+
+/* The trace of the block, and that of its JSON, which has at most 100,000 steps. Samples are marks in
+ * the one, and a line of code in the other; without them both are the same. */
+static void harness_trace(const char *file, int line, chroprof *p, const void *block, size_t size)
+{
+    static unsigned char copy[HARNESS_MEMORY];
+    char json[300], from_json[300], from_block[300];
+    size_t steps = chroprof_timeline(p, 0, UINT64_MAX, NULL, 0);
     FILE *out;
-    snprintf(trace, sizeof trace, "%s", scratch("trace"));
-    snprintf(command, sizeof command,
-             "python3 tests/check_trace.py %s.json %s.steps %s.sums >%s.log", trace, trace, trace,
-             trace);
-    out = fopen(scratch("trace.json"), "wb");
-    CHECK(out != NULL);
-    CHECK_EQ(chroprof_dump(p, CHROPROF_TRACE, out), 0);
-    CHECK_EQ(fclose(out), 0);
+    snprintf(json, sizeof json, "%s", scratch("of.chroprof"));
+    snprintf(from_json, sizeof from_json, "%s", scratch("of.trace"));
+    snprintf(from_block, sizeof from_block, "%s", scratch("block.trace"));
+    CHECK_EQ(chroprof_snapshot(block, size, copy, sizeof copy), CHROPROF_OK);
+    save_bytes(json, copy, size);
+    command_trace(json, from_block);
+    (void)trace_of(p);
     out = fopen(scratch("trace.steps"), "w");
     CHECK(out != NULL);
     save_steps(p, out);
     CHECK_EQ(fclose(out), 0);
-    fflush(stdout);
-    if (system(command) != 0)
-        harness_fail(file, line, "%s", command);
+    check_file(file, line, from_block, true);
+    check_file(file, line, from_json, steps <= 100000);
+    if (steps <= 100000 && chroprof_samples(p, 0, UINT64_MAX, NULL, 0) == 0 &&
+        !same_files(from_json, from_block))
+        harness_fail(file, line, "%s and %s differ", from_json, from_block);
 }
 
 static chroprof_options ring_of(uint32_t events)
@@ -153,7 +182,7 @@ static void replay_each(const char *name)
 {
     if (system("xz --version >/dev/null 2>&1") != 0)
         SKIP("no xz to unpack %s.events.xz", name);
-    need_python();
+    need_command();
     replay(name, 64);
     replay(name, 1 << 12);
     replay(name, 1 << 17);
@@ -228,7 +257,7 @@ static void random_stream(uint64_t seed, uint32_t events, uint32_t depth, unsign
 TEST(random_streams)
 {
     unsigned long k;
-    need_python();
+    need_command();
     for (k = 0; k < share(20 * rounds()); k++) {
         random_seed(k);
         random_stream(1000 + k, k % 2 ? 64 : 4096, k % 3 ? 64 : 4, k % 2 ? 3000 : 1000);
@@ -259,25 +288,12 @@ static uint64_t serve(chroprof *p, uint64_t now, uint64_t rounds_)
     return now;
 }
 
-static const char *trace_of(chroprof *p)
-{
-    return written(p, CHROPROF_TRACE)->bytes;
-}
-
-static unsigned count_of(const char *text, const char *part)
-{
-    unsigned count = 0;
-    for (; (text = strstr(text, part)) != NULL; text++)
-        count++;
-    return count;
-}
-
 TEST(a_request_and_its_query)
 {
     chroprof_options o = ring_of(256);
     chroprof *p = fresh(&o);
     const char *text;
-    need_python();
+    need_command();
     serve(p, 0, 3);
     check_trace(p);
     text = trace_of(p);
@@ -298,7 +314,7 @@ TEST(still_running)
 {
     chroprof_options o = ring_of(256);
     chroprof *p = fresh(&o);
-    need_python();
+    need_command();
     chroprof_event(p, CHROPROF_ENTER, 0, &sites[0], 10);
     chroprof_event(p, CHROPROF_PENDING, 7, &sites[1], 20);
     chroprof_event(p, CHROPROF_RUNNING, 7, NULL, 30);
@@ -310,10 +326,11 @@ TEST(still_running)
 
 TEST(stalls_and_samples)
 {
+    const char *text;
     chroprof_options o = ring_of(4096);
     chroprof *p = fresh(&o);
     uint64_t now;
-    need_python();
+    need_command();
     now = serve(p, 0, 20);
     chroprof_event(p, CHROPROF_ENTER, 0, &sites[3], now += 5);
     chroprof_sample(p, now += 400000, 400000);
@@ -321,8 +338,10 @@ TEST(stalls_and_samples)
     chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, now += 5);
     check_trace(p);
     CHECK_EQ(count_of(trace_of(p), "stall (iteration)"), 1);
-    CHECK_EQ(count_of(trace_of(p), "\"name\":\"sample\""), 1);
-    CHECK(strstr(trace_of(p), "\"cpu_ns\":400000") != NULL);
+    text = text_of_file(scratch("block.trace"));
+    CHECK_EQ(count_of(text, "stall (iteration)"), 1);
+    CHECK_EQ(count_of(text, "\"name\":\"sample\""), 1);
+    CHECK(strstr(text, "\"cpu_ns\":400000") != NULL);
 }
 
 TEST(deeper_than_is_drawn)
@@ -331,7 +350,7 @@ TEST(deeper_than_is_drawn)
     chroprof *p;
     uint64_t now = 0;
     int k;
-    need_python();
+    need_command();
     o.max_depth = 300;
     p = fresh(&o);
     for (k = 0; k < 200; k++)
@@ -347,7 +366,7 @@ TEST(more_futures_than_are_followed)
     chroprof_options o = ring_of(1 << 14);
     chroprof *p;
     uint64_t k, now = 0;
-    need_python();
+    need_command();
     o.max_futures = 4000;
     p = fresh(&o);
     for (k = 1; k <= 3000; k++)
@@ -362,8 +381,11 @@ TEST(more_futures_than_are_followed)
 TEST(of_nothing)
 {
     chroprof *p = fresh(NULL);
-    need_python();
-    check_trace(p);
+    const char *text;
+    need_command();
+    text = trace_of(p); /* by windows, of which there are none */
+    CHECK_EQ(count_of(text, "{\"ph\":\"B\""), count_of(text, "{\"ph\":\"E\""));
+    CHECK_EQ(count_of(text, "\"cat\":"), 0);
     chroprof_event(p, CHROPROF_TICK, 0, NULL, 5);
     check_trace(p);
 }
@@ -374,7 +396,7 @@ TEST(off_and_reset)
     chroprof_options o = ring_of(4096);
     chroprof *p = fresh(&o);
     uint64_t now;
-    need_python();
+    need_command();
     now = serve(p, 0, 5);
     chroprof_event(p, CHROPROF_ENTER, 0, &sites[0], now += 10);
     chroprof_set_enabled(p, false);
@@ -397,22 +419,22 @@ TEST(of_an_interval)
     chroprof_options o = ring_of(1024);
     chroprof p, before, after, d;
     uint64_t now;
-    need_python();
+    need_command();
     o.clock = chroprof_clock_manual;
     CHECK_EQ(chroprof_init(&p, live.bytes, SIZE, &o), CHROPROF_OK);
     now = serve(&p, 0, 5);
     chroprof_event(&p, CHROPROF_ENTER, 0, &sites[0], now += 10);
     CHECK_EQ(chroprof_snapshot(live.bytes, SIZE, older.bytes, SIZE), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&before, older.bytes, SIZE), CHROPROF_OK);
-    check_trace(&before);
+    check_trace_of(&before, older.bytes, SIZE);
     chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, now += 10);
     serve(&p, now, 5);
     CHECK_EQ(chroprof_snapshot(live.bytes, SIZE, newer.bytes, SIZE), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&after, newer.bytes, SIZE), CHROPROF_OK);
-    check_trace(&after);
+    check_trace_of(&after, newer.bytes, SIZE);
     CHECK_EQ(chroprof_difference(&after, &before, both.bytes, SIZE), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&d, both.bytes, SIZE), CHROPROF_OK);
-    check_trace(&d);
+    check_trace_of(&d, both.bytes, SIZE);
 }
 
 static const test_case cases[] = { CASE(accept_forever),

@@ -67,7 +67,7 @@ const here = currentSourcePath().parentDir()
 
 type
   ProfileFormat* {.pure.} = enum
-    Text, Json, Folded, Prometheus, Pprof, Trace = 6, PrometheusAll
+    Text, Json, Folded, Prometheus, Pprof, PrometheusAll = 7
 
   ProfileOptions* {.importc: "chroprof_options", header: "chroprof.h", bycopy.} = object
     ## See chroprof_options in chroprof.h; 0: the default.

@@ -8,7 +8,8 @@
  * seconds; meanwhile the loop goes on. FORMAT: see chroprof_parse_query. The answers:
  *
  *     200   the profile; writing it counts as the site "chroprof page"
- *     404   chroprof_parse_query does not accept the query
+ *     404   chroprof_parse_query does not accept the query. The body of format=trace and
+ *           format=firefox, which only the command writes, says how to get them
  *     500   memory is not the profile's, or the profile was reset in the N seconds, or the page
  *           could not allocate
  *     503   another client waits for its seconds. It counts until they are over, even if that client
@@ -36,6 +37,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <stdlib.h>
+#include <string.h>
 #ifndef CHROPROF_H
 #include "chroprof.h"
 #endif
@@ -158,13 +160,31 @@ static void chroprof__evhttp_wait(struct evhttp_request *request, chroprof_query
     evhttp_connection_set_closecb(connection, chroprof__evhttp_gone, NULL);
 }
 
+/* In plain text, which a terminal shows as it is. */
+static void chroprof__evhttp_refuse(struct evhttp_request *request, const char *query)
+{
+    struct evbuffer *const out = evhttp_request_get_output_buffer(request);
+    const bool trace = query != NULL && strstr(query, "format=trace") != NULL;
+    const bool firefox = query != NULL && strstr(query, "format=firefox") != NULL;
+    if (!trace && !firefox) {
+        evhttp_send_error(request, HTTP_NOTFOUND, NULL);
+        return;
+    }
+    evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
+                      "text/plain; charset=utf-8");
+    (void)evbuffer_add_printf(out, "This page does not write this format. Save ?format=json as FILE, "
+                              "then run: chroprof %s\n",
+                              trace ? "trace FILE" : "dump FILE -f firefox");
+    evhttp_send_reply(request, HTTP_NOTFOUND, "Not Found", out);
+}
+
 static void chroprof__evhttp_asked(struct evhttp_request *request, void *user)
 {
     const struct evhttp_uri *const uri = evhttp_request_get_evhttp_uri(request);
     chroprof_query query;
     (void)user;
     if (!chroprof_parse_query(evhttp_uri_get_query(uri), &query)) {
-        evhttp_send_error(request, HTTP_NOTFOUND, NULL);
+        chroprof__evhttp_refuse(request, evhttp_uri_get_query(uri));
     } else if (query.seconds == 0) {
         chroprof__evhttp_answer(request, chroprof__evhttp.profile, query);
     } else if (chroprof__evhttp.request == NULL) {

@@ -21,7 +21,7 @@
 const choice format_choices[] = {
     { "text", CHROPROF_TEXT }, { "json", CHROPROF_JSON }, { "folded", CHROPROF_FOLDED },
     { "prometheus", CHROPROF_PROMETHEUS }, { "prometheus-all", CHROPROF_PROMETHEUS_ALL },
-    { "pprof", CHROPROF_PPROF }, { "firefox", FORMAT_FIREFOX }, { "trace", CHROPROF_TRACE },
+    { "pprof", CHROPROF_PPROF }, { "firefox", FORMAT_FIREFOX }, { "trace", FORMAT_TRACE },
     { NULL, 0 }
 };
 
@@ -55,7 +55,7 @@ const char *set_width(void *field, const char *value)
 
 bool format_is_made(int format)
 {
-    return format == FORMAT_FIREFOX || format == CHROPROF_TRACE || format == CHROPROF_PPROF ||
+    return format == FORMAT_FIREFOX || format == FORMAT_TRACE || format == CHROPROF_PPROF ||
            format == CHROPROF_FOLDED || format == CHROPROF_JSON;
 }
 
@@ -63,7 +63,7 @@ bool write_made(int format, const profile_text *p, FILE *out)
 {
     switch (format) {
     case FORMAT_FIREFOX: return firefox_write(p, out);
-    case CHROPROF_TRACE: return trace_write(p, false, out);
+    case FORMAT_TRACE: return trace_write(p, false, out);
     case CHROPROF_PPROF: return pprof_write(p, out);
     case CHROPROF_JSON: return fwrite(p->bytes.bytes, 1, p->bytes.used, out) == p->bytes.used;
     default: return folded_write(p, out);
@@ -138,8 +138,8 @@ bool format_is_readable(const format_options *o)
 bool write_view(const format_options *o, chroprof *view, const char *source, bool code, FILE *out)
 {
     chroprof_text_options text = text_options(o, out);
-    if (o->format == FORMAT_FIREFOX ||
-        (o->format == CHROPROF_TRACE && !trace_of_steps(view))) {
+    if (o->format == FORMAT_FIREFOX || o->format == FORMAT_TRACE) {
+        code = code && !(o->format == FORMAT_TRACE && trace_of_steps(view));
         return write_by_text(o, &text, view, source, code, out);
     }
     if (o->format == CHROPROF_TEXT && code && o->causes && !spins(view)) {

@@ -13,12 +13,12 @@
 #include "options.h"
 #include "profile.h"
 
-/* A format that is no chroprof_format: it is made of JSON. */
-enum { FORMAT_FIREFOX = 100 };
+/* Formats that are no chroprof_format: they are made of JSON. */
+enum { FORMAT_FIREFOX = 100, FORMAT_TRACE };
 
 typedef struct format_options {
     const char *out;           /* NULL or "-": standard output */
-    int format;                /* a chroprof_format, or the one above */
+    int format;                /* a chroprof_format, or one of those above */
     bool given;                /* --format was */
     bool ascii;
     bool causes;               /* the text begins with the functions that held the loop */

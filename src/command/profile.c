@@ -73,6 +73,7 @@ static bool profile_write(profile_text *p, chroprof *view)
     chroprof_origin origin;
     chroprof_read_origin(view, &origin);
     p->pid = origin.pid;
+    p->view = view;
     if (chroprof_write(view, CHROPROF_JSON, buffer_add, &p->bytes) != 0) {
         tool_message("%s: could not be turned into JSON", p->source);
         return false;

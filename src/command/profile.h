@@ -15,6 +15,7 @@ typedef struct profile_text {
     const char *source;        /* as it was named */
     block_file block;          /* if it was one, or a stream of events */
     bool replayed;             /* it was a stream of events */
+    const chroprof *view;      /* that it was made of, while that lives; NULL: it was JSON */
     uint64_t pid;              /* of its program, if it was a block; 0: not known */
     byte_buffer bytes;
     json_reader reader;

@@ -7,24 +7,16 @@
 
 #include "json.h"
 #include "message.h"
-#include "paths.h"
 
-#define FIRST_PATH 3u          /* those before are no tasks */
 #define DEEPEST 65000u
 #define NEWEST_STEPS 100000u   /* JSON has no more of them */
 
 typedef struct timeline_data {
-    const profile_text *profile;
+    timeline *t;
     json_reader place;         /* of the steps, for messages */
-    path_tree paths;
-    uint32_t *made;            /* of each of these paths: its number in the view */
     char *bytes;
     size_t at, used;
-    chroprof_step *steps;      /* the last one is of now */
-    size_t count;
-    uint64_t total, first, events, live;
-    uint32_t deepest;
-    chroprof *view;
+    uint64_t total;            /* steps that the ring has */
 } timeline_data;
 
 /* >>timeline decoding */
@@ -72,9 +64,8 @@ static bool take_number(timeline_data *d, uint64_t *value)
 
 static bool take_path(const timeline_data *d, uint64_t id, uint32_t *path)
 {
-    size_t at = id >= FIRST_PATH ? path_index(&d->paths, id) : 0;
-    *path = id < FIRST_PATH ? (uint32_t)id : at != SIZE_MAX ? d->made[at] : 0;
-    return id < FIRST_PATH || at != SIZE_MAX;
+    *path = (uint32_t)id;
+    return id < FIRST_PATH || (id < UINT32_MAX && path_index(&d->t->paths, id) != SIZE_MAX);
 }
 
 /* before: the step before, with the last id that a step had. NULL, or what was expected. */
@@ -97,122 +88,88 @@ static const char *take_step(timeline_data *d, chroprof_step *before, chroprof_s
     step->at_ns = before->at_ns;
     step->state = (chroprof_state)(head & 15);
     step->depth = (uint32_t)(head >> 5);
-    d->deepest = step->depth > d->deepest ? step->depth : d->deepest;
     return NULL;
 }
 
-/* The steps, and a tick of now behind them. */
+/* The newest steps, and a tick of now behind them. */
 static bool take_steps(timeline_data *d)
 {
+    timeline *t = d->t;
     const char *wrong = decode_base64(d) ? NULL : "steps in base64";
     size_t most = d->total < NEWEST_STEPS ? (size_t)d->total : NEWEST_STEPS;
+    size_t count = 0;
     chroprof_step before;
     memset(&before, 0, sizeof before);
-    d->steps = (chroprof_step *)calloc(most + 2, sizeof *d->steps);
-    if (d->steps == NULL) {
+    t->steps = (chroprof_step *)calloc(most + 2, sizeof *t->steps);
+    if (t->steps == NULL) {
         tool_message("%s: not enough memory for %zu steps", d->place.name, most);
         return false;
     }
-    while (wrong == NULL && d->at < d->used && d->count < most + 2) {
-        wrong = take_step(d, &before, &d->steps[d->count++]);
+    while (wrong == NULL && d->at < d->used && count < most + 2) {
+        wrong = take_step(d, &before, &t->steps[count++]);
     }
-    if (wrong == NULL && (d->count != most + 1 || d->steps[most].state != CHROPROF_TICK ||
-                          d->events > UINT64_MAX / 4 || d->first > UINT64_MAX / 4)) {
+    if (wrong == NULL && (count != most + 1 || t->steps[most].state != CHROPROF_TICK ||
+                          t->events > UINT64_MAX / 4 || t->first > UINT64_MAX / 4)) {
         wrong = "as many steps as the ring has, and a tick of now";
     }
+    t->count = most;
+    t->left_out = d->total - most;
+    t->first += t->left_out;
     return wrong == NULL || json_fail(&d->place, wrong);
 }
 
-/* >>timeline view */
+/* >>timeline reading */
 
-/* Parents have lower ids than their children, so that the paths get the ids that they had. */
-static bool make_paths(timeline_data *d)
+/* What JSON has no room for is still in the block that it was made of. */
+static bool take_older(timeline_data *d, const chroprof *view)
 {
-    chroprof_path is;
-    bool ok = true;
-    for (size_t i = 0; ok && i < d->paths.count; i++) {
-        size_t at = d->paths.keys[i].at;
-        const path_row *row = &d->paths.rows[at];
-        char *name = json_plain(row->name), *file = json_plain(row->file);
-        uint32_t parent = row->parent != SIZE_MAX ? d->made[row->parent] : 0;
-        ok = name != NULL && file != NULL && (parent != 0 || row->parent == SIZE_MAX);
-        d->made[at] = ok ? ring_path(d->view, parent, name, file, (uint32_t)row->line) : 0;
-        ok = chroprof_read_path_alone(d->view, d->made[at], &is) && strcmp(is.name, name) == 0;
-        free(name);
-        free(file);
+    timeline *t = d->t;
+    size_t older = (size_t)t->left_out;
+    uint64_t cursor = 0;
+    chroprof_step *steps = (chroprof_step *)calloc(older + t->count + 1, sizeof *steps);
+    if (steps == NULL) {
+        tool_message("%s: not enough memory for %zu steps", d->place.name, older + t->count);
+        return false;
     }
-    return ok || json_fail(&d->place, "a list of paths, each with its site and a parent of a lower id");
+    memcpy(steps + older, t->steps, (t->count + 1) * sizeof *steps);
+    for (size_t i = 0; i < older && chroprof_next_step(view, &cursor, &steps[i]);) {
+        i++;
+    }
+    free(t->steps);
+    t->steps = steps;
+    t->count += older;
+    t->first -= older;
+    t->left_out = 0;
+    return true;
 }
 
 static bool take_future(void *user, json_reader *r)
 {
     timeline_data *d = (timeline_data *)user;
-    uint64_t id = 0, path = 0;
-    json_text state = { "", 0 };
-    uint32_t made;
-    const json_field fields[] = {
-        JSON_NUMBER("id", &id), JSON_NUMBER("path", &path), JSON_TEXT("state", &state)
-    };
-    if (!JSON_FIELDS(r, fields) || !take_path(d, path, &made)) {
+    timeline_future *f = &d->t->futures[d->t->future_count];
+    uint64_t path = 0;
+    const json_field fields[] = { JSON_NUMBER("id", &f->id), JSON_NUMBER("path", &path) };
+    if (!JSON_FIELDS(r, fields) || !take_path(d, path, &f->path)) {
         return json_fail(r, "a future whose path is in the list of paths");
     }
-    if (id != 0) {
-        ring_future(d->view, id, made, json_is(state, "ready"));
-    }
+    d->t->future_count += f->id != 0;
     return true;
 }
 
-static bool make_view(timeline *t, timeline_data *d)
+static bool find_data(timeline_data *d, const profile_text *p, json_text *data)
 {
-    chroprof_options o;
-    char *name = json_plain(json_inside(d->profile->name));
-    bool ok = d->paths.count < DEEPEST << 8 && name != NULL;
-    memset(&o, 0, sizeof o);
-    o.max_futures = (uint32_t)count_items(&d->place, d->profile->futures) + 1;
-    o.max_sites = o.max_paths = o.max_edges = (uint32_t)d->paths.count + 4;
-    o.string_bytes = (uint32_t)d->profile->paths.length + 4096;
-    o.max_depth = DEEPEST;
-    o.max_events = NEWEST_STEPS + 2;
-    o.max_histograms = o.max_samples = o.max_windows = o.max_stalls = o.max_slow = 1;
-    o.clock = chroprof_clock_manual;
-    o.name = name;
-    t->block = ok ? malloc(chroprof_memory_size(&o)) : NULL;
-    ok = t->block != NULL &&
-         chroprof_init(&t->view, t->block, chroprof_memory_size(&o), &o) == CHROPROF_OK;
-    if (!ok) {
-        tool_message("%s: not enough memory for its steps", d->place.name);
-    }
-    free(name);
-    d->view = &t->view;
-    return ok;
-}
-
-static bool fill_view(timeline *t, timeline_data *d)
-{
-    if (!make_view(t, d) || !make_paths(d) || !take_steps(d) ||
-        !json_each(&d->place, d->profile->futures, take_future, d)) {
-        return false;
-    }
-    t->begin_ns = d->count - 1 == d->events ? 0 : d->steps[0].at_ns;
-    t->left_out = d->total - (d->count - 1);
-    ring_steps(&t->view, d->steps, d->count - 1, d->first + t->left_out, d->events,
-               &d->steps[d->count - 1], d->live);
-    return true;
-}
-
-static bool find_data(timeline_data *d, json_text *data)
-{
-    json_reader totals = json_part(&d->profile->reader, d->profile->totals);
-    json_reader r = json_part(&d->profile->reader, d->profile->timeline);
+    json_reader totals = json_part(&p->reader, p->totals);
+    json_reader r = json_part(&p->reader, p->timeline);
     const json_field figures[] = {
-        JSON_NUMBER("events", &d->events), JSON_NUMBER("live", &d->live)
+        JSON_NUMBER("events", &d->t->events), JSON_NUMBER("live", &d->t->live)
     };
     const json_field fields[] = {
-        JSON_NUMBER("steps", &d->total), JSON_NUMBER("first", &d->first), JSON_TEXT("data", data)
+        JSON_NUMBER("steps", &d->total), JSON_NUMBER("first", &d->t->first),
+        JSON_NUMBER("ready", &d->t->ready), JSON_TEXT("data", data)
     };
-    bool ok = d->profile->timeline.length == 0 ||
+    bool ok = p->timeline.length == 0 ||
               (JSON_FIELDS(&totals, figures) && JSON_FIELDS(&r, fields));
-    d->place = d->profile->reader;
+    d->place = p->reader;
     d->place.at = data->bytes != NULL ? data->bytes : d->place.at;
     return ok;
 }
@@ -224,29 +181,27 @@ bool timeline_open(timeline *t, const profile_text *p)
     bool ok;
     memset(t, 0, sizeof *t);
     memset(&d, 0, sizeof d);
-    d.profile = p;
-    ok = find_data(&d, &data);
-    t->steps = d.total;
-    if (ok && d.total > 0) {
-        data.bytes = data.bytes != NULL ? data.bytes : "";
-        d.bytes = json_plain(data);
-        ok = paths_read(&d.paths, p);
-        d.made = (uint32_t *)calloc(d.paths.count + 1, sizeof *d.made);
-        if (d.bytes == NULL || d.made == NULL) {
-            tool_message("%s: not enough memory for its steps", p->source);
-            ok = false;
-        }
-        ok = ok && fill_view(t, &d);
+    d.t = t;
+    ok = find_data(&d, p, &data);
+    if (!ok || d.total == 0) {
+        return ok;
     }
-    paths_free(&d.paths);
-    free(d.made);
+    d.bytes = json_plain(data.bytes != NULL ? data : json_word(""));
+    if (d.bytes == NULL) {
+        tool_message("%s: not enough memory for its steps", p->source);
+    }
+    ok = d.bytes != NULL && paths_read(&t->paths, p) && take_steps(&d) &&
+         json_room(&p->reader, p->futures, (void **)&t->futures, sizeof *t->futures) &&
+         json_each(&p->reader, p->futures, take_future, &d) &&
+         (t->left_out == 0 || p->view == NULL || take_older(&d, p->view));
     free(d.bytes);
-    free(d.steps);
     return ok;
 }
 
 void timeline_close(timeline *t)
 {
-    free(t->block);
-    t->block = NULL;
+    paths_free(&t->paths);
+    free(t->steps);
+    free(t->futures);
+    memset(t, 0, sizeof *t);
 }

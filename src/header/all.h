@@ -194,7 +194,6 @@ CHROPROF__LEFT_OUT(chroprof_as_text)
 
 #include "writers/pprof.h"
 
-#include "writers/trace.h"
 
 #undef CHROPROF__LEFT_OUT
 

@@ -1,6 +1,7 @@
 /* chroprof_evhttp.h in C and C++: a server and its client in one loop; the page of the run, of a
- * format that does not exist, of the next second, and of one that another waits for; the next
- * seconds of a profile that is not in that memory are no page, at once. Exit status 0: right. */
+ * format that does not exist, of the next second, of one that another waits for, and of a trace, which
+ * says how to get one; the next seconds of a profile that is not in that memory are no page, at once.
+ * Exit status 0: right. */
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
@@ -12,10 +13,11 @@ static chroprof prof;
 static unsigned char memory[1 << 17];
 
 static const char *const asked[] = {
-    "", "?format=json", "?format=none", "?seconds=1&format=folded", "?seconds=1", "?seconds=60"
+    "",           "?format=json",  "?format=none", "?seconds=1&format=folded",
+    "?seconds=1", "?format=trace", "?seconds=60"
 };
-static const int wanted[] = { 200, 200, 404, 200, 503, 500 };
-enum { ASKED = 5, ELSEWHERE = ASKED };
+static const int wanted[] = { 200, 200, 404, 200, 503, 404, 500 };
+enum { TRACE = 5, ASKED, ELSEWHERE = ASKED };
 static int answered, right;
 
 /* Pages of other origins may read it only if the program says which. */
@@ -27,10 +29,23 @@ static int is_open(struct evhttp_request *request)
     return origin != NULL ? said != NULL && strcmp(said, origin) == 0 : said == NULL;
 }
 
+/* Does it say what to do? */
+static int helps(struct evhttp_request *request)
+{
+    const char *type =
+        evhttp_find_header(evhttp_request_get_input_headers(request), "Content-Type");
+    struct evbuffer *body = evhttp_request_get_input_buffer(request);
+    const char *what = "chroprof trace FILE\n";
+    return type != NULL && strncmp(type, "text/plain", 10) == 0 &&
+           evbuffer_search(body, what, strlen(what), NULL).pos > 0;
+}
+
 static void on_reply(struct evhttp_request *request, void *which)
 {
     const int *status = (const int *)which;
     if (request != NULL && *status == 200 && !is_open(request))
+        right = -100;
+    if (request != NULL && status == &wanted[TRACE] && !helps(request))
         right = -100;
     right += request != NULL && evhttp_request_get_response_code(request) == *status;
     right +=

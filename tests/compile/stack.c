@@ -153,10 +153,6 @@ static void do_pprof(void)
 {
     must(chroprof_write(&p, CHROPROF_PPROF, take, NULL) == 0);
 }
-static void do_trace(void)
-{
-    must(chroprof_write(&p, CHROPROF_TRACE, take, NULL) == 0);
-}
 
 typedef struct task {
     const char *name;
@@ -196,7 +192,7 @@ int main(void)
                                   { "merge", do_merge },       { "map", do_map },
                                   { "text", do_text },         { "JSON", do_json },
                                   { "folded", do_folded },     { "Prometheus", do_prometheus },
-                                  { "pprof", do_pprof },       { "trace", do_trace } };
+                                  { "pprof", do_pprof } };
     size_t k, nothing = measure(&tasks[0]);
     for (k = 1; k < sizeof tasks / sizeof *tasks; k++)
         printf("%s %u\n", tasks[k].name, (unsigned)(measure(&tasks[k]) - nothing));

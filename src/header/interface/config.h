@@ -19,7 +19,7 @@
  *                               With CHROPROF_NO_CLOCK and no operating system the header then
  *                               calls memcpy, memmove, memset, memcmp, strlen, strcmp, strncmp,
  *                               strchr, strrchr and strcspn, and nothing else.
- *   CHROPROF_NO_TEXT _JSON _FOLDED _PROMETHEUS _PPROF _TRACE
+ *   CHROPROF_NO_TEXT _JSON _FOLDED _PROMETHEUS _PPROF
  *                               (implementation) leaves that format out; it then returns -1.
  *   CHROPROF_NO_COPIES          no chroprof_open, _snapshot, _difference and _merge: saves some 18
  *                               KiB in programs that read only their own profile.

@@ -183,7 +183,7 @@ MEMORY
  guide: 64 KiB are enough for a small server, 1 MiB for thousands of futures.
 
  Stack in KiB, at most: events 2, init 7, reads 2, snapshot 6, open 2, check 2, difference 2,
- merge 7, map 22, text 24, JSON 17, folded 3, Prometheus 22, pprof 4, trace 35. Compiled without
+ merge 7, map 22, text 24, JSON 17, folded 3, Prometheus 22, pprof 4. Compiled without
  optimization: events and folded 4. With CHROPROF_NO_STDIO: Prometheus 5.
 
 CONFIGURATION
@@ -409,18 +409,10 @@ OUTPUT FORMATS
  CHROPROF_PROMETHEUS_ALL   every series, some 30 per site: also with_children, lifetime, samples,
                        latency, finer slice lengths, use of the tables
  CHROPROF_PPROF        profile.proto, uncompressed: go tool pprof, continuous profilers, speedscope
- CHROPROF_TRACE        the ring as Chrome trace events: Perfetto, chrome://tracing, speedscope
 
- The trace shows what ran in the time that the ring covers, exact to the ns. Process 1 is the loop:
- the running stack, idle and uninstrumented time, live and ready futures, stalls, samples. Each root
- future, such as a request, is a process of its own. Its tracks show that future and those that came
- from it: created, ready, running, waiting, finished. An arrow leads from where a future was created
- to where it first ran. The trace follows 512 futures at once. If there are more, those that have
- been in their state the longest end early in it. A future that finished without running has no name
- there. If the ring begins later than the profile, frames begin with the ring.
-
- The command writes one more format, for the Firefox Profiler: chroprof dump IN -f firefox. IN is a
- file, a running program or this JSON.
+ The command writes two more formats. chroprof trace IN: the ring as Chrome trace events, for
+ Perfetto, chrome://tracing and speedscope. chroprof dump IN -f firefox: the Firefox Profiler's. IN
+ is a file, a running program or this JSON.
 
  A format that was left out by its macro returns -1; chroprof_dump then sets errno to EINVAL.
  chroprof_dump flushes the stream, so it notices a full disk. The text report is as wide as the

@@ -26,8 +26,7 @@ typedef void chroprof__writes(struct chroprof__out *o, const chroprof *p);
 /* What these two choose from: each format is a function of its own, and nothing else refers to it.
  * Only for their macros. */
 CHROPROF_API chroprof__writes chroprof_as_text, chroprof_as_json, chroprof_as_folded,
-    chroprof_as_prometheus, chroprof_as_prometheus_all, chroprof_as_pprof, chroprof_as_trace,
-    chroprof_as_none;
+    chroprof_as_prometheus, chroprof_as_prometheus_all, chroprof_as_pprof, chroprof_as_none;
 
 /* chroprof_write with the function that was chosen. */
 CHROPROF_API int chroprof_write_by(chroprof *p, chroprof__writes *as, chroprof_writer write,
@@ -42,7 +41,6 @@ chroprof__writes *chroprof__writes_of(chroprof_format chroprof__chosen)
     case CHROPROF_FOLDED: return chroprof_as_folded;
     case CHROPROF_PROMETHEUS: return chroprof_as_prometheus;
     case CHROPROF_PPROF: return chroprof_as_pprof;
-    case CHROPROF_TRACE: return chroprof_as_trace;
     case CHROPROF_PROMETHEUS_ALL: return chroprof_as_prometheus_all;
     }
     return chroprof_as_none;
@@ -64,8 +62,8 @@ typedef struct chroprof_query {
 } chroprof_query;
 
 /* Reads the part of a URL after "?", such as "format=json&seconds=5". format is text, json, folded,
- * prometheus, prometheus-all, pprof or trace; seconds at most 86400. Other keys are ignored; NULL
- * is empty. Returns false for a wrong format or number; *out is then as if that key were missing.
+ * prometheus, prometheus-all or pprof; seconds at most 86400. Other keys are ignored; NULL is
+ * empty. Returns false for a wrong format or number; *out is then as if that key were missing.
  * Any thread. */
 CHROPROF_API bool chroprof_parse_query(const char *query, chroprof_query *out);
 

@@ -135,8 +135,8 @@ CHROPROF_API size_t chroprof_slowest(const chroprof *p, chroprof_slow *out, size
 
 /* From now on all that this handle reads, writes and gives to a merge has show(user, id) instead of
  * each id except 0, for reports that others will read. NULL: the ids themselves. Different ids
- * should give different numbers. If all numbers are 0, a trace has no tracks for futures. Cost:
- * that call per id. */
+ * should give different numbers. If all numbers are 0, the command's trace has no tracks for
+ * futures. Cost: that call per id. */
 CHROPROF_API void chroprof_show_ids(chroprof *p, uint64_t (*show)(void *user, uint64_t id),
                                     void *user);
 

@@ -170,9 +170,9 @@ typedef enum chroprof_format {
     CHROPROF_JSON,         /* everything, documented in the manual */
     CHROPROF_FOLDED,       /* self time in microseconds, for flame graphs */
     CHROPROF_PROMETHEUS,   /* text exposition 0.0.4 */
-    CHROPROF_PPROF,        /* profile.proto, uncompressed; 5 was CHROPROF_FIREFOX in 0.1.0 */
-    CHROPROF_TRACE = 6,    /* the ring as Chrome trace events: Perfetto, chrome://tracing */
-    CHROPROF_PROMETHEUS_ALL /* every series; CHROPROF_PROMETHEUS has those that people graph */
+    CHROPROF_PPROF,        /* profile.proto, uncompressed. 5 was CHROPROF_FIREFOX in 0.1.0, 6 was
+                              CHROPROF_TRACE in 0.2.0: the command writes these */
+    CHROPROF_PROMETHEUS_ALL = 7 /* every series; CHROPROF_PROMETHEUS has those that people graph */
 } chroprof_format;
 
 /* What chroprof_ranks sorts by, largest first. Ties go by exec time, then by site name, file and

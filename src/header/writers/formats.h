@@ -31,7 +31,7 @@ CHROPROF__COLD_API int chroprof_write_prometheus(chroprof *p,
 static const char chroprof__format_words[] =
     "text\0text/plain; charset=utf-8\0" "json\0application/json\0"
     "folded\0text/plain; charset=utf-8\0" "prometheus\0text/plain; version=0.0.4; charset=utf-8\0"
-    "pprof\0application/octet-stream\0" "\0\0" "trace\0application/json\0"
+    "pprof\0application/octet-stream\0" "\0\0" "\0\0"
     "prometheus-all\0text/plain; version=0.0.4; charset=utf-8";
 
 static bool chroprof__parse_format(const char *name, size_t length, chroprof_query *out)

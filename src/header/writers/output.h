@@ -161,15 +161,6 @@ CHROPROF__UNUSED static void chroprof__put_quoted(chroprof__out *o, const char *
     }
 }
 
-CHROPROF__UNUSED static void chroprof__put_hex(chroprof__out *o, uint64_t value)
-{
-    char digits[16], *end = digits + sizeof(digits), *first = end;
-    for (; value > 0 || first == end; value >>= 4)
-        *--first = "0123456789abcdef"[value & 15];
-    chroprof__put_text(o, "0x");
-    chroprof__put_bytes(o, first, (size_t)(end - first));
-}
-
 /* value / unit with all its places; the unit is a power of 10. */
 CHROPROF__UNUSED static void chroprof__put_places(chroprof__out *o, uint64_t value, uint64_t unit)
 {
@@ -211,7 +202,7 @@ CHROPROF__UNUSED static void chroprof__put_field(chroprof__out *o, const char *h
                 : *how == '(' ? sizeof(chroprof_state)
                 : *how == '.' || *how == '-' ? sizeof(uint32_t) : sizeof(uint64_t);
     uint64_t value = chroprof__next_field(row, size);
-    bool quoted = *how != 0 && strchr("$(#=", *how) != NULL;
+    bool quoted = *how != 0 && strchr("$(", *how) != NULL;
     if (quoted)
         chroprof__put_byte(o, '"');
     switch (*how) {
@@ -219,9 +210,7 @@ CHROPROF__UNUSED static void chroprof__put_field(chroprof__out *o, const char *h
     case '@': chroprof__put_quoted(o, (const char *)(uintptr_t)value, false); break;
     case '&': chroprof__put_text(o, (const char *)(uintptr_t)value); break;
     case '(': chroprof__put_word(o, how + 1, value); break;
-    case '#': chroprof__put_hex(o, value); break;
     case '?': chroprof__put_text(o, value ? "true" : "false"); break;
-    case '~': chroprof__put_places(o, value, 1000); break;
     case '-':
         chroprof__put_text(o, value ? "" : "-");
         chroprof__put_u64(o, value ? value - 1 : 1);
@@ -257,22 +246,21 @@ CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, con
     }
     chroprof__put_field(o, end, row);
     end += *end == '(' ? strcspn(end, ")") : 0;
-    end += *end != 0 && strchr("%.$#?=~-)", *end) != NULL;
+    end += *end != 0 && strchr("%.$?-)", *end) != NULL;
     return end + (*end == ' ');
 }
 
 /* Writes fields of a struct as JSON. A form has their keys in order, and commas come where they
  * belong. The sign behind a key says what the field is: none or % 64 bits, . or - 32 bits (- one
- * less), ? a truth, $ a text, (a,b) which of these words, and of 64 bits # hex and = decimal digits
- * in quotes, ~ ns as microseconds. A sign without a word is a value without a key. 'A value' may
- * stand in the form; " begins a text that is written by others, and ends it. A colon makes a key of
- * what stands before it. Brackets and line feeds stand for themselves, and blanks part keys. */
+ * less), ? a truth, $ a text, (a,b) which of these words. A sign without a word is a value without
+ * a key. 'A value' may stand in the form; " begins a text that is written by others, and ends it.
+ * Brackets and line feeds stand for themselves, and blanks part keys. */
 CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form, const void *row)
 {
     while (*form != 0 && !o->failed) {
         char mark = *form;
         bool ends = mark == '}' || mark == ']' || mark == '"';
-        bool joins = mark == ':' || (mark == '\n' && (form[1] == '}' || form[1] == ']'));
+        bool joins = mark == '\n' && (form[1] == '}' || form[1] == ']');
         if (o->comma && !ends && !joins)
             chroprof__put_byte(o, ',');
         if (!ends && !joins && mark != '{' && mark != '[' && mark != '\n') {
