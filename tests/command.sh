@@ -638,10 +638,10 @@ else
     (cd "$scratch" && ./quick) >"$scratch/out" 2>"$scratch/err"; code=$?
     expect quick_start_runs 0 "on_request"
     run dump -f text "$scratch/quick.chroprof"; expect quick_start_leaves_a_file 0 "on_request"
-    told=$(sed -n 's/.*size 0: \([0-9]*\) KiB.*/\1/p' README.md)
+    told=$(sed -n 's/.*size 0: 0\.\([0-9]\) MiB.*/\1/p' README.md)
     size=$(wc -c <"$scratch/quick.chroprof")
-    if [ "$(((size + 512) / 1024))" = "$told" ]; then ok quick_start_size; else
-        fail quick_start_size "$size bytes, README: $told KiB"; fi
+    if [ "$(((size * 10 + 524288) / 1048576))" = "$told" ]; then ok quick_start_size; else
+        fail quick_start_size "$size bytes, README: 0.$told MiB"; fi
 fi
 
 # --- the demonstration: it compiles as its head says; and a short run of it
