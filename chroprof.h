@@ -760,8 +760,8 @@ typedef struct chroprof_site {
 /* Samples that the sampler took inside a callback or an iteration, at one place. */
 typedef struct chroprof_stall_sample {
     uint32_t stack;        /* see chroprof_stack; if there are too many places, a neighbor's */
-    uint32_t weight;       /* samples */
-    uint64_t cpu_ns;       /* thread CPU time, each since the sample before */
+    uint32_t weight;       /* samples that were surely there */
+    uint64_t cpu_ns;       /* their thread CPU time, each since the sample before */
 } chroprof_stall_sample;
 
 /* What one site took of a callback or an iteration. */
@@ -788,7 +788,8 @@ typedef struct chroprof_stall {
     chroprof_stall_share shares[CHROPROF_STALL_SHARES];
     uint64_t rest_ns;      /* other sites; of a callback also what the ring no longer holds */
     /* what the sampler saw of the stall; all 0 if it was off */
-    uint64_t sampled;      /* samples inside: the sum of samples[], except in a merged profile */
+    uint64_t sampled;      /* samples inside; samples[] has at most as many: the rest was at other
+                              places */
     uint64_t cpu_ns;       /* thread CPU time in it, within 1 ms; with chroprof_sample what
                               that was told */
     uint64_t waiting_ns;   /* the rest: the thread waited, or was preempted */
@@ -2669,6 +2670,7 @@ typedef struct chroprof__hits {
     uint32_t count;
     uint32_t stack[CHROPROF_STALL_SAMPLES];
     uint32_t weight[CHROPROF_STALL_SAMPLES];
+    uint32_t over[CHROPROF_STALL_SAMPLES];      /* of the weight: what may be of other stacks */
     uint64_t cpu[CHROPROF_STALL_SAMPLES];
     uint64_t sampled, cpu_ns, waiting_ns;
 } chroprof__hits;
@@ -2859,7 +2861,9 @@ typedef struct chroprof__sampler {
     /* settings */
     uint64_t first_period_ns, budget_ppm, mode, steady;
     uint64_t armed;            /* the value of the timer's signal; 0: there is none */
-    uint64_t pid, timer, running, spare;
+    uint64_t pid, timer, running;
+    uint64_t vain, patient;    /* looks for the module of an address, one after the other, that
+                                  found none; addresses until the next look */
     uint64_t unwind, unwind_user;          /* of this process */
     chroprof__begun begun[CHROPROF__HITS];
     chroprof__hits hits[CHROPROF__HITS];
@@ -3040,7 +3044,7 @@ CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
 CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 3 * 96 + 24);
 CHROPROF__STATIC_ASSERT(counts, sizeof(chroprof__slices) == 680);
 CHROPROF__STATIC_ASSERT(octaves, CHROPROF__BUCKETS <= 8 * CHROPROF__OCTAVES);
-CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 16 * CHROPROF_STALL_SAMPLES);
+CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 20 * CHROPROF_STALL_SAMPLES);
 CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall_row) ==
                                40 + 32 * CHROPROF_STALL_SHARES + sizeof(chroprof__hits));
 CHROPROF__STATIC_ASSERT(slow_group, sizeof(chroprof__slow_group) == 904);
@@ -3052,7 +3056,7 @@ CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module_row) == 256);
 CHROPROF__STATIC_ASSERT(wall, sizeof(chroprof__wall_row) == 64);
 CHROPROF__STATIC_ASSERT(note, sizeof(chroprof__note) == 16);
 CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITEMS);
-CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 57 * 8 + 16 * CHROPROF__HITS +
+CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 58 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_bar) == 128);
@@ -4682,6 +4686,22 @@ static uint32_t chroprof__item_module(uint64_t item)
 
 /* ---- modules: which file an address is of */
 
+/* Row + 1 of the module that alone may be at an address; 0: not known. */
+static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
+{
+    const chroprof__module_row *rows = chroprof__module_rows(c);
+    uint64_t possible = chroprof__sampler_of(c)->possible;
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
+        if ((possible >> k & 1) == 0 || address < rows[k].low || address >= rows[k].high)
+            continue;
+        if (found)
+            return 0;
+        found = k + 1;
+    }
+    return found;
+}
+
 #if CHROPROF__SAMPLES && defined(__linux__)
 /* A program header and a note's head as ELF-64 lays them out; the names of <elf.h> collide with
  * those of libev. */
@@ -4758,8 +4778,24 @@ typedef struct chroprof__survey {
     uint64_t loaded, before;   /* bits of the rows that are, and that were at the last one */
     uint64_t named;            /* of those, and of the ones that stacks have; 0: not known */
     uint64_t loads, unloads;   /* since the last one, of all objects */
+    bool sought;               /* for an address that is in no row */
     uint32_t count, place[CHROPROF__MOST_MODULES];     /* of objects; the row's among them */
 } chroprof__survey;
+
+/* Does a tick that waits have an address in this range? */
+static bool chroprof__is_met(const chroprof__core *c, uint64_t low, uint64_t high)
+{
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    uint64_t end = chroprof__peek64(&s->put);
+    for (uint64_t k = s->taken; k - end != 0; k++) {
+        const chroprof__entry *e = chroprof__ring(c, s, k);
+        for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS; i++)
+            if (chroprof__is_code(e->items[i]) && chroprof__item_address(e->items[i]) >= low &&
+                chroprof__item_address(e->items[i]) < high)
+                return true;
+    }
+    return false;
+}
 
 /* Has this row the object of this name, if the place is the same? The program has no name and
  * never goes. */
@@ -4823,32 +4859,38 @@ static bool chroprof__same_place(const chroprof__module_row *a, const chroprof__
            strcmp(a->build_id, b->build_id) == 0;
 }
 
-/* Bits of the rows that stacks have, and of the ones that ticks may have. */
+/* Bits of the rows that must stay: the program's, and those that stacks or waiting ticks have. */
 static uint64_t chroprof__named_modules(const chroprof__survey *survey)
 {
     const chroprof__core *c = survey->c;
     const chroprof__node *nodes = chroprof__nodes(c);
-    uint64_t named = survey->before | chroprof__sampler_of(c)->added;
+    const chroprof__module_row *rows = chroprof__module_rows(c);
+    uint64_t named = 1 | chroprof__sampler_of(c)->added;
     for (uint32_t k = 1; k <= c->tables[CHROPROF_TABLE_STACKS].used; k++) {
         uint32_t module = chroprof__item_module(nodes[k].item);
         named |= module ? UINT64_C(1) << (module - 1) : 0;
     }
+    for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++)
+        if ((named >> k & 1) == 0 && chroprof__is_met(c, rows[k].low, rows[k].high))
+            named |= UINT64_C(1) << k;
     return named;
 }
 
-/* A row for it: a free one, or that of a module which is gone and in no stack; else as many as
- * there are. */
+/* A row for it: a free one, or that of a module which is in no stack and gone, or if a tick met
+ * this one, in no stack; else as many as there are. */
 static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__module_row *m)
 {
     chroprof__table_row *table = &survey->c->tables[CHROPROF__MODULES];
     chroprof__module_row *rows = chroprof__module_rows(survey->c);
     uint32_t k = (uint32_t)table->used;
     if (k == table->rows) {
+        bool met = chroprof__is_met(survey->c, m->low, m->high);
         if (survey->named == 0)
             survey->named = chroprof__named_modules(survey);
-        uint64_t taken = survey->named | survey->loaded;
+        uint64_t taken = survey->named | (met ? 0 : survey->before | survey->loaded);
         for (k = 0; k < table->rows && (taken >> k & 1);)
             k++;
+        survey->named |= k < table->rows ? UINT64_C(1) << k : 0;
     }
     if (k == table->rows)
         return k;
@@ -4886,7 +4928,7 @@ CHROPROF__COLD int chroprof__add_object(chroprof__object *o, size_t size, void *
         return 0;
     survey->loads = o->loads - s->loads;
     survey->unloads = o->unloads - s->unloads;
-    if ((survey->loads | survey->unloads) == 0)
+    if ((survey->loads | survey->unloads) == 0 && !survey->sought)
         return 1;
     uint32_t place = survey->count++;
     if (!chroprof__read_object(o, &m))
@@ -4910,8 +4952,29 @@ static uint64_t chroprof__surely_stayed(const chroprof__survey *survey)
     return stayed;
 }
 
-/* Looks at the modules if one has come or gone. Ticks that waited meanwhile may be of those before
- * and of those now. If one came and went unseen they are only of those that surely stayed. */
+/* Is there a tick with an address that is in no row? Code that a program generated never is: it is
+ * looked for less and less often. */
+static bool chroprof__seeks_module(chroprof__core *c)
+{
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    uint64_t end = chroprof__peek64(&s->put);
+    bool missed = false;
+    for (uint64_t k = s->taken; k - end != 0 && !missed; k++) {
+        const chroprof__entry *e = chroprof__ring(c, s, k);
+        for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS && !missed; i++)
+            missed = chroprof__is_code(e->items[i]) &&
+                     !chroprof__find_module(c, chroprof__item_address(e->items[i]));
+    }
+    if (!missed || s->patient > 0) {
+        s->patient -= missed;
+        return false;
+    }
+    return true;
+}
+
+/* Looks at the modules if one has come or gone, or a tick was in one that has no row yet. Ticks
+ * that waited meanwhile may be of those before and of those now. If one came and went unseen they
+ * are only of those that surely stayed. */
 CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
@@ -4922,12 +4985,16 @@ CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
     survey.c = c;
     survey.before = s->loaded;
     s->possible = s->loaded | s->added;
+    survey.sought = chroprof__seeks_module(c);
     if (chroprof__each_object(chroprof__add_object, &survey) != 0)
         return;
     uint64_t gone = (uint64_t)__builtin_popcountll(survey.before & ~survey.loaded);
     s->possible = survey.unloads == gone ? survey.before | survey.loaded
                                          : chroprof__surely_stayed(&survey);
     s->possible |= s->added;
+    bool more = (survey.loaded & ~survey.before) != 0;
+    s->vain = more || !survey.sought ? 0 : s->vain + (s->vain < 10);
+    s->patient = s->vain ? UINT64_C(1) << s->vain : 0;
     s->loaded = survey.loaded;
     s->loads += survey.loads;
     s->unloads += survey.unloads;
@@ -4938,22 +5005,6 @@ CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
     (void)c;
 }
 #endif
-
-/* Row + 1 of the module that alone may be at an address; 0: not known. */
-static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
-{
-    const chroprof__module_row *rows = chroprof__module_rows(c);
-    uint64_t possible = chroprof__sampler_of(c)->possible;
-    uint32_t found = 0;
-    for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
-        if ((possible >> k & 1) == 0 || address < rows[k].low || address >= rows[k].high)
-            continue;
-        if (found)
-            return 0;
-        found = k + 1;
-    }
-    return found;
-}
 
 /* ---- stacks */
 
@@ -5304,14 +5355,16 @@ static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t 
 /* ---- stalls: where the callbacks and the iteration under way were met */
 
 /* Which of the places a sample counts for: its own, else a free one, else another line of the same
- * function call, else the least one's (Metwally and others, space saving, 2005). */
+ * function call, else the least one's (Metwally and others, space saving, 2005), whose weight is
+ * told of neither. */
 static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits *h, uint32_t stack)
 {
     uint32_t least = 0, sibling = UINT32_MAX;
     for (uint32_t k = 0; k < h->count; k++) {
         if (h->stack[k] == stack)
             return k;
-        if (nodes[h->stack[k]].parent == nodes[stack].parent)
+        if (nodes[h->stack[k]].parent == nodes[stack].parent &&
+            chroprof__item_kind(nodes[stack].item) != CHROPROF__TASK)
             sibling = k;
         least = h->weight[k] < h->weight[least] ? k : least;
     }
@@ -5320,6 +5373,8 @@ static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits 
     else if (sibling != UINT32_MAX)
         return sibling;
     h->stack[least] = stack;
+    h->over[least] = h->weight[least];
+    h->cpu[least] = 0;
     return least;
 }
 
@@ -8956,18 +9011,18 @@ static const chroprof__stall_row *chroprof__stall_after(const chroprof *p, uint6
     return next;
 }
 
-/* The places that the sampler met, most first. */
+/* The places that the sampler met, most first, each with what surely was there. */
 static void chroprof__read_hits(const chroprof__hits *h, chroprof_stall *out)
 {
     out->sampled = h->sampled;
     out->cpu_ns = h->cpu_ns;
     out->waiting_ns = h->waiting_ns;
     for (uint32_t k = 0; k < h->count; k++) {
-        uint32_t at = out->sample_count++;
-        for (; at > 0 && out->samples[at - 1].weight < h->weight[k]; at--)
+        uint32_t at = out->sample_count++, weight = h->weight[k] - h->over[k];
+        for (; at > 0 && out->samples[at - 1].weight < weight; at--)
             out->samples[at] = out->samples[at - 1];
         out->samples[at].stack = h->stack[k];
-        out->samples[at].weight = h->weight[k];
+        out->samples[at].weight = weight;
         out->samples[at].cpu_ns = h->cpu[k];
     }
 }
@@ -9845,7 +9900,8 @@ static bool chroprof__good_hits(const chroprof *p, const chroprof__hits *h)
 {
     uint32_t good = 0;
     while (good < h->count && good < CHROPROF_STALL_SAMPLES &&
-           h->stack[good] <= p->core->tables[CHROPROF_TABLE_STACKS].used)
+           h->stack[good] <= p->core->tables[CHROPROF_TABLE_STACKS].used &&
+           h->over[good] <= h->weight[good])
         good++;
     return good == h->count;
 }
@@ -14742,8 +14798,8 @@ static const chroprof__finding_rule chroprof__finding_rules[CHROPROF_FINDING_COU
     { 47, 47, 0, 250000, 0, 100 },
     /* HANGS: a second without an event, in a task; what is shorter will be a stall. */
     { 90, 90, 0, 0, 1000, 0 },
-    /* LEAKS: 1,000 futures are no steady set of servers and timers; 90 % of them did not finish. */
-    { 40, 40, 0, 900000, 0, 1000 },
+    /* LEAKS: see chroprof__leaks. */
+    { 40, 40, 0, 0, 0, 100 },
     /* PREEMPTED: it changes what OCCUPIES means. Half of its time without CPU; 50 samples know that
      * half within 15 points. */
     { 53, 53, 50000, 500000, 0, 50 },
@@ -14759,8 +14815,8 @@ static const chroprof__finding_rule chroprof__finding_rules[CHROPROF_FINDING_COU
     /* SPINS: it takes a processor, and nothing else that is said of the loop is true then. 5,000
      * waits a second, of all those nine in ten. */
     { 70, 70, 0, 900000, 0, 5000 },
-    /* QUEUES */
-    { 46, 46, 0, 0, 0, 1 },
+    /* QUEUES: a tenth of a second is felt, ten futures are no accident; see chroprof__queues. */
+    { 38, 38, 0, 0, 100, 10 },
     /* SATURATES */
     { 30, 30, 0, 0, 0, 1 }
 };
@@ -14773,6 +14829,7 @@ typedef struct chroprof__inquiry {
     chroprof_rank top[2];          /* by exec; zero where there are fewer */
     chroprof_stall stall;          /* the longest one that was kept; length 0: none */
     bool lost;                     /* a full table forgot futures: they are unknown since */
+    bool bare;                     /* chroprof run made it: there is no code to be changed */
     chroprof_finding *out;
     size_t capacity, count;
     uint64_t keys[CHROPROF_FINDING_COUNT];     /* of those found, largest first */
@@ -14968,6 +15025,138 @@ static void chroprof__report(chroprof__inquiry *q, const chroprof__case *c, cons
     memcpy(q->out[k].text, said.text, sizeof said.text);
 }
 
+/* Did the live futures of a site come to rest all over the run, as those do that a program forgets?
+ * A steady set was last seen either long ago or just now. */
+static bool chroprof__forgets(const chroprof__inquiry *q, const chroprof_rank *r)
+{
+    uint64_t quarters[4] = { 0, 0, 0, 0 }, cursor = 0, count = 0;
+    uint32_t even = 0;
+    chroprof_future f;
+    while (chroprof_next_future(q->p, &cursor, &f)) {
+        if (f.name != r->name || f.file != r->file || f.line != r->line ||
+            f.state == CHROPROF_RUNNING)
+            continue;
+        quarters[f.since_ns / (q->totals.elapsed_ns / 4 + 1) & 3]++;
+        count++;
+    }
+    for (uint32_t k = 0; k < 4; k++)
+        even += quarters[k] > count / 10;
+    return even == 4;
+}
+
+static uint64_t chroprof__unfinished(const chroprof_rank *r)
+{
+    return r->abandoned + r->dropped + r->live;
+}
+
+/* Are most of the live ones at rest for much longer than any took that finished? */
+static bool chroprof__outlives(const chroprof__inquiry *q, const chroprof_rank *r)
+{
+    uint64_t cursor = 0, count = 0, old = 0;
+    chroprof_future f;
+    while (chroprof_next_future(q->p, &cursor, &f)) {
+        if (f.name != r->name || f.file != r->file || f.line != r->line)
+            continue;
+        old += chroprof__minus(q->totals.elapsed_ns, f.since_ns) / 4 > r->latency_max_ns;
+        count++;
+    }
+    return old > count / 2;
+}
+
+/* Those that were dropped may have finished since: `late` finishes were of nobody. Live ones leak
+ * if they come all over the run, and stay where others finish soon, or if next to none finishes:
+ * 300 are no set of servers and timers. */
+static bool chroprof__leaks(const chroprof__inquiry *q, const chroprof_rank *r, uint64_t late)
+{
+    uint64_t count = chroprof__unfinished(r), finished = chroprof__minus(r->calls, count);
+    uint64_t sure = chroprof__minus(count, late < r->dropped ? late : r->dropped);
+    bool all = chroprof__ppm(sure, r->calls) >= 900000;
+    if (count < 100)
+        return false;
+    if (r->live <= count / 2)
+        return all && count >= 1000;
+    if (!(all && count >= 300) && (finished < 10 || !chroprof__outlives(q, r)))
+        return false;
+    return chroprof__forgets(q, r);
+}
+
+static void chroprof__find_leak(chroprof__inquiry *q)
+{
+    chroprof_rank worst, one;
+    chroprof_anomaly late;
+    uint64_t cursor = CHROPROF__FIRST_SITE, others = 0;
+    memset(&worst, 0, sizeof(worst));
+    (void)chroprof_read_anomaly(q->p, CHROPROF_ANOMALY_UNKNOWN_FINISH, &late);
+    while (chroprof_next_rank(q->p, &cursor, &one)) {
+        if (!chroprof__leaks(q, &one, late.count))
+            continue;
+        others += worst.name != NULL;
+        worst = chroprof__unfinished(&one) > chroprof__unfinished(&worst) ? one : worst;
+    }
+    if (worst.name == NULL)
+        return;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_LEAKS, &worst, 0);
+    c.count = c.n[0] = chroprof__unfinished(&worst);
+    c.n[1] = worst.calls;
+    c.n[2] = others;
+    chroprof__report(q, &c, "%c0 of %c1 futures of %s did not finish, and more come all the time.",
+                     others == 0 ? NULL : others == 1 ? " One more site is like that."
+                                                      : " %c2 more sites are like that.",
+                     q->bare ? " If they are not to stay, they leak."
+                             : " They leak, or nothing reports their end: chroprof_completed, "
+                               "chroprof_failed or chroprof_cancelled.");
+}
+
+/* Did futures of a site that began at different times finish at one, as they do if something that
+ * was busy lets them through? Of those that are kept, which are the slowest. */
+static bool chroprof__released(const chroprof *p, const chroprof_rank *r)
+{
+    chroprof_slow s;
+    uint64_t cursor = 0, first_ns = UINT64_MAX, last_ns = 0, begun_ns = UINT64_MAX, latest_ns = 0;
+    uint32_t count = 0;
+    while (chroprof_next_slowest(p, &cursor, &s)) {
+        if (s.site != r->id || !s.of_run || s.finish != CHROPROF_COMPLETED)
+            continue;
+        uint64_t from_ns = chroprof__minus(s.at_ns, s.latency_ns);
+        first_ns = s.at_ns < first_ns ? s.at_ns : first_ns;
+        last_ns = s.at_ns > last_ns ? s.at_ns : last_ns;
+        begun_ns = from_ns < begun_ns ? from_ns : begun_ns;
+        latest_ns = from_ns > latest_ns ? from_ns : latest_ns;
+        count++;
+    }
+    return count >= 4 && (last_ns - first_ns) * 4 < latest_ns - begun_ns &&
+           latest_ns - begun_ns > r->latency_max_ns / 20;
+}
+
+/* Did they wait for most of their time, once, and many at once, so that all of them are no timers
+ * and no connections? */
+static bool chroprof__queues(const chroprof__inquiry *q, const chroprof_rank *r)
+{
+    uint64_t finished = r->completed + r->failed;
+    return finished >= 10 && r->slices <= r->calls && r->waiting_ns / 10 >= r->lifetime_ns / 11 &&
+           r->latency_p50_ns >= 100000000 && r->lifetime_ns / 4 >= q->totals.elapsed_ns &&
+           chroprof__released(q->p, r);
+}
+
+/* What a pool or a server that is busy makes wait. */
+static void chroprof__find_queue(chroprof__inquiry *q)
+{
+    chroprof_rank worst, one;
+    uint64_t cursor = CHROPROF__FIRST_SITE;
+    memset(&worst, 0, sizeof(worst));
+    while (chroprof_next_rank(q->p, &cursor, &one))
+        if (chroprof__queues(q, &one) && one.latency_max_ns > worst.latency_max_ns)
+            worst = one;
+    if (worst.name == NULL)
+        return;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_QUEUES, &worst, 0);
+    c.value_ns = c.n[0] = worst.latency_max_ns;
+    c.count = c.n[2] = worst.completed + worst.failed;
+    c.n[3] = worst.lifetime_ns / q->totals.elapsed_ns;
+    chroprof__report(q, &c, "%s waits up to %T0 for something outside of the loop: %c2 futures, "
+                     "%c3 at once on average.", NULL,
+                     " See what makes them wait, such as a pool of threads that is full.");
+}
 /* Since when did no event but a tick arrive? False: that is not known. */
 static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
 {
@@ -14980,6 +15169,26 @@ static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
         *at_ns = step.state != CHROPROF_TICK ? step.at_ns : *at_ns;
     }
     return met || steps == q->totals.events;
+}
+
+/* What is known of the code since then: CPU time, and the mode that it was sampled in. */
+static const char *chroprof__hang_cure(const chroprof__inquiry *q, chroprof__case *c)
+{
+    chroprof_sampler_totals s;
+    chroprof_sample_row row;
+    uint64_t cursor = 0;
+    chroprof_read_sampler(q->p, &s);
+    c->n[2] = 0;
+    while (chroprof_next_sample(q->p, &cursor, &row))
+        c->n[2] += row.at_ns >= c->at_ns ? row.cpu_ns : 0;
+    c->n[2] = c->n[2] < c->value_ns ? c->n[2] : c->value_ns;
+    if (s.samples == 0)
+        return " A debugger shows the line, and samples do.";
+    if (c->n[2] >= 100000000 || c->n[2] > c->value_ns / 8)
+        return " It used %T2 of CPU time: its samples show the line.";
+    return s.mode == CHROPROF_SAMPLER_WALL
+               ? " It used %T2 of CPU time: its samples show where it waits."
+               : " It used %T2 of CPU time: a debugger, or samples in wall mode, show where it is.";
 }
 
 /* A callback that ended and took half as long tells that this one may end as well. */
@@ -15009,8 +15218,7 @@ static void chroprof__find_hang(chroprof__inquiry *q)
     chroprof__report(q, &c, since_ns ? "The loop has been inside %s for %T0, since %m1, and is not "
                                        "back."
                                      : "The loop was inside %s all these %T0, and is not back.",
-                     NULL, " See what it waits for: a debugger, or samples in wall mode, show the "
-                     "line.");
+                     NULL, chroprof__hang_cure(q, &c));
 }
 
 /* The stack that most samples of the loop's own time have, by majority vote (Boyer and Moore) and a
@@ -15055,8 +15263,8 @@ static void chroprof__find_loop(chroprof__inquiry *q)
     c.n[3] = c.at_ns = c.grave ? s->start_ns : 0;
     if (bare)
         chroprof__report(q, &c, "No task ran in %T1, so nothing is instrumented yet.", NULL,
-                         " Call chroprof_enter and chroprof_leave around callbacks, and "
-                         "chroprof_idle_enter and chroprof_idle_leave around the wait.");
+                         q->bare ? "" : " Call chroprof_enter and chroprof_leave around callbacks, "
+                         "and chroprof_idle_enter and chroprof_idle_leave around the wait.");
     else if (!idles)
         chroprof__report(q, &c, "No idle time is reported: %p01 of the run (%T0) counts as "
                          "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around "
@@ -15070,8 +15278,8 @@ static void chroprof__find_loop(chroprof__inquiry *q)
                                            "in %n"
                                          : "%p01 of the run (%T0) is uninstrumented",
                          c.grave ? ", %T2 of it in the stall at %m3" : NULL,
-                         ". Call chroprof_enter and chroprof_leave around the callbacks that have "
-                         "no site.");
+                         q->bare ? "." : ". Call chroprof_enter and chroprof_leave around the "
+                         "callbacks that have no site.");
 }
 
 /* Does the second one come too close to the first to name that alone? */
@@ -15212,7 +15420,9 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     const chroprof_stall *s = &q->stall;
     const chroprof_stall_share *most = s->shares;
     if (s->share_count == 0 || most->exec_ns < s->rest_ns)
-        return ". No site explains most of it: raise max_events to know more of the next one.";
+        return q->bare ? ". No callback explains most of it."
+                       : ". No site explains most of it: raise max_events to know more of the next "
+                         "one.";
     c->name = most->site ? most->name : c->name;
     c->file = most->site ? most->file : c->file;
     c->line = most->line;
@@ -15227,10 +15437,12 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
         return ": %s took %p30 of it, and %n %p40. Split such work, or move it off the loop.";
     c->n[4] = most->slices;
     if (most->site == CHROPROF__UNTRACKED)
-        return ": %s took %p30 of it. See the unexpected calls and the full tables.";
+        return q->bare ? ": %s took %p30 of it."
+                       : ": %s took %p30 of it. See the unexpected calls and the full tables.";
     if (most->site == 0 && s->waiting_ns < s->length_ns / 2)
-        return ": %s took %p30 of it. Call chroprof_enter and chroprof_leave around what runs "
-               "there.";
+        return q->bare ? ": %s took %p30 of it."
+                       : ": %s took %p30 of it. Call chroprof_enter and chroprof_leave around what "
+                         "runs there.";
     if (most->slices >= 10 && most->slice_max_ns < s->length_ns / 4)
         return ": %s took %p30 of it in %c4 slices. Let the loop poll between them.";
     c->n[4] = s->waiting_ns;
@@ -15290,7 +15502,7 @@ static void chroprof__find_delays(chroprof__inquiry *q)
     c.n[0] = t->delay_ns;
     if (!chroprof__is_tie(blame[most], second) && c.site != CHROPROF__OTHER)
         chroprof__report(q, &c, "Ready tasks waited %k0 task-seconds; %s caused %p12 of "
-                         "it.", NULL, who[most].cure);
+                         "it.", NULL, q->bare && most ? "" : who[most].cure);
 }
 
 /* Four quarters of the last whole windows in which a site ran, and its exec in each. */
@@ -15366,53 +15578,6 @@ static void chroprof__find_rise(chroprof__inquiry *q)
                      " Look for what grows while it runs, such as a list or a queue.");
 }
 
-/* Did the live futures of a site come to rest all over the run, as those do that a program forgets?
- * A steady set was last seen either long ago or just now. */
-static bool chroprof__forgets(const chroprof__inquiry *q, const chroprof_rank *r)
-{
-    uint64_t quarters[4] = { 0, 0, 0, 0 }, cursor = 0, count = 0;
-    uint32_t even = 0;
-    chroprof_future f;
-    while (chroprof_next_future(q->p, &cursor, &f)) {
-        if (f.name != r->name || f.file != r->file || f.line != r->line ||
-            f.state == CHROPROF_RUNNING)
-            continue;
-        quarters[f.since_ns / (q->totals.elapsed_ns / 4 + 1) & 3]++;
-        count++;
-    }
-    for (uint32_t k = 0; k < 4; k++)
-        even += quarters[k] > count / 10;
-    return even == 4;
-}
-
-static uint64_t chroprof__unfinished(const chroprof_rank *r)
-{
-    return r->abandoned + r->dropped + r->live;
-}
-
-static void chroprof__find_leak(chroprof__inquiry *q)
-{
-    chroprof_rank worst, one;
-    chroprof_anomaly late;
-    uint64_t cursor = CHROPROF__FIRST_SITE;
-    memset(&worst, 0, sizeof(worst));
-    while (chroprof_next_rank(q->p, &cursor, &one))
-        worst = chroprof__unfinished(&one) > chroprof__unfinished(&worst) ? one : worst;
-    if (worst.name == NULL)
-        return;
-    (void)chroprof_read_anomaly(q->p, CHROPROF_ANOMALY_UNKNOWN_FINISH, &late);
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_LEAKS, &worst, 0);
-    c.part = c.count = c.n[0] = chroprof__unfinished(&worst);
-    c.whole = c.n[1] = worst.calls;
-    /* dropped ones may have finished since */
-    c.part = chroprof__minus(c.part, late.count < worst.dropped ? late.count : worst.dropped);
-    if (worst.live > c.count / 2 && (c.count < 1000 || !chroprof__forgets(q, &worst)))
-        return;
-    chroprof__report(q, &c, "%c0 of %c1 futures of %s did not finish, and more come all the time.",
-                     NULL, " They leak, or nothing reports their end: chroprof_completed, "
-                     "chroprof_failed or chroprof_cancelled.");
-}
-
 /* With an event in less than 400 ns of work, the 20 to 60 ns that one takes are a tenth. */
 static void chroprof__find_cost(chroprof__inquiry *q)
 {
@@ -15424,7 +15589,8 @@ static void chroprof__find_cost(chroprof__inquiry *q)
         chroprof_ranks(q->p, &r, 1, CHROPROF_BY_CALLS) == 0) {
         chroprof__case sampler = chroprof__case_of(q, CHROPROF_FINDING_COST, NULL, s.cost_ns);
         chroprof__report(q, &sampler, "The sampler took %p01 of the run (%T0), which disturbs what "
-                         "it measures.", NULL, " Raise its period_ns, or lower its budget_ppm.");
+                         "it measures.", NULL,
+                         q->bare ? "" : " Raise its period_ns, or lower its budget_ppm.");
         return;
     }
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, &r, q->work);
@@ -15432,7 +15598,8 @@ static void chroprof__find_cost(chroprof__inquiry *q)
     c.n[2] = r.calls;
     chroprof__report(q, &c, "%c1 events in %T0 of work: at 20 to 60 ns each, profiling is a "
                      "visible part of it.",
-                     NULL, " Leave out the smallest tasks; %s has most calls, %c2.");
+                     NULL, q->bare ? " %s has most calls, %c2."
+                                   : " Leave out the smallest tasks; %s has most calls, %c2.");
 }
 
 /* The full table that hides most. From the histograms on, no time stands elsewhere. */
@@ -15458,7 +15625,7 @@ static void chroprof__find_full(chroprof__inquiry *q)
     c.n[2] = full->advice;
     chroprof__report(q, &c, "%o is too small at %d1: %c0 times something did not fit, ",
                      c.grave ? "so time stands under other names." : "so detail is missing.",
-                     " Set it to %d2.");
+                     q->bare ? " chroprof run has no option for that." : " Set it to %d2.");
 }
 
 /* What helps against most anomalies of a kind: in the order of the kinds, each up to its last. */
@@ -15516,7 +15683,8 @@ static void chroprof__find_disorder(chroprof__inquiry *q)
         chroprof__report(q, &c, threads ? "At least %c2 times: %o. "
                                 : untracked ? "%c2 times: %o; %p01 of the run is untracked. "
                                             : "%c2 times: %o. ",
-                         most.placed ? where : NULL, chroprof__anomaly_cure(most.kind));
+                         most.placed ? where : NULL,
+                         q->bare ? "" : chroprof__anomaly_cure(most.kind));
 }
 
 /* The site that runs in most iterations, by its slices; a name that only says which wait came
@@ -15569,9 +15737,8 @@ static void chroprof__find_too_early(chroprof__inquiry *q)
 {
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, NULL, 0);
     c.n[2] = q->totals.events;
-    chroprof__report(q, &c, "It is too early to say: the profile covers %T1 and has ",
-                     c.n[2] == 1 ? "one event." : "%c2 events.",
-                     " Look again when the loop has run for a second.");
+    chroprof__report(q, &c, "It is too early to say: the profile covers %T1 and has ", NULL,
+                     c.n[2] == 1 ? "one event." : "%c2 events.");
 }
 
 /* Nothing makes the loop slow: the list has at most what lacks detail. */
@@ -15604,6 +15771,18 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
                          ? "; the next took %p31." : ".");
 }
 
+/* Under chroprof run the code between waits has names of its own. */
+static bool chroprof__is_bare(const chroprof *p)
+{
+    static const char begin[] = "code after ";
+    uint64_t cursor = CHROPROF__FIRST_SITE;
+    chroprof_rank r;
+    while (chroprof_next_rank(p, &cursor, &r))
+        if (*r.file == 0 && strncmp(r.name, begin, sizeof(begin) - 1) == 0)
+            return true;
+    return false;
+}
+
 /* What several kinds look at. */
 static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
 {
@@ -15613,6 +15792,7 @@ static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
     q->p = p;
     chroprof_read_totals(p, &q->totals);
     q->work = q->totals.busy_ns + q->totals.uninstrumented_ns;
+    q->bare = chroprof__is_bare(p);
     q->top[0].name = q->top[0].file = "";
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))
@@ -15641,6 +15821,7 @@ CHROPROF__COLD_API size_t chroprof_findings(const chroprof *p, chroprof_finding 
     chroprof__find_rise(&q);
     chroprof__find_delays(&q);
     chroprof__find_leak(&q);
+    chroprof__find_queue(&q);
     chroprof__find_cost(&q);
     chroprof__find_full(&q);
     chroprof__find_disorder(&q);

@@ -233,7 +233,18 @@ class Profile:
         count_is(say["left"], left)
         count_is(say["calls"], site["calls"])
         assert left == site["calls"] - site["completed"] - site["failed"] - site["cancelled"]
-        assert left * 10 >= site["calls"] * 9
+        assert left >= 100
+        if site["live"] * 2 > left and left * 10 < site["calls"] * 9:
+            assert site["latency_max_ns"] * 4 < self.elapsed, "others take as long"
+
+    def queues(self, x):
+        say = self.read(x, "{S:site} waits up to {T:most} for something outside of the loop: "
+                        "{C:count} futures, {C:each} at once on average.")
+        site = self.site_is(x, say["site"])
+        time_is(say["most"], site["latency_max_ns"])
+        count_is(say["count"], site["completed"] + site["failed"])
+        count_is(say["each"], site["lifetime_ns"] // self.elapsed)
+        assert site["waiting_ns"] * 10 >= site["lifetime_ns"] * 9
 
     def preempted(self, x):
         say = self.read(x, "{S:site} held the loop for {T:time}, but used only {T:cpu} of CPU "

@@ -585,9 +585,10 @@ TEST(more_places_in_a_stall_than_it_keeps)
     CHECK_EQ(told.sample_count, CHROPROF_STALL_SAMPLES);
     for (k = 0; k < told.sample_count; k++)
         sum += told.samples[k].weight;
-    CHECK_EQ(sum, 60);
-    CHECK(told.samples[0].weight >= 30);
+    CHECK(sum >= 31 + 3 && sum < 60); /* the other places may have had what is left */
+    CHECK_EQ(told.samples[0].weight, 31);
     CHECK_STR(names_of(p, told.samples[0].stack), "[s0]<[on#1]");
+    CHECK(told.samples[1].weight <= 1); /* each of the others came once */
 }
 
 TEST(a_difference_has_what_came_since)

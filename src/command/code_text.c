@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code_words.h"
 #include "json.h"
 #include "stacks.h"
 
 #define CODE_TASKS 8           /* rows of the text: tasks, functions of one, stalls, lines of one */
 #define CODE_FUNCTIONS 4
 #define CODE_STALLS 5
-#define CODE_TEXT 200          /* bytes of a name that are shown */
 
 /* What a sample fell into: the innermost call; where that has no name or is the C library's, who
  * called it that has one, and the line of the call. */
@@ -31,26 +31,11 @@ typedef struct code_entry {
 typedef struct code_table {
     const stack_tree *stacks;
     code_entry *entries;
-    size_t count;
+    size_t count, room;
     uint64_t weight;           /* of all */
 } code_table;
 
 /* >>code text counting */
-
-/* Whether a frame is of chroprof.h, which the sampler need not have known. */
-static bool is_ours(const stack_frame *frame)
-{
-    static const char file[] = "chroprof.h";
-    static const char start[] = "chroprof__";
-    size_t length = sizeof file - 1;
-    json_text name = frame->file;
-    if (name.length == 0) {
-        return frame->name.length >= sizeof start - 1 &&
-               memcmp(frame->name.bytes, start, sizeof start - 1) == 0;
-    }
-    return name.length >= length && memcmp(name.bytes + name.length - length, file, length) == 0 &&
-           (name.length == length || name.bytes[name.length - length - 1] == '/');
-}
 
 static code_entry code_entry_of(const stack_tree *s, size_t index)
 {
@@ -75,7 +60,7 @@ static code_entry code_entry_of(const stack_tree *s, size_t index)
     }
     if (leaf->task) {
         e.name = json_word("(function not known)");
-    } else if (leaf->named != SIZE_MAX && is_ours(&s->frames[leaf->named])) {
+    } else if (leaf->named != SIZE_MAX && code_is_ours(&s->frames[leaf->named])) {
         e.bare = e.called = false;
         e.caller = e.file = json_word("");
         e.name = json_word("(inside chroprof)");
@@ -92,13 +77,6 @@ static void code_table_add(code_table *c, size_t index, uint64_t weight)
         c->count++;
         c->weight += weight;
     }
-}
-
-static int compare_text(json_text a, json_text b)
-{
-    size_t length = a.length < b.length ? a.length : b.length;
-    int order = length > 0 ? memcmp(a.bytes, b.bytes, length) : 0;
-    return order != 0 ? order : a.length < b.length ? -1 : a.length > b.length;
 }
 
 static int compare_function(const code_entry *x, const code_entry *y)
@@ -180,37 +158,6 @@ static void code_table_finish(code_table *c)
 
 /* >>code text writing */
 
-static void code_text_name(sheet *s, json_text name, unsigned most)
-{
-    char text[CODE_TEXT];
-    json_text part = name;
-    while (!json_unescape(part, text, sizeof text)) {
-        part.length = part.length > 12 ? part.length - 12 : 0;
-    }
-    sheet_cut(s, text, most);
-}
-
-/* The file's name without its folders, and the line; what is longer is cut. */
-static void code_text_place(sheet *s, const code_entry *e)
-{
-    char line[32];
-    json_text file = e->file;
-    if (file.length == 0) {
-        return;
-    }
-    for (size_t i = file.length; i > 0; i--) {
-        if (file.bytes[i - 1] == '/') {
-            file.bytes += i;
-            file.length -= i;
-            break;
-        }
-    }
-    sheet_text(s, e->called ? "  called at " : "  ");
-    code_text_name(s, file, 40);
-    (void)snprintf(line, sizeof line, ":%" PRIu64, e->line);
-    sheet_text(s, line);
-}
-
 static void code_text_function(sheet *s, const code_entry *e)
 {
     if (e->caller.length > 0) {
@@ -220,13 +167,7 @@ static void code_text_function(sheet *s, const code_entry *e)
     sheet_text(s, e->bare ? "[" : "");
     code_text_name(s, e->name, 60);
     sheet_text(s, e->bare ? "]" : "");
-    code_text_place(s, e);
-}
-
-/* A share of few samples is no share. */
-static bool code_is_few(uint64_t samples)
-{
-    return samples < 5;
+    code_text_place(s, e->file, e->line, e->called);
 }
 
 static void code_text_share(sheet *s, uint64_t part, uint64_t whole)
@@ -277,39 +218,13 @@ static void code_text_head(sheet *s, const code_table *c)
 
 /* >>code text stalls */
 
-typedef struct stall_text {
-    json_text kind, samples;
-    uint64_t start, length, cpu, waiting;
-} stall_text;
-
-static bool read_stall_text(json_reader *r, stall_text *stall)
-{
-    const json_field fields[] = {
-        JSON_TEXT("kind", &stall->kind), JSON_VALUE("samples", &stall->samples),
-        JSON_NUMBER("start_ns", &stall->start), JSON_NUMBER("length_ns", &stall->length),
-        JSON_NUMBER("cpu_ns", &stall->cpu), JSON_NUMBER("waiting_ns", &stall->waiting)
-    };
-    memset(stall, 0, sizeof *stall);
-    return JSON_FIELDS(r, fields);
-}
-
-static bool code_table_sample(void *user, json_reader *r)
+static void code_table_sample(void *user, uint64_t stack, uint64_t weight)
 {
     code_table *c = (code_table *)user;
-    uint64_t stack = 0;
-    uint64_t weight = 0;
-    size_t index;
-    const json_field fields[] = {
-        JSON_NUMBER("stack", &stack), JSON_NUMBER("weight", &weight)
-    };
-    if (!JSON_FIELDS(r, fields)) {
-        return false;
-    }
-    index = stack_index(c->stacks, stack);
-    if (index != SIZE_MAX && c->count < c->stacks->count) {
+    size_t index = stack_index(c->stacks, stack);
+    if (index != SIZE_MAX && c->count < c->room) {
         code_table_add(c, index, weight);
     }
-    return true;
 }
 
 static bool code_table_of_stall(code_table *c, const profile_text *p, const stall_text *stall)
@@ -317,9 +232,24 @@ static bool code_table_of_stall(code_table *c, const profile_text *p, const stal
     bool ok;
     c->count = 0;
     c->weight = 0;
-    ok = json_each(&p->reader, stall->samples, code_table_sample, c);
+    ok = stall_samples(p, stall, code_table_sample, c);
+    c->weight = stall->sampled > c->weight ? stall->sampled : c->weight;
     code_table_finish(c);
     return ok;
+}
+
+/* Only a few places of a stall are kept. */
+static void code_text_others(sheet *s, const code_table *c)
+{
+    uint64_t rest = c->weight;
+    for (size_t i = 0; i < c->count; i++) {
+        rest -= c->entries[i].weight;
+    }
+    if (rest > 0 && c->count > 0) {
+        code_text_share(s, rest, c->weight);
+        sheet_text(s, "  other code");
+        sheet_newline(s);
+    }
 }
 
 static void code_text_stall(sheet *s, const code_table *c, const stall_text *stall)
@@ -342,41 +272,14 @@ static void code_text_stall(sheet *s, const code_table *c, const stall_text *sta
         code_text_function(s, &c->entries[i]);
         sheet_newline(s);
     }
-}
-
-static int longest_stall_first(const void *a, const void *b)
-{
-    const stall_text *x = (const stall_text *)a;
-    const stall_text *y = (const stall_text *)b;
-    if (x->length != y->length) {
-        return x->length > y->length ? -1 : 1;
-    }
-    return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* The stalls of a profile that have samples. */
-typedef struct stall_list {
-    stall_text *rows;
-    size_t count;
-} stall_list;
-
-static bool read_stall(void *user, json_reader *r)
-{
-    stall_list *l = (stall_list *)user;
-    if (!read_stall_text(r, &l->rows[l->count])) {
-        return false;
-    }
-    l->count += l->rows[l->count].samples.length > 2;
-    return true;
+    code_text_others(s, c);
 }
 
 static bool code_text_stalls(sheet *s, code_table *c, const profile_text *p)
 {
-    stall_list l = { NULL, 0 };
-    bool ok = json_room(&p->reader, p->stalls, (void **)&l.rows, sizeof *l.rows) &&
-              json_each(&p->reader, p->stalls, read_stall, &l);
+    stall_list l;
+    bool ok = stall_list_read(&l, p);
     if (ok && l.count > 0) {
-        qsort(l.rows, l.count, sizeof *l.rows, longest_stall_first);
         sheet_newline(s);
         sheet_styled(s, SHEET_BOLD, "STALLS");
         sheet_text(s, "  the longest that were sampled, by the code that ran");
@@ -387,261 +290,6 @@ static bool code_text_stalls(sheet *s, code_table *c, const profile_text *p)
         code_text_stall(s, c, &l.rows[i]);
     }
     free(l.rows);
-    return ok;
-}
-
-/* >>code text causes: of each of the longest stalls the function below the task, and the innermost
- * one, that most of its samples have in common. A function has a frame for each line that was met,
- * so those of one name and one caller are taken together. */
-
-#define CODE_CAUSES 3
-
-typedef struct cause {
-    const stack_tree *stacks;
-    uint64_t *weights;         /* of the samples in each frame and what it calls */
-    uint64_t weight;           /* of all */
-    uint32_t *levels;          /* of the frames that the walk came through, from 1: the tasks */
-} cause;
-
-static bool cause_sample(void *user, json_reader *r)
-{
-    cause *c = (cause *)user;
-    uint64_t stack = 0;
-    uint64_t weight = 0;
-    const json_field fields[] = {
-        JSON_NUMBER("stack", &stack), JSON_NUMBER("weight", &weight)
-    };
-    if (!JSON_FIELDS(r, fields)) {
-        return false;
-    }
-    c->weight += weight;
-    for (size_t i = stack_index(c->stacks, stack); i != SIZE_MAX; i = c->stacks->frames[i].parent) {
-        c->weights[i] += weight;
-    }
-    return true;
-}
-
-static void cause_function(sheet *s, const stack_frame *frame)
-{
-    code_entry place;
-    memset(&place, 0, sizeof place);
-    place.file = frame->file;
-    place.line = frame->line;
-    code_text_name(s, frame->name, 60);
-    code_text_place(s, &place);
-}
-
-static bool cause_is_callee(const cause *c, size_t i, uint32_t level)
-{
-    const stack_frame *frame = &c->stacks->frames[i];
-    return frame->native && frame->parent != SIZE_MAX && c->weights[i] > 0 &&
-           c->levels[frame->parent] == level;
-}
-
-static bool cause_is_same(const cause *c, size_t a, size_t b)
-{
-    return compare_text(c->stacks->frames[a].name, c->stacks->frames[b].name) == 0;
-}
-
-/* The weight of the callees that have the name of this one. */
-static uint64_t cause_weight(const cause *c, size_t of, uint32_t level)
-{
-    uint64_t weight = 0;
-    for (size_t i = 0; i < c->stacks->count; i++) {
-        if (cause_is_callee(c, i, level) && cause_is_same(c, i, of)) {
-            weight += c->weights[i];
-        }
-    }
-    return weight;
-}
-
-/* Goes on from the functions of a level to the one that most samples are in: its heaviest frame, or
- * SIZE_MAX. */
-static size_t cause_step(cause *c, uint32_t level, uint64_t *weight)
-{
-    size_t found = SIZE_MAX;
-    for (size_t i = 0; i < c->stacks->count; i++) {
-        bool more = cause_is_callee(c, i, level) && cause_weight(c, i, level) > c->weight / 2;
-        if (more && (found == SIZE_MAX || c->weights[i] > c->weights[found])) {
-            found = i;
-        }
-    }
-    if (found == SIZE_MAX) {
-        return found;
-    }
-    *weight = cause_weight(c, found, level);
-    for (size_t i = 0; i < c->stacks->count; i++) {
-        if (cause_is_callee(c, i, level) && cause_is_same(c, i, found)) {
-            c->levels[i] = level + 1;
-        }
-    }
-    return found;
-}
-
-typedef struct cause_found {
-    /* NULL: none that has a name. outer: what the callback calls, else the callback itself */
-    const stack_frame *outer, *inner;
-    uint64_t weight;           /* of the inner one */
-} cause_found;
-
-/* Is this the callback that its task is named after? */
-static bool cause_is_callback(const cause *c, const stack_frame *frame)
-{
-    return frame->root != SIZE_MAX &&
-           compare_text(c->stacks->frames[frame->root].name, frame->name) == 0;
-}
-
-/* The number of tasks that a frame lies in. */
-static size_t cause_depth(const cause *c, size_t of)
-{
-    const stack_frame *frames = c->stacks->frames;
-    size_t depth = 0;
-    for (size_t i = frames[of].parent; i != SIZE_MAX; i = frames[i].parent) {
-        depth += frames[i].task;
-    }
-    return depth;
-}
-
-/* The weight of the samples in tasks of this one's name. 0: it is no task, or was not sampled. */
-static uint64_t cause_task_weight(const cause *c, size_t of)
-{
-    const stack_frame *frames = c->stacks->frames;
-    uint64_t weight = 0;
-    for (size_t i = 0; frames[of].task && c->weights[of] > 0 && i < c->stacks->count; i++) {
-        weight += frames[i].task && cause_is_same(c, of, i) ? c->weights[i] : 0;
-    }
-    return weight;
-}
-
-/* From the innermost task that most samples are in: it has the fewest of them, or lies deepest.
- * Where there is none, from all. */
-static void cause_begin(cause *c)
-{
-    const stack_frame *frames = c->stacks->frames;
-    size_t task = SIZE_MAX;
-    uint64_t least = UINT64_MAX;
-    for (size_t i = 0; i < c->stacks->count; i++) {
-        uint64_t weight = cause_task_weight(c, i);
-        bool most = weight > c->weight / 2 && weight <= least;
-        if (most && (weight < least || cause_depth(c, i) > cause_depth(c, task))) {
-            task = i;
-            least = weight;
-        }
-    }
-    for (size_t i = 0; i < c->stacks->count; i++) {
-        c->levels[i] = frames[i].task && (task == SIZE_MAX || cause_is_same(c, i, task));
-    }
-}
-
-static cause_found cause_walk(cause *c)
-{
-    cause_found found = { NULL, NULL, 0 };
-    uint64_t weight = 0;
-    size_t at = 0;
-    cause_begin(c);
-    for (uint32_t level = 1; (at = cause_step(c, level, &weight)) != SIZE_MAX; level++) {
-        const stack_frame *frame = &c->stacks->frames[at];
-        if (frame->name.length > 0 && !frame->own && !is_ours(frame)) {
-            if (found.outer == NULL || (!frame->libc && cause_is_callback(c, found.outer))) {
-                found.outer = frame;
-            }
-            found.inner = frame;
-            found.weight = weight;
-        }
-    }
-    return found;
-}
-
-/* The task, where it has a name that tells more than which wait came before. */
-static void cause_task(sheet *s, const cause *c, const stack_frame *frame)
-{
-    static const char after[] = "code after ";
-    json_text task = { "", 0 };
-    if (frame->root != SIZE_MAX && !cause_is_callback(c, frame)) {
-        task = c->stacks->frames[frame->root].name;
-    }
-    if (task.length > 0 &&
-        (task.length < sizeof after || memcmp(task.bytes, after, sizeof after - 1) != 0)) {
-        code_text_name(s, task, 40);
-        sheet_text(s, ": ");
-    }
-}
-
-static void cause_write(sheet *s, cause *c, const stall_text *stall)
-{
-    const cause_found found = cause_walk(c);
-    char words[120];
-    if (found.outer == NULL) {
-        return;
-    }
-    sheet_glyph(s, 0x2022, '*');
-    (void)snprintf(words, sizeof words, " %s stall at %s in ", figure_time(s, stall->length).text,
-                   figure_time(s, stall->start).text);
-    sheet_text(s, words);
-    cause_task(s, c, found.outer);
-    cause_function(s, found.outer);
-    if (found.inner != found.outer) {
-        sheet_newline(s);
-        sheet_text(s, "    most of it in ");
-        cause_function(s, found.inner);
-    }
-    if (code_is_few(c->weight)) {
-        (void)snprintf(words, sizeof words, "  (%" PRIu64 " of %" PRIu64 " sample%s)", found.weight,
-                       c->weight, c->weight == 1 ? "" : "s");
-    } else {
-        (void)snprintf(words, sizeof words, "  (%s of its samples)",
-                       figure_percent(share_of(found.weight, c->weight)).text);
-    }
-    if (s->column + text_width(words) > s->columns) {
-        sheet_newline(s);
-        sheet_text(s, "  ");
-    }
-    sheet_text(s, words);
-    sheet_newline(s);
-}
-
-/* false: the samples can't be read. */
-static bool cause_of_stall(sheet *s, cause *c, const profile_text *p, const stall_text *stall)
-{
-    c->weight = 0;
-    memset(c->weights, 0, c->stacks->count * sizeof *c->weights);
-    if (!json_each(&p->reader, stall->samples, cause_sample, c)) {
-        return false;
-    }
-    cause_write(s, c, stall);
-    return true;
-}
-
-static bool causes_of_stalls(sheet *s, cause *c, const profile_text *p)
-{
-    stall_list l = { NULL, 0 };
-    bool ok = json_room(&p->reader, p->stalls, (void **)&l.rows, sizeof *l.rows) &&
-              json_each(&p->reader, p->stalls, read_stall, &l);
-    if (ok && l.count > 0) {
-        qsort(l.rows, l.count, sizeof *l.rows, longest_stall_first);
-    }
-    for (size_t i = 0; ok && i < l.count && i < CODE_CAUSES; i++) {
-        ok = cause_of_stall(s, c, p, &l.rows[i]);
-    }
-    free(l.rows);
-    return ok;
-}
-
-bool code_text_causes(sheet *s, const profile_text *p)
-{
-    stack_tree stacks;
-    cause c;
-    bool ok;
-    memset(&c, 0, sizeof c);
-    c.stacks = &stacks;
-    s->end = "\n";
-    ok = stacks_read(&stacks, p);
-    c.weights = (uint64_t *)calloc(stacks.count + 1, sizeof *c.weights);
-    c.levels = (uint32_t *)calloc(stacks.count + 1, sizeof *c.levels);
-    ok = ok && c.weights != NULL && c.levels != NULL && causes_of_stalls(s, &c, p);
-    free(c.weights);
-    free(c.levels);
-    stacks_free(&stacks);
     return ok;
 }
 
@@ -673,7 +321,9 @@ bool code_text_write(sheet *s, const profile_text *p)
     c.stacks = &stacks;
     s->end = "\n";
     ok = stacks_read(&stacks, p);
-    c.entries = (code_entry *)calloc(stacks.count + 1, sizeof *c.entries);
+    c.room = stacks.count + 1;
+    c.room += p->samples.length > 0 ? count_items(&p->reader, p->samples) : 0;
+    c.entries = (code_entry *)calloc(c.room, sizeof *c.entries);
     ok = ok && c.entries != NULL && code_text_whole(s, &c, p);
     free(c.entries);
     stacks_free(&stacks);

@@ -15,4 +15,7 @@ bool code_text_write(sheet *s, const profile_text *p);
 /* A line or two for each of the longest stalls: the functions that held the loop. */
 bool code_text_causes(sheet *s, const profile_text *p);
 
+/* Of the longest one alone. */
+bool code_text_cause(sheet *s, const profile_text *p);
+
 #endif

@@ -118,11 +118,39 @@ static bool spins(const chroprof *view)
     return chroprof_findings(view, &first, 1) > 0 && first.kind == CHROPROF_FINDING_SPINS;
 }
 
-static bool write_with_causes(const chroprof_text_options *text, chroprof *view, const char *source,
-                              FILE *out)
+/* The first finding of a profile. */
+static bool write_first(sheet *s, const profile_text *p)
+{
+    json_text first = { "", 0 };
+    json_reader r = json_part(&p->reader, p->findings);
+    const json_field fields[] = { JSON_TEXT("text", &first) };
+    char text[400];
+    bool begin = true;
+    s->end = "\n";
+    if (p->findings.length == 0 || !json_open(&r, '[') || !json_next(&r, ']', &begin)) {
+        return true;
+    }
+    if (!JSON_FIELDS(&r, fields) || !json_unescape(first, text, sizeof text)) {
+        return false;
+    }
+    sheet_glyph(s, 0x2022, '*');
+    sheet_text(s, " ");
+    sheet_flow(s, text, 2);
+    sheet_newline(s);
+    return true;
+}
+
+static bool write_with_causes(const format_options *o, const chroprof_text_options *text,
+                              chroprof *view, const char *source, FILE *out)
 {
     profile_text p;
     bool ok = profile_of_view(&p, view, source) && profile_symbolize(&p, NULL);
+    if (o->heads) {
+        ok = ok && write_code(text, &p, out, code_text_cause) &&
+             write_code(text, &p, out, write_first);
+        profile_free(&p);
+        return ok;
+    }
     ok = ok && write_code(text, &p, out, code_text_causes);
     ok = chroprof_write_text(view, text, output_bytes, out) == 0 && ok;
     ok = ok && write_code(text, &p, out, code_text_write);
@@ -143,7 +171,7 @@ bool write_view(const format_options *o, chroprof *view, const char *source, boo
         return write_by_text(o, &text, view, source, code, out);
     }
     if (o->format == CHROPROF_TEXT && code && o->causes && !spins(view)) {
-        return write_with_causes(&text, view, source, out);
+        return write_with_causes(o, &text, view, source, out);
     }
     if (o->format != CHROPROF_TEXT) {
         return chroprof_write(view, (chroprof_format)o->format, output_bytes, out) == 0;

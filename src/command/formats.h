@@ -21,6 +21,7 @@ typedef struct format_options {
     int format;                /* a chroprof_format, or one of those above */
     bool given;                /* --format was */
     bool ascii;
+    bool heads;                /* causes, and the first finding, alone */
     bool causes;               /* the text begins with the functions that held the loop */
     int by;                    /* a chroprof_order */
     int color;

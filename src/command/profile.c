@@ -45,7 +45,8 @@ bool profile_check(profile_text *p)
         JSON_VALUE("program", &p->program), JSON_VALUE("sampler", &p->sampler),
         JSON_VALUE("modules", &p->modules), JSON_VALUE("stacks", &p->stacks),
         JSON_VALUE("samples", &p->samples), JSON_VALUE("wall", &p->wall),
-        JSON_VALUE("timeline", &p->timeline)
+        JSON_VALUE("timeline", &p->timeline),
+        JSON_VALUE("findings", &p->findings)
     };
     p->reader = r;
     if (!JSON_FIELDS(&r, fields)) {

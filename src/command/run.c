@@ -422,6 +422,7 @@ typedef struct run_profile {
     char path[1024];
     block_file file;
     uint64_t busy_ns;
+    chroprof_finding first;    /* what stands out most */
 } run_profile;
 
 typedef struct run_profiles {
@@ -568,6 +569,10 @@ static void tell_refusals(const run *r, size_t count)
         tool_message("more than %d threads with loops have ended: the profiles of the busiest are "
                      "kept, and newer threads get one at their 32nd wait", BOARD_KEPT);
     }
+    if (b->sleepers > 0) {
+        tool_message("%s forked %" PRIu32 " process%s that wait as loops do: --children profiles "
+                     "them too", r->program, b->sleepers, b->sleepers != 1 ? "es" : "");
+    }
     if (b->unsampled > 0) {
         tool_message("%" PRIu32 " thread%s not sampled: %s", b->unsampled,
                      b->unsampled != 1 ? "s were" : " was", why_unsampled(b->unsampled_why));
@@ -582,23 +587,115 @@ static void tell_refusals(const run *r, size_t count)
     }
 }
 
-static void write_reports(const run_profiles *all)
+/* How grave what stands out in a loop is: first by kind, then by its figure. */
+static uint64_t gravity(const run_profile *p)
+{
+    static const struct { int kind; uint8_t rank; } ranks[] = {
+        { CHROPROF_FINDING_HANGS, 6 }, { CHROPROF_FINDING_SPINS, 5 }, { CHROPROF_FINDING_STALL, 4 },
+        { CHROPROF_FINDING_LEAKS, 3 }, { CHROPROF_FINDING_QUEUES, 3 }, { CHROPROF_FINDING_FINE, 0 }
+    };
+    const bool timed = p->first.kind == CHROPROF_FINDING_HANGS ||
+                       p->first.kind == CHROPROF_FINDING_STALL;
+    uint64_t rank = 2;
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        rank = (int)p->first.kind == ranks[i].kind ? ranks[i].rank : rank;
+    }
+    rank = p->busy_ns == 0 ? 0 : rank;      /* parked, whatever it waits for */
+    return rank << 60 | (timed ? p->first.value_ns : p->first.share_ppm);
+}
+
+static int gravest_first(const void *a, const void *b)
+{
+    const run_profile *x = *(const run_profile *const *)a;
+    const run_profile *y = *(const run_profile *const *)b;
+    uint64_t of_x = gravity(x);
+    uint64_t of_y = gravity(y);
+    return of_x != of_y ? (of_x < of_y ? 1 : -1) : busiest_first(x, y);
+}
+
+static bool is_fine(const run_profile *p)
+{
+    return p->first.kind == CHROPROF_FINDING_FINE || p->busy_ns == 0;
+}
+
+/* PROCESS-THREAD, as its file is called, and the thread's name. */
+static void name_loop(const run_profile *p, char *out, size_t size)
+{
+    chroprof_origin origin;
+    char *end;
+    long process = strtol(last_part(p->path), &end, 10);
+    long thread = *end == '-' ? strtol(end + 1, NULL, 10) : process;
+    chroprof_read_origin(&p->file.view, &origin);
+    if (thread == process) {
+        (void)snprintf(out, size, "%.40s, process %ld", origin.name, process);
+    } else {
+        (void)snprintf(out, size, "%.40s, thread %ld of process %ld", origin.name, thread, process);
+    }
+}
+
+static void write_loop(run_profile *p, bool heads)
 {
     format_options text;
     memset(&text, 0, sizeof text);
     text.format = CHROPROF_TEXT;
     text.causes = true;
-    for (size_t i = 0; i < all->count && i < RUN_REPORTS; i++) {
-        block_file *file = &all->rows[i].file;
-        if (all->count > 1) {
-            (void)fputc('\n', stderr);
-            tool_message("loop %zu of %zu", i + 1, all->count);
+    text.heads = heads;
+    (void)write_view(&text, &p->file.view, p->file.name, true, stderr);
+}
+
+/* Of several loops first what stands out in each, the gravest first. */
+static void write_heads(run_profile *const *loops, size_t count)
+{
+    size_t fine = 0;
+    char name[120];
+    for (size_t i = 0; i < count && i < RUN_REPORTS; i++) {
+        if (!is_fine(loops[i])) {
+            name_loop(loops[i], name, sizeof name);
+            tool_message("in loop %zu of %zu (%s):", i + 1, count, name);
+            write_loop(loops[i], true);
         }
-        (void)write_view(&text, &file->view, file->name, true, stderr);
     }
-    if (all->count > RUN_REPORTS) {
-        tool_message("%zu more loops were less busy; -o keeps them all", all->count - RUN_REPORTS);
+    for (size_t i = 0; i < count; i++) {
+        fine += is_fine(loops[i]);
     }
+    if (fine > 0) {
+        tool_message("in %zu of %zu loops nothing stands out", fine, count);
+    }
+}
+
+/* Then each by itself. */
+static void write_loops(run_profile *const *loops, size_t count)
+{
+    char name[120];
+    for (size_t i = 0; i < count && i < RUN_REPORTS; i++) {
+        if (count > 1) {
+            (void)fputc('\n', stderr);
+            name_loop(loops[i], name, sizeof name);
+            tool_message("loop %zu of %zu (%s)", i + 1, count, name);
+        }
+        write_loop(loops[i], false);
+    }
+    if (count > RUN_REPORTS) {
+        tool_message("%zu more loops; -o keeps them all", count - RUN_REPORTS);
+    }
+}
+
+static void write_reports(const run_profiles *all)
+{
+    run_profile **loops = (run_profile **)calloc(all->count + 1, sizeof(run_profile *));
+    for (size_t i = 0; loops != NULL && i < all->count; i++) {
+        loops[i] = &all->rows[i];
+        loops[i]->first.kind = CHROPROF_FINDING_FINE;
+        (void)chroprof_findings(&loops[i]->file.view, &loops[i]->first, 1);
+    }
+    if (loops != NULL && all->count > 1) {
+        qsort(loops, all->count, sizeof(run_profile *), gravest_first);
+        write_heads(loops, all->count);
+    }
+    if (loops != NULL) {
+        write_loops(loops, all->count);
+    }
+    free(loops);
 }
 
 /* The busiest loop with the earlier profile. */
@@ -707,7 +804,7 @@ static const char run_text[] =
     "Requests of libuv and events of libevent are futures, from the call that makes\n"
     "them wait until their callback runs. So they have latency, and paths say who\n"
     "created them. Only event_active tells that one was ready before its callback\n"
-    "runs. A thread has at most 900 of these futures.\n"
+    "runs. A thread has at most 4,000 of these futures.\n"
     "\n"
     "If the program asks whether these functions exist (weak symbols, dlsym), the\n"
     "answer is yes. If it reads the callback out of a struct, it finds a function of\n"

@@ -117,6 +117,26 @@ void sheet_text(sheet *s, const char *text)
     sheet_cut(s, text, s->columns);
 }
 
+void sheet_flow(sheet *s, const char *text, unsigned indent)
+{
+    while (*text != '\0') {
+        char word[120];
+        size_t length = strcspn(text, " ");
+        length = length < sizeof word ? length : sizeof word - 1;
+        memcpy(word, text, length);
+        word[length] = '\0';
+        if (s->column + s->blanks + text_width(word) > s->columns && s->column > indent) {
+            sheet_newline(s);
+            s->blanks = indent;
+        }
+        sheet_text(s, word);
+        text += length;
+        for (; *text == ' '; text++) {
+            s->blanks++;
+        }
+    }
+}
+
 void sheet_styled(sheet *s, const char *style, const char *text)
 {
     sheet_style(s, style);

@@ -51,6 +51,9 @@ void sheet_styled(sheet *s, const char *style, const char *text);
 
 void sheet_blank_to(sheet *s, unsigned column);
 
+/* Word by word; what does not fit goes on in the next line, behind so many blanks. */
+void sheet_flow(sheet *s, const char *text, unsigned indent);
+
 /* Ends at the column. */
 void sheet_right(sheet *s, const char *text, unsigned end);
 

@@ -155,6 +155,7 @@ CHROPROF__COLD_BEGIN
 #ifndef CHROPROF_NO_FINDINGS
 #include "writers/phrases.h"
 
+#include "writers/findings_futures.h"
 #include "writers/findings.h"
 #endif /* CHROPROF_NO_FINDINGS */
 

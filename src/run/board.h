@@ -73,6 +73,7 @@ typedef struct preload_board {
     uint32_t became;           /* 1: a program with profiles may have become another one */
     int32_t program;           /* the process that chroprof run waits for */
     uint32_t keeping;          /* 1: somebody changes the rows below */
+    uint32_t sleepers;         /* processes that the program forked, unwatched, that wait */
     board_kept kept[BOARD_KEPT];
 } preload_board;
 

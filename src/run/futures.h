@@ -16,8 +16,8 @@
  * table full, is no future. */
 
 #if HAS_STANDINS
-#define FUTURES 900            /* of a thread: 1,000 that do not finish would read like a leak */
-#define CHAIN_BITS 10
+#define FUTURES 4000           /* of a thread: its profile has room for as many */
+#define CHAIN_BITS 12
 
 typedef struct watched_future {
     const void *function;      /* the row of its callback, */

@@ -113,6 +113,7 @@ static chroprof_result map_profile(seat *s)
     (void)prctl(PR_GET_NAME, thread);
     options.name = thread;
     options.stall_ns = stall_ns;
+    options.max_samples = SAMPLES;
     name_file(path, getpid(), (pid_t)syscall(SYS_gettid));
     if (s->profile.mapped != NULL) {
         return chroprof_fork_child(&s->profile, path);
@@ -348,6 +349,16 @@ static void end_profile(void *of)
     clear_futures(s);
     s->busy = false;
     leave_seat(s);
+}
+
+/* A forked child that is not watched waits like a loop. */
+static void note_sleeper(void)
+{
+    static uint32_t sleeping;
+    if (board != NULL && !with_children && __atomic_load_n(&sleeping, __ATOMIC_RELAXED) < 2 &&
+        __atomic_add_fetch(&sleeping, 1, __ATOMIC_RELAXED) == 2) {
+        note(&board->sleepers);
+    }
 }
 
 /* A forked child with --children: it has one thread, and nobody else has been here yet. */

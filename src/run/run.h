@@ -64,6 +64,7 @@ static ssize_t known_link(const char *path, char *to, size_t size)
 #include "unwind.h"
 
 #define PROFILE_BYTES ((size_t)1 << 20)
+#define SAMPLES 256            /* a program may have code in a quarter as many libraries */
 #define STACK_BYTES ((uintptr_t)64 << 10)       /* that a thread must have left to get a profile */
 #define WAITS_LATER 32         /* before a thread gets a profile, where many have come and gone */
 #define MOST_START_NS UINT64_C(3000000000000)   /* a step of an hour is no time of a profile */

@@ -17,6 +17,7 @@ static seat *seat_of_wait(uintptr_t stack)
 {
     seat *s = own;
     if (!is_awake() && !wake_child()) {
+        note_sleeper();
         return NULL;
     }
     if (s == NULL || s->generation != generation) {

@@ -144,7 +144,7 @@ CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
 CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 3 * 96 + 24);
 CHROPROF__STATIC_ASSERT(counts, sizeof(chroprof__slices) == 680);
 CHROPROF__STATIC_ASSERT(octaves, CHROPROF__BUCKETS <= 8 * CHROPROF__OCTAVES);
-CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 16 * CHROPROF_STALL_SAMPLES);
+CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 20 * CHROPROF_STALL_SAMPLES);
 CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall_row) ==
                                40 + 32 * CHROPROF_STALL_SHARES + sizeof(chroprof__hits));
 CHROPROF__STATIC_ASSERT(slow_group, sizeof(chroprof__slow_group) == 904);
@@ -156,7 +156,7 @@ CHROPROF__STATIC_ASSERT(module, sizeof(chroprof__module_row) == 256);
 CHROPROF__STATIC_ASSERT(wall, sizeof(chroprof__wall_row) == 64);
 CHROPROF__STATIC_ASSERT(note, sizeof(chroprof__note) == 16);
 CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITEMS);
-CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 57 * 8 + 16 * CHROPROF__HITS +
+CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 58 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
 CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_bar) == 128);

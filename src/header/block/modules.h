@@ -8,6 +8,22 @@
 
 /* ---- modules: which file an address is of */
 
+/* Row + 1 of the module that alone may be at an address; 0: not known. */
+static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
+{
+    const chroprof__module_row *rows = chroprof__module_rows(c);
+    uint64_t possible = chroprof__sampler_of(c)->possible;
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
+        if ((possible >> k & 1) == 0 || address < rows[k].low || address >= rows[k].high)
+            continue;
+        if (found)
+            return 0;
+        found = k + 1;
+    }
+    return found;
+}
+
 #if CHROPROF__SAMPLES && defined(__linux__)
 /* A program header and a note's head as ELF-64 lays them out; the names of <elf.h> collide with
  * those of libev. */
@@ -84,8 +100,24 @@ typedef struct chroprof__survey {
     uint64_t loaded, before;   /* bits of the rows that are, and that were at the last one */
     uint64_t named;            /* of those, and of the ones that stacks have; 0: not known */
     uint64_t loads, unloads;   /* since the last one, of all objects */
+    bool sought;               /* for an address that is in no row */
     uint32_t count, place[CHROPROF__MOST_MODULES];     /* of objects; the row's among them */
 } chroprof__survey;
+
+/* Does a tick that waits have an address in this range? */
+static bool chroprof__is_met(const chroprof__core *c, uint64_t low, uint64_t high)
+{
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    uint64_t end = chroprof__peek64(&s->put);
+    for (uint64_t k = s->taken; k - end != 0; k++) {
+        const chroprof__entry *e = chroprof__ring(c, s, k);
+        for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS; i++)
+            if (chroprof__is_code(e->items[i]) && chroprof__item_address(e->items[i]) >= low &&
+                chroprof__item_address(e->items[i]) < high)
+                return true;
+    }
+    return false;
+}
 
 /* Has this row the object of this name, if the place is the same? The program has no name and
  * never goes. */
@@ -149,32 +181,38 @@ static bool chroprof__same_place(const chroprof__module_row *a, const chroprof__
            strcmp(a->build_id, b->build_id) == 0;
 }
 
-/* Bits of the rows that stacks have, and of the ones that ticks may have. */
+/* Bits of the rows that must stay: the program's, and those that stacks or waiting ticks have. */
 static uint64_t chroprof__named_modules(const chroprof__survey *survey)
 {
     const chroprof__core *c = survey->c;
     const chroprof__node *nodes = chroprof__nodes(c);
-    uint64_t named = survey->before | chroprof__sampler_of(c)->added;
+    const chroprof__module_row *rows = chroprof__module_rows(c);
+    uint64_t named = 1 | chroprof__sampler_of(c)->added;
     for (uint32_t k = 1; k <= c->tables[CHROPROF_TABLE_STACKS].used; k++) {
         uint32_t module = chroprof__item_module(nodes[k].item);
         named |= module ? UINT64_C(1) << (module - 1) : 0;
     }
+    for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++)
+        if ((named >> k & 1) == 0 && chroprof__is_met(c, rows[k].low, rows[k].high))
+            named |= UINT64_C(1) << k;
     return named;
 }
 
-/* A row for it: a free one, or that of a module which is gone and in no stack; else as many as
- * there are. */
+/* A row for it: a free one, or that of a module which is in no stack and gone, or if a tick met
+ * this one, in no stack; else as many as there are. */
 static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__module_row *m)
 {
     chroprof__table_row *table = &survey->c->tables[CHROPROF__MODULES];
     chroprof__module_row *rows = chroprof__module_rows(survey->c);
     uint32_t k = (uint32_t)table->used;
     if (k == table->rows) {
+        bool met = chroprof__is_met(survey->c, m->low, m->high);
         if (survey->named == 0)
             survey->named = chroprof__named_modules(survey);
-        uint64_t taken = survey->named | survey->loaded;
+        uint64_t taken = survey->named | (met ? 0 : survey->before | survey->loaded);
         for (k = 0; k < table->rows && (taken >> k & 1);)
             k++;
+        survey->named |= k < table->rows ? UINT64_C(1) << k : 0;
     }
     if (k == table->rows)
         return k;
@@ -212,7 +250,7 @@ CHROPROF__COLD int chroprof__add_object(chroprof__object *o, size_t size, void *
         return 0;
     survey->loads = o->loads - s->loads;
     survey->unloads = o->unloads - s->unloads;
-    if ((survey->loads | survey->unloads) == 0)
+    if ((survey->loads | survey->unloads) == 0 && !survey->sought)
         return 1;
     uint32_t place = survey->count++;
     if (!chroprof__read_object(o, &m))
@@ -236,8 +274,29 @@ static uint64_t chroprof__surely_stayed(const chroprof__survey *survey)
     return stayed;
 }
 
-/* Looks at the modules if one has come or gone. Ticks that waited meanwhile may be of those before
- * and of those now. If one came and went unseen they are only of those that surely stayed. */
+/* Is there a tick with an address that is in no row? Code that a program generated never is: it is
+ * looked for less and less often. */
+static bool chroprof__seeks_module(chroprof__core *c)
+{
+    chroprof__sampler *s = chroprof__sampler_of(c);
+    uint64_t end = chroprof__peek64(&s->put);
+    bool missed = false;
+    for (uint64_t k = s->taken; k - end != 0 && !missed; k++) {
+        const chroprof__entry *e = chroprof__ring(c, s, k);
+        for (uint32_t i = 0; i < e->count && i < CHROPROF__ITEMS && !missed; i++)
+            missed = chroprof__is_code(e->items[i]) &&
+                     !chroprof__find_module(c, chroprof__item_address(e->items[i]));
+    }
+    if (!missed || s->patient > 0) {
+        s->patient -= missed;
+        return false;
+    }
+    return true;
+}
+
+/* Looks at the modules if one has come or gone, or a tick was in one that has no row yet. Ticks
+ * that waited meanwhile may be of those before and of those now. If one came and went unseen they
+ * are only of those that surely stayed. */
 CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
@@ -248,12 +307,16 @@ CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
     survey.c = c;
     survey.before = s->loaded;
     s->possible = s->loaded | s->added;
+    survey.sought = chroprof__seeks_module(c);
     if (chroprof__each_object(chroprof__add_object, &survey) != 0)
         return;
     uint64_t gone = (uint64_t)__builtin_popcountll(survey.before & ~survey.loaded);
     s->possible = survey.unloads == gone ? survey.before | survey.loaded
                                          : chroprof__surely_stayed(&survey);
     s->possible |= s->added;
+    bool more = (survey.loaded & ~survey.before) != 0;
+    s->vain = more || !survey.sought ? 0 : s->vain + (s->vain < 10);
+    s->patient = s->vain ? UINT64_C(1) << s->vain : 0;
     s->loaded = survey.loaded;
     s->loads += survey.loads;
     s->unloads += survey.unloads;
@@ -264,19 +327,3 @@ CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
     (void)c;
 }
 #endif
-
-/* Row + 1 of the module that alone may be at an address; 0: not known. */
-static uint32_t chroprof__find_module(const chroprof__core *c, uint64_t address)
-{
-    const chroprof__module_row *rows = chroprof__module_rows(c);
-    uint64_t possible = chroprof__sampler_of(c)->possible;
-    uint32_t found = 0;
-    for (uint32_t k = 0; k < c->tables[CHROPROF__MODULES].used; k++) {
-        if ((possible >> k & 1) == 0 || address < rows[k].low || address >= rows[k].high)
-            continue;
-        if (found)
-            return 0;
-        found = k + 1;
-    }
-    return found;
-}

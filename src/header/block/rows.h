@@ -201,6 +201,7 @@ typedef struct chroprof__hits {
     uint32_t count;
     uint32_t stack[CHROPROF_STALL_SAMPLES];
     uint32_t weight[CHROPROF_STALL_SAMPLES];
+    uint32_t over[CHROPROF_STALL_SAMPLES];      /* of the weight: what may be of other stacks */
     uint64_t cpu[CHROPROF_STALL_SAMPLES];
     uint64_t sampled, cpu_ns, waiting_ns;
 } chroprof__hits;
@@ -391,7 +392,9 @@ typedef struct chroprof__sampler {
     /* settings */
     uint64_t first_period_ns, budget_ppm, mode, steady;
     uint64_t armed;            /* the value of the timer's signal; 0: there is none */
-    uint64_t pid, timer, running, spare;
+    uint64_t pid, timer, running;
+    uint64_t vain, patient;    /* looks for the module of an address, one after the other, that
+                                  found none; addresses until the next look */
     uint64_t unwind, unwind_user;          /* of this process */
     chroprof__begun begun[CHROPROF__HITS];
     chroprof__hits hits[CHROPROF__HITS];

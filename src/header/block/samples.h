@@ -54,14 +54,16 @@ static void chroprof__add_row(chroprof__core *c, chroprof__sampler *s, uint64_t 
 /* ---- stalls: where the callbacks and the iteration under way were met */
 
 /* Which of the places a sample counts for: its own, else a free one, else another line of the same
- * function call, else the least one's (Metwally and others, space saving, 2005). */
+ * function call, else the least one's (Metwally and others, space saving, 2005), whose weight is
+ * told of neither. */
 static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits *h, uint32_t stack)
 {
     uint32_t least = 0, sibling = UINT32_MAX;
     for (uint32_t k = 0; k < h->count; k++) {
         if (h->stack[k] == stack)
             return k;
-        if (nodes[h->stack[k]].parent == nodes[stack].parent)
+        if (nodes[h->stack[k]].parent == nodes[stack].parent &&
+            chroprof__item_kind(nodes[stack].item) != CHROPROF__TASK)
             sibling = k;
         least = h->weight[k] < h->weight[least] ? k : least;
     }
@@ -70,6 +72,8 @@ static uint32_t chroprof__hit_place(const chroprof__node *nodes, chroprof__hits 
     else if (sibling != UINT32_MAX)
         return sibling;
     h->stack[least] = stack;
+    h->over[least] = h->weight[least];
+    h->cpu[least] = 0;
     return least;
 }
 

@@ -202,8 +202,8 @@ typedef struct chroprof_site {
 /* Samples that the sampler took inside a callback or an iteration, at one place. */
 typedef struct chroprof_stall_sample {
     uint32_t stack;        /* see chroprof_stack; if there are too many places, a neighbor's */
-    uint32_t weight;       /* samples */
-    uint64_t cpu_ns;       /* thread CPU time, each since the sample before */
+    uint32_t weight;       /* samples that were surely there */
+    uint64_t cpu_ns;       /* their thread CPU time, each since the sample before */
 } chroprof_stall_sample;
 
 /* What one site took of a callback or an iteration. */
@@ -230,7 +230,8 @@ typedef struct chroprof_stall {
     chroprof_stall_share shares[CHROPROF_STALL_SHARES];
     uint64_t rest_ns;      /* other sites; of a callback also what the ring no longer holds */
     /* what the sampler saw of the stall; all 0 if it was off */
-    uint64_t sampled;      /* samples inside: the sum of samples[], except in a merged profile */
+    uint64_t sampled;      /* samples inside; samples[] has at most as many: the rest was at other
+                              places */
     uint64_t cpu_ns;       /* thread CPU time in it, within 1 ms; with chroprof_sample what
                               that was told */
     uint64_t waiting_ns;   /* the rest: the thread waited, or was preempted */

@@ -22,18 +22,18 @@ static const chroprof__stall_row *chroprof__stall_after(const chroprof *p, uint6
     return next;
 }
 
-/* The places that the sampler met, most first. */
+/* The places that the sampler met, most first, each with what surely was there. */
 static void chroprof__read_hits(const chroprof__hits *h, chroprof_stall *out)
 {
     out->sampled = h->sampled;
     out->cpu_ns = h->cpu_ns;
     out->waiting_ns = h->waiting_ns;
     for (uint32_t k = 0; k < h->count; k++) {
-        uint32_t at = out->sample_count++;
-        for (; at > 0 && out->samples[at - 1].weight < h->weight[k]; at--)
+        uint32_t at = out->sample_count++, weight = h->weight[k] - h->over[k];
+        for (; at > 0 && out->samples[at - 1].weight < weight; at--)
             out->samples[at] = out->samples[at - 1];
         out->samples[at].stack = h->stack[k];
-        out->samples[at].weight = h->weight[k];
+        out->samples[at].weight = weight;
         out->samples[at].cpu_ns = h->cpu[k];
     }
 }

@@ -307,7 +307,8 @@ static bool chroprof__good_hits(const chroprof *p, const chroprof__hits *h)
 {
     uint32_t good = 0;
     while (good < h->count && good < CHROPROF_STALL_SAMPLES &&
-           h->stack[good] <= p->core->tables[CHROPROF_TABLE_STACKS].used)
+           h->stack[good] <= p->core->tables[CHROPROF_TABLE_STACKS].used &&
+           h->over[good] <= h->weight[good])
         good++;
     return good == h->count;
 }

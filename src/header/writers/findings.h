@@ -9,6 +9,7 @@
 #include "../block/core.h"
 #include "../writers/words.h"
 #include "../writers/phrases.h"
+#include "../writers/findings_futures.h"
 
 /* Since when did no event but a tick arrive? False: that is not known. */
 static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
@@ -22,6 +23,26 @@ static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
         *at_ns = step.state != CHROPROF_TICK ? step.at_ns : *at_ns;
     }
     return met || steps == q->totals.events;
+}
+
+/* What is known of the code since then: CPU time, and the mode that it was sampled in. */
+static const char *chroprof__hang_cure(const chroprof__inquiry *q, chroprof__case *c)
+{
+    chroprof_sampler_totals s;
+    chroprof_sample_row row;
+    uint64_t cursor = 0;
+    chroprof_read_sampler(q->p, &s);
+    c->n[2] = 0;
+    while (chroprof_next_sample(q->p, &cursor, &row))
+        c->n[2] += row.at_ns >= c->at_ns ? row.cpu_ns : 0;
+    c->n[2] = c->n[2] < c->value_ns ? c->n[2] : c->value_ns;
+    if (s.samples == 0)
+        return " A debugger shows the line, and samples do.";
+    if (c->n[2] >= 100000000 || c->n[2] > c->value_ns / 8)
+        return " It used %T2 of CPU time: its samples show the line.";
+    return s.mode == CHROPROF_SAMPLER_WALL
+               ? " It used %T2 of CPU time: its samples show where it waits."
+               : " It used %T2 of CPU time: a debugger, or samples in wall mode, show where it is.";
 }
 
 /* A callback that ended and took half as long tells that this one may end as well. */
@@ -51,8 +72,7 @@ static void chroprof__find_hang(chroprof__inquiry *q)
     chroprof__report(q, &c, since_ns ? "The loop has been inside %s for %T0, since %m1, and is not "
                                        "back."
                                      : "The loop was inside %s all these %T0, and is not back.",
-                     NULL, " See what it waits for: a debugger, or samples in wall mode, show the "
-                     "line.");
+                     NULL, chroprof__hang_cure(q, &c));
 }
 
 /* The stack that most samples of the loop's own time have, by majority vote (Boyer and Moore) and a
@@ -97,8 +117,8 @@ static void chroprof__find_loop(chroprof__inquiry *q)
     c.n[3] = c.at_ns = c.grave ? s->start_ns : 0;
     if (bare)
         chroprof__report(q, &c, "No task ran in %T1, so nothing is instrumented yet.", NULL,
-                         " Call chroprof_enter and chroprof_leave around callbacks, and "
-                         "chroprof_idle_enter and chroprof_idle_leave around the wait.");
+                         q->bare ? "" : " Call chroprof_enter and chroprof_leave around callbacks, "
+                         "and chroprof_idle_enter and chroprof_idle_leave around the wait.");
     else if (!idles)
         chroprof__report(q, &c, "No idle time is reported: %p01 of the run (%T0) counts as "
                          "uninstrumented. Call chroprof_idle_enter and chroprof_idle_leave around "
@@ -112,8 +132,8 @@ static void chroprof__find_loop(chroprof__inquiry *q)
                                            "in %n"
                                          : "%p01 of the run (%T0) is uninstrumented",
                          c.grave ? ", %T2 of it in the stall at %m3" : NULL,
-                         ". Call chroprof_enter and chroprof_leave around the callbacks that have "
-                         "no site.");
+                         q->bare ? "." : ". Call chroprof_enter and chroprof_leave around the "
+                         "callbacks that have no site.");
 }
 
 /* Does the second one come too close to the first to name that alone? */
@@ -254,7 +274,9 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     const chroprof_stall *s = &q->stall;
     const chroprof_stall_share *most = s->shares;
     if (s->share_count == 0 || most->exec_ns < s->rest_ns)
-        return ". No site explains most of it: raise max_events to know more of the next one.";
+        return q->bare ? ". No callback explains most of it."
+                       : ". No site explains most of it: raise max_events to know more of the next "
+                         "one.";
     c->name = most->site ? most->name : c->name;
     c->file = most->site ? most->file : c->file;
     c->line = most->line;
@@ -269,10 +291,12 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
         return ": %s took %p30 of it, and %n %p40. Split such work, or move it off the loop.";
     c->n[4] = most->slices;
     if (most->site == CHROPROF__UNTRACKED)
-        return ": %s took %p30 of it. See the unexpected calls and the full tables.";
+        return q->bare ? ": %s took %p30 of it."
+                       : ": %s took %p30 of it. See the unexpected calls and the full tables.";
     if (most->site == 0 && s->waiting_ns < s->length_ns / 2)
-        return ": %s took %p30 of it. Call chroprof_enter and chroprof_leave around what runs "
-               "there.";
+        return q->bare ? ": %s took %p30 of it."
+                       : ": %s took %p30 of it. Call chroprof_enter and chroprof_leave around what "
+                         "runs there.";
     if (most->slices >= 10 && most->slice_max_ns < s->length_ns / 4)
         return ": %s took %p30 of it in %c4 slices. Let the loop poll between them.";
     c->n[4] = s->waiting_ns;
@@ -332,7 +356,7 @@ static void chroprof__find_delays(chroprof__inquiry *q)
     c.n[0] = t->delay_ns;
     if (!chroprof__is_tie(blame[most], second) && c.site != CHROPROF__OTHER)
         chroprof__report(q, &c, "Ready tasks waited %k0 task-seconds; %s caused %p12 of "
-                         "it.", NULL, who[most].cure);
+                         "it.", NULL, q->bare && most ? "" : who[most].cure);
 }
 
 /* Four quarters of the last whole windows in which a site ran, and its exec in each. */
@@ -408,53 +432,6 @@ static void chroprof__find_rise(chroprof__inquiry *q)
                      " Look for what grows while it runs, such as a list or a queue.");
 }
 
-/* Did the live futures of a site come to rest all over the run, as those do that a program forgets?
- * A steady set was last seen either long ago or just now. */
-static bool chroprof__forgets(const chroprof__inquiry *q, const chroprof_rank *r)
-{
-    uint64_t quarters[4] = { 0, 0, 0, 0 }, cursor = 0, count = 0;
-    uint32_t even = 0;
-    chroprof_future f;
-    while (chroprof_next_future(q->p, &cursor, &f)) {
-        if (f.name != r->name || f.file != r->file || f.line != r->line ||
-            f.state == CHROPROF_RUNNING)
-            continue;
-        quarters[f.since_ns / (q->totals.elapsed_ns / 4 + 1) & 3]++;
-        count++;
-    }
-    for (uint32_t k = 0; k < 4; k++)
-        even += quarters[k] > count / 10;
-    return even == 4;
-}
-
-static uint64_t chroprof__unfinished(const chroprof_rank *r)
-{
-    return r->abandoned + r->dropped + r->live;
-}
-
-static void chroprof__find_leak(chroprof__inquiry *q)
-{
-    chroprof_rank worst, one;
-    chroprof_anomaly late;
-    uint64_t cursor = CHROPROF__FIRST_SITE;
-    memset(&worst, 0, sizeof(worst));
-    while (chroprof_next_rank(q->p, &cursor, &one))
-        worst = chroprof__unfinished(&one) > chroprof__unfinished(&worst) ? one : worst;
-    if (worst.name == NULL)
-        return;
-    (void)chroprof_read_anomaly(q->p, CHROPROF_ANOMALY_UNKNOWN_FINISH, &late);
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_LEAKS, &worst, 0);
-    c.part = c.count = c.n[0] = chroprof__unfinished(&worst);
-    c.whole = c.n[1] = worst.calls;
-    /* dropped ones may have finished since */
-    c.part = chroprof__minus(c.part, late.count < worst.dropped ? late.count : worst.dropped);
-    if (worst.live > c.count / 2 && (c.count < 1000 || !chroprof__forgets(q, &worst)))
-        return;
-    chroprof__report(q, &c, "%c0 of %c1 futures of %s did not finish, and more come all the time.",
-                     NULL, " They leak, or nothing reports their end: chroprof_completed, "
-                     "chroprof_failed or chroprof_cancelled.");
-}
-
 /* With an event in less than 400 ns of work, the 20 to 60 ns that one takes are a tenth. */
 static void chroprof__find_cost(chroprof__inquiry *q)
 {
@@ -466,7 +443,8 @@ static void chroprof__find_cost(chroprof__inquiry *q)
         chroprof_ranks(q->p, &r, 1, CHROPROF_BY_CALLS) == 0) {
         chroprof__case sampler = chroprof__case_of(q, CHROPROF_FINDING_COST, NULL, s.cost_ns);
         chroprof__report(q, &sampler, "The sampler took %p01 of the run (%T0), which disturbs what "
-                         "it measures.", NULL, " Raise its period_ns, or lower its budget_ppm.");
+                         "it measures.", NULL,
+                         q->bare ? "" : " Raise its period_ns, or lower its budget_ppm.");
         return;
     }
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_COST, &r, q->work);
@@ -474,7 +452,8 @@ static void chroprof__find_cost(chroprof__inquiry *q)
     c.n[2] = r.calls;
     chroprof__report(q, &c, "%c1 events in %T0 of work: at 20 to 60 ns each, profiling is a "
                      "visible part of it.",
-                     NULL, " Leave out the smallest tasks; %s has most calls, %c2.");
+                     NULL, q->bare ? " %s has most calls, %c2."
+                                   : " Leave out the smallest tasks; %s has most calls, %c2.");
 }
 
 /* The full table that hides most. From the histograms on, no time stands elsewhere. */
@@ -500,7 +479,7 @@ static void chroprof__find_full(chroprof__inquiry *q)
     c.n[2] = full->advice;
     chroprof__report(q, &c, "%o is too small at %d1: %c0 times something did not fit, ",
                      c.grave ? "so time stands under other names." : "so detail is missing.",
-                     " Set it to %d2.");
+                     q->bare ? " chroprof run has no option for that." : " Set it to %d2.");
 }
 
 /* What helps against most anomalies of a kind: in the order of the kinds, each up to its last. */
@@ -558,7 +537,8 @@ static void chroprof__find_disorder(chroprof__inquiry *q)
         chroprof__report(q, &c, threads ? "At least %c2 times: %o. "
                                 : untracked ? "%c2 times: %o; %p01 of the run is untracked. "
                                             : "%c2 times: %o. ",
-                         most.placed ? where : NULL, chroprof__anomaly_cure(most.kind));
+                         most.placed ? where : NULL,
+                         q->bare ? "" : chroprof__anomaly_cure(most.kind));
 }
 
 /* The site that runs in most iterations, by its slices; a name that only says which wait came
@@ -611,9 +591,8 @@ static void chroprof__find_too_early(chroprof__inquiry *q)
 {
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, NULL, 0);
     c.n[2] = q->totals.events;
-    chroprof__report(q, &c, "It is too early to say: the profile covers %T1 and has ",
-                     c.n[2] == 1 ? "one event." : "%c2 events.",
-                     " Look again when the loop has run for a second.");
+    chroprof__report(q, &c, "It is too early to say: the profile covers %T1 and has ", NULL,
+                     c.n[2] == 1 ? "one event." : "%c2 events.");
 }
 
 /* Nothing makes the loop slow: the list has at most what lacks detail. */
@@ -646,6 +625,18 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
                          ? "; the next took %p31." : ".");
 }
 
+/* Under chroprof run the code between waits has names of its own. */
+static bool chroprof__is_bare(const chroprof *p)
+{
+    static const char begin[] = "code after ";
+    uint64_t cursor = CHROPROF__FIRST_SITE;
+    chroprof_rank r;
+    while (chroprof_next_rank(p, &cursor, &r))
+        if (*r.file == 0 && strncmp(r.name, begin, sizeof(begin) - 1) == 0)
+            return true;
+    return false;
+}
+
 /* What several kinds look at. */
 static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
 {
@@ -655,6 +646,7 @@ static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
     q->p = p;
     chroprof_read_totals(p, &q->totals);
     q->work = q->totals.busy_ns + q->totals.uninstrumented_ns;
+    q->bare = chroprof__is_bare(p);
     q->top[0].name = q->top[0].file = "";
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))
@@ -683,6 +675,7 @@ CHROPROF__COLD_API size_t chroprof_findings(const chroprof *p, chroprof_finding 
     chroprof__find_rise(&q);
     chroprof__find_delays(&q);
     chroprof__find_leak(&q);
+    chroprof__find_queue(&q);
     chroprof__find_cost(&q);
     chroprof__find_full(&q);
     chroprof__find_disorder(&q);

@@ -1,0 +1,582 @@
+/* code_causes.c - of each of the longest stalls, and of a hang, the functions that held the loop.
+ *
+ * The walk goes from the task inwards, from a function to the one that it called in most of the
+ * samples. A function has a frame for each line that was met, so calls of one name and one caller
+ * are taken together. What the compiler inlined is a call like any other. */
+
+#include "code_text.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code_words.h"
+#include "json.h"
+#include "stacks.h"
+
+#define CAUSES 3               /* stalls that are shown */
+#define CAUSE_NAME 60          /* columns of a function's name */
+
+/* A call of a function: a frame, or one of those that are inlined there. */
+typedef struct call {
+    const stack_frame *frame;
+    size_t parent;             /* SIZE_MAX: none */
+    json_text name, file;
+    uint64_t line;
+    uint64_t weight;           /* of the samples in it and in what it calls */
+    uint32_t level;            /* on the walk, from 1: the tasks; 0: beside it */
+} call;
+
+typedef struct cause {
+    const profile_text *profile;
+    const stack_tree *stacks;
+    call *calls;
+    size_t count;
+    size_t *innermost;         /* the call that each frame of the stacks ends in */
+    uint64_t weight;           /* of the samples whose stacks are known */
+    uint64_t all;              /* and of the others of a stall */
+    json_text program;         /* the name of its file */
+} cause;
+
+/* >>causes calls */
+
+static size_t cause_room(const cause *c)
+{
+    size_t count = 0;
+    stack_calls inlined;
+    for (size_t i = 0; i < c->stacks->count; i++) {
+        count += stack_calls_of(c->profile, &c->stacks->frames[i], &inlined) ? inlined.count : 1;
+    }
+    return count;
+}
+
+static void cause_add_frame(cause *c, size_t i)
+{
+    const stack_frame *frame = &c->stacks->frames[i];
+    size_t parent = frame->parent == SIZE_MAX ? SIZE_MAX : c->innermost[frame->parent];
+    stack_calls inlined;
+    if (!stack_calls_of(c->profile, frame, &inlined)) {
+        inlined.count = 1;
+    }
+    for (size_t k = inlined.count; k > 0; k--) {
+        call *one = &c->calls[c->count];
+        one->frame = frame;
+        one->parent = parent;
+        one->name = inlined.calls[k - 1].name;
+        one->file = inlined.calls[k - 1].file;
+        one->line = inlined.calls[k - 1].line;
+        parent = c->count++;
+    }
+    c->innermost[i] = parent;
+}
+
+static bool cause_open(cause *c, const stack_tree *stacks, const profile_text *p)
+{
+    memset(c, 0, sizeof *c);
+    c->profile = p;
+    c->stacks = stacks;
+    c->program = json_inside(p->program);
+    c->calls = (call *)calloc(cause_room(c) + 1, sizeof *c->calls);
+    c->innermost = (size_t *)calloc(stacks->count + 1, sizeof *c->innermost);
+    for (size_t i = 0; c->calls != NULL && c->innermost != NULL && i < stacks->count; i++) {
+        cause_add_frame(c, i);
+    }
+    return c->calls != NULL && c->innermost != NULL;
+}
+
+static void cause_close(cause *c)
+{
+    free(c->calls);
+    free(c->innermost);
+}
+
+static void cause_weigh(cause *c, uint64_t stack, uint64_t weight)
+{
+    size_t index = stack_index(c->stacks, stack);
+    size_t at = index != SIZE_MAX ? c->innermost[index] : SIZE_MAX;
+    c->weight += weight;
+    for (; at != SIZE_MAX; at = c->calls[at].parent) {
+        c->calls[at].weight += weight;
+    }
+}
+
+static void cause_clear(cause *c)
+{
+    c->weight = c->all = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        c->calls[i].weight = 0;
+        c->calls[i].level = 0;
+    }
+}
+
+/* >>causes walk */
+
+static bool is_same_name(const cause *c, size_t a, size_t b)
+{
+    return compare_text(c->calls[a].name, c->calls[b].name) == 0;
+}
+
+static bool is_callee(const cause *c, size_t i, uint32_t level)
+{
+    const call *one = &c->calls[i];
+    return !one->frame->task && one->parent != SIZE_MAX && one->weight > 0 &&
+           c->calls[one->parent].level == level;
+}
+
+/* The weight of the callees that have the name of this one. */
+static uint64_t callee_weight(const cause *c, size_t of, uint32_t level)
+{
+    uint64_t weight = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        if (is_callee(c, i, level) && is_same_name(c, i, of)) {
+            weight += c->calls[i].weight;
+        }
+    }
+    return weight;
+}
+
+typedef struct step {
+    const call *call;          /* the heaviest of its name */
+    uint64_t weight;           /* of all of its name */
+} step;
+
+/* Goes on from the calls of a level to those that most samples are in. */
+static bool cause_step(cause *c, uint32_t level, step *found)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < c->count; i++) {
+        bool more = is_callee(c, i, level) && callee_weight(c, i, level) > c->weight / 2;
+        if (more && (best == SIZE_MAX || c->calls[i].weight > c->calls[best].weight)) {
+            best = i;
+        }
+    }
+    if (best == SIZE_MAX) {
+        return false;
+    }
+    found->call = &c->calls[best];
+    found->weight = callee_weight(c, best, level);
+    for (size_t i = 0; i < c->count; i++) {
+        if (is_callee(c, i, level) && is_same_name(c, i, best)) {
+            c->calls[i].level = level + 1;
+        }
+    }
+    return true;
+}
+
+/* The number of tasks that a call lies in. */
+static size_t task_depth(const cause *c, size_t of)
+{
+    size_t depth = 0;
+    for (size_t i = c->calls[of].parent; i != SIZE_MAX; i = c->calls[i].parent) {
+        depth += c->calls[i].frame->task;
+    }
+    return depth;
+}
+
+/* The weight of the samples in tasks of this one's name. 0: it is no task, or was not sampled. */
+static uint64_t task_weight(const cause *c, size_t of)
+{
+    uint64_t weight = 0;
+    if (!c->calls[of].frame->task || c->calls[of].weight == 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        weight += c->calls[i].frame->task && is_same_name(c, of, i) ? c->calls[i].weight : 0;
+    }
+    return weight;
+}
+
+/* From the innermost task that most samples are in: it has the fewest of them, or lies deepest.
+ * Where there is none, from all. */
+static void cause_begin(cause *c)
+{
+    size_t task = SIZE_MAX;
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < c->count; i++) {
+        uint64_t weight = task_weight(c, i);
+        bool most = weight > c->weight / 2 && weight <= least;
+        if (most && (weight < least || task_depth(c, i) > task_depth(c, task))) {
+            task = i;
+            least = weight;
+        }
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        c->calls[i].level = c->calls[i].frame->task &&
+                            (task == SIZE_MAX || is_same_name(c, i, task));
+    }
+}
+
+/* >>causes names: who is named */
+
+typedef struct cause_found {
+    step outer;                /* call NULL: none has a name */
+    step inner;                /* the innermost to be named; may be the outer one */
+    step library;              /* what the inner one called; call NULL: nothing */
+} cause_found;
+
+static bool is_program(const cause *c, const call *one)
+{
+    return c->program.length > 0 && compare_text(one->frame->module, c->program) == 0;
+}
+
+static bool has_name(const call *one)
+{
+    return one->frame->native && one->name.length > 0 && !one->frame->own &&
+           !code_is_ours(one->frame);
+}
+
+/* Does it run outside of the task as well? Then it is the loop, into which the callback may be
+ * inlined. */
+static bool is_loop(const cause *c, const call *one)
+{
+    size_t at = one->parent;
+    while (at != SIZE_MAX && !c->calls[at].frame->task) {
+        at = c->calls[at].parent;
+    }
+    for (at = at != SIZE_MAX ? c->calls[at].parent : at; at != SIZE_MAX; at = c->calls[at].parent) {
+        if (c->calls[at].frame->native && compare_text(c->calls[at].name, one->name) == 0) {
+            return true;
+        }
+    }
+    return compare_text(one->name, json_word("main")) == 0;
+}
+
+/* Is this the callback that its task is named after? */
+static bool is_callback(const cause *c, const call *one)
+{
+    const stack_frame *frame = one->frame;
+    return frame->root != SIZE_MAX &&
+           compare_text(c->stacks->frames[frame->root].name, one->name) == 0;
+}
+
+/* Shall this one take the place of the outermost that was named so far? The program's own code
+ * goes before that of a library, what a callback calls before the callback. */
+static bool is_better(const cause *c, const call *outer, const call *one)
+{
+    bool own = is_program(c, one);
+    if (outer == NULL || is_loop(c, outer)) {
+        return true;
+    }
+    if (own != is_program(c, outer)) {
+        return own;
+    }
+    return !one->frame->libc && is_callback(c, outer);
+}
+
+static void found_add(const cause *c, cause_found *found, const step *one)
+{
+    bool own = is_program(c, one->call);
+    bool before = found->inner.call != NULL && is_program(c, found->inner.call);
+    bool better = is_better(c, found->outer.call, one->call);
+    if (better) {
+        found->outer = *one;
+    }
+    if (own || better || !before) {
+        found->inner = *one;
+        found->library.call = NULL;
+    } else if (found->library.call == NULL) {
+        found->library = *one;
+    }
+}
+
+static cause_found cause_walk(cause *c)
+{
+    cause_found found;
+    step one;
+    memset(&found, 0, sizeof found);
+    cause_begin(c);
+    for (uint32_t level = 1; cause_step(c, level, &one); level++) {
+        if (has_name(one.call)) {
+            found_add(c, &found, &one);
+        }
+    }
+    return found;
+}
+
+/* >>causes text */
+
+typedef struct cause_text {
+    const cause *cause;
+    const char *lead;          /* before the name */
+    const step *step, *library;
+    const char *end;           /* behind the place */
+} cause_text;
+
+/* The task, where it has a name that tells more than which wait came before, or where in a library
+ * the callback lies. */
+static void put_task(sheet *s, const cause *c, const call *one)
+{
+    static const char after[] = "code after ";
+    char name[200];
+    json_text task = { "", 0 };
+    if (one->frame->root != SIZE_MAX && !is_callback(c, one)) {
+        task = c->stacks->frames[one->frame->root].name;
+    }
+    if (task.length == 0 || (task.length >= sizeof after &&
+                             memcmp(task.bytes, after, sizeof after - 1) == 0)) {
+        return;
+    }
+    if (json_unescape(task, name, sizeof name) && strstr(name, "+0x") != NULL &&
+        is_program(c, one)) {
+        return;
+    }
+    code_text_name(s, task, 40);
+    sheet_text(s, ": ");
+}
+
+static void put_function(sheet *s, const cause_text *t, unsigned most)
+{
+    sheet_text(s, t->lead);
+    if (t->library == NULL) {
+        put_task(s, t->cause, t->step->call);
+    }
+    code_text_name(s, t->step->call->name, most);
+    if (t->library != NULL && t->library->call != NULL) {
+        sheet_text(s, " > ");
+        code_text_name(s, t->library->call->name, most);
+    }
+}
+
+static void put_place(sheet *s, const cause_text *t)
+{
+    const call *one = t->step->call;
+    code_text_place(s, one->file, one->line, t->library != NULL && t->library->call != NULL);
+}
+
+static void put_end(sheet *s, const cause_text *t)
+{
+    sheet_text(s, t->end);
+}
+
+static void begin_next_line(sheet *s)
+{
+    sheet_newline(s);
+    sheet_text(s, "    ");
+}
+
+/* How many columns a text takes. */
+static unsigned function_width(const cause_text *t, unsigned most)
+{
+    sheet s;
+    memset(&s, 0, sizeof s);
+    s.columns = 1000;
+    put_function(&s, t, most);
+    free(s.bytes);
+    return s.column;
+}
+
+/* In this line, or else in the next one. */
+static void put_or_wrap(sheet *s, const cause_text *t, void (*put)(sheet *, const cause_text *))
+{
+    sheet width;
+    memset(&width, 0, sizeof width);
+    width.columns = 1000;
+    put(&width, t);
+    free(width.bytes);
+    if (s->column + width.column > s->columns) {
+        begin_next_line(s);
+        s->blanks -= s->blanks > 1 ? 2 : 0;        /* the text begins with two */
+    }
+    put(s, t);
+}
+
+/* A name that is longer than a line is cut, a place is not. */
+static void write_function(sheet *s, const cause_text *t)
+{
+    unsigned most = CAUSE_NAME;
+    if (s->column + function_width(t, most) > s->columns && s->column > 4) {
+        begin_next_line(s);
+        s->blanks -= s->blanks > 0;                /* and this one with one */
+    }
+    while (s->column + s->blanks + function_width(t, most) > s->columns && most > 8) {
+        most--;
+    }
+    put_function(s, t, most);
+    put_or_wrap(s, t, put_place);
+    put_or_wrap(s, t, put_end);
+}
+
+/* few of them: some were at places that were not kept. */
+static void put_share(char *words, size_t size, uint64_t part, uint64_t whole, bool few)
+{
+    const char *least = few ? "at least " : "";
+    if (code_is_few(whole)) {
+        (void)snprintf(words, size, "  (%s%" PRIu64 " of %" PRIu64 " sample%s)", least, part,
+                       whole, whole == 1 ? "" : "s");
+    } else {
+        (void)snprintf(words, size, "  (%s%s of its samples)", least,
+                       figure_percent(share_of(part, whole)).text);
+    }
+}
+
+/* begin: what happened, when, and how long. */
+static void cause_write(sheet *s, cause *c, const char *begin, const char *lead)
+{
+    const cause_found found = cause_walk(c);
+    const bool deeper = found.library.call != NULL ||
+                        (found.outer.call != NULL &&
+                         compare_text(found.inner.call->name, found.outer.call->name) != 0);
+    const step *last = found.library.call != NULL ? &found.library : &found.inner;
+    char share[120];
+    cause_text t = { c, lead, &found.outer, NULL, "" };
+    if (found.outer.call == NULL) {
+        return;
+    }
+    put_share(share, sizeof share, deeper ? last->weight : found.outer.weight,
+              c->all > c->weight ? c->all : c->weight, c->all > c->weight);
+    sheet_glyph(s, 0x2022, '*');
+    sheet_text(s, begin);
+    t.end = deeper ? "" : share;
+    write_function(s, &t);
+    if (deeper) {
+        cause_text inner = { c, "    most of it in ", &found.inner, &found.library, share };
+        sheet_newline(s);
+        write_function(s, &inner);
+    }
+    sheet_newline(s);
+}
+
+/* >>causes stalls */
+
+static void cause_sample(void *user, uint64_t stack, uint64_t weight)
+{
+    cause_weigh((cause *)user, stack, weight);
+}
+
+/* Where most of a stall has no samples, because the thread did not run, that comes first. */
+static bool cause_of_stall(sheet *s, cause *c, const stall_text *stall)
+{
+    char begin[160];
+    bool off = c->stacks->cpu && stall->waiting > stall->length / 2;
+    cause_clear(c);
+    if (!stall_samples(c->profile, stall, cause_sample, c)) {
+        return false;
+    }
+    c->all = stall->sampled > c->weight ? stall->sampled : c->weight;
+    (void)snprintf(begin, sizeof begin, " %s stall at %s", figure_time(s, stall->length).text,
+                   figure_time(s, stall->start).text);
+    if (off) {
+        size_t used = strlen(begin);
+        (void)snprintf(begin + used, sizeof begin - used, ", %s off CPU,",
+                       figure_percent(share_of(stall->waiting, stall->length)).text);
+    }
+    cause_write(s, c, begin, off ? " the rest in " : " in ");
+    return true;
+}
+
+/* Without a stall, what most of the samples are in, if they are many. */
+static void cause_of_run(sheet *s, cause *c)
+{
+    cause_clear(c);
+    for (size_t i = 0; i < c->stacks->count; i++) {
+        const stack_frame *frame = &c->stacks->frames[i];
+        if (frame->weight > 0 && !frame->idle) {
+            cause_weigh(c, frame->id, frame->weight);
+        }
+    }
+    if (!code_is_few(c->weight / 4)) {
+        cause_write(s, c, " most samples are", " in ");
+    }
+}
+
+static bool causes_of_stalls(sheet *s, cause *c, size_t most)
+{
+    stall_list l;
+    bool ok = stall_list_read(&l, c->profile);
+    for (size_t i = 0; ok && i < l.count && i < most; i++) {
+        ok = cause_of_stall(s, c, &l.rows[i]);
+    }
+    if (ok && l.count == 0 && s->used == 0) {
+        cause_of_run(s, c);
+    }
+    free(l.rows);
+    return ok;
+}
+
+/* >>causes hang: the samples since no event came */
+
+typedef struct hang {
+    cause *cause;
+    uint64_t start, length;    /* length 0: there is none */
+} hang;
+
+static bool read_hang(void *user, json_reader *r)
+{
+    hang *h = (hang *)user;
+    json_text kind = { "", 0 };
+    uint64_t at = 0;
+    uint64_t value = 0;
+    const json_field fields[] = {
+        JSON_TEXT("kind", &kind), JSON_NUMBER("at_ns", &at), JSON_NUMBER("value_ns", &value)
+    };
+    if (!JSON_FIELDS(r, fields)) {
+        return false;
+    }
+    if (json_is(kind, "hangs")) {
+        h->start = at;
+        h->length = value;
+    }
+    return true;
+}
+
+static bool hang_sample(void *user, json_reader *r)
+{
+    hang *h = (hang *)user;
+    sample_row row;
+    if (!read_sample_row(r, &row)) {
+        return false;
+    }
+    if (row.at >= h->start && !json_is(row.state, "idle")) {
+        cause_weigh(h->cause, row.stack, row.weight);
+    }
+    return true;
+}
+
+static bool cause_of_hang(sheet *s, cause *c)
+{
+    const profile_text *p = c->profile;
+    hang h = { c, 0, 0 };
+    char begin[160];
+    cause_clear(c);
+    if (p->findings.length == 0) {
+        return true;
+    }
+    if (!json_each(&p->reader, p->findings, read_hang, &h) ||
+        (h.length > 0 && !json_each(&p->reader, p->samples, hang_sample, &h))) {
+        return false;
+    }
+    if (c->weight > 0) {
+        (void)snprintf(begin, sizeof begin, " hangs since %s, for %s,",
+                       figure_time(s, h.start).text, figure_time(s, h.length).text);
+        cause_write(s, c, begin, " in ");
+    }
+    return true;
+}
+
+static bool causes_text(sheet *s, const profile_text *p, size_t most)
+{
+    stack_tree stacks;
+    cause c;
+    bool ok;
+    s->end = "\n";
+    ok = stacks_read(&stacks, p);
+    memset(&c, 0, sizeof c);
+    ok = ok && cause_open(&c, &stacks, p) && cause_of_hang(s, &c) &&
+         causes_of_stalls(s, &c, most);
+    cause_close(&c);
+    stacks_free(&stacks);
+    return ok;
+}
+
+bool code_text_causes(sheet *s, const profile_text *p)
+{
+    return causes_text(s, p, CAUSES);
+}
+
+bool code_text_cause(sheet *s, const profile_text *p)
+{
+    return causes_text(s, p, 1);
+}

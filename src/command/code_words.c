@@ -1,0 +1,166 @@
+/* code_words.c - see code_words.h */
+
+#include "code_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_TEXT 200          /* bytes of a name that are shown */
+
+int compare_text(json_text a, json_text b)
+{
+    size_t length = a.length < b.length ? a.length : b.length;
+    int order = length > 0 ? memcmp(a.bytes, b.bytes, length) : 0;
+    return order != 0 ? order : a.length < b.length ? -1 : a.length > b.length;
+}
+
+bool code_is_ours(const stack_frame *frame)
+{
+    static const char file[] = "chroprof.h";
+    static const char start[] = "chroprof__";
+    size_t length = sizeof file - 1;
+    json_text name = frame->file;
+    if (name.length == 0) {
+        return frame->name.length >= sizeof start - 1 &&
+               memcmp(frame->name.bytes, start, sizeof start - 1) == 0;
+    }
+    return name.length >= length && memcmp(name.bytes + name.length - length, file, length) == 0 &&
+           (name.length == length || name.bytes[name.length - length - 1] == '/');
+}
+
+void code_text_name(sheet *s, json_text name, unsigned most)
+{
+    char text[CODE_TEXT];
+    json_text part = name;
+    while (!json_unescape(part, text, sizeof text)) {
+        part.length = part.length > 12 ? part.length - 12 : 0;
+    }
+    sheet_cut(s, text, most);
+}
+
+void code_text_place(sheet *s, json_text file, uint64_t line, bool called)
+{
+    char number[32];
+    if (file.length == 0) {
+        return;
+    }
+    for (size_t i = file.length; i > 0; i--) {
+        if (file.bytes[i - 1] == '/') {
+            file.bytes += i;
+            file.length -= i;
+            break;
+        }
+    }
+    sheet_text(s, called ? "  called at " : "  ");
+    code_text_name(s, file, 40);
+    (void)snprintf(number, sizeof number, ":%" PRIu64, line);
+    sheet_text(s, number);
+}
+
+bool code_is_few(uint64_t samples)
+{
+    return samples < 5;
+}
+
+/* >>code words: stalls */
+
+static bool read_stall_text(json_reader *r, stall_text *stall)
+{
+    const json_field fields[] = {
+        JSON_TEXT("kind", &stall->kind), JSON_VALUE("samples", &stall->samples),
+        JSON_NUMBER("start_ns", &stall->start), JSON_NUMBER("length_ns", &stall->length),
+        JSON_NUMBER("cpu_ns", &stall->cpu), JSON_NUMBER("waiting_ns", &stall->waiting),
+        JSON_NUMBER("sampled", &stall->sampled)
+    };
+    memset(stall, 0, sizeof *stall);
+    return JSON_FIELDS(r, fields);
+}
+
+static int longest_stall_first(const void *a, const void *b)
+{
+    const stall_text *x = (const stall_text *)a;
+    const stall_text *y = (const stall_text *)b;
+    if (x->length != y->length) {
+        return x->length > y->length ? -1 : 1;
+    }
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static bool read_stall(void *user, json_reader *r)
+{
+    stall_list *l = (stall_list *)user;
+    if (!read_stall_text(r, &l->rows[l->count])) {
+        return false;
+    }
+    l->count += l->rows[l->count].samples.length > 2;
+    return true;
+}
+
+bool stall_list_read(stall_list *l, const profile_text *p)
+{
+    memset(l, 0, sizeof *l);
+    if (!json_room(&p->reader, p->stalls, (void **)&l->rows, sizeof *l->rows) ||
+        !json_each(&p->reader, p->stalls, read_stall, l)) {
+        return false;
+    }
+    if (l->count > 0) {
+        qsort(l->rows, l->count, sizeof *l->rows, longest_stall_first);
+    }
+    return true;
+}
+
+typedef struct stall_window {
+    const stall_text *stall;
+    uint64_t weight;
+    void (*take)(void *user, uint64_t stack, uint64_t weight);     /* NULL: only count */
+    void *user;
+} stall_window;
+
+static bool window_row(void *user, json_reader *r)
+{
+    stall_window *w = (stall_window *)user;
+    sample_row row;
+    if (!read_sample_row(r, &row)) {
+        return false;
+    }
+    if (row.at >= w->stall->start && row.at + row.duration <= w->stall->start + w->stall->length &&
+        !json_is(row.state, "idle")) {
+        w->weight += row.weight;
+        if (w->take != NULL) {
+            w->take(w->user, row.stack, row.weight);
+        }
+    }
+    return true;
+}
+
+static bool window_place(void *user, json_reader *r)
+{
+    stall_window *w = (stall_window *)user;
+    uint64_t stack = 0;
+    uint64_t weight = 0;
+    const json_field fields[] = {
+        JSON_NUMBER("stack", &stack), JSON_NUMBER("weight", &weight)
+    };
+    if (!JSON_FIELDS(r, fields)) {
+        return false;
+    }
+    w->take(w->user, stack, weight);
+    return true;
+}
+
+bool stall_samples(const profile_text *p, const stall_text *stall,
+                   void (*take)(void *user, uint64_t stack, uint64_t weight), void *user)
+{
+    stall_window w = { stall, 0, NULL, NULL };
+    if (!json_each(&p->reader, p->samples, window_row, &w)) {
+        return false;
+    }
+    w.take = take;
+    w.user = user;
+    if (w.weight >= stall->sampled - stall->sampled / 8 && w.weight <= stall->sampled + 1) {
+        return json_each(&p->reader, p->samples, window_row, &w);
+    }
+    return json_each(&p->reader, stall->samples, window_place, &w);
+}

@@ -1,0 +1,50 @@
+/* code_words.h - what the texts about sampled code share: names and places of functions, and the
+ * stalls of a profile that have samples. */
+
+#ifndef COMMAND_CODE_WORDS_H
+#define COMMAND_CODE_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "json.h"
+#include "profile.h"
+#include "sheet.h"
+#include "stacks.h"
+
+int compare_text(json_text a, json_text b);
+
+/* Whether a frame is of chroprof.h, which the sampler need not have known. */
+bool code_is_ours(const stack_frame *frame);
+
+/* At most so many columns. */
+void code_text_name(sheet *s, json_text name, unsigned most);
+
+/* The file's name without its folders, and the line; what is longer is cut. called: the line is
+ * that of a call. Nothing without a file. */
+void code_text_place(sheet *s, json_text file, uint64_t line, bool called);
+
+/* A share of few samples is no share. */
+bool code_is_few(uint64_t samples);
+
+typedef struct stall_text {
+    json_text kind, samples;
+    uint64_t start, length, cpu, waiting, sampled;
+} stall_text;
+
+/* The stalls of a profile that have samples, the longest first. */
+typedef struct stall_list {
+    stall_text *rows;
+    size_t count;
+} stall_list;
+
+/* false, with a message. The rows are for free(). */
+bool stall_list_read(stall_list *l, const profile_text *p);
+
+/* Calls take() for each stack that was sampled in a stall, with its samples: those of the rows that
+ * still stand, or else of the few places that the stall kept. false, with a message. */
+bool stall_samples(const profile_text *p, const stall_text *stall,
+                   void (*take)(void *user, uint64_t stack, uint64_t weight), void *user);
+
+#endif

@@ -1,0 +1,125 @@
+#!/bin/sh
+# chroprof run: is the first line about the function that a person can act on?
+#   sh tests/run_names.sh [COMMAND]        default build/chroprof; chroprof_run.so lies beside it
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
+
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+command=${1:-build/chroprof}
+case $command in /*) ;; *) command=$PWD/$command ;; esac
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0 failed=0 skipped=0
+
+ok() { passed=$((passed + 1)); echo "ok $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+if [ "$(uname)" != Linux ]; then
+    skip run_names "needs Linux"
+    finish
+fi
+TMPDIR=$scratch
+export TMPDIR
+
+# starved: the kernel gave the sampler less than half of its ticks, as the report says
+starved() {
+    grep -a '^SAMPLES ' "$scratch/err" | tr -d , |
+        awk '{ came += $2; lost += $3 } END { exit lost <= came }'
+}
+
+# profiled PROGRAM...: the report, at 80 columns, and its first finding as one line in $first;
+# tried again where the kernel gave too few samples
+profiled() {
+    for again in 1 2 3; do
+        COLUMNS=80 "$command" run "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+        starved || break
+    done
+    first=$(awk '/^• / { if (seen++) exit } seen && !/^• |^  / { exit } seen' "$scratch/err" |
+        tr -s '\n ' ' ')
+}
+
+# says NAME PATTERN: the first finding has it
+says() {
+    # shellcheck disable=SC2254           # a pattern
+    case $first in $2) ok "$1" ;;
+    *) if starved; then skip "$1" "the kernel gave too few samples"; else
+        fail "$1" "$first"; fi ;;
+    esac
+}
+
+names=$scratch/names
+if ! $CC -O2 -g -o "$names" tests/run_names.c 2>"$scratch/log"; then
+    fail build "$(head -n 1 "$scratch/log")"
+    finish
+fi
+
+profiled "$names" inlined
+says inlined "*in handle_mail run_names.c:[0-9]*"
+profiled "$names" deep
+says deep "*in descend_tree run_names.c:[0-9]*"
+profiled "$names" hang
+says hang "*hangs since *in parse_forever run_names.c:[0-9]*"
+if grep -q "of CPU time: its samples show the line" "$scratch/err"; then ok hang_cpu; else
+    fail hang_cpu "$(grep -A 2 "has been inside" "$scratch/err" | tr '\n' ' ')"; fi
+profiled "$names" sleepy
+says sleepy "*off CPU, the rest in sleep_and_parse*"
+profiled "$names" phases
+says phases "*in run_phases run_names.c:[0-9]*"
+profiled "$names" forks
+if grep -q "forked 2 processes that wait as loops do: --children" "$scratch/err"; then ok forks
+else fail forks "$(head -n 1 "$scratch/err")"; fi
+profiled --children "$names" forks
+if grep -q "as loops do" "$scratch/err"; then fail forks_watched "asks for --children"; else
+    ok forks_watched; fi
+
+# more libraries than the table of modules has rows: the last one holds the loop
+most=70 libraries="" calls=""
+cat >"$scratch/library.c" <<'C'
+#include <time.h>
+#define PASTE(a, b) a##b
+#define NAME(a, b) PASTE(a, b)
+static volatile unsigned long sum;
+int NAME(keep_, N)(void) { return N; }
+void NAME(hold_, N)(void)
+{
+    struct timespec t;
+    do {
+        for (int i = 0; i < 20000; i++)
+            sum += (unsigned long)i;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    } while (t.tv_sec == 0 && t.tv_nsec < 400000000);
+}
+C
+for i in $(seq $most); do
+    $CC -O1 -g -shared -fPIC -DN="$i" -o "$scratch/libof$i.so" "$scratch/library.c"
+    libraries="$libraries -lof$i" calls="$calls keep_$i();"
+done
+cat >"$scratch/many.c" <<C
+#include <poll.h>
+void hold_$most(void);
+int main(void)
+{
+    $calls
+    for (int i = 0; i < 3; i++)
+        poll(0, 0, 5);
+    hold_$most();
+    for (int i = 0; i < 3; i++)
+        poll(0, 0, 5);
+    return 0;
+}
+C
+# shellcheck disable=SC2086
+if $CC -w -O1 -g -o "$scratch/many" "$scratch/many.c" -L"$scratch" $libraries \
+    -Wl,-rpath,"$scratch" 2>"$scratch/log"; then
+    profiled "$scratch/many"
+    says many_libraries "*in hold_$most library.c:[0-9]*"
+else skip many_libraries "$(head -n 1 "$scratch/log")"; fi
+finish
