@@ -186,6 +186,7 @@ static size_t next_site_windows(const chroprof *p, uint64_t *rows, size_t capaci
 
 /* Lists into memory that has room for exactly `capacity` rows, up to one more than there are. */
 #define LISTS(X)                                                                                   \
+    X(chroprof_task_wait, chroprof_task_waits(p, rows, capacity))                                  \
     X(chroprof_rank, chroprof_ranks(p, rows, capacity, CHROPROF_BY_DELAY))                         \
     X(chroprof_path, chroprof_paths(p, rows, capacity))                                            \
     X(chroprof_future, chroprof_futures(p, rows, capacity))                                        \
@@ -362,6 +363,9 @@ TEST(structs_and_strings_at_a_forbidden_page)
              CHROPROF_OK);
     CHECK(chroprof_memory_size((const chroprof_options *)at_options) > 0);
     chroprof_event(&p, CHROPROF_ENTER, 0, (const chroprof_site *)at_site, 5);
+    chroprof_waited(&p, (const char *)name.bytes, (const char *)file.bytes, 5);
+    chroprof_kept_awake(&p, (const char *)name.bytes);
+    CHECK_STR(chroprof_awake_by(&p), "edge");
     chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 9);
     CHECK(chroprof_site_make(&p, (const char *)name.bytes, (const char *)file.bytes, 1) != NULL);
     chroprof_read_totals(&p, (chroprof_totals *)at_totals);

@@ -361,6 +361,35 @@ static int read_samples(void)
     return 0;
 }
 
+/* What a program knows of its waits and of its end. */
+static int tell(void)
+{
+    static uint64_t block[CHROPROF_MEMORY_MIN / 8];
+    chroprof p;
+    chroprof_options o;
+    chroprof_task_wait wait;
+    chroprof_totals t;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    EXPECT(chroprof_init(&p, block, sizeof block, &o) == CHROPROF_OK);
+    chroprof_event(&p, CHROPROF_ENTER, 0, &site, 10);
+    chroprof_event(&p, CHROPROF_TICK, 0, NULL, 30);
+    chroprof_waited(&p, "poll", "ask", 15);
+    EXPECT(chroprof_task_waits(&p, &wait, 1) == 1 && wait.count == 1 && wait.total_ns == 15);
+    u32(&wait.site), u64(&wait.longest_ns), text(&wait.call), text(&wait.within);
+    text(&wait.name), text(&wait.file), u32(&wait.line);
+    chroprof_kept_awake(&p, "fd 7, a pipe");
+    EXPECT(strcmp(chroprof_awake_by(&p), "fd 7, a pipe") == 0);
+    chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 40);
+    chroprof_exiting(&p);
+    chroprof_event(&p, CHROPROF_TICK, 0, NULL, 60);
+    chroprof_read_totals(&p, &t);
+    EXPECT(t.exit_ns == 20);
+    u64(&t.start_ns), u64(&t.at_once), u64(&t.at_once_ns), u64(&t.cpu_clock_ns);
+    flag(&t.estimated);
+    return 0;
+}
+
 static int walk(void)
 {
     chroprof_rank rank;
@@ -506,7 +535,7 @@ static int ask(void)
 static int samples_and_copies(void)
 {
     int wrong;
-    if ((wrong = start()) != 0 || (wrong = read_samples()) != 0 || (wrong = walk()) != 0 ||
+    if ((wrong = start()) != 0 || (wrong = read_samples()) != 0 || (wrong = walk()) != 0 || (wrong = tell()) != 0 ||
         (wrong = read_parts()) != 0 || (wrong = between_snapshots()) != 0 ||
         (wrong = wait_for_real()) != 0 || (wrong = sample_for_real()) != 0)
         return wrong;
