@@ -372,6 +372,7 @@ TEST(structs_and_strings_at_a_forbidden_page)
     chroprof_read_origin(&p, (chroprof_origin *)at_origin);
     CHECK_STR(((chroprof_origin *)at_origin)->name, "edge");
     CHECK_EQ(((chroprof_totals *)at_totals)->elapsed_ns, 4);
+    chroprof_exiting(&p);
     CHECK_EQ(rank_of(&p, "edge").calls, 1);
     drop(name), drop(file), drop(options), drop(site), drop(totals), drop(origin);
 }
