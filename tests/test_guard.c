@@ -99,6 +99,8 @@ static void every_event(chroprof *p, uint64_t *now)
         chroprof_ready(p, id);
         chroprof_running(p, id);
         chroprof_event(p, CHROPROF_ENTER, 0, &C, *now += 40);
+        chroprof_event(p, CHROPROF_TICK, 0, NULL, *now += 20);
+        chroprof_waited(p, "poll", "ask", *now - 15);
         chroprof_enter(p, made);
         chroprof_next(p, &A);
         chroprof_loop_enter(p);
