@@ -282,6 +282,38 @@ static void found_add(const cause *c, cause_found *found, const step *one)
     }
 }
 
+/* The weight of the samples that a function of this name is in, however deep. */
+static uint64_t weight_anywhere(const cause *c, size_t of)
+{
+    uint64_t weight = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        size_t at = c->calls[i].weight > 0 && is_same_name(c, i, of) ? c->calls[i].parent : i;
+        bool outermost = at != i;
+        for (; outermost && at != SIZE_MAX; at = c->calls[at].parent) {
+            outermost = !is_same_name(c, at, of);
+        }
+        weight += outermost ? c->calls[i].weight : 0;
+    }
+    return weight;
+}
+
+/* Where some stacks lack their outer frames, which makes them two kinds: the outermost function of
+ * the program that most samples are in. */
+static void find_anywhere(const cause *c, cause_found *found)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const call *one = &c->calls[i];
+        bool may = one->weight > 0 && one->frame->root != SIZE_MAX && has_name(one) &&
+                   is_program(c, one) && !is_loop(c, one);
+        uint64_t weight = may ? weight_anywhere(c, i) : 0;
+        if (weight > c->weight / 2 && weight > found->outer.weight) {
+            found->outer.call = one;
+            found->outer.weight = weight;
+        }
+    }
+    found->inner = found->outer;
+}
+
 static cause_found cause_walk(cause *c)
 {
     cause_found found;
@@ -292,6 +324,9 @@ static cause_found cause_walk(cause *c)
         if (has_name(one.call)) {
             found_add(c, &found, &one);
         }
+    }
+    if (found.outer.call == NULL) {
+        find_anywhere(c, &found);
     }
     return found;
 }
