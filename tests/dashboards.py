@@ -157,6 +157,8 @@ def check_dashboard(series, recorded):
         "chroprof_info", "chroprof_idle_seconds_total", "chroprof_untracked_seconds_total",
         "chroprof_idle_blame_seconds_total", "chroprof_uninstrumented_blame_seconds_total",
         "chroprof_untracked_blame_seconds_total", "chroprof_events_total", "chroprof_callbacks_total",
+        "chroprof_start_seconds_total", "chroprof_exit_seconds_total",
+        "chroprof_waits_at_once_total", "chroprof_at_once_seconds_total",
         "chroprof_start_time_seconds"}, unused)
 
 

@@ -33,7 +33,7 @@ cp -Rp "$B/command" "$B/flags" "$B"/chroprof* "$B"/report* "$B"/serve* "$scratch
 built as_it_was ""
 # what this machine has of the libraries
 users_of() {
-    ! grep -q . "$scratch/b/flags/LIBDW" || echo code_addr2line code_libdw symbolize
+    ! grep -q . "$scratch/b/flags/LIBDW" || echo attach_unwind code_addr2line code_libdw symbolize
     ! grep -q . "$scratch/b/flags/DEMANGLE" || echo demangle
     ! grep -q . "$scratch/b/flags/LIBEVENT" || echo serve
 }

@@ -1631,6 +1631,7 @@ static const test_case cases[] = {
     CASE(pages_with_cpu_time),
     CASE(text_of_a_part_of_a_long_run),
     CASE(text_peak_is_of_a_window),
+    CASE(text_of_paths_shows_what_leaks),
     CASE(pages_of_other_scenes),
     CASE(folded_of_a_very_deep_chain),
     CASE(folded_of_names_that_need_care),

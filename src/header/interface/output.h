@@ -102,5 +102,5 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
     X(chroprof_sampler_options) X(chroprof_sampler_totals) X(chroprof_site) X(chroprof_site_row)   \
     X(chroprof_slow) X(chroprof_slow_blame) X(chroprof_stack_frame) X(chroprof_stack_row)          \
     X(chroprof_stall) X(chroprof_stall_sample) X(chroprof_stall_share) X(chroprof_step)            \
-    X(chroprof_table) X(chroprof_text_options) X(chroprof_totals) X(chroprof_wall)                 \
-    X(chroprof_window)
+    X(chroprof_table) X(chroprof_task_wait) X(chroprof_text_options) X(chroprof_totals)            \
+    X(chroprof_wall) X(chroprof_window) X(chroprof_windows_cursor)
