@@ -84,7 +84,7 @@ slow_of() {
 
 # What takes long to build or to run with sanitizers, and has little more to show there.
 slow_with_sanitizers=" random trace guard merge snapshot sampler capacity formats bare suspend output \
-traces words "
+traces words stopped "
 
 # flag_of NAME: those with timers, or with other processes that have to keep up
 flag_of() {
