@@ -195,17 +195,19 @@ static void cause_begin(cause *c)
 {
     size_t task = SIZE_MAX;
     uint64_t least = UINT64_MAX;
+    bool tasks = false;        /* does any have samples? Else it is from the outermost frames */
     for (size_t i = 0; i < c->count; i++) {
         uint64_t weight = task_weight(c, i);
         bool most = weight > c->weight / 2 && weight <= least;
+        tasks = tasks || weight > 0;
         if (most && (weight < least || task_depth(c, i) > task_depth(c, task))) {
             task = i;
             least = weight;
         }
     }
     for (size_t i = 0; i < c->count; i++) {
-        c->calls[i].level = c->calls[i].frame->task &&
-                            (task == SIZE_MAX || is_same_name(c, i, task));
+        bool start = tasks ? c->calls[i].frame->task : c->calls[i].parent == SIZE_MAX;
+        c->calls[i].level = start && (task == SIZE_MAX || is_same_name(c, i, task));
     }
 }
 
@@ -524,9 +526,6 @@ static bool causes_of_stalls(sheet *s, cause *c, size_t most)
     for (size_t i = 0; ok && i < l.count && i < most; i++) {
         ok = cause_of_stall(s, c, &l.rows[i]);
     }
-    if (ok && l.count == 0 && s->used == 0) {
-        cause_of_run(s, c);
-    }
     free(l.rows);
     return ok;
 }
@@ -591,6 +590,61 @@ static bool cause_of_hang(sheet *s, cause *c)
     return true;
 }
 
+/* >>causes exit: the samples since the last wait of the loop, where nothing else is told */
+
+enum { EXIT_SHOWN = 100000000 };        /* ns */
+
+typedef struct ending {
+    cause *cause;
+    uint64_t start;
+} ending;
+
+static bool exit_sample(void *user, json_reader *r)
+{
+    ending *e = (ending *)user;
+    sample_row row;
+    if (!read_sample_row(r, &row)) {
+        return false;
+    }
+    if (row.at >= e->start && !json_is(row.state, "idle")) {
+        cause_weigh(e->cause, row.stack, row.weight);
+    }
+    return true;
+}
+
+static bool cause_of_exit(sheet *s, cause *c)
+{
+    const profile_text *p = c->profile;
+    json_reader r = json_part(&p->reader, p->totals);
+    uint64_t elapsed = 0;
+    uint64_t last = 0;
+    ending e = { c, 0 };
+    char begin[160];
+    const json_field fields[] = {
+        JSON_NUMBER("elapsed_ns", &elapsed), JSON_NUMBER("exit_ns", &last)
+    };
+    if (s->used > 0 || p->totals.length == 0) {
+        return true;
+    }
+    if (!JSON_FIELDS(&r, fields)) {
+        return false;
+    }
+    if (last < EXIT_SHOWN || last > elapsed) {
+        return true;
+    }
+    cause_clear(c);
+    e.start = elapsed - last;
+    if (!json_each(&p->reader, p->samples, exit_sample, &e)) {
+        return false;
+    }
+    if (c->weight > 0) {
+        (void)snprintf(begin, sizeof begin, " %s after the last wait of the loop",
+                       figure_time(s, last).text);
+        cause_write(s, c, begin, " in ");
+    }
+    return true;
+}
+
 static bool causes_text(sheet *s, const profile_text *p, size_t most)
 {
     stack_tree stacks;
@@ -600,7 +654,10 @@ static bool causes_text(sheet *s, const profile_text *p, size_t most)
     ok = stacks_read(&stacks, p);
     memset(&c, 0, sizeof c);
     ok = ok && cause_open(&c, &stacks, p) && cause_of_hang(s, &c) &&
-         causes_of_stalls(s, &c, most);
+         causes_of_stalls(s, &c, most) && cause_of_exit(s, &c);
+    if (ok && s->used == 0) {
+        cause_of_run(s, &c);
+    }
     cause_close(&c);
     stacks_free(&stacks);
     return ok;
