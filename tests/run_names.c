@@ -1,6 +1,8 @@
 /* run_names.c - loops of poll whose callbacks are hard to name: chroprof run must name them.
  *   run_names inlined     the callback's time is all in a helper that is inlined into it
  *   run_names deep        at the end of a recursion that is deeper than the sampler keeps
+ *   run_names shallow     two thirds of it at its beginning
+ *   run_names deeper      two thirds at the end
  *   run_names hang        a callback computes until the program is killed, by itself
  *   run_names sleepy      a callback computes for a tenth and sleeps for the rest
  *   run_names phases      a callback has many parts, none of which is much of it
@@ -35,22 +37,22 @@ static APART void handle_mail(void)
     while (cpu_time() < end) {}
 }
 
-static APART int descend_tree(int depth)
+static APART int descend_tree(int depth, double seconds)
 {
     if (depth > 0) {
-        int result = descend_tree(depth - 1);
+        int result = descend_tree(depth - 1, seconds);
         sum++; /* so that this call is no jump */
         return result + 1;
     }
-    for (double end = cpu_time() + 0.3; cpu_time() < end;) {}
+    for (double end = cpu_time() + seconds; cpu_time() < end;) {}
     return 0;
 }
 
 /* Once so that its callers are kept, and once so that they are not. */
-static APART void descend_twice(void)
+static APART void descend_twice(double shallow, double deep)
 {
-    sum += (unsigned long)descend_tree(10);
-    sum += (unsigned long)descend_tree(90);
+    sum += (unsigned long)descend_tree(10, shallow);
+    sum += (unsigned long)descend_tree(90, deep);
 }
 
 static APART void parse_forever(void)
@@ -127,7 +129,11 @@ int main(int count, char **words)
         if (strcmp(what, "inlined") == 0)
             handle_mail();
         else if (strcmp(what, "deep") == 0)
-            descend_twice();
+            descend_twice(0.3, 0.3);
+        else if (strcmp(what, "shallow") == 0)
+            descend_twice(0.4, 0.2);
+        else if (strcmp(what, "deeper") == 0)
+            descend_twice(0.2, 0.4);
         else if (strcmp(what, "hang") == 0)
             parse_forever();
         else if (strcmp(what, "sleepy") == 0)

@@ -63,8 +63,10 @@ fi
 
 profiled "$names" inlined
 says inlined "*in handle_mail run_names.c:[0-9]*"
-profiled "$names" deep
-says deep "*in descend_tree run_names.c:[0-9]*"
+for deep in deep shallow deeper; do
+    profiled "$names" $deep
+    says $deep "*in descend_tree run_names.c:[0-9]*"
+done
 profiled "$names" hang
 says hang "*hangs since *in parse_forever run_names.c:[0-9]*"
 if grep -q "of CPU time: its samples show the line" "$scratch/err"; then ok hang_cpu; else

@@ -284,36 +284,55 @@ static void found_add(const cause *c, cause_found *found, const step *one)
     }
 }
 
-/* The weight of the samples that a function of this name is in, however deep. */
-static uint64_t weight_anywhere(const cause *c, size_t of)
+/* The samples that a function of a name is in, however deep. */
+typedef struct presence {
+    uint64_t weight;
+    uint64_t cut;              /* of those whose stack begins with it, because outer frames lack */
+} presence;
+
+static bool is_cut(const cause *c, size_t i)
 {
-    uint64_t weight = 0;
+    size_t parent = c->calls[i].parent;
+    return parent != SIZE_MAX && c->calls[parent].frame->cut;
+}
+
+static presence presence_of(const cause *c, size_t of)
+{
+    presence all = { 0, 0 };
     for (size_t i = 0; i < c->count; i++) {
         size_t at = c->calls[i].weight > 0 && is_same_name(c, i, of) ? c->calls[i].parent : i;
         bool outermost = at != i;
         for (; outermost && at != SIZE_MAX; at = c->calls[at].parent) {
             outermost = !is_same_name(c, at, of);
         }
-        weight += outermost ? c->calls[i].weight : 0;
+        all.weight += outermost ? c->calls[i].weight : 0;
+        all.cut += outermost && is_cut(c, i) ? c->calls[i].weight : 0;
     }
-    return weight;
+    return all;
 }
 
-/* Where some stacks lack their outer frames, which makes them two kinds: the outermost function of
- * the program that most samples are in. */
+/* Some stacks lack their outer frames, those of a deep recursion: these samples begin in a function
+ * that is further in elsewhere, and no walk from the outside meets both. Such a function takes the
+ * place of what the walk found in fewer samples. */
 static void find_anywhere(const cause *c, cause_found *found)
 {
+    bool walked = found->outer.call != NULL, any = false;
     for (size_t i = 0; i < c->count; i++) {
         const call *one = &c->calls[i];
         bool may = one->weight > 0 && one->frame->root != SIZE_MAX && has_name(one) &&
                    is_program(c, one) && !is_loop(c, one);
-        uint64_t weight = may ? weight_anywhere(c, i) : 0;
-        if (weight > c->weight / 2 && weight > found->outer.weight) {
+        presence p = may ? presence_of(c, i) : (presence){ 0, 0 };
+        bool both = p.cut > 0 && p.cut < p.weight;
+        if ((both || !walked) && p.weight > c->weight / 2 && p.weight > found->outer.weight) {
             found->outer.call = one;
-            found->outer.weight = weight;
+            found->outer.weight = p.weight;
+            any = true;
         }
     }
-    found->inner = found->outer;
+    if (any) {
+        found->inner = found->outer;
+        found->library.call = NULL;
+    }
 }
 
 static cause_found cause_walk(cause *c)
@@ -327,9 +346,7 @@ static cause_found cause_walk(cause *c)
             found_add(c, &found, &one);
         }
     }
-    if (found.outer.call == NULL) {
-        find_anywhere(c, &found);
-    }
+    find_anywhere(c, &found);
     return found;
 }
 

@@ -175,6 +175,7 @@ static bool read_stack_frame(void *user, json_reader *r)
     frame->name = is_uninstrumented(frame->name) ? json_word("(uninstrumented)") : frame->name;
     frame->task = json_is(w.kind, "task");
     frame->native = json_is(w.kind, "native");
+    frame->cut = json_is(w.kind, "marker") && json_is(frame->name, "(frames missing)");
     frame->address -= json_is(w.returns, "true") && frame->address > 0;
     frame->module = module_name(s, frame->module_id);
     frame->libc = is_libc(frame->module);

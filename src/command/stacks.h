@@ -48,6 +48,7 @@ typedef struct stack_frame {
                                   native and has a name, or has a file; rather one outside of the
                                   C library, and none of chroprof's own. SIZE_MAX: none */
     bool task, native, idle;
+    bool cut;                  /* in place of the outer frames that a sample lacks */
     bool libc;                 /* of the C library: whoever called it is to be named */
     bool own;                  /* of the libraries of chroprof run: nobody wrote it who reads this */
 } stack_frame;
