@@ -16416,19 +16416,77 @@ static void chroprof__text_title(chroprof__page *g)
 }
 
 #ifndef CHROPROF_NO_FINDINGS
-/* What stands out, the most important first: the answer before the figures. */
-static void chroprof__text_findings(chroprof__page *g)
+/* The answer before the figures: what stands out, the most important first. What a site does to the
+ * loop is said once, so that it hides nothing else; the rest comes last in the report. */
+typedef struct chroprof__sentences {
+    chroprof_finding rows[CHROPROF_FINDING_COUNT];
+    bool first[CHROPROF_FINDING_COUNT];    /* it stands before the figures */
+    size_t count, after;                   /* all; and those that come last */
+} chroprof__sentences;
+
+static bool chroprof__about_load(const chroprof_finding *f)
 {
-    enum { SHOWN = 4 };
-    chroprof_finding rows[SHOWN];
-    size_t count = chroprof_findings(g->p, rows, SHOWN);
-    for (size_t i = 0; i < count && i < SHOWN; i++) {
+    return f->kind == CHROPROF_FINDING_OCCUPIES || f->kind == CHROPROF_FINDING_RISING ||
+           f->kind == CHROPROF_FINDING_PREEMPTED;
+}
+
+/* Did one before it tell of the same site's load? */
+static bool chroprof__repeats(const chroprof__sentences *s, size_t of)
+{
+    size_t k = 0;
+    while (k < of && !(chroprof__about_load(s->rows + k) && s->rows[k].site == s->rows[of].site))
+        k++;
+    return k < of && chroprof__about_load(s->rows + of);
+}
+
+static void chroprof__pick_sentences(chroprof__sentences *s, const chroprof *p)
+{
+    enum { FEW = 4, MOST = 6 };
+    size_t shown = 0;
+    memset(s, 0, sizeof *s);
+    s->count = chroprof_findings(p, s->rows, CHROPROF_FINDING_COUNT);
+    for (size_t i = 0; i < s->count && shown < MOST; i++) {
+        s->first[i] = !chroprof__repeats(s, i);
+        shown += s->first[i];
+    }
+    for (size_t i = 0; i < s->count && shown < FEW; i++) {
+        shown += !s->first[i];
+        s->first[i] = true;
+    }
+    s->after = s->count - shown;
+}
+
+static void chroprof__text_sentences(chroprof__page *g, const chroprof__sentences *s, bool first)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->first[i] != first)
+            continue;
         chroprof__print(g, i == 0 ? CHROPROF__BOLD "\xE2\x80\xA2 "
                                   : CHROPROF__PLAIN "\xE2\x80\xA2 ", NULL);
-        (void)chroprof__flow(g, rows[i].text, 2);
+        (void)chroprof__flow(g, s->rows[i].text, 2);
         chroprof__newline(g);
     }
+}
+
+CHROPROF__NOINLINE void chroprof__text_findings(chroprof__page *g)
+{
+    chroprof__sentences s;
+    chroprof__pick_sentences(&s, g->p);
+    chroprof__text_sentences(g, &s, true);
+    const uint64_t after = s.after;
+    if (after > 0)
+        chroprof__print(g, CHROPROF__DIM "  %c more: see MORE FINDINGS below\n", &after);
     chroprof__text_rule(g);
+}
+
+CHROPROF__NOINLINE void chroprof__text_more_findings(chroprof__page *g)
+{
+    chroprof__sentences s;
+    chroprof__pick_sentences(&s, g->p);
+    if (s.after == 0)
+        return;
+    chroprof__print(g, CHROPROF__HEADING("MORE FINDINGS") "\n", NULL);
+    chroprof__text_sentences(g, &s, false);
 }
 #endif
 
@@ -17667,6 +17725,9 @@ CHROPROF__COLD_API void chroprof_as_text(chroprof__out *o, const chroprof *p)
     chroprof__text_series(&g);
     chroprof__text_anomalies(&g);
     chroprof__text_tables(&g);
+#ifndef CHROPROF_NO_FINDINGS
+    chroprof__text_more_findings(&g);
+#endif
 }
 #else
 CHROPROF__LEFT_OUT(chroprof_as_text)

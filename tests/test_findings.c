@@ -610,6 +610,39 @@ TEST(merged_ones_have_the_sums_of_both)
     CHECK_EQ(wrong, 0);
 }
 
+/* >>the report */
+
+/* What a site does to the loop is said once before the figures, so that the leak, the last of five
+ * findings, stands there too. Nothing is left out: the rest comes at the end. */
+TEST(the_report_has_every_finding_and_none_hides_another)
+{
+    chroprof *p = fresh_in(AMPLE);
+    chroprof_finding rows[CHROPROF_FINDING_COUNT];
+    const char *text, *figures, *last;
+    size_t count, i;
+    run_program(p,
+                "480*(i8 w1 a1 y l1) 160*(w1 a25 y l3) 130*(w1 a34 y l3) 80*(w1 a57 y l4) "
+                "a400 i5",
+                0);
+    count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
+    CHECK_EQ(count, 5);
+    CHECK_EQ(rows[0].kind, CHROPROF_FINDING_STALL);
+    CHECK_EQ(rows[1].kind, CHROPROF_FINDING_RISING);
+    CHECK_EQ(rows[2].kind, CHROPROF_FINDING_OCCUPIES);
+    CHECK_EQ(rows[4].kind, CHROPROF_FINDING_LEAKS);
+    text = written(p, CHROPROF_TEXT)->bytes;
+    figures = strstr(text, "elapsed ");
+    last = strstr(text, "\nMORE FINDINGS");
+    CHECK(figures != NULL && last > figures);
+    CHECK(strstr(text, "  1 more: see MORE FINDINGS below") < figures);
+    CHECK(strstr(text, "did not finish") < figures);
+    CHECK(strstr(text, "occupies the loop most") > last);
+    for (i = 0; i < count; i++) {
+        rows[i].text[30] = 0;
+        CHECK(strstr(text, rows[i].text) != NULL);
+    }
+}
+
 /* >>the call */
 
 TEST(the_list_is_cut_at_its_end)
@@ -1322,6 +1355,7 @@ static const test_case cases[] = {
     CASE(a_part_inside_a_hang),
     CASE(dropped_futures_that_finish_are_no_leak),
     CASE(merged_ones_have_the_sums_of_both),
+    CASE(the_report_has_every_finding_and_none_hides_another),
     CASE(the_list_is_cut_at_its_end),
     CASE(names_are_cut_and_made_safe),
     CASE(a_stall_can_be_told_from_its_callback),

@@ -130,4 +130,7 @@ CHROPROF__COLD_API void chroprof_as_text(chroprof__out *o, const chroprof *p)
     chroprof__text_series(&g);
     chroprof__text_anomalies(&g);
     chroprof__text_tables(&g);
+#ifndef CHROPROF_NO_FINDINGS
+    chroprof__text_more_findings(&g);
+#endif
 }
