@@ -935,6 +935,9 @@ typedef struct chroprof_totals {
                                   of idle_ns that they took: there the loop did not sleep */
     uint64_t cpu_clock_ns;     /* CPU time of the loop's thread by its clock, under chroprof run;
                                   0: not known. Idle beyond elapsed_ns - this was no sleep */
+    uint64_t asleep_ns;        /* what reports call idle: idle_ns without waits that returned at
+                                  once, if those took 1 % of elapsed_ns, and no more than
+                                  cpu_clock_ns leaves */
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;
@@ -8219,6 +8222,7 @@ static const chroprof__figure chroprof__path_figures[] = {
     FIGURE(at_once_ns, at_once_ticks, TICKS, SUM, "at_once_seconds_total",                         \
            "Time in waits that returned at once, part of idle.")                                   \
     FIGURE(cpu_clock_ns, cpu_clock_ns, COUNT, OWN, "", "")                                         \
+    READ(asleep_ns, "", "")                                                                        \
     READ(dropped, "", "")                                                                          \
     FIGURE(elapsed_ticks, last, COUNT, OWN, "", "")                                                \
     READ(delay_ticks, "", "") READ(blame_ticks, "", "")                                            \
@@ -9585,6 +9589,15 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
     out->busy_ns = out->elapsed_ns - out->idle_ns - out->uninstrumented_ns;
 }
 
+/* Idle in which the loop slept: waits that returned at once are none, nor what its CPU time leaves
+ * no room for. */
+static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
+{
+    uint64_t most = chroprof__minus(t->elapsed_ns, t->cpu_clock_ns);
+    uint64_t ns = t->idle_ns - (t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
+    return t->cpu_clock_ns > 0 && most < ns ? most : ns;
+}
+
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
 {
     memset(out, 0, sizeof(*out));
@@ -9607,6 +9620,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
         out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 500);
         out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 990);
     }
+    out->asleep_ns = chroprof__asleep_ns(out);
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
@@ -14745,15 +14759,6 @@ static void chroprof__say_figure(chroprof__phrase *s, char how, const uint64_t *
 }
 #endif
 
-/* Idle in which the loop slept: waits that returned at once are none, nor what its CPU time leaves
- * no room for. */
-CHROPROF__UNUSED static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
-{
-    uint64_t most = t->cpu_clock_ns < t->elapsed_ns ? t->elapsed_ns - t->cpu_clock_ns : 0;
-    uint64_t ns = t->idle_ns - (t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
-    return t->cpu_clock_ns > 0 && most < ns ? most : ns;
-}
-
 #ifndef CHROPROF_NO_FINDINGS
 /* >>findings: what stands out, in sentences that a person can act on. Owns the rules of what is
  * worth a sentence and in which order. Relies on the public reads alone, so a view, a difference
@@ -15748,7 +15753,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
     const chroprof_totals *t = &q->totals;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, r->exec_ns ? r : NULL, 0);
     c.site = 0;
-    c.n[0] = chroprof__asleep_ns(t);
+    c.n[0] = t->asleep_ns;
     c.n[2] = r->exec_ns;
     c.n[3] = r[1].exec_ns;
     c.n[4] = t->exit_ns;
@@ -16501,7 +16506,7 @@ static void chroprof__text_parts(chroprof__page *g)
         "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p",
         "awake in waits %p"
     };
-    uint64_t asleep_ns = chroprof__asleep_ns(t), awake_ns = t->idle_ns - asleep_ns;
+    uint64_t asleep_ns = t->asleep_ns, awake_ns = t->idle_ns - asleep_ns;
     const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->uninstrumented_ns, t->elapsed_ns,
                                  asleep_ns, t->elapsed_ns, awake_ns, t->elapsed_ns };
     chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, &t->elapsed_ns);
@@ -16896,7 +16901,7 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     chroprof__grid_other(g, &r.grid, "(untracked)", t->untracked_ns, t->untracked_blame_ns);
     chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->uninstrumented_ns,
                          t->uninstrumented_blame_ns);
-    uint64_t asleep_ns = chroprof__asleep_ns(t);
+    uint64_t asleep_ns = t->asleep_ns;
     if (t->idle_ns - asleep_ns > t->elapsed_ns / 200)
         chroprof__grid_other(g, &r.grid, "(idle, awake)", t->idle_ns - asleep_ns, 0);
     else

@@ -1411,6 +1411,8 @@ static void compare_times(comparison *c, const chroprof_totals *t)
     hold(c, "start_ns", t->start_ns, m->start);
     hold(c, "at_once", t->at_once, m->at_once);
     hold(c, "at_once_ns", t->at_once_ns, m->at_once_ns);
+    hold(c, "asleep_ns", t->asleep_ns,
+         idle - (m->at_once_ns > m->elapsed / 100 ? m->at_once_ns : 0));
     hold(c, "untracked_ns", t->untracked_ns, time_at(m, MODEL_UNTRACKED));
     hold(c, "delay_ns", t->delay_ns, sum_of_delays(m));
     hold(c, "idle_blame_ns", t->idle_blame_ns, blame_at(m, MODEL_IDLE));

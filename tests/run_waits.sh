@@ -47,6 +47,19 @@ waited() {
         fail "$1_$2_idle" "$idle of $(knew idle) ms: $(tr '\n' '|' <"$scratch/folded")"; fi
     if [ "$busy" -ge "$(knew blocked)" ]; then ok "$1_$2_blocked"; else
         fail "$1_$2_blocked" "$busy of $(knew blocked) ms: $(tr '\n' '|' <"$scratch/folded")"; fi
+    possible "$1_$2_clocks"
+}
+
+# possible CHECK: nowhere is the loop said to be idle for longer than its CPU time leaves
+possible() {
+    "$command" dump --format text "$scratch/kept" >"$scratch/text" 2>"$scratch/log"
+    said=$(sed -n 's/.* idle <\{0,1\}\([0-9.]*\)%.*/\1/p' "$scratch/text" | head -n 1)
+    if awk -v elapsed="$(total elapsed_ns)" -v cpu="$(total cpu_clock_ns)" -v said="${said:-101}" \
+        -v asleep="$(total asleep_ns)" 'BEGIN { most = elapsed - cpu
+            exit !(cpu > 0 && asleep <= most && said / 100 <= most / elapsed + 0.0006) }'
+    then ok "$1"; else
+        fail "$1" "idle $said%, $(total asleep_ns) of $(total elapsed_ns) ns, CPU $(total cpu_clock_ns)"
+    fi
 }
 
 # total NAME: of the last program

@@ -484,8 +484,7 @@ static bool firefox_take_stall(void *user, json_reader *r)
         return false;
     }
     if (stall.site == 0) {
-        stall.handler.bytes = "(uninstrumented)";
-        stall.handler.length = 6;
+        stall.handler = json_word("(uninstrumented)");
     }
     firefox_data(f, "{\"type\":\"Stall\",\"handler\":\"");
     firefox_data_text(f, stall.handler);

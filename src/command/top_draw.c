@@ -117,9 +117,19 @@ static void top_load(top *t)
 {
     const top_sample *now = t->watch.now;
     const sheet *s = &t->sheet;
+    const uint64_t awake_ns = gained(t->totals.idle_ns, t->totals.asleep_ns);
     top_share(t, SHEET_BOLD, "busy", t->totals.busy_ns);
     top_share(t, SHEET_PLAIN, "uninstrumented", t->totals.uninstrumented_ns);
-    top_share(t, SHEET_PLAIN, "idle", t->totals.idle_ns);
+    top_share(t, SHEET_PLAIN, "idle", t->totals.asleep_ns);
+    if (awake_ns > t->totals.elapsed_ns / 200) {
+        top_share(t, SHEET_WARM, "awake in waits", awake_ns);
+    }
+    if (t->totals.start_ns > t->totals.elapsed_ns / 200) {
+        top_share(t, SHEET_PLAIN, "start", t->totals.start_ns);
+    }
+    if (t->totals.exit_ns > t->totals.elapsed_ns / 200) {
+        top_share(t, SHEET_PLAIN, "exit", t->totals.exit_ns);
+    }
     if (t->totals.stalls > 0) {
         top_item(t, SHEET_WARM, "%" PRIu64 " stall%s", t->totals.stalls,
                  t->totals.stalls == 1 ? "" : "s");

@@ -112,6 +112,7 @@ static void sample_bill_open(top_sample *s)
     s->totals.elapsed_ns += ns;
     if (s->totals.idle) {
         s->totals.idle_ns += ns;
+        s->totals.asleep_ns += ns;
     } else if (running) {
         s->totals.busy_ns += ns;
         sample_bill_path(s, frame.path, ns);
@@ -353,6 +354,11 @@ void interval_totals(const top_sample *from, const top_sample *to,
     out->elapsed_ns = gained(to->totals.elapsed_ns, from->totals.elapsed_ns);
     out->busy_ns = gained(to->totals.busy_ns, from->totals.busy_ns);
     out->idle_ns = gained(to->totals.idle_ns, from->totals.idle_ns);
+    out->at_once_ns = gained(to->totals.at_once_ns, from->totals.at_once_ns);
+    out->asleep_ns = gained(out->idle_ns, out->at_once_ns > out->elapsed_ns / 100 ? out->at_once_ns
+                                                                                  : 0);
+    out->start_ns = gained(to->totals.start_ns, from->totals.start_ns);
+    out->exit_ns = gained(to->totals.exit_ns, from->totals.exit_ns);
     out->uninstrumented_ns = gained(to->totals.uninstrumented_ns, from->totals.uninstrumented_ns);
     out->delay_ns = gained(to->totals.delay_ns, from->totals.delay_ns);
     out->events = gained(to->totals.events, from->totals.events);

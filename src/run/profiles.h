@@ -142,7 +142,7 @@ static bool has_stack(void)
 
 /* The main thread's profile begins where the library was loaded, before its first event: the time
  * to its first wait is the program's start. */
-static void begin_earlier(const seat *s)
+static void begin_earlier(seat *s)
 {
     chroprof__core *c = s->profile.core;
     const uint64_t ticks = chroprof_now(&s->profile) - loaded_at;
@@ -154,6 +154,7 @@ static void begin_earlier(const seat *s)
     c->start_clock -= ticks;
     c->start_unix_ns -= ns < c->start_unix_ns ? ns : 0;
     c->calibrate_at += ticks;
+    s->cpu_before_ns = loaded_cpu_ns;
 }
 
 static bool begin_profile(seat *s)
@@ -175,6 +176,7 @@ static bool begin_profile(seat *s)
     if (result == CHROPROF_OK) {
         s->generation = generation;
         note(&board->profiles);
+        (void)thread_cpu(&s->cpu_before_ns);
         if (is_main && s->profile.mapped != NULL) {
             begin_earlier(s);
         }

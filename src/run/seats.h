@@ -29,6 +29,7 @@ typedef struct seat {
     uint64_t since;            /* when it began */
     char within[24];           /* and the function that the loop called, if no callback has a name */
     uint64_t spin_next;        /* waits that returned at once, at which one is looked at */
+    uint64_t cpu_before_ns;    /* CPU time of the thread before its profile */
     uint64_t spin_ticks, spin_cpu_ns;      /* their time, and CPU time, at the last look */
     uint32_t spin_doubles;
     bool no_files;             /* accept has failed for want of them */
@@ -55,6 +56,7 @@ static uint32_t *awake;
 static uint32_t generation = 1;
 static bool knows_exit;        /* it asked the C library to be told of it */
 static uint64_t loaded_at;     /* by the clock of profiles; 0: not known */
+static uint64_t loaded_cpu_ns; /* and the CPU time of the main thread */
 static preload_board *board;
 static pthread_key_t at_thread_end;
 static char folder[512];
@@ -68,6 +70,15 @@ static bool filtered;          /* or some system calls, whichever */
 static bool is_awake(void)
 {
     return awake != NULL && __atomic_load_n(awake, __ATOMIC_RELAXED) == 1;
+}
+
+/* False: it can't be known. */
+static bool thread_cpu(uint64_t *ns)
+{
+    struct timespec cpu = { 0, 0 };
+    const bool known = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0;
+    *ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    return known;
 }
 
 static void note(uint32_t *count)

@@ -16,14 +16,14 @@
 #define ALWAYS_TOLD 0x18u      /* errors and hang-ups, asked for or not */
 #define SPIN_DOUBLES 6u        /* times that as many more are waited for before the next one */
 
-/* CPU time of this thread. False: it may not be asked for. */
+/* CPU time of this thread since its profile began. False: it may not be asked for. */
 static bool note_cpu(seat *s)
 {
-    struct timespec cpu;
-    if (filtered || sealed || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0) {
+    uint64_t ns;
+    if (filtered || sealed || !thread_cpu(&ns) || ns < s->cpu_before_ns) {
         return false;
     }
-    s->profile.core->cpu_clock_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    s->profile.core->cpu_clock_ns = ns - s->cpu_before_ns;
     return true;
 }
 

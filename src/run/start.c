@@ -144,6 +144,7 @@ __attribute__((__constructor__)) static void start(void)
 #else
     loaded_at = chroprof__monotonic_ns(NULL);
 #endif
+    (void)thread_cpu(&loaded_cpu_ns);
     if (page != NULL && pthread_key_create(&at_thread_end, end_profile) == 0) {
         note(&board->loaded);
         begin_standins();

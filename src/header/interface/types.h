@@ -377,6 +377,9 @@ typedef struct chroprof_totals {
                                   of idle_ns that they took: there the loop did not sleep */
     uint64_t cpu_clock_ns;     /* CPU time of the loop's thread by its clock, under chroprof run;
                                   0: not known. Idle beyond elapsed_ns - this was no sleep */
+    uint64_t asleep_ns;        /* what reports call idle: idle_ns without waits that returned at
+                                  once, if those took 1 % of elapsed_ns, and no more than
+                                  cpu_clock_ns leaves */
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;

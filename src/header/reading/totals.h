@@ -237,6 +237,15 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
     out->busy_ns = out->elapsed_ns - out->idle_ns - out->uninstrumented_ns;
 }
 
+/* Idle in which the loop slept: waits that returned at once are none, nor what its CPU time leaves
+ * no room for. */
+static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
+{
+    uint64_t most = chroprof__minus(t->elapsed_ns, t->cpu_clock_ns);
+    uint64_t ns = t->idle_ns - (t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
+    return t->cpu_clock_ns > 0 && most < ns ? most : ns;
+}
+
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
 {
     memset(out, 0, sizeof(*out));
@@ -259,6 +268,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
         out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 500);
         out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 990);
     }
+    out->asleep_ns = chroprof__asleep_ns(out);
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;

@@ -7,7 +7,6 @@
 #include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
-#include "../writers/words.h"
 #include "../writers/phrases.h"
 #include "../writers/findings_futures.h"
 
@@ -602,7 +601,7 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
     const chroprof_totals *t = &q->totals;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_FINE, r->exec_ns ? r : NULL, 0);
     c.site = 0;
-    c.n[0] = chroprof__asleep_ns(t);
+    c.n[0] = t->asleep_ns;
     c.n[2] = r->exec_ns;
     c.n[3] = r[1].exec_ns;
     c.n[4] = t->exit_ns;

@@ -140,7 +140,7 @@ CHROPROF__NOINLINE void chroprof__text_sites(chroprof__page *g)
     chroprof__grid_other(g, &r.grid, "(untracked)", t->untracked_ns, t->untracked_blame_ns);
     chroprof__grid_other(g, &r.grid, "(uninstrumented)", t->uninstrumented_ns,
                          t->uninstrumented_blame_ns);
-    uint64_t asleep_ns = chroprof__asleep_ns(t);
+    uint64_t asleep_ns = t->asleep_ns;
     if (t->idle_ns - asleep_ns > t->elapsed_ns / 200)
         chroprof__grid_other(g, &r.grid, "(idle, awake)", t->idle_ns - asleep_ns, 0);
     else

@@ -117,7 +117,7 @@ static void chroprof__text_parts(chroprof__page *g)
         "\xE2\x96\x88 busy %p", "\xE2\x96\x92 uninstrumented %p", "\xE2\x96\x91 idle %p",
         "awake in waits %p"
     };
-    uint64_t asleep_ns = chroprof__asleep_ns(t), awake_ns = t->idle_ns - asleep_ns;
+    uint64_t asleep_ns = t->asleep_ns, awake_ns = t->idle_ns - asleep_ns;
     const uint64_t figures[] = { t->busy_ns, t->elapsed_ns, t->uninstrumented_ns, t->elapsed_ns,
                                  asleep_ns, t->elapsed_ns, awake_ns, t->elapsed_ns };
     chroprof__print(g, CHROPROF__BOLD "elapsed %t" CHROPROF__PLAIN, &t->elapsed_ns);

@@ -209,12 +209,3 @@ static void chroprof__say_figure(chroprof__phrase *s, char how, const uint64_t *
     }
 }
 #endif
-
-/* Idle in which the loop slept: waits that returned at once are none, nor what its CPU time leaves
- * no room for. */
-CHROPROF__UNUSED static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
-{
-    uint64_t most = t->cpu_clock_ns < t->elapsed_ns ? t->elapsed_ns - t->cpu_clock_ns : 0;
-    uint64_t ns = t->idle_ns - (t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
-    return t->cpu_clock_ns > 0 && most < ns ? most : ns;
-}

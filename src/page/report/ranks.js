@@ -207,9 +207,12 @@ function restRows(p, rows, columns, whole) {
             : p.totals[name + '_blame_ns'] || 0 });
     const all = (list, name) => sum(list, site => figureOf(p, site, key(name)) || 0);
     const hidden = name => all(p.groups, name) - all(rows, name);
+    const idle = own('idle', 1, 'idle');
+    const awake = brushed() || sums ? 0 : p.totals.idle_ns - asleepOf(p.totals);
     const rest = [{ title: 'other ' + groupWords[state.group], exec: hidden('exec'),
         blame_ns: hidden('blame_ns') }, own('uninstrumented', 0, 'uninstrumented'),
-    own('untracked', 2, 'untracked'), own('idle', 1, 'idle')];
+    own('untracked', 2, 'untracked'), { ...idle, exec: idle.exec - awake },
+    { title: 'awake in waits', exec: awake, blame_ns: 0 }];
     const total = { title: 'total', exec: whole,
         blame_ns: all(p.groups, 'blame_ns') + sum(rest.slice(1), row => row.blame_ns) };
     return [...rest.filter(row => row.exec > 0 || row.blame_ns > 0), total].map(row =>

@@ -101,6 +101,9 @@ function showWhole() {
     ['verdict-whole', 'changes-whole', 'rest-whole'].forEach(id => { $(id).hidden = !brushed(); });
 }
 
+/* Older profiles do not tell. */
+const asleepOf = t => t.asleep_ns === undefined ? t.idle_ns : Math.min(t.asleep_ns, t.idle_ns);
+
 function barParts(p) {
     const t = p.totals;
     const named = p.groups.slice(0, LIGHT.length).filter(s => s.exec_ns > 0);
@@ -109,7 +112,8 @@ function barParts(p) {
         { name: 'other ' + groupWords[state.group], ns: rest, colour: cssColour('--other') },
         { name: 'untracked', ns: t.untracked_ns, colour: cssColour('--untracked') },
         { name: 'uninstrumented', ns: t.uninstrumented_ns, colour: cssColour('--loop') },
-        { name: 'idle', ns: t.idle_ns, colour: cssColour('--idle') }].filter(part => part.ns > 0);
+        { name: 'awake in waits', ns: t.idle_ns - asleepOf(t), colour: cssColour('--untracked') },
+        { name: 'idle', ns: asleepOf(t), colour: cssColour('--idle') }].filter(part => part.ns > 0);
 }
 
 function showBar(p) {
@@ -125,9 +129,14 @@ function showBar(p) {
 
 function showTiles(p) {
     const t = p.totals, share = ns => percent(ns, t.elapsed_ns) + ' of the time';
+    const awake = t.idle_ns - asleepOf(t);
     const tiles = [['Elapsed', time(t.elapsed_ns), plural(t.events, 'event')],
-        ['Busy', time(t.busy_ns), share(t.busy_ns)], ['Idle', time(t.idle_ns), share(t.idle_ns)],
+        ['Busy', time(t.busy_ns), share(t.busy_ns)], ['Idle', time(asleepOf(t)), share(asleepOf(t))],
+        ...awake > t.elapsed_ns / 200 ? [['Awake in waits', time(awake),
+            plural(t.at_once, 'wait') + ' returned at once']] : [],
         ['Uninstrumented', time(t.uninstrumented_ns), share(t.uninstrumented_ns)],
+        ...t.start_ns >= 1e6 ? [['Start', time(t.start_ns), 'before the first wait ended']] : [],
+        ...t.exit_ns >= 1e6 ? [['Exit', time(t.exit_ns), 'after the loop was over']] : [],
         ['Longest callback', time(t.callback_max_ns), 'p99 ' + time(t.callback_p99_ns)],
         ['Longest iteration', time(t.iteration_max_ns), 'p99 ' + time(t.iteration_p99_ns)],
         ['Delay', time(t.delay_ns), 'ready, not running'],
