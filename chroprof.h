@@ -388,6 +388,7 @@ ERRORS AND DROPS
  all of them run, the new future is dropped.
  Sites: the site "(other)". Paths and edges: the parent's path, or untracked for a root. Depth:
  untracked until the hidden frames are gone. Strings: cut, and marked with "...".
+ A name or file of more than 1,000 bytes is cut in the same way.
  Histograms: a site without them has no percentiles. Once it has taken twice as much time as the
  least site that has them, it takes them over. chroprof_rank.measured tells how many slices they
  rest on.
@@ -1048,7 +1049,7 @@ typedef struct chroprof_sample_row {
 typedef struct chroprof_site_row {
     uint32_t id;               /* as chroprof_rank.id */
     const char *name, *file; uint32_t line;
-    bool cut;                  /* name or file did not fit into string_bytes */
+    bool cut;                  /* name or file is cut: too long, or no room */
 } chroprof_site_row;
 
 /* One module whose functions were sampled: the program or a library. */
@@ -3931,8 +3932,11 @@ static size_t chroprof__whole_characters(const char *text, size_t room)
     return room;
 }
 
-/* Copies a string of a site in; one that does not fit is cut and ends in "...". Offset 0 is "", 1
- * is "...". */
+/* A report says a name again for each future that is live, so one name must not cost much. */
+enum { CHROPROF__LONGEST_TEXT = 1000 };
+
+/* Copies a string of a site in; one that is longer, or does not fit, is cut and ends in "...".
+ * Offset 0 is "", 1 is "...". */
 static uint32_t chroprof__add_string(chroprof__core *c, chroprof__site_entry *site,
                                      const char *text)
 {
@@ -3941,13 +3945,18 @@ static uint32_t chroprof__add_string(chroprof__core *c, chroprof__site_entry *si
     char *to = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + table->used;
     if (length == 0)
         return 0;
-    bool cut = length + 1 > room;
-    if (cut) {
-        site->cut = 1;
+    bool cut = length > CHROPROF__LONGEST_TEXT;
+    length = cut ? CHROPROF__LONGEST_TEXT : length;
+    if (length + 1 > room) {
+        cut = true;
         table->dropped++;
         table->wanted += length + 1;
+    }
+    if (cut) {
+        site->cut = 1;
         if (room < 5)
             return 1;
+        room = room <= length ? room : length + 1;
         length = chroprof__whole_characters(text, room - 4);
         memcpy(to + length, "...", 4);
     }
@@ -9799,6 +9808,14 @@ static bool chroprof__is_string(const chroprof__core *c, uint32_t offset)
            (offset == 0 || chroprof__string(c, offset)[-1] == '\0');
 }
 
+/* And is no longer than those that we write. The last NUL has been looked at. */
+static bool chroprof__is_text(const chroprof__core *c, uint32_t offset)
+{
+    size_t left = (size_t)c->tables[CHROPROF_TABLE_STRINGS].used - offset;
+    return left <= CHROPROF__LONGEST_TEXT ||
+           memchr(chroprof__string(c, offset), 0, CHROPROF__LONGEST_TEXT + 1) != NULL;
+}
+
 /* Each path is in one chain, so the walks of all take linear time. */
 static const char *chroprof__ask_sites(const chroprof *p)
 {
@@ -9810,6 +9827,8 @@ static const char *chroprof__ask_sites(const chroprof *p)
         uint32_t k = site->first_path, before = chroprof__path_count(p);
         CHROPROF__MUST(chroprof__is_string(c, site->name) && chroprof__is_string(c, site->file),
                         "a site's strings lie in the table");
+        CHROPROF__MUST(chroprof__is_text(c, site->name) && chroprof__is_text(c, site->file),
+                        "a site's strings are no longer than any that was kept");
         CHROPROF__MUST(chroprof__cells(c, number)[0] <= chroprof__tag_level(c->window),
                         "no site is ahead of the width of the windows");
         for (; k; before = k, k = p->paths[k].same_site, linked++)
@@ -11844,6 +11863,14 @@ CHROPROF__COLD bool chroprof__mend(chroprof *p, const chroprof__copy *s)
 
 /* ---- the finished copy */
 
+/* A text that no program of ours can have kept is cut, as a long one is when it comes. */
+static void chroprof__cut_text(const chroprof__core *c, uint32_t at)
+{
+    char *text = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + at;
+    if (chroprof__is_string(c, at) && !chroprof__is_text(c, at))
+        memcpy(text + chroprof__whole_characters(text, CHROPROF__LONGEST_TEXT - 3), "...", 4);
+}
+
 /* Ticks since the last event: what the next one would take in. It never comes if the program hangs,
  * and then these show where. The tables have been looked at, but what events alone use. */
 static void chroprof__drain_copy(chroprof *p)
@@ -11889,6 +11916,10 @@ CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
     }
     for (uint32_t k = 0; k < chroprof__path_count(p); k++)
         memset(p->paths[k].sum, 0, sizeof(p->paths[k].sum));
+    for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
+        chroprof__cut_text(c, chroprof__sites(c)[k].name);
+        chroprof__cut_text(c, chroprof__sites(c)[k].file);
+    }
     if (chroprof__ask_block(p))
         return false;
     if (s->torn || s->moved)

@@ -273,6 +273,80 @@ TEST(a_string_that_was_cut_opens)
     laws(&view);
 }
 
+static chroprof_table strings_of(const chroprof *p)
+{
+    chroprof_table rows[CHROPROF_TABLE_COUNT];
+    CHECK_EQ(chroprof_tables(p, rows, CHROPROF_TABLE_COUNT), CHROPROF_TABLE_COUNT);
+    return rows[CHROPROF_TABLE_STRINGS];
+}
+
+/* A report names a site again and again: one long name must not fill it. */
+TEST(a_long_name_is_cut)
+{
+    static unsigned char memory[1 << 20], copy[1 << 20];
+    static char name[100000];
+    uint64_t cursor = 0, id;
+    chroprof p, view;
+    chroprof_options o = small_options();
+    chroprof_site_row row;
+    o.string_bytes = 200000;
+    memset(name, 'x', sizeof name - 1);
+    memcpy(name + 996, "\xE2\x82\xAC", 3);          /* what is cut off begins with a character */
+    CHECK_EQ(chroprof_init(&p, memory, sizeof memory, &o), CHROPROF_OK);
+    const chroprof_site site = { name, name, 1 };
+    CHECK(chroprof_site_make(&p, name, name, 1) == chroprof_site_make(&p, name, name, 1));
+    CHECK(chroprof_site_make(&p, name, name, 1) != chroprof_site_make(&p, name + 1, name, 1));
+    for (id = 1; id <= 100; id++)
+        chroprof_event(&p, CHROPROF_PENDING, id, &site, id);
+    CHECK_EQ(chroprof_snapshot(memory, sizeof memory, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+    while (chroprof_next_site(&view, &cursor, &row) && row.line != 1) {
+    }
+    CHECK(row.cut);
+    CHECK_EQ(strlen(row.name), 999);
+    CHECK_EQ(strlen(row.file), 999);
+    CHECK_STR(row.name + 990, "xxxxxx...");
+    CHECK_EQ(strings_of(&view).dropped, 0);
+    laws(&view);
+}
+
+/* The last name of the table made longer than any that is kept. */
+TEST(a_long_name_of_another_writer_is_cut)
+{
+    static uint64_t memory[1 << 14], copy[1 << 14];
+    chroprof p, view;
+    chroprof_options o = small_options();
+    chroprof_site_row row;
+    uint64_t cursor = 0, k, found = 0, used;
+    char name[601], *text = NULL;
+    o.string_bytes = 20000;
+    memset(name, 'y', 600);
+    name[600] = '\0';
+    CHECK_EQ(chroprof_init(&p, memory, sizeof memory, &o), CHROPROF_OK);
+    chroprof_event(&p, CHROPROF_ENTER, 0, &A, 5);
+    chroprof_event(&p, CHROPROF_ENTER, 0, chroprof_site_make(&p, name, A.file, 1), 9);
+    used = strings_of(&p).used;
+    for (k = 0; k + 1 < sizeof memory / 8; k++) {
+        if (memory[k] >= used && memory[k] < used + 100 && memory[k + 1] == memory[k]) {
+            memory[k] = memory[k + 1] += 5000;              /* with the header's own */
+            found++;
+        }
+        if (memcmp(memory + k, "yyyyyyyy", 8) == 0 && text == NULL)
+            text = (char *)(memory + k);
+    }
+    CHECK_EQ(found, 1);
+    CHECK(text != NULL);
+    memset(text + strlen(text), 'y', 5000);
+    CHECK_EQ(chroprof_open(&view, memory, sizeof memory), CHROPROF_ERR_CORRUPT);
+    CHECK_EQ(chroprof_snapshot(memory, sizeof memory, copy, sizeof copy), CHROPROF_OK);
+    CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
+    while (chroprof_next_site(&view, &cursor, &row) && row.line != 1) {
+    }
+    CHECK_EQ(strlen(row.name), 1000);
+    CHECK_STR(row.name + 990, "yyyyyyy...");
+    laws(&view);
+}
+
 /* >>where the block lies */
 
 TEST(a_copy_opens_wherever_it_is_aligned)
@@ -481,6 +555,8 @@ static const test_case tests[] = {
     CASE(a_view_takes_no_events),
     CASE(what_lay_in_the_memory_before),
     CASE(a_string_that_was_cut_opens),
+    CASE(a_long_name_is_cut),
+    CASE(a_long_name_of_another_writer_is_cut),
     CASE(a_copy_opens_wherever_it_is_aligned),
     CASE(memory_of_any_alignment_opens_where_it_lies),
     CASE(arguments_that_are_missing),

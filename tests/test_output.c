@@ -116,7 +116,7 @@ static chroprof *quarters(void)
     return p;
 }
 
-enum { NAMES = 21, LONG_NAME = 10000 };
+enum { NAMES = 21, LONG_NAME = 1000 };
 
 static const char *hostile_name(int i)
 {

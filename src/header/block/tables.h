@@ -31,8 +31,11 @@ static size_t chroprof__whole_characters(const char *text, size_t room)
     return room;
 }
 
-/* Copies a string of a site in; one that does not fit is cut and ends in "...". Offset 0 is "", 1
- * is "...". */
+/* A report says a name again for each future that is live, so one name must not cost much. */
+enum { CHROPROF__LONGEST_TEXT = 1000 };
+
+/* Copies a string of a site in; one that is longer, or does not fit, is cut and ends in "...".
+ * Offset 0 is "", 1 is "...". */
 static uint32_t chroprof__add_string(chroprof__core *c, chroprof__site_entry *site,
                                      const char *text)
 {
@@ -41,13 +44,18 @@ static uint32_t chroprof__add_string(chroprof__core *c, chroprof__site_entry *si
     char *to = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + table->used;
     if (length == 0)
         return 0;
-    bool cut = length + 1 > room;
-    if (cut) {
-        site->cut = 1;
+    bool cut = length > CHROPROF__LONGEST_TEXT;
+    length = cut ? CHROPROF__LONGEST_TEXT : length;
+    if (length + 1 > room) {
+        cut = true;
         table->dropped++;
         table->wanted += length + 1;
+    }
+    if (cut) {
+        site->cut = 1;
         if (room < 5)
             return 1;
+        room = room <= length ? room : length + 1;
         length = chroprof__whole_characters(text, room - 4);
         memcpy(to + length, "...", 4);
     }

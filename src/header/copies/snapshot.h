@@ -561,6 +561,14 @@ CHROPROF__COLD bool chroprof__mend(chroprof *p, const chroprof__copy *s)
 
 /* ---- the finished copy */
 
+/* A text that no program of ours can have kept is cut, as a long one is when it comes. */
+static void chroprof__cut_text(const chroprof__core *c, uint32_t at)
+{
+    char *text = (char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + at;
+    if (chroprof__is_string(c, at) && !chroprof__is_text(c, at))
+        memcpy(text + chroprof__whole_characters(text, CHROPROF__LONGEST_TEXT - 3), "...", 4);
+}
+
 /* Ticks since the last event: what the next one would take in. It never comes if the program hangs,
  * and then these show where. The tables have been looked at, but what events alone use. */
 static void chroprof__drain_copy(chroprof *p)
@@ -606,6 +614,10 @@ CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
     }
     for (uint32_t k = 0; k < chroprof__path_count(p); k++)
         memset(p->paths[k].sum, 0, sizeof(p->paths[k].sum));
+    for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
+        chroprof__cut_text(c, chroprof__sites(c)[k].name);
+        chroprof__cut_text(c, chroprof__sites(c)[k].file);
+    }
     if (chroprof__ask_block(p))
         return false;
     if (s->torn || s->moved)

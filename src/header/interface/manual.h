@@ -391,6 +391,7 @@ ERRORS AND DROPS
  all of them run, the new future is dropped.
  Sites: the site "(other)". Paths and edges: the parent's path, or untracked for a root. Depth:
  untracked until the hidden frames are gone. Strings: cut, and marked with "...".
+ A name or file of more than 1,000 bytes is cut in the same way.
  Histograms: a site without them has no percentiles. Once it has taken twice as much time as the
  least site that has them, it takes them over. chroprof_rank.measured tells how many slices they
  rest on.

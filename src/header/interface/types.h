@@ -490,7 +490,7 @@ typedef struct chroprof_sample_row {
 typedef struct chroprof_site_row {
     uint32_t id;               /* as chroprof_rank.id */
     const char *name, *file; uint32_t line;
-    bool cut;                  /* name or file did not fit into string_bytes */
+    bool cut;                  /* name or file is cut: too long, or no room */
 } chroprof_site_row;
 
 /* One module whose functions were sampled: the program or a library. */

@@ -192,6 +192,14 @@ static bool chroprof__is_string(const chroprof__core *c, uint32_t offset)
            (offset == 0 || chroprof__string(c, offset)[-1] == '\0');
 }
 
+/* And is no longer than those that we write. The last NUL has been looked at. */
+static bool chroprof__is_text(const chroprof__core *c, uint32_t offset)
+{
+    size_t left = (size_t)c->tables[CHROPROF_TABLE_STRINGS].used - offset;
+    return left <= CHROPROF__LONGEST_TEXT ||
+           memchr(chroprof__string(c, offset), 0, CHROPROF__LONGEST_TEXT + 1) != NULL;
+}
+
 /* Each path is in one chain, so the walks of all take linear time. */
 static const char *chroprof__ask_sites(const chroprof *p)
 {
@@ -203,6 +211,8 @@ static const char *chroprof__ask_sites(const chroprof *p)
         uint32_t k = site->first_path, before = chroprof__path_count(p);
         CHROPROF__MUST(chroprof__is_string(c, site->name) && chroprof__is_string(c, site->file),
                         "a site's strings lie in the table");
+        CHROPROF__MUST(chroprof__is_text(c, site->name) && chroprof__is_text(c, site->file),
+                        "a site's strings are no longer than any that was kept");
         CHROPROF__MUST(chroprof__cells(c, number)[0] <= chroprof__tag_level(c->window),
                         "no site is ahead of the width of the windows");
         for (; k; before = k, k = p->paths[k].same_site, linked++)
