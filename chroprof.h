@@ -17,7 +17,7 @@
 
    To find code, search for >>name. Declarations: >>version >>config >>types >>api >>macros
    >>loops. Implementation: >>platform >>util >>block >>layout >>histogram >>tables >>windows
-   >>clock >>samples >>event >>stalls >>slow >>stack >>events >>ways >>figures >>reading
+   >>clock >>samples >>event >>stalls >>slow >>stack >>events >>fast >>figures >>reading
    >>validate >>public >>owner >>snapshot >>difference >>merge >>sampler >>now >>map >>words
    >>findings >>output, then one section per format.
 
@@ -73,7 +73,7 @@ CONCEPTS
              dropped: its record was given up, because the table of futures was full
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
- slice       one stay in running, less the time of what ran nested on top of it
+ slice       one activation in running, less the time of what ran nested on top of it
  callback    what the loop calls: a stay on the running stack from empty to empty again, with all
              that runs nested in it. Exception: if a callback runs an event loop itself and reports
              it by chroprof_loop_enter, what that inner loop calls are callbacks of their own, and
@@ -394,7 +394,7 @@ ERRORS AND DROPS
  rest on.
  The reports show anomalies and full tables whenever there are any.
  Calls on a NULL or zeroed profile do nothing. Neither do calls on a handle that was never set, such
- as a chroprof on the stack: its word `door` is not one of ours, and chroprof_why_off says so. If
+ as a chroprof on the stack: its word `gate` is not one of ours, and chroprof_why_off says so. If
  that memory still holds an old handle that was valid, nobody can tell.
 
 OUTPUT FORMATS
@@ -887,7 +887,7 @@ typedef struct chroprof_rank {
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
     uint64_t dropped;          /* gave up their records to a full table, see max_futures */
     /* Latency: the lifetime of futures that completed, failed or were cancelled. 0 without
-     * percentiles, and of plain calls (enter), whose lifetime is their stay. */
+     * percentiles, and of plain calls (enter), whose lifetime is their activation. */
     uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;
     uint64_t measured;         /* slices that the percentiles rest on; fewer than have ended if the
                                   site got its histograms late */
@@ -1211,14 +1211,14 @@ typedef struct chroprof_origin {
  * nothing. It holds addresses in the block, and the hooks of this process. */
 typedef struct chroprof {
     struct chroprof__core *core;               /* from here to shortcuts: one cache line */
-    uint32_t door;         /* by which events come in; 0: zeroed, else a word of ours */
+    uint32_t gate;         /* by which events come in; 0: zeroed, else a word of ours */
     uint32_t rows;         /* of the futures */
-    uint32_t room;         /* max_depth */
+    uint32_t max_depth;    /* as resolved */
     uint32_t shortcut_mask;                    /* of bytes */
     struct chroprof__future_row *futures;
     struct chroprof__frame_row *frames;
     struct chroprof__path_row *paths;
-    struct chroprof__octave *octaves;          /* of the histograms */
+    struct chroprof__range *ranges;            /* of the histograms */
     struct chroprof__shortcut *shortcuts;
     struct chroprof__ring_row *ring;
     struct chroprof__histograms *histograms;
@@ -2515,7 +2515,7 @@ typedef struct chroprof__frame_row {
     uint64_t carried;          /* of an orphan: exec of its future when it lost its record */
     uint32_t path;
     uint32_t depth;            /* its number */
-    uint32_t slot;             /* words up to its id's slot; of a barrier: the floor below it */
+    uint32_t slot;             /* words up to its id's slot; of a barrier: the one below it */
     uint16_t same;             /* the next deeper frame of the same id, 0: none */
     uint16_t spare;
     uint32_t event;            /* seq when it was pushed, modulo 2^32 */
@@ -2546,13 +2546,14 @@ typedef struct chroprof__path_row {
     uint64_t exec;
     uint64_t entered;          /* calls of enter-frames that ended: slices, and completed */
     uint64_t blame;
-    uint64_t stays;            /* slices of futures that ended, each from its push to its pop */
+    uint64_t activations;      /* slices of futures that ended, each from its push to its pop */
     uint64_t slice_max;
     uint64_t exec_max;         /* of a future; of an enter-frame the slice is all */
-    uint64_t wall;             /* + live * now */
+    uint64_t lifetime;         /* + live * now */
     uint32_t counts;           /* words from the core up to its site's; UINT64_MAX there: none */
     uint32_t window;           /* tag of the window that exec - mark belongs to */
-    /* second line: the life of futures; wall and delay are kept as sums of ends minus beginnings */
+    /* second line: the life of futures; lifetime and delay are kept as sums of ends minus
+     * beginnings */
     uint64_t delay;            /* + ready * now */
     uint64_t live;             /* futures */
     uint64_t ready;            /* futures ready just now */
@@ -2563,7 +2564,7 @@ typedef struct chroprof__path_row {
     uint32_t parent;
     uint32_t next;             /* preorder successor, 0: the end */
     uint32_t same_site;        /* next path of the same site, 0: the end */
-    uint32_t level;            /* distance from the root */
+    uint32_t generation;       /* distance from the root */
     uint32_t sum_next[2];      /* next path of the tally, 0: the end */
     uint32_t histogram;        /* row of its site's, 0: none */
     uint64_t stillborn;
@@ -2586,7 +2587,7 @@ typedef struct chroprof__site_entry {
     uint8_t blurred;           /* by a merge: some of its slices are in no histogram */
     uint16_t spare;
     uint32_t slow;             /* its group of slow futures + 1, 0: none */
-    uint64_t slow_bar;         /* a future is looked at from this wall on */
+    uint64_t slow_limit;       /* a future is looked at from this lifetime on */
 } chroprof__site_entry;
 
 /* Where a chroprof_site of this process leads from a path: what its content and the edges say,
@@ -2606,36 +2607,36 @@ typedef struct chroprof__edge {
     uint32_t reserved;
 } chroprof__edge;
 
-/* Log-linear: 8 buckets an octave (Gil Tene's HdrHistogram, with 3 bits), so the middle of a bucket
- * is within 1/16 of all it holds. An octave has a row once something falls into it. */
-enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1, CHROPROF__OCTAVES = 42 };
+/* Log-linear: 8 buckets a power-of-two range (Gil Tene's HdrHistogram, with 3 bits), so the middle
+ * of a bucket is within 1/16 of all it holds. A range has a row once something falls into it. */
+enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1, CHROPROF__RANGES = 42 };
 enum { CHROPROF__OF_NOBODY = 0, CHROPROF__OF_LOOP = 1, CHROPROF__OF_SITES = 2 };
 typedef struct chroprof__histogram {
     uint64_t min;              /* the maximum is kept with the figures it belongs to */
-    uint16_t octave[CHROPROF__OCTAVES + 2];    /* row of each, 0: it is empty */
+    uint16_t range[CHROPROF__RANGES + 2];      /* row of each, 0: it is empty */
 } chroprof__histogram;
 
-typedef struct chroprof__octave {
+typedef struct chroprof__range {
     uint64_t count[8];
-} chroprof__octave;
+} chroprof__range;
 
-/* Of a site: its slices, its delays, and the wall of its futures that finished. Row 0 takes what is
- * of sites without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and its
- * iterations. */
+/* Of a site: its slices, its delays, and the lifetime of its futures that finished. Row 0 takes
+ * what is of sites without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and
+ * its iterations. */
 typedef struct chroprof__histograms {
     chroprof__histogram slice;
     chroprof__histogram delay;
-    chroprof__histogram wall;
-    uint64_t wall_max;
+    chroprof__histogram latency;
+    uint64_t latency_max;
     uint64_t missed;           /* slices that ended before the site had these */
     uint32_t path;             /* the site's, by whose exec it has them; 0: nobody's */
     uint32_t life;             /* how often they were given up */
 } chroprof__histograms;
 
-/* Of a site: its slices by bucket, as far as they are not in the octaves, and the shortest. */
+/* Of a site: its slices by bucket, as far as they are not in the ranges, and the shortest. */
 typedef struct chroprof__slices {
     uint64_t min;
-    uint16_t few[CHROPROF__OCTAVES * 8];
+    uint16_t few[CHROPROF__RANGES * 8];
 } chroprof__slices;
 
 /* What a site took of a stall. */
@@ -2699,7 +2700,7 @@ typedef struct chroprof__incident_row {
     chroprof__ring_row steps[CHROPROF_INCIDENT_STEPS];
 } chroprof__incident_row;
 
-/* A future that finished, and where its wall went; what is in no part it waited. */
+/* A future that finished, and where its lifetime went; what is in no part it waited. */
 typedef struct chroprof__slow_part {
     uint64_t delay;
     uint32_t site, spare;
@@ -2707,7 +2708,7 @@ typedef struct chroprof__slow_part {
 
 typedef struct chroprof__slow_entry {
     uint64_t id;
-    uint64_t at, wall;
+    uint64_t at, latency;
     uint64_t exec, children, delay, unseen;
     uint32_t path;
     uint32_t state;            /* the finish */
@@ -2723,7 +2724,7 @@ typedef struct chroprof__slow_group {
     chroprof__slow_entry rows[CHROPROF__SLOW_ROWS];
 } chroprof__slow_group;
 
-enum { CHROPROF__LEVELS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_EVENTS = 64 };
+enum { CHROPROF__NESTED_LOOPS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_EVENTS = 64 };
 
 /* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
 enum {
@@ -2741,7 +2742,7 @@ typedef struct chroprof__waited_row {
 enum {
     CHROPROF__SHORTCUTS = CHROPROF_TABLE_COUNT,
     CHROPROF__HEADS,           /* buckets of the sites: by content, then by file */
-    CHROPROF__OCTAVE,          /* of the histograms */
+    CHROPROF__RANGE_TABLE,     /* of the histograms */
     CHROPROF__COUNTS,
     CHROPROF__PLACES,          /* of the anomalies, as kinds come */
     CHROPROF__MODULES,         /* these three, and the stacks, are there if there are samples */
@@ -2847,7 +2848,7 @@ typedef struct chroprof__sampler {
     uint64_t wait_start;       /* when it began */
     uint64_t idle_from, idle_ns;           /* idle that was sampled; not yet, less than a period */
     uint64_t wait_most;        /* ns of the longest wait of late */
-    uint64_t rooms;            /* how often stacks were renumbered, twice; odd while they are */
+    uint64_t renumberings;     /* how often stacks were renumbered, twice; odd while they are */
     uint64_t patience;         /* frames that are turned away before room is looked for again */
     uint64_t taken;            /* entries that were drained */
     uint64_t low, high;        /* the thread's stack */
@@ -2860,7 +2861,7 @@ typedef struct chroprof__sampler {
     uint64_t stopped;          /* the timer, until the loop has slept */
     uint64_t interrupted;
     uint64_t pending;          /* steady: periods of which no sample was taken yet */
-    uint64_t window_ticks, window_cost;    /* since the budget was last looked at */
+    uint64_t window_weight, window_cost;   /* since the budget was last looked at */
     uint64_t period_ns;
     /* settings */
     uint64_t first_period_ns, budget_ppm, mode, steady;
@@ -2911,7 +2912,7 @@ enum {
 /* What lies right before the core, for its program alone: no reader of the block looks here. In a
  * profile of chroprof_map this is a page that the system wipes in a forked child. */
 typedef struct chroprof__front {
-    uint64_t limit;            /* from this next_row on the general way is taken; 0: wiped */
+    uint64_t row_limit;        /* from this next_row on the slow path is taken; 0: wiped */
     uint64_t thread, looked;   /* who sent the event that was looked at last, and its seq; or 0 */
     uint64_t watch;            /* seq at which the last watch of the threads began, or 0 */
     uint64_t spare[4];
@@ -2935,26 +2936,26 @@ typedef struct chroprof__core {
     uint64_t seq;              /* twice the number of events; inside one it is odd */
     uint64_t epoch;            /* clock - epoch = profile time */
     uint64_t last;             /* profile time of the last event = elapsed */
-    uint64_t horizon;          /* at or beyond it the general way is taken */
+    uint64_t time_limit;       /* at or beyond it the slow path is taken */
     uint64_t ready;            /* futures ready just now */
     uint64_t next_row;         /* where the next event's row of the ring lies, from here */
     uint32_t window;           /* tag: level << 16 | index */
     uint32_t account;          /* path on top, or loop, idle, untracked */
     uint32_t depth;
-    uint32_t floor;            /* the innermost barrier, 0: none */
+    uint32_t barrier;          /* the innermost barrier, 0: none */
     /* what most touch */
-    uint64_t callback_bar;     /* a longer callback is the longest, or a stall */
+    uint64_t callback_limit;   /* a longer callback is the longest, or a stall */
     uint64_t callback_min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
-    uint64_t owed_slice;       /* the count that the last slice is owed, in 16 bits from the core */
-    uint32_t owed_callback, owed_iteration;  /* the same of these, in 64 bits from the octaves */
+    uint64_t deferred_slice;   /* the count that the last slice goes to, in 16 bits from the core */
+    uint32_t deferred_callback, deferred_iteration; /* the same of these, in 64 bits from the ranges */
     uint64_t iteration_start;  /* NO_ITERATION: none began */
-    uint64_t iteration_bar;    /* as callback_bar */
+    uint64_t iteration_limit;  /* as callback_limit */
     uint64_t iteration_min;    /* as callback_min */
-    uint64_t idle_horizon;     /* that of idle_leave */
+    uint64_t idle_limit;       /* that of idle_leave */
     /* iterations */
     uint64_t iteration_event;  /* the number of the event that began the one under way */
     uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
-    uint64_t no_count;         /* what is owed to nobody */
+    uint64_t no_count;         /* what is deferred for nobody */
     uint64_t callbacks, iterations;  /* those that are in no histogram */
     uint64_t slow_callback;    /* profile time from which old slow futures are looked for */
     uint64_t iteration_active;
@@ -2962,21 +2963,21 @@ typedef struct chroprof__core {
     uint64_t iteration_callback_serial; /* that stall */
     uint64_t callback_max, iteration_max;
     uint64_t stalls;
-    uint64_t at_once, at_once_ticks;   /* waits that were shorter than the bar, and their time */
-    uint64_t at_once_bar;
+    uint64_t at_once, at_once_ticks;   /* waits that were shorter than the limit, and their time */
+    uint64_t at_once_limit;
     uint64_t cpu_clock_ns;     /* CPU time of the loop's thread, by its clock; 0: not known */
     /* start and exit */
     uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
     uint64_t start_ticks, exit_ticks;      /* parts of the loop's own time */
     /* rare */
-    uint32_t level;            /* barriers on the stack */
+    uint32_t barriers;         /* barriers on the stack */
     uint32_t hidden;           /* frames beyond max_depth */
     uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
     uint32_t estimated;        /* the figures are */
     uint64_t hidden_since;
     uint64_t ring_first;       /* number of the first event that the ring may tell of */
     uint64_t ring_begin;       /* profile time at which its interval began */
-    uint64_t ring_floor;       /* the innermost barrier then */
+    uint64_t ring_barrier;     /* the innermost barrier then */
     uint64_t seq_base;         /* seq at the last reset */
     uint64_t edits;            /* odd while something is changed outside an event */
     uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
@@ -3012,7 +3013,7 @@ typedef struct chroprof__core {
     uint64_t ended;            /* it was unmapped */
     /* of a copy */
     uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
-    uint64_t doubt_ticks, doubt_events;    /* of the event that was cut short */
+    uint64_t torn_ticks, torn_events;      /* of the event that was cut short */
     uint64_t living;           /* the program lived, and time goes to when it was made */
     uint64_t anomalies[CHROPROF__KINDS];
     uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
@@ -3023,7 +3024,7 @@ typedef struct chroprof__core {
     stalls */
 } chroprof__core;
 
-/* Where the first table begins: the octaves', so that counts of callbacks and iterations lie at
+/* Where the first table begins: the ranges', so that counts of callbacks and iterations lie at
  * fixed distances from the core. */
 #define CHROPROF__CORE_BYTES \
     ((sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
@@ -3047,7 +3048,7 @@ CHROPROF__STATIC_ASSERT(core_depth, offsetof(chroprof__core, depth) ==
 CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
 CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 3 * 96 + 24);
 CHROPROF__STATIC_ASSERT(counts, sizeof(chroprof__slices) == 680);
-CHROPROF__STATIC_ASSERT(octaves, CHROPROF__BUCKETS <= 8 * CHROPROF__OCTAVES);
+CHROPROF__STATIC_ASSERT(ranges, CHROPROF__BUCKETS <= 8 * CHROPROF__RANGES);
 CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 20 * CHROPROF_STALL_SAMPLES);
 CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall_row) ==
                                40 + 32 * CHROPROF_STALL_SHARES + sizeof(chroprof__hits));
@@ -3063,7 +3064,7 @@ CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITE
 CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 58 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
-CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_bar) == 128);
+CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_limit) == 128);
 CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) % 8 == 0);
 CHROPROF__STATIC_ASSERT(places, sizeof(chroprof__places) == 48);
 CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__KINDS);
@@ -3090,7 +3091,7 @@ CHROPROF__ROWS_OF(chroprof__sites, chroprof__site_entry, CHROPROF_TABLE_SITES)
 CHROPROF__ROWS_OF(chroprof__edges, chroprof__edge, CHROPROF_TABLE_EDGES)
 CHROPROF__ROWS_OF(chroprof__frame_rows, chroprof__frame_row, CHROPROF_TABLE_DEPTH)
 CHROPROF__ROWS_OF(chroprof__histogram_rows, chroprof__histograms, CHROPROF_TABLE_HISTOGRAMS)
-CHROPROF__ROWS_OF(chroprof__octave_rows, chroprof__octave, CHROPROF__OCTAVE)
+CHROPROF__ROWS_OF(chroprof__range_rows, chroprof__range, CHROPROF__RANGE_TABLE)
 CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall_row, CHROPROF_TABLE_STALLS)
 CHROPROF__ROWS_OF(chroprof__slow_groups, chroprof__slow_group, CHROPROF_TABLE_SLOW)
 CHROPROF__ROWS_OF(chroprof__incidents, chroprof__incident_row, CHROPROF_TABLE_INCIDENTS)
@@ -3113,28 +3114,28 @@ CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t 
     return (const char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + offset;
 }
 
-/* The door by which events come in, and the check word of a handle: each call compares it with what
+/* The gate by which events come in, and the check word of a handle: each call compares it with what
  * it needs, so what was never set is told from a handle before anything in it is believed, and at
- * no cost. The side door is for a clock that is a function, for the sampler, and for on_stall,
+ * no cost. The side gate is for a clock that is a function, for the sampler, and for on_stall,
  * inside which events are counted. The open one is an operand of a compare on processors with
  * few. */
 enum {
-    CHROPROF__OPEN_DOOR = 0xA5C000,
-    CHROPROF__SIDE_DOOR,
-    CHROPROF__NO_DOOR,         /* off, or a view, or the forked child of a mapped one */
-    CHROPROF__DOORS_END
+    CHROPROF__OPEN_GATE = 0xA5C000,
+    CHROPROF__SIDE_GATE,
+    CHROPROF__NO_GATE,         /* off, or a view, or the forked child of a mapped one */
+    CHROPROF__GATES_END
 };
 
 /* Was it set, to whatever? */
 CHROPROF__INLINE bool chroprof__is_set(const chroprof *p)
 {
-    return p && p->door >= CHROPROF__OPEN_DOOR && p->door < CHROPROF__DOORS_END;
+    return p && p->gate >= CHROPROF__OPEN_GATE && p->gate < CHROPROF__GATES_END;
 }
 
 /* Does a forked child have it, of a mapped profile? Its front is wiped. */
 CHROPROF__INLINE bool chroprof__is_wiped(const chroprof *p)
 {
-    return p->mapped && chroprof__front_of(p->core)->limit == 0;
+    return p->mapped && chroprof__front_of(p->core)->row_limit == 0;
 }
 
 /* Is there a block, for reading? */
@@ -3143,27 +3144,27 @@ CHROPROF__NOINLINE bool chroprof__can_read(const chroprof *p)
     return chroprof__is_set(p) && p->core && !chroprof__is_wiped(p);
 }
 
-/* Are events taken, by either door? */
+/* Are events taken, by either gate? */
 CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
 {
-    return p->door == CHROPROF__OPEN_DOOR || (p->door == CHROPROF__SIDE_DOOR && !p->in_hook);
+    return p->gate == CHROPROF__OPEN_GATE || (p->gate == CHROPROF__SIDE_GATE && !p->in_hook);
 }
 
 CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
 {
     bool quick = CHROPROF__HAS_COUNTER && !p->clock && !p->sampling;
-    p->door = CHROPROF__NO_DOOR;
+    p->gate = CHROPROF__NO_GATE;
     if (taking && quick)
-        p->door = CHROPROF__OPEN_DOOR;
+        p->gate = CHROPROF__OPEN_GATE;
     else if (taking || p->in_hook)
-        p->door = CHROPROF__SIDE_DOOR;
+        p->gate = CHROPROF__SIDE_GATE;
 }
 
 /* Makes the handle point into a block. */
 CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
 {
     p->core = c;
-    p->door = CHROPROF__NO_DOOR;
+    p->gate = CHROPROF__NO_GATE;
     p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
     p->futures = (chroprof__future_row *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
     p->frames = chroprof__frame_rows(c);
@@ -3171,8 +3172,8 @@ CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
     p->ring = (chroprof__ring_row *)chroprof__rows(c, CHROPROF_TABLE_EVENTS);
     p->shortcuts = (chroprof__shortcut *)chroprof__rows(c, CHROPROF__SHORTCUTS);
     p->histograms = chroprof__histogram_rows(c);
-    p->octaves = chroprof__octave_rows(c);
-    p->room = c->tables[CHROPROF_TABLE_DEPTH].capacity;
+    p->ranges = chroprof__range_rows(c);
+    p->max_depth = c->tables[CHROPROF_TABLE_DEPTH].capacity;
     p->shortcut_mask =
         (c->tables[CHROPROF__SHORTCUTS].rows - 1) * (uint32_t)sizeof(chroprof__shortcut);
     p->percentiles = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity != 0;
@@ -3195,7 +3196,7 @@ static bool chroprof__in_child(chroprof *p)
     if (!chroprof__is_wiped(p))
         return false;
     p->core = NULL;
-    p->door = CHROPROF__NO_DOOR;
+    p->gate = CHROPROF__NO_GATE;
     p->sampling = p->in_hook = false;
     return true;
 }
@@ -3257,7 +3258,7 @@ static const uint32_t chroprof__row_bytes[CHROPROF__ALL_TABLES] = {
     sizeof(chroprof__edge), sizeof(chroprof__frame_row), sizeof(chroprof__histograms),
     sizeof(chroprof__sample_span), 8, sizeof(chroprof__stall_row), 1,
     sizeof(chroprof__node), sizeof(chroprof__ring_row), sizeof(chroprof__slow_group),
-    sizeof(chroprof__incident_row), sizeof(chroprof__shortcut), 4, sizeof(chroprof__octave),
+    sizeof(chroprof__incident_row), sizeof(chroprof__shortcut), 4, sizeof(chroprof__range),
     sizeof(chroprof__slices), sizeof(chroprof__places),
     sizeof(chroprof__module_row), sizeof(chroprof__wall_row), CHROPROF__ALIGN
 };
@@ -3323,10 +3324,10 @@ static uint64_t chroprof__note_bytes(uint64_t depth)
     return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
 }
 
-/* Rows of octaves: one for what is of nobody, all that callbacks and iterations can take, and on
- * average some for the delays and walls of a site and for slices that are not few. Their numbers
- * have 16 bits. */
-enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVES = 11 };
+/* Rows of ranges: one for what is of nobody, all that callbacks and iterations can take, and on
+ * average some for the delays and latencies of a site and for slices that are not few. Their
+ * numbers have 16 bits. */
+enum { CHROPROF__FIRST_RANGE = 2 + 2 * CHROPROF__RANGES, CHROPROF__SITE_RANGES = 11 };
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
  * room for ids that only have frames, and never fill up, so a probe always ends. Without samples
@@ -3352,9 +3353,9 @@ CHROPROF__COLD uint64_t chroprof__table_rows(uint32_t table,
         n = capacity[CHROPROF_TABLE_EDGES];
         return chroprof__power_above(n < 1u << 26 ? n + 1u : 1u << 26);
     case CHROPROF__HEADS: return 2 * sites;
-    case CHROPROF__OCTAVE:
+    case CHROPROF__RANGE_TABLE:
         n = capacity[CHROPROF_TABLE_HISTOGRAMS];
-        return n ? chroprof__between(CHROPROF__FIRST_OCTAVE + CHROPROF__SITE_OCTAVES * n, 0,
+        return n ? chroprof__between(CHROPROF__FIRST_RANGE + CHROPROF__SITE_RANGES * n, 0,
                                      UINT16_MAX) : 2;
     case CHROPROF__COUNTS: return capacity[CHROPROF_TABLE_HISTOGRAMS];
     case CHROPROF__PLACES: return chroprof__between(capacity[CHROPROF_TABLE_PATHS] / 4 + 1, 1,
@@ -3379,7 +3380,7 @@ CHROPROF__COLD uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_
 {
     uint64_t at = CHROPROF__CORE_BYTES;
     for (uint32_t n = 0; n < CHROPROF__ALL_TABLES; n++) {
-        uint32_t k = (n + CHROPROF__OCTAVE) % CHROPROF__ALL_TABLES;
+        uint32_t k = (n + CHROPROF__RANGE_TABLE) % CHROPROF__ALL_TABLES;
         uint64_t rows = chroprof__table_rows(k, capacity);
         uint64_t bytes = rows * chroprof__row_bytes[k];
         if (rows > UINT32_MAX || (k == CHROPROF__COUNTS && (at + bytes) >> 35))
@@ -3526,9 +3527,9 @@ static bool chroprof__share_out(uint32_t capacity[CHROPROF_TABLE_COUNT], uint64_
     return chroprof__layout(capacity, tables) <= size;
 }
 
-/* >>histogram: how slices, delays and walls are spread. Owns the rows of the histograms and their
- * octaves. The event adds, reading asks for percentiles. Sites come to histograms as they come to
- * paths; later ones must have taken more of the loop than those they displace. */
+/* >>histogram: how slices, delays and latencies are spread. Owns the rows of the histograms and
+ * their ranges. The event adds, reading asks for percentiles. Sites come to histograms as they come
+ * to paths; later ones must have taken more of the loop than those they displace. */
 
 #define CHROPROF__LAST_BUCKET (UINT64_C(1) << 45)     /* all from there on are in one */
 
@@ -3545,24 +3546,24 @@ CHROPROF__INLINE uint32_t chroprof__bucket(uint64_t ticks)
 }
 
 /* The least that goes into a bucket. */
-static uint64_t chroprof__bucket_floor(uint32_t bucket)
+static uint64_t chroprof__bucket_begin(uint32_t bucket)
 {
-    uint32_t octave = bucket < 8 ? 0 : bucket / 8 - 1;
-    return (uint64_t)(bucket - octave * 8) << (octave + 2);
+    uint32_t range = bucket < 8 ? 0 : bucket / 8 - 1;
+    return (uint64_t)(bucket - range * 8) << (range + 2);
 }
 
 /* The middle of a bucket. */
 static uint64_t chroprof__bucket_value(uint32_t bucket)
 {
-    return (chroprof__bucket_floor(bucket) + chroprof__bucket_floor(bucket + 1)) / 2;
+    return (chroprof__bucket_begin(bucket) + chroprof__bucket_begin(bucket + 1)) / 2;
 }
 
-/* The count of a bucket, NULL: its octave has no row. */
+/* The count of a bucket, NULL: its range has no row. */
 static uint64_t *chroprof__bucket_place(const chroprof *p, const chroprof__histogram *h,
                                         uint32_t bucket)
 {
-    uint32_t octave = h->octave[bucket / 8];
-    return octave ? &p->octaves[octave].count[bucket % 8] : NULL;
+    uint32_t range = h->range[bucket / 8];
+    return range ? &p->ranges[range].count[bucket % 8] : NULL;
 }
 
 /* The counts of a row of histograms; NULL: it has none. */
@@ -3580,7 +3581,7 @@ static void chroprof__set_histogram(const chroprof *p, chroprof__path_row *path,
     path->counts = (uint32_t)((uint64_t)((const char *)counts - (const char *)p->core) / 8);
 }
 
-/* The counts of a histogram of slices, as far as they are not in octaves; NULL: all are. */
+/* The counts of a histogram of slices, as far as they are not in ranges; NULL: all are. */
 static chroprof__slices *chroprof__counts_of(const chroprof *p, const chroprof__histogram *h)
 {
     size_t at = (size_t)((const char *)h - (const char *)p->histograms);
@@ -3597,53 +3598,53 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
     return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
-/* ---- a count that is owed. The address of a count comes from the time of the event that adds to
- * it, and AMD's processors begin no time-stamp read before they know the addresses of all older
+/* ---- a count that is deferred. The address of a count comes from the time of the event that adds
+ * to it, and AMD's processors begin no time-stamp read before they know the addresses of all older
  * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, callback and iteration
  * that ended are only noted, where the address is always the same. They are added with the next
  * ones. */
 
 #define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
-#define CHROPROF__OWED_TO_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
+#define CHROPROF__DEFERRED_FOR_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
 
-static void chroprof__owe_nothing(chroprof__core *c)
+static void chroprof__defer_nothing(chroprof__core *c)
 {
-    c->owed_slice = CHROPROF__OWED_TO_NOBODY;
-    c->owed_callback = c->owed_iteration = 0;
+    c->deferred_slice = CHROPROF__DEFERRED_FOR_NOBODY;
+    c->deferred_callback = c->deferred_iteration = 0;
 }
 
-/* Where in their table a count of slices lies; UINT64_MAX: it is none. owed: in 16 bits from the
- * core on. */
-CHROPROF__COLD uint64_t chroprof__few_number(const chroprof__core *c, uint64_t owed)
+/* Where in their table a count of slices lies; UINT64_MAX: it is none. deferred: in 16 bits from
+ * the core on. */
+CHROPROF__COLD uint64_t chroprof__few_number(const chroprof__core *c, uint64_t deferred)
 {
-    uint64_t at = owed * sizeof(uint16_t) - c->tables[CHROPROF__COUNTS].offset;
+    uint64_t at = deferred * sizeof(uint16_t) - c->tables[CHROPROF__COUNTS].offset;
     bool few = at % sizeof(chroprof__slices) >= offsetof(chroprof__slices, few);
     return at < c->tables[CHROPROF__COUNTS].bytes && few ? at : UINT64_MAX;
 }
 
-/* Is it a count that what is owed would be added to? */
-static bool chroprof__can_owe(const chroprof *p)
+/* Is it a count that what is deferred would be added to? */
+static bool chroprof__can_defer(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint64_t octaves = 8 * c->tables[CHROPROF__OCTAVE].rows;
-    bool nobody = c->owed_slice == CHROPROF__OWED_TO_NOBODY;
-    return (nobody || chroprof__few_number(c, c->owed_slice) != UINT64_MAX) &&
-           c->owed_callback < octaves && c->owed_iteration < octaves;
+    uint64_t ranges = 8 * c->tables[CHROPROF__RANGE_TABLE].rows;
+    bool nobody = c->deferred_slice == CHROPROF__DEFERRED_FOR_NOBODY;
+    return (nobody || chroprof__few_number(c, c->deferred_slice) != UINT64_MAX) &&
+           c->deferred_callback < ranges && c->deferred_iteration < ranges;
 }
 
 static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
                                        uint32_t bucket)
 {
     const chroprof__core *c = p->core;
-    const uint64_t *place = chroprof__bucket_place(p, h, bucket), *first = &p->octaves->count[0];
+    const uint64_t *place = chroprof__bucket_place(p, h, bucket), *first = &p->ranges->count[0];
     const chroprof__slices *slices = chroprof__counts_of(p, h);
-    const uint16_t *owed = (const uint16_t *)(const void *)c + c->owed_slice;
+    const uint16_t *deferred = (const uint16_t *)(const void *)c + c->deferred_slice;
     uint64_t count = 0;
     if (place)
-        count += *place + (uint32_t)(place == first + c->owed_callback) +
-                 (uint32_t)(place == first + c->owed_iteration);
+        count += *place + (uint32_t)(place == first + c->deferred_callback) +
+                 (uint32_t)(place == first + c->deferred_iteration);
     if (slices)
-        count += slices->few[bucket] + (uint32_t)(slices->few + bucket == owed);
+        count += slices->few[bucket] + (uint32_t)(slices->few + bucket == deferred);
     return count;
 }
 
@@ -3655,30 +3656,30 @@ static uint64_t chroprof__histogram_total(const chroprof *p, const chroprof__his
     return total;
 }
 
-/* Octave number k of all that a row's three histograms can have. */
-enum { CHROPROF__ROW_OCTAVES = 3 * CHROPROF__OCTAVES };
-CHROPROF__COLD uint16_t *chroprof__octave_at(chroprof__histograms *row, uint32_t k)
+/* Range number k of all that a row's three histograms can have. */
+enum { CHROPROF__ROW_RANGES = 3 * CHROPROF__RANGES };
+CHROPROF__COLD uint16_t *chroprof__range_at(chroprof__histograms *row, uint32_t k)
 {
-    chroprof__histogram *three[] = { &row->slice, &row->delay, &row->wall };
-    return three[k / CHROPROF__OCTAVES]->octave + k % CHROPROF__OCTAVES;
+    chroprof__histogram *three[] = { &row->slice, &row->delay, &row->latency };
+    return three[k / CHROPROF__RANGES]->range + k % CHROPROF__RANGES;
 }
 
 static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *row)
 {
     chroprof__slices *counts = chroprof__counts_at(p, (size_t)(row - p->histograms));
-    uint64_t owed = chroprof__few_number(p->core, p->core->owed_slice);
-    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++)
-        if (*chroprof__octave_at(row, k))
-            memset(p->octaves + *chroprof__octave_at(row, k), 0, sizeof(chroprof__octave));
+    uint64_t deferred = chroprof__few_number(p->core, p->core->deferred_slice);
+    for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++)
+        if (*chroprof__range_at(row, k))
+            memset(p->ranges + *chroprof__range_at(row, k), 0, sizeof(chroprof__range));
     *chroprof__least_of(p, &row->slice) = *chroprof__least_of(p, &row->delay) = UINT64_MAX;
-    row->wall.min = UINT64_MAX;
+    row->latency.min = UINT64_MAX;
     if (counts)
         memset(counts->few, 0, sizeof(counts->few));
-    if (owed / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
-        p->core->owed_slice = CHROPROF__OWED_TO_NOBODY;
+    if (deferred / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
+        p->core->deferred_slice = CHROPROF__DEFERRED_FOR_NOBODY;
     if (row == p->histograms + CHROPROF__OF_LOOP)
-        p->core->owed_callback = p->core->owed_iteration = 0;
-    row->wall_max = row->missed = 0;
+        p->core->deferred_callback = p->core->deferred_iteration = 0;
+    row->latency_max = row->missed = 0;
 }
 
 /* Slices of a site that ended. */
@@ -3686,7 +3687,7 @@ static uint64_t chroprof__slices_ended(const chroprof *p, uint32_t site)
 {
     uint64_t slices = 0;
     for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
-        slices += p->paths[k].entered + p->paths[k].stays;
+        slices += p->paths[k].entered + p->paths[k].activations;
     return slices;
 }
 
@@ -3696,28 +3697,28 @@ static void chroprof__set_histograms(const chroprof *p, uint32_t site, uint32_t 
         chroprof__set_histogram(p, p->paths + k, row);
 }
 
-/* Octaves without an owner are in a list by their first counts. */
-static void chroprof__free_octaves(const chroprof *p, chroprof__histograms *row)
+/* Ranges without an owner are in a list by their first counts. */
+static void chroprof__free_ranges(const chroprof *p, chroprof__histograms *row)
 {
-    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
-    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++) {
-        uint16_t *octave = chroprof__octave_at(row, k);
-        if (*octave == 0)
+    chroprof__table_row *table = &p->core->tables[CHROPROF__RANGE_TABLE];
+    for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++) {
+        uint16_t *range = chroprof__range_at(row, k);
+        if (*range == 0)
             continue;
-        p->octaves[*octave].count[0] = table->wanted;
-        table->wanted = *octave;
-        *octave = 0;
+        p->ranges[*range].count[0] = table->wanted;
+        table->wanted = *range;
+        *range = 0;
     }
 }
 
-/* A number of an empty octave; 0: all are taken. */
-static uint16_t chroprof__new_octave(const chroprof *p)
+/* A number of an empty range; 0: all are taken. */
+static uint16_t chroprof__new_range(const chroprof *p)
 {
-    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
+    chroprof__table_row *table = &p->core->tables[CHROPROF__RANGE_TABLE];
     uint64_t k = table->wanted;
     if (k) {
-        table->wanted = p->octaves[k].count[0];
-        p->octaves[k].count[0] = 0;
+        table->wanted = p->ranges[k].count[0];
+        p->ranges[k].count[0] = 0;
     } else if (table->used < table->rows) {
         k = table->used++;
     }
@@ -3731,7 +3732,7 @@ static void chroprof__give_up_histograms(const chroprof *p, uint32_t row)
     if (h->path)
         chroprof__set_histograms(p, p->paths[h->path].site, 0);
     chroprof__histograms_clear(p, h);
-    chroprof__free_octaves(p, h);
+    chroprof__free_ranges(p, h);
     h->path = 0;
     h->life++;
 }
@@ -3755,23 +3756,23 @@ static uint32_t chroprof__histogram_for(const chroprof *p, uint32_t k, uint32_t 
     return number;
 }
 
-static bool chroprof__has_octaves(chroprof__histograms *row)
+static bool chroprof__has_ranges(chroprof__histograms *row)
 {
     uint32_t k = 0;
-    while (k < CHROPROF__ROW_OCTAVES && *chroprof__octave_at(row, k) == 0)
+    while (k < CHROPROF__ROW_RANGES && *chroprof__range_at(row, k) == 0)
         k++;
-    return k < CHROPROF__ROW_OCTAVES;
+    return k < CHROPROF__ROW_RANGES;
 }
 
 /* The histograms whose path took least, if it is less than that; 0: none. Those without an owner
- * count if they are free for the taking. giving: only those that have octaves to give. */
+ * count if they are free for the taking. giving: only those that have ranges to give. */
 static uint32_t chroprof__least_histograms(const chroprof *p, uint64_t exec, bool giving)
 {
     uint32_t best = 0, used = (uint32_t)p->core->tables[CHROPROF_TABLE_HISTOGRAMS].used;
     for (uint32_t k = CHROPROF__OF_SITES; k < CHROPROF__OF_SITES + used; k++) {
         uint32_t owner = p->histograms[k].path;
         uint64_t own = owner ? p->paths[owner].exec : 0;
-        if (giving && !chroprof__has_octaves(p->histograms + k))
+        if (giving && !chroprof__has_ranges(p->histograms + k))
             continue;
         best = own < exec ? k : best;
         exec = own < exec ? own : exec;
@@ -3792,9 +3793,9 @@ CHROPROF__COLD void chroprof__claim_histograms(const chroprof *p, const chroprof
     chroprof__set_histograms(p, path->site, row);
 }
 
-/* No octave is left for an entry of these histograms: the site gives its own up that took least.
+/* No range is left for an entry of these histograms: the site gives its own up that took least.
  * Can they go on? */
-static bool chroprof__make_octaves(const chroprof *p, uint32_t row)
+static bool chroprof__make_ranges(const chroprof *p, uint32_t row)
 {
     uint64_t exec = p->paths[p->histograms[row].path].exec;
     uint32_t least = chroprof__least_histograms(p, exec, true);
@@ -3803,21 +3804,21 @@ static bool chroprof__make_octaves(const chroprof *p, uint32_t row)
     return least != 0;
 }
 
-/* Adds so many entries to a bucket. False: its octave could not be had, and the site has no
+/* Adds so many entries to a bucket. False: its range could not be had, and the site has no
  * histograms any more. The loop's own have all of theirs from the start. */
 CHROPROF__COLD bool chroprof__histogram_put(const chroprof *p, chroprof__histogram *h,
                                             uint32_t bucket, uint64_t entries)
 {
     size_t row = (size_t)((char *)h - (char *)p->histograms) / sizeof(chroprof__histograms);
-    uint16_t *octave = &h->octave[bucket / 8];
+    uint16_t *range = &h->range[bucket / 8];
     chroprof__slices *counts = chroprof__counts_of(p, h);
     if (counts && entries <= UINT16_MAX && counts->few[bucket] + entries <= UINT16_MAX) {
         counts->few[bucket] = (uint16_t)(counts->few[bucket] + entries);
         return true;
     }
-    while (*octave == 0) {
-        *octave = chroprof__new_octave(p);
-        if (*octave == 0 && !chroprof__make_octaves(p, (uint32_t)row))
+    while (*range == 0) {
+        *range = chroprof__new_range(p);
+        if (*range == 0 && !chroprof__make_ranges(p, (uint32_t)row))
             return false;
     }
     *chroprof__bucket_place(p, h, bucket) += entries;
@@ -3833,15 +3834,15 @@ CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
         chroprof__histogram_put(p, &p->histograms[row].slice, (uint32_t)few / 2, UINT64_C(1) << 16);
 }
 
-/* Adds what is owed. */
+/* Adds what is deferred. */
 CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
 {
     chroprof__core *c = p->core;
-    uint64_t *counts = &p->octaves[0].count[0], at = chroprof__few_number(c, c->owed_slice);
-    bool many = ++((uint16_t *)(void *)c)[c->owed_slice] == 0;
-    ++counts[c->owed_callback];
-    ++counts[c->owed_iteration];
-    chroprof__owe_nothing(c);
+    uint64_t *counts = &p->ranges[0].count[0], at = chroprof__few_number(c, c->deferred_slice);
+    bool many = ++((uint16_t *)(void *)c)[c->deferred_slice] == 0;
+    ++counts[c->deferred_callback];
+    ++counts[c->deferred_iteration];
+    chroprof__defer_nothing(c);
     if (many)
         chroprof__carry(p, at);
 }
@@ -3852,14 +3853,14 @@ typedef struct chroprof__spot {
     uint64_t *count;
 } chroprof__spot;
 
-/* False: the octave has no row yet. */
+/* False: the range has no row yet. */
 CHROPROF__INLINE bool chroprof__find_spot(const chroprof *p, chroprof__histogram *h,
                                           uint32_t bucket, chroprof__spot *spot)
 {
-    uint32_t octave = h->octave[bucket / 8];
+    uint32_t range = h->range[bucket / 8];
     spot->h = h;
-    spot->count = &p->octaves[octave].count[bucket % 8];
-    return octave != 0;
+    spot->count = &p->ranges[range].count[bucket % 8];
+    return range != 0;
 }
 
 CHROPROF__INLINE void chroprof__add_there(const chroprof__spot *spot, uint64_t ticks)
@@ -3876,10 +3877,10 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
         *least = ticks;
 }
 
-/* The loop's own have all of their octaves, in a row. Without percentiles callbacks and iterations
+/* The loop's own have all of their ranges, in a row. Without percentiles callbacks and iterations
  * are only counted. */
 CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
-                                        uint64_t *least, uint32_t *owed, uint32_t first,
+                                        uint64_t *least, uint32_t *deferred, uint32_t first,
                                         uint64_t bucket, uint64_t ticks)
 {
     uint64_t *counts = (uint64_t *)(void *)((char *)c + CHROPROF__CORE_BYTES);
@@ -3889,23 +3890,23 @@ CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, ui
         if (!p->percentiles)
             return;
     }
-    uint32_t before = *owed;
-    *owed = (uint32_t)(8 * first + bucket);
+    uint32_t before = *deferred;
+    *deferred = (uint32_t)(8 * first + bucket);
     counts[before]++;
 }
 
 /* Empty histograms without owners but for the loop's own. */
 static void chroprof__start_histograms(const chroprof *p)
 {
-    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
+    chroprof__table_row *table = &p->core->tables[CHROPROF__RANGE_TABLE];
     uint32_t rows = p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
     for (uint32_t k = 0; k < rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
-    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++)
-        *chroprof__octave_at(p->histograms + CHROPROF__OF_NOBODY, k) = 1;
-    for (uint32_t k = 0; rows > CHROPROF__OF_LOOP && k < 2 * CHROPROF__OCTAVES; k++)
-        *chroprof__octave_at(p->histograms + CHROPROF__OF_LOOP, k) = (uint16_t)(2 + k);
-    table->used = rows > CHROPROF__OF_LOOP ? (uint32_t)CHROPROF__FIRST_OCTAVE : 2;
+    for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++)
+        *chroprof__range_at(p->histograms + CHROPROF__OF_NOBODY, k) = 1;
+    for (uint32_t k = 0; rows > CHROPROF__OF_LOOP && k < 2 * CHROPROF__RANGES; k++)
+        *chroprof__range_at(p->histograms + CHROPROF__OF_LOOP, k) = (uint16_t)(2 + k);
+    table->used = rows > CHROPROF__OF_LOOP ? (uint32_t)CHROPROF__FIRST_RANGE : 2;
 }
 
 /* >>tables: strings, sites, futures, edges and paths. */
@@ -4215,7 +4216,7 @@ static void chroprof__link_path(chroprof *p, uint32_t k, uint32_t parent, uint32
 {
     const chroprof__core *c = p->core;
     chroprof__path_row *row = p->paths + k;
-    row->level = p->paths[parent].level + 1;
+    row->generation = p->paths[parent].generation + 1;
     row->same_site = chroprof__sites(c)[site].first_path;
     chroprof__sites(c)[site].first_path = k;
     row->next = p->paths[parent].next;
@@ -4384,32 +4385,32 @@ CHROPROF__COLD void chroprof__move_window(chroprof__core *c, uint64_t t)
 /* A wait that is shorter returned at once: one that sleeps takes a switch there and back. */
 #define CHROPROF__AT_ONCE_NS UINT64_C(10000)
 
-/* When the next event has to go the general way at the latest. Whatever wants the next event there
- * sets the horizon to now. */
-static void chroprof__set_horizon(chroprof__core *c)
+/* When the next event has to take the slow path at the latest. Whatever wants the next event there
+ * sets the time limit to now. */
+static void chroprof__set_time_limit(chroprof__core *c)
 {
     uint64_t step = c->last + c->max_step_ticks;    /* both below 2^63 */
-    uint64_t horizon = c->window_end < step ? c->window_end : step;
-    chroprof__lower(&horizon, CHROPROF__END_OF_TIME);
-    chroprof__lower(&horizon, c->aged_at + CHROPROF__LAST_BUCKET / 2);
-    chroprof__lower(&horizon, c->slow_callback);
+    uint64_t time_limit = c->window_end < step ? c->window_end : step;
+    chroprof__lower(&time_limit, CHROPROF__END_OF_TIME);
+    chroprof__lower(&time_limit, c->aged_at + CHROPROF__LAST_BUCKET / 2);
+    chroprof__lower(&time_limit, c->slow_callback);
     if (!c->calibrated)
-        chroprof__lower(&horizon, c->calibrate_at);
-    c->idle_horizon = horizon > c->last ? horizon : c->last + 1;
-    c->horizon = c->idle_horizon;
+        chroprof__lower(&time_limit, c->calibrate_at);
+    c->idle_limit = time_limit > c->last ? time_limit : c->last + 1;
+    c->time_limit = c->idle_limit;
     if (!c->iteration_active && c->account == CHROPROF__IDLE)
-        c->idle_horizon = c->last;
+        c->idle_limit = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
-        c->horizon = c->last;               /* any event takes the general way, but idle_leave */
+        c->time_limit = c->last;            /* any event takes the slow path, but idle_leave */
     if (c->exits)
-        c->horizon = c->idle_horizon = c->last;
+        c->time_limit = c->idle_limit = c->last;
 }
 
 /* Beyond this a callback or an iteration is looked at: it is the longest so far, or a stall. */
-CHROPROF__INLINE uint64_t chroprof__bar(const chroprof__core *c, uint64_t longest)
+CHROPROF__INLINE uint64_t chroprof__length_limit(const chroprof__core *c, uint64_t longest)
 {
-    uint64_t bar = longest < c->stall_ticks ? longest : c->stall_ticks;
-    return bar < CHROPROF__LAST_BUCKET ? bar : CHROPROF__LAST_BUCKET - 1;
+    uint64_t limit = longest < c->stall_ticks ? longest : c->stall_ticks;
+    return limit < CHROPROF__LAST_BUCKET ? limit : CHROPROF__LAST_BUCKET - 1;
 }
 
 /* Options in ns become ticks. The width of the windows can only change before the first one is
@@ -4418,9 +4419,9 @@ static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
 {
     c->factor = factor;
     c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
-    c->callback_bar = chroprof__bar(c, c->callback_max);
-    c->iteration_bar = chroprof__bar(c, c->iteration_max);
-    c->at_once_bar = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
+    c->callback_limit = chroprof__length_limit(c, c->callback_max);
+    c->iteration_limit = chroprof__length_limit(c, c->iteration_max);
+    c->at_once_limit = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
     c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
     uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
     if (c->window == 0 && c->last < width)
@@ -4519,11 +4520,11 @@ static void chroprof__calibrate(chroprof__core *c)
         return;
     uint64_t apart = chroprof__apart_ppb(r.factor, c->factor);
     chroprof__rate now;
-    bool doubt = apart > c->error_ppb + r.error_ppb;
-    if (doubt)
+    bool unsure = apart > c->error_ppb + r.error_ppb;
+    if (unsure)
         now = chroprof__rate_of_now();
     /* a short look agrees with a long one, unless the system slept and one clock stood still */
-    if (doubt && now.factor && chroprof__apart_ppb(r.factor, now.factor) >
+    if (unsure && now.factor && chroprof__apart_ppb(r.factor, now.factor) >
                                    r.error_ppb + now.error_ppb + 2000000u) {
         if (!c->calibrated)
             chroprof__take_rate(c, &now);
@@ -4588,13 +4589,13 @@ CHROPROF__UNUSED static uint64_t chroprof__clock_here(const chroprof__core *c)
 }
 
 /* >>samples: where the loop was caught.
- * Owns the tables of samples, stacks, modules and walls, the ring in which ticks wait, and the hits
- * of callbacks and iterations under way. A tick waits until the next event goes the general way;
- * only then, in the loop's own code, it becomes a row. Nothing moves between a tick and the event
- * that ends its interval, so what they say of the stack holds for both. Relies on >>block and
- * >>clock, and on the running stack and the futures as they are. Called by each event of the
- * general way, by whatever ends a stall, by chroprof_sample and the handler of >>sampler, and by
- * copies and merges for what they do to stacks. */
+ * Owns the tables of samples, stacks, modules and walls, the ring in which signals wait, and the
+ * hits of callbacks and iterations under way. A timer signal waits until the next event takes the
+ * slow path; only then, in the loop's own code, it becomes a row. Nothing moves between a timer
+ * signal and the event that ends its interval, so what they say of the stack holds for both. Relies
+ * on >>block and >>clock, and on the running stack and the futures as they are. Called by each
+ * event of the slow path, by whatever ends a stall, by chroprof_sample and the handler of
+ * >>sampler, and by copies and merges for what they do to stacks. */
 
 /* What another hand (a handler, an interrupt) may change or read at any instruction. */
 CHROPROF__INLINE uint64_t chroprof__peek64(const uint64_t *word)
@@ -4794,7 +4795,7 @@ typedef struct chroprof__survey {
     uint32_t count, place[CHROPROF__MOST_MODULES];     /* of objects; the row's among them */
 } chroprof__survey;
 
-/* Does a tick that waits have an address in this range? */
+/* Does a timer signal that waits have an address in this range? */
 static bool chroprof__is_met(const chroprof__core *c, uint64_t low, uint64_t high)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
@@ -4871,7 +4872,7 @@ static bool chroprof__same_place(const chroprof__module_row *a, const chroprof__
            strcmp(a->build_id, b->build_id) == 0;
 }
 
-/* Bits of the rows that must stay: the program's, and those that stacks or waiting ticks have. */
+/* Bits of the rows that must stay: the program's, and those that stacks or waiting signals have. */
 static uint64_t chroprof__named_modules(const chroprof__survey *survey)
 {
     const chroprof__core *c = survey->c;
@@ -4888,8 +4889,8 @@ static uint64_t chroprof__named_modules(const chroprof__survey *survey)
     return named;
 }
 
-/* A row for it: a free one, or that of a module which is in no stack and gone, or if a tick met
- * this one, in no stack; else as many as there are. */
+/* A row for it: a free one, or that of a module which is in no stack and gone, or if a timer signal
+ * met this one, in no stack; else as many as there are. */
 static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__module_row *m)
 {
     chroprof__table_row *table = &survey->c->tables[CHROPROF__MODULES];
@@ -4964,8 +4965,8 @@ static uint64_t chroprof__surely_stayed(const chroprof__survey *survey)
     return stayed;
 }
 
-/* Is there a tick with an address that is in no row? Code that a program generated never is: it is
- * looked for less and less often. */
+/* Is there a timer signal with an address that is in no row? Code that a program generated never
+ * is: it is looked for less and less often. */
 static bool chroprof__seeks_module(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
@@ -4984,9 +4985,9 @@ static bool chroprof__seeks_module(chroprof__core *c)
     return true;
 }
 
-/* Looks at the modules if one has come or gone, or a tick was in one that has no row yet. Ticks
- * that waited meanwhile may be of those before and of those now. If one came and went unseen they
- * are only of those that surely stayed. */
+/* Looks at the modules if one has come or gone, or a timer signal was in one that has no row yet.
+ * Signals that waited meanwhile may be of those before and of those now. If one came and went
+ * unseen they are only of those that surely stayed. */
 CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
@@ -5137,18 +5138,18 @@ static chroprof__hits *chroprof__hits_at(chroprof__core *c, uint32_t k)
     return k < CHROPROF__HITS ? chroprof__sampler_of(c)->hits + k : NULL;
 }
 
-/* Octave 0 is weight 0, octave k from 2^(k - 1) on; heavy ones are in 32. */
-static uint32_t chroprof__octave_of(uint32_t weight)
+/* Range 0 is weight 0, range k from 2^(k - 1) on; heavy ones are in 32. */
+static uint32_t chroprof__range_of(uint32_t weight)
 {
     return weight ? chroprof__log2(weight) + 1 : 0;
 }
 
-/* Adds up the weights, in which a parent is never below its children. Returns the octave up to
+/* Adds up the weights, in which a parent is never below its children. Returns the range up to
  * which so many nodes might be had. */
 static uint32_t chroprof__weigh_nodes(chroprof__core *c, bool tasks_stay, uint64_t goal)
 {
     chroprof__node *nodes = chroprof__nodes(c);
-    uint32_t used = (uint32_t)c->tables[CHROPROF_TABLE_STACKS].used, octave = 0, count[33];
+    uint32_t used = (uint32_t)c->tables[CHROPROF_TABLE_STACKS].used, range = 0, count[33];
     memset(count, 0, sizeof(count));
     for (uint32_t k = 0; k <= used; k++) {
         bool task = chroprof__item_kind(nodes[k].item) == CHROPROF__TASK;
@@ -5163,26 +5164,26 @@ static uint32_t chroprof__weigh_nodes(chroprof__core *c, bool tasks_stay, uint64
         uint32_t weight = *chroprof__whole_weight(nodes + k);
         uint32_t *above = chroprof__whole_weight(nodes + nodes[k].parent);
         *above = weight < CHROPROF__HEAVY - *above ? *above + weight : CHROPROF__HEAVY;
-        count[chroprof__octave_of(weight)]++;
+        count[chroprof__range_of(weight)]++;
     }
-    for (uint64_t sum = count[0]; sum < goal && octave < 31; sum += count[octave])
-        octave++;
-    return octave;
+    for (uint64_t sum = count[0]; sum < goal && range < 31; sum += count[range])
+        range++;
+    return range;
 }
 
-/* Chooses who gives way: all that weigh less than this octave, and of it the oldest, until the goal
+/* Chooses who gives way: all that weigh less than this range, and of it the oldest, until the goal
  * is met. heir becomes the node that has the weight from now on, of one that stays itself. Returns
  * how many are freed. */
-static uint64_t chroprof__choose_heirs(chroprof__core *c, uint32_t octave, uint64_t goal)
+static uint64_t chroprof__choose_heirs(chroprof__core *c, uint32_t range, uint64_t goal)
 {
     chroprof__node *nodes = chroprof__nodes(c);
     uint64_t freed = 0;
     *chroprof__marker_of(nodes) = nodes[0].heir = 0;
     for (uint32_t k = 1; k <= c->tables[CHROPROF_TABLE_STACKS].used; k++) {
         chroprof__node *node = nodes + k, *parent = nodes + node->parent;
-        uint32_t own = chroprof__octave_of(*chroprof__whole_weight(node));
+        uint32_t own = chroprof__range_of(*chroprof__whole_weight(node));
         uint32_t marker = *chroprof__marker_of(parent);
-        bool cut = own < octave || (own == octave && freed < goal);
+        bool cut = own < range || (own == range && freed < goal);
         node->heir = k;
         *chroprof__marker_of(node) = 0;
         if (parent->heir != node->parent || (marker && marker == node->parent))
@@ -5272,17 +5273,17 @@ static bool chroprof__make_stack_room(const chroprof *p)
         s->patience--;
         return false;
     }
-    chroprof__poke64(&s->rooms, s->rooms + 1);
+    chroprof__poke64(&s->renumberings, s->renumberings + 1);
     CHROPROF__STORE_FENCE();
     for (int tasks_stay = 1; tasks_stay >= 0 && freed < goal; tasks_stay--) {
-        uint32_t octave = chroprof__weigh_nodes(c, tasks_stay != 0, goal);
-        for (freed = 0; octave < 32 && freed < goal; octave++)
-            freed = chroprof__choose_heirs(c, octave, goal);
+        uint32_t range = chroprof__weigh_nodes(c, tasks_stay != 0, goal);
+        for (freed = 0; range < 32 && freed < goal; range++)
+            freed = chroprof__choose_heirs(c, range, goal);
     }
     chroprof__give_way(c);
     chroprof__close_up(p);
     CHROPROF__STORE_FENCE();
-    chroprof__poke64(&s->rooms, s->rooms + 1);
+    chroprof__poke64(&s->renumberings, s->renumberings + 1);
     s->patience = chroprof__minus(goal, freed);
     return freed > 0;
 }
@@ -5293,13 +5294,13 @@ static bool chroprof__make_stack_room(const chroprof *p)
 static uint32_t chroprof__intern_items(const chroprof *p, const uint64_t *items, uint32_t count)
 {
     chroprof__core *c = p->core;
-    uint32_t node = 0, left = count, rooms = 0;
+    uint32_t node = 0, left = count, renumberings = 0;
     while (left > 0) {
         uint32_t child = chroprof__intern_node(c, node, items[left - 1]);
         if (child != UINT32_MAX) {
             node = child;
             left--;
-        } else if (rooms++ < 8 && chroprof__make_stack_room(p)) {
+        } else if (renumberings++ < 8 && chroprof__make_stack_room(p)) {
             node = 0;                       /* what was there may have moved */
             left = count;
         } else {
@@ -5311,7 +5312,7 @@ static uint32_t chroprof__intern_items(const chroprof *p, const uint64_t *items,
     return node;
 }
 
-/* The node of what of a tick's stack makes sense. */
+/* The node of what of a timer signal's stack makes sense. */
 static uint32_t chroprof__intern_stack(const chroprof *p, chroprof__entry *e)
 {
     uint32_t end = e->count < CHROPROF__ITEMS ? e->count : (uint32_t)CHROPROF__ITEMS, first = end;
@@ -5412,21 +5413,21 @@ static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32
 /* The hits of the callback under way; those of the iteration stand behind all of these. */
 static uint32_t chroprof__callback_place(const chroprof__core *c)
 {
-    return c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1;
+    return c->barriers < CHROPROF__NESTED_LOOPS ? c->barriers : CHROPROF__NESTED_LOOPS - 1;
 }
 
 static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t t, uint32_t stack,
                                const chroprof__entry *e)
 {
     const chroprof__core *c = p->core;
-    const chroprof__frame_row *base = p->frames + c->floor + 1;
+    const chroprof__frame_row *base = p->frames + c->barrier + 1;
     if (c->account == CHROPROF__IDLE)
         return;
-    if (c->depth > c->floor)
+    if (c->depth > c->barrier)
         chroprof__add_hit(c, s->hits + chroprof__callback_place(c), base->event,
                           chroprof__minus(t, base->pushed), stack, e);
     if (c->iteration_active)
-        chroprof__add_hit(c, s->hits + CHROPROF__LEVELS, (uint32_t)c->iteration_event,
+        chroprof__add_hit(c, s->hits + CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
                           chroprof__minus(t, c->iteration_start), stack, e);
 }
 
@@ -5437,7 +5438,7 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
     const chroprof__core *c = p->core;
     const chroprof__sampler *s = chroprof__sampler_of(c);
     bool callback = stall->kind == CHROPROF_STALL_CALLBACK;
-    uint32_t k = callback ? chroprof__callback_place(c) : (uint32_t)CHROPROF__LEVELS;
+    uint32_t k = callback ? chroprof__callback_place(c) : (uint32_t)CHROPROF__NESTED_LOOPS;
     if (!s)
         return;
     if (s->hits[k].owner == owner)
@@ -5469,9 +5470,10 @@ static chroprof__wall_row *chroprof__wall_of(const chroprof__core *c, uint32_t p
     return chroprof__wall_rows(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
 }
 
-/* So many ticks draw 8 live futures each, of fewer all, as they were in [from, t). They look at the
- * slots in which as many are to be expected, but not far; each one that is met stands for so many
- * more that 8 a tick is the mean. The next draw goes on from there, so each has its turn. */
+/* So many signals draw 8 live futures each, of fewer all, as they were in [from, t). They look at
+ * the slots in which as many are to be expected, but not far; each one that is met stands for so
+ * many more that 8 a timer signal is the mean. The next draw goes on from there, so each has its
+ * turn. */
 static void chroprof__draw(const chroprof *p, chroprof__sampler *s, uint64_t from, uint64_t t,
                            uint64_t ticks)
 {
@@ -5562,28 +5564,28 @@ CHROPROF__COLD void chroprof__drain_all(chroprof *p)
     }
 }
 
-static bool chroprof__ticks_wait(const chroprof__core *c)
+static bool chroprof__samples_wait(const chroprof__core *c)
 {
     const chroprof__sampler *s = chroprof__sampler_of(c);
     return s && chroprof__peek64(&s->put) != s->taken;
 }
 
-/* Takes in what waits; part of the general way. Whoever lets a sample wait sets drain. */
+/* Takes in what waits; part of the slow path. Whoever lets a sample wait sets drain. */
 static void chroprof__drain(chroprof *p)
 {
-    if (p->drain && chroprof__ticks_wait(p->core))
+    if (p->drain && chroprof__samples_wait(p->core))
         p->drain(p);
 }
 
-/* Makes the next event go the general way if something waits. Between events only. */
+/* Makes the next event take the slow path if something waits. Between events only. */
 static void chroprof__wake_drain(chroprof__core *c)
 {
-    if (chroprof__ticks_wait(c))
-        chroprof__poke64(&c->horizon, c->last);
+    if (chroprof__samples_wait(c))
+        chroprof__poke64(&c->time_limit, c->last);
 }
 
-/* ---- from a tick to the ring. This may run in a signal handler, at any instruction of anything
- * above. */
+/* ---- from a timer signal to the ring. This may run in a signal handler, at any instruction of
+ * anything above. */
 
 /* Makes one of two neighbours stand for both, each as often as it weighs. */
 static void chroprof__merge_entries(chroprof__sampler *s, chroprof__entry *a,
@@ -5689,9 +5691,10 @@ typedef struct chroprof__moment {
 } chroprof__moment;
 
 /* Looks at the clock value of an event. False: the clock went back, or profile time is at or beyond
- * the horizon (chroprof__set_horizon tells why it may be). Then the event goes the general way. */
+ * the time limit (chroprof__set_time_limit tells why it may be). Then the event takes the slow
+ * path. */
 CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t now,
-                                             const uint64_t *horizon, chroprof__moment *m)
+                                             const uint64_t *time_limit, chroprof__moment *m)
 {
     m->t = now - c->epoch;
     m->dt = m->t - c->last;
@@ -5700,7 +5703,7 @@ CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t n
     CHROPROF__READ_AGAIN();                 /* else gcc keeps that for later */
     m->account = c->account;
     CHROPROF__ONE_WORD(m->account);
-    return CHROPROF__LIKELY(m->t < *horizon);
+    return CHROPROF__LIKELY(m->t < *time_limit);
 }
 
 /* The same of the ring: it begins anew, or rows of this iteration would be overwritten, or this is
@@ -5709,15 +5712,15 @@ CHROPROF__INLINE bool chroprof__look_at_ring(chroprof__core *c, chroprof__moment
 {
     m->next_row = c->next_row;
     m->depth = c->depth;
-    return CHROPROF__LIKELY(m->next_row < chroprof__front_of(c)->limit);
+    return CHROPROF__LIKELY(m->next_row < chroprof__front_of(c)->row_limit);
 }
 
 CHROPROF__INLINE bool chroprof__look(chroprof__core *c, uint64_t now, chroprof__moment *m)
 {
-    return chroprof__look_at_time(c, now, &c->horizon, m) && chroprof__look_at_ring(c, m);
+    return chroprof__look_at_time(c, now, &c->time_limit, m) && chroprof__look_at_ring(c, m);
 }
 
-/* The clock value again, so that no straight way has to keep it. */
+/* The clock value again, so that no fast path has to keep it. */
 CHROPROF__INLINE uint64_t chroprof__now_of(const chroprof__core *c, const chroprof__moment *m)
 {
     return m->t + *(const volatile uint64_t *)&c->epoch;
@@ -5813,7 +5816,7 @@ CHROPROF__INLINE void chroprof__open_event(const chroprof *p, chroprof__core *c,
 
 /* A window has ended, or what might be a long time: what is on top, and what any event may bring
  * there, are of the present window. Frames on the stack are not; they are looked at on their way
- * down. So no frame that the straight ways take off has been there longer than half of what the
+ * down. So no frame that the fast paths take off has been there longer than half of what the
  * histograms hold. */
 static void chroprof__age(const chroprof *p, chroprof__core *c)
 {
@@ -6087,18 +6090,18 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
                    (c->ring_mask / 2 + UINT64_C(1)) * sizeof(chroprof__ring_row);
     uint64_t spill = next + chroprof__until_spill(c) * sizeof(chroprof__ring_row);
     c->next_row = next;
-    chroprof__front_of(c)->limit = spill < end ? spill : end;
+    chroprof__front_of(c)->row_limit = spill < end ? spill : end;
 }
 
 /* A wait ends that took so long since the event before. */
 CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
 {
-    uint64_t at_once = ticks < c->at_once_bar;
+    uint64_t at_once = ticks < c->at_once_limit;
     c->at_once += at_once;
     c->at_once_ticks += (0 - at_once) & ticks;
 }
 
-/* An idle ends, an iteration begins. The straight way does this when the one before has been one.
+/* An idle ends, an iteration begins. The fast path does this when the one before has been one.
  * */
 CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
 {
@@ -6112,10 +6115,10 @@ CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
 #define CHROPROF__SLOW_CALLBACK_NS UINT64_C(60000000000)
 enum { CHROPROF__SLOW_CALLBACKS = 5 };     /* minutes that make "the last minutes" */
 
-static void chroprof__set_slow_bar(chroprof__core *c, const chroprof__slow_group *group)
+static void chroprof__set_slow_limit(chroprof__core *c, const chroprof__slow_group *group)
 {
     bool full = group->count == CHROPROF__SLOW_ROWS;
-    chroprof__sites(c)[group->site].slow_bar = full ? group->rows[group->count - 1].wall + 1 : 0;
+    chroprof__sites(c)[group->site].slow_limit = full ? group->rows[group->count - 1].latency + 1 : 0;
 }
 
 CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
@@ -6129,7 +6132,7 @@ CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
             if (group->rows[i].at >= oldest)
                 group->rows[kept++] = group->rows[i];
         group->count = group->count < kept ? group->count : kept;
-        chroprof__set_slow_bar(c, group);
+        chroprof__set_slow_limit(c, group);
     }
     c->slow_callback = c->last + minute;
 }
@@ -6181,7 +6184,7 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     if (m->t >= c->calibrate_at)
         chroprof__calibrate(c);
 #endif
-    if (m->t >= c->idle_horizon)
+    if (m->t >= c->idle_limit)
         chroprof__age(p, c);
     if (c->exits && m->account == CHROPROF__LOOP)
         c->exit_ticks += m->dt;
@@ -6195,11 +6198,11 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     }
     if (m->t >= c->slow_callback)
         chroprof__forget_slow(c);
-    chroprof__set_horizon(c);
+    chroprof__set_time_limit(c);
     chroprof__aim(p, c);
 }
 
-/* The general way to open an event. Returns profile time, with the interval billed. */
+/* The slow path to open an event. Returns profile time, with the interval billed. */
 static uint64_t chroprof__begin_event(chroprof *p, chroprof_state state, uint64_t id, uint64_t now)
 {
     chroprof__moment m;
@@ -6323,7 +6326,7 @@ static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *sta
     y.base = (uint32_t)(base - p->frames) - 1;
     if (first <= r.first) {                 /* it began before the ring does, or before a reset */
         bool parted = first < r.first ? (base->kind & CHROPROF__PARTED) != 0
-                                      : c->ring_floor > y.base;
+                                      : c->ring_barrier > y.base;
         uint64_t n = parted ? chroprof__surely_of_callback(p, r, base) : r.first;
         y.next = n == r.first && first < r.first ? n + 1 : n;
         y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
@@ -6468,7 +6471,7 @@ static chroprof__stall_row *chroprof__new_stall(chroprof__core *c, chroprof_stal
     return stall;
 }
 
-/* The stay of a base frame ends that was a stall. */
+/* The activation of a base frame ends that was a stall. */
 CHROPROF__COLD void chroprof__callback_stalled(chroprof *p, const chroprof__frame_row *base,
                                            uint64_t length)
 {
@@ -6508,8 +6511,8 @@ CHROPROF__COLD void chroprof__iteration_stalled(chroprof *p, uint64_t length)
 }
 
 /* >>slow: the slowest finished futures of each site, and where their time went. Owns that table.
- * Relies on the ring, and on the sums of >>stalls. A finish compares its wall with the bar of the
- * site, and calls the rest of this room if it is one of the slowest. */
+ * Relies on the ring, and on the sums of >>stalls. A finish compares its lifetime with the limit of
+ * the site, and calls the rest of this section if it is one of the slowest. */
 
 /* The rows of the ring that may be looked at now: on average one an event, so that a loop in which
  * each future is slower than the last one is not slowed down further. */
@@ -6631,7 +6634,7 @@ static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chro
             chroprof__way_callback(w, chroprof__ring_at(p, c, n),
                                chroprof__ring_at(p, c, n + 1)->depth);
     }
-    uint64_t rest = slow->wall - slow->exec, own = from == w->created ? slow->exec : w->own;
+    uint64_t rest = slow->latency - slow->exec, own = from == w->created ? slow->exec : w->own;
     slow->delay = chroprof__part_of(&rest, w->delay);
     slow->children = chroprof__part_of(&rest, chroprof__minus(w->on, own));
     slow->unseen = chroprof__part_of(&rest, chroprof__minus(from - w->created,
@@ -6645,9 +6648,9 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SLOW];
     chroprof__site_entry *site = chroprof__sites(c) + number;
     if (site->slow == 0 && table->used == table->capacity) {
-        if (table->capacity && site->slow_bar != UINT64_MAX)
+        if (table->capacity && site->slow_limit != UINT64_MAX)
             chroprof__lose(table, number);
-        site->slow_bar = UINT64_MAX;
+        site->slow_limit = UINT64_MAX;
         return NULL;
     }
     if (site->slow == 0) {
@@ -6664,8 +6667,8 @@ static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
 {
     group->count = chroprof__keep_largest(group->rows, group->count, CHROPROF__SLOW_ROWS,
                                           sizeof *slow,
-                                          (uint16_t)offsetof(chroprof__slow_entry, wall), slow);
-    chroprof__set_slow_bar(c, group);
+                                          (uint16_t)offsetof(chroprof__slow_entry, latency), slow);
+    chroprof__set_slow_limit(c, group);
 }
 
 /* Own exec of slices that are under way at a finish in the middle of the stack. */
@@ -6691,8 +6694,8 @@ CHROPROF__COLD void chroprof__keep_slow(chroprof *p, const chroprof__future_row 
     memset(&slow, 0, sizeof(slow));
     slow.id = slot->id;
     slow.at = t;
-    slow.wall = t - slot->created;
-    slow.exec = exec < slow.wall ? exec : slow.wall;
+    slow.latency = t - slot->created;
+    slow.exec = exec < slow.latency ? exec : slow.latency;
     slow.path = slot->path;
     slow.state = (uint32_t)state;
     memset(&way, 0, sizeof(way));
@@ -6708,7 +6711,7 @@ CHROPROF__INLINE bool chroprof__is_slow(const chroprof *p, const chroprof__core 
                                         const chroprof__future_row *slot, uint64_t t)
 {
     const chroprof__site_entry *site = chroprof__sites(c) + p->paths[slot->path].site;
-    return CHROPROF__RARELY(t - slot->created >= site->slow_bar);
+    return CHROPROF__RARELY(t - slot->created >= site->slow_limit);
 }
 
 /* >>stack: frames come and go, slices and callbacks end. */
@@ -6740,7 +6743,7 @@ CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
         c->hidden_since = t;
     table->wanted = c->hidden > table->wanted ? c->hidden : table->wanted;
     c->account = CHROPROF__UNTRACKED;
-    c->horizon = t;                 /* until they are gone no event takes the straight way */
+    c->time_limit = t;              /* until they are gone no event takes the fast path */
 }
 
 CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
@@ -6853,7 +6856,7 @@ static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame_row *fra
         p->frames[slot->frame].kind |= slot->frame ? CHROPROF__TENDED : 0;
     if (CHROPROF__RARELY(frame->kind & CHROPROF__ORPHAN)) {
         uint64_t exec = chroprof__orphan_exec(p, frame, slice);
-        p->paths[frame->path].wall += chroprof__lasts(frame) ? slice : 0;
+        p->paths[frame->path].lifetime += chroprof__lasts(frame) ? slice : 0;
         if (slot->frame == 0 && slot->state == CHROPROF__GONE)
             chroprof__free_slot(p, slot);
         return exec;
@@ -6865,9 +6868,9 @@ static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame_row *fra
 }
 
 /* A slice of a future: its exec so far may be the largest. */
-CHROPROF__INLINE void chroprof__end_stay(chroprof__path_row *row, uint64_t exec)
+CHROPROF__INLINE void chroprof__end_activation(chroprof__path_row *row, uint64_t exec)
 {
-    row->stays++;
+    row->activations++;
     chroprof__raise(&row->exec_max, exec);
 }
 
@@ -6875,14 +6878,14 @@ CHROPROF__INLINE void chroprof__end_stay(chroprof__path_row *row, uint64_t exec)
 CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t length)
 {
     row->entered++;
-    row->wall += length;
+    row->lifetime += length;
 }
 
 /* A callback has ended. */
 CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->owed_callback, 2, bucket, length);
+    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, bucket, length);
 }
 
 CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_row *base,
@@ -6890,7 +6893,7 @@ CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_r
 {
     chroprof__core *c = p->core;
     chroprof__raise(&c->callback_max, length);
-    c->callback_bar = chroprof__bar(c, c->callback_max);
+    c->callback_limit = chroprof__length_limit(c, c->callback_max);
     if (length > c->stall_ticks)
         chroprof__callback_stalled(p, base, length);
 }
@@ -6899,7 +6902,7 @@ CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
     chroprof__raise(&c->iteration_max, length);
-    c->iteration_bar = chroprof__bar(c, c->iteration_max);
+    c->iteration_limit = chroprof__length_limit(c, c->iteration_max);
     if (length > c->stall_ticks)
         chroprof__iteration_stalled(p, length);
 }
@@ -6909,8 +6912,8 @@ CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
 static void chroprof__leave_out(chroprof *p, uint64_t ticks)
 {
     const chroprof__core *c = p->core;
-    chroprof__frame_row *base = p->frames + c->floor + 1;
-    if (c->depth <= c->floor)
+    chroprof__frame_row *base = p->frames + c->barrier + 1;
+    if (c->depth <= c->barrier)
         return;
     if (!(base->kind & CHROPROF__PARTED))
         base->excluded = 0;
@@ -6922,26 +6925,26 @@ CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame_row
                                           uint64_t t)
 {
     chroprof__core *c = p->core;
-    c->floor = barrier->slot;
-    c->level--;
+    c->barrier = barrier->slot;
+    c->barriers--;
     chroprof__uncover(p, c, barrier);
     chroprof__leave_out(p, t - barrier->pushed);
     p->frames[c->depth].start += t - barrier->pushed;
 }
 
-/* The stay of the top frame, which is no barrier, ends; row is that of its path. Its row in the
- * ring still tells its depth. */
+/* The activation of the top frame, which is no barrier, ends; row is that of its path. Its row in
+ * the ring still tells its depth. */
 static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *row, uint64_t t)
 {
     chroprof__frame_row *frame = p->frames + c->depth;
     uint64_t slice = t - frame->start, length = t - frame->pushed;
-    bool base = c->depth == c->floor + 1;
+    bool base = c->depth == c->barrier + 1;
     chroprof__raise(&row->slice_max, slice);
     chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
     if (frame->kind & CHROPROF__ENTER_FRAME)
         chroprof__end_call(row, length);
     else
-        chroprof__end_stay(row, chroprof__leave_slot(p, frame, slice, t));
+        chroprof__end_activation(row, chroprof__leave_slot(p, frame, slice, t));
     if (CHROPROF__RARELY(row->histogram == 0) && p->percentiles)
         chroprof__claim_histograms(p, row);
     if (base && frame->kind & CHROPROF__PARTED)
@@ -6950,7 +6953,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
         chroprof__end_callback(p, c, length, chroprof__bucket(length));
     else
         frame[-1].start += length;
-    if (base && length > c->callback_bar)
+    if (base && length > c->callback_limit)
         chroprof__long_callback(p, frame, length);
     chroprof__uncover(p, c, frame);
 }
@@ -6990,8 +6993,8 @@ CHROPROF__COLD void chroprof__unwind(chroprof *p, uint32_t depth, chroprof_anoma
 /* >>events: one function a kind of event, whatever it meets. Each gets profile time t, with the
  * interval up to it billed. */
 
-/* A future's record is about to go while it has frames: they lose it. Its wall goes on as long as
- * its code runs: by the slices of these frames, of which it has what there is by now. */
+/* A future's record is about to go while it has frames: they lose it. Its lifetime goes on as long
+ * as its code runs: by the slices of these frames, of which it has what there is by now. */
 static void chroprof__orphan_frames(chroprof *p, const chroprof__future_row *slot)
 {
     uint32_t k = slot->frame, last = 0;
@@ -7001,7 +7004,7 @@ static void chroprof__orphan_frames(chroprof *p, const chroprof__future_row *slo
     for (; k && !(p->frames[k].kind & CHROPROF__ORPHAN); k = p->frames[k].same) {
         p->frames[k].carried = last ? 0 : slot->exec;
         p->frames[k].kind |= CHROPROF__ORPHAN;
-        p->paths[p->frames[k].path].wall -= chroprof__frame_slice(p, k);
+        p->paths[p->frames[k].path].lifetime -= chroprof__frame_slice(p, k);
         last = k;
     }
     p->frames[last].kind |= CHROPROF__OLDEST;
@@ -7015,7 +7018,7 @@ CHROPROF__INLINE void chroprof__end_life(chroprof *p, chroprof__core *c, chropro
     if (slot->state == CHROPROF_READY)
         chroprof__end_ready(p, slot, t);
     row->live--;
-    row->wall += t;
+    row->lifetime += t;
     c->tables[CHROPROF_TABLE_FUTURES].used--;
     if (CHROPROF__LIKELY(slot->frame == 0)) {
         chroprof__free_slot(p, slot);
@@ -7031,7 +7034,7 @@ CHROPROF__INLINE void chroprof__begin_life(chroprof__path_row *row, chroprof__ta
                                            chroprof__future_row *slot, uint64_t id, uint64_t t)
 {
     row->live++;
-    row->wall -= t;
+    row->lifetime -= t;
     if (++table->used > table->peak)
         table->peak = table->used;
     slot->id = id;
@@ -7326,7 +7329,7 @@ CHROPROF__INLINE void chroprof__count_finish(chroprof *p, const chroprof__future
         row->failed++;
     else
         row->cancelled++;
-    chroprof__raise(&p->histograms[row->histogram].wall_max, t - slot->created);
+    chroprof__raise(&p->histograms[row->histogram].latency_max, t - slot->created);
 }
 
 static void chroprof__finish_slot(chroprof *p, const chroprof__future_row *slot,
@@ -7334,7 +7337,7 @@ static void chroprof__finish_slot(chroprof *p, const chroprof__future_row *slot,
 {
     uint32_t row = p->paths[slot->path].histogram;
     chroprof__count_finish(p, slot, state, t);
-    chroprof__histogram_add(p, &p->histograms[row].wall, t - slot->created);
+    chroprof__histogram_add(p, &p->histograms[row].latency, t - slot->created);
     if (chroprof__is_slow(p, p->core, slot, t))
         chroprof__keep_slow(p, slot, slot->exec + chroprof__open_exec(p, slot), state, t);
 }
@@ -7395,11 +7398,11 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
 static void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
 {
     uint32_t runner = c->depth;
-    while (runner > c->floor && p->frames[runner].id == 0)
+    while (runner > c->barrier && p->frames[runner].id == 0)
         runner--;
     if (c->hidden) {
         chroprof__unhide(p, 1, t);
-    } else if (runner > c->floor) {
+    } else if (runner > c->barrier) {
         chroprof__unwind(p, runner, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH, t);
         chroprof__pop_any(p, c, t);
     }
@@ -7450,9 +7453,9 @@ CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *
     chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__LOOP,
                                                 CHROPROF__BARRIER, t);
     frame->id = 0;
-    frame->slot = c->floor;
-    c->floor = c->depth;
-    c->level++;
+    frame->slot = c->barrier;
+    c->barrier = c->depth;
+    c->barriers++;
 }
 
 static void chroprof__on_loop_enter(chroprof *p, chroprof__core *c, uint64_t t)
@@ -7467,8 +7470,8 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 {
     if (c->hidden) {
         chroprof__unhide(p, 1, t);
-    } else if (c->floor) {
-        chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_LOOP, t);
+    } else if (c->barrier) {
+        chroprof__unwind(p, c->barrier, CHROPROF_ANOMALY_UNWOUND_BY_LOOP, t);
         chroprof__pop_any(p, c, t);
     } else {
         chroprof__count(p, CHROPROF_ANOMALY_LOOP_LEAVE_WITHOUT_ENTER);
@@ -7479,23 +7482,23 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->owed_iteration, 2 +
-    CHROPROF__OCTAVES, bucket,
+    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->deferred_iteration, 2 +
+    CHROPROF__RANGES, bucket,
                       length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
-    chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
+    chroprof__unwind(p, c->barrier, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
     uint64_t length = t - c->iteration_start;
     if (c->iteration_active) {
         chroprof__end_iteration(p, c, length, chroprof__bucket(length));
-        if (length > c->iteration_bar)
+        if (length > c->iteration_limit)
             chroprof__long_iteration(p, length);
         c->iteration_callback = 0;
     }
     c->account = CHROPROF__IDLE;
-    chroprof__set_horizon(c);
+    chroprof__set_time_limit(c);
 }
 
 /* Opening the event has ended the idle already, if there was one: then the iteration under way
@@ -7540,12 +7543,12 @@ CHROPROF__COLD void chroprof__without_id(chroprof *p, chroprof_state state,
         chroprof__count(p, CHROPROF_ANOMALY_ID_ZERO);
 }
 
-/* >>ways: the straight way of each event, next to nothing but what has to be done. Whatever is rare
- * is asked for at once, before anything changes, and goes the general way. Both are made of the
+/* >>fast: the fast path of each event, next to nothing but what has to be done. Whatever is rare
+ * is asked for at once, before anything changes, and takes the slow path. Both are made of the
  * same parts. */
 
-/* Events come from one thread at a time. The straight ways do not ask which, so a look here that
- * finds another one than before has some of the next events go the general way too, now and then.
+/* Events come from one thread at a time. The fast paths do not ask which, so a look here that
+ * finds another one than before has some of the next events take the slow path too, now and then.
  * Between two looks without an event in between, the thread may change only if the stack is
  * empty. */
 enum { CHROPROF__WATCHED_EVENTS = 64, CHROPROF__WATCHES_APART = 1024 };
@@ -7563,12 +7566,12 @@ static void chroprof__look_at_thread(const chroprof *p)
     front->thread = self;
     front->looked = c->seq;
     if (front->watch != 0 && c->seq - front->watch < 2 * CHROPROF__WATCHED_EVENTS)
-        c->horizon = c->last;
+        c->time_limit = c->last;
 }
 
-/* The general way of an event, whatever it meets. */
-CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uint64_t id,
-                                          const chroprof_site *site, uint64_t now)
+/* The slow path of an event, whatever it meets. */
+CHROPROF__NOINLINE void chroprof__slow_path(chroprof *p, chroprof_state state, uint64_t id,
+                                            const chroprof_site *site, uint64_t now)
 {
     if (chroprof__in_child(p))
         return;
@@ -7617,12 +7620,12 @@ CHROPROF__INLINE bool chroprof__may_run(const chroprof *p, const chroprof__core 
                                 chroprof__bucket(t - slot->since), delay));
 }
 
-/* Where there is room for the wall of a future that finishes now. False: nowhere. */
-CHROPROF__INLINE bool chroprof__wall_spot(const chroprof *p, const chroprof__future_row *slot,
+/* Where there is room for the lifetime of a future that finishes now. False: nowhere. */
+CHROPROF__INLINE bool chroprof__latency_spot(const chroprof *p, const chroprof__future_row *slot,
                                            uint64_t t, chroprof__spot *spot)
 {
     uint32_t row = p->paths[slot->path].histogram;
-    return chroprof__find_spot(p, &p->histograms[row].wall, chroprof__bucket(t - slot->created),
+    return chroprof__find_spot(p, &p->histograms[row].latency, chroprof__bucket(t - slot->created),
                                 spot);
 }
 
@@ -7631,15 +7634,16 @@ CHROPROF__INLINE bool chroprof__is_base(const chroprof__frame_row *frame)
     return (frame[-1].kind & CHROPROF__BARRIER) != 0;
 }
 
-/* May the stay of the top frame just be added up? A callback is looked at beyond its bar. */
+/* May the activation of the top frame just be added up? A callback is looked at beyond its
+ * limit. */
 CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof__frame_row *frame,
                                         uint32_t kind, uint64_t length)
 {
-    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback_bar);
+    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback_limit);
 }
 
-/* The slice of a plain frame ends, and its stay: its callback ends with it, or the frame below goes
- * on. */
+/* The slice of a plain frame ends, and its activation: its callback ends with it, or the frame
+ * below goes on. */
 CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
                                           chroprof__path_row *row, chroprof__frame_row *frame,
                                           bool base, uint64_t slice, uint64_t length)
@@ -7662,7 +7666,7 @@ CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c
     slot->exec = exec;
     slot->frame = 0;
     chroprof__come_to_rest(slot, t);
-    chroprof__end_stay(row, exec);
+    chroprof__end_activation(row, exec);
     chroprof__end_frame(p, c, row, frame, base, slice, t - frame->pushed);
     return slice;
 }
@@ -7687,46 +7691,46 @@ CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__fr
 
 /* What chroprof__count_slice leaves: a slice that is the site's shortest is counted in the
  * histogram at once, one of a site without counts is not counted, and if it did count this one, the
- * 16 bits that were owed are full. */
+ * 16 bits of the deferred count are full. */
 CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path_row *row,
-                                           uint64_t slice, uint64_t owed)
+                                           uint64_t slice, uint64_t deferred)
 {
     chroprof__histogram *h = &p->histograms[row->histogram].slice;
     if (row->histogram && slice < *chroprof__least_of(p, h))
         chroprof__histogram_add(p, h, slice);
     else if (row->histogram)
-        chroprof__carry(p, chroprof__few_number(p->core, owed));
+        chroprof__carry(p, chroprof__few_number(p->core, deferred));
 }
 
 CHROPROF__COLD void chroprof__count_rarely_and_close(const chroprof *p,
                                                      const chroprof__path_row *row, uint64_t slice,
-                                                     uint64_t owed)
+                                                     uint64_t deferred)
 {
-    chroprof__count_rarely(p, row, slice, owed);
+    chroprof__count_rarely(p, row, slice, deferred);
     chroprof__close_event(p->core);
 }
 
-/* Counts a slice that is surely below the last bucket: it is owed, and what was owed is paid.
- * False: chroprof__count_rarely has to go on. */
+/* Counts a slice that is surely below the last bucket: it is deferred, and what was deferred is
+ * added. False: chroprof__count_rarely has to go on. */
 CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__path_row *row,
-                                            uint64_t slice, uint64_t owed)
+                                            uint64_t slice, uint64_t deferred)
 {
     uint64_t counts = row->counts;
     if (CHROPROF__RARELY(slice < ((const uint64_t *)c)[counts]))
         return false;
-    c->owed_slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
-    return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[owed] != 0);
+    c->deferred_slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
+    return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[deferred] != 0);
 }
 
 /* The same, and closes the event: calls at the end need no stack of ours. */
 CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
                                                 const chroprof__path_row *row, uint64_t slice)
 {
-    uint64_t owed = c->owed_slice;
-    if (chroprof__count_slice(c, row, slice, owed))
+    uint64_t deferred = c->deferred_slice;
+    if (chroprof__count_slice(c, row, slice, deferred))
         chroprof__close_event(c);
     else
-        chroprof__count_rarely_and_close(p, row, slice, owed);
+        chroprof__count_rarely_and_close(p, row, slice, deferred);
 }
 
 CHROPROF__NOINLINE void chroprof__take_pending(chroprof *p, uint64_t id, const chroprof_site *site,
@@ -7739,7 +7743,7 @@ CHROPROF__NOINLINE void chroprof__take_pending(chroprof *p, uint64_t id, const c
     const chroprof__shortcut *s = chroprof__remembered(p, &c->window, site);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || id == 0 || slot->id != 0 || !s ||
                          table->used == table->capacity)) {
-        chroprof__general(p, CHROPROF_PENDING, id, site, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_PENDING, id, site, chroprof__now_of(c, &m));
         return;
     }
     uint32_t path = s->target;
@@ -7757,7 +7761,7 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || !chroprof__waits(slot, id) ||
                          slot->state == CHROPROF_READY)) {
-        chroprof__general(p, CHROPROF_READY, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_READY, id, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_READY, id);
@@ -7774,9 +7778,9 @@ CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
     chroprof__moment m;
     chroprof__spot delay = { NULL, NULL };
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->room ||
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->max_depth ||
                          !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
-        chroprof__general(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
@@ -7797,9 +7801,9 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
         chroprof__run_otherwise(p, id, site, slot, now);
         return;
     }
-    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->horizon, &m) ||
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, &m) ||
                          p->paths[slot->path].window != c->window ||
-                         !chroprof__look_at_ring(c, &m) || m.depth == p->room)) {
+                         !chroprof__look_at_ring(c, &m) || m.depth == p->max_depth)) {
         chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m));
         return;
     }
@@ -7812,7 +7816,7 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     chroprof__close_event(c);
 }
 
-/* The stay of the top frame ends: of a future's, or of a call's. */
+/* The activation of the top frame ends: of a future's, or of a call's. */
 CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const chroprof__moment *m,
                                         chroprof__frame_row *frame, bool base,
                                         chroprof_state state, uint64_t id)
@@ -7825,7 +7829,7 @@ CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const ch
 }
 
 /* An event that ends the top frame, which must be a plain one of that kind and id. Callbacks and
- * inner stays have ways of their own; a callback beyond its bar is looked at. */
+ * inner activations have ways of their own; a callback beyond its limit is looked at. */
 CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_state state,
                                        uint64_t id, uint64_t now)
 {
@@ -7834,13 +7838,13 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_stat
     chroprof__frame_row *frame = p->frames + c->depth;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != kind ||
                          (kind == CHROPROF__FUTURE_FRAME && frame->id != id)))
-        chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
         chroprof__end_top(p, c, &m, frame, false, state, id);
-    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->callback_bar))
+    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->callback_limit))
         chroprof__end_top(p, c, &m, frame, true, state, id);
     else
-        chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
 }
 
 CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now)
@@ -7866,7 +7870,7 @@ CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__fu
                          !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
                                             m.t - frame->pushed) ||
                          !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
-        chroprof__general(p, CHROPROF_SWITCH, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_SWITCH, id, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, CHROPROF_SWITCH, id);
@@ -7895,16 +7899,16 @@ CHROPROF__NOINLINE void chroprof__finish_waiting(chroprof *p, chroprof_state sta
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__spot wall;
+    chroprof__spot latency;
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (!chroprof__look(c, now, &m) || !chroprof__waits(slot, id) ||
-        !chroprof__wall_spot(p, slot, m.t, &wall)) {
-        chroprof__general(p, state, id, site, chroprof__now_of(c, &m));
+        !chroprof__latency_spot(p, slot, m.t, &latency)) {
+        chroprof__slow_path(p, state, id, site, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, state, id);
     chroprof__count_finish(p, slot, state, m.t);
-    chroprof__add_there(&wall, m.t - slot->created);
+    chroprof__add_there(&latency, m.t - slot->created);
     if (chroprof__is_slow(p, c, slot, m.t))
         chroprof__keep_slow(p, slot, slot->exec, state, m.t);
     chroprof__end_life(p, c, slot, m.t);
@@ -7918,13 +7922,13 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__spot wall;
+    chroprof__spot latency;
     chroprof__frame_row *frame = p->frames + c->depth;
     chroprof__future_row *slot = chroprof__slot_of(p, frame);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->id != id ||
                          !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
                                             m.t - frame->pushed) ||
-                         !chroprof__wall_spot(p, slot, m.t, &wall))) {
+                         !chroprof__latency_spot(p, slot, m.t, &latency))) {
         chroprof__finish_waiting(p, state, id, site, home, chroprof__now_of(c, &m));
         return;
     }
@@ -7932,14 +7936,14 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__drop_frame(c, frame);
     chroprof__count_finish(p, slot, state, m.t);
-    chroprof__add_there(&wall, m.t - slot->created);    /* before a count gives octaves away */
-    uint64_t owed = c->owed_slice;
-    if (!chroprof__count_slice(c, row, slice, owed))
-        chroprof__count_rarely(p, row, slice, owed);
+    chroprof__add_there(&latency, m.t - slot->created); /* before a count gives ranges away */
+    uint64_t deferred = c->deferred_slice;
+    if (!chroprof__count_slice(c, row, slice, deferred))
+        chroprof__count_rarely(p, row, slice, deferred);
     if (chroprof__is_slow(p, c, slot, m.t))
         chroprof__keep_slow(p, slot, slot->exec, state, m.t);
     row->live--;
-    row->wall += m.t;
+    row->lifetime += m.t;
     c->tables[CHROPROF_TABLE_FUTURES].used--;
     if (CHROPROF__RARELY(chroprof__next_slot(p, slot)->id != 0)) {
         chroprof__free_and_close(p, slot);
@@ -7954,12 +7958,12 @@ CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site,
                                          chroprof__moment *m, uint64_t now)
 {
     chroprof__core *c = p->core;
-    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->horizon, m)))
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, m)))
         return false;
     chroprof__shortcut *s = chroprof__shortcut_home(p, m->account, site);
     s = first ? s : chroprof__other_place(p, s);
     if (CHROPROF__RARELY(!chroprof__is_known(s, &c->window, site) ||
-                         !chroprof__look_at_ring(c, m) || m->depth == p->room))
+                         !chroprof__look_at_ring(c, m) || m->depth == p->max_depth))
         return false;
     uint32_t path = s->target;
     chroprof__open_event(p, c, m, CHROPROF_ENTER, 0);
@@ -7973,7 +7977,7 @@ CHROPROF__NOINLINE void chroprof__enter_elsewhere(chroprof *p, const chroprof_si
 {
     chroprof__moment m;
     if (!chroprof__enter_by(p, site, false, &m, now))
-        chroprof__general(p, CHROPROF_ENTER, 0, site, now);
+        chroprof__slow_path(p, CHROPROF_ENTER, 0, site, now);
 }
 
 CHROPROF__INLINE void chroprof__do_enter(chroprof *p, const chroprof_site *site, uint64_t now)
@@ -7994,7 +7998,7 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || !s ||
                          !chroprof__may_end(c, frame, CHROPROF__ENTER_FRAME,
                                             m.t - frame->pushed))) {
-        chroprof__general(p, CHROPROF_NEXT, 0, site, now);
+        chroprof__slow_path(p, CHROPROF_NEXT, 0, site, now);
         return;
     }
     uint32_t path = s->target;
@@ -8011,14 +8015,14 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
     uint64_t length;
     bool plain = chroprof__look(c, now, &m);
     length = m.t - c->iteration_start;
-    if (CHROPROF__RARELY(!plain || m.depth != c->floor || length > c->iteration_bar)) {
-        chroprof__general(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
+    if (CHROPROF__RARELY(!plain || m.depth != c->barrier || length > c->iteration_limit)) {
+        chroprof__slow_path(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_ENTER, 0);
     chroprof__end_iteration(p, c, length, chroprof__bucket_below_last(length));
     c->account = CHROPROF__IDLE;
-    c->horizon = m.t;               /* no event but idle_leave takes the straight way */
+    c->time_limit = m.t;            /* no event but idle_leave takes the fast path */
     chroprof__close_event(c);
 }
 
@@ -8026,14 +8030,14 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->idle_horizon, &m) ||
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->idle_limit, &m) ||
                          m.account != CHROPROF__IDLE || !chroprof__look_at_ring(c, &m))) {
-        chroprof__general(p, CHROPROF_IDLE_LEAVE, 0, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_IDLE_LEAVE, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
     chroprof__count_wait(c, m.dt);
-    c->horizon = c->idle_horizon;
+    c->time_limit = c->idle_limit;
     chroprof__begin_iteration(c);
     chroprof__close_event(c);
 }
@@ -8042,8 +8046,8 @@ CHROPROF__NOINLINE void chroprof__take_loop_enter(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->room)) {
-        chroprof__general(p, CHROPROF_LOOP_ENTER, 0, NULL, chroprof__now_of(c, &m));
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->max_depth)) {
+        chroprof__slow_path(p, CHROPROF_LOOP_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_LOOP_ENTER, 0);
@@ -8056,8 +8060,8 @@ CHROPROF__NOINLINE void chroprof__take_loop_leave(chroprof *p, uint64_t now)
     chroprof__core *c = p->core;
     chroprof__moment m;
     bool plain = chroprof__look(c, now, &m);
-    if (CHROPROF__RARELY(!plain || m.depth == 0 || m.depth != c->floor)) {
-        chroprof__general(p, CHROPROF_LOOP_LEAVE, 0, NULL, chroprof__now_of(c, &m));
+    if (CHROPROF__RARELY(!plain || m.depth == 0 || m.depth != c->barrier)) {
+        chroprof__slow_path(p, CHROPROF_LOOP_LEAVE, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_LOOP_LEAVE, 0);
@@ -8070,7 +8074,7 @@ CHROPROF__NOINLINE void chroprof__take_tick(chroprof *p, uint64_t now)
     chroprof__core *c = p->core;
     chroprof__moment m;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m))) {
-        chroprof__general(p, CHROPROF_TICK, 0, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_TICK, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_TICK, 0);
@@ -8099,16 +8103,16 @@ static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
     case CHROPROF_LOOP_ENTER: chroprof__take_loop_enter(p, now); break;
     case CHROPROF_LOOP_LEAVE: chroprof__take_loop_leave(p, now); break;
     case CHROPROF_TICK: chroprof__take_tick(p, now); break;
-    default: chroprof__general(p, state, id, site, now); break;
+    default: chroprof__slow_path(p, state, id, site, now); break;
     }
 }
 
 /* >>figures: what is known of a path, of the loop and of the sampler, one line a figure. All reads
  * and writers go by these lists, and so do differences and merges. To add a figure of a path, add a
  * field to chroprof__path_row, one each to chroprof_path and chroprof_rank, and a line here; set it
- * where the event happens, on the general and on the straight way. Figures are counts and lengths
+ * where the event happens, on the slow and on the fast path. Figures are counts and lengths
  * of time: a moment is of another time 0 in a difference and in a merge, which move it by hand, as
- * they do wall and delay. Uses >>block alone. */
+ * they do lifetime and delay. Uses >>block alone. */
 
 CHROPROF__COLD_BEGIN
 
@@ -8159,8 +8163,8 @@ typedef struct chroprof__figure {
     RANK_ONLY(latency_p50_ns) RANK_ONLY(latency_p99_ns) RANK_ONLY(latency_max_ns)                  \
     READ(slices, "", "")                                                                           \
     UNSEEN(chroprof__path_row, entered, COUNT, SUM)                                                \
-    UNSEEN(chroprof__path_row, stays, COUNT, SUM)                                                  \
-    FIGURE(lifetime_ns, wall, TICKS, SUM, "lifetime_seconds_total",                                \
+    UNSEEN(chroprof__path_row, activations, COUNT, SUM)                                            \
+    FIGURE(lifetime_ns, lifetime, TICKS, SUM, "lifetime_seconds_total",                            \
            "Time from creation to finish of futures, or to now while they live.")                  \
     READ(waiting_ns, "", "")                                                                       \
     FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",                                     \
@@ -8216,7 +8220,7 @@ static const chroprof__figure chroprof__path_figures[] = {
     READ(iteration_p50_ns, "", "") READ(iteration_p99_ns, "", "")                                  \
     FIGURE(iteration_max_ns, iteration_max, TICKS, MAX, "", "")                                    \
     FIGURE(callbacks, callbacks, COUNT, SUM, "callbacks_total",                                    \
-           "Outermost stays on the running stack.")                                                \
+           "Outermost activations on the running stack.")                                          \
     READ(callback_p50_ns, "", "") READ(callback_p99_ns, "", "")                                    \
     FIGURE(callback_max_ns, callback_max, TICKS, MAX, "", "")                                      \
     FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",                                             \
@@ -8239,17 +8243,17 @@ static const chroprof__figure chroprof__path_figures[] = {
     FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", "")                                          \
     FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", "")                                            \
     FIGURE(skew_events, skew_events, COUNT, PRESENT, "", "")                                       \
-    FIGURE(doubt_ns, doubt_ticks, TICKS, PRESENT, "", "")                                          \
-    FIGURE(doubt_events, doubt_events, COUNT, PRESENT, "", "")
+    FIGURE(doubt_ns, torn_ticks, TICKS, PRESENT, "", "")                                           \
+    FIGURE(doubt_events, torn_events, COUNT, PRESENT, "", "")
 
 static const chroprof__figure chroprof__loop_figures[] = {
     CHROPROF__LOOP_LIST(CHROPROF__LOOP_FIGURE, CHROPROF__LOOP_READ, CHROPROF__UNSEEN)
 };
 
-#define CHROPROF__TICK_FIGURE(name, kind)                                                          \
+#define CHROPROF__SAMPLER_FIGURE(name, kind)                                                       \
     { CHROPROF__OF(chroprof__sampler, name), CHROPROF__OF(chroprof_sampler_totals, name),          \
       CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__##kind },
-#define CHROPROF__TICK_READ(name)                                                                  \
+#define CHROPROF__SAMPLER_READ(name)                                                               \
     { CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_sampler_totals, name), CHROPROF__NOT_THERE,       \
       CHROPROF__COUNT, CHROPROF__OWN },
 #define CHROPROF__SAMPLER_LIST(FIGURE, READ)                                                       \
@@ -8259,7 +8263,7 @@ static const chroprof__figure chroprof__loop_figures[] = {
     FIGURE(interrupted, SUM)
 
 static const chroprof__figure chroprof__sampler_figures[] = {
-    CHROPROF__SAMPLER_LIST(CHROPROF__TICK_FIGURE, CHROPROF__TICK_READ)
+    CHROPROF__SAMPLER_LIST(CHROPROF__SAMPLER_FIGURE, CHROPROF__SAMPLER_READ)
 };
 
 #define CHROPROF__DRAWN(name, field, unit)                                                         \
@@ -8414,9 +8418,9 @@ static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
     return exec;
 }
 
-/* What a stay adds to the wall of its path while it lasts: an enter-frame its whole stay, a future
- * that has finished while its code ran this slice. */
-static uint64_t chroprof__stay_wall(const chroprof *p, uint32_t k)
+/* What an activation adds to the lifetime of its path while it lasts: an enter-frame its whole
+ * activation, a future that has finished while its code ran this slice. */
+static uint64_t chroprof__activation_lifetime(const chroprof *p, uint32_t k)
 {
     const chroprof__frame_row *frame = p->frames + k;
     if (frame->kind & CHROPROF__ENTER_FRAME)
@@ -8429,7 +8433,7 @@ static uint64_t chroprof__stay_wall(const chroprof *p, uint32_t k)
 static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path_row *row)
 {
     *row = p->paths[path];
-    row->wall += row->live * p->core->last;
+    row->lifetime += row->live * p->core->last;
     row->delay += row->ready * p->core->last;
     row->completed += row->entered;
     row->merged_live += row->live;
@@ -8437,10 +8441,10 @@ static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path_
     for (uint32_t k = 1; k <= p->core->depth; k++) {
         if (p->frames[k].path != path || p->frames[k].kind & CHROPROF__BARRIER)
             continue;
-        row->stays++;
+        row->activations++;
         chroprof__raise(&row->slice_max, chroprof__frame_slice(p, k));
         chroprof__raise(&row->exec_max, chroprof__frame_exec(p, k));
-        row->wall += chroprof__stay_wall(p, k);
+        row->lifetime += chroprof__activation_lifetime(p, k);
         row->merged_live += (p->frames[k].kind & CHROPROF__ENTER_FRAME) != 0;
     }
     chroprof__lower(&row->exec_max, row->exec);     /* in a copy of several moments, a difference */
@@ -8484,7 +8488,7 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
     out->waiting_ns = chroprof__minus(out->lifetime_ns, out->exec_ns + out->delay_ns);
     out->calls = chroprof__ended(&row) + row.merged_live;
     out->entered = row.entered;
-    out->slices = row.entered + row.stays;
+    out->slices = row.entered + row.activations;
     if (path < p->core->tables[CHROPROF__WALLS].rows) {
         out->samples = chroprof__wall_rows(p->core)[path].samples;
         out->cpu_ns = chroprof__wall_rows(p->core)[path].cpu_ns;
@@ -8496,8 +8500,8 @@ CHROPROF__COLD_API bool chroprof_read_path(const chroprof *p, uint32_t path, chr
 {
     if (!chroprof_read_path_alone(p, path, out))
         return false;
-    uint32_t level = p->paths[path].level;  /* its subtree follows it in preorder */
-    for (uint32_t k = p->paths[path].next; k && p->paths[k].level > level; k = p->paths[k].next)
+    uint32_t generation = p->paths[path].generation; /* its subtree follows it in preorder */
+    for (uint32_t k = p->paths[path].next; k && p->paths[k].generation > generation; k = p->paths[k].next)
         out->with_children_ns += chroprof__ns(p->core, p->paths[k].exec);
     return true;
 }
@@ -8587,9 +8591,9 @@ static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chropr
     out->slice_p99_ns = chroprof__percentile_ns(p, &h->slice, slice, 990);
     out->slice_p999_ns = chroprof__percentile_ns(p, &h->slice, slice, 999);
     out->delay_p99_ns = chroprof__percentile_ns(p, &h->delay, delay, 990);
-    out->latency_p50_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 500);
-    out->latency_p99_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 990);
-    out->latency_max_ns = chroprof__ns(p->core, h->wall_max);
+    out->latency_p50_ns = chroprof__percentile_ns(p, &h->latency, h->latency_max, 500);
+    out->latency_p99_ns = chroprof__percentile_ns(p, &h->latency, h->latency_max, 990);
+    out->latency_max_ns = chroprof__ns(p->core, h->latency_max);
     out->slice_typical_ns = chroprof__typical_ns(p, &h->slice, out);
 }
 
@@ -8742,20 +8746,20 @@ CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor
     while (*cursor < end) {
         uint64_t k = (*cursor)++;
         uint32_t frame = k < rows ? p->futures[k].frame : (uint32_t)(k - rows + 1);
-        const chroprof__frame_row *stay = p->frames + frame;
+        const chroprof__frame_row *activation = p->frames + frame;
         const chroprof__future_row entered = {
-            0, stay->pushed, 0, stay->path, (uint16_t)frame, CHROPROF_RUNNING, 0, 0
+            0, activation->pushed, 0, activation->path, (uint16_t)frame, CHROPROF_RUNNING, 0, 0
         };
         const chroprof__future_row *row = k < rows ? p->futures + k : &entered;
         if (k < rows ? row->id == 0 || row->state == CHROPROF__GONE
-                     : !(stay->kind & CHROPROF__ENTER_FRAME))
+                     : !(activation->kind & CHROPROF__ENTER_FRAME))
             continue;
         out->id = chroprof__shown_id(p, row->id);
         out->path = row->path;
         out->state = chroprof__lost_its_frame(p, row) ? CHROPROF_PAUSED
                                                       : (chroprof_state)row->state;
         out->since_ns = chroprof__moment_ns(p, row->since);
-        out->exec_ns = chroprof__ns(p->core, frame && !(stay->kind & CHROPROF__ORPHAN)
+        out->exec_ns = chroprof__ns(p->core, frame && !(activation->kind & CHROPROF__ORPHAN)
                                                  ? chroprof__frame_exec(p, frame) : row->exec);
         chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &out->file, &out->line);
         return true;
@@ -9105,7 +9109,7 @@ static void chroprof__read_slow(const chroprof *p, const chroprof__slow_group *g
                   row->state == CHROPROF_FAILED ? CHROPROF_FAILED : CHROPROF_CANCELLED;
     out->of_run = k < CHROPROF__SLOW_OF_RUN;
     out->at_ns = chroprof__moment_ns(p, row->at);
-    out->latency_ns = chroprof__ns(c, row->wall);
+    out->latency_ns = chroprof__ns(c, row->latency);
     out->exec_ns = chroprof__ns(c, row->exec);
     out->children_ns = chroprof__ns(c, row->children);
     out->delay_ns = chroprof__ns(c, row->delay);
@@ -9738,7 +9742,7 @@ static const char *chroprof__ask_core(const chroprof *p)
                     "the present window is one of the table");
     CHROPROF__MUST(!c->hidden || c->hidden_since <= c->last, "no frame was hidden later than now");
     CHROPROF__MUST(c->account < chroprof__path_count(p), "time goes to a path");
-    CHROPROF__MUST(chroprof__can_owe(p), "what is owed is owed to a count");
+    CHROPROF__MUST(chroprof__can_defer(p), "what is deferred belongs to a count");
     CHROPROF__MUST(c->name[CHROPROF__NAME_BYTES - 1] == '\0' &&
                     c->host[CHROPROF__NAME_BYTES - 1] == '\0' &&
                     c->program[CHROPROF__NAME_BYTES - 1] == '\0' &&
@@ -9759,7 +9763,7 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
                     chroprof__tag_index(c, row->window) <= (c->window & 0xFFFF),
                     "no path is ahead of the present window");
     if (k < CHROPROF__FIRST_PATH) {
-        CHROPROF__MUST(row->site == k && row->parent == 0 && row->level == 0 &&
+        CHROPROF__MUST(row->site == k && row->parent == 0 && row->generation == 0 &&
                         row->histogram == 0 && (k == CHROPROF__LOOP || row->next == 0),
                         "loop, idle and untracked are no part of the tree");
         return NULL;
@@ -9767,9 +9771,9 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
     CHROPROF__MUST(row->site >= CHROPROF__OTHER && row->site < chroprof__site_count(p),
                     "a path has a site");
     CHROPROF__MUST(row->parent < k && row->parent != CHROPROF__IDLE &&
-                    row->parent != CHROPROF__UNTRACKED && row->level <= chroprof__site_count(p) &&
-                    row->level == p->paths[row->parent].level + 1,
-                    "a path is younger than its parent, and one level below it");
+                    row->parent != CHROPROF__UNTRACKED && row->generation <= chroprof__site_count(p) &&
+                    row->generation == p->paths[row->parent].generation + 1,
+                    "a path is younger than its parent, and one generation below it");
     CHROPROF__MUST(row->histogram < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows,
                     "a path's histogram lies in the table");
     return NULL;
@@ -9778,24 +9782,24 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_histograms(const chroprof *p, uint32_t k)
 {
     const chroprof__histograms *row = p->histograms + k;
-    uint64_t used = p->core->tables[CHROPROF__OCTAVE].used;
+    uint64_t used = p->core->tables[CHROPROF__RANGE_TABLE].used;
     CHROPROF__MUST(row->path < chroprof__path_count(p), "histograms are of a path's site");
-    for (uint32_t i = 0; i < CHROPROF__OCTAVES; i++)
-        CHROPROF__MUST(row->slice.octave[i] < used && row->delay.octave[i] < used &&
-                        row->wall.octave[i] < used, "a histogram's octaves lie in the table");
+    for (uint32_t i = 0; i < CHROPROF__RANGES; i++)
+        CHROPROF__MUST(row->slice.range[i] < used && row->delay.range[i] < used &&
+                        row->latency.range[i] < used, "a histogram's ranges lie in the table");
     return NULL;
 }
 
 static const char *chroprof__ask_paths(const chroprof *p)
 {
-    uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH, level = 0;
+    uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH, generation = 0;
     for (uint32_t k = 0; k < count; k++)
         CHROPROF__ASK(chroprof__ask_path(p, k));
     for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
         CHROPROF__MUST(k >= CHROPROF__FIRST_PATH && k < count && seen++ < count,
                         "the preorder of the paths stays in the table and has no cycle");
-        CHROPROF__MUST(p->paths[k].level <= level + 1, "in preorder a path follows its parent");
-        level = p->paths[k].level;
+        CHROPROF__MUST(p->paths[k].generation <= generation + 1, "in preorder a path follows its parent");
+        generation = p->paths[k].generation;
     }
     CHROPROF__MUST(seen == count, "every path is in the preorder once");
     return NULL;
@@ -9846,7 +9850,7 @@ static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
                     "every frame has a path, and knows its number");
     CHROPROF__MUST(frame->pushed <= p->core->last && frame->start >= frame->pushed &&
                     chroprof__frame_slice(p, k) <= p->core->last - frame->pushed,
-                    "a frame was pushed before now, and its slice lies in its stay");
+                    "a frame was pushed before now, and its slice lies in its activation");
     if (frame->id == 0)
         return NULL;
     CHROPROF__MUST(frame->slot % 5 == 0 && frame->slot / 5 < p->rows &&
@@ -9861,7 +9865,7 @@ static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_stack(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint32_t floor = 0, level = 0, top = p->frames[c->depth].path;
+    uint32_t barrier = 0, barriers = 0, top = p->frames[c->depth].path;
     CHROPROF__MUST(p->frames->id == 0 && p->frames->path == CHROPROF__LOOP &&
                     p->frames->depth == 0 &&
                     p->frames->kind == CHROPROF__BARRIER, "the stack stands on the loop");
@@ -9869,13 +9873,13 @@ static const char *chroprof__ask_stack(const chroprof *p)
         CHROPROF__ASK(chroprof__ask_frame(p, k));
         if (!(p->frames[k].kind & CHROPROF__BARRIER))
             continue;
-        CHROPROF__MUST(p->frames[k].slot == floor, "a barrier knows the one below it");
-        floor = k;
-        level++;
+        CHROPROF__MUST(p->frames[k].slot == barrier, "a barrier knows the one below it");
+        barrier = k;
+        barriers++;
     }
-    CHROPROF__MUST(floor == c->floor && level == c->level, "the innermost barrier is the floor");
+    CHROPROF__MUST(barrier == c->barrier && barriers == c->barriers, "the innermost barrier is known");
     CHROPROF__MUST(c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
-                        (c->account == CHROPROF__IDLE && c->depth == c->floor),
+                        (c->account == CHROPROF__IDLE && c->depth == c->barrier),
                     "time goes to what is on top");
     return NULL;
 }
@@ -9971,8 +9975,8 @@ static const char *chroprof__ask_anomaly(const chroprof *p, uint32_t kind)
 static bool chroprof__good_slow(const chroprof *p, const chroprof__slow_entry *row)
 {
     uint64_t most = chroprof__unscale(CHROPROF__END_OF_TIME - 1, p->core->factor);
-    bool fits = row->wall < CHROPROF__END_OF_TIME && row->wall <= most;
-    uint64_t rest = fits ? row->wall : 0;
+    bool fits = row->latency < CHROPROF__END_OF_TIME && row->latency <= most;
+    uint64_t rest = fits ? row->latency : 0;
     bool good = fits && row->at <= p->core->last && row->path < chroprof__path_count(p) &&
                 row->state >= CHROPROF_COMPLETED && row->state <= CHROPROF_CANCELLED;
     const uint64_t parts[] = { row->exec, row->children, row->delay, row->unseen };
@@ -9993,7 +9997,7 @@ static const char *chroprof__ask_slow(const chroprof *p, uint32_t k)
     for (uint32_t i = 0; i < group->count; i++) {
         CHROPROF__MUST(chroprof__good_slow(p, group->rows + i),
                         "what is known of a slow future is part of its lifetime");
-        CHROPROF__MUST(i == 0 || group->rows[i].wall <= group->rows[i - 1].wall,
+        CHROPROF__MUST(i == 0 || group->rows[i].latency <= group->rows[i - 1].latency,
                         "the slowest future comes first");
     }
     return NULL;
@@ -10028,7 +10032,7 @@ static const char *chroprof__ask_ring(const chroprof *p)
     CHROPROF__MUST(c->ring_first <= r.end, "the ring tells of no event to come");
     for (uint64_t n = r.first; n < r.end; n++) {
         const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
-        CHROPROF__MUST(row->path < chroprof__path_count(p) && row->depth <= p->room,
+        CHROPROF__MUST(row->path < chroprof__path_count(p) && row->depth <= p->max_depth,
                         "every step has a path, and a depth that the stack can have");
         CHROPROF__MUST(row->time >= before && row->time <= c->last,
                         "steps stand in the order of time");
@@ -10117,7 +10121,7 @@ static const char *chroprof__ask_block(const chroprof *p)
  * only the two laws hold. */
 static bool chroprof__is_exact(const chroprof__core *c)
 {
-    return c->skew_events == 0 && c->doubt_events == 0;
+    return c->skew_events == 0 && c->torn_events == 0;
 }
 
 static const char *chroprof__ask_sums(const chroprof *p)
@@ -10410,13 +10414,13 @@ static void chroprof__first_rows(chroprof *p)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
     c->no_counts = c->callback_min = c->iteration_min = UINT64_MAX;
-    chroprof__owe_nothing(c);
+    chroprof__defer_nothing(c);
     c->iteration_start = CHROPROF__NO_ITERATION;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
         chroprof__set_histogram(p, p->paths + k, 0);
     }
-    for (uint32_t k = 0; k <= p->room; k++)
+    for (uint32_t k = 0; k <= p->max_depth; k++)
         p->frames[k].depth = k;
     p->frames[0].kind = CHROPROF__BARRIER;
     chroprof__start_histograms(p);
@@ -10466,7 +10470,7 @@ CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
     if (!p)
         return "a NULL profile was given: pass the one that chroprof_init started";
     /* a handle without a block is zeroed, but for the reason */
-    if (!chroprof__is_set(p) && (p->door || p->core || p->futures || p->paths || p->ring ||
+    if (!chroprof__is_set(p) && (p->gate || p->core || p->futures || p->paths || p->ring ||
                                  p->mapped || p->hold))
         return "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
     if (!chroprof__is_set(p))
@@ -10491,7 +10495,7 @@ static void chroprof__bill_callback(chroprof *p)
     c->account = account;
     chroprof__freshen(c, p->paths + account);
     c->max_step_ticks = limit;
-    chroprof__set_horizon(c);
+    chroprof__set_time_limit(c);
     if (c->depth)                           /* a stall ends by a pop, so no frame is hidden */
         p->frames[c->depth].start = start + (t - before);
     chroprof__leave_out(p, t - before);
@@ -10604,10 +10608,10 @@ CHROPROF__COLD void chroprof__refuse(chroprof *p)
     chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_HOOK, 1, place);
 }
 
-/* Do events come in by the open door? While the profile is off a call costs one more compare. */
+/* Do events come in by the open gate? While the profile is off a call costs one more compare. */
 CHROPROF__INLINE bool chroprof__is_on(const chroprof *p)
 {
-    return CHROPROF__LIKELY(p && p->door == CHROPROF__OPEN_DOOR);
+    return CHROPROF__LIKELY(p && p->gate == CHROPROF__OPEN_GATE);
 }
 
 /* Does it take them at all? */
@@ -10641,14 +10645,14 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
 #define CHROPROF__FOLLOW(p) ((void)0)
 #endif
 
-/* An event that comes in by the side door. */
+/* An event that comes in by the side gate. */
 CHROPROF__NOINLINE void chroprof__side_event(chroprof *p, chroprof_state state, uint64_t id,
                                          const chroprof_site *site)
 {
     if (!chroprof__takes(p))
         return;
-    if (p->sampling && chroprof__ticks_wait(p->core))
-        chroprof__general(p, state, id, site, chroprof__read_clock(p));
+    if (p->sampling && chroprof__samples_wait(p->core))
+        chroprof__slow_path(p, state, id, site, chroprof__read_clock(p));
     else
         chroprof__clocked_event(p, state, id, site);
     CHROPROF__FOLLOW(p);
@@ -10660,14 +10664,14 @@ CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, u
                                             const chroprof_site *site)
 {
     CHROPROF__READ_AGAIN();
-    if (p && p->door == CHROPROF__SIDE_DOOR)
+    if (p && p->gate == CHROPROF__SIDE_GATE)
         chroprof__side_event(p, state, id, site);
 }
 
-/* The clock at the open door, and where the search for the id begins. The slot is fetched before
+/* The clock at the open gate, and where the search for the id begins. The slot is fetched before
  * the clock is read: with a million futures it comes from main memory, and the read hides a part of
  * the way. */
-CHROPROF__INLINE uint64_t chroprof__door_clock(const chroprof *p)
+CHROPROF__INLINE uint64_t chroprof__gate_clock(const chroprof *p)
 {
 #if CHROPROF__HAS_COUNTER
     (void)p;
@@ -10769,7 +10773,7 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p)
         c->iteration_active = c->iteration_callback = 0;
         c->iteration_start = CHROPROF__NO_ITERATION;
     }
-    chroprof__set_horizon(c);
+    chroprof__set_time_limit(c);
     chroprof__close_event(c);
 }
 
@@ -10836,53 +10840,53 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
     chroprof__close_event(p->core);
 }
 
-/* A call that sends an event: what it does at the open door, else any other. */
-#define CHROPROF__SENDS(call, parameters, state, id, site, straight)                               \
+/* A call that sends an event: what it does at the open gate, else any other. */
+#define CHROPROF__SENDS(call, parameters, state, id, site, fast)                                   \
     CHROPROF_API void call parameters                                                              \
     {                                                                                              \
         if (chroprof__is_on(p))                                                                    \
-            straight;                                                                              \
+            fast;                                                                                  \
         else                                                                                       \
             chroprof__other_event(p, state, id, site);                                             \
     }
 CHROPROF__SENDS(chroprof_pending, (chroprof *p, uint64_t id, const chroprof_site *site),
                 CHROPROF_PENDING, id, site,
                 chroprof__take_pending(p, id, site, chroprof__fetch_home(p, id),
-                                       chroprof__door_clock(p)))
+                                       chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_ready, (chroprof *p, uint64_t id), CHROPROF_READY, id, NULL,
-                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__door_clock(p)))
+                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_running, (chroprof *p, uint64_t id), CHROPROF_RUNNING, id, NULL,
                 chroprof__do_running(p, id, NULL, chroprof__fetch_home(p, id),
-                                     chroprof__door_clock(p)))
+                                     chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_paused, (chroprof *p, uint64_t id), CHROPROF_PAUSED, id, NULL,
-                chroprof__do_paused(p, id, chroprof__door_clock(p)))
+                chroprof__do_paused(p, id, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
-                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__door_clock(p)))
+                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_completed, (chroprof *p, uint64_t id), CHROPROF_COMPLETED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
-                                      chroprof__door_clock(p)))
+                                      chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_failed, (chroprof *p, uint64_t id), CHROPROF_FAILED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_FAILED, id, NULL, chroprof__home(p, id),
-                                      chroprof__door_clock(p)))
+                                      chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_cancelled, (chroprof *p, uint64_t id), CHROPROF_CANCELLED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_CANCELLED, id, NULL, chroprof__home(p, id),
-                                      chroprof__door_clock(p)))
+                                      chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_enter, (chroprof *p, const chroprof_site *site), CHROPROF_ENTER, 0, site,
-                chroprof__do_enter(p, site, chroprof__door_clock(p)))
+                chroprof__do_enter(p, site, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_leave, (chroprof *p), CHROPROF_LEAVE, 0, NULL,
-                chroprof__do_leave(p, chroprof__door_clock(p)))
+                chroprof__do_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
-                chroprof__take_next(p, site, chroprof__door_clock(p)))
+                chroprof__take_next(p, site, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
-                chroprof__take_loop_enter(p, chroprof__door_clock(p)))
+                chroprof__take_loop_enter(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_loop_leave, (chroprof *p), CHROPROF_LOOP_LEAVE, 0, NULL,
-                chroprof__take_loop_leave(p, chroprof__door_clock(p)))
+                chroprof__take_loop_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER, 0, NULL,
-                chroprof__do_idle_enter(p, chroprof__door_clock(p)))
+                chroprof__do_idle_enter(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE, 0, NULL,
-                chroprof__do_idle_leave(p, chroprof__door_clock(p)))
+                chroprof__do_idle_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
-                chroprof__take_tick(p, chroprof__door_clock(p)))
+                chroprof__take_tick(p, chroprof__gate_clock(p)))
 #undef CHROPROF__SENDS
 
 #ifdef CHROPROF__EPOLL
@@ -11118,7 +11122,7 @@ CHROPROF__COLD_API void chroprof_set_enabled(chroprof *p, bool on)
     chroprof__set_taking(p, true);
     if (p->core->manual) {                  /* the next event says when */
         p->core->started = 0;
-        p->core->horizon = p->core->last;
+        p->core->time_limit = p->core->last;
     } else {
         chroprof__start_at(p->core, chroprof__read_clock(p));
     }
@@ -11137,7 +11141,7 @@ static void chroprof__reset_path(chroprof__path_row *row)
     fresh.parent = row->parent;
     fresh.next = row->next;
     fresh.same_site = row->same_site;
-    fresh.level = row->level;
+    fresh.generation = row->generation;
     *row = fresh;
 }
 
@@ -11196,7 +11200,7 @@ static void chroprof__reset_tables(const chroprof *p)
     chroprof__empty(c, CHROPROF_TABLE_INCIDENTS);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SITES].rows; k++) {
         chroprof__sites(c)[k].slow = 0;
-        chroprof__sites(c)[k].slow_bar = 0;
+        chroprof__sites(c)[k].slow_limit = 0;
     }
     for (uint32_t k = 0; k < c->tables[CHROPROF__SHORTCUTS].rows; k++)
         p->shortcuts[k].window = 0;
@@ -11246,13 +11250,13 @@ static void chroprof__reset_core(chroprof__core *c)
     c->tables[CHROPROF__PLACES].used = 0;
     c->ring_first = c->seq >> 1;
     c->ring_begin = 0;
-    c->ring_floor = c->floor;
+    c->ring_barrier = c->barrier;
     c->slow_callback = 0;
     c->iteration_start = c->iteration_active ? 0 : CHROPROF__NO_ITERATION;
     c->iteration_callback = 0;
     c->iteration_event = c->ring_first - 1;  /* not the next event's */
     chroprof__set_factor(c, c->factor);
-    c->horizon = c->idle_horizon = 0;
+    c->time_limit = c->idle_limit = 0;
 }
 
 /* What was half reset can be reset again. */
@@ -11397,7 +11401,7 @@ static uint64_t chroprof__rows_in_use(const chroprof__core *c, uint32_t table, u
     switch (table) {
     case CHROPROF_TABLE_SITES: return sites;
     case CHROPROF_TABLE_PATHS: return t->used + CHROPROF__FIRST_PATH;
-    case CHROPROF__OCTAVE: return t->used;
+    case CHROPROF__RANGE_TABLE: return t->used;
     case CHROPROF_TABLE_WINDOWS:
         *bytes = 8 * (t->capacity + UINT64_C(1));
         return sites;
@@ -11476,7 +11480,7 @@ static void chroprof__copy_samples(chroprof__copy *s)
         ((const char *)s->from + s->to->tables[CHROPROF__SAMPLER].offset);
     bool steady = false, still = false;
     for (uint32_t tries = 0; tries < CHROPROF__COPY_TRIES && !still; tries++) {
-        uint64_t rooms = to ? chroprof__load(&from->rooms) : 0;
+        uint64_t renumberings = to ? chroprof__load(&from->renumberings) : 0;
         chroprof__copy_table(s, CHROPROF_TABLE_STALLS);
         if (!to)
             return;
@@ -11488,11 +11492,11 @@ static void chroprof__copy_samples(chroprof__copy *s)
         chroprof__copy_table(s, CHROPROF__MODULES);
         chroprof__copy_table(s, CHROPROF__WALLS);
         CHROPROF__LOAD_FENCE();
-        steady = rooms % 2 == 0 && chroprof__load(&from->rooms) == rooms;
+        steady = renumberings % 2 == 0 && chroprof__load(&from->renumberings) == renumberings;
         still = steady && chroprof__load(&from->ticks) == to->ticks &&
                 chroprof__load(&from->put) == to->put;
     }
-    to->rooms |= !steady;
+    to->renumberings |= !steady;
 }
 
 /* Copies the block, what is in use of it. The paths come last, so that no other table is ahead of
@@ -11501,7 +11505,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
 {
     static const uint32_t order[] = {
         CHROPROF_TABLE_STRINGS, CHROPROF_TABLE_SITES, CHROPROF_TABLE_DEPTH, CHROPROF_TABLE_FUTURES,
-        CHROPROF_TABLE_EDGES, CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF__COUNTS,
+        CHROPROF_TABLE_EDGES, CHROPROF_TABLE_HISTOGRAMS, CHROPROF__RANGE_TABLE, CHROPROF__COUNTS,
         CHROPROF_TABLE_WINDOWS,
         CHROPROF__PLACES, CHROPROF_TABLE_SLOW, CHROPROF_TABLE_INCIDENTS
     };
@@ -11536,7 +11540,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
 /* ---- repair */
 
 /* Parents and sites never change once a path is there: all other links are made anew from them.
- * Octaves, and paths, that were added after the counts were copied are not there. */
+ * Ranges, and paths, that were added after the counts were copied are not there. */
 static bool chroprof__mend_tree(chroprof *p)
 {
     chroprof__core *c = p->core;
@@ -11551,9 +11555,9 @@ static bool chroprof__mend_tree(chroprof *p)
     for (uint32_t k = 0; k < rows; k++) {
         chroprof__histograms *row = p->histograms + k;
         row->path = row->path < chroprof__path_count(p) ? row->path : 0;
-        for (uint32_t i = 0; i < CHROPROF__ROW_OCTAVES; i++)
-            if (*chroprof__octave_at(row, i) >= c->tables[CHROPROF__OCTAVE].used)
-                *chroprof__octave_at(row, i) = 0;
+        for (uint32_t i = 0; i < CHROPROF__ROW_RANGES; i++)
+            if (*chroprof__range_at(row, i) >= c->tables[CHROPROF__RANGE_TABLE].used)
+                *chroprof__range_at(row, i) = 0;
     }
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
         p->paths[k].next = 0;
@@ -11580,8 +11584,8 @@ static uint64_t chroprof__sum_exec(const chroprof *p)
     return exec;
 }
 
-/* Elapsed is the sum of what was billed. Wall and delay are brought from the moment of each row to
- * that. An event that was cut short is named, and its row in the ring is not ahead of time. */
+/* Elapsed is the sum of what was billed. Lifetime and delay are brought from the moment of each row
+ * to that. An event that was cut short is named, and its row in the ring is not ahead of time. */
 static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
 {
     chroprof__core *c = p->core;
@@ -11597,14 +11601,14 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
         chroprof__lower(&c->ring_begin, chroprof__ring_at(p, c, r.first)->time);
     for (uint32_t k = 0; c->skew_events && k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
-        row->wall += row->live * (row->sum[0].exec - c->last);
+        row->lifetime += row->live * (row->sum[0].exec - c->last);
         row->delay += row->ready * (row->sum[0].exec - c->last);
     }
-    c->doubt_events = s->torn;
+    c->torn_events = s->torn;
     if (s->torn && c->seq % 2 != 0) {
         uint64_t n = c->seq >> 1;
         chroprof__lower(&chroprof__ring_at(p, c, n)->time, c->last);
-        c->doubt_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
+        c->torn_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
     }
     return true;
 }
@@ -11628,15 +11632,15 @@ static void chroprof__mend_stack(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__frame_row *frame = p->frames;
     uint32_t k = 1;
-    c->floor = c->level = 0;
+    c->barrier = c->barriers = 0;
     for (; k <= c->depth && chroprof__good_frame(p, frame + k); k++) {
         bool barrier = frame[k].kind & CHROPROF__BARRIER;
         frame[k].same = 0;
         if (!barrier)
             continue;
-        frame[k].slot = c->floor;
-        c->floor = k;
-        c->level++;
+        frame[k].slot = c->barrier;
+        c->barrier = k;
+        c->barriers++;
     }
     c->depth = k - 1;
     chroprof__lower(&c->hidden_since, c->last);
@@ -11648,7 +11652,7 @@ static void chroprof__mend_stack(chroprof *p)
     }
     if (c->hidden)
         c->account = CHROPROF__UNTRACKED;
-    else if (c->account != CHROPROF__IDLE || c->depth != c->floor)
+    else if (c->account != CHROPROF__IDLE || c->depth != c->barrier)
         c->account = p->frames[c->depth].path;
 }
 
@@ -11719,8 +11723,8 @@ static void chroprof__empty_broken(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
         if (chroprof__ask_anomaly(p, k))
             c->placed[k] = 0;
-    if (!chroprof__can_owe(p))
-        chroprof__owe_nothing(c);
+    if (!chroprof__can_defer(p))
+        chroprof__defer_nothing(c);
 }
 
 /* The second law: delay that blame lacks, or the reverse, is the loop's. */
@@ -11760,11 +11764,11 @@ static bool chroprof__mend_paths(chroprof *p)
         uint64_t calls = chroprof__most_calls(row);
         if (calls == 0)
             return false;
-        uint64_t wall = row->wall + row->live * c->last;
+        uint64_t lifetime = row->lifetime + row->live * c->last;
         uint32_t callback = 0;              /* one call more: what has finished and still runs */
-        while (callback < 3 && (wall + callbacks[callback]) / calls > c->last)
+        while (callback < 3 && (lifetime + callbacks[callback]) / calls > c->last)
             callback++;
-        row->wall = callback < 3 ? row->wall + callbacks[callback] : 0 - row->live * c->last;
+        row->lifetime = callback < 3 ? row->lifetime + callbacks[callback] : 0 - row->live * c->last;
         c->ready += row->ready;
         if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
@@ -11830,12 +11834,12 @@ static void chroprof__mend_samples(chroprof *p)
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     if (!s)
         return;
-    if (s->rooms % 2 == 0 && s->head < chroprof__sample_capacity(p->core) &&
+    if (s->renumberings % 2 == 0 && s->head < chroprof__sample_capacity(p->core) &&
         chroprof__link_nodes(p))
         chroprof__mend_rows(p, s);
     else
         chroprof__reset_samples(p->core);
-    s->rooms += s->rooms % 2;
+    s->renumberings += s->renumberings % 2;
     for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_STALLS].rows; k++)
         if (!chroprof__good_hits(p, &chroprof__stall_rows(p->core)[k].hits))
             chroprof__stall_rows(p->core)[k].hits.count = 0;
@@ -11912,7 +11916,7 @@ CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
     c->edits += c->edits % 2;
     if (resetting) {
         chroprof__reset_all(p);
-        c->doubt_ticks = c->doubt_events = 0;
+        c->torn_ticks = c->torn_events = 0;
     }
     for (uint32_t k = 0; k < chroprof__path_count(p); k++)
         memset(p->paths[k].sum, 0, sizeof(p->paths[k].sum));
@@ -12041,8 +12045,8 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
     return true;
 }
 
-/* Figures of the paths. Wall and delay are ends minus beginnings, in the new time: what lived, or
- * was ready, at its begin did so from there on. False: one fell that can't. */
+/* Figures of the paths. Lifetime and delay are ends minus beginnings, in the new time: what lived,
+ * or was ready, at its begin did so from there on. False: one fell that can't. */
 static bool chroprof__paths_since(const chroprof__since *s)
 {
     chroprof__path_row none;
@@ -12052,11 +12056,11 @@ static bool chroprof__paths_since(const chroprof__since *s)
         chroprof__path_row *row = s->to.paths + k;
         const chroprof__path_row *old =
             k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
-        uint64_t wall = row->wall - old->wall + (row->live - old->live) * s->begin;
+        uint64_t lifetime = row->lifetime - old->lifetime + (row->live - old->live) * s->begin;
         uint64_t delay = row->delay - old->delay + (row->ready - old->ready) * s->begin;
         good = good && (row->exec >= old->exec || s->from->core->living);
         good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row) && good;
-        row->wall = wall;
+        row->lifetime = lifetime;
         row->delay = delay;
     }
     return good;
@@ -12079,7 +12083,7 @@ static uint64_t chroprof__histogram_since(const chroprof__since *s, chroprof__hi
         if (place)
             *place = count - few;
         if (count)
-            most = b + 1 < CHROPROF__BUCKETS ? chroprof__bucket_floor(b + 1) - 1 : UINT64_MAX;
+            most = b + 1 < CHROPROF__BUCKETS ? chroprof__bucket_begin(b + 1) - 1 : UINT64_MAX;
     }
     return most;
 }
@@ -12089,7 +12093,7 @@ static uint64_t chroprof__histogram_since(const chroprof__since *s, chroprof__hi
 static void chroprof__histograms_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
-    c->tables[CHROPROF__OCTAVE].wanted = 0; /* of a copy the list of free ones is not known */
+    c->tables[CHROPROF__RANGE_TABLE].wanted = 0; /* of a copy the list of free ones is not known */
     chroprof__pay(&s->to);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++) {
         chroprof__histograms *row = s->to.histograms + k;
@@ -12102,8 +12106,8 @@ static void chroprof__histograms_since(const chroprof__since *s)
             row->missed = chroprof__minus(row->missed, chroprof__slices_ended(s->from, site));
         uint64_t slice = chroprof__histogram_since(s, &row->slice, same ? &old->slice : NULL);
         uint64_t delay = chroprof__histogram_since(s, &row->delay, same ? &old->delay : NULL);
-        chroprof__lower(&row->wall_max,
-                        chroprof__histogram_since(s, &row->wall, same ? &old->wall : NULL));
+        chroprof__lower(&row->latency_max,
+                        chroprof__histogram_since(s, &row->latency, same ? &old->latency : NULL));
         if (k == CHROPROF__OF_LOOP) {
             chroprof__lower(&c->callback_max, c->callbacks ? UINT64_MAX : slice);
             chroprof__lower(&c->iteration_max, c->iterations ? UINT64_MAX : delay);
@@ -12123,7 +12127,7 @@ static void chroprof__maxima_since(const chroprof__since *s)
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(&s->to); k++) {
         chroprof__path_row *row = s->to.paths + k;
         chroprof__lower(&row->exec_max, row->exec);
-        chroprof__lower(&row->slice_max, row->entered ? row->exec : row->stays ? row->exec_max : 0);
+        chroprof__lower(&row->slice_max, row->entered ? row->exec : row->activations ? row->exec_max : 0);
     }
     chroprof__lower(&c->callback_max, c->callbacks || s->to.percentiles ? c->last : 0);
     chroprof__lower(&c->iteration_max, c->iterations || s->to.percentiles ? c->last : 0);
@@ -12174,8 +12178,8 @@ static void chroprof__marks_since(chroprof *p)
     chroprof__mend_windows(p);
 }
 
-/* Is frame k still the stay that it was in the older state? */
-static bool chroprof__same_stay(const chroprof__since *s, uint32_t k)
+/* Is frame k still the activation that it was in the older state? */
+static bool chroprof__same_activation(const chroprof__since *s, uint32_t k)
 {
     const chroprof__frame_row *a = s->to.frames + k, *b = s->from->frames + k;
     return k <= s->to.core->depth && k <= s->from->core->depth && a->event == b->event &&
@@ -12198,7 +12202,7 @@ static void chroprof__futures_since(const chroprof__since *s)
             uint64_t exec = old->exec;
             for (uint32_t k = old->frame; k && !(frames[k].kind & CHROPROF__ORPHAN);
                  k = frames[k].same)
-                exec += chroprof__same_stay(s, k) ? 0 : chroprof__frame_slice(s->from, k);
+                exec += chroprof__same_activation(s, k) ? 0 : chroprof__frame_slice(s->from, k);
             chroprof__shift(&slot->exec, exec);
         }
         chroprof__shift(&slot->since, s->begin);
@@ -12206,22 +12210,22 @@ static void chroprof__futures_since(const chroprof__since *s)
     }
 }
 
-/* A stay that was there before begins at time 0, and its slice is what came since. What one that
- * has ended lasted before is no wall of its path's; of one whose future has finished since, the
- * slice before is. */
+/* An activation that was there before begins at time 0, and its slice is what came since. What one
+ * that has ended lasted before is no lifetime of its path's; of one whose future has finished
+ * since, the slice before is. */
 static void chroprof__frames_since(const chroprof__since *s)
 {
     const chroprof__frame_row *old = s->from->frames;
     for (uint32_t k = 1; k <= s->from->core->depth; k++) {
         chroprof__frame_row *frame = s->to.frames + k;
-        if (chroprof__same_stay(s, k)) {
+        if (chroprof__same_activation(s, k)) {
             frame->start += chroprof__frame_slice(s->from, k);
             chroprof__shift(&frame->excluded, old[k].excluded);
             chroprof__shift(&frame->carried, old[k].carried);
             if (chroprof__lasts(frame) && !chroprof__lasts(old + k))
-                s->to.paths[frame->path].wall += chroprof__frame_slice(s->from, k);
+                s->to.paths[frame->path].lifetime += chroprof__frame_slice(s->from, k);
         } else if ((old[k].kind & CHROPROF__BARRIER) == 0) {
-            s->to.paths[old[k].path].wall -= chroprof__stay_wall(s->from, k);
+            s->to.paths[old[k].path].lifetime -= chroprof__activation_lifetime(s->from, k);
         }
     }
     for (uint32_t k = 1; k <= s->to.core->depth; k++) {
@@ -12422,8 +12426,8 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     c->seq_base += old->seq - old->seq_base;
     c->skew_ticks += old->skew_ticks;
     c->skew_events += old->skew_events;
-    c->doubt_ticks += old->doubt_ticks;
-    c->doubt_events += old->doubt_events;
+    c->torn_ticks += old->torn_ticks;
+    c->torn_events += old->torn_events;
     return good;
 }
 
@@ -12462,7 +12466,7 @@ static bool chroprof__subtract(chroprof__since *s)
     c->start_unix_ns += c->start_unix_ns ? chroprof__ns(c, s->begin) : 0;
     chroprof__shift(&c->iteration_start, s->begin);
     chroprof__shift(&c->calibrate_at, s->begin);
-    c->horizon = 0;
+    c->time_limit = 0;
     memset(c->due, 0, sizeof(c->due));
     return chroprof__ask_block(p) == NULL;
 }
@@ -12531,9 +12535,9 @@ static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
     uint32_t count = 0, target = CHROPROF__LOOP;
     if (path < CHROPROF__FIRST_PATH)
         return path;
-    while (rows[path].level > CHROPROF__CHAIN)
+    while (rows[path].generation > CHROPROF__CHAIN)
         path = rows[path].parent;
-    for (; path != CHROPROF__LOOP; path = rows[path].parent)    /* as often as its level says */
+    for (; path != CHROPROF__LOOP; path = rows[path].parent)    /* as often as its generation says */
         m->chain[count++] = path;
     while (count > 0) {
         uint32_t site = chroprof__merge_site(m, rows[m->chain[--count]].site);
@@ -12643,12 +12647,12 @@ static void chroprof__merge_percentiles(chroprof__merging *m, uint32_t site)
     const chroprof__histograms *row = p->histograms + p->paths[first].histogram;
     chroprof__site_maxima(p, first, &slice, &delay);
     own->missed += row->missed;
-    chroprof__raise(&own->wall_max, chroprof__ns(p->core, row->wall_max));
+    chroprof__raise(&own->latency_max, chroprof__ns(p->core, row->latency_max));
     chroprof__merge_histogram(m, &own->slice, &row->slice, slice);
-    if (own->path)                          /* it may have given its octaves up */
+    if (own->path)                          /* it may have given its ranges up */
         chroprof__merge_histogram(m, &own->delay, &row->delay, delay);
     if (own->path)
-        chroprof__merge_histogram(m, &own->wall, &row->wall, row->wall_max);
+        chroprof__merge_histogram(m, &own->latency, &row->latency, row->latency_max);
 }
 
 /* Slices under way. */
@@ -12727,13 +12731,13 @@ static void chroprof__merge_hits(chroprof__merging *m, const chroprof__hits *the
                                  chroprof__hits *own)
 {
     const chroprof__sampler *s = chroprof__sampler_of(m->to->core);
-    uint64_t rooms = 0;
+    uint64_t renumberings = 0;
     *own = *theirs;
     if (!s)
         own->count = 0;
-    for (uint32_t tries = 0; s && (tries == 0 || s->rooms != rooms); tries++) {
+    for (uint32_t tries = 0; s && (tries == 0 || s->renumberings != renumberings); tries++) {
         own->count = tries < 3 ? theirs->count : 0;     /* 0: never, new room holds a stall's */
-        rooms = s->rooms;
+        renumberings = s->renumberings;
         for (uint32_t k = 0; k < own->count; k++)
             own->stack[k] = chroprof__merge_stack(m, theirs->stack[k]);
     }
@@ -12837,7 +12841,7 @@ static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site, chropr
         return;
     slow.id = chroprof__shown_id(m->from, slow.id);
     slow.at = chroprof__merge_moment(m, slow.at);
-    slow.wall = chroprof__ns(theirs, slow.wall);
+    slow.latency = chroprof__ns(theirs, slow.latency);
     slow.exec = chroprof__ns(theirs, slow.exec);
     slow.children = chroprof__ns(theirs, slow.children);
     slow.delay = chroprof__ns(theirs, slow.delay);
@@ -12938,7 +12942,7 @@ static void chroprof__merge_all(chroprof__merging *m)
     chroprof__merge_counts(m);
     chroprof__marks_since(p);
     chroprof__blame_loop(p);
-    chroprof__set_horizon(p->core);
+    chroprof__set_time_limit(p->core);
 }
 
 CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other)
@@ -12987,14 +12991,14 @@ enum {
 #else
     CHROPROF__ON_STACK = 0x08000000,
 #endif
-    CHROPROF__BUDGET_TICKS = 8
+    CHROPROF__BUDGET_PERIODS = 8
 };
 
-/* ---- the stack of a tick. Bytes: what the handler needs below the kernel's frame, and what it
- * leaves to a walk of the user's; an alternate stack that is big enough for ticks and for whoever
- * else runs on it. */
+/* ---- the stack of a timer signal. Bytes: what the handler needs below the kernel's frame, and
+ * what it leaves to a walk of the user's; an alternate stack that is big enough for signals and for
+ * whoever else runs on it. */
 enum {
-    CHROPROF__TICK_STACK = 4096, CHROPROF__UNWIND_STACK = 16384, CHROPROF__BIG_STACK = 32768
+    CHROPROF__SIGNAL_STACK = 4096, CHROPROF__UNWIND_STACK = 16384, CHROPROF__BIG_STACK = 32768
 };
 
 typedef __typeof__(((ucontext_t *)0)->uc_stack) chroprof__stack_of_signals;
@@ -13004,7 +13008,7 @@ extern int chroprof__alternate_stack(const void *set, void *get)
 
 static uint64_t chroprof__stack_need(bool unwinds)
 {
-    return unwinds ? CHROPROF__UNWIND_STACK : CHROPROF__TICK_STACK;
+    return unwinds ? CHROPROF__UNWIND_STACK : CHROPROF__SIGNAL_STACK;
 }
 
 /* What the kernel itself puts on the stack for a signal: 1.4 KiB and more on x86-64, 3.4 with
@@ -13039,8 +13043,8 @@ enum { CHROPROF__CLASSIC_STACK = 8192 };
 enum { CHROPROF__CLASSIC_STACK = 16384 };
 #endif
 
-/* Can a crash handler on this thread's alternate stack be interrupted by a tick that takes no
- * sample? The classic size will do: a processor with AMX announces a frame of 11 KiB to all, and
+/* Can a crash handler on this thread's alternate stack be interrupted by a timer signal that takes
+ * no sample? The classic size will do: a processor with AMX announces a frame of 11 KiB to all, and
  * the kernel writes one only for who asked for AMX. Where none is announced, no less will do. */
 static bool chroprof__handlers_have_room(void)
 {
@@ -13049,8 +13053,9 @@ static bool chroprof__handlers_have_room(void)
     return bytes == 0 || bytes >= CLASSIC || (frame > 0 && bytes >= 2 * frame + WITHOUT_SAMPLE);
 }
 
-/* Has this thread an alternate stack that ticks may run on? A small one is its crash handler's
- * alone: a tick would kill the program there, or the handler that comes while a tick runs. */
+/* Has this thread an alternate stack that signals may run on? A small one is its crash handler's
+ * alone: a timer signal would kill the program there, or the handler that comes while a timer
+ * signal runs. */
 static bool chroprof__has_big_stack(void)
 {
     return chroprof__alternate_bytes() >= CHROPROF__BIG_STACK;
@@ -13064,8 +13069,8 @@ static uint64_t chroprof__stack_left(const chroprof__sampler *s, uintptr_t here)
     return here >= s->low && here < s->high ? here - s->low : UINT64_MAX;
 }
 
-/* Is there room for a tick below here? A crash handler on a small stack must live, and so must a
- * fiber near its end: the kernel's frame fitted, but little more might. */
+/* Is there room for a timer signal below here? A crash handler on a small stack must live, and so
+ * must a fiber near its end: the kernel's frame fitted, but little more might. */
 CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const void *context)
 {
     const chroprof__stack_of_signals *other = &((const ucontext_t *)context)->uc_stack;
@@ -13075,8 +13080,8 @@ CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const vo
     return left >= chroprof__stack_need(s->unwind != 0);
 }
 
-/* The same at the start, where a tick could come next. */
-static bool chroprof__can_tick_here(const chroprof__sampler *s, const chroprof_sampler_options *o)
+/* The same at the start, where a timer signal could come next. */
+static bool chroprof__can_interrupt_here(const chroprof__sampler *s, const chroprof_sampler_options *o)
 {
     const void *frame = __builtin_frame_address(0);
     uint64_t left = chroprof__stack_left(s, (uintptr_t)frame), bytes = chroprof__frame_bytes();
@@ -13104,14 +13109,14 @@ static void chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t inte
     (void)chroprof__system(SYS_timer_settime, (long)timer, 0L, value, NULL);
 }
 #else
-/* A timer of the process, and whose its ticks are. It may interrupt any thread, which passes the
+/* A timer of the process, and whose its signals are. It may interrupt any thread, which passes the
  * tick on to the loop's. */
 typedef struct chroprof__process_timer {
     const chroprof *owner;
-    chroprof__core *core;      /* NULL: the ticks are nobody's */
+    chroprof__core *core;      /* NULL: the signals are nobody's */
     pthread_t thread;          /* of the loop */
     long pid;                  /* of the owner's process; 0: the timer is free */
-    long passing;              /* threads that are about to pass a tick on */
+    long passing;              /* threads that are about to pass a timer signal on */
     bool ignored;              /* the signal, before */
 } chroprof__process_timer;
 
@@ -13135,7 +13140,7 @@ static void chroprof__set_timer(uint64_t number, uint64_t first_ns, uint64_t int
 }
 #endif
 
-/* ---- when ticks are due. Periods are random, so that no loop is in step with them: each is from
+/* ---- when signals are due. Periods are random, so that no loop is in step with them: each is from
  * half a period to one and a half, on the clock that the mode goes by. */
 
 static uint64_t chroprof__random_period(chroprof__sampler *s)
@@ -13149,7 +13154,7 @@ static uint64_t chroprof__mode_ns(const chroprof__sampler *s)
                                             : chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* How many ticks were due by now, and when the next one is. Late ones count: the kernel may look
+/* How many signals were due by now, and when the next one is. Late ones count: the kernel may look
  * only every few ms. */
 static uint64_t chroprof__count_due(chroprof__sampler *s, uint64_t now)
 {
@@ -13168,10 +13173,10 @@ static void chroprof__arm(const chroprof__sampler *s)
     chroprof__set_timer(s->timer, left > 1000 ? left : 1000, 0);
 }
 
-/* Of how many samples of the first period a tick is worth; periods: what the timer says. 0: of none
- * yet, over the budget a steady timer can't be slowed down. A timer of the process goes by all
- * threads, and may be early for this one. */
-static uint64_t chroprof__tick_weight(chroprof__sampler *s, uint64_t periods)
+/* Of how many samples of the first period a timer signal is worth; periods: what the timer says. 0:
+ * of none yet, over the budget a steady timer can't be slowed down. A timer of the process goes by
+ * all threads, and may be early for this one. */
+static uint64_t chroprof__signal_weight(chroprof__sampler *s, uint64_t periods)
 {
     uint64_t factor = s->period_ns / s->first_period_ns, now;
     if (s->steady) {
@@ -13185,7 +13190,7 @@ static uint64_t chroprof__tick_weight(chroprof__sampler *s, uint64_t periods)
 }
 
 /* ---- the wall mode while the loop sleeps. Idle is known from the events: it is sampled by its
- * length when it ends, and no tick has to wake the loop for it. */
+ * length when it ends, and no signal has to wake the loop for it. */
 
 /* Asked in any thread. */
 static bool chroprof__is_asleep(const chroprof__core *c)
@@ -13199,9 +13204,9 @@ static bool chroprof__has_timer(const chroprof__sampler *s)
     return chroprof__peek64(&s->armed) != 0 && s->pid == (uint64_t)getpid();
 }
 
-/* The loop is about to sleep. A tick that falls due before it can be expected back, going by twice
- * the longest of its waits of late, is called off; so a fast loop makes no system call here but for
- * the few waits around a tick. */
+/* The loop is about to sleep. A timer signal that falls due before it can be expected back, going
+ * by twice the longest of its waits of late, is called off; so a fast loop makes no system call
+ * here but for the few waits around a timer signal. */
 static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
 {
     s->resting = 1;
@@ -13217,7 +13222,7 @@ static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
     s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* Ticks that fell due while it was called off are those of idle time. */
+/* Signals that fell due while it was called off are those of idle time. */
 CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
 {
     uint64_t now = chroprof__monotonic_ns(NULL);
@@ -13227,8 +13232,8 @@ CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
     s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* It does not tick any more; in a forked child, whose timer is the parent's, it never did. */
-CHROPROF__COLD void chroprof__end_ticks(chroprof *p, chroprof__sampler *s)
+/* It does not fire any more; in a forked child, whose timer is the parent's, it never did. */
+CHROPROF__COLD void chroprof__end_signals(chroprof *p, chroprof__sampler *s)
 {
     chroprof__begin_edit(p->core);
     s->armed = s->running = s->stopped = 0;
@@ -13248,7 +13253,7 @@ CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *
     memset(&e, 0, sizeof(e));
     e.state = CHROPROF_SAMPLE_IDLE;
     chroprof__put_item(&e, CHROPROF__MARK, CHROPROF__MARK_IDLE);
-    (void)chroprof__put_tasks(c, &e, c->floor, 0);
+    (void)chroprof__put_tasks(c, &e, c->barrier, 0);
     chroprof__begin_edit(c);
     uint32_t stack = chroprof__intern_stack(p, &e);
     e.weight = 1;
@@ -13293,10 +13298,10 @@ static void chroprof__follow_idle(chroprof *p)
     if (chroprof__has_timer(s))
         chroprof__go_on(s);
     else
-        chroprof__end_ticks(p, s);
+        chroprof__end_signals(p, s);
 }
 
-/* ---- after each event: those that begin a stay also note who they came from */
+/* ---- after each event: those that begin an activation also note who they came from */
 
 /* What tells one call of a function from all others. */
 CHROPROF__INLINE uint32_t chroprof__frame_key(uintptr_t frame, uintptr_t back)
@@ -13341,22 +13346,22 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame)
 }
 
 /* Linux looks at a CPU timer only when a tick of its scheduler finds the thread running, which on a
- * crowded processor may not happen for long. Ticks so overdue that no other delay explains it are
+ * crowded processor may not happen for long. Signals so overdue that no other delay explains it are
  * lost. */
-CHROPROF__COLD void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
+CHROPROF__COLD void chroprof__give_up_signals(chroprof *p, chroprof__sampler *s)
 {
     uint64_t overdue = chroprof__minus(s->cpu_ns, chroprof__peek64(&s->deadline));
     if (s->mode != CHROPROF_SAMPLER_CPU || s->steady || overdue < 20000000 + 2 * s->period_ns)
         return;
     if (!chroprof__has_timer(s)) {
-        chroprof__end_ticks(p, s);
+        chroprof__end_signals(p, s);
         return;
     }
     chroprof__set_timer(s->timer, 0, 0);    /* a timer of the thread is silent from here on */
     uint64_t count = chroprof__count_due(s, s->cpu_ns) * (s->period_ns / s->first_period_ns);
     s->ticks += count;
     s->lost += count;
-    s->window_ticks += count;               /* they cost nothing */
+    s->window_weight += count;              /* they cost nothing */
     chroprof__arm(s);
 }
 
@@ -13367,16 +13372,16 @@ static void chroprof__note_cpu(chroprof *p)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__begun *iteration = s->begun + CHROPROF__LEVELS;
+    chroprof__begun *iteration = s->begun + CHROPROF__NESTED_LOOPS;
     uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->iteration_event;
     if (c->last >= s->look_at) {
         s->look_at = c->last + chroprof__unscale(1000000, c->factor);
         s->cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
         s->cpu_busy = busy;
-        chroprof__give_up_ticks(p, s);
+        chroprof__give_up_signals(p, s);
     }
     uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
-    if (c->depth == c->floor + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
+    if (c->depth == c->barrier + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
         s->begun[chroprof__callback_place(c)].event = p->frames[c->depth].event;
         s->begun[chroprof__callback_place(c)].cpu_ns = now;
     }
@@ -13434,9 +13439,10 @@ static bool chroprof__read_registers(void *context, chroprof__registers *r)
 #endif
 }
 
-/* Is this tick what a system call returns for (EINTR)? Known on Linux, on x86-64 and arm64, by the
- * call's result. On x86-64 rcx still holds the address that it returns to (the SYSCALL instruction:
- * Intel's manual, volume 2). The code itself is not looked at: it may not be readable. */
+/* Is this signal what a system call returns for (EINTR)? Known on Linux, on x86-64 and arm64, by
+ * the call's result. On x86-64 rcx still holds the address that it returns to (the SYSCALL
+ * instruction: Intel's manual, volume 2). The code itself is not looked at: it may not be
+ * readable. */
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 #define CHROPROF__SEES_CALLS 1
 static bool chroprof__has_cut(void *context)
@@ -13568,30 +13574,31 @@ static void chroprof__weave(chroprof__core *c, chroprof__sampler *s, chroprof__e
     (void)chroprof__put_tasks(c, e, w.depth, 0);
 }
 
-/* Doubles the period when the ticks cost more than they may, halves it again when there is room. */
+/* Doubles the period when the signals cost more than they may, halves it again when there is
+ * room. */
 static void chroprof__keep_budget(chroprof__sampler *s)
 {
     uint64_t period = s->period_ns, first = s->first_period_ns, cost = s->window_cost * 1000u;
-    uint64_t allowed = first / 1000u * s->window_ticks * s->budget_ppm;
-    if (s->window_ticks < period / first * CHROPROF__BUDGET_TICKS)
+    uint64_t allowed = first / 1000u * s->window_weight * s->budget_ppm;
+    if (s->window_weight < period / first * CHROPROF__BUDGET_PERIODS)
         return;
     if (cost > allowed && period >> 40 == 0)
         period *= 2;
     else if (cost < allowed / 3 && period > s->first_period_ns)
         period /= 2;
-    s->window_ticks = s->window_cost = 0;
+    s->window_weight = s->window_cost = 0;
     chroprof__poke64(&s->period_ns, period);
 }
 
 /* A handler must not ask a clock of the host's: then a sample has the time of the event behind it.
  * Never inlined: until it is known that there is room the handler must need next to no stack. */
-CHROPROF__NOINLINE void chroprof__catch_tick(chroprof__core *c, chroprof__sampler *s,
-                                             uint64_t weight, void *context)
+CHROPROF__NOINLINE void chroprof__catch_signal(chroprof__core *c, chroprof__sampler *s,
+                                               uint64_t weight, void *context)
 {
     uint64_t cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), now = chroprof__monotonic_ns(NULL);
     chroprof__entry *e = c->enabled ? chroprof__begin_entry(c, s) : NULL;
     s->ticks += weight;
-    s->window_ticks += weight;
+    s->window_weight += weight;
     if (e) {
         chroprof__weave(c, s, e, context);
         e->weight = weight;
@@ -13602,7 +13609,7 @@ CHROPROF__NOINLINE void chroprof__catch_tick(chroprof__core *c, chroprof__sample
         CHROPROF__STORE_FENCE();
         chroprof__poke64(&s->put, s->put + 1);
         if (!chroprof__is_busy(c))
-            chroprof__poke64(&c->horizon, c->last);    /* the next event goes the general way */
+            chroprof__poke64(&c->time_limit, c->last); /* the next event takes the slow path */
     } else {
         s->lost += c->enabled ? weight : 0;
     }
@@ -13613,7 +13620,7 @@ CHROPROF__NOINLINE void chroprof__catch_tick(chroprof__core *c, chroprof__sample
     chroprof__keep_budget(s);
 }
 
-/* A tick that finds the loop asleep in the wall mode: idle is sampled without it. */
+/* A timer signal that finds the loop asleep in the wall mode: idle is sampled without it. */
 static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s)
 {
     if (s->mode != CHROPROF_SAMPLER_WALL || !chroprof__is_asleep(c))
@@ -13623,18 +13630,19 @@ static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s)
     return true;
 }
 
-/* A tick that finds no room on the stack it was delivered on is counted, and that is all. */
+/* A timer signal that finds no room on the stack it was delivered on is counted, and that is
+ * all. */
 static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t periods,
                            void *context)
 {
     if (chroprof__is_needless(c, s))
         return;
     s->interrupted += chroprof__has_cut(context);
-    uint64_t weight = chroprof__tick_weight(s, periods);
+    uint64_t weight = chroprof__signal_weight(s, periods);
     if (weight == 0)
         return;
     if (chroprof__has_stack(s, context)) {
-        chroprof__catch_tick(c, s, weight, context);
+        chroprof__catch_signal(c, s, weight, context);
     } else {
         s->ticks += weight;
         s->lost += weight;
@@ -13643,7 +13651,7 @@ static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t pe
         chroprof__arm(s);
 }
 
-/* Does somebody still want ticks of this value here? Not if the profile was begun anew without a
+/* Does somebody still want signals of this value here? Not if the profile was begun anew without a
  * stop. */
 static bool chroprof__is_armed(const chroprof__core *c, uint64_t value)
 {
@@ -13655,7 +13663,7 @@ static bool chroprof__is_armed(const chroprof__core *c, uint64_t value)
 /* The profile a signal is of, and the periods it stands for; NULL: it is none of ours. The low bits
  * of its value are a number of this start, so that a timer that a lost profile left behind is not
  * taken for ours. */
-static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint64_t *periods)
+static chroprof__core *chroprof__interrupted(int number, const siginfo_t *info, uint64_t *periods)
 {
     uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
     (void)number;
@@ -13666,7 +13674,7 @@ static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint6
     return chroprof__is_armed(c, value) ? c : NULL;
 }
 #else
-/* The loop sleeps, and others burn CPU time: the next tick of a timer of the process. In any
+/* The loop sleeps, and others burn CPU time: the next signal of a timer of the process. In any
  * thread. */
 static void chroprof__put_off(chroprof__sampler *s)
 {
@@ -13678,8 +13686,8 @@ static void chroprof__put_off(chroprof__sampler *s)
         chroprof__set_timer(s->timer, s->period_ns, 0);
 }
 
-/* Is this tick of this thread? Others pass it on to the loop's, unless that sleeps. */
-static bool chroprof__takes_tick(const chroprof__core *c, pthread_t loop, int number)
+/* Is this signal of this thread? Others pass it on to the loop's, unless that sleeps. */
+static bool chroprof__takes_signal(const chroprof__core *c, pthread_t loop, int number)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
     bool here = pthread_equal(loop, pthread_self()) != 0;
@@ -13693,7 +13701,7 @@ static bool chroprof__takes_tick(const chroprof__core *c, pthread_t loop, int nu
 }
 
 /* The profile whose tick this thread takes; NULL: none. */
-static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint64_t *periods)
+static chroprof__core *chroprof__interrupted(int number, const siginfo_t *info, uint64_t *periods)
 {
     chroprof__process_timer *t = chroprof__timer_of(number);
     (void)info;
@@ -13701,7 +13709,7 @@ static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint6
     (void)__atomic_add_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
     chroprof__core *c = __atomic_load_n(&t->core, __ATOMIC_SEQ_CST);
     bool own = c && __atomic_load_n(&t->pid, __ATOMIC_SEQ_CST) == (long)getpid() &&
-               chroprof__is_armed(c, 1) && chroprof__takes_tick(c, t->thread, number);
+               chroprof__is_armed(c, 1) && chroprof__takes_signal(c, t->thread, number);
     (void)__atomic_sub_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
     return own ? c : NULL;
 }
@@ -13711,7 +13719,7 @@ CHROPROF__COLD void chroprof__on_signal(int number, siginfo_t *info, void *conte
 {
     int error = errno;
     uint64_t periods;
-    chroprof__core *c = chroprof__ticked(number, info, &periods);
+    chroprof__core *c = chroprof__interrupted(number, info, &periods);
     if (c)
         chroprof__catch(c, chroprof__sampler_of(c), periods, context);
     errno = error;
@@ -13748,7 +13756,7 @@ CHROPROF__COLD bool chroprof__claim_signal(chroprof *p, int number)
 #if CHROPROF__THREAD_TIMER
     sigemptyset(&ours.sa_mask);
 #else
-    sigfillset(&ours.sa_mask);              /* nothing jumps out while a tick is passed on */
+    sigfillset(&ours.sa_mask);              /* nothing jumps out while a timer signal is passed on */
 #endif
     if (sigaction(number, NULL, &before) != 0 || !chroprof__has_no_handler(&before) ||
         chroprof__is_blocked(number) || sigaction(number, &ours, &before) != 0)
@@ -13824,7 +13832,7 @@ static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
     s->steady = o->steady;
     s->unwind = unwind;
     s->unwind_user = (uint64_t)(uintptr_t)o->unwind_user;
-    s->window_ticks = s->window_cost = s->pending = s->resting = 0;
+    s->window_weight = s->window_cost = s->pending = s->resting = 0;
     s->wait_most = 2 * s->first_period_ns;  /* at first none is expected to be short */
     s->stamp = chroprof__monotonic_ns(NULL);
     s->cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -13879,7 +13887,7 @@ static void chroprof__free_timer(chroprof__process_timer *t)
     __atomic_store_n(&t->pid, 0, __ATOMIC_SEQ_CST);
 }
 
-/* Takes hold of the process's timer. A forked child takes its parent's over, which does not tick
+/* Takes hold of the process's timer. A forked child takes its parent's over, which does not fire
  * there; its signal is given back first. False: somebody uses it. */
 static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_options *o)
 {
@@ -13927,8 +13935,8 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
     return number;
 }
 
-/* No thread passes a tick on any more: it would come when the signal is no longer ours. False: one
- * has not got any further for a second. */
+/* No thread passes a timer signal on any more: it would come when the signal is no longer ours.
+ * False: one has not got any further for a second. */
 static bool chroprof__await_passing(chroprof__process_timer *t)
 {
     uint64_t end = chroprof__monotonic_ns(NULL) + 1000000000u;
@@ -13962,8 +13970,8 @@ static void chroprof__end_timer(const chroprof *p)
 }
 #endif
 
-/* From here on it ticks; a steady timer is left alone then. */
-static void chroprof__begin_ticks(chroprof *p, chroprof__sampler *s)
+/* From here on it signals; a steady timer is left alone then. */
+static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
 {
     s->running = 1;
     s->loads = s->loaded = s->look_at = 0;
@@ -14012,7 +14020,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     chroprof__end_timer_of(p, SIGPROF);     /* of a profile that was begun anew without a stop */
     chroprof__end_timer_of(p, SIGALRM);
 #endif
-    if (!chroprof__can_tick_here(s, &o))
+    if (!chroprof__can_interrupt_here(s, &o))
         return CHROPROF_ERR_SAMPLER_STACK;
 #if !CHROPROF__THREAD_TIMER
     if (!chroprof__hold_timer(p, &o))
@@ -14032,7 +14040,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     p->drain = chroprof__drain_all;
     p->follow = chroprof__follow_event;
     p->sampling = true;
-    chroprof__begin_ticks(p, s);
+    chroprof__begin_signals(p, s);
     return CHROPROF_OK;
 }
 
@@ -14045,7 +14053,7 @@ CHROPROF__COLD_API void chroprof_sampler_stop(chroprof *p)
     p->sampler_signal = 0;
     if (!block || !p->sampling)
         return;
-    chroprof__end_ticks(p, chroprof__sampler_of(p->core));
+    chroprof__end_signals(p, chroprof__sampler_of(p->core));
     chroprof__wake_drain(p->core);
 }
 
@@ -15988,7 +15996,7 @@ CHROPROF__UNUSED static void chroprof__put_word(chroprof__out *o, const char *wo
 #define CHROPROF__WORDS(name, metric, help) #name "\0" metric "\0" help "\0"
 #define CHROPROF__WORDS_ROW(name, field, unit, kind, metric, help)                                 \
     CHROPROF__WORDS(name, metric, help)
-#define CHROPROF__WORDS_TICK(name, kind) CHROPROF__WORDS(name, "", "")
+#define CHROPROF__WORDS_COUNT(name, kind) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_NAME(name) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_UNSEEN(type, field, unit, kind) CHROPROF__WORDS(, "", "")
 
@@ -16000,7 +16008,7 @@ CHROPROF__UNUSED static const char chroprof__path_words[] =
 CHROPROF__UNUSED static const char chroprof__loop_words[] =
     CHROPROF__LOOP_LIST(CHROPROF__WORDS_ROW, CHROPROF__WORDS, CHROPROF__WORDS_UNSEEN);
 CHROPROF__UNUSED static const char chroprof__sampler_words[] =
-    CHROPROF__SAMPLER_LIST(CHROPROF__WORDS_TICK, CHROPROF__WORDS_NAME);
+    CHROPROF__SAMPLER_LIST(CHROPROF__WORDS_COUNT, CHROPROF__WORDS_NAME);
 
 /* What stands between quotes: in JSON, else in a label of Prometheus. */
 CHROPROF__UNUSED static void chroprof__put_quoted(chroprof__out *o, const char *text, bool json)
@@ -17186,7 +17194,7 @@ static void chroprof__stall_places(chroprof__page *g, const chroprof_stall *s)
 /* What ran in a stall, as it is being told. */
 typedef struct chroprof__ranked_by {
     chroprof__page *g;
-    uint64_t bar;              /* what took less is told together with its like */
+    uint64_t least_ns;         /* what took less is told together with its like */
     bool begun;
     const char *name;          /* of what runs */
     uint64_t ns, slices;       /* of it, in a row */
@@ -17215,7 +17223,7 @@ static void chroprof__order_briefs(chroprof__ranked_by *o)
 static void chroprof__order_end(chroprof__ranked_by *o)
 {
     const uint64_t figures[] = { o->slices, o->ns };
-    if (o->ns < o->bar || o->ns == 0) {
+    if (o->ns < o->least_ns || o->ns == 0) {
         o->briefs += o->slices;
         o->brief_ns += o->ns;
     } else {
@@ -17234,7 +17242,7 @@ static void chroprof__order_add(chroprof__ranked_by *o, const chroprof_step *fro
                   from->state == CHROPROF_ENTER || from->state == CHROPROF_NEXT;
     const char *name = chroprof__path_word(o->g->p, to->path);
     uint64_t ns = to->at_ns - from->at_ns;
-    if (to->path == 0 && ns < o->bar)       /* a breath between two tasks */
+    if (to->path == 0 && ns < o->least_ns)  /* a breath between two tasks */
         return;
     if (name != o->name)
         chroprof__order_end(o);
@@ -17249,7 +17257,7 @@ static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
     chroprof_step steps[CHROPROF_INCIDENT_STEPS];
     size_t count = chroprof_incident(g->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
     chroprof__ranked_by o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0 };
-    if (s->shares[0].exec_ns >= s->length_ns - 5 * o.bar && s->shares[0].slices <= 1)
+    if (s->shares[0].exec_ns >= s->length_ns - 5 * o.least_ns && s->shares[0].slices <= 1)
         return;                             /* one slice, which has been said */
     for (size_t i = 0; i < count; i++) {
         uint64_t from = i > 0 ? steps[i - 1].at_ns : s->start_ns;
@@ -17530,7 +17538,7 @@ static void chroprof__series_name(chroprof__series *s, uint32_t row, const char 
     s->rows[row].ns = ns;
 }
 
-static uint64_t chroprof__series_level(const chroprof__series *s, uint32_t row, uint32_t column)
+static uint64_t chroprof__series_height(const chroprof__series *s, uint32_t row, uint32_t column)
 {
     return chroprof__portion(1000, s->rows[row].cells[column], s->spans[column]);
 }
@@ -17543,7 +17551,7 @@ static void chroprof__series_scale(chroprof__series *s)
     for (uint32_t row = 0; row < s->sites + 3; row++) {
         uint64_t most = s->rows[row].peak;
         for (uint32_t k = 0; k < s->width; k++)
-            chroprof__raise(&most, chroprof__series_level(s, row, k));
+            chroprof__raise(&most, chroprof__series_height(s, row, k));
         while (*step < most && *step < 1000)
             step++;
     }
@@ -17581,8 +17589,8 @@ static void chroprof__series_show(chroprof__page *g, const chroprof__series *s, 
     chroprof__show_name(g, r->name, s->label_room);
     chroprof__blank_to(g, s->label_room + 2);
     for (uint32_t k = 0; k < s->width; k++) {
-        uint64_t level = (chroprof__series_level(s, row, k) * 8 + s->full - 1) / s->full;
-        chroprof__show_code(g, level == 0 ? ' ' : 0x2580 + (level < 8 ? (uint32_t)level : 8));
+        uint64_t height = (chroprof__series_height(s, row, k) * 8 + s->full - 1) / s->full;
+        chroprof__show_code(g, height == 0 ? ' ' : 0x2580 + (height < 8 ? (uint32_t)height : 8));
     }
     chroprof__blank_to(g, s->label_room + 2 + s->width);
     chroprof__print(g, "%7p%7p\n", figures);
@@ -18692,7 +18700,7 @@ static uint64_t chroprof__pprof_chain(chroprof__out *o, const chroprof *p, uint3
 
 /* A sample of a path, or, path 0, of one of the sites 0 to 2. idle has the one label: the profile's
  * own name is none, as pprof would draw it at every node. Values are signed: where many futures
- * wait for days their wall is cut. */
+ * wait for days their lifetime is cut. */
 static void chroprof__pprof_sample(chroprof__out *o, const chroprof *p, uint32_t path,
                                    uint32_t site, const uint64_t *values)
 {

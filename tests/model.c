@@ -487,7 +487,7 @@ static int create(model *m, uint64_t id, int path)
 
 static void begin_delay(model *m, model_future *f)
 {
-    model_stay delay = { -1, 0, false };
+    model_activation delay = { -1, 0, false };
 
     delay.future = (int)(f - m->futures);
     f->state = CHROPROF_READY;
@@ -531,7 +531,7 @@ static void settle(model *m, int future)
 
 static int begin_slice(model *m, int future)
 {
-    model_stay slice = { -1, 0, false };
+    model_activation slice = { -1, 0, false };
 
     slice.future = future;
     arrput(m->slices, slice);
@@ -1108,9 +1108,9 @@ static void reset_futures(model *m)
     }
 }
 
-static void reset_stays(model *m)
+static void reset_activations(model *m)
 {
-    model_stay delay = { -1, 0, false };
+    model_activation delay = { -1, 0, false };
     int i;
 
     arrsetlen(m->slices, 0);
@@ -1151,7 +1151,7 @@ void model_reset(model *m)
     m->was_hidden = m->hidden != 0;
     m->hidden_at = 0;
     reset_futures(m);
-    reset_stays(m);
+    reset_activations(m);
 }
 
 void model_init(model *m, const chroprof_options *options, const chroprof *p)
@@ -1287,7 +1287,7 @@ static void add_futures(const model *m, figures *all)
     arrfree(exec);
 }
 
-static void add_stays(const model *m, figures *all)
+static void add_activations(const model *m, figures *all)
 {
     int i;
 
@@ -1336,7 +1336,7 @@ static figures *figures_of_paths(const model *m)
         all[interval->place].blame += interval->blame;
     }
     add_futures(m, all);
-    add_stays(m, all);
+    add_activations(m, all);
     add_subtrees(m, all);
     for (i = 0; i < COUNT(m->paths); i++)
         all[i].waiting = waiting_of(&all[i]);
@@ -1734,15 +1734,15 @@ static void compare_all_totals(comparison *c)
     compare_loop_lengths(c, "iterations", c->m->iterations, got);
 }
 
-static uint64_t *ended_of_site(const model *m, const model_stay *stays, int n, int site)
+static uint64_t *ended_of_site(const model *m, const model_activation *activations, int n, int site)
 {
     uint64_t *sorted = NULL;
     int i;
 
     for (i = 0; i < n; i++) {
-        int path = m->futures[stays[i].future].path;
-        if (stays[i].ended && path >= 0 && site_at_end(&m->paths[path]) == site)
-            arrput(sorted, stays[i].length);
+        int path = m->futures[activations[i].future].path;
+        if (activations[i].ended && path >= 0 && site_at_end(&m->paths[path]) == site)
+            arrput(sorted, activations[i].length);
     }
     if (sorted)
         qsort(sorted, arrlenu(sorted), sizeof *sorted, by_value);

@@ -90,11 +90,11 @@ typedef struct model_future {
     model_share *behind;            /* who was on top while it was ready */
 } model_future;
 
-typedef struct model_stay {
+typedef struct model_activation {
     int future;
     uint64_t length;
     bool ended;
-} model_stay;
+} model_activation;
 
 typedef enum model_frame_kind {
     MODEL_FRAME_FUTURE,
@@ -131,7 +131,7 @@ typedef struct model {
     model_interval *intervals;
     model_future *futures;
     int *live; /* indices of the futures that are live, enter-frames too */
-    model_stay *slices, *delays;
+    model_activation *slices, *delays;
     model_frame *stack;
     uint64_t *callbacks, *iterations;
     model_step *steps;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Are the tests and the command written as .clang-format says, and is the header as tests/rooms.py
+# Are the tests and the command written as .clang-format says, and is the header as tests/sections.py
 # says? The header's tables and the examples' marks are not for a formatter. WRITE=1 formats.
 # Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if one failed.
 cd "$(dirname "$0")/.." || exit 1
@@ -33,12 +33,12 @@ else
 fi
 
 if command -v python3 >/dev/null 2>&1; then
-    rooms=$(python3 tests/rooms.py)
-    echo "$rooms" | sed '$d'
-    set -- $(echo "$rooms" | tail -n 1)
+    sections=$(python3 tests/sections.py)
+    echo "$sections" | sed '$d'
+    set -- $(echo "$sections" | tail -n 1)
     passed=$((passed + ${1:-0})) failed=$((failed + ${3:-1})) skipped=$((skipped + ${5:-0}))
 else
     skipped=$((skipped + 1))
-    echo "skip rooms: needs python3"
+    echo "skip sections: needs python3"
 fi
 finish

@@ -1600,7 +1600,7 @@ TEST(heavy_sites_have_the_histograms)
     orderly(p);
 }
 
-/* Futures of all latencies there are: a site that needs more octaves than there are begins anew. */
+/* Futures of all latencies there are: a site that needs more ranges than there are begins anew. */
 TEST(octaves_go_to_the_heavy_site)
 {
     chroprof_options options = { 0 };

@@ -444,23 +444,23 @@ static void judge_frame(const picture *now, const picture *before, const picture
 }
 
 /* wall, delay and blame are told apart: how many copies have one that is not between. */
-static unsigned long count_doubtful(const picture *now, const picture *before, const picture *after)
+static unsigned long count_torn(const picture *now, const picture *before, const picture *after)
 {
-    unsigned long doubtful = 0;
+    unsigned long torn = 0;
     size_t i;
     for (i = 0; i < now->count; i++) {
         const chroprof_path *n = &now->paths[i], *b = path_in(before, n->id);
         const chroprof_path *a = path_in(after, n->id);
         uint64_t own = after->totals.elapsed_ns - before->totals.elapsed_ns;
-        doubtful += !between(n->lifetime_ns, b->lifetime_ns, a->lifetime_ns, own * (n->live + 1)) ||
+        torn += !between(n->lifetime_ns, b->lifetime_ns, a->lifetime_ns, own * (n->live + 1)) ||
                     !between(n->delay_ns, b->delay_ns, a->delay_ns, own * (n->live + 1)) ||
                     !between(n->blame_ns, b->blame_ns, a->blame_ns, own * 24);
     }
-    return doubtful != 0;
+    return torn != 0;
 }
 
 static void judge_film(const film *f, const block *first, const block *last, bool reset,
-                       unsigned long *frames, unsigned long *doubtful)
+                       unsigned long *frames, unsigned long *torn)
 {
     static picture before, after, now;
     size_t i;
@@ -473,14 +473,14 @@ static void judge_film(const film *f, const block *first, const block *last, boo
             continue;
         }
         judge_frame(&now, &before, &after);
-        *doubtful += count_doubtful(&now, &before, &after);
+        *torn += count_torn(&now, &before, &after);
         ++*frames;
     }
 }
 
 /* Runs the child instruction by instruction. Keeps what the block was at each change. */
 static void watch(pid_t child, const block *live, const calls *marks, unsigned long *frames,
-                  unsigned long *doubtful)
+                  unsigned long *torn)
 {
     static block before, previous;
     film f = { NULL, 0 };
@@ -501,7 +501,7 @@ static void watch(pid_t child, const block *live, const calls *marks, unsigned l
         }
         if (marks->number % 2 != 0 || f.count == 0)
             continue;
-        judge_film(&f, &before, &previous, marks->resets != 0, frames, doubtful);
+        judge_film(&f, &before, &previous, marks->resets != 0, frames, torn);
         f.count = 0;
         before = previous;
     }
@@ -513,7 +513,7 @@ TEST(stopped_at_every_instruction)
     chroprof_options o = options_of(true);
     block *live = (block *)shared_memory(sizeof *live);
     calls *marks = (calls *)shared_memory(sizeof *marks);
-    unsigned long frames = 0, doubtful = 0;
+    unsigned long frames = 0, torn = 0;
     chroprof p;
     int status;
     pid_t child;
@@ -529,11 +529,11 @@ TEST(stopped_at_every_instruction)
         munmap(live, sizeof *live);
         SKIP("this system does not let a parent trace its child");
     }
-    watch(child, live, marks, &frames, &doubtful);
-    printf("# %lu states inside an event, %lu of them with a wall, delay or blame in doubt\n",
-           frames, doubtful);
+    watch(child, live, marks, &frames, &torn);
+    printf("# %lu states inside an event, %lu of them with a lifetime, delay or blame that is torn\n",
+           frames, torn);
     CHECK(frames > 1000);
-    CHECK(doubtful <= frames / 10);
+    CHECK(torn <= frames / 10);
     munmap(live, sizeof *live);
 }
 
@@ -713,18 +713,18 @@ static void snapshots_under_load(bool hurry, unsigned long count)
     void *live = shared_memory(SIZE);
     pid_t child = start_life(live, hurry);
     unsigned long i, exact = 0;
-    uint64_t skew = 0, doubt = 0;
+    uint64_t skew = 0, torn = 0;
     chroprof view;
     for (i = 0; i < count; i++) {
         snapshot_of(&view, live);
         exact += totals_of(&view).skew_events == 0;
-        doubt += totals_of(&view).doubt_events;
+        torn += totals_of(&view).doubt_events;
         skew += totals_of(&view).skew_events;
         check_windows(&view);
         written(&view, i % 16 ? CHROPROF_FOLDED : CHROPROF_JSON); /* the writer must succeed */
     }
-    printf("# %lu copies: %lu exact, %" PRIu64 " events apart in all, %" PRIu64 " in doubt\n",
-           count, exact, skew, doubt);
+    printf("# %lu copies: %lu exact, %" PRIu64 " events apart in all, %" PRIu64 " torn\n",
+           count, exact, skew, torn);
     end_child(child);
     munmap(live, SIZE);
 }

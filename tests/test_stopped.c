@@ -1,6 +1,6 @@
 /* tests/test_stopped.c - each public call that writes, stopped after every single instruction: what
  * it leaves behind opens and is consistent, and is either what was before the call, or what came
- * after it, or says that it is in doubt. (Events are in test_snapshot.c.) */
+ * after it, or says that it is torn. (Events are in test_snapshot.c.) */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
@@ -94,7 +94,7 @@ typedef struct watched {
     const char *path;         /* of a file that the call makes, until it is there */
     volatile uint64_t *marks; /* odd: inside the call */
     bool clocked;             /* copies go up to now: only the calendar is looked at */
-    unsigned long states, doubtful;
+    unsigned long states, torn;
 } watched;
 
 typedef struct picture {
@@ -181,7 +181,7 @@ static void judge(watched *w, film *f, const picture *before, const picture *aft
                          "state %lu of the call is neither what was before nor "
                          "what came after, and does not say so",
                          (unsigned long)i);
-        w->doubtful += told;
+        w->torn += told;
     }
     w->states += f->count;
     f->count = 0;
@@ -295,7 +295,7 @@ static unsigned long run_watched(void (*run)(call *c), call *c, block *live_bloc
     if (!WIFSTOPPED(status))
         SKIP("this system does not let a parent trace its child");
     watch(&w, child, whole);
-    printf("# %lu states, %lu of them say that they are in doubt\n", w.states, w.doubtful);
+    printf("# %lu states, %lu of them say that they are torn\n", w.states, w.torn);
     munmap((void *)(uintptr_t)c->marks, 4096);
     return w.states;
 }

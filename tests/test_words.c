@@ -7,7 +7,7 @@ static const chroprof_site B = { "b", "host.c", 2 };
 static const chroprof_site C = { "c", "host.c", 3 };
 static const chroprof_site D = { "d", "host.c", 4 };
 
-/* A stay of a callback on an empty stack: one slice, one callback. */
+/* An activation of a callback on an empty stack: one slice, one callback. */
 static void call(chroprof *p, const chroprof_site *site, uint64_t from, uint64_t to)
 {
     at(p, from, ENTER, 0, site);
@@ -144,7 +144,7 @@ TEST(exec_max_is_of_a_single_future)
 
 /* ---- callback ---- */
 
-TEST(callback_is_an_outermost_stay)
+TEST(callback_is_an_outermost_activation)
 {
     chroprof *p = fresh(NULL);
     at(p, 0, ENTER, 0, &A);
@@ -1810,7 +1810,7 @@ static const test_case cases[] = {
     CASE(overlap_is_not_billed_below),
     CASE(the_slice_under_way_counts),
     CASE(exec_max_is_of_a_single_future),
-    CASE(callback_is_an_outermost_stay),
+    CASE(callback_is_an_outermost_activation),
     CASE(callback_ends_by_a_switch_at_the_base),
     CASE(callback_goes_on_over_a_switch_above_the_base),
     CASE(callback_leaves_out_a_nested_loop),

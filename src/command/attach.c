@@ -571,7 +571,7 @@ static double percent_of(uint64_t part, uint64_t whole)
 }
 
 /* "389 ms", or what is known of it: "389 to 429 ms", "at least 1.98 s". */
-static void tell_length(const attach_stay *s, char *text, size_t size)
+static void tell_length(const attach_activation *s, char *text, size_t size)
 {
     bool long_one = s->least_ns >= 1000000000u;
     double unit = long_one ? 1e9 : 1e6;
@@ -585,7 +585,7 @@ static void tell_length(const attach_stay *s, char *text, size_t size)
     }
 }
 
-static void tell_stay(const attach *a, const attach_thread *t, const attach_stay *s)
+static void tell_activation(const attach *a, const attach_thread *t, const attach_activation *s)
 {
     char who[96];
     char name[200];
@@ -662,7 +662,7 @@ static int report_thread(const attach *a, const attach_thread *t, size_t number)
     if (make_profile(&made, a, t)) {
         tell_spin(a, t);
         for (size_t i = 0; i < made.report.count; i++) {
-            tell_stay(a, t, &made.report.stays[i]);
+            tell_activation(a, t, &made.report.activations[i]);
         }
         if (number < SHOWN) {
             (void)write_view(&text, &made.file.view, made.file.name, true, stderr);

@@ -125,17 +125,17 @@ void attach_name(uint64_t address, char *out, size_t size);
 const char *attach_symbol(uint64_t address);
 
 /* attach_loop.c */
-typedef struct attach_stay {
+typedef struct attach_activation {
     uint64_t least_ns, most_ns, cpu_ns, queue_ns, at_ns;
     uint32_t stack;            /* that most of its rows had */
     long call;
     bool open;                 /* it had not ended, or had begun before the first look */
-} attach_stay;
+} attach_activation;
 
-enum { ATTACH_STAYS = 3 };
+enum { ATTACH_ACTIVATIONS = 3 };
 
 typedef struct attach_report {
-    attach_stay stays[ATTACH_STAYS];   /* the longest ones */
+    attach_activation activations[ATTACH_ACTIVATIONS]; /* the longest ones */
     size_t count;
     uint64_t stalls;
 } attach_report;

@@ -266,7 +266,7 @@ static uint64_t busy_between(const feeder *f, const attach_row *a, const attach_
     return idle_a || idle_b ? used + (length - used) / 2 : length;
 }
 
-/* The time between the stays of two rows. */
+/* The time between the activations of two rows. */
 static void put_between(feeder *f, const attach_row *a, const attach_row *b)
 {
     uint64_t busy = busy_between(f, a, b);
@@ -285,8 +285,8 @@ static void put_between(feeder *f, const attach_row *a, const attach_row *b)
     }
 }
 
-/* The last row of the stay that begins with this one. */
-static size_t end_of_stay(const feeder *f, size_t first)
+/* The last row of the activation that begins with this one. */
+static size_t end_of_activation(const feeder *f, size_t first)
 {
     size_t last = first;
     while (!is_idle_row(f, &f->log->rows[first]) && last + 1 < f->log->count &&
@@ -296,40 +296,40 @@ static size_t end_of_stay(const feeder *f, size_t first)
     return last;
 }
 
-static void keep_stay(attach_report *out, const attach_stay *stay)
+static void keep_activation(attach_report *out, const attach_activation *activation)
 {
-    size_t place = out->count < ATTACH_STAYS ? out->count++ : ATTACH_STAYS - 1;
-    if (place == ATTACH_STAYS - 1 && out->count == ATTACH_STAYS &&
-        out->stays[place].least_ns > stay->least_ns) {
+    size_t place = out->count < ATTACH_ACTIVATIONS ? out->count++ : ATTACH_ACTIVATIONS - 1;
+    if (place == ATTACH_ACTIVATIONS - 1 && out->count == ATTACH_ACTIVATIONS &&
+        out->activations[place].least_ns > activation->least_ns) {
         return;
     }
-    for (; place > 0 && out->stays[place - 1].least_ns < stay->least_ns; place--) {
-        out->stays[place] = out->stays[place - 1];
+    for (; place > 0 && out->activations[place - 1].least_ns < activation->least_ns; place--) {
+        out->activations[place] = out->activations[place - 1];
     }
-    out->stays[place] = *stay;
+    out->activations[place] = *activation;
 }
 
-static void take_stay(const feeder *f, size_t first, size_t last, attach_report *out)
+static void take_activation(const feeder *f, size_t first, size_t last, attach_report *out)
 {
     const attach_row *rows = f->log->rows;
-    attach_stay stay;
-    memset(&stay, 0, sizeof stay);
-    stay.at_ns = rows[first].at_ns;
-    stay.least_ns = rows[last].at_ns - rows[first].at_ns;
-    stay.open = first == 0 || last + 1 == f->log->count;
-    stay.most_ns = rows[last + (last + 1 < f->log->count)].at_ns - rows[first - (first > 0)].at_ns;
-    stay.cpu_ns = rows[last].cpu_ns - rows[first].cpu_ns;
-    stay.queue_ns = rows[last].queue_ns - rows[first].queue_ns;
-    stay.stack = rows[first + (last - first) / 2].stack;
-    stay.call = rows[first + (last - first) / 2].call;
-    if (stay.least_ns >= f->stall_ns) {
+    attach_activation activation;
+    memset(&activation, 0, sizeof activation);
+    activation.at_ns = rows[first].at_ns;
+    activation.least_ns = rows[last].at_ns - rows[first].at_ns;
+    activation.open = first == 0 || last + 1 == f->log->count;
+    activation.most_ns = rows[last + (last + 1 < f->log->count)].at_ns - rows[first - (first > 0)].at_ns;
+    activation.cpu_ns = rows[last].cpu_ns - rows[first].cpu_ns;
+    activation.queue_ns = rows[last].queue_ns - rows[first].queue_ns;
+    activation.stack = rows[first + (last - first) / 2].stack;
+    activation.call = rows[first + (last - first) / 2].call;
+    if (activation.least_ns >= f->stall_ns) {
         out->stalls++;
-        keep_stay(out, &stay);
+        keep_activation(out, &activation);
     }
 }
 
 
-static void put_stay(feeder *f, size_t first, size_t last)
+static void put_activation(feeder *f, size_t first, size_t last)
 {
     const attach_row *rows = f->log->rows;
     bool idle = is_idle_row(f, &rows[first]);
@@ -356,14 +356,14 @@ void attach_feed(chroprof *p, const attach_log *log, uint64_t stall_ns, attach_r
     f.cpu_ns = log->rows[0].cpu_ns;
     chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, log->rows[0].at_ns);
     for (size_t first = 0; first < log->count; first = last + 1) {
-        last = end_of_stay(&f, first);
+        last = end_of_activation(&f, first);
         if (first > 0) {
             put_between(&f, &log->rows[first - 1], &log->rows[first]);
         }
         if (last > first) {
-            take_stay(&f, first, last, out);
+            take_activation(&f, first, last, out);
         }
-        put_stay(&f, first, last);
+        put_activation(&f, first, last);
     }
 }
 

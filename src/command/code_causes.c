@@ -27,7 +27,7 @@ typedef struct call {
     json_text name, file;
     uint64_t line;
     uint64_t weight;           /* of the samples in it and in what it calls */
-    uint32_t level;            /* on the walk, from 1: the tasks; 0: beside it */
+    uint32_t distance;         /* on the walk, from 1: the tasks; 0: beside it */
 } call;
 
 typedef struct cause {
@@ -108,7 +108,7 @@ static void cause_clear(cause *c)
     c->weight = c->all = 0;
     for (size_t i = 0; i < c->count; i++) {
         c->calls[i].weight = 0;
-        c->calls[i].level = 0;
+        c->calls[i].distance = 0;
     }
 }
 
@@ -119,19 +119,19 @@ static bool is_same_name(const cause *c, size_t a, size_t b)
     return compare_text(c->calls[a].name, c->calls[b].name) == 0;
 }
 
-static bool is_callee(const cause *c, size_t i, uint32_t level)
+static bool is_callee(const cause *c, size_t i, uint32_t distance)
 {
     const call *one = &c->calls[i];
     return !one->frame->task && one->parent != SIZE_MAX && one->weight > 0 &&
-           c->calls[one->parent].level == level;
+           c->calls[one->parent].distance == distance;
 }
 
 /* The weight of the callees that have the name of this one. */
-static uint64_t callee_weight(const cause *c, size_t of, uint32_t level)
+static uint64_t callee_weight(const cause *c, size_t of, uint32_t distance)
 {
     uint64_t weight = 0;
     for (size_t i = 0; i < c->count; i++) {
-        if (is_callee(c, i, level) && is_same_name(c, i, of)) {
+        if (is_callee(c, i, distance) && is_same_name(c, i, of)) {
             weight += c->calls[i].weight;
         }
     }
@@ -143,12 +143,12 @@ typedef struct step {
     uint64_t weight;           /* of all of its name */
 } step;
 
-/* Goes on from the calls of a level to those that most samples are in. */
-static bool cause_step(cause *c, uint32_t level, step *found)
+/* Goes on from the calls of a distance to those that most samples are in. */
+static bool cause_step(cause *c, uint32_t distance, step *found)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < c->count; i++) {
-        bool more = is_callee(c, i, level) && callee_weight(c, i, level) > c->weight / 2;
+        bool more = is_callee(c, i, distance) && callee_weight(c, i, distance) > c->weight / 2;
         if (more && (best == SIZE_MAX || c->calls[i].weight > c->calls[best].weight)) {
             best = i;
         }
@@ -157,10 +157,10 @@ static bool cause_step(cause *c, uint32_t level, step *found)
         return false;
     }
     found->call = &c->calls[best];
-    found->weight = callee_weight(c, best, level);
+    found->weight = callee_weight(c, best, distance);
     for (size_t i = 0; i < c->count; i++) {
-        if (is_callee(c, i, level) && is_same_name(c, i, best)) {
-            c->calls[i].level = level + 1;
+        if (is_callee(c, i, distance) && is_same_name(c, i, best)) {
+            c->calls[i].distance = distance + 1;
         }
     }
     return true;
@@ -207,7 +207,7 @@ static void cause_begin(cause *c)
     }
     for (size_t i = 0; i < c->count; i++) {
         bool start = tasks ? c->calls[i].frame->task : c->calls[i].parent == SIZE_MAX;
-        c->calls[i].level = start && (task == SIZE_MAX || is_same_name(c, i, task));
+        c->calls[i].distance = start && (task == SIZE_MAX || is_same_name(c, i, task));
     }
 }
 
@@ -341,7 +341,7 @@ static cause_found cause_walk(cause *c)
     step one;
     memset(&found, 0, sizeof found);
     cause_begin(c);
-    for (uint32_t level = 1; cause_step(c, level, &one); level++) {
+    for (uint32_t distance = 1; cause_step(c, distance, &one); distance++) {
         if (has_name(one.call)) {
             found_add(c, &found, &one);
         }

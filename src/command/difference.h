@@ -26,7 +26,7 @@ typedef struct diff_side {
 enum { DIFF_CALL, DIFF_SLICE, DIFF_MIN, DIFF_P50, DIFF_P90, DIFF_P99, DIFF_RATE, DIFF_LATENCY,
        DIFF_BLAME, DIFF_MEASURES };
 
-#define DIFF_BUCKET 0.118      /* ln(9/8): what a percentile may owe to the width of a bucket */
+#define DIFF_BUCKET 0.118      /* ln(9/8): what a percentile may differ by the width of a bucket */
 
 typedef struct diff_change {
     bool known;

@@ -35,7 +35,7 @@ static bool read_path_row(void *user, json_reader *r)
     const json_field fields[] = {
         JSON_NUMBER("id", &row->id), JSON_NUMBER("parent", &row->parent_id),
         JSON_NUMBER("line", &row->line), JSON_NUMBER("exec_ns", &row->exec),
-        JSON_NUMBER("lifetime_ns", &row->wall), JSON_NUMBER("waiting_ns", &row->waiting),
+        JSON_NUMBER("lifetime_ns", &row->lifetime), JSON_NUMBER("waiting_ns", &row->waiting),
         JSON_NUMBER("delay_ns", &row->delay), JSON_NUMBER("blame_ns", &row->blame),
         JSON_NUMBER("calls", &row->calls), JSON_TEXT("name", &row->name),
         JSON_TEXT("file", &row->file)

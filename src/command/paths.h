@@ -12,7 +12,7 @@
 
 typedef struct path_row {
     uint64_t id, line;
-    uint64_t exec, wall, waiting, delay, blame, calls;
+    uint64_t exec, lifetime, waiting, delay, blame, calls;
     uint64_t parent_id;
     size_t parent;             /* index of a row before this one; SIZE_MAX: a root */
     json_text name, file;

@@ -203,7 +203,7 @@ static void pprof_share(pprof *p, const share_row *row)
         const path_row *path = &p->paths.rows[row->path];
         pprof_chain_path(p, row->path);
         values[0] = own ? path->calls : 0;
-        values[2] = own ? path->wall : 0;
+        values[2] = own ? path->lifetime : 0;
         values[3] = own ? path->delay : 0;
         values[4] = own ? path->blame : 0;
     }

@@ -10,7 +10,7 @@ const top_column top_columns[TOP_ORDERS] = {
     { "cpu", 6, 3, 'u', "the part of it on the CPU, by samples; -: too few" },
     { "off cpu", 7, 8, 'o', "the rest: it blocked, was preempted or not sampled" },
     { "children", 8, 5, 'x', "exec, including all that it created" },
-    { "slices/s", 8, 9, 's', "slices per second; a slice is one stay in running" },
+    { "slices/s", 8, 9, 's', "slices per second; a slice is one activation in running" },
     { "average", 7, 1, 'v', "average length of a slice" },
     { "p99", 7, 6, 'p', "99 of 100 slices were shorter" },
     { "max", 7, 7, 'm', "longest slice" },
@@ -109,7 +109,7 @@ static void top_find(top *t)
 void top_refresh(top *t)
 {
     const top_sample *from = t->all ? NULL : t->watch.base;
-    const top_sample *to = t->all ? t->watch.now : t->watch.tick;
+    const top_sample *to = t->all ? t->watch.now : t->watch.shown;
     free(t->rows);
     t->rows = NULL;
     t->row_count = t->site_count = 0;

@@ -168,12 +168,12 @@ static bool watch_restarted(const top_sample *older, const top_sample *newer)
 void watch_forget(top_watch *w)
 {
     sample_free(w->base);
-    if (w->tick != w->now) {
-        sample_free(w->tick);
+    if (w->shown != w->now) {
+        sample_free(w->shown);
     }
     sample_free(w->now);
     sample_free(w->between);
-    w->base = w->tick = w->now = w->between = NULL;
+    w->base = w->shown = w->now = w->between = NULL;
     w->unchanged = w->other = 0;
 }
 
@@ -192,24 +192,24 @@ static void watch_motion(top_watch *w, top_sample *s)
 /* Of a program that ended, the last bit is an interval of its own. */
 static bool watch_interval_over(const top_watch *w, const top_sample *s, double interval)
 {
-    return w->state == TOP_RUNS ? s->taken - w->tick->taken >= 0.95 * interval
-                                : s->totals.events != w->tick->totals.events;
+    return w->state == TOP_RUNS ? s->taken - w->shown->taken >= 0.95 * interval
+                                : s->totals.events != w->shown->totals.events;
 }
 
 /* The look becomes the newest; after an interval, the end of that one. */
 static void watch_accept(top_watch *w, top_sample *s, double interval)
 {
-    if (w->now != w->tick) {
+    if (w->now != w->shown) {
         sample_free(w->now);
     }
     w->now = s;
-    if (w->tick == NULL) {
-        w->tick = s;
+    if (w->shown == NULL) {
+        w->shown = s;
     } else if (watch_interval_over(w, s, interval)) {
         sample_free(w->base);
         sample_free(w->between);
-        w->base = w->tick;
-        w->tick = s;
+        w->base = w->shown;
+        w->shown = s;
         w->between = sample_between(w->base, s);
     }
 }
@@ -238,10 +238,10 @@ bool watch_look(top_watch *w, double interval)
     w->state = s->origin.ended ? TOP_ENDED
              : s->origin.mapped && !s->origin.alive ? TOP_DIED : TOP_RUNS;
     watch_motion(w, s);
-    before = w->tick;
+    before = w->shown;
     watch_accept(w, s, interval);
     w->cost = seconds_now() - s->taken;
-    return w->tick != before;
+    return w->shown != before;
 }
 
 /* >>interval */

@@ -43,9 +43,9 @@ typedef struct top_watch {
     block_file target;         /* where it lies */
     top_state state;
     const char *problem;       /* of TOP_UNREADABLE */
-    top_sample *base, *tick;   /* the ends of the last interval; base NULL: all since the start */
+    top_sample *base, *shown;  /* the ends of the last interval; base NULL: all since the start */
     top_sample *between;       /* what happened in it; NULL: not known */
-    top_sample *now;           /* the last look, may be tick */
+    top_sample *now;           /* the last look, may be shown */
     double unchanged;          /* since when no event was seen; 0: not known */
     double other;              /* when there were other events; 0: never */
     uint64_t restarts;

@@ -90,7 +90,7 @@ extern "C" {
 
 #include "event/events.h"
 
-#include "event/ways.h"
+#include "event/fast.h"
 
 #include "reading/figures.h"
 

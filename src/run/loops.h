@@ -482,7 +482,7 @@ static void end_loops(seat *s)
                                                                      : s->task_until);
     }
     s->slice = false;
-    s->profile.core->horizon = s->profile.core->idle_horizon = 0;
+    s->profile.core->time_limit = s->profile.core->idle_limit = 0;
     chroprof_exiting(&s->profile);
 }
 

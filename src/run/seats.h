@@ -20,7 +20,7 @@ typedef struct seat {
     uint32_t generation;       /* of the process that it belongs to */
     int signal;                /* of its sampler; 0: none */
     volatile bool hides;       /* the program believes that it has blocked that signal */
-    volatile uint32_t ticks;   /* of its sampler, that cut a system call short */
+    volatile uint32_t cuts;    /* of its sampler's, that cut a system call short */
     volatile bool busy;        /* an event is under way: whoever interrupts it must not send more */
     volatile bool waits;       /* the thread is in one of the waits */
     volatile bool slice;       /* the site has been entered */

@@ -10,7 +10,7 @@
 /* >>sampler: one signal for each thread, of the real-time signals that programs use last; where
  * there are no more, threads share them. A timer signals its own thread alone. */
 
-static void (*tick_handler)(int, siginfo_t *, void *);
+static void (*timer_handler)(int, siginfo_t *, void *);
 static uint32_t signals_held;  /* 1: a thread begins or ends its sampling */
 static __thread bool sampled __attribute__((__tls_model__("initial-exec")));
 static __thread bool asks __attribute__((__tls_model__("initial-exec")));   /* the header does */
@@ -46,16 +46,17 @@ static bool others_pend(const ucontext_t *before)
     return any;
 }
 
-/* Counts the ticks that cut a system call short, which a wait must not take for a signal of the
- * program. That can come only afterwards. A tick may come late, while others use its signal. */
-static void on_tick(int number, siginfo_t *info, void *context)
+/* Counts the timer signals that cut a system call short, which a wait must not take for a signal of
+ * the program. That can come only afterwards. A timer signal may come late, while others use its
+ * signal. */
+static void on_timer(int number, siginfo_t *info, void *context)
 {
     bool cut = own != NULL && (!CHROPROF__SEES_CALLS || chroprof__has_cut(context));
     if (sampled) {
-        tick_handler(number, info, context);
+        timer_handler(number, info, context);
     }
     if (cut && !others_pend((const ucontext_t *)context)) {
-        own->ticks++;
+        own->cuts++;
     }
 }
 
@@ -64,8 +65,8 @@ static void exchange_handler(int number, void (*handler)(int, siginfo_t *, void 
 {
     struct sigaction action;
     if (next.sigaction(number, NULL, &action) == 0) {
-        if (handler == on_tick) {
-            tick_handler = action.sa_sigaction;
+        if (handler == on_timer) {
+            timer_handler = action.sa_sigaction;
         }
         action.sa_sigaction = handler;
         (void)sigfillset(&action.sa_mask);
@@ -122,8 +123,8 @@ static chroprof_result start_sampler(seat *s, const chroprof_sampler_options *op
     return result;
 }
 
-/* Whether this thread may use a number that others have: a tick on its small alternate stack would
- * end it, and the handler is there for all. */
+/* Whether this thread may use a number that others have: a timer signal on its small alternate
+ * stack would end it, and the handler is there for all. */
 static bool can_share(int number)
 {
     struct sigaction action;
@@ -172,7 +173,7 @@ static void begin_sampling(seat *s)
     sampled = result == CHROPROF_OK;
     if (sampled) {
         if (seat_of_signal(options.signal) == NULL) {
-            exchange_handler(options.signal, on_tick);
+            exchange_handler(options.signal, on_timer);
         }
         s->signal = options.signal;
     } else {
@@ -189,7 +190,7 @@ static void end_sampling(seat *s)
     hold_signals();
     s->signal = 0;
     if (number != 0 && seat_of_signal(number) == NULL) {
-        exchange_handler(number, tick_handler);
+        exchange_handler(number, timer_handler);
     }
     sampled = false;
     asks = true;
@@ -198,8 +199,8 @@ static void end_sampling(seat *s)
     release_signals();
 }
 
-/* The program wants a signal of ours for itself: its threads are sampled no more. A tick that is on
- * its way is thrown away. */
+/* The program wants a signal of ours for itself: its threads are sampled no more. A timer signal
+ * that is on its way is thrown away. */
 static void give_up_signal(int number)
 {
     struct sigaction action;
@@ -224,8 +225,8 @@ static bool is_handler(signal_handler handler)
 }
 
 /* Whether the program may set this signal. One of ours stays ours while the program only resets it,
- * as daemons do to all of them: a tick would kill it. It also stays when the header sets it for one
- * thread more, or resets it for one of several. */
+ * as daemons do to all of them: a timer signal would kill it. It also stays when the header sets it
+ * for one thread more, or resets it for one of several. */
 static bool may_set_signal(int number, bool sets, signal_handler handler)
 {
     seat *s = seat_of_signal(number);
@@ -241,9 +242,9 @@ static bool may_set_signal(int number, bool sets, signal_handler handler)
     return true;
 }
 
-/* A handler that blocks all signals would put a tick off to its own end, and what the program's
- * signal cut short would then seem cut by the tick. So ours stay open in it; the program does not
- * see that. */
+/* A handler that blocks all signals would put a timer signal off to its own end, and what the
+ * program's signal cut short would then seem cut by the timer signal. So ours stay open in it; the
+ * program does not see that. */
 static int set_open_action(int number, const struct sigaction *action, struct sigaction *old)
 {
     static uint64_t opened;                /* atomic; bit N - 1: signal N's handler */

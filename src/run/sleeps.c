@@ -1,4 +1,4 @@
-/* sleeps.c - other calls that a tick must not cut short */
+/* sleeps.c - other calls that a timer signal must not cut short */
 
 #include "run.h"
 #include "next.h"
@@ -6,9 +6,9 @@
 #include "signals.h"
 #include "waits.h"
 
-/* >>calls that no handler restarts, also one with SA_RESTART: in a callback a tick cuts them short,
- * and they go on with the time that is left. Reads and writes of sockets that have a time limit of
- * their own (SO_RCVTIMEO) are left out: nobody knows what is left of that. */
+/* >>calls that no handler restarts, also one with SA_RESTART: in a callback a timer signal cuts
+ * them short, and they go on with the time that is left. Reads and writes of sockets that have a
+ * time limit of their own (SO_RCVTIMEO) are left out: nobody knows what is left of that. */
 
 EXPORT int nanosleep(const struct timespec *time, struct timespec *left)
 {
@@ -53,7 +53,7 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
     return result;
 }
 
-/* Whether ticks cut sleeps of this thread short. */
+/* Whether timer signals cut sleeps of this thread short. */
 static bool is_cut(void)
 {
     return wall_clock && own != NULL && own->signal != 0;
@@ -85,7 +85,7 @@ EXPORT unsigned sleep(unsigned seconds)
     return 0;
 }
 
-/* No tick comes in these: a signal of the program must end them, whenever it arrives. */
+/* No timer signal comes in these: a signal of the program must end them, whenever it arrives. */
 EXPORT int sigsuspend(const sigset_t *mask)
 {
     sigset_t both;

@@ -1,11 +1,10 @@
 /* unwind.c - see unwind.h.
  *
- * The tables are copied at the start of the program, and again in a wait after a tick if libraries
- * came or went. Code of a library that came since has no tables until then.
- *
- * All that is read lies in the copies, or on the stack between where it was interrupted and its end.
- * If there are no tables (code that the program generated), the walk goes on by the frame pointer,
- * if there is one. Loops and depths have bounds. */
+ * The tables are copied at the start of the program, and again in a wait after a timer signal if
+ * libraries came or went. Code of a library that came since has no tables until then. All that is
+ * read lies in the copies, or on the stack between where it was interrupted and its end. If there
+ * are no tables (code that the program generated), the walk goes on by the frame pointer, if there
+ * is one. Loops and depths have bounds. */
 
 #define _GNU_SOURCE
 #include "unwind.h"
@@ -769,7 +768,7 @@ void unwind_wait(unwind_thread *thread, uintptr_t frame, uintptr_t back)
         return;
     }
     if (place->frame != frame || place->back != back) {
-        thread->waited = NULL;              /* while it is written: a tick may read it */
+        thread->waited = NULL;              /* while it is written: a timer signal may read it */
         place->frame = frame;
         place->back = back;
         walk_place(thread, place);

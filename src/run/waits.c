@@ -189,8 +189,8 @@ EXPORT int __ppoll_chk(struct pollfd *files, nfds_t count, const struct timespec
     return watched_ppoll(files, count, time, mask);
 }
 
-/* >>waits in select. A wait that a tick interrupted has left its sets as they were, and in its time
- * what is left. */
+/* >>waits in select. A wait that a timer signal interrupted has left its sets as they were, and in
+ * its time what is left. */
 
 static int next_pselect(int count, fd_set *read, fd_set *write, fd_set *except,
                         const struct timespec *time, const sigset_t *mask)

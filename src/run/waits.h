@@ -140,12 +140,12 @@ static const sigset_t *with_ours(const seat *s, const sigset_t *mask, sigset_t *
     return both;
 }
 
-/* How long a wait still lasts, so that one which a tick interrupted goes on. */
+/* How long a wait still lasts, so that one which a timer signal interrupted goes on. */
 typedef struct wait_time {
     struct timespec end, left;
     const struct timespec *given;          /* NULL: for ever, or nobody knows here */
     int error;                             /* errno before it */
-    uint32_t ticks;                        /* that had cut calls short when it began */
+    uint32_t cuts;                         /* that had cut calls short when it began */
 } wait_time;
 
 static int64_t nanoseconds(const struct timespec *t)
@@ -180,7 +180,7 @@ static void wait_for(wait_time *w, const struct timespec *given)
     const seat *s = own;
     w->given = given;
     w->error = errno;
-    w->ticks = s != NULL ? s->ticks : 0;
+    w->cuts = s != NULL ? s->cuts : 0;
     if (s != NULL && s->signal != 0 && is_finite(given)) {
         w->end = timespec_of(time_now() + nanoseconds(given));
     }
@@ -205,21 +205,22 @@ static void forget_cuts(const seat *s, uint64_t count)
     sampler->interrupted -= count < sampler->interrupted ? count : sampler->interrupted;
 }
 
-/* Whether a wait came back because of a tick, which the program must not see; w->given is then what
- * is left of it. A wait with signals of its own to block blocks ours as well. By CPU time hardly a
- * tick comes in a sleep, so what ends one is the program's. A signal of the program is seen, but for
- * one that comes in the instant between a tick that cut the wait and the wait that goes on, or while
- * a tick's handler runs where there is a filter of system calls. */
+/* Whether a wait came back because of a timer signal, which the program must not see; w->given is
+ * then what is left of it. A wait with signals of its own to block blocks ours as well. By CPU time
+ * hardly a timer signal comes in a sleep, so what ends one is the program's. A signal of the
+ * program is seen, but for one that comes in the instant between a timer signal that cut the wait
+ * and the wait that goes on, or while a timer signal's handler runs where there is a filter of
+ * system calls. */
 static bool goes_on(wait_time *w, ssize_t result)
 {
     seat *s = own;
     int64_t left;
-    if (result >= 0 || errno != EINTR || s == NULL || w->ticks == s->ticks ||
+    if (result >= 0 || errno != EINTR || s == NULL || w->cuts == s->cuts ||
         (!wall_clock && !s->waits)) {
         return false;
     }
-    forget_cuts(s, s->ticks - w->ticks);
-    s->ticks = w->ticks;                   /* or a wait around this one would go on */
+    forget_cuts(s, s->cuts - w->cuts);
+    s->cuts = w->cuts;                     /* or a wait around this one would go on */
     errno = w->error;
     if (is_finite(w->given)) {
         left = nanoseconds(&w->end) - time_now();

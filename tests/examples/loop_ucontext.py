@@ -14,8 +14,8 @@ def check(profile):
         common.site(profile, name) for name in ("thumbnail", "page", "client"))
     assert thumbnail["exec_ns"] > 0.6 * profile["totals"]["busy_ns"]
     assert (thumbnail["completed"], page["completed"], client["completed"]) == (32, 224, 4)
-    assert thumbnail["slices"] == 32 and page["slices"] == 224, "they run through in one stay"
-    # A stay to begin with, then for each page one after the tick and one after its rendering.
+    assert thumbnail["slices"] == 32 and page["slices"] == 224, "they run through in one activation"
+    # An activation to begin with, then for each page one after the tick and one after its rendering.
     assert client["slices"] == 4 * (1 + 2 * 64)
     assert all(row["abandoned"] == 0 for row in profile["sites"]), "reused too early"
     used = {row["name"]: row for row in profile["tables"]}["futures"]

@@ -19,8 +19,8 @@ enum { STRINGS = 8, SITE_ROWS = SITES + CHROPROF__FIRST_SITE };
 enum { PATH_ROWS = PATHS + CHROPROF__FIRST_PATH };
 enum { BEGIN = 6, STEPS = 24, BACK = 3, LONG_STEP = 16 };
 
-/* The straight ways tell the rows of the ring, and counts, by their distance from the core. Here
- * are no percentiles, so no callback and no iteration is counted where the octaves would be. */
+/* The fast paths tell the rows of the ring, and counts, by their distance from the core. Here
+ * are no percentiles, so no callback and no iteration is counted where the ranges would be. */
 static struct {
     chroprof__front front;
     chroprof__core core;
@@ -39,7 +39,7 @@ static char strings[STRINGS + CHROPROF__OWN_STRINGS];
 static chroprof__shortcut shortcuts[4];
 static uint32_t heads[2 * SITE_ROWS];
 static chroprof__histograms histograms[1];
-static chroprof__octave octaves[2];
+static chroprof__range ranges[2];
 static chroprof__places places[1];
 static chroprof__incident_row incidents[1];
 static chroprof__slow_group slow[1];
@@ -62,7 +62,7 @@ void *any_rows(const chroprof__core *c, uint32_t table)
     case CHROPROF_TABLE_EVENTS: return block.ring;
     case CHROPROF__HEADS: return heads;
     case CHROPROF_TABLE_HISTOGRAMS: return histograms;
-    case CHROPROF__OCTAVE: return octaves;
+    case CHROPROF__RANGE_TABLE: return ranges;
     case CHROPROF__PLACES: return places;
     case CHROPROF_TABLE_INCIDENTS: return incidents;
     case CHROPROF_TABLE_SLOW: return slow;

@@ -32,8 +32,8 @@ checks="$checks --undefined-shift-check --unwinding-assertions --drop-unused-fun
 events=chroprof__widen_windows.0:4,chroprof__bill_across.0:5,chroprof__blame_past.0:8
 events=$events,chroprof__unwind.0:4,chroprof__free_slot.0:8,chroprof__find_from.0:8
 events=$events,chroprof__find_edge.0:8,chroprof__fold.0:4
-events=$events,chroprof__histograms_clear.0:128,chroprof__free_octaves.0:128
-events=$events,chroprof__has_octaves.0:128,chroprof__start_histograms.1:128
+events=$events,chroprof__histograms_clear.0:128,chroprof__free_ranges.0:128
+events=$events,chroprof__has_ranges.0:128,chroprof__start_histograms.1:128
 events=$events,chroprof__start_histograms.2:128
 events=$events,chroprof__merge_cells.0:4,chroprof__moved.0:4,chroprof__orphan_frames.0:4
 

@@ -16,32 +16,32 @@
 /* A wait that is shorter returned at once: one that sleeps takes a switch there and back. */
 #define CHROPROF__AT_ONCE_NS UINT64_C(10000)
 
-/* When the next event has to go the general way at the latest. Whatever wants the next event there
- * sets the horizon to now. */
-static void chroprof__set_horizon(chroprof__core *c)
+/* When the next event has to take the slow path at the latest. Whatever wants the next event there
+ * sets the time limit to now. */
+static void chroprof__set_time_limit(chroprof__core *c)
 {
     uint64_t step = c->last + c->max_step_ticks;    /* both below 2^63 */
-    uint64_t horizon = c->window_end < step ? c->window_end : step;
-    chroprof__lower(&horizon, CHROPROF__END_OF_TIME);
-    chroprof__lower(&horizon, c->aged_at + CHROPROF__LAST_BUCKET / 2);
-    chroprof__lower(&horizon, c->slow_callback);
+    uint64_t time_limit = c->window_end < step ? c->window_end : step;
+    chroprof__lower(&time_limit, CHROPROF__END_OF_TIME);
+    chroprof__lower(&time_limit, c->aged_at + CHROPROF__LAST_BUCKET / 2);
+    chroprof__lower(&time_limit, c->slow_callback);
     if (!c->calibrated)
-        chroprof__lower(&horizon, c->calibrate_at);
-    c->idle_horizon = horizon > c->last ? horizon : c->last + 1;
-    c->horizon = c->idle_horizon;
+        chroprof__lower(&time_limit, c->calibrate_at);
+    c->idle_limit = time_limit > c->last ? time_limit : c->last + 1;
+    c->time_limit = c->idle_limit;
     if (!c->iteration_active && c->account == CHROPROF__IDLE)
-        c->idle_horizon = c->last;
+        c->idle_limit = c->last;
     if (c->account == CHROPROF__IDLE || c->hidden)
-        c->horizon = c->last;               /* any event takes the general way, but idle_leave */
+        c->time_limit = c->last;            /* any event takes the slow path, but idle_leave */
     if (c->exits)
-        c->horizon = c->idle_horizon = c->last;
+        c->time_limit = c->idle_limit = c->last;
 }
 
 /* Beyond this a callback or an iteration is looked at: it is the longest so far, or a stall. */
-CHROPROF__INLINE uint64_t chroprof__bar(const chroprof__core *c, uint64_t longest)
+CHROPROF__INLINE uint64_t chroprof__length_limit(const chroprof__core *c, uint64_t longest)
 {
-    uint64_t bar = longest < c->stall_ticks ? longest : c->stall_ticks;
-    return bar < CHROPROF__LAST_BUCKET ? bar : CHROPROF__LAST_BUCKET - 1;
+    uint64_t limit = longest < c->stall_ticks ? longest : c->stall_ticks;
+    return limit < CHROPROF__LAST_BUCKET ? limit : CHROPROF__LAST_BUCKET - 1;
 }
 
 /* Options in ns become ticks. The width of the windows can only change before the first one is
@@ -50,9 +50,9 @@ static void chroprof__set_factor(chroprof__core *c, uint64_t factor)
 {
     c->factor = factor;
     c->stall_ticks = chroprof__unscale(c->stall_ns, factor);
-    c->callback_bar = chroprof__bar(c, c->callback_max);
-    c->iteration_bar = chroprof__bar(c, c->iteration_max);
-    c->at_once_bar = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
+    c->callback_limit = chroprof__length_limit(c, c->callback_max);
+    c->iteration_limit = chroprof__length_limit(c, c->iteration_max);
+    c->at_once_limit = chroprof__unscale(CHROPROF__AT_ONCE_NS, factor);
     c->max_step_ticks = chroprof__unscale(c->max_step_ns, factor);
     uint64_t width = chroprof__or(chroprof__unscale(c->window_ns, factor), 1);
     if (c->window == 0 && c->last < width)
@@ -151,11 +151,11 @@ static void chroprof__calibrate(chroprof__core *c)
         return;
     uint64_t apart = chroprof__apart_ppb(r.factor, c->factor);
     chroprof__rate now;
-    bool doubt = apart > c->error_ppb + r.error_ppb;
-    if (doubt)
+    bool unsure = apart > c->error_ppb + r.error_ppb;
+    if (unsure)
         now = chroprof__rate_of_now();
     /* a short look agrees with a long one, unless the system slept and one clock stood still */
-    if (doubt && now.factor && chroprof__apart_ppb(r.factor, now.factor) >
+    if (unsure && now.factor && chroprof__apart_ppb(r.factor, now.factor) >
                                    r.error_ppb + now.error_ppb + 2000000u) {
         if (!c->calibrated)
             chroprof__take_rate(c, &now);

@@ -7,7 +7,7 @@
 /* What lies right before the core, for its program alone: no reader of the block looks here. In a
  * profile of chroprof_map this is a page that the system wipes in a forked child. */
 typedef struct chroprof__front {
-    uint64_t limit;            /* from this next_row on the general way is taken; 0: wiped */
+    uint64_t row_limit;        /* from this next_row on the slow path is taken; 0: wiped */
     uint64_t thread, looked;   /* who sent the event that was looked at last, and its seq; or 0 */
     uint64_t watch;            /* seq at which the last watch of the threads began, or 0 */
     uint64_t spare[4];
@@ -31,26 +31,26 @@ typedef struct chroprof__core {
     uint64_t seq;              /* twice the number of events; inside one it is odd */
     uint64_t epoch;            /* clock - epoch = profile time */
     uint64_t last;             /* profile time of the last event = elapsed */
-    uint64_t horizon;          /* at or beyond it the general way is taken */
+    uint64_t time_limit;       /* at or beyond it the slow path is taken */
     uint64_t ready;            /* futures ready just now */
     uint64_t next_row;         /* where the next event's row of the ring lies, from here */
     uint32_t window;           /* tag: level << 16 | index */
     uint32_t account;          /* path on top, or loop, idle, untracked */
     uint32_t depth;
-    uint32_t floor;            /* the innermost barrier, 0: none */
+    uint32_t barrier;          /* the innermost barrier, 0: none */
     /* what most touch */
-    uint64_t callback_bar;     /* a longer callback is the longest, or a stall */
+    uint64_t callback_limit;   /* a longer callback is the longest, or a stall */
     uint64_t callback_min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
-    uint64_t owed_slice;       /* the count that the last slice is owed, in 16 bits from the core */
-    uint32_t owed_callback, owed_iteration;  /* the same of these, in 64 bits from the octaves */
+    uint64_t deferred_slice;   /* the count that the last slice goes to, in 16 bits from the core */
+    uint32_t deferred_callback, deferred_iteration; /* the same of these, in 64 bits from the ranges */
     uint64_t iteration_start;  /* NO_ITERATION: none began */
-    uint64_t iteration_bar;    /* as callback_bar */
+    uint64_t iteration_limit;  /* as callback_limit */
     uint64_t iteration_min;    /* as callback_min */
-    uint64_t idle_horizon;     /* that of idle_leave */
+    uint64_t idle_limit;       /* that of idle_leave */
     /* iterations */
     uint64_t iteration_event;  /* the number of the event that began the one under way */
     uint64_t no_counts;        /* UINT64_MAX: counts of paths that have none */
-    uint64_t no_count;         /* what is owed to nobody */
+    uint64_t no_count;         /* what is deferred for nobody */
     uint64_t callbacks, iterations;  /* those that are in no histogram */
     uint64_t slow_callback;    /* profile time from which old slow futures are looked for */
     uint64_t iteration_active;
@@ -58,21 +58,21 @@ typedef struct chroprof__core {
     uint64_t iteration_callback_serial; /* that stall */
     uint64_t callback_max, iteration_max;
     uint64_t stalls;
-    uint64_t at_once, at_once_ticks;   /* waits that were shorter than the bar, and their time */
-    uint64_t at_once_bar;
+    uint64_t at_once, at_once_ticks;   /* waits that were shorter than the limit, and their time */
+    uint64_t at_once_limit;
     uint64_t cpu_clock_ns;     /* CPU time of the loop's thread, by its clock; 0: not known */
     /* start and exit */
     uint32_t begun, exits;     /* an idle has ended, once; the loop is over */
     uint64_t start_ticks, exit_ticks;      /* parts of the loop's own time */
     /* rare */
-    uint32_t level;            /* barriers on the stack */
+    uint32_t barriers;         /* barriers on the stack */
     uint32_t hidden;           /* frames beyond max_depth */
     uint32_t ring_mask;        /* 2 x (rows of the ring - 1): seq counts each event twice */
     uint32_t estimated;        /* the figures are */
     uint64_t hidden_since;
     uint64_t ring_first;       /* number of the first event that the ring may tell of */
     uint64_t ring_begin;       /* profile time at which its interval began */
-    uint64_t ring_floor;       /* the innermost barrier then */
+    uint64_t ring_barrier;     /* the innermost barrier then */
     uint64_t seq_base;         /* seq at the last reset */
     uint64_t edits;            /* odd while something is changed outside an event */
     uint64_t window_phase;     /* of a difference: ticks of window 0 that lie before time 0 */
@@ -108,7 +108,7 @@ typedef struct chroprof__core {
     uint64_t ended;            /* it was unmapped */
     /* of a copy */
     uint64_t skew_ticks, skew_events;      /* that went on meanwhile */
-    uint64_t doubt_ticks, doubt_events;    /* of the event that was cut short */
+    uint64_t torn_ticks, torn_events;      /* of the event that was cut short */
     uint64_t living;           /* the program lived, and time goes to when it was made */
     uint64_t anomalies[CHROPROF__KINDS];
     uint8_t placed[CHROPROF__KINDS];   /* 1 + the row of a kind's places; 0: none */
@@ -119,7 +119,7 @@ typedef struct chroprof__core {
     stalls */
 } chroprof__core;
 
-/* Where the first table begins: the octaves', so that counts of callbacks and iterations lie at
+/* Where the first table begins: the ranges', so that counts of callbacks and iterations lie at
  * fixed distances from the core. */
 #define CHROPROF__CORE_BYTES \
     ((sizeof(chroprof__core) + CHROPROF__ALIGN - 1) / CHROPROF__ALIGN * CHROPROF__ALIGN)
@@ -143,7 +143,7 @@ CHROPROF__STATIC_ASSERT(core_depth, offsetof(chroprof__core, depth) ==
 CHROPROF__STATIC_ASSERT(edge, sizeof(chroprof__edge) == 16);
 CHROPROF__STATIC_ASSERT(histograms, sizeof(chroprof__histograms) == 3 * 96 + 24);
 CHROPROF__STATIC_ASSERT(counts, sizeof(chroprof__slices) == 680);
-CHROPROF__STATIC_ASSERT(octaves, CHROPROF__BUCKETS <= 8 * CHROPROF__OCTAVES);
+CHROPROF__STATIC_ASSERT(ranges, CHROPROF__BUCKETS <= 8 * CHROPROF__RANGES);
 CHROPROF__STATIC_ASSERT(hits, sizeof(chroprof__hits) == 32 + 20 * CHROPROF_STALL_SAMPLES);
 CHROPROF__STATIC_ASSERT(stall, sizeof(chroprof__stall_row) ==
                                40 + 32 * CHROPROF_STALL_SHARES + sizeof(chroprof__hits));
@@ -159,7 +159,7 @@ CHROPROF__STATIC_ASSERT(entry, sizeof(chroprof__entry) == 64 + 8 * CHROPROF__ITE
 CHROPROF__STATIC_ASSERT(sampler, sizeof(chroprof__sampler) == 58 * 8 + 16 * CHROPROF__HITS +
                                  sizeof(chroprof__hits) * CHROPROF__HITS);
 CHROPROF__STATIC_ASSERT(hot_line, offsetof(chroprof__core, seq) == 64);
-CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_bar) == 128);
+CHROPROF__STATIC_ASSERT(warm_line, offsetof(chroprof__core, callback_limit) == 128);
 CHROPROF__STATIC_ASSERT(core, sizeof(chroprof__core) % 8 == 0);
 CHROPROF__STATIC_ASSERT(places, sizeof(chroprof__places) == 48);
 CHROPROF__STATIC_ASSERT(anomalies, CHROPROF_ANOMALY_COUNT <= (int)CHROPROF__KINDS);
@@ -186,7 +186,7 @@ CHROPROF__ROWS_OF(chroprof__sites, chroprof__site_entry, CHROPROF_TABLE_SITES)
 CHROPROF__ROWS_OF(chroprof__edges, chroprof__edge, CHROPROF_TABLE_EDGES)
 CHROPROF__ROWS_OF(chroprof__frame_rows, chroprof__frame_row, CHROPROF_TABLE_DEPTH)
 CHROPROF__ROWS_OF(chroprof__histogram_rows, chroprof__histograms, CHROPROF_TABLE_HISTOGRAMS)
-CHROPROF__ROWS_OF(chroprof__octave_rows, chroprof__octave, CHROPROF__OCTAVE)
+CHROPROF__ROWS_OF(chroprof__range_rows, chroprof__range, CHROPROF__RANGE_TABLE)
 CHROPROF__ROWS_OF(chroprof__stall_rows, chroprof__stall_row, CHROPROF_TABLE_STALLS)
 CHROPROF__ROWS_OF(chroprof__slow_groups, chroprof__slow_group, CHROPROF_TABLE_SLOW)
 CHROPROF__ROWS_OF(chroprof__incidents, chroprof__incident_row, CHROPROF_TABLE_INCIDENTS)
@@ -209,28 +209,28 @@ CHROPROF__INLINE const char *chroprof__string(const chroprof__core *c, uint32_t 
     return (const char *)chroprof__rows(c, CHROPROF_TABLE_STRINGS) + offset;
 }
 
-/* The door by which events come in, and the check word of a handle: each call compares it with what
+/* The gate by which events come in, and the check word of a handle: each call compares it with what
  * it needs, so what was never set is told from a handle before anything in it is believed, and at
- * no cost. The side door is for a clock that is a function, for the sampler, and for on_stall,
+ * no cost. The side gate is for a clock that is a function, for the sampler, and for on_stall,
  * inside which events are counted. The open one is an operand of a compare on processors with
  * few. */
 enum {
-    CHROPROF__OPEN_DOOR = 0xA5C000,
-    CHROPROF__SIDE_DOOR,
-    CHROPROF__NO_DOOR,         /* off, or a view, or the forked child of a mapped one */
-    CHROPROF__DOORS_END
+    CHROPROF__OPEN_GATE = 0xA5C000,
+    CHROPROF__SIDE_GATE,
+    CHROPROF__NO_GATE,         /* off, or a view, or the forked child of a mapped one */
+    CHROPROF__GATES_END
 };
 
 /* Was it set, to whatever? */
 CHROPROF__INLINE bool chroprof__is_set(const chroprof *p)
 {
-    return p && p->door >= CHROPROF__OPEN_DOOR && p->door < CHROPROF__DOORS_END;
+    return p && p->gate >= CHROPROF__OPEN_GATE && p->gate < CHROPROF__GATES_END;
 }
 
 /* Does a forked child have it, of a mapped profile? Its front is wiped. */
 CHROPROF__INLINE bool chroprof__is_wiped(const chroprof *p)
 {
-    return p->mapped && chroprof__front_of(p->core)->limit == 0;
+    return p->mapped && chroprof__front_of(p->core)->row_limit == 0;
 }
 
 /* Is there a block, for reading? */
@@ -239,27 +239,27 @@ CHROPROF__NOINLINE bool chroprof__can_read(const chroprof *p)
     return chroprof__is_set(p) && p->core && !chroprof__is_wiped(p);
 }
 
-/* Are events taken, by either door? */
+/* Are events taken, by either gate? */
 CHROPROF__INLINE bool chroprof__is_taking(const chroprof *p)
 {
-    return p->door == CHROPROF__OPEN_DOOR || (p->door == CHROPROF__SIDE_DOOR && !p->in_hook);
+    return p->gate == CHROPROF__OPEN_GATE || (p->gate == CHROPROF__SIDE_GATE && !p->in_hook);
 }
 
 CHROPROF__COLD void chroprof__set_taking(chroprof *p, bool taking)
 {
     bool quick = CHROPROF__HAS_COUNTER && !p->clock && !p->sampling;
-    p->door = CHROPROF__NO_DOOR;
+    p->gate = CHROPROF__NO_GATE;
     if (taking && quick)
-        p->door = CHROPROF__OPEN_DOOR;
+        p->gate = CHROPROF__OPEN_GATE;
     else if (taking || p->in_hook)
-        p->door = CHROPROF__SIDE_DOOR;
+        p->gate = CHROPROF__SIDE_GATE;
 }
 
 /* Makes the handle point into a block. */
 CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
 {
     p->core = c;
-    p->door = CHROPROF__NO_DOOR;
+    p->gate = CHROPROF__NO_GATE;
     p->rows = c->tables[CHROPROF_TABLE_FUTURES].rows;
     p->futures = (chroprof__future_row *)chroprof__rows(c, CHROPROF_TABLE_FUTURES);
     p->frames = chroprof__frame_rows(c);
@@ -267,8 +267,8 @@ CHROPROF__COLD void chroprof__attach(chroprof *p, chroprof__core *c)
     p->ring = (chroprof__ring_row *)chroprof__rows(c, CHROPROF_TABLE_EVENTS);
     p->shortcuts = (chroprof__shortcut *)chroprof__rows(c, CHROPROF__SHORTCUTS);
     p->histograms = chroprof__histogram_rows(c);
-    p->octaves = chroprof__octave_rows(c);
-    p->room = c->tables[CHROPROF_TABLE_DEPTH].capacity;
+    p->ranges = chroprof__range_rows(c);
+    p->max_depth = c->tables[CHROPROF_TABLE_DEPTH].capacity;
     p->shortcut_mask =
         (c->tables[CHROPROF__SHORTCUTS].rows - 1) * (uint32_t)sizeof(chroprof__shortcut);
     p->percentiles = c->tables[CHROPROF_TABLE_HISTOGRAMS].capacity != 0;
@@ -291,7 +291,7 @@ static bool chroprof__in_child(chroprof *p)
     if (!chroprof__is_wiped(p))
         return false;
     p->core = NULL;
-    p->door = CHROPROF__NO_DOOR;
+    p->gate = CHROPROF__NO_GATE;
     p->sampling = p->in_hook = false;
     return true;
 }

@@ -7,9 +7,9 @@
 #include "../block/core.h"
 #include "../block/layout.h"
 
-/* >>histogram: how slices, delays and walls are spread. Owns the rows of the histograms and their
- * octaves. The event adds, reading asks for percentiles. Sites come to histograms as they come to
- * paths; later ones must have taken more of the loop than those they displace. */
+/* >>histogram: how slices, delays and latencies are spread. Owns the rows of the histograms and
+ * their ranges. The event adds, reading asks for percentiles. Sites come to histograms as they come
+ * to paths; later ones must have taken more of the loop than those they displace. */
 
 #define CHROPROF__LAST_BUCKET (UINT64_C(1) << 45)     /* all from there on are in one */
 
@@ -26,24 +26,24 @@ CHROPROF__INLINE uint32_t chroprof__bucket(uint64_t ticks)
 }
 
 /* The least that goes into a bucket. */
-static uint64_t chroprof__bucket_floor(uint32_t bucket)
+static uint64_t chroprof__bucket_begin(uint32_t bucket)
 {
-    uint32_t octave = bucket < 8 ? 0 : bucket / 8 - 1;
-    return (uint64_t)(bucket - octave * 8) << (octave + 2);
+    uint32_t range = bucket < 8 ? 0 : bucket / 8 - 1;
+    return (uint64_t)(bucket - range * 8) << (range + 2);
 }
 
 /* The middle of a bucket. */
 static uint64_t chroprof__bucket_value(uint32_t bucket)
 {
-    return (chroprof__bucket_floor(bucket) + chroprof__bucket_floor(bucket + 1)) / 2;
+    return (chroprof__bucket_begin(bucket) + chroprof__bucket_begin(bucket + 1)) / 2;
 }
 
-/* The count of a bucket, NULL: its octave has no row. */
+/* The count of a bucket, NULL: its range has no row. */
 static uint64_t *chroprof__bucket_place(const chroprof *p, const chroprof__histogram *h,
                                         uint32_t bucket)
 {
-    uint32_t octave = h->octave[bucket / 8];
-    return octave ? &p->octaves[octave].count[bucket % 8] : NULL;
+    uint32_t range = h->range[bucket / 8];
+    return range ? &p->ranges[range].count[bucket % 8] : NULL;
 }
 
 /* The counts of a row of histograms; NULL: it has none. */
@@ -61,7 +61,7 @@ static void chroprof__set_histogram(const chroprof *p, chroprof__path_row *path,
     path->counts = (uint32_t)((uint64_t)((const char *)counts - (const char *)p->core) / 8);
 }
 
-/* The counts of a histogram of slices, as far as they are not in octaves; NULL: all are. */
+/* The counts of a histogram of slices, as far as they are not in ranges; NULL: all are. */
 static chroprof__slices *chroprof__counts_of(const chroprof *p, const chroprof__histogram *h)
 {
     size_t at = (size_t)((const char *)h - (const char *)p->histograms);
@@ -78,53 +78,53 @@ static uint64_t *chroprof__least_of(const chroprof *p, const chroprof__histogram
     return counts ? &counts->min : &((chroprof__histogram *)(uintptr_t)h)->min;
 }
 
-/* ---- a count that is owed. The address of a count comes from the time of the event that adds to
- * it, and AMD's processors begin no time-stamp read before they know the addresses of all older
+/* ---- a count that is deferred. The address of a count comes from the time of the event that adds
+ * to it, and AMD's processors begin no time-stamp read before they know the addresses of all older
  * stores: 1.46 clock reads an event then, 1.12 without. So the last slice, callback and iteration
  * that ended are only noted, where the address is always the same. They are added with the next
  * ones. */
 
 #define CHROPROF__FEW_FROM (offsetof(chroprof__slices, few) / sizeof(uint16_t))
-#define CHROPROF__OWED_TO_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
+#define CHROPROF__DEFERRED_FOR_NOBODY (offsetof(chroprof__core, no_count) / sizeof(uint16_t))
 
-static void chroprof__owe_nothing(chroprof__core *c)
+static void chroprof__defer_nothing(chroprof__core *c)
 {
-    c->owed_slice = CHROPROF__OWED_TO_NOBODY;
-    c->owed_callback = c->owed_iteration = 0;
+    c->deferred_slice = CHROPROF__DEFERRED_FOR_NOBODY;
+    c->deferred_callback = c->deferred_iteration = 0;
 }
 
-/* Where in their table a count of slices lies; UINT64_MAX: it is none. owed: in 16 bits from the
- * core on. */
-CHROPROF__COLD uint64_t chroprof__few_number(const chroprof__core *c, uint64_t owed)
+/* Where in their table a count of slices lies; UINT64_MAX: it is none. deferred: in 16 bits from
+ * the core on. */
+CHROPROF__COLD uint64_t chroprof__few_number(const chroprof__core *c, uint64_t deferred)
 {
-    uint64_t at = owed * sizeof(uint16_t) - c->tables[CHROPROF__COUNTS].offset;
+    uint64_t at = deferred * sizeof(uint16_t) - c->tables[CHROPROF__COUNTS].offset;
     bool few = at % sizeof(chroprof__slices) >= offsetof(chroprof__slices, few);
     return at < c->tables[CHROPROF__COUNTS].bytes && few ? at : UINT64_MAX;
 }
 
-/* Is it a count that what is owed would be added to? */
-static bool chroprof__can_owe(const chroprof *p)
+/* Is it a count that what is deferred would be added to? */
+static bool chroprof__can_defer(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint64_t octaves = 8 * c->tables[CHROPROF__OCTAVE].rows;
-    bool nobody = c->owed_slice == CHROPROF__OWED_TO_NOBODY;
-    return (nobody || chroprof__few_number(c, c->owed_slice) != UINT64_MAX) &&
-           c->owed_callback < octaves && c->owed_iteration < octaves;
+    uint64_t ranges = 8 * c->tables[CHROPROF__RANGE_TABLE].rows;
+    bool nobody = c->deferred_slice == CHROPROF__DEFERRED_FOR_NOBODY;
+    return (nobody || chroprof__few_number(c, c->deferred_slice) != UINT64_MAX) &&
+           c->deferred_callback < ranges && c->deferred_iteration < ranges;
 }
 
 static uint64_t chroprof__bucket_count(const chroprof *p, const chroprof__histogram *h,
                                        uint32_t bucket)
 {
     const chroprof__core *c = p->core;
-    const uint64_t *place = chroprof__bucket_place(p, h, bucket), *first = &p->octaves->count[0];
+    const uint64_t *place = chroprof__bucket_place(p, h, bucket), *first = &p->ranges->count[0];
     const chroprof__slices *slices = chroprof__counts_of(p, h);
-    const uint16_t *owed = (const uint16_t *)(const void *)c + c->owed_slice;
+    const uint16_t *deferred = (const uint16_t *)(const void *)c + c->deferred_slice;
     uint64_t count = 0;
     if (place)
-        count += *place + (uint32_t)(place == first + c->owed_callback) +
-                 (uint32_t)(place == first + c->owed_iteration);
+        count += *place + (uint32_t)(place == first + c->deferred_callback) +
+                 (uint32_t)(place == first + c->deferred_iteration);
     if (slices)
-        count += slices->few[bucket] + (uint32_t)(slices->few + bucket == owed);
+        count += slices->few[bucket] + (uint32_t)(slices->few + bucket == deferred);
     return count;
 }
 
@@ -136,30 +136,30 @@ static uint64_t chroprof__histogram_total(const chroprof *p, const chroprof__his
     return total;
 }
 
-/* Octave number k of all that a row's three histograms can have. */
-enum { CHROPROF__ROW_OCTAVES = 3 * CHROPROF__OCTAVES };
-CHROPROF__COLD uint16_t *chroprof__octave_at(chroprof__histograms *row, uint32_t k)
+/* Range number k of all that a row's three histograms can have. */
+enum { CHROPROF__ROW_RANGES = 3 * CHROPROF__RANGES };
+CHROPROF__COLD uint16_t *chroprof__range_at(chroprof__histograms *row, uint32_t k)
 {
-    chroprof__histogram *three[] = { &row->slice, &row->delay, &row->wall };
-    return three[k / CHROPROF__OCTAVES]->octave + k % CHROPROF__OCTAVES;
+    chroprof__histogram *three[] = { &row->slice, &row->delay, &row->latency };
+    return three[k / CHROPROF__RANGES]->range + k % CHROPROF__RANGES;
 }
 
 static void chroprof__histograms_clear(const chroprof *p, chroprof__histograms *row)
 {
     chroprof__slices *counts = chroprof__counts_at(p, (size_t)(row - p->histograms));
-    uint64_t owed = chroprof__few_number(p->core, p->core->owed_slice);
-    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++)
-        if (*chroprof__octave_at(row, k))
-            memset(p->octaves + *chroprof__octave_at(row, k), 0, sizeof(chroprof__octave));
+    uint64_t deferred = chroprof__few_number(p->core, p->core->deferred_slice);
+    for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++)
+        if (*chroprof__range_at(row, k))
+            memset(p->ranges + *chroprof__range_at(row, k), 0, sizeof(chroprof__range));
     *chroprof__least_of(p, &row->slice) = *chroprof__least_of(p, &row->delay) = UINT64_MAX;
-    row->wall.min = UINT64_MAX;
+    row->latency.min = UINT64_MAX;
     if (counts)
         memset(counts->few, 0, sizeof(counts->few));
-    if (owed / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
-        p->core->owed_slice = CHROPROF__OWED_TO_NOBODY;
+    if (deferred / sizeof(chroprof__slices) == (uint64_t)(row - p->histograms) - CHROPROF__OF_SITES)
+        p->core->deferred_slice = CHROPROF__DEFERRED_FOR_NOBODY;
     if (row == p->histograms + CHROPROF__OF_LOOP)
-        p->core->owed_callback = p->core->owed_iteration = 0;
-    row->wall_max = row->missed = 0;
+        p->core->deferred_callback = p->core->deferred_iteration = 0;
+    row->latency_max = row->missed = 0;
 }
 
 /* Slices of a site that ended. */
@@ -167,7 +167,7 @@ static uint64_t chroprof__slices_ended(const chroprof *p, uint32_t site)
 {
     uint64_t slices = 0;
     for (uint32_t k = chroprof__sites(p->core)[site].first_path; k; k = p->paths[k].same_site)
-        slices += p->paths[k].entered + p->paths[k].stays;
+        slices += p->paths[k].entered + p->paths[k].activations;
     return slices;
 }
 
@@ -177,28 +177,28 @@ static void chroprof__set_histograms(const chroprof *p, uint32_t site, uint32_t 
         chroprof__set_histogram(p, p->paths + k, row);
 }
 
-/* Octaves without an owner are in a list by their first counts. */
-static void chroprof__free_octaves(const chroprof *p, chroprof__histograms *row)
+/* Ranges without an owner are in a list by their first counts. */
+static void chroprof__free_ranges(const chroprof *p, chroprof__histograms *row)
 {
-    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
-    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++) {
-        uint16_t *octave = chroprof__octave_at(row, k);
-        if (*octave == 0)
+    chroprof__table_row *table = &p->core->tables[CHROPROF__RANGE_TABLE];
+    for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++) {
+        uint16_t *range = chroprof__range_at(row, k);
+        if (*range == 0)
             continue;
-        p->octaves[*octave].count[0] = table->wanted;
-        table->wanted = *octave;
-        *octave = 0;
+        p->ranges[*range].count[0] = table->wanted;
+        table->wanted = *range;
+        *range = 0;
     }
 }
 
-/* A number of an empty octave; 0: all are taken. */
-static uint16_t chroprof__new_octave(const chroprof *p)
+/* A number of an empty range; 0: all are taken. */
+static uint16_t chroprof__new_range(const chroprof *p)
 {
-    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
+    chroprof__table_row *table = &p->core->tables[CHROPROF__RANGE_TABLE];
     uint64_t k = table->wanted;
     if (k) {
-        table->wanted = p->octaves[k].count[0];
-        p->octaves[k].count[0] = 0;
+        table->wanted = p->ranges[k].count[0];
+        p->ranges[k].count[0] = 0;
     } else if (table->used < table->rows) {
         k = table->used++;
     }
@@ -212,7 +212,7 @@ static void chroprof__give_up_histograms(const chroprof *p, uint32_t row)
     if (h->path)
         chroprof__set_histograms(p, p->paths[h->path].site, 0);
     chroprof__histograms_clear(p, h);
-    chroprof__free_octaves(p, h);
+    chroprof__free_ranges(p, h);
     h->path = 0;
     h->life++;
 }
@@ -236,23 +236,23 @@ static uint32_t chroprof__histogram_for(const chroprof *p, uint32_t k, uint32_t 
     return number;
 }
 
-static bool chroprof__has_octaves(chroprof__histograms *row)
+static bool chroprof__has_ranges(chroprof__histograms *row)
 {
     uint32_t k = 0;
-    while (k < CHROPROF__ROW_OCTAVES && *chroprof__octave_at(row, k) == 0)
+    while (k < CHROPROF__ROW_RANGES && *chroprof__range_at(row, k) == 0)
         k++;
-    return k < CHROPROF__ROW_OCTAVES;
+    return k < CHROPROF__ROW_RANGES;
 }
 
 /* The histograms whose path took least, if it is less than that; 0: none. Those without an owner
- * count if they are free for the taking. giving: only those that have octaves to give. */
+ * count if they are free for the taking. giving: only those that have ranges to give. */
 static uint32_t chroprof__least_histograms(const chroprof *p, uint64_t exec, bool giving)
 {
     uint32_t best = 0, used = (uint32_t)p->core->tables[CHROPROF_TABLE_HISTOGRAMS].used;
     for (uint32_t k = CHROPROF__OF_SITES; k < CHROPROF__OF_SITES + used; k++) {
         uint32_t owner = p->histograms[k].path;
         uint64_t own = owner ? p->paths[owner].exec : 0;
-        if (giving && !chroprof__has_octaves(p->histograms + k))
+        if (giving && !chroprof__has_ranges(p->histograms + k))
             continue;
         best = own < exec ? k : best;
         exec = own < exec ? own : exec;
@@ -273,9 +273,9 @@ CHROPROF__COLD void chroprof__claim_histograms(const chroprof *p, const chroprof
     chroprof__set_histograms(p, path->site, row);
 }
 
-/* No octave is left for an entry of these histograms: the site gives its own up that took least.
+/* No range is left for an entry of these histograms: the site gives its own up that took least.
  * Can they go on? */
-static bool chroprof__make_octaves(const chroprof *p, uint32_t row)
+static bool chroprof__make_ranges(const chroprof *p, uint32_t row)
 {
     uint64_t exec = p->paths[p->histograms[row].path].exec;
     uint32_t least = chroprof__least_histograms(p, exec, true);
@@ -284,21 +284,21 @@ static bool chroprof__make_octaves(const chroprof *p, uint32_t row)
     return least != 0;
 }
 
-/* Adds so many entries to a bucket. False: its octave could not be had, and the site has no
+/* Adds so many entries to a bucket. False: its range could not be had, and the site has no
  * histograms any more. The loop's own have all of theirs from the start. */
 CHROPROF__COLD bool chroprof__histogram_put(const chroprof *p, chroprof__histogram *h,
                                             uint32_t bucket, uint64_t entries)
 {
     size_t row = (size_t)((char *)h - (char *)p->histograms) / sizeof(chroprof__histograms);
-    uint16_t *octave = &h->octave[bucket / 8];
+    uint16_t *range = &h->range[bucket / 8];
     chroprof__slices *counts = chroprof__counts_of(p, h);
     if (counts && entries <= UINT16_MAX && counts->few[bucket] + entries <= UINT16_MAX) {
         counts->few[bucket] = (uint16_t)(counts->few[bucket] + entries);
         return true;
     }
-    while (*octave == 0) {
-        *octave = chroprof__new_octave(p);
-        if (*octave == 0 && !chroprof__make_octaves(p, (uint32_t)row))
+    while (*range == 0) {
+        *range = chroprof__new_range(p);
+        if (*range == 0 && !chroprof__make_ranges(p, (uint32_t)row))
             return false;
     }
     *chroprof__bucket_place(p, h, bucket) += entries;
@@ -314,15 +314,15 @@ CHROPROF__COLD void chroprof__carry(const chroprof *p, uint64_t at)
         chroprof__histogram_put(p, &p->histograms[row].slice, (uint32_t)few / 2, UINT64_C(1) << 16);
 }
 
-/* Adds what is owed. */
+/* Adds what is deferred. */
 CHROPROF__UNUSED static void chroprof__pay(const chroprof *p)
 {
     chroprof__core *c = p->core;
-    uint64_t *counts = &p->octaves[0].count[0], at = chroprof__few_number(c, c->owed_slice);
-    bool many = ++((uint16_t *)(void *)c)[c->owed_slice] == 0;
-    ++counts[c->owed_callback];
-    ++counts[c->owed_iteration];
-    chroprof__owe_nothing(c);
+    uint64_t *counts = &p->ranges[0].count[0], at = chroprof__few_number(c, c->deferred_slice);
+    bool many = ++((uint16_t *)(void *)c)[c->deferred_slice] == 0;
+    ++counts[c->deferred_callback];
+    ++counts[c->deferred_iteration];
+    chroprof__defer_nothing(c);
     if (many)
         chroprof__carry(p, at);
 }
@@ -333,14 +333,14 @@ typedef struct chroprof__spot {
     uint64_t *count;
 } chroprof__spot;
 
-/* False: the octave has no row yet. */
+/* False: the range has no row yet. */
 CHROPROF__INLINE bool chroprof__find_spot(const chroprof *p, chroprof__histogram *h,
                                           uint32_t bucket, chroprof__spot *spot)
 {
-    uint32_t octave = h->octave[bucket / 8];
+    uint32_t range = h->range[bucket / 8];
     spot->h = h;
-    spot->count = &p->octaves[octave].count[bucket % 8];
-    return octave != 0;
+    spot->count = &p->ranges[range].count[bucket % 8];
+    return range != 0;
 }
 
 CHROPROF__INLINE void chroprof__add_there(const chroprof__spot *spot, uint64_t ticks)
@@ -357,10 +357,10 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
         *least = ticks;
 }
 
-/* The loop's own have all of their octaves, in a row. Without percentiles callbacks and iterations
+/* The loop's own have all of their ranges, in a row. Without percentiles callbacks and iterations
  * are only counted. */
 CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
-                                        uint64_t *least, uint32_t *owed, uint32_t first,
+                                        uint64_t *least, uint32_t *deferred, uint32_t first,
                                         uint64_t bucket, uint64_t ticks)
 {
     uint64_t *counts = (uint64_t *)(void *)((char *)c + CHROPROF__CORE_BYTES);
@@ -370,21 +370,21 @@ CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, ui
         if (!p->percentiles)
             return;
     }
-    uint32_t before = *owed;
-    *owed = (uint32_t)(8 * first + bucket);
+    uint32_t before = *deferred;
+    *deferred = (uint32_t)(8 * first + bucket);
     counts[before]++;
 }
 
 /* Empty histograms without owners but for the loop's own. */
 static void chroprof__start_histograms(const chroprof *p)
 {
-    chroprof__table_row *table = &p->core->tables[CHROPROF__OCTAVE];
+    chroprof__table_row *table = &p->core->tables[CHROPROF__RANGE_TABLE];
     uint32_t rows = p->core->tables[CHROPROF_TABLE_HISTOGRAMS].rows;
     for (uint32_t k = 0; k < rows; k++)
         chroprof__histograms_clear(p, p->histograms + k);
-    for (uint32_t k = 0; k < CHROPROF__ROW_OCTAVES; k++)
-        *chroprof__octave_at(p->histograms + CHROPROF__OF_NOBODY, k) = 1;
-    for (uint32_t k = 0; rows > CHROPROF__OF_LOOP && k < 2 * CHROPROF__OCTAVES; k++)
-        *chroprof__octave_at(p->histograms + CHROPROF__OF_LOOP, k) = (uint16_t)(2 + k);
-    table->used = rows > CHROPROF__OF_LOOP ? (uint32_t)CHROPROF__FIRST_OCTAVE : 2;
+    for (uint32_t k = 0; k < CHROPROF__ROW_RANGES; k++)
+        *chroprof__range_at(p->histograms + CHROPROF__OF_NOBODY, k) = 1;
+    for (uint32_t k = 0; rows > CHROPROF__OF_LOOP && k < 2 * CHROPROF__RANGES; k++)
+        *chroprof__range_at(p->histograms + CHROPROF__OF_LOOP, k) = (uint16_t)(2 + k);
+    table->used = rows > CHROPROF__OF_LOOP ? (uint32_t)CHROPROF__FIRST_RANGE : 2;
 }

@@ -6,13 +6,13 @@
 #include "../block/layout.h"
 
 /* >>samples: where the loop was caught.
- * Owns the tables of samples, stacks, modules and walls, the ring in which ticks wait, and the hits
- * of callbacks and iterations under way. A tick waits until the next event goes the general way;
- * only then, in the loop's own code, it becomes a row. Nothing moves between a tick and the event
- * that ends its interval, so what they say of the stack holds for both. Relies on >>block and
- * >>clock, and on the running stack and the futures as they are. Called by each event of the
- * general way, by whatever ends a stall, by chroprof_sample and the handler of >>sampler, and by
- * copies and merges for what they do to stacks. */
+ * Owns the tables of samples, stacks, modules and walls, the ring in which signals wait, and the
+ * hits of callbacks and iterations under way. A timer signal waits until the next event takes the
+ * slow path; only then, in the loop's own code, it becomes a row. Nothing moves between a timer
+ * signal and the event that ends its interval, so what they say of the stack holds for both. Relies
+ * on >>block and >>clock, and on the running stack and the futures as they are. Called by each
+ * event of the slow path, by whatever ends a stall, by chroprof_sample and the handler of
+ * >>sampler, and by copies and merges for what they do to stacks. */
 
 /* What another hand (a handler, an interrupt) may change or read at any instruction. */
 CHROPROF__INLINE uint64_t chroprof__peek64(const uint64_t *word)

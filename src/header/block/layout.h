@@ -44,7 +44,7 @@ static const uint32_t chroprof__row_bytes[CHROPROF__ALL_TABLES] = {
     sizeof(chroprof__edge), sizeof(chroprof__frame_row), sizeof(chroprof__histograms),
     sizeof(chroprof__sample_span), 8, sizeof(chroprof__stall_row), 1,
     sizeof(chroprof__node), sizeof(chroprof__ring_row), sizeof(chroprof__slow_group),
-    sizeof(chroprof__incident_row), sizeof(chroprof__shortcut), 4, sizeof(chroprof__octave),
+    sizeof(chroprof__incident_row), sizeof(chroprof__shortcut), 4, sizeof(chroprof__range),
     sizeof(chroprof__slices), sizeof(chroprof__places),
     sizeof(chroprof__module_row), sizeof(chroprof__wall_row), CHROPROF__ALIGN
 };
@@ -110,10 +110,10 @@ static uint64_t chroprof__note_bytes(uint64_t depth)
     return chroprof__aligned((depth + 1) * sizeof(chroprof__note));
 }
 
-/* Rows of octaves: one for what is of nobody, all that callbacks and iterations can take, and on
- * average some for the delays and walls of a site and for slices that are not few. Their numbers
- * have 16 bits. */
-enum { CHROPROF__FIRST_OCTAVE = 2 + 2 * CHROPROF__OCTAVES, CHROPROF__SITE_OCTAVES = 11 };
+/* Rows of ranges: one for what is of nobody, all that callbacks and iterations can take, and on
+ * average some for the delays and latencies of a site and for slices that are not few. Their
+ * numbers have 16 bits. */
+enum { CHROPROF__FIRST_RANGE = 2 + 2 * CHROPROF__RANGES, CHROPROF__SITE_RANGES = 11 };
 
 /* Rows that a table takes for these capacities. A third of the futures' slots is empty; they leave
  * room for ids that only have frames, and never fill up, so a probe always ends. Without samples
@@ -139,9 +139,9 @@ CHROPROF__COLD uint64_t chroprof__table_rows(uint32_t table,
         n = capacity[CHROPROF_TABLE_EDGES];
         return chroprof__power_above(n < 1u << 26 ? n + 1u : 1u << 26);
     case CHROPROF__HEADS: return 2 * sites;
-    case CHROPROF__OCTAVE:
+    case CHROPROF__RANGE_TABLE:
         n = capacity[CHROPROF_TABLE_HISTOGRAMS];
-        return n ? chroprof__between(CHROPROF__FIRST_OCTAVE + CHROPROF__SITE_OCTAVES * n, 0,
+        return n ? chroprof__between(CHROPROF__FIRST_RANGE + CHROPROF__SITE_RANGES * n, 0,
                                      UINT16_MAX) : 2;
     case CHROPROF__COUNTS: return capacity[CHROPROF_TABLE_HISTOGRAMS];
     case CHROPROF__PLACES: return chroprof__between(capacity[CHROPROF_TABLE_PATHS] / 4 + 1, 1,
@@ -166,7 +166,7 @@ CHROPROF__COLD uint64_t chroprof__layout(const uint32_t capacity[CHROPROF_TABLE_
 {
     uint64_t at = CHROPROF__CORE_BYTES;
     for (uint32_t n = 0; n < CHROPROF__ALL_TABLES; n++) {
-        uint32_t k = (n + CHROPROF__OCTAVE) % CHROPROF__ALL_TABLES;
+        uint32_t k = (n + CHROPROF__RANGE_TABLE) % CHROPROF__ALL_TABLES;
         uint64_t rows = chroprof__table_rows(k, capacity);
         uint64_t bytes = rows * chroprof__row_bytes[k];
         if (rows > UINT32_MAX || (k == CHROPROF__COUNTS && (at + bytes) >> 35))

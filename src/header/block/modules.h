@@ -104,7 +104,7 @@ typedef struct chroprof__survey {
     uint32_t count, place[CHROPROF__MOST_MODULES];     /* of objects; the row's among them */
 } chroprof__survey;
 
-/* Does a tick that waits have an address in this range? */
+/* Does a timer signal that waits have an address in this range? */
 static bool chroprof__is_met(const chroprof__core *c, uint64_t low, uint64_t high)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
@@ -181,7 +181,7 @@ static bool chroprof__same_place(const chroprof__module_row *a, const chroprof__
            strcmp(a->build_id, b->build_id) == 0;
 }
 
-/* Bits of the rows that must stay: the program's, and those that stacks or waiting ticks have. */
+/* Bits of the rows that must stay: the program's, and those that stacks or waiting signals have. */
 static uint64_t chroprof__named_modules(const chroprof__survey *survey)
 {
     const chroprof__core *c = survey->c;
@@ -198,8 +198,8 @@ static uint64_t chroprof__named_modules(const chroprof__survey *survey)
     return named;
 }
 
-/* A row for it: a free one, or that of a module which is in no stack and gone, or if a tick met
- * this one, in no stack; else as many as there are. */
+/* A row for it: a free one, or that of a module which is in no stack and gone, or if a timer signal
+ * met this one, in no stack; else as many as there are. */
 static uint32_t chroprof__new_module(chroprof__survey *survey, const chroprof__module_row *m)
 {
     chroprof__table_row *table = &survey->c->tables[CHROPROF__MODULES];
@@ -274,8 +274,8 @@ static uint64_t chroprof__surely_stayed(const chroprof__survey *survey)
     return stayed;
 }
 
-/* Is there a tick with an address that is in no row? Code that a program generated never is: it is
- * looked for less and less often. */
+/* Is there a timer signal with an address that is in no row? Code that a program generated never
+ * is: it is looked for less and less often. */
 static bool chroprof__seeks_module(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
@@ -294,9 +294,9 @@ static bool chroprof__seeks_module(chroprof__core *c)
     return true;
 }
 
-/* Looks at the modules if one has come or gone, or a tick was in one that has no row yet. Ticks
- * that waited meanwhile may be of those before and of those now. If one came and went unseen they
- * are only of those that surely stayed. */
+/* Looks at the modules if one has come or gone, or a timer signal was in one that has no row yet.
+ * Signals that waited meanwhile may be of those before and of those now. If one came and went
+ * unseen they are only of those that surely stayed. */
 CHROPROF__COLD void chroprof__look_at_modules(chroprof__core *c)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);

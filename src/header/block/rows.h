@@ -42,7 +42,7 @@ typedef struct chroprof__frame_row {
     uint64_t carried;          /* of an orphan: exec of its future when it lost its record */
     uint32_t path;
     uint32_t depth;            /* its number */
-    uint32_t slot;             /* words up to its id's slot; of a barrier: the floor below it */
+    uint32_t slot;             /* words up to its id's slot; of a barrier: the one below it */
     uint16_t same;             /* the next deeper frame of the same id, 0: none */
     uint16_t spare;
     uint32_t event;            /* seq when it was pushed, modulo 2^32 */
@@ -73,13 +73,14 @@ typedef struct chroprof__path_row {
     uint64_t exec;
     uint64_t entered;          /* calls of enter-frames that ended: slices, and completed */
     uint64_t blame;
-    uint64_t stays;            /* slices of futures that ended, each from its push to its pop */
+    uint64_t activations;      /* slices of futures that ended, each from its push to its pop */
     uint64_t slice_max;
     uint64_t exec_max;         /* of a future; of an enter-frame the slice is all */
-    uint64_t wall;             /* + live * now */
+    uint64_t lifetime;         /* + live * now */
     uint32_t counts;           /* words from the core up to its site's; UINT64_MAX there: none */
     uint32_t window;           /* tag of the window that exec - mark belongs to */
-    /* second line: the life of futures; wall and delay are kept as sums of ends minus beginnings */
+    /* second line: the life of futures; lifetime and delay are kept as sums of ends minus
+     * beginnings */
     uint64_t delay;            /* + ready * now */
     uint64_t live;             /* futures */
     uint64_t ready;            /* futures ready just now */
@@ -90,7 +91,7 @@ typedef struct chroprof__path_row {
     uint32_t parent;
     uint32_t next;             /* preorder successor, 0: the end */
     uint32_t same_site;        /* next path of the same site, 0: the end */
-    uint32_t level;            /* distance from the root */
+    uint32_t generation;       /* distance from the root */
     uint32_t sum_next[2];      /* next path of the tally, 0: the end */
     uint32_t histogram;        /* row of its site's, 0: none */
     uint64_t stillborn;
@@ -113,7 +114,7 @@ typedef struct chroprof__site_entry {
     uint8_t blurred;           /* by a merge: some of its slices are in no histogram */
     uint16_t spare;
     uint32_t slow;             /* its group of slow futures + 1, 0: none */
-    uint64_t slow_bar;         /* a future is looked at from this wall on */
+    uint64_t slow_limit;       /* a future is looked at from this lifetime on */
 } chroprof__site_entry;
 
 /* Where a chroprof_site of this process leads from a path: what its content and the edges say,
@@ -133,36 +134,36 @@ typedef struct chroprof__edge {
     uint32_t reserved;
 } chroprof__edge;
 
-/* Log-linear: 8 buckets an octave (Gil Tene's HdrHistogram, with 3 bits), so the middle of a bucket
- * is within 1/16 of all it holds. An octave has a row once something falls into it. */
-enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1, CHROPROF__OCTAVES = 42 };
+/* Log-linear: 8 buckets a power-of-two range (Gil Tene's HdrHistogram, with 3 bits), so the middle
+ * of a bucket is within 1/16 of all it holds. A range has a row once something falls into it. */
+enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1, CHROPROF__RANGES = 42 };
 enum { CHROPROF__OF_NOBODY = 0, CHROPROF__OF_LOOP = 1, CHROPROF__OF_SITES = 2 };
 typedef struct chroprof__histogram {
     uint64_t min;              /* the maximum is kept with the figures it belongs to */
-    uint16_t octave[CHROPROF__OCTAVES + 2];    /* row of each, 0: it is empty */
+    uint16_t range[CHROPROF__RANGES + 2];      /* row of each, 0: it is empty */
 } chroprof__histogram;
 
-typedef struct chroprof__octave {
+typedef struct chroprof__range {
     uint64_t count[8];
-} chroprof__octave;
+} chroprof__range;
 
-/* Of a site: its slices, its delays, and the wall of its futures that finished. Row 0 takes what is
- * of sites without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and its
- * iterations. */
+/* Of a site: its slices, its delays, and the lifetime of its futures that finished. Row 0 takes
+ * what is of sites without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and
+ * its iterations. */
 typedef struct chroprof__histograms {
     chroprof__histogram slice;
     chroprof__histogram delay;
-    chroprof__histogram wall;
-    uint64_t wall_max;
+    chroprof__histogram latency;
+    uint64_t latency_max;
     uint64_t missed;           /* slices that ended before the site had these */
     uint32_t path;             /* the site's, by whose exec it has them; 0: nobody's */
     uint32_t life;             /* how often they were given up */
 } chroprof__histograms;
 
-/* Of a site: its slices by bucket, as far as they are not in the octaves, and the shortest. */
+/* Of a site: its slices by bucket, as far as they are not in the ranges, and the shortest. */
 typedef struct chroprof__slices {
     uint64_t min;
-    uint16_t few[CHROPROF__OCTAVES * 8];
+    uint16_t few[CHROPROF__RANGES * 8];
 } chroprof__slices;
 
 /* What a site took of a stall. */
@@ -226,7 +227,7 @@ typedef struct chroprof__incident_row {
     chroprof__ring_row steps[CHROPROF_INCIDENT_STEPS];
 } chroprof__incident_row;
 
-/* A future that finished, and where its wall went; what is in no part it waited. */
+/* A future that finished, and where its lifetime went; what is in no part it waited. */
 typedef struct chroprof__slow_part {
     uint64_t delay;
     uint32_t site, spare;
@@ -234,7 +235,7 @@ typedef struct chroprof__slow_part {
 
 typedef struct chroprof__slow_entry {
     uint64_t id;
-    uint64_t at, wall;
+    uint64_t at, latency;
     uint64_t exec, children, delay, unseen;
     uint32_t path;
     uint32_t state;            /* the finish */
@@ -250,7 +251,7 @@ typedef struct chroprof__slow_group {
     chroprof__slow_entry rows[CHROPROF__SLOW_ROWS];
 } chroprof__slow_group;
 
-enum { CHROPROF__LEVELS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_EVENTS = 64 };
+enum { CHROPROF__NESTED_LOOPS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_EVENTS = 64 };
 
 /* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
 enum {
@@ -268,7 +269,7 @@ typedef struct chroprof__waited_row {
 enum {
     CHROPROF__SHORTCUTS = CHROPROF_TABLE_COUNT,
     CHROPROF__HEADS,           /* buckets of the sites: by content, then by file */
-    CHROPROF__OCTAVE,          /* of the histograms */
+    CHROPROF__RANGE_TABLE,     /* of the histograms */
     CHROPROF__COUNTS,
     CHROPROF__PLACES,          /* of the anomalies, as kinds come */
     CHROPROF__MODULES,         /* these three, and the stacks, are there if there are samples */
@@ -374,7 +375,7 @@ typedef struct chroprof__sampler {
     uint64_t wait_start;       /* when it began */
     uint64_t idle_from, idle_ns;           /* idle that was sampled; not yet, less than a period */
     uint64_t wait_most;        /* ns of the longest wait of late */
-    uint64_t rooms;            /* how often stacks were renumbered, twice; odd while they are */
+    uint64_t renumberings;     /* how often stacks were renumbered, twice; odd while they are */
     uint64_t patience;         /* frames that are turned away before room is looked for again */
     uint64_t taken;            /* entries that were drained */
     uint64_t low, high;        /* the thread's stack */
@@ -387,7 +388,7 @@ typedef struct chroprof__sampler {
     uint64_t stopped;          /* the timer, until the loop has slept */
     uint64_t interrupted;
     uint64_t pending;          /* steady: periods of which no sample was taken yet */
-    uint64_t window_ticks, window_cost;    /* since the budget was last looked at */
+    uint64_t window_weight, window_cost;   /* since the budget was last looked at */
     uint64_t period_ns;
     /* settings */
     uint64_t first_period_ns, budget_ppm, mode, steady;

@@ -1,4 +1,4 @@
-/* block/samples.h: what becomes of a tick: rows, hits of stalls, draws */
+/* block/samples.h: what becomes of a timer signal: rows, hits of stalls, draws */
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
@@ -99,21 +99,21 @@ static void chroprof__add_hit(const chroprof__core *c, chroprof__hits *h, uint32
 /* The hits of the callback under way; those of the iteration stand behind all of these. */
 static uint32_t chroprof__callback_place(const chroprof__core *c)
 {
-    return c->level < CHROPROF__LEVELS ? c->level : CHROPROF__LEVELS - 1;
+    return c->barriers < CHROPROF__NESTED_LOOPS ? c->barriers : CHROPROF__NESTED_LOOPS - 1;
 }
 
 static void chroprof__add_hits(const chroprof *p, chroprof__sampler *s, uint64_t t, uint32_t stack,
                                const chroprof__entry *e)
 {
     const chroprof__core *c = p->core;
-    const chroprof__frame_row *base = p->frames + c->floor + 1;
+    const chroprof__frame_row *base = p->frames + c->barrier + 1;
     if (c->account == CHROPROF__IDLE)
         return;
-    if (c->depth > c->floor)
+    if (c->depth > c->barrier)
         chroprof__add_hit(c, s->hits + chroprof__callback_place(c), base->event,
                           chroprof__minus(t, base->pushed), stack, e);
     if (c->iteration_active)
-        chroprof__add_hit(c, s->hits + CHROPROF__LEVELS, (uint32_t)c->iteration_event,
+        chroprof__add_hit(c, s->hits + CHROPROF__NESTED_LOOPS, (uint32_t)c->iteration_event,
                           chroprof__minus(t, c->iteration_start), stack, e);
 }
 
@@ -124,7 +124,7 @@ static void chroprof__take_hits(const chroprof *p, chroprof__stall_row *stall, u
     const chroprof__core *c = p->core;
     const chroprof__sampler *s = chroprof__sampler_of(c);
     bool callback = stall->kind == CHROPROF_STALL_CALLBACK;
-    uint32_t k = callback ? chroprof__callback_place(c) : (uint32_t)CHROPROF__LEVELS;
+    uint32_t k = callback ? chroprof__callback_place(c) : (uint32_t)CHROPROF__NESTED_LOOPS;
     if (!s)
         return;
     if (s->hits[k].owner == owner)
@@ -156,9 +156,10 @@ static chroprof__wall_row *chroprof__wall_of(const chroprof__core *c, uint32_t p
     return chroprof__wall_rows(c) + (own ? path : (uint32_t)CHROPROF__UNTRACKED);
 }
 
-/* So many ticks draw 8 live futures each, of fewer all, as they were in [from, t). They look at the
- * slots in which as many are to be expected, but not far; each one that is met stands for so many
- * more that 8 a tick is the mean. The next draw goes on from there, so each has its turn. */
+/* So many signals draw 8 live futures each, of fewer all, as they were in [from, t). They look at
+ * the slots in which as many are to be expected, but not far; each one that is met stands for so
+ * many more that 8 a timer signal is the mean. The next draw goes on from there, so each has its
+ * turn. */
 static void chroprof__draw(const chroprof *p, chroprof__sampler *s, uint64_t from, uint64_t t,
                            uint64_t ticks)
 {
@@ -249,28 +250,28 @@ CHROPROF__COLD void chroprof__drain_all(chroprof *p)
     }
 }
 
-static bool chroprof__ticks_wait(const chroprof__core *c)
+static bool chroprof__samples_wait(const chroprof__core *c)
 {
     const chroprof__sampler *s = chroprof__sampler_of(c);
     return s && chroprof__peek64(&s->put) != s->taken;
 }
 
-/* Takes in what waits; part of the general way. Whoever lets a sample wait sets drain. */
+/* Takes in what waits; part of the slow path. Whoever lets a sample wait sets drain. */
 static void chroprof__drain(chroprof *p)
 {
-    if (p->drain && chroprof__ticks_wait(p->core))
+    if (p->drain && chroprof__samples_wait(p->core))
         p->drain(p);
 }
 
-/* Makes the next event go the general way if something waits. Between events only. */
+/* Makes the next event take the slow path if something waits. Between events only. */
 static void chroprof__wake_drain(chroprof__core *c)
 {
-    if (chroprof__ticks_wait(c))
-        chroprof__poke64(&c->horizon, c->last);
+    if (chroprof__samples_wait(c))
+        chroprof__poke64(&c->time_limit, c->last);
 }
 
-/* ---- from a tick to the ring. This may run in a signal handler, at any instruction of anything
- * above. */
+/* ---- from a timer signal to the ring. This may run in a signal handler, at any instruction of
+ * anything above. */
 
 /* Makes one of two neighbours stand for both, each as often as it weighs. */
 static void chroprof__merge_entries(chroprof__sampler *s, chroprof__entry *a,

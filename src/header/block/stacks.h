@@ -127,18 +127,18 @@ static chroprof__hits *chroprof__hits_at(chroprof__core *c, uint32_t k)
     return k < CHROPROF__HITS ? chroprof__sampler_of(c)->hits + k : NULL;
 }
 
-/* Octave 0 is weight 0, octave k from 2^(k - 1) on; heavy ones are in 32. */
-static uint32_t chroprof__octave_of(uint32_t weight)
+/* Range 0 is weight 0, range k from 2^(k - 1) on; heavy ones are in 32. */
+static uint32_t chroprof__range_of(uint32_t weight)
 {
     return weight ? chroprof__log2(weight) + 1 : 0;
 }
 
-/* Adds up the weights, in which a parent is never below its children. Returns the octave up to
+/* Adds up the weights, in which a parent is never below its children. Returns the range up to
  * which so many nodes might be had. */
 static uint32_t chroprof__weigh_nodes(chroprof__core *c, bool tasks_stay, uint64_t goal)
 {
     chroprof__node *nodes = chroprof__nodes(c);
-    uint32_t used = (uint32_t)c->tables[CHROPROF_TABLE_STACKS].used, octave = 0, count[33];
+    uint32_t used = (uint32_t)c->tables[CHROPROF_TABLE_STACKS].used, range = 0, count[33];
     memset(count, 0, sizeof(count));
     for (uint32_t k = 0; k <= used; k++) {
         bool task = chroprof__item_kind(nodes[k].item) == CHROPROF__TASK;
@@ -153,26 +153,26 @@ static uint32_t chroprof__weigh_nodes(chroprof__core *c, bool tasks_stay, uint64
         uint32_t weight = *chroprof__whole_weight(nodes + k);
         uint32_t *above = chroprof__whole_weight(nodes + nodes[k].parent);
         *above = weight < CHROPROF__HEAVY - *above ? *above + weight : CHROPROF__HEAVY;
-        count[chroprof__octave_of(weight)]++;
+        count[chroprof__range_of(weight)]++;
     }
-    for (uint64_t sum = count[0]; sum < goal && octave < 31; sum += count[octave])
-        octave++;
-    return octave;
+    for (uint64_t sum = count[0]; sum < goal && range < 31; sum += count[range])
+        range++;
+    return range;
 }
 
-/* Chooses who gives way: all that weigh less than this octave, and of it the oldest, until the goal
+/* Chooses who gives way: all that weigh less than this range, and of it the oldest, until the goal
  * is met. heir becomes the node that has the weight from now on, of one that stays itself. Returns
  * how many are freed. */
-static uint64_t chroprof__choose_heirs(chroprof__core *c, uint32_t octave, uint64_t goal)
+static uint64_t chroprof__choose_heirs(chroprof__core *c, uint32_t range, uint64_t goal)
 {
     chroprof__node *nodes = chroprof__nodes(c);
     uint64_t freed = 0;
     *chroprof__marker_of(nodes) = nodes[0].heir = 0;
     for (uint32_t k = 1; k <= c->tables[CHROPROF_TABLE_STACKS].used; k++) {
         chroprof__node *node = nodes + k, *parent = nodes + node->parent;
-        uint32_t own = chroprof__octave_of(*chroprof__whole_weight(node));
+        uint32_t own = chroprof__range_of(*chroprof__whole_weight(node));
         uint32_t marker = *chroprof__marker_of(parent);
-        bool cut = own < octave || (own == octave && freed < goal);
+        bool cut = own < range || (own == range && freed < goal);
         node->heir = k;
         *chroprof__marker_of(node) = 0;
         if (parent->heir != node->parent || (marker && marker == node->parent))
@@ -262,17 +262,17 @@ static bool chroprof__make_stack_room(const chroprof *p)
         s->patience--;
         return false;
     }
-    chroprof__poke64(&s->rooms, s->rooms + 1);
+    chroprof__poke64(&s->renumberings, s->renumberings + 1);
     CHROPROF__STORE_FENCE();
     for (int tasks_stay = 1; tasks_stay >= 0 && freed < goal; tasks_stay--) {
-        uint32_t octave = chroprof__weigh_nodes(c, tasks_stay != 0, goal);
-        for (freed = 0; octave < 32 && freed < goal; octave++)
-            freed = chroprof__choose_heirs(c, octave, goal);
+        uint32_t range = chroprof__weigh_nodes(c, tasks_stay != 0, goal);
+        for (freed = 0; range < 32 && freed < goal; range++)
+            freed = chroprof__choose_heirs(c, range, goal);
     }
     chroprof__give_way(c);
     chroprof__close_up(p);
     CHROPROF__STORE_FENCE();
-    chroprof__poke64(&s->rooms, s->rooms + 1);
+    chroprof__poke64(&s->renumberings, s->renumberings + 1);
     s->patience = chroprof__minus(goal, freed);
     return freed > 0;
 }
@@ -283,13 +283,13 @@ static bool chroprof__make_stack_room(const chroprof *p)
 static uint32_t chroprof__intern_items(const chroprof *p, const uint64_t *items, uint32_t count)
 {
     chroprof__core *c = p->core;
-    uint32_t node = 0, left = count, rooms = 0;
+    uint32_t node = 0, left = count, renumberings = 0;
     while (left > 0) {
         uint32_t child = chroprof__intern_node(c, node, items[left - 1]);
         if (child != UINT32_MAX) {
             node = child;
             left--;
-        } else if (rooms++ < 8 && chroprof__make_stack_room(p)) {
+        } else if (renumberings++ < 8 && chroprof__make_stack_room(p)) {
             node = 0;                       /* what was there may have moved */
             left = count;
         } else {
@@ -301,7 +301,7 @@ static uint32_t chroprof__intern_items(const chroprof *p, const uint64_t *items,
     return node;
 }
 
-/* The node of what of a tick's stack makes sense. */
+/* The node of what of a timer signal's stack makes sense. */
 static uint32_t chroprof__intern_stack(const chroprof *p, chroprof__entry *e)
 {
     uint32_t end = e->count < CHROPROF__ITEMS ? e->count : (uint32_t)CHROPROF__ITEMS, first = end;

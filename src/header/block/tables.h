@@ -314,7 +314,7 @@ static void chroprof__link_path(chroprof *p, uint32_t k, uint32_t parent, uint32
 {
     const chroprof__core *c = p->core;
     chroprof__path_row *row = p->paths + k;
-    row->level = p->paths[parent].level + 1;
+    row->generation = p->paths[parent].generation + 1;
     row->same_site = chroprof__sites(c)[site].first_path;
     chroprof__sites(c)[site].first_path = k;
     row->next = p->paths[parent].next;

@@ -70,8 +70,8 @@ static bool chroprof__can_follow(const chroprof *newer, const chroprof *older)
     return true;
 }
 
-/* Figures of the paths. Wall and delay are ends minus beginnings, in the new time: what lived, or
- * was ready, at its begin did so from there on. False: one fell that can't. */
+/* Figures of the paths. Lifetime and delay are ends minus beginnings, in the new time: what lived,
+ * or was ready, at its begin did so from there on. False: one fell that can't. */
 static bool chroprof__paths_since(const chroprof__since *s)
 {
     chroprof__path_row none;
@@ -81,11 +81,11 @@ static bool chroprof__paths_since(const chroprof__since *s)
         chroprof__path_row *row = s->to.paths + k;
         const chroprof__path_row *old =
             k < chroprof__path_count(s->from) ? s->from->paths + k : &none;
-        uint64_t wall = row->wall - old->wall + (row->live - old->live) * s->begin;
+        uint64_t lifetime = row->lifetime - old->lifetime + (row->live - old->live) * s->begin;
         uint64_t delay = row->delay - old->delay + (row->ready - old->ready) * s->begin;
         good = good && (row->exec >= old->exec || s->from->core->living);
         good = chroprof__subtract_figures(CHROPROF__ALL(chroprof__path_figures), old, row) && good;
-        row->wall = wall;
+        row->lifetime = lifetime;
         row->delay = delay;
     }
     return good;
@@ -108,7 +108,7 @@ static uint64_t chroprof__histogram_since(const chroprof__since *s, chroprof__hi
         if (place)
             *place = count - few;
         if (count)
-            most = b + 1 < CHROPROF__BUCKETS ? chroprof__bucket_floor(b + 1) - 1 : UINT64_MAX;
+            most = b + 1 < CHROPROF__BUCKETS ? chroprof__bucket_begin(b + 1) - 1 : UINT64_MAX;
     }
     return most;
 }
@@ -118,7 +118,7 @@ static uint64_t chroprof__histogram_since(const chroprof__since *s, chroprof__hi
 static void chroprof__histograms_since(const chroprof__since *s)
 {
     chroprof__core *c = s->to.core;
-    c->tables[CHROPROF__OCTAVE].wanted = 0; /* of a copy the list of free ones is not known */
+    c->tables[CHROPROF__RANGE_TABLE].wanted = 0; /* of a copy the list of free ones is not known */
     chroprof__pay(&s->to);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows; k++) {
         chroprof__histograms *row = s->to.histograms + k;
@@ -131,8 +131,8 @@ static void chroprof__histograms_since(const chroprof__since *s)
             row->missed = chroprof__minus(row->missed, chroprof__slices_ended(s->from, site));
         uint64_t slice = chroprof__histogram_since(s, &row->slice, same ? &old->slice : NULL);
         uint64_t delay = chroprof__histogram_since(s, &row->delay, same ? &old->delay : NULL);
-        chroprof__lower(&row->wall_max,
-                        chroprof__histogram_since(s, &row->wall, same ? &old->wall : NULL));
+        chroprof__lower(&row->latency_max,
+                        chroprof__histogram_since(s, &row->latency, same ? &old->latency : NULL));
         if (k == CHROPROF__OF_LOOP) {
             chroprof__lower(&c->callback_max, c->callbacks ? UINT64_MAX : slice);
             chroprof__lower(&c->iteration_max, c->iterations ? UINT64_MAX : delay);
@@ -152,7 +152,7 @@ static void chroprof__maxima_since(const chroprof__since *s)
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(&s->to); k++) {
         chroprof__path_row *row = s->to.paths + k;
         chroprof__lower(&row->exec_max, row->exec);
-        chroprof__lower(&row->slice_max, row->entered ? row->exec : row->stays ? row->exec_max : 0);
+        chroprof__lower(&row->slice_max, row->entered ? row->exec : row->activations ? row->exec_max : 0);
     }
     chroprof__lower(&c->callback_max, c->callbacks || s->to.percentiles ? c->last : 0);
     chroprof__lower(&c->iteration_max, c->iterations || s->to.percentiles ? c->last : 0);
@@ -203,8 +203,8 @@ static void chroprof__marks_since(chroprof *p)
     chroprof__mend_windows(p);
 }
 
-/* Is frame k still the stay that it was in the older state? */
-static bool chroprof__same_stay(const chroprof__since *s, uint32_t k)
+/* Is frame k still the activation that it was in the older state? */
+static bool chroprof__same_activation(const chroprof__since *s, uint32_t k)
 {
     const chroprof__frame_row *a = s->to.frames + k, *b = s->from->frames + k;
     return k <= s->to.core->depth && k <= s->from->core->depth && a->event == b->event &&
@@ -227,7 +227,7 @@ static void chroprof__futures_since(const chroprof__since *s)
             uint64_t exec = old->exec;
             for (uint32_t k = old->frame; k && !(frames[k].kind & CHROPROF__ORPHAN);
                  k = frames[k].same)
-                exec += chroprof__same_stay(s, k) ? 0 : chroprof__frame_slice(s->from, k);
+                exec += chroprof__same_activation(s, k) ? 0 : chroprof__frame_slice(s->from, k);
             chroprof__shift(&slot->exec, exec);
         }
         chroprof__shift(&slot->since, s->begin);
@@ -235,22 +235,22 @@ static void chroprof__futures_since(const chroprof__since *s)
     }
 }
 
-/* A stay that was there before begins at time 0, and its slice is what came since. What one that
- * has ended lasted before is no wall of its path's; of one whose future has finished since, the
- * slice before is. */
+/* An activation that was there before begins at time 0, and its slice is what came since. What one
+ * that has ended lasted before is no lifetime of its path's; of one whose future has finished
+ * since, the slice before is. */
 static void chroprof__frames_since(const chroprof__since *s)
 {
     const chroprof__frame_row *old = s->from->frames;
     for (uint32_t k = 1; k <= s->from->core->depth; k++) {
         chroprof__frame_row *frame = s->to.frames + k;
-        if (chroprof__same_stay(s, k)) {
+        if (chroprof__same_activation(s, k)) {
             frame->start += chroprof__frame_slice(s->from, k);
             chroprof__shift(&frame->excluded, old[k].excluded);
             chroprof__shift(&frame->carried, old[k].carried);
             if (chroprof__lasts(frame) && !chroprof__lasts(old + k))
-                s->to.paths[frame->path].wall += chroprof__frame_slice(s->from, k);
+                s->to.paths[frame->path].lifetime += chroprof__frame_slice(s->from, k);
         } else if ((old[k].kind & CHROPROF__BARRIER) == 0) {
-            s->to.paths[old[k].path].wall -= chroprof__stay_wall(s->from, k);
+            s->to.paths[old[k].path].lifetime -= chroprof__activation_lifetime(s->from, k);
         }
     }
     for (uint32_t k = 1; k <= s->to.core->depth; k++) {
@@ -451,8 +451,8 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
     c->seq_base += old->seq - old->seq_base;
     c->skew_ticks += old->skew_ticks;
     c->skew_events += old->skew_events;
-    c->doubt_ticks += old->doubt_ticks;
-    c->doubt_events += old->doubt_events;
+    c->torn_ticks += old->torn_ticks;
+    c->torn_events += old->torn_events;
     return good;
 }
 
@@ -491,7 +491,7 @@ static bool chroprof__subtract(chroprof__since *s)
     c->start_unix_ns += c->start_unix_ns ? chroprof__ns(c, s->begin) : 0;
     chroprof__shift(&c->iteration_start, s->begin);
     chroprof__shift(&c->calibrate_at, s->begin);
-    c->horizon = 0;
+    c->time_limit = 0;
     memset(c->due, 0, sizeof(c->due));
     return chroprof__ask_block(p) == NULL;
 }

@@ -66,9 +66,9 @@ static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
     uint32_t count = 0, target = CHROPROF__LOOP;
     if (path < CHROPROF__FIRST_PATH)
         return path;
-    while (rows[path].level > CHROPROF__CHAIN)
+    while (rows[path].generation > CHROPROF__CHAIN)
         path = rows[path].parent;
-    for (; path != CHROPROF__LOOP; path = rows[path].parent)    /* as often as its level says */
+    for (; path != CHROPROF__LOOP; path = rows[path].parent)    /* as often as its generation says */
         m->chain[count++] = path;
     while (count > 0) {
         uint32_t site = chroprof__merge_site(m, rows[m->chain[--count]].site);
@@ -178,12 +178,12 @@ static void chroprof__merge_percentiles(chroprof__merging *m, uint32_t site)
     const chroprof__histograms *row = p->histograms + p->paths[first].histogram;
     chroprof__site_maxima(p, first, &slice, &delay);
     own->missed += row->missed;
-    chroprof__raise(&own->wall_max, chroprof__ns(p->core, row->wall_max));
+    chroprof__raise(&own->latency_max, chroprof__ns(p->core, row->latency_max));
     chroprof__merge_histogram(m, &own->slice, &row->slice, slice);
-    if (own->path)                          /* it may have given its octaves up */
+    if (own->path)                          /* it may have given its ranges up */
         chroprof__merge_histogram(m, &own->delay, &row->delay, delay);
     if (own->path)
-        chroprof__merge_histogram(m, &own->wall, &row->wall, row->wall_max);
+        chroprof__merge_histogram(m, &own->latency, &row->latency, row->latency_max);
 }
 
 /* Slices under way. */
@@ -262,13 +262,13 @@ static void chroprof__merge_hits(chroprof__merging *m, const chroprof__hits *the
                                  chroprof__hits *own)
 {
     const chroprof__sampler *s = chroprof__sampler_of(m->to->core);
-    uint64_t rooms = 0;
+    uint64_t renumberings = 0;
     *own = *theirs;
     if (!s)
         own->count = 0;
-    for (uint32_t tries = 0; s && (tries == 0 || s->rooms != rooms); tries++) {
+    for (uint32_t tries = 0; s && (tries == 0 || s->renumberings != renumberings); tries++) {
         own->count = tries < 3 ? theirs->count : 0;     /* 0: never, new room holds a stall's */
-        rooms = s->rooms;
+        renumberings = s->renumberings;
         for (uint32_t k = 0; k < own->count; k++)
             own->stack[k] = chroprof__merge_stack(m, theirs->stack[k]);
     }
@@ -372,7 +372,7 @@ static void chroprof__merge_slow_row(chroprof__merging *m, uint32_t site, chropr
         return;
     slow.id = chroprof__shown_id(m->from, slow.id);
     slow.at = chroprof__merge_moment(m, slow.at);
-    slow.wall = chroprof__ns(theirs, slow.wall);
+    slow.latency = chroprof__ns(theirs, slow.latency);
     slow.exec = chroprof__ns(theirs, slow.exec);
     slow.children = chroprof__ns(theirs, slow.children);
     slow.delay = chroprof__ns(theirs, slow.delay);
@@ -473,7 +473,7 @@ static void chroprof__merge_all(chroprof__merging *m)
     chroprof__merge_counts(m);
     chroprof__marks_since(p);
     chroprof__blame_loop(p);
-    chroprof__set_horizon(p->core);
+    chroprof__set_time_limit(p->core);
 }
 
 CHROPROF__COLD_API chroprof_result chroprof_merge(chroprof *p, const chroprof *other)

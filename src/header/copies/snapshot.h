@@ -95,7 +95,7 @@ static uint64_t chroprof__rows_in_use(const chroprof__core *c, uint32_t table, u
     switch (table) {
     case CHROPROF_TABLE_SITES: return sites;
     case CHROPROF_TABLE_PATHS: return t->used + CHROPROF__FIRST_PATH;
-    case CHROPROF__OCTAVE: return t->used;
+    case CHROPROF__RANGE_TABLE: return t->used;
     case CHROPROF_TABLE_WINDOWS:
         *bytes = 8 * (t->capacity + UINT64_C(1));
         return sites;
@@ -174,7 +174,7 @@ static void chroprof__copy_samples(chroprof__copy *s)
         ((const char *)s->from + s->to->tables[CHROPROF__SAMPLER].offset);
     bool steady = false, still = false;
     for (uint32_t tries = 0; tries < CHROPROF__COPY_TRIES && !still; tries++) {
-        uint64_t rooms = to ? chroprof__load(&from->rooms) : 0;
+        uint64_t renumberings = to ? chroprof__load(&from->renumberings) : 0;
         chroprof__copy_table(s, CHROPROF_TABLE_STALLS);
         if (!to)
             return;
@@ -186,11 +186,11 @@ static void chroprof__copy_samples(chroprof__copy *s)
         chroprof__copy_table(s, CHROPROF__MODULES);
         chroprof__copy_table(s, CHROPROF__WALLS);
         CHROPROF__LOAD_FENCE();
-        steady = rooms % 2 == 0 && chroprof__load(&from->rooms) == rooms;
+        steady = renumberings % 2 == 0 && chroprof__load(&from->renumberings) == renumberings;
         still = steady && chroprof__load(&from->ticks) == to->ticks &&
                 chroprof__load(&from->put) == to->put;
     }
-    to->rooms |= !steady;
+    to->renumberings |= !steady;
 }
 
 /* Copies the block, what is in use of it. The paths come last, so that no other table is ahead of
@@ -199,7 +199,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
 {
     static const uint32_t order[] = {
         CHROPROF_TABLE_STRINGS, CHROPROF_TABLE_SITES, CHROPROF_TABLE_DEPTH, CHROPROF_TABLE_FUTURES,
-        CHROPROF_TABLE_EDGES, CHROPROF_TABLE_HISTOGRAMS, CHROPROF__OCTAVE, CHROPROF__COUNTS,
+        CHROPROF_TABLE_EDGES, CHROPROF_TABLE_HISTOGRAMS, CHROPROF__RANGE_TABLE, CHROPROF__COUNTS,
         CHROPROF_TABLE_WINDOWS,
         CHROPROF__PLACES, CHROPROF_TABLE_SLOW, CHROPROF_TABLE_INCIDENTS
     };
@@ -234,7 +234,7 @@ static chroprof_result chroprof__copy_block(chroprof__copy *s, uint64_t live_byt
 /* ---- repair */
 
 /* Parents and sites never change once a path is there: all other links are made anew from them.
- * Octaves, and paths, that were added after the counts were copied are not there. */
+ * Ranges, and paths, that were added after the counts were copied are not there. */
 static bool chroprof__mend_tree(chroprof *p)
 {
     chroprof__core *c = p->core;
@@ -249,9 +249,9 @@ static bool chroprof__mend_tree(chroprof *p)
     for (uint32_t k = 0; k < rows; k++) {
         chroprof__histograms *row = p->histograms + k;
         row->path = row->path < chroprof__path_count(p) ? row->path : 0;
-        for (uint32_t i = 0; i < CHROPROF__ROW_OCTAVES; i++)
-            if (*chroprof__octave_at(row, i) >= c->tables[CHROPROF__OCTAVE].used)
-                *chroprof__octave_at(row, i) = 0;
+        for (uint32_t i = 0; i < CHROPROF__ROW_RANGES; i++)
+            if (*chroprof__range_at(row, i) >= c->tables[CHROPROF__RANGE_TABLE].used)
+                *chroprof__range_at(row, i) = 0;
     }
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++)
         p->paths[k].next = 0;
@@ -278,8 +278,8 @@ static uint64_t chroprof__sum_exec(const chroprof *p)
     return exec;
 }
 
-/* Elapsed is the sum of what was billed. Wall and delay are brought from the moment of each row to
- * that. An event that was cut short is named, and its row in the ring is not ahead of time. */
+/* Elapsed is the sum of what was billed. Lifetime and delay are brought from the moment of each row
+ * to that. An event that was cut short is named, and its row in the ring is not ahead of time. */
 static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
 {
     chroprof__core *c = p->core;
@@ -295,14 +295,14 @@ static bool chroprof__mend_time(chroprof *p, const chroprof__copy *s)
         chroprof__lower(&c->ring_begin, chroprof__ring_at(p, c, r.first)->time);
     for (uint32_t k = 0; c->skew_events && k < chroprof__path_count(p); k++) {
         chroprof__path_row *row = p->paths + k;
-        row->wall += row->live * (row->sum[0].exec - c->last);
+        row->lifetime += row->live * (row->sum[0].exec - c->last);
         row->delay += row->ready * (row->sum[0].exec - c->last);
     }
-    c->doubt_events = s->torn;
+    c->torn_events = s->torn;
     if (s->torn && c->seq % 2 != 0) {
         uint64_t n = c->seq >> 1;
         chroprof__lower(&chroprof__ring_at(p, c, n)->time, c->last);
-        c->doubt_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
+        c->torn_ticks = chroprof__minus(c->last, chroprof__interval_begin(p, r, n));
     }
     return true;
 }
@@ -326,15 +326,15 @@ static void chroprof__mend_stack(chroprof *p)
     chroprof__core *c = p->core;
     chroprof__frame_row *frame = p->frames;
     uint32_t k = 1;
-    c->floor = c->level = 0;
+    c->barrier = c->barriers = 0;
     for (; k <= c->depth && chroprof__good_frame(p, frame + k); k++) {
         bool barrier = frame[k].kind & CHROPROF__BARRIER;
         frame[k].same = 0;
         if (!barrier)
             continue;
-        frame[k].slot = c->floor;
-        c->floor = k;
-        c->level++;
+        frame[k].slot = c->barrier;
+        c->barrier = k;
+        c->barriers++;
     }
     c->depth = k - 1;
     chroprof__lower(&c->hidden_since, c->last);
@@ -346,7 +346,7 @@ static void chroprof__mend_stack(chroprof *p)
     }
     if (c->hidden)
         c->account = CHROPROF__UNTRACKED;
-    else if (c->account != CHROPROF__IDLE || c->depth != c->floor)
+    else if (c->account != CHROPROF__IDLE || c->depth != c->barrier)
         c->account = p->frames[c->depth].path;
 }
 
@@ -417,8 +417,8 @@ static void chroprof__empty_broken(chroprof *p)
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++)
         if (chroprof__ask_anomaly(p, k))
             c->placed[k] = 0;
-    if (!chroprof__can_owe(p))
-        chroprof__owe_nothing(c);
+    if (!chroprof__can_defer(p))
+        chroprof__defer_nothing(c);
 }
 
 /* The second law: delay that blame lacks, or the reverse, is the loop's. */
@@ -458,11 +458,11 @@ static bool chroprof__mend_paths(chroprof *p)
         uint64_t calls = chroprof__most_calls(row);
         if (calls == 0)
             return false;
-        uint64_t wall = row->wall + row->live * c->last;
+        uint64_t lifetime = row->lifetime + row->live * c->last;
         uint32_t callback = 0;              /* one call more: what has finished and still runs */
-        while (callback < 3 && (wall + callbacks[callback]) / calls > c->last)
+        while (callback < 3 && (lifetime + callbacks[callback]) / calls > c->last)
             callback++;
-        row->wall = callback < 3 ? row->wall + callbacks[callback] : 0 - row->live * c->last;
+        row->lifetime = callback < 3 ? row->lifetime + callbacks[callback] : 0 - row->live * c->last;
         c->ready += row->ready;
         if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
@@ -528,12 +528,12 @@ static void chroprof__mend_samples(chroprof *p)
     chroprof__sampler *s = chroprof__sampler_of(p->core);
     if (!s)
         return;
-    if (s->rooms % 2 == 0 && s->head < chroprof__sample_capacity(p->core) &&
+    if (s->renumberings % 2 == 0 && s->head < chroprof__sample_capacity(p->core) &&
         chroprof__link_nodes(p))
         chroprof__mend_rows(p, s);
     else
         chroprof__reset_samples(p->core);
-    s->rooms += s->rooms % 2;
+    s->renumberings += s->renumberings % 2;
     for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_STALLS].rows; k++)
         if (!chroprof__good_hits(p, &chroprof__stall_rows(p->core)[k].hits))
             chroprof__stall_rows(p->core)[k].hits.count = 0;
@@ -610,7 +610,7 @@ CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
     c->edits += c->edits % 2;
     if (resetting) {
         chroprof__reset_all(p);
-        c->doubt_ticks = c->doubt_events = 0;
+        c->torn_ticks = c->torn_events = 0;
     }
     for (uint32_t k = 0; k < chroprof__path_count(p); k++)
         memset(p->paths[k].sum, 0, sizeof(p->paths[k].sum));

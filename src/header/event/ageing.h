@@ -11,10 +11,10 @@
 #define CHROPROF__SLOW_CALLBACK_NS UINT64_C(60000000000)
 enum { CHROPROF__SLOW_CALLBACKS = 5 };     /* minutes that make "the last minutes" */
 
-static void chroprof__set_slow_bar(chroprof__core *c, const chroprof__slow_group *group)
+static void chroprof__set_slow_limit(chroprof__core *c, const chroprof__slow_group *group)
 {
     bool full = group->count == CHROPROF__SLOW_ROWS;
-    chroprof__sites(c)[group->site].slow_bar = full ? group->rows[group->count - 1].wall + 1 : 0;
+    chroprof__sites(c)[group->site].slow_limit = full ? group->rows[group->count - 1].latency + 1 : 0;
 }
 
 CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
@@ -28,7 +28,7 @@ CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
             if (group->rows[i].at >= oldest)
                 group->rows[kept++] = group->rows[i];
         group->count = group->count < kept ? group->count : kept;
-        chroprof__set_slow_bar(c, group);
+        chroprof__set_slow_limit(c, group);
     }
     c->slow_callback = c->last + minute;
 }

@@ -16,8 +16,8 @@
 /* >>events: one function a kind of event, whatever it meets. Each gets profile time t, with the
  * interval up to it billed. */
 
-/* A future's record is about to go while it has frames: they lose it. Its wall goes on as long as
- * its code runs: by the slices of these frames, of which it has what there is by now. */
+/* A future's record is about to go while it has frames: they lose it. Its lifetime goes on as long
+ * as its code runs: by the slices of these frames, of which it has what there is by now. */
 static void chroprof__orphan_frames(chroprof *p, const chroprof__future_row *slot)
 {
     uint32_t k = slot->frame, last = 0;
@@ -27,7 +27,7 @@ static void chroprof__orphan_frames(chroprof *p, const chroprof__future_row *slo
     for (; k && !(p->frames[k].kind & CHROPROF__ORPHAN); k = p->frames[k].same) {
         p->frames[k].carried = last ? 0 : slot->exec;
         p->frames[k].kind |= CHROPROF__ORPHAN;
-        p->paths[p->frames[k].path].wall -= chroprof__frame_slice(p, k);
+        p->paths[p->frames[k].path].lifetime -= chroprof__frame_slice(p, k);
         last = k;
     }
     p->frames[last].kind |= CHROPROF__OLDEST;
@@ -41,7 +41,7 @@ CHROPROF__INLINE void chroprof__end_life(chroprof *p, chroprof__core *c, chropro
     if (slot->state == CHROPROF_READY)
         chroprof__end_ready(p, slot, t);
     row->live--;
-    row->wall += t;
+    row->lifetime += t;
     c->tables[CHROPROF_TABLE_FUTURES].used--;
     if (CHROPROF__LIKELY(slot->frame == 0)) {
         chroprof__free_slot(p, slot);
@@ -57,7 +57,7 @@ CHROPROF__INLINE void chroprof__begin_life(chroprof__path_row *row, chroprof__ta
                                            chroprof__future_row *slot, uint64_t id, uint64_t t)
 {
     row->live++;
-    row->wall -= t;
+    row->lifetime -= t;
     if (++table->used > table->peak)
         table->peak = table->used;
     slot->id = id;
@@ -352,7 +352,7 @@ CHROPROF__INLINE void chroprof__count_finish(chroprof *p, const chroprof__future
         row->failed++;
     else
         row->cancelled++;
-    chroprof__raise(&p->histograms[row->histogram].wall_max, t - slot->created);
+    chroprof__raise(&p->histograms[row->histogram].latency_max, t - slot->created);
 }
 
 static void chroprof__finish_slot(chroprof *p, const chroprof__future_row *slot,
@@ -360,7 +360,7 @@ static void chroprof__finish_slot(chroprof *p, const chroprof__future_row *slot,
 {
     uint32_t row = p->paths[slot->path].histogram;
     chroprof__count_finish(p, slot, state, t);
-    chroprof__histogram_add(p, &p->histograms[row].wall, t - slot->created);
+    chroprof__histogram_add(p, &p->histograms[row].latency, t - slot->created);
     if (chroprof__is_slow(p, p->core, slot, t))
         chroprof__keep_slow(p, slot, slot->exec + chroprof__open_exec(p, slot), state, t);
 }
@@ -421,11 +421,11 @@ CHROPROF__INLINE void chroprof__on_finish(chroprof *p, chroprof__core *c, chropr
 static void chroprof__on_switch(chroprof *p, chroprof__core *c, uint64_t id, uint64_t t)
 {
     uint32_t runner = c->depth;
-    while (runner > c->floor && p->frames[runner].id == 0)
+    while (runner > c->barrier && p->frames[runner].id == 0)
         runner--;
     if (c->hidden) {
         chroprof__unhide(p, 1, t);
-    } else if (runner > c->floor) {
+    } else if (runner > c->barrier) {
         chroprof__unwind(p, runner, CHROPROF_ANOMALY_UNWOUND_BY_SWITCH, t);
         chroprof__pop_any(p, c, t);
     }
@@ -476,9 +476,9 @@ CHROPROF__INLINE void chroprof__push_barrier(const chroprof *p, chroprof__core *
     chroprof__frame_row *frame = chroprof__push(c, p->frames + c->depth, c->depth, CHROPROF__LOOP,
                                                 CHROPROF__BARRIER, t);
     frame->id = 0;
-    frame->slot = c->floor;
-    c->floor = c->depth;
-    c->level++;
+    frame->slot = c->barrier;
+    c->barrier = c->depth;
+    c->barriers++;
 }
 
 static void chroprof__on_loop_enter(chroprof *p, chroprof__core *c, uint64_t t)
@@ -493,8 +493,8 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 {
     if (c->hidden) {
         chroprof__unhide(p, 1, t);
-    } else if (c->floor) {
-        chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_LOOP, t);
+    } else if (c->barrier) {
+        chroprof__unwind(p, c->barrier, CHROPROF_ANOMALY_UNWOUND_BY_LOOP, t);
         chroprof__pop_any(p, c, t);
     } else {
         chroprof__count(p, CHROPROF_ANOMALY_LOOP_LEAVE_WITHOUT_ENTER);
@@ -505,23 +505,23 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->owed_iteration, 2 +
-    CHROPROF__OCTAVES, bucket,
+    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->deferred_iteration, 2 +
+    CHROPROF__RANGES, bucket,
                       length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
 {
-    chroprof__unwind(p, c->floor, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
+    chroprof__unwind(p, c->barrier, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
     uint64_t length = t - c->iteration_start;
     if (c->iteration_active) {
         chroprof__end_iteration(p, c, length, chroprof__bucket(length));
-        if (length > c->iteration_bar)
+        if (length > c->iteration_limit)
             chroprof__long_iteration(p, length);
         c->iteration_callback = 0;
     }
     c->account = CHROPROF__IDLE;
-    chroprof__set_horizon(c);
+    chroprof__set_time_limit(c);
 }
 
 /* Opening the event has ended the idle already, if there was one: then the iteration under way

@@ -1,4 +1,4 @@
-/* event/open.h: the general way to open an event */
+/* event/open.h: the slow path to open an event */
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
@@ -57,7 +57,7 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     if (m->t >= c->calibrate_at)
         chroprof__calibrate(c);
 #endif
-    if (m->t >= c->idle_horizon)
+    if (m->t >= c->idle_limit)
         chroprof__age(p, c);
     if (c->exits && m->account == CHROPROF__LOOP)
         c->exit_ticks += m->dt;
@@ -71,11 +71,11 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     }
     if (m->t >= c->slow_callback)
         chroprof__forget_slow(c);
-    chroprof__set_horizon(c);
+    chroprof__set_time_limit(c);
     chroprof__aim(p, c);
 }
 
-/* The general way to open an event. Returns profile time, with the interval billed. */
+/* The slow path to open an event. Returns profile time, with the interval billed. */
 static uint64_t chroprof__begin_event(chroprof *p, chroprof_state state, uint64_t id, uint64_t now)
 {
     chroprof__moment m;

@@ -13,8 +13,8 @@
 #include "../event/stalls.h"
 
 /* >>slow: the slowest finished futures of each site, and where their time went. Owns that table.
- * Relies on the ring, and on the sums of >>stalls. A finish compares its wall with the bar of the
- * site, and calls the rest of this room if it is one of the slowest. */
+ * Relies on the ring, and on the sums of >>stalls. A finish compares its lifetime with the limit of
+ * the site, and calls the rest of this section if it is one of the slowest. */
 
 /* The rows of the ring that may be looked at now: on average one an event, so that a loop in which
  * each future is slower than the last one is not slowed down further. */
@@ -136,7 +136,7 @@ static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chro
             chroprof__way_callback(w, chroprof__ring_at(p, c, n),
                                chroprof__ring_at(p, c, n + 1)->depth);
     }
-    uint64_t rest = slow->wall - slow->exec, own = from == w->created ? slow->exec : w->own;
+    uint64_t rest = slow->latency - slow->exec, own = from == w->created ? slow->exec : w->own;
     slow->delay = chroprof__part_of(&rest, w->delay);
     slow->children = chroprof__part_of(&rest, chroprof__minus(w->on, own));
     slow->unseen = chroprof__part_of(&rest, chroprof__minus(from - w->created,
@@ -150,9 +150,9 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SLOW];
     chroprof__site_entry *site = chroprof__sites(c) + number;
     if (site->slow == 0 && table->used == table->capacity) {
-        if (table->capacity && site->slow_bar != UINT64_MAX)
+        if (table->capacity && site->slow_limit != UINT64_MAX)
             chroprof__lose(table, number);
-        site->slow_bar = UINT64_MAX;
+        site->slow_limit = UINT64_MAX;
         return NULL;
     }
     if (site->slow == 0) {
@@ -169,8 +169,8 @@ static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
 {
     group->count = chroprof__keep_largest(group->rows, group->count, CHROPROF__SLOW_ROWS,
                                           sizeof *slow,
-                                          (uint16_t)offsetof(chroprof__slow_entry, wall), slow);
-    chroprof__set_slow_bar(c, group);
+                                          (uint16_t)offsetof(chroprof__slow_entry, latency), slow);
+    chroprof__set_slow_limit(c, group);
 }
 
 /* Own exec of slices that are under way at a finish in the middle of the stack. */
@@ -196,8 +196,8 @@ CHROPROF__COLD void chroprof__keep_slow(chroprof *p, const chroprof__future_row 
     memset(&slow, 0, sizeof(slow));
     slow.id = slot->id;
     slow.at = t;
-    slow.wall = t - slot->created;
-    slow.exec = exec < slow.wall ? exec : slow.wall;
+    slow.latency = t - slot->created;
+    slow.exec = exec < slow.latency ? exec : slow.latency;
     slow.path = slot->path;
     slow.state = (uint32_t)state;
     memset(&way, 0, sizeof(way));
@@ -213,5 +213,5 @@ CHROPROF__INLINE bool chroprof__is_slow(const chroprof *p, const chroprof__core 
                                         const chroprof__future_row *slot, uint64_t t)
 {
     const chroprof__site_entry *site = chroprof__sites(c) + p->paths[slot->path].site;
-    return CHROPROF__RARELY(t - slot->created >= site->slow_bar);
+    return CHROPROF__RARELY(t - slot->created >= site->slow_limit);
 }

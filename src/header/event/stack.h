@@ -40,7 +40,7 @@ CHROPROF__COLD void chroprof__hide(chroprof__core *c, uint64_t t)
         c->hidden_since = t;
     table->wanted = c->hidden > table->wanted ? c->hidden : table->wanted;
     c->account = CHROPROF__UNTRACKED;
-    c->horizon = t;                 /* until they are gone no event takes the straight way */
+    c->time_limit = t;              /* until they are gone no event takes the fast path */
 }
 
 CHROPROF__COLD void chroprof__unhide(chroprof *p, uint32_t frames, uint64_t t)
@@ -153,7 +153,7 @@ static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame_row *fra
         p->frames[slot->frame].kind |= slot->frame ? CHROPROF__TENDED : 0;
     if (CHROPROF__RARELY(frame->kind & CHROPROF__ORPHAN)) {
         uint64_t exec = chroprof__orphan_exec(p, frame, slice);
-        p->paths[frame->path].wall += chroprof__lasts(frame) ? slice : 0;
+        p->paths[frame->path].lifetime += chroprof__lasts(frame) ? slice : 0;
         if (slot->frame == 0 && slot->state == CHROPROF__GONE)
             chroprof__free_slot(p, slot);
         return exec;
@@ -165,9 +165,9 @@ static uint64_t chroprof__leave_slot(chroprof *p, const chroprof__frame_row *fra
 }
 
 /* A slice of a future: its exec so far may be the largest. */
-CHROPROF__INLINE void chroprof__end_stay(chroprof__path_row *row, uint64_t exec)
+CHROPROF__INLINE void chroprof__end_activation(chroprof__path_row *row, uint64_t exec)
 {
-    row->stays++;
+    row->activations++;
     chroprof__raise(&row->exec_max, exec);
 }
 
@@ -175,14 +175,14 @@ CHROPROF__INLINE void chroprof__end_stay(chroprof__path_row *row, uint64_t exec)
 CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t length)
 {
     row->entered++;
-    row->wall += length;
+    row->lifetime += length;
 }
 
 /* A callback has ended. */
 CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->owed_callback, 2, bucket, length);
+    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, bucket, length);
 }
 
 CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_row *base,
@@ -190,7 +190,7 @@ CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_r
 {
     chroprof__core *c = p->core;
     chroprof__raise(&c->callback_max, length);
-    c->callback_bar = chroprof__bar(c, c->callback_max);
+    c->callback_limit = chroprof__length_limit(c, c->callback_max);
     if (length > c->stall_ticks)
         chroprof__callback_stalled(p, base, length);
 }
@@ -199,7 +199,7 @@ CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
 {
     chroprof__core *c = p->core;
     chroprof__raise(&c->iteration_max, length);
-    c->iteration_bar = chroprof__bar(c, c->iteration_max);
+    c->iteration_limit = chroprof__length_limit(c, c->iteration_max);
     if (length > c->stall_ticks)
         chroprof__iteration_stalled(p, length);
 }
@@ -209,8 +209,8 @@ CHROPROF__COLD void chroprof__long_iteration(chroprof *p, uint64_t length)
 static void chroprof__leave_out(chroprof *p, uint64_t ticks)
 {
     const chroprof__core *c = p->core;
-    chroprof__frame_row *base = p->frames + c->floor + 1;
-    if (c->depth <= c->floor)
+    chroprof__frame_row *base = p->frames + c->barrier + 1;
+    if (c->depth <= c->barrier)
         return;
     if (!(base->kind & CHROPROF__PARTED))
         base->excluded = 0;
@@ -222,26 +222,26 @@ CHROPROF__COLD void chroprof__pop_barrier(chroprof *p, const chroprof__frame_row
                                           uint64_t t)
 {
     chroprof__core *c = p->core;
-    c->floor = barrier->slot;
-    c->level--;
+    c->barrier = barrier->slot;
+    c->barriers--;
     chroprof__uncover(p, c, barrier);
     chroprof__leave_out(p, t - barrier->pushed);
     p->frames[c->depth].start += t - barrier->pushed;
 }
 
-/* The stay of the top frame, which is no barrier, ends; row is that of its path. Its row in the
- * ring still tells its depth. */
+/* The activation of the top frame, which is no barrier, ends; row is that of its path. Its row in
+ * the ring still tells its depth. */
 static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *row, uint64_t t)
 {
     chroprof__frame_row *frame = p->frames + c->depth;
     uint64_t slice = t - frame->start, length = t - frame->pushed;
-    bool base = c->depth == c->floor + 1;
+    bool base = c->depth == c->barrier + 1;
     chroprof__raise(&row->slice_max, slice);
     chroprof__histogram_add(p, &p->histograms[row->histogram].slice, slice);
     if (frame->kind & CHROPROF__ENTER_FRAME)
         chroprof__end_call(row, length);
     else
-        chroprof__end_stay(row, chroprof__leave_slot(p, frame, slice, t));
+        chroprof__end_activation(row, chroprof__leave_slot(p, frame, slice, t));
     if (CHROPROF__RARELY(row->histogram == 0) && p->percentiles)
         chroprof__claim_histograms(p, row);
     if (base && frame->kind & CHROPROF__PARTED)
@@ -250,7 +250,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
         chroprof__end_callback(p, c, length, chroprof__bucket(length));
     else
         frame[-1].start += length;
-    if (base && length > c->callback_bar)
+    if (base && length > c->callback_limit)
         chroprof__long_callback(p, frame, length);
     chroprof__uncover(p, c, frame);
 }

@@ -94,7 +94,7 @@ static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *sta
     y.base = (uint32_t)(base - p->frames) - 1;
     if (first <= r.first) {                 /* it began before the ring does, or before a reset */
         bool parted = first < r.first ? (base->kind & CHROPROF__PARTED) != 0
-                                      : c->ring_floor > y.base;
+                                      : c->ring_barrier > y.base;
         uint64_t n = parted ? chroprof__surely_of_callback(p, r, base) : r.first;
         y.next = n == r.first && first < r.first ? n + 1 : n;
         y.time = y.next > r.first ? chroprof__ring_at(p, c, y.next - 1)->time : base->pushed;
@@ -239,7 +239,7 @@ static chroprof__stall_row *chroprof__new_stall(chroprof__core *c, chroprof_stal
     return stall;
 }
 
-/* The stay of a base frame ends that was a stall. */
+/* The activation of a base frame ends that was a stall. */
 CHROPROF__COLD void chroprof__callback_stalled(chroprof *p, const chroprof__frame_row *base,
                                            uint64_t length)
 {

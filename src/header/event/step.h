@@ -18,9 +18,10 @@ typedef struct chroprof__moment {
 } chroprof__moment;
 
 /* Looks at the clock value of an event. False: the clock went back, or profile time is at or beyond
- * the horizon (chroprof__set_horizon tells why it may be). Then the event goes the general way. */
+ * the time limit (chroprof__set_time_limit tells why it may be). Then the event takes the slow
+ * path. */
 CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t now,
-                                             const uint64_t *horizon, chroprof__moment *m)
+                                             const uint64_t *time_limit, chroprof__moment *m)
 {
     m->t = now - c->epoch;
     m->dt = m->t - c->last;
@@ -29,7 +30,7 @@ CHROPROF__INLINE bool chroprof__look_at_time(const chroprof__core *c, uint64_t n
     CHROPROF__READ_AGAIN();                 /* else gcc keeps that for later */
     m->account = c->account;
     CHROPROF__ONE_WORD(m->account);
-    return CHROPROF__LIKELY(m->t < *horizon);
+    return CHROPROF__LIKELY(m->t < *time_limit);
 }
 
 /* The same of the ring: it begins anew, or rows of this iteration would be overwritten, or this is
@@ -38,15 +39,15 @@ CHROPROF__INLINE bool chroprof__look_at_ring(chroprof__core *c, chroprof__moment
 {
     m->next_row = c->next_row;
     m->depth = c->depth;
-    return CHROPROF__LIKELY(m->next_row < chroprof__front_of(c)->limit);
+    return CHROPROF__LIKELY(m->next_row < chroprof__front_of(c)->row_limit);
 }
 
 CHROPROF__INLINE bool chroprof__look(chroprof__core *c, uint64_t now, chroprof__moment *m)
 {
-    return chroprof__look_at_time(c, now, &c->horizon, m) && chroprof__look_at_ring(c, m);
+    return chroprof__look_at_time(c, now, &c->time_limit, m) && chroprof__look_at_ring(c, m);
 }
 
-/* The clock value again, so that no straight way has to keep it. */
+/* The clock value again, so that no fast path has to keep it. */
 CHROPROF__INLINE uint64_t chroprof__now_of(const chroprof__core *c, const chroprof__moment *m)
 {
     return m->t + *(const volatile uint64_t *)&c->epoch;
@@ -142,7 +143,7 @@ CHROPROF__INLINE void chroprof__open_event(const chroprof *p, chroprof__core *c,
 
 /* A window has ended, or what might be a long time: what is on top, and what any event may bring
  * there, are of the present window. Frames on the stack are not; they are looked at on their way
- * down. So no frame that the straight ways take off has been there longer than half of what the
+ * down. So no frame that the fast paths take off has been there longer than half of what the
  * histograms hold. */
 static void chroprof__age(const chroprof *p, chroprof__core *c)
 {

@@ -156,18 +156,18 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
                    (c->ring_mask / 2 + UINT64_C(1)) * sizeof(chroprof__ring_row);
     uint64_t spill = next + chroprof__until_spill(c) * sizeof(chroprof__ring_row);
     c->next_row = next;
-    chroprof__front_of(c)->limit = spill < end ? spill : end;
+    chroprof__front_of(c)->row_limit = spill < end ? spill : end;
 }
 
 /* A wait ends that took so long since the event before. */
 CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
 {
-    uint64_t at_once = ticks < c->at_once_bar;
+    uint64_t at_once = ticks < c->at_once_limit;
     c->at_once += at_once;
     c->at_once_ticks += (0 - at_once) & ticks;
 }
 
-/* An idle ends, an iteration begins. The straight way does this when the one before has been one.
+/* An idle ends, an iteration begins. The fast path does this when the one before has been one.
  * */
 CHROPROF__INLINE void chroprof__begin_iteration(chroprof__core *c)
 {

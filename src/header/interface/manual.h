@@ -20,7 +20,7 @@
 
    To find code, search for >>name. Declarations: >>version >>config >>types >>api >>macros
    >>loops. Implementation: >>platform >>util >>block >>layout >>histogram >>tables >>windows
-   >>clock >>samples >>event >>stalls >>slow >>stack >>events >>ways >>figures >>reading
+   >>clock >>samples >>event >>stalls >>slow >>stack >>events >>fast >>figures >>reading
    >>validate >>public >>owner >>snapshot >>difference >>merge >>sampler >>now >>map >>words
    >>findings >>output, then one section per format.
 
@@ -76,7 +76,7 @@ CONCEPTS
              dropped: its record was given up, because the table of futures was full
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
- slice       one stay in running, less the time of what ran nested on top of it
+ slice       one activation in running, less the time of what ran nested on top of it
  callback    what the loop calls: a stay on the running stack from empty to empty again, with all
              that runs nested in it. Exception: if a callback runs an event loop itself and reports
              it by chroprof_loop_enter, what that inner loop calls are callbacks of their own, and
@@ -397,7 +397,7 @@ ERRORS AND DROPS
  rest on.
  The reports show anomalies and full tables whenever there are any.
  Calls on a NULL or zeroed profile do nothing. Neither do calls on a handle that was never set, such
- as a chroprof on the stack: its word `door` is not one of ours, and chroprof_why_off says so. If
+ as a chroprof on the stack: its word `gate` is not one of ours, and chroprof_why_off says so. If
  that memory still holds an old handle that was valid, nobody can tell.
 
 OUTPUT FORMATS

@@ -328,7 +328,7 @@ typedef struct chroprof_rank {
     uint64_t completed, failed, cancelled, abandoned, live, stillborn;
     uint64_t dropped;          /* gave up their records to a full table, see max_futures */
     /* Latency: the lifetime of futures that completed, failed or were cancelled. 0 without
-     * percentiles, and of plain calls (enter), whose lifetime is their stay. */
+     * percentiles, and of plain calls (enter), whose lifetime is their activation. */
     uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;
     uint64_t measured;         /* slices that the percentiles rest on; fewer than have ended if the
                                   site got its histograms late */
@@ -652,14 +652,14 @@ typedef struct chroprof_origin {
  * nothing. It holds addresses in the block, and the hooks of this process. */
 typedef struct chroprof {
     struct chroprof__core *core;               /* from here to shortcuts: one cache line */
-    uint32_t door;         /* by which events come in; 0: zeroed, else a word of ours */
+    uint32_t gate;         /* by which events come in; 0: zeroed, else a word of ours */
     uint32_t rows;         /* of the futures */
-    uint32_t room;         /* max_depth */
+    uint32_t max_depth;    /* as resolved */
     uint32_t shortcut_mask;                    /* of bytes */
     struct chroprof__future_row *futures;
     struct chroprof__frame_row *frames;
     struct chroprof__path_row *paths;
-    struct chroprof__octave *octaves;          /* of the histograms */
+    struct chroprof__range *ranges;            /* of the histograms */
     struct chroprof__shortcut *shortcuts;
     struct chroprof__ring_row *ring;
     struct chroprof__histograms *histograms;

@@ -25,7 +25,7 @@ static void chroprof__bill_callback(chroprof *p)
     c->account = account;
     chroprof__freshen(c, p->paths + account);
     c->max_step_ticks = limit;
-    chroprof__set_horizon(c);
+    chroprof__set_time_limit(c);
     if (c->depth)                           /* a stall ends by a pop, so no frame is hidden */
         p->frames[c->depth].start = start + (t - before);
     chroprof__leave_out(p, t - before);

@@ -67,7 +67,7 @@ CHROPROF__COLD_API void chroprof_set_enabled(chroprof *p, bool on)
     chroprof__set_taking(p, true);
     if (p->core->manual) {                  /* the next event says when */
         p->core->started = 0;
-        p->core->horizon = p->core->last;
+        p->core->time_limit = p->core->last;
     } else {
         chroprof__start_at(p->core, chroprof__read_clock(p));
     }
@@ -86,7 +86,7 @@ static void chroprof__reset_path(chroprof__path_row *row)
     fresh.parent = row->parent;
     fresh.next = row->next;
     fresh.same_site = row->same_site;
-    fresh.level = row->level;
+    fresh.generation = row->generation;
     *row = fresh;
 }
 
@@ -145,7 +145,7 @@ static void chroprof__reset_tables(const chroprof *p)
     chroprof__empty(c, CHROPROF_TABLE_INCIDENTS);
     for (uint32_t k = 0; k < c->tables[CHROPROF_TABLE_SITES].rows; k++) {
         chroprof__sites(c)[k].slow = 0;
-        chroprof__sites(c)[k].slow_bar = 0;
+        chroprof__sites(c)[k].slow_limit = 0;
     }
     for (uint32_t k = 0; k < c->tables[CHROPROF__SHORTCUTS].rows; k++)
         p->shortcuts[k].window = 0;
@@ -195,13 +195,13 @@ static void chroprof__reset_core(chroprof__core *c)
     c->tables[CHROPROF__PLACES].used = 0;
     c->ring_first = c->seq >> 1;
     c->ring_begin = 0;
-    c->ring_floor = c->floor;
+    c->ring_barrier = c->barrier;
     c->slow_callback = 0;
     c->iteration_start = c->iteration_active ? 0 : CHROPROF__NO_ITERATION;
     c->iteration_callback = 0;
     c->iteration_event = c->ring_first - 1;  /* not the next event's */
     chroprof__set_factor(c, c->factor);
-    c->horizon = c->idle_horizon = 0;
+    c->time_limit = c->idle_limit = 0;
 }
 
 /* What was half reset can be reset again. */

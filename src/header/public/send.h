@@ -1,4 +1,4 @@
-/* public/send.h: the doors by which events come in */
+/* public/send.h: the gates by which events come in */
 #pragma once
 #include "../interface/config.h"
 #include "../interface/types.h"
@@ -15,7 +15,7 @@
 #include "../event/anomalies.h"
 #include "../event/open.h"
 #include "../event/events.h"
-#include "../event/ways.h"
+#include "../event/fast.h"
 
 /* An event while the profile is off, or from inside on_stall. */
 CHROPROF__COLD void chroprof__refuse(chroprof *p)
@@ -26,10 +26,10 @@ CHROPROF__COLD void chroprof__refuse(chroprof *p)
     chroprof__count_at(p->core, CHROPROF_ANOMALY_EVENT_IN_HOOK, 1, place);
 }
 
-/* Do events come in by the open door? While the profile is off a call costs one more compare. */
+/* Do events come in by the open gate? While the profile is off a call costs one more compare. */
 CHROPROF__INLINE bool chroprof__is_on(const chroprof *p)
 {
-    return CHROPROF__LIKELY(p && p->door == CHROPROF__OPEN_DOOR);
+    return CHROPROF__LIKELY(p && p->gate == CHROPROF__OPEN_GATE);
 }
 
 /* Does it take them at all? */
@@ -63,14 +63,14 @@ CHROPROF__NOINLINE void chroprof__clocked_event(chroprof *p, chroprof_state stat
 #define CHROPROF__FOLLOW(p) ((void)0)
 #endif
 
-/* An event that comes in by the side door. */
+/* An event that comes in by the side gate. */
 CHROPROF__NOINLINE void chroprof__side_event(chroprof *p, chroprof_state state, uint64_t id,
                                          const chroprof_site *site)
 {
     if (!chroprof__takes(p))
         return;
-    if (p->sampling && chroprof__ticks_wait(p->core))
-        chroprof__general(p, state, id, site, chroprof__read_clock(p));
+    if (p->sampling && chroprof__samples_wait(p->core))
+        chroprof__slow_path(p, state, id, site, chroprof__read_clock(p));
     else
         chroprof__clocked_event(p, state, id, site);
     CHROPROF__FOLLOW(p);
@@ -82,14 +82,14 @@ CHROPROF__INLINE void chroprof__other_event(chroprof *p, chroprof_state state, u
                                             const chroprof_site *site)
 {
     CHROPROF__READ_AGAIN();
-    if (p && p->door == CHROPROF__SIDE_DOOR)
+    if (p && p->gate == CHROPROF__SIDE_GATE)
         chroprof__side_event(p, state, id, site);
 }
 
-/* The clock at the open door, and where the search for the id begins. The slot is fetched before
+/* The clock at the open gate, and where the search for the id begins. The slot is fetched before
  * the clock is read: with a million futures it comes from main memory, and the read hides a part of
  * the way. */
-CHROPROF__INLINE uint64_t chroprof__door_clock(const chroprof *p)
+CHROPROF__INLINE uint64_t chroprof__gate_clock(const chroprof *p)
 {
 #if CHROPROF__HAS_COUNTER
     (void)p;
@@ -191,7 +191,7 @@ CHROPROF__COLD_API void chroprof_exiting(chroprof *p)
         c->iteration_active = c->iteration_callback = 0;
         c->iteration_start = CHROPROF__NO_ITERATION;
     }
-    chroprof__set_horizon(c);
+    chroprof__set_time_limit(c);
     chroprof__close_event(c);
 }
 
@@ -258,53 +258,53 @@ CHROPROF_API void chroprof_stillborn(chroprof *p, const chroprof_site *site, chr
     chroprof__close_event(p->core);
 }
 
-/* A call that sends an event: what it does at the open door, else any other. */
-#define CHROPROF__SENDS(call, parameters, state, id, site, straight)                               \
+/* A call that sends an event: what it does at the open gate, else any other. */
+#define CHROPROF__SENDS(call, parameters, state, id, site, fast)                                   \
     CHROPROF_API void call parameters                                                              \
     {                                                                                              \
         if (chroprof__is_on(p))                                                                    \
-            straight;                                                                              \
+            fast;                                                                                  \
         else                                                                                       \
             chroprof__other_event(p, state, id, site);                                             \
     }
 CHROPROF__SENDS(chroprof_pending, (chroprof *p, uint64_t id, const chroprof_site *site),
                 CHROPROF_PENDING, id, site,
                 chroprof__take_pending(p, id, site, chroprof__fetch_home(p, id),
-                                       chroprof__door_clock(p)))
+                                       chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_ready, (chroprof *p, uint64_t id), CHROPROF_READY, id, NULL,
-                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__door_clock(p)))
+                chroprof__take_ready(p, id, chroprof__fetch_home(p, id), chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_running, (chroprof *p, uint64_t id), CHROPROF_RUNNING, id, NULL,
                 chroprof__do_running(p, id, NULL, chroprof__fetch_home(p, id),
-                                     chroprof__door_clock(p)))
+                                     chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_paused, (chroprof *p, uint64_t id), CHROPROF_PAUSED, id, NULL,
-                chroprof__do_paused(p, id, chroprof__door_clock(p)))
+                chroprof__do_paused(p, id, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_switch, (chroprof *p, uint64_t id), CHROPROF_SWITCH, id, NULL,
-                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__door_clock(p)))
+                chroprof__do_switch(p, id, chroprof__fetch_home(p, id), chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_completed, (chroprof *p, uint64_t id), CHROPROF_COMPLETED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_COMPLETED, id, NULL, chroprof__home(p, id),
-                                      chroprof__door_clock(p)))
+                                      chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_failed, (chroprof *p, uint64_t id), CHROPROF_FAILED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_FAILED, id, NULL, chroprof__home(p, id),
-                                      chroprof__door_clock(p)))
+                                      chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_cancelled, (chroprof *p, uint64_t id), CHROPROF_CANCELLED, id, NULL,
                 chroprof__take_finish(p, CHROPROF_CANCELLED, id, NULL, chroprof__home(p, id),
-                                      chroprof__door_clock(p)))
+                                      chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_enter, (chroprof *p, const chroprof_site *site), CHROPROF_ENTER, 0, site,
-                chroprof__do_enter(p, site, chroprof__door_clock(p)))
+                chroprof__do_enter(p, site, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_leave, (chroprof *p), CHROPROF_LEAVE, 0, NULL,
-                chroprof__do_leave(p, chroprof__door_clock(p)))
+                chroprof__do_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_next, (chroprof *p, const chroprof_site *site), CHROPROF_NEXT, 0, site,
-                chroprof__take_next(p, site, chroprof__door_clock(p)))
+                chroprof__take_next(p, site, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_loop_enter, (chroprof *p), CHROPROF_LOOP_ENTER, 0, NULL,
-                chroprof__take_loop_enter(p, chroprof__door_clock(p)))
+                chroprof__take_loop_enter(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_loop_leave, (chroprof *p), CHROPROF_LOOP_LEAVE, 0, NULL,
-                chroprof__take_loop_leave(p, chroprof__door_clock(p)))
+                chroprof__take_loop_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_idle_enter, (chroprof *p), CHROPROF_IDLE_ENTER, 0, NULL,
-                chroprof__do_idle_enter(p, chroprof__door_clock(p)))
+                chroprof__do_idle_enter(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_idle_leave, (chroprof *p), CHROPROF_IDLE_LEAVE, 0, NULL,
-                chroprof__do_idle_leave(p, chroprof__door_clock(p)))
+                chroprof__do_idle_leave(p, chroprof__gate_clock(p)))
 CHROPROF__SENDS(chroprof_tick, (chroprof *p), CHROPROF_TICK, 0, NULL,
-                chroprof__take_tick(p, chroprof__door_clock(p)))
+                chroprof__take_tick(p, chroprof__gate_clock(p)))
 #undef CHROPROF__SENDS
 
 #ifdef CHROPROF__EPOLL

@@ -152,13 +152,13 @@ static void chroprof__first_rows(chroprof *p)
         chroprof__new_site(c, k, k, names[k], "", 0);
     CHROPROF_ASSERT(c->tables[CHROPROF_TABLE_STRINGS].used == CHROPROF__OWN_STRINGS);
     c->no_counts = c->callback_min = c->iteration_min = UINT64_MAX;
-    chroprof__owe_nothing(c);
+    chroprof__defer_nothing(c);
     c->iteration_start = CHROPROF__NO_ITERATION;
     for (uint32_t k = 0; k < CHROPROF__FIRST_PATH; k++) {
         p->paths[k].site = k;
         chroprof__set_histogram(p, p->paths + k, 0);
     }
-    for (uint32_t k = 0; k <= p->room; k++)
+    for (uint32_t k = 0; k <= p->max_depth; k++)
         p->frames[k].depth = k;
     p->frames[0].kind = CHROPROF__BARRIER;
     chroprof__start_histograms(p);
@@ -208,7 +208,7 @@ CHROPROF__COLD_API const char *chroprof_why_off(const chroprof *p)
     if (!p)
         return "a NULL profile was given: pass the one that chroprof_init started";
     /* a handle without a block is zeroed, but for the reason */
-    if (!chroprof__is_set(p) && (p->door || p->core || p->futures || p->paths || p->ring ||
+    if (!chroprof__is_set(p) && (p->gate || p->core || p->futures || p->paths || p->ring ||
                                  p->mapped || p->hold))
         return "the handle was never initialized, it holds garbage: zero it or call chroprof_init";
     if (!chroprof__is_set(p))

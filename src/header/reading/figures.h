@@ -9,9 +9,9 @@
 /* >>figures: what is known of a path, of the loop and of the sampler, one line a figure. All reads
  * and writers go by these lists, and so do differences and merges. To add a figure of a path, add a
  * field to chroprof__path_row, one each to chroprof_path and chroprof_rank, and a line here; set it
- * where the event happens, on the general and on the straight way. Figures are counts and lengths
+ * where the event happens, on the slow and on the fast path. Figures are counts and lengths
  * of time: a moment is of another time 0 in a difference and in a merge, which move it by hand, as
- * they do wall and delay. Uses >>block alone. */
+ * they do lifetime and delay. Uses >>block alone. */
 
 CHROPROF__COLD_BEGIN
 
@@ -62,8 +62,8 @@ typedef struct chroprof__figure {
     RANK_ONLY(latency_p50_ns) RANK_ONLY(latency_p99_ns) RANK_ONLY(latency_max_ns)                  \
     READ(slices, "", "")                                                                           \
     UNSEEN(chroprof__path_row, entered, COUNT, SUM)                                                \
-    UNSEEN(chroprof__path_row, stays, COUNT, SUM)                                                  \
-    FIGURE(lifetime_ns, wall, TICKS, SUM, "lifetime_seconds_total",                                \
+    UNSEEN(chroprof__path_row, activations, COUNT, SUM)                                            \
+    FIGURE(lifetime_ns, lifetime, TICKS, SUM, "lifetime_seconds_total",                            \
            "Time from creation to finish of futures, or to now while they live.")                  \
     READ(waiting_ns, "", "")                                                                       \
     FIGURE(delay_ns, delay, TICKS, SUM, "delay_seconds_total",                                     \
@@ -119,7 +119,7 @@ static const chroprof__figure chroprof__path_figures[] = {
     READ(iteration_p50_ns, "", "") READ(iteration_p99_ns, "", "")                                  \
     FIGURE(iteration_max_ns, iteration_max, TICKS, MAX, "", "")                                    \
     FIGURE(callbacks, callbacks, COUNT, SUM, "callbacks_total",                                    \
-           "Outermost stays on the running stack.")                                                \
+           "Outermost activations on the running stack.")                                          \
     READ(callback_p50_ns, "", "") READ(callback_p99_ns, "", "")                                    \
     FIGURE(callback_max_ns, callback_max, TICKS, MAX, "", "")                                      \
     FIGURE(stalls, stalls, COUNT, SUM, "stalls_total",                                             \
@@ -142,17 +142,17 @@ static const chroprof__figure chroprof__path_figures[] = {
     FIGURE(tick_error_ppb, error_ppb, COUNT, MAX, "", "")                                          \
     FIGURE(skew_ns, skew_ticks, TICKS, PRESENT, "", "")                                            \
     FIGURE(skew_events, skew_events, COUNT, PRESENT, "", "")                                       \
-    FIGURE(doubt_ns, doubt_ticks, TICKS, PRESENT, "", "")                                          \
-    FIGURE(doubt_events, doubt_events, COUNT, PRESENT, "", "")
+    FIGURE(doubt_ns, torn_ticks, TICKS, PRESENT, "", "")                                           \
+    FIGURE(doubt_events, torn_events, COUNT, PRESENT, "", "")
 
 static const chroprof__figure chroprof__loop_figures[] = {
     CHROPROF__LOOP_LIST(CHROPROF__LOOP_FIGURE, CHROPROF__LOOP_READ, CHROPROF__UNSEEN)
 };
 
-#define CHROPROF__TICK_FIGURE(name, kind)                                                          \
+#define CHROPROF__SAMPLER_FIGURE(name, kind)                                                       \
     { CHROPROF__OF(chroprof__sampler, name), CHROPROF__OF(chroprof_sampler_totals, name),          \
       CHROPROF__NOT_THERE, CHROPROF__COUNT, CHROPROF__##kind },
-#define CHROPROF__TICK_READ(name)                                                                  \
+#define CHROPROF__SAMPLER_READ(name)                                                               \
     { CHROPROF__NOT_THERE, CHROPROF__OF(chroprof_sampler_totals, name), CHROPROF__NOT_THERE,       \
       CHROPROF__COUNT, CHROPROF__OWN },
 #define CHROPROF__SAMPLER_LIST(FIGURE, READ)                                                       \
@@ -162,7 +162,7 @@ static const chroprof__figure chroprof__loop_figures[] = {
     FIGURE(interrupted, SUM)
 
 static const chroprof__figure chroprof__sampler_figures[] = {
-    CHROPROF__SAMPLER_LIST(CHROPROF__TICK_FIGURE, CHROPROF__TICK_READ)
+    CHROPROF__SAMPLER_LIST(CHROPROF__SAMPLER_FIGURE, CHROPROF__SAMPLER_READ)
 };
 
 #define CHROPROF__DRAWN(name, field, unit)                                                         \

@@ -36,20 +36,20 @@ CHROPROF__COLD_API bool chroprof_next_future(const chroprof *p, uint64_t *cursor
     while (*cursor < end) {
         uint64_t k = (*cursor)++;
         uint32_t frame = k < rows ? p->futures[k].frame : (uint32_t)(k - rows + 1);
-        const chroprof__frame_row *stay = p->frames + frame;
+        const chroprof__frame_row *activation = p->frames + frame;
         const chroprof__future_row entered = {
-            0, stay->pushed, 0, stay->path, (uint16_t)frame, CHROPROF_RUNNING, 0, 0
+            0, activation->pushed, 0, activation->path, (uint16_t)frame, CHROPROF_RUNNING, 0, 0
         };
         const chroprof__future_row *row = k < rows ? p->futures + k : &entered;
         if (k < rows ? row->id == 0 || row->state == CHROPROF__GONE
-                     : !(stay->kind & CHROPROF__ENTER_FRAME))
+                     : !(activation->kind & CHROPROF__ENTER_FRAME))
             continue;
         out->id = chroprof__shown_id(p, row->id);
         out->path = row->path;
         out->state = chroprof__lost_its_frame(p, row) ? CHROPROF_PAUSED
                                                       : (chroprof_state)row->state;
         out->since_ns = chroprof__moment_ns(p, row->since);
-        out->exec_ns = chroprof__ns(p->core, frame && !(stay->kind & CHROPROF__ORPHAN)
+        out->exec_ns = chroprof__ns(p->core, frame && !(activation->kind & CHROPROF__ORPHAN)
                                                  ? chroprof__frame_exec(p, frame) : row->exec);
         chroprof__read_site_name(p, p->paths[out->path].site, &out->name, &out->file, &out->line);
         return true;

@@ -68,9 +68,9 @@ static uint64_t chroprof__frame_exec(const chroprof *p, uint32_t k)
     return exec;
 }
 
-/* What a stay adds to the wall of its path while it lasts: an enter-frame its whole stay, a future
- * that has finished while its code ran this slice. */
-static uint64_t chroprof__stay_wall(const chroprof *p, uint32_t k)
+/* What an activation adds to the lifetime of its path while it lasts: an enter-frame its whole
+ * activation, a future that has finished while its code ran this slice. */
+static uint64_t chroprof__activation_lifetime(const chroprof *p, uint32_t k)
 {
     const chroprof__frame_row *frame = p->frames + k;
     if (frame->kind & CHROPROF__ENTER_FRAME)
@@ -83,7 +83,7 @@ static uint64_t chroprof__stay_wall(const chroprof *p, uint32_t k)
 static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path_row *row)
 {
     *row = p->paths[path];
-    row->wall += row->live * p->core->last;
+    row->lifetime += row->live * p->core->last;
     row->delay += row->ready * p->core->last;
     row->completed += row->entered;
     row->merged_live += row->live;
@@ -91,10 +91,10 @@ static void chroprof__path_now(const chroprof *p, uint32_t path, chroprof__path_
     for (uint32_t k = 1; k <= p->core->depth; k++) {
         if (p->frames[k].path != path || p->frames[k].kind & CHROPROF__BARRIER)
             continue;
-        row->stays++;
+        row->activations++;
         chroprof__raise(&row->slice_max, chroprof__frame_slice(p, k));
         chroprof__raise(&row->exec_max, chroprof__frame_exec(p, k));
-        row->wall += chroprof__stay_wall(p, k);
+        row->lifetime += chroprof__activation_lifetime(p, k);
         row->merged_live += (p->frames[k].kind & CHROPROF__ENTER_FRAME) != 0;
     }
     chroprof__lower(&row->exec_max, row->exec);     /* in a copy of several moments, a difference */
@@ -138,7 +138,7 @@ CHROPROF__COLD_API bool chroprof_read_path_alone(const chroprof *p, uint32_t pat
     out->waiting_ns = chroprof__minus(out->lifetime_ns, out->exec_ns + out->delay_ns);
     out->calls = chroprof__ended(&row) + row.merged_live;
     out->entered = row.entered;
-    out->slices = row.entered + row.stays;
+    out->slices = row.entered + row.activations;
     if (path < p->core->tables[CHROPROF__WALLS].rows) {
         out->samples = chroprof__wall_rows(p->core)[path].samples;
         out->cpu_ns = chroprof__wall_rows(p->core)[path].cpu_ns;
@@ -150,8 +150,8 @@ CHROPROF__COLD_API bool chroprof_read_path(const chroprof *p, uint32_t path, chr
 {
     if (!chroprof_read_path_alone(p, path, out))
         return false;
-    uint32_t level = p->paths[path].level;  /* its subtree follows it in preorder */
-    for (uint32_t k = p->paths[path].next; k && p->paths[k].level > level; k = p->paths[k].next)
+    uint32_t generation = p->paths[path].generation; /* its subtree follows it in preorder */
+    for (uint32_t k = p->paths[path].next; k && p->paths[k].generation > generation; k = p->paths[k].next)
         out->with_children_ns += chroprof__ns(p->core, p->paths[k].exec);
     return true;
 }

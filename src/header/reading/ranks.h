@@ -75,9 +75,9 @@ static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chropr
     out->slice_p99_ns = chroprof__percentile_ns(p, &h->slice, slice, 990);
     out->slice_p999_ns = chroprof__percentile_ns(p, &h->slice, slice, 999);
     out->delay_p99_ns = chroprof__percentile_ns(p, &h->delay, delay, 990);
-    out->latency_p50_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 500);
-    out->latency_p99_ns = chroprof__percentile_ns(p, &h->wall, h->wall_max, 990);
-    out->latency_max_ns = chroprof__ns(p->core, h->wall_max);
+    out->latency_p50_ns = chroprof__percentile_ns(p, &h->latency, h->latency_max, 500);
+    out->latency_p99_ns = chroprof__percentile_ns(p, &h->latency, h->latency_max, 990);
+    out->latency_max_ns = chroprof__ns(p->core, h->latency_max);
     out->slice_typical_ns = chroprof__typical_ns(p, &h->slice, out);
 }
 

@@ -103,7 +103,7 @@ static void chroprof__read_slow(const chroprof *p, const chroprof__slow_group *g
                   row->state == CHROPROF_FAILED ? CHROPROF_FAILED : CHROPROF_CANCELLED;
     out->of_run = k < CHROPROF__SLOW_OF_RUN;
     out->at_ns = chroprof__moment_ns(p, row->at);
-    out->latency_ns = chroprof__ns(c, row->wall);
+    out->latency_ns = chroprof__ns(c, row->latency);
     out->exec_ns = chroprof__ns(c, row->exec);
     out->children_ns = chroprof__ns(c, row->children);
     out->delay_ns = chroprof__ns(c, row->delay);

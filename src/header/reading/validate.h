@@ -122,7 +122,7 @@ static const char *chroprof__ask_core(const chroprof *p)
                     "the present window is one of the table");
     CHROPROF__MUST(!c->hidden || c->hidden_since <= c->last, "no frame was hidden later than now");
     CHROPROF__MUST(c->account < chroprof__path_count(p), "time goes to a path");
-    CHROPROF__MUST(chroprof__can_owe(p), "what is owed is owed to a count");
+    CHROPROF__MUST(chroprof__can_defer(p), "what is deferred belongs to a count");
     CHROPROF__MUST(c->name[CHROPROF__NAME_BYTES - 1] == '\0' &&
                     c->host[CHROPROF__NAME_BYTES - 1] == '\0' &&
                     c->program[CHROPROF__NAME_BYTES - 1] == '\0' &&
@@ -143,7 +143,7 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
                     chroprof__tag_index(c, row->window) <= (c->window & 0xFFFF),
                     "no path is ahead of the present window");
     if (k < CHROPROF__FIRST_PATH) {
-        CHROPROF__MUST(row->site == k && row->parent == 0 && row->level == 0 &&
+        CHROPROF__MUST(row->site == k && row->parent == 0 && row->generation == 0 &&
                         row->histogram == 0 && (k == CHROPROF__LOOP || row->next == 0),
                         "loop, idle and untracked are no part of the tree");
         return NULL;
@@ -151,9 +151,9 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
     CHROPROF__MUST(row->site >= CHROPROF__OTHER && row->site < chroprof__site_count(p),
                     "a path has a site");
     CHROPROF__MUST(row->parent < k && row->parent != CHROPROF__IDLE &&
-                    row->parent != CHROPROF__UNTRACKED && row->level <= chroprof__site_count(p) &&
-                    row->level == p->paths[row->parent].level + 1,
-                    "a path is younger than its parent, and one level below it");
+                    row->parent != CHROPROF__UNTRACKED && row->generation <= chroprof__site_count(p) &&
+                    row->generation == p->paths[row->parent].generation + 1,
+                    "a path is younger than its parent, and one generation below it");
     CHROPROF__MUST(row->histogram < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows,
                     "a path's histogram lies in the table");
     return NULL;
@@ -162,24 +162,24 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_histograms(const chroprof *p, uint32_t k)
 {
     const chroprof__histograms *row = p->histograms + k;
-    uint64_t used = p->core->tables[CHROPROF__OCTAVE].used;
+    uint64_t used = p->core->tables[CHROPROF__RANGE_TABLE].used;
     CHROPROF__MUST(row->path < chroprof__path_count(p), "histograms are of a path's site");
-    for (uint32_t i = 0; i < CHROPROF__OCTAVES; i++)
-        CHROPROF__MUST(row->slice.octave[i] < used && row->delay.octave[i] < used &&
-                        row->wall.octave[i] < used, "a histogram's octaves lie in the table");
+    for (uint32_t i = 0; i < CHROPROF__RANGES; i++)
+        CHROPROF__MUST(row->slice.range[i] < used && row->delay.range[i] < used &&
+                        row->latency.range[i] < used, "a histogram's ranges lie in the table");
     return NULL;
 }
 
 static const char *chroprof__ask_paths(const chroprof *p)
 {
-    uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH, level = 0;
+    uint32_t count = chroprof__path_count(p), seen = CHROPROF__FIRST_PATH, generation = 0;
     for (uint32_t k = 0; k < count; k++)
         CHROPROF__ASK(chroprof__ask_path(p, k));
     for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
         CHROPROF__MUST(k >= CHROPROF__FIRST_PATH && k < count && seen++ < count,
                         "the preorder of the paths stays in the table and has no cycle");
-        CHROPROF__MUST(p->paths[k].level <= level + 1, "in preorder a path follows its parent");
-        level = p->paths[k].level;
+        CHROPROF__MUST(p->paths[k].generation <= generation + 1, "in preorder a path follows its parent");
+        generation = p->paths[k].generation;
     }
     CHROPROF__MUST(seen == count, "every path is in the preorder once");
     return NULL;
@@ -230,7 +230,7 @@ static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
                     "every frame has a path, and knows its number");
     CHROPROF__MUST(frame->pushed <= p->core->last && frame->start >= frame->pushed &&
                     chroprof__frame_slice(p, k) <= p->core->last - frame->pushed,
-                    "a frame was pushed before now, and its slice lies in its stay");
+                    "a frame was pushed before now, and its slice lies in its activation");
     if (frame->id == 0)
         return NULL;
     CHROPROF__MUST(frame->slot % 5 == 0 && frame->slot / 5 < p->rows &&
@@ -245,7 +245,7 @@ static const char *chroprof__ask_frame(const chroprof *p, uint32_t k)
 static const char *chroprof__ask_stack(const chroprof *p)
 {
     const chroprof__core *c = p->core;
-    uint32_t floor = 0, level = 0, top = p->frames[c->depth].path;
+    uint32_t barrier = 0, barriers = 0, top = p->frames[c->depth].path;
     CHROPROF__MUST(p->frames->id == 0 && p->frames->path == CHROPROF__LOOP &&
                     p->frames->depth == 0 &&
                     p->frames->kind == CHROPROF__BARRIER, "the stack stands on the loop");
@@ -253,13 +253,13 @@ static const char *chroprof__ask_stack(const chroprof *p)
         CHROPROF__ASK(chroprof__ask_frame(p, k));
         if (!(p->frames[k].kind & CHROPROF__BARRIER))
             continue;
-        CHROPROF__MUST(p->frames[k].slot == floor, "a barrier knows the one below it");
-        floor = k;
-        level++;
+        CHROPROF__MUST(p->frames[k].slot == barrier, "a barrier knows the one below it");
+        barrier = k;
+        barriers++;
     }
-    CHROPROF__MUST(floor == c->floor && level == c->level, "the innermost barrier is the floor");
+    CHROPROF__MUST(barrier == c->barrier && barriers == c->barriers, "the innermost barrier is known");
     CHROPROF__MUST(c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
-                        (c->account == CHROPROF__IDLE && c->depth == c->floor),
+                        (c->account == CHROPROF__IDLE && c->depth == c->barrier),
                     "time goes to what is on top");
     return NULL;
 }
@@ -355,8 +355,8 @@ static const char *chroprof__ask_anomaly(const chroprof *p, uint32_t kind)
 static bool chroprof__good_slow(const chroprof *p, const chroprof__slow_entry *row)
 {
     uint64_t most = chroprof__unscale(CHROPROF__END_OF_TIME - 1, p->core->factor);
-    bool fits = row->wall < CHROPROF__END_OF_TIME && row->wall <= most;
-    uint64_t rest = fits ? row->wall : 0;
+    bool fits = row->latency < CHROPROF__END_OF_TIME && row->latency <= most;
+    uint64_t rest = fits ? row->latency : 0;
     bool good = fits && row->at <= p->core->last && row->path < chroprof__path_count(p) &&
                 row->state >= CHROPROF_COMPLETED && row->state <= CHROPROF_CANCELLED;
     const uint64_t parts[] = { row->exec, row->children, row->delay, row->unseen };
@@ -377,7 +377,7 @@ static const char *chroprof__ask_slow(const chroprof *p, uint32_t k)
     for (uint32_t i = 0; i < group->count; i++) {
         CHROPROF__MUST(chroprof__good_slow(p, group->rows + i),
                         "what is known of a slow future is part of its lifetime");
-        CHROPROF__MUST(i == 0 || group->rows[i].wall <= group->rows[i - 1].wall,
+        CHROPROF__MUST(i == 0 || group->rows[i].latency <= group->rows[i - 1].latency,
                         "the slowest future comes first");
     }
     return NULL;
@@ -412,7 +412,7 @@ static const char *chroprof__ask_ring(const chroprof *p)
     CHROPROF__MUST(c->ring_first <= r.end, "the ring tells of no event to come");
     for (uint64_t n = r.first; n < r.end; n++) {
         const chroprof__ring_row *row = chroprof__ring_at(p, c, n);
-        CHROPROF__MUST(row->path < chroprof__path_count(p) && row->depth <= p->room,
+        CHROPROF__MUST(row->path < chroprof__path_count(p) && row->depth <= p->max_depth,
                         "every step has a path, and a depth that the stack can have");
         CHROPROF__MUST(row->time >= before && row->time <= c->last,
                         "steps stand in the order of time");
@@ -501,7 +501,7 @@ static const char *chroprof__ask_block(const chroprof *p)
  * only the two laws hold. */
 static bool chroprof__is_exact(const chroprof__core *c)
 {
-    return c->skew_events == 0 && c->doubt_events == 0;
+    return c->skew_events == 0 && c->torn_events == 0;
 }
 
 static const char *chroprof__ask_sums(const chroprof *p)

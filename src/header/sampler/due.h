@@ -11,7 +11,7 @@
 #include "../sampler/timer.h"
 
 #if CHROPROF__SAMPLES /* part alone */
-/* ---- when ticks are due. Periods are random, so that no loop is in step with them: each is from
+/* ---- when signals are due. Periods are random, so that no loop is in step with them: each is from
  * half a period to one and a half, on the clock that the mode goes by. */
 
 static uint64_t chroprof__random_period(chroprof__sampler *s)
@@ -25,7 +25,7 @@ static uint64_t chroprof__mode_ns(const chroprof__sampler *s)
                                             : chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* How many ticks were due by now, and when the next one is. Late ones count: the kernel may look
+/* How many signals were due by now, and when the next one is. Late ones count: the kernel may look
  * only every few ms. */
 static uint64_t chroprof__count_due(chroprof__sampler *s, uint64_t now)
 {
@@ -44,10 +44,10 @@ static void chroprof__arm(const chroprof__sampler *s)
     chroprof__set_timer(s->timer, left > 1000 ? left : 1000, 0);
 }
 
-/* Of how many samples of the first period a tick is worth; periods: what the timer says. 0: of none
- * yet, over the budget a steady timer can't be slowed down. A timer of the process goes by all
- * threads, and may be early for this one. */
-static uint64_t chroprof__tick_weight(chroprof__sampler *s, uint64_t periods)
+/* Of how many samples of the first period a timer signal is worth; periods: what the timer says. 0:
+ * of none yet, over the budget a steady timer can't be slowed down. A timer of the process goes by
+ * all threads, and may be early for this one. */
+static uint64_t chroprof__signal_weight(chroprof__sampler *s, uint64_t periods)
 {
     uint64_t factor = s->period_ns / s->first_period_ns, now;
     if (s->steady) {
@@ -61,7 +61,7 @@ static uint64_t chroprof__tick_weight(chroprof__sampler *s, uint64_t periods)
 }
 
 /* ---- the wall mode while the loop sleeps. Idle is known from the events: it is sampled by its
- * length when it ends, and no tick has to wake the loop for it. */
+ * length when it ends, and no signal has to wake the loop for it. */
 
 /* Asked in any thread. */
 static bool chroprof__is_asleep(const chroprof__core *c)
@@ -75,9 +75,9 @@ static bool chroprof__has_timer(const chroprof__sampler *s)
     return chroprof__peek64(&s->armed) != 0 && s->pid == (uint64_t)getpid();
 }
 
-/* The loop is about to sleep. A tick that falls due before it can be expected back, going by twice
- * the longest of its waits of late, is called off; so a fast loop makes no system call here but for
- * the few waits around a tick. */
+/* The loop is about to sleep. A timer signal that falls due before it can be expected back, going
+ * by twice the longest of its waits of late, is called off; so a fast loop makes no system call
+ * here but for the few waits around a timer signal. */
 static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
 {
     s->resting = 1;
@@ -93,7 +93,7 @@ static void chroprof__begin_wait(chroprof__core *c, chroprof__sampler *s)
     s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* Ticks that fell due while it was called off are those of idle time. */
+/* Signals that fell due while it was called off are those of idle time. */
 CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
 {
     uint64_t now = chroprof__monotonic_ns(NULL);
@@ -103,8 +103,8 @@ CHROPROF__COLD void chroprof__go_on(chroprof__sampler *s)
     s->cost_ns += chroprof__minus(chroprof__monotonic_ns(NULL), now);
 }
 
-/* It does not tick any more; in a forked child, whose timer is the parent's, it never did. */
-CHROPROF__COLD void chroprof__end_ticks(chroprof *p, chroprof__sampler *s)
+/* It does not fire any more; in a forked child, whose timer is the parent's, it never did. */
+CHROPROF__COLD void chroprof__end_signals(chroprof *p, chroprof__sampler *s)
 {
     chroprof__begin_edit(p->core);
     s->armed = s->running = s->stopped = 0;
@@ -124,7 +124,7 @@ CHROPROF__COLD void chroprof__sample_idle(const chroprof *p, chroprof__sampler *
     memset(&e, 0, sizeof(e));
     e.state = CHROPROF_SAMPLE_IDLE;
     chroprof__put_item(&e, CHROPROF__MARK, CHROPROF__MARK_IDLE);
-    (void)chroprof__put_tasks(c, &e, c->floor, 0);
+    (void)chroprof__put_tasks(c, &e, c->barrier, 0);
     chroprof__begin_edit(c);
     uint32_t stack = chroprof__intern_stack(p, &e);
     e.weight = 1;
@@ -169,6 +169,6 @@ static void chroprof__follow_idle(chroprof *p)
     if (chroprof__has_timer(s))
         chroprof__go_on(s);
     else
-        chroprof__end_ticks(p, s);
+        chroprof__end_signals(p, s);
 }
 #endif /* part alone */

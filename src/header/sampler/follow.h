@@ -11,7 +11,7 @@
 #include "../sampler/due.h"
 
 #if CHROPROF__SAMPLES /* part alone */
-/* ---- after each event: those that begin a stay also note who they came from */
+/* ---- after each event: those that begin an activation also note who they came from */
 
 /* What tells one call of a function from all others. */
 CHROPROF__INLINE uint32_t chroprof__frame_key(uintptr_t frame, uintptr_t back)
@@ -56,22 +56,22 @@ static void chroprof__note_caller(chroprof *p, uintptr_t frame)
 }
 
 /* Linux looks at a CPU timer only when a tick of its scheduler finds the thread running, which on a
- * crowded processor may not happen for long. Ticks so overdue that no other delay explains it are
+ * crowded processor may not happen for long. Signals so overdue that no other delay explains it are
  * lost. */
-CHROPROF__COLD void chroprof__give_up_ticks(chroprof *p, chroprof__sampler *s)
+CHROPROF__COLD void chroprof__give_up_signals(chroprof *p, chroprof__sampler *s)
 {
     uint64_t overdue = chroprof__minus(s->cpu_ns, chroprof__peek64(&s->deadline));
     if (s->mode != CHROPROF_SAMPLER_CPU || s->steady || overdue < 20000000 + 2 * s->period_ns)
         return;
     if (!chroprof__has_timer(s)) {
-        chroprof__end_ticks(p, s);
+        chroprof__end_signals(p, s);
         return;
     }
     chroprof__set_timer(s->timer, 0, 0);    /* a timer of the thread is silent from here on */
     uint64_t count = chroprof__count_due(s, s->cpu_ns) * (s->period_ns / s->first_period_ns);
     s->ticks += count;
     s->lost += count;
-    s->window_ticks += count;               /* they cost nothing */
+    s->window_weight += count;              /* they cost nothing */
     chroprof__arm(s);
 }
 
@@ -82,16 +82,16 @@ static void chroprof__note_cpu(chroprof *p)
 {
     const chroprof__core *c = p->core;
     chroprof__sampler *s = chroprof__sampler_of(c);
-    chroprof__begun *iteration = s->begun + CHROPROF__LEVELS;
+    chroprof__begun *iteration = s->begun + CHROPROF__NESTED_LOOPS;
     uint64_t busy = c->last - p->paths[CHROPROF__IDLE].exec, number = c->iteration_event;
     if (c->last >= s->look_at) {
         s->look_at = c->last + chroprof__unscale(1000000, c->factor);
         s->cpu_ns = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
         s->cpu_busy = busy;
-        chroprof__give_up_ticks(p, s);
+        chroprof__give_up_signals(p, s);
     }
     uint64_t now = s->cpu_ns + chroprof__scale(busy - s->cpu_busy, c->factor);
-    if (c->depth == c->floor + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
+    if (c->depth == c->barrier + 1 && p->frames[c->depth].event == (uint32_t)(c->seq - 1)) {
         s->begun[chroprof__callback_place(c)].event = p->frames[c->depth].event;
         s->begun[chroprof__callback_place(c)].cpu_ns = now;
     }

@@ -1,4 +1,4 @@
-/* sampler/handler.h: what a tick finds */
+/* sampler/handler.h: what a timer signal finds */
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
@@ -54,9 +54,10 @@ static bool chroprof__read_registers(void *context, chroprof__registers *r)
 #endif
 }
 
-/* Is this tick what a system call returns for (EINTR)? Known on Linux, on x86-64 and arm64, by the
- * call's result. On x86-64 rcx still holds the address that it returns to (the SYSCALL instruction:
- * Intel's manual, volume 2). The code itself is not looked at: it may not be readable. */
+/* Is this signal what a system call returns for (EINTR)? Known on Linux, on x86-64 and arm64, by
+ * the call's result. On x86-64 rcx still holds the address that it returns to (the SYSCALL
+ * instruction: Intel's manual, volume 2). The code itself is not looked at: it may not be
+ * readable. */
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 #define CHROPROF__SEES_CALLS 1
 static bool chroprof__has_cut(void *context)
@@ -188,30 +189,31 @@ static void chroprof__weave(chroprof__core *c, chroprof__sampler *s, chroprof__e
     (void)chroprof__put_tasks(c, e, w.depth, 0);
 }
 
-/* Doubles the period when the ticks cost more than they may, halves it again when there is room. */
+/* Doubles the period when the signals cost more than they may, halves it again when there is
+ * room. */
 static void chroprof__keep_budget(chroprof__sampler *s)
 {
     uint64_t period = s->period_ns, first = s->first_period_ns, cost = s->window_cost * 1000u;
-    uint64_t allowed = first / 1000u * s->window_ticks * s->budget_ppm;
-    if (s->window_ticks < period / first * CHROPROF__BUDGET_TICKS)
+    uint64_t allowed = first / 1000u * s->window_weight * s->budget_ppm;
+    if (s->window_weight < period / first * CHROPROF__BUDGET_PERIODS)
         return;
     if (cost > allowed && period >> 40 == 0)
         period *= 2;
     else if (cost < allowed / 3 && period > s->first_period_ns)
         period /= 2;
-    s->window_ticks = s->window_cost = 0;
+    s->window_weight = s->window_cost = 0;
     chroprof__poke64(&s->period_ns, period);
 }
 
 /* A handler must not ask a clock of the host's: then a sample has the time of the event behind it.
  * Never inlined: until it is known that there is room the handler must need next to no stack. */
-CHROPROF__NOINLINE void chroprof__catch_tick(chroprof__core *c, chroprof__sampler *s,
-                                             uint64_t weight, void *context)
+CHROPROF__NOINLINE void chroprof__catch_signal(chroprof__core *c, chroprof__sampler *s,
+                                               uint64_t weight, void *context)
 {
     uint64_t cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID), now = chroprof__monotonic_ns(NULL);
     chroprof__entry *e = c->enabled ? chroprof__begin_entry(c, s) : NULL;
     s->ticks += weight;
-    s->window_ticks += weight;
+    s->window_weight += weight;
     if (e) {
         chroprof__weave(c, s, e, context);
         e->weight = weight;
@@ -222,7 +224,7 @@ CHROPROF__NOINLINE void chroprof__catch_tick(chroprof__core *c, chroprof__sample
         CHROPROF__STORE_FENCE();
         chroprof__poke64(&s->put, s->put + 1);
         if (!chroprof__is_busy(c))
-            chroprof__poke64(&c->horizon, c->last);    /* the next event goes the general way */
+            chroprof__poke64(&c->time_limit, c->last); /* the next event takes the slow path */
     } else {
         s->lost += c->enabled ? weight : 0;
     }
@@ -233,7 +235,7 @@ CHROPROF__NOINLINE void chroprof__catch_tick(chroprof__core *c, chroprof__sample
     chroprof__keep_budget(s);
 }
 
-/* A tick that finds the loop asleep in the wall mode: idle is sampled without it. */
+/* A timer signal that finds the loop asleep in the wall mode: idle is sampled without it. */
 static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s)
 {
     if (s->mode != CHROPROF_SAMPLER_WALL || !chroprof__is_asleep(c))
@@ -243,18 +245,19 @@ static bool chroprof__is_needless(const chroprof__core *c, chroprof__sampler *s)
     return true;
 }
 
-/* A tick that finds no room on the stack it was delivered on is counted, and that is all. */
+/* A timer signal that finds no room on the stack it was delivered on is counted, and that is
+ * all. */
 static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t periods,
                            void *context)
 {
     if (chroprof__is_needless(c, s))
         return;
     s->interrupted += chroprof__has_cut(context);
-    uint64_t weight = chroprof__tick_weight(s, periods);
+    uint64_t weight = chroprof__signal_weight(s, periods);
     if (weight == 0)
         return;
     if (chroprof__has_stack(s, context)) {
-        chroprof__catch_tick(c, s, weight, context);
+        chroprof__catch_signal(c, s, weight, context);
     } else {
         s->ticks += weight;
         s->lost += weight;
@@ -263,7 +266,7 @@ static void chroprof__catch(chroprof__core *c, chroprof__sampler *s, uint64_t pe
         chroprof__arm(s);
 }
 
-/* Does somebody still want ticks of this value here? Not if the profile was begun anew without a
+/* Does somebody still want signals of this value here? Not if the profile was begun anew without a
  * stop. */
 static bool chroprof__is_armed(const chroprof__core *c, uint64_t value)
 {
@@ -275,7 +278,7 @@ static bool chroprof__is_armed(const chroprof__core *c, uint64_t value)
 /* The profile a signal is of, and the periods it stands for; NULL: it is none of ours. The low bits
  * of its value are a number of this start, so that a timer that a lost profile left behind is not
  * taken for ours. */
-static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint64_t *periods)
+static chroprof__core *chroprof__interrupted(int number, const siginfo_t *info, uint64_t *periods)
 {
     uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
     (void)number;
@@ -286,7 +289,7 @@ static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint6
     return chroprof__is_armed(c, value) ? c : NULL;
 }
 #else
-/* The loop sleeps, and others burn CPU time: the next tick of a timer of the process. In any
+/* The loop sleeps, and others burn CPU time: the next signal of a timer of the process. In any
  * thread. */
 static void chroprof__put_off(chroprof__sampler *s)
 {
@@ -298,8 +301,8 @@ static void chroprof__put_off(chroprof__sampler *s)
         chroprof__set_timer(s->timer, s->period_ns, 0);
 }
 
-/* Is this tick of this thread? Others pass it on to the loop's, unless that sleeps. */
-static bool chroprof__takes_tick(const chroprof__core *c, pthread_t loop, int number)
+/* Is this signal of this thread? Others pass it on to the loop's, unless that sleeps. */
+static bool chroprof__takes_signal(const chroprof__core *c, pthread_t loop, int number)
 {
     chroprof__sampler *s = chroprof__sampler_of(c);
     bool here = pthread_equal(loop, pthread_self()) != 0;
@@ -313,7 +316,7 @@ static bool chroprof__takes_tick(const chroprof__core *c, pthread_t loop, int nu
 }
 
 /* The profile whose tick this thread takes; NULL: none. */
-static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint64_t *periods)
+static chroprof__core *chroprof__interrupted(int number, const siginfo_t *info, uint64_t *periods)
 {
     chroprof__process_timer *t = chroprof__timer_of(number);
     (void)info;
@@ -321,7 +324,7 @@ static chroprof__core *chroprof__ticked(int number, const siginfo_t *info, uint6
     (void)__atomic_add_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
     chroprof__core *c = __atomic_load_n(&t->core, __ATOMIC_SEQ_CST);
     bool own = c && __atomic_load_n(&t->pid, __ATOMIC_SEQ_CST) == (long)getpid() &&
-               chroprof__is_armed(c, 1) && chroprof__takes_tick(c, t->thread, number);
+               chroprof__is_armed(c, 1) && chroprof__takes_signal(c, t->thread, number);
     (void)__atomic_sub_fetch(&t->passing, 1, __ATOMIC_SEQ_CST);
     return own ? c : NULL;
 }
@@ -331,7 +334,7 @@ CHROPROF__COLD void chroprof__on_signal(int number, siginfo_t *info, void *conte
 {
     int error = errno;
     uint64_t periods;
-    chroprof__core *c = chroprof__ticked(number, info, &periods);
+    chroprof__core *c = chroprof__interrupted(number, info, &periods);
     if (c)
         chroprof__catch(c, chroprof__sampler_of(c), periods, context);
     errno = error;

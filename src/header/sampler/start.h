@@ -48,7 +48,7 @@ CHROPROF__COLD bool chroprof__claim_signal(chroprof *p, int number)
 #if CHROPROF__THREAD_TIMER
     sigemptyset(&ours.sa_mask);
 #else
-    sigfillset(&ours.sa_mask);              /* nothing jumps out while a tick is passed on */
+    sigfillset(&ours.sa_mask);              /* nothing jumps out while a timer signal is passed on */
 #endif
     if (sigaction(number, NULL, &before) != 0 || !chroprof__has_no_handler(&before) ||
         chroprof__is_blocked(number) || sigaction(number, &ours, &before) != 0)
@@ -124,7 +124,7 @@ static void chroprof__set_up_sampler(const chroprof *p, chroprof__sampler *s,
     s->steady = o->steady;
     s->unwind = unwind;
     s->unwind_user = (uint64_t)(uintptr_t)o->unwind_user;
-    s->window_ticks = s->window_cost = s->pending = s->resting = 0;
+    s->window_weight = s->window_cost = s->pending = s->resting = 0;
     s->wait_most = 2 * s->first_period_ns;  /* at first none is expected to be short */
     s->stamp = chroprof__monotonic_ns(NULL);
     s->cpu = chroprof__posix_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -179,7 +179,7 @@ static void chroprof__free_timer(chroprof__process_timer *t)
     __atomic_store_n(&t->pid, 0, __ATOMIC_SEQ_CST);
 }
 
-/* Takes hold of the process's timer. A forked child takes its parent's over, which does not tick
+/* Takes hold of the process's timer. A forked child takes its parent's over, which does not fire
  * there; its signal is given back first. False: somebody uses it. */
 static bool chroprof__hold_timer(const chroprof *p, const chroprof_sampler_options *o)
 {
@@ -227,8 +227,8 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
     return number;
 }
 
-/* No thread passes a tick on any more: it would come when the signal is no longer ours. False: one
- * has not got any further for a second. */
+/* No thread passes a timer signal on any more: it would come when the signal is no longer ours.
+ * False: one has not got any further for a second. */
 static bool chroprof__await_passing(chroprof__process_timer *t)
 {
     uint64_t end = chroprof__monotonic_ns(NULL) + 1000000000u;
@@ -262,8 +262,8 @@ static void chroprof__end_timer(const chroprof *p)
 }
 #endif
 
-/* From here on it ticks; a steady timer is left alone then. */
-static void chroprof__begin_ticks(chroprof *p, chroprof__sampler *s)
+/* From here on it signals; a steady timer is left alone then. */
+static void chroprof__begin_signals(chroprof *p, chroprof__sampler *s)
 {
     s->running = 1;
     s->loads = s->loaded = s->look_at = 0;
@@ -312,7 +312,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     chroprof__end_timer_of(p, SIGPROF);     /* of a profile that was begun anew without a stop */
     chroprof__end_timer_of(p, SIGALRM);
 #endif
-    if (!chroprof__can_tick_here(s, &o))
+    if (!chroprof__can_interrupt_here(s, &o))
         return CHROPROF_ERR_SAMPLER_STACK;
 #if !CHROPROF__THREAD_TIMER
     if (!chroprof__hold_timer(p, &o))
@@ -332,7 +332,7 @@ CHROPROF__COLD_API chroprof_result chroprof_sampler_start(chroprof *p,
     p->drain = chroprof__drain_all;
     p->follow = chroprof__follow_event;
     p->sampling = true;
-    chroprof__begin_ticks(p, s);
+    chroprof__begin_signals(p, s);
     return CHROPROF_OK;
 }
 
@@ -345,7 +345,7 @@ CHROPROF__COLD_API void chroprof_sampler_stop(chroprof *p)
     p->sampler_signal = 0;
     if (!block || !p->sampling)
         return;
-    chroprof__end_ticks(p, chroprof__sampler_of(p->core));
+    chroprof__end_signals(p, chroprof__sampler_of(p->core));
     chroprof__wake_drain(p->core);
 }
 

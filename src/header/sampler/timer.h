@@ -23,14 +23,14 @@ enum {
 #else
     CHROPROF__ON_STACK = 0x08000000,
 #endif
-    CHROPROF__BUDGET_TICKS = 8
+    CHROPROF__BUDGET_PERIODS = 8
 };
 
-/* ---- the stack of a tick. Bytes: what the handler needs below the kernel's frame, and what it
- * leaves to a walk of the user's; an alternate stack that is big enough for ticks and for whoever
- * else runs on it. */
+/* ---- the stack of a timer signal. Bytes: what the handler needs below the kernel's frame, and
+ * what it leaves to a walk of the user's; an alternate stack that is big enough for signals and for
+ * whoever else runs on it. */
 enum {
-    CHROPROF__TICK_STACK = 4096, CHROPROF__UNWIND_STACK = 16384, CHROPROF__BIG_STACK = 32768
+    CHROPROF__SIGNAL_STACK = 4096, CHROPROF__UNWIND_STACK = 16384, CHROPROF__BIG_STACK = 32768
 };
 
 typedef __typeof__(((ucontext_t *)0)->uc_stack) chroprof__stack_of_signals;
@@ -40,7 +40,7 @@ extern int chroprof__alternate_stack(const void *set, void *get)
 
 static uint64_t chroprof__stack_need(bool unwinds)
 {
-    return unwinds ? CHROPROF__UNWIND_STACK : CHROPROF__TICK_STACK;
+    return unwinds ? CHROPROF__UNWIND_STACK : CHROPROF__SIGNAL_STACK;
 }
 
 /* What the kernel itself puts on the stack for a signal: 1.4 KiB and more on x86-64, 3.4 with
@@ -75,8 +75,8 @@ enum { CHROPROF__CLASSIC_STACK = 8192 };
 enum { CHROPROF__CLASSIC_STACK = 16384 };
 #endif
 
-/* Can a crash handler on this thread's alternate stack be interrupted by a tick that takes no
- * sample? The classic size will do: a processor with AMX announces a frame of 11 KiB to all, and
+/* Can a crash handler on this thread's alternate stack be interrupted by a timer signal that takes
+ * no sample? The classic size will do: a processor with AMX announces a frame of 11 KiB to all, and
  * the kernel writes one only for who asked for AMX. Where none is announced, no less will do. */
 static bool chroprof__handlers_have_room(void)
 {
@@ -85,8 +85,9 @@ static bool chroprof__handlers_have_room(void)
     return bytes == 0 || bytes >= CLASSIC || (frame > 0 && bytes >= 2 * frame + WITHOUT_SAMPLE);
 }
 
-/* Has this thread an alternate stack that ticks may run on? A small one is its crash handler's
- * alone: a tick would kill the program there, or the handler that comes while a tick runs. */
+/* Has this thread an alternate stack that signals may run on? A small one is its crash handler's
+ * alone: a timer signal would kill the program there, or the handler that comes while a timer
+ * signal runs. */
 static bool chroprof__has_big_stack(void)
 {
     return chroprof__alternate_bytes() >= CHROPROF__BIG_STACK;
@@ -100,8 +101,8 @@ static uint64_t chroprof__stack_left(const chroprof__sampler *s, uintptr_t here)
     return here >= s->low && here < s->high ? here - s->low : UINT64_MAX;
 }
 
-/* Is there room for a tick below here? A crash handler on a small stack must live, and so must a
- * fiber near its end: the kernel's frame fitted, but little more might. */
+/* Is there room for a timer signal below here? A crash handler on a small stack must live, and so
+ * must a fiber near its end: the kernel's frame fitted, but little more might. */
 CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const void *context)
 {
     const chroprof__stack_of_signals *other = &((const ucontext_t *)context)->uc_stack;
@@ -111,8 +112,8 @@ CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const vo
     return left >= chroprof__stack_need(s->unwind != 0);
 }
 
-/* The same at the start, where a tick could come next. */
-static bool chroprof__can_tick_here(const chroprof__sampler *s, const chroprof_sampler_options *o)
+/* The same at the start, where a timer signal could come next. */
+static bool chroprof__can_interrupt_here(const chroprof__sampler *s, const chroprof_sampler_options *o)
 {
     const void *frame = __builtin_frame_address(0);
     uint64_t left = chroprof__stack_left(s, (uintptr_t)frame), bytes = chroprof__frame_bytes();
@@ -140,14 +141,14 @@ static void chroprof__set_timer(uint64_t timer, uint64_t first_ns, uint64_t inte
     (void)chroprof__system(SYS_timer_settime, (long)timer, 0L, value, NULL);
 }
 #else
-/* A timer of the process, and whose its ticks are. It may interrupt any thread, which passes the
+/* A timer of the process, and whose its signals are. It may interrupt any thread, which passes the
  * tick on to the loop's. */
 typedef struct chroprof__process_timer {
     const chroprof *owner;
-    chroprof__core *core;      /* NULL: the ticks are nobody's */
+    chroprof__core *core;      /* NULL: the signals are nobody's */
     pthread_t thread;          /* of the loop */
     long pid;                  /* of the owner's process; 0: the timer is free */
-    long passing;              /* threads that are about to pass a tick on */
+    long passing;              /* threads that are about to pass a timer signal on */
     bool ignored;              /* the signal, before */
 } chroprof__process_timer;
 

@@ -131,7 +131,7 @@ CHROPROF__UNUSED static void chroprof__put_word(chroprof__out *o, const char *wo
 #define CHROPROF__WORDS(name, metric, help) #name "\0" metric "\0" help "\0"
 #define CHROPROF__WORDS_ROW(name, field, unit, kind, metric, help)                                 \
     CHROPROF__WORDS(name, metric, help)
-#define CHROPROF__WORDS_TICK(name, kind) CHROPROF__WORDS(name, "", "")
+#define CHROPROF__WORDS_COUNT(name, kind) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_NAME(name) CHROPROF__WORDS(name, "", "")
 #define CHROPROF__WORDS_UNSEEN(type, field, unit, kind) CHROPROF__WORDS(, "", "")
 
@@ -143,7 +143,7 @@ CHROPROF__UNUSED static const char chroprof__path_words[] =
 CHROPROF__UNUSED static const char chroprof__loop_words[] =
     CHROPROF__LOOP_LIST(CHROPROF__WORDS_ROW, CHROPROF__WORDS, CHROPROF__WORDS_UNSEEN);
 CHROPROF__UNUSED static const char chroprof__sampler_words[] =
-    CHROPROF__SAMPLER_LIST(CHROPROF__WORDS_TICK, CHROPROF__WORDS_NAME);
+    CHROPROF__SAMPLER_LIST(CHROPROF__WORDS_COUNT, CHROPROF__WORDS_NAME);
 
 /* What stands between quotes: in JSON, else in a label of Prometheus. */
 CHROPROF__UNUSED static void chroprof__put_quoted(chroprof__out *o, const char *text, bool json)

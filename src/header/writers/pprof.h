@@ -115,7 +115,7 @@ static uint64_t chroprof__pprof_chain(chroprof__out *o, const chroprof *p, uint3
 
 /* A sample of a path, or, path 0, of one of the sites 0 to 2. idle has the one label: the profile's
  * own name is none, as pprof would draw it at every node. Values are signed: where many futures
- * wait for days their wall is cut. */
+ * wait for days their lifetime is cut. */
 static void chroprof__pprof_sample(chroprof__out *o, const chroprof *p, uint32_t path,
                                    uint32_t site, const uint64_t *values)
 {

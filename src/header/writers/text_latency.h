@@ -1,4 +1,4 @@
-/* writers/text_latency.h: percentiles of walls, delays and slices */
+/* writers/text_latency.h: percentiles of latencies, delays and slices */
 #pragma once
 #include "../interface/types.h"
 #include "../interface/reading.h"

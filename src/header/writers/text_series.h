@@ -85,7 +85,7 @@ static void chroprof__series_name(chroprof__series *s, uint32_t row, const char 
     s->rows[row].ns = ns;
 }
 
-static uint64_t chroprof__series_level(const chroprof__series *s, uint32_t row, uint32_t column)
+static uint64_t chroprof__series_height(const chroprof__series *s, uint32_t row, uint32_t column)
 {
     return chroprof__portion(1000, s->rows[row].cells[column], s->spans[column]);
 }
@@ -98,7 +98,7 @@ static void chroprof__series_scale(chroprof__series *s)
     for (uint32_t row = 0; row < s->sites + 3; row++) {
         uint64_t most = s->rows[row].peak;
         for (uint32_t k = 0; k < s->width; k++)
-            chroprof__raise(&most, chroprof__series_level(s, row, k));
+            chroprof__raise(&most, chroprof__series_height(s, row, k));
         while (*step < most && *step < 1000)
             step++;
     }
@@ -136,8 +136,8 @@ static void chroprof__series_show(chroprof__page *g, const chroprof__series *s, 
     chroprof__show_name(g, r->name, s->label_room);
     chroprof__blank_to(g, s->label_room + 2);
     for (uint32_t k = 0; k < s->width; k++) {
-        uint64_t level = (chroprof__series_level(s, row, k) * 8 + s->full - 1) / s->full;
-        chroprof__show_code(g, level == 0 ? ' ' : 0x2580 + (level < 8 ? (uint32_t)level : 8));
+        uint64_t height = (chroprof__series_height(s, row, k) * 8 + s->full - 1) / s->full;
+        chroprof__show_code(g, height == 0 ? ' ' : 0x2580 + (height < 8 ? (uint32_t)height : 8));
     }
     chroprof__blank_to(g, s->label_room + 2 + s->width);
     chroprof__print(g, "%7p%7p\n", figures);

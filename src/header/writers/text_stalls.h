@@ -80,7 +80,7 @@ static void chroprof__stall_places(chroprof__page *g, const chroprof_stall *s)
 /* What ran in a stall, as it is being told. */
 typedef struct chroprof__ranked_by {
     chroprof__page *g;
-    uint64_t bar;              /* what took less is told together with its like */
+    uint64_t least_ns;         /* what took less is told together with its like */
     bool begun;
     const char *name;          /* of what runs */
     uint64_t ns, slices;       /* of it, in a row */
@@ -109,7 +109,7 @@ static void chroprof__order_briefs(chroprof__ranked_by *o)
 static void chroprof__order_end(chroprof__ranked_by *o)
 {
     const uint64_t figures[] = { o->slices, o->ns };
-    if (o->ns < o->bar || o->ns == 0) {
+    if (o->ns < o->least_ns || o->ns == 0) {
         o->briefs += o->slices;
         o->brief_ns += o->ns;
     } else {
@@ -128,7 +128,7 @@ static void chroprof__order_add(chroprof__ranked_by *o, const chroprof_step *fro
                   from->state == CHROPROF_ENTER || from->state == CHROPROF_NEXT;
     const char *name = chroprof__path_word(o->g->p, to->path);
     uint64_t ns = to->at_ns - from->at_ns;
-    if (to->path == 0 && ns < o->bar)       /* a breath between two tasks */
+    if (to->path == 0 && ns < o->least_ns)  /* a breath between two tasks */
         return;
     if (name != o->name)
         chroprof__order_end(o);
@@ -143,7 +143,7 @@ static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
     chroprof_step steps[CHROPROF_INCIDENT_STEPS];
     size_t count = chroprof_incident(g->p, s->number, steps, CHROPROF_INCIDENT_STEPS);
     chroprof__ranked_by o = { g, s->length_ns / 100, false, NULL, 0, 0, 0, 0 };
-    if (s->shares[0].exec_ns >= s->length_ns - 5 * o.bar && s->shares[0].slices <= 1)
+    if (s->shares[0].exec_ns >= s->length_ns - 5 * o.least_ns && s->shares[0].slices <= 1)
         return;                             /* one slice, which has been said */
     for (size_t i = 0; i < count; i++) {
         uint64_t from = i > 0 ? steps[i - 1].at_ns : s->start_ns;

@@ -73,7 +73,7 @@ function framesBefore(s) {
     });
 }
 
-/* boxes: stays on the running stack and, above its frames, the leaf: time that is nobody's. own: of
+/* boxes: activations on the running stack and, above its frames, the leaf: time that is nobody's. own: of
    a box without what ran above it, so all of them add up to the time. lives: futures. ready: how
    many were after each step. */
 class Replay {

@@ -183,17 +183,17 @@ function share(cells, first, x, right, key) {
 function paintShares(c, s, look, row) {
     const { cells, columns } = look, order = orderOfPaths(s), dot = 1 / c.getTransform().d;
     const dots = (LANES.row - 1) / dot, floor = s.lanes.loop.y + (row + 1) * LANES.row - 1;
-    const owed = new Map();
+    const carried = new Map();
     for (let x = 0; x < columns; x++) {
         const cell = cells[row * columns + x];
         if (cell === undefined) { continue; }
         let y = 0;
         for (const [key, part] of [...cell].sort((a, b) =>
             order.get(pathOf(a[0])) - order.get(pathOf(b[0])))) {
-            const due = part * dots + (owed.get(key) || 0);
+            const due = part * dots + (carried.get(key) || 0);
             const least = look.searching && isFound(key) ? 2 : 0;   // what is sought is seen
             const h = Math.min(dots - y, Math.max(least, Math.round(due)));
-            owed.set(key, Math.max(-1, Math.min(1, due - h)));
+            carried.set(key, Math.max(-1, Math.min(1, due - h)));
             if (h <= 0) { continue; }
             c.globalAlpha = isFound(key) ? 1 : 0.2;
             c.fillStyle = look.fill(pathOf(key));

@@ -89,7 +89,7 @@ function findWords(s) {
             own += s.boxes.own[i];
         }
     });
-    return plural(boxes, 'stay') + ' on the stack found, ' + time(own) + ' of exec' +
+    return plural(boxes, 'activation') + ' on the stack found, ' + time(own) + ' of exec' +
         (boxes > 0 ? '. Enter: the next one' : '');
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Is chroprof.h a house one can walk through? Prints "N passed, N failed, N skipped".
 
-    python3 tests/rooms.py [chroprof.h]      B: the folder that is built in
-    python3 tests/rooms.py --arrows [FILE]   also shows which room uses which
-    python3 tests/rooms.py --tree            draws the parts, and what each includes
-    python3 tests/rooms.py --includes        first makes each part include what it uses
+    python3 tests/sections.py [chroprof.h]      B: the folder that is built in
+    python3 tests/sections.py --arrows [FILE]   also shows which section uses which
+    python3 tests/sections.py --tree            draws the parts, and what each includes
+    python3 tests/sections.py --includes        first makes each part include what it uses
 
 chroprof.h is made of parts, in src/header; a folder there is a storey. The rules of parts:
 - storey: a part includes what is in its storey or a lower one, and stands before it in all.h, so
@@ -16,11 +16,11 @@ chroprof.h is made of parts, in src/header; a folder there is a storey. The rule
 - map: the map in CONTRIBUTING.md shows the storeys as they are. In its ways, a function is in the
   part that is named, and the part of the one around it calls it.
 
-A room begins at its anchor, /* >>name, at the start of a line. The rules:
-- up: a room uses what stands in it or before it, no function or macro of a later room; only the
+A section begins at its anchor, /* >>name, at the start of a line. The rules:
+- up: a section uses what stands in it or before it, no function or macro of a later section; only the
   interface, which declares all of them, names public functions anywhere;
 - early: no private function is called before it is defined, so that callees stand before callers;
-- writer: writers use the public interface, rooms of writers and plain ones: none that knows the
+- writer: writers use the public interface, sections of writers and plain ones: none that knows the
   block, and not the block itself;
 - twice: a private name has one definition, or two in branches of one #if;
 - alike: no private name differs from a public one by an underscore alone;
@@ -78,8 +78,8 @@ def blanked(text):
                   flags=re.DOTALL)
 
 
-def rooms_of(text):
-    """The room of each line, and the rooms in order; what comes before the first is the manual."""
+def sections_of(text):
+    """The section of each line, and the sections in order; what comes before the first is the manual."""
     order, of_line = ['manual'], []
     for line in text.split('\n'):
         anchor = re.match(r'/\* >>([a-z0-9]+(?: [a-z0-9]+)*)', line)
@@ -120,7 +120,7 @@ class Header:
     def __init__(self, text):
         self.text = text
         self.code = blanked(text)
-        self.room, self.order = rooms_of(text)
+        self.section, self.order = sections_of(text)
         self.conditions = conditions_of(self.code)
         self.functions, self.macros, self.declared, self.lengths = {}, {}, {}, []
         self.find_functions()
@@ -169,18 +169,18 @@ class Header:
                 yield match[0], number
 
 
-def family(room):
-    return room.split(' ')[0]
+def family(section):
+    return section.split(' ')[0]
 
 
 def arrows(header):
-    """(from room, to room) -> {name: first line}: uses of what stands in another room."""
+    """(from section, to section) -> {name: first line}: uses of what stands in another section."""
     places, found = header.places(), {}
     for name, line in header.uses():
-        here = header.room[line]
-        if name not in places or any(header.room[k] == here for k in places[name]):
+        here = header.section[line]
+        if name not in places or any(header.section[k] == here for k in places[name]):
             continue
-        there = header.room[min(places[name])]
+        there = header.section[min(places[name])]
         if line in header.declared.get(name, ()):
             continue
         found.setdefault((here, there), {}).setdefault(name, line)
@@ -188,7 +188,7 @@ def arrows(header):
 
 
 def ups(header):
-    rank = {room: k for k, room in enumerate(header.order)}
+    rank = {section: k for k, section in enumerate(header.order)}
     for (here, there), names in arrows(header).items():
         if rank[there] <= rank[here] or family(here) in INTERFACE:
             continue
@@ -213,9 +213,9 @@ def writers_that_know(header):
     told = set()
     for match in re.finditer(r'->core\b', header.code):
         line = header.line(match.start())
-        if family(header.room[line]) in WRITERS and header.room[line] not in told:
-            told.add(header.room[line])
-            yield 'writer', f'{header.room[line]} -> the block: ->core', line
+        if family(header.section[line]) in WRITERS and header.section[line] not in told:
+            told.add(header.section[line])
+            yield 'writer', f'{header.section[line]} -> the block: ->core', line
 
 
 def exclude_each_other(header, one, other):
@@ -224,9 +224,9 @@ def exclude_each_other(header, one, other):
 
 
 def twice(header):
-    for room in header.order:
-        if room.endswith(' again'):
-            yield 'twice', f'the room {room[:-6]}', header.room.index(room)
+    for section in header.order:
+        if section.endswith(' again'):
+            yield 'twice', f'the section {section[:-6]}', header.section.index(section)
     for table in header.functions, header.macros:
         for name, lines in table.items():
             if not PRIVATE.match(name):

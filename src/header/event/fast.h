@@ -1,4 +1,4 @@
-/* event/ways.h */
+/* event/fast.h */
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
@@ -15,12 +15,12 @@
 #include "../event/stack.h"
 #include "../event/events.h"
 
-/* >>ways: the straight way of each event, next to nothing but what has to be done. Whatever is rare
- * is asked for at once, before anything changes, and goes the general way. Both are made of the
+/* >>fast: the fast path of each event, next to nothing but what has to be done. Whatever is rare
+ * is asked for at once, before anything changes, and takes the slow path. Both are made of the
  * same parts. */
 
-/* Events come from one thread at a time. The straight ways do not ask which, so a look here that
- * finds another one than before has some of the next events go the general way too, now and then.
+/* Events come from one thread at a time. The fast paths do not ask which, so a look here that
+ * finds another one than before has some of the next events take the slow path too, now and then.
  * Between two looks without an event in between, the thread may change only if the stack is
  * empty. */
 enum { CHROPROF__WATCHED_EVENTS = 64, CHROPROF__WATCHES_APART = 1024 };
@@ -38,12 +38,12 @@ static void chroprof__look_at_thread(const chroprof *p)
     front->thread = self;
     front->looked = c->seq;
     if (front->watch != 0 && c->seq - front->watch < 2 * CHROPROF__WATCHED_EVENTS)
-        c->horizon = c->last;
+        c->time_limit = c->last;
 }
 
-/* The general way of an event, whatever it meets. */
-CHROPROF__NOINLINE void chroprof__general(chroprof *p, chroprof_state state, uint64_t id,
-                                          const chroprof_site *site, uint64_t now)
+/* The slow path of an event, whatever it meets. */
+CHROPROF__NOINLINE void chroprof__slow_path(chroprof *p, chroprof_state state, uint64_t id,
+                                            const chroprof_site *site, uint64_t now)
 {
     if (chroprof__in_child(p))
         return;
@@ -92,12 +92,12 @@ CHROPROF__INLINE bool chroprof__may_run(const chroprof *p, const chroprof__core 
                                 chroprof__bucket(t - slot->since), delay));
 }
 
-/* Where there is room for the wall of a future that finishes now. False: nowhere. */
-CHROPROF__INLINE bool chroprof__wall_spot(const chroprof *p, const chroprof__future_row *slot,
+/* Where there is room for the lifetime of a future that finishes now. False: nowhere. */
+CHROPROF__INLINE bool chroprof__latency_spot(const chroprof *p, const chroprof__future_row *slot,
                                            uint64_t t, chroprof__spot *spot)
 {
     uint32_t row = p->paths[slot->path].histogram;
-    return chroprof__find_spot(p, &p->histograms[row].wall, chroprof__bucket(t - slot->created),
+    return chroprof__find_spot(p, &p->histograms[row].latency, chroprof__bucket(t - slot->created),
                                 spot);
 }
 
@@ -106,15 +106,16 @@ CHROPROF__INLINE bool chroprof__is_base(const chroprof__frame_row *frame)
     return (frame[-1].kind & CHROPROF__BARRIER) != 0;
 }
 
-/* May the stay of the top frame just be added up? A callback is looked at beyond its bar. */
+/* May the activation of the top frame just be added up? A callback is looked at beyond its
+ * limit. */
 CHROPROF__INLINE bool chroprof__may_end(const chroprof__core *c, const chroprof__frame_row *frame,
                                         uint32_t kind, uint64_t length)
 {
-    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback_bar);
+    return frame->kind == kind && (!chroprof__is_base(frame) || length <= c->callback_limit);
 }
 
-/* The slice of a plain frame ends, and its stay: its callback ends with it, or the frame below goes
- * on. */
+/* The slice of a plain frame ends, and its activation: its callback ends with it, or the frame
+ * below goes on. */
 CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
                                           chroprof__path_row *row, chroprof__frame_row *frame,
                                           bool base, uint64_t slice, uint64_t length)
@@ -137,7 +138,7 @@ CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c
     slot->exec = exec;
     slot->frame = 0;
     chroprof__come_to_rest(slot, t);
-    chroprof__end_stay(row, exec);
+    chroprof__end_activation(row, exec);
     chroprof__end_frame(p, c, row, frame, base, slice, t - frame->pushed);
     return slice;
 }
@@ -162,46 +163,46 @@ CHROPROF__INLINE void chroprof__drop_frame(chroprof__core *c, const chroprof__fr
 
 /* What chroprof__count_slice leaves: a slice that is the site's shortest is counted in the
  * histogram at once, one of a site without counts is not counted, and if it did count this one, the
- * 16 bits that were owed are full. */
+ * 16 bits of the deferred count are full. */
 CHROPROF__COLD void chroprof__count_rarely(const chroprof *p, const chroprof__path_row *row,
-                                           uint64_t slice, uint64_t owed)
+                                           uint64_t slice, uint64_t deferred)
 {
     chroprof__histogram *h = &p->histograms[row->histogram].slice;
     if (row->histogram && slice < *chroprof__least_of(p, h))
         chroprof__histogram_add(p, h, slice);
     else if (row->histogram)
-        chroprof__carry(p, chroprof__few_number(p->core, owed));
+        chroprof__carry(p, chroprof__few_number(p->core, deferred));
 }
 
 CHROPROF__COLD void chroprof__count_rarely_and_close(const chroprof *p,
                                                      const chroprof__path_row *row, uint64_t slice,
-                                                     uint64_t owed)
+                                                     uint64_t deferred)
 {
-    chroprof__count_rarely(p, row, slice, owed);
+    chroprof__count_rarely(p, row, slice, deferred);
     chroprof__close_event(p->core);
 }
 
-/* Counts a slice that is surely below the last bucket: it is owed, and what was owed is paid.
- * False: chroprof__count_rarely has to go on. */
+/* Counts a slice that is surely below the last bucket: it is deferred, and what was deferred is
+ * added. False: chroprof__count_rarely has to go on. */
 CHROPROF__INLINE bool chroprof__count_slice(chroprof__core *c, const chroprof__path_row *row,
-                                            uint64_t slice, uint64_t owed)
+                                            uint64_t slice, uint64_t deferred)
 {
     uint64_t counts = row->counts;
     if (CHROPROF__RARELY(slice < ((const uint64_t *)c)[counts]))
         return false;
-    c->owed_slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
-    return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[owed] != 0);
+    c->deferred_slice = chroprof__bucket_below_last(slice) + CHROPROF__FEW_FROM + 4 * counts;
+    return CHROPROF__LIKELY(++((uint16_t *)(void *)c)[deferred] != 0);
 }
 
 /* The same, and closes the event: calls at the end need no stack of ours. */
 CHROPROF__INLINE void chroprof__count_and_close(const chroprof *p, chroprof__core *c,
                                                 const chroprof__path_row *row, uint64_t slice)
 {
-    uint64_t owed = c->owed_slice;
-    if (chroprof__count_slice(c, row, slice, owed))
+    uint64_t deferred = c->deferred_slice;
+    if (chroprof__count_slice(c, row, slice, deferred))
         chroprof__close_event(c);
     else
-        chroprof__count_rarely_and_close(p, row, slice, owed);
+        chroprof__count_rarely_and_close(p, row, slice, deferred);
 }
 
 CHROPROF__NOINLINE void chroprof__take_pending(chroprof *p, uint64_t id, const chroprof_site *site,
@@ -214,7 +215,7 @@ CHROPROF__NOINLINE void chroprof__take_pending(chroprof *p, uint64_t id, const c
     const chroprof__shortcut *s = chroprof__remembered(p, &c->window, site);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || id == 0 || slot->id != 0 || !s ||
                          table->used == table->capacity)) {
-        chroprof__general(p, CHROPROF_PENDING, id, site, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_PENDING, id, site, chroprof__now_of(c, &m));
         return;
     }
     uint32_t path = s->target;
@@ -232,7 +233,7 @@ CHROPROF__NOINLINE void chroprof__take_ready(chroprof *p, uint64_t id, chroprof_
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || !chroprof__waits(slot, id) ||
                          slot->state == CHROPROF_READY)) {
-        chroprof__general(p, CHROPROF_READY, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_READY, id, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_READY, id);
@@ -249,9 +250,9 @@ CHROPROF__NOINLINE void chroprof__run_otherwise(chroprof *p, uint64_t id,
     chroprof__moment m;
     chroprof__spot delay = { NULL, NULL };
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->room ||
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->max_depth ||
                          !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
-        chroprof__general(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_RUNNING, id, site, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_RUNNING, id);
@@ -272,9 +273,9 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
         chroprof__run_otherwise(p, id, site, slot, now);
         return;
     }
-    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->horizon, &m) ||
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, &m) ||
                          p->paths[slot->path].window != c->window ||
-                         !chroprof__look_at_ring(c, &m) || m.depth == p->room)) {
+                         !chroprof__look_at_ring(c, &m) || m.depth == p->max_depth)) {
         chroprof__run_otherwise(p, id, site, slot, chroprof__now_of(c, &m));
         return;
     }
@@ -287,7 +288,7 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
     chroprof__close_event(c);
 }
 
-/* The stay of the top frame ends: of a future's, or of a call's. */
+/* The activation of the top frame ends: of a future's, or of a call's. */
 CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const chroprof__moment *m,
                                         chroprof__frame_row *frame, bool base,
                                         chroprof_state state, uint64_t id)
@@ -300,7 +301,7 @@ CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const ch
 }
 
 /* An event that ends the top frame, which must be a plain one of that kind and id. Callbacks and
- * inner stays have ways of their own; a callback beyond its bar is looked at. */
+ * inner activations have ways of their own; a callback beyond its limit is looked at. */
 CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_state state,
                                        uint64_t id, uint64_t now)
 {
@@ -309,13 +310,13 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_stat
     chroprof__frame_row *frame = p->frames + c->depth;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != kind ||
                          (kind == CHROPROF__FUTURE_FRAME && frame->id != id)))
-        chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
         chroprof__end_top(p, c, &m, frame, false, state, id);
-    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->callback_bar))
+    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->callback_limit))
         chroprof__end_top(p, c, &m, frame, true, state, id);
     else
-        chroprof__general(p, state, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
 }
 
 CHROPROF__INLINE void chroprof__do_paused(chroprof *p, uint64_t id, uint64_t now)
@@ -341,7 +342,7 @@ CHROPROF__INLINE void chroprof__do_switch(chroprof *p, uint64_t id, chroprof__fu
                          !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
                                             m.t - frame->pushed) ||
                          !chroprof__may_run(p, c, slot, id, m.t, &delay))) {
-        chroprof__general(p, CHROPROF_SWITCH, id, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_SWITCH, id, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, CHROPROF_SWITCH, id);
@@ -370,16 +371,16 @@ CHROPROF__NOINLINE void chroprof__finish_waiting(chroprof *p, chroprof_state sta
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__spot wall;
+    chroprof__spot latency;
     chroprof__future_row *slot = chroprof__find_from(p, id, home);
     if (!chroprof__look(c, now, &m) || !chroprof__waits(slot, id) ||
-        !chroprof__wall_spot(p, slot, m.t, &wall)) {
-        chroprof__general(p, state, id, site, chroprof__now_of(c, &m));
+        !chroprof__latency_spot(p, slot, m.t, &latency)) {
+        chroprof__slow_path(p, state, id, site, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, state, id);
     chroprof__count_finish(p, slot, state, m.t);
-    chroprof__add_there(&wall, m.t - slot->created);
+    chroprof__add_there(&latency, m.t - slot->created);
     if (chroprof__is_slow(p, c, slot, m.t))
         chroprof__keep_slow(p, slot, slot->exec, state, m.t);
     chroprof__end_life(p, c, slot, m.t);
@@ -393,13 +394,13 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    chroprof__spot wall;
+    chroprof__spot latency;
     chroprof__frame_row *frame = p->frames + c->depth;
     chroprof__future_row *slot = chroprof__slot_of(p, frame);
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->id != id ||
                          !chroprof__may_end(c, frame, CHROPROF__FUTURE_FRAME,
                                             m.t - frame->pushed) ||
-                         !chroprof__wall_spot(p, slot, m.t, &wall))) {
+                         !chroprof__latency_spot(p, slot, m.t, &latency))) {
         chroprof__finish_waiting(p, state, id, site, home, chroprof__now_of(c, &m));
         return;
     }
@@ -407,14 +408,14 @@ CHROPROF__NOINLINE void chroprof__take_finish(chroprof *p, chroprof_state state,
     uint64_t slice = chroprof__end_run(p, c, row, frame, chroprof__is_base(frame), m.t);
     chroprof__drop_frame(c, frame);
     chroprof__count_finish(p, slot, state, m.t);
-    chroprof__add_there(&wall, m.t - slot->created);    /* before a count gives octaves away */
-    uint64_t owed = c->owed_slice;
-    if (!chroprof__count_slice(c, row, slice, owed))
-        chroprof__count_rarely(p, row, slice, owed);
+    chroprof__add_there(&latency, m.t - slot->created); /* before a count gives ranges away */
+    uint64_t deferred = c->deferred_slice;
+    if (!chroprof__count_slice(c, row, slice, deferred))
+        chroprof__count_rarely(p, row, slice, deferred);
     if (chroprof__is_slow(p, c, slot, m.t))
         chroprof__keep_slow(p, slot, slot->exec, state, m.t);
     row->live--;
-    row->wall += m.t;
+    row->lifetime += m.t;
     c->tables[CHROPROF_TABLE_FUTURES].used--;
     if (CHROPROF__RARELY(chroprof__next_slot(p, slot)->id != 0)) {
         chroprof__free_and_close(p, slot);
@@ -429,12 +430,12 @@ CHROPROF__INLINE bool chroprof__enter_by(chroprof *p, const chroprof_site *site,
                                          chroprof__moment *m, uint64_t now)
 {
     chroprof__core *c = p->core;
-    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->horizon, m)))
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->time_limit, m)))
         return false;
     chroprof__shortcut *s = chroprof__shortcut_home(p, m->account, site);
     s = first ? s : chroprof__other_place(p, s);
     if (CHROPROF__RARELY(!chroprof__is_known(s, &c->window, site) ||
-                         !chroprof__look_at_ring(c, m) || m->depth == p->room))
+                         !chroprof__look_at_ring(c, m) || m->depth == p->max_depth))
         return false;
     uint32_t path = s->target;
     chroprof__open_event(p, c, m, CHROPROF_ENTER, 0);
@@ -448,7 +449,7 @@ CHROPROF__NOINLINE void chroprof__enter_elsewhere(chroprof *p, const chroprof_si
 {
     chroprof__moment m;
     if (!chroprof__enter_by(p, site, false, &m, now))
-        chroprof__general(p, CHROPROF_ENTER, 0, site, now);
+        chroprof__slow_path(p, CHROPROF_ENTER, 0, site, now);
 }
 
 CHROPROF__INLINE void chroprof__do_enter(chroprof *p, const chroprof_site *site, uint64_t now)
@@ -469,7 +470,7 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || !s ||
                          !chroprof__may_end(c, frame, CHROPROF__ENTER_FRAME,
                                             m.t - frame->pushed))) {
-        chroprof__general(p, CHROPROF_NEXT, 0, site, now);
+        chroprof__slow_path(p, CHROPROF_NEXT, 0, site, now);
         return;
     }
     uint32_t path = s->target;
@@ -486,14 +487,14 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
     uint64_t length;
     bool plain = chroprof__look(c, now, &m);
     length = m.t - c->iteration_start;
-    if (CHROPROF__RARELY(!plain || m.depth != c->floor || length > c->iteration_bar)) {
-        chroprof__general(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
+    if (CHROPROF__RARELY(!plain || m.depth != c->barrier || length > c->iteration_limit)) {
+        chroprof__slow_path(p, CHROPROF_IDLE_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_ENTER, 0);
     chroprof__end_iteration(p, c, length, chroprof__bucket_below_last(length));
     c->account = CHROPROF__IDLE;
-    c->horizon = m.t;               /* no event but idle_leave takes the straight way */
+    c->time_limit = m.t;            /* no event but idle_leave takes the fast path */
     chroprof__close_event(c);
 }
 
@@ -501,14 +502,14 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->idle_horizon, &m) ||
+    if (CHROPROF__RARELY(!chroprof__look_at_time(c, now, &c->idle_limit, &m) ||
                          m.account != CHROPROF__IDLE || !chroprof__look_at_ring(c, &m))) {
-        chroprof__general(p, CHROPROF_IDLE_LEAVE, 0, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_IDLE_LEAVE, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
     chroprof__count_wait(c, m.dt);
-    c->horizon = c->idle_horizon;
+    c->time_limit = c->idle_limit;
     chroprof__begin_iteration(c);
     chroprof__close_event(c);
 }
@@ -517,8 +518,8 @@ CHROPROF__NOINLINE void chroprof__take_loop_enter(chroprof *p, uint64_t now)
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
-    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->room)) {
-        chroprof__general(p, CHROPROF_LOOP_ENTER, 0, NULL, chroprof__now_of(c, &m));
+    if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || m.depth == p->max_depth)) {
+        chroprof__slow_path(p, CHROPROF_LOOP_ENTER, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_LOOP_ENTER, 0);
@@ -531,8 +532,8 @@ CHROPROF__NOINLINE void chroprof__take_loop_leave(chroprof *p, uint64_t now)
     chroprof__core *c = p->core;
     chroprof__moment m;
     bool plain = chroprof__look(c, now, &m);
-    if (CHROPROF__RARELY(!plain || m.depth == 0 || m.depth != c->floor)) {
-        chroprof__general(p, CHROPROF_LOOP_LEAVE, 0, NULL, chroprof__now_of(c, &m));
+    if (CHROPROF__RARELY(!plain || m.depth == 0 || m.depth != c->barrier)) {
+        chroprof__slow_path(p, CHROPROF_LOOP_LEAVE, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_LOOP_LEAVE, 0);
@@ -545,7 +546,7 @@ CHROPROF__NOINLINE void chroprof__take_tick(chroprof *p, uint64_t now)
     chroprof__core *c = p->core;
     chroprof__moment m;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m))) {
-        chroprof__general(p, CHROPROF_TICK, 0, NULL, chroprof__now_of(c, &m));
+        chroprof__slow_path(p, CHROPROF_TICK, 0, NULL, chroprof__now_of(c, &m));
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_TICK, 0);
@@ -574,6 +575,6 @@ static void chroprof__take_event(chroprof *p, chroprof_state state, uint64_t id,
     case CHROPROF_LOOP_ENTER: chroprof__take_loop_enter(p, now); break;
     case CHROPROF_LOOP_LEAVE: chroprof__take_loop_leave(p, now); break;
     case CHROPROF_TICK: chroprof__take_tick(p, now); break;
-    default: chroprof__general(p, state, id, site, now); break;
+    default: chroprof__slow_path(p, state, id, site, now); break;
     }
 }
