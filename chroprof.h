@@ -73,8 +73,9 @@ CONCEPTS
              dropped: its record was given up, because the table of futures was full
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
- slice       one activation in running, less the time of what ran nested on top of it
- callback    what the loop calls: a stay on the running stack from empty to empty again, with all
+ activation  the time from when a future, or a call, comes on the stack until it leaves it
+ slice       one activation of a future, less the time of what ran nested on top of it
+ callback    what the loop calls: an activation on an empty stack, until it is empty again, with all
              that runs nested in it. Exception: if a callback runs an event loop itself and reports
              it by chroprof_loop_enter, what that inner loop calls are callbacks of their own, and
              their time is not part of the outer one
@@ -225,21 +226,21 @@ THE SAMPLER
 
  On 64-bit Linux the sampler has a timer of that thread. On other 64-bit Unix systems define
  CHROPROF_ITIMER, which uses the process's timer. Then only one profile at a time can be sampled in
- each of the two modes. A tick may interrupt any thread, which passes it on. CPU mode takes SIGPROF
- and goes by the CPU time of all threads; WALL mode takes SIGALRM and the timer of alarm(). If
- anything else sends this signal, it counts as a tick. This timer survives exec, and its next tick
- kills the new program, so stop the sampler before exec. (A forked child has no timer.) Functions
- have names there, as the dynamic linker knows them, but no module.
+ each of the two modes. Its signal may interrupt any thread, which passes it on. CPU mode takes
+ SIGPROF and goes by the CPU time of all threads; WALL mode takes SIGALRM and the timer of alarm().
+ If anything else sends this signal, it counts as the timer's. This timer survives exec, and its
+ next signal kills the new program, so stop the sampler before exec. (A forked child has no timer.)
+ Functions have names there, as the dynamic linker knows them, but no module.
  Registers are read on Linux and macOS, on x86-64 and arm64. Elsewhere a sample has only tasks, and
  the functions that options.unwind finds. Where there is no timer, chroprof_sampler_start returns
  CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
- There are two modes. CPU is the default: ticks come as the thread uses CPU time, at most as often
- as the kernel's own tick (1 to 10 ms). A loop that sleeps is never interrupted. WALL: ticks come
+ There are two modes. CPU is the default: samples come as the thread uses CPU time, at most as often
+ as the kernel's own tick (1 to 10 ms). A loop that sleeps is never interrupted. WALL: samples come
  while callbacks run or block, so it shows stalls on a lock, a disk or a name server. Idle needs no
- ticks: it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures, or
+ timer: it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures, or
  all if there are fewer, each equally likely. That shows where futures spend their lives
  (chroprof_walls). One draw looks at 8,192 slots of their table at most.
- In WALL mode chroprof_idle_enter stops the timer if a tick is due before the wait is expected to
+ In WALL mode chroprof_idle_enter stops the timer if a sample is due before the wait is expected to
  end. It expects up to twice the longest recent wait. So a fast loop makes few of these system
  calls, and fewer than 1 % of waits see EINTR. Other waits (in a callback, or without
  chroprof_idle_enter) see it if SA_RESTART does not restart them: epoll_wait, poll, select and
@@ -270,27 +271,27 @@ THE SAMPLER
  of idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. If
  the table of stacks is full, the lightest innermost frames make room for new ones. Their samples
  then end in "(frames cut: table full)" below the frames that stay, and the report says which
- max_stack_frames would have been enough. Stacks of kept stalls are never cut. A tick waits in a
+ max_stack_frames would have been enough. Stacks of kept stalls are never cut. A sample waits in a
  ring for the next event. In a long slice neighbors in the ring are merged, so their weights still
  cover all of it. Samples inside this header are counted as such.
- A stall keeps the four places where most of its ticks fell. It also keeps how much of it was CPU
+ A stall keeps the four places where most of its samples fell. It also keeps how much of it was CPU
  time, and how much waiting or preemption: events read the thread's CPU clock once per millisecond.
  The handler measures its own CPU time. If that exceeds the budget (1 %), the period doubles; it
  halves again when there is room. The time that the kernel takes to deliver a signal is not in it.
  On a virtual machine (AMD EPYC, two cores) with 12 other programs at work, that was some 24 us per
- tick, beside 10 us of the handler. build/bench sampler measures yours.
+ signal, beside 10 us of the handler. build/bench sampler measures yours.
  Each profile takes one signal: the first real-time signal that has no handler and that the thread
  does not block. After the stop its disposition is as before. The handler allocates nothing, locks
  nothing and keeps errno. If the profile has a clock of its own, a sample has the time of the event
  after it. A forked child has no timer; chroprof_sampler_start begins anew there.
- A tick needs stack: first the kernel's frame (1.4 KiB with AVX2, 3.4 with AVX-512, up to 11 with
- AMX), then 1 KiB for the handler, at -O0 too. options.unwind needs its own on top. If a tick finds
+ A sample needs stack: first the kernel's frame (1.4 KiB with AVX2, 3.4 with AVX-512, up to 11 with
+ AMX), then 1 KiB for the handler, at -O0 too. options.unwind needs its own on top. If it finds
  less than 4 KiB below the kernel's frame (16 with options.unwind), it takes no sample. It counts as
  lost and needs 400 bytes. The sampler knows this for the thread's own stack, for fibers given by
  chroprof_sampler_stack, and for alternate stacks. If the thread has too little stack at the start,
  you get CHROPROF_ERR_SAMPLER_STACK.
- Ticks run on the stack of the code they interrupt. If the thread has an alternate stack
- (sigaltstack) of at least 32 KiB at the start, they run there: use that if your fibers have small
+ The handler runs on the stack of the code it interrupts. If the thread has an alternate stack
+ (sigaltstack) of at least 32 KiB at the start, it runs there: use that if your fibers have small
  stacks. The kernel kills a program whose alternate stack cannot hold a frame. So give a crash
  handler room for two frames and 512 bytes. On x86 8 KiB are enough, or 32 KiB if the program asks
  for AMX; elsewhere 16 KiB. If its stack is there at the start and smaller, you get
@@ -298,7 +299,7 @@ THE SAMPLER
  sa_mask (sigfillset does).
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
  timer_settime (not with options.steady). Events, too, call getpid and, without options.steady,
- timer_settime: in WALL mode, and in CPU mode when ticks are overdue. With CHROPROF_ITIMER it is
+ timer_settime: in WALL mode, and in CPU mode when samples are overdue. With CHROPROF_ITIMER it is
  setitimer instead, plus getpid and tgkill. The event after a dlopen by a relative path calls
  readlink.
 
@@ -323,9 +324,9 @@ PROFILES IN FILES
  A snapshot of a quiet program is exact. In a snapshot of a busy program each row is consistent,
  elapsed is the sum of the rows, and both laws hold. totals.skew_ns and skew_events report the
  maximum skew between its rows. Then only counts of different tables may differ: live futures and
- their records, slices and percentiles. If the program stopped inside an event, totals.doubt_ns and
- doubt_events name that event. Counts may be off by one then, and lifetime, delay and blame of its
- path may be off too.
+ their records, slices and percentiles. If the program stopped inside an event, that event is torn:
+ totals.doubt_ns and doubt_events tell it. Counts may be off by one then, and lifetime, delay and
+ blame of its path may be off too.
 
  A 64-bit program can open the block of a 32-bit one, and the reverse. A block of the other byte
  order is refused. Do not truncate the file while somebody has it mapped: both would get SIGBUS.
@@ -623,8 +624,9 @@ typedef enum chroprof_state {
                           "only SIGPROF will do, in the wall mode SIGALRM)")                       \
     X(ERR_SAMPLER_TIMER, "the system refused a timer: errno says why; RLIMIT_SIGPENDING limits "   \
                          "them. EBUSY: the one of the process is in use (CHROPROF_ITIMER)")        \
-    X(ERR_SAMPLER_STACK, "this thread has too little stack left for a tick: give it 64 KiB, or an "\
-                         "alternate stack of 32 KiB (sigaltstack) before chroprof_sampler_start")\
+    X(ERR_SAMPLER_STACK, "this thread has too little stack left for a sample: give it 64 KiB, or " \
+                         "an alternate stack of 32 KiB (sigaltstack) before "                      \
+                         "chroprof_sampler_start")                                                 \
     X(ERR_PREVIOUS, "PATH.prev is not the profile of a program that ended, so it stays: move it "  \
                     "away or give another path")
 
@@ -955,7 +957,7 @@ typedef struct chroprof_totals {
     bool in_iteration;         /* an iteration is under way: an idle was reported and has ended */
     uint32_t depth;            /* frames on the running stack, hidden ones included */
     uint64_t skew_ns, skew_events;     /* of a snapshot: maximum skew of its rows; 0: exact */
-    uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
+    uint64_t doubt_ns, doubt_events;   /* of a snapshot: the torn event, where it stopped */
     bool living;               /* of a snapshot: the program was alive, and the figures go up
                                   to that moment; false: they end at the last event */
     bool estimated;            /* somebody watched the program from outside: all times of it are
@@ -1178,19 +1180,19 @@ typedef struct chroprof_sampler_totals {
     uint64_t period_ns;        /* in force */
     uint64_t first_period_ns;  /* asked for */
     uint64_t budget_ppm;
-    uint64_t ticks;            /* periods (of first_period_ns) that passed while the timer ran */
+    uint64_t ticks;            /* of the timer: periods (of first_period_ns) that it ran */
     uint64_t samples;          /* total weight = weights of all rows + dropped; in WALL mode with
-                                  idle time, which needs no tick */
+                                  idle time, which needs no timer */
     uint64_t rows;
     uint64_t inside;           /* of samples, those inside the profiler */
-    uint64_t lost;             /* ticks without a sample: the ring was full inside an event, the
+    uint64_t lost;             /* periods without a sample: the ring was full inside an event, the
                                   stack had no room, or in CPU mode the kernel gave none in time
                                   (a blocked signal, a crowded processor) */
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
     uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
-    uint64_t interrupted;      /* waits that a tick cut short (EINTR): after idle_enter; on Linux on
-                                  x86-64 and arm64 all others, too */
+    uint64_t interrupted;      /* waits that a sample cut short (EINTR): after idle_enter; on Linux
+                                  on x86-64 and arm64 all others, too */
 } chroprof_sampler_totals;
 
 /* Whose profile it is. */
@@ -1331,7 +1333,7 @@ CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const ch
  * and their time may be in later windows.
  * Samples are merged: stacks by their frames, functions by module and offset. So addresses may
  * move; names come from chroprof symbolize. The other's rows follow those that are there, and its
- * ticks since its last event stand at the end of its time. Without max_samples in p they count as
+ * samples since its last event stand at the end of its time. Without max_samples in p they count as
  * dropped from that table.
  * CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the other,
  * and the windows of both. The thread of p, if it may read the other; not from on_stall. */
@@ -1732,13 +1734,13 @@ CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64
 CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_stack_frame *out,
                                    size_t capacity);
 
-/* The program and the libraries that were loaded when ticks came, at most 64. Libraries that are
+/* The program and the libraries that were loaded when samples came, at most 64. Libraries that are
  * gone and in no stack make room for others. Code of what finds no room has no module. */
 CHROPROF_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity);
 
 /* From now on addresses in [module->start, module->end) are of this module, instead of what lay
  * there: for stacks of other programs (chroprof_sample_stack) and for generated code. Modules of
- * this program are found when its sampler ticks. Texts are copied; build_id may be NULL. The same
+ * this program are found by its sampler. Texts are copied; build_id may be NULL. The same
  * module again changes nothing. Rows count against the 64 above. CHROPROF_ERR_LIMIT: they are all
  * taken; _SAMPLER_MEMORY: no max_samples; _ARGUMENT: NULL, or an empty range. */
 CHROPROF_API chroprof_result chroprof_add_module(chroprof *p, const chroprof_module *module);
@@ -1754,7 +1756,7 @@ CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_tota
  * does. options NULL: defaults. On an error nothing has changed. CHROPROF_ERR_SAMPLER: there is no
  * sampler here; _MEMORY, _RUNNING, _SIGNAL, _TIMER, _STACK: their texts name what to change. The
  * handle and the block must stay where they are until chroprof_sampler_stop. Not from on_stall.
- * Cost: some 100 us here, some us per tick, and some 15 ns per event while the sampler runs. */
+ * Cost: some 100 us here, some us per sample, and some 15 ns per event while the sampler runs. */
 CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
                                                     const chroprof_sampler_options *options);
 
@@ -2607,8 +2609,9 @@ typedef struct chroprof__edge {
     uint32_t reserved;
 } chroprof__edge;
 
-/* Log-linear: 8 buckets a power-of-two range (Gil Tene's HdrHistogram, with 3 bits), so the middle
- * of a bucket is within 1/16 of all it holds. A range has a row once something falls into it. */
+/* Log-linear: each power-of-two range, range for short, has 8 buckets (Gil Tene's HdrHistogram,
+ * with 3 bits), so the middle of a bucket is within 1/16 of all it holds. A range has a row once
+ * something falls into it. */
 enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1, CHROPROF__RANGES = 42 };
 enum { CHROPROF__OF_NOBODY = 0, CHROPROF__OF_LOOP = 1, CHROPROF__OF_SITES = 2 };
 typedef struct chroprof__histogram {
@@ -2620,9 +2623,8 @@ typedef struct chroprof__range {
     uint64_t count[8];
 } chroprof__range;
 
-/* Of a site: its slices, its delays, and the lifetime of its futures that finished. Row 0 takes
- * what is of sites without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and
- * its iterations. */
+/* Of a site: its slices, its delays, and the latency of its futures. Row 0 takes what is of sites
+ * without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and its iterations. */
 typedef struct chroprof__histograms {
     chroprof__histogram slice;
     chroprof__histogram delay;
@@ -2801,16 +2803,16 @@ typedef struct chroprof__note {
     uint32_t keys[3];
 } chroprof__note;
 
-/* A tick that waits for the next event. */
+/* A sample that waits for the next event. */
 enum { CHROPROF__ITEMS = 56, CHROPROF__NOTED_TASKS = 16, CHROPROF__DRAWS = 8 };
-enum { CHROPROF__STRETCH = 2048 };         /* slots that a tick looks at for a draw */
+enum { CHROPROF__STRETCH = 2048 };         /* slots that a sample looks at for a draw */
 typedef struct chroprof__entry {
     uint64_t stamp;            /* of the clock; 0: not known */
-    uint64_t last;             /* of the last tick that this one stands for */
+    uint64_t last;             /* of the last signal that this one stands for */
     uint64_t weight;
     uint64_t cpu_ns;
-    uint64_t wall_ns;          /* since the tick before; 0: since the sample before */
-    uint64_t draws;            /* ticks that ask for a draw of futures */
+    uint64_t wall_ns;          /* since the signal before; 0: since the sample before */
+    uint64_t draws;            /* signals that ask for a draw of futures */
     uint32_t count;
     uint32_t state;
     uint64_t reserved;
@@ -2837,7 +2839,7 @@ typedef struct chroprof__sampler {
     uint64_t random;
     uint64_t loads, unloads;   /* of modules, when they were last looked at */
     uint64_t loaded;           /* a bit for each row of the modules that is in memory */
-    uint64_t possible;         /* those that addresses of the ticks being taken in may be of */
+    uint64_t possible;         /* those that addresses of the samples being taken in may be of */
     uint64_t added;            /* those that somebody named, and no survey finds */
     uint64_t cursor;           /* slot of the next draw */
     uint64_t drawn_seq, drawn_at;          /* after which event the last one was, and when */
@@ -2853,10 +2855,10 @@ typedef struct chroprof__sampler {
     uint64_t taken;            /* entries that were drained */
     uint64_t low, high;        /* the thread's stack */
     uint64_t fiber_low, fiber_high;
-    /* changed by the handler, and by events that give up overdue ticks */
+    /* changed by the handler, and by events that give up overdue samples */
     uint64_t put;              /* entries that were made */
     uint64_t ticks, lost, cost_ns;
-    uint64_t cpu, stamp;       /* at the end of the tick before */
+    uint64_t cpu, stamp;       /* at the end of the signal before */
     uint64_t deadline;         /* of the next one, on the clock that the mode goes by */
     uint64_t stopped;          /* the timer, until the loop has slept */
     uint64_t interrupted;
@@ -2947,7 +2949,7 @@ typedef struct chroprof__core {
     uint64_t callback_limit;   /* a longer callback is the longest, or a stall */
     uint64_t callback_min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
     uint64_t deferred_slice;   /* the count that the last slice goes to, in 16 bits from the core */
-    uint32_t deferred_callback, deferred_iteration; /* the same of these, in 64 bits from the ranges */
+    uint32_t deferred_callback, deferred_iteration;     /* of these, in 64 bits from the ranges */
     uint64_t iteration_start;  /* NO_ITERATION: none began */
     uint64_t iteration_limit;  /* as callback_limit */
     uint64_t iteration_min;    /* as callback_min */
@@ -6118,7 +6120,8 @@ enum { CHROPROF__SLOW_CALLBACKS = 5 };     /* minutes that make "the last minute
 static void chroprof__set_slow_limit(chroprof__core *c, const chroprof__slow_group *group)
 {
     bool full = group->count == CHROPROF__SLOW_ROWS;
-    chroprof__sites(c)[group->site].slow_limit = full ? group->rows[group->count - 1].latency + 1 : 0;
+    chroprof__sites(c)[group->site].slow_limit =
+        full ? group->rows[group->count - 1].latency + 1 : 0;
 }
 
 CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
@@ -6202,7 +6205,7 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     chroprof__aim(p, c);
 }
 
-/* The slow path to open an event. Returns profile time, with the interval billed. */
+/* Opens an event on the slow path. Returns profile time, with the interval billed. */
 static uint64_t chroprof__begin_event(chroprof *p, chroprof_state state, uint64_t id, uint64_t now)
 {
     chroprof__moment m;
@@ -6885,7 +6888,8 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
 CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, bucket, length);
+    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, bucket,
+                      length);
 }
 
 CHROPROF__COLD void chroprof__long_callback(chroprof *p, const chroprof__frame_row *base,
@@ -7482,9 +7486,8 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->deferred_iteration, 2 +
-    CHROPROF__RANGES, bucket,
-                      length);
+    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->deferred_iteration,
+                      2 + CHROPROF__RANGES, bucket, length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
@@ -7829,7 +7832,7 @@ CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const ch
 }
 
 /* An event that ends the top frame, which must be a plain one of that kind and id. Callbacks and
- * inner activations have ways of their own; a callback beyond its limit is looked at. */
+ * inner activations have functions of their own; a callback beyond its limit is looked at. */
 CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_state state,
                                        uint64_t id, uint64_t now)
 {
@@ -8500,8 +8503,9 @@ CHROPROF__COLD_API bool chroprof_read_path(const chroprof *p, uint32_t path, chr
 {
     if (!chroprof_read_path_alone(p, path, out))
         return false;
-    uint32_t generation = p->paths[path].generation; /* its subtree follows it in preorder */
-    for (uint32_t k = p->paths[path].next; k && p->paths[k].generation > generation; k = p->paths[k].next)
+    const chroprof__path_row *rows = p->paths;      /* its subtree follows it in preorder */
+    for (uint32_t k = rows[path].next; k && rows[k].generation > rows[path].generation;
+         k = rows[k].next)
         out->with_children_ns += chroprof__ns(p->core, p->paths[k].exec);
     return true;
 }
@@ -9771,7 +9775,8 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
     CHROPROF__MUST(row->site >= CHROPROF__OTHER && row->site < chroprof__site_count(p),
                     "a path has a site");
     CHROPROF__MUST(row->parent < k && row->parent != CHROPROF__IDLE &&
-                    row->parent != CHROPROF__UNTRACKED && row->generation <= chroprof__site_count(p) &&
+                    row->parent != CHROPROF__UNTRACKED &&
+                    row->generation <= chroprof__site_count(p) &&
                     row->generation == p->paths[row->parent].generation + 1,
                     "a path is younger than its parent, and one generation below it");
     CHROPROF__MUST(row->histogram < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows,
@@ -9798,7 +9803,8 @@ static const char *chroprof__ask_paths(const chroprof *p)
     for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
         CHROPROF__MUST(k >= CHROPROF__FIRST_PATH && k < count && seen++ < count,
                         "the preorder of the paths stays in the table and has no cycle");
-        CHROPROF__MUST(p->paths[k].generation <= generation + 1, "in preorder a path follows its parent");
+        CHROPROF__MUST(p->paths[k].generation <= generation + 1,
+                        "in preorder a path follows its parent");
         generation = p->paths[k].generation;
     }
     CHROPROF__MUST(seen == count, "every path is in the preorder once");
@@ -9877,7 +9883,8 @@ static const char *chroprof__ask_stack(const chroprof *p)
         barrier = k;
         barriers++;
     }
-    CHROPROF__MUST(barrier == c->barrier && barriers == c->barriers, "the innermost barrier is known");
+    CHROPROF__MUST(barrier == c->barrier && barriers == c->barriers,
+                    "the innermost barrier is known");
     CHROPROF__MUST(c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
                         (c->account == CHROPROF__IDLE && c->depth == c->barrier),
                     "time goes to what is on top");
@@ -11768,7 +11775,8 @@ static bool chroprof__mend_paths(chroprof *p)
         uint32_t callback = 0;              /* one call more: what has finished and still runs */
         while (callback < 3 && (lifetime + callbacks[callback]) / calls > c->last)
             callback++;
-        row->lifetime = callback < 3 ? row->lifetime + callbacks[callback] : 0 - row->live * c->last;
+        row->lifetime = callback < 3 ? row->lifetime + callbacks[callback]
+                                     : 0 - row->live * c->last;
         c->ready += row->ready;
         if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
@@ -12127,7 +12135,8 @@ static void chroprof__maxima_since(const chroprof__since *s)
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(&s->to); k++) {
         chroprof__path_row *row = s->to.paths + k;
         chroprof__lower(&row->exec_max, row->exec);
-        chroprof__lower(&row->slice_max, row->entered ? row->exec : row->activations ? row->exec_max : 0);
+        chroprof__lower(&row->slice_max, row->entered       ? row->exec
+                                         : row->activations ? row->exec_max : 0);
     }
     chroprof__lower(&c->callback_max, c->callbacks || s->to.percentiles ? c->last : 0);
     chroprof__lower(&c->iteration_max, c->iterations || s->to.percentiles ? c->last : 0);
@@ -12537,7 +12546,7 @@ static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
         return path;
     while (rows[path].generation > CHROPROF__CHAIN)
         path = rows[path].parent;
-    for (; path != CHROPROF__LOOP; path = rows[path].parent)    /* as often as its generation says */
+    for (; path != CHROPROF__LOOP; path = rows[path].parent) /* as often as its generation says */
         m->chain[count++] = path;
     while (count > 0) {
         uint32_t site = chroprof__merge_site(m, rows[m->chain[--count]].site);
@@ -13081,7 +13090,8 @@ CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const vo
 }
 
 /* The same at the start, where a timer signal could come next. */
-static bool chroprof__can_interrupt_here(const chroprof__sampler *s, const chroprof_sampler_options *o)
+static bool chroprof__can_interrupt_here(const chroprof__sampler *s,
+                                         const chroprof_sampler_options *o)
 {
     const void *frame = __builtin_frame_address(0);
     uint64_t left = chroprof__stack_left(s, (uintptr_t)frame), bytes = chroprof__frame_bytes();
@@ -13756,7 +13766,7 @@ CHROPROF__COLD bool chroprof__claim_signal(chroprof *p, int number)
 #if CHROPROF__THREAD_TIMER
     sigemptyset(&ours.sa_mask);
 #else
-    sigfillset(&ours.sa_mask);              /* nothing jumps out while a timer signal is passed on */
+    sigfillset(&ours.sa_mask);              /* nothing jumps out while a signal is passed on */
 #endif
     if (sigaction(number, NULL, &before) != 0 || !chroprof__has_no_handler(&before) ||
         chroprof__is_blocked(number) || sigaction(number, &ours, &before) != 0)

@@ -453,8 +453,8 @@ static unsigned long count_torn(const picture *now, const picture *before, const
         const chroprof_path *a = path_in(after, n->id);
         uint64_t own = after->totals.elapsed_ns - before->totals.elapsed_ns;
         torn += !between(n->lifetime_ns, b->lifetime_ns, a->lifetime_ns, own * (n->live + 1)) ||
-                    !between(n->delay_ns, b->delay_ns, a->delay_ns, own * (n->live + 1)) ||
-                    !between(n->blame_ns, b->blame_ns, a->blame_ns, own * 24);
+                !between(n->delay_ns, b->delay_ns, a->delay_ns, own * (n->live + 1)) ||
+                !between(n->blame_ns, b->blame_ns, a->blame_ns, own * 24);
     }
     return torn != 0;
 }
@@ -530,8 +530,9 @@ TEST(stopped_at_every_instruction)
         SKIP("this system does not let a parent trace its child");
     }
     watch(child, live, marks, &frames, &torn);
-    printf("# %lu states inside an event, %lu of them with a lifetime, delay or blame that is torn\n",
-           frames, torn);
+    printf(
+        "# %lu states inside an event, %lu of them with a lifetime, delay or blame that is torn\n",
+        frames, torn);
     CHECK(frames > 1000);
     CHECK(torn <= frames / 10);
     munmap(live, sizeof *live);
@@ -723,8 +724,8 @@ static void snapshots_under_load(bool hurry, unsigned long count)
         check_windows(&view);
         written(&view, i % 16 ? CHROPROF_FOLDED : CHROPROF_JSON); /* the writer must succeed */
     }
-    printf("# %lu copies: %lu exact, %" PRIu64 " events apart in all, %" PRIu64 " torn\n",
-           count, exact, skew, torn);
+    printf("# %lu copies: %lu exact, %" PRIu64 " events apart in all, %" PRIu64 " torn\n", count,
+           exact, skew, torn);
     end_child(child);
     munmap(live, SIZE);
 }

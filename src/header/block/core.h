@@ -42,7 +42,7 @@ typedef struct chroprof__core {
     uint64_t callback_limit;   /* a longer callback is the longest, or a stall */
     uint64_t callback_min;     /* a shorter one is the shortest; UINT64_MAX without percentiles */
     uint64_t deferred_slice;   /* the count that the last slice goes to, in 16 bits from the core */
-    uint32_t deferred_callback, deferred_iteration; /* the same of these, in 64 bits from the ranges */
+    uint32_t deferred_callback, deferred_iteration;     /* of these, in 64 bits from the ranges */
     uint64_t iteration_start;  /* NO_ITERATION: none began */
     uint64_t iteration_limit;  /* as callback_limit */
     uint64_t iteration_min;    /* as callback_min */

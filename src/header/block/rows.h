@@ -134,8 +134,9 @@ typedef struct chroprof__edge {
     uint32_t reserved;
 } chroprof__edge;
 
-/* Log-linear: 8 buckets a power-of-two range (Gil Tene's HdrHistogram, with 3 bits), so the middle
- * of a bucket is within 1/16 of all it holds. A range has a row once something falls into it. */
+/* Log-linear: each power-of-two range, range for short, has 8 buckets (Gil Tene's HdrHistogram,
+ * with 3 bits), so the middle of a bucket is within 1/16 of all it holds. A range has a row once
+ * something falls into it. */
 enum { CHROPROF__BUCKETS = 40 * 8 + 8 + 1, CHROPROF__RANGES = 42 };
 enum { CHROPROF__OF_NOBODY = 0, CHROPROF__OF_LOOP = 1, CHROPROF__OF_SITES = 2 };
 typedef struct chroprof__histogram {
@@ -147,9 +148,8 @@ typedef struct chroprof__range {
     uint64_t count[8];
 } chroprof__range;
 
-/* Of a site: its slices, its delays, and the lifetime of its futures that finished. Row 0 takes
- * what is of sites without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and
- * its iterations. */
+/* Of a site: its slices, its delays, and the latency of its futures. Row 0 takes what is of sites
+ * without one, so that nobody has to ask. Row 1 is the loop's: its callbacks and its iterations. */
 typedef struct chroprof__histograms {
     chroprof__histogram slice;
     chroprof__histogram delay;
@@ -328,16 +328,16 @@ typedef struct chroprof__note {
     uint32_t keys[3];
 } chroprof__note;
 
-/* A tick that waits for the next event. */
+/* A sample that waits for the next event. */
 enum { CHROPROF__ITEMS = 56, CHROPROF__NOTED_TASKS = 16, CHROPROF__DRAWS = 8 };
-enum { CHROPROF__STRETCH = 2048 };         /* slots that a tick looks at for a draw */
+enum { CHROPROF__STRETCH = 2048 };         /* slots that a sample looks at for a draw */
 typedef struct chroprof__entry {
     uint64_t stamp;            /* of the clock; 0: not known */
-    uint64_t last;             /* of the last tick that this one stands for */
+    uint64_t last;             /* of the last signal that this one stands for */
     uint64_t weight;
     uint64_t cpu_ns;
-    uint64_t wall_ns;          /* since the tick before; 0: since the sample before */
-    uint64_t draws;            /* ticks that ask for a draw of futures */
+    uint64_t wall_ns;          /* since the signal before; 0: since the sample before */
+    uint64_t draws;            /* signals that ask for a draw of futures */
     uint32_t count;
     uint32_t state;
     uint64_t reserved;
@@ -364,7 +364,7 @@ typedef struct chroprof__sampler {
     uint64_t random;
     uint64_t loads, unloads;   /* of modules, when they were last looked at */
     uint64_t loaded;           /* a bit for each row of the modules that is in memory */
-    uint64_t possible;         /* those that addresses of the ticks being taken in may be of */
+    uint64_t possible;         /* those that addresses of the samples being taken in may be of */
     uint64_t added;            /* those that somebody named, and no survey finds */
     uint64_t cursor;           /* slot of the next draw */
     uint64_t drawn_seq, drawn_at;          /* after which event the last one was, and when */
@@ -380,10 +380,10 @@ typedef struct chroprof__sampler {
     uint64_t taken;            /* entries that were drained */
     uint64_t low, high;        /* the thread's stack */
     uint64_t fiber_low, fiber_high;
-    /* changed by the handler, and by events that give up overdue ticks */
+    /* changed by the handler, and by events that give up overdue samples */
     uint64_t put;              /* entries that were made */
     uint64_t ticks, lost, cost_ns;
-    uint64_t cpu, stamp;       /* at the end of the tick before */
+    uint64_t cpu, stamp;       /* at the end of the signal before */
     uint64_t deadline;         /* of the next one, on the clock that the mode goes by */
     uint64_t stopped;          /* the timer, until the loop has slept */
     uint64_t interrupted;

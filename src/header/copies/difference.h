@@ -152,7 +152,8 @@ static void chroprof__maxima_since(const chroprof__since *s)
     for (uint32_t k = CHROPROF__FIRST_PATH; k < chroprof__path_count(&s->to); k++) {
         chroprof__path_row *row = s->to.paths + k;
         chroprof__lower(&row->exec_max, row->exec);
-        chroprof__lower(&row->slice_max, row->entered ? row->exec : row->activations ? row->exec_max : 0);
+        chroprof__lower(&row->slice_max, row->entered       ? row->exec
+                                         : row->activations ? row->exec_max : 0);
     }
     chroprof__lower(&c->callback_max, c->callbacks || s->to.percentiles ? c->last : 0);
     chroprof__lower(&c->iteration_max, c->iterations || s->to.percentiles ? c->last : 0);

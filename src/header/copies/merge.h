@@ -68,7 +68,7 @@ static uint32_t chroprof__merge_target(chroprof__merging *m, uint32_t path)
         return path;
     while (rows[path].generation > CHROPROF__CHAIN)
         path = rows[path].parent;
-    for (; path != CHROPROF__LOOP; path = rows[path].parent)    /* as often as its generation says */
+    for (; path != CHROPROF__LOOP; path = rows[path].parent) /* as often as its generation says */
         m->chain[count++] = path;
     while (count > 0) {
         uint32_t site = chroprof__merge_site(m, rows[m->chain[--count]].site);

@@ -462,7 +462,8 @@ static bool chroprof__mend_paths(chroprof *p)
         uint32_t callback = 0;              /* one call more: what has finished and still runs */
         while (callback < 3 && (lifetime + callbacks[callback]) / calls > c->last)
             callback++;
-        row->lifetime = callback < 3 ? row->lifetime + callbacks[callback] : 0 - row->live * c->last;
+        row->lifetime = callback < 3 ? row->lifetime + callbacks[callback]
+                                     : 0 - row->live * c->last;
         c->ready += row->ready;
         if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))

@@ -14,7 +14,8 @@ enum { CHROPROF__SLOW_CALLBACKS = 5 };     /* minutes that make "the last minute
 static void chroprof__set_slow_limit(chroprof__core *c, const chroprof__slow_group *group)
 {
     bool full = group->count == CHROPROF__SLOW_ROWS;
-    chroprof__sites(c)[group->site].slow_limit = full ? group->rows[group->count - 1].latency + 1 : 0;
+    chroprof__sites(c)[group->site].slow_limit =
+        full ? group->rows[group->count - 1].latency + 1 : 0;
 }
 
 CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)

@@ -505,9 +505,8 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
                                          uint64_t bucket)
 {
-    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->deferred_iteration, 2 +
-    CHROPROF__RANGES, bucket,
-                      length);
+    chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->deferred_iteration,
+                      2 + CHROPROF__RANGES, bucket, length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)

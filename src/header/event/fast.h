@@ -1,4 +1,4 @@
-/* event/fast.h */
+/* event/fast.h: what nearly all events do */
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
@@ -301,7 +301,7 @@ CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const ch
 }
 
 /* An event that ends the top frame, which must be a plain one of that kind and id. Callbacks and
- * inner activations have ways of their own; a callback beyond its limit is looked at. */
+ * inner activations have functions of their own; a callback beyond its limit is looked at. */
 CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_state state,
                                        uint64_t id, uint64_t now)
 {

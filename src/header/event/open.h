@@ -1,4 +1,4 @@
-/* event/open.h: the slow path to open an event */
+/* event/open.h: how an event is opened on the slow path */
 #pragma once
 #include "../interface/types.h"
 #include "../base/platform.h"
@@ -75,7 +75,7 @@ CHROPROF__COLD void chroprof__open_slow(chroprof *p, chroprof__moment *m, chropr
     chroprof__aim(p, c);
 }
 
-/* The slow path to open an event. Returns profile time, with the interval billed. */
+/* Opens an event on the slow path. Returns profile time, with the interval billed. */
 static uint64_t chroprof__begin_event(chroprof *p, chroprof_state state, uint64_t id, uint64_t now)
 {
     chroprof__moment m;

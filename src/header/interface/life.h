@@ -84,7 +84,7 @@ CHROPROF_API chroprof_result chroprof_difference(const chroprof *newer, const ch
  * and their time may be in later windows.
  * Samples are merged: stacks by their frames, functions by module and offset. So addresses may
  * move; names come from chroprof symbolize. The other's rows follow those that are there, and its
- * ticks since its last event stand at the end of its time. Without max_samples in p they count as
+ * samples since its last event stand at the end of its time. Without max_samples in p they count as
  * dropped from that table.
  * CHROPROF_ERR_TARGET, CHROPROF_ERR_TIME: nothing was changed. Cost: paths x depth of the other,
  * and the windows of both. The thread of p, if it may read the other; not from on_stall. */

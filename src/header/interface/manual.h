@@ -76,8 +76,9 @@ CONCEPTS
              dropped: its record was given up, because the table of futures was full
  stack       the running futures, nested, one frame each: the innermost is on top
  exec time   occupancy of the loop: the time a future was on top of the stack
- slice       one activation in running, less the time of what ran nested on top of it
- callback    what the loop calls: a stay on the running stack from empty to empty again, with all
+ activation  the time from when a future, or a call, comes on the stack until it leaves it
+ slice       one activation of a future, less the time of what ran nested on top of it
+ callback    what the loop calls: an activation on an empty stack, until it is empty again, with all
              that runs nested in it. Exception: if a callback runs an event loop itself and reports
              it by chroprof_loop_enter, what that inner loop calls are callbacks of their own, and
              their time is not part of the outer one
@@ -228,21 +229,21 @@ THE SAMPLER
 
  On 64-bit Linux the sampler has a timer of that thread. On other 64-bit Unix systems define
  CHROPROF_ITIMER, which uses the process's timer. Then only one profile at a time can be sampled in
- each of the two modes. A tick may interrupt any thread, which passes it on. CPU mode takes SIGPROF
- and goes by the CPU time of all threads; WALL mode takes SIGALRM and the timer of alarm(). If
- anything else sends this signal, it counts as a tick. This timer survives exec, and its next tick
- kills the new program, so stop the sampler before exec. (A forked child has no timer.) Functions
- have names there, as the dynamic linker knows them, but no module.
+ each of the two modes. Its signal may interrupt any thread, which passes it on. CPU mode takes
+ SIGPROF and goes by the CPU time of all threads; WALL mode takes SIGALRM and the timer of alarm().
+ If anything else sends this signal, it counts as the timer's. This timer survives exec, and its
+ next signal kills the new program, so stop the sampler before exec. (A forked child has no timer.)
+ Functions have names there, as the dynamic linker knows them, but no module.
  Registers are read on Linux and macOS, on x86-64 and arm64. Elsewhere a sample has only tasks, and
  the functions that options.unwind finds. Where there is no timer, chroprof_sampler_start returns
  CHROPROF_ERR_SAMPLER, and chroprof_sample takes samples by hand.
- There are two modes. CPU is the default: ticks come as the thread uses CPU time, at most as often
- as the kernel's own tick (1 to 10 ms). A loop that sleeps is never interrupted. WALL: ticks come
+ There are two modes. CPU is the default: samples come as the thread uses CPU time, at most as often
+ as the kernel's own tick (1 to 10 ms). A loop that sleeps is never interrupted. WALL: samples come
  while callbacks run or block, so it shows stalls on a lock, a disk or a name server. Idle needs no
- ticks: it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures, or
+ timer: it is sampled when it ends, by its length. Each WALL sample also draws 8 live futures, or
  all if there are fewer, each equally likely. That shows where futures spend their lives
  (chroprof_walls). One draw looks at 8,192 slots of their table at most.
- In WALL mode chroprof_idle_enter stops the timer if a tick is due before the wait is expected to
+ In WALL mode chroprof_idle_enter stops the timer if a sample is due before the wait is expected to
  end. It expects up to twice the longest recent wait. So a fast loop makes few of these system
  calls, and fewer than 1 % of waits see EINTR. Other waits (in a callback, or without
  chroprof_idle_enter) see it if SA_RESTART does not restart them: epoll_wait, poll, select and
@@ -273,27 +274,27 @@ THE SAMPLER
  of idle is one row. The table keeps the newest rows; the weights of the stacks are never lost. If
  the table of stacks is full, the lightest innermost frames make room for new ones. Their samples
  then end in "(frames cut: table full)" below the frames that stay, and the report says which
- max_stack_frames would have been enough. Stacks of kept stalls are never cut. A tick waits in a
+ max_stack_frames would have been enough. Stacks of kept stalls are never cut. A sample waits in a
  ring for the next event. In a long slice neighbors in the ring are merged, so their weights still
  cover all of it. Samples inside this header are counted as such.
- A stall keeps the four places where most of its ticks fell. It also keeps how much of it was CPU
+ A stall keeps the four places where most of its samples fell. It also keeps how much of it was CPU
  time, and how much waiting or preemption: events read the thread's CPU clock once per millisecond.
  The handler measures its own CPU time. If that exceeds the budget (1 %), the period doubles; it
  halves again when there is room. The time that the kernel takes to deliver a signal is not in it.
  On a virtual machine (AMD EPYC, two cores) with 12 other programs at work, that was some 24 us per
- tick, beside 10 us of the handler. build/bench sampler measures yours.
+ signal, beside 10 us of the handler. build/bench sampler measures yours.
  Each profile takes one signal: the first real-time signal that has no handler and that the thread
  does not block. After the stop its disposition is as before. The handler allocates nothing, locks
  nothing and keeps errno. If the profile has a clock of its own, a sample has the time of the event
  after it. A forked child has no timer; chroprof_sampler_start begins anew there.
- A tick needs stack: first the kernel's frame (1.4 KiB with AVX2, 3.4 with AVX-512, up to 11 with
- AMX), then 1 KiB for the handler, at -O0 too. options.unwind needs its own on top. If a tick finds
+ A sample needs stack: first the kernel's frame (1.4 KiB with AVX2, 3.4 with AVX-512, up to 11 with
+ AMX), then 1 KiB for the handler, at -O0 too. options.unwind needs its own on top. If it finds
  less than 4 KiB below the kernel's frame (16 with options.unwind), it takes no sample. It counts as
  lost and needs 400 bytes. The sampler knows this for the thread's own stack, for fibers given by
  chroprof_sampler_stack, and for alternate stacks. If the thread has too little stack at the start,
  you get CHROPROF_ERR_SAMPLER_STACK.
- Ticks run on the stack of the code they interrupt. If the thread has an alternate stack
- (sigaltstack) of at least 32 KiB at the start, they run there: use that if your fibers have small
+ The handler runs on the stack of the code it interrupts. If the thread has an alternate stack
+ (sigaltstack) of at least 32 KiB at the start, it runs there: use that if your fibers have small
  stacks. The kernel kills a program whose alternate stack cannot hold a frame. So give a crash
  handler room for two frames and 512 bytes. On x86 8 KiB are enough, or 32 KiB if the program asks
  for AMX; elsewhere 16 KiB. If its stack is there at the start and smaller, you get
@@ -301,7 +302,7 @@ THE SAMPLER
  sa_mask (sigfillset does).
  A seccomp filter must allow what the sampler calls: in the handler clock_gettime, rt_sigreturn and
  timer_settime (not with options.steady). Events, too, call getpid and, without options.steady,
- timer_settime: in WALL mode, and in CPU mode when ticks are overdue. With CHROPROF_ITIMER it is
+ timer_settime: in WALL mode, and in CPU mode when samples are overdue. With CHROPROF_ITIMER it is
  setitimer instead, plus getpid and tgkill. The event after a dlopen by a relative path calls
  readlink.
 
@@ -326,9 +327,9 @@ PROFILES IN FILES
  A snapshot of a quiet program is exact. In a snapshot of a busy program each row is consistent,
  elapsed is the sum of the rows, and both laws hold. totals.skew_ns and skew_events report the
  maximum skew between its rows. Then only counts of different tables may differ: live futures and
- their records, slices and percentiles. If the program stopped inside an event, totals.doubt_ns and
- doubt_events name that event. Counts may be off by one then, and lifetime, delay and blame of its
- path may be off too.
+ their records, slices and percentiles. If the program stopped inside an event, that event is torn:
+ totals.doubt_ns and doubt_events tell it. Counts may be off by one then, and lifetime, delay and
+ blame of its path may be off too.
 
  A 64-bit program can open the block of a 32-bit one, and the reverse. A block of the other byte
  order is refused. Do not truncate the file while somebody has it mapped: both would get SIGBUS.

@@ -18,13 +18,13 @@ CHROPROF_API size_t chroprof_samples(const chroprof *p, uint64_t from_ns, uint64
 CHROPROF_API size_t chroprof_stack(const chroprof *p, uint32_t stack, chroprof_stack_frame *out,
                                    size_t capacity);
 
-/* The program and the libraries that were loaded when ticks came, at most 64. Libraries that are
+/* The program and the libraries that were loaded when samples came, at most 64. Libraries that are
  * gone and in no stack make room for others. Code of what finds no room has no module. */
 CHROPROF_API size_t chroprof_modules(const chroprof *p, chroprof_module *out, size_t capacity);
 
 /* From now on addresses in [module->start, module->end) are of this module, instead of what lay
  * there: for stacks of other programs (chroprof_sample_stack) and for generated code. Modules of
- * this program are found when its sampler ticks. Texts are copied; build_id may be NULL. The same
+ * this program are found by its sampler. Texts are copied; build_id may be NULL. The same
  * module again changes nothing. Rows count against the 64 above. CHROPROF_ERR_LIMIT: they are all
  * taken; _SAMPLER_MEMORY: no max_samples; _ARGUMENT: NULL, or an empty range. */
 CHROPROF_API chroprof_result chroprof_add_module(chroprof *p, const chroprof_module *module);
@@ -40,7 +40,7 @@ CHROPROF_API void chroprof_read_sampler(const chroprof *p, chroprof_sampler_tota
  * does. options NULL: defaults. On an error nothing has changed. CHROPROF_ERR_SAMPLER: there is no
  * sampler here; _MEMORY, _RUNNING, _SIGNAL, _TIMER, _STACK: their texts name what to change. The
  * handle and the block must stay where they are until chroprof_sampler_stop. Not from on_stall.
- * Cost: some 100 us here, some us per tick, and some 15 ns per event while the sampler runs. */
+ * Cost: some 100 us here, some us per sample, and some 15 ns per event while the sampler runs. */
 CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
                                                     const chroprof_sampler_options *options);
 

@@ -64,8 +64,9 @@ typedef enum chroprof_state {
                           "only SIGPROF will do, in the wall mode SIGALRM)")                       \
     X(ERR_SAMPLER_TIMER, "the system refused a timer: errno says why; RLIMIT_SIGPENDING limits "   \
                          "them. EBUSY: the one of the process is in use (CHROPROF_ITIMER)")        \
-    X(ERR_SAMPLER_STACK, "this thread has too little stack left for a tick: give it 64 KiB, or an "\
-                         "alternate stack of 32 KiB (sigaltstack) before chroprof_sampler_start")\
+    X(ERR_SAMPLER_STACK, "this thread has too little stack left for a sample: give it 64 KiB, or " \
+                         "an alternate stack of 32 KiB (sigaltstack) before "                      \
+                         "chroprof_sampler_start")                                                 \
     X(ERR_PREVIOUS, "PATH.prev is not the profile of a program that ended, so it stays: move it "  \
                     "away or give another path")
 
@@ -396,7 +397,7 @@ typedef struct chroprof_totals {
     bool in_iteration;         /* an iteration is under way: an idle was reported and has ended */
     uint32_t depth;            /* frames on the running stack, hidden ones included */
     uint64_t skew_ns, skew_events;     /* of a snapshot: maximum skew of its rows; 0: exact */
-    uint64_t doubt_ns, doubt_events;   /* of a snapshot: the event in which the program stopped */
+    uint64_t doubt_ns, doubt_events;   /* of a snapshot: the torn event, where it stopped */
     bool living;               /* of a snapshot: the program was alive, and the figures go up
                                   to that moment; false: they end at the last event */
     bool estimated;            /* somebody watched the program from outside: all times of it are
@@ -619,19 +620,19 @@ typedef struct chroprof_sampler_totals {
     uint64_t period_ns;        /* in force */
     uint64_t first_period_ns;  /* asked for */
     uint64_t budget_ppm;
-    uint64_t ticks;            /* periods (of first_period_ns) that passed while the timer ran */
+    uint64_t ticks;            /* of the timer: periods (of first_period_ns) that it ran */
     uint64_t samples;          /* total weight = weights of all rows + dropped; in WALL mode with
-                                  idle time, which needs no tick */
+                                  idle time, which needs no timer */
     uint64_t rows;
     uint64_t inside;           /* of samples, those inside the profiler */
-    uint64_t lost;             /* ticks without a sample: the ring was full inside an event, the
+    uint64_t lost;             /* periods without a sample: the ring was full inside an event, the
                                   stack had no room, or in CPU mode the kernel gave none in time
                                   (a blocked signal, a crowded processor) */
     uint64_t dropped;          /* weight of rows that fell out of the table */
     uint64_t cost_ns;          /* thread CPU time of the handler */
     uint64_t draws, misses;    /* in WALL mode: futures met, empty slots met */
-    uint64_t interrupted;      /* waits that a tick cut short (EINTR): after idle_enter; on Linux on
-                                  x86-64 and arm64 all others, too */
+    uint64_t interrupted;      /* waits that a sample cut short (EINTR): after idle_enter; on Linux
+                                  on x86-64 and arm64 all others, too */
 } chroprof_sampler_totals;
 
 /* Whose profile it is. */

@@ -150,8 +150,9 @@ CHROPROF__COLD_API bool chroprof_read_path(const chroprof *p, uint32_t path, chr
 {
     if (!chroprof_read_path_alone(p, path, out))
         return false;
-    uint32_t generation = p->paths[path].generation; /* its subtree follows it in preorder */
-    for (uint32_t k = p->paths[path].next; k && p->paths[k].generation > generation; k = p->paths[k].next)
+    const chroprof__path_row *rows = p->paths;      /* its subtree follows it in preorder */
+    for (uint32_t k = rows[path].next; k && rows[k].generation > rows[path].generation;
+         k = rows[k].next)
         out->with_children_ns += chroprof__ns(p->core, p->paths[k].exec);
     return true;
 }

@@ -151,7 +151,8 @@ static const char *chroprof__ask_path(const chroprof *p, uint32_t k)
     CHROPROF__MUST(row->site >= CHROPROF__OTHER && row->site < chroprof__site_count(p),
                     "a path has a site");
     CHROPROF__MUST(row->parent < k && row->parent != CHROPROF__IDLE &&
-                    row->parent != CHROPROF__UNTRACKED && row->generation <= chroprof__site_count(p) &&
+                    row->parent != CHROPROF__UNTRACKED &&
+                    row->generation <= chroprof__site_count(p) &&
                     row->generation == p->paths[row->parent].generation + 1,
                     "a path is younger than its parent, and one generation below it");
     CHROPROF__MUST(row->histogram < c->tables[CHROPROF_TABLE_HISTOGRAMS].rows,
@@ -178,7 +179,8 @@ static const char *chroprof__ask_paths(const chroprof *p)
     for (uint32_t k = p->paths[0].next; k; k = p->paths[k].next) {
         CHROPROF__MUST(k >= CHROPROF__FIRST_PATH && k < count && seen++ < count,
                         "the preorder of the paths stays in the table and has no cycle");
-        CHROPROF__MUST(p->paths[k].generation <= generation + 1, "in preorder a path follows its parent");
+        CHROPROF__MUST(p->paths[k].generation <= generation + 1,
+                        "in preorder a path follows its parent");
         generation = p->paths[k].generation;
     }
     CHROPROF__MUST(seen == count, "every path is in the preorder once");
@@ -257,7 +259,8 @@ static const char *chroprof__ask_stack(const chroprof *p)
         barrier = k;
         barriers++;
     }
-    CHROPROF__MUST(barrier == c->barrier && barriers == c->barriers, "the innermost barrier is known");
+    CHROPROF__MUST(barrier == c->barrier && barriers == c->barriers,
+                    "the innermost barrier is known");
     CHROPROF__MUST(c->hidden ? c->account == CHROPROF__UNTRACKED : c->account == top ||
                         (c->account == CHROPROF__IDLE && c->depth == c->barrier),
                     "time goes to what is on top");

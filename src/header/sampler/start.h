@@ -48,7 +48,7 @@ CHROPROF__COLD bool chroprof__claim_signal(chroprof *p, int number)
 #if CHROPROF__THREAD_TIMER
     sigemptyset(&ours.sa_mask);
 #else
-    sigfillset(&ours.sa_mask);              /* nothing jumps out while a timer signal is passed on */
+    sigfillset(&ours.sa_mask);              /* nothing jumps out while a signal is passed on */
 #endif
     if (sigaction(number, NULL, &before) != 0 || !chroprof__has_no_handler(&before) ||
         chroprof__is_blocked(number) || sigaction(number, &ours, &before) != 0)

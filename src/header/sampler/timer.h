@@ -113,7 +113,8 @@ CHROPROF__NOINLINE bool chroprof__has_stack(const chroprof__sampler *s, const vo
 }
 
 /* The same at the start, where a timer signal could come next. */
-static bool chroprof__can_interrupt_here(const chroprof__sampler *s, const chroprof_sampler_options *o)
+static bool chroprof__can_interrupt_here(const chroprof__sampler *s,
+                                         const chroprof_sampler_options *o)
 {
     const void *frame = __builtin_frame_address(0);
     uint64_t left = chroprof__stack_left(s, (uintptr_t)frame), bytes = chroprof__frame_bytes();
