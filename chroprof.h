@@ -8962,7 +8962,8 @@ CHROPROF__COLD_API size_t chroprof_next_windows(const chroprof *p, chroprof_wind
     uint32_t left = all - cursor->next, rows = capacity < left ? (uint32_t)capacity : left;
     if (!cursor->begun)
         chroprof__begin_windows(p, cursor);
-    memset(out, 0, rows * sizeof(*out));
+    if (rows)
+        memset(out, 0, rows * sizeof(*out));
     for (uint32_t site = 0; rows && site < chroprof__site_count(p); site++) {
         uint64_t *const ticks[] = { &out->uninstrumented_ns, &out->idle_ns, &out->untracked_ns,
                                     &out->busy_ns };
