@@ -38,6 +38,7 @@ compile|short|-|60|none|sh tests/compile/run.sh $(echo $compilations)
 bench|short|-|15|tools|sh tests/bench.sh
 install|short|-|15|tools|sh tests/install.sh
 merge|short|-|10|tools|sh tests/merge.sh $B/chroprof
+whatif|short|-|5|tools|env STREAMS=12 sh tests/whatif.sh $B/chroprof
 hide_ids|short|-|10|tools|sh tests/hide_ids.sh $B/chroprof
 dashboards|short|-|10|tools|sh tests/dashboards.sh
 rebuild|short|-|10|tools|sh tests/rebuild.sh
@@ -50,6 +51,7 @@ examples-all|rest|timer|100|tools|sh tests/examples.sh
 examples_self|rest|timer|60|tools|sh tests/examples_self.sh
 serve-san|rest|timer|100|none|env SANITIZED=1 sh tests/serve.sh
 debian|rest|-|60|tools|sh tests/debian.sh
+whatif-all|rest|-|300|tools|env STREAMS=1000 sh tests/whatif.sh $B/chroprof
 diff-all|rest|timer|100|tools $B/demo|sh tests/diff.sh $B/chroprof $B/demo
 formats|rest|-|100|tools $(formatted)|sh tests/formats.sh
 fuzz_rows|short|-|20|$B/test/san/replay_rows|sh tests/corpus.sh $B/test/san/replay_rows fuzz/corpus_rows --random 800

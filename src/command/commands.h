@@ -24,5 +24,6 @@ extern const tool_command serve_command;
 extern const tool_command symbolize_command;
 extern const tool_command top_command;
 extern const tool_command trace_command;
+extern const tool_command whatif_command;
 
 #endif

@@ -17,7 +17,7 @@
 const tool_command *const tool_commands[] = {
     &run_command, &attach_command, &replay_command, &record_command, &dump_command, &top_command, &check_command,
     &diff_command, &merge_command, &report_command, &serve_command, &symbolize_command,
-    &trace_command, &completion_command
+    &trace_command, &whatif_command, &completion_command
 };
 const size_t tool_command_count = sizeof tool_commands / sizeof tool_commands[0];
 
@@ -61,8 +61,8 @@ static int print_help(FILE *out)
                 "  chroprof COMMAND --help   options and examples of a command\n"
                 "  chroprof --version        version\n"
                 "\n"
-                "exit codes: 0 done, 1 bad input or output, 2 wrong usage; diff and run have\n"
-                "their own\n", out);
+                "exit codes: 0 done, 1 bad input or output, 2 wrong usage; diff, run and\n"
+                "whatif have their own\n", out);
     return out == stderr ? TOOL_USAGE : TOOL_OK;
 }
 

@@ -1,0 +1,205 @@
+/* whatif.h - what a change would bring, computed from the steps of a loop; for whatif*.c alone.
+ *
+ * A job is one stay of the running stack between empty and empty: what the loop called. Jobs come
+ * from outside at an instant that is known only within an interval, or from other jobs. A replay
+ * puts them through the loop again: a poll, then all that came. */
+
+#ifndef COMMAND_WHATIF_H
+#define COMMAND_WHATIF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "timeline.h"
+
+#define WHATIF_NONE UINT32_MAX
+#define WHATIF_PLACEMENTS 72u  /* of the arrivals, at random */
+#define WHATIF_FEWEST 100u     /* finishes of a kind whose percentiles are told */
+
+/* >>whatif loop: what the steps tell */
+
+typedef enum job_comes {
+    JOB_OUTSIDE,               /* at an instant of its own */
+    JOB_LATER,                 /* from outside, some time after a mark of another job */
+    JOB_SAME, JOB_NEXT         /* another job released it: for the same iteration, or the next */
+} job_comes;
+
+typedef struct whatif_job {
+    uint32_t iteration;
+    uint32_t found;            /* the iteration whose poll found it */
+    uint32_t site, life;       /* of its base frame; life WHATIF_NONE: a call without an id */
+    uint32_t first_piece, pieces;
+    uint64_t begin_ns, end_ns;
+    uint64_t gap_ns, tail_ns;  /* uninstrumented: before it, and behind it if it is the last */
+    uint64_t ready_ns;         /* when ready was told; 0: never */
+    uint32_t ready_job, ready_iteration;
+    uint32_t before;           /* the slice before, of its life; or the job that created it */
+    uint64_t after_ns;         /* when that one let it go */
+    job_comes comes;
+    uint32_t after;            /* unless it comes from outside */
+} whatif_job;
+
+/* A stretch of a job with one path on top. */
+typedef struct whatif_piece {
+    uint32_t site;             /* WHATIF_NONE: no task's */
+    uint64_t ns;
+} whatif_piece;
+
+typedef struct whatif_life {
+    uint32_t site;             /* WHATIF_NONE: it never ran */
+    uint32_t created_job, created_iteration, first_job, last_job, finish_job;
+    uint64_t created_ns, last_ns, finished_ns;      /* 0: not known, or not yet */
+    uint64_t ready_ns;
+    uint32_t ready_job, ready_iteration;
+    uint32_t slices;
+} whatif_life;
+
+typedef struct whatif_iteration {
+    uint64_t enter_ns, leave_ns;    /* of the wait before it */
+    bool at_once;
+    uint32_t jobs;
+} whatif_iteration;
+
+/* What happens in the middle of a job: another job is released, a life begins or ends. */
+typedef enum mark_kind { MARK_RELEASE, MARK_CREATE, MARK_FINISH } mark_kind;
+
+typedef struct whatif_mark {
+    mark_kind kind;
+    uint32_t target;           /* a job or a life */
+    uint32_t next;             /* of the same job */
+    double part;               /* of the job that has passed */
+} whatif_mark;
+
+typedef struct whatif_site {
+    char *name, *file;
+    uint64_t line;
+    uint64_t ready;            /* slices of it whose readiness was told */
+    uint64_t exec_ns;
+    uint64_t slices, lives;
+    bool follows;              /* its later slices come some time after the ones before */
+} whatif_site;
+
+typedef struct whatif_loop {
+    const char *source;
+    uint64_t stall_ns;
+    uint32_t *site_of_path;
+    size_t path_count;
+    whatif_site *sites;
+    size_t site_count;
+    whatif_job *jobs;
+    size_t job_count, job_room;
+    whatif_piece *pieces;
+    size_t piece_count, piece_room;
+    whatif_life *lives;
+    size_t life_count, life_room;
+    whatif_iteration *iterations;
+    size_t iteration_count, iteration_room;
+    whatif_mark *marks;
+    size_t mark_count, mark_room;
+    uint32_t *first_mark, *last_mark;      /* by job */
+    uint64_t begin_ns, end_ns, idle_ns, nested_idle_ns, uninstrumented_ns, untracked_ns;
+    uint64_t poll_ns;          /* what a poll takes that returns at once */
+    uint64_t blind;            /* first slices long after a creation, without ready */
+    uint64_t left_out;         /* jobs whose beginning or end the steps do not have */
+    bool closed;               /* arrivals follow the slices before them */
+} whatif_loop;
+
+/* The jobs of a ring. false, with a message. */
+bool whatif_read(whatif_loop *l, const timeline *ring, const profile_text *p);
+
+void whatif_free(whatif_loop *l);
+
+/* Room for one more row of a list. false: no memory. */
+bool whatif_room(void **rows, size_t *room, size_t count, size_t size);
+
+/* Who released whom, and the marks; after all jobs are there. false: no memory. */
+bool whatif_link(whatif_loop *l);
+
+/* >>whatif arrivals */
+
+typedef struct whatif_arrivals {
+    uint64_t *at_ns;           /* by job: of those from outside */
+    uint32_t *order;           /* those with an instant of their own, by it */
+    uint64_t *scratch;         /* room for as many */
+    size_t count;
+} whatif_arrivals;
+
+/* How what came in one interval lies in it. */
+typedef enum arrival_shape { ARRIVE_EVENLY, ARRIVE_IN_BUNCHES, ARRIVE_REGULARLY } arrival_shape;
+
+typedef struct arrival_model {
+    arrival_shape shape;
+    double period_ns, jitter;  /* of regular ones; jitter: a part of the period */
+    uint32_t *bunches;         /* how many came at once where the loop waited */
+    size_t bunch_count;
+    double bunch_mean;
+    double follows;            /* how much of the arrivals follows what was finished; 1: all */
+    bool one_a_poll;           /* no poll found more than one, though many should have */
+} arrival_model;
+
+/* What the waits tell of the arrivals. false: no memory. */
+bool arrivals_study(arrival_model *m, const whatif_loop *l);
+
+/* One random placement; the same number gives the same one. */
+void arrivals_place(whatif_arrivals *a, const whatif_loop *l, const arrival_model *m,
+                    arrival_shape shape, uint64_t number);
+
+/* >>whatif replay */
+
+typedef enum batch_order { ORDER_FIFO, ORDER_SHORTEST, ORDER_PRIORITY } batch_order;
+
+typedef struct whatif_change {
+    double *factor;            /* by site */
+    bool *moved;               /* by site: its work goes on elsewhere */
+    uint64_t moved_ns;         /* and ends so much later */
+    uint64_t split_ns;         /* 0: none */
+    double load;
+    batch_order order;
+    uint32_t first;            /* the site with priority */
+} whatif_change;
+
+typedef struct kind_figures {
+    double count, p50, p99, p999, delay_p99, hidden;
+    double seen_p50, seen_p99;      /* from where the profile begins to count */
+} kind_figures;
+
+typedef struct loop_figures {
+    double utilization, iteration_p50, iteration_p99, iteration_max, stalls, finished_per_s;
+    double saturates_at;
+    kind_figures *kinds;       /* by site */
+} loop_figures;
+
+/* Of one placement. false: no memory. */
+bool whatif_replay(const whatif_loop *l, const whatif_arrivals *a, const whatif_change *c,
+                   loop_figures *out);
+
+/* What was measured: seen_p50 and seen_p99 by site, and counts. false: no memory. */
+bool whatif_measured(const whatif_loop *l, kind_figures *kinds);
+
+/* The value that so many permille of values are below; changes their order. */
+uint64_t whatif_quantile(uint64_t *values, size_t count, unsigned permille);
+
+/* >>whatif answer */
+
+typedef struct whatif_answer {
+    bool fits;
+    bool full;                 /* more comes than the loop can take */
+    char reason[240];
+    double deviation;
+    loop_figures before, after, low, high;
+} whatif_answer;
+
+void whatif_json(const whatif_loop *l, const whatif_answer *a, FILE *out);
+
+typedef struct whatif_view {
+    unsigned columns;
+    bool ascii, color;
+    uint64_t rows;
+    const char *change;        /* in words */
+} whatif_view;
+
+void whatif_text(const whatif_loop *l, const whatif_answer *a, const whatif_view *v, FILE *out);
+
+#endif

@@ -1,0 +1,259 @@
+/* whatif_show.c - what a change would bring, as JSON and as text. */
+
+#include "whatif.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "sheet.h"
+
+/* >>json */
+
+static uint64_t whole(double value)
+{
+    return value > 0 ? (uint64_t)(value + 0.5) : 0;
+}
+
+static uint64_t ppm(double part)
+{
+    return whole(part * 1e6);
+}
+
+static void json_kind(const whatif_site *site, const kind_figures *k, FILE *out)
+{
+    (void)fputs("{\"name\": ", out);
+    json_put(out, site->name);
+    (void)fputs(", \"file\": ", out);
+    json_put(out, site->file);
+    (void)fprintf(out, ", \"line\": %" PRIu64 ", \"count\": %" PRIu64, site->line,
+                  whole(k->count));
+    (void)fprintf(out, ", \"latency_p50_ns\": %" PRIu64 ", \"latency_p99_ns\": %" PRIu64
+                  ", \"latency_p999_ns\": %" PRIu64 ", \"delay_p99_ns\": %" PRIu64
+                  ", \"hidden_ns\": %" PRIu64 "}",
+                  whole(k->p50), whole(k->p99), whole(k->p999), whole(k->delay_p99),
+                  whole(k->hidden));
+}
+
+static void json_figures(const char *key, const whatif_loop *l, const loop_figures *f, FILE *out)
+{
+    bool first = true;
+    (void)fprintf(out, ",\n \"%s\": {\"utilization_ppm\": %" PRIu64 ", \"iteration_p50_ns\": %"
+                  PRIu64 ", \"iteration_p99_ns\": %" PRIu64 ", \"iteration_max_ns\": %" PRIu64
+                  ", \"stalls\": %" PRIu64 ", \"finished_per_s\": %" PRIu64
+                  ", \"saturates_at_ppm\": %" PRIu64 ",\n  \"sites\": [", key,
+                  ppm(f->utilization), whole(f->iteration_p50), whole(f->iteration_p99),
+                  whole(f->iteration_max), whole(f->stalls), whole(f->finished_per_s),
+                  ppm(f->saturates_at));
+    for (size_t s = 0; s < l->site_count && f->kinds != NULL; s++) {
+        if (f->kinds[s].count > 0) {
+            (void)fputs(first ? "\n   " : ",\n   ", out);
+            json_kind(&l->sites[s], &f->kinds[s], out);
+            first = false;
+        }
+    }
+    (void)fputs("]}", out);
+}
+
+void whatif_json(const whatif_loop *l, const whatif_answer *a, FILE *out)
+{
+    (void)fprintf(out, "{\"chroprof_whatif\": 1, \"fits\": %s, \"deviation_ppm\": %" PRIu64
+                  ", \"model\": \"%s\", \"reason\": ", a->fits ? "true" : "false",
+                  ppm(a->deviation), l->closed ? "closed" : "open");
+    json_put(out, a->reason);
+    json_figures("before", l, &a->before, out);
+    json_figures("after", l, &a->after, out);
+    json_figures("low", l, &a->low, out);
+    json_figures("high", l, &a->high, out);
+    (void)fputs("}\n", out);
+}
+
+/* >>text */
+
+enum { NAMES = 2, BEFORE = 44, AFTER = 55, BOUNDS = 79, BAR_FROM = 14 };
+
+static void put_figure(sheet *s, figure f, unsigned end)
+{
+    sheet_right(s, f.text, end);
+}
+
+static figure time_of(const sheet *s, double ns)
+{
+    return figure_time(s, whole(ns));
+}
+
+static figure times_of(const sheet *s, double times)
+{
+    figure f;
+    (void)s;
+    (void)snprintf(f.text, sizeof f.text, "x%.2f", times < 1e6 ? times : 1e6);
+    return f;
+}
+
+static figure percent_of(const sheet *s, double part)
+{
+    (void)s;
+    return figure_percent(part * 100);
+}
+
+static figure count_of(const sheet *s, double value)
+{
+    (void)s;
+    return figure_count(value);
+}
+
+/* One line: a figure before, after, and the range that it lies in. */
+static void put_row(sheet *s, const char *name, figure (*form)(const sheet *s, double value),
+                    double before, double after, double low, double high)
+{
+    char range[64];
+    figure from = form(s, low), to = form(s, high);
+    sheet_blank_to(s, NAMES);
+    sheet_text(s, name);
+    put_figure(s, form(s, before), BEFORE);
+    put_figure(s, form(s, after), AFTER);
+    (void)snprintf(range, sizeof range, "%s to %s", from.text, to.text);
+    sheet_right(s, strcmp(from.text, to.text) == 0 ? from.text : range, BOUNDS);
+    sheet_newline(s);
+}
+
+#define ROW(s, name, form, a, field)                                                               \
+    put_row(s, name, form, (a)->before.field, (a)->after.field, (a)->low.field, (a)->high.field)
+
+static void put_heads(sheet *s, const char *name)
+{
+    sheet_style(s, SHEET_BOLD);
+    sheet_cut(s, name, BEFORE - 10);
+    sheet_right(s, "before", BEFORE);
+    sheet_right(s, "after", AFTER);
+    sheet_right(s, "range", BOUNDS);
+    sheet_style(s, SHEET_PLAIN);
+    sheet_newline(s);
+}
+
+static void put_bar(sheet *s, const char *name, double value, double most)
+{
+    unsigned width = s->columns - BAR_FROM - 12;
+    sheet_blank_to(s, NAMES);
+    sheet_text(s, name);
+    sheet_blank_to(s, BAR_FROM);
+    sheet_bar(s, most > 0 ? 100 * value / most : 0, width);
+    sheet_blank_to(s, BAR_FROM + width + 1);
+    sheet_text(s, time_of(s, value).text);
+    sheet_newline(s);
+}
+
+static void put_kind(sheet *s, const whatif_loop *l, const whatif_answer *a, size_t kind)
+{
+    char head[200];
+    const whatif_site *site = &l->sites[kind];
+    double before = a->before.kinds[kind].p99, after = a->after.kinds[kind].p99;
+    (void)snprintf(head, sizeof head, "%s x %.0f", site->name, a->before.kinds[kind].count);
+    sheet_newline(s);
+    put_heads(s, head);
+    ROW(s, "latency p50 (estimate)", time_of, a, kinds[kind].p50);
+    ROW(s, "latency p99 (estimate)", time_of, a, kinds[kind].p99);
+    ROW(s, "latency p99.9 (estimate)", time_of, a, kinds[kind].p999);
+    ROW(s, "of it hidden, mean (estimate)", time_of, a, kinds[kind].hidden);
+    ROW(s, "delay p99", time_of, a, kinds[kind].delay_p99);
+    put_bar(s, "p99 before", before, before > after ? before : after);
+    put_bar(s, "p99 after", after, before > after ? before : after);
+}
+
+static void put_loop(sheet *s, const whatif_answer *a)
+{
+    put_heads(s, "loop");
+    ROW(s, "utilization", percent_of, a, utilization);
+    ROW(s, "iteration p50", time_of, a, iteration_p50);
+    ROW(s, "iteration p99", time_of, a, iteration_p99);
+    ROW(s, "iteration max", time_of, a, iteration_max);
+    ROW(s, "stalls", count_of, a, stalls);
+    ROW(s, "finished per second", count_of, a, finished_per_s);
+    ROW(s, "full at this many times the load", times_of, a, saturates_at);
+}
+
+static void put_flow(sheet *s, const char *text)
+{
+    sheet_flow(s, text, 0);
+    sheet_newline(s);
+}
+
+static void put_head(sheet *s, const whatif_loop *l, const whatif_answer *a,
+                     const whatif_view *v)
+{
+    char line[600];
+    (void)snprintf(line, sizeof line, "%s: %zu callbacks in %zu iterations of %s", l->source,
+                   l->job_count, l->iteration_count,
+                   time_of(s, (double)(l->end_ns - l->begin_ns)).text);
+    put_flow(s, line);
+    if (!a->fits) {
+        (void)snprintf(line, sizeof line, "No answer: %s.", a->reason);
+        put_flow(s, line);
+        return;
+    }
+    (void)snprintf(line, sizeof line, "Model: %s. Unchanged, it gives the measured percentiles "
+                   "within %.1f %%.", l->closed
+                   ? "closed (a connection sends its next request some time after the answer)"
+                   : "open (what comes does not depend on the answers)", 100 * a->deviation);
+    put_flow(s, line);
+    (void)snprintf(line, sizeof line, "Change: %s.", v->change);
+    put_flow(s, line);
+    if (a->reason[0] != '\0') {
+        (void)snprintf(line, sizeof line, "Note: %s.", a->reason);
+        put_flow(s, line);
+    }
+    sheet_newline(s);
+}
+
+/* The kinds that finished most often. */
+static size_t next_kind(const whatif_loop *l, const whatif_answer *a, double below, size_t last)
+{
+    size_t best = SIZE_MAX;
+    for (size_t s = 0; s < l->site_count; s++) {
+        double count = a->before.kinds[s].count;
+        if (count <= 0 || count > below || (count == below && s <= last && last != SIZE_MAX)) {
+            continue;
+        }
+        best = best == SIZE_MAX || count > a->before.kinds[best].count ? s : best;
+    }
+    return best;
+}
+
+static void put_kinds(sheet *s, const whatif_loop *l, const whatif_answer *a, uint64_t most)
+{
+    double below = 1e300;
+    size_t last = SIZE_MAX, left = 0;
+    char line[120];
+    for (size_t k = 0; (last = next_kind(l, a, below, last)) != SIZE_MAX; k++) {
+        below = a->before.kinds[last].count;
+        if (k < most) {
+            put_kind(s, l, a, last);
+        } else {
+            left++;
+        }
+    }
+    if (left > 0) {
+        sheet_newline(s);
+        (void)snprintf(line, sizeof line, "%zu more kinds: --top %zu, or --json", left,
+                       (size_t)most + left);
+        put_flow(s, line);
+    }
+}
+
+void whatif_text(const whatif_loop *l, const whatif_answer *a, const whatif_view *v, FILE *out)
+{
+    sheet s;
+    memset(&s, 0, sizeof s);
+    s.columns = v->columns;
+    s.ascii = v->ascii;
+    s.color = v->color;
+    s.end = "\n";
+    put_head(&s, l, a, v);
+    if (a->fits) {
+        put_loop(&s, a);
+        put_kinds(&s, l, a, v->rows);
+    }
+    (void)fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used, out);
+    free(s.bytes);
+}

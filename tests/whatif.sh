@@ -1,0 +1,133 @@
+#!/bin/sh
+# chroprof whatif on streams whose truth is known, where it must refuse, and its options.
+#   sh tests/whatif.sh [COMMAND]       default build/chroprof; STREAMS=24 of 1,000
+# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
+# The streams have times of their own, so no machine and no load changes a figure.
+
+cd "$(dirname "$0")/.." || exit 1
+. tests/counts.sh
+command=${1:-build/chroprof}
+STREAMS=${STREAMS:-24}
+case $command in /*) ;; *) command=$PWD/$command ;; esac
+
+# run ARGUMENTS...: standard output and error into files, the exit code into $code
+run() { "$command" whatif "$@" >"$scratch/out" 2>"$scratch/err" </dev/null; code=$?; }
+
+# expect NAME CODE [TEXT]: the last run's exit code, and a text that its output or messages hold
+expect() {
+    if [ "$code" != "$2" ]; then
+        fail "$1" "exit code $code, expected $2: $(head -n 1 "$scratch/err")"
+    elif [ -n "${3-}" ] && ! grep -qF -e "$3" "$scratch/out" "$scratch/err"; then
+        fail "$1" "'$3' not found in: $(head -n 3 "$scratch/err" "$scratch/out" | tr '\n' '|')"
+    else
+        ok "$1"
+    fi
+}
+
+# at_most NAME VALUE MOST, at_least NAME VALUE LEAST
+at_most() { if [ "$2" -le "$3" ]; then ok "$1"; else fail "$1" "$2, at most $3"; fi; }
+at_least() { if [ "$2" -ge "$3" ]; then ok "$1"; else fail "$1" "$2, at least $3"; fi; }
+
+# --- truth: median error of p99 at most 5 %, 95 % of the cases inside the range (fewer cases, where
+# one more or less is several percent: 87 %)
+if ! $CC -O1 -std=c99 -Wall -Wextra -Werror -o "$scratch/streams" tests/whatif_streams.c -lm \
+    2>"$scratch/log"; then
+    fail streams "$(head -n 1 "$scratch/log")"
+else
+    set -- $("$scratch/streams" "$command" "$scratch" 200 "$STREAMS")
+    at_least cases "${2:-0}" $((STREAMS * 98 / 100))
+    at_most median_error_of_p99 "${6:-1000}" 50
+    at_least inside_the_range "${8:-0}" "$([ "$STREAMS" -ge 200 ] && echo 950 || echo 870)"
+    at_most median_error_of_hidden_delay "${10:-1000}" 50
+fi
+
+# loop COUNT WORK WAIT [GAP]: so many requests of WORK ns, each after a wait of WAIT ns, behind GAP ns
+# of uninstrumented time; every 7th finds the loop busy
+loop() {
+    awk -v count="$1" -v work="$2" -v wait="$3" -v gap="${4:-0}" 'BEGIN {
+        printf "0 idle_enter 0\n"
+        for (i = 1; i <= count; i++) {
+            t += i % 7 ? wait : 1500
+            if (wait == 0 || i % 7) t += (i * 7919) % 997 * (wait > 1000)
+            printf "%d idle_leave 0\n", t
+            t += gap
+            printf "%d pending %d request a.c 1\n%d ready %d\n", t, i, t, i
+            printf "%d running %d\n%d enter 0 work a.c 2\n", t, i, t
+            t += work + (i * 104729) % 991 * 20
+            printf "%d leave 0\n%d completed %d\n%d idle_enter 0\n", t, t, i, t
+        } }'
+}
+
+# --- refusals, each with its reason
+loop 2000 20000 40000 >"$scratch/good.events"
+run "$scratch/good.events"; expect answer 0 "latency p99 (estimate)"
+loop 60 20000 40000 >"$scratch/short.events"
+run "$scratch/short.events"; expect too_few_steps 3 "too few steps"
+loop 1000 20000 40000 30000 >"$scratch/bare.events"
+run "$scratch/bare.events"; expect uninstrumented 3 "uninstrumented"
+loop 1000 200000 1 >"$scratch/full.events"
+run "$scratch/full.events"; expect never_idle 3 "never idle"
+grep -v idle "$scratch/good.events" >"$scratch/no_waits.events"
+run "$scratch/no_waits.events"; expect no_waits 3 "no loop iteration"
+run "$scratch/short.events" --json; expect refusal_in_json 3 '"fits": false'
+head -c 100 /dev/zero >"$scratch/zeros"
+run "$scratch/zeros"; expect no_profile 1
+run "$scratch/missing"; expect no_file 1
+
+# --- options
+good=$scratch/good.events
+run "$good" --site work --factor 0.5 --load 1.2 --split 5us --order shortest
+expect several_changes 0 "work takes 0.5 times as long, callbacks are cut after 0.005 ms"
+run "$good" --site work@a.c:2 --factor 0 --latency-of 3ms; expect moved 0 "3.0"
+run "$good" --order priority:work; expect priority 0 "order priority:work"
+run "$good" --site wrok --factor 1; expect unknown_site 2 "did you mean work?"
+run "$good" --site work; expect no_factor 2 "expected --factor F"
+run "$good" --factor 1; expect no_site 2 "expected --site NAME"
+run "$good" --load 9; expect overload 0 "more would come than the loop can take"
+for bad in --factor=x --load=0 --load=x --split=5 --order=random --order=priority --top=0 --columns=9; do
+    run "$good" "$bad"; expect "bad_value$bad" 2 "expected"
+done
+run "$good" --ascii --columns 60; cp "$scratch/out" "$scratch/narrow"
+if awk 'length > 60 { exit 1 }' "$scratch/narrow"; then ok columns; else
+    fail columns "$(awk 'length > 60' "$scratch/narrow" | head -n 1)"
+fi
+run "$good"; cp "$scratch/out" "$scratch/first"
+run "$good"
+if cmp -s "$scratch/first" "$scratch/out"; then ok same_each_time; else
+    fail same_each_time "$(diff "$scratch/first" "$scratch/out" | head -n 2 | tr '\n' '|')"
+fi
+run --help; expect help 0 "exit codes"
+if awk 'length > 80 { exit 1 }' "$scratch/out"; then ok help_fits_80_columns; else
+    fail help_fits_80_columns "$(awk 'length > 80' "$scratch/out" | head -n 1)"
+fi
+
+# --- the contract of --json; a factor of 1 changes nothing; JSON of a profile and its block agree
+"$command" replay "$good" -f json -o "$scratch/good.json"
+run "$good" --site work --factor 1 --json; cp "$scratch/out" "$scratch/stream.json"
+run "$scratch/good.json" --site work --factor 1 --json
+if ! command -v python3 >/dev/null 2>&1; then skip json "needs python3"; else
+    if python3 - "$scratch/stream.json" "$scratch/out" >"$scratch/log" 2>&1 <<'END2'; then ok json
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:3])
+assert a == b, "stream and JSON differ"
+assert list(a) == ["chroprof_whatif", "fits", "deviation_ppm", "model", "reason", "before", "after",
+                   "low", "high"], list(a)
+assert a["chroprof_whatif"] == 1 and a["fits"] is True and a["model"] in ("open", "closed")
+assert a["before"] == a["after"]
+loop = ["utilization_ppm", "iteration_p50_ns", "iteration_p99_ns", "iteration_max_ns", "stalls",
+        "finished_per_s", "saturates_at_ppm", "sites"]
+site = ["name", "file", "line", "count", "latency_p50_ns", "latency_p99_ns", "latency_p999_ns",
+        "delay_p99_ns", "hidden_ns"]
+for part in ("before", "after", "low", "high"):
+    assert list(a[part]) == loop, list(a[part])
+    assert [s["name"] for s in a[part]["sites"]] == ["request"]
+    assert list(a[part]["sites"][0]) == site
+for key in loop[:-1]:
+    assert a["low"][key] <= a["after"][key] <= a["high"][key], key
+for key in site[3:]:
+    low, after, high = (a[part]["sites"][0][key] for part in ("low", "after", "high"))
+    assert low <= after <= high, key
+END2
+    else fail json "$(tail -n 1 "$scratch/log")"; fi
+fi
+finish
