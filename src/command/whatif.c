@@ -123,7 +123,7 @@ static const tool_option whatif_options[] = {
       "NAME@FILE:LINE; may be given several times", set_site, 0, NULL },
     { "factor", 'f', "F", "its own exec time is F times as long; 0: none of it\n"
       "is left on the loop", set_factor, 0, NULL },
-    { "latency-of", '\0', "TIME", "what a factor of 0 takes off the loop goes on elsewhere,\n"
+    { "latency-of", '\0', "TIME", "what a factor of 0 takes off goes on elsewhere,\n"
       "and what it belongs to finishes so much later\n(default 0)", set_duration,
       offsetof(whatif_words, moved_ns), NULL },
     { "split", '\0', "TIME", "longer callbacks are cut, and go on in the next\niteration",
