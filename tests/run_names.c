@@ -6,6 +6,7 @@
  *   run_names hang        a callback computes until the program is killed, by itself
  *   run_names sleepy      a callback computes for a tenth and sleeps for the rest
  *   run_names phases      a callback has many parts, none of which is much of it
+ *   run_names twofold     a callback blocks the loop three times, another one once and for less
  *   run_names forks       two children that wait as loops do
  * How long they compute is counted in CPU time, so that a busy machine gives as many samples. */
 #define _GNU_SOURCE
@@ -106,6 +107,18 @@ static APART void run_phases(void)
     sum++;
 }
 
+static APART void read_mails(void)
+{
+    for (double end = cpu_time() + 0.3; cpu_time() < end;) {}
+    sum++;
+}
+
+static APART void write_index(void)
+{
+    for (double end = cpu_time() + 0.15; cpu_time() < end;) {}
+    sum += 2;
+}
+
 static APART void fork_waiters(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -124,7 +137,11 @@ int main(int count, char **words)
     const char *what = count > 1 ? words[1] : "";
     for (int i = 0; i < 6; i++) {
         poll(NULL, 0, 5);
-        if (i != 3)
+        if (strcmp(what, "twofold") == 0 && i == 2)
+            write_index();
+        else if (strcmp(what, "twofold") == 0 && i > 0 && i < 5)
+            read_mails();
+        if (i != 3 || strcmp(what, "twofold") == 0)
             continue;
         if (strcmp(what, "inlined") == 0)
             handle_mail();

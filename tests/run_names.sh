@@ -75,12 +75,69 @@ profiled "$names" sleepy
 says sleepy "*off CPU, the rest in sleep_and_parse*"
 profiled "$names" phases
 says phases "*in run_phases run_names.c:[0-9]*"
+profiled "$names" twofold
+says twofold "*in read_mails run_names.c:[0-9]*; 2 more such stalls)*"
+if grep -aq '^• .* in write_index ' "$scratch/err" ||
+    grep -aq '^ *in write_index ' "$scratch/err"; then ok twofold_second; else
+    fail twofold_second "$(grep -a -A 2 '^• ' "$scratch/err" | tr '\n' ' ')"; fi
+
+# a stripped file has the places of its functions
+if cp "$names" "$scratch/bare" && strip "$scratch/bare" 2>"$scratch/log" &&
+    place=$(nm "$names" | sed -n 's/^0*\([0-9a-f]*\) t run_phases$/\1/p') && [ -n "$place" ]; then
+    profiled "$scratch/bare" phases
+    says stripped "*in bare+0x$place *"
+else skip stripped "$(head -n 1 "$scratch/log")"; fi
+
 profiled "$names" forks
 if grep -q "forked 2 processes that wait as loops do: --children" "$scratch/err"; then ok forks
 else fail forks "$(head -n 1 "$scratch/err")"; fi
 profiled --children "$names" forks
 if grep -q "as loops do" "$scratch/err"; then fail forks_watched "asks for --children"; else
     ok forks_watched; fi
+
+# a wait of a callback comes before what was computed in the same stall
+cat >"$scratch/login.c" <<'C'
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+static volatile unsigned long sum;
+static int logins, ends[2];
+static void on_login(uv_timer_t *timer)
+{
+    struct pollfd answer = { ends[0], POLLIN, 0 };
+    poll(&answer, 1, 1000);
+    if (++logins == 3)
+        uv_stop(timer->loop);
+}
+static void on_render(uv_timer_t *timer)
+{
+    struct timespec t, begin;
+    (void)timer;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do {
+        for (int i = 0; i < 20000; i++)
+            sum += (unsigned long)i;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    } while ((t.tv_sec - begin.tv_sec) * 1000000000 + t.tv_nsec - begin.tv_nsec < 40000000);
+}
+int main(void)
+{
+    uv_timer_t login, render;
+    uv_loop_t *loop = uv_default_loop();
+    if (pipe(ends) != 0)
+        return 1;
+    uv_timer_init(loop, &login);
+    uv_timer_init(loop, &render);
+    uv_timer_start(&login, on_login, 20, 20);
+    uv_timer_start(&render, on_render, 5, 100);
+    return uv_run(loop, UV_RUN_DEFAULT);
+}
+C
+if $CC -O1 -g -o "$scratch/login" "$scratch/login.c" -luv 2>"$scratch/log"; then
+    profiled "$scratch/login"
+    says waits_first "*stall at *: on_login waits in poll login.c:[0-9]*"
+else skip waits_first "$(head -n 1 "$scratch/log")"; fi
 
 # more libraries than the table of modules has rows: the last one holds the loop
 most=70 libraries="" calls=""

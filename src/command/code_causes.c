@@ -15,9 +15,11 @@
 
 #include "code_words.h"
 #include "json.h"
+#include "packages.h"
 #include "stacks.h"
 
-#define CAUSES 3               /* stalls that are shown */
+#define CAUSES 3               /* functions whose stalls are shown */
+#define CAUSE_STALLS 32        /* of the longest stalls */
 #define CAUSE_NAME 60          /* columns of a function's name */
 
 /* A call of a function: a frame, or one of those that are inlined there. */
@@ -39,6 +41,7 @@ typedef struct cause {
     uint64_t weight;           /* of the samples whose stacks are known */
     uint64_t all;              /* and of the others of a stall */
     json_text program;         /* the name of its file */
+    const call *bare;          /* a function without a name that was told; NULL: none */
 } cause;
 
 /* >>causes calls */
@@ -230,11 +233,27 @@ static bool has_name(const call *one)
            !code_is_ours(one->frame);
 }
 
+/* Does the C library call it, outside of which nothing else is known? Then it is main, or that of a
+ * thread, which have no such names in a stripped file. */
+static bool is_outermost(const cause *c, const call *one)
+{
+    size_t at = one->parent;
+    bool begun = at != SIZE_MAX && c->calls[at].frame->native && c->calls[at].frame->libc;
+    for (; begun && at != SIZE_MAX; at = c->calls[at].parent) {
+        const stack_frame *frame = c->calls[at].frame;
+        begun = frame->task || (frame->native && (frame->libc || c->calls[at].parent == SIZE_MAX));
+    }
+    return begun;
+}
+
 /* Does it run outside of the task as well? Then it is the loop, into which the callback may be
  * inlined. */
 static bool is_loop(const cause *c, const call *one)
 {
     size_t at = one->parent;
+    if (is_outermost(c, one)) {
+        return true;
+    }
     while (at != SIZE_MAX && !c->calls[at].frame->task) {
         at = c->calls[at].parent;
     }
@@ -357,6 +376,7 @@ typedef struct cause_text {
     const char *lead;          /* before the name */
     const step *step, *library;
     const char *end;           /* behind the place */
+    const char *does;          /* behind the name */
 } cause_text;
 
 /* The task, where it has a name that tells more than which wait came before, or where in a library
@@ -392,6 +412,7 @@ static void put_function(sheet *s, const cause_text *t, unsigned most)
         sheet_text(s, " > ");
         code_text_name(s, t->library->call->name, most);
     }
+    sheet_text(s, t->does);
 }
 
 static void put_place(sheet *s, const cause_text *t)
@@ -453,77 +474,339 @@ static void write_function(sheet *s, const cause_text *t)
     put_or_wrap(s, t, put_end);
 }
 
-/* few of them: some were at places that were not kept. */
-static void put_share(char *words, size_t size, uint64_t part, uint64_t whole, bool few)
+/* What is to be said of some samples: who is named, and in how many he was. */
+typedef struct verdict {
+    cause_found found;
+    uint64_t weight;           /* of the samples whose stacks are known */
+    uint64_t all;              /* more: some were at places that were not kept */
+    size_t others;             /* shorter stalls of which the same is to be said */
+} verdict;
+
+static verdict cause_judge(cause *c)
 {
-    const char *least = few ? "at least " : "";
-    if (code_is_few(whole)) {
-        (void)snprintf(words, size, "  (%s%" PRIu64 " of %" PRIu64 " sample%s)", least, part,
-                       whole, whole == 1 ? "" : "s");
+    verdict v;
+    memset(&v, 0, sizeof v);
+    v.found = cause_walk(c);
+    v.weight = c->weight;
+    v.all = c->all > c->weight ? c->all : c->weight;
+    return v;
+}
+
+static void put_others(char *words, size_t size, size_t others)
+{
+    words[0] = '\0';
+    if (others > 0) {
+        (void)snprintf(words, size, "; %zu more such stall%s", others, others == 1 ? "" : "s");
+    }
+}
+
+static void put_share(char *words, size_t size, uint64_t part, const verdict *v)
+{
+    const char *least = v->all > v->weight ? "at least " : "";
+    char others[60];
+    put_others(others, sizeof others, v->others);
+    if (code_is_few(v->all)) {
+        (void)snprintf(words, size, "  (%s%" PRIu64 " of %" PRIu64 " sample%s%s)", least, part,
+                       v->all, v->all == 1 ? "" : "s", others);
     } else {
-        (void)snprintf(words, size, "  (%s%s of its samples)", least,
-                       figure_percent(share_of(part, whole)).text);
+        (void)snprintf(words, size, "  (%s%s of its samples%s)", least,
+                       figure_percent(share_of(part, v->all)).text, others);
+    }
+}
+
+/* >>causes names that are wanted: a function may be told by its place in a file that has none */
+
+static bool is_bare(const cause *c, const call *one)
+{
+    static const char place[] = "+0x";
+    json_text file, begin, middle;
+    if (one == NULL || one->frame->libc || module_of(&c->stacks->modules,
+                                                     one->frame->module_id) == NULL) {
+        return false;
+    }
+    file = one->frame->module;
+    if (one->name.length <= file.length + sizeof place) {
+        return false;
+    }
+    begin.bytes = one->name.bytes;
+    begin.length = file.length;
+    middle.bytes = one->name.bytes + file.length;
+    middle.length = sizeof place - 1;
+    return compare_text(begin, file) == 0 && compare_text(middle, json_word(place)) == 0;
+}
+
+static void note_bare(cause *c, const cause_found *f)
+{
+    const call *named[] = { f->outer.call, f->inner.call, f->library.call };
+    for (size_t i = 0; i < 3 && c->bare == NULL; i++) {
+        c->bare = is_bare(c, named[i]) ? named[i] : NULL;
+    }
+}
+
+/* What would tell the names, once. */
+static void write_names_wanted(sheet *s, const cause *c)
+{
+    char path[4096];
+    char words[260];
+    if (c->bare != NULL &&
+        json_unescape(module_of(&c->stacks->modules, c->bare->frame->module_id)->path, path,
+                      sizeof path)) {
+        package_of_names(path, words, sizeof words);
+        sheet_text(s, "    (no names in ");
+        code_text_name(s, c->bare->frame->module, 30);
+        sheet_text(s, ": ");
+        sheet_text(s, words);
+        sheet_text(s, ")");
+        sheet_newline(s);
     }
 }
 
 /* begin: what happened, when, and how long. */
-static void cause_write(sheet *s, cause *c, const char *begin, const char *lead)
+static void cause_write(sheet *s, cause *c, const verdict *v, const char *begin, const char *lead)
 {
-    const cause_found found = cause_walk(c);
-    const bool deeper = found.library.call != NULL ||
-                        (found.outer.call != NULL &&
-                         compare_text(found.inner.call->name, found.outer.call->name) != 0);
-    const step *last = found.library.call != NULL ? &found.library : &found.inner;
-    char share[120];
-    cause_text t = { c, lead, &found.outer, NULL, "" };
-    if (found.outer.call == NULL) {
+    const cause_found *found = &v->found;
+    const bool deeper = found->library.call != NULL ||
+                        (found->outer.call != NULL &&
+                         compare_text(found->inner.call->name, found->outer.call->name) != 0);
+    const step *last = found->library.call != NULL ? &found->library : &found->inner;
+    char share[160];
+    cause_text t = { c, lead, &found->outer, NULL, "", "" };
+    if (found->outer.call == NULL) {
         return;
     }
-    put_share(share, sizeof share, deeper ? last->weight : found.outer.weight,
-              c->all > c->weight ? c->all : c->weight, c->all > c->weight);
+    note_bare(c, found);
+    put_share(share, sizeof share, deeper ? last->weight : found->outer.weight, v);
     sheet_glyph(s, 0x2022, '*');
     sheet_text(s, begin);
     t.end = deeper ? "" : share;
     write_function(s, &t);
     if (deeper) {
-        cause_text inner = { c, "    most of it in ", &found.inner, &found.library, share };
+        cause_text inner = { c, "    most of it in ", &found->inner, &found->library, share,
+                             "" };
         sheet_newline(s);
         write_function(s, &inner);
     }
     sheet_newline(s);
 }
 
-/* >>causes stalls */
+/* >>causes stalls: a function that had several is told once, with the longest of them */
 
 static void cause_sample(void *user, uint64_t stack, uint64_t weight)
 {
     cause_weigh((cause *)user, stack, weight);
 }
 
-/* Where most of a stall has no samples, because the thread did not run, that comes first. */
-static bool cause_of_stall(sheet *s, cause *c, const stall_text *stall)
+/* Who is named: the function by its samples, a task that waited in a known call, a task that did not
+ * run for most of the stall, or nobody. */
+enum { BY_SAMPLES, BY_WAIT, BY_TASK, BY_ADDRESS };
+
+typedef struct stall_cause {
+    const stall_text *stall;
+    int how;
+    verdict verdict;
+    stall_taker taker;
+    const call *place;         /* BY_ADDRESS */
+} stall_cause;
+
+static bool is_off(const cause *c, const stall_text *stall)
 {
-    char begin[160];
-    bool off = c->stacks->cpu && stall->waiting > stall->length / 2;
+    return c->stacks->cpu && stall->waiting > stall->length / 2;
+}
+
+/* A task's own name, not that of the wait before it or of a full table. */
+static bool is_task_named(const stall_taker *t)
+{
+    static const char after[] = "code after ";
+    return t->name.length > 0 && t->name.bytes[0] != '(' &&
+           !(t->name.length >= sizeof after &&
+             memcmp(t->name.bytes, after, sizeof after - 1) == 0);
+}
+
+/* Were the samples taken in this task? */
+static bool is_sampled_in(const cause *c, const verdict *v, const stall_taker *t)
+{
+    const call *named = v->found.outer.call;
+    return named != NULL && named->frame->root != SIZE_MAX &&
+           compare_text(c->stacks->frames[named->frame->root].name, t->name) == 0;
+}
+
+/* Where most samples are, if no function has a name. NULL: they are in no file. */
+static const call *place_of(const cause *c)
+{
+    const call *most = NULL;
+    for (size_t i = 0; i < c->count; i++) {
+        const call *one = &c->calls[i];
+        if (one->weight > 0 && one->frame->native && !one->frame->libc && !one->frame->own &&
+            one->frame->module_id != UINT64_MAX && (most == NULL || one->weight > most->weight)) {
+            most = one;
+        }
+    }
+    return most;
+}
+
+static bool judge_stall(cause *c, const stall_text *stall, stall_cause *one)
+{
+    bool off = is_off(c, stall);
     cause_clear(c);
-    if (!stall_samples(c->profile, stall, cause_sample, c)) {
+    memset(one, 0, sizeof *one);
+    one->stall = stall;
+    if (!stall_samples(c->profile, stall, cause_sample, c) ||
+        !stall_taker_of(c->profile, stall, &one->taker)) {
         return false;
     }
-    c->all = stall->sampled > c->weight ? stall->sampled : c->weight;
-    (void)snprintf(begin, sizeof begin, " %s stall at %s", figure_time(s, stall->length).text,
+    c->all = stall->sampled;
+    one->verdict = cause_judge(c);
+    one->place = place_of(c);
+    one->how = one->verdict.found.outer.call != NULL ? BY_SAMPLES : BY_ADDRESS;
+    if (off && one->taker.call.length > 0 && one->taker.exec > stall->length / 4) {
+        one->how = BY_WAIT;
+    } else if (off && one->taker.exec > stall->length / 2 && is_task_named(&one->taker) &&
+               !is_sampled_in(c, &one->verdict, &one->taker)) {
+        one->how = BY_TASK;
+    }
+    return true;
+}
+
+/* Where most of a stall has no samples, because the thread did not run, that comes first. */
+static void stall_begin(sheet *s, const cause *c, const stall_cause *one, char *begin, size_t size)
+{
+    const stall_text *stall = one->stall;
+    (void)snprintf(begin, size, " %s stall at %s", figure_time(s, stall->length).text,
                    figure_time(s, stall->start).text);
-    if (off) {
+    if (is_off(c, stall) && one->how != BY_WAIT) {
         size_t used = strlen(begin);
-        (void)snprintf(begin + used, sizeof begin - used, ", %s off CPU,",
+        (void)snprintf(begin + used, size - used, ", %s off CPU",
                        figure_percent(share_of(stall->waiting, stall->length)).text);
     }
-    cause_write(s, c, begin, off ? " the rest in " : " in ");
-    return true;
+}
+
+/* A task, and the call that it waited in. */
+static void write_taker(sheet *s, const cause *c, const stall_cause *one)
+{
+    const stall_taker *t = &one->taker;
+    const bool waits = one->how == BY_WAIT;
+    const bool within = waits && t->within.length > 0;
+    char name[80] = "";
+    char does[100] = "";
+    char others[60];
+    char end[140] = "";
+    stack_frame frame;
+    call named;
+    step by = { &named, 0 };
+    cause_text text = { c, waits ? ": " : ", in ", &by, NULL, end, does };
+    memset(&frame, 0, sizeof frame);
+    frame.root = SIZE_MAX;
+    memset(&named, 0, sizeof named);
+    named.frame = &frame;
+    named.name = within ? t->within : t->name;
+    named.file = within ? json_word("") : t->file;
+    named.line = t->line;
+    put_others(others, sizeof others, one->verdict.others);
+    if (waits && json_unescape(t->call, name, sizeof name)) {
+        (void)snprintf(does, sizeof does, " waits in %s", name);
+        (void)snprintf(end, sizeof end, "  (%" PRIu64 " wait%s, %s in all%s)", t->waits,
+                       t->waits == 1 ? "" : "s", figure_time(s, t->waited).text, others);
+    } else if (one->verdict.others > 0) {
+        (void)snprintf(end, sizeof end, "  (%s)", others + 2);
+    }
+    write_function(s, &text);
+    sheet_newline(s);
+}
+
+/* A function that is not known: its file and the place in it. */
+static void write_place(sheet *s, const stall_cause *one)
+{
+    char words[80];
+    if (one->place == NULL) {
+        sheet_text(s, " in code that is in no file");
+    } else {
+        sheet_text(s, " in ");
+        code_text_name(s, one->place->frame->module, 40);
+        (void)snprintf(words, sizeof words, "+0x%" PRIx64, one->place->frame->address);
+        sheet_text(s, words);
+    }
+    sheet_newline(s);
+}
+
+static void write_stall_cause(sheet *s, cause *c, const stall_cause *one)
+{
+    char begin[160];
+    stall_begin(s, c, one, begin, sizeof begin);
+    if (one->how == BY_SAMPLES) {
+        cause_write(s, c, &one->verdict, begin,
+                    is_off(c, one->stall) ? ", the rest in " : " in ");
+        return;
+    }
+    sheet_glyph(s, 0x2022, '*');
+    sheet_text(s, begin);
+    if (one->how == BY_ADDRESS) {
+        write_place(s, one);
+    } else {
+        write_taker(s, c, one);
+    }
+}
+
+/* Is of two stalls the same to be said? */
+static bool is_same_cause(const stall_cause *a, const stall_cause *b)
+{
+    const call *x = a->verdict.found.outer.call;
+    const call *y = b->verdict.found.outer.call;
+    if (a->how != b->how) {
+        return false;
+    }
+    if (a->how == BY_SAMPLES) {
+        return compare_text(x->name, y->name) == 0 && compare_text(x->file, y->file) == 0;
+    }
+    if (a->how == BY_ADDRESS) {
+        return (a->place == NULL) == (b->place == NULL) &&
+               (a->place == NULL || a->place->frame->module_id == b->place->frame->module_id);
+    }
+    return a->taker.site == b->taker.site;
+}
+
+/* A new cause where there is room; an old one has one stall more. Without samples and without a
+ * wait there is nothing to be said. */
+static void add_stall_cause(stall_cause *rows, size_t *count, size_t most, const stall_cause *one)
+{
+    size_t i = 0;
+    if (one->how == BY_ADDRESS && one->verdict.weight == 0) {
+        return;
+    }
+    while (i < *count && !is_same_cause(&rows[i], one)) {
+        i++;
+    }
+    if (i < *count) {
+        rows[i].verdict.others++;
+    } else if (i < most) {
+        rows[i] = *one;
+        ++*count;
+    }
+}
+
+static bool causes_of_stalls(sheet *s, cause *c, size_t most)
+{
+    stall_list l;
+    stall_cause rows[CAUSES];
+    size_t count = 0;
+    bool ok = stall_list_read(&l, c->profile, true);
+    for (size_t i = 0; ok && i < l.count && i < CAUSE_STALLS; i++) {
+        stall_cause one;
+        ok = judge_stall(c, &l.rows[i], &one);
+        if (ok) {
+            add_stall_cause(rows, &count, most, &one);
+        }
+    }
+    for (size_t i = 0; ok && i < count; i++) {
+        write_stall_cause(s, c, &rows[i]);
+    }
+    free(l.rows);
+    return ok;
 }
 
 /* Without a stall, what most of the samples are in, if they are many. */
 static void cause_of_run(sheet *s, cause *c)
 {
+    verdict v;
     cause_clear(c);
     for (size_t i = 0; i < c->stacks->count; i++) {
         const stack_frame *frame = &c->stacks->frames[i];
@@ -532,19 +815,9 @@ static void cause_of_run(sheet *s, cause *c)
         }
     }
     if (!code_is_few(c->weight / 4)) {
-        cause_write(s, c, " most samples are", " in ");
+        v = cause_judge(c);
+        cause_write(s, c, &v, " most samples are", " in ");
     }
-}
-
-static bool causes_of_stalls(sheet *s, cause *c, size_t most)
-{
-    stall_list l;
-    bool ok = stall_list_read(&l, c->profile);
-    for (size_t i = 0; ok && i < l.count && i < most; i++) {
-        ok = cause_of_stall(s, c, &l.rows[i]);
-    }
-    free(l.rows);
-    return ok;
 }
 
 /* >>causes hang: the samples since no event came */
@@ -590,6 +863,7 @@ static bool cause_of_hang(sheet *s, cause *c)
 {
     const profile_text *p = c->profile;
     hang h = { c, 0, 0 };
+    verdict v;
     char begin[160];
     cause_clear(c);
     if (p->findings.length == 0) {
@@ -602,7 +876,8 @@ static bool cause_of_hang(sheet *s, cause *c)
     if (c->weight > 0) {
         (void)snprintf(begin, sizeof begin, " hangs since %s, for %s,",
                        figure_time(s, h.start).text, figure_time(s, h.length).text);
-        cause_write(s, c, begin, " in ");
+        v = cause_judge(c);
+        cause_write(s, c, &v, begin, " in ");
     }
     return true;
 }
@@ -636,6 +911,7 @@ static bool cause_of_exit(sheet *s, cause *c)
     uint64_t elapsed = 0;
     uint64_t last = 0;
     ending e = { c, 0 };
+    verdict v;
     char begin[160];
     const json_field fields[] = {
         JSON_NUMBER("elapsed_ns", &elapsed), JSON_NUMBER("exit_ns", &last)
@@ -657,7 +933,8 @@ static bool cause_of_exit(sheet *s, cause *c)
     if (c->weight > 0) {
         (void)snprintf(begin, sizeof begin, " %s after the last wait of the loop",
                        figure_time(s, last).text);
-        cause_write(s, c, begin, " in ");
+        v = cause_judge(c);
+        cause_write(s, c, &v, begin, " in ");
     }
     return true;
 }
@@ -674,6 +951,9 @@ static bool causes_text(sheet *s, const profile_text *p, size_t most)
          causes_of_stalls(s, &c, most) && cause_of_exit(s, &c);
     if (ok && s->used == 0) {
         cause_of_run(s, &c);
+    }
+    if (ok) {
+        write_names_wanted(s, &c);
     }
     cause_close(&c);
     stacks_free(&stacks);

@@ -278,7 +278,7 @@ static void code_text_stall(sheet *s, const code_table *c, const stall_text *sta
 static bool code_text_stalls(sheet *s, code_table *c, const profile_text *p)
 {
     stall_list l;
-    bool ok = stall_list_read(&l, p);
+    bool ok = stall_list_read(&l, p, false);
     if (ok && l.count > 0) {
         sheet_newline(s);
         sheet_styled(s, SHEET_BOLD, "STALLS");

@@ -70,6 +70,7 @@ static bool read_stall_text(json_reader *r, stall_text *stall)
 {
     const json_field fields[] = {
         JSON_TEXT("kind", &stall->kind), JSON_VALUE("samples", &stall->samples),
+        JSON_VALUE("shares", &stall->shares),
         JSON_NUMBER("start_ns", &stall->start), JSON_NUMBER("length_ns", &stall->length),
         JSON_NUMBER("cpu_ns", &stall->cpu), JSON_NUMBER("waiting_ns", &stall->waiting),
         JSON_NUMBER("sampled", &stall->sampled)
@@ -94,13 +95,14 @@ static bool read_stall(void *user, json_reader *r)
     if (!read_stall_text(r, &l->rows[l->count])) {
         return false;
     }
-    l->count += l->rows[l->count].samples.length > 2;
+    l->count += l->all || l->rows[l->count].samples.length > 2;
     return true;
 }
 
-bool stall_list_read(stall_list *l, const profile_text *p)
+bool stall_list_read(stall_list *l, const profile_text *p, bool all)
 {
     memset(l, 0, sizeof *l);
+    l->all = all;
     if (!json_room(&p->reader, p->stalls, (void **)&l->rows, sizeof *l->rows) ||
         !json_each(&p->reader, p->stalls, read_stall, l)) {
         return false;
@@ -109,6 +111,63 @@ bool stall_list_read(stall_list *l, const profile_text *p)
         qsort(l->rows, l->count, sizeof *l->rows, longest_stall_first);
     }
     return true;
+}
+
+static bool read_taker(void *user, json_reader *r)
+{
+    stall_taker *most = (stall_taker *)user;
+    stall_taker one;
+    const json_field fields[] = {
+        JSON_NUMBER("site", &one.site), JSON_NUMBER("exec_ns", &one.exec),
+        JSON_TEXT("name", &one.name), JSON_TEXT("file", &one.file), JSON_NUMBER("line", &one.line)
+    };
+    memset(&one, 0, sizeof one);
+    if (!JSON_FIELDS(r, fields)) {
+        return false;
+    }
+    if (one.exec > most->exec) {
+        *most = one;
+    }
+    return true;
+}
+
+/* A wait counts if such a one is a good part of what the task took of the stall. */
+static bool read_wait(void *user, json_reader *r)
+{
+    stall_taker *t = (stall_taker *)user;
+    uint64_t site = 0;
+    uint64_t count = 0;
+    uint64_t total = 0;
+    uint64_t longest = 0;
+    json_text call = { "", 0 };
+    json_text within = { "", 0 };
+    const json_field fields[] = {
+        JSON_NUMBER("site", &site), JSON_NUMBER("count", &count), JSON_NUMBER("total_ns", &total),
+        JSON_NUMBER("longest_ns", &longest), JSON_TEXT("call", &call), JSON_TEXT("within", &within)
+    };
+    if (!JSON_FIELDS(r, fields)) {
+        return false;
+    }
+    if (site == t->site && total > t->waited && count > 0 && longest >= t->exec / 2 &&
+        total / count >= t->exec / 4) {
+        t->call = call;
+        t->within = within;
+        t->waits = count;
+        t->waited = total;
+    }
+    return true;
+}
+
+bool stall_taker_of(const profile_text *p, const stall_text *stall, stall_taker *t)
+{
+    memset(t, 0, sizeof *t);
+    if (!json_each(&p->reader, stall->shares, read_taker, t)) {
+        return false;
+    }
+    if (t->site == 0) {        /* uninstrumented time is no task */
+        memset(t, 0, sizeof *t);
+    }
+    return t->site == 0 || p->waits.length == 0 || json_each(&p->reader, p->waits, read_wait, t);
 }
 
 typedef struct stall_window {

@@ -29,18 +29,30 @@ void code_text_place(sheet *s, json_text file, uint64_t line, bool called);
 bool code_is_few(uint64_t samples);
 
 typedef struct stall_text {
-    json_text kind, samples;
+    json_text kind, samples, shares;
     uint64_t start, length, cpu, waiting, sampled;
 } stall_text;
 
-/* The stalls of a profile that have samples, the longest first. */
+/* The stalls of a profile, the longest first. */
 typedef struct stall_list {
     stall_text *rows;
     size_t count;
+    bool all;                  /* those without samples too */
 } stall_list;
 
-/* false, with a message. The rows are for free(). */
-bool stall_list_read(stall_list *l, const profile_text *p);
+/* Those that have samples, or all. false, with a message. The rows are for free(). */
+bool stall_list_read(stall_list *l, const profile_text *p, bool all);
+
+/* The task that took most of a stall, and the wait that its tasks were in most. */
+typedef struct stall_taker {
+    json_text name, file;      /* length 0: none */
+    uint64_t line, site, exec;
+    json_text call, within;    /* within: the function that waits; both may be empty */
+    uint64_t waits, waited;    /* how many, and for how long in all */
+} stall_taker;
+
+/* false, with a message. */
+bool stall_taker_of(const profile_text *p, const stall_text *stall, stall_taker *t);
 
 /* Calls take() for each stack that was sampled in a stall, with its samples: those of the rows that
  * still stand, or else of the few places that the stall kept. false, with a message. */

@@ -18,13 +18,13 @@ typedef struct elf_section {
     uint64_t type, offset, size, link;
 } elf_section;
 
-static bool elf_bytes(const elf_file *f, uint64_t at, void *bytes, size_t count)
+bool elf_bytes(const elf_file *f, uint64_t at, void *bytes, size_t count)
 {
     return at <= f->size && count <= f->size - at &&
            pread(f->fd, bytes, count, (off_t)at) == (ssize_t)count;
 }
 
-static uint64_t elf_number(const elf_file *f, const unsigned char *bytes, size_t count)
+uint64_t elf_number(const elf_file *f, const unsigned char *bytes, size_t count)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < count; i++) {
@@ -33,9 +33,8 @@ static uint64_t elf_number(const elf_file *f, const unsigned char *bytes, size_t
     return value;
 }
 
-/* The field at one place in files of 32 bits, at another in those of 64. */
-static uint64_t elf_field(const elf_file *f, const unsigned char *bytes, size_t narrow_at,
-                          size_t narrow, size_t wide_at, size_t wide)
+uint64_t elf_field(const elf_file *f, const unsigned char *bytes, size_t narrow_at, size_t narrow,
+                   size_t wide_at, size_t wide)
 {
     return f->wide ? elf_number(f, bytes + wide_at, wide)
                    : elf_number(f, bytes + narrow_at, narrow);

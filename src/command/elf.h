@@ -33,6 +33,15 @@ void elf_file_close(elf_file *f);
  * and opening a device or a pipe may have effects. */
 const char *elf_file_open(elf_file *f, const char *path);
 
+/* Bytes of the file; false: it has none there. */
+bool elf_bytes(const elf_file *f, uint64_t at, void *bytes, size_t count);
+
+uint64_t elf_number(const elf_file *f, const unsigned char *bytes, size_t count);
+
+/* The field at one place in files of 32 bits, at another in those of 64. */
+uint64_t elf_field(const elf_file *f, const unsigned char *bytes, size_t narrow_at, size_t narrow,
+                   size_t wide_at, size_t wide);
+
 typedef struct elf_symbol {
     uint64_t address, size;
     size_t name;               /* offset in names */

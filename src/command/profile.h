@@ -21,7 +21,7 @@ typedef struct profile_text {
     json_reader reader;
     json_text name;            /* in its quotes */
     json_text sites, stalls, windows, futures;
-    json_text totals, paths, program, timeline, findings;    /* may be missing */
+    json_text totals, paths, program, timeline, findings, waits;    /* may be missing */
     json_text sampler, modules, stacks, samples, wall;    /* length 0: written without a sampler */
 } profile_text;
 

@@ -2,6 +2,7 @@
 
 #include "symbolize.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "commands.h"
 #include "demangle.h"
 #include "elf.h"
+#include "elf_ranges.h"
 #include "json.h"
 #include "message.h"
 #include "options.h"
@@ -145,6 +147,24 @@ static bool open_own_file(code_module *m, const char *path, const char *id)
     return true;
 }
 
+/* A function without a name is told by its place in the file, as callbacks are. */
+static void find_ranges(symbolize *s, const code_module *m, size_t count)
+{
+    elf_ranges ranges;
+    char name[4096];
+    elf_ranges_read(&ranges, &m->elf);
+    for (size_t i = 0; i < count; i++) {
+        code_query *q = &s->queries[i];
+        uint64_t begin;
+        if (q->length == 0 && elf_range_of(&ranges, q->address, &begin)) {
+            (void)snprintf(name, sizeof name, "%s+0x%" PRIx64, last_part(m->path), begin);
+            code_call(&s->texts, q, name, "", 0);
+            code_end(&s->texts, q);
+        }
+    }
+    elf_ranges_free(&ranges);
+}
+
 /* Only whole paths: what the system put there itself, "[vdso]", has no file. */
 static void find_in_module(symbolize *s, const module_row *row, size_t count)
 {
@@ -166,6 +186,9 @@ static void find_in_module(symbolize *s, const module_row *row, size_t count)
     }
     elf_symbols_read(&m.symbols, &m.elf);
     code_find(&m, s->queries, count, &s->texts);
+    if (m.path == path) {      /* a file of debug information has no such table */
+        find_ranges(s, &m, count);
+    }
     elf_symbols_free(&m.symbols);
     elf_file_close(&m.elf);
 }
