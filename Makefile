@@ -255,7 +255,7 @@ $B/test/plain/libchroprof.a: tests/compile/impl.c chroprof.h $B/flags/PLAIN
 
 $B/test/san/libchroprof.a: tests/compile/impl.c chroprof.h $B/flags/SANITIZED
 	@mkdir -p $(@D)
-	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -c -o $(@D)/impl.o tests/compile/impl.c
+	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O0 -g -c -o $(@D)/impl.o tests/compile/impl.c
 	ar rcs $@ $(@D)/impl.o
 
 $B/test/plain/%: tests/%.c $(TEST_PARTS) $B/test/plain/libchroprof.a $B/flags/PLAIN
@@ -264,7 +264,7 @@ $B/test/plain/%: tests/%.c $(TEST_PARTS) $B/test/plain/libchroprof.a $B/flags/PL
 
 $B/test/san/%: tests/%.c $(TEST_PARTS) $B/test/san/libchroprof.a $B/flags/SANITIZED
 	@rm -f $@
-	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O1 -g -pthread $(EXTRA) -o $@ $< \
+	$(SAN_CC) $(STANDARD) $(WARNINGS) $(SANITIZE) -O0 -g -pthread $(EXTRA) -o $@ $< \
 	    $(@D)/libchroprof.a
 
 # functions that the sampler can walk and name; -O1 would make jumps of the last calls
@@ -366,7 +366,7 @@ fuzz-coverage:
 # the same without libFuzzer: replays files
 $B/test/san/replay_%: fuzz/fuzz_%.c $(wildcard fuzz/*.h) chroprof.h $B/flags/SANITIZED
 	@mkdir -p $(@D)
-	$(SAN_CC) $(STANDARD) -g -O1 $(SANITIZE) -DFUZZ_REPLAY -pthread -o $@ $<
+	$(SAN_CC) $(STANDARD) -g -O0 $(SANITIZE) -DFUZZ_REPLAY -pthread -o $@ $<
 
 # ---- bench
 
