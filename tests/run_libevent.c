@@ -243,8 +243,8 @@ static void run_fork(void)
     (void)event_assign(&ticks, base, -1, 0, on_tick, NULL);
     after_ms(&ticks, 5);
     printf("loop %d after %d\n", event_base_dispatch(base), rounds);
-    (void)fflush(stdout);
-    if (child == 0) {
+    if (child == 0) { /* its lines come first, however long it takes */
+        (void)fflush(stdout);
         _exit(6);
     }
     (void)waitpid(child, &status, 0);
