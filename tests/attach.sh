@@ -3,27 +3,14 @@
 #   sh tests/attach.sh [COMMAND]        default build/chroprof
 # The programs run until they are told to end, so a busy machine has as long as it needs; what is
 # expected of a stall is its function and that there is one, never how long it was.
-# Prints "ok NAME", "FAIL NAME: why" or "skip NAME: why", then the counts; exit 1 if any failed.
 
 cd "$(dirname "$0")/.." || exit 1
-CC=${CC:-cc}
+. tests/counts.sh
 command=${1:-build/chroprof}
-scratch=$(mktemp -d) || exit 1
 program=
 trap 'kill $program 2>/dev/null; rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
 COLUMNS=200
 export COLUMNS
-passed=0 failed=0 skipped=0
-
-ok() { passed=$((passed + 1)); echo "ok $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" = 0 ]
-    exit
-}
 
 # started PROGRAM WHAT SECONDS: in the background; returns when it is ready
 started() {

@@ -1,6 +1,6 @@
 # Read by the scripts here that count cases, once they are at the top of the repository.
-# Each case prints (QUIET=1: only if it is not ok) "ok NAME", "FAIL NAME: why" or "skip NAME: why"; finish prints the counts and ends
-# with status 1 if one failed. $scratch is a folder that goes when the script ends.
+# Each case prints "ok NAME" (not with QUIET=1), "FAIL NAME: why" or "skip NAME: why"; finish prints
+# the counts and ends with status 1 if one failed. $scratch is a folder that goes when the script ends.
 CC=${CC:-cc}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT

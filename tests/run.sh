@@ -4,7 +4,8 @@
 # ONLY="run_command test_events-san": these suites of any tier; JOBS: how many at once, default one a
 # processor; VERBOSE=1: shows the cases that passed as well; LIMIT: the seconds that a suite has; B:
 # the folder to build in.
-# Suites with timers run one after the other, beside the others. Each suite prints its counts when it
+# Suites with timers begin with the longest, one after the other beside the others, as they sleep for
+# the half of their time; when the others are through, what is left runs side by side. Each suite prints its counts when it
 # ends. At the end: a table of all, what the failed ones said, and "N passed, N failed, N skipped".
 cd "$(dirname "$0")/.." || exit 1
 CC=${CC:-cc}
@@ -153,18 +154,21 @@ say() {
     echo "$1: $(tail -n 1 "$logs/$1.log" | cut -c 1-200) ($seconds s, CPU $cpu s)"
 }
 
-# lane NAME QUEUE: takes the next suite that no other lane has taken
+# lane NAME QUEUE...: takes the next suite that no other lane has taken
 lane() {
     lane=$1
+    shift
     trap 'kill -TERM $! 2>/dev/null; wait; exit 143' HUP INT TERM
-    while IFS='|' read -r name flag seconds goals command; do
-        mkdir "$logs/$name.taken" 2>/dev/null || continue
-        case $goals in
-        none | tools) ;;
-        *) while [ ! -e "$logs/build-tests.status" ]; do sleep 0.2; done ;;
-        esac
-        run_one "$name" "$command"
-    done <"$logs/$2"
+    for queue in "$@"; do
+        while IFS='|' read -r name flag seconds goals command; do
+            mkdir "$logs/$name.taken" 2>/dev/null || continue
+            case $goals in
+            none | tools) ;;
+            *) while [ ! -e "$logs/build-tests.status" ]; do sleep 0.2; done ;;
+            esac
+            run_one "$name" "$command"
+        done <"$logs/$queue"
+    done
 }
 
 # ---- what came of it
@@ -243,11 +247,11 @@ lane timer queue-timer &
 lanes="$lanes $!"
 # one of the others comes when all is built: make has as many jobs
 later() { while [ ! -e "$logs/build-tests.status" ]; do sleep 0.2; done; lane "$@"; }
-later 1 queue-other &
+later 1 queue-other queue-timer &
 lanes="$lanes $!"
 number=2
 while [ "$number" -le "$JOBS" ]; do
-    lane $number queue-other &
+    lane $number queue-other queue-timer &
     lanes="$lanes $!"
     number=$((number + 1))
 done

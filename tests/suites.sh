@@ -2,8 +2,8 @@
 #
 # A line is  name|tier|flag|seconds|goals|command :
 #   tier     short: make test. rest: make test-rest, which runs only what make test leaves out.
-#   flag     timer: what a timer or another program does in a certain time counts in it, so no
-#            second one of these runs beside it
+#   flag     timer: it waits for timers or for other programs half of its time, so it runs beside
+#            those that compute
 #   seconds  on two quiet cores; the longest begin first. Only the order depends on it.
 #   goals    what make has to build for it; tools: chroprof and what it loads
 # Scripts get the command as their argument. Each suite has a folder of its own in SCRATCH.
