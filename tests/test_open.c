@@ -291,7 +291,7 @@ TEST(a_long_name_is_cut)
     chroprof_site_row row;
     o.string_bytes = 200000;
     memset(name, 'x', sizeof name - 1);
-    memcpy(name + 996, "\xE2\x82\xAC", 3);          /* what is cut off begins with a character */
+    memcpy(name + 996, "\xE2\x82\xAC", 3); /* what is cut off begins with a character */
     CHECK_EQ(chroprof_init(&p, memory, sizeof memory, &o), CHROPROF_OK);
     const chroprof_site site = { name, name, 1 };
     CHECK(chroprof_site_make(&p, name, name, 1) == chroprof_site_make(&p, name, name, 1));
@@ -300,8 +300,7 @@ TEST(a_long_name_is_cut)
         chroprof_event(&p, CHROPROF_PENDING, id, &site, id);
     CHECK_EQ(chroprof_snapshot(memory, sizeof memory, copy, sizeof copy), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
-    while (chroprof_next_site(&view, &cursor, &row) && row.line != 1) {
-    }
+    while (chroprof_next_site(&view, &cursor, &row) && row.line != 1) {}
     CHECK(row.cut);
     CHECK_EQ(strlen(row.name), 999);
     CHECK_EQ(strlen(row.file), 999);
@@ -328,7 +327,7 @@ TEST(a_long_name_of_another_writer_is_cut)
     used = strings_of(&p).used;
     for (k = 0; k + 1 < sizeof memory / 8; k++) {
         if (memory[k] >= used && memory[k] < used + 100 && memory[k + 1] == memory[k]) {
-            memory[k] = memory[k + 1] += 5000;              /* with the header's own */
+            memory[k] = memory[k + 1] += 5000; /* with the header's own */
             found++;
         }
         if (memcmp(memory + k, "yyyyyyyy", 8) == 0 && text == NULL)
@@ -340,8 +339,7 @@ TEST(a_long_name_of_another_writer_is_cut)
     CHECK_EQ(chroprof_open(&view, memory, sizeof memory), CHROPROF_ERR_CORRUPT);
     CHECK_EQ(chroprof_snapshot(memory, sizeof memory, copy, sizeof copy), CHROPROF_OK);
     CHECK_EQ(chroprof_open(&view, copy, sizeof copy), CHROPROF_OK);
-    while (chroprof_next_site(&view, &cursor, &row) && row.line != 1) {
-    }
+    while (chroprof_next_site(&view, &cursor, &row) && row.line != 1) {}
     CHECK_EQ(strlen(row.name), 1000);
     CHECK_STR(row.name + 990, "yyyyyyy...");
     laws(&view);
