@@ -2469,6 +2469,16 @@ CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint3
     return count;
 }
 
+/* The root, rounded down. */
+CHROPROF__UNUSED static uint64_t chroprof__root(uint64_t value)
+{
+    uint64_t root = 0;
+    for (uint64_t bit = UINT64_C(1) << 31; bit > 0; bit >>= 1)
+        if ((root + bit) * (root + bit) <= value)
+            root += bit;
+    return root;
+}
+
 /* round(weight * part / whole), part <= whole. */
 static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
 {
@@ -14747,15 +14757,25 @@ static const chroprof__unit chroprof__counts[] = {          /* exact below 100,0
     { 1000000000000000000u, 2, 1, "E" }
 };
 
+/* The least step of a unit that shows a value in three digits, and how many decimals that is. */
+static uint64_t chroprof__step_of(uint64_t value, const chroprof__unit **unit, uint32_t *decimals)
+{
+    static const uint32_t tens[] = { 1, 10, 100, 1000, 10000, 100000, 1000000 };
+    const chroprof__unit *u = *unit;
+    uint32_t places = u->most;
+    while (chroprof__round(value, u->size / tens[places]) >= 1000)
+        places = places > u->least ? places - 1 : (++u)->most;
+    *unit = u;
+    *decimals = places;
+    return u->size / tens[places];
+}
+
 static void chroprof__say_scaled(chroprof__phrase *s, uint64_t value, const chroprof__unit *u,
                                  bool tight)
 {
-    static const uint32_t tens[] = { 1, 10, 100, 1000, 10000, 100000, 1000000 };
-    uint32_t decimals = u->most;
-    while (chroprof__round(value, u->size / tens[decimals]) >= 1000)
-        decimals = decimals > u->least ? decimals - 1 : (++u)->most;
-    chroprof__say_fixed(s, chroprof__round(value, u->size / tens[decimals]), decimals,
-                        decimals + 1);
+    uint32_t decimals;
+    uint64_t step = chroprof__step_of(value, &u, &decimals);
+    chroprof__say_fixed(s, chroprof__round(value, step), decimals, decimals + 1);
     if (value > 0 || !tight)
         chroprof__say_text(s, u->name + (tight && u->name[0] == ' ' ? 1 : 0));
 }
@@ -16205,10 +16225,10 @@ typedef struct chroprof__page {
 static char chroprof__plain(uint32_t code)
 {
     static const struct { uint16_t code; char plain; } table[] = {
-        { 0xB5, 'u' }, { 0x2026, '~' }, { 0x2500, '-' }, { 0x2504, '.' }, { 0x2502, '|' },
-        { 0x2022, '*' }, { 0x251C, '|' }, { 0x2514, '`' }, { 0x2581, '.' }, { 0x2582, ':' },
-        { 0x2583, '-' }, { 0x2584, '=' }, { 0x2585, '+' }, { 0x2586, '*' }, { 0x2587, '%' },
-        { 0x2588, '#' }, { 0x2591, '.' }, { 0x2592, '=' }
+        { 0xB1, '~' }, { 0xB5, 'u' }, { 0x2026, '~' }, { 0x2500, '-' }, { 0x2504, '.' },
+        { 0x2502, '|' }, { 0x2022, '*' }, { 0x251C, '|' }, { 0x2514, '`' }, { 0x2581, '.' },
+        { 0x2582, ':' }, { 0x2583, '-' }, { 0x2584, '=' }, { 0x2585, '+' }, { 0x2586, '*' },
+        { 0x2587, '%' }, { 0x2588, '#' }, { 0x2591, '.' }, { 0x2592, '=' }
     };
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
         if (table[k].code == code)
@@ -16660,8 +16680,8 @@ static void chroprof__text_state(chroprof__page *g)
 /* >>text tables: what SITES and PATHS share. Columns are data; rows that are no sites or paths make
  * every column that adds up do so on the page. */
 
-enum { CHROPROF__COLUMNS = 12, CHROPROF__NEVER = 255 };
-enum { CHROPROF__ALONE, CHROPROF__ADDS, CHROPROF__OF_DELAY };
+enum { CHROPROF__COLUMNS = 12, CHROPROF__NEVER = 255, CHROPROF__ESTIMATE = 11 };
+enum { CHROPROF__ALONE, CHROPROF__ADDS, CHROPROF__OF_DELAY, CHROPROF__SAMPLED };
 
 /* A column is there from a width of the page on, and wherever it is the order. Those of CPU time
  * take their room from others. */
@@ -16669,7 +16689,8 @@ typedef struct chroprof__column {
     char above[6], title[10];
     char figure[4];            /* as chroprof__say takes it, its width included */
     uint8_t from[2];           /* without samples, with them */
-    uint8_t kind;              /* ADDS: rows add up; OF_DELAY: and it is there if there was delay */
+    uint8_t kind;              /* ADDS: rows add up; OF_DELAY: and it is there if there was delay;
+                                  SAMPLED: a time and, behind it in the row, its error */
     uint16_t offset;           /* in chroprof__shown_site or chroprof_path */
 } chroprof__column;
 
@@ -16687,7 +16708,46 @@ typedef struct chroprof__grid {
 
 static uint32_t chroprof__column_width(const chroprof__column *c)
 {
-    return (uint32_t)(c->figure[1] - '0');
+    return c->kind == CHROPROF__SAMPLED ? CHROPROF__ESTIMATE : (uint32_t)(c->figure[1] - '0');
+}
+
+/* A time to the place where its error begins, and that error in one digit, or in two up to 14, in 10
+ * columns at most: longer ones are told coarser. */
+static void chroprof__show_estimate(chroprof__page *g, const uint64_t *figures)
+{
+    const chroprof__unit *u = chroprof__times;
+    uint32_t decimals, zeros = 0, digits, wide;
+    uint64_t step = chroprof__step_of(figures[0], &u, &decimals), error;
+    chroprof__phrase s;
+    s.used = 0;
+    digits = figures[0] / 100 >= u->size ? 3 : figures[0] / 10 >= u->size ? 2 : 1;
+    wide = digits + chroprof__columns_of(u->name) + 1;      /* without decimals */
+    for (; (error = chroprof__round(figures[1], step)) > 14 ||
+           (decimals > 0 && wide + 2 * decimals + 2 > 10); step *= 10)
+        if (decimals > 0)
+            decimals--;
+        else
+            zeros++;
+    error = error > 0 ? error : 1;
+    for (uint32_t k = 0; k < 2; k++) {
+        chroprof__say_text(&s, k == 0 ? "" : "\xC2\xB1");
+        chroprof__say_fixed(&s, k == 0 ? chroprof__round(figures[0], step) : error, decimals,
+                            decimals + 1);
+        chroprof__say_text(&s, zeros == 0 ? "" : zeros == 1 ? "0" : "00");
+    }
+    chroprof__say_text(&s, u->name + 1);
+    chroprof__show_right(g, s.text, CHROPROF__ESTIMATE);
+}
+
+static void chroprof__grid_figure(chroprof__page *g, const chroprof__column *c, const void *row)
+{
+    const uint64_t *figures = chroprof__field(row, c->offset);
+    if (c->kind != CHROPROF__SAMPLED)
+        chroprof__print(g, c->figure, figures);
+    else if (*figures == CHROPROF__NO_FIGURE)
+        chroprof__show_right(g, "-", CHROPROF__ESTIMATE);
+    else
+        chroprof__show_estimate(g, figures);
 }
 
 static bool chroprof__column_shown(const chroprof__page *g, const chroprof__grid *grid,
@@ -16777,8 +16837,7 @@ static void chroprof__grid_row(chroprof__page *g, chroprof__grid *grid, uint64_t
     chroprof__style(g, CHROPROF__PLAIN);
     for (uint32_t k = 0; k < grid->count; k++) {
         if (chroprof__column_shown(g, grid, grid->fields + k))
-            chroprof__print(g, grid->fields[k].figure,
-                            chroprof__field(row, grid->fields[k].offset));
+            chroprof__grid_figure(g, grid->fields + k, row);
         grid->left[k] -= chroprof__grid_known(grid, k, row);
         grid->sum[k] += chroprof__grid_known(grid, k, row);
     }
@@ -16800,7 +16859,8 @@ static void chroprof__grid_extra(chroprof__page *g, chroprof__grid *grid, const 
     for (uint32_t k = 0; k < grid->count; k++) {
         const chroprof__column *c = grid->fields + k;
         bool shown = chroprof__column_shown(g, grid, c);
-        if (shown && c->kind != CHROPROF__ALONE && values[k] > 0)
+        bool adds = c->kind == CHROPROF__ADDS || c->kind == CHROPROF__OF_DELAY;
+        if (shown && adds && values[k] > 0)
             chroprof__print(g, c->figure, values + k);
         else
             g->blanks += shown ? chroprof__column_width(c) : 0;
@@ -16829,22 +16889,23 @@ enum { CHROPROF__TEXT_ROWS = 40 };
 /* A row of SITES: a site as it is shown. */
 typedef struct chroprof__shown_site {
     chroprof_rank rank;        /* first, so that columns find its figures */
-    uint64_t off_cpu_ns;
+    uint64_t cpu[2], off_cpu[2];   /* each with its error */
 } chroprof__shown_site;
 
 static const chroprof__column chroprof__site_columns[] = {
     { "", "exec", "%8t", { 60, 60 }, CHROPROF__ADDS, CHROPROF__R(exec_ns) },
-    { "", "CPU", "%8t", { CHROPROF__NEVER, 60 }, CHROPROF__ADDS, CHROPROF__R(cpu_ns) },
-    { "", "off CPU", "%8t", { CHROPROF__NEVER, 72 }, CHROPROF__ADDS,
-      (uint16_t)offsetof(chroprof__shown_site, off_cpu_ns) },
+    { "", "CPU", "", { CHROPROF__NEVER, 60 }, CHROPROF__SAMPLED,
+      (uint16_t)offsetof(chroprof__shown_site, cpu) },
+    { "", "off CPU", "", { CHROPROF__NEVER, 72 }, CHROPROF__SAMPLED,
+      (uint16_t)offsetof(chroprof__shown_site, off_cpu) },
     { "with", "children", "%9t", { 120, 120 }, CHROPROF__ALONE, CHROPROF__R(with_children_ns) },
-    { "slice", "p99", "%8t", { 72, 96 }, CHROPROF__ALONE, CHROPROF__R(slice_p99_ns) },
+    { "slice", "p99", "%8t", { 72, 104 }, CHROPROF__ALONE, CHROPROF__R(slice_p99_ns) },
     { "slice", "max", "%8t", { 60, 60 }, CHROPROF__ALONE, CHROPROF__R(slice_max_ns) },
-    { "", "slices", "%7c", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(slices) },
-    { "", "calls", "%7c", { 130, 146 }, CHROPROF__ADDS, CHROPROF__R(calls) },
-    { "", "lifetime", "%9t", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
-    { "", "waiting", "%8t", { 120, 120 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
-    { "", "delay", "%8t", { 120, 120 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
+    { "", "slices", "%7c", { 120, 144 }, CHROPROF__ADDS, CHROPROF__R(slices) },
+    { "", "calls", "%7c", { 130, 154 }, CHROPROF__ADDS, CHROPROF__R(calls) },
+    { "", "lifetime", "%9t", { 120, 144 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
+    { "", "waiting", "%8t", { 120, 128 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
+    { "", "delay", "%8t", { 120, 128 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
     { "", "blame", "%8t", { 72, 80 }, CHROPROF__OF_DELAY, CHROPROF__R(blame_ns) }
 };
 
@@ -16856,11 +16917,13 @@ typedef struct chroprof__ranking {
     chroprof_rank rows[CHROPROF__TEXT_ROWS];
 } chroprof__ranking;
 
-/* Is a part of exec more than twice the error of as many samples, the root of their number? */
-static bool chroprof__beyond_chance(uint64_t part, uint64_t exec, uint64_t samples)
+/* A part of exec that samples tell, and its error: they are as many as the root of their number
+ * allows. What is not more than twice the error is no figure. */
+static void chroprof__judge_part(uint64_t *figures, uint64_t part, uint64_t exec, uint64_t samples)
 {
-    uint64_t share = chroprof__portion(1000, part, exec);
-    return share * share / 1000 * samples > 4000;
+    uint64_t root = chroprof__root(samples < UINT32_MAX ? samples << 20 : UINT64_MAX);
+    figures[1] = root > 1024 ? chroprof__weigh(exec, 1024, root) : exec;
+    figures[0] = part > 2 * figures[1] ? part : CHROPROF__NO_FIGURE;
 }
 
 /* Eight samples know a share within a third. They may have met a site more often than they should,
@@ -16870,12 +16933,11 @@ static chroprof__shown_site chroprof__judge_site(const chroprof__page *g, const 
 {
     uint64_t samples = g->period_ns > 0 ? rank->exec_ns / g->period_ns : rank->samples;
     bool known = samples >= 8 && (!g->by_clock || samples / 4 >= rank->slices);
-    chroprof__shown_site row = { *rank, chroprof__minus(rank->exec_ns, rank->cpu_ns) };
-    row.rank.cpu_ns = rank->exec_ns - row.off_cpu_ns;
-    if (!known || !chroprof__beyond_chance(row.rank.cpu_ns, rank->exec_ns, samples))
-        row.rank.cpu_ns = CHROPROF__NO_FIGURE;
-    if (!known || !chroprof__beyond_chance(row.off_cpu_ns, rank->exec_ns, samples))
-        row.off_cpu_ns = CHROPROF__NO_FIGURE;
+    uint64_t off_cpu_ns = chroprof__minus(rank->exec_ns, rank->cpu_ns);
+    chroprof__shown_site row;
+    row.rank = *rank;
+    chroprof__judge_part(row.cpu, rank->exec_ns - off_cpu_ns, rank->exec_ns, known ? samples : 0);
+    chroprof__judge_part(row.off_cpu, off_cpu_ns, rank->exec_ns, known ? samples : 0);
     if (!rank->has_percentiles)
         row.rank.slice_p99_ns = CHROPROF__NO_FIGURE;
     return row;
@@ -16888,7 +16950,7 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
     uint64_t cursor = 0;
     chroprof_rank rank;
     chroprof__grid_setup(g, &r->grid, CHROPROF__ALL(chroprof__site_columns),
-                         chroprof__order_at(g->by), g->sampled ? 96 : 72);
+                         chroprof__order_at(g->by), g->sampled ? 104 : 72);
     r->grid.blame = r->grid.count - 1;
     r->count = all < g->top ? (uint32_t)all : g->top;
     while (chroprof_next_rank(g->p, &cursor, &rank)) {
@@ -16911,11 +16973,10 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
 static void chroprof__cpu_legend(chroprof__page *g)
 {
     chroprof__print(g, g->period_ns > 0
-                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; the "
-                      "error is the root of their number; -: too few, or below twice that."
-                    : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; the error is the "
-                      "root of their number; -: too few, or below twice that.",
-                    &g->period_ns);
+                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; "
+                      "\xC2\xB1: the root of their number; -: too few, or below twice that."
+                    : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; \xC2\xB1: the root "
+                      "of their number; -: too few, or below twice that.", &g->period_ns);
     if (g->width >= 72)
         (void)chroprof__flow(g, " off CPU: the rest of exec, in which the task waited, was "
                              "preempted or was not sampled.", 0);

@@ -1006,6 +1006,25 @@ TEST(pages_with_cpu_time)
     page("sampled-160.txt", report(p, 160, false, false));
 }
 
+/* Samples tell a part within the root of their number: 400 of 4 s within 0.2 s. */
+TEST(cpu_figures_carry_their_error)
+{
+    static const struct { int count; uint64_t ms, tenths; const char *text, *ascii; } cases[] = {
+        { 400, 10, 97, "  3.9±0.2s          -", "  3.9~0.2s          -" },
+        { 400, 10, 25, "  1.0±0.2s   3.0±0.2s", "  1.0~0.2s   3.0~0.2s" },
+        { 16, 25, 150, " 240±100ms          -", " 240~100ms          -" },
+        { 16, 25, 40, "         -  340±100ms", "         -  340~100ms" },
+        { 6000, 48, 480, "4.8±0.1min          -", "4.8~0.1min          -" },
+        { 7, 1, 10, "         -          -", "         -          -" }
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        chroprof *p = fresh(NULL);
+        (void)sampled_slices(p, 0, &A, cases[k].count, cases[k].ms, cases[k].tenths);
+        CHECK(strstr(report(p, 80, false, false), cases[k].text) != NULL);
+        CHECK(strstr(report(p, 80, true, false), cases[k].ascii) != NULL);
+    }
+}
+
 static uint64_t play_turns(chroprof *p, uint64_t now, int count)
 {
     for (int k = 0; k < count; k++) {
@@ -1629,6 +1648,7 @@ static const test_case cases[] = {
     CASE(pages_of_the_rich_scene),
     CASE(pages_at_the_last_width_before_more),
     CASE(pages_with_cpu_time),
+    CASE(cpu_figures_carry_their_error),
     CASE(text_of_a_part_of_a_long_run),
     CASE(text_peak_is_of_a_window),
     CASE(text_of_paths_shows_what_leaks),

@@ -111,6 +111,16 @@ CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint3
     return count;
 }
 
+/* The root, rounded down. */
+CHROPROF__UNUSED static uint64_t chroprof__root(uint64_t value)
+{
+    uint64_t root = 0;
+    for (uint64_t bit = UINT64_C(1) << 31; bit > 0; bit >>= 1)
+        if ((root + bit) * (root + bit) <= value)
+            root += bit;
+    return root;
+}
+
 /* round(weight * part / whole), part <= whole. */
 static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
 {

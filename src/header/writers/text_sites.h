@@ -18,22 +18,23 @@ enum { CHROPROF__TEXT_ROWS = 40 };
 /* A row of SITES: a site as it is shown. */
 typedef struct chroprof__shown_site {
     chroprof_rank rank;        /* first, so that columns find its figures */
-    uint64_t off_cpu_ns;
+    uint64_t cpu[2], off_cpu[2];   /* each with its error */
 } chroprof__shown_site;
 
 static const chroprof__column chroprof__site_columns[] = {
     { "", "exec", "%8t", { 60, 60 }, CHROPROF__ADDS, CHROPROF__R(exec_ns) },
-    { "", "CPU", "%8t", { CHROPROF__NEVER, 60 }, CHROPROF__ADDS, CHROPROF__R(cpu_ns) },
-    { "", "off CPU", "%8t", { CHROPROF__NEVER, 72 }, CHROPROF__ADDS,
-      (uint16_t)offsetof(chroprof__shown_site, off_cpu_ns) },
+    { "", "CPU", "", { CHROPROF__NEVER, 60 }, CHROPROF__SAMPLED,
+      (uint16_t)offsetof(chroprof__shown_site, cpu) },
+    { "", "off CPU", "", { CHROPROF__NEVER, 72 }, CHROPROF__SAMPLED,
+      (uint16_t)offsetof(chroprof__shown_site, off_cpu) },
     { "with", "children", "%9t", { 120, 120 }, CHROPROF__ALONE, CHROPROF__R(with_children_ns) },
-    { "slice", "p99", "%8t", { 72, 96 }, CHROPROF__ALONE, CHROPROF__R(slice_p99_ns) },
+    { "slice", "p99", "%8t", { 72, 104 }, CHROPROF__ALONE, CHROPROF__R(slice_p99_ns) },
     { "slice", "max", "%8t", { 60, 60 }, CHROPROF__ALONE, CHROPROF__R(slice_max_ns) },
-    { "", "slices", "%7c", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(slices) },
-    { "", "calls", "%7c", { 130, 146 }, CHROPROF__ADDS, CHROPROF__R(calls) },
-    { "", "lifetime", "%9t", { 120, 136 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
-    { "", "waiting", "%8t", { 120, 120 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
-    { "", "delay", "%8t", { 120, 120 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
+    { "", "slices", "%7c", { 120, 144 }, CHROPROF__ADDS, CHROPROF__R(slices) },
+    { "", "calls", "%7c", { 130, 154 }, CHROPROF__ADDS, CHROPROF__R(calls) },
+    { "", "lifetime", "%9t", { 120, 144 }, CHROPROF__ADDS, CHROPROF__R(lifetime_ns) },
+    { "", "waiting", "%8t", { 120, 128 }, CHROPROF__ADDS, CHROPROF__R(waiting_ns) },
+    { "", "delay", "%8t", { 120, 128 }, CHROPROF__OF_DELAY, CHROPROF__R(delay_ns) },
     { "", "blame", "%8t", { 72, 80 }, CHROPROF__OF_DELAY, CHROPROF__R(blame_ns) }
 };
 
@@ -45,11 +46,13 @@ typedef struct chroprof__ranking {
     chroprof_rank rows[CHROPROF__TEXT_ROWS];
 } chroprof__ranking;
 
-/* Is a part of exec more than twice the error of as many samples, the root of their number? */
-static bool chroprof__beyond_chance(uint64_t part, uint64_t exec, uint64_t samples)
+/* A part of exec that samples tell, and its error: they are as many as the root of their number
+ * allows. What is not more than twice the error is no figure. */
+static void chroprof__judge_part(uint64_t *figures, uint64_t part, uint64_t exec, uint64_t samples)
 {
-    uint64_t share = chroprof__portion(1000, part, exec);
-    return share * share / 1000 * samples > 4000;
+    uint64_t root = chroprof__root(samples < UINT32_MAX ? samples << 20 : UINT64_MAX);
+    figures[1] = root > 1024 ? chroprof__weigh(exec, 1024, root) : exec;
+    figures[0] = part > 2 * figures[1] ? part : CHROPROF__NO_FIGURE;
 }
 
 /* Eight samples know a share within a third. They may have met a site more often than they should,
@@ -59,12 +62,11 @@ static chroprof__shown_site chroprof__judge_site(const chroprof__page *g, const 
 {
     uint64_t samples = g->period_ns > 0 ? rank->exec_ns / g->period_ns : rank->samples;
     bool known = samples >= 8 && (!g->by_clock || samples / 4 >= rank->slices);
-    chroprof__shown_site row = { *rank, chroprof__minus(rank->exec_ns, rank->cpu_ns) };
-    row.rank.cpu_ns = rank->exec_ns - row.off_cpu_ns;
-    if (!known || !chroprof__beyond_chance(row.rank.cpu_ns, rank->exec_ns, samples))
-        row.rank.cpu_ns = CHROPROF__NO_FIGURE;
-    if (!known || !chroprof__beyond_chance(row.off_cpu_ns, rank->exec_ns, samples))
-        row.off_cpu_ns = CHROPROF__NO_FIGURE;
+    uint64_t off_cpu_ns = chroprof__minus(rank->exec_ns, rank->cpu_ns);
+    chroprof__shown_site row;
+    row.rank = *rank;
+    chroprof__judge_part(row.cpu, rank->exec_ns - off_cpu_ns, rank->exec_ns, known ? samples : 0);
+    chroprof__judge_part(row.off_cpu, off_cpu_ns, rank->exec_ns, known ? samples : 0);
     if (!rank->has_percentiles)
         row.rank.slice_p99_ns = CHROPROF__NO_FIGURE;
     return row;
@@ -77,7 +79,7 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
     uint64_t cursor = 0;
     chroprof_rank rank;
     chroprof__grid_setup(g, &r->grid, CHROPROF__ALL(chroprof__site_columns),
-                         chroprof__order_at(g->by), g->sampled ? 96 : 72);
+                         chroprof__order_at(g->by), g->sampled ? 104 : 72);
     r->grid.blame = r->grid.count - 1;
     r->count = all < g->top ? (uint32_t)all : g->top;
     while (chroprof_next_rank(g->p, &cursor, &rank)) {
@@ -100,11 +102,10 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
 static void chroprof__cpu_legend(chroprof__page *g)
 {
     chroprof__print(g, g->period_ns > 0
-                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; the "
-                      "error is the root of their number; -: too few, or below twice that."
-                    : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; the error is the "
-                      "root of their number; -: too few, or below twice that.",
-                    &g->period_ns);
+                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; "
+                      "\xC2\xB1: the root of their number; -: too few, or below twice that."
+                    : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; \xC2\xB1: the root "
+                      "of their number; -: too few, or below twice that.", &g->period_ns);
     if (g->width >= 72)
         (void)chroprof__flow(g, " off CPU: the rest of exec, in which the task waited, was "
                              "preempted or was not sampled.", 0);

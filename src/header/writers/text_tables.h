@@ -7,8 +7,8 @@
 /* >>text tables: what SITES and PATHS share. Columns are data; rows that are no sites or paths make
  * every column that adds up do so on the page. */
 
-enum { CHROPROF__COLUMNS = 12, CHROPROF__NEVER = 255 };
-enum { CHROPROF__ALONE, CHROPROF__ADDS, CHROPROF__OF_DELAY };
+enum { CHROPROF__COLUMNS = 12, CHROPROF__NEVER = 255, CHROPROF__ESTIMATE = 11 };
+enum { CHROPROF__ALONE, CHROPROF__ADDS, CHROPROF__OF_DELAY, CHROPROF__SAMPLED };
 
 /* A column is there from a width of the page on, and wherever it is the order. Those of CPU time
  * take their room from others. */
@@ -16,7 +16,8 @@ typedef struct chroprof__column {
     char above[6], title[10];
     char figure[4];            /* as chroprof__say takes it, its width included */
     uint8_t from[2];           /* without samples, with them */
-    uint8_t kind;              /* ADDS: rows add up; OF_DELAY: and it is there if there was delay */
+    uint8_t kind;              /* ADDS: rows add up; OF_DELAY: and it is there if there was delay;
+                                  SAMPLED: a time and, behind it in the row, its error */
     uint16_t offset;           /* in chroprof__shown_site or chroprof_path */
 } chroprof__column;
 
@@ -34,7 +35,46 @@ typedef struct chroprof__grid {
 
 static uint32_t chroprof__column_width(const chroprof__column *c)
 {
-    return (uint32_t)(c->figure[1] - '0');
+    return c->kind == CHROPROF__SAMPLED ? CHROPROF__ESTIMATE : (uint32_t)(c->figure[1] - '0');
+}
+
+/* A time to the place where its error begins, and that error in one digit, or in two up to 14, in 10
+ * columns at most: longer ones are told coarser. */
+static void chroprof__show_estimate(chroprof__page *g, const uint64_t *figures)
+{
+    const chroprof__unit *u = chroprof__times;
+    uint32_t decimals, zeros = 0, digits, wide;
+    uint64_t step = chroprof__step_of(figures[0], &u, &decimals), error;
+    chroprof__phrase s;
+    s.used = 0;
+    digits = figures[0] / 100 >= u->size ? 3 : figures[0] / 10 >= u->size ? 2 : 1;
+    wide = digits + chroprof__columns_of(u->name) + 1;      /* without decimals */
+    for (; (error = chroprof__round(figures[1], step)) > 14 ||
+           (decimals > 0 && wide + 2 * decimals + 2 > 10); step *= 10)
+        if (decimals > 0)
+            decimals--;
+        else
+            zeros++;
+    error = error > 0 ? error : 1;
+    for (uint32_t k = 0; k < 2; k++) {
+        chroprof__say_text(&s, k == 0 ? "" : "\xC2\xB1");
+        chroprof__say_fixed(&s, k == 0 ? chroprof__round(figures[0], step) : error, decimals,
+                            decimals + 1);
+        chroprof__say_text(&s, zeros == 0 ? "" : zeros == 1 ? "0" : "00");
+    }
+    chroprof__say_text(&s, u->name + 1);
+    chroprof__show_right(g, s.text, CHROPROF__ESTIMATE);
+}
+
+static void chroprof__grid_figure(chroprof__page *g, const chroprof__column *c, const void *row)
+{
+    const uint64_t *figures = chroprof__field(row, c->offset);
+    if (c->kind != CHROPROF__SAMPLED)
+        chroprof__print(g, c->figure, figures);
+    else if (*figures == CHROPROF__NO_FIGURE)
+        chroprof__show_right(g, "-", CHROPROF__ESTIMATE);
+    else
+        chroprof__show_estimate(g, figures);
 }
 
 static bool chroprof__column_shown(const chroprof__page *g, const chroprof__grid *grid,
@@ -124,8 +164,7 @@ static void chroprof__grid_row(chroprof__page *g, chroprof__grid *grid, uint64_t
     chroprof__style(g, CHROPROF__PLAIN);
     for (uint32_t k = 0; k < grid->count; k++) {
         if (chroprof__column_shown(g, grid, grid->fields + k))
-            chroprof__print(g, grid->fields[k].figure,
-                            chroprof__field(row, grid->fields[k].offset));
+            chroprof__grid_figure(g, grid->fields + k, row);
         grid->left[k] -= chroprof__grid_known(grid, k, row);
         grid->sum[k] += chroprof__grid_known(grid, k, row);
     }
@@ -147,7 +186,8 @@ static void chroprof__grid_extra(chroprof__page *g, chroprof__grid *grid, const 
     for (uint32_t k = 0; k < grid->count; k++) {
         const chroprof__column *c = grid->fields + k;
         bool shown = chroprof__column_shown(g, grid, c);
-        if (shown && c->kind != CHROPROF__ALONE && values[k] > 0)
+        bool adds = c->kind == CHROPROF__ADDS || c->kind == CHROPROF__OF_DELAY;
+        if (shown && adds && values[k] > 0)
             chroprof__print(g, c->figure, values + k);
         else
             g->blanks += shown ? chroprof__column_width(c) : 0;

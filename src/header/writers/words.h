@@ -148,15 +148,25 @@ static const chroprof__unit chroprof__counts[] = {          /* exact below 100,0
     { 1000000000000000000u, 2, 1, "E" }
 };
 
+/* The least step of a unit that shows a value in three digits, and how many decimals that is. */
+static uint64_t chroprof__step_of(uint64_t value, const chroprof__unit **unit, uint32_t *decimals)
+{
+    static const uint32_t tens[] = { 1, 10, 100, 1000, 10000, 100000, 1000000 };
+    const chroprof__unit *u = *unit;
+    uint32_t places = u->most;
+    while (chroprof__round(value, u->size / tens[places]) >= 1000)
+        places = places > u->least ? places - 1 : (++u)->most;
+    *unit = u;
+    *decimals = places;
+    return u->size / tens[places];
+}
+
 static void chroprof__say_scaled(chroprof__phrase *s, uint64_t value, const chroprof__unit *u,
                                  bool tight)
 {
-    static const uint32_t tens[] = { 1, 10, 100, 1000, 10000, 100000, 1000000 };
-    uint32_t decimals = u->most;
-    while (chroprof__round(value, u->size / tens[decimals]) >= 1000)
-        decimals = decimals > u->least ? decimals - 1 : (++u)->most;
-    chroprof__say_fixed(s, chroprof__round(value, u->size / tens[decimals]), decimals,
-                        decimals + 1);
+    uint32_t decimals;
+    uint64_t step = chroprof__step_of(value, &u, &decimals);
+    chroprof__say_fixed(s, chroprof__round(value, step), decimals, decimals + 1);
     if (value > 0 || !tight)
         chroprof__say_text(s, u->name + (tight && u->name[0] == ' ' ? 1 : 0));
 }

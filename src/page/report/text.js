@@ -25,10 +25,11 @@ function axisTime(ns) {
     return (unit === 'ns' || value >= 9.95 ? Math.round(value) : value.toFixed(1)) + '\u00a0' + unit;
 }
 
-/* A figure of samples with its error, to the place where the error begins; '–': it is none. */
+/* A figure of samples with its error, to the place where that has one digit, or two up to 14; '–': it
+   is none. */
 function estimate(ns, error) {
     if (!(ns > 2 * error)) { return '–'; }
-    const [unit, size] = unitOf(ns), place = Math.floor(Math.log10(error / size));
+    const [unit, size] = unitOf(ns), place = Math.floor(Math.log10(error / size / 1.45));
     const round = value => (Math.round(value / size / 10 ** place) * 10 ** place)
         .toFixed(Math.max(0, -place));
     return round(ns) + '\u00a0±\u00a0' + round(error) + '\u00a0' + unit;
