@@ -724,8 +724,7 @@ async function testSamples() {
     await done(page, 'samples');
 }
 
-/* Where a task hangs: what ran it above it, the functions of its slice below, in page and folded
- * stacks alike. */
+/* Where a task hangs: what ran it above it, the functions of its slice below. */
 async function testWoven() {
     const profile = load('woven.json'), page = await open(file('woven.html'));
     const site = profile.paths[0].name;
@@ -734,11 +733,84 @@ async function testWoven() {
     const wanted = ['run_slice;walk_list', 'lone_write'];
     same('tasks_hang_below_main', chains.join(), wanted.map(code =>
         '__libc_start_call_main;main;' + site + ';' + code).join());
-    const folded = fs.readFileSync(file('woven.folded'), 'utf8').split('\n')
-        .filter(line => /walk_list|lone_write/.test(line)).map(line => line.replace(/ \d+$/, ''));
-    same('folded_has_the_same_below', wanted.every(code => folded.some(line =>
-        line.endsWith(site + ';' + code))) && folded.every(line => !line.includes('main')), true);
     await done(page, 'woven');
+    for (const name of ['woven', 'sampled', 'demo-named']) { await testHanging(name); }
+}
+
+const bare = name => name.replace(/^\[(.*)\]$/, '$1');
+const linesOf = name => fs.readFileSync(file(name), 'utf8').split('\n');
+
+/* A sample as folded stacks and pprof have it: the path of its task, then the functions of the slice.
+   main and what called it stand above the task, so they are in none of them. */
+async function chainsOf(page) {
+    const chains = await page.evaluate(() => {
+        const p = shown(), { raw, ends, counted } = p.samples;
+        const rows = new Map(p.raw.paths.map(row => [row.id, row]));
+        const stacks = new Map(raw.stacks.map(row => [row.id, row]));
+        return [...counted.keys()].map(id => {
+            let at = stacks.get(id);
+            const path = [], code = [];
+            while (at && at.kind !== 'task') { at = stacks.get(at.parent); }
+            for (let row = at && rows.get(at.path); row; row = rows.get(row.parent)) {
+                path.unshift(row.name);
+            }
+            const last = link => link && !link.row.task ? [...last(link.up), link.row.name] : [];
+            code.push(...last(ends.get(id)));
+            return at ? [path, code] : null;
+        });
+    });
+    return new Set(chains.filter(chain => chain && chain[1].length > 0)
+        .map(([path, code]) => [...path, ...code.map(bare)].join(';')));
+}
+
+/* Stacks of `go tool pprof -traces` that samples fell on, from the root down. */
+function tracesOf(name) {
+    const stacks = [];
+    linesOf(name).forEach(line => {
+        const first = /^ +(\d+) {3}(\S.*)$/.exec(line), next = /^ {13}(\S.*)$/.exec(line);
+        if (first) { stacks.push({ weight: Number(first[1]), names: [first[2]] }); }
+        if (next && stacks.length > 0) { stacks[stacks.length - 1].names.unshift(next[1]); }
+    });
+    return stacks.filter(stack => stack.weight > 0).map(stack => stack.names.map(name =>
+        bare(name.replace(/ \(inline\)$/, ''))).join(';'));
+}
+
+/* Tasks of the text's section CODE, each with its first functions. */
+function codeText(name) {
+    const rows = linesOf(name), at = rows.findIndex(line => line.startsWith('CODE')), found = [];
+    let task = '';
+    for (const line of rows.slice(at + 1, rows.indexOf('', at + 1))) {
+        const [, , blanks, what] = /^ +(\S+|\d+ of \d+)( {2,4})(\S.*)$/.exec(line);
+        if (blanks.length === 2) { task = what; }
+        else { found.push(task + ': ' + what.split('  ')[0].replace(' > ', ' › ')); }
+    }
+    return found;
+}
+
+async function testHanging(name) {
+    const page = await open(file(name + '.html')), chains = await chainsOf(page);
+    const folded = linesOf('hangs-' + name + '.folded').filter(line => line !== '')
+        .map(line => line.replace(/ \d+$/, '').split(';').slice(1).join(';'));
+    const none = list => list.filter(chain => !chains.has(chain));
+    const sites = new Set(load(name + '.json').sites.map(site => site.name)), plain = chain =>
+        chain.split(';').every(part => sites.has(part) || /^\(/.test(part));
+    ok('hangs_' + name, chains.size > 1, [...chains].join(' | '));
+    const below = folded.filter(chain => !chain.endsWith(';(off CPU)') && !plain(chain) &&
+        !chain.startsWith('(uninstrumented)'));
+    same('hangs_alike_in_folded_' + name, below.length > 0 && none(below).join(' | '), '');
+    if (fs.existsSync(file('hangs-' + name + '.traces'))) {
+        const traces = tracesOf('hangs-' + name + '.traces').filter(chain => !plain(chain) &&
+            !chain.startsWith('(uninstrumented)'));
+        same('hangs_alike_in_pprof_' + name, none(traces).join(' | '), '');
+        const held = new Set(traces);
+        same('hangs_all_in_pprof_' + name, [...chains].filter(chain => !held.has(chain) &&
+            !plain(chain)).join(' | '), '');
+    }
+    const told = new Set(await page.evaluate(() => functionsOf(shown().samples).rows
+        .map(row => row.task.name + ': ' + row.name)));
+    same('hangs_alike_in_text_' + name, codeText('hangs-' + name + '.txt')
+        .filter(row => !told.has(row)).join(' | '), '');
+    await done(page, 'hanging_' + name);
 }
 
 /* One task, and one interval. */

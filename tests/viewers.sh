@@ -243,7 +243,6 @@ profile["sampler"] = {"running": False, "mode": "cpu", "period_ns": 1000, "first
     "cost_ns": 0, "misses": 0, "interrupted": 0}
 json.dump(profile, open("woven.json", "w"))'
 chroprof report woven.json -o woven.html
-chroprof dump woven.json -f folded -o woven.folded
 # one with samples, as chroprof symbolize leaves it, and its names turned hostile
 python3 "$OLDPWD/tests/sampled.py" server.json sampled.json
 python3 "$OLDPWD/tests/sampled.py" hostile.json hostile-sampled.json \
@@ -303,6 +302,15 @@ else
 fi
 chroprof dump sampled.json -f pprof -o sampled-code.pb
 chroprof dump sampled.json -f folded -o sampled-code.folded
+# where tasks hang: the same in the page, folded stacks, pprof and the text
+chroprof symbolize demo/demo.json -o demo-named.json 2>log
+chroprof report demo-named.json -o demo-named.html
+for one in woven sampled demo-named; do
+    chroprof dump $one.json -f folded -o hangs-$one.folded
+    chroprof symbolize $one.json --format text >hangs-$one.txt 2>log
+    chroprof dump $one.json -f pprof -o hangs-$one.pb
+    ! has go || go tool pprof -traces -sample_index=samples hangs-$one.pb >hangs-$one.traces 2>log
+done
 
 # --- promtool
 if fetch promtool prometheus; then
