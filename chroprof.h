@@ -16708,11 +16708,12 @@ typedef struct chroprof__grid {
 
 static uint32_t chroprof__column_width(const chroprof__column *c)
 {
-    return c->kind == CHROPROF__SAMPLED ? CHROPROF__ESTIMATE : (uint32_t)(c->figure[1] - '0');
+    uint32_t figure = (uint32_t)(c->figure[1] - '0');
+    return c->kind == CHROPROF__SAMPLED ? (uint32_t)CHROPROF__ESTIMATE : figure;
 }
 
-/* A time to the place where its error begins, and that error in one digit, or in two up to 14, in 10
- * columns at most: longer ones are told coarser. */
+/* A time to the place where its error begins, and that error in one digit, or in two up to 14, in
+ * 10 columns at most: longer ones are told coarser. */
 static void chroprof__show_estimate(chroprof__page *g, const uint64_t *figures)
 {
     const chroprof__unit *u = chroprof__times;
@@ -16972,11 +16973,13 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
 
 static void chroprof__cpu_legend(chroprof__page *g)
 {
-    chroprof__print(g, g->period_ns > 0
-                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; "
-                      "\xC2\xB1: the root of their number; -: too few, or below twice that."
-                    : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; \xC2\xB1: the root "
-                      "of their number; -: too few, or below twice that.", &g->period_ns);
+    static const char every[] = CHROPROF__DIM CHROPROF__FLOW
+        "CPU: estimated from a sample every %t; \xC2\xB1: the root of their number; -: too few, or "
+        "below twice that.";
+    static const char other[] = CHROPROF__DIM CHROPROF__FLOW
+        "CPU: estimated from samples; \xC2\xB1: the root of their number; -: too few, or below "
+        "twice that.";
+    chroprof__print(g, g->period_ns > 0 ? every : other, &g->period_ns);
     if (g->width >= 72)
         (void)chroprof__flow(g, " off CPU: the rest of exec, in which the task waited, was "
                              "preempted or was not sampled.", 0);

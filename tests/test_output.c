@@ -1009,14 +1009,16 @@ TEST(pages_with_cpu_time)
 /* Samples tell a part within the root of their number: 400 of 4 s within 0.2 s. */
 TEST(cpu_figures_carry_their_error)
 {
-    static const struct { int count; uint64_t ms, tenths; const char *text, *ascii; } cases[] = {
-        { 400, 10, 97, "  3.9±0.2s          -", "  3.9~0.2s          -" },
-        { 400, 10, 25, "  1.0±0.2s   3.0±0.2s", "  1.0~0.2s   3.0~0.2s" },
-        { 16, 25, 150, " 240±100ms          -", " 240~100ms          -" },
-        { 16, 25, 40, "         -  340±100ms", "         -  340~100ms" },
-        { 6000, 48, 480, "4.8±0.1min          -", "4.8~0.1min          -" },
-        { 7, 1, 10, "         -          -", "         -          -" }
-    };
+    static const struct {
+        int count;
+        uint64_t ms, tenths;
+        const char *text, *ascii;
+    } cases[] = { { 400, 10, 97, "  3.9±0.2s          -", "  3.9~0.2s          -" },
+                  { 400, 10, 25, "  1.0±0.2s   3.0±0.2s", "  1.0~0.2s   3.0~0.2s" },
+                  { 16, 25, 150, " 240±100ms          -", " 240~100ms          -" },
+                  { 16, 25, 40, "         -  340±100ms", "         -  340~100ms" },
+                  { 6000, 48, 480, "4.8±0.1min          -", "4.8~0.1min          -" },
+                  { 7, 1, 10, "         -          -", "         -          -" } };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         chroprof *p = fresh(NULL);
         (void)sampled_slices(p, 0, &A, cases[k].count, cases[k].ms, cases[k].tenths);

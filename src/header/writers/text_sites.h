@@ -101,11 +101,13 @@ static void chroprof__ranking_read(const chroprof__page *g, chroprof__ranking *r
 
 static void chroprof__cpu_legend(chroprof__page *g)
 {
-    chroprof__print(g, g->period_ns > 0
-                    ? CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from a sample every %t; "
-                      "\xC2\xB1: the root of their number; -: too few, or below twice that."
-                    : CHROPROF__DIM CHROPROF__FLOW "CPU: estimated from samples; \xC2\xB1: the root "
-                      "of their number; -: too few, or below twice that.", &g->period_ns);
+    static const char every[] = CHROPROF__DIM CHROPROF__FLOW
+        "CPU: estimated from a sample every %t; \xC2\xB1: the root of their number; -: too few, or "
+        "below twice that.";
+    static const char other[] = CHROPROF__DIM CHROPROF__FLOW
+        "CPU: estimated from samples; \xC2\xB1: the root of their number; -: too few, or below "
+        "twice that.";
+    chroprof__print(g, g->period_ns > 0 ? every : other, &g->period_ns);
     if (g->width >= 72)
         (void)chroprof__flow(g, " off CPU: the rest of exec, in which the task waited, was "
                              "preempted or was not sampled.", 0);

@@ -35,11 +35,12 @@ typedef struct chroprof__grid {
 
 static uint32_t chroprof__column_width(const chroprof__column *c)
 {
-    return c->kind == CHROPROF__SAMPLED ? CHROPROF__ESTIMATE : (uint32_t)(c->figure[1] - '0');
+    uint32_t figure = (uint32_t)(c->figure[1] - '0');
+    return c->kind == CHROPROF__SAMPLED ? (uint32_t)CHROPROF__ESTIMATE : figure;
 }
 
-/* A time to the place where its error begins, and that error in one digit, or in two up to 14, in 10
- * columns at most: longer ones are told coarser. */
+/* A time to the place where its error begins, and that error in one digit, or in two up to 14, in
+ * 10 columns at most: longer ones are told coarser. */
 static void chroprof__show_estimate(chroprof__page *g, const uint64_t *figures)
 {
     const chroprof__unit *u = chroprof__times;
