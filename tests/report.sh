@@ -284,6 +284,22 @@ END
     python3 tests/sampled.py "$scratch/h.json" "$scratch/sampled.json" "$hostile\"\\"
     check_trace trace_of_hostile_samples "$scratch/sampled.json"
     run symbolize --format text "$scratch/sampled.json"; expect code_of_hostile_samples 0 "CODE"
+    if python3 tests/confused.py "$command" "$scratch/sampled.json" "$scratch" 37 >"$scratch/log" 2>&1
+    then ok values_of_other_types; else
+        fail values_of_other_types "$(head -n 2 "$scratch/log" | cut -c 1-300)"; fi
+    python3 - "$scratch/h.json" "$scratch/raw.json" <<'END'
+import json, sys
+profile = json.load(open(sys.argv[1], encoding="utf-8"))
+profile["sites"][0]["name"] = "r\udcffw" + "x" * 5000
+text = json.dumps(profile, ensure_ascii=False).encode("utf-8", "surrogateescape")
+open(sys.argv[2], "wb").write(text)
+END
+    run report "$scratch/raw.json" -o "$scratch/raw.html"
+    expect bytes_that_are_not_utf8 0 "1 bytes are not UTF-8"
+    expect texts_that_are_long 0 "1 texts of more than 1,000 bytes are cut"
+    if iconv -f UTF-8 -t UTF-8 "$scratch/raw.html" >"$scratch/log" 2>&1 &&
+        grep -q 'r?wx' "$scratch/raw.html" && ! grep -q 'x\{1001\}' "$scratch/raw.html"; then
+        ok pages_are_utf8; else fail pages_are_utf8 "$(tail -n 1 "$scratch/log" | cut -c 1-100)"; fi
     run report "$scratch/sampled.json" -o "$scratch/sampled.html"; expect report_of_samples 0
     same_profile page_of_samples "$scratch/sampled.html" "$scratch/sampled.json"
     if ! command -v node >/dev/null 2>&1; then

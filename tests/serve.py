@@ -292,6 +292,19 @@ def holes(server, folder):
     os.remove(f"{folder}/sparse.json")
 
 
+def many():
+    """A folder of more profiles than a list has."""
+    folder = os.path.join(DIRECTORY, "many")
+    os.mkdir(folder)
+    for i in range(1100):
+        with open(f"{folder}/{i}.json", "w") as file:
+            file.write('{"chroprof":3,"name":"","sites":[],"stalls":[],"windows":[],"futures":[]}')
+    server = Server(folder)
+    got = json.loads(server.get("/profiles.json")[2])
+    check("list_of_many", (len(got["profiles"]), got["count"]) == (1000, 1100), got.get("count"))
+    server.end(signal.SIGTERM)
+
+
 def busy(server):
     """The hundredths of a second for which it is on a processor in half a second."""
     def spent():
@@ -368,6 +381,7 @@ def main():
         refuses(server, gone)
         drips(server)
         holes(server, folder)
+        many()
         is_patient(server)
         ends(folder, gone)
         check("ends_when_asked", server.end(signal.SIGTERM) == 0, server.process.returncode)

@@ -474,6 +474,10 @@ else
 fi
 
 sh "$OLDPWD/src/page/join.sh" report >page.html
+CHROMIUM=$chromium NODE_PATH=$work/node_modules \
+    node "$OLDPWD/tests/confused.js" "$PWD/page.html" sampled.json 23 >confused.log 2>&1
+if grep -q '^ok ' confused.log; then ok values_of_other_types; else
+    fail values_of_other_types "$(head -n 1 confused.log)"; fi
 CHROMIUM=$chromium PAGE=$PWD/page.html NODE_PATH=$work/node_modules \
     node "$OLDPWD/tests/viewers.js" "$work" >browser.log 2>&1
 counts=$(tail -n 1 browser.log |

@@ -344,7 +344,7 @@ bool json_unescape(json_text text, char *out, size_t size)
         uint32_t code = 1;
         if (*p == '\\') {
             p = json_escaped(p, end, &code);
-            used += utf8_put(code, out + used);
+            used += utf8_put(code >= 0xD800 && code < 0xE000 ? 0xFFFD : code, out + used);
         } else {
             out[used++] = *p++;
         }

@@ -14,6 +14,7 @@
 #include "content.h"
 #include "hide.h"
 #include "input.h"
+#include "mend.h"
 #include "message.h"
 #include "origin.h"
 #include "replayed.h"
@@ -134,7 +135,7 @@ static bool profile_read(profile_text *p, const char *source, bool events)
                      "dump that makes it", p->source);
         return false;
     }
-    return ok && profile_check(p);
+    return ok && mend_json(&p->bytes, p->source) && profile_check(p);
 }
 
 bool profile_load(profile_text *p, const char *source)

@@ -199,7 +199,7 @@ static const char *state_of(const chroprof_origin *origin)
 
 /* >>served list */
 
-#define SERVED_ROWS 1000       /* in the list; a folder with more is a mistake */
+#define SERVED_ROWS 1000       /* in the list; it says how many there are */
 
 /* Takes the name that only we know from the begin of a message. */
 static void hide_place(char *problem, const char *place)
@@ -214,7 +214,7 @@ static void hide_place(char *problem, const char *place)
 
 typedef struct served_rows {
     FILE *out;
-    unsigned count;
+    unsigned count;            /* of all, of which the first SERVED_ROWS are written */
 } served_rows;
 
 static void put_block(FILE *out, const block_file *file)
@@ -275,15 +275,18 @@ static bool put_row(void *user, const served_place *at)
     served_rows *rows = (served_rows *)user;
     block_file file;
     chroprof_result result;
+    if (rows->count++ >= SERVED_ROWS) {
+        return true;
+    }
     memset(&file, 0, sizeof file);
     file.name = at->name;
     file.place = at->place;
     (void)fprintf(rows->out, "%s\n{\"key\":\"%016" PRIx64 "\",\"file\":",
-                  rows->count > 0 ? "," : "", at->key);
+                  rows->count > 1 ? "," : "", at->key);
     json_put(rows->out, at->name);
     if (too_large(at->place) != NULL) {
         (void)fprintf(rows->out, ",\"problem\":\"%s\"}", too_large(at->place));
-        return ++rows->count < SERVED_ROWS;
+        return true;
     }
     if (content_of_file(at->place) == CONTENT_JSON) {
         const char *problem = json_problem(at);
@@ -292,7 +295,7 @@ static bool put_row(void *user, const served_place *at)
             json_put(rows->out, problem);
         }
         (void)fputc('}', rows->out);
-        return ++rows->count < SERVED_ROWS;
+        return true;
     }
     errno = 0;
     result = block_read(&file);
@@ -304,7 +307,7 @@ static bool put_row(void *user, const served_place *at)
     }
     (void)fputc('}', rows->out);
     block_close(&file);
-    return ++rows->count < SERVED_ROWS;
+    return true;
 }
 
 void served_list(const served *s, FILE *out)
@@ -312,7 +315,7 @@ void served_list(const served *s, FILE *out)
     served_rows rows = { out, 0 };
     (void)fputs("{\"profiles\":[", out);
     served_each(s, put_row, &rows);
-    (void)fputs("\n]}\n", out);
+    (void)fprintf(out, "\n],\"count\":%u}\n", rows.count);
 }
 
 /* >>served profile */

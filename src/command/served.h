@@ -27,7 +27,8 @@ bool served_add(served *s, const char *operand);
 
 void served_free(served *s);
 
-/* All profiles, a row each, in no order: {"profiles":[{"key":..., ...}, ...]}. */
+/* Profiles, a row each, in no order, 1,000 at most, and how many there are:
+ * {"profiles":[{"key":..., ...}, ...], "count":...}. */
 void served_list(const served *s, FILE *out);
 
 /* What a client may ask of one. */

@@ -1,5 +1,5 @@
 'use strict';
-/* Contents: >>text >>profile >>samples >>steps >>groups >>colour >>dom >>verdict >>series >>ranks
+/* Contents: >>text >>checks >>profile >>samples >>steps >>groups >>colour >>dom >>verdict >>series >>ranks
    >>slowest >>timeline >>tree >>code >>stalls >>changes >>rest >>links >>loading. Times are ns
    throughout. */
 

@@ -50,12 +50,16 @@ function parseProfile(text, source) {
         throw new Error('its schema is version ' + raw.chroprof +
             ', this page reads versions 1 to 3');
     }
+    if (!isObject(raw)) { refuse('the profile', 'an object'); }
+    checkRow(raw, 'the profile');
     if (raw.chroprof < 3) { renameKeys(raw); }
     unpack(raw, Array.isArray(raw.sites) ? raw.sites : []);
     const broken = LISTS.find(name => !Array.isArray(raw[name]));
-    if (broken || typeof raw.totals !== 'object') {
+    if (broken || !isObject(raw.totals)) {
         throw new Error('the list "' + (broken || 'totals') + '" is missing');
     }
+    raw.sites.forEach(site => Object.assign(site, { windows: [], name: '', file: '', ...site }));
+    (raw.slowest || []).forEach(slow => Object.assign(slow, { blames: [], ...slow }));
     return layOut(raw, source);
 }
 

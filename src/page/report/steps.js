@@ -21,7 +21,7 @@ function unpackSteps(data) {
     const wide = () => {
         for (let value = 0n, shift = 0n; ; shift += 7n) {
             const byte = bytes.charCodeAt(place++);
-            value |= BigInt(byte & 127) << shift;
+            value |= BigInt(byte & 127) << (shift > 63n ? 63n : shift);
             if (!(byte > 127)) { return value; }
         }
     };

@@ -37,7 +37,7 @@ function fill(row, p) {
     put(row.cells[5], p.problem || p.finding || '', p.problem ? 'dim' : '');
 }
 
-function show(all) {
+function show(all, count) {
     const profiles = all.filter((p, i) => all.findIndex(each => each.key === p.key) === i);
     const place = p => ORDER.indexOf(p.state) + (p.state ? 0 : 9);
     profiles.sort((a, b) => place(a) - place(b) || (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
@@ -49,7 +49,9 @@ function show(all) {
     if (rows.length !== $('rows').rows.length || rows.some((row, i) => $('rows').rows[i] !== row)) {
         $('rows').replaceChildren(...rows);
     }
-    put($('words'), rows.length > 0 ? '' : 'There is no profile here yet.');
+    put($('words'), rows.length === 0 ? 'There is no profile here yet.' : count > all.length
+        ? 'Shows ' + all.length.toLocaleString('en-US') + ' of ' + count.toLocaleString('en-US') +
+            ' profiles.' : '');
 }
 
 async function follow() {
@@ -60,7 +62,8 @@ async function follow() {
     try {
         const answer = await fetch('/profiles.json', { cache: 'no-store' });
         if (!answer.ok) { throw new Error(await answer.text()); }
-        show((await answer.json()).profiles);
+        const { profiles, count } = await answer.json();
+        show(profiles, count);
     } catch (error) {
         put($('words'), error instanceof TypeError ? 'chroprof serve does not answer.'
             : error.message);
