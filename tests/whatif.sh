@@ -40,15 +40,18 @@ else
     at_least inside_the_range "${8:-0}" "$([ "$STREAMS" -ge 200 ] && echo 950 || echo 870)"
     at_most median_error_of_hidden_delay "${10:-1000}" 50
 fi
+good=$scratch/good.events      # requests of the parts A and B that arrive at random
+"$scratch/streams" "$command" "$scratch" 6 1 >"$scratch/log"
+mv "$scratch/whatif.events" "$good"
 
-# loop COUNT WORK WAIT [GAP]: so many requests of WORK ns, each after a wait of WAIT ns, behind GAP ns
-# of uninstrumented time; every 7th finds the loop busy
+# loop COUNT WORK WAIT [GAP [BUSY]]: so many requests of WORK ns, each after a wait of WAIT ns, behind
+# GAP ns of uninstrumented time; every third finds the loop busy, or every BUSY
 loop() {
-    awk -v count="$1" -v work="$2" -v wait="$3" -v gap="${4:-0}" 'BEGIN {
+    awk -v count="$1" -v work="$2" -v wait="$3" -v gap="${4:-0}" -v busy="${5:-3}" 'BEGIN {
         printf "0 idle_enter 0\n"
         for (i = 1; i <= count; i++) {
-            t += i % 7 ? wait : 1500
-            if (wait == 0 || i % 7) t += (i * 7919) % 997 * (wait > 1000)
+            t += i % busy ? wait : 1500
+            if (i % busy) t += (i * 7919) % 997 * (wait > 1000)
             printf "%d idle_leave 0\n", t
             t += gap
             printf "%d pending %d request a.c 1\n%d ready %d\n", t, i, t, i
@@ -59,8 +62,7 @@ loop() {
 }
 
 # --- refusals, each with its reason
-loop 2000 20000 40000 >"$scratch/good.events"
-run "$scratch/good.events"; expect answer 0 "latency p99 (estimate)"
+run "$good"; expect answer 0 "latency p99 (estimate)"
 loop 60 20000 40000 >"$scratch/short.events"
 run "$scratch/short.events"; expect too_few_steps 3 "too few steps"
 loop 1000 20000 40000 30000 >"$scratch/bare.events"
@@ -69,21 +71,22 @@ loop 1000 200000 1 >"$scratch/full.events"
 run "$scratch/full.events"; expect never_idle 3 "never idle"
 grep -v idle "$scratch/good.events" >"$scratch/no_waits.events"
 run "$scratch/no_waits.events"; expect no_waits 3 "no loop iteration"
+loop 3000 60000 20000 0 9999 >"$scratch/asks.events"     # one client, who waits for its answers
+run "$scratch/asks.events"; expect one_client 3 "arrivals seem to depend on answers"
 run "$scratch/short.events" --json; expect refusal_in_json 3 '"fits": false'
 head -c 100 /dev/zero >"$scratch/zeros"
 run "$scratch/zeros"; expect no_profile 1
 run "$scratch/missing"; expect no_file 1
 
 # --- options
-good=$scratch/good.events
-run "$good" --site work --factor 0.5 --load 1.2 --split 5us --order shortest
-expect several_changes 0 "work takes 0.5 times as long, callbacks are cut after 0.005 ms"
-run "$good" --site work@a.c:2 --factor 0 --latency-of 3ms; expect moved 0 "3.0"
-run "$good" --order priority:work; expect priority 0 "order priority:work"
-run "$good" --site wrok --factor 1; expect unknown_site 2 "did you mean work?"
-run "$good" --site work; expect no_factor 2 "expected --factor F"
+run "$good" --site B --factor 0.5 --load 1.2 --split 5us --order shortest
+expect several_changes 0 "B takes 0.5 times as long, callbacks are cut after 0.005 ms"
+run "$good" --site B@s.c:3 --factor 0 --latency-of 3ms; expect moved 0 "3."
+run "$good" --order priority:B; expect priority 0 "order priority:B"
+run "$good" --site requst --factor 1; expect unknown_site 2 "did you mean request?"
+run "$good" --site B; expect no_factor 2 "expected --factor F"
 run "$good" --factor 1; expect no_site 2 "expected --site NAME"
-run "$good" --load 9; expect overload 0 "more would come than the loop can take"
+run "$good" --load 99; expect overload 0 "more would come than the loop can take"
 for bad in --factor=x --load=0 --load=x --split=5 --order=random --order=priority --top=0 --columns=9; do
     run "$good" "$bad"; expect "bad_value$bad" 2 "expected"
 done
@@ -103,8 +106,8 @@ fi
 
 # --- the contract of --json; a factor of 1 changes nothing; JSON of a profile and its block agree
 "$command" replay "$good" -f json -o "$scratch/good.json"
-run "$good" --site work --factor 1 --json; cp "$scratch/out" "$scratch/stream.json"
-run "$scratch/good.json" --site work --factor 1 --json
+run "$good" --site B --factor 1 --json; cp "$scratch/out" "$scratch/stream.json"
+run "$scratch/good.json" --site B --factor 1 --json
 if ! command -v python3 >/dev/null 2>&1; then skip json "needs python3"; else
     if python3 - "$scratch/stream.json" "$scratch/out" >"$scratch/log" 2>&1 <<'END2'; then ok json
 import json, sys

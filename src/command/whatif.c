@@ -19,7 +19,9 @@
 #define BLIND_MOST 0.20
 #define NESTED_MOST 0.10
 #define FOLLOWS_MOST 0.5
-#define FULL 0.985             /* of a loop that is never idle nobody knows what else would come */
+#define CALM_MOST 1.12
+#define CALM_LEAST 0.62
+#define FULL 0.975             /* of a loop that is never idle nobody knows what else would come */
 #define CHANGES_MOST 32u
 #define TOOL_NO_FIT 3          /* exit code */
 
@@ -51,7 +53,7 @@ static bool read_real(const char *text, double least, double most, double *value
     uint64_t whole = 0, part = 0;
     double scale = 1;
     const char *at = text, *point;
-    if (!read_digits(&at, &whole)) {
+    if (text[0] != '.' && !read_digits(&at, &whole)) {
         return false;
     }
     point = at;
@@ -288,6 +290,26 @@ static double most_finishes(const whatif_loop *l, const kind_figures *kinds)
     return most;
 }
 
+/* Does what comes hang on what the loop does? With arrivals from outside as much comes in a second
+ * whether it waits or not. Who waits for an answer asks nothing meanwhile. */
+static bool arrivals_fit(const arrival_model *m, whatif_answer *a)
+{
+    bool regular = m->shape == ARRIVE_REGULARLY;
+    if (m->follows > FOLLOWS_MOST || (regular && m->stretch > FOLLOWS_MOST)) {
+        return refuse(a, "what comes goes with what was answered, however long that took, so "
+                         "arrivals seem to depend on answers");
+    }
+    if (!regular && m->calm > CALM_MOST && 1 / m->calm < 1 - 2.2 * m->calm_error) {
+        return refuse(a, "less comes in a busy second than in an idle one, so arrivals seem to "
+                         "depend on answers");
+    }
+    if (regular ? m->calm < 1 && m->calm > 0 : m->calm < CALM_LEAST && m->follows < -0.1) {
+        return refuse(a, "more comes in a busy second than in an idle one, so arrivals seem to "
+                         "depend on answers");
+    }
+    return true;
+}
+
 /* What the steps themselves tell against the model. */
 static bool steps_fit(const whatif_loop *l, const arrival_model *m, const kind_figures *measured,
                       whatif_answer *a)
@@ -320,11 +342,7 @@ static bool steps_fit(const whatif_loop *l, const arrival_model *m, const kind_f
         return refuse(a, "no poll found more than one event, however long the iteration before: "
                          "arrivals depend on answers, or the loop takes one event at a time");
     }
-    if (!l->closed && m->follows > FOLLOWS_MOST) {
-        return refuse(a, "arrivals depend on answers: as many came as were answered, however long "
-                         "that took");
-    }
-    return true;
+    return l->closed || arrivals_fit(m, a);
 }
 
 static double error_of(double value, double truth)

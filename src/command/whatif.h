@@ -132,10 +132,13 @@ typedef enum arrival_shape { ARRIVE_EVENLY, ARRIVE_IN_BUNCHES, ARRIVE_REGULARLY 
 typedef struct arrival_model {
     arrival_shape shape;
     double period_ns, jitter;  /* of regular ones; jitter: a part of the period */
+    double stretch;            /* how much longer a gap is, by how much longer its work is */
     uint32_t *bunches;         /* how many came at once where the loop waited */
     size_t bunch_count;
     double bunch_mean;
     double follows;            /* how much of the arrivals follows what was finished; 1: all */
+    double calm;               /* arrivals an idle second, by those of a busy one */
+    double calm_error;         /* by chance, if it were 1: a part of it */
     bool one_a_poll;           /* no poll found more than one, though many should have */
 } arrival_model;
 

@@ -61,11 +61,15 @@ static bool study_bunches(arrival_model *m, const whatif_loop *l, const uint32_t
 /* Gaps from the end of one wait to the end of the next, with nothing between. */
 static void study_gaps(arrival_model *m, const whatif_loop *l, const uint32_t *came)
 {
-    double n = 0, sum = 0, squares = 0;
+    double n = 0, sum = 0, squares = 0, work = 0, work_squares = 0, both = 0;
     for (size_t i = 1; i < l->iteration_count; i++) {
         const whatif_iteration *before = &l->iterations[i - 1], *now = &l->iterations[i];
         if (!before->at_once && !now->at_once && came[i - 1] > 0 && came[i] > 0) {
             double gap = (double)(now->leave_ns - before->leave_ns);
+            double took = (double)(now->enter_ns - before->leave_ns);
+            work += took;
+            work_squares += took * took;
+            both += took * gap;
             n += 1;
             sum += gap;
             squares += gap * gap;
@@ -73,8 +77,10 @@ static void study_gaps(arrival_model *m, const whatif_loop *l, const uint32_t *c
     }
     if (n >= FEWEST_GAPS && sum > 0) {
         double mean = sum / n;
+        double spread = work_squares / n - work / n * (work / n);
         m->period_ns = mean;
         m->jitter = root(squares / n - mean * mean) / mean;
+        m->stretch = root(spread) > 0.01 * mean ? (both / n - mean * (work / n)) / spread : 0;
     }
 }
 
@@ -111,11 +117,32 @@ static void study_followers(arrival_model *m, const whatif_loop *l, const uint32
     }
 }
 
+/* How much more comes in idle time than in busy time. 1: no matter what the loop does; more, with
+ * arrivals that are not regular: some of those who ask wait for answers, and ask nothing meanwhile. */
+static void study_rates(arrival_model *m, const whatif_loop *l, const uint32_t *came)
+{
+    double idle = 0, busy = 0, in_idle = 0, in_busy = 0;
+    for (size_t i = 1; i < l->iteration_count; i++) {
+        const whatif_iteration *before = &l->iterations[i - 1], *now = &l->iterations[i];
+        busy += (double)(now->at_once ? now->leave_ns - before->leave_ns
+                                      : now->enter_ns - before->leave_ns);
+        idle += (double)(now->at_once ? 0 : now->leave_ns - now->enter_ns);
+        in_idle += now->at_once ? 0 : came[i];
+        in_busy += now->at_once ? came[i] : 0;
+    }
+    if (idle > 0 && in_idle > 0) {
+        double expected = in_idle / idle * busy;
+        m->calm = expected / greater(in_busy, 1);
+        m->calm_error = root(m->bunch_mean * (1 / in_idle + 1 / greater(expected, 1)));
+    }
+}
+
 bool arrivals_study(arrival_model *m, const whatif_loop *l)
 {
     uint32_t *came = (uint32_t *)calloc(l->iteration_count + 1, sizeof *came);
     bool ok;
     memset(m, 0, sizeof *m);
+    m->calm = 1;
     if (came == NULL) {
         return false;
     }
@@ -125,6 +152,7 @@ bool arrivals_study(arrival_model *m, const whatif_loop *l)
     ok = study_bunches(m, l, came);
     study_gaps(m, l, came);
     study_followers(m, l, came);
+    study_rates(m, l, came);
     free(came);
     if (m->period_ns > 0 && m->jitter < REGULAR_JITTER) {
         m->shape = ARRIVE_REGULARLY;
