@@ -1123,7 +1123,8 @@ typedef struct chroprof_task_wait {
     X(FINE)                /* nothing stands out, or it is too early to say */                     \
     X(SPINS)               /* waits return at once, and little is done between them */             \
     X(QUEUES)              /* futures wait long for something outside of the loop */               \
-    X(SATURATES)           /* how much more load the loop takes */
+    X(SATURATES)           /* how much more load the loop takes */                                 \
+    X(STUTTERS)            /* stays just below stall_ns come all the time */
 
 typedef enum chroprof_finding_kind {
 #define CHROPROF_FINDING_NAME(name) CHROPROF_FINDING_##name,
@@ -14893,7 +14894,9 @@ static const chroprof__finding_rule chroprof__finding_rules[CHROPROF_FINDING_COU
     /* QUEUES: a tenth of a second is felt, ten futures are no accident; see chroprof__queues. */
     { 38, 38, 0, 0, 100, 10 },
     /* SATURATES */
-    { 30, 30, 0, 0, 0, 1 }
+    { 30, 30, 0, 0, 0, 1 },
+    /* STUTTERS: twice a second is often, and 5 % of the run is felt. After the stalls. */
+    { 44, 44, 50000, 0, 0, 2 }
 };
 
 /* One reading of a profile for its findings. */
@@ -14905,6 +14908,8 @@ typedef struct chroprof__inquiry {
     chroprof_stall stall;          /* the longest one that was kept; length 0: none */
     bool lost;                     /* a full table forgot futures: they are unknown since */
     bool bare;                     /* chroprof run made it: there is no code to be changed */
+    bool occupies;                 /* OCCUPIES tells of the first site */
+    uint64_t stall_ns;
     chroprof_finding *out;
     size_t capacity, count;
     uint64_t keys[CHROPROF_FINDING_COUNT];     /* of those found, largest first */
@@ -15232,6 +15237,61 @@ static void chroprof__find_queue(chroprof__inquiry *q)
                      "%c3 at once on average.", NULL,
                      " See what makes them wait, such as a pool of threads that is full.");
 }
+/* How long some stays of the loop are, how many at least, and whose they are. */
+typedef struct chroprof__stays {
+    chroprof_rank site;        /* name NULL: iterations, of several tasks */
+    uint64_t each_ns, count;
+} chroprof__stays;
+
+/* Takes the longest of these percentiles that stands for enough stays: a tenth of them is at least
+ * as long as p90. */
+static void chroprof__stays_of(const chroprof__inquiry *q, chroprof__stays *most,
+                               const chroprof_rank *site, uint64_t percentile_ns, uint64_t count)
+{
+    uint64_t floor_ns = q->stall_ns / (site ? 4 : 2);
+    bool often = count / 2 >= q->totals.elapsed_ns / 1000000000 && count >= 10;
+    if (percentile_ns < floor_ns || percentile_ns < 4000000 || percentile_ns >= q->stall_ns ||
+        !often || percentile_ns * count <= most->each_ns * most->count)
+        return;
+    memset(most, 0, sizeof(*most));
+    if (site != NULL)
+        most->site = *site;
+    most->each_ns = percentile_ns;
+    most->count = count;
+}
+
+/* Not what OCCUPIES tells already. */
+static void chroprof__find_stutters(chroprof__inquiry *q)
+{
+    const chroprof_totals *t = &q->totals;
+    chroprof__stays most;
+    chroprof_rank r;
+    uint64_t cursor = CHROPROF__FIRST_SITE;
+    memset(&most, 0, sizeof(most));
+    while (chroprof_next_rank(q->p, &cursor, &r)) {
+        chroprof__stays_of(q, &most, &r, r.slice_p99_ns, r.measured / 100);
+        chroprof__stays_of(q, &most, &r, r.slice_p90_ns, r.measured / 10);
+        chroprof__stays_of(q, &most, &r, r.slice_p50_ns, r.measured / 2);
+    }
+    if (most.count == 0) {
+        chroprof__stays_of(q, &most, NULL, t->iteration_p99_ns, t->iterations / 100);
+        chroprof__stays_of(q, &most, NULL, t->iteration_p50_ns, t->iterations / 2);
+    }
+    const chroprof_rank *site = most.site.name != NULL ? &most.site : NULL;
+    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_STUTTERS, site,
+                                         site ? site->exec_ns : most.each_ns * most.count);
+    c.value_ns = c.n[2] = most.each_ns;
+    c.count = most.count * 1000 / (t->elapsed_ns / 1000000 + 1);
+    c.n[3] = c.count;
+    if (most.count == 0 || (site && site->id == q->top[0].id && q->occupies))
+        return;
+    chroprof__report(q, &c, site ? "%s holds the loop for about %T2 or more at least %c3 times a "
+                                   "second, %p01 of the run in all."
+                                 : "The loop does not wait for about %T2 or more at least %c3 "
+                                   "times a second, which is %p01 of the run.",
+                     NULL, site ? " Split its work, or call it less often."
+                                : " Its tasks together take so long.");
+}
 /* Since when did no event but a tick arrive? False: that is not known. */
 static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
 {
@@ -15367,6 +15427,7 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
 {
     const chroprof_rank *r = q->top;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_OCCUPIES, r, r->exec_ns);
+    size_t before = q->count;
     c.n[2] = r->slices;
     c.n[3] = r->slice_max_ns;
     if (chroprof__is_tie(r->exec_ns, q->top[1].exec_ns) || r->id == CHROPROF__OTHER)
@@ -15375,6 +15436,7 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
                      q->totals.estimated ? "all."
                      : r->slices == 1 ? "one slice." : "%c2 slices, the longest %T3.",
                      " Make it faster, or call it less often.");
+    q->occupies = q->count > before;
 }
 
 /* How many samples tell of a site's time; 0: not of all of it. In wall mode those that met it, if
@@ -15862,12 +15924,15 @@ static bool chroprof__is_bare(const chroprof *p)
 static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
 {
     chroprof_stall stall;
+    chroprof_options options;
     uint64_t cursor = 0;
     memset(q, 0, sizeof(*q));
     q->p = p;
     chroprof_read_totals(p, &q->totals);
     q->work = q->totals.busy_ns + q->totals.uninstrumented_ns;
     q->bare = chroprof__is_bare(p);
+    chroprof_read_options(p, &options);
+    q->stall_ns = options.stall_ns;
     q->top[0].name = q->top[0].file = "";
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))
@@ -15892,6 +15957,7 @@ CHROPROF__COLD_API size_t chroprof_findings(const chroprof *p, chroprof_finding 
     chroprof__find_loop(&q);
     chroprof__find_stall(&q);
     chroprof__find_occupant(&q);
+    chroprof__find_stutters(&q);
     chroprof__find_preempted(&q);
     chroprof__find_rise(&q);
     chroprof__find_delays(&q);
@@ -16502,7 +16568,7 @@ typedef struct chroprof__sentences {
 static bool chroprof__about_load(const chroprof_finding *f)
 {
     return f->kind == CHROPROF_FINDING_OCCUPIES || f->kind == CHROPROF_FINDING_RISING ||
-           f->kind == CHROPROF_FINDING_PREEMPTED;
+           f->kind == CHROPROF_FINDING_PREEMPTED || f->kind == CHROPROF_FINDING_STUTTERS;
 }
 
 /* Did one before it tell of the same site's load? */

@@ -246,6 +246,17 @@ class Profile:
         count_is(say["each"], site["lifetime_ns"] // self.elapsed)
         assert site["waiting_ns"] * 10 >= site["lifetime_ns"] * 9
 
+    def stutters(self, x):
+        say = self.read(x, "{S:site} holds the loop for about {T:each} or more at least {C:rate} "
+                        "times a second, {P:share} of the run in all.",
+                        "The loop does not wait for about {T:each} or more at least {C:rate} times "
+                        "a second, which is {P:share} of the run.")
+        time_is(say["each"], x["value_ns"])
+        if say.get("site"):
+            site = self.site_is(x, say["site"])
+            share_is(say["share"], site["exec_ns"], self.elapsed)
+            assert x["value_ns"] <= site["slice_max_ns"]
+
     def preempted(self, x):
         say = self.read(x, "{S:site} held the loop for {T:time}, but used only {T:cpu} of CPU "
                         "time")

@@ -321,13 +321,13 @@ static const truth truths[] = {
       "were off CPU. Other tasks lost CPU time too: look for other programs on its processor.",
       AMPLE },
     /* ready tasks wait */
-    { "100*(i50 w1 a10 y)", "DELAYS",
+    { "100*(i50 w1 a10 y)", "DELAYS STUTTERS",
       "Ready tasks waited 1.00 task-seconds; a (app.c:1) "
       "caused 100.0% of it. Make its slices shorter, or run it less often.",
       AMPLE },
-    { "100*(i50 w1 a5 y i45)", "FINE", NULL, AMPLE },
-    { "100*(i50 w1 a10 y i40)", "DELAYS", NULL, AMPLE },
-    { "100*(i50 w1 a10 y i41)", "FINE", NULL, AMPLE },
+    { "100*(i50 w1 a5 y i45)", "STUTTERS", NULL, AMPLE },
+    { "100*(i50 w1 a10 y i40)", "DELAYS STUTTERS", NULL, AMPLE },
+    { "100*(i50 w1 a10 y i41)", "STUTTERS", NULL, AMPLE },
     { "100*(i5 w10 a4 y)", "OCCUPIES DELAYS", NULL, AMPLE },
     { "100*(i5 w10 a2 b2 y)", "FINE", NULL, AMPLE },
     { "100*(i5 w10 a1 y b3)", "OCCUPIES DELAYS", NULL, AMPLE },
@@ -368,15 +368,27 @@ static const truth truths[] = {
     { "i3000 l1500", "FINE", NULL, AMPLE },
     { "40*(l50 a30)", "OCCUPIES STALL LEAKS", NULL, AMPLE },
     /* more and more */
-    { "80*(i80 a10 b1) 20*(i20 b70)", "RISING STALL",
+    { "80*(i80 a10 b1) 20*(i20 b70)", "RISING STALL STUTTERS",
       "b (app.c:2) rises from 1.1% (the 2.00 s after 00:00.800) to 59.3% (the last 2.00 s).",
       AMPLE },
-    { "84*(i90 a10) 24*(i80 a20)", "RISING", NULL, AMPLE },
-    { "84*(i90 a9.9 i0.1) 24*(i80.1 a19.9)", "FINE", NULL, AMPLE },
-    { "84*(i89.9 a10.1) 24*(i80 a20)", "FINE", NULL, AMPLE },
-    { "25*(i95 a5) 25*(i85 a15) 25*(i80 a20) 33*(i70 a20)", "RISING", NULL, AMPLE },
-    { "25*(i95 a5) 25*(i80 a20) 25*(i90 a10) 33*(i78 a20)", "FINE", NULL, AMPLE },
-    { "40*(i90 a10) 2*(a10 i90 a90 i10)", "STALL", NULL, AMPLE },
+    { "84*(i90 a10) 24*(i80 a20)", "RISING STUTTERS", NULL, AMPLE },
+    /* stays that are no stalls, but come all the time: each of two, and of a loop of many */
+    { "100*(i188 a12)", "STUTTERS",
+      "a (app.c:1) holds the loop for about 12.0 ms or more at least 2 times a second, 6.0% of the "
+      "run in all. Split its work, or call it less often.",
+      AMPLE },
+    { "100*(i192 a8)", "FINE", NULL, AMPLE },
+    { "200*(i60 a12 i48 b12)", "STUTTERS", NULL, AMPLE },
+    { "800*(i9 a1) 130*(i50 a12)", "STUTTERS", NULL, AMPLE },
+    { "200*(i80 a3 b3 c3 d3)", "STUTTERS",
+      "The loop does not wait for about 12.0 ms or more at least 5 times a second, which is 6.5% of "
+      "the run. Its tasks together take so long.",
+      AMPLE },
+    { "84*(i90 a9.9 i0.1) 24*(i80.1 a19.9)", "STUTTERS", NULL, AMPLE },
+    { "84*(i89.9 a10.1) 24*(i80 a20)", "STUTTERS", NULL, AMPLE },
+    { "25*(i95 a5) 25*(i85 a15) 25*(i80 a20) 33*(i70 a20)", "RISING STUTTERS", NULL, AMPLE },
+    { "25*(i95 a5) 25*(i80 a20) 25*(i90 a10) 33*(i78 a20)", "STUTTERS", NULL, AMPLE },
+    { "40*(i90 a10) 2*(a10 i90 a90 i10)", "STALL STUTTERS", NULL, AMPLE },
     { "10*(i90 a10) 3*(i20 a80)", "OCCUPIES STALL", NULL, AMPLE },
     { "12*(i90 a10) 5*(i20 a80)", "RISING OCCUPIES STALL", NULL, AMPLE },
     { "20*(i20 a80) 80*(i90 a10)", "OCCUPIES STALL", NULL, AMPLE },
@@ -1073,6 +1085,22 @@ static void hold_queue(figures *f, const chroprof_finding *x)
     says_count(f, r->completed + r->failed);
 }
 
+/* Below a stall, and no more of them than there are stays. */
+static void hold_stutters(figures *f, const chroprof_finding *x)
+{
+    const chroprof_rank *r = rank_by_id(f, x->site);
+    uint64_t stays = r != NULL ? r->slices : f->t.iterations;
+    uint64_t longest = r != NULL ? r->slice_max_ns : f->t.iteration_max_ns;
+    CHECK(x->value_ns <= longest && x->value_ns >= 4000000);
+    if (r != NULL) {
+        says_site(f, x->site);
+        CHECK_EQ(x->share_ppm, r->exec_ns * 1000000 / f->t.elapsed_ns);
+    }
+    CHECK(x->value_ns * (stays / 100) <= f->t.elapsed_ns);
+    says(f, r != NULL ? "loop for about " : "wait for about ");
+    says_time(f, x->value_ns);
+}
+
 static void hold_rise(figures *f, const chroprof_finding *x)
 {
     static uint64_t exec[HARNESS_ROWS];
@@ -1218,6 +1246,7 @@ static void hold_figures(figures *f, const chroprof_finding *x)
     case CHROPROF_FINDING_FULL: hold_full(f); break;
     case CHROPROF_FINDING_ORDER: hold_disorder(f); break;
     case CHROPROF_FINDING_SPINS: hold_spin(f, x); break;
+    case CHROPROF_FINDING_STUTTERS: hold_stutters(f, x); break;
     default:
         CHECK_EQ(x->kind, CHROPROF_FINDING_FINE);
         hold_fine(f);

@@ -156,6 +156,7 @@ CHROPROF__COLD_BEGIN
 #include "writers/phrases.h"
 
 #include "writers/findings_futures.h"
+#include "writers/findings_stutters.h"
 #include "writers/findings.h"
 #endif /* CHROPROF_NO_FINDINGS */
 

@@ -563,7 +563,8 @@ typedef struct chroprof_task_wait {
     X(FINE)                /* nothing stands out, or it is too early to say */                     \
     X(SPINS)               /* waits return at once, and little is done between them */             \
     X(QUEUES)              /* futures wait long for something outside of the loop */               \
-    X(SATURATES)           /* how much more load the loop takes */
+    X(SATURATES)           /* how much more load the loop takes */                                 \
+    X(STUTTERS)            /* stays just below stall_ns come all the time */
 
 typedef enum chroprof_finding_kind {
 #define CHROPROF_FINDING_NAME(name) CHROPROF_FINDING_##name,

@@ -9,6 +9,7 @@
 #include "../block/core.h"
 #include "../writers/phrases.h"
 #include "../writers/findings_futures.h"
+#include "../writers/findings_stutters.h"
 
 /* Since when did no event but a tick arrive? False: that is not known. */
 static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
@@ -145,6 +146,7 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
 {
     const chroprof_rank *r = q->top;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_OCCUPIES, r, r->exec_ns);
+    size_t before = q->count;
     c.n[2] = r->slices;
     c.n[3] = r->slice_max_ns;
     if (chroprof__is_tie(r->exec_ns, q->top[1].exec_ns) || r->id == CHROPROF__OTHER)
@@ -153,6 +155,7 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
                      q->totals.estimated ? "all."
                      : r->slices == 1 ? "one slice." : "%c2 slices, the longest %T3.",
                      " Make it faster, or call it less often.");
+    q->occupies = q->count > before;
 }
 
 /* How many samples tell of a site's time; 0: not of all of it. In wall mode those that met it, if
@@ -640,12 +643,15 @@ static bool chroprof__is_bare(const chroprof *p)
 static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
 {
     chroprof_stall stall;
+    chroprof_options options;
     uint64_t cursor = 0;
     memset(q, 0, sizeof(*q));
     q->p = p;
     chroprof_read_totals(p, &q->totals);
     q->work = q->totals.busy_ns + q->totals.uninstrumented_ns;
     q->bare = chroprof__is_bare(p);
+    chroprof_read_options(p, &options);
+    q->stall_ns = options.stall_ns;
     q->top[0].name = q->top[0].file = "";
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))
@@ -670,6 +676,7 @@ CHROPROF__COLD_API size_t chroprof_findings(const chroprof *p, chroprof_finding 
     chroprof__find_loop(&q);
     chroprof__find_stall(&q);
     chroprof__find_occupant(&q);
+    chroprof__find_stutters(&q);
     chroprof__find_preempted(&q);
     chroprof__find_rise(&q);
     chroprof__find_delays(&q);

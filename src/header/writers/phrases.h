@@ -68,7 +68,9 @@ static const chroprof__finding_rule chroprof__finding_rules[CHROPROF_FINDING_COU
     /* QUEUES: a tenth of a second is felt, ten futures are no accident; see chroprof__queues. */
     { 38, 38, 0, 0, 100, 10 },
     /* SATURATES */
-    { 30, 30, 0, 0, 0, 1 }
+    { 30, 30, 0, 0, 0, 1 },
+    /* STUTTERS: twice a second is often, and 5 % of the run is felt. After the stalls. */
+    { 44, 44, 50000, 0, 0, 2 }
 };
 
 /* One reading of a profile for its findings. */
@@ -80,6 +82,8 @@ typedef struct chroprof__inquiry {
     chroprof_stall stall;          /* the longest one that was kept; length 0: none */
     bool lost;                     /* a full table forgot futures: they are unknown since */
     bool bare;                     /* chroprof run made it: there is no code to be changed */
+    bool occupies;                 /* OCCUPIES tells of the first site */
+    uint64_t stall_ns;
     chroprof_finding *out;
     size_t capacity, count;
     uint64_t keys[CHROPROF_FINDING_COUNT];     /* of those found, largest first */

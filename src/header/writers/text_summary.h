@@ -43,7 +43,7 @@ typedef struct chroprof__sentences {
 static bool chroprof__about_load(const chroprof_finding *f)
 {
     return f->kind == CHROPROF_FINDING_OCCUPIES || f->kind == CHROPROF_FINDING_RISING ||
-           f->kind == CHROPROF_FINDING_PREEMPTED;
+           f->kind == CHROPROF_FINDING_PREEMPTED || f->kind == CHROPROF_FINDING_STUTTERS;
 }
 
 /* Did one before it tell of the same site's load? */
