@@ -21,6 +21,7 @@ compilations="=gcc_c99 =clang_c11 =g++_c++11 =clang++_c++11 =everything_c99 =eve
 scripts() { cat <<END
 run_command|short|timer|75|tools|sh tests/run_command.sh $B/chroprof
 run_names|short|timer|20|tools|sh tests/run_names.sh $B/chroprof
+run_node|short|timer|10|tools|sh tests/run_node.sh $B/chroprof
 run_waits|short|timer|15|tools|sh tests/run_waits.sh $B/chroprof
 examples|short|timer|45|tools|env QUICK=1 sh tests/examples.sh
 top|short|timer|35|tools|sh tests/top.sh $B/chroprof

@@ -72,6 +72,15 @@ void code_end(code_texts *t, code_query *q)
     }
 }
 
+void code_language(code_texts *t, code_query *q, const char *language)
+{
+    if (language[0] != '\0') {
+        code_word(t, ",\"language\":");
+        code_text(t, language);
+        q->length = t->bytes.used - q->at;
+    }
+}
+
 /* >>code symbols: what is left to a file without debug information */
 
 void code_symbol(const code_module *m, code_query *q, code_texts *t, const char *function)

@@ -43,6 +43,9 @@ void code_symbol(const code_module *m, code_query *q, code_texts *t, const char 
 /* Ends an answer, which may have no calls. */
 void code_end(code_texts *t, code_query *q);
 
+/* After the end of an answer: what the code is written in, if that is no native language; "". */
+void code_language(code_texts *t, code_query *q, const char *language);
+
 /* The answer by the symbol table alone, for what has no debug information. */
 void code_by_symbols(const code_module *m, code_query *q, code_texts *t);
 

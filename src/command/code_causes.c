@@ -41,10 +41,20 @@ typedef struct cause {
     uint64_t weight;           /* of the samples whose stacks are known */
     uint64_t all;              /* and of the others of a stall */
     json_text program;         /* the name of its file */
+    bool scripted;             /* the program is what this file interprets */
     const call *bare;          /* a function without a name that was told; NULL: none */
 } cause;
 
 /* >>causes calls */
+
+/* Code that somebody wrote in JavaScript or Python; node's own is in files called node:... */
+static bool is_script(const stack_frame *frame, json_text file)
+{
+    static const char internal[] = "node:";
+    return frame->script && file.length > 0 &&
+           (file.length < sizeof internal - 1 ||
+            memcmp(file.bytes, internal, sizeof internal - 1) != 0);
+}
 
 static size_t cause_room(const cause *c)
 {
@@ -71,6 +81,7 @@ static void cause_add_frame(cause *c, size_t i)
         one->name = inlined.calls[k - 1].name;
         one->file = inlined.calls[k - 1].file;
         one->line = inlined.calls[k - 1].line;
+        c->scripted = c->scripted || frame->script;
         parent = c->count++;
     }
     c->innermost[i] = parent;
@@ -119,7 +130,10 @@ static void cause_clear(cause *c)
 
 static bool is_same_name(const cause *c, size_t a, size_t b)
 {
-    return compare_text(c->calls[a].name, c->calls[b].name) == 0;
+    const call *one = &c->calls[a], *other = &c->calls[b];
+    return compare_text(one->name, other->name) == 0 &&    /* a script has many without a name */
+           (!one->frame->script || (one->line == other->line &&
+                                    compare_text(one->file, other->file) == 0));
 }
 
 static bool is_callee(const cause *c, size_t i, uint32_t distance)
@@ -220,16 +234,23 @@ typedef struct cause_found {
     step outer;                /* call NULL: none has a name */
     step inner;                /* the innermost to be named; may be the outer one */
     step library;              /* what the inner one called; call NULL: nothing */
+    bool small;                /* the inner one is called by the outer one, in few of the samples */
 } cause_found;
 
 static bool is_program(const cause *c, const call *one)
 {
+    if (c->scripted) {
+        return is_script(one->frame, one->file);
+    }
     return c->program.length > 0 && compare_text(one->frame->module, c->program) == 0;
 }
 
 static bool has_name(const call *one)
 {
-    return one->frame->native && one->name.length > 0 && !one->frame->own &&
+    static const char trampoline[] = "Builtins_";      /* V8's, between functions in JavaScript */
+    bool through = one->name.length >= sizeof trampoline - 1 &&
+                   memcmp(one->name.bytes, trampoline, sizeof trampoline - 1) == 0;
+    return one->frame->native && one->name.length > 0 && !one->frame->own && !through &&
            !code_is_ours(one->frame);
 }
 
@@ -284,6 +305,9 @@ static bool is_better(const cause *c, const call *outer, const call *one)
     if (own != is_program(c, outer)) {
         return own;
     }
+    if (own && outer->frame->script && compare_text(outer->name, json_word("(anonymous)")) == 0) {
+        return true;           /* such as the arrow function that calls what has a name */
+    }
     return !one->frame->libc && is_callback(c, outer);
 }
 
@@ -335,14 +359,15 @@ static presence presence_of(const cause *c, size_t of)
  * place of what the walk found in fewer samples. */
 static void find_anywhere(const cause *c, cause_found *found)
 {
-    bool walked = found->outer.call != NULL, any = false;
+    bool walked = found->outer.call != NULL && is_program(c, found->outer.call), any = false;
     for (size_t i = 0; i < c->count; i++) {
         const call *one = &c->calls[i];
         bool may = one->weight > 0 && one->frame->root != SIZE_MAX && has_name(one) &&
                    is_program(c, one) && !is_loop(c, one);
         presence p = may ? presence_of(c, i) : (presence){ 0, 0 };
         bool both = p.cut > 0 && p.cut < p.weight;
-        if ((both || !walked) && p.weight > c->weight / 2 && p.weight > found->outer.weight) {
+        if ((both || !walked) && p.weight > c->weight / 2 &&
+            (p.weight > found->outer.weight || !(walked || any))) {
             found->outer.call = one;
             found->outer.weight = p.weight;
             any = true;
@@ -354,18 +379,43 @@ static void find_anywhere(const cause *c, cause_found *found)
     }
 }
 
+/* Where node's own JavaScript takes the time, as it does for a program that keeps it busy with little
+ * functions: the one of the program's that most samples are in, however few these are. */
+static void find_script(const cause *c, cause_found *found, const step *internal)
+{
+    step most = { NULL, 0 };
+    for (size_t i = 0; i < c->count; i++) {
+        const call *one = &c->calls[i];
+        if (one->weight > 0 && is_program(c, one) && has_name(one)) {
+            presence p = presence_of(c, i);
+            if (p.weight > most.weight) {
+                most.call = one;
+                most.weight = p.weight;
+            }
+        }
+    }
+    found->outer = *internal;
+    found->inner = most.call != NULL ? most : *internal;
+    found->small = most.call != NULL;
+    found->library.call = NULL;
+}
+
 static cause_found cause_walk(cause *c)
 {
     cause_found found;
-    step one;
+    step one, internal = { NULL, 0 };
     memset(&found, 0, sizeof found);
     cause_begin(c);
     for (uint32_t distance = 1; cause_step(c, distance, &one); distance++) {
         if (has_name(one.call)) {
             found_add(c, &found, &one);
+            internal = one.call->frame->script ? one : internal;
         }
     }
     find_anywhere(c, &found);
+    if (c->scripted && internal.call != NULL && !is_program(c, found.outer.call)) {
+        find_script(c, &found, &internal);
+    }
     return found;
 }
 
@@ -581,8 +631,8 @@ static void cause_write(sheet *s, cause *c, const verdict *v, const char *begin,
     t.end = deeper ? "" : share;
     write_function(s, &t);
     if (deeper) {
-        cause_text inner = { c, "    most of it in ", &found->inner, &found->library, share,
-                             "" };
+        cause_text inner = { c, found->small ? "    which runs " : "    most of it in ",
+                             &found->inner, &found->library, share, "" };
         sheet_newline(s);
         write_function(s, &inner);
     }

@@ -86,6 +86,88 @@ const char *perf_map_name(const perf_map *m, uint64_t address)
     return NULL;
 }
 
+/* >>perf_map entries: V8's (src/logging/log.cc: a tag, a mark of the compiler, name, place) and
+ * CPython's (Python/perf_trampoline.c: py::name:file) */
+
+static void copy_part(char *out, size_t size, const char *from, size_t length)
+{
+    (void)snprintf(out, size, "%.*s", (int)(length < size ? length : size - 1), from);
+}
+
+/* The number after the last colon, which it cuts off; 0: there is none. */
+static uint64_t cut_number(char *text)
+{
+    char *colon = strrchr(text, ':');
+    uint64_t number = colon != NULL ? strtoull(colon + 1, NULL, 10) : 0;
+    if (number > 0) {
+        *colon = '\0';
+    }
+    return number;
+}
+
+/* Where the place begins: a path, a URL or node:internal/timers. Names can have spaces, "get size",
+ * and paths too. */
+static const char *place_in(const char *words)
+{
+    const char *space = words;
+    if (words[0] == '/') {
+        return words;
+    }
+    for (; (space = strchr(space, ' ')) != NULL; space++) {
+        const char *colon = strchr(space + 1, ':');
+        const char *next = strchr(space + 1, ' ');
+        if (space[1] == '/' || (colon != NULL && (next == NULL || colon < next))) {
+            return space + 1;
+        }
+    }
+    return words + strlen(words);
+}
+
+static void split_javascript(const char *words, made_code *made)
+{
+    const char *place, *path;
+    words += strspn(words, "*~^+");
+    place = place_in(words);
+    path = strncmp(place, "file://", 7) == 0 ? place + 7 : place;
+    copy_part(made->file, sizeof made->file, path, strlen(path));
+    (void)cut_number(made->file);           /* the column */
+    made->line = cut_number(made->file);
+    copy_part(made->function, sizeof made->function, words,
+              *place == '\0' ? strlen(words) : place > words ? (size_t)(place - words - 1) : 0);
+    if (made->function[0] == '\0') {
+        (void)snprintf(made->function, sizeof made->function, "(anonymous)");
+    }
+    made->language = "javascript";
+}
+
+static void split_python(const char *words, made_code *made)
+{
+    const char *colon = strchr(words, ':');
+    copy_part(made->function, sizeof made->function, words,
+              colon != NULL ? (size_t)(colon - words) : strlen(words));
+    copy_part(made->file, sizeof made->file, colon != NULL ? colon + 1 : "",
+              colon != NULL ? strlen(colon + 1) : 0);
+    made->language = "python";
+}
+
+void perf_map_split(const char *entry, made_code *made)
+{
+    static const char *const tags[] = { "JS:", "LazyCompile:", "Function:", "Script:", "Eval:" };
+    memset(made, 0, sizeof *made);
+    made->language = "";
+    copy_part(made->function, sizeof made->function, entry, strlen(entry));
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        size_t length = strlen(tags[i]);
+        if (strncmp(entry, tags[i], length) == 0) {
+            split_javascript(entry + length, made);
+            return;
+        }
+    }
+    if (strncmp(entry, "py::", 4) == 0) {
+        split_python(entry + 4, made);
+    }
+}
+
 void perf_map_free(perf_map *m)
 {
     free(m->text);

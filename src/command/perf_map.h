@@ -5,6 +5,7 @@
 #ifndef COMMAND_PERF_MAP_H
 #define COMMAND_PERF_MAP_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,16 @@ void perf_map_read(perf_map *m, uint64_t pid);
 
 /* What the map said last of an address; NULL: nothing. */
 const char *perf_map_name(const perf_map *m, uint64_t address);
+
+/* What an entry says, as V8 and Python write theirs: "JS:*handle /home/me/app.js:2:22" and
+ * "py::handle:/home/me/app.py". Else it is all a function's name. */
+typedef struct made_code {
+    char function[512], file[PATH_MAX];
+    uint64_t line;             /* where the function begins; 0: not known */
+    const char *language;      /* "javascript", "python", or "" */
+} made_code;
+
+void perf_map_split(const char *entry, made_code *made);
 
 void perf_map_free(perf_map *m);
 

@@ -195,6 +195,38 @@ static bool interpreter_of(const program_head *head, char *path, size_t size)
     return true;
 }
 
+/* The first word after env, in PATH. */
+static bool env_names(const program_head *head, char *path, size_t size)
+{
+    static const char *const places[] = { "#!/usr/bin/env ", "#! /usr/bin/env " };
+    const char *folders = getenv("PATH");
+    char name[256];
+    const char *from = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        size_t length = strlen(places[i]);
+        from = memcmp(head->bytes, places[i], length) == 0 ? (const char *)head->bytes + length : from;
+    }
+    if (from == NULL || strncmp(from, "-S ", 3) == 0) {
+        from = from != NULL ? from + 3 : "";
+    }
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(from, " \t\r\n"), from);
+    while (name[0] != '\0' && folders != NULL) {
+        size_t length = strcspn(folders, ":");
+        if (found_in(folders, length, name, path, size)) {
+            return true;
+        }
+        folders = folders[length] == ':' ? folders + length + 1 : NULL;
+    }
+    return false;
+}
+
+bool program_interpreter(const char *script, char *path, size_t size)
+{
+    program_head head;
+    (void)read_head(script, &head);
+    return head.count > 2 && (env_names(&head, path, size) || interpreter_of(&head, path, size));
+}
+
 bool program_can_preload(const char *path)
 {
     char interpreter[256];

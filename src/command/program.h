@@ -15,6 +15,9 @@ bool program_can_preload(const char *path);
 
 #define PROGRAM_PATH 4096
 
+/* What a script names as its interpreter, found in PATH if that is env. false: it is no script. */
+bool program_interpreter(const char *script, char *path, size_t size);
+
 /* The program that the system starts, which for a script is its interpreter, and the loader that it
  * names. binary has room for PROGRAM_PATH bytes. false: nobody knows. */
 bool program_loader(const char *path, char *binary, char *loader, size_t size);

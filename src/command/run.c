@@ -25,6 +25,7 @@
 #include "input.h"
 #include "libraries.h"
 #include "message.h"
+#include "node.h"
 #include "options.h"
 #include "output.h"
 #include "program.h"
@@ -37,6 +38,8 @@ typedef struct run {
     const char *before;        /* the earlier profile, to compare with */
     diff_profile both[2];      /* it, and this run's */
     bool wall, children, frames;
+    bool native;               /* node is not asked for names */
+    bool node;                 /* it is */
     uint64_t stall_ns;
     char **words;              /* of the program */
     char program[4096];
@@ -263,6 +266,9 @@ static void set_environment(const run *r)
     (void)setenv("LD_PRELOAD", text, 1);
     (void)setenv(BOARD_FOLDER, r->folder, 1);
     (void)setenv(BOARD_OPTIONS, options, 1);
+    if (r->node) {
+        node_ask();
+    }
 }
 
 /* Does not return. */
@@ -818,6 +824,12 @@ static const char run_text[] =
     "frame pointers: in libraries that were built without them, only the innermost\n"
     "function is known then.\n"
     "\n"
+    "If PROGRAM is node or a script for it, NODE_OPTIONS gets --perf-basic-prof and\n"
+    "--interpreted-frames-native-stack, so that functions in JavaScript have names.\n"
+    "node then writes them to /tmp/perf-PID.map, which is removed unless -o keeps a\n"
+    "profile, and starts some 40 ms later. Processes that the program starts inherit\n"
+    "the variable. --native leaves node as it is.\n"
+    "\n"
     "A wait in io_uring, or by a system call without the C library, can't be seen. A\n"
     "static or setuid program can't be profiled this way.\n"
     "\n"
@@ -886,8 +898,22 @@ static const tool_option run_options[] = {
       "means frame pointers",
       set_unwind, offsetof(run, frames), unwind_choices },
     { "children", '\0', NULL, "also profile the processes that it starts", set_flag,
-      offsetof(run, children), NULL }
+      offsetof(run, children), NULL },
+    { "native", '\0', NULL, "ask node for no names of JavaScript", set_flag,
+      offsetof(run, native), NULL }
 };
+
+/* A kept profile has its names from the map, until that is gone. */
+static void forget_names(const run *r)
+{
+    if (r->node && r->out_name != NULL) {
+        tool_message("the names of JavaScript in %s are read from /tmp/perf-%ld.map; remove it when "
+                     "you are done (chroprof symbolize %s -o OUT.json keeps them)", r->out_name,
+                     (long)r->ended, r->out_name);
+    } else if (r->node) {
+        (void)node_forget(r->ended);
+    }
+}
 
 static int run_all(run *r)
 {
@@ -899,6 +925,7 @@ static int run_all(run *r)
         status = run_program(r, &mask);
         (void)signal(SIGPIPE, SIG_IGN);     /* who reads the report may stop; the status stays */
         report_profiles(r);
+        forget_names(r);
     }
     remove_folder(r);
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -924,6 +951,7 @@ static int run_run(const tool_command *command, int count, char **words)
     if (!output_possible(r.out_name) || !output_possible(r.report_name)) {
         return TOOL_USAGE;                  /* now, as the profile would be lost later */
     }
+    r.node = !r.native && node_can_name(r.program);
     return program_can_preload(r.program) ? run_all(&r) : 126;
 }
 

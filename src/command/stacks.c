@@ -97,7 +97,7 @@ json_text module_name(const stack_tree *s, uint64_t id)
 /* >>stacks reading */
 
 typedef struct stack_words {
-    json_text kind, function, returns, module;
+    json_text kind, function, returns, module, language;
     uint64_t parent;
 } stack_words;
 
@@ -158,7 +158,7 @@ static bool read_stack_frame(void *user, json_reader *r)
 {
     stack_tree *s = (stack_tree *)user;
     stack_frame *frame = &s->frames[s->count];
-    stack_words w = { { "", 0 }, { "", 0 }, { "", 0 }, { "-1", 2 }, 0 };
+    stack_words w = { { "", 0 }, { "", 0 }, { "", 0 }, { "-1", 2 }, { "", 0 }, 0 };
     const json_field fields[] = {
         JSON_NUMBER("id", &frame->id), JSON_NUMBER("parent", &w.parent),
         JSON_NUMBER("line", &frame->line), JSON_NUMBER("weight", &frame->weight),
@@ -166,7 +166,8 @@ static bool read_stack_frame(void *user, json_reader *r)
         JSON_VALUE("module", &w.module), JSON_NUMBER("address", &frame->address),
         JSON_TEXT("kind", &w.kind), JSON_TEXT("name", &frame->name),
         JSON_TEXT("function", &w.function), JSON_TEXT("file", &frame->file),
-        JSON_VALUE("return", &w.returns), JSON_VALUE("inlined", &frame->inlined)
+        JSON_VALUE("return", &w.returns), JSON_VALUE("inlined", &frame->inlined),
+        JSON_TEXT("language", &w.language)
     };
     if (!JSON_FIELDS(r, fields) || !read_module_number(r, w.module, &frame->module_id)) {
         return false;
@@ -180,6 +181,7 @@ static bool read_stack_frame(void *user, json_reader *r)
     frame->module = module_name(s, frame->module_id);
     frame->libc = is_libc(frame->module);
     frame->own = is_own(frame->module);
+    frame->script = w.language.length > 0;
     frame->parent = stack_index(s, w.parent);
     link_stack_frame(s, s->count++);
     return true;

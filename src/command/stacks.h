@@ -50,6 +50,7 @@ typedef struct stack_frame {
     bool task, native, idle;
     bool cut;                  /* in place of the outer frames that a sample lacks */
     bool libc;                 /* of the C library: whoever called it is to be named */
+    bool script;               /* of a program in JavaScript or Python, by its own names */
     bool own;                  /* of the libraries of chroprof run: nobody wrote it who reads this */
 } stack_frame;
 

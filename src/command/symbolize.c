@@ -1,4 +1,5 @@
 /* symbolize.c - see symbolize.h */
+#define _GNU_SOURCE 1          /* memmem */
 
 #include "symbolize.h"
 
@@ -265,6 +266,31 @@ static void name_row(symbolize *s, stack_row *row, const char *name)
     row->length = q.length;
 }
 
+/* What a map calls a function, with its file and language, if it says so. */
+static void name_made_code(symbolize *s, stack_row *row, const char *entry)
+{
+    made_code made;
+    code_query q = { 0, 0, 0, 0, false };
+    perf_map_split(entry, &made);
+    code_call(&s->texts, &q, made.function, made.file, made.line);
+    code_end(&s->texts, &q);
+    code_language(&s->texts, &q, made.language);
+    row->at = q.at;
+    row->length = q.length;
+}
+
+/* Without its map the functions of a program in JavaScript are all the same. */
+static void tell_no_map(const symbolize *s)
+{
+    static const char entry[] = "\"function\":\"Builtins_JSEntry\"";
+    const char *texts = s->texts.bytes.bytes;
+    if (texts != NULL && memmem(texts, s->texts.bytes.used, entry, sizeof entry - 1) != NULL) {
+        tool_message("the functions in JavaScript have no names: run the program as chroprof run "
+                     "node ..., or start node with --perf-basic-prof "
+                     "--interpreted-frames-native-stack");
+    }
+}
+
 /* Code that is in no module was made by the program itself, which may have left its names. */
 static void symbolize_made_code(symbolize *s)
 {
@@ -275,8 +301,11 @@ static void symbolize_made_code(symbolize *s)
         const char *name = row->native && !row->done && row->module == UINT64_MAX
                            ? perf_map_name(&map, row_address(row)) : NULL;
         if (name != NULL) {
-            name_row(s, row, name);
+            name_made_code(s, row, name);
         }
+    }
+    if (map.count == 0) {
+        tell_no_map(s);
     }
     perf_map_free(&map);
 }

@@ -59,15 +59,6 @@ function checkRow(row, where) {
     return row;
 }
 
-/* Keys that are lists here, and numbers elsewhere. */
-function checkLists(row, keys, where) {
-    keys.forEach(key => {
-        if (row[key] !== undefined && typeof row[key] !== 'object') {
-            refuse(where + '.' + key, 'a list');
-        }
-    });
-}
-
 /* A list in columns: null where a row has no such key. */
 function checkColumns(list, where) {
     const { keys, values } = list, n = keys.length;

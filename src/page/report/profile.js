@@ -52,10 +52,6 @@ function parseProfile(text, source) {
     }
     if (!isObject(raw)) { refuse('the profile', 'an object'); }
     checkRow(raw, 'the profile');
-    checkLists(raw, [...ROWS], 'the profile');
-    if (Array.isArray(raw.stalls)) {
-        raw.stalls.forEach(stall => checkLists(stall, ['samples', 'shares'], 'a stall'));
-    }
     if (raw.chroprof < 3) { renameKeys(raw); }
     unpack(raw, Array.isArray(raw.sites) ? raw.sites : []);
     const broken = LISTS.find(name => !Array.isArray(raw[name]));
