@@ -63,7 +63,8 @@ JS
 profiled node "$scratch/busy.js"
 says method "*save busy.js:6*"
 pid=$(cut -d ' ' -f 1 "$scratch/out")
-if grep -qx "$pid 0 2" "$scratch/out"; then ok arguments; else fail arguments "$(cat "$scratch/out")"; fi
+if grep -qx "$pid 0 2" "$scratch/out"; then ok arguments; else
+    fail arguments "$(cat "$scratch/out")"; fi
 if [ -n "$pid" ] && [ ! -e "/tmp/perf-$pid.map" ]; then ok map_gone; else
     fail map_gone "/tmp/perf-$pid.map is there"; fi
 { echo '#!/usr/bin/env node'; cat "$scratch/busy.js"; } >"$scratch/script"
@@ -98,8 +99,9 @@ rm -f "/tmp/perf-$pid.map"
 "$command" run -o "$scratch/kept" node "$scratch/busy.js" >"$scratch/out" 2>"$scratch/err"
 pid=$(cut -d ' ' -f 1 "$scratch/out")
 "$command" symbolize "$scratch/kept" -o "$scratch/kept.json" 2>/dev/null
-if grep -q '"function":"save","file":"[^"]*busy.js","line":6,"inlined":\[\],"language":"javascript"' \
+if grep -q '"function":"save","file":"[^"]*busy.js","line":6,.*"language":"javascript"' \
     "$scratch/kept.json"; then ok kept_names; else
-    fail kept_names "$(grep -o '"function":"[a-zA-Z]*","file":"[^"]*js"' "$scratch/kept.json" | head -n 3 | tr '\n' ' ')"; fi
+    fail kept_names "$(grep -o '"function":"[a-z]*","file":"[^"]*js"' "$scratch/kept.json" |
+        head -n 3 | tr '\n' ' ')"; fi
 rm -f "/tmp/perf-$pid.map"
 finish
