@@ -450,6 +450,15 @@ bench-run: chroprof
 	python3 bench/run.py $B/chroprof 50
 	python3 bench/run.py $B/chroprof 1
 
+# what chroprof whatif predicts, against servers that are really changed; BENCH="50 60" where other
+# work runs: 50 times as slow, 60 seconds each
+bench-whatif: chroprof $B/demo $B/bench_whatif
+	python3 bench/whatif.py $B/chroprof $B/bench_whatif $B/demo $(BENCH)
+
+$B/bench_whatif: bench/whatif.c chroprof.h $B/flags/BENCHED
+	@mkdir -p $B
+	$(CC) -O2 -I. -o $@ bench/whatif.c -lm
+
 # EVENTS real events in constant memory, every count known beforehand
 bench-soak: $B/bench_soak
 	$B/bench_soak $(EVENTS)
@@ -571,5 +580,5 @@ clean:
 
 .PHONY: help header parts chroprof libchroprof demo pictures test test-rest test-one-core test-all cost test-viewers test-matrix test-sanitizers sizes analyze matrix-tables \
     test-programs test-binaries coverage mutation proof soak fuzz fuzz-open fuzz-afl fuzz-merge fuzz-coverage bench \
-    bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-soak bench-shape \
+    bench-all bench-tables bench-loop bench-peers bench-scale bench-counts bench-compile bench-run bench-whatif bench-soak bench-shape \
     bench-curves bench-record bench-diff install uninstall again dist deb clean

@@ -158,6 +158,7 @@ static const char whatif_text_of_help[] =
     "Without a change it tells what clients saw now. It refuses to answer where the\n"
     "model does not hold: too few steps, arrivals that depend on answers, much\n"
     "uninstrumented time, or measured latencies that it can't reproduce.\n"
+    "docs/whatif.md explains the model.\n"
     "\n"
     "exit codes: 0 done, 1 bad input or output, 2 wrong usage, 3 the model does not\n"
     "fit, the reason is told\n"
@@ -299,7 +300,8 @@ static bool arrivals_fit(const arrival_model *m, whatif_answer *a)
         return refuse(a, "what comes goes with what was answered, however long that took, so "
                          "arrivals seem to depend on answers");
     }
-    if (!regular && m->calm > CALM_MOST && 1 / m->calm < 1 - 2.2 * m->calm_error) {
+    if (!regular && m->calm_least > CALM_MOST &&
+        1 / m->calm_least < 1 - 2.2 * m->calm_error) {
         return refuse(a, "less comes in a busy second than in an idle one, so arrivals seem to "
                          "depend on answers");
     }

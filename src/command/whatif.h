@@ -138,6 +138,7 @@ typedef struct arrival_model {
     double bunch_mean;
     double follows;            /* how much of the arrivals follows what was finished; 1: all */
     double calm;               /* arrivals an idle second, by those of a busy one */
+    double calm_least;         /* the same, if of what ended a wait all but one came as it ended */
     double calm_error;         /* by chance, if it were 1: a part of it */
     bool one_a_poll;           /* no poll found more than one, though many should have */
 } arrival_model;

@@ -121,18 +121,20 @@ static void study_followers(arrival_model *m, const whatif_loop *l, const uint32
  * arrivals that are not regular: some of those who ask wait for answers, and ask nothing meanwhile. */
 static void study_rates(arrival_model *m, const whatif_loop *l, const uint32_t *came)
 {
-    double idle = 0, busy = 0, in_idle = 0, in_busy = 0;
+    double idle = 0, busy = 0, in_idle = 0, in_busy = 0, waits = 0;
     for (size_t i = 1; i < l->iteration_count; i++) {
         const whatif_iteration *before = &l->iterations[i - 1], *now = &l->iterations[i];
         busy += (double)(now->at_once ? now->leave_ns - before->leave_ns
                                       : now->enter_ns - before->leave_ns);
         idle += (double)(now->at_once ? 0 : now->leave_ns - now->enter_ns);
         in_idle += now->at_once ? 0 : came[i];
+        waits += !now->at_once && came[i] > 0;
         in_busy += now->at_once ? came[i] : 0;
     }
     if (idle > 0 && in_idle > 0) {
         double expected = in_idle / idle * busy;
         m->calm = expected / greater(in_busy, 1);
+        m->calm_least = m->calm * waits / in_idle;
         m->calm_error = root(m->bunch_mean * (1 / in_idle + 1 / greater(expected, 1)));
     }
 }

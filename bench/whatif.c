@@ -1,0 +1,203 @@
+/* whatif.c - a poll server with open arrivals, whose clients' clocks are the truth.
+ *
+ *     whatif_server FILE LOAD FACTOR SECONDS [TIMES]
+ *
+ * A child sends datagrams at random instants (Poisson, LOAD in percent of what the server can take)
+ * and stamps each. The server reads all that came, then works on each: 40 us, and for one in ten
+ * 400 us more, times FACTOR. With TIMES all is so many times as long, and the server sleeps in place of
+ * work, which a busy machine disturbs less. The profile goes to FILE, with all its steps. Prints what clients saw:
+ * "p50 NS p99 NS hidden NS busy PERCENT", from the stamp to the end of the work, and to the poll. */
+#define _GNU_SOURCE
+
+#include <math.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHROPROF_IMPLEMENTATION
+#include "../chroprof.h"
+
+enum { SHORT_NS = 40000, LONG_NS = 400000, ONE_IN = 10, REQUESTS_MOST = 1 << 20, BATCH_MOST = 4096 };
+
+typedef struct request {
+    uint64_t sent_ns;
+    uint32_t a_ns, b_ns;
+} request;
+
+static chroprof prof;
+static request batch[BATCH_MOST];
+static uint64_t latencies[REQUESTS_MOST];
+static double times = 1;
+static uint64_t state = 88172645463325252u;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static double chance(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (double)(state >> 11) / 9007199254740992.0;
+}
+
+/* Gamma of shape 4. */
+static double service(double mean)
+{
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        sum -= mean / 4 * log(1 - chance());
+    }
+    return sum;
+}
+
+static void send_requests(int fd, double load, double seconds)
+{
+    double mean = times * (SHORT_NS + (double)LONG_NS / ONE_IN) / load, due;
+    uint64_t begin = now_ns(), sent;
+    for (due = 0; due < seconds * 1e9; due -= mean * log(1 - chance())) {
+        request r;
+        r.a_ns = (uint32_t)service(SHORT_NS);
+        r.b_ns = chance() < 1.0 / ONE_IN ? (uint32_t)service(LONG_NS) : 0;
+        while ((sent = now_ns()) - begin < (uint64_t)due) {
+            if ((uint64_t)due - (sent - begin) > 200000) {
+                (void)usleep(times > 1 ? 300 : 50);
+            }
+        }
+        r.sent_ns = sent;
+        (void)send(fd, &r, sizeof r, 0);
+    }
+    memset(&batch[0], 0, sizeof batch[0]);
+    for (int i = 0; i < 5; i++) {
+        (void)usleep(100000);
+        (void)send(fd, &batch[0], sizeof batch[0], 0); /* the end */
+    }
+}
+
+static void work(uint64_t ns)
+{
+    uint64_t begin = now_ns();
+    if (times > 1) {
+        struct timespec t = { (time_t)((double)ns * times / 1e9), 0 };
+        t.tv_nsec = (long)((double)ns * times - 1e9 * (double)t.tv_sec);
+        (void)nanosleep(&t, NULL);
+        return;
+    }
+    while (now_ns() - begin < ns) {
+    }
+}
+
+static int read_batch(int fd)
+{
+    int count = 0;
+    while (count < BATCH_MOST && recv(fd, &batch[count], sizeof batch[0], MSG_DONTWAIT) > 0) {
+        count++;
+    }
+    return count;
+}
+
+static void serve_one(uint64_t id, const request *r, double factor)
+{
+    CHROPROF_SITE(light, "light");
+    CHROPROF_SITE(heavy, "heavy");
+    chroprof_running(&prof, id);
+    chroprof_enter(&prof, &light);
+    work(r->a_ns);
+    chroprof_leave(&prof);
+    if (r->b_ns > 0) {
+        chroprof_enter(&prof, &heavy);
+        work((uint64_t)(r->b_ns * factor));
+        chroprof_leave(&prof);
+    }
+    chroprof_completed(&prof, id);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void serve(int fd, double factor)
+{
+    CHROPROF_SITE(site, "request");
+    struct pollfd polled = { fd, POLLIN, 0 };
+    double hidden = 0;
+    size_t done = 0;
+    uint64_t id = 0;
+    chroprof_totals totals;
+    for (bool ended = false; !ended && done < REQUESTS_MOST - BATCH_MOST;) {
+        chroprof_idle_enter(&prof);
+        (void)poll(&polled, 1, -1);
+        chroprof_idle_leave(&prof);
+        uint64_t found = now_ns();
+        int count = read_batch(fd);
+        for (int i = 0; i < count; i++) {
+            ended = ended || batch[i].sent_ns == 0;
+            if (batch[i].sent_ns > 0) {
+                chroprof_pending(&prof, id + (uint64_t)i + 1, &site);
+                chroprof_ready(&prof, id + (uint64_t)i + 1);
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            if (batch[i].sent_ns > 0) {
+                serve_one(++id, &batch[i], factor);
+                latencies[done++] = now_ns() - batch[i].sent_ns;
+                hidden += batch[i].sent_ns < found ? (double)(found - batch[i].sent_ns) : 0;
+            }
+        }
+    }
+    qsort(latencies, done, sizeof *latencies, by_size);
+    chroprof_read_totals(&prof, &totals);
+    printf("p50 %llu p99 %llu hidden %.0f busy %.1f\n", (unsigned long long)latencies[done / 2],
+           (unsigned long long)latencies[done * 99 / 100], hidden / (double)done,
+           100 * (double)totals.busy_ns / (double)totals.elapsed_ns);
+}
+
+int main(int argc, char **argv)
+{
+    int pair[2], start[2], size = 8 << 20;
+    struct sockaddr_in at = { 0 };
+    socklen_t length = sizeof at;
+    chroprof_options options;
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    pair[0] = socket(AF_INET, SOCK_DGRAM, 0);
+    pair[1] = socket(AF_INET, SOCK_DGRAM, 0);
+    if (argc < 5 || pipe(start) != 0 || bind(pair[1], (struct sockaddr *)&at, length) != 0 ||
+        getsockname(pair[1], (struct sockaddr *)&at, &length) != 0 ||
+        connect(pair[0], (struct sockaddr *)&at, length) != 0) {
+        return 2;
+    }
+    (void)setsockopt(pair[1], SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size);
+    times = argc > 5 ? atof(argv[5]) : 1;
+    pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        (void)close(pair[1]);
+        (void)!read(start[0], &byte, 1);
+        send_requests(pair[0], atof(argv[2]) / 100, atof(argv[4]));
+        _exit(0);
+    }
+    memset(&options, 0, sizeof options);
+    options.max_events = 1 << 20;
+    options.name = "whatif";
+    if (chroprof_map(&prof, argv[1], 64 << 20, &options) != CHROPROF_OK) {
+        return 1;
+    }
+    (void)!write(start[1], "", 1);
+    serve(pair[1], atof(argv[3]));
+    (void)waitpid(child, NULL, 0);
+    chroprof_unmap(&prof);
+    return 0;
+}
