@@ -47,6 +47,7 @@ dist|short|-|20|none|sh tests/dist.sh
 style|short|-|5|none|sh tests/style.sh
 parts|short|-|25|none|sh tests/parts.sh
 chronos-all|rest|-|60|tools|sh tests/chronos.sh $B/chroprof
+json_values|short|-|10|none|python3 tests/json_values.py
 compile-all|rest|-|400|none|sh tests/compile/run.sh
 symbolize-all|rest|timer|100|tools|sh tests/symbolize.sh
 examples-all|rest|timer|100|tools|sh tests/examples.sh

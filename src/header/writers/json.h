@@ -15,8 +15,9 @@
 
 #ifndef CHROPROF_NO_JSON
 /* >>json: everything, one row a line.
- * Owns the schema. Figures go by the lists in >>figures, in their order; the rest is spelled out as
- * chroprof__put_json takes it. Relies on the public reads; called by >>formats. */
+ * Owns the schema. Figures go by the lists in >>figures, in their order; the rest by lists of
+ * fields, which have the place of each: the order of fields in a struct is free. Relies on the
+ * public reads; called by >>formats. */
 
 #define CHROPROF_JSON_VERSION 3
 
@@ -27,10 +28,17 @@ static void chroprof__json_figures(chroprof__out *o, const chroprof__figure *lis
     for (size_t k = 0; k < count; k++) {
         uint16_t at = of_rank ? list[k].rank : list[k].at;
         if (at != CHROPROF__NOT_THERE)
-            chroprof__put_json(o, name, chroprof__field(row, at));
+            chroprof__put_value(o, name, chroprof__field(row, at));
         name = chroprof__nth_text(name, 3);
     }
 }
+
+/* Where in the code a site is. */
+#define CHROPROF__JSON_PLACE(F, type) F(type, name, "$") F(type, file, "$") F(type, line, ".")
+
+#define CHROPROF__JSON_OPTIONS(F)                                                                  \
+    F(chroprof_options, window_ns, "") F(chroprof_options, stall_ns, "")                           \
+    F(chroprof_options, max_step_ns, "")
 
 static void chroprof__json_head(chroprof__out *o, const chroprof *p, const chroprof_origin *origin)
 {
@@ -38,61 +46,76 @@ static void chroprof__json_head(chroprof__out *o, const chroprof *p, const chrop
     const char *why_off = chroprof_why_off(p);
     chroprof_options of;
     chroprof_read_options(p, &of);
-    chroprof__put_json(o, "{\nchroprof \nversion'" CHROPROF_VERSION "'", &version);
-    chroprof__put_json(o, "\nname$", &origin->name);
-    chroprof__put_json(o, "\nprogram$", &origin->program);
-    chroprof__put_json(o, "\noptions{window_ns stall_ns max_step_ns}", &of.window_ns);
-    chroprof__put_json(o, "\nevent_cost_ps", &cost_ps);
-    chroprof__put_json(o, "\nwhy_off$", &why_off);
+    chroprof__put_value(o, "{\nchroprof \nversion'" CHROPROF_VERSION "'", &version);
+    chroprof__put_value(o, "\nname$", &origin->name);
+    chroprof__put_value(o, "\nprogram$", &origin->program);
+    CHROPROF__PUT_FIELDS(o, "\noptions{", CHROPROF__JSON_OPTIONS, "}", &of);
+    chroprof__put_value(o, "\nevent_cost_ps", &cost_ps);
+    chroprof__put_value(o, "\nwhy_off$", &why_off);
 }
+
+#define CHROPROF__JSON_STATES(F)                                                                   \
+    F(chroprof_totals, provisional, "?") F(chroprof_totals, enabled, "?")                          \
+    F(chroprof_totals, idle, "?") F(chroprof_totals, depth, ".")                                   \
+    F(chroprof_totals, living, "?") F(chroprof_totals, estimated, "?")
 
 static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
 {
     chroprof_totals t;
     chroprof_read_totals(p, &t);
-    chroprof__put_json(o, "\ntotals{", NULL);
+    chroprof__put_value(o, "\ntotals{", NULL);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__loop_figures), chroprof__loop_words, false,
                            &t);
-    chroprof__put_json(o, "provisional? enabled? idle?", &t.provisional);
-    chroprof__put_json(o, "depth.", &t.depth);
-    chroprof__put_json(o, "living? estimated?}", &t.living);
+    CHROPROF__PUT_FIELDS(o, "", CHROPROF__JSON_STATES, "}", &t);
 }
+
+#define CHROPROF__JSON_WAIT(F)                                                                     \
+    F(chroprof_task_wait, site, ".") F(chroprof_task_wait, count, "")                              \
+    F(chroprof_task_wait, total_ns, "") F(chroprof_task_wait, longest_ns, "")                      \
+    F(chroprof_task_wait, call, "$") F(chroprof_task_wait, within, "$")                            \
+    CHROPROF__JSON_PLACE(F, chroprof_task_wait)
 
 static void chroprof__json_waits(chroprof__out *o, const chroprof *p)
 {
     chroprof_task_wait rows[CHROPROF__WAITED];
     size_t count = chroprof_task_waits(p, rows, CHROPROF__WAITED);
     const char *awake = chroprof_awake_by(p);
-    chroprof__put_json(o, "\nawake_by$", &awake);
-    chroprof__put_json(o, "\ntask_waits[", NULL);
+    chroprof__put_value(o, "\nawake_by$", &awake);
+    chroprof__put_value(o, "\ntask_waits[", NULL);
     for (const chroprof_task_wait *w = rows; w < rows + count; w++)
-        chroprof__put_json(o, "\n{site. count total_ns longest_ns call$ within$ name$ file$ "
-                           "line.}", w);
-    chroprof__put_json(o, "\n]", NULL);
+        CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_WAIT, "}", w);
+    chroprof__put_value(o, "\n]", NULL);
 }
+
+#define CHROPROF__JSON_FINDING(F)                                                                  \
+    F(chroprof_finding, site, ".") F(chroprof_finding, share_ppm, ".")                             \
+    F(chroprof_finding, value_ns, "") F(chroprof_finding, at_ns, "")
 
 static void chroprof__json_findings(chroprof__out *o, const chroprof *p)
 {
-    chroprof__put_json(o, "\nfindings[", NULL);
+    chroprof__put_value(o, "\nfindings[", NULL);
 #ifndef CHROPROF_NO_FINDINGS
 #define CHROPROF__FINDING_WORD(name) #name ","
     chroprof_finding rows[CHROPROF_FINDING_COUNT];
     size_t count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
     for (const chroprof_finding *f = rows; f < rows + count; f++) {
         const char *text = f->text;
-        chroprof__put_json(o, "\n{kind(" CHROPROF_FINDINGS(CHROPROF__FINDING_WORD) ")", f);
-        chroprof__put_json(o, "text$", &text);
-        chroprof__put_json(o, "site. share_ppm. value_ns at_ns}", &f->site);
+        chroprof__put_value(o, "\n{kind(" CHROPROF_FINDINGS(CHROPROF__FINDING_WORD) ")", &f->kind);
+        chroprof__put_value(o, "text$", &text);
+        CHROPROF__PUT_FIELDS(o, "", CHROPROF__JSON_FINDING, "}", f);
     }
 #undef CHROPROF__FINDING_WORD
 #else
     (void)p;
 #endif
-    chroprof__put_json(o, "\n]", NULL);
+    chroprof__put_value(o, "\n]", NULL);
 }
 
 /* Windows are read in spans of this many, which share one look at the site. */
 enum { CHROPROF__JSON_SPAN = 64 };
+
+#define CHROPROF__JSON_SITE(F) CHROPROF__JSON_PLACE(F, chroprof_rank)
+#define CHROPROF__JSON_RANK(F) F(chroprof_rank, id, ".") F(chroprof_rank, has_percentiles, "?")
 
 static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chroprof_rank *r)
 {
@@ -100,23 +123,27 @@ static void chroprof__json_site(chroprof__out *o, const chroprof *p, const chrop
     uint64_t ns[CHROPROF__JSON_SPAN];
     size_t left;
     memset(&cursor, 0, sizeof(cursor));
-    chroprof__put_json(o, "\n{name$ file$ line.", r);
+    CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_SITE, "", r);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_words, true,
                            r);
-    chroprof__put_json(o, "id. has_percentiles? windows[", &r->id);
+    CHROPROF__PUT_FIELDS(o, "", CHROPROF__JSON_RANK, "windows[", r);
     while (!o->failed && (left = chroprof_next_site_windows(p, r->id, &cursor, ns,
                                                             CHROPROF__JSON_SPAN)) > 0)
         for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
-            chroprof__put_json(o, "%", ns + k);
-    chroprof__put_json(o, "]}", NULL);
+            chroprof__put_value(o, "%", ns + k);
+    chroprof__put_value(o, "]}", NULL);
 }
+
+#define CHROPROF__JSON_PATH(F)                                                                     \
+    F(chroprof_path, id, ".") F(chroprof_path, parent, ".") F(chroprof_path, site, ".")            \
+    CHROPROF__JSON_PLACE(F, chroprof_path)
 
 static void chroprof__json_path(chroprof__out *o, const chroprof_path *row)
 {
-    chroprof__put_json(o, "\n{id. parent. site. name$ file$ line.", row);
+    CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_PATH, "", row);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__path_figures), chroprof__path_words, false,
                            row);
-    chroprof__put_json(o, "}", NULL);
+    chroprof__put_value(o, "}", NULL);
 }
 
 typedef struct chroprof__json_packer {
@@ -164,7 +191,7 @@ static void chroprof__json_packed(chroprof__json_packer *k)
 {
     if (k->count > 0)
         chroprof__json_base64(k, k->count + 1);
-    chroprof__put_json(k->out, "\"}", NULL);
+    chroprof__put_value(k->out, "\"}", NULL);
 }
 
 /* What happened in a stall, as the timeline has it. */
@@ -179,27 +206,59 @@ CHROPROF__NOINLINE void chroprof__json_incident(chroprof__out *o, const chroprof
     chroprof__json_packed(&k);
 }
 
+#define CHROPROF__JSON_SHARE(F)                                                                    \
+    F(chroprof_stall_share, site, ".") F(chroprof_stall_share, exec_ns, "")                        \
+    F(chroprof_stall_share, slices, "") F(chroprof_stall_share, slice_max_ns, "")                  \
+    CHROPROF__JSON_PLACE(F, chroprof_stall_share)
+#define CHROPROF__JSON_SAMPLED(F)                                                                  \
+    F(chroprof_stall_sample, stack, ".") F(chroprof_stall_sample, weight, ".")                     \
+    F(chroprof_stall_sample, cpu_ns, "")
+#define CHROPROF__JSON_STALL(F)                                                                    \
+    F(chroprof_stall, kind, "(callback,iteration)") F(chroprof_stall, start_ns, "")                \
+    F(chroprof_stall, length_ns, "") F(chroprof_stall, events, "")
+#define CHROPROF__JSON_STALL_CODE(F)                                                               \
+    F(chroprof_stall, rest_ns, "") F(chroprof_stall, sampled, "") F(chroprof_stall, cpu_ns, "")    \
+    F(chroprof_stall, waiting_ns, "")
+#define CHROPROF__JSON_STALL_STEPS(F)                                                              \
+    F(chroprof_stall, first_steps, ".") F(chroprof_stall, left_out, "")
+
 static void chroprof__json_stall(chroprof__out *o, const chroprof *p, const chroprof_stall *s)
 {
-    chroprof__put_json(o, "\n{kind(callback,iteration)start_ns length_ns events shares[", s);
+    CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_STALL, "shares[", s);
     for (const chroprof_stall_share *x = s->shares; x < s->shares + s->share_count; x++)
-        chroprof__put_json(o, "{site. exec_ns slices slice_max_ns name$ file$ line.}", x);
-    chroprof__put_json(o, "]rest_ns sampled cpu_ns waiting_ns samples[", &s->rest_ns);
+        CHROPROF__PUT_FIELDS(o, "{", CHROPROF__JSON_SHARE, "}", x);
+    CHROPROF__PUT_FIELDS(o, "]", CHROPROF__JSON_STALL_CODE, "samples[", s);
     for (const chroprof_stall_sample *x = s->samples; x < s->samples + s->sample_count; x++)
-        chroprof__put_json(o, "{stack. weight. cpu_ns}", x);
-    chroprof__put_json(o, "]number steps. first_steps. left_out data\"", &s->number);
+        CHROPROF__PUT_FIELDS(o, "{", CHROPROF__JSON_SAMPLED, "}", x);
+    chroprof__put_value(o, "]number", &s->number);
+    chroprof__put_value(o, "steps.", &s->step_count);
+    CHROPROF__PUT_FIELDS(o, "", CHROPROF__JSON_STALL_STEPS, "data\"", s);
     chroprof__json_incident(o, p, s);
 }
 
+#define CHROPROF__JSON_BLAME(F)                                                                    \
+    F(chroprof_slow_blame, site, ".") F(chroprof_slow_blame, delay_ns, "")                         \
+    CHROPROF__JSON_PLACE(F, chroprof_slow_blame)
+#define CHROPROF__JSON_SLOW(F)                                                                     \
+    F(chroprof_slow, id, "") F(chroprof_slow, site, ".") F(chroprof_slow, path, ".")               \
+    CHROPROF__JSON_PLACE(F, chroprof_slow)                                                         \
+    F(chroprof_slow, finish, "(,,,,completed,failed,cancelled)") F(chroprof_slow, of_run, "?")     \
+    F(chroprof_slow, at_ns, "") F(chroprof_slow, latency_ns, "") F(chroprof_slow, exec_ns, "")     \
+    F(chroprof_slow, children_ns, "") F(chroprof_slow, delay_ns, "")                               \
+    F(chroprof_slow, waiting_ns, "") F(chroprof_slow, unseen_ns, "")
+
 static void chroprof__json_slow(chroprof__out *o, const chroprof_slow *s)
 {
-    chroprof__put_json(o, "\n{id site. path. name$ file$ line. finish(,,,,completed,failed,"
-                       "cancelled)of_run? at_ns latency_ns exec_ns children_ns delay_ns waiting_ns "
-                       "unseen_ns blames[", s);
+    CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_SLOW, "blames[", s);
     for (const chroprof_slow_blame *x = s->blames; x < s->blames + s->blame_count; x++)
-        chroprof__put_json(o, "{site. delay_ns name$ file$ line.}", x);
-    chroprof__put_json(o, "]}", NULL);
+        CHROPROF__PUT_FIELDS(o, "{", CHROPROF__JSON_BLAME, "}", x);
+    chroprof__put_value(o, "]}", NULL);
 }
+
+#define CHROPROF__JSON_WINDOW(F)                                                                   \
+    F(chroprof_window, start_ns, "") F(chroprof_window, end_ns, "")                                \
+    F(chroprof_window, busy_ns, "") F(chroprof_window, idle_ns, "")                                \
+    F(chroprof_window, uninstrumented_ns, "") F(chroprof_window, untracked_ns, "")
 
 static void chroprof__json_windows(chroprof__out *o, const chroprof *p)
 {
@@ -207,14 +266,12 @@ static void chroprof__json_windows(chroprof__out *o, const chroprof *p)
     chroprof_windows_cursor cursor;
     size_t left;
     memset(&cursor, 0, sizeof(cursor));
-    chroprof__put_json(o, "\nwindows[", NULL);
+    chroprof__put_value(o, "\nwindows[", NULL);
     while (!o->failed &&
            (left = chroprof_next_windows(p, &cursor, rows, CHROPROF__JSON_SPAN)) > 0)
         for (size_t k = 0; k < left && k < CHROPROF__JSON_SPAN; k++)
-            chroprof__put_json(o, "\n{start_ns end_ns busy_ns idle_ns "
-                               "uninstrumented_ns untracked_ns}",
-                               rows + k);
-    chroprof__put_json(o, "\n]", NULL);
+            CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_WINDOW, "}", rows + k);
+    chroprof__put_value(o, "\n]", NULL);
 }
 
 enum { CHROPROF__JSON_STEPS = 100000 };     /* what a page draws without a stutter */
@@ -229,9 +286,13 @@ static void chroprof__json_timeline(chroprof__out *o, const chroprof *p, uint64_
     chroprof__json_packer k = { o, 0, 0, 0, 0 };
     chroprof_read_totals(p, &totals);
     cursor = chroprof_next_step(p, &cursor, &step) ? cursor - 1 : 0;
-    const uint64_t values[] = { steps, steps ? chroprof__minus(end_ns, step.at_ns) : 0,
-                                chroprof__count_ready(p), cursor };
-    chroprof__put_json(o, "\ntimeline{steps reaches_back_ns ready first data\"", values);
+    const uint64_t count = steps, ready = chroprof__count_ready(p);
+    const uint64_t back_ns = steps ? chroprof__minus(end_ns, step.at_ns) : 0;
+    chroprof__put_value(o, "\ntimeline{steps", &count);
+    chroprof__put_value(o, "reaches_back_ns", &back_ns);
+    chroprof__put_value(o, "ready", &ready);
+    chroprof__put_value(o, "first", &cursor);
+    chroprof__put_value(o, "data\"", NULL);
     for (size_t i = 0; !o->failed && chroprof_next_step(p, &cursor, &step); i++)
         if (i >= older)
             chroprof__json_step(&k, &step);
@@ -241,69 +302,111 @@ static void chroprof__json_timeline(chroprof__out *o, const chroprof *p, uint64_
     chroprof__json_packed(&k);
 }
 
+#define CHROPROF__JSON_TABLE(F)                                                                    \
+    F(chroprof_table, name, "$") F(chroprof_table, option, "$") F(chroprof_table, capacity, "")    \
+    F(chroprof_table, used, "") F(chroprof_table, peak, "") F(chroprof_table, dropped, "")         \
+    F(chroprof_table, advice, "") F(chroprof_table, bytes, "")
+
 static void chroprof__json_tables(chroprof__out *o, const chroprof *p)
 {
     chroprof_table rows[CHROPROF_TABLE_COUNT];
     size_t count = chroprof_tables(p, rows, CHROPROF_TABLE_COUNT);
-    chroprof__put_json(o, "\ntables[", NULL);
+    chroprof__put_value(o, "\ntables[", NULL);
     for (size_t k = 0; k < count; k++)
-        chroprof__put_json(o, "\n{name$ option$ capacity used peak dropped advice bytes}",
-                           &rows[k].name);
-    chroprof__put_json(o, "\n]", NULL);
+        CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_TABLE, "}", rows + k);
+    chroprof__put_value(o, "\n]", NULL);
 }
+
+#define CHROPROF__JSON_MET(F)                                                                      \
+    F(chroprof_anomaly_place, at_ns, "") F(chroprof_anomaly_place, id, "")                         \
+    F(chroprof_anomaly_place, path, ".") F(chroprof_anomaly_place, top, ".")                       \
+    CHROPROF__JSON_PLACE(F, chroprof_anomaly_place)
+#define CHROPROF__JSON_ANOMALY(F)                                                                  \
+    F(chroprof_anomaly, kind, "(" CHROPROF__ANOMALY_WORDS ")") F(chroprof_anomaly, text, "$")      \
+    F(chroprof_anomaly, cure, "$") F(chroprof_anomaly, count, "")
 
 static void chroprof__json_anomaly(chroprof__out *o, const chroprof_anomaly *row)
 {
-    const chroprof_anomaly_place *places[] = { &row->first, &row->last };
-    chroprof__put_json(o, "\n{kind(" CHROPROF__ANOMALY_WORDS ")text$ cure$ count places[", row);
+    const chroprof_anomaly_place *met[] = { &row->first, &row->last };
+    CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_ANOMALY, "places[", row);
     for (uint32_t k = 0; k < 2 && row->placed; k++)
-        chroprof__put_json(o, "{at_ns id path. top. name$ file$ line.}", places[k]);
-    chroprof__put_json(o, "]}", NULL);
+        CHROPROF__PUT_FIELDS(o, "{", CHROPROF__JSON_MET, "}", met[k]);
+    chroprof__put_value(o, "]}", NULL);
 }
 
 static void chroprof__json_sampler(chroprof__out *o, const chroprof *p)
 {
     chroprof_sampler_totals t;
     chroprof_read_sampler(p, &t);
-    chroprof__put_json(o, t.first_period_ns ? "\nsampler{running? mode(cpu,wall)"
-                                            : "\nsampler{running? mode'none'", &t.running);
+    chroprof__put_value(o, "\nsampler{running?", &t.running);
+    chroprof__put_value(o, t.first_period_ns ? "mode(cpu,wall)" : "mode'none'", &t.mode);
     chroprof__json_figures(o, CHROPROF__ALL(chroprof__sampler_figures), chroprof__sampler_words,
                            false, &t);
-    chroprof__put_json(o, "}", NULL);
+    chroprof__put_value(o, "}", NULL);
 }
+
+#define CHROPROF__JSON_MODULE(F)                                                                   \
+    F(chroprof_module, path, "$") F(chroprof_module, build_id, "$") F(chroprof_module, base, "")
 
 static void chroprof__json_modules(chroprof__out *o, const chroprof *p)
 {
     chroprof_module rows[CHROPROF__MOST_MODULES];
     uint64_t count = chroprof_modules(p, rows, CHROPROF__MOST_MODULES);
-    chroprof__put_json(o, "\nmodules[", NULL);
+    chroprof__put_value(o, "\nmodules[", NULL);
     for (uint64_t k = 0; k < count; k++) {
-        chroprof__put_json(o, "\n{id", &k);
-        chroprof__put_json(o, "path$ build_id$ base}", rows + k);
+        chroprof__put_value(o, "\n{id", &k);
+        CHROPROF__PUT_FIELDS(o, "", CHROPROF__JSON_MODULE, "}", rows + k);
     }
-    chroprof__put_json(o, "\n]", NULL);
+    chroprof__put_value(o, "\n]", NULL);
 }
+
+#define CHROPROF__JSON_STACK(F)                                                                    \
+    F(chroprof_stack_row, id, ".") F(chroprof_stack_row, parent, ".")                              \
+    F(chroprof_stack_row, module, "-") F(chroprof_stack_row, weight, "")                           \
+    F(chroprof_stack_row, cpu_ns, "")
+#define CHROPROF__JSON_FRAME(F)                                                                    \
+    F(chroprof_stack_frame, kind, "(task,native,marker)") F(chroprof_stack_frame, name, "$")       \
+    F(chroprof_stack_frame, path, ".")
 
 static void chroprof__json_stack(chroprof__out *o, const chroprof_stack_row *row)
 {
-    chroprof__put_json(o, "\n{id. parent. module- weight cpu_ns", row);
-    chroprof__put_json(o, "kind(task,native,marker)name$ path. return? address}", &row->frame);
+    CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_STACK, "", row);
+    CHROPROF__PUT_FIELDS(o, "", CHROPROF__JSON_FRAME, "", &row->frame);
+    chroprof__put_value(o, "return?", &row->frame.is_return);
+    chroprof__put_value(o, "address}", &row->frame.address);
 }
+
+/* The states in which the draws met futures. */
+#define CHROPROF__JSON_MET_IN(F)                                                                   \
+    F(chroprof_wall, running, running_ns) F(chroprof_wall, ready, ready_ns)                        \
+    F(chroprof_wall, paused, paused_ns)
+#define CHROPROF__JSON_WEIGHT(type, count, ns) (uint16_t)offsetof(type, count),
+#define CHROPROF__JSON_TIME(type, count, ns) (uint16_t)offsetof(type, ns),
 
 static void chroprof__json_wall(chroprof__out *o, const chroprof_wall *row)
 {
-    const uint64_t weights[] = { row->running, row->ready, row->paused };
-    const uint64_t ns[] = { row->running_ns, row->ready_ns, row->paused_ns };
+    static const uint16_t weights[] = { CHROPROF__JSON_MET_IN(CHROPROF__JSON_WEIGHT) };
+    static const uint16_t times[] = { CHROPROF__JSON_MET_IN(CHROPROF__JSON_TIME) };
     for (uint32_t k = 0; k < 3; k++) {
-        const struct {
-            uint64_t path;
-            chroprof_state state;
-            uint64_t weight, duration_ns;
-        } met = { row->path, (chroprof_state)k, weights[k], ns[k] };
-        if (met.weight > 0)
-            chroprof__put_json(o, "\n{path state(running,ready,paused)weight duration_ns}", &met);
+        const chroprof_state state = (chroprof_state)k;
+        if (*chroprof__field(row, weights[k]) == 0)
+            continue;
+        chroprof__put_value(o, "\n{path.", &row->path);
+        chroprof__put_value(o, "state(running,ready,paused)", &state);
+        chroprof__put_value(o, "weight", chroprof__field(row, weights[k]));
+        chroprof__put_value(o, "duration_ns}", chroprof__field(row, times[k]));
     }
 }
+
+#define CHROPROF__JSON_FUTURE(F)                                                                   \
+    F(chroprof_future, id, "") F(chroprof_future, path, ".")                                       \
+    F(chroprof_future, state, "(pending,ready,running,paused)") F(chroprof_future, since_ns, "")   \
+    F(chroprof_future, exec_ns, "") CHROPROF__JSON_PLACE(F, chroprof_future)
+#define CHROPROF__JSON_SAMPLE(F)                                                                   \
+    F(chroprof_sample_row, at_ns, "") F(chroprof_sample_row, duration_ns, "")                      \
+    F(chroprof_sample_row, weight, "") F(chroprof_sample_row, cpu_ns, "")                          \
+    F(chroprof_sample_row, stack, ".")                                                             \
+    F(chroprof_sample_row, state, "(busy,idle,uninstrumented)")
 
 /* A list at the top level, one row a line. Not inlined: the rows would add up on the stack. */
 #define CHROPROF__JSON_LIST(name, row_type, more, put)                                             \
@@ -311,10 +414,10 @@ static void chroprof__json_wall(chroprof__out *o, const chroprof_wall *row)
     {                                                                                              \
         uint64_t cursor = 0;                                                                       \
         row_type row;                                                                              \
-        chroprof__put_json(o, "\n" #name "[", NULL);                                               \
+        chroprof__put_value(o, "\n" #name "[", NULL);                                             \
         while (!o->failed && more)                                                                 \
             put;                                                                                   \
-        chroprof__put_json(o, "\n]", NULL);                                                        \
+        chroprof__put_value(o, "\n]", NULL);                                                       \
     }
 CHROPROF__JSON_LIST(sites, chroprof_rank, chroprof_next_rank(p, &cursor, &row),
                     chroprof__json_site(o, p, &row))
@@ -325,16 +428,14 @@ CHROPROF__JSON_LIST(stalls, chroprof_stall, chroprof_next_stall(p, &cursor, &row
 CHROPROF__JSON_LIST(slowest, chroprof_slow, chroprof_next_slowest(p, &cursor, &row),
                     chroprof__json_slow(o, &row))
 CHROPROF__JSON_LIST(futures, chroprof_future, chroprof_next_future(p, &cursor, &row),
-                    chroprof__put_json(o, "\n{id path. state(pending,ready,running,paused)since_ns "
-                                       "exec_ns name$ file$ line.}", &row))
+                    CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_FUTURE, "}", &row))
 CHROPROF__JSON_LIST(anomalies, chroprof_anomaly,
                     chroprof_read_anomaly(p, (chroprof_anomaly_kind)cursor++, &row),
                     chroprof__json_anomaly(o, &row))
 CHROPROF__JSON_LIST(stacks, chroprof_stack_row, chroprof_next_stack(p, &cursor, &row),
                     chroprof__json_stack(o, &row))
 CHROPROF__JSON_LIST(samples, chroprof_sample_row, chroprof_next_sample(p, &cursor, &row),
-                    chroprof__put_json(o, "\n{at_ns duration_ns weight cpu_ns stack. "
-                                       "state(busy,idle,uninstrumented)}", &row))
+                    CHROPROF__PUT_FIELDS(o, "\n{", CHROPROF__JSON_SAMPLE, "}", &row))
 CHROPROF__JSON_LIST(wall, chroprof_wall, chroprof_next_wall(p, &cursor, &row),
                     chroprof__json_wall(o, &row))
 #undef CHROPROF__JSON_LIST
@@ -343,11 +444,10 @@ CHROPROF__COLD_API void chroprof_as_json(chroprof__out *o, const chroprof *p)
 {
     chroprof_origin origin;
     if (o->absent) {
-        const struct {
-            uint64_t version;
-            const char *why_off;
-        } values = { CHROPROF_JSON_VERSION, chroprof_why_off(p) };
-        chroprof__put_json(o, "{\nchroprof why_off$", &values);
+        const uint64_t version = CHROPROF_JSON_VERSION;
+        const char *why_off = chroprof_why_off(p);
+        chroprof__put_value(o, "{\nchroprof", &version);
+        chroprof__put_value(o, "why_off$", &why_off);
         chroprof__put_text(o, "\n}\n");
         return;
     }

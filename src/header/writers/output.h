@@ -171,37 +171,30 @@ CHROPROF__UNUSED static void chroprof__put_places(chroprof__out *o, uint64_t val
     chroprof__put_bytes(o, point, (size_t)(end - point));
 }
 
-/* The next field of a struct, as a compiler places it. */
-CHROPROF__UNUSED static uint64_t chroprof__next_field(const void **row, size_t size)
+/* What lies in a field of so many bytes. */
+CHROPROF__UNUSED static uint64_t chroprof__load_field(const void *field, size_t size)
 {
-    struct probe {
-        char before;
-        uint64_t field;
-    };
-    const size_t most = offsetof(struct probe, field), align = size < most ? size : most;
-    uintptr_t at = ((uintptr_t)*row + align - 1) / align * align;
     uint32_t half;
     uint64_t whole;
-    *row = (const void *)(at + size);
     if (size == 1)
-        return *(const unsigned char *)at;
-    memcpy(&half, (const void *)at, sizeof half);
+        return *(const unsigned char *)field;
+    memcpy(&half, field, sizeof half);
     if (size == sizeof half)
         return half;
-    memcpy(&whole, (const void *)at, sizeof whole);
+    memcpy(&whole, field, sizeof whole);
     return whole;
 }
 
-/* The next field of a struct, as a sign says: those of chroprof__put_json, and in Prometheus @ for
- * the text of a label and & for a text that is written as it is. */
+/* A field, as a sign says: those of chroprof__put_json, and in Prometheus @ for the text of a label
+ * and & for a text that is written as it is. */
 CHROPROF__UNUSED static void chroprof__put_field(chroprof__out *o, const char *how,
-                                                 const void **row)
+                                                 const void *field)
 {
     bool text = *how == '$' || *how == '@' || *how == '&';
     size_t size = text ? sizeof(char *) : *how == '?' ? sizeof(bool)
                 : *how == '(' ? sizeof(chroprof_state)
                 : *how == '.' || *how == '-' ? sizeof(uint32_t) : sizeof(uint64_t);
-    uint64_t value = chroprof__next_field(row, size);
+    uint64_t value = chroprof__load_field(field, size);
     bool quoted = *how != 0 && strchr("$(", *how) != NULL;
     if (quoted)
         chroprof__put_byte(o, '"');
@@ -221,9 +214,19 @@ CHROPROF__UNUSED static void chroprof__put_field(chroprof__out *o, const char *h
         chroprof__put_byte(o, '"');
 }
 
+/* Fields of a struct that are shown, a line each in a list: the struct, the field, its sign. */
+#define CHROPROF__KEY(type, field, sign) #field sign " "
+#define CHROPROF__PLACE(type, field, sign) (uint16_t)offsetof(type, field),
+
+/* Where a value lies that is in no struct, and words that are side by side. */
+CHROPROF__UNUSED static const uint16_t chroprof__in_line[] = {
+    0, (uint16_t)sizeof(char *), (uint16_t)(2 * sizeof(char *)), (uint16_t)(3 * sizeof(char *))
+};
+
 /* A key and its value, or what begins it; returns where the form goes on. */
 CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, const char *key,
-                                                           const void **row)
+                                                           const uint16_t **places,
+                                                           const void *row)
 {
     const char *end = key;
     while (*end == '_' || (*end >= '0' && *end <= '9') || (*end >= 'A' && *end <= 'Z') ||
@@ -244,18 +247,19 @@ CHROPROF__UNUSED static const char *chroprof__put_json_key(chroprof__out *o, con
         chroprof__put_byte(o, '"');
         return end + length + 2;
     }
-    chroprof__put_field(o, end, row);
+    chroprof__put_field(o, end, (const char *)row + *(*places)++);
     end += *end == '(' ? strcspn(end, ")") : 0;
     end += *end != 0 && strchr("%.$?-)", *end) != NULL;
     return end + (*end == ' ');
 }
 
-/* Writes fields of a struct as JSON. A form has their keys in order, and commas come where they
- * belong. The sign behind a key says what the field is: none or % 64 bits, . or - 32 bits (- one
- * less), ? a truth, $ a text, (a,b) which of these words. A sign without a word is a value without
- * a key. 'A value' may stand in the form; " begins a text that is written by others, and ends it.
- * Brackets and line feeds stand for themselves, and blanks part keys. */
-CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form, const void *row)
+/* Writes fields of a struct as JSON. A form has their keys in order, places where they lie, and
+ * commas come where they belong. The sign behind a key says what the field is: none or % 64 bits, .
+ * or - 32 bits (- one less), ? a truth, $ a text, (a,b) which of these words. A sign without a word
+ * is a value without a key. 'A value' may stand in the form; " begins a text that is written by
+ * others, and ends it. Brackets and line feeds stand for themselves, and blanks part keys. */
+CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *form,
+                                                const uint16_t *places, const void *row)
 {
     while (*form != 0 && !o->failed) {
         char mark = *form;
@@ -264,13 +268,27 @@ CHROPROF__UNUSED static void chroprof__put_json(chroprof__out *o, const char *fo
         if (o->comma && !ends && !joins)
             chroprof__put_byte(o, ',');
         if (!ends && !joins && mark != '{' && mark != '[' && mark != '\n') {
-            form = chroprof__put_json_key(o, form, &row);
+            form = chroprof__put_json_key(o, form, &places, row);
             continue;
         }
         o->comma = ends;
         chroprof__put_byte(o, *form++);
     }
 }
+
+/* Brackets, and at most one key, whose value is given. */
+CHROPROF__UNUSED static void chroprof__put_value(chroprof__out *o, const char *form,
+                                                 const void *value)
+{
+    chroprof__put_json(o, form, chroprof__in_line, value);
+}
+
+/* The fields of a list, between what begins and what ends them. */
+#define CHROPROF__PUT_FIELDS(o, begin, list, end, row)                                             \
+    do {                                                                                           \
+        static const uint16_t places[] = { list(CHROPROF__PLACE) };                                \
+        chroprof__put_json(o, begin list(CHROPROF__KEY) end, places, row);                         \
+    } while (0)
 
 /* A step of now, which ends the interval that is under way. */
 CHROPROF__UNUSED static chroprof_step chroprof__step_now(const chroprof *p,

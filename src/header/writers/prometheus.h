@@ -117,13 +117,14 @@ static bool chroprof__next_picked(chroprof__prometheus *m)
     return false;
 }
 
-/* Writes fields of a struct as a form says: & is a text, @ that of a label, . a number of 32 bits,
- * all else itself. */
-static void chroprof__put_form(chroprof__out *o, const char *form, const void *row)
+/* Writes fields as a form says: & is a text, @ that of a label, . a number of 32 bits, all else
+ * itself. places: where they lie. */
+static void chroprof__put_form(chroprof__out *o, const char *form, const uint16_t *places,
+                               const void *row)
 {
     for (; *form != 0; form++) {
         if (*form == '&' || *form == '@' || *form == '.')
-            chroprof__put_field(o, form, &row);
+            chroprof__put_field(o, form, (const char *)row + *places++);
         else
             chroprof__put_byte(o, *form);
     }
@@ -157,7 +158,7 @@ CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *
                                                   const char *type)
 {
     const char *const words[] = { metric, chroprof__nth_text(metric, 1), metric, type };
-    chroprof__put_form(o, "# HELP chroprof_& &\n# TYPE chroprof_& &\n", words);
+    chroprof__put_form(o, "# HELP chroprof_& &\n# TYPE chroprof_& &\n", chroprof__in_line, words);
 }
 
 /* The labels of a site. Those that can't tell it from every other site get an id, too: of a cut
@@ -165,11 +166,15 @@ CHROPROF__NOINLINE void chroprof__prometheus_head(chroprof__out *o, const char *
  * alone, so a series never changes its labels because of what comes later. */
 static void chroprof__prometheus_site(chroprof__out *o, const chroprof_site_row *site)
 {
+    static const uint16_t places[] = {
+        (uint16_t)offsetof(chroprof_site_row, name), (uint16_t)offsetof(chroprof_site_row, file),
+        (uint16_t)offsetof(chroprof_site_row, line)
+    };
     bool others = strcmp(site->name, "(other)") == 0 && *site->file == 0;
-    chroprof__put_form(o, "{name=\"@\",file=\"@\",line=\".\"", &site->name);
+    chroprof__put_form(o, "{name=\"@\",file=\"@\",line=\".\"", places, site);
     if (site->cut || !chroprof__is_utf8(site->name) || !chroprof__is_utf8(site->file) ||
         (others && site->id != CHROPROF__OTHER))
-        chroprof__put_form(o, ",id=\".\"", &site->id);
+        chroprof__put_form(o, ",id=\".\"", chroprof__in_line, &site->id);
 }
 
 /* The value of a site; label "": it has none but the site's. */
@@ -179,13 +184,13 @@ static void chroprof__prometheus_line(const chroprof__prometheus *m, const char 
 {
     chroprof__out *o = m->out;
     const char *const words[] = { metric, label, text };
-    chroprof__put_form(o, "chroprof_&", words);
+    chroprof__put_form(o, "chroprof_&", chroprof__in_line, words);
     if (m->site.name != NULL)
         chroprof__prometheus_site(o, &m->site);
     else
         chroprof__put_text(o, "{name=\"(other)\",file=\"\",line=\"0\"");
     if (*label != 0)
-        chroprof__put_form(o, ",&=\"@\"", words + 1);
+        chroprof__put_form(o, ",&=\"@\"", chroprof__in_line, words + 1);
     chroprof__put_byte(o, '}');
     chroprof__prometheus_value(o, figure, value);
 }
@@ -319,7 +324,7 @@ static void chroprof__prometheus_tables(const chroprof__prometheus *m, const cha
     chroprof__prometheus_head(m->out, metric, type);
     for (size_t k = 0; k < count; k++) {
         const char *const words[] = { metric, rows[k].name };
-        chroprof__put_form(m->out, "chroprof_&{table=\"@\"}", words);
+        chroprof__put_form(m->out, "chroprof_&{table=\"@\"}", chroprof__in_line, words);
         chroprof__prometheus_value(m->out, "", *chroprof__field(rows + k, at));
     }
 }
@@ -343,7 +348,7 @@ static void chroprof__prometheus_write(chroprof__prometheus *m, chroprof__out *o
         m->by++;
     chroprof_read_options(p, &of);
     chroprof__prometheus_head(o, "info\0The profile.", "gauge");
-    chroprof__put_form(o, "chroprof_info{profile=\"@\",", &of.name);
+    chroprof__put_form(o, "chroprof_info{profile=\"@\",", chroprof__in_line, &of.name);
     chroprof__put_text(o, "version=\"" CHROPROF_VERSION "\"} 1\n");
     chroprof__prometheus_totals(m);
     chroprof__prometheus_sites(m);
