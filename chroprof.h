@@ -3552,10 +3552,15 @@ CHROPROF__INLINE uint64_t chroprof__bucket_below_last(uint64_t ticks)
     return (uint32_t)(ticks >> (exponent - 3)) + exponent * 8 - 40;
 }
 
+/* What is counted of a length: no more than the histograms hold. */
+CHROPROF__INLINE uint64_t chroprof__countable(uint64_t ticks)
+{
+    return ticks < CHROPROF__LAST_BUCKET ? ticks : CHROPROF__LAST_BUCKET;
+}
+
 CHROPROF__INLINE uint32_t chroprof__bucket(uint64_t ticks)
 {
-    return (uint32_t)chroprof__bucket_below_last(
-        ticks < CHROPROF__LAST_BUCKET ? ticks : CHROPROF__LAST_BUCKET);
+    return (uint32_t)chroprof__bucket_below_last(chroprof__countable(ticks));
 }
 
 /* The least that goes into a bucket. */
@@ -3891,10 +3896,10 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
 }
 
 /* The loop's own have all of their ranges, in a row. Without percentiles callbacks and iterations
- * are only counted. */
+ * are only counted. countable: the ticks, as chroprof__countable has them. */
 CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
                                         uint64_t *least, uint32_t *deferred, uint32_t first,
-                                        uint64_t bucket, uint64_t ticks)
+                                        uint64_t countable, uint64_t ticks)
 {
     uint64_t *counts = (uint64_t *)(void *)((char *)c + CHROPROF__CORE_BYTES);
     if (CHROPROF__RARELY(ticks < *least)) {
@@ -3904,7 +3909,7 @@ CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, ui
             return;
     }
     uint32_t before = *deferred;
-    *deferred = (uint32_t)(8 * first + bucket);
+    *deferred = (uint32_t)(8 * first + chroprof__bucket_below_last(countable));
     counts[before]++;
 }
 
@@ -6106,12 +6111,15 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
     chroprof__front_of(c)->row_limit = spill < end ? spill : end;
 }
 
-/* A wait ends that took so long since the event before. */
+/* A wait ends that took so long since the event before. No branch: how long a wait takes is no
+ * habit. Two sums side by side would become one of vectors, which takes longer. */
 CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
 {
-    uint64_t at_once = ticks < c->at_once_limit;
-    c->at_once += at_once;
-    c->at_once_ticks += (0 - at_once) & ticks;
+    uint64_t at_once = 0 - (uint64_t)(ticks < c->at_once_limit);    /* 0 or all bits */
+    CHROPROF__ONE_WORD(at_once);
+    c->at_once -= at_once;
+    CHROPROF__READ_AGAIN();
+    c->at_once_ticks += at_once & ticks;
 }
 
 /* An idle ends, an iteration begins. The fast path does this when the one before has been one.
@@ -6897,9 +6905,9 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
 
 /* A callback has ended. */
 CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
-                                         uint64_t bucket)
+                                             uint64_t countable)
 {
-    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, bucket,
+    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, countable,
                       length);
 }
 
@@ -6965,7 +6973,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     if (base && frame->kind & CHROPROF__PARTED)
         length -= frame->excluded;
     if (base)
-        chroprof__end_callback(p, c, length, chroprof__bucket(length));
+        chroprof__end_callback(p, c, length, chroprof__countable(length));
     else
         frame[-1].start += length;
     if (base && length > c->callback_limit)
@@ -7495,10 +7503,10 @@ static void chroprof__on_loop_leave(chroprof *p, chroprof__core *c, uint64_t t)
 
 /* The iteration ends that the last end of an idle began. */
 CHROPROF__INLINE void chroprof__end_iteration(const chroprof *p, chroprof__core *c, uint64_t length,
-                                         uint64_t bucket)
+                                              uint64_t countable)
 {
     chroprof__add_own(p, c, &c->iterations, &c->iteration_min, &c->deferred_iteration,
-                      2 + CHROPROF__RANGES, bucket, length);
+                      2 + CHROPROF__RANGES, countable, length);
 }
 
 static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
@@ -7506,7 +7514,7 @@ static void chroprof__on_idle_enter(chroprof *p, chroprof__core *c, uint64_t t)
     chroprof__unwind(p, c->barrier, CHROPROF_ANOMALY_UNWOUND_BY_IDLE, t);
     uint64_t length = t - c->iteration_start;
     if (c->iteration_active) {
-        chroprof__end_iteration(p, c, length, chroprof__bucket(length));
+        chroprof__end_iteration(p, c, length, chroprof__countable(length));
         if (length > c->iteration_limit)
             chroprof__long_iteration(p, length);
         c->iteration_callback = 0;
@@ -7664,7 +7672,7 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
 {
     chroprof__raise(&row->slice_max, slice);
     if (base)
-        chroprof__end_callback(p, c, length, chroprof__bucket_below_last(length));
+        chroprof__end_callback(p, c, length, length);
     else
         frame[-1].start += length;
 }
@@ -7688,9 +7696,9 @@ CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c
 /* The same for a frame of a call. */
 CHROPROF__INLINE uint64_t chroprof__end_enter(const chroprof *p, chroprof__core *c,
                                               chroprof__path_row *row, chroprof__frame_row *frame,
-                                              bool base, uint64_t t)
+                                              bool base, uint64_t t, uint64_t length)
 {
-    uint64_t slice = t - frame->start, length = t - frame->pushed;
+    uint64_t slice = t - frame->start;
     chroprof__end_call(row, length);
     chroprof__end_frame(p, c, row, frame, base, slice, length);
     return slice;
@@ -7832,12 +7840,13 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
 
 /* The activation of the top frame ends: of a future's, or of a call's. */
 CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const chroprof__moment *m,
-                                        chroprof__frame_row *frame, bool base,
+                                        chroprof__frame_row *frame, bool base, uint64_t length,
                                         chroprof_state state, uint64_t id)
 {
     chroprof__path_row *row = chroprof__open_under(p, c, m, &frame->path, state, id);
-    uint64_t slice = state == CHROPROF_LEAVE ? chroprof__end_enter(p, c, row, frame, base, m->t)
-                                             : chroprof__end_run(p, c, row, frame, base, m->t);
+    uint64_t slice = state == CHROPROF_LEAVE
+                         ? chroprof__end_enter(p, c, row, frame, base, m->t, length)
+                         : chroprof__end_run(p, c, row, frame, base, m->t);
     chroprof__drop_frame(c, frame);
     chroprof__count_and_close(p, c, row, slice);
 }
@@ -7849,14 +7858,15 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_stat
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
+    uint64_t length;
     chroprof__frame_row *frame = p->frames + c->depth;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != kind ||
                          (kind == CHROPROF__FUTURE_FRAME && frame->id != id)))
         chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
-        chroprof__end_top(p, c, &m, frame, false, state, id);
-    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->callback_limit))
-        chroprof__end_top(p, c, &m, frame, true, state, id);
+        chroprof__end_top(p, c, &m, frame, false, m.t - frame->pushed, state, id);
+    else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback_limit))
+        chroprof__end_top(p, c, &m, frame, true, length, state, id);
     else
         chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
 }
@@ -8017,7 +8027,8 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     }
     uint32_t path = s->target;
     chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, CHROPROF_NEXT, 0);
-    uint64_t slice = chroprof__end_enter(p, c, row, frame, chroprof__is_base(frame), m.t);
+    uint64_t length = m.t - frame->pushed;
+    uint64_t slice = chroprof__end_enter(p, c, row, frame, chroprof__is_base(frame), m.t, length);
     chroprof__push_call(c, frame - 1, frame[-1].depth, path, m.t);
     chroprof__count_and_close(p, c, row, slice);
 }
@@ -8034,7 +8045,7 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_ENTER, 0);
-    chroprof__end_iteration(p, c, length, chroprof__bucket_below_last(length));
+    chroprof__end_iteration(p, c, length, length);
     c->account = CHROPROF__IDLE;
     c->time_limit = m.t;            /* no event but idle_leave takes the fast path */
     chroprof__close_event(c);
@@ -8050,9 +8061,9 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
-    chroprof__count_wait(c, m.dt);
     c->time_limit = c->idle_limit;
     chroprof__begin_iteration(c);
+    chroprof__count_wait(c, m.dt);
     chroprof__close_event(c);
 }
 

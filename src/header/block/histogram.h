@@ -19,10 +19,15 @@ CHROPROF__INLINE uint64_t chroprof__bucket_below_last(uint64_t ticks)
     return (uint32_t)(ticks >> (exponent - 3)) + exponent * 8 - 40;
 }
 
+/* What is counted of a length: no more than the histograms hold. */
+CHROPROF__INLINE uint64_t chroprof__countable(uint64_t ticks)
+{
+    return ticks < CHROPROF__LAST_BUCKET ? ticks : CHROPROF__LAST_BUCKET;
+}
+
 CHROPROF__INLINE uint32_t chroprof__bucket(uint64_t ticks)
 {
-    return (uint32_t)chroprof__bucket_below_last(
-        ticks < CHROPROF__LAST_BUCKET ? ticks : CHROPROF__LAST_BUCKET);
+    return (uint32_t)chroprof__bucket_below_last(chroprof__countable(ticks));
 }
 
 /* The least that goes into a bucket. */
@@ -358,10 +363,10 @@ static void chroprof__histogram_add(const chroprof *p, chroprof__histogram *h, u
 }
 
 /* The loop's own have all of their ranges, in a row. Without percentiles callbacks and iterations
- * are only counted. */
+ * are only counted. countable: the ticks, as chroprof__countable has them. */
 CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, uint64_t *only,
                                         uint64_t *least, uint32_t *deferred, uint32_t first,
-                                        uint64_t bucket, uint64_t ticks)
+                                        uint64_t countable, uint64_t ticks)
 {
     uint64_t *counts = (uint64_t *)(void *)((char *)c + CHROPROF__CORE_BYTES);
     if (CHROPROF__RARELY(ticks < *least)) {
@@ -371,7 +376,7 @@ CHROPROF__INLINE void chroprof__add_own(const chroprof *p, chroprof__core *c, ui
             return;
     }
     uint32_t before = *deferred;
-    *deferred = (uint32_t)(8 * first + bucket);
+    *deferred = (uint32_t)(8 * first + chroprof__bucket_below_last(countable));
     counts[before]++;
 }
 

@@ -122,7 +122,7 @@ CHROPROF__INLINE void chroprof__end_frame(const chroprof *p, chroprof__core *c,
 {
     chroprof__raise(&row->slice_max, slice);
     if (base)
-        chroprof__end_callback(p, c, length, chroprof__bucket_below_last(length));
+        chroprof__end_callback(p, c, length, length);
     else
         frame[-1].start += length;
 }
@@ -146,9 +146,9 @@ CHROPROF__INLINE uint64_t chroprof__end_run(const chroprof *p, chroprof__core *c
 /* The same for a frame of a call. */
 CHROPROF__INLINE uint64_t chroprof__end_enter(const chroprof *p, chroprof__core *c,
                                               chroprof__path_row *row, chroprof__frame_row *frame,
-                                              bool base, uint64_t t)
+                                              bool base, uint64_t t, uint64_t length)
 {
-    uint64_t slice = t - frame->start, length = t - frame->pushed;
+    uint64_t slice = t - frame->start;
     chroprof__end_call(row, length);
     chroprof__end_frame(p, c, row, frame, base, slice, length);
     return slice;
@@ -290,12 +290,13 @@ CHROPROF__INLINE void chroprof__do_running(chroprof *p, uint64_t id, const chrop
 
 /* The activation of the top frame ends: of a future's, or of a call's. */
 CHROPROF__INLINE void chroprof__end_top(chroprof *p, chroprof__core *c, const chroprof__moment *m,
-                                        chroprof__frame_row *frame, bool base,
+                                        chroprof__frame_row *frame, bool base, uint64_t length,
                                         chroprof_state state, uint64_t id)
 {
     chroprof__path_row *row = chroprof__open_under(p, c, m, &frame->path, state, id);
-    uint64_t slice = state == CHROPROF_LEAVE ? chroprof__end_enter(p, c, row, frame, base, m->t)
-                                             : chroprof__end_run(p, c, row, frame, base, m->t);
+    uint64_t slice = state == CHROPROF_LEAVE
+                         ? chroprof__end_enter(p, c, row, frame, base, m->t, length)
+                         : chroprof__end_run(p, c, row, frame, base, m->t);
     chroprof__drop_frame(c, frame);
     chroprof__count_and_close(p, c, row, slice);
 }
@@ -307,14 +308,15 @@ CHROPROF__INLINE void chroprof__do_end(chroprof *p, uint32_t kind, chroprof_stat
 {
     chroprof__core *c = p->core;
     chroprof__moment m;
+    uint64_t length;
     chroprof__frame_row *frame = p->frames + c->depth;
     if (CHROPROF__RARELY(!chroprof__look(c, now, &m) || frame->kind != kind ||
                          (kind == CHROPROF__FUTURE_FRAME && frame->id != id)))
         chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
     else if (!chroprof__is_base(frame))
-        chroprof__end_top(p, c, &m, frame, false, state, id);
-    else if (CHROPROF__LIKELY(m.t - frame->pushed <= c->callback_limit))
-        chroprof__end_top(p, c, &m, frame, true, state, id);
+        chroprof__end_top(p, c, &m, frame, false, m.t - frame->pushed, state, id);
+    else if (CHROPROF__LIKELY((length = m.t - frame->pushed) <= c->callback_limit))
+        chroprof__end_top(p, c, &m, frame, true, length, state, id);
     else
         chroprof__slow_path(p, state, id, NULL, chroprof__now_of(c, &m));
 }
@@ -475,7 +477,8 @@ CHROPROF__NOINLINE void chroprof__take_next(chroprof *p, const chroprof_site *si
     }
     uint32_t path = s->target;
     chroprof__path_row *row = chroprof__open_under(p, c, &m, &frame->path, CHROPROF_NEXT, 0);
-    uint64_t slice = chroprof__end_enter(p, c, row, frame, chroprof__is_base(frame), m.t);
+    uint64_t length = m.t - frame->pushed;
+    uint64_t slice = chroprof__end_enter(p, c, row, frame, chroprof__is_base(frame), m.t, length);
     chroprof__push_call(c, frame - 1, frame[-1].depth, path, m.t);
     chroprof__count_and_close(p, c, row, slice);
 }
@@ -492,7 +495,7 @@ CHROPROF__INLINE void chroprof__do_idle_enter(chroprof *p, uint64_t now)
         return;
     }
     chroprof__open_event(p, c, &m, CHROPROF_IDLE_ENTER, 0);
-    chroprof__end_iteration(p, c, length, chroprof__bucket_below_last(length));
+    chroprof__end_iteration(p, c, length, length);
     c->account = CHROPROF__IDLE;
     c->time_limit = m.t;            /* no event but idle_leave takes the fast path */
     chroprof__close_event(c);
@@ -508,9 +511,9 @@ CHROPROF__INLINE void chroprof__do_idle_leave(chroprof *p, uint64_t now)
         return;
     }
     chroprof__open_under(p, c, &m, &c->account, CHROPROF_IDLE_LEAVE, 0);
-    chroprof__count_wait(c, m.dt);
     c->time_limit = c->idle_limit;
     chroprof__begin_iteration(c);
+    chroprof__count_wait(c, m.dt);
     chroprof__close_event(c);
 }
 

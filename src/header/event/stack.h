@@ -180,9 +180,9 @@ CHROPROF__INLINE void chroprof__end_call(chroprof__path_row *row, uint64_t lengt
 
 /* A callback has ended. */
 CHROPROF__INLINE void chroprof__end_callback(const chroprof *p, chroprof__core *c, uint64_t length,
-                                         uint64_t bucket)
+                                             uint64_t countable)
 {
-    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, bucket,
+    chroprof__add_own(p, c, &c->callbacks, &c->callback_min, &c->deferred_callback, 2, countable,
                       length);
 }
 
@@ -248,7 +248,7 @@ static void chroprof__pop(chroprof *p, chroprof__core *c, chroprof__path_row *ro
     if (base && frame->kind & CHROPROF__PARTED)
         length -= frame->excluded;
     if (base)
-        chroprof__end_callback(p, c, length, chroprof__bucket(length));
+        chroprof__end_callback(p, c, length, chroprof__countable(length));
     else
         frame[-1].start += length;
     if (base && length > c->callback_limit)

@@ -159,12 +159,15 @@ static void chroprof__aim(const chroprof *p, chroprof__core *c)
     chroprof__front_of(c)->row_limit = spill < end ? spill : end;
 }
 
-/* A wait ends that took so long since the event before. */
+/* A wait ends that took so long since the event before. No branch: how long a wait takes is no
+ * habit. Two sums side by side would become one of vectors, which takes longer. */
 CHROPROF__INLINE void chroprof__count_wait(chroprof__core *c, uint64_t ticks)
 {
-    uint64_t at_once = ticks < c->at_once_limit;
-    c->at_once += at_once;
-    c->at_once_ticks += (0 - at_once) & ticks;
+    uint64_t at_once = 0 - (uint64_t)(ticks < c->at_once_limit);    /* 0 or all bits */
+    CHROPROF__ONE_WORD(at_once);
+    c->at_once -= at_once;
+    CHROPROF__READ_AGAIN();
+    c->at_once_ticks += at_once & ticks;
 }
 
 /* An idle ends, an iteration begins. The fast path does this when the one before has been one.
