@@ -419,6 +419,39 @@ TEST(a_block_being_written_is_refused)
     refused(CHROPROF_ERR_BUSY, AT_SEQ, &odd, sizeof odd);
 }
 
+/* A program that stopped inside an event, and any word of its block says nearly 2^64: sums of it go
+ * round to 0, so a repair that divides by one must not rely on it. */
+TEST(a_snapshot_of_a_torn_block_with_any_count)
+{
+    static small_block block, copy;
+    uint64_t odd, old, enormous;
+    unsigned long made = 0;
+    chroprof p, view;
+    chroprof_options o = small_options();
+    size_t i, less, begin;
+    memset(&block, 0, sizeof block);
+    CHECK_EQ(chroprof_init(&p, block.bytes, SMALL, &o), CHROPROF_OK);
+    chroprof_event(&p, CHROPROF_ENTER, 0, &A, 10);
+    chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 20);
+    begin = core_at(&block);
+    memcpy(&odd, block.bytes + begin + AT_SEQ, sizeof odd);
+    odd--; /* as if it had stopped before the event ended */
+    memcpy(block.bytes + begin + AT_SEQ, &odd, sizeof odd);
+    for (i = begin; i + 8 <= begin + SMALL - 64; i += 8)
+        for (less = 0; less < 6; less++) {
+            enormous = UINT64_MAX - less;
+            memcpy(&old, block.bytes + i, 8);
+            memcpy(block.bytes + i, &enormous, 8);
+            if (chroprof_snapshot(block.bytes, SMALL, copy.bytes, ROOM) == CHROPROF_OK) {
+                CHECK_EQ(chroprof_open(&view, copy.bytes, ROOM), CHROPROF_OK);
+                CHECK(chroprof_check(&view) == NULL);
+                made++;
+            }
+            memcpy(block.bytes + i, &old, 8);
+        }
+    CHECK(made > 100);
+}
+
 TEST(swapped_order_mark_is_refused)
 {
     uint32_t swapped = 0x04030201;
@@ -561,6 +594,7 @@ static const test_case tests[] = {
     CASE(other_bytes_are_no_block),
     CASE(another_version_is_refused),
     CASE(a_block_being_written_is_refused),
+    CASE(a_snapshot_of_a_torn_block_with_any_count),
     CASE(swapped_order_mark_is_refused),
     CASE(the_other_byte_order_is_refused),
     CASE(every_truncation_is_refused),

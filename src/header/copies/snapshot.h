@@ -450,7 +450,7 @@ static uint64_t chroprof__most_calls(const chroprof__path_row *row)
 static bool chroprof__mend_paths(chroprof *p)
 {
     chroprof__core *c = p->core;
-    const uint64_t callbacks[] = { 0, c->last, 0 - c->last };
+    const uint64_t off[] = { 0, c->last, 0 - c->last };
     chroprof__move_window(c, c->last);
     c->ready = 0;
     for (uint32_t k = 0; k < chroprof__path_count(p); k++) {
@@ -459,11 +459,10 @@ static bool chroprof__mend_paths(chroprof *p)
         if (calls == 0)
             return false;
         uint64_t lifetime = row->lifetime + row->live * c->last;
-        uint32_t callback = 0;              /* one call more: what has finished and still runs */
-        while (callback < 3 && (lifetime + callbacks[callback]) / calls > c->last)
-            callback++;
-        row->lifetime = callback < 3 ? row->lifetime + callbacks[callback]
-                                     : 0 - row->live * c->last;
+        uint32_t tried = 0;                 /* one call more: what has finished and still runs */
+        while (tried < 3 && (lifetime + off[tried]) / calls > c->last)
+            tried++;
+        row->lifetime = tried < 3 ? row->lifetime + off[tried] : 0 - row->live * c->last;
         c->ready += row->ready;
         if (chroprof__tag_level(row->window) > chroprof__tag_level(c->window) ||
             chroprof__tag_index(c, row->window) > (c->window & 0xFFFF))
