@@ -3965,7 +3965,7 @@ static uint32_t chroprof__add_string(chroprof__core *c, chroprof__site_entry *si
     if (length == 0)
         return 0;
     bool cut = length > CHROPROF__LONGEST_TEXT;
-    length = cut ? CHROPROF__LONGEST_TEXT : length;
+    length = cut ? (size_t)CHROPROF__LONGEST_TEXT : length;
     if (length + 1 > room) {
         cut = true;
         table->dropped++;
