@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
@@ -253,7 +254,24 @@ static ALONE void serve(int file)
     (void)!write(file, "y", 1);
 }
 
-static void worker(void)
+static ALONE void await_by_poll(int listener)
+{
+    struct pollfd client = { listener, POLLIN, 0 };
+    (void)poll(&client, 1, -1);
+    SHOWN;
+}
+
+static ALONE void await_by_select(int listener)
+{
+    fd_set clients;
+    FD_ZERO(&clients);
+    FD_SET(listener, &clients);
+    (void)select(listener + 1, &clients, NULL, NULL, NULL);
+    SHOWN;
+}
+
+/* await: where it waits for a client, one function further in; NULL: in accept. */
+static void serve_clients(void (*await)(int))
 {
     struct sockaddr_un name = { AF_UNIX, "" };
     int listener = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -264,16 +282,33 @@ static void worker(void)
         abort();
     }
     for (int i = 0; i < 4; i++) {
-        int file = accept(listener, NULL, NULL);
-        struct pollfd data = { file, POLLIN, 0 };
+        struct pollfd data = { -1, POLLIN, 0 };
         char byte;
-        (void)poll(&data, 1, -1);
+        int file;
+        if (await != NULL)
+            await(listener);
+        data.fd = file = accept(listener, NULL, NULL);
+        if (await == NULL)
+            (void)poll(&data, 1, -1);
         (void)!read(file, &byte, 1);
         serve(file);
         (void)close(file);
     }
     idle_ms += 300; /* the first wait may begin late */
     (void)pthread_join(client, NULL);
+}
+
+static void worker(void)
+{
+    serve_clients(NULL);
+}
+static void polls(void)
+{
+    serve_clients(await_by_poll);
+}
+static void selects(void)
+{
+    serve_clients(await_by_select);
 }
 
 /* A handler runs the loop itself until something comes. */
@@ -534,7 +569,7 @@ static const struct {
     { "worker", worker }, { "handler", handler },   { "script", script }, { "startup", startup },
     { "same", same },     { "resolver", resolver }, { "moves", moves },   { "clients", clients },
     { "jumps", jumps },   { "pool", pool },         { "ends", ends },     { "late", late },
-    { "first", first },   { "spin", spin }
+    { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects }
 #endif
 };
 

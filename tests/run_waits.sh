@@ -83,7 +83,7 @@ if [ "$(uname)" != Linux ]; then
     skip run_waits "needs Linux"
 else
     if built plain; then
-        for what in worker handler script startup same resolver moves clients jumps pool; do
+        for what in worker polls selects handler script startup same resolver moves clients jumps pool; do
             waited plain $what
         done
         if grep -q 'loop 1 of' "$scratch/err"; then

@@ -131,7 +131,21 @@ static bool read_taker(void *user, json_reader *r)
     return true;
 }
 
-/* A wait counts if such a one is a good part of what the task took of the stall. */
+static bool read_whole(void *user, json_reader *r)
+{
+    stall_taker *t = (stall_taker *)user;
+    uint64_t site = 0;
+    uint64_t exec = 0;
+    const json_field fields[] = { JSON_NUMBER("id", &site), JSON_NUMBER("exec_ns", &exec) };
+    if (!JSON_FIELDS(r, fields)) {
+        return false;
+    }
+    t->whole = site == t->site ? exec : t->whole;
+    return true;
+}
+
+/* A wait counts if one is a good part of what the task took of the stall, and if all are most of
+ * what the site took of the run. */
 static bool read_wait(void *user, json_reader *r)
 {
     stall_taker *t = (stall_taker *)user;
@@ -148,8 +162,7 @@ static bool read_wait(void *user, json_reader *r)
     if (!JSON_FIELDS(r, fields)) {
         return false;
     }
-    if (site == t->site && total > t->waited && count > 0 && longest >= t->exec / 2 &&
-        total / count >= t->exec / 4) {
+    if (site == t->site && total > t->waited && longest >= t->exec / 2 && total >= t->whole / 2) {
         t->call = call;
         t->within = within;
         t->waits = count;
@@ -167,7 +180,9 @@ bool stall_taker_of(const profile_text *p, const stall_text *stall, stall_taker 
     if (t->site == 0) {        /* uninstrumented time is no task */
         memset(t, 0, sizeof *t);
     }
-    return t->site == 0 || p->waits.length == 0 || json_each(&p->reader, p->waits, read_wait, t);
+    return t->site == 0 || p->waits.length == 0 ||
+           (json_each(&p->reader, p->sites, read_whole, t) &&
+            json_each(&p->reader, p->waits, read_wait, t));
 }
 
 typedef struct stall_window {

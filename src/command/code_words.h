@@ -47,6 +47,7 @@ bool stall_list_read(stall_list *l, const profile_text *p, bool all);
 typedef struct stall_taker {
     json_text name, file;      /* length 0: none */
     uint64_t line, site, exec;
+    uint64_t whole;            /* of the site, in the whole run */
     json_text call, within;    /* within: the function that waits; both may be empty */
     uint64_t waits, waited;    /* how many, and for how long in all */
 } stall_taker;

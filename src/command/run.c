@@ -575,10 +575,6 @@ static void tell_refusals(const run *r, size_t count)
         tool_message("more than %d threads with loops have ended: the profiles of the busiest are "
                      "kept, and newer threads get one at their 32nd wait", BOARD_KEPT);
     }
-    if (b->sleepers > 0) {
-        tool_message("%s forked %" PRIu32 " process%s that wait as loops do: --children profiles "
-                     "them too", r->program, b->sleepers, b->sleepers != 1 ? "es" : "");
-    }
     if (b->unsampled > 0) {
         tool_message("%" PRIu32 " thread%s not sampled: %s", b->unsampled,
                      b->unsampled != 1 ? "s were" : " was", why_unsampled(b->unsampled_why));
@@ -686,13 +682,29 @@ static void write_loops(run_profile *const *loops, size_t count)
     }
 }
 
-static void write_reports(const run_profiles *all)
+/* What the program forked and nobody looked at: first of all where nothing else stands out. */
+static void tell_sleepers(const run *r, const char *begin)
 {
+    const uint32_t count = r->board->sleepers;
+    (void)fprintf(stderr, "%s%s forked %" PRIu32 " process%s that wait as loops do: --children "
+                  "profiles them too\n", begin, last_part(r->program), count,
+                  count != 1 ? "es" : "");
+}
+
+static void write_reports(const run *r, const run_profiles *all)
+{
+    const bool sleepers = r->board->sleepers > 0;
+    bool first = sleepers;
+
     run_profile **loops = (run_profile **)calloc(all->count + 1, sizeof(run_profile *));
     for (size_t i = 0; loops != NULL && i < all->count; i++) {
         loops[i] = &all->rows[i];
         loops[i]->first.kind = CHROPROF_FINDING_FINE;
         (void)chroprof_findings(&loops[i]->file.view, &loops[i]->first, 1);
+        first = first && is_fine(loops[i]);
+    }
+    if (first) {
+        tell_sleepers(r, all->count > 0 ? "\xE2\x80\xA2 " : "chroprof: ");
     }
     if (loops != NULL && all->count > 1) {
         qsort(loops, all->count, sizeof(run_profile *), gravest_first);
@@ -700,6 +712,9 @@ static void write_reports(const run_profiles *all)
     }
     if (loops != NULL) {
         write_loops(loops, all->count);
+    }
+    if (sleepers && !first) {
+        tell_sleepers(r, "chroprof: ");
     }
     free(loops);
 }
@@ -771,17 +786,17 @@ static void report_profiles(run *r)
         tell_not_written(r->out_name);
         tell_not_written(r->report_name);
     }
-    if (r->before != NULL) {
-        compare(r, &all);
-    }
-    write_reports(&all);
-    tell_wall(r, &all);
     if (all.count > 0 && r->out_name != NULL) {
-        (void)keep_profiles(r, &all);
+        (void)keep_profiles(r, &all);       /* first: nobody may read standard error */
     }
     if (all.count > 0 && r->report_name != NULL) {
         (void)write_page(r, &all);
     }
+    if (r->before != NULL) {
+        compare(r, &all);
+    }
+    write_reports(r, &all);
+    tell_wall(r, &all);
     free_profiles(&all);
 }
 

@@ -33,6 +33,8 @@ typedef struct seat {
     uint64_t spin_ticks, spin_cpu_ns;      /* their time, and CPU time, at the last look */
     uint32_t spin_doubles;
     bool no_files;             /* accept has failed for want of them */
+    int ready[4];              /* files that the last poll found readable; -1: none */
+    uint64_t ready_set;        /* the same of select: those below 64 */
     uint64_t task_until;       /* when the last wait of a task ended */
     bool exits;                /* the loop is over */
     uint64_t returned;         /* when the function that ran it did; 0: it runs, or is not known */

@@ -11,6 +11,49 @@ static bool is_zero(const struct timespec *time)
     return time != NULL && time->tv_sec == 0 && time->tv_nsec == 0;
 }
 
+/* >>waits for a file from which accept takes a client then: that is the wait, not accept */
+
+enum { READY_FILES = 4, READY_OF = 16 };
+
+static void note_polled(seat *s, const struct pollfd *files, nfds_t count, int result)
+{
+    uint32_t found = 0;
+    if (s == NULL) {
+        return;
+    }
+    s->ready_set = 0;
+    for (nfds_t k = 0; result > 0 && k < count && k < READY_OF && found < READY_FILES; k++) {
+        if ((files[k].revents & POLLIN) != 0) {
+            s->ready[found++] = files[k].fd;
+        }
+    }
+    for (; found < READY_FILES; found++) {
+        s->ready[found] = -1;
+    }
+}
+
+static void note_selected(seat *s, const fd_set *read, int result)
+{
+    if (s != NULL) {
+        for (uint32_t k = 0; k < READY_FILES; k++) {
+            s->ready[k] = -1;
+        }
+        s->ready_set = 0;
+        if (result > 0 && read != NULL) {
+            memcpy(&s->ready_set, read, sizeof s->ready_set);
+        }
+    }
+}
+
+static bool was_ready(const seat *s, int file)
+{
+    bool found = file >= 0 && file < 64 && (s->ready_set >> file & 1) != 0;
+    for (uint32_t k = 0; k < READY_FILES; k++) {
+        found = found || (file > 0 && s->ready[k] == file);
+    }
+    return found;
+}
+
 /* >>waits in epoll */
 
 EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
@@ -125,6 +168,7 @@ watched_poll(struct pollfd *files, nfds_t count, int ms)
         result = next.poll != NULL ? next.poll(files, count, milliseconds(&w))
                                    : next_ppoll(files, count, w.given, NULL);
     } while (goes_on(&w, result));
+    note_polled(s, files, count, result);
     end_wait(s, &poll_site);
     if (is_spinning(s)) {
         int error = errno;
@@ -146,6 +190,7 @@ watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, c
     do {
         result = next_ppoll(files, count, w.given, mask);
     } while (goes_on(&w, result));
+    note_polled(s, files, count, result);
     end_wait(s, &ppoll_site);
     if (is_spinning(s)) {
         int error = errno;
@@ -236,6 +281,7 @@ EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct
     do {
         result = next_select(count, read, write, except, time);
     } while (goes_on(&w, result));
+    note_selected(s, read, result);
     end_wait(s, &site);
     return result;
 }
@@ -253,6 +299,7 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     do {
         result = next_pselect(count, read, write, except, w.given, mask);
     } while (goes_on(&w, result));
+    note_selected(s, read, result);
     end_wait(s, &site);
     return result;
 }
@@ -278,7 +325,9 @@ static inline __attribute__((__always_inline__)) bool accept_waits(int file)
     if (awake == NULL || filtered || (s != NULL && (s->busy || s->waits || s->exits || s->depth > 0))) {
         return false;
     }
-    if (s == NULL || s->generation != generation) {
+    if (s != NULL && was_ready(s, file)) {
+        waits_there = false;
+    } else if (s == NULL || s->generation != generation) {
         waits_there = is_blocking(file);
     } else {
         place = place_of(s, stack, (uintptr_t)__builtin_return_address(0));
