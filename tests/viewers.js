@@ -871,7 +871,12 @@ async function testSlowest() {
         widths: [...row.querySelectorAll('.shares span')].map(part => part.style.width),
         parts: [...row.querySelectorAll('li')].map(part => [part.dataset.part, part.textContent])
     })));
-    const sorted = profile.slowest.slice().sort((a, b) => b.latency_ns - a.latency_ns);
+    /* three quarters of the latency are explained */
+    const dark = slow => slow.unseen_ns * 4 > slow.latency_ns;
+    const sorted = profile.slowest.slice().sort((a, b) => dark(a) - dark(b) ||
+        b.latency_ns - a.latency_ns);
+    ok('slowest_explained_first', dark(sorted[sorted.length - 1]) && !dark(sorted[0]) &&
+        sorted.some((slow, i) => i > 0 && slow.latency_ns > sorted[i - 1].latency_ns), sorted.length);
     same('slowest_rows', rows.length, sorted.length);
     sorted.forEach((slow, i) => {
         const { latency, widths, parts } = rows[i], name = 'slowest_' + slow.id;
@@ -998,7 +1003,7 @@ async function testTimelineWays(page, profile) {
     }
     await page.type('#find', 'render_page');
     await settle(page);
-    ok('search_counts', /stays? on the stack found/.test(await text(page, '#steps-status')),
+    ok('search_counts', /activations? on the stack found/.test(await text(page, '#steps-status')),
         await text(page, '#steps-status'));
     await page.keyboard.press('Enter');
     await settle(page);
@@ -1251,14 +1256,14 @@ async function testStalls() {
     const profile = load('server.json');
     const page = await open(file('server.html'));
     const longest = Math.max(0, ...profile.stalls.map(stall => stall.length_ns));
-    near('longest_stall_first', await text(page, '#stalls-table tbody td'), longest);
+    near('longest_stall_first', await text(page, '#stalls-table tbody td b'), longest);
     const rows = () => page.$$eval('#stalls-table tbody tr', list => list.length);
     same('eight_stalls_at_first', await rows(), 8);
     await page.click('#stalls-all');
     await settle(page);
     same('all_stalls', await rows(), profile.stalls.length);
     const told = await page.evaluate(() => shown().stalls.filter(s => s.data && s.kind === 'iteration')
-        .map(s => [s.length_ns, orderOf(shown(), s).filter(row => !row.early)
+        .map(s => [s.length_ns, orderOf(shown(), s).spells.filter(row => !row.early)
             .reduce((sum, row) => sum + row.ns, 0)]));
     ok('what_ran_in_order', told.length > 0 &&
         told.every(([length, sum]) => sum <= length + 1 && sum > length / 2), told);
@@ -1283,12 +1288,108 @@ async function testStalls() {
     same('times_as_the_text_has_them', await page.evaluate(() => [99.9e9, 101e9, 288.6e9, 5990e9,
         6e12, 400e12].map(time).join().replace(/\u00a0/g, ' ')),
     '99.9 s,1.68 min,4.81 min,99.8 min,1.67 h,4.63 d');
-    await page.click('#stalls-table summary');
+    await page.click('#stalls-table .order-button');
     await page.waitForSelector('#stalls-table ol.order li');
+    /* in order: over the full width, as long as the stall, and none of the longest is missing */
+    const order = await page.evaluate(() => {
+        const stall = shown().stalls.slice().sort((a, b) => b.length_ns - a.length_ns)[0];
+        const whole = document.querySelector('tr.more .shares').getBoundingClientRect().width;
+        const all = orderOf(shown(), stall).spells.slice().sort((a, b) => b.ns - a.ns);
+        const kept = longSpells(orderOf(shown(), stall).spells);
+        return { wide: whole / $('stalls-table').getBoundingClientRect().width,
+            long: all.slice(0, 20).every(spell => kept.some(each => each.ns === spell.ns &&
+                each.from === spell.from)),
+            time: [all, kept].map(list => Math.round(list.reduce((sum, each) => sum + each.ns, 0))),
+            rows: kept.length };
+    });
+    ok('in_order_over_the_width', order.wide > 0.9, order.wide);
+    ok('in_order_keeps_the_long_ones', order.long && order.rows <= 130 &&
+        order.time[0] === order.time[1], JSON.stringify(order));
     await done(page, 'stalls');
     const calm = await open(file('calm.html'));
     ok('no_stalls_no_table', !(await visible(calm, '#stalls')), 'a section without a stall');
     await done(calm, 'calm');
+}
+
+/* Callers and sandwich: the same figures from the other side; each computed here from the paths. */
+async function testAround() {
+    const profile = load('server.json'), page = await open(file('server.html'));
+    const sums = new Map(), rows = new Map(profile.paths.map(row => [row.id, row]));
+    profile.paths.forEach(row => sums.set(row.name, (sums.get(row.name) || 0) + row.exec_ns));
+    await page.click('#mode-callers');
+    await settle(page);
+    const roots = await page.evaluate(() => {
+        const tree = treeOf(shown());
+        return Array.from(tree.kids.slice(tree.first[0], tree.first[1]), node =>
+            [treeName(tree, node), tree.total[node]]);
+    });
+    ok('callers_roots', roots.length > 4 && roots.every(([name, ns]) => ns === sums.get(name)) &&
+        [...sums].every(([name, ns]) => ns < 1e-3 * profile.totals.busy_ns ||
+        roots.some(root => root[0] === name)), JSON.stringify(roots));
+    const wanted = profile.paths.find(row => row.name === 'render_page');
+    const above = rows.get(wanted.parent).name;
+    ok('callers_below', await page.evaluate((name, caller) => {
+        const tree = treeOf(shown());
+        const root = tree.rows.findIndex(row => row.name === name && row.parent === 0) + 1;
+        return tree.rows.some((row, i) => tree.parent[i + 1] === root && row.name === caller);
+    }, wanted.name, above), above + ' is not below ' + wanted.name);
+    await page.type('#search', 'render');
+    await settle(page);
+    ok('hits_listed', (await text(page, '#hits')).includes('render_page'), await text(page, '#hits'));
+    await page.click('#hits .way');
+    await settle(page);
+    const words = await text(page, '#around');
+    ok('sandwich', words.includes(above) && /render_page.*itself/.test(words), words);
+    ok('sandwich_is_linked', (await page.evaluate(() => location.hash)).includes('from=around'), 'no');
+    await done(page, 'around');
+}
+
+/* Keys lead to the parts; the minimap stays and moves the view; the newest part of a run. */
+async function testWays() {
+    const page = await open(file('server.html'), { height: 700 });
+    const parts = await page.$$eval('#contents a', list => list.map(link => link.dataset.part));
+    ok('contents', parts.length > 6 && parts[0] === '#verdict', parts.join());
+    const at = parts.indexOf('#timeline');
+    await page.keyboard.press(String(at + 1));
+    await page.waitForFunction(() => {
+        const { top } = document.getElementById('timeline').getBoundingClientRect();
+        return top > 0 && top < 80;
+    });
+    same('a_key_leads_to_its_part', await page.evaluate(() => document.activeElement.id),
+        'timeline-title');
+    await page.evaluate('zoomBy(0.05)');
+    await settle(page);
+    const before = await page.evaluate('state.view[0]'), mini = await boxInSight(page, '#mini');
+    await page.mouse.move(mini.x + 80, mini.y + 12);
+    await page.mouse.down();
+    await page.mouse.move(mini.x + 90, mini.y + 12);
+    await page.mouse.up();
+    await settle(page);
+    ok('the_minimap_moves_the_view', await page.evaluate('state.view[0]') < before, before);
+    ok('the_minimap_stays', await page.evaluate(() => {
+        scrollTo({ top: $('steps').getBoundingClientRect().bottom + scrollY - 120,
+            behavior: 'instant' });
+        const { top } = $('mini').getBoundingClientRect();
+        return top > 20 && top < 60;
+    }), 'it scrolls away');
+    await page.type('#find', 'send');
+    await settle(page);
+    const hits = await page.$$eval('#find-hits tbody tr', list => list.length);
+    ok('finds_are_listed', hits > 3, hits);
+    await page.click('#find-hits .way');
+    await settle(page);
+    ok('a_find_is_picked', /send_response/.test(await text(page, '#steps-status')),
+        await text(page, '#steps-status'));
+    await done(page, 'ways');
+    const long = await open(file('hang.html')), { windows } = load('hang.json');
+    await long.click('#last-10');
+    await settle(long);
+    const [from, to] = await long.evaluate('intervalOf(shown())'), end = windows[windows.length - 1].end_ns;
+    ok('the_last_ten_seconds', to === end && from <= end - 10e9 && from > end - 10e9 - 3 *
+        (windows[0].end_ns - windows[0].start_ns), from + ' to ' + to);
+    same('last_is_pressed', await long.$eval('#last-10', node => node.getAttribute('aria-pressed')),
+        'true');
+    await done(long, 'last');
 }
 
 /* The sentences and verdicts of chroprof diff stand in the page; what is noise has no color. */
@@ -1565,7 +1666,7 @@ async function main() {
         timeout: 120000, protocolTimeout: 300000,
         args: ['--no-sandbox', '--disable-gpu', '--allow-file-access-from-files'] });
     const tests = { testLoading, testRanks, testCpu, testLatency, testInterval, testParts,
-        testLinks, testEscape, testMany, testLive, testAxe, testTree, testSamples, testWoven, testSlowest, testTimeline, testStalls, testShares, testSteps, testPalette,
+        testLinks, testEscape, testMany, testLive, testAxe, testTree, testAround, testWays, testSamples, testWoven, testSlowest, testTimeline, testStalls, testShares, testSteps, testPalette,
         testVerdict, testComparison, testHostile, testWidths, testMedia,
         testBig, testSpeedscope };
     for (const [name, test] of Object.entries(tests)) {

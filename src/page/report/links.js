@@ -14,6 +14,8 @@ function linkWords(p) {
     [...p.groups, ...p.sites].filter((site, i, all) => state.open.has(site.key) &&
         all.indexOf(site) === i).forEach(site => put('site', siteWords(site)));
     put('view', state.sampled && 'sampled');
+    put('from', state.mode !== 'down' && state.mode);
+    put('around', state.mode === 'around' && state.around);
     put('by', state.metric !== 'exec_ns' && METRICS[state.metric]);
     put('tree', state.zoom > 0 && treeRows(p)[state.zoom - 1].id);
     SEARCHES.forEach(id => put(id, state[id]));
@@ -58,6 +60,8 @@ function readLink() {
     state.open = new Set([...p.groups, ...p.sites].filter(site => open.has(siteWords(site)))
         .map(site => site.key));
     state.sampled = words.get('view') === 'sampled' && p.samples !== null;
+    state.mode = Object.keys(MODES).includes(words.get('from')) ? words.get('from') : 'down';
+    state.around = words.get('around') || '';
     const by = words.get('by') === 'wall' ? 'lifetime' : words.get('by');   /* a link of 0.2 */
     state.metric = Object.keys(METRICS).slice(0, 4).find(key => METRICS[key] === by) || 'exec_ns';
     state.zoom = nodeOf(treeRows(p), words.get('tree'));
@@ -76,7 +80,7 @@ function followLink() {
     if (found) { document.querySelector(found[1]).scrollIntoView({ block: 'start' }); }
 }
 
-const treeRows = p => (showsSamples(p) ? p.samples.tree : p.tree).rows;
+const treeRows = p => treeOf(p).rows;
 const nodeOf = (rows, id) => rows.findIndex(row => String(row.id) === id) + 1;
 
 /* What Escape takes back, in the section where the focus is or, from the first on, anywhere. */

@@ -93,6 +93,8 @@ function start() {
     bindRanks();
     bindTimeline();
     bindTree();
+    bindAround();
+    bindContents();
     bindCode();
     bindStalls();
     bindLoading();

@@ -45,7 +45,7 @@ function showHeader(p) {
 /* As on a fresh page. */
 function resetView() {
     const s = stepsOf(shown());
-    Object.assign(state, { span: null, zoom: 0, at: -1, over: -1, picked: null,
+    Object.assign(state, { span: null, last: 0, zoom: 0, at: -1, over: -1, picked: null,
         view: s && [s.lo, s.hi] });
 }
 
@@ -78,6 +78,9 @@ function redrawAll() {
     showWhole();
     showSeriesTable();
     showTreeTable();
+    showAround();
+    showHits();
+    showContents();
 }
 
 /* diff: what chroprof diff says of the two, null: nobody asked it. */
@@ -89,6 +92,7 @@ function setProfiles(profiles, diff) {
     state.allStalls = state.allCode = false;
     state.codeTask = '';
     state.open.clear();
+    state.openStalls.clear();
     state.group = usualGroup(shown());
     strong.clear();
     shareOutColours();
@@ -109,10 +113,10 @@ function refresh(text, source) {
     keepHeights();
     state.profiles[state.shown] = fresh;
     shareOutColours();
-    Object.assign(state, { at: -1, over: -1, span: spanOf(fresh, state.span),
+    Object.assign(state, { at: -1, over: -1, span: spanOf(fresh, state.last > 0 ? lastSpan(fresh, state.last) : state.span),
         picked: now && state.picked && samePicked(s, now),
         view: now && (all ? [now.lo, now.hi] : viewOf(now, state.view)),
-        zoom: row ? nodeOf(treeRows(fresh), String(row.id)) : 0 });
+        zoom: row && state.mode === 'down' ? nodeOf(treeRows(fresh), String(row.id)) : 0 });
     redrawAll();
 }
 

@@ -145,6 +145,7 @@ function drawAxes(c, p, width, y) {
     drawTime(c, p, width, PLOT.height - PLOT.bottom + 7);
 }
 
+const LASTS = [['last-10', 10e9], ['last-60', 60e9]];
 const brushed = () => state.span !== null;
 
 function drawInterval(c, p, width) {
@@ -183,8 +184,12 @@ function spanOf(p, span) {
     return span && (span[0] > p.begin || span[1] < p.end) ? span : null;
 }
 
-function setSpan(span, step) {
+const lastSpan = (p, ns) => [p.end - ns, p.end];
+
+/* last: the interval is the newest part of the run, and stays it while that goes on. */
+function setSpan(span, step, last = 0) {
     state.span = spanOf(shown(), span);
+    state.last = state.span === null ? 0 : last;
     redrawInterval();
     if (step) { writeLink(step); }
 }
@@ -236,6 +241,10 @@ function showInterval() {
     $('interval').textContent = brushed() ? spanWords(p)
         : 'share of the loop’s time per ' + state.group + ', in windows of ' + time(p.step);
     $('whole').disabled = !brushed();
+    for (const [id, ns] of LASTS) {
+        $(id).disabled = p.end - p.begin <= ns;
+        $(id).setAttribute('aria-pressed', state.last === ns);
+    }
     for (const [id, value, edge] of [['from', from, start], ['to', to, end]]) {
         $(id).min = 0;
         $(id).max = p.windows.length;
@@ -291,6 +300,8 @@ function bindSeries() {
         setWindows(...at, 'slide');
     }));
     $('whole').addEventListener('click', () => setSpan(null, 'interval'));
+    LASTS.forEach(([id, ns]) => $(id).addEventListener('click', () =>
+        setSpan(lastSpan(shown(), ns), 'interval', ns)));
     $('series-more').addEventListener('toggle', showSeriesTable);
 }
 

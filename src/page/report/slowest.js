@@ -8,10 +8,14 @@ const slowColour = name => ({ exec_ns: 'var(--accent)', delay_ns: readyStripes()
     children_ns: 'color-mix(in srgb, var(--accent) 45%, var(--card))',
     waiting_ns: 'var(--loop)', unseen_ns: 'var(--line)' })[name];
 
-/* Slowest first, and as long as not all are asked for not too many of one site. */
+/* Is at least three quarters of the latency explained? */
+const isExplained = slow => slow.unseen_ns * 4 <= slow.latency_ns;
+
+/* Those that are explained first, then slowest first, and as long as not all are asked for not too
+   many of one site. */
 function slowestRows(p) {
-    const rows = (Array.isArray(p.raw.slowest) ? p.raw.slowest : []).slice()
-        .sort((a, b) => b.latency_ns - a.latency_ns), seen = new Map();
+    const rows = (Array.isArray(p.raw.slowest) ? p.raw.slowest : []).slice().sort((a, b) =>
+        isExplained(b) - isExplained(a) || b.latency_ns - a.latency_ns), seen = new Map();
     if (state.allSlowest) { return rows; }
     return rows.filter(row => {
         addTo(seen, row.site, 1);
@@ -59,7 +63,9 @@ function slowSite(p, slow) {
 function showSlowest() {
     const p = shown(), rows = slowestRows(p), all = (p.raw.slowest || []).length;
     $('slowest').hidden = rows.length === 0;
-    $('slowest-count').textContent = brushed() ? 'of the whole run' : '';
+    $('slowest-count').textContent = (brushed() ? 'of the whole run, ' : '') +
+        (rows.every(isExplained) || !rows.some(isExplained) ? 'slowest first'
+            : 'those that are explained first');
     $('slowest-legend').replaceChildren(...SLOW_PARTS.map(([name, title]) => el('li', null,
         swatch(slowColour(name)), title)));
     fillTable($('slowest-table'), ['site and id', 'latency', ['finished at', 'optional2'],

@@ -156,11 +156,25 @@ function stallWords(stall) {
             ' ' + time(share.exec_ns)), '\u2003 ']));
 }
 
-/* What ran in a stall, one after the other, of the steps that outlived the ring. */
+/* The steps of a stall: all of them while the ring has them, with some before it, else those that
+   outlived the ring. left: how many are left out before the one at `gap`. */
+function stepsOfStall(p, stall) {
+    const s = stepsOf(p), end = stall.start_ns + stall.length_ns;
+    if (s === null || s.lo > stall.start_ns || s.hi < end) {
+        return stall.data ? { ...unpackSteps(stall.data), left: stall.left_out,
+            gap: stall.left_out > 0 ? stall.first_steps : -1 } : null;
+    }
+    const from = Math.max(0, s.at.findIndex(at => at > stall.start_ns) - 3);
+    const after = s.at.findIndex(at => at > end), to = after < 0 ? s.at.length : after;
+    const part = name => s[name].slice(from, to);
+    return { at: part('at'), path: part('path'), state: part('state'), left: 0, gap: -1 };
+}
+
+/* What ran in a stall, one after the other. */
 function orderOf(p, stall) {
-    const s = unpackSteps(stall.data), spells = [], breath = stall.length_ns / 100;
+    const s = stepsOfStall(p, stall), spells = [], breath = stall.length_ns / 100;
     s.at.forEach((at, i) => {
-        const gap = stall.left_out > 0 && i === stall.first_steps;
+        const gap = i === s.gap;
         const from = i > 0 ? s.at[i - 1] : stall.start_ns, last = spells[spells.length - 1];
         const early = from < stall.start_ns, path = gap ? UNKNOWN : s.path[i];
         const begun = [RUNNING, SWITCH, NEXT, ENTER].includes(s.state[i - 1]) ? 1 : 0;
@@ -172,27 +186,71 @@ function orderOf(p, stall) {
             spells.push({ path, from, early, ns: at - from, slices: begun });
         }
     });
-    return spells;
+    return { spells, left: s.left };
 }
 
-function orderRows(p, stall) {
+const SPELLS = 60;         // of a stall in order; what is shorter stands between them as one row
+
+/* The longest spells stay, each in its place; those between two of them are one. */
+function longSpells(spells) {
+    const long = new Set(spells.slice().sort((a, b) => (b.path === UNKNOWN) - (a.path === UNKNOWN) ||
+        b.ns - a.ns).slice(0, SPELLS)), kept = [];
+    spells.forEach(spell => {
+        const last = kept[kept.length - 1];
+        if (long.has(spell)) {
+            kept.push(spell);
+        } else if (last && last.brief && last.early === spell.early) {
+            last.ns += spell.ns;
+            last.brief++;
+        } else {
+            kept.push({ ...spell, brief: 1 });
+        }
+    });
+    return kept;
+}
+
+function spellName(s, { path, slices, brief }, left) {
+    return brief ? plural(brief, 'short one') : path === UNKNOWN ? count(left) + ' steps left out'
+        : pathName(s, path) + (slices > 1 ? ' \u00d7' + slices : '');
+}
+
+/* A bar as long as the stall, and below it the same in words. */
+function orderView(p, stall) {
     const s = { rows: new Map(p.raw.paths.map(row => [row.id, row])) };
-    const fill = path => path < FIRST_PATH ? cssColour(['--loop', '--idle', '--untracked'][path])
-        : s.rows.has(path) ? colour(siteKey(s.rows.get(path))) : cssColour('--other');
-    return orderOf(p, stall).map(({ path, from, early, ns, slices }) => path === UNKNOWN
-        ? el('li', { class: 'note' }, count(stall.left_out) + ' steps left out ' + time(ns))
-        : el('li', { class: early ? 'note' : null }, swatch(fill(path)),
-            nameOf(pathName(s, path)), (slices > 1 ? ' \u00d7' + slices : '') + ' ', time(ns),
-            el('span', { class: 'note' }, early ? ' before it'
-                : ' at +' + time(from - stall.start_ns))));
+    const { spells, left } = orderOf(p, stall), kept = longSpells(spells);
+    const fill = ({ path, brief }) => brief || path === UNKNOWN ? cssColour('--line')
+        : path < FIRST_PATH ? cssColour(['--loop', '--idle', '--untracked'][path])
+            : s.rows.has(path) ? colour(siteKey(s.rows.get(path))) : cssColour('--other');
+    const inside = kept.filter(spell => !spell.early);
+    const bar = el('div', { class: 'shares', 'aria-hidden': 'true' }, ...inside.map(spell =>
+        el('span', { title: spellName(s, spell, left) + ' ' + time(spell.ns), style: {
+            width: 100 * spell.ns / stall.length_ns + '%', background: fill(spell) } })));
+    return [bar, el('ol', { class: 'order' }, ...kept.map(spell => el('li',
+        { class: spell.early || spell.brief || spell.path === UNKNOWN ? 'note' : null },
+        el('span', { class: 'at' }, spell.early ? 'before' : '+' + time(spell.from - stall.start_ns)),
+        swatch(fill(spell)), nameOf(spellName(s, spell, left)), ' ', el('b', null, time(spell.ns)))))];
 }
 
-/* The rows are made when they are asked for. */
-function stallOrder(p, stall) {
-    const list = el('ol', { class: 'order' });
-    const fill = () => { if (!list.firstChild) { list.append(...orderRows(p, stall)); } };
-    return stall.data ? el('details', { ontoggle: fill }, el('summary', null, 'in order'), list)
-        : null;
+const stallId = stall => String(stall.start_ns);
+const hasOrder = (p, stall) => stepsOfStall(p, stall) !== null;
+
+function orderButton(p, stall) {
+    const open = state.openStalls.has(stallId(stall));
+    return !hasOrder(p, stall) ? null : el('button', { type: 'button', class: 'order-button',
+        'aria-expanded': open, 'data-key': 'order ' + stallId(stall), onclick: () => {
+            if (!state.openStalls.delete(stallId(stall))) { state.openStalls.add(stallId(stall)); }
+            keepingFocus($('stalls-table'), showStalls);
+        } }, 'in order');
+}
+
+/* A stall, and under it over the full width what happened in it, if that was asked for. */
+function stallRows(p, stall, cells) {
+    const row = el('tr', null, ...cells.map(content => {
+        const [inside, style] = Array.isArray(content) ? content : [content, null];
+        return el('td', { class: style }, inside);
+    }));
+    return !state.openStalls.has(stallId(stall)) ? [row] : [row, el('tr', { class: 'more' },
+        el('td', { colspan: cells.length }, ...orderView(p, stall)))];
 }
 
 function showStalls() {
@@ -209,11 +267,11 @@ function showStalls() {
     fillTable($('stalls-table'), [['length'], 'at', ['kind', 'left optional2'], ['where it went', bar],
         ['taken by', 'left optional2'], ...(coded ? [['code', 'left']] : []),
         ['events', 'optional']],
-        sorted.slice(0, most).map(s => [el('b', null, time(s.length_ns)),
-            wayToStall(p, s), [s.kind, 'left optional2'],
-            [el('div', null, stallBar(s), stallOrder(p, s)), bar],
+        sorted.slice(0, most).flatMap(s => stallRows(p, s, [
+            el('span', null, el('b', null, time(s.length_ns)), orderButton(p, s)),
+            wayToStall(p, s), [s.kind, 'left optional2'], [stallBar(s), bar],
             [stallWords(s), 'left optional2'], ...(coded ? [stallCodeCell(p, s)] : []),
-            [count(s.events), 'optional']]));
+            [count(s.events), 'optional']])));
     $('stalls-all').hidden = sorted.length <= most;
     $('stalls-all').textContent = 'Show all ' + sorted.length;
     drawLane();

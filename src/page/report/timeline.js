@@ -123,6 +123,7 @@ function paintTimeline() {
     paintMarks(c, s, look);
     c.restore();
     paintAxis(c, p, s, look);
+    paintMini();
     tellTimeline(p, s);
 }
 

@@ -47,10 +47,32 @@ function timelineTip(event) {
     if (box !== undefined && sharedTip(event, s, box)) { return; }
     const path = life ? life.path : s.boxes.path[box], id = life ? life.id : s.boxes.id[box];
     const from = life ? life.from : s.boxes.start[box], to = life ? life.to : s.boxes.end[box];
+    const whose = life || lifeOf(s, box), delay = whose ? delayOf(whose) : 0;
     showTip(event, el('p', null, el('b', { class: 'name' }, pathName(s, path)),
-        id > 0 ? ' id ' + s.ids[id] : ''), tipRow('at', moment(p, from, 1000)),
+        id > 0 ? ' id ' + s.ids[id] : ''), ...pathRows(s, path), tipRow('at', moment(p, from, 1000)),
     tipRow(life ? 'latency' : 'time', time(to - from)),
-    ...(life ? [] : [tipRow('own exec', time(s.boxes.own[box]))]));
+    ...(life ? [] : [tipRow('own exec', time(s.boxes.own[box]))]),
+    ...(delay > 0 ? [tipRow(life ? 'delay' : 'delay of this future', time(delay))] : []),
+    ...(whose && whose.parent ? [tipRow('created by', pathName(s, whose.parent.path) + ' id ' +
+        s.ids[whose.parent.id])] : []));
+}
+
+/* The future that a box is a slice of, if the ring knows it. */
+function lifeOf(s, box) {
+    const id = s.boxes.id[box], at = s.boxes.start[box];
+    return id === 0 ? undefined : s.lives.find(life => life.id === id && life.from <= at && life.to >= at);
+}
+
+const delayOf = life => sum(life.callbacks.map(([at, state], i) => state !== READY ? 0 :
+    (i + 1 < life.callbacks.length ? life.callbacks[i + 1][0] : life.to) - at), ns => ns);
+
+/* Where it is in the code, and its path from the root. */
+function pathRows(s, path) {
+    const row = s.rows.get(path), names = [];
+    for (let at = row; at; at = s.rows.get(at.parent)) { names.unshift(at.name || '(no name)'); }
+    return !row ? [] : [el('p', { class: 'note', style: { margin: 0 } }, place(row)),
+        ...(names.length < 2 ? [] : [el('p', { class: 'note', style: { margin: 0 } },
+            names.join(' › '))])];
 }
 
 /* Where boxes share a pixel it tells their shares; false: this box is drawn alone. */
@@ -151,6 +173,7 @@ function bindHands(canvas) {
 function bindTimeline() {
     const canvas = $('steps');
     bindHands(canvas);
+    bindMini();
     canvas.addEventListener('wheel', timelineWheel, { passive: false });
     canvas.addEventListener('keydown', timelineKey);
     $('zoom-in').addEventListener('click', () => zoomBy(0.4));
@@ -160,6 +183,7 @@ function bindTimeline() {
     $('find').addEventListener('input', () => {
         state.find = $('find').value;
         pick(null);
+        redraw('found', showFound);
         writeLink();
     });
     $('find').addEventListener('keydown', event => {
@@ -173,5 +197,6 @@ function showTimeline() {
     if (s === null) { return; }
     noteTimeline(shown(), s);
     drawTimeline();
+    showFound();
     redraw('picked', tellPicked);
 }

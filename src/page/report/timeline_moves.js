@@ -93,6 +93,30 @@ function findWords(s) {
         (boxes > 0 ? '. Enter: the next one' : '');
 }
 
+const FOUND = 15;
+
+/* The longest of those that the search means, each a way to its place. */
+function showFound() {
+    const s = stepsOf(shown()), p = shown();
+    $('find-hits').hidden = s === null || state.find.trim() === '';
+    if ($('find-hits').hidden) { return; }
+    const look = lookOf(s, 1000), { boxes } = s, found = [];
+    boxes.path.forEach((path, i) => {
+        if (path >= FIRST_PATH && look.found(path, boxes.id[i])) { found.push(i); }
+    });
+    const length = i => boxes.end[i] - boxes.start[i];
+    const lives = s.lives.filter(life => look.found(life.path, life.id));
+    const rows = found.sort((a, b) => length(b) - length(a)).slice(0, FOUND).map(i => ({ box: i,
+        path: boxes.path[i], id: boxes.id[i], from: boxes.start[i], to: boxes.end[i], what: 'ran' }));
+    const futures = lives.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, FOUND)
+        .map(life => ({ life, ...life, what: 'future' }));
+    $('find-hits').replaceChildren(tableOf(['found', ['what', 'left'], 'at', 'length'],
+        [...rows, ...futures].map(hit => [el('span', null, swatch(look.fill(hit.path)),
+            wayTo(pathName(s, hit.path) + (hit.id > 0 ? ' id ' + s.ids[hit.id] : ''), true, () =>
+                goTo(hit.life ? { life: hit.life } : { box: hit.box }, hit.from, hit.to))),
+        [hit.what, 'left'], moment(p, hit.from, 1000), time(hit.to - hit.from)])));
+}
+
 function nextStall(way) {
     const s = stepsOf(shown()), [from, to] = state.view, middle = (from + to) / 2;
     const at = state.picked && state.picked.stall ? state.picked.stall.start_ns : middle;

@@ -10,8 +10,13 @@ const metricOf = p => !showsSamples(p) ? state.metric
 const amount = (metric, value) => metric === 'weight' ? plural(value, 'sample')
     : metric === 'cpu_ns' ? sampledTime(shown(), value) : time(value);
 
-/* The tree in sight, weighed by the chosen metric. */
-function treeOf(p) {
+/* The tree in sight, or the one from the root, weighed by the chosen metric. */
+function treeOf(p, mode = state.mode) {
+    const tree = weighedTree(p);
+    return mode === 'callers' ? invertedOf(tree) : tree;
+}
+
+function weighedTree(p) {
     const tree = showsSamples(p) ? p.samples.tree : p.tree, metric = metricOf(p);
     const sums = p === shown() && !showsSamples(p) ? ringSums(p) : null;
     const inside = (sums && sums.paths[metric]) || undefined;
@@ -161,13 +166,15 @@ function nodeWords(tree, node) {
     return (tree.metric === 'weight' ? '' : METRICS[tree.metric] + ' ') +
         amount(tree.metric, tree.total[node]) + ' (' + percent(tree.total[node], whole) +
         (isOfPart(tree) ? ' of the interval' : '') + ')' +
-        (node > 0 ? ', itself ' + amount(tree.metric, tree.self[node]) : '');
+        (node > 0 && state.mode !== 'callers' ? ', itself ' + amount(tree.metric, tree.self[node])
+            : '');
 }
 
 function tellNode(node) {
     const tree = treeOf(shown()), words = [];
     const names = chain(tree, node), where = node > 0 ? placeOf(tree.rows[node - 1]) : '';
-    words.push(el('b', null, names.length ? names.join(' › ') : treeName(tree, 0)), ': ' +
+    const led = state.mode === 'callers' ? ' ‹ ' : ' › ';
+    words.push(el('b', null, names.length ? names.join(led) : treeName(tree, 0)), ': ' +
         nodeWords(tree, node));
     if (where !== '') { words.push(', ' + where); }
     if (state.search !== '') { words.push('. ' + foundWords(tree)); }
@@ -176,8 +183,9 @@ function tellNode(node) {
     $('unzoom').disabled = state.zoom === 0;
 }
 
-/* Of native code the line with the most samples. */
-const placeOf = row => row.places === undefined || row.task ? place(row) : heaviest(row.places);
+/* Of native code the line with the most samples; where several nodes are one, its file. */
+const placeOf = row => row.places === undefined || row.task ? place(row)
+    : state.mode === 'down' ? heaviest(row.places) : row.file;
 
 const emptyWords = () => state.sampled ? 'There are no samples here.'
     : state.metric === 'delay_ns' || state.metric === 'blame_ns'
@@ -220,7 +228,7 @@ function flameTip(event) {
     const row = box.node > 0 ? tree.rows[box.node - 1] : null;
     showTip(event, el('p', null, el('b', { class: 'name' }, treeName(tree, box.node))),
         ...(row ? [el('p', { class: 'note', style: { margin: 0 } }, placeOf(row))] : []),
-        el('p', null, nodeWords(tree, box.node)), ...(row ? factsOf(row) : []));
+        el('p', null, nodeWords(tree, box.node)), ...(row && state.mode === 'down' ? factsOf(row) : []));
     tellNode(box.node);
 }
 
@@ -289,6 +297,8 @@ function showView() {
     $('sampled-metric-field').hidden = !showsSamples(p) || !knowsCpu(p);
     $('tree-title').textContent = showsSamples(p) ? 'What ran: sampled code under its tasks'
         : 'Who created what: the tree of paths';
+    $('direction').hidden = $('unzoom').hidden = $('tree-more').hidden = state.mode === 'around';
+    showModes();
     $('flame-note').hidden = !showsSamples(p) && !brushed();
     $('flame-note').textContent = showsSamples(p) ? (p.samples.whole ? ''
         : 'Of the interval ' + spanWords(p) + '. ') + samplerWords(p) : !brushed() ? ''
@@ -299,6 +309,8 @@ function showView() {
 
 function showTree() {
     showView();
+    showAround();
+    showHits();
     drawFlame();
     showTreeTable();
 }
@@ -345,8 +357,7 @@ function bindTree() {
     });
     $('sampled-metric').addEventListener('change', () => {
         state.sampledMetric = $('sampled-metric').value;
-        drawFlame();
-        showTreeTable();
+        showTree();
     });
     $('exact').addEventListener('click', () => setTreeView(false));
     $('sampled').addEventListener('click', () => setTreeView(true));
@@ -357,6 +368,7 @@ function bindTree() {
     $('search').addEventListener('input', () => {
         state.search = $('search').value;
         drawFlame();
+        redraw('hits', showHits);
         writeLink();
     });
     $('icicle').addEventListener('click', () => setDirection(true));
@@ -376,13 +388,15 @@ function showTreeTable() {
                 nameOf(treeName(tree, node)),
                 el('span', { class: 'note' }, '  ' + placeOf(tree.rows[node - 1]))),
                 percent(tree.total[node], tree.total[0]), amount(tree.metric, tree.total[node]),
-                amount(tree.metric, tree.self[node]),
-                ...(showsSamples(p) ? [] : [count(tree.rows[node - 1].calls)])]);
+                ...(state.mode === 'callers' ? [] : [amount(tree.metric, tree.self[node]),
+                    ...(showsSamples(p) ? [] : [count(tree.rows[node - 1].calls)])])]);
         }
         for (let k = tree.first[node + 1] - 1; k >= tree.first[node]; k--) {
             stack.push(tree.kids[k]);
         }
     }
-    fillTable($('tree-table'), ['path', 'share', METRICS[tree.metric] + ' with all below',
-        'itself', ...(showsSamples(p) ? [] : ['calls'])], rows);
+    fillTable($('tree-table'), state.mode === 'callers'
+        ? ['function, and who led to it', 'share', METRICS[tree.metric]]
+        : ['path', 'share', METRICS[tree.metric] + ' with all below', 'itself',
+            ...(showsSamples(p) ? [] : ['calls'])], rows);
 }
