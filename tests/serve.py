@@ -123,7 +123,10 @@ def shows(folder):
             broken.write(whole.read(5000))
     with open(f"{folder}/torn.json", "w") as torn:
         torn.write('{"chroprof":2,')
-    os.symlink(gone, f"{folder}/link.chroprof")
+    os.symlink(gone, f"{folder}/outside.chroprof")
+    os.symlink("ended.chroprof", f"{folder}/link.chroprof")
+    os.symlink("/etc/passwd", f"{folder}/link.txt")
+    hung, _ = watched("folder/hung.chroprof", "hang")
     os.mkdir(f"{folder}/deeper")
     os.mkfifo(f"{folder}/pipe.chroprof")
     shutil.copy(gone, f"{folder}/deeper/below.chroprof")
@@ -132,8 +135,20 @@ def shows(folder):
     check("address", server.port > 0, server.said)
     until(lambda: server.row("running.chroprof").get("state") == "runs")
     rows = {os.path.basename(row["file"]): row for row in server.profiles()}
-    check("list", sorted(rows) == ["broken.chroprof", "ended.chroprof", "running.chroprof",
+    check("list", sorted(rows) == ["broken.chroprof", "ended.chroprof", "hung.chroprof",
+                                   "link.chroprof", "outside.chroprof", "running.chroprof",
                                    "stored.json", "torn.json"], sorted(rows))
+    check("a_link_inside_is_followed", rows["link.chroprof"].get("state") == "ended", rows)
+    check("a_link_outside_is_left_out", "not followed" in rows["outside.chroprof"]["problem"] and
+          "state" not in rows["outside.chroprof"], rows)
+    check("a_link_outside_is_not_read", server.get("/" + rows["outside.chroprof"]["key"] +
+          ".json")[0] == 503)
+    check("a_hang", until(lambda: server.row("hung.chroprof").get("state") == "hangs"),
+          server.row("hung.chroprof"))
+    last = server.row("running.chroprof")
+    check("the_last_seconds", 0 <= last.get("busy_10s_ppm", -1) <= 1000000 and
+          0 <= last.get("busy_60s_ppm", -1) <= 1000000 and last["stall_ns"] >= 0, last)
+    hung.kill()
     row = rows["running.chroprof"]
     check("list_of_a_running_one", (row["pid"], row["state"], row["program"]) ==
           (running.pid, "runs", "watched") and row["finding"] != "", row)

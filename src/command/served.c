@@ -111,7 +111,7 @@ void served_free(served *s)
 
 typedef struct served_place {
     const char *name;          /* for people */
-    const char *place;         /* where to open it */
+    const char *place;         /* where to open it; NULL: a link that is not followed */
     uint64_t key;              /* of the name */
 } served_place;
 
@@ -128,9 +128,13 @@ static bool served_one(const char *name, const char *place, served_take *take, v
 #define SERVED_MOST (UINT64_C(256) << 20)
 
 /* NULL: it may be read. A file with holes is as large as it says, whatever it takes on the disk. */
-static const char *too_large(const char *place)
+static const char *left_out(const char *place)
 {
     struct stat facts;
+    if (place == NULL) {
+        return "a link that leads out of this folder is not followed; give the file itself to "
+               "chroprof serve";
+    }
     return stat(place, &facts) == 0 && (uint64_t)facts.st_size > SERVED_MOST
            ? "this file is larger than 256 MiB; use chroprof report" : NULL;
 }
@@ -141,16 +145,38 @@ static bool is_profile(const char *name, const char *place)
     return got == CONTENT_BLOCK || (got == CONTENT_JSON && ends_in(name, ".json"));
 }
 
-/* A file of a folder is opened once and for all, and not through a link: whatever somebody puts in
- * its place meanwhile, nothing outside of the folder is read. (Elsewhere than on Linux it is opened
- * again by its name.) */
+/* What a link of a folder leads to: another name in it. "": it leads out of the folder. */
+static void link_inside(int folder, const char *entry, char target[256])
+{
+    ssize_t length = readlinkat(folder, entry, target, 255);
+    const char *name;
+    target[length > 0 ? length : 0] = '\0';
+    name = strncmp(target, "./", 2) == 0 ? target + 2 : target;
+    memmove(target, name, strlen(name) + 1);
+    if (strchr(target, '/') != NULL || target[0] == '.') {
+        target[0] = '\0';
+    }
+}
+
+/* A file of a folder is opened once and for all, and not through a link that leads out of it:
+ * whatever somebody puts in its place meanwhile, nothing outside of the folder is read. (Elsewhere
+ * than on Linux it is opened again by its name.) */
 static bool served_entry(int folder, const char *name, const char *entry, served_take *take,
                          void *user)
 {
     char opened[64];
+    char target[256];
     const char *place;
     bool more = true;
     int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ELOOP) {
+        link_inside(folder, entry, target);
+        if (target[0] == '\0') {
+            return !(ends_in(entry, ".chroprof") || ends_in(entry, ".json")) ||
+                   served_one(name, NULL, take, user);
+        }
+        fd = openat(folder, target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    }
     if (fd < 0) {
         return true;
     }
@@ -217,19 +243,84 @@ typedef struct served_rows {
     unsigned count;            /* of all, of which the first SERVED_ROWS are written */
 } served_rows;
 
+/* What the loop was busy of the last so many ns, as far as windows tell it. */
+static void put_last(FILE *out, const chroprof *view, uint64_t ns, const char *name)
+{
+    chroprof_window rows[256];
+    size_t all = chroprof_windows(view, NULL, 0);
+    size_t count = chroprof_windows_from(view, all > 256 ? (uint32_t)(all - 256) : 0, rows, 256);
+    double busy = 0;
+    double spent = 0;
+    for (size_t i = count < 256 ? count : 256; i > 0 && spent < (double)ns; i--) {
+        double length = (double)(rows[i - 1].end_ns - rows[i - 1].start_ns);
+        double part = length > (double)ns - spent ? ((double)ns - spent) / length : 1;
+        if (length > 2 * (double)ns) {
+            return;                         /* one window says nothing of a part of it */
+        }
+        busy += part * (double)rows[i - 1].busy_ns;
+        spent += part * length;
+    }
+    if (spent > 0) {
+        (void)fprintf(out, ",\"busy_%s_ppm\":%.0f", name, 1e6 * busy / spent);
+    }
+}
+
+/* The longest stall of the last minute. */
+static void put_stall(FILE *out, const chroprof *view, uint64_t now)
+{
+    chroprof_stall stall;
+    uint64_t cursor = 0;
+    uint64_t longest = 0;
+    while (chroprof_next_stall(view, &cursor, &stall)) {
+        uint64_t end = stall.start_ns + stall.length_ns;
+        bool late = now < UINT64_C(60000000000) || end > now - UINT64_C(60000000000);
+        longest = late && stall.length_ns > longest ? stall.length_ns : longest;
+    }
+    (void)fprintf(out, ",\"stall_ns\":%" PRIu64, longest);
+}
+
+/* The name of a process itself: its file may have another one, which a link leads to. */
+static void put_own_name(FILE *out, const chroprof_origin *origin)
+{
+    char path[64];
+    char name[32];
+    size_t length = 0;
+    FILE *file;
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/comm", origin->pid);
+    file = origin->alive && !origin->ended ? fopen(path, "r") : NULL;
+    if (file != NULL) {
+        length = fread(name, 1, sizeof name - 1, file);
+        (void)fclose(file);
+    }
+    length -= length > 0 && name[length - 1] == '\n';
+    name[length] = '\0';
+    if (length > 0 && strncmp(name, origin->program, length) != 0) {
+        (void)fputs(",\"own\":", out);
+        json_put(out, name);
+    }
+}
+
 static void put_block(FILE *out, const block_file *file)
 {
     chroprof_origin origin;
     chroprof_totals totals;
     chroprof_finding finding;
+    const char *state;
     block_origin(file, &origin);
     chroprof_read_totals(&file->view, &totals);
     finding.text[0] = '\0';
+    finding.kind = CHROPROF_FINDING_COUNT;
     (void)chroprof_findings(&file->view, &finding, 1);
+    state = state_of(&origin);
+    state = strcmp(state, "runs") == 0 && finding.kind == CHROPROF_FINDING_HANGS ? "hangs" : state;
     (void)fprintf(out, ",\"state\":\"%s\",\"pid\":%" PRIu64 ",\"elapsed_ns\":%" PRIu64
-                  ",\"busy_ns\":%" PRIu64 ",\"program\":", state_of(&origin), origin.pid,
-                  totals.elapsed_ns, totals.busy_ns);
+                  ",\"busy_ns\":%" PRIu64 ",\"program\":", state, origin.pid, totals.elapsed_ns,
+                  totals.busy_ns);
     json_put(out, origin.program);
+    put_own_name(out, &origin);
+    put_last(out, &file->view, UINT64_C(10000000000), "10s");
+    put_last(out, &file->view, UINT64_C(60000000000), "60s");
+    put_stall(out, &file->view, totals.elapsed_ns);
     (void)fputs(",\"name\":", out);
     json_put(out, origin.name);
     (void)fputs(",\"finding\":", out);
@@ -284,8 +375,8 @@ static bool put_row(void *user, const served_place *at)
     (void)fprintf(rows->out, "%s\n{\"key\":\"%016" PRIx64 "\",\"file\":",
                   rows->count > 1 ? "," : "", at->key);
     json_put(rows->out, at->name);
-    if (too_large(at->place) != NULL) {
-        (void)fprintf(rows->out, ",\"problem\":\"%s\"}", too_large(at->place));
+    if (left_out(at->place) != NULL) {
+        (void)fprintf(rows->out, ",\"problem\":\"%s\"}", left_out(at->place));
         return true;
     }
     if (content_of_file(at->place) == CONTENT_JSON) {
@@ -333,8 +424,8 @@ static void answer_with(const served_search *search, const served_place *at)
     profile_text p;
     chroprof_origin origin;
     memset(&p, 0, sizeof p);
-    if (too_large(at->place) != NULL) {
-        (void)snprintf(answer->problem, sizeof answer->problem, "%s", too_large(at->place));
+    if (left_out(at->place) != NULL) {
+        (void)snprintf(answer->problem, sizeof answer->problem, "%s", left_out(at->place));
         return;
     }
     tool_keep(answer->problem, sizeof answer->problem);
