@@ -159,9 +159,16 @@ def test_keys():
     terminal.keys("n")
     check("keys_by_name", terminal.until(lambda _: ranked(terminal)[:1] == ["handler_00"]),
           terminal.text())
-    terminal.keys("\x1b[B\x1b[B")
-    check("keys_down", terminal.until(lambda _: ranked(terminal)[:1] == ["handler_02"]),
-          terminal.text())
+    for _ in range(3):
+        terminal.keys("\x1b[B" * 10)
+        terminal.pump(0.5)
+    check("keys_down", terminal.until(lambda _: "handler_29" in ranked(terminal) and
+                                      "handler_00" not in ranked(terminal)), terminal.text())
+    terminal.keys("\r")
+    check("keys_detail", terminal.until("handlers.c:30") and terminal.until("called or created by") and
+          terminal.until("0 live futures"), terminal.text())
+    terminal.keys("\x1b")
+    check("keys_back", terminal.until("42 of 42"), terminal.text())
     terminal.keys("\x1b[H")
     check("keys_home", terminal.until(lambda _: ranked(terminal)[:1] == ["handler_00"]),
           terminal.text())
@@ -174,6 +181,11 @@ def test_keys():
     terminal.keys("m")
     check("keys_by_max", terminal.until(lambda _: ranked(terminal)[:1] == ["slow_query"]),
           terminal.text())
+    terminal.keys("\x1b[H\r")
+    check("keys_detail_of_stalls", terminal.until("stalls that it had a part in") and
+          terminal.until(" iteration  slow_query"), terminal.text())
+    terminal.keys("\x1b")
+    terminal.until("42 of 42")
     terminal.keys("/handler_3\r")
     check("keys_filter", terminal.until("10 of 42") and len(ranked(terminal)) <= 10,
           terminal.text())

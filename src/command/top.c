@@ -31,21 +31,28 @@ static void top_type(top *t, int key)
         t->filter[length] = (char)key;
         t->filter[length + 1] = '\0';
     }
-    t->scroll = 0;
+    t->scroll = t->chosen = 0;
+    t->choosing = false;
 }
 
-static void top_scroll(top *t, int key)
+/* Moves to another row, which the table then shows; the first key chooses the first row. */
+static void top_move(top *t, int key)
 {
-    size_t page = the_screen()->rows > 12 ? the_screen()->rows - 12 : 1;
+    size_t last = t->row_count > 0 ? t->row_count - 1 : 0;
+    size_t page = t->lines > 1 ? t->lines - 1 : 1;
     size_t step = key == KEY_PAGE_UP || key == KEY_PAGE_DOWN ? page : 1;
-    if (key == KEY_HOME) {
-        t->scroll = 0;
-    } else if (key == KEY_END) {
-        t->scroll = t->row_count > page ? t->row_count - page : 0;
+    if (key == KEY_HOME || key == KEY_END) {
+        t->chosen = key == KEY_HOME ? 0 : last;
     } else if (key == KEY_UP || key == KEY_PAGE_UP) {
-        t->scroll -= step < t->scroll ? step : t->scroll;
-    } else if (t->scroll + step < t->row_count) {
-        t->scroll += step;
+        t->chosen -= step < t->chosen ? step : t->chosen;
+    } else if (t->choosing || step > 1) {
+        t->chosen = t->chosen + step < last ? t->chosen + step : last;
+    }
+    t->choosing = true;
+    if (t->chosen < t->scroll) {
+        t->scroll = t->chosen;
+    } else if (t->lines > 0 && t->chosen >= t->scroll + t->lines) {
+        t->scroll = t->chosen + 1 - t->lines;
     }
 }
 
@@ -79,9 +86,17 @@ static void top_obey(top *t, int key)
     case '/': t->typing = true; t->filter[0] = '\0'; break;
     case 'a': t->all = !t->all; break;
     case '+': case '=': case '-': top_interval(t, key != '-'); break;
-    case KEY_ESCAPE: t->filter[0] = '\0'; break;
+    case KEY_ESCAPE:
+        if (!t->detail) {
+            t->filter[0] = '\0';
+        }
+        t->detail = false;
+        break;
+    case '\r': case '\n': top_choose(t); break;
     case KEY_UP: case KEY_DOWN: case KEY_PAGE_UP: case KEY_PAGE_DOWN: case KEY_HOME: case KEY_END:
-        top_scroll(t, key);
+        if (!t->detail) {
+            top_move(t, key);
+        }
         break;
     default: top_order(t, key);
     }
@@ -255,8 +270,9 @@ static const char top_text[] =
     "named at once: time that no event has closed yet counts for what runs. When the\n"
     "program ends, top says so and follows the next program that uses the file.\n"
     "\n"
-    "Keys: ? shows them, q quits. If the output is not a terminal, or a dumb one,\n"
-    "each interval is a block of plain text. NO_COLOR: no colors.\n"
+    "Keys: ? shows them, q quits; up and down choose a site, Enter shows its figures,\n"
+    "stalls, callers and live futures. If the output is not a terminal, or a dumb\n"
+    "one, each interval is a block of plain text. NO_COLOR: no colors.\n"
     "\n"
     "examples:\n"
     "  chroprof top server.chroprof\n"

@@ -37,7 +37,11 @@ typedef struct top {
     bool ascii, all;
     bool full, paused, helping, typing, done;
     char filter[TOP_FILTER_BYTES];
-    size_t scroll;
+    size_t scroll, lines;      /* lines: of the table, as it was drawn */
+    size_t chosen;             /* a row, once a key has moved to one */
+    bool choosing, detail;     /* detail: the page of the site below is shown */
+    char site_name[128], site_file[256];
+    uint32_t site_line;
     uint64_t shown_stalls;     /* plain output: profile time up to which stalls were told */
     sheet sheet;
     top_row *rows;             /* of the interval, sorted, filtered */
@@ -56,6 +60,17 @@ double top_key(const top_row *r, int sort);
 
 /* Makes the rows of what is to be shown. */
 void top_refresh(top *t);
+
+/* Shows the page of the chosen row. */
+void top_choose(top *t);
+void top_detail_page(top *t);
+
+/* Is there anything for this column? */
+bool top_useful(const top *t, int column);
+figure top_cell(const top *t, const top_row *r, int column);
+
+/* A line. */
+void top_stall(top *t, const chroprof_stall *stall);
 
 /* As a full screen, or as plain text. */
 void top_draw(top *t);

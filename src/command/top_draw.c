@@ -311,7 +311,7 @@ typedef struct top_layout {
     unsigned name, place, bar; /* widths; 0: not shown */
 } top_layout;
 
-static bool top_useful(const top *t, int column)
+bool top_useful(const top *t, int column)
 {
     switch (column) {
     case TOP_NAME: return false;
@@ -417,7 +417,7 @@ static bool top_knows(const top_row *r, int column)
     return (!cpu || r->cpu_known) && (!latency || r->latency_max_ns > 0);
 }
 
-static figure top_cell(const top *t, const top_row *r, int column)
+figure top_cell(const top *t, const top_row *r, int column)
 {
     static const figure unknown = { "-" };
     double ns = top_key(r, column);
@@ -456,10 +456,13 @@ static const char *top_heat(double percent)
 
 static void top_line(top *t, const top_layout *l, const top_row *r)
 {
+    bool chosen = t->full && t->choosing && r == &t->rows[t->chosen];
     sheet *s = &t->sheet;
     unsigned end = l->name + (l->place > 0 ? l->place + 2 : 0);
     double percent = share_of(r->exec_ns, t->totals.elapsed_ns);
+    sheet_style(s, chosen ? SHEET_BAR : SHEET_PLAIN);
     sheet_cut(s, r->name, l->name);
+    sheet_style(s, SHEET_PLAIN);
     if (l->place > 0) {
         sheet_blank_to(s, l->name + 2);
         sheet_style(s, SHEET_DIM);
@@ -490,6 +493,10 @@ static void top_table(top *t, size_t lines)
     if (t->scroll >= t->row_count) {
         t->scroll = t->row_count > 0 ? t->row_count - 1 : 0;
     }
+    if (t->chosen >= t->row_count) {
+        t->chosen = t->row_count > 0 ? t->row_count - 1 : 0;
+    }
+    t->lines = lines;
     for (size_t i = 0; i < lines; i++) {
         if (t->scroll + i < t->row_count) {
             top_line(t, &l, &t->rows[t->scroll + i]);
@@ -509,7 +516,7 @@ static void top_stall_part(top *t, const char *name, uint64_t part, uint64_t who
     }
 }
 
-static void top_stall(top *t, const chroprof_stall *stall)
+void top_stall(top *t, const chroprof_stall *stall)
 {
     sheet *s = &t->sheet;
     uint64_t start = t->watch.now->totals.start_unix_ns;
@@ -564,7 +571,8 @@ static void top_help_page(top *t)
         "/       show only sites with this text in name or file; Esc: all",
         "a       since the start, or only the last interval",
         "+ -     longer or shorter intervals",
-        "up, down, page up, page down, home   scroll",
+        "up, down, page up, page down, home   choose a row",
+        "Enter   the chosen site: figures, stalls, callers, futures; Esc: back",
         "< >     order by the next column, or by:"
     };
     sheet *s = &t->sheet;
@@ -592,8 +600,10 @@ static void top_status(top *t)
         sheet_text(s, t->typing ? "/" : "only ");
         sheet_text(s, t->filter);
         sheet_text(s, t->typing ? "_  Enter: keep  Esc: all" : "  Esc: all");
+    } else if (t->detail) {
+        sheet_text(s, "Esc back  q quit  ? help  space pause");
     } else {
-        sheet_text(s, "q quit  ? help  space pause  / filter  a all  < > order");
+        sheet_text(s, "q quit  ? help  Enter detail  space pause  / filter  a all  < > order");
     }
     (void)snprintf(text, sizeof text, "%zu of %zu", t->row_count, t->site_count);
     if (s->columns >= 72) {
@@ -667,6 +677,8 @@ void top_draw(top *t)
     sheet_raw(s, "\033[H\033[K"); /* stands on its last character, which would go */
     if (t->helping) {
         top_help_page(t);
+    } else if (t->detail) {
+        top_detail_page(t);
     } else {
         top_page(t, place->rows);
     }
