@@ -1072,8 +1072,9 @@ async function testTimelineDamaged() {
         profile.name = 'damaged ' + String(data).slice(0, 20) + String(data).length;
         fs.writeFileSync(file('damaged.json'), JSON.stringify(profile));
         await drop(page, 'damaged.json');
-        await page.waitForFunction(name => document.getElementById('title').textContent === name,
-            {}, profile.name);
+        await page.waitForFunction(name => document.getElementById('title').textContent === name ||
+            document.getElementById('problem').textContent.includes('base64') ||
+            document.getElementById('problem').textContent.includes('a text'), {}, profile.name);
         await settle(page);
         await page.evaluate('if (state.view) { zoomBy(0.001); }');
         await settle(page);
