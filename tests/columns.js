@@ -46,7 +46,7 @@ for (const [ends, want] of [[[100, 200, 205], '0-100 100-205'], [[5, 105, 205, 2
 // A figure of samples has its error and no digit beyond it; a share of few samples is no share.
 const estimate = new Function(between('const UNITS =', 'function percent(') + 'return estimate;')();
 for (const [ns, error, want] of [[1432e6, 168e6, '1.4 ± 0.2 s'], [1900e3, 40e3, '1.90 ± 0.04 ms'],
-    [380e6, 85e6, '380 ± 90 ms'], [100, 60, '–'], [0, 5, '–'], [3e3, 1e3, '3 ± 1 µs']]) {
+    [380e6, 85e6, '380 ± 90 ms'], [100, 60, '–'], [0, 5, '–'], [3e3, 1e3, '3.0 ± 1.0 µs']]) {
     const is = estimate(ns, error).replace(/\u00a0/g, ' ');
     if (is !== want) { throw new Error(`${ns} with ${error}: ${is}, not ${want}`); }
 }
