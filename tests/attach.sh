@@ -97,6 +97,18 @@ if $CC -O1 -static -o "$scratch/static" tests/attached.c 2>"$scratch/log" &&
     ended static 0
 else skip static "$(head -n 1 "$scratch/log")"; fi
 
+# chroprof run of a static program
+if [ -x "$scratch/static" ]; then
+    "$command" run --stall 50 -o "$scratch/run.chroprof" "$scratch/static" login 3 \
+        >"$scratch/said" 2>"$scratch/err"
+    status=$?
+    if [ $status = 7 ] && grep -q '^errors 0' "$scratch/said"; then ok run_static; else
+        fail run_static "status $status, $(tail -n 1 "$scratch/said")"; fi
+    says run_static_cause 'static+0x[0-9a-f]* blocked the loop of .* waiting in poll'
+    if "$command" check "$scratch/run.chroprof" >"$scratch/log" 2>&1; then ok run_static_profile
+    else fail run_static_profile "$(head -n 1 "$scratch/log")"; fi
+fi
+
 # signals and children while it is watched: each is taken once. A signal may cut the wait short, so
 # its errors are not more than the signals.
 started plain forks 300

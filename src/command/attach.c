@@ -21,6 +21,7 @@
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "program.h"
 #include "values.h"
 
 typedef struct attach_options {
@@ -730,24 +731,11 @@ static int report_all(attach *a)
 
 /* >>command */
 
-/* Its goroutines move between threads, any of which may wait for all. */
 static bool is_go(pid_t pid)
 {
-    static char bytes[1 << 20];
-    static const char mark[] = "\xFF Go buildinf:";
     char path[40];
-    size_t count;
-    bool found = false;
-    FILE *file;
     (void)snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
-    file = fopen(path, "rb");
-    while (file != NULL && !found && (count = fread(bytes, 1, sizeof bytes, file)) > 0) {
-        found = memmem(bytes, count, mark, sizeof mark - 1) != NULL;
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return found;
+    return program_is_go(path);
 }
 
 static bool has_process(pid_t pid)

@@ -1,4 +1,5 @@
 /* program.c - see program.h */
+#define _GNU_SOURCE 1          /* memmem */
 
 #include "program.h"
 
@@ -155,26 +156,49 @@ static uint64_t loader_segment(const program_head *head)
     return 0;
 }
 
-static bool judge_elf(const char *path, const program_head *head)
+bool program_is_go(const char *path)
+{
+    static char bytes[1 << 20];
+    static const char mark[] = "\xFF Go buildinf:";
+    size_t count;
+    bool found = false;
+    FILE *file = fopen(path, "rb");
+    while (file != NULL && !found && (count = fread(bytes, 1, sizeof bytes, file)) > 0) {
+        found = memmem(bytes, count, mark, sizeof mark - 1) != NULL;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return found;
+}
+
+static int judge_elf(const char *path, const program_head *head)
 {
     program_head ours;
     struct stat facts;
-    if (stat(path, &facts) == 0 && (facts.st_mode & (S_ISUID | S_ISGID)) != 0) {
+    bool setuid = stat(path, &facts) == 0 && (facts.st_mode & (S_ISUID | S_ISGID)) != 0;
+    if (setuid && geteuid() != 0) {
         tool_message("%s runs with the rights of its owner (setuid), so the system loads nothing "
                      "into it; as that user, run a copy without the setuid bit", path);
-        return false;
+        return PROGRAM_NOT;
     }
     if (read_head("/proc/self/exe", &ours) && !is_of_this_kind(head, &ours)) {
         tool_message("%s is built for another processor or word size than this command; build "
                      "chroprof for the same one", path);
-        return false;
+        return PROGRAM_NOT;
     }
-    if (loader_segment(head) == 0) {
-        tool_message("%s is linked statically, so no library can be loaded into it; link it "
-                     "dynamically, or add chroprof.h to its source", path);
-        return false;
+    if (!setuid && loader_segment(head) != 0) {
+        return PROGRAM_PRELOAD;
     }
-    return true;
+    if (program_is_go(path)) {
+        tool_message("%s is a Go program and linked statically, so no library can be loaded into "
+                     "it, and no thread of it is a loop; go tool pprof shows its functions", path);
+        return PROGRAM_NOT;
+    }
+    tool_message("%s is %s, so no library can be loaded into it: it is watched from outside, as "
+                 "chroprof attach does, and all times are estimates", path,
+                 setuid ? "setuid" : "linked statically");
+    return PROGRAM_OUTSIDE;
 }
 
 /* The interpreter that a script names. */
@@ -227,7 +251,7 @@ bool program_interpreter(const char *script, char *path, size_t size)
     return head.count > 2 && (env_names(&head, path, size) || interpreter_of(&head, path, size));
 }
 
-bool program_can_preload(const char *path)
+int program_way(const char *path)
 {
     char interpreter[256];
     program_head head;
@@ -237,11 +261,11 @@ bool program_can_preload(const char *path)
             return judge_elf(path, &head);
         }
         if (!interpreter_of(&head, interpreter, sizeof interpreter)) {
-            return true;
+            return PROGRAM_PRELOAD;
         }
         path = interpreter;
     }
-    return true;
+    return PROGRAM_PRELOAD;
 }
 
 bool program_loader(const char *path, char *binary, char *loader, size_t size)

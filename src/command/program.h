@@ -9,9 +9,14 @@
 /* Finds a program as a shell does. false, with a message. */
 bool program_find(const char *name, char *path, size_t size);
 
-/* Whether the system loads other libraries into it. false, with a message that says why not. A
- * script is judged by its interpreter, and what is no program at all is left to the system. */
-bool program_can_preload(const char *path);
+/* PROGRAM_PRELOAD: the system loads other libraries into it. PROGRAM_OUTSIDE: not that, but it can be
+ * watched from outside; a message says why. PROGRAM_NOT: neither, with a message. A script is judged
+ * by its interpreter, and what is no program at all is left to the system. */
+enum { PROGRAM_PRELOAD, PROGRAM_OUTSIDE, PROGRAM_NOT };
+int program_way(const char *path);
+
+/* Whether it is written in Go: its goroutines move between threads, any of which may wait for all. */
+bool program_is_go(const char *path);
 
 #define PROGRAM_PATH 4096
 

@@ -1,6 +1,8 @@
 /* run.c - chroprof run: starts any program with a library that profiles its loops, and reports what
  * the files of the profiles hold when it has ended, however that was. */
 
+#define _GNU_SOURCE 1          /* pipe2 */
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -40,6 +45,10 @@ typedef struct run {
     bool wall, children, frames;
     bool native;               /* node is not asked for names */
     bool node;                 /* it is */
+    bool outside;              /* the program is watched by another process, as attach does */
+    int gate[2];               /* by which it learns which one that is */
+    int born[2];               /* closed when it begins */
+    pid_t observer;
     uint64_t stall_ns;
     char **words;              /* of the program */
     char program[4096];
@@ -271,12 +280,92 @@ static void set_environment(const run *r)
     }
 }
 
+/* >>run outside: a program that no library can be loaded into */
+
+/* In the program, before it begins: where only ancestors may trace, the observer may as well. */
+static void await_observer(const run *r)
+{
+    int32_t observer = 0;
+    (void)close(r->gate[1]);
+    if (read(r->gate[0], &observer, sizeof observer) == (ssize_t)sizeof observer) {
+#ifdef PR_SET_PTRACER
+        (void)prctl(PR_SET_PTRACER, (unsigned long)observer, 0, 0, 0);
+#endif
+    }
+}
+
+/* Does not return. In a group of its own: who presses Ctrl-C means the program. */
+static void become_observer(const run *r, pid_t child, const sigset_t *mask)
+{
+    char stall[32], pid[32], nothing;
+    char option_stall[] = "--stall", option_out[] = "-o", option_report[] = "--report";
+    char *words[8];
+    int count = 0;
+    (void)setpgid(0, 0);
+    (void)sigprocmask(SIG_SETMASK, mask, NULL);
+    (void)close(r->gate[0]);
+    (void)close(r->gate[1]);
+    (void)close(r->born[1]);
+    (void)snprintf(stall, sizeof stall, "%" PRIu64 "us", r->stall_ns / 1000);
+    (void)snprintf(pid, sizeof pid, "%ld", (long)child);
+    if (r->stall_ns > 0) {
+        words[count++] = option_stall;
+        words[count++] = stall;
+    }
+    if (r->out_name != NULL) {
+        words[count++] = option_out;
+        words[count++] = (char *)(uintptr_t)r->out_name;
+    }
+    if (r->report_name != NULL) {
+        words[count++] = option_report;
+        words[count++] = (char *)(uintptr_t)r->report_name;
+    }
+    words[count++] = pid;
+    words[count] = NULL;
+    while (read(r->born[0], &nothing, 1) > 0) {}   /* until exec has closed the other end */
+    exit(attach_command.run(&attach_command, count, words));
+}
+
+static bool open_gates(run *r)
+{
+    return !r->outside || (pipe2(r->gate, O_CLOEXEC) == 0 && pipe2(r->born, O_CLOEXEC) == 0);
+}
+
+static void start_observer(run *r, pid_t child, const sigset_t *mask)
+{
+    int32_t observer;
+    if (!r->outside) {
+        return;
+    }
+    r->observer = child > 0 ? fork() : -1;
+    if (r->observer == 0) {
+        become_observer(r, child, mask);
+    }
+    observer = (int32_t)r->observer;
+    (void)!write(r->gate[1], &observer, sizeof observer);
+    for (int i = 0; i < 2; i++) {
+        (void)close(r->gate[i]);
+        (void)close(r->born[i]);
+    }
+}
+
+/* Its report comes when the program has ended. */
+static void await_report(const run *r)
+{
+    int status;
+    while (r->observer > 0 && waitpid(r->observer, &status, 0) < 0 && errno == EINTR) {}
+}
+
 /* Does not return. */
 static void become_program(const run *r, const sigset_t *mask)
 {
     int error;
     (void)signal(SIGXFSZ, r->too_large);
-    set_environment(r);
+    if (r->outside) {
+        await_observer(r);
+    } else {
+        set_environment(r);
+    }
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     (void)execv(r->program, r->words);
     error = errno;
@@ -398,12 +487,17 @@ static int run_program(run *r, const sigset_t *mask)
     (void)fflush(NULL);
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_BLOCK, &all, NULL);
+    if (!open_gates(r)) {
+        tool_message("run: %s", strerror(errno));
+        return 126;
+    }
     child = fork();
     if (child == 0) {
         r->board->program = (int32_t)getpid();
         (void)sigaction(SIGCHLD, &before, NULL);
         become_program(r, mask);
     }
+    start_observer(r, child, mask);
     run_child = (sig_atomic_t)child;
     pass_signals_on();
     if (child < 0) {
@@ -846,7 +940,8 @@ static const char run_text[] =
     "the variable. --native leaves node as it is.\n"
     "\n"
     "A wait in io_uring, or by a system call without the C library, can't be seen. A\n"
-    "static or setuid program can't be profiled this way.\n"
+    "static program, or as root a setuid one, is watched from outside: see chroprof\n"
+    "attach --help. All its times are estimates.\n"
     "\n"
     "Whose wait it is: where a function of a library runs the loop, or a callback has\n"
     "a name, that is known. Else the wait that is called furthest out on the stack, and\n"
@@ -939,8 +1034,12 @@ static int run_all(run *r)
     if (find_library(r) && make_folder(r) && !is_ended()) {
         status = run_program(r, &mask);
         (void)signal(SIGPIPE, SIG_IGN);     /* who reads the report may stop; the status stays */
-        report_profiles(r);
-        forget_names(r);
+        if (r->outside) {
+            await_report(r);
+        } else {
+            report_profiles(r);
+            forget_names(r);
+        }
     }
     remove_folder(r);
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -966,8 +1065,12 @@ static int run_run(const tool_command *command, int count, char **words)
     if (!output_possible(r.out_name) || !output_possible(r.report_name)) {
         return TOOL_USAGE;                  /* now, as the profile would be lost later */
     }
-    r.node = !r.native && node_can_name(r.program);
-    return program_can_preload(r.program) ? run_all(&r) : 126;
+    switch (program_way(r.program)) {
+    case PROGRAM_NOT: return 126;
+    case PROGRAM_OUTSIDE: r.outside = true; break;
+    default: r.node = !r.native && node_can_name(r.program);
+    }
+    return run_all(&r);
 }
 
 const tool_command run_command = {
