@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "message.h"
 #include "program.h"
 
 /* The second has interpreted functions told apart; node knows both since 12. */
@@ -65,9 +66,14 @@ void node_ask(void)
     }
 }
 
-bool node_forget(pid_t process)
+void node_forget(pid_t process, const char *kept)
 {
     char path[64];
     map_path(path, sizeof path, process);
-    return process > 0 && unlink(path) == 0;
+    if (kept == NULL) {
+        (void)unlink(path);
+    } else if (access(path, R_OK) == 0) {
+        tool_message("the names of JavaScript in %s are read from %s; remove it when you are done "
+                     "(chroprof symbolize %s -o OUT.json keeps them)", kept, path, kept);
+    }
 }

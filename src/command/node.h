@@ -16,7 +16,8 @@ bool node_can_name(const char *program);
  * written, without which node would not start. */
 void node_ask(void);
 
-/* Removes the map of a process that has ended. false: there was none. */
-bool node_forget(pid_t process);
+/* Removes the map of a process that has ended; if a profile of it was kept in a file, which has its
+ * names from the map, a message says how to keep them. kept: NULL, or that file. */
+void node_forget(pid_t process, const char *kept);
 
 #endif

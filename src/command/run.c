@@ -1,8 +1,6 @@
 /* run.c - chroprof run: starts any program with a library that profiles its loops, and reports what
  * the files of the profiles hold when it has ended, however that was. */
 
-#define _GNU_SOURCE 1          /* pipe2 */
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,6 +28,7 @@
 #include "node.h"
 #include "options.h"
 #include "output.h"
+#include "outside.h"
 #include "program.h"
 #include "values.h"
 
@@ -45,10 +41,7 @@ typedef struct run {
     bool wall, children, frames;
     bool native;               /* node is not asked for names */
     bool node;                 /* it is */
-    bool outside;              /* the program is watched by another process, as attach does */
-    int gate[2];               /* by which it learns which one that is */
-    int born[2];               /* closed when it begins */
-    pid_t observer;
+    outside outside;
     uint64_t stall_ns;
     char **words;              /* of the program */
     char program[4096];
@@ -280,89 +273,13 @@ static void set_environment(const run *r)
     }
 }
 
-/* >>run outside: a program that no library can be loaded into */
-
-/* In the program, before it begins: where only ancestors may trace, the observer may as well. */
-static void await_observer(const run *r)
-{
-    int32_t observer = 0;
-    (void)close(r->gate[1]);
-    if (read(r->gate[0], &observer, sizeof observer) == (ssize_t)sizeof observer) {
-#ifdef PR_SET_PTRACER
-        (void)prctl(PR_SET_PTRACER, (unsigned long)observer, 0, 0, 0);
-#endif
-    }
-}
-
-/* Does not return. In a group of its own: who presses Ctrl-C means the program. */
-static void become_observer(const run *r, pid_t child, const sigset_t *mask)
-{
-    char stall[32], pid[32], nothing;
-    char option_stall[] = "--stall", option_out[] = "-o", option_report[] = "--report";
-    char *words[8];
-    int count = 0;
-    (void)setpgid(0, 0);
-    (void)sigprocmask(SIG_SETMASK, mask, NULL);
-    (void)close(r->gate[0]);
-    (void)close(r->gate[1]);
-    (void)close(r->born[1]);
-    (void)snprintf(stall, sizeof stall, "%" PRIu64 "us", r->stall_ns / 1000);
-    (void)snprintf(pid, sizeof pid, "%ld", (long)child);
-    if (r->stall_ns > 0) {
-        words[count++] = option_stall;
-        words[count++] = stall;
-    }
-    if (r->out_name != NULL) {
-        words[count++] = option_out;
-        words[count++] = (char *)(uintptr_t)r->out_name;
-    }
-    if (r->report_name != NULL) {
-        words[count++] = option_report;
-        words[count++] = (char *)(uintptr_t)r->report_name;
-    }
-    words[count++] = pid;
-    words[count] = NULL;
-    while (read(r->born[0], &nothing, 1) > 0) {}   /* until exec has closed the other end */
-    exit(attach_command.run(&attach_command, count, words));
-}
-
-static bool open_gates(run *r)
-{
-    return !r->outside || (pipe2(r->gate, O_CLOEXEC) == 0 && pipe2(r->born, O_CLOEXEC) == 0);
-}
-
-static void start_observer(run *r, pid_t child, const sigset_t *mask)
-{
-    int32_t observer;
-    if (!r->outside) {
-        return;
-    }
-    r->observer = child > 0 ? fork() : -1;
-    if (r->observer == 0) {
-        become_observer(r, child, mask);
-    }
-    observer = (int32_t)r->observer;
-    (void)!write(r->gate[1], &observer, sizeof observer);
-    for (int i = 0; i < 2; i++) {
-        (void)close(r->gate[i]);
-        (void)close(r->born[i]);
-    }
-}
-
-/* Its report comes when the program has ended. */
-static void await_report(const run *r)
-{
-    int status;
-    while (r->observer > 0 && waitpid(r->observer, &status, 0) < 0 && errno == EINTR) {}
-}
-
 /* Does not return. */
 static void become_program(const run *r, const sigset_t *mask)
 {
     int error;
     (void)signal(SIGXFSZ, r->too_large);
-    if (r->outside) {
-        await_observer(r);
+    if (r->outside.wanted) {
+        outside_begin(&r->outside);
     } else {
         set_environment(r);
     }
@@ -487,7 +404,7 @@ static int run_program(run *r, const sigset_t *mask)
     (void)fflush(NULL);
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_BLOCK, &all, NULL);
-    if (!open_gates(r)) {
+    if (!outside_open(&r->outside)) {
         tool_message("run: %s", strerror(errno));
         return 126;
     }
@@ -497,7 +414,7 @@ static int run_program(run *r, const sigset_t *mask)
         (void)sigaction(SIGCHLD, &before, NULL);
         become_program(r, mask);
     }
-    start_observer(r, child, mask);
+    outside_start(&r->outside, child, mask);
     run_child = (sig_atomic_t)child;
     pass_signals_on();
     if (child < 0) {
@@ -1013,18 +930,6 @@ static const tool_option run_options[] = {
       offsetof(run, native), NULL }
 };
 
-/* A kept profile has its names from the map, until that is gone. */
-static void forget_names(const run *r)
-{
-    if (r->node && r->out_name != NULL) {
-        tool_message("the names of JavaScript in %s are read from /tmp/perf-%ld.map; remove it when "
-                     "you are done (chroprof symbolize %s -o OUT.json keeps them)", r->out_name,
-                     (long)r->ended, r->out_name);
-    } else if (r->node) {
-        (void)node_forget(r->ended);
-    }
-}
-
 static int run_all(run *r)
 {
     int status = 126;
@@ -1034,11 +939,13 @@ static int run_all(run *r)
     if (find_library(r) && make_folder(r) && !is_ended()) {
         status = run_program(r, &mask);
         (void)signal(SIGPIPE, SIG_IGN);     /* who reads the report may stop; the status stays */
-        if (r->outside) {
-            await_report(r);
+        if (r->outside.wanted) {
+            outside_end(&r->outside);
         } else {
             report_profiles(r);
-            forget_names(r);
+            if (r->node) {
+                node_forget(r->ended, r->out_name);
+            }
         }
     }
     remove_folder(r);
@@ -1067,7 +974,12 @@ static int run_run(const tool_command *command, int count, char **words)
     }
     switch (program_way(r.program)) {
     case PROGRAM_NOT: return 126;
-    case PROGRAM_OUTSIDE: r.outside = true; break;
+    case PROGRAM_OUTSIDE:
+        r.outside.wanted = true;
+        r.outside.stall_ns = r.stall_ns;
+        r.outside.out_name = r.out_name;
+        r.outside.report_name = r.report_name;
+        break;
     default: r.node = !r.native && node_can_name(r.program);
     }
     return run_all(&r);
