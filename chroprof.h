@@ -5874,6 +5874,17 @@ static void chroprof__start_at(chroprof__core *c, uint64_t now)
     c->started = 1;
 }
 
+/* The event after which the profile was off names no id; in its row stands this. */
+static uint64_t chroprof__off_mark(uint64_t n)
+{
+    return n ^ UINT64_C(0x9E3779B97F4A7C15);
+}
+
+static bool chroprof__is_off(const chroprof__ring_row *row, uint64_t n)
+{
+    return row->state == CHROPROF_TICK && row->id == chroprof__off_mark(n);
+}
+
 /* Numbers of the events whose rows are there: from first up to, not including, end. The row of an
  * event under way counts. Between two events the oldest row does not: the next event may be writing
  * over it already, which nobody sees from outside. */
@@ -6143,20 +6154,47 @@ static void chroprof__set_slow_limit(chroprof__core *c, const chroprof__slow_gro
         full ? group->rows[group->count - 1].latency + 1 : 0;
 }
 
+static uint64_t chroprof__slow_minute(const chroprof__core *c)
+{
+    return chroprof__or(chroprof__unscale(CHROPROF__SLOW_CALLBACK_NS, c->factor), 1);
+}
+
+/* When the last minutes began. */
+static uint64_t chroprof__slow_oldest(const chroprof__core *c)
+{
+    return chroprof__minus(c->last, CHROPROF__SLOW_CALLBACKS * chroprof__slow_minute(c));
+}
+
+/* The older ones leave, from row `first` on. */
+static void chroprof__forget_rows(const chroprof__core *c, chroprof__slow_group *group,
+                                  uint32_t first)
+{
+    uint64_t oldest = chroprof__slow_oldest(c);
+    uint32_t kept = first;
+    for (uint32_t i = kept; i < group->count; i++)
+        if (group->rows[i].at >= oldest)
+            group->rows[kept++] = group->rows[i];
+    group->count = group->count < kept ? group->count : kept;
+}
+
+/* Makes room for a future that finished with this latency: if it is one of the slowest of the run,
+ * the last of these is so no more. */
+static void chroprof__let_go(const chroprof__core *c, chroprof__slow_group *group,
+                             uint64_t latency)
+{
+    uint32_t last = CHROPROF__SLOW_OF_RUN - 1;
+    bool pushed = group->count > last && group->rows[last].latency < latency;
+    chroprof__forget_rows(c, group, pushed ? last : last + 1);
+}
+
 CHROPROF__COLD void chroprof__forget_slow(chroprof__core *c)
 {
-    uint64_t minute = chroprof__or(chroprof__unscale(CHROPROF__SLOW_CALLBACK_NS, c->factor), 1);
-    uint64_t oldest = chroprof__minus(c->last, CHROPROF__SLOW_CALLBACKS * minute);
     chroprof__slow_group *group = chroprof__slow_groups(c);
     for (uint64_t k = c->tables[CHROPROF_TABLE_SLOW].used; k > 0; k--, group++) {
-        uint32_t kept = CHROPROF__SLOW_OF_RUN;
-        for (uint32_t i = kept; i < group->count; i++)
-            if (group->rows[i].at >= oldest)
-                group->rows[kept++] = group->rows[i];
-        group->count = group->count < kept ? group->count : kept;
+        chroprof__forget_rows(c, group, CHROPROF__SLOW_OF_RUN);
         chroprof__set_slow_limit(c, group);
     }
-    c->slow_callback = c->last + minute;
+    c->slow_callback = c->last + chroprof__slow_minute(c);
 }
 
 /* What an interval is that is not plain: time that went back does not pass, a step that is too long
@@ -6559,10 +6597,17 @@ typedef struct chroprof__way {
     uint64_t on, own, delay;   /* ticks on the stack, on top, ready */
 } chroprof__way;
 
+/* Was no future of this path ever ready before it ran? */
+static bool chroprof__is_undelayed(const chroprof__path_row *row)
+{
+    return row->delay == 0 && row->delay_max == 0 && row->ready == 0;
+}
+
 /* The oldest row that tells in which state the future is; the end: none does. Rows after one before
  * which it was surely not on the stack do, and all if the ring reaches back to its creation. */
 static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chroprof__way *w)
 {
+    bool waits = chroprof__is_undelayed(p->paths + w->path);
     uint64_t first = r.end, sure = r.end, looks = chroprof__slow_looks(p->core), n = r.end - 1;
     for (bool born = false; n > r.first && looks > 0 && !born; looks--) {
         const chroprof__ring_row *row = chroprof__ring_at(p, p->core, --n);
@@ -6575,7 +6620,7 @@ static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chropr
                                         row->state == CHROPROF_SWITCH)))
             first = n;
         if (born || row->depth == 0 || (row->depth == 1 && row->path != w->path))
-            sure = first;
+            sure = waits && !born ? n : first;
     }
     p->core->slow_looked += (uint32_t)(r.end - n);
     return sure;
@@ -6640,8 +6685,43 @@ static void chroprof__blame_slow(const chroprof *p, const chroprof__tally *y,
     }
 }
 
-/* What the ring tells of a future that finishes with the event under way. */
-static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chroprof__way *w)
+/* Follows the future from row n on, to the event under way. */
+static void chroprof__follow_way(const chroprof *p, chroprof__way *w, chroprof__tally *y,
+                                 uint64_t n, uint64_t end)
+{
+    const chroprof__core *c = p->core;
+    for (; n < end; n++) {
+        chroprof__way_iteration(p, w, y, chroprof__ring_at(p, c, n));
+        if (chroprof__is_off(chroprof__ring_at(p, c, n), n))
+            w->stacked = w->ready = w->again = false;
+        else if (n + 1 < end)
+            chroprof__way_callback(w, chroprof__ring_at(p, c, n),
+                                   chroprof__ring_at(p, c, n + 1)->depth);
+    }
+}
+
+/* The future has been in one state since long before the ring tells of it. Returns the row from
+ * which on the ring tells whom it waited for. */
+static uint64_t chroprof__rested(chroprof *p, chroprof__reach r, chroprof__way *w,
+                                 const chroprof__future_row *slot)
+{
+    uint64_t n = r.end, looks = chroprof__slow_looks(p->core);
+    w->time = slot->since;
+    w->ready = slot->state == CHROPROF_READY;
+    if (!w->ready)
+        return n;
+    for (; n > r.first && looks > 0 && chroprof__ring_at(p, p->core, n - 1)->time > w->time; n--)
+        looks--;
+    p->core->slow_looked += (uint32_t)(r.end - n);
+    uint64_t time = n < r.end ? chroprof__interval_begin(p, r, n) : p->core->last;
+    w->delay = chroprof__minus(time, w->time);
+    chroprof__raise(&w->time, time);
+    return n;
+}
+
+/* What the ring tells of a future that finishes with the event under way, and its own record. */
+static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chroprof__way *w,
+                                   const chroprof__future_row *slot)
 {
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
@@ -6649,13 +6729,14 @@ static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chro
     chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, r.end, slow->at);
     uint64_t n = chroprof__way_begin(p, r, w);
     uint64_t from = n < r.end ? chroprof__ring_at(p, c, n)->time : slow->at;
+    bool rests = slot->state == CHROPROF_PENDING || slot->state == CHROPROF_PAUSED ||
+                 slot->state == CHROPROF_READY;
     w->time = from;
-    for (; n < r.end; n++) {
-        chroprof__way_iteration(p, w, &y, chroprof__ring_at(p, c, n));
-        if (n + 1 < r.end)
-            chroprof__way_callback(w, chroprof__ring_at(p, c, n),
-                               chroprof__ring_at(p, c, n + 1)->depth);
+    if (rests && slot->since < from) {
+        from = slot->since;
+        n = chroprof__rested(p, r, w, slot);
     }
+    chroprof__follow_way(p, w, &y, n, r.end);
     uint64_t rest = slow->latency - slow->exec, own = from == w->created ? slow->exec : w->own;
     slow->delay = chroprof__part_of(&rest, w->delay);
     slow->children = chroprof__part_of(&rest, chroprof__minus(w->on, own));
@@ -6669,8 +6750,9 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
 {
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SLOW];
     chroprof__site_entry *site = chroprof__sites(c) + number;
-    if (site->slow == 0 && table->used == table->capacity) {
-        if (table->capacity && site->slow_limit != UINT64_MAX)
+    bool none = number < CHROPROF__OTHER;   /* untracked is no site */
+    if (site->slow == 0 && (none || table->used == table->capacity)) {
+        if (!none && table->capacity && site->slow_limit != UINT64_MAX)
             chroprof__lose(table, number);
         site->slow_limit = UINT64_MAX;
         return NULL;
@@ -6687,6 +6769,7 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
 static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
                                 const chroprof__slow_entry *slow)
 {
+    chroprof__let_go(c, group, slow->latency);
     group->count = chroprof__keep_largest(group->rows, group->count, CHROPROF__SLOW_ROWS,
                                           sizeof *slow,
                                           (uint16_t)offsetof(chroprof__slow_entry, latency), slow);
@@ -6724,7 +6807,7 @@ CHROPROF__COLD void chroprof__keep_slow(chroprof *p, const chroprof__future_row 
     way.id = slot->id;
     way.created = slot->created;
     way.path = slot->path;
-    chroprof__explain_slow(p, &slow, &way);
+    chroprof__explain_slow(p, &slow, &way, slot);
     chroprof__rank_slow(c, group, &slow);
 }
 
@@ -9160,7 +9243,8 @@ CHROPROF__COLD_API bool chroprof_next_slowest(const chroprof *p, uint64_t *curso
         const chroprof__slow_group *group =
             chroprof__slow_groups(p->core) + at / CHROPROF__SLOW_ROWS;
         uint32_t k = (uint32_t)(at % CHROPROF__SLOW_ROWS);
-        if (k >= group->count)
+        if (k >= group->count ||
+            (k >= CHROPROF__SLOW_OF_RUN && group->rows[k].at < chroprof__slow_oldest(p->core)))
             continue;
         chroprof__read_slow(p, group, k, out);
         return true;
@@ -9664,7 +9748,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
-    out->in_iteration = c->iteration_active != 0;
+    out->in_iteration = c->iteration_active != 0 && c->account != CHROPROF__IDLE;
     out->living = c->living != 0;
     out->estimated = c->estimated != 0;
     out->depth = c->depth + c->hidden;
@@ -11132,6 +11216,7 @@ static void chroprof__switch_off(chroprof *p)
     c->iteration_active = c->iteration_callback = 0;
     c->iteration_start = CHROPROF__NO_ITERATION;
     c->enabled = 0;
+    chroprof__ring_at(p, c, c->seq >> 1)->id = chroprof__off_mark(c->seq >> 1);
     chroprof__close_event(c);
     if (p->stalls_due)
         chroprof__call_on_stall(p);

@@ -409,6 +409,8 @@ static void keep_slow_site(model *m, int path)
 {
     int site = site_behind(m, path), i;
 
+    if (path < 0) /* untracked is no site */
+        return;
     for (i = 0; i < COUNT(m->slow); i++)
         if (m->slow[i] == site)
             return;
@@ -1084,8 +1086,6 @@ void model_set_enabled(model *m, bool on)
     }
     begin_event(m, CHROPROF_TICK, 0, m->last);
     m->on = false;
-    m->was_off = true;
-    m->off_at = m->elapsed;
     m->hidden = 0;
     while (depth(m))
         pop(m);
@@ -1147,7 +1147,6 @@ void model_reset(model *m)
     arrsetlen(m->stalls, 0);
     arrsetlen(m->slow, 0);
     m->iteration_step = m->iteration_callback = -1;
-    m->was_off = false;
     m->was_hidden = m->hidden != 0;
     m->hidden_at = 0;
     reset_futures(m);
@@ -1667,8 +1666,8 @@ static void compare_slow(comparison *c, const chroprof_slow *got, uint32_t place
     hold(c, "finish", (uint64_t)got->finish,
          (uint64_t)(CHROPROF_COMPLETED + (f->end - MODEL_COMPLETED)));
     hold(c, "exec_ns", got->exec_ns, f->exec);
-    if (got->unseen_ns || (m->was_off && f->born <= m->off_at) ||
-        (m->was_hidden && f->born <= m->hidden_at) || m->other_used || m->strings_full)
+    if (got->unseen_ns || (m->was_hidden && f->born <= m->hidden_at) || m->other_used ||
+        m->strings_full)
         return;
     hold(c, "children_ns", got->children_ns, f->stacked - f->exec);
     hold(c, "delay_ns", got->delay_ns, f->waited);

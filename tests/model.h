@@ -122,9 +122,9 @@ typedef struct model {
     uint64_t last, elapsed, iteration_start, events, old_blame, hidden, hidden_since;
     uint64_t anomalies[CHROPROF_ANOMALY_COUNT], dropped[CHROPROF_TABLE_COUNT];
     bool ever_dropped, other_used, misbilled, strings_full;
-    bool was_off, was_hidden;   /* then the ring does not tell who was ready or on the stack, */
-    uint64_t off_at, hidden_at; /* of futures that were born by then */
-    int *slow;                  /* sites with futures that finished, in that order */
+    bool was_hidden;    /* then the ring does not tell who was ready or on the stack, */
+    uint64_t hidden_at; /* of futures that were born by then */
+    int *slow;          /* sites with futures that finished, in that order */
     model_site *sites;
     model_path *paths;
     model_edge *edges;

@@ -319,6 +319,113 @@ TEST(where_the_latency_of_a_slow_future_went)
     laws(p);
 }
 
+/* What a future's own record tells reaches further back than the ring; and where none of a path was
+ * ever ready, what was not on the stack waited. */
+TEST(what_waited_longer_than_the_ring_reaches)
+{
+    static const chroprof_state ways[][2] = { { CHROPROF_PENDING, CHROPROF_CANCELLED },
+                                              { CHROPROF_PAUSED, CHROPROF_COMPLETED },
+                                              { CHROPROF_READY, CHROPROF_CANCELLED } };
+    chroprof_slow row;
+    uint64_t t, k, i;
+    for (k = 0; k < 4; k++) {
+        chroprof *p = slow_profile();
+        t = 0;
+        at(p, t += 10, PENDING, 1, &sites[0]);
+        if (k == 1 || k == 3) {
+            at(p, t += 5, RUNNING, 1, NULL);
+            at(p, t += 5, PAUSED, 1, NULL);
+        } else if (k == 2) {
+            at(p, t += 5, READY, 1, NULL);
+        }
+        const uint64_t rested = t;
+        for (i = 0; i < 4 * 8192; i++)
+            at(p, t += 10, TICK, 0, NULL);
+        const uint64_t ran = t;
+        if (k == 3)
+            at(p, t += 10, RUNNING, 1, NULL);
+        chroprof_event(p, k == 3 ? CHROPROF_COMPLETED : ways[k][1], 1, NULL, t += 5);
+        CHECK_EQ(chroprof_slowest(p, &row, 1), 1);
+        CHECK_EQ(row.exec_ns, k == 3 ? 10 : k == 1 ? 5 : 0);
+        CHECK_EQ(row.delay_ns, k == 2 ? t - rested : 0);
+        if (k < 3)
+            CHECK_EQ(row.waiting_ns, k == 2 ? 0 : t - rested);
+        else
+            CHECK(row.waiting_ns > 0 && row.waiting_ns < ran - rested);
+        CHECK(k == 3 || row.unseen_ns <= 5);
+        laws(p);
+    }
+}
+
+/* Off and on again, nobody is ready. */
+TEST(no_delay_from_before_a_switch_off)
+{
+    chroprof *p = slow_profile();
+    chroprof_slow row;
+    uint64_t t = 10;
+    int k;
+    at(p, t, PENDING, 1, &sites[0]);
+    for (k = 0; k < 3; k++) {
+        at(p, t += 5, READY, 1, NULL);
+        at(p, t += 100, TICK, 0, NULL);
+        chroprof_set_enabled(p, false);
+        chroprof_set_enabled(p, true);
+        at(p, t += 1000, TICK, 0, NULL);
+        at(p, t += 1000, TICK, 0, NULL);
+    }
+    at(p, t += 10, COMPLETED, 1, NULL);
+    CHECK_EQ(chroprof_slowest(p, &row, 1), 1);
+    CHECK_EQ(row.delay_ns, 300);
+    CHECK_EQ(row.unseen_ns, 0);
+    laws(p);
+}
+
+/* Futures that no path could hold are of no site. */
+TEST(untracked_futures_are_no_slow_ones)
+{
+    static unsigned char memory[1 << 18];
+    chroprof_options o;
+    chroprof p;
+    chroprof_totals totals;
+    uint64_t id;
+    memset(&o, 0, sizeof o);
+    o.clock = chroprof_clock_manual;
+    o.max_paths = 1;
+    o.max_slow = 8;
+    CHECK_EQ(chroprof_init(&p, memory, sizeof memory, &o), CHROPROF_OK);
+    for (id = 1; id < 9; id++) {
+        at(&p, 10 * id, PENDING, id, &sites[id % 3]);
+        at(&p, 10 * id + 5, CANCELLED, id, NULL);
+    }
+    CHECK_EQ(chroprof_slowest(&p, NULL, 0), 3);
+    at(&p, 200, IDLE_ENTER, 0, NULL);
+    at(&p, 210, IDLE_LEAVE, 0, NULL);
+    chroprof_read_totals(&p, &totals);
+    CHECK(totals.in_iteration && !totals.idle);
+    at(&p, 220, IDLE_ENTER, 0, NULL);
+    chroprof_read_totals(&p, &totals);
+    CHECK(!totals.in_iteration && totals.idle);
+    laws(&p);
+}
+
+/* What a slower one pushes out of the four of the run goes, if it is old. */
+TEST(the_four_slowest_push_out_old_ones)
+{
+    const uint64_t minute = UINT64_C(60000000000);
+    chroprof *p = slow_profile();
+    chroprof_slow rows[16];
+    uint64_t id, k, count;
+    for (id = 1; id <= 8; id++)
+        slow_life(p, 10000 * id, id, 10, 1000 + id);
+    for (id = 11; id <= 14; id++)
+        slow_life(p, (id - 4) * minute, id, 10, 5000 + id);
+    count = chroprof_slowest(p, rows, 16);
+    for (k = 0; k < count; k++)
+        CHECK(rows[k].of_run || rows[k].at_ns + 5 * minute >= 10 * minute);
+    CHECK_EQ(count, 4);
+    laws(p);
+}
+
 /* Four of the run stay; what else is five minutes old gives way. */
 TEST(slow_futures_of_the_last_minutes)
 {
@@ -410,6 +517,10 @@ static const test_case cases[] = { CASE(steps_are_the_events_that_were_sent),
                                    CASE(steps_of_a_snapshot_and_of_a_difference),
                                    CASE(a_merge_forgets_the_steps),
                                    CASE(where_the_latency_of_a_slow_future_went),
+                                   CASE(what_waited_longer_than_the_ring_reaches),
+                                   CASE(no_delay_from_before_a_switch_off),
+                                   CASE(untracked_futures_are_no_slow_ones),
+                                   CASE(the_four_slowest_push_out_old_ones),
                                    CASE(slow_futures_of_the_last_minutes),
                                    CASE(slow_futures_of_a_difference_and_a_merge),
                                    CASE(forged_slow_futures) };

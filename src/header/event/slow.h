@@ -39,10 +39,17 @@ typedef struct chroprof__way {
     uint64_t on, own, delay;   /* ticks on the stack, on top, ready */
 } chroprof__way;
 
+/* Was no future of this path ever ready before it ran? */
+static bool chroprof__is_undelayed(const chroprof__path_row *row)
+{
+    return row->delay == 0 && row->delay_max == 0 && row->ready == 0;
+}
+
 /* The oldest row that tells in which state the future is; the end: none does. Rows after one before
  * which it was surely not on the stack do, and all if the ring reaches back to its creation. */
 static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chroprof__way *w)
 {
+    bool waits = chroprof__is_undelayed(p->paths + w->path);
     uint64_t first = r.end, sure = r.end, looks = chroprof__slow_looks(p->core), n = r.end - 1;
     for (bool born = false; n > r.first && looks > 0 && !born; looks--) {
         const chroprof__ring_row *row = chroprof__ring_at(p, p->core, --n);
@@ -55,7 +62,7 @@ static uint64_t chroprof__way_begin(chroprof *p, chroprof__reach r, const chropr
                                         row->state == CHROPROF_SWITCH)))
             first = n;
         if (born || row->depth == 0 || (row->depth == 1 && row->path != w->path))
-            sure = first;
+            sure = waits && !born ? n : first;
     }
     p->core->slow_looked += (uint32_t)(r.end - n);
     return sure;
@@ -120,8 +127,43 @@ static void chroprof__blame_slow(const chroprof *p, const chroprof__tally *y,
     }
 }
 
-/* What the ring tells of a future that finishes with the event under way. */
-static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chroprof__way *w)
+/* Follows the future from row n on, to the event under way. */
+static void chroprof__follow_way(const chroprof *p, chroprof__way *w, chroprof__tally *y,
+                                 uint64_t n, uint64_t end)
+{
+    const chroprof__core *c = p->core;
+    for (; n < end; n++) {
+        chroprof__way_iteration(p, w, y, chroprof__ring_at(p, c, n));
+        if (chroprof__is_off(chroprof__ring_at(p, c, n), n))
+            w->stacked = w->ready = w->again = false;
+        else if (n + 1 < end)
+            chroprof__way_callback(w, chroprof__ring_at(p, c, n),
+                                   chroprof__ring_at(p, c, n + 1)->depth);
+    }
+}
+
+/* The future has been in one state since long before the ring tells of it. Returns the row from
+ * which on the ring tells whom it waited for. */
+static uint64_t chroprof__rested(chroprof *p, chroprof__reach r, chroprof__way *w,
+                                 const chroprof__future_row *slot)
+{
+    uint64_t n = r.end, looks = chroprof__slow_looks(p->core);
+    w->time = slot->since;
+    w->ready = slot->state == CHROPROF_READY;
+    if (!w->ready)
+        return n;
+    for (; n > r.first && looks > 0 && chroprof__ring_at(p, p->core, n - 1)->time > w->time; n--)
+        looks--;
+    p->core->slow_looked += (uint32_t)(r.end - n);
+    uint64_t time = n < r.end ? chroprof__interval_begin(p, r, n) : p->core->last;
+    w->delay = chroprof__minus(time, w->time);
+    chroprof__raise(&w->time, time);
+    return n;
+}
+
+/* What the ring tells of a future that finishes with the event under way, and its own record. */
+static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chroprof__way *w,
+                                   const chroprof__future_row *slot)
 {
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
@@ -129,13 +171,14 @@ static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chro
     chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, r.end, slow->at);
     uint64_t n = chroprof__way_begin(p, r, w);
     uint64_t from = n < r.end ? chroprof__ring_at(p, c, n)->time : slow->at;
+    bool rests = slot->state == CHROPROF_PENDING || slot->state == CHROPROF_PAUSED ||
+                 slot->state == CHROPROF_READY;
     w->time = from;
-    for (; n < r.end; n++) {
-        chroprof__way_iteration(p, w, &y, chroprof__ring_at(p, c, n));
-        if (n + 1 < r.end)
-            chroprof__way_callback(w, chroprof__ring_at(p, c, n),
-                               chroprof__ring_at(p, c, n + 1)->depth);
+    if (rests && slot->since < from) {
+        from = slot->since;
+        n = chroprof__rested(p, r, w, slot);
     }
+    chroprof__follow_way(p, w, &y, n, r.end);
     uint64_t rest = slow->latency - slow->exec, own = from == w->created ? slow->exec : w->own;
     slow->delay = chroprof__part_of(&rest, w->delay);
     slow->children = chroprof__part_of(&rest, chroprof__minus(w->on, own));
@@ -149,8 +192,9 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
 {
     chroprof__table_row *table = &c->tables[CHROPROF_TABLE_SLOW];
     chroprof__site_entry *site = chroprof__sites(c) + number;
-    if (site->slow == 0 && table->used == table->capacity) {
-        if (table->capacity && site->slow_limit != UINT64_MAX)
+    bool none = number < CHROPROF__OTHER;   /* untracked is no site */
+    if (site->slow == 0 && (none || table->used == table->capacity)) {
+        if (!none && table->capacity && site->slow_limit != UINT64_MAX)
             chroprof__lose(table, number);
         site->slow_limit = UINT64_MAX;
         return NULL;
@@ -167,6 +211,7 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
 static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
                                 const chroprof__slow_entry *slow)
 {
+    chroprof__let_go(c, group, slow->latency);
     group->count = chroprof__keep_largest(group->rows, group->count, CHROPROF__SLOW_ROWS,
                                           sizeof *slow,
                                           (uint16_t)offsetof(chroprof__slow_entry, latency), slow);
@@ -204,7 +249,7 @@ CHROPROF__COLD void chroprof__keep_slow(chroprof *p, const chroprof__future_row 
     way.id = slot->id;
     way.created = slot->created;
     way.path = slot->path;
-    chroprof__explain_slow(p, &slow, &way);
+    chroprof__explain_slow(p, &slow, &way, slot);
     chroprof__rank_slow(c, group, &slow);
 }
 

@@ -183,6 +183,17 @@ static void chroprof__start_at(chroprof__core *c, uint64_t now)
     c->started = 1;
 }
 
+/* The event after which the profile was off names no id; in its row stands this. */
+static uint64_t chroprof__off_mark(uint64_t n)
+{
+    return n ^ UINT64_C(0x9E3779B97F4A7C15);
+}
+
+static bool chroprof__is_off(const chroprof__ring_row *row, uint64_t n)
+{
+    return row->state == CHROPROF_TICK && row->id == chroprof__off_mark(n);
+}
+
 /* Numbers of the events whose rows are there: from first up to, not including, end. The row of an
  * event under way counts. Between two events the oldest row does not: the next event may be writing
  * over it already, which nobody sees from outside. */

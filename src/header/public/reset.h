@@ -47,6 +47,7 @@ static void chroprof__switch_off(chroprof *p)
     c->iteration_active = c->iteration_callback = 0;
     c->iteration_start = CHROPROF__NO_ITERATION;
     c->enabled = 0;
+    chroprof__ring_at(p, c, c->seq >> 1)->id = chroprof__off_mark(c->seq >> 1);
     chroprof__close_event(c);
     if (p->stalls_due)
         chroprof__call_on_stall(p);

@@ -7,6 +7,7 @@
 #include "../block/rows.h"
 #include "../block/core.h"
 #include "../event/step.h"
+#include "../event/ageing.h"
 #include "../reading/figures.h"
 #include "../reading/paths.h"
 #include "../reading/futures.h"
@@ -127,7 +128,8 @@ CHROPROF__COLD_API bool chroprof_next_slowest(const chroprof *p, uint64_t *curso
         const chroprof__slow_group *group =
             chroprof__slow_groups(p->core) + at / CHROPROF__SLOW_ROWS;
         uint32_t k = (uint32_t)(at % CHROPROF__SLOW_ROWS);
-        if (k >= group->count)
+        if (k >= group->count ||
+            (k >= CHROPROF__SLOW_OF_RUN && group->rows[k].at < chroprof__slow_oldest(p->core)))
             continue;
         chroprof__read_slow(p, group, k, out);
         return true;

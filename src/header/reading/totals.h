@@ -272,7 +272,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
     out->provisional = !c->calibrated;
     out->enabled = c->enabled != 0;
     out->idle = c->account == CHROPROF__IDLE;
-    out->in_iteration = c->iteration_active != 0;
+    out->in_iteration = c->iteration_active != 0 && c->account != CHROPROF__IDLE;
     out->living = c->living != 0;
     out->estimated = c->estimated != 0;
     out->depth = c->depth + c->hidden;
