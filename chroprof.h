@@ -817,7 +817,8 @@ typedef struct chroprof_slow_blame {
 
 /* One of the slowest finished futures of its site, and where its latency went: exec_ns +
  * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. These cover what the ring still
- * held at the finish, up to 8192 steps. Of the time before that only its own exec is known. */
+ * held at the finish, up to 8192 steps. Of the time before that its own exec is known, and, if it
+ * was in one state since then, that state. */
 typedef struct chroprof_slow {
     uint64_t id;
     uint32_t site, path;   /* as chroprof_rank.id and chroprof_path.id */
@@ -833,7 +834,8 @@ typedef struct chroprof_slow {
     uint64_t unseen_ns;    /* before the ring begins, or more than 8192 steps before the finish
                               (fewer right after other slow ones); without its own exec */
     uint32_t blame_count;  /* how many of blames[] are filled, the largest first */
-    chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES]; /* of delay_ns; others took the rest */
+    chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES]; /* of delay_ns, as far as the ring
+                              reaches; others took the rest */
 } chroprof_slow;
 
 /* Options of chroprof_init. NULL or zeroed: defaults. A capacity of 0 is sized automatically.
@@ -15004,7 +15006,7 @@ typedef struct chroprof__inquiry {
     bool lost;                     /* a full table forgot futures: they are unknown since */
     bool bare;                     /* chroprof run made it: there is no code to be changed */
     bool occupies;                 /* OCCUPIES tells of the first site */
-    uint64_t stall_ns;
+    uint64_t stall_ns, max_events;
     chroprof_finding *out;
     size_t capacity, count;
     uint64_t keys[CHROPROF_FINDING_COUNT];     /* of those found, largest first */
@@ -15651,10 +15653,13 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
 {
     const chroprof_stall *s = &q->stall;
     const chroprof_stall_share *most = s->shares;
-    if (s->share_count == 0 || most->exec_ns < s->rest_ns)
+    bool all = s->kind == CHROPROF_STALL_ITERATION ||      /* the rest is of more sites */
+               (s->share_count == CHROPROF_STALL_SHARES && s->events <= q->max_events);
+    if (s->share_count == 0 || (most->exec_ns < s->rest_ns && !all))
         return q->bare ? ". No callback explains most of it."
-                       : ". No site explains most of it: raise max_events to know more of the next "
-                         "one.";
+             : s->events > q->max_events
+                       ? ". No site explains most of it: raise max_events to know more of the next "
+                         "one." : ". No site explains most of it.";
     c->name = most->site ? most->name : c->name;
     c->file = most->site ? most->file : c->file;
     c->line = most->line;
@@ -16028,6 +16033,7 @@ static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
     q->bare = chroprof__is_bare(p);
     chroprof_read_options(p, &options);
     q->stall_ns = options.stall_ns;
+    q->max_events = options.max_events;
     q->top[0].name = q->top[0].file = "";
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))

@@ -1622,11 +1622,23 @@ static uint32_t rank_of_slow(const model *m, int future)
     return rank;
 }
 
+/* Of what finished while it was ready the delay is known from its own record, and whom it waited for
+ * as far as the ring reached. */
+static bool reaches_to(const comparison *c, uint64_t time)
+{
+    uint64_t cursor = 0;
+    chroprof_step oldest;
+    return chroprof_next_step(c->p, &cursor, &oldest) && oldest.at_ns < time;
+}
+
 static void compare_blames(comparison *c, const model_future *f, const chroprof_slow *got)
 {
     uint64_t most = UINT64_MAX;
     uint32_t k, more = 0;
     int i;
+
+    if (f->state == CHROPROF_READY && !reaches_to(c, got->at_ns - got->delay_ns))
+        return;
 
     for (k = 0; k < got->blame_count; k++) {
         chroprof_stall_share share;

@@ -752,6 +752,54 @@ static void find_disorder(chroprof_state state, uint64_t id, const char *text)
     CHECK_STR(rows[i].text, text);
 }
 
+/* A stall of many sites, of a callback that is all of it or a part: the ring is blamed if it was too
+ * short. */
+TEST(a_stall_of_many_sites)
+{
+    static const chroprof_site sites[20] = {
+        { "s0", "s.c", 1 },  { "s1", "s.c", 1 },  { "s2", "s.c", 1 },  { "s3", "s.c", 1 },
+        { "s4", "s.c", 1 },  { "s5", "s.c", 1 },  { "s6", "s.c", 1 },  { "s7", "s.c", 1 },
+        { "s8", "s.c", 1 },  { "s9", "s.c", 1 },  { "s10", "s.c", 1 }, { "s11", "s.c", 1 },
+        { "s12", "s.c", 1 }, { "s13", "s.c", 1 }, { "s14", "s.c", 1 }, { "s15", "s.c", 1 },
+        { "s16", "s.c", 1 }, { "s17", "s.c", 1 }, { "s18", "s.c", 1 }, { "s19", "s.c", 1 }
+    };
+    int whole, times, i;
+    for (whole = 0; whole < 3;
+         whole++) { /* 2: before the first iteration, so it is not summed up */
+        for (times = 1; times < 100; times += 98) {
+            chroprof_finding rows[CHROPROF_FINDING_COUNT];
+            chroprof_options o;
+            size_t count, k;
+            uint64_t t = 1000;
+            memset(&o, 0, sizeof o);
+            o.max_events = 512;
+            chroprof *p = fresh(&o);
+            if (whole < 2) {
+                chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, t);
+                chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, t += 1000);
+            }
+            if (whole)
+                chroprof_event(p, CHROPROF_ENTER, 0, &tasks[0], t);
+            for (i = 0; i < 20 * times; i++) {
+                chroprof_event(p, CHROPROF_ENTER, 0, &sites[i % 20], t);
+                t += 200000000 / (uint64_t)times + (i % 20 == 7 ? 1000 : 0);
+                chroprof_event(p, CHROPROF_LEAVE, 0, NULL, t);
+            }
+            if (whole)
+                chroprof_event(p, CHROPROF_LEAVE, 0, NULL, t);
+            chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, t);
+            chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, t += 1000000000);
+            count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
+            for (k = 0; k < count && rows[k].kind != CHROPROF_FINDING_STALL; k++)
+                ;
+            CHECK(k < count);
+            CHECK((strstr(rows[k].text, "max_events") != NULL) == (whole == 2 && times > 1));
+            CHECK((strstr(rows[k].text, "s7") != NULL) == (whole < 2 || times == 1));
+            hold_findings(p);
+        }
+    }
+}
+
 TEST(disorder_is_told_with_its_last_place)
 {
     find_disorder(CHROPROF_LEAVE, 0,
@@ -1002,7 +1050,11 @@ static void hold_stall(figures *f, const chroprof_finding *x)
         says_count(f, f->t.stalls);
     }
     if (has(f, "No site explains")) {
-        CHECK(s->share_count == 0 || s->rest_ns > s->shares[0].exec_ns);
+        chroprof_options o;
+        chroprof_read_options(f->p, &o);
+        CHECK(s->share_count == 0 ||
+              (s->rest_ns > s->shares[0].exec_ns && s->kind == CHROPROF_STALL_CALLBACK));
+        CHECK(has(f, "max_events") == (s->events > o.max_events));
         return;
     }
     if (has(f, "took 100.0% of it") || has(f, "% of it")) {
@@ -1388,6 +1440,7 @@ static const test_case cases[] = {
     CASE(the_list_is_cut_at_its_end),
     CASE(names_are_cut_and_made_safe),
     CASE(a_stall_can_be_told_from_its_callback),
+    CASE(a_stall_of_many_sites),
     CASE(disorder_is_told_with_its_last_place),
     CASE(text_and_json_begin_with_them),
     CASE(no_sentence_contradicts_a_figure),

@@ -257,7 +257,8 @@ typedef struct chroprof_slow_blame {
 
 /* One of the slowest finished futures of its site, and where its latency went: exec_ns +
  * children_ns + delay_ns + waiting_ns + unseen_ns = latency_ns. These cover what the ring still
- * held at the finish, up to 8192 steps. Of the time before that only its own exec is known. */
+ * held at the finish, up to 8192 steps. Of the time before that its own exec is known, and, if it
+ * was in one state since then, that state. */
 typedef struct chroprof_slow {
     uint64_t id;
     uint32_t site, path;   /* as chroprof_rank.id and chroprof_path.id */
@@ -273,7 +274,8 @@ typedef struct chroprof_slow {
     uint64_t unseen_ns;    /* before the ring begins, or more than 8192 steps before the finish
                               (fewer right after other slow ones); without its own exec */
     uint32_t blame_count;  /* how many of blames[] are filled, the largest first */
-    chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES]; /* of delay_ns; others took the rest */
+    chroprof_slow_blame blames[CHROPROF_SLOW_BLAMES]; /* of delay_ns, as far as the ring
+                              reaches; others took the rest */
 } chroprof_slow;
 
 /* Options of chroprof_init. NULL or zeroed: defaults. A capacity of 0 is sized automatically.

@@ -275,10 +275,13 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
 {
     const chroprof_stall *s = &q->stall;
     const chroprof_stall_share *most = s->shares;
-    if (s->share_count == 0 || most->exec_ns < s->rest_ns)
+    bool all = s->kind == CHROPROF_STALL_ITERATION ||      /* the rest is of more sites */
+               (s->share_count == CHROPROF_STALL_SHARES && s->events <= q->max_events);
+    if (s->share_count == 0 || (most->exec_ns < s->rest_ns && !all))
         return q->bare ? ". No callback explains most of it."
-                       : ". No site explains most of it: raise max_events to know more of the next "
-                         "one.";
+             : s->events > q->max_events
+                       ? ". No site explains most of it: raise max_events to know more of the next "
+                         "one." : ". No site explains most of it.";
     c->name = most->site ? most->name : c->name;
     c->file = most->site ? most->file : c->file;
     c->line = most->line;
@@ -652,6 +655,7 @@ static void chroprof__begin_inquiry(chroprof__inquiry *q, const chroprof *p)
     q->bare = chroprof__is_bare(p);
     chroprof_read_options(p, &options);
     q->stall_ns = options.stall_ns;
+    q->max_events = options.max_events;
     q->top[0].name = q->top[0].file = "";
     (void)chroprof_ranks(p, q->top, 2, CHROPROF_BY_EXEC);
     while (chroprof_next_stall(p, &cursor, &stall))

@@ -83,7 +83,7 @@ typedef struct chroprof__inquiry {
     bool lost;                     /* a full table forgot futures: they are unknown since */
     bool bare;                     /* chroprof run made it: there is no code to be changed */
     bool occupies;                 /* OCCUPIES tells of the first site */
-    uint64_t stall_ns;
+    uint64_t stall_ns, max_events;
     chroprof_finding *out;
     size_t capacity, count;
     uint64_t keys[CHROPROF_FINDING_COUNT];     /* of those found, largest first */
