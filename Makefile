@@ -112,7 +112,7 @@ LIBEVENT = $(call once,LIBEVENT,pkg-config --exists libevent 2>/dev/null && \
                    echo "-DCHROPROF_LIBEVENT `pkg-config --cflags --libs libevent`")
 
 $B/chroprof: $(COMMAND_OBJECTS) $B/flags/HOST $B/flags/LIBDW $B/flags/DEMANGLE $B/flags/LIBEVENT
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) $(LIBDW) $(DEMANGLE) $(LIBEVENT)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(COMMAND_OBJECTS) $(LIBDW) $(DEMANGLE) $(LIBEVENT) -pthread
 
 $B/command/%.o: src/command/%.c $(COMMAND_PARTS) chroprof.h $B/flags/HOST
 	@mkdir -p $(@D)

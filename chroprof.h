@@ -1106,6 +1106,7 @@ typedef struct chroprof_task_wait {
     const char *call;          /* in which it waited */
     const char *within;        /* the function that called that; "": not known */
     const char *name, *file; uint32_t line;   /* of the site */
+    bool estimated;            /* somebody saw it from outside (chroprof_add_wait) */
 } chroprof_task_wait;
 
 /* What a finding is about. The JSON has these names in lower case. */
@@ -1272,7 +1273,7 @@ CHROPROF_API chroprof_result chroprof_init(chroprof *p, void *memory, size_t siz
 CHROPROF_API size_t chroprof_memory_size(const chroprof_options *options);
 
 /* The smallest block that chroprof_init accepts (if all capacities are 0), in bytes. */
-#define CHROPROF_MEMORY_MIN 8320
+#define CHROPROF_MEMORY_MIN 8896
 
 #ifndef CHROPROF_NO_COPIES
 /* Opens a block that nobody writes, for reading: a copy, a file, the memory of a program that has
@@ -1491,9 +1492,21 @@ CHROPROF_API void chroprof_exiting(chroprof *p);
 /* The task on top has just waited, in a call of this name, since then (as chroprof_now): a client
  * that is not asynchronous, a lock, a child. The time stays the task's; findings name the call.
  * within: the function that called it, NULL: not known. Not an event. Outside of a task it does
- * nothing. 4 kinds are kept, those with most time. */
+ * nothing. 8 kinds are kept, those with most time. */
 CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *within,
                                   uint64_t since);
+
+/* The same of a program that somebody else watches: adds site, call, within, count, total_ns and
+ * longest_ns of the row, which reports then call estimates. Also on a view, whose block the caller
+ * may write. CHROPROF_ERR_ARGUMENT: no such site, or more than 2^62 ns. */
+CHROPROF_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen);
+
+/* The code that held the loop where a site only tells which wait came before, as symbols tell:
+ * findings of these kinds name it. kind: OCCUPIES, of the whole run (at_ns 0), STALL or HANGS, of
+ * what began at at_ns. ppm: how much of that it took. Copied, up to 63 bytes. Also on a view, whose
+ * block the caller may write. CHROPROF_ERR_ARGUMENT: another kind. */
+CHROPROF_API chroprof_result chroprof_name_held(chroprof *p, chroprof_finding_kind kind,
+                                                uint64_t at_ns, uint32_t ppm, const char *code);
 
 /* What makes waits return at once, if the program knows it, such as "fd 7, a pipe: EPOLLHUP"; the
  * finding SPINS says so. Copied, up to 95 bytes. */
@@ -1688,10 +1701,14 @@ CHROPROF_API void chroprof_read_options(const chroprof *p, chroprof_options *out
 /* Capacity, use and drops of every table: CHROPROF_TABLE_COUNT rows. */
 CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity);
 
-/* Waits inside tasks, by site and call, those with most time first; 4 at most. Their names are
+/* Waits inside tasks, by site and call, those with most time first; 8 at most. Their names are
  * valid until the next event. A merged profile and a difference have none. */
 CHROPROF_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_wait *out,
                                         size_t capacity);
+
+/* The code that chroprof_name_held named for this, and its part in *ppm; "": nobody did. */
+CHROPROF_API const char *chroprof_held_by(const chroprof *p, chroprof_finding_kind kind,
+                                          uint64_t at_ns, uint32_t *ppm);
 
 /* What keeps the loop awake, as chroprof_kept_awake told; "": nobody did. */
 CHROPROF_API const char *chroprof_awake_by(const chroprof *p);
@@ -1925,6 +1942,8 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define chroprof_tick(p) ((void)0)
 #define chroprof_exiting(p) ((void)0)
 #define chroprof_waited(p, call, within, since) ((void)0)
+#define chroprof_add_wait(p, seen) (CHROPROF_OK)
+#define chroprof_name_held(p, kind, at_ns, ppm, code) (CHROPROF_OK)
 #define chroprof_kept_awake(p, by) ((void)0)
 #define chroprof_event(p, state, id, site, now) ((void)0)
 #define chroprof_sample(p, now, cpu_delta_ns) ((void)0)
@@ -2743,15 +2762,23 @@ enum { CHROPROF__NESTED_LOOPS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_E
 
 /* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
 enum {
-    CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 4, CHROPROF__CALL_BYTES = 16,
+    CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 8, CHROPROF__CALL_BYTES = 16,
     CHROPROF__WITHIN_BYTES = 24
 };
 typedef struct chroprof__waited_row {
     uint64_t count, ticks, longest;
-    uint32_t site, spare;
+    uint32_t site, estimated;
     char call[CHROPROF__CALL_BYTES];
     char within[CHROPROF__WITHIN_BYTES];   /* the function that calls it; "": not known */
 } chroprof__waited_row;
+
+/* Who held the loop, for one kind of finding. Empty code: nobody knows. */
+enum { CHROPROF__HELD = 3, CHROPROF__CODE_BYTES = 64 };
+typedef struct chroprof__held_row {
+    uint64_t at_ns;
+    uint32_t ppm, unused;
+    char code[CHROPROF__CODE_BYTES];
+} chroprof__held_row;
 
 /* Tables beyond those that are public. */
 enum {
@@ -3022,6 +3049,7 @@ typedef struct chroprof__core {
     char program[CHROPROF__NAME_BYTES];
     char awake[CHROPROF__AWAKE_BYTES];     /* what makes waits return at once; "": not known */
     chroprof__waited_row waited[CHROPROF__WAITED];     /* waits inside tasks, by site and call */
+    chroprof__held_row held[CHROPROF__HELD];           /* of OCCUPIES, STALL, HANGS */
     /* of a mapped file */
     uint64_t owner_start;      /* when its process began, 0: not known */
     uint64_t in_file;          /* by chroprof_map; 2: its owner holds the lock */
@@ -9635,6 +9663,14 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
     return true;
 }
 
+/* CHROPROF__HELD: of findings of this kind nobody names the code. */
+static uint32_t chroprof__held_place(chroprof_finding_kind kind)
+{
+    return kind == CHROPROF_FINDING_OCCUPIES ? 0
+           : kind == CHROPROF_FINDING_STALL ? 1
+           : kind == CHROPROF_FINDING_HANGS ? 2 : CHROPROF__HELD;
+}
+
 /* Which row has most time of those that are not in the list yet; NULL: all are. */
 static const chroprof__waited_row *chroprof__next_waited(const chroprof *p, uint32_t *taken)
 {
@@ -9668,10 +9704,22 @@ CHROPROF__COLD_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_w
         out[count].longest_ns = chroprof__ns(p->core, row->longest);
         out[count].call = row->call;
         out[count].within = row->within;
+        out[count].estimated = row->estimated != 0;
         chroprof__read_site_name(p, row->site, &out[count].name, &out[count].file,
                                  &out[count].line);
     }
     return count;
+}
+
+CHROPROF__COLD_API const char *chroprof_held_by(const chroprof *p, chroprof_finding_kind kind,
+                                                uint64_t at_ns, uint32_t *ppm)
+{
+    uint32_t place = chroprof__held_place(kind);
+    *ppm = 0;
+    if (!chroprof__can_read(p) || place == CHROPROF__HELD || p->core->held[place].at_ns != at_ns)
+        return "";
+    *ppm = p->core->held[place].ppm;
+    return p->core->held[place].code;
 }
 
 CHROPROF__COLD_API const char *chroprof_awake_by(const chroprof *p)
@@ -9865,6 +9913,8 @@ static const char *chroprof__ask_core(const chroprof *p)
                        row->call[CHROPROF__CALL_BYTES - 1] == '\0' &&
                        row->within[CHROPROF__WITHIN_BYTES - 1] == '\0',
                        "waits inside tasks have a site and a call");
+    for (const chroprof__held_row *row = c->held; row < c->held + CHROPROF__HELD; row++)
+        CHROPROF__MUST(row->code[CHROPROF__CODE_BYTES - 1] == '\0', "code that held the loop ends");
     return NULL;
 }
 
@@ -10931,6 +10981,39 @@ CHROPROF__COLD_API void chroprof_waited(chroprof *p, const char *call, const cha
     chroprof__end_edit(c);
 }
 
+CHROPROF__COLD_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen)
+{
+    if (!chroprof__has_block(p) || !seen || !seen->call || *seen->call == 0 || seen->site == 0 ||
+        seen->site >= chroprof__site_count(p) || seen->total_ns >> 62 || seen->longest_ns >> 62)
+        return CHROPROF_ERR_ARGUMENT;
+    chroprof__core *c = p->core;
+    chroprof__begin_edit(c);
+    chroprof__waited_row *row = chroprof__row_of_wait(c, seen->site, seen->call,
+                                                      seen->within ? seen->within : "");
+    row->estimated = 1;
+    row->count += seen->count;
+    row->ticks += chroprof__unscale(seen->total_ns, c->factor);
+    chroprof__raise(&row->longest, chroprof__unscale(seen->longest_ns, c->factor));
+    chroprof__end_edit(c);
+    return CHROPROF_OK;
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_name_held(chroprof *p, chroprof_finding_kind kind,
+                                                      uint64_t at_ns, uint32_t ppm,
+                                                      const char *code)
+{
+    uint32_t place = chroprof__held_place(kind);
+    if (!chroprof__has_block(p) || place == CHROPROF__HELD || !code || ppm > 1000000)
+        return CHROPROF_ERR_ARGUMENT;
+    chroprof__held_row *row = p->core->held + place;
+    chroprof__begin_edit(p->core);
+    row->at_ns = at_ns;
+    row->ppm = ppm;
+    chroprof__copy_text(row->code, sizeof(row->code), code);
+    chroprof__end_edit(p->core);
+    return CHROPROF_OK;
+}
+
 CHROPROF__COLD_API void chroprof_kept_awake(chroprof *p, const char *by)
 {
     if (!chroprof__takes(p) || !by)
@@ -11359,6 +11442,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->callbacks = c->callback_max = c->iterations = c->iteration_max = c->stalls = 0;
     c->cpu_clock_ns = c->at_once = c->at_once_ticks = c->start_ticks = c->exit_ticks = 0;
     memset(c->waited, 0, sizeof(c->waited));
+    memset(c->held, 0, sizeof(c->held));
     c->hidden_since = 0;
     c->seq_base = c->seq;
     c->merged_events = 0;
@@ -12541,6 +12625,7 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
                     old->tables[CHROPROF_TABLE_STRINGS].wanted);
     c->cpu_clock_ns = 0;
     memset(c->waited, 0, sizeof(c->waited));
+    memset(c->held, 0, sizeof(c->held));
     c->seq_base += old->seq - old->seq_base;
     c->skew_ticks += old->skew_ticks;
     c->skew_events += old->skew_events;
@@ -12987,6 +13072,7 @@ static void chroprof__merge_counts(chroprof__merging *m)
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
     to->cpu_clock_ns = 0;
     memset(to->waited, 0, sizeof(to->waited));      /* nobody knows the sites of theirs here */
+    memset(to->held, 0, sizeof(to->held));
     to->merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         const chroprof__places *theirs = chroprof__places_of(c, k);
@@ -15022,6 +15108,7 @@ typedef struct chroprof__case {
     uint64_t part, whole;
     uint64_t value_ns, at_ns, count;
     uint64_t n[5];                 /* %T0: n[0] as a time, and so on; see chroprof__say_case */
+    const char *fact, *cure;       /* %f, %u: phrases with a %n, or without */
     const char *other;             /* %n: another site's, or that of a function; "": none */
 } chroprof__case;
 
@@ -15139,6 +15226,20 @@ static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack,
     return name;
 }
 
+/* Words with at most the other name in them, as %n. */
+static void chroprof__say_phrase(chroprof__phrase *s, const chroprof__case *c, const char *words)
+{
+    char one[2] = { 0, 0 };
+    for (; *words != 0; words++) {
+        one[0] = *words;
+        if (*words == '%')
+            chroprof__say_name(s, c->other, CHROPROF__FINDS_FILE);
+        else
+            chroprof__say_text(s, one);
+        words += *words == '%';
+    }
+}
+
 /* A sentence with figures in it: %T0 says n[0] as chroprof__say_figure does, %p01 n[0] as a share
  * of n[1]; %s is the site, %o its bare name, %n the other name, %w that with more of it. */
 static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, const char *sentence)
@@ -15151,7 +15252,9 @@ static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, con
             continue;
         }
         char how = *++sentence;
-        if (how == 's') {
+        if (how == 'f' || how == 'u') {
+            chroprof__say_phrase(s, c, how == 'f' ? c->fact : c->cure);
+        } else if (how == 's') {
             chroprof__say_site(s, c);
         } else if (how == 'o') {
             chroprof__say_text(s, c->name);
@@ -15389,6 +15492,71 @@ static void chroprof__find_stutters(chroprof__inquiry *q)
                      NULL, site ? " Split its work, or call it less often."
                                 : " Its tasks together take so long.");
 }
+/* Does a site only tell which wait came before? */
+static bool chroprof__is_after_wait(const char *name)
+{
+    return strncmp(name, "code after ", 11) == 0;
+}
+
+/* In place of such a site the code that held the loop, if it took as much of that as this; its
+ * part. 0: it is not known. */
+static uint32_t chroprof__name_case(const chroprof__inquiry *q, chroprof__case *c, uint64_t at_ns,
+                                    uint32_t least_ppm)
+{
+    uint32_t ppm = 0;
+    const char *code = chroprof__is_after_wait(c->name)
+                           ? chroprof_held_by(q->p, c->kind, at_ns, &ppm) : "";
+    if (*code == 0 || ppm < least_ppm)
+        return 0;
+    c->name = code;
+    c->file = "";
+    return ppm;
+}
+
+/* What a task waits for, where somebody saw that from outside, and what to do. The calls have these
+ * names in chroprof run. */
+typedef struct chroprof__wait_words {
+    char call[16], fact[44], cure[68];
+} chroprof__wait_words;
+
+static const chroprof__wait_words *chroprof__words_of(const chroprof_task_wait *wait)
+{
+    static const chroprof__wait_words words[] = {
+        { "processor", "waits for a processor", " Look for other programs on its processor." },
+        { "quota", "is held back by its CPU quota",
+          " Raise the quota of its cgroup, or use less CPU time." },
+        { "page faults", "waits for pages from a disk",
+          " Read such files elsewhere, or give it more memory." },
+        { "stopped", "was stopped by a signal", " See who sends it SIGSTOP or debugs it." },
+        { "futex", "waits for another thread, or its lock,",
+          " See who holds the lock, or do this in a thread." },
+        { "", "waits in %n", " Use an asynchronous client, or a thread." }
+    };
+    size_t k = 0;
+    while (words[k].call[0] != 0 && (!wait->estimated || strcmp(words[k].call, wait->call) != 0))
+        k++;
+    return words + k;
+}
+
+/* Not by the code that runs: so its samples tell where it is. */
+static bool chroprof__is_call(const chroprof__wait_words *words)
+{
+    return words->call[0] == 0 || strcmp(words->call, "futex") == 0;
+}
+
+/* The wait that a site's tasks were in most. False: none is known. */
+static bool chroprof__wait_of(const chroprof__inquiry *q, uint32_t site, chroprof_task_wait *out)
+{
+    chroprof_task_wait rows[CHROPROF__WAITED];
+    size_t count = chroprof_task_waits(q->p, rows, CHROPROF__WAITED);
+    for (size_t k = 0; k < count; k++) {
+        if (rows[k].site == site) {
+            *out = rows[k];
+            return true;
+        }
+    }
+    return false;
+}
 /* Since when did no event but a tick arrive? False: that is not known. */
 static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
 {
@@ -15446,6 +15614,7 @@ static void chroprof__find_hang(chroprof__inquiry *q)
         c.file = path.file;
         c.line = path.line;
         c.site = path.site;
+        (void)chroprof__name_case(q, &c, since_ns, 900000);
     }
     chroprof__report(q, &c, since_ns ? "The loop has been inside %s for %T0, since %m1, and is not "
                                        "back."
@@ -15529,7 +15698,12 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
     c.n[3] = r->slice_max_ns;
     if (chroprof__is_tie(r->exec_ns, q->top[1].exec_ns) || r->id == CHROPROF__OTHER)
         return;
-    chroprof__report(q, &c, "%s occupies the loop most: %p01 of the run, %T0 in ",
+    chroprof__case held = c;
+    if (chroprof__name_case(q, &held, 0, 500000))
+        c.other = held.name;
+    chroprof__report(q, &c, c.other ? "%s, mostly in %w, occupies the loop most: %p01 of the run, "
+                                       "%T0 in "
+                                     : "%s occupies the loop most: %p01 of the run, %T0 in ",
                      q->totals.estimated ? "all."
                      : r->slices == 1 ? "one slice." : "%c2 slices, the longest %T3.",
                      " Make it faster, or call it less often.");
@@ -15584,20 +15758,6 @@ static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
     return all.cpu_ns >= all.exec_ns / 10 * 9 ? CHROPROF__OTHERS_KEPT : CHROPROF__OTHERS_UNKNOWN;
 }
 
-/* The wait that a site's tasks were in most. False: none is known. */
-static bool chroprof__wait_of(const chroprof__inquiry *q, uint32_t site, chroprof_task_wait *out)
-{
-    chroprof_task_wait rows[CHROPROF__WAITED];
-    size_t count = chroprof_task_waits(q->p, rows, CHROPROF__WAITED);
-    for (size_t k = 0; k < count; k++) {
-        if (rows[k].site == site) {
-            *out = rows[k];
-            return true;
-        }
-    }
-    return false;
-}
-
 static void chroprof__find_preempted(chroprof__inquiry *q)
 {
     static const char cures[][80] = {
@@ -15613,11 +15773,14 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
     c.n[3] = r->cpu_ns;
     c.count = r->exec_ns > 0 && r->id != CHROPROF__OTHER ? chroprof__sampled(q, r) : 0;
     if (chroprof__wait_of(q, r->id, &wait) && wait.total_ns > lost_ns / 2) {
+        const chroprof__wait_words *words = chroprof__words_of(&wait);
         c.other = wait.call;
         c.n[4] = wait.total_ns;
-        chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
-                         "waited in %n for %T4.", NULL,
-                         " Use an asynchronous client, or a thread.");
+        c.fact = words->fact;
+        chroprof__report(q, &c, wait.estimated ? "%s held the loop for %T2, but used only %T3 of "
+                                                 "CPU time: it %f for about %T4."
+                                               : "%s held the loop for %T2, but used only %T3 of "
+                                                 "CPU time: it %f for %T4.", NULL, words->cure);
         return;
     }
     chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
@@ -15638,14 +15801,22 @@ static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__
         return NULL;
     while (!found && chroprof_next_rank(q->p, &cursor, &row))
         found = row.id == most->site;
+    const chroprof__wait_words *words = chroprof__words_of(&wait);
     c->other = wait.call;
+    c->fact = words->fact;
+    c->cure = words->cure;
     c->n[3] = wait.total_ns;
     c->n[4] = found ? row.exec_ns : wait.total_ns;
+    chroprof__lower(c->n + 3, c->n[4]);     /* what came after the last wait is no task */
+    if (!chroprof__is_call(words) && wait.estimated)
+        (void)chroprof__name_case(q, c, q->stall.start_ns, 500000);
+    if (wait.estimated)
+        return ": %s %f for about %T3 of its %T4.%u";
     if (*wait.within == 0)
-        return ": %s waits in %n for %T3 of its %T4. Use an asynchronous client, or a thread.";
+        return ": %s %f for %T3 of its %T4.%u";
     c->name = wait.within;
     c->file = "";
-    return ": %s waits in %n, for %T3 in all. Use an asynchronous client, or a thread.";
+    return ": %s %f, for %T3 in all.%u";
 }
 
 /* By who took most of a stall, and how; n[4] is the figure in it. */
@@ -15672,6 +15843,10 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     c->other = s->shares[1].site ? s->shares[1].name : "uninstrumented code";
     if (chroprof__is_tie(most->exec_ns, s->shares[1].exec_ns))
         return ": %s took %p30 of it, and %n %p40. Split such work, or move it off the loop.";
+    if (s->waiting_ns < s->length_ns / 2) {
+        uint32_t ppm = chroprof__name_case(q, c, s->start_ns, 500000);
+        c->n[3] = ppm ? most->exec_ns / 1000000 * ppm : c->n[3];
+    }
     c->n[4] = most->slices;
     if (most->site == CHROPROF__UNTRACKED)
         return q->bare ? ": %s took %p30 of it."
@@ -15932,25 +16107,25 @@ static bool chroprof__in_most(const chroprof__inquiry *q, chroprof_rank *out)
     uint64_t cursor = CHROPROF__FIRST_SITE;
     memset(out, 0, sizeof(*out));
     while (chroprof_next_rank(q->p, &cursor, &row))
-        if (row.slices > out->slices && strncmp(row.name, "code after ", 11) != 0)
+        if (row.slices > out->slices && !chroprof__is_after_wait(row.name))
             *out = row;
     return out->slices > q->totals.iterations / 2 && out->id != CHROPROF__OTHER;
 }
 
 /* Waits that return at once, and so little between them that the loop has no work. Who says what
  * keeps it awake has looked at the processor's time as well; else they must be shorter than one
- * that sleeps can be. */
+ * that sleeps can be, and leave no time to read and to answer. */
 static void chroprof__find_spin(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     const char *awake = chroprof_awake_by(q->p);
     uint64_t mean_ns = t->at_once ? t->at_once_ns / t->at_once : 0;
-    uint64_t most_ns = *awake ? 10000 : 3000;
+    uint64_t most_ns = *awake ? 10000 : 1500, work_ns = *awake ? mean_ns + 10000 : 500;
     chroprof_rank site;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SPINS, NULL, t->at_once_ns);
     bool named = chroprof__in_most(q, &site);
     if (t->iterations == 0 || t->iteration_p50_ns == 0 || mean_ns > most_ns ||
-        t->iteration_p50_ns > 2 * mean_ns + most_ns || t->elapsed_ns < 1000000)
+        t->iteration_p50_ns > mean_ns + work_ns || t->elapsed_ns < 1000000)
         return;
     c.part = c.n[0] = t->at_once < t->iterations ? t->at_once : t->iterations;
     c.whole = c.n[1] = t->iterations;
@@ -16011,11 +16186,10 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
 /* Under chroprof run the code between waits has names of its own. */
 static bool chroprof__is_bare(const chroprof *p)
 {
-    static const char begin[] = "code after ";
     uint64_t cursor = CHROPROF__FIRST_SITE;
     chroprof_rank r;
     while (chroprof_next_rank(p, &cursor, &r))
-        if (*r.file == 0 && strncmp(r.name, begin, sizeof(begin) - 1) == 0)
+        if (*r.file == 0 && chroprof__is_after_wait(r.name))
             return true;
     return false;
 }
@@ -18097,7 +18271,7 @@ static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
     F(chroprof_task_wait, site, ".") F(chroprof_task_wait, count, "")                              \
     F(chroprof_task_wait, total_ns, "") F(chroprof_task_wait, longest_ns, "")                      \
     F(chroprof_task_wait, call, "$") F(chroprof_task_wait, within, "$")                            \
-    CHROPROF__JSON_PLACE(F, chroprof_task_wait)
+    CHROPROF__JSON_PLACE(F, chroprof_task_wait) F(chroprof_task_wait, estimated, "?")
 
 static void chroprof__json_waits(chroprof__out *o, const chroprof *p)
 {

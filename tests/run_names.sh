@@ -69,15 +69,15 @@ for deep in deep shallow deeper; do
 done
 profiled "$names" hang
 says hang "*hangs since *in parse_forever run_names.c:[0-9]*"
-if grep -q "of CPU time: its samples show the line" "$scratch/err"; then ok hang_cpu; else
+if tr -s ' \n' ' ' <"$scratch/err" | grep -q "of CPU time: its samples show the line"; then ok hang_cpu; else
     fail hang_cpu "$(grep -A 2 "has been inside" "$scratch/err" | tr '\n' ' ')"; fi
 profiled "$names" sleepy
-says sleepy "*off CPU, the rest in sleep_and_parse*"
+says sleepy "*off CPU*, the rest in sleep_and_parse*"
 profiled "$names" phases
 says phases "*in run_phases run_names.c:[0-9]*"
 profiled "$names" twofold
 says twofold "*in read_mails run_names.c:[0-9]*; 2 more such stalls)*"
-if grep -aq '^• .* in write_index ' "$scratch/err" ||
+if grep -aq '^• .* in write_index\( \|$\)' "$scratch/err" ||
     grep -aq '^ *in write_index ' "$scratch/err"; then ok twofold_second; else
     fail twofold_second "$(grep -a -A 2 '^• ' "$scratch/err" | tr '\n' ' ')"; fi
 

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -539,6 +540,86 @@ static void first(void)
     turn(20);
 }
 
+/* Another thread has the lock for a long time. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t locked;
+
+static void *hold(void *unused)
+{
+    for (int i = 0; i < 4; i++) {
+        (void)pthread_mutex_lock(&lock);
+        (void)pthread_barrier_wait(&locked);
+        (void)usleep(400000);
+        (void)pthread_mutex_unlock(&lock);
+        (void)pthread_barrier_wait(&locked);
+    }
+    return unused;
+}
+
+static ALONE void on_locked(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    (void)pthread_mutex_unlock(&lock);
+    SHOWN;
+}
+
+static void locks(void)
+{
+    pthread_t thread;
+    (void)pthread_barrier_init(&locked, NULL, 2);
+    (void)pthread_create(&thread, NULL, hold, NULL);
+    for (int i = 0; i < 4; i++) {
+        turn(10);
+        (void)pthread_barrier_wait(&locked);
+        on_locked();
+        (void)pthread_barrier_wait(&locked);
+    }
+    turn(10);
+    (void)pthread_join(thread, NULL);
+}
+
+/* A child says go on after a while. */
+static ALONE void on_stop(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        (void)usleep(400000);
+        (void)kill(getppid(), SIGCONT);
+        _exit(0);
+    }
+    (void)raise(SIGSTOP);
+    (void)waitpid(child, NULL, 0);
+}
+
+static void stops(void)
+{
+    for (int i = 0; i < 4; i++) {
+        turn(10);
+        on_stop();
+    }
+    turn(10);
+}
+
+/* A file that blocks. */
+static void reads(void)
+{
+    int ends[2];
+    char byte;
+    if (pipe(ends) != 0) {
+        return;
+    }
+    for (int i = 0; i < 4; i++) {
+        turn(10);
+        if (fork() == 0) {
+            (void)usleep(400000);
+            _exit(write(ends[1], "x", 1) != 1);
+        }
+        (void)!read(ends[0], &byte, 1);
+    }
+    turn(10);
+    while (wait(NULL) > 0) {}
+}
+
 /* Nothing is ready, and nobody waits for that: a busy poll. */
 static void spin(void)
 {
@@ -569,7 +650,8 @@ static const struct {
     { "worker", worker }, { "handler", handler },   { "script", script }, { "startup", startup },
     { "same", same },     { "resolver", resolver }, { "moves", moves },   { "clients", clients },
     { "jumps", jumps },   { "pool", pool },         { "ends", ends },     { "late", late },
-    { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects }
+    { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects },
+    { "locks", locks },   { "stops", stops },       { "reads", reads }
 #endif
 };
 

@@ -106,6 +106,18 @@ else
         named plain_worker_named 'serve waits in poll'
         waited plain handler
         named plain_handler_named 'on_cursor waits in poll'
+        # what tasks wait for off their processor is seen from outside
+        if ! cat /proc/self/syscall >"$scratch/log" 2>&1; then
+            skip plain_off_cpu "the system does not tell what threads wait for"
+        else
+            for call in locks:futex stops:stopped reads:read; do
+                waited plain ${call%:*}
+                if "$command" dump --format json "$scratch/kept" 2>"$scratch/log" |
+                    grep -q "\"call\":\"${call#*:}\".*\"estimated\":true"; then
+                    ok plain_${call%:*}_seen
+                else fail plain_${call%:*}_seen "$(sed -n '/^. /,/^[^ ]/p' "$scratch/err" | head -n 3)"; fi
+            done
+        fi
         # a machine that makes fewer than 10,000 such waits a second knows no spin
         waited plain spin
         if [ $(($(knew waits) / ($(knew seconds) + 1))) -lt 10000 ]; then

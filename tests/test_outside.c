@@ -186,6 +186,56 @@ TEST(what_is_wrong_changes_nothing)
     CHECK_EQ(chroprof_add_module(&none, &m), CHROPROF_ERR_SAMPLER_MEMORY);
 }
 
+static const char *first_finding(const chroprof *p, chroprof_finding_kind kind)
+{
+    static chroprof_finding rows[CHROPROF_FINDING_COUNT];
+    size_t count = chroprof_findings(p, rows, CHROPROF_FINDING_COUNT);
+    for (size_t k = 0; k < count && k < CHROPROF_FINDING_COUNT; k++)
+        if (rows[k].kind == kind)
+            return rows[k].text;
+    return "";
+}
+
+/* A task of 200 ms that nobody but its observer can explain. */
+TEST(waits_seen_from_outside_and_code_that_was_named)
+{
+    static const chroprof_site after = { "code after poll", NULL, 0 };
+    chroprof_task_wait seen;
+    uint32_t ppm = 1;
+    chroprof *p = fresh(NULL);
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, 1000000);
+    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, 500000000);
+    chroprof_event(p, CHROPROF_ENTER, 0, &after, 500000000);
+    chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 700000000);
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, 700000000);
+    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, 1200000000);
+    CHECK(strstr(first_finding(p, CHROPROF_FINDING_STALL), "code after poll took 100.0%") != NULL);
+    CHECK_EQ(chroprof_name_held(p, CHROPROF_FINDING_STALL, 499000000, 900000, "parse (a.c:7)"),
+             CHROPROF_OK);
+    CHECK_STR(chroprof_held_by(p, CHROPROF_FINDING_STALL, 1, &ppm), "");
+    CHECK_EQ(ppm, 0);
+    CHECK_EQ(chroprof_name_held(p, CHROPROF_FINDING_LEAKS, 0, 1, "x"), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_name_held(p, CHROPROF_FINDING_STALL, 0, 1, NULL), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_name_held(p, CHROPROF_FINDING_STALL, 0, 1000001, ""), CHROPROF_ERR_ARGUMENT);
+    memset(&seen, 0, sizeof seen);
+    seen.call = "quota";
+    CHECK_EQ(chroprof_add_wait(p, NULL), CHROPROF_ERR_ARGUMENT);
+    CHECK_EQ(chroprof_add_wait(p, &seen), CHROPROF_ERR_ARGUMENT);
+    seen.site = rank_of(p, "code after poll").id;
+    seen.count = 1;
+    seen.total_ns = seen.longest_ns = UINT64_C(1) << 62;
+    CHECK_EQ(chroprof_add_wait(p, &seen), CHROPROF_ERR_ARGUMENT);
+    seen.total_ns = seen.longest_ns = 250000000;
+    CHECK_EQ(chroprof_add_wait(p, &seen), CHROPROF_OK);
+    laws(p);
+    CHECK(strstr(first_finding(p, CHROPROF_FINDING_STALL),
+                 "parse (a.c:7) is held back by its CPU quota for about 200 ms of its 200 ms. "
+                 "Raise the quota") != NULL);
+    chroprof_reset(p);
+    CHECK_EQ(chroprof_task_waits(p, &seen, 1), 0);
+    CHECK_STR(chroprof_held_by(p, CHROPROF_FINDING_STALL, 499000000, &ppm), "");
+}
+
 TEST(an_origin_goes_with_the_profile)
 {
     static uint64_t copy[HARNESS_MEMORY / 8], other[SIZE / 8];
@@ -228,6 +278,7 @@ static const test_case cases[] = { CASE(frames_stand_around_their_task),
                                    CASE(a_module_takes_the_place_of_another),
                                    CASE(modules_end),
                                    CASE(what_is_wrong_changes_nothing),
+                                   CASE(waits_seen_from_outside_and_code_that_was_named),
                                    CASE(an_origin_goes_with_the_profile) };
 
 TEST_MAIN(cases)

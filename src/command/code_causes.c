@@ -18,6 +18,7 @@
 #define CAUSES 3               /* functions whose stalls are shown */
 #define CAUSE_STALLS 32        /* of the longest stalls */
 #define CAUSE_NAME 60          /* columns of a function's name */
+#define HELD_TEXT 64           /* bytes of it that a profile keeps, with the place */
 
 /* >>causes text */
 
@@ -313,7 +314,8 @@ static bool judge_stall(cause *c, const stall_text *stall, stall_cause *one)
         memset(&one->verdict, 0, sizeof one->verdict);
     }
     one->how = one->verdict.found.outer.call != NULL ? BY_SAMPLES : BY_ADDRESS;
-    if (off && one->taker.call.length > 0 && one->taker.exec > stall->length / 4) {
+    if (off && one->taker.call.length > 0 && one->taker.exec > stall->length / 4 &&
+        (one->how != BY_SAMPLES || one->taker.within.length > 0 || is_task_named(&one->taker))) {
         one->how = BY_WAIT;
     } else if (off && one->taker.exec > stall->length / 2 && is_task_named(&one->taker) &&
                !is_sampled_in(c, &one->verdict, &one->taker)) {
@@ -330,8 +332,11 @@ static void stall_begin(sheet *s, const cause *c, const stall_cause *one, char *
                    figure_time(s, stall->start).text);
     if (is_off(c, stall) && one->how != BY_WAIT) {
         size_t used = strlen(begin);
-        (void)snprintf(begin + used, size - used, ", %s off CPU",
-                       figure_percent(share_of(stall->waiting, stall->length)).text);
+        char why[60];
+        code_off_cpu(one->taker.call, why, sizeof why);
+        (void)snprintf(begin + used, size - used, ", %s off CPU%s%s",
+                       figure_percent(share_of(stall->waiting, stall->length)).text, why,
+                       one->how == BY_SAMPLES ? "," : "");
     }
 }
 
@@ -358,7 +363,7 @@ static void write_taker(sheet *s, const cause *c, const stall_cause *one)
     named.line = t->line;
     put_others(others, sizeof others, one->verdict.others);
     if (waits && json_unescape(t->call, name, sizeof name)) {
-        (void)snprintf(does, sizeof does, " waits in %s", name);
+        code_wait_words(name, does, sizeof does);
         (void)snprintf(end, sizeof end, "  (%" PRIu64 " wait%s, %s in all%s)", t->waits,
                        t->waits == 1 ? "" : "s", figure_time(s, t->waited).text, others);
     } else if (one->verdict.others > 0) {
@@ -389,7 +394,7 @@ static void write_stall_cause(sheet *s, cause *c, const stall_cause *one)
     stall_begin(s, c, one, begin, sizeof begin);
     if (one->how == BY_SAMPLES) {
         cause_write(s, c, &one->verdict, begin,
-                    is_off(c, one->stall) ? ", the rest in " : " in ");
+                    is_off(c, one->stall) ? " the rest in " : " in ");
         return;
     }
     sheet_glyph(s, 0x2022, '*');
@@ -458,10 +463,8 @@ static bool causes_of_stalls(sheet *s, cause *c, size_t most)
     return ok;
 }
 
-/* Without a stall, what most of the samples are in, if they are many. */
-static void cause_of_run(sheet *s, cause *c)
+static void weigh_run(cause *c)
 {
-    verdict v;
     cause_clear(c);
     for (size_t i = 0; i < c->stacks->count; i++) {
         const stack_frame *frame = &c->stacks->frames[i];
@@ -469,6 +472,13 @@ static void cause_of_run(sheet *s, cause *c)
             cause_weigh(c, frame->id, frame->weight);
         }
     }
+}
+
+/* Without a stall, what most of the samples are in, if they are many. */
+static void cause_of_run(sheet *s, cause *c)
+{
+    verdict v;
+    weigh_run(c);
     if (!code_is_few(c->weight / 4)) {
         v = cause_judge(c);
         cause_write(s, c, &v, " most samples are", " in ");
@@ -514,18 +524,22 @@ static bool hang_sample(void *user, json_reader *r)
     return true;
 }
 
+/* h: with its cause. */
+static bool weigh_hang(hang *h)
+{
+    const profile_text *p = h->cause->profile;
+    cause_clear(h->cause);
+    return p->findings.length == 0 ||
+           (json_each(&p->reader, p->findings, read_hang, h) &&
+            (h->length == 0 || json_each(&p->reader, p->samples, hang_sample, h)));
+}
+
 static bool cause_of_hang(sheet *s, cause *c)
 {
-    const profile_text *p = c->profile;
     hang h = { c, 0, 0 };
     verdict v;
     char begin[160];
-    cause_clear(c);
-    if (p->findings.length == 0) {
-        return true;
-    }
-    if (!json_each(&p->reader, p->findings, read_hang, &h) ||
-        (h.length > 0 && !json_each(&p->reader, p->samples, hang_sample, &h))) {
+    if (!weigh_hang(&h)) {
         return false;
     }
     if (c->weight > 0) {
@@ -623,4 +637,60 @@ bool code_text_causes(sheet *s, const profile_text *p)
 bool code_text_cause(sheet *s, const profile_text *p)
 {
     return causes_text(s, p, 1);
+}
+
+/* >>causes named: in the profile itself */
+
+/* One sample more or less must not change what is said. */
+static void name_held(cause *c, chroprof *view, chroprof_finding_kind kind, uint64_t at)
+{
+    const verdict v = cause_judge(c);
+    const call *one = v.found.outer.call;
+    char name[200];
+    char file[400];
+    char text[700];
+    const char *base;
+    if (one == NULL || code_is_few(c->weight) || !json_unescape(one->name, name, sizeof name) ||
+        !json_unescape(one->file, file, sizeof file)) {
+        return;
+    }
+    base = strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file;
+    (void)snprintf(text, sizeof text, *file != '\0' ? "%s (%s:%" PRIu64 ")" : "%s", name, base,
+                   one->line);
+    (void)chroprof_name_held(view, kind, at, (uint32_t)(v.found.outer.weight * 1000000 / v.all),
+                             strlen(text) < HELD_TEXT ? text : name);
+}
+
+/* The longest stall, if its samples tell where it was. */
+static bool name_stall(cause *c, chroprof *view)
+{
+    stall_list l;
+    bool ok = stall_list_read(&l, c->profile, false);
+    if (ok && l.count > 0) {
+        cause_clear(c);
+        ok = stall_samples(c->profile, &l.rows[0], cause_sample, c);
+        c->all = l.rows[0].sampled;
+        name_held(c, view, CHROPROF_FINDING_STALL, l.rows[0].start);
+    }
+    free(l.rows);
+    return ok;
+}
+
+bool code_name_held(const profile_text *p, chroprof *view)
+{
+    stack_tree stacks;
+    cause c;
+    hang h = { &c, 0, 0 };
+    bool ok = stacks_read(&stacks, p);
+    memset(&c, 0, sizeof c);
+    ok = ok && cause_open(&c, &stacks, p) && weigh_hang(&h);
+    if (ok) {
+        name_held(&c, view, CHROPROF_FINDING_HANGS, h.start);
+        ok = name_stall(&c, view);
+        weigh_run(&c);
+        name_held(&c, view, CHROPROF_FINDING_OCCUPIES, 0);
+    }
+    cause_close(&c);
+    stacks_free(&stacks);
+    return ok;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "../../chroprof.h"
 #include "profile.h"
 #include "sheet.h"
 
@@ -17,5 +18,9 @@ bool code_text_causes(sheet *s, const profile_text *p);
 
 /* Of the longest one alone. */
 bool code_text_cause(sheet *s, const profile_text *p);
+
+/* Tells a view, whose JSON that is, which functions held the loop: findings name them where a task
+ * only says which wait came before. false, with a message. */
+bool code_name_held(const profile_text *p, chroprof *view);
 
 #endif

@@ -64,6 +64,43 @@ bool code_is_few(uint64_t samples)
     return samples < 5;
 }
 
+/* >>code words: waits */
+
+static const struct {
+    char call[12], words[44], off[20];
+} code_waits[] = {
+    { "processor", " waits for a processor", " (no processor)" },
+    { "quota", " is held back by its CPU quota", " (its CPU quota)" },
+    { "page faults", " waits for pages from a disk", " (page faults)" },
+    { "stopped", " was stopped by a signal", " (stopped)" },
+    { "futex", " waits for another thread, or its lock", " (a lock)" }
+};
+
+void code_wait_words(const char *call, char *out, size_t size)
+{
+    (void)snprintf(out, size, " waits in %s", call);
+    for (size_t i = 0; i < sizeof code_waits / sizeof code_waits[0]; i++) {
+        if (strcmp(code_waits[i].call, call) == 0) {
+            (void)snprintf(out, size, "%s", code_waits[i].words);
+        }
+    }
+}
+
+void code_off_cpu(json_text call, char *out, size_t size)
+{
+    char name[40] = "";
+    out[0] = '\0';
+    if (call.length == 0 || !json_unescape(call, name, sizeof name)) {
+        return;
+    }
+    (void)snprintf(out, size, " (in %s)", name);
+    for (size_t i = 0; i < sizeof code_waits / sizeof code_waits[0]; i++) {
+        if (strcmp(code_waits[i].call, name) == 0) {
+            (void)snprintf(out, size, "%s", code_waits[i].off);
+        }
+    }
+}
+
 /* >>code words: stalls */
 
 static bool read_stall_text(json_reader *r, stall_text *stall)

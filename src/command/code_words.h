@@ -28,6 +28,12 @@ void code_text_place(sheet *s, json_text file, uint64_t line, bool called);
 /* A share of few samples is no share. */
 bool code_is_few(uint64_t samples);
 
+/* What a task does in a wait that has this name, as chroprof_add_wait was told: " waits in read". */
+void code_wait_words(const char *call, char *out, size_t size);
+
+/* The same in short, behind "off CPU": " (in read)"; "" for an empty name. */
+void code_off_cpu(json_text call, char *out, size_t size);
+
 typedef struct stall_text {
     json_text kind, samples, shares;
     uint64_t start, length, cpu, waiting, sampled;

@@ -144,7 +144,8 @@ static bool write_with_causes(const format_options *o, const chroprof_text_optio
                               chroprof *view, const char *source, FILE *out)
 {
     profile_text p;
-    bool ok = profile_of_view(&p, view, source) && profile_symbolize(&p, NULL);
+    bool ok = profile_of_view(&p, view, source) && profile_symbolize(&p, NULL) &&
+              code_name_held(&p, view);
     if (o->heads) {
         ok = ok && write_code(text, &p, out, code_text_cause) &&
              write_code(text, &p, out, write_first);

@@ -30,6 +30,7 @@
 #include "output.h"
 #include "outside.h"
 #include "program.h"
+#include "run_watch.h"
 #include "values.h"
 
 #define RUN_REPORTS 8          /* profiles that are reported; of the others there is a count */
@@ -421,9 +422,11 @@ static int run_program(run *r, const sigset_t *mask)
         tool_message("run: %s", strerror(errno));
         return 126;
     }
+    run_watch_begin(r->folder, child);      /* no signal is for that thread */
     pass_early_on(child);
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     known = wait_for_end(child, &status);
+    run_watch_end();
     run_child = 0;
     if (!known) {
         tool_message("run: the exit status of the program is not known: %s", strerror(errno));
@@ -488,6 +491,7 @@ static bool take_profile(run_profile *p, const run *r, const char *name)
         block_close(&p->file);
         return false;
     }
+    run_watch_tell(&p->file.view, name);
     chroprof_read_totals(&p->file.view, &totals);
     p->busy_ns = is_parked(&p->file.view, name, &totals) ? 0 : totals.elapsed_ns - totals.idle_ns;
     return true;

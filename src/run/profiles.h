@@ -166,7 +166,7 @@ static bool begin_profile(seat *s)
     s->returned = s->task_until = 0;
     s->spin_next = SPIN_LOOKS;
     s->spin_ticks = s->spin_cpu_ns = 0;
-    s->spin_doubles = 0;
+    s->spin_doubles = s->suspect_waits = 0;
     s->no_files = false;
     s->depth = 0;
     clear_futures(s);

@@ -32,6 +32,10 @@ typedef struct seat {
     uint64_t cpu_before_ns;    /* CPU time of the thread before its profile */
     uint64_t spin_ticks, spin_cpu_ns;      /* their time, and CPU time, at the last look */
     uint32_t spin_doubles;
+    uint32_t suspect_waits;    /* at which this file still has to be ready; 0: none is suspected */
+    int suspect, suspect_bytes;
+    short suspect_events;
+    char awake[96];            /* what is to be said of it */
     bool no_files;             /* accept has failed for want of them */
     int ready[4];              /* files that the last poll found readable; -1: none */
     uint64_t ready_set;        /* the same of select: those below 64 */

@@ -7,6 +7,8 @@
 #include "seats.h"
 
 #include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
 
 /* >>spins: the header counts the waits that return at once. After thousands of them the results of
  * one are looked at, in the thread of the loop but rarely: which file was ready, what it is, and
@@ -14,6 +16,7 @@
 
 #define SPIN_LOOKS 8192u       /* waits that return at once, before the first look */
 #define ALWAYS_TOLD 0x18u      /* errors and hang-ups, asked for or not */
+#define SPIN_SURE 200u         /* waits at which a file still has to be ready */
 #define SPIN_DOUBLES 6u        /* times that as many more are waited for before the next one */
 
 /* CPU time of this thread since its profile began. False: it may not be asked for. */
@@ -142,47 +145,114 @@ static int watched_file(int epoll, uint64_t data, uint32_t *asked)
     return found;
 }
 
-static void tell_awake(seat *s, int file, uint32_t events, uint32_t asked, const char *prefix)
+/* How much lies there to be read; -1: that is not known, as of a listening socket. */
+static int bytes_at(int file)
 {
-    char text[96] = "";
-    if (file >= 0) {
-        add_file(text, sizeof text, file);
-        add_text(text, sizeof text, ": ");
-    }
-    add_events(text, sizeof text, events, prefix);
+    int bytes = -1;
+    return ioctl(file, FIONREAD, &bytes) == 0 ? bytes : -1;
+}
+
+static bool is_ready(int file, short events)
+{
+    static const struct timespec none = { 0, 0 };
+    struct pollfd one = { file, events, 0 };
+    struct timespec left = none;            /* the system may write there */
+    return syscall(SYS_ppoll, &one, (nfds_t)1, &left, NULL, KERNEL_MASK_BYTES) == 1 &&
+           (one.revents & events) != 0;
+}
+
+/* A server that is busy has something ready at every wait as well, and takes it. So only what is
+ * still there at the next waits keeps the loop awake. */
+static void suspect(seat *s, int file, uint32_t events, uint32_t asked, const char *prefix)
+{
+    char *text = s->awake;
+    text[0] = '\0';
+    add_file(text, sizeof s->awake, file);
+    add_text(text, sizeof s->awake, ": ");
+    add_events(text, sizeof s->awake, events, prefix);
     if ((asked & ~ALWAYS_TOLD & 0xffff) == 0) {
-        add_text(text, sizeof text, ", with no events asked for");
+        add_text(text, sizeof s->awake, ", with no events asked for");
     }
-    if (s->no_files) {
-        add_text(text, sizeof text, "; accept fails: EMFILE");
+    if (s->no_files && strstr(text, "listening") != NULL) {
+        add_text(text, sizeof s->awake, "; accept fails: EMFILE");
+    }
+    s->suspect = file;
+    s->suspect_events = (short)(events & 0x7fff);
+    s->suspect_bytes = bytes_at(file);
+    s->suspect_waits = SPIN_SURE;
+}
+
+/* Before a wait: is it still there? */
+static __attribute__((__noinline__)) void confirm_spin(seat *s)
+{
+    int error = errno;
+    if (!is_ready(s->suspect, s->suspect_events) || bytes_at(s->suspect) != s->suspect_bytes) {
+        s->suspect_waits = 0;
+        chroprof_kept_awake(&s->profile, "");
+    } else if (--s->suspect_waits == 0) {
+        chroprof_kept_awake(&s->profile, s->awake);
+    }
+    errno = error;
+}
+
+/* No file was ready. error: of a wait that failed. */
+static void tell_nothing_ready(seat *s, int result, int error)
+{
+    char text[96] = "a timeout of 0";
+    if (result < 0 && error == EINTR) {
+        (void)snprintf(text, sizeof text, "signals");
+    } else if (result < 0) {
+        (void)snprintf(text, sizeof text, "an error of the wait, %d", error);
     }
     chroprof_kept_awake(&s->profile, text);
 }
 
-static void tell_epoll(seat *s, int epoll, const struct epoll_event *events, int count)
+static void tell_epoll(seat *s, int epoll, const struct epoll_event *events, int count, int error)
 {
     uint32_t asked = UINT32_MAX;
     struct epoll_event first;
     int file;
     if (count <= 0) {
-        chroprof_kept_awake(&s->profile, "a timeout of 0");
+        tell_nothing_ready(s, count, error);
         return;
     }
     memcpy(&first, events, sizeof first);
     file = watched_file(epoll, first.data.u64, &asked);
-    tell_awake(s, file, first.events, file >= 0 ? asked : UINT32_MAX, "EPOLL");
+    if (file >= 0) {
+        suspect(s, file, first.events, asked, "EPOLL");
+    }
 }
 
-static void tell_poll(seat *s, const struct pollfd *files, nfds_t count, int result)
+static void tell_poll(seat *s, const struct pollfd *files, nfds_t count, int result, int error)
 {
     if (result <= 0) {
-        chroprof_kept_awake(&s->profile, "a timeout of 0");
+        tell_nothing_ready(s, result, error);
         return;
     }
     for (nfds_t i = 0; i < count; i++) {
         if (files[i].revents != 0) {
-            tell_awake(s, files[i].fd, (uint16_t)files[i].revents, (uint16_t)files[i].events,
-                       "POLL");
+            suspect(s, files[i].fd, (uint16_t)files[i].revents, (uint16_t)files[i].events, "POLL");
+            return;
+        }
+    }
+}
+
+static bool is_in(int file, const fd_set *files)
+{
+    return files != NULL && FD_ISSET(file, files);
+}
+
+static void tell_select(seat *s, int count, const fd_set *read, const fd_set *write, int result,
+                        int error)
+{
+    if (result <= 0) {
+        tell_nothing_ready(s, result, error);
+        return;
+    }
+    for (int file = 0; file < count && file < FD_SETSIZE; file++) {
+        if (is_in(file, read) || is_in(file, write)) {
+            uint32_t events = is_in(file, read) ? POLLIN : POLLOUT;
+            suspect(s, file, events, events, "POLL");
             return;
         }
     }

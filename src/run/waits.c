@@ -72,7 +72,7 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int size, int ms)
     end_wait(s, &site);
     if (is_spinning(s)) {
         int error = errno;
-        tell_epoll(s, fd, events, result);
+        tell_epoll(s, fd, events, result, error);
         errno = error;
     }
     return result;
@@ -96,7 +96,7 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int size, int ms, con
     end_wait(s, &site);
     if (is_spinning(s)) {
         int error = errno;
-        tell_epoll(s, fd, events, result);
+        tell_epoll(s, fd, events, result, error);
         errno = error;
     }
     return result;
@@ -132,7 +132,7 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int size, const stru
     end_wait(s, &site);
     if (is_spinning(s)) {
         int error = errno;
-        tell_epoll(s, fd, events, result);
+        tell_epoll(s, fd, events, result, error);
         errno = error;
     }
     return result;
@@ -172,7 +172,7 @@ watched_poll(struct pollfd *files, nfds_t count, int ms)
     end_wait(s, &poll_site);
     if (is_spinning(s)) {
         int error = errno;
-        tell_poll(s, files, count, result);
+        tell_poll(s, files, count, result, error);
         errno = error;
     }
     return result;
@@ -194,7 +194,7 @@ watched_ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, c
     end_wait(s, &ppoll_site);
     if (is_spinning(s)) {
         int error = errno;
-        tell_poll(s, files, count, result);
+        tell_poll(s, files, count, result, error);
         errno = error;
     }
     return result;
@@ -283,6 +283,11 @@ EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except, struct
     } while (goes_on(&w, result));
     note_selected(s, read, result);
     end_wait(s, &site);
+    if (is_spinning(s)) {
+        int error = errno;
+        tell_select(s, count, read, write, result, error);
+        errno = error;
+    }
     return result;
 }
 
@@ -301,6 +306,11 @@ EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     } while (goes_on(&w, result));
     note_selected(s, read, result);
     end_wait(s, &site);
+    if (is_spinning(s)) {
+        int error = errno;
+        tell_select(s, count, read, write, result, error);
+        errno = error;
+    }
     return result;
 }
 

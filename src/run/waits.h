@@ -8,6 +8,7 @@
 #include "futures.h"
 #include "profiles.h"
 #include "loops.h"
+#include "spins.h"
 
 /* >>waits */
 
@@ -103,6 +104,9 @@ static inline __attribute__((__always_inline__)) seat *begin_wait(bool looks)
         }
         s->stack = stack;
         s->waits = s->kind != NO_WAIT;
+        if (s->suspect_waits != 0) {
+            confirm_spin(s);
+        }
         s->busy = false;
     }
     errno = error;

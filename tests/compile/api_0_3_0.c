@@ -369,6 +369,7 @@ static int tell(void)
     chroprof_options o;
     chroprof_task_wait wait;
     chroprof_totals t;
+    uint32_t ppm;
     memset(&o, 0, sizeof o);
     o.clock = chroprof_clock_manual;
     EXPECT(chroprof_init(&p, block, sizeof block, &o) == CHROPROF_OK);
@@ -378,6 +379,12 @@ static int tell(void)
     EXPECT(chroprof_task_waits(&p, &wait, 1) == 1 && wait.count == 1 && wait.total_ns == 15);
     u32(&wait.site), u64(&wait.longest_ns), text(&wait.call), text(&wait.within);
     text(&wait.name), text(&wait.file), u32(&wait.line);
+    EXPECT(!wait.estimated);
+    wait.call = "read";
+    EXPECT(chroprof_add_wait(&p, &wait) == CHROPROF_OK && chroprof_task_waits(&p, &wait, 1) == 2);
+    EXPECT(chroprof_name_held(&p, CHROPROF_FINDING_STALL, 7, 800000, "parse (x.c:3)") == CHROPROF_OK);
+    EXPECT(strcmp(chroprof_held_by(&p, CHROPROF_FINDING_STALL, 7, &ppm), "parse (x.c:3)") == 0);
+    EXPECT(ppm == 800000);
     chroprof_kept_awake(&p, "fd 7, a pipe");
     EXPECT(strcmp(chroprof_awake_by(&p), "fd 7, a pipe") == 0);
     chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 40);

@@ -102,6 +102,7 @@ typedef struct chroprof__core {
     char program[CHROPROF__NAME_BYTES];
     char awake[CHROPROF__AWAKE_BYTES];     /* what makes waits return at once; "": not known */
     chroprof__waited_row waited[CHROPROF__WAITED];     /* waits inside tasks, by site and call */
+    chroprof__held_row held[CHROPROF__HELD];           /* of OCCUPIES, STALL, HANGS */
     /* of a mapped file */
     uint64_t owner_start;      /* when its process began, 0: not known */
     uint64_t in_file;          /* by chroprof_map; 2: its owner holds the lock */

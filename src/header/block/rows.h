@@ -255,15 +255,23 @@ enum { CHROPROF__NESTED_LOOPS = 4, CHROPROF__NAME_BYTES = 64, CHROPROF__FEWEST_E
 
 /* Waits of one site inside its tasks, by one call. Count 0: the row is free. */
 enum {
-    CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 4, CHROPROF__CALL_BYTES = 16,
+    CHROPROF__AWAKE_BYTES = 96, CHROPROF__WAITED = 8, CHROPROF__CALL_BYTES = 16,
     CHROPROF__WITHIN_BYTES = 24
 };
 typedef struct chroprof__waited_row {
     uint64_t count, ticks, longest;
-    uint32_t site, spare;
+    uint32_t site, estimated;
     char call[CHROPROF__CALL_BYTES];
     char within[CHROPROF__WITHIN_BYTES];   /* the function that calls it; "": not known */
 } chroprof__waited_row;
+
+/* Who held the loop, for one kind of finding. Empty code: nobody knows. */
+enum { CHROPROF__HELD = 3, CHROPROF__CODE_BYTES = 64 };
+typedef struct chroprof__held_row {
+    uint64_t at_ns;
+    uint32_t ppm, unused;
+    char code[CHROPROF__CODE_BYTES];
+} chroprof__held_row;
 
 /* Tables beyond those that are public. */
 enum {

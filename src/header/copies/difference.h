@@ -449,6 +449,7 @@ static bool chroprof__counts_since(chroprof__core *c, const chroprof__core *old)
                     old->tables[CHROPROF_TABLE_STRINGS].wanted);
     c->cpu_clock_ns = 0;
     memset(c->waited, 0, sizeof(c->waited));
+    memset(c->held, 0, sizeof(c->held));
     c->seq_base += old->seq - old->seq_base;
     c->skew_ticks += old->skew_ticks;
     c->skew_events += old->skew_events;

@@ -400,6 +400,7 @@ static void chroprof__merge_counts(chroprof__merging *m)
     chroprof__merge_figures(c, CHROPROF__ALL(chroprof__loop_figures), c, to);
     to->cpu_clock_ns = 0;
     memset(to->waited, 0, sizeof(to->waited));      /* nobody knows the sites of theirs here */
+    memset(to->held, 0, sizeof(to->held));
     to->merged_events += (c->seq - c->seq_base) / 2;
     for (uint32_t k = 0; k < CHROPROF_ANOMALY_COUNT; k++) {
         const chroprof__places *theirs = chroprof__places_of(c, k);

@@ -82,9 +82,21 @@ CHROPROF_API void chroprof_exiting(chroprof *p);
 /* The task on top has just waited, in a call of this name, since then (as chroprof_now): a client
  * that is not asynchronous, a lock, a child. The time stays the task's; findings name the call.
  * within: the function that called it, NULL: not known. Not an event. Outside of a task it does
- * nothing. 4 kinds are kept, those with most time. */
+ * nothing. 8 kinds are kept, those with most time. */
 CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *within,
                                   uint64_t since);
+
+/* The same of a program that somebody else watches: adds site, call, within, count, total_ns and
+ * longest_ns of the row, which reports then call estimates. Also on a view, whose block the caller
+ * may write. CHROPROF_ERR_ARGUMENT: no such site, or more than 2^62 ns. */
+CHROPROF_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen);
+
+/* The code that held the loop where a site only tells which wait came before, as symbols tell:
+ * findings of these kinds name it. kind: OCCUPIES, of the whole run (at_ns 0), STALL or HANGS, of
+ * what began at at_ns. ppm: how much of that it took. Copied, up to 63 bytes. Also on a view, whose
+ * block the caller may write. CHROPROF_ERR_ARGUMENT: another kind. */
+CHROPROF_API chroprof_result chroprof_name_held(chroprof *p, chroprof_finding_kind kind,
+                                                uint64_t at_ns, uint32_t ppm, const char *code);
 
 /* What makes waits return at once, if the program knows it, such as "fd 7, a pipe: EPOLLHUP"; the
  * finding SPINS says so. Copied, up to 95 bytes. */

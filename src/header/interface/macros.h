@@ -49,6 +49,8 @@
 #define chroprof_tick(p) ((void)0)
 #define chroprof_exiting(p) ((void)0)
 #define chroprof_waited(p, call, within, since) ((void)0)
+#define chroprof_add_wait(p, seen) (CHROPROF_OK)
+#define chroprof_name_held(p, kind, at_ns, ppm, code) (CHROPROF_OK)
 #define chroprof_kept_awake(p, by) ((void)0)
 #define chroprof_event(p, state, id, site, now) ((void)0)
 #define chroprof_sample(p, now, cpu_delta_ns) ((void)0)

@@ -155,10 +155,14 @@ CHROPROF_API void chroprof_read_options(const chroprof *p, chroprof_options *out
 /* Capacity, use and drops of every table: CHROPROF_TABLE_COUNT rows. */
 CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size_t capacity);
 
-/* Waits inside tasks, by site and call, those with most time first; 4 at most. Their names are
+/* Waits inside tasks, by site and call, those with most time first; 8 at most. Their names are
  * valid until the next event. A merged profile and a difference have none. */
 CHROPROF_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_wait *out,
                                         size_t capacity);
+
+/* The code that chroprof_name_held named for this, and its part in *ppm; "": nobody did. */
+CHROPROF_API const char *chroprof_held_by(const chroprof *p, chroprof_finding_kind kind,
+                                          uint64_t at_ns, uint32_t *ppm);
 
 /* What keeps the loop awake, as chroprof_kept_awake told; "": nobody did. */
 CHROPROF_API const char *chroprof_awake_by(const chroprof *p);

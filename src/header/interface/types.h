@@ -546,6 +546,7 @@ typedef struct chroprof_task_wait {
     const char *call;          /* in which it waited */
     const char *within;        /* the function that called that; "": not known */
     const char *name, *file; uint32_t line;   /* of the site */
+    bool estimated;            /* somebody saw it from outside (chroprof_add_wait) */
 } chroprof_task_wait;
 
 /* What a finding is about. The JSON has these names in lower case. */

@@ -188,6 +188,7 @@ static void chroprof__reset_core(chroprof__core *c)
     c->callbacks = c->callback_max = c->iterations = c->iteration_max = c->stalls = 0;
     c->cpu_clock_ns = c->at_once = c->at_once_ticks = c->start_ticks = c->exit_ticks = 0;
     memset(c->waited, 0, sizeof(c->waited));
+    memset(c->held, 0, sizeof(c->held));
     c->hidden_since = 0;
     c->seq_base = c->seq;
     c->merged_events = 0;

@@ -16,6 +16,8 @@
 #include "../event/open.h"
 #include "../event/events.h"
 #include "../event/fast.h"
+#include "../reading/paths.h"
+#include "../reading/totals.h"
 
 /* An event while the profile is off, or from inside on_stall. */
 CHROPROF__COLD void chroprof__refuse(chroprof *p)
@@ -231,6 +233,39 @@ CHROPROF__COLD_API void chroprof_waited(chroprof *p, const char *call, const cha
     row->ticks += ticks;
     chroprof__raise(&row->longest, ticks);
     chroprof__end_edit(c);
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen)
+{
+    if (!chroprof__has_block(p) || !seen || !seen->call || *seen->call == 0 || seen->site == 0 ||
+        seen->site >= chroprof__site_count(p) || seen->total_ns >> 62 || seen->longest_ns >> 62)
+        return CHROPROF_ERR_ARGUMENT;
+    chroprof__core *c = p->core;
+    chroprof__begin_edit(c);
+    chroprof__waited_row *row = chroprof__row_of_wait(c, seen->site, seen->call,
+                                                      seen->within ? seen->within : "");
+    row->estimated = 1;
+    row->count += seen->count;
+    row->ticks += chroprof__unscale(seen->total_ns, c->factor);
+    chroprof__raise(&row->longest, chroprof__unscale(seen->longest_ns, c->factor));
+    chroprof__end_edit(c);
+    return CHROPROF_OK;
+}
+
+CHROPROF__COLD_API chroprof_result chroprof_name_held(chroprof *p, chroprof_finding_kind kind,
+                                                      uint64_t at_ns, uint32_t ppm,
+                                                      const char *code)
+{
+    uint32_t place = chroprof__held_place(kind);
+    if (!chroprof__has_block(p) || place == CHROPROF__HELD || !code || ppm > 1000000)
+        return CHROPROF_ERR_ARGUMENT;
+    chroprof__held_row *row = p->core->held + place;
+    chroprof__begin_edit(p->core);
+    row->at_ns = at_ns;
+    row->ppm = ppm;
+    chroprof__copy_text(row->code, sizeof(row->code), code);
+    chroprof__end_edit(p->core);
+    return CHROPROF_OK;
 }
 
 CHROPROF__COLD_API void chroprof_kept_awake(chroprof *p, const char *by)

@@ -157,6 +157,14 @@ CHROPROF__COLD_API bool chroprof_read_anomaly(const chroprof *p, chroprof_anomal
     return true;
 }
 
+/* CHROPROF__HELD: of findings of this kind nobody names the code. */
+static uint32_t chroprof__held_place(chroprof_finding_kind kind)
+{
+    return kind == CHROPROF_FINDING_OCCUPIES ? 0
+           : kind == CHROPROF_FINDING_STALL ? 1
+           : kind == CHROPROF_FINDING_HANGS ? 2 : CHROPROF__HELD;
+}
+
 /* Which row has most time of those that are not in the list yet; NULL: all are. */
 static const chroprof__waited_row *chroprof__next_waited(const chroprof *p, uint32_t *taken)
 {
@@ -190,10 +198,22 @@ CHROPROF__COLD_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_w
         out[count].longest_ns = chroprof__ns(p->core, row->longest);
         out[count].call = row->call;
         out[count].within = row->within;
+        out[count].estimated = row->estimated != 0;
         chroprof__read_site_name(p, row->site, &out[count].name, &out[count].file,
                                  &out[count].line);
     }
     return count;
+}
+
+CHROPROF__COLD_API const char *chroprof_held_by(const chroprof *p, chroprof_finding_kind kind,
+                                                uint64_t at_ns, uint32_t *ppm)
+{
+    uint32_t place = chroprof__held_place(kind);
+    *ppm = 0;
+    if (!chroprof__can_read(p) || place == CHROPROF__HELD || p->core->held[place].at_ns != at_ns)
+        return "";
+    *ppm = p->core->held[place].ppm;
+    return p->core->held[place].code;
 }
 
 CHROPROF__COLD_API const char *chroprof_awake_by(const chroprof *p)

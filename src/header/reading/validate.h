@@ -132,6 +132,8 @@ static const char *chroprof__ask_core(const chroprof *p)
                        row->call[CHROPROF__CALL_BYTES - 1] == '\0' &&
                        row->within[CHROPROF__WITHIN_BYTES - 1] == '\0',
                        "waits inside tasks have a site and a call");
+    for (const chroprof__held_row *row = c->held; row < c->held + CHROPROF__HELD; row++)
+        CHROPROF__MUST(row->code[CHROPROF__CODE_BYTES - 1] == '\0', "code that held the loop ends");
     return NULL;
 }
 

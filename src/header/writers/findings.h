@@ -10,6 +10,7 @@
 #include "../writers/phrases.h"
 #include "../writers/findings_futures.h"
 #include "../writers/findings_stutters.h"
+#include "../writers/findings_waits.h"
 
 /* Since when did no event but a tick arrive? False: that is not known. */
 static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)
@@ -68,6 +69,7 @@ static void chroprof__find_hang(chroprof__inquiry *q)
         c.file = path.file;
         c.line = path.line;
         c.site = path.site;
+        (void)chroprof__name_case(q, &c, since_ns, 900000);
     }
     chroprof__report(q, &c, since_ns ? "The loop has been inside %s for %T0, since %m1, and is not "
                                        "back."
@@ -151,7 +153,12 @@ static void chroprof__find_occupant(chroprof__inquiry *q)
     c.n[3] = r->slice_max_ns;
     if (chroprof__is_tie(r->exec_ns, q->top[1].exec_ns) || r->id == CHROPROF__OTHER)
         return;
-    chroprof__report(q, &c, "%s occupies the loop most: %p01 of the run, %T0 in ",
+    chroprof__case held = c;
+    if (chroprof__name_case(q, &held, 0, 500000))
+        c.other = held.name;
+    chroprof__report(q, &c, c.other ? "%s, mostly in %w, occupies the loop most: %p01 of the run, "
+                                       "%T0 in "
+                                     : "%s occupies the loop most: %p01 of the run, %T0 in ",
                      q->totals.estimated ? "all."
                      : r->slices == 1 ? "one slice." : "%c2 slices, the longest %T3.",
                      " Make it faster, or call it less often.");
@@ -206,20 +213,6 @@ static int chroprof__others_cpu(const chroprof__inquiry *q, uint32_t site)
     return all.cpu_ns >= all.exec_ns / 10 * 9 ? CHROPROF__OTHERS_KEPT : CHROPROF__OTHERS_UNKNOWN;
 }
 
-/* The wait that a site's tasks were in most. False: none is known. */
-static bool chroprof__wait_of(const chroprof__inquiry *q, uint32_t site, chroprof_task_wait *out)
-{
-    chroprof_task_wait rows[CHROPROF__WAITED];
-    size_t count = chroprof_task_waits(q->p, rows, CHROPROF__WAITED);
-    for (size_t k = 0; k < count; k++) {
-        if (rows[k].site == site) {
-            *out = rows[k];
-            return true;
-        }
-    }
-    return false;
-}
-
 static void chroprof__find_preempted(chroprof__inquiry *q)
 {
     static const char cures[][80] = {
@@ -235,11 +228,14 @@ static void chroprof__find_preempted(chroprof__inquiry *q)
     c.n[3] = r->cpu_ns;
     c.count = r->exec_ns > 0 && r->id != CHROPROF__OTHER ? chroprof__sampled(q, r) : 0;
     if (chroprof__wait_of(q, r->id, &wait) && wait.total_ns > lost_ns / 2) {
+        const chroprof__wait_words *words = chroprof__words_of(&wait);
         c.other = wait.call;
         c.n[4] = wait.total_ns;
-        chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
-                         "waited in %n for %T4.", NULL,
-                         " Use an asynchronous client, or a thread.");
+        c.fact = words->fact;
+        chroprof__report(q, &c, wait.estimated ? "%s held the loop for %T2, but used only %T3 of "
+                                                 "CPU time: it %f for about %T4."
+                                               : "%s held the loop for %T2, but used only %T3 of "
+                                                 "CPU time: it %f for %T4.", NULL, words->cure);
         return;
     }
     chroprof__report(q, &c, "%s held the loop for %T2, but used only %T3 of CPU time: it "
@@ -260,14 +256,22 @@ static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__
         return NULL;
     while (!found && chroprof_next_rank(q->p, &cursor, &row))
         found = row.id == most->site;
+    const chroprof__wait_words *words = chroprof__words_of(&wait);
     c->other = wait.call;
+    c->fact = words->fact;
+    c->cure = words->cure;
     c->n[3] = wait.total_ns;
     c->n[4] = found ? row.exec_ns : wait.total_ns;
+    chroprof__lower(c->n + 3, c->n[4]);     /* what came after the last wait is no task */
+    if (!chroprof__is_call(words) && wait.estimated)
+        (void)chroprof__name_case(q, c, q->stall.start_ns, 500000);
+    if (wait.estimated)
+        return ": %s %f for about %T3 of its %T4.%u";
     if (*wait.within == 0)
-        return ": %s waits in %n for %T3 of its %T4. Use an asynchronous client, or a thread.";
+        return ": %s %f for %T3 of its %T4.%u";
     c->name = wait.within;
     c->file = "";
-    return ": %s waits in %n, for %T3 in all. Use an asynchronous client, or a thread.";
+    return ": %s %f, for %T3 in all.%u";
 }
 
 /* By who took most of a stall, and how; n[4] is the figure in it. */
@@ -294,6 +298,10 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     c->other = s->shares[1].site ? s->shares[1].name : "uninstrumented code";
     if (chroprof__is_tie(most->exec_ns, s->shares[1].exec_ns))
         return ": %s took %p30 of it, and %n %p40. Split such work, or move it off the loop.";
+    if (s->waiting_ns < s->length_ns / 2) {
+        uint32_t ppm = chroprof__name_case(q, c, s->start_ns, 500000);
+        c->n[3] = ppm ? most->exec_ns / 1000000 * ppm : c->n[3];
+    }
     c->n[4] = most->slices;
     if (most->site == CHROPROF__UNTRACKED)
         return q->bare ? ": %s took %p30 of it."
@@ -554,25 +562,25 @@ static bool chroprof__in_most(const chroprof__inquiry *q, chroprof_rank *out)
     uint64_t cursor = CHROPROF__FIRST_SITE;
     memset(out, 0, sizeof(*out));
     while (chroprof_next_rank(q->p, &cursor, &row))
-        if (row.slices > out->slices && strncmp(row.name, "code after ", 11) != 0)
+        if (row.slices > out->slices && !chroprof__is_after_wait(row.name))
             *out = row;
     return out->slices > q->totals.iterations / 2 && out->id != CHROPROF__OTHER;
 }
 
 /* Waits that return at once, and so little between them that the loop has no work. Who says what
  * keeps it awake has looked at the processor's time as well; else they must be shorter than one
- * that sleeps can be. */
+ * that sleeps can be, and leave no time to read and to answer. */
 static void chroprof__find_spin(chroprof__inquiry *q)
 {
     const chroprof_totals *t = &q->totals;
     const char *awake = chroprof_awake_by(q->p);
     uint64_t mean_ns = t->at_once ? t->at_once_ns / t->at_once : 0;
-    uint64_t most_ns = *awake ? 10000 : 3000;
+    uint64_t most_ns = *awake ? 10000 : 1500, work_ns = *awake ? mean_ns + 10000 : 500;
     chroprof_rank site;
     chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_SPINS, NULL, t->at_once_ns);
     bool named = chroprof__in_most(q, &site);
     if (t->iterations == 0 || t->iteration_p50_ns == 0 || mean_ns > most_ns ||
-        t->iteration_p50_ns > 2 * mean_ns + most_ns || t->elapsed_ns < 1000000)
+        t->iteration_p50_ns > mean_ns + work_ns || t->elapsed_ns < 1000000)
         return;
     c.part = c.n[0] = t->at_once < t->iterations ? t->at_once : t->iterations;
     c.whole = c.n[1] = t->iterations;
@@ -633,11 +641,10 @@ static void chroprof__find_nothing(chroprof__inquiry *q)
 /* Under chroprof run the code between waits has names of its own. */
 static bool chroprof__is_bare(const chroprof *p)
 {
-    static const char begin[] = "code after ";
     uint64_t cursor = CHROPROF__FIRST_SITE;
     chroprof_rank r;
     while (chroprof_next_rank(p, &cursor, &r))
-        if (*r.file == 0 && strncmp(r.name, begin, sizeof(begin) - 1) == 0)
+        if (*r.file == 0 && chroprof__is_after_wait(r.name))
             return true;
     return false;
 }

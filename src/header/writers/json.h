@@ -73,7 +73,7 @@ static void chroprof__json_totals(chroprof__out *o, const chroprof *p)
     F(chroprof_task_wait, site, ".") F(chroprof_task_wait, count, "")                              \
     F(chroprof_task_wait, total_ns, "") F(chroprof_task_wait, longest_ns, "")                      \
     F(chroprof_task_wait, call, "$") F(chroprof_task_wait, within, "$")                            \
-    CHROPROF__JSON_PLACE(F, chroprof_task_wait)
+    CHROPROF__JSON_PLACE(F, chroprof_task_wait) F(chroprof_task_wait, estimated, "?")
 
 static void chroprof__json_waits(chroprof__out *o, const chroprof *p)
 {

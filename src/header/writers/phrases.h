@@ -99,6 +99,7 @@ typedef struct chroprof__case {
     uint64_t part, whole;
     uint64_t value_ns, at_ns, count;
     uint64_t n[5];                 /* %T0: n[0] as a time, and so on; see chroprof__say_case */
+    const char *fact, *cure;       /* %f, %u: phrases with a %n, or without */
     const char *other;             /* %n: another site's, or that of a function; "": none */
 } chroprof__case;
 
@@ -216,6 +217,20 @@ static const char *chroprof__sampled_function(const chroprof *p, uint32_t stack,
     return name;
 }
 
+/* Words with at most the other name in them, as %n. */
+static void chroprof__say_phrase(chroprof__phrase *s, const chroprof__case *c, const char *words)
+{
+    char one[2] = { 0, 0 };
+    for (; *words != 0; words++) {
+        one[0] = *words;
+        if (*words == '%')
+            chroprof__say_name(s, c->other, CHROPROF__FINDS_FILE);
+        else
+            chroprof__say_text(s, one);
+        words += *words == '%';
+    }
+}
+
 /* A sentence with figures in it: %T0 says n[0] as chroprof__say_figure does, %p01 n[0] as a share
  * of n[1]; %s is the site, %o its bare name, %n the other name, %w that with more of it. */
 static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, const char *sentence)
@@ -228,7 +243,9 @@ static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, con
             continue;
         }
         char how = *++sentence;
-        if (how == 's') {
+        if (how == 'f' || how == 'u') {
+            chroprof__say_phrase(s, c, how == 'f' ? c->fact : c->cure);
+        } else if (how == 's') {
             chroprof__say_site(s, c);
         } else if (how == 'o') {
             chroprof__say_text(s, c->name);

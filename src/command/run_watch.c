@@ -1,0 +1,575 @@
+/* run_watch.c - see run_watch.h
+ *
+ * A thread whose block has the same sequence at two looks sent no event in between: it is idle, or a
+ * task holds the loop. Of the latter the kernel tells how long it was on a processor, and what it
+ * does when it is not. The program itself does nothing for this. */
+
+#define _GNU_SOURCE 1
+#include "run_watch.h"
+
+#ifdef __linux__
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "block.h"
+#include "values.h"
+#include "watch.h"
+
+enum {
+    WATCH_PERIOD_MS = 10, WATCH_SCAN_NS = 250000000, WATCH_THREADS = 64, WATCH_ROWS = 8,
+    WATCH_LEAST_NS = 5000000,  /* the kernel counts the time on a processor in steps like this */
+    WATCH_LEVELS = 8           /* of cgroups */
+};
+
+/* What a site's tasks waited for. */
+typedef struct watch_row {
+    uint32_t site;             /* 0: a free row */
+    const char *call;
+    uint64_t count, total_ns, longest_ns;
+    uint64_t now_ns;           /* in the stay under way */
+} watch_row;
+
+typedef struct watched {
+    pid_t process, thread;
+    char path[600];
+    int block, sched, call, stat, status;  /* files */
+    uint64_t queue_ns;         /* that it has waited for a processor, */
+    uint64_t sleeps;           /* how often it gave one up, */
+    uint64_t faults;           /* and pages that it waited for; all since it began */
+    bool gone;
+    uint64_t sequence;
+    uint32_t site;             /* that holds the loop at this sequence, once it is known */
+    bool asked;                /* for it */
+    uint64_t at_ns, cpu_ns;    /* of the last look */
+    uint64_t throttled;        /* when the stay began */
+    watch_row rows[WATCH_ROWS];
+} watched;
+
+static struct {
+    pthread_t thread;
+    bool runs;
+    int stop[2];
+    char folder[512];
+    char stats[WATCH_LEVELS][400];         /* files cpu.stat of the program's cgroup and those above */
+    size_t stat_count;
+    uint64_t throttled;        /* at the last scan */
+    uint64_t throttled_ns, first_throttled_ns;     /* the same as time; and at the first */
+    uint64_t scan_ns;
+    watched *threads[WATCH_THREADS];
+    size_t count;
+} watch;
+
+static const char processor[] = "processor";
+
+/* >>quota: how often the cgroup was stopped for the rest of a period */
+
+static void add_stats(const char *mount, char *path)
+{
+    while (watch.stat_count < WATCH_LEVELS) {
+        char *file = watch.stats[watch.stat_count];
+        int length = snprintf(file, sizeof watch.stats[0], "%s%s/cpu.stat", mount,
+                              strcmp(path, "/") == 0 ? "" : path);
+        if (length > 0 && (size_t)length < sizeof watch.stats[0] && access(file, R_OK) == 0) {
+            watch.stat_count++;
+        }
+        if (strrchr(path, '/') == NULL || strcmp(path, "/") == 0) {
+            return;
+        }
+        strrchr(path, '/')[path == strrchr(path, '/')] = '\0';
+    }
+}
+
+/* Is cpu one of the controllers in "N:cpu,cpuacct:/path"? */
+static bool has_cpu(const char *line, const char *end)
+{
+    for (const char *at = line; at != NULL && at < end; at = strpbrk(at + 1, ":,")) {
+        if (strncmp(at + 1, "cpu", 3) == 0 && (at[4] == ',' || at[4] == ':')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_stats(pid_t program)
+{
+    char name[64];
+    char line[400];
+    FILE *file;
+    (void)snprintf(name, sizeof name, "/proc/%ld/cgroup", (long)program);
+    file = fopen(name, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        char *first = strchr(line, ':');
+        char *path = first != NULL ? strchr(first + 1, ':') : NULL;
+        line[strcspn(line, "\n")] = '\0';
+        if (path != NULL && first[1] == ':') {
+            add_stats("/sys/fs/cgroup", path + 1);
+        } else if (path != NULL && has_cpu(first, path)) {
+            char mount[100];
+            (void)snprintf(mount, sizeof mount, "/sys/fs/cgroup/%.*s",
+                           (int)(path - first - 1 < 60 ? path - first - 1 : 60), first + 1);
+            add_stats(mount, path + 1);
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+}
+
+/* ns: for how long, where cgroups are above each other the longest. */
+static uint64_t throttled_now(uint64_t *ns)
+{
+    uint64_t sum = 0;
+    *ns = 0;
+    for (size_t i = 0; i < watch.stat_count; i++) {
+        char line[100];
+        unsigned long long count;
+        FILE *file = fopen(watch.stats[i], "r");
+        while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+            if (sscanf(line, "nr_throttled %llu", &count) == 1) {
+                sum += count;
+            } else if (sscanf(line, "throttled_time %llu", &count) == 1 && count > *ns) {
+                *ns = count;
+            } else if (sscanf(line, "throttled_usec %llu", &count) == 1 && count * 1000 > *ns) {
+                *ns = count * 1000;
+            }
+        }
+        if (file != NULL) {
+            (void)fclose(file);
+        }
+    }
+    return sum;
+}
+
+/* >>looks */
+
+static bool read_text(int file, char *text, size_t size)
+{
+    ssize_t count = file >= 0 ? pread(file, text, size - 1, 0) : -1;
+    text[count > 0 ? count : 0] = '\0';
+    return count > 0;
+}
+
+static bool read_cpu(const watched *w, uint64_t *ns)
+{
+    char text[128];
+    unsigned long long cpu = 0;
+    bool known = read_text(w->sched, text, sizeof text) && sscanf(text, "%llu", &cpu) == 1;
+    *ns = cpu;
+    return known;
+}
+
+static char state_of(const watched *w)
+{
+    char text[512];
+    const char *end = read_text(w->stat, text, sizeof text) ? strrchr(text, ')') : NULL;
+    return end != NULL && end[1] == ' ' ? end[2] : '?';
+}
+
+/* What it does that is off its processor. NULL: it waits in a call that its own process knows of, or
+ * nobody can tell. */
+static const char *reason_of(const watched *w)
+{
+    char text[256];
+    const char state = state_of(w);
+    long call;
+    if (state == 'R') {
+        return processor;
+    }
+    if (state == 'T' || state == 't') {
+        return "stopped";
+    }
+    if ((state != 'S' && state != 'D') || !read_text(w->call, text, sizeof text)) {
+        return NULL;
+    }
+    if (strncmp(text, "running", 7) == 0) {
+        return processor;
+    }
+    call = strtol(text, NULL, 10);
+    if (call < 0) {
+        return state == 'D' ? "page faults" : NULL;
+    }
+    return attach_is_wait(call) || strcmp(attach_call_name(call), "accept") == 0 ||
+           strcmp(attach_call_name(call), "a system call") == 0 ? NULL : attach_call_name(call);
+}
+
+/* The site of the task that holds the loop; 0: none does. */
+static uint32_t site_now(const watched *w)
+{
+    block_file file;
+    chroprof_frame frame;
+    chroprof_path path;
+    uint32_t site = 0;
+    memset(&file, 0, sizeof file);
+    file.name = file.place = w->path;
+    if (block_read(&file) == CHROPROF_OK && chroprof_frames(&file.view, &frame, 1) > 0 &&
+        !frame.barrier && chroprof_read_path(&file.view, frame.path, &path)) {
+        site = path.site;
+    }
+    block_close(&file);
+    return block_sequence(w->block) == w->sequence ? site : 0;
+}
+
+static void add_time(watched *w, const char *call, uint64_t ns)
+{
+    watch_row *row = NULL;
+    for (size_t i = 0; i < WATCH_ROWS; i++) {
+        watch_row *one = &w->rows[i];
+        if (one->site == w->site && strcmp(one->call, call) == 0) {
+            row = one;
+            break;
+        }
+        row = row == NULL && one->site == 0 ? one : row;
+    }
+    if (row != NULL) {
+        row->site = w->site;
+        row->call = call;
+        row->count += row->now_ns == 0;
+        row->now_ns += ns;
+    }
+}
+
+/* The stay is over: only now the kernel has counted that the quota was used up. */
+static void end_stay(watched *w)
+{
+    uint64_t waited = 0;
+    uint64_t unused;
+    for (size_t i = 0; i < WATCH_ROWS; i++) {
+        watch_row *row = &w->rows[i];
+        if (row->now_ns > 0 && row->call == processor && throttled_now(&unused) > w->throttled) {
+            waited = row->now_ns;
+            row->now_ns = 0;
+            row->count--;
+        }
+    }
+    if (waited > 0) {
+        add_time(w, "quota", waited);
+    }
+    for (size_t i = 0; i < WATCH_ROWS; i++) {
+        watch_row *row = &w->rows[i];
+        row->total_ns += row->now_ns;
+        row->longest_ns = row->now_ns > row->longest_ns ? row->now_ns : row->longest_ns;
+        row->now_ns = 0;
+    }
+}
+
+static void begin_stay(watched *w, uint64_t sequence)
+{
+    if (w->asked && w->site != 0) {
+        end_stay(w);
+    }
+    w->sequence = sequence;
+    w->site = 0;
+    w->asked = false;
+    w->at_ns = attach_now();
+    w->throttled = watch.throttled;
+    w->gone = !read_cpu(w, &w->cpu_ns);
+}
+
+/* Times are taken so that no more is counted than lies in the stay. */
+static void look_at(watched *w)
+{
+    const uint64_t now = attach_now();
+    const uint64_t sequence = block_sequence(w->block);
+    const char *reason;
+    uint64_t cpu_ns;
+    uint64_t off_ns;
+    if (sequence != w->sequence) {
+        begin_stay(w, sequence);
+        return;
+    }
+    if ((w->asked && w->site == 0) || !read_cpu(w, &cpu_ns)) {
+        return;
+    }
+    off_ns = now - w->at_ns > cpu_ns - w->cpu_ns ? now - w->at_ns - (cpu_ns - w->cpu_ns) : 0;
+    if (off_ns < WATCH_LEAST_NS) {
+        return;                             /* the next look tells more */
+    }
+    reason = reason_of(w);
+    if (reason != NULL && !w->asked) {
+        w->asked = true;
+        w->site = site_now(w);
+    }
+    if (reason != NULL && w->site != 0) {
+        add_time(w, reason, off_ns);
+    }
+    w->at_ns = now;
+    w->cpu_ns = cpu_ns;
+}
+
+/* >>threads */
+
+static int open_of(pid_t process, pid_t thread, const char *name)
+{
+    char path[80];
+    (void)snprintf(path, sizeof path, "/proc/%ld/task/%ld/%s", (long)process, (long)thread, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void close_files(watched *w)
+{
+    const int files[] = { w->block, w->sched, w->call, w->stat, w->status };
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i] >= 0) {
+            (void)close(files[i]);
+        }
+    }
+    w->block = w->sched = w->call = w->stat = w->status = -1;
+}
+
+static bool read_name(const char *name, pid_t *process, pid_t *thread)
+{
+    char *end;
+    *process = (pid_t)strtol(name, &end, 10);
+    *thread = *end == '-' ? (pid_t)strtol(end + 1, NULL, 10) : 0;
+    return *process > 0 && *thread > 0 && ends_in(name, ".chroprof");
+}
+
+static watched *find_watched(pid_t process, pid_t thread)
+{
+    for (size_t i = 0; i < watch.count; i++) {
+        if (watch.threads[i]->process == process && watch.threads[i]->thread == thread) {
+            return watch.threads[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_watched(const char *name)
+{
+    pid_t process;
+    pid_t thread;
+    watched *w;
+    if (!read_name(name, &process, &thread) || watch.count == WATCH_THREADS ||
+        find_watched(process, thread) != NULL) {
+        return;
+    }
+    w = (watched *)calloc(1, sizeof *w);
+    if (w == NULL) {
+        return;
+    }
+    w->process = process;
+    w->thread = thread;
+    (void)snprintf(w->path, sizeof w->path, "%s/%s", watch.folder, name);
+    w->block = open(w->path, O_RDONLY | O_CLOEXEC);
+    w->sched = open_of(process, thread, "schedstat");
+    w->call = open_of(process, thread, "syscall");
+    w->stat = open_of(process, thread, "stat");
+    w->status = open_of(process, thread, "status");
+    watch.threads[watch.count++] = w;
+    begin_stay(w, block_sequence(w->block));
+}
+
+/* What the kernel counts all the time; what it no longer tells stays. */
+static void read_counts(watched *w)
+{
+    char text[2048];
+    const char *at;
+    unsigned long long queue;
+    unsigned long long faults;
+    if (read_text(w->sched, text, sizeof text) && sscanf(text, "%*u %llu", &queue) == 1) {
+        w->queue_ns = queue;
+    }
+    if (read_text(w->status, text, sizeof text) &&
+        (at = strstr(text, "\nvoluntary_ctxt_switches:")) != NULL) {
+        w->sleeps = strtoull(at + sizeof "\nvoluntary_ctxt_switches:" - 1, NULL, 10);
+    }
+    if (read_text(w->stat, text, sizeof text) && (at = strrchr(text, ')')) != NULL &&
+        sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %llu", &faults) == 1) {
+        w->faults = faults;
+    }
+}
+
+static void scan(uint64_t now)
+{
+    DIR *folder = opendir(watch.folder);
+    const struct dirent *entry;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        add_watched(entry->d_name);
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    watch.throttled = throttled_now(&watch.throttled_ns);
+    watch.first_throttled_ns = watch.scan_ns == 0 ? watch.throttled_ns : watch.first_throttled_ns;
+    for (size_t i = 0; i < watch.count; i++) {
+        read_counts(watch.threads[i]);
+    }
+    watch.scan_ns = now + WATCH_SCAN_NS;
+}
+
+static void *watch_all(void *unused)
+{
+    struct pollfd stop = { watch.stop[0], POLLIN, 0 };
+    (void)unused;
+    while (poll(&stop, 1, WATCH_PERIOD_MS) == 0) {
+        const uint64_t now = attach_now();
+        if (now >= watch.scan_ns) {
+            scan(now);
+        }
+        for (size_t i = 0; i < watch.count; i++) {
+            watched *w = watch.threads[i];
+            if (!w->gone) {
+                look_at(w);
+            } else if (w->block >= 0) {
+                close_files(w);
+            }
+        }
+    }
+    return NULL;
+}
+
+void run_watch_begin(const char *folder, pid_t program)
+{
+    memset(&watch, 0, sizeof watch);
+    (void)snprintf(watch.folder, sizeof watch.folder, "%s", folder);
+    find_stats(program);
+    if (pipe2(watch.stop, O_CLOEXEC) == 0) {
+        watch.runs = pthread_create(&watch.thread, NULL, watch_all, NULL) == 0;
+    }
+}
+
+void run_watch_end(void)
+{
+    if (!watch.runs) {
+        return;
+    }
+    watch.runs = false;
+    (void)close(watch.stop[1]);             /* which is an event at the other end */
+    (void)pthread_join(watch.thread, NULL);
+    (void)close(watch.stop[0]);
+    for (size_t i = 0; i < watch.count; i++) {
+        if (watch.threads[i]->site != 0) {
+            end_stay(watch.threads[i]);
+        }
+        close_files(watch.threads[i]);
+    }
+}
+
+/* >>rest: what no look met, because it was short or stopped this command as well, is told by the
+ * kernel's counts, if these leave one reason alone. */
+
+typedef struct off_cpu {
+    uint64_t exec_ns, lost_ns; /* of all sites: their time, and the part off CPU that nobody explains */
+    uint64_t waits;            /* inside tasks */
+    chroprof_rank most;        /* the site that lost most */
+} off_cpu;
+
+static bool read_off_cpu(const chroprof *view, off_cpu *o)
+{
+    chroprof_task_wait rows[16];
+    chroprof_rank row;
+    uint64_t cursor = 0;
+    uint64_t cpu_ns = 0;
+    uint64_t known_ns = 0;
+    memset(o, 0, sizeof *o);
+    while (chroprof_next_rank(view, &cursor, &row)) {
+        o->exec_ns += row.exec_ns;
+        cpu_ns += row.cpu_ns;
+        if (gained(row.exec_ns, row.cpu_ns) >= gained(o->most.exec_ns, o->most.cpu_ns)) {
+            o->most = row;
+        }
+    }
+    for (size_t i = smaller(chroprof_task_waits(view, rows, 16), 16); i > 0; i--) {
+        known_ns += rows[i - 1].total_ns;
+        o->waits += rows[i - 1].count;
+    }
+    o->lost_ns = gained(gained(o->exec_ns, cpu_ns), known_ns);
+    return o->lost_ns >= 100000000 && o->lost_ns >= o->exec_ns / 4;
+}
+
+/* Of the longest stall, if it is that site's. */
+static uint64_t waiting_of(const chroprof *view, uint32_t site)
+{
+    static chroprof_stall stalls[64];
+    const size_t count = smaller(chroprof_stalls(view, stalls, 64), 64);
+    const chroprof_stall *longest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        longest = longest == NULL || stalls[i].length_ns > longest->length_ns ? &stalls[i] : longest;
+    }
+    return longest != NULL && longest->share_count > 0 && longest->shares[0].site == site
+           ? longest->waiting_ns : 0;
+}
+
+static void tell_rest(chroprof *view, const watched *w)
+{
+    chroprof_sampler_totals sampler;
+    chroprof_totals totals;
+    chroprof_task_wait seen;
+    uint64_t few;
+    uint64_t others;           /* sleeps that were no wait of the loop */
+    off_cpu o;
+    chroprof_read_sampler(view, &sampler);
+    chroprof_read_totals(view, &totals);
+    if (sampler.mode != CHROPROF_SAMPLER_CPU || sampler.samples < 10 || !read_off_cpu(view, &o)) {
+        return;
+    }
+    few = totals.iterations / 10 + 10;
+    others = gained(w->sleeps, totals.iterations + o.waits);
+    memset(&seen, 0, sizeof seen);
+    seen.site = o.most.id;
+    seen.count = 1;
+    seen.total_ns = o.lost_ns;
+    if (others <= few && w->queue_ns >= o.lost_ns / 4 * 3) {
+        seen.call = gained(watch.throttled_ns, watch.first_throttled_ns) >= o.lost_ns / 2 ? "quota"
+                                                                                          : processor;
+    } else if (w->faults >= 20 && others <= w->faults + few) {
+        seen.call = "page faults";
+    } else {
+        return;
+    }
+    seen.longest_ns = waiting_of(view, seen.site);
+    (void)chroprof_add_wait(view, &seen);
+}
+
+void run_watch_tell(chroprof *view, const char *name)
+{
+    pid_t process;
+    pid_t thread;
+    const watched *w = read_name(name, &process, &thread) ? find_watched(process, thread) : NULL;
+    for (size_t i = 0; w != NULL && i < WATCH_ROWS; i++) {
+        chroprof_task_wait seen;
+        memset(&seen, 0, sizeof seen);
+        seen.site = w->rows[i].site;
+        seen.call = w->rows[i].call;
+        seen.count = w->rows[i].count;
+        seen.total_ns = w->rows[i].total_ns;
+        seen.longest_ns = w->rows[i].longest_ns;
+        if (seen.site != 0 && seen.count > 0 && seen.total_ns > 0) {
+            (void)chroprof_add_wait(view, &seen);
+        }
+    }
+    if (w != NULL) {
+        tell_rest(view, w);
+    }
+}
+
+#else
+
+void run_watch_begin(const char *folder, pid_t program)
+{
+    (void)folder;
+    (void)program;
+}
+
+void run_watch_end(void) {}
+
+void run_watch_tell(chroprof *view, const char *name)
+{
+    (void)view;
+    (void)name;
+}
+
+#endif
