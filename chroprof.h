@@ -2513,7 +2513,7 @@ static uint64_t chroprof__weigh(uint64_t weight, uint64_t part, uint64_t whole)
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 10u             /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 11u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -2570,7 +2570,6 @@ enum {
 /* What a path took of a callback or an iteration that is added up from the ring. */
 typedef struct chroprof__sum {
     uint64_t exec, slices, slice_max;
-    uint64_t tally;            /* the tally that it belongs to */
 } chroprof__sum;
 
 enum { CHROPROF__OF_ITERATION, CHROPROF__OF_CALLBACK };
@@ -2607,6 +2606,8 @@ typedef struct chroprof__path_row {
     uint64_t dropped;          /* gave up their record to a full table */
     /* fourth line */
     chroprof__sum sum[2];
+    uint32_t tally[2];         /* that the sums belong to, 0: none */
+    uint64_t spare;            /* for one more figure */
 } chroprof__path_row;
 
 typedef struct chroprof__site_entry {
@@ -2682,13 +2683,14 @@ typedef struct chroprof__stall_part {
 /* Adds up what paths took of a stretch of the ring, row by row, in order. */
 enum { CHROPROF__TALLY_DEPTHS = 20 };
 typedef struct chroprof__tally {
-    uint64_t number;           /* that its sums are marked with */
     uint64_t next;             /* event whose row is next */
     uint64_t time;             /* of the event before it */
     uint32_t which;            /* CHROPROF__OF_ITERATION or CHROPROF__OF_CALLBACK */
     uint32_t first_path;       /* that has a sum, 0: none but loop */
     uint32_t base;             /* depth below it */
     uint32_t fence;           /* depth above which a nested loop runs, which is not of a callback */
+    uint32_t number;           /* that its sums are marked with, not 0 */
+    uint32_t spare;
     uint64_t slice[CHROPROF__TALLY_DEPTHS];    /* under way, by depth; no deeper ones */
     uint32_t path[CHROPROF__TALLY_DEPTHS];     /* whose slices these are, 0: none */
 } chroprof__tally;
@@ -6016,10 +6018,10 @@ static chroprof__sum *chroprof__sum_of(const chroprof *p, chroprof__tally *y, ui
 {
     chroprof__path_row *row = p->paths + path;
     chroprof__sum *sum = &row->sum[y->which];
-    if (sum->tally == y->number)
+    if (row->tally[y->which] == y->number)
         return sum;
     memset(sum, 0, sizeof(*sum));
-    sum->tally = y->number;
+    row->tally[y->which] = y->number;
     if (path == CHROPROF__LOOP)             /* which is looked at anyway */
         return sum;
     row->sum_next[y->which] = y->first_path;
@@ -6091,11 +6093,23 @@ static void chroprof__tally_rows(const chroprof *p, chroprof__tally *y, uint64_t
     }
 }
 
-static void chroprof__begin_tally(chroprof__core *c, chroprof__tally *y, uint32_t which,
+/* Numbers of tallies begin again: no sum is marked with one any more. */
+static void chroprof__forget_tallies(const chroprof *p)
+{
+    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_PATHS].used; k++)
+        p->paths[k].tally[0] = p->paths[k].tally[1] = 0;
+}
+
+static void chroprof__begin_tally(const chroprof *p, chroprof__tally *y, uint32_t which,
                                   uint64_t next, uint64_t time)
 {
+    chroprof__core *c = p->core;
     memset(y, 0, sizeof(*y));
-    y->number = ++c->tallies;
+    if (++c->tallies > UINT32_MAX) {
+        chroprof__forget_tallies(p);
+        c->tallies = 1;
+    }
+    y->number = (uint32_t)c->tallies;
     y->which = which;
     y->next = next;
     y->time = time;
@@ -6132,7 +6146,7 @@ CHROPROF__COLD void chroprof__spill(chroprof *p)
 {
     chroprof__core *c = p->core;
     if (c->tally.next <= c->iteration_event + 1) {
-        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+        chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
                               c->iteration_start);
         chroprof__stage_steps(p);
     }
@@ -6353,13 +6367,13 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
     if (path >= CHROPROF__FIRST_PATH)
         k = chroprof__sites(p->core)[share.site].first_path;
     for (; k; k = p->paths[k].same_site) {
-        chroprof__sum *sum = &p->paths[k].sum[y->which];
-        if (sum->tally != y->number)
+        const chroprof__sum *sum = &p->paths[k].sum[y->which];
+        if (p->paths[k].tally[y->which] != y->number)
             continue;
         share.exec += sum->exec;
         share.slices += sum->slices;
         chroprof__raise(&share.slice_max, sum->slice_max < sum->exec ? sum->slice_max : sum->exec);
-        sum->tally = 0;
+        p->paths[k].tally[y->which] = 0;
     }
     chroprof__keep_share(stall, &share);
 }
@@ -6368,14 +6382,14 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
 static void chroprof__share_tally(const chroprof *p, chroprof__stall_row *stall,
                                   const chroprof__tally *y)
 {
-    const chroprof__sum *loop = &p->paths[CHROPROF__LOOP].sum[y->which];
+    const chroprof__path_row *loop = p->paths + CHROPROF__LOOP;
     chroprof__stall_part share;
     memset(&share, 0, sizeof(share));
-    if (loop->tally == y->number)
-        share.exec = loop->exec;
+    if (loop->tally[y->which] == y->number)
+        share.exec = loop->sum[y->which].exec;
     chroprof__keep_share(stall, &share);
     for (uint32_t k = y->first_path; k; k = p->paths[k].sum_next[y->which])
-        if (p->paths[k].sum[y->which].tally == y->number)
+        if (p->paths[k].tally[y->which] == y->number)
             chroprof__share_site(p, stall, y, k);
 }
 
@@ -6384,7 +6398,7 @@ static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *st
     chroprof__core *c = p->core;
     chroprof__tally y;
     if (c->tally.next <= c->iteration_event + 1)
-        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+        chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
                               c->iteration_start);
     chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
     y = c->tally;
@@ -6412,7 +6426,7 @@ static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *sta
     chroprof__reach r = chroprof__ring_reach(c);
     uint64_t first = r.end - stall->events;
     chroprof__tally y;
-    chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, first, base->pushed);
+    chroprof__begin_tally(p, &y, CHROPROF__OF_CALLBACK, first, base->pushed);
     y.base = (uint32_t)(base - p->frames) - 1;
     if (first <= r.first) {                 /* it began before the ring does, or before a reset */
         bool parted = first < r.first ? (base->kind & CHROPROF__PARTED) != 0
@@ -6756,7 +6770,7 @@ static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chro
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
     chroprof__tally y;
-    chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, r.end, slow->at);
+    chroprof__begin_tally(p, &y, CHROPROF__OF_CALLBACK, r.end, slow->at);
     uint64_t n = chroprof__way_begin(p, r, w);
     uint64_t from = n < r.end ? chroprof__ring_at(p, c, n)->time : slow->at;
     bool rests = slot->state == CHROPROF_PENDING || slot->state == CHROPROF_PAUSED ||
@@ -12119,8 +12133,7 @@ CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
         chroprof__reset_all(p);
         c->torn_ticks = c->torn_events = 0;
     }
-    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
-        memset(p->paths[k].sum, 0, sizeof(p->paths[k].sum));
+    chroprof__forget_tallies(p);
     for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
         chroprof__cut_text(c, chroprof__sites(c)[k].name);
         chroprof__cut_text(c, chroprof__sites(c)[k].file);

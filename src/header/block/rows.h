@@ -6,7 +6,7 @@
  * only. */
 
 #define CHROPROF__MAGIC UINT64_C(0x31464F5250524843)     /* "CHRPROF1" in memory, little-endian */
-#define CHROPROF__LAYOUT 10u             /* one more with each change of what lies in the block */
+#define CHROPROF__LAYOUT 11u             /* one more with each change of what lies in the block */
 #define CHROPROF__ALIGN 64u
 
 /* Rows 0 to 2 of the paths and of the sites are these; users' paths begin at 3, sites at 4. */
@@ -63,7 +63,6 @@ enum {
 /* What a path took of a callback or an iteration that is added up from the ring. */
 typedef struct chroprof__sum {
     uint64_t exec, slices, slice_max;
-    uint64_t tally;            /* the tally that it belongs to */
 } chroprof__sum;
 
 enum { CHROPROF__OF_ITERATION, CHROPROF__OF_CALLBACK };
@@ -100,6 +99,8 @@ typedef struct chroprof__path_row {
     uint64_t dropped;          /* gave up their record to a full table */
     /* fourth line */
     chroprof__sum sum[2];
+    uint32_t tally[2];         /* that the sums belong to, 0: none */
+    uint64_t spare;            /* for one more figure */
 } chroprof__path_row;
 
 typedef struct chroprof__site_entry {
@@ -175,13 +176,14 @@ typedef struct chroprof__stall_part {
 /* Adds up what paths took of a stretch of the ring, row by row, in order. */
 enum { CHROPROF__TALLY_DEPTHS = 20 };
 typedef struct chroprof__tally {
-    uint64_t number;           /* that its sums are marked with */
     uint64_t next;             /* event whose row is next */
     uint64_t time;             /* of the event before it */
     uint32_t which;            /* CHROPROF__OF_ITERATION or CHROPROF__OF_CALLBACK */
     uint32_t first_path;       /* that has a sum, 0: none but loop */
     uint32_t base;             /* depth below it */
     uint32_t fence;           /* depth above which a nested loop runs, which is not of a callback */
+    uint32_t number;           /* that its sums are marked with, not 0 */
+    uint32_t spare;
     uint64_t slice[CHROPROF__TALLY_DEPTHS];    /* under way, by depth; no deeper ones */
     uint32_t path[CHROPROF__TALLY_DEPTHS];     /* whose slices these are, 0: none */
 } chroprof__tally;

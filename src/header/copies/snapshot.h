@@ -612,8 +612,7 @@ CHROPROF__COLD bool chroprof__seal(chroprof *p, const chroprof__copy *s)
         chroprof__reset_all(p);
         c->torn_ticks = c->torn_events = 0;
     }
-    for (uint32_t k = 0; k < chroprof__path_count(p); k++)
-        memset(p->paths[k].sum, 0, sizeof(p->paths[k].sum));
+    chroprof__forget_tallies(p);
     for (uint32_t k = 0; k < chroprof__site_count(p); k++) {
         chroprof__cut_text(c, chroprof__sites(c)[k].name);
         chroprof__cut_text(c, chroprof__sites(c)[k].file);

@@ -168,7 +168,7 @@ static void chroprof__explain_slow(chroprof *p, chroprof__slow_entry *slow, chro
     chroprof__core *c = p->core;
     chroprof__reach r = chroprof__ring_reach(c);
     chroprof__tally y;
-    chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, r.end, slow->at);
+    chroprof__begin_tally(p, &y, CHROPROF__OF_CALLBACK, r.end, slow->at);
     uint64_t n = chroprof__way_begin(p, r, w);
     uint64_t from = n < r.end ? chroprof__ring_at(p, c, n)->time : slow->at;
     bool rests = slot->state == CHROPROF_PENDING || slot->state == CHROPROF_PAUSED ||

@@ -31,13 +31,13 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
     if (path >= CHROPROF__FIRST_PATH)
         k = chroprof__sites(p->core)[share.site].first_path;
     for (; k; k = p->paths[k].same_site) {
-        chroprof__sum *sum = &p->paths[k].sum[y->which];
-        if (sum->tally != y->number)
+        const chroprof__sum *sum = &p->paths[k].sum[y->which];
+        if (p->paths[k].tally[y->which] != y->number)
             continue;
         share.exec += sum->exec;
         share.slices += sum->slices;
         chroprof__raise(&share.slice_max, sum->slice_max < sum->exec ? sum->slice_max : sum->exec);
-        sum->tally = 0;
+        p->paths[k].tally[y->which] = 0;
     }
     chroprof__keep_share(stall, &share);
 }
@@ -46,14 +46,14 @@ static void chroprof__share_site(const chroprof *p, chroprof__stall_row *stall,
 static void chroprof__share_tally(const chroprof *p, chroprof__stall_row *stall,
                                   const chroprof__tally *y)
 {
-    const chroprof__sum *loop = &p->paths[CHROPROF__LOOP].sum[y->which];
+    const chroprof__path_row *loop = p->paths + CHROPROF__LOOP;
     chroprof__stall_part share;
     memset(&share, 0, sizeof(share));
-    if (loop->tally == y->number)
-        share.exec = loop->exec;
+    if (loop->tally[y->which] == y->number)
+        share.exec = loop->sum[y->which].exec;
     chroprof__keep_share(stall, &share);
     for (uint32_t k = y->first_path; k; k = p->paths[k].sum_next[y->which])
-        if (p->paths[k].sum[y->which].tally == y->number)
+        if (p->paths[k].tally[y->which] == y->number)
             chroprof__share_site(p, stall, y, k);
 }
 
@@ -62,7 +62,7 @@ static void chroprof__share_iteration(const chroprof *p, chroprof__stall_row *st
     chroprof__core *c = p->core;
     chroprof__tally y;
     if (c->tally.next <= c->iteration_event + 1)
-        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+        chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
                               c->iteration_start);
     chroprof__tally_rows(p, &c->tally, (c->seq + 1) >> 1, c->depth);
     y = c->tally;
@@ -90,7 +90,7 @@ static void chroprof__share_callback(const chroprof *p, chroprof__stall_row *sta
     chroprof__reach r = chroprof__ring_reach(c);
     uint64_t first = r.end - stall->events;
     chroprof__tally y;
-    chroprof__begin_tally(c, &y, CHROPROF__OF_CALLBACK, first, base->pushed);
+    chroprof__begin_tally(p, &y, CHROPROF__OF_CALLBACK, first, base->pushed);
     y.base = (uint32_t)(base - p->frames) - 1;
     if (first <= r.first) {                 /* it began before the ring does, or before a reset */
         bool parted = first < r.first ? (base->kind & CHROPROF__PARTED) != 0

@@ -23,10 +23,10 @@ static chroprof__sum *chroprof__sum_of(const chroprof *p, chroprof__tally *y, ui
 {
     chroprof__path_row *row = p->paths + path;
     chroprof__sum *sum = &row->sum[y->which];
-    if (sum->tally == y->number)
+    if (row->tally[y->which] == y->number)
         return sum;
     memset(sum, 0, sizeof(*sum));
-    sum->tally = y->number;
+    row->tally[y->which] = y->number;
     if (path == CHROPROF__LOOP)             /* which is looked at anyway */
         return sum;
     row->sum_next[y->which] = y->first_path;
@@ -98,11 +98,23 @@ static void chroprof__tally_rows(const chroprof *p, chroprof__tally *y, uint64_t
     }
 }
 
-static void chroprof__begin_tally(chroprof__core *c, chroprof__tally *y, uint32_t which,
+/* Numbers of tallies begin again: no sum is marked with one any more. */
+static void chroprof__forget_tallies(const chroprof *p)
+{
+    for (uint32_t k = 0; k < p->core->tables[CHROPROF_TABLE_PATHS].used; k++)
+        p->paths[k].tally[0] = p->paths[k].tally[1] = 0;
+}
+
+static void chroprof__begin_tally(const chroprof *p, chroprof__tally *y, uint32_t which,
                                   uint64_t next, uint64_t time)
 {
+    chroprof__core *c = p->core;
     memset(y, 0, sizeof(*y));
-    y->number = ++c->tallies;
+    if (++c->tallies > UINT32_MAX) {
+        chroprof__forget_tallies(p);
+        c->tallies = 1;
+    }
+    y->number = (uint32_t)c->tallies;
     y->which = which;
     y->next = next;
     y->time = time;
@@ -139,7 +151,7 @@ CHROPROF__COLD void chroprof__spill(chroprof *p)
 {
     chroprof__core *c = p->core;
     if (c->tally.next <= c->iteration_event + 1) {
-        chroprof__begin_tally(c, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
+        chroprof__begin_tally(p, &c->tally, CHROPROF__OF_ITERATION, c->iteration_event + 1,
                               c->iteration_start);
         chroprof__stage_steps(p);
     }
