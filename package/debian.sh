@@ -5,6 +5,13 @@
 # date and license are those of the header, CHANGELOG.md and LICENSE; DEBFULLNAME and DEBEMAIL name
 # the maintainer.
 set -e
+for program in dpkg-buildpackage dh; do
+    command -v "$program" >/dev/null || {
+        echo "make deb needs $program: apt-get install dpkg-dev debhelper libdw-dev libevent-dev" \
+            "libiberty-dev pkg-config" >&2
+        exit 1
+    }
+done
 folder=${1:?a folder to build in}
 shift
 mkdir -p "$folder"

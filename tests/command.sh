@@ -274,6 +274,13 @@ for width in 60 80 120 200; do
             head -n 1)"
     fi
 done
+# the locale C asks for it by itself, another one does not
+LC_ALL=C "$command" replay "$small" >"$scratch/out"
+if ! LC_ALL=C grep -q '[^ -~]' "$scratch/out"; then ok ascii_in_the_locale_c; else
+    fail ascii_in_the_locale_c "$(LC_ALL=C grep -m 1 '[^ -~]' "$scratch/out")"; fi
+LC_ALL=C.UTF-8 "$command" replay "$small" >"$scratch/out"
+if LC_ALL=C grep -q '[^ -~]' "$scratch/out"; then ok no_ascii_in_utf_8; else
+    fail no_ascii_in_utf_8 "nothing but ASCII"; fi
 run replay "$small" --color always; expect color_always 0 "$(printf '\033[')"
 run replay "$small" --color auto
 if grep -q "$(printf '\033')" "$scratch/out"; then fail color_auto "colored into a file"; else
@@ -469,11 +476,16 @@ for what in dump check "merge -o $scratch/merged" top; do
     # shellcheck disable=SC2086 # a command and its options are several words
     run $what "$scratch/got.json"; expect "${what%% *}_got_json" 1 "this is JSON; use chroprof report"
 done
+head -c 900 "$scratch/got.json" >"$scratch/torn.json"
+for what in dump check top record; do
+    run $what "$scratch/torn.json"; expect "${what}_torn_json" 1 "cut short"
+done
 # what is no profile, to each that reads one; $$ is a shell, which has none
 for what in dump check "merge -o $scratch/merged" top report trace symbolize record \
     "diff $scratch/got.json" replay; do
-    for got in "$scratch:this is a directory" "$scratch/got.missing:No such file" \
-        "999999999:no file with this name and no process"; do
+    for got in "$scratch:this is a directory; give a file" \
+        "$scratch/got.missing:No such file or directory; check its path" \
+        "999999999:no file with this name and no process with this number (see: ps -e)"; do
         # shellcheck disable=SC2086 # a command and its options are several words
         run $what "${got%%:*}"
         case $what in diff*) code=$((code - 1)) ;; esac

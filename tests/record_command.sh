@@ -51,7 +51,7 @@ record_one() {
     until_line recording "$scratch/err"
     : >"$scratch/go"
     until_line done "$scratch/said"
-    kill -INT $recorder
+    kill -"${3:-INT}" $recorder
     wait $recorder; code=$?
     "$command" dump "$scratch/p.chroprof" -f json -o "$scratch/own.json" 2>"$scratch/err2"
     exec 3>&-
@@ -64,6 +64,12 @@ expect records 0 "events in"
 if grep -q overwritten "$scratch/err"; then
     fail loses_nothing "$(grep overwritten "$scratch/err")"
 else ok loses_nothing; fi
+cp "$scratch/rec.events" "$scratch/own.events"
+record_one 2000 32768 TERM
+expect records_until_terminated 0 "events in"
+if grep -q ' tick 0$' "$scratch/rec.events"; then ok writes_when_terminated; else
+    fail writes_when_terminated "$(tail -n 1 "$scratch/rec.events")"; fi
+record_one 20000 32768
 cp "$scratch/rec.events" "$scratch/own.events"
 run replay --strict --stall 1s -f json -o "$scratch/replayed.json" "$scratch/rec.events"
 expect replays 0

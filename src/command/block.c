@@ -20,6 +20,7 @@
 #include "input.h"
 #include "message.h"
 #include "origin.h"
+#include "profile.h"
 #include "values.h"
 
 /* >>block files */
@@ -195,7 +196,8 @@ static void block_consider(block_search *search, const char *line, const char *p
 
 void block_nobody(const char *pid)
 {
-    tool_message("%s: there is no file with this name and no process with this number", pid);
+    tool_message("%s: there is no file with this name and no process with this number (see: ps -e)",
+                 pid);
 }
 
 /* The program of a chroprof run: its only child. */
@@ -301,6 +303,21 @@ static bool block_of_stream(block_file *file, const char *operand)
     return ok;
 }
 
+/* Of JSON that is broken it says where, and not which command would read it. */
+static void block_refuse(const char *operand)
+{
+    content got = content_of_file(operand);
+    profile_text p;
+    bool good = true;
+    if (got == CONTENT_JSON) {
+        good = profile_load(&p, operand);
+        profile_free(&p);
+    }
+    if (good) {
+        content_refuse(operand, got, CONTENT_BLOCK);
+    }
+}
+
 bool block_open(block_file *file, const char *operand)
 {
     chroprof_result result;
@@ -315,7 +332,7 @@ bool block_open(block_file *file, const char *operand)
     errno = 0;
     result = block_read(file);
     if (result == CHROPROF_ERR_FORMAT) {
-        content_refuse(operand, content_of_file(operand), CONTENT_BLOCK);
+        block_refuse(operand);
     } else if (result != CHROPROF_OK) {
         tool_message("%s: %s", operand, block_problem(file, result));
     }

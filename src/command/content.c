@@ -83,7 +83,7 @@ content content_of_file(const char *name)
 void content_refuse(const char *name, content got, content wanted)
 {
     if (got == CONTENT_EMPTY) {
-        tool_message("%s: the input is empty", name);
+        tool_message("%s: the input is empty; give a profile, or write it again", name);
     } else if (wanted == CONTENT_EVENTS && got == CONTENT_JSON) {
         tool_message("%s: this is JSON, not a stream of events; use chroprof report", name);
     } else if (wanted == CONTENT_EVENTS && got == CONTENT_OTHER) {

@@ -473,7 +473,7 @@ static void diff_print(diff *d)
 {
     sheet *s = &d->sheet;
     s->columns = d->columns > 0 ? (unsigned)d->columns : terminal_columns(d->out);
-    s->ascii = d->ascii;
+    s->ascii = ascii_wanted(d->ascii);
     s->color = color_wanted(d->color, d->out);
     s->end = "\n";
     diff_sentences(d);

@@ -77,7 +77,7 @@ static chroprof_text_options text_options(const format_options *o, FILE *out)
     text.by = (chroprof_order)o->by;
     text.top = (uint32_t)o->rows;
     text.width = o->columns > 0 ? (uint32_t)o->columns : terminal_columns(out);
-    text.ascii = o->ascii;
+    text.ascii = ascii_wanted(o->ascii);
     text.color = color_wanted(o->color, out);
     return text;
 }

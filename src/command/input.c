@@ -104,6 +104,7 @@ const char *input_problem(int error)
 {
     return error == EISDIR ? "this is a directory; give a file"
            : error == EACCES ? "Permission denied; run this command as a user who may read it"
+           : error == ENOENT ? "No such file or directory; check its path (see: ls)"
            : strerror(error);
 }
 

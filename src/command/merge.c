@@ -99,7 +99,7 @@ static bool merge_list(merging *m, const char *list)
     }
     good = good && ferror(names) == 0;
     if (!good) {
-        tool_message("%s: %s", name, strerror(errno));
+        tool_message("%s: %s", name, input_problem(errno));
     }
     if (names != NULL && !standard) {
         (void)fclose(names);

@@ -5,7 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <string.h>
+
 #include "foreign.h"
+#include "terminal.h"
 
 #define TOOL_LINE_BYTES 16384  /* of a message; a longer one is cut */
 
@@ -24,11 +27,32 @@ void tool_keep(char *text, size_t size)
     }
 }
 
+/* Our own signs in the locale C: the point before a sentence, and the unit of a time. */
+static void tool_plain(char *text)
+{
+    static const char point[] = "\xE2\x80\xA2";
+    char *to = text;
+    if (strncmp(text, point, 3) == 0) {
+        *to++ = '*';
+        text += 3;
+    }
+    for (const char *from = text; *from != '\0'; from++) {
+        bool unit = strncmp(from, "\xC2\xB5s", 3) == 0 && to > text &&
+                    (from[-1] == ' ' || (from[-1] >= '0' && from[-1] <= '9'));
+        from += unit;
+        *to++ = unit ? 'u' : *from;
+    }
+    *to = '\0';
+}
+
 /* Part of a message: whatever a value holds, it stays in its line and steers no terminal. */
 static void tool_put(const char *format, va_list values)
 {
     char text[TOOL_LINE_BYTES];
     int length = vsnprintf(text, sizeof text, format, values);
+    if (length >= 0 && ascii_wanted(false)) {
+        tool_plain(text);
+    }
     if (kept.text != NULL) {
         (void)snprintf(kept.text, kept.size, "%s", length >= 0 ? text : format);
         return;

@@ -301,6 +301,8 @@ static int record_all(record *run)
     memset(&action, 0, sizeof action);
     action.sa_handler = on_interrupt;
     (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGHUP, &action, NULL);
     tool_message("%s: recording for %.3g s; Ctrl-C ends it", run->first.name,
                  (double)run->for_ns / 1e9);
     if (!follow(run) || !resolve(run)) {

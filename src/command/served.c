@@ -86,7 +86,7 @@ bool served_add(served *s, const char *operand)
         return served_add_process(s, operand);
     }
     if (stat(operand, &facts) != 0) {
-        tool_message("%s: %s", operand, strerror(errno));
+        tool_message("%s: %s", operand, input_problem(errno));
         return false;
     }
     if (!S_ISDIR(facts.st_mode) && (!S_ISREG(facts.st_mode) || input_is_stream(operand))) {

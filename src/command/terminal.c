@@ -19,6 +19,18 @@ uint32_t terminal_columns(FILE *out)
     return 80;
 }
 
+bool ascii_wanted(bool asked)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    for (size_t i = 0; !asked && i < sizeof names / sizeof names[0]; i++) {
+        const char *locale = getenv(names[i]);
+        if (locale != NULL && *locale != '\0') {
+            return strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0;
+        }
+    }
+    return asked;
+}
+
 bool color_wanted(int when, FILE *out)
 {
     const char *terminal = getenv("TERM");

@@ -283,7 +283,7 @@ static void top_begin(top *t)
 {
     const char *terminal = getenv("TERM");
     t->full = isatty(STDOUT_FILENO) == 1 && terminal != NULL && strcmp(terminal, "dumb") != 0;
-    t->sheet.ascii = t->ascii;
+    t->sheet.ascii = ascii_wanted(t->ascii);
     t->sheet.color = color_wanted(t->color, stdout);
     screen_begin(t->full);
 }

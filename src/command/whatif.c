@@ -538,7 +538,7 @@ static int show(const whatif_loop *l, const whatif_words *w, const whatif_answer
     memset(&v, 0, sizeof v);
     change_in_words(w, change, sizeof change);
     v.columns = w->columns > 0 ? (unsigned)w->columns : terminal_columns(stdout);
-    v.ascii = w->ascii;
+    v.ascii = ascii_wanted(w->ascii);
     v.color = color_wanted(w->color, stdout);
     v.rows = w->rows > 0 ? w->rows : 3;
     v.change = change;
