@@ -71,6 +71,17 @@ profiled "$names" hang
 says hang "*hangs since *in parse_forever run_names.c:[0-9]*"
 if tr -s ' \n' ' ' <"$scratch/err" | grep -q "of CPU time: its samples show the line"; then ok hang_cpu; else
     fail hang_cpu "$(grep -A 2 "has been inside" "$scratch/err" | tr '\n' ' ')"; fi
+# while it hangs, a command to copy
+"$command" run "$names" hang 2>"$scratch/err" &
+runs=$!
+told=""
+while kill -0 $runs 2>/dev/null && [ -z "$told" ]; do
+    child=$(ps -o pid= --ppid $runs 2>/dev/null | tr -d ' ' | head -n 1)
+    told=$("$command" dump "${child:-0}" 2>&1 | grep "gdb -p $child -batch -ex bt")
+    sleep 0.1
+done
+wait $runs
+if [ -n "$told" ]; then ok hang_alive; else fail hang_alive "no command to copy"; fi
 profiled "$names" sleepy
 says sleepy "*off CPU*, the rest in sleep_and_parse*"
 profiled "$names" phases

@@ -406,8 +406,15 @@ static void write_stall_cause(sheet *s, cause *c, const stall_cause *one)
     }
 }
 
+/* The task that a call lies in; empty: in none. */
+static json_text task_of(const cause *c, const call *one)
+{
+    const size_t root = one->frame->root;
+    return root != SIZE_MAX ? c->stacks->frames[root].name : json_word("");
+}
+
 /* Is of two stalls the same to be said? */
-static bool is_same_cause(const stall_cause *a, const stall_cause *b)
+static bool is_same_cause(const cause *c, const stall_cause *a, const stall_cause *b)
 {
     const call *x = a->verdict.found.outer.call;
     const call *y = b->verdict.found.outer.call;
@@ -415,7 +422,8 @@ static bool is_same_cause(const stall_cause *a, const stall_cause *b)
         return false;
     }
     if (a->how == BY_SAMPLES) {
-        return compare_text(x->name, y->name) == 0 && compare_text(x->file, y->file) == 0;
+        return compare_text(x->name, y->name) == 0 && compare_text(x->file, y->file) == 0 &&
+               compare_text(task_of(c, x), task_of(c, y)) == 0;
     }
     if (a->how == BY_ADDRESS) {
         return (a->place == NULL) == (b->place == NULL) &&
@@ -426,13 +434,14 @@ static bool is_same_cause(const stall_cause *a, const stall_cause *b)
 
 /* A new cause where there is room; an old one has one stall more. Without samples and without a
  * wait there is nothing to be said. */
-static void add_stall_cause(stall_cause *rows, size_t *count, size_t most, const stall_cause *one)
+static void add_stall_cause(const cause *c, stall_cause *rows, size_t *count, size_t most,
+                            const stall_cause *one)
 {
     size_t i = 0;
     if (one->how == BY_ADDRESS && one->verdict.weight == 0) {
         return;
     }
-    while (i < *count && !is_same_cause(&rows[i], one)) {
+    while (i < *count && !is_same_cause(c, &rows[i], one)) {
         i++;
     }
     if (i < *count) {
@@ -453,7 +462,7 @@ static bool causes_of_stalls(sheet *s, cause *c, size_t most)
         stall_cause one;
         ok = judge_stall(c, &l.rows[i], &one);
         if (ok) {
-            add_stall_cause(rows, &count, most, &one);
+            add_stall_cause(c, rows, &count, most, &one);
         }
     }
     for (size_t i = 0; ok && i < count; i++) {

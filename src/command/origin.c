@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../run/board.h"
 #include "message.h"
 
 void block_origin(const block_file *file, chroprof_origin *origin)
@@ -101,9 +102,23 @@ static uint64_t dump_since_event(const chroprof_origin *origin)
     return ns > origin->end_unix_ns ? ns - origin->end_unix_ns : 0;
 }
 
+/* A file of chroprof run is called PROCESS-THREAD. */
+void debugger_command(const block_file *file, const chroprof_origin *origin, char *text, size_t size)
+{
+    char *end;
+    long process = strtol(last_part(file->place), &end, 10);
+    bool other = *end == '-' && strtol(end + 1, NULL, 10) != process;
+    text[0] = '\0';
+    if (origin->pid > 0 && origin->alive) {
+        (void)snprintf(text, size, "gdb -p %" PRIu64 " -batch -ex %s", origin->pid,
+                       other ? "'thread apply all bt'" : "bt");
+    }
+}
+
 void dump_origin(const block_file *file)
 {
     chroprof_origin origin;
+    char command[80];
     uint64_t since_event;
     block_origin(file, &origin);
     since_event = dump_since_event(&origin);
@@ -123,4 +138,8 @@ void dump_origin(const block_file *file)
     }
     dump_stack(&file->view, &origin, since_event);
     dump_path(&file->view);
+    debugger_command(file, &origin, command, sizeof command);
+    if (*command != '\0') {
+        tool_message("where it is now: %s", command);
+    }
 }

@@ -19,4 +19,7 @@ bool block_path(const chroprof *view, uint32_t id, char *text, size_t size);
 /* How the program is, and what it was doing at its last event. */
 void dump_origin(const block_file *file);
 
+/* What shows where a program is that runs on: a command to copy. Empty: nobody knows its process. */
+void debugger_command(const block_file *file, const chroprof_origin *origin, char *text, size_t size);
+
 #endif

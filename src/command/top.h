@@ -72,6 +72,9 @@ figure top_cell(const top *t, const top_row *r, int column);
 /* A line. */
 void top_stall(top *t, const chroprof_stall *stall);
 
+/* The time of the day. */
+figure top_clock(uint64_t unix_ns);
+
 /* As a full screen, or as plain text. */
 void top_draw(top *t);
 void top_print(top *t);

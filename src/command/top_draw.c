@@ -18,7 +18,7 @@
 /* >>top lines */
 
 /* Clock time of a moment, as in 20:14:33. */
-static figure top_clock(uint64_t unix_ns)
+figure top_clock(uint64_t unix_ns)
 {
     figure f;
     time_t seconds = (time_t)(unix_ns / 1000000000u);
@@ -247,6 +247,7 @@ static void top_now_running(top *t)
 {
     const top_sample *now = t->watch.now;
     sheet *s = &t->sheet;
+    char command[80];
     if (!now->totals.enabled) {
         sheet_styled(s, SHEET_WARM, "off      ");
         sheet_text(s, "the program has switched its profile off");
@@ -257,6 +258,8 @@ static void top_now_running(top *t)
     } else if (top_hangs(t)) {
         sheet_styled(s, SHEET_HOT, "HANGS    ");
         top_stack(t);
+        debugger_command(&now->file, &now->origin, command, sizeof command);
+        top_item(t, SHEET_PLAIN, "%s", command);
     } else {
         sheet_styled(s, SHEET_BOLD, now->totals.depth > 0 ? "running  " : "loop     ");
         top_stack(t);

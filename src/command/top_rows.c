@@ -2,6 +2,7 @@
 
 #include "top.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,43 @@ static bool text_holds(const char *text, const char *part)
     return *part == '\0';
 }
 
+/* The stall that a finding tells of, in the whole profile: of an interval it knows only what came
+ * after its begin. */
+static bool whole_stall(const chroprof *view, const chroprof_finding *f, chroprof_stall *found)
+{
+    chroprof_stall stall;
+    uint64_t cursor = 0;
+    bool any = false;
+    while (chroprof_next_stall(view, &cursor, &stall)) {
+        if (stall.length_ns == f->value_ns && (!any || stall.start_ns > found->start_ns)) {
+            *found = stall;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* When a stall began stands there by the calendar, as in the list of stalls. */
+static void tell_real_time(top *t)
+{
+    chroprof_finding *f = &t->finding;
+    const uint64_t begin = t->watch.now->totals.start_unix_ns;
+    char *at = f->kind == CHROPROF_FINDING_STALL ? strstr(f->text, " at ") : NULL;
+    chroprof_stall stall;
+    char rest[sizeof f->text];
+    size_t length;
+    if (at == NULL || begin == 0 || !whole_stall(&t->watch.now->file.view, f, &stall)) {
+        return;
+    }
+    at += strlen(" at ");
+    length = strspn(at, "0123456789:.");
+    length -= length > 0 && strchr(":.", at[length - 1]) != NULL;
+    (void)snprintf(rest, sizeof rest, "%s", at + length);
+    (void)snprintf(at, sizeof f->text - (size_t)(at - f->text), "%s%s",
+                   top_clock(begin + stall.start_ns).text, rest);
+    f->at_ns = stall.start_ns;
+}
+
 /* What stands out in what is shown; a hang began before it, so the whole run tells of that. */
 static void top_find(top *t)
 {
@@ -102,6 +140,7 @@ static void top_find(top *t)
     }
     if (of != NULL && t->finding.kind != CHROPROF_FINDING_HANGS) {
         (void)chroprof_findings(&of->file.view, &t->finding, 1);
+        tell_real_time(t);
     }
 }
 
