@@ -251,8 +251,8 @@ static bool block_of_process(block_file *file, const char *pid, const char *runn
     if (search.found == 0 && runner != NULL) {
         tool_message("the program of chroprof run %s has had no event loop so far", runner);
     } else if (search.found == 0) {
-        tool_message("process %s has no profile; start the program with chroprof run, or call "
-                     "chroprof_map in it", pid);
+        tool_message("process %s has no profile; watch it as it is with chroprof attach %s, start "
+                     "the program with chroprof run, or call chroprof_map in it", pid, pid);
     }
     return search.found == 1;
 }
