@@ -494,7 +494,7 @@ for what in dump check "merge -o $scratch/merged" top report trace symbolize rec
 done
 if [ -d /proc/$$ ]; then
     for what in dump check top report trace symbolize record; do
-        run "$what" $$; expect "${what}_of_a_shell" 1 "has no profile; start the program with chroprof run"
+        run "$what" $$; expect "${what}_of_a_shell" 1 "has no profile; watch it as it is with chroprof attach"
     done
     run replay $$; expect replay_of_a_process 1 "chroprof record $$ -o FILE to keep its events"
 fi
