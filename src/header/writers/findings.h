@@ -138,33 +138,6 @@ static void chroprof__find_loop(chroprof__inquiry *q)
                          "callbacks that have no site.");
 }
 
-/* Does the second one come too close to the first to name that alone? */
-static bool chroprof__is_tie(uint64_t first, uint64_t second)
-{
-    return first == 0 || first / 5 * 4 < second;
-}
-
-static void chroprof__find_occupant(chroprof__inquiry *q)
-{
-    const chroprof_rank *r = q->top;
-    chroprof__case c = chroprof__case_of(q, CHROPROF_FINDING_OCCUPIES, r, r->exec_ns);
-    size_t before = q->count;
-    c.n[2] = r->slices;
-    c.n[3] = r->slice_max_ns;
-    if (chroprof__is_tie(r->exec_ns, q->top[1].exec_ns) || r->id == CHROPROF__OTHER)
-        return;
-    chroprof__case held = c;
-    if (chroprof__name_case(q, &held, 0, 500000))
-        c.other = held.name;
-    chroprof__report(q, &c, c.other ? "%s, mostly in %w, occupies the loop most: %p01 of the run, "
-                                       "%T0 in "
-                                     : "%s occupies the loop most: %p01 of the run, %T0 in ",
-                     q->totals.estimated ? "all."
-                     : r->slices == 1 ? "one slice." : "%c2 slices, the longest %T3.",
-                     " Make it faster, or call it less often.");
-    q->occupies = q->count > before;
-}
-
 /* How many samples tell of a site's time; 0: not of all of it. In wall mode those that met it, if
  * they weigh as much and its slices are longer than what a sample tells of. Else as many as its
  * time could have had, if none fell out and they reach from begin to end. */
