@@ -1437,6 +1437,40 @@ TEST(typical_slices_are_without_interruptions)
     CHECK_IN(rank_of(p, "a").slice_typical_ns, 1156 - 1156 / 16, 1156 + 1156 / 16);
 }
 
+static int shorter_first(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Of few slices of any lengths, with and without one under way. */
+TEST(typical_slices_are_right_within_a_sixteenth)
+{
+    unsigned long run, runs = share(3000);
+    uint64_t state = harness()->seed + 1;
+    for (run = 0; run < runs; run++) {
+        chroprof *p = fresh(NULL);
+        uint64_t t = 0, lengths[24], sum = 0;
+        size_t i, n = 1 + (size_t)random_below(&state, 24), kept = n - n / 4;
+        for (i = 0; i < n; i++) {
+            uint64_t long_one = random_below(&state, 5) == 0 ? random_below(&state, 1000000) : 0;
+            lengths[i] = run % 3 == 0   ? 1000 + random_below(&state, 300)
+                         : run % 3 == 1 ? UINT64_C(40) << random_below(&state, 20)
+                                        : 500 + random_below(&state, 50) + long_one;
+            call(p, &A, t, t + lengths[i]);
+            t += lengths[i];
+        }
+        qsort(lengths, n, sizeof *lengths, shorter_first);
+        for (i = 0; i < kept; i++)
+            sum += lengths[i];
+        sum /= kept;
+        CHECK_IN(rank_of(p, "a").slice_typical_ns, sum - sum / 16 - 1, sum + sum / 16 + 1);
+        chroprof_event(p, CHROPROF_ENTER, 0, &A, t);
+        chroprof_event(p, CHROPROF_TICK, 0, NULL, t + random_below(&state, 1000000));
+        CHECK_IN(rank_of(p, "a").slice_typical_ns, sum - sum / 16 - 1, sum + sum / 16 + 1);
+    }
+}
+
 TEST(percentiles_below_and_above_the_range)
 {
     chroprof_options options = { 0 };
@@ -1866,6 +1900,7 @@ static const test_case cases[] = {
     CASE(percentiles_within_a_sixteenth),
     CASE(percentiles_of_equal_slices),
     CASE(typical_slices_are_without_interruptions),
+    CASE(typical_slices_are_right_within_a_sixteenth),
     CASE(percentiles_below_and_above_the_range),
     CASE(reset_keeps_what_is_live),
     CASE(reset_forgets_what_is_over),

@@ -8,6 +8,7 @@
 #include "../block/core.h"
 #include "../block/layout.h"
 #include "../block/histogram.h"
+#include "../event/open.h"
 #include "../reading/figures.h"
 #include "../reading/paths.h"
 
@@ -27,27 +28,6 @@ static uint64_t chroprof__percentile_ns(const chroprof *p, const chroprof__histo
     return chroprof__ns(p->core, chroprof__between(value, *chroprof__least_of(p, h), max));
 }
 
-/* The mean of the shortest three quarters of a site's slices: what is left of its exec without the
- * longest quarter, of which the buckets tell the length; and no further from what they tell of the
- * shortest than a bucket is wide. */
-static uint64_t chroprof__typical_ns(const chroprof *p, const chroprof__histogram *h,
-                                     const chroprof_rank *r)
-{
-    uint64_t kept = r->measured - r->measured / 4, left = kept, shortest = 0, longest = 0;
-    if (kept == 0)
-        return 0;
-    for (uint32_t k = 0; k < CHROPROF__BUCKETS; k++) {
-        uint64_t count = chroprof__bucket_count(p, h, k), inside = count < left ? count : left;
-        uint64_t ns = chroprof__ns(p->core, chroprof__bucket_value(k));
-        shortest += inside * ns;
-        longest += (count - inside) * ns;
-        left -= inside;
-    }
-    uint64_t mean = chroprof__minus(r->exec_ns, longest) / kept;
-    uint64_t told = shortest / kept, width = told / 16;
-    return chroprof__between(mean, told - width, told + width);
-}
-
 /* The largest slice and delay of a site, in ticks. */
 static void chroprof__site_maxima(const chroprof *p, uint32_t first, uint64_t *slice,
                                   uint64_t *delay)
@@ -57,6 +37,71 @@ static void chroprof__site_maxima(const chroprof *p, uint32_t first, uint64_t *s
         chroprof__raise(slice, p->paths[k].slice_max);
         chroprof__raise(delay, p->paths[k].delay_max);
     }
+}
+
+/* Least and most that sums of slices can be. */
+typedef struct chroprof__bounds {
+    uint64_t low, high;
+} chroprof__bounds;
+
+static void chroprof__add_bounds(chroprof__bounds *b, uint64_t count, uint64_t low, uint64_t high)
+{
+    b->low += count * low;
+    b->high += count * high;
+}
+
+/* Exec of a site's slices that are over; 0: not all of these are in its histogram. */
+static uint64_t chroprof__measured_ns(const chroprof *p, const chroprof_rank *r)
+{
+    uint64_t ticks = 0, slices = r->slices;
+    for (uint32_t k = 1; k <= p->core->depth; k++) {
+        const chroprof__frame_row *frame = p->frames + k;
+        if (frame->kind & CHROPROF__BARRIER || p->paths[frame->path].site != r->id)
+            continue;
+        ticks += chroprof__frame_slice(p, k);
+        slices--;
+    }
+    return r->measured == slices ? chroprof__minus(r->exec_ns, chroprof__ns(p->core, ticks)) : 0;
+}
+
+/* The middle of what the sum of the shortest can be: by their buckets, and by what the longest
+ * leave of the exec. */
+static uint64_t chroprof__likely(const chroprof__bounds *shortest, const chroprof__bounds *longest,
+                                 uint64_t exec_ns)
+{
+    uint64_t low = chroprof__minus(exec_ns, longest->high), high = shortest->high;
+    chroprof__raise(&low, shortest->low);
+    chroprof__lower(&high, chroprof__minus(exec_ns, longest->low));
+    if (exec_ns == 0 || low > high) {
+        low = shortest->low;
+        high = shortest->high;
+    }
+    return low + (high - low) / 2;
+}
+
+/* The mean of the shortest three quarters of a site's slices; most: the longest slice, in ticks. No
+ * bucket is wider than an eighth, so the middle of what it can be is no further off than half of
+ * that. */
+static uint64_t chroprof__typical_ns(const chroprof *p, const chroprof__histogram *h,
+                                     const chroprof_rank *r, uint64_t most)
+{
+    uint64_t kept = r->measured - r->measured / 4, left = kept, least = *chroprof__least_of(p, h);
+    chroprof__bounds shortest = { 0, 0 }, longest = { 0, 0 };
+    if (kept == 0)
+        return 0;
+    for (uint32_t k = 0; k < CHROPROF__BUCKETS; k++) {
+        uint64_t count = chroprof__bucket_count(p, h, k), inside = count < left ? count : left;
+        uint64_t low = chroprof__bucket_begin(k), high = most;
+        chroprof__raise(&low, least);
+        if (k < CHROPROF__BUCKETS - 1)
+            chroprof__lower(&high, chroprof__bucket_begin(k + 1) - 1);
+        low = chroprof__ns(p->core, low);
+        high = chroprof__ns(p->core, high);
+        chroprof__add_bounds(&shortest, inside, low, high);
+        chroprof__add_bounds(&longest, count - inside, low, high);
+        left -= inside;
+    }
+    return chroprof__likely(&shortest, &longest, chroprof__measured_ns(p, r)) / kept;
 }
 
 /* What a site's histograms tell; its sums are there. */
@@ -78,7 +123,7 @@ static void chroprof__read_percentiles(const chroprof *p, uint32_t first, chropr
     out->latency_p50_ns = chroprof__percentile_ns(p, &h->latency, h->latency_max, 500);
     out->latency_p99_ns = chroprof__percentile_ns(p, &h->latency, h->latency_max, 990);
     out->latency_max_ns = chroprof__ns(p->core, h->latency_max);
-    out->slice_typical_ns = chroprof__typical_ns(p, &h->slice, out);
+    out->slice_typical_ns = chroprof__typical_ns(p, &h->slice, out, slice);
 }
 
 CHROPROF__COLD_API bool chroprof_read_rank(const chroprof *p, uint32_t site, chroprof_rank *out)
