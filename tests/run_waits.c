@@ -7,6 +7,7 @@
  * loop and inside callbacks. No wait ends early, so these are least values on any machine. */
 
 #define _GNU_SOURCE
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -620,6 +622,81 @@ static void reads(void)
     while (wait(NULL) > 0) {}
 }
 
+/* A thread that waits once, and then works. */
+static void *work_once(void *unused)
+{
+    (void)poll(NULL, 0, 5);
+    work(300);
+    return unused;
+}
+
+static void once(void)
+{
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, work_once, NULL);
+    for (int i = 0; i < 10; i++) {
+        turn(10);
+    }
+    (void)pthread_join(thread, NULL);
+    turn(10);
+}
+
+/* A client waits, and there is no file for it. */
+static void no_files(void)
+{
+    struct sockaddr_in name = { .sin_family = AF_INET };
+    socklen_t size = sizeof name;
+    struct epoll_event event = { .events = EPOLLIN };
+    struct rlimit limit = { 0, 0 };
+    struct timespec now;
+    struct timespec begin;
+    long waits = 0;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    int loop = epoll_create1(0);
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    (void)bind(listener, (struct sockaddr *)&name, size);
+    (void)listen(listener, 5);
+    (void)getsockname(listener, (struct sockaddr *)&name, &size);
+    (void)connect(client, (struct sockaddr *)&name, size);
+    (void)epoll_ctl(loop, EPOLL_CTL_ADD, listener, &event);
+    (void)epoll_wait(loop, &event, 1, 1000); /* the profile begins, and needs files */
+    limit.rlim_max = limit.rlim_cur = (rlim_t)loop + 1;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        for (int i = 0; i < 100; i++, waits++) {
+            (void)epoll_wait(loop, &event, 1, 1000);
+            (void)accept(listener, NULL, NULL);
+        }
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - begin.tv_sec < 2 || waits < 40000);
+    printf("waits %ld\nseconds %ld\n", waits, (long)(now.tv_sec - begin.tv_sec));
+}
+
+/* A server that always has work, as its client sends the next request at once. */
+static void busy(void)
+{
+    struct epoll_event event = { .events = EPOLLIN };
+    int ends[2];
+    int loop = epoll_create1(0);
+    char byte = 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+        return;
+    }
+    if (fork() == 0) {
+        (void)close(ends[0]);
+        for (int i = 0; i < 60000 && write(ends[1], &byte, 1) == 1 && read(ends[1], &byte, 1) == 1;
+             i++) {}
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    (void)epoll_ctl(loop, EPOLL_CTL_ADD, ends[0], &event);
+    while (epoll_wait(loop, &event, 1, -1) == 1 && read(ends[0], &byte, 1) == 1 &&
+           write(ends[0], &byte, 1) == 1) {}
+    (void)wait(NULL);
+}
+
 /* Nothing is ready, and nobody waits for that: a busy poll. */
 static void spin(void)
 {
@@ -651,7 +728,8 @@ static const struct {
     { "same", same },     { "resolver", resolver }, { "moves", moves },   { "clients", clients },
     { "jumps", jumps },   { "pool", pool },         { "ends", ends },     { "late", late },
     { "first", first },   { "spin", spin },         { "polls", polls },   { "selects", selects },
-    { "locks", locks },   { "stops", stops },       { "reads", reads }
+    { "locks", locks },   { "stops", stops },       { "reads", reads },   { "no_files", no_files },
+    { "busy", busy },     { "once", once }
 #endif
 };
 

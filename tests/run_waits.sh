@@ -123,6 +123,18 @@ else
         if [ $(($(knew waits) / ($(knew seconds) + 1))) -lt 10000 ]; then
             skip plain_spin "this machine is too slow"
         else named plain_spin 'The loop spins'; fi
+        waited plain no_files
+        if [ $(($(knew waits) / ($(knew seconds) + 1))) -lt 10000 ]; then
+            skip plain_no_files "this machine is too slow"
+        else
+            named plain_no_files 'a listening socket, port [0-9]*: EPOLLIN; accept fails: EMFILE'
+        fi
+        waited plain once
+        named plain_once_told '1 thread waited once and then worked, .* longest, for [3-9][0-9][0-9]* ms'
+        waited plain busy
+        if grep -q 'The loop spins' "$scratch/err"; then
+            fail plain_busy_works "$(grep -m 1 -A 2 -e '^. ' "$scratch/err" | tr '\n' ' ')"
+        else ok plain_busy_works; fi
     fi
     if built uv -DWITH_UV -luv; then
         waited uv login ';on_login'

@@ -422,7 +422,7 @@ static int run_program(run *r, const sigset_t *mask)
         tool_message("run: %s", strerror(errno));
         return 126;
     }
-    run_watch_begin(r->folder, child);      /* no signal is for that thread */
+    run_watch_begin(r->folder, child, r->board);    /* no signal is for that thread */
     pass_early_on(child);
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     known = wait_for_end(child, &status);
@@ -586,6 +586,7 @@ static void tell_refusals(const run *r, size_t count)
         tool_message("%" PRIu32 " thread%s no profile: %s", b->refused,
                      b->refused != 1 ? "s have" : " has", why_refused(b));
     }
+    run_watch_tell_once(r->stall_ns);
     if (b->dropped > 0) {
         tool_message("more than %d threads with loops have ended: the profiles of the busiest are "
                      "kept, and newer threads get one at their 32nd wait", BOARD_KEPT);

@@ -25,6 +25,7 @@
 
 #include "attach.h"
 #include "block.h"
+#include "message.h"
 #include "values.h"
 #include "watch.h"
 
@@ -63,6 +64,8 @@ static struct {
     bool runs;
     int stop[2];
     char folder[512];
+    preload_board *board;
+    uint64_t once_ns[BOARD_ONCE];          /* that these threads have worked since */
     char stats[WATCH_LEVELS][400];         /* files cpu.stat of the program's cgroup and those above */
     size_t stat_count;
     uint64_t throttled;        /* at the last scan */
@@ -392,6 +395,23 @@ static void read_counts(watched *w)
     }
 }
 
+/* Those that end, tell themselves. */
+static void look_at_once(size_t place)
+{
+    const board_once *row = &watch.board->once[place];
+    const int32_t process = __atomic_load_n(&row->process, __ATOMIC_ACQUIRE);
+    char text[128];
+    unsigned long long cpu;
+    int file = process != 0 ? open_of(process, row->thread, "schedstat") : -1;
+    if (read_text(file, text, sizeof text) && sscanf(text, "%llu", &cpu) == 1 &&
+        cpu > row->cpu_ns) {
+        watch.once_ns[place] = cpu - row->cpu_ns;
+    }
+    if (file >= 0) {
+        (void)close(file);
+    }
+}
+
 static void scan(uint64_t now)
 {
     DIR *folder = opendir(watch.folder);
@@ -406,6 +426,9 @@ static void scan(uint64_t now)
     watch.first_throttled_ns = watch.scan_ns == 0 ? watch.throttled_ns : watch.first_throttled_ns;
     for (size_t i = 0; i < watch.count; i++) {
         read_counts(watch.threads[i]);
+    }
+    for (size_t i = smaller(watch.board->once_count, BOARD_ONCE); i > 0; i--) {
+        look_at_once(i - 1);
     }
     watch.scan_ns = now + WATCH_SCAN_NS;
 }
@@ -431,10 +454,11 @@ static void *watch_all(void *unused)
     return NULL;
 }
 
-void run_watch_begin(const char *folder, pid_t program)
+void run_watch_begin(const char *folder, pid_t program, preload_board *board)
 {
     memset(&watch, 0, sizeof watch);
     (void)snprintf(watch.folder, sizeof watch.folder, "%s", folder);
+    watch.board = board;
     find_stats(program);
     if (pipe2(watch.stop, O_CLOEXEC) == 0) {
         watch.runs = pthread_create(&watch.thread, NULL, watch_all, NULL) == 0;
@@ -450,6 +474,10 @@ void run_watch_end(void)
     (void)close(watch.stop[1]);             /* which is an event at the other end */
     (void)pthread_join(watch.thread, NULL);
     (void)close(watch.stop[0]);
+    for (size_t i = 0; i < BOARD_ONCE; i++) {
+        uint64_t *worked = &watch.board->once[i].worked_ns;
+        *worked = watch.once_ns[i] > *worked ? watch.once_ns[i] : *worked;
+    }
     for (size_t i = 0; i < watch.count; i++) {
         if (watch.threads[i]->site != 0) {
             end_stay(watch.threads[i]);
@@ -556,10 +584,29 @@ void run_watch_tell(chroprof *view, const char *name)
     }
 }
 
+void run_watch_tell_once(uint64_t stall_ns)
+{
+    const board_once *most = NULL;
+    unsigned count = 0;
+    for (size_t i = 0; watch.board != NULL && i < BOARD_ONCE; i++) {
+        const board_once *row = &watch.board->once[i];
+        if (row->process != 0 && row->worked_ns > (stall_ns > 0 ? stall_ns : 20000000)) {
+            count++;
+            most = most == NULL || row->worked_ns > most->worked_ns ? row : most;
+        }
+    }
+    if (count > 0) {
+        tool_message("%u thread%s waited once and then worked, %.16s longest, for %llu ms: a loop "
+                     "waits again, so that is in no profile", count, count != 1 ? "s" : "",
+                     most->name, (unsigned long long)most->worked_ns / 1000000);
+    }
+}
+
 #else
 
-void run_watch_begin(const char *folder, pid_t program)
+void run_watch_begin(const char *folder, pid_t program, preload_board *board)
 {
+    (void)board;
     (void)folder;
     (void)program;
 }
@@ -570,6 +617,11 @@ void run_watch_tell(chroprof *view, const char *name)
 {
     (void)view;
     (void)name;
+}
+
+void run_watch_tell_once(uint64_t stall_ns)
+{
+    (void)stall_ns;
 }
 
 #endif

@@ -18,6 +18,7 @@
 #define BOARD_LIBRARIES 6      /* it, and the different ones of BOARD_LOOPS */
 #define BOARD_SYMBOLS "symbols"
 #define BOARD_THREADS 64       /* that have profiles, in one process */
+#define BOARD_ONCE 40          /* threads that waited once */
 #define BOARD_KEPT 64          /* profiles of threads that have ended, of all processes */
 
 /* Libraries that call callbacks, as their names begin, and which of ours is loaded for them. */
@@ -57,6 +58,14 @@ typedef struct board_kept {
     int32_t process, thread;   /* 0: a free row */
 } board_kept;
 
+/* A thread that has waited once, and has no profile so far. */
+typedef struct board_once {
+    int32_t process, thread;   /* 0: it has one now */
+    uint64_t cpu_ns;           /* its CPU time then, */
+    uint64_t worked_ns;        /* and since, once it has ended */
+    char name[16];
+} board_once;
+
 /* All of it zero at first. Threads and processes add to it with atomic operations. */
 typedef struct preload_board {
     uint32_t loaded;           /* programs that loaded the library */
@@ -74,7 +83,9 @@ typedef struct preload_board {
     int32_t program;           /* the process that chroprof run waits for */
     uint32_t keeping;          /* 1: somebody changes the rows below */
     uint32_t sleepers;         /* processes that the program forked, unwatched, that wait */
+    uint32_t once_count;       /* of these rows, or more than there are */
     board_kept kept[BOARD_KEPT];
+    board_once once[BOARD_ONCE];
 } preload_board;
 
 /* The file of functions of the program itself, for libraries that call it: this, the rows by

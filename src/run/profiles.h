@@ -221,6 +221,29 @@ static void exit_begins(void)
     }
 }
 
+/* Its first wait: if it works later, and never waits again, its work is in no profile. */
+static void note_once(void)
+{
+    uint32_t place = __atomic_fetch_add(&board->once_count, 1, __ATOMIC_RELAXED);
+    board_once *row = place < BOARD_ONCE ? &board->once[place] : NULL;
+    if (row == NULL || filtered || !thread_cpu(&row->cpu_ns)) {
+        return;
+    }
+    (void)prctl(PR_GET_NAME, row->name);
+    row->thread = (int32_t)syscall(SYS_gettid);
+    __atomic_store_n(&row->process, (int32_t)getpid(), __ATOMIC_RELEASE);
+    once = row;
+    (void)pthread_setspecific(at_thread_end, row);
+}
+
+static void end_once(board_once *row)
+{
+    uint64_t ns;
+    if (row->process == (int32_t)getpid() && !filtered && thread_cpu(&ns) && ns > row->cpu_ns) {
+        row->worked_ns = ns - row->cpu_ns;
+    }
+}
+
 /* The profile of this thread. The main thread gets one at its first wait, others at their second: a
  * thread of a pool may wait once. */
 static seat *take_seat(void)
@@ -234,7 +257,14 @@ static seat *take_seat(void)
         is_main = getpid() == (pid_t)syscall(SYS_gettid);
     }
     if (!is_main && waits < (board->dropped == 0 ? 2 : WAITS_LATER)) {
+        if (waits == 1 && !excluded) {
+            note_once();
+        }
         return NULL;
+    }
+    if (once != NULL) {
+        __atomic_store_n(&once->process, 0, __ATOMIC_RELEASE);
+        once = NULL;
     }
     excluded = true;                        /* also while a signal handler interrupts this */
     if (!has_stack()) {
@@ -328,6 +358,10 @@ static void end_profile(void *of)
 {
     uint64_t busy_ns;
     seat *s = (seat *)of;
+    if (once != NULL) {
+        end_once(once);
+        return;
+    }
     excluded = true;
     own = NULL;
     if (s->busy || s->generation != generation || !is_awake()) {

@@ -36,7 +36,8 @@ typedef struct seat {
     int suspect, suspect_bytes;
     short suspect_events;
     char awake[96];            /* what is to be said of it */
-    bool no_files;             /* accept has failed for want of them */
+    bool no_files;             /* accept has failed for want of them, */
+    int refused;               /* at this one, which listens */
     int ready[4];              /* files that the last poll found readable; -1: none */
     uint64_t ready_set;        /* the same of select: those below 64 */
     uint64_t task_until;       /* when the last wait of a task ended */
@@ -55,6 +56,7 @@ static seat seats[BOARD_THREADS];
 static __thread seat *own __attribute__((__tls_model__("initial-exec")));
 static __thread uint32_t waits __attribute__((__tls_model__("initial-exec")));
 static __thread bool is_main __attribute__((__tls_model__("initial-exec")));
+static __thread board_once *once __attribute__((__tls_model__("initial-exec")));
 static __thread bool excluded __attribute__((__tls_model__("initial-exec")));
 
 /* 1 in a process that is watched. The system wipes its page in a forked child. */

@@ -173,7 +173,7 @@ static void suspect(seat *s, int file, uint32_t events, uint32_t asked, const ch
     if ((asked & ~ALWAYS_TOLD & 0xffff) == 0) {
         add_text(text, sizeof s->awake, ", with no events asked for");
     }
-    if (s->no_files && strstr(text, "listening") != NULL) {
+    if (s->no_files && file == s->refused) {
         add_text(text, sizeof s->awake, "; accept fails: EMFILE");
     }
     s->suspect = file;
@@ -218,6 +218,9 @@ static void tell_epoll(seat *s, int epoll, const struct epoll_event *events, int
     }
     memcpy(&first, events, sizeof first);
     file = watched_file(epoll, first.data.u64, &asked);
+    if (file < 0 && s->no_files && is_ready(s->refused, POLLIN)) {
+        file = s->refused;                  /* without files nobody can ask the epoll */
+    }
     if (file >= 0) {
         suspect(s, file, first.events, asked, "EPOLL");
     }

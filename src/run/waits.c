@@ -351,11 +351,12 @@ static inline __attribute__((__always_inline__)) bool accept_waits(int file)
     return waits_there;
 }
 
-static void note_accept(int result)
+static void note_accept(int file, int result)
 {
     seat *s = own;
     if (result < 0 && (errno == EMFILE || errno == ENFILE) && s != NULL) {
         s->no_files = true;
+        s->refused = file;
     }
 }
 
@@ -368,7 +369,7 @@ EXPORT int accept(int file, struct sockaddr *address, socklen_t *length)
     }
     result = next.accept(file, address, length);
     end_wait(s, &accept_site);
-    note_accept(result);
+    note_accept(file, result);
     return result;
 }
 
@@ -381,6 +382,6 @@ EXPORT int accept4(int file, struct sockaddr *address, socklen_t *length, int fl
     }
     result = next.accept4(file, address, length, flags);
     end_wait(s, &accept_site);
-    note_accept(result);
+    note_accept(file, result);
     return result;
 }

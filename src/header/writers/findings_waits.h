@@ -2,6 +2,7 @@
 #pragma once
 #include "../interface/types.h"
 #include "../interface/reading.h"
+#include "../base/util.h"
 #include "../block/rows.h"
 #include "../writers/phrases.h"
 
@@ -69,4 +70,35 @@ static bool chroprof__wait_of(const chroprof__inquiry *q, uint32_t site, chropro
         }
     }
     return false;
+}
+
+/* Did who took most of the stall wait in a call for most of that? Then this is said of it. */
+static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__case *c)
+{
+    const chroprof_stall_share *most = q->stall.shares;
+    chroprof_task_wait wait;
+    chroprof_rank row;
+    uint64_t cursor = 0;
+    bool found = false;
+    if (most->site == 0 || !chroprof__wait_of(q, most->site, &wait) ||
+        wait.longest_ns < most->exec_ns / 2)
+        return NULL;
+    while (!found && chroprof_next_rank(q->p, &cursor, &row))
+        found = row.id == most->site;
+    const chroprof__wait_words *words = chroprof__words_of(&wait);
+    c->other = wait.call;
+    c->fact = words->fact;
+    c->cure = words->cure;
+    c->n[3] = wait.total_ns;
+    c->n[4] = found ? row.exec_ns : wait.total_ns;
+    chroprof__lower(c->n + 3, c->n[4]);     /* what came after the last wait is no task */
+    if (!chroprof__is_call(words) && wait.estimated)
+        (void)chroprof__name_case(q, c, q->stall.start_ns, 500000);
+    if (wait.estimated)
+        return ": %s %f for about %T3 of its %T4.%u";
+    if (*wait.within == 0)
+        return ": %s %f for %T3 of its %T4.%u";
+    c->name = wait.within;
+    c->file = "";
+    return ": %s %f, for %T3 in all.%u";
 }
