@@ -1409,6 +1409,12 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on);
  * this machine. */
 CHROPROF_API void chroprof_set_origin(chroprof *p, const chroprof_origin *origin);
 
+/* The profile began earlier, when chroprof_now(NULL) was this: the time since then is its own, as
+ * the program's start. For code that runs before there is memory for a profile. Call it right after
+ * chroprof_init or chroprof_map, before the first event, with the built-in clock. False: nothing
+ * has changed; the same if that was max_step_ns ago or more. */
+CHROPROF_API bool chroprof_began(chroprof *p, uint64_t when);
+
 /* A clock for options.clock that never moves by itself: time is the `now` of chroprof_event, 1 tick
  * = 1 ns. */
 CHROPROF_API uint64_t chroprof_clock_manual(void *user);
@@ -1546,8 +1552,13 @@ CHROPROF_API chroprof_result chroprof_sample_stack(chroprof *p, uint64_t now,
 #endif /* CHROPROF_DISABLE */
 
 /* The time now in clock ticks: of the cycle counter, or ns. With the manual clock: the time of the
- * last event. 0 for a view. Any thread that may call the clock. */
+ * last event. NULL: by the built-in clock, for chroprof_began. 0 for a view. Any thread that may
+ * call the clock. */
 CHROPROF_API uint64_t chroprof_now(const chroprof *p);
+
+/* A length of time from clock ticks into ns, as the reads tell it; until the clock is calibrated
+ * provisionally. Any thread. */
+CHROPROF_API uint64_t chroprof_to_ns(const chroprof *p, uint64_t ticks);
 
 /* >>api reading Reads show the profile as of its last event and change nothing, so several of them
  * agree with each other. They work on a view too, and may be called from on_stall. Each list call
@@ -4621,6 +4632,20 @@ CHROPROF__INLINE uint64_t chroprof__read_clock(const chroprof *p)
     if (p->clock == chroprof_clock_manual)
         return p->core->epoch + p->core->last;
     return p->clock(p->clock_user);
+}
+
+/* Our own clock, as a profile that begins now would read it; 0: there is none. */
+static uint64_t chroprof__own_clock_now(void)
+{
+#if CHROPROF__HAS_COUNTER
+    if (chroprof__counter_is_invariant())
+        return chroprof__counter();
+#endif
+#ifndef CHROPROF_NO_CLOCK
+    return chroprof__monotonic_ns(NULL);
+#else
+    return 0;
+#endif
 }
 
 /* The clock of the block, read here; 0: it can't be. */
@@ -10818,8 +10843,35 @@ CHROPROF__COLD_API chroprof_result chroprof_init(chroprof *p, void *memory, size
     return chroprof__keep_result(p, chroprof__start(p, memory, size, options));
 }
 
+/* The time since then is nobody's; the first event charges it. */
+CHROPROF__COLD_API bool chroprof_began(chroprof *p, uint64_t when)
+{
+    if (!p || !chroprof__is_taking(p) || !chroprof__own_clock(p) || p->core->seq != 0)
+        return false;
+    chroprof__core *c = p->core;
+    uint64_t ticks = c->epoch - when, ns = chroprof__scale(ticks, c->factor);
+    if (ticks >= CHROPROF__END_OF_TIME || ns >= c->max_step_ns)
+        return false;
+    chroprof__begin_edit(c);
+    c->epoch = when;
+    c->start_clock -= ticks;
+    c->start_unix_ns = chroprof__minus(c->start_unix_ns, ns);
+    if (c->calibrate_at < CHROPROF__END_OF_TIME)
+        c->calibrate_at += ticks;
+    chroprof__set_time_limit(c);
+    chroprof__end_edit(c);
+    return true;
+}
+
+CHROPROF__COLD_API uint64_t chroprof_to_ns(const chroprof *p, uint64_t ticks)
+{
+    return chroprof__can_read(p) ? chroprof__scale(ticks, p->core->factor) : 0;
+}
+
 CHROPROF_API uint64_t chroprof_now(const chroprof *p)
 {
+    if (!p)
+        return chroprof__own_clock_now();
     return chroprof__can_read(p) && !p->view ? chroprof__read_clock(p) : 0;
 }
 

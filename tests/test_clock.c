@@ -217,6 +217,32 @@ TEST(epoll_pwait_is_idle)
 }
 #endif
 
+/* The time before there was memory for a profile is its start, once. */
+TEST(a_profile_that_began_before_its_memory)
+{
+    uint64_t before = chroprof_now(NULL), begun;
+    chroprof *p = own_clock(), none;
+    chroprof_totals t;
+    begun = chroprof_now(p);
+    CHECK(chroprof_began(p, before));
+    chroprof_idle_enter(p);
+    t = totals_of(p);
+    CHECK(t.elapsed_ticks >= begun - before);
+    CHECK_EQ(t.uninstrumented_ns, t.elapsed_ns);
+    chroprof_idle_leave(p);
+    CHECK_IN(totals_of(p).start_ns, t.uninstrumented_ns, UINT64_MAX);
+    CHECK(!chroprof_began(p, before)); /* it has had an event */
+    hold(p);
+    p = own_clock();
+    CHECK(!chroprof_began(p, chroprof_now(p) + (UINT64_C(1) << 40))); /* that is to come */
+    CHECK_EQ(chroprof_to_ns(p, 0), 0);
+    hold(p);
+    memset(&none, 0, sizeof none);
+    CHECK(!chroprof_began(&none, before) && !chroprof_began(NULL, before));
+    CHECK_EQ(chroprof_to_ns(&none, 5), 0);
+    CHECK_EQ(chroprof_to_ns(NULL, 5), 0);
+}
+
 static const test_case cases[] = {
     CASE(no_future_begins_after_now),
     CASE(own_clock_agrees_with_the_monotonic_clock),
@@ -225,6 +251,7 @@ static const test_case cases[] = {
     CASE(laws_while_provisional),
     CASE(ready_since_in_ticks_of_our_clock),
     CASE(windows_add_up_in_our_clock),
+    CASE(a_profile_that_began_before_its_memory),
 #ifdef __linux__
     CASE(epoll_pwait_is_idle),
 #endif

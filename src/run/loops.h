@@ -426,7 +426,7 @@ static void keep_back(seat *s)
     kept->begin = kept->end = now;
     memcpy(kept->within, s->within, sizeof kept->within);
     if (l->kept_count > 1 &&
-        chroprof__ns(s->profile.core, now - kept[-1].end) > BUSY_GAP_NS) {
+        chroprof_to_ns(&s->profile, now - kept[-1].end) > BUSY_GAP_NS) {
         l->busy_gaps++;
     }
 }

@@ -144,17 +144,11 @@ static bool has_stack(void)
  * to its first wait is the program's start. */
 static void begin_earlier(seat *s)
 {
-    chroprof__core *c = s->profile.core;
     const uint64_t ticks = chroprof_now(&s->profile) - loaded_at;
-    const uint64_t ns = chroprof__ns(c, ticks);
-    if (loaded_at == 0 || ticks >> 62 != 0 || ns > MOST_START_NS || c->last != 0) {
-        return;
+    if (loaded_at != 0 && chroprof_to_ns(&s->profile, ticks) <= MOST_START_NS &&
+        chroprof_began(&s->profile, loaded_at)) {
+        s->cpu_before_ns = loaded_cpu_ns;
     }
-    c->epoch -= ticks;
-    c->start_clock -= ticks;
-    c->start_unix_ns -= ns < c->start_unix_ns ? ns : 0;
-    c->calibrate_at += ticks;
-    s->cpu_before_ns = loaded_cpu_ns;
 }
 
 static bool begin_profile(seat *s)

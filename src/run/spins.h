@@ -275,7 +275,7 @@ static __attribute__((__noinline__)) bool looks_at_spin(seat *s)
     s->spin_next = c->at_once + ((uint64_t)SPIN_LOOKS << s->spin_doubles);
     s->spin_ticks = c->at_once_ticks;
     s->spin_cpu_ns = c->cpu_clock_ns;
-    return before_ns != 0 && c->cpu_clock_ns - before_ns > chroprof__ns(c, ticks) / 2;
+    return before_ns != 0 && c->cpu_clock_ns - before_ns > chroprof_to_ns(&s->profile, ticks) / 2;
 }
 
 static inline __attribute__((__always_inline__)) bool is_spinning(seat *s)

@@ -139,11 +139,7 @@ __attribute__((__constructor__)) static void start(void)
     }
     board = open_board();
     page = board != NULL ? make_awake() : NULL;
-#if CHROPROF__HAS_COUNTER
-    loaded_at = chroprof__counter();
-#else
-    loaded_at = chroprof__monotonic_ns(NULL);
-#endif
+    loaded_at = chroprof_now(NULL);
     (void)thread_cpu(&loaded_cpu_ns);
     if (page != NULL && pthread_key_create(&at_thread_end, end_profile) == 0) {
         note(&board->loaded);

@@ -572,6 +572,8 @@ static int from_outside(void)
     chroprof_set_origin(&prof, &origin);
     chroprof_read_origin(&prof, &origin);
     EXPECT(origin.pid == 17 && origin.estimated);
+    EXPECT(!chroprof_began(&prof, chroprof_now(NULL)));    /* the clock is not ours */
+    EXPECT(chroprof_to_ns(&prof, 17) == 17);
     return 0;
 }
 

@@ -204,6 +204,20 @@ CHROPROF__INLINE uint64_t chroprof__read_clock(const chroprof *p)
     return p->clock(p->clock_user);
 }
 
+/* Our own clock, as a profile that begins now would read it; 0: there is none. */
+static uint64_t chroprof__own_clock_now(void)
+{
+#if CHROPROF__HAS_COUNTER
+    if (chroprof__counter_is_invariant())
+        return chroprof__counter();
+#endif
+#ifndef CHROPROF_NO_CLOCK
+    return chroprof__monotonic_ns(NULL);
+#else
+    return 0;
+#endif
+}
+
 /* The clock of the block, read here; 0: it can't be. */
 CHROPROF__UNUSED static uint64_t chroprof__clock_here(const chroprof__core *c)
 {

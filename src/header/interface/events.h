@@ -136,5 +136,10 @@ CHROPROF_API chroprof_result chroprof_sample_stack(chroprof *p, uint64_t now,
 #endif /* CHROPROF_DISABLE */
 
 /* The time now in clock ticks: of the cycle counter, or ns. With the manual clock: the time of the
- * last event. 0 for a view. Any thread that may call the clock. */
+ * last event. NULL: by the built-in clock, for chroprof_began. 0 for a view. Any thread that may
+ * call the clock. */
 CHROPROF_API uint64_t chroprof_now(const chroprof *p);
+
+/* A length of time from clock ticks into ns, as the reads tell it; until the clock is calibrated
+ * provisionally. Any thread. */
+CHROPROF_API uint64_t chroprof_to_ns(const chroprof *p, uint64_t ticks);

@@ -156,6 +156,12 @@ CHROPROF_API void chroprof_set_enabled(chroprof *p, bool on);
  * this machine. */
 CHROPROF_API void chroprof_set_origin(chroprof *p, const chroprof_origin *origin);
 
+/* The profile began earlier, when chroprof_now(NULL) was this: the time since then is its own, as
+ * the program's start. For code that runs before there is memory for a profile. Call it right after
+ * chroprof_init or chroprof_map, before the first event, with the built-in clock. False: nothing
+ * has changed; the same if that was max_step_ns ago or more. */
+CHROPROF_API bool chroprof_began(chroprof *p, uint64_t when);
+
 /* A clock for options.clock that never moves by itself: time is the `now` of chroprof_event, 1 tick
  * = 1 ns. */
 CHROPROF_API uint64_t chroprof_clock_manual(void *user);

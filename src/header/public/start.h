@@ -5,6 +5,7 @@
 #include "../interface/life.h"
 #include "../interface/events.h"
 #include "../base/platform.h"
+#include "../base/util.h"
 #include "../block/rows.h"
 #include "../block/core.h"
 #include "../block/layout.h"
@@ -64,7 +65,34 @@ CHROPROF__COLD_API chroprof_result chroprof_init(chroprof *p, void *memory, size
     return chroprof__keep_result(p, chroprof__start(p, memory, size, options));
 }
 
+/* The time since then is nobody's; the first event charges it. */
+CHROPROF__COLD_API bool chroprof_began(chroprof *p, uint64_t when)
+{
+    if (!p || !chroprof__is_taking(p) || !chroprof__own_clock(p) || p->core->seq != 0)
+        return false;
+    chroprof__core *c = p->core;
+    uint64_t ticks = c->epoch - when, ns = chroprof__scale(ticks, c->factor);
+    if (ticks >= CHROPROF__END_OF_TIME || ns >= c->max_step_ns)
+        return false;
+    chroprof__begin_edit(c);
+    c->epoch = when;
+    c->start_clock -= ticks;
+    c->start_unix_ns = chroprof__minus(c->start_unix_ns, ns);
+    if (c->calibrate_at < CHROPROF__END_OF_TIME)
+        c->calibrate_at += ticks;
+    chroprof__set_time_limit(c);
+    chroprof__end_edit(c);
+    return true;
+}
+
+CHROPROF__COLD_API uint64_t chroprof_to_ns(const chroprof *p, uint64_t ticks)
+{
+    return chroprof__can_read(p) ? chroprof__scale(ticks, p->core->factor) : 0;
+}
+
 CHROPROF_API uint64_t chroprof_now(const chroprof *p)
 {
+    if (!p)
+        return chroprof__own_clock_now();
     return chroprof__can_read(p) && !p->view ? chroprof__read_clock(p) : 0;
 }
