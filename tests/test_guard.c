@@ -302,6 +302,8 @@ TEST(every_call_on_a_block_at_a_forbidden_page)
             CHECK(every_output(p) > 0);
             dump_all(p);
             CHECK(chroprof_now(p) > 0);
+            CHECK(!chroprof_began(p, chroprof_now(NULL))); /* it has had events */
+            CHECK(chroprof_to_ns(p, 1000) > 0);
             chroprof_sampler_stack(p, a.bytes, sizes[k]);
             chroprof_sampler_stack(p, NULL, 0);
             chroprof_set_enabled(p, false);
@@ -456,7 +458,8 @@ TEST(copies_at_a_forbidden_page)
 static void every_stack(chroprof *p, uint64_t now)
 {
     static const uint64_t addresses[] = { 0x1010, 0x1020, 0, 0x1030 };
-    area stack = copy_at_end(addresses, sizeof addresses), named, whose;
+    area stack = copy_at_end(addresses, sizeof addresses), named, whose, seen;
+    chroprof_task_wait wait;
     void *at = stack.bytes;
     chroprof_module module;
     chroprof_origin origin;
@@ -470,7 +473,13 @@ static void every_stack(chroprof *p, uint64_t now)
     chroprof_read_origin(p, &origin);
     whose = copy_at_end(&origin, sizeof origin);
     chroprof_set_origin(p, (const chroprof_origin *)(void *)whose.bytes);
-    drop(stack), drop(named), drop(whose);
+    memset(&wait, 0, sizeof wait);
+    wait.name = wait.file = wait.call = wait.within = "one";
+    wait.count = wait.total_ns = wait.longest_ns = 1;
+    seen = copy_at_end(&wait, sizeof wait);
+    (void)chroprof_add_wait(p, (const chroprof_task_wait *)(void *)seen.bytes);
+    (void)chroprof_name_held(p, CHROPROF_FINDING_STALL, 1, 1000, "one");
+    drop(stack), drop(named), drop(whose), drop(seen);
 }
 
 /* Samples by hand in each state, and where there is a timer some of its own. */
