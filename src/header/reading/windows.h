@@ -125,7 +125,8 @@ CHROPROF__COLD_API size_t chroprof_next_site_windows(const chroprof *p, uint32_t
     if (!cursor->begun)
         cursor->most[0] = chroprof__most_ns(p, site);
     cursor->begun = true;
-    memset(exec_ns, 0, count * sizeof(*exec_ns));
+    if (count)
+        memset(exec_ns, 0, count * sizeof(*exec_ns));
     chroprof__add_site_ticks(p, site, cursor->next, count, exec_ns, 1);
     for (uint32_t k = 0; k < count; k++)
         exec_ns[k] = chroprof__shown_ns(p, cursor, 0, exec_ns[k]);
