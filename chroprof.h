@@ -87,6 +87,11 @@ CONCEPTS
  lifetime    a future's time from creation to finish; while it is live, to now. That of those that
              finished is their latency
  delay       time that a future was ready but not running
+ hidden delay
+             how long data waits until the loop polls. No event tells it. totals.hidden_ns and
+             hidden_p99_ns are estimates for data that comes at random moments, from the lengths of
+             iterations: the clock of a future starts after the poll. They are part of no other
+             figure. chroprof whatif estimates it from steps, per kind of future
  waiting     the rest of a future's lifetime: lifetime - exec - delay
  blame       what a site cost the others: the delay of all ready futures while it was on top
  idle        the loop waits in the operating system
@@ -943,6 +948,9 @@ typedef struct chroprof_totals {
     uint64_t asleep_ns;        /* what reports call idle: idle_ns without waits that returned at
                                   once, if those took 1 % of elapsed_ns, and no more than
                                   cpu_clock_ns leaves */
+    uint64_t hidden_ns, hidden_p99_ns;  /* estimate: how long data that comes at a random moment
+                                  waits for the poll, on average and at most in 99 of 100 cases;
+                                  part of no delay; 0 without percentiles */
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;
@@ -8412,7 +8420,7 @@ static const chroprof__figure chroprof__path_figures[] = {
     FIGURE(at_once_ns, at_once_ticks, TICKS, SUM, "at_once_seconds_total",                         \
            "Time in waits that returned at once, part of idle.")                                   \
     FIGURE(cpu_clock_ns, cpu_clock_ns, COUNT, OWN, "", "")                                         \
-    READ(asleep_ns, "", "")                                                                        \
+    READ(asleep_ns, "", "") READ(hidden_ns, "", "") READ(hidden_p99_ns, "", "")                    \
     READ(dropped, "", "")                                                                          \
     FIGURE(elapsed_ticks, last, COUNT, OWN, "", "")                                                \
     READ(delay_ticks, "", "") READ(blame_ticks, "", "")                                            \
@@ -9856,6 +9864,31 @@ static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
     return t->cpu_clock_ns > 0 && most < ns ? most : ns;
 }
 
+/* Of data that comes at a random moment a share comes in iterations of a length that is their share
+ * of the time, and waits for the rest of one, half of it on average. What waits longer than some
+ * time came in the part of an iteration that is longer ago than that from its end. */
+static void chroprof__read_hidden(const chroprof *p, chroprof_totals *out)
+{
+    const chroprof__histogram *h = &p->histograms[CHROPROF__OF_LOOP].delay;
+    uint64_t whole = chroprof__minus(out->elapsed_ns, out->start_ns + out->exit_ns);
+    uint64_t longer = 0, length_ns = 0, hundredth = whole / 100;
+    for (uint32_t k = CHROPROF__BUCKETS; k-- > 0 && whole > 0;) {
+        uint64_t count = chroprof__bucket_count(p, h, k);
+        uint64_t ticks = k < CHROPROF__BUCKETS - 1 ? chroprof__bucket_value(k) : UINT64_MAX;
+        if (count == 0)
+            continue;
+        ticks = chroprof__between(ticks, *chroprof__least_of(p, h), p->core->iteration_max);
+        uint64_t ns = chroprof__ns(p->core, ticks);
+        if (!out->hidden_p99_ns && longer > 0 && length_ns > hundredth + longer * ns)
+            out->hidden_p99_ns = (length_ns - hundredth) / longer;
+        out->hidden_ns += chroprof__weigh(ns, count * ns, 2 * whole);
+        longer += count;
+        length_ns += count * ns;
+    }
+    if (!out->hidden_p99_ns && length_ns > hundredth)
+        out->hidden_p99_ns = (length_ns - hundredth) / longer;
+}
+
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
 {
     memset(out, 0, sizeof(*out));
@@ -9877,6 +9910,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
         out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 990);
         out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 500);
         out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 990);
+        chroprof__read_hidden(p, out);
     }
     out->asleep_ns = chroprof__asleep_ns(out);
     out->provisional = !c->calibrated;
@@ -17087,6 +17121,9 @@ static void chroprof__text_counts(chroprof__page *g)
         chroprof__text_spread(g, "loop iterations         ", iterations);
         chroprof__text_spread(g, "callbacks               ", callbacks);
     }
+    if (t->hidden_p99_ns >= 1000)
+        chroprof__print(g, "hidden delay            %8t " CHROPROF__FLOW "on average, p99 %t: an "
+                           "estimate of how long data waits for the poll\n", &t->hidden_ns);
     chroprof__print(g, "live futures            %8c\n", &t->live);
     if (t->delay_ns > 0)
         chroprof__print(g, "delay                   %8k " CHROPROF__FLOW
@@ -19158,6 +19195,13 @@ static void chroprof__prometheus_totals(const chroprof__prometheus *m)
             chroprof__prometheus_total(m->out, metric, "counter", name,
                                        *chroprof__field(&t, chroprof__loop_figures[k].at));
         name = chroprof__nth_text(name, 3);
+    }
+    if (t.hidden_p99_ns > 0) {
+        chroprof__prometheus_total(m->out, "hidden_delay_mean_seconds\0Estimate: how long data "
+                                   "waits until the loop polls, on average.", "gauge",
+                                   "hidden_ns", t.hidden_ns);
+        chroprof__prometheus_total(m->out, "hidden_delay_p99_seconds\0Estimate: the same, of "
+                                   "99 in 100.", "gauge", "hidden_p99_ns", t.hidden_p99_ns);
     }
     if (t.start_unix_ns > 0)
         chroprof__prometheus_total(m->out, "start_time_seconds\0Calendar time of profile time 0.",

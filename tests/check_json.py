@@ -19,7 +19,7 @@ SITE = ("name file line exec_ns children_ns with_children_ns exec_max_ns slice_m
 PATH = ("id parent site name file line exec_ns with_children_ns exec_max_ns slice_max_ns slices "
         "lifetime_ns waiting_ns delay_ns blame_ns calls completed failed cancelled abandoned live "
         "stillborn dropped")
-TOTALS = ("elapsed_ns busy_ns idle_ns uninstrumented_ns start_ns exit_ns at_once at_once_ns cpu_clock_ns asleep_ns untracked_ns delay_ns blame_ns events anomalies live "
+TOTALS = ("elapsed_ns busy_ns idle_ns uninstrumented_ns start_ns exit_ns at_once at_once_ns cpu_clock_ns asleep_ns hidden_ns hidden_p99_ns untracked_ns delay_ns blame_ns events anomalies live "
           "iterations iteration_p50_ns iteration_p99_ns iteration_max_ns callbacks callback_p50_ns callback_p99_ns callback_max_ns "
           "stalls idle_blame_ns uninstrumented_blame_ns untracked_blame_ns dropped elapsed_ticks delay_ticks "
           "blame_ticks start_unix_ns tick_error_ppb skew_ns skew_events doubt_ns doubt_events "

@@ -159,6 +159,7 @@ def check_dashboard(series, recorded):
         "chroprof_untracked_blame_seconds_total", "chroprof_events_total", "chroprof_callbacks_total",
         "chroprof_start_seconds_total", "chroprof_exit_seconds_total",
         "chroprof_waits_at_once_total", "chroprof_at_once_seconds_total",
+        "chroprof_hidden_delay_mean_seconds", "chroprof_hidden_delay_p99_seconds",
         "chroprof_start_time_seconds"}, unused)
 
 

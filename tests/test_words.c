@@ -254,6 +254,24 @@ TEST(iteration_percentiles)
     CHECK_EQ(totals_of(p).iteration_max_ns, 8000);
 }
 
+/* Half of the time is in iterations of 1000, in which it takes 500 on average until the poll; what
+ * waits longer than 980 came in the first 20 of an iteration, one hundredth of the time. */
+TEST(hidden_delay_of_what_comes_at_random)
+{
+    chroprof *p = fresh(NULL);
+    uint64_t t;
+    for (t = 0; t <= 200000; t += 2000) {
+        at(p, t, IDLE_ENTER, 0, NULL);
+        CHECK_EQ(totals_of(p).hidden_ns, t > 0 ? 250 : 0);
+        CHECK_EQ(totals_of(p).hidden_p99_ns, t > 0 ? 980 : 0);
+        if (t < 200000)
+            at(p, t + 1000, IDLE_LEAVE, 0, NULL);
+    }
+    at(p, 400000, TICK, 0, NULL);
+    CHECK_EQ(totals_of(p).hidden_ns, 125);
+    CHECK_EQ(totals_of(p).hidden_p99_ns, 960);
+}
+
 /* ---- wall, waiting, delay, blame ---- */
 
 TEST(wall_runs_until_now_while_live)
@@ -1851,6 +1869,7 @@ static const test_case cases[] = {
     CASE(callback_percentiles),
     CASE(iteration_is_between_two_idles),
     CASE(iteration_percentiles),
+    CASE(hidden_delay_of_what_comes_at_random),
     CASE(wall_runs_until_now_while_live),
     CASE(waiting_is_wall_without_exec_and_delay),
     CASE(blame_is_what_it_cost_the_others),

@@ -393,7 +393,7 @@ static int tell(void)
     chroprof_read_totals(&p, &t);
     EXPECT(t.exit_ns == 20);
     u64(&t.start_ns), u64(&t.at_once), u64(&t.at_once_ns), u64(&t.cpu_clock_ns);
-    u64(&t.asleep_ns);
+    u64(&t.asleep_ns), u64(&t.hidden_ns), u64(&t.hidden_p99_ns);
     flag(&t.estimated);
     return 0;
 }

@@ -383,6 +383,9 @@ typedef struct chroprof_totals {
     uint64_t asleep_ns;        /* what reports call idle: idle_ns without waits that returned at
                                   once, if those took 1 % of elapsed_ns, and no more than
                                   cpu_clock_ns leaves */
+    uint64_t hidden_ns, hidden_p99_ns;  /* estimate: how long data that comes at a random moment
+                                  waits for the poll, on average and at most in 99 of 100 cases;
+                                  part of no delay; 0 without percentiles */
     uint64_t delay_ns, blame_ns;   /* equal in ticks */
     uint64_t events, anomalies, live;
     uint64_t iterations, iteration_p50_ns, iteration_p99_ns, iteration_max_ns;

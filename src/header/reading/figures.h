@@ -134,7 +134,7 @@ static const chroprof__figure chroprof__path_figures[] = {
     FIGURE(at_once_ns, at_once_ticks, TICKS, SUM, "at_once_seconds_total",                         \
            "Time in waits that returned at once, part of idle.")                                   \
     FIGURE(cpu_clock_ns, cpu_clock_ns, COUNT, OWN, "", "")                                         \
-    READ(asleep_ns, "", "")                                                                        \
+    READ(asleep_ns, "", "") READ(hidden_ns, "", "") READ(hidden_p99_ns, "", "")                    \
     READ(dropped, "", "")                                                                          \
     FIGURE(elapsed_ticks, last, COUNT, OWN, "", "")                                                \
     READ(delay_ticks, "", "") READ(blame_ticks, "", "")                                            \

@@ -266,6 +266,31 @@ static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
     return t->cpu_clock_ns > 0 && most < ns ? most : ns;
 }
 
+/* Of data that comes at a random moment a share comes in iterations of a length that is their share
+ * of the time, and waits for the rest of one, half of it on average. What waits longer than some
+ * time came in the part of an iteration that is longer ago than that from its end. */
+static void chroprof__read_hidden(const chroprof *p, chroprof_totals *out)
+{
+    const chroprof__histogram *h = &p->histograms[CHROPROF__OF_LOOP].delay;
+    uint64_t whole = chroprof__minus(out->elapsed_ns, out->start_ns + out->exit_ns);
+    uint64_t longer = 0, length_ns = 0, hundredth = whole / 100;
+    for (uint32_t k = CHROPROF__BUCKETS; k-- > 0 && whole > 0;) {
+        uint64_t count = chroprof__bucket_count(p, h, k);
+        uint64_t ticks = k < CHROPROF__BUCKETS - 1 ? chroprof__bucket_value(k) : UINT64_MAX;
+        if (count == 0)
+            continue;
+        ticks = chroprof__between(ticks, *chroprof__least_of(p, h), p->core->iteration_max);
+        uint64_t ns = chroprof__ns(p->core, ticks);
+        if (!out->hidden_p99_ns && longer > 0 && length_ns > hundredth + longer * ns)
+            out->hidden_p99_ns = (length_ns - hundredth) / longer;
+        out->hidden_ns += chroprof__weigh(ns, count * ns, 2 * whole);
+        longer += count;
+        length_ns += count * ns;
+    }
+    if (!out->hidden_p99_ns && length_ns > hundredth)
+        out->hidden_p99_ns = (length_ns - hundredth) / longer;
+}
+
 CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals *out)
 {
     memset(out, 0, sizeof(*out));
@@ -287,6 +312,7 @@ CHROPROF__COLD_API void chroprof_read_totals(const chroprof *p, chroprof_totals 
         out->callback_p99_ns = chroprof__percentile_ns(p, &own->slice, c->callback_max, 990);
         out->iteration_p50_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 500);
         out->iteration_p99_ns = chroprof__percentile_ns(p, &own->delay, c->iteration_max, 990);
+        chroprof__read_hidden(p, out);
     }
     out->asleep_ns = chroprof__asleep_ns(out);
     out->provisional = !c->calibrated;

@@ -298,6 +298,13 @@ static void chroprof__prometheus_totals(const chroprof__prometheus *m)
                                        *chroprof__field(&t, chroprof__loop_figures[k].at));
         name = chroprof__nth_text(name, 3);
     }
+    if (t.hidden_p99_ns > 0) {
+        chroprof__prometheus_total(m->out, "hidden_delay_mean_seconds\0Estimate: how long data "
+                                   "waits until the loop polls, on average.", "gauge",
+                                   "hidden_ns", t.hidden_ns);
+        chroprof__prometheus_total(m->out, "hidden_delay_p99_seconds\0Estimate: the same, of "
+                                   "99 in 100.", "gauge", "hidden_p99_ns", t.hidden_p99_ns);
+    }
     if (t.start_unix_ns > 0)
         chroprof__prometheus_total(m->out, "start_time_seconds\0Calendar time of profile time 0.",
                                    "gauge", "start_unix_ns", t.start_unix_ns);

@@ -159,6 +159,9 @@ static void chroprof__text_counts(chroprof__page *g)
         chroprof__text_spread(g, "loop iterations         ", iterations);
         chroprof__text_spread(g, "callbacks               ", callbacks);
     }
+    if (t->hidden_p99_ns >= 1000)
+        chroprof__print(g, "hidden delay            %8t " CHROPROF__FLOW "on average, p99 %t: an "
+                           "estimate of how long data waits for the poll\n", &t->hidden_ns);
     chroprof__print(g, "live futures            %8c\n", &t->live);
     if (t->delay_ns > 0)
         chroprof__print(g, "delay                   %8k " CHROPROF__FLOW
