@@ -1303,6 +1303,19 @@ async function testStalls() {
             time: [all, kept].map(list => Math.round(list.reduce((sum, each) => sum + each.ns, 0))),
             rows: kept.length };
     });
+    /* of a stall that the ring has no more, what is left out has its sites */
+    const left = await page.evaluate(() => {
+        const p = shown(), steps = p.steps;
+        p.steps = null;
+        const found = p.stalls.filter(stall => stall.left_out > 0).map(stall => {
+            const { spells } = orderOf(p, stall), gap = spells.find(spell => spell.path === UNKNOWN);
+            return [gap.ns, leftOut(p, stall, spells).reduce((sum, row) => sum + row.ns, 0)];
+        });
+        p.steps = steps;
+        return found;
+    });
+    ok('what_is_left_out_has_its_sites', left.length > 0 && left.every(([gap, told]) =>
+        told <= 1.01 * gap + 1 && told > gap / 2), JSON.stringify(left));
     ok('in_order_over_the_width', order.wide > 0.9, order.wide);
     ok('in_order_keeps_the_long_ones', order.long && order.rows <= 130 &&
         order.time[0] === order.time[1], JSON.stringify(order));

@@ -53,10 +53,16 @@ function slowBar(slow) {
 
 const idText = id => String(id) === '0' ? 'no id' : 'id ' + id;
 
+function creatorWords(p, slow) {
+    const row = p.raw.paths.find(each => each.id === slow.path);
+    const above = row && p.raw.paths.find(each => each.id === row.parent);
+    return above ? ', created by ' + (above.name || '(no name)') : '';
+}
+
 function slowSite(p, slow) {
     return el('span', null, swatch(colour(siteKey(slow))), nameOf(slow.name),
         placeText(place(slow)), el('span', { class: 'place' },
-            wayToSlow(p, slow), (slow.finish === 'completed' ? '' : ', ' + slow.finish) +
+            wayToSlow(p, slow), creatorWords(p, slow) + (slow.finish === 'completed' ? '' : ', ' + slow.finish) +
             (slow.of_run ? '' : ', of the last minutes')));
 }
 

@@ -214,6 +214,22 @@ function spellName(s, { path, slices, brief }, left) {
         : pathName(s, path) + (slices > 1 ? ' \u00d7' + slices : '');
 }
 
+/* What the steps that are left out had: of each site what the stall has more of it than the others. */
+function leftOut(p, stall, spells) {
+    const shown = new Map(), sites = new Map(p.raw.paths.map(row => [row.id, row.site]));
+    const gap = spells.find(spell => spell.path === UNKNOWN);
+    spells.filter(spell => !spell.early && sites.has(spell.path))
+        .forEach(spell => addTo(shown, sites.get(spell.path), spell.ns));
+    return stall.shares.map(share => ({ share, ns: share.exec_ns - (shown.get(share.site) || 0) }))
+        .filter(({ share, ns }) => share.site > 0 && ns > gap.ns / 100).sort((a, b) => b.ns - a.ns);
+}
+
+function leftOutWords(p, stall, spells) {
+    return leftOut(p, stall, spells).slice(0, 4).flatMap(({ share, ns }, i) => [i > 0 ? ', ' : ': ',
+        nameOf(shareName(share)), ' ' + time(ns) + (share.slice_max_ns * 2 > ns
+            ? ' (longest slice ' + time(share.slice_max_ns) + ')' : '')]);
+}
+
 /* A bar as long as the stall, and below it the same in words. */
 function orderView(p, stall) {
     const s = { rows: new Map(p.raw.paths.map(row => [row.id, row])) };
@@ -228,7 +244,8 @@ function orderView(p, stall) {
     return [bar, el('ol', { class: 'order' }, ...kept.map(spell => el('li',
         { class: spell.early || spell.brief || spell.path === UNKNOWN ? 'note' : null },
         el('span', { class: 'at' }, spell.early ? 'before' : '+' + time(spell.from - stall.start_ns)),
-        swatch(fill(spell)), nameOf(spellName(s, spell, left)), ' ', el('b', null, time(spell.ns)))))];
+        swatch(fill(spell)), nameOf(spellName(s, spell, left)), ' ', el('b', null, time(spell.ns)),
+        ...(spell.path === UNKNOWN && !spell.brief ? leftOutWords(p, stall, spells) : []))))];
 }
 
 const stallId = stall => String(stall.start_ns);
