@@ -15,6 +15,7 @@ async function open(browser) {
     const page = await browser.newPage();
     await page.setViewport({ width: WIDTH, height: 1000 });
     await page.goto('file://' + report_page);
+    await page.evaluate(() => { $('contents').style.position = 'static'; });
     await settle(page);
     return page;
 }
@@ -54,7 +55,7 @@ async function timeline(browser) {
             each.to <= stall.start_ns + stall.length_ns + near)
             .sort((a, b) => delay(b) - delay(a)).find(each => delay(each) > 0.8 * stall.length_ns);
         const stall = all.sort((a, b) => b.length_ns - a.length_ns).find(waits), life = waits(stall);
-        ['header', '#verdict', '#series', '#ranks', '#latency', '#slowest', '#timeline .controls',
+        ['header', '#contents', '#verdict', '#series', '#ranks', '#latency', '#slowest', '#timeline .controls',
             '#timeline-note'].forEach(each => document.querySelectorAll(each).forEach(part => {
             part.style.display = 'none';
         }));
@@ -67,6 +68,7 @@ async function timeline(browser) {
     await page.evaluate(() => {
         const copy = $('timeline').cloneNode(true), drawn = $('steps');
         copy.querySelector('h2').textContent = 'A slow request';
+        copy.querySelector('.mini').remove();
         copy.querySelector('canvas').getContext('2d').drawImage(drawn, 0, 0);
         $('timeline').after(copy);
         goToStall(window.stall);
