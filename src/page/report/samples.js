@@ -97,7 +97,7 @@ function layOutSamples(raw) {
         ends.set(stack.id, up);
     });
     const samples = { raw, rows, links, ends, tree: layOutTree(rows), facts: raw.sampler || {},
-        list: raw.samples || [] };
+        list: Array.isArray(raw.samples) ? raw.samples : [] };
     samples.idle = new Set(samples.list.filter(s => s.state === 'idle').map(s => s.stack));
     countSamples(samples, 0, Infinity);
     return samples;
