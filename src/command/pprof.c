@@ -125,8 +125,9 @@ static void pprof_code(pprof *p, size_t node)
     row[PLACE_ADDRESS] = base + frame->address;
     for (size_t i = 0; i < c.count; i++) {
         bool named = c.calls[i].name.length > 0;
-        row[PLACE_FUNCTION] =
-            named ? pprof_function(p, c.calls[i].name, c.calls[i].file, 0) : 0;
+        json_text name = named ? c.calls[i].name : frame->module;
+        bool shown = named || row[PLACE_MAPPING] == 1;     /* else it would be the program's */
+        row[PLACE_FUNCTION] = shown ? pprof_function(p, name, c.calls[i].file, 0) : 0;
         row[PLACE_LINE] = named ? c.calls[i].line : 0;
         proto_varint(&p->chain, row_of(&p->places, row) + 1);
     }
