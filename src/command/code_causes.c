@@ -300,6 +300,7 @@ static bool is_wait(const step *one)
 static bool judge_stall(cause *c, const stall_text *stall, stall_cause *one)
 {
     bool off = is_off(c, stall);
+    bool preempted;            /* what its task does is known, and that it waits for nothing */
     cause_clear(c);
     memset(one, 0, sizeof *one);
     one->stall = stall;
@@ -314,7 +315,9 @@ static bool judge_stall(cause *c, const stall_text *stall, stall_cause *one)
         memset(&one->verdict, 0, sizeof one->verdict);
     }
     one->how = one->verdict.found.outer.call != NULL ? BY_SAMPLES : BY_ADDRESS;
-    if (off && one->taker.call.length > 0 && one->taker.exec > stall->length / 4 &&
+    preempted = json_is(one->taker.call, "processor") && one->how == BY_SAMPLES &&
+                is_sampled_in(c, &one->verdict, &one->taker);
+    if (off && !preempted && one->taker.call.length > 0 && one->taker.exec > stall->length / 4 &&
         (one->how != BY_SAMPLES || one->taker.within.length > 0 || is_task_named(&one->taker))) {
         one->how = BY_WAIT;
     } else if (off && one->taker.exec > stall->length / 2 && is_task_named(&one->taker) &&
