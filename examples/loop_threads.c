@@ -27,13 +27,13 @@ static void add(struct loop *l, const char *who, int fd, void (*handler)(struct 
     chroprof_pending(&l->prof, l->count, chroprof_site_make(&l->prof, who, NULL, 0)); /* chroprof */
 }
 
-static void turn(struct loop *l)
+static void iterate(struct loop *l)
 {
     chroprof_idle_enter(&l->prof); /* until a handler runs */ /* chroprof */
     poll(l->waits, l->count, -1);
     for (nfds_t i = 0; i < l->count; i++)
         if (l->waits[i].revents != 0) {
-            l->waits[i].revents = 0;   /* before a nested turn overwrites it */
+            l->waits[i].revents = 0;   /* before a nested iteration overwrites it */
             chroprof_running(&l->prof, i + 1); /* chroprof */
             l->handlers[i](l, l->waits[i].fd);
             chroprof_paused(&l->prof, i + 1); /* chroprof */
@@ -57,7 +57,7 @@ static void request(struct loop *l, int fd)
     l->depth++;
     while (l->received < l->sent) {
         chroprof_loop_enter(&l->prof); /* chroprof */
-        turn(l);
+        iterate(l);
         chroprof_loop_leave(&l->prof); /* chroprof */
     }
     l->depth--;
@@ -72,7 +72,7 @@ static void *run(void *argument)
     if (l == &loops[FRONT])
         add(l, "request", timer, request);
     while (l->received < REQUESTS)
-        turn(l);
+        iterate(l);
     return NULL;
 }
 

@@ -245,7 +245,7 @@ static void bill_slice(model *m, uint64_t dt)
 {
     const model_frame *top = top_frame(m);
 
-    /* the wall of a future that has finished goes on while its code runs */
+    /* the lifetime of a future that has finished goes on while its code runs */
     if (top && top->future >= 0 && top->kind == MODEL_FRAME_FUTURE &&
         m->futures[top->future].end != MODEL_LIVE)
         m->futures[top->future].late += dt;
@@ -284,7 +284,7 @@ static bool is_stacked(const model *m, int future)
     return false;
 }
 
-/* Where the wall of each live future goes. */
+/* Where the lifetime of each live future goes. */
 static void bill_ways(model *m, int place, uint64_t dt, bool long_step)
 {
     const model_frame *top = top_frame(m);
@@ -1199,7 +1199,7 @@ void model_free(model *m)
 /* ---- figures, recomputed from the lists ---------------------------------------------------- */
 
 typedef struct figures {
-    uint64_t exec, with_children, exec_max, slice_max, slices, wall, waiting, delay, blame;
+    uint64_t exec, with_children, exec_max, slice_max, slices, lifetime, waiting, delay, blame;
     uint64_t ends[MODEL_FORGOTTEN];
     bool used;
 } figures;
@@ -1277,11 +1277,11 @@ static void add_futures(const model *m, figures *all)
         if (!row)
             continue;
         row->exec_max = larger(row->exec_max, exec[i]);
-        row->wall += f->late;
+        row->lifetime += f->late;
         if (f->end == MODEL_FORGOTTEN)
             continue;
         row->ends[f->end]++;
-        row->wall += (f->end == MODEL_LIVE ? m->elapsed : f->died) - f->born;
+        row->lifetime += (f->end == MODEL_LIVE ? m->elapsed : f->died) - f->born;
     }
     arrfree(exec);
 }
@@ -1314,7 +1314,7 @@ static void add_subtrees(const model *m, figures *all)
 
 static uint64_t waiting_of(const figures *f)
 {
-    uint64_t rest = f->wall > f->exec ? f->wall - f->exec : 0;
+    uint64_t rest = f->lifetime > f->exec ? f->lifetime - f->exec : 0;
 
     return rest > f->delay ? rest - f->delay : 0;
 }
@@ -1357,7 +1357,7 @@ static void add_figures(figures *sum, const figures *row)
     sum->exec_max = larger(sum->exec_max, row->exec_max);
     sum->slice_max = larger(sum->slice_max, row->slice_max);
     sum->slices += row->slices;
-    sum->wall += row->wall;
+    sum->lifetime += row->lifetime;
     sum->delay += row->delay;
     sum->blame += row->blame;
     for (i = 0; i < MODEL_FORGOTTEN; i++)
@@ -1614,10 +1614,10 @@ static uint32_t rank_of_slow(const model *m, int future)
 
     for (i = 0; i < COUNT(m->futures); i++) {
         const model_future *g = &m->futures[i];
-        uint64_t wall = g->died - g->born;
+        uint64_t latency = g->died - g->born;
         if (g->id && g->end >= MODEL_COMPLETED && g->end <= MODEL_CANCELLED &&
             site_behind(m, g->path) == site)
-            rank += wall > f->died - f->born;
+            rank += latency > f->died - f->born;
     }
     return rank;
 }
@@ -1847,7 +1847,7 @@ static void compare_rank(comparison *c, const chroprof_rank *r, const figures *f
     hold(c, "exec_max_ns", r->exec_max_ns, f->exec_max);
     hold(c, "slice_max_ns", r->slice_max_ns, f->slice_max);
     hold(c, "slices", r->slices, f->slices);
-    hold(c, "lifetime_ns", r->lifetime_ns, f->wall);
+    hold(c, "lifetime_ns", r->lifetime_ns, f->lifetime);
     hold(c, "waiting_ns", r->waiting_ns, f->waiting);
     hold(c, "delay_ns", r->delay_ns, f->delay);
     hold(c, "blame_ns", r->blame_ns, f->blame);
@@ -1974,7 +1974,7 @@ static void compare_path(comparison *c, const chroprof_path *row, const figures 
     hold(c, "exec_max_ns", row->exec_max_ns, f->exec_max);
     hold(c, "slice_max_ns", row->slice_max_ns, f->slice_max);
     hold(c, "slices", row->slices, f->slices);
-    hold(c, "lifetime_ns", row->lifetime_ns, f->wall);
+    hold(c, "lifetime_ns", row->lifetime_ns, f->lifetime);
     hold(c, "waiting_ns", row->waiting_ns, f->waiting);
     hold(c, "delay_ns", row->delay_ns, f->delay);
     hold(c, "blame_ns", row->blame_ns, f->blame);

@@ -1123,7 +1123,7 @@ TEST(a_library_opened_by_a_relative_path)
 
 /* ---- draws of live futures */
 
-/* The shares of weight per path and state against wall, delay and exec. */
+/* The shares of weight per path and state against lifetime, delay and exec. */
 static bool walls_agree(chroprof *p)
 {
     chroprof_wall rows[8];

@@ -140,7 +140,7 @@ TEST(one_tick)
     check_formats(p);
 }
 
-/* A wall beyond 2^63 ns, which pprof has no number for: three futures of 109 years. */
+/* A lifetime beyond 2^63 ns, which pprof has no number for: three futures of 109 years. */
 TEST(more_wall_than_is_signed)
 {
     chroprof *p = fresh(NULL);

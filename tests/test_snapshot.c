@@ -443,7 +443,7 @@ static void judge_frame(const picture *now, const picture *before, const picture
     }
 }
 
-/* wall, delay and blame are told apart: how many copies have one that is not between. */
+/* lifetime, delay and blame are told apart: how many copies have one that is not between. */
 static unsigned long count_torn(const picture *now, const picture *before, const picture *after)
 {
     unsigned long torn = 0;

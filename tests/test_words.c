@@ -272,7 +272,7 @@ TEST(hidden_delay_of_what_comes_at_random)
     CHECK_EQ(totals_of(p).hidden_p99_ns, 960);
 }
 
-/* ---- wall, waiting, delay, blame ---- */
+/* ---- lifetime, waiting, delay, blame ---- */
 
 TEST(wall_runs_until_now_while_live)
 {
