@@ -2492,19 +2492,28 @@ static uint64_t *chroprof__field(const void *row, uint16_t offset)
     return (uint64_t *)((uintptr_t)row + offset);
 }
 
-/* Puts a row among the largest by a figure of theirs, which stand in falling order; of equal ones
- * the older stays before. Returns how many there are. */
-CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint32_t most,
-                                               size_t size, uint16_t figure, const void *row)
+/* How the largest of some rows are kept: how many, the bytes of one, and where the figure lies. */
+typedef struct chroprof__largest {
+    uint32_t most;
+    uint16_t size, figure;
+} chroprof__largest;
+#define CHROPROF__LARGEST(most, type, figure)                                                      \
+    { most, (uint16_t)sizeof(type), (uint16_t)offsetof(type, figure) }
+
+/* Puts a row among the largest, which stand in falling order of their figure; of equal ones the
+ * older stays before. Returns how many there are. */
+CHROPROF__COLD uint32_t chroprof__keep_largest(const chroprof__largest *how, void *rows,
+                                               uint32_t count, const void *row)
 {
     char *first = (char *)rows;
-    uint64_t value = *chroprof__field(row, figure);
+    const size_t size = how->size;
+    uint64_t value = *chroprof__field(row, how->figure);
     uint32_t k = count;
-    while (k > 0 && *chroprof__field(first + (k - 1) * size, figure) < value)
+    while (k > 0 && *chroprof__field(first + (k - 1) * size, how->figure) < value)
         k--;
-    if (k == most)
+    if (k == how->most)
         return count;
-    count += count < most;
+    count += count < how->most;
     memmove(first + (k + 1) * size, first + k * size, (count - 1 - k) * size);
     memcpy(first + k * size, row, size);
     return count;
@@ -6383,10 +6392,10 @@ static uint64_t chroprof__frame_slice(const chroprof *p, uint32_t k)
 
 static void chroprof__keep_share(chroprof__stall_row *stall, const chroprof__stall_part *share)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF_STALL_SHARES, chroprof__stall_part, exec);
     if (share->exec > 0 || share->slices > 0)
-        stall->share_count = chroprof__keep_largest(
-            stall->shares, stall->share_count, CHROPROF_STALL_SHARES, sizeof *share,
-            (uint16_t)offsetof(chroprof__stall_part, exec), share);
+        stall->share_count = chroprof__keep_largest(&by, stall->shares, stall->share_count, share);
 }
 
 /* Adds what the paths of a site took of a tally: once, with the first of them that is met. */
@@ -6846,10 +6855,10 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
 static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
                                 const chroprof__slow_entry *slow)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__SLOW_ROWS, chroprof__slow_entry, latency);
     chroprof__let_go(c, group, slow->latency);
-    group->count = chroprof__keep_largest(group->rows, group->count, CHROPROF__SLOW_ROWS,
-                                          sizeof *slow,
-                                          (uint16_t)offsetof(chroprof__slow_entry, latency), slow);
+    group->count = chroprof__keep_largest(&by, group->rows, group->count, slow);
     chroprof__set_slow_limit(c, group);
 }
 
@@ -17539,14 +17548,15 @@ enum { CHROPROF__TEXT_LATENCIES = 10 };
 /* The sites whose finished futures took longest. */
 CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__TEXT_LATENCIES, chroprof_rank, latency_p99_ns);
     chroprof_rank rows[CHROPROF__TEXT_LATENCIES], rank;
     uint64_t cursor = 0, left = 0;
     uint32_t count = 0, figures_at = (g->width < 100 ? g->width : 100) - 33;
     while (chroprof_next_rank(g->p, &cursor, &rank)) {
         if (rank.latency_max_ns == 0)
             continue;
-        count = chroprof__keep_largest(rows, count, CHROPROF__TEXT_LATENCIES, sizeof rank,
-                                       CHROPROF__R(latency_p99_ns), &rank);
+        count = chroprof__keep_largest(&by, rows, count, &rank);
         left++;
     }
     if (count == 0)
@@ -17596,6 +17606,8 @@ typedef struct chroprof__tree {
 
 static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__TWIGS, chroprof_path, with_children_ns);
     uint64_t cursor = 0;
     chroprof_path path;
     memset(t, 0, sizeof *t);
@@ -17609,8 +17621,7 @@ static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
         if (path.live > t->fullest.live)
             t->fullest = path;
         if (path.with_children_ns > 0 && path.with_children_ns >= g->totals.busy_ns / 100)
-            t->count = chroprof__keep_largest(t->twigs, t->count, CHROPROF__TWIGS, sizeof path,
-                                              CHROPROF__P(with_children_ns), &path);
+            t->count = chroprof__keep_largest(&by, t->twigs, t->count, &path);
     }
 }
 
@@ -17859,13 +17870,14 @@ static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
 
 CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__TEXT_STALLS, chroprof_stall, length_ns);
     chroprof_stall picked[CHROPROF__TEXT_STALLS], stall;
     const uint64_t figures[] = { g->totals.stalls, g->options.stall_ns };
     uint64_t cursor = 0;
     uint32_t count = 0;
     while (chroprof_next_stall(g->p, &cursor, &stall))
-        count = chroprof__keep_largest(picked, count, CHROPROF__TEXT_STALLS, sizeof stall,
-                                       (uint16_t)offsetof(chroprof_stall, length_ns), &stall);
+        count = chroprof__keep_largest(&by, picked, count, &stall);
     if (count == 0)
         return;
     chroprof__print(g, figures[0] == 1
@@ -17916,6 +17928,8 @@ static void chroprof__slow_row(chroprof__page *g, const chroprof_slow *s)
 /* Not too many of one site. */
 CHROPROF__NOINLINE void chroprof__text_slowest(chroprof__page *g)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__TEXT_SLOW, chroprof_slow, latency_ns);
     chroprof_slow picked[CHROPROF__TEXT_SLOW], slow;
     uint64_t cursor = 0;
     uint32_t count = 0, site = 0, of_site = 0;
@@ -17923,8 +17937,7 @@ CHROPROF__NOINLINE void chroprof__text_slowest(chroprof__page *g)
         of_site = slow.site == site ? of_site + 1 : 1;
         site = slow.site;
         if (of_site <= CHROPROF__TEXT_SLOW_OF_SITE)
-            count = chroprof__keep_largest(picked, count, CHROPROF__TEXT_SLOW, sizeof slow,
-                                           (uint16_t)offsetof(chroprof_slow, latency_ns), &slow);
+            count = chroprof__keep_largest(&by, picked, count, &slow);
     }
     if (count == 0)
         return;
@@ -17968,6 +17981,8 @@ static void chroprof__code_of(const chroprof *p, const chroprof_stack_row *row,
 /* The heaviest groups, heaviest first; more than there is room for are left out of the list. */
 static uint32_t chroprof__code_groups(const chroprof *p, chroprof__code_group *groups)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__CODE_GROUPS, chroprof__code_group, weight);
     chroprof_stack_row row;
     chroprof__code_group one;
     uint64_t cursor = 0;
@@ -17983,8 +17998,7 @@ static uint32_t chroprof__code_groups(const chroprof *p, chroprof__code_group *g
         i -= i == CHROPROF__CODE_GROUPS;    /* the lightest makes room */
         if (i < count)
             memmove(groups + i, groups + i + 1, (--count - i) * sizeof one);
-        count = chroprof__keep_largest(groups, count, CHROPROF__CODE_GROUPS, sizeof one,
-                                       (uint16_t)offsetof(chroprof__code_group, weight), &one);
+        count = chroprof__keep_largest(&by, groups, count, &one);
     }
     return count;
 }
@@ -18990,13 +19004,13 @@ static bool chroprof__next_value(chroprof__prometheus *m)
 static void chroprof__prometheus_pick(chroprof__prometheus *m, const chroprof__figure *by,
                                       const chroprof__figure *figure)
 {
+    const chroprof__largest how = CHROPROF__LARGEST(m->top, chroprof__pick, key);
     m->count = 0;
     chroprof__walk_sites(m, by);
     while (m->top > 0 && chroprof__next_value(m)) {
         const chroprof__pick one = { m->value, m->site.id };
         if (one.site != CHROPROF__OTHER)
-            m->count = chroprof__keep_largest(m->picks, m->count, m->top, sizeof one,
-                                              (uint16_t)offsetof(chroprof__pick, key), &one);
+            m->count = chroprof__keep_largest(&how, m->picks, m->count, &one);
     }
     chroprof__walk_sites(m, figure);
 }

@@ -93,19 +93,28 @@ static uint64_t *chroprof__field(const void *row, uint16_t offset)
     return (uint64_t *)((uintptr_t)row + offset);
 }
 
-/* Puts a row among the largest by a figure of theirs, which stand in falling order; of equal ones
- * the older stays before. Returns how many there are. */
-CHROPROF__COLD uint32_t chroprof__keep_largest(void *rows, uint32_t count, uint32_t most,
-                                               size_t size, uint16_t figure, const void *row)
+/* How the largest of some rows are kept: how many, the bytes of one, and where the figure lies. */
+typedef struct chroprof__largest {
+    uint32_t most;
+    uint16_t size, figure;
+} chroprof__largest;
+#define CHROPROF__LARGEST(most, type, figure)                                                      \
+    { most, (uint16_t)sizeof(type), (uint16_t)offsetof(type, figure) }
+
+/* Puts a row among the largest, which stand in falling order of their figure; of equal ones the
+ * older stays before. Returns how many there are. */
+CHROPROF__COLD uint32_t chroprof__keep_largest(const chroprof__largest *how, void *rows,
+                                               uint32_t count, const void *row)
 {
     char *first = (char *)rows;
-    uint64_t value = *chroprof__field(row, figure);
+    const size_t size = how->size;
+    uint64_t value = *chroprof__field(row, how->figure);
     uint32_t k = count;
-    while (k > 0 && *chroprof__field(first + (k - 1) * size, figure) < value)
+    while (k > 0 && *chroprof__field(first + (k - 1) * size, how->figure) < value)
         k--;
-    if (k == most)
+    if (k == how->most)
         return count;
-    count += count < most;
+    count += count < how->most;
     memmove(first + (k + 1) * size, first + k * size, (count - 1 - k) * size);
     memcpy(first + k * size, row, size);
     return count;

@@ -211,10 +211,10 @@ static chroprof__slow_group *chroprof__slow_group_of(chroprof__core *c, uint32_t
 static void chroprof__rank_slow(chroprof__core *c, chroprof__slow_group *group,
                                 const chroprof__slow_entry *slow)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__SLOW_ROWS, chroprof__slow_entry, latency);
     chroprof__let_go(c, group, slow->latency);
-    group->count = chroprof__keep_largest(group->rows, group->count, CHROPROF__SLOW_ROWS,
-                                          sizeof *slow,
-                                          (uint16_t)offsetof(chroprof__slow_entry, latency), slow);
+    group->count = chroprof__keep_largest(&by, group->rows, group->count, slow);
     chroprof__set_slow_limit(c, group);
 }
 

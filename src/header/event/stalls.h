@@ -14,10 +14,10 @@
 
 static void chroprof__keep_share(chroprof__stall_row *stall, const chroprof__stall_part *share)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF_STALL_SHARES, chroprof__stall_part, exec);
     if (share->exec > 0 || share->slices > 0)
-        stall->share_count = chroprof__keep_largest(
-            stall->shares, stall->share_count, CHROPROF_STALL_SHARES, sizeof *share,
-            (uint16_t)offsetof(chroprof__stall_part, exec), share);
+        stall->share_count = chroprof__keep_largest(&by, stall->shares, stall->share_count, share);
 }
 
 /* Adds what the paths of a site took of a tally: once, with the first of them that is met. */

@@ -9,8 +9,8 @@
 #include "../block/core.h"
 #include "../writers/phrases.h"
 #include "../writers/findings_futures.h"
-#include "../writers/findings_stutters.h"
 #include "../writers/findings_waits.h"
+#include "../writers/findings_stutters.h"
 
 /* Since when did no event but a tick arrive? False: that is not known. */
 static bool chroprof__quiet_since(const chroprof__inquiry *q, uint64_t *at_ns)

@@ -92,13 +92,13 @@ static bool chroprof__next_value(chroprof__prometheus *m)
 static void chroprof__prometheus_pick(chroprof__prometheus *m, const chroprof__figure *by,
                                       const chroprof__figure *figure)
 {
+    const chroprof__largest how = CHROPROF__LARGEST(m->top, chroprof__pick, key);
     m->count = 0;
     chroprof__walk_sites(m, by);
     while (m->top > 0 && chroprof__next_value(m)) {
         const chroprof__pick one = { m->value, m->site.id };
         if (one.site != CHROPROF__OTHER)
-            m->count = chroprof__keep_largest(m->picks, m->count, m->top, sizeof one,
-                                              (uint16_t)offsetof(chroprof__pick, key), &one);
+            m->count = chroprof__keep_largest(&how, m->picks, m->count, &one);
     }
     chroprof__walk_sites(m, figure);
 }

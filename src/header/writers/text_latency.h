@@ -14,14 +14,15 @@ enum { CHROPROF__TEXT_LATENCIES = 10 };
 /* The sites whose finished futures took longest. */
 CHROPROF__NOINLINE void chroprof__text_latency(chroprof__page *g)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__TEXT_LATENCIES, chroprof_rank, latency_p99_ns);
     chroprof_rank rows[CHROPROF__TEXT_LATENCIES], rank;
     uint64_t cursor = 0, left = 0;
     uint32_t count = 0, figures_at = (g->width < 100 ? g->width : 100) - 33;
     while (chroprof_next_rank(g->p, &cursor, &rank)) {
         if (rank.latency_max_ns == 0)
             continue;
-        count = chroprof__keep_largest(rows, count, CHROPROF__TEXT_LATENCIES, sizeof rank,
-                                       CHROPROF__R(latency_p99_ns), &rank);
+        count = chroprof__keep_largest(&by, rows, count, &rank);
         left++;
     }
     if (count == 0)

@@ -35,6 +35,8 @@ typedef struct chroprof__tree {
 
 static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__TWIGS, chroprof_path, with_children_ns);
     uint64_t cursor = 0;
     chroprof_path path;
     memset(t, 0, sizeof *t);
@@ -48,8 +50,7 @@ static void chroprof__tree_read(const chroprof__page *g, chroprof__tree *t)
         if (path.live > t->fullest.live)
             t->fullest = path;
         if (path.with_children_ns > 0 && path.with_children_ns >= g->totals.busy_ns / 100)
-            t->count = chroprof__keep_largest(t->twigs, t->count, CHROPROF__TWIGS, sizeof path,
-                                              CHROPROF__P(with_children_ns), &path);
+            t->count = chroprof__keep_largest(&by, t->twigs, t->count, &path);
     }
 }
 

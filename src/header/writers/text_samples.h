@@ -37,6 +37,8 @@ static void chroprof__code_of(const chroprof *p, const chroprof_stack_row *row,
 /* The heaviest groups, heaviest first; more than there is room for are left out of the list. */
 static uint32_t chroprof__code_groups(const chroprof *p, chroprof__code_group *groups)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__CODE_GROUPS, chroprof__code_group, weight);
     chroprof_stack_row row;
     chroprof__code_group one;
     uint64_t cursor = 0;
@@ -52,8 +54,7 @@ static uint32_t chroprof__code_groups(const chroprof *p, chroprof__code_group *g
         i -= i == CHROPROF__CODE_GROUPS;    /* the lightest makes room */
         if (i < count)
             memmove(groups + i, groups + i + 1, (--count - i) * sizeof one);
-        count = chroprof__keep_largest(groups, count, CHROPROF__CODE_GROUPS, sizeof one,
-                                       (uint16_t)offsetof(chroprof__code_group, weight), &one);
+        count = chroprof__keep_largest(&by, groups, count, &one);
     }
     return count;
 }

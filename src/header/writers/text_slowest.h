@@ -36,6 +36,8 @@ static void chroprof__slow_row(chroprof__page *g, const chroprof_slow *s)
 /* Not too many of one site. */
 CHROPROF__NOINLINE void chroprof__text_slowest(chroprof__page *g)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__TEXT_SLOW, chroprof_slow, latency_ns);
     chroprof_slow picked[CHROPROF__TEXT_SLOW], slow;
     uint64_t cursor = 0;
     uint32_t count = 0, site = 0, of_site = 0;
@@ -43,8 +45,7 @@ CHROPROF__NOINLINE void chroprof__text_slowest(chroprof__page *g)
         of_site = slow.site == site ? of_site + 1 : 1;
         site = slow.site;
         if (of_site <= CHROPROF__TEXT_SLOW_OF_SITE)
-            count = chroprof__keep_largest(picked, count, CHROPROF__TEXT_SLOW, sizeof slow,
-                                           (uint16_t)offsetof(chroprof_slow, latency_ns), &slow);
+            count = chroprof__keep_largest(&by, picked, count, &slow);
     }
     if (count == 0)
         return;

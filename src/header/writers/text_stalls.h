@@ -164,13 +164,14 @@ static void chroprof__stall_order(chroprof__page *g, const chroprof_stall *s)
 
 CHROPROF__NOINLINE void chroprof__text_stalls(chroprof__page *g)
 {
+    static const chroprof__largest by =
+        CHROPROF__LARGEST(CHROPROF__TEXT_STALLS, chroprof_stall, length_ns);
     chroprof_stall picked[CHROPROF__TEXT_STALLS], stall;
     const uint64_t figures[] = { g->totals.stalls, g->options.stall_ns };
     uint64_t cursor = 0;
     uint32_t count = 0;
     while (chroprof_next_stall(g->p, &cursor, &stall))
-        count = chroprof__keep_largest(picked, count, CHROPROF__TEXT_STALLS, sizeof stall,
-                                       (uint16_t)offsetof(chroprof_stall, length_ns), &stall);
+        count = chroprof__keep_largest(&by, picked, count, &stall);
     if (count == 0)
         return;
     chroprof__print(g, figures[0] == 1
