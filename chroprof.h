@@ -16712,6 +16712,95 @@ CHROPROF__UNUSED static uint64_t chroprof__count_ready(const chroprof *p)
 }
 
 #ifndef CHROPROF_NO_TEXT
+#ifndef CHROPROF_NO_TEXT
+/* >>columns: how many columns of a terminal a character takes, by Unicode 14.
+ * Owns the tables. Marks of scripts that are not in them count as one. Called by >>text. */
+
+typedef struct chroprof__code_range {
+    uint16_t first, last;
+} chroprof__code_range;
+
+/* Marks that stand above, below or inside of the character before them. */
+static const chroprof__code_range chroprof__marks[] = {
+        { 0x300, 0x36F }, { 0x483, 0x489 }, { 0x591, 0x5BD }, { 0x5BF, 0x5BF }, { 0x5C1, 0x5C2 },
+        { 0x5C4, 0x5C5 }, { 0x5C7, 0x5C7 }, { 0x610, 0x61A }, { 0x64B, 0x65F }, { 0x670, 0x670 },
+        { 0x6D6, 0x6DC }, { 0x6DF, 0x6E4 }, { 0x6E7, 0x6E8 }, { 0x6EA, 0x6ED }, { 0x711, 0x711 },
+        { 0x730, 0x74A }, { 0x7A6, 0x7B0 }, { 0x7EB, 0x7F3 }, { 0x7FD, 0x7FD }, { 0x816, 0x819 },
+        { 0x81B, 0x823 }, { 0x825, 0x827 }, { 0x829, 0x82D }, { 0x859, 0x85B }, { 0x898, 0x89F },
+        { 0x8CA, 0x8E1 }, { 0x8E3, 0x902 }, { 0x93A, 0x93A }, { 0x93C, 0x93C }, { 0x941, 0x948 },
+        { 0x94D, 0x94D }, { 0x951, 0x957 }, { 0x962, 0x963 }, { 0x981, 0x981 }, { 0x9BC, 0x9BC },
+        { 0x9C1, 0x9C4 }, { 0x9CD, 0x9CD }, { 0x9E2, 0x9E3 }, { 0x9FE, 0xA02 }, { 0xA3C, 0xA3C },
+        { 0xA41, 0xA51 }, { 0xA70, 0xA71 }, { 0xA75, 0xA75 }, { 0xA81, 0xA82 }, { 0xABC, 0xABC },
+        { 0xAC1, 0xAC8 }, { 0xACD, 0xACD }, { 0xAE2, 0xAE3 }, { 0xAFA, 0xB01 }, { 0xB3C, 0xB3C },
+        { 0xB3F, 0xB3F }, { 0xB41, 0xB44 }, { 0xB4D, 0xB56 }, { 0xB62, 0xB63 }, { 0xB82, 0xB82 },
+        { 0xBC0, 0xBC0 }, { 0xBCD, 0xBCD }, { 0xC00, 0xC00 }, { 0xC04, 0xC04 }, { 0xC3C, 0xC3C },
+        { 0xC3E, 0xC40 }, { 0xC46, 0xC56 }, { 0xC62, 0xC63 }, { 0xC81, 0xC81 }, { 0xCBC, 0xCBC },
+        { 0xCBF, 0xCBF }, { 0xCC6, 0xCC6 }, { 0xCCC, 0xCCD }, { 0xCE2, 0xCE3 }, { 0xD00, 0xD01 },
+        { 0xD3B, 0xD3C }, { 0xD41, 0xD44 }, { 0xD4D, 0xD4D }, { 0xD62, 0xD63 }, { 0xD81, 0xD81 },
+        { 0xDCA, 0xDCA }, { 0xDD2, 0xDD6 }, { 0xE31, 0xE31 }, { 0xE34, 0xE3A }, { 0xE47, 0xE4E },
+        { 0xEB1, 0xEB1 }, { 0xEB4, 0xEBC }, { 0xEC8, 0xECD }, { 0x1160, 0x11FF },
+        { 0x1AB0, 0x1ACE }, { 0x1DC0, 0x1DFF }, { 0x20D0, 0x20F0 }, { 0x302A, 0x302D },
+        { 0x3099, 0x309A }, { 0xFE00, 0xFE0F }, { 0xFE20, 0xFE2F }
+};
+
+/* Characters of two columns: of East Asia, and pictures. */
+static const chroprof__code_range chroprof__wide[] = {
+        { 0x1100, 0x115F }, { 0x231A, 0x231B }, { 0x2329, 0x232A }, { 0x23E9, 0x23EC },
+        { 0x23F0, 0x23F0 }, { 0x23F3, 0x23F3 }, { 0x25FD, 0x25FE }, { 0x2614, 0x2615 },
+        { 0x2648, 0x2653 }, { 0x267F, 0x267F }, { 0x2693, 0x2693 }, { 0x26A1, 0x26A1 },
+        { 0x26AA, 0x26AB }, { 0x26BD, 0x26BE }, { 0x26C4, 0x26C5 }, { 0x26CE, 0x26CE },
+        { 0x26D4, 0x26D4 }, { 0x26EA, 0x26EA }, { 0x26F2, 0x26F3 }, { 0x26F5, 0x26F5 },
+        { 0x26FA, 0x26FA }, { 0x26FD, 0x26FD }, { 0x2705, 0x2705 }, { 0x270A, 0x270B },
+        { 0x2728, 0x2728 }, { 0x274C, 0x274C }, { 0x274E, 0x274E }, { 0x2753, 0x2755 },
+        { 0x2757, 0x2757 }, { 0x2795, 0x2797 }, { 0x27B0, 0x27B0 }, { 0x27BF, 0x27BF },
+        { 0x2B1B, 0x2B1C }, { 0x2B50, 0x2B50 }, { 0x2B55, 0x2B55 }, { 0x2E80, 0x3029 },
+        { 0x302E, 0x303E }, { 0x3041, 0x3096 }, { 0x309B, 0x3247 }, { 0x3250, 0x4DBF },
+        { 0x4E00, 0xA4C6 }, { 0xA960, 0xA97C }, { 0xAC00, 0xD7A3 }, { 0xF900, 0xFAD9 },
+        { 0xFE10, 0xFE19 }, { 0xFE30, 0xFE6B }, { 0xFF01, 0xFF60 }, { 0xFFE0, 0xFFE6 }
+};
+
+static const uint32_t chroprof__wider[][2] = {
+        { 0x16FE0, 0x16FE3 }, { 0x16FF0, 0x1B2FB }, { 0x1F004, 0x1F004 }, { 0x1F0CF, 0x1F0CF },
+        { 0x1F18E, 0x1F18E }, { 0x1F191, 0x1F19A }, { 0x1F200, 0x1F320 }, { 0x1F32D, 0x1F335 },
+        { 0x1F337, 0x1F37C }, { 0x1F37E, 0x1F393 }, { 0x1F3A0, 0x1F3CA }, { 0x1F3CF, 0x1F3D3 },
+        { 0x1F3E0, 0x1F3F0 }, { 0x1F3F4, 0x1F3F4 }, { 0x1F3F8, 0x1F43E }, { 0x1F440, 0x1F440 },
+        { 0x1F442, 0x1F4FC }, { 0x1F4FF, 0x1F53D }, { 0x1F54B, 0x1F54E }, { 0x1F550, 0x1F567 },
+        { 0x1F57A, 0x1F57A }, { 0x1F595, 0x1F596 }, { 0x1F5A4, 0x1F5A4 }, { 0x1F5FB, 0x1F64F },
+        { 0x1F680, 0x1F6C5 }, { 0x1F6CC, 0x1F6CC }, { 0x1F6D0, 0x1F6D2 }, { 0x1F6D5, 0x1F6DF },
+        { 0x1F6EB, 0x1F6EC }, { 0x1F6F4, 0x1F6FC }, { 0x1F7E0, 0x1F7F0 }, { 0x1F90C, 0x1F93A },
+        { 0x1F93C, 0x1F945 }, { 0x1F947, 0x1F9FF }, { 0x1FA70, 0x1FAF6 }, { 0x20000, 0x3FFFD }
+};
+
+static bool chroprof__in_ranges(const chroprof__code_range *ranges, size_t count, uint32_t code)
+{
+    for (size_t k = 0; k < count && code >= ranges[k].first; k++)
+        if (code <= ranges[k].last)
+            return true;
+    return false;
+}
+
+/* Those that are shown as others, see chroprof__show_code, take one column. */
+static uint32_t chroprof__code_columns(uint32_t code)
+{
+    if (code < 0x300 || chroprof__steers(code))
+        return 1;
+    for (size_t k = 0; k < sizeof chroprof__wider / sizeof *chroprof__wider && code > 0xFFFF; k++)
+        if (code >= chroprof__wider[k][0] && code <= chroprof__wider[k][1])
+            return 2;
+    if (chroprof__in_ranges(chroprof__wide, sizeof chroprof__wide / sizeof *chroprof__wide, code))
+        return 2;
+    return chroprof__in_ranges(chroprof__marks, sizeof chroprof__marks / sizeof *chroprof__marks,
+                               code) ? 0 : 1;
+}
+
+static uint32_t chroprof__columns_of(const char *text)
+{
+    uint32_t count = 0;
+    while (*text != 0)
+        count += chroprof__code_columns(chroprof__next_code(&text));
+    return count;
+}
+#endif /* CHROPROF_NO_TEXT */
 /* >>text: the report for people.
  * Owns what it says and how that looks. A page is written line by line: it knows the column it is
  * at, keeps blanks back until something follows them, and cuts what would pass its width. Names are
@@ -16748,21 +16837,23 @@ static char chroprof__plain(uint32_t code)
     return '?';
 }
 
-/* One printable character, one column wide. */
+/* One printable character. */
 static void chroprof__glyph(chroprof__page *g, uint32_t code)
 {
-    if (g->column + g->blanks >= g->width)
+    uint32_t columns = chroprof__code_columns(code);
+    if (g->column + g->blanks + (columns > 0 ? columns : 1) > g->width)
         return;
     for (; g->blanks > 0; g->blanks--, g->column++)
         chroprof__put_byte(g->out, ' ');
-    if (g->look.ascii && code > 0x7E)
-        chroprof__put_byte(g->out, chroprof__plain(code));
-    else
+    g->column += columns;
+    if (!g->look.ascii || code <= 0x7E)
         chroprof__put_code(g->out, code);
-    g->column++;
+    else
+        for (; columns > 0; columns--)
+            chroprof__put_byte(g->out, chroprof__plain(code));
 }
 
-/* Any code point in one column; control bytes as their pictures. */
+/* Any code point; control bytes as their pictures. */
 static void chroprof__show_code(chroprof__page *g, uint32_t code)
 {
     if (code == ' ')
@@ -16777,14 +16868,6 @@ static void chroprof__show(chroprof__page *g, const char *text)
 {
     while (*text != 0)
         chroprof__show_code(g, chroprof__next_code(&text));
-}
-
-static uint32_t chroprof__columns_of(const char *text)
-{
-    uint32_t count = 0;
-    for (; *text != 0; count++)
-        (void)chroprof__next_code(&text);
-    return count;
 }
 
 /* Columns up to the end of the line, but for some. */
@@ -16836,8 +16919,8 @@ static const char *chroprof__flow(chroprof__page *g, const char *text, uint32_t 
     while (*text != 0 && *text != '\n') {
         const char *end = text;
         uint32_t count = 0;
-        for (; *end != 0 && *end != ' ' && *end != '\n'; count++)
-            (void)chroprof__next_code(&end);
+        while (*end != 0 && *end != ' ' && *end != '\n')
+            count += chroprof__code_columns(chroprof__next_code(&end));
         if (g->column + g->blanks + count > g->width && g->column > indent) {
             chroprof__put_byte(g->out, '\n');
             g->column = 0;
@@ -16912,12 +16995,16 @@ static void chroprof__show_name(chroprof__page *g, const char *name, uint32_t wi
     uint32_t count = chroprof__columns_of(shown);
     uint32_t head = count <= width ? count : width / 2;
     uint32_t tail = count <= width ? count : count - (width - head) + 1;
-    for (uint32_t i = 0; i < count && width > 0; i++) {
+    bool cut = false;
+    for (uint32_t at = 0; *shown != 0 && width > 0;) {
         uint32_t code = chroprof__next_code(&shown);
-        if (i < head || i >= tail)
+        uint32_t columns = chroprof__code_columns(code);
+        if ((at + columns <= head && !cut) || at >= tail)
             chroprof__show_code(g, code);
-        else if (i == head)
+        else if (!cut)
             chroprof__glyph(g, 0x2026);
+        cut = cut || at + columns > head;
+        at += columns;
     }
 }
 

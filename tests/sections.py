@@ -55,7 +55,7 @@ OUTSIDE = ('src/command', 'src/run', 'examples', 'bench', 'tests')
 
 WRITERS = ('output', 'text', 'json', 'folded', 'picks', 'prometheus', 'pprof', 'formats')
 INTERFACE = ('manual', 'version', 'config', 'types', 'api', 'macros', 'loops')
-PLAIN = INTERFACE + ('platform', 'util', 'words', 'figures')
+PLAIN = INTERFACE + ('platform', 'util', 'words', 'columns', 'figures')
 NAME = re.compile(r'\b(?:chroprof|CHROPROF)\w+')
 WORD = re.compile(r'\b(?:chroprof|CHROPROF)\w*')
 PRIVATE = re.compile(r'(?:chroprof|CHROPROF)__')

@@ -492,6 +492,72 @@ TEST(text_of_enormous_figures_fits_its_width)
     check_widths(enormous());
 }
 
+/* Pieces of names of one, two and no columns, and what takes as many. */
+static const char *const strange[][2] = { { "\xE6\xBC\xA2", "==" },
+                                          { "\xF0\x9F\x98\x80", "==" },
+                                          { "\xED\x95\x9C", "==" },
+                                          { "\xEF\xBC\xA1", "==" },
+                                          { "\xF0\xA0\x80\x80", "==" },
+                                          { "\xCC\x81", "" },
+                                          { "\xD6\xB7", "" },
+                                          { "\xE0\xB8\xB1", "" },
+                                          { "\xE3\x82\x99", "" },
+                                          { "\xEF\xB8\x8F", "" },
+                                          { "\xE2\x80\x8B", "\xEF\xBF\xBD" },
+                                          { "\xC3\xA9", "=" },
+                                          { "\xD0\xB6", "=" },
+                                          { "\xCE\xB1", "=" } };
+enum { STRANGE = sizeof strange / sizeof *strange };
+
+/* The text of a run of sites with such names (0), or with those that take as many columns (1). */
+static const char *text_of_strange_names(int which)
+{
+    char names[20][200];
+    chroprof_options o = { 0 };
+    chroprof *p;
+    uint64_t t = 0;
+    size_t i, k;
+    o.stall_ns = 1000000;
+    p = fresh(&o);
+    for (i = 0; i < 20; i++) {
+        chroprof_site site = { names[i], names[i], 1 };
+        strcpy(names[i], "n");
+        for (k = 0; k < 1 + i % 4; k++) {
+            strcat(names[i], strange[(i * 5 + k * 3) % STRANGE][which]);
+            strcat(names[i], k % 2 == 0 ? "_" : "z");
+        }
+        snprintf(names[i] + strlen(names[i]), 2, "%c", (int)('a' + i));
+        chroprof_event(p, CHROPROF_ENTER, 0, &site, t += 100);
+        chroprof_event(p, CHROPROF_PENDING, i + 1, &site, t += 1000);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, t += 2000000 * (20 - i));
+    }
+    return report(p, 200, false, false);
+}
+
+/* What follows a name stands where it stands behind a plain one of as many columns. */
+TEST(names_of_any_script_keep_the_columns)
+{
+    static char expected[1 << 18], got[1 << 18];
+    size_t used = 0;
+    const char *at;
+    CHECK(strlen(text_of_strange_names(1)) < sizeof expected);
+    strcpy(expected, text_of_strange_names(1));
+    for (at = text_of_strange_names(0); *at != '\0' && used + 10 < sizeof got;) {
+        size_t k = 0;
+        while (k < STRANGE && strncmp(at, strange[k][0], strlen(strange[k][0])) != 0)
+            k++;
+        if (k < STRANGE) {
+            memcpy(got + used, strange[k][1], strlen(strange[k][1]));
+            used += strlen(strange[k][1]);
+            at += strlen(strange[k][0]);
+        } else {
+            got[used++] = *at++;
+        }
+    }
+    got[used] = '\0';
+    CHECK_STR(got, expected);
+}
+
 TEST(text_uses_the_width)
 {
     chroprof *p = rich();
@@ -1628,6 +1694,7 @@ static const test_case cases[] = {
     CASE(text_fits_its_width),
     CASE(text_of_hostile_names_fits_its_width),
     CASE(text_of_enormous_figures_fits_its_width),
+    CASE(names_of_any_script_keep_the_columns),
     CASE(text_uses_the_width),
     CASE(text_in_colour_is_the_same_text),
     CASE(text_says_the_figures),

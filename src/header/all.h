@@ -164,6 +164,7 @@ CHROPROF__COLD_BEGIN
 #include "writers/output.h"
 
 #ifndef CHROPROF_NO_TEXT
+#include "writers/columns.h"
 #include "writers/text.h"
 
 #include "writers/text_summary.h"

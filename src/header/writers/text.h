@@ -4,6 +4,7 @@
 #include "../interface/output.h"
 #include "../writers/words.h"
 #include "../writers/output.h"
+#include "../writers/columns.h"
 
 /* >>text: the report for people.
  * Owns what it says and how that looks. A page is written line by line: it knows the column it is
@@ -41,21 +42,23 @@ static char chroprof__plain(uint32_t code)
     return '?';
 }
 
-/* One printable character, one column wide. */
+/* One printable character. */
 static void chroprof__glyph(chroprof__page *g, uint32_t code)
 {
-    if (g->column + g->blanks >= g->width)
+    uint32_t columns = chroprof__code_columns(code);
+    if (g->column + g->blanks + (columns > 0 ? columns : 1) > g->width)
         return;
     for (; g->blanks > 0; g->blanks--, g->column++)
         chroprof__put_byte(g->out, ' ');
-    if (g->look.ascii && code > 0x7E)
-        chroprof__put_byte(g->out, chroprof__plain(code));
-    else
+    g->column += columns;
+    if (!g->look.ascii || code <= 0x7E)
         chroprof__put_code(g->out, code);
-    g->column++;
+    else
+        for (; columns > 0; columns--)
+            chroprof__put_byte(g->out, chroprof__plain(code));
 }
 
-/* Any code point in one column; control bytes as their pictures. */
+/* Any code point; control bytes as their pictures. */
 static void chroprof__show_code(chroprof__page *g, uint32_t code)
 {
     if (code == ' ')
@@ -70,14 +73,6 @@ static void chroprof__show(chroprof__page *g, const char *text)
 {
     while (*text != 0)
         chroprof__show_code(g, chroprof__next_code(&text));
-}
-
-static uint32_t chroprof__columns_of(const char *text)
-{
-    uint32_t count = 0;
-    for (; *text != 0; count++)
-        (void)chroprof__next_code(&text);
-    return count;
 }
 
 /* Columns up to the end of the line, but for some. */
@@ -129,8 +124,8 @@ static const char *chroprof__flow(chroprof__page *g, const char *text, uint32_t 
     while (*text != 0 && *text != '\n') {
         const char *end = text;
         uint32_t count = 0;
-        for (; *end != 0 && *end != ' ' && *end != '\n'; count++)
-            (void)chroprof__next_code(&end);
+        while (*end != 0 && *end != ' ' && *end != '\n')
+            count += chroprof__code_columns(chroprof__next_code(&end));
         if (g->column + g->blanks + count > g->width && g->column > indent) {
             chroprof__put_byte(g->out, '\n');
             g->column = 0;
@@ -205,12 +200,16 @@ static void chroprof__show_name(chroprof__page *g, const char *name, uint32_t wi
     uint32_t count = chroprof__columns_of(shown);
     uint32_t head = count <= width ? count : width / 2;
     uint32_t tail = count <= width ? count : count - (width - head) + 1;
-    for (uint32_t i = 0; i < count && width > 0; i++) {
+    bool cut = false;
+    for (uint32_t at = 0; *shown != 0 && width > 0;) {
         uint32_t code = chroprof__next_code(&shown);
-        if (i < head || i >= tail)
+        uint32_t columns = chroprof__code_columns(code);
+        if ((at + columns <= head && !cut) || at >= tail)
             chroprof__show_code(g, code);
-        else if (i == head)
+        else if (!cut)
             chroprof__glyph(g, 0x2026);
+        cut = cut || at + columns > head;
+        at += columns;
     }
 }
 

@@ -5,6 +5,7 @@
 #include "../base/platform.h"
 #include "../base/util.h"
 #include "../writers/words.h"
+#include "../writers/columns.h"
 #include "../writers/text.h"
 
 /* >>text time series */

@@ -6,6 +6,7 @@
 #include "../base/util.h"
 #include "../reading/figures.h"
 #include "../writers/words.h"
+#include "../writers/columns.h"
 #include "../writers/text.h"
 #include "../writers/text_tables.h"
 

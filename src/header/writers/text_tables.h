@@ -2,6 +2,7 @@
 #pragma once
 #include "../base/util.h"
 #include "../writers/words.h"
+#include "../writers/columns.h"
 #include "../writers/text.h"
 
 /* >>text tables: what SITES and PATHS share. Columns are data; rows that are no sites or paths make

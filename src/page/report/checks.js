@@ -34,7 +34,7 @@ function checkText(value, key, where) {
 /* The value as it may stay, of a key of an object. */
 function checked(value, key, where) {
     if (ROWS.has(key) && Array.isArray(value)) {
-        return typeof value[0] === 'number' || key === 'windows' && !isObject(value[0])
+        return key === 'windows' && /\.sites\[/.test(where)   /* of a site: a number a window */
             ? checkNumbers(value, where) : value.map((row, i) => checkRow(row, where + '[' + i + ']'));
     }
     if (ROWS.has(key) && isObject(value) && Array.isArray(value.keys)) {
@@ -57,6 +57,15 @@ function checkRow(row, where) {
     if (!isObject(row)) { refuse(where, 'an object'); }
     Object.keys(row).forEach(key => { row[key] = checked(row[key], key, where + '.' + key); });
     return row;
+}
+
+/* Keys that are lists here, and numbers elsewhere. */
+function checkLists(row, keys, where) {
+    keys.forEach(key => {
+        if (row[key] !== undefined && typeof row[key] !== 'object') {
+            refuse(where + '.' + key, 'a list');
+        }
+    });
 }
 
 /* A list in columns: null where a row has no such key. */

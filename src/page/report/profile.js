@@ -46,12 +46,16 @@ function parseProfile(text, source) {
     if (raw === null || typeof raw !== 'object' || raw.chroprof === undefined) {
         throw new Error('this is JSON, but no profile of chroprof');
     }
+    if (!isCount(raw.chroprof)) { refuse('the version of its schema', 'a number'); }
     if (![1, 2, 3].includes(raw.chroprof)) {
         throw new Error('its schema is version ' + raw.chroprof +
             ', this page reads versions 1 to 3');
     }
-    if (!isObject(raw)) { refuse('the profile', 'an object'); }
     checkRow(raw, 'the profile');
+    checkLists(raw, [...ROWS], 'the profile');
+    if (Array.isArray(raw.stalls)) {
+        raw.stalls.forEach(stall => checkLists(stall, ['samples', 'shares'], 'a stall'));
+    }
     if (raw.chroprof < 3) { renameKeys(raw); }
     unpack(raw, Array.isArray(raw.sites) ? raw.sites : []);
     const broken = LISTS.find(name => !Array.isArray(raw[name]));
