@@ -15262,6 +15262,7 @@ typedef struct chroprof__case {
     uint64_t value_ns, at_ns, count;
     uint64_t n[5];                 /* %T0: n[0] as a time, and so on; see chroprof__say_case */
     const char *fact, *cure;       /* %f, %u: phrases with a %n, or without */
+    const char *held;              /* %h: ", mostly in " this, if it is not NULL */
     const char *other;             /* %n: another site's, or that of a function; "": none */
 } chroprof__case;
 
@@ -15405,7 +15406,10 @@ static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, con
             continue;
         }
         char how = *++sentence;
-        if (how == 'f' || how == 'u') {
+        if (how == 'h') {
+            chroprof__say_text(s, c->held ? ", mostly in " : "");
+            chroprof__say_name(s, c->held ? c->held : "", CHROPROF__FINDS_CAUSE);
+        } else if (how == 'f' || how == 'u') {
             chroprof__say_phrase(s, c, how == 'f' ? c->fact : c->cure);
         } else if (how == 's') {
             chroprof__say_site(s, c);
@@ -15611,6 +15615,15 @@ static uint32_t chroprof__name_case(const chroprof__inquiry *q, chroprof__case *
     return ppm;
 }
 
+/* The code that held the loop for most of it, where a site only tells which wait came before. NULL:
+ * it is not known. */
+static const char *chroprof__held_code(const chroprof__inquiry *q, const chroprof__case *c,
+                                       uint64_t at_ns)
+{
+    chroprof__case named = *c;
+    return chroprof__name_case(q, &named, at_ns, 500000) ? named.name : NULL;
+}
+
 /* What a task waits for, where somebody saw that from outside, and what to do. The calls have these
  * names in chroprof run. */
 typedef struct chroprof__wait_words {
@@ -15676,8 +15689,12 @@ static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__
     c->n[3] = wait.total_ns;
     c->n[4] = found ? row.exec_ns : wait.total_ns;
     chroprof__lower(c->n + 3, c->n[4]);     /* what came after the last wait is no task */
-    if (!chroprof__is_call(words) && wait.estimated)
-        (void)chroprof__name_case(q, c, q->stall.start_ns, 500000);
+    if (!chroprof__is_call(words)) {
+        c->held = chroprof__held_code(q, c, q->stall.start_ns);
+        c->n[3] = most->exec_ns;
+        c->n[4] = wait.longest_ns < most->exec_ns ? wait.longest_ns : most->exec_ns;
+        return ": %s took %p30 of it%h. About %T4 of it were off CPU: it %f.%u";
+    }
     if (wait.estimated)
         return ": %s %f for about %T3 of its %T4.%u";
     if (*wait.within == 0)
@@ -15996,10 +16013,8 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     c->other = s->shares[1].site ? s->shares[1].name : "uninstrumented code";
     if (chroprof__is_tie(most->exec_ns, s->shares[1].exec_ns))
         return ": %s took %p30 of it, and %n %p40. Split such work, or move it off the loop.";
-    if (s->waiting_ns < s->length_ns / 2) {
-        uint32_t ppm = chroprof__name_case(q, c, s->start_ns, 500000);
-        c->n[3] = ppm ? most->exec_ns / 1000000 * ppm : c->n[3];
-    }
+    if (s->waiting_ns < s->length_ns / 2)
+        c->held = chroprof__held_code(q, c, s->start_ns);
     c->n[4] = most->slices;
     if (most->site == CHROPROF__UNTRACKED)
         return q->bare ? ": %s took %p30 of it."
@@ -16017,7 +16032,7 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
               "for other programs on its processor."
             : ": %s took %p30 of it. %T4 of it were off CPU: look for blocking calls, and for "
               "other programs on its processor.";
-    return ": %s took %p30 of it. Split its work into several slices, or move it off the loop.";
+    return ": %s took %p30 of it%h. Split its work into several slices, or move it off the loop.";
 }
 
 static void chroprof__find_stall(chroprof__inquiry *q)

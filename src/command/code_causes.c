@@ -315,7 +315,7 @@ static bool judge_stall(cause *c, const stall_text *stall, stall_cause *one)
         memset(&one->verdict, 0, sizeof one->verdict);
     }
     one->how = one->verdict.found.outer.call != NULL ? BY_SAMPLES : BY_ADDRESS;
-    preempted = json_is(one->taker.call, "processor") && one->how == BY_SAMPLES &&
+    preempted = !code_is_call(one->taker.call) && one->how == BY_SAMPLES &&
                 is_sampled_in(c, &one->verdict, &one->taker);
     if (off && !preempted && one->taker.call.length > 0 && one->taker.exec > stall->length / 4 &&
         (one->how != BY_SAMPLES || one->taker.within.length > 0 || is_task_named(&one->taker))) {

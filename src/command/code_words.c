@@ -86,6 +86,16 @@ void code_wait_words(const char *call, char *out, size_t size)
     }
 }
 
+bool code_is_call(json_text call)
+{
+    for (size_t i = 0; i < sizeof code_waits / sizeof code_waits[0]; i++) {
+        if (json_is(call, code_waits[i].call)) {
+            return json_is(call, "futex");
+        }
+    }
+    return true;
+}
+
 void code_off_cpu(json_text call, char *out, size_t size)
 {
     char name[40] = "";

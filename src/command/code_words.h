@@ -31,6 +31,9 @@ bool code_is_few(uint64_t samples);
 /* What a task does in a wait that has this name, as chroprof_add_wait was told: " waits in read". */
 void code_wait_words(const char *call, char *out, size_t size);
 
+/* Is it a call? Else such a wait comes wherever code runs. */
+bool code_is_call(json_text call);
+
 /* The same in short, behind "off CPU": " (in read)"; "" for an empty name. */
 void code_off_cpu(json_text call, char *out, size_t size);
 

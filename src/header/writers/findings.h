@@ -240,10 +240,8 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
     c->other = s->shares[1].site ? s->shares[1].name : "uninstrumented code";
     if (chroprof__is_tie(most->exec_ns, s->shares[1].exec_ns))
         return ": %s took %p30 of it, and %n %p40. Split such work, or move it off the loop.";
-    if (s->waiting_ns < s->length_ns / 2) {
-        uint32_t ppm = chroprof__name_case(q, c, s->start_ns, 500000);
-        c->n[3] = ppm ? most->exec_ns / 1000000 * ppm : c->n[3];
-    }
+    if (s->waiting_ns < s->length_ns / 2)
+        c->held = chroprof__held_code(q, c, s->start_ns);
     c->n[4] = most->slices;
     if (most->site == CHROPROF__UNTRACKED)
         return q->bare ? ": %s took %p30 of it."
@@ -261,7 +259,7 @@ static const char *chroprof__stall_cure(const chroprof__inquiry *q, chroprof__ca
               "for other programs on its processor."
             : ": %s took %p30 of it. %T4 of it were off CPU: look for blocking calls, and for "
               "other programs on its processor.";
-    return ": %s took %p30 of it. Split its work into several slices, or move it off the loop.";
+    return ": %s took %p30 of it%h. Split its work into several slices, or move it off the loop.";
 }
 
 static void chroprof__find_stall(chroprof__inquiry *q)

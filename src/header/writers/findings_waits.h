@@ -27,6 +27,15 @@ static uint32_t chroprof__name_case(const chroprof__inquiry *q, chroprof__case *
     return ppm;
 }
 
+/* The code that held the loop for most of it, where a site only tells which wait came before. NULL:
+ * it is not known. */
+static const char *chroprof__held_code(const chroprof__inquiry *q, const chroprof__case *c,
+                                       uint64_t at_ns)
+{
+    chroprof__case named = *c;
+    return chroprof__name_case(q, &named, at_ns, 500000) ? named.name : NULL;
+}
+
 /* What a task waits for, where somebody saw that from outside, and what to do. The calls have these
  * names in chroprof run. */
 typedef struct chroprof__wait_words {
@@ -92,8 +101,12 @@ static const char *chroprof__waiting_cure(const chroprof__inquiry *q, chroprof__
     c->n[3] = wait.total_ns;
     c->n[4] = found ? row.exec_ns : wait.total_ns;
     chroprof__lower(c->n + 3, c->n[4]);     /* what came after the last wait is no task */
-    if (!chroprof__is_call(words) && wait.estimated)
-        (void)chroprof__name_case(q, c, q->stall.start_ns, 500000);
+    if (!chroprof__is_call(words)) {
+        c->held = chroprof__held_code(q, c, q->stall.start_ns);
+        c->n[3] = most->exec_ns;
+        c->n[4] = wait.longest_ns < most->exec_ns ? wait.longest_ns : most->exec_ns;
+        return ": %s took %p30 of it%h. About %T4 of it were off CPU: it %f.%u";
+    }
     if (wait.estimated)
         return ": %s %f for about %T3 of its %T4.%u";
     if (*wait.within == 0)

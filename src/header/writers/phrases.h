@@ -100,6 +100,7 @@ typedef struct chroprof__case {
     uint64_t value_ns, at_ns, count;
     uint64_t n[5];                 /* %T0: n[0] as a time, and so on; see chroprof__say_case */
     const char *fact, *cure;       /* %f, %u: phrases with a %n, or without */
+    const char *held;              /* %h: ", mostly in " this, if it is not NULL */
     const char *other;             /* %n: another site's, or that of a function; "": none */
 } chroprof__case;
 
@@ -243,7 +244,10 @@ static void chroprof__say_case(chroprof__phrase *s, const chroprof__case *c, con
             continue;
         }
         char how = *++sentence;
-        if (how == 'f' || how == 'u') {
+        if (how == 'h') {
+            chroprof__say_text(s, c->held ? ", mostly in " : "");
+            chroprof__say_name(s, c->held ? c->held : "", CHROPROF__FINDS_CAUSE);
+        } else if (how == 'f' || how == 'u') {
             chroprof__say_phrase(s, c, how == 'f' ? c->fact : c->cure);
         } else if (how == 's') {
             chroprof__say_site(s, c);
