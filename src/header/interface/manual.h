@@ -495,8 +495,8 @@ COST PER CALL
 LIMITS
 
  max_depth, max_windows and max_incidents are at most 65000, other capacities 2^28. Profile time
- ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The largest slice of a
- share cover the outermost 20 frames; deeper slices, and those after wrong calls, may be left out.
+ ends at 2^62 ticks. Percentiles are within 1/16 from 2^5 to 2^45 ticks. The slices of a share are
+ those of the outermost 20 frames; deeper ones, and those around wrong calls, may be missing.
  The lifetime, delay and blame of a path are sums over futures and begin again at 2^64 ticks. With
  a 2.6 GHz counter, 20,000 live futures reach that in four days. In pprof, whose values are signed,
  they end at 2^63 - 1 ns. The events of a stalled callback are counted modulo 2^31; all other counts
