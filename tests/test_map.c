@@ -556,7 +556,7 @@ TEST(a_pipe_by_that_name_holds_nobody)
     const char *path = file_of("pipe");
     chroprof p;
     CHECK_EQ(mkfifo(path, 0600), 0);
-    alarm(20); /* instead of for ever */
+    alarm(600); /* instead of for ever */
     CHECK_EQ(chroprof_map(&p, path, SIZE, NULL), CHROPROF_ERR_FORMAT);
     alarm(0);
     CHECK(there(path) && !there(prev_of(path)));

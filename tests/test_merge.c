@@ -932,7 +932,7 @@ TEST(differences_of_a_busy_program)
     child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        alarm(100); /* should a check fail, nobody else would end it */
+        alarm(1500); /* should a check fail, nobody else would end it */
         busy_life(&p);
     }
     CHECK_EQ(chroprof_snapshot(live->bytes, SIZE, copies[0].bytes, SIZE), CHROPROF_OK);
