@@ -341,10 +341,11 @@ TEST(a_reset_with_frames_on_the_stack)
 /* The profile begins at the moment of the reset, or where it began before. */
 TEST(a_reset_and_the_calendar)
 {
-    static const chroprof_options o;
+    chroprof_options o;
     chroprof p;
     call c = { &p, NULL, NULL, NULL, NULL, 0, true };
     block *b = (block *)shared_memory(sizeof *b);
+    memset(&o, 0, sizeof o);
     CHECK_EQ(chroprof_init(&p, b->bytes, SIZE, &o), CHROPROF_OK);
     chroprof_enter(&p, &A);
     chroprof_leave(&p);
