@@ -2806,7 +2806,7 @@ typedef struct chroprof__waited_row {
 enum { CHROPROF__HELD = 3, CHROPROF__CODE_BYTES = 64 };
 typedef struct chroprof__held_row {
     uint64_t at_ns;
-    uint32_t ppm, unused;
+    uint32_t ppm, spare;
     char code[CHROPROF__CODE_BYTES];
 } chroprof__held_row;
 

@@ -181,7 +181,10 @@ stream denied 13 -v slow=c -v factor=25
 run jolted.json denied.json --fail-above 20; expect denied_change 3 "can detect: x1.2"
 stream faster 14 -v all=0.5 -v slow=c -v factor=1.5
 run base.json faster.json --columns 200
-expect relative 0 "c takes 1.50 times as long per call, relative to the other sites: p50 "
+expect relative 0 " times as long per call, relative to the other sites: p50 "
+# a typical slice is known within a sixteenth, and so is what two of them tell
+if grep -qE "^ *c takes 1\.(4[5-9]|5[0-5]) times" out; then ok relative_factor; else
+    fail relative_factor "$(grep "c takes" out)"; fi
 
 # --- a core that is shared now and then lengthens slices, but not the shortest ones
 stream free 15 -v uneven=0.02 -v crowded=c -v crowd=0.2
@@ -226,7 +229,7 @@ if command -v python3 >/dev/null 2>&1; then
         "$command" diff "$1.json" "$2.json" --json >"$1-$2.diff"
     done
     cat >check.py <<'END'
-import json
+import json, re
 d = json.load(open("base-slower.diff"))
 assert d["chroprof_diff"] == 1 and d["a"]["source"] == "base.json", d["a"]
 assert [s["verdict"] for s in d["sites"]].count("worse") == 1, d["sites"][0]
@@ -235,7 +238,7 @@ assert c["name"] == "c" and c["changes"]["slice"]["beyond"] and not c["changes"]
 assert 1.47 < c["changes"]["slice"]["factor"] < 1.53, c["changes"]
 assert 47 < c["worse_percent"] < 53, c["worse_percent"]
 assert c["changes"]["call"]["beyond"] and c["changes"]["p50"]["beyond"], c["changes"]
-assert d["findings"][0].startswith("c takes 1.5") and 1.05 < d["detects_factor"] < 1.2, d["findings"]
+assert re.match("c takes 1[.](4[5-9]|5[0-5]) ", d["findings"][0]) and 1.05 < d["detects_factor"] < 1.2, d["findings"]
 assert abs(c["share_b"] - 100 * c["b"]["exec_ns"] / d["b"]["elapsed_ns"]) < 1e-3
 assert c["a"]["slices"] == c["b"]["slices"] == c["a"]["calls"] == 1500
 d = json.load(open("empty-hostile.diff"))

@@ -196,7 +196,7 @@ changed module_is_empty "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/empty|" 
 changed build_id_is_none "s|\"build_id\":\"|&../../|" "build id is malformed"
 odd=$(printf '\302\2332J\342\200\256\342\200\250\23331m')
 changed module_would_steer "s|\"path\":\"[^\"]*program|\"path\":\"$scratch/\\\\u001b$odd|" \
-    "/\\x1b\\u009b2J\\u202e\\u2028\\x9b31m: No such file"
+    "/\\x1b\\u009b2J\\u202e\\u2028?31m: No such file"
 odd="$scratch/-e \$(touch pwned);touch pwned"
 mkdir -p "$odd"
 cp "$scratch/other/program" "$odd/program"

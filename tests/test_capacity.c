@@ -518,7 +518,7 @@ static void read_everything(const chroprof *p)
     CHECK(chroprof_tables(p, NULL, 0) <= CHROPROF_TABLE_COUNT);
     CHECK(chroprof_anomalies(p, NULL, 0) <= CHROPROF_ANOMALY_COUNT);
     CHECK(chroprof_check(p) == NULL);
-    CHECK_EQ(chroprof_now(p), 0);
+    CHECK(p == NULL || chroprof_now(p) == 0); /* NULL: the clock of this machine */
     read_rows(p);
 }
 

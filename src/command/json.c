@@ -217,6 +217,11 @@ static bool json_skip_word(json_reader *r)
             r->at += length;
             return true;
         }
+        if ((size_t)(r->end - r->at) < length &&
+            memcmp(r->at, words[i], (size_t)(r->end - r->at)) == 0) {
+            r->at = r->end;    /* the file ends inside it */
+            return json_fail(r, "a value");
+        }
     }
     return json_skip_number(r);
 }

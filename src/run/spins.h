@@ -4,6 +4,7 @@
 #define PRELOAD_SPINS_H
 
 #include "run.h"
+#include "next.h"
 #include "seats.h"
 
 #include <netinet/in.h>

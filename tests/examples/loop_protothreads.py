@@ -1,4 +1,4 @@
-"""flash makes the others miss their time, and the profile that shows it fits into 10 KiB."""
+"""flash makes the others miss their time, and the profile that shows it fits into 11 KiB."""
 import os
 import re
 import subprocess
@@ -27,7 +27,7 @@ def check(profile):
     assert {row["live"] for row in profile["sites"]} == {1}, "they run for ever"
     assert not any(row["has_percentiles"] for row in profile["sites"])
     tables = {row["name"]: row for row in profile["tables"]}
-    assert sum(row["bytes"] for row in tables.values()) < 10240
+    assert sum(row["bytes"] for row in tables.values()) < 11264
     full = [name for name, row in tables.items() if row["dropped"] > 0]
     assert full in ([], ["histograms"]), full
 
