@@ -16855,16 +16855,16 @@ static char chroprof__plain(uint32_t code)
 /* One printable character. */
 static void chroprof__glyph(chroprof__page *g, uint32_t code)
 {
-    uint32_t columns = chroprof__code_columns(code);
-    if (g->column + g->blanks + (columns > 0 ? columns : 1) > g->width)
+    uint32_t wide = chroprof__code_columns(code);
+    if (g->column + g->blanks + (wide > 0 ? wide : 1) > g->width)
         return;
     for (; g->blanks > 0; g->blanks--, g->column++)
         chroprof__put_byte(g->out, ' ');
-    g->column += columns;
+    g->column += wide;
     if (!g->look.ascii || code <= 0x7E)
         chroprof__put_code(g->out, code);
     else
-        for (; columns > 0; columns--)
+        for (; wide > 0; wide--)
             chroprof__put_byte(g->out, chroprof__plain(code));
 }
 
@@ -17013,13 +17013,13 @@ static void chroprof__show_name(chroprof__page *g, const char *name, uint32_t wi
     bool cut = false;
     for (uint32_t at = 0; *shown != 0 && width > 0;) {
         uint32_t code = chroprof__next_code(&shown);
-        uint32_t columns = chroprof__code_columns(code);
-        if ((at + columns <= head && !cut) || at >= tail)
+        uint32_t wide = chroprof__code_columns(code);
+        if ((at + wide <= head && !cut) || at >= tail)
             chroprof__show_code(g, code);
         else if (!cut)
             chroprof__glyph(g, 0x2026);
-        cut = cut || at + columns > head;
-        at += columns;
+        cut = cut || at + wide > head;
+        at += wide;
     }
 }
 
