@@ -1135,7 +1135,7 @@ typedef struct chroprof_task_wait {
     X(SPINS)               /* waits return at once, and little is done between them */             \
     X(QUEUES)              /* futures wait long for something outside of the loop */               \
     X(SATURATES)           /* how much more load the loop takes */                                 \
-    X(STUTTERS)            /* stays just below stall_ns come all the time */
+    X(STUTTERS)            /* what holds the loop for less than stall_ns, often */
 
 typedef enum chroprof_finding_kind {
 #define CHROPROF_FINDING_NAME(name) CHROPROF_FINDING_##name,
@@ -1512,13 +1512,13 @@ CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *wit
 
 /* The same of a program that somebody else watches: adds site, call, within, count, total_ns and
  * longest_ns of the row, which reports then call estimates. Also on a view, whose block the caller
- * may write. CHROPROF_ERR_ARGUMENT: no such site, or more than 2^62 ns. */
+ * may write. CHROPROF_ERR_ARGUMENT: no such site, no call, a count of 0, or more than 2^62 ns. */
 CHROPROF_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen);
 
 /* The code that held the loop where a site only tells which wait came before, as symbols tell:
  * findings of these kinds name it. kind: OCCUPIES, of the whole run (at_ns 0), STALL or HANGS, of
  * what began at at_ns. ppm: how much of that it took. Copied, up to 63 bytes. Also on a view, whose
- * block the caller may write. CHROPROF_ERR_ARGUMENT: another kind. */
+ * block the caller may write. CHROPROF_ERR_ARGUMENT: another kind, no code, or more than 1000000. */
 CHROPROF_API chroprof_result chroprof_name_held(chroprof *p, chroprof_finding_kind kind,
                                                 uint64_t at_ns, uint32_t ppm, const char *code);
 
@@ -1725,7 +1725,8 @@ CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size
 CHROPROF_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_wait *out,
                                         size_t capacity);
 
-/* The code that chroprof_name_held named for this, and its part in *ppm; "": nobody did. */
+/* The code that chroprof_name_held named for this, and its part, in millionths, in *ppm (not
+ * NULL); "" and 0: nobody did. Valid until the next chroprof_name_held or reset. */
 CHROPROF_API const char *chroprof_held_by(const chroprof *p, chroprof_finding_kind kind,
                                           uint64_t at_ns, uint32_t *ppm);
 
@@ -9869,7 +9870,8 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
 static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
 {
     uint64_t most = chroprof__minus(t->elapsed_ns, t->cpu_clock_ns);
-    uint64_t ns = t->idle_ns - (t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
+    uint64_t ns = chroprof__minus(t->idle_ns,
+                                  t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
     return t->cpu_clock_ns > 0 && most < ns ? most : ns;
 }
 
@@ -9894,7 +9896,7 @@ static void chroprof__read_hidden(const chroprof *p, chroprof_totals *out)
         longer += count;
         length_ns += count * ns;
     }
-    if (!out->hidden_p99_ns && length_ns > hundredth)
+    if (!out->hidden_p99_ns && longer > 0 && length_ns > hundredth)    /* counts of a file wrap */
         out->hidden_p99_ns = (length_ns - hundredth) / longer;
 }
 
@@ -11138,6 +11140,7 @@ CHROPROF__COLD_API void chroprof_waited(chroprof *p, const char *call, const cha
 CHROPROF__COLD_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen)
 {
     if (!chroprof__has_block(p) || !seen || !seen->call || *seen->call == 0 || seen->site == 0 ||
+        seen->count == 0 ||
         seen->site >= chroprof__site_count(p) || seen->total_ns >> 62 || seen->longest_ns >> 62)
         return CHROPROF_ERR_ARGUMENT;
     chroprof__core *c = p->core;

@@ -72,7 +72,7 @@ static void mend_all(mender *m)
         *m->to++ = *m->at++;
         if (quote) {
             mend_text(m, whole);
-            whole = m->at - text == 4 && memcmp(text, "data", 4) == 0;
+            whole = m->at - text == 4 && memcmp(m->to - 4, "data", 4) == 0;    /* as it was written */
             if (m->at < m->end) {
                 *m->to++ = *m->at++;
             }

@@ -27,8 +27,8 @@ static long version_of(const char *node)
     if (strchr(node, '\'') != NULL) {
         return 0;
     }
-    (void)snprintf(command, sizeof command, "NODE_OPTIONS= '%s' --version 2>/dev/null </dev/null",
-                   node);
+    (void)snprintf(command, sizeof command, "NODE_OPTIONS= timeout -s KILL 5 '%s' --version "
+                   "2>/dev/null </dev/null", node);     /* it may be another program */
     from = popen(command, "r");
     if (from != NULL) {
         (void)!fgets(answer, sizeof answer, from);

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -17,13 +18,15 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "message.h"
 
 /* Where only ancestors may trace, the observer may as well. */
 void outside_begin(const outside *o)
 {
     int32_t observer = 0;
     (void)close(o->gate[1]);
-    if (read(o->gate[0], &observer, sizeof observer) == (ssize_t)sizeof observer) {
+    if (read(o->gate[0], &observer, sizeof observer) == (ssize_t)sizeof observer &&
+        observer > 0) {
 #ifdef PR_SET_PTRACER
         (void)prctl(PR_SET_PTRACER, (unsigned long)observer, 0, 0, 0);
 #endif
@@ -38,11 +41,12 @@ static void become_observer(const outside *o, pid_t child, const sigset_t *mask)
     char *words[8];
     int count = 0;
     (void)setpgid(0, 0);
+    (void)signal(SIGTTOU, SIG_IGN);         /* its report may go to the terminal */
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     (void)close(o->gate[0]);
     (void)close(o->gate[1]);
     (void)close(o->born[1]);
-    (void)snprintf(stall, sizeof stall, "%" PRIu64 "us", o->stall_ns / 1000);
+    (void)snprintf(stall, sizeof stall, "%" PRIu64 "us", (o->stall_ns + 999) / 1000);
     (void)snprintf(pid, sizeof pid, "%ld", (long)child);
     if (o->stall_ns > 0) {
         words[count++] = option_stall;
@@ -76,6 +80,9 @@ void outside_start(outside *o, pid_t child, const sigset_t *mask)
     o->observer = child > 0 ? fork() : -1;
     if (o->observer == 0) {
         become_observer(o, child, mask);
+    }
+    if (o->observer < 0 && child > 0) {
+        tool_message("run: nobody watches the program: %s", strerror(errno));
     }
     observer = (int32_t)o->observer;
     (void)!write(o->gate[1], &observer, sizeof observer);

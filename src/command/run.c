@@ -30,6 +30,7 @@
 #include "output.h"
 #include "outside.h"
 #include "program.h"
+#include "run_help.h"
 #include "run_watch.h"
 #include "values.h"
 
@@ -42,6 +43,7 @@ typedef struct run {
     bool wall, children, frames;
     bool native;               /* node is not asked for names */
     bool node;                 /* it is */
+    bool kept;                 /* out_name was written */
     outside outside;
     uint64_t stall_ns;
     char **words;              /* of the program */
@@ -404,6 +406,7 @@ static int run_program(run *r, const sigset_t *mask)
     (void)sigaction(SIGCHLD, &told, &before);
     (void)fflush(NULL);
     (void)sigfillset(&all);
+    (void)sigdelset(&all, SIGBUS);          /* the thread that watches reads mapped files */
     (void)sigprocmask(SIG_BLOCK, &all, NULL);
     if (!outside_open(&r->outside)) {
         tool_message("run: %s", strerror(errno));
@@ -793,6 +796,16 @@ static void tell_wall(const run *r, const run_profiles *all)
     }
 }
 
+static void keep_all(run *r, run_profiles *all)
+{
+    if (all->count > 0 && r->out_name != NULL) {
+        r->kept = keep_profiles(r, all) == TOOL_OK;
+    }
+    if (all->count > 0 && r->report_name != NULL) {
+        (void)write_page(r, all);
+    }
+}
+
 static void report_profiles(run *r)
 {
     run_profiles all = { NULL, 0 };
@@ -802,91 +815,17 @@ static void report_profiles(run *r)
         tell_not_written(r->out_name);
         tell_not_written(r->report_name);
     }
-    if (all.count > 0 && r->out_name != NULL) {
-        (void)keep_profiles(r, &all);       /* first: nobody may read standard error */
-    }
-    if (all.count > 0 && r->report_name != NULL) {
-        (void)write_page(r, &all);
-    }
+    keep_all(r, &all);         /* first: nobody may read standard error */
     if (r->before != NULL) {
         compare(r, &all);
     }
     write_reports(r, &all);
+    keep_all(r, &all);         /* again: now findings name the code */
     tell_wall(r, &all);
     free_profiles(&all);
 }
 
 /* >>run command */
-
-static const char run_text[] =
-    "\n"
-    "The program needs no source and no recompilation. The main thread gets a profile\n"
-    "at its first wait in epoll_wait, epoll_pwait, poll, ppoll, select, pselect or\n"
-    "accept, other threads at their second. The loop's own wait is idle. A wait inside\n"
-    "a callback is that task, blocked. The code until the next wait is a task with the\n"
-    "name of the wait, and is sampled. When the program has ended, in any way, the\n"
-    "report goes to standard error. Meanwhile chroprof top PID and chroprof dump PID\n"
-    "show it. Of threads that have ended the 64 busiest are kept; if there were more,\n"
-    "new threads get a profile at their 32nd wait.\n"
-    "\n"
-    "If PROGRAM itself links libevent 2, libuv, libev, GLib or sd-event dynamically,\n"
-    "its callbacks are tasks with the names of their functions. File and line come\n"
-    "from debug information. A function without a name is shown by its place in the\n"
-    "file: server+0x1f0. If PROGRAM is a script that becomes another program (exec),\n"
-    "give that program for the names in its file.\n"
-    "\n"
-    "Other loops still have idle time, loop iterations, stalls and code:\n"
-    "those of statically linked libraries, and redis's own.\n"
-    "\n"
-    "Requests of libuv and events of libevent are futures, from the call that makes\n"
-    "them wait until their callback runs. So they have latency, and paths say who\n"
-    "created them. Only event_active tells that one was ready before its callback\n"
-    "runs. A thread has at most 4,000 of these futures.\n"
-    "\n"
-    "If the program asks whether these functions exist (weak symbols, dlsym), the\n"
-    "answer is yes. If it reads the callback out of a struct, it finds a function of\n"
-    "chroprof instead. A library that comes after another one with a function of the\n"
-    "same name is left alone.\n"
-    "\n"
-    "The callers of a sampled function are found by the tables that compilers write\n"
-    "for exceptions (.eh_frame), so neither frame pointers nor a library are needed.\n"
-    "A sample costs some 20 us more, which the report shows. Code that the program\n"
-    "generated has no tables and needs frame pointers. --unwind frames uses only\n"
-    "frame pointers: in libraries that were built without them, only the innermost\n"
-    "function is known then.\n"
-    "\n"
-    "If PROGRAM is node or a script for it, NODE_OPTIONS gets --perf-basic-prof and\n"
-    "--interpreted-frames-native-stack, so that functions in JavaScript have names.\n"
-    "node then writes them to /tmp/perf-PID.map, which is removed unless -o keeps a\n"
-    "profile, and starts some 40 ms later. Processes that the program starts inherit\n"
-    "the variable. --native leaves node as it is.\n"
-    "\n"
-    "A wait in io_uring, or by a system call without the C library, can't be seen. A\n"
-    "static program, or as root a setuid one, is watched from outside: see chroprof\n"
-    "attach --help. All its times are estimates.\n"
-    "\n"
-    "Whose wait it is: where a function of a library runs the loop, or a callback has\n"
-    "a name, that is known. Else the wait that is called furthest out on the stack, and\n"
-    "goes on to be called, is the loop's. A loop inside a callback is a loop if other\n"
-    "callbacks run in it; if none does, the outer callback waits. A poll that takes no\n"
-    "time inside a callback is work.\n"
-    "\n"
-    "If the program hangs until somebody kills it, the report shows the hang up to\n"
-    "its end.\n"
-    "\n"
-    "With --diff the report begins with what changed in the busiest loop since an\n"
-    "earlier run. As in chroprof diff, that is only what is more than noise, the\n"
-    "worst first.\n"
-    "\n"
-    "The exit status is that of the program, or 128 plus the number of the signal\n"
-    "that ended it. 2: wrong usage, the profile of --diff can't be read, or a file\n"
-    "can't be written. 126 or 127: the program can't be started.\n"
-    "\n"
-    "examples:\n"
-    "  chroprof run ./server --port 8080\n"
-    "  chroprof run --stall 5ms --report page.html redis-server\n"
-    "  chroprof run -o monday.chroprof ./server\n"
-    "  chroprof run --diff monday.chroprof ./server\n";
 
 static const char *set_before(void *field, const char *value)
 {
@@ -949,7 +888,7 @@ static int run_all(run *r)
         } else {
             report_profiles(r);
             if (r->node) {
-                node_forget(r->ended, r->out_name);
+                node_forget(r->ended, r->kept ? r->out_name : NULL);
             }
         }
     }
@@ -981,6 +920,9 @@ static int run_run(const tool_command *command, int count, char **words)
     case PROGRAM_NOT: return 126;
     case PROGRAM_OUTSIDE:
         r.outside.wanted = true;
+        if (r.before != NULL || r.wall || r.children || r.frames) {
+            tool_message("--diff, --wall, --children and --unwind have no effect on it");
+        }
         r.outside.stall_ns = r.stall_ns;
         r.outside.out_name = r.out_name;
         r.outside.report_name = r.report_name;

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@
 enum {
     WATCH_PERIOD_MS = 10, WATCH_SCAN_NS = 250000000, WATCH_THREADS = 64, WATCH_ROWS = 8,
     WATCH_LEAST_NS = 5000000,  /* the kernel counts the time on a processor in steps like this */
+    WATCH_MISSED_NS = 1000000000,  /* this command was stopped: nobody knows what happened */
     WATCH_LEVELS = 8           /* of cgroups */
 };
 
@@ -47,6 +49,7 @@ typedef struct watched {
     pid_t process, thread;
     char path[600];
     int block, sched, call, stat, status;  /* files */
+    ino_t inode;               /* of the block */
     uint64_t queue_ns;         /* that it has waited for a processor, */
     uint64_t sleeps;           /* how often it gave one up, */
     uint64_t faults;           /* and pages that it waited for; all since it began */
@@ -350,6 +353,18 @@ static watched *find_watched(pid_t process, pid_t thread)
     return NULL;
 }
 
+static void open_files(watched *w)
+{
+    struct stat facts;
+    w->block = open(w->path, O_RDONLY | O_CLOEXEC);
+    w->inode = w->block >= 0 && fstat(w->block, &facts) == 0 ? facts.st_ino : 0;
+    w->sched = open_of(w->process, w->thread, "schedstat");
+    w->call = open_of(w->process, w->thread, "syscall");
+    w->stat = open_of(w->process, w->thread, "stat");
+    w->status = open_of(w->process, w->thread, "status");
+    begin_stay(w, block_sequence(w->block));
+}
+
 static void add_watched(const char *name)
 {
     pid_t process;
@@ -366,13 +381,21 @@ static void add_watched(const char *name)
     w->process = process;
     w->thread = thread;
     (void)snprintf(w->path, sizeof w->path, "%s/%s", watch.folder, name);
-    w->block = open(w->path, O_RDONLY | O_CLOEXEC);
-    w->sched = open_of(process, thread, "schedstat");
-    w->call = open_of(process, thread, "syscall");
-    w->stat = open_of(process, thread, "stat");
-    w->status = open_of(process, thread, "status");
     watch.threads[watch.count++] = w;
-    begin_stay(w, block_sequence(w->block));
+    open_files(w);
+}
+
+/* The process became another program, or the thread's number came again: another profile. */
+static void renew(watched *w)
+{
+    struct stat facts;
+    if (stat(w->path, &facts) == 0 && facts.st_ino != w->inode) {
+        close_files(w);
+        memset(w->rows, 0, sizeof w->rows);
+        w->asked = false;
+        w->site = 0;
+        open_files(w);
+    }
 }
 
 /* What the kernel counts all the time; what it no longer tells stays. */
@@ -425,6 +448,7 @@ static void scan(uint64_t now)
     watch.throttled = throttled_now(&watch.throttled_ns);
     watch.first_throttled_ns = watch.scan_ns == 0 ? watch.throttled_ns : watch.first_throttled_ns;
     for (size_t i = 0; i < watch.count; i++) {
+        renew(watch.threads[i]);
         read_counts(watch.threads[i]);
     }
     for (size_t i = smaller(watch.board->once_count, BOARD_ONCE); i > 0; i--) {
@@ -436,15 +460,21 @@ static void scan(uint64_t now)
 static void *watch_all(void *unused)
 {
     struct pollfd stop = { watch.stop[0], POLLIN, 0 };
+    uint64_t before = attach_now();
     (void)unused;
     while (poll(&stop, 1, WATCH_PERIOD_MS) == 0) {
         const uint64_t now = attach_now();
+        const bool missed = now - before > WATCH_MISSED_NS;
+        before = now;
         if (now >= watch.scan_ns) {
             scan(now);
         }
         for (size_t i = 0; i < watch.count; i++) {
             watched *w = watch.threads[i];
             if (!w->gone) {
+                if (missed && read_cpu(w, &w->cpu_ns)) {
+                    w->at_ns = now;
+                }
                 look_at(w);
             } else if (w->block >= 0) {
                 close_files(w);
@@ -479,6 +509,7 @@ void run_watch_end(void)
         *worked = watch.once_ns[i] > *worked ? watch.once_ns[i] : *worked;
     }
     for (size_t i = 0; i < watch.count; i++) {
+        renew(watch.threads[i]);
         if (watch.threads[i]->site != 0) {
             end_stay(watch.threads[i]);
         }
@@ -549,7 +580,7 @@ static void tell_rest(chroprof *view, const watched *w)
     memset(&seen, 0, sizeof seen);
     seen.site = o.most.id;
     seen.count = 1;
-    seen.total_ns = o.lost_ns;
+    seen.total_ns = smaller(o.lost_ns, gained(o.most.exec_ns, o.most.cpu_ns));
     if (others <= few && w->queue_ns >= o.lost_ns / 4 * 3) {
         seen.call = gained(watch.throttled_ns, watch.first_throttled_ns) >= o.lost_ns / 2 ? "quota"
                                                                                           : processor;

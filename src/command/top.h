@@ -40,7 +40,7 @@ typedef struct top {
     size_t scroll, lines;      /* lines: of the table, as it was drawn */
     size_t chosen;             /* a row, once a key has moved to one */
     bool choosing, detail;     /* detail: the page of the site below is shown */
-    char site_name[128], site_file[256];
+    char site_name[1001], site_file[1001];     /* no name of a profile is longer */
     uint32_t site_line;
     uint64_t shown_stalls;     /* plain output: profile time up to which stalls were told */
     sheet sheet;

@@ -33,9 +33,7 @@ static bool add_mark(whatif_loop *l, uint32_t job, mark_kind kind, uint32_t targ
         link = &l->marks[*link].next;
     }
     mark->next = *link;
-    if (*link == WHATIF_NONE) {
-        l->last_mark[job] = (uint32_t)l->mark_count;
-    }
+    l->last_mark[job] = (uint32_t)l->mark_count;       /* put in last: marks come by kind, in time */
     *link = (uint32_t)l->mark_count++;
     return true;
 }

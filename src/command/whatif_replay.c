@@ -462,7 +462,7 @@ static bool figures(replay *r, loop_figures *out)
     double elapsed = (double)(r->t - r->begin_ns);
     double span = (double)(l->end_ns - l->begin_ns);
     out->utilization = elapsed > 0 ? (double)r->busy_ns / elapsed : 0;
-    out->saturates_at = r->work_ns > 0 ? span / (double)r->work_ns : 0;
+    out->saturates_at = span / (r->work_ns > 0 ? (double)r->work_ns : 1);      /* 1: it has none */
     out->finished_per_s = elapsed > 0 ? (double)r->ending_count * 1e9 / elapsed : 0;
     out->stalls = (double)r->stalls;
     out->iteration_p50 = (double)whatif_quantile(r->lengths, r->iterations, 500);

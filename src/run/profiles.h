@@ -170,7 +170,12 @@ static bool begin_profile(seat *s)
     if (result == CHROPROF_OK) {
         s->generation = generation;
         note(&board->profiles);
-        (void)thread_cpu(&s->cpu_before_ns);
+        s->ready_set = 0;
+        memset(s->ready, -1, sizeof s->ready);
+        s->cpu_before_ns = 0;
+        if (!filtered) {
+            (void)thread_cpu(&s->cpu_before_ns);
+        }
         if (is_main && s->profile.mapped != NULL) {
             begin_earlier(s);
         }

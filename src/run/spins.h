@@ -187,7 +187,9 @@ static void suspect(seat *s, int file, uint32_t events, uint32_t asked, const ch
 static __attribute__((__noinline__)) void confirm_spin(seat *s)
 {
     int error = errno;
-    if (!is_ready(s->suspect, s->suspect_events) || bytes_at(s->suspect) != s->suspect_bytes) {
+    if (filtered || sealed) {
+        s->suspect_waits = 0;
+    } else if (!is_ready(s->suspect, s->suspect_events) || bytes_at(s->suspect) != s->suspect_bytes) {
         s->suspect_waits = 0;
         chroprof_kept_awake(&s->profile, "");
     } else if (--s->suspect_waits == 0) {

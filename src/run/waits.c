@@ -45,11 +45,17 @@ static void note_selected(seat *s, const fd_set *read, int result)
     }
 }
 
-static bool was_ready(const seat *s, int file)
+/* For one accept: the next one may wait. */
+static bool take_ready(seat *s, int file)
 {
-    bool found = file >= 0 && file < 64 && (s->ready_set >> file & 1) != 0;
+    const uint64_t bit = file >= 0 && file < 64 ? UINT64_C(1) << file : 0;
+    bool found = (s->ready_set & bit) != 0;
+    s->ready_set &= ~bit;
     for (uint32_t k = 0; k < READY_FILES; k++) {
-        found = found || (file > 0 && s->ready[k] == file);
+        if (file > 0 && s->ready[k] == file) {
+            s->ready[k] = -1;
+            found = true;
+        }
     }
     return found;
 }
@@ -335,7 +341,7 @@ static inline __attribute__((__always_inline__)) bool accept_waits(int file)
     if (awake == NULL || filtered || (s != NULL && (s->busy || s->waits || s->exits || s->depth > 0))) {
         return false;
     }
-    if (s != NULL && was_ready(s, file)) {
+    if (s != NULL && take_ready(s, file)) {
         waits_there = false;
     } else if (s == NULL || s->generation != generation) {
         waits_there = is_blocking(file);

@@ -88,13 +88,13 @@ CHROPROF_API void chroprof_waited(chroprof *p, const char *call, const char *wit
 
 /* The same of a program that somebody else watches: adds site, call, within, count, total_ns and
  * longest_ns of the row, which reports then call estimates. Also on a view, whose block the caller
- * may write. CHROPROF_ERR_ARGUMENT: no such site, or more than 2^62 ns. */
+ * may write. CHROPROF_ERR_ARGUMENT: no such site, no call, a count of 0, or more than 2^62 ns. */
 CHROPROF_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen);
 
 /* The code that held the loop where a site only tells which wait came before, as symbols tell:
  * findings of these kinds name it. kind: OCCUPIES, of the whole run (at_ns 0), STALL or HANGS, of
  * what began at at_ns. ppm: how much of that it took. Copied, up to 63 bytes. Also on a view, whose
- * block the caller may write. CHROPROF_ERR_ARGUMENT: another kind. */
+ * block the caller may write. CHROPROF_ERR_ARGUMENT: another kind, no code, or more than 1000000. */
 CHROPROF_API chroprof_result chroprof_name_held(chroprof *p, chroprof_finding_kind kind,
                                                 uint64_t at_ns, uint32_t ppm, const char *code);
 

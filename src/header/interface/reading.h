@@ -160,7 +160,8 @@ CHROPROF_API size_t chroprof_tables(const chroprof *p, chroprof_table *out, size
 CHROPROF_API size_t chroprof_task_waits(const chroprof *p, chroprof_task_wait *out,
                                         size_t capacity);
 
-/* The code that chroprof_name_held named for this, and its part in *ppm; "": nobody did. */
+/* The code that chroprof_name_held named for this, and its part, in millionths, in *ppm (not
+ * NULL); "" and 0: nobody did. Valid until the next chroprof_name_held or reset. */
 CHROPROF_API const char *chroprof_held_by(const chroprof *p, chroprof_finding_kind kind,
                                           uint64_t at_ns, uint32_t *ppm);
 

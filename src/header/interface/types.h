@@ -570,7 +570,7 @@ typedef struct chroprof_task_wait {
     X(SPINS)               /* waits return at once, and little is done between them */             \
     X(QUEUES)              /* futures wait long for something outside of the loop */               \
     X(SATURATES)           /* how much more load the loop takes */                                 \
-    X(STUTTERS)            /* stays just below stall_ns come all the time */
+    X(STUTTERS)            /* what holds the loop for less than stall_ns, often */
 
 typedef enum chroprof_finding_kind {
 #define CHROPROF_FINDING_NAME(name) CHROPROF_FINDING_##name,

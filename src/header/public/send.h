@@ -238,6 +238,7 @@ CHROPROF__COLD_API void chroprof_waited(chroprof *p, const char *call, const cha
 CHROPROF__COLD_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_wait *seen)
 {
     if (!chroprof__has_block(p) || !seen || !seen->call || *seen->call == 0 || seen->site == 0 ||
+        seen->count == 0 ||
         seen->site >= chroprof__site_count(p) || seen->total_ns >> 62 || seen->longest_ns >> 62)
         return CHROPROF_ERR_ARGUMENT;
     chroprof__core *c = p->core;

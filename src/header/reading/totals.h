@@ -262,7 +262,8 @@ static void chroprof__sum_paths(const chroprof *p, chroprof_totals *out)
 static uint64_t chroprof__asleep_ns(const chroprof_totals *t)
 {
     uint64_t most = chroprof__minus(t->elapsed_ns, t->cpu_clock_ns);
-    uint64_t ns = t->idle_ns - (t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
+    uint64_t ns = chroprof__minus(t->idle_ns,
+                                  t->at_once_ns > t->elapsed_ns / 100 ? t->at_once_ns : 0);
     return t->cpu_clock_ns > 0 && most < ns ? most : ns;
 }
 
@@ -287,7 +288,7 @@ static void chroprof__read_hidden(const chroprof *p, chroprof_totals *out)
         longer += count;
         length_ns += count * ns;
     }
-    if (!out->hidden_p99_ns && length_ns > hundredth)
+    if (!out->hidden_p99_ns && longer > 0 && length_ns > hundredth)    /* counts of a file wrap */
         out->hidden_p99_ns = (length_ns - hundredth) / longer;
 }
 
