@@ -1518,7 +1518,7 @@ CHROPROF_API chroprof_result chroprof_add_wait(chroprof *p, const chroprof_task_
 /* The code that held the loop where a site only tells which wait came before, as symbols tell:
  * findings of these kinds name it. kind: OCCUPIES, of the whole run (at_ns 0), STALL or HANGS, of
  * what began at at_ns. ppm: how much of that it took. Copied, up to 63 bytes. Also on a view, whose
- * block the caller may write. CHROPROF_ERR_ARGUMENT: another kind, no code, or more than 1000000. */
+ * block the caller may write. CHROPROF_ERR_ARGUMENT: another kind, no code, ppm above 1000000. */
 CHROPROF_API chroprof_result chroprof_name_held(chroprof *p, chroprof_finding_kind kind,
                                                 uint64_t at_ns, uint32_t ppm, const char *code);
 
