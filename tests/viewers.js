@@ -845,16 +845,19 @@ async function testSampleParts(page, profile, code) {
 
 const SLOW_PARTS = ['exec_ns', 'children_ns', 'delay_ns', 'waiting_ns', 'unseen_ns'];
 
+/* The keys of a site in rows of other lists: its figures and windows are its own. */
+const placeOf = ({ id, name, file, line }) => ({ site: id, name, file, line });
+
 /* Futures whose parts do not round to their latency by themselves. */
 function slowFutures(sites) {
     return [[1, 1, 1, 1, 1], [1234567, 7, 4999999, 5000001, 4999993], [999949, 0, 0, 51, 0],
         [0, 3333333, 3333333, 3333333, 0], [570, 30405, 0, 2, 3516697]].map((parts, i) => {
-        const row = { ...sites[i % sites.length], id: 'f'.charCodeAt(0) + i, finish: 'failed',
-            site: sites[i % sites.length].id, of_run: i > 0, at_ns: 5e6,
+        const row = { ...placeOf(sites[i % sites.length]), id: 'f'.charCodeAt(0) + i, finish: 'failed',
+            of_run: i > 0, at_ns: 5e6,
             latency_ns: parts.reduce((a, b) => a + b), blames: [] };
         SLOW_PARTS.forEach((name, k) => { row[name] = parts[k]; });
         row.blames = [{ site: 0, delay_ns: Math.floor(row.delay_ns / 3), name: '(uninstrumented)' },
-            { ...sites[0], site: sites[0].id, delay_ns: Math.floor(row.delay_ns / 2) }];
+            { ...placeOf(sites[0]), delay_ns: Math.floor(row.delay_ns / 2) }];
         return row;
     });
 }
