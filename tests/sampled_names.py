@@ -10,8 +10,10 @@ profile = json.load(open(sys.argv[1], encoding="utf-8"))
 idle = {row["stack"] for row in profile["samples"] if row["state"] == "idle"}
 expected, told = {}, {}
 for stack in profile["stacks"]:
-    if stack["kind"] == "native" and stack.get("function") and stack["id"] not in idle:
-        expected[stack["function"]] = expected.get(stack["function"], 0) + stack["weight"]
+    # code without a file, as that of the vDSO, keeps the name that the profile itself has
+    name = stack.get("function") or stack["name"]
+    if stack["kind"] == "native" and name and stack["id"] not in idle:
+        expected[name] = expected.get(name, 0) + stack["weight"]
 for line in open(sys.argv[2], encoding="utf-8"):
     row = re.match(r"\s*(\d+)\s+\S+%\s+\S+%\s+(\d+)\s+\S+%\s+(.*)", line)
     if row:
