@@ -39,7 +39,7 @@ $CC -O1 -o "$scratch/recorded" tests/recorded.c 2>"$scratch/err" ||
 
 # record_one EVENTS RING: a program's whole life in rec.events, what it said itself in own.json
 record_one() {
-    rm -f "$scratch"/p.chroprof* "$scratch/go" "$scratch/said"
+    rm -f "$scratch"/p.chroprof* "$scratch/go" "$scratch/said" "$scratch/err"   # waited for below
     mkfifo "$scratch/hold" 2>/dev/null
     "$scratch/recorded" "$scratch/p.chroprof" "$1" "$2" "$scratch/go" \
         <"$scratch/hold" >"$scratch/said" &
