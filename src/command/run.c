@@ -801,9 +801,6 @@ static void keep_all(run *r, run_profiles *all)
     if (all->count > 0 && r->out_name != NULL) {
         r->kept = keep_profiles(r, all) == TOOL_OK;
     }
-    if (all->count > 0 && r->report_name != NULL) {
-        (void)write_page(r, all);
-    }
 }
 
 static void report_profiles(run *r)
@@ -816,6 +813,9 @@ static void report_profiles(run *r)
         tell_not_written(r->report_name);
     }
     keep_all(r, &all);         /* first: nobody may read standard error */
+    if (all.count > 0 && r->report_name != NULL) {
+        (void)write_page(r, &all);
+    }
     if (r->before != NULL) {
         compare(r, &all);
     }
