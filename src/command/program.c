@@ -34,6 +34,7 @@ static bool found_in(const char *folder, size_t length, const char *name, char *
 static void no_program(const char *name)
 {
     char here[4096];
+    struct stat facts;
     content got = content_of_file(name);
     (void)snprintf(here, sizeof here, "./%s", name);
     if (got == CONTENT_BLOCK || got == CONTENT_JSON) {
@@ -46,8 +47,11 @@ static void no_program(const char *name)
     } else if (block_is_process(name)) {
         tool_message("%s: there is no such program in PATH; for a running process with a "
                      "profile use chroprof top %s", name, name);
+    } else if (stat(here, &facts) == 0 && S_ISREG(facts.st_mode)) {
+        tool_message("%s: there is no such program in PATH, and the file of this name in this "
+                     "folder may not be executed (see: ls -l %s)", name, name);
     } else {
-        tool_message("%s: there is no such program in PATH", name);
+        tool_message("%s: there is no such program in PATH (see: echo $PATH)", name);
     }
 }
 
@@ -56,10 +60,11 @@ static const char *why_no_program(const char *path)
 {
     struct stat facts;
     if (stat(path, &facts) != 0) {
-        return strerror(errno);
+        return errno == ENOENT ? "No such file or directory; check its path (see: ls)"
+                               : strerror(errno);
     }
     return S_ISDIR(facts.st_mode) ? "this is a directory, not a program"
-           : "this is not a program, or not executable (see chmod +x)";
+           : "this is not a program, or not executable (see: chmod +x)";
 }
 
 bool program_find(const char *name, char *path, size_t size)
