@@ -94,10 +94,10 @@ def joined_page(name):
                           check=True).stdout
 
 
-def watched(name, what):
+def watched(name, what, called=WATCHED):
     """A program that has a profile there."""
     path = os.path.join(DIRECTORY, name)
-    started = program(WATCHED, path, what)
+    started = program(called, path, what)
     until(lambda: os.path.exists(path))
     return started, path
 
@@ -126,7 +126,8 @@ def shows(folder):
     os.symlink(gone, f"{folder}/outside.chroprof")
     os.symlink("ended.chroprof", f"{folder}/link.chroprof")
     os.symlink("/etc/passwd", f"{folder}/link.txt")
-    hung, _ = watched("folder/hung.chroprof", "hang")
+    os.symlink(os.path.abspath(WATCHED), os.path.join(DIRECTORY, "redis-like"))
+    hung, _ = watched("folder/hung.chroprof", "hang", os.path.join(DIRECTORY, "redis-like"))
     os.mkdir(f"{folder}/deeper")
     os.mkfifo(f"{folder}/pipe.chroprof")
     shutil.copy(gone, f"{folder}/deeper/below.chroprof")
@@ -144,6 +145,9 @@ def shows(folder):
     check("a_link_outside_is_not_read", server.get("/" + rows["outside.chroprof"]["key"] +
           ".json")[0] == 503)
     check("a_hang", until(lambda: server.row("hung.chroprof").get("state") == "hangs"),
+          server.row("hung.chroprof"))
+    check("the_name_it_was_started_by", (server.row("hung.chroprof").get("own"),
+          "own" in server.row("running.chroprof")) == ("redis-like", False),
           server.row("hung.chroprof"))
     last = server.row("running.chroprof")
     check("the_last_seconds", 0 <= last.get("busy_10s_ppm", -1) <= 1000000 and
