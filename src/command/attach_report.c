@@ -1,0 +1,295 @@
+/* attach_report.c - what was seen of a program from outside: its sentences, its profiles; see
+ * attach_state.h */
+
+#define _GNU_SOURCE 1
+#include "attach_state.h"
+
+#ifdef __linux__
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../chroprof.h"
+#include "block.h"
+#include "commands.h"
+#include "formats.h"
+#include "message.h"
+#include "output.h"
+
+enum { PROFILE_SIZE = 2 << 20, SHOWN = 8 };
+
+/* >>words */
+
+const char *attach_holder(const attach_log *log, uint32_t stack, char *name, size_t size)
+{
+    const uint64_t *frames;
+    size_t count = attach_stack(stack, &frames);
+    size_t inside = count > 0 ? attach_inside(stack, log) : 0;
+    attach_module m;
+    name[0] = '\0';
+    for (size_t i = inside, unnamed = 0; i > 0 && unnamed < 3; i--) {
+        uint64_t at = frames[i - 1] - (i > 1);
+        if (attach_find(at, &m) && !m.libc && !m.loops) {
+            bool named = attach_symbol(at) != NULL;
+            if (named || unnamed++ == 0) {
+                attach_name(at, name, size);
+            }
+            if (named) {
+                return name;
+            }
+        }
+    }
+    if (name[0] != '\0') {
+        return name;
+    }
+    if (count > 0) {
+        attach_name(frames[0], name, size);
+    }
+    return name;
+}
+
+void attach_who(const attach *a, const attach_thread *t, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s %s%s%ld", a->program, t->main ? "" : t->name,
+                   t->main ? "" : " ", (long)t->tid);
+}
+
+/* >>reporting */
+
+typedef struct attach_profile {
+    void *block;
+    chroprof profile;
+    block_file file;
+    attach_report report;
+} attach_profile;
+
+static uint64_t profile_clock(void *user)
+{
+    return *(const uint64_t *)user;
+}
+
+static void add_modules(chroprof *p, const attach_log *log)
+{
+    for (size_t i = 0; i < log->count; i++) {
+        const uint64_t *frames;
+        size_t count = i == 0 || log->rows[i].stack != log->rows[i - 1].stack
+                       ? attach_stack(log->rows[i].stack, &frames) : 0;
+        for (size_t k = 0; k < count; k++) {
+            attach_module found;
+            chroprof_module m;
+            if (attach_find(frames[k] - (k > 0), &found)) {
+                memset(&m, 0, sizeof m);
+                m.path = found.path;
+                m.build_id = found.build_id;
+                m.base = found.base;
+                m.start = found.start;
+                m.end = found.end;
+                (void)chroprof_add_module(p, &m);
+            }
+        }
+    }
+}
+
+/* The profile of a thread, as a copy that others can read. */
+static bool make_profile(attach_profile *made, const attach *a, const attach_thread *t)
+{
+    static char name[96];
+    static uint64_t clock_ns;
+    chroprof_options o;
+    chroprof_origin origin;
+    memset(&o, 0, sizeof o);
+    memset(&origin, 0, sizeof origin);
+    attach_who(a, t, name, sizeof name);
+    clock_ns = t->log.rows[0].at_ns;
+    o.clock = profile_clock;
+    o.clock_user = &clock_ns;
+    o.stall_ns = a->o.stall_ns;
+    o.name = name;
+    made->block = malloc(PROFILE_SIZE);
+    if (made->block == NULL ||
+        chroprof_init(&made->profile, made->block, PROFILE_SIZE, &o) != CHROPROF_OK) {
+        return false;
+    }
+    origin.pid = (uint64_t)a->pid;
+    origin.program = a->program;
+    origin.estimated = true;
+    chroprof_set_origin(&made->profile, &origin);
+    add_modules(&made->profile, &t->log);
+    attach_feed(&made->profile, &t->log, a->o.stall_ns, &made->report);
+    made->file.name = made->file.place = name;
+    made->file.size = PROFILE_SIZE;
+    made->file.copy = malloc(PROFILE_SIZE);
+    return made->file.copy != NULL &&
+           chroprof_snapshot(made->block, PROFILE_SIZE, made->file.copy, PROFILE_SIZE) ==
+               CHROPROF_OK &&
+           block_view(&made->file) == CHROPROF_OK;
+}
+
+static double percent_of(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)(part < whole ? part : whole) / (double)whole : 0;
+}
+
+/* "389 ms", or what is known of it: "389 to 429 ms", "at least 1.98 s". */
+static void tell_length(const attach_activation *s, char *text, size_t size)
+{
+    bool long_one = s->least_ns >= 1000000000u;
+    double unit = long_one ? 1e9 : 1e6;
+    int digits = long_one ? 2 : 0;
+    const char *name = long_one ? "s" : "ms";
+    if (s->open) {
+        (void)snprintf(text, size, "at least %.*f %s", digits, (double)s->least_ns / unit, name);
+    } else {
+        (void)snprintf(text, size, "%.*f to %.*f %s", digits, (double)s->least_ns / unit, digits,
+                       (double)s->most_ns / unit, name);
+    }
+}
+
+static void tell_activation(const attach *a, const attach_thread *t, const attach_activation *s)
+{
+    char who[96];
+    char name[200];
+    char length[80];
+    char what[120];
+    double cpu = percent_of(s->cpu_ns, s->least_ns);
+    double queue = percent_of(s->queue_ns, s->least_ns);
+    attach_who(a, t, who, sizeof who);
+    tell_length(s, length, sizeof length);
+    (void)attach_holder(&t->log, s->stack, name, sizeof name);
+    if (s->call >= 0 && cpu + queue < 50) {
+        (void)snprintf(what, sizeof what, "%.0f %% of it waiting in %s", 100 - cpu - queue,
+                       attach_call_name(s->call));
+    } else if (queue >= 10) {
+        (void)snprintf(what, sizeof what, "%.0f %% of it on the CPU, %.0f %% waiting for one", cpu,
+                       queue);
+    } else {
+        (void)snprintf(what, sizeof what, "%.0f %% of it on the CPU", cpu);
+    }
+    tool_line("\xE2\x80\xA2 %s blocked the loop of %s for %s, %s", name, who, length, what);
+}
+
+static void tell_spin(const attach *a, const attach_thread *t)
+{
+    char who[96];
+    attach_who(a, t, who, sizeof who);
+    if (t->spins) {
+        tool_line("\xE2\x80\xA2 the loop of %s spins: its wait returns at once, and it uses a "
+                  "processor for that%s%s", who, t->ready[0] != '\0' ? ": " : "", t->ready);
+    }
+}
+
+static bool write_copy(void *user, FILE *out)
+{
+    const block_file *file = (const block_file *)user;
+    return fwrite(file->copy, 1, file->size, out) == file->size;
+}
+
+static int keep_profile(const attach *a, attach_profile *made, size_t number)
+{
+    char name[4200];
+    if (a->o.out_name == NULL) {
+        return TOOL_OK;
+    }
+    (void)snprintf(name, sizeof name, number == 0 ? "%s" : "%s.%zu", a->o.out_name, number + 1);
+    return output_write(name, write_copy, &made->file);
+}
+
+static int write_attach_page(const attach *a, attach_profile *made)
+{
+    char path[] = "/tmp/chroprof-attach-XXXXXX";
+    char dash[] = "-o";
+    char *words[] = { path, dash, (char *)(uintptr_t)a->o.report_name, NULL };
+    int file = a->o.report_name != NULL ? mkstemp(path) : -1;
+    int result = TOOL_OK;
+    if (file >= 0) {
+        (void)close(file);
+        result = output_write(path, write_copy, &made->file);
+        result = result == TOOL_OK ? report_command.run(&report_command, 3, words) : result;
+        (void)unlink(path);
+    }
+    return result;
+}
+
+static int report_thread(const attach *a, const attach_thread *t, size_t number)
+{
+    static attach_profile made;
+    format_options text;
+    int result = TOOL_INPUT;
+    memset(&made, 0, sizeof made);
+    memset(&text, 0, sizeof text);
+    text.format = CHROPROF_TEXT;
+    text.causes = true;
+    if (make_profile(&made, a, t)) {
+        tell_spin(a, t);
+        for (size_t i = 0; i < made.report.count; i++) {
+            tell_activation(a, t, &made.report.activations[i]);
+        }
+        if (number < SHOWN) {
+            (void)write_view(&text, &made.file.view, made.file.name, true, stderr);
+        }
+        result = keep_profile(a, &made, number);
+        if (number == 0 && result == TOOL_OK) {
+            result = write_attach_page(a, &made);
+        }
+    }
+    block_close(&made.file);
+    free(made.block);
+    return result;
+}
+
+static uint64_t busy_of(const attach_thread *t)
+{
+    const attach_log *log = &t->log;
+    return log->count > 0 ? log->rows[log->count - 1].cpu_ns - log->rows[0].cpu_ns : 0;
+}
+
+static int busiest_thread(const void *x, const void *y)
+{
+    const attach_thread *a = *(attach_thread *const *)x;
+    const attach_thread *b = *(attach_thread *const *)y;
+    if (a->loop != b->loop) {
+        return a->loop ? -1 : 1;
+    }
+    return busy_of(a) != busy_of(b) ? (busy_of(a) < busy_of(b) ? 1 : -1) : a->tid - b->tid;
+}
+
+static void tell_costs(const attach *a)
+{
+    const attach_costs *c = &a->costs;
+    struct timespec cpu;
+    uint64_t elapsed = attach_now() - a->begin_ns;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    tool_message("attach: stopped a thread %" PRIu64 " times, %.2f %% of the time, at most %.2f ms%s; "
+                 "%" PRIu64 " stops were longer than 2 ms; this command took %.1f %% of a core",
+                 c->stops, 100.0 * (double)c->stopped_ns / (double)elapsed,
+                 (double)c->longest_ns / 1e6, "", c->long_stops,
+                 100.0 * ((double)cpu.tv_sec * 1e9 + (double)cpu.tv_nsec) / (double)elapsed);
+    if (a->failed > 0) {
+        tool_message("attach: %" PRIu64 " looks found a thread that could not be stopped at once",
+                     a->failed);
+    }
+}
+
+int attach_report_all(attach *a)
+{
+    int result = TOOL_OK;
+    size_t loops = 0;
+    qsort(a->threads, a->count, sizeof a->threads[0], busiest_thread);
+    for (size_t i = 0; i < a->count && a->threads[i]->loop && result == TOOL_OK; i++) {
+        if (a->threads[i]->log.count > 1) {
+            result = report_thread(a, a->threads[i], loops++);
+        }
+    }
+    if (loops == 0) {
+        tool_message("attach: process %ld ended before it could be looked at", (long)a->pid);
+        return TOOL_INPUT;
+    }
+    tell_costs(a);
+    return result;
+}
+
+#endif

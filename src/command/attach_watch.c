@@ -1,0 +1,397 @@
+/* attach_watch.c - looks at the threads of a program, each at random moments, until it ends or the
+ * time is over; see attach_state.h */
+
+#define _GNU_SOURCE 1
+#include "attach_state.h"
+
+#ifdef __linux__
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "message.h"
+
+volatile sig_atomic_t attach_stopped;
+
+/* >>looking */
+
+static uint64_t some(attach *a)
+{
+    a->random = a->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return a->random >> 33;
+}
+
+/* Half a period to one and a half. */
+static uint64_t next_look(attach *a)
+{
+    return a->period_ns / 2 + some(a) % a->period_ns;
+}
+
+/* Is it asleep where it was before, without having run? */
+static bool has_not_moved(const attach_facts *a, const attach_facts *b)
+{
+    return a->call >= 0 && a->call == b->call && a->stack == b->stack && a->code == b->code &&
+           a->first == b->first && a->turns == b->turns && a->cpu_ns == b->cpu_ns;
+}
+
+static bool is_same_site(const attach *a, const attach_site *s, const attach_facts *f)
+{
+    static unsigned char bytes[64 << 10];
+    size_t need = s->words > 0 ? s->at[s->words - 1] + 8u : 0;
+    if (s->stack == 0 || s->key.call != f->call || s->key.stack != f->stack ||
+        s->key.code != f->code || s->key.first != f->first || need > sizeof bytes ||
+        attach_read(a->pid, f->stack, bytes, need) < need) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->words; i++) {
+        if (memcmp(bytes + s->at[i], &s->value[i], 8) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The words of the stack that hold the return addresses. */
+static void keep_site(attach_thread *t, const attach_image *image, const attach_facts *f,
+                      const uint64_t *frames, size_t count, uint32_t stack)
+{
+    attach_site *s = &t->sites[t->next_site++ % ATTACH_SITES];
+    size_t at = 0;
+    memset(s, 0, sizeof *s);
+    s->key = *f;
+    s->stack = image->stack == f->stack ? stack : 0;
+    for (size_t i = 1; i < count && s->words < ATTACH_WORDS; i++) {
+        size_t look = at;
+        uint64_t word = 0;
+        for (; look + 8 <= image->copied && look < (60u << 10) && word != frames[i]; look += 8) {
+            memcpy(&word, image->copy + look, 8);
+        }
+        if (word == frames[i]) {
+            s->at[s->words] = (uint32_t)(look - 8);
+            s->value[s->words++] = word;
+            at = look;
+        }
+    }
+}
+
+static uint32_t known_site(const attach *a, const attach_thread *t, const attach_facts *f)
+{
+    for (size_t i = 0; f->call >= 0 && i < ATTACH_SITES; i++) {
+        if (is_same_site(a, &t->sites[i], f)) {
+            return t->sites[i].stack;
+        }
+    }
+    return 0;
+}
+
+/* After a stop the kernel goes on with some calls under another number. */
+static void name_restarted(const attach_thread *t, attach_facts *f)
+{
+    for (size_t i = 0; attach_is_restart(f->call) && i < ATTACH_SITES; i++) {
+        const attach_site *s = &t->sites[i];
+        if (s->key.call >= 0 && s->key.stack == f->stack && s->key.code == f->code) {
+            f->call = s->key.call;
+            f->first = s->key.first;
+        }
+    }
+    if (attach_is_restart(f->call) && t->last.call >= 0 && t->last.stack == f->stack) {
+        f->call = t->last.call;
+    }
+}
+
+static void add_row(attach_thread *t, const attach_row *row)
+{
+    attach_log *log = &t->log;
+    if (log->count == log->room && log->room < ATTACH_ROWS) {
+        size_t room = log->room > 0 ? 2 * log->room : 1024;
+        attach_row *rows = (attach_row *)realloc(log->rows, room * sizeof *rows);
+        if (rows != NULL) {
+            log->rows = rows;
+            log->room = room;
+        }
+    }
+    if (log->count == log->room && log->count > 0) {      /* the older half goes */
+        memmove(log->rows, log->rows + log->count / 2,
+                (log->count - log->count / 2) * sizeof *log->rows);
+        log->count -= log->count / 2;
+    }
+    if (log->count < log->room) {
+        log->rows[log->count++] = *row;
+    }
+}
+
+/* What looking at a system call costs the thread is not seen from here; with this it stays far below
+ * a hundredth of its time. */
+static bool may_watch(const attach *a, uint64_t now)
+{
+    return a->costs.watched_calls * 40000u < (now - a->begin_ns) / 100 + 1000000;
+}
+
+/* Stops the thread for its stack; false: it could not be taken. */
+static bool take_stack(attach *a, attach_thread *t, attach_facts *f, attach_row *row)
+{
+    uint64_t frames[ATTACH_FRAMES];
+    const attach_row *before = t->log.count > 0 ? &t->log.rows[t->log.count - 1] : NULL;
+    bool wait = attach_is_wait(f->call);
+    bool watch = !wait && (before == NULL || !attach_is_wait(before->call)) &&
+                 may_watch(a, row->at_ns);
+    bool watched = t->watched;
+    size_t count;
+    if (!attach_copy(t, a->pid, &a->image, &a->costs, watch)) {
+        row->same = t->watched && !t->waited;
+        return false;
+    }
+    count = attach_unwind(&a->image, frames);
+    row->stack = attach_keep(frames, count);
+    if (f->call == ATTACH_RUNS) {
+        row->call = (int32_t)a->image.call;
+    } else {
+        keep_site(t, &a->image, f, frames, count, row->stack);
+    }
+    row->same = watched && !t->waited;
+    t->waited = false;
+    return true;
+}
+
+static void look(attach *a, attach_thread *t)
+{
+    attach_facts f;
+    attach_row row;
+    bool first = t->log.count == 0;
+    memset(&row, 0, sizeof row);
+    attach_settle(t, &a->costs);
+    if (t->gone || !attach_look(t, &f)) {
+        t->gone = true;
+        return;
+    }
+    t->seen = f;
+    name_restarted(t, &f);
+    row.at_ns = attach_now();
+    row.cpu_ns = f.cpu_ns;
+    row.queue_ns = f.queue_ns;
+    row.call = (int32_t)f.call;
+    if (!first && has_not_moved(&t->last, &f)) {
+        row.same = true;
+        row.stack = t->log.rows[t->log.count - 1].stack;
+        row.call = t->log.rows[t->log.count - 1].call;
+    } else {
+        row.stack = known_site(a, t, &f);
+        row.same = t->watched && !t->waited && row.stack != 0;
+        if (row.stack == 0 && !take_stack(a, t, &f, &row)) {
+            a->failed++;
+        }
+    }
+    t->loop = t->loop || attach_is_wait(row.call) || t->waited;
+    t->last = f;
+    add_row(t, &row);
+}
+
+/* >>threads */
+
+static bool is_listed(const char *list, pid_t tid)
+{
+    char *end;
+    while (list != NULL && *list != '\0') {
+        if (strtol(list, &end, 10) == (long)tid) {
+            return true;
+        }
+        list = *end != '\0' ? end + 1 : end;
+    }
+    return list == NULL;
+}
+
+static bool is_known(const attach *a, pid_t tid)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->threads[i]->tid == tid && !a->threads[i]->gone) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_thread(attach *a, pid_t tid)
+{
+    attach_thread *t;
+    if (a->count == ATTACH_THREADS) {
+        a->beyond++;
+        return;
+    }
+    t = (attach_thread *)calloc(1, sizeof *t);
+    if (t != NULL && attach_open(t, a->pid, tid)) {
+        t->next_ns = attach_now() + some(a) % a->period_ns;
+        t->loop = t->loop || a->o.threads != NULL;
+        a->threads[a->count++] = t;
+    } else {
+        free(t);
+    }
+}
+
+static void scan_threads(attach *a, uint64_t now)
+{
+    static pid_t all[1024];
+    size_t count = attach_threads(a->pid, all, 1024);
+    a->scan_ns = now + 250000000u;
+    a->ended = count == 0;
+    a->beyond = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_known(a, all[i]) && is_listed(a->o.threads, all[i])) {
+            add_thread(a, all[i]);
+        }
+    }
+}
+
+/* >>the first words: it hangs */
+
+static void tell_hang(attach *a, const attach_thread *t)
+{
+    const attach_log *log = &t->log;
+    char who[96];
+    char name[200];
+    const attach_row *last = &log->rows[log->count - 1];
+    uint64_t length = last->at_ns - log->rows[0].at_ns;
+    uint64_t cpu = last->cpu_ns - log->rows[0].cpu_ns + (last->queue_ns - log->rows[0].queue_ns);
+    attach_who(a, t, who, sizeof who);
+    tool_line("\xE2\x80\xA2 %s hangs: no return to its loop for at least %.1f s, since before "
+              "attaching, in %s (%s)", who, (double)length / 1e9,
+              attach_holder(log, last->stack, name, sizeof name),
+              cpu > length / 2 ? "it computes"
+              : last->call >= 0 ? attach_call_name(last->call) : "waiting");
+    a->told = true;
+}
+
+/* From the first look on it made no wait. */
+static bool hangs(const attach_thread *t, uint64_t least_ns)
+{
+    const attach_log *log = &t->log;
+    if (!t->loop || log->count < 4 ||
+        (attach_is_wait(log->rows[0].call) && attach_is_idle(log->rows[0].stack, log))) {
+        return false;
+    }
+    for (size_t i = 2; i < log->count; i++) {
+        if (!log->rows[i].same) {
+            return false;
+        }
+    }
+    return log->rows[log->count - 1].at_ns - log->rows[0].at_ns >= least_ns;
+}
+
+static void look_for_hangs(attach *a, uint64_t now)
+{
+    if (a->told || now - a->begin_ns < 1000000000u || now - a->begin_ns > 2000000000u) {
+        return;
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        if (!a->threads[i]->gone && hangs(a->threads[i], 500000000u)) {
+            tell_hang(a, a->threads[i]);
+        }
+    }
+}
+
+/* >>a loop that spins */
+
+/* Does the stack end in the C library's function of a wait, or a wait without one? */
+static bool runs_in_wait(uint32_t stack)
+{
+    static const char *const names[] = { "epoll_wait", "epoll_pwait", "poll", "ppoll", "select",
+                                         "pselect", "__poll", "__select", "syscall" };
+    const uint64_t *frames;
+    const char *symbol = attach_stack(stack, &frames) > 0 ? attach_symbol(frames[0]) : NULL;
+    for (size_t i = 0; symbol != NULL && i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(symbol, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Its wait returns at once: it computes nearly all the time, and a good part of that in the wait. */
+static bool spins(const attach_thread *t)
+{
+    const attach_log *log = &t->log;
+    size_t inside = 0;
+    uint64_t used;
+    uint64_t length;
+    if (!t->loop || log->count < 20) {
+        return false;
+    }
+    for (size_t i = 0; i < log->count; i++) {
+        inside += log->rows[i].call == ATTACH_RUNS && runs_in_wait(log->rows[i].stack);
+    }
+    used = log->rows[log->count - 1].cpu_ns - log->rows[0].cpu_ns +
+           (log->rows[log->count - 1].queue_ns - log->rows[0].queue_ns);
+    length = log->rows[log->count - 1].at_ns - log->rows[0].at_ns;
+    return used > length / 10 * 8 && inside > log->count / 4;
+}
+
+static void look_for_spins(attach *a)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        attach_thread *t = a->threads[i];
+        if (!t->gone && spins(t)) {
+            t->spins = true;
+            if (!attach_ready(a->pid, (int)t->wait_first, t->ready, sizeof t->ready)) {
+                t->ready[0] = '\0';
+            }
+        }
+    }
+}
+
+/* >>watching */
+
+static uint64_t look_at_due(attach *a, uint64_t now)
+{
+    uint64_t next = now + a->period_ns;
+    bool stopped = attach_is_stopped(a->pid);
+    for (size_t i = 0; i < a->count; i++) {
+        attach_thread *t = a->threads[i];
+        if (t->gone) {
+            continue;
+        }
+        attach_settle(t, &a->costs);
+        if (t->next_ns <= now) {
+            if (!stopped) {
+                look(a, t);
+            }
+            t->next_ns = now + next_look(a) * (t->loop || t->log.count < 20 ? 1 : 10);
+        }
+        next = t->next_ns < next ? t->next_ns : next;
+    }
+    return next;
+}
+
+void attach_watch(attach *a)
+{
+    uint64_t end = a->o.for_ns > 0 ? a->begin_ns + a->o.for_ns : UINT64_MAX;
+    sigset_t child;
+    (void)sigemptyset(&child);
+    (void)sigaddset(&child, SIGCHLD);
+    for (;;) {
+        uint64_t now = attach_now();
+        uint64_t next;
+        if (now >= a->scan_ns) {
+            scan_threads(a, now);
+        }
+        if (attach_stopped != 0 || a->ended || now >= end) {
+            break;
+        }
+        look_for_hangs(a, now);
+        next = look_at_due(a, now);
+        next = next < end ? next : end;
+        now = attach_now();
+        if (next > now) {
+            const struct timespec rest = { (time_t)((next - now) / 1000000000u),
+                                           (long)((next - now) % 1000000000u) };
+            (void)sigtimedwait(&child, NULL, &rest);
+        }
+    }
+    look_for_spins(a);
+    for (size_t i = 0; i < a->count; i++) {
+        attach_release(a->threads[i]);
+    }
+}
+
+#endif
