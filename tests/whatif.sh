@@ -81,7 +81,11 @@ run "$scratch/missing"; expect no_file 1
 # --- options
 run "$good" --site B --factor 0.5 --load 1.2 --split 5us --order shortest
 expect several_changes 0 "B takes 0.5 times as long, callbacks are cut after 0.005 ms"
-run "$good" --site B@s.c:3 --factor 0 --latency-of 3ms; expect moved 0 "3."
+run "$good" --site B@s.c:3 --factor 0 --latency-of 3ms; expect moved 0 "3 ms later"
+sed 's/ s\.c 3$/ a@s.c 3/' "$good" >"$scratch/at.events"
+run "$scratch/at.events" --site B@a@s.c:3 --factor 0.5; expect at_in_a_file 0 "B@a@s.c:3 takes 0.5"
+run "$scratch/at.events" --site B@s.c:3 --factor 0.5; expect at_of_another_file 2 "no site"
+run "$good" --split 1ns; expect split_into_crumbs 3 "more than 10 million"
 run "$good" --order priority:B; expect priority 0 "order priority:B"
 run "$good" --site requst --factor 1; expect unknown_site 2 "did you mean request?"
 run "$good" --site B; expect no_factor 2 "expected --factor F"

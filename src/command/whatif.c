@@ -8,20 +8,11 @@
 #include "../../chroprof.h"
 #include "commands.h"
 #include "message.h"
-#include "numbers.h"
 #include "options.h"
 #include "output.h"
 #include "terminal.h"
 #include "values.h"
 
-#define DEVIATION_MOST 0.10
-#define UNINSTRUMENTED_MOST 0.20
-#define BLIND_MOST 0.20
-#define NESTED_MOST 0.10
-#define FOLLOWS_MOST 0.5
-#define CALM_MOST 1.12
-#define CALM_LEAST 0.62
-#define FULL 0.975             /* of a loop that is never idle nobody knows what else would come */
 #define CHANGES_MOST 32u
 #define TOOL_NO_FIT 3          /* exit code */
 
@@ -171,22 +162,26 @@ static const char whatif_text_of_help[] =
 
 /* >>change */
 
+/* Is the rest of a word, behind the name, this site's @FILE:LINE? Names and files may have an @. */
+static bool is_place(const whatif_site *site, const char *rest)
+{
+    size_t length = strlen(site->file);
+    char line[24];
+    (void)snprintf(line, sizeof line, ":%llu", (unsigned long long)site->line);
+    return rest[0] == '@' && strncmp(rest + 1, site->file, length) == 0 &&
+           strcmp(rest + 1 + length, line) == 0;
+}
+
 /* The site that a word names; WHATIF_NONE, with a message: none, or several. */
 static uint32_t named_site(const whatif_loop *l, const char *word)
 {
-    const char *at = strrchr(word, '@');
     uint32_t found = WHATIF_NONE;
     nearest search = nearest_begin(word, strlen(word));
-    char place[600];
     for (size_t i = 0; i < l->site_count; i++) {
         const whatif_site *site = &l->sites[i];
-        bool same = strcmp(site->name, word) == 0;
-        if (!same && at != NULL && strlen(site->name) == (size_t)(at - word) &&
-            strncmp(site->name, word, (size_t)(at - word)) == 0) {
-            (void)snprintf(place, sizeof place, "%s:%llu", site->file,
-                           (unsigned long long)site->line);
-            same = strcmp(place, at + 1) == 0;
-        }
+        size_t length = strlen(site->name);
+        bool same = strncmp(site->name, word, length) == 0 &&
+                    (word[length] == '\0' || is_place(site, word + length));
         nearest_try(&search, site->name);
         if (same && found != WHATIF_NONE) {
             tool_message("%s: several sites have this name; give one as NAME@FILE:LINE, such as "
@@ -204,20 +199,9 @@ static uint32_t named_site(const whatif_loop *l, const char *word)
     return found;
 }
 
-static void no_change(const whatif_loop *l, whatif_change *c)
-{
-    for (size_t s = 0; s < l->site_count; s++) {
-        c->factor[s] = 1;
-    }
-    c->load = 1;
-    c->order = ORDER_FIFO;
-    c->first = WHATIF_NONE;
-}
-
 /* false, with a message. */
 static bool take_change(const whatif_loop *l, const whatif_words *w, whatif_change *c)
 {
-    no_change(l, c);
     for (size_t i = 0; i < w->site_count; i++) {
         uint32_t site = named_site(l, w->sites[i].name);
         if (site == WHATIF_NONE) {
@@ -251,8 +235,14 @@ static void change_in_words(const whatif_words *w, char *out, size_t size)
     char part[200];
     out[0] = '\0';
     for (size_t i = 0; i < w->site_count; i++) {
-        (void)snprintf(part, sizeof part, "%.100s takes %.4g times as long", w->sites[i].name,
-                       w->sites[i].factor);
+        const site_words *site = &w->sites[i];
+        if (site->factor == 0 && w->moved_ns > 0) {
+            (void)snprintf(part, sizeof part, "%.100s costs the loop nothing, and what it belongs "
+                           "to finishes %.6g ms later", site->name, (double)w->moved_ns / 1e6);
+        } else {
+            (void)snprintf(part, sizeof part, "%.100s takes %.4g times as long", site->name,
+                           site->factor);
+        }
         add_words(out, size, part);
     }
     if (w->split_ns > 0) {
@@ -273,265 +263,9 @@ static void change_in_words(const whatif_words *w, char *out, size_t size)
     }
 }
 
-/* >>fit */
-
-static bool refuse(whatif_answer *a, const char *reason)
-{
-    (void)snprintf(a->reason, sizeof a->reason, "%s", reason);
-    a->fits = false;
-    return false;
-}
-
-static double most_finishes(const whatif_loop *l, const kind_figures *kinds)
-{
-    double most = 0;
-    for (size_t s = 0; s < l->site_count; s++) {
-        most = greater(most, kinds[s].count);
-    }
-    return most;
-}
-
-/* Does what comes hang on what the loop does? With arrivals from outside as much comes in a second
- * whether it waits or not. Who waits for an answer asks nothing meanwhile. */
-static bool arrivals_fit(const arrival_model *m, whatif_answer *a)
-{
-    bool regular = m->shape == ARRIVE_REGULARLY;
-    if (m->follows > FOLLOWS_MOST || (regular && m->stretch > FOLLOWS_MOST)) {
-        return refuse(a, "what comes goes with what was answered, however long that took, so "
-                         "arrivals seem to depend on answers");
-    }
-    if (!regular && m->calm_least > CALM_MOST &&
-        1 / m->calm_least < 1 - 2.2 * m->calm_error) {
-        return refuse(a, "less comes in a busy second than in an idle one, so arrivals seem to "
-                         "depend on answers");
-    }
-    if (regular ? m->calm < 1 && m->calm > 0 : m->calm < CALM_LEAST && m->follows < -0.1) {
-        return refuse(a, "more comes in a busy second than in an idle one, so arrivals seem to "
-                         "depend on answers");
-    }
-    return true;
-}
-
-/* What the steps themselves tell against the model. */
-static bool steps_fit(const whatif_loop *l, const arrival_model *m, const kind_figures *measured,
-                      whatif_answer *a)
-{
-    double elapsed = (double)(l->end_ns - l->begin_ns);
-    double jobs = (double)l->job_count;
-    if (l->iteration_count < 2 || jobs == 0) {
-        return refuse(a, "its steps have no loop iteration with a callback, between two waits that "
-                         "are told (idle_enter, idle_leave)");
-    }
-    if (most_finishes(l, measured) < WHATIF_FEWEST) {
-        return refuse(a, "too few steps: no kind of future finished 100 times in them");
-    }
-    if ((double)(l->uninstrumented_ns + l->untracked_ns) > UNINSTRUMENTED_MOST * elapsed) {
-        return refuse(a, "more than 20 % of the time is uninstrumented or untracked, so what a "
-                         "callback costs is not known");
-    }
-    if ((double)l->nested_idle_ns > NESTED_MOST * elapsed) {
-        return refuse(a, "callbacks wait inside for more than 10 % of the time");
-    }
-    if ((double)l->blind > BLIND_MOST * jobs) {
-        return refuse(a, "futures run long after they were created, and ready is never told, so "
-                         "when they could have run is not known");
-    }
-    if ((double)l->idle_ns < (1 - FULL) * elapsed) {
-        return refuse(a, "the loop is never idle, so how much more would come to a quicker one is "
-                         "not known");
-    }
-    if (m->one_a_poll) {
-        return refuse(a, "no poll found more than one event, however long the iteration before: "
-                         "arrivals depend on answers, or the loop takes one event at a time");
-    }
-    return l->closed || arrivals_fit(m, a);
-}
-
-static double error_of(double value, double truth)
-{
-    return truth > 0 ? absolute(value - truth) / truth : 0;
-}
-
-static void measure_deviation(const whatif_loop *l, const kind_figures *measured,
-                              whatif_answer *a)
-{
-    for (size_t s = 0; s < l->site_count; s++) {
-        const kind_figures *was = &measured[s], *is = &a->before.kinds[s];
-        if (was->count >= WHATIF_FEWEST && is->count > 0) {
-            a->deviation = greater(a->deviation, error_of(is->seen_p50, was->seen_p50));
-            a->deviation = greater(a->deviation, error_of(is->seen_p99, was->seen_p99));
-        }
-    }
-}
-
-/* >>placements */
-
-typedef struct runs {
-    loop_figures before[WHATIF_PLACEMENTS], after[WHATIF_PLACEMENTS];
-    size_t likely;             /* the first ones, which lie as the waits tell */
-    uint64_t *scratch;
-} runs;
-
-/* Figures as an array of real numbers, those of the loop first. */
-static double *figure_at(loop_figures *f, size_t i)
-{
-    size_t loop = offsetof(loop_figures, kinds) / sizeof(double);
-    size_t kind = sizeof(kind_figures) / sizeof(double);
-    return i < loop ? (double *)(void *)f + i
-                    : (double *)(void *)&f->kinds[(i - loop) / kind] + (i - loop) % kind;
-}
-
-static int compare_figures(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The middle of the likely ones; the least and greatest of all. NULL: not wanted. */
-static void summarize(const whatif_loop *l, loop_figures *rows, size_t likely,
-                      loop_figures *middle, loop_figures *low, loop_figures *high)
-{
-    size_t count = offsetof(loop_figures, kinds) / sizeof(double) +
-                   l->site_count * sizeof(kind_figures) / sizeof(double);
-    double values[WHATIF_PLACEMENTS];
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < WHATIF_PLACEMENTS; k++) {
-            values[k] = *figure_at(&rows[k], i);
-        }
-        qsort(values, likely, sizeof *values, compare_figures);
-        *figure_at(middle, i) = values[likely / 2];
-        if (low != NULL) {
-            qsort(values, WHATIF_PLACEMENTS, sizeof *values, compare_figures);
-            *figure_at(low, i) = values[0];
-            *figure_at(high, i) = values[WHATIF_PLACEMENTS - 1];
-        }
-    }
-}
-
-/* Most placements are as the waits tell, some as if they told wrong. */
-static arrival_shape shape_of(const arrival_model *m, size_t k)
-{
-    static const arrival_shape others[3][2] = {
-        { ARRIVE_IN_BUNCHES, ARRIVE_REGULARLY }, { ARRIVE_EVENLY, ARRIVE_REGULARLY },
-        { ARRIVE_EVENLY, ARRIVE_IN_BUNCHES }
-    };
-    size_t likely = WHATIF_PLACEMENTS * 2 / 3;
-    return k < likely ? m->shape : others[m->shape][k % 2];
-}
-
-static bool place_all(const whatif_loop *l, const arrival_model *m, const whatif_change *none,
-                      const whatif_change *change, runs *all, whatif_arrivals *a)
-{
-    bool ok = true;
-    all->likely = WHATIF_PLACEMENTS * 2 / 3;
-    for (size_t k = 0; ok && k < WHATIF_PLACEMENTS; k++) {
-        arrivals_place(a, l, m, shape_of(m, k), k + 1);
-        ok = whatif_replay(l, a, none, &all->before[k]) &&
-             whatif_replay(l, a, change, &all->after[k]);
-    }
-    return ok;
-}
-
-static bool make_kinds(const whatif_loop *l, loop_figures *rows, size_t count)
-{
-    bool ok = true;
-    for (size_t k = 0; k < count; k++) {
-        rows[k].kinds = (kind_figures *)calloc(l->site_count + 1, sizeof *rows[k].kinds);
-        ok = ok && rows[k].kinds != NULL;
-    }
-    return ok;
-}
-
-static void free_kinds(loop_figures *rows, size_t count)
-{
-    for (size_t k = 0; k < count; k++) {
-        free(rows[k].kinds);
-    }
-}
-
-/* The range is wider by what the model misses where nothing is changed. */
-static void widen(const whatif_loop *l, whatif_answer *a)
-{
-    size_t count = offsetof(loop_figures, kinds) / sizeof(double) +
-                   l->site_count * sizeof(kind_figures) / sizeof(double);
-    for (size_t i = 0; i < count; i++) {
-        *figure_at(&a->low, i) *= 1 - a->deviation;
-        *figure_at(&a->high, i) *= 1 + a->deviation;
-    }
-}
-
-static bool replay_all(const whatif_loop *l, const arrival_model *m, const whatif_change *none,
-                       const whatif_change *change, whatif_answer *a)
-{
-    runs *all = (runs *)calloc(1, sizeof *all);
-    whatif_arrivals arrivals;
-    bool ok = all != NULL;
-    memset(&arrivals, 0, sizeof arrivals);
-    arrivals.at_ns = (uint64_t *)calloc(l->job_count + 1, sizeof *arrivals.at_ns);
-    arrivals.order = (uint32_t *)calloc(l->job_count + 1, sizeof *arrivals.order);
-    arrivals.scratch = (uint64_t *)calloc(l->job_count + 1, sizeof *arrivals.scratch);
-    ok = ok && arrivals.at_ns != NULL && arrivals.order != NULL && arrivals.scratch != NULL &&
-         make_kinds(l, all->before, WHATIF_PLACEMENTS) &&
-         make_kinds(l, all->after, WHATIF_PLACEMENTS) &&
-         place_all(l, m, none, change, all, &arrivals);
-    if (ok) {
-        summarize(l, all->before, all->likely, &a->before, NULL, NULL);
-        summarize(l, all->after, all->likely, &a->after, &a->low, &a->high);
-    }
-    if (all != NULL) {
-        free_kinds(all->before, WHATIF_PLACEMENTS);
-        free_kinds(all->after, WHATIF_PLACEMENTS);
-    }
-    free(arrivals.at_ns);
-    free(arrivals.order);
-    free(arrivals.scratch);
-    free(all);
-    return ok;
-}
-
 /* >>whatif */
 
-static void judge(const whatif_loop *l, const kind_figures *measured, const whatif_change *change,
-                  whatif_answer *a)
-{
-    measure_deviation(l, measured, a);
-    if (a->deviation > DEVIATION_MOST) {
-        char reason[160];
-        (void)snprintf(reason, sizeof reason, "unchanged, the model misses the measured "
-                       "percentiles by %.0f %%", 100 * a->deviation);
-        (void)refuse(a, reason);
-        return;
-    }
-    widen(l, a);
-    a->full = !l->closed && a->after.saturates_at < change->load;
-    if (a->full) {
-        (void)snprintf(a->reason, sizeof a->reason, "more would come than the loop can take, so "
-                       "latency would grow without end; what is shown is of this stretch alone");
-    }
-}
-
-static bool answer(const whatif_loop *l, const whatif_change *none, const whatif_change *change,
-                   whatif_answer *a)
-{
-    kind_figures *measured = (kind_figures *)calloc(l->site_count + 1, sizeof *measured);
-    arrival_model m;
-    bool ok;
-    memset(&m, 0, sizeof m);
-    ok = measured != NULL && whatif_measured(l, measured) && arrivals_study(&m, l);
-    a->fits = true;
-    if (ok && steps_fit(l, &m, measured, a)) {
-        ok = replay_all(l, &m, none, change, a);
-        if (ok) {
-            judge(l, measured, change, a);
-        }
-    }
-    free(m.bunches);
-    free(measured);
-    return ok;
-}
-
-static int show(const whatif_loop *l, const whatif_words *w, const whatif_answer *a)
+static int show(const whatif_study *s, const whatif_words *w, const whatif_answer *a)
 {
     char change[400];
     whatif_view v;
@@ -543,51 +277,37 @@ static int show(const whatif_loop *l, const whatif_words *w, const whatif_answer
     v.rows = w->rows > 0 ? w->rows : 3;
     v.change = change;
     if (w->json) {
-        whatif_json(l, a, stdout);
+        whatif_json(s, a, stdout);
     } else {
-        whatif_text(l, a, &v, stdout);
+        whatif_text(s, a, &v, stdout);
     }
-    if (!a->fits) {
-        tool_message("%s: %s", l->source, a->reason);
+    if (!s->fits) {
+        tool_message("%s: %s", s->l->source, s->reason);
     }
-    return a->fits ? TOOL_OK : TOOL_NO_FIT;
+    return s->fits ? TOOL_OK : TOOL_NO_FIT;
 }
 
 static int whatif_of(const whatif_loop *l, const whatif_words *w)
 {
+    static whatif_study s;
     whatif_answer a;
-    whatif_change none, change;
-    loop_figures *all[] = { &a.before, &a.after, &a.low, &a.high };
-    double *factors = (double *)calloc(2 * l->site_count + 2, sizeof *factors);
-    bool *moved = (bool *)calloc(2 * l->site_count + 2, sizeof *moved);
-    bool ok = factors != NULL && moved != NULL;
-    int result = TOOL_INPUT;
-    memset(&a, 0, sizeof a);
-    memset(&none, 0, sizeof none);
-    memset(&change, 0, sizeof change);
-    none.factor = factors;
-    none.moved = moved;
-    for (size_t i = 0; i < 4; i++) {
-        ok = make_kinds(l, all[i], 1) && ok;
+    whatif_change change;
+    bool ok = whatif_change_open(&change, l);
+    int result = ok && !take_change(l, w, &change) ? TOOL_USAGE : TOOL_INPUT;
+    if (result == TOOL_USAGE) {
+        whatif_change_close(&change);
+        return result;
     }
+    ok = whatif_answer_open(&a, l) && ok;
+    ok = whatif_study_open(&s, l, WHATIF_PLACEMENTS) && ok && whatif_ask(&s, &change, &a);
     if (ok) {
-        change.factor = factors + l->site_count;
-        change.moved = moved + l->site_count;
-        no_change(l, &none);
-        result = take_change(l, w, &change) ? TOOL_OK : TOOL_USAGE;
-    }
-    if (ok && result == TOOL_OK) {
-        ok = answer(l, &none, &change, &a);
-        result = ok ? show(l, w, &a) : TOOL_INPUT;
-    }
-    if (!ok) {
+        result = show(&s, w, &a);
+    } else {
         tool_message("%s: not enough memory", l->source);
     }
-    for (size_t i = 0; i < 4; i++) {
-        free_kinds(all[i], 1);
-    }
-    free(factors);
-    free(moved);
+    whatif_study_close(&s);
+    whatif_answer_close(&a);
+    whatif_change_close(&change);
     return result;
 }
 

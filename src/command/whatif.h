@@ -185,17 +185,48 @@ bool whatif_measured(const whatif_loop *l, kind_figures *kinds);
 /* The value that so many permille of values are below; changes their order. */
 uint64_t whatif_quantile(uint64_t *values, size_t count, unsigned permille);
 
+/* The length of a job under a change; moved: a part of it goes on elsewhere. */
+uint64_t whatif_length(const whatif_loop *l, const whatif_change *c, const whatif_job *job,
+                       bool *moved);
+
 /* >>whatif answer */
 
-typedef struct whatif_answer {
-    bool fits;
-    bool full;                 /* more comes than the loop can take */
-    char reason[240];
+/* What the steps tell of the loop as it is, for any number of questions. */
+typedef struct whatif_study {
+    const whatif_loop *l;
+    size_t placements;         /* 3 at least, WHATIF_PLACEMENTS at most */
+    arrival_model model;
+    whatif_arrivals arrivals;
+    whatif_change none;
+    kind_figures *measured;    /* by site */
+    loop_figures rows[WHATIF_PLACEMENTS];
+    loop_figures before;
     double deviation;
-    loop_figures before, after, low, high;
+    bool fits;
+    char reason[240];          /* why not */
+} whatif_study;
+
+/* false: no memory. Close it in any case. */
+bool whatif_study_open(whatif_study *s, const whatif_loop *l, size_t placements);
+void whatif_study_close(whatif_study *s);
+
+/* No change at first. false: no memory. */
+bool whatif_change_open(whatif_change *c, const whatif_loop *l);
+void whatif_change_close(whatif_change *c);
+
+typedef struct whatif_answer {
+    bool full;                 /* more comes than the loop can take */
+    char reason[240];          /* why there is none, or what to know of it */
+    loop_figures after, low, high;
 } whatif_answer;
 
-void whatif_json(const whatif_loop *l, const whatif_answer *a, FILE *out);
+bool whatif_answer_open(whatif_answer *a, const whatif_loop *l);
+void whatif_answer_close(whatif_answer *a);
+
+/* Of a study that fits, else figures are 0. false: no memory. */
+bool whatif_ask(whatif_study *s, const whatif_change *change, whatif_answer *a);
+
+void whatif_json(const whatif_study *s, const whatif_answer *a, FILE *out);
 
 typedef struct whatif_view {
     unsigned columns;
@@ -204,6 +235,6 @@ typedef struct whatif_view {
     const char *change;        /* in words */
 } whatif_view;
 
-void whatif_text(const whatif_loop *l, const whatif_answer *a, const whatif_view *v, FILE *out);
+void whatif_text(const whatif_study *s, const whatif_answer *a, const whatif_view *v, FILE *out);
 
 #endif

@@ -174,10 +174,11 @@ static void batch_add(replay *r, uint32_t job)
     heap_add(&r->batch, order_key(r, job), job);
 }
 
-static uint64_t length_under(const whatif_loop *l, const whatif_change *c, const whatif_job *job,
-                             bool *moved)
+uint64_t whatif_length(const whatif_loop *l, const whatif_change *c, const whatif_job *job,
+                       bool *moved)
 {
     double sum = 0;
+    *moved = false;
     for (uint32_t k = 0; k < job->pieces; k++) {
         const whatif_piece *piece = &l->pieces[job->first_piece + k];
         double factor = piece->site != WHATIF_NONE ? c->factor[piece->site] : 1;
@@ -492,7 +493,7 @@ static bool replay_begin(replay *r, const whatif_loop *l, const whatif_arrivals 
     }
     for (size_t i = 0; i < l->job_count; i++) {
         r->jobs[i].mark = l->first_mark[i];
-        r->jobs[i].length_ns = length_under(l, c, &l->jobs[i], &r->jobs[i].moved);
+        r->jobs[i].length_ns = whatif_length(l, c, &l->jobs[i], &r->jobs[i].moved);
     }
     return true;
 }

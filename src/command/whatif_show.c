@@ -56,13 +56,14 @@ static void json_figures(const char *key, const whatif_loop *l, const loop_figur
     (void)fputs("]}", out);
 }
 
-void whatif_json(const whatif_loop *l, const whatif_answer *a, FILE *out)
+void whatif_json(const whatif_study *s, const whatif_answer *a, FILE *out)
 {
+    const whatif_loop *l = s->l;
     (void)fprintf(out, "{\"chroprof_whatif\": 1, \"fits\": %s, \"deviation_ppm\": %" PRIu64
-                  ", \"model\": \"%s\", \"reason\": ", a->fits ? "true" : "false",
-                  ppm(a->deviation), l->closed ? "closed" : "open");
+                  ", \"model\": \"%s\", \"reason\": ", s->fits ? "true" : "false",
+                  ppm(s->deviation), l->closed ? "closed" : "open");
     json_put(out, a->reason);
-    json_figures("before", l, &a->before, out);
+    json_figures("before", l, &s->before, out);
     json_figures("after", l, &a->after, out);
     json_figures("low", l, &a->low, out);
     json_figures("high", l, &a->high, out);
@@ -118,8 +119,15 @@ static void put_row(sheet *s, const char *name, figure (*form)(const sheet *s, d
     sheet_newline(s);
 }
 
-#define ROW(s, name, form, a, field)                                                               \
-    put_row(s, name, form, (a)->before.field, (a)->after.field, (a)->low.field, (a)->high.field)
+typedef struct shown {
+    sheet *s;
+    const whatif_study *study;
+    const whatif_answer *a;
+} shown;
+
+#define ROW(v, name, form, field)                                                                  \
+    put_row((v)->s, name, form, (v)->study->before.field, (v)->a->after.field, (v)->a->low.field,  \
+            (v)->a->high.field)
 
 static void put_heads(sheet *s, const char *name)
 {
@@ -144,33 +152,34 @@ static void put_bar(sheet *s, const char *name, double value, double most)
     sheet_newline(s);
 }
 
-static void put_kind(sheet *s, const whatif_loop *l, const whatif_answer *a, size_t kind)
+static void put_kind(const shown *v, size_t kind)
 {
     char head[200];
-    const whatif_site *site = &l->sites[kind];
-    double before = a->before.kinds[kind].p99, after = a->after.kinds[kind].p99;
-    (void)snprintf(head, sizeof head, "%s x %.0f", site->name, a->before.kinds[kind].count);
+    sheet *s = v->s;
+    const kind_figures *was = &v->study->before.kinds[kind];
+    double before = was->p99, after = v->a->after.kinds[kind].p99;
+    (void)snprintf(head, sizeof head, "%s x %.0f", v->study->l->sites[kind].name, was->count);
     sheet_newline(s);
     put_heads(s, head);
-    ROW(s, "latency p50 (estimate)", time_of, a, kinds[kind].p50);
-    ROW(s, "latency p99 (estimate)", time_of, a, kinds[kind].p99);
-    ROW(s, "latency p99.9 (estimate)", time_of, a, kinds[kind].p999);
-    ROW(s, "of it hidden, mean (estimate)", time_of, a, kinds[kind].hidden);
-    ROW(s, "delay p99", time_of, a, kinds[kind].delay_p99);
+    ROW(v, "latency p50 (estimate)", time_of, kinds[kind].p50);
+    ROW(v, "latency p99 (estimate)", time_of, kinds[kind].p99);
+    ROW(v, "latency p99.9 (estimate)", time_of, kinds[kind].p999);
+    ROW(v, "of it hidden, mean (estimate)", time_of, kinds[kind].hidden);
+    ROW(v, "delay p99", time_of, kinds[kind].delay_p99);
     put_bar(s, "p99 before", before, before > after ? before : after);
     put_bar(s, "p99 after", after, before > after ? before : after);
 }
 
-static void put_loop(sheet *s, const whatif_answer *a)
+static void put_loop(const shown *v)
 {
-    put_heads(s, "loop");
-    ROW(s, "utilization", percent_of, a, utilization);
-    ROW(s, "iteration p50", time_of, a, iteration_p50);
-    ROW(s, "iteration p99", time_of, a, iteration_p99);
-    ROW(s, "iteration max", time_of, a, iteration_max);
-    ROW(s, "stalls", count_of, a, stalls);
-    ROW(s, "finished per second", count_of, a, finished_per_s);
-    ROW(s, "full at this many times the load", times_of, a, saturates_at);
+    put_heads(v->s, "loop");
+    ROW(v, "utilization", percent_of, utilization);
+    ROW(v, "iteration p50", time_of, iteration_p50);
+    ROW(v, "iteration p99", time_of, iteration_p99);
+    ROW(v, "iteration max", time_of, iteration_max);
+    ROW(v, "stalls", count_of, stalls);
+    ROW(v, "finished per second", count_of, finished_per_s);
+    ROW(v, "full at this many times the load", times_of, saturates_at);
 }
 
 static void put_flow(sheet *s, const char *text)
@@ -179,80 +188,84 @@ static void put_flow(sheet *s, const char *text)
     sheet_newline(s);
 }
 
-static void put_head(sheet *s, const whatif_loop *l, const whatif_answer *a,
-                     const whatif_view *v)
+static void put_head(const shown *v, const char *change)
 {
     char line[600];
+    sheet *s = v->s;
+    const whatif_loop *l = v->study->l;
     (void)snprintf(line, sizeof line, "%s: %zu callbacks in %zu iterations of %s", l->source,
                    l->job_count, l->iteration_count,
                    time_of(s, (double)(l->end_ns - l->begin_ns)).text);
     put_flow(s, line);
-    if (!a->fits) {
-        (void)snprintf(line, sizeof line, "No answer: %s.", a->reason);
+    if (!v->study->fits) {
+        (void)snprintf(line, sizeof line, "No answer: %s.", v->a->reason);
         put_flow(s, line);
         return;
     }
     (void)snprintf(line, sizeof line, "Model: %s. Unchanged, it gives the measured percentiles "
                    "within %.1f %%.", l->closed
                    ? "closed (a connection sends its next request some time after the answer)"
-                   : "open (what comes does not depend on the answers)", 100 * a->deviation);
+                   : "open (what comes does not depend on the answers)", 100 * v->study->deviation);
     put_flow(s, line);
-    (void)snprintf(line, sizeof line, "Change: %s.", v->change);
+    (void)snprintf(line, sizeof line, "Change: %s.", change);
     put_flow(s, line);
-    if (a->reason[0] != '\0') {
-        (void)snprintf(line, sizeof line, "Note: %s.", a->reason);
+    if (v->a->reason[0] != '\0') {
+        (void)snprintf(line, sizeof line, "Note: %s.", v->a->reason);
         put_flow(s, line);
     }
     sheet_newline(s);
 }
 
 /* The kinds that finished most often. */
-static size_t next_kind(const whatif_loop *l, const whatif_answer *a, double below, size_t last)
+static size_t next_kind(const whatif_study *study, double below, size_t last)
 {
+    const kind_figures *kinds = study->before.kinds;
     size_t best = SIZE_MAX;
-    for (size_t s = 0; s < l->site_count; s++) {
-        double count = a->before.kinds[s].count;
+    for (size_t s = 0; s < study->l->site_count; s++) {
+        double count = kinds[s].count;
         if (count <= 0 || count > below || (count == below && s <= last && last != SIZE_MAX)) {
             continue;
         }
-        best = best == SIZE_MAX || count > a->before.kinds[best].count ? s : best;
+        best = best == SIZE_MAX || count > kinds[best].count ? s : best;
     }
     return best;
 }
 
-static void put_kinds(sheet *s, const whatif_loop *l, const whatif_answer *a, uint64_t most)
+static void put_kinds(const shown *v, uint64_t most)
 {
     double below = 1e300;
     size_t last = SIZE_MAX, left = 0;
     char line[120];
-    for (size_t k = 0; (last = next_kind(l, a, below, last)) != SIZE_MAX; k++) {
-        below = a->before.kinds[last].count;
+    for (size_t k = 0; (last = next_kind(v->study, below, last)) != SIZE_MAX; k++) {
+        below = v->study->before.kinds[last].count;
         if (k < most) {
-            put_kind(s, l, a, last);
+            put_kind(v, last);
         } else {
             left++;
         }
     }
     if (left > 0) {
-        sheet_newline(s);
+        sheet_newline(v->s);
         (void)snprintf(line, sizeof line, "%zu more kinds: --top %zu, or --json", left,
                        (size_t)most + left);
-        put_flow(s, line);
+        put_flow(v->s, line);
     }
 }
 
-void whatif_text(const whatif_loop *l, const whatif_answer *a, const whatif_view *v, FILE *out)
+void whatif_text(const whatif_study *study, const whatif_answer *a, const whatif_view *v,
+                 FILE *out)
 {
     sheet s;
+    const shown all = { &s, study, a };
     memset(&s, 0, sizeof s);
     s.columns = v->columns;
     s.ascii = v->ascii;
     s.color = v->color;
     s.end = "\n";
-    put_head(&s, l, a, v);
-    if (a->fits) {
-        put_loop(&s, a);
-        put_kinds(&s, l, a, v->rows);
+    put_head(&all, v->change);
+    if (study->fits) {
+        put_loop(&all);
+        put_kinds(&all, v->rows);
     }
     (void)fwrite(s.bytes != NULL ? s.bytes : "", 1, s.used, out);
     free(s.bytes);
