@@ -81,7 +81,7 @@ run "$scratch/missing"; expect no_file 1
 # --- options
 run "$good" --site B --factor 0.5 --load 1.2 --split 5us --order shortest
 expect several_changes 0 "B takes 0.5 times as long, callbacks are cut after 0.005 ms"
-run "$good" --site B@s.c:3 --factor 0 --latency-of 3ms; expect moved 0 "3 ms later"
+run "$good" --site B@s.c:3 --factor 0 --latency-of 3ms --columns 200; expect moved 0 "3 ms later"
 sed 's/ s\.c 3$/ a@s.c 3/' "$good" >"$scratch/at.events"
 run "$scratch/at.events" --site B@a@s.c:3 --factor 0.5; expect at_in_a_file 0 "B@a@s.c:3 takes 0.5"
 run "$scratch/at.events" --site B@s.c:3 --factor 0.5; expect at_of_another_file 2 "no site"
