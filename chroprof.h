@@ -943,8 +943,8 @@ typedef struct chroprof_totals {
     uint64_t exit_ns;          /* uninstrumented since chroprof_exiting */
     uint64_t at_once, at_once_ns;  /* waits that returned at once, in less than 10 us, and the part
                                   of idle_ns that they took: there the loop did not sleep */
-    uint64_t cpu_clock_ns;     /* CPU time of the loop's thread by its clock, under chroprof run;
-                                  0: not known. Idle beyond elapsed_ns - this was no sleep */
+    uint64_t cpu_clock_ns;     /* of chroprof_set_cpu_clock, as chroprof run tells it; 0: not known.
+                                  Idle beyond elapsed_ns - this was no sleep */
     uint64_t asleep_ns;        /* what reports call idle: idle_ns without waits that returned at
                                   once, if those took 1 % of elapsed_ns, and no more than
                                   cpu_clock_ns leaves */
@@ -1423,6 +1423,10 @@ CHROPROF_API void chroprof_set_origin(chroprof *p, const chroprof_origin *origin
  * has changed; the same if that was max_step_ns ago or more. */
 CHROPROF_API bool chroprof_began(chroprof *p, uint64_t when);
 
+/* CPU time of the loop's thread since the profile began, by its clock (totals.cpu_clock_ns): reads
+ * know from it how much of the idle was no sleep. Tell it again now and then. */
+CHROPROF_API void chroprof_set_cpu_clock(chroprof *p, uint64_t ns);
+
 /* A clock for options.clock that never moves by itself: time is the `now` of chroprof_event, 1 tick
  * = 1 ns. */
 CHROPROF_API uint64_t chroprof_clock_manual(void *user);
@@ -1498,10 +1502,10 @@ CHROPROF_API void chroprof_idle_leave(chroprof *p);
 /* Brings the figures up to now; nothing else happens. */
 CHROPROF_API void chroprof_tick(chroprof *p);
 
-/* The loop is over: what follows outside of tasks is the program's exit (totals.exit_ns), neither
- * an iteration nor a stall. A task under way stays one, and may be a stall. Reset does not undo
- * it. */
-CHROPROF_API void chroprof_exiting(chroprof *p);
+/* The loop was over then (as chroprof_now, but not before the last event; 0: now): what follows
+ * outside of tasks is the program's exit (totals.exit_ns), neither an iteration nor a stall. A task
+ * under way stays one, and may be a stall. Reset does not undo it. */
+CHROPROF_API void chroprof_exiting(chroprof *p, uint64_t since);
 
 /* The task on top has just waited, in a call of this name, since then (as chroprof_now): a client
  * that is not asynchronous, a lock, a child. The time stays the task's; findings name the call.
@@ -1563,6 +1567,9 @@ CHROPROF_API chroprof_result chroprof_sample_stack(chroprof *p, uint64_t now,
  * last event. NULL: by the built-in clock, for chroprof_began. 0 for a view. Any thread that may
  * call the clock. */
 CHROPROF_API uint64_t chroprof_now(const chroprof *p);
+
+/* The time of the last event in clock ticks: chroprof_event takes none before it. 0: no profile. */
+CHROPROF_API uint64_t chroprof_last_event(const chroprof *p);
 
 /* A length of time from clock ticks into ns, as the reads tell it; until the clock is calibrated
  * provisionally. Any thread. */
@@ -1805,6 +1812,15 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
  * on_stall. */
 CHROPROF_API void chroprof_sampler_stop(chroprof *p);
 
+/* Ends the timer from another thread than the loop's: for one who wants its signal. Samples come no
+ * more. The signal stays as it is until chroprof_sampler_stop, which the loop's thread still has to
+ * call; it leaves a handler that is not the sampler's alone. */
+CHROPROF_API void chroprof_sampler_halt(chroprof *p);
+
+/* So many of the waits that samples cut short went on unnoticed: totals.interrupted is without
+ * them. */
+CHROPROF_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits);
+
 /* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its
  * own again. Without this call stacks of fibers end at their innermost function. Cost: two
  * stores. */
@@ -1960,7 +1976,7 @@ CHROPROF_API int chroprof_write_prometheus(chroprof *p, const chroprof_prometheu
 #define chroprof_idle_enter(p) ((void)0)
 #define chroprof_idle_leave(p) ((void)0)
 #define chroprof_tick(p) ((void)0)
-#define chroprof_exiting(p) ((void)0)
+#define chroprof_exiting(p, since) ((void)0)
 #define chroprof_waited(p, call, within, since) ((void)0)
 #define chroprof_add_wait(p, seen) (CHROPROF_OK)
 #define chroprof_name_held(p, kind, at_ns, ppm, code) (CHROPROF_OK)
@@ -10914,6 +10930,11 @@ CHROPROF__COLD_API uint64_t chroprof_to_ns(const chroprof *p, uint64_t ticks)
     return chroprof__can_read(p) ? chroprof__scale(ticks, p->core->factor) : 0;
 }
 
+CHROPROF__COLD_API uint64_t chroprof_last_event(const chroprof *p)
+{
+    return chroprof__can_read(p) ? p->core->last + p->core->epoch : 0;
+}
+
 CHROPROF_API uint64_t chroprof_now(const chroprof *p)
 {
     if (!p)
@@ -11084,12 +11105,15 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
     chroprof__close_event(c);
 }
 
-CHROPROF__COLD_API void chroprof_exiting(chroprof *p)
+CHROPROF__COLD_API void chroprof_exiting(chroprof *p, uint64_t since)
 {
     if (!chroprof__takes(p))
         return;
     chroprof__core *c = p->core;
-    chroprof__begin_event(p, CHROPROF_TICK, 0, chroprof__read_clock(p));
+    uint64_t now = chroprof__read_clock(p), last = c->last + c->epoch, ago = now - since;
+    if (since == 0 || ago >> 63)
+        ago = 0;
+    chroprof__begin_event(p, CHROPROF_TICK, 0, ago < now - last ? now - ago : last);
     c->exits = c->begun = 1;
     if (c->depth == 0) {
         c->iteration_active = c->iteration_callback = 0;
@@ -11427,6 +11451,15 @@ CHROPROF__COLD_API void chroprof_set_origin(chroprof *p, const chroprof_origin *
 #endif
     c->estimated = origin->estimated;
     chroprof__end_edit(c);
+}
+
+CHROPROF__COLD_API void chroprof_set_cpu_clock(chroprof *p, uint64_t ns)
+{
+    if (!chroprof__has_block(p) || p->view)
+        return;
+    chroprof__begin_edit(p->core);
+    p->core->cpu_clock_ns = ns;
+    chroprof__end_edit(p->core);
 }
 
 /* A future is neither ready nor, with a frame that was hidden, running any more. */
@@ -14230,16 +14263,33 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
     return chroprof__system(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
 }
 
+/* Once: then its number may be that of another one. */
+static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
+{
+    bool armed = chroprof__peek64(&s->armed) != 0;
+    chroprof__poke64(&s->armed, 0);
+    if (armed)
+        (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
+}
+
 static void chroprof__end_timer(const chroprof *p)
 {
     if (p->sampling && p->sampler_pid == (uint64_t)getpid())
-        (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
+        chroprof__silence(p, chroprof__sampler_of(p->core));
     chroprof__return_signal(p->sampler_signal, p->sampler_ignored);
 }
 #else
 static int chroprof__signal_of(const chroprof_sampler_options *o)
 {
     return o->mode == CHROPROF_SAMPLER_WALL ? SIGALRM : SIGPROF;
+}
+
+/* Also in the middle of events, which find no timer then. */
+static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
+{
+    (void)p;
+    chroprof__poke64(&s->armed, 0);
+    chroprof__set_timer(s->timer, 0, 0);
 }
 
 static void chroprof__free_timer(chroprof__process_timer *t)
@@ -14418,6 +14468,19 @@ CHROPROF__COLD_API void chroprof_sampler_stop(chroprof *p)
     chroprof__wake_drain(p->core);
 }
 
+CHROPROF__COLD_API void chroprof_sampler_halt(chroprof *p)
+{
+    if (chroprof__is_set(p) && p->sampling && p->sampler_pid == (uint64_t)getpid())
+        chroprof__silence(p, chroprof__sampler_of(p->core));
+}
+
+CHROPROF__COLD_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits)
+{
+    chroprof__sampler *s = chroprof__has_block(p) ? chroprof__sampler_of(p->core) : NULL;
+    if (s && !p->view)
+        s->interrupted = chroprof__minus(s->interrupted, waits);
+}
+
 CHROPROF__COLD_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
 {
     if (!chroprof__is_set(p) || !p->sampling)
@@ -14438,6 +14501,17 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
 CHROPROF_API void chroprof_sampler_stop(chroprof *p)
 {
     (void)p;
+}
+
+CHROPROF_API void chroprof_sampler_halt(chroprof *p)
+{
+    (void)p;
+}
+
+CHROPROF_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits)
+{
+    (void)p;
+    (void)waits;
 }
 
 CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)

@@ -398,6 +398,11 @@ TEST(a_loop_survives_eintr)
     CHECK_EQ(chroprof_write(p, CHROPROF_TEXT, harness_collect, &out), 0);
     CHECK(strstr(out.bytes, "waits that may have ended early at a tick (EINTR): ") != NULL);
 #endif
+    uint64_t all = sampler_of(p).interrupted;
+    chroprof_sampler_went_on(p, all - 1);
+    CHECK_EQ(sampler_of(p).interrupted, 1);
+    chroprof_sampler_went_on(p, 2);
+    CHECK_EQ(sampler_of(p).interrupted, 0);
     CHECK(weight_with(p, "", NULL, NULL) > 10);
     laws_in_ticks(p);
 }
@@ -432,6 +437,29 @@ static void busy_life(chroprof *p, uint64_t rounds, uint64_t *seed)
 }
 
 /* Where the processor has protection keys, the kernel makes such a page one that can only be run. */
+/* No more signals come, whether events find the timer gone or not; then all begins anew. */
+TEST(a_halted_timer)
+{
+    chroprof_options o = no_options();
+    chroprof *p = live_profile(&o);
+    int mode;
+    for (mode = 0; mode < 2; mode++) {
+        start(p, mode == 0 ? CHROPROF_SAMPLER_CPU : CHROPROF_SAMPLER_WALL, 1000);
+        chroprof_sampler_halt(p);
+        uint64_t ticks = sampler_of(p).ticks;
+        spin_for(p, spin_in_a, 40, 0);
+        chroprof_tick(p);
+        CHECK_EQ(sampler_of(p).ticks, ticks);
+        chroprof_sampler_halt(p);
+        chroprof_sampler_stop(p);
+        CHECK(!sampler_of(p).running);
+        start(p, CHROPROF_SAMPLER_CPU, 1000);
+        spin_for(p, spin_in_a, 20, 1);
+        CHECK(sampler_of(p).ticks > ticks);
+        settle(p);
+    }
+}
+
 TEST(a_wait_in_code_that_cannot_be_read)
 {
 #if defined(__linux__) && defined(__x86_64__) && defined(MAP_ANONYMOUS)
@@ -1938,16 +1966,17 @@ TEST(a_signal_of_choice)
     CASE(two_functions_three_to_one), CASE(frames_stand_under_their_task),                         \
         CASE(a_wait_is_no_work), CASE(a_wait_is_seen_by_the_mode_that_sleeps_too),                 \
         CASE(a_short_wait_is_no_work_either), CASE(a_sleeping_loop_is_left_alone),                 \
-        CASE(a_loop_survives_eintr), CASE(a_wait_in_code_that_cannot_be_read),                     \
-        CASE(a_storm_breaks_no_law), CASE(a_storm_from_many_sides),                                \
-        CASE(sampled_shares_are_the_exact_ones), CASE(any_frame_pointer_is_survived),              \
-        CASE(an_event_reads_no_guard_page), CASE(deep_recursion), CASE(other_stacks_of_signals),   \
-        CASE(longjmp_out_of_a_task), CASE(ten_thousand_starts_leak_nothing),                       \
-        CASE(what_start_refuses), CASE(signals_of_the_host_stay_its_own),                          \
-        CASE(over_its_budget_it_steps_back), CASE(with_room_again_it_steps_forward),               \
-        CASE(random_periods_are_at_least_half_a_period), CASE(a_forked_child_has_no_timer),        \
-        THREAD_CASES CASE(a_fiber_whose_stack_is_known), CASE(a_fiber_whose_stack_is_not),         \
-        CASE(a_walk_of_the_user), CASE(a_woven_walk_of_the_user), CASE(a_stall_in_a_library),      \
+        CASE(a_loop_survives_eintr), CASE(a_halted_timer),                                         \
+        CASE(a_wait_in_code_that_cannot_be_read), CASE(a_storm_breaks_no_law),                     \
+        CASE(a_storm_from_many_sides), CASE(sampled_shares_are_the_exact_ones),                    \
+        CASE(any_frame_pointer_is_survived), CASE(an_event_reads_no_guard_page),                   \
+        CASE(deep_recursion), CASE(other_stacks_of_signals), CASE(longjmp_out_of_a_task),          \
+        CASE(ten_thousand_starts_leak_nothing), CASE(what_start_refuses),                          \
+        CASE(signals_of_the_host_stay_its_own), CASE(over_its_budget_it_steps_back),               \
+        CASE(with_room_again_it_steps_forward), CASE(random_periods_are_at_least_half_a_period),   \
+        CASE(a_forked_child_has_no_timer), THREAD_CASES CASE(a_fiber_whose_stack_is_known),        \
+        CASE(a_fiber_whose_stack_is_not), CASE(a_walk_of_the_user),                                \
+        CASE(a_woven_walk_of_the_user), CASE(a_stall_in_a_library),                                \
         CASE(libraries_at_one_address), CASE(a_library_opened_by_a_relative_path),                 \
         CASE(a_library_that_was_away_during_a_callback), CASE(more_libraries_than_fit),            \
         CASE(drawn_futures_are_where_futures_are), CASE(drawn_again_with_nothing_in_between),      \

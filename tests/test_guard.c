@@ -306,6 +306,10 @@ TEST(every_call_on_a_block_at_a_forbidden_page)
             CHECK(chroprof_to_ns(p, 1000) > 0);
             chroprof_sampler_stack(p, a.bytes, sizes[k]);
             chroprof_sampler_stack(p, NULL, 0);
+            chroprof_sampler_halt(p);
+            chroprof_sampler_went_on(p, 1);
+            chroprof_set_cpu_clock(p, 1);
+            CHECK(chroprof_last_event(p) > 0);
             chroprof_set_enabled(p, false);
             chroprof_set_enabled(p, true);
             chroprof_reset(p);
@@ -376,7 +380,7 @@ TEST(structs_and_strings_at_a_forbidden_page)
     chroprof_read_origin(&p, (chroprof_origin *)at_origin);
     CHECK_STR(((chroprof_origin *)at_origin)->name, "edge");
     CHECK_EQ(((chroprof_totals *)at_totals)->elapsed_ns, 4);
-    chroprof_exiting(&p);
+    chroprof_exiting(&p, 0);
     CHECK_EQ(rank_of(&p, "edge").calls, 1);
     drop(name), drop(file), drop(options), drop(site), drop(totals), drop(origin);
 }

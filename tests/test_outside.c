@@ -273,6 +273,58 @@ TEST(an_origin_goes_with_the_profile)
     CHECK(totals_of(p).estimated);
 }
 
+static uint64_t hand; /* of a clock */
+
+static uint64_t by_hand(void *user)
+{
+    (void)user;
+    return hand;
+}
+
+/* What is under a task stays the task's; before the last event nothing changes any more. */
+TEST(the_exit_began_then)
+{
+    const uint64_t since[] = { 0, 1, 900, 950, 1000, 2000, UINT64_C(1) << 62 };
+    const uint64_t exits[] = { 0, 100, 100, 50, 0, 0, 0 };
+    chroprof_options o;
+    size_t k;
+    memset(&o, 0, sizeof o);
+    o.clock = by_hand;
+    for (k = 0; k < sizeof since / sizeof since[0]; k++) {
+        hand = 500;
+        chroprof *p = fresh(&o);
+        CHECK_EQ(chroprof_last_event(p), 500);
+        chroprof_event(p, CHROPROF_ENTER, 0, &A, 600);
+        chroprof_event(p, CHROPROF_LEAVE, 0, NULL, 900);
+        CHECK_EQ(chroprof_last_event(p), 900);
+        hand = 1000;
+        chroprof_exiting(p, since[k]);
+        chroprof_event(p, CHROPROF_TICK, 0, NULL, 1000);
+        laws(p);
+        CHECK_EQ(totals_of(p).exit_ns, exits[k]);
+        CHECK_EQ(totals_of(p).anomalies, 0);
+        hand = 1030;
+        chroprof_tick(p);
+        CHECK_EQ(totals_of(p).exit_ns, exits[k] + 30);
+    }
+    CHECK_EQ(chroprof_last_event(NULL), 0);
+    chroprof_exiting(NULL, 0);
+}
+
+TEST(cpu_time_by_the_clock_of_the_thread)
+{
+    chroprof *p = fresh(NULL);
+    chroprof_event(p, CHROPROF_IDLE_ENTER, 0, NULL, 100000);
+    chroprof_event(p, CHROPROF_IDLE_LEAVE, 0, NULL, 900000);
+    CHECK_EQ(totals_of(p).cpu_clock_ns, 0);
+    CHECK_EQ(totals_of(p).asleep_ns, 800000);
+    chroprof_set_cpu_clock(p, 500000);
+    CHECK_EQ(totals_of(p).cpu_clock_ns, 500000);
+    CHECK_EQ(totals_of(p).asleep_ns, totals_of(p).elapsed_ns - 500000);
+    laws(p);
+    chroprof_set_cpu_clock(NULL, 500000);
+}
+
 static const test_case cases[] = { CASE(frames_stand_around_their_task),
                                    CASE(a_stall_has_what_was_met_in_it),
                                    CASE(a_deep_stack_loses_its_middle),
@@ -280,6 +332,8 @@ static const test_case cases[] = { CASE(frames_stand_around_their_task),
                                    CASE(modules_end),
                                    CASE(what_is_wrong_changes_nothing),
                                    CASE(waits_seen_from_outside_and_code_that_was_named),
-                                   CASE(an_origin_goes_with_the_profile) };
+                                   CASE(an_origin_goes_with_the_profile),
+                                   CASE(the_exit_began_then),
+                                   CASE(cpu_time_by_the_clock_of_the_thread) };
 
 TEST_MAIN(cases)

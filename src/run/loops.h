@@ -106,7 +106,7 @@ static bool push_loop(thread_loops *l, uintptr_t stack, uint32_t depth, bool kno
 /* No time goes back: what was told meanwhile stays where it is. */
 static void tell_at(seat *s, chroprof_state state, const chroprof_site *site, uint64_t at)
 {
-    uint64_t last = s->profile.core->last + s->profile.core->epoch;
+    uint64_t last = chroprof_last_event(&s->profile);
     chroprof_event(&s->profile, state, 0, site, at > last ? at : last);
 }
 
@@ -476,14 +476,12 @@ static void end_loops(seat *s)
     if (s->slice && in_callback) {
         chroprof_leave(&s->profile);
     }
-    s->profile.core->exits = !in_callback;  /* from then on, not from now */
     if (s->slice && !in_callback) {
         tell_at(s, CHROPROF_LEAVE, NULL, s->returned > s->task_until ? s->returned
                                                                      : s->task_until);
     }
     s->slice = false;
-    s->profile.core->time_limit = s->profile.core->idle_limit = 0;
-    chroprof_exiting(&s->profile);
+    chroprof_exiting(&s->profile, in_callback ? 0 : chroprof_last_event(&s->profile));
 }
 
 #endif

@@ -158,8 +158,8 @@ static bool begin_profile(seat *s)
     s->signal = 0;
     s->waits = s->slice = s->inside = s->jumped = s->exits = false;
     s->returned = s->task_until = 0;
-    s->spin_next = SPIN_LOOKS;
-    s->spin_ticks = s->spin_cpu_ns = 0;
+    s->spin_next = s->spin_left = SPIN_LOOKS;
+    s->spin_ns = s->spin_cpu_ns = 0;
     s->spin_doubles = s->suspect_waits = 0;
     s->no_files = false;
     s->depth = 0;

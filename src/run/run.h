@@ -54,10 +54,6 @@ static ssize_t known_link(const char *path, char *to, size_t size)
 #define readlink known_link
 #include "../../chroprof.h"
 #undef readlink
-#ifndef CHROPROF__SEES_CALLS   /* the header has no sampler here */
-#define CHROPROF__SEES_CALLS 0
-#define chroprof__has_cut(context) 0
-#endif
 #include "board.h"
 #include "callbacks.h"
 #include "filter.h"

@@ -29,8 +29,10 @@ typedef struct seat {
     uint64_t since;            /* when it began */
     char within[24];           /* and the function that the loop called, if no callback has a name */
     uint64_t spin_next;        /* waits that returned at once, at which one is looked at */
-    uint64_t cpu_before_ns;    /* CPU time of the thread before its profile */
-    uint64_t spin_ticks, spin_cpu_ns;      /* their time, and CPU time, at the last look */
+    uint64_t spin_left;        /* waits until it is asked how many did */
+    uint64_t cpu_before_ns;    /* CPU time of the thread before its profile, */
+    uint64_t cpu_ns;           /* and since then, when it was asked for */
+    uint64_t spin_ns, spin_cpu_ns;         /* their time, and CPU time, at the last look */
     uint32_t spin_doubles;
     uint32_t suspect_waits;    /* at which this file still has to be ready; 0: none is suspected */
     int suspect, suspect_bytes;

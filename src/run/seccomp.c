@@ -71,7 +71,7 @@ static void stop_sampling(bool everybody)
     }
     for (size_t i = 0; everybody && i < BOARD_THREADS; i++) {
         if (seats[i].signal != 0 && seats[i].profile.sampling && is_awake()) {
-            (void)next.syscall(SYS_timer_delete, (long)seats[i].profile.sampler_timer);
+            chroprof_sampler_halt(&seats[i].profile);
             awake = NULL;
         }
     }

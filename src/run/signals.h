@@ -46,12 +46,27 @@ static bool others_pend(const ucontext_t *before)
     return any;
 }
 
+/* Is this signal what a system call returns for? By the call's result. On x86-64 rcx still holds
+ * the address that a call returns to. Elsewhere each signal may be. */
+static bool cuts_call(const ucontext_t *context)
+{
+#ifdef __x86_64__
+    const greg_t *registers = context->uc_mcontext.gregs;
+    return registers[REG_RAX] == -EINTR && registers[REG_RCX] == registers[REG_RIP];
+#elif defined(__aarch64__)
+    return (int64_t)context->uc_mcontext.regs[0] == -EINTR;
+#else
+    (void)context;
+    return true;
+#endif
+}
+
 /* Counts the timer signals that cut a system call short, which a wait must not take for a signal of
  * the program. That can come only afterwards. A timer signal may come late, while others use its
  * signal. */
 static void on_timer(int number, siginfo_t *info, void *context)
 {
-    bool cut = own != NULL && (!CHROPROF__SEES_CALLS || chroprof__has_cut(context));
+    bool cut = own != NULL && cuts_call((const ucontext_t *)context);
     if (sampled) {
         timer_handler(number, info, context);
     }
@@ -207,10 +222,7 @@ static void give_up_signal(int number)
     memset(&action, 0, sizeof action);
     board->taken_signal = number;
     for (seat *s = seat_of_signal(number); s != NULL; s = seat_of_signal(number)) {
-        if (s->profile.sampling) {      /* events leave a timer of the same number alone */
-            chroprof__poke64(&chroprof__sampler_of(s->profile.core)->armed, 0);
-            (void)syscall(SYS_timer_delete, (long)s->profile.sampler_timer);
-        }
+        chroprof_sampler_halt(&s->profile);
         s->signal = 0;
     }
     action.sa_handler = SIG_IGN;

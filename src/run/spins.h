@@ -17,6 +17,7 @@
 
 #define SPIN_LOOKS 8192u       /* waits that return at once, before the first look */
 #define ALWAYS_TOLD 0x18u      /* errors and hang-ups, asked for or not */
+#define SPIN_LEAST 512u        /* waits until the header is asked again how many did */
 #define SPIN_SURE 200u         /* waits at which a file still has to be ready */
 #define SPIN_DOUBLES 6u        /* times that as many more are waited for before the next one */
 
@@ -27,7 +28,8 @@ static bool note_cpu(seat *s)
     if (filtered || sealed || !thread_cpu(&ns) || ns < s->cpu_before_ns) {
         return false;
     }
-    s->profile.core->cpu_clock_ns = ns - s->cpu_before_ns;
+    s->cpu_ns = ns - s->cpu_before_ns;
+    chroprof_set_cpu_clock(&s->profile, s->cpu_ns);
     return true;
 }
 
@@ -264,26 +266,33 @@ static void tell_select(seat *s, int count, const fd_set *read, const fd_set *wr
     }
 }
 
-/* Is it time for a look? Only where the thread ran in these waits, and may ask. */
+/* Is it time for a look? Only where the thread ran in these waits, and may ask. As long as fewer
+ * returned at once than that takes, so many more waits are not counted. */
 static __attribute__((__noinline__)) bool looks_at_spin(seat *s)
 {
-    const chroprof__core *c = s->profile.core;
-    const uint64_t ticks = c->at_once_ticks - s->spin_ticks;
-    const uint64_t before_ns = s->spin_cpu_ns;
+    const uint64_t before_ns = s->spin_ns, cpu_before_ns = s->spin_cpu_ns;
+    chroprof_totals t;
+    chroprof_read_totals(&s->profile, &t);
+    if (t.at_once < s->spin_next) {
+        const uint64_t left = s->spin_next - t.at_once;
+        s->spin_left = left > SPIN_LEAST ? left : SPIN_LEAST;
+        return false;
+    }
     if (!note_cpu(s)) {
-        s->spin_next = UINT64_MAX;
+        s->spin_left = UINT64_MAX;
         return false;
     }
     s->spin_doubles += s->spin_doubles < SPIN_DOUBLES;
-    s->spin_next = c->at_once + ((uint64_t)SPIN_LOOKS << s->spin_doubles);
-    s->spin_ticks = c->at_once_ticks;
-    s->spin_cpu_ns = c->cpu_clock_ns;
-    return before_ns != 0 && c->cpu_clock_ns - before_ns > chroprof_to_ns(&s->profile, ticks) / 2;
+    s->spin_left = (uint64_t)SPIN_LOOKS << s->spin_doubles;
+    s->spin_next = t.at_once + s->spin_left;
+    s->spin_ns = t.at_once_ns;
+    s->spin_cpu_ns = s->cpu_ns;
+    return cpu_before_ns != 0 && s->cpu_ns - cpu_before_ns > (t.at_once_ns - before_ns) / 2;
 }
 
 static inline __attribute__((__always_inline__)) bool is_spinning(seat *s)
 {
-    return s != NULL && s == own && s->profile.core->at_once >= s->spin_next && looks_at_spin(s);
+    return s != NULL && s == own && s->spin_left-- == 0 && looks_at_spin(s);
 }
 
 #endif

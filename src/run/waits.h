@@ -202,13 +202,6 @@ static int milliseconds(const wait_time *w)
     return w->given == NULL ? -1 : (int)((nanoseconds(w->given) + 999999) / 1000000);
 }
 
-/* The header counts waits that were cut short; of these nobody takes notice. */
-static void forget_cuts(const seat *s, uint64_t count)
-{
-    chroprof__sampler *sampler = chroprof__sampler_of(s->profile.core);
-    sampler->interrupted -= count < sampler->interrupted ? count : sampler->interrupted;
-}
-
 /* Whether a wait came back because of a timer signal, which the program must not see; w->given is
  * then what is left of it. A wait with signals of its own to block blocks ours as well. By CPU time
  * hardly a timer signal comes in a sleep, so what ends one is the program's. A signal of the
@@ -223,7 +216,7 @@ static bool goes_on(wait_time *w, ssize_t result)
         (!wall_clock && !s->waits)) {
         return false;
     }
-    forget_cuts(s, s->cuts - w->cuts);
+    chroprof_sampler_went_on(&s->profile, s->cuts - w->cuts);
     s->cuts = w->cuts;                     /* or a wait around this one would go on */
     errno = w->error;
     if (is_finite(w->given)) {

@@ -388,10 +388,12 @@ static int tell(void)
     chroprof_kept_awake(&p, "fd 7, a pipe");
     EXPECT(strcmp(chroprof_awake_by(&p), "fd 7, a pipe") == 0);
     chroprof_event(&p, CHROPROF_LEAVE, 0, NULL, 40);
-    chroprof_exiting(&p);
+    EXPECT(chroprof_last_event(&p) == 40);
+    chroprof_exiting(&p, 40);
     chroprof_event(&p, CHROPROF_TICK, 0, NULL, 60);
     chroprof_read_totals(&p, &t);
     EXPECT(t.exit_ns == 20);
+    chroprof_set_cpu_clock(&p, 1);
     u64(&t.start_ns), u64(&t.at_once), u64(&t.at_once_ns), u64(&t.cpu_clock_ns);
     u64(&t.asleep_ns), u64(&t.hidden_ns), u64(&t.hidden_p99_ns);
     flag(&t.estimated);
@@ -512,6 +514,8 @@ static int sample_for_real(void)
     EXPECT(chroprof_sampler_start(&prof, &s) == CHROPROF_OK);
     chroprof_sampler_stack(&prof, NULL, 0);
     work(&prof);
+    chroprof_sampler_went_on(&prof, 1);
+    chroprof_sampler_halt(&prof);
     chroprof_sampler_stop(&prof);
     return 0;
 }

@@ -74,10 +74,10 @@ CHROPROF_API void chroprof_idle_leave(chroprof *p);
 /* Brings the figures up to now; nothing else happens. */
 CHROPROF_API void chroprof_tick(chroprof *p);
 
-/* The loop is over: what follows outside of tasks is the program's exit (totals.exit_ns), neither
- * an iteration nor a stall. A task under way stays one, and may be a stall. Reset does not undo
- * it. */
-CHROPROF_API void chroprof_exiting(chroprof *p);
+/* The loop was over then (as chroprof_now, but not before the last event; 0: now): what follows
+ * outside of tasks is the program's exit (totals.exit_ns), neither an iteration nor a stall. A task
+ * under way stays one, and may be a stall. Reset does not undo it. */
+CHROPROF_API void chroprof_exiting(chroprof *p, uint64_t since);
 
 /* The task on top has just waited, in a call of this name, since then (as chroprof_now): a client
  * that is not asynchronous, a lock, a child. The time stays the task's; findings name the call.
@@ -139,6 +139,9 @@ CHROPROF_API chroprof_result chroprof_sample_stack(chroprof *p, uint64_t now,
  * last event. NULL: by the built-in clock, for chroprof_began. 0 for a view. Any thread that may
  * call the clock. */
 CHROPROF_API uint64_t chroprof_now(const chroprof *p);
+
+/* The time of the last event in clock ticks: chroprof_event takes none before it. 0: no profile. */
+CHROPROF_API uint64_t chroprof_last_event(const chroprof *p);
 
 /* A length of time from clock ticks into ns, as the reads tell it; until the clock is calibrated
  * provisionally. Any thread. */

@@ -162,6 +162,10 @@ CHROPROF_API void chroprof_set_origin(chroprof *p, const chroprof_origin *origin
  * has changed; the same if that was max_step_ns ago or more. */
 CHROPROF_API bool chroprof_began(chroprof *p, uint64_t when);
 
+/* CPU time of the loop's thread since the profile began, by its clock (totals.cpu_clock_ns): reads
+ * know from it how much of the idle was no sleep. Tell it again now and then. */
+CHROPROF_API void chroprof_set_cpu_clock(chroprof *p, uint64_t ns);
+
 /* A clock for options.clock that never moves by itself: time is the `now` of chroprof_event, 1 tick
  * = 1 ns. */
 CHROPROF_API uint64_t chroprof_clock_manual(void *user);

@@ -47,7 +47,7 @@
 #define chroprof_idle_enter(p) ((void)0)
 #define chroprof_idle_leave(p) ((void)0)
 #define chroprof_tick(p) ((void)0)
-#define chroprof_exiting(p) ((void)0)
+#define chroprof_exiting(p, since) ((void)0)
 #define chroprof_waited(p, call, within, since) ((void)0)
 #define chroprof_add_wait(p, seen) (CHROPROF_OK)
 #define chroprof_name_held(p, kind, at_ns, ppm, code) (CHROPROF_OK)

@@ -49,6 +49,15 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
  * on_stall. */
 CHROPROF_API void chroprof_sampler_stop(chroprof *p);
 
+/* Ends the timer from another thread than the loop's: for one who wants its signal. Samples come no
+ * more. The signal stays as it is until chroprof_sampler_stop, which the loop's thread still has to
+ * call; it leaves a handler that is not the sampler's alone. */
+CHROPROF_API void chroprof_sampler_halt(chroprof *p);
+
+/* So many of the waits that samples cut short went on unnoticed: totals.interrupted is without
+ * them. */
+CHROPROF_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits);
+
 /* From now on the thread executes on the stack [low, low + bytes) of a fiber; NULL and 0: on its
  * own again. Without this call stacks of fibers end at their innermost function. Cost: two
  * stores. */

@@ -378,8 +378,8 @@ typedef struct chroprof_totals {
     uint64_t exit_ns;          /* uninstrumented since chroprof_exiting */
     uint64_t at_once, at_once_ns;  /* waits that returned at once, in less than 10 us, and the part
                                   of idle_ns that they took: there the loop did not sleep */
-    uint64_t cpu_clock_ns;     /* CPU time of the loop's thread by its clock, under chroprof run;
-                                  0: not known. Idle beyond elapsed_ns - this was no sleep */
+    uint64_t cpu_clock_ns;     /* of chroprof_set_cpu_clock, as chroprof run tells it; 0: not known.
+                                  Idle beyond elapsed_ns - this was no sleep */
     uint64_t asleep_ns;        /* what reports call idle: idle_ns without waits that returned at
                                   once, if those took 1 % of elapsed_ns, and no more than
                                   cpu_clock_ns leaves */

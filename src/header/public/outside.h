@@ -176,3 +176,12 @@ CHROPROF__COLD_API void chroprof_set_origin(chroprof *p, const chroprof_origin *
     c->estimated = origin->estimated;
     chroprof__end_edit(c);
 }
+
+CHROPROF__COLD_API void chroprof_set_cpu_clock(chroprof *p, uint64_t ns)
+{
+    if (!chroprof__has_block(p) || p->view)
+        return;
+    chroprof__begin_edit(p->core);
+    p->core->cpu_clock_ns = ns;
+    chroprof__end_edit(p->core);
+}

@@ -182,12 +182,15 @@ CHROPROF_API void chroprof_ready_since(chroprof *p, uint64_t id, uint64_t when)
     chroprof__close_event(c);
 }
 
-CHROPROF__COLD_API void chroprof_exiting(chroprof *p)
+CHROPROF__COLD_API void chroprof_exiting(chroprof *p, uint64_t since)
 {
     if (!chroprof__takes(p))
         return;
     chroprof__core *c = p->core;
-    chroprof__begin_event(p, CHROPROF_TICK, 0, chroprof__read_clock(p));
+    uint64_t now = chroprof__read_clock(p), last = c->last + c->epoch, ago = now - since;
+    if (since == 0 || ago >> 63)
+        ago = 0;
+    chroprof__begin_event(p, CHROPROF_TICK, 0, ago < now - last ? now - ago : last);
     c->exits = c->begun = 1;
     if (c->depth == 0) {
         c->iteration_active = c->iteration_callback = 0;

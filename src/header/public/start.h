@@ -90,6 +90,11 @@ CHROPROF__COLD_API uint64_t chroprof_to_ns(const chroprof *p, uint64_t ticks)
     return chroprof__can_read(p) ? chroprof__scale(ticks, p->core->factor) : 0;
 }
 
+CHROPROF__COLD_API uint64_t chroprof_last_event(const chroprof *p)
+{
+    return chroprof__can_read(p) ? p->core->last + p->core->epoch : 0;
+}
+
 CHROPROF_API uint64_t chroprof_now(const chroprof *p)
 {
     if (!p)

@@ -161,16 +161,33 @@ static int chroprof__make_timer(chroprof *p, chroprof__sampler *s, int number)
     return chroprof__system(SYS_timer_create, clock, &event, &timer) == 0 ? timer : -1;
 }
 
+/* Once: then its number may be that of another one. */
+static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
+{
+    bool armed = chroprof__peek64(&s->armed) != 0;
+    chroprof__poke64(&s->armed, 0);
+    if (armed)
+        (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
+}
+
 static void chroprof__end_timer(const chroprof *p)
 {
     if (p->sampling && p->sampler_pid == (uint64_t)getpid())
-        (void)chroprof__system(SYS_timer_delete, (long)p->sampler_timer);
+        chroprof__silence(p, chroprof__sampler_of(p->core));
     chroprof__return_signal(p->sampler_signal, p->sampler_ignored);
 }
 #else
 static int chroprof__signal_of(const chroprof_sampler_options *o)
 {
     return o->mode == CHROPROF_SAMPLER_WALL ? SIGALRM : SIGPROF;
+}
+
+/* Also in the middle of events, which find no timer then. */
+static void chroprof__silence(const chroprof *p, chroprof__sampler *s)
+{
+    (void)p;
+    chroprof__poke64(&s->armed, 0);
+    chroprof__set_timer(s->timer, 0, 0);
 }
 
 static void chroprof__free_timer(chroprof__process_timer *t)
@@ -349,6 +366,19 @@ CHROPROF__COLD_API void chroprof_sampler_stop(chroprof *p)
     chroprof__wake_drain(p->core);
 }
 
+CHROPROF__COLD_API void chroprof_sampler_halt(chroprof *p)
+{
+    if (chroprof__is_set(p) && p->sampling && p->sampler_pid == (uint64_t)getpid())
+        chroprof__silence(p, chroprof__sampler_of(p->core));
+}
+
+CHROPROF__COLD_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits)
+{
+    chroprof__sampler *s = chroprof__has_block(p) ? chroprof__sampler_of(p->core) : NULL;
+    if (s && !p->view)
+        s->interrupted = chroprof__minus(s->interrupted, waits);
+}
+
 CHROPROF__COLD_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
 {
     if (!chroprof__is_set(p) || !p->sampling)
@@ -369,6 +399,17 @@ CHROPROF_API chroprof_result chroprof_sampler_start(chroprof *p,
 CHROPROF_API void chroprof_sampler_stop(chroprof *p)
 {
     (void)p;
+}
+
+CHROPROF_API void chroprof_sampler_halt(chroprof *p)
+{
+    (void)p;
+}
+
+CHROPROF_API void chroprof_sampler_went_on(chroprof *p, uint64_t waits)
+{
+    (void)p;
+    (void)waits;
 }
 
 CHROPROF_API void chroprof_sampler_stack(chroprof *p, const void *low, size_t bytes)
